@@ -40,7 +40,7 @@ var allowed = map[string]string{
 	"kernels/exact":       "kernels/vec",
 	"kernels/vec":         "kernels/blas kernels/vec/machine golang.org/x/sys/cpu",
 	"kernels/vec/machine": "kernels/loop/amd64 kernels/loop/code",
-	"kernels/vec/gen":     "",
+	"kernels/vec/gen":     "ir/loop ir/types",
 	"kernels/loop/amd64":  "ir/loop ir/types golang.org/x/arch/x86/x86asm",
 	"kernels/loop/code":   "golang.org/x/sys/unix",
 	"kernels/loop/interp": "ir/loop ir/types ir/value kernels/vec kernels/exact",

@@ -25,6 +25,14 @@ type Function struct {
 	Go func(x []float64) float64
 }
 
+// NewFunction makes a function of parameters of these types. body writes it and returns the results.
+func NewFunction(name string, params []types.Elem, body func(b *Builder, v []Val) []Val) *Function {
+	b := New()
+	n := b.Nest
+	n.Body.Yield = body(b, consecutive(b.fresh(params...), len(params)))
+	return &Function{Name: name, Params: params, Tables: n.Tables, Body: n.Body, Types: n.Types, Names: n.Names}
+}
+
 // Results returns the element types of the results.
 func (f *Function) Results() []types.Elem {
 	out := make([]types.Elem, len(f.Body.Yield))

@@ -69,13 +69,13 @@ func StateOf(c Class, e types.Elem, levels int) *State {
 // it from those of other classes, as texts of nests have names alone.
 func (s *State) Add() *Function {
 	params := append(append([]types.Elem{}, s.Types...), s.contribution()...)
-	return functionOf(fmt.Sprintf("%s_%v_%d", s.class.Info().Name, s.elem, len(s.Types)), params, func(b *Builder, v []Val) []Val { return s.add(b, v[:len(s.Types)], v[len(s.Types):]) })
+	return NewFunction(fmt.Sprintf("%s_%v_%d", s.class.Info().Name, s.elem, len(s.Types)), params, func(b *Builder, v []Val) []Val { return s.add(b, v[:len(s.Types)], v[len(s.Types):]) })
 }
 
 // Merge returns the function that merges two states.
 func (s *State) Merge() *Function {
 	params := append(append([]types.Elem{}, s.Types...), s.Types...)
-	return functionOf("merge", params, func(b *Builder, v []Val) []Val { return s.merge(b, v[:len(s.Types)], v[len(s.Types):]) })
+	return NewFunction("merge", params, func(b *Builder, v []Val) []Val { return s.merge(b, v[:len(s.Types)], v[len(s.Types):]) })
 }
 
 // Exact reports whether the words lost nothing.
@@ -90,13 +90,6 @@ func (s *State) contribution() []types.Elem {
 		list[1] = types.I64
 	}
 	return list
-}
-
-// functionOf makes a function from a builder of its body.
-func functionOf(name string, params []types.Elem, body func(b *Builder, v []Val) []Val) *Function {
-	b := New()
-	b.Nest.Body.Yield = body(b, consecutive(b.fresh(params...), len(params)))
-	return &Function{Name: name, Params: params, Body: b.Nest.Body, Types: b.Nest.Types}
 }
 
 // Eval evaluates the function. Its body loads nothing and applies nothing.
@@ -156,7 +149,7 @@ func plainState(c Class, e types.Elem) *State {
 		for _, t := range states[1:] {
 			w = s.Merge().Eval(append(append([]Word{}, w...), t...)...)
 		}
-		return functionOf("end", s.Types, func(b *Builder, v []Val) []Val { return []Val{s.end(b, v)} }).Eval(w...)[0]
+		return NewFunction("end", s.Types, func(b *Builder, v []Val) []Val { return []Val{s.end(b, v)} }).Eval(w...)[0]
 	}
 	return s
 }

@@ -86,7 +86,7 @@ func (s *State) From(k, e int) Word {
 // cascade with the same sum. A sum less what it began with is exact, as both are of one binade.
 func (s *State) Open() *Function {
 	params := append(append([]types.Elem{}, s.Types...), s.Types...)
-	return functionOf("open", params, func(b *Builder, v []Val) []Val {
+	return NewFunction("open", params, func(b *Builder, v []Val) []Val {
 		from := v[len(s.Types):]
 		var out []Val
 		for k := range s.Lost {

@@ -4,36 +4,12 @@ package vec
 
 import "math"
 
-// scaled is p * 2^n rounded once, for p that is 0 or near 1 and bits those of 2^52 + 2^51 + n, |n|
-// < 2046: by two factors, the first of which makes no subnormal number.
-func scaled(p float64, bits uint64) float64 {
-	n := bits - (0x4338000000000000 - 2046)
-	half := n >> 1
-	return float64(p * math.Float64frombits(half<<52) * math.Float64frombits((n-half)<<52))
-}
-
-// lesser is a if it is below b, else b.
-func lesser(a, b float64) float64 {
-	if a < b {
-		return a
-	}
-	return b
-}
-
-// greater is a if it is above b, else b.
-func greater(a, b float64) float64 {
-	if a > b {
-		return a
-	}
-	return b
-}
-
-// either is a if c, else b.
-func either[T any](c bool, a, b T) T {
-	if c {
-		return a
-	}
-	return b
+// scaled is p * 2^n rounded once, for p that is 0 or near 1 and an integral |n| < 2046: by two factors, the
+// first of which makes no subnormal number.
+func scaled(p, n float64) float64 {
+	bits := math.Float64bits(n+0x1.8p52) - (0x4338000000000000 - 2046)
+	half := bits >> 1
+	return float64(p * math.Float64frombits(half<<52) * math.Float64frombits((bits-half)<<52))
 }
 
 // A Function is a function of one number: its definition, and how far F may be from the exact value

@@ -8,271 +8,421 @@ import "math"
 
 // Exp is e to the power x.
 func Exp(x float64) float64 {
-	v2 := lesser(1000, x)
-	v4 := either((v2 < -1000), float64(-1000), v2)
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
-	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v12 := 1 + v9
-	v14 := float64(v9 * v9)
-	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
-	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
-	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
-	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
-	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), v12, float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
-	return scaled((v12 + (((1 - v12) + v9) + v26)), math.Float64bits(v5))
+	v3 := x
+	if float64(1000) < x {
+		v3 = float64(1000)
+	}
+	v6 := v3
+	if v3 < float64(-1000) {
+		v6 = float64(-1000)
+	}
+	v10 := (math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+	v14 := math.FMA(-(v10), float64(0x1.62e42fefa38p-01), v6)
+	v17 := math.FMA(-(v10), float64(0x1.ef35793c7673p-45), v14)
+	v22 := (float64(1) + v17)
+	v24 := float64(v17 * v17)
+	v27 := math.FMA(float64(0x1.af4e092e1705bp-26), v24, float64(0x1.71de02225a2f3p-19))
+	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.a01a01abeccc3p-13)), v24, float64(0x1.11111111100d3p-07))
+	v36 := math.FMA(float64(0x1.1f7315649f2d7p-29), v24, float64(0x1.27e4db5bb725ap-22))
+	v40 := math.FMA(math.FMA(v36, v24, float64(0x1.a01a01a6db488p-16)), v24, float64(0x1.6c16c16c162cfp-10))
+	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.5555555555556p-05)), v24, float64(0x1p-01))
+	v46 := float64(float64(v17*v17) * math.FMA(math.FMA(v31, v24, float64(0x1.5555555555557p-03)), v17, v44))
+	v47 := math.FMA(math.FMA(-(v10), float64(0x1.ef35793c7673p-45), (v14-v17)), v22, v46)
+	return scaled((v22 + (((float64(1) - v22) + v17) + v47)), v10)
 }
 
 // Expm1 is e to the power x, less 1.
 func Expm1(x float64) float64 {
-	v2 := lesser(710, x)
-	v4 := either((v2 < -60), float64(-60), v2)
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
-	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v14 := float64(v9 * v9)
-	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
-	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
-	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
-	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
-	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), (1 + v9), float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
-	v27 := v9 + v26
-	v32 := math.Float64frombits(((math.Float64bits(v5) + uint64(0x3fe)) << 52))
-	v33 := v32 - 0x1p-01
-	v36 := float64(v32 * v27)
-	v37 := v33 + v36
-	v38 := v37 - v33
-	v44 := math.FMA(v32, ((v9 - v27) + v26), (((v33 - (v37 - v38)) + (v36 - v38)) + ((v32 - v33) - 0x1p-01)))
-	v45 := v37 + v44
-	v48 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-54
-	return either(v48, x, (v45 + v45))
+	v3 := x
+	if float64(710) < x {
+		v3 = float64(710)
+	}
+	v6 := v3
+	if v3 < float64(-60) {
+		v6 = float64(-60)
+	}
+	v9 := math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v10 := (v9 - float64(0x1.8p+52))
+	v14 := math.FMA(-(v10), float64(0x1.62e42fefa38p-01), v6)
+	v17 := math.FMA(-(v10), float64(0x1.ef35793c7673p-45), v14)
+	v24 := float64(v17 * v17)
+	v27 := math.FMA(float64(0x1.af4e092e1705bp-26), v24, float64(0x1.71de02225a2f3p-19))
+	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.a01a01abeccc3p-13)), v24, float64(0x1.11111111100d3p-07))
+	v36 := math.FMA(float64(0x1.1f7315649f2d7p-29), v24, float64(0x1.27e4db5bb725ap-22))
+	v40 := math.FMA(math.FMA(v36, v24, float64(0x1.a01a01a6db488p-16)), v24, float64(0x1.6c16c16c162cfp-10))
+	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.5555555555556p-05)), v24, float64(0x1p-01))
+	v46 := float64(float64(v17*v17) * math.FMA(math.FMA(v31, v24, float64(0x1.5555555555557p-03)), v17, v44))
+	v47 := math.FMA(math.FMA(-(v10), float64(0x1.ef35793c7673p-45), (v14-v17)), (float64(1) + v17), v46)
+	v48 := (v17 + v47)
+	v55 := math.Float64frombits(((math.Float64bits(v9) + uint64(0x3fe)) << uint64(0x34)))
+	v56 := (v55 - float64(0x1p-01))
+	v59 := float64(v55 * v48)
+	v60 := (v56 + v59)
+	v61 := (v60 - v56)
+	v67 := math.FMA(v55, ((v17 - v48) + v47), (((v56 - (v60 - v61)) + (v59 - v61)) + ((v55 - v56) - float64(0x1p-01))))
+	v68 := (v60 + v67)
+	v74 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v77 := (v68 + v68)
+	if v74 < float64(0x1p-54) {
+		v77 = x
+	}
+	return v77
 }
 
 // Tanh is the hyperbolic tangent of x.
 func Tanh(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v4 := lesser(60, (v2 + v2))
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
-	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v14 := float64(v9 * v9)
-	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
-	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
-	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
-	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
-	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), (1 + v9), float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
-	v27 := v9 + v26
-	v32 := math.Float64frombits(((math.Float64bits(v5) + uint64(0x3fe)) << 52))
-	v33 := v32 - 0x1p-01
-	v36 := float64(v32 * v27)
-	v37 := v33 + v36
-	v38 := v37 - v33
-	v44 := math.FMA(v32, ((v9 - v27) + v26), (((v33 - (v37 - v38)) + (v36 - v38)) + ((v32 - v33) - 0x1p-01)))
-	v45 := v37 + v44
-	v47 := (v37 - v45) + v44
-	v48 := 1 + v45
-	v49 := v48 - 1
-	v55 := 1 / v48
-	v56 := float64(v45 * v55)
-	v59 := math.FMA(-(v56), v48, v45) + math.FMA(-(v56), (((1-(v48-v49))+(v45-v49))+v47), v47)
-	v62 := math.Float64frombits(math.Float64bits(math.FMA(v59, v55, v56)) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	v64 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-28
-	return either(v64, x, v62)
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v6 := (v5 + v5)
+	v9 := v6
+	if float64(60) < v6 {
+		v9 = float64(60)
+	}
+	v12 := math.FMA(v9, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v13 := (v12 - float64(0x1.8p+52))
+	v17 := math.FMA(-(v13), float64(0x1.62e42fefa38p-01), v9)
+	v20 := math.FMA(-(v13), float64(0x1.ef35793c7673p-45), v17)
+	v27 := float64(v20 * v20)
+	v30 := math.FMA(float64(0x1.af4e092e1705bp-26), v27, float64(0x1.71de02225a2f3p-19))
+	v34 := math.FMA(math.FMA(v30, v27, float64(0x1.a01a01abeccc3p-13)), v27, float64(0x1.11111111100d3p-07))
+	v39 := math.FMA(float64(0x1.1f7315649f2d7p-29), v27, float64(0x1.27e4db5bb725ap-22))
+	v43 := math.FMA(math.FMA(v39, v27, float64(0x1.a01a01a6db488p-16)), v27, float64(0x1.6c16c16c162cfp-10))
+	v47 := math.FMA(math.FMA(v43, v27, float64(0x1.5555555555556p-05)), v27, float64(0x1p-01))
+	v49 := float64(float64(v20*v20) * math.FMA(math.FMA(v34, v27, float64(0x1.5555555555557p-03)), v20, v47))
+	v50 := math.FMA(math.FMA(-(v13), float64(0x1.ef35793c7673p-45), (v17-v20)), (float64(1) + v20), v49)
+	v51 := (v20 + v50)
+	v58 := math.Float64frombits(((math.Float64bits(v12) + uint64(0x3fe)) << uint64(0x34)))
+	v59 := (v58 - float64(0x1p-01))
+	v62 := float64(v58 * v51)
+	v63 := (v59 + v62)
+	v64 := (v63 - v59)
+	v70 := math.FMA(v58, ((v20 - v51) + v50), (((v59 - (v63 - v64)) + (v62 - v64)) + ((v58 - v59) - float64(0x1p-01))))
+	v71 := (v63 + v70)
+	v73 := ((v63 - v71) + v70)
+	v74 := (float64(1) + v71)
+	v75 := (v74 - float64(1))
+	v81 := (float64(1) / v74)
+	v82 := float64(v71 * v81)
+	v86 := math.FMA(-(v82), (((float64(1) - (v74 - v75)) + (v71 - v75)) + v73), v73)
+	v93 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v94 := (math.Float64bits(math.FMA((math.FMA(-(v82), v74, v71)+v86), v81, v82)) | v93)
+	v99 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v102 := math.Float64frombits(v94)
+	if v99 < float64(0x1p-28) {
+		v102 = x
+	}
+	return v102
 }
 
 // Sinh is the hyperbolic sine of x.
 func Sinh(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := lesser(0x1.634cccccccccdp+09, v2)
-	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v5 := v4 - 0x1.8p+52
-	v7 := math.FMA(-(v5), 0x1.62e42fefa38p-01, v3)
-	v8 := math.FMA(-(v5), 0x1.ef35793c7673p-45, v7)
-	v13 := float64(v8 * v8)
-	v15 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v13, 0x1.71de02225a2f3p-19), v13, 0x1.a01a01abeccc3p-13)
-	v17 := math.FMA(math.FMA(v15, v13, 0x1.11111111100d3p-07), v13, 0x1.5555555555557p-03)
-	v19 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v13, 0x1.27e4db5bb725ap-22), v13, 0x1.a01a01a6db488p-16)
-	v21 := math.FMA(math.FMA(v19, v13, 0x1.6c16c16c162cfp-10), v13, 0x1.5555555555556p-05)
-	v25 := math.FMA(math.FMA(-(v5), 0x1.ef35793c7673p-45, (v7-v8)), (1 + v8), float64(float64(v8*v8)*math.FMA(v17, v8, math.FMA(v21, v13, 0x1p-01))))
-	v26 := v8 + v25
-	v31 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3fd)) << 52))
-	v32 := 1 + v26
-	v33 := v32 - 1
-	v38 := float64(v31 * v32)
-	v40 := float64(v31 * (((1 - (v32 - v33)) + (v26 - v33)) + ((v8 - v26) + v25)))
-	v41 := 0x1p-04 / v38
-	v45 := float64(float64(math.FMA(-(v41), v40, math.FMA(-(v41), v38, 0x1p-04))*v41) * 16)
-	v46 := math.Float64frombits(math.Float64bits(v41) ^ uint64(0x8000000000000000))
-	v47 := v38 + v46
-	v48 := v47 - v38
-	v55 := v47 + (((v38 - (v47 - v48)) + (v46 - v48)) + (v40 - v45))
-	v57 := float64(v2 * v2)
-	v59 := float64(v57 * v57)
-	v61 := math.FMA(math.FMA(0x1.99f0806c2628dp-49, v59, 0x1.612467ccb226p-33), v59, 0x1.71de3a556f96cp-19)
-	v64 := math.FMA(math.FMA(0x1.ae777c36fd5b6p-41, v59, 0x1.ae6456792a77fp-26), v59, 0x1.a01a01a01a001p-13)
-	v66 := math.FMA(math.FMA(v61, v59, 0x1.1111111111111p-07), v57, math.FMA(v64, v59, 0x1.5555555555555p-03))
-	v71 := math.Float64frombits(math.Float64bits(either((v2 < 1), math.FMA(float64(v57*v2), v66, v2), (v55+v55))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v71
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := v5
+	if float64(0x1.634cccccccccdp+09) < v5 {
+		v8 = float64(0x1.634cccccccccdp+09)
+	}
+	v11 := math.FMA(v8, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v12 := (v11 - float64(0x1.8p+52))
+	v16 := math.FMA(-(v12), float64(0x1.62e42fefa38p-01), v8)
+	v19 := math.FMA(-(v12), float64(0x1.ef35793c7673p-45), v16)
+	v26 := float64(v19 * v19)
+	v29 := math.FMA(float64(0x1.af4e092e1705bp-26), v26, float64(0x1.71de02225a2f3p-19))
+	v33 := math.FMA(math.FMA(v29, v26, float64(0x1.a01a01abeccc3p-13)), v26, float64(0x1.11111111100d3p-07))
+	v38 := math.FMA(float64(0x1.1f7315649f2d7p-29), v26, float64(0x1.27e4db5bb725ap-22))
+	v42 := math.FMA(math.FMA(v38, v26, float64(0x1.a01a01a6db488p-16)), v26, float64(0x1.6c16c16c162cfp-10))
+	v46 := math.FMA(math.FMA(v42, v26, float64(0x1.5555555555556p-05)), v26, float64(0x1p-01))
+	v48 := float64(float64(v19*v19) * math.FMA(math.FMA(v33, v26, float64(0x1.5555555555557p-03)), v19, v46))
+	v49 := math.FMA(math.FMA(-(v12), float64(0x1.ef35793c7673p-45), (v16-v19)), (float64(1) + v19), v48)
+	v50 := (v19 + v49)
+	v57 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3fd)) << uint64(0x34)))
+	v58 := (float64(1) + v50)
+	v59 := (v58 - float64(1))
+	v64 := float64(v57 * v58)
+	v66 := float64(v57 * (((float64(1) - (v58 - v59)) + (v50 - v59)) + ((v19 - v50) + v49)))
+	v68 := (float64(0x1p-04) / v64)
+	v73 := float64(math.FMA(-(v68), v66, math.FMA(-(v68), v64, float64(0x1p-04))) * v68)
+	v78 := math.Float64frombits((math.Float64bits(v68) ^ uint64(0x8000000000000000)))
+	v79 := (v64 + v78)
+	v80 := (v79 - v64)
+	v86 := (((v64 - (v79 - v80)) + (v78 - v80)) + (v66 - float64(v73*float64(16))))
+	v87 := (v79 + v86)
+	v89 := float64(v5 * v5)
+	v91 := float64(v89 * v89)
+	v94 := math.FMA(float64(0x1.99f0806c2628dp-49), v91, float64(0x1.612467ccb226p-33))
+	v98 := math.FMA(math.FMA(v94, v91, float64(0x1.71de3a556f96cp-19)), v91, float64(0x1.1111111111111p-07))
+	v101 := math.FMA(float64(0x1.ae777c36fd5b6p-41), v91, float64(0x1.ae6456792a77fp-26))
+	v105 := math.FMA(math.FMA(v101, v91, float64(0x1.a01a01a01a001p-13)), v91, float64(0x1.5555555555555p-03))
+	v109 := (v87 + v87)
+	if v5 < float64(1) {
+		v109 = math.FMA(float64(v89*v5), math.FMA(v98, v89, v105), v5)
+	}
+	v114 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v109) | v114))
 }
 
 // Cosh is the hyperbolic cosine of x.
 func Cosh(x float64) float64 {
-	v3 := lesser(0x1.634cccccccccdp+09, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
-	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v5 := v4 - 0x1.8p+52
-	v7 := math.FMA(-(v5), 0x1.62e42fefa38p-01, v3)
-	v8 := math.FMA(-(v5), 0x1.ef35793c7673p-45, v7)
-	v13 := float64(v8 * v8)
-	v15 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v13, 0x1.71de02225a2f3p-19), v13, 0x1.a01a01abeccc3p-13)
-	v17 := math.FMA(math.FMA(v15, v13, 0x1.11111111100d3p-07), v13, 0x1.5555555555557p-03)
-	v19 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v13, 0x1.27e4db5bb725ap-22), v13, 0x1.a01a01a6db488p-16)
-	v21 := math.FMA(math.FMA(v19, v13, 0x1.6c16c16c162cfp-10), v13, 0x1.5555555555556p-05)
-	v25 := math.FMA(math.FMA(-(v5), 0x1.ef35793c7673p-45, (v7-v8)), (1 + v8), float64(float64(v8*v8)*math.FMA(v17, v8, math.FMA(v21, v13, 0x1p-01))))
-	v26 := v8 + v25
-	v31 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3fd)) << 52))
-	v32 := 1 + v26
-	v33 := v32 - 1
-	v38 := float64(v31 * v32)
-	v40 := float64(v31 * (((1 - (v32 - v33)) + (v26 - v33)) + ((v8 - v26) + v25)))
-	v41 := 0x1p-04 / v38
-	v45 := float64(float64(math.FMA(-(v41), v40, math.FMA(-(v41), v38, 0x1p-04))*v41) * 16)
-	v46 := v38 + v41
-	v47 := v46 - v38
-	v54 := v46 + (((v38 - (v46 - v47)) + (v41 - v47)) + (v40 + v45))
-	return (v54 + v54)
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := v5
+	if float64(0x1.634cccccccccdp+09) < v5 {
+		v8 = float64(0x1.634cccccccccdp+09)
+	}
+	v11 := math.FMA(v8, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v12 := (v11 - float64(0x1.8p+52))
+	v16 := math.FMA(-(v12), float64(0x1.62e42fefa38p-01), v8)
+	v19 := math.FMA(-(v12), float64(0x1.ef35793c7673p-45), v16)
+	v26 := float64(v19 * v19)
+	v29 := math.FMA(float64(0x1.af4e092e1705bp-26), v26, float64(0x1.71de02225a2f3p-19))
+	v33 := math.FMA(math.FMA(v29, v26, float64(0x1.a01a01abeccc3p-13)), v26, float64(0x1.11111111100d3p-07))
+	v38 := math.FMA(float64(0x1.1f7315649f2d7p-29), v26, float64(0x1.27e4db5bb725ap-22))
+	v42 := math.FMA(math.FMA(v38, v26, float64(0x1.a01a01a6db488p-16)), v26, float64(0x1.6c16c16c162cfp-10))
+	v46 := math.FMA(math.FMA(v42, v26, float64(0x1.5555555555556p-05)), v26, float64(0x1p-01))
+	v48 := float64(float64(v19*v19) * math.FMA(math.FMA(v33, v26, float64(0x1.5555555555557p-03)), v19, v46))
+	v49 := math.FMA(math.FMA(-(v12), float64(0x1.ef35793c7673p-45), (v16-v19)), (float64(1) + v19), v48)
+	v50 := (v19 + v49)
+	v57 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3fd)) << uint64(0x34)))
+	v58 := (float64(1) + v50)
+	v59 := (v58 - float64(1))
+	v64 := float64(v57 * v58)
+	v66 := float64(v57 * (((float64(1) - (v58 - v59)) + (v50 - v59)) + ((v19 - v50) + v49)))
+	v68 := (float64(0x1p-04) / v64)
+	v73 := float64(math.FMA(-(v68), v66, math.FMA(-(v68), v64, float64(0x1p-04))) * v68)
+	v76 := (v64 + v68)
+	v77 := (v76 - v64)
+	v83 := (((v64 - (v76 - v77)) + (v68 - v77)) + (v66 + float64(v73*float64(16))))
+	v84 := (v76 + v83)
+	return (v84 + v84)
 }
 
 // Sigmoid is 1 / (1 + exp(-x)), the logistic function.
 func Sigmoid(x float64) float64 {
-	v2 := math.Float64frombits(math.Float64bits(x) | uint64(0x8000000000000000))
-	v4 := either((v2 < -1000), float64(-1000), v2)
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
-	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
-	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v12 := 1 + v9
-	v14 := float64(v9 * v9)
-	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
-	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
-	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
-	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
-	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), v12, float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
-	v29 := ((1 - v12) + v9) + v26
-	v30 := v12 + v29
-	v33 := scaled(v30, v7)
-	v34 := scaled(((v12 - v30) + v29), v7)
-	v35 := 1 + v33
-	v39 := x < 0
-	v40 := either(v39, v33, float64(1))
-	v42 := 1 / v35
-	v43 := float64(v40 * v42)
-	v46 := math.FMA(-(v43), v35, v40) + math.FMA(-(v43), (((1-v35)+v33)+v34), either(v39, v34, float64(0)))
-	return math.FMA(v46, v42, v43)
+	v4 := math.Float64frombits((math.Float64bits(x) | uint64(0x8000000000000000)))
+	v7 := v4
+	if v4 < float64(-1000) {
+		v7 = float64(-1000)
+	}
+	v11 := (math.FMA(v7, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+	v15 := math.FMA(-(v11), float64(0x1.62e42fefa38p-01), v7)
+	v18 := math.FMA(-(v11), float64(0x1.ef35793c7673p-45), v15)
+	v23 := (float64(1) + v18)
+	v25 := float64(v18 * v18)
+	v28 := math.FMA(float64(0x1.af4e092e1705bp-26), v25, float64(0x1.71de02225a2f3p-19))
+	v32 := math.FMA(math.FMA(v28, v25, float64(0x1.a01a01abeccc3p-13)), v25, float64(0x1.11111111100d3p-07))
+	v37 := math.FMA(float64(0x1.1f7315649f2d7p-29), v25, float64(0x1.27e4db5bb725ap-22))
+	v41 := math.FMA(math.FMA(v37, v25, float64(0x1.a01a01a6db488p-16)), v25, float64(0x1.6c16c16c162cfp-10))
+	v45 := math.FMA(math.FMA(v41, v25, float64(0x1.5555555555556p-05)), v25, float64(0x1p-01))
+	v47 := float64(float64(v18*v18) * math.FMA(math.FMA(v32, v25, float64(0x1.5555555555557p-03)), v18, v45))
+	v48 := math.FMA(math.FMA(-(v11), float64(0x1.ef35793c7673p-45), (v15-v18)), v23, v47)
+	v51 := (((float64(1) - v23) + v18) + v48)
+	v52 := (v23 + v51)
+	v55 := scaled(v52, v11)
+	v56 := scaled(((v23 - v52) + v51), v11)
+	v57 := (float64(1) + v55)
+	v62 := (x < float64(0))
+	v63 := float64(1)
+	if v62 {
+		v63 = v55
+	}
+	v64 := float64(0)
+	if v62 {
+		v64 = v56
+	}
+	v65 := (float64(1) / v57)
+	v66 := float64(v63 * v65)
+	v71 := (math.FMA(-(v66), v57, v63) + math.FMA(-(v66), (((float64(1)-v57)+v55)+v56), v64))
+	return math.FMA(v71, v65, v66)
 }
 
 // Log is the natural logarithm of x.
 func Log(x float64) float64 {
-	v2 := x < 0x1p-1022
-	v5 := math.Float64bits(either(v2, float64(x*0x1p+54), x))
-	v7 := (v5 + uint64(0x95f619980c433)) >> 52
-	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - either(v2, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
-	v16 := math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))) - 1
-	v17 := 2 + v16
-	v20 := v16 / v17
-	v23 := float64(v20 * v20)
-	v25 := float64(math.FMA(-(v20), (v16-(v17-2)), math.FMA(-(v20), v17, v16)) * (1 - v20))
-	v26 := v20 + v20
-	v28 := float64(v23 * v23)
-	v30 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03), v28, 0x1.c71c72017a15cp-03)
-	v33 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03), v28, 0x1.2492492476ba1p-02)
-	v35 := math.FMA(math.FMA(v30, v28, 0x1.9999999999a38p-02), v23, math.FMA(v33, v28, 0x1.5555555555555p-01))
-	v37 := float64(v15 * 0x1.62e42fefa38p-01)
-	v38 := v37 + v26
-	v42 := ((v37 - v38) + v26) + math.FMA(v15, 0x1.ef35793c7673p-45, math.FMA(float64(v20*v23), v35, v25))
-	v47 := either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), either((x < math.Float64frombits(0x7ff0000000000000)), (v38+v42), x))
-	return either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), v47)
+	v2 := (x < float64(0x1p-1022))
+	v5 := x
+	if v2 {
+		v5 = float64(x * float64(0x1p+54))
+	}
+	v6 := math.Float64bits(v5)
+	v10 := ((v6 + uint64(0x95f619980c433)) >> uint64(0x34))
+	v15 := math.Float64frombits(((v6 - (v10 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v21 := float64(0x1.00000000003ffp+52)
+	if v2 {
+		v21 = float64(0x1.0000000000435p+52)
+	}
+	v22 := (math.Float64frombits((v10 | uint64(0x4330000000000000))) - v21)
+	v24 := (v15 - float64(1))
+	v26 := (float64(2) + v24)
+	v29 := (v24 / v26)
+	v34 := float64(v29 * v29)
+	v36 := float64(math.FMA(-(v29), (v24-(v26-float64(2))), math.FMA(-(v29), v26, v24)) * (float64(1) - v29))
+	v37 := (v29 + v29)
+	v39 := float64(v34 * v34)
+	v42 := math.FMA(float64(0x1.0c06cf14c641bp-03), v39, float64(0x1.3b1c38474d3eep-03))
+	v46 := math.FMA(math.FMA(v42, v39, float64(0x1.c71c72017a15cp-03)), v39, float64(0x1.9999999999a38p-02))
+	v49 := math.FMA(float64(0x1.0fbe478772696p-03), v39, float64(0x1.745cf8f6c9119p-03))
+	v53 := math.FMA(math.FMA(v49, v39, float64(0x1.2492492476ba1p-02)), v39, float64(0x1.5555555555555p-01))
+	v57 := float64(v22 * float64(0x1.62e42fefa38p-01))
+	v58 := (v57 + v37)
+	v62 := math.FMA(v22, float64(0x1.ef35793c7673p-45), math.FMA(float64(v29*v34), math.FMA(v46, v34, v53), v36))
+	v67 := x
+	if x < math.Float64frombits(0x7ff0000000000000) {
+		v67 = (v58 + (((v57 - v58) + v37) + v62))
+	}
+	v71 := v67
+	if x < float64(0) {
+		v71 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v74 := v71
+	if x == float64(0) {
+		v74 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v74
 }
 
 // Log2 is the logarithm of x to base 2.
 func Log2(x float64) float64 {
-	v2 := x < 0x1p-1022
-	v5 := math.Float64bits(either(v2, float64(x*0x1p+54), x))
-	v7 := (v5 + uint64(0x95f619980c433)) >> 52
-	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - either(v2, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
-	v16 := math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))) - 1
-	v17 := 2 + v16
-	v20 := v16 / v17
-	v23 := float64(v20 * v20)
-	v25 := float64(math.FMA(-(v20), (v16-(v17-2)), math.FMA(-(v20), v17, v16)) * (1 - v20))
-	v26 := v20 + v20
-	v28 := float64(v23 * v23)
-	v30 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03), v28, 0x1.c71c72017a15cp-03)
-	v33 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03), v28, 0x1.2492492476ba1p-02)
-	v35 := math.FMA(math.FMA(v30, v28, 0x1.9999999999a38p-02), v23, math.FMA(v33, v28, 0x1.5555555555555p-01))
-	v37 := float64(v26 * 0x1.71547652b82fep+00)
-	v39 := math.FMA(math.FMA(float64(v20*v23), v35, v25), 0x1.71547652b82fep+00, math.FMA(v26, 0x1.71547652b82fep+00, -(v37)))
-	v41 := v15 + v37
-	v47 := either((x < math.Float64frombits(0x7ff0000000000000)), (v41 + (((v15 - v41) + v37) + math.FMA(v26, 0x1.777d0ffda0d24p-56, v39))), x)
-	v51 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v47))
-	return v51
+	v2 := (x < float64(0x1p-1022))
+	v5 := x
+	if v2 {
+		v5 = float64(x * float64(0x1p+54))
+	}
+	v6 := math.Float64bits(v5)
+	v10 := ((v6 + uint64(0x95f619980c433)) >> uint64(0x34))
+	v15 := math.Float64frombits(((v6 - (v10 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v21 := float64(0x1.00000000003ffp+52)
+	if v2 {
+		v21 = float64(0x1.0000000000435p+52)
+	}
+	v22 := (math.Float64frombits((v10 | uint64(0x4330000000000000))) - v21)
+	v24 := (v15 - float64(1))
+	v26 := (float64(2) + v24)
+	v29 := (v24 / v26)
+	v34 := float64(v29 * v29)
+	v36 := float64(math.FMA(-(v29), (v24-(v26-float64(2))), math.FMA(-(v29), v26, v24)) * (float64(1) - v29))
+	v37 := (v29 + v29)
+	v39 := float64(v34 * v34)
+	v42 := math.FMA(float64(0x1.0c06cf14c641bp-03), v39, float64(0x1.3b1c38474d3eep-03))
+	v46 := math.FMA(math.FMA(v42, v39, float64(0x1.c71c72017a15cp-03)), v39, float64(0x1.9999999999a38p-02))
+	v49 := math.FMA(float64(0x1.0fbe478772696p-03), v39, float64(0x1.745cf8f6c9119p-03))
+	v53 := math.FMA(math.FMA(v49, v39, float64(0x1.2492492476ba1p-02)), v39, float64(0x1.5555555555555p-01))
+	v57 := float64(v37 * float64(0x1.71547652b82fep+00))
+	v60 := math.FMA(math.FMA(float64(v29*v34), math.FMA(v46, v34, v53), v36), float64(0x1.71547652b82fep+00), math.FMA(v37, float64(0x1.71547652b82fep+00), -(v57)))
+	v63 := (v22 + v57)
+	v66 := (((v22 - v63) + v57) + math.FMA(v37, float64(0x1.777d0ffda0d24p-56), v60))
+	v70 := x
+	if x < math.Float64frombits(0x7ff0000000000000) {
+		v70 = (v63 + v66)
+	}
+	v74 := v70
+	if x < float64(0) {
+		v74 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v77 := v74
+	if x == float64(0) {
+		v77 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v77
 }
 
 // Log10 is the logarithm of x to base 10.
 func Log10(x float64) float64 {
-	v2 := x < 0x1p-1022
-	v5 := math.Float64bits(either(v2, float64(x*0x1p+54), x))
-	v7 := (v5 + uint64(0x95f619980c433)) >> 52
-	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - either(v2, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
-	v16 := math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))) - 1
-	v17 := 2 + v16
-	v20 := v16 / v17
-	v23 := float64(v20 * v20)
-	v25 := float64(math.FMA(-(v20), (v16-(v17-2)), math.FMA(-(v20), v17, v16)) * (1 - v20))
-	v26 := v20 + v20
-	v28 := float64(v23 * v23)
-	v30 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03), v28, 0x1.c71c72017a15cp-03)
-	v33 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03), v28, 0x1.2492492476ba1p-02)
-	v35 := math.FMA(math.FMA(v30, v28, 0x1.9999999999a38p-02), v23, math.FMA(v33, v28, 0x1.5555555555555p-01))
-	v37 := float64(v26 * 0x1.bcb7b1526e50ep-02)
-	v39 := math.FMA(math.FMA(float64(v20*v23), v35, v25), 0x1.bcb7b1526e50ep-02, math.FMA(v26, 0x1.bcb7b1526e50ep-02, -(v37)))
-	v41 := math.FMA(v15, 0x1.fef311f12b358p-46, math.FMA(v26, 0x1.95355baaafad3p-57, v39))
-	v42 := float64(v15 * 0x1.34413509f78p-02)
-	v43 := v42 + v37
-	v49 := either((x < math.Float64frombits(0x7ff0000000000000)), (v43 + (((v42 - v43) + v37) + v41)), x)
-	v53 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v49))
-	return v53
+	v2 := (x < float64(0x1p-1022))
+	v5 := x
+	if v2 {
+		v5 = float64(x * float64(0x1p+54))
+	}
+	v6 := math.Float64bits(v5)
+	v10 := ((v6 + uint64(0x95f619980c433)) >> uint64(0x34))
+	v15 := math.Float64frombits(((v6 - (v10 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v21 := float64(0x1.00000000003ffp+52)
+	if v2 {
+		v21 = float64(0x1.0000000000435p+52)
+	}
+	v22 := (math.Float64frombits((v10 | uint64(0x4330000000000000))) - v21)
+	v24 := (v15 - float64(1))
+	v26 := (float64(2) + v24)
+	v29 := (v24 / v26)
+	v34 := float64(v29 * v29)
+	v36 := float64(math.FMA(-(v29), (v24-(v26-float64(2))), math.FMA(-(v29), v26, v24)) * (float64(1) - v29))
+	v37 := (v29 + v29)
+	v39 := float64(v34 * v34)
+	v42 := math.FMA(float64(0x1.0c06cf14c641bp-03), v39, float64(0x1.3b1c38474d3eep-03))
+	v46 := math.FMA(math.FMA(v42, v39, float64(0x1.c71c72017a15cp-03)), v39, float64(0x1.9999999999a38p-02))
+	v49 := math.FMA(float64(0x1.0fbe478772696p-03), v39, float64(0x1.745cf8f6c9119p-03))
+	v53 := math.FMA(math.FMA(v49, v39, float64(0x1.2492492476ba1p-02)), v39, float64(0x1.5555555555555p-01))
+	v57 := float64(v37 * float64(0x1.bcb7b1526e50ep-02))
+	v60 := math.FMA(math.FMA(float64(v29*v34), math.FMA(v46, v34, v53), v36), float64(0x1.bcb7b1526e50ep-02), math.FMA(v37, float64(0x1.bcb7b1526e50ep-02), -(v57)))
+	v64 := math.FMA(v22, float64(0x1.fef311f12b358p-46), math.FMA(v37, float64(0x1.95355baaafad3p-57), v60))
+	v66 := float64(v22 * float64(0x1.34413509f78p-02))
+	v67 := (v66 + v57)
+	v74 := x
+	if x < math.Float64frombits(0x7ff0000000000000) {
+		v74 = (v67 + (((v66 - v67) + v57) + v64))
+	}
+	v78 := v74
+	if x < float64(0) {
+		v78 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v81 := v78
+	if x == float64(0) {
+		v81 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v81
 }
 
 // Log1p is the natural logarithm of 1 + x.
 func Log1p(x float64) float64 {
-	v2 := 1 + x
-	v3 := v2 - 1
-	v8 := v2 < 0x1p-1022
-	v11 := math.Float64bits(either(v8, float64(v2*0x1p+54), v2))
-	v13 := (v11 + uint64(0x95f619980c433)) >> 52
-	v21 := math.Float64frombits((v13 | uint64(0x4330000000000000))) - either(v8, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
-	v22 := v21 == 0
-	v23 := math.Float64frombits(((v11 - (v13 << 52)) + uint64(0x3ff0000000000000))) - 1
-	v24 := either(v22, x, v23)
-	v25 := 2 + v24
-	v28 := v24 / v25
-	v31 := float64(v28 * v28)
-	v33 := float64(math.FMA(-(v28), (v24-(v25-2)), math.FMA(-(v28), v25, v24)) * (1 - v28))
-	v34 := v28 + v28
-	v36 := float64(v31 * v31)
-	v38 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v36, 0x1.3b1c38474d3eep-03), v36, 0x1.c71c72017a15cp-03)
-	v41 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v36, 0x1.745cf8f6c9119p-03), v36, 0x1.2492492476ba1p-02)
-	v43 := math.FMA(math.FMA(v38, v36, 0x1.9999999999a38p-02), v31, math.FMA(v41, v36, 0x1.5555555555555p-01))
-	v47 := math.FMA(float64(v28*v31), v43, v33) + either(v22, float64(0), (((1-(v2-v3))+(x-v3))/v2))
-	v48 := float64(v21 * 0x1.62e42fefa38p-01)
-	v49 := v48 + v34
-	v56 := either((v2 < math.Float64frombits(0x7ff0000000000000)), (v49 + (((v48 - v49) + v34) + math.FMA(v21, 0x1.ef35793c7673p-45, v47))), x)
-	v60 := either((v2 == 0), float64(math.Float64frombits(0xfff0000000000000)), either((v2 < 0), float64(math.Float64frombits(0x7ff8000000000001)), v56))
-	return either((x == 0), x, v60)
+	v2 := (float64(1) + x)
+	v3 := (v2 - float64(1))
+	v9 := (v2 < float64(0x1p-1022))
+	v12 := v2
+	if v9 {
+		v12 = float64(v2 * float64(0x1p+54))
+	}
+	v13 := math.Float64bits(v12)
+	v17 := ((v13 + uint64(0x95f619980c433)) >> uint64(0x34))
+	v22 := math.Float64frombits(((v13 - (v17 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v28 := float64(0x1.00000000003ffp+52)
+	if v9 {
+		v28 = float64(0x1.0000000000435p+52)
+	}
+	v29 := (math.Float64frombits((v17 | uint64(0x4330000000000000))) - v28)
+	v31 := (v29 == float64(0))
+	v33 := (v22 - float64(1))
+	if v31 {
+		v33 = x
+	}
+	v35 := (float64(2) + v33)
+	v38 := (v33 / v35)
+	v43 := float64(v38 * v38)
+	v45 := float64(math.FMA(-(v38), (v33-(v35-float64(2))), math.FMA(-(v38), v35, v33)) * (float64(1) - v38))
+	v46 := (v38 + v38)
+	v48 := float64(v43 * v43)
+	v51 := math.FMA(float64(0x1.0c06cf14c641bp-03), v48, float64(0x1.3b1c38474d3eep-03))
+	v55 := math.FMA(math.FMA(v51, v48, float64(0x1.c71c72017a15cp-03)), v48, float64(0x1.9999999999a38p-02))
+	v58 := math.FMA(float64(0x1.0fbe478772696p-03), v48, float64(0x1.745cf8f6c9119p-03))
+	v62 := math.FMA(math.FMA(v58, v48, float64(0x1.2492492476ba1p-02)), v48, float64(0x1.5555555555555p-01))
+	v66 := (((float64(1) - (v2 - v3)) + (x - v3)) / v2)
+	if v31 {
+		v66 = float64(0)
+	}
+	v69 := float64(v29 * float64(0x1.62e42fefa38p-01))
+	v70 := (v69 + v46)
+	v74 := math.FMA(v29, float64(0x1.ef35793c7673p-45), (math.FMA(float64(v38*v43), math.FMA(v55, v43, v62), v45) + v66))
+	v79 := x
+	if v2 < math.Float64frombits(0x7ff0000000000000) {
+		v79 = (v70 + (((v69 - v70) + v46) + v74))
+	}
+	v82 := v79
+	if v2 < float64(0) {
+		v82 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v85 := v82
+	if v2 == float64(0) {
+		v85 = math.Float64frombits(0xfff0000000000000)
+	}
+	v87 := v85
+	if x == float64(0) {
+		v87 = x
+	}
+	return v87
 }
 
 // piBits is 64 zero bits and the first 1280 of 2/pi.
@@ -287,432 +437,608 @@ var piBits = [21]uint64{
 
 // Sin is the sine of x radians.
 func Sin(x float64) float64 {
-	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
-	v3 := v2 - 0x1.8p+52
-	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
-	v6 := float64(v3 * -0x1.1a62633145c07p-54)
-	v7 := v5 + v6
-	v8 := v7 - v5
-	v14 := ((v5 - (v7 - v8)) + (v6 - v8)) + math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
-	v15 := math.FMA(v3, 0x1.f1976b7ed8fbcp-110, v14)
-	v16 := math.Float64bits(v2) + uint64(0x0)
-	v17 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v18 := 0x1p+30 < v17
-	if v18 {
-		v21 := math.Float64bits(either((0x1p+30 < v17), x, float64(0x1p+31)))
-		v26 := math.Float64frombits(((v21 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v27 := ((v21 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
-		v28 := v27 + uint64(0x0)
-		v29 := v28 >> 6
-		v30 := v28 & uint64(0x3f)
-		v37 := (piBits[v29] << v30) | (piBits[(v29+uint64(0x1))] >> (uint64(0x40) - v30))
-		v41 := math.Float64frombits(((v37 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v42 := float64(v41 * 0x1p-50)
-		v43 := float64(v26 * v42)
-		v44 := math.FMA(v26, v42, -(v43))
-		v47 := math.FMA(-(math.RoundToEven(float64(v43 * 0x1p-02))), 4, v43)
-		v48 := v47 + v44
-		v49 := v48 - v47
-		v53 := (v47 - (v48 - v49)) + (v44 - v49)
-		v54 := v27 + uint64(0x34)
-		v55 := v54 >> 6
-		v56 := v54 & uint64(0x3f)
-		v63 := (piBits[v55] << v56) | (piBits[(v55+uint64(0x1))] >> (uint64(0x40) - v56))
-		v67 := math.Float64frombits(((v63 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v68 := float64(v67 * 0x1p-102)
-		v69 := float64(v26 * v68)
-		v70 := math.FMA(v26, v68, -(v69))
-		v71 := v48 + v69
-		v72 := v71 - v48
-		v76 := (v48 - (v71 - v72)) + (v69 - v72)
-		v77 := math.FMA(v71, 1, 0x1.8p+52)
-		v80 := v71 - (v77 - 0x1.8p+52)
-		v81 := v53 + v76
-		v82 := v81 - v53
-		v87 := v81 + v70
-		v88 := v87 - v81
-		v93 := ((v53 - (v81 - v82)) + (v76 - v82)) + ((v81 - (v87 - v88)) + (v70 - v88))
-		v94 := v27 + uint64(0x68)
-		v95 := v94 >> 6
-		v96 := v94 & uint64(0x3f)
-		v103 := (piBits[v95] << v96) | (piBits[(v95+uint64(0x1))] >> (uint64(0x40) - v96))
-		v107 := math.Float64frombits(((v103 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v108 := float64(v107 * 0x1p-154)
-		v109 := float64(v26 * v108)
-		v111 := v87 + v109
-		v112 := v111 - v87
-		v118 := v27 + uint64(0x9c)
-		v119 := v118 >> 6
-		v120 := v118 & uint64(0x3f)
-		v127 := (piBits[v119] << v120) | (piBits[(v119+uint64(0x1))] >> (uint64(0x40) - v120))
-		v131 := math.Float64frombits(((v127 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v134 := (v93 + ((v87 - (v111 - v112)) + (v109 - v112))) + math.FMA(v26, float64(v131*0x1p-206), math.FMA(v26, v108, -(v109)))
-		v135 := v80 + v111
-		v136 := v135 - v80
-		v141 := ((v80 - (v135 - v136)) + (v111 - v136)) + v134
-		v142 := v135 + v141
-		v143 := v142 - v135
-		v148 := float64(v142 * 0x1.921fb54442d18p+00)
-		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, math.FMA(v142, 0x1.921fb54442d18p+00, -(v148)))
-		v151 := math.FMA(((v135 - (v142 - v143)) + (v141 - v143)), 0x1.921fb54442d18p+00, v150)
-		v16 = math.Float64bits(v77)
-		v7 = v148
-		v15 = v151
+	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
+	v4 := (v3 - float64(0x1.8p+52))
+	v8 := math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x)
+	v10 := float64(v4 * float64(-0x1.1a62633145c07p-54))
+	v11 := (v8 + v10)
+	v12 := (v11 - v8)
+	v19 := (((v8 - (v11 - v12)) + (v10 - v12)) + math.FMA(v4, float64(-0x1.1a62633145c07p-54), -(v10)))
+	v26 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v29, v30, v31 := math.Float64bits(v3), v11, math.FMA(v4, float64(0x1.f1976b7ed8fbcp-110), v19)
+	if float64(0x1p+30) < v26 {
+		v34 := float64(0x1p+31)
+		if float64(0x1p+30) < v26 {
+			v34 = x
+		}
+		v35 := math.Float64bits(v34)
+		v44 := math.Float64frombits(((v35 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v46 := (((v35 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v48 := (v46 + uint64(0x0))
+		v50 := (v48 >> uint64(0x6))
+		v52 := (v48 & uint64(0x3f))
+		v61 := ((piBits[v50] << v52) | (piBits[(v50+uint64(0x1))] >> (uint64(0x40) - v52)))
+		v65 := math.Float64frombits(((v61 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v69 := float64((v65 - float64(0x1p+52)) * float64(0x1p-50))
+		v70 := float64(v44 * v69)
+		v72 := math.FMA(v44, v69, -(v70))
+		v78 := math.FMA(-(math.RoundToEven(float64(v70 * float64(0x1p-02)))), float64(4), v70)
+		v79 := (v78 + v72)
+		v80 := (v79 - v78)
+		v84 := ((v78 - (v79 - v80)) + (v72 - v80))
+		v85 := (v46 + uint64(0x34))
+		v86 := (v85 >> uint64(0x6))
+		v87 := (v85 & uint64(0x3f))
+		v94 := ((piBits[v86] << v87) | (piBits[(v86+uint64(0x1))] >> (uint64(0x40) - v87)))
+		v97 := math.Float64frombits(((v94 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v100 := float64((v97 - float64(0x1p+52)) * float64(0x1p-102))
+		v101 := float64(v44 * v100)
+		v103 := math.FMA(v44, v100, -(v101))
+		v104 := (v79 + v101)
+		v105 := (v104 - v79)
+		v109 := ((v79 - (v104 - v105)) + (v101 - v105))
+		v111 := math.FMA(v104, float64(1), float64(0x1.8p+52))
+		v114 := (v104 - (v111 - float64(0x1.8p+52)))
+		v115 := (v84 + v109)
+		v116 := (v115 - v84)
+		v121 := (v115 + v103)
+		v122 := (v121 - v115)
+		v127 := (((v84 - (v115 - v116)) + (v109 - v116)) + ((v115 - (v121 - v122)) + (v103 - v122)))
+		v129 := (v46 + uint64(0x68))
+		v130 := (v129 >> uint64(0x6))
+		v131 := (v129 & uint64(0x3f))
+		v138 := ((piBits[v130] << v131) | (piBits[(v130+uint64(0x1))] >> (uint64(0x40) - v131)))
+		v141 := math.Float64frombits(((v138 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v144 := float64((v141 - float64(0x1p+52)) * float64(0x1p-154))
+		v145 := float64(v44 * v144)
+		v148 := (v121 + v145)
+		v149 := (v148 - v121)
+		v156 := (v46 + uint64(0x9c))
+		v157 := (v156 >> uint64(0x6))
+		v158 := (v156 & uint64(0x3f))
+		v165 := ((piBits[v157] << v158) | (piBits[(v157+uint64(0x1))] >> (uint64(0x40) - v158)))
+		v168 := math.Float64frombits(((v165 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v172 := math.FMA(v44, float64((v168-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v44, v144, -(v145)))
+		v174 := (v114 + v148)
+		v175 := (v174 - v114)
+		v180 := (((v114 - (v174 - v175)) + (v148 - v175)) + ((v127 + ((v121 - (v148 - v149)) + (v145 - v149))) + v172))
+		v181 := (v174 + v180)
+		v182 := (v181 - v174)
+		v187 := float64(v181 * float64(0x1.921fb54442d18p+00))
+		v191 := math.FMA(v181, float64(0x1.1a62633145c07p-54), math.FMA(v181, float64(0x1.921fb54442d18p+00), -(v187)))
+		v192 := math.FMA(((v174 - (v181 - v182)) + (v180 - v182)), float64(0x1.921fb54442d18p+00), v191)
+		v29, v30, v31 = math.Float64bits(v111), v187, v192
 	}
-	v152 := float64(v7 * v7)
-	v153 := float64(v152 * 0x1p-01)
-	v155 := float64(v152 * v152)
-	v157 := math.FMA(math.FMA(0x1.61217781a8ccdp-33, v155, 0x1.71de3a545b148p-19), v155, 0x1.111111111111p-07)
-	v159 := math.FMA(math.FMA(-0x1.ab13654fd392ap-41, v155, -0x1.ae6454093c147p-26), v155, -0x1.a01a01a01990ap-13)
-	v163 := math.FMA(float64(v152*v7), math.FMA(v157, v152, math.FMA(v159, v155, -0x1.5555555555555p-03)), math.FMA(-(v153), v15, v15))
-	v164 := 1 - v153
-	v169 := math.FMA(-(v7), v15, math.FMA(math.FMA(v7, v7, -(v152)), -0x1p-01, ((1-v164)-v153)))
-	v171 := float64(v152 * v152)
-	v173 := math.FMA(math.FMA(-0x1.9394b3581cec8p-37, v171, -0x1.27e4fb7710638p-22), v171, -0x1.6c16c16c16c16p-10)
-	v175 := math.FMA(math.FMA(0x1.ab746999271a1p-45, v171, 0x1.1eed8de759d0dp-29), v171, 0x1.a01a01a019cf6p-16)
-	v178 := math.FMA(float64(v152*v152), math.FMA(v173, v152, math.FMA(v175, v171, 0x1.5555555555555p-05)), v169)
-	v187 := math.Float64frombits(math.Float64bits(either(int64((v16<<63)) < 0, (v164+v178), (v7+v163))) ^ math.Float64bits(math.Float64frombits(((v16 & uint64(0x2)) << 62))))
-	v189 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) == math.Float64frombits(0x7ff0000000000000)
-	v192 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-27
-	v193 := either(v192, x, either(v189, float64(math.Float64frombits(0x7ff8000000000001)), v187))
-	return v193
+	v193 := float64(v30 * v30)
+	v195 := float64(v193 * float64(0x1p-01))
+	v197 := float64(v193 * v193)
+	v200 := math.FMA(float64(0x1.61217781a8ccdp-33), v197, float64(0x1.71de3a545b148p-19))
+	v205 := math.FMA(float64(-0x1.ab13654fd392ap-41), v197, float64(-0x1.ae6454093c147p-26))
+	v209 := math.FMA(math.FMA(v205, v197, float64(-0x1.a01a01a01990ap-13)), v197, float64(-0x1.5555555555555p-03))
+	v210 := math.FMA(math.FMA(v200, v197, float64(0x1.111111111111p-07)), v193, v209)
+	v215 := (float64(1) - v195)
+	v221 := math.FMA(math.FMA(v30, v30, -(v193)), float64(-0x1p-01), ((float64(1) - v215) - v195))
+	v225 := float64(v193 * v193)
+	v228 := math.FMA(float64(-0x1.9394b3581cec8p-37), v225, float64(-0x1.27e4fb7710638p-22))
+	v233 := math.FMA(float64(0x1.ab746999271a1p-45), v225, float64(0x1.1eed8de759d0dp-29))
+	v237 := math.FMA(math.FMA(v233, v225, float64(0x1.a01a01a019cf6p-16)), v225, float64(0x1.5555555555555p-05))
+	v238 := math.FMA(math.FMA(v228, v225, float64(-0x1.6c16c16c16c16p-10)), v193, v237)
+	v244 := (v215 + math.FMA(float64(v193*v193), v238, math.FMA(-(v30), v31, v221)))
+	v246 := (v30 + math.FMA(float64(v193*v30), v210, math.FMA(-(v195), v31, v31)))
+	if int64((v29 << uint64(0x3f))) < int64(uint64(0x0)) {
+		v246 = v244
+	}
+	v253 := math.Float64bits(math.Float64frombits(((v29 & uint64(0x2)) << uint64(0x3e))))
+	v259 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v263 := math.Float64frombits((math.Float64bits(v246) ^ v253))
+	if v259 == math.Float64frombits(0x7ff0000000000000) {
+		v263 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v267 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v270 := v263
+	if v267 < float64(0x1p-27) {
+		v270 = x
+	}
+	return v270
 }
 
 // Cos is the cosine of x radians.
 func Cos(x float64) float64 {
-	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
-	v3 := v2 - 0x1.8p+52
-	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
-	v6 := float64(v3 * -0x1.1a62633145c07p-54)
-	v7 := v5 + v6
-	v8 := v7 - v5
-	v14 := ((v5 - (v7 - v8)) + (v6 - v8)) + math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
-	v15 := math.FMA(v3, 0x1.f1976b7ed8fbcp-110, v14)
-	v16 := math.Float64bits(v2) + uint64(0x0)
-	v17 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v18 := 0x1p+30 < v17
-	if v18 {
-		v21 := math.Float64bits(either((0x1p+30 < v17), x, float64(0x1p+31)))
-		v26 := math.Float64frombits(((v21 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v27 := ((v21 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
-		v28 := v27 + uint64(0x0)
-		v29 := v28 >> 6
-		v30 := v28 & uint64(0x3f)
-		v37 := (piBits[v29] << v30) | (piBits[(v29+uint64(0x1))] >> (uint64(0x40) - v30))
-		v41 := math.Float64frombits(((v37 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v42 := float64(v41 * 0x1p-50)
-		v43 := float64(v26 * v42)
-		v44 := math.FMA(v26, v42, -(v43))
-		v47 := math.FMA(-(math.RoundToEven(float64(v43 * 0x1p-02))), 4, v43)
-		v48 := v47 + v44
-		v49 := v48 - v47
-		v53 := (v47 - (v48 - v49)) + (v44 - v49)
-		v54 := v27 + uint64(0x34)
-		v55 := v54 >> 6
-		v56 := v54 & uint64(0x3f)
-		v63 := (piBits[v55] << v56) | (piBits[(v55+uint64(0x1))] >> (uint64(0x40) - v56))
-		v67 := math.Float64frombits(((v63 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v68 := float64(v67 * 0x1p-102)
-		v69 := float64(v26 * v68)
-		v70 := math.FMA(v26, v68, -(v69))
-		v71 := v48 + v69
-		v72 := v71 - v48
-		v76 := (v48 - (v71 - v72)) + (v69 - v72)
-		v77 := math.FMA(v71, 1, 0x1.8p+52)
-		v80 := v71 - (v77 - 0x1.8p+52)
-		v81 := v53 + v76
-		v82 := v81 - v53
-		v87 := v81 + v70
-		v88 := v87 - v81
-		v93 := ((v53 - (v81 - v82)) + (v76 - v82)) + ((v81 - (v87 - v88)) + (v70 - v88))
-		v94 := v27 + uint64(0x68)
-		v95 := v94 >> 6
-		v96 := v94 & uint64(0x3f)
-		v103 := (piBits[v95] << v96) | (piBits[(v95+uint64(0x1))] >> (uint64(0x40) - v96))
-		v107 := math.Float64frombits(((v103 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v108 := float64(v107 * 0x1p-154)
-		v109 := float64(v26 * v108)
-		v111 := v87 + v109
-		v112 := v111 - v87
-		v118 := v27 + uint64(0x9c)
-		v119 := v118 >> 6
-		v120 := v118 & uint64(0x3f)
-		v127 := (piBits[v119] << v120) | (piBits[(v119+uint64(0x1))] >> (uint64(0x40) - v120))
-		v131 := math.Float64frombits(((v127 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v134 := (v93 + ((v87 - (v111 - v112)) + (v109 - v112))) + math.FMA(v26, float64(v131*0x1p-206), math.FMA(v26, v108, -(v109)))
-		v135 := v80 + v111
-		v136 := v135 - v80
-		v141 := ((v80 - (v135 - v136)) + (v111 - v136)) + v134
-		v142 := v135 + v141
-		v143 := v142 - v135
-		v148 := float64(v142 * 0x1.921fb54442d18p+00)
-		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, math.FMA(v142, 0x1.921fb54442d18p+00, -(v148)))
-		v151 := math.FMA(((v135 - (v142 - v143)) + (v141 - v143)), 0x1.921fb54442d18p+00, v150)
-		v16 = math.Float64bits(v77)
-		v7 = v148
-		v15 = v151
+	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
+	v4 := (v3 - float64(0x1.8p+52))
+	v8 := math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x)
+	v10 := float64(v4 * float64(-0x1.1a62633145c07p-54))
+	v11 := (v8 + v10)
+	v12 := (v11 - v8)
+	v19 := (((v8 - (v11 - v12)) + (v10 - v12)) + math.FMA(v4, float64(-0x1.1a62633145c07p-54), -(v10)))
+	v26 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v29, v30, v31 := math.Float64bits(v3), v11, math.FMA(v4, float64(0x1.f1976b7ed8fbcp-110), v19)
+	if float64(0x1p+30) < v26 {
+		v34 := float64(0x1p+31)
+		if float64(0x1p+30) < v26 {
+			v34 = x
+		}
+		v35 := math.Float64bits(v34)
+		v44 := math.Float64frombits(((v35 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v46 := (((v35 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v48 := (v46 + uint64(0x0))
+		v50 := (v48 >> uint64(0x6))
+		v52 := (v48 & uint64(0x3f))
+		v61 := ((piBits[v50] << v52) | (piBits[(v50+uint64(0x1))] >> (uint64(0x40) - v52)))
+		v65 := math.Float64frombits(((v61 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v69 := float64((v65 - float64(0x1p+52)) * float64(0x1p-50))
+		v70 := float64(v44 * v69)
+		v72 := math.FMA(v44, v69, -(v70))
+		v78 := math.FMA(-(math.RoundToEven(float64(v70 * float64(0x1p-02)))), float64(4), v70)
+		v79 := (v78 + v72)
+		v80 := (v79 - v78)
+		v84 := ((v78 - (v79 - v80)) + (v72 - v80))
+		v85 := (v46 + uint64(0x34))
+		v86 := (v85 >> uint64(0x6))
+		v87 := (v85 & uint64(0x3f))
+		v94 := ((piBits[v86] << v87) | (piBits[(v86+uint64(0x1))] >> (uint64(0x40) - v87)))
+		v97 := math.Float64frombits(((v94 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v100 := float64((v97 - float64(0x1p+52)) * float64(0x1p-102))
+		v101 := float64(v44 * v100)
+		v103 := math.FMA(v44, v100, -(v101))
+		v104 := (v79 + v101)
+		v105 := (v104 - v79)
+		v109 := ((v79 - (v104 - v105)) + (v101 - v105))
+		v111 := math.FMA(v104, float64(1), float64(0x1.8p+52))
+		v114 := (v104 - (v111 - float64(0x1.8p+52)))
+		v115 := (v84 + v109)
+		v116 := (v115 - v84)
+		v121 := (v115 + v103)
+		v122 := (v121 - v115)
+		v127 := (((v84 - (v115 - v116)) + (v109 - v116)) + ((v115 - (v121 - v122)) + (v103 - v122)))
+		v129 := (v46 + uint64(0x68))
+		v130 := (v129 >> uint64(0x6))
+		v131 := (v129 & uint64(0x3f))
+		v138 := ((piBits[v130] << v131) | (piBits[(v130+uint64(0x1))] >> (uint64(0x40) - v131)))
+		v141 := math.Float64frombits(((v138 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v144 := float64((v141 - float64(0x1p+52)) * float64(0x1p-154))
+		v145 := float64(v44 * v144)
+		v148 := (v121 + v145)
+		v149 := (v148 - v121)
+		v156 := (v46 + uint64(0x9c))
+		v157 := (v156 >> uint64(0x6))
+		v158 := (v156 & uint64(0x3f))
+		v165 := ((piBits[v157] << v158) | (piBits[(v157+uint64(0x1))] >> (uint64(0x40) - v158)))
+		v168 := math.Float64frombits(((v165 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v172 := math.FMA(v44, float64((v168-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v44, v144, -(v145)))
+		v174 := (v114 + v148)
+		v175 := (v174 - v114)
+		v180 := (((v114 - (v174 - v175)) + (v148 - v175)) + ((v127 + ((v121 - (v148 - v149)) + (v145 - v149))) + v172))
+		v181 := (v174 + v180)
+		v182 := (v181 - v174)
+		v187 := float64(v181 * float64(0x1.921fb54442d18p+00))
+		v191 := math.FMA(v181, float64(0x1.1a62633145c07p-54), math.FMA(v181, float64(0x1.921fb54442d18p+00), -(v187)))
+		v192 := math.FMA(((v174 - (v181 - v182)) + (v180 - v182)), float64(0x1.921fb54442d18p+00), v191)
+		v29, v30, v31 = math.Float64bits(v111), v187, v192
 	}
-	v152 := v16 + uint64(0x1)
-	v153 := float64(v7 * v7)
-	v154 := float64(v153 * 0x1p-01)
-	v156 := float64(v153 * v153)
-	v158 := math.FMA(math.FMA(0x1.61217781a8ccdp-33, v156, 0x1.71de3a545b148p-19), v156, 0x1.111111111111p-07)
-	v160 := math.FMA(math.FMA(-0x1.ab13654fd392ap-41, v156, -0x1.ae6454093c147p-26), v156, -0x1.a01a01a01990ap-13)
-	v164 := math.FMA(float64(v153*v7), math.FMA(v158, v153, math.FMA(v160, v156, -0x1.5555555555555p-03)), math.FMA(-(v154), v15, v15))
-	v165 := 1 - v154
-	v170 := math.FMA(-(v7), v15, math.FMA(math.FMA(v7, v7, -(v153)), -0x1p-01, ((1-v165)-v154)))
-	v172 := float64(v153 * v153)
-	v174 := math.FMA(math.FMA(-0x1.9394b3581cec8p-37, v172, -0x1.27e4fb7710638p-22), v172, -0x1.6c16c16c16c16p-10)
-	v176 := math.FMA(math.FMA(0x1.ab746999271a1p-45, v172, 0x1.1eed8de759d0dp-29), v172, 0x1.a01a01a019cf6p-16)
-	v179 := math.FMA(float64(v153*v153), math.FMA(v174, v153, math.FMA(v176, v172, 0x1.5555555555555p-05)), v170)
-	v188 := math.Float64frombits(math.Float64bits(either(int64((v152<<63)) < 0, (v165+v179), (v7+v164))) ^ math.Float64bits(math.Float64frombits(((v152 & uint64(0x2)) << 62))))
-	v190 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) == math.Float64frombits(0x7ff0000000000000)
-	return either(v190, float64(math.Float64frombits(0x7ff8000000000001)), v188)
+	v194 := (v29 + uint64(0x1))
+	v195 := float64(v30 * v30)
+	v197 := float64(v195 * float64(0x1p-01))
+	v199 := float64(v195 * v195)
+	v202 := math.FMA(float64(0x1.61217781a8ccdp-33), v199, float64(0x1.71de3a545b148p-19))
+	v207 := math.FMA(float64(-0x1.ab13654fd392ap-41), v199, float64(-0x1.ae6454093c147p-26))
+	v211 := math.FMA(math.FMA(v207, v199, float64(-0x1.a01a01a01990ap-13)), v199, float64(-0x1.5555555555555p-03))
+	v212 := math.FMA(math.FMA(v202, v199, float64(0x1.111111111111p-07)), v195, v211)
+	v217 := (float64(1) - v197)
+	v223 := math.FMA(math.FMA(v30, v30, -(v195)), float64(-0x1p-01), ((float64(1) - v217) - v197))
+	v227 := float64(v195 * v195)
+	v230 := math.FMA(float64(-0x1.9394b3581cec8p-37), v227, float64(-0x1.27e4fb7710638p-22))
+	v235 := math.FMA(float64(0x1.ab746999271a1p-45), v227, float64(0x1.1eed8de759d0dp-29))
+	v239 := math.FMA(math.FMA(v235, v227, float64(0x1.a01a01a019cf6p-16)), v227, float64(0x1.5555555555555p-05))
+	v240 := math.FMA(math.FMA(v230, v227, float64(-0x1.6c16c16c16c16p-10)), v195, v239)
+	v246 := (v217 + math.FMA(float64(v195*v195), v240, math.FMA(-(v30), v31, v223)))
+	v248 := (v30 + math.FMA(float64(v195*v30), v212, math.FMA(-(v197), v31, v31)))
+	if int64((v194 << uint64(0x3f))) < int64(uint64(0x0)) {
+		v248 = v246
+	}
+	v255 := math.Float64bits(math.Float64frombits(((v194 & uint64(0x2)) << uint64(0x3e))))
+	v261 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v265 := math.Float64frombits((math.Float64bits(v248) ^ v255))
+	if v261 == math.Float64frombits(0x7ff0000000000000) {
+		v265 = math.Float64frombits(0x7ff8000000000001)
+	}
+	return v265
 }
 
 // Tan is the tangent of x radians.
 func Tan(x float64) float64 {
-	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
-	v3 := v2 - 0x1.8p+52
-	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
-	v6 := float64(v3 * -0x1.1a62633145c07p-54)
-	v7 := v5 + v6
-	v8 := v7 - v5
-	v14 := ((v5 - (v7 - v8)) + (v6 - v8)) + math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
-	v15 := math.FMA(v3, 0x1.f1976b7ed8fbcp-110, v14)
-	v16 := math.Float64bits(v2) + uint64(0x0)
-	v17 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v18 := 0x1p+30 < v17
-	if v18 {
-		v21 := math.Float64bits(either((0x1p+30 < v17), x, float64(0x1p+31)))
-		v26 := math.Float64frombits(((v21 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v27 := ((v21 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
-		v28 := v27 + uint64(0x0)
-		v29 := v28 >> 6
-		v30 := v28 & uint64(0x3f)
-		v37 := (piBits[v29] << v30) | (piBits[(v29+uint64(0x1))] >> (uint64(0x40) - v30))
-		v41 := math.Float64frombits(((v37 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v42 := float64(v41 * 0x1p-50)
-		v43 := float64(v26 * v42)
-		v44 := math.FMA(v26, v42, -(v43))
-		v47 := math.FMA(-(math.RoundToEven(float64(v43 * 0x1p-02))), 4, v43)
-		v48 := v47 + v44
-		v49 := v48 - v47
-		v53 := (v47 - (v48 - v49)) + (v44 - v49)
-		v54 := v27 + uint64(0x34)
-		v55 := v54 >> 6
-		v56 := v54 & uint64(0x3f)
-		v63 := (piBits[v55] << v56) | (piBits[(v55+uint64(0x1))] >> (uint64(0x40) - v56))
-		v67 := math.Float64frombits(((v63 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v68 := float64(v67 * 0x1p-102)
-		v69 := float64(v26 * v68)
-		v70 := math.FMA(v26, v68, -(v69))
-		v71 := v48 + v69
-		v72 := v71 - v48
-		v76 := (v48 - (v71 - v72)) + (v69 - v72)
-		v77 := math.FMA(v71, 1, 0x1.8p+52)
-		v80 := v71 - (v77 - 0x1.8p+52)
-		v81 := v53 + v76
-		v82 := v81 - v53
-		v87 := v81 + v70
-		v88 := v87 - v81
-		v93 := ((v53 - (v81 - v82)) + (v76 - v82)) + ((v81 - (v87 - v88)) + (v70 - v88))
-		v94 := v27 + uint64(0x68)
-		v95 := v94 >> 6
-		v96 := v94 & uint64(0x3f)
-		v103 := (piBits[v95] << v96) | (piBits[(v95+uint64(0x1))] >> (uint64(0x40) - v96))
-		v107 := math.Float64frombits(((v103 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v108 := float64(v107 * 0x1p-154)
-		v109 := float64(v26 * v108)
-		v111 := v87 + v109
-		v112 := v111 - v87
-		v118 := v27 + uint64(0x9c)
-		v119 := v118 >> 6
-		v120 := v118 & uint64(0x3f)
-		v127 := (piBits[v119] << v120) | (piBits[(v119+uint64(0x1))] >> (uint64(0x40) - v120))
-		v131 := math.Float64frombits(((v127 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v134 := (v93 + ((v87 - (v111 - v112)) + (v109 - v112))) + math.FMA(v26, float64(v131*0x1p-206), math.FMA(v26, v108, -(v109)))
-		v135 := v80 + v111
-		v136 := v135 - v80
-		v141 := ((v80 - (v135 - v136)) + (v111 - v136)) + v134
-		v142 := v135 + v141
-		v143 := v142 - v135
-		v148 := float64(v142 * 0x1.921fb54442d18p+00)
-		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, math.FMA(v142, 0x1.921fb54442d18p+00, -(v148)))
-		v151 := math.FMA(((v135 - (v142 - v143)) + (v141 - v143)), 0x1.921fb54442d18p+00, v150)
-		v16 = math.Float64bits(v77)
-		v7 = v148
-		v15 = v151
+	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
+	v4 := (v3 - float64(0x1.8p+52))
+	v8 := math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x)
+	v10 := float64(v4 * float64(-0x1.1a62633145c07p-54))
+	v11 := (v8 + v10)
+	v12 := (v11 - v8)
+	v19 := (((v8 - (v11 - v12)) + (v10 - v12)) + math.FMA(v4, float64(-0x1.1a62633145c07p-54), -(v10)))
+	v26 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v29, v30, v31 := math.Float64bits(v3), v11, math.FMA(v4, float64(0x1.f1976b7ed8fbcp-110), v19)
+	if float64(0x1p+30) < v26 {
+		v34 := float64(0x1p+31)
+		if float64(0x1p+30) < v26 {
+			v34 = x
+		}
+		v35 := math.Float64bits(v34)
+		v44 := math.Float64frombits(((v35 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v46 := (((v35 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v48 := (v46 + uint64(0x0))
+		v50 := (v48 >> uint64(0x6))
+		v52 := (v48 & uint64(0x3f))
+		v61 := ((piBits[v50] << v52) | (piBits[(v50+uint64(0x1))] >> (uint64(0x40) - v52)))
+		v65 := math.Float64frombits(((v61 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v69 := float64((v65 - float64(0x1p+52)) * float64(0x1p-50))
+		v70 := float64(v44 * v69)
+		v72 := math.FMA(v44, v69, -(v70))
+		v78 := math.FMA(-(math.RoundToEven(float64(v70 * float64(0x1p-02)))), float64(4), v70)
+		v79 := (v78 + v72)
+		v80 := (v79 - v78)
+		v84 := ((v78 - (v79 - v80)) + (v72 - v80))
+		v85 := (v46 + uint64(0x34))
+		v86 := (v85 >> uint64(0x6))
+		v87 := (v85 & uint64(0x3f))
+		v94 := ((piBits[v86] << v87) | (piBits[(v86+uint64(0x1))] >> (uint64(0x40) - v87)))
+		v97 := math.Float64frombits(((v94 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v100 := float64((v97 - float64(0x1p+52)) * float64(0x1p-102))
+		v101 := float64(v44 * v100)
+		v103 := math.FMA(v44, v100, -(v101))
+		v104 := (v79 + v101)
+		v105 := (v104 - v79)
+		v109 := ((v79 - (v104 - v105)) + (v101 - v105))
+		v111 := math.FMA(v104, float64(1), float64(0x1.8p+52))
+		v114 := (v104 - (v111 - float64(0x1.8p+52)))
+		v115 := (v84 + v109)
+		v116 := (v115 - v84)
+		v121 := (v115 + v103)
+		v122 := (v121 - v115)
+		v127 := (((v84 - (v115 - v116)) + (v109 - v116)) + ((v115 - (v121 - v122)) + (v103 - v122)))
+		v129 := (v46 + uint64(0x68))
+		v130 := (v129 >> uint64(0x6))
+		v131 := (v129 & uint64(0x3f))
+		v138 := ((piBits[v130] << v131) | (piBits[(v130+uint64(0x1))] >> (uint64(0x40) - v131)))
+		v141 := math.Float64frombits(((v138 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v144 := float64((v141 - float64(0x1p+52)) * float64(0x1p-154))
+		v145 := float64(v44 * v144)
+		v148 := (v121 + v145)
+		v149 := (v148 - v121)
+		v156 := (v46 + uint64(0x9c))
+		v157 := (v156 >> uint64(0x6))
+		v158 := (v156 & uint64(0x3f))
+		v165 := ((piBits[v157] << v158) | (piBits[(v157+uint64(0x1))] >> (uint64(0x40) - v158)))
+		v168 := math.Float64frombits(((v165 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v172 := math.FMA(v44, float64((v168-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v44, v144, -(v145)))
+		v174 := (v114 + v148)
+		v175 := (v174 - v114)
+		v180 := (((v114 - (v174 - v175)) + (v148 - v175)) + ((v127 + ((v121 - (v148 - v149)) + (v145 - v149))) + v172))
+		v181 := (v174 + v180)
+		v182 := (v181 - v174)
+		v187 := float64(v181 * float64(0x1.921fb54442d18p+00))
+		v191 := math.FMA(v181, float64(0x1.1a62633145c07p-54), math.FMA(v181, float64(0x1.921fb54442d18p+00), -(v187)))
+		v192 := math.FMA(((v174 - (v181 - v182)) + (v180 - v182)), float64(0x1.921fb54442d18p+00), v191)
+		v29, v30, v31 = math.Float64bits(v111), v187, v192
 	}
-	v152 := float64(v7 * v7)
-	v153 := float64(v152 * 0x1p-01)
-	v155 := float64(v152 * v152)
-	v157 := math.FMA(math.FMA(0x1.61217781a8ccdp-33, v155, 0x1.71de3a545b148p-19), v155, 0x1.111111111111p-07)
-	v159 := math.FMA(math.FMA(-0x1.ab13654fd392ap-41, v155, -0x1.ae6454093c147p-26), v155, -0x1.a01a01a01990ap-13)
-	v163 := math.FMA(float64(v152*v7), math.FMA(v157, v152, math.FMA(v159, v155, -0x1.5555555555555p-03)), math.FMA(-(v153), v15, v15))
-	v164 := 1 - v153
-	v169 := math.FMA(-(v7), v15, math.FMA(math.FMA(v7, v7, -(v152)), -0x1p-01, ((1-v164)-v153)))
-	v171 := float64(v152 * v152)
-	v173 := math.FMA(math.FMA(-0x1.9394b3581cec8p-37, v171, -0x1.27e4fb7710638p-22), v171, -0x1.6c16c16c16c16p-10)
-	v175 := math.FMA(math.FMA(0x1.ab746999271a1p-45, v171, 0x1.1eed8de759d0dp-29), v171, 0x1.a01a01a019cf6p-16)
-	v178 := math.FMA(float64(v152*v152), math.FMA(v173, v152, math.FMA(v175, v171, 0x1.5555555555555p-05)), v169)
-	v180 := int64((v16 << 63)) < 0
-	v181 := v7 + v163
-	v183 := (v7 - v181) + v163
-	v184 := v164 + v178
-	v186 := (v164 - v184) + v178
-	v187 := either(v180, v184, v181)
-	v189 := either(v180, v181, v184)
-	v191 := 1 / v189
-	v192 := float64(v187 * v191)
-	v195 := math.FMA(-(v192), v189, v187) + math.FMA(-(v192), either(v180, v183, v186), either(v180, v186, v183))
-	v199 := math.Float64frombits(math.Float64bits(math.FMA(v195, v191, v192)) ^ math.Float64bits(math.Float64frombits((v16 << 63))))
-	v201 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) == math.Float64frombits(0x7ff0000000000000)
-	v204 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-27
-	v205 := either(v204, x, either(v201, float64(math.Float64frombits(0x7ff8000000000001)), v199))
-	return v205
+	v193 := float64(v30 * v30)
+	v195 := float64(v193 * float64(0x1p-01))
+	v197 := float64(v193 * v193)
+	v200 := math.FMA(float64(0x1.61217781a8ccdp-33), v197, float64(0x1.71de3a545b148p-19))
+	v205 := math.FMA(float64(-0x1.ab13654fd392ap-41), v197, float64(-0x1.ae6454093c147p-26))
+	v209 := math.FMA(math.FMA(v205, v197, float64(-0x1.a01a01a01990ap-13)), v197, float64(-0x1.5555555555555p-03))
+	v210 := math.FMA(math.FMA(v200, v197, float64(0x1.111111111111p-07)), v193, v209)
+	v213 := math.FMA(float64(v193*v30), v210, math.FMA(-(v195), v31, v31))
+	v215 := (float64(1) - v195)
+	v221 := math.FMA(math.FMA(v30, v30, -(v193)), float64(-0x1p-01), ((float64(1) - v215) - v195))
+	v225 := float64(v193 * v193)
+	v228 := math.FMA(float64(-0x1.9394b3581cec8p-37), v225, float64(-0x1.27e4fb7710638p-22))
+	v233 := math.FMA(float64(0x1.ab746999271a1p-45), v225, float64(0x1.1eed8de759d0dp-29))
+	v237 := math.FMA(math.FMA(v233, v225, float64(0x1.a01a01a019cf6p-16)), v225, float64(0x1.5555555555555p-05))
+	v238 := math.FMA(math.FMA(v228, v225, float64(-0x1.6c16c16c16c16p-10)), v193, v237)
+	v239 := math.FMA(float64(v193*v193), v238, math.FMA(-(v30), v31, v221))
+	v243 := (int64((v29 << uint64(0x3f))) < int64(uint64(0x0)))
+	v244 := (v30 + v213)
+	v246 := ((v30 - v244) + v213)
+	v247 := (v215 + v239)
+	v249 := ((v215 - v247) + v239)
+	v250 := v244
+	if v243 {
+		v250 = v247
+	}
+	v251 := v246
+	if v243 {
+		v251 = v249
+	}
+	v252 := v247
+	if v243 {
+		v252 = v244
+	}
+	v253 := v249
+	if v243 {
+		v253 = v246
+	}
+	v254 := (float64(1) / v252)
+	v255 := float64(v250 * v254)
+	v261 := math.FMA((math.FMA(-(v255), v252, v250) + math.FMA(-(v255), v253, v251)), v254, v255)
+	v266 := (math.Float64bits(v261) ^ math.Float64bits(math.Float64frombits((v29 << uint64(0x3f)))))
+	v271 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v275 := math.Float64frombits(v266)
+	if v271 == math.Float64frombits(0x7ff0000000000000) {
+		v275 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v279 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v282 := v275
+	if v279 < float64(0x1p-27) {
+		v282 = x
+	}
+	return v282
 }
 
 // Asin is the angle whose sine is x.
 func Asin(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := 0x1p-01 < v2
-	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
-	v8 := math.Sqrt(v7)
-	v13 := either(v3, v8, v2)
-	v14 := either(v3, (math.FMA(-(v8), v8, v7) / ((v8 + v8) + 0x1p-200)), float64(0))
-	v16 := float64(v7 * v7)
-	v18 := math.FMA(math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12), v16, 0x1.0a9849ba5937ep-07)
-	v20 := math.FMA(math.FMA(v18, v16, 0x1.7a70c2a695fep-07), v16, 0x1.1c4ebd7735bf2p-06)
-	v22 := math.FMA(math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06), v16, 0x1.333333333332dp-04)
-	v24 := math.FMA(math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06), v16, 0x1.2031dbbbbad46p-07)
-	v26 := math.FMA(math.FMA(v24, v16, 0x1.40e38d543d8d2p-07), v16, 0x1.c99afe79266f3p-07)
-	v28 := math.FMA(math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06), v16, 0x1.6db6db6db7c7fp-05)
-	v33 := math.FMA(float64(v13*v7), math.FMA(v22, v7, math.FMA(v28, v16, 0x1.5555555555555p-03)), math.FMA(float64(v7*0x1p-01), v14, v14))
-	v34 := either(v3, float64(0x1.921fb54442d18p+00), float64(0))
-	v36 := either(v3, float64(-2), float64(1))
-	v37 := float64(v13 * v36)
-	v38 := v34 + v37
-	v42 := ((v34 - v38) + v37) + math.FMA(v36, v33, either(v3, float64(0x1.1a62633145c07p-54), float64(0)))
-	v45 := 1 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v46 := either(v45, float64(math.Float64frombits(0x7ff8000000000001)), (v38 + v42))
-	v48 := math.Float64frombits(math.Float64bits(v46) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v48
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v7 := (float64(0x1p-01) < v5)
+	v12 := float64(x * x)
+	if v7 {
+		v12 = float64((float64(1) - v5) * float64(0x1p-01))
+	}
+	v13 := math.Sqrt(v12)
+	v20 := v5
+	if v7 {
+		v20 = v13
+	}
+	v22 := float64(0)
+	if v7 {
+		v22 = (math.FMA(-(v13), v13, v12) / ((v13 + v13) + float64(0x1p-200)))
+	}
+	v24 := float64(v12 * v12)
+	v27 := math.FMA(float64(-0x1.898d77b6dddb4p-06), v24, float64(0x1.8f5a75293b06ap-12))
+	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.0a9849ba5937ep-07)), v24, float64(0x1.7a70c2a695fep-07))
+	v35 := math.FMA(math.FMA(v31, v24, float64(0x1.1c4ebd7735bf2p-06)), v24, float64(0x1.f1c71c70ee54ap-06))
+	v40 := math.FMA(float64(0x1.f74bdb0d4b5bfp-06), v24, float64(0x1.7184808eff5efp-06))
+	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.2031dbbbbad46p-07)), v24, float64(0x1.40e38d543d8d2p-07))
+	v48 := math.FMA(math.FMA(v44, v24, float64(0x1.c99afe79266f3p-07)), v24, float64(0x1.6e8ba31c9dc09p-06))
+	v52 := math.FMA(math.FMA(v48, v24, float64(0x1.6db6db6db7c7fp-05)), v24, float64(0x1.5555555555555p-03))
+	v56 := math.FMA(float64(v20*v12), math.FMA(math.FMA(v35, v24, float64(0x1.333333333332dp-04)), v12, v52), math.FMA(float64(v12*float64(0x1p-01)), v22, v22))
+	v58 := float64(0)
+	if v7 {
+		v58 = float64(0x1.921fb54442d18p+00)
+	}
+	v60 := float64(0)
+	if v7 {
+		v60 = float64(0x1.1a62633145c07p-54)
+	}
+	v62 := float64(1)
+	if v7 {
+		v62 = float64(-2)
+	}
+	v63 := float64(v20 * v62)
+	v64 := (v58 + v63)
+	v73 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v76 := (v64 + (((v58 - v64) + v63) + math.FMA(v62, v56, v60)))
+	if float64(1) < v73 {
+		v76 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v81 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v76) | v81))
 }
 
 // Acos is the angle whose cosine is x.
 func Acos(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := 0x1p-01 < v2
-	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
-	v8 := math.Sqrt(v7)
-	v13 := either(v3, v8, v2)
-	v14 := either(v3, (math.FMA(-(v8), v8, v7) / ((v8 + v8) + 0x1p-200)), float64(0))
-	v16 := float64(v7 * v7)
-	v18 := math.FMA(math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12), v16, 0x1.0a9849ba5937ep-07)
-	v20 := math.FMA(math.FMA(v18, v16, 0x1.7a70c2a695fep-07), v16, 0x1.1c4ebd7735bf2p-06)
-	v22 := math.FMA(math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06), v16, 0x1.333333333332dp-04)
-	v24 := math.FMA(math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06), v16, 0x1.2031dbbbbad46p-07)
-	v26 := math.FMA(math.FMA(v24, v16, 0x1.40e38d543d8d2p-07), v16, 0x1.c99afe79266f3p-07)
-	v28 := math.FMA(math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06), v16, 0x1.6db6db6db7c7fp-05)
-	v33 := math.FMA(float64(v13*v7), math.FMA(v22, v7, math.FMA(v28, v16, 0x1.5555555555555p-03)), math.FMA(float64(v7*0x1p-01), v14, v14))
-	v34 := x < 0
-	v36 := either(v3, either(v34, float64(2), float64(0)), float64(1))
-	v39 := either(v3, either(v34, float64(-2), float64(2)), either(v34, float64(1), float64(-1)))
-	v40 := float64(v36 * 0x1.921fb54442d18p+00)
-	v42 := float64(v13 * v39)
-	v43 := v40 + v42
-	v47 := ((v40 - v43) + v42) + math.FMA(v39, v33, float64(v36*0x1.1a62633145c07p-54))
-	v50 := 1 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v51 := either(v50, float64(math.Float64frombits(0x7ff8000000000001)), (v43 + v47))
-	return v51
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v7 := (float64(0x1p-01) < v5)
+	v12 := float64(x * x)
+	if v7 {
+		v12 = float64((float64(1) - v5) * float64(0x1p-01))
+	}
+	v13 := math.Sqrt(v12)
+	v20 := v5
+	if v7 {
+		v20 = v13
+	}
+	v22 := float64(0)
+	if v7 {
+		v22 = (math.FMA(-(v13), v13, v12) / ((v13 + v13) + float64(0x1p-200)))
+	}
+	v24 := float64(v12 * v12)
+	v27 := math.FMA(float64(-0x1.898d77b6dddb4p-06), v24, float64(0x1.8f5a75293b06ap-12))
+	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.0a9849ba5937ep-07)), v24, float64(0x1.7a70c2a695fep-07))
+	v35 := math.FMA(math.FMA(v31, v24, float64(0x1.1c4ebd7735bf2p-06)), v24, float64(0x1.f1c71c70ee54ap-06))
+	v40 := math.FMA(float64(0x1.f74bdb0d4b5bfp-06), v24, float64(0x1.7184808eff5efp-06))
+	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.2031dbbbbad46p-07)), v24, float64(0x1.40e38d543d8d2p-07))
+	v48 := math.FMA(math.FMA(v44, v24, float64(0x1.c99afe79266f3p-07)), v24, float64(0x1.6e8ba31c9dc09p-06))
+	v52 := math.FMA(math.FMA(v48, v24, float64(0x1.6db6db6db7c7fp-05)), v24, float64(0x1.5555555555555p-03))
+	v56 := math.FMA(float64(v20*v12), math.FMA(math.FMA(v35, v24, float64(0x1.333333333332dp-04)), v12, v52), math.FMA(float64(v12*float64(0x1p-01)), v22, v22))
+	v57 := (x < float64(0))
+	v59 := float64(0)
+	if v57 {
+		v59 = float64(2)
+	}
+	v60 := float64(1)
+	if v7 {
+		v60 = v59
+	}
+	v62 := float64(2)
+	if v57 {
+		v62 = float64(-2)
+	}
+	v64 := float64(-1)
+	if v57 {
+		v64 = float64(1)
+	}
+	v65 := v64
+	if v7 {
+		v65 = v62
+	}
+	v67 := float64(v60 * float64(0x1.921fb54442d18p+00))
+	v70 := float64(v20 * v65)
+	v71 := (v67 + v70)
+	v75 := (((v67 - v71) + v70) + math.FMA(v65, v56, float64(v60*float64(0x1.1a62633145c07p-54))))
+	v80 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v83 := (v71 + v75)
+	if float64(1) < v80 {
+		v83 = math.Float64frombits(0x7ff8000000000001)
+	}
+	return v83
 }
 
 // Atan is the angle whose tangent is x.
 func Atan(x float64) float64 {
-	v3 := lesser(0x1p+60, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
-	v4 := 0x1p-01 < v3
-	v5 := 0x1.4p+01 < v3
-	v6 := either(v5, float64(0), float64(1))
-	v7 := either(v4, float64(1), float64(0))
-	v8 := math.FMA(v6, v3, -(v7))
-	v9 := math.FMA(v7, v3, v6)
-	v12 := 1 / v9
-	v13 := float64(v8 * v12)
-	v16 := float64(math.FMA(-(v13), math.FMA(v7, v3, (v6-v9)), math.FMA(-(v13), v9, v8)) * v12)
-	v17 := float64(v13 * v13)
-	v19 := float64(v17 * v17)
-	v21 := math.FMA(math.FMA(0x1.f5c3523066abp-08, v19, 0x1.166a8732cc738p-05), v19, 0x1.837a52499d8b8p-05)
-	v23 := math.FMA(math.FMA(v21, v19, 0x1.e1d8a9bad86p-05), v19, 0x1.3b13ad5571f07p-04)
-	v25 := math.FMA(math.FMA(v23, v19, 0x1.c71c71c68a0c5p-04), v19, 0x1.999999999998ep-03)
-	v27 := math.FMA(math.FMA(-0x1.633de283fb773p-06, v19, -0x1.56b2f82e012ddp-05), v19, -0x1.aecb542412942p-05)
-	v29 := math.FMA(math.FMA(v27, v19, -0x1.1110befb7253cp-04), v19, -0x1.745d172701e87p-04)
-	v31 := math.FMA(math.FMA(v29, v19, -0x1.2492492491932p-03), v19, -0x1.5555555555555p-02)
-	v35 := either(v5, float64(1), either(v4, float64(0x1p-01), float64(0)))
-	v36 := float64(v35 * 0x1.921fb54442d18p+00)
-	v37 := v36 + v13
-	v41 := math.FMA(-(v17), v16, v16) + float64(float64(v13*v17)*math.FMA(v25, v17, v31))
-	v46 := math.Float64frombits(math.Float64bits((v37 + (((v36 - v37) + v13) + math.FMA(v35, 0x1.1a62633145c07p-54, v41)))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v46
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := v5
+	if float64(0x1p+60) < v5 {
+		v8 = float64(0x1p+60)
+	}
+	v10 := (float64(0x1p-01) < v8)
+	v12 := (float64(0x1.4p+01) < v8)
+	v15 := float64(1)
+	if v12 {
+		v15 = float64(0)
+	}
+	v16 := float64(0)
+	if v10 {
+		v16 = float64(1)
+	}
+	v18 := math.FMA(v15, v8, -(v16))
+	v19 := math.FMA(v16, v8, v15)
+	v22 := (float64(1) / v19)
+	v23 := float64(v18 * v22)
+	v27 := math.FMA(-(v23), math.FMA(v16, v8, (v15-v19)), math.FMA(-(v23), v19, v18))
+	v28 := float64(v27 * v22)
+	v29 := float64(v23 * v23)
+	v31 := float64(v29 * v29)
+	v34 := math.FMA(float64(0x1.f5c3523066abp-08), v31, float64(0x1.166a8732cc738p-05))
+	v38 := math.FMA(math.FMA(v34, v31, float64(0x1.837a52499d8b8p-05)), v31, float64(0x1.e1d8a9bad86p-05))
+	v42 := math.FMA(math.FMA(v38, v31, float64(0x1.3b13ad5571f07p-04)), v31, float64(0x1.c71c71c68a0c5p-04))
+	v47 := math.FMA(float64(-0x1.633de283fb773p-06), v31, float64(-0x1.56b2f82e012ddp-05))
+	v51 := math.FMA(math.FMA(v47, v31, float64(-0x1.aecb542412942p-05)), v31, float64(-0x1.1110befb7253cp-04))
+	v55 := math.FMA(math.FMA(v51, v31, float64(-0x1.745d172701e87p-04)), v31, float64(-0x1.2492492491932p-03))
+	v58 := math.FMA(math.FMA(v42, v31, float64(0x1.999999999998ep-03)), v29, math.FMA(v55, v31, float64(-0x1.5555555555555p-02)))
+	v60 := float64(0)
+	if v10 {
+		v60 = float64(0x1p-01)
+	}
+	v61 := v60
+	if v12 {
+		v61 = float64(1)
+	}
+	v63 := float64(v61 * float64(0x1.921fb54442d18p+00))
+	v64 := (v63 + v23)
+	v71 := math.FMA(v61, float64(0x1.1a62633145c07p-54), (math.FMA(-(v29), v28, v28) + float64(float64(v23*v29)*v58)))
+	v78 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v80 := math.Float64frombits((math.Float64bits((v64 + (((v63 - v64) + v23) + v71))) | v78))
+	return v80
 }
 
 // Cbrt is the cube root of x.
 func Cbrt(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2 < 0x1p-1022
-	v6 := math.Float64bits(either(v3, float64(v2*0x1p+54), v2))
-	v8 := (v6 + uint64(0x95f619980c433)) >> 52
-	v12 := math.Float64frombits(((v6 - (v8 << 52)) + uint64(0x3ff0000000000000)))
-	v16 := math.Float64frombits((v8 | uint64(0x4330000000000000))) - either(v3, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
-	v17 := math.FMA(v16, 0x1.5555555555555p-02, 0x1.8p+52)
-	v20 := math.FMA(-(v17 - 0x1.8p+52), 3, v16)
-	v21 := v12 - 1
-	v22 := float64(v21 * v21)
-	v24 := math.FMA(math.FMA(-0x1.1f2b6bce5a27dp-03, v22, -0x1.60a8ab2430461p-03), v22, -0x1.55572eaedd5f8p-02)
-	v26 := math.FMA(math.FMA(0x1.722fbfb354de5p-04, v22, 0x1.2f925f9e706ap-03), v22, 0x1.c6c95d39ada7ap-03)
-	v29 := 0 < v20
-	v30 := v20 < 0
-	v33 := float64(v12 * either(v29, float64(2), either(v30, float64(0x1p-01), float64(1))))
-	v35 := either(v29, float64(0x1.965fea53d6e3dp-01), either(v30, float64(0x1.428a2f98d728bp+00), float64(1)))
-	v36 := float64(math.FMA(v24, v21, math.FMA(v26, v22, 0x1.00000dd617e41p+00)) * v35)
-	v39 := math.FMA(-(v33), float64(float64(v36*v36)*v36), 1)
-	v42 := math.FMA(float64(v36*v39), math.FMA(v39, 0x1.c71c71c71c71cp-03, 0x1.5555555555555p-02), v36)
-	v43 := float64(v42 * v42)
-	v44 := float64(v33 * v43)
-	v45 := float64(v44 * v44)
-	v46 := float64(v45 * v44)
-	v51 := (v33 - v46) - math.FMA(math.FMA(v44, v44, -(v45)), v44, math.FMA(v45, v44, -(v46)))
-	v57 := float64(math.FMA(float64(v51*0x1.5555555555555p-02), v43, v44) * math.Float64frombits(((math.Float64bits(v17) + uint64(0x3ff)) << 52)))
-	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	v63 := either((x == 0), x, either((v2 < math.Float64frombits(0x7ff0000000000000)), v59, x))
-	return v63
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v7 := (v5 < float64(0x1p-1022))
+	v10 := v5
+	if v7 {
+		v10 = float64(v5 * float64(0x1p+54))
+	}
+	v11 := math.Float64bits(v10)
+	v15 := ((v11 + uint64(0x95f619980c433)) >> uint64(0x34))
+	v20 := math.Float64frombits(((v11 - (v15 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v26 := float64(0x1.00000000003ffp+52)
+	if v7 {
+		v26 = float64(0x1.0000000000435p+52)
+	}
+	v27 := (math.Float64frombits((v15 | uint64(0x4330000000000000))) - v26)
+	v30 := math.FMA(v27, float64(0x1.5555555555555p-02), float64(0x1.8p+52))
+	v35 := math.FMA(-(v30 - float64(0x1.8p+52)), float64(3), v27)
+	v37 := (v20 - float64(1))
+	v38 := float64(v37 * v37)
+	v41 := math.FMA(float64(-0x1.1f2b6bce5a27dp-03), v38, float64(-0x1.60a8ab2430461p-03))
+	v46 := math.FMA(float64(0x1.722fbfb354de5p-04), v38, float64(0x1.2f925f9e706ap-03))
+	v50 := math.FMA(math.FMA(v46, v38, float64(0x1.c6c95d39ada7ap-03)), v38, float64(0x1.00000dd617e41p+00))
+	v53 := (float64(0) < v35)
+	v54 := (v35 < float64(0))
+	v56 := float64(1)
+	if v54 {
+		v56 = float64(0x1p-01)
+	}
+	v58 := v56
+	if v53 {
+		v58 = float64(2)
+	}
+	v59 := float64(v20 * v58)
+	v61 := float64(1)
+	if v54 {
+		v61 = float64(0x1.428a2f98d728bp+00)
+	}
+	v63 := v61
+	if v53 {
+		v63 = float64(0x1.965fea53d6e3dp-01)
+	}
+	v64 := float64(math.FMA(math.FMA(v41, v38, float64(-0x1.55572eaedd5f8p-02)), v37, v50) * v63)
+	v68 := math.FMA(-(v59), float64(float64(v64*v64)*v64), float64(1))
+	v71 := math.FMA(v68, float64(0x1.c71c71c71c71cp-03), float64(0x1.5555555555555p-02))
+	v72 := math.FMA(float64(v64*v68), v71, v64)
+	v73 := float64(v72 * v72)
+	v74 := float64(v59 * v73)
+	v75 := float64(v74 * v74)
+	v76 := float64(v75 * v74)
+	v83 := ((v59 - v76) - math.FMA(math.FMA(v74, v74, -(v75)), v74, math.FMA(v75, v74, -(v76))))
+	v89 := math.Float64frombits(((math.Float64bits(v30) + uint64(0x3ff)) << uint64(0x34)))
+	v90 := float64(math.FMA(float64(v83*float64(0x1.5555555555555p-02)), v73, v74) * v89)
+	v95 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v100 := x
+	if v5 < math.Float64frombits(0x7ff0000000000000) {
+		v100 = math.Float64frombits((math.Float64bits(v90) | v95))
+	}
+	v102 := v100
+	if x == float64(0) {
+		v102 = x
+	}
+	return v102
 }
 
 // Rsqrt is 1 over the square root of x: of zeros infinity with their sign.
 func Rsqrt(x float64) float64 {
-	v5 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(x) >> 1)))
-	v7 := math.FMA(-(float64(x * v5)), v5, 1)
-	v10 := math.FMA(math.FMA(0x1.40e1b74523637p-02, v7, 0x1.80fac5c1d92fep-02), v7, 0x1p-01)
-	v13 := math.Float64bits(math.FMA(float64(v5*v7), v10, v5)) & uint64(0xfffffffff8000000)
-	v14 := math.Float64frombits(v13)
-	v16 := math.FMA(-(float64(v14 * v14)), x, 1)
-	v19 := math.FMA(float64(v14*v16), math.FMA(0x1.8p-02, v16, 0x1p-01), v14)
-	v20 := math.Float64bits(x)
-	v24 := int64(((v20 - uint64(0x10000000000000)) | (uint64(0x7fcfffffffffffff) - v20))) < 0
-	if v24 {
-		v25 := x < 1
-		v27 := float64(x * either(v25, float64(0x1p+54), float64(0x1p-54)))
-		v31 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(v27) >> 1)))
-		v33 := math.FMA(-(float64(v27 * v31)), v31, 1)
-		v36 := math.FMA(math.FMA(0x1.40e1b74523637p-02, v33, 0x1.80fac5c1d92fep-02), v33, 0x1p-01)
-		v39 := math.Float64bits(math.FMA(float64(v31*v33), v36, v31)) & uint64(0xfffffffff8000000)
-		v40 := math.Float64frombits(v39)
-		v42 := math.FMA(-(float64(v40 * v40)), v27, 1)
-		v47 := float64(math.FMA(float64(v40*v42), math.FMA(0x1.8p-02, v42, 0x1p-01), v40) * either(v25, float64(0x1p+27), float64(0x1p-27)))
-		v52 := either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), either((x < math.Float64frombits(0x7ff0000000000000)), v47, (1/x)))
-		v19 = either((x == 0), (1 / x), v52)
+	v6 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(x) >> uint64(0x1))))
+	v10 := math.FMA(-(float64(x * v6)), v6, float64(1))
+	v14 := math.FMA(float64(0x1.40e1b74523637p-02), v10, float64(0x1.80fac5c1d92fep-02))
+	v18 := math.Float64bits(math.FMA(float64(v6*v10), math.FMA(v14, v10, float64(0x1p-01)), v6))
+	v21 := math.Float64frombits((v18 & uint64(0xfffffffff8000000)))
+	v24 := math.FMA(-(float64(v21 * v21)), x, float64(1))
+	v28 := math.FMA(float64(v21*v24), math.FMA(float64(0x1.8p-02), v24, float64(0x1p-01)), v21)
+	v29 := math.Float64bits(x)
+	v36 := (int64(((v29 - uint64(0x10000000000000)) | (uint64(0x7fcfffffffffffff) - v29))) < int64(uint64(0x0)))
+	v37 := v28
+	if v36 {
+		v38 := (x < float64(1))
+		v41 := float64(0x1p-54)
+		if v38 {
+			v41 = float64(0x1p+54)
+		}
+		v42 := float64(x * v41)
+		v46 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(v42) >> uint64(0x1))))
+		v49 := math.FMA(-(float64(v42 * v46)), v46, float64(1))
+		v51 := math.FMA(float64(0x1.40e1b74523637p-02), v49, float64(0x1.80fac5c1d92fep-02))
+		v54 := math.Float64bits(math.FMA(float64(v46*v49), math.FMA(v51, v49, float64(0x1p-01)), v46))
+		v56 := math.Float64frombits((v54 & uint64(0xfffffffff8000000)))
+		v59 := math.FMA(-(float64(v56 * v56)), v42, float64(1))
+		v62 := math.FMA(float64(v56*v59), math.FMA(float64(0x1.8p-02), v59, float64(0x1p-01)), v56)
+		v65 := float64(0x1p-27)
+		if v38 {
+			v65 = float64(0x1p+27)
+		}
+		v70 := (float64(1) / x)
+		if x < math.Float64frombits(0x7ff0000000000000) {
+			v70 = float64(v62 * v65)
+		}
+		v74 := v70
+		if x < float64(0) {
+			v74 = math.Float64frombits(0x7ff8000000000001)
+		}
+		v77 := v74
+		if x == float64(0) {
+			v77 = (float64(1) / x)
+		}
+		v37 = v77
 	}
-	return v19
+	return v37
 }
 
 // logBinsInverse is 1/c, for the bins of significands of Pow.
@@ -753,271 +1079,530 @@ var logBinsLow = [32]uint64{
 
 // Pow is x to the power y. The exponents that programs write most are products and roots: 2, 3, -1 and, of x that is not negative, 1.5 and 0.5.
 func Pow(x, y float64) float64 {
-	v6 := math.Float64frombits((math.Float64bits(y) << 13)) == 0
-	v7 := either(v6, float64(1), float64(1))
+	v7 := (math.Float64frombits((math.Float64bits(y) << uint64(0xd))) == float64(0))
 	v8 := float64(x * x)
-	if v6 {
-		v11 := either((y == 2), v8, float64(v8*x))
-		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits((y - 1)))
-		v14 := v13 == 0x1p-01
-		if v14 {
-			v15 := math.Sqrt(x)
-			v11 = either((y == 0x1p-01), (v15 + 0), float64(x*v15))
+	v10, v11 := v8, float64(1)
+	if v7 {
+		v15 := float64(v8 * x)
+		if y == float64(2) {
+			v15 = v8
 		}
-		v20 := y == -1
-		if v20 {
-			v11 = (1 / x)
+		v21 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits((y - float64(1)))))
+		v23 := (v21 == float64(0x1p-01))
+		v24 := v15
+		if v23 {
+			v25 := math.Sqrt(x)
+			v29 := float64(x * v25)
+			if y == float64(0x1p-01) {
+				v29 = (v25 + float64(0))
+			}
+			v24 = v29
 		}
-		v8 = v11
-		v26 := either((y == 2), float64(0), either(v14, either((x < 0), float64(1), float64(0)), float64(1)))
-		v7 = either((y == -1), float64(0), either((y == 3), float64(0), v26))
+		v32 := v24
+		if y == float64(-1) {
+			v32 = (float64(1) / x)
+		}
+		v35 := float64(0)
+		if x < float64(0) {
+			v35 = float64(1)
+		}
+		v36 := float64(1)
+		if v23 {
+			v36 = v35
+		}
+		v38 := v36
+		if y == float64(2) {
+			v38 = float64(0)
+		}
+		v41 := v38
+		if y == float64(3) {
+			v41 = float64(0)
+		}
+		v43 := v41
+		if y == float64(-1) {
+			v43 = float64(0)
+		}
+		v10, v11 = v32, v43
 	}
-	v31 := v7 == 1
-	if v31 {
-		v32 := math.Float64bits(x)
-		v36 := int64(((v32 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v32))) < 0
-		v37 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v39 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-1022
-		if v36 {
-			v37 = either(v39, float64(v37*0x1p+54), v37)
+	v45 := v10
+	if v11 == float64(1) {
+		v46 := math.Float64bits(x)
+		v53 := (int64(((v46 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v46))) < int64(uint64(0x0)))
+		v58 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v62 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v64 := (v62 < float64(0x1p-1022))
+		v65 := v58
+		if v53 {
+			v68 := v58
+			if v64 {
+				v68 = float64(v58 * float64(0x1p+54))
+			}
+			v65 = v68
 		}
-		v42 := math.Float64bits(v37)
-		v43 := v42 + uint64(0x9c00000000000)
-		v44 := v43 >> 52
-		v45 := v43 >> 47
-		v49 := math.Float64frombits(((v42 - (v44 << 52)) + uint64(0x3ff0000000000000)))
-		v52 := math.Float64frombits((v44 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
-		if v36 {
-			v52 = either(v39, (v52 - 54), v52)
+		v69 := math.Float64bits(v65)
+		v71 := (v69 + uint64(0x9c00000000000))
+		v73 := (v71 >> uint64(0x34))
+		v75 := (v71 >> uint64(0x2f))
+		v80 := math.Float64frombits(((v69 - (v73 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v85 := (math.Float64frombits((v73 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+		v86 := v85
+		if v53 {
+			v89 := v85
+			if v64 {
+				v89 = (v85 - float64(54))
+			}
+			v86 = v89
 		}
-		v55 := math.Float64frombits(logBinsInverse[v45&31])
-		v58 := float64(v49 * v55)
-		v59 := math.FMA(v49, v55, -(v58))
-		v60 := v58 - 1
-		v61 := float64(v60 * -0x1p-01)
-		v62 := math.FMA(v61, v60, v60)
-		v65 := float64(v60 * v60)
-		v68 := math.FMA(math.FMA(-0x1.99c4b094939f8p-04, v65, -0x1.fffffe4ceaadfp-04), v65, -0x1.5555555558143p-03)
-		v71 := math.FMA(math.FMA(0x1.c74b73879c36cp-04, v65, 0x1.2492483741226p-03), v65, 0x1.999999999c986p-03)
-		v73 := math.FMA(math.FMA(v68, v65, -0x1p-02), v60, math.FMA(v71, v65, 0x1.5555555555555p-02))
-		v77 := math.FMA(float64(v65*v60), v73, math.FMA(v61, v60, (v60-v62))) + math.FMA(-(v60-v65), v59, v59)
-		v78 := math.FMA(v52, 0x1.62e42fefa38p-01, math.Float64frombits(logBinsHigh[v45&31]))
-		v79 := v78 + v62
-		v82 := math.FMA(v52, 0x1.ef35793c7673p-45, math.Float64frombits(logBinsLow[v45&31]))
-		v84 := ((v78 - v79) + v62) + (v77 + v82)
-		v85 := v79 + v84
-		v88 := float64(y * v85)
-		v91 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v88))
-		v93 := either((v91 < 1000), math.FMA(y, ((v79-v85)+v84), math.FMA(y, v85, -(v88))), float64(0))
-		v95 := greater(-1000, lesser(1000, v88))
-		v96 := math.FMA(v95, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v97 := v96 - 0x1.8p+52
-		v99 := math.FMA(-(v97), 0x1.62e42fefa38p-01, v95)
-		v100 := math.FMA(-(v97), 0x1.ef35793c7673p-45, v93)
-		v101 := v99 + v100
-		v102 := v101 - v99
-		v107 := 1 + v101
-		v109 := float64(v101 * v101)
-		v111 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v109, 0x1.71de02225a2f3p-19), v109, 0x1.a01a01abeccc3p-13)
-		v113 := math.FMA(math.FMA(v111, v109, 0x1.11111111100d3p-07), v109, 0x1.5555555555557p-03)
-		v115 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v109, 0x1.27e4db5bb725ap-22), v109, 0x1.a01a01a6db488p-16)
-		v117 := math.FMA(math.FMA(v115, v109, 0x1.6c16c16c162cfp-10), v109, 0x1.5555555555556p-05)
-		v120 := float64(float64(v101*v101) * math.FMA(v113, v101, math.FMA(v117, v109, 0x1p-01)))
-		v124 := ((1 - v107) + v101) + math.FMA(((v99-(v101-v102))+(v100-v102)), v107, v120)
-		v126 := scaled((v107 + v124), math.Float64bits(v96))
-		if v36 {
-			v127 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-			v129 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
-			v135 := either((y < 0), float64(math.Float64frombits(0x7ff0000000000000)), float64(0))
-			v136 := either((v127 == 0), v135, either(v129, either((v127 == 1), float64(1), v126), v126))
-			v139 := either((y < 0), float64(0), float64(math.Float64frombits(0x7ff0000000000000)))
-			v142 := math.RoundToEven(y) == y
-			v143 := float64(y * 0x1p-01)
-			v147 := either(v142, (math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))), float64(0))
-			v148 := either((math.RoundToEven(v143) == v143), float64(0), v147)
-			v150 := either(v142, float64(0), float64(math.Float64frombits(0x7ff8000000000001)))
-			v153 := math.Float64frombits(math.Float64bits(either((math.Float64frombits(0xfff0000000000000) < x), v150, float64(0))) | math.Float64bits(v148))
-			v155 := math.Float64frombits(math.Float64bits(either((v127 == math.Float64frombits(0x7ff0000000000000)), v139, v136)) | math.Float64bits(either((x < 0), v153, v148)))
-			v126 = either((y == 0), float64(1), either((x == x), either((y == y), v155, y), x))
+		v92 := math.Float64frombits(logBinsInverse[(v75 & uint64(0x1f))])
+		v97 := float64(v80 * v92)
+		v99 := math.FMA(v80, v92, -(v97))
+		v100 := (v97 - float64(1))
+		v102 := float64(v100 * float64(-0x1p-01))
+		v103 := math.FMA(v102, v100, v100)
+		v106 := float64(v100 * v100)
+		v110 := math.FMA(float64(-0x1.99c4b094939f8p-04), v106, float64(-0x1.fffffe4ceaadfp-04))
+		v114 := math.FMA(math.FMA(v110, v106, float64(-0x1.5555555558143p-03)), v106, float64(-0x1p-02))
+		v117 := math.FMA(float64(0x1.c74b73879c36cp-04), v106, float64(0x1.2492483741226p-03))
+		v121 := math.FMA(math.FMA(v117, v106, float64(0x1.999999999c986p-03)), v106, float64(0x1.5555555555555p-02))
+		v123 := math.FMA(float64(v106*v100), math.FMA(v114, v100, v121), math.FMA(v102, v100, (v100-v103)))
+		v129 := math.FMA(v86, float64(0x1.62e42fefa38p-01), math.Float64frombits(logBinsHigh[(v75&uint64(0x1f))]))
+		v130 := (v129 + v103)
+		v134 := math.FMA(v86, float64(0x1.ef35793c7673p-45), math.Float64frombits(logBinsLow[(v75&uint64(0x1f))]))
+		v136 := (((v129 - v130) + v103) + ((v123 + math.FMA(-(v100-v106), v99, v99)) + v134))
+		v137 := (v130 + v136)
+		v140 := float64(y * v137)
+		v147 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v140)))
+		v150 := float64(0)
+		if v147 < float64(1000) {
+			v150 = math.FMA(y, ((v130 - v137) + v136), math.FMA(y, v137, -(v140)))
 		}
-		v8 = either((x == 1), float64(1), v126)
+		v152 := v140
+		if float64(1000) < v140 {
+			v152 = float64(1000)
+		}
+		v155 := v152
+		if v152 < float64(-1000) {
+			v155 = float64(-1000)
+		}
+		v159 := (math.FMA(v155, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v162 := math.FMA(-(v159), float64(0x1.62e42fefa38p-01), v155)
+		v164 := math.FMA(-(v159), float64(0x1.ef35793c7673p-45), v150)
+		v165 := (v162 + v164)
+		v166 := (v165 - v162)
+		v171 := (float64(1) + v165)
+		v173 := float64(v165 * v165)
+		v176 := math.FMA(float64(0x1.af4e092e1705bp-26), v173, float64(0x1.71de02225a2f3p-19))
+		v180 := math.FMA(math.FMA(v176, v173, float64(0x1.a01a01abeccc3p-13)), v173, float64(0x1.11111111100d3p-07))
+		v185 := math.FMA(float64(0x1.1f7315649f2d7p-29), v173, float64(0x1.27e4db5bb725ap-22))
+		v189 := math.FMA(math.FMA(v185, v173, float64(0x1.a01a01a6db488p-16)), v173, float64(0x1.6c16c16c162cfp-10))
+		v193 := math.FMA(math.FMA(v189, v173, float64(0x1.5555555555556p-05)), v173, float64(0x1p-01))
+		v194 := math.FMA(math.FMA(v180, v173, float64(0x1.5555555555557p-03)), v165, v193)
+		v196 := math.FMA(((v162 - (v165 - v166)) + (v164 - v166)), v171, float64(float64(v165*v165)*v194))
+		v201 := scaled((v171 + (((float64(1) - v171) + v165) + v196)), v159)
+		v202 := v201
+		if v53 {
+			v206 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+			v210 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v214 := v201
+			if v206 == float64(1) {
+				v214 = float64(1)
+			}
+			v215 := v201
+			if v210 == math.Float64frombits(0x7ff0000000000000) {
+				v215 = v214
+			}
+			v218 := float64(0)
+			if y < float64(0) {
+				v218 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v219 := v215
+			if v206 == float64(0) {
+				v219 = v218
+			}
+			v222 := math.Float64frombits(0x7ff0000000000000)
+			if y < float64(0) {
+				v222 = float64(0)
+			}
+			v223 := v219
+			if v206 == math.Float64frombits(0x7ff0000000000000) {
+				v223 = v222
+			}
+			v225 := (math.RoundToEven(y) == y)
+			v226 := float64(y * float64(0x1p-01))
+			v232 := float64(0)
+			if v225 {
+				v232 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
+			}
+			v233 := v232
+			if math.RoundToEven(v226) == v226 {
+				v233 = float64(0)
+			}
+			v237 := math.Float64frombits(0x7ff8000000000001)
+			if v225 {
+				v237 = float64(0)
+			}
+			v238 := float64(0)
+			if math.Float64frombits(0xfff0000000000000) < x {
+				v238 = v237
+			}
+			v244 := v233
+			if x < float64(0) {
+				v244 = math.Float64frombits((math.Float64bits(v238) | math.Float64bits(v233)))
+			}
+			v251 := y
+			if y == y {
+				v251 = math.Float64frombits((math.Float64bits(v223) | math.Float64bits(v244)))
+			}
+			v252 := x
+			if x == x {
+				v252 = v251
+			}
+			v254 := v252
+			if y == float64(0) {
+				v254 = float64(1)
+			}
+			v202 = v254
+		}
+		v256 := v202
+		if x == float64(1) {
+			v256 = float64(1)
+		}
+		v45 = v256
 	}
-	return v8
+	return v45
 }
 
 // Atan2 is the angle of the point (y, x): its abscissa comes second.
 func Atan2(x, y float64) float64 {
-	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v4 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v6 := lesser(v3, v4)
-	v7 := either((v4 < v3), v3, v4)
-	v8 := v7 == math.Float64frombits(0x7ff0000000000000)
-	v10 := either((v6 == math.Float64frombits(0x7ff0000000000000)), float64(1), float64(0))
-	v11 := either(v8, v10, v6)
-	v12 := either(v8, float64(1), v7)
-	v14 := either((v12 == 0), float64(1), v12)
-	v18 := either((v14 < 0x1p-900), float64(0x1p+200), either((0x1p+1000 < v14), float64(0x1p-100), float64(1)))
-	v19 := float64(v11 * v18)
-	v20 := float64(v14 * v18)
-	v22 := float64(v20*0x1p-01) < v19
-	v23 := v20 + v19
-	v27 := either(v22, (v19 - v20), v19)
-	v28 := either(v22, v23, v20)
-	v30 := 1 / v28
-	v31 := float64(v27 * v30)
-	v33 := math.FMA(-(v31), either(v22, ((v20-v23)+v19), float64(0)), math.FMA(-(v31), v28, v27))
-	v34 := float64(v33 * v30)
-	v35 := float64(v31 * v31)
-	v37 := float64(v35 * v35)
-	v39 := math.FMA(math.FMA(0x1.f5c3523066abp-08, v37, 0x1.166a8732cc738p-05), v37, 0x1.837a52499d8b8p-05)
-	v41 := math.FMA(math.FMA(v39, v37, 0x1.e1d8a9bad86p-05), v37, 0x1.3b13ad5571f07p-04)
-	v43 := math.FMA(math.FMA(v41, v37, 0x1.c71c71c68a0c5p-04), v37, 0x1.999999999998ep-03)
-	v45 := math.FMA(math.FMA(-0x1.633de283fb773p-06, v37, -0x1.56b2f82e012ddp-05), v37, -0x1.aecb542412942p-05)
-	v47 := math.FMA(math.FMA(v45, v37, -0x1.1110befb7253cp-04), v37, -0x1.745d172701e87p-04)
-	v49 := math.FMA(math.FMA(v47, v37, -0x1.2492492491932p-03), v37, -0x1.5555555555555p-02)
-	v53 := either(v22, float64(1), float64(0))
-	v56 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v58 := either(v56, (2 - v53), v53)
-	v61 := either(int64(math.Float64bits(y)) < 0, (4 - v58), v58)
-	v64 := math.Float64frombits(math.Float64bits(either(v56, float64(-1), float64(1))) ^ math.Float64bits((math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000)))))
-	v65 := float64(v61 * 0x1.921fb54442d18p-01)
-	v66 := float64(v64 * v31)
-	v67 := v65 + v66
-	v71 := math.FMA(-(v35), v34, v34) + float64(float64(v31*v35)*math.FMA(v43, v35, v49))
-	v74 := ((v65 - v67) + v66) + math.FMA(v61, 0x1.1a62633145c07p-55, float64(v64*v71))
-	v75 := v67 + v74
-	v81 := either((v61 == 0), either((v11 < float64(v14*0x1p-30)), (v11/v14), v75), v75)
-	v83 := math.Float64frombits(math.Float64bits(v81) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return either((y == y), either((x == x), v83, x), y)
+	v6 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v10 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v13 := v10
+	if v6 < v10 {
+		v13 = v6
+	}
+	v14 := v10
+	if v10 < v6 {
+		v14 = v6
+	}
+	v16 := (v14 == math.Float64frombits(0x7ff0000000000000))
+	v20 := float64(0)
+	if v13 == math.Float64frombits(0x7ff0000000000000) {
+		v20 = float64(1)
+	}
+	v21 := v13
+	if v16 {
+		v21 = v20
+	}
+	v22 := v14
+	if v16 {
+		v22 = float64(1)
+	}
+	v24 := v22
+	if v22 == float64(0) {
+		v24 = float64(1)
+	}
+	v30 := float64(1)
+	if float64(0x1p+1000) < v24 {
+		v30 = float64(0x1p-100)
+	}
+	v32 := v30
+	if v24 < float64(0x1p-900) {
+		v32 = float64(0x1p+200)
+	}
+	v33 := float64(v21 * v32)
+	v34 := float64(v24 * v32)
+	v37 := (float64(v34*float64(0x1p-01)) < v33)
+	v38 := (v34 + v33)
+	v42 := v33
+	if v37 {
+		v42 = (v33 - v34)
+	}
+	v43 := v34
+	if v37 {
+		v43 = v38
+	}
+	v44 := float64(0)
+	if v37 {
+		v44 = ((v34 - v38) + v33)
+	}
+	v45 := (float64(1) / v43)
+	v46 := float64(v42 * v45)
+	v51 := float64(math.FMA(-(v46), v44, math.FMA(-(v46), v43, v42)) * v45)
+	v52 := float64(v46 * v46)
+	v54 := float64(v52 * v52)
+	v57 := math.FMA(float64(0x1.f5c3523066abp-08), v54, float64(0x1.166a8732cc738p-05))
+	v61 := math.FMA(math.FMA(v57, v54, float64(0x1.837a52499d8b8p-05)), v54, float64(0x1.e1d8a9bad86p-05))
+	v65 := math.FMA(math.FMA(v61, v54, float64(0x1.3b13ad5571f07p-04)), v54, float64(0x1.c71c71c68a0c5p-04))
+	v70 := math.FMA(float64(-0x1.633de283fb773p-06), v54, float64(-0x1.56b2f82e012ddp-05))
+	v74 := math.FMA(math.FMA(v70, v54, float64(-0x1.aecb542412942p-05)), v54, float64(-0x1.1110befb7253cp-04))
+	v78 := math.FMA(math.FMA(v74, v54, float64(-0x1.745d172701e87p-04)), v54, float64(-0x1.2492492491932p-03))
+	v81 := math.FMA(math.FMA(v65, v54, float64(0x1.999999999998ep-03)), v52, math.FMA(v78, v54, float64(-0x1.5555555555555p-02)))
+	v84 := float64(0)
+	if v37 {
+		v84 = float64(1)
+	}
+	v88 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v92 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v93 := (v88 < v92)
+	v96 := v84
+	if v93 {
+		v96 = (float64(2) - v84)
+	}
+	v101 := v96
+	if int64(math.Float64bits(y)) < int64(uint64(0x0)) {
+		v101 = (float64(4) - v96)
+	}
+	v103 := float64(1)
+	if v93 {
+		v103 = float64(-1)
+	}
+	v108 := math.Float64bits(math.Float64frombits((math.Float64bits(y) & uint64(0x8000000000000000))))
+	v110 := math.Float64frombits((math.Float64bits(v103) ^ v108))
+	v112 := float64(v101 * float64(0x1.921fb54442d18p-01))
+	v113 := float64(v110 * v46)
+	v114 := (v112 + v113)
+	v120 := float64(v110 * (math.FMA(-(v52), v51, v51) + float64(float64(v46*v52)*v81)))
+	v123 := (((v112 - v114) + v113) + math.FMA(v101, float64(0x1.1a62633145c07p-55), v120))
+	v124 := (v114 + v123)
+	v129 := v124
+	if v21 < float64(v24*float64(0x1p-30)) {
+		v129 = (v21 / v24)
+	}
+	v131 := v124
+	if v101 == float64(0) {
+		v131 = v129
+	}
+	v136 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v141 := x
+	if x == x {
+		v141 = math.Float64frombits((math.Float64bits(v131) | v136))
+	}
+	v142 := y
+	if y == y {
+		v142 = v141
+	}
+	return v142
 }
 
 // FloorDiv is the greatest integral number that is not above x/y, or that rounded once where it has more than 53 bits.
 func FloorDiv(x, y float64) float64 {
-	v4 := math.Floor((x / y))
-	v6 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
-	v8 := either(v6, x, math.FMA(-(v4), y, x))
-	v10 := math.Float64bits((math.Float64frombits(math.Float64bits(v8) ^ math.Float64bits(y))))
-	v14 := either((v8 == 0), float64(0), either(int64(v10) < 0, float64(1), float64(0)))
-	v16 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v4))) < 0x1.0000000000001p+53
-	return (v4 - either(v16, v14, float64(0)))
+	v3 := math.Floor((x / y))
+	v8 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v13 := math.FMA(-(v3), y, x)
+	if v8 == math.Float64frombits(0x7ff0000000000000) {
+		v13 = x
+	}
+	v18 := math.Float64bits(math.Float64frombits((math.Float64bits(v13) ^ math.Float64bits(y))))
+	v23 := float64(0)
+	if int64(v18) < int64(uint64(0x0)) {
+		v23 = float64(1)
+	}
+	v25 := v23
+	if v13 == float64(0) {
+		v25 = float64(0)
+	}
+	v29 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v3)))
+	v32 := float64(0)
+	if v29 < float64(0x1.0000000000001p+53) {
+		v32 = v25
+	}
+	return (v3 - v32)
 }
 
 // Mod is x - y n, n the floor of x/y, rounded once: it has the sign of y.
 func Mod(x, y float64) float64 {
-	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v5 := math.RoundToEven((x / v3))
-	v6 := math.FMA(-(v5), v3, x)
-	v8 := 0x1p+53 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v5)))
-	if v8 {
-		v6 = x
+	v6 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v8 := math.RoundToEven((x / v6))
+	v14 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v8)))
+	v17 := math.FMA(-(v8), v6, x)
+	if float64(0x1p+53) < v14 {
+		v19, v20 := x, true
 		for {
-			v9 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-			v12 := float64((math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v6))) * 0x1p-500)
-			v13 := float64(v9*0x1p+500) < v12
-			v15 := either(v13, float64(v6*0x1p-550), v6)
-			v17 := either(v13, float64(v9*0x1p+550), v9)
-			v18 := v15 / v17
-			v19 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v18))
-			v22 := either(v13, float64(1), either((0x1p+53 < v19), float64(1), float64(0)))
-			v25 := math.FMA(-(either(v13, v18, math.RoundToEven(v18))), v17, v15)
-			v6 = either(v13, float64(v25*0x1p+550), v25)
-			if !(v22 == 1) {
+			if !v20 {
 				break
 			}
+			v27 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v33 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v19)))
+			v36 := (float64(v27*float64(0x1p+500)) < float64(v33*float64(0x1p-500)))
+			v39 := v19
+			if v36 {
+				v39 = float64(v19 * float64(0x1p-550))
+			}
+			v42 := v27
+			if v36 {
+				v42 = float64(v27 * float64(0x1p+550))
+			}
+			v43 := (v39 / v42)
+			v47 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v43)))
+			v51 := float64(0)
+			if float64(0x1p+53) < v47 {
+				v51 = float64(1)
+			}
+			v52 := v51
+			if v36 {
+				v52 = float64(1)
+			}
+			v54 := math.RoundToEven(v43)
+			if v36 {
+				v54 = v43
+			}
+			v56 := math.FMA(-(v54), v42, v39)
+			v58 := v56
+			if v36 {
+				v58 = float64(v56 * float64(0x1p+550))
+			}
+			v19, v20 = v58, (v52 == float64(1))
 		}
+		v17 = v19
 	}
-	v30 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
-	v31 := either(v30, x, v6)
-	v33 := math.Float64bits((math.Float64frombits(math.Float64bits(v31) ^ math.Float64bits(y))))
-	v39 := either((v31 == 0), (math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))), either(int64(v33) < 0, (v31+y), v31))
-	v41 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
-	return either(v41, v39, float64(math.Float64frombits(0x7ff8000000000001)))
+	v63 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v66 := v17
+	if v63 == math.Float64frombits(0x7ff0000000000000) {
+		v66 = x
+	}
+	v71 := math.Float64bits(math.Float64frombits((math.Float64bits(v66) ^ math.Float64bits(y))))
+	v75 := v66
+	if int64(v71) < int64(uint64(0x0)) {
+		v75 = (v66 + y)
+	}
+	v81 := v75
+	if v66 == float64(0) {
+		v81 = math.Float64frombits((math.Float64bits(y) & uint64(0x8000000000000000)))
+	}
+	v85 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v88 := math.Float64frombits(0x7ff8000000000001)
+	if v85 < math.Float64frombits(0x7ff0000000000000) {
+		v88 = v81
+	}
+	return v88
 }
 
 // Exp32 is e to the power x, a float32, before the last rounding.
 func Exp32(x float64) float64 {
-	v3 := greater(-150, lesser(130, x))
-	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
-	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
-	v11 := float64(v10 * v10)
-	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
-	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
-	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
-	return math.FMA(v9, float64(v10*v18), v9)
+	v3 := x
+	if float64(130) < x {
+		v3 = float64(130)
+	}
+	v6 := v3
+	if v3 < float64(-150) {
+		v6 = float64(-150)
+	}
+	v9 := math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v16 := math.Float64frombits(((math.Float64bits(v9) + uint64(0x3ff)) << uint64(0x34)))
+	v19 := math.FMA(-(v9 - float64(0x1.8p+52)), float64(0x1.62e42fefa39efp-01), v6)
+	v20 := float64(v19 * v19)
+	v23 := math.FMA(float64(0x1.a136e5a92400ep-16), v20, float64(0x1.6c166bc75e823p-10))
+	v27 := math.FMA(math.FMA(v23, v20, float64(0x1.55555565ce931p-05)), v20, float64(0x1.fffffffffe051p-02))
+	v30 := math.FMA(float64(0x1.a17e35818933cp-13), v20, float64(0x1.1110a5fa2e975p-07))
+	v34 := math.FMA(math.FMA(v30, v20, float64(0x1.5555557e88376p-03)), v20, float64(0x1.fffffffff6187p-01))
+	return math.FMA(v16, float64(v19*math.FMA(v27, v19, v34)), v16)
 }
 
 // Expm132 is e to the power x, a float32, less 1, before the last rounding.
 func Expm132(x float64) float64 {
-	v3 := greater(-60, lesser(130, x))
-	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
-	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
-	v11 := float64(v10 * v10)
-	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
-	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
-	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
-	v23 := math.Float64frombits(math.Float64bits(math.FMA(v9, float64(v10*v18), (v9-1))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v23
+	v3 := x
+	if float64(130) < x {
+		v3 = float64(130)
+	}
+	v6 := v3
+	if v3 < float64(-60) {
+		v6 = float64(-60)
+	}
+	v9 := math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v16 := math.Float64frombits(((math.Float64bits(v9) + uint64(0x3ff)) << uint64(0x34)))
+	v19 := math.FMA(-(v9 - float64(0x1.8p+52)), float64(0x1.62e42fefa39efp-01), v6)
+	v20 := float64(v19 * v19)
+	v23 := math.FMA(float64(0x1.a136e5a92400ep-16), v20, float64(0x1.6c166bc75e823p-10))
+	v27 := math.FMA(math.FMA(v23, v20, float64(0x1.55555565ce931p-05)), v20, float64(0x1.fffffffffe051p-02))
+	v30 := math.FMA(float64(0x1.a17e35818933cp-13), v20, float64(0x1.1110a5fa2e975p-07))
+	v34 := math.FMA(math.FMA(v30, v20, float64(0x1.5555557e88376p-03)), v20, float64(0x1.fffffffff6187p-01))
+	v39 := math.FMA(v16, float64(v19*math.FMA(v27, v19, v34)), (v16 - float64(1)))
+	v45 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v39) | v45))
 }
 
 // Tanh32 is the hyperbolic tangent of x, a float32, before the last rounding.
 func Tanh32(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v4 := lesser(60, (v2 + v2))
-	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v10 := math.Float64frombits(((math.Float64bits(v5) + uint64(0x3ff)) << 52))
-	v11 := math.FMA(-(v5 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v4)
-	v12 := float64(v11 * v11)
-	v14 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10), v12, 0x1.55555565ce931p-05)
-	v17 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07), v12, 0x1.5555557e88376p-03)
-	v19 := math.FMA(math.FMA(v14, v12, 0x1.fffffffffe051p-02), v11, math.FMA(v17, v12, 0x1.fffffffff6187p-01))
-	v22 := math.FMA(v10, float64(v11*v19), (v10 - 1))
-	v26 := math.Float64frombits(math.Float64bits((v22 / (v22 + 2))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v26
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v6 := (v5 + v5)
+	v9 := v6
+	if float64(60) < v6 {
+		v9 = float64(60)
+	}
+	v12 := math.FMA(v9, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v19 := math.Float64frombits(((math.Float64bits(v12) + uint64(0x3ff)) << uint64(0x34)))
+	v22 := math.FMA(-(v12 - float64(0x1.8p+52)), float64(0x1.62e42fefa39efp-01), v9)
+	v23 := float64(v22 * v22)
+	v26 := math.FMA(float64(0x1.a136e5a92400ep-16), v23, float64(0x1.6c166bc75e823p-10))
+	v30 := math.FMA(math.FMA(v26, v23, float64(0x1.55555565ce931p-05)), v23, float64(0x1.fffffffffe051p-02))
+	v33 := math.FMA(float64(0x1.a17e35818933cp-13), v23, float64(0x1.1110a5fa2e975p-07))
+	v37 := math.FMA(math.FMA(v33, v23, float64(0x1.5555557e88376p-03)), v23, float64(0x1.fffffffff6187p-01))
+	v42 := math.FMA(v19, float64(v22*math.FMA(v30, v22, v37)), (v19 - float64(1)))
+	v50 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v52 := math.Float64frombits((math.Float64bits((v42 / (v42 + float64(2)))) | v50))
+	return v52
 }
 
 // Sinh32 is the hyperbolic sine of x, a float32, before the last rounding.
 func Sinh32(x float64) float64 {
-	v3 := lesser(130, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
-	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
-	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
-	v11 := float64(v10 * v10)
-	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
-	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
-	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
-	v21 := math.FMA(v9, float64(v10*v18), (v9 - 1))
-	v27 := math.Float64frombits(math.Float64bits(float64(0x1p-01*(v21+(v21/(v21+1))))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v27
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := v5
+	if float64(130) < v5 {
+		v8 = float64(130)
+	}
+	v11 := math.FMA(v8, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v18 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3ff)) << uint64(0x34)))
+	v21 := math.FMA(-(v11 - float64(0x1.8p+52)), float64(0x1.62e42fefa39efp-01), v8)
+	v22 := float64(v21 * v21)
+	v25 := math.FMA(float64(0x1.a136e5a92400ep-16), v22, float64(0x1.6c166bc75e823p-10))
+	v29 := math.FMA(math.FMA(v25, v22, float64(0x1.55555565ce931p-05)), v22, float64(0x1.fffffffffe051p-02))
+	v32 := math.FMA(float64(0x1.a17e35818933cp-13), v22, float64(0x1.1110a5fa2e975p-07))
+	v36 := math.FMA(math.FMA(v32, v22, float64(0x1.5555557e88376p-03)), v22, float64(0x1.fffffffff6187p-01))
+	v41 := math.FMA(v18, float64(v21*math.FMA(v29, v21, v36)), (v18 - float64(1)))
+	v50 := math.Float64bits(float64(float64(0x1p-01) * (v41 + (v41 / (v41 + float64(1))))))
+	v51 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((v50 | v51))
 }
 
 // Cosh32 is the hyperbolic cosine of x, a float32, before the last rounding.
 func Cosh32(x float64) float64 {
-	v3 := lesser(130, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
-	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
-	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
-	v11 := float64(v10 * v10)
-	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
-	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
-	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
-	v20 := math.FMA(v9, float64(v10*v18), v9)
-	return float64(0x1p-01 * (v20 + (1 / v20)))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := v5
+	if float64(130) < v5 {
+		v8 = float64(130)
+	}
+	v11 := math.FMA(v8, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v18 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3ff)) << uint64(0x34)))
+	v21 := math.FMA(-(v11 - float64(0x1.8p+52)), float64(0x1.62e42fefa39efp-01), v8)
+	v22 := float64(v21 * v21)
+	v25 := math.FMA(float64(0x1.a136e5a92400ep-16), v22, float64(0x1.6c166bc75e823p-10))
+	v29 := math.FMA(math.FMA(v25, v22, float64(0x1.55555565ce931p-05)), v22, float64(0x1.fffffffffe051p-02))
+	v32 := math.FMA(float64(0x1.a17e35818933cp-13), v22, float64(0x1.1110a5fa2e975p-07))
+	v36 := math.FMA(math.FMA(v32, v22, float64(0x1.5555557e88376p-03)), v22, float64(0x1.fffffffff6187p-01))
+	v39 := math.FMA(v18, float64(v21*math.FMA(v29, v21, v36)), v18)
+	return float64(float64(0x1p-01) * (v39 + (float64(1) / v39)))
 }
 
 // Sigmoid32 is 1 / (1 + exp(-x)), x a float32, before the last rounding.
 func Sigmoid32(x float64) float64 {
-	v3 := greater(-150, lesser(130, x))
-	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
-	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
-	v11 := float64(v10 * v10)
-	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
-	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
-	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
-	v20 := math.FMA(v9, float64(v10*v18), v9)
-	return (v20 / (v20 + 1))
+	v3 := x
+	if float64(130) < x {
+		v3 = float64(130)
+	}
+	v6 := v3
+	if v3 < float64(-150) {
+		v6 = float64(-150)
+	}
+	v9 := math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
+	v16 := math.Float64frombits(((math.Float64bits(v9) + uint64(0x3ff)) << uint64(0x34)))
+	v19 := math.FMA(-(v9 - float64(0x1.8p+52)), float64(0x1.62e42fefa39efp-01), v6)
+	v20 := float64(v19 * v19)
+	v23 := math.FMA(float64(0x1.a136e5a92400ep-16), v20, float64(0x1.6c166bc75e823p-10))
+	v27 := math.FMA(math.FMA(v23, v20, float64(0x1.55555565ce931p-05)), v20, float64(0x1.fffffffffe051p-02))
+	v30 := math.FMA(float64(0x1.a17e35818933cp-13), v20, float64(0x1.1110a5fa2e975p-07))
+	v34 := math.FMA(math.FMA(v30, v20, float64(0x1.5555557e88376p-03)), v20, float64(0x1.fffffffff6187p-01))
+	v37 := math.FMA(v16, float64(v19*math.FMA(v27, v19, v34)), v16)
+	return (v37 / (v37 + float64(1)))
 }
 
 // logBins32Inverse is 1/c for the bins of significands of the logarithms of float32.
@@ -1038,456 +1623,754 @@ var logBins32 = [16]uint64{
 
 // Log32 is the natural logarithm of x, a float32, before the last rounding.
 func Log32(x float64) float64 {
-	v2 := math.Float64bits(x)
-	v3 := v2 + uint64(0x9800000000000)
-	v4 := v3 >> 52
-	v5 := v3 >> 48
-	v12 := math.Float64frombits((v4 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
-	v14 := math.FMA(math.Float64frombits(((v2 - (v4 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v5&15]), -(1))
-	v16 := math.FMA(v12, 0x1.62e42fefa39efp-01, math.Float64frombits(logBins32[v5&15]))
-	v17 := float64(v14 * v14)
-	v19 := math.FMA(math.FMA(-0x1.4f4885a689d15p-03, v17, -0x1.00009277ceb61p-02), v17, -0x1.fffffffac3cd8p-02)
-	v21 := math.FMA(math.FMA(0x1.99e03e4707f7p-03, v17, 0x1.5555530eed2eap-02), v17, 0x1.0000000001826p+00)
-	v25 := either((x < math.Float64frombits(0x7ff0000000000000)), math.FMA(v14, math.FMA(v19, v14, v21), v16), x)
-	v29 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v25))
-	return v29
+	v1 := math.Float64bits(x)
+	v3 := (v1 + uint64(0x9800000000000))
+	v5 := (v3 >> uint64(0x34))
+	v7 := (v3 >> uint64(0x30))
+	v12 := math.Float64frombits(((v1 - (v5 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v17 := (math.Float64frombits((v5 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[(v7&uint64(0xf))]), -(float64(1)))
+	v27 := math.FMA(v17, float64(0x1.62e42fefa39efp-01), math.Float64frombits(logBins32[(v7&uint64(0xf))]))
+	v28 := float64(v23 * v23)
+	v31 := math.FMA(float64(-0x1.4f4885a689d15p-03), v28, float64(-0x1.00009277ceb61p-02))
+	v36 := math.FMA(float64(0x1.99e03e4707f7p-03), v28, float64(0x1.5555530eed2eap-02))
+	v39 := math.FMA(math.FMA(v31, v28, float64(-0x1.fffffffac3cd8p-02)), v23, math.FMA(v36, v28, float64(0x1.0000000001826p+00)))
+	v43 := x
+	if x < math.Float64frombits(0x7ff0000000000000) {
+		v43 = math.FMA(v23, v39, v27)
+	}
+	v47 := v43
+	if x < float64(0) {
+		v47 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v50 := v47
+	if x == float64(0) {
+		v50 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v50
 }
 
 // Log232 is the logarithm of x, a float32, to base 2, before the last rounding.
 func Log232(x float64) float64 {
-	v2 := math.Float64bits(x)
-	v3 := v2 + uint64(0x9800000000000)
-	v4 := v3 >> 52
-	v5 := v3 >> 48
-	v12 := math.Float64frombits((v4 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
-	v14 := math.FMA(math.Float64frombits(((v2 - (v4 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v5&15]), -(1))
-	v18 := v12 + float64(math.Float64frombits(logBins32[v5&15])*0x1.71547652b82fep+00)
-	v19 := float64(v14 * v14)
-	v21 := math.FMA(math.FMA(-0x1.e3b62768ab5c5p-03, v19, -0x1.715549a1bc26bp-02), v19, -0x1.7154764ef1706p-01)
-	v23 := math.FMA(math.FMA(0x1.27a9ba654f9c1p-02, v19, 0x1.ec709a7b63f8bp-02), v19, 0x1.71547652ba5d5p+00)
-	v27 := either((x < math.Float64frombits(0x7ff0000000000000)), math.FMA(v14, math.FMA(v21, v14, v23), v18), x)
-	v31 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v27))
-	return v31
+	v1 := math.Float64bits(x)
+	v3 := (v1 + uint64(0x9800000000000))
+	v5 := (v3 >> uint64(0x34))
+	v7 := (v3 >> uint64(0x30))
+	v12 := math.Float64frombits(((v1 - (v5 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v17 := (math.Float64frombits((v5 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[(v7&uint64(0xf))]), -(float64(1)))
+	v27 := float64(math.Float64frombits(logBins32[(v7&uint64(0xf))]) * float64(0x1.71547652b82fep+00))
+	v30 := float64(v23 * v23)
+	v33 := math.FMA(float64(-0x1.e3b62768ab5c5p-03), v30, float64(-0x1.715549a1bc26bp-02))
+	v38 := math.FMA(float64(0x1.27a9ba654f9c1p-02), v30, float64(0x1.ec709a7b63f8bp-02))
+	v41 := math.FMA(math.FMA(v33, v30, float64(-0x1.7154764ef1706p-01)), v23, math.FMA(v38, v30, float64(0x1.71547652ba5d5p+00)))
+	v45 := x
+	if x < math.Float64frombits(0x7ff0000000000000) {
+		v45 = math.FMA(v23, v41, (v17 + v27))
+	}
+	v49 := v45
+	if x < float64(0) {
+		v49 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v52 := v49
+	if x == float64(0) {
+		v52 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v52
 }
 
 // Log1032 is the logarithm of x, a float32, to base 10, before the last rounding.
 func Log1032(x float64) float64 {
-	v2 := math.Float64bits(x)
-	v3 := v2 + uint64(0x9800000000000)
-	v4 := v3 >> 52
-	v5 := v3 >> 48
-	v12 := math.Float64frombits((v4 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
-	v14 := math.FMA(math.Float64frombits(((v2 - (v4 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v5&15]), -(1))
-	v17 := math.FMA(v12, 0x1.34413509f79ffp-02, float64(math.Float64frombits(logBins32[v5&15])*0x1.bcb7b1526e50ep-02))
-	v18 := float64(v14 * v14)
-	v20 := math.FMA(math.FMA(-0x1.23392e70bd98dp-04, v18, -0x1.bcb8afc351ed6p-04), v18, -0x1.bcb7b14de23c4p-03)
-	v22 := math.FMA(math.FMA(0x1.6403839bde0dp-04, v18, 0x1.287a743d14f07p-03), v18, 0x1.bcb7b15270f01p-02)
-	v26 := either((x < math.Float64frombits(0x7ff0000000000000)), math.FMA(v14, math.FMA(v20, v14, v22), v17), x)
-	v30 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v26))
-	return v30
+	v1 := math.Float64bits(x)
+	v3 := (v1 + uint64(0x9800000000000))
+	v5 := (v3 >> uint64(0x34))
+	v7 := (v3 >> uint64(0x30))
+	v12 := math.Float64frombits(((v1 - (v5 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v17 := (math.Float64frombits((v5 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[(v7&uint64(0xf))]), -(float64(1)))
+	v27 := float64(math.Float64frombits(logBins32[(v7&uint64(0xf))]) * float64(0x1.bcb7b1526e50ep-02))
+	v30 := float64(v23 * v23)
+	v33 := math.FMA(float64(-0x1.23392e70bd98dp-04), v30, float64(-0x1.bcb8afc351ed6p-04))
+	v38 := math.FMA(float64(0x1.6403839bde0dp-04), v30, float64(0x1.287a743d14f07p-03))
+	v41 := math.FMA(math.FMA(v33, v30, float64(-0x1.bcb7b14de23c4p-03)), v23, math.FMA(v38, v30, float64(0x1.bcb7b15270f01p-02)))
+	v45 := x
+	if x < math.Float64frombits(0x7ff0000000000000) {
+		v45 = math.FMA(v23, v41, math.FMA(v17, float64(0x1.34413509f79ffp-02), v27))
+	}
+	v49 := v45
+	if x < float64(0) {
+		v49 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v52 := v49
+	if x == float64(0) {
+		v52 = math.Float64frombits(0xfff0000000000000)
+	}
+	return v52
 }
 
 // Log1p32 is the natural logarithm of 1 + x, x a float32, before the last rounding.
 func Log1p32(x float64) float64 {
-	v2 := 1 + x
+	v2 := (float64(1) + x)
 	v5 := math.Float64bits(v2)
-	v6 := v5 + uint64(0x9800000000000)
-	v7 := v6 >> 52
-	v8 := v6 >> 48
-	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
-	v17 := math.FMA(math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v8&15]), -(1))
-	v19 := math.FMA(v15, 0x1.62e42fefa39efp-01, math.Float64frombits(logBins32[v8&15]))
-	v20 := float64(v17 * v17)
-	v22 := math.FMA(math.FMA(-0x1.4f4885a689d15p-03, v20, -0x1.00009277ceb61p-02), v20, -0x1.fffffffac3cd8p-02)
-	v24 := math.FMA(math.FMA(0x1.99e03e4707f7p-03, v20, 0x1.5555530eed2eap-02), v20, 0x1.0000000001826p+00)
-	v29 := either((v2 < math.Float64frombits(0x7ff0000000000000)), (math.FMA(v17, math.FMA(v22, v17, v24), v19) + (x - (v2 - 1))), x)
-	v33 := either((v2 == 0), float64(math.Float64frombits(0xfff0000000000000)), either((v2 < 0), float64(math.Float64frombits(0x7ff8000000000001)), v29))
-	v35 := math.Float64frombits(math.Float64bits(v33) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v35
+	v7 := (v5 + uint64(0x9800000000000))
+	v9 := (v7 >> uint64(0x34))
+	v11 := (v7 >> uint64(0x30))
+	v16 := math.Float64frombits(((v5 - (v9 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+	v21 := (math.Float64frombits((v9 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+	v26 := math.FMA(v16, math.Float64frombits(logBins32Inverse[(v11&uint64(0xf))]), -(float64(1)))
+	v30 := math.FMA(v21, float64(0x1.62e42fefa39efp-01), math.Float64frombits(logBins32[(v11&uint64(0xf))]))
+	v31 := float64(v26 * v26)
+	v34 := math.FMA(float64(-0x1.4f4885a689d15p-03), v31, float64(-0x1.00009277ceb61p-02))
+	v39 := math.FMA(float64(0x1.99e03e4707f7p-03), v31, float64(0x1.5555530eed2eap-02))
+	v42 := math.FMA(math.FMA(v34, v31, float64(-0x1.fffffffac3cd8p-02)), v26, math.FMA(v39, v31, float64(0x1.0000000001826p+00)))
+	v47 := x
+	if v2 < math.Float64frombits(0x7ff0000000000000) {
+		v47 = (math.FMA(v26, v42, v30) + (x - (v2 - float64(1))))
+	}
+	v51 := v47
+	if v2 < float64(0) {
+		v51 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v54 := v51
+	if v2 == float64(0) {
+		v54 = math.Float64frombits(0xfff0000000000000)
+	}
+	v60 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v54) | v60))
 }
 
 // Sin32 is the sine of x radians, a float32, before the last rounding.
 func Sin32(x float64) float64 {
-	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
-	v3 := v2 - 0x1.8p+52
-	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, math.FMA(-(v3), 0x1.921fb54442d18p+00, x))
-	v7 := math.Float64bits(v2) + uint64(0x0)
-	v9 := 0x1p+30 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
-	if v9 {
-		v11 := math.Float64bits(either(v9, x, float64(0x1p+31)))
-		v16 := math.Float64frombits(((v11 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v17 := ((v11 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
-		v18 := v17 + uint64(0x0)
-		v19 := v18 >> 6
-		v20 := v18 & uint64(0x3f)
-		v27 := (piBits[v19] << v20) | (piBits[(v19+uint64(0x1))] >> (uint64(0x40) - v20))
-		v31 := math.Float64frombits(((v27 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v32 := float64(v31 * 0x1p-50)
-		v33 := float64(v16 * v32)
-		v34 := math.FMA(v16, v32, -(v33))
-		v37 := math.FMA(-(math.RoundToEven(float64(v33 * 0x1p-02))), 4, v33)
-		v38 := v37 + v34
-		v39 := v38 - v37
-		v43 := (v37 - (v38 - v39)) + (v34 - v39)
-		v44 := v17 + uint64(0x34)
-		v45 := v44 >> 6
-		v46 := v44 & uint64(0x3f)
-		v53 := (piBits[v45] << v46) | (piBits[(v45+uint64(0x1))] >> (uint64(0x40) - v46))
-		v57 := math.Float64frombits(((v53 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v58 := float64(v57 * 0x1p-102)
-		v59 := float64(v16 * v58)
-		v60 := math.FMA(v16, v58, -(v59))
-		v61 := v38 + v59
-		v62 := v61 - v38
-		v66 := (v38 - (v61 - v62)) + (v59 - v62)
-		v67 := math.FMA(v61, 1, 0x1.8p+52)
-		v70 := v61 - (v67 - 0x1.8p+52)
-		v71 := v43 + v66
-		v72 := v71 - v43
-		v77 := v71 + v60
-		v78 := v77 - v71
-		v83 := ((v43 - (v71 - v72)) + (v66 - v72)) + ((v71 - (v77 - v78)) + (v60 - v78))
-		v84 := v17 + uint64(0x68)
-		v85 := v84 >> 6
-		v86 := v84 & uint64(0x3f)
-		v93 := (piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86))
-		v97 := math.Float64frombits(((v93 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v98 := float64(v97 * 0x1p-154)
-		v99 := float64(v16 * v98)
-		v101 := v77 + v99
-		v102 := v101 - v77
-		v108 := v17 + uint64(0x9c)
-		v109 := v108 >> 6
-		v110 := v108 & uint64(0x3f)
-		v117 := (piBits[v109] << v110) | (piBits[(v109+uint64(0x1))] >> (uint64(0x40) - v110))
-		v121 := math.Float64frombits(((v117 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v124 := (v83 + ((v77 - (v101 - v102)) + (v99 - v102))) + math.FMA(v16, float64(v121*0x1p-206), math.FMA(v16, v98, -(v99)))
-		v125 := v70 + v101
-		v126 := v125 - v70
-		v138 := float64((v125 + (((v70 - (v125 - v126)) + (v101 - v126)) + v124)) * 0x1.921fb54442d18p+00)
-		v7 = math.Float64bits(v67)
-		v143 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
-		v6 = either(v143, v138, float64(math.Float64frombits(0x7ff8000000000001)))
+	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
+	v4 := (v3 - float64(0x1.8p+52))
+	v11 := math.FMA(-(v4), float64(0x1.1a62633145c07p-54), math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x))
+	v16 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v18 := (float64(0x1p+30) < v16)
+	v19, v20 := math.Float64bits(v3), v11
+	if v18 {
+		v22 := float64(0x1p+31)
+		if v18 {
+			v22 = x
+		}
+		v23 := math.Float64bits(v22)
+		v32 := math.Float64frombits(((v23 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v34 := (((v23 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v36 := (v34 + uint64(0x0))
+		v38 := (v36 >> uint64(0x6))
+		v40 := (v36 & uint64(0x3f))
+		v49 := ((piBits[v38] << v40) | (piBits[(v38+uint64(0x1))] >> (uint64(0x40) - v40)))
+		v53 := math.Float64frombits(((v49 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v57 := float64((v53 - float64(0x1p+52)) * float64(0x1p-50))
+		v58 := float64(v32 * v57)
+		v60 := math.FMA(v32, v57, -(v58))
+		v66 := math.FMA(-(math.RoundToEven(float64(v58 * float64(0x1p-02)))), float64(4), v58)
+		v67 := (v66 + v60)
+		v68 := (v67 - v66)
+		v72 := ((v66 - (v67 - v68)) + (v60 - v68))
+		v73 := (v34 + uint64(0x34))
+		v74 := (v73 >> uint64(0x6))
+		v75 := (v73 & uint64(0x3f))
+		v82 := ((piBits[v74] << v75) | (piBits[(v74+uint64(0x1))] >> (uint64(0x40) - v75)))
+		v85 := math.Float64frombits(((v82 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v88 := float64((v85 - float64(0x1p+52)) * float64(0x1p-102))
+		v89 := float64(v32 * v88)
+		v91 := math.FMA(v32, v88, -(v89))
+		v92 := (v67 + v89)
+		v93 := (v92 - v67)
+		v97 := ((v67 - (v92 - v93)) + (v89 - v93))
+		v99 := math.FMA(v92, float64(1), float64(0x1.8p+52))
+		v102 := (v92 - (v99 - float64(0x1.8p+52)))
+		v103 := (v72 + v97)
+		v104 := (v103 - v72)
+		v109 := (v103 + v91)
+		v110 := (v109 - v103)
+		v115 := (((v72 - (v103 - v104)) + (v97 - v104)) + ((v103 - (v109 - v110)) + (v91 - v110)))
+		v117 := (v34 + uint64(0x68))
+		v118 := (v117 >> uint64(0x6))
+		v119 := (v117 & uint64(0x3f))
+		v126 := ((piBits[v118] << v119) | (piBits[(v118+uint64(0x1))] >> (uint64(0x40) - v119)))
+		v129 := math.Float64frombits(((v126 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v132 := float64((v129 - float64(0x1p+52)) * float64(0x1p-154))
+		v133 := float64(v32 * v132)
+		v136 := (v109 + v133)
+		v137 := (v136 - v109)
+		v144 := (v34 + uint64(0x9c))
+		v145 := (v144 >> uint64(0x6))
+		v146 := (v144 & uint64(0x3f))
+		v153 := ((piBits[v145] << v146) | (piBits[(v145+uint64(0x1))] >> (uint64(0x40) - v146)))
+		v156 := math.Float64frombits(((v153 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v160 := math.FMA(v32, float64((v156-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v32, v132, -(v133)))
+		v162 := (v102 + v136)
+		v163 := (v162 - v102)
+		v168 := (((v102 - (v162 - v163)) + (v136 - v163)) + ((v115 + ((v109 - (v136 - v137)) + (v133 - v137))) + v160))
+		v183 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v187 := math.Float64frombits(0x7ff8000000000001)
+		if v183 < math.Float64frombits(0x7ff0000000000000) {
+			v187 = float64((v162 + v168) * float64(0x1.921fb54442d18p+00))
+		}
+		v19, v20 = math.Float64bits(v99), v187
 	}
-	v145 := float64(v6 * v6)
-	v146 := float64(v145 * v145)
-	v149 := math.FMA(math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07), v146, 0x1.fffffffff63d7p-01)
-	v150 := math.FMA(math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03), v145, v149)
-	v152 := float64(v145 * v145)
-	v154 := math.FMA(math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10), v152, -0x1.ffffffffe2ba2p-02)
-	v156 := math.FMA(math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05), v152, 0x1.ffffffffffdfcp-01)
-	v164 := math.Float64frombits(math.Float64bits(either(int64((v7<<63)) < 0, math.FMA(v154, v145, v156), float64(v6*v150))) ^ math.Float64bits(math.Float64frombits(((v7 & uint64(0x2)) << 62))))
-	return v164
+	v188 := float64(v20 * v20)
+	v189 := float64(v188 * v188)
+	v192 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v189, float64(-0x1.5555554908b7bp-03))
+	v195 := math.FMA(float64(0x1.6cb09872134b4p-19), v189, float64(0x1.11110724cc4eep-07))
+	v198 := math.FMA(v192, v188, math.FMA(v195, v189, float64(0x1.fffffffff63d7p-01)))
+	v200 := float64(v188 * v188)
+	v203 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v200, float64(-0x1.6c16b29a8e243p-10))
+	v208 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v200, float64(0x1.555555441d96ap-05))
+	v211 := math.FMA(math.FMA(v203, v200, float64(-0x1.ffffffffe2ba2p-02)), v188, math.FMA(v208, v200, float64(0x1.ffffffffffdfcp-01)))
+	v216 := float64(v20 * v198)
+	if int64((v19 << uint64(0x3f))) < int64(uint64(0x0)) {
+		v216 = v211
+	}
+	v223 := math.Float64bits(math.Float64frombits(((v19 & uint64(0x2)) << uint64(0x3e))))
+	return math.Float64frombits((math.Float64bits(v216) ^ v223))
 }
 
 // Cos32 is the cosine of x radians, a float32, before the last rounding.
 func Cos32(x float64) float64 {
-	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
-	v3 := v2 - 0x1.8p+52
-	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, math.FMA(-(v3), 0x1.921fb54442d18p+00, x))
-	v7 := math.Float64bits(v2) + uint64(0x0)
-	v9 := 0x1p+30 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
-	if v9 {
-		v11 := math.Float64bits(either(v9, x, float64(0x1p+31)))
-		v16 := math.Float64frombits(((v11 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v17 := ((v11 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
-		v18 := v17 + uint64(0x0)
-		v19 := v18 >> 6
-		v20 := v18 & uint64(0x3f)
-		v27 := (piBits[v19] << v20) | (piBits[(v19+uint64(0x1))] >> (uint64(0x40) - v20))
-		v31 := math.Float64frombits(((v27 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v32 := float64(v31 * 0x1p-50)
-		v33 := float64(v16 * v32)
-		v34 := math.FMA(v16, v32, -(v33))
-		v37 := math.FMA(-(math.RoundToEven(float64(v33 * 0x1p-02))), 4, v33)
-		v38 := v37 + v34
-		v39 := v38 - v37
-		v43 := (v37 - (v38 - v39)) + (v34 - v39)
-		v44 := v17 + uint64(0x34)
-		v45 := v44 >> 6
-		v46 := v44 & uint64(0x3f)
-		v53 := (piBits[v45] << v46) | (piBits[(v45+uint64(0x1))] >> (uint64(0x40) - v46))
-		v57 := math.Float64frombits(((v53 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v58 := float64(v57 * 0x1p-102)
-		v59 := float64(v16 * v58)
-		v60 := math.FMA(v16, v58, -(v59))
-		v61 := v38 + v59
-		v62 := v61 - v38
-		v66 := (v38 - (v61 - v62)) + (v59 - v62)
-		v67 := math.FMA(v61, 1, 0x1.8p+52)
-		v70 := v61 - (v67 - 0x1.8p+52)
-		v71 := v43 + v66
-		v72 := v71 - v43
-		v77 := v71 + v60
-		v78 := v77 - v71
-		v83 := ((v43 - (v71 - v72)) + (v66 - v72)) + ((v71 - (v77 - v78)) + (v60 - v78))
-		v84 := v17 + uint64(0x68)
-		v85 := v84 >> 6
-		v86 := v84 & uint64(0x3f)
-		v93 := (piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86))
-		v97 := math.Float64frombits(((v93 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v98 := float64(v97 * 0x1p-154)
-		v99 := float64(v16 * v98)
-		v101 := v77 + v99
-		v102 := v101 - v77
-		v108 := v17 + uint64(0x9c)
-		v109 := v108 >> 6
-		v110 := v108 & uint64(0x3f)
-		v117 := (piBits[v109] << v110) | (piBits[(v109+uint64(0x1))] >> (uint64(0x40) - v110))
-		v121 := math.Float64frombits(((v117 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v124 := (v83 + ((v77 - (v101 - v102)) + (v99 - v102))) + math.FMA(v16, float64(v121*0x1p-206), math.FMA(v16, v98, -(v99)))
-		v125 := v70 + v101
-		v126 := v125 - v70
-		v138 := float64((v125 + (((v70 - (v125 - v126)) + (v101 - v126)) + v124)) * 0x1.921fb54442d18p+00)
-		v7 = math.Float64bits(v67)
-		v143 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
-		v6 = either(v143, v138, float64(math.Float64frombits(0x7ff8000000000001)))
+	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
+	v4 := (v3 - float64(0x1.8p+52))
+	v11 := math.FMA(-(v4), float64(0x1.1a62633145c07p-54), math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x))
+	v16 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v18 := (float64(0x1p+30) < v16)
+	v19, v20 := math.Float64bits(v3), v11
+	if v18 {
+		v22 := float64(0x1p+31)
+		if v18 {
+			v22 = x
+		}
+		v23 := math.Float64bits(v22)
+		v32 := math.Float64frombits(((v23 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v34 := (((v23 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v36 := (v34 + uint64(0x0))
+		v38 := (v36 >> uint64(0x6))
+		v40 := (v36 & uint64(0x3f))
+		v49 := ((piBits[v38] << v40) | (piBits[(v38+uint64(0x1))] >> (uint64(0x40) - v40)))
+		v53 := math.Float64frombits(((v49 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v57 := float64((v53 - float64(0x1p+52)) * float64(0x1p-50))
+		v58 := float64(v32 * v57)
+		v60 := math.FMA(v32, v57, -(v58))
+		v66 := math.FMA(-(math.RoundToEven(float64(v58 * float64(0x1p-02)))), float64(4), v58)
+		v67 := (v66 + v60)
+		v68 := (v67 - v66)
+		v72 := ((v66 - (v67 - v68)) + (v60 - v68))
+		v73 := (v34 + uint64(0x34))
+		v74 := (v73 >> uint64(0x6))
+		v75 := (v73 & uint64(0x3f))
+		v82 := ((piBits[v74] << v75) | (piBits[(v74+uint64(0x1))] >> (uint64(0x40) - v75)))
+		v85 := math.Float64frombits(((v82 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v88 := float64((v85 - float64(0x1p+52)) * float64(0x1p-102))
+		v89 := float64(v32 * v88)
+		v91 := math.FMA(v32, v88, -(v89))
+		v92 := (v67 + v89)
+		v93 := (v92 - v67)
+		v97 := ((v67 - (v92 - v93)) + (v89 - v93))
+		v99 := math.FMA(v92, float64(1), float64(0x1.8p+52))
+		v102 := (v92 - (v99 - float64(0x1.8p+52)))
+		v103 := (v72 + v97)
+		v104 := (v103 - v72)
+		v109 := (v103 + v91)
+		v110 := (v109 - v103)
+		v115 := (((v72 - (v103 - v104)) + (v97 - v104)) + ((v103 - (v109 - v110)) + (v91 - v110)))
+		v117 := (v34 + uint64(0x68))
+		v118 := (v117 >> uint64(0x6))
+		v119 := (v117 & uint64(0x3f))
+		v126 := ((piBits[v118] << v119) | (piBits[(v118+uint64(0x1))] >> (uint64(0x40) - v119)))
+		v129 := math.Float64frombits(((v126 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v132 := float64((v129 - float64(0x1p+52)) * float64(0x1p-154))
+		v133 := float64(v32 * v132)
+		v136 := (v109 + v133)
+		v137 := (v136 - v109)
+		v144 := (v34 + uint64(0x9c))
+		v145 := (v144 >> uint64(0x6))
+		v146 := (v144 & uint64(0x3f))
+		v153 := ((piBits[v145] << v146) | (piBits[(v145+uint64(0x1))] >> (uint64(0x40) - v146)))
+		v156 := math.Float64frombits(((v153 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v160 := math.FMA(v32, float64((v156-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v32, v132, -(v133)))
+		v162 := (v102 + v136)
+		v163 := (v162 - v102)
+		v168 := (((v102 - (v162 - v163)) + (v136 - v163)) + ((v115 + ((v109 - (v136 - v137)) + (v133 - v137))) + v160))
+		v183 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v187 := math.Float64frombits(0x7ff8000000000001)
+		if v183 < math.Float64frombits(0x7ff0000000000000) {
+			v187 = float64((v162 + v168) * float64(0x1.921fb54442d18p+00))
+		}
+		v19, v20 = math.Float64bits(v99), v187
 	}
-	v145 := v7 + uint64(0x1)
-	v146 := float64(v6 * v6)
-	v147 := float64(v146 * v146)
-	v150 := math.FMA(math.FMA(0x1.6cb09872134b4p-19, v147, 0x1.11110724cc4eep-07), v147, 0x1.fffffffff63d7p-01)
-	v151 := math.FMA(math.FMA(-0x1.a00ecaed5eb2bp-13, v147, -0x1.5555554908b7bp-03), v146, v150)
-	v153 := float64(v146 * v146)
-	v155 := math.FMA(math.FMA(-0x1.23c066c36b9d8p-22, v153, -0x1.6c16b29a8e243p-10), v153, -0x1.ffffffffe2ba2p-02)
-	v157 := math.FMA(math.FMA(0x1.a00e78b8cd4c7p-16, v153, 0x1.555555441d96ap-05), v153, 0x1.ffffffffffdfcp-01)
-	v161 := either(int64((v145<<63)) < 0, math.FMA(v155, v146, v157), float64(v6*v151))
-	v165 := math.Float64frombits(math.Float64bits(v161) ^ math.Float64bits(math.Float64frombits(((v145 & uint64(0x2)) << 62))))
-	return v165
+	v189 := (v19 + uint64(0x1))
+	v190 := float64(v20 * v20)
+	v191 := float64(v190 * v190)
+	v194 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v191, float64(-0x1.5555554908b7bp-03))
+	v197 := math.FMA(float64(0x1.6cb09872134b4p-19), v191, float64(0x1.11110724cc4eep-07))
+	v200 := math.FMA(v194, v190, math.FMA(v197, v191, float64(0x1.fffffffff63d7p-01)))
+	v202 := float64(v190 * v190)
+	v205 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v202, float64(-0x1.6c16b29a8e243p-10))
+	v210 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v202, float64(0x1.555555441d96ap-05))
+	v213 := math.FMA(math.FMA(v205, v202, float64(-0x1.ffffffffe2ba2p-02)), v190, math.FMA(v210, v202, float64(0x1.ffffffffffdfcp-01)))
+	v218 := float64(v20 * v200)
+	if int64((v189 << uint64(0x3f))) < int64(uint64(0x0)) {
+		v218 = v213
+	}
+	v225 := math.Float64bits(math.Float64frombits(((v189 & uint64(0x2)) << uint64(0x3e))))
+	return math.Float64frombits((math.Float64bits(v218) ^ v225))
 }
 
 // Tan32 is the tangent of x radians, a float32, before the last rounding.
 func Tan32(x float64) float64 {
-	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
-	v3 := v2 - 0x1.8p+52
-	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, math.FMA(-(v3), 0x1.921fb54442d18p+00, x))
-	v7 := math.Float64bits(v2) + uint64(0x0)
-	v9 := 0x1p+30 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
-	if v9 {
-		v11 := math.Float64bits(either(v9, x, float64(0x1p+31)))
-		v16 := math.Float64frombits(((v11 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v17 := ((v11 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
-		v18 := v17 + uint64(0x0)
-		v19 := v18 >> 6
-		v20 := v18 & uint64(0x3f)
-		v27 := (piBits[v19] << v20) | (piBits[(v19+uint64(0x1))] >> (uint64(0x40) - v20))
-		v31 := math.Float64frombits(((v27 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v32 := float64(v31 * 0x1p-50)
-		v33 := float64(v16 * v32)
-		v34 := math.FMA(v16, v32, -(v33))
-		v37 := math.FMA(-(math.RoundToEven(float64(v33 * 0x1p-02))), 4, v33)
-		v38 := v37 + v34
-		v39 := v38 - v37
-		v43 := (v37 - (v38 - v39)) + (v34 - v39)
-		v44 := v17 + uint64(0x34)
-		v45 := v44 >> 6
-		v46 := v44 & uint64(0x3f)
-		v53 := (piBits[v45] << v46) | (piBits[(v45+uint64(0x1))] >> (uint64(0x40) - v46))
-		v57 := math.Float64frombits(((v53 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v58 := float64(v57 * 0x1p-102)
-		v59 := float64(v16 * v58)
-		v60 := math.FMA(v16, v58, -(v59))
-		v61 := v38 + v59
-		v62 := v61 - v38
-		v66 := (v38 - (v61 - v62)) + (v59 - v62)
-		v67 := math.FMA(v61, 1, 0x1.8p+52)
-		v70 := v61 - (v67 - 0x1.8p+52)
-		v71 := v43 + v66
-		v72 := v71 - v43
-		v77 := v71 + v60
-		v78 := v77 - v71
-		v83 := ((v43 - (v71 - v72)) + (v66 - v72)) + ((v71 - (v77 - v78)) + (v60 - v78))
-		v84 := v17 + uint64(0x68)
-		v85 := v84 >> 6
-		v86 := v84 & uint64(0x3f)
-		v93 := (piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86))
-		v97 := math.Float64frombits(((v93 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v98 := float64(v97 * 0x1p-154)
-		v99 := float64(v16 * v98)
-		v101 := v77 + v99
-		v102 := v101 - v77
-		v108 := v17 + uint64(0x9c)
-		v109 := v108 >> 6
-		v110 := v108 & uint64(0x3f)
-		v117 := (piBits[v109] << v110) | (piBits[(v109+uint64(0x1))] >> (uint64(0x40) - v110))
-		v121 := math.Float64frombits(((v117 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
-		v124 := (v83 + ((v77 - (v101 - v102)) + (v99 - v102))) + math.FMA(v16, float64(v121*0x1p-206), math.FMA(v16, v98, -(v99)))
-		v125 := v70 + v101
-		v126 := v125 - v70
-		v138 := float64((v125 + (((v70 - (v125 - v126)) + (v101 - v126)) + v124)) * 0x1.921fb54442d18p+00)
-		v7 = math.Float64bits(v67)
-		v143 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
-		v6 = either(v143, v138, float64(math.Float64frombits(0x7ff8000000000001)))
+	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
+	v4 := (v3 - float64(0x1.8p+52))
+	v11 := math.FMA(-(v4), float64(0x1.1a62633145c07p-54), math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x))
+	v16 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v18 := (float64(0x1p+30) < v16)
+	v19, v20 := math.Float64bits(v3), v11
+	if v18 {
+		v22 := float64(0x1p+31)
+		if v18 {
+			v22 = x
+		}
+		v23 := math.Float64bits(v22)
+		v32 := math.Float64frombits(((v23 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v34 := (((v23 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v36 := (v34 + uint64(0x0))
+		v38 := (v36 >> uint64(0x6))
+		v40 := (v36 & uint64(0x3f))
+		v49 := ((piBits[v38] << v40) | (piBits[(v38+uint64(0x1))] >> (uint64(0x40) - v40)))
+		v53 := math.Float64frombits(((v49 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v57 := float64((v53 - float64(0x1p+52)) * float64(0x1p-50))
+		v58 := float64(v32 * v57)
+		v60 := math.FMA(v32, v57, -(v58))
+		v66 := math.FMA(-(math.RoundToEven(float64(v58 * float64(0x1p-02)))), float64(4), v58)
+		v67 := (v66 + v60)
+		v68 := (v67 - v66)
+		v72 := ((v66 - (v67 - v68)) + (v60 - v68))
+		v73 := (v34 + uint64(0x34))
+		v74 := (v73 >> uint64(0x6))
+		v75 := (v73 & uint64(0x3f))
+		v82 := ((piBits[v74] << v75) | (piBits[(v74+uint64(0x1))] >> (uint64(0x40) - v75)))
+		v85 := math.Float64frombits(((v82 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v88 := float64((v85 - float64(0x1p+52)) * float64(0x1p-102))
+		v89 := float64(v32 * v88)
+		v91 := math.FMA(v32, v88, -(v89))
+		v92 := (v67 + v89)
+		v93 := (v92 - v67)
+		v97 := ((v67 - (v92 - v93)) + (v89 - v93))
+		v99 := math.FMA(v92, float64(1), float64(0x1.8p+52))
+		v102 := (v92 - (v99 - float64(0x1.8p+52)))
+		v103 := (v72 + v97)
+		v104 := (v103 - v72)
+		v109 := (v103 + v91)
+		v110 := (v109 - v103)
+		v115 := (((v72 - (v103 - v104)) + (v97 - v104)) + ((v103 - (v109 - v110)) + (v91 - v110)))
+		v117 := (v34 + uint64(0x68))
+		v118 := (v117 >> uint64(0x6))
+		v119 := (v117 & uint64(0x3f))
+		v126 := ((piBits[v118] << v119) | (piBits[(v118+uint64(0x1))] >> (uint64(0x40) - v119)))
+		v129 := math.Float64frombits(((v126 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v132 := float64((v129 - float64(0x1p+52)) * float64(0x1p-154))
+		v133 := float64(v32 * v132)
+		v136 := (v109 + v133)
+		v137 := (v136 - v109)
+		v144 := (v34 + uint64(0x9c))
+		v145 := (v144 >> uint64(0x6))
+		v146 := (v144 & uint64(0x3f))
+		v153 := ((piBits[v145] << v146) | (piBits[(v145+uint64(0x1))] >> (uint64(0x40) - v146)))
+		v156 := math.Float64frombits(((v153 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v160 := math.FMA(v32, float64((v156-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v32, v132, -(v133)))
+		v162 := (v102 + v136)
+		v163 := (v162 - v102)
+		v168 := (((v102 - (v162 - v163)) + (v136 - v163)) + ((v115 + ((v109 - (v136 - v137)) + (v133 - v137))) + v160))
+		v183 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v187 := math.Float64frombits(0x7ff8000000000001)
+		if v183 < math.Float64frombits(0x7ff0000000000000) {
+			v187 = float64((v162 + v168) * float64(0x1.921fb54442d18p+00))
+		}
+		v19, v20 = math.Float64bits(v99), v187
 	}
-	v145 := float64(v6 * v6)
-	v146 := float64(v145 * v145)
-	v149 := math.FMA(math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07), v146, 0x1.fffffffff63d7p-01)
-	v150 := math.FMA(math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03), v145, v149)
-	v151 := float64(v6 * v150)
-	v152 := float64(v145 * v145)
-	v154 := math.FMA(math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10), v152, -0x1.ffffffffe2ba2p-02)
-	v156 := math.FMA(math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05), v152, 0x1.ffffffffffdfcp-01)
-	v157 := math.FMA(v154, v145, v156)
-	v159 := int64((v7 << 63)) < 0
-	v165 := math.Float64frombits(math.Float64bits((either(v159, v157, v151) / either(v159, v151, v157))) ^ math.Float64bits(math.Float64frombits((v7 << 63))))
-	return v165
+	v188 := float64(v20 * v20)
+	v189 := float64(v188 * v188)
+	v192 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v189, float64(-0x1.5555554908b7bp-03))
+	v195 := math.FMA(float64(0x1.6cb09872134b4p-19), v189, float64(0x1.11110724cc4eep-07))
+	v198 := math.FMA(v192, v188, math.FMA(v195, v189, float64(0x1.fffffffff63d7p-01)))
+	v199 := float64(v20 * v198)
+	v200 := float64(v188 * v188)
+	v203 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v200, float64(-0x1.6c16b29a8e243p-10))
+	v208 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v200, float64(0x1.555555441d96ap-05))
+	v211 := math.FMA(math.FMA(v203, v200, float64(-0x1.ffffffffe2ba2p-02)), v188, math.FMA(v208, v200, float64(0x1.ffffffffffdfcp-01)))
+	v215 := (int64((v19 << uint64(0x3f))) < int64(uint64(0x0)))
+	v216 := v199
+	if v215 {
+		v216 = v211
+	}
+	v217 := v211
+	if v215 {
+		v217 = v199
+	}
+	v223 := (math.Float64bits((v216 / v217)) ^ math.Float64bits(math.Float64frombits((v19 << uint64(0x3f)))))
+	return math.Float64frombits(v223)
 }
 
 // Asin32 is the angle whose sine is x, a float32, before the last rounding.
 func Asin32(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := 0x1p-01 < v2
-	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
-	v9 := either(v3, math.Sqrt(v7), v2)
-	v11 := float64(v7 * v7)
-	v13 := math.FMA(math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06), v11, 0x1.f208eb1ddd0fbp-06)
-	v16 := math.FMA(math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06), v11, 0x1.6db5cfb6af282p-05)
-	v18 := math.FMA(math.FMA(v13, v11, 0x1.333334ceb652p-04), v7, math.FMA(v16, v11, 0x1.55555554ee47bp-03))
-	v22 := math.FMA(either(v3, float64(-2), float64(1)), math.FMA(float64(v9*v7), v18, v9), either(v3, float64(0x1.921fb54442d18p+00), float64(0)))
-	v24 := math.Float64frombits(math.Float64bits(v22) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v24
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v7 := (float64(0x1p-01) < v5)
+	v12 := float64(x * x)
+	if v7 {
+		v12 = float64((float64(1) - v5) * float64(0x1p-01))
+	}
+	v14 := v5
+	if v7 {
+		v14 = math.Sqrt(v12)
+	}
+	v16 := float64(v12 * v12)
+	v19 := math.FMA(float64(0x1.e0231588b1e55p-06), v16, float64(0x1.3c5053c2afce1p-06))
+	v23 := math.FMA(math.FMA(v19, v16, float64(0x1.f208eb1ddd0fbp-06)), v16, float64(0x1.333334ceb652p-04))
+	v26 := math.FMA(float64(0x1.64b97e009bd01p-08), v16, float64(0x1.6a9e3262c37dbp-06))
+	v30 := math.FMA(math.FMA(v26, v16, float64(0x1.6db5cfb6af282p-05)), v16, float64(0x1.55555554ee47bp-03))
+	v34 := float64(1)
+	if v7 {
+		v34 = float64(-2)
+	}
+	v37 := float64(0)
+	if v7 {
+		v37 = float64(0x1.921fb54442d18p+00)
+	}
+	v38 := math.FMA(v34, math.FMA(float64(v14*v12), math.FMA(v23, v12, v30), v14), v37)
+	v43 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v38) | v43))
 }
 
 // Acos32 is the angle whose cosine is x, a float32, before the last rounding.
 func Acos32(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := 0x1p-01 < v2
-	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
-	v9 := either(v3, math.Sqrt(v7), v2)
-	v11 := float64(v7 * v7)
-	v13 := math.FMA(math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06), v11, 0x1.f208eb1ddd0fbp-06)
-	v16 := math.FMA(math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06), v11, 0x1.6db5cfb6af282p-05)
-	v18 := math.FMA(math.FMA(v13, v11, 0x1.333334ceb652p-04), v7, math.FMA(v16, v11, 0x1.55555554ee47bp-03))
-	v20 := x < 0
-	v25 := either(v3, either(v20, float64(-2), float64(2)), either(v20, float64(1), float64(-1)))
-	v26 := float64(either(v3, either(v20, float64(2), float64(0)), float64(1)) * 0x1.921fb54442d18p+00)
-	return math.FMA(v25, math.FMA(float64(v9*v7), v18, v9), v26)
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v7 := (float64(0x1p-01) < v5)
+	v12 := float64(x * x)
+	if v7 {
+		v12 = float64((float64(1) - v5) * float64(0x1p-01))
+	}
+	v14 := v5
+	if v7 {
+		v14 = math.Sqrt(v12)
+	}
+	v16 := float64(v12 * v12)
+	v19 := math.FMA(float64(0x1.e0231588b1e55p-06), v16, float64(0x1.3c5053c2afce1p-06))
+	v23 := math.FMA(math.FMA(v19, v16, float64(0x1.f208eb1ddd0fbp-06)), v16, float64(0x1.333334ceb652p-04))
+	v26 := math.FMA(float64(0x1.64b97e009bd01p-08), v16, float64(0x1.6a9e3262c37dbp-06))
+	v30 := math.FMA(math.FMA(v26, v16, float64(0x1.6db5cfb6af282p-05)), v16, float64(0x1.55555554ee47bp-03))
+	v34 := (x < float64(0))
+	v36 := float64(0)
+	if v34 {
+		v36 = float64(2)
+	}
+	v37 := float64(1)
+	if v7 {
+		v37 = v36
+	}
+	v39 := float64(2)
+	if v34 {
+		v39 = float64(-2)
+	}
+	v41 := float64(-1)
+	if v34 {
+		v41 = float64(1)
+	}
+	v42 := v41
+	if v7 {
+		v42 = v39
+	}
+	v45 := math.FMA(v42, math.FMA(float64(v14*v12), math.FMA(v23, v12, v30), v14), float64(v37*float64(0x1.921fb54442d18p+00)))
+	return v45
 }
 
 // Atan32 is the angle whose tangent is x, a float32, before the last rounding.
 func Atan32(x float64) float64 {
-	v3 := lesser(0x1p+60, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
-	v4 := 0x1p-01 < v3
-	v5 := 0x1.4p+01 < v3
-	v6 := either(v5, float64(0), float64(1))
-	v7 := either(v4, float64(1), float64(0))
-	v10 := math.FMA(v6, v3, -(v7)) / math.FMA(v7, v3, v6)
-	v11 := float64(v10 * v10)
-	v12 := float64(v11 * v11)
-	v14 := math.FMA(math.FMA(-0x1.b1e5b15480526p-05, v12, -0x1.7291e002acd22p-04), v12, -0x1.24915f6354e41p-03)
-	v17 := math.FMA(math.FMA(0x1.7dba3c0fdbc9dp-06, v12, 0x1.2e343c1b17afcp-04), v12, 0x1.c6f60c47b33ddp-04)
-	v19 := math.FMA(math.FMA(v17, v12, 0x1.999993fbd3b61p-03), v12, 0x1.fffffffffeae1p-01)
-	v24 := math.FMA(either(v5, float64(1), either(v4, float64(0x1p-01), float64(0))), 0x1.921fb54442d18p+00, float64(v10*math.FMA(math.FMA(v14, v12, -0x1.5555554ea40b7p-02), v11, v19)))
-	v26 := math.Float64frombits(math.Float64bits(v24) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return v26
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := v5
+	if float64(0x1p+60) < v5 {
+		v8 = float64(0x1p+60)
+	}
+	v10 := (float64(0x1p-01) < v8)
+	v12 := (float64(0x1.4p+01) < v8)
+	v15 := float64(1)
+	if v12 {
+		v15 = float64(0)
+	}
+	v16 := float64(0)
+	if v10 {
+		v16 = float64(1)
+	}
+	v20 := (math.FMA(v15, v8, -(v16)) / math.FMA(v16, v8, v15))
+	v21 := float64(v20 * v20)
+	v22 := float64(v21 * v21)
+	v25 := math.FMA(float64(-0x1.b1e5b15480526p-05), v22, float64(-0x1.7291e002acd22p-04))
+	v29 := math.FMA(math.FMA(v25, v22, float64(-0x1.24915f6354e41p-03)), v22, float64(-0x1.5555554ea40b7p-02))
+	v32 := math.FMA(float64(0x1.7dba3c0fdbc9dp-06), v22, float64(0x1.2e343c1b17afcp-04))
+	v36 := math.FMA(math.FMA(v32, v22, float64(0x1.c6f60c47b33ddp-04)), v22, float64(0x1.999993fbd3b61p-03))
+	v40 := float64(v20 * math.FMA(v29, v21, math.FMA(v36, v22, float64(0x1.fffffffffeae1p-01))))
+	v41 := float64(0)
+	if v10 {
+		v41 = float64(0x1p-01)
+	}
+	v42 := v41
+	if v12 {
+		v42 = float64(1)
+	}
+	v49 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v50 := (math.Float64bits(math.FMA(v42, float64(0x1.921fb54442d18p+00), v40)) | v49)
+	return math.Float64frombits(v50)
 }
 
 // Cbrt32 is the cube root of x, a float32, before the last rounding.
 func Cbrt32(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v6 := math.Float64frombits(((math.Float64bits(v2) >> 12) | uint64(0x4330000000000000)))
-	v8 := math.Float64bits(math.FMA(v6, -0x1.5555555555555p-02, 0x1.aa9446547df32p+52))
-	v10 := math.Float64frombits((v8 << 12))
-	v13 := math.FMA(-(float64(v2 * v10)), float64(v10*v10), 1)
-	v16 := math.FMA(math.FMA(0x1.61f9add3c0ca4p-03, v13, 0x1.c71c71c71c71cp-03), v13, 0x1.5555555555555p-02)
-	v17 := math.FMA(float64(v10*v13), v16, v10)
-	v20 := math.FMA(-(float64(v2 * v17)), float64(v17*v17), 1)
-	v23 := math.FMA(float64(v17*v20), math.FMA(0x1.c71c71c71c71cp-03, v20, 0x1.5555555555555p-02), v17)
-	v27 := either((v2 < math.Float64frombits(0x7ff0000000000000)), float64(float64(x*v23)*v23), x)
-	return v27
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v11 := math.Float64frombits(((math.Float64bits(v5) >> uint64(0xc)) | uint64(0x4330000000000000)))
+	v14 := math.FMA(v11, float64(-0x1.5555555555555p-02), float64(0x1.aa9446547df32p+52))
+	v17 := math.Float64frombits((math.Float64bits(v14) << uint64(0xc)))
+	v22 := math.FMA(-(float64(v5 * v17)), float64(v17*v17), float64(1))
+	v26 := math.FMA(float64(0x1.61f9add3c0ca4p-03), v22, float64(0x1.c71c71c71c71cp-03))
+	v29 := math.FMA(float64(v17*v22), math.FMA(v26, v22, float64(0x1.5555555555555p-02)), v17)
+	v33 := math.FMA(-(float64(v5 * v29)), float64(v29*v29), float64(1))
+	v35 := math.FMA(float64(0x1.c71c71c71c71cp-03), v33, float64(0x1.5555555555555p-02))
+	v36 := math.FMA(float64(v29*v33), v35, v29)
+	v41 := x
+	if v5 < math.Float64frombits(0x7ff0000000000000) {
+		v41 = float64(float64(x*v36) * v36)
+	}
+	return v41
 }
 
 // Pow32 is x to the power y, float32 both, before the last rounding.
 func Pow32(x, y float64) float64 {
-	v6 := math.Float64frombits((math.Float64bits(y) << 13)) == 0
-	v7 := either(v6, float64(1), float64(1))
+	v7 := (math.Float64frombits((math.Float64bits(y) << uint64(0xd))) == float64(0))
 	v8 := float64(x * x)
-	if v6 {
-		v11 := either((y == 2), v8, float64(v8*x))
-		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits((y - 1)))
-		v14 := v13 == 0x1p-01
-		if v14 {
-			v15 := math.Sqrt(x)
-			v11 = either((y == 0x1p-01), (v15 + 0), float64(x*v15))
+	v10, v11 := v8, float64(1)
+	if v7 {
+		v15 := float64(v8 * x)
+		if y == float64(2) {
+			v15 = v8
 		}
-		v20 := y == -1
-		if v20 {
-			v11 = (1 / x)
+		v21 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits((y - float64(1)))))
+		v23 := (v21 == float64(0x1p-01))
+		v24 := v15
+		if v23 {
+			v25 := math.Sqrt(x)
+			v29 := float64(x * v25)
+			if y == float64(0x1p-01) {
+				v29 = (v25 + float64(0))
+			}
+			v24 = v29
 		}
-		v8 = v11
-		v26 := either((y == 2), float64(0), either(v14, either((x < 0), float64(1), float64(0)), float64(1)))
-		v7 = either((y == -1), float64(0), either((y == 3), float64(0), v26))
+		v32 := v24
+		if y == float64(-1) {
+			v32 = (float64(1) / x)
+		}
+		v35 := float64(0)
+		if x < float64(0) {
+			v35 = float64(1)
+		}
+		v36 := float64(1)
+		if v23 {
+			v36 = v35
+		}
+		v38 := v36
+		if y == float64(2) {
+			v38 = float64(0)
+		}
+		v41 := v38
+		if y == float64(3) {
+			v41 = float64(0)
+		}
+		v43 := v41
+		if y == float64(-1) {
+			v43 = float64(0)
+		}
+		v10, v11 = v32, v43
 	}
-	v31 := v7 == 1
-	if v31 {
-		v32 := math.Float64bits(x)
-		v36 := int64(((v32 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v32))) < 0
-		v38 := math.Float64bits((math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
-		v39 := v38 + uint64(0x9800000000000)
-		v40 := v39 >> 52
-		v41 := v39 >> 48
-		v48 := math.Float64frombits((v40 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
-		v50 := math.FMA(math.Float64frombits(((v38 - (v40 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v41&15]), -(1))
-		v54 := v48 + float64(math.Float64frombits(logBins32[v41&15])*0x1.71547652b82fep+00)
-		v55 := float64(v50 * v50)
-		v57 := math.FMA(math.FMA(-0x1.ecd45d9db1bd9p-03, v55, -0x1.715472406013ap-02), v55, -0x1.71547652c3badp-01)
-		v59 := math.FMA(math.FMA(0x1.9d33f944e3e8bp-03, v55, 0x1.2777ce76f9308p-02), v55, 0x1.ec709db4a871ep-02)
-		v62 := math.FMA(v50, math.FMA(v57, v50, math.FMA(v59, v55, 0x1.71547652b8379p+00)), v54)
-		v65 := greater(-200, lesser(200, float64(y*v62)))
-		v66 := math.FMA(v65, 1, 0x1.8p+52)
-		v71 := math.Float64frombits(((math.Float64bits(v66) + uint64(0x3ff)) << 52))
-		v73 := float64((v65 - (v66 - 0x1.8p+52)) * 0x1.62e42fefa39efp-01)
-		v74 := float64(v73 * v73)
-		v76 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v74, 0x1.6c166bc75e823p-10), v74, 0x1.55555565ce931p-05)
-		v79 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v74, 0x1.1110a5fa2e975p-07), v74, 0x1.5555557e88376p-03)
-		v81 := math.FMA(math.FMA(v76, v74, 0x1.fffffffffe051p-02), v73, math.FMA(v79, v74, 0x1.fffffffff6187p-01))
-		v83 := math.FMA(v71, float64(v73*v81), v71)
-		if v36 {
-			v84 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-			v86 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
-			v92 := either((y < 0), float64(math.Float64frombits(0x7ff0000000000000)), float64(0))
-			v96 := either((y < 0), float64(0), float64(math.Float64frombits(0x7ff0000000000000)))
-			v97 := either((v84 == math.Float64frombits(0x7ff0000000000000)), v96, either((v84 == 0), v92, either(v86, either((v84 == 1), float64(1), v83), v83)))
-			v99 := math.RoundToEven(y) == y
-			v100 := float64(y * 0x1p-01)
-			v104 := either(v99, (math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))), float64(0))
-			v105 := either((math.RoundToEven(v100) == v100), float64(0), v104)
-			v108 := either((math.Float64frombits(0xfff0000000000000) < x), either(v99, float64(0), float64(math.Float64frombits(0x7ff8000000000001))), float64(0))
-			v111 := either((x < 0), (math.Float64frombits(math.Float64bits(v108) | math.Float64bits(v105))), v105)
-			v115 := either((y == y), (math.Float64frombits(math.Float64bits(v97) | math.Float64bits(v111))), y)
-			v83 = either((y == 0), float64(1), either((x == x), v115, x))
+	v45 := v10
+	if v11 == float64(1) {
+		v46 := math.Float64bits(x)
+		v53 := (int64(((v46 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v46))) < int64(uint64(0x0)))
+		v58 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v59 := math.Float64bits(v58)
+		v61 := (v59 + uint64(0x9800000000000))
+		v63 := (v61 >> uint64(0x34))
+		v65 := (v61 >> uint64(0x30))
+		v70 := math.Float64frombits(((v59 - (v63 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v75 := (math.Float64frombits((v63 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+		v80 := math.FMA(v70, math.Float64frombits(logBins32Inverse[(v65&uint64(0xf))]), -(float64(1)))
+		v84 := float64(math.Float64frombits(logBins32[(v65&uint64(0xf))]) * float64(0x1.71547652b82fep+00))
+		v87 := float64(v80 * v80)
+		v90 := math.FMA(float64(-0x1.ecd45d9db1bd9p-03), v87, float64(-0x1.715472406013ap-02))
+		v95 := math.FMA(float64(0x1.9d33f944e3e8bp-03), v87, float64(0x1.2777ce76f9308p-02))
+		v99 := math.FMA(math.FMA(v95, v87, float64(0x1.ec709db4a871ep-02)), v87, float64(0x1.71547652b8379p+00))
+		v101 := math.FMA(v80, math.FMA(math.FMA(v90, v87, float64(-0x1.71547652c3badp-01)), v80, v99), (v75 + v84))
+		v102 := float64(y * v101)
+		v105 := v102
+		if float64(200) < v102 {
+			v105 = float64(200)
 		}
-		v8 = either((x == 1), float64(1), v83)
+		v108 := v105
+		if v105 < float64(-200) {
+			v108 = float64(-200)
+		}
+		v110 := math.FMA(v108, float64(1), float64(0x1.8p+52))
+		v116 := math.Float64frombits(((math.Float64bits(v110) + uint64(0x3ff)) << uint64(0x34)))
+		v119 := float64((v108 - (v110 - float64(0x1.8p+52))) * float64(0x1.62e42fefa39efp-01))
+		v120 := float64(v119 * v119)
+		v123 := math.FMA(float64(0x1.a136e5a92400ep-16), v120, float64(0x1.6c166bc75e823p-10))
+		v127 := math.FMA(math.FMA(v123, v120, float64(0x1.55555565ce931p-05)), v120, float64(0x1.fffffffffe051p-02))
+		v130 := math.FMA(float64(0x1.a17e35818933cp-13), v120, float64(0x1.1110a5fa2e975p-07))
+		v134 := math.FMA(math.FMA(v130, v120, float64(0x1.5555557e88376p-03)), v120, float64(0x1.fffffffff6187p-01))
+		v137 := math.FMA(v116, float64(v119*math.FMA(v127, v119, v134)), v116)
+		v138 := v137
+		if v53 {
+			v142 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+			v146 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v150 := v137
+			if v142 == float64(1) {
+				v150 = float64(1)
+			}
+			v151 := v137
+			if v146 == math.Float64frombits(0x7ff0000000000000) {
+				v151 = v150
+			}
+			v154 := float64(0)
+			if y < float64(0) {
+				v154 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v155 := v151
+			if v142 == float64(0) {
+				v155 = v154
+			}
+			v158 := math.Float64frombits(0x7ff0000000000000)
+			if y < float64(0) {
+				v158 = float64(0)
+			}
+			v159 := v155
+			if v142 == math.Float64frombits(0x7ff0000000000000) {
+				v159 = v158
+			}
+			v161 := (math.RoundToEven(y) == y)
+			v163 := float64(y * float64(0x1p-01))
+			v169 := float64(0)
+			if v161 {
+				v169 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
+			}
+			v170 := v169
+			if math.RoundToEven(v163) == v163 {
+				v170 = float64(0)
+			}
+			v174 := math.Float64frombits(0x7ff8000000000001)
+			if v161 {
+				v174 = float64(0)
+			}
+			v175 := float64(0)
+			if math.Float64frombits(0xfff0000000000000) < x {
+				v175 = v174
+			}
+			v181 := v170
+			if x < float64(0) {
+				v181 = math.Float64frombits((math.Float64bits(v175) | math.Float64bits(v170)))
+			}
+			v188 := y
+			if y == y {
+				v188 = math.Float64frombits((math.Float64bits(v159) | math.Float64bits(v181)))
+			}
+			v189 := x
+			if x == x {
+				v189 = v188
+			}
+			v191 := v189
+			if y == float64(0) {
+				v191 = float64(1)
+			}
+			v138 = v191
+		}
+		v193 := v138
+		if x == float64(1) {
+			v193 = float64(1)
+		}
+		v45 = v193
 	}
-	return v8
+	return v45
 }
 
 // Atan232 is the angle of the point (y, x), float32 both, before the last rounding.
 func Atan232(x, y float64) float64 {
-	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v4 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v5 := v4 < v3
-	v6 := lesser(v3, v4)
-	v7 := either(v5, v3, v4)
-	v8 := v7 == math.Float64frombits(0x7ff0000000000000)
-	v10 := either((v6 == math.Float64frombits(0x7ff0000000000000)), float64(1), float64(0))
-	v11 := either(v8, v10, v6)
-	v12 := either(v8, float64(1), v7)
-	v14 := either((v12 == 0), float64(1), v12)
-	v16 := float64(v14*0x1p-01) < v11
-	v21 := either(v16, (v11-v14), v11) / either(v16, (v14+v11), v14)
-	v22 := float64(v21 * v21)
-	v23 := float64(v22 * v22)
-	v25 := math.FMA(math.FMA(-0x1.b1e5b15480526p-05, v23, -0x1.7291e002acd22p-04), v23, -0x1.24915f6354e41p-03)
-	v28 := math.FMA(math.FMA(0x1.7dba3c0fdbc9dp-06, v23, 0x1.2e343c1b17afcp-04), v23, 0x1.c6f60c47b33ddp-04)
-	v30 := math.FMA(math.FMA(v28, v23, 0x1.999993fbd3b61p-03), v23, 0x1.fffffffffeae1p-01)
-	v33 := either(v16, float64(1), float64(0))
-	v35 := either(v5, (2 - v33), v33)
-	v42 := math.Float64frombits(math.Float64bits(either(v5, float64(math.Float64frombits(0x8000000000000000)), float64(0))) ^ math.Float64bits((math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000)))))
-	v43 := math.Float64frombits(math.Float64bits(float64(v21*math.FMA(math.FMA(v25, v23, -0x1.5555554ea40b7p-02), v22, v30))) ^ math.Float64bits(v42))
-	v44 := math.FMA(either(int64(math.Float64bits(y)) < 0, (4-v35), v35), 0x1.921fb54442d18p-01, v43)
-	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-	return either((y == y), either((x == x), v46, x), y)
+	v6 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v10 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v11 := (v10 < v6)
+	v13 := v10
+	if v6 < v10 {
+		v13 = v6
+	}
+	v14 := v10
+	if v11 {
+		v14 = v6
+	}
+	v16 := (v14 == math.Float64frombits(0x7ff0000000000000))
+	v20 := float64(0)
+	if v13 == math.Float64frombits(0x7ff0000000000000) {
+		v20 = float64(1)
+	}
+	v21 := v13
+	if v16 {
+		v21 = v20
+	}
+	v22 := v14
+	if v16 {
+		v22 = float64(1)
+	}
+	v24 := v22
+	if v22 == float64(0) {
+		v24 = float64(1)
+	}
+	v27 := (float64(v24*float64(0x1p-01)) < v21)
+	v29 := v21
+	if v27 {
+		v29 = (v21 - v24)
+	}
+	v31 := v24
+	if v27 {
+		v31 = (v24 + v21)
+	}
+	v32 := (v29 / v31)
+	v33 := float64(v32 * v32)
+	v34 := float64(v33 * v33)
+	v37 := math.FMA(float64(-0x1.b1e5b15480526p-05), v34, float64(-0x1.7291e002acd22p-04))
+	v41 := math.FMA(math.FMA(v37, v34, float64(-0x1.24915f6354e41p-03)), v34, float64(-0x1.5555554ea40b7p-02))
+	v44 := math.FMA(float64(0x1.7dba3c0fdbc9dp-06), v34, float64(0x1.2e343c1b17afcp-04))
+	v48 := math.FMA(math.FMA(v44, v34, float64(0x1.c6f60c47b33ddp-04)), v34, float64(0x1.999993fbd3b61p-03))
+	v52 := float64(v32 * math.FMA(v41, v33, math.FMA(v48, v34, float64(0x1.fffffffffeae1p-01))))
+	v53 := float64(0)
+	if v27 {
+		v53 = float64(1)
+	}
+	v56 := v53
+	if v11 {
+		v56 = (float64(2) - v53)
+	}
+	v62 := v56
+	if int64(math.Float64bits(y)) < int64(uint64(0x0)) {
+		v62 = (float64(4) - v56)
+	}
+	v64 := float64(0)
+	if v11 {
+		v64 = math.Float64frombits(0x8000000000000000)
+	}
+	v69 := math.Float64bits(math.Float64frombits((math.Float64bits(y) & uint64(0x8000000000000000))))
+	v74 := (math.Float64bits(v52) ^ math.Float64bits(math.Float64frombits((math.Float64bits(v64) ^ v69))))
+	v81 := math.Float64bits(math.FMA(v62, float64(0x1.921fb54442d18p-01), math.Float64frombits(v74)))
+	v82 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v87 := x
+	if x == x {
+		v87 = math.Float64frombits((v81 | v82))
+	}
+	v88 := y
+	if y == y {
+		v88 = v87
+	}
+	return v88
 }
 
 // erfcx10 is a coefficient of each piece of a special function.
@@ -1580,129 +2463,206 @@ var erfcx0 = [13]uint64{
 
 // Erf is the error function of x, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 func Erf(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v4 := float64(x*x) - 0x1p-03
-	v8 := 0x1.c5c56ebdde4c3p-14 + float64((-0x1.c0bb73b49d962p-17+float64(0x1.8b4b60851826bp-20*v4))*v4)
-	v12 := 0x1.35219bf052861p-08 + float64((-0x1.934038e557f46p-11+float64(v8*v4))*v4)
-	v16 := 0x1.a6db683de1274p-04 + float64((-0x1.8f7e682ca9335p-06+float64(v12*v4))*v4)
-	v20 := 0x1.dfea5ace250eep-54 + float64((-0x1.658407f4c04bbp-02+float64(v16*v4))*v4)
-	v22 := float64(x * (0x1.15446b34ed348p+00 + v20))
-	v23 := 0x1p-01 < v2
-	if v23 {
-		v24 := float64(v2 * v2)
-		v26 := lesser(1000, float64(v24*-1))
-		v28 := either((v26 < -1000), float64(-1000), v26)
-		v29 := math.FMA(v28, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v30 := v29 - 0x1.8p+52
-		v32 := math.FMA(-(v30), 0x1.62e42fefa38p-01, v28)
-		v33 := math.FMA(-(v30), 0x1.ef35793c7673p-45, v32)
-		v36 := 1 + v33
-		v38 := float64(v33 * v33)
-		v40 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v38, 0x1.71de02225a2f3p-19), v38, 0x1.a01a01abeccc3p-13)
-		v42 := math.FMA(math.FMA(v40, v38, 0x1.11111111100d3p-07), v38, 0x1.5555555555557p-03)
-		v44 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v38, 0x1.27e4db5bb725ap-22), v38, 0x1.a01a01a6db488p-16)
-		v46 := math.FMA(math.FMA(v44, v38, 0x1.6c16c16c162cfp-10), v38, 0x1.5555555555556p-05)
-		v50 := math.FMA(math.FMA(-(v30), 0x1.ef35793c7673p-45, (v32-v33)), v36, float64(float64(v33*v33)*math.FMA(v42, v33, math.FMA(v46, v38, 0x1p-01))))
-		v55 := scaled((v36 + (((1 - v36) + v33) + v50)), math.Float64bits(v29))
-		v63 := 4 / (4 + greater(lesser(v2, 28), 0x1p-02))
-		v65 := math.Floor(float64(v63 * 16))
-		v68 := math.Float64bits((v65 + 0x1p+52)) - uint64(0x4330000000000002)
-		v71 := v63 - float64((v65+0x1p-01)*0x1p-04)
-		v75 := math.Float64frombits(erfcx9[v68]) + float64(math.Float64frombits(erfcx10[v68])*v71)
-		v81 := math.Float64frombits(erfcx7[v68]) + float64((math.Float64frombits(erfcx8[v68])+float64(v75*v71))*v71)
-		v87 := math.Float64frombits(erfcx5[v68]) + float64((math.Float64frombits(erfcx6[v68])+float64(v81*v71))*v71)
-		v93 := math.Float64frombits(erfcx3[v68]) + float64((math.Float64frombits(erfcx4[v68])+float64(v87*v71))*v71)
-		v99 := math.Float64frombits(erfcx1[v68]) + float64((math.Float64frombits(erfcx2[v68])+float64(v93*v71))*v71)
-		v103 := float64((v55 - float64(v55*float64(math.FMA(v2, v2, -(v24))*1))) * float64(v63*(math.Float64frombits(erfcx0[v68])+v99)))
-		v108 := math.Float64frombits(math.Float64bits(either((v2 < 6), (1-v103), float64(1))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
-		v22 = v108
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := (float64(x*x) - float64(0x1p-03))
+	v12 := (float64(-0x1.c0bb73b49d962p-17) + float64(float64(0x1.8b4b60851826bp-20)*v8))
+	v18 := (float64(-0x1.934038e557f46p-11) + float64((float64(0x1.c5c56ebdde4c3p-14)+float64(v12*v8))*v8))
+	v24 := (float64(-0x1.8f7e682ca9335p-06) + float64((float64(0x1.35219bf052861p-08)+float64(v18*v8))*v8))
+	v30 := (float64(-0x1.658407f4c04bbp-02) + float64((float64(0x1.a6db683de1274p-04)+float64(v24*v8))*v8))
+	v35 := (float64(0x1.15446b34ed348p+00) + (float64(0x1.dfea5ace250eep-54) + float64(v30*v8)))
+	v39 := float64(x * v35)
+	if float64(0x1p-01) < v5 {
+		v40 := float64(v5 * v5)
+		v42 := float64(v40 * float64(-1))
+		v45 := v42
+		if float64(1000) < v42 {
+			v45 = float64(1000)
+		}
+		v48 := v45
+		if v45 < float64(-1000) {
+			v48 = float64(-1000)
+		}
+		v52 := (math.FMA(v48, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v56 := math.FMA(-(v52), float64(0x1.62e42fefa38p-01), v48)
+		v59 := math.FMA(-(v52), float64(0x1.ef35793c7673p-45), v56)
+		v64 := (float64(1) + v59)
+		v66 := float64(v59 * v59)
+		v69 := math.FMA(float64(0x1.af4e092e1705bp-26), v66, float64(0x1.71de02225a2f3p-19))
+		v73 := math.FMA(math.FMA(v69, v66, float64(0x1.a01a01abeccc3p-13)), v66, float64(0x1.11111111100d3p-07))
+		v78 := math.FMA(float64(0x1.1f7315649f2d7p-29), v66, float64(0x1.27e4db5bb725ap-22))
+		v82 := math.FMA(math.FMA(v78, v66, float64(0x1.a01a01a6db488p-16)), v66, float64(0x1.6c16c16c162cfp-10))
+		v85 := math.FMA(math.FMA(v82, v66, float64(0x1.5555555555556p-05)), v66, float64(0x1p-01))
+		v87 := float64(float64(v59*v59) * math.FMA(math.FMA(v73, v66, float64(0x1.5555555555557p-03)), v59, v85))
+		v88 := math.FMA(math.FMA(-(v52), float64(0x1.ef35793c7673p-45), (v56-v59)), v64, v87)
+		v93 := scaled((v64 + (((float64(1) - v64) + v59) + v88)), v52)
+		v101 := float64(28)
+		if v5 < float64(28) {
+			v101 = v5
+		}
+		v104 := float64(0x1p-02)
+		if float64(0x1p-02) < v101 {
+			v104 = v101
+		}
+		v107 := (float64(4) / (float64(4) + v104))
+		v110 := math.Floor(float64(v107 * float64(16)))
+		v115 := (math.Float64bits((v110 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v119 := (v107 - float64((v110+float64(0x1p-01))*float64(0x1p-04)))
+		v123 := (math.Float64frombits(erfcx9[v115]) + float64(math.Float64frombits(erfcx10[v115])*v119))
+		v128 := float64((math.Float64frombits(erfcx8[v115]) + float64(v123*v119)) * v119)
+		v132 := (math.Float64frombits(erfcx6[v115]) + float64((math.Float64frombits(erfcx7[v115])+v128)*v119))
+		v137 := float64((math.Float64frombits(erfcx5[v115]) + float64(v132*v119)) * v119)
+		v141 := (math.Float64frombits(erfcx3[v115]) + float64((math.Float64frombits(erfcx4[v115])+v137)*v119))
+		v146 := float64((math.Float64frombits(erfcx2[v115]) + float64(v141*v119)) * v119)
+		v149 := (math.Float64frombits(erfcx0[v115]) + (math.Float64frombits(erfcx1[v115]) + v146))
+		v151 := float64((v93 - float64(v93*float64(math.FMA(v5, v5, -(v40))*float64(1)))) * float64(v107*v149))
+		v155 := float64(1)
+		if v5 < float64(6) {
+			v155 = (float64(1) - v151)
+		}
+		v160 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+		v39 = math.Float64frombits((math.Float64bits(v155) | v160))
 	}
-	return v22
+	return v39
 }
 
 // Erfc is 1 - erf(x), accurate where that is small.
 func Erfc(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v4 := float64(x*x) - 0x1p-03
-	v8 := 0x1.c5c56ebdde4c3p-14 + float64((-0x1.c0bb73b49d962p-17+float64(0x1.8b4b60851826bp-20*v4))*v4)
-	v12 := 0x1.35219bf052861p-08 + float64((-0x1.934038e557f46p-11+float64(v8*v4))*v4)
-	v16 := 0x1.a6db683de1274p-04 + float64((-0x1.8f7e682ca9335p-06+float64(v12*v4))*v4)
-	v20 := 0x1.dfea5ace250eep-54 + float64((-0x1.658407f4c04bbp-02+float64(v16*v4))*v4)
-	v23 := 1 - float64(x*(0x1.15446b34ed348p+00+v20))
-	v24 := 0x1p-01 < v2
-	if v24 {
-		v25 := float64(x * x)
-		v27 := lesser(1000, float64(v25*-1))
-		v29 := either((v27 < -1000), float64(-1000), v27)
-		v30 := math.FMA(v29, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v31 := v30 - 0x1.8p+52
-		v33 := math.FMA(-(v31), 0x1.62e42fefa38p-01, v29)
-		v34 := math.FMA(-(v31), 0x1.ef35793c7673p-45, v33)
-		v37 := 1 + v34
-		v39 := float64(v34 * v34)
-		v41 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v39, 0x1.71de02225a2f3p-19), v39, 0x1.a01a01abeccc3p-13)
-		v43 := math.FMA(math.FMA(v41, v39, 0x1.11111111100d3p-07), v39, 0x1.5555555555557p-03)
-		v45 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v39, 0x1.27e4db5bb725ap-22), v39, 0x1.a01a01a6db488p-16)
-		v47 := math.FMA(math.FMA(v45, v39, 0x1.6c16c16c162cfp-10), v39, 0x1.5555555555556p-05)
-		v51 := math.FMA(math.FMA(-(v31), 0x1.ef35793c7673p-45, (v33-v34)), v37, float64(float64(v34*v34)*math.FMA(v43, v34, math.FMA(v47, v39, 0x1p-01))))
-		v56 := scaled((v37 + (((1 - v37) + v34) + v51)), math.Float64bits(v30))
-		v64 := 4 / (4 + greater(lesser(v2, 28), 0x1p-02))
-		v66 := math.Floor(float64(v64 * 16))
-		v69 := math.Float64bits((v66 + 0x1p+52)) - uint64(0x4330000000000002)
-		v72 := v64 - float64((v66+0x1p-01)*0x1p-04)
-		v76 := math.Float64frombits(erfcx9[v69]) + float64(math.Float64frombits(erfcx10[v69])*v72)
-		v82 := math.Float64frombits(erfcx7[v69]) + float64((math.Float64frombits(erfcx8[v69])+float64(v76*v72))*v72)
-		v88 := math.Float64frombits(erfcx5[v69]) + float64((math.Float64frombits(erfcx6[v69])+float64(v82*v72))*v72)
-		v94 := math.Float64frombits(erfcx3[v69]) + float64((math.Float64frombits(erfcx4[v69])+float64(v88*v72))*v72)
-		v100 := math.Float64frombits(erfcx1[v69]) + float64((math.Float64frombits(erfcx2[v69])+float64(v94*v72))*v72)
-		v104 := float64((v56 - float64(v56*float64(math.FMA(x, x, -(v25))*1))) * float64(v64*(math.Float64frombits(erfcx0[v69])+v100)))
-		v106 := either((v2 < 28), v104, float64(0))
-		v23 = either((x < 0), either((x < -6), float64(2), (2-v106)), v106)
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v8 := (float64(x*x) - float64(0x1p-03))
+	v12 := (float64(-0x1.c0bb73b49d962p-17) + float64(float64(0x1.8b4b60851826bp-20)*v8))
+	v18 := (float64(-0x1.934038e557f46p-11) + float64((float64(0x1.c5c56ebdde4c3p-14)+float64(v12*v8))*v8))
+	v24 := (float64(-0x1.8f7e682ca9335p-06) + float64((float64(0x1.35219bf052861p-08)+float64(v18*v8))*v8))
+	v30 := (float64(-0x1.658407f4c04bbp-02) + float64((float64(0x1.a6db683de1274p-04)+float64(v24*v8))*v8))
+	v35 := (float64(0x1.15446b34ed348p+00) + (float64(0x1.dfea5ace250eep-54) + float64(v30*v8)))
+	v41 := (float64(1) - float64(x*v35))
+	if float64(0x1p-01) < v5 {
+		v42 := float64(x * x)
+		v44 := float64(v42 * float64(-1))
+		v47 := v44
+		if float64(1000) < v44 {
+			v47 = float64(1000)
+		}
+		v50 := v47
+		if v47 < float64(-1000) {
+			v50 = float64(-1000)
+		}
+		v54 := (math.FMA(v50, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v58 := math.FMA(-(v54), float64(0x1.62e42fefa38p-01), v50)
+		v61 := math.FMA(-(v54), float64(0x1.ef35793c7673p-45), v58)
+		v65 := (float64(1) + v61)
+		v67 := float64(v61 * v61)
+		v70 := math.FMA(float64(0x1.af4e092e1705bp-26), v67, float64(0x1.71de02225a2f3p-19))
+		v74 := math.FMA(math.FMA(v70, v67, float64(0x1.a01a01abeccc3p-13)), v67, float64(0x1.11111111100d3p-07))
+		v79 := math.FMA(float64(0x1.1f7315649f2d7p-29), v67, float64(0x1.27e4db5bb725ap-22))
+		v83 := math.FMA(math.FMA(v79, v67, float64(0x1.a01a01a6db488p-16)), v67, float64(0x1.6c16c16c162cfp-10))
+		v86 := math.FMA(math.FMA(v83, v67, float64(0x1.5555555555556p-05)), v67, float64(0x1p-01))
+		v88 := float64(float64(v61*v61) * math.FMA(math.FMA(v74, v67, float64(0x1.5555555555557p-03)), v61, v86))
+		v89 := math.FMA(math.FMA(-(v54), float64(0x1.ef35793c7673p-45), (v58-v61)), v65, v88)
+		v94 := scaled((v65 + (((float64(1) - v65) + v61) + v89)), v54)
+		v102 := float64(28)
+		if v5 < float64(28) {
+			v102 = v5
+		}
+		v105 := float64(0x1p-02)
+		if float64(0x1p-02) < v102 {
+			v105 = v102
+		}
+		v108 := (float64(4) / (float64(4) + v105))
+		v111 := math.Floor(float64(v108 * float64(16)))
+		v116 := (math.Float64bits((v111 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v120 := (v108 - float64((v111+float64(0x1p-01))*float64(0x1p-04)))
+		v124 := (math.Float64frombits(erfcx9[v116]) + float64(math.Float64frombits(erfcx10[v116])*v120))
+		v129 := float64((math.Float64frombits(erfcx8[v116]) + float64(v124*v120)) * v120)
+		v133 := (math.Float64frombits(erfcx6[v116]) + float64((math.Float64frombits(erfcx7[v116])+v129)*v120))
+		v138 := float64((math.Float64frombits(erfcx5[v116]) + float64(v133*v120)) * v120)
+		v142 := (math.Float64frombits(erfcx3[v116]) + float64((math.Float64frombits(erfcx4[v116])+v138)*v120))
+		v147 := float64((math.Float64frombits(erfcx2[v116]) + float64(v142*v120)) * v120)
+		v150 := (math.Float64frombits(erfcx0[v116]) + (math.Float64frombits(erfcx1[v116]) + v147))
+		v152 := float64((v94 - float64(v94*float64(math.FMA(x, x, -(v42))*float64(1)))) * float64(v108*v150))
+		v155 := float64(0)
+		if v5 < float64(28) {
+			v155 = v152
+		}
+		v160 := (float64(2) - v155)
+		if x < float64(-6) {
+			v160 = float64(2)
+		}
+		v162 := v155
+		if x < float64(0) {
+			v162 = v160
+		}
+		v41 = v162
 	}
-	return v23
+	return v41
 }
 
 // Normcdf is the distribution function of the standard normal distribution.
 func Normcdf(x float64) float64 {
-	v3 := float64((math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) * 0x1.6a09e667f3bcdp-01)
-	v4 := float64(x * 0x1.6a09e667f3bcdp-01)
-	v6 := float64(v4*v4) - 0x1p-03
-	v10 := 0x1.c5c56ebdde4c3p-14 + float64((-0x1.c0bb73b49d962p-17+float64(0x1.8b4b60851826bp-20*v6))*v6)
-	v14 := 0x1.35219bf052861p-08 + float64((-0x1.934038e557f46p-11+float64(v10*v6))*v6)
-	v18 := 0x1.a6db683de1274p-04 + float64((-0x1.8f7e682ca9335p-06+float64(v14*v6))*v6)
-	v22 := 0x1.dfea5ace250eep-54 + float64((-0x1.658407f4c04bbp-02+float64(v18*v6))*v6)
-	v26 := 0x1p-01 + float64(0x1p-01*float64(v4*(0x1.15446b34ed348p+00+v22)))
-	v27 := 0x1p-01 < v3
-	if v27 {
-		v28 := float64(x * x)
-		v30 := lesser(1000, float64(v28*-0x1p-01))
-		v32 := either((v30 < -1000), float64(-1000), v30)
-		v33 := math.FMA(v32, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v34 := v33 - 0x1.8p+52
-		v36 := math.FMA(-(v34), 0x1.62e42fefa38p-01, v32)
-		v37 := math.FMA(-(v34), 0x1.ef35793c7673p-45, v36)
-		v40 := 1 + v37
-		v42 := float64(v37 * v37)
-		v44 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v42, 0x1.71de02225a2f3p-19), v42, 0x1.a01a01abeccc3p-13)
-		v46 := math.FMA(math.FMA(v44, v42, 0x1.11111111100d3p-07), v42, 0x1.5555555555557p-03)
-		v48 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v42, 0x1.27e4db5bb725ap-22), v42, 0x1.a01a01a6db488p-16)
-		v50 := math.FMA(math.FMA(v48, v42, 0x1.6c16c16c162cfp-10), v42, 0x1.5555555555556p-05)
-		v54 := math.FMA(math.FMA(-(v34), 0x1.ef35793c7673p-45, (v36-v37)), v40, float64(float64(v37*v37)*math.FMA(v46, v37, math.FMA(v50, v42, 0x1p-01))))
-		v59 := scaled((v40 + (((1 - v40) + v37) + v54)), math.Float64bits(v33))
-		v64 := float64(0x1p-01 * (v59 - float64(v59*float64(math.FMA(x, x, -(v28))*0x1p-01))))
-		v68 := 4 / (4 + greater(lesser(v3, 28), 0x1p-02))
-		v70 := math.Floor(float64(v68 * 16))
-		v73 := math.Float64bits((v70 + 0x1p+52)) - uint64(0x4330000000000002)
-		v76 := v68 - float64((v70+0x1p-01)*0x1p-04)
-		v80 := math.Float64frombits(erfcx9[v73]) + float64(math.Float64frombits(erfcx10[v73])*v76)
-		v86 := math.Float64frombits(erfcx7[v73]) + float64((math.Float64frombits(erfcx8[v73])+float64(v80*v76))*v76)
-		v92 := math.Float64frombits(erfcx5[v73]) + float64((math.Float64frombits(erfcx6[v73])+float64(v86*v76))*v76)
-		v98 := math.Float64frombits(erfcx3[v73]) + float64((math.Float64frombits(erfcx4[v73])+float64(v92*v76))*v76)
-		v104 := math.Float64frombits(erfcx1[v73]) + float64((math.Float64frombits(erfcx2[v73])+float64(v98*v76))*v76)
-		v110 := either((v3 < 28), float64(v64*float64(v68*(math.Float64frombits(erfcx0[v73])+v104))), float64(0))
-		v26 = either((0 < x), (1 - v110), v110)
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v7 := float64(v5 * float64(0x1.6a09e667f3bcdp-01))
+	v8 := float64(x * float64(0x1.6a09e667f3bcdp-01))
+	v11 := (float64(v8*v8) - float64(0x1p-03))
+	v15 := (float64(-0x1.c0bb73b49d962p-17) + float64(float64(0x1.8b4b60851826bp-20)*v11))
+	v21 := (float64(-0x1.934038e557f46p-11) + float64((float64(0x1.c5c56ebdde4c3p-14)+float64(v15*v11))*v11))
+	v27 := (float64(-0x1.8f7e682ca9335p-06) + float64((float64(0x1.35219bf052861p-08)+float64(v21*v11))*v11))
+	v33 := (float64(-0x1.658407f4c04bbp-02) + float64((float64(0x1.a6db683de1274p-04)+float64(v27*v11))*v11))
+	v38 := (float64(0x1.15446b34ed348p+00) + (float64(0x1.dfea5ace250eep-54) + float64(v33*v11)))
+	v44 := (float64(0x1p-01) + float64(float64(0x1p-01)*float64(v8*v38)))
+	if float64(0x1p-01) < v7 {
+		v45 := float64(x * x)
+		v47 := float64(v45 * float64(-0x1p-01))
+		v50 := v47
+		if float64(1000) < v47 {
+			v50 = float64(1000)
+		}
+		v53 := v50
+		if v50 < float64(-1000) {
+			v53 = float64(-1000)
+		}
+		v57 := (math.FMA(v53, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v61 := math.FMA(-(v57), float64(0x1.62e42fefa38p-01), v53)
+		v64 := math.FMA(-(v57), float64(0x1.ef35793c7673p-45), v61)
+		v69 := (float64(1) + v64)
+		v71 := float64(v64 * v64)
+		v74 := math.FMA(float64(0x1.af4e092e1705bp-26), v71, float64(0x1.71de02225a2f3p-19))
+		v78 := math.FMA(math.FMA(v74, v71, float64(0x1.a01a01abeccc3p-13)), v71, float64(0x1.11111111100d3p-07))
+		v83 := math.FMA(float64(0x1.1f7315649f2d7p-29), v71, float64(0x1.27e4db5bb725ap-22))
+		v87 := math.FMA(math.FMA(v83, v71, float64(0x1.a01a01a6db488p-16)), v71, float64(0x1.6c16c16c162cfp-10))
+		v90 := math.FMA(math.FMA(v87, v71, float64(0x1.5555555555556p-05)), v71, float64(0x1p-01))
+		v92 := float64(float64(v64*v64) * math.FMA(math.FMA(v78, v71, float64(0x1.5555555555557p-03)), v64, v90))
+		v93 := math.FMA(math.FMA(-(v57), float64(0x1.ef35793c7673p-45), (v61-v64)), v69, v92)
+		v98 := scaled((v69 + (((float64(1) - v69) + v64) + v93)), v57)
+		v103 := (v98 - float64(v98*float64(math.FMA(x, x, -(v45))*float64(0x1p-01))))
+		v107 := float64(28)
+		if v7 < float64(28) {
+			v107 = v7
+		}
+		v110 := float64(0x1p-02)
+		if float64(0x1p-02) < v107 {
+			v110 = v107
+		}
+		v113 := (float64(4) / (float64(4) + v110))
+		v116 := math.Floor(float64(v113 * float64(16)))
+		v121 := (math.Float64bits((v116 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v125 := (v113 - float64((v116+float64(0x1p-01))*float64(0x1p-04)))
+		v129 := (math.Float64frombits(erfcx9[v121]) + float64(math.Float64frombits(erfcx10[v121])*v125))
+		v134 := float64((math.Float64frombits(erfcx8[v121]) + float64(v129*v125)) * v125)
+		v138 := (math.Float64frombits(erfcx6[v121]) + float64((math.Float64frombits(erfcx7[v121])+v134)*v125))
+		v143 := float64((math.Float64frombits(erfcx5[v121]) + float64(v138*v125)) * v125)
+		v147 := (math.Float64frombits(erfcx3[v121]) + float64((math.Float64frombits(erfcx4[v121])+v143)*v125))
+		v152 := float64((math.Float64frombits(erfcx2[v121]) + float64(v147*v125)) * v125)
+		v155 := (math.Float64frombits(erfcx0[v121]) + (math.Float64frombits(erfcx1[v121]) + v152))
+		v160 := float64(0)
+		if v7 < float64(28) {
+			v160 = float64(float64(float64(0x1p-01)*v103) * float64(v113*v155))
+		}
+		v163 := v160
+		if float64(0) < x {
+			v163 = (float64(1) - v160)
+		}
+		v44 = v163
 	}
-	return v26
+	return v44
 }
 
 // quantile16 is a coefficient of each piece of a special function.
@@ -1969,65 +2929,121 @@ var quantileTail0 = [21]uint64{
 
 // Normquantile is the inverse of Normcdf: -inf of 0, inf of 1, NaN outside.
 func Normquantile(x float64) float64 {
-	v2 := x - 0x1p-01
-	v4 := lesser(float64(v2*v2), 0x1.7fcb923a29c78p-03)
-	v6 := math.Floor(float64(v4 * 32))
-	v9 := math.Float64bits((v6 + 0x1p+52)) - uint64(0x4330000000000000)
-	v12 := v4 - float64((v6+0x1p-01)*0x1p-05)
-	v16 := math.Float64frombits(quantile15[v9]) + float64(math.Float64frombits(quantile16[v9])*v12)
-	v22 := math.Float64frombits(quantile13[v9]) + float64((math.Float64frombits(quantile14[v9])+float64(v16*v12))*v12)
-	v28 := math.Float64frombits(quantile11[v9]) + float64((math.Float64frombits(quantile12[v9])+float64(v22*v12))*v12)
-	v34 := math.Float64frombits(quantile9[v9]) + float64((math.Float64frombits(quantile10[v9])+float64(v28*v12))*v12)
-	v40 := math.Float64frombits(quantile7[v9]) + float64((math.Float64frombits(quantile8[v9])+float64(v34*v12))*v12)
-	v46 := math.Float64frombits(quantile5[v9]) + float64((math.Float64frombits(quantile6[v9])+float64(v40*v12))*v12)
-	v52 := math.Float64frombits(quantile3[v9]) + float64((math.Float64frombits(quantile4[v9])+float64(v46*v12))*v12)
-	v58 := math.Float64frombits(quantile1[v9]) + float64((math.Float64frombits(quantile2[v9])+float64(v52*v12))*v12)
-	v61 := float64(v2 * (math.Float64frombits(quantile0[v9]) + v58))
-	v63 := 0x1.b851eb851eb84p-02 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v2)))
-	if v63 {
-		v64 := 0x1p-01 < x
-		v68 := greater(lesser(either(v64, (1-x), x), 0x1.47ae147ae147bp-04), 0x1p-1074)
-		v69 := v68 < 0x1p-1022
-		v72 := math.Float64bits(either(v69, float64(v68*0x1p+54), v68))
-		v74 := (v72 + uint64(0x95f619980c433)) >> 52
-		v81 := either(v69, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
-		v82 := math.Float64frombits((v74 | uint64(0x4330000000000000))) - v81
-		v83 := math.Float64frombits(((v72 - (v74 << 52)) + uint64(0x3ff0000000000000))) - 1
-		v84 := 2 + v83
-		v87 := v83 / v84
-		v90 := float64(v87 * v87)
-		v92 := float64(math.FMA(-(v87), (v83-(v84-2)), math.FMA(-(v87), v84, v83)) * (1 - v87))
-		v93 := v87 + v87
-		v95 := float64(v90 * v90)
-		v97 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v95, 0x1.3b1c38474d3eep-03), v95, 0x1.c71c72017a15cp-03)
-		v100 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v95, 0x1.745cf8f6c9119p-03), v95, 0x1.2492492476ba1p-02)
-		v102 := math.FMA(math.FMA(v97, v95, 0x1.9999999999a38p-02), v90, math.FMA(v100, v95, 0x1.5555555555555p-01))
-		v104 := float64(v82 * 0x1.62e42fefa38p-01)
-		v105 := v104 + v93
-		v109 := ((v104 - v105) + v93) + math.FMA(v82, 0x1.ef35793c7673p-45, math.FMA(float64(v87*v90), v102, v92))
-		v112 := either((v68 < math.Float64frombits(0x7ff0000000000000)), (v105 + v109), v68)
-		v116 := either((v68 == 0), float64(math.Float64frombits(0xfff0000000000000)), either((v68 < 0), float64(math.Float64frombits(0x7ff8000000000001)), v112))
-		v117 := math.Float64frombits(math.Float64bits(v116) ^ uint64(0x8000000000000000))
-		v118 := math.Sqrt(v117)
-		v119 := 1 / v118
-		v121 := math.Floor(float64(v119 * 32))
-		v124 := math.Float64bits((v121 + 0x1p+52)) - uint64(0x4330000000000001)
-		v127 := v119 - float64((v121+0x1p-01)*0x1p-05)
-		v131 := math.Float64frombits(quantileTail14[v124]) + float64(math.Float64frombits(quantileTail15[v124])*v127)
-		v136 := float64((math.Float64frombits(quantileTail13[v124]) + float64(v131*v127)) * v127)
-		v140 := math.Float64frombits(quantileTail11[v124]) + float64((math.Float64frombits(quantileTail12[v124])+v136)*v127)
-		v145 := float64((math.Float64frombits(quantileTail10[v124]) + float64(v140*v127)) * v127)
-		v149 := math.Float64frombits(quantileTail8[v124]) + float64((math.Float64frombits(quantileTail9[v124])+v145)*v127)
-		v154 := float64((math.Float64frombits(quantileTail7[v124]) + float64(v149*v127)) * v127)
-		v158 := math.Float64frombits(quantileTail5[v124]) + float64((math.Float64frombits(quantileTail6[v124])+v154)*v127)
-		v163 := float64((math.Float64frombits(quantileTail4[v124]) + float64(v158*v127)) * v127)
-		v167 := math.Float64frombits(quantileTail2[v124]) + float64((math.Float64frombits(quantileTail3[v124])+v163)*v127)
-		v172 := math.Float64frombits(quantileTail0[v124]) + (math.Float64frombits(quantileTail1[v124]) + float64(v167*v127))
-		v173 := float64(v118 * v172)
-		v174 := math.Float64frombits(math.Float64bits(v173) ^ uint64(0x8000000000000000))
-		v61 = either(v64, v173, v174)
+	v2 := (x - float64(0x1p-01))
+	v3 := float64(v2 * v2)
+	v6 := float64(0x1.7fcb923a29c78p-03)
+	if v3 < float64(0x1.7fcb923a29c78p-03) {
+		v6 = v3
 	}
-	v179 := either((x == 1), float64(math.Float64frombits(0x7ff0000000000000)), either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), v61))
-	v183 := either((1 < x), float64(math.Float64frombits(0x7ff8000000000001)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v179))
-	return v183
+	v9 := math.Floor(float64(v6 * float64(32)))
+	v14 := (math.Float64bits((v9 + float64(0x1p+52))) - uint64(0x4330000000000000))
+	v18 := (v6 - float64((v9+float64(0x1p-01))*float64(0x1p-05)))
+	v22 := (math.Float64frombits(quantile15[v14]) + float64(math.Float64frombits(quantile16[v14])*v18))
+	v27 := float64((math.Float64frombits(quantile14[v14]) + float64(v22*v18)) * v18)
+	v31 := (math.Float64frombits(quantile12[v14]) + float64((math.Float64frombits(quantile13[v14])+v27)*v18))
+	v36 := float64((math.Float64frombits(quantile11[v14]) + float64(v31*v18)) * v18)
+	v40 := (math.Float64frombits(quantile9[v14]) + float64((math.Float64frombits(quantile10[v14])+v36)*v18))
+	v45 := float64((math.Float64frombits(quantile8[v14]) + float64(v40*v18)) * v18)
+	v49 := (math.Float64frombits(quantile6[v14]) + float64((math.Float64frombits(quantile7[v14])+v45)*v18))
+	v54 := float64((math.Float64frombits(quantile5[v14]) + float64(v49*v18)) * v18)
+	v58 := (math.Float64frombits(quantile3[v14]) + float64((math.Float64frombits(quantile4[v14])+v54)*v18))
+	v63 := float64((math.Float64frombits(quantile2[v14]) + float64(v58*v18)) * v18)
+	v66 := (math.Float64frombits(quantile0[v14]) + (math.Float64frombits(quantile1[v14]) + v63))
+	v72 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v2)))
+	v75 := float64(v2 * v66)
+	if float64(0x1.b851eb851eb84p-02) < v72 {
+		v76 := (float64(0x1p-01) < x)
+		v79 := x
+		if v76 {
+			v79 = (float64(1) - x)
+		}
+		v82 := float64(0x1.47ae147ae147bp-04)
+		if v79 < float64(0x1.47ae147ae147bp-04) {
+			v82 = v79
+		}
+		v85 := float64(0x1p-1074)
+		if float64(0x1p-1074) < v82 {
+			v85 = v82
+		}
+		v87 := (v85 < float64(0x1p-1022))
+		v90 := v85
+		if v87 {
+			v90 = float64(v85 * float64(0x1p+54))
+		}
+		v91 := math.Float64bits(v90)
+		v95 := ((v91 + uint64(0x95f619980c433)) >> uint64(0x34))
+		v100 := math.Float64frombits(((v91 - (v95 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v105 := float64(0x1.00000000003ffp+52)
+		if v87 {
+			v105 = float64(0x1.0000000000435p+52)
+		}
+		v106 := (math.Float64frombits((v95 | uint64(0x4330000000000000))) - v105)
+		v107 := (v100 - float64(1))
+		v109 := (float64(2) + v107)
+		v112 := (v107 / v109)
+		v116 := math.FMA(-(v112), (v107 - (v109 - float64(2))), math.FMA(-(v112), v109, v107))
+		v117 := float64(v112 * v112)
+		v120 := (v112 + v112)
+		v122 := float64(v117 * v117)
+		v125 := math.FMA(float64(0x1.0c06cf14c641bp-03), v122, float64(0x1.3b1c38474d3eep-03))
+		v129 := math.FMA(math.FMA(v125, v122, float64(0x1.c71c72017a15cp-03)), v122, float64(0x1.9999999999a38p-02))
+		v132 := math.FMA(float64(0x1.0fbe478772696p-03), v122, float64(0x1.745cf8f6c9119p-03))
+		v136 := math.FMA(math.FMA(v132, v122, float64(0x1.2492492476ba1p-02)), v122, float64(0x1.5555555555555p-01))
+		v138 := math.FMA(float64(v112*v117), math.FMA(v129, v117, v136), float64(v116*(float64(1)-v112)))
+		v140 := float64(v106 * float64(0x1.62e42fefa38p-01))
+		v141 := (v140 + v120)
+		v146 := (((v140 - v141) + v120) + math.FMA(v106, float64(0x1.ef35793c7673p-45), v138))
+		v150 := v85
+		if v85 < math.Float64frombits(0x7ff0000000000000) {
+			v150 = (v141 + v146)
+		}
+		v154 := v150
+		if v85 < float64(0) {
+			v154 = math.Float64frombits(0x7ff8000000000001)
+		}
+		v157 := v154
+		if v85 == float64(0) {
+			v157 = math.Float64frombits(0xfff0000000000000)
+		}
+		v160 := math.Float64frombits((math.Float64bits(v157) ^ uint64(0x8000000000000000)))
+		v161 := math.Sqrt(v160)
+		v162 := (float64(1) / v161)
+		v164 := math.Floor(float64(v162 * float64(32)))
+		v168 := (math.Float64bits((v164 + float64(0x1p+52))) - uint64(0x4330000000000001))
+		v171 := (v162 - float64((v164+float64(0x1p-01))*float64(0x1p-05)))
+		v175 := (math.Float64frombits(quantileTail14[v168]) + float64(math.Float64frombits(quantileTail15[v168])*v171))
+		v180 := float64((math.Float64frombits(quantileTail13[v168]) + float64(v175*v171)) * v171)
+		v184 := (math.Float64frombits(quantileTail11[v168]) + float64((math.Float64frombits(quantileTail12[v168])+v180)*v171))
+		v189 := float64((math.Float64frombits(quantileTail10[v168]) + float64(v184*v171)) * v171)
+		v193 := (math.Float64frombits(quantileTail8[v168]) + float64((math.Float64frombits(quantileTail9[v168])+v189)*v171))
+		v198 := float64((math.Float64frombits(quantileTail7[v168]) + float64(v193*v171)) * v171)
+		v202 := (math.Float64frombits(quantileTail5[v168]) + float64((math.Float64frombits(quantileTail6[v168])+v198)*v171))
+		v207 := float64((math.Float64frombits(quantileTail4[v168]) + float64(v202*v171)) * v171)
+		v211 := (math.Float64frombits(quantileTail2[v168]) + float64((math.Float64frombits(quantileTail3[v168])+v207)*v171))
+		v216 := (math.Float64frombits(quantileTail0[v168]) + (math.Float64frombits(quantileTail1[v168]) + float64(v211*v171)))
+		v217 := float64(v161 * v216)
+		v220 := math.Float64frombits((math.Float64bits(v217) ^ uint64(0x8000000000000000)))
+		v221 := v220
+		if v76 {
+			v221 = v217
+		}
+		v75 = v221
+	}
+	v225 := v75
+	if x == float64(0) {
+		v225 = math.Float64frombits(0xfff0000000000000)
+	}
+	v229 := v225
+	if x == float64(1) {
+		v229 = math.Float64frombits(0x7ff0000000000000)
+	}
+	v232 := v229
+	if x < float64(0) {
+		v232 = math.Float64frombits(0x7ff8000000000001)
+	}
+	v234 := v232
+	if float64(1) < x {
+		v234 = math.Float64frombits(0x7ff8000000000001)
+	}
+	return v234
 }

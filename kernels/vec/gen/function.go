@@ -1,92 +1,28 @@
 package main
 
-// This file is the language in which functions of one number or of two are written, once, for every
-// machine: straight-line code on lanes, of IEEE operations whose results are the same bits
-// everywhere. function_loop.go makes it bodies of loops, function_go.go makes it Go.
+// This file is the language in which functions of one number or of two are written, once: straight-line
+// code of IEEE operations whose results have the same bits everywhere. It builds bodies of the loop form,
+// which function_go.go prints as Go.
 //
-// A function has no branches but `when`, a region that is skipped where no lane needs it, and
-// `repeat`, one that is done again as long as a lane needs it: everything else is computed and
-// selected.
+// A function has no branches but `when`, a region that is skipped where it is not needed, and `repeat`,
+// one that is done again as long as it is needed: everything else is computed and selected.
 
 import (
+	"maps"
 	"math"
 	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
 )
 
-// kind is what a value is.
-type kind uint8
-
-const (
-	number kind = iota // a float64
-	word               // 64 bits
-	truth
-)
-
-// value is what a step computes.
+// value is a constant or what an operation computes: a number (f64), a word of 64 bits (i64) or a truth
+// (bool).
 type value struct {
-	kind  kind
+	elem  types.Elem
 	konst bool
 	bits  uint64 // of a constant
-	of    *value // the same lanes, seen as another kind
-	id    int
-}
-
-// root is the value whose lanes v are.
-func (v *value) root() *value {
-	for v.of != nil {
-		v = v.of
-	}
-	return v
-}
-
-// code is the operation of a step.
-type code uint8
-
-const (
-	opAdd code = iota
-	opSub
-	opMul
-	opDiv
-	opSqrt
-	opFMA     // a*b + c
-	opFNMA    // c - a*b
-	opFMS     // a*b - c
-	opLesser  // a if a < b, else b
-	opGreater // a if a > b, else b
-	opRound   // to the nearest integral number, ties to even
-	opFloor   // to the greatest integral number that is not above
-	opAnd
-	opAndNot // of the second with the first turned
-	opOr
-	opXor
-	opPlus  // of words
-	opMinus // of words
-	opShiftLeft
-	opShiftRight
-	opShiftLeftBy // by another word; 64 and more give 0
-	opShiftRightBy
-	opLess
-	opEqual
-	opNegative // the top bit of a word
-	opSelect   // of truth, then, else
-	opScale    // a * 2^b, rounded once; c is b as opScale's other form has it: see scale
-	opLookup   // the word, or the number, of a table at the index
-	opBin      // the same of a table of 16 or 32 numbers, at the low bits of the index
-	opView
-	opWhen
-	opAssign
-	opEnd
-	opRepeat
-	opAgain // ends a repeat that is done again where the truth holds in some lane
-)
-
-// step is one operation. By is the distance of a shift, or the table.
-type step struct {
-	op    code
-	dst   *value
-	args  []*value
-	by    uint64
-	table *table
+	at    loop.Val
 }
 
 // table is words in memory that functions look up.
@@ -95,168 +31,217 @@ type table struct {
 	words     []uint64
 }
 
-// function is one function of x, or of x and second.
+// function is one function of x, or of x and a second number.
 type function struct {
-	name      string
-	doc       string
-	steps     []step
-	x, second *value
-	y         *value
-	ids       int
+	name, doc string
+	body      *loop.Function
+	tables    []*table // those of the body
 
-	once map[*value]bool   // see usedOnce
-	text map[*value]string // of the values that are written where they are used
+	b      *loop.Builder
+	consts map[constant]loop.Val // that are visible
+}
+
+type constant struct {
+	elem types.Elem
+	bits uint64
 }
 
 // define writes a function of one number.
 func define(name, doc string, body func(f *function, x *value) *value) *function {
-	f := &function{name: name, doc: doc}
-	f.x = f.fresh(number)
-	f.y = body(f, f.x)
-	f.prune()
-	return f
+	return defined(name, doc, 1, func(f *function, in []*value) *value { return body(f, in[0]) })
 }
 
 // define2 writes a function of two.
 func define2(name, doc string, body func(f *function, x, y *value) *value) *function {
-	f := &function{name: name, doc: doc}
-	f.x, f.second = f.fresh(number), f.fresh(number)
-	f.y = body(f, f.x, f.second)
-	f.prune()
+	return defined(name, doc, 2, func(f *function, in []*value) *value { return body(f, in[0], in[1]) })
+}
+
+func defined(name, doc string, n int, body func(f *function, in []*value) *value) *function {
+	f := &function{name: name, doc: doc, consts: map[constant]loop.Val{}}
+	f.body = loop.NewFunction(name, slices.Repeat([]types.Elem{types.F64}, n), func(b *loop.Builder, v []loop.Val) []loop.Val {
+		f.b = b
+		return f.refs([]*value{body(f, f.values(v))})
+	})
+	f.body.Doc = name + " " + doc
 	return f
 }
 
-// prune leaves out steps that make what nobody reads. In a repeat what comes later may be read
-// earlier, so there it does nothing.
-func (f *function) prune() {
-	read, lanes := map[*value]bool{}, map[*value]bool{}
-	mark := func(v *value) { read[v], lanes[v.root()] = true, true }
-	mark(f.y)
-	var kept []step
-	for k := len(f.steps) - 1; k >= 0; k-- {
-		s := f.steps[k]
-		switch s.op {
-		case opRepeat, opAgain:
-			return
-		case opAssign:
-			if !lanes[s.dst.root()] {
-				continue
-			}
-		case opWhen, opEnd:
-		default:
-			if !read[s.dst] && !(s.op != opView && lanes[s.dst]) {
-				continue
-			}
-		}
-		for _, a := range s.args {
-			mark(a)
-		}
-		kept = append(kept, s)
-	}
-	slices.Reverse(kept)
-	f.steps = kept
-}
-
-func (f *function) fresh(k kind) *value {
-	f.ids++
-	return &value{kind: k, id: f.ids}
-}
-
-func (f *function) do(op code, k kind, args ...*value) *value {
-	v := f.fresh(k)
-	f.steps = append(f.steps, step{op: op, dst: v, args: args})
-	return v
-}
-
 // k is a constant number.
-func k(c float64) *value { return &value{konst: true, bits: math.Float64bits(c)} }
+func k(c float64) *value {
+	return &value{elem: types.F64, konst: true, bits: math.Float64bits(c)}
+}
 
 // w is a constant word.
-func w(c uint64) *value { return &value{kind: word, konst: true, bits: c} }
+func w(c uint64) *value { return &value{elem: types.I64, konst: true, bits: c} }
 
-func (f *function) add(a, b *value) *value     { return f.do(opAdd, number, a, b) }
-func (f *function) sub(a, b *value) *value     { return f.do(opSub, number, a, b) }
-func (f *function) mul(a, b *value) *value     { return f.do(opMul, number, a, b) }
-func (f *function) div(a, b *value) *value     { return f.do(opDiv, number, a, b) }
-func (f *function) sqrt(a *value) *value       { return f.do(opSqrt, number, a) }
-func (f *function) fma(a, b, c *value) *value  { return f.do(opFMA, number, a, b, c) }
-func (f *function) fnma(a, b, c *value) *value { return f.do(opFNMA, number, a, b, c) }
-func (f *function) fms(a, b, c *value) *value  { return f.do(opFMS, number, a, b, c) }
-func (f *function) round(a *value) *value      { return f.do(opRound, number, a) }
-func (f *function) floor(a *value) *value      { return f.do(opFloor, number, a) }
-func (f *function) lesser(a, b *value) *value  { return f.do(opLesser, number, a, b) }
-
-func (f *function) greater(a, b *value) *value { return f.do(opGreater, number, a, b) }
-
-func (f *function) and(a, b *value) *value    { return f.do(opAnd, a.kind, a, b) }
-func (f *function) andNot(a, b *value) *value { return f.do(opAndNot, b.kind, a, b) }
-func (f *function) or(a, b *value) *value     { return f.do(opOr, a.kind, a, b) }
-func (f *function) xor(a, b *value) *value    { return f.do(opXor, a.kind, a, b) }
-func (f *function) plus(a, b *value) *value   { return f.do(opPlus, word, a, b) }
-func (f *function) minus(a, b *value) *value  { return f.do(opMinus, word, a, b) }
-
-func (f *function) shiftLeft(a *value, by uint64) *value  { return f.shift(opShiftLeft, a, by) }
-func (f *function) shiftRight(a *value, by uint64) *value { return f.shift(opShiftRight, a, by) }
-func (f *function) shift(op code, a *value, by uint64) *value {
-	v := f.do(op, word, a)
-	f.steps[len(f.steps)-1].by = by
+// constant is a constant in the body, written where it is first needed.
+func (f *function) constant(e types.Elem, bits uint64) loop.Val {
+	c := constant{e, bits}
+	v, ok := f.consts[c]
+	if !ok {
+		v = f.b.Const(e, bits)
+		f.consts[c] = v
+	}
 	return v
 }
-func (f *function) shiftLeftBy(a, b *value) *value  { return f.do(opShiftLeftBy, word, a, b) }
-func (f *function) shiftRightBy(a, b *value) *value { return f.do(opShiftRightBy, word, a, b) }
 
-func (f *function) less(a, b *value) *value  { return f.do(opLess, truth, a, b) }
-func (f *function) equal(a, b *value) *value { return f.do(opEqual, truth, a, b) }
+// ref is a value in the body.
+func (f *function) ref(v *value) loop.Val {
+	if v.konst {
+		return f.constant(v.elem, v.bits)
+	}
+	return v.at
+}
 
-func (f *function) negative(a *value) *value { return f.do(opNegative, truth, a) }
+// word is the bits of a value.
+func (f *function) word(v *value) loop.Val {
+	switch {
+	case v.konst:
+		return f.constant(types.I64, v.bits)
+	case v.elem == types.F64:
+		return f.b.Op(loop.Bits, v.at)
+	}
+	return v.at
+}
+
+func (f *function) refs(list []*value) []loop.Val {
+	out := make([]loop.Val, len(list))
+	for k, v := range list {
+		out[k] = f.ref(v)
+	}
+	return out
+}
+
+// value and values are values of the body.
+func (f *function) value(v loop.Val) *value { return &value{elem: f.b.Type(v), at: v} }
+
+func (f *function) values(list []loop.Val) []*value {
+	out := make([]*value, len(list))
+	for k, v := range list {
+		out[k] = f.value(v)
+	}
+	return out
+}
+
+func (f *function) op(c loop.Code, args ...*value) *value { return f.value(f.b.Op(c, f.refs(args)...)) }
+
+func (f *function) add(a, b *value) *value    { return f.op(loop.Add, a, b) }
+func (f *function) sub(a, b *value) *value    { return f.op(loop.Sub, a, b) }
+func (f *function) mul(a, b *value) *value    { return f.op(loop.Mul, a, b) }
+func (f *function) div(a, b *value) *value    { return f.op(loop.Div, a, b) }
+func (f *function) sqrt(a *value) *value      { return f.op(loop.Sqrt, a) }
+func (f *function) fma(a, b, c *value) *value { return f.op(loop.FMA, a, b, c) }
+func (f *function) round(a *value) *value     { return f.op(loop.Nearest, a) } // to integral, ties to even
+func (f *function) floor(a *value) *value     { return f.op(loop.Floor, a) }
+func (f *function) plus(a, b *value) *value   { return f.op(loop.Add, a, b) } // of words
+func (f *function) minus(a, b *value) *value  { return f.op(loop.Sub, a, b) }
+func (f *function) less(a, b *value) *value   { return f.op(loop.Lt, a, b) }
+func (f *function) equal(a, b *value) *value  { return f.op(loop.Eq, a, b) }
+
+// fnma is c - a b, fms a b - c, both rounded once.
+func (f *function) fnma(a, b, c *value) *value { return f.fma(f.op(loop.Neg, a), b, c) }
+
+func (f *function) fms(a, b, c *value) *value {
+	x, y := f.ref(a), f.ref(b)
+	return f.fma(f.value(x), f.value(y), f.op(loop.Neg, c))
+}
+
+// lesser is a if a < b, else b; greater is a if a > b, else b.
+func (f *function) lesser(a, b *value) *value { return f.pick(f.less(a, b), a, b) }
+
+func (f *function) greater(a, b *value) *value {
+	x := f.value(f.ref(a))
+	return f.pick(f.less(b, x), x, b)
+}
+
+// The logic of bits: of words and of numbers, whose result is a number.
+func (f *function) and(a, b *value) *value { return f.logic(loop.And, a, b) }
+func (f *function) or(a, b *value) *value  { return f.logic(loop.Or, a, b) }
+func (f *function) xor(a, b *value) *value { return f.logic(loop.Xor, a, b) }
+
+func (f *function) logic(c loop.Code, a, b *value) *value {
+	return f.like(a, f.b.Op(c, f.word(a), f.word(b)))
+}
+
+// andNot is b where a has no bits.
+func (f *function) andNot(a, b *value) *value {
+	return f.like(b, f.b.Op(loop.And, f.b.Op(loop.Not, f.word(a)), f.word(b)))
+}
+
+// like is a word as the kind of a.
+func (f *function) like(a *value, word loop.Val) *value {
+	if a.elem == types.F64 {
+		return f.numberOf(f.value(word))
+	}
+	return f.value(word)
+}
+
+func (f *function) shiftLeft(a *value, by uint64) *value  { return f.op(loop.Shl, a, w(by)) }
+func (f *function) shiftRight(a *value, by uint64) *value { return f.op(loop.Shr, a, w(by)) }
+func (f *function) shiftLeftBy(a, b *value) *value        { return f.op(loop.Shl, a, b) } // 64 and more give 0
+func (f *function) shiftRightBy(a, b *value) *value       { return f.op(loop.Shr, a, b) }
+
+// negative is the top bit of a word.
+func (f *function) negative(a *value) *value { return f.less(f.value(f.word(a)), w(0)) }
 
 // pick is a where c holds, b elsewhere.
-func (f *function) pick(c, a, b *value) *value { return f.do(opSelect, a.kind, c, a, b) }
+func (f *function) pick(c, a, b *value) *value { return f.op(loop.Select, c, a, b) }
 
-// bitsOf and numberOf see the same lanes as another kind.
-func (f *function) bitsOf(a *value) *value   { return f.view(a, word) }
-func (f *function) numberOf(a *value) *value { return f.view(a, number) }
-func (f *function) view(a *value, k kind) *value {
-	v := f.do(opView, k, a)
-	v.of = a
-	return v
-}
+// bitsOf and numberOf are the same bits as another kind.
+func (f *function) bitsOf(a *value) *value   { return f.op(loop.Bits, a) }
+func (f *function) numberOf(a *value) *value { return f.op(loop.F64Bits, a) }
 
-func (f *function) lookup(t *table, index *value) *value { return f.lookAs(word, t, index) }
+// lookup is the word in a table at an index, look the number.
+func (f *function) lookup(t *table, index *value) *value { return f.lookAs(types.I64, t, index) }
+func (f *function) look(t *table, index *value) *value   { return f.lookAs(types.F64, t, index) }
 
-// look is the number in a table at an index.
-func (f *function) look(t *table, index *value) *value { return f.lookAs(number, t, index) }
-
-func (f *function) lookAs(k kind, t *table, index *value) *value {
-	v := f.do(opLookup, k, index)
-	f.steps[len(f.steps)-1].table = t
-	return v
+func (f *function) lookAs(e types.Elem, t *table, index *value) *value {
+	n := slices.Index(f.tables, t)
+	if n < 0 {
+		n = f.b.Table(e, t.words)
+		f.tables = append(f.tables, t)
+	}
+	return f.value(f.b.Look(n, f.word(index)))
 }
 
 // bin is the number in a table of 16 or 32 at the low bits of index.
 func (f *function) bin(t *table, index *value) *value {
-	v := f.do(opBin, number, index)
-	f.steps[len(f.steps)-1].table = t
-	return v
+	return f.look(t, f.and(index, w(uint64(len(t.words)-1))))
 }
 
-// when runs body where c holds for some lane. What body assigns changes in those lanes alone.
-func (f *function) when(c *value, body func(assign func(dst, v *value))) {
-	f.steps = append(f.steps, step{op: opWhen, args: []*value{c}})
-	body(func(dst, v *value) {
-		f.steps = append(f.steps, step{op: opAssign, dst: dst, args: []*value{c, v}})
-	})
-	f.steps = append(f.steps, step{op: opEnd, args: []*value{c}})
+// inside is what body returns. Constants that it writes are not visible outside.
+func (f *function) inside(body func() []*value) []loop.Val {
+	outer := f.consts
+	f.consts = maps.Clone(outer)
+	defer func() { f.consts = outer }()
+	return f.refs(body())
 }
 
-// repeat runs body once, and again as long as what it returns holds in some lane. What body assigns
-// changes in the lanes of c alone.
-func (f *function) repeat(c *value, body func(assign func(dst, v *value)) (again *value)) {
-	f.steps = append(f.steps, step{op: opRepeat})
-	again := body(func(dst, v *value) {
-		f.steps = append(f.steps, step{op: opAssign, dst: dst, args: []*value{c, v}})
-	})
-	f.steps = append(f.steps, step{op: opAgain, args: []*value{again}})
+// whenAll is what body returns where c holds, and other elsewhere.
+func (f *function) whenAll(c *value, other []*value, body func() []*value) []*value {
+	cond, out := f.ref(c), f.refs(other)
+	var gives []types.Elem
+	for _, v := range other {
+		gives = append(gives, v.elem)
+	}
+	return f.values(f.b.If(cond, gives, func() []loop.Val { return f.inside(body) }, func() []loop.Val { return out }))
+}
+
+// when is whenAll of one value.
+func (f *function) when(c, other *value, body func() *value) *value {
+	return f.whenAll(c, []*value{other}, func() []*value { return []*value{body()} })[0]
+}
+
+// repeat is what body makes of x, done again as long as the truth that it returns, too, holds.
+func (f *function) repeat(x *value, body func(x *value) (next, again *value)) *value {
+	rounds := loop.Index{Name: f.b.Name("r"), Range: loop.Range{Kind: loop.Forever, By: 1}}
+	return f.value(f.b.For(rounds, []loop.Val{f.ref(x), f.b.Const(types.Bool, 1)}, func(carried []loop.Val) []loop.Val {
+		f.b.Break(f.b.Op(loop.Not, carried[1]))
+		return f.inside(func() []*value {
+			next, again := body(f.value(carried[0]))
+			return []*value{next, again}
+		})
+	})[0])
 }
 
 // magic has its unit at 1: adding it rounds a number below 2^51 to an integral one, which is then
@@ -269,9 +254,8 @@ func (f *function) integral(a, b *value) (n, bits *value) {
 	return f.sub(t, k(magic)), f.bitsOf(t)
 }
 
-// scale is p * 2^n with one rounding, for n and its bits of integral; |n| < 2046. Two factors,
-// because 2^n may be none: the first product is exact for p near 1.
-func (f *function) scale(p, n, bits *value) *value { return f.do(opScale, number, p, n, bits) }
+// scale is p * 2^n rounded once, for p that is 0 or near 1 and an integral |n| < 2046.
+func (f *function) scale(p, n *value) *value { return f.op(loop.Scale, p, n) }
 
 // polynomial is c[0] + c[1] x + ...: even and odd powers apart, which halves the wait.
 func (f *function) polynomial(x *value, c []float64) *value {

@@ -1,7 +1,6 @@
 package main
 
-// This file prints functions as Go: the definition of each, and what runs where there is no vector
-// hardware.
+// This file prints functions as Go: their definitions, and what runs where there is no vector hardware.
 
 import (
 	"bytes"
@@ -10,8 +9,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"flow/ir/loop"
+	"flow/ir/types"
 )
 
 // writeGo writes the file of all functions.
@@ -21,20 +24,21 @@ func writeGo(dir string, fs []*function) error {
 		"// The functions are one file, as one table of package gen makes them: nobody reads or edits it.\n\npackage vec\n\nimport \"math\"\n")
 	seen := map[*table]bool{}
 	for _, f := range fs {
-		for _, s := range f.steps {
-			if t := s.table; t != nil && !seen[t] {
-				seen[t] = true
-				fmt.Fprintf(&b, "\n// %s %s\nvar %s = [%d]uint64{", t.name, t.doc, t.name, len(t.words))
-				for i, w := range t.words {
-					if i%4 == 0 {
-						b.WriteString("\n")
-					}
-					fmt.Fprintf(&b, "%#016x, ", w)
-				}
-				b.WriteString("\n}\n")
+		for _, t := range f.tables {
+			if seen[t] {
+				continue
 			}
+			seen[t] = true
+			fmt.Fprintf(&b, "\n// %s %s\nvar %s = [%d]uint64{", t.name, t.doc, t.name, len(t.words))
+			for i, w := range t.words {
+				if i%4 == 0 {
+					b.WriteString("\n")
+				}
+				fmt.Fprintf(&b, "%#016x, ", w)
+			}
+			b.WriteString("\n}\n")
 		}
-		f.print(&b)
+		newGoText(f).print(&b)
 	}
 	text, err := format.Source(b.Bytes())
 	if err != nil {
@@ -43,190 +47,174 @@ func writeGo(dir string, fs []*function) error {
 	return os.WriteFile(filepath.Join(dir, "functions_gen.go"), text, 0o644)
 }
 
-// goName is how Go calls a function.
-func (f *function) goName() string { return strings.ToUpper(f.name[:1]) + f.name[1:] }
+// goText prints one function.
+type goText struct {
+	*function
+	text []string      // of each value that is written where it is used
+	uses []int         // of each value
+	in   []*loop.Block // the block of the last use that was counted
+	own  []bool        // the only use is in the block that makes the value
+}
 
-func (f *function) print(b *bytes.Buffer) {
-	args := "x"
-	if f.second != nil {
-		args = "x, y"
+func newGoText(f *function) *goText {
+	n := len(f.body.Types)
+	t := &goText{f, make([]string, n), make([]int, n), make([]*loop.Block, n), make([]bool, n)}
+	copy(t.text, []string{"x", "y"}[:len(f.body.Params)])
+	t.count(&f.body.Body)
+	return t
+}
+
+// count counts uses, those of later statements first, so that those by what nothing reads are left out.
+func (t *goText) count(b *loop.Block) {
+	use := func(list []loop.Val) {
+		for _, v := range list {
+			t.uses[v]++
+			t.in[v] = b
+		}
 	}
-	fmt.Fprintf(b, "\n// %s %s\nfunc %s(%s float64) float64 {\n", f.goName(), f.doc, f.goName(), args)
-	f.once, f.text = f.usedOnce(), map[*value]string{}
-	for _, s := range f.steps {
-		f.printStep(b, s)
+	use(b.Yield)
+	for _, s := range slices.Backward(b.Stmts) {
+		if s.Code == loop.If {
+			t.count(s.Then)
+			use(s.Else.Yield) // its block has no statements
+		}
+		if s.Loop != nil {
+			t.count(&s.Loop.Body)
+			use(s.Loop.Init)
+		}
+		if t.made(&s) {
+			t.own[s.Dst] = t.uses[s.Dst] == 1 && t.in[s.Dst] == b
+		}
+		if !t.made(&s) || t.uses[s.Dst] > 0 {
+			use(s.Args)
+		}
 	}
-	fmt.Fprintf(b, "return %s\n}\n", f.ref(f.y))
+}
+
+// made reports a statement that makes a value of others.
+func (t *goText) made(s *loop.Stmt) bool { return s.Code.IsOp() || s.Code == loop.Look }
+
+func (t *goText) print(b *bytes.Buffer) {
+	name := strings.ToUpper(t.name[:1]) + t.name[1:]
+	args := strings.Join([]string{"x", "y"}[:len(t.body.Params)], ", ")
+	fmt.Fprintf(b, "\n// %s %s\nfunc %s(%s float64) float64 {\n", name, t.doc, name, args)
+	t.block(b, &t.body.Body)
+	fmt.Fprintf(b, "return %s\n}\n", t.list(t.body.Body.Yield))
+}
+
+// ref is how Go says v.
+func (t *goText) ref(v loop.Val) string {
+	if t.text[v] != "" {
+		return t.text[v]
+	}
+	return fmt.Sprintf("v%d", v)
+}
+
+func (t *goText) list(values []loop.Val) string {
+	out := make([]string, len(values))
+	for k, v := range values {
+		out[k] = t.ref(v)
+	}
+	return strings.Join(out, ", ")
+}
+
+// constantText is a constant with its type.
+func constantText(e types.Elem, w uint64) string {
+	switch e {
+	case types.Bool:
+		return strconv.FormatBool(w != 0)
+	case types.I64:
+		return fmt.Sprintf("uint64(%#x)", w)
+	}
+	c := math.Float64frombits(w)
+	switch {
+	case c-c != 0 || c == 0 && w != 0:
+		return fmt.Sprintf("math.Float64frombits(%#x)", w)
+	case c == math.Trunc(c) && math.Abs(c) < 1e6:
+		return "float64(" + strconv.FormatFloat(c, 'f', -1, 64) + ")"
+	}
+	return "float64(" + strconv.FormatFloat(c, 'x', -1, 64) + ")"
+}
+
+// formats are the operations. That of a product keeps the compiler from contracting it with an addition.
+var formats = map[loop.Code]string{
+	loop.Add: "(%s + %s)", loop.Sub: "(%s - %s)", loop.Mul: "float64(%s * %s)", loop.Div: "(%s / %s)", loop.Neg: "-(%s)",
+	loop.FMA: "math.FMA(%s, %s, %s)", loop.Sqrt: "math.Sqrt(%s)", loop.Nearest: "math.RoundToEven(%s)", loop.Floor: "math.Floor(%s)",
+	loop.Scale: "scaled(%s, %s)", loop.And: "(%s & %s)", loop.Or: "(%s | %s)", loop.Xor: "(%s ^ %s)", loop.Not: "^%s",
+	loop.Shl: "(%s << %s)", loop.Shr: "(%s >> %s)", loop.Lt: "(%s < %s)", loop.Eq: "(%s == %s)",
+	loop.Bits: "math.Float64bits(%s)", loop.F64Bits: "math.Float64frombits(%s)",
 }
 
 // longest is the length of an expression that is written where its value is used.
 const longest = 72
 
-// usedOnce lists the values that are used once, with no assignment and no end of a region between.
-func (f *function) usedOnce() map[*value]bool {
-	uses, made, once, place := map[*value]int{}, map[*value]int{}, map[*value]bool{}, 1
-	use := func(v *value) {
-		uses[v]++
-		once[v] = uses[v] == 1 && made[v] == place
-	}
-	for _, s := range f.steps {
-		for _, v := range s.args {
-			use(v)
+// block prints statements.
+func (t *goText) block(b *bytes.Buffer, block *loop.Block) {
+	for i := range block.Stmts {
+		s := &block.Stmts[i]
+		if t.made(s) && t.uses[s.Dst] == 0 {
+			continue
 		}
-		switch s.op {
-		case opWhen, opAssign, opEnd, opRepeat, opAgain:
-			place++
-			uses[s.dst] += 2 // assigned to
-			once[s.dst] = false
-		default:
-			made[s.dst] = place
+		args := make([]any, len(s.Args))
+		for k, v := range s.Args {
+			args[k] = t.ref(v)
 		}
-	}
-	use(f.y)
-	return once
-}
-
-// ref is how Go says v.
-func (f *function) ref(v *value) string {
-	text, written := f.text[v]
-	switch {
-	case written:
-		return text
-	case v == f.x:
-		return "x"
-	case v == f.second:
-		return "y"
-	case v.konst && v.kind == word:
-		return fmt.Sprintf("uint64(%#x)", v.bits)
-	case v.konst:
-		c := math.Float64frombits(v.bits)
-		if math.IsInf(c, 0) || math.IsNaN(c) || c == 0 && v.bits != 0 {
-			return fmt.Sprintf("math.Float64frombits(%#x)", v.bits)
-		}
-		if c == math.Trunc(c) && math.Abs(c) < 1e6 {
-			return strconv.FormatFloat(c, 'f', -1, 64)
-		}
-		return strconv.FormatFloat(c, 'x', -1, 64)
-	}
-	return fmt.Sprintf("v%d", v.id)
-}
-
-// asBits is v as a uint64 expression.
-func (f *function) asBits(v *value) string {
-	if v.kind == number {
-		if v.konst {
-			return fmt.Sprintf("uint64(%#x)", v.bits)
-		}
-		return "math.Float64bits(" + f.ref(v) + ")"
-	}
-	return f.ref(v)
-}
-
-func (f *function) printStep(b *bytes.Buffer, s step) {
-	a := make([]string, len(s.args))
-	bits := make([]string, len(s.args))
-	for i, v := range s.args {
-		a[i] = f.ref(v)
-		if v.kind != truth {
-			bits[i] = f.asBits(v)
-		}
-	}
-	set := func(format string, args ...any) {
-		e := fmt.Sprintf(format, args...)
-		if f.once[s.dst] && len(e) <= longest {
-			if f.text[s.dst] = e; strings.Contains(format, "s ") { // an operator, not a call
-				f.text[s.dst] = "(" + e + ")"
+		e := ""
+		switch s.Code {
+		case loop.Const:
+			t.text[s.Dst] = constantText(t.body.Types[s.Dst], s.Imm)
+			continue
+		case loop.If: // the other side has no statements
+			list := t.results(s)
+			fmt.Fprintf(b, "%s := %s\nif %s {\n", list, t.list(s.Else.Yield), args[0])
+			t.block(b, s.Then)
+			fmt.Fprintf(b, "%s = %s\n}\n", list, t.list(s.Then.Yield))
+			continue
+		case loop.For:
+			l, list := s.Loop, t.results(s)
+			for k := range s.N { // the carried values are the results
+				t.text[int(l.Carry)+k] = t.ref(s.Dst + loop.Val(k))
 			}
-			return
+			fmt.Fprintf(b, "%s := %s\nfor {\n", list, t.list(l.Init))
+			t.block(b, &l.Body)
+			fmt.Fprintf(b, "%s = %s\n}\n", list, t.list(l.Body.Yield))
+			continue
+		case loop.Break:
+			fmt.Fprintf(b, "if %s {\nbreak\n}\n", args[0])
+			continue
+		case loop.Select:
+			fmt.Fprintf(b, "v%d := %s\nif %s {\nv%d = %s\n}\n", s.Dst, args[2], args[0], s.Dst, args[1])
+			continue
+		case loop.Look:
+			e = fmt.Sprintf("%s[%s]", t.tables[s.Mem.N].name, args[0])
+			if t.body.Types[s.Dst] == types.F64 {
+				e = "math.Float64frombits(" + e + ")"
+			}
+		default:
+			form := formats[s.Code]
+			switch e := t.body.Types[s.Args[0]]; {
+			case e == types.Bool && s.Code == loop.Not:
+				form = "!%s"
+			case e == types.I64 && s.Code == loop.Lt:
+				form = "(int64(%s) < int64(%s))"
+			}
+			e = fmt.Sprintf(form, args...)
 		}
-		fmt.Fprintf(b, "%s := %s\n", f.ref(s.dst), e)
+		if t.own[s.Dst] && len(e) <= longest {
+			t.text[s.Dst] = e
+			continue
+		}
+		fmt.Fprintf(b, "v%d := %s\n", s.Dst, e)
 	}
-	logic := func(format string) {
-		if s.dst.kind == number {
-			format = "math.Float64frombits(" + format + ")"
+}
+
+// results are the names of what a statement makes; _ is what nothing reads.
+func (t *goText) results(s *loop.Stmt) string {
+	out := make([]string, s.N)
+	for k := range out {
+		if out[k] = t.ref(s.Dst + loop.Val(k)); t.uses[int(s.Dst)+k] == 0 && s.Code == loop.If {
+			out[k] = "_"
 		}
-		set(format, bits[0], bits[1])
 	}
-	typed := func(k int) string {
-		if v := s.args[k]; v.konst && v.kind == number {
-			return "float64(" + a[k] + ")"
-		}
-		return a[k]
-	}
-	switch s.op {
-	case opAdd, opPlus:
-		set("%s + %s", a[0], a[1])
-	case opSub, opMinus:
-		set("%s - %s", a[0], a[1])
-	case opMul: // the conversion keeps the compiler from contracting it with an addition
-		set("float64(%s*%s)", a[0], a[1])
-	case opDiv:
-		set("%s / %s", a[0], a[1])
-	case opSqrt:
-		set("math.Sqrt(%s)", a[0])
-	case opFMA:
-		set("math.FMA(%s,%s,%s)", a[0], a[1], a[2])
-	case opFNMA:
-		set("math.FMA(-(%s),%s,%s)", a[0], a[1], a[2])
-	case opFMS:
-		set("math.FMA(%s,%s,-(%s))", a[0], a[1], a[2])
-	case opRound:
-		set("math.RoundToEven(%s)", a[0])
-	case opFloor:
-		set("math.Floor(%s)", a[0])
-	case opLesser:
-		set("lesser(%s,%s)", a[0], a[1])
-	case opGreater:
-		set("greater(%s,%s)", a[0], a[1])
-	case opAnd:
-		logic("%s & %s")
-	case opAndNot:
-		logic("^%s & %s")
-	case opOr:
-		logic("%s | %s")
-	case opXor:
-		logic("%s ^ %s")
-	case opShiftLeft:
-		set("%s << %d", a[0], s.by)
-	case opShiftRight:
-		set("%s >> %d", a[0], s.by)
-	case opShiftLeftBy:
-		set("%s << %s", a[0], a[1])
-	case opShiftRightBy:
-		set("%s >> %s", a[0], a[1])
-	case opLess:
-		set("%s < %s", a[0], a[1])
-	case opEqual:
-		set("%s == %s", a[0], a[1])
-	case opSelect:
-		set("either(%s,%s,%s)", a[0], typed(1), typed(2))
-	case opNegative:
-		set("int64(%s) < 0", a[0])
-	case opScale:
-		set("scaled(%s,%s)", a[0], a[2])
-	case opLookup:
-		if s.dst.kind == number {
-			set("math.Float64frombits(%s[%s])", s.table.name, a[0])
-		} else {
-			set("%s[%s]", s.table.name, a[0])
-		}
-	case opBin:
-		set("math.Float64frombits(%s[%s&%d])", s.table.name, a[0], len(s.table.words)-1)
-	case opView:
-		if s.dst.kind == word {
-			set("%s", bits[0])
-		} else {
-			set("math.Float64frombits(%s)", a[0])
-		}
-	case opWhen:
-		fmt.Fprintf(b, "if %s {\n", a[0])
-	case opAssign:
-		fmt.Fprintf(b, "%s = %s\n", f.ref(s.dst), a[1])
-	case opEnd:
-		b.WriteString("}\n")
-	case opRepeat:
-		b.WriteString("for {\n")
-	case opAgain:
-		fmt.Fprintf(b, "if !%s { break }\n}\n", a[0])
-	}
+	return strings.Join(out, ", ")
 }

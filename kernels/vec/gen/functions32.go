@@ -100,14 +100,12 @@ func (f *function) shortRadians(x *value) (quadrant, r *value) {
 	inv, _ := inverse(half).Float64()
 	n, quadrant := f.integral(x, k(inv))
 	r = f.fnma(n, k(p[1]), f.fnma(n, k(p[0]), x))
-	quadrant = f.plus(quadrant, w(0)) // a value of its own, to assign to
 	far := f.less(k(nearRadians), f.abs(x))
-	f.when(far, func(assign func(dst, v *value)) {
+	out := f.whenAll(far, []*value{quadrant, r}, func() []*value {
 		q, h, _ := f.farRadians(f.pick(far, x, k(2*nearRadians)), p)
-		assign(quadrant, q)
-		assign(r, f.pick(f.less(f.abs(x), k(inf)), h, nan))
+		return []*value{q, f.pick(f.less(f.abs(x), k(inf)), h, nan)}
 	})
-	return quadrant, r
+	return out[0], out[1]
 }
 
 // shortCircle is sin(r) and cos(r) for |r| <= pi/4.

@@ -21,9 +21,8 @@ var divideFunctions = []*function{
 		n := f.round(f.div(x, b))
 		r := f.fnma(n, b, x)
 		long := f.less(k(0x1p53), f.abs(n))
-		f.when(long, func(assign func(dst, v *value)) {
-			assign(r, x)
-			f.repeat(long, func(assign func(dst, v *value)) *value {
+		r = f.when(long, r, func() *value {
+			return f.repeat(x, func(r *value) (next, again *value) {
 				b := f.abs(y)
 				// where the quotient might be infinite, that of r 2^-550 by b 2^550
 				huge := f.less(f.mul(b, k(0x1p500)), f.mul(f.abs(r), k(0x1p-500)))
@@ -32,8 +31,7 @@ var divideFunctions = []*function{
 				more := f.pick(f.less(k(0x1p53), f.abs(q)), k(1), k(0))
 				more = f.pick(huge, k(1), more)
 				rest := f.fnma(f.pick(huge, q, f.round(q)), bottom, top)
-				assign(r, f.pick(huge, f.mul(rest, k(0x1p550)), rest))
-				return f.equal(more, k(1))
+				return f.pick(huge, f.mul(rest, k(0x1p550)), rest), f.equal(more, k(1))
 			})
 		})
 		r = f.pick(f.equal(f.abs(y), k(inf)), x, r)

@@ -82,7 +82,7 @@ func (f *function) exp(x *value) *value {
 	c = f.pick(f.less(c, k(-1000)), k(-1000), c)
 	e := f.exponent(c)
 	low := f.add(f.sub(k(1), e.one), e.r)
-	return f.scale(f.add(e.one, f.add(low, e.t)), e.n, e.bits)
+	return f.scale(f.add(e.one, f.add(low, e.t)), e.n)
 }
 
 var expFunctions = []*function{
@@ -130,7 +130,7 @@ var expFunctions = []*function{
 		c = f.pick(f.less(c, k(-1000)), k(-1000), c)
 		e := f.exponent(c)
 		m, ml := f.fastTwoSum(e.one, f.add(f.add(f.sub(k(1), e.one), e.r), e.t))
-		g, gl := f.scale(m, e.n, e.bits), f.scale(ml, e.n, e.bits)
+		g, gl := f.scale(m, e.n), f.scale(ml, e.n)
 		d, dl := f.fastTwoSum(k(1), g)
 		dl = f.add(dl, gl)
 		below := f.less(x, k(0))

@@ -57,7 +57,7 @@ func logOfInverse(x float64) *big.Float {
 
 // preciseLog is log(a) = hi + lo for positive finite a, which is 2^54 times as large where small
 // holds in place of 0: |lo| is at most half a unit of hi's last place.
-func (f *function) preciseLog(a *value, correct func(e *value)) (hi, lo *value) {
+func (f *function) preciseLog(a *value, correct func(e *value) *value) (hi, lo *value) {
 	const bias = 1023 << 52
 	bits := f.bitsOf(a)
 	place := f.plus(bits, w(bias-math.Float64bits(logFrom)))
@@ -65,7 +65,7 @@ func (f *function) preciseLog(a *value, correct func(e *value)) (hi, lo *value) 
 	bin := f.shiftRight(place, 47)
 	m := f.numberOf(f.plus(f.minus(bits, f.shiftLeft(exp, 52)), w(bias)))
 	e := f.sub(f.numberOf(f.or(exp, w(0x4330000000000000))), k(0x1p52+1023))
-	correct(e)
+	e = correct(e)
 	inverse, high, low := f.bin(logTables[0], bin), f.bin(logTables[1], bin), f.bin(logTables[2], bin)
 	h := f.mul(m, inverse)
 	dl := f.fms(m, inverse, h)
@@ -88,26 +88,22 @@ func (f *function) preciseLog(a *value, correct func(e *value)) (hi, lo *value) 
 func (f *function) powers(x, y *value, positive func(a *value, correct *value) *value) *value {
 	// 2, 3, -1, 1.5 and 0.5 have at most one bit behind the first, as few other exponents have
 	plain := f.equal(f.numberOf(f.shiftLeft(f.bitsOf(y), 13)), k(0))
-	general := f.pick(plain, k(1), k(1))
 	r := f.mul(x, x)
-	f.when(plain, func(assign func(dst, v *value)) {
+	out := f.whenAll(plain, []*value{r, k(1)}, func() []*value {
 		v := f.pick(f.equal(y, k(2)), r, f.mul(r, x))
 		rooted := f.equal(f.abs(f.sub(y, k(1))), k(.5)) // 1.5 and 0.5
-		f.when(rooted, func(assign func(dst, v *value)) {
+		v = f.when(rooted, v, func() *value {
 			root := f.sqrt(x)
-			assign(v, f.pick(f.equal(y, k(.5)), f.add(root, k(0)), f.mul(x, root)))
+			return f.pick(f.equal(y, k(.5)), f.add(root, k(0)), f.mul(x, root))
 		})
-		inverse := f.equal(y, k(-1))
-		f.when(inverse, func(assign func(dst, v *value)) { assign(v, f.div(k(1), x)) })
-		assign(r, v)
+		v = f.when(f.equal(y, k(-1)), v, func() *value { return f.div(k(1), x) })
 		left := f.pick(rooted, f.pick(f.less(x, k(0)), k(1), k(0)), k(1))
 		for _, c := range []float64{2, 3, -1} {
 			left = f.pick(f.equal(y, k(c)), k(0), left)
 		}
-		assign(general, left)
+		return []*value{v, left}
 	})
-	f.when(f.equal(general, k(1)), func(assign func(dst, v *value)) { assign(r, f.power(x, y, positive)) })
-	return r
+	return f.when(f.equal(out[1], k(1)), out[0], func() *value { return f.power(x, y, positive) })
 }
 
 // power is x^y in general.
@@ -116,7 +112,7 @@ func (f *function) power(x, y *value, positive func(a, hard *value) *value) *val
 	hard := f.negative(f.or(f.minus(bits, w(rootLeast)), f.minus(w(math.Float64bits(math.MaxFloat64)), bits)))
 	a := f.abs(x)
 	r := positive(a, hard)
-	f.when(hard, func(assign func(dst, v *value)) {
+	r = f.when(hard, r, func() *value {
 		a := f.abs(x)
 		v := f.pick(f.equal(f.abs(y), k(inf)), f.pick(f.equal(a, k(1)), k(1), r), r) // (-1) to the infinite
 		v = f.pick(f.equal(a, k(0)), f.pick(f.less(y, k(0)), k(inf), k(0)), v)
@@ -127,7 +123,7 @@ func (f *function) power(x, y *value, positive func(a, hard *value) *value) *val
 		bad := f.pick(f.less(k(-inf), x), f.pick(whole, k(0), nan), k(0))
 		v = f.or(v, f.pick(f.less(x, k(0)), f.or(bad, sign), sign))
 		v = f.pick(f.equal(x, x), f.pick(f.equal(y, y), v, y), x)
-		assign(r, f.pick(f.equal(y, k(0)), k(1), v))
+		return f.pick(f.equal(y, k(0)), k(1), v)
 	})
 	return f.pick(f.equal(x, k(1)), k(1), r)
 }
@@ -137,16 +133,16 @@ var powFunctions = []*function{
 		func(f *function, x, y *value) *value {
 			return f.powers(x, y, func(a, hard *value) *value {
 				small := f.less(f.abs(x), k(0x1p-1022))
-				f.when(hard, func(assign func(dst, v *value)) { assign(a, f.pick(small, f.mul(a, k(0x1p54)), a)) })
-				l, ll := f.preciseLog(a, func(e *value) {
-					f.when(hard, func(assign func(dst, v *value)) { assign(e, f.pick(small, f.sub(e, k(54)), e)) })
+				a = f.when(hard, a, func() *value { return f.pick(small, f.mul(a, k(0x1p54)), a) })
+				l, ll := f.preciseLog(a, func(e *value) *value {
+					return f.when(hard, e, func() *value { return f.pick(small, f.sub(e, k(54)), e) })
 				})
 				p := f.mul(y, l)
 				pl := f.fma(y, ll, f.fms(y, l, p))
 				pl = f.pick(f.less(f.abs(p), k(1000)), pl, k(0)) // beyond, the result is 0 or infinity
 				p = f.between(p, -1000, 1000)
 				z := f.exponentOf(p, pl)
-				return f.scale(f.add(z.one, f.add(f.add(f.sub(k(1), z.one), z.r), z.t)), z.n, z.bits)
+				return f.scale(f.add(z.one, f.add(f.add(f.sub(k(1), z.one), z.r), z.t)), z.n)
 			})
 		}),
 }

@@ -40,14 +40,13 @@ var reciprocalFunctions = []*function{
 		y := f.reciprocalRoot(x)
 		bits := f.bitsOf(x) // of what is not ordinary one of the differences has the top bit
 		odd := f.negative(f.or(f.minus(bits, w(rootLeast)), f.minus(w(rootMost), bits)))
-		f.when(odd, func(assign func(dst, v *value)) {
+		return f.when(odd, y, func() *value {
 			small := f.less(x, k(1))
 			z := f.reciprocalRoot(f.mul(x, f.pick(small, k(0x1p54), k(0x1p-54))))
 			z = f.mul(z, f.pick(small, k(0x1p27), k(0x1p-27)))
 			z = f.pick(f.less(x, k(inf)), z, f.div(k(1), x)) // 0 of infinity
 			z = f.pick(f.less(x, k(0)), nan, z)
-			assign(y, f.pick(f.equal(x, k(0)), f.div(k(1), x), z))
+			return f.pick(f.equal(x, k(0)), f.div(k(1), x), z)
 		})
-		return y
 	}),
 }

@@ -74,8 +74,7 @@ func (f *function) expSquare(x *value, scale float64) *value {
 
 // tail is the value of far if y is above 1/2, and near otherwise.
 func (f *function) tail(near, y *value, far func() *value) *value {
-	f.when(f.less(k(.5), y), func(assign func(dst, v *value)) { assign(near, far()) })
-	return near
+	return f.when(f.less(k(.5), y), near, far)
 }
 
 // minus0 changes the sign of a number by exclusive or.
@@ -111,13 +110,13 @@ var specialFunctions = []*function{
 		q := f.sub(p, k(.5))
 		i, u := f.place(f.lesser(f.mul(q, q), k(.1874)), 32, 0)
 		y := f.mul(q, f.piece(quantileColumns, i, u))
-		f.when(f.less(k(math.Nextafter(.43, 0)), f.abs(q)), func(assign func(dst, v *value)) {
+		y = f.when(f.less(k(math.Nextafter(.43, 0)), f.abs(q)), y, func() *value {
 			above := f.less(k(.5), p)
 			small := f.greater(f.lesser(f.pick(above, f.sub(k(1), p), p), k(.08)), k(math.SmallestNonzeroFloat64))
 			r := f.sqrt(f.xor(f.logOf(small, f.natural), minus0))
 			i, u := f.place(f.div(k(1), r), 32, 1)
 			v := f.mul(r, f.piece(tailColumns, i, u))
-			assign(y, f.pick(above, v, f.xor(v, minus0)))
+			return f.pick(above, v, f.xor(v, minus0))
 		})
 		y = f.pick(f.equal(p, k(0)), k(math.Inf(-1)), y)
 		y = f.pick(f.equal(p, k(1)), k(inf), y)

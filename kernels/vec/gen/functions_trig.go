@@ -45,15 +45,12 @@ func (f *function) radians(x *value) (quadrant, r, rl *value) {
 	next := f.mul(n, k(-p[1]))
 	r, e := f.twoSum(far, next)
 	rl = f.fma(n, k(-p[2]), f.add(e, f.fms(n, k(-p[1]), next)))
-	quadrant = f.plus(quadrant, w(0)) // a value of its own, to assign to
 	a := f.abs(x)
-	f.when(f.less(k(nearRadians), a), func(assign func(dst, v *value)) {
+	out := f.whenAll(f.less(k(nearRadians), a), []*value{quadrant, r, rl}, func() []*value {
 		q, h, l := f.farRadians(f.pick(f.less(k(nearRadians), a), x, k(2*nearRadians)), p)
-		assign(quadrant, q)
-		assign(r, h)
-		assign(rl, l)
+		return []*value{q, h, l}
 	})
-	return quadrant, r, rl
+	return out[0], out[1], out[2]
 }
 
 // farRadians is the same for 2^30 < |x|. With x = M 2^E, M of 53 bits, the bits of 2^E 2/pi from
