@@ -12,9 +12,9 @@
 //	nest_row.go      nest: chains and the operators that move elements between them as one loop,
 //	                 whose borders are loops of their own (package nest, space.go)
 //	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or,
-//	                 where there is little work, interpreted; rows by phases (nest_rows.go),
-//	                 operators without a form called between nests (nest_calls_run.go); an operator
-//	                 at a time what no nest computes
+//	                 where there is little work, interpreted; by phases, or nests with calls of
+//	                 operators without a form between them, on blocks of points (nest_blocks.go); an
+//	                 operator at a time what no nest computes
 //	control.go       the rows that are no operators: iterate, select, part
 //	linalg_product.go  chains, and reductions of rows behind them, on products of package linalg
 //	                 that are not stored: strip of rows by strip of rows

@@ -223,7 +223,8 @@ func TestHeavyProductsAreCalled(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := run.(*parforRun)
-		if _, called := r.work[0].(*pointWorker).of.(*callRun); called != (rows == 300) {
+		blocks, _ := r.work[0].(*pointWorker).of.(*blockRun)
+		if called := blocks != nil && blocks.plan != nil; called != (rows == 300) {
 			t.Errorf("%d rows: called %v", rows, called)
 		}
 		if err := r.Chunk(0, 0, n); err != nil {

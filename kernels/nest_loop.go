@@ -4,6 +4,7 @@ package kernels
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -180,49 +181,46 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 	return m
 }
 
-// begin binds the body as nests to an execution; nil if the body has to be run in another way.
-// Little work is interpreted.
+// begin binds the body to an execution in the first way that can run it; nil if it has to be run an operator at a
+// time. Little work is interpreted.
 func (c *bodyCode) begin(r *parforRun) nestBound {
 	from, work := loopsFrom.Load(), c.seen.Add(int64(c.work)*int64(r.space.n[0])*int64(r.space.width()))
 	if work < min(from, nestWrittenFrom) {
 		return nil
 	}
-	small := work < from
-	n := &nestRun{code: c, r: r, words: c.sums(), small: small}
-	if !n.small {
-		if x := c.beginRows(r); x != nil {
-			launch.Begun.Add(1)
-			rowsBegun.Add(1)
-			return x
+	ways := []nestWay{c.whole(true)}
+	if work >= from {
+		if ways = []nestWay{c.phased, c.whole(false), c.withCalls}; nest.Heavy(c.body, c.varies) {
+			ways = slices.Insert(ways, 1, c.withCalls)
 		}
 	}
-	if nest.Heavy(c.body, c.varies) && !n.small {
-		if x := c.beginCalls(r); x != nil {
-			launch.Begun.Add(1)
-			return x
-		}
-	}
-	n.tables = !n.small
-	for _, affine := range []bool{true, false} {
-		run, err := n.bind(affine, n.words)
-		switch {
-		case err == nil:
-			n.run = run
-			if !n.small {
-				launch.Begun.Add(1)
-			}
-			return n
-		case errors.Is(err, errNoNest) && !n.small:
-			if x := c.beginCalls(r); x != nil {
-				launch.Begun.Add(1)
+	for _, bind := range ways {
+		for _, affine := range []bool{true, false} {
+			x, err := bind(r, affine)
+			if err == nil {
+				if work >= from {
+					launch.Begun.Add(1)
+				}
 				return x
+			} else if !errors.Is(err, launch.ErrOutside) && !errors.Is(err, errNoNest) {
+				break
 			}
-			return nil
-		case !errors.Is(err, launch.ErrOutside):
-			return nil
 		}
 	}
 	return nil
+}
+
+// nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.
+type nestWay func(r *parforRun, affine bool) (nestBound, error)
+
+// whole is the way of a body that is one nest, which may be interpreted.
+func (c *bodyCode) whole(small bool) nestWay {
+	return func(r *parforRun, affine bool) (nestBound, error) {
+		n := &nestRun{code: c, r: r, words: c.sums(), small: small, tables: !small}
+		var err error
+		n.run, err = n.bind(affine, n.words)
+		return n, err
+	}
 }
 
 // sums is of how many words exact sums are at first.

@@ -1,8 +1,7 @@
 package kernels
 
 // This file runs a body as loops, one after the other: all of them on some rows, then on the next ones,
-// so that the rows stay in a cache. The rows are those of results, or points between whose loops
-// operators are called (nest_calls_run.go).
+// so that the rows stay in a cache. The rows are those of results, or points of a parfor (nest_blocks.go).
 
 import (
 	"errors"
@@ -336,33 +335,6 @@ func (w *rowWorker) place(k, r0 int) {
 	}
 }
 
-// parforRows is the execution of a parfor by phases.
-type parforRows struct {
-	*rowRun
-	code *bodyCode
-}
-
-// beginRows binds a body by phases to an execution; nil if it has to be run in another way.
-func (c *bodyCode) beginRows(r *parforRun) *parforRows {
-	if c.plan == nil || c.apart.Load() {
-		return nil
-	}
-	for _, affine := range []bool{true, false} {
-		f := c.rowForm(nestKey{Form: nest.Form{Affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
-		if len(f.phases) == 0 {
-			continue
-		}
-		x := &parforRows{&rowRun{form: f, n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}, c}
-		switch err := x.bind(); {
-		case err == nil:
-			return x
-		case !errors.Is(err, launch.ErrOutside):
-			return nil
-		}
-	}
-	return nil
-}
-
 // rowForm is the body by phases in one form, made when it is first asked for.
 func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
 	c.mu.Lock()
@@ -373,34 +345,4 @@ func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
 		c.rows[k] = f
 	}
 	return f
-}
-
-func (x *parforRows) points(number int) points {
-	return &parforRowsWorker{x.rowRun.worker(number), x.code}
-}
-
-func (x *parforRows) step() (lanes int, more bool) { return x.form.height, false }
-
-// parforRowsWorker is one worker of it.
-type parforRowsWorker struct {
-	*rowWorker
-	code *bodyCode
-}
-
-// window evaluates points of the only row.
-func (w *parforRowsWorker) window(a area) (done bool, err error) {
-	done, err = w.rowWorker.window(a.j0, a.j1)
-	if err == errApart {
-		w.code.apart.Store(true)
-		err = nil
-	}
-	return done, err
-}
-
-// free completes what the worker has reduced.
-func (w *parforRowsWorker) free() {
-	for _, x := range w.workers {
-		x.Finish()
-	}
-	w.rowWorker.free()
 }

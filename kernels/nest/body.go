@@ -48,18 +48,11 @@ func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) *Body {
 	x := NewBuilder(form)
 	x.keep, x.most = keep, passedElements
-	var at []loop.Lin
-	env := make([]Ref, 0, len(varies))
+	at, size := [2]loop.Lin{}, [2]loop.Lin{loop.Num(1), loop.Num(1)}
+	env := make([]Ref, dims, len(varies))
 	list := strings.Fields(names)
 	for d := range dims {
-		lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
-		k := x.Index(list[d], loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1})
-		at = append(at, loop.Of(loop.IndexSym, k))
-		index := loop.Of(loop.ParamSym, lo).Plus(at[d].Times(int64(by[d])))
-		env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(index)})
-	}
-	if dims == 1 {
-		at = append(at, loop.Num(0))
+		at[d], size[d], env[d] = x.index(list[d], by[d])
 	}
 	for r := dims; r < len(b.Args); r++ {
 		env = append(env, x.Outer(b, r))
@@ -71,36 +64,60 @@ func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 			env = append(env, x.Outer(b, r))
 		}
 	}
-	x.yield(env[b.Yields[0]], at, dims)
+	x.yield(env[b.Yields[0]], dims, at, size)
 	return &Body{loop.Merge(x.Done()), x.Operands}
 }
 
-// yield stores what an iteration gives: a scalar at its place, or a row.
-func (x *Builder) yield(y Ref, at []loop.Lin, dims int) {
-	if y.Type.Elem.Size() == 0 || y.Parts != nil || y.Type.IsDense() && (dims != 1 || y.Type.Rows != 1) {
-		panic(NoBody{"a result of " + y.Type.String()})
-	}
-	cols := loop.Num(1)
+// index adds an index to the space, whose bounds are operands. It returns its position, how many there are,
+// and the value of the index, whose step is by.
+func (x *Builder) index(name string, by int) (at, size loop.Lin, value Ref) {
+	lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
+	size = loop.Of(loop.ParamSym, n)
+	at = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size, By: 1}))
+	return at, size, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Of(loop.ParamSym, lo).Plus(at.Times(int64(by))))}
+}
+
+// yield stores what a point of a parfor gives: a number at its place in a result of that size, or a row.
+func (x *Builder) yield(y Ref, dims int, at, size [2]loop.Lin) {
 	switch {
-	case y.At != nil:
-		cols = loop.Num(int64(y.Type.Cols))
-	case dims == 2:
-		cols = loop.Of(loop.ParamSym, 3)
-	}
-	r := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), loop.Of(loop.ParamSym, 1), cols)}
-	if y.At == nil {
+	case y.Type.Elem.Size() == 0 || y.Parts != nil || y.Val == loop.NoVal && y.At == nil || y.Type.IsDense() && (dims != 1 || y.Type.Rows != 1):
+		panic(NoBody{"a result of " + y.Type.String()})
+	case dims == 1:
+		x.keepRow(y, at[0], size[0])
+	default:
+		r := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
 		x.Store(r, at[0], at[1], y.Val)
-		return
 	}
-	if y.Type.Cols > define.Unrolled {
-		x.rounds("c", y.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val {
-			x.Store(r, at[0], j, y.At(loop.Num(0), j))
-			return nil
-		})
-		return
+}
+
+// keepRow stores all elements of a value as a row of a result that has one for each of so many points.
+func (x *Builder) keepRow(y Ref, at, count loop.Lin) {
+	if y.Val == loop.NoVal && y.At == nil {
+		panic(NoBody{"a value of " + y.Type.String()})
 	}
-	for j := range y.Type.Cols {
-		x.Store(r, at[0], loop.Num(int64(j)), y.At(loop.Num(0), loop.Num(int64(j))))
+	e, size := dense.Storage(y.Type.Elem), 1
+	if y.At != nil {
+		size = y.Type.Count()
+	}
+	m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, count, loop.Num(int64(size)))}
+	store := func(v loop.Val, i, j loop.Lin) {
+		x.Store(m, at, i.Times(int64(y.Type.Cols)).Plus(j), define.ConvertBody(x.Builder, e, v))
+	}
+	row := func(i loop.Lin) {
+		x.rounds("c", y.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(y.At(i, j), i, j); return nil })
+	}
+	switch {
+	case y.At == nil:
+		store(y.Val, loop.Num(0), loop.Num(0))
+	case size <= define.Unrolled:
+		for k := range size {
+			i, j := loop.Num(int64(k/y.Type.Cols)), loop.Num(int64(k%y.Type.Cols))
+			store(y.At(i, j), i, j)
+		}
+	case y.Type.Rows == 1:
+		row(loop.Num(0))
+	default:
+		x.rounds("r", y.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
 	}
 }
 

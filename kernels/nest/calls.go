@@ -11,7 +11,6 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -233,9 +232,8 @@ func (p *CallPlan) write(n int, by [2]int, form Form) (out *RowPhase, made *loop
 		k := x.Param(loop.ScalarParam, types.I64)
 		env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Load(loop.Mem{Kind: loop.ParamMem, N: k})})
 	}
-	lo, count := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
-	at := loop.Of(loop.IndexSym, x.Index("point", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, count), By: 1}))
-	env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Of(loop.ParamSym, lo).Plus(at.Times(int64(by[p.Dims-1]))))})
+	at, count, index := x.index("point", by[p.Dims-1])
+	env = append(env, index)
 	for r := p.Dims; r < len(b.Args); r++ {
 		env = append(env, x.Outer(b, r))
 	}
@@ -274,7 +272,11 @@ func (p *CallPlan) write(n int, by [2]int, form Form) (out *RowPhase, made *loop
 		}
 	}
 	if y := b.Yields[0]; n == p.Last && !missing[y] {
-		tried(y, func() { x.give(env[y], at, count, p.Dims) })
+		place, size := [2]loop.Lin{at}, [2]loop.Lin{count}
+		if p.Dims == 2 { // a row of the result
+			place, size = [2]loop.Lin{loop.Num(0), at}, [2]loop.Lin{loop.Num(1), count}
+		}
+		tried(y, func() { x.yield(env[y], p.Dims, place, size) })
 		out.Results = append(out.Results, Operand{What: ItsResult})
 	}
 	if len(bad) > 0 {
@@ -282,19 +284,6 @@ func (p *CallPlan) write(n int, by [2]int, form Form) (out *RowPhase, made *loop
 	}
 	out.Operands = x.Operands
 	return out, loop.Merge(x.Done()), nil
-}
-
-// give stores what the body yields: a number at its place in a row, or a row.
-func (x *Builder) give(y Ref, at loop.Lin, count, dims int) {
-	switch {
-	case y.Val == loop.NoVal && y.At == nil || y.At != nil && (dims == 2 || y.Type.Rows != 1):
-		panic(NoBody{"a result of " + y.Type.String()})
-	case dims == 2:
-		m := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), loop.Num(1), loop.Of(loop.ParamSym, count))}
-		x.Store(m, loop.Num(0), at, y.Val)
-	default:
-		x.keepRow(y, at, count)
-	}
 }
 
 // keptRow is register r as another nest or a call has stored it.
@@ -305,35 +294,6 @@ func (x *Builder) keptRow(t types.Type, r int, at loop.Lin) Ref {
 		return Ref{Type: t, Val: x.Load(m, at, loop.Num(0))}
 	}
 	return x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, at, i.Times(int64(t.Cols)).Plus(j)) })
-}
-
-// keepRow stores all elements of a value as a row of a result that has one for each point.
-func (x *Builder) keepRow(y Ref, at loop.Lin, count int) {
-	if y.Val == loop.NoVal && y.At == nil {
-		panic(NoBody{"a value of " + y.Type.String()})
-	}
-	e := dense.Storage(y.Type.Elem)
-	size := 1
-	if y.At != nil {
-		size = y.Type.Count()
-	}
-	m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, loop.Of(loop.ParamSym, count), loop.Num(int64(size)))}
-	store := func(i, j loop.Lin) {
-		x.Store(m, at, i.Times(int64(y.Type.Cols)).Plus(j), define.ConvertBody(x.Builder, e, y.At(i, j)))
-	}
-	switch {
-	case y.At == nil:
-		x.Store(m, at, loop.Num(0), define.ConvertBody(x.Builder, e, y.Val))
-	case size <= define.Unrolled:
-		for k, v := range x.Hold(y) {
-			x.Store(m, at, loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
-		}
-	default:
-		x.rounds("r", y.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val {
-			x.rounds("c", y.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
-			return nil
-		})
-	}
 }
 
 // Calls is the calls between nest n and the next, in order.

@@ -43,12 +43,10 @@ func writePhase(p *RowPlan, number, by int, name string, affine bool) *RowPhase 
 	f := &RowPhase{plan: p, Own: &p.Phases[number], Apart: map[int]bool{}}
 	x := NewBuilder(Form{Words: loop.FastLevels, Affine: affine})
 	x.phase = f
-	lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
-	row := x.Index(name, loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1})
-	col := x.Index("column", loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.Own.Width)), By: 1})
-	at := [2]loop.Lin{loop.Of(loop.IndexSym, row), loop.Of(loop.IndexSym, col)}
+	row, _, index := x.index(name, by)
+	at := [2]loop.Lin{row, loop.Of(loop.IndexSym, x.Index("column", loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.Own.Width)), By: 1}))}
 	f.column = at[1]
-	env := []Ref{{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Of(loop.ParamSym, lo).Plus(at[0].Times(int64(by))))}}
+	env := []Ref{index}
 	for r := 1; r < len(p.Varies); r++ {
 		env = append(env, x.inPhase(r, env, at))
 	}

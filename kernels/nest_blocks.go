@@ -1,15 +1,13 @@
 package kernels
 
-// This file runs bodies with calls: on a block of points nests and calls take turns.
+// This file runs bodies on blocks of points: by phases, or by nests and calls that take turns.
 
 import (
-	"errors"
 	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
-	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
 )
 
@@ -22,45 +20,55 @@ const (
 	laneBlock   = 16
 )
 
-// callRun is one execution. Its rows are the points of a row of the index space.
-type callRun struct {
+// blockRun is one execution by loops that run one after the other on blocks of points of a row of the index
+// space.
+type blockRun struct {
 	*rowRun
-	plan *nest.CallPlan
+	plan *nest.CallPlan // of calls between the loops; nil: there are none
 	code *bodyCode
 	r    *parforRun
 }
 
-// beginCalls binds a body with calls to an execution; nil if it has to be run in another way.
-func (c *bodyCode) beginCalls(r *parforRun) *callRun {
-	for _, affine := range []bool{true, false} {
-		p, f := c.callForm(affine, r.space.dims, r.space.by)
-		if f == nil {
-			continue
-		}
-		if r.complete() != nil { // the other way to run the body reports why
-			return nil
-		}
-		x := &callRun{&rowRun{form: f, n: r.space.lanes(), stopped: r.stoppedOf}, p, c, r}
-		if x.head = r.space.bounds(p.Dims - 1); p.Dims == 2 {
-			x.head = append([]value.Value{value.I64(0)}, x.head...)
-		}
-		x.operand = func(o nest.Operand) value.Value {
-			if o.What == nest.ItsDrawnRows {
-				return o.Of(r.values)
-			}
-			return r.operand(o)
-		}
-		if x.out = []*value.Dense{r.out}; p.Dims == 2 { // a row of it
-			x.out[0] = &value.Dense{Elem: r.out.Elem, Rows: 1, Cols: r.out.Cols, Stride: r.out.Cols + 1}
-		}
-		switch err := x.bind(); {
-		case err == nil:
-			return x
-		case !errors.Is(err, launch.ErrOutside):
-			return nil
-		}
+// phased binds a body by phases to an execution. The error is errNoNest, or why the loops cannot run.
+func (c *bodyCode) phased(r *parforRun, affine bool) (nestBound, error) {
+	if c.plan == nil || c.apart.Load() {
+		return nil, errNoNest
 	}
-	return nil
+	f := c.rowForm(nestKey{Form: nest.Form{Affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
+	if len(f.phases) == 0 {
+		return nil, errNoNest
+	}
+	x := &blockRun{code: c, r: r, rowRun: &rowRun{form: f, n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}}
+	err := x.bind()
+	if err == nil {
+		rowsBegun.Add(1)
+	}
+	return x, err
+}
+
+// withCalls binds a body with calls to an execution. The error is errNoNest, or why the loops cannot run.
+func (c *bodyCode) withCalls(r *parforRun, affine bool) (nestBound, error) {
+	p, f := c.callForm(affine, r.space.dims, r.space.by)
+	if f == nil {
+		return nil, errNoNest
+	}
+	if err := r.complete(); err != nil {
+		return nil, err
+	}
+	x := &blockRun{&rowRun{form: f, n: r.space.lanes(), stopped: r.stoppedOf}, p, c, r}
+	if x.head = r.space.bounds(p.Dims - 1); p.Dims == 2 {
+		x.head = append([]value.Value{value.I64(0)}, x.head...)
+	}
+	x.operand = func(o nest.Operand) value.Value {
+		if o.What == nest.ItsDrawnRows {
+			return o.Of(r.values)
+		}
+		return r.operand(o)
+	}
+	if x.out = []*value.Dense{r.out}; p.Dims == 2 { // a row of it
+		x.out[0] = &value.Dense{Elem: r.out.Elem, Rows: 1, Cols: r.out.Cols, Stride: r.out.Cols + 1}
+	}
+	return x, x.bind()
 }
 
 // formOfCalls is the nests of a plan in one form.
@@ -113,10 +121,10 @@ func (c *bodyCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string
 	return f.nests(), p.Why
 }
 
-// callWorker is one worker.
-type callWorker struct {
+// blockWorker is one worker.
+type blockWorker struct {
 	*rowWorker
-	x      *callRun
+	x      *blockRun
 	within op.Call
 	cells  []cellReader  // of each nest
 	views  []value.Dense // of kept registers, the point's matrix
@@ -131,8 +139,8 @@ type callGroup struct {
 	gives []int   // of each call, the place of its value there; -1: no nest reads it
 }
 
-func (x *callRun) points(number int) points {
-	w := &callWorker{rowWorker: x.worker(number), x: x, views: make([]value.Dense, len(x.kept))}
+func (x *blockRun) points(number int) points {
+	w := &blockWorker{rowWorker: x.worker(number), x: x, views: make([]value.Dense, len(x.kept))}
 	w.within = op.Call{Env: x.r.c.Env, Read: x.r.c.Read, Stopped: w.stopped}
 	for n, f := range x.form.phases {
 		w.cells = append(w.cells, newCellReader(x.r, f.Operands, len(x.head)))
@@ -141,15 +149,18 @@ func (x *callRun) points(number int) points {
 	return w
 }
 
-func (x *callRun) step() (lanes int, more bool) { return x.form.height, false }
+func (x *blockRun) step() (lanes int, more bool) { return x.form.height, false }
+
+// inRows reports that the loops go over a row of a space of two indices, whose number they are told.
+func (x *blockRun) inRows() bool { return x.plan != nil && x.plan.Dims == 2 }
 
 // group is the calls after nest n.
-func (w *callWorker) group(n int) *callGroup {
+func (w *blockWorker) group(n int) *callGroup {
 	x := w.x
-	acts := x.plan.Calls(n)
-	if len(acts) == 0 {
+	if x.plan == nil || len(x.plan.Calls(n)) == 0 {
 		return nil
 	}
+	acts := x.plan.Calls(n)
 	b := x.code.body
 	g := &callGroup{Interpreter: nest.NewInterpreter(b, acts, true, &w.within, &x.r.kept, x.r.code.keep)}
 	copy(g.Reg, x.r.values)
@@ -165,12 +176,12 @@ func (w *callWorker) group(n int) *callGroup {
 }
 
 // window runs nests and calls on points of a row.
-func (w *callWorker) window(a area) (done bool, err error) {
+func (w *blockWorker) window(a area) (done bool, err error) {
 	x, i := w.x, a.i0
 	for n, f := range x.form.phases {
 		v := w.workers[n]
 		w.cells[n].learn(v)
-		if w.place(n, a.j0); x.plan.Dims == 2 {
+		if w.place(n, a.j0); x.inRows() {
 			v.Scalar(0, value.I64(x.r.space.at(0, i)))
 			if n == x.plan.Last {
 				var row value.Dense
@@ -178,7 +189,10 @@ func (w *callWorker) window(a area) (done bool, err error) {
 				v.Place(len(x.head)+len(f.Operands)+len(f.Results)-1, &row, 0, 0)
 			}
 		}
-		if done, err = w.phase(n, a.j0, a.j1); !done || err != nil {
+		if done, err = w.phase(n, a.j0, a.j1); err == errApart {
+			x.code.apart.Store(true)
+			return false, nil
+		} else if !done || err != nil {
 			return false, err
 		}
 		for j := a.j0; w.calls[n] != nil && j < a.j1; j++ {
@@ -194,11 +208,11 @@ func (w *callWorker) window(a area) (done bool, err error) {
 }
 
 // call runs the calls of a group for point (i, j), row of the block.
-func (w *callWorker) call(g *callGroup, i, j, row int) error {
+func (w *blockWorker) call(g *callGroup, i, j, row int) error {
 	x := w.x
 	b, s := x.code.body, &x.r.space
 	at := [2]int{j}
-	if x.plan.Dims == 2 {
+	if x.inRows() {
 		at = [2]int{i, j}
 	}
 	for d, read := range g.index {
@@ -236,7 +250,7 @@ func (w *callWorker) call(g *callGroup, i, j, row int) error {
 }
 
 // point is the value of kept register number k in a row of the block.
-func (w *callWorker) point(k, row int) value.Value {
+func (w *blockWorker) point(k, row int) value.Value {
 	t := w.x.code.body.Register(w.x.kept[k])
 	if !t.IsDense() {
 		return w.kept[k].At(row, 0)
@@ -245,9 +259,17 @@ func (w *callWorker) point(k, row int) value.Value {
 }
 
 // view is the matrix that lies in a row of the block.
-func (w *callWorker) view(at, rows, cols, row int) *value.Dense {
+func (w *blockWorker) view(at, rows, cols, row int) *value.Dense {
 	v := &w.views[at]
 	w.kept[at].Window(v, row, 0, 1, rows*cols)
 	v.Rows, v.Cols, v.Stride = rows, cols, cols
 	return v
+}
+
+// free completes what the worker has reduced.
+func (w *blockWorker) free() {
+	for _, x := range w.workers {
+		x.Finish()
+	}
+	w.rowWorker.free()
 }
