@@ -326,8 +326,9 @@ var pipeline = []step{
 
 // A plan by rows is taken at once if it is predicted to be as fast as leastShared of the ranks, or as
 // sharedEnough ranks. Otherwise it is taken if it is predicted to take at most rowsFaster of the time of a
-// plan by blocks. That is less than 1, because guessed costs are coarse.
-const leastShared, sharedEnough, rowsFaster = 0.5, 1.5, 0.5
+// plan by blocks. That is less than 1, because guessed costs are coarse. If ranks send at most rowsSent of the bytes
+// by rows, it is taken unless it is predicted to take longer.
+const leastShared, sharedEnough, rowsFaster, rowsSent = 0.5, 1.5, 0.5, 0.1
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
 // alone, and keeps the result if ranks share the work well enough. Otherwise it runs them with matrices in
@@ -349,7 +350,8 @@ func (s *state) tryRows() {
 		if why != "" {
 			return
 		}
-		if rows.makespan() > rowsFaster*blocks.makespan() {
+		r, b := rows.predicted(), blocks.predicted()
+		if r.Makespan > rowsFaster*b.Makespan && (r.Makespan > b.Makespan || float64(r.Bytes) > rowsSent*float64(b.Bytes)) {
 			*s = blocks
 			return
 		}
@@ -390,11 +392,11 @@ func (s *state) trial(rows bool) (try state, why string) {
 	return try, ""
 }
 
-// makespan predicts the seconds of a plan with one worker a rank. It uses guessed costs, so that all
-// machines get the same plan.
-func (s *state) makespan() float64 {
+// predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all machines get
+// the same plan.
+func (s *state) predicted() plan.Summary {
 	p := &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil), Uses: s.g.Uses()}
-	return plan.Summarise(p, nil, 1).Makespan
+	return plan.Summarise(p, nil, 1)
 }
 
 // lastTried is the pass that decides what each rank does.

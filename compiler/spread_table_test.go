@@ -144,7 +144,35 @@ iterate s = ctable(a, b, weights = w, n = 5, m = 3), k = 0 times 3 {
 }
 emit s
 emit ctable(a, b, weights = f64(w), n = 5, m = 4)
-emit ctable(a, b, weights = w)`, 5, 0},
+emit ctable(a, b, weights = w)`, 7, 0},
+	{"sums of fractions by pairs, in the order of rows", `a = i64(floor(5 * rand(71, 1, seed = 1)))
+b = floor(3 * rand(71, 1, seed = 2))
+x = rand(71, 1, seed = 3) - 0.5
+w = ifelse(x > 0.3, 1e17, ifelse(x < -0.3, -1e17, ifelse(abs(x) < 0.02, -0.0, x)))
+emit ctable(a, b, weights = w, n = 5, m = 4)
+emit ctable(a - 1, b, weights = f32(x), n = 3, m = 3, crop = true)
+emit ctable(a, b, weights = ifelse(x > 0.45, inf, ifelse(x > 0.44, nan, x)), n = 5, m = 3)
+S = ctable(a, b, weights = w, n = 5, m = 4, sparse = true)
+emit S
+emit dense(ctable(a - 1, b, weights = f32(w), n = 4, m = 4, crop = true, sparse = true)) * 2
+emit ctable(a, b, weights = i64(100 * x), n = 5, m = 4, sparse = true)
+iterate s = ctable(a, b, weights = x, n = 5, m = 3), k = 0 times 3 {
+  next s = s * 0.5 + ctable((a + k) % 5, b, weights = x * sum(s), n = 5, m = 3)
+  next k = k + 1
+}
+emit s
+emit ctable(a[0..3, :], b[0..3, :], weights = w[0..3, :], n = 5, m = 4)
+emit ctable(a[0..1, :], b[0..1, :], weights = w[0..1, :], n = 5, m = 4)`, 20, 2},
+	{"sums by code of what is stored", `k = i64(floor(7 * rand(61, 1, seed = 1)))
+X = (rand(61, 3, seed = 2) - 0.5) * ifelse(rand(61, 3, seed = 4) < 0.1, 1e17, 1)
+H = onehot(k, 7, sparse = true)
+emit t(H) @ X
+emit t(H) @ ifelse(X > 0.45, inf, X[:, 0])
+iterate C = zeros(7, 2), r = 0.0 until r == 3 {
+  next C = 0.5 * C + t(onehot((k + i64(r)) % 7, 7, sparse = true)) @ (X[:, 0..2] + r)
+  next r = r + 1
+}
+emit C`, 8, 0},
 }
 
 func TestSpreadTables(t *testing.T) { spreadAlike(t, tablePrograms) }
@@ -183,6 +211,14 @@ emit ctable(ifelse(a == 50, 0.5, a % 5), ifelse(a == 14, nan, a % 3), weights = 
 	`a = seq(0, 60) - 50 * (seq(0, 60) > 50)
 emit 1
 emit ctable(ifelse(a == 41, -1, a), a * 2, n = 60, m = 60)`,
+	`a = seq(0, 60)
+emit 1
+emit ctable(ifelse(a == 50, -1, a % 5), ifelse(a == 14, 9, a % 3), weights = 0.1 * a, n = 5, m = 3)
+emit sum(ctable(ifelse(a == 40, 7, a % 5), a % 3, weights = 0.1 * a, n = 5, m = 3, sparse = true))`,
+	`a = seq(0, 60)
+emit sum(ctable(ifelse(a == 44, 7, a % 5), ifelse(a == 5, -1, a % 3), weights = 0.1 * a, n = 5, m = 3, sparse = true))`,
+	`a = seq(0, 60)
+emit t(onehot(ifelse(a == 59, 9, ifelse(a == 31, 8, a % 5)), 7, sparse = true)) @ cbind(0.1 * a, a)`,
 	`k = seq(0, 40)
 X = 1.0 * k
 emit colsum(cbind(X, X))

@@ -25,22 +25,32 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	checked := map[ir.ID]bool{} // a reader that is folded checks the codes where the matrix stood
 	sum, product, panels := table.Must("colsum"), table.Must("matmul"), table.Must("matmul.panels")
 	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
+	turned, times := table.Must("sp.t"), table.Must("sp.matmul")
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n, in := &g.Nodes[i], g.In(id)
-		if len(in) == 0 || !ofCodes(g, in[0]) || !sameSend(g, in[0], id) || !g.Type(in[0]).Known() {
+		if len(in) == 0 {
 			continue
 		}
-		h := in[0]
+		h, word := in[0], n.Op.Name
+		switch {
+		case n.Op == times && g.Nodes[h].Op == turned: // as ranks have it
+			h, word = g.In(h)[0], stored.Name
+		case n.Op.For != "":
+			word = n.Op.For
+		}
+		if !ofCodes(g, h) || !sameSend(g, h, id) || !g.Type(h).Known() {
+			continue
+		}
 		if stops == nil {
 			stops = stopsOf(g)
 		}
-		if ir.MayFail(g, h) && !checked[h] && stops[id-1] > stops[h] {
-			continue
+		among := stops[id-1] - stops[h]
+		if h != in[0] && ir.MayFail(g, in[0]) { // it is not made
+			among--
 		}
-		word := n.Op.Name
-		if n.Op.For != "" {
-			word = n.Op.For
+		if ir.MayFail(g, h) && !checked[h] && among > 0 {
+			continue
 		}
 		row, attrs, x := counts, op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Nodes[h].Attrs.Int("k"))}), []ir.ID{g.In(h)[0]}
 		switch word {

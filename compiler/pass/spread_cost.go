@@ -191,7 +191,7 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 				continue // it is a view and takes no time
 			}
 			work, share := times*s.nodeWork(g, id), 1.0
-			if n.Attrs.Int(plan.Shared) > 1 {
+			if n.Attrs.Int(plan.Shared) > 1 && n.Attrs.Int(plan.Turn) == 0 {
 				share = float64(s.ranks)
 			}
 			if plan.IsGather(n) {

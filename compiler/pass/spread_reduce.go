@@ -194,24 +194,71 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	in := []ir.ID{x.reach(x.old.In(id)[0], reads[0])}
 	unit := x.unit[t.Rows]
 	windows := x.sharing(op.MakeAttrs(op.Attr{Name: "by", Val: unit}), x.ranks, op.Val{})
-	end := func(at int, reach []plan.Need, before ...ir.ID) {
-		made := x.typed(id, x.table.Must(scan.End), windows.With("at", op.Int(at)), append(in[:1:1], before...)...)
-		var attrs *op.Attrs
-		if reach != nil {
-			attrs = op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(reach)})
-		}
-		in = append(in, x.g.Add(x.table.Must("gather"), attrs, x.g.Type(made), x.old.Origin(id).NoDest(), made))
-	}
+	end := x.table.Must(scan.End)
 	if scan.Joins(t.Elem) {
-		end(-1, nil)
+		in = append(in, x.gatherOf(id, nil, x.typed(id, end, windows, in...)))
 		x.saved += x.spared(x.workOf(x.old, id))
 	} else {
 		for r := range x.ranks - 1 {
-			end(r, []plan.Need{{Rows: x.ranks, From: r + 1, To: r + 2, Lo: r, Hi: r + 1}}, in[1:][max(0, r-1):r]...)
+			in = append(in, x.turn(id, end, windows, r, in[:1:1], in[1:]))
 		}
 	}
 	x.to[id] = x.typed(id, x.table.Must(scan.From), x.sharing(nil, t.Rows, unit), in...)
 	x.partial[id] = true
+	x.shares++
+}
+
+// turn makes the new node in which rank r continues what the rank before it has made: the last of before, if
+// there is one. The result is sent to the next rank, or to all after the last turn.
+func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, before []ir.ID) ir.ID {
+	if r > 0 {
+		in = append(in, before[r-1])
+	}
+	made := x.typed(id, d, attrs.With(plan.Turn, op.Int(1+r)), in...)
+	rows := x.g.Type(made).Rows / x.ranks
+	to := plan.Need{Rows: x.ranks, From: r + 1, To: r + 2, Lo: r * rows, Hi: (r + 1) * rows}
+	if r == x.ranks-1 {
+		to = fixedRows(everyRank, to.Lo, to.Hi)
+	}
+	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf([]plan.Need{to})}), op.Int(rows)), made)
+}
+
+// chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain). Ranks add
+// one after the other, so sharing saves no time. It saves sending the rows, and costs a message of the table for
+// each rank.
+func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
+	if n.Op.Shard.Chain == "" || n.Attrs.Int("panel") > 0 || !dividable(t) || s.statedRows(g, id) > 0 {
+		return nil, elsewise
+	}
+	rows, bytes := g.Type(in[0]).Rows, 0
+	for k, x := range in {
+		switch t := g.Type(x); {
+		case !dividable(t) || t.Rows != rows || rows < s.ranks:
+			return nil, elsewise
+		case partial[k] && !slices.Contains(in[:k], x):
+			bytes += t.Bytes()
+		}
+	}
+	reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+	return reads, unless(bytes > 0 && (s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())), whyOrdered)
+}
+
+// chained makes the new nodes of such a reduction: one for the turn of each rank, and a view of the last table.
+func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
+	n, t := &x.old.Nodes[id], x.old.Type(id)
+	in := make([]ir.ID, len(reads))
+	for k, from := range x.old.In(id) {
+		in[k] = x.reach(from, reads[k])
+	}
+	attrs := n.Attrs.With("windows", op.Int(x.ranks)).With("by", x.unit[x.old.Type(x.old.In(id)[0]).Rows])
+	attrs = x.sharing(attrs, x.ranks*t.Rows, op.Int(t.Rows))
+	var made []ir.ID
+	for r := range x.ranks {
+		made = append(made, x.turn(id, x.table.Must(n.Op.Shard.Chain), attrs, r, in[:len(in):len(in)], made))
+	}
+	last := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints((x.ranks-1)*t.Rows, 0, t.Rows, t.Cols)})
+	x.to[id] = x.g.Add(x.table.Must("slice"), last, t, x.old.Origin(id).NoDest(), made[x.ranks-1])
 	x.shares++
 }
 

@@ -184,6 +184,7 @@ var ways = []way{
 	{(*spreader).viewReads, (*spreadGraph).byRows},
 	{(*spreader).turnedReads, (*spreadGraph).byColumns},
 	{(*spreader).reductionReads, (*spreadGraph).reduced},
+	{(*spreader).chainReads, (*spreadGraph).chained},
 	{(*spreader).statedReads, (*spreadGraph).stated},
 	{(*spreader).wideReads, (*spreadGraph).turned},
 	{(*spreader).selectReads, (*spreadGraph).selected},

@@ -252,7 +252,7 @@ type Scan struct {
 	//
 	// End(x, before..) returns one row for each of `ranks` windows of x, in units of `by` rows. Row r
 	// is the running value at the end of window r. If Joins, it reduces this window alone; otherwise
-	// it continues row r - 1 of before. With the attribute `at`, only row `at` is made.
+	// it continues row r - 1 of before. With the attribute `turn`, only row turn - 1 is made.
 	//
 	// From(x, ends..) returns the result. If Joins, window r continues the reduction of rows 0..r-1 of
 	// the one input ends. Otherwise it continues row r - 1 of input r.
@@ -404,6 +404,10 @@ type Shard struct {
 	// Combine: accumulators -> accumulator (any number and order, same bits). Finish:
 	// accumulator -> result.
 	Partial, Combine, Finish string
+	// Chain names the row that adds terms in the order of rows, where accumulators cannot be combined. The
+	// rows are in `windows`, in units of `by` rows, and its result is the accumulators at the end of each, one below
+	// the other. A node makes that of window `turn`, counted from 1. From the second on its last input has the one before.
+	Chain string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string
 	// Upper: a ShardTriangle keeps the blocks above the diagonal, else those below.

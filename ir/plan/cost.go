@@ -81,6 +81,9 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 			sig.Stored = estimates.Inputs(id)
 		}
 		share := max(1, n.Attrs.Int(Shared))
+		if n.Attrs.Int(Turn) > 0 {
+			share = 1
+		}
 		rate := n.Op.Rate
 		if rate == "" {
 			rate = n.Op.Name

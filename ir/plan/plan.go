@@ -49,6 +49,10 @@ const (
 	SharedRows = "shared"
 )
 
+// Turn is the attribute of a shared node of which one rank makes all rows that are its own, and the others none:
+// the number of that rank plus 1. So ranks work one after the other.
+const Turn = "turn"
+
 // Unit is the attribute that says how ranks share the rows of a node: the rows of a unit, or a list of cuts
 // (see WindowOf). The Unit of a gather describes the matrix that it gathers.
 const Unit = "units"

@@ -17,7 +17,9 @@ import (
 
 // Rows is the rows of this file.
 func Rows() []*op.Def {
-	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), ctableOfWeights()}, onehots()...)
+	weights := ctableOfWeights()
+	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights,
+		chained(weights, addPairsRef, addPairsInOrder)}, onehots()...)
 }
 
 // code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.
@@ -94,7 +96,7 @@ func ctable() *op.Def {
 			return nil
 		}),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
-		Shard: op.Shard{Partial: "ctable", Combine: "counts.join"},
+		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain"},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {
 				return op.Work{Flops: 20 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}

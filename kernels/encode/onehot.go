@@ -20,7 +20,8 @@ import (
 
 // onehots is the rows of this file.
 func onehots() []*op.Def {
-	return append([]*op.Def{onehot(), onehotSums(), onehotCounts()}, onehotStates()...)
+	sums := onehotSums()
+	return append([]*op.Def{onehot(), sums, onehotCounts(), chained(sums, addRowsRef, addRows)}, onehotStates()...)
 }
 
 // manyCodes is the attribute k.
@@ -178,7 +179,7 @@ func onehotSums() *op.Def {
 			return linalg.PanelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})
 		},
 		Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Write: sumsOfRow},
-		Shard: op.Shard{Partial: "onehot.stack", Finish: "panels.add"},
+		Shard: op.Shard{Partial: "onehot.stack", Finish: "panels.add", Chain: "onehot.sums.chain"},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
 		},

@@ -3,7 +3,6 @@ package encode
 // This file defines the form of ctable that adds weights and that leaves out codes beyond its size.
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -50,13 +49,13 @@ func ctableOfWeights() *op.Def {
 		},
 		Ref:   refInForm(weightsRef),
 		Loop:  weightsLoop(),
-		Shard: op.Shard{Partial: "ctable.weights", Combine: "counts.join"},
+		Shard: op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain"},
 		Laws:  op.Pure, Flow: op.Flow{Rate: op.Once},
 		Stored: func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			return storedTable(s, in, out)
 		},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: 40 * define.ElementCount(s.In[0]), Bytes: 40*define.ElementCount(s.In[0]) + 8*define.ElementCount(out)}
+			return op.Work{Flops: 13 * define.ElementCount(s.In[0]), Bytes: 40*define.ElementCount(s.In[0]) + 8*define.ElementCount(out)}
 		},
 	}
 }
@@ -78,7 +77,7 @@ func weightsLoop() *op.Loop {
 	l := pairsLoop(whole)
 	rows := l.Rows
 	l.Rows = func(s *op.Sig, out types.Type) int {
-		if whole(out) != nil {
+		if whole(out) != nil && !out.IsSparse() {
 			return 0
 		}
 		return rows(s, out)
@@ -104,6 +103,19 @@ func codeWithin(s value.Scalar, n int, crop bool) (p int, in bool, err error) {
 	return p, true, err
 }
 
+// plus is the sum with one more weight.
+func plus(sum, w value.Scalar) value.Scalar {
+	switch w.Elem {
+	case types.F64:
+		w.F = sum.F + w.F
+	case types.F32:
+		w.F = float64(float32(sum.F + w.F))
+	default:
+		w.I = sum.I + w.I
+	}
+	return w
+}
+
 // weightsRef is the definition: element by element of the table, over all rows.
 func weightsRef(c *op.Call) (value.Value, error) {
 	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
@@ -120,16 +132,7 @@ func weightsRef(c *op.Call) (value.Value, error) {
 		if !in || !also {
 			continue
 		}
-		sum, w := sums[place{p, q}], weightOf(c, i)
-		switch c.Type.Elem {
-		case types.F64:
-			w.F = sum.F + w.F
-		case types.F32:
-			w.F = float64(float32(sum.F + w.F))
-		default:
-			w.I = sum.I + w.I
-		}
-		sums[place{p, q}] = w
+		sums[place{p, q}] = plus(sums[place{p, q}], weightOf(c, i))
 		rows, cols = max(rows, p+1), max(cols, q+1)
 	}
 	out := value.New(c.Type.Elem, rows, cols)
@@ -198,6 +201,11 @@ func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 		return err
 	}
 	dense.Clear(c.Result())
+	return addWeights[T](c)
+}
+
+// addWeights adds the rows of a call to the table in its result. It fails if a code is invalid.
+func addWeights[T int64 | float64 | float32](c *op.Call) error {
 	out := dense.GridOf[T](c.Result())
 	var room [512]T
 	if !eachPairs(c, func(lo int, p, q []int64) {
@@ -230,58 +238,53 @@ func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) [
 	return room[:k]
 }
 
-// entry is a weight and its column.
-type entry[T any] struct {
-	q int32
-	w T
-}
-
-// sparseWeights makes a sparse table of n x m. It orders the entries by rows, sorts each row by columns,
-// and adds the weights of a column in their order. It does not store sums that are zero.
+// sparseWeights makes a sparse table of n x m. It orders the entries by rows, and adds those at one place in their
+// order. Of a rank's own rows it makes the entries alone: they are added where those of all ranks are (sp.collect).
 func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
-	out := value.NewCSR(c.Type.Elem, n, m, 0)
+	all := c
+	if all.Hi > all.Lo {
+		c = rowsOf(c, all.Lo, all.Hi)
+	}
+	rows := make([]int64, n+1)
 	if !eachPairs(c, func(_ int, p, q []int64) {
 		for i, v := range p {
 			if v|q[i] >= 0 {
-				out.Ptr[v+1]++
+				rows[v+1]++
 			}
 		}
 	}) {
 		return wrongCode(c, 0, c.Dense(0).Rows)
 	}
 	for i := range n {
-		out.Ptr[i+1] += out.Ptr[i]
+		rows[i+1] += rows[i]
 	}
-	at, all := slices.Clone(out.Ptr[:n]), make([]entry[T], out.Ptr[n])
+	out, val, at := value.NewCSR(types.Bool, n, m, int(rows[n])), make([]T, rows[n]), slices.Clone(rows[:n])
 	var room [512]T
 	eachPairs(c, func(lo int, p, q []int64) {
 		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
 			if v := p[i]; v|q[i] >= 0 {
-				all[at[v]] = entry[T]{int32(q[i]), w}
+				out.Col[at[v]], val[at[v]] = int32(q[i]), w
 				at[v]++
 			}
 		}
 	})
-	var sums []T
-	from := int64(0)
-	for i := range n {
-		row := all[from:out.Ptr[i+1]]
-		from = out.Ptr[i+1]
-		slices.SortStableFunc(row, func(x, y entry[T]) int { return cmp.Compare(x.q, y.q) })
-		for k := 0; k < len(row); {
-			q, sum := row[k].q, T(0)
-			for ; k < len(row) && row[k].q == q; k++ {
-				sum += row[k].w
-			}
-			if sum != 0 {
-				out.Col, sums = append(out.Col, q), append(sums, sum)
-			}
-		}
-		out.Ptr[i+1] = int64(len(out.Col))
+	out.Elem, out.Ptr = c.Type.Elem, rows
+	sparse.SetValues(out, val)
+	if all.Hi == all.Lo {
+		sparse.AddEqual(out)
 	}
-	sparse.SetValues(out, sums)
-	c.Out = out
+	all.Out = out
 	return nil
+}
+
+// rowsOf is a call with rows lo..hi-1 of its operands, which are dense.
+func rowsOf(c *op.Call, lo, hi int) *op.Call {
+	part := *c
+	part.In, part.Lo, part.Hi = make([]value.Value, len(c.In)), 0, 0
+	for k := range c.In {
+		part.In[k] = c.Dense(k).View(lo, 0, hi-lo, c.Dense(k).Cols)
+	}
+	return &part
 }
 
 // roomForTable makes an n x m table if the codes determine its size. It fails with CodeMemory if this is

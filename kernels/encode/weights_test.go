@@ -59,3 +59,76 @@ func TestWeights(t *testing.T) {
 		t.Errorf("only %d calls succeeded", done)
 	}
 }
+
+// TestTurns makes tables by windows of rows, of which each continues the table of the one before, and compares
+// the last with the definition of the whole table. Some windows are empty, and some calls have a wrong code.
+func TestTurns(t *testing.T) {
+	defs := define.Resolved(Rows())
+	r := rand.New(rand.NewPCG(7, 8))
+	failed := 0
+	for k := range 150 {
+		rows, windows, by := r.IntN(40), 1+r.IntN(4), 1+r.IntN(9)
+		codes := func(n int) *value.Dense {
+			x := rowtest.RandomDense(r, []types.Elem{types.F64, types.I64}[r.IntN(2)], rows, 1)
+			for i := range rows {
+				x.Set(i, 0, value.I64(r.Int64N(int64(n))).Convert(x.Elem))
+			}
+			return x
+		}
+		of, in := rowtest.RowNamed(t, defs, "onehot.sums"), []value.Value{codes(4), rowtest.RandomDense(r, types.F64, rows, 1+r.IntN(3))}
+		attrs := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(4)}, op.Attr{Name: "panel", Val: op.Int(0)})
+		if k%2 == 0 {
+			of, in = rowtest.RowNamed(t, defs, "ctable.weights"), []value.Value{codes(4), codes(3)}
+			attrs = op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(4)}, op.Attr{Name: "m", Val: op.Int(3)}, op.Attr{Name: "crop", Val: op.Bool(k%4 == 0)})
+			if k%3 > 0 {
+				in = append(in, rowtest.RandomDense(r, []types.Elem{types.F64, types.F32, types.I64, types.Bool}[r.IntN(4)], rows, 1))
+			}
+		}
+		if rows > 0 && r.IntN(5) == 0 {
+			x := in[0].(*value.Dense)
+			x.Set(r.IntN(rows), 0, value.I64(4))
+			x.Set(r.IntN(rows), 0, value.I64(6))
+		}
+		call := func(d *op.Def, attrs *op.Attrs, in ...value.Value) *op.Call {
+			s := &op.Sig{Def: d, Attrs: attrs}
+			for _, v := range in {
+				s.In = append(s.In, v.Type())
+			}
+			c := &op.Call{Def: d, In: in, Attrs: attrs}
+			var err error
+			if c.Type, err = d.Type(s); err != nil {
+				t.Fatal(err)
+			}
+			c.Out = value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			return c
+		}
+		want, cause := of.Ref(call(of, attrs, in...))
+		var last value.Value
+		var err error
+		for turn := 1; turn <= windows && err == nil; turn++ {
+			x, a := in, attrs.With("windows", op.Int(windows)).With("by", op.Int(by)).With("turn", op.Int(turn))
+			if turn > 1 {
+				x = append(in[:len(in):len(in)], last)
+			}
+			c := call(rowtest.RowNamed(t, defs, of.Shard.Chain), a, x...)
+			ref, refErr := c.Def.Ref(c)
+			if err = c.Def.Kernel(c); (err == nil) != (refErr == nil) || err == nil && rowtest.Differ(c.Out, ref) != "" {
+				t.Fatalf("turn %d of %s: %v, %v", turn, of.Name, err, refErr)
+			}
+			last = c.Out
+		}
+		if cause != nil || err != nil {
+			if failed++; err == nil || cause == nil || err.Error() != cause.Error() {
+				t.Errorf("%s in %d windows fails with %v, not %v", of.Name, windows, err, cause)
+			}
+			continue
+		}
+		n := want.(*value.Dense).Rows
+		if s := rowtest.Differ(last.(*value.Dense).View((windows-1)*n, 0, n, last.(*value.Dense).Cols), want); s != "" {
+			t.Errorf("%s of %d rows in %d windows: %s", of.Name, rows, windows, s)
+		}
+	}
+	if failed < 9 {
+		t.Errorf("only %d calls failed", failed)
+	}
+}

@@ -127,7 +127,7 @@ func alikeInWindows(t *testing.T, rows map[string]*op.Def, d *op.Def, x *value.D
 	in := []value.Value{x}
 	windows := op.Attr{Name: "ranks", Val: op.Int(ranks)}
 	end := func(at int, in ...value.Value) *value.Dense {
-		attrs := op.MakeAttrs(windows, op.Attr{Name: "by", Val: op.Int(unit)}, op.Attr{Name: "at", Val: op.Int(at)})
+		attrs := op.MakeAttrs(windows, op.Attr{Name: "by", Val: op.Int(unit)}, op.Attr{Name: "turn", Val: op.Int(at + 1)})
 		return run(call(rows[d.Scan.End], attrs, in...))
 	}
 	if d.Scan.Joins(x.Elem) {

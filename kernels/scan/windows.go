@@ -33,14 +33,14 @@ func (c chain) next(s *value.Dense, j int, x value.Scalar) value.Scalar {
 // eachEnd calls f for each window whose last row a call of op.Scan.End makes: with that row of the result,
 // the window x, and the running row that x continues, nil if there is none.
 func eachEnd(call *op.Call, f func(to, x, before *value.Dense)) {
-	x, out, ranks, at := call.Dense(0), call.Result(), call.Type.Rows, call.Attrs.Int("at")
+	x, out, ranks, turn := call.Dense(0), call.Result(), call.Type.Rows, call.Attrs.Int("turn")
 	from, to := call.Lo, call.Hi
 	if from == to {
 		from, to = 0, ranks
 	}
 	for r := from; r < to; r++ {
 		lo, hi := op.WindowOf(r, ranks, x.Rows, call.Attrs.Val("by"))
-		if at >= 0 && r != at || lo == hi || x.Cols == 0 {
+		if turn > 0 && r != turn-1 || lo == hi || x.Cols == 0 {
 			continue
 		}
 		var before *value.Dense
@@ -58,7 +58,7 @@ func (c chain) end(name string) *op.Def {
 		Args: []op.Arg{{Name: "x"}, {Name: "before", Rest: true},
 			{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"},
 			{Name: "by", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of them"},
-			{Name: "at", Attr: true, Kind: op.IntVal, Doc: "the window; -1: all"}},
+			{Name: "turn", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the window, counted from 1; 0: all"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			t := s.In[0]
 			if !t.IsDense() || s.Attrs.Int("ranks") < 1 {
@@ -82,7 +82,7 @@ func (c chain) end(name string) *op.Def {
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			n := float64(s.In[0].Count())
-			if s.Attrs.Int("at") >= 0 {
+			if s.Attrs.Int("turn") > 0 {
 				n /= float64(out.Rows)
 			}
 			return op.Work{Flops: n, Bytes: 8 * n}

@@ -6,7 +6,6 @@ package sparse
 // those of the rank.
 
 import (
-	"cmp"
 	"slices"
 	"weak"
 
@@ -14,6 +13,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/vec"
 	"flow/memory"
 )
 
@@ -275,65 +275,65 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 		out.Ptr[i] = to
 	}
 	if add {
-		addEqual(out)
+		AddEqual(out)
 	}
 	return out
 }
 
-// addEqual sorts the entries of each row of m by column, in place. It adds entries with the same column in
+// AddEqual sorts the entries of each row of m by column, in place. It adds entries with the same column in
 // their order, and leaves out sums that are zero.
-func addEqual(m *value.CSR) {
-	type entry struct {
-		col, at int32
-		f       float64
-		n       int64
+func AddEqual(m *value.CSR) {
+	switch m.Elem {
+	case types.F64:
+		m.F64 = addEqual(m, m.F64)
+	case types.F32:
+		m.F32 = addEqual(m, m.F32)
+	case types.I64:
+		m.I64 = addEqual(m, m.I64)
+	default:
+		addEqual(m, []int64(nil))
 	}
-	order := func(a, b entry) int { return cmp.Or(cmp.Compare(a.col, b.col), cmp.Compare(a.at, b.at)) }
+}
+
+// addEqual is AddEqual of a matrix with the values val; nil: all are true. It returns the values.
+func addEqual[T vec.Number](m *value.CSR, val []T) []T {
+	var order []uint64 // of the entries of a row: column and place
+	var row []T
 	to, from := int64(0), int64(0)
-	var row []entry
 	for i := range m.Rows {
 		end := m.Ptr[i+1]
-		row = row[:0]
-		for ; from < end; from++ {
-			e := entry{col: m.Col[from], at: int32(len(row)), n: 1}
-			switch m.Elem {
-			case types.F64:
-				e.f = m.F64[from]
-			case types.I64:
-				e.n = m.I64[from]
-			}
-			row = append(row, e)
+		order = order[:0]
+		for k, j := range m.Col[from:end] {
+			order = append(order, uint64(j)<<32|uint64(k))
 		}
-		if !slices.IsSortedFunc(row, order) {
-			slices.SortFunc(row, order)
+		if !slices.IsSorted(order) {
+			slices.Sort(order)
 		}
-		for rest := row; len(rest) > 0; {
-			sum, k := rest[0], 1
-			for ; k < len(rest) && rest[k].col == sum.col; k++ {
-				if sum.n += rest[k].n; sum.f == 0 {
-					sum.f = rest[k].f // an old zero is no entry: 0 + -0 would lose the sign
-				} else {
-					sum.f += rest[k].f
+		if val != nil {
+			row = append(row[:0], val[from:end]...)
+		}
+		for k := 0; k < len(order); {
+			j, sum := order[k]>>32, T(0)
+			for ; k < len(order) && order[k]>>32 == j; k++ {
+				switch {
+				case val == nil:
+					sum = 1
+				case sum == 0:
+					sum = row[uint32(order[k])] // an old zero is no entry: 0 + -0 would lose the sign
+				default:
+					sum += row[uint32(order[k])]
 				}
 			}
-			rest = rest[k:]
-			switch m.Col[to] = sum.col; {
-			case m.Elem == types.F64 && sum.f == 0 || m.Elem == types.I64 && sum.n == 0:
+			if sum == 0 {
 				continue
-			case m.Elem == types.F64:
-				m.F64[to] = sum.f
-			case m.Elem == types.I64:
-				m.I64[to] = sum.n
+			}
+			if m.Col[to] = int32(j); val != nil {
+				val[to] = sum
 			}
 			to++
 		}
-		m.Ptr[i+1] = to
+		m.Ptr[i+1], from = to, end
 	}
 	m.Col = m.Col[:to]
-	switch m.Elem {
-	case types.F64:
-		m.F64 = m.F64[:to]
-	case types.I64:
-		m.I64 = m.I64[:to]
-	}
+	return val[:min(int(to), len(val))]
 }
