@@ -326,8 +326,8 @@ var pipeline = []step{
 
 // A plan by rows is taken at once if it is predicted to be as fast as leastShared of the ranks, or as
 // sharedEnough ranks. Otherwise it is taken if it is predicted to take at most rowsFaster of the time of a
-// plan by blocks. That is less than 1, because guessed costs are coarse. If ranks send at most rowsSent of the bytes
-// by rows, it is taken unless it is predicted to take longer.
+// plan by blocks. That is less than 1, because guessed costs are coarse. If ranks share some work by rows and send
+// at most rowsSent of the bytes, it is taken unless it is predicted to take longer.
 const leastShared, sharedEnough, rowsFaster, rowsSent = 0.5, 1.5, 0.5, 0.1
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
@@ -351,7 +351,8 @@ func (s *state) tryRows() {
 			return
 		}
 		r, b := rows.predicted(), blocks.predicted()
-		if r.Makespan > rowsFaster*b.Makespan && (r.Makespan > b.Makespan || float64(r.Bytes) > rowsSent*float64(b.Bytes)) {
+		fewer := rows.speedup > 1 && r.Makespan <= b.Makespan && float64(r.Bytes) <= rowsSent*float64(b.Bytes)
+		if r.Makespan > rowsFaster*b.Makespan && !fewer {
 			*s = blocks
 			return
 		}
