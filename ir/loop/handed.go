@@ -53,14 +53,19 @@ func HandOn(n *Nest) *Nest {
 	})
 }
 
-// shiftedLoads reports whether the block of loop s loads from one memory at places a constant apart.
+// shiftedLoads reports whether the block of loop s loads from one matrix at places a constant apart.
 func shiftedLoads(s *Stmt) bool {
 	list := s.Loop.Body.Stmts
 	for i := range list {
 		for k := range i {
 			a, b := &list[i], &list[k]
-			if a.Code == Load && b.Code == Load && a.Mem == b.Mem && a.Mem.Kind == ParamMem && (a.At[0].Const != b.At[0].Const || a.At[1].Const != b.At[1].Const) {
-				return true
+			if a.Code != Load || b.Code != Load || a.Mem != b.Mem || a.Mem.Kind != ParamMem {
+				continue
+			}
+			for axis := range a.At { // a scalar has no place
+				if a.At[axis].Const != b.At[axis].Const {
+					return true
+				}
 			}
 		}
 	}

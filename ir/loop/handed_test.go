@@ -106,3 +106,24 @@ func TestHandOnFlows(t *testing.T) {
 		t.Errorf("a round has %d loads, %d divisions and hands on %d values, want 1, 1, 3", count[loop.Load], count[loop.Div], len(body.Yield))
 	}
 }
+
+// TestHandOnScalars hands nothing on in a loop that loads a scalar twice.
+func TestHandOnScalars(t *testing.T) {
+	nest, err := loop.Parse(`nest(%0: f64[], %1: f64) (i: 0..3) {
+  v0 = f64 0.5
+  v1 = for r: 0..90 (v2 = v0) {
+    v3 = load %1
+    v4 = load %1
+    v5 = add v3, v4
+    v6 = add v2, v5
+    next v6
+  }
+  store out0[i, 0] v1
+} : (f64[3, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loop.HandOn(nest) != nest {
+		t.Error("the nest was changed")
+	}
+}
