@@ -17,6 +17,9 @@ func TestProductsAlongTheRowsOfAFactor(t *testing.T) {
 	}{
 		{"emit t(X) @ (sigmoid(X @ w) - y)", 1},
 		{"emit t(X) @ (X @ w)", 1},
+		{"emit t(X) @ (y - X @ w)", 1},
+		{"V = W[:, 0..1]\nemit t(X) @ (X[:, 0] + X @ V)", 1},
+		{"Z = rand(4100, 5, seed = 5)\nemit t(Z) @ (Z[:, 0] - Z @ rand(5, 1, seed = 6))", 1},
 		{"emit t(sigmoid(X @ w) - y) @ X", 1},
 		{"Z = materialize(rand(301, 9, seed = 5))\nemit t(Z) @ exp(X @ w)", 1},
 		{"P = sigmoid(X @ W)\nemit t(P) @ P", 1},

@@ -54,6 +54,7 @@ func (l *Linear) along() *op.Def {
 // rowsBefore makes the rows of a factor before the product reads them.
 type rowsBefore struct {
 	op.LoopBody
+	of    *op.Call
 	each  int // iterations a row
 	block int // rows of a block
 }
@@ -81,6 +82,7 @@ func (l *Linear) beginAlong(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	n, _ := first.Def.Loop.Space(first)
 	if n == 0 || n%rows != 0 {
+		startRows(first, 0, rows)
 		if err := first.Def.Kernel(first); err != nil {
 			return nil, err
 		}
@@ -90,11 +92,12 @@ func (l *Linear) beginAlong(c *op.Call, workers int) (op.LoopBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.beginPanels(product, workers, &rowsBefore{b, n / rows, RoundUp(max(1, alongElements/width), dense.Panel)}), nil
+	return l.beginPanels(product, workers, &rowsBefore{b, first, n / rows, RoundUp(max(1, alongElements/width), dense.Panel)}), nil
 }
 
 // make makes rows from..to-1.
 func (r *rowsBefore) make(worker, from, to int) error {
+	startRows(r.of, from, to)
 	return r.Chunk(worker, from*r.each, to*r.each)
 }
 
@@ -102,4 +105,12 @@ func (r *rowsBefore) make(worker, from, to int) error {
 func (r *rowsBefore) incomplete() bool {
 	x, ok := r.LoopBody.(op.Incomplete)
 	return ok && x.Incomplete()
+}
+
+// startRows gives rows from..to-1 of a result what they start from (op.Def.Accum).
+func startRows(c *op.Call, from, to int) {
+	if a := c.Def.Accum; a > 0 {
+		out := c.Result()
+		out.View(from, 0, to-from, out.Cols).CopyFrom(c.Dense(a-1).View(from, 0, to-from, out.Cols))
+	}
 }
