@@ -149,7 +149,11 @@ func BindType(s *op.Sig, down bool) (types.Type, error) {
 	out := s.In[0]
 	for i, t := range s.In {
 		if !t.IsDense() {
-			return out, op.Faultf(i, define.CodeKind, "%s takes dense matrices; this is %s", s.Def.Source(), t)
+			f := op.Faultf(i, define.CodeKind, "%s takes dense matrices; this is %s", s.Def.Source(), t)
+			if t.IsScalar() {
+				return out, f.WithHelp("[[x]] is the 1 x 1 matrix of a number, [[x, y]] the row of two")
+			}
+			return out, f
 		}
 		e, ok := types.Widen(out.Elem, t.Elem)
 		if !ok {
