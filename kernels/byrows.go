@@ -28,33 +28,19 @@ import (
 // so that the first of them is told.
 func byRows() *op.Def {
 	run := &op.Loop{Early: true, Rows: func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }, Space: byRowsSpace, Begin: beginByRows}
-	return &op.Def{
-		Name:   "byrows",
-		Hidden: true,
-		Doc:    "byrows runs reductions of rows and what is made of their results as one loop over rows, which may end with counts and sums by key; the passes row-blocks and keys make it.",
-		Args:   []op.Arg{{Name: "x", Rest: true}},
-		Type:   define.OwnType,
-		Ref: func(c *op.Call) (value.Value, error) {
-			out, err := c.Bodies[0].Eval(c.In, c)
-			if err != nil || c.Type.Kind == types.Tuple {
-				return value.Tuple(out), err
-			}
-			return out[0], nil
-		},
-		Laws:  op.Pure,
-		Flow:  op.Flow{Rate: op.Once},
-		Shard: op.Shard{Kind: op.ShardWhole},
+	return define.OfBody(op.Def{
+		Name: "byrows",
+		Doc:  "byrows runs reductions of rows and what is made of their results as one loop over rows, which may end with counts and sums by key; the passes row-blocks and keys make it.",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.ReadCost(s, 0)
 			w.Flops = 16 * float64(s.Attrs.Int("rows")) * float64(s.Attrs.Int("cols"))
 			w.Bytes += float64(out.Bytes())
 			return w
 		},
-		Kernel: run.Alone,
-		Along:  func(*op.Attrs) []int { return []int{op.AllInputs} },
-		Loop:   run,
-		Nests:  byRowsNests,
-	}
+		Along: func(*op.Attrs) []int { return []int{op.AllInputs} },
+		Loop:  run,
+		Nests: byRowsNests,
+	})
 }
 
 // byRowsNests is the loop of narrow rows, or those of the phases of wide ones.
@@ -90,7 +76,7 @@ type byRowsCode struct {
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
-	idle    sync.Pool // of *pipeRows
+	idle    sync.Pool // of *rowsRun
 	mu      sync.Mutex
 	by      map[string]*byRowsCode // for values that loops depend on: see bound
 }
@@ -211,11 +197,27 @@ func (x *rowLoops) widens(lost bool) bool {
 	return true
 }
 
-// byRowsRun is one execution.
-type byRowsRun struct {
+// rowsRun is one execution.
+type rowsRun struct {
 	rowLoops
 	lost atomic.Bool // the loops could not give all results
 	own  rowRange    // the rows of this rank, if ranks share the rows
+	// other begins to make the rows for which the loops have no value; nil: then the operators make all results.
+	other func() (op.LoopBody, error)
+	once  sync.Once
+	made  op.LoopBody
+	fails error
+}
+
+// execution is one that has been before, or a new one. Its values are those of in.
+func (c *byRowsCode) execution(call *op.Call, in []value.Value) *rowsRun {
+	x, ok := c.idle.Get().(*rowsRun)
+	if !ok {
+		x = &rowsRun{rowLoops: rowLoops{code: c}}
+	}
+	x.c, x.out = call, x.out[:0]
+	x.values = append(append(x.values[:0], value.I64(0)), in...)
+	return x
 }
 
 // beginByRows binds the loops. Where none can run, or little work has been seen, the operators run
@@ -223,7 +225,7 @@ type byRowsRun struct {
 func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	define.LendResults(c)
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode).bound(c.In)
-	x := &byRowsRun{rowLoops: rowLoops{code: code, c: c}}
+	x := code.execution(c, c.In)
 	if !code.worthwhile() || !x.begin(workers) {
 		if x.workers = nil; c.Part {
 			return x, nil
@@ -238,11 +240,11 @@ func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 }
 
 // begin binds the loops to operands and results, if there is a target for them.
-func (x *byRowsRun) begin(workers int) bool {
+func (x *rowsRun) begin(workers int) bool {
 	b := x.code.body
 	for k, r := range b.Yields {
-		d, ok := x.lent(k)
-		if t := b.Register(r); !ok { // of all elements
+		d := x.c.Lent(k)
+		if t := b.Register(r); d == nil { // of all elements
 			d = value.New(t.Elem, 1, 1)
 		}
 		if x.code.form.lanes && x.code.form.results[k].Keyed != nil {
@@ -250,75 +252,90 @@ func (x *byRowsRun) begin(workers int) bool {
 		}
 		x.out = append(x.out, d)
 	}
-	x.values = append([]value.Value{value.I64(0)}, x.c.In...)
 	return x.bind(x.c, workers)
 }
 
-// lent is result k where it is a matrix.
-func (x *byRowsRun) lent(k int) (*value.Dense, bool) {
-	if t, ok := x.c.Out.(value.Tuple); ok {
-		d, ok := t[k].(*value.Dense)
-		return d, ok
-	}
-	d, ok := x.c.Out.(*value.Dense)
-	return d, ok
-}
-
-// give sets result k.
-func (x *byRowsRun) give(k int, v value.Value) {
-	if d, ok := x.lent(k); ok {
-		if v != d {
-			d.CopyFrom(v.(*value.Dense))
-		}
-		return
-	}
-	if t, ok := x.c.Out.(value.Tuple); ok {
-		t[k] = v
-		return
-	}
-	x.c.Out = v
-}
-
 // oneByOne makes the results by the kernels of the operators.
-func (x *byRowsRun) oneByOne() error {
+func (x *rowsRun) oneByOne() error {
 	out, err := nest.NewInterpreter(x.code.body, nil, false, x.c, nil, nil).On(x.c.In)
 	if err != nil {
 		return err
 	}
 	for k, v := range out {
-		x.give(k, v)
+		x.c.Give(k, v)
 	}
 	return nil
 }
 
-// Chunk computes rows lo..hi-1.
-func (x *byRowsRun) Chunk(worker, lo, hi int) error {
+// Chunk computes rows lo..hi-1, or those of panels.
+func (x *rowsRun) Chunk(worker, lo, hi int) error {
+	if p := x.code.panel; p > 0 {
+		lo, hi = lo*p, min(hi*p, x.code.rows)
+	}
 	if x.c.Part {
-		x.covers(lo, hi)
+		x.own.covers(lo, hi)
 	}
 	if x.workers == nil || x.lost.Load() {
 		return nil
 	}
-	if p := x.code.panel; p > 0 {
-		lo, hi = lo*p, min(hi*p, x.code.rows)
-	}
 	done, err := x.rows(worker, lo, hi)
-	if err == nil && !done {
+	switch {
+	case err != nil || done:
+		return err
+	case x.other == nil:
 		x.lost.Store(true)
+		return nil
 	}
-	return err
+	x.once.Do(func() { x.made, x.fails = x.other() })
+	if x.fails != nil {
+		return x.fails
+	}
+	return x.made.Chunk(worker, lo, hi)
 }
 
 // Incomplete reports whether the loops could not give all rows.
-func (x *byRowsRun) Incomplete() bool { return x.lost.Load() }
+func (x *rowsRun) Incomplete() bool { return x.lost.Load() }
 
 // End completes what is of all rows.
-func (x *byRowsRun) End() error {
-	if x.c.Part && x.workers == nil {
-		return x.ownOneByOne()
+func (x *rowsRun) End() error {
+	if x.workers == nil {
+		if x.c.Part {
+			return x.ownOneByOne()
+		}
+		return nil
 	}
-	var first *rowWorker
 	lost := x.lost.Load()
+	first := x.together(lost)
+	if !lost && first && x.run.form.lanes {
+		lost = !x.giveKeyed()
+	}
+	if !x.widens(lost || x.made != nil) && lost {
+		x.code.apart.Store(true)
+	}
+	var err error
+	switch {
+	case lost && x.c.Part:
+		err = x.ownOneByOne()
+	case lost:
+		err = x.oneByOne()
+	case first:
+		for k, d := range x.out {
+			if x.c.Lent(k) == nil {
+				x.c.Give(k, d.At(0, 0))
+			}
+		}
+	}
+	if x.made != nil {
+		err = x.made.End()
+	}
+	x.forget()
+	return err
+}
+
+// together puts what the workers have reduced together, unless some of it is lost, and frees them. It reports
+// whether there are any.
+func (x *rowsRun) together(lost bool) bool {
+	var first *rowWorker
 	for _, w := range x.workers {
 		if w != nil && first == nil {
 			first = w
@@ -329,36 +346,32 @@ func (x *byRowsRun) End() error {
 			w.free()
 		}
 	}
-	if first != nil {
-		for _, l := range first.workers {
-			if !lost {
-				l.Finish()
-			}
-		}
-		first.free()
+	if first == nil {
+		return false
 	}
-	x.workers = nil
-	if !lost && first != nil && x.run.form.lanes {
-		lost = !x.giveKeyed()
-	}
-	if !x.widens(lost) && lost {
-		x.code.apart.Store(true)
-	}
-	switch {
-	case lost && x.c.Part:
-		return x.ownOneByOne()
-	case lost:
-		return x.oneByOne()
-	}
-	if first != nil {
-		for k, d := range x.out {
-			if _, ok := x.lent(k); !ok {
-				x.give(k, d.At(0, 0))
-			}
+	for _, l := range first.workers {
+		if !lost {
+			l.Finish()
 		}
 	}
-	x.out, x.run = nil, nil
-	return nil
+	first.free()
+	return true
+}
+
+// forget lets go of the values. An execution of reductions of rows alone is kept for the next one.
+func (x *rowsRun) forget() {
+	x.made, x.other, x.once, x.c = nil, nil, sync.Once{}, nil
+	clear(x.values)
+	clear(x.out)
+	clear(x.workers)
+	if x.run.form.lanes {
+		clear(x.run.in[0])
+	} else {
+		x.run = nil
+	}
+	if x.code.reduces {
+		x.code.idle.Put(x)
+	}
 }
 
 // rowRange is rows lo..hi-1, which workers add up to.
@@ -367,12 +380,8 @@ type rowRange struct {
 	lo, hi int
 }
 
-// covers notes that this rank makes iterations lo..hi-1: of rows, or of panels of rows.
-func (x *byRowsRun) covers(lo, hi int) {
-	if p := x.code.panel; p > 0 {
-		lo, hi = lo*p, min(hi*p, x.code.rows)
-	}
-	r := &x.own
+// covers adds rows lo..hi-1.
+func (r *rowRange) covers(lo, hi int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lo == r.hi {
@@ -382,7 +391,7 @@ func (x *byRowsRun) covers(lo, hi int) {
 }
 
 // ownOneByOne makes the results of this rank's rows by the kernels of the operators.
-func (x *byRowsRun) ownOneByOne() error {
+func (x *rowsRun) ownOneByOne() error {
 	b, lo, hi := x.code.body, x.own.lo, x.own.hi
 	if lo == hi {
 		return nil
@@ -399,7 +408,7 @@ func (x *byRowsRun) ownOneByOne() error {
 		return err
 	}
 	for k, v := range out {
-		d, _ := x.lent(k)
+		d := x.c.Lent(k)
 		from, made := lo, v.(*value.Dense)
 		if a := b.Yields[k] - len(b.Args); a >= 0 && b.Acts[a].Def.Keyed != nil {
 			from = 0
@@ -434,9 +443,9 @@ func bodyOfRows(b *op.Body, rows, n int) *op.Body {
 			a.Type.Rows = a.Type.Rows / panelsOf(rows, panel) * panelsOf(n, panel)
 		case a.Def.Keyed != nil:
 		case a.Type.Kind == types.Tuple:
-			var list []types.Type
-			for _, f := range a.Type.Ext.Fields {
-				list = append(list, fewer(f.Type))
+			list := a.Type.Parts()
+			for k, t := range list {
+				list[k] = fewer(t)
 			}
 			a.Type = types.TupleOf(list...)
 		default:

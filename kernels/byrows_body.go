@@ -5,7 +5,6 @@ package kernels
 
 import (
 	"slices"
-	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -71,13 +70,7 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 			continue
 		}
 		chain := add(op.Action{Def: a.Def, Type: types.DenseOf(a.Chain.Elem(), 1, a.Attrs.Int("cols")), Args: args, Chain: a.Chain})
-		results := []types.Type{a.Type}
-		if a.Type.Kind == types.Tuple {
-			results = results[:0]
-			for _, f := range a.Type.Ext.Fields {
-				results = append(results, f.Type)
-			}
-		}
+		results := a.Type.Parts()
 		var list []int
 		for k, f := range folds {
 			switch {
@@ -150,15 +143,6 @@ const mostShapes = 64
 
 // mostRowsIn is the most operands of a chain whose rows are reduced by loops.
 const mostRowsIn = 6
-
-// pipeRows is a reduction of rows by loops, with or without a chain before it.
-type pipeRows struct {
-	rowLoops
-	other func() (op.LoopBody, error) // makes the rows for which the loops have no value
-	once  sync.Once
-	made  op.LoopBody
-	fails error
-}
 
 // reducingRows makes rows that reduce rows run by loops, where enough work has been seen.
 func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bool)) []*op.Def {
@@ -277,18 +261,13 @@ func (j *job) rowsBody(c *op.Call) *op.Body {
 
 // beginRows binds the loops of a job that reduces rows; nil if it runs in another way, which begin
 // begins.
-func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers int) (op.LoopBody, error)) *pipeRows {
+func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers int) (op.LoopBody, error)) *rowsRun {
 	code := j.rowsOf(c)
 	if code == nil {
 		return nil
 	}
-	x, ok := code.idle.Get().(*pipeRows)
-	if !ok {
-		x = &pipeRows{rowLoops: rowLoops{code: code}}
-	}
+	x := code.execution(c, j.in)
 	x.other = func() (op.LoopBody, error) { return begin(c, workers) }
-	x.values, x.out = append(x.values[:0], value.I64(0)), x.out[:0]
-	x.values = append(x.values, j.in...)
 	if j.out != nil {
 		x.out = append(x.out, j.out)
 	}
@@ -301,46 +280,8 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 	return x
 }
 
-// Chunk reduces rows lo..hi-1.
-func (x *pipeRows) Chunk(worker, lo, hi int) error {
-	done, err := x.rows(worker, lo, hi)
-	if done || err != nil {
-		return err
-	}
-	x.once.Do(func() { x.made, x.fails = x.other() })
-	if x.fails != nil {
-		return x.fails
-	}
-	return x.made.Chunk(worker, lo, hi)
-}
-
-// End puts the workers' parts together.
-func (x *pipeRows) End() error {
-	for _, w := range x.workers {
-		if w != nil {
-			w.free()
-		}
-	}
-	var err error
-	if x.made != nil {
-		err = x.made.End()
-	}
-	x.widens(x.made != nil)
-	x.made, x.other, x.once = nil, nil, sync.Once{}
-	if x.c = nil; x.run.form.lanes {
-		clear(x.run.in[0])
-	} else {
-		x.run = nil
-	}
-	clear(x.values) // keep no value alive
-	clear(x.out)
-	clear(x.workers)
-	x.code.idle.Put(x)
-	return err
-}
-
 // table is the memory of the tables of result k, which is by key.
-func (x *byRowsRun) table(k int) *value.Dense {
+func (x *rowsRun) table(k int) *value.Dense {
 	y := &x.code.form.results[k]
 	e := types.I64 // what comes in any order
 	if y.Ordered() {
@@ -352,13 +293,13 @@ func (x *byRowsRun) table(k int) *value.Dense {
 
 // giveKeyed makes the results by key of their tables; false where a chain is not finite: rows of
 // other keys count in it, too.
-func (x *byRowsRun) giveKeyed() bool {
+func (x *rowsRun) giveKeyed() bool {
 	for k := range x.code.form.results {
 		y := &x.code.form.results[k]
 		if y.Keyed == nil {
 			continue
 		}
-		to, _ := x.lent(k)
+		to := x.c.Lent(k)
 		table := x.out[k]
 		_, n := y.Tables(x.code.rows, x.code.panel)
 		if table.Elem == types.F64 && to.Elem == types.F64 {

@@ -137,7 +137,7 @@ func TestRowsByLoops(t *testing.T) {
 						} else if l, fail := d.Loop.Begin(c, 2); fail != nil {
 							err = fail
 						} else {
-							if _, ok := l.(*pipeRows); ok {
+							if _, ok := l.(*rowsRun); ok {
 								begun++
 							}
 							for k := 0; k < rows && err == nil; k += 10 {

@@ -28,57 +28,30 @@ func nestRow() *op.Def {
 		},
 		Begin: beginNest,
 	}
-	return &op.Def{
-		Name:   "nest",
-		Role:   op.Grouped,
-		Hidden: true,
-		Doc:    "nest runs operators that compute and move elements as one loop over the elements of their results; the pass group makes it.",
-		Args:   []op.Arg{{Name: "x", Rest: true}},
-		Type:   define.OwnType,
-		Ref: func(c *op.Call) (value.Value, error) {
-			out, err := c.Bodies[0].Eval(c.In, c)
-			if err != nil || c.Type.Kind == types.Tuple {
-				return value.Tuple(out), err
-			}
-			return out[0], nil
-		},
-		Laws:  op.Pure,
-		Flow:  op.Flow{Rate: op.Once},
-		Shard: op.Shard{Kind: op.ShardWhole},
+	return define.OfBody(op.Def{
+		Name: "nest",
+		Role: op.Grouped,
+		Doc:  "nest runs operators that compute and move elements as one loop over the elements of their results; the pass group makes it.",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.Kind != types.Tuple {
 				return define.StreamCost(s, out, 8)
 			}
 			w := define.ReadCost(s, 0)
-			for _, f := range out.Ext.Fields {
-				w.Flops += 8 * float64(f.Type.Count())
-				w.Bytes += float64(f.Type.Bytes())
+			for _, t := range out.Parts() {
+				w.Flops += 8 * float64(t.Count())
+				w.Bytes += float64(t.Bytes())
 			}
 			return w
 		},
-		Kernel: run.Alone,
-		Loop:   run,
-		Nests:  spaceNests,
-	}
+		Loop:  run,
+		Nests: spaceNests,
+	})
 }
 
 // sharedShape returns the type of the first result, whose shape all results have.
-func sharedShape(c *op.Call) types.Type {
-	if c.Type.Kind == types.Tuple {
-		return c.Type.Ext.Fields[0].Type
-	}
-	return c.Type
-}
+func sharedShape(c *op.Call) types.Type { return c.Type.Parts()[0] }
 
 func nestWindows(c *op.Call) window.Windows { return window.Of(sharedShape(c), false) }
-
-// nestResult returns the memory of result k.
-func nestResult(c *op.Call, k int) *value.Dense {
-	if t, ok := c.Out.(value.Tuple); ok {
-		return t[k].(*value.Dense)
-	}
-	return c.Result()
-}
 
 // spaceCode is a body as loops, which are written when enough work has been seen.
 type spaceCode struct {
@@ -163,7 +136,7 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	p := nest.NewInterpreter(c.Bodies[0], nil, false, c, nil, nil)
 	out, err := p.On(c.In)
 	for k, v := range out {
-		nestResult(c, k).CopyFrom(v.(*value.Dense))
+		c.Give(k, v)
 	}
 	return &nestSpace{Windows: nestWindows(c), c: c}, err
 }
@@ -196,7 +169,7 @@ func (x *nestSpace) bind() bool {
 			continue
 		}
 		for k, d := range r.out {
-			nestResult(x.c, k).Window(d, r.Row, r.Col, r.Rows, r.Cols)
+			x.c.Lent(k).Window(d, r.Row, r.Col, r.Rows, r.Cols)
 		}
 		for k, o := range r.Operands {
 			r.in[2+k] = x.c.In[o.Register]

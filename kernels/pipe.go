@@ -61,8 +61,8 @@ func pipeCost(s *op.Sig, out types.Type) op.Work {
 	w := define.ReadCost(s, 0)
 	w.Flops = 8 * n
 	if out.Kind == types.Tuple {
-		for _, f := range out.Ext.Fields {
-			w.Bytes += float64(f.Type.Bytes())
+		for _, t := range out.Parts() {
+			w.Bytes += float64(t.Bytes())
 			w.Flops += 4 * n
 		}
 	}
@@ -132,33 +132,18 @@ func pipeJob(c *op.Call) (job, error) {
 	}
 	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(), from: placeOf(c), fold: c.Attrs.Str("fold"),
 		ends: make([]ending, 0, len(folds))}
-	if c.Type.Kind != types.Tuple {
-		out, _ := c.Out.(*value.Dense)
-		j.ends = append(j.ends, ending{Fold: folds[0], result: c.Type, out: out})
-		return j, nil
-	}
-	lent, _ := c.Out.(value.Tuple)
-	for k, f := range folds {
-		e := ending{Fold: f, at: k, result: c.Type.Ext.Fields[k].Type}
-		if lent != nil {
-			e.out, _ = lent[k].(*value.Dense)
+	for k, t := range c.Type.Parts() {
+		e := ending{Fold: folds[k], at: k, result: t}
+		if c.Out != nil {
+			e.out = c.Lent(k)
 		}
-		if f != nil {
+		if e.Fold != nil {
 			j.ends = append(j.ends, e)
 		} else if j.out = e.out; j.out != nil && j.rows > 0 && j.cols > 0 {
 			j.alias = lendsMemory(c.In, j.out)
 		}
 	}
 	return j, nil
-}
-
-// give sets the result of an ending that is no lent matrix.
-func (x *ending) give(c *op.Call, v value.Value) {
-	if t, ok := c.Out.(value.Tuple); ok {
-		t[x.at] = v
-		return
-	}
-	c.Out = v
 }
 
 // stepped is what the definitions of the steps of a program make of elements of its operands, which regs
@@ -231,7 +216,7 @@ func pipeRef(c *op.Call) (value.Value, error) {
 	if c.Type.Kind != types.Tuple {
 		return j.ends[0].ref(y)
 	}
-	out := make(value.Tuple, len(c.Type.Ext.Fields))
+	out := make(value.Tuple, len(c.Type.Parts()))
 	out[0] = y // if it is a result
 	for k := range j.ends {
 		if out[j.ends[k].at], err = j.ends[k].ref(y); err != nil {

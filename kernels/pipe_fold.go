@@ -77,7 +77,7 @@ func (f *folder) finish(x *execution) {
 	case f.Part:
 		f.Finish(f.out, x.rows*x.cols)
 	default:
-		f.give(x.c, f.Result(0, f.result.Elem, x.rows*x.cols))
+		x.c.Give(f.at, f.Result(0, f.result.Elem, x.rows*x.cols))
 	}
 }
 

@@ -83,7 +83,7 @@ func (j *job) empty(c *op.Call) error {
 		if err := x.Def.Kernel(&call); err != nil {
 			return err
 		}
-		x.give(c, call.Out)
+		c.Give(x.at, call.Out)
 	}
 	return nil
 }

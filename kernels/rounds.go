@@ -18,26 +18,16 @@ import (
 )
 
 func roundsRow() *op.Def {
-	return &op.Def{
-		Name:   "rounds",
-		Hidden: true,
-		Role:   op.Rounds,
-		Doc:    "rounds runs a loop over numbers that a cache holds as one task; the pass rounds makes it.",
-		Args:   []op.Arg{{Name: "x", Rest: true}},
-		Type:   define.OwnType,
-		Ref: func(c *op.Call) (value.Value, error) {
-			out, err := c.Bodies[0].Eval(c.In, c)
-			return value.Tuple(out), err
-		},
-		Laws:  op.Pure,
-		Flow:  op.Flow{Rate: op.Once},
-		Shard: op.Shard{Kind: op.ShardWhole},
+	return define.OfBody(op.Def{
+		Name: "rounds",
+		Role: op.Rounds,
+		Doc:  "rounds runs a loop over numbers that a cache holds as one task; the pass rounds makes it.",
 		Cost: func(*op.Sig, types.Type) op.Work {
 			return op.Work{Flops: 1e5} // of a loop with an unknown number of rounds
 		},
 		Kernel: roundsKernel,
 		Nests:  roundsNests,
-	}
+	})
 }
 
 // roundsCode is a body as a loop of one point, in the forms that were needed.

@@ -218,6 +218,31 @@ func (c *Call) Settle() error {
 // Result returns the lent output matrix.
 func (c *Call) Result() *value.Dense { return c.Out.(*value.Dense) }
 
+// Lent returns the memory of result k, 0 if there is one result; nil: none has been lent.
+func (c *Call) Lent(k int) *value.Dense {
+	v := c.Out
+	if t, ok := v.(value.Tuple); ok {
+		v = t[k]
+	}
+	d, _ := v.(*value.Dense)
+	return d
+}
+
+// Give sets result k: it copies a matrix to the memory that has been lent for it.
+func (c *Call) Give(k int, v value.Value) {
+	if d := c.Lent(k); d != nil {
+		if v != d {
+			d.CopyFrom(v.(*value.Dense))
+		}
+		return
+	}
+	if t, ok := c.Out.(value.Tuple); ok {
+		t[k] = v
+		return
+	}
+	c.Out = v
+}
+
 // Env is what effectful operators may use. Calls come in program order per sink.
 type Env interface {
 	// Stdout is where emit prints.

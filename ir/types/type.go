@@ -111,6 +111,18 @@ func (t Type) Count() int {
 // Bytes returns the size of a dense matrix or scalar in memory.
 func (t Type) Bytes() int { return t.Count() * t.Elem.Size() }
 
+// Parts returns the types of the fields of a tuple. Those of another type are the type itself.
+func (t Type) Parts() []Type {
+	if t.Kind != Tuple {
+		return []Type{t}
+	}
+	out := make([]Type, len(t.Ext.Fields))
+	for k, f := range t.Ext.Fields {
+		out[k] = f.Type
+	}
+	return out
+}
+
 // Equal reports whether two types are the same.
 func (t Type) Equal(o Type) bool {
 	a, b := t, o

@@ -62,3 +62,20 @@ func LendResults(c *op.Call) {
 	}
 	c.Out = out
 }
+
+// OfBody completes a hidden row whose results are those of its body, on all its operands.
+func OfBody(d op.Def) *op.Def {
+	d.Hidden, d.Args, d.Type = true, []op.Arg{{Name: "x", Rest: true}}, OwnType
+	d.Laws, d.Flow, d.Shard = op.Pure, op.Flow{Rate: op.Once}, op.Shard{Kind: op.ShardWhole}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		out, err := c.Bodies[0].Eval(c.In, c)
+		if err != nil || c.Type.Kind == types.Tuple {
+			return value.Tuple(out), err
+		}
+		return out[0], nil
+	}
+	if d.Kernel == nil {
+		d.Kernel = d.Loop.Alone
+	}
+	return &d
+}

@@ -26,29 +26,19 @@ func (l *Linear) along() *op.Def {
 		panel := c.Attrs.Int("panel")
 		return (c.Type.Ext.Fields[0].Type.Rows + panel - 1) / panel, 1
 	}
-	return &op.Def{
-		Name:   "panels.along",
-		Hidden: true,
-		Doc:    "panels.along makes the rows of a matrix and sums a product over them, block of rows by block of rows; fusion makes it.",
-		Args:   []op.Arg{{Name: "x", Rest: true}},
-		Type:   define.OwnType,
-		Ref: func(c *op.Call) (value.Value, error) {
-			out, err := c.Bodies[0].Eval(c.In, c)
-			return value.Tuple(out), err
-		},
-		Laws:  op.Pure,
-		Flow:  op.Flow{Rate: op.Once},
-		Rate:  "gemm",
-		Shard: op.Shard{Kind: op.ShardWhole},
+	return define.OfBody(op.Def{
+		Name: "panels.along",
+		Doc:  "panels.along makes the rows of a matrix and sums a product over them, block of rows by block of rows; fusion makes it.",
+		Rate: "gemm",
 		Cost: func(s *op.Sig, out types.Type) op.Work { // as if a product made the rows, and some operations an element
 			w := define.ReadCost(s, 0)
-			made, sums := out.Ext.Fields[0].Type, out.Ext.Fields[1].Type
+			made, sums := out.Parts()[0], out.Parts()[1]
 			w.Flops = float64(made.Rows) * (4*float64(sums.Count()) + 8*float64(made.Cols))
 			w.Bytes += float64(made.Bytes())
 			return w
 		},
 		Loop: &op.Loop{Space: space, Begin: l.beginAlong},
-	}
+	})
 }
 
 // rowsBefore makes the rows of a factor before the product reads them.
