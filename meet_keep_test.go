@@ -57,6 +57,14 @@ func TestRanksKeepEntries(t *testing.T) {
 			i, j := place()
 			return fmt.Sprintf("%d %d", i, j)
 		})},
+		{graph, write("graph.mtx", market("pattern general"), func(int) string {
+			i, j := place()
+			return fmt.Sprintf("%d %d", 1+(i-1)*i/n, j)
+		})},
+		{graph, write("undirected.mtx", market("pattern symmetric"), func(k int) string {
+			i, j := below()
+			return fmt.Sprintf("%d %d", i, j-k%3%2*(j-i))
+		})},
 		{graph, write("edges.txt", "# from to\n", func(int) string {
 			i, j := place()
 			return fmt.Sprintf("%d\t%d", i*i/n, j)

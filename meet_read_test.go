@@ -36,6 +36,7 @@ func TestMistakesInWholeFiles(t *testing.T) {
 		{"x.mtx", strings.Replace(strings.Replace(head, "coordinate", "array", 1), "3000 3000 100000", "100000 2", 1), "%d\n%d", dense},
 		{"x.mtx.gz", head, "%d %d 1.5", "X = read(%q, sparse = true)\nemit sum(X @ ones(X.cols, 40))\n"},
 		{"x.mtx", head, "%d %d 1.5", "X = read(%q, sparse = true)\nemit sum(X @ ones(X.cols, 40))\n"},
+		{"x.mtx", strings.Replace(head, "real", "pattern", 1), "%d %d", "X = read_graph(%q)\nemit sum(X @ ones(X.cols, 40))\n"},
 		{"x.txt", "# edges\n", "%d %d", "X = read_graph(%q)\nemit sum(X @ ones(X.cols, 40))\n"},
 		{"x.txt.gz", "# edges\n", "%d %d", "X = read_graph(%q)\nemit sum(X @ ones(X.cols, 40))\n"},
 	} {
@@ -74,6 +75,45 @@ func TestMistakesInWholeFiles(t *testing.T) {
 	}
 }
 
+// A .csr of which each rank reads its own rows is refused with the words of one rank if it is damaged anywhere, cut
+// off or not square. Ranks print the same of a whole one.
+func TestDamagedGraphs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g.csr")
+	for _, made := range []string{"rand_graph(3000, 60000, seed = 2)", "rand_sparse(2000, 3000, 0.02, seed = 1)", "rand_sparse(3000, 3000, 0.02, seed = 1)"} {
+		if _, err := compiled(t, fmt.Sprintf("emit %s to %q\n", made, path), 1).Run(context.Background(), RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := fmt.Sprintf("emit 1\nG = read_graph(%q)\nemit nnz(G)\nemit sum(G @ seq(0, G.cols))\nemit sum(t(G) @ ones(G.rows, 30))\n", path)
+		for k := range 8 {
+			at := -2 + k + max(0, k-1)*len(whole)/7
+			text := bytes.Clone(whole)
+			switch {
+			case at == -1:
+				text = text[:len(text)-9]
+			case at >= 0:
+				text[at] ^= 0x40
+			}
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			want, _, told := readTogether(t, 1, program)
+			got, _, errs := readTogether(t, 3, program)
+			if (told[0] != nil) != (at > -2 || strings.Contains(made, "2000")) || got != want {
+				t.Errorf("%s, damaged at %d: three ranks print %q, not %q (%v)", made, at, got, want, told[0])
+			}
+			for rank, e := range errs {
+				if onRank.ReplaceAllString(fmt.Sprint(e), "") != fmt.Sprint(told[0]) {
+					t.Errorf("%s, damaged at %d: rank %d fails with\n%v\nnot\n%v", made, at, rank, e, told[0])
+				}
+			}
+		}
+	}
+}
+
 // zipped returns a text, compressed.
 func zipped(t *testing.T, text []byte) []byte {
 	t.Helper()
@@ -101,12 +141,16 @@ func TestRanksCountWhatTheyRead(t *testing.T) {
 		{"a.npy", dense, 1, true}, {"a.npy.gz", dense, 1, false}, {"a.csv", dense, 2, true}, {"a.csv.gz", dense, 1, false},
 		{"a.tsv", dense, 2, true}, {"a.mtx", dense, 1, true}, {"a.mtx.gz", dense, 1, false},
 		{"s.mtx", sparse, 1, true}, {"s.mtx.gz", sparse, 1, false}, {"s.csr", sparse, 2, true}, {"s.csr.gz", sparse, 1, false},
-		{"g.txt", graph, 1, true}, {"g.txt.gz", graph, 1, false}, {"g.mtx", graph, 1, true}, {"g.csr", graph, 1, false},
+		{"g.txt", graph, 1, true}, {"g.txt.gz", graph, 1, false}, {"g.mtx", graph, 1, true}, {"g.csr", graph, 2, true},
+		{"pattern.mtx", graph, 1, true}, {"pattern.csr", graph, 2, true}, {"g.csr.gz", graph, 1, false},
 	} {
 		path := filepath.Join(dir, x.name)
 		made := fmt.Sprintf("emit rand(%d, 30, seed = 3) to %q\n", rows, path)
 		if x.text != dense {
 			made = fmt.Sprintf("emit rand_sparse(9000, 9000, 0.004, seed = 2) to %q\n", path)
+		}
+		if strings.HasPrefix(x.name, "pattern") {
+			made = fmt.Sprintf("emit rand_graph(9000, 900000, seed = 2) to %q\n", path)
 		}
 		if strings.HasPrefix(x.name, "g.txt") {
 			writeEdges(t, path)
@@ -138,7 +182,7 @@ func TestRanksCountWhatTheyRead(t *testing.T) {
 				t.Errorf("%s: rank %d reads %.0f bytes and not none", x.name, r.Rank, read)
 			case !x.cut && r.Rank == 0 && r.ReadSent == 0:
 				t.Errorf("%s: rank 0 sends on nothing of it", x.name)
-			case x.text != dense && (x.name == "g.txt" || x.name == "s.mtx") && r.ReadSent == 0:
+			case x.text != dense && (x.name == "g.txt" || x.name == "s.mtx" || x.name == "pattern.mtx") && r.ReadSent == 0:
 				t.Errorf("%s: rank %d sends on nothing of the entries that it keeps", x.name, r.Rank)
 			case x.text == dense && float64(r.ReadSent) > rows*30*8*0.67:
 				t.Errorf("%s: rank %d sends on %d bytes, not the rows of each rank", x.name, r.Rank, r.ReadSent)

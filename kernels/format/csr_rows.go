@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"flow/ir/types"
 	"flow/ir/value"
 )
 
@@ -42,30 +43,68 @@ func HasSparseParts(path string, o Options) bool {
 // head, its length and its checksum. All of the file is read for that, in blocks (Options.Share).
 func HasRows(path string, o Options) bool {
 	return csrParts(path, o, func(in *input, h csrLayout) error {
-		end := h.end()
-		if h.summed {
-			end += csrSumSize
-		}
-		if in.size != end {
+		_, err := in.summed(o, h, 0)
+		return err
+	})
+}
+
+// GraphRows is HasRows of the square matrix of a graph, with a checksum. It also counts the edges of each vertex.
+func GraphRows(path string, o Options) (k Kept, ok bool) {
+	return k, csrParts(path, o, func(in *input, h csrLayout) error {
+		if h.Rows != h.Cols || !h.summed || in.holds(0, "the rows", 28*float64(h.Rows), 0) != nil {
 			return errUncut
 		}
-		if !h.summed || h.end() == h.at {
-			return nil
-		}
-		a, err := o.share(Task{Path: path, Size: h.end(), Begin: h.at, Block: max(leastBlock, (h.end()-h.at)/mostBlocks), Sum: true})
+		parts, err := in.summed(o, h, h.Cols)
 		if err != nil {
 			return err
 		}
-		sum := uint32(0)
-		for _, e := range a.Parts {
-			sum = joinSums(sum, e.Sum, e.Bytes)
+		ptr := make([]int64, h.Rows+1)
+		if _, err := in.plain.ReadAt(bytesOf(ptr), h.at); err != nil {
+			return err
 		}
-		var want [csrSumSize]byte
-		if _, err := in.plain.ReadAt(want[:], h.end()); err != nil || binary.LittleEndian.Uint32(want[:]) != sum {
-			return errUncut // reading all of it tells
+		k = Kept{Header: h.Header, ByRow: make([]float64, h.Rows), ByCol: make([]float64, h.Cols)}
+		k.Elem = types.Bool
+		for i := range k.ByRow {
+			if k.ByRow[i] = float64(ptr[i+1] - ptr[i]); ptr[i+1] < ptr[i] {
+				return errUncut
+			}
+		}
+		for _, e := range parts {
+			for j, n := range of[int32](e.To) {
+				k.ByCol[j] += float64(n)
+			}
 		}
 		return nil
 	})
+}
+
+// summed compares the length and the checksum of a .csr with its head. It fails if they are wrong. If cols is
+// not 0, the result counts the entries of so many columns (Entries.To).
+func (in *input) summed(o Options, h csrLayout, cols int) ([]Entries, error) {
+	end := h.end()
+	if h.summed {
+		end += csrSumSize
+	}
+	if in.size != end {
+		return nil, errUncut
+	}
+	if !h.summed || h.end() == h.at {
+		return nil, nil
+	}
+	block := max(leastBlock, (h.end()-h.at)/mostBlocks+3) &^ 3 // whole numbers of columns
+	a, err := o.share(Task{Path: in.file, Size: h.end(), Begin: h.at, Block: block, Sum: true, Cols: cols, From: h.cols(), To: h.values()})
+	if err != nil {
+		return nil, err
+	}
+	sum := uint32(0)
+	for _, e := range a.Parts {
+		sum = joinSums(sum, e.Sum, e.Bytes)
+	}
+	var want [csrSumSize]byte
+	if _, err := in.plain.ReadAt(want[:], h.end()); err != nil || binary.LittleEndian.Uint32(want[:]) != sum {
+		return nil, errUncut // reading all of it tells
+	}
+	return a.Parts, nil
 }
 
 // sum sums the blocks lo..hi-1.
@@ -74,8 +113,42 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 	end := min(c.Begin+int64(hi)*c.Block, c.Size)
 	r := bufio.NewReaderSize(io.NewSectionReader(file, begin, end-begin), bufferSize)
 	h := crc32.New(csrTable())
-	n, err := io.Copy(h, r)
-	return Entries{Sum: h.Sum32(), Bytes: n}, err
+	cols := columnCount{at: begin, from: c.From, to: c.To, n: make([]int32, c.Cols)}
+	to := io.Writer(h)
+	if c.Cols > 0 {
+		to = io.MultiWriter(h, &cols)
+	}
+	n, err := io.Copy(to, r)
+	return Entries{Sum: h.Sum32(), Bytes: n, To: bytesOf(cols.n)}, err
+}
+
+// columnCount counts how often each column occurs among the numbers in bytes from..to-1 of what is written to it.
+// at is the next byte, and rest the beginning of a number. It fails for a number that is no column.
+type columnCount struct {
+	at, from, to int64
+	rest         []byte
+	n            []int32
+}
+
+func (c *columnCount) Write(p []byte) (int, error) {
+	lo, hi := max(c.from-c.at, 0), min(c.to-c.at, int64(len(p)))
+	c.at += int64(len(p))
+	if lo >= hi {
+		return len(p), nil
+	}
+	text := p[lo:hi]
+	if len(c.rest) > 0 {
+		text = append(c.rest, text...)
+	}
+	for ; len(text) >= 4; text = text[4:] {
+		j := binary.LittleEndian.Uint32(text)
+		if uint64(j) >= uint64(len(c.n)) {
+			return 0, errUncut
+		}
+		c.n[j]++
+	}
+	c.rest = append([]byte(nil), text...)
+	return len(p), nil
 }
 
 // joinSums returns the CRC-32C of a text with sum a followed by one with sum b and n bytes. Appending a zero

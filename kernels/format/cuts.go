@@ -45,6 +45,9 @@ type Task struct {
 	Market             *Market // the entries of this Matrix Market file
 	Sum                bool    // the checksum of the bytes
 	Keep               bool    // each process keeps the entries that it reads and answers with their Told
+	Graph              bool    // the entries of a Matrix Market file are edges
+	Cols               int     // of a sum: the bytes From..To-1 are numbers of columns below it, which are counted
+	From, To           int64
 
 	read *atomic.Int64 // as in Options
 }

@@ -19,7 +19,7 @@ func ReadGraph(path string, o Options) (*value.CSR, error) {
 	ext := extension(path, o)
 	if ext == "mtx" || ext == "csr" {
 		m, err := ReadSparse(path, o)
-		return asGraph(path, m, err)
+		return AsGraph(path, m, err)
 	}
 	if m, ok := cutEdges(path, o, partBlock); ok {
 		return m, nil
@@ -32,8 +32,8 @@ func ReadGraph(path string, o Options) (*value.CSR, error) {
 	return m, err
 }
 
-// asGraph is the places of a square sparse matrix.
-func asGraph(name string, m *value.CSR, err error) (*value.CSR, error) {
+// AsGraph is the places of a square sparse matrix, which was read of a file with this name if err is nil.
+func AsGraph(name string, m *value.CSR, err error) (*value.CSR, error) {
 	switch {
 	case err != nil:
 		return nil, err

@@ -26,7 +26,7 @@ type Entries struct {
 	Sum      uint32 // CRC-32C of Bytes bytes
 	Bytes    int64
 	// Count is the number of entries that another process keeps. From and To hold how many of its edges begin
-	// and end at each vertex, as int32.
+	// and end at each vertex, as int32. Of a sum, To has the entries of each column.
 	Count    int
 	From, To []byte
 }
@@ -44,12 +44,21 @@ func (c Task) Told(parts []Entries) Entries {
 		}
 		t.Lines += e.Lines
 	}
-	if c.Edges {
-		from, to := make([]int32, t.Most+1), make([]int32, t.Most+1)
+	if c.Edges || c.Graph {
+		vertices := int(t.Most) + 1
+		if c.Graph {
+			vertices = c.Market.Rows
+		}
+		from, to := make([]int32, vertices), make([]int32, vertices)
 		for _, e := range parts {
 			for k, i := range of[int32](e.Row) {
+				j := of[int32](e.Col)[k]
 				from[i]++
-				to[of[int32](e.Col)[k]]++
+				to[j]++
+				if c.Graph && symmetry(c.Market.Symmetry) == symmetric && i != j {
+					from[j]++
+					to[i]++
+				}
 			}
 		}
 		t.From, t.To = bytesOf(from), bytesOf(to)
@@ -57,41 +66,42 @@ func (c Task) Told(parts []Entries) Entries {
 	return t
 }
 
-// Kept describes a sparse matrix whose entries several processes keep. ByRow and ByCol hold how many edges
-// begin and end at each vertex, equal edges included. They are nil for Matrix Market files.
+// Kept describes a sparse matrix whose entries several processes keep. Of a graph, ByRow and ByCol hold how many
+// edges begin and end at each vertex, equal edges included.
 type Kept struct {
 	Header
 	ByRow, ByCol []float64
 }
 
-// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges,
-// together with other processes (Options.Share). Each process keeps the entries that it reads. ok is false
+// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges or of a
+// square pattern, together with other processes (Options.Share). Each process keeps the entries that it reads. ok is false
 // if they have not done so, or if the file has a mistake: the caller then reads the file alone, which
 // reports the mistake.
 func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	ext := extension(path, o)
-	if o.Share == nil || (ext == "mtx" || ext == "csr") == graph || !graph && !Shared(path, o) {
+	market, cause := !graph || ext == "mtx", Edges
+	if o.Share == nil || ext == "csr" || market && !Shared(path, o) {
 		return k, false
 	}
-	cause := MatrixMarket
-	if graph {
-		cause = Edges
+	if market {
+		cause = MatrixMarket
 	}
 	_ = open(path, cause, o, func(in *input) error {
 		entries := -1
 		t, some := edgesTask(in, o, ext, partBlock)
-		if !graph {
+		if market {
 			r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
 			if _, _, err := r.sparseHead(); err != nil {
 				return err
 			}
 			k.Header, entries = r.Header, r.entries
 			t, some = r.task(partBlock)
+			some = some && (!graph || r.Elem == types.Bool && r.Rows == r.Cols) // zeros are no edges
 		}
 		if !some {
 			return nil
 		}
-		t.Keep = true
+		t.Keep, t.Graph = true, market && graph
 		a, err := o.share(t)
 		if err != nil {
 			return err
@@ -101,8 +111,9 @@ func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 			n, most = n+e.Count, max(most, e.Most)
 		}
 		if graph {
-			vertices := int(most) + 1
-			k.Header = Header{Elem: types.Bool, Rows: vertices, Cols: vertices, Sparse: true, Entries: n}
+			if vertices := int(most) + 1; !market {
+				k.Header = Header{Elem: types.Bool, Rows: vertices, Cols: vertices, Sparse: true, Entries: n}
+			}
 			k.ByRow, k.ByCol = make([]float64, k.Rows), make([]float64, k.Cols)
 			for _, e := range a.Parts {
 				for i, n := range of[int32](e.From) {
@@ -111,7 +122,7 @@ func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 				}
 			}
 		}
-		ok = n > 0 && (graph || n == entries) && in.holds(0, "the rows", 12*float64(k.Rows), 0) == nil
+		ok = n > 0 && (!market || n == entries) && in.holds(0, "the rows", 12*float64(k.Rows), 0) == nil
 		return nil
 	})
 	return k, ok

@@ -64,7 +64,7 @@ func ParseGraph(r io.Reader, name string, o Options) (*value.CSR, error) {
 		return nil, err
 	}
 	_, m, err := f.readSparse(in, o, false)
-	return asGraph(name, m, err)
+	return AsGraph(name, m, err)
 }
 
 // newInput is an input of unknown size.

@@ -85,7 +85,7 @@ func (in *Input) Keep(t format.Task, lo, hi, count int, parts []format.Entries) 
 	if in.kept == nil {
 		in.kept = map[string]keptEntries{}
 	}
-	in.kept[keptAs(t.Path, t.Edges)] = keptEntries{t, lo, hi, count, parts}
+	in.kept[keptAs(t.Path, t.Edges || t.Graph)] = keptEntries{t, lo, hi, count, parts}
 }
 
 // relocated returns a matrix of type t with the entries that this process keeps of a file

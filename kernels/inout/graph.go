@@ -50,16 +50,25 @@ func readGraphRow(files *fileCache) *op.Def {
 			return m, nil
 		},
 		Reads: pathRead, Looked: files.looked.list,
-		Parts:  func(a *op.Attrs) bool { return files.strewn(a, graphFile) },
+		Parts:  func(a *op.Attrs) bool { return files.strewn(a, graphFile) || files.summed(a) },
 		Strewn: func(a *op.Attrs) bool { return files.strewn(a, graphFile) },
 		Laws:   op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: define.SparseCost(0),
 		Kernel: func(c *op.Call) (err error) {
 			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form"), Read: c.Read}
-			if k, _ := files.keyOf(path, o, graphFile); c.Hi > c.Lo && files.strewn(c.Attrs, graphFile) {
+			k, s := files.keyOf(path, o, graphFile)
+			if c.Hi > c.Lo && files.strewn(c.Attrs, graphFile) {
 				c.Out, err = files.strewnRows(c, path, o, k)
 				return err
 			}
-			m, err := files.takeGraph(path, o)
+			var m *value.CSR
+			if c.Hi > c.Lo && s == nil {
+				m = files.sparseRows(c, path, o, k)
+			}
+			if m != nil {
+				m, err = format.AsGraph(path, m, nil)
+			} else if m, err = files.takeGraph(path, o); err == nil && c.Hi > c.Lo {
+				m = m.View(c.Lo, c.Hi-c.Lo).Padded(c.Lo, m.Rows)
+			}
 			if err != nil {
 				return fileFailure(err)
 			}
@@ -85,23 +94,44 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	r, ok := f.heads[k]
 	if !ok {
 		if x := f.in.known(path, k); x != nil {
-			r.head, r.kept = x.Head, x.Kept
+			r.head, r.kept, r.summed, r.uncut = x.Head, x.Kept, x.Summed, !x.Summed
 		} else if r.err = f.in.brief(path); r.err != nil {
 		} else if x, ok := format.Keep(path, f.in.sharing(o), true); ok {
 			r.head, r.kept = x.Header, true
 			f.in.learn(path, k, r.head).Kept = true
+			f.counts[k] = f.in.count(path, k, r.head, x.ByRow, x.ByCol)
+		} else if x, ok := f.graphRows(path, o); ok {
+			r.head, r.summed = x.Header, true
+			f.in.learn(path, k, r.head).Summed = true
 			f.counts[k] = f.in.count(path, k, r.head, x.ByRow, x.ByCol)
 		} else if m, err := format.ReadGraph(path, f.in.sharing(o)); err != nil {
 			r.err = err
 		} else {
 			r.head = headOf(nil, m)
 			r.whole = f.in.Share == nil && format.Plain(path)
+			r.uncut = true
 			f.graphs[k] = m
 			f.in.learn(path, k, r.head)
 		}
 		f.heads[k] = r
 	}
 	return r.head.Type(), r.err
+}
+
+// graphRows is format.GraphRows, of which several processes read blocks.
+func (f *fileCache) graphRows(path string, o format.Options) (x format.Kept, ok bool) {
+	if f.in.Share == nil {
+		return x, false
+	}
+	return format.GraphRows(path, f.in.sharing(o))
+}
+
+// summed reports whether each rank reads its own rows of the graph in a file.
+func (f *fileCache) summed(a *op.Attrs) bool {
+	k, _ := f.keyOf(a.Str("path"), format.Options{Form: a.Str("form")}, graphFile)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.heads[k].summed
 }
 
 // takeGraph is the graph in a file. The first call takes what was kept, later ones read the file
