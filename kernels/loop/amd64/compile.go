@@ -15,8 +15,8 @@ type Code struct {
 	Scratch int
 	// Words is the length of the block of arguments.
 	Words int
-	// Fuel is for how many rounds a call gets fuel, so that it takes some 20 us at most.
-	// What is left of it is in the block when the call returns.
+	// Fuel is what a call gets, so that it takes some 20 us at most: for so many rounds of the cheapest inner
+	// loop. What is left of it is in the block when the call returns.
 	Fuel int
 	// Points is how many points of a row are evaluated at a time.
 	Points int
@@ -77,6 +77,8 @@ func (l *lowering) code() (*Code, error) {
 	}
 	m.leave, m.failed = m.Label(), m.Label()
 	m.spills = l.localsEnd
+	unit, paces := l.paces()
+	m.paces = paces
 	m.enter()
 	m.write(&l.program)
 	m.end()
@@ -85,7 +87,7 @@ func (l *lowering) code() (*Code, error) {
 		return nil, err
 	}
 	return &Code{Text: text, Scratch: m.spills + m.at.slots*slotBytes, Words: argMemory + memoryWords*(len(l.nest.Params)+len(l.nest.Results)+len(l.nest.Locals)),
-		Fuel: l.fuel(), Points: l.target.lanes * max(1, l.together), sized: l.sized(), States: l.states}, nil
+		Fuel: max(4, cyclesOfCall/unit), Points: l.target.lanes * max(1, l.together), sized: l.sized(), States: l.states}, nil
 }
 
 // lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are too

@@ -34,6 +34,8 @@ type maker struct {
 	start  Label
 	resume []suspension
 	uses   []Reg // of the step that is being written
+	paces  []int // of the loops that have not ended: see program.paces
+	pace   int   // of the loop that ends
 	// held is 1 + the number of the counter whose index is in counterReg, or 0.
 	held counter
 	// streams says that results are stored past the caches.
@@ -166,6 +168,9 @@ func (m *maker) write(p *program) {
 }
 
 func (m *maker) step(s *step) {
+	if s.leaves {
+		m.pace, m.paces = m.paces[0], m.paces[1:]
+	}
 	if s.dst != 0 && m.at.reg[s.dst] == NoReg && m.p.hasSource(s.dst) {
 		return // its readers read memory
 	}

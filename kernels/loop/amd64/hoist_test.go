@@ -68,20 +68,27 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestFuel: a call of a loop that does more makes fewer rounds, and a round of inner loops counts
-// by itself.
+// TestFuel: a round that does more takes more fuel, and rounds of inner loops take theirs apart.
 func TestFuel(t *testing.T) {
-	fuel := func(body string) int {
+	paces := func(body string) (int, []int) {
 		return loweringOf(t, `
 nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
   v0 = load %0[i, j]
 `+body+`
-} : (f64[%0.rows, %0.cols])`, Schedule{together: 1}).fuel()
+} : (f64[%0.rows, %0.cols])`, Schedule{together: 1}).paces()
 	}
-	short := fuel("v1 = add v0, v0\nstore out0[i, j] v1")
-	long := fuel("v1 = call exp(v0)\nstore out0[i, j] v1")
-	inner := fuel("v1 = for q: 0..1000000 (v2 = v0) {\nv3 = index q\nv4 = to_f64 v3\nv5 = add v2, v4\nnext v5\n}\nstore out0[i, j] v1")
-	if long >= short || inner < long || long < 100 || short > cyclesOfCall {
-		t.Errorf("fuel for %d rounds of a short body, %d of a long one, %d of one with an inner loop", short, long, inner)
+	short, all := paces("v1 = add v0, v0\nstore out0[i, j] v1")
+	long, _ := paces("v1 = call exp(v0)\nstore out0[i, j] v1")
+	inner, nested := paces("v1 = for q: 0..1000000 (v2 = v0) {\nv3 = call exp(v2)\nnext v3\n}\nstore out0[i, j] v1")
+	if long <= short || inner > long || short < 2 || cyclesOfCall/long < 100 {
+		t.Errorf("a round takes %d cycles of a short body, %d of a long one, %d of an inner loop", short, long, inner)
+	}
+	if len(all) != 3 || all[0] != 1 || all[1] != 1 || len(nested) != 5 || nested[0] != 1 || nested[1] < 1 {
+		t.Errorf("fuel of rounds: %v, with an inner loop %v", all, nested)
+	}
+	// An outer round with roots takes the fuel of several inner ones.
+	_, roots := paces("v1 = for q: 0..1000 (v2 = v0) {\nv3 = add v2, v0\nnext v3\n}\nv4 = sqrt v1\nv5 = div v4, v0\nv6 = sqrt v5\nstore out0[i, j] v6")
+	if roots[0] != 1 || roots[1] < 8 {
+		t.Errorf("fuel of rounds with roots outside of the inner loop: %v", roots)
 	}
 }

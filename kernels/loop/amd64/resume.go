@@ -22,11 +22,11 @@ const (
 	localsAt   = roomAt + 4*slotBytes
 )
 
-// refuel leaves the code where no fuel is left; with new fuel it goes on.
+// refuel takes the fuel of a round and leaves the code where none is left; with new fuel it goes on.
 func (m *maker) refuel() {
 	s := suspension{m.Label(), m.Label()}
 	m.resume = append(m.resume, s)
-	m.ArithImm(SubG, fuelReg, 1)
+	m.ArithImm(SubG, fuelReg, int32(m.pace))
 	m.Jump(LessEqual, s.leave)
 	m.Bind(s.back)
 }
@@ -116,30 +116,55 @@ const cyclesOfCall = 50_000
 // are no slower).
 var cycles = map[Op]int{VDIVPD: 9, VDIVPS: 6, VSQRTPD: 16, VSQRTPS: 8, VSCALEFPD: 2}
 
-// cyclesOfScalar are those of scalar code, which may wait for memory.
-const cyclesOfScalar = 20
+// cyclesOfScalar are those of scalar code, which may wait for memory. An address is computed from registers, and
+// locals are in a cache.
+const (
+	cyclesOfScalar  = 20
+	cyclesOfAddress = 2
+	cyclesOfLocal   = 4
+)
 
-// fuel is how many rounds take cyclesOfCall, at the pace of the slowest loop. The rounds of inner
-// loops are counted apart.
-func (p *program) fuel() int {
-	open, most := []int{0}, 1
+// paces returns how many cycles a round of the cheapest loop that holds no other takes, and what the rounds of
+// all loops take in fuel, in the order in which they end: 1 for that one. Rounds of inner loops are counted apart.
+func (p *program) paces() (unit int, all []int) {
+	type loop struct {
+		cost  int
+		holds bool // others
+	}
+	open := []loop{{}}
 	for k := range p.steps {
 		s := &p.steps[k]
 		if s.enters {
-			open = append(open, 0)
+			open[len(open)-1].holds = true
+			open = append(open, loop{cost: 1})
 		}
-		cost := 1
-		switch {
-		case s.scalar != nil && (s.pure || s.dst == 0 && len(s.uses) > 0):
-			cost = cyclesOfScalar
-		case cycles[s.Op] > 0:
-			cost = cycles[s.Op]
-		}
-		open[len(open)-1] += cost
+		open[len(open)-1].cost += p.cycles(s)
 		if s.leaves {
-			most = max(most, open[len(open)-1])
-			open = open[:len(open)-1]
+			last := open[len(open)-1]
+			open, all = open[:len(open)-1], append(all, last.cost)
+			if !last.holds && (unit == 0 || last.cost < unit) {
+				unit = last.cost
+			}
 		}
 	}
-	return max(4, cyclesOfCall/most)
+	unit = max(1, unit)
+	for k := range all {
+		all[k] = max(1, all[k]/unit)
+	}
+	return unit, all
+}
+
+// cycles is how many a step takes, about.
+func (p *program) cycles(s *step) int {
+	switch {
+	case s.scalar != nil && s.dst != 0 && p.classes[s.dst] == generalClass:
+		return cyclesOfAddress
+	case s.local > 0, s.loads != nil && s.loads.at.Base == scratchReg:
+		return cyclesOfLocal
+	case s.scalar != nil && (s.pure || s.dst == 0 && len(s.uses) > 0):
+		return cyclesOfScalar
+	case cycles[s.Op] > 0:
+		return cycles[s.Op]
+	}
+	return 1
 }

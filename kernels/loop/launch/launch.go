@@ -311,7 +311,7 @@ type Worker struct {
 	keep []byte // scratch memory
 	fuel uint64
 	// points is how many points machine code evaluates at a time, rounds how many rounds of loops
-	// it has made.
+	// it has made, in those of the cheapest.
 	points int
 	rounds int64
 
@@ -359,8 +359,8 @@ func (w *Worker) Points() int {
 	return w.points
 }
 
-// Rounds is how many rounds of loops machine code has made so far, those over points included, each
-// for all points that are evaluated at a time.
+// Rounds is how many rounds of loops machine code has made so far, each for all points that are evaluated at a
+// time. Those over points are included; a round of a loop counts as so many of the cheapest as it takes.
 func (w *Worker) Rounds() int64 { return w.rounds }
 
 // Free gives the worker's memory to the next execution.
