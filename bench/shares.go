@@ -14,13 +14,15 @@ import (
 
 // This file measures how evenly ranks share the work of the examples, and what they repeat.
 
-// sharedProgram is an example with params that make it run for some tenths of a second.
+// sharedProgram is an example, or a program beside this file, with params that make it run for some tenths of a
+// second. A param may name a graph of sharedGraphs.
 type sharedProgram struct{ name, params string }
 
-// sharedPrograms is the examples whose work ranks are to share.
+// sharedPrograms is the programs whose work ranks are to share.
 var sharedPrograms = []sharedProgram{
-	{"cc", "graph=@"},
-	{"pagerank", "graph=@"},
+	{"cc", "graph=web-NotreDame"},
+	{"pagerank", "graph=web-NotreDame"},
+	{"components", "graph=RMAT-20"},
 	{"nbody", "n=1500 steps=10"},
 	{"kmeans", "n=200000"},
 	{"gnmf", "n=4000"},
@@ -62,8 +64,27 @@ func (r *rankRun) busiest() (most float64) {
 	return most
 }
 
-// shares runs each example on three ranks of one thread, on one rank, on two ranks, and on two
-// threads of one process, in turn. -match chooses examples by name.
+// sharedGraphs returns the files of graphs by the name that a param gives them, and says which there are not.
+// Examples run on generated graphs instead.
+func (b *bench) sharedGraphs(match *regexp.Regexp) map[string]string {
+	web := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
+	if !exists(web) {
+		b.skip("the graph of web-NotreDame is not at %s: cc and pagerank run on generated ones", web)
+		web = ""
+	}
+	files := map[string]string{"web-NotreDame": web}
+	if match.MatchString("components") {
+		rmat, err := b.graph(20)
+		if err != nil {
+			b.skip("components: %v", err)
+		}
+		files["RMAT-20"] = rmat
+	}
+	return files
+}
+
+// shares runs each program on three ranks of one thread, on one rank, on two ranks, and on two
+// threads of one process, in turn. -match chooses programs by name.
 func shares(b *bench) error {
 	if b.mpi == "" {
 		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
@@ -73,11 +94,7 @@ func shares(b *bench) error {
 	if err != nil {
 		return err
 	}
-	graph := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
-	if _, err := os.Stat(graph); err != nil {
-		b.skip("the graph of web-NotreDame is not at %s: cc and pagerank run on generated ones", graph)
-		graph = ""
-	}
+	graphs := b.sharedGraphs(match)
 	pin := onOne(3)
 	fmt.Fprint(b.out, "Processor time by rank, start and compilation left out. Shared: all of three ranks over the busiest. Repeated: all of three\n"+
 		"over one rank alone, so 1 if no work is done twice. Wall: two threads of one process over two ranks, so 1 if ranks cost nothing.\n")
@@ -86,10 +103,10 @@ func shares(b *bench) error {
 	}
 	fmt.Fprint(b.out, "\n| program | shared, of 3 | repeated | wall of 2 ranks, s | 2 threads over 2 ranks | sent by 3, MiB |\n|:--|--:|--:|--:|--:|--:|\n")
 	for _, p := range sharedPrograms {
-		if !match.MatchString(p.name) {
+		if !match.MatchString(p.name) || p.params == "graph=RMAT-20" && graphs["RMAT-20"] == "" {
 			continue
 		}
-		row, err := b.share(p, graph, pin)
+		row, err := b.share(p, graphs, pin)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -117,11 +134,19 @@ func onOne(ranks int) []string {
 	return []string{taskset, "-c", string(allowed[1])}
 }
 
-// share measures one example. pin goes before the command with three ranks.
-func (b *bench) share(p sharedProgram, graph string, pin []string) (row string, err error) {
-	args := []string{filepath.Join(b.root, "examples", p.name+".flow"), "--stats=json"}
+// share measures one program. pin goes before the command with three ranks.
+func (b *bench) share(p sharedProgram, graphs map[string]string, pin []string) (row string, err error) {
+	file := filepath.Join(b.root, "examples", p.name+".flow")
+	if !exists(file) {
+		file = b.program(p.name + ".flow")
+	}
+	args := []string{file, "--stats=json"}
 	for _, param := range strings.Fields(p.params) {
-		args = append(args, "--set="+strings.Replace(param, "@", graph, 1))
+		name, value, _ := strings.Cut(param, "=")
+		if graph, ok := graphs[value]; ok {
+			value = graph
+		}
+		args = append(args, "--set="+name+"="+value)
 	}
 	const three, one, two, local = 0, 1, 2, 3
 	figures := map[string]*result{}
@@ -153,7 +178,7 @@ func (b *bench) share(p sharedProgram, graph string, pin []string) (row string, 
 		note("sent", float64(runs[three].Sent)/(1<<20))
 	}
 	of := func(name string) float64 { return figures[name].median() }
-	return fmt.Sprintf("| %s | %.2f | %.2f | %.3f | %.2f | %.1f |", strings.TrimSpace(p.name+" "+strings.ReplaceAll(p.params, "graph=@", "web-NotreDame")),
+	return fmt.Sprintf("| %s | %.2f | %.2f | %.3f | %.2f | %.1f |", strings.TrimSpace(p.name+" "+strings.ReplaceAll(p.params, "graph=", "")),
 		of("shared"), of("repeated"), of("wall"), of("ratio"), of("sent")), nil
 }
 

@@ -289,6 +289,55 @@ emit sum(x)`
 	}
 }
 
+// A transpose in a round that is the same in all rounds is made once, by all ranks, and its rows touch as few
+// rows of the vector as those of one that stands before the loop.
+func TestFetchByInvariantTranspose(t *testing.T) {
+	const text = `W = rand_sparse(60, 60, density = 0.02, seed = 3)
+%s
+iterate x = rand(60, 1, seed = 5) times 6 { next x = %s @ x + 1 }
+emit x`
+	var printed [2]string
+	var sent [2]int64
+	for k, x := range [][2]string{{"A = t(W)", "A"}, {"", "t(W)"}} {
+		c, err := compileTiny(tinyTable(t), fmt.Sprintf(text, x[0], x[1]), 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := &printer{}
+		report, err := dist.RunInProcess(context.Background(), c.Plan, 1, func(rank int) dist.Options {
+			if rank > 0 {
+				return dist.Options{Env: &printer{}}
+			}
+			return dist.Options{Env: out}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed[k] = out.out.String()
+		for _, r := range report.Ranks {
+			sent[k] += r.BytesSent
+		}
+	}
+	if printed[0] != printed[1] || printed[0] == "" || sent[0] != sent[1] {
+		t.Errorf("a transpose in the loop: %d bytes are sent, not %d, for %q and %q", sent[1], sent[0], printed[1], printed[0])
+	}
+}
+
+// Rows stay where they arrive unless the matrix has so many entries that to number its columns by them takes
+// longer than to put the rows in their places.
+func TestPackedByEntries(t *testing.T) {
+	for _, x := range []struct{ entries, packed int }{{100_000, 1}, {3_000_000, 0}} {
+		text := fmt.Sprintf("S = f64(rand_graph(20000, %d, seed = 3))\niterate x = rand(20000, 1, seed = 5) times 6 { next x = S @ x }\nemit max(x)", x.entries)
+		c, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 2, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if n := gathersWith(c.Plan.Graph, plan.Packed); n != x.packed || fetchesIn(c.Plan.Graph) != 1 {
+			t.Errorf("%d entries: %d of %d gathers with lists keep rows where they arrive, not %d", x.entries, n, fetchesIn(c.Plan.Graph), x.packed)
+		}
+	}
+}
+
 // fetchFailures fail while rows of lists are on their way: some ranks get further than others.
 var fetchFailures = []string{
 	`S = rand_graph(30, 40, seed = 3)

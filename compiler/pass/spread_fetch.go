@@ -174,12 +174,21 @@ func (x *spreadGraph) nearOf(s ir.ID) ir.ID {
 	return l.near
 }
 
+// packedEntries is how many entries are given other columns, by estimate, in the time in which a row of a
+// message is put in its place. Both read and write an element at a place that is looked up.
+const packedEntries = 4
+
 // packs marks gathers by lists as packed: their rows stay where they arrive. All readers of such a gather
 // select rows by the columns of the sparse matrix that has the lists. They read its copy with the columns of
 // packed rows instead. This would be wrong if another gather brought rows of the same matrix meanwhile, in
-// this graph or in a loop that has captured the matrix.
+// this graph or in a loop that has captured the matrix. A matrix with many more entries than rows arrive in
+// all rounds is not copied.
 func (x *spreadGraph) packs() {
+	rounds, _ := plan.Rounds(&x.around.old.Nodes[x.loop])
 	for s, l := range x.lists {
+		if e := x.estimates(x.old).Of(s); e.NNZ > packedEntries*float64(rounds)*x.touched(s) && x.from > 1 {
+			continue
+		}
 		for i := range x.g.Nodes {
 			n, in := &x.g.Nodes[i], x.g.In(ir.ID(i))
 			if n.Op.Role != op.Gathers || len(in) < 3 || in[1] != l.take {

@@ -46,7 +46,7 @@ func sparseTransposed() *op.Def {
 			}
 			return define.KeptRef(d), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: define.SparseCost(4),
+		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: define.SparseCost(4),
 		Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return transposeSpace(c.In[0].Type()) },
