@@ -217,10 +217,8 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 		if x.Axis != reduce.OverRows || x.out == nil || !rowsPay(x.Fold, j.elem, j.cols, len(j.p.Steps) > 0) {
 			return nil
 		}
-		for _, v := range j.in { // rows of which a loop is not sure are reduced again
-			if d, ok := v.(*value.Dense); ok && d.Rows*d.Cols > 0 && x.out.Rows > 0 && shareMemory(d, x.out) {
-				return nil
-			}
+		if sharesMemory(j.in, x.out) { // rows of which a loop is not sure are reduced again
+			return nil
 		}
 	}
 	kept := &nestsOf(j.p).kept

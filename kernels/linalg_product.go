@@ -203,7 +203,7 @@ func (f *products) whole(c *op.Call, j job) error {
 	switch acc := c.Dense(at); {
 	case !c.Attrs.Bool("acc"):
 		dense.Clear(product)
-	case product != j.out || !lendsMemory(c.In[at:at+1], j.out):
+	case product != j.out || !shareMemory(acc, j.out):
 		product.CopyFrom(acc)
 	}
 	f.Accumulate(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"))

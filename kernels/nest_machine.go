@@ -6,6 +6,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -232,8 +233,19 @@ func (m *machine) overlaps(t target) bool {
 	return false
 }
 
-// shareMemory reports that two matrices that are not empty have memory in common.
+// sharesMemory reports that a matrix among some values has memory in common with d.
+func sharesMemory(in []value.Value, d *value.Dense) bool {
+	return slices.ContainsFunc(in, func(v value.Value) bool {
+		x, ok := v.(*value.Dense)
+		return ok && shareMemory(x, d)
+	})
+}
+
+// shareMemory reports that two matrices have memory in common.
 func shareMemory(a, b *value.Dense) bool {
+	if a.Rows*a.Cols == 0 || b.Rows*b.Cols == 0 {
+		return false
+	}
 	span := func(d *value.Dense) (from, to uintptr) {
 		s := dense.SlabOf(d, 0, 1)
 		from = uintptr(s.Pointer())
@@ -253,21 +265,18 @@ func (m *machine) nestedApart(w *launch.Worker, a area, t target) error {
 	if need := rows * cols; len(m.nest.room) < need {
 		m.nest.room = make([]uint64, need)
 	}
-	for i := a.i0; i < a.i1; i += rows {
-		for j := a.j0; j < a.j1; j += cols {
-			p := area{i, min(i+rows, a.i1), j, min(j+cols, a.j1)}
-			n := p.cols()
-			d := denseOver(dense.SlabOver(m.nest.room, e, p.rows()*n), e, p.rows(), n, n)
-			if err := m.nestedGrid(w, p, target{d: &d, i0: i, j0: j}); err != nil {
-				return err
-			}
-			for r := range p.rows() {
-				to := t.at(i+r, j, n)
-				dense.CopySlab(&to, e, 0, dense.SlabOf(&d, r*n, n))
-			}
+	return a.tiles(rows, cols, func(p area) error {
+		n := p.cols()
+		d := denseOver(dense.SlabOver(m.nest.room, e, p.rows()*n), e, p.rows(), n, n)
+		if err := m.nestedGrid(w, p, target{d: &d, i0: p.i0, j0: p.j0}); err != nil {
+			return err
 		}
-	}
-	return nil
+		for r := range p.rows() {
+			to := t.at(p.i0+r, p.j0, n)
+			dense.CopySlab(&to, e, 0, dense.SlabOf(&d, r*n, n))
+		}
+		return nil
+	})
 }
 
 // denseOver is a matrix over a slab.
@@ -293,18 +302,12 @@ func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
 	if m.drawn > 0 {
 		cols = min(cols, m.drawn)
 	}
-	for i := a.i0; i < a.i1; i += rows {
-		for j := a.j0; j < a.j1; j += cols {
-			p := area{i, min(i+rows, a.i1), j, min(j+cols, a.j1)}
-			if turned > 0 {
-				m.turnTo(w, p)
-			}
-			if err := m.nestedTile(w, p); err != nil {
-				return err
-			}
+	return a.tiles(rows, cols, func(p area) error {
+		if turned > 0 {
+			m.turnTo(w, p)
 		}
-	}
-	return nil
+		return m.nestedTile(w, p)
+	})
 }
 
 // turnTo turns a tile of the transposed operands and places it.
@@ -329,14 +332,7 @@ func (m *machine) nestedTile(w *launch.Worker, p area) error {
 		cols = min(cols, failWindow)
 		rows = min(rows, max(1, failWindow/cols))
 	}
-	for i := p.i0; i < p.i1; i += rows {
-		for j := p.j0; j < p.j1; j += cols {
-			if err := m.nestedWindow(w, area{i, min(i+rows, p.i1), j, min(j+cols, p.j1)}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return p.tiles(rows, cols, func(p area) error { return m.nestedWindow(w, p) })
 }
 
 // boundTo is the nest of a worker that runs on the index space as a grid.

@@ -63,14 +63,7 @@ func (w *pointWorker) rows(a area) error {
 			return err
 		}
 	}
-	for i := a.i0; i < a.i1; i++ {
-		for j := a.j0; j < a.j1; j += step {
-			if err := w.halved(area{i, i + 1, j, min(j+step, a.j1)}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return a.tiles(1, step, w.halved)
 }
 
 // halved evaluates lanes of a row. Where one has no value by the loops it halves them, until it has

@@ -118,7 +118,7 @@ func (e *engine) mapJob(c *op.Call) (j job, err error) {
 		}
 	}
 	j.rows, j.cols, j.elem = j.out.Rows, j.out.Cols, j.out.Elem
-	j.alias = j.rows*j.cols > 0 && lendsMemory(c.In, j.out)
+	j.alias = sharesMemory(c.In, j.out)
 	return j, nil
 }
 
@@ -139,8 +139,8 @@ func pipeJob(c *op.Call) (job, error) {
 		}
 		if e.Fold != nil {
 			j.ends = append(j.ends, e)
-		} else if j.out = e.out; j.out != nil && j.rows > 0 && j.cols > 0 {
-			j.alias = lendsMemory(c.In, j.out)
+		} else if j.out = e.out; j.out != nil {
+			j.alias = sharesMemory(c.In, j.out)
 		}
 	}
 	return j, nil

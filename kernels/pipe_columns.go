@@ -119,23 +119,13 @@ func (m *machine) columnAreas(w *launch.Worker, a area) error {
 		group = min(group, m.drawn/drawnRows)
 	}
 	rows := max(leastRows, windowElems/a.cols())
-	for i := a.i0; i < a.i1; i += rows {
-		to := min(i+rows, a.i1)
+	return a.tiles(rows, group, func(p area) error {
 		n.empty()
-		for j := a.j0; j < a.j1; j += group {
-			p := area{i, to, j, min(j+group, a.j1)}
-			err := error(nil)
-			if n.side > 0 {
-				err = m.sideBySide(w, p)
-			} else {
-				err = m.nestedGrid(w, p, target{})
-			}
-			if err != nil {
-				return err
-			}
+		if n.side > 0 {
+			return m.sideBySide(w, p)
 		}
-	}
-	return nil
+		return m.nestedGrid(w, p, target{})
+	})
 }
 
 const (

@@ -95,7 +95,7 @@ func (m *machine) drawRun(k, at, n int) {
 // window draws a window of the index space to the room from element to on.
 func (x *source) window(e types.Elem, to, i0, rows, j0, cols int) {
 	s := dense.Cut(x.room, to, rows*cols)
-	x.block = value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols, F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
+	x.block = denseOver(s, e, rows, cols, cols)
 	x.gen.Window(x.attrs, &x.block, x.from.row+i0, x.from.col+j0)
 }
 

@@ -59,7 +59,7 @@ func (f *folder) open(e types.Elem, c0, c1 int) {
 
 // over makes block the elements of an area, which lie in s one after the other.
 func (r *blockRoom) over(e types.Elem, s dense.Slab, a area) *value.Dense {
-	r.block = value.Dense{Elem: e, Rows: a.rows(), Cols: a.cols(), Stride: a.cols(), F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
+	r.block = denseOver(s, e, a.rows(), a.cols(), a.cols())
 	return &r.block
 }
 
@@ -143,16 +143,7 @@ func (f *folder) reduceRows(b *value.Dense, i int) {
 // split calls f for areas of at most n elements, in whole rows, at most that many, where these are
 // short enough.
 func (a area) split(n, rows int, f func(area) error) error {
-	cols := a.cols()
-	rows = max(1, min(rows, n/cols))
-	for i := a.i0; i < a.i1; i += rows {
-		for j := a.j0; j < a.j1; j += n {
-			if err := f(area{i, min(i+rows, a.i1), j, min(j+n, a.j1)}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return a.tiles(max(1, min(rows, n/a.cols())), n, f)
 }
 
 // plain reports whether the elements to reduce are those of the operand itself: no step changes them. The

@@ -88,19 +88,6 @@ func (j *job) empty(c *op.Call) error {
 	return nil
 }
 
-// lendsMemory reports that out, which is not empty, lies in the memory of an operand.
-func lendsMemory(in []value.Value, out *value.Dense) bool {
-	at := dense.SlabOf(out, 0, 1)
-	for _, v := range in {
-		if d, ok := v.(*value.Dense); ok && d.Rows*d.Cols > 0 && d.Elem == out.Elem {
-			if s := dense.SlabOf(d, 0, 1); s.Pointer() == at.Pointer() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // space cuts the index space into iterations: a function of the shape, and of whether an operand is
 // read transposed.
 func (j *job) space() (n, leaf int) {

@@ -117,6 +117,18 @@ type area struct{ i0, i1, j0, j1 int }
 func (a area) rows() int { return a.i1 - a.i0 }
 func (a area) cols() int { return a.j1 - a.j0 }
 
+// tiles calls f for the parts of an area, of at most so many rows and columns each.
+func (a area) tiles(rows, cols int, f func(area) error) error {
+	for i := a.i0; i < a.i1; i += rows {
+		for j := a.j0; j < a.j1; j += cols {
+			if err := f(area{i, min(i+rows, a.i1), j, min(j+cols, a.j1)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d.
 // Without d nothing is stored.
 type target struct {
