@@ -2,9 +2,15 @@ package compiler_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/memory"
 	"flow/runtime/dist"
 )
@@ -43,6 +49,67 @@ emit max(abs(x - 0.5))`
 			t.Errorf("%s: %v, %s", c.name, err, difference(want, p.out.String()))
 		case !c.fits && (err == nil || !strings.Contains(err.Error(), refused)):
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestMemoryOfWhatRanksKeep compares predictions of memory with those of plans whose ranks keep nothing of messages
+// and of files. Half of what a rank keeps of a file, it has again in the matrix that it gets.
+func TestMemoryOfWhatRanksKeep(t *testing.T) {
+	var edges strings.Builder
+	const n = 60000
+	for i := range n {
+		fmt.Fprintf(&edges, "%d %d\n", i%500, (i/500*7+i*i)%500)
+	}
+	path := filepath.Join(t.TempDir(), "g.txt")
+	if err := os.WriteFile(path, []byte(edges.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text string
+		less func(n *ir.Node) bool // changes a node whose rank keeps something
+		want func(n *ir.Node) int64
+	}{
+		{"S = rand_graph(3000, 9000, seed = 4)\nG = f64(S or t(S))\niterate X = rand(3000, 40, seed = 1) times 9 {\n  next X = G @ X / 9\n}\nemit sum(X)",
+			func(n *ir.Node) bool {
+				rows := n.Attrs.Int(plan.Fetch) - 1
+				if n.Op.Role != op.Gathers || rows < 1 {
+					return false
+				}
+				n.Attrs = n.Attrs.With(plan.Fetch, op.Int(1))
+				return true
+			}, func(n *ir.Node) int64 { return 2 * 8 * 40 * int64(n.Attrs.Int(plan.Fetch)-1) / 3 }},
+		{fmt.Sprintf("G = read_graph(%q)\nemit nnz(G)", path),
+			func(n *ir.Node) bool {
+				if n.Op.Strewn == nil {
+					return false
+				}
+				d := *n.Op
+				d.Strewn, n.Op = nil, &d
+				return true
+			}, func(*ir.Node) int64 { return 8 * n / 3 / 2 }},
+	} {
+		r, err := compileTiny(tinyTable(t), c.text, 3, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, kept := plan.LeastMemory(r.Plan), int64(0)
+		var within func(g *ir.Graph)
+		within = func(g *ir.Graph) {
+			for i := range g.Nodes {
+				old := g.Nodes[i]
+				if c.less(&g.Nodes[i]) {
+					kept += c.want(&old)
+				}
+				for r := g.Nodes[i].Region; r != nil; r = r.Next {
+					within(r.Graph)
+				}
+			}
+		}
+		within(r.Plan.Graph)
+		after := plan.LeastMemory(r.Plan)
+		if less := before.Most() - after.Most(); kept == 0 || less < kept*9/10 || less > kept*11/10 {
+			t.Errorf("ranks keep %d bytes, of which %d are counted (%d, %d):\n%s", kept, less, before.Most(), after.Most(), c.text)
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // Memory is the prediction of the memory for the values of a run, in bytes. It follows the greedy order
 // of the runtime and its rules for views and for results made in the memory of an operand. Sizes of
-// sparse matrices are estimates. The private memory of kernels (packed tiles, buffers of sorts) and the
+// sparse matrices are estimates. Rows that ranks keep to find what has changed are counted, and entries of sparse
+// files that they have parsed before the run. The private memory of kernels (packed tiles, buffers of sorts) and the
 // texts of files are not counted.
 type Memory struct {
 	Peak []int64 `json:"peak_bytes_by_rank"`
@@ -76,6 +77,7 @@ func FitsIn(p *Plan, limit int64) bool {
 	s.graph(g, p.Rank, s.l.locate(g, p.Rank, nil), size, root)
 	sum := 0.0
 	for i, b := range size {
+		sum += s.keptEntries(g, ir.ID(i))
 		if sum += b; controls(&g.Nodes[i]) {
 			sum += s.inside(g, ir.ID(i), p.Rank(ir.ID(i)))
 		} else if t := g.Type(ir.ID(i)); t.Kind == types.Tuple {
@@ -106,6 +108,7 @@ type holding struct {
 	values []stored // by node
 	got    map[int64]*received
 	in     map[ir.ID]float64 // bytes inside a loop or branch, beside its operands
+	kept   map[ir.ID]float64 // bytes that are held from the start to the end of a task
 	now    []float64         // by rank
 	peak   []float64
 	step   int
@@ -138,7 +141,7 @@ type received struct {
 func newHolding(p *Plan, least bool) *holding {
 	g := p.Graph
 	n := g.Len()
-	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]float64{},
+	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]float64{}, kept: map[ir.ID]float64{},
 		now: make([]float64, p.Ranks), peak: make([]float64, p.Ranks), at: make([]int, p.Ranks)}
 	s := newSizes(p, least)
 	owner := p.Rank
@@ -146,6 +149,10 @@ func newHolding(p *Plan, least bool) *holding {
 	s.graph(g, owner, s.l.locate(g, owner, nil), size, root)
 	for i := range m.values {
 		m.values[i] = stored{lasts: lasts{size: size[i]}, root: root[i]}
+		if kept := s.keptEntries(g, ir.ID(i)); kept > 0 {
+			m.kept[ir.ID(i)] = kept
+			m.add(owner(ir.ID(i)), kept)
+		}
 	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -321,7 +328,7 @@ func (m *holding) end(id ir.ID) {
 	if g.Nodes[id].Op.Control == op.Part && v.root == id && v.uses > 0 {
 		m.hold(&v.lasts, rank)
 	}
-	m.add(rank, -m.in[id])
+	m.add(rank, -m.in[id]-m.kept[id])
 	for _, x := range g.In(id) {
 		m.each(id, x, func(r *received) {
 			if r.uses--; r.uses == 0 {

@@ -61,8 +61,13 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 			continue
 		}
 		size[id] = bytes(id)
-		if where[id] == byRows && owner(id) == Everywhere {
+		switch {
+		case owner(id) != Everywhere:
+		case where[id] == byRows:
 			size[id] *= share(t, s.p.Ranks, s.cuts[t.Rows])
+		case where[id] == states && t.IsSparse(): // a rank has entries in all rows
+			begins := 8 * float64(t.Rows+1)
+			size[id] = begins + (size[id]-begins)/float64(s.p.Ranks)
 		}
 	}
 }
@@ -123,6 +128,9 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 	}
 	now := 0.0
 	for i := range g.Nodes {
+		now += s.lastRows(g, ir.ID(i))
+	}
+	for i := range g.Nodes {
 		id := ir.ID(i)
 		inner := 0.0
 		if controls(&g.Nodes[i]) {
@@ -149,6 +157,31 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 		}
 	}
 	return most
+}
+
+// lastRows returns what a rank keeps of the last messages of a gather with lists, to find the rows that have changed
+// since: those that it has sent and those that it has got.
+func (s *sizes) lastRows(g *ir.Graph, id ir.ID) float64 {
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.Role != op.Gathers || n.Attrs.Int(Fetch) == 0 || len(g.In(id)) < 3 || t.Rows == 0 {
+		return 0
+	}
+	return 2 * float64(n.Attrs.Int(Fetch)-1) * float64(t.Bytes()) / float64(t.Rows) / float64(s.p.Ranks)
+}
+
+// keptEntries returns what a rank keeps of the entries of a sparse matrix that ranks have parsed together before
+// the run, until it makes the matrix: the row, column and value of each.
+func (s *sizes) keptEntries(g *ir.Graph, id ir.ID) float64 {
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.Strewn == nil || !t.IsSparse() || !t.Known() || n.Attrs.Int(Shared) < 2 || !n.Op.Strewn(n.Attrs) {
+		return 0
+	}
+	value := 0.0
+	if t.Elem != types.Bool {
+		value = float64(t.Elem.Size())
+	}
+	entries := (s.of.bytes(g)(id) - 8*float64(t.Rows+1)) / (4 + value)
+	return entries * (8 + value) / float64(s.p.Ranks)
 }
 
 // taken returns the input whose memory node id makes its result in.
