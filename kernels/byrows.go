@@ -76,9 +76,8 @@ type byRowsCode struct {
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
-	idle    sync.Pool // of *rowsRun
-	mu      sync.Mutex
-	by      map[string]*byRowsCode // for values that loops depend on: see bound
+	idle    sync.Pool                        // of *rowsRun
+	by      define.Made[string, *byRowsCode] // for values that loops depend on: see bound
 }
 
 // bound is the code for operands whose values loops depend on.
@@ -106,17 +105,9 @@ func (c *byRowsCode) bound(in []value.Value) *byRowsCode {
 	if key == nil {
 		return c
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	of := c.by[string(key)]
-	if of == nil {
-		if c.by == nil {
-			c.by = map[string]*byRowsCode{}
-		}
-		of = &byRowsCode{body: &op.Body{Args: c.body.Args, Acts: acts, Yields: c.body.Yields}, rows: c.rows, cols: c.cols, panel: c.panel}
-		c.by[string(key)] = of
-	}
-	return of
+	return c.by.Of(string(key), func() *byRowsCode {
+		return &byRowsCode{body: &op.Body{Args: c.body.Args, Acts: acts, Yields: c.body.Yields}, rows: c.rows, cols: c.cols, panel: c.panel}
+	})
 }
 
 func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {

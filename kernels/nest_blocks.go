@@ -90,25 +90,16 @@ func (c *bodyCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 	if affine && dims == 2 { // the first index is an operand that changes: nothing is proved of it
 		return nil, nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.asked {
-		c.asked = true
-		c.calls, c.noCalls = nest.PlanCalls(c.body, c.varies, c.keep, dims)
-	}
-	if c.calls == nil {
+	p, _ := c.calls()
+	if p == nil {
 		return nil, nil
 	}
 	key := nestKey{Form: nest.Form{Affine: affine, Words: nest.WideWords}, dims: dims, by: by}
-	f := c.rows[key]
-	if f == nil {
-		f = formOfCalls(c.body, c.calls, by, key.Form)
-		c.rows[key] = f
-	}
+	f := c.rows.Of(key, func() *rowForm { return formOfCalls(c.body, p, by, key.Form) })
 	if len(f.phases) == 0 {
 		return nil, nil
 	}
-	return c.calls, f
+	return p, f
 }
 
 // callNests is the nests of a body with calls. why says what its loops and branches hold that are
@@ -116,7 +107,8 @@ func (c *bodyCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 func (c *bodyCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string) {
 	p, f := c.callForm(dims == 1, dims, by)
 	if f == nil {
-		return nil, c.noCalls
+		_, why = c.calls()
+		return nil, why
 	}
 	return f.nests(), p.Why
 }

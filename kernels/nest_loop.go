@@ -10,6 +10,7 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
 )
@@ -31,13 +32,11 @@ type bodyCode struct {
 	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
 	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
 	waits waits         // of lanes for one another
-	mu    sync.Mutex
-	forms map[nestKey]*nestMade
-	rows  map[nestKey]*rowForm // by phases, or with calls
+	forms define.Made[nestKey, *nestMade]
+	rows  define.Made[nestKey, *rowForm] // by phases, or with calls
 
-	asked   bool           // calls and noCalls are set
-	calls   *nest.CallPlan // for a body with operators that have no form in loops; nil: for others
-	noCalls string         // why calls is nil
+	// calls plans a body with operators that have no form in loops; nil: it is another, or the reason why not.
+	calls func() (*nest.CallPlan, string)
 }
 
 type nestKey struct {
@@ -62,7 +61,7 @@ type nestMade struct {
 // compileBody compiles a body whose first dims arguments are the indices.
 func compileBody(b *op.Body, dims int) *bodyCode {
 	varies := make([]bool, len(b.Args)+len(b.Acts))
-	c := &bodyCode{body: b, varies: varies, uniform: []int{}, acts: []int{}, work: actionsOf(b), forms: map[nestKey]*nestMade{}, rows: map[nestKey]*rowForm{}}
+	c := &bodyCode{body: b, varies: varies, uniform: []int{}, acts: []int{}, work: actionsOf(b)}
 	for d := range dims {
 		varies[d] = true
 	}
@@ -86,6 +85,7 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	if dims == 1 {
 		c.plan = nest.PlanParfor(b, varies)
 	}
+	c.calls = sync.OnceValues(func() (*nest.CallPlan, string) { return nest.PlanCalls(b, varies, c.keep, dims) })
 	return c
 }
 
@@ -163,11 +163,8 @@ func LoopsFrom(actions int64) { loopsFrom.Store(actions) }
 
 // form is the body in one form, made when it is first asked for.
 func (c *bodyCode) form(k nestKey, names string) *nestMade {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m := c.forms[k]
-	if m == nil {
-		m = &nestMade{}
+	return c.forms.Of(k, func() *nestMade {
+		m := &nestMade{}
 		if m.body, m.why = nest.WriteBody(c.body, c.varies, c.keep, k.dims, k.by, names, k.Form); m.body != nil {
 			loopNest := m.body.Nest
 			if k.tables {
@@ -176,9 +173,8 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 			m.loop, m.small = nest.LoopOf(loopNest), launch.Interpreted(loopNest)
 			m.refill = refillOf(loopNest)
 		}
-		c.forms[k] = m
-	}
-	return m
+		return m
+	})
 }
 
 // begin binds the body to an execution in the first way that can run it; nil if it has to be run an operator at a

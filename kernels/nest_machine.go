@@ -111,7 +111,7 @@ func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols 
 // bind binds a loop to the operands. It returns nil if no target runs the loop.
 func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
 	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && !b.shape.columns && !b.run.Partials() {
-		m.nest.program.refuse(b.shape)
+		m.nest.program.of(m.prog, b.shape).bad.Store(true)
 		return nil
 	}
 	b.worker = b.run.Worker()

@@ -11,6 +11,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
@@ -57,8 +58,7 @@ type programNest struct {
 
 // programNests is the nests of a program.
 type programNests struct {
-	mu     sync.Mutex
-	by     map[nestShape]*programNest
+	by     define.Made[nestShape, *programNest]
 	fails  bool         // a step may have no value of its operands
 	native bool         // a step is a Go function, which machine code does not call
 	kept   sync.Map     // loops of other forms, by what they depend on
@@ -70,7 +70,7 @@ type programNests struct {
 // nestsOf is the nests of a program, which stay with it.
 func nestsOf(p *op.Program) *programNests {
 	return p.Compiled(func(p *op.Program) any {
-		n := &programNests{by: map[nestShape]*programNest{}}
+		n := &programNests{}
 		for _, s := range p.Steps {
 			n.fails = n.fails || s.Def.Partial != op.Everywhere
 			n.native = n.native || s.Def.Body == nil
@@ -90,20 +90,14 @@ const definedSteps = 1 << 9
 
 // of is the nest of a program in some shape.
 func (n *programNests) of(p *op.Program, s nestShape) *programNest {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	x := n.by[s]
-	if x == nil {
-		x = &programNest{}
-		x.small = sync.OnceValue(func() *launch.Loop {
+	return n.by.Of(s, func() *programNest {
+		return &programNest{small: sync.OnceValue(func() *launch.Loop {
 			if loopNest := writeNest(p, s); loopNest != nil {
 				return launch.Interpreted(loopNest)
 			}
 			return nil
-		})
-		n.by[s] = x
-	}
-	return x
+		})}
+	})
 }
 
 // chain is the loop of a chain in some shape: it is interpreted until enough work has been seen for
@@ -143,13 +137,6 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 		}
 	})
 	return x.loop
-}
-
-// refuse says that no target runs the nest of that shape.
-func (n *programNests) refuse(s nestShape) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.by[s].bad.Store(true)
 }
 
 // writeNest is the nest of a program, or nil where a step has no body. Its operands are those of

@@ -337,12 +337,5 @@ func (w *rowWorker) place(k, r0 int) {
 
 // rowForm is the body by phases in one form, made when it is first asked for.
 func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := c.rows[k]
-	if f == nil {
-		f = phasedForm(c.plan, k.by[0], name, k.Affine)
-		c.rows[k] = f
-	}
-	return f
+	return c.rows.Of(k, func() *rowForm { return phasedForm(c.plan, k.by[0], name, k.Affine) })
 }

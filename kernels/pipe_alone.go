@@ -5,8 +5,6 @@ package kernels
 // operands, so compiled code serves later calls.
 
 import (
-	"sync"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -54,32 +52,6 @@ func (k *singleKey) program() *op.Program {
 	return p
 }
 
-// singles holds the programs of single operators that an engine has run.
-type singles struct {
-	mu sync.RWMutex
-	by map[singleKey]*op.Program
-}
-
-// of returns the program of k.
-func (s *singles) of(k singleKey) *op.Program {
-	s.mu.RLock()
-	p := s.by[k]
-	s.mu.RUnlock()
-	if p != nil {
-		return p
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.by[k]; p != nil {
-		return p
-	}
-	if s.by == nil {
-		s.by = map[singleKey]*op.Program{}
-	}
-	s.by[k] = k.program()
-	return s.by[k]
-}
-
 // single returns the program of c's operator.
 func (e *engine) single(c *op.Call) (*op.Program, error) {
 	out := c.Result().Type()
@@ -88,7 +60,8 @@ func (e *engine) single(c *op.Call) (*op.Program, error) {
 			return nil, op.Failf(define.CodeShape, "shapes of `%s` do not agree: %v and %v", define.SourceName(c.Def), t, out)
 		}
 	}
-	return e.singles.of(singleOf(c.Def, out, len(c.In), func(k int) types.Type { return c.In[k].Type() })), nil
+	k := singleOf(c.Def, out, len(c.In), func(k int) types.Type { return c.In[k].Type() })
+	return e.singles.Of(k, func() *op.Program { return k.program() }), nil
 }
 
 // executes gives elementwise rows the kernel and the loop of their one-step programs. Rows that

@@ -17,7 +17,7 @@ import (
 // warm. It is safe for concurrent use.
 type engine struct {
 	idle, bodies sync.Pool
-	singles      singles
+	singles      define.Made[singleKey, *op.Program] // that have been run
 }
 
 // machine is the state of one worker in one execution.

@@ -5,8 +5,6 @@ package kernels
 // stages.
 
 import (
-	"sync"
-
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -36,8 +34,7 @@ type roundsCode struct {
 	work int  // actions that an execution runs, about; 0: the rounds are the run's
 	few  bool // it runs as one loop, not by stages
 
-	mu    sync.Mutex
-	forms map[nest.Form]*roundsMade
+	forms define.Made[nest.Form, *roundsMade]
 }
 
 type roundsMade struct {
@@ -48,7 +45,7 @@ type roundsMade struct {
 
 func roundsOf(b *op.Body) *roundsCode {
 	return b.Compiled(func(b *op.Body) any {
-		c := &roundsCode{body: b, work: actionsOf(b), forms: map[nest.Form]*roundsMade{}}
+		c := &roundsCode{body: b, work: actionsOf(b)}
 		if unbounded(b) {
 			c.work = 0
 		}
@@ -97,19 +94,15 @@ func unbounded(b *op.Body) bool {
 
 // form is the body in one form.
 func (c *roundsCode) form(f nest.Form) *roundsMade {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m := c.forms[f]
-	if m == nil {
-		m = &roundsMade{}
+	return c.forms.Of(f, func() *roundsMade {
+		m := &roundsMade{}
 		m.why, _ = nest.Written(func() {
 			var n *loop.Nest
 			n, m.operands = writeRounds(c.body, f)
 			m.loop = nest.LoopOf(n)
 		})
-		c.forms[f] = m
-	}
-	return m
+		return m
+	})
 }
 
 // writeRounds writes a body whose arguments are the operands, as a nest without indices: one point.

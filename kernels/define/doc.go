@@ -8,6 +8,7 @@
 //	scalar.go   element rules, and definitions on scalars
 //	body.go     bodies of elementwise rows in the loop form; held.go: small matrices in loops
 //	sizes.go    refuses results of a size that no matrix has
+//	engine.go   what rows that run loops share
 //	resolve.go  makes rows take matrices whose size only the run tells
 //
 // Nothing here is a row: a name that one family alone needs belongs to that family.

@@ -3,7 +3,6 @@ package define
 // This file defines sparse matrices element by element, for definitions.
 
 import (
-	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 )
@@ -46,36 +45,4 @@ func EveryElement(v value.Value) *value.Dense {
 		}
 	}
 	return d
-}
-
-// LendResults makes the memory of several results if the caller has not lent it: in calls outside of an
-// engine.
-func LendResults(c *op.Call) {
-	if c.Type.Kind != types.Tuple || c.Out != nil {
-		return
-	}
-	out := make(value.Tuple, len(c.Type.Ext.Fields))
-	for k, f := range c.Type.Ext.Fields {
-		if f.Type.Sized() {
-			out[k] = value.New(f.Type.Elem, f.Type.Rows, f.Type.Cols)
-		}
-	}
-	c.Out = out
-}
-
-// OfBody completes a hidden row whose results are those of its body, on all its operands.
-func OfBody(d op.Def) *op.Def {
-	d.Hidden, d.Args, d.Type = true, []op.Arg{{Name: "x", Rest: true}}, OwnType
-	d.Laws, d.Flow, d.Shard = op.Pure, op.Flow{Rate: op.Once}, op.Shard{Kind: op.ShardWhole}
-	d.Ref = func(c *op.Call) (value.Value, error) {
-		out, err := c.Bodies[0].Eval(c.In, c)
-		if err != nil || c.Type.Kind == types.Tuple {
-			return value.Tuple(out), err
-		}
-		return out[0], nil
-	}
-	if d.Kernel == nil {
-		d.Kernel = d.Loop.Alone
-	}
-	return &d
 }

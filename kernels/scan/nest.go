@@ -54,8 +54,7 @@ type scanStep func(b *loop.Builder, s, x loop.Val) loop.Val
 type scanner struct {
 	step scanStep
 	seen launch.Steps
-	mu   sync.Mutex
-	made map[scanKey]*launch.Loop
+	made define.Made[scanKey, *launch.Loop]
 	idle sync.Pool // of *scanRun
 }
 
@@ -75,17 +74,7 @@ type scanRun struct {
 
 // loop is the nest of a form.
 func (s *scanner) loop(k scanKey) *launch.Loop {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.made[k]
-	if l == nil {
-		if s.made == nil {
-			s.made = map[scanKey]*launch.Loop{}
-		}
-		l = launch.New(scanNest(k, s.step))
-		s.made[k] = l
-	}
-	return l
+	return s.made.Of(k, func() *launch.Loop { return launch.New(scanNest(k, s.step)) })
 }
 
 // scanNest writes a form. Its operands are the elements behind the first ones and the running

@@ -1,0 +1,72 @@
+package define
+
+// This file defines what rows that run loops share: rows whose meaning is a body, the memory of several results,
+// and what is made once.
+
+import (
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Made holds values that are made when they are first asked for, by what they depend on. It is safe for concurrent
+// use. The zero value is empty.
+type Made[K comparable, V any] struct {
+	mu sync.RWMutex
+	by map[K]V
+}
+
+// Of returns the value of k, which one call of create makes.
+func (m *Made[K, V]) Of(k K, create func() V) V {
+	m.mu.RLock()
+	v, ok := m.by[k]
+	m.mu.RUnlock()
+	if ok {
+		return v
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v, ok = m.by[k]; ok {
+		return v
+	}
+	if m.by == nil {
+		m.by = map[K]V{}
+	}
+	v = create()
+	m.by[k] = v
+	return v
+}
+
+// LendResults makes the memory of several results if the caller has not lent it: in calls outside of an
+// engine.
+func LendResults(c *op.Call) {
+	if c.Type.Kind != types.Tuple || c.Out != nil {
+		return
+	}
+	out := make(value.Tuple, len(c.Type.Ext.Fields))
+	for k, f := range c.Type.Ext.Fields {
+		if f.Type.Sized() {
+			out[k] = value.New(f.Type.Elem, f.Type.Rows, f.Type.Cols)
+		}
+	}
+	c.Out = out
+}
+
+// OfBody completes a hidden row whose results are those of its body, on all its operands.
+func OfBody(d op.Def) *op.Def {
+	d.Hidden, d.Args, d.Type = true, []op.Arg{{Name: "x", Rest: true}}, OwnType
+	d.Laws, d.Flow, d.Shard = op.Pure, op.Flow{Rate: op.Once}, op.Shard{Kind: op.ShardWhole}
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		out, err := c.Bodies[0].Eval(c.In, c)
+		if err != nil || c.Type.Kind == types.Tuple {
+			return value.Tuple(out), err
+		}
+		return out[0], nil
+	}
+	if d.Kernel == nil {
+		d.Kernel = d.Loop.Alone
+	}
+	return &d
+}
