@@ -1,23 +1,25 @@
 package encode
 
-// This file runs bin with a list of edges in loops of other operators. What depends on the edges
-// alone is computed before: how the interval of an element is guessed, and how far the guess may be
-// off.
+// This file writes bin with a list of edges into loops. What depends on the edges alone is computed
+// before: how the interval of an element is guessed, and how far the guess may be off.
 
 import (
 	"math"
 	"math/bits"
 	"sort"
+	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/vec"
 )
 
-// The first elements of what bin.edges makes; the edges follow. The guess for v is 1 +
-// floor((v - first) unit), between 0 and limit. The interval is at most 2 step - 1 above it.
+// The first elements of what bin.edges makes. The edges follow, and nans up to a power of two, more than there
+// are edges. The guess for v is 1 + floor((v - first) unit), between 0 and limit. The interval is at most 2
+// step - 1 above it.
 const (
 	tableFirst = iota
 	tableUnit
@@ -38,30 +40,65 @@ func binTable() *op.Def {
 			if !t.Known() {
 				n = types.Unknown
 			} else {
-				n += tableEdges
+				n = tableSize(n)
 			}
 			return types.DenseOf(types.F64, n, 1), err
 		},
-		Ref:  func(c *op.Call) (value.Value, error) { return tableOf(c) },
+		Ref: func(c *op.Call) (value.Value, error) {
+			edges, err := edgesOf(c.In[0])
+			if err != nil {
+				return nil, err
+			}
+			return tableOf(edges, closedRight(c.Attrs)), nil
+		},
 		Laws: op.Pure, Cost: define.CopyWork,
 	})
 }
 
-// tableOf makes the table of the edges in argument 0.
-func tableOf(c *op.Call) (*value.Dense, error) {
-	edges, err := edgesOf(c.In[0])
-	if err != nil {
-		return nil, err
-	}
-	t := value.New(types.F64, tableEdges+len(edges), 1)
-	copy(t.F64, guessOf(edges, closedRight(c.Attrs)))
+// tableSize is the number of elements of the table of n edges.
+func tableSize(n int) int { return tableEdges + 1<<bits.Len(uint(n)) }
+
+// tableOf makes the table of edges.
+func tableOf(edges []float64, right bool) *value.Dense {
+	t := value.New(types.F64, tableSize(len(edges)), 1)
+	vec.Fill(t.F64, math.NaN())
+	copy(t.F64, guessOf(edges, right))
 	copy(t.F64[tableEdges:], edges)
-	return t, nil
+	return t
 }
+
+// edgesIn is the edges of a table.
+func edgesIn(t *value.Dense) (edges []float64) {
+	for i := tableEdges; i < t.Rows && t.F64[i*t.Stride] == t.F64[i*t.Stride]; i++ {
+		edges = append(edges, t.F64[i*t.Stride])
+	}
+	return edges
+}
+
+// intervals is the edges of an execution of bin. It is safe for concurrent use.
+type intervals struct {
+	edges []float64
+	right bool
+	once  sync.Once
+	table *value.Dense // nil: no loop has needed it
+}
+
+// made is the table, made when it is first needed.
+func (l *intervals) made() *value.Dense {
+	l.once.Do(func() {
+		if l.table == nil {
+			l.table = tableOf(l.edges, l.right)
+		}
+	})
+	return l.table
+}
+
+// counts reports that an edge counts for v: it is not above v or, if right, below it.
+func counts(edge, v float64, right bool) bool { return edge < v || !right && edge == v }
 
 // counted is how many edges count for v.
 func counted(edges []float64, v float64, right bool) int {
-	return sort.Search(len(edges), func(i int) bool { return edges[i] > v || right && edges[i] == v })
+	return sort.Search(len(edges), func(i int) bool { return !counts(edges[i], v, right) })
 }
 
 // guessOf is what a table begins with: the first of some guesses that is right, or one too low, for
@@ -80,22 +117,37 @@ func guessOf(edges []float64, right bool) []float64 {
 	}
 	for _, less := range []float64{0, 0x1p-40} { // low enough that no rounding makes it too high
 		g := []float64{edges[0] + less*width/float64(n), unit * (1 - less), float64(n), 0}
-		off := 0
-		for _, e := range edges {
-			for _, v := range []float64{math.Nextafter(e, math.Inf(-1)), e, math.Nextafter(e, math.Inf(1))} {
-				switch d := counted(edges, v, right) - guess(g, v); {
-				case d < 0 || d > 1:
-					off = 2
-				default:
-					off = max(off, d)
-				}
-			}
-		}
-		if g[tableStep] = float64(off); off < 2 {
+		if off := offBy(g, edges, right); off < 2 {
+			g[tableStep] = float64(off)
 			return g
 		}
 	}
 	return halving
+}
+
+// offBy is how far the guesses of g are too low for the numbers at and beside edges; 2: farther than 1, or too
+// high.
+func offBy(g, edges []float64, right bool) (off int) {
+	at := 0 // how many edges count for v
+	for i, e := range edges {
+		if i > 0 && e == edges[i-1] {
+			continue
+		}
+		for _, v := range []float64{math.Nextafter(e, math.Inf(-1)), e, math.Nextafter(e, math.Inf(1))} {
+			for at > 0 && !counts(edges[at-1], v, right) {
+				at--
+			}
+			for at < len(edges) && counts(edges[at], v, right) {
+				at++
+			}
+			d := at - guess(g, v)
+			if d < 0 || d > 1 {
+				return 2
+			}
+			off = max(off, d)
+		}
+	}
+	return off
 }
 
 // guess is the guess for v, which is no nan.
@@ -106,19 +158,21 @@ func guess(g []float64, v float64) int {
 
 // binWithin is the row of bin with a table.
 func binWithin() *op.Def {
-	edges := func(c *op.Call) value.Value {
+	kernel, loop := (&binner{}).among(func(c *op.Call) (*intervals, error) {
 		t := c.Dense(1)
-		return t.View(tableEdges, 0, t.Rows-tableEdges, 1)
-	}
-	s := &binner{}
+		return &intervals{edges: edgesIn(t), right: closedRight(c.Attrs), table: t}, nil
+	})
 	return &op.Def{
 		Name: "bin.within", Hidden: true,
 		Doc:  "bin.within is bin of x with the edges in what bin.edges has made of them.",
 		Args: []op.Arg{{Name: "x"}, {Name: "table"}, closedAttr},
 		Type: binned,
-		Ref:  func(c *op.Call) (value.Value, error) { return binRef(c, edges(c)) },
+		Ref: func(c *op.Call) (value.Value, error) {
+			t := c.Dense(1)
+			return binRef(c, t.View(tableEdges, 0, len(edgesIn(t)), 1))
+		},
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
-		Kernel: func(c *op.Call) error { return s.among(c, edges(c)) }, Loop: s.loop(edges),
+		Kernel: kernel, Loop: loop,
 		Elements: withinElements, Bound: stepsOf, Along: func(*op.Attrs) []int { return []int{0} },
 	}
 }
@@ -129,49 +183,44 @@ func stepsOf(in []value.Value) int64 {
 	if !is || t.Rows <= tableEdges {
 		return 0
 	}
-	return int64(t.F64[tableStep*t.Stride])
+	return stepsIn(t)
 }
 
-// withinElements corrects the guess by edges that are twice as near each time.
+func stepsIn(t *value.Dense) int64 { return int64(t.F64[tableStep*t.Stride]) }
+
+// withinElements is bin.within in a loop.
 func withinElements(e *op.Elements) op.Element {
-	b, x, table := e.B, e.In[0], e.In[1]
+	x, table := e.In[0], e.In[1]
 	steps, bound := e.Attrs.Get(op.BoundAttr)
 	if !bound || !table.Type.Known() || table.Type.Rows <= tableEdges {
 		return nil
 	}
-	n := table.Type.Rows - tableEdges
-	right := closedRight(e.Attrs)
-	number := func(k int) loop.Val { return define.Numeral(b, types.I64, k) }
-	at := func(k int64) loop.Val { return table.At(loop.Num(k), loop.Num(0)) }
-	// nearer is the greater of two guesses that counts for v.
-	nearer := func(v, guess, step loop.Val) loop.Val {
-		next := b.Op(loop.Add, guess, step)
-		inside := b.Op(loop.Le, next, number(n))
-		place := b.Op(loop.Select, inside, next, number(n))
-		edge := table.At(loop.Of(loop.ValSym, int(place)).Plus(loop.Num(tableEdges-1)), loop.Num(0))
+	return func(i, j loop.Lin) loop.Val {
+		v := define.ConvertBody(e.B, types.F64, x.At(i, j))
+		return interval(e.B, v, func(at loop.Lin) loop.Val { return table.At(at, loop.Num(0)) }, steps.I, closedRight(e.Attrs))
+	}
+}
+
+// interval writes the interval of v by a table whose elements at gives. It corrects the guess by edges that are
+// twice as near each time.
+func interval(b *loop.Builder, v loop.Val, at func(place loop.Lin) loop.Val, steps int64, right bool) loop.Val {
+	n := define.Numeral(b, types.I64, 0)
+	if steps < 2 {
+		f := b.Op(loop.Floor, b.Op(loop.Mul, b.Op(loop.Sub, v, at(loop.Num(tableFirst))), at(loop.Num(tableUnit))))
+		f = clamped(b, b.Op(loop.Add, f, define.Numeral(b, types.F64, 1)), at(loop.Num(tableLimit)))
+		// The bits of 2^52 + f, f being a whole number below 2^52, are those of 2^52 and f.
+		const big = 0x1p52
+		bits := loop.Word(math.Float64bits(big))
+		n = b.Op(loop.Sub, b.Op(loop.Bits, b.Op(loop.Add, f, b.Const(types.F64, bits))), b.Const(types.I64, bits))
+	}
+	for step := steps; step > 0; step /= 2 {
+		next := b.Op(loop.Add, n, b.Const(types.I64, loop.Word(step)))
+		edge := at(loop.Of(loop.ValSym, int(next)).Plus(loop.Num(tableEdges - 1)))
 		below := b.Op(loop.Le, edge, v)
 		if right {
 			below = b.Op(loop.Lt, edge, v)
 		}
-		return b.Op(loop.Select, b.Op(loop.And, inside, below), next, guess)
+		n = b.Op(loop.Select, below, next, n)
 	}
-	return func(i, j loop.Lin) loop.Val {
-		v := define.ConvertBody(b, types.F64, x.At(i, j))
-		guess := number(0)
-		if steps.I < 2 {
-			f := b.Op(loop.Floor, b.Op(loop.Mul, b.Op(loop.Sub, v, at(tableFirst)), at(tableUnit)))
-			f = b.Op(loop.Add, f, define.Numeral(b, types.F64, 1))
-			limit, zero := at(tableLimit), define.Numeral(b, types.F64, 0)
-			f = b.Op(loop.Select, b.Op(loop.Lt, f, limit), f, limit)
-			f = b.Op(loop.Select, b.Op(loop.Lt, zero, f), f, zero)
-			// The bits of 2^52 + f, f being a whole number below 2^52, are those of 2^52 and f.
-			const big = 0x1p52
-			bits := loop.Word(math.Float64bits(big))
-			guess = b.Op(loop.Sub, b.Op(loop.Bits, b.Op(loop.Add, f, b.Const(types.F64, bits))), b.Const(types.I64, bits))
-		}
-		for step := steps.I; step > 0; step /= 2 {
-			guess = nearer(v, guess, b.Const(types.I64, loop.Word(step)))
-		}
-		return b.Op(loop.Select, b.Op(loop.Ne, v, v), number(-1), guess)
-	}
+	return b.Op(loop.Select, b.Op(loop.Ne, v, v), define.Numeral(b, types.I64, -1), n)
 }

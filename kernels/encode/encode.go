@@ -244,8 +244,10 @@ func binCost(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, ou
 
 // binByList is bin with a list of edges.
 func binByList() *op.Def {
-	s := &binner{}
-	list := func(c *op.Call) value.Value { return c.In[1] }
+	kernel, loop := (&binner{}).among(func(c *op.Call) (*intervals, error) {
+		edges, err := edgesOf(c.In[1])
+		return &intervals{edges: edges, right: closedRight(c.Attrs)}, err
+	})
 	return &op.Def{
 		Name: "bin",
 		Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
@@ -264,7 +266,7 @@ func binByList() *op.Def {
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return binRef(c, c.In[1]) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
-		Kernel: func(c *op.Call) error { return s.among(c, list(c)) }, Loop: s.loop(list),
+		Kernel: kernel, Loop: loop,
 		Prepare: &op.Prepare{Input: 1, By: "bin.edges", Then: "bin.within"},
 	}
 }
@@ -401,36 +403,32 @@ func eachElement(c *op.Call, f func(x float64) int64) value.Value {
 	return out
 }
 
-// among is the kernel of bin with a list of edges.
-func (s *binner) among(c *op.Call, list value.Value) error {
-	edges, err := edgesOf(list)
-	if err != nil {
-		return err
+// among returns the kernel and the Loop of a bin among edges, which of reads. An execution reads them once.
+func (s *binner) among(of func(c *op.Call) (*intervals, error)) (kernel func(c *op.Call) error, loop *op.Loop) {
+	within := func(c *op.Call, l *intervals) error {
+		if x, is := c.In[0].(*value.Dense); is && s.worth(x) {
+			t := l.made()
+			if s.run(binKey{elem: x.Elem, right: l.right, steps: stepsIn(t)}, c.Result(), x, t) {
+				return nil
+			}
+		}
+		return binKernel(c, func(x float64) int64 { return int64(counted(l.edges, x, l.right)) })
 	}
-	return s.within(c, &edgeList{edges: edges})
-}
-
-// within bins the elements of call c by the edges l.
-func (s *binner) within(c *op.Call, l *edgeList) error {
-	right := closedRight(c.Attrs)
-	if x, is := c.In[0].(*value.Dense); is && s.worth(x) && s.byEdges(c.Result(), x, l, right) {
-		return nil
-	}
-	return binKernel(c, func(x float64) int64 { return int64(counted(l.edges, x, right)) })
-}
-
-// loop returns the Loop of a bin whose edges are list(c). An execution reads them once.
-func (s *binner) loop(list func(c *op.Call) value.Value) *op.Loop {
-	out := window.Loop(nil, window.Same, window.Whole)
-	out.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
-		edges, err := edgesOf(list(c))
+	loop = window.Loop(nil, window.Same, window.Whole)
+	loop.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
+		l, err := of(c)
 		if err != nil {
 			return nil, err
 		}
-		l := &edgeList{edges: edges}
-		return window.Loop(func(c *op.Call) error { return s.within(c, l) }, window.Same, window.Whole).Begin(c, workers)
+		return window.Loop(func(c *op.Call) error { return within(c, l) }, window.Same, window.Whole).Begin(c, workers)
 	}
-	return out
+	return func(c *op.Call) error {
+		l, err := of(c)
+		if err != nil {
+			return err
+		}
+		return within(c, l)
+	}, loop
 }
 
 // binKernel is eachElement on the rows of a matrix as f64.
