@@ -23,8 +23,8 @@ import (
 // second-level cache.
 const mapPiece = 8192
 
-// mapLoop is a call of an elementwise row with a sparse result.
-type mapLoop struct {
+// mapLoop is a call of an elementwise row with a sparse result of elements T.
+type mapLoop[T vec.Element] struct {
 	d    *op.Def
 	c    *op.Call
 	p    pattern
@@ -34,11 +34,11 @@ type mapLoop struct {
 	sure bool          // every place is true, whatever argument has it: nothing is computed
 	wide []value.Value // the arguments, sparse vectors made dense
 	out  *value.CSR
-	val  *value.Dense // 1 x entries: the results
-	zero atomic.Bool  // some results are zero
-	kept []int64      // then of each row, behind it: how many are not
-	into *value.CSR   // what is kept
-	left *value.Dense // its values
+	val  []T         // the results
+	zero atomic.Bool // some results are zero
+	kept []int64     // then of each row, behind it: how many are not
+	into *value.CSR  // what is kept
+	left []T         // its values
 	by   []mapWorker
 }
 
@@ -55,7 +55,19 @@ type mapWorker struct {
 
 // beginSparseMap prepares the loop of a call with a sparse result.
 func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *UnitLoop {
-	l := &mapLoop{d: d, c: c, p: p, full: full, by: make([]mapWorker, workers), wide: make([]value.Value, len(c.In))}
+	switch c.Type.Elem {
+	case types.F64:
+		return beginMapOf[float64](d, c, p, full, units, workers)
+	case types.F32:
+		return beginMapOf[float32](d, c, p, full, units, workers)
+	case types.Bool:
+		return beginMapOf[uint8](d, c, p, full, units, workers)
+	}
+	return beginMapOf[int64](d, c, p, full, units, workers)
+}
+
+func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *UnitLoop {
+	l := &mapLoop[T]{d: d, c: c, p: p, full: full, by: make([]mapWorker, workers), wide: make([]value.Value, len(c.In))}
 	for k, v := range c.In {
 		l.wide[k] = v
 		m, sparse := v.(*value.CSR)
@@ -88,7 +100,7 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, worke
 		}
 		l.out.Col = first.Col[first.Ptr[0]:first.Ptr[first.Rows]]
 		if !l.sure {
-			l.val = listFor(c.Type.Elem, len(l.out.Col))
+			l.val = memory.Fresh[T](len(l.out.Col))
 		}
 		loop.Passes = loop.Passes[1:]
 	}
@@ -122,7 +134,7 @@ func surelyTrue(d *op.Def, c *op.Call, p pattern, full [3]bool) bool {
 }
 
 // columns returns the columns of the entries of row i, in dst if that has room.
-func (l *mapLoop) columns(w *mapWorker, dst []int32, i int) []int32 {
+func (l *mapLoop[T]) columns(w *mapWorker, dst []int32, i int) []int32 {
 	a, _ := l.of[0].Row(i)
 	b, _ := l.of[1].Row(i)
 	if len(l.of) > 2 {
@@ -137,7 +149,7 @@ func (l *mapLoop) columns(w *mapWorker, dst []int32, i int) []int32 {
 }
 
 // count writes how many places rows lo..hi-1 have, behind them.
-func (l *mapLoop) count(worker, lo, hi int) error {
+func (l *mapLoop[T]) count(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if w.seen == nil {
 		w.seen = newBitset(l.out.Cols)
@@ -162,49 +174,20 @@ func (l *mapLoop) count(worker, lo, hi int) error {
 	return nil
 }
 
-func (l *mapLoop) layOut() (last bool, err error) {
+func (l *mapLoop[T]) layOut() (last bool, err error) {
 	out := l.out
 	for i := range out.Rows {
 		out.Ptr[i+1] += out.Ptr[i]
 	}
 	n := out.Ptr[out.Rows]
-	if l.sure {
-		_, err = entries[uint8](out, n)
-		return false, err
-	}
-	l.val = &value.Dense{Elem: out.Elem, Rows: 1, Cols: int(n), Stride: int(n)}
-	switch out.Elem {
-	case types.F64:
-		l.val.F64, err = entries[float64](out, n)
-	case types.F32:
-		l.val.F32, err = entries[float32](out, n)
-	case types.Bool:
-		_, err = entries[uint8](out, n)
-		l.val = listFor(types.Bool, int(n))
-	default:
-		l.val.I64, err = entries[int64](out, n)
+	if l.val, err = entries[T](out, n); out.Elem == types.Bool && !l.sure {
+		l.val = memory.Fresh[T](int(n))
 	}
 	return false, err
 }
 
-// listFor is a list of n elements, which hold anything.
-func listFor(e types.Elem, n int) *value.Dense {
-	d := &value.Dense{Elem: e, Rows: 1, Cols: n, Stride: n}
-	switch e {
-	case types.F64:
-		d.F64 = memory.Fresh[float64](n)
-	case types.F32:
-		d.F32 = memory.Fresh[float32](n)
-	case types.Bool:
-		d.Bool = memory.Fresh[uint8](n)
-	default:
-		d.I64 = memory.Fresh[int64](n)
-	}
-	return d
-}
-
 // fill computes the elements of rows lo..hi-1, some rows at a time.
-func (l *mapLoop) fill(worker, lo, hi int) error {
+func (l *mapLoop[T]) fill(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if l.sure {
 		if len(l.of) > 1 {
@@ -229,7 +212,7 @@ func (l *mapLoop) fill(worker, lo, hi int) error {
 }
 
 // piece computes the elements of rows lo..hi-1.
-func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
+func (l *mapLoop[T]) piece(w *mapWorker, lo, hi int) error {
 	out := l.out
 	p, q := int(out.Ptr[lo]), int(out.Ptr[hi])
 	if p == q {
@@ -255,19 +238,19 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 			w.args[k] = list
 		}
 	}
-	l.val.Window(&w.out, 0, p, 1, q-p)
+	setList(&w.out, out.Elem, l.val[p:q])
 	w.call = op.Call{Def: l.d, In: w.args, Type: w.out.Type(), Out: &w.out}
 	if err := l.d.Kernel(&w.call); err != nil {
 		return err
 	}
-	if hasZero(&w.out) && !l.zero.Load() {
+	if hasZero(l.val[p:q]) && !l.zero.Load() {
 		l.zero.Store(true)
 	}
 	return nil
 }
 
 // placesOf writes the columns of the places of rows lo..hi-1.
-func (l *mapLoop) placesOf(w *mapWorker, lo, hi int) {
+func (l *mapLoop[T]) placesOf(w *mapWorker, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if from, to := l.out.Ptr[i], l.out.Ptr[i+1]; from < to {
 			w.line[0] = l.columns(w, w.line[0], i)
@@ -277,20 +260,20 @@ func (l *mapLoop) placesOf(w *mapWorker, lo, hi int) {
 }
 
 // hasZero reports a zero in a list.
-func hasZero(d *value.Dense) bool {
-	switch d.Elem {
-	case types.F64:
-		return vec.Index(d.F64, 0) >= 0
-	case types.F32:
-		return vec.Index(d.F32, 0) >= 0
-	case types.Bool:
-		return bytes.IndexByte(d.Bool, 0) >= 0
+func hasZero[T vec.Element](x []T) bool {
+	switch x := any(x).(type) {
+	case []float64:
+		return vec.Index(x, 0) >= 0
+	case []float32:
+		return vec.Index(x, 0) >= 0
+	case []int64:
+		return vec.Index(x, 0) >= 0
 	}
-	return vec.Index(d.I64, 0) >= 0
+	return bytes.IndexByte(any(x).([]uint8), 0) >= 0
 }
 
 // filled is the end of a call without zeros.
-func (l *mapLoop) filled() (last bool, err error) {
+func (l *mapLoop[T]) filled() (last bool, err error) {
 	if !l.zero.Load() {
 		l.put(l.out, l.val)
 		return true, nil
@@ -300,87 +283,67 @@ func (l *mapLoop) filled() (last bool, err error) {
 }
 
 // tally counts the results of rows lo..hi-1 that are not zero.
-func (l *mapLoop) tally(_, lo, hi int) error {
-	ptr, kept := l.out.Ptr[lo:hi+1], l.kept[lo:hi+1]
-	switch l.val.Elem {
-	case types.F64:
-		tallyRows(l.val.F64, ptr, kept)
-	case types.F32:
-		tallyRows(l.val.F32, ptr, kept)
-	case types.Bool:
-		tallyRows(l.val.Bool, ptr, kept)
-	default:
-		tallyRows(l.val.I64, ptr, kept)
-	}
-	return nil
-}
-
-// tallyRows sets kept[i+1] to the number of elements of row i that are not zero.
-func tallyRows[T vec.Element](x []T, ptr, kept []int64) {
-	for i := range len(ptr) - 1 {
+func (l *mapLoop[T]) tally(_, lo, hi int) error {
+	for i := lo; i < hi; i++ {
 		n := int64(0)
-		for _, v := range x[ptr[i]:ptr[i+1]] {
+		for _, v := range l.val[l.out.Ptr[i]:l.out.Ptr[i+1]] {
 			if v != 0 {
 				n++
 			}
 		}
-		kept[i+1] = n
+		l.kept[i+1] = n
 	}
+	return nil
 }
 
 // tallied makes room for what is kept.
-func (l *mapLoop) tallied() (last bool, err error) {
+func (l *mapLoop[T]) tallied() (last bool, err error) {
 	sum := int64(0)
 	for i, n := range l.kept {
 		sum += n
 		l.kept[i] = sum
 	}
 	l.into = &value.CSR{Elem: l.out.Elem, Rows: l.out.Rows, Cols: l.out.Cols, Ptr: l.kept, Col: memory.Fresh[int32](int(sum))}
-	l.left = listFor(l.out.Elem, int(sum))
+	l.left = memory.Fresh[T](int(sum))
 	return false, nil
 }
 
 // moveUp copies what is kept of rows lo..hi-1.
-func (l *mapLoop) moveUp(_, lo, hi int) error {
-	switch l.out.Elem {
-	case types.F64:
-		moveKept(l, l.left.F64, l.val.F64, lo, hi)
-	case types.F32:
-		moveKept(l, l.left.F32, l.val.F32, lo, hi)
-	case types.Bool:
-		moveKept(l, l.left.Bool, l.val.Bool, lo, hi)
-	default:
-		moveKept(l, l.left.I64, l.val.I64, lo, hi)
+func (l *mapLoop[T]) moveUp(_, lo, hi int) error {
+	to, from := l.into.Ptr[lo], l.out.Ptr[lo]
+	for k, v := range l.val[from:l.out.Ptr[hi]] {
+		if v != 0 {
+			l.left[to], l.into.Col[to] = v, l.out.Col[from+int64(k)]
+			to++
+		}
 	}
 	return nil
 }
 
-func moveKept[T vec.Element](l *mapLoop, dst, src []T, lo, hi int) {
-	to, from := l.into.Ptr[lo], l.out.Ptr[lo]
-	for k, v := range src[from:l.out.Ptr[hi]] {
-		if v != 0 {
-			dst[to], l.into.Col[to] = v, l.out.Col[from+int64(k)]
-			to++
-		}
-	}
-}
-
-func (l *mapLoop) finish() (last bool, err error) {
+func (l *mapLoop[T]) finish() (last bool, err error) {
 	l.put(l.into, l.left)
 	return true, nil
 }
 
 // put makes val the values of m, and m the result.
-func (l *mapLoop) put(m *value.CSR, val *value.Dense) {
-	switch m.Elem {
-	case types.F64:
-		m.F64 = val.F64
-	case types.F32:
-		m.F32 = val.F32
-	case types.I64:
-		m.I64 = val.I64
-	}
+func (l *mapLoop[T]) put(m *value.CSR, val []T) {
+	SetValues(m, val)
 	l.c.Out = m
+}
+
+// setList makes d the list x, of elements of e.
+func setList[T vec.Element](d *value.Dense, e types.Elem, x []T) {
+	*d = value.Dense{Elem: e, Rows: 1, Cols: len(x), Stride: len(x)}
+	switch x := any(x).(type) {
+	case []float64:
+		d.F64 = x
+	case []float32:
+		d.F32 = x
+	case []uint8:
+		d.Bool = x
+	case []int64:
+		d.I64 = x
+	}
 }
 
 // valuesOf makes d the values of rows lo..hi-1 of m as a list, in m's memory unless they are bools.
@@ -394,14 +357,13 @@ func valuesOf(m *value.CSR, lo, hi int, d *value.Dense) {
 		}
 		return
 	}
-	*d = value.Dense{Elem: m.Elem, Rows: 1, Cols: n, Stride: n}
 	switch m.Elem {
 	case types.F64:
-		d.F64 = m.F64[p:q]
+		setList(d, m.Elem, m.F64[p:q])
 	case types.F32:
-		d.F32 = m.F32[p:q]
+		setList(d, m.Elem, m.F32[p:q])
 	default:
-		d.I64 = m.I64[p:q]
+		setList(d, m.Elem, m.I64[p:q])
 	}
 }
 

@@ -40,7 +40,7 @@ func (s bitset) countMet(a, b []int32) (n int) {
 // merged writes the places of some rows from row lo on and lists the elements of both arguments
 // there, if the call is one of two sparse matrices whose entries are joined and whose values are
 // words of the same size.
-func (l *mapLoop) merged(w *mapWorker, at *places, lo int) bool {
+func (l *mapLoop[T]) merged(w *mapWorker, at *places, lo int) bool {
 	if l.p != patternJoin || len(l.of) != 2 || len(l.wide) != 2 {
 		return false
 	}

@@ -130,48 +130,41 @@ func sparseItem() *op.Def {
 // summed up to where each begins, and the rows gone over once more. Columns of the result ascend
 // because rows are gone over in order.
 func transposed(m *value.CSR) *value.CSR {
-	n := m.NNZ()
-	t := value.NewCSR(m.Elem, m.Cols, m.Rows, n)
-	lo, hi := m.Ptr[0], m.Ptr[m.Rows]
-	for _, j := range m.Col[lo:hi] {
+	t := value.NewCSR(m.Elem, m.Cols, m.Rows, m.NNZ())
+	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
 		t.Ptr[j+1]++
 	}
 	for j := range m.Cols {
 		t.Ptr[j+1] += t.Ptr[j]
 	}
-	// While the rows are laid out, Ptr[j] is where the next entry of row j goes: at the end, where
-	// row j+1 begins.
-	for i := range m.Rows {
-		cols, at := m.Row(i)
-		switch m.Elem {
-		case types.F64:
-			for k, j := range cols {
-				p := t.Ptr[j]
-				t.Ptr[j]++
-				t.Col[p], t.F64[p] = int32(i), m.F64[at+k]
-			}
-		case types.F32:
-			for k, j := range cols {
-				p := t.Ptr[j]
-				t.Ptr[j]++
-				t.Col[p], t.F32[p] = int32(i), m.F32[at+k]
-			}
-		case types.Bool:
-			for _, j := range cols {
-				t.Col[t.Ptr[j]] = int32(i)
-				t.Ptr[j]++
-			}
-		default:
-			for k, j := range cols {
-				p := t.Ptr[j]
-				t.Ptr[j]++
-				t.Col[p], t.I64[p] = int32(i), m.I64[at+k]
-			}
-		}
+	switch m.Elem {
+	case types.F64:
+		layTurned(t, m, t.F64, m.F64)
+	case types.F32:
+		layTurned(t, m, t.F32, m.F32)
+	case types.Bool:
+		layTurned[uint8](t, m, nil, nil)
+	default:
+		layTurned(t, m, t.I64, m.I64)
 	}
 	copy(t.Ptr[1:], t.Ptr[:m.Cols])
 	t.Ptr[0] = 0
 	return t
+}
+
+// layTurned lays the entries of m, whose values are from, out in t. Ptr[j] is where the next entry of row j
+// of t goes: at the end, where row j+1 begins.
+func layTurned[T vec.Element](t, m *value.CSR, to, from []T) {
+	for i := range m.Rows {
+		cols, at := m.Row(i)
+		for k, j := range cols {
+			p := t.Ptr[j]
+			t.Ptr[j]++
+			if t.Col[p] = int32(i); to != nil {
+				to[p] = from[at+k]
+			}
+		}
+	}
 }
 
 // beginColumnsOf makes the columns of window w of m.

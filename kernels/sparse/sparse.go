@@ -229,26 +229,28 @@ func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *Unit
 // spread fills out, of m's shape and element type, with the elements of m.
 func spread(out *value.Dense, m *value.CSR) {
 	dense.Clear(out)
+	switch m.Elem {
+	case types.F64:
+		spreadOf(out.F64, out.Stride, m, m.F64)
+	case types.F32:
+		spreadOf(out.F32, out.Stride, m, m.F32)
+	case types.Bool:
+		spreadOf(out.Bool, out.Stride, m, nil)
+	default:
+		spreadOf(out.I64, out.Stride, m, m.I64)
+	}
+}
+
+// spreadOf sets the elements of the entries of m to x; nil: to ones.
+func spreadOf[T vec.Element](out []T, stride int, m *value.CSR, x []T) {
 	for i := range m.Rows {
 		cols, at := m.Row(i)
-		to := i * out.Stride
-		switch m.Elem {
-		case types.F64:
-			for k, j := range cols {
-				out.F64[to+int(j)] = m.F64[at+k]
+		for k, j := range cols {
+			v := T(1)
+			if x != nil {
+				v = x[at+k]
 			}
-		case types.F32:
-			for k, j := range cols {
-				out.F32[to+int(j)] = m.F32[at+k]
-			}
-		case types.Bool:
-			for _, j := range cols {
-				out.Bool[to+int(j)] = 1
-			}
-		default:
-			for k, j := range cols {
-				out.I64[to+int(j)] = m.I64[at+k]
-			}
+			out[i*stride+int(j)] = v
 		}
 	}
 }
