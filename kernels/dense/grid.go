@@ -12,6 +12,9 @@ import (
 // Precision is the element types that factorisations compute in.
 type Precision interface{ float32 | float64 }
 
+// Factor is the element types that products compute in.
+type Factor interface{ Precision | int64 }
+
 // Cell is how an element of a dense matrix lies in memory.
 type Cell interface {
 	float32 | float64 | int64 | uint8

@@ -19,11 +19,12 @@ type Linear struct {
 	Pool *scratchPool
 	F64  Solver[float64]
 	F32  Solver[float32]
+	i64  Solver[int64]
 }
 
 // NewLinear is a kernel set with no scratch memory yet.
 func NewLinear(set blas.Set) *Linear {
-	return &Linear{Pool: &scratchPool{}, F64: solverF64(set), F32: solverF32(set)}
+	return &Linear{Pool: &scratchPool{}, F64: solverF64(set), F32: solverF32(set), i64: integers()}
 }
 
 // Rows is the rows of dense linear algebra.
@@ -206,41 +207,37 @@ func (l *Linear) gemm(c *op.Call) error {
 // Accumulate adds op(a) @ op(b) into out, or subtracts it.
 func (l *Linear) Accumulate(out, a, b *value.Dense, ta, tb, sub bool) {
 	a, b = dense.Widened(a, out.Elem), dense.Widened(b, out.Elem)
+	s := l.Pool.Get()
+	defer l.Pool.Put(s)
 	switch out.Elem {
 	case types.F64:
-		s := l.Pool.Get()
 		GemmInto(l.F64, s, dense.GridOf[float64](out), dense.GridOf[float64](a), dense.GridOf[float64](b), ta, tb, sub)
-		l.Pool.Put(s)
 	case types.F32:
-		s := l.Pool.Get()
 		GemmInto(l.F32, s, dense.GridOf[float32](out), dense.GridOf[float32](a), dense.GridOf[float32](b), ta, tb, sub)
-		l.Pool.Put(s)
 	default:
-		gemmI64(dense.GridOf[int64](out), dense.GridOf[int64](a), dense.GridOf[int64](b), ta, tb, sub)
+		GemmInto(l.i64, s, dense.GridOf[int64](out), dense.GridOf[int64](a), dense.GridOf[int64](b), ta, tb, sub)
 	}
 }
 
 func (l *Linear) syrk(c *op.Call) error {
 	out, a := c.Result(), dense.Widened(c.Dense(1), c.Result().Elem)
 	ta, sub := c.Attrs.Bool("ta"), c.Attrs.Bool("sub")
+	s := l.Pool.Get()
+	defer l.Pool.Put(s)
 	switch out.Elem {
 	case types.F64:
-		s := l.Pool.Get()
 		syrkInto(l.F64, s, dense.GridOf[float64](out), dense.GridOf[float64](a), ta, sub)
-		l.Pool.Put(s)
 	case types.F32:
-		s := l.Pool.Get()
 		syrkInto(l.F32, s, dense.GridOf[float32](out), dense.GridOf[float32](a), ta, sub)
-		l.Pool.Put(s)
 	default:
-		syrkI64(dense.GridOf[int64](out), dense.GridOf[int64](a), ta, sub)
+		syrkInto(l.i64, s, dense.GridOf[int64](out), dense.GridOf[int64](a), ta, sub)
 	}
 	return nil
 }
 
 // GemmInto is c ± op(a)@op(b) on the set's kernels. They have no form for two transposes: then a is
 // turned first.
-func GemmInto[T dense.Precision](k Solver[T], s *Scratch, c, a, b dense.Grid[T], ta, tb, sub bool) {
+func GemmInto[T dense.Factor](k Solver[T], s *Scratch, c, a, b dense.Grid[T], ta, tb, sub bool) {
 	if ta && tb {
 		at := ScratchGrid[T](s, a.Cols, a.Rows)
 		dense.Transpose(at, a)
@@ -261,7 +258,7 @@ func GemmInto[T dense.Precision](k Solver[T], s *Scratch, c, a, b dense.Grid[T],
 }
 
 // syrkInto is the lower triangle of c ± a@t(a).
-func syrkInto[T dense.Precision](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, sub bool) {
+func syrkInto[T dense.Factor](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, sub bool) {
 	if ta {
 		at := ScratchGrid[T](s, a.Cols, a.Rows)
 		dense.Transpose(at, a)
@@ -272,15 +269,45 @@ func syrkInto[T dense.Precision](k Solver[T], s *Scratch, c, a dense.Grid[T], ta
 	}
 }
 
-// gemmI64 is the product of integers modulo 2^64. The order of terms is free there; row by row is
+// integers is the kernels of products of integers modulo 2^64. The order of terms is free there; row by row is
 // fast enough for what integers are used for (counts, paths), about 1 G multiply-adds a second.
-func gemmI64(c, a, b dense.Grid[int64], ta, tb, sub bool) {
-	if ta {
-		a = dense.TurnedCopy(a)
+func integers() Solver[int64] {
+	grid := func(x []int64, ld, rows, cols int) dense.Grid[int64] {
+		return dense.Grid[int64]{Rows: rows, Cols: cols, LD: ld, X: x}
 	}
-	if tb {
-		b = dense.TurnedCopy(b)
+	k := Solver[int64]{
+		gemm: func(_ *blas.Workspace, tb, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
+			y := grid(b, ldb, k, n)
+			if tb {
+				y = dense.TurnedCopy(grid(b, ldb, n, k))
+			}
+			gemmI64(grid(c, ldc, m, n), grid(a, lda, m, k), y, sub)
+		},
+		gemmTN: func(_ *blas.Workspace, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
+			gemmI64(grid(c, ldc, m, n), dense.TurnedCopy(grid(a, lda, k, m)), grid(b, ldb, k, n), sub)
+		},
+		syrk: func(_ *blas.Workspace, sub bool, n, k int, a []int64, lda int, c []int64, ldc int) {
+			x := grid(a, lda, n, k)
+			for i := range n {
+				for j := range i + 1 {
+					var sum int64
+					for p, v := range x.Row(i) {
+						sum += v * x.Row(j)[p]
+					}
+					if sub {
+						sum = -sum
+					}
+					c[i*ldc+j] += sum
+				}
+			}
+		},
 	}
+	k.tall = k.stripTN
+	return k
+}
+
+// gemmI64 is c ± a @ b.
+func gemmI64(c, a, b dense.Grid[int64], sub bool) {
 	for i := range c.Rows {
 		row := c.Row(i)
 		for k, x := range a.Row(i) {
@@ -290,24 +317,6 @@ func gemmI64(c, a, b dense.Grid[int64], ta, tb, sub bool) {
 			for j, y := range b.Row(k) {
 				row[j] += x * y
 			}
-		}
-	}
-}
-
-func syrkI64(c, a dense.Grid[int64], ta, sub bool) {
-	if ta {
-		a = dense.TurnedCopy(a)
-	}
-	for i := range c.Rows {
-		for j := range i + 1 {
-			var sum int64
-			for k, x := range a.Row(i) {
-				sum += x * a.Row(j)[k]
-			}
-			if sub {
-				sum = -sum
-			}
-			c.Row(i)[j] += sum
 		}
 	}
 }

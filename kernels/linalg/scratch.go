@@ -11,7 +11,7 @@ import (
 )
 
 // Solver is the kernels of a set in one precision. The slices are as in blas.Set.
-type Solver[T dense.Precision] struct {
+type Solver[T dense.Factor] struct {
 	gemm   func(ws *blas.Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 	gemmTN func(ws *blas.Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
 	syrk   func(ws *blas.Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int)
@@ -59,11 +59,12 @@ type Scratch struct {
 	Ws  blas.Workspace
 	f64 []float64
 	f32 []float32
+	i64 []int64
 }
 
 // ScratchGrid is a contiguous rows x cols grid in s with unspecified contents. The room in use is
 // remembered in the slice's length, so a call may ask several times; put forgets them all.
-func ScratchGrid[T dense.Precision](s *Scratch, rows, cols int) dense.Grid[T] {
+func ScratchGrid[T dense.Factor](s *Scratch, rows, cols int) dense.Grid[T] {
 	n := rows * cols
 	g := dense.Grid[T]{Rows: rows, Cols: cols, LD: cols}
 	switch x := any(&g.X).(type) {
@@ -71,9 +72,14 @@ func ScratchGrid[T dense.Precision](s *Scratch, rows, cols int) dense.Grid[T] {
 		s.f64, *x = room(s.f64, n)
 	case *[]float32:
 		s.f32, *x = room(s.f32, n)
+	case *[]int64:
+		s.i64, *x = room(s.i64, n)
 	}
 	return g
 }
+
+// reset forgets what ScratchGrid has cut.
+func (s *Scratch) reset() { s.f64, s.f32, s.i64 = s.f64[:0], s.f32[:0], s.i64[:0] }
 
 // room cuts n elements from the free end of buf. Where they do not fit, a larger buffer takes its
 // place; what was cut from the old one stays valid.
@@ -108,7 +114,7 @@ func (p *scratchPool) Get() *Scratch {
 
 // Put takes s back.
 func (p *scratchPool) Put(s *Scratch) {
-	s.f64, s.f32 = s.f64[:0], s.f32[:0]
+	s.reset()
 	p.mu.Lock()
 	p.free = append(p.free, s)
 	p.mu.Unlock()

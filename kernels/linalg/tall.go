@@ -60,7 +60,7 @@ func panelGridOf(c *op.Call) PanelGrid {
 	return p
 }
 
-// beginPanels begins the loop. before makes the rows of a factor of floats; nil: they are there.
+// beginPanels begins the loop. before makes the rows of a factor; nil: they are there.
 func (l *Linear) beginPanels(c *op.Call, workers int, before *rowsBefore) op.LoopBody {
 	switch c.Type.Elem {
 	case types.F64:
@@ -68,12 +68,11 @@ func (l *Linear) beginPanels(c *op.Call, workers int, before *rowsBefore) op.Loo
 	case types.F32:
 		return beginPanels(l, l.F32, c, before)
 	}
-	b := &panelBodyI64{PanelGrid: panelGridOf(c), c: c, sums: make([]*value.Dense, workers)}
-	return b
+	return beginPanels(l, l.i64, c, before)
 }
 
-// panelBody is the product of floats. Every panel has a result of its own, and End adds them up.
-type panelBody[T dense.Precision] struct {
+// panelBody is one execution. Every panel has a result of its own, and End adds them up.
+type panelBody[T dense.Factor] struct {
 	PanelGrid
 	l     *Linear
 	by    Solver[T]
@@ -86,7 +85,7 @@ type panelBody[T dense.Precision] struct {
 	before *rowsBefore
 }
 
-func beginPanels[T dense.Precision](l *Linear, by Solver[T], c *op.Call, before *rowsBefore) *panelBody[T] {
+func beginPanels[T dense.Factor](l *Linear, by Solver[T], c *op.Call, before *rowsBefore) *panelBody[T] {
 	b := &panelBody[T]{PanelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb"), before: before}
 	if before != nil { // the rows of a panel are made once
 		b.Strip, b.Strips = c.Type.Rows, 1
@@ -119,7 +118,7 @@ func (b *panelBody[T]) Chunk(worker, lo, hi int) error {
 				}
 			}
 			b.strip1(s, b.sums[p], i, min(i+b.Strip, b.c.Type.Rows), from, next-from)
-			s.f64, s.f32 = s.f64[:0], s.f32[:0]
+			s.reset()
 		}
 	}
 	return nil
@@ -142,23 +141,25 @@ func (b *panelBody[T]) strip1(s *Scratch, sum dense.Grid[T], i0, i1, from, k int
 
 // inner is the part of d with k terms of the inner size, which is that of its rows or of its
 // columns.
-func inner[T dense.Precision](d *value.Dense, rows bool, from, k int) dense.Grid[T] {
+func inner[T dense.Factor](d *value.Dense, rows bool, from, k int) dense.Grid[T] {
 	var v value.Dense
 	if rows {
 		d.Window(&v, from, 0, k, d.Cols)
 	} else {
 		d.Window(&v, 0, from, d.Rows, k)
 	}
-	var zero T
 	e := types.F64
-	if _, single := any(zero).(float32); single {
+	switch any(*new(T)).(type) {
+	case float32:
 		e = types.F32
+	case int64:
+		e = types.I64
 	}
 	return dense.GridOf[T](dense.Widened(&v, e))
 }
 
 // AddPanels adds the results of panels into the first: pairs, then pairs of pairs.
-func AddPanels[T dense.Precision](sums []dense.Grid[T]) dense.Grid[T] {
+func AddPanels[T dense.Factor](sums []dense.Grid[T]) dense.Grid[T] {
 	for len(sums) > 1 {
 		next := sums[:0]
 		for i := 0; i < len(sums); i += 2 {
@@ -213,58 +214,6 @@ func (b *panelBody[T]) put(out, sum dense.Grid[T]) {
 			}
 		}
 	}
-}
-
-// panelBodyI64 is the product of integers, whose sums need no order: a worker has one.
-type panelBodyI64 struct {
-	PanelGrid
-	c    *op.Call
-	sums []*value.Dense
-}
-
-// Chunk adds strips lo..hi-1 to the worker's sum.
-func (b *panelBodyI64) Chunk(worker, lo, hi int) error {
-	if b.sums[worker] == nil {
-		b.sums[worker] = value.New(types.I64, b.c.Type.Rows, b.c.Type.Cols)
-	}
-	ta, tb := b.c.Attrs.Bool("ta"), b.c.Attrs.Bool("tb")
-	for ; lo < hi; lo++ {
-		p, i := lo/b.Strips, lo%b.Strips*b.Strip
-		from := p * b.Panel
-		k, rows := min(b.Panel, b.K-from), min(b.Strip, b.c.Type.Rows-i)
-		x := innerI64(b.c.Dense(0), ta, from, k)
-		if ta {
-			x = x.Part(0, i, k, rows)
-		} else {
-			x = x.Part(i, 0, rows, k)
-		}
-		gemmI64(dense.GridOf[int64](b.sums[worker]).Part(i, 0, rows, b.c.Type.Cols), x, innerI64(b.c.Dense(1), !tb, from, k), ta, tb, false)
-	}
-	return nil
-}
-
-func innerI64(d *value.Dense, rows bool, from, k int) dense.Grid[int64] {
-	if rows {
-		return dense.GridOf[int64](dense.Widened(d.View(from, 0, k, d.Cols), types.I64))
-	}
-	return dense.GridOf[int64](dense.Widened(d.View(0, from, d.Rows, k), types.I64))
-}
-
-// End adds the workers' sums.
-func (b *panelBodyI64) End() error {
-	out := dense.GridOf[int64](b.c.Result())
-	dense.Clear(b.c.Result())
-	for _, s := range b.sums {
-		if s == nil {
-			continue
-		}
-		for i := range out.Rows {
-			for j, v := range dense.GridOf[int64](s).Row(i) {
-				out.Row(i)[j] += v
-			}
-		}
-	}
-	return nil
 }
 
 // The bounds of a product that runs as a loop over the rows of its result: a tall left factor, and
