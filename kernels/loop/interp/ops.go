@@ -20,24 +20,24 @@ type operation func(dst, a, b, c *slab, n int)
 type row struct{ f64, f32, i64, b operation }
 
 var rows = map[loop.Code]row{
-	loop.Add:     {f64: doubles2(vec.Add), f32: singles2(vec.Add), i64: words2(vec.Add)},
-	loop.Sub:     {f64: doubles2(vec.Sub), f32: singles2(vec.Sub), i64: words2(vec.Sub)},
-	loop.Mul:     {f64: doubles2(vec.Mul), f32: singles2(vec.Mul), i64: words2(vec.Mul)},
-	loop.Div:     {f64: doubles2(vec.Div), f32: singles2(vec.Div)},
+	loop.Add:     {f64: lift2(&f64s, vec.Add), f32: lift2(&f32s, vec.Add), i64: lift2(&i64s, vec.Add)},
+	loop.Sub:     {f64: lift2(&f64s, vec.Sub), f32: lift2(&f32s, vec.Sub), i64: lift2(&i64s, vec.Sub)},
+	loop.Mul:     {f64: lift2(&f64s, vec.Mul), f32: lift2(&f32s, vec.Mul), i64: lift2(&i64s, vec.Mul)},
+	loop.Div:     {f64: lift2(&f64s, vec.Div), f32: lift2(&f32s, vec.Div)},
 	loop.FMA:     {f64: fuseF64, f32: fuseF32},
-	loop.Neg:     {f64: doubles1(vec.Neg), f32: singles1(vec.Neg), i64: words1(vec.Neg)},
-	loop.Abs:     {f64: doubles1(vec.AbsF64), f32: singles1(vec.AbsF32), i64: words1(vec.AbsI64)},
-	loop.Sqrt:    {f64: doubles1(vec.SqrtF64), f32: singles1(vec.SqrtF32)},
-	loop.Min:     {f64: doubles2(vec.Min), f32: singles2(vec.Min), i64: words2(vec.Min)},
-	loop.Max:     {f64: doubles2(vec.Max), f32: singles2(vec.Max), i64: words2(vec.Max)},
-	loop.Nearest: {f64: doubles1(vec.RoundF64), f32: singles1(vec.Map1F32(math.RoundToEven))},
-	loop.Floor:   {f64: doubles1(vec.FloorF64), f32: singles1(vec.Map1F32(math.Floor))},
-	loop.Ceil:    {f64: doubles1(vec.CeilF64), f32: singles1(vec.Map1F32(math.Ceil))},
-	loop.Trunc:   {f64: doubles1(vec.Map1F64(math.Trunc)), f32: singles1(vec.Map1F32(math.Trunc))},
-	loop.Scale:   {f64: doubles2(vec.Map2F64(scale))},
+	loop.Neg:     {f64: lift1(&f64s, vec.Neg), f32: lift1(&f32s, vec.Neg), i64: lift1(&i64s, vec.Neg)},
+	loop.Abs:     {f64: lift1(&f64s, vec.AbsF64), f32: lift1(&f32s, vec.AbsF32), i64: lift1(&i64s, vec.AbsI64)},
+	loop.Sqrt:    {f64: lift1(&f64s, vec.SqrtF64), f32: lift1(&f32s, vec.SqrtF32)},
+	loop.Min:     {f64: lift2(&f64s, vec.Min), f32: lift2(&f32s, vec.Min), i64: lift2(&i64s, vec.Min)},
+	loop.Max:     {f64: lift2(&f64s, vec.Max), f32: lift2(&f32s, vec.Max), i64: lift2(&i64s, vec.Max)},
+	loop.Nearest: {f64: lift1(&f64s, vec.RoundF64), f32: lift1(&f32s, vec.Map1F32(math.RoundToEven))},
+	loop.Floor:   {f64: lift1(&f64s, vec.FloorF64), f32: lift1(&f32s, vec.Map1F32(math.Floor))},
+	loop.Ceil:    {f64: lift1(&f64s, vec.CeilF64), f32: lift1(&f32s, vec.Map1F32(math.Ceil))},
+	loop.Trunc:   {f64: lift1(&f64s, vec.Map1F64(math.Trunc)), f32: lift1(&f32s, vec.Map1F32(math.Trunc))},
+	loop.Scale:   {f64: lift2(&f64s, vec.Map2F64(scale))},
 
-	loop.IDiv:          {i64: words2(vec.IDivI64)},
-	loop.Mod:           {i64: words2(vec.ModI64)},
+	loop.IDiv:          {i64: lift2(&i64s, vec.IDivI64)},
+	loop.Mod:           {i64: lift2(&i64s, vec.ModI64)},
 	loop.MulHigh:       {i64: each2(mulHigh)},
 	loop.MulHighU:      {i64: each2(mulHighU)},
 	loop.Shl:           {i64: each2(func(a, b int64) int64 { return a << uint64(b) })},
@@ -46,16 +46,16 @@ var rows = map[loop.Code]row{
 	loop.LeadingZeros:  {i64: each1(func(a int64) int64 { return int64(bits.LeadingZeros64(uint64(a))) })},
 	loop.TrailingZeros: {i64: each1(func(a int64) int64 { return int64(bits.TrailingZeros64(uint64(a))) })},
 	loop.Ones:          {i64: each1(func(a int64) int64 { return int64(bits.OnesCount64(uint64(a))) })},
-	loop.And:           {i64: words2(and), b: bools2(vec.And)},
-	loop.Or:            {i64: words2(or), b: bools2(vec.Or)},
-	loop.Xor:           {i64: words2(xor), b: bools2(vec.NeBool)},
-	loop.Not:           {i64: each1(func(a int64) int64 { return ^a }), b: bools1(vec.Not)},
+	loop.And:           {i64: lift2(&i64s, and), b: lift2(&bools, vec.And)},
+	loop.Or:            {i64: lift2(&i64s, or), b: lift2(&bools, vec.Or)},
+	loop.Xor:           {i64: lift2(&i64s, xor), b: lift2(&bools, vec.NeBool)},
+	loop.Not:           {i64: each1(func(a int64) int64 { return ^a }), b: lift1(&bools, vec.Not)},
 
-	loop.Lt:  {f64: doublesTest(vec.Lt), f32: singlesTest(vec.Lt), i64: wordsTest(vec.Lt), b: bools2(vec.LtBool)},
-	loop.Le:  {f64: doublesTest(vec.Le), f32: singlesTest(vec.Le), i64: wordsTest(vec.Le), b: bools2(vec.LeBool)},
-	loop.Eq:  {f64: doublesTest(vec.Eq), f32: singlesTest(vec.Eq), i64: wordsTest(vec.Eq), b: bools2(vec.EqBool)},
-	loop.Ne:  {f64: doublesTest(vec.Ne), f32: singlesTest(vec.Ne), i64: wordsTest(vec.Ne), b: bools2(vec.NeBool)},
-	loop.LtU: {i64: wordsTest(below)},
+	loop.Lt:  {f64: liftTest(&f64s, vec.Lt), f32: liftTest(&f32s, vec.Lt), i64: liftTest(&i64s, vec.Lt), b: lift2(&bools, vec.LtBool)},
+	loop.Le:  {f64: liftTest(&f64s, vec.Le), f32: liftTest(&f32s, vec.Le), i64: liftTest(&i64s, vec.Le), b: lift2(&bools, vec.LeBool)},
+	loop.Eq:  {f64: liftTest(&f64s, vec.Eq), f32: liftTest(&f32s, vec.Eq), i64: liftTest(&i64s, vec.Eq), b: lift2(&bools, vec.EqBool)},
+	loop.Ne:  {f64: liftTest(&f64s, vec.Ne), f32: liftTest(&f32s, vec.Ne), i64: liftTest(&i64s, vec.Ne), b: lift2(&bools, vec.NeBool)},
+	loop.LtU: {i64: liftTest(&i64s, below)},
 
 	loop.ToF64: {
 		f32: func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.f32[:n]) },
@@ -136,10 +136,10 @@ func functionLoop(f *loop.Function) operation {
 		return nil
 	}
 	if g, ok := vec.FunctionNamed(f.Name); ok && len(f.Params) == 1 {
-		return doubles1(vec.Map1F64(g.F))
+		return lift1(&f64s, vec.Map1F64(g.F))
 	}
 	if g, ok := vec.Function2Named(f.Name); ok && len(f.Params) == 2 {
-		return doubles2(g.LoopF64())
+		return lift2(&f64s, g.LoopF64())
 	}
 	return nil
 }
@@ -157,48 +157,17 @@ func native(f *loop.Function) operation {
 	}
 }
 
-func doubles1(f func(dst, a []float64)) operation {
-	return func(d, a, _, _ *slab, n int) { f(d.f64[:n], a.f64[:n]) }
+// lift1, lift2 and liftTest are loops on registers.
+func lift1[T vec.Element](k *kind[T], f func(dst, a []T)) operation {
+	return func(d, a, _, _ *slab, n int) { f((*k.of(d))[:n], (*k.of(a))[:n]) }
 }
 
-func doubles2(f func(dst, a, b []float64)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.f64[:n], a.f64[:n], b.f64[:n]) }
+func lift2[T vec.Element](k *kind[T], f func(dst, a, b []T)) operation {
+	return func(d, a, b, _ *slab, n int) { f((*k.of(d))[:n], (*k.of(a))[:n], (*k.of(b))[:n]) }
 }
 
-func singles1(f func(dst, a []float32)) operation {
-	return func(d, a, _, _ *slab, n int) { f(d.f32[:n], a.f32[:n]) }
-}
-
-func singles2(f func(dst, a, b []float32)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.f32[:n], a.f32[:n], b.f32[:n]) }
-}
-
-func words1(f func(dst, a []int64)) operation {
-	return func(d, a, _, _ *slab, n int) { f(d.i64[:n], a.i64[:n]) }
-}
-
-func words2(f func(dst, a, b []int64)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.i64[:n], a.i64[:n], b.i64[:n]) }
-}
-
-func bools1(f func(dst, a []uint8)) operation {
-	return func(d, a, _, _ *slab, n int) { f(d.b[:n], a.b[:n]) }
-}
-
-func bools2(f func(dst, a, b []uint8)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.b[:n], b.b[:n]) }
-}
-
-func doublesTest(f func(dst []uint8, a, b []float64)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.f64[:n], b.f64[:n]) }
-}
-
-func singlesTest(f func(dst []uint8, a, b []float32)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.f32[:n], b.f32[:n]) }
-}
-
-func wordsTest(f func(dst []uint8, a, b []int64)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.i64[:n], b.i64[:n]) }
+func liftTest[T vec.Element](k *kind[T], f func(dst []uint8, a, b []T)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.b[:n], (*k.of(a))[:n], (*k.of(b))[:n]) }
 }
 
 // each1 and each2 are for operations that package vec has no loop for: a call an element.
