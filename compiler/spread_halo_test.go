@@ -12,6 +12,35 @@ import (
 // haloPrograms read rows beyond a rank's own, in rounds of a known number, and gather no matrix whole
 // in them.
 var haloPrograms = []spreadProgram{
+	{"rows in reverse order", `X = randn(61, 3, seed = 1) * 2
+emit reverse(X)
+emit cumsum(reverse(X + 1)) - X
+emit reverse(X, by = "both") * 2 + reverse(X, by = "cols")
+emit reverse(reverse(exp(X)) + 1)
+emit reverse(X[3..50, :]) * 3
+emit reverse(X)[5..40, :] - X[5..40, :]
+emit t(reverse(X) + 1) @ X
+emit reverse(X[0..2, :]) + 1
+emit reverse(X[7..8, :])
+iterate Y = X times 3 { next Y = reverse(Y * 0.5) + X }
+emit Y`, 14, 0},
+	{"the same elements in other rows", `X = randn(60, 4, seed = 1) * 2
+emit reshape(X, 120, 2) * 2
+emit reshape(X, 240, 1) + 1
+emit reshape(X + 1, 30, 8)
+emit reshape(X + 2, 20, 12) * 2
+emit reshape(X + 3, 48, 5) - 1
+emit reshape(X + 4, 80, 3)
+emit reshape(X + 5, 2, 120) + 1
+emit reshape(X + 6, 1, 240)
+emit reshape(X[:, 1..4], 45, 4) + 1
+emit reshape(X[3..19, :], 32, 2) + 1
+emit colsum(reshape(reshape(X + 7, 48, 5) * 2, 80, 3))
+emit reverse(reshape(X + 8, 48, 5) * 2) + 1
+emit reshape(reverse(X + 9), 240, 1)[7..200, :] * 2
+emit cumsum(reshape(X, 240, 1) * 2)
+iterate Y = X times 3 { next Y = reshape(reshape(Y, 80, 3) * 0.5 + 1, 60, 4) + X }
+emit Y`, 18, 0},
 	{"a stencil by slices, its border kept", `iterate U = rand(23, 7, seed = 1), d = inf times 12 {
   inner = U[1..-1, 1..-1]
   new = inner + 0.2 * (U[0..-2, 1..-1] + U[2.., 1..-1] + U[1..-1, 0..-2] + U[1..-1, 2..] - 4 * inner)

@@ -220,6 +220,12 @@ emit sum(ctable(ifelse(a == 44, 7, a % 5), ifelse(a == 5, -1, a % 3), weights = 
 	`a = seq(0, 60)
 emit t(onehot(ifelse(a == 59, 9, ifelse(a == 31, 8, a % 5)), 7, sparse = true)) @ cbind(0.1 * a, a)`,
 	`k = seq(0, 40)
+emit 1
+emit reshape(cbind(7 // (k - 33), 9 // (k - 34)), 20, 4) + 1
+emit reverse(7 // (k - 3)) * 2`,
+	`k = seq(0, 41)
+emit reverse(materialize(7 // ((k - 33) * (k - 4)))) * 2`,
+	`k = seq(0, 40)
 X = 1.0 * k
 emit colsum(cbind(X, X))
 emit colsum(i64(cbind(7 // (k - 33), k)))`,

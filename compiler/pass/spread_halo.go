@@ -101,6 +101,13 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 				out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
 			}
 		}
+	case n.Op.RowSpan != nil && dividable(t) && dividable(g.Type(in[0])):
+		r := n.Op.RowSpan(sigOf(g, id), t)
+		need := plan.Need{Rows: rows, To: rows, By: r.By, Lo: r.Lo, Hi: r.Hi, Per: r.Per}
+		if r.Per > 1 && r.By%r.Per+r.Lo%r.Per+r.Hi%r.Per == 0 { // whole rows
+			need.By, need.Lo, need.Hi, need.Per = r.By/r.Per, r.Lo/r.Per, r.Hi/r.Per, 1
+		}
+		out[0] = rowReads{needs: []plan.Need{need}}
 	case n.Region == nil:
 		readsOfPieces(g, id, out)
 	}
@@ -217,7 +224,7 @@ func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 
 // sameNeed reports whether two readers with the same unit need the same.
 func sameNeed(a, b plan.Need) bool {
-	return a.Rows == b.Rows && a.From == b.From && a.To == b.To && a.By == b.By && a.Lo == b.Lo && a.Hi == b.Hi
+	return a.Rows == b.Rows && a.From == b.From && a.To == b.To && a.By == b.By && a.Lo == b.Lo && a.Hi == b.Hi && max(1, a.Per) == max(1, b.Per)
 }
 
 // through returns what is needed of an operand. r is needed of the node, which has so many rows and
@@ -228,6 +235,18 @@ func (r rowReads) through(reads rowReads, rows int) rowReads {
 	}
 	var out []plan.Need
 	for _, b := range reads.needs { // row j of the node, in From..To-1, needs By j + Lo ..
+		plain := !slices.ContainsFunc(r.needs, func(a plan.Need) bool { return !a.Plain() })
+		switch {
+		case b.Plain() && plain:
+		case !r.whole && len(r.needs) == 1 && sameNeed(r.needs[0], ownRows(rows)):
+			out = joinNeed(out, b)
+			continue
+		case !r.whole && sameNeed(b, ownRows(rows)):
+			out = slices.Concat(out, r.needs)
+			continue
+		default:
+			return rowReads{whole: true}
+		}
 		if r.whole {
 			out = joinNeed(out, fixedRows(everyRank, b.By*b.From+b.Lo, b.By*(b.To-1)+b.Hi))
 			continue
@@ -282,7 +301,7 @@ func (r rowReads) and(x rowReads) rowReads {
 func joinNeed(list []plan.Need, n plan.Need) []plan.Need {
 	for {
 		k := slices.IndexFunc(list, func(x plan.Need) bool {
-			return x.Rows == n.Rows && x.From == n.From && x.To == n.To && x.By == n.By && x.Lo <= n.Hi && n.Lo <= x.Hi
+			return x.Rows == n.Rows && x.From == n.From && x.To == n.To && x.By == n.By && max(1, x.Per) == max(1, n.Per) && x.Lo <= n.Hi && n.Lo <= x.Hi
 		})
 		if k < 0 {
 			return append(slices.Clip(list), n)

@@ -212,14 +212,15 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads [
 
 // viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same rows
 // of them as of the matrix. Other views are not shared, because rows from other ranks cannot arrive in
-// memory that belongs to an operand. A slice of rows of a partial matrix is shared in another way.
+// memory that belongs to an operand. A slice of rows of a partial matrix is shared in another way, and of a reshape
+// of one each rank copies its rows.
 func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
 	_, _, _, sent := g.Dest(id)
 	switch {
 	case aligned(g, id) && partial[0] && !sent:
 		return readsOf(g, id, g.Type(id).Rows), ""
-	case n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent):
+	case n.Op.Look != nil && (n.Op.Role != op.Slices && n.Op.RowSpan == nil || !partial[0] || sent):
 		return nil, whyView
 	}
 	return nil, elsewise

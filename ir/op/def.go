@@ -69,6 +69,9 @@ type Def struct {
 	Select *Selection
 	// Order says how ranks share a row that puts the rows of input 0 in order. nil: the row does not.
 	Order *Ordering
+	// RowSpan says which consecutive rows, or elements, of input 0 row i of the result of a call is made of. nil: it
+	// follows from Elements.
+	RowSpan func(s *Sig, out types.Type) RowSpan
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
@@ -243,6 +246,9 @@ type Prepare struct {
 	Input    int
 	By, Then string
 }
+
+// RowSpan is the numbers By i + Lo .. By i + Hi - 1 for a row i, Per of them to a row of the input.
+type RowSpan struct{ By, Lo, Hi, Per int }
 
 // Scan is how ranks share the rows of a running reduction. Each rank makes a window of rows (WindowOf).
 // No window is empty.

@@ -74,9 +74,9 @@ const Only = "only"
 
 // Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks
 // share: for each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix,
-// as far as it has them. By is not negative; if it is 0, the rows are the same for all i. A rank
-// brings the rows between its first and its last i without gaps, also those that a By above
-// Hi - Lo leaves out.
+// as far as it has them. If By is 0, the rows are the same for all i. A rank brings the rows between its first
+// and its last i without gaps, also those that a By above Hi - Lo leaves out. If Per is above 1, all this
+// counts parts of a row, of which a row has so many: a reshape reads elements.
 //
 // Unit says how ranks share the result (see WindowOf).
 //
@@ -84,10 +84,14 @@ const Only = "only"
 type Need struct {
 	Rows, From, To, By, Lo, Hi int
 	Unit                       op.Val
+	Per                        int
 }
 
+// Plain reports a Need of whole rows in their order.
+func (n Need) Plain() bool { return n.By >= 0 && n.Per <= 1 }
+
 // needInts is the number of integers of a Need in an attribute. The last one is the unit. If it is -n, a list
-// of n integers follows.
+// of n integers follows. If the first one is negative, Per follows.
 const needInts = 7
 
 // Needs reads the attribute Reach. ok is false if there is none: then all rows are needed.
@@ -97,10 +101,13 @@ func Needs(a *op.Attrs) (list []Need, ok bool) {
 	}
 	v := a.Ints(Reach)
 	for len(v) >= needInts {
-		n := Need{int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4]), int(v[5]), op.Int(int(v[6]))}
+		n := Need{int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4]), int(v[5]), op.Int(int(v[6])), 0}
 		if v = v[needInts:]; n.Unit.I < 0 {
 			k := int(-n.Unit.I)
 			n.Unit, v = op.Val{Kind: op.IntsVal, L: v[:k:k]}, v[k:]
+		}
+		if n.Rows < 0 && len(v) > 0 {
+			n.Rows, n.Per, v = -n.Rows, int(v[0]), v[1:]
 		}
 		list = append(list, n)
 	}
@@ -111,9 +118,16 @@ func Needs(a *op.Attrs) (list []Need, ok bool) {
 func ReachOf(list []Need) op.Val {
 	var v []int
 	for _, n := range list {
-		v = append(v, n.Rows, n.From, n.To, n.By, n.Lo, n.Hi, int(n.Unit.I)-len(n.Unit.L))
+		rows := n.Rows
+		if n.Per > 1 {
+			rows = -rows
+		}
+		v = append(v, rows, n.From, n.To, n.By, n.Lo, n.Hi, int(n.Unit.I)-len(n.Unit.L))
 		for _, at := range n.Unit.L {
 			v = append(v, int(at))
+		}
+		if n.Per > 1 {
+			v = append(v, n.Per)
 		}
 	}
 	return op.Ints(v...)
@@ -130,7 +144,11 @@ func Needed(list []Need, rank, ranks, rows int) (out []Range) {
 		if a, b = max(a, n.From), min(b, n.To); a >= b {
 			continue
 		}
-		if r := (Range{max(0, n.By*a+n.Lo), min(rows, n.By*(b-1)+n.Hi)}); r.From < r.To {
+		first, last, per := n.By*a+n.Lo, n.By*(b-1)+n.Hi, max(1, n.Per)
+		if n.By < 0 {
+			first, last = n.By*(b-1)+n.Lo, n.By*a+n.Hi
+		}
+		if r := (Range{max(0, first) / per, min(rows, (max(0, last)+per-1)/per)}); r.From < r.To {
 			out = append(out, r)
 		}
 	}

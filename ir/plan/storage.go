@@ -13,7 +13,7 @@ import (
 // or parts would shrink further.
 func MayView(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
-	if n.Op.Look == nil || !t.Sized() || g.Asks(id) {
+	if n.Op.Look == nil || !t.Sized() || g.Asks(id) || n.Op.RowSpan != nil && n.Attrs.Int(Shared) > 0 { // other rows are sent
 		return false
 	}
 	if len(g.In(id)) == 0 { // a view of memory that is not the engine's and stays

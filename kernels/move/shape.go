@@ -24,7 +24,11 @@ func rearrangements() []*op.Def {
 				{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"}},
 			Eg:       []op.Example{{Program: "emit reshape(eye(2), 1, 4)", Output: "1 0 0 1\n"}},
 			Elements: reshapeElements,
-			Type:     reshapeType, Ref: reshapeRef, Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork, Kernel: reshapeKernel,
+			Type:     reshapeType, Ref: reshapeRef, Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork,
+			Kernel: window.RectKernel(reshapeRect), Loop: window.RectLoop(reshapeRect),
+			RowSpan: func(s *op.Sig, out types.Type) op.RowSpan {
+				return op.RowSpan{By: out.Cols, Hi: out.Cols, Per: s.In[0].Cols}
+			},
 			Look: func(c *op.Call) (*value.Dense, error) {
 				a := c.Dense(0)
 				if a.Stride != a.Cols || a.Rows == 0 {
@@ -87,6 +91,12 @@ func rearrangements() []*op.Def {
 					return x.At(i, j)
 				}
 			},
+			RowSpan: func(s *op.Sig, out types.Type) op.RowSpan {
+				if reverseBy(s.Attrs) == "cols" {
+					return op.RowSpan{By: 1, Hi: 1, Per: 1}
+				}
+				return op.RowSpan{By: -1, Lo: out.Rows - 1, Hi: out.Rows, Per: 1}
+			},
 			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(reverseRect),
 			Loop: window.RectLoop(reverseRect),
 		},
@@ -126,13 +136,26 @@ func reshapeRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-// reshapeKernel lays the result out in a's shape, over the same memory, and copies row by row.
-func reshapeKernel(c *op.Call) error {
-	out, a := c.Result(), c.Dense(0)
-	same := *out
-	same.Rows, same.Cols, same.Stride = a.Rows, a.Cols, a.Cols
-	same.CopyFrom(a)
-	return nil
+// reshapeRect makes a window of a reshape: what is in one row both of the operand and of the window is copied at a
+// time. Rows without gaps are one.
+func reshapeRect(c *op.Call, w window.Rect) {
+	out, a := *c.Result(), *c.Dense(0)
+	if w.Cols == out.Cols && out.Stride == out.Cols && a.Stride == a.Cols {
+		w = window.Rect{Col: w.Row * out.Cols, Rows: 1, Cols: w.Rows * out.Cols}
+		for _, d := range []*value.Dense{&out, &a} {
+			d.Rows, d.Cols = 1, d.Rows*d.Cols
+			d.Stride = d.Cols
+		}
+	}
+	for i := w.Row; i < w.Row+w.Rows; i++ {
+		for j := w.Col; j < w.Col+w.Cols; {
+			at := i*out.Cols + j
+			p, q := at/a.Cols, at%a.Cols
+			n := min(a.Cols-q, w.Col+w.Cols-j)
+			out.View(i, j, 1, n).CopyFrom(a.View(p, q, 1, n))
+			j += n
+		}
+	}
 }
 
 // BindType is the type of matrices bound along rows (down) or columns.
