@@ -135,6 +135,17 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			name = "strict"
 		}
 		return op.MakeAttrs(op.Attr{Name: name, Val: op.Bool(r.IntN(2) == 0)}), []value.Value{big()}
+	case "reshape":
+		a, k := big(), 1
+		for _, f := range []int{2, 3, 5, 7} { // to other rows, wide or narrow
+			if a.Rows*a.Cols%(k*f) == 0 && r.IntN(3) > 0 {
+				k *= f
+			}
+		}
+		if r.IntN(2) == 0 {
+			k = a.Rows * a.Cols / k
+		}
+		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(k)}, op.Attr{Name: "m", Val: op.Int(a.Rows * a.Cols / k)}), []value.Value{a}
 	case "reverse":
 		by := []string{"rows", "cols", "both"}[r.IntN(3)]
 		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Str(by)}), []value.Value{big()}
