@@ -48,6 +48,22 @@ func (b *bench) graph(scale int) (string, error) {
 	return file, asCSR(bin, file)
 }
 
+// summedGraph is graph as a program writes it, with a checksum: ranks read rows of it.
+func (b *bench) summedGraph(scale int) (string, error) {
+	file := filepath.Join(b.dir, fmt.Sprintf("rmat%d_summed.csr", scale))
+	if exists(file) {
+		return file, nil
+	}
+	plain, err := b.graph(scale)
+	if err == nil {
+		_, err = launch(nil, b.flowrun, b.program("directed.flow"), "--set=edges="+plain, "--set=file="+file)
+	}
+	if err != nil {
+		return "", err
+	}
+	return file, nil
+}
+
 // notreDame returns the graph of web-NotreDame as a program writes it, symmetric.flow or directed.flow: for
 // Flow, and for the peers.
 func (b *bench) notreDame(program string) (flow, peers string, err error) {

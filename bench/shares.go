@@ -74,7 +74,7 @@ func (b *bench) sharedGraphs(match *regexp.Regexp) map[string]string {
 	}
 	files := map[string]string{"web-NotreDame": web}
 	if match.MatchString("components") {
-		rmat, err := b.graph(20)
+		rmat, err := b.summedGraph(20)
 		if err != nil {
 			b.skip("components: %v", err)
 		}

@@ -289,17 +289,22 @@ emit sum(x)`
 	}
 }
 
-// A transpose in a round that is the same in all rounds is made once, by all ranks, and its rows touch as few
-// rows of the vector as those of one that stands before the loop.
-func TestFetchByInvariantTranspose(t *testing.T) {
+// A sparse matrix that a round makes of one outside is made once, by all ranks, if it cannot fail. Its rows touch
+// as few rows of the vector as those of one that stands before the loop.
+func TestFetchByInvariants(t *testing.T) {
 	const text = `W = rand_sparse(60, 60, density = 0.02, seed = 3)
+G = rand_graph(60, 90, seed = 4)
 %s
-iterate x = rand(60, 1, seed = 5) times 6 { next x = %s @ x + 1 }
-emit x`
+iterate x = rand(60, 1, seed = 5), y = seq(0, 60) times 6 {
+  next x = %s @ x + 1
+  next y = (%s @ y) %% 100
+}
+emit x
+emit y`
 	var printed [2]string
 	var sent [2]int64
-	for k, x := range [][2]string{{"A = t(W)", "A"}, {"", "t(W)"}} {
-		c, err := compileTiny(tinyTable(t), fmt.Sprintf(text, x[0], x[1]), 3, false, apart)
+	for k, x := range [][3]string{{"A = t(W)\nB = i64(G)", "A", "B"}, {"", "t(W)", "i64(G)"}} {
+		c, err := compileTiny(tinyTable(t), fmt.Sprintf(text, x[0], x[1], x[2]), 3, false, apart)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +324,32 @@ emit x`
 		}
 	}
 	if printed[0] != printed[1] || printed[0] == "" || sent[0] != sent[1] {
-		t.Errorf("a transpose in the loop: %d bytes are sent, not %d, for %q and %q", sent[1], sent[0], printed[1], printed[0])
+		t.Errorf("matrices made in the loop: %d bytes are sent, not %d, for %q and %q", sent[1], sent[0], printed[1], printed[0])
+	}
+}
+
+// What may fail stays in its loop: one without rounds does not fail.
+func TestInvariantsThatFail(t *testing.T) {
+	const text = `S = i64(rand_graph(30, 40, seed = 4))
+z = count(seq(0, 3) > 5)
+iterate x = 1, k = 0 until k >= %s {
+  next x = x + sum(S // z)
+  next k = k + 1
+}
+emit x`
+	rounds := map[string]string{"z": "1\n", "1 + z": ""}
+	for n, want := range rounds {
+		for _, ranks := range []int{1, 3} {
+			c, err := compileTiny(tinyTable(t), fmt.Sprintf(text, n), ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &printer{}
+			_, err = dist.RunInProcess(context.Background(), c.Plan, 1, func(rank int) dist.Options { return dist.Options{Env: out} })
+			if out.out.String() != want || (err != nil) != (want == "") {
+				t.Errorf("%s rounds on %d ranks: %q, not %q (%v)", n, ranks, out.out.String(), want, err)
+			}
+		}
 	}
 }
 

@@ -95,7 +95,7 @@ func mayFail(g *Graph, id ID, at Ranges) bool {
 	case n.Op.Role == op.Windows:
 		t, of := g.Type(id), g.Type(in[0])
 		return t.Rows > of.Rows || t.Cols > of.Cols || !at.below(g, in[1], of.Rows-t.Rows+1) || !at.below(g, in[2], of.Cols-t.Cols+1)
-	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil:
+	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil, n.Op.Partial != op.Everywhere:
 		return elementFails(g, id)
 	case n.Op.Fold != op.NoFold && len(in) == 1: // an extreme: it needs an element
 		return g.Type(in[0]).Count() == 0

@@ -12,8 +12,7 @@ import (
 //
 //	iterate(%c, %G) { %2 = t(%G); %3 = mul(%2, %c); .. }   ->   %5 = t(%G);  iterate(%c, %5) { %3 = mul(%5', %c); .. }
 //
-// It would be wrong for what may fail: a loop without rounds does not fail. So a sparse matrix moves only if
-// its operator never fails, as a transpose. It could waste work on
+// It would be wrong for what may fail: a loop without rounds does not fail. It could waste work on
 // what a branch may not need, so nothing leaves a branch. It skips a matrix that the body passes
 // unchanged to the next round, which would be copied every time.
 //
@@ -178,7 +177,7 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 	if n.Region != nil { // a parfor may fail; chains are made later
 		return false
 	}
-	sized := func(t types.Type) bool { return t.Known() && (t.IsDense() || t.IsSparse() && d.Laws.Has(op.Total)) }
+	sized := func(t types.Type) bool { return t.Known() && (t.IsDense() || t.IsSparse()) }
 	if t := g.Type(id); t.Elem.Size() == 0 || t.Kind != types.Scalar && !sized(t) {
 		return false
 	}

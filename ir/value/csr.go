@@ -232,15 +232,31 @@ func (m *CSR) Check() error {
 		if lo > hi || hi > int64(n) {
 			return fmt.Errorf("row %d lies at %d..%d", i, lo, hi)
 		}
-		last := int32(-1)
-		for k, j := range m.Col[lo:hi] {
-			if j <= last || int(j) >= m.Cols {
-				return fmt.Errorf("row %d: column %d after %d, of %d columns", i, j, last, m.Cols)
-			}
+		last, wrong := int32(-1), int32(0) // negative if some column is, or does not ascend
+		for _, j := range m.Col[lo:hi] {
+			wrong |= j | (j - last - 1)
 			last = j
-			if m.Elem != types.Bool && !m.Entry(int(lo)+k).True() {
-				return fmt.Errorf("row %d: a zero is stored in column %d", i, j)
+		}
+		if wrong < 0 || int(last) >= m.Cols || m.Elem != types.Bool {
+			if err := m.checkRow(i); err != nil {
+				return err
 			}
+		}
+	}
+	return nil
+}
+
+// checkRow returns what is wrong with the entries of row i.
+func (m *CSR) checkRow(i int) error {
+	last := int32(-1)
+	for k := m.Ptr[i]; k < m.Ptr[i+1]; k++ {
+		j := m.Col[k]
+		if j <= last || int(j) >= m.Cols {
+			return fmt.Errorf("row %d: column %d after %d, of %d columns", i, j, last, m.Cols)
+		}
+		last = j
+		if m.Elem != types.Bool && !m.Entry(int(k)).True() {
+			return fmt.Errorf("row %d: a zero is stored in column %d", i, j)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -32,6 +33,36 @@ func TestCSROnly(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Check finds each kind of mistake, and names the first place in the row.
+func TestCSRCheck(t *testing.T) {
+	for _, x := range []struct {
+		elem types.Elem
+		ptr  []int64
+		col  []int32
+		want string
+	}{
+		{types.Bool, []int64{0, 2, 2, 5}, []int32{0, 3, 0, 1, 3}, "<nil>"},
+		{types.Bool, []int64{0, 2, 2, 5}, []int32{0, 4, 0, 1, 3}, "row 0: column 4 after 0, of 4 columns"},
+		{types.Bool, []int64{0, 2, 2, 5}, []int32{0, 3, 0, 0, 3}, "row 2: column 0 after 0, of 4 columns"},
+		{types.Bool, []int64{0, 2, 2, 5}, []int32{0, 3, 2, 1, 3}, "row 2: column 1 after 2, of 4 columns"},
+		{types.Bool, []int64{0, 2, 2, 5}, []int32{-1, 3, 0, 1, 3}, "row 0: column -1 after -1, of 4 columns"},
+		{types.Bool, []int64{0, 2, 2, 5}, []int32{0, -1 << 31, 0, 1, 3}, "row 0: column -2147483648 after 0, of 4 columns"},
+		{types.Bool, []int64{0, 2, 1, 5}, []int32{0, 3, 0, 1, 3}, "row 1 lies at 2..1"},
+		{types.Bool, []int64{0, 2, 2, 6}, []int32{0, 3, 0, 1, 3}, "row pointers 0..6 of 5 entries"},
+		{types.I64, []int64{0, 2, 2, 5}, []int32{0, 3, 0, 1, 3}, "row 2: a zero is stored in column 1"},
+	} {
+		m := NewCSR(x.elem, 3, 4, len(x.col))
+		copy(m.Ptr, x.ptr)
+		copy(m.Col, x.col)
+		for k := range m.I64 {
+			m.I64[k] = int64(k - 3)
+		}
+		if got := fmt.Sprint(m.Check()); got != x.want {
+			t.Errorf("%v of columns %v from %v: %s, not %s", x.elem, x.col, x.ptr, got, x.want)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func sparseMap(d *op.Def) *op.Def {
 	s := &op.Def{
 		Name: "sp." + d.Name, For: d.Name, Word: define.SourceName(d), Hidden: true,
 		Doc:  "sp." + d.Name + " is " + d.Name + " with sparse arguments.",
-		Args: d.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: everyInput,
+		Args: d.Args, Laws: op.Pure, Partial: d.Partial, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: everyInput,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(4)(s, out)
 			if out.IsDense() {
@@ -52,6 +52,9 @@ func sparseMap(d *op.Def) *op.Def {
 			}
 			return w
 		},
+	}
+	if d.Partial == op.Everywhere {
+		s.Laws |= op.Total
 	}
 	s.Type = func(sig *op.Sig) (types.Type, error) { return sparseMapType(d, sig) }
 	s.Ref = func(c *op.Call) (value.Value, error) { return sparseMapRef(d, c) }
