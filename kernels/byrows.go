@@ -138,61 +138,16 @@ func (c *byRowsCode) write() {
 	}
 }
 
-// rowLoops holds the loops of a code, bound to values and results.
-type rowLoops struct {
+// rowsRun is one execution.
+type rowsRun struct {
 	code    *byRowsCode
 	values  []value.Value // of its registers
 	out     []*value.Dense
 	run     *rowRun
 	workers []*rowWorker
 	c       *op.Call
-}
-
-// bind binds the loops to values and results for some workers. It returns false if no target runs them.
-func (x *rowLoops) bind(c *op.Call, workers int) bool {
-	x.workers = dense.Resized(x.workers, workers)
-	clear(x.workers)
-	f := x.code.form
-	if f.wider != nil && x.code.wide.Load() {
-		if f = f.wider(); f == nil {
-			return false
-		}
-	}
-	if x.c = c; x.run != nil && x.run.form == f && x.run.bindAgain(x.out) {
-		return true
-	}
-	ended := func() bool { return x.c.Ended() }
-	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, out: x.out, stopped: func(int) func() bool { return ended },
-		operand: func(o nest.Operand) value.Value { return o.Of(x.values) }}
-	return x.run.bind() == nil
-}
-
-// rows computes rows lo..hi-1; false if the loops have no value of them.
-func (x *rowLoops) rows(worker, lo, hi int) (done bool, err error) {
-	if x.workers[worker] == nil {
-		x.workers[worker] = x.run.worker(worker)
-	}
-	if done, err = x.workers[worker].rows(lo, hi); err == errApart {
-		return false, nil
-	}
-	return done, err
-}
-
-// widens reports whether the next execution should use sums of more words, and notes it. lost: the loops
-// could not give all values.
-func (x *rowLoops) widens(lost bool) bool {
-	if x.run == nil || !(lost && x.run.form.wider != nil || x.run.widened.Load()) {
-		return false
-	}
-	x.code.wide.Store(true)
-	return true
-}
-
-// rowsRun is one execution.
-type rowsRun struct {
-	rowLoops
-	lost atomic.Bool // the loops could not give all results
-	own  rowRange    // the rows of this rank, if ranks share the rows
+	lost    atomic.Bool // the loops could not give all results
+	own     rowRange    // the rows of this rank, if ranks share the rows
 	// other begins to make the rows for which the loops have no value; nil: then the operators make all results.
 	other func() (op.LoopBody, error)
 	once  sync.Once
@@ -204,7 +159,7 @@ type rowsRun struct {
 func (c *byRowsCode) execution(call *op.Call, in []value.Value) *rowsRun {
 	x, ok := c.idle.Get().(*rowsRun)
 	if !ok {
-		x = &rowsRun{rowLoops: rowLoops{code: c}}
+		x = &rowsRun{code: c}
 	}
 	x.c, x.out = call, x.out[:0]
 	x.values = append(append(x.values[:0], value.I64(0)), in...)
@@ -246,6 +201,25 @@ func (x *rowsRun) begin(workers int) bool {
 	return x.bind(x.c, workers)
 }
 
+// bind binds the loops to values and results for some workers. It returns false if no target runs them.
+func (x *rowsRun) bind(c *op.Call, workers int) bool {
+	x.workers = dense.Resized(x.workers, workers)
+	clear(x.workers)
+	f := x.code.form
+	if f.wider != nil && x.code.wide.Load() {
+		if f = f.wider(); f == nil {
+			return false
+		}
+	}
+	if x.c = c; x.run != nil && x.run.form == f && x.run.bindAgain(x.out) {
+		return true
+	}
+	ended := func() bool { return x.c.Ended() }
+	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, out: x.out, stopped: func(int) func() bool { return ended },
+		operand: func(o nest.Operand) value.Value { return o.Of(x.values) }}
+	return x.run.bind() == nil
+}
+
 // oneByOne makes the results by the kernels of the operators.
 func (x *rowsRun) oneByOne() error {
 	out, err := nest.NewInterpreter(x.code.body, nil, false, x.c, nil, nil).On(x.c.In)
@@ -269,9 +243,12 @@ func (x *rowsRun) Chunk(worker, lo, hi int) error {
 	if x.workers == nil || x.lost.Load() {
 		return nil
 	}
-	done, err := x.rows(worker, lo, hi)
+	if x.workers[worker] == nil {
+		x.workers[worker] = x.run.worker(worker)
+	}
+	done, err := x.workers[worker].rows(lo, hi)
 	switch {
-	case err != nil || done:
+	case err != nil && err != errApart || done:
 		return err
 	case x.other == nil:
 		x.lost.Store(true)
@@ -321,6 +298,16 @@ func (x *rowsRun) End() error {
 	}
 	x.forget()
 	return err
+}
+
+// widens reports whether the next execution should use sums of more words, and notes it. lost: the loops
+// could not give all values.
+func (x *rowsRun) widens(lost bool) bool {
+	if x.run == nil || !(lost && x.run.form.wider != nil || x.run.widened.Load()) {
+		return false
+	}
+	x.code.wide.Store(true)
+	return true
 }
 
 // together puts what the workers have reduced together, unless some of it is lost, and frees them. It reports

@@ -115,6 +115,7 @@ type Run struct {
 	in   []value.Value
 	out  []*value.Dense
 	args []uint64 // the words of the operands and results, as machine code reads them
+	next []uint64 // room for those of other operands: see Again
 	room int      // bytes of scratch memory of a worker
 	hull hull
 	// Varies is the first operand of those whose scalars Worker.Scalar may change after Bind, so that a
@@ -214,41 +215,31 @@ func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 	if len(r.reduced) > 0 || len(in) != len(r.in) || len(out) != len(r.out) {
 		return false
 	}
-	like := func(k int, d *value.Dense) bool {
-		a := r.args[wordsOfOperand*k:]
-		return a[1] == uint64(d.Stride*d.Elem.Size()) && a[2] == uint64(d.Rows) && a[3] == uint64(d.Cols)
-	}
+	r.next = r.next[:0]
 	for k, v := range in {
+		w, was := wordsOf(v), r.args[wordsOfOperand*k:][:wordsOfOperand]
 		switch v := v.(type) {
 		case value.Scalar:
-			if w := r.args[wordsOfOperand*k]; v.Elem != r.loop.nest.Params[k].Elem || v.Elem == types.I64 && w != loop.WordOf(v) {
+			if v.Elem != r.loop.nest.Params[k].Elem || v.Elem == types.I64 && w[0] != was[0] {
 				return false
 			}
 		case *value.Dense:
-			if !like(k, v) {
+			if !slices.Equal(w[1:], was[1:]) {
 				return false
 			}
 		default:
 			return false
 		}
+		r.next = append(r.next, w[:]...)
 	}
-	for k, d := range out {
-		if !like(len(in)+k, d) {
+	for _, d := range out {
+		w := wordsOf(d)
+		if !slices.Equal(w[1:], r.args[len(r.next)+1:][:wordsOfOperand-1]) {
 			return false
 		}
+		r.next = append(r.next, w[:]...)
 	}
-	for k, v := range in {
-		switch v := v.(type) {
-		case value.Scalar:
-			r.args[wordsOfOperand*k] = loop.WordOf(v)
-		case *value.Dense:
-			r.args[wordsOfOperand*k] = uint64(uintptr(base(v)))
-		}
-	}
-	for k, d := range out {
-		r.args[wordsOfOperand*(len(in)+k)] = uint64(uintptr(base(d)))
-	}
-	r.in, r.out = in, out
+	r.in, r.out, r.args, r.next = in, out, r.next, r.args
 	return true
 }
 
@@ -277,16 +268,21 @@ func (l *Loop) variant(made map[layout]*variant, lay layout, levels int) (*varia
 	return v, v.err
 }
 
-// operand appends the words of an operand or result: address, bytes from row to row, rows, columns;
-// of a scalar its word.
-func (r *Run) operand(v value.Value) {
-	var w [wordsOfOperand]uint64
+// wordsOf returns the words of an operand or result: address, bytes from row to row, rows, columns; of a scalar its
+// word.
+func wordsOf(v value.Value) (w [wordsOfOperand]uint64) {
 	switch v := v.(type) {
 	case *value.Dense:
 		w = [wordsOfOperand]uint64{uint64(uintptr(base(v))), uint64(v.Stride * v.Elem.Size()), uint64(v.Rows), uint64(v.Cols)}
 	case value.Scalar:
 		w[0] = loop.WordOf(v)
 	}
+	return w
+}
+
+// operand appends the words of an operand or result.
+func (r *Run) operand(v value.Value) {
+	w := wordsOf(v)
 	r.args = append(r.args, w[:]...)
 }
 
