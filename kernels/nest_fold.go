@@ -6,7 +6,6 @@ package kernels
 
 import (
 	"strings"
-	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -23,30 +22,29 @@ const stores = "store"
 const foldSteps = 4
 
 // foldLists keeps what the attribute fold means, by its text.
-var foldLists sync.Map
+var foldLists define.Made[string, []*reduce.Fold]
 
 // foldsNamed is the reductions of an attribute; nil stands for what is stored. ok is false where it
 // names none.
 func foldsNamed(names string) (folds []*reduce.Fold, ok bool) {
-	if l, ok := foldLists.Load(names); ok {
-		return l.([]*reduce.Fold), true
-	}
-	axes := map[reduce.Axis]bool{}
-	for k, name := range strings.Fields(names) {
-		f := reduce.Named(name)
-		if f == nil && (name != stores || k > 0) {
-			return nil, false
+	folds = foldLists.Of(names, func() (list []*reduce.Fold) {
+		axes := map[reduce.Axis]bool{}
+		for k, name := range strings.Fields(names) {
+			f := reduce.Named(name)
+			if f == nil && (name != stores || k > 0) {
+				return nil
+			}
+			if f != nil {
+				axes[f.Axis] = true
+			}
+			list = append(list, f)
 		}
-		if f != nil {
-			axes[f.Axis] = true
+		if len(axes) == 0 || axes[reduce.OverRows] && axes[reduce.OverCols] {
+			return nil
 		}
-		folds = append(folds, f)
-	}
-	if len(axes) == 0 || axes[reduce.OverRows] && axes[reduce.OverCols] {
-		return nil, false
-	}
-	foldLists.Store(names, folds)
-	return folds, true
+		return list
+	})
+	return folds, folds != nil
 }
 
 // foldPart is a reduced result of a loop: of all elements, or of each column.

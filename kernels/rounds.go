@@ -166,22 +166,15 @@ func stageNests(b *op.Body) (list []*loop.Nest) {
 func roundsKernel(c *op.Call) error {
 	b := c.Bodies[0]
 	code := roundsOf(b)
-	lent, _ := c.Out.(value.Tuple)
-	if lent == nil {
-		lent = make(value.Tuple, len(b.Yields))
-	}
+	define.LendResults(c)
 	rows := make([]*value.Dense, len(b.Yields)) // nil: an effect
 	for k, r := range b.Yields {
 		t := b.Register(r)
 		if t.Kind == types.Effect {
 			continue
 		}
-		if d, is := lent[k].(*value.Dense); is {
-			rows[k] = d
-			continue
-		}
-		if rows[k] = value.New(t.Elem, max(1, t.Rows), max(1, t.Cols)); t.IsDense() {
-			lent[k] = rows[k]
+		if rows[k] = c.Lent(k); rows[k] == nil {
+			rows[k] = value.New(t.Elem, max(1, t.Rows), max(1, t.Cols))
 		}
 	}
 	done, err := false, error(nil)
@@ -195,11 +188,12 @@ func roundsKernel(c *op.Call) error {
 		return err
 	}
 	for k, r := range b.Yields {
-		if b.Register(r).IsScalar() {
-			lent[k] = rows[k].At(0, 0)
+		if t := b.Register(r); t.IsScalar() {
+			c.Give(k, rows[k].At(0, 0))
+		} else if t.IsDense() {
+			c.Give(k, rows[k])
 		}
 	}
-	c.Out = lent
 	return nil
 }
 

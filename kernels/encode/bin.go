@@ -3,8 +3,6 @@ package encode
 // This file runs bin as loops.
 
 import (
-	"sync"
-
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -27,8 +25,7 @@ type binKey struct {
 // binner runs bin as nests. It is safe for concurrent use.
 type binner struct {
 	seen launch.Steps
-	mu   sync.Mutex
-	made map[binKey]*launch.Loop
+	made define.Made[binKey, *launch.Loop]
 }
 
 // worth reports that enough work has been seen for machine code.
@@ -41,16 +38,7 @@ func (s *binner) run(k binKey, out, x *value.Dense, operands ...value.Value) boo
 	if x.Rows == 0 || x.Cols == 0 {
 		return true
 	}
-	s.mu.Lock()
-	l := s.made[k]
-	if l == nil {
-		if s.made == nil {
-			s.made = map[binKey]*launch.Loop{}
-		}
-		l = launch.New(binNest(k))
-		s.made[k] = l
-	}
-	s.mu.Unlock()
+	l := s.made.Of(k, func() *launch.Loop { return launch.New(binNest(k)) })
 	r, err := l.Begin(append([]value.Value{x}, operands...), []*value.Dense{out})
 	if err != nil {
 		return false
