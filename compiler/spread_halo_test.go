@@ -21,9 +21,13 @@ emit reverse(X[3..50, :]) * 3
 emit reverse(X)[5..40, :] - X[5..40, :]
 emit t(reverse(X) + 1) @ X
 emit reverse(X[0..2, :]) + 1
+emit X[-1.. by -1, :] - X
+emit X[50..=3 by -1, 0..2] * 2
+emit X[-1.. by -1, -1.. by -1] + 1
+emit X[:, 2..=1 by -1] * 2
 emit reverse(X[7..8, :])
 iterate Y = X times 3 { next Y = reverse(Y * 0.5) + X }
-emit Y`, 14, 0},
+emit Y`, 17, 0},
 	{"the same elements in other rows", `X = randn(60, 4, seed = 1) * 2
 emit reshape(X, 120, 2) * 2
 emit reshape(X, 240, 1) + 1

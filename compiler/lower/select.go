@@ -75,6 +75,11 @@ func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 	}
 	out := x.id
 	for k, at := range []ir.ID{rows, cols} {
+		if steps[k] == -1 && l.typeOf(x).IsDense() {
+			by := op.MakeAttrs(op.Attr{Name: "by", Val: op.Str([...]string{"rows", "cols"}[k])})
+			out = l.add(l.table.Must("reverse"), by, e.Span(), []source.Span{e.X.Span()}, out)
+			continue
+		}
 		if steps[k] != 0 {
 			at = l.strided(x, k, steps[k], e.Subs[min(k, len(e.Subs)-1)].Span())
 		}

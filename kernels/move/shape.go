@@ -283,7 +283,14 @@ func reverseRect(c *op.Call, w window.Rect) {
 	}
 }
 
+// fewCols is the most columns of rows that are copied element by element.
+const fewCols = 6
+
 func reverseInto[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect) {
+	if w.Cols <= fewCols {
+		reverseColumns(dst, src, by, w)
+		return
+	}
 	for i := w.Row; i < w.Row+w.Rows; i++ {
 		from, row := i, dst.Row(i)[w.Col:w.Col+w.Cols]
 		if by != "cols" {
@@ -295,6 +302,24 @@ func reverseInto[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect)
 		}
 		copy(row, src.Row(from)[src.Cols-w.Col-w.Cols:])
 		slices.Reverse(row)
+	}
+}
+
+// reverseColumns is reverseInto, column by column.
+func reverseColumns[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect) {
+	for j := w.Col; j < w.Col+w.Cols; j++ {
+		i, step, col := w.Row, src.LD, j
+		if by != "cols" {
+			i, step = src.Rows-1-i, -step
+		}
+		if by != "rows" {
+			col = src.Cols - 1 - j
+		}
+		from, to := i*src.LD+col, w.Row*dst.LD+j
+		for range w.Rows {
+			dst.X[to] = src.X[from]
+			from, to = from+step, to+dst.LD
+		}
 	}
 }
 
