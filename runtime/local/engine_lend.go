@@ -60,8 +60,12 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 		if e.takeable(x, from) {
 			return e.take(s, x, from), nil
 		}
-		if out, err = e.fresh(s, t); err == nil {
-			out.CopyFrom(from)
+		lo, hi := e.needed(id, t)
+		if n.Attrs.Int(plan.Helped) > 0 { // rows of other ranks may be made here
+			lo, hi = 0, t.Rows
+		}
+		if out, err = e.touching(s, t, lo, hi); err == nil {
+			out.View(lo, 0, hi-lo, t.Cols).CopyFrom(from.View(lo, 0, hi-lo, t.Cols))
 		}
 		return out, err
 	}
@@ -98,22 +102,27 @@ func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
 // freshFor lends memory for a result of node id of type t. Of one whose rows ranks share, this rank touches
 // its own rows.
 func (e *Engine) freshFor(s *workerState, id ir.ID, t types.Type) (*value.Dense, error) {
-	n := &e.g.Nodes[id]
-	if e.o.Remote == nil || t.Rows == 0 || n.Attrs.Int(plan.SharedRows) != t.Rows {
-		return e.fresh(s, t)
+	lo, hi := e.needed(id, t)
+	return e.touching(s, t, lo, hi)
+}
+
+// needed returns the rows lo..hi-1 of a result of node id of type t that this rank makes: its own of one
+// whose rows ranks share.
+func (e *Engine) needed(id ir.ID, t types.Type) (lo, hi int) {
+	if e.o.Remote == nil || t.Rows == 0 || e.g.Nodes[id].Attrs.Int(plan.SharedRows) != t.Rows {
+		return 0, t.Rows
 	}
-	lo, hi := e.ownRows(id)
-	return e.touching(s, t, (hi-lo)*(t.Bytes()/t.Rows))
+	return e.ownRows(id)
 }
 
 // fresh lends memory for a t.
 func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
-	return e.touching(s, t, t.Bytes())
+	return e.touching(s, t, 0, t.Rows)
 }
 
-// touching lends memory for a t, of which so many bytes are touched.
-func (e *Engine) touching(s *workerState, t types.Type, touched int) (*value.Dense, error) {
-	b, err := e.buffers.GetPart(t.Bytes(), touched)
+// touching lends memory for a t, of which rows lo..hi-1 are touched.
+func (e *Engine) touching(s *workerState, t types.Type, lo, hi int) (*value.Dense, error) {
+	b, err := e.buffers.GetPart(t.Bytes(), (hi-lo)*(t.Bytes()/max(1, t.Rows)))
 	if err != nil {
 		return nil, op.NoMemory(err)
 	}

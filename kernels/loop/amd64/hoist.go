@@ -3,14 +3,14 @@ package amd64
 // This file moves instructions out of the loops in which their operands do not change, and makes
 // those that are equal there once.
 
-// loopSteps is a loop while its steps are walked; the outermost is no loop.
+// loopSteps is a loop while its steps are walked, as their numbers; the outermost is no loop.
 type loopSteps struct {
-	steps []step
+	steps []int32
 	// before are the steps that move in front of the loop. Where its steps have an anchor, those of
 	// the loops inside move there instead, which is where no jump passes them.
-	before []step
+	before []int32
 	anchor int // a place in steps, or -1
-	moved  []step
+	moved  []int32
 	made   map[pureStep]virt
 }
 
@@ -51,7 +51,7 @@ func (p *program) hoist() {
 			*v = same[*v]
 		}
 	}
-	open := []*loopSteps{{anchor: -1, steps: make([]step, 0, len(p.steps))}}
+	open := []*loopSteps{{anchor: -1, steps: make([]int32, 0, len(p.steps))}}
 	for k := range p.steps {
 		s := &p.steps[k]
 		for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
@@ -68,7 +68,7 @@ func (p *program) hoist() {
 			least := int16(0)
 			s.reads(func(v virt) { least = max(least, depth[v]) })
 			if int(least) < to {
-				p.move(s, open, int(least), same)
+				p.move(int32(k), open, int(least), same)
 				depth[s.dst] = least
 				continue
 			}
@@ -76,14 +76,19 @@ func (p *program) hoist() {
 		if s.anchor {
 			in.anchor = len(in.steps)
 		}
-		in.steps = append(in.steps, *s)
+		in.steps = append(in.steps, int32(k))
 		if s.leaves {
 			open = open[:len(open)-1]
 			out := open[len(open)-1]
 			out.steps = append(append(out.steps, in.before...), in.joined()...)
 		}
 	}
-	p.steps = open[0].joined()
+	order := open[0].joined()
+	steps := make([]step, len(order))
+	for i, k := range order {
+		steps[i] = p.steps[k]
+	}
+	p.steps = steps
 }
 
 // moves reports that some step moves.
@@ -116,7 +121,8 @@ func (s *step) movable() bool {
 }
 
 // move puts a step behind the loops at a depth, unless one is there that makes the same.
-func (p *program) move(s *step, open []*loopSteps, depth int, same []virt) {
+func (p *program) move(k int32, open []*loopSteps, depth int, same []virt) {
+	s := &p.steps[k]
 	to, list := open[depth], &open[depth].moved
 	if to.anchor < 0 {
 		to, list = open[depth+1], &open[depth+1].before
@@ -136,14 +142,14 @@ func (p *program) move(s *step, open []*loopSteps, depth int, same []virt) {
 		to.made = map[pureStep]virt{}
 	}
 	to.made[key] = s.dst
-	*list = append(*list, *s)
+	*list = append(*list, k)
 }
 
 // joined is the steps of the loop with those that moved to its anchor.
-func (l *loopSteps) joined() []step {
+func (l *loopSteps) joined() []int32 {
 	if len(l.moved) == 0 {
 		return l.steps
 	}
-	out := make([]step, 0, len(l.steps)+len(l.moved))
+	out := make([]int32, 0, len(l.steps)+len(l.moved))
 	return append(append(append(out, l.steps[:l.anchor]...), l.moved...), l.steps[l.anchor:]...)
 }

@@ -17,22 +17,22 @@ func (l *lowering) window() {
 	})
 	l.findLocals()
 	begin := l.steps
-	var loops []step
+	var squares []step
 	if l.squares() {
 		l.square = true
-		loops = l.rowLoop(squareRows, 1)
+		squares = l.rowLoop(squareRows, 1)
 		l.square = false
 		l.forgetRow()
 	}
-	loops = append(loops, l.rowLoop(1, l.together)...)
+	loops := l.rowLoop(1, l.together)
 	l.steps = nil
 	l.finishReductions(false)
 	l.bind(end)
 	last := l.steps
-	l.steps = make([]step, 0, len(begin)+len(l.head)+len(loops)+len(last)+1)
+	l.steps = make([]step, 0, len(begin)+len(l.head)+len(squares)+len(loops)+len(last)+1)
 	l.steps = append(append(l.steps, begin...), l.head...)
 	l.anchor()
-	l.steps = append(append(l.steps, loops...), last...)
+	l.steps = append(append(append(l.steps, squares...), loops...), last...)
 }
 
 // anchor is a step to which those of inner loops may move.
