@@ -21,7 +21,7 @@ import (
 // stay: the operators are the same, in the same order. It would be wrong where something is shown
 // in between, or where sizes change, and dear where an operator in the body has work for several
 // workers.
-func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, nil, table, fits) }
+func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, nil, table) }
 
 // around is the place of a region: its node, and the graph of that.
 type around struct {
@@ -69,7 +69,7 @@ func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID 
 
 // roundsIn makes a task of each loop of g that fits, at any depth. a says where g is a region; nil: it is
 // none.
-func roundsIn(g *ir.Graph, a *around, table *op.Table, fits func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
+func roundsIn(g *ir.Graph, a *around, table *op.Table) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
@@ -82,7 +82,7 @@ func roundsIn(g *ir.Graph, a *around, table *op.Table, fits func(g *ir.Graph, id
 		} else {
 			same := true
 			made.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-				x := &ir.Region{Graph: roundsIn(r.Graph, &around{g, id, r.Args, a}, table, fits), Args: r.Args, Yields: r.Yields}
+				x := &ir.Region{Graph: roundsIn(r.Graph, &around{g, id, r.Args, a}, table), Args: r.Args, Yields: r.Yields}
 				same = same && x.Graph == r.Graph
 				return x
 			})
@@ -125,47 +125,12 @@ func roundsOf(g *ir.Graph, a *around, id ir.ID, table *op.Table) *ir.Region {
 		}
 	}
 	loop := r.Graph.Add(n.Op, n.Attrs, g.Type(id), at, reads...)
-	// In a loop that runs an operator at a time, loops over a few numbers are one task each.
-	apart := !tiny(n.Region)
-	r.Graph.Nodes[loop].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-		r = withTexts(r, texts)
-		if apart {
-			tinyLoop := func(g *ir.Graph, id ir.ID) bool { return tiny(g.Nodes[id].Region) }
-			r.Graph = roundsIn(r.Graph, nil, table, tinyLoop)
-		}
-		return r
-	})
+	r.Graph.Nodes[loop].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return withTexts(r, texts) })
 	for k, f := range g.Results(id) {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		r.Yields = append(r.Yields, r.Graph.Add(table.Must("part"), attrs, f.Type, at, loop))
 	}
 	return r
-}
-
-const (
-	// tinyNumbers is the most elements of a matrix that lies in registers.
-	tinyNumbers = 64
-	// tinyWork is the most operations of a round of a loop that computes a number at a time.
-	tinyWork = 1 << 11
-)
-
-// tiny reports regions that compute a few numbers.
-func tiny(r *ir.Region) bool {
-	work := 0.0
-	for ; r != nil; r = r.Next {
-		g := r.Graph
-		for i := range g.Nodes {
-			n, t := &g.Nodes[i], g.Type(ir.ID(i))
-			switch {
-			case n.Op.Role == op.Argument:
-				continue
-			case isControl(n) && !tiny(n.Region), t.IsDense() && t.Count() > tinyNumbers:
-				return false
-			}
-			work += flops(g, ir.ID(i))
-		}
-	}
-	return work <= tinyWork
 }
 
 // constantText reports a text that is known: the form of a message, which a loop reads where it

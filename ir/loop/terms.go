@@ -175,6 +175,19 @@ func (t *Terms) addBounded(b *Builder, s []Val, x Val) []Val {
 	return s
 }
 
+// LeftOut notes in a bounded state that a contribution of a magnitude below least is not in it where c holds. In the
+// bound of EndBounded 2^60 least weigh more.
+func (t *Terms) LeftOut(b *Builder, s []Val, c Val, least float64) []Val {
+	s = append([]Val{}, s...)
+	float := func(x float64) Val { return b.Const(types.F64, math.Float64bits(x)) }
+	most := len(s) - 1
+	s[most] = b.Op(Add, s[most], b.Op(Select, c, float(0x1p60*least), float(0)))
+	if t.watched {
+		s[t.s.Lost] = b.Op(Or, s[t.s.Lost], b.Op(Bits, b.Op(Select, c, float(1), float(0))))
+	}
+	return s
+}
+
 // EndBounded returns the result of n contributions, an f64. All that the words are not sure of is
 // the sum of the errors that the last one took. Their magnitudes add up to m, so that this sum is
 // wrong by at most n u m, u = 2^-53 (N. Higham, Accuracy and Stability of Numerical Algorithms, 2002,

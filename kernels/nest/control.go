@@ -55,31 +55,57 @@ func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
 // iterate writes a loop with carried values. Scalars and small matrices are carried in registers,
 // large ones lie in memory. Counters are neither, see counter.go.
 func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
-	n := a.Attrs.Int("carry")
 	var in []Ref
 	for _, r := range a.Args {
 		in = append(in, env[r])
 	}
+	parts, _, _ := x.iterated(a, in, keep, nil)
+	return Ref{Type: a.Type, Val: loop.NoVal, Parts: parts}
+}
+
+// iterated writes the rounds of loop a on the operands in, and returns what they carry in the end. most bounds the
+// rounds; nil: nothing does. With a bound, made is how many were made before the condition held, and left is how many
+// there are without the bound, which must not be above this. One of both is NoVal, and both are if a tells the rounds.
+func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.Lin) (out []Ref, made, left loop.Val) {
+	n := a.Attrs.Int("carry")
+	made, left = loop.NoVal, loop.NoVal
 	count := x.counters(a, in)
+	_, times := a.Attrs.Get("times")
+	counted := times || slices.Contains(count.is, true)
 	r := loop.Range{Kind: loop.Forever, By: 1}
-	_, counted := a.Attrs.Get("times")
-	counted = counted || slices.Contains(count.is, true)
-	if counted {
+	switch {
+	case most != nil:
+		if counted && !times {
+			left = x.Value(count.rounds)
+		}
+		r = loop.Range{Kind: loop.Steps, To: *most, By: 1}
+		count.rounds, count.floored = *most, false
+	case counted:
 		r = loop.Range{Kind: loop.Steps, To: count.rounds, By: 1}
 	}
 	c := x.carry(rest(count, a.Bodies[0].Args[:n]))
 	init := c.begin(rest(count, in[:n]))
+	if most != nil && !counted { // the rounds are the last that is carried
+		init = append(init, x.Const(types.I64, 0))
+	}
 	round := x.Name("round")
-	out := x.For(loop.Index{Name: round, Range: r}, init, func(state []loop.Val) []loop.Val {
+	last := x.For(loop.Index{Name: round, Range: r}, init, func(state []loop.Val) []loop.Val {
 		return x.inner(func() []loop.Val {
 			args := append(count.all(x, loop.Of(loop.IndexSym, round), c.refs(state)), in[n:]...)
 			if !counted {
 				x.Break(x.body(a.Bodies[1], args, keep[1])[0].Val)
 			}
-			return c.next(rest(count, x.body(a.Bodies[0], args, keep[0])))
+			next := c.next(rest(count, x.body(a.Bodies[0], args, keep[0])))
+			if most != nil && !counted {
+				next = append(next, x.Op(loop.Add, state[len(state)-1], x.Const(types.I64, 1)))
+			}
+			return next
 		})
 	})
-	return Ref{Type: a.Type, Val: loop.NoVal, Parts: count.after(x, c.refs(out))}
+	if most != nil && !counted {
+		made = last[len(last)-1]
+	}
+	return count.after(x, c.refs(last)), made, left
 }
 
 // choose writes a branch: both sides and a choice where they are a few operators and cannot fail.

@@ -42,6 +42,7 @@ type Interpreter struct {
 	own         []*value.Dense // by carried argument, the memory for stages in place: see Stages.over
 	compileFrom int64          // see worthwhile
 	stopped     func() bool
+	given       bool // of the body of a loop: it has the arguments that stay the same
 	// turned has transposed copies of invariant matrices. All interpreters of a run share it.
 	turned map[*value.Dense]*value.Dense
 }
@@ -52,6 +53,7 @@ type nested struct {
 	// rounds, because a round reads what the one before it made.
 	body [2]*Interpreter
 	cond *Interpreter
+	leap *leap // nil: rounds are made one by one
 	// kept has copies of carried values that do not lie in the interpreter's memory, of even and odd rounds.
 	kept [2][]*value.Dense
 	// own is, by carried value, the memory for stages in place; nil: there is none.
@@ -111,7 +113,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		nest := func(body int) *Interpreter {
 			var stages *Stages
 			if from >= 0 {
-				stages = StagesOf(a.Bodies[body])
+				stages = planOf(a.Bodies[body]).stages
 			}
 			inside := *within
 			inside.Rounds = nil // only the outermost loop is told
@@ -125,6 +127,9 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			in.body[1].shareHeld(in.body[0])
 			if len(a.Bodies) > 1 {
 				in.cond = nest(1)
+			}
+			if from >= 0 {
+				in.leap = planOf(a.Bodies[0]).leap.begin()
 			}
 			in.allocate(len(a.Args), a.Attrs.Int("carry"))
 		}

@@ -115,8 +115,8 @@ func (t *terms) parts() int64 {
 	return 1
 }
 
-// leastSquare is the least square whose rounding error is itself a float. Smaller squares lose bits
-// of it to underflow.
+// leastSquare is the least square whose rounding error is itself a float. Smaller squares lose bits of it to underflow.
+// They are left out of a sum that is larger by far.
 const leastSquare = 0x1p-900
 
 // add is the state after one more contribution.
@@ -126,10 +126,13 @@ func (t *terms) add(x *Builder, state, in []loop.Val) []loop.Val {
 	}
 	float := func(f float64) loop.Val { return x.Const(types.F64, math.Float64bits(f)) }
 	h := x.Op(loop.Mul, in[0], in[0])
-	inside := x.Op(loop.And, x.Op(loop.Le, float(leastSquare), h), x.Op(loop.Le, h, float(math.MaxFloat64)))
-	x.Check(loop.Uncertain, x.Op(loop.Or, inside, x.Op(loop.Eq, in[0], float(0))))
+	x.Check(loop.Uncertain, x.Op(loop.Le, h, float(math.MaxFloat64)))
+	small := x.Op(loop.Lt, h, float(leastSquare))
+	v := x.Op(loop.Select, small, float(0), in[0])
+	h = x.Op(loop.Mul, v, v)
 	state = t.Add(x.Builder, state, []loop.Val{h})
-	return t.Add(x.Builder, state, []loop.Val{x.Op(loop.FMA, in[0], in[0], x.Op(loop.Neg, h))})
+	state = t.Add(x.Builder, state, []loop.Val{x.Op(loop.FMA, v, v, x.Op(loop.Neg, h))})
+	return t.LeftOut(x.Builder, state, x.Op(loop.Ne, v, in[0]), leastSquare)
 }
 
 // terms is a reduction of contributions like the first.

@@ -13,6 +13,11 @@ import (
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
+	for _, p := range []*Interpreter{in.body[0], in.body[1], in.cond} {
+		if p != nil {
+			p.given = false
+		}
+	}
 	times, counted := a.Attrs.Get("times")
 	if c.Rounds != nil {
 		c.Rounds.Times.Store(-1)
@@ -23,15 +28,29 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	}
 	// by has made the carried values whose args are nil.
 	var by *Interpreter
-	for round := int64(0); !counted || round < times.I; round++ {
+	for round, odd := int64(0), 0; !counted || round < times.I; round, odd = round+1, odd^1 {
 		if c.Ended() {
 			return nil, op.ErrStopped
 		}
 		if c.Rounds != nil {
 			c.Rounds.Begun.Store(round + 1)
 		}
+		left := int64(-1)
+		if counted {
+			left = times.I - round
+		}
+		if in.leap != nil && !in.leap.none && in.leap.worthwhile(left, in.body[0].compileFrom) {
+			in.settle(by)
+			n, ended, err := in.leap.rounds(in.args, len(in.kept[0]), left, c)
+			if err != nil {
+				return nil, err
+			}
+			if by, round = nil, round+n; ended || counted && round == times.I {
+				break
+			}
+		}
 		if !counted {
-			in.give(in.cond, by, round == 0)
+			in.give(in.cond, by)
 			if err := in.cond.round(); err != nil {
 				return nil, op.InBody(err, 1, round)
 			}
@@ -39,33 +58,39 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 				break
 			}
 		}
-		p := in.body[round&1]
-		in.give(p, by, round < 2)
+		p := in.body[odd]
+		in.give(p, by)
 		if err := p.round(); err != nil {
 			return nil, op.InBody(err, 0, round)
 		}
-		if err := in.carry(a, p, int(round&1)); err != nil {
+		if err := in.carry(a, p, odd); err != nil {
 			return nil, err
 		}
 		by = p
 	}
-	if by != nil {
-		for i, y := range by.body.Yields {
-			if in.args[i] == nil {
-				in.args[i] = by.get(y)
-			}
-		}
-	}
+	in.settle(by)
 	return in.whole, nil
 }
 
+// settle sets the args that are nil.
+func (in *nested) settle(by *Interpreter) {
+	if by == nil {
+		return
+	}
+	for i, y := range by.body.Yields {
+		if in.args[i] == nil {
+			in.args[i] = by.get(y)
+		}
+	}
+}
+
 // give sets the arguments of interpreter p. The carried ones come from args, or from by if they are nil
-// there. The others are set in the first round only.
-func (in *nested) give(p, by *Interpreter, first bool) {
+// there. The others are set in p's first round only.
+func (in *nested) give(p, by *Interpreter) {
 	n := len(in.kept[0])
 	for i, v := range in.args {
 		switch {
-		case i >= n && !first:
+		case i >= n && p.given:
 			return
 		case v == nil && i < n && p.inNum(i):
 			p.Reg[i], p.num[i] = nil, by.num[by.body.Yields[i]]
@@ -73,6 +98,7 @@ func (in *nested) give(p, by *Interpreter, first bool) {
 			p.set(i, v)
 		}
 	}
+	p.given = true
 }
 
 // carry sets args to what p has made in a round: nil for numbers, which stay in p's registers. It fails if

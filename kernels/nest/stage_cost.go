@@ -14,10 +14,14 @@ const (
 	stageActions = 800
 )
 
-// Apart reports whether a body, with its loops and branches, is estimated to be faster by stages than as one
-// loop of a point, which computes an element at a time.
-func Apart(b *op.Body) bool {
-	ops, apart := weighStages(b)
+// apart reports whether a loop is estimated to be faster by stages than as a nest of one point, which computes an
+// element at a time.
+func apart(a *op.Action) bool {
+	ops, apart := 0.0, 0.0
+	for _, b := range a.Bodies {
+		o, t := weighStages(b)
+		ops, apart = ops+o, apart+t
+	}
 	return apart < ops
 }
 
