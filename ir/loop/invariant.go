@@ -1,12 +1,15 @@
 package loop
 
+import "slices"
+
 // This file writes what is the same in all rounds of an inner loop in front of it. Targets move
 // operations out of loops by themselves, but no load whose lanes lie apart.
 
 // lift writes the statements of a loop's block, and of the loops in it, that give the same value in
 // every round. It is called where the loop will stand; the block finds their values later by their
 // keys. Only what surely is done is lifted: a load that no round makes may lie outside of its
-// operand, and so may one behind a check.
+// operand, and so may one behind a check. In a nest of one point, whose sizes are those of the program, a load at a
+// known place never does.
 func (m *merger) lift(s *Stmt) {
 	m.liftFrom(s, map[int]bool{})
 }
@@ -14,7 +17,8 @@ func (m *merger) lift(s *Stmt) {
 // liftFrom lifts from loop s inside loops over the indices of inner. It is false if what follows s
 // may not be reached.
 func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
-	if rounds, ok := knownRounds(s); !ok || rounds == 0 {
+	rounds, sure := knownRounds(s)
+	if sure = sure && rounds > 0; !sure && len(m.from.Space) > 0 {
 		return !leaves(&s.Loop.Body)
 	}
 	inner[s.Loop.Index.Name] = true
@@ -24,18 +28,24 @@ func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 		t := &b.Stmts[i]
 		switch {
 		case t.Code == For:
-			if !m.liftFrom(t, inner) {
+			if !m.liftFrom(t, inner) && sure {
 				return false
 			}
 		case t.N == 1 && pure(t):
-			if m.steady(t, inner) {
+			if m.steady(t, inner) && (sure || t.Code != Load || known(t.At)) {
 				m.once(t)
 			}
+		case !sure:
 		case leaves(&Block{Stmts: b.Stmts[i : i+1]}):
 			return false
 		}
 	}
-	return true
+	return sure || !leaves(b)
+}
+
+// known reports places that are numbers.
+func known(at []Lin) bool {
+	return !slices.ContainsFunc(at, func(l Lin) bool { return !l.Known() })
 }
 
 // leaves reports a statement of a block, or of one within, that may end a point or a loop.

@@ -146,13 +146,13 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 
-// rows returns the results of a branch with matrices that are too large to be held. Each element is chosen
+// rows returns the results of a branch with matrices that are too large to be held, or elements of a matrix. Each element is chosen
 // where it is read. rows returns nil if the branch has no such matrix, or if a side does more than move and
 // combine elements, or may fail.
 func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
 	sides, fine := [2][]Ref{}, true
 	for k, b := range a.Bodies {
-		large := func(y int) bool { return b.Register(y).IsDense() && !holdable(b.Register(y)) }
+		large := func(y int) bool { return b.Register(y).IsDense() && (x.extent != nil || !holdable(b.Register(y))) }
 		effect := func(a op.Action) bool { return a.Type.Kind == types.Effect }
 		if !slices.ContainsFunc(b.Yields, large) || slices.ContainsFunc(b.Acts, effect) || !pointwiseBody(b, true) {
 			return nil

@@ -3,6 +3,8 @@ package nest
 // This file runs a body by the kernels of its actions, one after the other. Every run uses the same memory.
 
 import (
+	"math"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -349,9 +351,11 @@ func (p *Interpreter) staged(k int) error {
 	}
 	a := &p.body.Acts[k]
 	out := p.runs[k].number
-	if a.Type.IsDense() {
+	switch {
+	case p.stages.tiny[k]:
+	case a.Type.IsDense():
 		out = p.memory(k)
-	} else if out == nil {
+	case out == nil:
 		out = value.New(a.Type.Elem, 1, 1)
 		p.runs[k].number = out
 	}
@@ -359,19 +363,45 @@ func (p *Interpreter) staged(k int) error {
 	if err != nil {
 		return err
 	}
-	if r := len(p.body.Args) + k; done && a.Type.IsDense() {
+	r := len(p.body.Args) + k
+	switch {
+	case done && p.stages.tiny[k]:
+		p.setNumbers(k)
+	case done && a.Type.IsDense():
 		p.Reg[r] = out
-		return nil
-	} else if done {
-		p.Reg[r], p.num[r] = nil, loop.WordOf(out.At(0, 0))
-		return nil
-	}
-	for _, i := range p.stages.members[k] {
-		if err := p.one(i); err != nil {
-			return err
+	case done:
+		p.Reg[r], p.num[r] = nil, wordOf(out)
+	default:
+		for _, i := range p.stages.members[k] {
+			if err := p.one(i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// setNumbers sets the registers that a stage of numbers gives.
+func (p *Interpreter) setNumbers(k int) {
+	for i, r := range p.stages.gives[k] {
+		d := p.runs[k].rects[0].out[i]
+		if p.inNum(r) {
+			p.Reg[r], p.num[r] = nil, wordOf(d)
+			continue
+		}
+		p.Reg[r] = p.runs[k].rects[0].given[i]
+	}
+}
+
+// wordOf returns the only element of a matrix.
+func wordOf(d *value.Dense) loop.Word {
+	switch d.Elem {
+	case types.F64:
+		return math.Float64bits(d.F64[0])
+	case types.I64:
+		return uint64(d.I64[0])
+	}
+	return loop.WordOf(d.At(0, 0))
 }
 
 // memory is where the result of action k lies, which has a slot.

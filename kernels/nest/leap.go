@@ -113,7 +113,7 @@ func leapOf(a *op.Action, known []writer) *leapCode {
 	if apart(a) {
 		return nil
 	}
-	return &leapCode{a: a, known: known, work: int64(ActionsOf(a.Bodies[0]))}
+	return &leapCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
 }
 
 // begin returns what makes rounds for an interpreter.

@@ -49,7 +49,10 @@ type Stages struct {
 	// these stages. They run after all other actions, in this order.
 	over []int
 	last []int
-	code []stageCode
+	// tiny reports, by last action, a stage of numbers: see numbers.go. gives lists the registers that it sets.
+	tiny  []bool
+	gives [][]int
+	code  []stageCode
 }
 
 // writer writes a matrix into a loop.
@@ -162,7 +165,8 @@ func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {
 
 // stagesIn groups the actions of a body, from the last one back; nil if there is no stage.
 func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
-	s := &Stages{body: b, fixed: fixed, known: known, root: make([]int, len(b.Acts)), roots: make([][]int, len(b.Acts)), members: make([][]int, len(b.Acts)), over: make([]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
+	s := &Stages{body: b, fixed: fixed, known: known, root: make([]int, len(b.Acts)), roots: make([][]int, len(b.Acts)), members: make([][]int, len(b.Acts)), over: make([]int, len(b.Acts)),
+		tiny: make([]bool, len(b.Acts)), gives: make([][]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
 	times := make([]float64, len(b.Acts)) // how often an element is computed for one of the last action
 	ops := make([]float64, len(b.Acts))   // of an element of a stage, by its last action
 	whole := make([]bool, len(b.Acts))    // all elements are computed
@@ -196,6 +200,7 @@ func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
 			ops[h] += times[k] * min(cost, stageBefore)
 		}
 	}
+	s.groupNumbers()
 	some := false
 	for k, h := range s.root {
 		if h < 0 {
@@ -211,6 +216,11 @@ func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
 	}
 	if !some {
 		return nil
+	}
+	for h, tiny := range s.tiny {
+		if tiny {
+			s.gives[h] = s.given(s.members[h])
+		}
 	}
 	return s
 }
@@ -430,7 +440,13 @@ func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 // checks them.
 func (s *Stages) written(k, form int) []SpaceRect {
 	c := &s.code[k].forms[form]
-	c.once.Do(func() { c.rects = s.write(k, form == 0) })
+	c.once.Do(func() {
+		if s.tiny[k] {
+			c.rects = s.writeNumbers(k)
+		} else {
+			c.rects = s.write(k, form == 0)
+		}
+	})
 	return c.rects
 }
 

@@ -36,7 +36,9 @@ type stageRect struct {
 	in     []value.Value
 	views  []stageView
 	view   value.Dense
-	out    []*value.Dense // view
+	out    []*value.Dense // view, or one for each register that a stage of numbers gives
+	given  []*value.Dense // the same memory in the shape of the registers
+	first  int            // of the operands, behind the size
 	part   [2][2]int      // the first and the end of the rows, and of the columns, that are made
 }
 
@@ -83,7 +85,7 @@ func (p *Interpreter) compiled(k int) []stageRect {
 	s.off = len(code) == 0
 	s.rects = make([]stageRect, len(code))
 	for i := range code {
-		s.rects[i].begin(&code[i])
+		s.rects[i].begin(&code[i], p.body, p.stages.gives[k])
 	}
 	launch.Begun.Add(1)
 	return s.rects
@@ -180,11 +182,21 @@ func (s *Stages) worthwhile(k int, from int64) bool {
 	return s.code[k].seen.Add(int64(ops)) >= 10*from
 }
 
-// begin makes r an unbound loop with this code.
-func (r *stageRect) begin(code *SpaceRect) {
-	r.SpaceRect, r.out, r.part = code, []*value.Dense{&r.view}, [2][2]int{{0, code.Rows}, {0, code.Cols}}
-	r.run.Varies = 2 // the size stays
-	r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
+// begin makes r an unbound loop with this code, which gives registers of b; nil: a matrix.
+func (r *stageRect) begin(code *SpaceRect, b *op.Body, gives []int) {
+	r.SpaceRect, r.part = code, [2][2]int{{0, code.Rows}, {0, code.Cols}}
+	for _, g := range gives {
+		t := b.Register(g)
+		d := value.New(t.Elem, 1, max(1, t.Rows)*max(1, t.Cols))
+		shaped := *d
+		shaped.Rows, shaped.Cols, shaped.Stride = max(1, t.Rows), max(1, t.Cols), max(1, t.Cols)
+		r.out, r.given = append(r.out, d), append(r.given, &shaped)
+	}
+	if r.out == nil {
+		r.out, r.first = []*value.Dense{&r.view}, 2
+		r.run.Varies = 2 // the size stays
+		r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
+	}
 	r.in = append(r.in, make([]value.Value, len(r.Operands))...)
 	r.views = make([]stageView, len(r.Operands))
 }
@@ -201,7 +213,7 @@ func (r *stageRect) again(p *Interpreter) bool {
 	for k := range r.Operands {
 		o, v := &r.Operands[k], &r.views[k]
 		if v.from == nil {
-			r.worker.Word(2+k, p.num[o.Register])
+			r.worker.Word(r.first+k, p.num[o.Register])
 			continue
 		}
 		d, _ := p.Reg[o.Register].(*value.Dense)
@@ -220,7 +232,7 @@ func (r *stageRect) again(p *Interpreter) bool {
 			return false
 		}
 		if d != v.from || at != v.at {
-			r.worker.Move(2+k, t, at[0], at[1])
+			r.worker.Move(r.first+k, t, at[0], at[1])
 			v.from, v.turned, v.at = d, t, at
 		}
 	}
@@ -230,9 +242,11 @@ func (r *stageRect) again(p *Interpreter) bool {
 // bind binds the loop to its operands. fits is false if a subscript is out of range.
 func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error) {
 	r.free()
-	if whole := out.Rows == 1 && out.Cols == 1; whole {
+	switch {
+	case out == nil: // numbers
+	case out.Rows == 1 && out.Cols == 1:
 		r.view = *out
-	} else {
+	default:
 		out.Window(&r.view, r.Row, r.Col, r.Rows, r.Cols)
 	}
 	if r.Loop == nil {
@@ -242,7 +256,7 @@ func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error
 		o, v := &r.Operands[k], &r.views[k]
 		d, is := p.Reg[o.Register].(*value.Dense)
 		if !is {
-			r.in[2+k] = p.get(o.Register)
+			r.in[r.first+k] = p.get(o.Register)
 			continue
 		}
 		t := d
@@ -258,7 +272,7 @@ func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error
 			return false, nil
 		}
 		t.Window(&v.Dense, at[0], at[1], o.size(0, t.Rows-at[0]), o.size(1, t.Cols-at[1]))
-		v.from, v.turned, v.at, r.in[2+k] = d, t, at, &v.Dense
+		v.from, v.turned, v.at, r.in[r.first+k] = d, t, at, &v.Dense
 	}
 	if err := r.Loop.Bind(&r.run, r.in, r.out); err != nil {
 		return false, err

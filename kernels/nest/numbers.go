@@ -1,0 +1,211 @@
+package nest
+
+// This file plans stages of numbers: actions on scalars and matrices of a few elements, which are computed together as
+// a nest of one point. Its results are the numbers that other actions read.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/dense"
+	"flow/kernels/window"
+)
+
+const (
+	// tinyElements is the most elements of a matrix in a stage of numbers.
+	tinyElements = 16
+	// tinyOps is the most operations of an action there.
+	tinyOps = 512
+)
+
+// tinyType reports a scalar, or a matrix of a few elements.
+func tinyType(t types.Type) bool {
+	return isNumber(t) || t.Elem.Size() > 0 && t.IsDense() && t.Known() && t.Count() > 0 && t.Count() <= tinyElements
+}
+
+// tinyAct reports whether action k may be in a stage of numbers. It moves elements of matrices, and computes few.
+func tinyAct(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	d := a.Def
+	if a.Asks || a.Attrs.Int("keep") > 0 || a.Attrs.Bool("drawn") || a.Chain != nil || !d.Laws.Has(op.Pure) {
+		return false
+	}
+	for _, r := range a.Args {
+		if t := b.Register(r); d.Control != op.Part && !isNumber(t) && !(t.Elem.Size() > 0 && t.IsDense() && t.Known() && t.Count() > 0) {
+			return false
+		}
+	}
+	switch {
+	case d.Control == op.Part:
+		k := a.Args[0] - len(b.Args)
+		return isNumber(a.Type) && k >= 0 && tinyAct(b, k)
+	case d.Control == op.Select:
+		return !slices.ContainsFunc(a.Bodies, func(in *op.Body) bool { return !tinyBody(in) })
+	case d.Control != op.NoControl || a.Bodies != nil || len(a.Args) == 0:
+		return false
+	case d.Laws.Has(op.View) && d.Elements != nil && a.Type.Elem.Size() > 0 && a.Type.IsDense():
+		return a.Type.Known() && a.Type.Count() > 0
+	case !tinyType(a.Type):
+		return false
+	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
+		return d.Body != nil
+	case d.Class != loop.NoClass:
+		return sums(d.Class, b.Register(a.Args[0]).Elem, a.Type.Elem) && tinyType(b.Register(a.Args[0]))
+	case d.Elements != nil && d.Cost != nil:
+		sig := &op.Sig{Def: d, Attrs: a.Attrs}
+		for _, r := range a.Args {
+			sig.In = append(sig.In, b.Register(r))
+		}
+		return d.Cost(sig, a.Type).Flops <= tinyOps
+	}
+	return d.Elements != nil
+}
+
+// tinyBody reports a side of a branch that computes numbers alone.
+func tinyBody(b *op.Body) bool {
+	for _, y := range b.Yields {
+		if !isNumber(b.Register(y)) {
+			return false
+		}
+	}
+	for k := range b.Acts {
+		if a := &b.Acts[k]; !(a.Def.Role == op.Constant && isNumber(a.Type)) && !tinyAct(b, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// groupNumbers makes stages of numbers of actions that are in no stage, or in one whose result is a few elements. Such a
+// stage has the actions up to the first one outside that reads any of them, and later ones that are known by then.
+func (s *Stages) groupNumbers() {
+	b := s.body
+	own := s.numbers()
+	in := make([]int, len(b.Acts)) // by action, 1 + its group; 0: it is in none
+	var groups [][]int
+	var turn []int // by group, when it runs
+	open := false  // the last group
+	for k := range b.Acts {
+		for i := range k + 1 { // what runs at the turn of k closes the last group if it reads it
+			now := i == k && s.root[k] < 0 || s.root[i] == k || slices.Contains(s.roots[i], k)
+			for _, r := range b.Acts[i].Args {
+				open = open && !(now && !own[i] && r >= len(b.Args) && in[r-len(b.Args)] == len(groups))
+			}
+		}
+		if !own[k] {
+			continue
+		}
+		g := 0
+		for _, r := range b.Acts[k].Args {
+			switch i := r - len(b.Args); {
+			case i < 0:
+			case own[i]:
+				g = max(g, in[i]-1)
+			default:
+				for g < len(groups) && turn[g] < i {
+					g++
+				}
+			}
+		}
+		last := len(groups) - 1
+		switch early := isNumber(b.Acts[k].Type) || b.Acts[k].Def.Control == op.Select; {
+		case g < last && early || g == last && early && !open: // it needs no memory before its place
+		case open:
+			g, turn[last] = last, k
+		default:
+			g, open, groups, turn = len(groups), true, append(groups, nil), append(turn, k)
+		}
+		in[k], groups[g] = g+1, append(groups[g], k)
+	}
+	for g, group := range groups {
+		if len(group) > 1 && s.givesTiny(group) {
+			for _, k := range group {
+				s.root[k] = turn[g]
+			}
+			s.tiny[turn[g]] = true
+		}
+	}
+}
+
+// numbers reports the actions that may be in stages of numbers. Other stages are as they were.
+func (s *Stages) numbers() []bool {
+	b := s.body
+	own := make([]bool, len(b.Acts))
+	for k := range own {
+		own[k] = tinyAct(b, k) && s.roots[k] == nil
+	}
+	for h := range own {
+		if s.root[h] != h {
+			continue
+		}
+		all := tinyType(b.Acts[h].Type) && s.over[h] == 0
+		in := func(k int) bool { return s.root[k] == h || slices.Contains(s.roots[k], h) }
+		for k := range own {
+			all = all && (own[k] || !in(k))
+		}
+		for k := range own {
+			own[k] = own[k] && (all || !in(k))
+		}
+	}
+	for k := range own {
+		if a := &b.Acts[k]; a.Def.Control == op.Part && own[k] {
+			own[k] = own[a.Args[0]-len(b.Args)]
+		}
+	}
+	return own
+}
+
+// given lists the registers of a group of actions that others read.
+func (s *Stages) given(group []int) (list []int) {
+	b := s.body
+	for _, k := range group {
+		r := len(b.Args) + k
+		read := slices.Contains(b.Yields, r)
+		for i := k + 1; i < len(b.Acts); i++ {
+			read = read || !slices.Contains(group, i) && slices.Contains(b.Acts[i].Args, r)
+		}
+		if read {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// givesTiny reports whether others read numbers alone of a group.
+func (s *Stages) givesTiny(group []int) bool {
+	return !slices.ContainsFunc(s.given(group), func(r int) bool { return !tinyType(s.body.Register(r)) })
+}
+
+// writeNumbers writes the loop of a stage of numbers; nil: there is none.
+func (s *Stages) writeNumbers(h int) []SpaceRect {
+	b := s.body
+	out := SpaceRect{Rect: window.Rect{Rows: 1, Cols: 1}, From: -1}
+	_, fine := Written(func() {
+		x := NewBuilder(Form{Words: loop.FastLevels})
+		env := make([]Ref, len(b.Args)+len(b.Acts))
+		made := make([]bool, len(env))
+		for _, k := range s.members[h] {
+			for _, r := range b.Acts[k].Args {
+				switch {
+				case made[r]:
+				case r < len(b.Args) && s.known[r] != nil:
+					env[r] = s.known[r](x)
+				default:
+					env[r] = x.Outer(b, r)
+				}
+				made[r] = true
+			}
+			env[len(b.Args)+k], made[len(b.Args)+k] = x.Act(b, k, env), true
+		}
+		for _, r := range s.gives[h] {
+			x.row(dense.Storage(b.Register(r).Elem), x.Hold(env[r]))
+		}
+		out.Operands, out.Loop = x.Operands, LoopOf(loop.Merge(x.Done()))
+	})
+	if !fine {
+		return nil
+	}
+	return []SpaceRect{out}
+}
