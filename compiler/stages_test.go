@@ -38,6 +38,22 @@ var stateLoops = []string{
 	 i = seq(0, 150)
 	 iterate x = zeros(150, 1), k = 0 times 150 { next x = ifelse(i == k, (b[k, 0] - (L[k, :] @ x)[0, 0]) / L[k, k] + 0 * L[:, k], x); next k = k + 1 }
 	 emit x`,
+	// Numbers and rows of a few elements between the loops over matrices.
+	`T = materialize(cbind(rand(90, 1, seed = 1), 4 + rand(90, 1, seed = 2), rand(90, 2, seed = 3)))
+	 I = seq(0, 90)
+	 iterate W = zeros(90, 2), c = zeros(90, 1), best = 0.0, where = [0, 0], k = 1 times 150 {
+	   m = T[k, 1] - T[k, 0] * W[k - 1, 0]
+	   new = t([T[k, 2], T[k, 3] - T[k, 0] * W[k - 1, 1]]) / m
+	   next W = parfor i in 0..90 { if i == k { new } else { W[i, :] } }
+	   next c = ifelse(I == k, new[0, 0] + norm(new) + m, c)
+	   next best = if m > best { m } else { best * 0.999 }
+	   next where = ifelse(m > best, [k, where[0, 0]], where)
+	   next k = if k == 89 { 1 } else { k + 1 }
+	 }
+	 emit W
+	 emit c
+	 emit best
+	 emit where`,
 	`D0 = materialize(rand(20, 20, seed = 1))
 	 iterate D = D0, k = 0 times 20 { next D = min(D, D[:, k] + D[k, :]); next k = k + 1 }
 	 emit D`,
@@ -60,6 +76,22 @@ var stateLoops = []string{
 	 }
 	 emit a
 	 emit b`,
+	// Numbers and rows of a few elements between the loops over matrices.
+	`T = materialize(cbind(rand(90, 1, seed = 1), 4 + rand(90, 1, seed = 2), rand(90, 2, seed = 3)))
+	 I = seq(0, 90)
+	 iterate W = zeros(90, 2), c = zeros(90, 1), best = 0.0, where = [0, 0], k = 1 times 150 {
+	   m = T[k, 1] - T[k, 0] * W[k - 1, 0]
+	   new = t([T[k, 2], T[k, 3] - T[k, 0] * W[k - 1, 1]]) / m
+	   next W = parfor i in 0..90 { if i == k { new } else { W[i, :] } }
+	   next c = ifelse(I == k, new[0, 0] + norm(new) + m, c)
+	   next best = if m > best { m } else { best * 0.999 }
+	   next where = ifelse(m > best, [k, where[0, 0]], where)
+	   next k = if k == 89 { 1 } else { k + 1 }
+	 }
+	 emit W
+	 emit c
+	 emit best
+	 emit where`,
 	`D0 = materialize(rand(20, 20, seed = 1))
 	 iterate D = D0, k = 0 times 20 { next D = parfor i in 0..20 { min(D[i, :], D[i, k] + D[k, :]) }; next k = k + 1 }
 	 emit D`,
@@ -90,6 +122,14 @@ var stateLoops = []string{
 	`fn guard(x) { assert max(x) < 7, fmt("{} is too large", max(x)); x }
 	 iterate a = ones(1, 70), k = 0 times 30 { iterate b = a times 2 { next b = guard(b) * 1.5 }; next a = b; next k = k + 1 }
 	 emit a`,
+	`x = materialize(rand(80, 1, seed = 1))
+	 iterate y = x, k = 3, s = 0 times 9 { q = 100 // (8 - k); next s = s + q; next y = y * x[q - 10, 0] + f64(q); next k = k + 1 }
+	 emit y
+	 emit s`,
+	`x = materialize(rand(80, 1, seed = 1))
+	 fn guard(a) { assert a < 60, fmt("{} is too large", a); a }
+	 iterate y = x, k = 3 times 9 { q = guard(10 * k); next y = y * x[q, 0] + f64(q % 7); next k = k + 1 }
+	 emit y`,
 }
 
 // TestStages: loops over matrices of some hundred elements are one task, whose operators run as loops
@@ -106,7 +146,7 @@ func TestStages(t *testing.T) {
 		}
 	}
 	kernels.LoopsFrom(0)
-	for _, text := range stateLoops[:12] {
+	for _, text := range stateLoops[:13] {
 		before := kernels.LoopsBegun()
 		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
 			t.Error(err)

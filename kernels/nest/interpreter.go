@@ -41,6 +41,7 @@ type Interpreter struct {
 	// stages is which actions run as one loop; nil: none do. runs is of the last action of each.
 	stages      *Stages
 	runs        []stageRun
+	turns       []int          // the actions at whose turn something runs, without stages in place
 	own         []*value.Dense // by carried argument, the memory for stages in place: see Stages.over
 	compileFrom int64          // see worthwhile
 	stopped     func() bool
@@ -137,7 +138,28 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		}
 	}
 	p.place(keeps)
+	p.takeTurns()
 	return p
+}
+
+// takeTurns sets turns. Numbers of the program are made here, not in every round.
+func (p *Interpreter) takeTurns() {
+	if p.stages == nil {
+		return
+	}
+	for _, k := range p.Acts {
+		a, h := &p.body.Acts[k], p.stages.root[k]
+		if h >= 0 && (h != k || p.stages.over[k] > 0) {
+			continue
+		}
+		if a.Def.Role == op.Constant && isNumber(a.Type) && a.Def.Ref != nil {
+			if v, err := a.Def.Ref(&p.calls[k]); err == nil {
+				p.set(len(p.body.Args)+k, v)
+				continue
+			}
+		}
+		p.turns = append(p.turns, k)
+	}
 }
 
 // allocate makes room for a loop whose first n args are carried.
@@ -254,11 +276,17 @@ func (p *Interpreter) round() error {
 
 // run runs the actions, by stages or one after the other.
 func (p *Interpreter) run(stages bool) (err error) {
-	for _, k := range p.Acts {
-		if stages && p.stages != nil && p.stages.root[k] >= 0 {
-			if p.stages.over[k] == 0 {
-				err = p.staged(k)
+	if !stages || p.stages == nil {
+		for _, k := range p.Acts {
+			if err = p.one(k); err != nil {
+				return err
 			}
+		}
+		return nil
+	}
+	for _, k := range p.turns {
+		if p.stages.root[k] >= 0 {
+			err = p.staged(k)
 		} else {
 			err = p.one(k)
 		}
@@ -266,7 +294,7 @@ func (p *Interpreter) run(stages bool) (err error) {
 			return err
 		}
 	}
-	if stages && p.stages != nil && len(p.stages.last) > 0 {
+	if len(p.stages.last) > 0 {
 		return p.runInPlace()
 	}
 	return nil
@@ -343,12 +371,8 @@ func plain(b *op.Body, k int) bool {
 	return !a.Def.Fails(elems[0], a.Type.Elem)
 }
 
-// staged runs a stage at the turn of its last action, as loops or one action after the other. It does
-// nothing for other actions.
+// staged runs the stage of action k, as loops or one action after the other.
 func (p *Interpreter) staged(k int) error {
-	if p.stages.root[k] != k {
-		return nil
-	}
 	a := &p.body.Acts[k]
 	out := p.runs[k].number
 	switch {
