@@ -21,13 +21,15 @@ var topLoops = []string{
 	 emit m`,
 	// Squares that underflow are no reason to make a round by its operators.
 	`x = materialize(randn(80, 4, seed = 1) * 10.0 ^ (330 * rand(80, 4, seed = 2) - 320))
-	 iterate s = 0.0, u = [1.0, 1e-140, 1e-170], k = 0 times 80 {
+	 iterate s = 0.0, u = [1.0, 1e-140, 1e-170], tie = 0.0, k = 0 times 80 {
 	   next s = s / 2 + norm(x[k, :]) + norm(u) * norm(0.5 * x[k, 0..3])
 	   next u = u * [1.0, 0.8, 0.5]
+	   next tie = tie + norm([1.5, 2.0 ^ -26, u[1, 0]]) - 1.5
 	   next k = k + 1
 	 }
 	 emit s
-	 emit u`,
+	 emit u
+	 emit tie`,
 	`iterate n = 97, k = 0 until n == 1 { next n = if n % 2 == 0 { n // 2 } else { 3 * n + 1 }; next k = k + 1 }
 	 emit k`,
 	`fn f(v) = [10 * (v[1, 0] - v[0, 0]), v[0, 0] * (28 - v[2, 0]) - v[1, 0], v[0, 0] * v[1, 0] - 8 / 3 * v[2, 0]]
