@@ -7,7 +7,6 @@ package nest
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -37,8 +35,7 @@ type leapCode struct {
 	known []writer // see Stages
 	work  int64    // of a round
 	seen  atomic.Int64
-	mu    sync.Mutex
-	made  [1 + WideWords]*leapForm // by words of exact sums
+	forms define.Made[int, *leapForm] // by words of exact sums
 }
 
 // leapForm is the nest in one form.
@@ -52,15 +49,11 @@ type leapForm struct {
 
 // form returns the nest with sums of so many words.
 func (c *leapCode) form(words int) *leapForm {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := c.made[words]
-	if f == nil {
-		f = &leapForm{}
-		c.made[words] = f
+	return c.forms.Of(words, func() *leapForm {
+		f := &leapForm{}
 		f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
-	}
-	return f
+		return f
+	})
 }
 
 // write writes loop a. Operand registers are those of the loop's body, and the one behind them is the
@@ -78,28 +71,20 @@ func (f *leapForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	}
 	most := loop.Of(loop.ParamSym, x.param(types.ScalarOf(types.I64), Operand{Register: len(a.Args)}))
 	out, made, left := x.iterated(a, in, make([]*MemoMap, 2), &most)
-	for _, y := range out {
-		if y.Type.Elem.Size() == 0 || y.Parts != nil || y.Val == loop.NoVal && y.At == nil {
-			panic(NoBody{Why: "a result of " + y.Type.String()})
-		}
-		x.row(dense.Storage(y.Type.Elem), x.Hold(y))
-	}
 	f.made, f.left = made != loop.NoVal, left != loop.NoVal
 	for _, v := range []loop.Val{made, left} {
 		if v != loop.NoVal {
-			x.row(types.I64, []loop.Val{v})
+			out = append(out, Ref{Type: types.ScalarOf(types.I64), Val: v})
 		}
+	}
+	for _, y := range out {
+		if y.Parts != nil || !isNumber(y.Type) && !holdable(y.Type) {
+			panic(NoBody{Why: "a result of " + y.Type.String()})
+		}
+		x.keepRow(y, loop.Num(0), loop.Num(1))
 	}
 	f.operands = x.Operands
 	return loop.Merge(x.Done())
-}
-
-// row stores values as a result with one row.
-func (x *Builder) row(e types.Elem, list []loop.Val) {
-	m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, loop.Num(1), loop.Num(int64(len(list))))}
-	for k, v := range list {
-		x.Store(m, loop.Num(0), loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
-	}
 }
 
 // leapOf returns loop a as such a nest; nil: it is run by stages, or one action after the other. known is of its

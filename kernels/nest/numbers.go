@@ -9,7 +9,6 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/kernels/dense"
 	"flow/kernels/window"
 )
 
@@ -200,7 +199,7 @@ func (s *Stages) writeNumbers(h int) []SpaceRect {
 			env[len(b.Args)+k], made[len(b.Args)+k] = x.Act(b, k, env), true
 		}
 		for _, r := range s.gives[h] {
-			x.row(dense.Storage(b.Register(r).Elem), x.Hold(env[r]))
+			x.keepRow(env[r], loop.Num(0), loop.Num(1))
 		}
 		out.Operands, out.Loop = x.Operands, LoopOf(loop.Merge(x.Done()))
 	})
