@@ -15,7 +15,10 @@ import (
 
 // generated is a program of statements, one a line each, so that a failing one can be
 // made smaller by leaving lines out.
-type generated struct{ lines []string }
+type generated struct {
+	lines []string
+	open  bool // a value has a size that only the run tells: the generator takes it for 0
+}
 
 func (p generated) text() string { return strings.Join(p.lines, "\n") + "\n" }
 
@@ -139,7 +142,9 @@ func (g *generator) line(format string, args ...any) {
 // bindOpen binds a matrix whose size, that of t, only the run tells; operators alone read it.
 func (g *generator) bindOpen(text string, t types.Type) {
 	g.bind(text, t)
-	g.vars[len(g.vars)-1].open = !t.IsScalar()
+	open := !t.IsScalar()
+	g.vars[len(g.vars)-1].open = open
+	g.out.open = g.out.open || open
 }
 
 // bind names an expression. Now and then it stays an expression, to be written out where it is
