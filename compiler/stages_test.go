@@ -130,6 +130,16 @@ var stateLoops = []string{
 	 fn guard(a) { assert a < 60, fmt("{} is too large", a); a }
 	 iterate y = x, k = 3 times 9 { q = guard(10 * k); next y = y * x[q, 0] + f64(q % 7); next k = k + 1 }
 	 emit y`,
+	// Inner loops by counters that may begin beyond their bound.
+	`m = materialize(rand(70, 2, seed = 1))
+	 iterate a = m, s = 1.0, i = 0 times 20 {
+	   iterate b = s, k = 10 + i until k >= 5 + 5 * (i % 2) * i { next b = b * 0.5 + m[k % 70, 0]; next k = k + 1 }
+	   iterate c = b, j = -i until j == i % 3 * i { next c = c + m[j, 1]; next j = j + 1 }
+	   next a = a * 0.9 + c * rowsum(m)
+	   next s = c / 4
+	   next i = i + 1
+	 }
+	 emit a`,
 }
 
 // TestStages: loops over matrices of some hundred elements are one task, whose operators run as loops

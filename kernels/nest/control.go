@@ -65,10 +65,10 @@ func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 
 // iterated writes the rounds of loop a on the operands in, and returns what they carry in the end. most bounds the
 // rounds; nil: nothing does. With a bound, made is how many were made before the condition held, and left is how many
-// there are without the bound, which must not be above this. One of both is NoVal, and both are if a tells the rounds.
-func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.Lin) (out []Ref, made, left loop.Val) {
+// there are without the bound, which must not be above this. made is NoVal or left is nil, and both if a tells the rounds.
+func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.Lin) (out []Ref, made loop.Val, left *roundCount) {
 	n := a.Attrs.Int("carry")
-	made, left = loop.NoVal, loop.NoVal
+	made = loop.NoVal
 	count := x.counters(a, in)
 	_, times := a.Attrs.Get("times")
 	counted := times || slices.Contains(count.is, true)
@@ -76,7 +76,7 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 	switch {
 	case most != nil:
 		if counted && !times {
-			left = x.Value(count.rounds)
+			left = &roundCount{count.rounds, count.floored}
 		}
 		r = loop.Range{Kind: loop.Steps, To: *most, By: 1}
 		count.rounds, count.floored = *most, false

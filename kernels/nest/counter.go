@@ -10,6 +10,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
 )
 
 // counterLimit bounds the numbers of forms of counters, so that none of them overflows.
@@ -199,6 +200,28 @@ func (c *counters) bounded(x *Builder, e ending) bool {
 	x.Check(0, fine)
 	c.rounds, c.floored = left, !e.zero
 	return true
+}
+
+// roundCount is a number of rounds in terms of the parameters of a nest.
+type roundCount struct {
+	loop.Lin
+	floored bool // below 0 it is 0; else it must not be below 0
+}
+
+// of returns the number of rounds for parameters with these values, or -1 if a check of the nest would fail.
+func (r *roundCount) of(params []value.Value) int64 {
+	n := r.Const
+	for _, t := range r.Terms {
+		v := params[t.Sym.N].(value.Scalar).I
+		if v > counterLimit || v < -counterLimit {
+			return -1
+		}
+		n += t.Coef * v
+	}
+	if n < 0 && r.floored {
+		return 0
+	}
+	return max(n, -1)
 }
 
 // within reports a form of small numbers.

@@ -44,7 +44,7 @@ type leapForm struct {
 	operands []Operand
 	why      string
 	made     bool // the results end with the number of rounds made
-	left     bool // the results end with the number of rounds left
+	times    *roundCount
 }
 
 // form returns the nest with sums of so many words.
@@ -71,11 +71,9 @@ func (f *leapForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	}
 	most := loop.Of(loop.ParamSym, x.param(types.ScalarOf(types.I64), Operand{Register: len(a.Args)}))
 	out, made, left := x.iterated(a, in, make([]*MemoMap, 2), &most)
-	f.made, f.left = made != loop.NoVal, left != loop.NoVal
-	for _, v := range []loop.Val{made, left} {
-		if v != loop.NoVal {
-			out = append(out, Ref{Type: types.ScalarOf(types.I64), Val: v})
-		}
+	f.made, f.times = made != loop.NoVal, left
+	if f.made {
+		out = append(out, Ref{Type: types.ScalarOf(types.I64), Val: made})
 	}
 	for _, y := range out {
 		if y.Parts != nil || !isNumber(y.Type) && !holdable(y.Type) {
@@ -155,15 +153,22 @@ func (l *leap) rounds(args []value.Value, carried int, left int64, c *op.Call) (
 			l.none = true
 			break
 		}
+		l.operands(f, args)
+		if left < 0 && f.times != nil {
+			if left = f.times.of(l.in); left < 0 {
+				l.none = true
+				break
+			}
+		}
+		if left == 0 {
+			return n, !told, nil
+		}
 		most := l.most
-		switch {
-		case left >= 0:
+		if left > 0 {
 			most = min(most, left)
-		case f.left:
-			most = 0 // it tells how many there are
 		}
 		begun := time.Now()
-		done, more, err := l.call(f, args, carried, most, c)
+		done, err := l.call(f, args, carried, most, c)
 		switch {
 		case err == op.ErrStopped:
 			return n, false, err
@@ -182,9 +187,7 @@ func (l *leap) rounds(args []value.Value, carried int, left int64, c *op.Call) (
 			return n, false, nil
 		}
 		n, l.failed = n+done, 0
-		if left < 0 && f.left {
-			left = more
-		} else if left >= 0 {
+		if left >= 0 {
 			left -= done
 		}
 		if left == 0 || done < most {
@@ -203,32 +206,40 @@ func (l *leap) rounds(args []value.Value, carried int, left int64, c *op.Call) (
 // mostRounds is the most rounds of a call.
 const mostRounds = 1 << 40
 
-// call makes up to most rounds and sets the carried values of args. It returns the number of rounds made, or -1 if a
-// check has failed, and how many there are in all if the form tells it. It fails with op.ErrStopped, or if there is no
-// loop for these operands.
-func (l *leap) call(f *leapForm, args []value.Value, carried int, most int64, c *op.Call) (done, more int64, err error) {
+// operands sets the operands of the nest.
+func (l *leap) operands(f *leapForm, args []value.Value) {
 	l.in = l.in[:0]
 	for _, o := range f.operands {
 		if o.Register == len(args) {
-			l.in = append(l.in, value.I64(most))
+			l.in = append(l.in, nil) // the bound, see call
 		} else {
 			l.in = append(l.in, args[o.Register])
+		}
+	}
+}
+
+// call makes up to most rounds and sets the carried values of args. It returns the number of rounds made, or -1 if a
+// check has failed. It fails with op.ErrStopped, or if there is no loop for these operands.
+func (l *leap) call(f *leapForm, args []value.Value, carried int, most int64, c *op.Call) (done int64, err error) {
+	for i, o := range f.operands {
+		if o.Register == len(args) {
+			l.in[i] = value.I64(most)
 		}
 	}
 	l.odd ^= 1
 	out := l.results(args, carried, f)
 	if err := f.loop.Bind(&l.run, l.in, l.rows); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	w := l.run.Worker()
 	flagged, err := w.Window(0, 1, 0, 1, c.Stopped)
 	w.Free()
 	switch {
 	case err != nil:
-		return 0, 0, op.ErrStopped
+		return 0, op.ErrStopped
 	case flagged:
 		l.odd ^= 1
-		return -1, 0, nil
+		return -1, nil
 	}
 	launch.Begun.Add(1)
 	for i := range carried {
@@ -242,10 +253,7 @@ func (l *leap) call(f *leapForm, args []value.Value, carried int, most int64, c 
 	if f.made {
 		done = out[carried].At(0, 0).I
 	}
-	if f.left {
-		more = out[carried].At(0, 0).I
-	}
-	return done, more, nil
+	return done, nil
 }
 
 // results returns the memory for the results of a call, and sets rows.
@@ -267,7 +275,7 @@ func (l *leap) results(args []value.Value, carried int, f *leapForm) []*value.De
 		row.Rows, row.Cols, row.Stride = 1, d.Rows*d.Cols, d.Rows*d.Cols
 		l.rows = append(l.rows, &row)
 	}
-	if !f.made && !f.left {
+	if !f.made {
 		l.rows = l.rows[:carried]
 	}
 	return l.out[l.odd]
