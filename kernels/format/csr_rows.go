@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"math"
+	"sort"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -48,10 +50,11 @@ func HasRows(path string, o Options) bool {
 	})
 }
 
-// GraphRows is HasRows of the square matrix of a graph, with a checksum. It also counts the edges of each vertex.
+// GraphRows is HasRows of the square matrix of a graph, with a checksum and without values. It also counts the edges
+// of each vertex, and finds all mistakes of the file.
 func GraphRows(path string, o Options) (k Kept, ok bool) {
 	return k, csrParts(path, o, func(in *input, h csrLayout) error {
-		if h.Rows != h.Cols || !h.summed || in.holds(0, "the rows", 28*float64(h.Rows), 0) != nil {
+		if h.Rows != h.Cols || !h.summed || h.Elem != types.Bool || in.holds(0, "the rows", 28*float64(h.Rows), 0) != nil {
 			return errUncut
 		}
 		parts, err := in.summed(o, h, h.Cols)
@@ -63,11 +66,13 @@ func GraphRows(path string, o Options) (k Kept, ok bool) {
 			return err
 		}
 		k = Kept{Header: h.Header, ByRow: make([]float64, h.Rows), ByCol: make([]float64, h.Cols)}
-		k.Elem = types.Bool
 		for i := range k.ByRow {
 			if k.ByRow[i] = float64(ptr[i+1] - ptr[i]); ptr[i+1] < ptr[i] {
 				return errUncut
 			}
+		}
+		if ptr[0] != 0 || ptr[h.Rows] != int64(h.Entries) {
+			return errUncut
 		}
 		for _, e := range parts {
 			for j, n := range of[int32](e.To) {
@@ -113,7 +118,7 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 	end := min(c.Begin+int64(hi)*c.Block, c.Size)
 	r := bufio.NewReaderSize(io.NewSectionReader(file, begin, end-begin), bufferSize)
 	h := crc32.New(csrTable())
-	cols := columnCount{at: begin, from: c.From, to: c.To, n: make([]int32, c.Cols)}
+	cols := columnCount{Task: c, at: begin, file: file, last: -1, n: make([]int32, c.Cols)}
 	to := io.Writer(h)
 	if c.Cols > 0 {
 		to = io.MultiWriter(h, &cols)
@@ -122,16 +127,26 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 	return Entries{Sum: h.Sum32(), Bytes: n, To: bytesOf(cols.n)}, err
 }
 
-// columnCount counts how often each column occurs among the numbers in bytes from..to-1 of what is written to it.
-// at is the next byte, and rest the beginning of a number. It fails for a number that is no column.
+// columnCount counts how often each column occurs among the numbers in bytes From..To-1 of what is written to it.
+// at is the next byte, and rest the beginning of a number. It fails for a number that is no column, or that is not
+// above the one before in its row.
 type columnCount struct {
-	at, from, to int64
-	rest         []byte
-	n            []int32
+	Task
+	at   int64
+	rest []byte
+	n    []int32
+
+	file        io.ReaderAt
+	rows        *bufio.Reader // of row pointers; nil: no column has come
+	entry, next int64         // the place of the next column, and of the first one of the row below
+	last        int32         // the column before, in the same row; -1: there is none
 }
 
 func (c *columnCount) Write(p []byte) (int, error) {
-	lo, hi := max(c.from-c.at, 0), min(c.to-c.at, int64(len(p)))
+	lo, hi := max(c.From-c.at, 0), min(c.To-c.at, int64(len(p)))
+	if lo < hi && c.rows == nil {
+		c.seek((c.at + lo - c.From) / 4)
+	}
 	c.at += int64(len(p))
 	if lo >= hi {
 		return len(p), nil
@@ -141,14 +156,43 @@ func (c *columnCount) Write(p []byte) (int, error) {
 		text = append(c.rest, text...)
 	}
 	for ; len(text) >= 4; text = text[4:] {
-		j := binary.LittleEndian.Uint32(text)
-		if uint64(j) >= uint64(len(c.n)) {
+		for ; c.entry >= c.next; c.last = -1 {
+			var b [8]byte
+			if _, err := io.ReadFull(c.rows, b[:]); err != nil {
+				return 0, errUncut
+			}
+			c.next = int64(binary.LittleEndian.Uint64(b[:]))
+		}
+		j := int32(binary.LittleEndian.Uint32(text))
+		if j <= c.last || int(j) >= len(c.n) {
 			return 0, errUncut
 		}
 		c.n[j]++
+		c.last = j
+		c.entry++
 	}
 	c.rest = append([]byte(nil), text...)
 	return len(p), nil
+}
+
+// seek finds the row of the first column that will be written, which is the one of an entry. Of pointers that do not
+// ascend it finds any.
+func (c *columnCount) seek(entry int64) {
+	c.entry = entry
+	number := func(at int64, n int) int64 {
+		var b [8]byte
+		if _, err := c.file.ReadAt(b[:n], at); err != nil {
+			return math.MaxInt64
+		}
+		return int64(binary.LittleEndian.Uint64(b[:]))
+	}
+	pointers := (c.From - c.Begin) / 8
+	i := int64(sort.Search(int(pointers), func(i int) bool { return number(c.Begin+8*int64(i), 8) > entry }))
+	if i > 0 && i < pointers && number(c.Begin+8*(i-1), 8) < entry {
+		c.next, c.last = number(c.Begin+8*i, 8), int32(number(c.From+4*(entry-1), 4))
+		i++
+	}
+	c.rows = bufio.NewReader(io.NewSectionReader(c.file, c.Begin+8*i, 8*(pointers-i)))
 }
 
 // joinSums returns the CRC-32C of a text with sum a followed by one with sum b and n bytes. Appending a zero

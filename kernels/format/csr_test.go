@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,6 +162,61 @@ func TestRowsOfCSR(t *testing.T) {
 		damaged[44+r.IntN(len(damaged)-48)] ^= 1
 		if HasRows(put(t, "b.csr", string(damaged)), Options{}) || HasRows(put(t, "c.csr", b.String()[:b.Len()-1]), Options{}) {
 			t.Errorf("%v: a damaged file has rows", e)
+		}
+	}
+}
+
+// Ranks that share the blocks of a graph find the mistakes of a .csr with the right checksums: pointers that do not
+// ascend or end elsewhere, columns that do not ascend in a row or are none. Of a sound one they count the edges.
+func TestGraphRowsFindMistakes(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 5))
+	for try := range 300 {
+		n := 1 + r.IntN(40)
+		m := value.NewCSR(types.Bool, n, n, 0)
+		in, out := make([]float64, n), make([]float64, n)
+		for i := range n {
+			for j := range n {
+				if r.IntN(1+try%7) == 0 && i%3 > 0 {
+					m.Col = append(m.Col, int32(j))
+					out[i]++
+					in[j]++
+				}
+			}
+			m.Ptr[i+1] = int64(len(m.Col))
+		}
+		var b bytes.Buffer
+		if err := Write(&b, "g.csr", m, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		file := b.Bytes()[:b.Len()-4]
+		pointer := func(i int) []byte { return file[44+8*i:] }
+		column := func(k int64) []byte { return file[44+8*(n+1)+4*int(k):] }
+		i := r.IntN(n)
+		lo, hi := m.Ptr[i], m.Ptr[i+1]
+		k := lo + r.Int64N(max(1, hi-lo))
+		switch kind := try % 6; {
+		case kind == 1 && k > lo:
+			copy(column(k), column(k - 1)[:4])
+		case kind == 2 && k > lo:
+			binary.LittleEndian.PutUint64(column(k-1), uint64(m.Col[k])|uint64(m.Col[k-1])<<32)
+		case kind == 3 && hi > lo:
+			binary.LittleEndian.PutUint32(column(hi-1), []uint32{uint32(n), math.MaxUint32}[r.IntN(2)])
+		case kind == 4:
+			binary.LittleEndian.PutUint64(pointer(i+1), uint64(hi-1+2*r.Int64N(2)))
+		case kind == 5:
+			binary.LittleEndian.PutUint64(pointer(0), math.MaxUint64)
+		}
+		path := put(t, "g.csr", string(binary.LittleEndian.AppendUint32(file, crc32.Checksum(file[44:], csrTable()))))
+		k0, ok := GraphRows(path, Options{Share: func(task Task) (Answer, error) {
+			task.Block = 4 * (1 + r.Int64N(60))
+			return inRanges(r, task)
+		}})
+		_, err := ReadGraph(path, Options{})
+		if ok != (err == nil) {
+			t.Errorf("try %d: ranks find a graph: %v; one process: %v", try, ok, err)
+		}
+		if ok && (!slices.Equal(k0.ByRow, out) || !slices.Equal(k0.ByCol, in)) && try%6 != 4 {
+			t.Errorf("try %d: other counts of edges", try)
 		}
 	}
 }
