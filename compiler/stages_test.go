@@ -76,22 +76,6 @@ var stateLoops = []string{
 	 }
 	 emit a
 	 emit b`,
-	// Numbers and rows of a few elements between the loops over matrices.
-	`T = materialize(cbind(rand(90, 1, seed = 1), 4 + rand(90, 1, seed = 2), rand(90, 2, seed = 3)))
-	 I = seq(0, 90)
-	 iterate W = zeros(90, 2), c = zeros(90, 1), best = 0.0, where = [0, 0], k = 1 times 150 {
-	   m = T[k, 1] - T[k, 0] * W[k - 1, 0]
-	   new = t([T[k, 2], T[k, 3] - T[k, 0] * W[k - 1, 1]]) / m
-	   next W = parfor i in 0..90 { if i == k { new } else { W[i, :] } }
-	   next c = ifelse(I == k, new[0, 0] + norm(new) + m, c)
-	   next best = if m > best { m } else { best * 0.999 }
-	   next where = ifelse(m > best, [k, where[0, 0]], where)
-	   next k = if k == 89 { 1 } else { k + 1 }
-	 }
-	 emit W
-	 emit c
-	 emit best
-	 emit where`,
 	`D0 = materialize(rand(20, 20, seed = 1))
 	 iterate D = D0, k = 0 times 20 { next D = parfor i in 0..20 { min(D[i, :], D[i, k] + D[k, :]) }; next k = k + 1 }
 	 emit D`,

@@ -1,8 +1,7 @@
 package kernels
 
-// This file defines the row `rounds`: a loop over scalars and matrices of a few thousand elements, all
-// rounds of which are one task. Where there are many, it is one compiled loop over a few numbers, or
-// stages.
+// This file defines the row `rounds`: a loop over scalars and matrices of a few thousand elements whose rounds are all
+// one task. If there are many rounds, compiled nests run many of them in a call, or run the stages of a round.
 
 import (
 	"flow/ir/loop"
@@ -26,18 +25,18 @@ func roundsRow() *op.Def {
 	})
 }
 
-// planned is a body whose loops and branches have plans.
+// planned returns b after it has planned the loops and branches in it, once for all calls.
 func planned(b *op.Body) *op.Body {
 	b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return nil })
 	return b
 }
 
-// roundsNests is the loops of a call.
+// roundsNests returns the nests of a call, and the reason why some rounds are made one by one.
 func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	return nest.LoopsIn(planned(c.Bodies[0]))
 }
 
-// roundsKernel runs a loop over a few numbers, many rounds in a call if the work is worth it, and others by stages.
+// roundsKernel runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped.
 func roundsKernel(c *op.Call) error {
 	p := nest.NewStaged(planned(c.Bodies[0]), c, loopsFrom.Load())
 	defer p.Free()

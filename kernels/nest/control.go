@@ -63,20 +63,21 @@ func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: parts}
 }
 
-// iterated writes the rounds of loop a on the operands in, and returns what they carry in the end. most bounds the
-// rounds; nil: nothing does. With a bound, made is how many were made before the condition held, and left is how many
-// there are without the bound, which must not be above this. made is NoVal or left is nil, and both if a tells the rounds.
-func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.Lin) (out []Ref, made loop.Val, left *roundCount) {
+// iterated writes the rounds of loop a on the operands in, and returns the carried values after the last round. At most
+// *most rounds are made; nil: any number. With most, iterated also returns how many rounds a loop with a condition
+// makes: times if counters tell the number, which *most must not exceed, else made, the number before the condition
+// held. Otherwise made is NoVal and times is nil.
+func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.Lin) (out []Ref, made loop.Val, times *roundCount) {
 	n := a.Attrs.Int("carry")
 	made = loop.NoVal
 	count := x.counters(a, in)
-	_, times := a.Attrs.Get("times")
-	counted := times || slices.Contains(count.is, true)
+	_, fixed := a.Attrs.Get("times")
+	counted := fixed || slices.Contains(count.is, true)
 	r := loop.Range{Kind: loop.Forever, By: 1}
 	switch {
 	case most != nil:
-		if counted && !times {
-			left = &roundCount{count.rounds, count.floored}
+		if counted && !fixed {
+			times = &roundCount{count.rounds, count.floored}
 		}
 		r = loop.Range{Kind: loop.Steps, To: *most, By: 1}
 		count.rounds, count.floored = *most, false
@@ -85,7 +86,7 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 	}
 	c := x.carry(rest(count, a.Bodies[0].Args[:n]))
 	init := c.begin(rest(count, in[:n]))
-	if most != nil && !counted { // the rounds are the last that is carried
+	if most != nil && !counted { // the last carried value counts the rounds
 		init = append(init, x.Const(types.I64, 0))
 	}
 	round := x.Name("round")
@@ -105,7 +106,7 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 	if most != nil && !counted {
 		made = last[len(last)-1]
 	}
-	return count.after(x, c.refs(last)), made, left
+	return count.after(x, c.refs(last)), made, times
 }
 
 // choose writes a branch: both sides and a choice where they are a few operators and cannot fail.
@@ -146,9 +147,9 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 
-// rows returns the results of a branch with matrices that are too large to be held, or elements of a matrix. Each element is chosen
-// where it is read. rows returns nil if the branch has no such matrix, or if a side does more than move and
-// combine elements, or may fail.
+// rows returns the results of a branch with matrices that are too large to be held, or of any branch with matrices in
+// a nest that computes one element a point. Each element is chosen where it is read. rows returns nil if the branch has
+// no such matrix, or if a side does more than move and combine elements, or may fail.
 func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
 	sides, fine := [2][]Ref{}, true
 	for k, b := range a.Bodies {

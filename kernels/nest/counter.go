@@ -202,13 +202,13 @@ func (c *counters) bounded(x *Builder, e ending) bool {
 	return true
 }
 
-// roundCount is a number of rounds in terms of the parameters of a nest.
+// roundCount is a number of rounds as a linear form of the scalar parameters of a nest.
 type roundCount struct {
 	loop.Lin
-	floored bool // below 0 it is 0; else it must not be below 0
+	floored bool // a form below 0 stands for 0 rounds; otherwise the nest fails a check
 }
 
-// of returns the number of rounds for parameters with these values, or -1 if a check of the nest would fail.
+// of returns the number of rounds for these values of the parameters, or -1 if a check of the nest would fail.
 func (r *roundCount) of(params []value.Value) int64 {
 	n := r.Const
 	for _, t := range r.Terms {

@@ -54,9 +54,9 @@ type Interpreter struct {
 type nested struct {
 	// body is the two sides of a branch. For a loop it is an interpreter of even rounds and one of odd
 	// rounds, because a round reads what the one before it made.
-	body [2]*Interpreter
-	cond *Interpreter
-	leap *leap // nil: rounds are made one by one
+	body  [2]*Interpreter
+	cond  *Interpreter
+	batch *batch // nil: rounds are made one by one
 	// kept has copies of carried values that do not lie in the interpreter's memory, of even and odd rounds.
 	kept [2][]*value.Dense
 	// own is, by carried value, the memory for stages in place; nil: there is none.
@@ -132,7 +132,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 				in.cond = nest(1)
 			}
 			if from >= 0 {
-				in.leap = planOf(a.Bodies[0]).leap.begin()
+				in.batch = planOf(a.Bodies[0]).batch.begin()
 			}
 			in.allocate(len(a.Args), a.Attrs.Int("carry"))
 		}
@@ -369,52 +369,6 @@ func plain(b *op.Body, k int) bool {
 		}
 	}
 	return !a.Def.Fails(elems[0], a.Type.Elem)
-}
-
-// staged runs the stage of action k, as loops or one action after the other.
-func (p *Interpreter) staged(k int) error {
-	a := &p.body.Acts[k]
-	out := p.runs[k].number
-	switch {
-	case p.stages.tiny[k]:
-	case a.Type.IsDense():
-		out = p.memory(k)
-	case out == nil:
-		out = value.New(a.Type.Elem, 1, 1)
-		p.runs[k].number = out
-	}
-	done, err := p.stage(k, out)
-	if err != nil {
-		return err
-	}
-	r := len(p.body.Args) + k
-	switch {
-	case done && p.stages.tiny[k]:
-		p.setNumbers(k)
-	case done && a.Type.IsDense():
-		p.Reg[r] = out
-	case done:
-		p.Reg[r], p.num[r] = nil, wordOf(out)
-	default:
-		for _, i := range p.stages.members[k] {
-			if err := p.one(i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// setNumbers sets the registers that a stage of numbers gives.
-func (p *Interpreter) setNumbers(k int) {
-	for i, r := range p.stages.gives[k] {
-		d := p.runs[k].rects[0].out[i]
-		if p.inNum(r) {
-			p.Reg[r], p.num[r] = nil, wordOf(d)
-			continue
-		}
-		p.Reg[r] = p.runs[k].rects[0].given[i]
-	}
 }
 
 // wordOf returns the only element of a matrix.

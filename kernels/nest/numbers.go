@@ -1,7 +1,7 @@
 package nest
 
-// This file plans stages of numbers: actions on scalars and matrices of a few elements, which are computed together as
-// a nest of one point. Its results are the numbers that other actions read.
+// This file plans stages of numbers. Such a stage is a group of actions on scalars and matrices of a few elements. A
+// nest of one point computes them together. Its results are the values that other actions read.
 
 import (
 	"slices"
@@ -19,12 +19,13 @@ const (
 	tinyOps = 512
 )
 
-// tinyType reports a scalar, or a matrix of a few elements.
+// tinyType reports whether t is a scalar or a matrix of up to tinyElements elements.
 func tinyType(t types.Type) bool {
 	return isNumber(t) || t.Elem.Size() > 0 && t.IsDense() && t.Known() && t.Count() > 0 && t.Count() <= tinyElements
 }
 
-// tinyAct reports whether action k may be in a stage of numbers. It moves elements of matrices, and computes few.
+// tinyAct reports whether action k may be in a stage of numbers. Such an action is pure and needs no shape check. It
+// moves elements of a matrix of any known size, or computes a few elements.
 func tinyAct(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	d := a.Def
@@ -62,7 +63,7 @@ func tinyAct(b *op.Body, k int) bool {
 	return d.Elements != nil
 }
 
-// tinyBody reports a side of a branch that computes numbers alone.
+// tinyBody reports whether a side of a branch computes only numbers.
 func tinyBody(b *op.Body) bool {
 	for _, y := range b.Yields {
 		if !isNumber(b.Register(y)) {
@@ -77,17 +78,18 @@ func tinyBody(b *op.Body) bool {
 	return true
 }
 
-// groupNumbers makes stages of numbers of actions that are in no stage, or in one whose result is a few elements. Such a
-// stage has the actions up to the first one outside that reads any of them, and later ones that are known by then.
+// groupNumbers groups actions into stages of numbers. It takes the actions that are in no stage, or in a stage whose
+// result has a few elements. A group takes actions in order, until an action outside of it reads one of its results.
+// It also takes a later action whose operands are all known when the group runs.
 func (s *Stages) groupNumbers() {
 	b := s.body
 	own := s.numbers()
-	in := make([]int, len(b.Acts)) // by action, 1 + its group; 0: it is in none
+	in := make([]int, len(b.Acts)) // by action, 1 + its group; 0: it has no group
 	var groups [][]int
-	var turn []int // by group, when it runs
-	open := false  // the last group
+	var turn []int // by group, the last action of those that it replaces: the group runs in its place
+	open := false  // the last group takes further actions
 	for k := range b.Acts {
-		for i := range k + 1 { // what runs at the turn of k closes the last group if it reads it
+		for i := range k + 1 { // an action that runs in the place of k and reads the last group closes it
 			now := i == k && s.root[k] < 0 || s.root[i] == k || slices.Contains(s.roots[i], k)
 			for _, r := range b.Acts[i].Args {
 				open = open && !(now && !own[i] && r >= len(b.Args) && in[r-len(b.Args)] == len(groups))
@@ -110,7 +112,7 @@ func (s *Stages) groupNumbers() {
 		}
 		last := len(groups) - 1
 		switch early := isNumber(b.Acts[k].Type) || b.Acts[k].Def.Control == op.Select; {
-		case g < last && early || g == last && early && !open: // it needs no memory before its place
+		case g < last && early || g == last && early && !open: // a number needs no memory before its place
 		case open:
 			g, turn[last] = last, k
 		default:
@@ -128,7 +130,7 @@ func (s *Stages) groupNumbers() {
 	}
 }
 
-// numbers reports the actions that may be in stages of numbers. Other stages are as they were.
+// numbers reports, by action, whether it may be in a stage of numbers. A stage with any other action stays whole.
 func (s *Stages) numbers() []bool {
 	b := s.body
 	own := make([]bool, len(b.Acts))
@@ -156,7 +158,7 @@ func (s *Stages) numbers() []bool {
 	return own
 }
 
-// given lists the registers of a group of actions that others read.
+// given lists the registers of a group of actions that are yielded or that actions outside of the group read.
 func (s *Stages) given(group []int) (list []int) {
 	b := s.body
 	for _, k := range group {
@@ -172,12 +174,13 @@ func (s *Stages) given(group []int) (list []int) {
 	return list
 }
 
-// givesTiny reports whether others read numbers alone of a group.
+// givesTiny reports whether all results of a group have a few elements.
 func (s *Stages) givesTiny(group []int) bool {
 	return !slices.ContainsFunc(s.given(group), func(r int) bool { return !tinyType(s.body.Register(r)) })
 }
 
-// writeNumbers writes the loop of a stage of numbers; nil: there is none.
+// writeNumbers writes the nest of the stage of numbers whose last action is h. It returns nil if some action has no form
+// in nests.
 func (s *Stages) writeNumbers(h int) []SpaceRect {
 	b := s.body
 	out := SpaceRect{Rect: window.Rect{Rows: 1, Cols: 1}, From: -1}

@@ -1,9 +1,10 @@
 package nest
 
-// This file runs the loops of a body. Two interpreters take turns, because a round reads what the one
-// before it has made.
+// This file runs the loops of a body. Two interpreters alternate, because a round reads the results of the round
+// before it.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
 )
@@ -26,7 +27,7 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 		}
 		defer c.Rounds.Begun.Store(0)
 	}
-	// by has made the carried values whose args are nil.
+	// by is the interpreter of the last round. It has the carried values whose args are nil.
 	var by *Interpreter
 	for round, odd := int64(0), 0; !counted || round < times.I; round, odd = round+1, odd^1 {
 		if c.Ended() {
@@ -39,9 +40,9 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 		if counted {
 			left = times.I - round
 		}
-		if in.leap != nil && !in.leap.none && in.leap.worthwhile(left, in.body[0].compileFrom) {
+		if in.batch != nil && !in.batch.none && in.batch.worthwhile(left, in.body[0].compileFrom) {
 			in.settle(by)
-			n, ended, err := in.leap.rounds(in.args, len(in.kept[0]), left, c)
+			n, ended, err := in.batch.rounds(in.args, len(in.kept[0]), left, c)
 			if err != nil {
 				return nil, err
 			}
@@ -72,7 +73,7 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	return in.whole, nil
 }
 
-// settle sets the args that are nil.
+// settle copies the carried values that are numbers from interpreter by to the args that are nil.
 func (in *nested) settle(by *Interpreter) {
 	if by == nil {
 		return
@@ -206,4 +207,44 @@ func (in *nested) forget(out int) {
 	if in.cond != nil {
 		in.cond.forget(out)
 	}
+}
+
+// bodyPlan says how the body of a loop or branch is run.
+type bodyPlan struct {
+	stages *Stages    // nil: the body has none
+	batch  *batchCode // of the body of a loop; nil: rounds are made one by one
+}
+
+// planOf returns the plan that PlanStages has made for the body of a loop or branch.
+func planOf(b *op.Body) *bodyPlan {
+	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*bodyPlan)
+}
+
+// LoopsIn lists the nests that run the loops and branches in a body, for listings. why is the reason why some loop is
+// no nest of many rounds; "" if there is none.
+func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		if a.Def.Control != op.Iterate && a.Def.Control != op.Select {
+			continue
+		}
+		if c := planOf(a.Bodies[0]).batch; c != nil {
+			f := c.form(loop.FastLevels)
+			if f.loop != nil {
+				list = append(list, f.loop.Nest())
+				continue
+			}
+			why = f.why
+		}
+		for _, in := range a.Bodies {
+			if s := planOf(in).stages; s != nil {
+				list = append(list, s.loops()...)
+			}
+			more, no := LoopsIn(in)
+			if list = append(list, more...); why == "" {
+				why = no
+			}
+		}
+	}
+	return list, why
 }

@@ -112,7 +112,7 @@ func planWithin(b *op.Body, fixed []bool, known []writer) {
 			in.Compiled(func(in *op.Body) any {
 				plan := &bodyPlan{stages: stagesIn(in, same, made)}
 				if a.Def.Control == op.Iterate && in == a.Bodies[0] {
-					if plan.leap = leapOf(a, made); plan.stages != nil {
+					if plan.batch = batchOf(a, made); plan.stages != nil {
 						plan.stages.planInPlace(carried)
 					}
 				}
@@ -121,46 +121,6 @@ func planWithin(b *op.Body, fixed []bool, known []writer) {
 			planWithin(in, same, made)
 		}
 	}
-}
-
-// bodyPlan is how the body of a loop or branch is run.
-type bodyPlan struct {
-	stages *Stages   // nil: there are none
-	leap   *leapCode // of the body of a loop: many rounds of it; nil: there is none
-}
-
-// planOf returns the plan that PlanStages has made for the body of a loop or branch.
-func planOf(b *op.Body) *bodyPlan {
-	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*bodyPlan)
-}
-
-// LoopsIn lists the loops that the loops and branches in a body run as, for listings. why names what makes rounds of a
-// loop run one by one.
-func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		if a.Def.Control != op.Iterate && a.Def.Control != op.Select {
-			continue
-		}
-		if c := planOf(a.Bodies[0]).leap; c != nil {
-			f := c.form(loop.FastLevels)
-			if f.loop != nil {
-				list = append(list, f.loop.Nest())
-				continue
-			}
-			why = f.why
-		}
-		for _, in := range a.Bodies {
-			if s := planOf(in).stages; s != nil {
-				list = append(list, s.loops()...)
-			}
-			more, no := LoopsIn(in)
-			if list = append(list, more...); why == "" {
-				why = no
-			}
-		}
-	}
-	return list, why
 }
 
 // stagesIn groups the actions of a body, from the last one back; nil if there is no stage.

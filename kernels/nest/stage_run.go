@@ -36,9 +36,9 @@ type stageRect struct {
 	in     []value.Value
 	views  []stageView
 	view   value.Dense
-	out    []*value.Dense // view, or one for each register that a stage of numbers gives
+	out    []*value.Dense // view, or the memory of each register that a stage of numbers sets
 	given  []*value.Dense // the same memory in the shape of the registers
-	first  int            // of the operands, behind the size
+	first  int            // the place of the first operand in in: 2 after the size, or 0
 	part   [2][2]int      // the first and the end of the rows, and of the columns, that are made
 }
 
@@ -182,7 +182,7 @@ func (s *Stages) worthwhile(k int, from int64) bool {
 	return s.code[k].seen.Add(int64(ops)) >= 10*from
 }
 
-// begin makes r an unbound loop with this code, which gives registers of b; nil: a matrix.
+// begin makes r an unbound loop with this code. gives lists the registers of b that it sets; nil: it computes a matrix.
 func (r *stageRect) begin(code *SpaceRect, b *op.Body, gives []int) {
 	r.SpaceRect, r.part = code, [2][2]int{{0, code.Rows}, {0, code.Cols}}
 	for _, g := range gives {
@@ -334,5 +334,51 @@ func (p *Interpreter) Free() {
 				q.Free()
 			}
 		}
+	}
+}
+
+// staged runs the stage of action k, as loops or one action after the other.
+func (p *Interpreter) staged(k int) error {
+	a := &p.body.Acts[k]
+	out := p.runs[k].number
+	switch {
+	case p.stages.tiny[k]:
+	case a.Type.IsDense():
+		out = p.memory(k)
+	case out == nil:
+		out = value.New(a.Type.Elem, 1, 1)
+		p.runs[k].number = out
+	}
+	done, err := p.stage(k, out)
+	if err != nil {
+		return err
+	}
+	r := len(p.body.Args) + k
+	switch {
+	case done && p.stages.tiny[k]:
+		p.setNumbers(k)
+	case done && a.Type.IsDense():
+		p.Reg[r] = out
+	case done:
+		p.Reg[r], p.num[r] = nil, wordOf(out)
+	default:
+		for _, i := range p.stages.members[k] {
+			if err := p.one(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setNumbers sets the registers that stage k of numbers computes.
+func (p *Interpreter) setNumbers(k int) {
+	for i, r := range p.stages.gives[k] {
+		d := p.runs[k].rects[0].out[i]
+		if p.inNum(r) {
+			p.Reg[r], p.num[r] = nil, wordOf(d)
+			continue
+		}
+		p.Reg[r] = p.runs[k].rects[0].given[i]
 	}
 }

@@ -5,13 +5,13 @@ package nest
 import "flow/ir/op"
 
 const (
-	// someRounds is how many rounds a loop in a body is taken to make where that is not known.
+	// someRounds is the estimated number of rounds of a loop in a body if it is not known.
 	someRounds = 64
-	// countedRounds is up to how many rounds count.
+	// countedRounds is the most rounds of a loop that are counted.
 	countedRounds = 1 << 16
 )
 
-// ActionsOf is how many actions an iteration runs, about.
+// ActionsOf estimates the number of actions of one run of body b. An element of a matrix counts as one action.
 func ActionsOf(b *op.Body) int {
 	n, elements := 0, elementsOf(b)
 	for k := range b.Acts {
@@ -31,8 +31,8 @@ func ActionsOf(b *op.Body) int {
 	return n
 }
 
-// elementsOf is how many elements the registers of a body have, about: a matrix of a size that the
-// run tells is taken to have half of those of the largest one that it is made of.
+// elementsOf estimates the number of elements of each register of a body. A matrix of unknown size is taken to have half
+// of the elements of the largest operand that it is computed from.
 func elementsOf(b *op.Body) []int {
 	n := make([]int, len(b.Args)+len(b.Acts))
 	for r := range n {

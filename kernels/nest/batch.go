@@ -1,0 +1,284 @@
+package nest
+
+// This file makes a batch of rounds of a loop in one call. The loop is a nest of one point. Its operands are the
+// carried values, the other values that the body reads, and the most rounds to make. Its results are the carried
+// values after these rounds.
+//
+// A call whose check fails changes nothing. Shorter calls follow until a single round fails. An interpreter makes
+// that round: it reports the error, or succeeds where only the words of an exact sum were too few.
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/loop/launch"
+)
+
+const (
+	// mostHeld is the most elements of a matrix in a nest of one point, which computes an element at a time.
+	// Loops over the elements are faster for larger matrices.
+	mostHeld = 64
+	// firstRounds is the number of rounds of the first call. The next call makes four times as many rounds if a
+	// call takes less than batchTime. Progress is reported between calls.
+	firstRounds = 256
+	batchTime   = 50 * time.Millisecond
+	// mostRounds is the most rounds of a call.
+	mostRounds = 1 << 40
+)
+
+// batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is safe for
+// concurrent use.
+type batchCode struct {
+	a     *op.Action
+	known []writer                     // see Stages
+	work  int64                        // actions of a round
+	seen  atomic.Int64                 // actions run so far, see worthwhile
+	forms define.Made[int, *batchForm] // by words of exact sums
+}
+
+// batchForm is the nest in one form.
+type batchForm struct {
+	loop     *launch.Loop // nil: the loop has no such nest, and why says the reason
+	operands []Operand
+	why      string
+	made     bool        // the results end with the number of rounds made
+	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
+}
+
+// form returns the nest whose exact sums have this number of words.
+func (c *batchCode) form(words int) *batchForm {
+	return c.forms.Of(words, func() *batchForm {
+		f := &batchForm{}
+		f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
+		return f
+	})
+}
+
+// write writes loop a. The operands are the arguments of the loop's body, followed by the most rounds to make. Result
+// i is a row of all elements of carried value i.
+func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
+	// The nest checks subscripts itself, because a launch knows no bounds of values that the rounds compute.
+	x := NewBuilder(Form{Words: words})
+	in := make([]Ref, len(a.Args))
+	for i := range in {
+		if known[i] != nil {
+			in[i] = known[i](x)
+		} else {
+			in[i] = x.Outer(a.Bodies[0], i)
+		}
+	}
+	most := loop.Of(loop.ParamSym, x.param(types.ScalarOf(types.I64), Operand{Register: len(a.Args)}))
+	out, made, times := x.iterated(a, in, make([]*MemoMap, 2), &most)
+	f.made, f.times = made != loop.NoVal, times
+	if f.made {
+		out = append(out, Ref{Type: types.ScalarOf(types.I64), Val: made})
+	}
+	for _, y := range out {
+		if y.Parts != nil || !isNumber(y.Type) && !holdable(y.Type) {
+			panic(NoBody{Why: "a result of " + y.Type.String()})
+		}
+		x.keepRow(y, loop.Num(0), loop.Num(1))
+	}
+	f.operands = x.Operands
+	return loop.Merge(x.Done())
+}
+
+// batchOf returns loop a as a nest of one point, or nil if stages or single actions run it. known[i] writes operand i
+// of a into a nest, see Stages.
+func batchOf(a *op.Action, known []writer) *batchCode {
+	for _, in := range a.Bodies {
+		if !fewNumbers(in) {
+			return nil
+		}
+	}
+	if apart(a) {
+		return nil
+	}
+	return &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
+}
+
+// begin returns a new batch for one interpreter; nil if c is nil.
+func (c *batchCode) begin() *batch {
+	if c == nil {
+		return nil
+	}
+	return &batch{batchCode: c, words: loop.FastLevels, most: firstRounds}
+}
+
+// fewNumbers reports whether all matrices that a body makes are small, except ramps (op.Def.Ramp).
+func fewNumbers(b *op.Body) bool {
+	ramps := Ramps(b)
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		if a.Type.IsDense() && a.Type.Count() > mostHeld && !ramps[k] || slices.ContainsFunc(a.Bodies, func(in *op.Body) bool { return !fewNumbers(in) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// batch makes rounds of one loop for one interpreter, many in a call.
+type batch struct {
+	*batchCode
+	words  int   // of exact sums
+	most   int64 // the most rounds of the next call
+	failed int   // successive calls of one round that failed
+	none   bool  // the interpreter makes all further rounds
+	run    launch.Run
+	in     []value.Value
+	// out has the results of even and of odd calls. A call reads the results of the call before it.
+	out  [2][]*value.Dense
+	rows []*value.Dense // the results of a call as rows
+	odd  int            // the index in out of the last call that succeeded
+}
+
+// worthwhile reports whether the remaining rounds pay for a compilation: they run at least from actions. If their
+// number is unknown (left < 0), a tenth of from actions must have been run already.
+func (l *batch) worthwhile(left, from int64) bool {
+	if left < 0 {
+		return 10*l.seen.Add(l.work) >= from
+	}
+	return left >= from/l.work
+}
+
+// rounds makes up to left rounds, or any number if left is negative. args are the values that the body reads; rounds
+// sets the first carried of them. It returns the number n of rounds made. ended reports that the condition of the
+// loop holds. If it does not and n is below left, the caller makes the next round. rounds fails with op.ErrStopped.
+func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) (n int64, ended bool, err error) {
+	given := left >= 0
+	for !l.none {
+		f := l.form(l.words)
+		if f.loop == nil {
+			l.none = true
+			break
+		}
+		l.operands(f, args)
+		if left < 0 && f.times != nil {
+			if left = f.times.of(l.in); left < 0 {
+				l.none = true
+				break
+			}
+		}
+		if left == 0 {
+			return n, !given, nil
+		}
+		most := l.most
+		if left > 0 {
+			most = min(most, left)
+		}
+		begun := time.Now()
+		done, err := l.call(f, args, carried, most, c)
+		switch {
+		case err == op.ErrStopped:
+			return n, false, err
+		case err != nil:
+			l.none = true
+			continue
+		case done < 0 && l.words < WideWords:
+			l.words++
+			continue
+		case done < 0 && most > 1:
+			l.most = max(1, most/8)
+			continue
+		case done < 0:
+			l.failed++
+			l.none = l.failed > mostFlags
+			return n, false, nil
+		}
+		n, l.failed = n+done, 0
+		if left >= 0 {
+			left -= done
+		}
+		if left == 0 || done < most {
+			return n, !given, nil
+		}
+		if time.Since(begun) < batchTime {
+			l.most = min(4*max(l.most, 1), mostRounds)
+		}
+		if c.Rounds != nil {
+			c.Rounds.Begun.Add(done)
+		}
+	}
+	return n, false, nil
+}
+
+// operands sets the operands of the nest, except the most rounds to make.
+func (l *batch) operands(f *batchForm, args []value.Value) {
+	l.in = l.in[:0]
+	for _, o := range f.operands {
+		if o.Register == len(args) {
+			l.in = append(l.in, nil) // the most rounds, see call
+		} else {
+			l.in = append(l.in, args[o.Register])
+		}
+	}
+}
+
+// call makes up to most rounds and sets the first carried values of args, after operands. It returns the number of
+// rounds made, or -1 if a check failed. It fails with op.ErrStopped, or if no target runs the nest on these operands.
+func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, c *op.Call) (done int64, err error) {
+	for i, o := range f.operands {
+		if o.Register == len(args) {
+			l.in[i] = value.I64(most)
+		}
+	}
+	l.odd ^= 1
+	out := l.results(args, carried, f)
+	if err := f.loop.Bind(&l.run, l.in, l.rows); err != nil {
+		return 0, err
+	}
+	w := l.run.Worker()
+	flagged, err := w.Window(0, 1, 0, 1, c.Stopped)
+	w.Free()
+	switch {
+	case err != nil:
+		return 0, op.ErrStopped
+	case flagged:
+		l.odd ^= 1
+		return -1, nil
+	}
+	launch.Begun.Add(1)
+	for i := range carried {
+		if args[i].Type().IsScalar() {
+			args[i] = out[i].At(0, 0)
+		} else {
+			args[i] = out[i]
+		}
+	}
+	done = most
+	if f.made {
+		done = out[carried].At(0, 0).I
+	}
+	return done, nil
+}
+
+// results returns the memory for the results of a call, and sets rows to views of it.
+func (l *batch) results(args []value.Value, carried int, f *batchForm) []*value.Dense {
+	if l.out[l.odd] == nil {
+		for _, v := range args[:carried] {
+			t := v.Type()
+			d := value.New(t.Elem, 1, max(1, t.Rows)*max(1, t.Cols))
+			if t.IsDense() {
+				d.Rows, d.Cols, d.Stride = t.Rows, t.Cols, t.Cols
+			}
+			l.out[l.odd] = append(l.out[l.odd], d)
+		}
+		l.out[l.odd] = append(l.out[l.odd], value.New(types.I64, 1, 1))
+	}
+	l.rows = l.rows[:0]
+	for _, d := range l.out[l.odd] {
+		row := *d
+		row.Rows, row.Cols, row.Stride = 1, d.Rows*d.Cols, d.Rows*d.Cols
+		l.rows = append(l.rows, &row)
+	}
+	if !f.made {
+		l.rows = l.rows[:carried]
+	}
+	return l.out[l.odd]
+}
