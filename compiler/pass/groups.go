@@ -34,7 +34,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		}
 		h, word := in[0], n.Op.Name
 		switch {
-		case n.Op == times && g.Nodes[h].Op == turned: // as ranks have it
+		case n.Op == times && g.Nodes[h].Op == turned: // sp.tmatmul in a plan by rows
 			h, word = g.In(h)[0], stored.Name
 		case n.Op.For != "":
 			word = n.Op.For
@@ -45,11 +45,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		if stops == nil {
 			stops = stopsOf(g)
 		}
-		among := stops[id-1] - stops[h]
-		if h != in[0] && ir.MayFail(g, in[0]) { // it is not made
-			among--
-		}
-		if ir.MayFail(g, h) && !checked[h] && among > 0 {
+		if ir.MayFail(g, h) && !checked[h] && stops[id-1] > stops[h] {
 			continue
 		}
 		row, attrs, x := counts, op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Nodes[h].Attrs.Int("k"))}), []ir.ID{g.In(h)[0]}

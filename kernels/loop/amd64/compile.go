@@ -15,8 +15,8 @@ type Code struct {
 	Scratch int
 	// Words is the length of the block of arguments.
 	Words int
-	// Fuel is what a call gets, so that it takes some 20 us at most: for so many rounds of the cheapest inner
-	// loop. What is left of it is in the block when the call returns.
+	// Fuel is the fuel of a call. A round of the cheapest inner loop takes 1, so that a call takes some 20 us at
+	// most. The rest of it is in the block when the call returns.
 	Fuel int
 	// Points is how many points of a row are evaluated at a time.
 	Points int
@@ -77,8 +77,8 @@ func (l *lowering) code() (*Code, error) {
 	}
 	m.leave, m.failed = m.Label(), m.Label()
 	m.spills = l.localsEnd
-	unit, paces := l.paces()
-	m.paces = paces
+	unit, fuel := l.roundFuel()
+	m.roundFuel = fuel
 	m.enter()
 	m.write(&l.program)
 	m.end()

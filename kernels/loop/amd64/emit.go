@@ -34,8 +34,10 @@ type maker struct {
 	start  Label
 	resume []suspension
 	uses   []Reg // of the step that is being written
-	paces  []int // of the loops that have not ended: see program.paces
-	pace   int   // of the loop that ends
+	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end. fuel is that of
+	// the loop that ends now.
+	roundFuel []int
+	fuel      int
 	// held is 1 + the number of the counter whose index is in counterReg, or 0.
 	held counter
 	// streams says that results are stored past the caches.
@@ -169,7 +171,7 @@ func (m *maker) write(p *program) {
 
 func (m *maker) step(s *step) {
 	if s.leaves {
-		m.pace, m.paces = m.paces[0], m.paces[1:]
+		m.fuel, m.roundFuel = m.roundFuel[0], m.roundFuel[1:]
 	}
 	if s.dst != 0 && m.at.reg[s.dst] == NoReg && m.p.hasSource(s.dst) {
 		return // its readers read memory

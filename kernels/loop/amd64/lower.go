@@ -37,7 +37,7 @@ const (
 	argLaneEnd  = 3
 	argScratch  = 4 // the address of scratch memory, aligned to 64 bytes
 	argFlags    = 5 // bit 0: a check failed, and the window is to be evaluated again in order
-	argFuel     = 6 // how many rounds of the cheapest inner loop the code makes before it returns; others take more fuel
+	argFuel     = 6 // the code returns when it is used up; a round of the cheapest inner loop takes 1, others more
 	argResume   = 7 // 0: the window is to be begun, or has been ended; else where it goes on
 	argMemory   = 8
 	memoryWords = 4

@@ -22,11 +22,11 @@ const (
 	localsAt   = roomAt + 4*slotBytes
 )
 
-// refuel takes the fuel of a round and leaves the code where none is left; with new fuel it goes on.
+// refuel takes the fuel of a round, and leaves the code if none is left. The next call goes on there.
 func (m *maker) refuel() {
 	s := suspension{m.Label(), m.Label()}
 	m.resume = append(m.resume, s)
-	m.ArithImm(SubG, fuelReg, int32(m.pace))
+	m.ArithImm(SubG, fuelReg, int32(m.fuel))
 	m.Jump(LessEqual, s.leave)
 	m.Bind(s.back)
 }
@@ -109,25 +109,26 @@ func (m *maker) exit() {
 	m.Return()
 }
 
-// cyclesOfCall is how many cycles a call may take: some 20 us on a slow processor. Of 38,000, 40,000, 50,000 and
-// 150,000, 50,000 alone makes running sums take 1.06 times as long (Zen 4); forces between points do not differ.
+// cyclesOfCall is the most cycles of a call: some 20 us on a slow processor. Running sums take 1.06 times as long
+// with 50,000 as with 38,000, 40,000 and 150,000 (Zen 4). Forces between points take the same time with all four.
 const cyclesOfCall = 40_000
 
 // cycles are those of instructions on 512 bits that take more than one (Zen 4, as measured; Intel's
 // are no slower).
 var cycles = map[Op]int{VDIVPD: 9, VDIVPS: 6, VSQRTPD: 16, VSQRTPS: 8, VSCALEFPD: 2}
 
-// cyclesOfScalar are those of scalar code, which may wait for memory. An address is computed from registers, and
-// locals are in a cache.
+// cyclesOfScalar is the cycles of a step of scalar code, which may wait for memory. An address is computed from
+// registers, and locals are in a cache.
 const (
 	cyclesOfScalar  = 20
 	cyclesOfAddress = 2
 	cyclesOfLocal   = 4
 )
 
-// paces returns how many cycles a round of the cheapest loop that holds no other takes, and what the rounds of
-// all loops take in fuel, in the order in which they end: 1 for that one. Rounds of inner loops are counted apart.
-func (p *program) paces() (unit int, all []int) {
+// roundFuel returns the cycles of a round of the cheapest innermost loop, which takes 1 of fuel, and the fuel of a
+// round of each loop, in the order in which they end. The steps of an inner loop count for its own rounds only. A
+// round takes at least 1, so that every loop ends a call at some time.
+func (p *program) roundFuel() (unit int, all []int) {
 	type loop struct {
 		cost  int
 		holds bool // others
@@ -155,7 +156,7 @@ func (p *program) paces() (unit int, all []int) {
 	return unit, all
 }
 
-// cycles is how many a step takes, about.
+// cycles estimates the cycles of a step.
 func (p *program) cycles(s *step) int {
 	switch {
 	case s.scalar != nil && s.dst != 0 && p.classes[s.dst] == generalClass:

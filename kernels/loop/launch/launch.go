@@ -306,8 +306,8 @@ type Worker struct {
 	args []uint64
 	keep []byte // scratch memory
 	fuel uint64
-	// points is how many points machine code evaluates at a time, rounds how many rounds of loops
-	// it has made, in those of the cheapest.
+	// points is the number of points that machine code evaluates at a time. rounds is the fuel that it has taken,
+	// see Rounds.
 	points int
 	rounds int64
 
@@ -355,8 +355,9 @@ func (w *Worker) Points() int {
 	return w.points
 }
 
-// Rounds is how many rounds of loops machine code has made so far, each for all points that are evaluated at a
-// time. Those over points are included; a round of a loop counts as so many of the cheapest as it takes.
+// Rounds returns the number of rounds of loops that machine code has made so far, loops over points included. A
+// round evaluates several points at a time. A long round counts as the number of rounds of the cheapest inner loop
+// that take as long.
 func (w *Worker) Rounds() int64 { return w.rounds }
 
 // Free gives the worker's memory to the next execution.
