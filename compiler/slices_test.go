@@ -162,3 +162,17 @@ func TestInnerRangesOfTheRun(t *testing.T) {
 		}
 	}
 }
+
+// A range that begins behind the last row, which only the run knows, fails in the definition's words.
+func TestRangeBehindTheEnd(t *testing.T) {
+	table := tinyTable(t)
+	for _, part := range []string{"k.., :", "0, k..", "k..m, :", "0..2, k..", "k - 5..1 by -1, :"} {
+		text := "x = materialize(rand(3, 3, seed = 1))\nn = i64(sum(materialize(fill(3, 1, 1))))\nm = i64(sum(materialize(fill(1, 3, 1))))\nk = n + 2\nemit x[" + part + "]\n"
+		o, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"simplify"}, false, ""}, {2, 1, nil, false, ""}}).differ(table, text)
+		if err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		} else if !o.failed {
+			t.Errorf("nothing fails in\n%s", text)
+		}
+	}
+}

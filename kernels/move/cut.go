@@ -63,13 +63,18 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	if c.Attrs.Ints("through")[k] != 0 && to < math.MaxInt64 { // which is outside with or without
 		to++
 	}
-	if from > to && to == int64(n) {
-		return 0, 0, define.BadIndex("%ss from %d on of a matrix with %d", what, from, n)
-	}
 	if from < 0 || to > int64(n) || from > to {
-		return 0, 0, define.BadIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
+		return 0, 0, outOfCut(what, from, to, n)
 	}
 	return int(from), int(to - from), nil
+}
+
+// outOfCut is the failure of a range whose end the program may have left out.
+func outOfCut(what string, from, to int64, n int) error {
+	if from > to && to == int64(n) {
+		return define.BadIndex("%ss from %d on of a matrix with %d", what, from, n)
+	}
+	return define.BadIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 }
 
 func cutWindow(c *op.Call, a *value.Dense) (w window.Rect, err error) {
@@ -104,7 +109,7 @@ func cutRef(c *op.Call) (value.Value, error) {
 			}
 		}
 		if lo < 0 || lo > hi || hi > int64(n) {
-			return nil, define.BadIndex("%ss %d to %d of a matrix with %d", what, lo, hi, n)
+			return nil, outOfCut(what, lo, hi, n)
 		}
 		for i := lo; i < hi; i++ {
 			list[k] = append(list[k], int(i))
