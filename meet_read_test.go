@@ -263,6 +263,9 @@ func TestPlansSayWhy(t *testing.T) {
 		{"A = rand(60000, 20, seed = 1)\nB = rand(60000, 20, seed = 2)\nemit t(A) @ B\n", "matmul.panels", "rank 0", "too few panels for the ranks"},
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit exp(rand(9, 9, seed = 3))\n", "map", "replicated", "little work"},
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit parfor i in 0..300 with (place = replicated) { sum(A[i, :]) }\n", "parfor", "replicated", "the program says so"},
+		{"A = rand(60000, 20, seed = 1)\nemit sum(A @ t(A[3..9, :] * 2))\n", "slice", "replicated", "little work"},
+		{"A = rand(60000, 20, seed = 1)\nemit t(onehot(i64(A[:, 0] * 5), 5, sparse = true)) @ A\n", "slice", "replicated", "joins what each rank has made"},
+		{"A = rand(60000, 20, seed = 1)\nemit colsum(exp(A)[3..50000, :])\n", "slice", "rows", ""},
 	} {
 		if got := layouts(x.text)[x.op]; got.Where != x.where || got.Why != x.why {
 			t.Errorf("%s lies on %s (%s), not on %s (%s):\n%s", x.op, got.Where, got.Why, x.where, x.why, x.text)

@@ -131,6 +131,8 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 		switch {
 		case args[id] != "":
 			where[i] = args[id]
+		case n.Op.Role == op.Slices && fixed(&g.Nodes[g.In(id)[0]]):
+			where[i] = replicated
 		case (n.Op.Role == op.Slices || n.Op.Role == op.Windows && g.Type(id).Rows == g.Type(g.In(id)[0]).Rows) && where[g.In(id)[0]] == byRows || n.Op.Role == op.Gathers && n.Attrs.Int(Stacked) == 0 && Reaches(n):
 			where[i] = byRows
 		case part && shares.Op.Control == op.Iterate:
@@ -175,6 +177,12 @@ func (l *layouts) carried(n *ir.Node) []string {
 		}
 		carried = next
 	}
+}
+
+// fixed reports a gather that brings all ranks the same rows.
+func fixed(n *ir.Node) bool {
+	needs, some := Needs(n.Attrs)
+	return some && n.Op.Role == op.Gathers && !slices.ContainsFunc(needs, func(x Need) bool { return x.By != 0 || x.From > 0 || x.To < x.Rows })
 }
 
 // Reaches reports whether a gather brings only some rows.
