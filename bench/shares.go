@@ -14,11 +14,11 @@ import (
 
 // This file measures how evenly ranks share the work of the examples, and what they repeat.
 
-// sharedProgram is an example, or a program beside this file, with params that make it run for some tenths of a
-// second. A param may name a graph of sharedGraphs.
+// sharedProgram is an example, or a program beside this file, with params that make it run for some tenths of
+// a second. A param may name a graph of sharedGraphs.
 type sharedProgram struct{ name, params string }
 
-// sharedPrograms is the programs whose work ranks are to share.
+// sharedPrograms lists the programs whose work ranks should share.
 var sharedPrograms = []sharedProgram{
 	{"cc", "graph=web-NotreDame"},
 	{"pagerank", "graph=web-NotreDame"},
@@ -64,8 +64,8 @@ func (r *rankRun) busiest() (most float64) {
 	return most
 }
 
-// sharedGraphs returns the files of graphs by the name that a param gives them, and says which there are not.
-// Examples run on generated graphs instead.
+// sharedGraphs returns the files of graphs by their names in params. It reports the graphs that are missing.
+// Examples then run on generated graphs.
 func (b *bench) sharedGraphs(match *regexp.Regexp) map[string]string {
 	web := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
 	if !exists(web) {
@@ -115,9 +115,9 @@ func shares(b *bench) error {
 	return nil
 }
 
-// onOne returns a command that runs another one on a single processor if this machine has fewer processors than ranks, and
-// nil if it has enough, or no such command. Where some ranks have a processor alone and others share one, those that
-// wait less take chunks from the others, as they should; their times then tell how the system cut its processors.
+// onOne returns the start of a command that runs on a single processor, or nil if the machine has a processor
+// for each rank or no such command. If only some ranks had to share a processor, the others would rightly
+// take chunks from them, and the times would show how the system divides its processors.
 func onOne(ranks int) []string {
 	taskset, err := exec.LookPath("taskset")
 	if err != nil || runtime.NumCPU() >= ranks {

@@ -326,8 +326,8 @@ var pipeline = []step{
 
 // A plan by rows is taken at once if it is predicted to be as fast as leastShared of the ranks, or as
 // sharedEnough ranks. Otherwise it is taken if it is predicted to take at most rowsFaster of the time of a
-// plan by blocks. That is less than 1, because guessed costs are coarse. If ranks share some work by rows and send
-// at most rowsSent of the bytes, it is taken unless it is predicted to take longer.
+// plan by blocks. That is less than 1, because guessed costs are coarse. If ranks share some work by rows and
+// send at most rowsSent of the bytes, it is taken unless it is predicted to take longer.
 const leastShared, sharedEnough, rowsFaster, rowsSent = 0.5, 1.5, 0.5, 0.1
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
@@ -393,8 +393,8 @@ func (s *state) trial(rows bool) (try state, why string) {
 	return try, ""
 }
 
-// predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all machines get
-// the same plan.
+// predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all machines
+// get the same plan.
 func (s *state) predicted() plan.Summary {
 	p := &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil), Uses: s.g.Uses()}
 	return plan.Summarise(p, nil, 1)

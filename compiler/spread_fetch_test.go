@@ -289,8 +289,8 @@ emit sum(x)`
 	}
 }
 
-// A sparse matrix that a round makes of one outside is made once, by all ranks, if it cannot fail. Its rows touch
-// as few rows of the vector as those of one that stands before the loop.
+// A sparse matrix that a round makes of one outside is made once, by all ranks, if it cannot fail. Its rows
+// touch as few rows of the vector as those of one that stands before the loop.
 func TestFetchByInvariants(t *testing.T) {
 	const text = `W = rand_sparse(60, 60, density = 0.02, seed = 3)
 G = rand_graph(60, 90, seed = 4)

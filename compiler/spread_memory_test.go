@@ -53,8 +53,8 @@ emit max(abs(x - 0.5))`
 	}
 }
 
-// TestMemoryOfWhatRanksKeep compares predictions of memory with those of plans whose ranks keep nothing of messages
-// and of files. Half of what a rank keeps of a file, it has again in the matrix that it gets.
+// TestMemoryOfWhatRanksKeep compares predictions of memory with those of plans whose ranks keep nothing of
+// messages and of files. Half of what a rank keeps of a file, it has again in the matrix that it gets.
 func TestMemoryOfWhatRanksKeep(t *testing.T) {
 	var edges strings.Builder
 	const n = 60000

@@ -148,14 +148,15 @@ type rowsRun struct {
 	c       *op.Call
 	lost    atomic.Bool // the loops could not give all results
 	own     rowRange    // the rows of this rank, if ranks share the rows
-	// other begins to make the rows for which the loops have no value; nil: then the operators make all results.
+	// other begins to make the rows for which the loops have no value; nil: then the operators make all
+	// results.
 	other func() (op.LoopBody, error)
 	once  sync.Once
 	made  op.LoopBody
 	fails error
 }
 
-// execution is one that has been before, or a new one. Its values are those of in.
+// execution returns an idle execution, or a new one, whose values are those of in.
 func (c *byRowsCode) execution(call *op.Call, in []value.Value) *rowsRun {
 	x, ok := c.idle.Get().(*rowsRun)
 	if !ok {
@@ -358,7 +359,7 @@ type rowRange struct {
 	lo, hi int
 }
 
-// covers adds rows lo..hi-1.
+// covers extends the range so that it has rows lo..hi-1.
 func (r *rowRange) covers(lo, hi int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -118,9 +118,9 @@ const (
 	// rows side by side do, and phasesElements from how many elements on this pays for its beginning.
 	// Sums of squares, which end with more work, are always side by side.
 	phasesFrom, phasesElements = 64, 1 << 17
-	// plainSideBySide is up to how many columns on rows of other reductions lie side by side where no chain is
-	// before them: a kernel takes less time for the extremes and counts of long rows. placesSideBySide is the
-	// same for argmin and argmax behind a chain.
+	// plainSideBySide is the most columns for which extremes and counts of rows without a chain before them
+	// run in lanes of rows. A kernel takes less time for longer rows. placesSideBySide is the same for argmin
+	// and argmax after a chain.
 	plainSideBySide, placesSideBySide = 48, 64
 )
 
@@ -132,8 +132,8 @@ func alongRows(b *nest.RowsBody, rows, cols int) bool {
 	})
 }
 
-// rowsPay reports a reduction that loops over rows make faster. Behind a chain they take 0.2 to 0.7 of the time
-// of blocks.
+// rowsPay reports whether loops over rows make a reduction faster. After a chain they take 0.2 to 0.7 of the
+// time of blocks.
 func rowsPay(f *reduce.Fold, e types.Elem, cols int, chain bool) bool {
 	return f.Sums(e) > 0 || cols <= plainSideBySide || chain && (!f.Arg || cols <= placesSideBySide)
 }

@@ -1,6 +1,6 @@
 package kernels
 
-// This file runs bodies on blocks of points: by phases, or by nests and calls that take turns.
+// This file runs bodies on blocks of points: by phases, or by nests alternating with calls of operators.
 
 import (
 	"slices"
@@ -258,7 +258,7 @@ func (w *blockWorker) view(at, rows, cols, row int) *value.Dense {
 	return v
 }
 
-// free completes what the worker has reduced.
+// free ends the reductions of the worker and frees its memory.
 func (w *blockWorker) free() {
 	for _, x := range w.workers {
 		x.Finish()

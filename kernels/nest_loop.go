@@ -35,7 +35,8 @@ type bodyCode struct {
 	forms define.Made[nestKey, *nestMade]
 	rows  define.Made[nestKey, *rowForm] // by phases, or with calls
 
-	// calls plans a body with operators that have no form in loops; nil: it is another, or the reason why not.
+	// calls plans a body with operators that have no form in loops; nil: it is another, or the reason why
+	// not.
 	calls func() (*nest.CallPlan, string)
 }
 
@@ -131,8 +132,8 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 	})
 }
 
-// begin binds the body to an execution in the first way that can run it; nil if it has to be run an operator at a
-// time. Little work is interpreted.
+// begin binds the body to an execution in the first way that can run it; nil if it has to be run an operator
+// at a time. Little work is interpreted.
 func (c *bodyCode) begin(r *parforRun) nestBound {
 	from, work := loopsFrom.Load(), c.seen.Add(int64(c.work)*int64(r.space.n[0])*int64(r.space.width()))
 	if work < min(from, nestWrittenFrom) {

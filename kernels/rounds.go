@@ -1,7 +1,8 @@
 package kernels
 
-// This file defines the row `rounds`: a loop over scalars and matrices of a few thousand elements whose rounds are all
-// one task. If there are many rounds, compiled nests run many of them in a call, or run the stages of a round.
+// This file defines the row `rounds`: a loop over scalars and matrices of a few thousand elements whose
+// rounds are all one task. If there are many rounds, compiled nests run many of them in a call, or run the
+// stages of a round.
 
 import (
 	"flow/ir/loop"

@@ -174,8 +174,8 @@ func (x *spreadGraph) nearOf(s ir.ID) ir.ID {
 	return l.near
 }
 
-// packedEntries is how many entries are given other columns, by estimate, in the time in which a row of a
-// message is put in its place. Both read and write an element at a place that is looked up.
+// packedEntries is the estimated number of entries whose columns are renumbered in the time that it takes to
+// copy a row of a message to its place. Both read and write an element at a place that is looked up.
 const packedEntries = 4
 
 // packs marks gathers by lists as packed: their rows stay where they arrive. All readers of such a gather

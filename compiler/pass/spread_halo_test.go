@@ -7,8 +7,9 @@ import (
 	"flow/ir/plan"
 )
 
-// TestReadsThroughAnother draws two nodes of which one reads the other, and compares what each rank needs of the
-// matrix below both with what its rows read one by one. Reads are rows, stencils, reversals and elements (reshapes).
+// TestReadsThroughAnother draws two nodes of which one reads the other, and compares what each rank needs of
+// the matrix below both with what its rows read one by one. Reads are rows, stencils, reversals and elements
+// (reshapes).
 func TestReadsThroughAnother(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	known := 0

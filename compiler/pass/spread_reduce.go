@@ -208,8 +208,9 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	x.shares++
 }
 
-// turn makes the new node in which rank r continues what the rank before it has made: the last of before, if
-// there is one. The result is sent to the next rank, or to all after the last turn.
+// turn adds the node that rank r alone runs, with operands in. From rank 1 on it also reads before[r-1], the
+// gathered result of the rank before it. turn returns the gather of its result, which goes to the next rank.
+// The last rank sends its result to all.
 func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, before []ir.ID) ir.ID {
 	if r > 0 {
 		in = append(in, before[r-1])
@@ -223,9 +224,9 @@ func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, befo
 	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf([]plan.Need{to})}), op.Int(rows)), made)
 }
 
-// chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain). Ranks add
-// one after the other, so sharing saves no time. It saves sending the rows, and costs a message of the table for
-// each rank.
+// chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain). Ranks
+// add one after the other, so sharing takes as long as one rank. Ranks do not send rows, but each sends the
+// table once.
 func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Shard.Chain == "" || n.Attrs.Int("panel") > 0 || !dividable(t) || s.statedRows(g, id) > 0 {
@@ -244,7 +245,7 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	return reads, unless(bytes > 0 && (s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())), whyOrdered)
 }
 
-// chained makes the new nodes of such a reduction: one for the turn of each rank, and a view of the last table.
+// chained adds the nodes of such a reduction: one turn for each rank, and a view of the last table.
 func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 	n, t := &x.old.Nodes[id], x.old.Type(id)
 	in := make([]ir.ID, len(reads))

@@ -210,10 +210,10 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads [
 	return w, reads, why
 }
 
-// viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same rows
-// of them as of the matrix. Other views are not shared, because rows from other ranks cannot arrive in
-// memory that belongs to an operand. A slice of rows of a partial matrix is shared in another way, and of a reshape
-// of one each rank copies its rows.
+// viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same rows of
+// them as of the matrix. Other views are not shared, because rows from other ranks cannot arrive in memory
+// that belongs to an operand. A slice of rows of a partial matrix is shared in another way. For a reshape of
+// a partial matrix each rank copies its own rows.
 func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
 	_, _, _, sent := g.Dest(id)

@@ -25,7 +25,8 @@ type Function struct {
 	Go func(x []float64) float64
 }
 
-// NewFunction makes a function of parameters of these types. body writes it and returns the results.
+// NewFunction makes a function with parameters of these types. body writes its statements for the parameters
+// v and returns its results.
 func NewFunction(name string, params []types.Elem, body func(b *Builder, v []Val) []Val) *Function {
 	b := New()
 	n := b.Nest

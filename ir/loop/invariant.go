@@ -5,11 +5,11 @@ import "slices"
 // This file writes what is the same in all rounds of an inner loop in front of it. Targets move
 // operations out of loops by themselves, but no load whose lanes lie apart.
 
-// lift writes the statements of a loop's block, and of the loops in it, that give the same value in
-// every round. It is called where the loop will stand; the block finds their values later by their
-// keys. Only what surely is done is lifted: a load that no round makes may lie outside of its
-// operand, and so may one behind a check. In a nest of one point, whose sizes are those of the program, a load at a
-// known place never does.
+// lift writes the statements of a loop's block, and of the loops in it, that give the same value in every
+// round. It is called where the loop will stand; the block finds their values later by their keys. Only what
+// surely is done is lifted: a load that no round makes may lie outside of its operand, and so may one behind
+// a check. In a nest of one point, a load at a known place is always inside, because the program fixes all
+// sizes.
 func (m *merger) lift(s *Stmt) {
 	m.liftFrom(s, map[int]bool{})
 }
@@ -43,7 +43,7 @@ func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 	return sure || !leaves(b)
 }
 
-// known reports places that are numbers.
+// known reports whether all places are constants.
 func known(at []Lin) bool {
 	return !slices.ContainsFunc(at, func(l Lin) bool { return !l.Known() })
 }

@@ -183,7 +183,7 @@ func (s *State) Result(words []Word) Word {
 	return words[0]
 }
 
-// number returns the float that a state of one word stands for.
+// number returns the value of a float state of one word. An extreme that is a NaN is the canonical NaN.
 func (s *State) number(w Word) float64 {
 	x := toF64(w)
 	switch {
@@ -197,8 +197,9 @@ func (s *State) number(w Word) float64 {
 	return x
 }
 
-// Results sets elements of out, step apart from number at of its memory on, to the results of states from..to-1
-// of places, which lose nothing. Their words are matrices, one after the other.
+// Results stores the results of states from..to-1 in out, from element at of its memory on, step elements
+// apart. words holds the first words of all places, then their second words. It is for classes whose states
+// lose nothing.
 func (s *State) Results(out *value.Dense, at, step int, words []Word, places, from, to int) {
 	words = words[(len(s.Types)-1)*places:][from:to] // of two words the second is the index of an extreme
 	switch {

@@ -175,8 +175,9 @@ func (t *Terms) addBounded(b *Builder, s []Val, x Val) []Val {
 	return s
 }
 
-// LeftOut notes in a bounded state that a contribution of a magnitude below least is not in it where c holds. In the
-// bound of EndBounded 2^60 least weigh more.
+// LeftOut returns bounded state s, noting that a contribution of a magnitude below least is not in it where c
+// holds. It adds 2^60 least to the sum of magnitudes, so that the bound of EndBounded is larger than the
+// contribution.
 func (t *Terms) LeftOut(b *Builder, s []Val, c Val, least float64) []Val {
 	s = append([]Val{}, s...)
 	float := func(x float64) Val { return b.Const(types.F64, math.Float64bits(x)) }

@@ -218,7 +218,7 @@ func (c *Call) Settle() error {
 // Result returns the lent output matrix.
 func (c *Call) Result() *value.Dense { return c.Out.(*value.Dense) }
 
-// Lent returns the memory of result k, 0 if there is one result; nil: none has been lent.
+// Lent returns the memory that the caller has lent for result k, or nil. A single result is number 0.
 func (c *Call) Lent(k int) *value.Dense {
 	v := c.Out
 	if t, ok := v.(value.Tuple); ok {
@@ -228,7 +228,7 @@ func (c *Call) Lent(k int) *value.Dense {
 	return d
 }
 
-// Give sets result k: it copies a matrix to the memory that has been lent for it.
+// Give sets result k to v. If memory has been lent for it, v is a dense matrix and is copied there.
 func (c *Call) Give(k int, v value.Value) {
 	if d := c.Lent(k); d != nil {
 		if v != d {

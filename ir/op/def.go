@@ -69,8 +69,8 @@ type Def struct {
 	Select *Selection
 	// Order says how ranks share a row that puts the rows of input 0 in order. nil: the row does not.
 	Order *Ordering
-	// RowSpan says which consecutive rows, or elements, of input 0 row i of the result of a call is made of. nil: it
-	// follows from Elements.
+	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result. nil:
+	// Elements tells it.
 	RowSpan func(s *Sig, out types.Type) RowSpan
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool
@@ -247,7 +247,8 @@ type Prepare struct {
 	By, Then string
 }
 
-// RowSpan is the numbers By i + Lo .. By i + Hi - 1 for a row i, Per of them to a row of the input.
+// RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the input if Per
+// is 1, and otherwise elements, of which a row of the input has Per.
 type RowSpan struct{ By, Lo, Hi, Per int }
 
 // Scan is how ranks share the rows of a running reduction. Each rank makes a window of rows (WindowOf).
@@ -410,9 +411,10 @@ type Shard struct {
 	// Combine: accumulators -> accumulator (any number and order, same bits). Finish:
 	// accumulator -> result.
 	Partial, Combine, Finish string
-	// Chain names the row that adds terms in the order of rows, where accumulators cannot be combined. The
-	// rows are in `windows`, in units of `by` rows, and its result is the accumulators at the end of each, one below
-	// the other. A node makes that of window `turn`, counted from 1. From the second on its last input has the one before.
+	// Chain names the row that adds terms in the order of rows, because accumulators cannot be combined. It
+	// cuts the rows into `windows` windows, in units of `by` rows. Its result holds the accumulators at the
+	// end of each window, one below the other. A call makes only those of window `turn`, counted from 1. From
+	// turn 2 on its last input is the result of the turn before.
 	Chain string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string

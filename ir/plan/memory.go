@@ -12,11 +12,11 @@ import (
 
 // This file predicts how much memory the values of a plan take at one time.
 
-// Memory is the prediction of the memory for the values of a run, in bytes. It follows the greedy order
-// of the runtime and its rules for views and for results made in the memory of an operand. Sizes of
-// sparse matrices are estimates. Rows that ranks keep to find what has changed are counted, and entries of sparse
-// files that they have parsed before the run. The private memory of kernels (packed tiles, buffers of sorts) and the
-// texts of files are not counted.
+// Memory is the prediction of the memory for the values of a run, in bytes. It follows the greedy order of
+// the runtime and its rules for views and for results made in the memory of an operand. Sizes of sparse
+// matrices are estimates. Rows that ranks keep to find what has changed are counted, and entries of sparse
+// files that they have parsed before the run. The private memory of kernels (packed tiles, buffers of sorts)
+// and the texts of files are not counted.
 type Memory struct {
 	Peak []int64 `json:"peak_bytes_by_rank"`
 	// Largest tells what the rank with the largest peak holds at that time, by place in the text, largest

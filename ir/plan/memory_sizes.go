@@ -159,8 +159,8 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 	return most
 }
 
-// lastRows returns what a rank keeps of the last messages of a gather with lists, to find the rows that have changed
-// since: those that it has sent and those that it has got.
+// lastRows returns the bytes of the rows that a rank has sent and received last by a gather with lists. It
+// keeps them to find the rows that change until the next round.
 func (s *sizes) lastRows(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Role != op.Gathers || n.Attrs.Int(Fetch) == 0 || len(g.In(id)) < 3 || t.Rows == 0 {
@@ -169,8 +169,8 @@ func (s *sizes) lastRows(g *ir.Graph, id ir.ID) float64 {
 	return 2 * float64(n.Attrs.Int(Fetch)-1) * float64(t.Bytes()) / float64(t.Rows) / float64(s.p.Ranks)
 }
 
-// keptEntries returns what a rank keeps of the entries of a sparse matrix that ranks have parsed together before
-// the run, until it makes the matrix: the row, column and value of each.
+// keptEntries returns the bytes of the entries that a rank has parsed of a sparse file before the run. It
+// keeps the row, column and value of each until it makes the matrix.
 func (s *sizes) keptEntries(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Strewn == nil || !t.IsSparse() || !t.Known() || n.Attrs.Int(Shared) < 2 || !n.Op.Strewn(n.Attrs) {

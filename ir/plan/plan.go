@@ -49,8 +49,9 @@ const (
 	SharedRows = "shared"
 )
 
-// Turn is the attribute of a shared node of which one rank makes all rows that are its own, and the others none:
-// the number of that rank plus 1. So ranks work one after the other.
+// Turn is the attribute of a shared node that only one rank runs: the number of that rank plus 1. The rank
+// makes its own rows, and the other rows are not made. Ranks take turns in this way when each continues the
+// sums of the one before it.
 const Turn = "turn"
 
 // Unit is the attribute that says how ranks share the rows of a node: the rows of a unit, or a list of cuts

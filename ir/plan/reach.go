@@ -72,11 +72,11 @@ func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
 // plus 1.
 const Only = "only"
 
-// Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks
-// share: for each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix,
-// as far as it has them. If By is 0, the rows are the same for all i. A rank brings the rows between its first
-// and its last i without gaps, also those that a By above Hi - Lo leaves out. If Per is above 1, all this
-// counts parts of a row, of which a row has so many: a reshape reads elements.
+// Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks share: for
+// each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix, as far as it has
+// them. If By is 0, the rows are the same for all i. A rank brings the rows between its first and its last i
+// without gaps, also those that a By above Hi - Lo leaves out. A negative By reverses the rows. If Per is
+// above 1, By, Lo and Hi count elements, and a row of the matrix has Per of them (reshape).
 //
 // Unit says how ranks share the result (see WindowOf).
 //
@@ -87,7 +87,7 @@ type Need struct {
 	Per                        int
 }
 
-// Plain reports a Need of whole rows in their order.
+// Plain reports whether n counts whole rows and keeps their order.
 func (n Need) Plain() bool { return n.By >= 0 && n.Per <= 1 }
 
 // needInts is the number of integers of a Need in an attribute. The last one is the unit. If it is -n, a list

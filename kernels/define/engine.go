@@ -1,7 +1,7 @@
 package define
 
-// This file defines what rows that run loops share: rows whose meaning is a body, the memory of several results,
-// and what is made once.
+// This file defines parts that rows which run loops share: rows that are defined by a body, the memory of
+// several results, and a memo of values that are made once.
 
 import (
 	"sync"
@@ -11,14 +11,14 @@ import (
 	"flow/ir/value"
 )
 
-// Made holds values that are made when they are first asked for, by what they depend on. It is safe for concurrent
+// Made is a memo: it holds a value for each key, made when it is first asked for. It is safe for concurrent
 // use. The zero value is empty.
 type Made[K comparable, V any] struct {
 	mu sync.RWMutex
 	by map[K]V
 }
 
-// Of returns the value of k, which one call of create makes.
+// Of returns the value of key k. The first call makes it by create, which must not call m.Of.
 func (m *Made[K, V]) Of(k K, create func() V) V {
 	m.mu.RLock()
 	v, ok := m.by[k]
@@ -39,8 +39,8 @@ func (m *Made[K, V]) Of(k K, create func() V) V {
 	return v
 }
 
-// LendResults makes the memory of several results if the caller has not lent it: in calls outside of an
-// engine.
+// LendResults allocates the results of a call with several results, unless the caller has lent memory for
+// them. Calls outside of an engine lend none.
 func LendResults(c *op.Call) {
 	if c.Type.Kind != types.Tuple || c.Out != nil {
 		return
@@ -54,7 +54,7 @@ func LendResults(c *op.Call) {
 	c.Out = out
 }
 
-// OfBody completes a hidden row whose results are those of its body, on all its operands.
+// OfBody completes row d, which is hidden and returns the results of its body for its operands.
 func OfBody(d op.Def) *op.Def {
 	d.Hidden, d.Args, d.Type = true, []op.Arg{{Name: "x", Rest: true}}, OwnType
 	d.Laws, d.Flow, d.Shard = op.Pure, op.Flow{Rate: op.Once}, op.Shard{Kind: op.ShardWhole}

@@ -12,7 +12,7 @@ import (
 // Precision is the element types that factorisations compute in.
 type Precision interface{ float32 | float64 }
 
-// Factor is the element types that products compute in.
+// Factor is the set of element types in which products are computed.
 type Factor interface{ Precision | int64 }
 
 // Cell is how an element of a dense matrix lies in memory.

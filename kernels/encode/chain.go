@@ -1,6 +1,7 @@
 package encode
 
-// This file defines tables whose terms are added in the order of the rows, by windows of rows (op.Shard.Chain).
+// This file defines rows that add terms to a table in the order of the rows, one window of rows after the
+// other (op.Shard.Chain).
 
 import (
 	"math"
@@ -12,8 +13,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// chained is the row op.Shard.Chain of the row of. add adds the rows of a call of this row to the table in
-// Call.Out, and ref does so element by element.
+// chained returns the row that op.Shard.Chain of row of names. add adds the rows of a call of row of to the
+// table in Call.Out. ref is the definition of add.
 func chained(of *op.Def, ref, add func(c *op.Call) error) *op.Def {
 	tables := func(s *op.Sig) (sig *op.Sig, n int) {
 		in := s.In
@@ -59,7 +60,8 @@ func chained(of *op.Def, ref, add func(c *op.Call) error) *op.Def {
 	}
 }
 
-// inTurn makes the table of one window, if it is this rank's: it continues that of the window before.
+// inTurn makes the table of the window of a call, from the table of the window before. It does nothing if the
+// call asks for the rows of another rank.
 func inTurn(c *op.Call, add func(c *op.Call) error) error {
 	n, r := c.Attrs.Int("windows"), c.Attrs.Int("turn")-1
 	rows, cols := c.Type.Rows/n, c.Type.Cols
@@ -79,7 +81,8 @@ func inTurn(c *op.Call, add func(c *op.Call) error) error {
 	return add(rowsOf(&whole, lo, hi))
 }
 
-// addRows adds rows to a table of onehot.sums without panels.
+// addRows adds the rows of a call of onehot.sums to the table in Call.Out. It fails for a code beyond the
+// table.
 func addRows(c *op.Call) error {
 	b := sumsBody{codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1))}
 	return b.add(dense.GridOf[float64](c.Result()), 0, b.x.Rows)
@@ -100,7 +103,7 @@ func addRowsRef(c *op.Call) error {
 	return nil
 }
 
-// addPairsRef adds the rows of ctable with or without weights to a table, by the definition.
+// addPairsRef is the definition of addPairsInOrder.
 func addPairsRef(c *op.Call) error {
 	for i := range c.Dense(0).Rows {
 		if err := wrongCode(c, i, i+1); err != nil {
@@ -115,7 +118,7 @@ func addPairsRef(c *op.Call) error {
 	return nil
 }
 
-// addPairsInOrder is the kernel of addPairsRef.
+// addPairsInOrder adds the rows of a call of ctable, with or without weights, to the table in Call.Out.
 func addPairsInOrder(c *op.Call) error {
 	switch c.Type.Elem {
 	case types.F64:

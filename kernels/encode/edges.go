@@ -17,9 +17,9 @@ import (
 	"flow/kernels/vec"
 )
 
-// The first elements of what bin.edges makes. The edges follow, and nans up to a power of two, more than there
-// are edges. The guess for v is 1 + floor((v - first) unit), between 0 and limit. The interval is at most 2
-// step - 1 above it.
+// The first elements of the table of bin.edges. The edges follow. NaNs fill their part up to the next power
+// of two above the number of edges. The guess for v is 1 + floor((v - first) unit), between 0 and limit. The
+// interval of v is at most 2 step - 1 above it.
 const (
 	tableFirst = iota
 	tableUnit
@@ -67,7 +67,7 @@ func tableOf(edges []float64, right bool) *value.Dense {
 	return t
 }
 
-// edgesIn is the edges of a table.
+// edgesIn returns the edges in a table.
 func edgesIn(t *value.Dense) (edges []float64) {
 	for i := tableEdges; i < t.Rows && t.F64[i*t.Stride] == t.F64[i*t.Stride]; i++ {
 		edges = append(edges, t.F64[i*t.Stride])
@@ -75,15 +75,15 @@ func edgesIn(t *value.Dense) (edges []float64) {
 	return edges
 }
 
-// intervals is the edges of an execution of bin. It is safe for concurrent use.
+// intervals holds the edges of an execution of bin. It is safe for concurrent use.
 type intervals struct {
 	edges []float64
 	right bool
 	once  sync.Once
-	table *value.Dense // nil: no loop has needed it
+	table *value.Dense // nil: no loop has asked for it yet
 }
 
-// made is the table, made when it is first needed.
+// made returns the table. The first call makes it.
 func (l *intervals) made() *value.Dense {
 	l.once.Do(func() {
 		if l.table == nil {
@@ -101,9 +101,9 @@ func counted(edges []float64, v float64, right bool) int {
 	return sort.Search(len(edges), func(i int) bool { return !counts(edges[i], v, right) })
 }
 
-// guessOf is what a table begins with: the first of some guesses that is right, or one too low, for
-// all numbers. The guess and the interval ascend with the number, so that the ends of the intervals
-// show it. Where none is, the interval is found by halving.
+// guessOf returns the first elements of the table of edges. It tries some guesses and takes the first that is
+// right or one too low for all numbers. Guess and interval both ascend with the number, so it is enough to
+// test the ends of the intervals. If no guess passes, the interval is found by halving.
 func guessOf(edges []float64, right bool) []float64 {
 	n := len(edges)
 	halving := []float64{0, 0, 0, math.Ldexp(1, bits.Len(uint(n))-1)}
@@ -125,8 +125,8 @@ func guessOf(edges []float64, right bool) []float64 {
 	return halving
 }
 
-// offBy is how far the guesses of g are too low for the numbers at and beside edges; 2: farther than 1, or too
-// high.
+// offBy returns by how much the guesses of g are too low for the numbers at and next to edges: 0 or 1. It
+// returns 2 if one is too high, or lower by more.
 func offBy(g, edges []float64, right bool) (off int) {
 	at := 0 // how many edges count for v
 	for i, e := range edges {
@@ -150,7 +150,7 @@ func offBy(g, edges []float64, right bool) (off int) {
 	return off
 }
 
-// guess is the guess for v, which is no nan.
+// guess returns the guess for v, which is no NaN.
 func guess(g []float64, v float64) int {
 	f := math.Floor(float64(v-g[tableFirst]) * g[tableUnit])
 	return int(max(0, min(f+1, g[tableLimit])))
@@ -177,7 +177,7 @@ func binWithin() *op.Def {
 	}
 }
 
-// stepsOf is how far the guesses of a table may be off, upon which the loop depends.
+// stepsOf returns the first step by which loops correct a guess of a table, or 0 if all guesses are right.
 func stepsOf(in []value.Value) int64 {
 	t, is := in[1].(*value.Dense)
 	if !is || t.Rows <= tableEdges {
@@ -201,8 +201,8 @@ func withinElements(e *op.Elements) op.Element {
 	}
 }
 
-// interval writes the interval of v by a table whose elements at gives. It corrects the guess by edges that are
-// twice as near each time.
+// interval writes the interval of v into a loop. at loads an element of the table. The guess is corrected by
+// steps that halve each time.
 func interval(b *loop.Builder, v loop.Val, at func(place loop.Lin) loop.Val, steps int64, right bool) loop.Val {
 	n := define.Numeral(b, types.I64, 0)
 	if steps < 2 {

@@ -103,7 +103,7 @@ func codeWithin(s value.Scalar, n int, crop bool) (p int, in bool, err error) {
 	return p, true, err
 }
 
-// plus is the sum with one more weight.
+// plus returns sum + w in the element type of w.
 func plus(sum, w value.Scalar) value.Scalar {
 	switch w.Elem {
 	case types.F64:
@@ -238,8 +238,9 @@ func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) [
 	return room[:k]
 }
 
-// sparseWeights makes a sparse table of n x m. It orders the entries by rows, and adds those at one place in their
-// order. Of a rank's own rows it makes the entries alone: they are added where those of all ranks are (sp.collect).
+// sparseWeights makes a sparse table of n x m. It orders the entries by row, and adds entries at the same
+// place in their order. For the own rows of a rank it only makes the entries. sp.collect adds those of all
+// ranks.
 func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	all := c
 	if all.Hi > all.Lo {
@@ -277,7 +278,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	return nil
 }
 
-// rowsOf is a call with rows lo..hi-1 of its operands, which are dense.
+// rowsOf returns a call with rows lo..hi-1 of the operands of c, which are dense.
 func rowsOf(c *op.Call, lo, hi int) *op.Call {
 	part := *c
 	part.In, part.Lo, part.Hi = make([]value.Value, len(c.In)), 0, 0

@@ -60,8 +60,9 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestTurns makes tables by windows of rows, of which each continues the table of the one before, and compares
-// the last with the definition of the whole table. Some windows are empty, and some calls have a wrong code.
+// TestTurns makes tables by windows of rows, of which each continues the table of the one before, and
+// compares the last with the definition of the whole table. Some windows are empty, and some calls have a
+// wrong code.
 func TestTurns(t *testing.T) {
 	defs := define.Resolved(Rows())
 	r := rand.New(rand.NewPCG(7, 8))

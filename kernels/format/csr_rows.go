@@ -50,8 +50,8 @@ func HasRows(path string, o Options) bool {
 	})
 }
 
-// GraphRows is HasRows of the square matrix of a graph, with a checksum and without values. It also counts the edges
-// of each vertex, and finds all mistakes of the file.
+// GraphRows is HasRows of the square matrix of a graph, with a checksum and without values. It also counts
+// the edges of each vertex, and finds all mistakes of the file.
 func GraphRows(path string, o Options) (k Kept, ok bool) {
 	return k, csrParts(path, o, func(in *input, h csrLayout) error {
 		if h.Rows != h.Cols || !h.summed || h.Elem != types.Bool || in.holds(0, "the rows", 28*float64(h.Rows), 0) != nil {
@@ -127,9 +127,9 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 	return Entries{Sum: h.Sum32(), Bytes: n, To: bytesOf(cols.n)}, err
 }
 
-// columnCount counts how often each column occurs among the numbers in bytes From..To-1 of what is written to it.
-// at is the next byte, and rest the beginning of a number. It fails for a number that is no column, or that is not
-// above the one before in its row.
+// columnCount counts how often each column occurs among the numbers in bytes From..To-1 of what is written to
+// it. at is the next byte, and rest the beginning of a number. It fails for a number that is no column, or
+// that is not above the one before in its row.
 type columnCount struct {
 	Task
 	at   int64
@@ -175,8 +175,8 @@ func (c *columnCount) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// seek finds the row of the first column that will be written, which is the one of an entry. Of pointers that do not
-// ascend it finds any.
+// seek finds the row of the first column that will be written, which is the one of an entry. Of pointers that
+// do not ascend it finds any.
 func (c *columnCount) seek(entry int64) {
 	c.entry = entry
 	number := func(at int64, n int) int64 {

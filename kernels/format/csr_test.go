@@ -166,8 +166,9 @@ func TestRowsOfCSR(t *testing.T) {
 	}
 }
 
-// Ranks that share the blocks of a graph find the mistakes of a .csr with the right checksums: pointers that do not
-// ascend or end elsewhere, columns that do not ascend in a row or are none. Of a sound one they count the edges.
+// Ranks that share the blocks of a graph find the mistakes of a .csr with the right checksums: pointers that
+// do not ascend or end elsewhere, columns that do not ascend in a row or are none. Of a sound one they count
+// the edges.
 func TestGraphRowsFindMistakes(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	for try := range 300 {

@@ -66,17 +66,17 @@ func (c Task) Told(parts []Entries) Entries {
 	return t
 }
 
-// Kept describes a sparse matrix whose entries several processes keep. Of a graph, ByRow and ByCol hold how many
-// edges begin and end at each vertex, equal edges included.
+// Kept describes a sparse matrix whose entries several processes keep. Of a graph, ByRow and ByCol hold how
+// many edges begin and end at each vertex, equal edges included.
 type Kept struct {
 	Header
 	ByRow, ByCol []float64
 }
 
 // Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges or of a
-// square pattern, together with other processes (Options.Share). Each process keeps the entries that it reads. ok is false
-// if they have not done so, or if the file has a mistake: the caller then reads the file alone, which
-// reports the mistake.
+// square pattern, together with other processes (Options.Share). Each process keeps the entries that it
+// reads. ok is false if they have not done so, or if the file has a mistake: the caller then reads the file
+// alone, which reports the mistake.
 func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	ext := extension(path, o)
 	market, cause := !graph || ext == "mtx", Edges

@@ -269,8 +269,8 @@ func syrkInto[T dense.Factor](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, s
 	}
 }
 
-// integers is the kernels of products of integers modulo 2^64. The order of terms is free there; row by row is
-// fast enough for what integers are used for (counts, paths), about 1 G multiply-adds a second.
+// integers is the kernels of products of integers modulo 2^64. The order of terms is free there; row by row
+// is fast enough for what integers are used for (counts, paths), about 1 G multiply-adds a second.
 func integers() Solver[int64] {
 	grid := func(x []int64, ld, rows, cols int) dense.Grid[int64] {
 		return dense.Grid[int64]{Rows: rows, Cols: cols, LD: ld, X: x}

@@ -60,7 +60,7 @@ func panelGridOf(c *op.Call) PanelGrid {
 	return p
 }
 
-// beginPanels begins the loop. before makes the rows of a factor; nil: they are there.
+// beginPanels begins the loop. before makes the rows of a factor; nil: the factor is stored.
 func (l *Linear) beginPanels(c *op.Call, workers int, before *rowsBefore) op.LoopBody {
 	switch c.Type.Elem {
 	case types.F64:

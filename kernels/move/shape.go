@@ -136,8 +136,8 @@ func reshapeRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-// reshapeRect makes a window of a reshape: what is in one row both of the operand and of the window is copied at a
-// time. Rows without gaps are one.
+// reshapeRect makes a window of a reshape. It copies runs of elements that are in one row of the operand and
+// in one row of the window. Matrices without gaps between rows are copied at once.
 func reshapeRect(c *op.Call, w window.Rect) {
 	out, a := *c.Result(), *c.Dense(0)
 	if w.Cols == out.Cols && out.Stride == out.Cols && a.Stride == a.Cols {
@@ -283,7 +283,7 @@ func reverseRect(c *op.Call, w window.Rect) {
 	}
 }
 
-// fewCols is the most columns of rows that are copied element by element.
+// fewCols is the most columns for which reverse copies column by column.
 const fewCols = 6
 
 func reverseInto[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect) {

@@ -1,11 +1,11 @@
 package nest
 
-// This file makes a batch of rounds of a loop in one call. The loop is a nest of one point. Its operands are the
-// carried values, the other values that the body reads, and the most rounds to make. Its results are the carried
-// values after these rounds.
+// This file makes a batch of rounds of a loop in one call. The loop is a nest of one point. Its operands are
+// the carried values, the other values that the body reads, and the most rounds to make. Its results are the
+// carried values after these rounds.
 //
-// A call whose check fails changes nothing. Shorter calls follow until a single round fails. An interpreter makes
-// that round: it reports the error, or succeeds where only the words of an exact sum were too few.
+// A call whose check fails changes nothing. Shorter calls follow until a single round fails. An interpreter
+// makes that round: it reports the error, or succeeds where only the words of an exact sum were too few.
 
 import (
 	"slices"
@@ -24,16 +24,16 @@ const (
 	// mostHeld is the most elements of a matrix in a nest of one point, which computes an element at a time.
 	// Loops over the elements are faster for larger matrices.
 	mostHeld = 64
-	// firstRounds is the number of rounds of the first call. The next call makes four times as many rounds if a
-	// call takes less than batchTime. Progress is reported between calls.
+	// firstRounds is the number of rounds of the first call. The next call makes four times as many rounds if
+	// a call takes less than batchTime. Progress is reported between calls.
 	firstRounds = 256
 	batchTime   = 50 * time.Millisecond
 	// mostRounds is the most rounds of a call.
 	mostRounds = 1 << 40
 )
 
-// batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is safe for
-// concurrent use.
+// batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is safe
+// for concurrent use.
 type batchCode struct {
 	a     *op.Action
 	known []writer                     // see Stages
@@ -60,8 +60,8 @@ func (c *batchCode) form(words int) *batchForm {
 	})
 }
 
-// write writes loop a. The operands are the arguments of the loop's body, followed by the most rounds to make. Result
-// i is a row of all elements of carried value i.
+// write writes loop a. The operands are the arguments of the loop's body, followed by the most rounds to
+// make. Result i is a row of all elements of carried value i.
 func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	// The nest checks subscripts itself, because a launch knows no bounds of values that the rounds compute.
 	x := NewBuilder(Form{Words: words})
@@ -89,8 +89,8 @@ func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	return loop.Merge(x.Done())
 }
 
-// batchOf returns loop a as a nest of one point, or nil if stages or single actions run it. known[i] writes operand i
-// of a into a nest, see Stages.
+// batchOf returns loop a as a nest of one point, or nil if stages or single actions run it. known[i] writes
+// operand i of a into a nest, see Stages.
 func batchOf(a *op.Action, known []writer) *batchCode {
 	for _, in := range a.Bodies {
 		if !fewNumbers(in) {
@@ -138,8 +138,8 @@ type batch struct {
 	odd  int            // the index in out of the last call that succeeded
 }
 
-// worthwhile reports whether the remaining rounds pay for a compilation: they run at least from actions. If their
-// number is unknown (left < 0), a tenth of from actions must have been run already.
+// worthwhile reports whether the remaining rounds pay for a compilation: they run at least from actions. If
+// their number is unknown (left < 0), a tenth of from actions must have been run already.
 func (l *batch) worthwhile(left, from int64) bool {
 	if left < 0 {
 		return 10*l.seen.Add(l.work) >= from
@@ -147,9 +147,10 @@ func (l *batch) worthwhile(left, from int64) bool {
 	return left >= from/l.work
 }
 
-// rounds makes up to left rounds, or any number if left is negative. args are the values that the body reads; rounds
-// sets the first carried of them. It returns the number n of rounds made. ended reports that the condition of the
-// loop holds. If it does not and n is below left, the caller makes the next round. rounds fails with op.ErrStopped.
+// rounds makes up to left rounds, or any number if left is negative. args are the values that the body reads;
+// rounds sets the first carried of them. It returns the number n of rounds made. ended reports that the
+// condition of the loop holds. If it does not and n is below left, the caller makes the next round. rounds
+// fails with op.ErrStopped.
 func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) (n int64, ended bool, err error) {
 	given := left >= 0
 	for !l.none {
@@ -220,8 +221,9 @@ func (l *batch) operands(f *batchForm, args []value.Value) {
 	}
 }
 
-// call makes up to most rounds and sets the first carried values of args, after operands. It returns the number of
-// rounds made, or -1 if a check failed. It fails with op.ErrStopped, or if no target runs the nest on these operands.
+// call makes up to most rounds and sets the first carried values of args, after operands. It returns the
+// number of rounds made, or -1 if a check failed. It fails with op.ErrStopped, or if no target runs the nest
+// on these operands.
 func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, c *op.Call) (done int64, err error) {
 	for i, o := range f.operands {
 		if o.Register == len(args) {

@@ -147,9 +147,9 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 
-// rows returns the results of a branch with matrices that are too large to be held, or of any branch with matrices in
-// a nest that computes one element a point. Each element is chosen where it is read. rows returns nil if the branch has
-// no such matrix, or if a side does more than move and combine elements, or may fail.
+// rows returns the results of a branch with matrices that are too large to be held, or of any branch with
+// matrices in a nest that computes one element a point. Each element is chosen where it is read. rows returns
+// nil if the branch has no such matrix, or if a side does more than move and combine elements, or may fail.
 func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
 	sides, fine := [2][]Ref{}, true
 	for k, b := range a.Bodies {

@@ -115,8 +115,8 @@ func (t *terms) parts() int64 {
 	return 1
 }
 
-// leastSquare is the least square whose rounding error is itself a float. Smaller squares lose bits of it to underflow.
-// They are left out of a sum that is larger by far.
+// leastSquare is the least square whose rounding error is itself a float. Smaller squares lose bits of it to
+// underflow. They are left out of a sum that is larger by far.
 const leastSquare = 0x1p-900
 
 // add is the state after one more contribution.

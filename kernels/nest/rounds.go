@@ -1,7 +1,7 @@
 package nest
 
-// This file runs the loops of a body. Two interpreters alternate, because a round reads the results of the round
-// before it.
+// This file runs the loops of a body. Two interpreters alternate, because a round reads the results of the
+// round before it.
 
 import (
 	"flow/ir/loop"
@@ -220,8 +220,8 @@ func planOf(b *op.Body) *bodyPlan {
 	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*bodyPlan)
 }
 
-// LoopsIn lists the nests that run the loops and branches in a body, for listings. why is the reason why some loop is
-// no nest of many rounds; "" if there is none.
+// LoopsIn lists the nests that run the loops and branches in a body, for listings. why is the reason why some
+// loop is no nest of many rounds; "" if there is none.
 func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {
 	for k := range b.Acts {
 		a := &b.Acts[k]

@@ -49,7 +49,8 @@ type Stages struct {
 	// these stages. They run after all other actions, in this order.
 	over []int
 	last []int
-	// tiny reports, by last action, a stage of numbers: see numbers.go. gives lists the registers that it sets.
+	// tiny reports, by last action, a stage of numbers: see numbers.go. gives lists the registers that it
+	// sets.
 	tiny  []bool
 	gives [][]int
 	code  []stageCode

@@ -14,8 +14,8 @@ const (
 	stageActions = 800
 )
 
-// apart reports whether a loop is estimated to be faster by stages than as a nest of one point, which computes an
-// element at a time.
+// apart reports whether a loop is estimated to be faster by stages than as a nest of one point, which
+// computes an element at a time.
 func apart(a *op.Action) bool {
 	ops, apart := 0.0, 0.0
 	for _, b := range a.Bodies {

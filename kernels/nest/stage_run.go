@@ -182,7 +182,8 @@ func (s *Stages) worthwhile(k int, from int64) bool {
 	return s.code[k].seen.Add(int64(ops)) >= 10*from
 }
 
-// begin makes r an unbound loop with this code. gives lists the registers of b that it sets; nil: it computes a matrix.
+// begin makes r an unbound loop with this code. gives lists the registers of b that it sets; nil: it computes
+// a matrix.
 func (r *stageRect) begin(code *SpaceRect, b *op.Body, gives []int) {
 	r.SpaceRect, r.part = code, [2][2]int{{0, code.Rows}, {0, code.Cols}}
 	for _, g := range gives {

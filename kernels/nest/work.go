@@ -11,7 +11,8 @@ const (
 	countedRounds = 1 << 16
 )
 
-// ActionsOf estimates the number of actions of one run of body b. An element of a matrix counts as one action.
+// ActionsOf estimates the number of actions of one run of body b. An element of a matrix counts as one
+// action.
 func ActionsOf(b *op.Body) int {
 	n, elements := 0, elementsOf(b)
 	for k := range b.Acts {
@@ -31,8 +32,8 @@ func ActionsOf(b *op.Body) int {
 	return n
 }
 
-// elementsOf estimates the number of elements of each register of a body. A matrix of unknown size is taken to have half
-// of the elements of the largest operand that it is computed from.
+// elementsOf estimates the number of elements of each register of a body. A matrix of unknown size is taken
+// to have half of the elements of the largest operand that it is computed from.
 func elementsOf(b *op.Body) []int {
 	n := make([]int, len(b.Args)+len(b.Acts))
 	for r := range n {

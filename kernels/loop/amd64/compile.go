@@ -15,8 +15,8 @@ type Code struct {
 	Scratch int
 	// Words is the length of the block of arguments.
 	Words int
-	// Fuel is the fuel of a call. A round of the cheapest inner loop takes 1, so that a call takes some 20 us at
-	// most. The rest of it is in the block when the call returns.
+	// Fuel is the fuel of a call. A round of the cheapest inner loop takes 1, so that a call takes some 20 us
+	// at most. The rest of it is in the block when the call returns.
 	Fuel int
 	// Points is how many points of a row are evaluated at a time.
 	Points int

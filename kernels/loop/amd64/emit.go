@@ -34,8 +34,8 @@ type maker struct {
 	start  Label
 	resume []suspension
 	uses   []Reg // of the step that is being written
-	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end. fuel is that of
-	// the loop that ends now.
+	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end. fuel
+	// is that of the loop that ends now.
 	roundFuel []int
 	fuel      int
 	// held is 1 + the number of the counter whose index is in counterReg, or 0.

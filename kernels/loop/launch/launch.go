@@ -268,8 +268,8 @@ func (l *Loop) variant(made map[layout]*variant, lay layout, levels int) (*varia
 	return v, v.err
 }
 
-// wordsOf returns the words of an operand or result: address, bytes from row to row, rows, columns; of a scalar its
-// word.
+// wordsOf returns the words of an operand or result: address, bytes from row to row, rows, columns; of a
+// scalar its word.
 func wordsOf(v value.Value) (w [wordsOfOperand]uint64) {
 	switch v := v.(type) {
 	case *value.Dense:
@@ -306,8 +306,8 @@ type Worker struct {
 	args []uint64
 	keep []byte // scratch memory
 	fuel uint64
-	// points is the number of points that machine code evaluates at a time. rounds is the fuel that it has taken,
-	// see Rounds.
+	// points is the number of points that machine code evaluates at a time. rounds is the fuel that it has
+	// taken, see Rounds.
 	points int
 	rounds int64
 
@@ -355,9 +355,9 @@ func (w *Worker) Points() int {
 	return w.points
 }
 
-// Rounds returns the number of rounds of loops that machine code has made so far, loops over points included. A
-// round evaluates several points at a time. A long round counts as the number of rounds of the cheapest inner loop
-// that take as long.
+// Rounds returns the number of rounds of loops that machine code has made so far, loops over points included.
+// A round evaluates several points at a time. A long round counts as the number of rounds of the cheapest
+// inner loop that take as long.
 func (w *Worker) Rounds() int64 { return w.rounds }
 
 // Free gives the worker's memory to the next execution.
