@@ -75,8 +75,8 @@ func TestMistakesInWholeFiles(t *testing.T) {
 	}
 }
 
-// A .csr of which each rank reads its own rows is refused with the words of one rank if it is damaged
-// anywhere, cut off or not square. Ranks print the same of a whole one.
+// Ranks that read their own rows of a .csr refuse it with the words of one rank if it is damaged anywhere, cut
+// off or not square. They print the same of a whole one.
 func TestDamagedGraphs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.csr")
 	for _, made := range []string{"rand_graph(3000, 60000, seed = 2)", "rand_sparse(2000, 3000, 0.02, seed = 1)", "rand_sparse(3000, 3000, 0.02, seed = 1)"} {

@@ -50,8 +50,8 @@ func TestByRows(t *testing.T) {
 	}
 }
 
-// TestReductionsOfOneColumn: the result of the rows of one column may lie in the memory of that column. Another
-// reduction of the column reads its elements nevertheless.
+// TestReductionsOfOneColumn: the result of the rows of one column may lie in the memory of that column.
+// Another reduction of the column reads its elements nevertheless.
 func TestReductionsOfOneColumn(t *testing.T) {
 	table := tinyTable(t)
 	names := strings.Fields("rowsum rowmean rowmin rowmax rowvar rowstddev rownorm")

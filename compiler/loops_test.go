@@ -262,8 +262,8 @@ func TestRangesOfKnownSize(t *testing.T) {
 	}
 }
 
-// TestElementsOfDrawnMatrices: the points of a loop draw the elements of a constructor that they alone read, also
-// if all points read the same one. Rules would have made that one a constant.
+// TestElementsOfDrawnMatrices: the points of a loop draw the elements of a constructor that they alone read,
+// also if all points read the same one. Rules would have made that one a constant.
 func TestElementsOfDrawnMatrices(t *testing.T) {
 	const text = `x = ones(1, 2) * 1
 	 emit parfor i in 0..1 {

@@ -30,7 +30,7 @@ var topLoops = []string{
 	 emit s
 	 emit u
 	 emit tie`,
-	// Many rounds of a call, of which single rounds fail a check: their sums need more words.
+	// A call makes many rounds. Single rounds fail a check, because their sums need more words.
 	`iterate v = [1.0, 2.0, 0.5], s = 0.0, k = 0 times 4000 {
 	   next v = [v[1, 0], 0.5 * v[0, 0] + v[2, 0], 0.25 * v[1, 0]]
 	   b = if k % 700 == 650 { 1e300 } else { 0.0 }

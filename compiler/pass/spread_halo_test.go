@@ -7,8 +7,8 @@ import (
 	"flow/ir/plan"
 )
 
-// TestReadsThroughAnother draws two nodes of which one reads the other, and compares what each rank needs of
-// the matrix below both with what its rows read one by one. Reads are rows, stencils, reversals and elements
+// TestReadsThroughAnother draws a node that reads a matrix through another node. It compares what each rank
+// needs of the matrix with what its rows read one by one. Reads are rows, stencils, reversals and elements
 // (reshapes).
 func TestReadsThroughAnother(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

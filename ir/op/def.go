@@ -248,7 +248,7 @@ type Prepare struct {
 }
 
 // RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the input if Per
-// is 1, and otherwise elements, of which a row of the input has Per.
+// is 1. Otherwise it counts elements, and a row of the input has Per elements.
 type RowSpan struct{ By, Lo, Hi, Per int }
 
 // Scan is how ranks share the rows of a running reduction. Each rank makes a window of rows (WindowOf).

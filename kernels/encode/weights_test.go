@@ -60,8 +60,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestTurns makes tables by windows of rows, of which each continues the table of the one before, and
-// compares the last with the definition of the whole table. Some windows are empty, and some calls have a
+// TestTurns makes tables by windows of rows. Each window continues the table of the one before. The test
+// compares the last table with the definition of the whole one. Some windows are empty, and some calls have a
 // wrong code.
 func TestTurns(t *testing.T) {
 	defs := define.Resolved(Rows())

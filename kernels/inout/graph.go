@@ -118,7 +118,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	return r.head.Type(), r.err
 }
 
-// graphRows is format.GraphRows, of which several processes read blocks.
+// graphRows is format.GraphRows for several processes: each reads its own blocks.
 func (f *fileCache) graphRows(path string, o format.Options) (x format.Kept, ok bool) {
 	if f.in.Share == nil {
 		return x, false

@@ -63,10 +63,10 @@ func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: parts}
 }
 
-// iterated writes the rounds of loop a on the operands in, and returns the carried values after the last round. At most
-// *most rounds are made; nil: any number. With most, iterated also returns how many rounds a loop with a condition
-// makes: times if counters tell the number, which *most must not exceed, else made, the number before the condition
-// held. Otherwise made is NoVal and times is nil.
+// iterated writes the rounds of loop a on the operands in, and returns the carried values after the last round.
+// The loop makes at most *most rounds, or any number if most is nil. With most, iterated also returns how many
+// rounds a loop with a condition makes. If counters tell the number, it is times, and *most must not exceed it.
+// Else it is made, the number before the condition held. What does not apply is NoVal or nil.
 func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.Lin) (out []Ref, made loop.Val, times *roundCount) {
 	n := a.Attrs.Int("carry")
 	made = loop.NoVal

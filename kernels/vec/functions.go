@@ -4,8 +4,8 @@ package vec
 
 import "math"
 
-// scaled is p * 2^n rounded once, for p that is 0 or near 1 and an integral |n| < 2046: by two factors, the
-// first of which makes no subnormal number.
+// scaled is p * 2^n rounded once, for p that is 0 or near 1 and an integral |n| < 2046. It multiplies by two
+// factors, and the first one makes no subnormal number.
 func scaled(p, n float64) float64 {
 	bits := math.Float64bits(n+0x1.8p52) - (0x4338000000000000 - 2046)
 	half := bits >> 1

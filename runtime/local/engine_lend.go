@@ -120,7 +120,7 @@ func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
 	return e.touching(s, t, 0, t.Rows)
 }
 
-// touching lends memory for a t, of which rows lo..hi-1 are touched.
+// touching lends memory for a t and touches its rows lo..hi-1.
 func (e *Engine) touching(s *workerState, t types.Type, lo, hi int) (*value.Dense, error) {
 	b, err := e.buffers.GetPart(t.Bytes(), (hi-lo)*(t.Bytes()/max(1, t.Rows)))
 	if err != nil {
