@@ -21,7 +21,7 @@ func ctableOfWeights() *op.Def {
 		Name: "ctable.weights", Word: "ctable",
 		Doc: "ctable with weights is the sum of weights[i] over the rows i in which a is p and b is q, at (p, q): added in the order of the rows, in " +
 			"the type of the weights (i64 of bool). With crop = true codes that are not below n or m, and negative ones, leave their row out instead " +
-			"of failing the run; without weights each row counts 1.",
+			"of failing the run; without weights each row counts 1. weights and crop are given by name, and n and m beside them.",
 		Args: []op.Arg{{Name: "a", Doc: "codes, a column"}, {Name: "b", Doc: "codes, a column as long"},
 			{Name: "weights", Optional: true, Doc: "numbers, a column as long"},
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
