@@ -33,7 +33,7 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 	in.Share = func(c format.Task) (all format.Answer, err error) {
 		file, err := dist.InputOf(c.Path, "", false)
 		switch few := err != nil || c.Blocks() < 2*comm.Size(); {
-		case few && c.Keep:
+		case few && c.Keep && !c.Sum:
 			return all, errNotKept
 		case few:
 			return c.All()
@@ -52,7 +52,7 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 			lo, hi := op.Window(rank+1, comm.Size(), c.Blocks())
 			var part format.Answer
 			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part.Spans)+len(part.Parts) == 0 {
-				if c.Keep {
+				if c.Keep && !c.Sum {
 					return all, errNotKept
 				}
 				if part, err = c.Range(lo, hi); err != nil { // its file is another one, or there is none

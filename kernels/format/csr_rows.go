@@ -97,7 +97,7 @@ func (in *input) summed(o Options, h csrLayout, cols int) ([]Entries, error) {
 		return nil, nil
 	}
 	block := max(leastBlock, (h.end()-h.at)/mostBlocks+3) &^ 3 // whole numbers of columns
-	a, err := o.share(Task{Path: in.file, Size: h.end(), Begin: h.at, Block: block, Sum: true, Cols: cols, From: h.cols(), To: h.values()})
+	a, err := o.share(Task{Path: in.file, Size: h.end(), Begin: h.at, Block: block, Sum: true, Keep: cols > 0, Graph: cols > 0, Cols: cols, From: h.cols(), To: h.values()})
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 		to = io.MultiWriter(h, &cols)
 	}
 	n, err := io.Copy(to, r)
-	return Entries{Sum: h.Sum32(), Bytes: n, To: bytesOf(cols.n)}, err
+	return Entries{Sum: h.Sum32(), Bytes: n, To: bytesOf(cols.n), Col: c.cols}, err
 }
 
 // columnCount counts how often each column occurs among the numbers in bytes From..To-1 of what is written to
@@ -147,11 +147,15 @@ func (c *columnCount) Write(p []byte) (int, error) {
 	if lo < hi && c.rows == nil {
 		c.seek((c.at + lo - c.From) / 4)
 	}
+	at := c.at + lo
 	c.at += int64(len(p))
 	if lo >= hi {
 		return len(p), nil
 	}
 	text := p[lo:hi]
+	if c.cols != nil {
+		copy(c.cols[at-c.From:], text)
+	}
 	if len(c.rest) > 0 {
 		text = append(c.rest, text...)
 	}
@@ -268,6 +272,55 @@ func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
 		return part.Check()
 	}) {
 		return nil, errUncut
+	}
+	return m, nil
+}
+
+// GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are empty.
+// parts are what this process has kept of the blocks first..last-1 of a task of GraphRows. The result shares
+// their memory. Columns of other blocks are read. The error says that this failed, not where.
+func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, last int) (*value.CSR, error) {
+	if len(parts) == 0 || len(parts[0].Col) == 0 || len(lengths) != c.Cols {
+		return nil, errUncut
+	}
+	m := value.NewCSR(types.Bool, c.Cols, c.Cols, 0)
+	m.Col = of[int32](parts[0].Col)
+	at := int64(0)
+	for i, n := range lengths {
+		if i == lo {
+			for k := range m.Ptr[:lo+1] {
+				m.Ptr[k] = at
+			}
+		}
+		if at += int64(n); i >= lo {
+			m.Ptr[i+1] = at
+		}
+		if i >= hi {
+			m.Ptr[i+1] = m.Ptr[hi]
+		}
+	}
+	file, err := openCounted(c.Path, c.read)
+	if err != nil {
+		return nil, err
+	}
+	defer file.file.Close()
+	place := func(block int) int64 { // of the first entry in a block
+		return (min(max(c.Begin+int64(block)*c.Block, c.From), c.To) - c.From) / 4
+	}
+	begin, end := m.Ptr[lo], m.Ptr[hi]
+	missing := [][2]int64{{begin, min(end, place(first))}, {max(begin, place(last)), end}}
+	for _, x := range missing {
+		if x[0] >= x[1] {
+		} else if _, err := file.ReadAt(bytesOf(m.Col[x[0]:x[1]]), c.From+4*x[0]); err != nil {
+			return nil, err
+		}
+	}
+	row := func(entry int64) int { return sort.Search(m.Rows, func(i int) bool { return m.Ptr[i+1] > entry }) }
+	for _, x := range missing {
+		if x[0] >= x[1] {
+		} else if from := row(x[0]); m.View(from, row(x[1]-1)+1-from).Check() != nil {
+			return nil, errUncut
+		}
 	}
 	return m, nil
 }

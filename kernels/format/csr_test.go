@@ -208,16 +208,72 @@ func TestGraphRowsFindMistakes(t *testing.T) {
 			binary.LittleEndian.PutUint64(pointer(0), math.MaxUint64)
 		}
 		path := put(t, "g.csr", string(binary.LittleEndian.AppendUint32(file, crc32.Checksum(file[44:], csrTable()))))
-		k0, ok := GraphRows(path, Options{Share: func(task Task) (Answer, error) {
+		var task Task
+		k0, ok := GraphRows(path, Options{Share: func(c Task) (Answer, error) {
+			task = c
 			task.Block = 4 * (1 + r.Int64N(60))
 			return inRanges(r, task)
 		}})
-		_, err := ReadGraph(path, Options{})
+		g, err := ReadGraph(path, Options{})
 		if ok != (err == nil) {
 			t.Errorf("try %d: ranks find a graph: %v; one process: %v", try, ok, err)
 		}
 		if ok && (!slices.Equal(k0.ByRow, out) || !slices.Equal(k0.ByCol, in)) && try%6 != 4 {
 			t.Errorf("try %d: other counts of edges", try)
+		}
+		if ok && g.NNZ() > 0 {
+			keptRows(t, r, task, k0.ByRow, g)
+		}
+	}
+}
+
+// keptRows compares rows of the graph g with those that a process makes of the blocks that it has kept. It
+// then damages the columns in the file. Only rows with all columns kept can be had of it.
+func keptRows(t *testing.T, r *rand.Rand, task Task, lengths []float64, g *value.CSR) {
+	t.Helper()
+	whole, err := os.ReadFile(task.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		first := r.IntN(task.Blocks() + 1)
+		last := first + r.IntN(task.Blocks()-first+1)
+		kept, err := task.Range(first, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo := r.IntN(g.Rows)
+		hi := lo + 1 + r.IntN(g.Rows-lo)
+		damaged := r.IntN(2) == 0
+		if text := slices.Clone(whole); damaged {
+			for k := range text[task.From:task.To] {
+				text[int(task.From)+k] = 0xff
+			}
+			if err := os.WriteFile(task.Path, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := task.GraphOf(lengths, lo, hi, kept.Parts, first, last)
+		place := func(block int) int64 {
+			return (min(task.Begin+int64(block)*task.Block, task.Size) - task.From) / 4
+		}
+		some := g.Ptr[hi] > g.Ptr[lo]
+		inside := max(0, place(first)) <= g.Ptr[lo] && g.Ptr[hi] <= place(last)
+		if want := !damaged || !some || inside; (err == nil) != want {
+			t.Fatalf("rows %d..%d of blocks %d..%d: %v; damaged: %v", lo, hi, first, last, err, damaged)
+		}
+		for i := 0; err == nil && i < g.Rows; i++ {
+			cols, _ := m.Row(i)
+			want, _ := g.Row(i)
+			if i < lo || i >= hi {
+				want = nil
+			}
+			if fmt.Sprint(cols) != fmt.Sprint(want) {
+				t.Fatalf("rows %d..%d of blocks %d..%d: row %d is %v, want %v", lo, hi, first, last, i, cols, want)
+			}
+		}
+		if err := os.WriteFile(task.Path, whole, 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/memory"
 )
 
 // Cuts are places of a CSV at which records begin.
@@ -44,12 +45,13 @@ type Task struct {
 	Names              bool    // the first line of edges may hold names
 	Market             *Market // the entries of this Matrix Market file
 	Sum                bool    // the checksum of the bytes
-	Keep               bool    // each process keeps the entries that it reads and answers with their Told
+	Keep               bool    // each process keeps the entries, or columns of a sum, that it reads and answers with their Told
 	Graph              bool    // the entries of a Matrix Market file are edges
 	Cols               int     // of a sum: the bytes From..To-1 are numbers of columns below it, which are counted
 	From, To           int64
 
 	read *atomic.Int64 // as in Options
+	cols []byte        // of a sum that is kept: room for the bytes From..To-1
 }
 
 // Answer is what a task has read of some blocks, in the order of the file.
@@ -169,6 +171,9 @@ func (c Task) Range(lo, hi int) (a Answer, err error) {
 		a.Parts = make([]Entries, workers)
 	} else {
 		a.Spans = make([]Span, hi-lo)
+	}
+	if c.Sum && c.Keep && memory.Reserve(c.To-c.From) == nil {
+		c.cols = bytesOf(memory.Fresh[int32](int(c.To-c.From) / 4)) // pages without blocks of this process take no memory
 	}
 	errs := make([]error, workers)
 	var all sync.WaitGroup

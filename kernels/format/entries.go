@@ -35,9 +35,21 @@ type Entries struct {
 func (e *Entries) count() int { return max(e.Count, len(e.F64)/8, len(e.I64)/8, len(e.Row)/4) }
 
 // Told returns what other processes need to know of parts that this one keeps: the number of entries and
-// lines, the largest vertex and, of edges, how many begin and end at each vertex.
+// lines, the largest vertex and, of edges, how many begin and end at each vertex. Of a sum it returns the sum
+// and the entries of each column.
 func (c Task) Told(parts []Entries) Entries {
 	t := Entries{Most: -1}
+	if c.Sum {
+		n := make([]int32, c.Cols)
+		for _, e := range parts {
+			t.Sum, t.Bytes = joinSums(t.Sum, e.Sum, e.Bytes), t.Bytes+e.Bytes
+			for j, k := range of[int32](e.To) {
+				n[j] += k
+			}
+		}
+		t.To = bytesOf(n)
+		return t
+	}
 	for _, e := range parts {
 		if t.Count += e.count(); e.Most > t.Most {
 			t.Most, t.Widest = e.Most, t.Lines+e.Widest

@@ -135,6 +135,11 @@ func (f *fileCache) sparseRows(c *op.Call, path string, o format.Options, k file
 	if !known || !r.summed {
 		return nil
 	}
+	if k.kind == graphFile {
+		if m := f.in.graphOf(c.Attrs.Str("path"), o, k, c.Lo, c.Hi); m != nil {
+			return m
+		}
+	}
 	m, err := format.ReadRows(path, o, c.Lo, c.Hi)
 	if err != nil {
 		return nil
