@@ -28,6 +28,22 @@ emit X[:, 2..=1 by -1] * 2
 emit reverse(X[7..8, :])
 iterate Y = X times 3 { next Y = reverse(Y * 0.5) + X }
 emit Y`, 17, 0},
+	{"every so many rows", `X = randn(61, 6, seed = 1) * 2
+emit X[0.. by 2, :] + 1
+emit X[1.. by 3, 0.. by 2] * 2
+emit X[-2.. by -5, -1.. by -2] - 1
+emit X[50..4 by -7, 1..5] * 3
+emit (X + 1)[2..33 by 4, 5] + 2
+emit X[0..-1 by 2, :] - X[1.. by 2, :]
+emit colsum((X[0.. by 2, :] + 3)[1.. by 3, :])
+emit X[60..=60 by 4, :]
+iterate Y = X, d = 0.0 times 3 {
+  half = Y[0.. by 2, :] * 0.5
+  next d = sum(half)
+  next Y = rbind(half, Y[1.. by 2, :]) + X
+}
+emit Y
+emit d`, 13, 0},
 	{"the same elements in other rows", `X = randn(60, 4, seed = 1) * 2
 emit reshape(X, 120, 2) * 2
 emit reshape(X, 240, 1) + 1

@@ -38,6 +38,18 @@ emit t(X) @ (X @ (t(X) @ y))
 w = solve(t(X) @ X, t(X) @ y)
 emit w
 emit sum((y - X @ w) ^ 2)`, 4, 0},
+	{"products of too few panels for all", `X = rand(13, 3, seed = 3)
+y = rand(13, 2, seed = 4) - 0.5
+emit t(X) @ X
+emit t(X) @ y
+emit t(X[0..7, :] * 2) @ (y[3..10, :] + 1)
+emit t(f32(X * 3)) @ f32(y * 3)
+iterate W = rand(3, 2, seed = 5) times 4 {
+  H = tanh(X @ W)
+  next W = W - 0.1 * (t(X) @ (H - y))
+}
+emit W
+emit t(cbind(X[:, 0], y[:, 0])) @ cbind(y[:, 1], y[:, 0] * 2)`, 9, 0},
 	{"products of f32 and of integers", `X = f32(rand(53, 4, seed = 3))
 emit t(X) @ X
 K = i64(10 * rand(53, 4, seed = 5))

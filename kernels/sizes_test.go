@@ -89,6 +89,8 @@ var formulas = []struct {
 	{"a * a", func(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, a) }},
 	{"b * b", func(a, b *big.Int) *big.Int { return new(big.Int).Mul(b, b) }},
 	{"a * b", func(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }},
+	{"a / b, up", func(a, b *big.Int) *big.Int { return new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(a), b)) }},
+	{"b / a, up", func(a, b *big.Int) *big.Int { return new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(b), a)) }},
 	{"min", func(a, b *big.Int) *big.Int { return big.NewInt(min(a.Int64(), b.Int64())) }},
 	{"max", func(a, b *big.Int) *big.Int { return big.NewInt(max(a.Int64(), b.Int64())) }},
 }

@@ -109,19 +109,6 @@ func (l *lowerer) extent(r ast.Range) extent {
 	return x
 }
 
-// progression returns the column lo, lo + step, .. before hi for bounds that only the run knows: a
-// parfor with its index as the body.
-func (l *lowerer) progression(lo, hi val, step int, at source.Span) ir.ID {
-	r := l.newRegion()
-	var index ir.ID
-	l.within(r, func() { index = l.carry(r, types.ScalarOf(types.I64)) })
-	body, _ := trimmed(r, index)
-	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(step)}, op.Attr{Name: "names", Val: op.Str("i")})
-	id := l.g.Add(l.table.Must("parfor"), attrs, types.DenseOf(types.I64, types.Unknown, 1), l.origin(at), l.toEdge(lo, at), l.toEdge(hi, at))
-	l.g.Nodes[id].Region = body
-	return id
-}
-
 // many formats n, where the greatest uint64 means at least that.
 func many(n uint64) string {
 	if n == math.MaxUint64 {

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"cmp"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -74,15 +76,19 @@ func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 		}
 	}
 	out := x.id
-	for k, at := range []ir.ID{rows, cols} {
+	for k := range steps {
 		if steps[k] == -1 && l.typeOf(x).IsDense() {
 			by := op.MakeAttrs(op.Attr{Name: "by", Val: op.Str([...]string{"rows", "cols"}[k])})
 			out = l.add(l.table.Must("reverse"), by, e.Span(), []source.Span{e.X.Span()}, out)
-			continue
+			steps[k] = 0
 		}
-		if steps[k] != 0 {
-			at = l.strided(x, k, steps[k], e.Subs[min(k, len(e.Subs)-1)].Span())
-		}
+		steps[k] = cmp.Or(steps[k], 1)
+	}
+	if steps != [...]int{1, 1} {
+		by := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(steps[0])}, op.Attr{Name: "cols", Val: op.Int(steps[1])})
+		out = l.add(l.table.Must("stride"), by, e.Span(), []source.Span{e.X.Span()}, out)
+	}
+	for k, at := range []ir.ID{rows, cols} {
 		if at != ir.None {
 			spans := []source.Span{e.X.Span(), e.Subs[min(k, len(e.Subs)-1)].Span()}
 			out = l.add(l.table.Must([...]string{"pick.rows", "pick.cols"}[k]), nil, e.Span(), spans, out, at)
@@ -146,25 +152,3 @@ func (l *lowerer) after(v val, n int, count string, x val, at source.Span) val {
 	return l.apply(l.table.Infix("+"), nil, at, []val{v, intVal(1)}, spans)
 }
 
-// strided returns the positions 0, step, 2 step, .. of axis k of x, or for a negative step those
-// from the last one down.
-func (l *lowerer) strided(x val, k, step int, at source.Span) ir.ID {
-	t := l.typeOf(x)
-	n, count := t.Rows, "nrow"
-	if k == 1 {
-		n, count = t.Cols, "ncol"
-	}
-	if n != types.Unknown {
-		from, to := 0, n
-		if step < 0 {
-			from, to = n-1, -1
-		}
-		attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(from)}, op.Attr{Name: "b", Val: op.Int(to)}, op.Attr{Name: "step", Val: op.Int(step)})
-		return l.add(l.table.Must("seq"), attrs, at, nil)
-	}
-	from, to := intVal(0), l.size(n, count, x, at)
-	if step < 0 {
-		from, to = l.apply(l.table.Infix("-"), nil, at, []val{to, intVal(1)}, []source.Span{at, at}), intVal(-1)
-	}
-	return l.progression(from, to, step, at)
-}

@@ -224,12 +224,45 @@ func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, befo
 	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf([]plan.Need{to})}), op.Int(rows)), made)
 }
 
+// chainAttrs returns the attributes of the row that adds the terms of node id in the order of rows
+// (op.Shard.Chain), and how many rows its table has. It returns 0 if there is no such row. A product t(a) @ b
+// of floats has a table for each panel.
+func chainAttrs(g *ir.Graph, id ir.ID) (attrs *op.Attrs, rows int) {
+	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
+	rows, attrs = t.Rows, n.Attrs
+	switch panel := attrs.Int("panel"); {
+	case n.Op.Shard.Chain == "" || !dividable(t):
+		return attrs, 0
+	case n.Op.Role == op.Multiplies || n.Op.Shard.Combine == "" && n.Op.Shard.Chain == n.Op.Shard.Partial+".chain": // panels
+		if !turnedProduct(g, id) {
+			return attrs, 0
+		}
+		if terms := g.Type(in[0]).Rows; panel == 0 {
+			attrs = attrs.With("panel", op.Int(terms))
+		} else {
+			rows *= (terms-1)/panel + 1
+		}
+	case panel > 0:
+		return attrs, 0
+	}
+	return attrs, rows
+}
+
+// turnedProduct reports a product t(a) @ b of floats that has no more elements than a right factor of which
+// each rank has all, and no more rows and columns than terms.
+func turnedProduct(g *ir.Graph, id ir.ID) bool {
+	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
+	return len(in) == 2 && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.Elem.IsFloat() && dividable(g.Type(in[0])) && dividable(g.Type(in[1])) &&
+		t.Count() <= mostRight && max(t.Rows, t.Cols) <= g.Type(in[0]).Rows
+}
+
 // chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain). Ranks
 // add one after the other, so sharing takes as long as one rank. Ranks do not send rows, but each sends the
 // table once.
 func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	if n.Op.Shard.Chain == "" || n.Attrs.Int("panel") > 0 || !dividable(t) || s.statedRows(g, id) > 0 {
+	in, t := g.In(id), g.Type(id)
+	_, table := chainAttrs(g, id)
+	if table == 0 || stated(g.Nodes[id].Op) && s.statedRows(g, id) > 0 {
 		return nil, elsewise
 	}
 	rows, bytes := g.Type(in[0]).Rows, 0
@@ -241,6 +274,7 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 			bytes += t.Bytes()
 		}
 	}
+	t.Rows = table
 	reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
 	return reads, unless(bytes > 0 && (s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())), whyOrdered)
 }
@@ -252,14 +286,18 @@ func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 	for k, from := range x.old.In(id) {
 		in[k] = x.reach(from, reads[k])
 	}
-	attrs := n.Attrs.With("windows", op.Int(x.ranks)).With("by", x.unit[x.old.Type(x.old.In(id)[0]).Rows])
-	attrs = x.sharing(attrs, x.ranks*t.Rows, op.Int(t.Rows))
+	attrs, rows := chainAttrs(x.old, id)
+	attrs = attrs.With("windows", op.Int(x.ranks)).With("by", x.unit[x.old.Type(x.old.In(id)[0]).Rows])
+	attrs = x.sharing(attrs, x.ranks*rows, op.Int(rows))
 	var made []ir.ID
 	for r := range x.ranks {
 		made = append(made, x.turn(id, x.table.Must(n.Op.Shard.Chain), attrs, r, in[:len(in):len(in)], made))
 	}
-	last := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints((x.ranks-1)*t.Rows, 0, t.Rows, t.Cols)})
-	x.to[id] = x.g.Add(x.table.Must("slice"), last, t, x.old.Origin(id).NoDest(), made[x.ranks-1])
+	last := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints((x.ranks-1)*rows, 0, rows, t.Cols)})
+	x.to[id] = x.typed(id, x.table.Must("slice"), last, made[x.ranks-1])
+	if rows != t.Rows {
+		x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}), x.to[id])
+	}
 	x.shares++
 }
 

@@ -15,7 +15,8 @@ import (
 //
 //   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a factorisation or another operator
 //     that works by tiles,
-//   - read in tiles (slices that make a grid), or assembled from tiles,
+//   - read in tiles (slices that make a grid), or assembled from tiles, unless ranks share rows: columns
+//     of a table make a grid, too,
 //   - the operand or result of an operator that can be cut and has no loop: blocks are its only
 //     parallelism,
 //   - larger than mostWhole: of blocks only the live ones are in memory.
@@ -38,7 +39,9 @@ func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows boo
 		return nil
 	}
 	for id := range preferred {
-		w.mark(id)
+		if !rows {
+			w.mark(id)
+		}
 	}
 	for _, id := range large {
 		w.mark(id)
@@ -122,7 +125,7 @@ func (w *families) node(id ir.ID) {
 	}
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
-		if w.rows && (rowProduct(w.g, id) || aligned(w.g, id)) {
+		if w.rows && (rowProduct(w.g, id) || turnedProduct(w.g, id) || aligned(w.g, id)) {
 			if len(in) == 3 {
 				w.join(id, in[0])
 			}
@@ -148,7 +151,7 @@ func (w *families) node(id ir.ID) {
 		}
 	case op.ShardMove:
 		if boxes, _, ok := boxesOf(w.g, id); ok && n.Op.Role == op.Lays {
-			if grid, ok := laidGrid(boxes, t); ok && !grid.single() {
+			if grid, ok := laidGrid(boxes, t); ok && !grid.single() && !w.rows {
 				w.mark(id)
 			}
 		}

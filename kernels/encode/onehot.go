@@ -21,7 +21,7 @@ import (
 // onehots is the rows of this file.
 func onehots() []*op.Def {
 	sums := onehotSums()
-	return append([]*op.Def{onehot(), sums, onehotCounts(), chained(sums, addRowsRef, addRows)}, onehotStates()...)
+	return append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, inRows(addRowsRef), inRows(addRows))}, onehotStates()...)
 }
 
 // manyCodes is the attribute k.

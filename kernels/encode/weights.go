@@ -244,7 +244,7 @@ func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) [
 func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	all := c
 	if all.Hi > all.Lo {
-		c = rowsOf(c, all.Lo, all.Hi)
+		c = define.RowsOf(c, all.Lo, all.Hi)
 	}
 	rows := make([]int64, n+1)
 	if !eachPairs(c, func(_ int, p, q []int64) {
@@ -276,16 +276,6 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	}
 	all.Out = out
 	return nil
-}
-
-// rowsOf returns a call with rows lo..hi-1 of the operands of c, which are dense.
-func rowsOf(c *op.Call, lo, hi int) *op.Call {
-	part := *c
-	part.In, part.Lo, part.Hi = make([]value.Value, len(c.In)), 0, 0
-	for k := range c.In {
-		part.In[k] = c.Dense(k).View(lo, 0, hi-lo, c.Dense(k).Cols)
-	}
-	return &part
 }
 
 // roomForTable makes an n x m table if the codes determine its size. It fails with CodeMemory if this is

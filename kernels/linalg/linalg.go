@@ -68,7 +68,7 @@ func (l *Linear) contractions() []*op.Def {
 			Along:    rowsOfLeft,
 			Ref:      MatmulRef,
 			Laws:     op.Pure | op.Total,
-			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm"},
+			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm", Chain: "matmul.stack.chain"},
 			Rate:     "gemm",
 			Cost:     func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 			Kernel:   l.matmul,

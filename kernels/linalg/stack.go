@@ -15,70 +15,145 @@ import (
 
 // stacks is the rows of this file.
 func (l *Linear) stacks() []*op.Def {
-	return []*op.Def{
-		{
-			Name: "matmul.stack", Hidden: true,
-			Doc:  "matmul.stack is the products of the panels of matmul.panels, one below the other.",
-			Args: []op.Arg{{Name: "a", Doc: "k x n"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), {Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
-			Type: func(s *op.Sig) (types.Type, error) {
-				t, err := matmulType(s)
-				if err != nil {
-					return t, err
-				}
-				return StackOf(s, t)
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				return StackRef(c, func(from, to int) (value.Value, error) {
-					a, b := c.Dense(0), c.Dense(1)
-					in := []value.Value{a.View(from, 0, to-from, a.Cols), b.View(from, 0, to-from, b.Cols)}
-					return MatmulRef(&op.Call{In: in, Attrs: c.Attrs, Type: types.DenseOf(c.Type.Elem, a.Cols, b.Cols)})
-				})
-			},
-			Laws: op.Pure | op.Total,
-			Rate: "gemm",
-			Cost: func(s *op.Sig, out types.Type) op.Work {
-				return productWork(s, s.In[0], types.DenseOf(out.Elem, s.In[0].Cols, out.Cols))
-			},
-			Loop: &op.Loop{
-				Rows: func(s *op.Sig, out types.Type) int {
-					if !s.Attrs.Bool("ta") || s.Attrs.Bool("tb") { // the terms are no rows
-						return 0
-					}
-					return out.Rows
-				},
-				Space: func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
-				Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil },
-			},
+	stack := l.stack()
+	return []*op.Def{stack, l.stackChain(stack), panelsAdd()}
+}
+
+// stack is the row of the panels of products.
+func (l *Linear) stack() *op.Def {
+	return &op.Def{
+		Name: "matmul.stack", Hidden: true,
+		Doc:  "matmul.stack is the products of the panels of matmul.panels, one below the other.",
+		Args: []op.Arg{{Name: "a", Doc: "k x n"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), {Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := matmulType(s)
+			if err != nil {
+				return t, err
+			}
+			return StackOf(s, t)
 		},
-		{
-			Name: "panels.add", Hidden: true,
-			Doc:  "panels.add is the sum of panels that lie one below the other, in a balanced tree: pairs, then pairs of pairs.",
-			Args: []op.Arg{{Name: "x", Doc: "the panels"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "rows of a panel"}},
-			Type: func(s *op.Sig) (types.Type, error) {
-				t := s.In[0]
-				if rows := s.Attrs.Int("rows"); !t.IsDense() || rows < 1 || t.Rows%rows != 0 {
-					return t, op.Faultf(0, define.CodeShape, "panels.add of %s", t)
-				}
-				t.Rows = s.Attrs.Int("rows")
-				return t, nil
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				x, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-				for i := range out.Rows {
-					for j := range out.Cols {
-						var sums []number
-						for p := i; p < x.Rows; p += out.Rows {
-							sums = append(sums, numberOf(out.Elem, x.At(p, j)))
-						}
-						out.Set(i, j, treeRef(out.Elem, sums).scalar(out.Elem))
-					}
-				}
-				return out, nil
-			},
-			Laws:   op.Pure | op.Total,
-			Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
-			Kernel: addStack,
+		Ref: func(c *op.Call) (value.Value, error) {
+			return StackRef(c, func(from, to int) (value.Value, error) {
+				a, b := c.Dense(0), c.Dense(1)
+				in := []value.Value{a.View(from, 0, to-from, a.Cols), b.View(from, 0, to-from, b.Cols)}
+				return MatmulRef(&op.Call{In: in, Attrs: c.Attrs, Type: types.DenseOf(c.Type.Elem, a.Cols, b.Cols)})
+			})
 		},
+		Laws: op.Pure | op.Total,
+		Rate: "gemm",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			return productWork(s, s.In[0], types.DenseOf(out.Elem, s.In[0].Cols, out.Cols))
+		},
+		Loop: &op.Loop{
+			Rows: func(s *op.Sig, out types.Type) int {
+				if !s.Attrs.Bool("ta") || s.Attrs.Bool("tb") { // the terms are no rows
+					return 0
+				}
+				return out.Rows
+			},
+			Space: func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c, 0, c.In[0].Type().Rows), nil },
+		},
+	}
+}
+
+// stackChain is the row that makes panels window by window of their terms (op.Shard.Chain).
+func (l *Linear) stackChain(stack *op.Def) *op.Def {
+	d := define.Chained(stack, addTermsRef, nil)
+	tables := func(c *op.Call) (PanelGrid, int) {
+		table := *c
+		table.Type.Rows /= c.Attrs.Int("windows")
+		g := stackGrid(&table)
+		return g, g.count()
+	}
+	d.Loop = &op.Loop{
+		Rows: op.RowsOfResult,
+		Space: func(c *op.Call) (n, leaf int) {
+			_, n = tables(c)
+			return n * c.Attrs.Int("windows"), 1
+		},
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+			_, n := tables(c)
+			b := &turnBody{lo: (c.Attrs.Int("turn") - 1) * n, n: n}
+			if !c.Part || c.From == b.lo {
+				table, lo, hi := define.TurnOf(c)
+				b.LoopBody = l.beginStack(table, lo, hi)
+			}
+			return b, nil
+		},
+	}
+	d.Kernel = d.Loop.Alone
+	return d
+}
+
+// turnBody is the iterations of one window. Those of the others do nothing.
+type turnBody struct {
+	op.LoopBody // nil: this rank has another window
+	lo, n       int
+}
+
+// Chunk runs those of iterations lo..hi-1 that are of the window.
+func (b *turnBody) Chunk(worker, lo, hi int) error {
+	lo, hi = max(lo, b.lo), min(hi, b.lo+b.n)
+	if b.LoopBody == nil || lo >= hi {
+		return nil
+	}
+	return b.LoopBody.Chunk(worker, lo-b.lo, hi-b.lo)
+}
+
+// End completes the table of the window.
+func (b *turnBody) End() error {
+	if b.LoopBody == nil {
+		return nil
+	}
+	return b.LoopBody.End()
+}
+
+// addTermsRef is the definition of a window: terms lo..hi-1, each added to its panel in Call.Out.
+func addTermsRef(c *op.Call, lo, hi int) error {
+	a, b, out := c.Dense(0), c.Dense(1), c.Result()
+	for k := lo; k < hi; k++ {
+		at := k / c.Attrs.Int("panel") * a.Cols
+		for i := range a.Cols {
+			for j := range b.Cols {
+				sum := stepRef(out.Elem, false, numberOf(out.Elem, a.At(k, i)), numberOf(out.Elem, b.At(k, j)), numberOf(out.Elem, out.At(at+i, j)))
+				out.Set(at+i, j, sum.scalar(out.Elem))
+			}
+		}
+	}
+	return nil
+}
+
+// panelsAdd is the row that adds panels.
+func panelsAdd() *op.Def {
+	return &op.Def{
+		Name: "panels.add", Hidden: true,
+		Doc:  "panels.add is the sum of panels that lie one below the other, in a balanced tree: pairs, then pairs of pairs.",
+		Args: []op.Arg{{Name: "x", Doc: "the panels"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "rows of a panel"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t := s.In[0]
+			if rows := s.Attrs.Int("rows"); !t.IsDense() || rows < 1 || t.Rows%rows != 0 {
+				return t, op.Faultf(0, define.CodeShape, "panels.add of %s", t)
+			}
+			t.Rows = s.Attrs.Int("rows")
+			return t, nil
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			x, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for i := range out.Rows {
+				for j := range out.Cols {
+					var sums []number
+					for p := i; p < x.Rows; p += out.Rows {
+						sums = append(sums, numberOf(out.Elem, x.At(p, j)))
+					}
+					out.Set(i, j, treeRef(out.Elem, sums).scalar(out.Elem))
+				}
+			}
+			return out, nil
+		},
+		Laws:   op.Pure | op.Total,
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
+		Kernel: addStack,
 	}
 }
 
@@ -150,23 +225,31 @@ type stackBody struct {
 	end  func(made []atomic.Bool)
 }
 
-func (l *Linear) beginStack(c *op.Call) *stackBody {
+// beginStack begins the loop that adds terms lo..hi-1. Those before them are in the result.
+func (l *Linear) beginStack(c *op.Call, lo, hi int) *stackBody {
 	b := &stackBody{PanelGrid: stackGrid(c)}
 	b.made = make([]atomic.Bool, b.Panels)
 	product := *c
 	product.Type.Rows = c.In[0].Type().Cols
 	if c.Type.Elem == types.F32 {
-		b.body, b.end = stackOf(beginPanels(l, l.F32, &product, nil))
+		b.body, b.end = stackOf(beginPanels(l, l.F32, &product, nil), lo, hi)
 	} else {
-		b.body, b.end = stackOf(beginPanels(l, l.F64, &product, nil))
+		b.body, b.end = stackOf(beginPanels(l, l.F64, &product, nil), lo, hi)
 	}
 	return b
 }
 
-// stackOf returns the loop of a product, and what copies its panels to the result.
-func stackOf[T dense.Precision](b *panelBody[T]) (op.LoopBody, func(made []atomic.Bool)) {
+// stackOf returns the loop that adds terms lo..hi-1 of a product, and what copies its panels to the result.
+func stackOf[T dense.Precision](b *panelBody[T], lo, hi int) (op.LoopBody, func(made []atomic.Bool)) {
+	out, rows := dense.GridOf[T](b.c.Result()), b.c.Type.Rows
+	if b.from, b.K = lo, min(hi, b.K); lo > 0 {
+		for p := range b.sums {
+			for i := range rows {
+				copy(b.sums[p].Row(i), out.Row(p*rows+i))
+			}
+		}
+	}
 	return b, func(made []atomic.Bool) {
-		out, rows := dense.GridOf[T](b.c.Result()), b.c.Type.Rows
 		for p := range b.sums {
 			if made[p].Load() {
 				b.put(out.Part(p*rows, 0, rows, out.Cols), b.sums[p])

@@ -25,7 +25,7 @@ func (l *Linear) panels() *op.Def {
 		Ref:   PanelsRef,
 		Laws:  op.Pure | op.Total,
 		Rate:  "gemm",
-		Shard: op.Shard{Partial: "matmul.stack", Finish: "panels.add"},
+		Shard: op.Shard{Partial: "matmul.stack", Finish: "panels.add", Chain: "matmul.stack.chain"},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
@@ -81,6 +81,7 @@ type panelBody[T dense.Factor] struct {
 	ta    bool
 	tb    bool
 	sums  []dense.Grid[T]
+	from  int // the first term that it adds; K: behind the last one
 	// before makes the rows of the panel at work; nil: they are there.
 	before *rowsBefore
 }
@@ -106,9 +107,10 @@ func RoundUp(n, m int) int { return (n + m - 1) / m * m }
 func (b *panelBody[T]) Chunk(worker, lo, hi int) error {
 	s := b.l.Pool.Get()
 	defer b.l.Pool.Put(s)
-	for ; lo < hi; lo++ {
+	for end := 0; lo < hi; lo = end {
 		p, i := lo/b.Strips, lo%b.Strips*b.Strip
-		from, to := p*b.Panel, min((p+1)*b.Panel, b.K)
+		end = min(hi, (p+1)*b.Strips) // strips of one panel go together
+		from, to := max(p*b.Panel, b.from), min((p+1)*b.Panel, b.K)
 		next := to
 		for ; from < to; from = next {
 			if b.before != nil {
@@ -117,7 +119,7 @@ func (b *panelBody[T]) Chunk(worker, lo, hi int) error {
 					return err
 				}
 			}
-			b.strip1(s, b.sums[p], i, min(i+b.Strip, b.c.Type.Rows), from, next-from)
+			b.strip1(s, b.sums[p], i, min(i+(end-lo)*b.Strip, b.c.Type.Rows), from, next-from)
 			s.reset()
 		}
 	}

@@ -69,10 +69,11 @@ func vectorLength(t types.Type) (n int, ok bool) {
 // pickType is the type rule of a selection along an axis, 0 for rows.
 func pickType(axis int) func(s *op.Sig) (types.Type, error) {
 	return func(s *op.Sig) (types.Type, error) {
-		t, at := s.In[0], s.In[1]
+		at := s.In[1]
+		t, err := pickedFrom(s)
 		switch {
-		case !t.IsDense():
-			return t, op.Faultf(0, define.CodeKind, "positions and masks are subscripts of dense matrices; this is %s", t).WithHelp("dense(x) makes one")
+		case err != nil:
+			return t, err
 		case !at.IsDense() || at.Elem != types.I64:
 			f := op.Faultf(1, define.CodeKind, "positions are a vector of i64, and a mask is one of bool; this is %s", at)
 			if at.IsDense() && at.Elem.IsFloat() {
@@ -86,6 +87,14 @@ func pickType(axis int) func(s *op.Sig) (types.Type, error) {
 		}
 		return types.DenseOf(t.Elem, at.Rows, t.Cols), nil
 	}
+}
+
+// pickedFrom is the type of what a selection selects from, a dense matrix.
+func pickedFrom(s *op.Sig) (types.Type, error) {
+	if t := s.In[0]; !t.IsDense() {
+		return t, op.Faultf(0, define.CodeKind, "positions and masks are subscripts of dense matrices; this is %s", t).WithHelp("dense(x) makes one")
+	}
+	return s.In[0], nil
 }
 
 // pickedPlaces is the positions as places along an axis of n.

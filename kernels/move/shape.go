@@ -100,6 +100,101 @@ func rearrangements() []*op.Def {
 			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(reverseRect),
 			Loop: window.RectLoop(reverseRect),
 		},
+		{
+			Name: "stride", Hidden: true,
+			Doc: "stride is every so many rows and columns of a matrix: from the first on, or for a negative step from the last on backwards. " +
+				"The compiler writes it for `x[0.. by 2, :]`.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "the step of rows"},
+				{Name: "cols", Attr: true, Kind: op.IntVal, Doc: "the step of columns"}},
+			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[0.. by 2, -1.. by -1]", Output: "1 0\n5 4\n"}},
+			Type: strideType,
+			Elements: func(e *op.Elements) op.Element {
+				x := e.In[0]
+				if !x.Type.Known() {
+					return nil
+				}
+				at := func(i loop.Lin, n, step int) loop.Lin { return i.Times(int64(step)).Plus(loop.Num(int64(firstOf(n, step)))) }
+				rows, cols := steps(e.Attrs)
+				return func(i, j loop.Lin) loop.Val { return x.At(at(i, x.Type.Rows, rows), at(j, x.Type.Cols, cols)) }
+			},
+			RowSpan: func(s *op.Sig, out types.Type) op.RowSpan {
+				rows, _ := steps(s.Attrs)
+				first := firstOf(s.In[0].Rows, rows)
+				return op.RowSpan{By: rows, Lo: first, Hi: first + 1, Per: 1}
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				a, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+				rows, cols := steps(c.Attrs)
+				for i := range out.Rows {
+					for j := range out.Cols {
+						out.Set(i, j, a.At(firstOf(a.Rows, rows)+i*rows, firstOf(a.Cols, cols)+j*cols))
+					}
+				}
+				return out, nil
+			},
+			Laws: op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
+		},
+	}
+}
+
+// steps are the steps of rows and of columns of a stride.
+func steps(a *op.Attrs) (rows, cols int) { return a.Int("rows"), a.Int("cols") }
+
+// firstOf is the index of n at which a stride begins.
+func firstOf(n, step int) int {
+	if step < 0 {
+		return n - 1
+	}
+	return 0
+}
+
+func strideType(s *op.Sig) (types.Type, error) {
+	t, err := pickedFrom(s)
+	count := func(n, step int) int {
+		if n == types.Unknown {
+			return n
+		}
+		step = max(step, -step)
+		return n/step + min(1, n%step)
+	}
+	rows, cols := steps(s.Attrs)
+	if err == nil && (rows == 0 || cols == 0) {
+		err = op.Faultf(0, define.CodeAttr, "a step is 0")
+	}
+	if err != nil {
+		return t, err
+	}
+	return types.DenseOf(t.Elem, count(t.Rows, rows), count(t.Cols, cols)), nil
+}
+
+// strideRect makes window w of the result.
+func strideRect(c *op.Call, w window.Rect) {
+	out, a := c.Result(), c.Dense(0)
+	rows, cols := steps(c.Attrs)
+	switch a.Elem {
+	case types.F64:
+		strideInto(dense.GridOf[float64](out), dense.GridOf[float64](a), rows, cols, w)
+	case types.F32:
+		strideInto(dense.GridOf[float32](out), dense.GridOf[float32](a), rows, cols, w)
+	case types.Bool:
+		strideInto(dense.GridOf[uint8](out), dense.GridOf[uint8](a), rows, cols, w)
+	default:
+		strideInto(dense.GridOf[int64](out), dense.GridOf[int64](a), rows, cols, w)
+	}
+}
+
+func strideInto[T dense.Cell](dst, src dense.Grid[T], rows, cols int, w window.Rect) {
+	for i := w.Row; i < w.Row+w.Rows; i++ {
+		from, to := src.Row(firstOf(src.Rows, rows)+i*rows), dst.Row(i)[w.Col:w.Col+w.Cols]
+		if cols == 1 {
+			copy(to, from[w.Col:])
+			continue
+		}
+		at := firstOf(src.Cols, cols) + w.Col*cols
+		for j := range to {
+			to[j] = from[at]
+			at += cols
+		}
 	}
 }
 
