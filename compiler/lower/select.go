@@ -151,4 +151,3 @@ func (l *lowerer) after(v val, n int, count string, x val, at source.Span) val {
 	v = l.apply(l.table.Infix("+"), nil, at, []val{v, wrap}, spans)
 	return l.apply(l.table.Infix("+"), nil, at, []val{v, intVal(1)}, spans)
 }
-

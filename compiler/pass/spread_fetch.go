@@ -373,3 +373,75 @@ func (x *spreadGraph) window(id ir.ID, reads []rowReads) ir.ID {
 	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: unit})
 	return x.typed(id, x.table.Must(n.Op.Order.Of), share(by), x.gatherOf(id, fetch, own, cuts), cuts)
 }
+
+// selectPlaces returns the places that a row with a Select needs of each list, the length of a list, and
+// the number of lists.
+func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
+	d, from := g.Nodes[id].Op, g.Type(g.In(id)[0])
+	n, lists = from.Count(), 1
+	if d.Select.Columns {
+		n, lists = from.Rows, from.Cols
+	}
+	return d.Select.Places(g.Nodes[id].Attrs, n), n, lists
+}
+
+// selectBits is the widths of the digits by which keys of 64 bits are told apart, the highest digit first.
+var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
+
+// keptDigits is after how many digits the keys that still agree with the wanted one are copied: few are
+// left. selectBytes is the size of the counts of all digits for one place.
+const keptDigits, selectBytes = 2, 8 * (2<<11 + 2<<9 + 3<<8)
+
+// selectReads returns the reads of an operator that selects elements by their order (op.Selection).
+func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	if g.Nodes[id].Op.Select == nil {
+		return nil, elsewise
+	}
+	from := g.Type(g.In(id)[0])
+	if !dividable(from) || from.Rows < s.ranks {
+		return s.inMessages(g, id, nil, false)
+	}
+	places, _, lists := selectPlaces(g, id)
+	fewer := s.from == 1 || selectBytes*len(places)*lists*s.ranks <= from.Bytes() // than the rows are
+	reads = []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}
+	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= len(selectBits)*gatherSpreads*s.from))
+}
+
+// selected makes the new nodes of a row that selects elements by their order.
+func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
+	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
+	places, count, lists := selectPlaces(x.old, id)
+	attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)})
+	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), attrs, places, lists)
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
+}
+
+// keysAt makes the nodes that find the keys at some places of the sorted lists of node of.
+func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists int) (key ir.ID) {
+	rows := x.g.Type(of).Rows
+	attrs = attrs.With("places", op.Ints(places...))
+	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, x.unit[rows]) }
+	return x.digits(id, places, func(k, shift, bits int, found []ir.ID) ir.ID {
+		if k == keptDigits {
+			of = x.typed(id, x.table.Must("select.keep"), share(attrs.With("shift", op.Int(shift+bits))), of, found[0])
+			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)).With(plan.Shared, op.Int(x.ranks)) }
+		}
+		digit := attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)).With("lists", op.Int(lists))
+		return x.typed(id, x.table.Must("select.count"), share(digit), append([]ir.ID{of}, found...)...)
+	})
+}
+
+// digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has of a
+// digit of those that have the digits found.
+func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits int, found []ir.ID) ir.ID) ir.ID {
+	var found []ir.ID
+	shift := 64
+	for k, bits := range selectBits {
+		shift -= bits
+		all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts(k, shift, bits, found))
+		found = []ir.ID{x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)}
+	}
+	x.shares++
+	x.saved += x.spared(x.workOf(x.old, id))
+	return found[0]
+}

@@ -113,7 +113,9 @@ func rearrangements() []*op.Def {
 				if !x.Type.Known() {
 					return nil
 				}
-				at := func(i loop.Lin, n, step int) loop.Lin { return i.Times(int64(step)).Plus(loop.Num(int64(firstOf(n, step)))) }
+				at := func(i loop.Lin, n, step int) loop.Lin {
+					return i.Times(int64(step)).Plus(loop.Num(int64(firstOf(n, step))))
+				}
 				rows, cols := steps(e.Attrs)
 				return func(i, j loop.Lin) loop.Val { return x.At(at(i, x.Type.Rows, rows), at(j, x.Type.Cols, cols)) }
 			},
