@@ -11,6 +11,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 	"flow/memory"
 	"flow/runtime/dist"
 )
@@ -110,6 +111,22 @@ func TestMemoryOfWhatRanksKeep(t *testing.T) {
 		after := plan.LeastMemory(r.Plan)
 		if less := before.Most() - after.Most(); kept == 0 || less < kept*9/10 || less > kept*11/10 {
 			t.Errorf("ranks keep %d bytes, of which %d are counted (%d, %d):\n%s", kept, less, before.Most(), after.Most(), c.text)
+		}
+	}
+}
+
+// A reshape whose rows ranks share is no view, because a rank gets rows that its operand has not. One that
+// each rank makes alone is.
+func TestSharedRowsAreNoView(t *testing.T) {
+	table := tinyTable(t)
+	for _, shared := range []bool{false, true} {
+		g, attrs := ir.New(), op.MakeAttrs(op.Attr{Name: "m", Val: op.Int(2)}, op.Attr{Name: "n", Val: op.Int(120)})
+		if shared {
+			attrs = attrs.With(plan.Shared, op.Int(3))
+		}
+		x := g.Add(table.Must("materialize"), nil, types.DenseOf(types.F64, 60, 4), ir.Origin{})
+		if id := g.Add(table.Must("reshape"), attrs, types.DenseOf(types.F64, 120, 2), ir.Origin{}, x); plan.MayView(g, id) == shared {
+			t.Errorf("shared rows: %v, a view: %v", shared, plan.MayView(g, id))
 		}
 	}
 }

@@ -4,11 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"flow/ir"
-	"flow/ir/op"
 	"flow/ir/plan"
-	"flow/ir/types"
-	"flow/ir/value"
 )
 
 // A matrix of 10 x 10 takes 800 bytes.
@@ -62,22 +58,6 @@ func TestFitsIn(t *testing.T) {
 		most := plan.LeastMemory(p).Most()
 		if !plan.FitsIn(p, 1<<20) || most > 0 && plan.FitsIn(p, most-1) {
 			t.Errorf("%d bytes\n%s", most, text)
-		}
-	}
-}
-
-// A reshape whose rows ranks share is no view, because a rank gets rows that its operand has not. One that
-// each rank makes alone is.
-func TestSharedRowsAreNoView(t *testing.T) {
-	d := &op.Def{Name: "reshape", Look: func(*op.Call) (*value.Dense, error) { return nil, nil }, RowSpan: func(*op.Sig, types.Type) op.RowSpan { return op.RowSpan{} }}
-	for _, shared := range []bool{false, true} {
-		g, attrs := ir.New(), (*op.Attrs)(nil)
-		if shared {
-			attrs = op.MakeAttrs(op.Attr{Name: plan.Shared, Val: op.Int(3)})
-		}
-		x := g.Add(table.Must("tile"), nil, types.DenseOf(types.F64, 60, 4), ir.Origin{})
-		if id := g.Add(d, attrs, types.DenseOf(types.F64, 120, 2), ir.Origin{}, x); plan.MayView(g, id) == shared {
-			t.Errorf("shared rows: %v, a view: %v", shared, plan.MayView(g, id))
 		}
 	}
 }
