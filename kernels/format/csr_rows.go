@@ -278,12 +278,13 @@ func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
 
 // GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are empty.
 // parts are what this process has kept of the blocks first..last-1 of a task of GraphRows. The result shares
-// their memory. Columns of other blocks are read. The error says that this failed, not where.
-func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, last int) (*value.CSR, error) {
+// their memory. Columns of other blocks are read. Bit j%64 of named[j/64] tells whether column j has an entry in
+// these rows. The error says that this failed, not where.
+func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, last int) (m *value.CSR, named []uint64, err error) {
 	if len(parts) == 0 || len(parts[0].Col) == 0 || len(lengths) != c.Cols {
-		return nil, errUncut
+		return nil, nil, errUncut
 	}
-	m := value.NewCSR(types.Bool, c.Cols, c.Cols, 0)
+	m = value.NewCSR(types.Bool, c.Cols, c.Cols, 0)
 	m.Col = of[int32](parts[0].Col)
 	at := int64(0)
 	for i, n := range lengths {
@@ -301,26 +302,41 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 	}
 	file, err := openCounted(c.Path, c.read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.file.Close()
 	place := func(block int) int64 { // of the first entry in a block
 		return (min(max(c.Begin+int64(block)*c.Block, c.From), c.To) - c.From) / 4
 	}
-	begin, end := m.Ptr[lo], m.Ptr[hi]
-	missing := [][2]int64{{begin, min(end, place(first))}, {max(begin, place(last)), end}}
+	begin, end, a, b := m.Ptr[lo], m.Ptr[hi], place(first), place(last)
+	missing := [][2]int64{{begin, min(end, a)}, {max(begin, b), end}}
 	for _, x := range missing {
 		if x[0] >= x[1] {
 		} else if _, err := file.ReadAt(bytesOf(m.Col[x[0]:x[1]]), c.From+4*x[0]); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+	}
+	n := of[int32](c.Told(parts).To)
+	count := func(from, to int64, by int32) {
+		for ; from < to; from++ {
+			n[m.Col[from]] += by
 		}
 	}
 	row := func(entry int64) int { return sort.Search(m.Rows, func(i int) bool { return m.Ptr[i+1] > entry }) }
 	for _, x := range missing {
 		if x[0] >= x[1] {
 		} else if from := row(x[0]); m.View(from, row(x[1]-1)+1-from).Check() != nil {
-			return nil, errUncut
+			return nil, nil, errUncut
+		}
+		count(x[0], x[1], 1)
+	}
+	count(a, min(b, begin), -1)
+	count(max(a, end), b, -1)
+	named = make([]uint64, (c.Cols+63)/64)
+	for j, n := range n {
+		if n > 0 {
+			named[j/64] |= 1 << (j % 64)
 		}
 	}
-	return m, nil
+	return m, named, nil
 }

@@ -253,7 +253,7 @@ func keptRows(t *testing.T, r *rand.Rand, task Task, lengths []float64, g *value
 				t.Fatal(err)
 			}
 		}
-		m, err := task.GraphOf(lengths, lo, hi, kept.Parts, first, last)
+		m, named, err := task.GraphOf(lengths, lo, hi, kept.Parts, first, last)
 		place := func(block int) int64 {
 			return (min(task.Begin+int64(block)*task.Block, task.Size) - task.From) / 4
 		}
@@ -261,6 +261,11 @@ func keptRows(t *testing.T, r *rand.Rand, task Task, lengths []float64, g *value
 		inside := max(0, place(first)) <= g.Ptr[lo] && g.Ptr[hi] <= place(last)
 		if want := !damaged || !some || inside; (err == nil) != want {
 			t.Fatalf("rows %d..%d of blocks %d..%d: %v; damaged: %v", lo, hi, first, last, err, damaged)
+		}
+		for j := 0; err == nil && j < g.Cols; j++ {
+			if named[j/64]>>(j%64)&1 != 0 != slices.Contains(g.Col[g.Ptr[lo]:g.Ptr[hi]], int32(j)) {
+				t.Fatalf("rows %d..%d of blocks %d..%d: column %d is named by mistake, or is not", lo, hi, first, last, j)
+			}
 		}
 		for i := 0; err == nil && i < g.Rows; i++ {
 			cols, _ := m.Row(i)

@@ -40,6 +40,9 @@ func AsGraph(name string, m *value.CSR, err error) (*value.CSR, error) {
 	case m.Rows != m.Cols:
 		return nil, failf(Edges, name, "%d x %d: the matrix of a graph is square", m.Rows, m.Cols)
 	}
+	if m.Elem == types.Bool {
+		return m, nil
+	}
 	return &value.CSR{Elem: types.Bool, Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}, nil
 }
 

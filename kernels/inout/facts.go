@@ -121,7 +121,7 @@ func (in *Input) relocated(path string, edges bool, t types.Type) (m *value.CSR,
 
 // graphOf returns the rows lo..hi-1 of a graph of which this process keeps columns (format.Task.GraphOf), and
 // forgets them. It returns nil if there are none, or if the file has changed.
-func (in *Input) graphOf(path string, o format.Options, k fileKey, lo, hi int) *value.CSR {
+func (in *Input) graphOf(path string, o format.Options, k fileKey, lo, hi int) (m *value.CSR, named []uint64) {
 	in.mu.Lock()
 	x, name := fact(in.learned, path, k), keptAs(path, true)
 	kept := in.kept[name]
@@ -131,13 +131,13 @@ func (in *Input) graphOf(path string, o format.Options, k fileKey, lo, hi int) *
 		x = in.known(path, k)
 	}
 	if x == nil || kept.parts == nil {
-		return nil
+		return nil, nil
 	}
-	m, err := kept.task.Counting(o.Read).GraphOf(x.ByRow, lo, hi, kept.parts, kept.lo, kept.hi)
+	m, named, err := kept.task.Counting(o.Read).GraphOf(x.ByRow, lo, hi, kept.parts, kept.lo, kept.hi)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return m
+	return m, named
 }
 
 // Learned returns what programs have read of files before they ran. What was known already is left out.

@@ -12,6 +12,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/format"
+	"flow/kernels/sparse"
 	"flow/kernels/window"
 )
 
@@ -136,7 +137,8 @@ func (f *fileCache) sparseRows(c *op.Call, path string, o format.Options, k file
 		return nil
 	}
 	if k.kind == graphFile {
-		if m := f.in.graphOf(c.Attrs.Str("path"), o, k, c.Lo, c.Hi); m != nil {
+		if m, named := f.in.graphOf(c.Attrs.Str("path"), o, k, c.Lo, c.Hi); m != nil {
+			sparse.NameColumns(m, named)
 			return m
 		}
 	}

@@ -51,6 +51,10 @@ func rememberOf(m *value.CSR, known *sync.Map, set bitset) {
 	}
 }
 
+// NameColumns notes which columns have entries in m, of which this rank has only its own rows: bit j%64 of
+// named[j/64] tells it of column j.
+func NameColumns(m *value.CSR, named []uint64) { rememberOf(m, &namedColumns, bitset(named)) }
+
 // rowsWithEntries returns the set of the rows of m that have entries.
 func rowsWithEntries(m *value.CSR) bitset {
 	some := make(bitset, (m.Rows+63)/64)

@@ -148,7 +148,9 @@ func touched(c *op.Call) error {
 		if lo == hi { // one rank
 			hi = m.Rows
 		}
-		if named = columnsOf(ofRank(c)); m.NNZ() > 0 && hi-lo < m.Rows {
+		if known, ok := namedColumns.Load(weak.Make(m)); ok { // counted while it was read
+			named = known.(bitset)
+		} else if named = columnsOf(ofRank(c)); m.NNZ() > 0 && hi-lo < m.Rows {
 			rememberOf(m, &namedColumns, named)
 		}
 		rows, unit = m.Rows, c.Attrs.Val("units")
