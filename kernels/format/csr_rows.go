@@ -278,7 +278,7 @@ func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
 
 // GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are empty.
 // parts are what this process has kept of the blocks first..last-1 of a task of GraphRows. The result shares
-// their memory. Columns of other blocks are read. Bit j%64 of named[j/64] tells whether column j has an entry in
+// their memory, and they must not be used again. Columns of other blocks are read. Bit j%64 of named[j/64] tells whether column j has an entry in
 // these rows. The error says that this failed, not where.
 func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, last int) (m *value.CSR, named []uint64, err error) {
 	if len(parts) == 0 || len(parts[0].Col) == 0 || len(lengths) != c.Cols {
@@ -316,7 +316,12 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 			return nil, nil, err
 		}
 	}
-	n := of[int32](c.Told(parts).To)
+	n := of[int32](parts[0].To)
+	for _, e := range parts[1:] {
+		for j, k := range of[int32](e.To) {
+			n[j] += k
+		}
+	}
 	count := func(from, to int64, by int32) {
 		for ; from < to; from++ {
 			n[m.Col[from]] += by
@@ -334,9 +339,7 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 	count(max(a, end), b, -1)
 	named = make([]uint64, (c.Cols+63)/64)
 	for j, n := range n {
-		if n > 0 {
-			named[j/64] |= 1 << (j % 64)
-		}
+		named[j/64] |= uint64(uint32(-n)>>31) << (j % 64) // n is not negative
 	}
 	return m, named, nil
 }

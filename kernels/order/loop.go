@@ -11,6 +11,7 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/value"
+	"flow/memory"
 )
 
 const (
@@ -55,9 +56,9 @@ type Sorter struct {
 func BeginSort(x *value.Dense, desc, places bool) *Sorter {
 	n := x.Rows * x.Cols
 	l := &Sorter{x: x, desc: desc, places: places, n: n, count: make([][SortUnits]int, SortUnits), class: make([]uint8, n),
-		key: make([]uint64, n), Sorted: make([]uint64, n)}
+		key: memory.Fresh[uint64](n), Sorted: memory.Fresh[uint64](n)}
 	if places {
-		l.At, l.room = make([]int64, n), make([]int64, n)
+		l.At, l.room = memory.Fresh[int64](n), memory.Fresh[int64](n)
 	}
 	sample := make([]uint64, SortUnits*sortSample)
 	for i := range sample[:len(sample)*min(n, 1)] {

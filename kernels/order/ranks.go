@@ -142,8 +142,12 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(cutsOf(c)); return nil },
 		},
 		ownOrder("sort", by, desc, false,
-			func(c *op.Call, _ []uint64, at []int64, lo, to int) {
+			func(c *op.Call, keys []uint64, at []int64, lo, to int) {
 				x := c.Dense(0)
+				if at == nil {
+					writeIntegers(c.Result(), keys, c.Attrs.Bool("desc"), to)
+					return
+				}
 				copyRows(c.Result(), x.View(lo, 0, x.Rows-lo, x.Cols), at, to)
 			}),
 		ownOrder("argsort", by, desc, true,
@@ -245,12 +249,20 @@ func cutsOf(c *op.Call) *value.Dense {
 }
 
 // ownOrder is the row op.Ordering.Own of the row name, with Pairs if pairs. write is given sorted keys
-// and their places behind row lo, for rows to, to + 1, ... of the result.
+// and their places behind row lo, for rows to, to + 1, ... of the result. Without pairs, the places of a column
+// of integers are nil: the keys tell the rows.
 func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
 	begin := func(c *op.Call) *Sorter {
-		lo, hi := ownRows(c, c.Dense(0).Rows)
-		l := BeginSort(sortColumn(c.Dense(0), c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), true)
-		l.SortedClass = func(_, i, j int) { write(c, l.Sorted[i:j], l.At[i:j], lo, lo+i) }
+		x := c.Dense(0)
+		lo, hi := ownRows(c, x.Rows)
+		l := BeginSort(sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), pairs || x.Cols > 1 || x.Elem != types.I64)
+		l.SortedClass = func(_, i, j int) {
+			at := l.At
+			if l.places {
+				at = at[i:j]
+			}
+			write(c, l.Sorted[i:j], at, lo, lo+i)
+		}
 		return l
 	}
 	return &op.Def{
@@ -293,6 +305,17 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 			Space: ownSpace,
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return begin(c), nil },
 		},
+	}
+}
+
+// writeIntegers writes the integers with these keys, downwards if desc, to rows to, to + 1, ... of a column.
+func writeIntegers(out *value.Dense, keys []uint64, desc bool, to int) {
+	turn := uint64(SignBit)
+	if desc {
+		turn = ^turn
+	}
+	for i, k := range keys {
+		out.I64[(to+i)*out.Stride] = int64(k ^ turn)
 	}
 }
 

@@ -6,6 +6,7 @@ package sparse
 // those of the rank.
 
 import (
+	"math/bits"
 	"slices"
 	"weak"
 
@@ -155,18 +156,28 @@ func touched(c *op.Call) error {
 		}
 		rows, unit = m.Rows, c.Attrs.Val("units")
 	}
-	out := value.NewCSR(types.Bool, ranks, cols, 0)
+	most := 0
+	for _, w := range named {
+		most += bits.OnesCount64(w)
+	}
+	out := value.NewCSR(types.Bool, ranks, cols, most)
+	n := 0
 	for r := range ranks {
 		from, to := op.WindowOf(r, ranks, cols, c.Attrs.Val("of"))
 		if a, b := op.WindowOf(r, ranks, rows, unit); a != c.Lo || b != c.Hi {
 			for j := from; j < to; j++ {
-				if named[j/64]>>(j%64)&1 != 0 {
-					out.Col = append(out.Col, int32(j))
+				w := named[j/64] >> (j % 64)
+				if w == 0 {
+					j |= 63
+				} else if j += bits.TrailingZeros64(w); j < to {
+					out.Col[n] = int32(j)
+					n++
 				}
 			}
 		}
-		out.Ptr[r+1] = int64(len(out.Col))
+		out.Ptr[r+1] = int64(n)
 	}
+	out.Col = out.Col[:n]
 	c.Out = out
 	return nil
 }
