@@ -110,8 +110,28 @@ static const double binLow[32] = {
 	8.609857887931859e-14, -3.9920286056070625e-14, -1.765318688778829e-14,
 };
 
+// product returns x to the power y, a whole number of size below 16 that is not 2, 3 or -1, where neither the result
+// nor its inverse is beyond 2^480: by products that carry what roundings lose.
+INLINE double product(double x, double y) {
+	double n = fabs(y), h = n < 1 ? 1 : x, l = 0;
+	for (long bit = 4; bit > 0; bit /= 2) {
+		if (n <= 2 * bit - 1) continue;
+		double square = h * h;
+		l = fma(h, l, fma(l, h, fma(h, h, -square))), h = square;
+		if ((long)n & bit) {
+			double odd = h * x;
+			l = fma(l, x, fma(h, x, -odd)), h = odd;
+		}
+	}
+	if (y < 0) {
+		double v = 1 / h;
+		l = v * fma(-v, l, fma(-v, h, 1)), h = v;
+	}
+	return h + l;
+}
+
 // power returns x to the power y of normal positive x, for y that are none of the exponents that
-// pow computes by products and roots: 2, 3, -1, 1.5, 0.5.
+// pow computes by products and roots: multiples of 0.5 of size below 16.
 INLINE double power(double x, double y) {
 	uint64_t w = word(x), place = w + 2744381022928896, top = place >> 52, bin = place >> 47 & 31;
 	double m = number(w - (top << 52) + 0x3FF0000000000000), e = number(top | 0x4330000000000000) - 4.503599627371519e+15;

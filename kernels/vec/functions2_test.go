@@ -83,6 +83,35 @@ func TestFunctionsOfTwoAreAccurate(t *testing.T) {
 	}
 }
 
+// Exponents that are products give the exact value rounded once, but for ties that 2^-100 decides.
+func TestProductsAreExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	p, tried := precise{400}, 0
+	for k := range 4000 {
+		x, y := math.Ldexp(1+r.Float64(), r.IntN(40)-20), float64(k%63-31)/2
+		if y == math.Trunc(y) && k%2 == 0 {
+			x = -x
+		}
+		if products(Functions2[0], x, y) || y == .5 {
+			continue
+		}
+		tried++
+		want, _ := p.exactly2("pow", math.Abs(x), y).Float64()
+		if x < 0 && math.Mod(y, 2) != 0 {
+			want = -want
+		}
+		if z := Pow(x, y); z != want {
+			t.Fatalf("%v ^ %v = %v, want %v", x, y, z, want)
+		}
+		if z := Pow32(float64(float32(x)), y); math.Abs(z-Pow(float64(float32(x)), y)) > 0x1p-48*math.Abs(z) {
+			t.Fatalf("%v ^ %v = %v as a float32", float32(x), y, z)
+		}
+	}
+	if tried < 3000 {
+		t.Error(tried)
+	}
+}
+
 // Powers below the normal range are as near as is said of them.
 func TestTinyPowersAreAccurate(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))

@@ -1077,7 +1077,7 @@ var logBinsLow = [32]uint64{
 	0xbd0d6b2aab993c87, 0x3d383c0e731f55c4, 0xbd26791e99b72bd8, 0xbd13e02f484c84cc,
 }
 
-// Pow is x to the power y. The exponents that programs write most are products and roots: 2, 3, -1 and, of x that is not negative, 1.5 and 0.5.
+// Pow is x to the power y. The exponents that programs write most are products and roots: multiples of 0.5 of size below 16. All but 2, 3, -1 and 1.5 of them are the exact value rounded once, where neither it nor its inverse is beyond 2^480.
 func Pow(x, y float64) float64 {
 	v7 := (math.Float64frombits((math.Float64bits(y) << uint64(0xd))) == float64(0))
 	v8 := float64(x * x)
@@ -1124,152 +1124,229 @@ func Pow(x, y float64) float64 {
 		}
 		v10, v11 = v32, v43
 	}
-	v45 := v10
-	if v11 == float64(1) {
-		v46 := math.Float64bits(x)
-		v53 := (int64(((v46 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v46))) < int64(uint64(0x0)))
-		v58 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-		v62 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-		v64 := (v62 < float64(0x1p-1022))
-		v65 := v58
-		if v53 {
-			v68 := v58
-			if v64 {
-				v68 = float64(v58 * float64(0x1p+54))
-			}
-			v65 = v68
-		}
-		v69 := math.Float64bits(v65)
-		v71 := (v69 + uint64(0x9c00000000000))
-		v73 := (v71 >> uint64(0x34))
-		v75 := (v71 >> uint64(0x2f))
-		v80 := math.Float64frombits(((v69 - (v73 << uint64(0x34))) + uint64(0x3ff0000000000000)))
-		v85 := (math.Float64frombits((v73 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-		v86 := v85
-		if v53 {
-			v89 := v85
-			if v64 {
-				v89 = (v85 - float64(54))
-			}
-			v86 = v89
-		}
-		v92 := math.Float64frombits(logBinsInverse[(v75 & uint64(0x1f))])
-		v97 := float64(v80 * v92)
-		v99 := math.FMA(v80, v92, -(v97))
-		v100 := (v97 - float64(1))
-		v102 := float64(v100 * float64(-0x1p-01))
-		v103 := math.FMA(v102, v100, v100)
-		v106 := float64(v100 * v100)
-		v110 := math.FMA(float64(-0x1.99c4b094939f8p-04), v106, float64(-0x1.fffffe4ceaadfp-04))
-		v114 := math.FMA(math.FMA(v110, v106, float64(-0x1.5555555558143p-03)), v106, float64(-0x1p-02))
-		v117 := math.FMA(float64(0x1.c74b73879c36cp-04), v106, float64(0x1.2492483741226p-03))
-		v121 := math.FMA(math.FMA(v117, v106, float64(0x1.999999999c986p-03)), v106, float64(0x1.5555555555555p-02))
-		v123 := math.FMA(float64(v106*v100), math.FMA(v114, v100, v121), math.FMA(v102, v100, (v100-v103)))
-		v129 := math.FMA(v86, float64(0x1.62e42fefa38p-01), math.Float64frombits(logBinsHigh[(v75&uint64(0x1f))]))
-		v130 := (v129 + v103)
-		v134 := math.FMA(v86, float64(0x1.ef35793c7673p-45), math.Float64frombits(logBinsLow[(v75&uint64(0x1f))]))
-		v136 := (((v129 - v130) + v103) + ((v123 + math.FMA(-(v100-v106), v99, v99)) + v134))
-		v137 := (v130 + v136)
-		v140 := float64(y * v137)
-		v147 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v140)))
-		v150 := float64(0)
-		if v147 < float64(1000) {
-			v150 = math.FMA(y, ((v130 - v137) + v136), math.FMA(y, v137, -(v140)))
-		}
-		v152 := v140
-		if float64(1000) < v140 {
-			v152 = float64(1000)
-		}
-		v155 := v152
-		if v152 < float64(-1000) {
-			v155 = float64(-1000)
-		}
-		v159 := (math.FMA(v155, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v162 := math.FMA(-(v159), float64(0x1.62e42fefa38p-01), v155)
-		v164 := math.FMA(-(v159), float64(0x1.ef35793c7673p-45), v150)
-		v165 := (v162 + v164)
-		v166 := (v165 - v162)
-		v171 := (float64(1) + v165)
-		v173 := float64(v165 * v165)
-		v176 := math.FMA(float64(0x1.af4e092e1705bp-26), v173, float64(0x1.71de02225a2f3p-19))
-		v180 := math.FMA(math.FMA(v176, v173, float64(0x1.a01a01abeccc3p-13)), v173, float64(0x1.11111111100d3p-07))
-		v185 := math.FMA(float64(0x1.1f7315649f2d7p-29), v173, float64(0x1.27e4db5bb725ap-22))
-		v189 := math.FMA(math.FMA(v185, v173, float64(0x1.a01a01a6db488p-16)), v173, float64(0x1.6c16c16c162cfp-10))
-		v193 := math.FMA(math.FMA(v189, v173, float64(0x1.5555555555556p-05)), v173, float64(0x1p-01))
-		v194 := math.FMA(math.FMA(v180, v173, float64(0x1.5555555555557p-03)), v165, v193)
-		v196 := math.FMA(((v162 - (v165 - v166)) + (v164 - v166)), v171, float64(float64(v165*v165)*v194))
-		v201 := scaled((v171 + (((float64(1) - v171) + v165) + v196)), v159)
-		v202 := v201
-		if v53 {
-			v206 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-			v210 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
-			v214 := v201
-			if v206 == float64(1) {
-				v214 = float64(1)
-			}
-			v215 := v201
-			if v210 == math.Float64frombits(0x7ff0000000000000) {
-				v215 = v214
-			}
-			v218 := float64(0)
-			if y < float64(0) {
-				v218 = math.Float64frombits(0x7ff0000000000000)
-			}
-			v219 := v215
-			if v206 == float64(0) {
-				v219 = v218
-			}
-			v222 := math.Float64frombits(0x7ff0000000000000)
-			if y < float64(0) {
-				v222 = float64(0)
-			}
-			v223 := v219
-			if v206 == math.Float64frombits(0x7ff0000000000000) {
-				v223 = v222
-			}
-			v225 := (math.RoundToEven(y) == y)
-			v226 := float64(y * float64(0x1p-01))
-			v232 := float64(0)
-			if v225 {
-				v232 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
-			}
-			v233 := v232
-			if math.RoundToEven(v226) == v226 {
-				v233 = float64(0)
-			}
-			v237 := math.Float64frombits(0x7ff8000000000001)
-			if v225 {
-				v237 = float64(0)
-			}
-			v238 := float64(0)
-			if math.Float64frombits(0xfff0000000000000) < x {
-				v238 = v237
-			}
-			v244 := v233
-			if x < float64(0) {
-				v244 = math.Float64frombits((math.Float64bits(v238) | math.Float64bits(v233)))
-			}
-			v251 := y
-			if y == y {
-				v251 = math.Float64frombits((math.Float64bits(v223) | math.Float64bits(v244)))
-			}
-			v252 := x
-			if x == x {
-				v252 = v251
-			}
-			v254 := v252
-			if y == float64(0) {
-				v254 = float64(1)
-			}
-			v202 = v254
-		}
-		v256 := v202
-		if x == float64(1) {
-			v256 = float64(1)
-		}
-		v45 = v256
+	v48 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v51 := float64(0)
+	if v48 < float64(16) {
+		v51 = v11
 	}
-	return v45
+	v52 := (y + y)
+	v55 := float64(0)
+	if math.RoundToEven(v52) == v52 {
+		v55 = v51
+	}
+	v57, v58 := v10, v11
+	if v55 == float64(1) {
+		v62 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+		v63 := math.Floor(v62)
+		v66 := math.Float64bits((v63 + float64(0x1p+52)))
+		v68 := x
+		if v63 < float64(1) {
+			v68 = float64(1)
+		}
+		v71, v72 := v68, float64(0)
+		if float64(7) < v63 {
+			v73 := float64(v68 * v68)
+			v77 := math.FMA(v68, float64(0), math.FMA(float64(0), v68, math.FMA(v68, v68, -(v73))))
+			v82, v83 := v73, v77
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x4))) {
+				v84 := float64(v73 * x)
+				v82, v83 = v84, math.FMA(v77, x, math.FMA(v73, x, -(v84)))
+			}
+			v71, v72 = v82, v83
+		}
+		v90, v91 := v71, v72
+		if float64(3) < v63 {
+			v92 := float64(v71 * v71)
+			v96 := math.FMA(v71, v72, math.FMA(v72, v71, math.FMA(v71, v71, -(v92))))
+			v101, v102 := v92, v96
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x2))) {
+				v103 := float64(v92 * x)
+				v101, v102 = v103, math.FMA(v96, x, math.FMA(v92, x, -(v103)))
+			}
+			v90, v91 = v101, v102
+		}
+		v108, v109 := v90, v91
+		if float64(1) < v63 {
+			v110 := float64(v90 * v90)
+			v114 := math.FMA(v90, v91, math.FMA(v91, v90, math.FMA(v90, v90, -(v110))))
+			v119, v120 := v110, v114
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x1))) {
+				v121 := float64(v110 * x)
+				v119, v120 = v121, math.FMA(v114, x, math.FMA(v110, x, -(v121)))
+			}
+			v108, v109 = v119, v120
+		}
+		v126, v127 := v108, v109
+		if v63 < v62 {
+			v128 := math.Sqrt(x)
+			v134 := float64(v108 * v128)
+			v138 := math.FMA(v108, float64(math.FMA(-(v128), v128, x)*(float64(0x1p-01)/v128)), math.FMA(v109, v128, math.FMA(v108, v128, -(v134))))
+			v126, v127 = v134, v138
+		}
+		v140, v141 := v126, v127
+		if y < float64(0) {
+			v142 := (float64(1) / v126)
+			v147 := float64(v142 * math.FMA(-(v142), v127, math.FMA(-(v142), v126, float64(1))))
+			v140, v141 = v142, v147
+		}
+		v151 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v140)))
+		v156 := float64(1)
+		if float64(0x1p-480) < v151 {
+			v156 = float64(0)
+		}
+		v157 := float64(1)
+		if v151 < float64(0x1p+480) {
+			v157 = v156
+		}
+		v57, v58 = (v140 + v141), v157
+	}
+	v160 := v57
+	if v58 == float64(1) {
+		v161 := math.Float64bits(x)
+		v166 := ((v161 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v161))
+		v168 := (int64(v166) < int64(uint64(0x0)))
+		v172 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v176 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v178 := (v176 < float64(0x1p-1022))
+		v179 := v172
+		if v168 {
+			v182 := v172
+			if v178 {
+				v182 = float64(v172 * float64(0x1p+54))
+			}
+			v179 = v182
+		}
+		v183 := math.Float64bits(v179)
+		v185 := (v183 + uint64(0x9c00000000000))
+		v187 := (v185 >> uint64(0x34))
+		v189 := (v185 >> uint64(0x2f))
+		v194 := math.Float64frombits(((v183 - (v187 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v199 := (math.Float64frombits((v187 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+		v200 := v199
+		if v168 {
+			v203 := v199
+			if v178 {
+				v203 = (v199 - float64(54))
+			}
+			v200 = v203
+		}
+		v206 := math.Float64frombits(logBinsInverse[(v189 & uint64(0x1f))])
+		v211 := float64(v194 * v206)
+		v213 := math.FMA(v194, v206, -(v211))
+		v214 := (v211 - float64(1))
+		v216 := float64(v214 * float64(-0x1p-01))
+		v217 := math.FMA(v216, v214, v214)
+		v220 := float64(v214 * v214)
+		v224 := math.FMA(float64(-0x1.99c4b094939f8p-04), v220, float64(-0x1.fffffe4ceaadfp-04))
+		v228 := math.FMA(math.FMA(v224, v220, float64(-0x1.5555555558143p-03)), v220, float64(-0x1p-02))
+		v231 := math.FMA(float64(0x1.c74b73879c36cp-04), v220, float64(0x1.2492483741226p-03))
+		v235 := math.FMA(math.FMA(v231, v220, float64(0x1.999999999c986p-03)), v220, float64(0x1.5555555555555p-02))
+		v237 := math.FMA(float64(v220*v214), math.FMA(v228, v214, v235), math.FMA(v216, v214, (v214-v217)))
+		v243 := math.FMA(v200, float64(0x1.62e42fefa38p-01), math.Float64frombits(logBinsHigh[(v189&uint64(0x1f))]))
+		v244 := (v243 + v217)
+		v248 := math.FMA(v200, float64(0x1.ef35793c7673p-45), math.Float64frombits(logBinsLow[(v189&uint64(0x1f))]))
+		v250 := (((v243 - v244) + v217) + ((v237 + math.FMA(-(v214-v220), v213, v213)) + v248))
+		v251 := (v244 + v250)
+		v254 := float64(y * v251)
+		v261 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v254)))
+		v264 := float64(0)
+		if v261 < float64(1000) {
+			v264 = math.FMA(y, ((v244 - v251) + v250), math.FMA(y, v251, -(v254)))
+		}
+		v266 := v254
+		if float64(1000) < v254 {
+			v266 = float64(1000)
+		}
+		v269 := v266
+		if v266 < float64(-1000) {
+			v269 = float64(-1000)
+		}
+		v273 := (math.FMA(v269, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v276 := math.FMA(-(v273), float64(0x1.62e42fefa38p-01), v269)
+		v278 := math.FMA(-(v273), float64(0x1.ef35793c7673p-45), v264)
+		v279 := (v276 + v278)
+		v280 := (v279 - v276)
+		v285 := (float64(1) + v279)
+		v287 := float64(v279 * v279)
+		v290 := math.FMA(float64(0x1.af4e092e1705bp-26), v287, float64(0x1.71de02225a2f3p-19))
+		v294 := math.FMA(math.FMA(v290, v287, float64(0x1.a01a01abeccc3p-13)), v287, float64(0x1.11111111100d3p-07))
+		v299 := math.FMA(float64(0x1.1f7315649f2d7p-29), v287, float64(0x1.27e4db5bb725ap-22))
+		v303 := math.FMA(math.FMA(v299, v287, float64(0x1.a01a01a6db488p-16)), v287, float64(0x1.6c16c16c162cfp-10))
+		v307 := math.FMA(math.FMA(v303, v287, float64(0x1.5555555555556p-05)), v287, float64(0x1p-01))
+		v308 := math.FMA(math.FMA(v294, v287, float64(0x1.5555555555557p-03)), v279, v307)
+		v310 := math.FMA(((v276 - (v279 - v280)) + (v278 - v280)), v285, float64(float64(v279*v279)*v308))
+		v315 := scaled((v285 + (((float64(1) - v285) + v279) + v310)), v273)
+		v316 := v315
+		if v168 {
+			v320 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+			v324 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v328 := v315
+			if v320 == float64(1) {
+				v328 = float64(1)
+			}
+			v329 := v315
+			if v324 == math.Float64frombits(0x7ff0000000000000) {
+				v329 = v328
+			}
+			v332 := float64(0)
+			if y < float64(0) {
+				v332 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v333 := v329
+			if v320 == float64(0) {
+				v333 = v332
+			}
+			v336 := math.Float64frombits(0x7ff0000000000000)
+			if y < float64(0) {
+				v336 = float64(0)
+			}
+			v337 := v333
+			if v320 == math.Float64frombits(0x7ff0000000000000) {
+				v337 = v336
+			}
+			v339 := (math.RoundToEven(y) == y)
+			v340 := float64(y * float64(0x1p-01))
+			v346 := float64(0)
+			if v339 {
+				v346 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
+			}
+			v347 := v346
+			if math.RoundToEven(v340) == v340 {
+				v347 = float64(0)
+			}
+			v351 := math.Float64frombits(0x7ff8000000000001)
+			if v339 {
+				v351 = float64(0)
+			}
+			v352 := float64(0)
+			if math.Float64frombits(0xfff0000000000000) < x {
+				v352 = v351
+			}
+			v358 := v347
+			if x < float64(0) {
+				v358 = math.Float64frombits((math.Float64bits(v352) | math.Float64bits(v347)))
+			}
+			v365 := y
+			if y == y {
+				v365 = math.Float64frombits((math.Float64bits(v337) | math.Float64bits(v358)))
+			}
+			v366 := x
+			if x == x {
+				v366 = v365
+			}
+			v368 := v366
+			if y == float64(0) {
+				v368 = float64(1)
+			}
+			v316 = v368
+		}
+		v370 := v316
+		if x == float64(1) {
+			v370 = float64(1)
+		}
+		v160 = v370
+	}
+	return v160
 }
 
 // Atan2 is the angle of the point (y, x): its abscissa comes second.
@@ -2186,113 +2263,178 @@ func Pow32(x, y float64) float64 {
 		}
 		v10, v11 = v32, v43
 	}
-	v45 := v10
-	if v11 == float64(1) {
-		v46 := math.Float64bits(x)
-		v53 := (int64(((v46 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v46))) < int64(uint64(0x0)))
-		v58 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-		v59 := math.Float64bits(v58)
-		v61 := (v59 + uint64(0x9800000000000))
-		v63 := (v61 >> uint64(0x34))
-		v65 := (v61 >> uint64(0x30))
-		v70 := math.Float64frombits(((v59 - (v63 << uint64(0x34))) + uint64(0x3ff0000000000000)))
-		v75 := (math.Float64frombits((v63 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-		v80 := math.FMA(v70, math.Float64frombits(logBins32Inverse[(v65&uint64(0xf))]), -(float64(1)))
-		v84 := float64(math.Float64frombits(logBins32[(v65&uint64(0xf))]) * float64(0x1.71547652b82fep+00))
-		v87 := float64(v80 * v80)
-		v90 := math.FMA(float64(-0x1.ecd45d9db1bd9p-03), v87, float64(-0x1.715472406013ap-02))
-		v95 := math.FMA(float64(0x1.9d33f944e3e8bp-03), v87, float64(0x1.2777ce76f9308p-02))
-		v99 := math.FMA(math.FMA(v95, v87, float64(0x1.ec709db4a871ep-02)), v87, float64(0x1.71547652b8379p+00))
-		v101 := math.FMA(v80, math.FMA(math.FMA(v90, v87, float64(-0x1.71547652c3badp-01)), v80, v99), (v75 + v84))
-		v102 := float64(y * v101)
-		v105 := v102
-		if float64(200) < v102 {
-			v105 = float64(200)
-		}
-		v108 := v105
-		if v105 < float64(-200) {
-			v108 = float64(-200)
-		}
-		v110 := math.FMA(v108, float64(1), float64(0x1.8p+52))
-		v116 := math.Float64frombits(((math.Float64bits(v110) + uint64(0x3ff)) << uint64(0x34)))
-		v119 := float64((v108 - (v110 - float64(0x1.8p+52))) * float64(0x1.62e42fefa39efp-01))
-		v120 := float64(v119 * v119)
-		v123 := math.FMA(float64(0x1.a136e5a92400ep-16), v120, float64(0x1.6c166bc75e823p-10))
-		v127 := math.FMA(math.FMA(v123, v120, float64(0x1.55555565ce931p-05)), v120, float64(0x1.fffffffffe051p-02))
-		v130 := math.FMA(float64(0x1.a17e35818933cp-13), v120, float64(0x1.1110a5fa2e975p-07))
-		v134 := math.FMA(math.FMA(v130, v120, float64(0x1.5555557e88376p-03)), v120, float64(0x1.fffffffff6187p-01))
-		v137 := math.FMA(v116, float64(v119*math.FMA(v127, v119, v134)), v116)
-		v138 := v137
-		if v53 {
-			v142 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-			v146 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
-			v150 := v137
-			if v142 == float64(1) {
-				v150 = float64(1)
-			}
-			v151 := v137
-			if v146 == math.Float64frombits(0x7ff0000000000000) {
-				v151 = v150
-			}
-			v154 := float64(0)
-			if y < float64(0) {
-				v154 = math.Float64frombits(0x7ff0000000000000)
-			}
-			v155 := v151
-			if v142 == float64(0) {
-				v155 = v154
-			}
-			v158 := math.Float64frombits(0x7ff0000000000000)
-			if y < float64(0) {
-				v158 = float64(0)
-			}
-			v159 := v155
-			if v142 == math.Float64frombits(0x7ff0000000000000) {
-				v159 = v158
-			}
-			v161 := (math.RoundToEven(y) == y)
-			v163 := float64(y * float64(0x1p-01))
-			v169 := float64(0)
-			if v161 {
-				v169 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
-			}
-			v170 := v169
-			if math.RoundToEven(v163) == v163 {
-				v170 = float64(0)
-			}
-			v174 := math.Float64frombits(0x7ff8000000000001)
-			if v161 {
-				v174 = float64(0)
-			}
-			v175 := float64(0)
-			if math.Float64frombits(0xfff0000000000000) < x {
-				v175 = v174
-			}
-			v181 := v170
-			if x < float64(0) {
-				v181 = math.Float64frombits((math.Float64bits(v175) | math.Float64bits(v170)))
-			}
-			v188 := y
-			if y == y {
-				v188 = math.Float64frombits((math.Float64bits(v159) | math.Float64bits(v181)))
-			}
-			v189 := x
-			if x == x {
-				v189 = v188
-			}
-			v191 := v189
-			if y == float64(0) {
-				v191 = float64(1)
-			}
-			v138 = v191
-		}
-		v193 := v138
-		if x == float64(1) {
-			v193 = float64(1)
-		}
-		v45 = v193
+	v48 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v51 := float64(0)
+	if v48 < float64(16) {
+		v51 = v11
 	}
-	return v45
+	v52 := (y + y)
+	v55 := float64(0)
+	if math.RoundToEven(v52) == v52 {
+		v55 = v51
+	}
+	v57, v58 := v10, v11
+	if v55 == float64(1) {
+		v62 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+		v63 := math.Floor(v62)
+		v66 := math.Float64bits((v63 + float64(0x1p+52)))
+		v68 := x
+		if v63 < float64(1) {
+			v68 = float64(1)
+		}
+		v71, v72 := v68, float64(0)
+		if float64(7) < v63 {
+			v73 := float64(v68 * v68)
+			v78, v79 := v73, float64(0)
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x4))) {
+				v78, v79 = float64(v73*x), float64(0)
+			}
+			v71, v72 = v78, v79
+		}
+		v83, v84 := v71, v72
+		if float64(3) < v63 {
+			v85 := float64(v71 * v71)
+			v90, v91 := v85, v72
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x2))) {
+				v90, v91 = float64(v85*x), v72
+			}
+			v83, v84 = v90, v91
+		}
+		v94, v95 := v83, v84
+		if float64(1) < v63 {
+			v96 := float64(v83 * v83)
+			v101, v102 := v96, v84
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x1))) {
+				v101, v102 = float64(v96*x), v84
+			}
+			v94, v95 = v101, v102
+		}
+		v105, v106 := v94, v95
+		if v63 < v62 {
+			v105, v106 = float64(v94*math.Sqrt(x)), v95
+		}
+		v110, v111 := v105, v106
+		if y < float64(0) {
+			v110, v111 = (float64(1) / v105), v106
+		}
+		v116 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v110)))
+		v121 := float64(1)
+		if float64(0x1p-480) < v116 {
+			v121 = float64(0)
+		}
+		v122 := float64(1)
+		if v116 < float64(0x1p+480) {
+			v122 = v121
+		}
+		v57, v58 = (v110 + v111), v122
+	}
+	v125 := v57
+	if v58 == float64(1) {
+		v126 := math.Float64bits(x)
+		v131 := ((v126 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v126))
+		v137 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v138 := math.Float64bits(v137)
+		v140 := (v138 + uint64(0x9800000000000))
+		v142 := (v140 >> uint64(0x34))
+		v144 := (v140 >> uint64(0x30))
+		v149 := math.Float64frombits(((v138 - (v142 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v154 := (math.Float64frombits((v142 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+		v159 := math.FMA(v149, math.Float64frombits(logBins32Inverse[(v144&uint64(0xf))]), -(float64(1)))
+		v163 := float64(math.Float64frombits(logBins32[(v144&uint64(0xf))]) * float64(0x1.71547652b82fep+00))
+		v166 := float64(v159 * v159)
+		v169 := math.FMA(float64(-0x1.ecd45d9db1bd9p-03), v166, float64(-0x1.715472406013ap-02))
+		v174 := math.FMA(float64(0x1.9d33f944e3e8bp-03), v166, float64(0x1.2777ce76f9308p-02))
+		v178 := math.FMA(math.FMA(v174, v166, float64(0x1.ec709db4a871ep-02)), v166, float64(0x1.71547652b8379p+00))
+		v179 := math.FMA(math.FMA(v169, v166, float64(-0x1.71547652c3badp-01)), v159, v178)
+		v181 := float64(y * math.FMA(v159, v179, (v154+v163)))
+		v184 := v181
+		if float64(200) < v181 {
+			v184 = float64(200)
+		}
+		v187 := v184
+		if v184 < float64(-200) {
+			v187 = float64(-200)
+		}
+		v189 := math.FMA(v187, float64(1), float64(0x1.8p+52))
+		v195 := math.Float64frombits(((math.Float64bits(v189) + uint64(0x3ff)) << uint64(0x34)))
+		v198 := float64((v187 - (v189 - float64(0x1.8p+52))) * float64(0x1.62e42fefa39efp-01))
+		v199 := float64(v198 * v198)
+		v202 := math.FMA(float64(0x1.a136e5a92400ep-16), v199, float64(0x1.6c166bc75e823p-10))
+		v206 := math.FMA(math.FMA(v202, v199, float64(0x1.55555565ce931p-05)), v199, float64(0x1.fffffffffe051p-02))
+		v209 := math.FMA(float64(0x1.a17e35818933cp-13), v199, float64(0x1.1110a5fa2e975p-07))
+		v213 := math.FMA(math.FMA(v209, v199, float64(0x1.5555557e88376p-03)), v199, float64(0x1.fffffffff6187p-01))
+		v216 := math.FMA(v195, float64(v198*math.FMA(v206, v198, v213)), v195)
+		v217 := v216
+		if int64(v131) < int64(uint64(0x0)) {
+			v221 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+			v225 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v229 := v216
+			if v221 == float64(1) {
+				v229 = float64(1)
+			}
+			v230 := v216
+			if v225 == math.Float64frombits(0x7ff0000000000000) {
+				v230 = v229
+			}
+			v233 := float64(0)
+			if y < float64(0) {
+				v233 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v234 := v230
+			if v221 == float64(0) {
+				v234 = v233
+			}
+			v237 := math.Float64frombits(0x7ff0000000000000)
+			if y < float64(0) {
+				v237 = float64(0)
+			}
+			v238 := v234
+			if v221 == math.Float64frombits(0x7ff0000000000000) {
+				v238 = v237
+			}
+			v240 := (math.RoundToEven(y) == y)
+			v242 := float64(y * float64(0x1p-01))
+			v248 := float64(0)
+			if v240 {
+				v248 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
+			}
+			v249 := v248
+			if math.RoundToEven(v242) == v242 {
+				v249 = float64(0)
+			}
+			v253 := math.Float64frombits(0x7ff8000000000001)
+			if v240 {
+				v253 = float64(0)
+			}
+			v254 := float64(0)
+			if math.Float64frombits(0xfff0000000000000) < x {
+				v254 = v253
+			}
+			v260 := v249
+			if x < float64(0) {
+				v260 = math.Float64frombits((math.Float64bits(v254) | math.Float64bits(v249)))
+			}
+			v267 := y
+			if y == y {
+				v267 = math.Float64frombits((math.Float64bits(v238) | math.Float64bits(v260)))
+			}
+			v268 := x
+			if x == x {
+				v268 = v267
+			}
+			v270 := v268
+			if y == float64(0) {
+				v270 = float64(1)
+			}
+			v217 = v270
+		}
+		v272 := v217
+		if x == float64(1) {
+			v272 = float64(1)
+		}
+		v125 = v272
+	}
+	return v125
 }
 
 // Atan232 is the angle of the point (y, x), float32 both, before the last rounding.

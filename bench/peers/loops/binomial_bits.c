@@ -1,7 +1,7 @@
 #include "exact_math.h"
 
 // ofWhole returns u to the power y, an integer: some powers are products.
-static double ofWhole(double u, long y) { return y == 2 ? u * u : y == 3 ? u * u * u : y == -1 ? 1 / u : power(u, (double)y); }
+static double ofWhole(double u, long y) { return y == 2 ? u * u : y == 3 ? u * u * u : y == -1 ? 1 / u : labs(y) < 16 ? product(u, (double)y) : power(u, (double)y); }
 
 static void work(long n, long m, const double *S, double *out) {
 	double r = 0.03, dt = 1.0 / m, u = exponential(0.25 * sqrt(dt)), p = (exponential(r * dt) - 1 / u) / (u - 1 / u), disc = exponential(-r * dt);

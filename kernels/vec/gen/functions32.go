@@ -244,7 +244,7 @@ var functions32 = []*function{
 // functions232 are those of two.
 var functions232 = []*function{
 	define2("pow32", "is x to the power y, float32 both, before the last rounding.", func(f *function, x, y *value) *value {
-		return f.powers(x, y, func(a, _ *value) *value {
+		return f.powers(x, y, false, func(a, _ *value) *value {
 			p := f.between(f.mul(y, f.shortLog(a, ln2(), 6)), -200, 200)
 			n, bits := f.integral(p, k(1))
 			l, _ := ln2().Float64()

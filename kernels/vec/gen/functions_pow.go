@@ -84,8 +84,8 @@ func (f *function) preciseLog(a *value, correct func(e *value) *value) (hi, lo *
 }
 
 // powers is x^y by that of positive normal numbers a; correct repairs the exponent of a, which is
-// 2^54 times a subnormal number.
-func (f *function) powers(x, y *value, positive func(a *value, correct *value) *value) *value {
+// 2^54 times a subnormal number. long tells that products carry what roundings lose.
+func (f *function) powers(x, y *value, long bool, positive func(a *value, correct *value) *value) *value {
 	// 2, 3, -1, 1.5 and 0.5 have at most one bit behind the first, as few other exponents have
 	plain := f.equal(f.numberOf(f.shiftLeft(f.bitsOf(y), 13)), k(0))
 	r := f.mul(x, x)
@@ -103,7 +103,72 @@ func (f *function) powers(x, y *value, positive func(a *value, correct *value) *
 		}
 		return []*value{v, left}
 	})
+	near := f.pick(f.less(f.abs(y), k(mostFactors)), out[1], k(0)) // 1 where products remain to be tried
+	twice := f.add(y, y)
+	near = f.pick(f.equal(f.round(twice), twice), near, k(0))
+	out = f.whenAll(f.equal(near, k(1)), out, func() []*value { return f.product(x, y, long) })
 	return f.when(f.equal(out[1], k(1)), out[0], func() *value { return f.power(x, y, positive) })
+}
+
+// mostFactors bounds the exponents that are products. Few programs write a larger one, and a product is then
+// no faster than exp of a logarithm.
+const mostFactors = 16
+
+// product is x^y for y that is a multiple of 0.5 below mostFactors, and 0; or any value, and 1, where the
+// result is no normal number or near the end of these. Factors are multiplied from the top bit of y on (D. Knuth,
+// "The Art of Computer Programming", volume 2, 4.6.3). A long product carries what each rounding lost, as a second
+// number (T. Dekker, "A floating-point technique for extending the available precision", 1971), so that the
+// result is good to 2^-100 before it is rounded.
+func (f *function) product(x, y *value, long bool) []*value {
+	type pair struct{ h, l *value }
+	times := func(a, b pair) pair { // b.l is nil for 0
+		h := f.mul(a.h, b.h)
+		if !long {
+			return pair{h, a.l}
+		}
+		l := f.fma(a.l, b.h, f.fms(a.h, b.h, h))
+		if b.l != nil {
+			l = f.fma(a.h, b.l, l)
+		}
+		return pair{h, l}
+	}
+	p := pair{x, k(0)}
+	when := func(c *value, then func() pair) {
+		out := f.whenAll(c, []*value{p.h, p.l}, func() []*value { v := then(); return []*value{v.h, v.l} })
+		p = pair{out[0], out[1]}
+	}
+	n := f.abs(y)
+	whole := f.floor(n)
+	bits := f.bitsOf(f.add(whole, k(0x1p52)))
+	p.h = f.pick(f.less(whole, k(1)), k(1), x)
+	for bit := mostFactors / 4; bit > 0; bit /= 2 {
+		when(f.less(k(float64(2*bit-1)), whole), func() pair {
+			square := times(p, p)
+			odd := f.less(w(0), f.and(bits, w(uint64(bit))))
+			out := f.whenAll(odd, []*value{square.h, square.l}, func() []*value {
+				v := times(square, pair{x, nil})
+				return []*value{v.h, v.l}
+			})
+			return pair{out[0], out[1]}
+		})
+	}
+	when(f.less(whole, n), func() pair {
+		root := f.sqrt(x)
+		if !long {
+			return times(p, pair{root, nil})
+		}
+		return times(p, pair{root, f.mul(f.fnma(root, root, x), f.div(k(.5), root))})
+	})
+	when(f.less(y, k(0)), func() pair {
+		v := f.div(k(1), p.h)
+		if !long {
+			return pair{v, p.l}
+		}
+		return pair{v, f.mul(v, f.fnma(v, p.l, f.fnma(v, p.h, k(1))))}
+	})
+	size := f.abs(p.h)
+	left := f.pick(f.less(size, k(0x1p480)), f.pick(f.less(k(0x1p-480), size), k(0), k(1)), k(1))
+	return []*value{f.add(p.h, p.l), left}
 }
 
 // power is x^y in general.
@@ -129,9 +194,9 @@ func (f *function) power(x, y *value, positive func(a, hard *value) *value) *val
 }
 
 var powFunctions = []*function{
-	define2("pow", "is x to the power y. The exponents that programs write most are products and roots: 2, 3, -1 and, of x that is not negative, 1.5 and 0.5.",
+	define2("pow", "is x to the power y. The exponents that programs write most are products and roots: multiples of 0.5 of size below 16. All but 2, 3, -1 and 1.5 of them are the exact value rounded once, where neither it nor its inverse is beyond 2^480.",
 		func(f *function, x, y *value) *value {
-			return f.powers(x, y, func(a, hard *value) *value {
+			return f.powers(x, y, true, func(a, hard *value) *value {
 				small := f.less(f.abs(x), k(0x1p-1022))
 				a = f.when(hard, a, func() *value { return f.pick(small, f.mul(a, k(0x1p54)), a) })
 				l, ll := f.preciseLog(a, func(e *value) *value {
