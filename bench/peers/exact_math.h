@@ -114,11 +114,12 @@ static const double binLow[32] = {
 // nor its inverse is beyond 2^480: by products that carry what roundings lose.
 INLINE double product(double x, double y) {
 	double n = fabs(y), h = n < 1 ? 1 : x, l = 0;
-	for (long bit = 4; bit > 0; bit /= 2) {
-		if (n <= 2 * bit - 1) continue;
+#pragma GCC unroll 3
+	for (int k = 2; k >= 0; k--) {
+		if (n < 2 << k) continue;
 		double square = h * h;
 		l = fma(h, l, fma(l, h, fma(h, h, -square))), h = square;
-		if ((long)n & bit) {
+		if ((long)n >> k & 1) {
 			double odd = h * x;
 			l = fma(l, x, fma(h, x, -odd)), h = odd;
 		}
