@@ -10,7 +10,7 @@ import (
 func TestUniformPowers(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	power, _ := Function2Named("pow")
-	for _, y := range []float64{2, 3, 1.5, 0.5, -1, 0, 2.25} {
+	for _, y := range []float64{2, 3, 1.5, 0.5, -1, 0, 2.25, 6, -2.5, 15.5} {
 		for _, sign := range []float64{0, 1} { // no negative element, some
 			x := make([]float64, 700)
 			b := make([]float64, len(x))
