@@ -141,6 +141,19 @@ emit d`, 0, 1},
 	{"a parfor reads a whole one", `S = rand_sparse(50, 40, density = 0.1, seed = 4)
 x = rand(40, 1, seed = 5)
 emit parfor i in 0..50 { sum(S @ (x * i)) + nnz(S) + dense(S)[i, 3] }`, 1, 0},
+	{"of matrices that ranks share", `P = rand(31, 2, seed = 1)
+D = rowsum(P ^ 2) - 2 * P @ t(P) + t(rowsum(P ^ 2))
+N = sparse(D < 0.1)
+W = sparse(ifelse(D < 0.3, D, 0))
+emit rowsum(N)
+emit N @ P
+emit W
+emit nnz(sparse(i64(10 * D) % 3))
+emit sparse(f32(D[3..20, :] * (D[3..20, :] > 0.5)))
+emit sum(N[1..30, :])
+emit t(W) @ P
+iterate x = P times 3 { next x = W @ x + sparse(x * (x > 0.5)) @ ones(2, 2) }
+emit x`, 0, 1},
 }
 
 // collectsIn counts the gathers of sparse matrices in g and its regions.

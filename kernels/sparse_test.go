@@ -350,3 +350,24 @@ func TestIdenticalOfSparse(t *testing.T) {
 		t.Errorf("only %v were compared", same)
 	}
 }
+
+// A rank makes the sparse form of its own rows alone: what lies in the rows of others is not read.
+func TestSparseOfOwnRows(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := value.New(types.F64, 300, 4)
+	for i := range x.F64 {
+		x.F64[i] = float64(i%3) + 1
+	}
+	c := &op.Call{Def: table.Must("sparse"), In: []value.Value{x}, Type: types.SparseOf(types.F64, 300, 4), Lo: 90, Hi: 210}
+	if err := c.Def.Loop.Alone(c); err != nil {
+		t.Fatal(err)
+	}
+	for i := range x.Rows {
+		if n := c.Out.(*value.CSR).Ptr[i+1] - c.Out.(*value.CSR).Ptr[i]; (n == 4) != (i >= 90 && i < 210) || n%4 != 0 {
+			t.Fatalf("row %d has %d entries", i, n)
+		}
+	}
+}

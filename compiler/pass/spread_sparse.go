@@ -24,7 +24,8 @@ import (
 // The columns of a row of sp.collect ascend, because ranks have contiguous rows and their parts come
 // one after the other.
 //
-// A constructor whose rows can be made alone (op.Def.ByRows) makes those of the rank.
+// A constructor whose rows can be made alone (op.Def.ByRows) makes those of the rank, and so does the conversion
+// of a dense matrix that ranks share.
 //
 // Rows of a graph may differ in length by orders of magnitude. If the estimates tell the lengths, each rank
 // gets rows with about the same work (cuts). The attribute plan.Unit of all nodes with as many rows then
@@ -75,7 +76,11 @@ func (s *spreader) relocates(g *ir.Graph, id ir.ID) bool {
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if x.generates(id) {
-		made := x.shares1(x.g.CopyNode(x.old, id))
+		var rest []ir.ID
+		for _, from := range in {
+			rest = append(rest, x.own(from))
+		}
+		made := x.shares1(x.g.CopyNode(x.old, id, rest...))
 		rows := x.old.Type(id).Rows
 		x.g.Nodes[made].Attrs = x.sharing(x.g.Nodes[made].Attrs, rows, x.unit[rows])
 		if x.to[id], x.partial[id] = made, true; strewn(n) {
@@ -129,13 +134,14 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 	return true
 }
 
-// generates reports whether node id makes a sparse matrix of nothing, each rank its own rows. In a loop or
-// branch each rank makes all rows.
+// generates reports whether node id makes a sparse matrix of nothing, or of a dense one that ranks share by
+// rows, each rank its own rows. In a loop or branch each rank makes all rows.
 func (x *spreadGraph) generates(id ir.ID) bool {
 	t := x.old.Type(id)
 	_, _, _, sent := x.old.Dest(id)
 	n := &x.old.Nodes[id]
-	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks && len(x.old.In(id)) == 0
+	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks &&
+		!slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !dividable(x.old.Type(from)) || !x.partial[from] })
 }
 
 // byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by rows.

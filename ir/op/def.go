@@ -72,7 +72,8 @@ type Def struct {
 	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result. nil:
 	// Elements tells it.
 	RowSpan func(s *Sig, out types.Type) RowSpan
-	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
+	// ByRows: a constructor of a sparse matrix, or a conversion to one, makes some rows alone (Call.Lo and
+	// Hi), if asked to.
 	ByRows bool
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
 	// column j. 0: there is none.

@@ -55,7 +55,7 @@ func toSparse() *op.Def {
 			return Of(-1, t)
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return define.KeptRef(define.EveryElement(c.In[0])), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), ByRows: true,
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
 				if c.In[0].Type().IsSparse() {
@@ -164,7 +164,8 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	return t, nil
 }
 
-// beginCompress makes the sparse form of d in two passes: count what is not zero, and copy it.
+// beginCompress makes the sparse form of d in two passes: count what is not zero, and copy it. It makes rows
+// Call.Lo to Hi if the call asks for them, and leaves the others empty.
 func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
 	switch d.Elem {
 	case types.F64:
@@ -180,8 +181,12 @@ func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
 func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *UnitLoop {
 	m := value.NewCSR(d.Elem, d.Rows, d.Cols, 0)
 	var val []T
+	from, to := c.Lo, c.Hi
+	if from == to {
+		from, to = 0, d.Rows
+	}
 	row := func(i int) []T {
-		if d.Cols == 0 {
+		if d.Cols == 0 || i < from || i >= to {
 			return nil
 		}
 		return x[i*d.Stride:][:d.Cols]
