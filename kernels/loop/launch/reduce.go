@@ -25,7 +25,7 @@ var ErrInexact = errors.New("an exact sum is beyond what machine code keeps")
 type reducing struct {
 	result     int
 	class      loop.Class
-	fast, deep *loop.State
+	fast       *loop.State
 	extent     extent
 	offset     int64 // of oneEach: the element of row i is i + offset
 	out        *value.Dense
@@ -36,12 +36,12 @@ type reducing struct {
 func (r *reducing) exact() bool { return r.fast.Lost >= 0 }
 
 // reducingOf lists the reduced results of a run.
-func reducingOf(n *loop.Nest, fast, deep map[int]*loop.State, out []*value.Dense) (list []reducing) {
+func reducingOf(n *loop.Nest, fast map[int]*loop.State, out []*value.Dense) (list []reducing) {
 	for k, res := range n.Results {
 		if res.Class == loop.NoClass || fast[k] == nil {
 			continue
 		}
-		r := reducing{result: k, class: res.Class, fast: fast[k], deep: deep[k], out: out[k], rows: out[k].Rows, cols: out[k].Cols}
+		r := reducing{result: k, class: res.Class, fast: fast[k], out: out[k], rows: out[k].Rows, cols: out[k].Cols}
 		r.extent, r.offset, _ = extentOf(n, k)
 		list = append(list, r)
 	}
@@ -55,24 +55,17 @@ func (r *Run) reduces() error {
 	if len(fast) == 0 {
 		return nil
 	}
-	deep, exact, over := fast, false, false
+	exact, over := false, false
 	for _, st := range fast {
 		exact = exact || st.Lost >= 0
 	}
 	for _, res := range n.Results {
 		over = over || res.Over >= 0
 	}
-	if exact && !r.loop.partial() {
-		if over {
-			return errOver
-		}
-		code, err := r.loop.deep(r.lay)
-		if err != nil {
-			return err
-		}
-		deep = code.states()
+	if exact && over && !r.loop.partial() {
+		return errOver
 	}
-	r.reduced = reducingOf(n, fast, deep, r.out)
+	r.reduced = reducingOf(n, fast, r.out)
 	h := &hull{nest: n, in: r.in, out: r.out, index: map[int]span{}}
 	for _, x := range n.Space {
 		s := h.rng(x.Range)
@@ -354,7 +347,8 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	return false, nil
 }
 
-// again runs a window with deep states; of results that lose nothing it keeps what there is.
+// again runs a window with deep states, whose code is made when it is first needed. Of results that lose
+// nothing it keeps what there is.
 func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	code, err := w.run.loop.deep(w.run.lay)
 	if err != nil {
@@ -371,18 +365,18 @@ func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, e
 		return false, err
 	}
 	d.scratch(room)
-	list := w.run.reduced
+	list, deep := w.run.reduced, code.states()
 	parts := make([]part, len(list))
 	for k := range list {
 		r := &list[k]
-		parts[k].clear(r.deep, r.rows*r.cols)
-		parts[k].bind(r, r.deep, d.resultWords(r.result), r0, r1)
+		parts[k].clear(deep[r.result], r.rows*r.cols)
+		parts[k].bind(r, deep[r.result], d.resultWords(r.result), r0, r1)
 	}
 	if flagged, err = d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
 		return flagged, err
 	}
 	for k := range list {
-		if parts[k].lost(list[k].deep) {
+		if parts[k].lost(deep[list[k].result]) {
 			return false, ErrInexact
 		}
 	}
@@ -392,7 +386,7 @@ func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, e
 			continue
 		}
 		w.parts[k].words = parts[k].words
-		w.parts[k].take(&list[k], list[k].deep, r0)
+		w.parts[k].take(&list[k], deep[list[k].result], r0)
 	}
 	return false, nil
 }
