@@ -343,7 +343,7 @@ func (x *rowsRun) forget() {
 	clear(x.values)
 	clear(x.out)
 	clear(x.workers)
-	if x.run.form.lanes {
+	if x.run.single() {
 		clear(x.run.in[0])
 	} else {
 		x.run = nil

@@ -110,7 +110,7 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 type rowsKey struct {
 	fold       string
 	rows, cols int
-	in         [mostRowsIn]types.Type
+	in         [mostRowsIn][2]int // sizes of operands; of a scalar -1
 }
 
 const (
@@ -118,24 +118,28 @@ const (
 	// rows side by side do, and phasesElements from how many elements on this pays for its beginning.
 	// Sums of squares, which end with more work, are always side by side.
 	phasesFrom, phasesElements = 64, 1 << 17
-	// plainSideBySide is the most columns for which extremes and counts of rows without a chain before them
-	// run in lanes of rows. A kernel takes less time for longer rows. placesSideBySide is the same for argmin
-	// and argmax after a chain.
-	plainSideBySide, placesSideBySide = 48, 64
+	// placesSideBySide is the most columns for which argmin and argmax run in lanes of rows, with a chain
+	// before them or without. Kernels take less time for longer rows.
+	placesSideBySide, plainSideBySide = 64, 48
 )
 
 // alongRows reports a body of reductions of rows whose lanes are best the elements of a row.
 func alongRows(b *nest.RowsBody, rows, cols int) bool {
-	return cols >= phasesFrom && rows*cols >= phasesElements && !slices.ContainsFunc(b.Acts, func(a op.Action) bool {
-		c := a.Def.Class
-		return c == loop.Norm || c == loop.Var || c == loop.Stddev
+	long := cols >= phasesFrom && rows*cols >= phasesElements
+	return !slices.ContainsFunc(b.Acts, func(a op.Action) bool {
+		switch c := a.Def.Class; c {
+		case loop.Norm, loop.Var, loop.Stddev:
+			return true
+		case loop.Sum, loop.Mean:
+			return !long && (c == loop.Mean || b.Register(a.Args[0]).Elem.IsFloat())
+		}
+		return false
 	})
 }
 
-// rowsPay reports whether loops over rows make a reduction faster. After a chain they take 0.2 to 0.7 of the
-// time of blocks.
-func rowsPay(f *reduce.Fold, e types.Elem, cols int, chain bool) bool {
-	return f.Sums(e) > 0 || cols <= plainSideBySide || chain && (!f.Arg || cols <= placesSideBySide)
+// rowsPay reports whether loops over rows take less time for a reduction than its kernel.
+func rowsPay(f *reduce.Fold, cols int, chain bool) bool {
+	return !f.Arg || cols <= plainSideBySide || chain && cols <= placesSideBySide
 }
 
 // mostShapes is about the most keys for which a program keeps loops.
@@ -192,7 +196,7 @@ func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
 	}
 	return func(c *op.Call) (job, bool) {
 		t := c.In[0].Type()
-		if _, lent := c.Out.(*value.Dense); !lent || !t.IsDense() || !rowsPay(f, t.Elem, t.Cols, false) {
+		if _, lent := c.Out.(*value.Dense); !lent || !t.IsDense() || !rowsPay(f, t.Cols, false) {
 			return job{}, false
 		}
 		return foldJob(c, f), true
@@ -202,7 +206,7 @@ func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
 // rowsOf is the loops of a job that reduces rows, or nil as long as little work has been seen, and
 // where there are none.
 func (j *job) rowsOf(c *op.Call) *byRowsCode {
-	if j.axis() != reduce.OverRows || len(j.in) != len(j.p.In) || len(j.in) > mostRowsIn || j.alias || j.cols > blockElems {
+	if j.axis() != reduce.OverRows || len(j.in) != len(j.p.In) || len(j.in) > mostRowsIn || j.alias {
 		return nil
 	}
 	k := rowsKey{fold: j.fold, rows: j.rows, cols: j.cols}
@@ -210,11 +214,13 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 		if m := j.p.In[i].Mode; m == op.Trans || m == op.Drawn {
 			return nil
 		}
-		k.in[i] = v.Type()
+		if k.in[i] = [2]int{-1, -1}; v.Type().IsMatrix() {
+			k.in[i] = [2]int{v.Type().Rows, v.Type().Cols}
+		}
 	}
 	for i := range j.ends {
 		x := &j.ends[i]
-		if x.Axis != reduce.OverRows || x.out == nil || !rowsPay(x.Fold, j.elem, j.cols, len(j.p.Steps) > 0) {
+		if x.Axis != reduce.OverRows || x.out == nil || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) || j.cols > blockElems && x.Sums(j.elem) > 0 {
 			return nil
 		}
 		if sharesMemory(j.in, x.out) { // rows of which a loop is not sure are reduced again

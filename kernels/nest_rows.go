@@ -5,6 +5,7 @@ package kernels
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
@@ -31,6 +33,7 @@ type rowForm struct {
 	lanes   bool             // lanes are rows; else the loops go over rows and columns
 	results []nest.RowResult // of a body that gives rows
 	store   map[int]int      // kept registers that lie where a result will, and the number of the result
+	direct  map[int]int      // reduced registers that are results, and the number of the result
 	panel   int              // of reductions by key whose order counts; 0: it does not
 	wider   func() *rowForm  // with sums of more words, if that is not nil; nil: there is none
 }
@@ -49,6 +52,10 @@ func phasedForm(p *nest.RowPlan, by int, name string, affine bool) *rowForm {
 	}
 	if len(f.phases) > 0 {
 		f.share()
+		f.reduceInPlace()
+		if len(f.phases) == 1 {
+			f.height = math.MaxInt
+		}
 	}
 	return f
 }
@@ -102,6 +109,35 @@ func (f *rowForm) share() {
 	}
 }
 
+// reduceInPlace drops the loops that only copy reduced registers to results.
+func (f *rowForm) reduceInPlace() {
+	reduced := map[nest.Operand]types.Elem{}
+	for _, p := range f.phases {
+		for i, o := range p.Results {
+			reduced[o] = p.Loop.Nest().Results[i].Elem
+		}
+	}
+	f.direct = map[int]int{}
+	f.phases = slices.DeleteFunc(f.phases, func(p *nest.RowPhase) bool {
+		direct := maps.Clone(f.direct)
+		for _, o := range p.Results {
+			if o.What != nest.ItsResult {
+				return false
+			}
+			y := &f.results[o.Register]
+			if e, is := reduced[nest.Operand{Register: y.Register, What: nest.ItsReduced}]; y.Whole() || !is || e != dense.Storage(y.Type.Elem) {
+				return false
+			}
+			direct[y.Register] = o.Register
+		}
+		if len(direct) < len(f.direct)+len(p.Results) { // two results are one register
+			return false
+		}
+		f.direct = direct
+		return true
+	})
+}
+
 // taken reports that a kept register lies where result k will.
 func (f *rowForm) taken(k int) bool {
 	for _, have := range f.store {
@@ -142,19 +178,7 @@ func (x *rowRun) bind() error {
 	f := x.form
 	x.reduced, x.in = map[int]*value.Dense{}, make([][]value.Value, len(f.phases))
 	for k, p := range f.phases {
-		var out []*value.Dense
-		for i, o := range p.Results {
-			switch o.What {
-			case nest.ItsKept:
-				out = append(out, x.place(o.Register))
-			case nest.ItsResult:
-				out = append(out, x.out[o.Register])
-			default:
-				x.reduced[o.Register] = value.New(p.Loop.Nest().Results[i].Elem, x.n, 1)
-				out = append(out, x.reduced[o.Register])
-			}
-		}
-		run, err := p.Loop.Begin(x.operands(k), out)
+		run, err := p.Loop.Begin(x.operands(k), x.results(k))
 		if err != nil {
 			return err
 		}
@@ -185,11 +209,35 @@ func (x *rowRun) operands(k int) []value.Value {
 	return in
 }
 
+// results are those of loop k.
+func (x *rowRun) results(k int) (out []*value.Dense) {
+	p := x.form.phases[k]
+	for i, o := range p.Results {
+		switch at, direct := x.form.direct[o.Register]; {
+		case o.What == nest.ItsKept:
+			out = append(out, x.place(o.Register))
+			continue
+		case o.What == nest.ItsResult:
+			out = append(out, x.out[o.Register])
+			continue
+		case direct:
+			x.reduced[o.Register] = x.out[at]
+		default:
+			x.reduced[o.Register] = value.New(p.Loop.Nest().Results[i].Elem, x.n, 1)
+		}
+		out = append(out, x.reduced[o.Register])
+	}
+	return out
+}
+
+// single reports one loop with no memory between rows of operands and rows of results.
+func (x *rowRun) single() bool { return len(x.runs) == 1 && len(x.form.kept) == 0 }
+
 // bindAgain binds the only loop of an execution that has ended to other operands, if they are alike.
 func (x *rowRun) bindAgain(out []*value.Dense) bool {
 	x.out, x.once, x.again = out, sync.Once{}, nil
 	x.widened.Store(false)
-	return x.form.lanes && x.runs[0].Again(x.operands(0), out)
+	return x.single() && x.runs[0].Again(x.operands(0), x.results(0))
 }
 
 // stored returns the number of the result where a kept register lies. ok is false if the register lies in

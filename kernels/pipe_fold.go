@@ -131,11 +131,9 @@ func (m *machine) reduceRows(x *execution, a area) error {
 // reduceRows writes the results of the rows of a block, whose first row is row i.
 func (f *folder) reduceRows(b *value.Dense, i int) {
 	f.out.Window(&f.view, i, 0, b.Rows, 1)
-	switch {
-	case f.Arg:
+	if f.Arg {
 		reduce.Places(f.view.I64, b, f.Least)
-	case f.Whole.Lines(&f.view, b, &f.room):
-	default:
+	} else {
 		f.Whole.ByRow(&f.view, b, &f.room)
 	}
 }

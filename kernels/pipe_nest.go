@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"flow/ir/loop"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
@@ -65,7 +64,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		return b.worker
 	}
 	b.renew(m, shape, lines, rows, cols)
-	if !ok || x.alias && m.nest.program.fails || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // states are f64, of half as many lanes
+	if !ok || x.alias && m.nest.program.fails {
 		return nil
 	}
 	stored := false

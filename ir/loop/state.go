@@ -163,13 +163,43 @@ func leastState(e types.Elem, least bool) *State {
 		}
 		return b.Op(Neg, x)
 	}
-	step := func(b *Builder, s, t Val) []Val { return []Val{b.Op(Min, s, t)} }
-	return &State{
-		Types: []types.Elem{types.F64}, Empty: []Word{extreme(types.F64, 1)}, Lost: -1, op: Min,
-		add:   func(b *Builder, s, in []Val) []Val { return step(b, s[0], sign(b, b.to(types.F64, in[0]))) },
-		merge: func(b *Builder, s, t []Val) []Val { return step(b, s[0], t[0]) },
-		end:   func(b *Builder, s []Val) Val { return b.to(e, sign(b, s[0])) },
+	s := extremeState(types.F64, Min)
+	step := s.add
+	s.add = func(b *Builder, s, in []Val) []Val { return step(b, s, []Val{sign(b, b.to(types.F64, in[0]))}) }
+	s.end = func(b *Builder, s []Val) Val { return b.to(e, sign(b, s[0])) }
+	return s
+}
+
+// extremeState carries the least or greatest number of a type of floats.
+func extremeState(word types.Elem, op Code) *State {
+	sign := 1
+	if op == Max {
+		sign = -1
 	}
+	step := func(b *Builder, s, t []Val) []Val { return []Val{b.Op(op, s[0], t[0])} }
+	return &State{Types: []types.Elem{word}, Empty: []Word{extreme(word, sign)}, Lost: -1, op: op, add: step, merge: step}
+}
+
+// Direct returns the state of a least or greatest float whose word is that float, for targets that have
+// more lanes of f32, or one instruction to join Max; and the function that gives the word of s. It is nil
+// for other reductions.
+func (s *State) Direct() (d *State, word *Function) {
+	op := Min
+	switch {
+	case !s.elem.IsFloat() || s.class != Least && s.class != Greatest:
+		return nil, nil
+	case s.class == Greatest:
+		op = Max
+	}
+	d = extremeState(s.elem, op)
+	d.class, d.elem = s.class, s.elem
+	return d, NewFunction("word", d.Types, func(b *Builder, v []Val) []Val {
+		x := b.to(types.F64, v[0])
+		if op == Max {
+			x = b.Op(Neg, x)
+		}
+		return []Val{x}
+	})
 }
 
 // Result returns the result of one state that loses nothing.

@@ -52,7 +52,9 @@ func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 	env := make([]Ref, dims, len(varies))
 	list := strings.Fields(names)
 	for d := range dims {
-		at[d], size[d], env[d] = x.index(list[d], by[d])
+		var index func() Ref
+		at[d], size[d], index = x.index(list[d], by[d])
+		env[d] = index()
 	}
 	for r := dims; r < len(b.Args); r++ {
 		env = append(env, x.Outer(b, r))
@@ -69,12 +71,14 @@ func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 }
 
 // index adds an index to the space, whose bounds are operands. It returns its position, how many there are,
-// and the value of the index, whose step is by.
-func (x *Builder) index(name string, by int) (at, size loop.Lin, value Ref) {
+// and what writes the value of the index, whose step is by.
+func (x *Builder) index(name string, by int) (at, size loop.Lin, value func() Ref) {
 	lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 	size = loop.Of(loop.ParamSym, n)
 	at = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size, By: 1}))
-	return at, size, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Of(loop.ParamSym, lo).Plus(at.Times(int64(by))))}
+	return at, size, func() Ref {
+		return Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Of(loop.ParamSym, lo).Plus(at.Times(int64(by))))}
+	}
 }
 
 // yield stores what a point of a parfor gives: a number at its place in a result of that size, or a row.

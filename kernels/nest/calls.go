@@ -233,7 +233,7 @@ func (p *CallPlan) write(n int, by [2]int, form Form) (out *RowPhase, made *loop
 		env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Load(loop.Mem{Kind: loop.ParamMem, N: k})})
 	}
 	at, count, index := x.index("point", by[p.Dims-1])
-	env = append(env, index)
+	env = append(env, index())
 	for r := p.Dims; r < len(b.Args); r++ {
 		env = append(env, x.Outer(b, r))
 	}

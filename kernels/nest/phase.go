@@ -46,7 +46,10 @@ func writePhase(p *RowPlan, number, by int, name string, affine bool) *RowPhase 
 	row, _, index := x.index(name, by)
 	at := [2]loop.Lin{row, loop.Of(loop.IndexSym, x.Index("column", loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.Own.Width)), By: 1}))}
 	f.column = at[1]
-	env := []Ref{index}
+	env := make([]Ref, 1)
+	if f.Own.need[0] {
+		env[0] = index()
+	}
 	for r := 1; r < len(p.Varies); r++ {
 		env = append(env, x.inPhase(r, env, at))
 	}

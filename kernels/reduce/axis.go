@@ -89,9 +89,7 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 		case byRow:
 			room := linePool.Get().(*Room)
 			defer linePool.Put(room)
-			if !w.Lines(out, a, room) {
-				w.ByRow(out, a, room)
-			}
+			w.ByRow(out, a, room)
 		default:
 			(&Fold{Axis: OverCols, Whole: w}).Cols(out, a)
 		}

@@ -115,12 +115,21 @@ func addFloats(sum *exact.Sum, x []float64, squares bool) {
 	}
 }
 
-// ByRow reduces each row of a into the column out, by exact sums.
+// ByRow reduces each row of a into the column out, which may lie in the memory of a column a.
 func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 	list := w.exactParts(a.Elem)
+	if list == nil && (r.acc == nil || r.acc.Elem != out.Elem) {
+		r.acc = value.New(out.Elem, 1, 1)
+	}
 	for i := range a.Rows {
 		a.Window(&r.row, i, 0, 1, a.Cols)
-		w.exactLine(out, i, a.Cols, list, r)
+		if list != nil {
+			w.exactLine(out, i, a.Cols, list, r)
+			continue
+		}
+		w.Empty(r.acc)
+		w.part(r.acc, &r.row)
+		out.Set(i, 0, r.acc.At(0, 0))
 	}
 }
 

@@ -1,15 +1,12 @@
 package reduce
 
-// This file defines the loops of row reductions that need no exact sum: counts, sums of integers,
-// minima, maxima and their places.
+// This file finds the places of least and greatest elements of rows.
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"unsafe"
 
-	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
@@ -18,109 +15,14 @@ import (
 
 // Room is memory that the loops of this file use again and again.
 type Room struct {
-	counts []int64
-	row    value.Dense
-	sums   [2]exact.Sum
-	wide   widener
+	row  value.Dense
+	acc  *value.Dense // an accumulator of one element
+	sums [2]exact.Sum
+	wide widener
 }
 
 // What kernels of one call use, which may be a chunk of a few rows.
 var linePool = sync.Pool{New: func() any { return &Room{} }}
-
-// Lines reduces every row of a into out if this file has a loop for it. Otherwise it reports false: ByRow
-// has to do it.
-func (w Whole) Lines(out, a *value.Dense, r *Room) bool {
-	switch w.Class {
-	case loop.Least, loop.Greatest:
-		least := w.Class == loop.Least
-		switch a.Elem {
-		case types.F64:
-			extremeLines(out.F64, a.F64, a, least)
-		case types.F32:
-			extremeLines(out.F32, a.F32, a, least)
-		case types.Bool:
-			extremeLines(out.Bool, a.Bool, a, least)
-		default:
-			extremeLines(out.I64, a.I64, a, least)
-		}
-		return true
-	case loop.Count:
-		countLines(out.I64, a)
-		return true
-	case loop.Any, loop.All:
-		r.counts = slices.Grow(r.counts[:0], out.Rows*out.Cols)
-		counts := r.counts[:out.Rows*out.Cols]
-		countLines(counts, a)
-		whole := int64(a.Cols)
-		for i, n := range counts {
-			out.Bool[i] = Bit(w.Class == loop.Any && n > 0 || w.Class == loop.All && n == whole)
-		}
-		return true
-	case loop.Sum:
-		switch a.Elem {
-		case types.Bool:
-			countLines(out.I64, a)
-			return true
-		case types.I64:
-			sumLines(out.I64, a)
-			return true
-		}
-	}
-	return false
-}
-
-// countLines writes the number of elements that are not 0 of every row.
-func countLines(out []int64, a *value.Dense) {
-	switch a.Elem {
-	case types.F64:
-		countIn(out, a.F64, a)
-	case types.F32:
-		countIn(out, a.F32, a)
-	case types.Bool:
-		countIn(out, a.Bool, a)
-	default:
-		countIn(out, a.I64, a)
-	}
-}
-
-func countIn[T vec.Element](out []int64, x []T, d *value.Dense) {
-	for i := range d.Rows {
-		switch b, bools := any(x).([]uint8); {
-		case d.Cols == 0: // and perhaps no memory
-			out[i] = 0
-		case bools:
-			out[i] = vec.CountTrue(b[i*d.Stride:][:d.Cols])
-		default:
-			out[i] = vec.CountNonZero(x[i*d.Stride:][:d.Cols])
-		}
-	}
-}
-
-// sumLines writes the sum of every row of integers.
-func sumLines(out []int64, a *value.Dense) {
-	for i := range a.Rows {
-		sum := int64(0)
-		if a.Cols > 0 {
-			sum = vec.SumI64(a.I64[i*a.Stride:][:a.Cols])
-		}
-		out[i] = sum
-	}
-}
-
-// extremeLines writes the least or greatest element of every row; rows are not empty. Every NaN
-// becomes the same one, as in the whole reduction.
-func extremeLines[T vec.Element](out, x []T, d *value.Dense, least bool) {
-	if d.Cols == 0 || d.Rows == 0 {
-		return
-	}
-	extremesOf(out[:d.Rows], x, d.Stride, d.Cols, least)
-	for i, v := range out[:d.Rows] {
-		if v != v {
-			nan := math.NaN()
-			out[i] = T(nan)
-		}
-	}
-}
 
 // argLines writes the index of the extreme element of every row of d, whose elements are x, to out.
 // The extremes of some rows come first, and then their places: which element it is is chance, and a

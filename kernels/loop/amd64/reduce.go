@@ -13,10 +13,11 @@ import (
 // reduction is one statement that contributes, whose element belongs to all lanes.
 type reduction struct {
 	*loop.State
-	place place
-	row   bool // the element changes with the row
-	words []virt
-	parts []*reduction // those of the other vectors that are lowered together
+	result int
+	place  place
+	row    bool // the element changes with the row
+	words  []virt
+	parts  []*reduction // those of the other vectors that are lowered together
 }
 
 // contribution is a statement that contributes, in one of the vectors that are lowered together.
@@ -62,7 +63,10 @@ func (l *lowering) reduce(s *loop.Stmt) {
 	}
 	r := l.reductions[contribution{s, l.number}]
 	if r == nil {
-		r = &reduction{State: st, place: p, row: l.perRow(p.row) || l.perRow(p.col)}
+		if d, _ := st.Direct(); d != nil && l.embeds && (l.wide() || d.Types[0] == types.F64) {
+			st = d
+		}
+		r = &reduction{State: st, result: s.Mem.N, place: p, row: l.perRow(p.row) || l.perRow(p.col)}
 		before := &l.head
 		if r.row {
 			before = &l.rowHead
@@ -85,7 +89,7 @@ func (l *lowering) reduce(s *loop.Stmt) {
 			first.parts = append(first.parts, r)
 		}
 	}
-	next := l.call(st.Add(), append(r.operands(), l.args(s)...))
+	next := l.call(r.Add(), append(r.operands(), l.args(s)...))
 	for k, v := range r.words {
 		l.move(v, next[k], l.active, l.active == 0)
 	}
@@ -119,7 +123,11 @@ func (l *lowering) finishReductions(row bool) {
 		for _, other := range r.parts {
 			words = l.call(merge, append(words, opened(other)...))
 		}
-		for by := l.target.lanes / 2; by > 0; by /= 2 {
+		by := l.target.lanes / 2
+		if l.wide() { // lanes of the same half word first
+			by /= 2
+		}
+		for ; by > 0; by /= 2 {
 			turned := make([]virt, len(words))
 			for k, o := range words {
 				v := l.vector(o)
@@ -127,9 +135,18 @@ func (l *lowering) finishReductions(row bool) {
 			}
 			words = l.call(merge, append(words, stateOperands(r.State, turned)...))
 		}
+		if l.wide() {
+			turned := l.unary(VPERMILPS, types.F32, words[0], 0xb1)
+			words = l.call(merge, append(words, stateOperands(r.State, []virt{turned})...))
+		}
+		st := l.states[r.result]
+		if st != r.State {
+			_, word := st.Direct()
+			words, merge = l.call(word, words), st.Merge()
+		}
 		total := words
 		if !r.Near() { // what is in memory is where the sums began
-			total = l.call(merge, append(l.loadState(r.State, r.place, 0, true), words...))
+			total = l.call(merge, append(l.loadState(st, r.place, 0, true), words...))
 		}
 		for k, o := range total {
 			at := r.place

@@ -59,6 +59,10 @@ func (l *lowering) sideBySide(b *loop.Block) bool {
 			if row.Coef(lane) != 0 || c != 1 && (c != 0 || s.Code == loop.Store) {
 				return false
 			}
+		case loop.Reduce:
+			if c := l.nest.Results[s.Mem.N].Class; c != loop.Least && c != loop.Greatest || !l.ofAllLanes(s.At) {
+				return false
+			}
 		case loop.For:
 			r := s.Loop.Index.Range
 			if r.Kind != loop.Steps || r.From.Coef(lane) != 0 || r.To.Coef(lane) != 0 || !l.sideBySide(&s.Loop.Body) {
@@ -75,6 +79,18 @@ func (l *lowering) sideBySide(b *loop.Block) bool {
 		}
 		if !l.sideBySide(s.Then) || !l.sideBySide(s.Else) {
 			return false
+		}
+	}
+	return true
+}
+
+// ofAllLanes reports a place that follows from the row alone.
+func (l *lowering) ofAllLanes(at []loop.Lin) bool {
+	for _, f := range at {
+		for _, t := range f.Terms {
+			if t.Sym.Kind == loop.ValSym || t.Sym.Kind == loop.IndexSym && t.Sym.N != l.rows {
+				return false
+			}
 		}
 	}
 	return true

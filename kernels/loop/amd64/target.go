@@ -34,11 +34,14 @@ type target struct {
 
 // single is the length of vectors of f32, as many as lanes.
 func (t *target) single() Len {
-	if t.lanes*4 == t.length.Bytes() {
+	if t.wide() {
 		return t.length
 	}
 	return t.length - 1
 }
+
+// wide reports lanes of 32 bits.
+func (t *target) wide() bool { return t.lanes*4 == t.length.Bytes() }
 
 // vexOnly says that the target has no EVEX encodings and no mask registers.
 func (t *target) vexOnly() bool { return t.rewrite != nil }

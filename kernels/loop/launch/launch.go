@@ -212,7 +212,7 @@ func proofOf(list []int64, in []value.Value, out []*value.Dense, varies int) []i
 // has proved to be in range, and whose scalars may differ where they are no integers. It reports
 // whether they are such; if not, r is as it was.
 func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
-	if len(r.reduced) > 0 || len(in) != len(r.in) || len(out) != len(r.out) {
+	if len(in) != len(r.in) || len(out) != len(r.out) {
 		return false
 	}
 	r.next = r.next[:0]
@@ -240,6 +240,9 @@ func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 		r.next = append(r.next, w[:]...)
 	}
 	r.in, r.out, r.args, r.next = in, out, r.next, r.args
+	for k := range r.reduced {
+		r.reduced[k].out = out[r.reduced[k].result]
+	}
 	return true
 }
 
