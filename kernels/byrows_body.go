@@ -114,10 +114,11 @@ type rowsKey struct {
 }
 
 const (
-	// phasesFrom is from how many columns on a sum of floats of rows takes less time along the row than
-	// rows side by side do, and phasesElements from how many elements on this pays for its beginning.
-	// Sums of squares, which end with more work, are always side by side.
-	phasesFrom, phasesElements = 64, 1 << 17
+	// From sumsAlong columns on a sum of floats of rows takes less time along the row than rows side by side
+	// do, and from fewAlong on if there are elementsAlong elements, which no second-level cache holds. A sum of
+	// squares ends with more work. Measured on a Zen 4.
+	sumsAlong, squaresAlong = 512, 3072
+	fewAlong, elementsAlong = 64, 1 << 17
 	// placesSideBySide is the most columns for which argmin and argmax run in lanes of rows, with a chain
 	// before them or without. Kernels take less time for longer rows.
 	placesSideBySide, plainSideBySide = 64, 48
@@ -125,13 +126,13 @@ const (
 
 // alongRows reports a body of reductions of rows whose lanes are best the elements of a row.
 func alongRows(b *nest.RowsBody, rows, cols int) bool {
-	long := cols >= phasesFrom && rows*cols >= phasesElements
+	sums := cols >= sumsAlong || cols >= fewAlong && rows*cols >= elementsAlong
 	return !slices.ContainsFunc(b.Acts, func(a op.Action) bool {
 		switch c := a.Def.Class; c {
 		case loop.Norm, loop.Var, loop.Stddev:
-			return true
+			return cols < squaresAlong
 		case loop.Sum, loop.Mean:
-			return !long && (c == loop.Mean || b.Register(a.Args[0]).Elem.IsFloat())
+			return !sums && (c == loop.Mean || b.Register(a.Args[0]).Elem.IsFloat())
 		}
 		return false
 	})
@@ -220,7 +221,7 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 	}
 	for i := range j.ends {
 		x := &j.ends[i]
-		if x.Axis != reduce.OverRows || x.out == nil || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) || j.cols > blockElems && x.Sums(j.elem) > 0 {
+		if x.Axis != reduce.OverRows || x.out == nil || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) {
 			return nil
 		}
 		if sharesMemory(j.in, x.out) { // rows of which a loop is not sure are reduced again

@@ -78,7 +78,7 @@ func (w *widener) floats(line *value.Dense) []float64 {
 	case types.Bool:
 		vec.Convert(x, line.Bool)
 	case types.I64:
-		vec.F64OfI64(x, line.I64[:n])
+		vec.Convert(x, line.I64[:n])
 	default:
 		return line.F64[:n]
 	}
@@ -118,18 +118,20 @@ func addFloats(sum *exact.Sum, x []float64, squares bool) {
 // ByRow reduces each row of a into the column out, which may lie in the memory of a column a.
 func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 	list := w.exactParts(a.Elem)
-	if list == nil && (r.acc == nil || r.acc.Elem != out.Elem) {
-		r.acc = value.New(out.Elem, 1, 1)
+	switch {
+	case list != nil:
+	case a.Elem == types.F64:
+		linesOf(w.Class, out, out.F64, a, a.F64)
+	case a.Elem == types.F32:
+		linesOf(w.Class, out, out.F32, a, a.F32)
+	case a.Elem == types.I64:
+		linesOf(w.Class, out, out.I64, a, a.I64)
+	default:
+		linesOf(w.Class, out, out.Bool, a, a.Bool)
 	}
-	for i := range a.Rows {
+	for i := 0; list != nil && i < a.Rows; i++ {
 		a.Window(&r.row, i, 0, 1, a.Cols)
-		if list != nil {
-			w.exactLine(out, i, a.Cols, list, r)
-			continue
-		}
-		w.Empty(r.acc)
-		w.part(r.acc, &r.row)
-		out.Set(i, 0, r.acc.At(0, 0))
+		w.exactLine(out, i, a.Cols, list, r)
 	}
 }
 

@@ -1,12 +1,15 @@
 package reduce
 
-// This file finds the places of least and greatest elements of rows.
+// This file reduces rows without exact sums, and finds the places of their least and greatest elements. Loops
+// (kernels.reducingRows) do it where there is enough work.
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"unsafe"
 
+	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
@@ -16,13 +19,63 @@ import (
 // Room is memory that the loops of this file use again and again.
 type Room struct {
 	row  value.Dense
-	acc  *value.Dense // an accumulator of one element
 	sums [2]exact.Sum
 	wide widener
 }
 
 // What kernels of one call use, which may be a chunk of a few rows.
 var linePool = sync.Pool{New: func() any { return &Room{} }}
+
+// linesOf reduces every row of d, whose elements are x, by a class that needs no exact sum. The elements of
+// out are to, if it has the type of d.
+func linesOf[T vec.Element](c loop.Class, out *value.Dense, to []T, d *value.Dense, x []T) {
+	if c == loop.Least || c == loop.Greatest {
+		extremeLines(to[:d.Rows], x, d, c == loop.Least)
+		return
+	}
+	for i := range d.Rows {
+		var row []T // without elements it has perhaps no memory
+		if d.Cols > 0 {
+			row = x[i*d.Stride:][:d.Cols]
+		}
+		n := int64(0)
+		switch row := any(row).(type) {
+		case []uint8:
+			n = vec.CountTrue(row)
+		case []int64:
+			if c == loop.Sum {
+				n = vec.SumI64(row)
+			} else {
+				n = vec.CountNonZero(row)
+			}
+		default:
+			n = vec.CountNonZero(row.([]T))
+		}
+		switch c {
+		case loop.Any:
+			out.Bool[i] = Bit(n > 0)
+		case loop.All:
+			out.Bool[i] = Bit(n == int64(d.Cols))
+		default:
+			out.I64[i] = n
+		}
+	}
+}
+
+// extremeLines writes the least or greatest element of every row; rows are not empty. Every NaN
+// becomes the same one, as in the whole reduction.
+func extremeLines[T vec.Element](out, x []T, d *value.Dense, least bool) {
+	if d.Cols == 0 || d.Rows == 0 {
+		return
+	}
+	extremesOf(out, x, d.Stride, d.Cols, least)
+	for i, v := range out {
+		if v != v {
+			nan := math.NaN()
+			out[i] = T(nan)
+		}
+	}
+}
 
 // argLines writes the index of the extreme element of every row of d, whose elements are x, to out.
 // The extremes of some rows come first, and then their places: which element it is is chance, and a

@@ -170,7 +170,7 @@ func squaresTo(x *exact.Sum, a *value.Dense) {
 		for i := s.I64; len(i) > 0; { // as floats, as the language widens them
 			var buf [1024]float64
 			n := min(len(i), len(buf))
-			vec.F64OfI64(buf[:n], i[:n])
+			vec.Convert(buf[:n], i[:n])
 			x.AddSquares(buf[:n])
 			i = i[n:]
 		}

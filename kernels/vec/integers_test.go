@@ -30,7 +30,7 @@ func TestSelected(t *testing.T) {
 		sel, wide, ints64 := make([]float64, n), make([]float64, n), make([]int64, n)
 		SelectF64(sel, c, a, b)
 		SelectI64(ints64, c, i, j)
-		F64OfI64(wide, i)
+		Convert(wide, i)
 		for k := range n {
 			x, y := b[k], j[k]
 			if c[k] == 1 {

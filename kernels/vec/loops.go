@@ -41,33 +41,18 @@ func whole[T Element](n int) int {
 	return 0
 }
 
-// widened runs a kernel that converts. The result is how many elements it did.
-func widened[T Element](k *machine.Kernel, dst []float64, a []T) int {
+// F64OfF32 is dst = a as float64.
+func F64OfF32(dst []float64, a []float32) {
+	a = a[:len(dst)]
 	n := whole[float64](len(dst))
 	if n > 0 {
 		args := struct {
 			dst   *float64
-			a     *T
+			a     *float32
 			bytes int
 		}{&dst[0], &a[0], 8 * n}
-		k.Call(set(), unsafe.Pointer(&args))
+		machine.F64OfF32.Call(set(), unsafe.Pointer(&args))
 	}
-	return n
-}
-
-// F64OfI64 is dst = a as float64, rounded to nearest even.
-func F64OfI64(dst []float64, a []int64) {
-	a, n := a[:len(dst)], 0
-	if haveAVX512 {
-		n = widened(machine.F64OfI64, dst, a)
-	}
-	Convert(dst[n:], a[n:])
-}
-
-// F64OfF32 is dst = a as float64.
-func F64OfF32(dst []float64, a []float32) {
-	a = a[:len(dst)]
-	n := widened(machine.F64OfF32, dst, a)
 	for i, v := range a[n:] {
 		dst[n+i] = float64(v)
 	}

@@ -59,7 +59,7 @@ var rows = map[loop.Code]row{
 
 	loop.ToF64: {
 		f32: func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.f32[:n]) },
-		i64: func(d, a, _, _ *slab, n int) { vec.F64OfI64(d.f64[:n], a.i64[:n]) },
+		i64: func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.i64[:n]) },
 		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.b[:n]) },
 	},
 	loop.ToF32: {

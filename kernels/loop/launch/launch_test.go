@@ -2,7 +2,9 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"flow/ir/loop"
@@ -375,4 +377,62 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 		t.Errorf("%v, sum %v, want %v, summed again: %v", all, sum, want, w.deep != nil)
 	}
 	w.Free()
+}
+
+// TestExtremesOfRows compares the least and the greatest float of each row with their meaning, in rows of all
+// numbers of vectors, with nans and zeros of both signs anywhere, and on operands that are bound again.
+func TestExtremesOfRows(t *testing.T) {
+	special := []float64{math.NaN(), math.Copysign(math.NaN(), -1), 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1)}
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, e := range []types.Elem{types.F64, types.F32} {
+		for _, cols := range []int{1, 3, 15, 16, 17, 63, 64, 65, 200} {
+			nest, err := loop.Parse(fmt.Sprintf(`
+nest(%%0: %[1]v[]) (i: 0..%%0.rows, j: 0..%%0.cols) {
+  v0 = load %%0[i, j]
+  reduce out0[i, 0] v0
+  reduce out1[i, 0] v0
+} : (min %[1]v[%%0.rows, 1], max %[1]v[%%0.rows, 1])`, e), loop.Standard{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r *Run
+			for range 4 {
+				const rows = 9
+				x := value.New(e, rows, cols)
+				for i := range rows {
+					for j := range cols {
+						v := float64(random.IntN(5) - 2)
+						if random.IntN(2*cols) == 0 {
+							v = special[random.IntN(len(special))]
+						} else if i%3 == 0 {
+							v = special[2+random.IntN(2)]
+						}
+						x.Set(i, j, value.F64(v).Convert(e))
+					}
+				}
+				in, out := []value.Value{x}, []*value.Dense{value.New(e, rows, 1), value.New(e, rows, 1)}
+				if r == nil {
+					if r, err = New(nest).Begin(in, out); err != nil {
+						t.Fatal(err)
+					}
+				} else if !r.Again(in, out) {
+					t.Fatal("operands of the same sizes were not bound again")
+				}
+				w := r.Worker()
+				if flagged, err := w.Window(0, rows, 0, cols, nil); flagged || err != nil {
+					t.Fatal(flagged, err)
+				}
+				w.Free()
+				want, err := nest.Eval(in, loop.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k := range out {
+					if !value.Same(out[k], want[k]) {
+						t.Fatalf("result %d of %v in rows of %d: %v, want %v", k, e, cols, out[k], want[k])
+					}
+				}
+			}
+		}
+	}
 }

@@ -1,6 +1,6 @@
 package machine
 
-// This file writes conversions to float64 over whole vectors: four at a time, then one at a time. The number
+// This file writes the conversion to float64 over whole vectors: four at a time, then one at a time. The number
 // of bytes is a multiple of the vector's.
 
 import (
@@ -9,11 +9,8 @@ import (
 	"flow/kernels/loop/amd64"
 )
 
-// The kernels of this file set dst to a as float64. AVX2 has no instruction for F64OfI64.
-var (
-	F64OfI64 = of("F64OfI64", "dst a bytes", (*emitter).widensIntegers, AVX512)
-	F64OfF32 = of("F64OfF32", "dst a bytes", (*emitter).widensFloats)
-)
+// F64OfF32 sets dst to a as float64.
+var F64OfF32 = of("F64OfF32", "dst a bytes", (*emitter).widensFloats)
 
 // over runs body for offsets 0 .. n in steps of four vectors, then of one. n is left.
 func (e *emitter) over(n reg, body func(i reg, unroll int)) {
@@ -32,20 +29,6 @@ func (e *emitter) over(n reg, body func(i reg, unroll int)) {
 		e.jumpIf(amd64.Less, label)
 		e.mov(n, end)
 	}
-}
-
-func (e *emitter) widensIntegers() {
-	dst, a, n := e.param("dst"), e.param("a"), e.param("bytes")
-	e.over(n, func(i reg, unroll int) {
-		v := e.vectors(unroll)
-		for k, r := range v {
-			e.v(amd64.VCVTQQ2PD, at(a, i, k*e.bytes), r)
-		}
-		for k, r := range v {
-			e.v(amd64.VMOVUPD, r, at(dst, i, k*e.bytes))
-		}
-	})
-	e.finish()
 }
 
 // widenAhead is how many bytes ahead floats that are widened are asked for.
