@@ -2,11 +2,13 @@ package kernels
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/reduce"
 )
 
 // TestByRowsWorkers: what is of all rows is there when several workers have run parts, also where
@@ -192,7 +194,7 @@ func TestRowsByLoops(t *testing.T) {
 	}
 }
 
-// TestRowsAlongTheirElements: sums of long rows of large matrices are what they are block by block.
+// TestRowsAlongTheirElements: reductions of long rows are what they are block by block.
 func TestRowsAlongTheirElements(t *testing.T) {
 	table, err := Table("")
 	if err != nil {
@@ -200,24 +202,36 @@ func TestRowsAlongTheirElements(t *testing.T) {
 	}
 	before := loopsFrom.Load()
 	defer LoopsFrom(before)
-	const rows, cols = phasesElements/phasesFrom + 1, phasesFrom
-	for _, name := range []string{"rowsum", "rowmean"} {
-		for _, far := range []int{0, 40, 900} {
-			x := value.New(types.F64, rows, cols)
-			for i := range x.F64 {
-				x.F64[i] = math.Ldexp(math.Sin(float64(i)), i%7*far/7-far/2)
-			}
-			d := table.Must(name)
-			var out [2]*value.Dense
-			for k, from := range []int64{1 << 60, 0} {
-				LoopsFrom(from)
-				out[k] = value.New(types.F64, rows, 1)
-				if err := d.Kernel(&op.Call{Def: d, In: []value.Value{x}, Type: out[k].Type(), Out: out[k]}); err != nil {
-					t.Fatal(err)
+	for _, size := range [][2]int{{elementsAlong/fewAlong + 1, fewAlong}, {5, sumsAlong + 3}, {3, squaresAlong + 5}} {
+		for _, name := range strings.Fields("sum mean norm var min max count any all") {
+			for k, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool, types.F64, types.F64} {
+				x := value.New(e, size[0], size[1])
+				for i := range size[0] {
+					for j := range size[1] {
+						at := i*size[1] + j
+						v := math.Ldexp(math.Sin(float64(at)), max(0, k-3)*(at%7*450/7-225))
+						if e == types.I64 {
+							v = float64(at * 7919 % 10007)
+						}
+						x.Set(i, j, value.F64(v).Convert(e))
+					}
 				}
-			}
-			if !value.Same(out[0], out[1]) {
-				t.Errorf("%s of numbers within 2^%d: another result", name, far)
+				d := table.Must("row" + name)
+				elem := reduce.Named(d.Name).Whole.Elem(e)
+				if elem == types.NoElem {
+					continue
+				}
+				var out [2]*value.Dense
+				for k, from := range []int64{1 << 60, 0} {
+					LoopsFrom(from)
+					out[k] = value.New(elem, size[0], 1)
+					if err := d.Kernel(&op.Call{Def: d, In: []value.Value{x}, Type: out[k].Type(), Out: out[k]}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !value.Same(out[0], out[1]) {
+					t.Errorf("%s of %d x %d %v, kind %d: another result", d.Name, size[0], size[1], e, k)
+				}
 			}
 		}
 	}
