@@ -6,6 +6,7 @@ package kernels
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -133,7 +134,9 @@ func (c *byRowsCode) write() {
 		c.form = laneForm(b, loop.FastLevels, c.rows, c.panel)
 	} else if p := nest.PlanRows(b, 0); p != nil {
 		if f := phasedForm(p, 1, "i", true); len(f.phases) > 0 {
-			c.form = f
+			if c.form = f; len(f.phases) == 1 { // nothing stays in a cache for a later one
+				f.height = math.MaxInt
+			}
 		}
 	}
 }

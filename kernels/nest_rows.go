@@ -53,9 +53,6 @@ func phasedForm(p *nest.RowPlan, by int, name string, affine bool) *rowForm {
 	if len(f.phases) > 0 {
 		f.share()
 		f.reduceInPlace()
-		if len(f.phases) == 1 {
-			f.height = math.MaxInt
-		}
 	}
 	return f
 }
