@@ -13,7 +13,8 @@ import (
 //
 // Rows declare the inputs of which they read only the lower triangle (Def.Lower) and the row that
 // computes only that (Def.Narrow). A chain of such updates narrows as a whole, because a syrk reads
-// only the lower triangle of its accumulator. It would be wrong if any reader, also on another
+// only the lower triangle of its accumulator. Elementwise operators read of their operands what is read of
+// them, as the addition in cholesky(t(%1) @ %1 + %2). It would be wrong if any reader, also on another
 // rank, saw the whole matrix: the part above the diagonal is then not what the program says.
 func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	n, flags := g.Len(), newFlagSets()
@@ -34,7 +35,7 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 			}
 		}
 		for k, in := range g.In(id) {
-			if !readsLower(node.Op, k) {
+			if !readsLower(node.Op, k) && (full[i] || !samePlaces(g, id, k)) {
 				full[in] = true
 			}
 		}
@@ -43,3 +44,19 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 func readsLower(d *op.Def, input int) bool { return slices.Contains(d.Lower, input) }
+
+// samePlaces reports whether the elements of node id need those of its input k at the same places alone, so
+// that elements which nobody reads of id may be anything there: they cannot fail.
+func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
+	n, t, x := &g.Nodes[id], g.Type(id), g.Type(g.In(id)[k])
+	modes, product := n.Attrs.Ints("modes"), len(n.Attrs.Ints("held")) > 0
+	switch {
+	case !t.IsDense() || !x.IsDense() || t.Rows != x.Rows || t.Cols != x.Cols || ir.MayFail(g, id):
+		return false
+	case product && k == n.Attrs.Int("place") && !n.Attrs.Bool("acc"):
+		return false // a factor of map.product; others are behind the chain's operands
+	case product || n.Op.Role == op.Maps:
+		return k < len(modes) && op.Mode(modes[k]) == op.Full
+	}
+	return isElementwise(n)
+}
