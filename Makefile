@@ -62,10 +62,10 @@ install: build
 setup:
 	@.ci/setup
 
-# Tests of ranks and of sessions wait most of their time, and parts of lint run on one processor, so two kinds of
+# Tests of ranks and of sessions wait most of their time, and parts of lint run on one processor, so three kinds of
 # checks run beside each other, the longest from the beginning to the end.
 test: setup build
-	@$(MAKE) --no-print-directory -j2 unit lint race mpi nocgo
+	@$(MAKE) --no-print-directory -j3 unit race mpi lint nocgo
 
 # The command alone must not need any C, nor more than 45 MB.
 nocgo:

@@ -111,6 +111,22 @@ func evaluated(how string, g *ir.Graph) (o outcome) {
 // compiled in many ways has the same graph by most of them, and the evaluator runs each once.
 type meanings map[string]outcome
 
+// latest holds the meanings of the program that was compared last. Some tests compare one program several times,
+// as machine code and in the interpreter. The evaluator uses neither.
+var latest struct {
+	table *op.Table
+	text  string
+	known meanings
+}
+
+// meaningsOf returns the meanings of a program that are known so far.
+func meaningsOf(table *op.Table, text string) meanings {
+	if latest.table != table || latest.text != text {
+		latest.table, latest.text, latest.known = table, text, meanings{}
+	}
+	return latest.known
+}
+
 func (m meanings) of(how string, g *ir.Graph) outcome {
 	text := g.String()
 	o, known := m[text]
@@ -191,7 +207,7 @@ func drawRuns(rng *rand.Rand) runs {
 
 // differ runs a program in all ways; the error says which two differ. meant is what it prints.
 func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
-	known := meanings{}
+	known := meaningsOf(table, text)
 	for i, r := range rs {
 		c, err := compileTiny(table, text, r.ranks, r.blocks, r.disable)
 		if err != nil {
