@@ -252,10 +252,10 @@ func cutsOf(c *op.Call) *value.Dense {
 // and their places behind row lo, for rows to, to + 1, ... of the result. Without pairs, the places of a column
 // of integers are nil: the keys tell the rows.
 func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
-	begin := func(c *op.Call) *Sorter {
+	begin := func(c *op.Call, workers int) *Sorter {
 		x := c.Dense(0)
 		lo, hi := ownRows(c, x.Rows)
-		l := BeginSort(sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), pairs || x.Cols > 1 || x.Elem != types.I64)
+		l := BeginSort(sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), pairs || x.Cols > 1 || x.Elem != types.I64, workers)
 		l.SortedClass = func(_, i, j int) {
 			at := l.At
 			if l.places {
@@ -303,7 +303,7 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 		Loop: &op.Loop{
 			Own:   true,
 			Space: ownSpace,
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return begin(c), nil },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers), nil },
 		},
 	}
 }

@@ -127,8 +127,8 @@ func SortAll(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Count()
 
 // beginUnique counts the different elements of each class, and writes them when it is known where
 // each class begins.
-func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
-	l := BeginSort(c.Dense(0), false, false)
+func beginUnique(c *op.Call, workers int) (op.LoopBody, error) {
+	l := BeginSort(c.Dense(0), false, false, workers)
 	var starts [SortUnits + 1]int
 	l.SortedClass = func(class, lo, hi int) { starts[class+1] = int(CountRuns(l.Sorted[lo:hi])) }
 	l.Between = func() bool {
@@ -160,8 +160,8 @@ func copyDifferent(out *value.Dense, i int, keys []uint64) {
 func orderLoop(write func(c *op.Call, at []int64, lo int)) *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Rows) },
-		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-			l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true)
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, workers)
 			l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
 			return l, nil
 		},

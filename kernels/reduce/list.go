@@ -316,8 +316,8 @@ func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Sca
 }
 
 // beginNunique counts the different elements of each class of a sort.
-func beginNunique(c *op.Call, _ int) (op.LoopBody, error) {
-	l := order.BeginSort(c.Dense(0), false, false)
+func beginNunique(c *op.Call, workers int) (op.LoopBody, error) {
+	l := order.BeginSort(c.Dense(0), false, false, workers)
 	var different [order.SortUnits]int64
 	l.SortedClass = func(class, lo, hi int) { different[class] = order.CountRuns(l.Sorted[lo:hi]) }
 	l.Done = func() error {
