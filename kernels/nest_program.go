@@ -4,6 +4,7 @@ package kernels
 // their program: one for each way in which its operands may lie.
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,7 +49,7 @@ func (l *modeList) set(k int, mode op.Mode) { l[k/inWord] |= uint64(mode) << (mo
 
 // programNest is a nest of a program, which is made when enough work has been seen.
 type programNest struct {
-	seen    launch.Steps
+	seen    *launch.Steps
 	once    sync.Once
 	loop    *launch.Loop // nil: there is none
 	bad     atomic.Bool  // no target runs it
@@ -91,13 +92,29 @@ const definedSteps = 1 << 9
 // of is the nest of a program in some shape.
 func (n *programNests) of(p *op.Program, s nestShape) *programNest {
 	return n.by.Of(s, func() *programNest {
-		return &programNest{small: sync.OnceValue(func() *launch.Loop {
+		return &programNest{seen: stepsOf(p, s), small: sync.OnceValue(func() *launch.Loop {
 			if loopNest := writeNest(p, s); loopNest != nil {
 				return launch.Interpreted(loopNest)
 			}
 			return nil
 		})}
 	})
+}
+
+// counted are counters of steps by texts of programs.
+var counted = define.Made[string, *launch.Steps]{Most: 512}
+
+// stepsOf returns the counter of steps of all programs of this text in some shape: where several calls of a
+// function make the same program, they pay for its machine code together.
+func stepsOf(p *op.Program, s nestShape) *launch.Steps {
+	text := fmt.Append(nil, s)
+	for _, o := range p.In {
+		text = fmt.Append(text, o.Elem)
+	}
+	for _, t := range p.Steps {
+		text = fmt.Append(text, t.Def.Name, t.Args, t.Elem)
+	}
+	return counted.Of(string(text), func() *launch.Steps { return &launch.Steps{} })
 }
 
 // chain is the loop of a chain in some shape: it is interpreted until enough work has been seen for
@@ -127,10 +144,12 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	x.once.Do(func() {
 		if loopNest := writeNest(p, s); loopNest != nil {
 			switch {
+			case s.fold != "" && !s.columns && s.wide:
+				x.loop = nest.LoopAs("wide", loopNest, func(n *loop.Nest) *launch.Loop { return launch.Partial(n, true) })
 			case s.fold != "" && !s.columns:
-				x.loop = launch.Partial(loopNest, s.wide)
+				x.loop = nest.LoopAs("partial", loopNest, func(n *loop.Nest) *launch.Loop { return launch.Partial(n, false) })
 			case s.past:
-				x.loop = launch.Past(loopNest)
+				x.loop = nest.LoopAs("past", loopNest, launch.Past)
 			default:
 				x.loop = nest.LoopOf(loopNest)
 			}

@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
 )
 
@@ -71,6 +72,36 @@ func TestPieces(t *testing.T) {
 		}
 		if ok && seen != out.Count() {
 			t.Errorf("%s: pieces of %d elements, want %d", c.row, seen, out.Count())
+		}
+	}
+}
+
+// TestProgramsPayTogether: programs of one text count the work before machine code together and run one loop,
+// of whole sums too. Others count alone.
+func TestProgramsPayTogether(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := func(name string, e types.Elem) *op.Program {
+		return &op.Program{In: []op.Operand{{Elem: e, Mode: op.Full}}, Steps: []op.Step{{Def: table.Must(name), Args: []int{0}, Elem: e}}}
+	}
+	plain, sum := nestShape{}, nestShape{fold: "sum"}
+	made := func(p *op.Program, s nestShape) *programNest { return nestsOf(p).of(p, s) }
+	first := made(program("exp", types.F64), plain)
+	if made(program("exp", types.F64), plain).seen != first.seen {
+		t.Error("programs of one text count apart")
+	}
+	for k, x := range []*programNest{made(program("log", types.F64), plain), made(program("exp", types.F32), plain), made(program("exp", types.F64), sum)} {
+		if x.seen == first.seen {
+			t.Errorf("program %d counts with another", k)
+		}
+	}
+	for _, s := range []nestShape{plain, sum, {past: true}} {
+		p, q := program("exp", types.F64), program("exp", types.F64)
+		enough := int(launch.PaysFrom)
+		if a, b := nestsOf(p).nest(p, s, enough), nestsOf(q).nest(q, s, 1); a == nil || a != b {
+			t.Errorf("%+v: loops %p and %p", s, a, b)
 		}
 	}
 }

@@ -14,6 +14,9 @@ import (
 // Made is a memo: it holds a value for each key, made when it is first asked for. It is safe for concurrent
 // use. The zero value is empty.
 type Made[K comparable, V any] struct {
+	// Most is how many values are held; more begin anew. 0: all.
+	Most int
+
 	mu sync.RWMutex
 	by map[K]V
 }
@@ -31,7 +34,7 @@ func (m *Made[K, V]) Of(k K, create func() V) V {
 	if v, ok = m.by[k]; ok {
 		return v
 	}
-	if m.by == nil {
+	if m.by == nil || m.Most > 0 && len(m.by) >= m.Most {
 		m.by = map[K]V{}
 	}
 	v = create()

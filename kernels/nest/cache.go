@@ -3,33 +3,17 @@ package nest
 // This file keeps loops by their text, so that a body that is written twice is compiled once.
 
 import (
-	"sync"
-
 	"flow/ir/loop"
+	"flow/kernels/define"
 	"flow/kernels/loop/launch"
 )
 
-// mostLoops is how many loops are kept; more begin anew.
-const mostLoops = 512
-
-var loopsByText = struct {
-	sync.Mutex
-	by map[string]*launch.Loop
-}{by: map[string]*launch.Loop{}}
+var loopsByText = define.Made[string, *launch.Loop]{Most: 512}
 
 // LoopOf is a nest, which has been verified, as a loop that can be run.
-func LoopOf(n *loop.Nest) *launch.Loop {
-	text := n.String()
-	c := &loopsByText
-	c.Lock()
-	defer c.Unlock()
-	l := c.by[text]
-	if l == nil {
-		if len(c.by) >= mostLoops {
-			clear(c.by)
-		}
-		l = launch.New(n)
-		c.by[text] = l
-	}
-	return l
+func LoopOf(n *loop.Nest) *launch.Loop { return LoopAs("", n, launch.New) }
+
+// LoopAs is LoopOf for loops that make returns. kind tells them from others of the same nest.
+func LoopAs(kind string, n *loop.Nest, make func(*loop.Nest) *launch.Loop) *launch.Loop {
+	return loopsByText.Of(kind+n.String(), func() *launch.Loop { return make(n) })
 }
