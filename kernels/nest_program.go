@@ -102,7 +102,7 @@ func (n *programNests) of(p *op.Program, s nestShape) *programNest {
 }
 
 // counted are counters of steps by texts of programs.
-var counted = define.Made[string, *launch.Steps]{Most: 512}
+var counted = &define.Made[string, *launch.Steps]{Most: 512}
 
 // stepsOf returns the counter of steps of all programs of this text in some shape: where several calls of a
 // function make the same program, they pay for its machine code together.
