@@ -230,7 +230,7 @@ func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 }
 
 // wanted reports which sparse matrices ranks share, by old node. A matrix is shared if a loop reads it by
-// rows or if a node that reads it has enough work (paysRows). Operands and results of nodes on shared
+// rows, if it is made of a dense one that ranks share, or if a node that reads it has enough work (paysRows). Operands and results of nodes on shared
 // rows are shared too. x is the graph spread as if every sparse matrix could be shared.
 func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	g := x.old
@@ -238,7 +238,8 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	again := false
 	mark := func(id ir.ID) { again, out[id] = again || !out[id], true }
 	for id, every := range everywhere {
-		if every && !isControl(&g.Nodes[id]) && (x.paysRows(ir.ID(id)) || strewn(&g.Nodes[id])) {
+		converts := x.generates(ir.ID(id)) && len(g.In(ir.ID(id))) > 0 // otherwise a dense matrix is brought together
+		if every && !isControl(&g.Nodes[id]) && (x.paysRows(ir.ID(id)) || strewn(&g.Nodes[id]) || converts) {
 			mark(ir.ID(id))
 		}
 	}
