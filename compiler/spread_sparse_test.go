@@ -152,7 +152,9 @@ emit nnz(sparse(i64(10 * D) % 3))
 emit sparse(f32(D[3..20, :] * (D[3..20, :] > 0.5)))
 emit sum(N[1..30, :])
 emit t(W) @ P
-iterate x = P times 3 { next x = W @ x + sparse(x * (x > 0.5)) @ ones(2, 2) }
+emit colsum(cbind(W, sparse(zeros(31, 2)), W * 2)[:, 20..60])
+emit rowsum(lower(W) - upper(W, strict = true))
+iterate x = P times 3 { next x = cbind(lower(W), upper(W)) @ rbind(x, x) + sparse(x * (x > 0.5)) @ ones(2, 2) }
 emit x`, 0, 1},
 }
 

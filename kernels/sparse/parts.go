@@ -40,7 +40,7 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 			}
 			return define.KeptRef(d.(*value.Dense)), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: everyInput,
 		Loop: unitLoop(begin),
 	}
 }
@@ -52,6 +52,10 @@ func storedTriangle(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.
 
 // sparseBind is the row name, rbind (down) or cbind, on sparse matrices.
 func sparseBind(name string, down bool) *op.Def {
+	along := everyInput
+	if down {
+		along = nil
+	}
 	return &op.Def{
 		Name: "sp." + name, For: name, Word: name, Hidden: true,
 		Doc:  "sp." + name + " is " + name + " of sparse matrices, sparse.",
@@ -76,7 +80,7 @@ func sparseBind(name string, down bool) *op.Def {
 			}
 			return define.KeptRef(move.BindRef(full, down).(*value.Dense)), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: along,
 		Loop: unitLoop(func(c *op.Call, units, _ int) op.LoopBody { return beginBind(c, down, units) }),
 	}
 }
