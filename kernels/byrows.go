@@ -77,6 +77,7 @@ type byRowsCode struct {
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
+	quick   bool                             // see quickKernel
 	idle    sync.Pool                        // of *rowsRun
 	by      define.Made[string, *byRowsCode] // for values that loops depend on: see bound
 }
@@ -117,7 +118,11 @@ func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {
 
 // worthwhile counts an execution, and reports that it is to run as loops.
 func (c *byRowsCode) worthwhile() bool {
-	if c.seen.Add(int64(len(c.body.Acts))*int64(c.rows)*int64(c.cols)) < loopsFrom.Load() || c.apart.Load() {
+	work := int64(len(c.body.Acts)) * int64(c.rows) * int64(c.cols)
+	if c.quick {
+		work /= quickKernel
+	}
+	if c.seen.Add(work) < loopsFrom.Load() || c.apart.Load() {
 		return false
 	}
 	c.once.Do(c.write)

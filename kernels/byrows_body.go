@@ -119,8 +119,9 @@ const (
 	// squares ends with more work. Measured on a Zen 4.
 	sumsAlong, squaresAlong = 512, 3072
 	fewAlong, elementsAlong = 64, 1 << 17
-	// placesSideBySide is the most columns for which argmin and argmax run in lanes of rows, with a chain
-	// before them or without. Kernels take less time for longer rows.
+	// plainSideBySide is the most columns for which extremes of rows without a chain before them run in lanes of
+	// rows. A kernel takes as little time for longer rows, and needs no machine code. placesSideBySide is the
+	// same for argmin and argmax after a chain.
 	placesSideBySide, plainSideBySide = 64, 48
 )
 
@@ -140,8 +141,11 @@ func alongRows(b *nest.RowsBody, rows, cols int) bool {
 
 // rowsPay reports whether loops over rows take less time for a reduction than its kernel.
 func rowsPay(f *reduce.Fold, cols int, chain bool) bool {
-	return !f.Arg || cols <= plainSideBySide || chain && cols <= placesSideBySide
+	return cols <= plainSideBySide || !f.Arg && (chain || !f.Extreme()) || chain && cols <= placesSideBySide
 }
+
+// quickKernel is how many times as much work pays for the loops of counts of long rows, whose kernel is quick.
+const quickKernel = 8
 
 // mostShapes is about the most keys for which a program keeps loops.
 const mostShapes = 64
@@ -234,7 +238,8 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 		if nestsOf(j.p).shapes.Add(1)%mostShapes == 0 {
 			kept.Clear()
 		}
-		code, _ = kept.LoadOrStore(k, &byRowsCode{body: j.rowsBody(c), rows: j.rows, cols: j.cols, reduces: true})
+		quick := len(j.p.Steps) == 0 && j.cols > plainSideBySide && j.ends[0].Sums(j.elem) == 0
+		code, _ = kept.LoadOrStore(k, &byRowsCode{body: j.rowsBody(c), rows: j.rows, cols: j.cols, reduces: true, quick: quick})
 	}
 	if c := code.(*byRowsCode); c.worthwhile() {
 		return c

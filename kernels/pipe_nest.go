@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"flow/ir/loop"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
@@ -64,7 +65,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		return b.worker
 	}
 	b.renew(m, shape, lines, rows, cols)
-	if !ok || x.alias && m.nest.program.fails {
+	if !ok || x.alias && m.nest.program.fails || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // its kernel is as fast
 		return nil
 	}
 	stored := false
