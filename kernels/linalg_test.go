@@ -91,6 +91,26 @@ func TestProductsWiden(t *testing.T) {
 	}
 }
 
+// TestIntegerProductsAroundTheBitsOfAFloat: products of integers are computed in floats where no sum
+// needs more than 53 bits, and must be exact on both sides of that bound.
+func TestIntegerProductsAroundTheBitsOfAFloat(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	rows := denseProducts(chainSets(t)[0])
+	for width := 20; width <= 32; width++ {
+		random := func(n, m int) *value.Dense {
+			d := value.New(types.I64, n, m)
+			for k := range d.I64 {
+				d.I64[k] = (1<<width - 1 - r.Int64N(8)) * (1 - 2*r.Int64N(2)*int64(width%2)) // all of one sign, or of both
+			}
+			return d
+		}
+		a, b, c := random(17, 33), random(33, 9), random(17, 9)
+		rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "matmul"), nil, a, b)
+		rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "gemm"), op.MakeAttrs(rowtest.Attr("sub", op.Bool(true))), c, a, b)
+		rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "syrk"), op.MakeAttrs(rowtest.Attr("ta", op.Bool(true))), random(33, 33), a)
+	}
+}
+
 func TestFactorsAndSolvesEqualTheirDefinition(t *testing.T) {
 	for _, set := range chainSets(t) {
 		rows := denseProducts(set)

@@ -136,17 +136,29 @@ func (d *Dense) CopyFrom(s *Dense) {
 	if d.Stride == cols && s.Stride == cols { // in one piece
 		rows, cols = 1, rows*cols
 	}
+	switch d.Elem {
+	case types.F64:
+		copyRows(d.F64, s.F64, d.Stride, s.Stride, rows, cols)
+	case types.F32:
+		copyRows(d.F32, s.F32, d.Stride, s.Stride, rows, cols)
+	case types.Bool:
+		copyRows(d.Bool, s.Bool, d.Stride, s.Stride, rows, cols)
+	default:
+		copyRows(d.I64, s.I64, d.Stride, s.Stride, rows, cols)
+	}
+}
+
+// copyRows copies rows of cols elements from s to d, whose rows are ss and ds elements apart. A
+// call of copy costs more than the few numbers of a narrow row.
+func copyRows[T any](d, s []T, ds, ss, rows, cols int) {
 	for i := range rows {
-		a, b := i*d.Stride, i*s.Stride
-		switch d.Elem {
-		case types.F64:
-			copy(d.F64[a:a+cols], s.F64[b:b+cols])
-		case types.F32:
-			copy(d.F32[a:a+cols], s.F32[b:b+cols])
-		case types.Bool:
-			copy(d.Bool[a:a+cols], s.Bool[b:b+cols])
-		default:
-			copy(d.I64[a:a+cols], s.I64[b:b+cols])
+		to, from := d[i*ds:][:cols], s[i*ss:][:cols]
+		if cols >= 8 {
+			copy(to, from)
+			continue
+		}
+		for j, x := range from {
+			to[j] = x
 		}
 	}
 }

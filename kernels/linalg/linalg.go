@@ -6,6 +6,8 @@ package linalg
 // what lets the compiler choose among them.
 
 import (
+	"math/bits"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -24,7 +26,8 @@ type Linear struct {
 
 // NewLinear is a kernel set with no scratch memory yet.
 func NewLinear(set blas.Set) *Linear {
-	return &Linear{Pool: &scratchPool{}, F64: solverF64(set), F32: solverF32(set), i64: integers()}
+	pool, f64 := &scratchPool{}, solverF64(set)
+	return &Linear{Pool: pool, F64: f64, F32: solverF32(set), i64: integers(pool, f64)}
 }
 
 // Rows is the rows of dense linear algebra.
@@ -269,41 +272,97 @@ func syrkInto[T dense.Factor](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, s
 	}
 }
 
-// integers is the kernels of products of integers modulo 2^64. The order of terms is free there; row by row
-// is fast enough for what integers are used for (counts, paths), about 1 G multiply-adds a second.
-func integers() Solver[int64] {
+// integers returns the kernels of products of integers modulo 2^64. The order of terms is free
+// there. Where no sum can leave the 53 bits of a float they are the kernels f, which then are exact.
+func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
 	grid := func(x []int64, ld, rows, cols int) dense.Grid[int64] {
 		return dense.Grid[int64]{Rows: rows, Cols: cols, LD: ld, X: x}
 	}
+	product := func(ws *blas.Workspace, c, a, b dense.Grid[int64], ta, tb, sub bool) {
+		inner := b.Rows
+		if tb {
+			inner = b.Cols
+		}
+		if c.Rows >= 8 && c.Cols >= 8 && widest(a)+widest(b)+bits.Len(uint(inner)) <= 53 {
+			s := pool.Get()
+			defer pool.Put(s)
+			x, y, z := inFloats(s, a), inFloats(s, b), ScratchGrid[float64](s, c.Rows, c.Cols)
+			clear(z.X)
+			if ta {
+				f.gemmTN(ws, false, c.Rows, c.Cols, inner, x.X, x.LD, y.X, y.LD, z.X, z.LD)
+			} else {
+				f.gemm(ws, tb, false, c.Rows, c.Cols, inner, x.X, x.LD, y.X, y.LD, z.X, z.LD)
+			}
+			addFloats(c, z, sub)
+			return
+		}
+		if ta {
+			a = dense.TurnedCopy(a)
+		}
+		if tb {
+			b = dense.TurnedCopy(b)
+		}
+		gemmI64(c, a, b, sub)
+	}
 	k := Solver[int64]{
-		gemm: func(_ *blas.Workspace, tb, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
+		gemm: func(ws *blas.Workspace, tb, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
 			y := grid(b, ldb, k, n)
 			if tb {
-				y = dense.TurnedCopy(grid(b, ldb, n, k))
+				y = grid(b, ldb, n, k)
 			}
-			gemmI64(grid(c, ldc, m, n), grid(a, lda, m, k), y, sub)
+			product(ws, grid(c, ldc, m, n), grid(a, lda, m, k), y, false, tb, sub)
 		},
-		gemmTN: func(_ *blas.Workspace, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
-			gemmI64(grid(c, ldc, m, n), dense.TurnedCopy(grid(a, lda, k, m)), grid(b, ldb, k, n), sub)
+		gemmTN: func(ws *blas.Workspace, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
+			product(ws, grid(c, ldc, m, n), grid(a, lda, k, m), grid(b, ldb, k, n), true, false, sub)
 		},
-		syrk: func(_ *blas.Workspace, sub bool, n, k int, a []int64, lda int, c []int64, ldc int) {
-			x := grid(a, lda, n, k)
+		syrk: func(ws *blas.Workspace, sub bool, n, k int, a []int64, lda int, c []int64, ldc int) {
+			all := grid(make([]int64, n*n), n, n, n)
+			product(ws, all, grid(a, lda, n, k), grid(a, lda, n, k), false, true, sub)
 			for i := range n {
-				for j := range i + 1 {
-					var sum int64
-					for p, v := range x.Row(i) {
-						sum += v * x.Row(j)[p]
-					}
-					if sub {
-						sum = -sum
-					}
-					c[i*ldc+j] += sum
+				for j, x := range all.Row(i)[:i+1] {
+					c[i*ldc+j] += x
 				}
 			}
 		},
 	}
 	k.tall = k.stripTN
 	return k
+}
+
+// widest returns the least number of bits b for which every |x| of g is at most 2^b.
+func widest(g dense.Grid[int64]) int {
+	var all int64
+	for i := range g.Rows {
+		for _, x := range g.Row(i) {
+			all |= x ^ x>>63
+		}
+	}
+	return bits.Len64(uint64(all))
+}
+
+// inFloats returns g as floats, in s.
+func inFloats(s *Scratch, g dense.Grid[int64]) dense.Grid[float64] {
+	out := ScratchGrid[float64](s, g.Rows, g.Cols)
+	for i := range g.Rows {
+		to := out.Row(i)
+		for j, x := range g.Row(i) {
+			to[j] = float64(x)
+		}
+	}
+	return out
+}
+
+// addFloats is c ± z, of whole numbers.
+func addFloats(c dense.Grid[int64], z dense.Grid[float64], sub bool) {
+	for i := range c.Rows {
+		to := c.Row(i)
+		for j, x := range z.Row(i) {
+			if sub {
+				x = -x
+			}
+			to[j] += int64(x)
+		}
+	}
 }
 
 // gemmI64 is c ± a @ b.

@@ -1,6 +1,8 @@
 package move
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -97,9 +99,13 @@ func pickedFrom(s *op.Sig) (types.Type, error) {
 	return s.In[0], nil
 }
 
-// pickedPlaces is the positions as places along an axis of n.
+// pickedPlaces is the positions as places along an axis of n: the operand's own memory where none
+// counts from the end.
 func pickedPlaces(c *op.Call, axis, n int) ([]int64, error) {
 	v := c.Dense(1)
+	if v.Stride == 1 && !slices.ContainsFunc(v.I64[:v.Rows], func(p int64) bool { return uint64(p) >= uint64(n) }) {
+		return v.I64[:v.Rows], nil
+	}
 	at := make([]int64, v.Rows)
 	for i := range at {
 		p, ok := position(v.I64[i*v.Stride], n)
@@ -209,23 +215,20 @@ func placesKernel(c *op.Call) error {
 	if err != nil {
 		return err
 	}
-	g := dense.GridOf[uint8](m)
-	n := 0
-	for i := range g.Rows {
-		for _, b := range g.Row(i) {
-			n += int(b & 1)
-		}
+	n, step := m.Rows*m.Cols, 1
+	if m.Cols == 1 {
+		step = m.Stride
 	}
-	out := value.New(types.I64, n, 1)
-	k, at := 0, int64(0)
-	for i := range g.Rows {
-		for _, b := range g.Row(i) {
-			if b != 0 {
-				out.I64[k] = at
-				k++
-			}
-			at++
-		}
+	count := 0
+	for i := range n {
+		count += int(m.Bool[i*step])
+	}
+	out := value.New(types.I64, count, 1)
+	// Every place is written, and the next one writes over it where the mask is false: a branch
+	// would be foretold wrongly for half of the elements of a random mask.
+	for k, at := 0, 0; k < count; at++ {
+		out.I64[k] = int64(at)
+		k += int(m.Bool[at*step])
 	}
 	c.Out = out
 	return nil
