@@ -54,7 +54,7 @@ func (c *cellReader) learn(x *launch.Worker) (some bool) {
 		if o.What != nest.CellValue || c.known[k] {
 			continue
 		}
-		v := c.r.kept.Peek(o.Register)
+		v := c.r.kept.Ready(o.Register)
 		if v == nil {
 			continue
 		}

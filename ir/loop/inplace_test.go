@@ -186,3 +186,78 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 	}
 	sameResults(t, n, m, []value.Value{in})
 }
+
+// onePlaceNest draws a nest whose rounds change one element of a local, at a place that is drawn: an
+// index, in or out of the range, or a number that differs from lane to lane.
+func onePlaceNest(d *rand.Rand) string {
+	pick := func(of ...string) string { return of[d.IntN(len(of))] }
+	from, to := d.IntN(2), 5+d.IntN(3)
+	at := pick("v4 = add v3, v2", "v4 = sub v3, v2", "v4 = add v3, v0", "v4 = add v1, v2", "v4 = mul v3, v1")
+	cond := pick("v9 = eq v6, v4", "v9 = eq v4, v6", "v20 = eq v6, v4\nv21 = le v6, v3\nv9 = and v20, v21", "v20 = eq v6, v4\nv21 = le v6, v3\nv9 = or v20, v21", "v9 = ne v6, v4")
+	old := pick("r", "r", "r", "2")
+	choose := pick("v10 = select v9, v8, v7", "v10 = select v9, v8, v7", "v10 = select v9, v7, v8")
+	text := fmt.Sprintf(`nest(%%0: f64[]) (i: 0..%%0.rows) {
+local w0 f64[8, 1]
+v0 = i64 0
+v1 = index i
+v2 = i64 %d
+for p: 0..8 {
+v11 = index p
+v12 = to_f64 v11
+store w0[p, 0] v12
+}
+for round: 0..%d {
+v3 = index round
+%s
+v5 = load %%0[i, 0]
+for r: %d..%d {
+v6 = index r
+v7 = load w0[%s, 0]
+v13 = to_f64 v6
+v8 = add v5, v13
+%s
+%s
+store w0[r, 0] v10
+}
+}
+for q: 0..8 {
+v14 = load w0[q, 0]
+store out0[i, q] v14
+}
+} : (f64[%%0.rows, 8])`, d.IntN(4), 3+d.IntN(6), at, from, to, old, cond, choose)
+	names := map[string]string{} // values are numbered in order
+	return regexp.MustCompile(`v[0-9]+`).ReplaceAllStringFunc(text, func(v string) string {
+		if names[v] == "" {
+			names[v] = fmt.Sprintf("v%d", len(names))
+		}
+		return names[v]
+	})
+}
+
+// TestOnePlace: sweeps that change one element only are made at that place, and leave the same
+// values.
+func TestOnePlace(t *testing.T) {
+	in := value.New(types.F64, 9, 1)
+	for k := range in.F64 {
+		in.F64[k] = float64(k) - 0.25
+	}
+	lone, tested := 0, 0
+	for seed := range 400 {
+		text := onePlaceNest(rand.New(rand.NewPCG(uint64(seed), 9)))
+		n, err := loop.Parse(text, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		m := loop.OnePlace(n)
+		switch after := m.String(); {
+		case strings.Contains(after, "if "):
+			tested++
+		case after != n.String():
+			lone++
+		}
+		sameResults(t, n, m, []value.Value{in})
+	}
+	if lone < 10 || tested < 50 || lone+tested > 300 {
+		t.Errorf("of 400 sweeps %d are one step, %d tested steps", lone, tested)
+	}
+}

@@ -142,6 +142,38 @@ func (k *Memo) Get(cell int) (value.Value, error) {
 	return v, err
 }
 
+// readyWork is the most operations, and elements, of a cell that is computed before it is needed.
+const readyWork = 1 << 14
+
+// Ready returns the value of a cell as Peek does. It computes a cell of little work that cannot fail, so
+// that no point has to be evaluated for it by its actions.
+func (k *Memo) Ready(cell int) value.Value {
+	if v := k.Peek(cell); v != nil {
+		return v
+	}
+	c := &k.Cells[cell]
+	a := &c.Body.Acts[c.Act]
+	if !a.Def.Laws.Has(op.Total) || !a.Def.Laws.Has(op.Pure) || a.Def.Control != op.NoControl || a.Bodies != nil || a.Def.Cost == nil ||
+		a.Asks || !a.Type.IsScalar() && !(a.Type.IsDense() && a.Type.Known() && a.Type.Count() <= readyWork) {
+		return nil
+	}
+	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+	for i, r := range a.Args {
+		sig.In = append(sig.In, c.Body.Register(r))
+		switch x := c.Args[i]; {
+		case x.Cell > 0 && k.Ready(x.Cell-1) == nil, x.Cell == 0 && k.Values[x.Reg-1] == nil:
+			return nil
+		}
+	}
+	if w := a.Def.Cost(sig, a.Type); !(w.Flops <= readyWork) {
+		return nil
+	}
+	if _, err := k.Get(cell); err != nil {
+		return nil
+	}
+	return k.Peek(cell)
+}
+
 func (k *Memo) compute(c *MemoCell) (value.Value, error) {
 	p := NewInterpreter(c.Body, []int{c.Act}, true, k.Call, nil, nil)
 	for i, x := range c.Args {

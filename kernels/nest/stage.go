@@ -151,7 +151,7 @@ func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
 		h, n := s.joins(k, times)
 		whole[k] = h < 0 || s.readWhole(k, whole)
 		switch {
-		case h >= 0 && (n >= 1 || cost <= before) && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads &&
+		case h >= 0 && (n >= 1 || cost <= before && !branching(b, k)) && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads &&
 			ops[h]+n*min(cost, stageBefore) <= stageOps && (whole[k] || !mayFail(b, k)):
 			s.root[k], times[k] = h, n
 		case folds || b.Acts[k].Type.IsDense():

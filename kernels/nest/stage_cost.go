@@ -140,6 +140,29 @@ func (s *Stages) reads(i, at int) float64 {
 	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
 }
 
+// branching reports whether a function with branches makes number k. Code would run it for every vector
+// of a loop, where what has no branches is made once, before the loop.
+func branching(b *op.Body, k int) (is bool) {
+	a := &b.Acts[k]
+	if !isNumber(a.Type) || a.Def.Body == nil {
+		return false
+	}
+	Written(func() {
+		x := NewBuilder(Form{})
+		env := make([]Ref, len(b.Args)+k)
+		for _, r := range a.Args {
+			env[r] = x.Outer(b, r)
+		}
+		x.Act(b, k, env)
+		loop.EachStmt(&x.Nest.Body, func(s *loop.Stmt) {
+			if s.Func != nil {
+				loop.EachStmt(&s.Func.Body, func(s *loop.Stmt) { is = is || s.Then != nil || s.Loop != nil })
+			}
+		})
+	})
+	return is
+}
+
 // bodyOps estimates the operations of a point of a parfor with body b.
 func bodyOps(b *op.Body) (ops float64) {
 	for k := range b.Acts {
