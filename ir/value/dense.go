@@ -152,13 +152,13 @@ func (d *Dense) CopyFrom(s *Dense) {
 // call of copy costs more than the few numbers of a narrow row.
 func copyRows[T any](d, s []T, ds, ss, rows, cols int) {
 	for i := range rows {
-		to, from := d[i*ds:][:cols], s[i*ss:][:cols]
+		a, b := i*ds, i*ss
 		if cols >= 8 {
-			copy(to, from)
+			copy(d[a:a+cols], s[b:b+cols])
 			continue
 		}
-		for j, x := range from {
-			to[j] = x
+		for j := range cols {
+			d[a+j] = s[b+j]
 		}
 	}
 }
