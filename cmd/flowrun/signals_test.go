@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,12 +62,15 @@ func onRanks(args []string) bool { return strings.Contains(strings.Join(args, " 
 func interruptedOnce(ts *testscript.TestScript, args []string) (took, held time.Duration) {
 	dir := ts.MkAbs(args[1])
 	cmd, stderr := begin(ts, "flowrun", args[2:])
+	worker := cmd.Process.Pid
+	if onRanks(args) {
+		worker = 0
+	}
 	for deadline := time.Now().Add(startsWithin); !hasEnded(cmd.Process.Pid) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 			break
 		}
-		worker := cmd.Process.Pid
-		if onRanks(args) {
+		if onRanks(args) && processorTime(worker) == 0 { // not found so far
 			worker = rankProcess(ts, "1", args[2])
 		}
 		if processorTime(worker) >= midway {
@@ -308,12 +312,12 @@ func processesOf(ts *testscript.TestScript, word string) []int {
 		if err != nil {
 			continue // it has ended meanwhile
 		}
-		for _, arg := range strings.Split(string(text), "\x00") {
-			if cwd, err := os.Readlink(filepath.Join(filepath.Dir(path), "cwd")); arg == word && err == nil && cwd == dir {
-				if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-					out = append(out, pid)
-				}
-				break
+		if !slices.Contains(strings.Split(string(text), "\x00"), word) {
+			continue
+		}
+		if cwd, err := os.Readlink(filepath.Join(filepath.Dir(path), "cwd")); err == nil && cwd == dir {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				out = append(out, pid)
 			}
 		}
 	}
