@@ -17,19 +17,18 @@ func Exp(x float64) float64 {
 		v6 = float64(-1000)
 	}
 	v10 := (math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-	v12 := -(v10)
-	v14 := math.FMA(v12, float64(0x1.62e42fefa38p-01), v6)
-	v16 := math.FMA(v12, float64(0x1.ef35793c7673p-45), v14)
-	v20 := (float64(1) + v16)
-	v21 := float64(v16 * v16)
-	v24 := math.FMA(float64(0x1.af4e092e1705bp-26), v21, float64(0x1.71de02225a2f3p-19))
-	v28 := math.FMA(math.FMA(v24, v21, float64(0x1.a01a01abeccc3p-13)), v21, float64(0x1.11111111100d3p-07))
-	v33 := math.FMA(float64(0x1.1f7315649f2d7p-29), v21, float64(0x1.27e4db5bb725ap-22))
-	v37 := math.FMA(math.FMA(v33, v21, float64(0x1.a01a01a6db488p-16)), v21, float64(0x1.6c16c16c162cfp-10))
-	v41 := math.FMA(math.FMA(v37, v21, float64(0x1.5555555555556p-05)), v21, float64(0x1p-01))
-	v43 := float64(v21 * math.FMA(math.FMA(v28, v21, float64(0x1.5555555555557p-03)), v16, v41))
-	v44 := math.FMA(math.FMA(v12, float64(0x1.ef35793c7673p-45), (v14-v16)), v20, v43)
-	return scaled((v20 + (((float64(1) - v20) + v16) + v44)), v10)
+	v14 := math.FMA(-(v10), float64(0x1.62e42fefa38p-01), v6)
+	v17 := math.FMA(-(v10), float64(0x1.ef35793c7673p-45), v14)
+	v22 := (float64(1) + v17)
+	v24 := float64(v17 * v17)
+	v27 := math.FMA(float64(0x1.af4e092e1705bp-26), v24, float64(0x1.71de02225a2f3p-19))
+	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.a01a01abeccc3p-13)), v24, float64(0x1.11111111100d3p-07))
+	v36 := math.FMA(float64(0x1.1f7315649f2d7p-29), v24, float64(0x1.27e4db5bb725ap-22))
+	v40 := math.FMA(math.FMA(v36, v24, float64(0x1.a01a01a6db488p-16)), v24, float64(0x1.6c16c16c162cfp-10))
+	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.5555555555556p-05)), v24, float64(0x1p-01))
+	v46 := float64(float64(v17*v17) * math.FMA(math.FMA(v31, v24, float64(0x1.5555555555557p-03)), v17, v44))
+	v47 := math.FMA(math.FMA(-(v10), float64(0x1.ef35793c7673p-45), (v14-v17)), v22, v46)
+	return scaled((v22 + (((float64(1) - v22) + v17) + v47)), v10)
 }
 
 // Expm1 is e to the power x, less 1.
@@ -43,122 +42,121 @@ func Expm1(x float64) float64 {
 		v6 = float64(-60)
 	}
 	v9 := math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
-	v12 := -(v9 - float64(0x1.8p+52))
-	v14 := math.FMA(v12, float64(0x1.62e42fefa38p-01), v6)
-	v16 := math.FMA(v12, float64(0x1.ef35793c7673p-45), v14)
-	v21 := float64(v16 * v16)
-	v24 := math.FMA(float64(0x1.af4e092e1705bp-26), v21, float64(0x1.71de02225a2f3p-19))
-	v28 := math.FMA(math.FMA(v24, v21, float64(0x1.a01a01abeccc3p-13)), v21, float64(0x1.11111111100d3p-07))
-	v33 := math.FMA(float64(0x1.1f7315649f2d7p-29), v21, float64(0x1.27e4db5bb725ap-22))
-	v37 := math.FMA(math.FMA(v33, v21, float64(0x1.a01a01a6db488p-16)), v21, float64(0x1.6c16c16c162cfp-10))
-	v41 := math.FMA(math.FMA(v37, v21, float64(0x1.5555555555556p-05)), v21, float64(0x1p-01))
-	v43 := float64(v21 * math.FMA(math.FMA(v28, v21, float64(0x1.5555555555557p-03)), v16, v41))
-	v44 := math.FMA(math.FMA(v12, float64(0x1.ef35793c7673p-45), (v14-v16)), (float64(1) + v16), v43)
-	v45 := (v16 + v44)
-	v52 := math.Float64frombits(((math.Float64bits(v9) + uint64(0x3fe)) << uint64(0x34)))
-	v53 := (v52 - float64(0x1p-01))
-	v56 := float64(v52 * v45)
-	v57 := (v53 + v56)
-	v58 := (v57 - v53)
-	v64 := math.FMA(v52, ((v16 - v45) + v44), (((v53 - (v57 - v58)) + (v56 - v58)) + ((v52 - v53) - float64(0x1p-01))))
-	v65 := (v57 + v64)
-	v71 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v74 := (v65 + v65)
-	if v71 < float64(0x1p-54) {
-		v74 = x
+	v10 := (v9 - float64(0x1.8p+52))
+	v14 := math.FMA(-(v10), float64(0x1.62e42fefa38p-01), v6)
+	v17 := math.FMA(-(v10), float64(0x1.ef35793c7673p-45), v14)
+	v24 := float64(v17 * v17)
+	v27 := math.FMA(float64(0x1.af4e092e1705bp-26), v24, float64(0x1.71de02225a2f3p-19))
+	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.a01a01abeccc3p-13)), v24, float64(0x1.11111111100d3p-07))
+	v36 := math.FMA(float64(0x1.1f7315649f2d7p-29), v24, float64(0x1.27e4db5bb725ap-22))
+	v40 := math.FMA(math.FMA(v36, v24, float64(0x1.a01a01a6db488p-16)), v24, float64(0x1.6c16c16c162cfp-10))
+	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.5555555555556p-05)), v24, float64(0x1p-01))
+	v46 := float64(float64(v17*v17) * math.FMA(math.FMA(v31, v24, float64(0x1.5555555555557p-03)), v17, v44))
+	v47 := math.FMA(math.FMA(-(v10), float64(0x1.ef35793c7673p-45), (v14-v17)), (float64(1) + v17), v46)
+	v48 := (v17 + v47)
+	v55 := math.Float64frombits(((math.Float64bits(v9) + uint64(0x3fe)) << uint64(0x34)))
+	v56 := (v55 - float64(0x1p-01))
+	v59 := float64(v55 * v48)
+	v60 := (v56 + v59)
+	v61 := (v60 - v56)
+	v67 := math.FMA(v55, ((v17 - v48) + v47), (((v56 - (v60 - v61)) + (v59 - v61)) + ((v55 - v56) - float64(0x1p-01))))
+	v68 := (v60 + v67)
+	v74 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v77 := (v68 + v68)
+	if v74 < float64(0x1p-54) {
+		v77 = x
 	}
-	return v74
+	return v77
 }
 
 // Tanh is the hyperbolic tangent of x.
 func Tanh(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v6 := (v5 + v5)
 	v9 := v6
 	if float64(60) < v6 {
 		v9 = float64(60)
 	}
 	v12 := math.FMA(v9, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
-	v15 := -(v12 - float64(0x1.8p+52))
-	v17 := math.FMA(v15, float64(0x1.62e42fefa38p-01), v9)
-	v19 := math.FMA(v15, float64(0x1.ef35793c7673p-45), v17)
-	v24 := float64(v19 * v19)
-	v27 := math.FMA(float64(0x1.af4e092e1705bp-26), v24, float64(0x1.71de02225a2f3p-19))
-	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.a01a01abeccc3p-13)), v24, float64(0x1.11111111100d3p-07))
-	v36 := math.FMA(float64(0x1.1f7315649f2d7p-29), v24, float64(0x1.27e4db5bb725ap-22))
-	v40 := math.FMA(math.FMA(v36, v24, float64(0x1.a01a01a6db488p-16)), v24, float64(0x1.6c16c16c162cfp-10))
-	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.5555555555556p-05)), v24, float64(0x1p-01))
-	v46 := float64(v24 * math.FMA(math.FMA(v31, v24, float64(0x1.5555555555557p-03)), v19, v44))
-	v47 := math.FMA(math.FMA(v15, float64(0x1.ef35793c7673p-45), (v17-v19)), (float64(1) + v19), v46)
-	v48 := (v19 + v47)
-	v55 := math.Float64frombits(((math.Float64bits(v12) + uint64(0x3fe)) << uint64(0x34)))
-	v56 := (v55 - float64(0x1p-01))
-	v59 := float64(v55 * v48)
-	v60 := (v56 + v59)
-	v61 := (v60 - v56)
-	v67 := math.FMA(v55, ((v19 - v48) + v47), (((v56 - (v60 - v61)) + (v59 - v61)) + ((v55 - v56) - float64(0x1p-01))))
-	v68 := (v60 + v67)
-	v70 := ((v60 - v68) + v67)
-	v71 := (float64(1) + v68)
-	v72 := (v71 - float64(1))
-	v78 := (float64(1) / v71)
-	v79 := float64(v68 * v78)
-	v80 := -(v79)
-	v83 := (math.FMA(v80, v71, v68) + math.FMA(v80, (((float64(1)-(v71-v72))+(v68-v72))+v70), v70))
-	v88 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	v93 := math.Float64frombits((math.Float64bits(math.FMA(v83, v78, v79)) | v88))
-	if v5 < float64(0x1p-28) {
-		v93 = x
+	v13 := (v12 - float64(0x1.8p+52))
+	v17 := math.FMA(-(v13), float64(0x1.62e42fefa38p-01), v9)
+	v20 := math.FMA(-(v13), float64(0x1.ef35793c7673p-45), v17)
+	v27 := float64(v20 * v20)
+	v30 := math.FMA(float64(0x1.af4e092e1705bp-26), v27, float64(0x1.71de02225a2f3p-19))
+	v34 := math.FMA(math.FMA(v30, v27, float64(0x1.a01a01abeccc3p-13)), v27, float64(0x1.11111111100d3p-07))
+	v39 := math.FMA(float64(0x1.1f7315649f2d7p-29), v27, float64(0x1.27e4db5bb725ap-22))
+	v43 := math.FMA(math.FMA(v39, v27, float64(0x1.a01a01a6db488p-16)), v27, float64(0x1.6c16c16c162cfp-10))
+	v47 := math.FMA(math.FMA(v43, v27, float64(0x1.5555555555556p-05)), v27, float64(0x1p-01))
+	v49 := float64(float64(v20*v20) * math.FMA(math.FMA(v34, v27, float64(0x1.5555555555557p-03)), v20, v47))
+	v50 := math.FMA(math.FMA(-(v13), float64(0x1.ef35793c7673p-45), (v17-v20)), (float64(1) + v20), v49)
+	v51 := (v20 + v50)
+	v58 := math.Float64frombits(((math.Float64bits(v12) + uint64(0x3fe)) << uint64(0x34)))
+	v59 := (v58 - float64(0x1p-01))
+	v62 := float64(v58 * v51)
+	v63 := (v59 + v62)
+	v64 := (v63 - v59)
+	v70 := math.FMA(v58, ((v20 - v51) + v50), (((v59 - (v63 - v64)) + (v62 - v64)) + ((v58 - v59) - float64(0x1p-01))))
+	v71 := (v63 + v70)
+	v73 := ((v63 - v71) + v70)
+	v74 := (float64(1) + v71)
+	v75 := (v74 - float64(1))
+	v81 := (float64(1) / v74)
+	v82 := float64(v71 * v81)
+	v86 := math.FMA(-(v82), (((float64(1) - (v74 - v75)) + (v71 - v75)) + v73), v73)
+	v93 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v94 := (math.Float64bits(math.FMA((math.FMA(-(v82), v74, v71)+v86), v81, v82)) | v93)
+	v99 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v102 := math.Float64frombits(v94)
+	if v99 < float64(0x1p-28) {
+		v102 = x
 	}
-	return v93
+	return v102
 }
 
 // Sinh is the hyperbolic sine of x.
 func Sinh(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v8 := v5
 	if float64(0x1.634cccccccccdp+09) < v5 {
 		v8 = float64(0x1.634cccccccccdp+09)
 	}
 	v11 := math.FMA(v8, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
-	v14 := -(v11 - float64(0x1.8p+52))
-	v16 := math.FMA(v14, float64(0x1.62e42fefa38p-01), v8)
-	v18 := math.FMA(v14, float64(0x1.ef35793c7673p-45), v16)
-	v23 := float64(v18 * v18)
-	v26 := math.FMA(float64(0x1.af4e092e1705bp-26), v23, float64(0x1.71de02225a2f3p-19))
-	v30 := math.FMA(math.FMA(v26, v23, float64(0x1.a01a01abeccc3p-13)), v23, float64(0x1.11111111100d3p-07))
-	v35 := math.FMA(float64(0x1.1f7315649f2d7p-29), v23, float64(0x1.27e4db5bb725ap-22))
-	v39 := math.FMA(math.FMA(v35, v23, float64(0x1.a01a01a6db488p-16)), v23, float64(0x1.6c16c16c162cfp-10))
-	v43 := math.FMA(math.FMA(v39, v23, float64(0x1.5555555555556p-05)), v23, float64(0x1p-01))
-	v45 := float64(v23 * math.FMA(math.FMA(v30, v23, float64(0x1.5555555555557p-03)), v18, v43))
-	v46 := math.FMA(math.FMA(v14, float64(0x1.ef35793c7673p-45), (v16-v18)), (float64(1) + v18), v45)
-	v47 := (v18 + v46)
-	v54 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3fd)) << uint64(0x34)))
-	v55 := (float64(1) + v47)
-	v56 := (v55 - float64(1))
-	v61 := float64(v54 * v55)
-	v63 := float64(v54 * (((float64(1) - (v55 - v56)) + (v47 - v56)) + ((v18 - v47) + v46)))
-	v65 := (float64(0x1p-04) / v61)
-	v66 := -(v65)
-	v71 := float64(float64(math.FMA(v66, v63, math.FMA(v66, v61, float64(0x1p-04)))*v65) * float64(16))
-	v74 := math.Float64frombits((math.Float64bits(v65) ^ uint64(0x8000000000000000)))
-	v75 := (v61 + v74)
-	v76 := (v75 - v61)
-	v83 := (v75 + (((v61 - (v75 - v76)) + (v74 - v76)) + (v63 - v71)))
-	v85 := float64(v5 * v5)
-	v87 := float64(v85 * v85)
-	v90 := math.FMA(float64(0x1.99f0806c2628dp-49), v87, float64(0x1.612467ccb226p-33))
-	v94 := math.FMA(math.FMA(v90, v87, float64(0x1.71de3a556f96cp-19)), v87, float64(0x1.1111111111111p-07))
-	v97 := math.FMA(float64(0x1.ae777c36fd5b6p-41), v87, float64(0x1.ae6456792a77fp-26))
-	v101 := math.FMA(math.FMA(v97, v87, float64(0x1.a01a01a01a001p-13)), v87, float64(0x1.5555555555555p-03))
-	v105 := (v83 + v83)
+	v12 := (v11 - float64(0x1.8p+52))
+	v16 := math.FMA(-(v12), float64(0x1.62e42fefa38p-01), v8)
+	v19 := math.FMA(-(v12), float64(0x1.ef35793c7673p-45), v16)
+	v26 := float64(v19 * v19)
+	v29 := math.FMA(float64(0x1.af4e092e1705bp-26), v26, float64(0x1.71de02225a2f3p-19))
+	v33 := math.FMA(math.FMA(v29, v26, float64(0x1.a01a01abeccc3p-13)), v26, float64(0x1.11111111100d3p-07))
+	v38 := math.FMA(float64(0x1.1f7315649f2d7p-29), v26, float64(0x1.27e4db5bb725ap-22))
+	v42 := math.FMA(math.FMA(v38, v26, float64(0x1.a01a01a6db488p-16)), v26, float64(0x1.6c16c16c162cfp-10))
+	v46 := math.FMA(math.FMA(v42, v26, float64(0x1.5555555555556p-05)), v26, float64(0x1p-01))
+	v48 := float64(float64(v19*v19) * math.FMA(math.FMA(v33, v26, float64(0x1.5555555555557p-03)), v19, v46))
+	v49 := math.FMA(math.FMA(-(v12), float64(0x1.ef35793c7673p-45), (v16-v19)), (float64(1) + v19), v48)
+	v50 := (v19 + v49)
+	v57 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3fd)) << uint64(0x34)))
+	v58 := (float64(1) + v50)
+	v59 := (v58 - float64(1))
+	v64 := float64(v57 * v58)
+	v66 := float64(v57 * (((float64(1) - (v58 - v59)) + (v50 - v59)) + ((v19 - v50) + v49)))
+	v68 := (float64(0x1p-04) / v64)
+	v73 := float64(math.FMA(-(v68), v66, math.FMA(-(v68), v64, float64(0x1p-04))) * v68)
+	v78 := math.Float64frombits((math.Float64bits(v68) ^ uint64(0x8000000000000000)))
+	v79 := (v64 + v78)
+	v80 := (v79 - v64)
+	v86 := (((v64 - (v79 - v80)) + (v78 - v80)) + (v66 - float64(v73*float64(16))))
+	v87 := (v79 + v86)
+	v89 := float64(v5 * v5)
+	v91 := float64(v89 * v89)
+	v94 := math.FMA(float64(0x1.99f0806c2628dp-49), v91, float64(0x1.612467ccb226p-33))
+	v98 := math.FMA(math.FMA(v94, v91, float64(0x1.71de3a556f96cp-19)), v91, float64(0x1.1111111111111p-07))
+	v101 := math.FMA(float64(0x1.ae777c36fd5b6p-41), v91, float64(0x1.ae6456792a77fp-26))
+	v105 := math.FMA(math.FMA(v101, v91, float64(0x1.a01a01a01a001p-13)), v91, float64(0x1.5555555555555p-03))
+	v109 := (v87 + v87)
 	if v5 < float64(1) {
-		v105 = math.FMA(float64(v85*v5), math.FMA(v94, v85, v101), v5)
+		v109 = math.FMA(float64(v89*v5), math.FMA(v98, v89, v105), v5)
 	}
-	v109 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	return math.Float64frombits((math.Float64bits(v105) | v109))
+	v114 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v109) | v114))
 }
 
 // Cosh is the hyperbolic cosine of x.
@@ -169,30 +167,30 @@ func Cosh(x float64) float64 {
 		v8 = float64(0x1.634cccccccccdp+09)
 	}
 	v11 := math.FMA(v8, float64(0x1.71547652b82fep+00), float64(0x1.8p+52))
-	v14 := -(v11 - float64(0x1.8p+52))
-	v16 := math.FMA(v14, float64(0x1.62e42fefa38p-01), v8)
-	v18 := math.FMA(v14, float64(0x1.ef35793c7673p-45), v16)
-	v23 := float64(v18 * v18)
-	v26 := math.FMA(float64(0x1.af4e092e1705bp-26), v23, float64(0x1.71de02225a2f3p-19))
-	v30 := math.FMA(math.FMA(v26, v23, float64(0x1.a01a01abeccc3p-13)), v23, float64(0x1.11111111100d3p-07))
-	v35 := math.FMA(float64(0x1.1f7315649f2d7p-29), v23, float64(0x1.27e4db5bb725ap-22))
-	v39 := math.FMA(math.FMA(v35, v23, float64(0x1.a01a01a6db488p-16)), v23, float64(0x1.6c16c16c162cfp-10))
-	v43 := math.FMA(math.FMA(v39, v23, float64(0x1.5555555555556p-05)), v23, float64(0x1p-01))
-	v45 := float64(v23 * math.FMA(math.FMA(v30, v23, float64(0x1.5555555555557p-03)), v18, v43))
-	v46 := math.FMA(math.FMA(v14, float64(0x1.ef35793c7673p-45), (v16-v18)), (float64(1) + v18), v45)
-	v47 := (v18 + v46)
-	v54 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3fd)) << uint64(0x34)))
-	v55 := (float64(1) + v47)
-	v56 := (v55 - float64(1))
-	v61 := float64(v54 * v55)
-	v63 := float64(v54 * (((float64(1) - (v55 - v56)) + (v47 - v56)) + ((v18 - v47) + v46)))
-	v65 := (float64(0x1p-04) / v61)
-	v66 := -(v65)
-	v71 := float64(float64(math.FMA(v66, v63, math.FMA(v66, v61, float64(0x1p-04)))*v65) * float64(16))
-	v72 := (v61 + v65)
-	v73 := (v72 - v61)
-	v80 := (v72 + (((v61 - (v72 - v73)) + (v65 - v73)) + (v63 + v71)))
-	return (v80 + v80)
+	v12 := (v11 - float64(0x1.8p+52))
+	v16 := math.FMA(-(v12), float64(0x1.62e42fefa38p-01), v8)
+	v19 := math.FMA(-(v12), float64(0x1.ef35793c7673p-45), v16)
+	v26 := float64(v19 * v19)
+	v29 := math.FMA(float64(0x1.af4e092e1705bp-26), v26, float64(0x1.71de02225a2f3p-19))
+	v33 := math.FMA(math.FMA(v29, v26, float64(0x1.a01a01abeccc3p-13)), v26, float64(0x1.11111111100d3p-07))
+	v38 := math.FMA(float64(0x1.1f7315649f2d7p-29), v26, float64(0x1.27e4db5bb725ap-22))
+	v42 := math.FMA(math.FMA(v38, v26, float64(0x1.a01a01a6db488p-16)), v26, float64(0x1.6c16c16c162cfp-10))
+	v46 := math.FMA(math.FMA(v42, v26, float64(0x1.5555555555556p-05)), v26, float64(0x1p-01))
+	v48 := float64(float64(v19*v19) * math.FMA(math.FMA(v33, v26, float64(0x1.5555555555557p-03)), v19, v46))
+	v49 := math.FMA(math.FMA(-(v12), float64(0x1.ef35793c7673p-45), (v16-v19)), (float64(1) + v19), v48)
+	v50 := (v19 + v49)
+	v57 := math.Float64frombits(((math.Float64bits(v11) + uint64(0x3fd)) << uint64(0x34)))
+	v58 := (float64(1) + v50)
+	v59 := (v58 - float64(1))
+	v64 := float64(v57 * v58)
+	v66 := float64(v57 * (((float64(1) - (v58 - v59)) + (v50 - v59)) + ((v19 - v50) + v49)))
+	v68 := (float64(0x1p-04) / v64)
+	v73 := float64(math.FMA(-(v68), v66, math.FMA(-(v68), v64, float64(0x1p-04))) * v68)
+	v76 := (v64 + v68)
+	v77 := (v76 - v64)
+	v83 := (((v64 - (v76 - v77)) + (v68 - v77)) + (v66 + float64(v73*float64(16))))
+	v84 := (v76 + v83)
+	return (v84 + v84)
 }
 
 // Sigmoid is 1 / (1 + exp(-x)), the logistic function.
@@ -203,37 +201,35 @@ func Sigmoid(x float64) float64 {
 		v7 = float64(-1000)
 	}
 	v11 := (math.FMA(v7, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-	v13 := -(v11)
-	v15 := math.FMA(v13, float64(0x1.62e42fefa38p-01), v7)
-	v17 := math.FMA(v13, float64(0x1.ef35793c7673p-45), v15)
-	v21 := (float64(1) + v17)
-	v22 := float64(v17 * v17)
-	v25 := math.FMA(float64(0x1.af4e092e1705bp-26), v22, float64(0x1.71de02225a2f3p-19))
-	v29 := math.FMA(math.FMA(v25, v22, float64(0x1.a01a01abeccc3p-13)), v22, float64(0x1.11111111100d3p-07))
-	v34 := math.FMA(float64(0x1.1f7315649f2d7p-29), v22, float64(0x1.27e4db5bb725ap-22))
-	v38 := math.FMA(math.FMA(v34, v22, float64(0x1.a01a01a6db488p-16)), v22, float64(0x1.6c16c16c162cfp-10))
-	v42 := math.FMA(math.FMA(v38, v22, float64(0x1.5555555555556p-05)), v22, float64(0x1p-01))
-	v44 := float64(v22 * math.FMA(math.FMA(v29, v22, float64(0x1.5555555555557p-03)), v17, v42))
-	v45 := math.FMA(math.FMA(v13, float64(0x1.ef35793c7673p-45), (v15-v17)), v21, v44)
-	v48 := (((float64(1) - v21) + v17) + v45)
-	v49 := (v21 + v48)
-	v52 := scaled(v49, v11)
-	v53 := scaled(((v21 - v49) + v48), v11)
-	v54 := (float64(1) + v52)
-	v59 := (x < float64(0))
-	v60 := float64(1)
-	if v59 {
-		v60 = v52
+	v15 := math.FMA(-(v11), float64(0x1.62e42fefa38p-01), v7)
+	v18 := math.FMA(-(v11), float64(0x1.ef35793c7673p-45), v15)
+	v23 := (float64(1) + v18)
+	v25 := float64(v18 * v18)
+	v28 := math.FMA(float64(0x1.af4e092e1705bp-26), v25, float64(0x1.71de02225a2f3p-19))
+	v32 := math.FMA(math.FMA(v28, v25, float64(0x1.a01a01abeccc3p-13)), v25, float64(0x1.11111111100d3p-07))
+	v37 := math.FMA(float64(0x1.1f7315649f2d7p-29), v25, float64(0x1.27e4db5bb725ap-22))
+	v41 := math.FMA(math.FMA(v37, v25, float64(0x1.a01a01a6db488p-16)), v25, float64(0x1.6c16c16c162cfp-10))
+	v45 := math.FMA(math.FMA(v41, v25, float64(0x1.5555555555556p-05)), v25, float64(0x1p-01))
+	v47 := float64(float64(v18*v18) * math.FMA(math.FMA(v32, v25, float64(0x1.5555555555557p-03)), v18, v45))
+	v48 := math.FMA(math.FMA(-(v11), float64(0x1.ef35793c7673p-45), (v15-v18)), v23, v47)
+	v51 := (((float64(1) - v23) + v18) + v48)
+	v52 := (v23 + v51)
+	v55 := scaled(v52, v11)
+	v56 := scaled(((v23 - v52) + v51), v11)
+	v57 := (float64(1) + v55)
+	v62 := (x < float64(0))
+	v63 := float64(1)
+	if v62 {
+		v63 = v55
 	}
-	v61 := float64(0)
-	if v59 {
-		v61 = v53
+	v64 := float64(0)
+	if v62 {
+		v64 = v56
 	}
-	v62 := (float64(1) / v54)
-	v63 := float64(v60 * v62)
-	v64 := -(v63)
-	v67 := (math.FMA(v64, v54, v60) + math.FMA(v64, (((float64(1)-v54)+v52)+v53), v61))
-	return math.FMA(v67, v62, v63)
+	v65 := (float64(1) / v57)
+	v66 := float64(v63 * v65)
+	v71 := (math.FMA(-(v66), v57, v63) + math.FMA(-(v66), (((float64(1)-v57)+v55)+v56), v64))
+	return math.FMA(v71, v65, v66)
 }
 
 // Log is the natural logarithm of x.
@@ -254,31 +250,30 @@ func Log(x float64) float64 {
 	v24 := (v15 - float64(1))
 	v26 := (float64(2) + v24)
 	v29 := (v24 / v26)
-	v30 := -(v29)
-	v33 := float64(v29 * v29)
-	v35 := float64(math.FMA(v30, (v24-(v26-float64(2))), math.FMA(v30, v26, v24)) * (float64(1) - v29))
-	v36 := (v29 + v29)
-	v38 := float64(v33 * v33)
-	v41 := math.FMA(float64(0x1.0c06cf14c641bp-03), v38, float64(0x1.3b1c38474d3eep-03))
-	v45 := math.FMA(math.FMA(v41, v38, float64(0x1.c71c72017a15cp-03)), v38, float64(0x1.9999999999a38p-02))
-	v48 := math.FMA(float64(0x1.0fbe478772696p-03), v38, float64(0x1.745cf8f6c9119p-03))
-	v52 := math.FMA(math.FMA(v48, v38, float64(0x1.2492492476ba1p-02)), v38, float64(0x1.5555555555555p-01))
-	v56 := float64(v22 * float64(0x1.62e42fefa38p-01))
-	v57 := (v56 + v36)
-	v61 := math.FMA(v22, float64(0x1.ef35793c7673p-45), math.FMA(float64(v29*v33), math.FMA(v45, v33, v52), v35))
-	v66 := x
+	v34 := float64(v29 * v29)
+	v36 := float64(math.FMA(-(v29), (v24-(v26-float64(2))), math.FMA(-(v29), v26, v24)) * (float64(1) - v29))
+	v37 := (v29 + v29)
+	v39 := float64(v34 * v34)
+	v42 := math.FMA(float64(0x1.0c06cf14c641bp-03), v39, float64(0x1.3b1c38474d3eep-03))
+	v46 := math.FMA(math.FMA(v42, v39, float64(0x1.c71c72017a15cp-03)), v39, float64(0x1.9999999999a38p-02))
+	v49 := math.FMA(float64(0x1.0fbe478772696p-03), v39, float64(0x1.745cf8f6c9119p-03))
+	v53 := math.FMA(math.FMA(v49, v39, float64(0x1.2492492476ba1p-02)), v39, float64(0x1.5555555555555p-01))
+	v57 := float64(v22 * float64(0x1.62e42fefa38p-01))
+	v58 := (v57 + v37)
+	v62 := math.FMA(v22, float64(0x1.ef35793c7673p-45), math.FMA(float64(v29*v34), math.FMA(v46, v34, v53), v36))
+	v67 := x
 	if x < math.Float64frombits(0x7ff0000000000000) {
-		v66 = (v57 + (((v56 - v57) + v36) + v61))
+		v67 = (v58 + (((v57 - v58) + v37) + v62))
 	}
-	v70 := v66
+	v71 := v67
 	if x < float64(0) {
-		v70 = math.Float64frombits(0x7ff8000000000001)
+		v71 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v73 := v70
+	v74 := v71
 	if x == float64(0) {
-		v73 = math.Float64frombits(0xfff0000000000000)
+		v74 = math.Float64frombits(0xfff0000000000000)
 	}
-	return v73
+	return v74
 }
 
 // Log2 is the logarithm of x to base 2.
@@ -299,32 +294,31 @@ func Log2(x float64) float64 {
 	v24 := (v15 - float64(1))
 	v26 := (float64(2) + v24)
 	v29 := (v24 / v26)
-	v30 := -(v29)
-	v33 := float64(v29 * v29)
-	v35 := float64(math.FMA(v30, (v24-(v26-float64(2))), math.FMA(v30, v26, v24)) * (float64(1) - v29))
-	v36 := (v29 + v29)
-	v38 := float64(v33 * v33)
-	v41 := math.FMA(float64(0x1.0c06cf14c641bp-03), v38, float64(0x1.3b1c38474d3eep-03))
-	v45 := math.FMA(math.FMA(v41, v38, float64(0x1.c71c72017a15cp-03)), v38, float64(0x1.9999999999a38p-02))
-	v48 := math.FMA(float64(0x1.0fbe478772696p-03), v38, float64(0x1.745cf8f6c9119p-03))
-	v52 := math.FMA(math.FMA(v48, v38, float64(0x1.2492492476ba1p-02)), v38, float64(0x1.5555555555555p-01))
-	v56 := float64(v36 * float64(0x1.71547652b82fep+00))
-	v59 := math.FMA(math.FMA(float64(v29*v33), math.FMA(v45, v33, v52), v35), float64(0x1.71547652b82fep+00), math.FMA(v36, float64(0x1.71547652b82fep+00), -(v56)))
-	v62 := (v22 + v56)
-	v65 := (((v22 - v62) + v56) + math.FMA(v36, float64(0x1.777d0ffda0d24p-56), v59))
-	v69 := x
+	v34 := float64(v29 * v29)
+	v36 := float64(math.FMA(-(v29), (v24-(v26-float64(2))), math.FMA(-(v29), v26, v24)) * (float64(1) - v29))
+	v37 := (v29 + v29)
+	v39 := float64(v34 * v34)
+	v42 := math.FMA(float64(0x1.0c06cf14c641bp-03), v39, float64(0x1.3b1c38474d3eep-03))
+	v46 := math.FMA(math.FMA(v42, v39, float64(0x1.c71c72017a15cp-03)), v39, float64(0x1.9999999999a38p-02))
+	v49 := math.FMA(float64(0x1.0fbe478772696p-03), v39, float64(0x1.745cf8f6c9119p-03))
+	v53 := math.FMA(math.FMA(v49, v39, float64(0x1.2492492476ba1p-02)), v39, float64(0x1.5555555555555p-01))
+	v57 := float64(v37 * float64(0x1.71547652b82fep+00))
+	v60 := math.FMA(math.FMA(float64(v29*v34), math.FMA(v46, v34, v53), v36), float64(0x1.71547652b82fep+00), math.FMA(v37, float64(0x1.71547652b82fep+00), -(v57)))
+	v63 := (v22 + v57)
+	v66 := (((v22 - v63) + v57) + math.FMA(v37, float64(0x1.777d0ffda0d24p-56), v60))
+	v70 := x
 	if x < math.Float64frombits(0x7ff0000000000000) {
-		v69 = (v62 + v65)
+		v70 = (v63 + v66)
 	}
-	v73 := v69
+	v74 := v70
 	if x < float64(0) {
-		v73 = math.Float64frombits(0x7ff8000000000001)
+		v74 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v76 := v73
+	v77 := v74
 	if x == float64(0) {
-		v76 = math.Float64frombits(0xfff0000000000000)
+		v77 = math.Float64frombits(0xfff0000000000000)
 	}
-	return v76
+	return v77
 }
 
 // Log10 is the logarithm of x to base 10.
@@ -345,33 +339,32 @@ func Log10(x float64) float64 {
 	v24 := (v15 - float64(1))
 	v26 := (float64(2) + v24)
 	v29 := (v24 / v26)
-	v30 := -(v29)
-	v33 := float64(v29 * v29)
-	v35 := float64(math.FMA(v30, (v24-(v26-float64(2))), math.FMA(v30, v26, v24)) * (float64(1) - v29))
-	v36 := (v29 + v29)
-	v38 := float64(v33 * v33)
-	v41 := math.FMA(float64(0x1.0c06cf14c641bp-03), v38, float64(0x1.3b1c38474d3eep-03))
-	v45 := math.FMA(math.FMA(v41, v38, float64(0x1.c71c72017a15cp-03)), v38, float64(0x1.9999999999a38p-02))
-	v48 := math.FMA(float64(0x1.0fbe478772696p-03), v38, float64(0x1.745cf8f6c9119p-03))
-	v52 := math.FMA(math.FMA(v48, v38, float64(0x1.2492492476ba1p-02)), v38, float64(0x1.5555555555555p-01))
-	v56 := float64(v36 * float64(0x1.bcb7b1526e50ep-02))
-	v59 := math.FMA(math.FMA(float64(v29*v33), math.FMA(v45, v33, v52), v35), float64(0x1.bcb7b1526e50ep-02), math.FMA(v36, float64(0x1.bcb7b1526e50ep-02), -(v56)))
-	v63 := math.FMA(v22, float64(0x1.fef311f12b358p-46), math.FMA(v36, float64(0x1.95355baaafad3p-57), v59))
-	v65 := float64(v22 * float64(0x1.34413509f78p-02))
-	v66 := (v65 + v56)
-	v73 := x
+	v34 := float64(v29 * v29)
+	v36 := float64(math.FMA(-(v29), (v24-(v26-float64(2))), math.FMA(-(v29), v26, v24)) * (float64(1) - v29))
+	v37 := (v29 + v29)
+	v39 := float64(v34 * v34)
+	v42 := math.FMA(float64(0x1.0c06cf14c641bp-03), v39, float64(0x1.3b1c38474d3eep-03))
+	v46 := math.FMA(math.FMA(v42, v39, float64(0x1.c71c72017a15cp-03)), v39, float64(0x1.9999999999a38p-02))
+	v49 := math.FMA(float64(0x1.0fbe478772696p-03), v39, float64(0x1.745cf8f6c9119p-03))
+	v53 := math.FMA(math.FMA(v49, v39, float64(0x1.2492492476ba1p-02)), v39, float64(0x1.5555555555555p-01))
+	v57 := float64(v37 * float64(0x1.bcb7b1526e50ep-02))
+	v60 := math.FMA(math.FMA(float64(v29*v34), math.FMA(v46, v34, v53), v36), float64(0x1.bcb7b1526e50ep-02), math.FMA(v37, float64(0x1.bcb7b1526e50ep-02), -(v57)))
+	v64 := math.FMA(v22, float64(0x1.fef311f12b358p-46), math.FMA(v37, float64(0x1.95355baaafad3p-57), v60))
+	v66 := float64(v22 * float64(0x1.34413509f78p-02))
+	v67 := (v66 + v57)
+	v74 := x
 	if x < math.Float64frombits(0x7ff0000000000000) {
-		v73 = (v66 + (((v65 - v66) + v56) + v63))
+		v74 = (v67 + (((v66 - v67) + v57) + v64))
 	}
-	v77 := v73
+	v78 := v74
 	if x < float64(0) {
-		v77 = math.Float64frombits(0x7ff8000000000001)
+		v78 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v80 := v77
+	v81 := v78
 	if x == float64(0) {
-		v80 = math.Float64frombits(0xfff0000000000000)
+		v81 = math.Float64frombits(0xfff0000000000000)
 	}
-	return v80
+	return v81
 }
 
 // Log1p is the natural logarithm of 1 + x.
@@ -398,39 +391,38 @@ func Log1p(x float64) float64 {
 	}
 	v35 := (float64(2) + v33)
 	v38 := (v33 / v35)
-	v39 := -(v38)
-	v42 := float64(v38 * v38)
-	v44 := float64(math.FMA(v39, (v33-(v35-float64(2))), math.FMA(v39, v35, v33)) * (float64(1) - v38))
-	v45 := (v38 + v38)
-	v47 := float64(v42 * v42)
-	v50 := math.FMA(float64(0x1.0c06cf14c641bp-03), v47, float64(0x1.3b1c38474d3eep-03))
-	v54 := math.FMA(math.FMA(v50, v47, float64(0x1.c71c72017a15cp-03)), v47, float64(0x1.9999999999a38p-02))
-	v57 := math.FMA(float64(0x1.0fbe478772696p-03), v47, float64(0x1.745cf8f6c9119p-03))
-	v61 := math.FMA(math.FMA(v57, v47, float64(0x1.2492492476ba1p-02)), v47, float64(0x1.5555555555555p-01))
-	v65 := (((float64(1) - (v2 - v3)) + (x - v3)) / v2)
+	v43 := float64(v38 * v38)
+	v45 := float64(math.FMA(-(v38), (v33-(v35-float64(2))), math.FMA(-(v38), v35, v33)) * (float64(1) - v38))
+	v46 := (v38 + v38)
+	v48 := float64(v43 * v43)
+	v51 := math.FMA(float64(0x1.0c06cf14c641bp-03), v48, float64(0x1.3b1c38474d3eep-03))
+	v55 := math.FMA(math.FMA(v51, v48, float64(0x1.c71c72017a15cp-03)), v48, float64(0x1.9999999999a38p-02))
+	v58 := math.FMA(float64(0x1.0fbe478772696p-03), v48, float64(0x1.745cf8f6c9119p-03))
+	v62 := math.FMA(math.FMA(v58, v48, float64(0x1.2492492476ba1p-02)), v48, float64(0x1.5555555555555p-01))
+	v66 := (((float64(1) - (v2 - v3)) + (x - v3)) / v2)
 	if v31 {
-		v65 = float64(0)
+		v66 = float64(0)
 	}
-	v68 := float64(v29 * float64(0x1.62e42fefa38p-01))
-	v69 := (v68 + v45)
-	v73 := math.FMA(v29, float64(0x1.ef35793c7673p-45), (math.FMA(float64(v38*v42), math.FMA(v54, v42, v61), v44) + v65))
-	v78 := x
+	v69 := float64(v29 * float64(0x1.62e42fefa38p-01))
+	v70 := (v69 + v46)
+	v74 := math.FMA(v29, float64(0x1.ef35793c7673p-45), (math.FMA(float64(v38*v43), math.FMA(v55, v43, v62), v45) + v66))
+	v79 := x
 	if v2 < math.Float64frombits(0x7ff0000000000000) {
-		v78 = (v69 + (((v68 - v69) + v45) + v73))
+		v79 = (v70 + (((v69 - v70) + v46) + v74))
 	}
-	v81 := v78
+	v82 := v79
 	if v2 < float64(0) {
-		v81 = math.Float64frombits(0x7ff8000000000001)
+		v82 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v84 := v81
+	v85 := v82
 	if v2 == float64(0) {
-		v84 = math.Float64frombits(0xfff0000000000000)
+		v85 = math.Float64frombits(0xfff0000000000000)
 	}
-	v86 := v84
+	v87 := v85
 	if x == float64(0) {
-		v86 = x
+		v87 = x
 	}
-	return v86
+	return v87
 }
 
 // piBits is 64 zero bits and the first 1280 of 2/pi.
@@ -453,98 +445,101 @@ func Sin(x float64) float64 {
 	v12 := (v11 - v8)
 	v19 := (((v8 - (v11 - v12)) + (v10 - v12)) + math.FMA(v4, float64(-0x1.1a62633145c07p-54), -(v10)))
 	v26 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v28 := (float64(0x1p+30) < v26)
 	v29, v30, v31 := math.Float64bits(v3), v11, math.FMA(v4, float64(0x1.f1976b7ed8fbcp-110), v19)
-	if v28 {
-		v33 := float64(0x1p+31)
-		if v28 {
-			v33 = x
+	if float64(0x1p+30) < v26 {
+		v34 := float64(0x1p+31)
+		if float64(0x1p+30) < v26 {
+			v34 = x
 		}
-		v34 := math.Float64bits(v33)
-		v43 := math.Float64frombits(((v34 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v45 := (((v34 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
-		v47 := (v45 + uint64(0x0))
-		v49 := (v47 >> uint64(0x6))
-		v51 := (v47 & uint64(0x3f))
-		v60 := ((piBits[v49] << v51) | (piBits[(v49+uint64(0x1))] >> (uint64(0x40) - v51)))
-		v64 := math.Float64frombits(((v60 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v68 := float64((v64 - float64(0x1p+52)) * float64(0x1p-50))
-		v69 := float64(v43 * v68)
-		v71 := math.FMA(v43, v68, -(v69))
-		v77 := math.FMA(-(math.RoundToEven(float64(v69 * float64(0x1p-02)))), float64(4), v69)
-		v78 := (v77 + v71)
-		v79 := (v78 - v77)
-		v83 := ((v77 - (v78 - v79)) + (v71 - v79))
-		v84 := (v45 + uint64(0x34))
-		v85 := (v84 >> uint64(0x6))
-		v86 := (v84 & uint64(0x3f))
-		v93 := ((piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86)))
-		v96 := math.Float64frombits(((v93 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v99 := float64((v96 - float64(0x1p+52)) * float64(0x1p-102))
-		v100 := float64(v43 * v99)
-		v102 := math.FMA(v43, v99, -(v100))
-		v103 := (v78 + v100)
-		v104 := (v103 - v78)
-		v108 := ((v78 - (v103 - v104)) + (v100 - v104))
-		v110 := math.FMA(v103, float64(1), float64(0x1.8p+52))
-		v113 := (v103 - (v110 - float64(0x1.8p+52)))
-		v114 := (v83 + v108)
-		v115 := (v114 - v83)
-		v120 := (v114 + v102)
-		v121 := (v120 - v114)
-		v126 := (((v83 - (v114 - v115)) + (v108 - v115)) + ((v114 - (v120 - v121)) + (v102 - v121)))
-		v128 := (v45 + uint64(0x68))
-		v129 := (v128 >> uint64(0x6))
-		v130 := (v128 & uint64(0x3f))
-		v137 := ((piBits[v129] << v130) | (piBits[(v129+uint64(0x1))] >> (uint64(0x40) - v130)))
-		v140 := math.Float64frombits(((v137 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v143 := float64((v140 - float64(0x1p+52)) * float64(0x1p-154))
-		v144 := float64(v43 * v143)
-		v147 := (v120 + v144)
-		v148 := (v147 - v120)
-		v155 := (v45 + uint64(0x9c))
-		v156 := (v155 >> uint64(0x6))
-		v157 := (v155 & uint64(0x3f))
-		v164 := ((piBits[v156] << v157) | (piBits[(v156+uint64(0x1))] >> (uint64(0x40) - v157)))
-		v167 := math.Float64frombits(((v164 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v171 := math.FMA(v43, float64((v167-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v43, v143, -(v144)))
-		v173 := (v113 + v147)
-		v174 := (v173 - v113)
-		v179 := (((v113 - (v173 - v174)) + (v147 - v174)) + ((v126 + ((v120 - (v147 - v148)) + (v144 - v148))) + v171))
-		v180 := (v173 + v179)
-		v181 := (v180 - v173)
-		v186 := float64(v180 * float64(0x1.921fb54442d18p+00))
-		v190 := math.FMA(v180, float64(0x1.1a62633145c07p-54), math.FMA(v180, float64(0x1.921fb54442d18p+00), -(v186)))
-		v191 := math.FMA(((v173 - (v180 - v181)) + (v179 - v181)), float64(0x1.921fb54442d18p+00), v190)
-		v29, v30, v31 = math.Float64bits(v110), v186, v191
+		v35 := math.Float64bits(v34)
+		v44 := math.Float64frombits(((v35 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v46 := (((v35 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v48 := (v46 + uint64(0x0))
+		v50 := (v48 >> uint64(0x6))
+		v52 := (v48 & uint64(0x3f))
+		v61 := ((piBits[v50] << v52) | (piBits[(v50+uint64(0x1))] >> (uint64(0x40) - v52)))
+		v65 := math.Float64frombits(((v61 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v69 := float64((v65 - float64(0x1p+52)) * float64(0x1p-50))
+		v70 := float64(v44 * v69)
+		v72 := math.FMA(v44, v69, -(v70))
+		v78 := math.FMA(-(math.RoundToEven(float64(v70 * float64(0x1p-02)))), float64(4), v70)
+		v79 := (v78 + v72)
+		v80 := (v79 - v78)
+		v84 := ((v78 - (v79 - v80)) + (v72 - v80))
+		v85 := (v46 + uint64(0x34))
+		v86 := (v85 >> uint64(0x6))
+		v87 := (v85 & uint64(0x3f))
+		v94 := ((piBits[v86] << v87) | (piBits[(v86+uint64(0x1))] >> (uint64(0x40) - v87)))
+		v97 := math.Float64frombits(((v94 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v100 := float64((v97 - float64(0x1p+52)) * float64(0x1p-102))
+		v101 := float64(v44 * v100)
+		v103 := math.FMA(v44, v100, -(v101))
+		v104 := (v79 + v101)
+		v105 := (v104 - v79)
+		v109 := ((v79 - (v104 - v105)) + (v101 - v105))
+		v111 := math.FMA(v104, float64(1), float64(0x1.8p+52))
+		v114 := (v104 - (v111 - float64(0x1.8p+52)))
+		v115 := (v84 + v109)
+		v116 := (v115 - v84)
+		v121 := (v115 + v103)
+		v122 := (v121 - v115)
+		v127 := (((v84 - (v115 - v116)) + (v109 - v116)) + ((v115 - (v121 - v122)) + (v103 - v122)))
+		v129 := (v46 + uint64(0x68))
+		v130 := (v129 >> uint64(0x6))
+		v131 := (v129 & uint64(0x3f))
+		v138 := ((piBits[v130] << v131) | (piBits[(v130+uint64(0x1))] >> (uint64(0x40) - v131)))
+		v141 := math.Float64frombits(((v138 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v144 := float64((v141 - float64(0x1p+52)) * float64(0x1p-154))
+		v145 := float64(v44 * v144)
+		v148 := (v121 + v145)
+		v149 := (v148 - v121)
+		v156 := (v46 + uint64(0x9c))
+		v157 := (v156 >> uint64(0x6))
+		v158 := (v156 & uint64(0x3f))
+		v165 := ((piBits[v157] << v158) | (piBits[(v157+uint64(0x1))] >> (uint64(0x40) - v158)))
+		v168 := math.Float64frombits(((v165 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v172 := math.FMA(v44, float64((v168-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v44, v144, -(v145)))
+		v174 := (v114 + v148)
+		v175 := (v174 - v114)
+		v180 := (((v114 - (v174 - v175)) + (v148 - v175)) + ((v127 + ((v121 - (v148 - v149)) + (v145 - v149))) + v172))
+		v181 := (v174 + v180)
+		v182 := (v181 - v174)
+		v187 := float64(v181 * float64(0x1.921fb54442d18p+00))
+		v191 := math.FMA(v181, float64(0x1.1a62633145c07p-54), math.FMA(v181, float64(0x1.921fb54442d18p+00), -(v187)))
+		v192 := math.FMA(((v174 - (v181 - v182)) + (v180 - v182)), float64(0x1.921fb54442d18p+00), v191)
+		v29, v30, v31 = math.Float64bits(v111), v187, v192
 	}
-	v192 := float64(v30 * v30)
-	v194 := float64(v192 * float64(0x1p-01))
-	v196 := float64(v192 * v192)
-	v199 := math.FMA(float64(0x1.61217781a8ccdp-33), v196, float64(0x1.71de3a545b148p-19))
-	v204 := math.FMA(float64(-0x1.ab13654fd392ap-41), v196, float64(-0x1.ae6454093c147p-26))
-	v208 := math.FMA(math.FMA(v204, v196, float64(-0x1.a01a01a01990ap-13)), v196, float64(-0x1.5555555555555p-03))
-	v209 := math.FMA(math.FMA(v199, v196, float64(0x1.111111111111p-07)), v192, v208)
-	v214 := (float64(1) - v194)
-	v220 := math.FMA(math.FMA(v30, v30, -(v192)), float64(-0x1p-01), ((float64(1) - v214) - v194))
-	v225 := math.FMA(float64(-0x1.9394b3581cec8p-37), v196, float64(-0x1.27e4fb7710638p-22))
-	v230 := math.FMA(float64(0x1.ab746999271a1p-45), v196, float64(0x1.1eed8de759d0dp-29))
-	v234 := math.FMA(math.FMA(v230, v196, float64(0x1.a01a01a019cf6p-16)), v196, float64(0x1.5555555555555p-05))
-	v235 := math.FMA(math.FMA(v225, v196, float64(-0x1.6c16c16c16c16p-10)), v192, v234)
-	v243 := (v30 + math.FMA(float64(v192*v30), v209, math.FMA(-(v194), v31, v31)))
+	v193 := float64(v30 * v30)
+	v195 := float64(v193 * float64(0x1p-01))
+	v197 := float64(v193 * v193)
+	v200 := math.FMA(float64(0x1.61217781a8ccdp-33), v197, float64(0x1.71de3a545b148p-19))
+	v205 := math.FMA(float64(-0x1.ab13654fd392ap-41), v197, float64(-0x1.ae6454093c147p-26))
+	v209 := math.FMA(math.FMA(v205, v197, float64(-0x1.a01a01a01990ap-13)), v197, float64(-0x1.5555555555555p-03))
+	v210 := math.FMA(math.FMA(v200, v197, float64(0x1.111111111111p-07)), v193, v209)
+	v215 := (float64(1) - v195)
+	v221 := math.FMA(math.FMA(v30, v30, -(v193)), float64(-0x1p-01), ((float64(1) - v215) - v195))
+	v225 := float64(v193 * v193)
+	v228 := math.FMA(float64(-0x1.9394b3581cec8p-37), v225, float64(-0x1.27e4fb7710638p-22))
+	v233 := math.FMA(float64(0x1.ab746999271a1p-45), v225, float64(0x1.1eed8de759d0dp-29))
+	v237 := math.FMA(math.FMA(v233, v225, float64(0x1.a01a01a019cf6p-16)), v225, float64(0x1.5555555555555p-05))
+	v238 := math.FMA(math.FMA(v228, v225, float64(-0x1.6c16c16c16c16p-10)), v193, v237)
+	v244 := (v215 + math.FMA(float64(v193*v193), v238, math.FMA(-(v30), v31, v221)))
+	v246 := (v30 + math.FMA(float64(v193*v30), v210, math.FMA(-(v195), v31, v31)))
 	if int64((v29 << uint64(0x3f))) < int64(uint64(0x0)) {
-		v243 = (v214 + math.FMA(v196, v235, math.FMA(-(v30), v31, v220)))
+		v246 = v244
 	}
-	v250 := math.Float64bits(math.Float64frombits(((v29 & uint64(0x2)) << uint64(0x3e))))
-	v256 := math.Float64frombits((math.Float64bits(v243) ^ v250))
-	if v26 == math.Float64frombits(0x7ff0000000000000) {
-		v256 = math.Float64frombits(0x7ff8000000000001)
+	v253 := math.Float64bits(math.Float64frombits(((v29 & uint64(0x2)) << uint64(0x3e))))
+	v259 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v263 := math.Float64frombits((math.Float64bits(v246) ^ v253))
+	if v259 == math.Float64frombits(0x7ff0000000000000) {
+		v263 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v259 := v256
-	if v26 < float64(0x1p-27) {
-		v259 = x
+	v267 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v270 := v263
+	if v267 < float64(0x1p-27) {
+		v270 = x
 	}
-	return v259
+	return v270
 }
 
 // Cos is the cosine of x radians.
@@ -557,95 +552,97 @@ func Cos(x float64) float64 {
 	v12 := (v11 - v8)
 	v19 := (((v8 - (v11 - v12)) + (v10 - v12)) + math.FMA(v4, float64(-0x1.1a62633145c07p-54), -(v10)))
 	v26 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v28 := (float64(0x1p+30) < v26)
 	v29, v30, v31 := math.Float64bits(v3), v11, math.FMA(v4, float64(0x1.f1976b7ed8fbcp-110), v19)
-	if v28 {
-		v33 := float64(0x1p+31)
-		if v28 {
-			v33 = x
+	if float64(0x1p+30) < v26 {
+		v34 := float64(0x1p+31)
+		if float64(0x1p+30) < v26 {
+			v34 = x
 		}
-		v34 := math.Float64bits(v33)
-		v43 := math.Float64frombits(((v34 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v45 := (((v34 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
-		v47 := (v45 + uint64(0x0))
-		v49 := (v47 >> uint64(0x6))
-		v51 := (v47 & uint64(0x3f))
-		v60 := ((piBits[v49] << v51) | (piBits[(v49+uint64(0x1))] >> (uint64(0x40) - v51)))
-		v64 := math.Float64frombits(((v60 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v68 := float64((v64 - float64(0x1p+52)) * float64(0x1p-50))
-		v69 := float64(v43 * v68)
-		v71 := math.FMA(v43, v68, -(v69))
-		v77 := math.FMA(-(math.RoundToEven(float64(v69 * float64(0x1p-02)))), float64(4), v69)
-		v78 := (v77 + v71)
-		v79 := (v78 - v77)
-		v83 := ((v77 - (v78 - v79)) + (v71 - v79))
-		v84 := (v45 + uint64(0x34))
-		v85 := (v84 >> uint64(0x6))
-		v86 := (v84 & uint64(0x3f))
-		v93 := ((piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86)))
-		v96 := math.Float64frombits(((v93 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v99 := float64((v96 - float64(0x1p+52)) * float64(0x1p-102))
-		v100 := float64(v43 * v99)
-		v102 := math.FMA(v43, v99, -(v100))
-		v103 := (v78 + v100)
-		v104 := (v103 - v78)
-		v108 := ((v78 - (v103 - v104)) + (v100 - v104))
-		v110 := math.FMA(v103, float64(1), float64(0x1.8p+52))
-		v113 := (v103 - (v110 - float64(0x1.8p+52)))
-		v114 := (v83 + v108)
-		v115 := (v114 - v83)
-		v120 := (v114 + v102)
-		v121 := (v120 - v114)
-		v126 := (((v83 - (v114 - v115)) + (v108 - v115)) + ((v114 - (v120 - v121)) + (v102 - v121)))
-		v128 := (v45 + uint64(0x68))
-		v129 := (v128 >> uint64(0x6))
-		v130 := (v128 & uint64(0x3f))
-		v137 := ((piBits[v129] << v130) | (piBits[(v129+uint64(0x1))] >> (uint64(0x40) - v130)))
-		v140 := math.Float64frombits(((v137 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v143 := float64((v140 - float64(0x1p+52)) * float64(0x1p-154))
-		v144 := float64(v43 * v143)
-		v147 := (v120 + v144)
-		v148 := (v147 - v120)
-		v155 := (v45 + uint64(0x9c))
-		v156 := (v155 >> uint64(0x6))
-		v157 := (v155 & uint64(0x3f))
-		v164 := ((piBits[v156] << v157) | (piBits[(v156+uint64(0x1))] >> (uint64(0x40) - v157)))
-		v167 := math.Float64frombits(((v164 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v171 := math.FMA(v43, float64((v167-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v43, v143, -(v144)))
-		v173 := (v113 + v147)
-		v174 := (v173 - v113)
-		v179 := (((v113 - (v173 - v174)) + (v147 - v174)) + ((v126 + ((v120 - (v147 - v148)) + (v144 - v148))) + v171))
-		v180 := (v173 + v179)
-		v181 := (v180 - v173)
-		v186 := float64(v180 * float64(0x1.921fb54442d18p+00))
-		v190 := math.FMA(v180, float64(0x1.1a62633145c07p-54), math.FMA(v180, float64(0x1.921fb54442d18p+00), -(v186)))
-		v191 := math.FMA(((v173 - (v180 - v181)) + (v179 - v181)), float64(0x1.921fb54442d18p+00), v190)
-		v29, v30, v31 = math.Float64bits(v110), v186, v191
+		v35 := math.Float64bits(v34)
+		v44 := math.Float64frombits(((v35 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v46 := (((v35 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v48 := (v46 + uint64(0x0))
+		v50 := (v48 >> uint64(0x6))
+		v52 := (v48 & uint64(0x3f))
+		v61 := ((piBits[v50] << v52) | (piBits[(v50+uint64(0x1))] >> (uint64(0x40) - v52)))
+		v65 := math.Float64frombits(((v61 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v69 := float64((v65 - float64(0x1p+52)) * float64(0x1p-50))
+		v70 := float64(v44 * v69)
+		v72 := math.FMA(v44, v69, -(v70))
+		v78 := math.FMA(-(math.RoundToEven(float64(v70 * float64(0x1p-02)))), float64(4), v70)
+		v79 := (v78 + v72)
+		v80 := (v79 - v78)
+		v84 := ((v78 - (v79 - v80)) + (v72 - v80))
+		v85 := (v46 + uint64(0x34))
+		v86 := (v85 >> uint64(0x6))
+		v87 := (v85 & uint64(0x3f))
+		v94 := ((piBits[v86] << v87) | (piBits[(v86+uint64(0x1))] >> (uint64(0x40) - v87)))
+		v97 := math.Float64frombits(((v94 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v100 := float64((v97 - float64(0x1p+52)) * float64(0x1p-102))
+		v101 := float64(v44 * v100)
+		v103 := math.FMA(v44, v100, -(v101))
+		v104 := (v79 + v101)
+		v105 := (v104 - v79)
+		v109 := ((v79 - (v104 - v105)) + (v101 - v105))
+		v111 := math.FMA(v104, float64(1), float64(0x1.8p+52))
+		v114 := (v104 - (v111 - float64(0x1.8p+52)))
+		v115 := (v84 + v109)
+		v116 := (v115 - v84)
+		v121 := (v115 + v103)
+		v122 := (v121 - v115)
+		v127 := (((v84 - (v115 - v116)) + (v109 - v116)) + ((v115 - (v121 - v122)) + (v103 - v122)))
+		v129 := (v46 + uint64(0x68))
+		v130 := (v129 >> uint64(0x6))
+		v131 := (v129 & uint64(0x3f))
+		v138 := ((piBits[v130] << v131) | (piBits[(v130+uint64(0x1))] >> (uint64(0x40) - v131)))
+		v141 := math.Float64frombits(((v138 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v144 := float64((v141 - float64(0x1p+52)) * float64(0x1p-154))
+		v145 := float64(v44 * v144)
+		v148 := (v121 + v145)
+		v149 := (v148 - v121)
+		v156 := (v46 + uint64(0x9c))
+		v157 := (v156 >> uint64(0x6))
+		v158 := (v156 & uint64(0x3f))
+		v165 := ((piBits[v157] << v158) | (piBits[(v157+uint64(0x1))] >> (uint64(0x40) - v158)))
+		v168 := math.Float64frombits(((v165 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v172 := math.FMA(v44, float64((v168-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v44, v144, -(v145)))
+		v174 := (v114 + v148)
+		v175 := (v174 - v114)
+		v180 := (((v114 - (v174 - v175)) + (v148 - v175)) + ((v127 + ((v121 - (v148 - v149)) + (v145 - v149))) + v172))
+		v181 := (v174 + v180)
+		v182 := (v181 - v174)
+		v187 := float64(v181 * float64(0x1.921fb54442d18p+00))
+		v191 := math.FMA(v181, float64(0x1.1a62633145c07p-54), math.FMA(v181, float64(0x1.921fb54442d18p+00), -(v187)))
+		v192 := math.FMA(((v174 - (v181 - v182)) + (v180 - v182)), float64(0x1.921fb54442d18p+00), v191)
+		v29, v30, v31 = math.Float64bits(v111), v187, v192
 	}
-	v193 := (v29 + uint64(0x1))
-	v194 := float64(v30 * v30)
-	v196 := float64(v194 * float64(0x1p-01))
-	v198 := float64(v194 * v194)
-	v201 := math.FMA(float64(0x1.61217781a8ccdp-33), v198, float64(0x1.71de3a545b148p-19))
-	v206 := math.FMA(float64(-0x1.ab13654fd392ap-41), v198, float64(-0x1.ae6454093c147p-26))
-	v210 := math.FMA(math.FMA(v206, v198, float64(-0x1.a01a01a01990ap-13)), v198, float64(-0x1.5555555555555p-03))
-	v211 := math.FMA(math.FMA(v201, v198, float64(0x1.111111111111p-07)), v194, v210)
-	v216 := (float64(1) - v196)
-	v222 := math.FMA(math.FMA(v30, v30, -(v194)), float64(-0x1p-01), ((float64(1) - v216) - v196))
-	v227 := math.FMA(float64(-0x1.9394b3581cec8p-37), v198, float64(-0x1.27e4fb7710638p-22))
-	v232 := math.FMA(float64(0x1.ab746999271a1p-45), v198, float64(0x1.1eed8de759d0dp-29))
-	v236 := math.FMA(math.FMA(v232, v198, float64(0x1.a01a01a019cf6p-16)), v198, float64(0x1.5555555555555p-05))
-	v237 := math.FMA(math.FMA(v227, v198, float64(-0x1.6c16c16c16c16p-10)), v194, v236)
-	v245 := (v30 + math.FMA(float64(v194*v30), v211, math.FMA(-(v196), v31, v31)))
-	if int64((v193 << uint64(0x3f))) < int64(uint64(0x0)) {
-		v245 = (v216 + math.FMA(v198, v237, math.FMA(-(v30), v31, v222)))
+	v194 := (v29 + uint64(0x1))
+	v195 := float64(v30 * v30)
+	v197 := float64(v195 * float64(0x1p-01))
+	v199 := float64(v195 * v195)
+	v202 := math.FMA(float64(0x1.61217781a8ccdp-33), v199, float64(0x1.71de3a545b148p-19))
+	v207 := math.FMA(float64(-0x1.ab13654fd392ap-41), v199, float64(-0x1.ae6454093c147p-26))
+	v211 := math.FMA(math.FMA(v207, v199, float64(-0x1.a01a01a01990ap-13)), v199, float64(-0x1.5555555555555p-03))
+	v212 := math.FMA(math.FMA(v202, v199, float64(0x1.111111111111p-07)), v195, v211)
+	v217 := (float64(1) - v197)
+	v223 := math.FMA(math.FMA(v30, v30, -(v195)), float64(-0x1p-01), ((float64(1) - v217) - v197))
+	v227 := float64(v195 * v195)
+	v230 := math.FMA(float64(-0x1.9394b3581cec8p-37), v227, float64(-0x1.27e4fb7710638p-22))
+	v235 := math.FMA(float64(0x1.ab746999271a1p-45), v227, float64(0x1.1eed8de759d0dp-29))
+	v239 := math.FMA(math.FMA(v235, v227, float64(0x1.a01a01a019cf6p-16)), v227, float64(0x1.5555555555555p-05))
+	v240 := math.FMA(math.FMA(v230, v227, float64(-0x1.6c16c16c16c16p-10)), v195, v239)
+	v246 := (v217 + math.FMA(float64(v195*v195), v240, math.FMA(-(v30), v31, v223)))
+	v248 := (v30 + math.FMA(float64(v195*v30), v212, math.FMA(-(v197), v31, v31)))
+	if int64((v194 << uint64(0x3f))) < int64(uint64(0x0)) {
+		v248 = v246
 	}
-	v252 := math.Float64bits(math.Float64frombits(((v193 & uint64(0x2)) << uint64(0x3e))))
-	v258 := math.Float64frombits((math.Float64bits(v245) ^ v252))
-	if v26 == math.Float64frombits(0x7ff0000000000000) {
-		v258 = math.Float64frombits(0x7ff8000000000001)
+	v255 := math.Float64bits(math.Float64frombits(((v194 & uint64(0x2)) << uint64(0x3e))))
+	v261 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v265 := math.Float64frombits((math.Float64bits(v248) ^ v255))
+	if v261 == math.Float64frombits(0x7ff0000000000000) {
+		v265 = math.Float64frombits(0x7ff8000000000001)
 	}
-	return v258
+	return v265
 }
 
 // Tan is the tangent of x radians.
@@ -658,128 +655,127 @@ func Tan(x float64) float64 {
 	v12 := (v11 - v8)
 	v19 := (((v8 - (v11 - v12)) + (v10 - v12)) + math.FMA(v4, float64(-0x1.1a62633145c07p-54), -(v10)))
 	v26 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v28 := (float64(0x1p+30) < v26)
 	v29, v30, v31 := math.Float64bits(v3), v11, math.FMA(v4, float64(0x1.f1976b7ed8fbcp-110), v19)
-	if v28 {
-		v33 := float64(0x1p+31)
-		if v28 {
-			v33 = x
+	if float64(0x1p+30) < v26 {
+		v34 := float64(0x1p+31)
+		if float64(0x1p+30) < v26 {
+			v34 = x
 		}
-		v34 := math.Float64bits(v33)
-		v43 := math.Float64frombits(((v34 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v45 := (((v34 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
-		v47 := (v45 + uint64(0x0))
-		v49 := (v47 >> uint64(0x6))
-		v51 := (v47 & uint64(0x3f))
-		v60 := ((piBits[v49] << v51) | (piBits[(v49+uint64(0x1))] >> (uint64(0x40) - v51)))
-		v64 := math.Float64frombits(((v60 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v68 := float64((v64 - float64(0x1p+52)) * float64(0x1p-50))
-		v69 := float64(v43 * v68)
-		v71 := math.FMA(v43, v68, -(v69))
-		v77 := math.FMA(-(math.RoundToEven(float64(v69 * float64(0x1p-02)))), float64(4), v69)
-		v78 := (v77 + v71)
-		v79 := (v78 - v77)
-		v83 := ((v77 - (v78 - v79)) + (v71 - v79))
-		v84 := (v45 + uint64(0x34))
-		v85 := (v84 >> uint64(0x6))
-		v86 := (v84 & uint64(0x3f))
-		v93 := ((piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86)))
-		v96 := math.Float64frombits(((v93 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v99 := float64((v96 - float64(0x1p+52)) * float64(0x1p-102))
-		v100 := float64(v43 * v99)
-		v102 := math.FMA(v43, v99, -(v100))
-		v103 := (v78 + v100)
-		v104 := (v103 - v78)
-		v108 := ((v78 - (v103 - v104)) + (v100 - v104))
-		v110 := math.FMA(v103, float64(1), float64(0x1.8p+52))
-		v113 := (v103 - (v110 - float64(0x1.8p+52)))
-		v114 := (v83 + v108)
-		v115 := (v114 - v83)
-		v120 := (v114 + v102)
-		v121 := (v120 - v114)
-		v126 := (((v83 - (v114 - v115)) + (v108 - v115)) + ((v114 - (v120 - v121)) + (v102 - v121)))
-		v128 := (v45 + uint64(0x68))
-		v129 := (v128 >> uint64(0x6))
-		v130 := (v128 & uint64(0x3f))
-		v137 := ((piBits[v129] << v130) | (piBits[(v129+uint64(0x1))] >> (uint64(0x40) - v130)))
-		v140 := math.Float64frombits(((v137 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v143 := float64((v140 - float64(0x1p+52)) * float64(0x1p-154))
-		v144 := float64(v43 * v143)
-		v147 := (v120 + v144)
-		v148 := (v147 - v120)
-		v155 := (v45 + uint64(0x9c))
-		v156 := (v155 >> uint64(0x6))
-		v157 := (v155 & uint64(0x3f))
-		v164 := ((piBits[v156] << v157) | (piBits[(v156+uint64(0x1))] >> (uint64(0x40) - v157)))
-		v167 := math.Float64frombits(((v164 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v171 := math.FMA(v43, float64((v167-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v43, v143, -(v144)))
-		v173 := (v113 + v147)
-		v174 := (v173 - v113)
-		v179 := (((v113 - (v173 - v174)) + (v147 - v174)) + ((v126 + ((v120 - (v147 - v148)) + (v144 - v148))) + v171))
-		v180 := (v173 + v179)
-		v181 := (v180 - v173)
-		v186 := float64(v180 * float64(0x1.921fb54442d18p+00))
-		v190 := math.FMA(v180, float64(0x1.1a62633145c07p-54), math.FMA(v180, float64(0x1.921fb54442d18p+00), -(v186)))
-		v191 := math.FMA(((v173 - (v180 - v181)) + (v179 - v181)), float64(0x1.921fb54442d18p+00), v190)
-		v29, v30, v31 = math.Float64bits(v110), v186, v191
+		v35 := math.Float64bits(v34)
+		v44 := math.Float64frombits(((v35 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v46 := (((v35 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v48 := (v46 + uint64(0x0))
+		v50 := (v48 >> uint64(0x6))
+		v52 := (v48 & uint64(0x3f))
+		v61 := ((piBits[v50] << v52) | (piBits[(v50+uint64(0x1))] >> (uint64(0x40) - v52)))
+		v65 := math.Float64frombits(((v61 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v69 := float64((v65 - float64(0x1p+52)) * float64(0x1p-50))
+		v70 := float64(v44 * v69)
+		v72 := math.FMA(v44, v69, -(v70))
+		v78 := math.FMA(-(math.RoundToEven(float64(v70 * float64(0x1p-02)))), float64(4), v70)
+		v79 := (v78 + v72)
+		v80 := (v79 - v78)
+		v84 := ((v78 - (v79 - v80)) + (v72 - v80))
+		v85 := (v46 + uint64(0x34))
+		v86 := (v85 >> uint64(0x6))
+		v87 := (v85 & uint64(0x3f))
+		v94 := ((piBits[v86] << v87) | (piBits[(v86+uint64(0x1))] >> (uint64(0x40) - v87)))
+		v97 := math.Float64frombits(((v94 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v100 := float64((v97 - float64(0x1p+52)) * float64(0x1p-102))
+		v101 := float64(v44 * v100)
+		v103 := math.FMA(v44, v100, -(v101))
+		v104 := (v79 + v101)
+		v105 := (v104 - v79)
+		v109 := ((v79 - (v104 - v105)) + (v101 - v105))
+		v111 := math.FMA(v104, float64(1), float64(0x1.8p+52))
+		v114 := (v104 - (v111 - float64(0x1.8p+52)))
+		v115 := (v84 + v109)
+		v116 := (v115 - v84)
+		v121 := (v115 + v103)
+		v122 := (v121 - v115)
+		v127 := (((v84 - (v115 - v116)) + (v109 - v116)) + ((v115 - (v121 - v122)) + (v103 - v122)))
+		v129 := (v46 + uint64(0x68))
+		v130 := (v129 >> uint64(0x6))
+		v131 := (v129 & uint64(0x3f))
+		v138 := ((piBits[v130] << v131) | (piBits[(v130+uint64(0x1))] >> (uint64(0x40) - v131)))
+		v141 := math.Float64frombits(((v138 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v144 := float64((v141 - float64(0x1p+52)) * float64(0x1p-154))
+		v145 := float64(v44 * v144)
+		v148 := (v121 + v145)
+		v149 := (v148 - v121)
+		v156 := (v46 + uint64(0x9c))
+		v157 := (v156 >> uint64(0x6))
+		v158 := (v156 & uint64(0x3f))
+		v165 := ((piBits[v157] << v158) | (piBits[(v157+uint64(0x1))] >> (uint64(0x40) - v158)))
+		v168 := math.Float64frombits(((v165 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v172 := math.FMA(v44, float64((v168-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v44, v144, -(v145)))
+		v174 := (v114 + v148)
+		v175 := (v174 - v114)
+		v180 := (((v114 - (v174 - v175)) + (v148 - v175)) + ((v127 + ((v121 - (v148 - v149)) + (v145 - v149))) + v172))
+		v181 := (v174 + v180)
+		v182 := (v181 - v174)
+		v187 := float64(v181 * float64(0x1.921fb54442d18p+00))
+		v191 := math.FMA(v181, float64(0x1.1a62633145c07p-54), math.FMA(v181, float64(0x1.921fb54442d18p+00), -(v187)))
+		v192 := math.FMA(((v174 - (v181 - v182)) + (v180 - v182)), float64(0x1.921fb54442d18p+00), v191)
+		v29, v30, v31 = math.Float64bits(v111), v187, v192
 	}
-	v192 := float64(v30 * v30)
-	v194 := float64(v192 * float64(0x1p-01))
-	v196 := float64(v192 * v192)
-	v199 := math.FMA(float64(0x1.61217781a8ccdp-33), v196, float64(0x1.71de3a545b148p-19))
-	v204 := math.FMA(float64(-0x1.ab13654fd392ap-41), v196, float64(-0x1.ae6454093c147p-26))
-	v208 := math.FMA(math.FMA(v204, v196, float64(-0x1.a01a01a01990ap-13)), v196, float64(-0x1.5555555555555p-03))
-	v209 := math.FMA(math.FMA(v199, v196, float64(0x1.111111111111p-07)), v192, v208)
-	v212 := math.FMA(float64(v192*v30), v209, math.FMA(-(v194), v31, v31))
-	v214 := (float64(1) - v194)
-	v220 := math.FMA(math.FMA(v30, v30, -(v192)), float64(-0x1p-01), ((float64(1) - v214) - v194))
-	v225 := math.FMA(float64(-0x1.9394b3581cec8p-37), v196, float64(-0x1.27e4fb7710638p-22))
-	v230 := math.FMA(float64(0x1.ab746999271a1p-45), v196, float64(0x1.1eed8de759d0dp-29))
-	v234 := math.FMA(math.FMA(v230, v196, float64(0x1.a01a01a019cf6p-16)), v196, float64(0x1.5555555555555p-05))
-	v235 := math.FMA(math.FMA(v225, v196, float64(-0x1.6c16c16c16c16p-10)), v192, v234)
-	v236 := math.FMA(v196, v235, math.FMA(-(v30), v31, v220))
-	v238 := (v29 << uint64(0x3f))
-	v240 := (int64(v238) < int64(uint64(0x0)))
-	v241 := (v30 + v212)
-	v243 := ((v30 - v241) + v212)
-	v244 := (v214 + v236)
-	v246 := ((v214 - v244) + v236)
-	v247 := v241
-	if v240 {
-		v247 = v244
+	v193 := float64(v30 * v30)
+	v195 := float64(v193 * float64(0x1p-01))
+	v197 := float64(v193 * v193)
+	v200 := math.FMA(float64(0x1.61217781a8ccdp-33), v197, float64(0x1.71de3a545b148p-19))
+	v205 := math.FMA(float64(-0x1.ab13654fd392ap-41), v197, float64(-0x1.ae6454093c147p-26))
+	v209 := math.FMA(math.FMA(v205, v197, float64(-0x1.a01a01a01990ap-13)), v197, float64(-0x1.5555555555555p-03))
+	v210 := math.FMA(math.FMA(v200, v197, float64(0x1.111111111111p-07)), v193, v209)
+	v213 := math.FMA(float64(v193*v30), v210, math.FMA(-(v195), v31, v31))
+	v215 := (float64(1) - v195)
+	v221 := math.FMA(math.FMA(v30, v30, -(v193)), float64(-0x1p-01), ((float64(1) - v215) - v195))
+	v225 := float64(v193 * v193)
+	v228 := math.FMA(float64(-0x1.9394b3581cec8p-37), v225, float64(-0x1.27e4fb7710638p-22))
+	v233 := math.FMA(float64(0x1.ab746999271a1p-45), v225, float64(0x1.1eed8de759d0dp-29))
+	v237 := math.FMA(math.FMA(v233, v225, float64(0x1.a01a01a019cf6p-16)), v225, float64(0x1.5555555555555p-05))
+	v238 := math.FMA(math.FMA(v228, v225, float64(-0x1.6c16c16c16c16p-10)), v193, v237)
+	v239 := math.FMA(float64(v193*v193), v238, math.FMA(-(v30), v31, v221))
+	v243 := (int64((v29 << uint64(0x3f))) < int64(uint64(0x0)))
+	v244 := (v30 + v213)
+	v246 := ((v30 - v244) + v213)
+	v247 := (v215 + v239)
+	v249 := ((v215 - v247) + v239)
+	v250 := v244
+	if v243 {
+		v250 = v247
 	}
-	v248 := v243
-	if v240 {
-		v248 = v246
+	v251 := v246
+	if v243 {
+		v251 = v249
 	}
-	v249 := v244
-	if v240 {
-		v249 = v241
+	v252 := v247
+	if v243 {
+		v252 = v244
 	}
-	v250 := v246
-	if v240 {
-		v250 = v243
+	v253 := v249
+	if v243 {
+		v253 = v246
 	}
-	v251 := (float64(1) / v249)
-	v252 := float64(v247 * v251)
-	v253 := -(v252)
-	v257 := math.FMA((math.FMA(v253, v249, v247) + math.FMA(v253, v250, v248)), v251, v252)
-	v262 := math.Float64frombits((math.Float64bits(v257) ^ math.Float64bits(math.Float64frombits(v238))))
-	v266 := v262
-	if v26 == math.Float64frombits(0x7ff0000000000000) {
-		v266 = math.Float64frombits(0x7ff8000000000001)
+	v254 := (float64(1) / v252)
+	v255 := float64(v250 * v254)
+	v261 := math.FMA((math.FMA(-(v255), v252, v250) + math.FMA(-(v255), v253, v251)), v254, v255)
+	v266 := (math.Float64bits(v261) ^ math.Float64bits(math.Float64frombits((v29 << uint64(0x3f)))))
+	v271 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v275 := math.Float64frombits(v266)
+	if v271 == math.Float64frombits(0x7ff0000000000000) {
+		v275 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v269 := v266
-	if v26 < float64(0x1p-27) {
-		v269 = x
+	v279 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v282 := v275
+	if v279 < float64(0x1p-27) {
+		v282 = x
 	}
-	return v269
+	return v282
 }
 
 // Asin is the angle whose sine is x.
 func Asin(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v7 := (float64(0x1p-01) < v5)
 	v12 := float64(x * x)
 	if v7 {
@@ -817,12 +813,13 @@ func Asin(x float64) float64 {
 	}
 	v63 := float64(v20 * v62)
 	v64 := (v58 + v63)
-	v72 := (v64 + (((v58 - v64) + v63) + math.FMA(v62, v56, v60)))
-	if float64(1) < v5 {
-		v72 = math.Float64frombits(0x7ff8000000000001)
+	v73 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v76 := (v64 + (((v58 - v64) + v63) + math.FMA(v62, v56, v60)))
+	if float64(1) < v73 {
+		v76 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v76 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	return math.Float64frombits((math.Float64bits(v72) | v76))
+	v81 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v76) | v81))
 }
 
 // Acos is the angle whose cosine is x.
@@ -876,17 +873,17 @@ func Acos(x float64) float64 {
 	v70 := float64(v20 * v65)
 	v71 := (v67 + v70)
 	v75 := (((v67 - v71) + v70) + math.FMA(v65, v56, float64(v60*float64(0x1.1a62633145c07p-54))))
-	v79 := (v71 + v75)
-	if float64(1) < v5 {
-		v79 = math.Float64frombits(0x7ff8000000000001)
+	v80 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v83 := (v71 + v75)
+	if float64(1) < v80 {
+		v83 = math.Float64frombits(0x7ff8000000000001)
 	}
-	return v79
+	return v83
 }
 
 // Atan is the angle whose tangent is x.
 func Atan(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v8 := v5
 	if float64(0x1p+60) < v5 {
 		v8 = float64(0x1p+60)
@@ -905,37 +902,36 @@ func Atan(x float64) float64 {
 	v19 := math.FMA(v16, v8, v15)
 	v22 := (float64(1) / v19)
 	v23 := float64(v18 * v22)
-	v24 := -(v23)
-	v27 := float64(math.FMA(v24, math.FMA(v16, v8, (v15-v19)), math.FMA(v24, v19, v18)) * v22)
-	v28 := float64(v23 * v23)
-	v30 := float64(v28 * v28)
-	v33 := math.FMA(float64(0x1.f5c3523066abp-08), v30, float64(0x1.166a8732cc738p-05))
-	v37 := math.FMA(math.FMA(v33, v30, float64(0x1.837a52499d8b8p-05)), v30, float64(0x1.e1d8a9bad86p-05))
-	v41 := math.FMA(math.FMA(v37, v30, float64(0x1.3b13ad5571f07p-04)), v30, float64(0x1.c71c71c68a0c5p-04))
-	v46 := math.FMA(float64(-0x1.633de283fb773p-06), v30, float64(-0x1.56b2f82e012ddp-05))
-	v50 := math.FMA(math.FMA(v46, v30, float64(-0x1.aecb542412942p-05)), v30, float64(-0x1.1110befb7253cp-04))
-	v54 := math.FMA(math.FMA(v50, v30, float64(-0x1.745d172701e87p-04)), v30, float64(-0x1.2492492491932p-03))
-	v57 := math.FMA(math.FMA(v41, v30, float64(0x1.999999999998ep-03)), v28, math.FMA(v54, v30, float64(-0x1.5555555555555p-02)))
-	v59 := float64(0)
+	v27 := math.FMA(-(v23), math.FMA(v16, v8, (v15-v19)), math.FMA(-(v23), v19, v18))
+	v28 := float64(v27 * v22)
+	v29 := float64(v23 * v23)
+	v31 := float64(v29 * v29)
+	v34 := math.FMA(float64(0x1.f5c3523066abp-08), v31, float64(0x1.166a8732cc738p-05))
+	v38 := math.FMA(math.FMA(v34, v31, float64(0x1.837a52499d8b8p-05)), v31, float64(0x1.e1d8a9bad86p-05))
+	v42 := math.FMA(math.FMA(v38, v31, float64(0x1.3b13ad5571f07p-04)), v31, float64(0x1.c71c71c68a0c5p-04))
+	v47 := math.FMA(float64(-0x1.633de283fb773p-06), v31, float64(-0x1.56b2f82e012ddp-05))
+	v51 := math.FMA(math.FMA(v47, v31, float64(-0x1.aecb542412942p-05)), v31, float64(-0x1.1110befb7253cp-04))
+	v55 := math.FMA(math.FMA(v51, v31, float64(-0x1.745d172701e87p-04)), v31, float64(-0x1.2492492491932p-03))
+	v58 := math.FMA(math.FMA(v42, v31, float64(0x1.999999999998ep-03)), v29, math.FMA(v55, v31, float64(-0x1.5555555555555p-02)))
+	v60 := float64(0)
 	if v10 {
-		v59 = float64(0x1p-01)
+		v60 = float64(0x1p-01)
 	}
-	v60 := v59
+	v61 := v60
 	if v12 {
-		v60 = float64(1)
+		v61 = float64(1)
 	}
-	v62 := float64(v60 * float64(0x1.921fb54442d18p+00))
-	v63 := (v62 + v23)
-	v70 := math.FMA(v60, float64(0x1.1a62633145c07p-54), (math.FMA(-(v28), v27, v27) + float64(float64(v23*v28)*v57)))
-	v76 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	v78 := math.Float64frombits((math.Float64bits((v63 + (((v62 - v63) + v23) + v70))) | v76))
-	return v78
+	v63 := float64(v61 * float64(0x1.921fb54442d18p+00))
+	v64 := (v63 + v23)
+	v71 := math.FMA(v61, float64(0x1.1a62633145c07p-54), (math.FMA(-(v29), v28, v28) + float64(float64(v23*v29)*v58)))
+	v78 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v80 := math.Float64frombits((math.Float64bits((v64 + (((v63 - v64) + v23) + v71))) | v78))
+	return v80
 }
 
 // Cbrt is the cube root of x.
 func Cbrt(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v7 := (v5 < float64(0x1p-1022))
 	v10 := v5
 	if v7 {
@@ -986,64 +982,63 @@ func Cbrt(x float64) float64 {
 	v83 := ((v59 - v76) - math.FMA(math.FMA(v74, v74, -(v75)), v74, math.FMA(v75, v74, -(v76))))
 	v89 := math.Float64frombits(((math.Float64bits(v30) + uint64(0x3ff)) << uint64(0x34)))
 	v90 := float64(math.FMA(float64(v83*float64(0x1.5555555555555p-02)), v73, v74) * v89)
-	v94 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	v99 := x
+	v95 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v100 := x
 	if v5 < math.Float64frombits(0x7ff0000000000000) {
-		v99 = math.Float64frombits((math.Float64bits(v90) | v94))
+		v100 = math.Float64frombits((math.Float64bits(v90) | v95))
 	}
-	v101 := v99
+	v102 := v100
 	if x == float64(0) {
-		v101 = x
+		v102 = x
 	}
-	return v101
+	return v102
 }
 
 // Rsqrt is 1 over the square root of x: of zeros infinity with their sign.
 func Rsqrt(x float64) float64 {
-	v1 := math.Float64bits(x)
-	v6 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (v1 >> uint64(0x1))))
+	v6 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(x) >> uint64(0x1))))
 	v10 := math.FMA(-(float64(x * v6)), v6, float64(1))
 	v14 := math.FMA(float64(0x1.40e1b74523637p-02), v10, float64(0x1.80fac5c1d92fep-02))
 	v18 := math.Float64bits(math.FMA(float64(v6*v10), math.FMA(v14, v10, float64(0x1p-01)), v6))
 	v21 := math.Float64frombits((v18 & uint64(0xfffffffff8000000)))
 	v24 := math.FMA(-(float64(v21 * v21)), x, float64(1))
 	v28 := math.FMA(float64(v21*v24), math.FMA(float64(0x1.8p-02), v24, float64(0x1p-01)), v21)
-	v35 := (int64(((v1 - uint64(0x10000000000000)) | (uint64(0x7fcfffffffffffff) - v1))) < int64(uint64(0x0)))
-	v36 := v28
-	if v35 {
-		v37 := (x < float64(1))
-		v40 := float64(0x1p-54)
-		if v37 {
-			v40 = float64(0x1p+54)
+	v29 := math.Float64bits(x)
+	v36 := (int64(((v29 - uint64(0x10000000000000)) | (uint64(0x7fcfffffffffffff) - v29))) < int64(uint64(0x0)))
+	v37 := v28
+	if v36 {
+		v38 := (x < float64(1))
+		v41 := float64(0x1p-54)
+		if v38 {
+			v41 = float64(0x1p+54)
 		}
-		v41 := float64(x * v40)
-		v45 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(v41) >> uint64(0x1))))
-		v48 := math.FMA(-(float64(v41 * v45)), v45, float64(1))
-		v50 := math.FMA(float64(0x1.40e1b74523637p-02), v48, float64(0x1.80fac5c1d92fep-02))
-		v53 := math.Float64bits(math.FMA(float64(v45*v48), math.FMA(v50, v48, float64(0x1p-01)), v45))
-		v55 := math.Float64frombits((v53 & uint64(0xfffffffff8000000)))
-		v58 := math.FMA(-(float64(v55 * v55)), v41, float64(1))
-		v61 := math.FMA(float64(v55*v58), math.FMA(float64(0x1.8p-02), v58, float64(0x1p-01)), v55)
-		v64 := float64(0x1p-27)
-		if v37 {
-			v64 = float64(0x1p+27)
+		v42 := float64(x * v41)
+		v46 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(v42) >> uint64(0x1))))
+		v49 := math.FMA(-(float64(v42 * v46)), v46, float64(1))
+		v51 := math.FMA(float64(0x1.40e1b74523637p-02), v49, float64(0x1.80fac5c1d92fep-02))
+		v54 := math.Float64bits(math.FMA(float64(v46*v49), math.FMA(v51, v49, float64(0x1p-01)), v46))
+		v56 := math.Float64frombits((v54 & uint64(0xfffffffff8000000)))
+		v59 := math.FMA(-(float64(v56 * v56)), v42, float64(1))
+		v62 := math.FMA(float64(v56*v59), math.FMA(float64(0x1.8p-02), v59, float64(0x1p-01)), v56)
+		v65 := float64(0x1p-27)
+		if v38 {
+			v65 = float64(0x1p+27)
 		}
-		v68 := (float64(1) / x)
-		v69 := v68
+		v70 := (float64(1) / x)
 		if x < math.Float64frombits(0x7ff0000000000000) {
-			v69 = float64(v61 * v64)
+			v70 = float64(v62 * v65)
 		}
-		v73 := v69
+		v74 := v70
 		if x < float64(0) {
-			v73 = math.Float64frombits(0x7ff8000000000001)
+			v74 = math.Float64frombits(0x7ff8000000000001)
 		}
-		v75 := v73
+		v77 := v74
 		if x == float64(0) {
-			v75 = v68
+			v77 = (float64(1) / x)
 		}
-		v36 = v75
+		v37 = v77
 	}
-	return v36
+	return v37
 }
 
 // logBinsInverse is 1/c, for the bins of significands of Pow.
@@ -1084,13 +1079,12 @@ var logBinsLow = [32]uint64{
 
 // Pow is x to the power y. The exponents that programs write most are products and roots: multiples of 0.5 of size below 16. All but 2, 3, -1 and 1.5 of them are the exact value rounded once, where neither it nor its inverse is beyond 2^480.
 func Pow(x, y float64) float64 {
-	v2 := math.Float64bits(y)
+	v7 := (math.Float64frombits((math.Float64bits(y) << uint64(0xd))) == float64(0))
 	v8 := float64(x * x)
 	v10, v11 := v8, float64(1)
-	if math.Float64frombits((v2 << uint64(0xd))) == float64(0) {
-		v13 := (y == float64(2))
+	if v7 {
 		v15 := float64(v8 * x)
-		if v13 {
+		if y == float64(2) {
 			v15 = v8
 		}
 		v21 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits((y - float64(1)))))
@@ -1104,9 +1098,8 @@ func Pow(x, y float64) float64 {
 			}
 			v24 = v29
 		}
-		v31 := (y == float64(-1))
 		v32 := v24
-		if v31 {
+		if y == float64(-1) {
 			v32 = (float64(1) / x)
 		}
 		v35 := float64(0)
@@ -1117,448 +1110,448 @@ func Pow(x, y float64) float64 {
 		if v23 {
 			v36 = v35
 		}
-		v37 := v36
-		if v13 {
-			v37 = float64(0)
+		v38 := v36
+		if y == float64(2) {
+			v38 = float64(0)
 		}
-		v40 := v37
+		v41 := v38
 		if y == float64(3) {
-			v40 = float64(0)
-		}
-		v41 := v40
-		if v31 {
 			v41 = float64(0)
 		}
-		v10, v11 = v32, v41
+		v43 := v41
+		if y == float64(-1) {
+			v43 = float64(0)
+		}
+		v10, v11 = v32, v43
 	}
-	v43 := ^uint64(0x8000000000000000)
-	v45 := math.Float64frombits((v43 & v2))
-	v48 := float64(0)
-	if v45 < float64(16) {
-		v48 = v11
+	v48 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v51 := float64(0)
+	if v48 < float64(16) {
+		v51 = v11
 	}
-	v49 := (y + y)
-	v52 := float64(0)
-	if math.RoundToEven(v49) == v49 {
-		v52 = v48
+	v52 := (y + y)
+	v55 := float64(0)
+	if math.RoundToEven(v52) == v52 {
+		v55 = v51
 	}
-	v54, v55 := v10, v11
-	if v52 == float64(1) {
-		v56 := math.Floor(v45)
-		v59 := math.Float64bits((v56 + float64(0x1p+52)))
-		v61 := x
-		if v56 < float64(1) {
-			v61 = float64(1)
-		}
-		v64, v65 := v61, float64(0)
-		if float64(7) < v56 {
-			v66 := float64(v61 * v61)
-			v70 := math.FMA(v61, float64(0), math.FMA(float64(0), v61, math.FMA(v61, v61, -(v66))))
-			v75, v76 := v66, v70
-			if int64(uint64(0x0)) < int64((v59 & uint64(0x4))) {
-				v77 := float64(v66 * x)
-				v75, v76 = v77, math.FMA(v70, x, math.FMA(v66, x, -(v77)))
-			}
-			v64, v65 = v75, v76
-		}
-		v83, v84 := v64, v65
-		if float64(3) < v56 {
-			v85 := float64(v64 * v64)
-			v89 := math.FMA(v64, v65, math.FMA(v65, v64, math.FMA(v64, v64, -(v85))))
-			v94, v95 := v85, v89
-			if int64(uint64(0x0)) < int64((v59 & uint64(0x2))) {
-				v96 := float64(v85 * x)
-				v94, v95 = v96, math.FMA(v89, x, math.FMA(v85, x, -(v96)))
-			}
-			v83, v84 = v94, v95
-		}
-		v101, v102 := v83, v84
-		if float64(1) < v56 {
-			v103 := float64(v83 * v83)
-			v107 := math.FMA(v83, v84, math.FMA(v84, v83, math.FMA(v83, v83, -(v103))))
-			v112, v113 := v103, v107
-			if int64(uint64(0x0)) < int64((v59 & uint64(0x1))) {
-				v114 := float64(v103 * x)
-				v112, v113 = v114, math.FMA(v107, x, math.FMA(v103, x, -(v114)))
-			}
-			v101, v102 = v112, v113
-		}
-		v119, v120 := v101, v102
-		if v56 < v45 {
-			v121 := math.Sqrt(x)
-			v127 := float64(v101 * v121)
-			v131 := math.FMA(v101, float64(math.FMA(-(v121), v121, x)*(float64(0x1p-01)/v121)), math.FMA(v102, v121, math.FMA(v101, v121, -(v127))))
-			v119, v120 = v127, v131
-		}
-		v133, v134 := v119, v120
-		if y < float64(0) {
-			v135 := (float64(1) / v119)
-			v136 := -(v135)
-			v133, v134 = v135, float64(v135*math.FMA(v136, v120, math.FMA(v136, v119, float64(1))))
-		}
-		v142 := math.Float64frombits((v43 & math.Float64bits(v133)))
-		v147 := float64(1)
-		if float64(0x1p-480) < v142 {
-			v147 = float64(0)
-		}
-		v148 := float64(1)
-		if v142 < float64(0x1p+480) {
-			v148 = v147
-		}
-		v54, v55 = (v133 + v134), v148
-	}
-	v151 := v54
+	v57, v58 := v10, v11
 	if v55 == float64(1) {
-		v152 := math.Float64bits(x)
-		v157 := ((v152 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v152))
-		v159 := (int64(v157) < int64(uint64(0x0)))
-		v161 := math.Float64frombits((v43 & v152))
-		v163 := (v161 < float64(0x1p-1022))
-		v164 := v161
-		if v159 {
-			v167 := v161
-			if v163 {
-				v167 = float64(v161 * float64(0x1p+54))
-			}
-			v164 = v167
+		v62 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+		v63 := math.Floor(v62)
+		v66 := math.Float64bits((v63 + float64(0x1p+52)))
+		v68 := x
+		if v63 < float64(1) {
+			v68 = float64(1)
 		}
-		v168 := math.Float64bits(v164)
-		v170 := (v168 + uint64(0x9c00000000000))
-		v172 := (v170 >> uint64(0x34))
-		v179 := math.Float64frombits(((v168 - (v172 << uint64(0x34))) + uint64(0x3ff0000000000000)))
-		v184 := (math.Float64frombits((v172 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-		v185 := v184
-		if v159 {
-			v188 := v184
-			if v163 {
-				v188 = (v184 - float64(54))
+		v71, v72 := v68, float64(0)
+		if float64(7) < v63 {
+			v73 := float64(v68 * v68)
+			v77 := math.FMA(v68, float64(0), math.FMA(float64(0), v68, math.FMA(v68, v68, -(v73))))
+			v82, v83 := v73, v77
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x4))) {
+				v84 := float64(v73 * x)
+				v82, v83 = v84, math.FMA(v77, x, math.FMA(v73, x, -(v84)))
 			}
-			v185 = v188
+			v71, v72 = v82, v83
 		}
-		v190 := ((v170 >> uint64(0x2f)) & uint64(0x1f))
-		v191 := math.Float64frombits(logBinsInverse[v190])
-		v194 := float64(v179 * v191)
-		v196 := math.FMA(v179, v191, -(v194))
-		v197 := (v194 - float64(1))
-		v199 := float64(v197 * float64(-0x1p-01))
-		v200 := math.FMA(v199, v197, v197)
-		v203 := float64(v197 * v197)
-		v207 := math.FMA(float64(-0x1.99c4b094939f8p-04), v203, float64(-0x1.fffffe4ceaadfp-04))
-		v211 := math.FMA(math.FMA(v207, v203, float64(-0x1.5555555558143p-03)), v203, float64(-0x1p-02))
-		v214 := math.FMA(float64(0x1.c74b73879c36cp-04), v203, float64(0x1.2492483741226p-03))
-		v218 := math.FMA(math.FMA(v214, v203, float64(0x1.999999999c986p-03)), v203, float64(0x1.5555555555555p-02))
-		v220 := math.FMA(float64(v203*v197), math.FMA(v211, v197, v218), math.FMA(v199, v197, (v197-v200)))
-		v226 := math.FMA(v185, float64(0x1.62e42fefa38p-01), math.Float64frombits(logBinsHigh[v190]))
-		v227 := (v226 + v200)
-		v231 := math.FMA(v185, float64(0x1.ef35793c7673p-45), math.Float64frombits(logBinsLow[v190]))
-		v233 := (((v226 - v227) + v200) + ((v220 + math.FMA(-(v197-v203), v196, v196)) + v231))
-		v234 := (v227 + v233)
-		v237 := float64(y * v234)
-		v246 := float64(0)
-		if math.Float64frombits((v43 & math.Float64bits(v237))) < float64(1000) {
-			v246 = math.FMA(y, ((v227 - v234) + v233), math.FMA(y, v234, -(v237)))
+		v90, v91 := v71, v72
+		if float64(3) < v63 {
+			v92 := float64(v71 * v71)
+			v96 := math.FMA(v71, v72, math.FMA(v72, v71, math.FMA(v71, v71, -(v92))))
+			v101, v102 := v92, v96
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x2))) {
+				v103 := float64(v92 * x)
+				v101, v102 = v103, math.FMA(v96, x, math.FMA(v92, x, -(v103)))
+			}
+			v90, v91 = v101, v102
 		}
-		v248 := v237
-		if float64(1000) < v237 {
-			v248 = float64(1000)
+		v108, v109 := v90, v91
+		if float64(1) < v63 {
+			v110 := float64(v90 * v90)
+			v114 := math.FMA(v90, v91, math.FMA(v91, v90, math.FMA(v90, v90, -(v110))))
+			v119, v120 := v110, v114
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x1))) {
+				v121 := float64(v110 * x)
+				v119, v120 = v121, math.FMA(v114, x, math.FMA(v110, x, -(v121)))
+			}
+			v108, v109 = v119, v120
 		}
-		v251 := v248
-		if v248 < float64(-1000) {
-			v251 = float64(-1000)
+		v126, v127 := v108, v109
+		if v63 < v62 {
+			v128 := math.Sqrt(x)
+			v134 := float64(v108 * v128)
+			v138 := math.FMA(v108, float64(math.FMA(-(v128), v128, x)*(float64(0x1p-01)/v128)), math.FMA(v109, v128, math.FMA(v108, v128, -(v134))))
+			v126, v127 = v134, v138
 		}
-		v255 := (math.FMA(v251, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v257 := -(v255)
-		v258 := math.FMA(v257, float64(0x1.62e42fefa38p-01), v251)
-		v259 := math.FMA(v257, float64(0x1.ef35793c7673p-45), v246)
-		v260 := (v258 + v259)
-		v261 := (v260 - v258)
-		v266 := (float64(1) + v260)
-		v267 := float64(v260 * v260)
-		v270 := math.FMA(float64(0x1.af4e092e1705bp-26), v267, float64(0x1.71de02225a2f3p-19))
-		v274 := math.FMA(math.FMA(v270, v267, float64(0x1.a01a01abeccc3p-13)), v267, float64(0x1.11111111100d3p-07))
-		v279 := math.FMA(float64(0x1.1f7315649f2d7p-29), v267, float64(0x1.27e4db5bb725ap-22))
-		v283 := math.FMA(math.FMA(v279, v267, float64(0x1.a01a01a6db488p-16)), v267, float64(0x1.6c16c16c162cfp-10))
-		v287 := math.FMA(math.FMA(v283, v267, float64(0x1.5555555555556p-05)), v267, float64(0x1p-01))
-		v288 := math.FMA(math.FMA(v274, v267, float64(0x1.5555555555557p-03)), v260, v287)
-		v290 := math.FMA(((v258 - (v260 - v261)) + (v259 - v261)), v266, float64(v267*v288))
-		v295 := scaled((v266 + (((float64(1) - v266) + v260) + v290)), v255)
-		v296 := v295
-		if v159 {
-			v300 := v295
-			if v161 == float64(1) {
-				v300 = float64(1)
-			}
-			v301 := v295
-			if v45 == math.Float64frombits(0x7ff0000000000000) {
-				v301 = v300
-			}
-			v303 := (y < float64(0))
-			v304 := float64(0)
-			if v303 {
-				v304 = math.Float64frombits(0x7ff0000000000000)
-			}
-			v305 := v301
-			if v161 == float64(0) {
-				v305 = v304
-			}
-			v307 := math.Float64frombits(0x7ff0000000000000)
-			if v303 {
-				v307 = float64(0)
-			}
-			v308 := v305
-			if v161 == math.Float64frombits(0x7ff0000000000000) {
-				v308 = v307
-			}
-			v310 := (math.RoundToEven(y) == y)
-			v311 := float64(y * float64(0x1p-01))
-			v316 := float64(0)
-			if v310 {
-				v316 = math.Float64frombits((v152 & uint64(0x8000000000000000)))
-			}
-			v317 := v316
-			if math.RoundToEven(v311) == v311 {
-				v317 = float64(0)
-			}
-			v321 := math.Float64frombits(0x7ff8000000000001)
-			if v310 {
-				v321 = float64(0)
-			}
-			v322 := float64(0)
-			if math.Float64frombits(0xfff0000000000000) < x {
-				v322 = v321
-			}
-			v328 := v317
-			if x < float64(0) {
-				v328 = math.Float64frombits((math.Float64bits(v322) | math.Float64bits(v317)))
-			}
-			v335 := y
-			if y == y {
-				v335 = math.Float64frombits((math.Float64bits(v308) | math.Float64bits(v328)))
-			}
-			v336 := x
-			if x == x {
-				v336 = v335
-			}
-			v338 := v336
-			if y == float64(0) {
-				v338 = float64(1)
-			}
-			v296 = v338
+		v140, v141 := v126, v127
+		if y < float64(0) {
+			v142 := (float64(1) / v126)
+			v147 := float64(v142 * math.FMA(-(v142), v127, math.FMA(-(v142), v126, float64(1))))
+			v140, v141 = v142, v147
 		}
-		v340 := v296
-		if x == float64(1) {
-			v340 = float64(1)
+		v151 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v140)))
+		v156 := float64(1)
+		if float64(0x1p-480) < v151 {
+			v156 = float64(0)
 		}
-		v151 = v340
+		v157 := float64(1)
+		if v151 < float64(0x1p+480) {
+			v157 = v156
+		}
+		v57, v58 = (v140 + v141), v157
 	}
-	return v151
+	v160 := v57
+	if v58 == float64(1) {
+		v161 := math.Float64bits(x)
+		v166 := ((v161 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v161))
+		v168 := (int64(v166) < int64(uint64(0x0)))
+		v172 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v176 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v178 := (v176 < float64(0x1p-1022))
+		v179 := v172
+		if v168 {
+			v182 := v172
+			if v178 {
+				v182 = float64(v172 * float64(0x1p+54))
+			}
+			v179 = v182
+		}
+		v183 := math.Float64bits(v179)
+		v185 := (v183 + uint64(0x9c00000000000))
+		v187 := (v185 >> uint64(0x34))
+		v189 := (v185 >> uint64(0x2f))
+		v194 := math.Float64frombits(((v183 - (v187 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v199 := (math.Float64frombits((v187 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+		v200 := v199
+		if v168 {
+			v203 := v199
+			if v178 {
+				v203 = (v199 - float64(54))
+			}
+			v200 = v203
+		}
+		v206 := math.Float64frombits(logBinsInverse[(v189 & uint64(0x1f))])
+		v211 := float64(v194 * v206)
+		v213 := math.FMA(v194, v206, -(v211))
+		v214 := (v211 - float64(1))
+		v216 := float64(v214 * float64(-0x1p-01))
+		v217 := math.FMA(v216, v214, v214)
+		v220 := float64(v214 * v214)
+		v224 := math.FMA(float64(-0x1.99c4b094939f8p-04), v220, float64(-0x1.fffffe4ceaadfp-04))
+		v228 := math.FMA(math.FMA(v224, v220, float64(-0x1.5555555558143p-03)), v220, float64(-0x1p-02))
+		v231 := math.FMA(float64(0x1.c74b73879c36cp-04), v220, float64(0x1.2492483741226p-03))
+		v235 := math.FMA(math.FMA(v231, v220, float64(0x1.999999999c986p-03)), v220, float64(0x1.5555555555555p-02))
+		v237 := math.FMA(float64(v220*v214), math.FMA(v228, v214, v235), math.FMA(v216, v214, (v214-v217)))
+		v243 := math.FMA(v200, float64(0x1.62e42fefa38p-01), math.Float64frombits(logBinsHigh[(v189&uint64(0x1f))]))
+		v244 := (v243 + v217)
+		v248 := math.FMA(v200, float64(0x1.ef35793c7673p-45), math.Float64frombits(logBinsLow[(v189&uint64(0x1f))]))
+		v250 := (((v243 - v244) + v217) + ((v237 + math.FMA(-(v214-v220), v213, v213)) + v248))
+		v251 := (v244 + v250)
+		v254 := float64(y * v251)
+		v261 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v254)))
+		v264 := float64(0)
+		if v261 < float64(1000) {
+			v264 = math.FMA(y, ((v244 - v251) + v250), math.FMA(y, v251, -(v254)))
+		}
+		v266 := v254
+		if float64(1000) < v254 {
+			v266 = float64(1000)
+		}
+		v269 := v266
+		if v266 < float64(-1000) {
+			v269 = float64(-1000)
+		}
+		v273 := (math.FMA(v269, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v276 := math.FMA(-(v273), float64(0x1.62e42fefa38p-01), v269)
+		v278 := math.FMA(-(v273), float64(0x1.ef35793c7673p-45), v264)
+		v279 := (v276 + v278)
+		v280 := (v279 - v276)
+		v285 := (float64(1) + v279)
+		v287 := float64(v279 * v279)
+		v290 := math.FMA(float64(0x1.af4e092e1705bp-26), v287, float64(0x1.71de02225a2f3p-19))
+		v294 := math.FMA(math.FMA(v290, v287, float64(0x1.a01a01abeccc3p-13)), v287, float64(0x1.11111111100d3p-07))
+		v299 := math.FMA(float64(0x1.1f7315649f2d7p-29), v287, float64(0x1.27e4db5bb725ap-22))
+		v303 := math.FMA(math.FMA(v299, v287, float64(0x1.a01a01a6db488p-16)), v287, float64(0x1.6c16c16c162cfp-10))
+		v307 := math.FMA(math.FMA(v303, v287, float64(0x1.5555555555556p-05)), v287, float64(0x1p-01))
+		v308 := math.FMA(math.FMA(v294, v287, float64(0x1.5555555555557p-03)), v279, v307)
+		v310 := math.FMA(((v276 - (v279 - v280)) + (v278 - v280)), v285, float64(float64(v279*v279)*v308))
+		v315 := scaled((v285 + (((float64(1) - v285) + v279) + v310)), v273)
+		v316 := v315
+		if v168 {
+			v320 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+			v324 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v328 := v315
+			if v320 == float64(1) {
+				v328 = float64(1)
+			}
+			v329 := v315
+			if v324 == math.Float64frombits(0x7ff0000000000000) {
+				v329 = v328
+			}
+			v332 := float64(0)
+			if y < float64(0) {
+				v332 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v333 := v329
+			if v320 == float64(0) {
+				v333 = v332
+			}
+			v336 := math.Float64frombits(0x7ff0000000000000)
+			if y < float64(0) {
+				v336 = float64(0)
+			}
+			v337 := v333
+			if v320 == math.Float64frombits(0x7ff0000000000000) {
+				v337 = v336
+			}
+			v339 := (math.RoundToEven(y) == y)
+			v340 := float64(y * float64(0x1p-01))
+			v346 := float64(0)
+			if v339 {
+				v346 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
+			}
+			v347 := v346
+			if math.RoundToEven(v340) == v340 {
+				v347 = float64(0)
+			}
+			v351 := math.Float64frombits(0x7ff8000000000001)
+			if v339 {
+				v351 = float64(0)
+			}
+			v352 := float64(0)
+			if math.Float64frombits(0xfff0000000000000) < x {
+				v352 = v351
+			}
+			v358 := v347
+			if x < float64(0) {
+				v358 = math.Float64frombits((math.Float64bits(v352) | math.Float64bits(v347)))
+			}
+			v365 := y
+			if y == y {
+				v365 = math.Float64frombits((math.Float64bits(v337) | math.Float64bits(v358)))
+			}
+			v366 := x
+			if x == x {
+				v366 = v365
+			}
+			v368 := v366
+			if y == float64(0) {
+				v368 = float64(1)
+			}
+			v316 = v368
+		}
+		v370 := v316
+		if x == float64(1) {
+			v370 = float64(1)
+		}
+		v160 = v370
+	}
+	return v160
 }
 
 // Atan2 is the angle of the point (y, x): its abscissa comes second.
 func Atan2(x, y float64) float64 {
-	v3 := ^uint64(0x8000000000000000)
-	v4 := math.Float64bits(x)
-	v6 := math.Float64frombits((v3 & v4))
-	v7 := math.Float64bits(y)
-	v9 := math.Float64frombits((v3 & v7))
-	v10 := (v9 < v6)
-	v12 := v9
-	if v6 < v9 {
-		v12 = v6
-	}
-	v13 := v9
-	if v10 {
+	v6 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v10 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v13 := v10
+	if v6 < v10 {
 		v13 = v6
 	}
-	v15 := (v13 == math.Float64frombits(0x7ff0000000000000))
-	v19 := float64(0)
-	if v12 == math.Float64frombits(0x7ff0000000000000) {
-		v19 = float64(1)
+	v14 := v10
+	if v10 < v6 {
+		v14 = v6
 	}
-	v20 := v12
-	if v15 {
-		v20 = v19
+	v16 := (v14 == math.Float64frombits(0x7ff0000000000000))
+	v20 := float64(0)
+	if v13 == math.Float64frombits(0x7ff0000000000000) {
+		v20 = float64(1)
 	}
 	v21 := v13
-	if v15 {
-		v21 = float64(1)
+	if v16 {
+		v21 = v20
 	}
-	v23 := v21
-	if v21 == float64(0) {
-		v23 = float64(1)
+	v22 := v14
+	if v16 {
+		v22 = float64(1)
 	}
-	v29 := float64(1)
-	if float64(0x1p+1000) < v23 {
-		v29 = float64(0x1p-100)
+	v24 := v22
+	if v22 == float64(0) {
+		v24 = float64(1)
 	}
-	v31 := v29
-	if v23 < float64(0x1p-900) {
-		v31 = float64(0x1p+200)
+	v30 := float64(1)
+	if float64(0x1p+1000) < v24 {
+		v30 = float64(0x1p-100)
 	}
-	v32 := float64(v20 * v31)
-	v33 := float64(v23 * v31)
-	v36 := (float64(v33*float64(0x1p-01)) < v32)
-	v37 := (v33 + v32)
-	v41 := v32
-	if v36 {
-		v41 = (v32 - v33)
+	v32 := v30
+	if v24 < float64(0x1p-900) {
+		v32 = float64(0x1p+200)
 	}
+	v33 := float64(v21 * v32)
+	v34 := float64(v24 * v32)
+	v37 := (float64(v34*float64(0x1p-01)) < v33)
+	v38 := (v34 + v33)
 	v42 := v33
-	if v36 {
-		v42 = v37
+	if v37 {
+		v42 = (v33 - v34)
 	}
-	v43 := float64(0)
-	if v36 {
-		v43 = ((v33 - v37) + v32)
+	v43 := v34
+	if v37 {
+		v43 = v38
 	}
-	v44 := (float64(1) / v42)
-	v45 := float64(v41 * v44)
-	v46 := -(v45)
-	v49 := float64(math.FMA(v46, v43, math.FMA(v46, v42, v41)) * v44)
-	v50 := float64(v45 * v45)
-	v52 := float64(v50 * v50)
-	v55 := math.FMA(float64(0x1.f5c3523066abp-08), v52, float64(0x1.166a8732cc738p-05))
-	v59 := math.FMA(math.FMA(v55, v52, float64(0x1.837a52499d8b8p-05)), v52, float64(0x1.e1d8a9bad86p-05))
-	v63 := math.FMA(math.FMA(v59, v52, float64(0x1.3b13ad5571f07p-04)), v52, float64(0x1.c71c71c68a0c5p-04))
-	v68 := math.FMA(float64(-0x1.633de283fb773p-06), v52, float64(-0x1.56b2f82e012ddp-05))
-	v72 := math.FMA(math.FMA(v68, v52, float64(-0x1.aecb542412942p-05)), v52, float64(-0x1.1110befb7253cp-04))
-	v76 := math.FMA(math.FMA(v72, v52, float64(-0x1.745d172701e87p-04)), v52, float64(-0x1.2492492491932p-03))
-	v79 := math.FMA(math.FMA(v63, v52, float64(0x1.999999999998ep-03)), v50, math.FMA(v76, v52, float64(-0x1.5555555555555p-02)))
-	v81 := float64(0)
-	if v36 {
-		v81 = float64(1)
+	v44 := float64(0)
+	if v37 {
+		v44 = ((v34 - v38) + v33)
 	}
-	v84 := v81
-	if v10 {
-		v84 = (float64(2) - v81)
+	v45 := (float64(1) / v43)
+	v46 := float64(v42 * v45)
+	v51 := float64(math.FMA(-(v46), v44, math.FMA(-(v46), v43, v42)) * v45)
+	v52 := float64(v46 * v46)
+	v54 := float64(v52 * v52)
+	v57 := math.FMA(float64(0x1.f5c3523066abp-08), v54, float64(0x1.166a8732cc738p-05))
+	v61 := math.FMA(math.FMA(v57, v54, float64(0x1.837a52499d8b8p-05)), v54, float64(0x1.e1d8a9bad86p-05))
+	v65 := math.FMA(math.FMA(v61, v54, float64(0x1.3b13ad5571f07p-04)), v54, float64(0x1.c71c71c68a0c5p-04))
+	v70 := math.FMA(float64(-0x1.633de283fb773p-06), v54, float64(-0x1.56b2f82e012ddp-05))
+	v74 := math.FMA(math.FMA(v70, v54, float64(-0x1.aecb542412942p-05)), v54, float64(-0x1.1110befb7253cp-04))
+	v78 := math.FMA(math.FMA(v74, v54, float64(-0x1.745d172701e87p-04)), v54, float64(-0x1.2492492491932p-03))
+	v81 := math.FMA(math.FMA(v65, v54, float64(0x1.999999999998ep-03)), v52, math.FMA(v78, v54, float64(-0x1.5555555555555p-02)))
+	v84 := float64(0)
+	if v37 {
+		v84 = float64(1)
 	}
-	v89 := v84
-	if int64(v7) < int64(uint64(0x0)) {
-		v89 = (float64(4) - v84)
+	v88 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v92 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v93 := (v88 < v92)
+	v96 := v84
+	if v93 {
+		v96 = (float64(2) - v84)
 	}
-	v91 := float64(1)
-	if v10 {
-		v91 = float64(-1)
+	v101 := v96
+	if int64(math.Float64bits(y)) < int64(uint64(0x0)) {
+		v101 = (float64(4) - v96)
 	}
-	v95 := math.Float64bits(math.Float64frombits((v7 & uint64(0x8000000000000000))))
-	v97 := math.Float64frombits((math.Float64bits(v91) ^ v95))
-	v99 := float64(v89 * float64(0x1.921fb54442d18p-01))
-	v100 := float64(v97 * v45)
-	v101 := (v99 + v100)
-	v107 := float64(v97 * (math.FMA(-(v50), v49, v49) + float64(float64(v45*v50)*v79)))
-	v110 := (((v99 - v101) + v100) + math.FMA(v89, float64(0x1.1a62633145c07p-55), v107))
-	v111 := (v101 + v110)
-	v116 := v111
-	if v20 < float64(v23*float64(0x1p-30)) {
-		v116 = (v20 / v23)
+	v103 := float64(1)
+	if v93 {
+		v103 = float64(-1)
 	}
-	v118 := v111
-	if v89 == float64(0) {
-		v118 = v116
+	v108 := math.Float64bits(math.Float64frombits((math.Float64bits(y) & uint64(0x8000000000000000))))
+	v110 := math.Float64frombits((math.Float64bits(v103) ^ v108))
+	v112 := float64(v101 * float64(0x1.921fb54442d18p-01))
+	v113 := float64(v110 * v46)
+	v114 := (v112 + v113)
+	v120 := float64(v110 * (math.FMA(-(v52), v51, v51) + float64(float64(v46*v52)*v81)))
+	v123 := (((v112 - v114) + v113) + math.FMA(v101, float64(0x1.1a62633145c07p-55), v120))
+	v124 := (v114 + v123)
+	v129 := v124
+	if v21 < float64(v24*float64(0x1p-30)) {
+		v129 = (v21 / v24)
 	}
-	v122 := math.Float64bits(math.Float64frombits((v4 & uint64(0x8000000000000000))))
-	v127 := x
+	v131 := v124
+	if v101 == float64(0) {
+		v131 = v129
+	}
+	v136 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v141 := x
 	if x == x {
-		v127 = math.Float64frombits((math.Float64bits(v118) | v122))
+		v141 = math.Float64frombits((math.Float64bits(v131) | v136))
 	}
-	v128 := y
+	v142 := y
 	if y == y {
-		v128 = v127
+		v142 = v141
 	}
-	return v128
+	return v142
 }
 
 // FloorDiv is the greatest integral number that is not above x/y, or that rounded once where it has more than 53 bits.
 func FloorDiv(x, y float64) float64 {
 	v3 := math.Floor((x / y))
-	v5 := ^uint64(0x8000000000000000)
-	v6 := math.Float64bits(y)
-	v10 := (math.Float64frombits((v5 & v6)) == math.Float64frombits(0x7ff0000000000000))
+	v8 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
 	v13 := math.FMA(-(v3), y, x)
-	if v10 {
+	if v8 == math.Float64frombits(0x7ff0000000000000) {
 		v13 = x
 	}
-	v19 := (int64(math.Float64bits(math.Float64frombits((math.Float64bits(v13) ^ v6)))) < int64(uint64(0x0)))
-	v22 := float64(0)
-	if v19 {
-		v22 = float64(1)
+	v18 := math.Float64bits(math.Float64frombits((math.Float64bits(v13) ^ math.Float64bits(y))))
+	v23 := float64(0)
+	if int64(v18) < int64(uint64(0x0)) {
+		v23 = float64(1)
 	}
-	v24 := v22
+	v25 := v23
 	if v13 == float64(0) {
-		v24 = float64(0)
+		v25 = float64(0)
 	}
-	v29 := (math.Float64frombits((v5 & math.Float64bits(v3))) < float64(0x1.0000000000001p+53))
-	v30 := float64(0)
-	if v29 {
-		v30 = v24
+	v29 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v3)))
+	v32 := float64(0)
+	if v29 < float64(0x1.0000000000001p+53) {
+		v32 = v25
 	}
-	return (v3 - v30)
+	return (v3 - v32)
 }
 
 // Mod is x - y n, n the floor of x/y, rounded once: it has the sign of y.
 func Mod(x, y float64) float64 {
-	v3 := ^uint64(0x8000000000000000)
-	v4 := math.Float64bits(y)
-	v6 := math.Float64frombits((v3 & v4))
+	v6 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
 	v8 := math.RoundToEven((x / v6))
-	v16 := math.FMA(-(v8), v6, x)
-	if float64(0x1p+53) < math.Float64frombits((v3 & math.Float64bits(v8))) {
-		v18, v19 := x, true
+	v14 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v8)))
+	v17 := math.FMA(-(v8), v6, x)
+	if float64(0x1p+53) < v14 {
+		v19, v20 := x, true
 		for {
-			if !v19 {
+			if !v20 {
 				break
 			}
-			v29 := float64(math.Float64frombits((v3 & math.Float64bits(v18))) * float64(0x1p-500))
-			v30 := (float64(v6*float64(0x1p+500)) < v29)
-			v33 := v18
-			if v30 {
-				v33 = float64(v18 * float64(0x1p-550))
+			v27 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v33 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v19)))
+			v36 := (float64(v27*float64(0x1p+500)) < float64(v33*float64(0x1p-500)))
+			v39 := v19
+			if v36 {
+				v39 = float64(v19 * float64(0x1p-550))
 			}
-			v36 := v6
-			if v30 {
-				v36 = float64(v6 * float64(0x1p+550))
+			v42 := v27
+			if v36 {
+				v42 = float64(v27 * float64(0x1p+550))
 			}
-			v37 := (v33 / v36)
-			v44 := float64(0)
-			if float64(0x1p+53) < math.Float64frombits((v3 & math.Float64bits(v37))) {
-				v44 = float64(1)
+			v43 := (v39 / v42)
+			v47 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v43)))
+			v51 := float64(0)
+			if float64(0x1p+53) < v47 {
+				v51 = float64(1)
 			}
-			v45 := v44
-			if v30 {
-				v45 = float64(1)
+			v52 := v51
+			if v36 {
+				v52 = float64(1)
 			}
-			v47 := math.RoundToEven(v37)
-			if v30 {
-				v47 = v37
+			v54 := math.RoundToEven(v43)
+			if v36 {
+				v54 = v43
 			}
-			v49 := math.FMA(-(v47), v36, v33)
-			v51 := v49
-			if v30 {
-				v51 = float64(v49 * float64(0x1p+550))
+			v56 := math.FMA(-(v54), v42, v39)
+			v58 := v56
+			if v36 {
+				v58 = float64(v56 * float64(0x1p+550))
 			}
-			v18, v19 = v51, (v45 == float64(1))
+			v19, v20 = v58, (v52 == float64(1))
 		}
-		v16 = v18
+		v17 = v19
 	}
-	v55 := v16
-	if v6 == math.Float64frombits(0x7ff0000000000000) {
-		v55 = x
+	v63 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v66 := v17
+	if v63 == math.Float64frombits(0x7ff0000000000000) {
+		v66 = x
 	}
-	v61 := (int64(math.Float64bits(math.Float64frombits((math.Float64bits(v55) ^ v4)))) < int64(uint64(0x0)))
-	v63 := v55
-	if v61 {
-		v63 = (v55 + y)
+	v71 := math.Float64bits(math.Float64frombits((math.Float64bits(v66) ^ math.Float64bits(y))))
+	v75 := v66
+	if int64(v71) < int64(uint64(0x0)) {
+		v75 = (v66 + y)
 	}
-	v68 := v63
-	if v55 == float64(0) {
-		v68 = math.Float64frombits((v4 & uint64(0x8000000000000000)))
+	v81 := v75
+	if v66 == float64(0) {
+		v81 = math.Float64frombits((math.Float64bits(y) & uint64(0x8000000000000000)))
 	}
-	v72 := (math.Float64frombits((v3 & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000))
-	v74 := math.Float64frombits(0x7ff8000000000001)
-	if v72 {
-		v74 = v68
+	v85 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v88 := math.Float64frombits(0x7ff8000000000001)
+	if v85 < math.Float64frombits(0x7ff0000000000000) {
+		v88 = v81
 	}
-	return v74
+	return v88
 }
 
 // Exp32 is e to the power x, a float32, before the last rounding.
@@ -1607,8 +1600,7 @@ func Expm132(x float64) float64 {
 
 // Tanh32 is the hyperbolic tangent of x, a float32, before the last rounding.
 func Tanh32(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v6 := (v5 + v5)
 	v9 := v6
 	if float64(60) < v6 {
@@ -1623,15 +1615,14 @@ func Tanh32(x float64) float64 {
 	v33 := math.FMA(float64(0x1.a17e35818933cp-13), v23, float64(0x1.1110a5fa2e975p-07))
 	v37 := math.FMA(math.FMA(v33, v23, float64(0x1.5555557e88376p-03)), v23, float64(0x1.fffffffff6187p-01))
 	v42 := math.FMA(v19, float64(v22*math.FMA(v30, v22, v37)), (v19 - float64(1)))
-	v49 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	v51 := math.Float64frombits((math.Float64bits((v42 / (v42 + float64(2)))) | v49))
-	return v51
+	v50 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v52 := math.Float64frombits((math.Float64bits((v42 / (v42 + float64(2)))) | v50))
+	return v52
 }
 
 // Sinh32 is the hyperbolic sine of x, a float32, before the last rounding.
 func Sinh32(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v8 := v5
 	if float64(130) < v5 {
 		v8 = float64(130)
@@ -1645,9 +1636,9 @@ func Sinh32(x float64) float64 {
 	v32 := math.FMA(float64(0x1.a17e35818933cp-13), v22, float64(0x1.1110a5fa2e975p-07))
 	v36 := math.FMA(math.FMA(v32, v22, float64(0x1.5555557e88376p-03)), v22, float64(0x1.fffffffff6187p-01))
 	v41 := math.FMA(v18, float64(v21*math.FMA(v29, v21, v36)), (v18 - float64(1)))
-	v49 := math.Float64bits(float64(float64(0x1p-01) * (v41 + (v41 / (v41 + float64(1))))))
-	v50 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	return math.Float64frombits((v49 | v50))
+	v50 := math.Float64bits(float64(float64(0x1p-01) * (v41 + (v41 / (v41 + float64(1))))))
+	v51 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((v50 | v51))
 }
 
 // Cosh32 is the hyperbolic cosine of x, a float32, before the last rounding.
@@ -1712,28 +1703,28 @@ func Log32(x float64) float64 {
 	v1 := math.Float64bits(x)
 	v3 := (v1 + uint64(0x9800000000000))
 	v5 := (v3 >> uint64(0x34))
+	v7 := (v3 >> uint64(0x30))
 	v12 := math.Float64frombits(((v1 - (v5 << uint64(0x34))) + uint64(0x3ff0000000000000)))
 	v17 := (math.Float64frombits((v5 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-	v19 := ((v3 >> uint64(0x30)) & uint64(0xf))
-	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[v19]), -(float64(1)))
-	v26 := math.FMA(v17, float64(0x1.62e42fefa39efp-01), math.Float64frombits(logBins32[v19]))
-	v27 := float64(v23 * v23)
-	v30 := math.FMA(float64(-0x1.4f4885a689d15p-03), v27, float64(-0x1.00009277ceb61p-02))
-	v35 := math.FMA(float64(0x1.99e03e4707f7p-03), v27, float64(0x1.5555530eed2eap-02))
-	v38 := math.FMA(math.FMA(v30, v27, float64(-0x1.fffffffac3cd8p-02)), v23, math.FMA(v35, v27, float64(0x1.0000000001826p+00)))
-	v42 := x
+	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[(v7&uint64(0xf))]), -(float64(1)))
+	v27 := math.FMA(v17, float64(0x1.62e42fefa39efp-01), math.Float64frombits(logBins32[(v7&uint64(0xf))]))
+	v28 := float64(v23 * v23)
+	v31 := math.FMA(float64(-0x1.4f4885a689d15p-03), v28, float64(-0x1.00009277ceb61p-02))
+	v36 := math.FMA(float64(0x1.99e03e4707f7p-03), v28, float64(0x1.5555530eed2eap-02))
+	v39 := math.FMA(math.FMA(v31, v28, float64(-0x1.fffffffac3cd8p-02)), v23, math.FMA(v36, v28, float64(0x1.0000000001826p+00)))
+	v43 := x
 	if x < math.Float64frombits(0x7ff0000000000000) {
-		v42 = math.FMA(v23, v38, v26)
+		v43 = math.FMA(v23, v39, v27)
 	}
-	v46 := v42
+	v47 := v43
 	if x < float64(0) {
-		v46 = math.Float64frombits(0x7ff8000000000001)
+		v47 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v49 := v46
+	v50 := v47
 	if x == float64(0) {
-		v49 = math.Float64frombits(0xfff0000000000000)
+		v50 = math.Float64frombits(0xfff0000000000000)
 	}
-	return v49
+	return v50
 }
 
 // Log232 is the logarithm of x, a float32, to base 2, before the last rounding.
@@ -1741,28 +1732,28 @@ func Log232(x float64) float64 {
 	v1 := math.Float64bits(x)
 	v3 := (v1 + uint64(0x9800000000000))
 	v5 := (v3 >> uint64(0x34))
+	v7 := (v3 >> uint64(0x30))
 	v12 := math.Float64frombits(((v1 - (v5 << uint64(0x34))) + uint64(0x3ff0000000000000)))
 	v17 := (math.Float64frombits((v5 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-	v19 := ((v3 >> uint64(0x30)) & uint64(0xf))
-	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[v19]), -(float64(1)))
-	v26 := float64(math.Float64frombits(logBins32[v19]) * float64(0x1.71547652b82fep+00))
-	v29 := float64(v23 * v23)
-	v32 := math.FMA(float64(-0x1.e3b62768ab5c5p-03), v29, float64(-0x1.715549a1bc26bp-02))
-	v37 := math.FMA(float64(0x1.27a9ba654f9c1p-02), v29, float64(0x1.ec709a7b63f8bp-02))
-	v40 := math.FMA(math.FMA(v32, v29, float64(-0x1.7154764ef1706p-01)), v23, math.FMA(v37, v29, float64(0x1.71547652ba5d5p+00)))
-	v44 := x
+	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[(v7&uint64(0xf))]), -(float64(1)))
+	v27 := float64(math.Float64frombits(logBins32[(v7&uint64(0xf))]) * float64(0x1.71547652b82fep+00))
+	v30 := float64(v23 * v23)
+	v33 := math.FMA(float64(-0x1.e3b62768ab5c5p-03), v30, float64(-0x1.715549a1bc26bp-02))
+	v38 := math.FMA(float64(0x1.27a9ba654f9c1p-02), v30, float64(0x1.ec709a7b63f8bp-02))
+	v41 := math.FMA(math.FMA(v33, v30, float64(-0x1.7154764ef1706p-01)), v23, math.FMA(v38, v30, float64(0x1.71547652ba5d5p+00)))
+	v45 := x
 	if x < math.Float64frombits(0x7ff0000000000000) {
-		v44 = math.FMA(v23, v40, (v17 + v26))
+		v45 = math.FMA(v23, v41, (v17 + v27))
 	}
-	v48 := v44
+	v49 := v45
 	if x < float64(0) {
-		v48 = math.Float64frombits(0x7ff8000000000001)
+		v49 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v51 := v48
+	v52 := v49
 	if x == float64(0) {
-		v51 = math.Float64frombits(0xfff0000000000000)
+		v52 = math.Float64frombits(0xfff0000000000000)
 	}
-	return v51
+	return v52
 }
 
 // Log1032 is the logarithm of x, a float32, to base 10, before the last rounding.
@@ -1770,28 +1761,28 @@ func Log1032(x float64) float64 {
 	v1 := math.Float64bits(x)
 	v3 := (v1 + uint64(0x9800000000000))
 	v5 := (v3 >> uint64(0x34))
+	v7 := (v3 >> uint64(0x30))
 	v12 := math.Float64frombits(((v1 - (v5 << uint64(0x34))) + uint64(0x3ff0000000000000)))
 	v17 := (math.Float64frombits((v5 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-	v19 := ((v3 >> uint64(0x30)) & uint64(0xf))
-	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[v19]), -(float64(1)))
-	v26 := float64(math.Float64frombits(logBins32[v19]) * float64(0x1.bcb7b1526e50ep-02))
-	v29 := float64(v23 * v23)
-	v32 := math.FMA(float64(-0x1.23392e70bd98dp-04), v29, float64(-0x1.bcb8afc351ed6p-04))
-	v37 := math.FMA(float64(0x1.6403839bde0dp-04), v29, float64(0x1.287a743d14f07p-03))
-	v40 := math.FMA(math.FMA(v32, v29, float64(-0x1.bcb7b14de23c4p-03)), v23, math.FMA(v37, v29, float64(0x1.bcb7b15270f01p-02)))
-	v44 := x
+	v23 := math.FMA(v12, math.Float64frombits(logBins32Inverse[(v7&uint64(0xf))]), -(float64(1)))
+	v27 := float64(math.Float64frombits(logBins32[(v7&uint64(0xf))]) * float64(0x1.bcb7b1526e50ep-02))
+	v30 := float64(v23 * v23)
+	v33 := math.FMA(float64(-0x1.23392e70bd98dp-04), v30, float64(-0x1.bcb8afc351ed6p-04))
+	v38 := math.FMA(float64(0x1.6403839bde0dp-04), v30, float64(0x1.287a743d14f07p-03))
+	v41 := math.FMA(math.FMA(v33, v30, float64(-0x1.bcb7b14de23c4p-03)), v23, math.FMA(v38, v30, float64(0x1.bcb7b15270f01p-02)))
+	v45 := x
 	if x < math.Float64frombits(0x7ff0000000000000) {
-		v44 = math.FMA(v23, v40, math.FMA(v17, float64(0x1.34413509f79ffp-02), v26))
+		v45 = math.FMA(v23, v41, math.FMA(v17, float64(0x1.34413509f79ffp-02), v27))
 	}
-	v48 := v44
+	v49 := v45
 	if x < float64(0) {
-		v48 = math.Float64frombits(0x7ff8000000000001)
+		v49 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v51 := v48
+	v52 := v49
 	if x == float64(0) {
-		v51 = math.Float64frombits(0xfff0000000000000)
+		v52 = math.Float64frombits(0xfff0000000000000)
 	}
-	return v51
+	return v52
 }
 
 // Log1p32 is the natural logarithm of 1 + x, x a float32, before the last rounding.
@@ -1800,301 +1791,305 @@ func Log1p32(x float64) float64 {
 	v5 := math.Float64bits(v2)
 	v7 := (v5 + uint64(0x9800000000000))
 	v9 := (v7 >> uint64(0x34))
+	v11 := (v7 >> uint64(0x30))
 	v16 := math.Float64frombits(((v5 - (v9 << uint64(0x34))) + uint64(0x3ff0000000000000)))
 	v21 := (math.Float64frombits((v9 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-	v23 := ((v7 >> uint64(0x30)) & uint64(0xf))
-	v26 := math.FMA(v16, math.Float64frombits(logBins32Inverse[v23]), -(float64(1)))
-	v29 := math.FMA(v21, float64(0x1.62e42fefa39efp-01), math.Float64frombits(logBins32[v23]))
-	v30 := float64(v26 * v26)
-	v33 := math.FMA(float64(-0x1.4f4885a689d15p-03), v30, float64(-0x1.00009277ceb61p-02))
-	v38 := math.FMA(float64(0x1.99e03e4707f7p-03), v30, float64(0x1.5555530eed2eap-02))
-	v41 := math.FMA(math.FMA(v33, v30, float64(-0x1.fffffffac3cd8p-02)), v26, math.FMA(v38, v30, float64(0x1.0000000001826p+00)))
-	v46 := x
+	v26 := math.FMA(v16, math.Float64frombits(logBins32Inverse[(v11&uint64(0xf))]), -(float64(1)))
+	v30 := math.FMA(v21, float64(0x1.62e42fefa39efp-01), math.Float64frombits(logBins32[(v11&uint64(0xf))]))
+	v31 := float64(v26 * v26)
+	v34 := math.FMA(float64(-0x1.4f4885a689d15p-03), v31, float64(-0x1.00009277ceb61p-02))
+	v39 := math.FMA(float64(0x1.99e03e4707f7p-03), v31, float64(0x1.5555530eed2eap-02))
+	v42 := math.FMA(math.FMA(v34, v31, float64(-0x1.fffffffac3cd8p-02)), v26, math.FMA(v39, v31, float64(0x1.0000000001826p+00)))
+	v47 := x
 	if v2 < math.Float64frombits(0x7ff0000000000000) {
-		v46 = (math.FMA(v26, v41, v29) + (x - (v2 - float64(1))))
+		v47 = (math.FMA(v26, v42, v30) + (x - (v2 - float64(1))))
 	}
-	v50 := v46
+	v51 := v47
 	if v2 < float64(0) {
-		v50 = math.Float64frombits(0x7ff8000000000001)
+		v51 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v53 := v50
+	v54 := v51
 	if v2 == float64(0) {
-		v53 = math.Float64frombits(0xfff0000000000000)
+		v54 = math.Float64frombits(0xfff0000000000000)
 	}
-	v59 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
-	return math.Float64frombits((math.Float64bits(v53) | v59))
+	v60 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v54) | v60))
 }
 
 // Sin32 is the sine of x radians, a float32, before the last rounding.
 func Sin32(x float64) float64 {
 	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
-	v6 := -(v3 - float64(0x1.8p+52))
-	v10 := math.FMA(v6, float64(0x1.1a62633145c07p-54), math.FMA(v6, float64(0x1.921fb54442d18p+00), x))
-	v15 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v17 := (float64(0x1p+30) < v15)
-	v18, v19 := math.Float64bits(v3), v10
-	if v17 {
-		v21 := float64(0x1p+31)
-		if v17 {
-			v21 = x
+	v4 := (v3 - float64(0x1.8p+52))
+	v11 := math.FMA(-(v4), float64(0x1.1a62633145c07p-54), math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x))
+	v16 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v18 := (float64(0x1p+30) < v16)
+	v19, v20 := math.Float64bits(v3), v11
+	if v18 {
+		v22 := float64(0x1p+31)
+		if v18 {
+			v22 = x
 		}
-		v22 := math.Float64bits(v21)
-		v31 := math.Float64frombits(((v22 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v33 := (((v22 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
-		v35 := (v33 + uint64(0x0))
-		v37 := (v35 >> uint64(0x6))
-		v39 := (v35 & uint64(0x3f))
-		v48 := ((piBits[v37] << v39) | (piBits[(v37+uint64(0x1))] >> (uint64(0x40) - v39)))
-		v52 := math.Float64frombits(((v48 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v56 := float64((v52 - float64(0x1p+52)) * float64(0x1p-50))
-		v57 := float64(v31 * v56)
-		v59 := math.FMA(v31, v56, -(v57))
-		v65 := math.FMA(-(math.RoundToEven(float64(v57 * float64(0x1p-02)))), float64(4), v57)
-		v66 := (v65 + v59)
-		v67 := (v66 - v65)
-		v71 := ((v65 - (v66 - v67)) + (v59 - v67))
-		v72 := (v33 + uint64(0x34))
-		v73 := (v72 >> uint64(0x6))
-		v74 := (v72 & uint64(0x3f))
-		v81 := ((piBits[v73] << v74) | (piBits[(v73+uint64(0x1))] >> (uint64(0x40) - v74)))
-		v84 := math.Float64frombits(((v81 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v87 := float64((v84 - float64(0x1p+52)) * float64(0x1p-102))
-		v88 := float64(v31 * v87)
-		v90 := math.FMA(v31, v87, -(v88))
-		v91 := (v66 + v88)
-		v92 := (v91 - v66)
-		v96 := ((v66 - (v91 - v92)) + (v88 - v92))
-		v98 := math.FMA(v91, float64(1), float64(0x1.8p+52))
-		v101 := (v91 - (v98 - float64(0x1.8p+52)))
-		v102 := (v71 + v96)
-		v103 := (v102 - v71)
-		v108 := (v102 + v90)
-		v109 := (v108 - v102)
-		v114 := (((v71 - (v102 - v103)) + (v96 - v103)) + ((v102 - (v108 - v109)) + (v90 - v109)))
-		v116 := (v33 + uint64(0x68))
-		v117 := (v116 >> uint64(0x6))
-		v118 := (v116 & uint64(0x3f))
-		v125 := ((piBits[v117] << v118) | (piBits[(v117+uint64(0x1))] >> (uint64(0x40) - v118)))
-		v128 := math.Float64frombits(((v125 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v131 := float64((v128 - float64(0x1p+52)) * float64(0x1p-154))
-		v132 := float64(v31 * v131)
-		v135 := (v108 + v132)
-		v136 := (v135 - v108)
-		v143 := (v33 + uint64(0x9c))
-		v144 := (v143 >> uint64(0x6))
-		v145 := (v143 & uint64(0x3f))
-		v152 := ((piBits[v144] << v145) | (piBits[(v144+uint64(0x1))] >> (uint64(0x40) - v145)))
-		v155 := math.Float64frombits(((v152 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v159 := math.FMA(v31, float64((v155-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v31, v131, -(v132)))
-		v161 := (v101 + v135)
-		v162 := (v161 - v101)
-		v167 := (((v101 - (v161 - v162)) + (v135 - v162)) + ((v114 + ((v108 - (v135 - v136)) + (v132 - v136))) + v159))
-		v182 := math.Float64frombits(0x7ff8000000000001)
-		if v15 < math.Float64frombits(0x7ff0000000000000) {
-			v182 = float64((v161 + v167) * float64(0x1.921fb54442d18p+00))
+		v23 := math.Float64bits(v22)
+		v32 := math.Float64frombits(((v23 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v34 := (((v23 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v36 := (v34 + uint64(0x0))
+		v38 := (v36 >> uint64(0x6))
+		v40 := (v36 & uint64(0x3f))
+		v49 := ((piBits[v38] << v40) | (piBits[(v38+uint64(0x1))] >> (uint64(0x40) - v40)))
+		v53 := math.Float64frombits(((v49 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v57 := float64((v53 - float64(0x1p+52)) * float64(0x1p-50))
+		v58 := float64(v32 * v57)
+		v60 := math.FMA(v32, v57, -(v58))
+		v66 := math.FMA(-(math.RoundToEven(float64(v58 * float64(0x1p-02)))), float64(4), v58)
+		v67 := (v66 + v60)
+		v68 := (v67 - v66)
+		v72 := ((v66 - (v67 - v68)) + (v60 - v68))
+		v73 := (v34 + uint64(0x34))
+		v74 := (v73 >> uint64(0x6))
+		v75 := (v73 & uint64(0x3f))
+		v82 := ((piBits[v74] << v75) | (piBits[(v74+uint64(0x1))] >> (uint64(0x40) - v75)))
+		v85 := math.Float64frombits(((v82 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v88 := float64((v85 - float64(0x1p+52)) * float64(0x1p-102))
+		v89 := float64(v32 * v88)
+		v91 := math.FMA(v32, v88, -(v89))
+		v92 := (v67 + v89)
+		v93 := (v92 - v67)
+		v97 := ((v67 - (v92 - v93)) + (v89 - v93))
+		v99 := math.FMA(v92, float64(1), float64(0x1.8p+52))
+		v102 := (v92 - (v99 - float64(0x1.8p+52)))
+		v103 := (v72 + v97)
+		v104 := (v103 - v72)
+		v109 := (v103 + v91)
+		v110 := (v109 - v103)
+		v115 := (((v72 - (v103 - v104)) + (v97 - v104)) + ((v103 - (v109 - v110)) + (v91 - v110)))
+		v117 := (v34 + uint64(0x68))
+		v118 := (v117 >> uint64(0x6))
+		v119 := (v117 & uint64(0x3f))
+		v126 := ((piBits[v118] << v119) | (piBits[(v118+uint64(0x1))] >> (uint64(0x40) - v119)))
+		v129 := math.Float64frombits(((v126 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v132 := float64((v129 - float64(0x1p+52)) * float64(0x1p-154))
+		v133 := float64(v32 * v132)
+		v136 := (v109 + v133)
+		v137 := (v136 - v109)
+		v144 := (v34 + uint64(0x9c))
+		v145 := (v144 >> uint64(0x6))
+		v146 := (v144 & uint64(0x3f))
+		v153 := ((piBits[v145] << v146) | (piBits[(v145+uint64(0x1))] >> (uint64(0x40) - v146)))
+		v156 := math.Float64frombits(((v153 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v160 := math.FMA(v32, float64((v156-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v32, v132, -(v133)))
+		v162 := (v102 + v136)
+		v163 := (v162 - v102)
+		v168 := (((v102 - (v162 - v163)) + (v136 - v163)) + ((v115 + ((v109 - (v136 - v137)) + (v133 - v137))) + v160))
+		v183 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v187 := math.Float64frombits(0x7ff8000000000001)
+		if v183 < math.Float64frombits(0x7ff0000000000000) {
+			v187 = float64((v162 + v168) * float64(0x1.921fb54442d18p+00))
 		}
-		v18, v19 = math.Float64bits(v98), v182
+		v19, v20 = math.Float64bits(v99), v187
 	}
-	v183 := float64(v19 * v19)
-	v184 := float64(v183 * v183)
-	v187 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v184, float64(-0x1.5555554908b7bp-03))
-	v190 := math.FMA(float64(0x1.6cb09872134b4p-19), v184, float64(0x1.11110724cc4eep-07))
-	v193 := math.FMA(v187, v183, math.FMA(v190, v184, float64(0x1.fffffffff63d7p-01)))
-	v197 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v184, float64(-0x1.6c16b29a8e243p-10))
-	v202 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v184, float64(0x1.555555441d96ap-05))
-	v205 := math.FMA(math.FMA(v197, v184, float64(-0x1.ffffffffe2ba2p-02)), v183, math.FMA(v202, v184, float64(0x1.ffffffffffdfcp-01)))
-	v210 := float64(v19 * v193)
-	if int64((v18 << uint64(0x3f))) < int64(uint64(0x0)) {
-		v210 = v205
+	v188 := float64(v20 * v20)
+	v189 := float64(v188 * v188)
+	v192 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v189, float64(-0x1.5555554908b7bp-03))
+	v195 := math.FMA(float64(0x1.6cb09872134b4p-19), v189, float64(0x1.11110724cc4eep-07))
+	v198 := math.FMA(v192, v188, math.FMA(v195, v189, float64(0x1.fffffffff63d7p-01)))
+	v200 := float64(v188 * v188)
+	v203 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v200, float64(-0x1.6c16b29a8e243p-10))
+	v208 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v200, float64(0x1.555555441d96ap-05))
+	v211 := math.FMA(math.FMA(v203, v200, float64(-0x1.ffffffffe2ba2p-02)), v188, math.FMA(v208, v200, float64(0x1.ffffffffffdfcp-01)))
+	v216 := float64(v20 * v198)
+	if int64((v19 << uint64(0x3f))) < int64(uint64(0x0)) {
+		v216 = v211
 	}
-	v217 := math.Float64bits(math.Float64frombits(((v18 & uint64(0x2)) << uint64(0x3e))))
-	return math.Float64frombits((math.Float64bits(v210) ^ v217))
+	v223 := math.Float64bits(math.Float64frombits(((v19 & uint64(0x2)) << uint64(0x3e))))
+	return math.Float64frombits((math.Float64bits(v216) ^ v223))
 }
 
 // Cos32 is the cosine of x radians, a float32, before the last rounding.
 func Cos32(x float64) float64 {
 	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
-	v6 := -(v3 - float64(0x1.8p+52))
-	v10 := math.FMA(v6, float64(0x1.1a62633145c07p-54), math.FMA(v6, float64(0x1.921fb54442d18p+00), x))
-	v15 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v17 := (float64(0x1p+30) < v15)
-	v18, v19 := math.Float64bits(v3), v10
-	if v17 {
-		v21 := float64(0x1p+31)
-		if v17 {
-			v21 = x
+	v4 := (v3 - float64(0x1.8p+52))
+	v11 := math.FMA(-(v4), float64(0x1.1a62633145c07p-54), math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x))
+	v16 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v18 := (float64(0x1p+30) < v16)
+	v19, v20 := math.Float64bits(v3), v11
+	if v18 {
+		v22 := float64(0x1p+31)
+		if v18 {
+			v22 = x
 		}
-		v22 := math.Float64bits(v21)
-		v31 := math.Float64frombits(((v22 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v33 := (((v22 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
-		v35 := (v33 + uint64(0x0))
-		v37 := (v35 >> uint64(0x6))
-		v39 := (v35 & uint64(0x3f))
-		v48 := ((piBits[v37] << v39) | (piBits[(v37+uint64(0x1))] >> (uint64(0x40) - v39)))
-		v52 := math.Float64frombits(((v48 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v56 := float64((v52 - float64(0x1p+52)) * float64(0x1p-50))
-		v57 := float64(v31 * v56)
-		v59 := math.FMA(v31, v56, -(v57))
-		v65 := math.FMA(-(math.RoundToEven(float64(v57 * float64(0x1p-02)))), float64(4), v57)
-		v66 := (v65 + v59)
-		v67 := (v66 - v65)
-		v71 := ((v65 - (v66 - v67)) + (v59 - v67))
-		v72 := (v33 + uint64(0x34))
-		v73 := (v72 >> uint64(0x6))
-		v74 := (v72 & uint64(0x3f))
-		v81 := ((piBits[v73] << v74) | (piBits[(v73+uint64(0x1))] >> (uint64(0x40) - v74)))
-		v84 := math.Float64frombits(((v81 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v87 := float64((v84 - float64(0x1p+52)) * float64(0x1p-102))
-		v88 := float64(v31 * v87)
-		v90 := math.FMA(v31, v87, -(v88))
-		v91 := (v66 + v88)
-		v92 := (v91 - v66)
-		v96 := ((v66 - (v91 - v92)) + (v88 - v92))
-		v98 := math.FMA(v91, float64(1), float64(0x1.8p+52))
-		v101 := (v91 - (v98 - float64(0x1.8p+52)))
-		v102 := (v71 + v96)
-		v103 := (v102 - v71)
-		v108 := (v102 + v90)
-		v109 := (v108 - v102)
-		v114 := (((v71 - (v102 - v103)) + (v96 - v103)) + ((v102 - (v108 - v109)) + (v90 - v109)))
-		v116 := (v33 + uint64(0x68))
-		v117 := (v116 >> uint64(0x6))
-		v118 := (v116 & uint64(0x3f))
-		v125 := ((piBits[v117] << v118) | (piBits[(v117+uint64(0x1))] >> (uint64(0x40) - v118)))
-		v128 := math.Float64frombits(((v125 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v131 := float64((v128 - float64(0x1p+52)) * float64(0x1p-154))
-		v132 := float64(v31 * v131)
-		v135 := (v108 + v132)
-		v136 := (v135 - v108)
-		v143 := (v33 + uint64(0x9c))
-		v144 := (v143 >> uint64(0x6))
-		v145 := (v143 & uint64(0x3f))
-		v152 := ((piBits[v144] << v145) | (piBits[(v144+uint64(0x1))] >> (uint64(0x40) - v145)))
-		v155 := math.Float64frombits(((v152 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v159 := math.FMA(v31, float64((v155-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v31, v131, -(v132)))
-		v161 := (v101 + v135)
-		v162 := (v161 - v101)
-		v167 := (((v101 - (v161 - v162)) + (v135 - v162)) + ((v114 + ((v108 - (v135 - v136)) + (v132 - v136))) + v159))
-		v182 := math.Float64frombits(0x7ff8000000000001)
-		if v15 < math.Float64frombits(0x7ff0000000000000) {
-			v182 = float64((v161 + v167) * float64(0x1.921fb54442d18p+00))
+		v23 := math.Float64bits(v22)
+		v32 := math.Float64frombits(((v23 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v34 := (((v23 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v36 := (v34 + uint64(0x0))
+		v38 := (v36 >> uint64(0x6))
+		v40 := (v36 & uint64(0x3f))
+		v49 := ((piBits[v38] << v40) | (piBits[(v38+uint64(0x1))] >> (uint64(0x40) - v40)))
+		v53 := math.Float64frombits(((v49 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v57 := float64((v53 - float64(0x1p+52)) * float64(0x1p-50))
+		v58 := float64(v32 * v57)
+		v60 := math.FMA(v32, v57, -(v58))
+		v66 := math.FMA(-(math.RoundToEven(float64(v58 * float64(0x1p-02)))), float64(4), v58)
+		v67 := (v66 + v60)
+		v68 := (v67 - v66)
+		v72 := ((v66 - (v67 - v68)) + (v60 - v68))
+		v73 := (v34 + uint64(0x34))
+		v74 := (v73 >> uint64(0x6))
+		v75 := (v73 & uint64(0x3f))
+		v82 := ((piBits[v74] << v75) | (piBits[(v74+uint64(0x1))] >> (uint64(0x40) - v75)))
+		v85 := math.Float64frombits(((v82 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v88 := float64((v85 - float64(0x1p+52)) * float64(0x1p-102))
+		v89 := float64(v32 * v88)
+		v91 := math.FMA(v32, v88, -(v89))
+		v92 := (v67 + v89)
+		v93 := (v92 - v67)
+		v97 := ((v67 - (v92 - v93)) + (v89 - v93))
+		v99 := math.FMA(v92, float64(1), float64(0x1.8p+52))
+		v102 := (v92 - (v99 - float64(0x1.8p+52)))
+		v103 := (v72 + v97)
+		v104 := (v103 - v72)
+		v109 := (v103 + v91)
+		v110 := (v109 - v103)
+		v115 := (((v72 - (v103 - v104)) + (v97 - v104)) + ((v103 - (v109 - v110)) + (v91 - v110)))
+		v117 := (v34 + uint64(0x68))
+		v118 := (v117 >> uint64(0x6))
+		v119 := (v117 & uint64(0x3f))
+		v126 := ((piBits[v118] << v119) | (piBits[(v118+uint64(0x1))] >> (uint64(0x40) - v119)))
+		v129 := math.Float64frombits(((v126 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v132 := float64((v129 - float64(0x1p+52)) * float64(0x1p-154))
+		v133 := float64(v32 * v132)
+		v136 := (v109 + v133)
+		v137 := (v136 - v109)
+		v144 := (v34 + uint64(0x9c))
+		v145 := (v144 >> uint64(0x6))
+		v146 := (v144 & uint64(0x3f))
+		v153 := ((piBits[v145] << v146) | (piBits[(v145+uint64(0x1))] >> (uint64(0x40) - v146)))
+		v156 := math.Float64frombits(((v153 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v160 := math.FMA(v32, float64((v156-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v32, v132, -(v133)))
+		v162 := (v102 + v136)
+		v163 := (v162 - v102)
+		v168 := (((v102 - (v162 - v163)) + (v136 - v163)) + ((v115 + ((v109 - (v136 - v137)) + (v133 - v137))) + v160))
+		v183 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v187 := math.Float64frombits(0x7ff8000000000001)
+		if v183 < math.Float64frombits(0x7ff0000000000000) {
+			v187 = float64((v162 + v168) * float64(0x1.921fb54442d18p+00))
 		}
-		v18, v19 = math.Float64bits(v98), v182
+		v19, v20 = math.Float64bits(v99), v187
 	}
-	v184 := (v18 + uint64(0x1))
-	v185 := float64(v19 * v19)
-	v186 := float64(v185 * v185)
-	v189 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v186, float64(-0x1.5555554908b7bp-03))
-	v192 := math.FMA(float64(0x1.6cb09872134b4p-19), v186, float64(0x1.11110724cc4eep-07))
-	v195 := math.FMA(v189, v185, math.FMA(v192, v186, float64(0x1.fffffffff63d7p-01)))
-	v199 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v186, float64(-0x1.6c16b29a8e243p-10))
-	v204 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v186, float64(0x1.555555441d96ap-05))
-	v207 := math.FMA(math.FMA(v199, v186, float64(-0x1.ffffffffe2ba2p-02)), v185, math.FMA(v204, v186, float64(0x1.ffffffffffdfcp-01)))
-	v212 := float64(v19 * v195)
-	if int64((v184 << uint64(0x3f))) < int64(uint64(0x0)) {
-		v212 = v207
+	v189 := (v19 + uint64(0x1))
+	v190 := float64(v20 * v20)
+	v191 := float64(v190 * v190)
+	v194 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v191, float64(-0x1.5555554908b7bp-03))
+	v197 := math.FMA(float64(0x1.6cb09872134b4p-19), v191, float64(0x1.11110724cc4eep-07))
+	v200 := math.FMA(v194, v190, math.FMA(v197, v191, float64(0x1.fffffffff63d7p-01)))
+	v202 := float64(v190 * v190)
+	v205 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v202, float64(-0x1.6c16b29a8e243p-10))
+	v210 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v202, float64(0x1.555555441d96ap-05))
+	v213 := math.FMA(math.FMA(v205, v202, float64(-0x1.ffffffffe2ba2p-02)), v190, math.FMA(v210, v202, float64(0x1.ffffffffffdfcp-01)))
+	v218 := float64(v20 * v200)
+	if int64((v189 << uint64(0x3f))) < int64(uint64(0x0)) {
+		v218 = v213
 	}
-	v219 := math.Float64bits(math.Float64frombits(((v184 & uint64(0x2)) << uint64(0x3e))))
-	return math.Float64frombits((math.Float64bits(v212) ^ v219))
+	v225 := math.Float64bits(math.Float64frombits(((v189 & uint64(0x2)) << uint64(0x3e))))
+	return math.Float64frombits((math.Float64bits(v218) ^ v225))
 }
 
 // Tan32 is the tangent of x radians, a float32, before the last rounding.
 func Tan32(x float64) float64 {
 	v3 := math.FMA(x, float64(0x1.45f306dc9c883p-01), float64(0x1.8p+52))
-	v6 := -(v3 - float64(0x1.8p+52))
-	v10 := math.FMA(v6, float64(0x1.1a62633145c07p-54), math.FMA(v6, float64(0x1.921fb54442d18p+00), x))
-	v15 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v17 := (float64(0x1p+30) < v15)
-	v18, v19 := math.Float64bits(v3), v10
-	if v17 {
-		v21 := float64(0x1p+31)
-		if v17 {
-			v21 = x
+	v4 := (v3 - float64(0x1.8p+52))
+	v11 := math.FMA(-(v4), float64(0x1.1a62633145c07p-54), math.FMA(-(v4), float64(0x1.921fb54442d18p+00), x))
+	v16 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v18 := (float64(0x1p+30) < v16)
+	v19, v20 := math.Float64bits(v3), v11
+	if v18 {
+		v22 := float64(0x1p+31)
+		if v18 {
+			v22 = x
 		}
-		v22 := math.Float64bits(v21)
-		v31 := math.Float64frombits(((v22 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
-		v33 := (((v22 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
-		v35 := (v33 + uint64(0x0))
-		v37 := (v35 >> uint64(0x6))
-		v39 := (v35 & uint64(0x3f))
-		v48 := ((piBits[v37] << v39) | (piBits[(v37+uint64(0x1))] >> (uint64(0x40) - v39)))
-		v52 := math.Float64frombits(((v48 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v56 := float64((v52 - float64(0x1p+52)) * float64(0x1p-50))
-		v57 := float64(v31 * v56)
-		v59 := math.FMA(v31, v56, -(v57))
-		v65 := math.FMA(-(math.RoundToEven(float64(v57 * float64(0x1p-02)))), float64(4), v57)
-		v66 := (v65 + v59)
-		v67 := (v66 - v65)
-		v71 := ((v65 - (v66 - v67)) + (v59 - v67))
-		v72 := (v33 + uint64(0x34))
-		v73 := (v72 >> uint64(0x6))
-		v74 := (v72 & uint64(0x3f))
-		v81 := ((piBits[v73] << v74) | (piBits[(v73+uint64(0x1))] >> (uint64(0x40) - v74)))
-		v84 := math.Float64frombits(((v81 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v87 := float64((v84 - float64(0x1p+52)) * float64(0x1p-102))
-		v88 := float64(v31 * v87)
-		v90 := math.FMA(v31, v87, -(v88))
-		v91 := (v66 + v88)
-		v92 := (v91 - v66)
-		v96 := ((v66 - (v91 - v92)) + (v88 - v92))
-		v98 := math.FMA(v91, float64(1), float64(0x1.8p+52))
-		v101 := (v91 - (v98 - float64(0x1.8p+52)))
-		v102 := (v71 + v96)
-		v103 := (v102 - v71)
-		v108 := (v102 + v90)
-		v109 := (v108 - v102)
-		v114 := (((v71 - (v102 - v103)) + (v96 - v103)) + ((v102 - (v108 - v109)) + (v90 - v109)))
-		v116 := (v33 + uint64(0x68))
-		v117 := (v116 >> uint64(0x6))
-		v118 := (v116 & uint64(0x3f))
-		v125 := ((piBits[v117] << v118) | (piBits[(v117+uint64(0x1))] >> (uint64(0x40) - v118)))
-		v128 := math.Float64frombits(((v125 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v131 := float64((v128 - float64(0x1p+52)) * float64(0x1p-154))
-		v132 := float64(v31 * v131)
-		v135 := (v108 + v132)
-		v136 := (v135 - v108)
-		v143 := (v33 + uint64(0x9c))
-		v144 := (v143 >> uint64(0x6))
-		v145 := (v143 & uint64(0x3f))
-		v152 := ((piBits[v144] << v145) | (piBits[(v144+uint64(0x1))] >> (uint64(0x40) - v145)))
-		v155 := math.Float64frombits(((v152 >> uint64(0xc)) | uint64(0x4330000000000000)))
-		v159 := math.FMA(v31, float64((v155-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v31, v131, -(v132)))
-		v161 := (v101 + v135)
-		v162 := (v161 - v101)
-		v167 := (((v101 - (v161 - v162)) + (v135 - v162)) + ((v114 + ((v108 - (v135 - v136)) + (v132 - v136))) + v159))
-		v182 := math.Float64frombits(0x7ff8000000000001)
-		if v15 < math.Float64frombits(0x7ff0000000000000) {
-			v182 = float64((v161 + v167) * float64(0x1.921fb54442d18p+00))
+		v23 := math.Float64bits(v22)
+		v32 := math.Float64frombits(((v23 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v34 := (((v23 >> uint64(0x34)) & uint64(0x7ff)) - uint64(0x3f5))
+		v36 := (v34 + uint64(0x0))
+		v38 := (v36 >> uint64(0x6))
+		v40 := (v36 & uint64(0x3f))
+		v49 := ((piBits[v38] << v40) | (piBits[(v38+uint64(0x1))] >> (uint64(0x40) - v40)))
+		v53 := math.Float64frombits(((v49 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v57 := float64((v53 - float64(0x1p+52)) * float64(0x1p-50))
+		v58 := float64(v32 * v57)
+		v60 := math.FMA(v32, v57, -(v58))
+		v66 := math.FMA(-(math.RoundToEven(float64(v58 * float64(0x1p-02)))), float64(4), v58)
+		v67 := (v66 + v60)
+		v68 := (v67 - v66)
+		v72 := ((v66 - (v67 - v68)) + (v60 - v68))
+		v73 := (v34 + uint64(0x34))
+		v74 := (v73 >> uint64(0x6))
+		v75 := (v73 & uint64(0x3f))
+		v82 := ((piBits[v74] << v75) | (piBits[(v74+uint64(0x1))] >> (uint64(0x40) - v75)))
+		v85 := math.Float64frombits(((v82 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v88 := float64((v85 - float64(0x1p+52)) * float64(0x1p-102))
+		v89 := float64(v32 * v88)
+		v91 := math.FMA(v32, v88, -(v89))
+		v92 := (v67 + v89)
+		v93 := (v92 - v67)
+		v97 := ((v67 - (v92 - v93)) + (v89 - v93))
+		v99 := math.FMA(v92, float64(1), float64(0x1.8p+52))
+		v102 := (v92 - (v99 - float64(0x1.8p+52)))
+		v103 := (v72 + v97)
+		v104 := (v103 - v72)
+		v109 := (v103 + v91)
+		v110 := (v109 - v103)
+		v115 := (((v72 - (v103 - v104)) + (v97 - v104)) + ((v103 - (v109 - v110)) + (v91 - v110)))
+		v117 := (v34 + uint64(0x68))
+		v118 := (v117 >> uint64(0x6))
+		v119 := (v117 & uint64(0x3f))
+		v126 := ((piBits[v118] << v119) | (piBits[(v118+uint64(0x1))] >> (uint64(0x40) - v119)))
+		v129 := math.Float64frombits(((v126 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v132 := float64((v129 - float64(0x1p+52)) * float64(0x1p-154))
+		v133 := float64(v32 * v132)
+		v136 := (v109 + v133)
+		v137 := (v136 - v109)
+		v144 := (v34 + uint64(0x9c))
+		v145 := (v144 >> uint64(0x6))
+		v146 := (v144 & uint64(0x3f))
+		v153 := ((piBits[v145] << v146) | (piBits[(v145+uint64(0x1))] >> (uint64(0x40) - v146)))
+		v156 := math.Float64frombits(((v153 >> uint64(0xc)) | uint64(0x4330000000000000)))
+		v160 := math.FMA(v32, float64((v156-float64(0x1p+52))*float64(0x1p-206)), math.FMA(v32, v132, -(v133)))
+		v162 := (v102 + v136)
+		v163 := (v162 - v102)
+		v168 := (((v102 - (v162 - v163)) + (v136 - v163)) + ((v115 + ((v109 - (v136 - v137)) + (v133 - v137))) + v160))
+		v183 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v187 := math.Float64frombits(0x7ff8000000000001)
+		if v183 < math.Float64frombits(0x7ff0000000000000) {
+			v187 = float64((v162 + v168) * float64(0x1.921fb54442d18p+00))
 		}
-		v18, v19 = math.Float64bits(v98), v182
+		v19, v20 = math.Float64bits(v99), v187
 	}
-	v183 := float64(v19 * v19)
-	v184 := float64(v183 * v183)
-	v187 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v184, float64(-0x1.5555554908b7bp-03))
-	v190 := math.FMA(float64(0x1.6cb09872134b4p-19), v184, float64(0x1.11110724cc4eep-07))
-	v193 := math.FMA(v187, v183, math.FMA(v190, v184, float64(0x1.fffffffff63d7p-01)))
-	v194 := float64(v19 * v193)
-	v197 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v184, float64(-0x1.6c16b29a8e243p-10))
-	v202 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v184, float64(0x1.555555441d96ap-05))
-	v205 := math.FMA(math.FMA(v197, v184, float64(-0x1.ffffffffe2ba2p-02)), v183, math.FMA(v202, v184, float64(0x1.ffffffffffdfcp-01)))
-	v207 := (v18 << uint64(0x3f))
-	v209 := (int64(v207) < int64(uint64(0x0)))
-	v210 := v194
-	if v209 {
-		v210 = v205
+	v188 := float64(v20 * v20)
+	v189 := float64(v188 * v188)
+	v192 := math.FMA(float64(-0x1.a00ecaed5eb2bp-13), v189, float64(-0x1.5555554908b7bp-03))
+	v195 := math.FMA(float64(0x1.6cb09872134b4p-19), v189, float64(0x1.11110724cc4eep-07))
+	v198 := math.FMA(v192, v188, math.FMA(v195, v189, float64(0x1.fffffffff63d7p-01)))
+	v199 := float64(v20 * v198)
+	v200 := float64(v188 * v188)
+	v203 := math.FMA(float64(-0x1.23c066c36b9d8p-22), v200, float64(-0x1.6c16b29a8e243p-10))
+	v208 := math.FMA(float64(0x1.a00e78b8cd4c7p-16), v200, float64(0x1.555555441d96ap-05))
+	v211 := math.FMA(math.FMA(v203, v200, float64(-0x1.ffffffffe2ba2p-02)), v188, math.FMA(v208, v200, float64(0x1.ffffffffffdfcp-01)))
+	v215 := (int64((v19 << uint64(0x3f))) < int64(uint64(0x0)))
+	v216 := v199
+	if v215 {
+		v216 = v211
 	}
-	v211 := v205
-	if v209 {
-		v211 = v194
+	v217 := v211
+	if v215 {
+		v217 = v199
 	}
-	v216 := (math.Float64bits((v210 / v211)) ^ math.Float64bits(math.Float64frombits(v207)))
-	return math.Float64frombits(v216)
+	v223 := (math.Float64bits((v216 / v217)) ^ math.Float64bits(math.Float64frombits((v19 << uint64(0x3f)))))
+	return math.Float64frombits(v223)
 }
 
 // Asin32 is the angle whose sine is x, a float32, before the last rounding.
 func Asin32(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v7 := (float64(0x1p-01) < v5)
 	v12 := float64(x * x)
 	if v7 {
@@ -2118,8 +2113,8 @@ func Asin32(x float64) float64 {
 		v37 = float64(0x1.921fb54442d18p+00)
 	}
 	v38 := math.FMA(v34, math.FMA(float64(v14*v12), math.FMA(v23, v12, v30), v14), v37)
-	v42 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	return math.Float64frombits((math.Float64bits(v38) | v42))
+	v43 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	return math.Float64frombits((math.Float64bits(v38) | v43))
 }
 
 // Acos32 is the angle whose cosine is x, a float32, before the last rounding.
@@ -2166,8 +2161,7 @@ func Acos32(x float64) float64 {
 
 // Atan32 is the angle whose tangent is x, a float32, before the last rounding.
 func Atan32(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v8 := v5
 	if float64(0x1p+60) < v5 {
 		v8 = float64(0x1p+60)
@@ -2198,9 +2192,9 @@ func Atan32(x float64) float64 {
 	if v12 {
 		v42 = float64(1)
 	}
-	v48 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-	v49 := (math.Float64bits(math.FMA(v42, float64(0x1.921fb54442d18p+00), v40)) | v48)
-	return math.Float64frombits(v49)
+	v49 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v50 := (math.Float64bits(math.FMA(v42, float64(0x1.921fb54442d18p+00), v40)) | v49)
+	return math.Float64frombits(v50)
 }
 
 // Cbrt32 is the cube root of x, a float32, before the last rounding.
@@ -2224,13 +2218,12 @@ func Cbrt32(x float64) float64 {
 
 // Pow32 is x to the power y, float32 both, before the last rounding.
 func Pow32(x, y float64) float64 {
-	v2 := math.Float64bits(y)
+	v7 := (math.Float64frombits((math.Float64bits(y) << uint64(0xd))) == float64(0))
 	v8 := float64(x * x)
 	v10, v11 := v8, float64(1)
-	if math.Float64frombits((v2 << uint64(0xd))) == float64(0) {
-		v13 := (y == float64(2))
+	if v7 {
 		v15 := float64(v8 * x)
-		if v13 {
+		if y == float64(2) {
 			v15 = v8
 		}
 		v21 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits((y - float64(1)))))
@@ -2244,9 +2237,8 @@ func Pow32(x, y float64) float64 {
 			}
 			v24 = v29
 		}
-		v31 := (y == float64(-1))
 		v32 := v24
-		if v31 {
+		if y == float64(-1) {
 			v32 = (float64(1) / x)
 		}
 		v35 := float64(0)
@@ -2257,272 +2249,270 @@ func Pow32(x, y float64) float64 {
 		if v23 {
 			v36 = v35
 		}
-		v37 := v36
-		if v13 {
-			v37 = float64(0)
+		v38 := v36
+		if y == float64(2) {
+			v38 = float64(0)
 		}
-		v40 := v37
+		v41 := v38
 		if y == float64(3) {
-			v40 = float64(0)
-		}
-		v41 := v40
-		if v31 {
 			v41 = float64(0)
 		}
-		v10, v11 = v32, v41
+		v43 := v41
+		if y == float64(-1) {
+			v43 = float64(0)
+		}
+		v10, v11 = v32, v43
 	}
-	v43 := ^uint64(0x8000000000000000)
-	v45 := math.Float64frombits((v43 & v2))
-	v48 := float64(0)
-	if v45 < float64(16) {
-		v48 = v11
+	v48 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v51 := float64(0)
+	if v48 < float64(16) {
+		v51 = v11
 	}
-	v49 := (y + y)
-	v52 := float64(0)
-	if math.RoundToEven(v49) == v49 {
-		v52 = v48
+	v52 := (y + y)
+	v55 := float64(0)
+	if math.RoundToEven(v52) == v52 {
+		v55 = v51
 	}
-	v54, v55 := v10, v11
-	if v52 == float64(1) {
-		v56 := math.Floor(v45)
-		v59 := math.Float64bits((v56 + float64(0x1p+52)))
-		v61 := x
-		if v56 < float64(1) {
-			v61 = float64(1)
-		}
-		v64, v65 := v61, float64(0)
-		if float64(7) < v56 {
-			v66 := float64(v61 * v61)
-			v71, v72 := v66, float64(0)
-			if int64(uint64(0x0)) < int64((v59 & uint64(0x4))) {
-				v71, v72 = float64(v66*x), float64(0)
-			}
-			v64, v65 = v71, v72
-		}
-		v76, v77 := v64, v65
-		if float64(3) < v56 {
-			v78 := float64(v64 * v64)
-			v83, v84 := v78, v65
-			if int64(uint64(0x0)) < int64((v59 & uint64(0x2))) {
-				v83, v84 = float64(v78*x), v65
-			}
-			v76, v77 = v83, v84
-		}
-		v87, v88 := v76, v77
-		if float64(1) < v56 {
-			v89 := float64(v76 * v76)
-			v94, v95 := v89, v77
-			if int64(uint64(0x0)) < int64((v59 & uint64(0x1))) {
-				v94, v95 = float64(v89*x), v77
-			}
-			v87, v88 = v94, v95
-		}
-		v98, v99 := v87, v88
-		if v56 < v45 {
-			v98, v99 = float64(v87*math.Sqrt(x)), v88
-		}
-		v103, v104 := v98, v99
-		if y < float64(0) {
-			v103, v104 = (float64(1) / v98), v99
-		}
-		v108 := math.Float64frombits((v43 & math.Float64bits(v103)))
-		v113 := float64(1)
-		if float64(0x1p-480) < v108 {
-			v113 = float64(0)
-		}
-		v114 := float64(1)
-		if v108 < float64(0x1p+480) {
-			v114 = v113
-		}
-		v54, v55 = (v103 + v104), v114
-	}
-	v117 := v54
+	v57, v58 := v10, v11
 	if v55 == float64(1) {
-		v118 := math.Float64bits(x)
-		v123 := ((v118 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v118))
-		v127 := math.Float64frombits((v43 & v118))
-		v128 := math.Float64bits(v127)
-		v130 := (v128 + uint64(0x9800000000000))
-		v132 := (v130 >> uint64(0x34))
-		v139 := math.Float64frombits(((v128 - (v132 << uint64(0x34))) + uint64(0x3ff0000000000000)))
-		v144 := (math.Float64frombits((v132 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-		v146 := ((v130 >> uint64(0x30)) & uint64(0xf))
-		v149 := math.FMA(v139, math.Float64frombits(logBins32Inverse[v146]), -(float64(1)))
-		v152 := float64(math.Float64frombits(logBins32[v146]) * float64(0x1.71547652b82fep+00))
-		v155 := float64(v149 * v149)
-		v158 := math.FMA(float64(-0x1.ecd45d9db1bd9p-03), v155, float64(-0x1.715472406013ap-02))
-		v163 := math.FMA(float64(0x1.9d33f944e3e8bp-03), v155, float64(0x1.2777ce76f9308p-02))
-		v167 := math.FMA(math.FMA(v163, v155, float64(0x1.ec709db4a871ep-02)), v155, float64(0x1.71547652b8379p+00))
-		v168 := math.FMA(math.FMA(v158, v155, float64(-0x1.71547652c3badp-01)), v149, v167)
-		v170 := float64(y * math.FMA(v149, v168, (v144+v152)))
-		v173 := v170
-		if float64(200) < v170 {
-			v173 = float64(200)
+		v62 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+		v63 := math.Floor(v62)
+		v66 := math.Float64bits((v63 + float64(0x1p+52)))
+		v68 := x
+		if v63 < float64(1) {
+			v68 = float64(1)
 		}
-		v176 := v173
-		if v173 < float64(-200) {
-			v176 = float64(-200)
+		v71, v72 := v68, float64(0)
+		if float64(7) < v63 {
+			v73 := float64(v68 * v68)
+			v78, v79 := v73, float64(0)
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x4))) {
+				v78, v79 = float64(v73*x), float64(0)
+			}
+			v71, v72 = v78, v79
 		}
-		v178 := math.FMA(v176, float64(1), float64(0x1.8p+52))
-		v184 := math.Float64frombits(((math.Float64bits(v178) + uint64(0x3ff)) << uint64(0x34)))
-		v187 := float64((v176 - (v178 - float64(0x1.8p+52))) * float64(0x1.62e42fefa39efp-01))
-		v188 := float64(v187 * v187)
-		v191 := math.FMA(float64(0x1.a136e5a92400ep-16), v188, float64(0x1.6c166bc75e823p-10))
-		v195 := math.FMA(math.FMA(v191, v188, float64(0x1.55555565ce931p-05)), v188, float64(0x1.fffffffffe051p-02))
-		v198 := math.FMA(float64(0x1.a17e35818933cp-13), v188, float64(0x1.1110a5fa2e975p-07))
-		v202 := math.FMA(math.FMA(v198, v188, float64(0x1.5555557e88376p-03)), v188, float64(0x1.fffffffff6187p-01))
-		v205 := math.FMA(v184, float64(v187*math.FMA(v195, v187, v202)), v184)
-		v206 := v205
-		if int64(v123) < int64(uint64(0x0)) {
-			v210 := v205
-			if v127 == float64(1) {
-				v210 = float64(1)
+		v83, v84 := v71, v72
+		if float64(3) < v63 {
+			v85 := float64(v71 * v71)
+			v90, v91 := v85, v72
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x2))) {
+				v90, v91 = float64(v85*x), v72
 			}
-			v211 := v205
-			if v45 == math.Float64frombits(0x7ff0000000000000) {
-				v211 = v210
+			v83, v84 = v90, v91
+		}
+		v94, v95 := v83, v84
+		if float64(1) < v63 {
+			v96 := float64(v83 * v83)
+			v101, v102 := v96, v84
+			if int64(uint64(0x0)) < int64((v66 & uint64(0x1))) {
+				v101, v102 = float64(v96*x), v84
 			}
-			v213 := (y < float64(0))
-			v214 := float64(0)
-			if v213 {
-				v214 = math.Float64frombits(0x7ff0000000000000)
+			v94, v95 = v101, v102
+		}
+		v105, v106 := v94, v95
+		if v63 < v62 {
+			v105, v106 = float64(v94*math.Sqrt(x)), v95
+		}
+		v110, v111 := v105, v106
+		if y < float64(0) {
+			v110, v111 = (float64(1) / v105), v106
+		}
+		v116 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v110)))
+		v121 := float64(1)
+		if float64(0x1p-480) < v116 {
+			v121 = float64(0)
+		}
+		v122 := float64(1)
+		if v116 < float64(0x1p+480) {
+			v122 = v121
+		}
+		v57, v58 = (v110 + v111), v122
+	}
+	v125 := v57
+	if v58 == float64(1) {
+		v126 := math.Float64bits(x)
+		v131 := ((v126 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v126))
+		v137 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v138 := math.Float64bits(v137)
+		v140 := (v138 + uint64(0x9800000000000))
+		v142 := (v140 >> uint64(0x34))
+		v144 := (v140 >> uint64(0x30))
+		v149 := math.Float64frombits(((v138 - (v142 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v154 := (math.Float64frombits((v142 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+		v159 := math.FMA(v149, math.Float64frombits(logBins32Inverse[(v144&uint64(0xf))]), -(float64(1)))
+		v163 := float64(math.Float64frombits(logBins32[(v144&uint64(0xf))]) * float64(0x1.71547652b82fep+00))
+		v166 := float64(v159 * v159)
+		v169 := math.FMA(float64(-0x1.ecd45d9db1bd9p-03), v166, float64(-0x1.715472406013ap-02))
+		v174 := math.FMA(float64(0x1.9d33f944e3e8bp-03), v166, float64(0x1.2777ce76f9308p-02))
+		v178 := math.FMA(math.FMA(v174, v166, float64(0x1.ec709db4a871ep-02)), v166, float64(0x1.71547652b8379p+00))
+		v179 := math.FMA(math.FMA(v169, v166, float64(-0x1.71547652c3badp-01)), v159, v178)
+		v181 := float64(y * math.FMA(v159, v179, (v154+v163)))
+		v184 := v181
+		if float64(200) < v181 {
+			v184 = float64(200)
+		}
+		v187 := v184
+		if v184 < float64(-200) {
+			v187 = float64(-200)
+		}
+		v189 := math.FMA(v187, float64(1), float64(0x1.8p+52))
+		v195 := math.Float64frombits(((math.Float64bits(v189) + uint64(0x3ff)) << uint64(0x34)))
+		v198 := float64((v187 - (v189 - float64(0x1.8p+52))) * float64(0x1.62e42fefa39efp-01))
+		v199 := float64(v198 * v198)
+		v202 := math.FMA(float64(0x1.a136e5a92400ep-16), v199, float64(0x1.6c166bc75e823p-10))
+		v206 := math.FMA(math.FMA(v202, v199, float64(0x1.55555565ce931p-05)), v199, float64(0x1.fffffffffe051p-02))
+		v209 := math.FMA(float64(0x1.a17e35818933cp-13), v199, float64(0x1.1110a5fa2e975p-07))
+		v213 := math.FMA(math.FMA(v209, v199, float64(0x1.5555557e88376p-03)), v199, float64(0x1.fffffffff6187p-01))
+		v216 := math.FMA(v195, float64(v198*math.FMA(v206, v198, v213)), v195)
+		v217 := v216
+		if int64(v131) < int64(uint64(0x0)) {
+			v221 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+			v225 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v229 := v216
+			if v221 == float64(1) {
+				v229 = float64(1)
 			}
-			v215 := v211
-			if v127 == float64(0) {
-				v215 = v214
-			}
-			v217 := math.Float64frombits(0x7ff0000000000000)
-			if v213 {
-				v217 = float64(0)
-			}
-			v218 := v215
-			if v127 == math.Float64frombits(0x7ff0000000000000) {
-				v218 = v217
-			}
-			v220 := (math.RoundToEven(y) == y)
-			v222 := float64(y * float64(0x1p-01))
-			v227 := float64(0)
-			if v220 {
-				v227 = math.Float64frombits((v118 & uint64(0x8000000000000000)))
-			}
-			v228 := v227
-			if math.RoundToEven(v222) == v222 {
-				v228 = float64(0)
-			}
-			v232 := math.Float64frombits(0x7ff8000000000001)
-			if v220 {
-				v232 = float64(0)
+			v230 := v216
+			if v225 == math.Float64frombits(0x7ff0000000000000) {
+				v230 = v229
 			}
 			v233 := float64(0)
+			if y < float64(0) {
+				v233 = math.Float64frombits(0x7ff0000000000000)
+			}
+			v234 := v230
+			if v221 == float64(0) {
+				v234 = v233
+			}
+			v237 := math.Float64frombits(0x7ff0000000000000)
+			if y < float64(0) {
+				v237 = float64(0)
+			}
+			v238 := v234
+			if v221 == math.Float64frombits(0x7ff0000000000000) {
+				v238 = v237
+			}
+			v240 := (math.RoundToEven(y) == y)
+			v242 := float64(y * float64(0x1p-01))
+			v248 := float64(0)
+			if v240 {
+				v248 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
+			}
+			v249 := v248
+			if math.RoundToEven(v242) == v242 {
+				v249 = float64(0)
+			}
+			v253 := math.Float64frombits(0x7ff8000000000001)
+			if v240 {
+				v253 = float64(0)
+			}
+			v254 := float64(0)
 			if math.Float64frombits(0xfff0000000000000) < x {
-				v233 = v232
+				v254 = v253
 			}
-			v239 := v228
+			v260 := v249
 			if x < float64(0) {
-				v239 = math.Float64frombits((math.Float64bits(v233) | math.Float64bits(v228)))
+				v260 = math.Float64frombits((math.Float64bits(v254) | math.Float64bits(v249)))
 			}
-			v246 := y
+			v267 := y
 			if y == y {
-				v246 = math.Float64frombits((math.Float64bits(v218) | math.Float64bits(v239)))
+				v267 = math.Float64frombits((math.Float64bits(v238) | math.Float64bits(v260)))
 			}
-			v247 := x
+			v268 := x
 			if x == x {
-				v247 = v246
+				v268 = v267
 			}
-			v249 := v247
+			v270 := v268
 			if y == float64(0) {
-				v249 = float64(1)
+				v270 = float64(1)
 			}
-			v206 = v249
+			v217 = v270
 		}
-		v251 := v206
+		v272 := v217
 		if x == float64(1) {
-			v251 = float64(1)
+			v272 = float64(1)
 		}
-		v117 = v251
+		v125 = v272
 	}
-	return v117
+	return v125
 }
 
 // Atan232 is the angle of the point (y, x), float32 both, before the last rounding.
 func Atan232(x, y float64) float64 {
-	v3 := ^uint64(0x8000000000000000)
-	v4 := math.Float64bits(x)
-	v6 := math.Float64frombits((v3 & v4))
-	v7 := math.Float64bits(y)
-	v9 := math.Float64frombits((v3 & v7))
-	v10 := (v9 < v6)
-	v12 := v9
-	if v6 < v9 {
-		v12 = v6
-	}
-	v13 := v9
-	if v10 {
+	v6 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v10 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+	v11 := (v10 < v6)
+	v13 := v10
+	if v6 < v10 {
 		v13 = v6
 	}
-	v15 := (v13 == math.Float64frombits(0x7ff0000000000000))
-	v19 := float64(0)
-	if v12 == math.Float64frombits(0x7ff0000000000000) {
-		v19 = float64(1)
+	v14 := v10
+	if v11 {
+		v14 = v6
 	}
-	v20 := v12
-	if v15 {
-		v20 = v19
+	v16 := (v14 == math.Float64frombits(0x7ff0000000000000))
+	v20 := float64(0)
+	if v13 == math.Float64frombits(0x7ff0000000000000) {
+		v20 = float64(1)
 	}
 	v21 := v13
-	if v15 {
-		v21 = float64(1)
+	if v16 {
+		v21 = v20
 	}
-	v23 := v21
-	if v21 == float64(0) {
-		v23 = float64(1)
+	v22 := v14
+	if v16 {
+		v22 = float64(1)
 	}
-	v26 := (float64(v23*float64(0x1p-01)) < v20)
-	v28 := v20
-	if v26 {
-		v28 = (v20 - v23)
+	v24 := v22
+	if v22 == float64(0) {
+		v24 = float64(1)
 	}
-	v30 := v23
-	if v26 {
-		v30 = (v23 + v20)
+	v27 := (float64(v24*float64(0x1p-01)) < v21)
+	v29 := v21
+	if v27 {
+		v29 = (v21 - v24)
 	}
-	v31 := (v28 / v30)
-	v32 := float64(v31 * v31)
+	v31 := v24
+	if v27 {
+		v31 = (v24 + v21)
+	}
+	v32 := (v29 / v31)
 	v33 := float64(v32 * v32)
-	v36 := math.FMA(float64(-0x1.b1e5b15480526p-05), v33, float64(-0x1.7291e002acd22p-04))
-	v40 := math.FMA(math.FMA(v36, v33, float64(-0x1.24915f6354e41p-03)), v33, float64(-0x1.5555554ea40b7p-02))
-	v43 := math.FMA(float64(0x1.7dba3c0fdbc9dp-06), v33, float64(0x1.2e343c1b17afcp-04))
-	v47 := math.FMA(math.FMA(v43, v33, float64(0x1.c6f60c47b33ddp-04)), v33, float64(0x1.999993fbd3b61p-03))
-	v51 := float64(v31 * math.FMA(v40, v32, math.FMA(v47, v33, float64(0x1.fffffffffeae1p-01))))
-	v52 := float64(0)
-	if v26 {
-		v52 = float64(1)
+	v34 := float64(v33 * v33)
+	v37 := math.FMA(float64(-0x1.b1e5b15480526p-05), v34, float64(-0x1.7291e002acd22p-04))
+	v41 := math.FMA(math.FMA(v37, v34, float64(-0x1.24915f6354e41p-03)), v34, float64(-0x1.5555554ea40b7p-02))
+	v44 := math.FMA(float64(0x1.7dba3c0fdbc9dp-06), v34, float64(0x1.2e343c1b17afcp-04))
+	v48 := math.FMA(math.FMA(v44, v34, float64(0x1.c6f60c47b33ddp-04)), v34, float64(0x1.999993fbd3b61p-03))
+	v52 := float64(v32 * math.FMA(v41, v33, math.FMA(v48, v34, float64(0x1.fffffffffeae1p-01))))
+	v53 := float64(0)
+	if v27 {
+		v53 = float64(1)
 	}
-	v55 := v52
-	if v10 {
-		v55 = (float64(2) - v52)
+	v56 := v53
+	if v11 {
+		v56 = (float64(2) - v53)
 	}
-	v60 := v55
-	if int64(v7) < int64(uint64(0x0)) {
-		v60 = (float64(4) - v55)
+	v62 := v56
+	if int64(math.Float64bits(y)) < int64(uint64(0x0)) {
+		v62 = (float64(4) - v56)
 	}
-	v62 := float64(0)
-	if v10 {
-		v62 = math.Float64frombits(0x8000000000000000)
+	v64 := float64(0)
+	if v11 {
+		v64 = math.Float64frombits(0x8000000000000000)
 	}
-	v66 := math.Float64bits(math.Float64frombits((v7 & uint64(0x8000000000000000))))
-	v71 := (math.Float64bits(v51) ^ math.Float64bits(math.Float64frombits((math.Float64bits(v62) ^ v66))))
-	v77 := math.Float64bits(math.FMA(v60, float64(0x1.921fb54442d18p-01), math.Float64frombits(v71)))
-	v78 := math.Float64bits(math.Float64frombits((v4 & uint64(0x8000000000000000))))
-	v83 := x
+	v69 := math.Float64bits(math.Float64frombits((math.Float64bits(y) & uint64(0x8000000000000000))))
+	v74 := (math.Float64bits(v52) ^ math.Float64bits(math.Float64frombits((math.Float64bits(v64) ^ v69))))
+	v81 := math.Float64bits(math.FMA(v62, float64(0x1.921fb54442d18p-01), math.Float64frombits(v74)))
+	v82 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+	v87 := x
 	if x == x {
-		v83 = math.Float64frombits((v77 | v78))
+		v87 = math.Float64frombits((v81 | v82))
 	}
-	v84 := y
+	v88 := y
 	if y == y {
-		v84 = v83
+		v88 = v87
 	}
-	return v84
+	return v88
 }
 
 // erfcx10 is a coefficient of each piece of a special function.
@@ -2615,8 +2605,7 @@ var erfcx0 = [13]uint64{
 
 // Erf is the error function of x, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 func Erf(x float64) float64 {
-	v3 := math.Float64bits(x)
-	v5 := math.Float64frombits((^uint64(0x8000000000000000) & v3))
+	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
 	v8 := (float64(x*x) - float64(0x1p-03))
 	v12 := (float64(-0x1.c0bb73b49d962p-17) + float64(float64(0x1.8b4b60851826bp-20)*v8))
 	v18 := (float64(-0x1.934038e557f46p-11) + float64((float64(0x1.c5c56ebdde4c3p-14)+float64(v12*v8))*v8))
@@ -2636,45 +2625,44 @@ func Erf(x float64) float64 {
 			v48 = float64(-1000)
 		}
 		v52 := (math.FMA(v48, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v54 := -(v52)
-		v56 := math.FMA(v54, float64(0x1.62e42fefa38p-01), v48)
-		v58 := math.FMA(v54, float64(0x1.ef35793c7673p-45), v56)
-		v62 := (float64(1) + v58)
-		v63 := float64(v58 * v58)
-		v66 := math.FMA(float64(0x1.af4e092e1705bp-26), v63, float64(0x1.71de02225a2f3p-19))
-		v70 := math.FMA(math.FMA(v66, v63, float64(0x1.a01a01abeccc3p-13)), v63, float64(0x1.11111111100d3p-07))
-		v75 := math.FMA(float64(0x1.1f7315649f2d7p-29), v63, float64(0x1.27e4db5bb725ap-22))
-		v79 := math.FMA(math.FMA(v75, v63, float64(0x1.a01a01a6db488p-16)), v63, float64(0x1.6c16c16c162cfp-10))
-		v82 := math.FMA(math.FMA(v79, v63, float64(0x1.5555555555556p-05)), v63, float64(0x1p-01))
-		v84 := float64(v63 * math.FMA(math.FMA(v70, v63, float64(0x1.5555555555557p-03)), v58, v82))
-		v85 := math.FMA(math.FMA(v54, float64(0x1.ef35793c7673p-45), (v56-v58)), v62, v84)
-		v90 := scaled((v62 + (((float64(1) - v62) + v58) + v85)), v52)
-		v98 := float64(28)
+		v56 := math.FMA(-(v52), float64(0x1.62e42fefa38p-01), v48)
+		v59 := math.FMA(-(v52), float64(0x1.ef35793c7673p-45), v56)
+		v64 := (float64(1) + v59)
+		v66 := float64(v59 * v59)
+		v69 := math.FMA(float64(0x1.af4e092e1705bp-26), v66, float64(0x1.71de02225a2f3p-19))
+		v73 := math.FMA(math.FMA(v69, v66, float64(0x1.a01a01abeccc3p-13)), v66, float64(0x1.11111111100d3p-07))
+		v78 := math.FMA(float64(0x1.1f7315649f2d7p-29), v66, float64(0x1.27e4db5bb725ap-22))
+		v82 := math.FMA(math.FMA(v78, v66, float64(0x1.a01a01a6db488p-16)), v66, float64(0x1.6c16c16c162cfp-10))
+		v85 := math.FMA(math.FMA(v82, v66, float64(0x1.5555555555556p-05)), v66, float64(0x1p-01))
+		v87 := float64(float64(v59*v59) * math.FMA(math.FMA(v73, v66, float64(0x1.5555555555557p-03)), v59, v85))
+		v88 := math.FMA(math.FMA(-(v52), float64(0x1.ef35793c7673p-45), (v56-v59)), v64, v87)
+		v93 := scaled((v64 + (((float64(1) - v64) + v59) + v88)), v52)
+		v101 := float64(28)
 		if v5 < float64(28) {
-			v98 = v5
+			v101 = v5
 		}
-		v101 := float64(0x1p-02)
-		if float64(0x1p-02) < v98 {
-			v101 = v98
+		v104 := float64(0x1p-02)
+		if float64(0x1p-02) < v101 {
+			v104 = v101
 		}
-		v104 := (float64(4) / (float64(4) + v101))
-		v107 := math.Floor(float64(v104 * float64(16)))
-		v112 := (math.Float64bits((v107 + float64(0x1p+52))) - uint64(0x4330000000000002))
-		v116 := (v104 - float64((v107+float64(0x1p-01))*float64(0x1p-04)))
-		v120 := (math.Float64frombits(erfcx9[v112]) + float64(math.Float64frombits(erfcx10[v112])*v116))
-		v125 := float64((math.Float64frombits(erfcx8[v112]) + float64(v120*v116)) * v116)
-		v129 := (math.Float64frombits(erfcx6[v112]) + float64((math.Float64frombits(erfcx7[v112])+v125)*v116))
-		v134 := float64((math.Float64frombits(erfcx5[v112]) + float64(v129*v116)) * v116)
-		v138 := (math.Float64frombits(erfcx3[v112]) + float64((math.Float64frombits(erfcx4[v112])+v134)*v116))
-		v143 := float64((math.Float64frombits(erfcx2[v112]) + float64(v138*v116)) * v116)
-		v146 := (math.Float64frombits(erfcx0[v112]) + (math.Float64frombits(erfcx1[v112]) + v143))
-		v148 := float64((v90 - float64(v90*float64(math.FMA(v5, v5, -(v40))*float64(1)))) * float64(v104*v146))
-		v152 := float64(1)
+		v107 := (float64(4) / (float64(4) + v104))
+		v110 := math.Floor(float64(v107 * float64(16)))
+		v115 := (math.Float64bits((v110 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v119 := (v107 - float64((v110+float64(0x1p-01))*float64(0x1p-04)))
+		v123 := (math.Float64frombits(erfcx9[v115]) + float64(math.Float64frombits(erfcx10[v115])*v119))
+		v128 := float64((math.Float64frombits(erfcx8[v115]) + float64(v123*v119)) * v119)
+		v132 := (math.Float64frombits(erfcx6[v115]) + float64((math.Float64frombits(erfcx7[v115])+v128)*v119))
+		v137 := float64((math.Float64frombits(erfcx5[v115]) + float64(v132*v119)) * v119)
+		v141 := (math.Float64frombits(erfcx3[v115]) + float64((math.Float64frombits(erfcx4[v115])+v137)*v119))
+		v146 := float64((math.Float64frombits(erfcx2[v115]) + float64(v141*v119)) * v119)
+		v149 := (math.Float64frombits(erfcx0[v115]) + (math.Float64frombits(erfcx1[v115]) + v146))
+		v151 := float64((v93 - float64(v93*float64(math.FMA(v5, v5, -(v40))*float64(1)))) * float64(v107*v149))
+		v155 := float64(1)
 		if v5 < float64(6) {
-			v152 = (float64(1) - v148)
+			v155 = (float64(1) - v151)
 		}
-		v156 := math.Float64bits(math.Float64frombits((v3 & uint64(0x8000000000000000))))
-		v39 = math.Float64frombits((math.Float64bits(v152) | v156))
+		v160 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+		v39 = math.Float64frombits((math.Float64bits(v155) | v160))
 	}
 	return v39
 }
@@ -2682,8 +2670,7 @@ func Erf(x float64) float64 {
 // Erfc is 1 - erf(x), accurate where that is small.
 func Erfc(x float64) float64 {
 	v5 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-	v6 := float64(x * x)
-	v8 := (v6 - float64(0x1p-03))
+	v8 := (float64(x*x) - float64(0x1p-03))
 	v12 := (float64(-0x1.c0bb73b49d962p-17) + float64(float64(0x1.8b4b60851826bp-20)*v8))
 	v18 := (float64(-0x1.934038e557f46p-11) + float64((float64(0x1.c5c56ebdde4c3p-14)+float64(v12*v8))*v8))
 	v24 := (float64(-0x1.8f7e682ca9335p-06) + float64((float64(0x1.35219bf052861p-08)+float64(v18*v8))*v8))
@@ -2691,63 +2678,62 @@ func Erfc(x float64) float64 {
 	v35 := (float64(0x1.15446b34ed348p+00) + (float64(0x1.dfea5ace250eep-54) + float64(v30*v8)))
 	v41 := (float64(1) - float64(x*v35))
 	if float64(0x1p-01) < v5 {
-		v43 := float64(v6 * float64(-1))
-		v46 := v43
-		if float64(1000) < v43 {
-			v46 = float64(1000)
+		v42 := float64(x * x)
+		v44 := float64(v42 * float64(-1))
+		v47 := v44
+		if float64(1000) < v44 {
+			v47 = float64(1000)
 		}
-		v49 := v46
-		if v46 < float64(-1000) {
-			v49 = float64(-1000)
+		v50 := v47
+		if v47 < float64(-1000) {
+			v50 = float64(-1000)
 		}
-		v53 := (math.FMA(v49, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v55 := -(v53)
-		v57 := math.FMA(v55, float64(0x1.62e42fefa38p-01), v49)
-		v59 := math.FMA(v55, float64(0x1.ef35793c7673p-45), v57)
-		v62 := (float64(1) + v59)
-		v63 := float64(v59 * v59)
-		v66 := math.FMA(float64(0x1.af4e092e1705bp-26), v63, float64(0x1.71de02225a2f3p-19))
-		v70 := math.FMA(math.FMA(v66, v63, float64(0x1.a01a01abeccc3p-13)), v63, float64(0x1.11111111100d3p-07))
-		v75 := math.FMA(float64(0x1.1f7315649f2d7p-29), v63, float64(0x1.27e4db5bb725ap-22))
-		v79 := math.FMA(math.FMA(v75, v63, float64(0x1.a01a01a6db488p-16)), v63, float64(0x1.6c16c16c162cfp-10))
-		v82 := math.FMA(math.FMA(v79, v63, float64(0x1.5555555555556p-05)), v63, float64(0x1p-01))
-		v84 := float64(v63 * math.FMA(math.FMA(v70, v63, float64(0x1.5555555555557p-03)), v59, v82))
-		v85 := math.FMA(math.FMA(v55, float64(0x1.ef35793c7673p-45), (v57-v59)), v62, v84)
-		v90 := scaled((v62 + (((float64(1) - v62) + v59) + v85)), v53)
-		v97 := (v5 < float64(28))
-		v98 := float64(28)
-		if v97 {
-			v98 = v5
+		v54 := (math.FMA(v50, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v58 := math.FMA(-(v54), float64(0x1.62e42fefa38p-01), v50)
+		v61 := math.FMA(-(v54), float64(0x1.ef35793c7673p-45), v58)
+		v65 := (float64(1) + v61)
+		v67 := float64(v61 * v61)
+		v70 := math.FMA(float64(0x1.af4e092e1705bp-26), v67, float64(0x1.71de02225a2f3p-19))
+		v74 := math.FMA(math.FMA(v70, v67, float64(0x1.a01a01abeccc3p-13)), v67, float64(0x1.11111111100d3p-07))
+		v79 := math.FMA(float64(0x1.1f7315649f2d7p-29), v67, float64(0x1.27e4db5bb725ap-22))
+		v83 := math.FMA(math.FMA(v79, v67, float64(0x1.a01a01a6db488p-16)), v67, float64(0x1.6c16c16c162cfp-10))
+		v86 := math.FMA(math.FMA(v83, v67, float64(0x1.5555555555556p-05)), v67, float64(0x1p-01))
+		v88 := float64(float64(v61*v61) * math.FMA(math.FMA(v74, v67, float64(0x1.5555555555557p-03)), v61, v86))
+		v89 := math.FMA(math.FMA(-(v54), float64(0x1.ef35793c7673p-45), (v58-v61)), v65, v88)
+		v94 := scaled((v65 + (((float64(1) - v65) + v61) + v89)), v54)
+		v102 := float64(28)
+		if v5 < float64(28) {
+			v102 = v5
 		}
-		v101 := float64(0x1p-02)
-		if float64(0x1p-02) < v98 {
-			v101 = v98
+		v105 := float64(0x1p-02)
+		if float64(0x1p-02) < v102 {
+			v105 = v102
 		}
-		v104 := (float64(4) / (float64(4) + v101))
-		v107 := math.Floor(float64(v104 * float64(16)))
-		v112 := (math.Float64bits((v107 + float64(0x1p+52))) - uint64(0x4330000000000002))
-		v116 := (v104 - float64((v107+float64(0x1p-01))*float64(0x1p-04)))
-		v120 := (math.Float64frombits(erfcx9[v112]) + float64(math.Float64frombits(erfcx10[v112])*v116))
-		v125 := float64((math.Float64frombits(erfcx8[v112]) + float64(v120*v116)) * v116)
-		v129 := (math.Float64frombits(erfcx6[v112]) + float64((math.Float64frombits(erfcx7[v112])+v125)*v116))
-		v134 := float64((math.Float64frombits(erfcx5[v112]) + float64(v129*v116)) * v116)
-		v138 := (math.Float64frombits(erfcx3[v112]) + float64((math.Float64frombits(erfcx4[v112])+v134)*v116))
-		v143 := float64((math.Float64frombits(erfcx2[v112]) + float64(v138*v116)) * v116)
-		v146 := (math.Float64frombits(erfcx0[v112]) + (math.Float64frombits(erfcx1[v112]) + v143))
-		v148 := float64((v90 - float64(v90*float64(math.FMA(x, x, -(v6))*float64(1)))) * float64(v104*v146))
-		v150 := float64(0)
-		if v97 {
-			v150 = v148
+		v108 := (float64(4) / (float64(4) + v105))
+		v111 := math.Floor(float64(v108 * float64(16)))
+		v116 := (math.Float64bits((v111 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v120 := (v108 - float64((v111+float64(0x1p-01))*float64(0x1p-04)))
+		v124 := (math.Float64frombits(erfcx9[v116]) + float64(math.Float64frombits(erfcx10[v116])*v120))
+		v129 := float64((math.Float64frombits(erfcx8[v116]) + float64(v124*v120)) * v120)
+		v133 := (math.Float64frombits(erfcx6[v116]) + float64((math.Float64frombits(erfcx7[v116])+v129)*v120))
+		v138 := float64((math.Float64frombits(erfcx5[v116]) + float64(v133*v120)) * v120)
+		v142 := (math.Float64frombits(erfcx3[v116]) + float64((math.Float64frombits(erfcx4[v116])+v138)*v120))
+		v147 := float64((math.Float64frombits(erfcx2[v116]) + float64(v142*v120)) * v120)
+		v150 := (math.Float64frombits(erfcx0[v116]) + (math.Float64frombits(erfcx1[v116]) + v147))
+		v152 := float64((v94 - float64(v94*float64(math.FMA(x, x, -(v42))*float64(1)))) * float64(v108*v150))
+		v155 := float64(0)
+		if v5 < float64(28) {
+			v155 = v152
 		}
-		v155 := (float64(2) - v150)
+		v160 := (float64(2) - v155)
 		if x < float64(-6) {
-			v155 = float64(2)
+			v160 = float64(2)
 		}
-		v157 := v150
+		v162 := v155
 		if x < float64(0) {
-			v157 = v155
+			v162 = v160
 		}
-		v41 = v157
+		v41 = v162
 	}
 	return v41
 }
@@ -2776,49 +2762,47 @@ func Normcdf(x float64) float64 {
 			v53 = float64(-1000)
 		}
 		v57 := (math.FMA(v53, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v59 := -(v57)
-		v61 := math.FMA(v59, float64(0x1.62e42fefa38p-01), v53)
-		v63 := math.FMA(v59, float64(0x1.ef35793c7673p-45), v61)
-		v67 := (float64(1) + v63)
-		v68 := float64(v63 * v63)
-		v71 := math.FMA(float64(0x1.af4e092e1705bp-26), v68, float64(0x1.71de02225a2f3p-19))
-		v75 := math.FMA(math.FMA(v71, v68, float64(0x1.a01a01abeccc3p-13)), v68, float64(0x1.11111111100d3p-07))
-		v80 := math.FMA(float64(0x1.1f7315649f2d7p-29), v68, float64(0x1.27e4db5bb725ap-22))
-		v84 := math.FMA(math.FMA(v80, v68, float64(0x1.a01a01a6db488p-16)), v68, float64(0x1.6c16c16c162cfp-10))
-		v87 := math.FMA(math.FMA(v84, v68, float64(0x1.5555555555556p-05)), v68, float64(0x1p-01))
-		v89 := float64(v68 * math.FMA(math.FMA(v75, v68, float64(0x1.5555555555557p-03)), v63, v87))
-		v90 := math.FMA(math.FMA(v59, float64(0x1.ef35793c7673p-45), (v61-v63)), v67, v89)
-		v95 := scaled((v67 + (((float64(1) - v67) + v63) + v90)), v57)
-		v100 := (v95 - float64(v95*float64(math.FMA(x, x, -(v45))*float64(0x1p-01))))
-		v103 := (v7 < float64(28))
-		v104 := float64(28)
-		if v103 {
-			v104 = v7
+		v61 := math.FMA(-(v57), float64(0x1.62e42fefa38p-01), v53)
+		v64 := math.FMA(-(v57), float64(0x1.ef35793c7673p-45), v61)
+		v69 := (float64(1) + v64)
+		v71 := float64(v64 * v64)
+		v74 := math.FMA(float64(0x1.af4e092e1705bp-26), v71, float64(0x1.71de02225a2f3p-19))
+		v78 := math.FMA(math.FMA(v74, v71, float64(0x1.a01a01abeccc3p-13)), v71, float64(0x1.11111111100d3p-07))
+		v83 := math.FMA(float64(0x1.1f7315649f2d7p-29), v71, float64(0x1.27e4db5bb725ap-22))
+		v87 := math.FMA(math.FMA(v83, v71, float64(0x1.a01a01a6db488p-16)), v71, float64(0x1.6c16c16c162cfp-10))
+		v90 := math.FMA(math.FMA(v87, v71, float64(0x1.5555555555556p-05)), v71, float64(0x1p-01))
+		v92 := float64(float64(v64*v64) * math.FMA(math.FMA(v78, v71, float64(0x1.5555555555557p-03)), v64, v90))
+		v93 := math.FMA(math.FMA(-(v57), float64(0x1.ef35793c7673p-45), (v61-v64)), v69, v92)
+		v98 := scaled((v69 + (((float64(1) - v69) + v64) + v93)), v57)
+		v103 := (v98 - float64(v98*float64(math.FMA(x, x, -(v45))*float64(0x1p-01))))
+		v107 := float64(28)
+		if v7 < float64(28) {
+			v107 = v7
 		}
-		v107 := float64(0x1p-02)
-		if float64(0x1p-02) < v104 {
-			v107 = v104
+		v110 := float64(0x1p-02)
+		if float64(0x1p-02) < v107 {
+			v110 = v107
 		}
-		v110 := (float64(4) / (float64(4) + v107))
-		v113 := math.Floor(float64(v110 * float64(16)))
-		v118 := (math.Float64bits((v113 + float64(0x1p+52))) - uint64(0x4330000000000002))
-		v122 := (v110 - float64((v113+float64(0x1p-01))*float64(0x1p-04)))
-		v126 := (math.Float64frombits(erfcx9[v118]) + float64(math.Float64frombits(erfcx10[v118])*v122))
-		v131 := float64((math.Float64frombits(erfcx8[v118]) + float64(v126*v122)) * v122)
-		v135 := (math.Float64frombits(erfcx6[v118]) + float64((math.Float64frombits(erfcx7[v118])+v131)*v122))
-		v140 := float64((math.Float64frombits(erfcx5[v118]) + float64(v135*v122)) * v122)
-		v144 := (math.Float64frombits(erfcx3[v118]) + float64((math.Float64frombits(erfcx4[v118])+v140)*v122))
-		v149 := float64((math.Float64frombits(erfcx2[v118]) + float64(v144*v122)) * v122)
-		v152 := (math.Float64frombits(erfcx0[v118]) + (math.Float64frombits(erfcx1[v118]) + v149))
-		v156 := float64(0)
-		if v103 {
-			v156 = float64(float64(float64(0x1p-01)*v100) * float64(v110*v152))
+		v113 := (float64(4) / (float64(4) + v110))
+		v116 := math.Floor(float64(v113 * float64(16)))
+		v121 := (math.Float64bits((v116 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v125 := (v113 - float64((v116+float64(0x1p-01))*float64(0x1p-04)))
+		v129 := (math.Float64frombits(erfcx9[v121]) + float64(math.Float64frombits(erfcx10[v121])*v125))
+		v134 := float64((math.Float64frombits(erfcx8[v121]) + float64(v129*v125)) * v125)
+		v138 := (math.Float64frombits(erfcx6[v121]) + float64((math.Float64frombits(erfcx7[v121])+v134)*v125))
+		v143 := float64((math.Float64frombits(erfcx5[v121]) + float64(v138*v125)) * v125)
+		v147 := (math.Float64frombits(erfcx3[v121]) + float64((math.Float64frombits(erfcx4[v121])+v143)*v125))
+		v152 := float64((math.Float64frombits(erfcx2[v121]) + float64(v147*v125)) * v125)
+		v155 := (math.Float64frombits(erfcx0[v121]) + (math.Float64frombits(erfcx1[v121]) + v152))
+		v160 := float64(0)
+		if v7 < float64(28) {
+			v160 = float64(float64(float64(0x1p-01)*v103) * float64(v113*v155))
 		}
-		v159 := v156
+		v163 := v160
 		if float64(0) < x {
-			v159 = (float64(1) - v156)
+			v163 = (float64(1) - v160)
 		}
-		v44 = v159
+		v44 = v163
 	}
 	return v44
 }
@@ -3139,69 +3123,69 @@ func Normquantile(x float64) float64 {
 		v107 := (v100 - float64(1))
 		v109 := (float64(2) + v107)
 		v112 := (v107 / v109)
-		v113 := -(v112)
-		v116 := float64(v112 * v112)
-		v118 := float64(math.FMA(v113, (v107-(v109-float64(2))), math.FMA(v113, v109, v107)) * (float64(1) - v112))
-		v119 := (v112 + v112)
-		v121 := float64(v116 * v116)
-		v124 := math.FMA(float64(0x1.0c06cf14c641bp-03), v121, float64(0x1.3b1c38474d3eep-03))
-		v128 := math.FMA(math.FMA(v124, v121, float64(0x1.c71c72017a15cp-03)), v121, float64(0x1.9999999999a38p-02))
-		v131 := math.FMA(float64(0x1.0fbe478772696p-03), v121, float64(0x1.745cf8f6c9119p-03))
-		v135 := math.FMA(math.FMA(v131, v121, float64(0x1.2492492476ba1p-02)), v121, float64(0x1.5555555555555p-01))
-		v139 := float64(v106 * float64(0x1.62e42fefa38p-01))
-		v140 := (v139 + v119)
-		v144 := math.FMA(v106, float64(0x1.ef35793c7673p-45), math.FMA(float64(v112*v116), math.FMA(v128, v116, v135), v118))
-		v149 := v85
+		v116 := math.FMA(-(v112), (v107 - (v109 - float64(2))), math.FMA(-(v112), v109, v107))
+		v117 := float64(v112 * v112)
+		v120 := (v112 + v112)
+		v122 := float64(v117 * v117)
+		v125 := math.FMA(float64(0x1.0c06cf14c641bp-03), v122, float64(0x1.3b1c38474d3eep-03))
+		v129 := math.FMA(math.FMA(v125, v122, float64(0x1.c71c72017a15cp-03)), v122, float64(0x1.9999999999a38p-02))
+		v132 := math.FMA(float64(0x1.0fbe478772696p-03), v122, float64(0x1.745cf8f6c9119p-03))
+		v136 := math.FMA(math.FMA(v132, v122, float64(0x1.2492492476ba1p-02)), v122, float64(0x1.5555555555555p-01))
+		v138 := math.FMA(float64(v112*v117), math.FMA(v129, v117, v136), float64(v116*(float64(1)-v112)))
+		v140 := float64(v106 * float64(0x1.62e42fefa38p-01))
+		v141 := (v140 + v120)
+		v146 := (((v140 - v141) + v120) + math.FMA(v106, float64(0x1.ef35793c7673p-45), v138))
+		v150 := v85
 		if v85 < math.Float64frombits(0x7ff0000000000000) {
-			v149 = (v140 + (((v139 - v140) + v119) + v144))
+			v150 = (v141 + v146)
 		}
-		v153 := v149
+		v154 := v150
 		if v85 < float64(0) {
-			v153 = math.Float64frombits(0x7ff8000000000001)
+			v154 = math.Float64frombits(0x7ff8000000000001)
 		}
-		v156 := v153
+		v157 := v154
 		if v85 == float64(0) {
-			v156 = math.Float64frombits(0xfff0000000000000)
+			v157 = math.Float64frombits(0xfff0000000000000)
 		}
-		v159 := math.Float64frombits((math.Float64bits(v156) ^ uint64(0x8000000000000000)))
-		v160 := math.Sqrt(v159)
-		v161 := (float64(1) / v160)
-		v163 := math.Floor(float64(v161 * float64(32)))
-		v167 := (math.Float64bits((v163 + float64(0x1p+52))) - uint64(0x4330000000000001))
-		v170 := (v161 - float64((v163+float64(0x1p-01))*float64(0x1p-05)))
-		v174 := (math.Float64frombits(quantileTail14[v167]) + float64(math.Float64frombits(quantileTail15[v167])*v170))
-		v179 := float64((math.Float64frombits(quantileTail13[v167]) + float64(v174*v170)) * v170)
-		v183 := (math.Float64frombits(quantileTail11[v167]) + float64((math.Float64frombits(quantileTail12[v167])+v179)*v170))
-		v188 := float64((math.Float64frombits(quantileTail10[v167]) + float64(v183*v170)) * v170)
-		v192 := (math.Float64frombits(quantileTail8[v167]) + float64((math.Float64frombits(quantileTail9[v167])+v188)*v170))
-		v197 := float64((math.Float64frombits(quantileTail7[v167]) + float64(v192*v170)) * v170)
-		v201 := (math.Float64frombits(quantileTail5[v167]) + float64((math.Float64frombits(quantileTail6[v167])+v197)*v170))
-		v206 := float64((math.Float64frombits(quantileTail4[v167]) + float64(v201*v170)) * v170)
-		v210 := (math.Float64frombits(quantileTail2[v167]) + float64((math.Float64frombits(quantileTail3[v167])+v206)*v170))
-		v215 := (math.Float64frombits(quantileTail0[v167]) + (math.Float64frombits(quantileTail1[v167]) + float64(v210*v170)))
-		v216 := float64(v160 * v215)
-		v219 := math.Float64frombits((math.Float64bits(v216) ^ uint64(0x8000000000000000)))
-		v220 := v219
+		v160 := math.Float64frombits((math.Float64bits(v157) ^ uint64(0x8000000000000000)))
+		v161 := math.Sqrt(v160)
+		v162 := (float64(1) / v161)
+		v164 := math.Floor(float64(v162 * float64(32)))
+		v168 := (math.Float64bits((v164 + float64(0x1p+52))) - uint64(0x4330000000000001))
+		v171 := (v162 - float64((v164+float64(0x1p-01))*float64(0x1p-05)))
+		v175 := (math.Float64frombits(quantileTail14[v168]) + float64(math.Float64frombits(quantileTail15[v168])*v171))
+		v180 := float64((math.Float64frombits(quantileTail13[v168]) + float64(v175*v171)) * v171)
+		v184 := (math.Float64frombits(quantileTail11[v168]) + float64((math.Float64frombits(quantileTail12[v168])+v180)*v171))
+		v189 := float64((math.Float64frombits(quantileTail10[v168]) + float64(v184*v171)) * v171)
+		v193 := (math.Float64frombits(quantileTail8[v168]) + float64((math.Float64frombits(quantileTail9[v168])+v189)*v171))
+		v198 := float64((math.Float64frombits(quantileTail7[v168]) + float64(v193*v171)) * v171)
+		v202 := (math.Float64frombits(quantileTail5[v168]) + float64((math.Float64frombits(quantileTail6[v168])+v198)*v171))
+		v207 := float64((math.Float64frombits(quantileTail4[v168]) + float64(v202*v171)) * v171)
+		v211 := (math.Float64frombits(quantileTail2[v168]) + float64((math.Float64frombits(quantileTail3[v168])+v207)*v171))
+		v216 := (math.Float64frombits(quantileTail0[v168]) + (math.Float64frombits(quantileTail1[v168]) + float64(v211*v171)))
+		v217 := float64(v161 * v216)
+		v220 := math.Float64frombits((math.Float64bits(v217) ^ uint64(0x8000000000000000)))
+		v221 := v220
 		if v76 {
-			v220 = v216
+			v221 = v217
 		}
-		v75 = v220
+		v75 = v221
 	}
-	v224 := v75
+	v225 := v75
 	if x == float64(0) {
-		v224 = math.Float64frombits(0xfff0000000000000)
+		v225 = math.Float64frombits(0xfff0000000000000)
 	}
-	v228 := v224
+	v229 := v225
 	if x == float64(1) {
-		v228 = math.Float64frombits(0x7ff0000000000000)
+		v229 = math.Float64frombits(0x7ff0000000000000)
 	}
-	v231 := v228
+	v232 := v229
 	if x < float64(0) {
-		v231 = math.Float64frombits(0x7ff8000000000001)
+		v232 = math.Float64frombits(0x7ff8000000000001)
 	}
-	v233 := v231
+	v234 := v232
 	if float64(1) < x {
-		v233 = math.Float64frombits(0x7ff8000000000001)
+		v234 = math.Float64frombits(0x7ff8000000000001)
 	}
-	return v233
+	return v234
 }

@@ -37,16 +37,13 @@ type function struct {
 	body      *loop.Function
 	tables    []*table // those of the body
 
-	b    *loop.Builder
-	made map[operation]loop.Val // that are visible
+	b      *loop.Builder
+	consts map[constant]loop.Val // that are visible
 }
 
-// operation is what a value is made by: a constant by its bits, others by their operands.
-type operation struct {
-	code loop.Code
+type constant struct {
 	elem types.Elem
 	bits uint64
-	args [3]loop.Val
 }
 
 // define writes a function of one number.
@@ -60,7 +57,7 @@ func define2(name, doc string, body func(f *function, x, y *value) *value) *func
 }
 
 func defined(name, doc string, n int, body func(f *function, in []*value) *value) *function {
-	f := &function{name: name, doc: doc, made: map[operation]loop.Val{}}
+	f := &function{name: name, doc: doc, consts: map[constant]loop.Val{}}
 	f.body = loop.NewFunction(name, slices.Repeat([]types.Elem{types.F64}, n), func(b *loop.Builder, v []loop.Val) []loop.Val {
 		f.b = b
 		return f.refs([]*value{body(f, f.values(v))})
@@ -77,26 +74,15 @@ func k(c float64) *value {
 // w is a constant word.
 func w(c uint64) *value { return &value{elem: types.I64, konst: true, bits: c} }
 
-// once is what an operation makes in the body, written where it is first needed.
-func (f *function) once(o operation, write func() loop.Val) loop.Val {
-	v, ok := f.made[o]
+// constant is a constant in the body, written where it is first needed.
+func (f *function) constant(e types.Elem, bits uint64) loop.Val {
+	c := constant{e, bits}
+	v, ok := f.consts[c]
 	if !ok {
-		v = write()
-		f.made[o] = v
+		v = f.b.Const(e, bits)
+		f.consts[c] = v
 	}
 	return v
-}
-
-// constant is a constant in the body.
-func (f *function) constant(e types.Elem, bits uint64) loop.Val {
-	return f.once(operation{code: loop.Const, elem: e, bits: bits}, func() loop.Val { return f.b.Const(e, bits) })
-}
-
-// apply is an operation on values of the body.
-func (f *function) apply(c loop.Code, args ...loop.Val) loop.Val {
-	o := operation{code: c, args: [3]loop.Val{loop.NoVal, loop.NoVal, loop.NoVal}}
-	copy(o.args[:], args)
-	return f.once(o, func() loop.Val { return f.b.Op(c, args...) })
 }
 
 // ref is a value in the body.
@@ -113,7 +99,7 @@ func (f *function) word(v *value) loop.Val {
 	case v.konst:
 		return f.constant(types.I64, v.bits)
 	case v.elem == types.F64:
-		return f.apply(loop.Bits, v.at)
+		return f.b.Op(loop.Bits, v.at)
 	}
 	return v.at
 }
@@ -137,9 +123,7 @@ func (f *function) values(list []loop.Val) []*value {
 	return out
 }
 
-func (f *function) op(c loop.Code, args ...*value) *value {
-	return f.value(f.apply(c, f.refs(args)...))
-}
+func (f *function) op(c loop.Code, args ...*value) *value { return f.value(f.b.Op(c, f.refs(args)...)) }
 
 func (f *function) add(a, b *value) *value    { return f.op(loop.Add, a, b) }
 func (f *function) sub(a, b *value) *value    { return f.op(loop.Sub, a, b) }
@@ -176,12 +160,12 @@ func (f *function) or(a, b *value) *value  { return f.logic(loop.Or, a, b) }
 func (f *function) xor(a, b *value) *value { return f.logic(loop.Xor, a, b) }
 
 func (f *function) logic(c loop.Code, a, b *value) *value {
-	return f.like(a, f.apply(c, f.word(a), f.word(b)))
+	return f.like(a, f.b.Op(c, f.word(a), f.word(b)))
 }
 
 // andNot is b where a has no bits.
 func (f *function) andNot(a, b *value) *value {
-	return f.like(b, f.apply(loop.And, f.apply(loop.Not, f.word(a)), f.word(b)))
+	return f.like(b, f.b.Op(loop.And, f.b.Op(loop.Not, f.word(a)), f.word(b)))
 }
 
 // like is a word as the kind of a.
@@ -225,11 +209,11 @@ func (f *function) bin(t *table, index *value) *value {
 	return f.look(t, f.and(index, w(uint64(len(t.words)-1))))
 }
 
-// inside is what body returns. Values that it makes are not visible outside.
+// inside is what body returns. Constants that it writes are not visible outside.
 func (f *function) inside(body func() []*value) []loop.Val {
-	outer := f.made
-	f.made = maps.Clone(outer)
-	defer func() { f.made = outer }()
+	outer := f.consts
+	f.consts = maps.Clone(outer)
+	defer func() { f.consts = outer }()
 	return f.refs(body())
 }
 
