@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -115,6 +116,14 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "matmul.panels", "matmul.stack":
 		a := anyDense(r, e, 3000, 1+m%70)
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
+	case "matmul.stack.chain": // TestPanelsWindowByWindow has several windows
+		e = []types.Elem{types.F64, types.F32}[r.IntN(2)]
+		a := anyDense(r, e, 3000, 1+m%70)
+		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}, op.Attr{Name: "turn", Val: op.Int(1)},
+			op.Attr{Name: "windows", Val: op.Int(1)}), []value.Value{a, anyDense(r, e, 3000, 7)}
+	case "stride":
+		step := func() int { return (1 + r.IntN(3)) * (1 - 2*r.IntN(2)) }
+		return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(step())}, op.Attr{Name: "cols", Val: op.Int(step())}), []value.Value{big()}
 	case "cumsum.from", "cumprod.from", "cummin.from", "cummax.from":
 		x := big()
 		t, _ := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}})
@@ -171,7 +180,9 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "bin":
 		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 4, Cols: 1, Stride: 1, F64: []float64{-3, 0, 0.5, 1e3}}}
 	case "bin.within": // of the same edges, found by halving
-		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 8, Cols: 1, Stride: 1, F64: []float64{0, 0, 0, 4, -3, 0, 0.5, 1e3}}}
+		nan := math.NaN()
+		table := []float64{0, 0, 0, 4, -3, 0, 0.5, 1e3, nan, nan, nan, nan}
+		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: len(table), Cols: 1, Stride: 1, F64: table}}
 	case "outer":
 		a, b := anyDense(r, e, n, 1), anyDense(r, e, 1, m)
 		if r.IntN(2) == 0 {
