@@ -227,7 +227,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	for _, a := range e.Args {
 		i := next
 		if a.Name != nil {
-			i = l.argNamed(d, a, given)
+			i = l.argNamed(d, a, given, next)
 		} else if next == len(d.Args) {
 			tooMany := source.Errorf("E127", a.Span(), "%s takes %s", word, arity(d)).WithHelp("%s", usage(d))
 			if x := l.text(e.Args[0].Value.Span()); len(l.table.Word("row"+word)) > 0 {
@@ -261,6 +261,9 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == op.SeedArg {
 			seed, seedAt = &v, a.Value.Span()
 			continue
+		}
+		if v.kind == edge && l.typeOf(v).IsMatrix() {
+			l.fail(source.Errorf("E200", a.Value.Span(), "`%s` is %v, this is %s", d.Args[i].Name, d.Args[i].Kind, l.what(v)).WithHelp("%s", usages(rows)))
 		}
 		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name)})
 	}
@@ -328,14 +331,18 @@ func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	return best
 }
 
-// argNamed returns the place of the argument that a names.
-func (l *lowerer) argNamed(d *op.Def, a ast.Arg, given []bool) int {
+// argNamed returns the place of the argument that a names. The first next arguments are given by position.
+func (l *lowerer) argNamed(d *op.Def, a ast.Arg, given []bool, next int) int {
 	for i := range d.Args {
 		if d.Args[i].Name != a.Name.Name {
 			continue
 		}
 		if given[i] {
-			l.failf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
+			twice := source.Errorf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
+			if i < next {
+				twice = twice.WithHelp("argument %d without a name is `%s`: %s", i+1, a.Name.Name, usage(d))
+			}
+			l.fail(twice)
 		}
 		return i
 	}
@@ -400,12 +407,26 @@ func usage(d *op.Def) string {
 	return d.Source() + "(" + strings.Join(p, ", ") + ")"
 }
 
-// attr returns a plan-time constant as an attribute of the kind that the operator wants.
+// usages returns the signatures of the rows of a word that programs may call.
+func usages(rows []*op.Def) string {
+	var all []string
+	for _, d := range rows {
+		if !d.Hidden {
+			all = append(all, usage(d))
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// attr returns a plan-time constant as an attribute of kind k. NoVal is any kind.
 func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val {
 	switch v.kind {
 	case edge:
 		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).WithHelp("%s", knownBefore))
 	case list:
+		if k != op.NoVal && k != op.IntsVal {
+			l.failf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
+		}
 		out := op.Val{Kind: op.IntsVal}
 		for _, x := range v.elems {
 			if !x.isInt() {
