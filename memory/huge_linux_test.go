@@ -2,6 +2,7 @@ package memory
 
 import (
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -10,11 +11,20 @@ import (
 	"unsafe"
 )
 
-// What the heap takes after Steady has huge pages, once a collection has been. The first
-// test of the package: those below leave such memory behind.
+// After Steady and one collection, the heap allocates from memory that is advised to have huge pages. The test
+// runs in a process of its own, because other tests leave advised memory to the heap.
 func TestHeapIsAdvised(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil || ballast == 0 {
 		t.Skip("the kernel has no huge pages, or the race detector records each allocated byte")
+	}
+	const alone = "FLOW_TEST_ALONE"
+	if os.Getenv(alone) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestHeapIsAdvised$", "-test.v")
+		c.Env = append(os.Environ(), alone+"=1")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestHeapIsAdvised") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
 	}
 	Steady()
 	runtime.GC()
