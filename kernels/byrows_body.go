@@ -144,7 +144,8 @@ func rowsPay(f *reduce.Fold, cols int, chain bool) bool {
 	return cols <= plainSideBySide || !f.Arg && (chain || !f.Extreme()) || chain && cols <= placesSideBySide
 }
 
-// quickKernel is how many times as much work pays for the loops of counts of long rows, whose kernel is quick.
+// quickKernel divides the work that is counted for counts, any and all of long rows: their kernel is so fast
+// that machine code pays later.
 const quickKernel = 8
 
 // mostShapes is about the most keys for which a program keeps loops.

@@ -106,7 +106,9 @@ func (f *rowForm) share() {
 	}
 }
 
-// reduceInPlace drops the loops that only copy reduced registers to results.
+// reduceInPlace drops the loops that only copy reduced registers to results. The loop that reduces such a
+// register then writes the result itself (rowForm.direct). It would be wrong for a result of another element
+// type, whose loop converts, and for a register that is two results.
 func (f *rowForm) reduceInPlace() {
 	reduced := map[nest.Operand]types.Elem{}
 	for _, p := range f.phases {
@@ -206,7 +208,8 @@ func (x *rowRun) operands(k int) []value.Value {
 	return in
 }
 
-// results are those of loop k.
+// results returns where loop k writes: memory of kept registers, results of the body, or a new column for each
+// register that is reduced and is no result.
 func (x *rowRun) results(k int) (out []*value.Dense) {
 	p := x.form.phases[k]
 	for i, o := range p.Results {

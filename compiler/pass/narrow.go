@@ -13,9 +13,10 @@ import (
 //
 // Rows declare the inputs of which they read only the lower triangle (Def.Lower) and the row that
 // computes only that (Def.Narrow). A chain of such updates narrows as a whole, because a syrk reads
-// only the lower triangle of its accumulator. Elementwise operators read of their operands what is read of
-// them, as the addition in cholesky(t(%1) @ %1 + %2). It would be wrong if any reader, also on another
-// rank, saw the whole matrix: the part above the diagonal is then not what the program says.
+// only the lower triangle of its accumulator. An elementwise operator of which only the lower triangle is read,
+// such as the addition in cholesky(t(%1) @ %1 + %2), reads only that triangle of its operands. Narrow would be
+// wrong if any reader, also on another rank, saw the whole matrix: the part above the diagonal is then not
+// what the program says.
 func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	n, flags := g.Len(), newFlagSets()
 	full := make([]bool, n) // a reader uses more than the lower triangle
@@ -45,8 +46,9 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 
 func readsLower(d *op.Def, input int) bool { return slices.Contains(d.Lower, input) }
 
-// samePlaces reports whether the elements of node id need those of its input k at the same places alone, so
-// that elements which nobody reads of id may be anything there: they cannot fail.
+// samePlaces reports whether each element of node id needs only the element of its input k at the same place.
+// Where no reader needs an element of id, that of input k may then be anything. It is false for a node that may
+// fail, because it would fail on such elements too.
 func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 	n, t, x := &g.Nodes[id], g.Type(id), g.Type(g.In(id)[k])
 	modes, product := n.Attrs.Ints("modes"), len(n.Attrs.Ints("held")) > 0

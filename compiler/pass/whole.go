@@ -15,8 +15,8 @@ import (
 //
 //   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a factorisation or another operator
 //     that works by tiles,
-//   - read in tiles (slices that make a grid), or assembled from tiles, unless ranks share rows: columns
-//     of a table make a grid, too,
+//   - read in tiles (slices that make a grid), or assembled from tiles. It stays whole if ranks share rows,
+//     because columns of a table make a grid too,
 //   - the operand or result of an operator that can be cut and has no loop: blocks are its only
 //     parallelism,
 //   - larger than mostWhole: of blocks only the live ones are in memory.

@@ -320,8 +320,10 @@ func (p *placing) last(k, local, axis int) (last int64, known bool) {
 	return last, known
 }
 
-// OnePlace returns n with sweeps that change locals at one place, and only there: the sweep of
-// ifelse(seq(0, n) == j, x, old) over a matrix in its own place stores every other element as it was.
+// OnePlace returns n with each sweep that changes a local at one place replaced by its step for that place.
+// ifelse(seq(0, n) == j, x, old) over a matrix in its own place is such a sweep: it stores every other element
+// as it was. A place that may be out of the range is tested first. It would be wrong if another step stored
+// anything, or failed.
 func OnePlace(n *Nest) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
 	found := map[*Stmt]Val{}
@@ -352,7 +354,7 @@ func OnePlace(n *Nest) *Nest {
 	})
 }
 
-// narrowTo writes sweep s at place v alone, if v is in its range.
+// narrowTo writes the step of sweep s for index v, under a condition unless v is known to be in its range.
 func (c *cutter) narrowTo(r *rewriter, s *Stmt, v Val) {
 	x := s.Loop.Index
 	from, to := x.Range.From.Const, x.Range.To.Const
@@ -380,7 +382,8 @@ func (c *cutter) narrowTo(r *rewriter, s *Stmt, v Val) {
 	}, func() []Val { return nil })
 }
 
-// onlyAt returns the value, known before sweep s, at which alone the sweep changes anything.
+// onlyAt returns the value v, known before sweep s, such that only the step for index v changes anything. ok is
+// false if there is none.
 func (c *cutter) onlyAt(s *Stmt) (v Val, ok bool) {
 	w, ok := swept(s)
 	if !ok || len(w.names) != 1 || !w.ranges[0].From.Known() || !w.ranges[0].To.Known() {
@@ -405,8 +408,8 @@ func (c *cutter) onlyAt(s *Stmt) (v Val, ok bool) {
 	return v, v != NoVal
 }
 
-// changesAt returns the value to which the index of a sweep must be equal for a store to change its
-// local: it stores a select of something else or of what was there.
+// changesAt returns the value that the index of a sweep equals whenever a store changes its local. The store is
+// of a select between a new value and what was there. It returns false for other stores.
 func (c *cutter) changesAt(w *sweep, store *Stmt, inside func(v Val) bool) (Val, bool) {
 	choice := c.facts.made[store.Args[0]]
 	if _, fine := w.place(store.At); !fine || choice == nil || choice.Code != Select {

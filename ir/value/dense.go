@@ -148,8 +148,8 @@ func (d *Dense) CopyFrom(s *Dense) {
 	}
 }
 
-// copyRows copies rows of cols elements from s to d, whose rows are ss and ds elements apart. A
-// call of copy costs more than the few numbers of a narrow row.
+// copyRows copies rows x cols elements from s, whose rows begin ss elements apart, to d, whose rows begin ds
+// elements apart. Rows of fewer than eight elements are copied one by one, because a call of copy costs more.
 func copyRows[T any](d, s []T, ds, ss, rows, cols int) {
 	for i := range rows {
 		a, b := i*ds, i*ss

@@ -9,8 +9,9 @@ import (
 	"flow/kernels/dense"
 )
 
-// Chained returns the row that op.Shard.Chain of row of names. add adds rows lo..hi-1 of the
-// operands of a call of row of to the table in Call.Out. ref is the definition of add.
+// Chained returns the row `of`.chain, which of.Shard.Chain names. add adds rows lo..hi-1 of the operands of a
+// call of row `of` to the table in Call.Out. ref is the definition of add. The result has one table for each
+// window, one below the other, and a call makes one of them: that of the attribute turn.
 func Chained(of *op.Def, ref, add func(c *op.Call, lo, hi int) error) *op.Def {
 	tables := func(s *op.Sig) (sig *op.Sig, n int) {
 		in := s.In

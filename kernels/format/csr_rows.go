@@ -278,28 +278,16 @@ func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
 
 // GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are empty.
 // parts are what this process has kept of the blocks first..last-1 of a task of GraphRows. The result shares
-// their memory, and they must not be used again. Columns of other blocks are read. Bit j%64 of named[j/64] tells whether column j has an entry in
-// these rows. The error says that this failed, not where.
+// their memory, and they must not be used again. Columns of other blocks are read. Bit j%64 of named[j/64]
+// tells whether column j has an entry in these rows. GraphOf fails if nothing was kept, or if the file cannot
+// be read or holds other columns by now; the caller then reads the rows in another way.
 func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, last int) (m *value.CSR, named []uint64, err error) {
 	if len(parts) == 0 || len(parts[0].Col) == 0 || len(lengths) != c.Cols {
 		return nil, nil, errUncut
 	}
 	m = value.NewCSR(types.Bool, c.Cols, c.Cols, 0)
 	m.Col = of[int32](parts[0].Col)
-	at := int64(0)
-	for i, n := range lengths {
-		if i == lo {
-			for k := range m.Ptr[:lo+1] {
-				m.Ptr[k] = at
-			}
-		}
-		if at += int64(n); i >= lo {
-			m.Ptr[i+1] = at
-		}
-		if i >= hi {
-			m.Ptr[i+1] = m.Ptr[hi]
-		}
-	}
+	beginRows(m.Ptr, lengths, lo, hi)
 	file, err := openCounted(c.Path, c.read)
 	if err != nil {
 		return nil, nil, err
@@ -337,9 +325,34 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 	}
 	count(a, min(b, begin), -1)
 	count(max(a, end), b, -1)
-	named = make([]uint64, (c.Cols+63)/64)
-	for j, n := range n {
-		named[j/64] |= uint64(uint32(-n)>>31) << (j % 64) // n is not negative
+	return m, positive(n), nil
+}
+
+// beginRows writes to ptr where the rows of a matrix begin whose rows have the given lengths. Rows other than
+// lo..hi-1 are made empty: the entries before row lo belong to no row.
+func beginRows(ptr []int64, lengths []float64, lo, hi int) {
+	begin := int64(0)
+	for _, n := range lengths[:lo] {
+		begin += int64(n)
 	}
-	return m, named, nil
+	for k := range ptr {
+		switch {
+		case k <= lo:
+			ptr[k] = begin
+		case k <= hi:
+			ptr[k] = ptr[k-1] + int64(lengths[k-1])
+		default:
+			ptr[k] = ptr[hi]
+		}
+	}
+}
+
+// positive returns a set of the places of n that hold a positive number: bit j%64 of set[j/64] is place j. No
+// number is negative.
+func positive(n []int32) (set []uint64) {
+	set = make([]uint64, (len(n)+63)/64)
+	for j, n := range n {
+		set[j/64] |= uint64(uint32(-n)>>31) << (j % 64)
+	}
+	return set
 }

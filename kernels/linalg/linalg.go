@@ -272,8 +272,8 @@ func syrkInto[T dense.Factor](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, s
 	}
 }
 
-// integers returns the kernels of products of integers modulo 2^64. The order of terms is free
-// there. Where no sum can leave the 53 bits of a float they are the kernels f, which then are exact.
+// integers returns the kernels of products of integers modulo 2^64, where the order of terms is free. A product
+// whose sums all fit in the 53 bits of a float is computed by the kernels f, exactly.
 func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
 	grid := func(x []int64, ld, rows, cols int) dense.Grid[int64] {
 		return dense.Grid[int64]{Rows: rows, Cols: cols, LD: ld, X: x}
@@ -340,7 +340,7 @@ func widest(g dense.Grid[int64]) int {
 	return bits.Len64(uint64(all))
 }
 
-// inFloats returns g as floats, in s.
+// inFloats returns a copy of g as floats in memory of s. It is exact for |x| up to 2^53.
 func inFloats(s *Scratch, g dense.Grid[int64]) dense.Grid[float64] {
 	out := ScratchGrid[float64](s, g.Rows, g.Cols)
 	for i := range g.Rows {
@@ -352,7 +352,7 @@ func inFloats(s *Scratch, g dense.Grid[int64]) dense.Grid[float64] {
 	return out
 }
 
-// addFloats is c ± z, of whole numbers.
+// addFloats adds the whole numbers z to c, or subtracts them if sub.
 func addFloats(c dense.Grid[int64], z dense.Grid[float64], sub bool) {
 	for i := range c.Rows {
 		to := c.Row(i)

@@ -19,7 +19,7 @@ func (l *Linear) stacks() []*op.Def {
 	return []*op.Def{stack, l.stackChain(stack), panelsAdd()}
 }
 
-// stack is the row of the panels of products.
+// stack returns the row matmul.stack, which makes the panels of a product.
 func (l *Linear) stack() *op.Def {
 	return &op.Def{
 		Name: "matmul.stack", Hidden: true,
@@ -57,7 +57,7 @@ func (l *Linear) stack() *op.Def {
 	}
 }
 
-// stackChain is the row that makes panels window by window of their terms (op.Shard.Chain).
+// stackChain returns the row of stack that makes the panels window by window of their terms (op.Shard.Chain).
 func (l *Linear) stackChain(stack *op.Def) *op.Def {
 	d := define.Chained(stack, addTermsRef, nil)
 	tables := func(c *op.Call) (PanelGrid, int) {
@@ -86,13 +86,13 @@ func (l *Linear) stackChain(stack *op.Def) *op.Def {
 	return d
 }
 
-// turnBody is the iterations of one window. Those of the others do nothing.
+// turnBody runs the iterations lo..lo+n-1, those of one window. Iterations of other windows do nothing.
 type turnBody struct {
 	op.LoopBody // nil: this rank has another window
 	lo, n       int
 }
 
-// Chunk runs those of iterations lo..hi-1 that are of the window.
+// Chunk runs the iterations lo..hi-1 that belong to the window.
 func (b *turnBody) Chunk(worker, lo, hi int) error {
 	lo, hi = max(lo, b.lo), min(hi, b.lo+b.n)
 	if b.LoopBody == nil || lo >= hi {
@@ -124,7 +124,7 @@ func addTermsRef(c *op.Call, lo, hi int) error {
 	return nil
 }
 
-// panelsAdd is the row that adds panels.
+// panelsAdd returns the row panels.add.
 func panelsAdd() *op.Def {
 	return &op.Def{
 		Name: "panels.add", Hidden: true,

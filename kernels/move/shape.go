@@ -139,10 +139,10 @@ func rearrangements() []*op.Def {
 	}
 }
 
-// steps are the steps of rows and of columns of a stride.
+// steps returns the steps of rows and of columns of a stride. Neither is 0.
 func steps(a *op.Attrs) (rows, cols int) { return a.Int("rows"), a.Int("cols") }
 
-// firstOf is the index of n at which a stride begins.
+// firstOf returns the index, of 0..n-1, at which a stride with this step begins.
 func firstOf(n, step int) int {
 	if step < 0 {
 		return n - 1
@@ -150,6 +150,8 @@ func firstOf(n, step int) int {
 	return 0
 }
 
+// strideType is the type rule of stride: of n rows every step-th one is the ceiling of n / |step| rows, and
+// columns alike. It fails if the operand is not dense, or if a step is 0.
 func strideType(s *op.Sig) (types.Type, error) {
 	t, err := pickedFrom(s)
 	count := func(n, step int) int {
@@ -185,6 +187,7 @@ func strideRect(c *op.Call, w window.Rect) {
 	}
 }
 
+// strideInto copies window w of the result dst of a stride from src.
 func strideInto[T dense.Cell](dst, src dense.Grid[T], rows, cols int, w window.Rect) {
 	for i := w.Row; i < w.Row+w.Rows; i++ {
 		from, to := src.Row(firstOf(src.Rows, rows)+i*rows), dst.Row(i)[w.Col:w.Col+w.Cols]

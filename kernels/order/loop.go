@@ -3,8 +3,9 @@ package order
 // This file sorts on several workers: a sample of the keys tells which ones separate classes of
 // about equal size, each unit of elements is distributed among the classes, and the classes, which
 // lie in order, are sorted one by one. Keys that are equal are of one class, and units come after
-// each other in each, so equal keys keep their order; nothing depends on which worker did what. For one
-// worker there is one class: it sorts 800,000 integers in half of the time.
+// each other in each, so equal keys keep their order; nothing depends on which worker did what. One worker
+// has one class of up to sortMost elements, since classes only divide work: it sorts 800,000 integers in half
+// of the time.
 
 import (
 	"math/bits"
@@ -54,8 +55,8 @@ type Sorter struct {
 	Done        func() error
 }
 
-// BeginSort begins the sort of all elements of x, descending if desc, with the places that they had
-// if places.
+// BeginSort begins the sort of all elements of x by so many workers, descending if desc, with the places that
+// the elements had if places. The result does not depend on the number of workers.
 func BeginSort(x *value.Dense, desc, places bool, workers int) *Sorter {
 	n := x.Rows * x.Cols
 	l := &Sorter{x: x, desc: desc, places: places, n: n, alone: workers == 1 && n <= sortMost, key: memory.Fresh[uint64](n), Sorted: memory.Fresh[uint64](n)}

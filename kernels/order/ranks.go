@@ -249,8 +249,8 @@ func cutsOf(c *op.Call) *value.Dense {
 }
 
 // ownOrder is the row op.Ordering.Own of the row name, with Pairs if pairs. write is given sorted keys
-// and their places behind row lo, for rows to, to + 1, ... of the result. Without pairs, the places of a column
-// of integers are nil: the keys tell the rows.
+// and their places behind row lo, for rows to, to + 1, ... of the result. The places are nil for a column of
+// integers without pairs, because such a key determines its row.
 func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
 	begin := func(c *op.Call, workers int) *Sorter {
 		x := c.Dense(0)

@@ -115,7 +115,8 @@ func addFloats(sum *exact.Sum, x []float64, squares bool) {
 	}
 }
 
-// ByRow reduces each row of a into the column out, which may lie in the memory of a column a.
+// ByRow writes the reduction of each row of the n x m matrix a to the n x 1 column out. If a is a column, out
+// may share its memory.
 func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 	list := w.exactParts(a.Elem)
 	switch {
