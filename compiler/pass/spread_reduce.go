@@ -123,8 +123,6 @@ func (s *spreader) whyNoStates(g *ir.Graph, id ir.ID) string {
 	switch t, from := g.Type(id), g.Type(g.In(id)[0]); {
 	case from.Known() && from.Rows < s.ranks:
 		return whyFew
-	case g.Nodes[id].Attrs.Int("panel") > 0:
-		return whyPanels
 	case t.Known() && t.Elem.IsFloat():
 		return whyOrdered
 	}

@@ -144,7 +144,6 @@ const (
 	whyPlaced   = "the program says so"
 	whyLittle   = "little work"
 	whyFew      = "fewer rows than ranks"
-	whyPanels   = "too few panels for the ranks"
 	whyTogether = "makes no row alone"
 	whyView     = "a view of other memory"
 	whyOrdered  = "adds in the order of rows"
