@@ -365,6 +365,9 @@ func explainLabel(s scene) (source.Diagnostic, bool) {
 }
 
 func explainOperand(s scene) (source.Diagnostic, bool) {
+	if isOp(s.found, ",") && (s.want == `"]"` || s.want == `")"`) && isInfix(s.next()) && !isOp(s.next(), "-", "+", "not") {
+		s.i, s.prev, s.found = s.i+1, s.found, s.next() // the parser went back to the comma
+	}
 	atStart := s.prev.EOF() || isOp(s.prev, ";", "{")
 	wantsValue := words(s.want) == "an operand" || isInfix(s.prev) || isOp(s.prev, "(", ",", "[", "in", "emit", "assert", "if", "until", "times", "to")
 	switch {

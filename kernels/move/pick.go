@@ -94,7 +94,7 @@ func pickType(axis int) func(s *op.Sig) (types.Type, error) {
 // pickedFrom is the type of what a selection selects from, a dense matrix.
 func pickedFrom(s *op.Sig) (types.Type, error) {
 	if t := s.In[0]; !t.IsDense() {
-		return t, op.Faultf(0, define.CodeKind, "positions and masks are subscripts of dense matrices; this is %s", t).WithHelp("dense(x) makes one")
+		return t, op.Faultf(0, define.CodeKind, "positions, masks and ranges with a step are subscripts of dense matrices; this is %s", t).WithHelp("dense(x) makes one")
 	}
 	return s.In[0], nil
 }
