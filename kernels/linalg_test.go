@@ -208,6 +208,29 @@ func TestFailuresNameTheMinor(t *testing.T) {
 	}
 }
 
+// The pivot in the message is the one that the definition meets, wherever in a block of the kernel it is.
+func TestFailuresNameThePivot(t *testing.T) {
+	for _, e := range []types.Elem{types.F64, types.F32} {
+		r := rand.New(rand.NewPCG(11, 12))
+		for minor := 1; minor <= 200; minor += 1 + minor/6 {
+			n := minor + minor%3*5
+			a := dominant(r, e, n)
+			a.Set(minor-1, minor-1, value.F64(-3.5))
+			want := ""
+			for _, set := range chainSets(t) {
+				potrf, call := rowtest.RowNamed(t, denseProducts(set), "potrf"), &op.Call{In: []value.Value{a}, Type: a.Type(), Out: a.Clone()}
+				if want == "" {
+					_, err := potrf.Ref(call)
+					want = fmt.Sprint(err)
+				}
+				if err := potrf.Kernel(call); fmt.Sprint(err) != want {
+					t.Errorf("%s %v, %d rows: %v, the definition says %s", set.Name(), e, n, err, want)
+				}
+			}
+		}
+	}
+}
+
 func TestTypeFaults(t *testing.T) {
 	rows := append(denseProducts(chainSets(t)[0]), move.Rows()...)
 	d := types.DenseOf

@@ -162,6 +162,15 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 		vectors := (roundUp(width(q), d.mr) - lane + d.lanes - 1) / d.lanes
 		d.gemm[1][vectors-1](j, &home[at], 1, d.nr, &home[lane], d.nr, &home[j*d.nr+lane], d.nr, here, 0)
 		if bad := d.potf(&diag[0], &home[j*d.nr+at], d.nr); bad != 0 && j+bad <= n {
+			row := a[(j+bad-1)*lda:]
+			for k := range j {
+				row[k] = home[k*d.nr+at+bad-1]
+			}
+			for k := range d.mr * bad { // the block, updated by the columns before it
+				diag[k] = home[(j+k%d.mr)*d.nr+at+k/d.mr]
+			}
+			plainPotrf(bad, diag, d.mr)
+			copy(row[j:], diag[(bad-1)*d.mr:][:bad-1])
 			return j + bad
 		}
 		lane = (at + d.mr) / d.lanes * d.lanes

@@ -29,8 +29,8 @@ type Set interface {
 	TrsmF64(ws *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int)
 	// PotrfF64 replaces the n x n matrix a, of which only the lower triangle is read, by its lower
 	// Cholesky factor; the strict upper triangle becomes zero. It returns 0, or the 1-based order
-	// of the first leading minor that is not positive definite (pivot <= 0 or NaN); the contents of
-	// a are then unspecified.
+	// of the first leading minor that is not positive definite (pivot <= 0 or NaN). Then a holds
+	// that row of the factor left of the diagonal; its other contents are unspecified.
 	PotrfF64(ws *Workspace, n int, a []float64, lda int) (minor int)
 
 	// GemmF32 is GemmF64 in single precision.

@@ -102,8 +102,7 @@ func potrfInto[T dense.Precision](k Solver[T], s *Scratch, a dense.Grid[T], e ty
 	if minor == 0 {
 		return nil
 	}
-	// The set says which minor failed and no more. Row minor-1 of the factor is complete before its
-	// pivot in every order of elimination, so the pivot's chain can be run again for the message.
+	// Row minor-1 of the factor is there, so the pivot's chain can be run again for the message.
 	i := minor - 1
 	for p, x := range a.Row(i)[:i] {
 		k.axpy(-x, a.Row(i)[p:p+1], diagonal[i:i+1])
