@@ -62,7 +62,9 @@ func readGraphRow(files *fileCache) *op.Def {
 			}
 			var m *value.CSR
 			if c.Hi > c.Lo && s == nil {
-				m = files.sparseRows(c, path, o, k)
+				if m, err = files.sparseRows(c, path, o, k); err != nil {
+					return err
+				}
 			}
 			if m != nil {
 				m, err = format.AsGraph(path, m, nil)
@@ -89,6 +91,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 		_, m, err := s.contents(k, o)
 		return headOf(nil, m).Type(), err
 	}
+	f.check(k)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, ok := f.heads[k]

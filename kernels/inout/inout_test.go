@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/format"
 	"flow/kernels/rowtest"
 	"flow/kernels/window"
 )
@@ -167,6 +168,29 @@ func TestReadBlocksParseOnceAndForget(t *testing.T) {
 	err := d.Kernel(&op.Call{Attrs: op.MakeAttrs(rowtest.Attr("path", op.Str(path))), Type: out.Type(), Out: out})
 	if f, ok := err.(*op.Failure); !ok || f.Code != "E606" {
 		t.Errorf("a file that changed under the program: %v", err)
+	}
+}
+
+// Rows of a graph that has changed since the program was checked are refused: other ranks may have rows of the old one.
+func TestRowsOfAChangedGraph(t *testing.T) {
+	path, files := filepath.Join(t.TempDir(), "g.csr"), newFileCache(&Input{})
+	put := func(text string) error { return os.WriteFile(path, []byte(text), 0o666) }
+	if err := put("0 1\n"); err != nil {
+		t.Fatal(err)
+	}
+	rows := func() error {
+		k, _ := files.keyOf(path, format.Options{Form: "txt"}, graphFile)
+		_, err := files.sparseRows(&op.Call{Lo: 0, Hi: 1}, path, format.Options{Form: "txt"}, k)
+		return err
+	}
+	if _, err := files.graph(path, "txt"); err != nil || rows() != nil {
+		t.Fatalf("%v, %v", err, rows())
+	}
+	if err := put("0 1\n1 0\n"); err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := rows().(*op.Failure); !ok || f.Code != "E606" {
+		t.Errorf("rows of a graph that has changed: %v", rows())
 	}
 }
 

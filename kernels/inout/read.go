@@ -157,7 +157,9 @@ func (f *fileCache) readSparse(c *op.Call, o format.Options) (value.Value, error
 		if f.strewn(c.Attrs, sparseFile) {
 			return f.strewnRows(c, path, o, k)
 		}
-		if m := f.sparseRows(c, path, o, k); m != nil && m.Type() == c.Type {
+		if m, err := f.sparseRows(c, path, o, k); err != nil {
+			return nil, err
+		} else if m != nil && m.Type() == c.Type {
 			return m, nil
 		}
 	}
