@@ -60,8 +60,8 @@ func (l *lowerer) places(s ast.Sub, mask val, t types.Type, n, k int, x val) ir.
 	return l.add(l.table.Must("places"), attrs, at, []source.Span{at}, mask.id, l.toEdge(size, at))
 }
 
-// selection returns x[rows, cols] where at least one is a vector. The other is cut first, to copy
-// no more than needed.
+// selection returns x[rows, cols] where at least one is a vector or a range with a step. The other is cut first,
+// to copy no more than needed. Steps come before vectors: a step of -1 is a reverse, the others are one stride.
 func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 	rows, cols, steps := row.picked, col.picked, [...]int{row.step, col.step}
 	if !row.all || !col.all {
@@ -80,9 +80,9 @@ func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 		if steps[k] == -1 && l.typeOf(x).IsDense() {
 			by := op.MakeAttrs(op.Attr{Name: "by", Val: op.Str([...]string{"rows", "cols"}[k])})
 			out = l.add(l.table.Must("reverse"), by, e.Span(), []source.Span{e.X.Span()}, out)
-			steps[k] = 0
+			steps[k] = 1
 		}
-		steps[k] = cmp.Or(steps[k], 1)
+		steps[k] = cmp.Or(steps[k], 1) // 0: no step
 	}
 	if steps != [...]int{1, 1} {
 		by := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(steps[0])}, op.Attr{Name: "cols", Val: op.Int(steps[1])})

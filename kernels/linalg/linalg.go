@@ -316,7 +316,10 @@ func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
 			product(ws, grid(c, ldc, m, n), grid(a, lda, k, m), grid(b, ldb, k, n), true, false, sub)
 		},
 		syrk: func(ws *blas.Workspace, sub bool, n, k int, a []int64, lda int, c []int64, ldc int) {
-			all := grid(make([]int64, n*n), n, n, n)
+			s := pool.Get()
+			defer pool.Put(s)
+			all := ScratchGrid[int64](s, n, n)
+			clear(all.X)
 			product(ws, all, grid(a, lda, n, k), grid(a, lda, n, k), false, true, sub)
 			for i := range n {
 				for j, x := range all.Row(i)[:i+1] {
