@@ -1077,7 +1077,7 @@ var logBinsLow = [32]uint64{
 	0xbd0d6b2aab993c87, 0x3d383c0e731f55c4, 0xbd26791e99b72bd8, 0xbd13e02f484c84cc,
 }
 
-// Pow is x to the power y. The exponents that programs write most are products and roots: multiples of 0.5 of size below 16. All but 2, 3, -1 and 1.5 of them are the exact value rounded once, where neither it nor its inverse is beyond 2^480.
+// Pow is x to the power y. The exponents that programs write most are products and roots: multiples of 0.5 of size below 16. All but 2, 3, -1, 1.5 and 0.5 of them are good to 2^-100 before they are rounded once, where neither they nor their inverses are beyond 2^480.
 func Pow(x, y float64) float64 {
 	v7 := (math.Float64frombits((math.Float64bits(y) << uint64(0xd))) == float64(0))
 	v8 := float64(x * x)

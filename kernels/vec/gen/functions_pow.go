@@ -194,7 +194,7 @@ func (f *function) power(x, y *value, positive func(a, hard *value) *value) *val
 }
 
 var powFunctions = []*function{
-	define2("pow", "is x to the power y. The exponents that programs write most are products and roots: multiples of 0.5 of size below 16. All but 2, 3, -1 and 1.5 of them are the exact value rounded once, where neither it nor its inverse is beyond 2^480.",
+	define2("pow", "is x to the power y. The exponents that programs write most are products and roots: multiples of 0.5 of size below 16. All but 2, 3, -1, 1.5 and 0.5 of them are good to 2^-100 before they are rounded once, where neither they nor their inverses are beyond 2^480.",
 		func(f *function, x, y *value) *value {
 			return f.powers(x, y, true, func(a, hard *value) *value {
 				small := f.less(f.abs(x), k(0x1p-1022))
