@@ -13,10 +13,9 @@ import (
 //
 // Rows declare the inputs of which they read only the lower triangle (Def.Lower) and the row that
 // computes only that (Def.Narrow). A chain of such updates narrows as a whole, because a syrk reads
-// only the lower triangle of its accumulator. An elementwise operator of which only the lower triangle is read,
-// such as the addition in cholesky(t(%1) @ %1 + %2), reads only that triangle of its operands. Narrow would be
-// wrong if any reader, also on another rank, saw the whole matrix: the part above the diagonal is then not
-// what the program says.
+// only the lower triangle of its accumulator. An elementwise operator reads only that triangle of its operands
+// if no more is read of it, as of the sum in cholesky(t(%1) @ %1 + %2). Narrow would be wrong if any reader, also
+// on another rank, saw the whole matrix: the part above the diagonal is then not what the program says.
 func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	n, flags := g.Len(), newFlagSets()
 	full := make([]bool, n) // a reader uses more than the lower triangle

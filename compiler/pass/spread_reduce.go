@@ -246,8 +246,8 @@ func chainAttrs(g *ir.Graph, id ir.ID) (attrs *op.Attrs, rows int) {
 	return attrs, rows
 }
 
-// turnedProduct reports a product t(a) @ b of floats that has no more elements than a right factor of which
-// each rank has all, and no more rows and columns than terms.
+// turnedProduct reports a product t(a) @ b of floats that has no more elements than a right factor that
+// each rank has as a whole (mostRight), and no more rows and columns than terms.
 func turnedProduct(g *ir.Graph, id ir.ID) bool {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	return len(in) == 2 && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.Elem.IsFloat() && dividable(g.Type(in[0])) && dividable(g.Type(in[1])) &&

@@ -119,7 +119,7 @@ func (in *Input) relocated(path string, edges bool, t types.Type) (m *value.CSR,
 	return m, nil
 }
 
-// graphOf returns the rows lo..hi-1 of a graph of which this process keeps columns (format.Task.GraphOf), and
+// graphOf returns the rows lo..hi-1 of a graph whose columns this process keeps (format.Task.GraphOf), and
 // forgets them. It returns nil if there are none, or if the file has changed.
 func (in *Input) graphOf(path string, o format.Options, k fileKey, lo, hi int) (m *value.CSR, named []uint64) {
 	in.mu.Lock()

@@ -51,7 +51,7 @@ func rememberOf(m *value.CSR, known *sync.Map, set bitset) {
 	}
 }
 
-// NameColumns notes which columns have entries in m, of which this rank has only its own rows: bit j%64 of
+// NameColumns notes which columns have entries in m. This rank has only its own rows of m. Bit j%64 of
 // named[j/64] tells it of column j.
 func NameColumns(m *value.CSR, named []uint64) { rememberOf(m, &namedColumns, bitset(named)) }
 
