@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"flow/ir/loop"
+	"flow/ir/types"
 	"flow/ir/value"
 )
 
@@ -112,4 +113,44 @@ func cutWindows(v [4]int, one, descending bool, r *rand.Rand) (out [][4]int) {
 		}
 	}
 	return out
+}
+
+// A loop that was left inside of its body and is run again on more lanes, of which some have no round.
+func TestLeftInsideTheBody(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: i64[], %1: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  v1 = i64 0
+  v2 = for q: 0..v0 (v3 = v1) {
+    v4 = load %1[i, j]
+    v5 = lt v0, v4
+    break v5
+    v6 = add v3, v4
+    next v6
+  }
+  store out0[i, j] v2
+} : (i64[%0.rows, %0.cols])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Compile(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds := &value.Dense{Elem: types.I64, Rows: 1, Cols: 5, Stride: 5, I64: []int64{3, 0, 3, 0, 3}}
+	added := &value.Dense{Elem: types.I64, Rows: 1, Cols: 5, Stride: 5, I64: []int64{9, 1, 2, 1, 2}}
+	in, out := []value.Value{rounds, added}, []*value.Dense{value.New(types.I64, 1, 5)}
+	want, err := n.Eval(in, loop.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := c.Begin(in, out)
+	for _, lanes := range [][2]int{{0, 1}, {1, 5}} {
+		if flagged, err := w.Window(0, 1, lanes[0], lanes[1], nil); flagged || err != nil {
+			t.Fatal(flagged, err)
+		}
+	}
+	w.Free()
+	if err := same(out[0], want[0].(*value.Dense)); err != nil {
+		t.Fatal(err)
+	}
 }
