@@ -351,7 +351,7 @@ func TestIdenticalOfSparse(t *testing.T) {
 	}
 }
 
-// A rank makes the sparse form of its own rows alone: what lies in the rows of others is not read.
+// A rank that makes the sparse form of its own rows does not read the rows of other ranks.
 func TestSparseOfOwnRows(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -171,7 +171,8 @@ func TestReadBlocksParseOnceAndForget(t *testing.T) {
 	}
 }
 
-// Rows of a graph that has changed since the program was checked are refused: other ranks may have rows of the old one.
+// Rows of a graph that has changed since the program was checked are refused. Other ranks may have rows of the
+// old one.
 func TestRowsOfAChangedGraph(t *testing.T) {
 	path, files := filepath.Join(t.TempDir(), "g.csr"), newFileCache(&Input{})
 	put := func(text string) error { return os.WriteFile(path, []byte(text), 0o666) }
