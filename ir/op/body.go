@@ -48,13 +48,21 @@ func (b *Body) Compiled(make func(*Body) any) any {
 // A failure names the place of its action in the text. within gives the environment and whether the
 // call is stopped.
 func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
-	reg := make([]value.Value, len(b.Args)+len(b.Acts))
+	n := len(b.Args) + len(b.Acts)
+	most := 0
+	for k := range b.Acts {
+		most += len(b.Acts[k].Args)
+	}
+	all := make([]value.Value, n+most) // one allocation: bodies are evaluated once an index
+	reg, all := all[:n:n], all[n:]
 	if copy(reg, args) != len(b.Args) {
 		return nil, fmt.Errorf("BUG: %d arguments for a body of %d", len(args), len(b.Args))
 	}
 	for k := range b.Acts {
 		a := &b.Acts[k]
-		in := make([]value.Value, len(a.Args))
+		m := len(a.Args)
+		in := all[:m:m]
+		all = all[m:]
 		for i, r := range a.Args {
 			in[i] = reg[r]
 		}

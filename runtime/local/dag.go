@@ -44,8 +44,12 @@ type prepared struct {
 // best non-empty one with two leading-zero counts.
 const classes = 64 * 64
 
-// prioBins is the resolution of priorities before they are ranked.
-const prioBins = 1 << 16
+// prioBins is the resolution of priorities before they are ranked, binsPerTask that of a small
+// graph: 65536 bins take longer to clear than a hundred tasks take to run.
+const (
+	prioBins    = 1 << 16
+	binsPerTask = 256
+)
 
 // counted returns the number of tasks that run exactly once.
 func (d *DAG) counted() int {
@@ -107,8 +111,8 @@ func (d *DAG) check() error {
 }
 
 // rank maps priorities to classes, larger for larger. Up to 4096 distinct priorities keep their
-// exact order, unless two differ by less than 1/65536 of the spread; more are merged into classes
-// of about equal population. It takes linear time, since a graph that runs once should not pay for
+// exact order, unless two differ by less than 1/65536 of the spread (with n below 256 tasks, by less
+// than 1/(256 n) of it); more are merged into classes of about equal population. It takes linear time, since a graph that runs once should not pay for
 // a sort. It returns nil if all priorities are equal.
 func rank(prio []int32) []uint16 {
 	if len(prio) == 0 {
@@ -121,8 +125,8 @@ func rank(prio []int32) []uint16 {
 	if lo == hi {
 		return nil
 	}
-	shift := uint(0)
-	for (int64(hi)-int64(lo))>>shift >= prioBins {
+	shift, most := uint(0), int64(min(prioBins, binsPerTask*len(prio)))
+	for (int64(hi)-int64(lo))>>shift >= most {
 		shift++
 	}
 	bins := make([]int32, (int64(hi)-int64(lo))>>shift+1)
