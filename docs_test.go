@@ -94,3 +94,27 @@ func TestDocLinks(t *testing.T) {
 		t.Errorf("%d links: the pattern is out of date", seen)
 	}
 }
+
+// TestAnswersAreShort: in RATIONALE.md a heading stands once, and an answer has at most fifteen lines.
+func TestAnswersAreShort(t *testing.T) {
+	text, err := os.ReadFile("RATIONALE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading, lines, seen := "", 0, map[string]bool{}
+	for line := range strings.Lines(string(text) + "## \n") {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "#"):
+			if lines > 15 || seen[heading] && heading != "" {
+				t.Errorf("%q has %d lines, and stood before: %v", heading, lines, seen[heading])
+			}
+			seen[heading] = true
+			heading, lines = line, 0
+		case line != "":
+			lines++
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("only %d questions were found", len(seen))
+	}
+}
