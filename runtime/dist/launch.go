@@ -274,10 +274,10 @@ func (j *job) outcome(err error) (exit int, failure error) {
 	}
 	if j.first == 0 && left != 0 { // the launcher knows less, above all if it was ended
 		lost := j.watch.atEnd()
-		if left > 128 && !j.watch.told && !j.watch.ended && (lost == nil || lost.stopped) {
+		if left > 128 && !j.watch.told && !j.watch.ended && (lost == nil || lost.stopped || !j.filter.hasBlamed()) {
 			// The launcher was told to stop, and told the ranks. One without time to
 			// record its code is not to blame. One that died earlier is: another rank
-			// has failed because of it.
+			// has failed because of it, and the launcher has said so.
 			return left, nil
 		}
 		// In a session rank 0 may write to a terminal, past the filter.

@@ -20,6 +20,7 @@ type noiseFilter struct {
 	mid  bool     // part of the unfinished line has been passed on
 	box  []string // lines of an open box, with its first dashes
 	told bool     // an error was passed on
+	bad  bool     // the launcher has said of a rank that it ended badly
 	own  string   // ends the mark at the beginning of the launcher's own lines
 	held []string // such lines, which are passed on at the end unless told
 	activity
@@ -114,7 +115,9 @@ func (n *noiseFilter) isOwn(line string) bool {
 }
 
 func (n *noiseFilter) closeBox() {
-	if text := strings.Join(n.box, ""); !contains(text, noises) {
+	if text := strings.Join(n.box, ""); contains(text, noises) {
+		n.bad = true
+	} else {
 		n.pass(text)
 	}
 	n.box = nil
@@ -146,6 +149,14 @@ func (n *noiseFilter) hasTold() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.told
+}
+
+// hasBlamed reports whether the launcher has spoken of the end of a rank, which it does unless it is
+// told to stop itself.
+func (n *noiseFilter) hasBlamed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.bad
 }
 
 func (n *noiseFilter) pass(s string) {

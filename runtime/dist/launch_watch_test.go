@@ -3,6 +3,7 @@ package dist
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -254,12 +255,13 @@ func TestLauncherThatIsToldToStopBlamesNoRank(t *testing.T) {
 }
 
 // A rank that died before the others were told to stop is to blame: Open MPI ends a job when a rank
-// fails in MPI_Init over one that has died.
+// fails in MPI_Init over one that has died. It says so then; a launcher that says nothing was told to
+// stop, and its ranks had no processor in the second that it left them.
 func TestWhoDiesFirstIsToBlame(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are watched on Linux")
 	}
-	for _, deadFirst := range []bool{true, false} {
+	for _, c := range []struct{ deadFirst, said bool }{{true, true}, {false, true}, {true, false}} {
 		launcher := exec.Command("sh", "-c", "sleep 600 & sleep 600 & wait")
 		launcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := launcher.Start(); err != nil {
@@ -271,6 +273,10 @@ func TestWhoDiesFirstIsToBlame(t *testing.T) {
 			ranks = childrenOf(launcher.Process.Pid)
 		}
 		j := &job{o: LaunchOptions{Ranks: 2, Leaves: true}, status: t.TempDir(), out: &outlet{}, filter: &noiseFilter{to: t.Output()}}
+		if c.said {
+			dashes := strings.Repeat("-", 70) + "\n"
+			fmt.Fprintf(j.filter, "%smpirun noticed that process rank 0 exited on signal 9\n%s", dashes, dashes)
+		}
 		j.watch = newWatch(launcher.Process.Pid, 2, j.status)
 		look := func() { j.watch.look(time.Now(), false, true) }
 		stop := func() {
@@ -279,7 +285,7 @@ func TestWhoDiesFirstIsToBlame(t *testing.T) {
 			}
 		}
 		look()
-		if !deadFirst {
+		if !c.deadFirst {
 			stop()
 			look()
 		}
@@ -289,14 +295,14 @@ func TestWhoDiesFirstIsToBlame(t *testing.T) {
 		for alive := true; alive && time.Now().Before(until); time.Sleep(time.Millisecond) {
 			_, alive = processStart(ranks[0])
 		}
-		if deadFirst {
+		if c.deadFirst {
 			stop() // before the next look
 		}
 		look()
 		exit, err := j.outcome(nil)
 		var f *op.Failure
-		if errors.As(err, &f) != deadFirst || exit != map[bool]int{true: 1, false: 143}[deadFirst] {
-			t.Errorf("dead before the others were told, %v: exit code %d, %v", deadFirst, exit, err)
+		if blame := c.deadFirst && c.said; errors.As(err, &f) != blame || exit != map[bool]int{true: 1, false: 143}[blame] {
+			t.Errorf("%+v: exit code %d, %v", c, exit, err)
 		}
 		_ = syscall.Kill(-launcher.Process.Pid, syscall.SIGKILL)
 		_ = launcher.Wait() // its exit code tells of the kill
