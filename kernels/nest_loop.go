@@ -233,7 +233,8 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	} else {
 		n.refill.of, n.refill.in = m.refill, in
 	}
-	return l.Begin(in, []*value.Dense{r.out})
+	run := &launch.Run{Stays: nest.Stays(n.operands, 2*r.space.dims)}
+	return run, l.Bind(run, in, []*value.Dense{r.out})
 }
 
 // form is the body as it runs with sums of so many words.

@@ -19,7 +19,7 @@ import (
 // from their first element on. Operands, and the definition's result, are made once for both.
 func onNests(t *testing.T, check func()) {
 	t.Helper()
-	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	defer func(from int64, fixed int) { launch.PaysFrom, launch.FixedFrom = from, fixed }(launch.PaysFrom, launch.FixedFrom)
 	how := "batches"
 	defer func() {
 		if t.Failed() {
@@ -28,7 +28,7 @@ func onNests(t *testing.T, check func()) {
 	}()
 	launch.PaysFrom = math.MaxInt64
 	check()
-	how, launch.PaysFrom = "nests", 0
+	how, launch.PaysFrom, launch.FixedFrom = "nests", 0, 1
 	check()
 }
 

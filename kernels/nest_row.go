@@ -157,6 +157,7 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 		r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
 		r.in = append(r.in, make([]value.Value, len(r.Operands))...)
 		r.views = make([]value.Dense, len(r.Operands))
+		r.run.Stays = nest.Stays(r.Operands, 2)
 	}
 	return x
 }

@@ -177,8 +177,8 @@ func (x *rowRun) bind() error {
 	f := x.form
 	x.reduced, x.in = map[int]*value.Dense{}, make([][]value.Value, len(f.phases))
 	for k, p := range f.phases {
-		run, err := p.Loop.Begin(x.operands(k), x.results(k))
-		if err != nil {
+		run := &launch.Run{Stays: nest.Stays(p.Operands, len(x.head))}
+		if err := p.Loop.Bind(run, x.operands(k), x.results(k)); err != nil {
 			return err
 		}
 		x.runs = append(x.runs, run)

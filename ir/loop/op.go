@@ -176,11 +176,10 @@ var operations = [lastOp - firstOp]Operation{
 		if e == types.Bool {
 			return a[0]
 		}
-		x := toFloat(e, a[0])
-		if !(x >= -1<<63 && x < 1<<63) {
+		if !ToI64.Defined(e, a...) {
 			panic("BUG: a number out of range is converted to i64")
 		}
-		return uint64(int64(x))
+		return uint64(int64(toFloat(e, a[0])))
 	}},
 	ToBool - firstOp: {Name: "to_bool", Args: 1, On: numbers, Gives: types.Bool, eval: func(e types.Elem, a []Word) Word {
 		if e == types.I64 {
@@ -215,6 +214,18 @@ func opNamed(name string) (Code, bool) {
 func toF64(w Word) float64   { return math.Float64frombits(w) }
 func toF32(w Word) float32   { return math.Float32frombits(uint32(w)) }
 func fromF32(x float32) Word { return Word(math.Float32bits(x)) }
+
+// Defined reports whether an integer operation has a value of operands of type e.
+func (c Code) Defined(e types.Elem, a ...Word) bool {
+	switch {
+	case c == ToI64 && e.IsFloat():
+		x := toFloat(e, a[0])
+		return x >= -1<<63 && x < 1<<63
+	case c == IDiv || c == Mod:
+		return a[1] != 0
+	}
+	return true
+}
 
 // toFloat widens a float word of e.
 func toFloat(e types.Elem, w Word) float64 {

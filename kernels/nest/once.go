@@ -68,6 +68,17 @@ func (x *Builder) readHere(b *op.Body, k int, m *MemoMap) bool {
 	return false
 }
 
+// Stays marks the operands of a nest that keep their values in an execution, the first of which has the number
+// first: see launch.Run.
+func Stays(list []Operand, first int) (bits uint64) {
+	for k, o := range list {
+		if o.What == itsValue {
+			bits |= 1 << (first + k)
+		}
+	}
+	return bits
+}
+
 // Of is the operand where it comes from outside the loop.
 func (o Operand) Of(values []value.Value) value.Value {
 	v := values[o.Register]

@@ -104,7 +104,7 @@ func BenchmarkCompile(b *testing.B) {
 			least := time.Hour
 			for b.Loop() {
 				t := time.Now()
-				if _, err := CompileFor(AVX512, n, make([]Layout, len(in)), make([]Layout, len(out)), loop.FastLevels, Schedule{}); err != nil {
+				if _, err := Compile(AVX512, n, make([]Layout, len(in)), make([]Layout, len(out)), loop.FastLevels, Schedule{}); err != nil {
 					b.Fatal(err)
 				}
 				least = min(least, time.Since(t))

@@ -26,12 +26,7 @@ type Code struct {
 	States map[int]*loop.State
 }
 
-// Compile is CompileFor with cascades of loop.FastLevels.
-func Compile(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
-	return CompileFor(t, n, params, results, loop.FastLevels, plan)
-}
-
-// CompileFor makes code of a target for the points of a window: of nests over two indices the lanes
+// Compile makes code of a target for the points of a window: of nests over two indices the lanes
 // are the last one unless the schedule says otherwise, of nests over one its points. The operands
 // and results are laid out as the layouts say. An error is an *Unsupported, or a bug.
 //
@@ -40,7 +35,7 @@ func Compile(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*
 // called again with the same block and new fuel, and goes on. It touches no memory but that of the
 // points; subscripts are not checked, so the caller proves them from the window first. levels is for
 // loop.StateOf: where a state has loop.State.Near, the caller says the size of the numbers.
-func CompileFor(t Target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {
+func Compile(t Target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {
 	defer refused(&err)
 	return lowered(targetNamed(t), n, params, results, levels, plan).code()
 }

@@ -25,7 +25,7 @@ nest(%0: i64[]) (i: 0..%0.rows) {
 			t.Fatal(err)
 		}
 		for _, target := range []*target{avx512, avx2} {
-			if _, err := CompileFor(target.name, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{}); err != nil {
+			if _, err := Compile(target.name, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{}); err != nil {
 				t.Errorf("%s on %s: %v", operation, target.name, err)
 			}
 		}

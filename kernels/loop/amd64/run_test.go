@@ -93,7 +93,7 @@ func compileAs(plan Schedule, m *code.Memory, target *target, n *loop.Nest, in [
 	for _, d := range out {
 		results = append(results, unit(d))
 	}
-	c, err := CompileFor(target.name, n, params, results, levels, plan)
+	c, err := Compile(target.name, n, params, results, levels, plan)
 	if err != nil {
 		return nil, err
 	}

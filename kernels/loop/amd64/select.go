@@ -180,7 +180,7 @@ func (l *lowering) folded(s *loop.Stmt, in []operand, e types.Elem) (operand, bo
 	for k, o := range in {
 		words[k] = o.word
 	}
-	if (s.Code == loop.IDiv || s.Code == loop.Mod) && words[1] == 0 { // behind a check that fails
+	if !s.Code.Defined(e, words...) { // behind a check that fails
 		return operand{konst: true}, true
 	}
 	return operand{konst: true, word: s.Code.Eval(e, words...)}, true

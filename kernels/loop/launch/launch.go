@@ -32,9 +32,12 @@ type Loop struct {
 	small  bool // it is interpreted, whatever the target
 	levels int  // of exact sums in made: see loop.StateOf
 	past   bool // results go past the caches, whatever their size
-	mu     sync.Mutex
-	made   map[layout]*variant
-	deeper map[layout]*variant // with deep states of exact sums
+	// decides lists the scalar operands for whose values code is made: see loop.Deciding.
+	decides []int
+	mu      sync.Mutex
+	made    map[version]*variant
+	// of these, how many are for certain values, and how many of them have code
+	met, fixed int
 	// beside is the nest for the interpreter, which checks machine code.
 	beside func() (*interp.Code, error)
 }
@@ -44,7 +47,7 @@ func New(n *loop.Nest) *Loop {
 	n = prepared(n)
 	l := &Loop{
 		nest: n, levels: loop.FastLevels, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n),
-		made: map[layout]*variant{}, deeper: map[layout]*variant{},
+		decides: loop.Deciding(n), made: map[version]*variant{},
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	return l
@@ -92,11 +95,12 @@ type layout uint64
 // most is how many operands and results a layout has room for.
 const most = 62
 
-// variant is a loop compiled for operands of one layout.
+// variant is a loop compiled for a version.
 type variant struct {
-	code executable
-	err  error
-	idle sync.Pool // of *Worker
+	code   executable
+	err    error
+	points int       // that have been bound before there is code for certain values
+	idle   sync.Pool // of *Worker
 }
 
 // executable is the code of a target.
@@ -121,9 +125,11 @@ type Run struct {
 	// Varies is the first operand of those whose scalars Worker.Scalar may change after Bind, so that a
 	// proof of Bind knows nothing of them. 0: none changes.
 	Varies int
+	// Stays marks operands, a bit each: code may be made for the values that their scalars have for Bind.
+	Stays uint64
 
 	loop    *Loop
-	lay     layout
+	made    version
 	lanes   [2]int // where the lanes of the space begin and end
 	reduced []reducing
 	wide    int // of rows that are one row of memory: see schedule
@@ -169,11 +175,12 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 		bit <<= 1
 	}
 	lay, wide := l.schedule(in, out, l.streams(out, lay))
-	v, err := l.variant(l.made, lay, l.levels)
+	made := l.version(lay, in, r.Stays)
+	v, err := l.variant(made)
 	if err != nil {
 		return err
 	}
-	r.v, r.in, r.out, r.args, r.loop, r.lay, r.reduced = v, in, out, r.args[:0], l, lay, nil
+	r.v, r.in, r.out, r.args, r.loop, r.made, r.reduced = v, in, out, r.args[:0], l, made, nil
 	r.wide = wide
 	if err := r.reduces(); err != nil {
 		return err
@@ -220,7 +227,7 @@ func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 		w, was := wordsOf(v), r.args[wordsOfOperand*k:][:wordsOfOperand]
 		switch v := v.(type) {
 		case value.Scalar:
-			if v.Elem != r.loop.nest.Params[k].Elem || v.Elem == types.I64 && w[0] != was[0] {
+			if v.Elem != r.loop.nest.Params[k].Elem || v.Elem == types.I64 && w[0] != was[0] || !r.MadeFor(k, v) {
 				return false
 			}
 		case *value.Dense:
@@ -248,28 +255,6 @@ func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 
 // column reports a column in one piece.
 func column(d *value.Dense) bool { return d.Cols == 1 && d.Stride == 1 }
-
-// deep is the code with deep states.
-func (l *Loop) deep(lay layout) (executable, error) {
-	v, err := l.variant(l.deeper, lay, loop.DeepLevels)
-	return v.code, err
-}
-
-func (l *Loop) variant(made map[layout]*variant, lay layout, levels int) (*variant, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v := made[lay]
-	if v == nil {
-		v = &variant{}
-		if l.small {
-			v.code, v.err = interpretedCode(l.nest)
-		} else {
-			v.code, v.err = compiled(l.nest, lay, levels)
-		}
-		made[lay] = v
-	}
-	return v, v.err
-}
 
 // wordsOf returns the words of an operand or result: address, bytes from row to row, rows, columns; of a
 // scalar its word.
@@ -411,7 +396,7 @@ func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	if wide := w.run.wide; wide > 0 && l0 == 0 && l1 == wide { // whole rows are one
 		r0, r1, l0, l1 = 0, 1, r0*wide, r1*wide
 	}
-	if w.run.lay&lanesFirst != 0 {
+	if w.run.made.layout&lanesFirst != 0 {
 		r0, r1, l0, l1 = l0, l1, r0, r1
 	}
 	a := w.args

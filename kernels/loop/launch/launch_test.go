@@ -115,7 +115,7 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first := r.lay&lanesFirst != 0; first != c.first || r.wide != c.wide {
+		if first := r.made.layout&lanesFirst != 0; first != c.first || r.wide != c.wide {
 			t.Errorf("%d x %d: the lanes are first is %v, rows are %d wide; want %v, %d", c.rows, c.cols, first, r.wide, c.first, c.wide)
 		}
 		w := r.Worker()

@@ -9,6 +9,9 @@ import (
 	"flow/ir/value"
 )
 
+// placed keeps a matrix alive, and off the stack, which may move.
+var placed *value.Dense
+
 // TestPlacedAgain: a window whose sums have to be made again by deep states reads operands where
 // Place says, for these states too.
 func TestPlacedAgain(t *testing.T) {
@@ -21,6 +24,7 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 		t.Fatal(err)
 	}
 	x := value.New(types.F64, 2, 40)
+	placed = x
 	for k := range x.F64 {
 		x.F64[k] = math.Ldexp(float64(k*7%11-5), k*29%300)
 	}

@@ -350,7 +350,7 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 // again runs a window with deep states, whose code is made when it is first needed. Of results that lose
 // nothing it keeps what there is.
 func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	code, err := w.run.loop.deep(w.run.lay)
+	code, err := w.run.loop.deep(w.run.made)
 	if err != nil {
 		return false, err
 	}

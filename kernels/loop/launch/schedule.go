@@ -41,11 +41,10 @@ func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 	return lay
 }
 
-// extents is the size of a space of two indices; ok is false where it has others or does not begin
-// at 0.
+// extents is the size of a space of at most two indices that begins at 0, else 0; ok: it has two.
 func extents(n *loop.Nest, in []value.Value) (rows, cols int, ok bool) {
 	h := hull{nest: n, in: in} // a range that depends on another index is anything
-	var size [2]int
+	size := [2]int{1, 1}
 	for k, x := range n.Space {
 		r := h.rng(x.Range)
 		if k > 1 || r.lo != 0 || r.empty() || r.hi >= wide {

@@ -1,0 +1,86 @@
+package loop
+
+// This file makes nests for certain values of scalar operands. Functions such as pow do other things for other
+// exponents; where the exponent is known before the code is made, one of them is left.
+
+// Deciding lists the scalar operands that conditions of applied functions depend on, and on nothing that
+// differs from point to point. Where these are known, such a condition is constant.
+func Deciding(n *Nest) (list []int) {
+	if len(n.Params) > 64 {
+		return nil
+	}
+	a := lone{}
+	a.walk(&n.Body, func(s *Stmt) (uint64, bool) {
+		return 1 << s.Mem.N, s.Mem.Kind == ParamMem && n.Params[s.Mem.N].Kind == ScalarParam
+	})
+	for k := range n.Params {
+		if a.applied>>k&1 != 0 {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// lone holds what is known of values during a walk over statements.
+type lone struct {
+	of      map[Val]uint64 // of values that depend on scalar operands alone: on which, a bit each
+	ifs     uint64         // what conditions depend on
+	applied uint64         // what those of applied functions depend on
+}
+
+// walk looks at the statements of a block. load tells what a value that is loaded depends on.
+func (a *lone) walk(b *Block, load func(s *Stmt) (uint64, bool)) {
+	if a.of == nil {
+		a.of = map[Val]uint64{}
+	}
+	EachStmt(b, func(s *Stmt) {
+		on, is := a.all(s.Args)
+		switch {
+		case s.Code == Load:
+			on, is = load(s)
+		case s.Code == If && is:
+			a.ifs |= on
+		case s.Code == Apply:
+			a.apply(s)
+		}
+		if is && s.N == 1 && (s.Code == Const || s.Code == Load || s.Code >= firstOp) {
+			a.of[s.Dst] = on
+		}
+	})
+}
+
+// all is what a list of values depends on; is: all of them depend on scalar operands alone.
+func (a *lone) all(list []Val) (on uint64, is bool) {
+	for _, v := range list {
+		x, known := a.of[v]
+		if on |= x; !known {
+			return 0, false
+		}
+	}
+	return on, true
+}
+
+// apply looks at the conditions of a function for the arguments that depend on scalar operands alone.
+func (a *lone) apply(s *Stmt) {
+	f := lone{of: map[Val]uint64{}}
+	for k, v := range s.Args {
+		if on, is := a.of[v]; is {
+			f.of[Val(k)] = on
+		}
+	}
+	if len(f.of) > 0 {
+		f.walk(&s.Func.Body, func(*Stmt) (uint64, bool) { return 0, false })
+	}
+	a.applied |= f.ifs
+}
+
+// Fix returns n for these values of scalar operands, by number.
+func Fix(n *Nest, values map[int]Word) *Nest {
+	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+		w, is := values[s.Mem.N]
+		if is = is && s.Code == Load && s.Mem.Kind == ParamMem; is {
+			r.set(s, []Val{r.Const(n.Params[s.Mem.N].Elem, w)})
+		}
+		return is
+	})
+}
