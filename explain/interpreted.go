@@ -2,38 +2,165 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/kernels/loop/launch"
 	"flow/lang/source"
 )
 
-// This file finds the bodies that no loop computes: they can often be written otherwise.
+// This file finds work over an index space that no compiled loop does: it can often be written otherwise.
 
-// Interpreted is a body that runs an operator at a time, or of which loops and branches do.
+// Interpreted is such work.
 type Interpreted struct {
-	Where  string `json:"where"`
-	Why    string `json:"why"`
-	Within bool   `json:"within,omitempty"`
+	Where      string `json:"where"`
+	Expression string `json:"expression"`
+	// Why is what no loop computes or, of Rounds, what a compiled round would not do.
+	Why     string `json:"why"`
+	Instead string `json:"instead,omitempty"` // what to write
+	Within  bool   `json:"within,omitempty"`  // loops do the rest
+	Rounds  bool   `json:"rounds,omitempty"`  // it is a loop whose rounds are tasks of the runtime
+	// Seconds is how long all workers took for it; 0: unknown.
+	Seconds float64 `json:"seconds,omitempty"`
+
+	operator string // of the plan, and its place
+	body     bool
 }
 
-// Text is a line for the user.
-func (b Interpreted) Text() string {
-	if b.Within {
-		return fmt.Sprintf("%s: a loop or branch in this body runs an operator at a time: no loop computes %s", b.Where, b.Why)
+// Text is what the user is told.
+func (x Interpreted) Text() string {
+	what := "this runs an operator at a time"
+	switch {
+	case x.Rounds:
+		what = "each round of this loop is tasks of the runtime, which take microseconds"
+	case x.body && x.Within:
+		what = "a loop or branch in this body runs an operator at a time"
+	case x.body:
+		what = "this body runs an operator at a time"
 	}
-	return fmt.Sprintf("%s: this body runs an operator at a time: no loop computes %s", b.Where, b.Why)
+	what = fmt.Sprintf("%s: %s: no compiled loop computes %s", x.Where, what, x.Why)
+	if x.Seconds > 0 {
+		what += fmt.Sprintf(" (%.4g s)", x.Seconds)
+	}
+	what += "\n    " + x.Expression
+	if x.Instead != "" {
+		what += "\n    instead: " + x.Instead
+	}
+	return what
 }
 
-// InterpretedBodies returns those of a plan, in its order.
-func InterpretedBodies(g *ir.Graph, files *source.FileSet) (list []Interpreted, err error) {
-	points := func(n *ir.Node) bool { return n.Op.Role == op.Points || n.Op.Role == op.Rounds }
-	all, err := Loops(g, points)
+// Machine says that the loops of this process are interpreted, if they are.
+func Machine() string {
+	if target, err := launch.Target(); err != nil || target != launch.Interp {
+		return ""
+	}
+	return "an interpreter runs all loops: there is no machine code for them here (flowrun version)"
+}
+
+// InterpretedWork returns that of a plan, in its order.
+func InterpretedWork(g *ir.Graph, files *source.FileSet) (list []Interpreted, err error) {
+	all, err := Loops(g, func(*ir.Node) bool { return true })
 	for _, l := range all {
-		if l.why != "" {
-			place, _ := placeAndText(l.at, files)
-			list = append(list, Interpreted{place, l.why, len(l.loops) > 0})
+		if l.why == "" {
+			continue
+		}
+		x := Interpreted{Within: len(l.loops) > 0, body: l.op.Role == op.Points || l.op.Role == op.Rounds}
+		x.tell(l.at, l.why, files)
+		if x.operator = l.op.Name + " " + x.Where; !x.body && l.part.IsValid() {
+			x.tell(append([]source.Span{l.part}, l.at[1:]...), l.why, files)
+		}
+		list = append(list, x)
+	}
+	return append(list, rounds(g, files)...), err
+}
+
+// tell sets the place, the reason and, behind a semicolon of the reason, the advice. at is the place of the
+// operator, and those of the calls around it: users do not have the files of the library.
+func (x *Interpreted) tell(at []source.Span, why string, files *source.FileSet) {
+	x.Why, x.Instead, _ = strings.Cut(why, "; ")
+	for _, s := range at {
+		x.Where, x.Expression = placeAndText(s, files)
+		if f := files.File(s.From); f != nil && !f.Library {
+			break
+		}
+		x.Instead = ""
+	}
+}
+
+// few is the most elements of a matrix in rounds that are fast enough for the runtime to count.
+const few = 1 << 15
+
+// rounds finds the loops of g over few numbers that have not become one task.
+func rounds(g *ir.Graph, files *source.FileSet) (list []Interpreted) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Op.Control != op.Iterate {
+			continue
+		}
+		if why, small := obstacle(n.Region); small && why != "" {
+			x := Interpreted{Rounds: true}
+			x.tell(placesOf(g, n), why, files)
+			list = append(list, x)
+		}
+		for r := n.Region; r != nil; r = r.Next {
+			list = append(list, rounds(r.Graph, files)...)
 		}
 	}
-	return list, err
+	return list
+}
+
+// obstacle says what keeps the rounds of a loop from being one task. small: they compute few numbers.
+func obstacle(r *ir.Region) (why string, small bool) {
+	for ; r != nil; r = r.Next {
+		g := r.Graph
+		for i := range g.Nodes {
+			n, id := &g.Nodes[i], ir.ID(i)
+			t := g.Type(id)
+			argument := n.Op.Role == op.Argument
+			switch {
+			case n.Op.Control != op.NoControl:
+				inner, fine := obstacle(n.Region)
+				if !fine {
+					return "", false
+				}
+				if why == "" {
+					why = inner
+				}
+			case t.IsMatrix() && t.Known() && t.Count() > few && (!argument || !t.IsDense()):
+				return "", false
+			case why != "" || argument && t.IsDense() && t.Known():
+			case t.IsMatrix() && !t.IsDense():
+				why = "a sparse matrix; a small one can be dense: dense(S)"
+			case t.IsMatrix() && !t.Known():
+				why = "a matrix of a size that only the run tells; compute all elements, with ifelse(mask, x, 0) where a mask chooses some"
+			}
+		}
+	}
+	return why, true
+}
+
+// placesOf lists the place of a node and those of the calls around it.
+func placesOf(g *ir.Graph, n *ir.Node) []source.Span {
+	at := []source.Span{n.Span}
+	for c := n.Call; c > 0; c = g.Calls[c].Parent {
+		at = append(at, g.Calls[c].Span)
+	}
+	return at
+}
+
+// Timed sets how long the workers took, of operators that ran as loops. seconds has that by name and place,
+// and alone that of all operators of a name.
+func Timed(list []Interpreted, g *ir.Graph, seconds map[string]float64, alone map[string]float64) {
+	names := map[string]int{}
+	for i := range g.Nodes {
+		names[g.Nodes[i].Op.Name]++
+	}
+	for k := range list {
+		x := &list[k]
+		name, _, _ := strings.Cut(x.operator, " ")
+		if x.Seconds = seconds[x.operator]; x.Seconds == 0 && names[name] == 1 {
+			x.Seconds = alone[name]
+		}
+	}
 }

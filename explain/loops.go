@@ -20,7 +20,9 @@ import (
 // Loop is a loop of a plan, or a node without one.
 type Loop struct {
 	node  string
-	at    source.Span
+	op    *op.Def
+	at    []source.Span // of the node and of the calls around it
+	part  source.Span   // of the operator in its body that why names
 	loops []*loop.Nest
 	why   string // there are none, or not of everything
 	count int    // how many nodes are alike
@@ -52,7 +54,7 @@ func Loops(g *ir.Graph, asked func(n *ir.Node) bool) (all []*Loop, err error) {
 				continue
 			}
 			same := func(x *Loop) bool {
-				return x.at == l.at && x.why == l.why && slices.EqualFunc(x.loops, l.loops, func(a, b *loop.Nest) bool { return a.String() == b.String() })
+				return slices.Equal(x.at, l.at) && x.why == l.why && slices.EqualFunc(x.loops, l.loops, func(a, b *loop.Nest) bool { return a.String() == b.String() })
 			}
 			if k := slices.IndexFunc(all, same); k >= 0 {
 				all[k].count++
@@ -75,8 +77,15 @@ func loopOf(g *ir.Graph, id ir.ID) (*Loop, error) {
 	for _, x := range g.In(id) {
 		in = append(in, g.Type(x))
 	}
-	l := &Loop{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), at: n.Span, count: 1}
-	l.loops, l.why = n.Op.Nests(c, in)
+	l := &Loop{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), op: n.Op, at: placesOf(g, n), count: 1}
+	if l.loops, l.why = n.Op.Nests(c, in); l.why != "" && n.Region != nil {
+		for k := range n.Region.Graph.Nodes {
+			if x := &n.Region.Graph.Nodes[k]; strings.Contains(l.why, "`"+x.Op.Source()+"`") {
+				l.part = x.Span
+				break
+			}
+		}
+	}
 	return l, nil
 }
 
@@ -88,7 +97,7 @@ func WriteLoops(w io.Writer, all []*Loop, files *source.FileSet, code bool) (loo
 		if l.count > 1 {
 			fmt.Fprintf(w, "   and %d alike", l.count-1)
 		}
-		place, text := placeAndText(l.at, files)
+		place, text := placeAndText(l.at[0], files)
 		fmt.Fprintf(w, "\n  %s  %s\n", place, text)
 		switch {
 		case l.why != "" && len(l.loops) > 0:

@@ -60,6 +60,7 @@ type spaceCode struct {
 	seen  atomic.Int64 // steps on elements in executions so far
 	once  sync.Once
 	rects []nest.SpaceRect // none: the body is run in another way
+	why   string           // there are none
 	idle  sync.Pool        // of *nestSpace
 }
 
@@ -92,7 +93,7 @@ func (code *spaceCode) worthwhile(elements int) bool {
 
 // written is the loops.
 func (code *spaceCode) written() []nest.SpaceRect {
-	code.once.Do(func() { code.rects = nest.WriteSpace(code.body) })
+	code.once.Do(func() { code.rects, code.why = nest.WriteSpace(code.body) })
 	return code.rects
 }
 

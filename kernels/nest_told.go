@@ -49,8 +49,5 @@ func spaceNests(c *op.Call, _ []types.Type) (list []*loop.Nest, why string) {
 			list = append(list, r.Loop.Nest())
 		}
 	}
-	if len(list) == 0 {
-		return nil, "operators that only copy, or have no form in loops"
-	}
-	return list, ""
+	return list, code.why
 }

@@ -69,18 +69,19 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 	return []*loop.Nest{nest}, ""
 }
 
-// pipeNests is the loop of a pipe: with its reductions, if they are of no rows.
+// pipeNests is the loop of a pipe: with its reductions, if they are no kernels that read blocks of the chain's
+// elements.
 func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	s := nestShape{fold: c.Attrs.Str("fold")}
+	s, rows := nestShape{fold: c.Attrs.Str("fold")}, false
 	folds, _ := foldsNamed(s.fold)
 	for _, f := range folds {
-		if f != nil && f.Axis == reduce.OverRows {
-			return nil, "the reductions of rows behind a chain"
-		}
+		rows = rows || f != nil && f.Axis == reduce.OverRows
 		s.columns = s.columns || f != nil && f.Axis == reduce.OverCols
 	}
-	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), s.columns); len(parts) == 0 {
-		return nil, "the reductions behind a chain"
+	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), s.columns); rows || len(parts) == 0 {
+		if s = (nestShape{}); len(c.Body.Steps) == 0 {
+			return nil, ""
+		}
 	}
 	return shapedNests(c.Body, s)
 }

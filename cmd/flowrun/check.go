@@ -14,7 +14,7 @@ import (
 func (s *session) checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "report all mistakes of a program without running it",
+		Usage:     "report all mistakes of a program, and what no compiled loop would run, without running it",
 		ArgsUsage: "FILE",
 		Flags:     append(programFlags(), ranksFlag(), timingFlag()),
 		Action: func(c *cli.Context) error {
@@ -30,12 +30,15 @@ func (s *session) checkCommand() *cli.Command {
 				return err
 			}
 			fmt.Fprintf(s.out, "%s: ok, %s\n", p.Compiled().Files.Files()[0].Name, count(p.Compiled().Plan.Graph.Len(), "task"))
-			bodies, err := explain.InterpretedBodies(p.Compiled().Plan.Graph, p.Compiled().Files)
+			work, err := explain.InterpretedWork(p.Compiled().Plan.Graph, p.Compiled().Files)
 			if err != nil {
 				return err
 			}
-			for _, b := range bodies {
-				fmt.Fprintln(s.out, b.Text())
+			for _, x := range work {
+				fmt.Fprintln(s.out, x.Text())
+			}
+			if all := explain.Machine(); all != "" {
+				fmt.Fprintln(s.out, all)
 			}
 			if c.Bool("timing") {
 				s.timing(p, 0)

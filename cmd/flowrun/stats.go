@@ -38,7 +38,7 @@ type runStats struct {
 	Run           boundStats    `json:"run"`
 	Loops         []loopStats   `json:"loops"` // by operator
 	LoopSum       *loopStats    `json:"loops_total,omitempty"`
-	// Interpreted lists the bodies that run an operator at a time.
+	// Interpreted lists the work over an index space that no compiled loop does.
 	Interpreted []explain.Interpreted `json:"interpreted,omitempty"`
 
 	account *flow.Account
@@ -85,9 +85,10 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 	}
 	st.addLoops()
 	st.ByRank = ranksOf(report, st.account)
-	if st.Interpreted, err = explain.InterpretedBodies(p.Compiled().Plan.Graph, p.Compiled().Files); err != nil {
+	if st.Interpreted, err = explain.InterpretedWork(p.Compiled().Plan.Graph, p.Compiled().Files); err != nil {
 		return err
 	}
+	st.timeInterpreted(p)
 	// The time of the run is that of the slowest rank, without starting threads and reading
 	// reports.
 	for _, r := range report.Ranks {
@@ -119,6 +120,18 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 	}
 	fmt.Fprint(s.err, st.text())
 	return nil
+}
+
+// timeInterpreted sets how long interpreted work took.
+func (st *runStats) timeInterpreted(p *flow.Program) {
+	loops, kernels := map[string]float64{}, map[string]float64{}
+	for _, l := range st.Loops {
+		loops[l.Name+" "+l.Where] += l.Busy
+	}
+	for _, k := range st.Kernels {
+		kernels[k.Name] = k.Busy
+	}
+	explain.Timed(st.Interpreted, p.Compiled().Plan.Graph, loops, kernels)
 }
 
 // gather adds up the ranks. Busy and Communication are seconds and Gflops is work until stats
@@ -222,6 +235,9 @@ func (st *runStats) text() string {
 	}
 	for _, x := range st.Interpreted {
 		fmt.Fprintln(&b, x.Text())
+	}
+	if all := explain.Machine(); all != "" {
+		fmt.Fprintln(&b, all)
 	}
 	st.loopText(&b)
 	return b.String()

@@ -85,7 +85,7 @@ func (x *Builder) index(name string, by int) (at, size loop.Lin, value func() Re
 func (x *Builder) yield(y Ref, dims int, at, size [2]loop.Lin) {
 	switch {
 	case y.Type.Elem.Size() == 0 || y.Parts != nil || y.Val == loop.NoVal && y.At == nil || y.Type.IsDense() && (dims != 1 || y.Type.Rows != 1):
-		panic(NoBody{"a result of " + y.Type.String()})
+		panic(NoBody{"a result of " + y.Type.String() + elsewhere})
 	case dims == 1:
 		x.keepRow(y, at[0], size[0])
 	default:
@@ -97,7 +97,7 @@ func (x *Builder) yield(y Ref, dims int, at, size [2]loop.Lin) {
 // keepRow stores all elements of a value as a row of a result that has one for each of so many points.
 func (x *Builder) keepRow(y Ref, at, count loop.Lin) {
 	if y.Val == loop.NoVal && y.At == nil {
-		panic(NoBody{"a value of " + y.Type.String()})
+		panic(NoBody{"a value of " + y.Type.String() + elsewhere})
 	}
 	e, size := dense.Storage(y.Type.Elem), 1
 	if y.At != nil {

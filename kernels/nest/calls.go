@@ -49,10 +49,10 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 		}
 		for _, r := range bad {
 			if r < len(b.Args) || p.call[r] {
-				return nil, "a value of " + b.Register(r).String()
+				return nil, "a value of " + b.Register(r).String() + elsewhere
 			}
 			p.call[r] = true
-			p.called(r, "a value of a size that the run tells")
+			p.called(r, noSize.Why)
 		}
 	}
 	return nil, "so many operators"

@@ -24,7 +24,7 @@ const passedElements = 1 << 24
 // local is memory for a matrix of the body.
 func (x *Builder) local(t types.Type) (loop.Mem, Ref) {
 	if !t.IsDense() || !t.Known() || t.Count() > max(laidElements, x.most) {
-		panic(NoBody{"a matrix of the body of " + t.String()})
+		panic(NoBody{"a value of " + t.String() + elsewhere})
 	}
 	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(dense.Storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
 	return m, x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
@@ -101,7 +101,7 @@ func (c *carrying) begin(in []Ref) []loop.Val {
 // checked is r, which has the type that is carried.
 func (c *carrying) checked(k int, r Ref) Ref {
 	if r.At == nil || !sameSize(r.Type, c.types[k]) {
-		panic(NoBody{"a carried matrix that changes its size"})
+		panic(NoBody{"a carried matrix that changes its size; carry one of the last size, and how much of it is used"})
 	}
 	return r
 }
@@ -114,7 +114,7 @@ func (c *carrying) registers(in []Ref) (vals []loop.Val) {
 		}
 	}
 	if len(vals) != len(c.elems) {
-		panic(NoBody{"a carried matrix that changes its size"})
+		panic(NoBody{"a carried matrix that changes its size; carry one of the last size, and how much of it is used"})
 	}
 	for k := range vals {
 		vals[k] = define.ConvertBody(c.x.Builder, c.elems[k], vals[k])

@@ -67,7 +67,7 @@ func (x *Builder) inner(f func() []loop.Val) []loop.Val {
 // matrix is a matrix of the body with these elements.
 func (x *Builder) matrix(t types.Type, at op.Element) Ref {
 	if !t.Known() {
-		panic(NoBody{"a matrix of a size that the run tells"})
+		panic(noSize)
 	}
 	return x.memoised(t, at)
 }
@@ -146,7 +146,7 @@ func (x *Builder) Hold(r Ref) []loop.Val {
 		return []loop.Val{r.Val}
 	}
 	if !holdable(r.Type) {
-		panic(NoBody{"a matrix of the body of " + r.Type.String()})
+		panic(NoBody{"a value of " + r.Type.String() + elsewhere})
 	}
 	var out []loop.Val
 	for i := range r.Type.Rows {
@@ -161,7 +161,7 @@ func (x *Builder) Hold(r Ref) []loop.Val {
 // bounded gives up where the loop grows too long.
 func (x *Builder) bounded() {
 	if len(x.Nest.Types) > bodyStatements {
-		panic(NoBody{"so long a body"})
+		panic(NoBody{"so long a body; split it into several loops"})
 	}
 }
 

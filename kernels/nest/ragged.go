@@ -17,7 +17,7 @@ func (x *Builder) ragged(t types.Type, rows, cols loop.Lin, at op.Element) Ref {
 		return x.matrix(t, at)
 	}
 	if x.extent != nil || x.phase != nil {
-		panic(NoBody{"a matrix of a size that the run tells"})
+		panic(noSize)
 	}
 	r := x.memoised(t, at)
 	r.rows, r.cols = rows, cols

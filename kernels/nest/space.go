@@ -30,30 +30,24 @@ type SpaceRect struct {
 	place *inPlace
 }
 
-// WriteSpace is the yields of a body, which have one shape, as loops, or nil where a loop cannot compute
-// them.
-func WriteSpace(b *op.Body) (list []SpaceRect) {
-	return writeSpace(b.Register(b.Yields[0]), nil, Form{Affine: true}, -1, func(x *Builder) []Ref {
-		var args []Ref
-		for r := range b.Args {
-			args = append(args, x.Outer(b, r))
-		}
-		return x.body(b, args, nil)
+// WriteSpace is the yields of a body, which have one shape, as loops, or why a loop cannot compute them.
+func WriteSpace(b *op.Body) (list []SpaceRect, why string) {
+	why, _ = Written(func() {
+		list = writeSpace(b.Register(b.Yields[0]), nil, Form{Affine: true}, -1, func(x *Builder) []Ref {
+			var args []Ref
+			for r := range b.Args {
+				args = append(args, x.Outer(b, r))
+			}
+			return x.body(b, args, nil)
+		})
 	})
+	return list, why
 }
 
-// writeSpace is matrices of the shape of t, which write writes, as loops, or nil where there are none.
+// writeSpace is matrices of the shape of t, which write writes, as loops: see Written.
 // If folds is not nil, the loops compute the reduction of all their elements. A column is reduced like a row.
 // over is the register of the matrix that the result may be written over; negative: none.
 func writeSpace(t types.Type, folds *op.Action, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
-	defer func() {
-		if r := recover(); r != nil {
-			if _, is := r.(op.NoElement); !is {
-				panic(r)
-			}
-			list = nil
-		}
-	}()
 	todo := []window.Rect{{Row: 0, Col: 0, Rows: t.Rows, Cols: t.Cols}}
 	if folds != nil && t.Cols == 1 {
 		todo[0].Rows, todo[0].Cols = 1, t.Rows

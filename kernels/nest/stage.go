@@ -412,7 +412,7 @@ func (s *Stages) written(k, form int) []SpaceRect {
 }
 
 // write writes the loops of the stage of action k. affine: the launch proves the subscripts.
-func (s *Stages) write(k int, affine bool) []SpaceRect {
+func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
 	b := s.body
 	own := make([]bool, len(b.Acts))
 	for _, i := range s.members[k] {
@@ -434,21 +434,24 @@ func (s *Stages) write(k int, affine bool) []SpaceRect {
 	if affine {
 		over = s.over[k] - 1
 	}
-	return writeSpace(t, folds, Form{Affine: affine}, over, func(x *Builder) []Ref {
-		x.fixed = s.fixed
-		env := make([]Ref, len(b.Args)+k+1)
-		for r := range env {
-			switch i := r - len(b.Args); {
-			case read[r] && r < len(b.Args) && s.known[r] != nil:
-				env[r] = s.known[r](x)
-			case read[r]:
-				env[r] = x.Outer(b, r)
-			case i >= 0 && own[i] && (i != k || folds == nil):
-				env[r] = x.Act(b, i, env)
+	Written(func() {
+		list = writeSpace(t, folds, Form{Affine: affine}, over, func(x *Builder) []Ref {
+			x.fixed = s.fixed
+			env := make([]Ref, len(b.Args)+k+1)
+			for r := range env {
+				switch i := r - len(b.Args); {
+				case read[r] && r < len(b.Args) && s.known[r] != nil:
+					env[r] = s.known[r](x)
+				case read[r]:
+					env[r] = x.Outer(b, r)
+				case i >= 0 && own[i] && (i != k || folds == nil):
+					env[r] = x.Act(b, i, env)
+				}
 			}
-		}
-		return []Ref{env[result]}
+			return []Ref{env[result]}
+		})
 	})
+	return list
 }
 
 // loops returns the loops of all stages, for listings.

@@ -13,8 +13,14 @@ import (
 	"flow/kernels/dense"
 )
 
-// NoBody is the value of a panic for what a loop cannot compute. Written recovers it.
+// NoBody is the value of a panic for what a loop cannot compute. Written recovers it. Why says what, and behind a
+// semicolon what users may write instead.
 type NoBody struct{ Why string }
+
+// elsewhere is the advice for a value that a body has no room for.
+const elsewhere = "; compute it outside of the body, or a number at a time"
+
+var noSize = NoBody{"a matrix of a size that only the run tells; compute all elements, with ifelse(mask, x, 0) where a mask chooses some"}
 
 // NoElement returns the reason.
 func (n NoBody) NoElement() string { return n.Why }
