@@ -1,6 +1,6 @@
 package vec
 
-// This file lists the functions of two numbers and has their loops over slices.
+// This file lists the functions of two numbers.
 
 // A Function2 is a function of two numbers; for the rest it is like a Function. Ulps is 0 where the
 // exact value is rounded once.
@@ -12,12 +12,9 @@ type Function2 struct {
 	F32  func(x, y float64) float64 // as that of a Function
 }
 
-// power is the name of the function whose exponent is mostly one for all.
-const power = "pow"
-
 // Functions2 are all of them.
 var Functions2 = []Function2{
-	{power, Pow, 0.7, 1, Pow32},
+	{"pow", Pow, 0.7, 1, Pow32},
 	{"atan2", Atan2, 0.75, 0, Atan232},
 	{"idiv", FloorDiv, 0, 0, FloorDiv},
 	{"mod", Mod, 0, 0, Mod},
@@ -31,12 +28,4 @@ func Function2Named(name string) (Function2, bool) {
 		}
 	}
 	return Function2{}, false
-}
-
-// LoopF64 is the loop of f.
-func (f Function2) LoopF64() func(dst, a, b []float64) {
-	if f.Name == power {
-		return powerLoop(Map2F64(f.F))
-	}
-	return Map2F64(f.F)
 }

@@ -139,7 +139,7 @@ func functionLoop(f *loop.Function) operation {
 		return lift1(&f64s, vec.Map1F64(g.F))
 	}
 	if g, ok := vec.Function2Named(f.Name); ok && len(f.Params) == 2 {
-		return lift2(&f64s, g.LoopF64())
+		return lift2(&f64s, vec.Map2F64(g.F))
 	}
 	return nil
 }
