@@ -332,7 +332,7 @@ const leastShared, sharedEnough, rowsFaster, rowsSent = 0.5, 1.5, 0.5, 0.1
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
 // alone, and keeps the result if ranks share the work well enough. Otherwise it runs them with matrices in
-// blocks too, and keeps the faster plan.
+// blocks too, and keeps the faster plan. It keeps the other one if the values of that one alone fit in memory.
 func (s *state) tryRows() {
 	rows, why := s.trial(true)
 	s.because = rows.because
@@ -340,25 +340,51 @@ func (s *state) tryRows() {
 		s.shares = why
 		return
 	}
+	kept := rows
+	kept.shares, kept.because = "by rows", ir.Node{}
+	var blocks *state // nil: not tried, or there is no such plan
+	try := func() bool {
+		x, why := s.trial(false)
+		if blocks = nil; why == "" {
+			blocks = &x
+		}
+		return why == ""
+	}
 	all := s.o.Sizes.Spread == 1 && rows.speedup > 0 // as tests want it
 	if !all && rows.speedup < min(leastShared*float64(s.o.Ranks), sharedEnough) {
 		s.shares = "in blocks: by rows they would share nothing"
 		if rows.speedup > 0 {
 			s.shares = fmt.Sprintf("in blocks: by rows %d ranks would be %.2g times as fast as one", s.o.Ranks, rows.speedup)
 		}
-		blocks, why := s.trial(false)
-		if why != "" {
+		if !try() {
 			return
 		}
 		r, b := rows.predicted(), blocks.predicted()
 		fewer := rows.speedup > 1 && r.Makespan <= b.Makespan && float64(r.Bytes) <= rowsSent*float64(b.Bytes)
 		if r.Makespan > rowsFaster*b.Makespan && !fewer {
-			*s = blocks
-			return
+			kept = *blocks
 		}
 	}
-	*s = rows
-	s.shares, s.because = "by rows", ir.Node{}
+	switch {
+	case kept.fits():
+	case kept.rows && (blocks != nil || try()) && blocks.fits():
+		kept = *blocks
+		kept.shares, kept.because = "in blocks: by rows their values take more memory than there is", ir.Node{}
+	case !kept.rows && rows.fits():
+		kept = rows
+		kept.shares, kept.because = "by rows: in blocks their values take more memory than there is", ir.Node{}
+	}
+	*s = kept
+}
+
+// fits reports whether the values of a plan fit in memory, if there is a limit.
+func (s *state) fits() bool {
+	if s.o.Memory.Bytes <= 0 {
+		return true
+	}
+	_, one := tooLarge(s.plan(), s.o.Memory)
+	_, all := peakTooLarge(s.plan(), s.o.Together, s.o.Memory)
+	return !one && !all
 }
 
 // trial runs the remaining passes, up to lastTried, on a copy of s. rows: no matrix is cut into blocks. why
@@ -396,8 +422,12 @@ func (s *state) trial(rows bool) (try state, why string) {
 // predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all machines
 // get the same plan.
 func (s *state) predicted() plan.Summary {
-	p := &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil), Uses: s.g.Uses()}
-	return plan.Summarise(p, nil, 1)
+	return plan.Summarise(s.plan(), nil, 1)
+}
+
+// plan returns the plan of what the passes so far have made.
+func (s *state) plan() *plan.Plan {
+	return &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil), Uses: s.g.Uses()}
 }
 
 // lastTried is the pass that decides what each rank does.

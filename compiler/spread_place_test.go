@@ -9,6 +9,7 @@ import (
 	"flow/compiler"
 	"flow/ir/plan"
 	"flow/kernels"
+	"flow/memory"
 	"flow/stdlib"
 )
 
@@ -137,13 +138,46 @@ func TestRowsOrBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ text, shares string }{
-		{"U = materialize(rand(1000, 10000, seed = 1))\nemit sum(materialize(colmax(abs(cumsum(ifelse(U < 0.5, -1.0, 1.0))))))", "by rows"}, // one fused loop
-		{"X = materialize(rand(6000, 6000, seed = 1))\nY = materialize(t(X))\nemit Y[1, 2]", "in blocks: by rows"},
+	const square = "A = rand(1000, 1000, seed = 1)\nB = t(A) + A\nemit sum(B @ A)\nemit B[0..2, 0..2]"
+	for _, c := range []struct {
+		text, shares string
+		limit        int64
+	}{
+		{square, "by rows", 0},
+		{square, "by rows", 40 << 20},
+		{square, "in blocks: by rows their values take more", 24 << 20},
+		{"U = materialize(rand(1000, 10000, seed = 1))\nemit sum(materialize(colmax(abs(cumsum(ifelse(U < 0.5, -1.0, 1.0))))))", "by rows", 0}, // one fused loop
+		{"X = materialize(rand(6000, 6000, seed = 1))\nY = materialize(t(X))\nemit Y[1, 2]", "in blocks: by rows", 0},
 	} {
-		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(c.text), compiler.Options{Table: table, Ranks: 3, Std: stdlib.Files})
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(c.text), compiler.Options{Table: table, Ranks: 3, Std: stdlib.Files, Memory: memory.Limit{Bytes: c.limit, By: "this test"}})
 		if ds.HasErrors() || !strings.HasPrefix(r.Plan.Shares, c.shares) {
 			t.Errorf("%v, matrices are shared %q, wanted %q\nin\n%s", ds, r.Plan.Shares, c.shares, c.text)
+		}
+	}
+}
+
+// No transpose brings the rows of a table together.
+func TestTransposesStay(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tables = "X = rand(99001, 300, seed = 1)\nY = rand(99001, 20, seed = 2)\n"
+	for _, text := range []string{
+		"emit colsum(t(X) @ Y)",
+		"emit rowsum(t(exp(X)) @ Y)",
+		"emit colsum(t(tanh(t(Y) * 2 + 1)))",
+		"emit colmax(t((t(Y) - rowmean(t(Y))) ^ 2))",
+		"emit trace(t(X[:, 0..20]) @ Y)",
+	} {
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(tables+text), compiler.Options{Table: table, Ranks: 3, Std: stdlib.Files})
+		if ds.HasErrors() || r.Plan.Shares != "by rows" {
+			t.Fatalf("%v, matrices are shared %q in\n%s", ds, r.Plan.Shares, text)
+		}
+		for _, l := range plan.Layouts(r.Plan) {
+			if strings.Contains(l.Type, "99001") && l.Bytes > 0 {
+				t.Errorf("%v bytes of %s %s are sent in\n%s", l.Bytes, l.Op, l.Type, text)
+			}
 		}
 	}
 }

@@ -50,6 +50,15 @@ iterate W = rand(3, 2, seed = 5) times 4 {
 }
 emit W
 emit t(cbind(X[:, 0], y[:, 0])) @ cbind(y[:, 1], y[:, 0] * 2)`, 9, 0},
+	{"columns of products by panels", `X = rand(67, 5, seed = 3)
+y = rand(67, 2, seed = 4) - 0.5
+emit colsum(t(X) @ y)
+emit rowsum(t(sqrt(X)) @ y)
+emit colmax(t(X) @ y)`, 5, 0},
+	{"elementwise operators between transposes", `X = rand(67, 5, seed = 3)
+emit colsum(t(tanh(t(X) * 2 + 1)))
+emit colmax(t((t(X) - rowmean(t(X))) ^ 2))
+emit colsum(t(abs(sqrt(t(X)) + exp(t(X) - rowmax(t(X))) * 2)))`, 5, 0},
 	{"products of f32 and of integers", `X = f32(rand(53, 4, seed = 3))
 emit t(X) @ X
 K = i64(10 * rand(53, 4, seed = 5))
@@ -188,6 +197,7 @@ emit C`, 8, 0},
 }
 
 func TestSpreadTables(t *testing.T) { spreadAlike(t, tablePrograms) }
+
 
 // tableFailures fail in rows of one rank or of several.
 var tableFailures = []string{

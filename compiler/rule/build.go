@@ -2,6 +2,7 @@ package rule
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -104,7 +105,7 @@ func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
 	return p.node(d, attrs, in)
 }
 
-// node plans an operator, or finds it among the matched nodes.
+// node plans an operator, or finds it among the nodes that are planned or matched.
 func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	g := p.m.s.g
 	for _, id := range p.m.inner {
@@ -115,6 +116,11 @@ func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 		}
 		if same {
 			return ref(id), true
+		}
+	}
+	for i, n := range p.nodes {
+		if n.def == d && n.attrs.Equal(attrs) && slices.Equal(n.in, in) {
+			return ^ref(i), true
 		}
 	}
 	sig := &op.Sig{Def: d, Attrs: attrs}

@@ -3,6 +3,7 @@ package rule
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"flow/ir"
@@ -131,6 +132,11 @@ var conditionWords = map[string]func(x []operand) bool{
 		gone, made := x[0].m.turns(x[0].m.rest, 8)
 		return gone > 0 && made < 1+gone
 	},
+	// unturns(Class): the same where nothing transposes the result.
+	"unturns": func(x []operand) bool {
+		gone, made := x[0].m.turns(x[0].m.rest, 8)
+		return made < gone
+	},
 	// cheaper(root): the replacement has fewer operations by the fixed counts of chain.go.
 	"cheaper": func(x []operand) bool { return x[0].m.cheaper() },
 }
@@ -226,13 +232,20 @@ func band(x []operand, left bool) (op.Val, bool) {
 // looking through depth operators. Scalars and vectors do not count.
 func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 	g := m.s.g
-	for _, id := range in {
+	for k, id := range in {
 		n, t := &g.Nodes[id], g.Type(id)
+		times := int32(0)
+		for _, x := range in {
+			if x == id {
+				times++
+			}
+		}
 		switch {
-		case n.Op.Shard.Kind == op.ShardTranspose && m.s.inside(id):
+		case slices.Contains(in[:k], id): // its transpose is made once
+		case n.Op.Shard.Kind == op.ShardTranspose && g.Nodes[g.In(id)[0]].Op != n.Op && m.s.inside(id):
 			gone++
 		case !t.IsMatrix() || t.Rows == 1 || t.Cols == 1:
-		case classes["Elementwise"](n.Op) && n.Region == nil && m.s.inside(id) && m.s.single(id) && depth > 0:
+		case classes["Elementwise"](n.Op) && n.Region == nil && m.s.inside(id) && m.s.uses(id) == times && depth > 0:
 			a, b := m.turns(g.In(id), depth-1)
 			gone, made = gone+a, made+b
 		default:

@@ -13,6 +13,8 @@ func products() []Rule {
 			Rewrites: []string{
 				"matmul(t(a), b){ta=p, tb=q} -> matmul(a, b){ta=not(p), tb=q}",
 				"matmul(a, t(b)){ta=p, tb=q} -> matmul(a, b){ta=p, tb=not(q)}",
+				"matmul.panels(t(a), b){ta=p, tb=q, panel=n} -> matmul.panels(a, b){ta=not(p), tb=q, panel=n}",
+				"matmul.panels(a, t(b)){ta=p, tb=q, panel=n} -> matmul.panels(a, b){ta=p, tb=not(q), panel=n}",
 				"gemm(c, t(a), b){ta=p, tb=q, sub=s} -> gemm(c, a, b){ta=not(p), tb=q, sub=s}",
 				"gemm(c, a, t(b)){ta=p, tb=q, sub=s} -> gemm(c, a, b){ta=p, tb=not(q), sub=s}"},
 			Wrong: []Wrong{{Rewrite: "matmul(t(a), t(b)) -> matmul(b, a)", Why: "that is its transpose"}},

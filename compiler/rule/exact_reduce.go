@@ -31,6 +31,13 @@ func reductions() []Rule {
 				{Rewrite: "argmax(t(x)) -> argmax(x)", Why: "it is a place"}},
 		},
 		{
+			Name:     "reduce-unturned",
+			Doc:      "Such a reduction of an elementwise result turns the result if that leaves fewer transposes: sum(t(a) * t(b)) is sum(a * b). Nothing else may read the result.",
+			Rewrites: []string{"Reduction(Elementwise(..)!) -> Reduction(Elementwise(t(..)))"},
+			Where:    []string{"unturns(Elementwise)"},
+			Wrong:    []Wrong{{Rewrite: "prod(add(t(x), 1)) -> prod(add(x, 1))", Why: "a product rounds at each step, in row-major order"}},
+		},
+		{
 			Name:     "reduce-other-lines",
 			Sparse:   true,
 			Doc:      "Row sums of a transpose are the column sums, turned: the vector is turned and not the matrix.",

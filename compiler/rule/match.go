@@ -27,6 +27,8 @@ type site struct {
 	origin ir.Origin
 	// single reports whether only the matched node above reads a node.
 	single func(ir.ID) bool
+	// uses counts the readers of a node that are in the graph or to come.
+	uses func(ir.ID) int32
 	// total reports whether neither a node nor its inputs, at any depth, can fail.
 	total func(ir.ID) bool
 }

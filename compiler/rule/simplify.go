@@ -51,12 +51,13 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 func (set *Set) applies(g *ir.Graph) bool {
 	var uses []int32
 	s := &site{g: g}
-	s.single = func(id ir.ID) bool {
+	s.uses = func(id ir.ID) int32 {
 		if uses == nil {
 			uses = g.Uses()
 		}
-		return uses[id] == 1
+		return uses[id]
 	}
+	s.single = func(id ir.ID) bool { return s.uses(id) == 1 }
 	s.total = newTotals(g).of
 	var last *op.Def
 	var b *bucket
@@ -101,9 +102,11 @@ const maxDepth = 1000
 // single reports a node whose only reader is the one being emitted.
 func (b *builder) single(id ir.ID) bool { return b.readers[id] == 0 && b.waiting[id] == 0 }
 
+func (b *builder) uses(id ir.ID) int32 { return b.readers[id] + b.waiting[id] }
+
 func (b *builder) emit(n planned, o ir.Origin, in []ir.ID) ir.ID {
 	if b.depth == len(b.sites) {
-		b.sites = append(b.sites, &site{g: b.out, single: b.single, total: b.totals.of})
+		b.sites = append(b.sites, &site{g: b.out, single: b.single, uses: b.uses, total: b.totals.of})
 	}
 	s := b.sites[b.depth]
 	s.def, s.attrs, s.in, s.typ, s.origin = n.def, n.attrs, in, n.typ, o
