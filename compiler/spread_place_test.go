@@ -171,8 +171,11 @@ func TestTransposesStay(t *testing.T) {
 		"emit trace(t(X[:, 0..20]) @ Y)",
 	} {
 		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(tables+text), compiler.Options{Table: table, Ranks: 3, Std: stdlib.Files})
-		if ds.HasErrors() || r.Plan.Shares != "by rows" {
-			t.Fatalf("%v, matrices are shared %q in\n%s", ds, r.Plan.Shares, text)
+		if ds.HasErrors() {
+			t.Fatal(ds, text)
+		}
+		if r.Plan.Shares != "by rows" {
+			t.Fatalf("matrices are shared %q in\n%s", r.Plan.Shares, text)
 		}
 		for _, l := range plan.Layouts(r.Plan) {
 			if strings.Contains(l.Type, "99001") && l.Bytes > 0 {

@@ -198,7 +198,6 @@ emit C`, 8, 0},
 
 func TestSpreadTables(t *testing.T) { spreadAlike(t, tablePrograms) }
 
-
 // tableFailures fail in rows of one rank or of several.
 var tableFailures = []string{
 	`X = rand(60, 2, seed = 1)

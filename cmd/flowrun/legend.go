@@ -67,7 +67,8 @@ const layoutLegend = `  lies on: rows: each rank makes and has its own rows; rep
   rows of a sparse matrix differ in length, and for the same work rank 0 has rows from 0 on and rank 1 from 9 on
   why: why ranks do not share it, by the rules and costs that placed it; little work: each rank computes it
   in less time than a message takes
-  sent: what depends on the entries of sparse matrices is estimated before the run, --stats counts it
+  sent: what depends on the entries of sparse matrices is estimated before the run, and rows that the run
+  chooses are not counted; --stats counts both
 `
 
 // rankLegend explains the ranks of a run.

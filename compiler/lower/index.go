@@ -115,7 +115,7 @@ func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 
 // subscript is size indices from lo on, or, if only the run knows it, from the value of edge from
 // on. The size of an open one is known only in the run: it ends before the value of edge to, or
-// with it if through is 1.
+// with it if through is 1. If it is 2, the range is the whole axis.
 type subscript struct {
 	lo      int
 	from    ir.ID // ir.None: lo
@@ -230,7 +230,7 @@ func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript 
 func (l *lowerer) wholeAxis(s ast.Sub, x val, n int, count string) subscript {
 	if n == types.Unknown {
 		out := l.openSub(s, intVal(0), l.size(n, count, x, s.Span()))
-		out.all = true
+		out.all, out.through = true, 2
 		return out
 	}
 	return subscript{from: ir.None, size: n, picked: ir.None, all: true}

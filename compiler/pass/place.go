@@ -94,8 +94,12 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 	ng := all.g
 	out := &Placed{Graph: ng}
 	everyone := func() { // of the nodes that all has made
-		for len(out.Owner) < ng.Len() {
-			out.Owner = append(out.Owner, plan.Everywhere)
+		for id := len(out.Owner); id < ng.Len(); id++ {
+			r, one := all.owners[ir.ID(id)]
+			if !one {
+				r = plan.Everywhere
+			}
+			out.Owner = append(out.Owner, r)
 		}
 	}
 	own := func(r int32) { // of the last node

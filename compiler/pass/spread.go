@@ -62,6 +62,10 @@ type spreadGraph struct {
 	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists    map[ir.ID]rowLists        // of old sparse matrices
 	sorted   map[sorting]ir.ID         // each rank's window of sorted rows, and the row above it
+	loose    map[ir.ID]ir.ID           // of old nodes with rows that the run chooses: the old node that chooses them
+	counts   map[ir.ID]ir.ID           // of old nodes that choose rows: how many, on all ranks
+	together map[looseFor]ir.ID        // the rows of all ranks of an old node with such rows
+	owners   map[ir.ID]int32           // the ranks of new nodes that one rank runs
 	inside   bool                      // of a region
 	args     []ir.ID                   // of a region of an iterate: its old arguments
 	around   *spreadGraph              // the graph that the loop is in
@@ -89,6 +93,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
 		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{},
 		takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
+		loose: map[ir.ID]ir.ID{}, counts: map[ir.ID]ir.ID{}, together: map[looseFor]ir.ID{}, owners: map[ir.ID]int32{},
 	}
 	x.g.CopyTables(g)
 	return x
@@ -96,6 +101,9 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 
 // full returns the new node of an old one with all its rows.
 func (x *spreadGraph) full(id ir.ID) ir.ID {
+	if _, ok := x.loose[id]; ok {
+		return x.allLoose(id, plan.Everywhere)
+	}
 	if !x.partial[id] {
 		return x.to[id]
 	}
@@ -228,7 +236,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 
 // node makes the new node of an old one.
 func (x *spreadGraph) node(id ir.ID) {
-	if x.control(id) || x.view(id) || x.sparse(id) {
+	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) {
 		return
 	}
 	if w, reads, why := x.shared(x.old, id, x.partials(id)); why == "" {

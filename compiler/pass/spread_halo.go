@@ -343,7 +343,7 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	rows := x.old.Type(id).Rows
 	switch {
 	case !x.partial[id]:
-		return x.to[id]
+		return x.full(id)
 	case x.views[id] != nil:
 		if reads.whole {
 			reads = rowReads{needs: []plan.Need{fixedRows(everyRank, 0, rows)}}
@@ -381,6 +381,9 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 // onRank returns the new node of an old one with all its rows, on one rank. The others send theirs.
 func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
 	t := x.old.Type(id)
+	if _, ok := x.loose[id]; ok {
+		return x.allLoose(id, int32(rank))
+	}
 	if t.IsSparse() {
 		g, ok := x.whole[id]
 		if ok && x.g.Nodes[g].Attrs.Int(plan.Only) == 1+rank {
@@ -471,6 +474,9 @@ func (x *spreadGraph) own(id ir.ID) ir.ID {
 	t := x.old.Type(id)
 	if x.partial[id] && x.views[id] != nil {
 		return x.reach(id, rowReads{needs: []plan.Need{ownRows(t.Rows)}})
+	}
+	if !x.partial[id] {
+		return x.full(id)
 	}
 	return x.to[id]
 }

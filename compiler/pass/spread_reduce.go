@@ -16,16 +16,21 @@ import (
 // reduced makes a reduction the pipe of no chain, of the rows of one rank.
 func (x *spreadGraph) reduced(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	x.to[id] = x.pipeOf(id, from, n.Op.Name, x.old.Type(id), reads[0])
+	x.saved += x.spared(float64(x.old.Type(from).Count()))
+	x.ends(id, x.to[id], []*op.Def{n.Op}, x.old.Type(from))
+}
+
+// pipeOf makes the pipe of the rows of a rank that folds the old node from. It stands for the old node id.
+func (x *spreadGraph) pipeOf(id, from ir.ID, fold string, t types.Type, reads rowReads) ir.ID {
 	space := x.old.Type(from)
-	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))}, op.Attr{Name: "fold", Val: op.Str(n.Op.Name)},
+	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))}, op.Attr{Name: "fold", Val: op.Str(fold)},
 		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
 	attrs = x.sharing(attrs, space.Rows, x.unit[space.Rows])
-	made := x.g.Add(x.table.Must("pipe"), attrs, x.old.Type(id), x.old.Origin(id).NoDest(), x.reach(from, reads[0]))
+	made := x.g.Add(x.table.Must("pipe"), attrs, t, x.old.Origin(id).NoDest(), x.reach(from, reads))
 	x.g.Nodes[made].Region = x.sameElement(id, space.Elem)
-	x.to[id] = made
 	x.shares++
-	x.saved += x.spared(float64(space.Count()))
-	x.ends(id, made, []*op.Def{n.Op}, space)
+	return made
 }
 
 // sameElement returns a chain without operators, for node id of the old graph: it copies elements of type e.

@@ -85,6 +85,9 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 			x.node(id)
 			everywhere[i] = x.shares > shares
 			continue
+		case x.chosen(id):
+			everywhere[i] = true
+			continue
 		case g.Type(id).IsSparse():
 			if everywhere[i] = may[i] && x.sparse(id); everywhere[i] {
 				continue
@@ -97,7 +100,7 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 				x.node(id)
 				continue
 			}
-			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
+			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), x.isLoose) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
 		}
 		if everywhere[i] {
 			x.node(id)

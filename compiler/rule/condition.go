@@ -132,10 +132,11 @@ var conditionWords = map[string]func(x []operand) bool{
 		gone, made := x[0].m.turns(x[0].m.rest, 8)
 		return gone > 0 && made < 1+gone
 	},
-	// unturns(Class): the same where nothing transposes the result.
+	// unturns(Class): the same where nothing transposes the result, a matrix.
 	"unturns": func(x []operand) bool {
 		gone, made := x[0].m.turns(x[0].m.rest, 8)
-		return made < gone
+		t := x[0].m.shapeCut()
+		return made < gone && t.Rows > 1 && t.Cols > 1
 	},
 	// cheaper(root): the replacement has fewer operations by the fixed counts of chain.go.
 	"cheaper": func(x []operand) bool { return x[0].m.cheaper() },
@@ -255,7 +256,7 @@ func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 	return gone, made
 }
 
-// shapeCut returns the type of the node that a slice or item at the root cuts from.
+// shapeCut returns the type of the node that a slice, an item or a reduction at the root reads.
 func (m *match) shapeCut() types.Type { return m.s.g.Type(m.s.in[0]) }
 
 // checkWords reports a word that this file does not define.

@@ -78,8 +78,12 @@ type Def struct {
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
 	// column j. 0: there is none.
 	ByColumn int
-	// Numbers is the input whose elements are the row numbers that are read of input 0. 0: there is none.
+	// Numbers is the input whose elements are the row numbers that are read of input 0; negative ones count
+	// from the end. 0: there is none.
 	Numbers int
+	// Chooses: the result is the numbers of the rows that input 0, a column, chooses, in their order. A call
+	// finds those in some rows (Call.Lo and Hi), if asked to.
+	Chooses bool
 	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
 	// whole. The call has it as BoundAttr. nil: Elements needs no values.
 	Bound func(in []value.Value) int64

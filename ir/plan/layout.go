@@ -150,7 +150,7 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 			}
 		case shares.Attrs.Int(Shared) < 2:
 			where[i] = replicated
-		case g.Type(id).IsMatrix() && g.Type(id).Rows == shares.Attrs.Int(SharedRows):
+		case g.Type(id).IsMatrix() && (g.Type(id).Rows == shares.Attrs.Int(SharedRows) || g.Type(id).Rows == types.Unknown):
 			where[i] = byRows
 		default:
 			where[i] = states
@@ -230,7 +230,7 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, why string, owner ownerOf, r
 			x := gatherOf(g, id, l.p.Ranks, bytes)
 			sent.add(of(g.In(id)[0]), traffic{float64(rounds) * x.messages, float64(rounds) * x.bytes})
 		}
-		if n.Op.Role != op.Argument && n.Op.Role != op.Gathers && t.IsMatrix() && t.Known() && t.Count() > 1 {
+		if n.Op.Role != op.Argument && n.Op.Role != op.Gathers && t.IsMatrix() && (t.Known() && t.Count() > 1 || !t.Known() && where[i] == byRows) {
 			of(id)
 		}
 		if !controls(n) {

@@ -147,6 +147,8 @@ func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 		switch t := g.Type(id); {
 		case t.IsScalar() && t.Elem.Size() > 0:
 			return scalarBytes
+		case t.IsMatrix() && !t.Known(): // as few as none
+			return 0
 		case !t.IsSparse():
 			return float64(t.Bytes())
 		}

@@ -53,6 +53,9 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 		}
 		return at, int(known), nil
 	}
+	if c.Attrs.Ints("through")[k] == 2 {
+		return 0, n, nil
+	}
 	from, to := lo, hi
 	if from < 0 {
 		from += int64(n)
@@ -60,7 +63,7 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	if to < 0 {
 		to += int64(n)
 	}
-	if c.Attrs.Ints("through")[k] != 0 && to < math.MaxInt64 { // which is outside with or without
+	if c.Attrs.Ints("through")[k] == 1 && to < math.MaxInt64 { // which is outside with or without
 		to++
 	}
 	if from < 0 || to > int64(n) || from > to {
@@ -104,8 +107,13 @@ func cutRef(c *op.Call) (value.Value, error) {
 			if hi < 0 {
 				hi += int64(n)
 			}
-			if c.Attrs.Ints("through")[k] != 0 && hi < math.MaxInt64 {
-				hi++
+			switch c.Attrs.Ints("through")[k] {
+			case 1:
+				if hi < math.MaxInt64 {
+					hi++
+				}
+			case 2:
+				lo, hi = 0, int64(n)
 			}
 		}
 		if lo < 0 || lo > hi || hi > int64(n) {
@@ -131,7 +139,10 @@ func cutElements(e *op.Elements) op.Element {
 		if size[k] >= 0 {
 			return e.Index(1+2*k, int(size[k]), n), loop.Num(size[k])
 		}
-		return e.Window(1+2*k, 2+2*k, through[k] != 0, n)
+		if through[k] == 2 {
+			return loop.Num(0), n
+		}
+		return e.Window(1+2*k, 2+2*k, through[k] == 1, n)
 	}
 	row, rows := axis(0, x.Rows)
 	col, cols := axis(1, x.Cols)

@@ -25,7 +25,7 @@ func picks() []*op.Def {
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[[2, 0, -1], :]", Output: "4 5\n0 1\n4 5\n"}},
 			Type: pickType(0), Ref: pickRef(0), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
-			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows),
+			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Numbers: 1,
 		},
 		{
 			Name: "pick.cols", Hidden: true,
@@ -46,7 +46,17 @@ func picks() []*op.Def {
 				n := define.ElementCount(s.In[0])
 				return op.Work{Flops: n, Bytes: 9 * n}
 			},
-			Kernel: placesKernel,
+			Kernel: placesKernel, Chooses: true,
+		},
+		{
+			Name: "rank.rows", Hidden: true,
+			Doc: "rank.rows is the rows that rank turn - 1 has of a matrix whose rows the run has chosen. Of a matrix with the rows of all ranks it is one " +
+				"of as many windows as ranks.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "turn", Attr: true, Kind: op.IntVal, Doc: "the rank, counted from 1"},
+				{Name: "shared", Attr: true, Kind: op.IntVal, Doc: "the number of ranks"}},
+			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(s.In[0].Elem, types.Unknown, s.In[0].Cols), nil },
+			Ref:  rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
+			Kernel: func(c *op.Call) (err error) { c.Out, err = rankRows(c); return err },
 		},
 	}
 }
@@ -215,23 +225,36 @@ func placesKernel(c *op.Call) error {
 	if err != nil {
 		return err
 	}
-	n, step := m.Rows*m.Cols, 1
+	lo, hi, step := 0, m.Rows*m.Cols, 1
 	if m.Cols == 1 {
 		step = m.Stride
 	}
+	if c.Lo < c.Hi { // those of a rank
+		lo, hi = c.Lo, c.Hi
+	}
 	count := 0
-	for i := range n {
+	for i := lo; i < hi; i++ {
 		count += int(m.Bool[i*step])
 	}
 	out := value.New(types.I64, count, 1)
 	// Every place is written, and the next one writes over it where the mask is false: a branch
 	// would be foretold wrongly for half of the elements of a random mask.
-	for k, at := 0, 0; k < count; at++ {
+	for k, at := 0, lo; k < count; at++ {
 		out.I64[k] = int64(at)
 		k += int(m.Bool[at*step])
 	}
 	c.Out = out
 	return nil
+}
+
+// rankRows returns a copy of all rows for a rank (Call.Lo and Hi), or of a window.
+func rankRows(c *op.Call) (value.Value, error) {
+	x := c.Dense(0)
+	lo, hi := 0, x.Rows
+	if c.Lo == c.Hi {
+		lo, hi = op.WindowOf(c.Attrs.Int("turn")-1, c.Attrs.Int("shared"), x.Rows, op.Val{})
+	}
+	return x.View(lo, 0, hi-lo, x.Cols).Clone(), nil
 }
 
 func placesRef(c *op.Call) (value.Value, error) {

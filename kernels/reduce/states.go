@@ -88,23 +88,35 @@ func (w Whole) partRow(columns bool) *op.Def {
 
 // doneRow returns the row that makes the result from an accumulator, or from those of all columns.
 func (w Whole) doneRow(columns bool) *op.Def {
-	done := func(c *op.Call) value.Value {
+	done := func(c *op.Call) (value.Value, error) {
 		acc, n := c.Dense(0), c.Attrs.Int("n")
+		if len(c.In) > 1 { // rows that the run has chosen
+			n = int(c.Scalar(1).I)
+			if n == 0 {
+				if err := w.ofNone(c, columns); err != nil {
+					return nil, err
+				}
+			}
+			if !columns {
+				n *= c.Attrs.Int("cols")
+			}
+		}
 		if !columns {
-			return w.Done(acc, c.Type.Elem, n)
+			return w.Done(acc, c.Type.Elem, n), nil
 		}
 		out := c.Result()
 		for j := range out.Cols {
 			out.Set(0, j, w.Done(acc.View(j, 0, 1, acc.Cols), out.Elem, n))
 		}
-		return out
+		return out, nil
 	}
 	return &op.Def{
 		Name: w.hiddenName(columns, ".done"), Hidden: true, Doc: w.hiddenName(columns, ".done") + " is the result of an accumulator, of a column each.",
 		Args: []op.Arg{
-			{Name: "acc"},
+			{Name: "acc"}, {Name: "rows", Optional: true, Doc: "number of rows, if only the run knows it"},
 			{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "element type of the argument"},
-			{Name: "n", Attr: true, Kind: op.IntVal, Doc: "number of elements that each accumulator is of"},
+			{Name: "n", Attr: true, Optional: true, Kind: op.IntVal, Doc: "number of elements that each accumulator is of"},
+			{Name: "cols", Attr: true, Optional: true, Kind: op.IntVal, Doc: "number of columns, if only the run knows that of rows"},
 		},
 		Type: func(s *op.Sig) (types.Type, error) {
 			e, ok := types.ElemNamed(s.Attrs.Str("elem"))
@@ -123,12 +135,24 @@ func (w Whole) doneRow(columns bool) *op.Def {
 		Ref: func(c *op.Call) (value.Value, error) {
 			if of := *c; columns {
 				of.Out = value.New(c.Type.Elem, 1, c.Type.Cols)
-				return done(&of), nil
+				return done(&of)
 			}
-			return done(c), nil
+			return done(c)
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
-		Kernel: func(c *op.Call) error { c.Out = done(c); return nil },
+		Kernel: func(c *op.Call) (err error) { c.Out, err = done(c); return err },
 	}
+}
+
+// ofNone returns the failure of the reduction that c ends, of a matrix without rows; nil: it has a value.
+func (w Whole) ofNone(c *op.Call, columns bool) error {
+	e, _ := types.ElemNamed(c.Attrs.Str("elem"))
+	whole := &op.Def{Name: w.hiddenName(columns, ""), Type: func(s *op.Sig) (types.Type, error) {
+		if columns {
+			return AxisType(s, false, w.Nonempty, w.Elem)
+		}
+		return w.Type(s, 0)
+	}}
+	return (&op.Call{Def: whole, In: []value.Value{value.New(e, 0, c.Attrs.Int("cols"))}}).Settle()
 }

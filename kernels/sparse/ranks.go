@@ -190,7 +190,11 @@ func numbersIn(d *value.Dense, lo, hi int, all bool, n int) bitset {
 	}
 	named := make(bitset, (n+63)/64)
 	for i := lo; i < hi; i++ {
-		if j := d.I64[i*d.Stride]; 0 <= j && j < int64(n) {
+		j := d.I64[i*d.Stride]
+		if j < 0 {
+			j += int64(n)
+		}
+		if 0 <= j && j < int64(n) {
 			named[j/64] |= 1 << (j % 64)
 		}
 	}
@@ -204,7 +208,7 @@ func touchedRef(c *op.Call) (value.Value, error) {
 	out := value.New(types.Bool, ranks, c.Type.Cols)
 	for j := range out.Cols {
 		for i := range m.Rows {
-			if column && m.At(i, 0).I == int64(j) || !column && m.At(i, j).True() {
+			if column && (m.At(i, 0).I == int64(j) || m.At(i, 0).I == int64(j-out.Cols)) || !column && m.At(i, j).True() {
 				for r := range ranks {
 					if lo, hi := op.WindowOf(r, ranks, out.Cols, c.Attrs.Val("of")); lo <= j && j < hi {
 						out.Set(r, j, value.Bool(true))

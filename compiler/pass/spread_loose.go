@@ -1,0 +1,245 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// This file spreads rows that the run chooses (op.Def.Chooses). They lie where they are chosen: each rank has its own as a matrix of
+// its own, and what is made of them row by row. Such nodes are loose. Their rows in the order of ranks are
+// those of one rank.
+//
+//	%2 = places(%1)                      %2 = places(%1) {ranks=3, shared=900}  # of this rank's rows
+//	%3 = pick.rows(%0, %2)               %3 = pick.rows(%0, %2) {ranks=3}
+//	%4 = colsum(%3)                 ->   %4 = colsum.part(%3) {ranks=3};  %5 = sum.join(%4) {stack=3};  %6 = colsum.done(%5, %count)
+//	%5 = matmul(%3, %3) {ta}             %7 = matmul(%3, %3) {ta} on 0;  %8 = exchange(%7) {to=[1]};  %9 = gemm(%8, %3, %3) {ta} on 1; ..
+//	%6 = median(%3)                      %14 = rank.rows(%3) {turn=1} on 0; ..;  %17 = rbind(%14, ..) on 0;  %18 = median(%17) on 0
+//
+// It would be wrong for rows that depend on other rows, and for two matrices of rows that were chosen apart.
+
+// looseFor names the rows of all ranks of an old node on one rank, or on all (plan.Everywhere).
+type looseFor struct {
+	of   ir.ID
+	rank int32
+}
+
+// chosen makes the new nodes of an old node that chooses rows, or that reads such rows alone. It returns false
+// for other nodes.
+func (x *spreadGraph) chosen(id ir.ID) bool {
+	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
+	if _, _, _, sent := x.old.Dest(id); !x.spreader.whole || x.inside || sent || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
+		return false
+	}
+	if from := x.old.Type(in[0]); n.Op.Chooses && from.Cols == 1 && (x.isLoose(in[0]) || x.partial[in[0]] && from.Rows >= x.ranks) {
+		size := x.full(in[1])
+		if x.isLoose(in[0]) { // of this rank's rows of those that have been chosen before
+			size = x.typed(id, x.table.Must("nrow"), nil, x.to[in[0]])
+		}
+		made := x.shares1(x.g.CopyNode(x.old, id, x.local(in[0]), size))
+		if !x.isLoose(in[0]) {
+			x.g.Nodes[made].Attrs = x.sharing(x.g.Nodes[made].Attrs, from.Rows, x.unit[from.Rows])
+		}
+		x.to[id], x.loose[id] = made, id
+		return true
+	}
+	root := ir.None
+	if k := n.Op.Numbers; k > 0 && x.choosesHere(in[0], in[k]) {
+		x.to[id], x.loose[id] = x.shares1(x.g.CopyNode(x.old, id, x.local(in[0]), x.to[in[k]])), in[k]
+		return true
+	}
+	for _, from := range in {
+		r, ok := x.loose[from]
+		if ok && root != ir.None && r != root {
+			return false
+		}
+		if ok {
+			root = r
+		}
+	}
+	switch both := len(in) == 2 && x.isLoose(in[0]) && x.isLoose(in[1]); {
+	case root == ir.None:
+		return false
+	case n.Op.Shard.Kind == op.ShardContract && both && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.Known():
+		x.to[id] = x.looseProduct(id)
+	case len(in) == 1 && n.Op.Shape != nil && rowCount(n.Op):
+		x.to[id] = x.countOf(root)
+	case len(in) == 1 && n.Op.Shard.Combine != "" && n.Op.Fold != op.NoFold && n.Op.Fold != op.FoldRows && x.old.Type(in[0]).Cols != types.Unknown:
+		x.to[id] = x.looseFold(id, root)
+	case x.rowByRow(id):
+		args := make([]ir.ID, len(in))
+		for k, from := range in {
+			if args[k] = x.to[from]; !x.isLoose(from) {
+				args[k] = x.full(from)
+			}
+		}
+		x.to[id], x.loose[id] = x.shares1(x.g.CopyNode(x.old, id, args...)), root
+	default:
+		return false
+	}
+	return true
+}
+
+func (x *spreadGraph) isLoose(id ir.ID) bool {
+	_, ok := x.loose[id]
+	return ok
+}
+
+// local returns the new node with this rank's rows of an old one.
+func (x *spreadGraph) local(id ir.ID) ir.ID {
+	if x.isLoose(id) {
+		return x.to[id]
+	}
+	return x.own(id)
+}
+
+// choosesHere reports whether the old node by chooses rows of the old node id, and each rank among those that
+// it has of it.
+func (x *spreadGraph) choosesHere(id, by ir.ID) bool {
+	if root, ok := x.loose[by]; !ok || root != by {
+		return false
+	}
+	mask := x.old.In(by)[0]
+	if root, ok := x.loose[mask]; ok {
+		of, ok := x.loose[id]
+		return ok && of == root
+	}
+	return !x.isLoose(id) && dividable(x.old.Type(id)) && x.old.Type(id).Rows == x.old.Type(mask).Rows
+}
+
+// rowCount reports an operator that tells the number of rows of its operand.
+func rowCount(d *op.Def) bool {
+	for _, rows := range []int{3, 5} {
+		if v, err := d.Shape([]types.Type{types.DenseOf(types.F64, rows, 2)}); err != nil || v != value.I64(int64(rows)) {
+			return false
+		}
+	}
+	return true
+}
+
+// rowByRow reports whether row i of an old node depends on row i of its loose operands alone, and on operands
+// that all ranks have.
+func (x *spreadGraph) rowByRow(id ir.ID) bool {
+	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
+	if !t.IsDense() || t.Rows != types.Unknown || !n.Op.Laws.Has(op.Pure) || n.Region != nil {
+		return false
+	}
+	along := []int{}
+	if through := n.Attrs.Ints("through"); n.Op.Fold == op.FoldRows || len(through) == 2 && through[0] == 2 { // or some columns
+		along = []int{0}
+	} else if n.Op.Along != nil {
+		along = n.Op.Along(n.Attrs)
+	}
+	for k, from := range in {
+		t := x.old.Type(from)
+		by := n.Op.Laws.Has(op.Elementwise) || slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
+		if x.isLoose(from) != by && (!by || t.IsMatrix() && (!dividable(t) || t.Rows != 1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// allLoose returns the new node with the rows of all ranks of a loose old node, on one rank or on all.
+func (x *spreadGraph) allLoose(id ir.ID, rank int32) ir.ID {
+	key := looseFor{id, rank}
+	made, ok := x.together[key]
+	if ok {
+		return made
+	}
+	if from := x.old.In(id); x.old.Nodes[id].Op.Chooses && x.isLoose(from[0]) { // numbers among the rows of a rank
+		made = x.g.CopyNode(x.old, id, x.allLoose(from[0], rank), x.full(from[1]))
+	} else {
+		in := make([]ir.ID, x.ranks)
+		for r := range int32(x.ranks) {
+			if in[r] = x.piece(id, r); r != rank {
+				in[r] = x.sentFrom(r, in[r], rank)
+			}
+		}
+		made = x.typed(id, x.table.Must("rbind"), nil, in...)
+	}
+	if rank != plan.Everywhere {
+		x.owners[made] = rank
+	}
+	x.together[key] = made
+	return made
+}
+
+// piece returns the rows of rank r of a loose old node, on that rank.
+func (x *spreadGraph) piece(id ir.ID, r int32) ir.ID {
+	attrs := op.MakeAttrs(op.Attr{Name: plan.Turn, Val: op.Int(int(r) + 1)}, op.Attr{Name: plan.SharedRows, Val: op.Int(x.ranks)})
+	made := x.typed(id, x.table.Must("rank.rows"), attrs, x.to[id])
+	x.owners[made] = r
+	return made
+}
+
+// sentFrom returns an exchange of the new node from, which is on rank r: to another rank, or to all.
+func (x *spreadGraph) sentFrom(r int32, from ir.ID, to int32) ir.ID {
+	list := []int32{to}
+	if to == plan.Everywhere {
+		list = others(r, x.ranks)
+	}
+	made := x.g.Add(x.table.Must("exchange"), exchangeTo(list), x.g.Type(from), x.g.Origin(from).NoDest(), from)
+	x.owners[made] = r
+	return made
+}
+
+// looseProduct makes a product t(a) @ b of loose matrices: each rank adds its terms to the sum of the rank
+// before it, because their order counts.
+func (x *spreadGraph) looseProduct(id ir.ID) (made ir.ID) {
+	n, in := &x.old.Nodes[id], x.old.In(id)
+	for r := range int32(x.ranks) {
+		args := []ir.ID{x.piece(in[0], r)}
+		if in[1] == in[0] {
+			args = append(args, args[0])
+		} else {
+			args = append(args, x.piece(in[1], r))
+		}
+		if r == 0 {
+			made = x.g.CopyNode(x.old, id, args...)
+		} else {
+			made = x.g.Add(x.table.Must(n.Op.Shard.Accum), n.Attrs, x.old.Type(id), x.old.Origin(id).NoDest(), append([]ir.ID{made}, args...)...)
+		}
+		x.g.Note(made, whyOrdered)
+		x.owners[made] = r
+		if to := r + 1; to < int32(x.ranks) {
+			made = x.sentFrom(r, made, to)
+		}
+	}
+	return x.sentFrom(int32(x.ranks-1), made, plan.Everywhere)
+}
+
+// countOf returns the number of rows that an old node chooses, on all ranks.
+func (x *spreadGraph) countOf(root ir.ID) ir.ID {
+	made, ok := x.counts[root]
+	if !ok {
+		mask, d := x.old.In(root)[0], x.table.Must("count")
+		state, t := x.table.Must(d.Shard.Partial), x.old.Type(mask)
+		if x.isLoose(mask) {
+			made = x.shares1(x.typed(root, state, nil, x.to[mask]))
+		} else {
+			made = x.pipeOf(root, mask, state.Name, typeOf(state, nil, t), rowReads{needs: []plan.Need{ownRows(t.Rows)}})
+		}
+		t.Rows = max(0, t.Rows) // the number of elements has no part in a count
+		made = x.merged(root, d, t, made)
+		x.counts[root] = made
+	}
+	return made
+}
+
+// looseFold makes a reduction of all elements or of the columns of a loose matrix.
+func (x *spreadGraph) looseFold(id, root ir.ID) ir.ID {
+	d, from := x.old.Nodes[id].Op, x.old.In(id)[0]
+	t := x.old.Type(from)
+	state := x.shares1(x.typed(id, x.table.Must(d.Shard.Partial), nil, x.to[from]))
+	all := x.typed(id, x.table.Must(d.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
+	if d.Shard.Finish == "" {
+		return all
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(t.Elem.String())}, op.Attr{Name: "cols", Val: op.Int(t.Cols)})
+	return x.typed(id, x.table.Must(d.Shard.Finish), attrs, all, x.countOf(root))
+}

@@ -1,0 +1,83 @@
+package compiler_test
+
+// These tests run programs on ranks that read rows which the run chooses.
+
+import "testing"
+
+var loosePrograms = []spreadProgram{
+	{"reductions of chosen rows", `X = rand(61, 4, seed = 1)
+m = X[:, 1] > 0.4 and X[:, 2] < 0.9
+Y = X[m, :]
+z = Y[:, 0] * 2 + rowsum(Y[:, 1..4])
+emit colmean(Y)
+emit colmax(Y - colmean(Y))
+emit mean(z)
+emit sum(exp(z) * z)
+emit stddev(z)
+emit nrow(Y) + ncell(Y)
+emit colvar(Y)
+emit count(z > 0.5)`, 12, 0},
+	{"products of chosen rows", `X = rand(61, 4, seed = 1)
+Y = X[X[:, 1] > 0.3, :]
+w = X[X[:, 1] > 0.3, 2]
+emit t(Y) @ Y
+emit t(Y) @ (w * 2)
+emit colsum(Y @ rand(4, 2, seed = 3))
+H = onehot(i64(floor(w * 5)), 5)
+emit colsum(H)
+emit t(H) @ Y
+u = X[X[:, 1] > 0.3 and X[:, 2] > 0.1, 2]
+emit t(f32(u)) @ f32(u)`, 8, 0},
+	{"what reads other rows of those chosen", `x = rand(61, 1, seed = 1) - 0.5
+y = x[x > 0, :]
+z = x[x < 0.1, :]
+emit y
+emit cumsum(y)
+emit median(z)
+emit sum(sort(z)[0..3, :])
+emit sum(y + rbind(y[1.., :], y[0..1, :]))
+emit y[0..3, :]
+emit sum(y) + sum(z)
+iterate q = 0.0, k = 0 until k == 2 {
+  next q = q + sum(y) + mean(z)
+  next k = k + 1
+}
+emit q`, 5, 0},
+	{"rows chosen of those chosen", `A = rand(83, 3, seed = 5)
+B = A[A[:, 0] > 0.2, :]
+C = B[B[:, 1] > 0.2, :]
+D = C[C[:, 0] < 0.9, :]
+emit nrow(D)
+emit D
+emit colmean(D)
+emit colmin(C)
+emit t(D) @ C[C[:, 0] < 0.9, :]
+p = B[B[:, 1] > 0.2, 2]
+emit sum(p * C[:, 1])`, 8, 0},
+	{"rows that are on one rank, on the last or on none", `x = seq(0, 40) * 1.0
+emit sum(x[x > 50, :])
+emit nrow(x[x > 50, :])
+emit mean(x[x > 50, :])
+emit x[x == 7, :]
+emit max(x[x == 7, :])
+emit t(x[x > 36, :]) @ x[x > 36, :]
+emit t(x[x > 50, :]) @ x[x > 50, :]
+emit colmean(cbind(x, x * 2)[x > 38, :])
+emit x[x > 38, :] * 2 + 1`, 8, 0},
+	{"positions from the end", `A = rand(53, 3, seed = 5)
+k = i64(floor(rand(41, 1, seed = 2) * 100)) - 50
+emit sum(A[max(k, -53), :])
+emit A[[-1, 3, 7, -53], :]`, 1, 0},
+}
+
+func TestChosenRows(t *testing.T) { spreadAlike(t, loosePrograms) }
+
+func TestChosenRowsFail(t *testing.T) {
+	const x = "x = seq(0, 40)\n"
+	failsAsDefined(t, []string{
+		x + "emit 1\nemit max(x[x > 50, :])",
+		x + "emit colmin(cbind(x, x)[x > 50, :])",
+		x + "y = x[x > 20, :]\nemit sum(y)\nemit sum(7 // (y - 33)) + sum(7 // (y - 22))",
+		x + "y = x[x > 20, :]\nemit sum(7 // (y - y[3, 0]))",
+	}, sharedIn, loosePrograms[0].text)
+}
