@@ -171,27 +171,43 @@ func TestReadBlocksParseOnceAndForget(t *testing.T) {
 	}
 }
 
-// Rows of a graph that has changed since the program was checked are refused. Other ranks may have rows of the
-// old one.
-func TestRowsOfAChangedGraph(t *testing.T) {
-	path, files := filepath.Join(t.TempDir(), "g.csr"), newFileCache(&Input{})
-	put := func(text string) error { return os.WriteFile(path, []byte(text), 0o666) }
-	if err := put("0 1\n"); err != nil {
-		t.Fatal(err)
-	}
-	rows := func() error {
-		k, _ := files.keyOf(path, format.Options{Form: "txt"}, graphFile)
-		_, err := files.sparseRows(&op.Call{Lo: 0, Hi: 1}, path, format.Options{Form: "txt"}, k)
-		return err
-	}
-	if _, err := files.graph(path, "txt"); err != nil || rows() != nil {
-		t.Fatalf("%v, %v", err, rows())
-	}
-	if err := put("0 1\n1 0\n"); err != nil {
-		t.Fatal(err)
-	}
-	if f, ok := rows().(*op.Failure); !ok || f.Code != "E606" {
-		t.Errorf("rows of a graph that has changed: %v", rows())
+// Rows of a file that has changed since the program was checked are refused: other ranks may have rows of the old one.
+func TestRowsOfAChangedFile(t *testing.T) {
+	for _, x := range []struct {
+		kind      fileKind
+		form      string
+		old, next string
+	}{
+		{graphFile, "txt", "0 1\n", "0 1\n1 0\n"},
+		{sparseFile, "mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3.5\n"},
+	} {
+		path, files := filepath.Join(t.TempDir(), "g."+x.form), newFileCache(&Input{})
+		put := func(text string) {
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(x.old)
+		o := format.Options{Form: x.form}
+		rows := func() error {
+			k, _ := files.keyOf(path, o, x.kind)
+			_, err := files.sparseRows(&op.Call{Lo: 0, Hi: 1}, path, o, k)
+			return err
+		}
+		var err error
+		if x.kind == graphFile {
+			_, err = files.graph(path, x.form)
+		} else {
+			a := op.MakeAttrs(rowtest.Attr("path", op.Str(path)), rowtest.Attr("sparse", op.Bool(true)), rowtest.Attr("form", op.Str(x.form)))
+			_, err = files.readType(&op.Sig{Attrs: a})
+		}
+		if err != nil || rows() != nil {
+			t.Fatalf("%s: %v, %v", x.form, err, rows())
+		}
+		put(x.next)
+		if f, ok := rows().(*op.Failure); !ok || f.Code != "E606" {
+			t.Errorf("%s: rows of a file that has changed: %v", x.form, rows())
+		}
 	}
 }
 

@@ -96,8 +96,8 @@ func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
 	}
 	h, err := f.stat(s.Attrs.Str("path"), o, s.Attrs.Bool("sparse"))
 	t := h.Type()
-	if t.IsDense() && err == nil {
-		k, _ := f.keyOf(s.Attrs.Str("path"), o, denseFile)
+	if err == nil {
+		k, _ := f.keyOf(s.Attrs.Str("path"), o, kindOf(s.Attrs.Bool("sparse")))
 		f.check(k)
 	}
 	if _, given := f.in.Given[s.Attrs.Str("path")]; !given {
@@ -225,6 +225,14 @@ const (
 	graphFile
 )
 
+// kindOf is the kind of a file that read reads.
+func kindOf(sparse bool) fileKind {
+	if sparse {
+		return sparseFile
+	}
+	return denseFile
+}
+
 // keyOf is the key of the file as it is now, and its stream if it is one. A file that cannot be
 // looked at has the key of its name: the formats say what is wrong with it.
 func (f *fileCache) keyOf(path string, o format.Options, kind fileKind) (fileKey, *stream) {
@@ -288,11 +296,7 @@ func newFileCache(in *Input) *fileCache {
 // stat is the head of a file, remembered: type rules run after every pass and for every block. A
 // matrix that had to be read for it is kept for read.
 func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Header, error) {
-	kind := denseFile
-	if sparse {
-		kind = sparseFile
-	}
-	k, s := f.keyOf(path, o, kind)
+	k, s := f.keyOf(path, o, kindOf(sparse))
 	if s != nil {
 		d, m, err := s.contents(k, o)
 		return headOf(d, m), err
