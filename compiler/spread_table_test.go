@@ -357,10 +357,15 @@ func (d *drawnTable) table() string { return d.tables[d.IntN(len(d.tables))] }
 func (d *drawnTable) part() string  { return d.small[d.IntN(len(d.small))] }
 func (d *drawnTable) key() string   { return d.ints[d.IntN(len(d.ints))] }
 
+// chosen draws rows of a table that the run chooses, seldom none.
+func (d *drawnTable) chosen() string {
+	return fmt.Sprintf("%s[%s %s %d, :]", d.table(), d.key(), []string{"<", ">", "==", "!="}[d.IntN(4)], 1+d.IntN(2))
+}
+
 // statement draws one, whose lines begin with indent.
 func (d *drawnTable) statement(indent string) {
 	d.n++
-	name := fmt.Sprint("v", d.n)
+	name, chosen := fmt.Sprint("v", d.n), d.chosen()
 	switch d.IntN(3) {
 	case 0:
 		forms := []string{
@@ -391,6 +396,11 @@ func (d *drawnTable) statement(indent string) {
 			fmt.Sprintf("cov(%s)", d.table()),
 			fmt.Sprintf("t(colmedian(%s)) @ colquantile(%s, 0.%d)", d.table(), d.table(), d.IntN(10)),
 			fmt.Sprintf("%s + median(%s)", d.part(), d.table()),
+			fmt.Sprintf("0.1 * t(colsum(%s)) @ colmean(%s)", chosen, d.chosen()),
+			fmt.Sprintf("t(%s) @ (%s * 2 + %s[0, :]) / %d", chosen, chosen, d.part(), d.rows),
+			fmt.Sprintf("t(colmean(%s[%s[:, 1] > 0.1, :] - colmean(%s))) + %s", chosen, chosen, chosen, d.part()),
+			fmt.Sprintf("%s * nrow(%s) + mean(sort(%s)[0..1, :])", d.part(), chosen, chosen),
+			fmt.Sprintf("(t(%s) @ %s[:, 0] + max(%s)) * %s", chosen, chosen, d.chosen(), d.part()),
 			fmt.Sprintf("t(f64(colcount(onehot(%s, 3 + 1)[:, 0..3]))) * %s", d.key(), d.part()),
 		}
 		d.line("%s%s = %s", indent, name, forms[d.IntN(len(forms))])
