@@ -54,8 +54,10 @@ func picks() []*op.Def {
 				"of as many windows as ranks.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "turn", Attr: true, Kind: op.IntVal, Doc: "the rank, counted from 1"},
 				{Name: "shared", Attr: true, Kind: op.IntVal, Doc: "the number of ranks"}},
-			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(s.In[0].Elem, types.Unknown, s.In[0].Cols), nil },
-			Ref:  rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
+			Type: func(s *op.Sig) (types.Type, error) {
+				return types.DenseOf(s.In[0].Elem, types.Unknown, s.In[0].Cols), nil
+			},
+			Ref: rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
 			Kernel: func(c *op.Call) (err error) { c.Out, err = rankRows(c); return err },
 		},
 	}
