@@ -440,8 +440,11 @@ func explainNeighbours(s scene) (source.Diagnostic, bool) {
 	}
 	d := source.Errorf("E100", s.at(s.found), "unexpected %s after %s", strings.TrimPrefix(s.say(s.found), "the "), s.say(s.prev))
 	d.Help = "an operator, a comma or a line end is missing between the two"
-	if isOp(s.found, "if") {
+	switch {
+	case isOp(s.found, "if"):
 		d.Help = "a choice is written `if c { a } else { b }`"
+	case isOp(s.found, "[") && s.is(s.i+1, "]") && typeNames[s.prev.Value] != "":
+		d.Help = "the sizes of a matrix are numbers or names: f64[n] is a column, f64[n,m] has m columns, f64[_,_] any"
 	}
 	if s.found.Type == tokIdent && s.found.Value == "by" {
 		d.Help = "`by` gives the step of a range a..b"

@@ -42,6 +42,22 @@ func explainNumbers(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
+// explainRange recognises a range that is to be a value: x = 0..10.
+func explainRange(s scene) (source.Diagnostic, bool) {
+	last := s.i - 1
+	if !isOp(s.found, "..", "..=") || last <= s.from || s.depth() > 0 || !isOp(s.toks[s.from+1], "=") {
+		return source.Diagnostic{}, false
+	}
+	to := s.lineEnd(s.i)
+	text := "seq(" + s.text(s.from+2, s.i) + ", " + s.text(s.i+1, to)
+	if isOp(s.found, "..=") {
+		text += " + 1"
+	}
+	d := s.rewritten(s.from+2, to-1, text+")", "a range is no value")
+	d.Help += " for a column of these numbers; ranges stand in loops and subscripts"
+	return d, true
+}
+
 // depthOf counts the brackets of one kind that are open before the unexpected token.
 func (s scene) depthOf(open string) int {
 	n := 0
@@ -100,7 +116,7 @@ func explainTarget(s scene) (source.Diagnostic, bool) {
 		names = names && (s.isIdent(k) == ((k-s.from)%2 == 0)) && (s.isIdent(k) || s.is(k, "-", "."))
 	}
 	switch {
-	case s.is(s.from, "[") && s.match(s.from) == last && s.split(s.from+1, last, ",")[0][0] < last:
+	case s.is(s.from, "[", "(") && s.match(s.from) == last && s.split(s.from+1, last, ",")[0][0] < last:
 		return d.WithHelp("write `%s`: the parts of a tuple are bound without brackets", s.text(s.from+1, last)), true
 	case names && last > s.from:
 		return d.WithHelp("write `%s`: a name has letters, digits and _", strings.NewReplacer("-", "_", ".", "_", " ", "").Replace(s.text(s.from, last+1))), true

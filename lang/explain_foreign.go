@@ -17,7 +17,7 @@ import (
 // form that no Flow program has, so it cannot capture a text that is nearly right.
 var foreignForms = [...]func(scene) (source.Diagnostic, bool){
 	explainComment, explainImport, explainEmitList, explainFStrings, explainLambda, explainFunction, explainComprehension,
-	explainSlice, explainMatrix, explainForHead, explainIfHead, explainChoice, explainNumbers, explainDeclaration, explainTarget,
+	explainSlice, explainMatrix, explainForHead, explainIfHead, explainChoice, explainNumbers, explainRange, explainDeclaration, explainTarget,
 	explainConversion, explainRounds, explainWord,
 }
 

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -84,7 +85,7 @@ func explainSlice(s scene) (source.Diagnostic, bool) {
 	}
 	close := s.match(open)
 	var subs []string
-	step := ""
+	back := ""
 	parts := s.split(open+1, close, ",")
 	for _, p := range parts {
 		c := s.split(p[0], p[1], ":")
@@ -92,27 +93,31 @@ func explainSlice(s scene) (source.Diagnostic, bool) {
 		switch {
 		case p[0] == p[1] || len(c) == 2 && at(0)+at(1) == "":
 			subs = append(subs, ":")
+		case len(c) == 1 && strings.HasPrefix(at(0), ".."):
+			subs = append(subs, "0"+at(0))
 		case len(c) == 1:
 			subs = append(subs, at(0))
 		case len(c) == 2 && at(0) == "":
 			subs = append(subs, "0.."+at(1))
+		case len(c) == 2 && strings.Contains(at(0), ".."):
+			subs = append(subs, at(0)+" by "+at(1))
 		case len(c) == 2:
 			subs = append(subs, at(0)+".."+at(1))
+		case strings.HasPrefix(at(2), "-"):
+			back = at(0) + at(1) + at(2)
+			subs = append(subs, cmp.Or(at(0), "-1")+".."+at(1)+" by "+at(2))
 		default:
-			step = at(2)
-			subs = append(subs, ":")
+			subs = append(subs, cmp.Or(at(0), "0")+".."+at(1)+" by "+at(2))
 		}
 	}
 	base := s.toks[open-1].Value
 	switch text := "[" + strings.Join(subs, ", ") + "]"; {
 	case text == s.text(open, close+1):
 		return source.Diagnostic{}, false
-	case step == "-1" && s.isIdent(open-1):
-		return s.rewritten(open-1, close, "reverse("+base+")", "a range has no step back"), true
-	case step != "" && s.isIdent(open-1):
-		return s.rewritten(open-1, close, fmt.Sprintf("take(%s, seq(0, %s.rows, %s))", base, base, step), "a subscript has no step"), true
-	case step != "":
-		return source.Diagnostic{}, false
+	case back == "-1" && len(subs) == 1 && s.isIdent(open-1):
+		return s.rewritten(open-1, close, "reverse("+base+")", "a range is written a..b, and its step with `by`"), true
+	case strings.Contains(text, " by "):
+		return s.rewritten(open, close, text, "a range of rows or columns is written a..b, and its step with `by`"), true
 	default:
 		return s.rewritten(open, close, text, "a range of rows or columns is written a..b, b left out"), true
 	}

@@ -15,7 +15,7 @@ import (
 func TwiceBound(id ast.Ident, first source.Span, outer bool, free func(string) bool) source.Diagnostic {
 	d := source.Errorf("E115", id.At, "%s is bound twice", id.Name).WithNote(first, "bound here first")
 	if outer {
-		return d.WithHelp("a name has one value: what changes from round to round is carried, `iterate %s = start times n { next %s = .. }`, and a sum is sum(for i in a..b => e)",
+		return d.WithHelp("a name has one value: what changes from round to round is carried, `iterate %s = start times n { next %s = .. }`, and a sum is sum(for i in a..b => e), or sum(parfor i in a..b { e })",
 			id.Name, id.Name)
 	}
 	for i := 2; ; i++ {

@@ -55,7 +55,7 @@ var foreign = map[string]string{
 	"repmat": "kron(ones($2, $3), $1)", "tile": "kron(ones($2, 1), $1)", "repeat": "kron(ones($2, 1), $1)", "flatten": "reshape($1, ncell($1), 1)", "ravel": "reshape($1, ncell($1), 1)",
 	"flip": "reverse", "flipud": "reverse", "fliplr": "reverse($1, by = \"cols\")", "rev": "reverse", "circshift": "roll", "triu": "upper", "tril": "lower",
 	"chol": "cholesky", "eig": "eigvals($1); of a symmetric matrix, and eigen has its vectors, too", "eigh": "eigen", "mldivide": "solve", "lsolve": "solve", "linsolve": "solve",
-	"ln": "log", "power": "{1} ^ {2}", "rem": "{1} % {2}", "fmod": "{1} % {2}", "absolute": "abs", "fabs": "abs", "AVERAGE": "mean", "average": "mean", "avg": "mean",
+	"ln": "log", "sqr": "{1} ^ 2", "square": "{1} ^ 2", "cube": "{1} ^ 3", "power": "{1} ^ {2}", "rem": "{1} % {2}", "fmod": "{1} % {2}", "absolute": "abs", "fabs": "abs", "AVERAGE": "mean", "average": "mean", "avg": "mean",
 	"float": "f64", "double": "f64", "int": "i64", "integer": "i64", "as_numeric": "f64", "bool_": "bool", "astype": "a type converts: `f64(x)`, f32(x), i64(x)",
 	"std": "stddev", "sd": "stddev", "STDEV": "stddev", "variance": "var", "maximum": "max", "minimum": "min", "amax": "max", "amin": "min", "aggMax": "max", "aggMin": "min", "aggSum": "sum",
 	"idxMax": "argmax($1); of every row rowargmax, of every column colargmax", "idxMin": "argmin($1); of every row rowargmin, of every column colargmin",
@@ -78,7 +78,7 @@ var foreign = map[string]string{
 	"sorted_unique": "unique", "nchar": "operators on text are not built yet",
 
 	"loadtxt": "read", "read_csv": "read", "readMatrix": "read", "genfromtxt": "read", "readtable": "read", "csvread": "read", "mmread": "read", "load": "read", "open": "read", "readdlm": "read",
-	"readFrame": "read", "savetxt": "emit $2 to $1", "writeMatrix": "emit $1 to $2", "csvwrite": "emit $2 to $1", "write_csv": "emit $1 to $2", "save": "emit $2 to $1",
+	"readFrame": "read", "savetxt": "emit $2 to $1", "writeMatrix": "emit $1 to $2", "csvwrite": "emit $2 to $1", "write_csv": "emit $1 to $2", "save": "emit $2 to $1", "csv": "emit $1 to $2",
 	"to_csv": "emit $1 to $2", "tofile": "emit $1 to $2", "library": "the library needs no import: leave this line out", "require": "the library needs no import: leave this line out",
 	"ans": "a program names its values: `x = ..`; at the prompt of flowrun the last value is _",
 	"clc": "leave it out", "clear": "leave it out: a value lives as long as something needs it", "close": "leave it out", "tic": "`flowrun --timing` and --stats say how long a run took",
@@ -91,7 +91,7 @@ var foreign = map[string]string{
 
 // modules lists names of other languages' libraries: np.sum is sum.
 var modules = []string{"np", "numpy", "math", "cmath", "scipy", "sp", "pd", "pandas", "torch", "tf", "jnp", "jax", "Math", "std", "random", "rng", "Base", "LinearAlgebra", "Statistics",
-	"plt", "matplotlib", "time", "os", "sys", "set", "as", "is"}
+	"plt", "matplotlib", "time", "os", "sys", "set", "as", "is", "write"}
 
 // Module reports a name of another language's library.
 func Module(name string) bool { return slices.Contains(modules, name) }
@@ -154,6 +154,9 @@ func ForeignCall(name string, args []string) (help string, written bool) {
 	places, form := isForm(row)
 	if !form || len(args) == 0 || len(args) < places || places > 0 && len(args) > places {
 		return Foreign(name), false
+	}
+	if len(args) == 2 && strings.HasPrefix(args[1], `"`) && strings.HasPrefix(row, "emit $2 to $1") { // the file comes second
+		args = []string{args[1], args[0]}
 	}
 	text, note, noted := strings.Cut(row, "; ")
 	help = "write `" + fill(text, args) + "`"

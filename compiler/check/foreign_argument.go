@@ -5,11 +5,22 @@ import "strings"
 // AxisArgument is the argument of other systems that chooses between rows and columns.
 const AxisArgument = "axis"
 
+var byAxis = foreignArgument{help: "by rows it is row$f(x), by columns col$f(x)", needs: "row$f"}
+
+type foreignArgument struct{ help, needs, takes string }
+
 // foreignArguments maps named arguments of other systems to Flow. $f is the called function. A row
 // applies if the word that it needs exists and the function takes the argument that it names.
-var foreignArguments = map[string]struct{ help, needs, takes string }{
+var foreignArguments = map[string]foreignArgument{
 	"dtype":        {help: "the result converts: f32($f(..)), i64($f(..))"},
-	AxisArgument:   {help: "by rows it is row$f(x), by columns col$f(x)", needs: "row$f"},
+	AxisArgument:   byAxis,
+	"dim":          byAxis,
+	"dims":         byAxis,
+	"margin":       byAxis,
+	"keepdims":     {help: "sums of rows and columns are matrices: rowsum(x) is n x 1, colsum(x) 1 x m"},
+	"na_rm":        {help: "a nan is not left out: replace(x, nan, 0) puts another number there"},
+	"skipna":       {help: "a nan is not left out: replace(x, nan, 0) puts another number there"},
+	"base":         {help: "write it as the second operand: log(x, 2)", needs: "$f", takes: "b"},
 	"reverse":      {help: "the greatest come first with `desc = true`", takes: "desc"},
 	"descending":   {help: "write `desc`", takes: "desc"},
 	"ascending":    {help: "the least come first; the greatest do with `desc = true`", takes: "desc"},

@@ -394,7 +394,9 @@ func (c *names) expr(e ast.Expr) {
 			c.push()
 			c.ranges(n.Ranges)
 			c.with(n.With)
+			c.loops++
 			c.block(n.Body)
+			c.loops--
 			c.pop()
 			return false
 		}

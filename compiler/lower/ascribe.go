@@ -4,7 +4,9 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 
+	"flow/compiler/check"
 	"flow/ir/types"
 	"flow/lang/ast"
 	"flow/lang/source"
@@ -115,7 +117,7 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 	return val{}
 }
 
-// noType reports an unknown type name.
+// noType fails for an unknown type name.
 func (l *lowerer) noType(t *ast.NamedType) {
 	var names []string
 	for x := types.Bool; x <= types.Dur; x++ {
@@ -125,6 +127,8 @@ func (l *lowerer) noType(t *ast.NamedType) {
 	d := source.Errorf("E134", t.Name.At, "no type is called `%s`", t.Name.Name)
 	if s, ok := source.Suggest(t.Name.Name, names); ok {
 		d = d.WithHelp("did you mean `%s`?", s)
+	} else if help := check.Foreign(t.Name.Name); strings.HasPrefix(help, "it is called") {
+		d = d.WithHelp("%s", help)
 	}
 	l.fail(d)
 }

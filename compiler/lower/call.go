@@ -366,7 +366,7 @@ func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {
 }
 
 // knownBefore says what may be a size.
-const knownBefore = "params, literals, the sizes of inputs and what follows from them are known; a number that the data tell becomes a param, set with --set"
+const knownBefore = "params, literals, the sizes of inputs and what follows from them are known, the index of a parfor and what iterate carries are not; a number that the data tell becomes a param, set with --set"
 
 // toInteger returns help for a float where an integer is wanted.
 func (l *lowerer) toInteger(at source.Span) string {

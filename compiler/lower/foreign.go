@@ -184,6 +184,9 @@ func (l *lowerer) method(e *ast.Call, f *ast.Field) {
 	} else if h != "" {
 		l.fail(d.WithHelp("%s", h))
 	}
+	if word == "rows" || word == "cols" {
+		l.fail(d.WithHelp("write `%s.%s`", value, word))
+	}
 	l.fail(d.WithHelp("an operator or function is called with the value: f(%s)", value))
 }
 

@@ -88,7 +88,7 @@ func (l *lowerer) scalarType(t ast.Type) types.Elem {
 	}
 	e, ok := types.ElemNamed(n.Name.Name)
 	if !ok {
-		l.failf("E134", n.Span(), "no type is called `%s`", n.Name.Name)
+		l.noType(n)
 	}
 	return e
 }

@@ -149,6 +149,9 @@ func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.T
 		return types.DenseOf(t.Elem, space[0].count, t.Cols)
 	case t.IsDense() && t.Cols == 1:
 		l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t).WithHelp("t(..) makes a row of it"))
+	case t.IsDense() && t.Rows == 1:
+		l.fail(source.Errorf("E419", at, "the rows of a parfor are equally long; the length of this %v differs, or only the run tells it", t).
+			WithHelp("reduce each row, sum(..), or make all as long as the longest, ifelse(t(seq(0, m)) < k, .., 0)"))
 	}
 	l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t).
 		WithHelp("reshape(x, 1, n * m) makes a row of an n x m matrix"))

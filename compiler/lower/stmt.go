@@ -119,7 +119,7 @@ func (l *lowerer) declare(id ast.Ident, v val) {
 	for s := l.scope; s != nil && !s.session; s = s.parent {
 		if i := s.find(id.Name); i >= 0 && s.vals[i].kind != poison {
 			free := func(name string) bool { _, bound := l.scope.lookup(name); return !bound && !l.known(name) }
-			l.fail(check.TwiceBound(id, s.spans[i], l.nest >= 0 && s != l.scope, free))
+			l.fail(check.TwiceBound(id, s.spans[i], (l.nest >= 0 || l.pure) && s != l.scope, free))
 		}
 		if s.fn {
 			break
