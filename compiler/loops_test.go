@@ -194,7 +194,7 @@ var loopPrograms = []string{
 	 emit colany(cumsum(x < 0) == 7 or cummin(x > -0.45))`,
 }
 
-// loopEffects is programs with asserts, and with rows at computed places. The last ones fail.
+// loopEffects is programs with asserts, and with rows and columns at computed places. The last ones fail.
 var loopEffects = []string{
 	`fn guard(x) { assert x >= 0, fmt("{} is below {:.3f}", x, 0.0); x }
 	 x = materialize(rand(200, 6, seed = 1))
@@ -212,6 +212,15 @@ var loopEffects = []string{
 	`x = materialize(rand(300, 3, seed = 1))
 	 k = materialize(i64(299 * rand(300, 1, seed = 2)))
 	 emit parfor i in 0..50 { sum(take(x, k) * x[i, :]) }`,
+	`x = materialize(rand(50, 3, seed = 1))
+	 k = materialize(i64(98 * rand(50, 4, seed = 2)) - 49)
+	 emit parfor i in 0..50, j in 0..9 { sum(x[abs(k[i, :] - k[j, :]) // 2, :]) + sum(x[k[i, :], [2, -1, 0]]) }`,
+	`x = materialize(rand(50, 3, seed = 1))
+	 k = materialize(i64(98 * rand(50, 4, seed = 2)) - 49)
+	 emit parfor i in 0..50 {
+	   iterate s = 0.0, j = 0 times 5 { next s = s / 2 + sum(x[k[j, :] // 2 + i % 3, 0] * x[j, [1, -1, 0, 2]]); next j = j + 1 }
+	   s
+	 }`,
 	`fn guard(x) { assert x < 0.97, fmt("{} is too large", x); x }
 	 x = materialize(rand(200, 6, seed = 1))
 	 emit parfor i in 0..200 { if x[i, 1] > 0.3 { guard(x[i, 0]) } else { 3.0 } }`,
@@ -221,6 +230,12 @@ var loopEffects = []string{
 	`x = materialize(rand(50, 3, seed = 1))
 	 k = materialize(i64(9 * rand(50, 4, seed = 2)) - 1)
 	 emit parfor i in 0..50 { take(x, t(k[i, :]))[0, 0] }`,
+	`x = materialize(rand(50, 3, seed = 1))
+	 k = materialize(i64(104 * rand(50, 4, seed = 2)) - 52)
+	 emit parfor i in 0..50 { x[k[i, :], 1][0, 0] }`,
+	`x = materialize(rand(3, 50, seed = 1))
+	 k = materialize(i64(120 * rand(50, 4, seed = 2)) - 50)
+	 emit parfor i in 0..50 { sum(x[[0, -1], k[i, :]]) }`,
 }
 
 func TestLoopEffects(t *testing.T) { differCompiled(t, loopEffects) }

@@ -130,3 +130,21 @@ func TestSharedRowsAreNoView(t *testing.T) {
 		}
 	}
 }
+
+// A part of a view is a view while it is a large part of the memory that it keeps alive.
+func TestPartsOfViews(t *testing.T) {
+	table := tinyTable(t)
+	g := ir.New()
+	cut := func(x ir.ID, cols int) ir.ID {
+		at := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, 1, 60, cols)})
+		return g.Add(table.Must("slice"), at, types.DenseOf(types.F64, 60, cols), ir.Origin{}, x)
+	}
+	x := g.Add(table.Must("materialize"), nil, types.DenseOf(types.F64, 120, 20), ir.Origin{})
+	shaped := g.Add(table.Must("reshape"), op.MakeAttrs(op.Attr{Name: "m", Val: op.Int(40)}, op.Attr{Name: "n", Val: op.Int(60)}), types.DenseOf(types.F64, 60, 40), ir.Origin{}, x)
+	half := cut(shaped, 20)
+	for id, want := range map[ir.ID]bool{shaped: true, half: true, cut(half, 10): true, cut(half, 9): false} {
+		if plan.MayView(g, id) != want {
+			t.Errorf("node %d: a view: %v", id, !want)
+		}
+	}
+}

@@ -212,26 +212,64 @@ func TestHeavyProductsAreCalled(t *testing.T) {
 		w := b.act("window", b.tall, op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(rows, cols)}), 1, 0, zero)
 		g := b.act("matmul", b.row, nil, b.act("t", b.lay, nil, w), b.act("neg", b.tall, nil, w))
 		b.Yields = []int{b.act("max", types.ScalarOf(types.F64), nil, g)}
-		c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(types.F64, n, 1), In: []value.Value{p}, Bodies: []*op.Body{b.Body},
-			Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
-		want, err := parforRef(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := beginParfor(c, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := run.(*parforRun)
-		blocks, _ := r.work[0].(*pointWorker).of.(*blockRun)
-		if called := blocks != nil && blocks.plan != nil; called != (rows == 300) {
+		if called := callsOf(t, b.Body, n, p); called != (rows == 300) {
 			t.Errorf("%d rows: called %v", rows, called)
 		}
-		if err := r.Chunk(0, 0, n); err != nil {
-			t.Fatal(err)
-		}
-		if !value.Same(r.out, want) {
-			t.Errorf("%d rows: another value than the definition's", rows)
+	}
+}
+
+// Rows and columns at computed places are loaded by the loop over all points.
+func TestPlacesAreLoaded(t *testing.T) {
+	from := loopsFrom.Load()
+	defer LoopsFrom(from)
+	LoopsFrom(0)
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 20
+	x, at := value.New(types.F64, 5, 5), value.New(types.I64, n, 4)
+	vec.Uniform(x.F64, 5, 0)
+	for i := range at.I64 {
+		at.I64[i] = int64(i*7%10) - 5
+	}
+	for name, to := range map[string]types.Type{"pick.rows": types.DenseOf(types.F64, 4, 5), "pick.cols": types.DenseOf(types.F64, 5, 4)} {
+		b := &bodyOf{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64), x.Type(), at.Type()}}, table: table}
+		zero := b.act("const", types.ScalarOf(types.I64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}))
+		row := b.act("window", types.DenseOf(types.I64, 1, 4), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, 4)}), 2, 0, zero)
+		places := b.act("t", types.DenseOf(types.I64, 4, 1), nil, row)
+		b.Yields = []int{b.act("max", types.ScalarOf(types.F64), nil, b.act(name, to, nil, 1, places))}
+		if callsOf(t, b.Body, n, x, at) {
+			t.Errorf("%s is called", name)
 		}
 	}
+}
+
+// callsOf runs a body for n points, compares the result with the definition's, and reports whether the body
+// calls operators between its loops.
+func callsOf(t *testing.T, b *op.Body, n int, in ...value.Value) bool {
+	t.Helper()
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(types.F64, n, 1), In: in, Bodies: []*op.Body{b},
+		Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
+	want, err := parforRef(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := beginParfor(c, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run.(*parforRun)
+	if err := r.Chunk(0, 0, n); err != nil {
+		t.Fatal(err)
+	}
+	if !value.Same(r.out, want) {
+		t.Error("another value than the definition's")
+	}
+	blocks, _ := r.work[0].(*pointWorker).of.(*blockRun)
+	return blocks != nil && blocks.plan != nil
 }

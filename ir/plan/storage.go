@@ -9,8 +9,7 @@ import (
 // of memory follows it.
 
 // MayView reports whether the result of node id should be a view of its first input instead of a copy.
-// A view keeps the whole input alive, so it must be a large part of it and the input no view itself,
-// or parts would shrink further.
+// A view keeps all memory that it lies in alive, so it must be a large part of it.
 func MayView(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Look == nil || !t.Sized() || g.Asks(id) || n.Op.RowSpan != nil && n.Attrs.Int(Shared) > 0 { // other rows are sent
@@ -20,8 +19,11 @@ func MayView(g *ir.Graph, id ir.ID) bool {
 		return true
 	}
 	x := g.In(id)[0]
+	for len(g.In(x)) > 0 && MayView(g, x) {
+		x = g.In(x)[0]
+	}
 	from := g.Type(x)
-	return from.Sized() && t.Bytes() > 0 && 4*t.Bytes() >= from.Bytes() && g.Nodes[x].Op.Look == nil
+	return from.Sized() && t.Bytes() > 0 && 4*t.Bytes() >= from.Bytes()
 }
 
 // TakesOver reports whether a result of n may be made in the memory of input j, if n is the last reader

@@ -3,6 +3,7 @@ package move
 import (
 	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -25,7 +26,7 @@ func picks() []*op.Def {
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[[2, 0, -1], :]", Output: "4 5\n0 1\n4 5\n"}},
 			Type: pickType(0), Ref: pickRef(0), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
-			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Numbers: 1,
+			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Elements: PlacesElements(0, true), Numbers: 1,
 		},
 		{
 			Name: "pick.cols", Hidden: true,
@@ -33,7 +34,7 @@ func picks() []*op.Def {
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}},
 			Type: pickType(1), Ref: pickRef(1), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
-			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole),
+			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole), Elements: PlacesElements(1, true),
 		},
 		{
 			Name: "places", Hidden: true,
@@ -173,24 +174,63 @@ func pickRef(axis int) func(c *op.Call) (value.Value, error) {
 	return func(c *op.Call) (value.Value, error) {
 		x, v := c.Dense(0), c.Dense(1)
 		n := [...]int{x.Rows, x.Cols}[axis]
-		var list []int
-		for i := range v.Rows {
-			p := v.At(i, 0).I
+		size := [...]int{x.Rows, x.Cols}
+		size[axis] = v.Rows
+		out := value.New(x.Elem, size[0], size[1])
+		for k := range v.Rows {
+			p := v.At(k, 0).I
 			if p < -int64(n) || p >= int64(n) {
 				return nil, outOfRange(indexedBy[axis], p, n)
 			}
-			list = append(list, int(p+int64(n))%n)
-		}
-		if axis == 0 {
-			return RowsRef(x, list), nil
-		}
-		out := value.New(x.Elem, x.Rows, len(list))
-		for i := range x.Rows {
-			for j, p := range list {
-				out.Set(i, j, x.At(i, p))
+			from := int(p+int64(n)) % n
+			for o := range size[1-axis] {
+				if axis == 0 {
+					out.Set(k, o, x.At(from, o))
+				} else {
+					out.Set(o, k, x.At(o, from))
+				}
 			}
 		}
 		return out, nil
+	}
+}
+
+// PlacesElements is the elements of operand 0 in the rows (axis 0) or columns (axis 1) whose numbers stand in the
+// column operand 1. Negative ones count from the end if fromEnd is set. All numbers are looked at before the
+// first element is read.
+func PlacesElements(axis int, fromEnd bool) func(e *op.Elements) op.Element {
+	return func(e *op.Elements) op.Element {
+		x, at := e.In[0], e.In[1]
+		length := x.Rows
+		if axis == 1 {
+			length = x.Cols
+		}
+		least := loop.Num(0)
+		if fromEnd {
+			least = length.Times(-1)
+		}
+		if n := at.Rows; !n.Known() || n.Const > 0 {
+			first, end := e.Number(least), e.Number(length)
+			inside := func(i, _ loop.Lin) []loop.Val {
+				p := at.At(i, loop.Num(0))
+				return []loop.Val{e.B.Op(loop.And, e.B.Op(loop.Le, first, p), e.B.Op(loop.Lt, p, end))}
+			}
+			e.B.Check(0, e.Fold(loop.All, types.Bool, n, loop.Num(1), inside))
+		}
+		place := func(i loop.Lin) loop.Lin {
+			p := at.At(i, loop.Num(0))
+			if fromEnd {
+				below := e.B.Op(loop.Lt, p, e.B.Const(types.I64, 0))
+				p = e.B.Op(loop.Select, below, e.B.Op(loop.Add, p, e.Number(length)), p)
+			}
+			return loop.Of(loop.ValSym, int(p))
+		}
+		if axis == 1 {
+			e.Size(x.Rows, at.Rows)
+			return func(i, j loop.Lin) loop.Val { return x.At(i, place(j)) }
+		}
+		e.Size(at.Rows, x.Cols)
+		return func(i, j loop.Lin) loop.Val { return x.At(place(i), j) }
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -80,7 +79,7 @@ func Rows() []*op.Def {
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
 			Eg:   define.Eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
 			Type: takeType, Ref: takeRef, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: takeKernel,
-			Loop: window.Loop(takeKernel, window.Whole, window.Rows), Elements: takeElements, Along: func(*op.Attrs) []int { return []int{1} }, Numbers: 1,
+			Loop: window.Loop(takeKernel, window.Whole, window.Rows), Elements: move.PlacesElements(0, false), Along: func(*op.Attrs) []int { return []int{1} }, Numbers: 1,
 		},
 		{
 			Name: "unique",
@@ -303,21 +302,6 @@ func takeRef(c *op.Call) (value.Value, error) {
 }
 
 func takeKernel(c *op.Call) error { return move.TakeInto(c.Result(), c.Dense(0), c.Dense(1)) }
-
-// takeElements is rows at computed places, all of which are looked at before the first is read.
-func takeElements(e *op.Elements) op.Element {
-	x, rows := e.In[0], e.In[1]
-	if n := rows.Rows; !n.Known() || n.Const > 0 {
-		least, most := e.B.Const(types.I64, 0), e.Number(x.Rows)
-		inside := func(i, _ loop.Lin) []loop.Val {
-			p := rows.At(i, loop.Num(0))
-			return []loop.Val{e.B.Op(loop.And, e.B.Op(loop.Le, least, p), e.B.Op(loop.Lt, p, most))}
-		}
-		e.B.Check(0, e.Fold(loop.All, types.Bool, n, loop.Num(1), inside))
-	}
-	e.Size(rows.Rows, x.Cols)
-	return func(i, j loop.Lin) loop.Val { return x.At(loop.Of(loop.ValSym, int(rows.At(i, loop.Num(0)))), j) }
-}
 
 // CountRuns is the number of different keys in a sorted list.
 func CountRuns(keys []uint64) int64 {
