@@ -218,7 +218,8 @@ func TestHeavyProductsAreCalled(t *testing.T) {
 	}
 }
 
-// Rows and columns at computed places are loaded by the loop over all points.
+// Rows and columns at computed places are loaded by the loop over all points, which also looks for intervals
+// among few edges.
 func TestPlacesAreLoaded(t *testing.T) {
 	from := loopsFrom.Load()
 	defer LoopsFrom(from)
@@ -238,9 +239,11 @@ func TestPlacesAreLoaded(t *testing.T) {
 		zero := b.act("const", types.ScalarOf(types.I64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}))
 		row := b.act("window", types.DenseOf(types.I64, 1, 4), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, 4)}), 2, 0, zero)
 		places := b.act("t", types.DenseOf(types.I64, 4, 1), nil, row)
-		b.Yields = []int{b.act("max", types.ScalarOf(types.F64), nil, b.act(name, to, nil, 1, places))}
+		edges := b.act("cummax", types.DenseOf(types.I64, 4, 1), nil, places)
+		picked := b.act(name, to, nil, 1, places)
+		b.Yields = []int{b.act("max", types.ScalarOf(types.I64), nil, b.act("bin", types.DenseOf(types.I64, to.Rows, to.Cols), nil, picked, edges))}
 		if callsOf(t, b.Body, n, x, at) {
-			t.Errorf("%s is called", name)
+			t.Errorf("%s or bin is called", name)
 		}
 	}
 }
@@ -253,7 +256,7 @@ func callsOf(t *testing.T, b *op.Body, n int, in ...value.Value) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(types.F64, n, 1), In: in, Bodies: []*op.Body{b},
+	c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(b.Register(b.Yields[0]).Elem, n, 1), In: in, Bodies: []*op.Body{b},
 		Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
 	want, err := parforRef(c)
 	if err != nil {

@@ -151,6 +151,13 @@ func (d *Dense) CopyFrom(s *Dense) {
 // copyRows copies rows x cols elements from s, whose rows begin ss elements apart, to d, whose rows begin ds
 // elements apart. Rows of fewer than eight elements are copied one by one, because a call of copy costs more.
 func copyRows[T any](d, s []T, ds, ss, rows, cols int) {
+	if cols == 1 {
+		for a, b := 0, 0; rows > 0; rows-- {
+			d[a] = s[b]
+			a, b = a+ds, b+ss
+		}
+		return
+	}
 	for i := range rows {
 		a, b := i*ds, i*ss
 		if cols >= 8 {

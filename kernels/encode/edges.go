@@ -224,3 +224,30 @@ func interval(b *loop.Builder, v loop.Val, at func(place loop.Lin) loop.Val, ste
 	}
 	return b.Op(loop.Select, b.Op(loop.Ne, v, v), define.Numeral(b, types.I64, -1), n)
 }
+
+// listElements is bin with a list of few edges, which may be other ones at each point of a loop: it counts.
+func listElements(e *op.Elements) op.Element {
+	x, edges := e.In[0], e.In[1]
+	n, zero := edges.Type.Count(), loop.Num(0)
+	if !edges.Type.IsDense() || !edges.Type.Known() || n == 0 || n > define.Unrolled || edges.Type.Rows > 1 && edges.Type.Cols > 1 {
+		return nil
+	}
+	edge := func(k loop.Lin) loop.Val {
+		if edges.Type.Cols > 1 {
+			return define.ConvertBody(e.B, types.F64, edges.At(zero, k))
+		}
+		return define.ConvertBody(e.B, types.F64, edges.At(k, zero))
+	}
+	ascends := e.Fold(loop.All, types.Bool, loop.Num(int64(max(1, n-1))), loop.Num(1), func(k, _ loop.Lin) []loop.Val {
+		return []loop.Val{e.B.Op(loop.Le, edge(k), edge(k.Plus(loop.Num(int64(min(1, n-1))))))}
+	})
+	e.B.Check(0, ascends)
+	return func(i, j loop.Lin) loop.Val {
+		v, code := define.ConvertBody(e.B, types.F64, x.At(i, j)), loop.Le
+		if closedRight(e.Attrs) {
+			code = loop.Lt
+		}
+		count := e.Fold(loop.Count, types.I64, loop.Num(int64(n)), loop.Num(1), func(k, _ loop.Lin) []loop.Val { return []loop.Val{e.B.Op(code, edge(k), v)} })
+		return e.B.Op(loop.Select, e.B.Op(loop.Ne, v, v), define.Numeral(e.B, types.I64, -1), count)
+	}
+}

@@ -267,7 +267,7 @@ func binByList() *op.Def {
 		Ref:  func(c *op.Call) (value.Value, error) { return binRef(c, c.In[1]) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
 		Kernel: kernel, Loop: loop,
-		Prepare: &op.Prepare{Input: 1, By: "bin.edges", Then: "bin.within"},
+		Prepare: &op.Prepare{Input: 1, By: "bin.edges", Then: "bin.within"}, Elements: listElements,
 	}
 }
 

@@ -25,7 +25,7 @@ func picks() []*op.Def {
 				"The compiler writes it for `x[[2, 0], :]` and `x[x > 0, :]`.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[[2, 0, -1], :]", Output: "4 5\n0 1\n4 5\n"}},
-			Type: pickType(0), Ref: pickRef(0), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
+			Type: PickType(0), Ref: PickRef(0, fromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
 			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Elements: PlacesElements(0, true), Numbers: 1,
 		},
 		{
@@ -33,7 +33,7 @@ func picks() []*op.Def {
 			Doc:  "pick.cols is the columns of a matrix at the positions of a column, as pick.rows its rows. The compiler writes it for `x[:, [2, 0]]`.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}},
-			Type: pickType(1), Ref: pickRef(1), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
+			Type: PickType(1), Ref: PickRef(1, fromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
 			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole), Elements: PlacesElements(1, true),
 		},
 		{
@@ -81,8 +81,8 @@ func vectorLength(t types.Type) (n int, ok bool) {
 	return 0, false
 }
 
-// pickType is the type rule of a selection along an axis, 0 for rows.
-func pickType(axis int) func(s *op.Sig) (types.Type, error) {
+// PickType is the type rule of a selection along an axis, 0 for rows.
+func PickType(axis int) func(s *op.Sig) (types.Type, error) {
 	return func(s *op.Sig) (types.Type, error) {
 		at := s.In[1]
 		t, err := pickedFrom(s)
@@ -121,9 +121,9 @@ func pickedPlaces(c *op.Call, axis, n int) ([]int64, error) {
 	}
 	at := make([]int64, v.Rows)
 	for i := range at {
-		p, ok := position(v.I64[i*v.Stride], n)
-		if !ok {
-			return nil, outOfRange(indexedBy[axis], v.I64[i*v.Stride], n)
+		p, err := fromEither(v.I64[i*v.Stride], axis, n)
+		if err != nil {
+			return nil, err
 		}
 		at[i] = int64(p)
 	}
@@ -169,20 +169,19 @@ func takeColumns[T dense.Cell](out, x dense.Grid[T], at []int64) {
 	}
 }
 
-// pickRef copies element by element.
-func pickRef(axis int) func(c *op.Call) (value.Value, error) {
+// PickRef copies the rows (axis 0) or columns (axis 1) at the places that the positions mean.
+func PickRef(axis int, place func(p int64, axis, n int) (int, error)) func(c *op.Call) (value.Value, error) {
 	return func(c *op.Call) (value.Value, error) {
 		x, v := c.Dense(0), c.Dense(1)
-		n := [...]int{x.Rows, x.Cols}[axis]
 		size := [...]int{x.Rows, x.Cols}
+		n := size[axis]
 		size[axis] = v.Rows
 		out := value.New(x.Elem, size[0], size[1])
 		for k := range v.Rows {
-			p := v.At(k, 0).I
-			if p < -int64(n) || p >= int64(n) {
-				return nil, outOfRange(indexedBy[axis], p, n)
+			from, err := place(v.At(k, 0).I, axis, n)
+			if err != nil {
+				return nil, err
 			}
-			from := int(p+int64(n)) % n
 			for o := range size[1-axis] {
 				if axis == 0 {
 					out.Set(k, o, x.At(from, o))
@@ -193,6 +192,15 @@ func pickRef(axis int) func(c *op.Call) (value.Value, error) {
 		}
 		return out, nil
 	}
+}
+
+// fromEither is the place of a position of n that counts from the end if it is negative.
+func fromEither(p int64, axis, n int) (int, error) {
+	at, ok := position(p, n)
+	if !ok {
+		return 0, outOfRange(indexedBy[axis], p, n)
+	}
+	return at, nil
 }
 
 // PlacesElements is the elements of operand 0 in the rows (axis 0) or columns (axis 1) whose numbers stand in the

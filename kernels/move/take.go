@@ -20,12 +20,12 @@ func RowsRef(x *value.Dense, at []int) *value.Dense {
 	return out
 }
 
-// CheckPlace is the failure of a row p of n, or nil if there is such a row.
-func CheckPlace(p int64, n int) error {
+// FromStart is a row number p of n as a place: none is negative.
+func FromStart(p int64, _, n int) (int, error) {
 	if p < 0 || p >= int64(n) {
-		return define.BadIndex("take: row %d of a matrix of %d rows", p, n)
+		return 0, define.BadIndex("take: row %d of a matrix of %d rows", p, n)
 	}
-	return nil
+	return int(p), nil
 }
 
 // TakeInto makes out the rows of x that the column rows names.
@@ -47,7 +47,8 @@ func takeRows[T dense.Cell](out, x dense.Grid[T], rows dense.Grid[int64]) error 
 	for i := range out.Rows {
 		p := rows.X[i*rows.LD]
 		if uint64(p) >= uint64(x.Rows) {
-			return CheckPlace(p, x.Rows)
+			_, err := FromStart(p, 0, x.Rows)
+			return err
 		}
 		if x.Cols == 1 { // a call of copy for each number would cost three times what the number does
 			out.X[i*out.LD] = x.X[int(p)*x.LD]

@@ -78,7 +78,7 @@ func Rows() []*op.Def {
 				"A number outside x fails the run.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
 			Eg:   define.Eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
-			Type: takeType, Ref: takeRef, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: takeKernel,
+			Type: move.PickType(0), Ref: move.PickRef(0, move.FromStart), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: takeKernel,
 			Loop: window.Loop(takeKernel, window.Whole, window.Rows), Elements: move.PlacesElements(0, false), Along: func(*op.Attrs) []int { return []int{1} }, Numbers: 1,
 		},
 		{
@@ -267,38 +267,6 @@ func copyColumn(out *value.Dense, x []int64, lo int) {
 	for i, v := range x {
 		out.I64[(lo+i)*out.Stride] = v
 	}
-}
-
-func takeType(s *op.Sig) (types.Type, error) {
-	t, err := define.NumberMatrix(s, 0)
-	if err != nil {
-		return t, err
-	}
-	rows := s.In[1]
-	switch {
-	case !rows.IsDense() || rows.Elem != types.I64:
-		f := op.Faultf(1, define.CodeKind, "`take` takes row numbers as a column of i64; this is %s", rows)
-		if rows.IsDense() && rows.Elem.IsNumeric() {
-			f.WithHelp("i64(x) converts")
-		}
-		return t, f
-	case !define.Agree(rows.Cols, 1):
-		return t, op.Faultf(1, define.CodeShape, "`take` takes row numbers as a column; this is %s", rows)
-	}
-	return types.DenseOf(t.Elem, rows.Rows, t.Cols), nil
-}
-
-func takeRef(c *op.Call) (value.Value, error) {
-	x, rows := c.Dense(0), c.Dense(1)
-	var at []int
-	for i := range rows.Rows {
-		p := rows.At(i, 0).I
-		if err := move.CheckPlace(p, x.Rows); err != nil {
-			return nil, err
-		}
-		at = append(at, int(p))
-	}
-	return move.RowsRef(x, at), nil
 }
 
 func takeKernel(c *op.Call) error { return move.TakeInto(c.Result(), c.Dense(0), c.Dense(1)) }
