@@ -1,8 +1,12 @@
 package compiler_test
 
 import (
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -107,7 +111,20 @@ func TestSharedByWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	file := filepath.Join(t.TempDir(), "edges.txt.gz") // one rank reads it
+	packed, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges := gzip.NewWriter(packed)
+	for i := range 120_000 {
+		fmt.Fprintln(edges, i%60_000, i*7%59_999)
+	}
+	if err := errors.Join(edges.Close(), packed.Close()); err != nil {
+		t.Fatal(err)
+	}
 	for text, want := range map[string]bool{
+		fmt.Sprintf("A = f64(read_graph(%q))\nemit nnz(A @ A)", file):                                                                   true,
 		"emit parfor b in 0..40 { median(parfor i in 0..5000 { sin(f64(b * i)) }) }":                                                    true, // few points of much work
 		"emit parfor b in 0..40 { sin(f64(b)) }":                                                                                        false,
 		"A = rand(2000, 2000, seed = 1)\nx = rand(2000, 1, seed = 2)\ny = (A @ x - diag(A) * x) / diag(A)\nemit norm(A @ y - y)":        true,

@@ -36,6 +36,10 @@ const (
 	productSteps = 4
 	// apartSteps is how many operations of lanes one outside of them takes.
 	apartSteps = 3
+	// storedSteps is the same of an operator that makes a sparse matrix: it finds the place of each entry
+	// in memory that is new. Measured with entries of web-NotreDame: a transpose takes 8 ns an entry, the
+	// union of two matrices 6, a triangle 3 and a product 9 to 14 ns a multiplication.
+	storedSteps = 20
 )
 
 // productRate is the rate class of operators that are as fast as products.
@@ -86,7 +90,11 @@ func (s *spreader) workOf(g *ir.Graph, id ir.ID) float64 {
 	if n.Op.Rate == productRate {
 		return s.flopsOf(g, id) / productSteps
 	}
-	work := s.flopsOf(g, id) * apartSteps
+	each := float64(apartSteps)
+	if t.IsSparse() {
+		each = storedSteps
+	}
+	work := s.flopsOf(g, id) * each
 	if n.Op.Role == op.Points {
 		points := float64(t.Rows)
 		if lo := n.Attrs.Ints("lo"); len(lo) > 1 {
