@@ -16,7 +16,8 @@ emit sum(exp(z) * z)
 emit stddev(z)
 emit nrow(Y) + ncell(Y)
 emit colvar(Y)
-emit count(z > 0.5)`, 12, 0},
+emit colsum(cbind(z, Y, Y[:, 1] * 2))
+emit count(z > 0.5)`, 14, 0},
 	{"products of chosen rows", `X = rand(61, 4, seed = 1)
 Y = X[X[:, 1] > 0.3, :]
 w = X[X[:, 1] > 0.3, 2]
@@ -79,5 +80,6 @@ func TestChosenRowsFail(t *testing.T) {
 		x + "emit colmin(cbind(x, x)[x > 50, :])",
 		x + "y = x[x > 20, :]\nemit sum(y)\nemit sum(7 // (y - 33)) + sum(7 // (y - 22))",
 		x + "y = x[x > 20, :]\nemit sum(7 // (y - y[3, 0]))",
+		x + "y = x[x == 5 or x == 35, :]\nemit sum(cbind(y, ones(1, 1)))", // two ranks have one row
 	}, sharedIn, loosePrograms[0].text)
 }

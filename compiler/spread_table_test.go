@@ -401,6 +401,7 @@ func (d *drawnTable) statement(indent string) {
 			fmt.Sprintf("t(colmean(%s[%s[:, 1] > 0.1, :] - colmean(%s))) + %s", chosen, chosen, chosen, d.part()),
 			fmt.Sprintf("%s * nrow(%s) + mean(sort(%s)[0..1, :])", d.part(), chosen, chosen),
 			fmt.Sprintf("(t(%s) @ %s[:, 0] + max(%s)) * %s", chosen, chosen, d.chosen(), d.part()),
+			fmt.Sprintf("t(colmean(cbind(%s[:, 1..], rowmax(%s)))) + %s", chosen, chosen, d.part()),
 			fmt.Sprintf("t(f64(colcount(onehot(%s, 3 + 1)[:, 0..3]))) * %s", d.key(), d.part()),
 		}
 		d.line("%s%s = %s", indent, name, forms[d.IntN(len(forms))])

@@ -136,8 +136,9 @@ func (x *spreadGraph) rowByRow(id ir.ID) bool {
 	}
 	for k, from := range in {
 		t := x.old.Type(from)
-		by := n.Op.Laws.Has(op.Elementwise) || slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
-		if x.isLoose(from) != by && (!by || t.IsMatrix() && (!dividable(t) || t.Rows != 1)) {
+		beside := n.Op.Role == op.Beside // whose operands have as many rows, and not one
+		by := beside || n.Op.Laws.Has(op.Elementwise) || slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
+		if x.isLoose(from) != by && (!by || beside || t.IsMatrix() && (!dividable(t) || t.Rows != 1)) {
 			return false
 		}
 	}
