@@ -42,6 +42,12 @@ func (b *Builder) add(s Stmt) {
 	block.Stmts = append(block.Stmts, s)
 }
 
+// last is the last statement.
+func (b *Builder) last() *Stmt {
+	list := b.open[len(b.open)-1].Stmts
+	return &list[len(list)-1]
+}
+
 func (b *Builder) typesOf(list []Val) []types.Elem {
 	out := make([]types.Elem, len(list))
 	for k, v := range list {

@@ -138,6 +138,9 @@ const (
 	firstOp
 )
 
+// Rare is Imm of an If whose second block hardly ever runs.
+const Rare = 1
+
 // MemKind is the kind of memory that a statement accesses.
 type MemKind uint8
 

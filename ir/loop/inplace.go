@@ -6,11 +6,7 @@ package loop
 // later rounds, too, read only some rows behind their own, the first rows of the last matrix need
 // fewer rows round by round: a triangle, as in trees of prices or de Casteljau's curves.
 
-import (
-	"slices"
-
-	"flow/ir/types"
-)
+import "slices"
 
 // InPlace returns n with matrices of the body made in place, and without the rows of them that
 // nothing reads. All results stay the same.
@@ -227,6 +223,28 @@ func (w *sweep) distance(at []Lin) Lin {
 	return at[w.along].Plus(Of(IndexSym, w.names[0]).Times(-1))
 }
 
+// copiedBehind returns the sweep that copies the local which statement k of b alone makes, and the local that it
+// copies to. from is nil if there is none.
+func copiedBehind(n *Nest, b *Block, k int) (from *Stmt, to int) {
+	for j := k + 1; j < len(b.Stmts); j++ {
+		s := &b.Stmts[j]
+		made, to, ok := copies(s)
+		if !ok || made == to || accesses(&b.Stmts[k], made) == 0 || accesses(&b.Stmts[k], made)+accesses(s, made) != accessesIn(&n.Body, made) {
+			continue
+		}
+		w, _ := swept(&b.Stmts[k])
+		x, _ := swept(s)
+		writes := func(s Stmt) (is bool) {
+			EachStmt(&Block{Stmts: []Stmt{s}}, func(t *Stmt) { is = is || t.Code == Store && t.Mem == (Mem{LocalMem, to}) })
+			return is
+		}
+		if w.along == x.along && slices.EqualFunc(w.ranges, x.ranges, sameRange) && !slices.ContainsFunc(b.Stmts[k:j], writes) {
+			return s, to
+		}
+	}
+	return nil, 0
+}
+
 // narrow returns the nest with rounds that make no rows that nothing reads.
 func (p *placing) narrow() *Nest {
 	n := p.nest
@@ -318,128 +336,4 @@ func (p *placing) last(k, local, axis int) (last int64, known bool) {
 		last, known = max(last, at), known && ok
 	})
 	return last, known
-}
-
-// OnePlace returns n with each sweep that changes a local at one place replaced by its step for that place.
-// ifelse(seq(0, n) == j, x, old) over a matrix in its own place is such a sweep: it stores every other element
-// as it was. A place that may be out of the range is tested first. It would be wrong if another step stored
-// anything, or failed.
-func OnePlace(n *Nest) *Nest {
-	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
-	found := map[*Stmt]Val{}
-	EachStmt(&n.Body, func(s *Stmt) {
-		if s.Loop == nil {
-			return
-		}
-		name := s.Loop.Index.Name
-		if x, ok := c.bounds(s); ok {
-			if old, is := c.ranges[name]; is {
-				x = [2]int64{min(x[0], old[0]), max(x[1], old[1])}
-			}
-			c.ranges[name] = x
-		}
-		if v, ok := c.onlyAt(s); ok {
-			found[s] = v
-		}
-	})
-	if len(found) == 0 {
-		return n
-	}
-	return rewritten(n, func(r *rewriter, s *Stmt) bool {
-		v, ok := found[s]
-		if ok {
-			c.narrowTo(r, s, v)
-		}
-		return ok
-	})
-}
-
-// narrowTo writes the step of sweep s for index v, under a condition unless v is known to be in its range.
-func (c *cutter) narrowTo(r *rewriter, s *Stmt, v Val) {
-	x := s.Loop.Index
-	from, to := x.Range.From.Const, x.Range.To.Const
-	if l, ok := c.facts.Lin(v); ok {
-		most, known := c.most(l)
-		least, _ := c.most(l.Times(-1))
-		if known && -least >= from && most < to {
-			t, one := *s, *s.Loop
-			one.Index.Range.From, one.Index.Range.To = l, l.Plus(Num(1))
-			t.Loop = &one
-			r.copy(&t)
-			return
-		}
-	}
-	at := r.now[v]
-	above := r.Op(Le, r.Const(types.I64, uint64(from)), at)
-	in := r.Op(And, above, r.Op(Lt, at, r.Const(types.I64, uint64(to))))
-	r.If(in, nil, func() []Val {
-		if r.points == nil {
-			r.points = map[int]Val{}
-		}
-		r.points[x.Name] = at
-		r.block(&s.Loop.Body)
-		return nil
-	}, func() []Val { return nil })
-}
-
-// onlyAt returns the value v, known before sweep s, such that only the step for index v changes anything. ok is
-// false if there is none.
-func (c *cutter) onlyAt(s *Stmt) (v Val, ok bool) {
-	w, ok := swept(s)
-	if !ok || len(w.names) != 1 || !w.ranges[0].From.Known() || !w.ranges[0].To.Known() {
-		return NoVal, false
-	}
-	inside := func(v Val) bool {
-		return slices.ContainsFunc(w.body, func(s Stmt) bool { return s.N > 0 && v >= s.Dst && v < s.Dst+Val(s.N) })
-	}
-	v = NoVal
-	for k := range w.body {
-		switch t := &w.body[k]; {
-		case t.Code == Store:
-			at, is := c.changesAt(&w, t, inside)
-			if !is || v != NoVal && at != v {
-				return NoVal, false
-			}
-			v = at
-		case t.Code < firstOp && t.Code != Const && t.Code != IndexOf && t.Code != Load && t.Code != Look && t.Code != Apply:
-			return NoVal, false
-		}
-	}
-	return v, v != NoVal
-}
-
-// changesAt returns the value that the index of a sweep equals whenever a store changes its local. The store is
-// of a select between a new value and what was there. It returns false for other stores.
-func (c *cutter) changesAt(w *sweep, store *Stmt, inside func(v Val) bool) (Val, bool) {
-	choice := c.facts.made[store.Args[0]]
-	if _, fine := w.place(store.At); !fine || choice == nil || choice.Code != Select {
-		return NoVal, false
-	}
-	old := c.facts.made[choice.Args[2]]
-	if store.Mem.Kind != LocalMem || old == nil || old.Code != Load || old.Mem != store.Mem ||
-		!slices.EqualFunc(old.At, store.At, Lin.Equal) || !inside(old.Dst) {
-		return NoVal, false
-	}
-	return c.equalTo(choice.Args[0], w.names[0], inside)
-}
-
-// equalTo returns the value outside of a sweep that its index equals wherever cond is true.
-func (c *cutter) equalTo(cond Val, index int, inside func(v Val) bool) (Val, bool) {
-	s := c.facts.made[cond]
-	if s == nil || s.Code != Eq && s.Code != And || c.facts.nest.Types[cond] != types.Bool {
-		return NoVal, false
-	}
-	for k, v := range s.Args {
-		if s.Code == And {
-			if at, ok := c.equalTo(v, index, inside); ok {
-				return at, true
-			}
-			continue
-		}
-		is := c.facts.made[v]
-		if is != nil && is.Code == IndexOf && int(is.Imm) == index && !inside(s.Args[1-k]) && c.facts.nest.Types[v] == types.I64 {
-			return s.Args[1-k], true
-		}
-	}
-	return NoVal, false
 }

@@ -273,8 +273,8 @@ func (f *refill) rewrite() *Refilled {
 			return begin(r.Op(Add, p, step), true)
 		}, func() []Val { return next })
 	})
-	out.Nest, out.Round = r.Done(), length(&l.Body)
-	out.Point = length(&n.Body) - out.Round
+	out.Nest, out.Round = r.Done(), Length(&l.Body)
+	out.Point = Length(&n.Body) - out.Round
 	return out
 }
 

@@ -157,7 +157,7 @@ func (c *cutter) places(s *Stmt) (list []int64) {
 	list = slices.DeleteFunc(list, func(x int64) bool { return x <= r[0] || x > r[1] })
 	slices.Sort(list)
 	list = slices.Compact(list)
-	if len(list)*length(&s.Loop.Body) > mostCut {
+	if len(list)*Length(&s.Loop.Body) > mostCut {
 		return nil
 	}
 	return list

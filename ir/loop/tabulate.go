@@ -242,7 +242,7 @@ func (t *tabulator) cost(v Val, seen map[Val]bool) int {
 	n := 1
 	switch s.Code {
 	case Apply:
-		n = length(&s.Func.Body)
+		n = Length(&s.Func.Body)
 	case Div, Sqrt:
 		n = 8
 	}

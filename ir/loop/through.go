@@ -253,8 +253,7 @@ func forwarded(n *Nest) *Nest {
 			clear := true
 			locals(list[k:k+1], func(u *Stmt) {
 				known := u.At[0].Known() && u.At[1].Known() && !(u.At[0].Equal(s.At[0]) && u.At[1].Equal(s.At[1]))
-				inLoop := t.Code == For && roundsAlone(t) && (&passing{from: t}).outside(s, u)
-				clear = clear && (u.Code != Store || u.Mem != s.Mem || known || inLoop)
+				clear = clear && (u.Code != Store || u.Mem != s.Mem || known || t.Code == For && roundsAlone(t) && (&passing{from: t}).outside(s, u))
 			})
 			if !clear {
 				break

@@ -62,25 +62,28 @@ func knownRounds(s *Stmt) (rounds int64, ok bool) {
 	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
 }
 
-// length returns the number of statements of a block, counting known rounds of inner loops and
-// bodies of functions.
-func length(b *Block) int {
+// Length returns the number of statements of a block, counting known rounds of inner loops and
+// bodies of functions, without blocks that hardly ever run.
+func Length(b *Block) int {
 	if b == nil {
 		return 0
 	}
 	n := 0
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
-		n += 1 + length(s.Then) + length(s.Else)
+		n += 1 + Length(s.Then)
+		if s.Imm != Rare {
+			n += Length(s.Else)
+		}
 		switch {
 		case s.Loop != nil:
 			rounds := int64(1)
 			if r, ok := knownRounds(s); ok {
 				rounds = min(r, 1<<20)
 			}
-			n += int(rounds) * length(&s.Loop.Body)
+			n += int(rounds) * Length(&s.Loop.Body)
 		case s.Func != nil:
-			n += length(&s.Func.Body)
+			n += Length(&s.Func.Body)
 		}
 		if n > 1<<30 {
 			return 1 << 30
@@ -98,5 +101,5 @@ func writtenOut(b *Block, most int) (is bool) {
 // short reports a For of known rounds with at most this many statements.
 func short(s *Stmt, most int) bool {
 	rounds, ok := knownRounds(s)
-	return ok && rounds*int64(length(&s.Loop.Body)) <= int64(most)
+	return ok && rounds*int64(Length(&s.Loop.Body)) <= int64(most)
 }

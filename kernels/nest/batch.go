@@ -8,7 +8,6 @@ package nest
 // makes that round: it reports the error, or succeeds where only the words of an exact sum were too few.
 
 import (
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,9 +20,6 @@ import (
 )
 
 const (
-	// mostHeld is the most elements of a matrix in a nest of one point, which computes an element at a time.
-	// Loops over the elements are faster for larger matrices.
-	mostHeld = 64
 	// firstRounds is the number of rounds of the first call. The next call makes four times as many rounds if
 	// a call takes less than batchTime. Progress is reported between calls.
 	firstRounds = 256
@@ -38,6 +34,7 @@ type batchCode struct {
 	a     *op.Action
 	known []writer                     // see Stages
 	work  int64                        // actions of a round
+	apart float64                      // the cost of a round by stages, see weighStages
 	seen  atomic.Int64                 // actions run so far, see worthwhile
 	forms define.Made[int, *batchForm] // by words of exact sums
 }
@@ -47,16 +44,29 @@ type batchForm struct {
 	loop     *launch.Loop // nil: the loop has no such nest, and why says the reason
 	operands []Operand
 	why      string
+	few      int         // the most elements of a matrix in registers
+	limit    int         // the most statements
 	made     bool        // the results end with the number of rounds made
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
 }
 
-// form returns the nest whose exact sums have this number of words.
+// form returns the nest whose exact sums have this number of words. Matrices of the body are in registers or in
+// memory, whichever takes fewer operations.
 func (c *batchCode) form(words int) *batchForm {
 	return c.forms.Of(words, func() *batchForm {
-		f := &batchForm{}
-		f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
-		return f
+		best := &batchForm{}
+		for _, few := range []int{define.Unrolled, define.WrittenLines} {
+			// A nest of more statements has too many operations, whatever else it has.
+			f := &batchForm{few: few, limit: min(bodyStatements, 1000+int(2*c.apart))}
+			f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
+			if few == define.Unrolled || f.loop != nil && (best.loop == nil || f.work() < best.work()) {
+				best = f
+			}
+		}
+		if best.loop != nil && best.work() > c.apart {
+			best = &batchForm{why: "stages are faster"}
+		}
+		return best
 	})
 }
 
@@ -65,6 +75,7 @@ func (c *batchCode) form(words int) *batchForm {
 func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	// The nest checks subscripts itself, because a launch knows no bounds of values that the rounds compute.
 	x := NewBuilder(Form{Words: words})
+	x.few, x.limit = f.few, f.limit
 	in := make([]Ref, len(a.Args))
 	for i := range in {
 		if known[i] != nil {
@@ -80,7 +91,7 @@ func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 		out = append(out, Ref{Type: types.ScalarOf(types.I64), Val: made})
 	}
 	for _, y := range out {
-		if y.Parts != nil || !isNumber(y.Type) && !holdable(y.Type) {
+		if y.Parts != nil || !isNumber(y.Type) && !y.Type.IsDense() {
 			panic(NoBody{Why: "a result of " + y.Type.String()})
 		}
 		x.keepRow(y, loop.Num(0), loop.Num(1))
@@ -92,15 +103,21 @@ func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 // batchOf returns loop a as a nest of one point, or nil if stages or single actions run it. known[i] writes
 // operand i of a into a nest, see Stages.
 func batchOf(a *op.Action, known []writer) *batchCode {
+	c := &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
 	for _, in := range a.Bodies {
-		if !fewNumbers(in) {
-			return nil
+		c.apart += weighStages(in)
+	}
+	return c
+}
+
+// work estimates the operations of a round.
+func (f *batchForm) work() (ops float64) {
+	for _, s := range f.loop.Nest().Body.Stmts {
+		if s.Loop != nil && !s.Loop.Index.Range.To.Known() {
+			ops += float64(loop.Length(&s.Loop.Body)) / 2 // the others are constants, loads and stores
 		}
 	}
-	if apart(a) {
-		return nil
-	}
-	return &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
+	return ops
 }
 
 // begin returns a new batch for one interpreter; nil if c is nil.
@@ -109,18 +126,6 @@ func (c *batchCode) begin() *batch {
 		return nil
 	}
 	return &batch{batchCode: c, words: loop.FastLevels, most: firstRounds}
-}
-
-// fewNumbers reports whether all matrices that a body makes are small, except ramps (op.Def.Ramp).
-func fewNumbers(b *op.Body) bool {
-	ramps := Ramps(b)
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		if a.Type.IsDense() && a.Type.Count() > mostHeld && !ramps[k] || slices.ContainsFunc(a.Bodies, func(in *op.Body) bool { return !fewNumbers(in) }) {
-			return false
-		}
-	}
-	return true
 }
 
 // batch makes rounds of one loop for one interpreter, many in a call.

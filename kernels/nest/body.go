@@ -383,7 +383,7 @@ func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 		}
 		return x.foldRagged(a.Def.Class, a.Type.Elem, rows, one, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
 	})
-	if x.extent == nil && holdable(a.Type) && !endsOnce(b, k) {
+	if x.extent == nil && x.inRegisters(a.Type) && !endsOnce(b, k) {
 		return x.held(a.Type, x.Hold(m))
 	}
 	return x.settled(b, k, m, false, true)

@@ -72,7 +72,7 @@ func (x *Builder) carry(ts []types.Type) *carrying {
 		if t.Elem.Size() == 0 || !t.IsScalar() && (!t.IsDense() || !t.Known()) {
 			panic(NoBody{"a carried " + t.String()})
 		}
-		if t.IsDense() && !holdable(t) {
+		if t.IsDense() && !x.inRegisters(t) {
 			c.place[k], _ = x.local(t)
 			c.spare[k], _ = x.local(t)
 			continue
@@ -171,7 +171,7 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 		if fails { // all its elements are made, read or not
 			m.At(loop.Num(0), x.phase.column)
 		}
-	case holdable(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= define.WrittenLines):
+	case x.inRegisters(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= define.WrittenLines):
 		return x.held(m.Type, x.Hold(m))
 	case fails || dear:
 		return x.laid(m)

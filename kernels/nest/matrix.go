@@ -40,6 +40,8 @@ type Builder struct {
 	Affine   bool
 	made     int // matrices so far
 	most     int // elements of a matrix in memory, if that is not laidElements
+	few      int // the most elements of a matrix in registers
+	limit    int // the most statements
 	Scopes   []map[ElementKey]loop.Val
 	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
 	Operands []Operand             // behind the bounds
@@ -53,7 +55,7 @@ type Builder struct {
 
 // NewBuilder begins a nest in a form.
 func NewBuilder(f Form) *Builder {
-	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}}}
+	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, few: define.Unrolled, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}}}
 }
 
 // inner writes what f writes in a scope of its own.
@@ -140,6 +142,9 @@ func formKey(l loop.Lin) string {
 // holdable reports a matrix that may be held.
 func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() <= define.Unrolled }
 
+// inRegisters reports a matrix of the body that is kept in registers.
+func (x *Builder) inRegisters(t types.Type) bool { return holdable(t) && t.Count() <= x.few }
+
 // Hold writes all elements of a small matrix now.
 func (x *Builder) Hold(r Ref) []loop.Val {
 	if r.At == nil {
@@ -160,7 +165,7 @@ func (x *Builder) Hold(r Ref) []loop.Val {
 
 // bounded gives up where the loop grows too long.
 func (x *Builder) bounded() {
-	if len(x.Nest.Types) > bodyStatements {
+	if len(x.Nest.Types) > x.limit {
 		panic(NoBody{"so long a body; split it into several loops"})
 	}
 }

@@ -14,59 +14,46 @@ const (
 	stageActions = 800
 )
 
-// apart reports whether a loop is estimated to be faster by stages than as a nest of one point, which
-// computes an element at a time.
-func apart(a *op.Action) bool {
-	ops, apart := 0.0, 0.0
-	for _, b := range a.Bodies {
-		o, t := weighStages(b)
-		ops, apart = ops+o, apart+t
-	}
-	return apart < ops
-}
-
-// weighStages estimates the cost of a run of a body in operations: as one loop of a point (ops), and by
-// stages (apart).
-func weighStages(b *op.Body) (ops, apart float64) {
+// weighStages estimates the cost of a run of a body by stages, in operations.
+func weighStages(b *op.Body) (cost float64) {
 	s := stagesIn(b, nil, make([]writer, len(b.Args)))
 	for k := range b.Acts {
 		a := &b.Acts[k]
 		switch {
 		case a.Def.Control == op.Iterate || a.Def.Control == op.Select:
+			rounds := 1.0
+			if times, known := a.Attrs.Get("times"); known {
+				rounds = float64(times.I)
+			}
 			for _, in := range a.Bodies {
-				o, t := weighStages(in)
-				ops, apart = ops+o, apart+t
+				cost += rounds * weighStages(in)
 			}
 			continue
 		case a.Def.Control != op.NoControl || len(a.Args) == 0:
 			continue
 		case s == nil || s.root[k] < 0:
-			apart += stageActions
+			cost += stageActions
 		case s.root[k] == k:
-			apart += stageLaunch
+			cost += stageLaunch
 			fallthrough
 		default:
 			if moves(a) { // each matrix of a border is one more
-				apart += stageLaunch * float64(len(a.Args)-1)
+				cost += stageLaunch * float64(len(a.Args)-1)
 			}
 		}
-		own := float64(max(1, a.Type.Count()))
-		if moves(a) {
-			own = 0
-		}
-		if a.Def.Cost != nil {
-			sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-			for _, r := range a.Args {
-				sig.In = append(sig.In, b.Register(r))
+		if s != nil && s.root[k] >= 0 && !moves(a) {
+			own := float64(max(1, a.Type.Count()))
+			if a.Def.Cost != nil {
+				sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+				for _, r := range a.Args {
+					sig.In = append(sig.In, b.Register(r))
+				}
+				own = max(own, a.Def.Cost(sig, a.Type).Flops/2)
 			}
-			own = max(own, a.Def.Cost(sig, a.Type).Flops/2)
-		}
-		ops += own
-		if s != nil && s.root[k] >= 0 {
-			apart += own / 8
+			cost += own / 8
 		}
 	}
-	return ops, apart
+	return cost
 }
 
 // moves reports whether an action only moves elements of its operands.

@@ -54,7 +54,7 @@ func New(n *loop.Nest) *Loop {
 }
 
 // prepared is the nest that is run for n: with fewer conditions and less memory.
-func prepared(n *loop.Nest) *loop.Nest { return loop.Split(loop.OnePlace(loop.InPlace(n))) }
+func prepared(n *loop.Nest) *loop.Nest { return loop.Split(loop.AtPlaces(loop.InPlace(n))) }
 
 // Interpreted makes a Loop that is interpreted on every machine, for work that is done before
 // machine code is made.

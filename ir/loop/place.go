@@ -1,0 +1,496 @@
+package loop
+
+// This file narrows a sweep over a matrix to the few places where it changes anything:
+//
+//	for r in 0..n { w[r] = w[r] + select(r == a, d, 0) }      ->      if 0 <= a < n { w[a] = w[a] + d }
+//
+// changes reads from the body where a stored value may differ from the old element. Comparisons of an index for
+// equality bound these places. x + 0.0 is not x if x is -0.0; so a sweep that adds 0.0 elsewhere is made whole
+// until it leaves no -0.0 behind, and a local remembers that it has.
+//
+// It would be wrong if another step of the sweep stored something else, or failed.
+
+import (
+	"slices"
+
+	"flow/ir/types"
+)
+
+// mostPlaces is the most places of a sweep that are made one by one.
+const mostPlaces = 4
+
+// spot is the points of a sweep at which the indices equal values from before it. NoVal: any index.
+type spot struct {
+	at   [2]Val
+	less [2]int64 // the index is at - less
+}
+
+// placed is a sweep that changes a matrix at a few places alone.
+type placed struct {
+	sweep
+	list []spot
+	mem  Mem // what it changes
+	// signed: elsewhere it adds 0.0, so that it changes each -0.0 of mem.
+	signed bool
+}
+
+// AtPlaces returns n with each sweep that changes a local at a few places alone replaced by its steps for these.
+// The sweep replaces the local's elements in their places, or makes them beside for a copy, which shrinks with it.
+func AtPlaces(n *Nest) *Nest {
+	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
+	found := map[*Stmt]*placed{}
+	eachBlock(&n.Body, func(b *Block) {
+		for k := range b.Stmts {
+			s := &b.Stmts[k]
+			if s.Loop == nil {
+				continue
+			}
+			if x, ok := c.bounds(s); ok {
+				name := s.Loop.Index.Name
+				if old, is := c.ranges[name]; is {
+					x = [2]int64{min(x[0], old[0]), max(x[1], old[1])}
+				}
+				c.ranges[name] = x
+			}
+			if found[s] != nil {
+				continue
+			}
+			from, to := copiedBehind(n, b, k)
+			p := c.sweepAt(s, from, to)
+			if p == nil {
+				continue
+			}
+			if found[s] = p; from != nil {
+				w, _ := swept(from)
+				found[from] = &placed{sweep: w, list: p.list, mem: Mem{LocalMem, to}}
+			}
+		}
+	})
+	if len(found) == 0 {
+		return n
+	}
+	like := *n
+	like.Locals = slices.Clone(n.Locals)
+	m := &atPlaces{cutter: c, found: found, clean: make([]Mem, len(n.Locals))}
+	for _, p := range found {
+		if p.signed && m.clean[p.mem.N].Kind == NoMem {
+			m.clean[p.mem.N] = Mem{LocalMem, len(like.Locals)}
+			like.Locals = append(like.Locals, Local{Elem: types.I64, Rows: Num(1), Cols: Num(1)})
+		}
+	}
+	return rewritten(&like, m.replace)
+}
+
+// query asks where a stored value differs from the element before.
+type query struct {
+	*cutter
+	w       *sweep
+	old     Mem
+	at      []Lin // of the store
+	inside  func(v Val) bool
+	signed  bool // elsewhere, the value is a sum with 0.0 that changes -0.0
+	chooses bool // some step is no sum
+}
+
+// sweepAt returns the places at which sweep s changes a local; nil if they are not a few. from is the sweep that
+// copies what s makes to local to, or nil.
+func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
+	w, ok := swept(s)
+	if !ok || slices.ContainsFunc(w.ranges, func(r Range) bool { return !r.From.Known() || !r.To.Known() }) {
+		return nil
+	}
+	q := &query{cutter: c, w: &w, inside: func(v Val) (in bool) {
+		EachStmt(&Block{Stmts: w.body}, func(s *Stmt) {
+			in = in || s.N > 0 && v >= s.Dst && v < s.Dst+Val(s.N) || s.Loop != nil && v >= s.Loop.Carry && v < s.Loop.Carry+Val(s.N)
+		})
+		return in
+	}}
+	p := &placed{sweep: w}
+	for k := range w.body {
+		t := &w.body[k]
+		if t.Code != Store {
+			fine := t.Code != Check && t.Code != Reduce
+			EachStmt(&Block{Stmts: w.body[k : k+1]}, func(t *Stmt) { fine = fine && t.Code != Store && t.Code != Check && t.Code != Reduce })
+			if !fine {
+				return nil
+			}
+			continue
+		}
+		if _, fine := w.place(t.At); !fine || t.Mem.Kind != LocalMem || p.mem.Kind != NoMem && t.Mem != p.mem {
+			return nil
+		}
+		p.mem, q.old, q.at = t.Mem, t.Mem, t.At
+		if from != nil {
+			q.old.N = to
+		}
+		list, ok := q.differs(t.Args[0])
+		if !ok {
+			return nil
+		}
+		if p.list, ok = union(p.list, list); !ok {
+			return nil
+		}
+	}
+	if p.mem.Kind == NoMem || q.signed && (q.chooses || from != nil) || !q.apart(p, from) {
+		return nil
+	}
+	p.signed = q.signed
+	return p
+}
+
+// apart reports whether steps for the places of p may be made one after the other: none reads what another
+// has made.
+func (q *query) apart(p *placed, from *Stmt) bool {
+	fine := true
+	for _, x := range p.list {
+		for d := range x.at {
+			fine = fine && (from != nil || (x.at[d] == NoVal) == (p.list[0].at[d] == NoVal))
+		}
+	}
+	EachStmt(&Block{Stmts: p.body}, func(s *Stmt) {
+		if s.Code != Load || s.Mem != p.mem {
+			return
+		}
+		_, own := q.w.place(s.At)
+		fine = fine && from == nil && (own || len(p.list) == 1)
+	})
+	return fine
+}
+
+// union returns the places of both lists. ok is false if they are too many.
+func union(a, b []spot) (list []spot, ok bool) {
+	list = slices.Clone(a)
+	for _, x := range b {
+		if !slices.Contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	return list, len(list) <= mostPlaces
+}
+
+// meet returns places that include those in both lists.
+func meet(a []spot, aKnown bool, b []spot, bKnown bool) ([]spot, bool) {
+	switch {
+	case !aKnown || bKnown && len(b) < len(a):
+		return b, bKnown
+	case bKnown && len(a) == 1 && len(b) == 1:
+		x := a[0]
+		for d := range x.at {
+			if x.at[d] == NoVal {
+				x.at[d], x.less[d] = b[0].at[d], b[0].less[d]
+			}
+		}
+		return []spot{x}, true
+	}
+	return a, true
+}
+
+// chosen returns the places of a where c is true and those of b where it is false.
+func (q *query) chosen(c Val, of func(v Val) ([]spot, bool), a, b Val) ([]spot, bool) {
+	yes, isYes := q.holds(c, true)
+	no, isNo := q.holds(c, false)
+	then, isThen := of(a)
+	other, isOther := of(b)
+	then, isThen = meet(then, isThen, yes, isYes)
+	other, isOther = meet(other, isOther, no, isNo)
+	if !isThen || !isOther {
+		return nil, false
+	}
+	return union(then, other)
+}
+
+// differs returns the places where v may differ from the old element; ok is false if they may be all.
+func (q *query) differs(v Val) (list []spot, ok bool) {
+	s := q.facts.made[v]
+	switch {
+	case s == nil:
+		return nil, false
+	case s.Code == Load:
+		return nil, s.Mem == q.old && q.inside(v) && slices.EqualFunc(s.At, q.at, Lin.Equal)
+	case s.Code == Select:
+		q.chooses = true
+		return q.chosen(s.Args[0], q.differs, s.Args[1], s.Args[2])
+	case s.Code == If:
+		q.chooses = true
+		return q.chosen(s.Args[0], q.differs, s.Then.Yield[0], s.Else.Yield[0])
+	case !slices.Contains([]Code{Add, Sub, Mul, Div, Min, Max, And, Or, Xor}, s.Code):
+		return nil, false
+	}
+	q.chooses = q.chooses || s.Code != Add && s.Code != Sub
+	for k := range 2 {
+		if k == 1 && (s.Code == Sub || s.Code == Div) {
+			break
+		}
+		if list, ok = q.differs(s.Args[k]); !ok {
+			continue
+		}
+		more, ok := q.changing(s.Code, s.Args[1-k])
+		if ok {
+			return union(list, more)
+		}
+	}
+	return nil, false
+}
+
+// changing returns the places where an operation with right operand v may change the left one.
+func (q *query) changing(code Code, v Val) ([]spot, bool) {
+	s, of := q.facts.made[v], func(v Val) ([]spot, bool) { return q.changing(code, v) }
+	if s == nil {
+		return nil, false
+	}
+	if e := q.facts.nest.Types[v]; e == types.Bool && s.Code != Const && (code == Or || code == Xor || code == And) {
+		return q.holds(v, code != And)
+	}
+	switch zero := code == Add || code == Sub || code == Or || code == Xor; {
+	case s.Code == Const:
+		return nil, q.neutral(code, q.facts.nest.Types[v], s.Imm)
+	case s.Code == Select:
+		return q.chosen(s.Args[0], of, s.Args[1], s.Args[2])
+	case s.Code == If:
+		return q.chosen(s.Args[0], of, s.Then.Yield[0], s.Else.Yield[0])
+	case zero && (s.Code == ToF64 || s.Code == ToF32 || s.Code == ToI64) && !q.facts.nest.Types[s.Args[0]].IsFloat():
+		q.signed = q.signed || code == Add && s.Code != ToI64
+		if q.facts.nest.Types[s.Args[0]] == types.Bool {
+			return q.holds(s.Args[0], true)
+		}
+		return q.changing(Or, s.Args[0])
+	case zero && s.Code == Mul && q.facts.nest.Types[v] == types.I64:
+		a, is := of(s.Args[0])
+		b, too := of(s.Args[1])
+		return meet(a, is, b, too)
+	}
+	return nil, false
+}
+
+// neutral reports whether an operation with this right operand leaves the left one as it is. It notes a sum that
+// changes -0.0 alone.
+func (q *query) neutral(code Code, e types.Elem, w Word) bool {
+	one, sign, ones := Word(1), Word(0), ^Word(0)
+	switch e {
+	case types.F64:
+		one, sign = 0x3ff<<52, 1<<63
+	case types.F32:
+		one, sign = 0x7f<<23, 1<<31
+	case types.Bool:
+		ones = 1
+	}
+	switch code {
+	case Add, Sub:
+		q.signed = q.signed || sign != 0 && w == map[Code]Word{Add: 0, Sub: sign}[code]
+		return w == 0 || sign != 0 && w == sign
+	case Mul, Div:
+		return w == one
+	case Or, Xor:
+		return w == 0
+	case And:
+		return w == ones
+	}
+	return false
+}
+
+// holds returns the places where the bool v may have the value is; ok is false if they may be all.
+func (q *query) holds(v Val, is bool) (list []spot, ok bool) {
+	s := q.facts.made[v]
+	switch {
+	case s == nil || len(s.Args) == 0:
+		return nil, s != nil && s.Code == Const && (s.Imm != 0) != is
+	case s.Code == Not:
+		return q.holds(s.Args[0], !is)
+	case (s.Code == And || s.Code == Or) && q.facts.nest.Types[v] == types.Bool:
+		a, isA := q.holds(s.Args[0], is)
+		b, isB := q.holds(s.Args[1], is)
+		if is == (s.Code == And) {
+			return meet(a, isA, b, isB)
+		}
+		if !isA || !isB {
+			return nil, false
+		}
+		return union(a, b)
+	case s.Code != Eq && s.Code != Ne || (s.Code == Eq) != is || q.facts.nest.Types[s.Args[0]] != types.I64:
+		return nil, false
+	}
+	for k, v := range s.Args {
+		l, linear := q.facts.Lin(v)
+		for d, name := range q.w.names {
+			if rest := l.Plus(Of(IndexSym, name).Times(-1)); linear && rest.Known() && !q.inside(s.Args[1-k]) {
+				p := spot{at: [2]Val{NoVal, NoVal}}
+				p.at[d], p.less[d] = s.Args[1-k], rest.Const
+				return []spot{p}, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// atPlaces writes a nest with sweeps narrowed.
+type atPlaces struct {
+	*cutter
+	found map[*Stmt]*placed
+	// clean is, by local that a signed sweep changes, the local that is 1 if it has no -0.0.
+	clean []Mem
+	whole *placed // the signed sweep that is being written whole
+	quiet bool    // what the statement changes has been noted
+}
+
+// isClean sets what is known of matrix k.
+func (m *atPlaces) isClean(r *rewriter, k int, is Val) { r.Store(m.clean[k], Num(0), Num(0), is) }
+
+func (m *atPlaces) replace(r *rewriter, s *Stmt) bool {
+	p := m.found[s]
+	if p == nil {
+		return m.store(r, s)
+	}
+	clean := m.clean[p.mem.N]
+	if !p.signed {
+		if clean.Kind != NoMem {
+			m.isClean(r, p.mem.N, r.Const(types.I64, 0))
+		}
+		m.narrow(r, p)
+		return true
+	}
+	none := r.Op(Eq, r.Load(clean, Num(0), Num(0)), r.Const(types.I64, 1))
+	m.quiet = true
+	r.If(none, nil, func() []Val { m.narrow(r, p); return nil }, func() []Val {
+		m.isClean(r, p.mem.N, r.Const(types.I64, 1))
+		m.whole = p
+		r.copy(s)
+		m.whole = nil
+		return nil
+	})
+	m.quiet = false
+	r.last().Imm = Rare
+	return true
+}
+
+// store writes a statement that changes matrices of signed sweeps, and notes that these may have a -0.0 now. It
+// returns false for other statements.
+func (m *atPlaces) store(r *rewriter, s *Stmt) bool {
+	if p := m.whole; p != nil && s.Code == Store && s.Mem == p.mem {
+		r.copy(s)
+		v := r.now[s.Args[0]]
+		sign := Word(1) << 63
+		if r.Type(v) == types.F32 {
+			sign = 1 << 31
+		}
+		minus := r.Op(Eq, r.Op(Bits, v), r.Const(types.I64, sign))
+		m.isClean(r, p.mem.N, r.Op(Select, minus, r.Const(types.I64, 0), r.Load(m.clean[p.mem.N], Num(0), Num(0))))
+		return true
+	}
+	if m.whole != nil || m.quiet {
+		return false
+	}
+	changed, within := make([]bool, len(m.clean)), false
+	eachBlock(&Block{Stmts: []Stmt{*s}}, func(b *Block) {
+		for k := range b.Stmts {
+			t := &b.Stmts[k]
+			p := m.found[t]
+			within = within || p != nil && p.signed
+			if t.Code == Store && t.Mem.Kind == LocalMem {
+				changed[t.Mem.N] = true
+			}
+		}
+	})
+	if within {
+		return false
+	}
+	for k, is := range changed {
+		if is && m.clean[k].Kind != NoMem {
+			m.isClean(r, k, r.Const(types.I64, 0))
+			m.quiet = true
+		}
+	}
+	if !m.quiet {
+		return false
+	}
+	r.copy(s)
+	m.quiet = false
+	return true
+}
+
+// narrow writes the steps of a sweep for its places.
+func (m *atPlaces) narrow(r *rewriter, p *placed) {
+	for k, x := range p.list {
+		var conds []Val
+		at, lins := [2]Val{NoVal, NoVal}, [2]*Lin{}
+		for d, v := range x.at {
+			if v == NoVal {
+				continue
+			}
+			from, to := p.ranges[d].From.Const, p.ranges[d].To.Const
+			l, ok := m.facts.Lin(v)
+			l = l.Plus(Num(-x.less[d]))
+			most, known := m.most(l)
+			least, _ := m.most(l.Times(-1))
+			if at[d] = r.now[v]; x.less[d] != 0 {
+				at[d] = r.Op(Sub, at[d], r.Const(types.I64, Word(x.less[d])))
+			}
+			if ok && known && -least >= from && most < to {
+				lins[d] = &l
+				continue
+			}
+			above := r.Op(Le, r.Const(types.I64, Word(from)), at[d])
+			conds = append(conds, r.Op(And, above, r.Op(Lt, at[d], r.Const(types.I64, Word(to)))))
+		}
+		for _, y := range p.list[:k] {
+			conds = append(conds, m.other(r, x, y)...)
+		}
+		write := func() []Val { m.step(r, p, at, lins, 0); return nil }
+		if len(conds) == 0 {
+			write()
+			continue
+		}
+		all := conds[0]
+		for _, c := range conds[1:] {
+			all = r.Op(And, all, c)
+		}
+		r.If(all, nil, write, func() []Val { return nil })
+	}
+}
+
+// other is whether spot x is not y. Spots of two kinds may overlap: then the sweep makes a matrix beside, whose
+// elements may be made twice.
+func (m *atPlaces) other(r *rewriter, x, y spot) (conds []Val) {
+	for d := range x.at {
+		if (x.at[d] == NoVal) != (y.at[d] == NoVal) {
+			return nil
+		}
+		if x.at[d] == NoVal {
+			continue
+		}
+		is := r.Op(Ne, r.Op(Sub, r.now[x.at[d]], r.Const(types.I64, Word(x.less[d]-y.less[d]))), r.now[y.at[d]])
+		if len(conds) == 0 {
+			conds = append(conds, is)
+		} else {
+			conds[0] = r.Op(Or, conds[0], is)
+		}
+	}
+	return conds
+}
+
+// step writes the body of a sweep at a place: loop d and those within it. at has the indices that are values, lins
+// those that are forms.
+func (m *atPlaces) step(r *rewriter, p *placed, at [2]Val, lins [2]*Lin, d int) {
+	if d == len(p.names) {
+		r.block(&Block{Stmts: p.body})
+		return
+	}
+	name, rng := p.names[d], p.ranges[d]
+	switch {
+	case lins[d] != nil:
+		rng = Range{Kind: Steps, From: *lins[d], To: lins[d].Plus(Num(1)), By: 1}
+	case at[d] != NoVal:
+		if r.points == nil {
+			r.points = map[int]Val{}
+		}
+		r.points[name] = at[d]
+		m.step(r, p, at, lins, d+1)
+		delete(r.points, name)
+		return
+	}
+	if r.names == nil {
+		r.names = map[int]int{}
+	}
+	r.names[name] = r.Name(r.Nest.Names[name])
+	r.For(Index{Name: r.names[name], Range: r.rng(rng)}, nil, func([]Val) []Val { m.step(r, p, at, lins, d+1); return nil })
+	delete(r.names, name)
+}
