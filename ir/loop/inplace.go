@@ -108,6 +108,7 @@ func accessesIn(b *Block, local int) (n int) {
 type sweep struct {
 	ranges []Range
 	names  []int
+	head   []Stmt // of the outer loop, before the inner one: they touch no local
 	body   []Stmt // of the innermost loop
 	along  int    // the axis of the outer loop: 1 where one loop goes along a row
 }
@@ -120,10 +121,11 @@ func swept(s *Stmt) (w sweep, ok bool) {
 		}
 		w.ranges, w.names = append(w.ranges, s.Loop.Index.Range), append(w.names, s.Loop.Index.Name)
 		w.body = s.Loop.Body.Stmts
-		if len(w.body) != 1 || w.body[0].Code != For {
+		last := len(w.body) - 1
+		if len(w.names) == 2 || last < 0 || w.body[last].Code != For || slices.ContainsFunc(w.body[:last], func(s Stmt) bool { return s.N != 1 || !pure(&s) }) {
 			break
 		}
-		s = &w.body[0]
+		s, w.head = &w.body[last], w.body[:last]
 	}
 	k := slices.IndexFunc(w.body, func(s Stmt) bool { return s.Code == Store })
 	if len(w.names) == 1 && k >= 0 && w.body[k].At[1].Equal(Of(IndexSym, w.names[0])) {
@@ -143,6 +145,18 @@ func (w *sweep) place(at []Lin) (across Lin, ok bool) {
 		return Lin{}, across.Equal(Of(IndexSym, w.names[1]))
 	}
 	return across, across.Known()
+}
+
+// columns lists the constants of the places at which a sweep stores, in order.
+func (w *sweep) columns() (list []int64) {
+	for k := range w.body {
+		if s := &w.body[k]; s.Code == Store {
+			across, _ := w.place(s.At)
+			list = append(list, across.Const)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // copies reports a sweep that copies a local to the same places of another and does nothing else.
@@ -173,13 +187,7 @@ func ahead(maker, copier *Stmt, from, to int) bool {
 	if !ok || w.along != c.along || !slices.EqualFunc(w.ranges, c.ranges, sameRange) {
 		return false
 	}
-	var made, copied []int64 // columns
-	for k := range c.body {
-		if s := &c.body[k]; s.Code == Store {
-			col, _ := c.place(s.At)
-			copied = append(copied, col.Const)
-		}
-	}
+	var made []int64 // columns
 	fine := true
 	for k := range w.body {
 		switch s := &w.body[k]; {
@@ -198,8 +206,7 @@ func ahead(maker, copier *Stmt, from, to int) bool {
 		})
 	}
 	slices.Sort(made)
-	slices.Sort(copied)
-	return fine && slices.Equal(made, copied)
+	return fine && slices.Equal(made, c.columns())
 }
 
 // unmade reports a place that the sweep has not made yet, of a statement behind those that made
@@ -238,7 +245,8 @@ func copiedBehind(n *Nest, b *Block, k int) (from *Stmt, to int) {
 			EachStmt(&Block{Stmts: []Stmt{s}}, func(t *Stmt) { is = is || t.Code == Store && t.Mem == (Mem{LocalMem, to}) })
 			return is
 		}
-		if w.along == x.along && slices.EqualFunc(w.ranges, x.ranges, sameRange) && !slices.ContainsFunc(b.Stmts[k:j], writes) {
+		if w.along == x.along && slices.EqualFunc(w.ranges, x.ranges, sameRange) && slices.Equal(w.columns(), x.columns()) &&
+			!slices.ContainsFunc(b.Stmts[k:j], writes) {
 			return s, to
 		}
 	}

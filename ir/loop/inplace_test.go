@@ -280,8 +280,9 @@ for round: 0..%d {
 %s
 @d = load %%0[%s, 0]
 for r: %d..6 {
-for q: 0..2 {
 @i = index r
+@h = add @i, @two
+for q: 0..2 {
 @j = index q
 @old = load w0[r, q]
 @other = %s

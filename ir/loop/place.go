@@ -100,7 +100,7 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 		return nil
 	}
 	q := &query{cutter: c, w: &w, inside: func(v Val) (in bool) {
-		EachStmt(&Block{Stmts: w.body}, func(s *Stmt) {
+		EachStmt(&Block{Stmts: slices.Concat(w.head, w.body)}, func(s *Stmt) {
 			in = in || s.N > 0 && v >= s.Dst && v < s.Dst+Val(s.N) || s.Loop != nil && v >= s.Loop.Carry && v < s.Loop.Carry+Val(s.N)
 		})
 		return in
@@ -470,6 +470,9 @@ func (m *atPlaces) other(r *rewriter, x, y spot) (conds []Val) {
 // step writes the body of a sweep at a place: loop d and those within it. at has the indices that are values, lins
 // those that are forms.
 func (m *atPlaces) step(r *rewriter, p *placed, at [2]Val, lins [2]*Lin, d int) {
+	if d == 1 {
+		r.block(&Block{Stmts: p.head})
+	}
 	if d == len(p.names) {
 		r.block(&Block{Stmts: p.body})
 		return
