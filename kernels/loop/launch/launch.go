@@ -24,8 +24,9 @@ var ErrStopped = errors.New("the run was stopped")
 // Loop is a nest that can be run. It is safe for concurrent use.
 type Loop struct {
 	nest   *loop.Nest
-	flat   bool // see amd64.Flat
-	inner  bool // it stores in an inner loop
+	whole  *loop.Nest // nest with whole sweeps (loop.AtPlaces): if all of their accesses are inside, so are those of nest
+	flat   bool       // see amd64.Flat
+	inner  bool       // it stores in an inner loop
 	facts  branches
 	proved atomic.Pointer[[]int64] // what the last proof that accesses are inside depends on
 	byRow  []rowResult
@@ -44,17 +45,24 @@ type Loop struct {
 
 // New makes a Loop of a nest, which has been verified.
 func New(n *loop.Nest) *Loop {
-	n = prepared(n)
+	n, whole := prepared(n)
 	l := &Loop{
-		nest: n, levels: loop.FastLevels, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n),
+		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n),
 		decides: loop.Deciding(n), made: map[version]*variant{},
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	return l
 }
 
-// prepared is the nest that is run for n: with fewer conditions and less memory.
-func prepared(n *loop.Nest) *loop.Nest { return loop.Split(loop.AtPlaces(loop.InPlace(n))) }
+// prepared returns the nest that is run for n, with fewer conditions and less memory, and the same with whole sweeps.
+func prepared(n *loop.Nest) (run, whole *loop.Nest) {
+	n = loop.InPlace(n)
+	few := loop.AtPlaces(n)
+	if run = loop.Split(few); few == n {
+		return run, run
+	}
+	return run, loop.Split(n)
+}
 
 // Interpreted makes a Loop that is interpreted on every machine, for work that is done before
 // machine code is made.
@@ -154,7 +162,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	}
 	var room [48]int64
 	if sizes, p := proofOf(room[:0], in, out, r.Varies), l.proved.Load(); p == nil || !slices.Equal(*p, sizes) {
-		if r.hull.facts, r.hull.varies = l.facts, r.Varies; !r.hull.inside(n, in, out) {
+		if r.hull.facts, r.hull.varies = l.facts, r.Varies; !r.hull.inside(l.whole, in, out) {
 			return ErrOutside
 		}
 		sizes = slices.Clone(sizes)

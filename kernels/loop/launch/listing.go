@@ -20,7 +20,7 @@ func Listing(n *loop.Nest) (schedule, text string, err error) {
 	if target == Interp {
 		return "interp: batches of points, in Go", "", nil
 	}
-	n = prepared(n)
+	n, _ = prepared(n)
 	params, results := layouts(n, 0)
 	l, err := amd64.List(amd64.Target(target), n, params, results, amd64.Schedule{})
 	switch {

@@ -1,7 +1,9 @@
 package launch
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"flow/ir/loop"
@@ -49,4 +51,36 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 		t.Errorf("sums %v, want %v, summed again: %v", sum, want[0], w.deep != nil)
 	}
 	w.Free()
+}
+
+// TestNarrowedSweepIsProved: a sweep that is made at one place alone reads an operand there. Its accesses are proved
+// for the whole sweep, since the place is known in the loop alone.
+func TestNarrowedSweepIsProved(t *testing.T) {
+	for shift, want := range map[string]error{"r": nil, "r-3": ErrOutside} {
+		n, err := loop.Parse(`nest(%0: f64[], %1: i64) (i: 0..%0.rows) {
+  local w0 f64[8, 1]
+  v0 = load %1
+  for r: 0..8 {
+    v1 = index r
+    v2 = eq v1, v0
+    v3 = load %0[`+shift+`, 0]
+    v4 = load w0[r, 0]
+    v5 = select v2, v3, v4
+    store w0[r, 0] v5
+  }
+  v6 = load w0[0, 0]
+  store out0[i, 0] v6
+} : (f64[%0.rows, 1])`, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := New(n)
+		if text := l.Nest().String(); strings.Contains(text, "for ") {
+			t.Errorf("the sweep is whole:\n%s", text)
+		}
+		out := value.New(types.F64, 8, 1)
+		if _, err := l.Begin([]value.Value{value.New(types.F64, 8, 1), value.I64(0)}, []*value.Dense{out}); !errors.Is(err, want) {
+			t.Errorf("at %s: %v, want %v", shift, err, want)
+		}
+	}
 }
