@@ -104,10 +104,32 @@ func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 // operand i of a into a nest, see Stages.
 func batchOf(a *op.Action, known []writer) *batchCode {
 	c := &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
+	large, fails := false, false
 	for _, in := range a.Bodies {
+		l, f := lazily(in)
+		large, fails = large || l, fails || f
 		c.apart += weighStages(in)
 	}
+	if large && fails {
+		return nil
+	}
 	return c
+}
+
+// lazily reports whether a body makes a matrix that registers cannot hold, and whether some matrix may fail. A nest
+// of one point computes only those elements that are read, while the others may fail, too.
+func lazily(b *op.Body) (large, fails bool) {
+	ramps := Ramps(b)
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		large = large || a.Type.IsDense() && a.Type.Count() > define.Unrolled && !ramps[k]
+		fails = fails || a.Type.IsDense() && mayFail(b, k)
+		for _, in := range a.Bodies {
+			l, f := lazily(in)
+			large, fails = large || l, fails || f
+		}
+	}
+	return large, fails
 }
 
 // work estimates the operations of a round.
