@@ -100,7 +100,7 @@ func groupOf(g *ir.Graph, id ir.ID, products map[Epilogue]string) Group {
 	}
 	body := n.Region.Graph
 	for i := range body.Nodes {
-		if len(body.In(ir.ID(i))) > 0 || body.Nodes[i].Op.Window != nil {
+		if len(body.In(ir.ID(i))) > 0 || body.Nodes[i].Op.Draw != nil {
 			f.operators = append(f.operators, operator{body.Nodes[i].Op.Name, body.Nodes[i].Span})
 		}
 	}
@@ -125,7 +125,7 @@ func takenBy(n *ir.Node) (taken []ir.ID) {
 		taken = append(taken, ir.ID(t))
 	}
 	for i := range n.Region.Graph.Nodes {
-		if n.Region.Graph.Nodes[i].Op.Window != nil && n.Region.Graph.Nodes[i].Attrs.Bool("drawn") {
+		if n.Region.Graph.Nodes[i].Op.Draw != nil && n.Region.Graph.Nodes[i].Attrs.Bool("drawn") {
 			taken = append(taken, ir.ID(i))
 		}
 	}

@@ -266,7 +266,7 @@ func (n *Node) Program() (*op.Program, error) {
 			p.In[i] = op.Operand{Elem: r.Graph.Type(a).Elem, Mode: op.Mode(modes[i])}
 		}
 		for i := range r.Graph.Nodes {
-			if n := &r.Graph.Nodes[i]; n.Op.Window != nil {
+			if n := &r.Graph.Nodes[i]; n.Op.Draw != nil {
 				reg[ID(i)] = len(p.In)
 				p.In = append(p.In, op.Operand{Elem: r.Graph.Type(ID(i)).Elem, Mode: op.Drawn, Gen: n.Op, Attrs: n.Attrs})
 			}
@@ -305,7 +305,7 @@ func (n *Node) Draws() bool {
 		return false
 	}
 	for i := range n.Region.Graph.Nodes {
-		if n.Region.Graph.Nodes[i].Op.Window != nil {
+		if n.Region.Graph.Nodes[i].Op.Draw != nil {
 			return true
 		}
 	}

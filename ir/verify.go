@@ -51,7 +51,7 @@ func (g *Graph) Verify() error {
 				return bad("its type rule refuses it: %v", err)
 			}
 			// drawn element by element
-			if n.Op.Window != nil && g.Type(id).Kind == types.Scalar {
+			if n.Op.Draw != nil && g.Type(id).Kind == types.Scalar {
 				t = types.ScalarOf(t.Elem)
 			}
 			if !compatible(t, g.Type(id)) {

@@ -4,6 +4,7 @@ package kernels
 // such loops.
 
 import (
+	"fmt"
 	"slices"
 
 	"flow/ir/loop"
@@ -32,14 +33,14 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 	several := map[int][]int{}                 // of a register that is several results
 	totals := map[int]nest.RowResult{}         // of a register that is of all elements
 	for r, t := range b.Args {
-		own := t.IsDense() && t.Rows == rows
+		own := t.IsDense() && t.Rows == rows && !slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsTurned(&a, r) })
 		to[r] = len(out.Args)
 		out.Args = append(out.Args, one(t))
 		out.ByRow, out.Varies = append(out.ByRow, own), append(out.Varies, own)
 	}
 	add := func(a op.Action) int {
 		out.Acts = append(out.Acts, a)
-		varies := false
+		varies := a.Chain != nil && slices.ContainsFunc(a.Chain.In, func(o op.Operand) bool { return o.Mode == op.Drawn || o.Mode == op.Trans })
 		for _, x := range a.Args {
 			varies = varies || out.Varies[x]
 		}
@@ -104,6 +105,16 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 		return nil
 	}
 	return out
+}
+
+// readsTurned reports a chain that reads register r transposed.
+func readsTurned(a *op.Action, r int) bool {
+	for k, x := range a.Args {
+		if x == r && a.Chain != nil && a.Chain.In[k].Mode == op.Trans {
+			return true
+		}
+	}
+	return false
 }
 
 // rowsKey is what the loops of reductions of rows depend on beside their program.
@@ -209,27 +220,40 @@ func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
 	}
 }
 
+// rowless says why a job that reduces rows has no loops of them, or nothing.
+func (j *job) rowless() string {
+	if len(j.p.In) > mostRowsIn {
+		return fmt.Sprintf("more than %d operands of a reduction of rows", mostRowsIn)
+	}
+	for i := range j.p.In {
+		if j.p.In[i].Mode == op.Trans && j.cols >= nest.LeastWidth { // it is turned tile by tile
+			return "an operand whose long rows are read transposed"
+		}
+	}
+	for i := range j.ends {
+		if x := &j.ends[i]; x.Axis != reduce.OverRows || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) {
+			return "reductions of rows that are faster without one"
+		}
+	}
+	return ""
+}
+
 // rowsOf is the loops of a job that reduces rows, or nil as long as little work has been seen, and
 // where there are none.
 func (j *job) rowsOf(c *op.Call) *byRowsCode {
-	if j.axis() != reduce.OverRows || len(j.in) != len(j.p.In) || len(j.in) > mostRowsIn || j.alias {
+	if j.axis() != reduce.OverRows || j.rowless() != "" || j.alias {
 		return nil
 	}
-	k := rowsKey{fold: j.fold, rows: j.rows, cols: j.cols}
+	k, in := rowsKey{fold: j.fold, rows: j.rows, cols: j.cols}, make([]types.Type, len(j.in))
 	for i, v := range j.in {
-		if m := j.p.In[i].Mode; m == op.Trans || m == op.Drawn {
-			return nil
-		}
-		if k.in[i] = [2]int{-1, -1}; v.Type().IsMatrix() {
-			k.in[i] = [2]int{v.Type().Rows, v.Type().Cols}
+		in[i] = v.Type()
+		if k.in[i] = [2]int{-1, -1}; in[i].IsMatrix() {
+			k.in[i] = [2]int{in[i].Rows, in[i].Cols}
 		}
 	}
 	for i := range j.ends {
 		x := &j.ends[i]
-		if x.Axis != reduce.OverRows || x.out == nil || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) {
-			return nil
-		}
-		if sharesMemory(j.in, x.out) { // rows of which a loop is not sure are reduced again
+		if x.out == nil || sharesMemory(j.in, x.out) { // rows of which a loop is not sure are reduced again
 			return nil
 		}
 	}
@@ -240,7 +264,7 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 			kept.Clear()
 		}
 		quick := len(j.p.Steps) == 0 && j.cols > plainSideBySide && j.ends[0].Sums(j.elem) == 0
-		code, _ = kept.LoadOrStore(k, &byRowsCode{body: j.rowsBody(c), rows: j.rows, cols: j.cols, reduces: true, quick: quick})
+		code, _ = kept.LoadOrStore(k, &byRowsCode{body: j.rowsBody(c.Def, in), rows: j.rows, cols: j.cols, reduces: true, quick: quick})
 	}
 	if c := code.(*byRowsCode); c.worthwhile() {
 		return c
@@ -248,16 +272,21 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 	return nil
 }
 
-// rowsBody is a job as operators on whole matrices.
-func (j *job) rowsBody(c *op.Call) *op.Body {
+// rowsBody is a job on operands of these types as operators on whole matrices, of which d is the one that makes
+// the elements.
+func (j *job) rowsBody(d *op.Def, in []types.Type) *op.Body {
 	b := &op.Body{}
-	args := make([]int, len(j.in))
-	for k, v := range j.in {
-		b.Args, args[k] = append(b.Args, v.Type()), k
+	args := make([]int, len(j.p.In))
+	for k := range args {
+		t := types.DenseOf(types.I64, 1, len(op.DrawWords{}))
+		if k < len(in) {
+			t = in[k]
+		}
+		b.Args, args[k] = append(b.Args, t), k
 	}
 	chain := 0
 	if len(j.p.Steps) > 0 {
-		b.Acts = append(b.Acts, op.Action{Def: c.Def, Type: types.DenseOf(j.elem, j.rows, j.cols), Args: args, Chain: j.p})
+		b.Acts = append(b.Acts, op.Action{Def: d, Type: types.DenseOf(j.elem, j.rows, j.cols), Args: args, Chain: j.p})
 		chain = len(b.Args)
 	}
 	if j.out != nil {
@@ -278,6 +307,12 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 		return nil
 	}
 	x := code.execution(c, j.in)
+	for k := len(j.in); k < len(j.p.In); k++ {
+		words := value.New(types.I64, 1, len(op.DrawWords{}))
+		w := j.p.In[k].Words(j.from.row, j.from.col)
+		copy(words.I64, w[:])
+		x.values = append(x.values, words)
+	}
 	x.other = func() (op.LoopBody, error) { return begin(c, workers) }
 	if j.out != nil {
 		x.out = append(x.out, j.out)

@@ -59,12 +59,7 @@ func (c *bodyCode) withCalls(r *parforRun, affine bool) (nestBound, error) {
 	if x.head = r.space.bounds(p.Dims - 1); p.Dims == 2 {
 		x.head = append([]value.Value{value.I64(0)}, x.head...)
 	}
-	x.operand = func(o nest.Operand) value.Value {
-		if o.What == nest.ItsDrawnRows {
-			return o.Of(r.values)
-		}
-		return r.operand(o)
-	}
+	x.operand = r.operand
 	if x.out = []*value.Dense{r.out}; p.Dims == 2 { // a row of it
 		x.out[0] = &value.Dense{Elem: r.out.Elem, Rows: 1, Cols: r.out.Cols, Stride: r.out.Cols + 1}
 	}

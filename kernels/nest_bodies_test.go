@@ -9,7 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/vec"
+	"flow/kernels/construct"
 )
 
 // bodyOf builds a body over i and an n x 3 matrix P, for tests: registers 0 and 1.
@@ -143,7 +143,9 @@ func beginRowBody(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) 
 		t.Fatal(err)
 	}
 	p := value.New(types.F64, n, 3)
-	vec.Uniform(p.F64, 5, 0)
+	for k := range p.F64 {
+		p.F64[k] = construct.U01(5, uint64(k))
+	}
 	r := rand.New(rand.NewPCG(3, uint64(n)))
 	for range odd {
 		p.F64[r.IntN(3*n)] = []float64{math.Inf(1), 0, 1e200, -1e-200, math.NaN(), math.Copysign(0, -1)}[r.IntN(6)]
@@ -206,7 +208,9 @@ func TestHeavyProductsAreCalled(t *testing.T) {
 	for _, rows := range []int{3, 300} {
 		const n, cols = 20, 16
 		p := value.New(types.F64, n+rows, cols)
-		vec.Uniform(p.F64, 5, 0)
+		for k := range p.F64 {
+			p.F64[k] = construct.U01(5, uint64(k))
+		}
 		b := &bodyOf{&op.Body{Args: []types.Type{types.ScalarOf(types.I64), p.Type()}}, table, types.DenseOf(types.F64, rows, cols), types.DenseOf(types.F64, cols, cols), types.Type{}, types.DenseOf(types.F64, cols, rows)}
 		zero := b.act("const", types.ScalarOf(types.I64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}))
 		w := b.act("window", b.tall, op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(rows, cols)}), 1, 0, zero)

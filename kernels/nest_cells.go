@@ -1,8 +1,7 @@
 package kernels
 
-// This file gives a nest the operands whose elements come after it has begun: what is the same in
-// every iteration and is computed when an iteration first needs it (nest/memo.go), and
-// constructors of which every iteration reads its own row.
+// This file gives a nest the operands that come after it has begun: what is the same in every iteration
+// and is computed when an iteration first needs it (nest/memo.go).
 
 import (
 	"flow/ir/value"
@@ -28,9 +27,6 @@ func (r *parforRun) operand(o nest.Operand) value.Value {
 		} else {
 			return value.Scalar{Elem: t.Elem}
 		}
-	case nest.ItsDrawnRows:
-		t := r.c.Bodies[0].Register(o.Register)
-		return &value.Dense{Elem: t.Elem, Rows: t.Rows, Cols: t.Cols, Stride: t.Cols}
 	}
 	return o.Of(r.values)
 }
@@ -78,42 +74,4 @@ func (c *cellReader) ignorant() bool {
 		}
 	}
 	return false
-}
-
-// drawnBytes is the most memory of the rows that a worker draws at a time.
-const drawnBytes = 1 << 15
-
-// strips is how many iterations a window has: 0 is any number.
-func (n *nestRun) strips() int {
-	row := 0
-	for _, o := range n.operands {
-		if o.What == nest.ItsDrawnRows {
-			t := n.code.body.Register(o.Register)
-			row = max(row, t.Cols*t.Elem.Size())
-		}
-	}
-	if row == 0 {
-		return 0
-	}
-	return max(1, drawnBytes/row)
-}
-
-// draw makes rows from..to-1 of the constructors and places them. The index goes by 1.
-func (w *nestWorker) draw(x *launch.Worker, from, to int) {
-	n := w.n
-	for k, o := range n.operands {
-		if o.What != nest.ItsDrawnRows {
-			continue
-		}
-		b := n.code.body
-		a := &b.Acts[o.Register-len(b.Args)]
-		if w.rows[k] == nil {
-			w.rows[k] = value.New(a.Type.Elem, n.strip, a.Type.Cols)
-		}
-		var rows value.Dense
-		w.rows[k].Window(&rows, 0, 0, to-from, a.Type.Cols)
-		first := n.r.space.lo[0] + from
-		a.Def.Window(a.Attrs, &rows, first, 0)
-		x.Place(2*n.r.space.dims+k, &rows, first, 0)
-	}
 }

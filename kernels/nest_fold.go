@@ -189,11 +189,11 @@ func writeColumns(b *loop.Builder, p *op.Program, s nestShape, rows, cols loop.L
 			words = append(words, w)
 		}
 	}
-	row := b.Name("i")
+	drawn, row := wordsIn(b, p), b.Name("i")
 	rowsOf := loop.Index{Name: row, Range: loop.Range{Kind: loop.Steps, From: from, To: to, By: 1}}
 	words = b.For(rowsOf, words, func(words []loop.Val) (after []loop.Val) {
 		i := loop.Of(loop.IndexSym, row)
-		v := elementOf(b, p, s, i, j)
+		v := elementOf(b, p, s, drawn, i, j)
 		if stored {
 			b.Store(out, i, j, v)
 		}

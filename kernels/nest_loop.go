@@ -187,7 +187,6 @@ type nestRun struct {
 	tables   bool // it reads tables, if that pays
 	words    int  // of the sums of run
 	operands []nest.Operand
-	strip    int // how many iterations a window has; 0: any number
 	refill   refillRun
 	// wider is the same with sums of more words, made when fewer were not enough.
 	wider [nest.WideWords + 1]struct {
@@ -215,7 +214,6 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 		return n.bind(affine, words)
 	}
 	n.operands = m.body.Operands
-	n.strip = n.strips()
 	for _, o := range n.operands {
 		in = append(in, r.operand(o))
 	}
@@ -277,8 +275,7 @@ type nestWorker struct {
 	// tried and doubts count the points, some together, that were looked at again, and those that
 	// needed wider sums.
 	tried, doubts int
-	rows          []*value.Dense // memory of constructors, by operand
-	asked         bool           // what a point needed was known: there may be cells that none needs
+	asked         bool // what a point needed was known: there may be cells that none needs
 }
 
 // nestSums is a worker with sums of some words, made when it is needed.
@@ -288,7 +285,7 @@ type nestSums struct {
 }
 
 func (n *nestRun) points(number int) points {
-	return &nestWorker{n: n, number: number, words: n.words, rows: make([]*value.Dense, len(n.operands))}
+	return &nestWorker{n: n, number: number, words: n.words}
 }
 
 // step is how many lanes are in doubt together. Windows may be of any size.
@@ -333,7 +330,7 @@ func (w *nestWorker) window(a area) (done bool, err error) {
 	if w.refills(a.i0, a.i1, a.j0, a.j1) {
 		flagged, err = w.taking(a.i0, a.i1, a.j0, a.j1)
 	} else {
-		flagged, err = w.strips(w.with(w.words), a.i0, a.i1, a.j0, a.j1)
+		flagged, err = w.evaluate(w.with(w.words), a.i0, a.i1, a.j0, a.j1)
 	}
 	switch {
 	case err != nil:
@@ -357,7 +354,7 @@ func (w *nestWorker) doubted(a area, doubt bool) (flagged bool, err error) {
 		if words = n.after(words); words == 0 {
 			return true, nil
 		}
-		if flagged, err = w.strips(w.with(words), a.i0, a.i1, a.j0, a.j1); !flagged && err == nil {
+		if flagged, err = w.evaluate(w.with(words), a.i0, a.i1, a.j0, a.j1); !flagged && err == nil {
 			w.doubts++
 			if w.doubts >= someDoubts && 4*w.doubts > w.tried { // wider sums spare more than they cost
 				w.words, w.tried, w.doubts = n.after(w.words), 0, 0
@@ -374,17 +371,8 @@ func (w *nestWorker) looked() {
 	w.asked = !x.cells.learn(x.Worker)
 }
 
-// strips runs a window in strips for which constructors are drawn.
-func (w *nestWorker) strips(x *nestSums, r0, r1, l0, l1 int) (flagged bool, err error) {
+// evaluate runs the nest on rows r0..r1-1 and lanes l0..l1-1.
+func (w *nestWorker) evaluate(x *nestSums, r0, r1, l0, l1 int) (flagged bool, err error) {
 	x.cells.learn(x.Worker)
-	width := w.n.strip
-	if width == 0 {
-		return x.Window(r0, r1, l0, l1, w.stopped)
-	}
-	for ; l0 < l1 && !flagged && err == nil; l0 += width {
-		to := min(l0+width, l1)
-		w.draw(x.Worker, l0, to)
-		flagged, err = x.Window(r0, r1, l0, to, w.stopped)
-	}
-	return flagged, err
+	return x.Window(r0, r1, l0, l1, w.stopped)
 }

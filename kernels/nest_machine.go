@@ -1,8 +1,7 @@
 package kernels
 
 // This file runs the nest of a program where its machine is asked for a part of the index space.
-// Operands that do not lie in memory as the index space wants them (transposed ones, elements of
-// constructors) are made tile by tile and placed for each window.
+// Transposed operands are turned tile by tile and placed for each window, where rows are long.
 
 import (
 	"math"
@@ -136,8 +135,9 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 		x := &m.in[k]
 		mode := x.mode
 		switch {
-		case mode == op.Drawn || mode == op.Trans && !narrow:
+		case mode == op.Trans && !narrow:
 			mode = op.Full
+		case mode == op.Drawn:
 		case mode != op.Single && x.d.Cols == 1 && x.d.Stride == 1:
 			lines |= 1 << k
 		}
@@ -146,11 +146,10 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 	return s, lines, true
 }
 
-// placed reports an operand whose elements are made and placed window by window: those of a
-// constructor, and a transposed one that the nest does not read across.
+// placed reports a transposed operand that is turned and placed window by window, since the nest does not
+// read it across.
 func (b *boundNest) placed(m *machine, k int) bool {
-	mode := m.in[k].mode
-	return mode == op.Drawn || mode == op.Trans && b.shape.mode(k) != op.Trans
+	return m.in[k].mode == op.Trans && b.shape.mode(k) != op.Trans
 }
 
 // again places the operands of another call.
@@ -296,16 +295,13 @@ func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
 	}
 	rows, cols, turned := a.rows(), a.cols(), 0
 	for k := range m.in {
-		if m.in[k].mode == op.Trans && m.boundTo(w).placed(m, k) {
+		if m.boundTo(w).placed(m, k) {
 			turned++
 		}
 	}
 	if turned > 0 {
 		rows, cols = dense.Panel, min(cols, panelCols)
 		m.strips(turned)
-	}
-	if m.drawn > 0 {
-		cols = min(cols, m.drawn)
 	}
 	return a.tiles(rows, cols, func(p area) error {
 		if turned > 0 {
@@ -326,13 +322,9 @@ func (m *machine) turnTo(w *launch.Worker, p area) {
 	}
 }
 
-// nestedTile runs a tile, in parts for which elements of constructors are drawn and in which a
-// failure is found soon.
+// nestedTile runs a tile, in parts in which a failure is found soon.
 func (m *machine) nestedTile(w *launch.Worker, p area) error {
 	rows, cols := p.rows(), p.cols()
-	if m.drawn > 0 {
-		rows = max(1, m.drawn/cols)
-	}
 	if m.nest.program.fails {
 		cols = min(cols, failWindow)
 		rows = min(rows, max(1, failWindow/cols))
@@ -351,13 +343,6 @@ func (m *machine) boundTo(w *launch.Worker) *boundNest {
 }
 
 func (m *machine) nestedWindow(w *launch.Worker, p area) error {
-	for k := range m.in {
-		if m.in[k].mode == op.Drawn {
-			m.drawBlock(k, p.i0, p.rows(), p.j0, p.cols())
-			m.nest.view = denseOver(m.in[k].made, m.prog.In[k].Elem, p.rows(), p.cols(), p.cols())
-			w.Place(k, &m.nest.view, p.i0, p.j0)
-		}
-	}
 	at := p
 	switch s := &m.boundTo(w).shape; {
 	case s.columns:

@@ -77,7 +77,7 @@ func TestNestsRun(t *testing.T) {
 		for launch.PaysFrom = 2500; ; calls++ {
 			x := &execution{job: job{p: p, in: in, rows: c.rows, cols: c.cols, out: out}}
 			x.flatten()
-			m.prepare(p, x.in, x.rows, x.cols)
+			m.prepare(&execution{job: job{p: p, in: x.in, rows: x.rows, cols: x.cols}, width: x.cols})
 			b := &m.nest.grid
 			if err := m.area(x.flat(area{0, c.rows, 0, c.cols}), target{d: x.out}); err != nil {
 				t.Fatal(err)
@@ -220,7 +220,7 @@ func TestNestScalars(t *testing.T) {
 	for k, x := range []float64{0, math.Copysign(0, -1), 0, 1, -1} {
 		cols := 20 + k // each is bound anew
 		out := value.New(f, 1, cols)
-		m.prepare(p, []value.Value{value.New(f, 1, cols), value.F64(x)}, 1, cols)
+		m.prepare(&execution{job: job{p: p, in: []value.Value{value.New(f, 1, cols), value.F64(x)}, rows: 1, cols: cols}, width: cols})
 		if err := m.area(area{0, 1, 0, cols}, target{d: out}); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestManyOperands(t *testing.T) {
 			last = n + k - 1
 		}
 		m, out := &machine{}, value.New(f, rows, cols)
-		m.prepare(p, in, rows, cols)
+		m.prepare(&execution{job: job{p: p, in: in, rows: rows, cols: cols}, width: cols})
 		if err := m.area(area{0, rows, 0, cols}, target{d: out}); err != nil {
 			t.Fatal(err)
 		}

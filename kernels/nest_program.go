@@ -77,6 +77,11 @@ func nestsOf(p *op.Program) *programNests {
 			n.native = n.native || s.Def.Body == nil
 			n.steps += 1 + int(s.Def.Cost(&op.Sig{Def: s.Def}, types.DenseOf(s.Elem, 1, 1)).Flops)/4
 		}
+		for _, o := range p.In {
+			if o.Mode == op.Drawn {
+				n.steps += int(o.Gen.Cost(&op.Sig{Def: o.Gen, Attrs: o.Attrs}, types.DenseOf(o.Elem, 1, 1)).Flops) / 4
+			}
+		}
 		n.steps = max(1, n.steps)
 		return n
 	}).(*programNests)
@@ -110,7 +115,9 @@ var counted = &define.Made[string, *launch.Steps]{Most: 512}
 func stepsOf(p *op.Program, s nestShape) *launch.Steps {
 	text := fmt.Append(nil, s)
 	for _, o := range p.In {
-		text = fmt.Append(text, o.Elem)
+		if text = fmt.Append(text, o.Elem); o.Mode == op.Drawn {
+			text = fmt.Append(text, o.Gen.Name)
+		}
 	}
 	for _, t := range p.Steps {
 		text = fmt.Append(text, t.Def.Name, t.Args, t.Elem)
@@ -170,11 +177,14 @@ func writeNest(p *op.Program, s nestShape) (out *loop.Nest) {
 func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	b := loop.New()
 	for k, o := range p.In {
-		kind := loop.DenseParam
-		if s.mode(k) == op.Single {
+		kind, e := loop.DenseParam, dense.Storage(o.Elem)
+		switch s.mode(k) {
+		case op.Single:
 			kind = loop.ScalarParam
+		case op.Drawn:
+			e = types.I64
 		}
-		b.Param(kind, dense.Storage(o.Elem))
+		b.Param(kind, e)
 	}
 	rows := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
 	cols := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
@@ -193,7 +203,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 		i = index("i", rows)
 		j = index("j", cols)
 	}
-	last := elementOf(b, p, s, i, j)
+	last := elementOf(b, p, s, wordsIn(b, p), i, j)
 	var folded []foldPart
 	stored := true
 	if s.fold != "" {
@@ -207,14 +217,30 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	return b.Done()
 }
 
-// elementOf writes the element of a program at (i, j).
-func elementOf(b *loop.Builder, p *op.Program, s nestShape, i, j loop.Lin) loop.Val {
+// elementOf writes the element of a program at (i, j). words holds those of constructors.
+func elementOf(b *loop.Builder, p *op.Program, s nestShape, words map[int][]loop.Val, i, j loop.Lin) loop.Val {
 	return nest.Chain(b, p, true, func(k int) loop.Val {
 		m := loop.Mem{Kind: loop.ParamMem, N: k}
-		if s.mode(k) == op.Single {
+		switch s.mode(k) {
+		case op.Single:
 			return b.Load(m)
+		case op.Drawn:
+			return p.In[k].Gen.Draw.Element(b, p.In[k].Elem, i, j, func(n int) loop.Val { return words[k][n] })
 		}
 		row, col := nest.Place(s.mode(k), i, j)
 		return b.Load(m, row, col)
 	})
+}
+
+// wordsIn loads the words of constructors, before any loop inside.
+func wordsIn(b *loop.Builder, p *op.Program) map[int][]loop.Val {
+	list := map[int][]loop.Val{}
+	for k := range p.In {
+		if p.In[k].Mode == op.Drawn {
+			for n := range (op.DrawWords{}) {
+				list[k] = append(list[k], b.Load(loop.Mem{Kind: loop.ParamMem, N: k}, loop.Num(0), loop.Num(int64(n))))
+			}
+		}
+	}
+	return list
 }

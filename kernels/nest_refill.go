@@ -73,7 +73,7 @@ func (s *waits) pay() bool {
 // executions among them.
 func (w *nestWorker) refills(r0, r1, l0, l1 int) bool {
 	n := w.n
-	if n.refill.of == nil || n.strip > 0 || w.words != n.words {
+	if n.refill.of == nil || w.words != n.words {
 		return false
 	}
 	s := &n.code.waits
@@ -130,7 +130,7 @@ func (w *nestWorker) sample(r, l0, l1 int) {
 		l1 = l0 + least // the first one may be most of the work
 	}
 	was := first.Rounds()
-	if flagged, err := w.strips(first, r, r+1, l0, l1); flagged || err != nil {
+	if flagged, err := w.evaluate(first, r, r+1, l0, l1); flagged || err != nil {
 		return // the evaluation of the window reports it
 	}
 	f := w.n.refill.of

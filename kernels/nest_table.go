@@ -25,8 +25,7 @@ const (
 	tabledUses = 64
 )
 
-// tabulated is the nest of a body that reads tables, and the tables. Drawn rows come after the nest
-// has begun, and so are in no table.
+// tabulated is the nest of a body that reads tables, and the tables.
 func tabulated(b *nest.Body, dims int, cells []nest.MemoCell) (*loop.Nest, []nestTable) {
 	loopNest, list := loop.Tabulate(b.Nest, func(param int) bool {
 		if param < 2*dims {
@@ -34,8 +33,6 @@ func tabulated(b *nest.Body, dims int, cells []nest.MemoCell) (*loop.Nest, []nes
 		}
 		o := b.Operands[param-2*dims]
 		switch o.What {
-		case nest.ItsDrawnRows:
-			return false
 		case nest.CellKnown, nest.CellValue:
 			return mayBeEarly(cells, o.Register)
 		}

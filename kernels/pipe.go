@@ -12,6 +12,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/reduce"
+	"flow/kernels/window"
 )
 
 // pipelines returns the rows map and pipe. The attributes of pipe are those of map, the shape of the index
@@ -79,9 +80,12 @@ type job struct {
 	out        *value.Dense // where the elements are stored; nil: they are not
 	ends       []ending
 	alias      bool   // out may be the memory of an operand
-	from       offset // of the index space in those of constructors
+	from       offset // see op.Origin
 	fold       string // the names of the reductions
 }
+
+// offset is a row and a column.
+type offset struct{ row, col int }
 
 // ending is a reduction of the elements of a job.
 type ending struct {
@@ -111,7 +115,8 @@ func mapSpace(c *op.Call) (job, error) {
 
 // mapJob returns the job of a map or of a single elementwise operator.
 func (e *engine) mapJob(c *op.Call) (j job, err error) {
-	j = job{p: c.Body, in: c.In, out: c.Result(), from: placeOf(c)}
+	j = job{p: c.Body, in: c.In, out: c.Result()}
+	j.from.row, j.from.col = op.Origin(c.Attrs)
 	if j.p == nil {
 		if j.p, err = e.single(c); err != nil {
 			return j, err
@@ -130,8 +135,9 @@ func pipeJob(c *op.Call) (job, error) {
 	if !ok {
 		return job{}, op.Failf(define.CodeData, "BUG: no pipeline ends with %q", c.Attrs.Str("fold"))
 	}
-	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(), from: placeOf(c), fold: c.Attrs.Str("fold"),
+	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(), fold: c.Attrs.Str("fold"),
 		ends: make([]ending, 0, len(folds))}
+	j.from.row, j.from.col = op.Origin(c.Attrs)
 	for k, t := range c.Type.Parts() {
 		e := ending{Fold: folds[k], at: k, result: t}
 		if c.Out != nil {
@@ -144,6 +150,16 @@ func pipeJob(c *op.Call) (job, error) {
 		}
 	}
 	return j, nil
+}
+
+// drawnElement returns element (i, j) of a drawn operand as it is defined.
+func drawnElement(o *op.Operand, i, j int) (v value.Scalar, err error) {
+	r0, c0 := window.Origin(o.Attrs)
+	one, err := o.Gen.Ref(&op.Call{Def: o.Gen, Attrs: o.Attrs.With("at", op.Ints(r0+i, c0+j, 1, 1)), Type: types.DenseOf(o.Elem, 1, 1)})
+	if err != nil {
+		return v, err
+	}
+	return one.(*value.Dense).At(0, 0), nil
 }
 
 // stepped is what the definitions of the steps of a program make of elements of its operands, which regs
@@ -168,17 +184,16 @@ func stepped(p *op.Program, regs, args []value.Scalar) (v value.Scalar, err erro
 // mapRef evaluates the chain element by element.
 func mapRef(c *op.Call) (value.Value, error) {
 	p := c.Body
-	drawn, err := drawnRef(c)
-	if err != nil {
-		return nil, err
-	}
 	regs := make([]value.Scalar, len(p.In), len(p.In)+len(p.Steps))
 	args := make([]value.Scalar, mostArgs)
-	at := func(i, j int) (value.Scalar, error) {
+	row, col := op.Origin(c.Attrs)
+	at := func(i, j int) (v value.Scalar, err error) {
 		for k, o := range p.In {
 			switch o.Mode {
 			case op.Drawn:
-				regs[k] = drawn[k-len(c.In)].At(i, j)
+				if regs[k], err = drawnElement(&p.In[k], row+i, col+j); err != nil {
+					return v, err
+				}
 			case op.Trans:
 				regs[k] = c.Dense(k).At(j, i)
 			default:

@@ -115,15 +115,9 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 func (m *machine) columnAreas(w *launch.Worker, a area) error {
 	n := &m.nest.columns
 	group := a.cols()
-	if m.drawn > 0 && n.side == 0 {
-		group = min(group, m.drawn/drawnRows)
-	}
 	rows := max(leastRows, windowElems/a.cols())
 	return a.tiles(rows, group, func(p area) error {
 		n.empty()
-		if n.side > 0 {
-			return m.sideBySide(w, p)
-		}
 		return m.nestedGrid(w, p, target{})
 	})
 }
@@ -133,8 +127,6 @@ const (
 	// states they stay in a second-level cache.
 	windowElems = 16 << 10
 	leastRows   = 8
-	// drawnRows is how many rows of elements of constructors are drawn at a time.
-	drawnRows = 16
 )
 
 // columnWorker is the worker of the loop that reduces the columns of an execution, or nil where
@@ -147,11 +139,7 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 	n.asked, n.side = true, 0
 	rows, cols := m.rows, m.cols
 	if m.dense && cols < launch.FewColumns && (x.out == nil || x.out.Stride == cols) {
-		wide := min(sideBySide, rows*cols/sideRows)
-		if m.drawn > 0 {
-			wide = min(wide, m.drawn/leastRows)
-		}
-		n.side = max(1, wide/cols)
+		n.side = max(1, min(sideBySide, rows*cols/sideRows)/cols)
 		rows, cols = rows/n.side+1, cols*n.side
 	}
 	shape, lines, ok := m.nestShape(rows, cols)
@@ -191,8 +179,13 @@ func (m *machine) placeSideBySide(x *execution, i int) {
 		n.worker.Place(number, &m.nest.view, 0, 0)
 	}
 	for k := range m.in {
-		if m.in[k].mode == op.Full {
+		switch m.in[k].mode {
+		case op.Full:
 			place(k, m.in[k].d)
+		case op.Drawn: // rows of the loop are rows side by side
+			words, _ := m.prog.In[k].Words(m.from.row, m.from.col).From(i, 0).InOneRow(x.cols)
+			words[1] = int64(n.width) * words[2]
+			n.worker.Place(k, m.wordsFor(len(m.in)+k, words), 0, 0) // the chain itself has others
 		}
 	}
 	if n.stored {
@@ -204,30 +197,6 @@ func (m *machine) placeSideBySide(x *execution, i int) {
 // results of the loop.
 func (n *columnNest) states(m *machine) int { return len(m.in) + 4 }
 func (n *columnNest) result(m *machine) int { return len(m.in) + 5 }
-
-// sideBySide runs the loop on rows that lie side by side, with elements of constructors drawn for
-// them.
-func (m *machine) sideBySide(w *launch.Worker, p area) error {
-	n := &m.nest.columns
-	rows := p.rows()
-	if m.drawn > 0 {
-		rows = max(1, m.drawn/n.width)
-	}
-	for i := p.i0; i < p.i1; i += rows {
-		to := min(i+rows, p.i1)
-		for k := range m.in {
-			if m.in[k].mode == op.Drawn {
-				m.drawRun(k, n.first*m.cols+i*n.width, (to-i-1)*n.width+p.cols())
-				m.nest.view = denseOver(m.in[k].made, m.prog.In[k].Elem, to-i, n.width, n.width)
-				w.Place(k, &m.nest.view, i, 0)
-			}
-		}
-		if err := m.columnWindow(w, area{i, to, p.j0, p.j1}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // inSpace is an area of the loop in the index space: whole rows, or the beginning of one.
 func (n *columnNest) inSpace(m *machine, p area) area {

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -31,7 +32,7 @@ func drawnOperand(t *testing.T, r *rand.Rand, rows, cols int, at offset) op.Oper
 	case k == 3:
 		name, attrs = "randn", append(shape, seed)
 	case k == 4:
-		name, attrs = "rand_spd", []op.Attr{square, seed}
+		name, attrs = "randint", append(shape, seed, op.Attr{Name: "lo", Val: op.Int(-3)}, op.Attr{Name: "hi", Val: op.Int(1 << 40)})
 	default:
 		name, attrs = "rand", append(shape, seed)
 	}
@@ -88,8 +89,10 @@ func TestDrawnEqualsStored(t *testing.T) {
 	names := foldNames()
 	r := rand.New(rand.NewPCG(51, 52))
 	shapes := [][2]int{{1, 5000}, {5000, 1}, {9, 700}, {2100, 2}, {70, 270}, {300, 3}, {270, 300}}
-	pipes := 0
+	defer LoopsFrom(nestFrom)
+	pipes, byRow := 0, 0
 	for round := range 240 {
+		LoopsFrom(int64(round%4/2) * nestFrom) // half of the reductions of rows are loops at once
 		rows, cols := 1+r.IntN(80), 1+r.IntN(80)
 		if round%3 == 0 {
 			rows, cols = shapes[round/3%len(shapes)][0], shapes[round/3%len(shapes)][1]
@@ -114,10 +117,45 @@ func TestDrawnEqualsStored(t *testing.T) {
 		}
 		pipes++
 		attrs := op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str(f)}, op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, origin)
-		sameAsDefined(t, &op.Call{Def: pipe, In: in, Body: p, Type: ft, Attrs: attrs})
+		c = &op.Call{Def: pipe, In: in, Body: p, Type: ft, Attrs: attrs}
+		sameAsDefined(t, c)
+		var ts []types.Type
+		for _, v := range in {
+			ts = append(ts, v.Type())
+		}
+		if list, _ := pipe.Nests(c, ts); fd.Fold == op.FoldRows && round%4 < 2 && len(list) > 0 {
+			byRow++
+		}
 	}
-	if pipes < 100 {
-		t.Errorf("only %d pipelines", pipes)
+	if pipes < 100 || byRow < 10 {
+		t.Errorf("only %d pipelines, %d of which reduce rows by loops", pipes, byRow)
+	}
+}
+
+// Reductions of the columns of a tall matrix that is drawn: rows of the loop are many rows of the matrix, and
+// sums of numbers that are far apart are made again element by element.
+func TestDrawnColumns(t *testing.T) {
+	pipe, gen := fused()[1], rowtest.RowNamed(t, construct.Rows(), "randn")
+	mul := rowtest.RowNamed(t, elementwise.Rows(), "mul")
+	n, m := 30000, 3
+	shape := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(n + 5)}, op.Attr{Name: "m", Val: op.Int(m)}, op.Attr{Name: "seed", Val: op.Int(3)})
+	far := value.New(types.F64, n, m)
+	for k := range far.F64 {
+		far.F64[k] = math.Ldexp(1, k%97*5%400)
+	}
+	p := &op.Program{In: []op.Operand{{Elem: types.F64}, {Elem: types.F64, Mode: op.Drawn, Gen: gen, Attrs: shape}},
+		Steps: []op.Step{{Def: mul, Args: []int{0, 1}, Elem: types.F64}}}
+	for _, in := range []value.Value{value.F64(2), far} {
+		for _, name := range []string{"colsum", "colstddev", "colargmax"} {
+			fd := reduce.Named(name).Def
+			ft, err := fd.Type(&op.Sig{Def: fd, In: []types.Type{types.DenseOf(types.F64, n, m)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			attrs := op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str(name)}, op.Attr{Name: "rows", Val: op.Int(n)}, op.Attr{Name: "cols", Val: op.Int(m)},
+				op.Attr{Name: "origin", Val: op.Ints(4, 0)})
+			sameAsDefined(t, &op.Call{Def: pipe, In: []value.Value{in}, Body: p, Type: ft, Attrs: attrs})
+		}
 	}
 }
 

@@ -193,6 +193,9 @@ func (x *execution) flatten() {
 	}
 	for k, o := range x.p.In {
 		if o.Mode == op.Drawn {
+			if _, ok := x.p.In[k].Words(x.from.row, x.from.col).InOneRow(x.cols); !ok {
+				return
+			}
 			continue
 		}
 		d, is := x.in[k].(*value.Dense)
@@ -234,8 +237,7 @@ func (x *execution) worker(k int) *machine {
 	m := x.workers[k]
 	if m == nil {
 		m = x.e.machine()
-		m.prepare(x.p, x.in, x.rows, x.cols)
-		m.draw(x.p, x.from, x.width)
+		m.prepare(x)
 		m.start(&x.job)
 		x.workers[k] = m
 	}

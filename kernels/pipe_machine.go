@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
@@ -24,15 +25,16 @@ type engine struct {
 type machine struct {
 	prog   *op.Program // what is run
 	strip  []uint64    // the transposed strips' memory
-	draws  []uint64    // the drawn operands' memory
 	in     []operand
 	values []value.Scalar // of an element: see element
 	args   [mostArgs]value.Scalar
 
 	rows, cols int  // of the index space
-	drawn      int  // elements that are drawn at a time; 0: none are
 	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
 	past       bool // results go past the caches
+	wide       int  // the columns of the index space, where it is taken as one row
+	from       offset
+	words      []*value.Dense // of constructors
 
 	nest nestWork // see nest_machine.go
 
@@ -43,11 +45,9 @@ type machine struct {
 // operand is an input of one call.
 type operand struct {
 	mode   op.Mode
-	d      *value.Dense // nil for a scalar
+	d      *value.Dense // nil for a scalar; of a constructor its words
 	scalar value.Scalar
 	strip  dense.Slab // Trans with long rows: the current 64 rows
-	made   dense.Slab // Drawn: the elements that have been made
-	source source
 }
 
 func (e *engine) machine() *machine {
@@ -57,16 +57,17 @@ func (e *engine) machine() *machine {
 	return &machine{}
 }
 
-// prepare binds the operands of an index space that is not empty.
-func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
+// prepare binds the operands of an execution whose index space is not empty.
+func (m *machine) prepare(x *execution) {
+	p, rows, cols := x.p, x.rows, x.cols
 	m.prog, m.past = p, false
 	m.rows, m.cols = rows, cols
 	m.nest.grid.asked = false
 	m.nest.fold.begin()
 	m.nest.columns.begin()
 	m.nest.program = nestsOf(p)
-	m.bind(p, in)
-	m.drawn = 0
+	m.wide, m.from = x.width, x.from
+	m.bind(p, x.in)
 }
 
 // release lets go of the call's memory.
@@ -82,7 +83,9 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 	m.in, m.dense = m.in[:0], true
 	for k, o := range p.In {
 		x := operand{mode: o.Mode}
-		if o.Mode == op.Drawn { // the machine's draw says where
+		if o.Mode == op.Drawn {
+			words, flat := p.In[k].Words(m.from.row, m.from.col).InOneRow(m.wide)
+			x.d, m.dense = m.wordsFor(k, words), m.dense && flat
 			m.in = append(m.in, x)
 			continue
 		}
@@ -109,6 +112,15 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 		}
 		m.in = append(m.in, x)
 	}
+}
+
+// wordsFor returns memory number k of the machine with these words.
+func (m *machine) wordsFor(k int, words op.DrawWords) *value.Dense {
+	for len(m.words) <= k {
+		m.words = append(m.words, value.New(types.I64, 1, len(words)))
+	}
+	copy(m.words[k].I64, words[:])
+	return m.words[k]
 }
 
 // area is rows i0..i1-1 and columns j0..j1-1 of the index space.
@@ -169,15 +181,17 @@ func (m *machine) defined(a area, t target) error {
 // element is what the program makes at (i, j), by the definitions of its steps.
 func (m *machine) element(i, j int) (v value.Scalar, err error) {
 	regs := m.values[:0]
-	for k, o := range m.prog.In {
+	for k := range m.in {
 		switch x := &m.in[k]; x.mode {
 		case op.Single:
 			v = x.scalar
 		case op.Trans:
 			v = x.d.At(j, i)
 		case op.Drawn:
-			m.drawRun(k, i*m.cols+j, 1)
-			v = x.made.At(o.Elem, 0)
+			at := i*m.cols + j
+			if v, err = drawnElement(&m.prog.In[k], m.from.row+at/m.wide, m.from.col+at%m.wide); err != nil {
+				return v, err
+			}
 		default:
 			v = define.ElementAt(x.d, i, j)
 		}

@@ -57,7 +57,7 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 	}
 	for k, o := range p.In {
 		mode := o.Mode
-		if mode == op.Trans && !s.tall || mode == op.Drawn { // a block of it is written first, and read as it lies there
+		if mode == op.Trans && !s.tall { // a block of it is written first, and read as it lies there
 			mode = op.Full
 		}
 		s.modes.set(k, mode)

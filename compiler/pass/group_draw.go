@@ -27,7 +27,7 @@ func (f *fusion) draws() {
 	units := f.units()
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if n, t := &g.Nodes[i], g.Type(id); n.Op.Window != nil && drawable(t) && !g.Asks(id) && n.Region == nil {
+		if n, t := &g.Nodes[i], g.Type(id); n.Op.Draw != nil && drawable(t) && !g.Asks(id) && n.Region == nil {
 			f.drawn[id] = true
 			readers[id] = map[ir.ID]bool{}
 		}

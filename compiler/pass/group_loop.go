@@ -388,7 +388,7 @@ const mostDrawnCols = 16
 // rows are computed.
 func (f *fusion) drawsRows(x, id, l ir.ID) bool {
 	g, n, t := f.g, &f.g.Nodes[l], f.g.Type(x)
-	if c := &g.Nodes[x]; !oneByOne(n) || c.Op.Window == nil || c.Region != nil || len(g.In(x)) > 0 || f.sent(x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
+	if c := &g.Nodes[x]; !oneByOne(n) || c.Op.Draw == nil || c.Region != nil || len(g.In(x)) > 0 || f.sent(x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
 		return false
 	}
 	if _, cut := g.Nodes[x].Attrs.Get("at"); cut {

@@ -73,6 +73,39 @@ func (b *Builder) IndexValue(name int) Val {
 	return v
 }
 
+// Number writes a linear form of indices, scalar operands and values as a number.
+func (b *Builder) Number(l Lin) Val {
+	sum := NoVal
+	add := func(v Val) {
+		if sum == NoVal {
+			sum = v
+		} else {
+			sum = b.Op(Add, sum, v)
+		}
+	}
+	for _, t := range l.Terms {
+		var v Val
+		switch t.Sym.Kind {
+		case IndexSym:
+			v = b.IndexValue(t.Sym.N)
+		case ValSym:
+			v = Val(t.Sym.N)
+		case ParamSym:
+			v = b.Load(Mem{Kind: ParamMem, N: t.Sym.N})
+		default:
+			panic("BUG: a size as a number")
+		}
+		if t.Coef != 1 {
+			v = b.Op(Mul, v, b.Const(types.I64, uint64(t.Coef)))
+		}
+		add(v)
+	}
+	if l.Const != 0 || sum == NoVal {
+		add(b.Const(types.I64, uint64(l.Const)))
+	}
+	return sum
+}
+
 // Load reads an element: of a scalar operand without subscripts, of a matrix with two.
 func (b *Builder) Load(m Mem, at ...Lin) Val {
 	e := types.NoElem

@@ -157,11 +157,9 @@ type Def struct {
 	// changes. It returns nil without an error if the part is no rectangle of rows. nil: the
 	// row always copies.
 	Look func(c *Call) (*value.Dense, error)
-	// Window writes the elements from row r0 and column c0 on of a constructor to out, which is
-	// not empty. It is set for constructors whose elements depend only on their places; the
-	// elements are those that Kernel makes with the attribute `at`. Fused chains draw them on
-	// the fly.
-	Window func(a *Attrs, out *value.Dense, r0, c0 int)
+	// Draw writes the elements of a constructor into loops, which store no matrix then. The elements
+	// are those that Kernel makes. nil: no loop computes them.
+	Draw *Draw
 	// Alike returns the one value of all elements of a constructor. nil: they may differ.
 	Alike func(a *Attrs) Val
 	// Reads returns the file that a node with these attributes reads; nil for rows that read

@@ -85,3 +85,57 @@ type KeyedRow struct {
 	Key   loop.Val // an i64 in range
 	Terms [][]loop.Val
 }
+
+// Draw is how a loop computes an element of a constructor of its place.
+type Draw struct {
+	// Words returns what elements depend on, for the matrix from row r and column c of the constructor on.
+	Words func(a *Attrs, r, c int) DrawWords
+	// Number writes the element of type e with a state. given returns an argument of the constructor.
+	Number func(b *loop.Builder, e types.Elem, state loop.Val, given func(k int) loop.Val) loop.Val
+}
+
+// DrawWords is the state of element (0, 0), by how much the state grows from row to row and from column to
+// column, and arguments of Draw.Number. Sums and products wrap.
+type DrawWords [5]int64
+
+// Element writes element (i, j). word returns one of the words.
+func (d *Draw) Element(b *loop.Builder, e types.Elem, i, j loop.Lin, word func(k int) loop.Val) loop.Val {
+	state := word(0)
+	for k, at := range [...]loop.Lin{i, j} {
+		if !at.Known() || at.Const != 0 {
+			state = b.Op(loop.Add, state, b.Op(loop.Mul, b.Number(at), word(1+k)))
+		}
+	}
+	return d.Number(b, e, state, func(k int) loop.Val { return word(3 + k) })
+}
+
+// Words returns the words of a drawn operand of an index space that lies at (row, col).
+func (o *Operand) Words(row, col int) DrawWords {
+	if at := o.Attrs.Ints("at"); len(at) >= 2 {
+		row, col = row+int(at[0]), col+int(at[1])
+	}
+	return o.Gen.Draw.Words(o.Attrs, row, col)
+}
+
+// Origin returns where the index space of a chain with these attributes lies in that of its constructors.
+func Origin(a *Attrs) (row, col int) {
+	if at := a.Ints("origin"); len(at) == 2 {
+		return int(at[0]), int(at[1])
+	}
+	return 0, 0
+}
+
+// InOneRow returns the words for the elements of the rows of so many columns one after the other, if their
+// states have one distance.
+func (w DrawWords) InOneRow(cols int) (flat DrawWords, ok bool) {
+	if cols == 1 {
+		w[2] = w[1]
+	}
+	return w, w[1] == int64(cols)*w[2]
+}
+
+// From returns the words from row i and column j on.
+func (w DrawWords) From(i, j int) DrawWords {
+	w[0] += int64(i)*w[1] + int64(j)*w[2]
+	return w
+}

@@ -65,14 +65,7 @@ func Rows() []*op.Def {
 				}
 				return value.F64(0)
 			},
-			fill: func(_ *op.Attrs, out *value.Dense, r0, c0 int) {
-				for i := range out.Rows {
-					clear(out.F64[i*out.Stride : i*out.Stride+out.Cols])
-					if j := r0 + i - c0; j >= 0 && j < out.Cols {
-						out.F64[i*out.Stride+j] = 1
-					}
-				}
-			},
+			draw: identityDraw,
 		}.def(),
 		seq().def(),
 	}
@@ -103,19 +96,7 @@ func seq() generator {
 			}
 			return value.I64(int64(a.Int("a")) + int64(i)*seqStep(a).I)
 		},
-		fill: func(a *op.Attrs, out *value.Dense, r0, _ int) {
-			if out.Elem == types.I64 {
-				first, d := int64(a.Int("a")), seqStep(a).I
-				for i := range out.Rows {
-					out.I64[i*out.Stride] = first + int64(r0+i)*d
-				}
-				return
-			}
-			first, d := a.Float("a"), seqDistance(a)
-			for i := range out.Rows {
-				out.F64[i*out.Stride] = first + float64(float64(r0+i)*d)
-			}
-		},
+		draw: rampDraw,
 	}
 }
 
@@ -213,22 +194,24 @@ type generator struct {
 	elem  func(a *op.Attrs) types.Elem
 	// at is the definition of element (i, j).
 	at func(a *op.Attrs, i, j int) value.Scalar
-	// fill makes the window out of the whole, from row r0 and column c0 on. nil: all elements are one.
-	fill func(a *op.Attrs, out *value.Dense, r0, c0 int)
-	// drawn writes a number into a loop, of the state that states gives; nil: no loop computes one.
-	drawn  *drawer
-	states states
-	alike  func(a *op.Attrs) op.Val                       // Def.Alike
-	ramp   func(a *op.Attrs) (first, down int64, ok bool) // Def.Ramp
-	flops  float64
+	// fill makes the window out of the whole, from row r0 and column c0 on. nil: a loop does.
+	fill  func(a *op.Attrs, out *value.Dense, r0, c0 int)
+	draw  *op.Draw                                       // Def.Draw
+	alike func(a *op.Attrs) op.Val                       // Def.Alike
+	ramp  func(a *op.Attrs) (first, down int64, ok bool) // Def.Ramp
+	flops float64
 }
 
 func (g generator) def() *op.Def {
-	if g.fill == nil { // all elements are one
+	switch {
+	case g.alike != nil:
+		g.draw = alikeDraw(g.alike)
 		g.fill = func(a *op.Attrs, out *value.Dense, _, _ int) {
 			x := g.at(a, 0, 0)
 			dense.EachRun(out, func(s dense.Slab, n int) { dense.Fill(&s, out.Elem, x, 0, n) })
 		}
+	case g.fill == nil:
+		g.fill = g.filler()
 	}
 	d := &op.Def{
 		Name: g.name, Doc: g.doc, Eg: g.eg, Args: g.args,
@@ -256,7 +239,7 @@ func (g generator) def() *op.Def {
 		}
 		return nil
 	}
-	d.Window, d.Alike, d.Ramp = g.fill, g.alike, g.ramp
+	d.Draw, d.Alike, d.Ramp = g.draw, g.alike, g.ramp
 	d.Loop = window.Loop(d.Kernel)
 	return d
 }

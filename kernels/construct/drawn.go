@@ -1,7 +1,7 @@
 package construct
 
-// This file draws random numbers by loops in machine code. Each number is a function of the state of
-// SplitMix64 at its place.
+// This file writes the elements of constructors into loops, and fills matrices by such loops. A random number
+// is a function of the state of SplitMix64 at its place.
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -22,78 +23,49 @@ const (
 	drawnLeast = 64
 )
 
-// numberBody writes a number. bits writes the 64 bits of number k of the generator behind the place
-// of the number, given writes word k of the arguments.
-type numberBody func(b *loop.Builder, bits, given func(k int) loop.Val) loop.Val
-
-// drawer runs the loop of one distribution. It is safe for concurrent use.
+// drawer runs the loop of one constructor for elements of one type. It is safe for concurrent use.
 type drawer struct {
-	elem   types.Elem
-	number numberBody
-	seen   launch.Steps
-	loop   func() *launch.Loop
-	idle   sync.Pool // of *draw
+	seen        launch.Steps
+	loop, small func() *launch.Loop // small: interpreted
+	idle        sync.Pool           // of *drawing
 }
 
-// draw is one launch.
-type draw struct {
+// drawing is one launch.
+type drawing struct {
 	run       launch.Run
-	words     value.Dense // see drawer.fill
+	words     value.Dense
 	size, out value.Dense
 	in        [2]value.Value
 	to        [1]*value.Dense
 }
 
-// The words of a launch. Arguments of the distribution follow.
-const (
-	drawnState = iota
-	drawnRow   // the step of the state from row to row
-	drawnCol   // the step of the state from column to column
-	drawnGiven
-)
-
-func newDrawer(elem types.Elem, number numberBody) *drawer {
-	d := &drawer{elem: elem, number: number}
-	d.loop = sync.OnceValue(func() *launch.Loop { return launch.New(d.nest()) })
-	return d
-}
-
-// nest writes the loop. Its operands are the words and a matrix of the size of the result, which it
+// newDrawer writes the loop. Its operands are the words and a matrix of the size of the result, which it
 // does not read.
-func (d *drawer) nest() *loop.Nest {
+func newDrawer(d *op.Draw, e types.Elem) *drawer {
 	b := loop.New()
 	words := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
-	size := b.Param(loop.DenseParam, d.elem)
+	size := b.Param(loop.DenseParam, dense.Storage(e))
 	rows, cols := loop.Of(loop.RowsSym, size), loop.Of(loop.ColsSym, size)
-	row := b.Index("i", loop.Range{Kind: loop.Steps, To: rows, By: 1})
-	col := b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1})
-	word := func(k int) loop.Val { return b.Load(words, loop.Num(0), loop.Num(int64(k))) }
-	state := b.Op(loop.Add, word(drawnState), b.Op(loop.Mul, b.IndexValue(row), word(drawnRow)))
-	state = b.Op(loop.Add, state, b.Op(loop.Mul, b.IndexValue(col), word(drawnCol)))
-	v := d.at(b, state, func(k int) loop.Val { return word(drawnGiven + k) })
-	out := loop.Mem{Kind: loop.ResultMem, N: b.Result(d.elem, rows, cols)}
-	b.Store(out, loop.Of(loop.IndexSym, row), loop.Of(loop.IndexSym, col), v)
-	return b.Done()
+	row := loop.Of(loop.IndexSym, b.Index("i", loop.Range{Kind: loop.Steps, To: rows, By: 1}))
+	col := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
+	v := d.Element(b, e, row, col, func(k int) loop.Val { return b.Load(words, loop.Num(0), loop.Num(int64(k))) })
+	b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(e), rows, cols)}, row, col, v)
+	n := b.Done()
+	return &drawer{loop: sync.OnceValue(func() *launch.Loop { return launch.New(n) }), small: sync.OnceValue(func() *launch.Loop { return launch.Interpreted(n) })}
 }
 
-// at writes the number at a state of the generator.
-func (d *drawer) at(b *loop.Builder, state loop.Val, given func(k int) loop.Val) loop.Val {
+// mixed writes number k of the generator behind a state: its 64 bits.
+func mixed(b *loop.Builder, state loop.Val, k int) loop.Val {
 	constant := func(w uint64) loop.Val { return b.Const(types.I64, w) }
 	shifted := func(z loop.Val, by uint64) loop.Val { return b.Op(loop.Xor, z, b.Op(loop.Shr, z, constant(by))) }
-	return d.number(b, func(k int) loop.Val { // mix
-		z := state
-		if k > 0 {
-			z = b.Op(loop.Add, z, constant(uint64(k)*golden))
-		}
-		z = b.Op(loop.Mul, shifted(z, 30), constant(0xBF58476D1CE4E5B9))
-		z = b.Op(loop.Mul, shifted(z, 27), constant(0x94D049BB133111EB))
-		return shifted(z, 31)
-	}, given)
+	z := state
+	if k > 0 {
+		z = b.Op(loop.Add, z, constant(uint64(k)*golden))
+	}
+	z = b.Op(loop.Mul, shifted(z, 30), constant(0xBF58476D1CE4E5B9))
+	z = b.Op(loop.Mul, shifted(z, 27), constant(0x94D049BB133111EB))
+	return shifted(z, 31)
 }
-
-// states gives the state of number k of the matrix, counted by rows, the step of the state from number
-// to number, and the arguments of the distribution.
-type states func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64)
 
 // drawnWritten is up to how many operations of a matrix are written out one by one.
 const drawnWritten = 256
@@ -105,12 +77,15 @@ func (g generator) elements(e *op.Elements) op.Element {
 	if n := rows * cols; n == 0 || n > define.Unrolled {
 		return nil
 	}
-	first, step, given := g.states(e.Attrs.With("seed", op.Int(0)), 0) // a seed is added to the state
+	words := g.draw.Words(e.Attrs.With("seed", op.Int(0)), 0, 0) // a seed is added to the state
 	number := func(i, j loop.Lin) loop.Val {
-		constant := func(w uint64) loop.Val { return e.B.Const(types.I64, w) }
-		k := e.B.Op(loop.Add, e.B.Op(loop.Mul, e.Number(i), constant(uint64(cols))), e.Number(j))
-		state := e.B.Op(loop.Add, e.B.Op(loop.Add, seed, constant(first)), e.B.Op(loop.Mul, k, constant(step)))
-		return g.drawn.at(e.B, state, func(k int) loop.Val { return constant(given[k]) })
+		return g.draw.Element(e.B, e.Out.Elem, i, j, func(k int) loop.Val {
+			w := e.B.Const(types.I64, uint64(words[k]))
+			if k == 0 {
+				w = e.B.Op(loop.Add, seed, w)
+			}
+			return w
+		})
 	}
 	if float64(rows*cols)*g.flops > drawnWritten {
 		return e.Laid(func(store func(i, j loop.Lin, v loop.Val)) {
@@ -127,56 +102,55 @@ func (g generator) elements(e *op.Elements) op.Element {
 	return e.Held(list)
 }
 
-// drawnBy makes g fill by a loop where that is faster.
-func (g *generator) drawnBy(d *drawer, of states) {
-	slow, shape := g.fill, g.shape
-	g.drawn, g.states = d, of
-	g.fill = func(a *op.Attrs, out *value.Dense, r0, c0 int) {
-		_, cols, _ := shape(a)
-		state, step, given := of(a, uint64(r0*cols+c0))
-		if !d.fill(out, cols, state, step, given) {
-			slow(a, out, r0, c0)
+// filler returns what fills blocks of g by loops.
+func (g generator) filler() func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+	by := &define.Made[types.Elem, *drawer]{}
+	return func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+		if out.Rows*out.Cols < drawnLeast {
+			for i := range out.Rows {
+				for j := range out.Cols {
+					out.Set(i, j, g.at(a, r0+i, c0+j))
+				}
+			}
+			return
 		}
+		by.Of(out.Elem, func() *drawer { return newDrawer(g.draw, out.Elem) }).fill(out, g.draw.Words(a, r0, c0))
 	}
 }
 
-// fill draws a block of a matrix with so many columns. It reports whether it did: not where the
-// definition is faster.
-func (d *drawer) fill(out *value.Dense, cols int, state, step uint64, given [2]uint64) bool {
-	n := out.Rows * out.Cols
-	if n < drawnLeast || !d.seen.Pay(drawnSteps*int64(n)) {
-		return false
-	}
-	if t, err := launch.Target(); err != nil || t == launch.Interp {
-		return false
-	}
-	r, ok := d.idle.Get().(*draw)
+// fill draws the elements of a block that these words tell.
+func (d *drawer) fill(out *value.Dense, words op.DrawWords) {
+	r, ok := d.idle.Get().(*drawing)
 	if !ok {
-		r = &draw{words: *value.New(types.I64, 1, drawnGiven+len(given))}
+		r = &drawing{words: *value.New(types.I64, 1, len(words))}
 	}
 	defer d.idle.Put(r)
-	w := r.words.I64
-	w[drawnState], w[drawnRow], w[drawnCol] = int64(state), int64(step*uint64(cols)), int64(step)
-	for k, x := range given {
-		w[drawnGiven+k] = int64(x)
-	}
 	out.Window(&r.out, 0, 0, out.Rows, out.Cols)
-	if out.Cols == cols && out.Stride == cols { // one row of memory
-		r.out.Rows, r.out.Cols, r.out.Stride = 1, n, n
+	if flat, ok := words.InOneRow(out.Cols); ok && out.Stride == out.Cols { // one row of memory
+		words = flat
+		r.out.Rows, r.out.Cols, r.out.Stride = 1, out.Rows*out.Cols, out.Rows*out.Cols
 	}
+	copy(r.words.I64, words[:])
 	r.size = r.out
 	r.in[0], r.in[1], r.to[0] = &r.words, &r.size, &r.out
 	defer func() { r.size, r.out = value.Dense{}, value.Dense{} }()
-	if d.loop().Bind(&r.run, r.in[:], r.to[:]) != nil {
-		return false
+	l := d.small
+	if d.seen.Pay(drawnSteps * int64(out.Rows*out.Cols)) {
+		l = d.loop
+		launch.Begun.Add(1)
 	}
-	worker := r.run.Worker()
-	defer worker.Free()
-	if _, err := worker.Window(0, r.out.Rows, 0, r.out.Cols, nil); err != nil {
+	err := l().Bind(&r.run, r.in[:], r.to[:])
+	if err != nil {
+		err = d.small().Bind(&r.run, r.in[:], r.to[:])
+	}
+	if err == nil {
+		worker := r.run.Worker()
+		defer worker.Free()
+		_, err = worker.Window(0, r.out.Rows, 0, r.out.Cols, nil)
+	}
+	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	launch.Begun.Add(1)
-	return true
 }
 
 // draft writes operations on f64.
@@ -243,31 +217,91 @@ func (b draft) cos(x loop.Val) loop.Val {
 	return b.Op(loop.Select, b.Op(loop.Or, first, is(2)), b.Op(loop.Neg, v), v)
 }
 
-// The loops of the distributions. Their definitions are those of the rows.
+// What draws the rows of numbers. Their definitions are those of the rows.
 
-func uniformDrawer() *drawer {
-	return newDrawer(types.F64, func(b *loop.Builder, bits, _ func(k int) loop.Val) loop.Val { return draft{b}.uniform(bits(0)) })
+// numbers returns how loops draw the numbers of a seed, each of which takes so many of the generator.
+func numbers(takes int, number func(b draft, bits func(k int) loop.Val) loop.Val) *op.Draw {
+	return &op.Draw{
+		Words: func(a *op.Attrs, r, c int) op.DrawWords { return counted(a, r, c, takes) },
+		Number: func(b *loop.Builder, _ types.Elem, state loop.Val, _ func(k int) loop.Val) loop.Val {
+			return number(draft{b}, func(k int) loop.Val { return mixed(b, state, k) })
+		},
+	}
 }
 
-func normalDrawer() *drawer {
-	return newDrawer(types.F64, func(l *loop.Builder, bits, _ func(k int) loop.Val) loop.Val {
-		b := draft{l}
+// counted returns the words of a matrix each of whose numbers takes so many of the generator.
+func counted(a *op.Attrs, r, c, takes int) op.DrawWords {
+	_, cols, _ := nByM(a)
+	step := uint64(takes) * golden
+	w := op.DrawWords{int64(uint64(a.Int("seed")) + golden), int64(uint64(cols) * step), int64(step)}
+	return w.From(r, c)
+}
+
+var (
+	uniformDraw = numbers(1, func(b draft, bits func(k int) loop.Val) loop.Val { return b.uniform(bits(0)) })
+	normalDraw  = numbers(2, func(b draft, bits func(k int) loop.Val) loop.Val {
 		u := b.sub(b.num(1), b.uniform(bits(0)))
 		length := b.Op(loop.Sqrt, b.mul(b.num(-2), b.log(u)))
 		return b.mul(length, b.cos(b.mul(b.num(2*math.Pi), b.uniform(bits(1)))))
 	})
-}
-
-func exponentialDrawer() *drawer {
-	return newDrawer(types.F64, func(l *loop.Builder, bits, _ func(k int) loop.Val) loop.Val {
-		b := draft{l}
-		return b.sub(b.num(0), define.Apply(l, "log", b.sub(b.num(1), b.uniform(bits(0)))))
+	exponentialDraw = numbers(1, func(b draft, bits func(k int) loop.Val) loop.Val {
+		return b.sub(b.num(0), define.Apply(b.Builder, "log", b.sub(b.num(1), b.uniform(bits(0)))))
 	})
-}
+	// integerDraw takes how many integers there are and the least of them.
+	integerDraw = &op.Draw{
+		Words: func(a *op.Attrs, r, c int) op.DrawWords {
+			w := counted(a, r, c, 1)
+			w[3], w[4] = int64(a.Int("hi")-a.Int("lo")), int64(a.Int("lo"))
+			return w
+		},
+		Number: func(b *loop.Builder, _ types.Elem, state loop.Val, given func(k int) loop.Val) loop.Val {
+			return b.Op(loop.Add, given(1), b.Op(loop.MulHighU, mixed(b, state, 0), given(0)))
+		},
+	}
+	// identityDraw: the state is the distance from the diagonal.
+	identityDraw = &op.Draw{
+		Words: func(_ *op.Attrs, r, c int) op.DrawWords { return op.DrawWords{int64(r - c), 1, -1} },
+		Number: func(b *loop.Builder, e types.Elem, state loop.Val, _ func(k int) loop.Val) loop.Val {
+			return b.Op(loop.Select, b.Op(loop.Eq, state, define.Numeral(b, types.I64, 0)), define.Numeral(b, e, 1), define.Numeral(b, e, 0))
+		},
+	}
+	// rampDraw: the state is the row. It takes the first number and the distance.
+	rampDraw = &op.Draw{
+		Words: func(a *op.Attrs, r, _ int) op.DrawWords {
+			w := op.DrawWords{int64(r), 1}
+			if w[3], w[4] = int64(a.Int("a")), seqStep(a).I; seqFloats(a) {
+				w[3], w[4] = int64(math.Float64bits(a.Float("a"))), int64(math.Float64bits(seqDistance(a)))
+			}
+			return w
+		},
+		Number: func(b *loop.Builder, e types.Elem, state loop.Val, given func(k int) loop.Val) loop.Val {
+			first, d := given(0), given(1)
+			if e == types.F64 {
+				first, d, state = b.Op(loop.F64Bits, first), b.Op(loop.F64Bits, d), b.Op(loop.ToF64, state)
+			}
+			return b.Op(loop.Add, first, b.Op(loop.Mul, state, d))
+		},
+	}
+)
 
-// integerDrawer takes how many integers there are and the least of them.
-func integerDrawer() *drawer {
-	return newDrawer(types.I64, func(b *loop.Builder, bits, given func(k int) loop.Val) loop.Val {
-		return b.Op(loop.Add, given(1), b.Op(loop.MulHighU, bits(0), given(0)))
-	})
+// alikeDraw returns how loops make elements that are all x(a).
+func alikeDraw(x func(a *op.Attrs) op.Val) *op.Draw {
+	return &op.Draw{
+		Words: func(a *op.Attrs, _, _ int) (w op.DrawWords) {
+			v := x(a)
+			if w[3] = v.I; v.Kind == op.FloatVal {
+				w[3] = int64(math.Float64bits(v.F))
+			}
+			return w
+		},
+		Number: func(b *loop.Builder, e types.Elem, _ loop.Val, given func(k int) loop.Val) loop.Val {
+			switch e {
+			case types.F64:
+				return b.Op(loop.F64Bits, given(0))
+			case types.Bool:
+				return b.Op(loop.ToBool, given(0))
+			}
+			return given(0)
+		},
+	}
 }

@@ -19,17 +19,9 @@ func paysFrom(t *testing.T, steps int64) {
 	t.Cleanup(func() { launch.PaysFrom = before })
 }
 
-// Machine code draws the numbers of the definitions, in whole matrices and in windows with gaps
-// between their rows.
+// Loops make the elements of the definitions, in whole matrices and in windows with gaps between their rows:
+// machine code, and interpreted ones.
 func TestDrawnByLoops(t *testing.T) {
-	if target, err := launch.Target(); err != nil || target == launch.Interp {
-		t.Skipf("no machine code: %s, %v", target, err)
-	}
-	attrs := func(n, m, seed int) *op.Attrs {
-		return op.MakeAttrs(
-			op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "m", Val: op.Int(m)}, op.Attr{Name: "seed", Val: op.Int(seed)},
-			op.Attr{Name: "lo", Val: op.Int(-1 << 62)}, op.Attr{Name: "hi", Val: op.Int(1<<62 + 12345)})
-	}
 	windows := []struct{ n, m, r0, c0, rows, cols, gap int }{
 		{300, 700, 0, 0, 300, 700, 0}, {300, 700, 5, 0, 90, 700, 0},
 		{50, 70, 3, 5, 40, 33, 0}, {50, 70, 3, 5, 9, 65, 7},
@@ -38,39 +30,64 @@ func TestDrawnByLoops(t *testing.T) {
 	}
 	tried := 0
 	for _, d := range Rows() {
-		if d.Name != "randn" && d.Name != "randexp" && d.Name != "randint" {
+		if d.Draw == nil && d.Name != "rand_spd" && d.Name != "synth_linear" || d.Alike != nil {
 			continue
 		}
 		tried++
 		for seed, w := range windows {
-			a := attrs(w.n, w.m, seed-3)
-			e, err := d.Type(&op.Sig{Def: d, Attrs: attrs(2, 2, 1)})
+			ints := map[string]int{"n": w.n, "m": w.m, "seed": seed - 3, "lo": -1 << 62, "hi": 1<<62 + 12345, "a": -7, "b": 3*w.n - 7, "step": 3, "d": w.m - 1}
+			switch d.Name {
+			case "eye", "rand_spd":
+				if ints["n"] = max(w.n, w.m); w.n > 5000 {
+					continue
+				}
+			case "synth_linear":
+				if w.n > 5000 || w.m < 2 {
+					continue
+				}
+			case "seq":
+				if w.m != 1 {
+					continue
+				}
+			}
+			var list []op.Attr
+			for _, a := range d.Args {
+				v := op.Int(ints[a.Name])
+				if a.Name == "noise" || a.Name == "step" && seed%2 == 1 {
+					v = op.Float(0.1)
+				}
+				list = append(list, op.Attr{Name: a.Name, Val: v})
+			}
+			a := op.MakeAttrs(list...).With("at", op.Ints(w.r0, w.c0, w.rows, w.cols))
+			if d.Name == "seq" && seed%2 == 1 { // of f64
+				a = a.With("b", op.Float(float64(w.n)))
+			}
+			typ, err := d.Type(&op.Sig{Def: d, Attrs: a})
+			if err != nil {
+				t.Fatal(d.Name, err)
+			}
+			want, err := d.Ref(&op.Call{Def: d, Attrs: a, Type: typ})
 			if err != nil {
 				t.Fatal(err)
 			}
-			made := func(steps int64) *value.Dense {
+			for _, steps := range []int64{math.MaxInt64, 0} {
 				paysFrom(t, steps)
-				out := value.New(e.Elem, w.rows, w.cols+w.gap).View(0, w.gap, w.rows, w.cols)
-				d.Window(a, out, w.r0, w.c0)
-				return out
-			}
-			want := made(math.MaxInt64)
-			begun := launch.Begun.Load()
-			got := made(0)
-			if launch.Begun.Load() == begun {
-				t.Errorf("%s %+v is not drawn by a loop", d.Name, w)
-			}
-			for i := range w.rows {
-				for j := range w.cols {
-					if got.At(i, j) != want.At(i, j) {
-						t.Fatalf("%s %+v: element (%d, %d) is %v, want %v", d.Name, w, i, j, got.At(i, j), want.At(i, j))
+				out := value.New(typ.Elem, w.rows, w.cols+w.gap).View(0, w.gap, w.rows, w.cols)
+				if err := d.Kernel(&op.Call{Def: d, Attrs: a, Type: typ, Out: out}); err != nil {
+					t.Fatal(err)
+				}
+				for i := range w.rows {
+					for j := range w.cols {
+						if w := want.(*value.Dense).At(i, j); out.At(i, j) != w {
+							t.Fatalf("%s %v: element (%d, %d) is %v, want %v", d.Name, a, i, j, out.At(i, j), w)
+						}
 					}
 				}
 			}
 		}
 	}
-	if tried != 3 {
-		t.Errorf("%d rows are drawn by loops, want 3", tried)
+	if tried != 8 {
+		t.Errorf("%d rows are drawn by loops, want 8", tried)
 	}
 }
 

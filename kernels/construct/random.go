@@ -8,12 +8,13 @@ package construct
 
 import (
 	"math"
+	"runtime"
+	"sync"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/vec"
 )
 
 // random is the rows of this file.
@@ -23,36 +24,24 @@ func random() []*op.Def {
 	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
 	seed := define.SeedArg()
 	f64 := func(*op.Attrs) types.Elem { return types.F64 }
-	seeded := func(number func(seed, k uint64) float64) func(a *op.Attrs) func(k uint64) value.Scalar {
-		return func(a *op.Attrs) func(k uint64) value.Scalar {
-			s := uint64(a.Int("seed"))
-			return func(k uint64) value.Scalar { return value.F64(number(s, k)) }
-		}
-	}
-	normal := byElement(generator{
+	normal := generator{
 		name: "randn",
 		doc: "randn is an n x m matrix of normal numbers with mean 0 and variance 1, by counter like rand; element k takes the numbers " +
 			"2k and 2k+1 (Box and Muller).",
-		eg: define.Eg("nrow(randn(3, 2))", "3"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 60,
-	}, seeded(gauss))
-	normal.drawnBy(normalDrawer(), func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
-		step = golden
-		return uint64(a.Int("seed")) + (2*k+1)*golden, 2 * step, given
-	})
-	rand := byElement(generator{
+		eg: define.Eg("nrow(randn(3, 2))", "3"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 60, draw: normalDraw,
+		at: func(a *op.Attrs, i, j int) value.Scalar {
+			return value.F64(gauss(uint64(a.Int("seed")), numberAt(a, i, j)))
+		},
+	}
+	rand := generator{
 		name: "rand",
 		doc: "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, " +
 			"whatever the blocks and ranks.",
-		eg: define.Eg("all(rand(3, 3) < 1)", "true"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 4,
-	}, seeded(U01))
-	rand.fill = func(a *op.Attrs, out *value.Dense, r0, c0 int) {
-		_, cols, _ := nByM(a)
-		rows, n := runsOf(out, cols)
-		for i := range rows {
-			vec.Uniform(out.F64[i*out.Stride:i*out.Stride+n], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
-		}
+		eg: define.Eg("all(rand(3, 3) < 1)", "true"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 4, draw: uniformDraw,
+		at: func(a *op.Attrs, i, j int) value.Scalar {
+			return value.F64(U01(uint64(a.Int("seed")), numberAt(a, i, j)))
+		},
 	}
-	rand.drawn, rand.states = uniformDrawer(), single
 	uniform := []generator{
 		rand,
 		normal,
@@ -70,15 +59,17 @@ func random() []*op.Def {
 				return value.F64(x)
 			},
 			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
-				n, s := a.Int("n"), uint64(a.Int("seed"))
+				n := a.Int("n")
+				whole := a.With("m", op.Int(n)) // of rand
 				for i := range out.Rows {
-					row := out.F64[i*out.Stride : i*out.Stride+out.Cols]
 					r := r0 + i
 					below := min(max(r-c0, 0), out.Cols) // columns left of the diagonal: numbers a row of n apart
-					vec.UniformStep(row[:below], s, uint64(c0*n+r), uint64(n))
-					vec.Uniform(row[below:], s, uint64(r*n+c0+below))
+					w := counted(whole, c0, r, 1)
+					w[2] = w[1]
+					drawUniform(out.View(i, 0, 1, below), w)
+					drawUniform(out.View(i, below, 1, out.Cols-below), counted(whole, r, c0+below, 1))
 					if d := r - c0; d >= 0 && d < out.Cols {
-						row[d] += float64(n)
+						out.F64[i*out.Stride+d] += float64(n)
 					}
 				}
 			},
@@ -92,18 +83,7 @@ func random() []*op.Def {
 	return out
 }
 
-// runsOf is how many runs of consecutive numbers a block of a matrix of cols columns has, and their
-// length: whole rows that lie one behind the other are one, since a column of millions must not be
-// millions of calls.
-func runsOf(out *value.Dense, cols int) (runs, length int) {
-	if out.Cols != cols || out.Stride != cols {
-		return out.Rows, out.Cols
-	}
-	return min(out.Rows, 1), out.Rows * cols
-}
-
-// U01 and gauss are the definitions; vec.Uniform has its own copy of the formula, for speed and as
-// a check.
+// U01 and gauss are the definitions.
 func U01(seed, k uint64) float64 {
 	z := seed + (k+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -112,9 +92,32 @@ func U01(seed, k uint64) float64 {
 }
 
 func gauss(seed, k uint64) float64 {
+	if runtime.GOARCH != "amd64" { // math rounds otherwise there
+		out := value.New(types.F64, 1, 1)
+		normalDrawer().fill(out, op.DrawWords{int64(seed + (2*k+1)*golden)})
+		return out.F64[0]
+	}
 	u := 1 - U01(seed, 2*k) // in (0, 1]
 	return math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*U01(seed, 2*k+1))
 }
+
+// drawUniform sets out to the numbers of rand that the words tell.
+func drawUniform(out *value.Dense, w op.DrawWords) {
+	if out.Rows*out.Cols >= drawnLeast {
+		uniformDrawer().fill(out, w)
+		return
+	}
+	for i := range out.Rows {
+		for j := range out.Cols {
+			out.F64[i*out.Stride+j] = U01(uint64(w.From(i, j)[0])-golden, 0)
+		}
+	}
+}
+
+var (
+	uniformDrawer = sync.OnceValue(func() *drawer { return newDrawer(uniformDraw, types.F64) })
+	normalDrawer  = sync.OnceValue(func() *drawer { return newDrawer(normalDraw, types.F64) })
+)
 
 // synthetic is data for a linear regression.
 func synthetic(n, seed op.Arg, f64 func(*op.Attrs) types.Elem) generator {
@@ -150,25 +153,31 @@ func synthetic(n, seed op.Arg, f64 func(*op.Attrs) types.Elem) generator {
 		},
 		fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
 			d, s := a.Int("d"), uint64(a.Int("seed"))
-			whole, b := make([]float64, d), make([]float64, d)
+			x, b := value.New(types.F64, 1, d), make([]float64, d)
+			of := a.With("m", op.Int(d)) // of rand
 			for j := range b {
 				b[j] = beta(s, j)
 			}
 			noise := a.Float("noise")
+			if n := min(d-c0, out.Cols); n > 0 {
+				drawUniform(out.View(0, 0, out.Rows, n), counted(of, r0, c0, 1))
+			}
+			at := d - c0
+			if at < 0 || at >= out.Cols {
+				return
+			}
 			for i := range out.Rows {
 				row := out.F64[i*out.Stride : i*out.Stride+out.Cols]
-				k := uint64((r0 + i) * d)
-				if n := min(d-c0, out.Cols); n > 0 {
-					vec.Uniform(row[:n], s, k+uint64(c0))
+				predictors := row[:at]
+				if c0 > 0 {
+					drawUniform(x, counted(of, r0+i, 0, 1))
+					predictors = x.F64
 				}
-				if at := d - c0; at >= 0 && at < out.Cols {
-					vec.Uniform(whole, s, k)
-					y := 0.0
-					for j, v := range whole {
-						y = math.FMA(v, b[j], y)
-					}
-					row[at] = math.FMA(noise, gauss(s^noiseSeed, uint64(r0+i)), y)
+				y := 0.0
+				for j, v := range predictors {
+					y = math.FMA(v, b[j], y)
 				}
+				row[at] = math.FMA(noise, gauss(s^noiseSeed, uint64(r0+i)), y)
 			}
 		},
 	}

@@ -17,7 +17,7 @@ import (
 // Sample is the row of sample.
 func Sample() []*op.Def {
 	none, no := op.Int(0), op.Bool(false)
-	g := byElement(generator{
+	return generator{
 		name: "sample",
 		doc: "sample is k numbers drawn from 0, 1, ..., n - 1 as a column of i64: all different, or with replace = true each by itself. " +
 			"take(x, sample(nrow(x), k)) draws rows.",
@@ -40,11 +40,9 @@ func Sample() []*op.Def {
 			return k, 1, ""
 		},
 		elem: func(*op.Attrs) types.Elem { return types.I64 },
-	}, func(a *op.Attrs) func(k uint64) value.Scalar {
-		return func(k uint64) value.Scalar { return value.I64(Drawn(a, int(k))) }
-	})
-	g.fill = fillSample
-	return g.seedable()
+		at:   func(a *op.Attrs, i, _ int) value.Scalar { return value.I64(Drawn(a, i)) },
+		fill: fillSample,
+	}.seedable()
 }
 
 // fillSample sets out to the rows of a sample from r0 on. It draws many numbers together, since those of

@@ -37,12 +37,11 @@ func (g generator) seedable() []*op.Def {
 		return plain.Ref(&op.Call{Attrs: withSeed(c), Type: c.Type})
 	}
 	d.Kernel = func(c *op.Call) error {
-		if out := c.Result(); out.Rows > 0 && out.Cols > 0 {
-			g.fill(withSeed(c), out, 0, 0)
-		}
-		return nil
+		x := *c
+		x.Attrs, x.In = withSeed(c), nil
+		return plain.Kernel(&x)
 	}
-	if g.drawn != nil {
+	if g.draw != nil {
 		d.Elements = g.elements
 	}
 	return []*op.Def{plain, d}

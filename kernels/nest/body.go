@@ -136,7 +136,7 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 	t := b.Register(r)
 	bring := func() int { return x.param(t, Operand{Register: r}) }
 	if k := r - len(b.Args); k >= 0 && b.Acts[k].Attrs.Bool("drawn") {
-		bring = func() int { return x.param(t, Operand{Register: r, What: ItsDrawnRows}) }
+		return x.drawn(&b.Acts[k])
 	}
 	switch {
 	case t.Elem.Size() == 0:
@@ -168,6 +168,17 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 		return Ref{Type: t, Val: loop.NoVal, At: at, rows: size(ItsRows), cols: size(ItsCols)}
 	}
 	return Ref{Type: t, Val: loop.NoVal}
+}
+
+// drawn is a constructor, whose elements are made where they are read.
+func (x *Builder) drawn(a *op.Action) Ref {
+	words := a.Def.Draw.Words(a.Attrs, 0, 0)
+	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val { return x.drawnBy(a.Def, a.Type.Elem, words, i, j) })
+}
+
+// drawnBy is element (i, j) of constructor d by its words.
+func (x *Builder) drawnBy(d *op.Def, e types.Elem, words op.DrawWords, i, j loop.Lin) loop.Val {
+	return d.Draw.Element(x.Builder, e, i, j, func(k int) loop.Val { return x.Const(types.I64, uint64(words[k])) })
 }
 
 // constant is the value of an action without operands, as constants. One with a body is made like others.

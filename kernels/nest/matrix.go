@@ -50,6 +50,7 @@ type Builder struct {
 	fixed    []bool                // see Stages
 	replaced *overwrites           // for a result that may be written in place: see place.go
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
+	row      loop.Lin              // of matrices of which a body has one row: which it is
 	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
 }
 
@@ -115,12 +116,11 @@ const (
 	itsValue operandPart = iota
 	ItsRows
 	ItsCols
-	ItsReduced   // what a phase has reduced of it, a column with an element for each iteration
-	ItsKept      // what a phase has stored of it, a matrix with a row for each iteration
-	ItsResult    // a result of phases, whose number is the register
-	ItsDrawnRows // a constructor that gives each window its rows
-	CellKnown    // 1 if the cell has a value, 0 if not yet
-	CellValue    // follows CellKnown
+	ItsReduced // what a phase has reduced of it, a column with an element for each iteration
+	ItsKept    // what a phase has stored of it, a matrix with a row for each iteration
+	ItsResult  // a result of phases, whose number is the register
+	CellKnown  // 1 if the cell has a value, 0 if not yet
+	CellValue  // follows CellKnown
 )
 
 // formKey is a linear form as a key.
@@ -215,36 +215,12 @@ func (x *Builder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.Val 
 
 // Value is a linear form as a number.
 func (x *Builder) Value(l loop.Lin) loop.Val {
-	var sum loop.Val = loop.NoVal
-	add := func(v loop.Val) {
-		if sum == loop.NoVal {
-			sum = v
-		} else {
-			sum = x.Op(loop.Add, sum, v)
-		}
+	if slices.ContainsFunc(l.Terms, func(t loop.Term) bool { return t.Sym.Kind == loop.RowsSym || t.Sym.Kind == loop.ColsSym }) {
+		panic(NoBody{"a size as a number"})
 	}
-	for _, t := range l.Terms {
-		var v loop.Val
-		switch t.Sym.Kind {
-		case loop.IndexSym:
-			v = x.IndexValue(t.Sym.N)
-		case loop.ValSym:
-			v = loop.Val(t.Sym.N)
-		case loop.ParamSym:
-			v = x.Load(loop.Mem{Kind: loop.ParamMem, N: t.Sym.N})
-		default:
-			panic(NoBody{"a size as a number"})
-		}
-		if t.Coef != 1 {
-			v = x.Op(loop.Mul, v, x.Const(types.I64, uint64(t.Coef)))
-		}
-		add(v)
-	}
-	if l.Const != 0 || sum == loop.NoVal {
-		add(x.Const(types.I64, uint64(l.Const)))
-	}
-	x.Lins[sum] = l
-	return sum
+	v := x.Number(l)
+	x.Lins[v] = l
+	return v
 }
 
 // sourceAt is element (i, j) of r, stretched to the shape of t.

@@ -45,7 +45,9 @@ func writePhase(p *RowPlan, number, by int, name string, affine bool) *RowPhase 
 	x.phase = f
 	row, _, index := x.index(name, by)
 	at := [2]loop.Lin{row, loop.Of(loop.IndexSym, x.Index("column", loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.Own.Width)), By: 1}))}
-	f.column = at[1]
+	if f.column = at[1]; p.ByRow != nil {
+		x.row = row
+	}
 	env := make([]Ref, 1)
 	if f.Own.need[0] {
 		env[0] = index()
@@ -91,6 +93,7 @@ func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase) {
 		number, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 		row := loop.Of(loop.IndexSym, x.Index("i", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1}))
 		env := []Ref{{Type: b.Args[0], Val: x.Value(row)}}
+		x.row = row
 		for r := 1; r < len(b.Args); r++ {
 			if b.OwnRow(r) {
 				env = append(env, x.OwnRow(b, r, row))

@@ -97,9 +97,6 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 	for k := range b.Acts {
 		a, r := &b.Acts[k], len(b.Args)+k
 		if !b.Varies[r] {
-			if a.Attrs.Bool("drawn") { // phases have no rows of it
-				return nil
-			}
 			continue
 		}
 		other := func(b *op.Body) bool { return !pointwiseBody(b, true) }

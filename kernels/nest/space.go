@@ -243,15 +243,24 @@ func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 	in := x.reads(a, env)
 	p := a.Chain
-	if len(p.In) != len(in) || !a.Type.IsDense() {
+	if !a.Type.IsDense() {
 		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
+		at := i.Plus(x.row) // in the whole
 		v := Chain(x.Builder, p, false, func(k int) loop.Val {
-			if in[k].At == nil {
+			switch o := &p.In[k]; {
+			case o.Mode == op.Drawn && k < len(in):
+				return o.Gen.Draw.Element(x.Builder, o.Elem, at, j, func(n int) loop.Val { return in[k].At(loop.Num(0), loop.Num(int64(n))) })
+			case o.Mode == op.Drawn:
+				return x.drawnBy(o.Gen, o.Elem, o.Words(op.Origin(a.Attrs)), at, j)
+			case in[k].At == nil:
 				return in[k].Val
+			case o.Mode == op.Trans:
+				return in[k].At(j, at)
+			default:
+				return in[k].At(Place(o.Mode, i, j))
 			}
-			return in[k].At(Place(p.In[k].Mode, i, j))
 		})
 		x.bounded()
 		return v

@@ -116,24 +116,3 @@ func (c cascade) sliceF64(x []float64, squares bool, terms *Terms) (n, done int,
 	n = round * c.levels
 	return n, rounds * round, terms.exact(n, c.lanes)
 }
-
-// uniformWhole makes the numbers of states z, z+d, ... as far as whole rounds go, and returns how
-// many they are.
-func uniformWhole(dst []float64, z, d uint64) int {
-	n := len(dst) &^ 31
-	if !haveAVX512 || n == 0 {
-		return 0
-	}
-	var state [32]uint64
-	for i := range state {
-		state[i] = z + uint64(i)*d
-	}
-	args := struct {
-		dst    *float64
-		rounds int
-		state  *uint64
-		step   uint64
-	}{&dst[0], n / 32, &state[0], 32 * d}
-	machine.Uniform.Call(machine.AVX512, unsafe.Pointer(&args))
-	return n
-}

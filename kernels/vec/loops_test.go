@@ -32,21 +32,6 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// The vector numbers are the scalar ones, for any step.
-func TestUniformNumbers(t *testing.T) {
-	for _, step := range []uint64{1, 1000003} {
-		for n := range 100 {
-			dst := make([]float64, n)
-			UniformStep(dst, 7, 123, step)
-			for i, x := range dst {
-				if want := U01(7 + (124+uint64(i)*step)*golden); x != want {
-					t.Fatalf("number %d of %d, step %d: %v, want %v", i, n, step, x, want)
-				}
-			}
-		}
-	}
-}
-
 // A cascade that says ok is exact, and one that loses an error says so.
 func TestCascades(t *testing.T) {
 	if !haveAVX2 {

@@ -206,16 +206,19 @@ func (x *sum) same(y *sum) bool {
 	return x.address == y.address && x.offset == y.offset && x.arg == y.arg && x.size == y.size && x.row.Equal(y.row) && x.col.Equal(y.col)
 }
 
-// recent is the value of x, made by f unless it has been since the last label: all ways to here
+// recent is the value of x in a general register: see recentOf.
+func (l *lowering) recent(x sum, f func() step) virt { return l.recentOf(generalClass, x, f) }
+
+// recentOf is the value of x, made by f unless it has been since the last label: all ways to here
 // make it, and no counter has changed.
-func (l *lowering) recent(x sum, f func() step) virt {
+func (l *lowering) recentOf(c class, x sum, f func() step) virt {
 	for k := range l.sums {
 		if y := &l.sums[k]; y.same(&x) {
 			return y.v
 		}
 	}
 	s := f()
-	s.dst, s.pure = l.fresh(generalClass), true
+	s.dst, s.pure = l.fresh(c), true
 	x.v = l.emit(s)
 	l.sums = append(l.sums, x)
 	return x.v

@@ -256,7 +256,10 @@ func (l *lowering) simple(s *loop.Stmt) {
 	switch {
 	case s.Code.IsOp():
 		in := l.args(s)
-		o := l.operation(s, in)
+		o := operand{v: l.multiple(s, in)}
+		if o.v == 0 {
+			o = l.operation(s, in)
+		}
 		o.form = l.affine(s, in)
 		l.set(s.Dst, o)
 		return

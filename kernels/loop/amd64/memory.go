@@ -4,6 +4,7 @@ package amd64
 
 import (
 	"math/bits"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -154,6 +155,37 @@ func (l *lowering) indexVector(name int, o loop.Origin) virt {
 		return l.formVector(l.ofRow(loop.Of(loop.IndexSym, name)))
 	}
 	unsupported(o, "index %s", l.nest.Names[name])
+	return 0
+}
+
+// multiple is s if it is the product of the lanes' index and a number that is the same in all lanes, else 0.
+// That of the first lane is a product of general registers, which takes less time than one of vectors.
+func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
+	if s.Code != loop.Mul || l.lanes < 0 || l.square || !l.frame.nest {
+		return 0
+	}
+	lane := loop.Of(loop.IndexSym, l.lanes)
+	for k, x := range in {
+		by := in[1-k]
+		if x.form == nil || !x.form.Equal(lane) {
+			continue
+		}
+		if by.konst && l.affine(s, in) == nil { // by more than 32 bits
+			by = operand{elem: types.I64, v: l.vector(by)}
+		} else if !slices.ContainsFunc(l.made, func(y invariant) bool { return y.kind == elementKind && y.v == by.v }) {
+			continue
+		}
+		first := l.recentOf(vectorClass, sum{address: by.v, size: -1}, func() step {
+			return step{uses: []virt{by.v}, scalar: func(m *maker, dst Reg, r []Reg) {
+				m.Emit(Inst{Op: VMOVQStore, Dst: RAX, A: r[0]})
+				m.IMul(RAX, laneReg)
+				m.vec.splat(m, dst)
+			}}
+		})
+		from := l.number * l.target.lanes
+		count := l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(counting64[from:][:l.target.lanes]...)}, a: l.constantVector(types.I64, 0), dst: l.fresh(vectorClass)})
+		return l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: first}, operand{elem: types.I64, v: l.integer(s, []operand{{elem: types.I64, v: count}, by})}, 0)
+	}
 	return 0
 }
 
