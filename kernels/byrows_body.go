@@ -285,7 +285,7 @@ func (j *job) rowsBody(d *op.Def, in []types.Type) *op.Body {
 		b.Args, args[k] = append(b.Args, t), k
 	}
 	chain := 0
-	if len(j.p.Steps) > 0 {
+	if len(j.p.Steps) > 0 || j.p.In[0].Mode != op.Full {
 		b.Acts = append(b.Acts, op.Action{Def: d, Type: types.DenseOf(j.elem, j.rows, j.cols), Args: args, Chain: j.p})
 		chain = len(b.Args)
 	}

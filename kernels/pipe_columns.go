@@ -38,8 +38,9 @@ type columnNest struct {
 	cols      int      // of the index space
 	words     []uint64 // of the states, plane by plane
 	next      []uint64
-	begun     bool // the states are in use
-	wait      int  // windows to reduce block by block before the loop is tried again
+	begun     bool   // the states are in use
+	lost      []area // see doubts
+	wait      int    // windows to reduce block by block before the loop is tried again
 	row       *value.Dense
 }
 

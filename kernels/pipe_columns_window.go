@@ -42,38 +42,52 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 	case flagged:
 		return m.areaFailure(n.inSpace(m, p))
 	}
-	doubt := false
 	for k := range n.parts {
 		x := &n.parts[k]
-		if n.doubts(x, p) {
-			doubt = true
-			if err := m.addAgain(n.x, n.inSpace(m, p), *x); err != nil {
+		n.doubts(x, p)
+		if n.side > 0 && len(n.lost) > 0 || len(n.lost) > p.cols()/fewLost {
+			n.lost, n.wait = append(n.lost[:0], p), patience
+		}
+		from := p.j0
+		for _, a := range n.lost {
+			n.keep(x, from, a.j0)
+			from = a.j1
+			if err := m.addAgain(n.x, n.inSpace(m, a), *x); err != nil {
 				return err
 			}
-			continue
 		}
-		for k := range x.state.Types {
-			at := (x.plane+k)*n.width - n.j0
-			copy(n.words[at+p.j0:at+p.j1], n.next[at+p.j0:])
-		}
-	}
-	if doubt {
-		n.wait = patience
+		n.keep(x, from, p.j1)
 	}
 	return nil
 }
 
-// doubts reports that a part has lost bits in the last window.
-func (n *columnNest) doubts(x *foldPart, p area) bool {
+// fewLost divides the columns of a window: if more have lost bits, all are added again.
+const fewLost = 32
+
+// doubts sets lost to the columns of the last window in which a part has lost bits.
+func (n *columnNest) doubts(x *foldPart, p area) {
+	n.lost = n.lost[:0]
 	if x.state.Lost < 0 {
-		return false
+		return
 	}
 	at := (x.plane+x.state.Lost)*n.width - n.j0
 	lost := uint64(0)
 	for _, w := range n.next[at+p.j0 : at+p.j1] {
 		lost |= w << 1
 	}
-	return lost != 0
+	for j := p.j0; lost != 0 && j < p.j1; j++ {
+		if n.next[at+j]<<1 != 0 {
+			n.lost = append(n.lost, area{p.i0, p.i1, j, j + 1})
+		}
+	}
+}
+
+// keep takes over what the last window has made of a part of columns j0..j1-1.
+func (n *columnNest) keep(x *foldPart, j0, j1 int) {
+	for k := range x.state.Types {
+		at := (x.plane+k)*n.width - n.j0
+		copy(n.words[at+j0:at+j1], n.next[at+j0:])
+	}
 }
 
 // empty makes the states empty, if they are not in use.
