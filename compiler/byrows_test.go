@@ -50,6 +50,27 @@ func TestByRows(t *testing.T) {
 	}
 }
 
+// TestDrawnByRows: rows that are drawn, and what is made of their reductions.
+func TestDrawnByRows(t *testing.T) {
+	table := tinyTable(t)
+	bodies := append([]string{"emit max(rowsum(X ^ 2) * 2 - 1)", "emit count(rowmax(X * w) > y)\nemit 1.0", "s = rowstddev(X + y)\nemit sum(s ^ 2)\nemit s",
+		"emit mean(exp(-rowsum(abs(X - 0.5))))", "V = materialize(10.0 ^ (400 * (w - 0.5)))\nemit max(log(rowsum(X * V)))"}, byRowsBodies[:6]...)
+	for _, made := range []string{"rand", "randn", "0.5 * rand", "randint"} {
+		for _, cols := range []int{2, 7, 131} {
+			for _, body := range bodies {
+				bounds := ""
+				if made == "randint" {
+					bounds = ", -3, 900"
+				}
+				text := fmt.Sprintf("X = %[2]s(61, %[1]d%[3]s, seed = 1)\ny = materialize(rand(61, 1, seed = 2))\nw = materialize(rand(1, %[1]d, seed = 3))\n%[4]s\n", cols, made, bounds, body)
+				if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, nil, false, "SS"}}).differ(table, text); err != nil {
+					t.Errorf("%v\nin\n%s", err, text)
+				}
+			}
+		}
+	}
+}
+
 // TestReductionsOfOneColumn: the result of the rows of one column may lie in the memory of that column.
 // Another reduction of the column reads its elements nevertheless.
 func TestReductionsOfOneColumn(t *testing.T) {

@@ -67,19 +67,30 @@ func TestParforDrawsItsOwnRows(t *testing.T) {
 	}
 }
 
-// The darts of examples/pi.flow are thrown and stored nowhere.
+// lending is what a program takes without some passes, in bytes.
+type lending struct {
+	disable []string
+	lent    int64
+}
+
+// The darts of examples/pi.flow are thrown and stored nowhere; nor are their distances, where rows are added.
 func TestDartsAreNotStored(t *testing.T) {
-	const n = 100_000
+	const n = 300_000
+	text := fmt.Sprintf("X = rand(%d, 2, seed = 1)\nhits = parfor i in 0..%d { X[i,0] ^ 2 + X[i,1] ^ 2 < 1 }\nemit 4 * mean(hits)\n", n, n)
+	lends(t, text, []lending{{nil, n}, {[]string{"fuse"}, 17 * n}}) // a truth value a dart, and two f64 where they are stored
+	text = fmt.Sprintf("X = rand(%d, 2, seed = 1)\nemit 4 * count(rowsum(X ^ 2) < 1) / %d\n", n, n)
+	lends(t, text, []lending{{nil, 0}, {[]string{"row-blocks"}, 8 * n}})
+}
+
+// lends runs a program on one to three workers.
+func lends(t *testing.T, text string, ways []lending) {
+	t.Helper()
 	table, err := kernels.Table("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("X = rand(%d, 2, seed = 1)\nhits = parfor i in 0..%d { X[i,0] ^ 2 + X[i,1] ^ 2 < 1 }\nemit 4 * mean(hits)\n", n, n)
 	printed := ""
-	for _, c := range []struct {
-		disable []string
-		lent    int64 // bytes: a truth value a dart, and two f64 where they are stored
-	}{{nil, n}, {[]string{"fuse"}, 17 * n}} {
+	for _, c := range ways {
 		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Disable: c.disable, Verify: true})
 		if ds.HasErrors() {
 			t.Fatal(ds)

@@ -390,7 +390,7 @@ func (x *rowsRun) ownOneByOne() error {
 			in[k] = d.View(lo, 0, hi-lo, d.Cols)
 		}
 	}
-	out, err := nest.NewInterpreter(bodyOfRows(b, x.code.rows, hi-lo), nil, false, x.c, nil, nil).On(in)
+	out, err := nest.NewInterpreter(bodyOfRows(b, x.code.rows, lo, hi-lo), nil, false, x.c, nil, nil).On(in)
 	if err != nil {
 		return err
 	}
@@ -411,8 +411,8 @@ func (x *rowsRun) ownOneByOne() error {
 // panelsOf is the number of panels of so many rows.
 func panelsOf(rows, panel int) int { return (rows + panel - 1) / panel }
 
-// bodyOfRows returns a body on matrices of so many rows as that on n of them, which begin with a panel.
-func bodyOfRows(b *op.Body, rows, n int) *op.Body {
+// bodyOfRows returns a body on matrices of so many rows as that on n of them from row lo on, where a panel begins.
+func bodyOfRows(b *op.Body, rows, lo, n int) *op.Body {
 	fewer := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {
 			t.Rows = n
@@ -437,6 +437,9 @@ func bodyOfRows(b *op.Body, rows, n int) *op.Body {
 			a.Type = types.TupleOf(list...)
 		default:
 			a.Type = fewer(a.Type)
+		}
+		if i, j := op.Origin(a.Attrs); a.Chain != nil {
+			a.Attrs = a.Attrs.With("origin", op.Ints(i+lo, j))
 		}
 		if a.Attrs.Int("rows") == rows {
 			a.Attrs = a.Attrs.With("rows", op.Int(n))

@@ -91,6 +91,7 @@ type rowGroup struct {
 	cols    int            // of the widest matrix
 	after   map[int32]bool // groups that it reads something of, through nodes in none
 	reuses  bool           // a reduction's result meets a matrix in it
+	follows bool           // a column is made of a column in it
 	keyed   bool           // a reduction by key takes what is made in it
 	few     bool           // a product of few terms a row is made in it
 	panel   int            // of such reductions; 0: order does not count
@@ -105,7 +106,7 @@ type rowGroup struct {
 func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	g := b.g
 	n, t := &g.Nodes[id], g.Type(id)
-	if _, _, _, sent := g.Dest(id); sent || n.Draws() { // blocks of rows know nothing of their places
+	if _, _, _, sent := g.Dest(id); sent {
 		return 0, 0, false
 	}
 	switch {
@@ -214,7 +215,11 @@ func (b *rowBlocks) into(id ir.ID, at int32, rows, cols int) bool {
 	r.members = append(r.members, id)
 	r.cols = max(r.cols, cols)
 	for _, y := range g.In(id) {
-		r.reuses = r.reuses || !part && cols > 1 && b.group[y] == at && g.Type(y).Cols == 1
+		if own := !part && b.group[y] == at && g.Type(y).Cols == 1; cols > 1 {
+			r.reuses = r.reuses || own
+		} else {
+			r.follows = r.follows || own
+		}
 	}
 	b.group[id] = at
 	maps.Copy(r.after, b.needs(id))
@@ -290,11 +295,17 @@ func (b *rowBlocks) choose() bool {
 		if b.keyed {
 			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
-			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows) || r.few && r.cols <= fewByRows && !b.lone(r)
+			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r)
 		}
 		any = any || r.chosen
 	}
 	return any
+}
+
+// drawn reports short rows that are drawn, of which columns are made: nothing of them need be in memory.
+func (b *rowBlocks) drawn(r *rowGroup) bool {
+	draws := slices.ContainsFunc(r.members, func(id ir.ID) bool { return b.g.Nodes[id].Draws() })
+	return draws && r.follows && r.cols > 1 && r.cols <= fewByRows && r.rows*r.cols >= leastByRows*b.block
 }
 
 // build copies the graph with each chosen group as one node, at the place of its last member or
