@@ -173,6 +173,9 @@ func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bo
 			continue
 		}
 		kernel, begin := d.Kernel, d.Loop.Begin
+		if d.Role == op.Reduces {
+			d.Nests = rowsNests(d.Nests)
+		}
 		d.Kernel = func(c *op.Call) error {
 			if j, ok := of(c); ok {
 				if x := j.beginRows(c, 1, begin); x != nil {
@@ -195,6 +198,29 @@ func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bo
 		}
 	}
 	return defs
+}
+
+// rowsNests is the loops of a pipe that reduces rows, others those of another.
+func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(*op.Call, []types.Type) ([]*loop.Nest, string) {
+	return func(c *op.Call, in []types.Type) ([]*loop.Nest, string) {
+		j, err := pipeJob(&op.Call{Def: c.Def, Attrs: c.Attrs, Body: c.Body, Type: c.Type})
+		if err != nil || j.axis() != reduce.OverRows {
+			return others(c, in)
+		}
+		return j.nests(c.Def, in)
+	}
+}
+
+// nests is the loops of a job that reduces rows.
+func (j *job) nests(d *op.Def, in []types.Type) ([]*loop.Nest, string) {
+	if why := j.rowless(); why != "" {
+		return nil, why
+	}
+	code := &byRowsCode{body: j.rowsBody(d, in), rows: j.rows, cols: j.cols, reduces: true}
+	if code.write(); code.form == nil {
+		return nil, "the reductions of rows behind a chain"
+	}
+	return code.form.nests(), ""
 }
 
 // pipedRows reads a pipe that reduces rows alone, axisRows a reduction of rows without a chain.
