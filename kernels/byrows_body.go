@@ -4,7 +4,6 @@ package kernels
 // such loops.
 
 import (
-	"fmt"
 	"slices"
 
 	"flow/ir/loop"
@@ -204,23 +203,25 @@ func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bo
 func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(*op.Call, []types.Type) ([]*loop.Nest, string) {
 	return func(c *op.Call, in []types.Type) ([]*loop.Nest, string) {
 		j, err := pipeJob(&op.Call{Def: c.Def, Attrs: c.Attrs, Body: c.Body, Type: c.Type})
-		if err != nil || j.axis() != reduce.OverRows {
-			return others(c, in)
+		if err == nil && j.axis() == reduce.OverRows {
+			if list := j.nests(c.Def, in); list != nil {
+				return list, ""
+			}
 		}
-		return j.nests(c.Def, in)
+		return others(c, in)
 	}
 }
 
-// nests is the loops of a job that reduces rows.
-func (j *job) nests(d *op.Def, in []types.Type) ([]*loop.Nest, string) {
-	if why := j.rowless(); why != "" {
-		return nil, why
+// nests is the loops of a job that reduces rows; nil: it has none.
+func (j *job) nests(d *op.Def, in []types.Type) []*loop.Nest {
+	if !j.byRowLoops() {
+		return nil
 	}
 	code := &byRowsCode{body: j.rowsBody(d, in), rows: j.rows, cols: j.cols, reduces: true}
 	if code.write(); code.form == nil {
-		return nil, "the reductions of rows behind a chain"
+		return nil
 	}
-	return code.form.nests(), ""
+	return code.form.nests()
 }
 
 // pipedRows reads a pipe that reduces rows alone, axisRows a reduction of rows without a chain.
@@ -246,28 +247,18 @@ func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
 	}
 }
 
-// rowless says why a job that reduces rows has no loops of them, or nothing.
-func (j *job) rowless() string {
-	if len(j.p.In) > mostRowsIn {
-		return fmt.Sprintf("more than %d operands of a reduction of rows", mostRowsIn)
-	}
-	for i := range j.p.In {
-		if j.p.In[i].Mode == op.Trans && j.cols >= nest.LeastWidth { // it is turned tile by tile
-			return "an operand whose long rows are read transposed"
-		}
-	}
-	for i := range j.ends {
-		if x := &j.ends[i]; x.Axis != reduce.OverRows || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) {
-			return "reductions of rows that are faster without one"
-		}
-	}
-	return ""
+// byRowLoops reports a job that reduces rows by loops where there is enough work. Long rows that are read
+// transposed are turned tile by tile.
+func (j *job) byRowLoops() bool {
+	return len(j.p.In) <= mostRowsIn &&
+		!slices.ContainsFunc(j.p.In, func(o op.Operand) bool { return o.Mode == op.Trans && j.cols >= nest.LeastWidth }) &&
+		!slices.ContainsFunc(j.ends, func(x ending) bool { return x.Axis != reduce.OverRows || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) })
 }
 
 // rowsOf is the loops of a job that reduces rows, or nil as long as little work has been seen, and
 // where there are none.
 func (j *job) rowsOf(c *op.Call) *byRowsCode {
-	if j.axis() != reduce.OverRows || j.rowless() != "" || j.alias {
+	if j.axis() != reduce.OverRows || !j.byRowLoops() || j.alias {
 		return nil
 	}
 	k, in := rowsKey{fold: j.fold, rows: j.rows, cols: j.cols}, make([]types.Type, len(j.in))

@@ -127,7 +127,7 @@ func TestDrawnEqualsStored(t *testing.T) {
 		for _, v := range in {
 			ts = append(ts, v.Type())
 		}
-		if list, _ := pipe.Nests(c, ts); fd.Fold == op.FoldRows && round%4 < 2 && len(list) > 0 {
+		if j, err := pipeJob(c); err == nil && fd.Fold == op.FoldRows && round%4 < 2 && j.nests(pipe, ts) != nil {
 			byRow++
 		}
 	}
