@@ -234,7 +234,9 @@ func TestPlacesAreLoaded(t *testing.T) {
 	}
 	const n = 20
 	x, at := value.New(types.F64, 5, 5), value.New(types.I64, n, 4)
-	vec.Uniform(x.F64, 5, 0)
+	for k := range x.F64 {
+		x.F64[k] = construct.U01(5, uint64(k))
+	}
 	for i := range at.I64 {
 		at.I64[i] = int64(i*7%10) - 5
 	}
