@@ -60,7 +60,8 @@ func (l *lowering) sideBySide(b *loop.Block) bool {
 				return false
 			}
 		case loop.Reduce:
-			if c := l.nest.Results[s.Mem.N].Class; c != loop.Least && c != loop.Greatest || !l.ofAllLanes(s.At) {
+			c := l.nest.Results[s.Mem.N].Class
+			if c != loop.Least && c != loop.Greatest || l.nest.Types[s.Args[0]] != types.F32 || !l.ofAllLanes(s.At) {
 				return false
 			}
 		case loop.For:
