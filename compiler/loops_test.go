@@ -185,6 +185,10 @@ var loopPrograms = []string{
 	 emit parfor i in 0..700 { x[i, 0] ^ 2 + x[i, 1] ^ 2 < 1 }`,
 	`x = rand(700, 1, seed = 3)
 	 emit parfor i in 5..605 { x[i, 0] * 3 }`,
+	`x = materialize(f32(seq(0, 3000)))
+	 emit sum(for k in 1000..1040 => i64(max(abs(x - f32(k)) == f32(0))))
+	 emit sum(for k in 1000..1040 => i64(min(x != f32(k))))
+	 emit parfor i in 0..3 { x[i, 0] * f32(2) }`,
 	`x = rand(300, 2, seed = 3)
 	 k = materialize(i64(5 * rand(300, 1, seed = 4)))
 	 emit parfor i in 0..300 { 10 // (k[i] - 7) + i64(x[i, 0]) + i64(1e17 * sum([x[i, 0], 1e16, -1e16])) }`,
