@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"math"
 
 	"flow/ir/op"
 	"flow/kernels/format"
 	"flow/kernels/inout"
+	"flow/memory"
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport"
 )
@@ -21,6 +23,53 @@ type request struct {
 	Size   int64        // of the file, as dist.InputOf returns it, and a task's end may be before
 	Sample [32]byte     // likewise
 	Facts  []readFact   // what rank 0 has read
+}
+
+// room is the memory that a rank compiles for, as in CompileOptions.
+type room struct {
+	Memory   memory.Limit
+	Together int
+}
+
+// each returns what one rank of it has.
+func (r room) each(ranks int) int64 {
+	if r.Together > 0 {
+		ranks = r.Together
+	}
+	if r.Memory.Bytes <= 0 {
+		return math.MaxInt64
+	}
+	return r.Memory.Bytes / int64(ranks)
+}
+
+// ShareMemory gives all ranks of comm the Memory and Together of the one with the least memory for itself. All call
+// it before ReadTogether and Compile: which plan fits depends on them, and all ranks must choose the same. It waits for all ranks
+// until ctx ends.
+func ShareMemory(ctx context.Context, comm transport.Comm, o *CompileOptions) error {
+	if comm.Size() == 1 {
+		return nil
+	}
+	least := room{o.Memory, o.Together}
+	var mine bytes.Buffer
+	if err := gob.NewEncoder(&mine).Encode(least); err != nil {
+		return err
+	}
+	all, err := dist.Gather(ctx, comm, mine.Bytes())
+	text := mine.Bytes()
+	for rank := 1; rank < len(all) && err == nil; rank++ {
+		var other room
+		if err = gob.NewDecoder(bytes.NewReader(all[rank])).Decode(&other); err == nil && other.each(comm.Size()) < least.each(comm.Size()) {
+			least, text = other, all[rank]
+		}
+	}
+	if err == nil {
+		text, err = dist.Share(ctx, comm, text)
+	}
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(text)).Decode(&least)
+	}
+	o.Memory, o.Together = least.Memory, least.Together
+	return err
 }
 
 // ReadTogether lets the other ranks of comm read parts of the files that rank 0 must read to compile a

@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"flow/ir"
 	"flow/ir/plan"
 	"flow/kernels/format"
+	"flow/memory"
 	"flow/runtime/dist/transport/mem"
 )
 
@@ -364,5 +366,30 @@ func TestMistakesInParts(t *testing.T) {
 		if (told == "<nil>") != slices.Contains([]string{"right", "no end", "returns", "quotes", "few", "one line", "return"}, name) {
 			t.Errorf("%s: %q", name, told)
 		}
+	}
+}
+
+// Ranks with more memory, or fewer beside them, choose the plan that fits on the one with the least.
+func TestRanksAgreeOnMemory(t *testing.T) {
+	const square = "A = rand(1000, 1000, seed = 1)\nB = t(A) + A\nemit sum(B @ A)\nemit B[0..2, 0..2]"
+	rooms := []room{{memory.Limit{Bytes: 100 << 20, By: "a"}, 2}, {memory.Limit{Bytes: 24 << 20, By: "b"}, 0}, {memory.Limit{}, 1}}
+	errs, shares := make([]error, len(rooms)), make([]string, len(rooms))
+	var all sync.WaitGroup
+	for rank, comm := range mem.New(len(rooms), mem.Options{}) {
+		all.Go(func() {
+			o := CompileOptions{Ranks: len(rooms), Memory: rooms[rank].Memory, Together: rooms[rank].Together, Input: &Input{}}
+			if errs[rank] = ShareMemory(t.Context(), comm, &o); errs[rank] != nil {
+				return
+			}
+			p, err := Compile(t.Context(), "x.flow", []byte(square), o)
+			if errs[rank] = err; err == nil {
+				shares[rank] = p.made.Plan.Shares
+				_, errs[rank] = p.Meet(t.Context(), comm, MeetOptions{})
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil || !strings.HasPrefix(shares[0], "in blocks: by rows their values") {
+		t.Fatalf("%v, matrices are shared %q", err, shares)
 	}
 }

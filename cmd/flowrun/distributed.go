@@ -85,8 +85,12 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 			return s.tellAndClose(err, comm)
 		}
 	}
+	agreed := o
+	if err := flow.ShareMemory(c.Context, comm, &agreed); err != nil {
+		return s.tellAndClose(err, comm)
+	}
 	flow.ReadTogether(c.Context, comm, o.Input)
-	p, err := s.compileTogether(c, o, comm.Rank(), func() error { return flow.ShareFiles(c.Context, comm, o.Input) })
+	p, err := s.compileTogether(c, agreed, comm.Rank(), func() error { return flow.ShareFiles(c.Context, comm, o.Input) })
 	if err != nil {
 		var files *flow.Refusal
 		if other := flow.Decline(c.Context, comm, err, reason(err), meet); errors.As(other, &files) {

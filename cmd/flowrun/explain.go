@@ -68,7 +68,9 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 	if err != nil {
 		return err
 	}
-	o.Memory.Bytes = 0 // the plan may be for another machine
+	if !c.IsSet("memory") {
+		o.Memory.Bytes = 0 // the plan may be for another machine
+	}
 	if o.Ranks, err = ranks(c, 1); err != nil {
 		return err
 	}
