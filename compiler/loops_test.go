@@ -243,6 +243,13 @@ var loopEffects = []string{
 	`x = materialize(rand(3, 50, seed = 1))
 	 k = materialize(i64(120 * rand(50, 4, seed = 2)) - 50)
 	 emit parfor i in 0..50 { sum(x[[0, -1], k[i, :]]) }`,
+	`emit parfor k in 0..90 { y = parfor g in 0..40 { (g + k) // (g - 30 + (89 - k) // 20 * 40) }; y[k % 20] }`,
+	`x = materialize(seq(0, 55))
+	 emit parfor k in 0..70 { y = parfor g in 0..40 { x[g + k, 0] + 1 }; y[3] }`,
+	`emit parfor k in 0..70 { y = parfor g in 0..40 { assert g + k < 60; g * k }; y[3] + y[k % 9] }`,
+	`x = materialize(rand(50, 3, seed = 1))
+	 v = x[:, 0]
+	 emit parfor i in 0..50 { sum(v[[0, i]][0..2]) }`,
 }
 
 func TestLoopEffects(t *testing.T) { differCompiled(t, loopEffects) }

@@ -229,6 +229,13 @@ var brokenRounds = [][2]string{
 	   next k = k + 1
 	 }
 	 emit s`, "of a matrix with 70 rows (at i = "},
+	{`x = materialize(seq(0, 33))
+	 iterate s = 0, k = 0 times 90 {
+	   y = parfor i in 0..40 { (i + k) // (i - 30 + (89 - k) // 20 * 40) }
+	   next s = s % 1000 + y[k % 20] + x[k % 33, 0]
+	   next k = k + 1
+	 }
+	 emit s`, "division by zero (at i = 30)"},
 }
 
 // TestRoundsOfMatrices compares rounds that run as loops with the definition, in all wordings: the output and

@@ -259,7 +259,10 @@ func (l *lowerer) doubleSubscript(e *ast.Index) {
 		return
 	}
 	v, ok := l.scope.lookup(n.Name)
-	if !ok || v.kind != edge || !l.typeOf(*v).IsMatrix() || l.typeOf(*v).Cols == 1 {
+	if !ok || v.kind != edge {
+		return
+	}
+	if t := l.typeOf(l.expr(n)); !t.IsMatrix() || t.Cols == 1 {
 		return
 	}
 	l.fail(source.Errorf("E218", e.Span(), "matrices take two subscripts in one pair of brackets").

@@ -273,7 +273,7 @@ func (x *Builder) Act(b *op.Body, k int, env []Ref) Ref {
 	case a.Chain != nil:
 		return x.chained(a, env)
 	case a.Bodies != nil:
-		return x.points(a, env)
+		return x.points(b, k, env)
 	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
 		return x.elementwise(b, k, env)
 	case d.Class != loop.NoClass:

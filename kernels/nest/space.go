@@ -268,8 +268,17 @@ func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 }
 
 // points writes a loop over points as a matrix of its results. Its first inputs are the bounds that the run
-// tells.
-func (x *Builder) points(a *op.Action, env []Ref) Ref {
+// tells. Where one of them may fail, all are made, unless a reduction reads them all.
+func (x *Builder) points(b *op.Body, k int, env []Ref) Ref {
+	a := &b.Acts[k]
+	m := x.pointsOf(a, env)
+	if x.extent != nil || !bodyFails(a.Bodies[0]) || readByFold(b, k) {
+		return m
+	}
+	return x.settled(b, k, m, true, false)
+}
+
+func (x *Builder) pointsOf(a *op.Action, env []Ref) Ref {
 	by, known, through := a.Attrs.Ints("by"), a.Attrs.Ints("lo"), a.Attrs.Ints("through")
 	if len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {
 		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
@@ -300,4 +309,38 @@ func (x *Builder) points(a *op.Action, env []Ref) Ref {
 		}
 		return y.Val
 	})
+}
+
+// bodyFails reports whether an action of a body may fail.
+func bodyFails(b *op.Body) bool {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		d, elementwise := a.Def, a.Def.Laws.Has(op.Elementwise) && len(a.Args) > 0
+		switch {
+		case slices.ContainsFunc(a.Bodies, bodyFails) || a.Type.Kind == types.Effect:
+			return true
+		case a.Bodies != nil || d.Control != op.NoControl || len(a.Args) == 0:
+		case elementwise && !d.TotalOn(b.Register(a.Args[len(a.Args)-1]).Elem, a.Type.Elem):
+			return true
+		case !elementwise && !d.Laws.Has(op.Total) && (len(a.Args) > 1 || !d.Laws.Has(op.View) && d.Class == loop.NoClass):
+			return true
+		}
+	}
+	return false
+}
+
+// readByFold reports whether a yield or a reduction of a whole matrix takes all elements of action k, as
+// elementwise operators leave them.
+func readByFold(b *op.Body, k int) bool {
+	r := len(b.Args) + k
+	if slices.Contains(b.Yields, r) {
+		return true
+	}
+	for i := k + 1; i < len(b.Acts); i++ {
+		a := &b.Acts[i]
+		if slices.Contains(a.Args, r) && (folded(a) || a.Def.Laws.Has(op.Elementwise) && sameSize(a.Type, b.Register(r)) && readByFold(b, i)) {
+			return true
+		}
+	}
+	return false
 }
