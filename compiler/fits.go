@@ -86,3 +86,13 @@ func tooMuch(n *ir.Node, what string, size float64, limit memory.Limit) source.D
 	return source.Errorf("E605", n.Span, "%s", n.Op.Told(message)).
 		WithHelp(smaller)
 }
+
+// fits reports whether the values of the plan fit in memory. Without a limit they do.
+func (s *state) fits() bool {
+	if s.o.Memory.Bytes <= 0 {
+		return true
+	}
+	_, one := tooLarge(s.plan(), s.o.Memory)
+	_, all := peakTooLarge(s.plan(), s.o.Together, s.o.Memory)
+	return !one && !all
+}

@@ -332,7 +332,8 @@ const leastShared, sharedEnough, rowsFaster, rowsSent = 0.5, 1.5, 0.5, 0.1
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
 // alone, and keeps the result if ranks share the work well enough. Otherwise it runs them with matrices in
-// blocks too, and keeps the faster plan. It keeps the other one if the values of that one alone fit in memory.
+// blocks too, and keeps the faster plan. It keeps the slower plan if only the values of that one fit in
+// memory.
 func (s *state) tryRows() {
 	rows, why := s.trial(true)
 	s.because = rows.because
@@ -375,16 +376,6 @@ func (s *state) tryRows() {
 		kept.shares, kept.because = "by rows: in blocks their values take more memory than there is", ir.Node{}
 	}
 	*s = kept
-}
-
-// fits reports whether the values of a plan fit in memory, if there is a limit.
-func (s *state) fits() bool {
-	if s.o.Memory.Bytes <= 0 {
-		return true
-	}
-	_, one := tooLarge(s.plan(), s.o.Memory)
-	_, all := peakTooLarge(s.plan(), s.o.Together, s.o.Memory)
-	return !one && !all
 }
 
 // trial runs the remaining passes, up to lastTried, on a copy of s. rows: no matrix is cut into blocks. why

@@ -10,25 +10,25 @@ import (
 	"flow/lang/source"
 )
 
-// This file finds work over an index space that no compiled loop does: it can often be written otherwise.
+// This file finds work over an index space that no compiled loop does. Users can often write it otherwise.
 
-// Interpreted is such work.
+// Interpreted describes work over an index space that no compiled loop does.
 type Interpreted struct {
 	Where      string `json:"where"`
 	Expression string `json:"expression"`
-	// Why is what no loop computes or, of Rounds, what a compiled round would not do.
+	// Why names what no loop computes. If Rounds is set, it names what keeps the rounds from being compiled.
 	Why     string `json:"why"`
 	Instead string `json:"instead,omitempty"` // what to write
 	Within  bool   `json:"within,omitempty"`  // loops do the rest
 	Rounds  bool   `json:"rounds,omitempty"`  // it is a loop whose rounds are tasks of the runtime
-	// Seconds is how long all workers took for it; 0: unknown.
+	// Seconds is the time that all workers took for it, added up. 0: unknown.
 	Seconds float64 `json:"seconds,omitempty"`
 
 	operator string // of the plan, and its place
 	body     bool
 }
 
-// Text is what the user is told.
+// Text returns the message for the user: the place, what runs it, the reason, the text and the advice.
 func (x Interpreted) Text() string {
 	what := "this runs an operator at a time"
 	switch {
@@ -50,7 +50,8 @@ func (x Interpreted) Text() string {
 	return what
 }
 
-// Machine says that the loops of this process are interpreted, if they are.
+// Machine returns a line for the user if an interpreter runs all loops of this process; "" if machine code
+// does.
 func Machine() string {
 	if target, err := launch.Target(); err != nil || target != launch.Interp {
 		return ""
@@ -58,7 +59,8 @@ func Machine() string {
 	return "an interpreter runs all loops: there is no machine code for them here (flowrun version)"
 }
 
-// InterpretedWork returns that of a plan, in its order.
+// InterpretedWork returns the work of a plan that no compiled loop does, in the order of the plan. The
+// error is that of Loops.
 func InterpretedWork(g *ir.Graph, files *source.FileSet) (list []Interpreted, err error) {
 	all, err := Loops(g, func(*ir.Node) bool { return true })
 	for _, l := range all {
@@ -75,8 +77,9 @@ func InterpretedWork(g *ir.Graph, files *source.FileSet) (list []Interpreted, er
 	return append(list, rounds(g, files)...), err
 }
 
-// tell sets the place, the reason and, behind a semicolon of the reason, the advice. at is the place of the
-// operator, and those of the calls around it: users do not have the files of the library.
+// tell sets the place, the text, the reason and the advice. why is the reason, with the advice behind a
+// semicolon. at has the place of the operator and those of the calls around it. The place is the first one
+// that is not in the library, whose files users do not have.
 func (x *Interpreted) tell(at []source.Span, why string, files *source.FileSet) {
 	x.Why, x.Instead, _ = strings.Cut(why, "; ")
 	for _, s := range at {
@@ -88,7 +91,7 @@ func (x *Interpreted) tell(at []source.Span, why string, files *source.FileSet) 
 	}
 }
 
-// few is the most elements of a matrix in rounds that are fast enough for the runtime to count.
+// few is the most elements of a matrix in rounds so fast that the time of tasks counts.
 const few = 1 << 15
 
 // rounds finds the loops of g over few numbers that have not become one task.
@@ -110,7 +113,8 @@ func rounds(g *ir.Graph, files *source.FileSet) (list []Interpreted) {
 	return list
 }
 
-// obstacle says what keeps the rounds of a loop from being one task. small: they compute few numbers.
+// obstacle returns what keeps the rounds of a loop from being one task. small reports that no matrix of a
+// round has more than few elements.
 func obstacle(r *ir.Region) (why string, small bool) {
 	for ; r != nil; r = r.Next {
 		g := r.Graph
@@ -149,8 +153,8 @@ func placesOf(g *ir.Graph, n *ir.Node) []source.Span {
 	return at
 }
 
-// Timed sets how long the workers took, of operators that ran as loops. seconds has that by name and place,
-// and alone that of all operators of a name.
+// Timed sets Seconds in list. seconds has the time of loops by the name and place of their operator. alone
+// has the time of all operators of a name, which is used if the plan g has one of them.
 func Timed(list []Interpreted, g *ir.Graph, seconds map[string]float64, alone map[string]float64) {
 	names := map[string]int{}
 	for i := range g.Nodes {

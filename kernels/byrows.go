@@ -411,7 +411,8 @@ func (x *rowsRun) ownOneByOne() error {
 // panelsOf is the number of panels of so many rows.
 func panelsOf(rows, panel int) int { return (rows + panel - 1) / panel }
 
-// bodyOfRows returns a body on matrices of so many rows as that on n of them from row lo on, where a panel begins.
+// bodyOfRows returns body b, whose matrices have this number of rows, for the n rows from lo on. A panel
+// begins at lo.
 func bodyOfRows(b *op.Body, rows, lo, n int) *op.Body {
 	fewer := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {

@@ -106,7 +106,7 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 	return out
 }
 
-// readsTurned reports a chain that reads register r transposed.
+// readsTurned reports whether a is a chain that reads register r transposed.
 func readsTurned(a *op.Action, r int) bool {
 	for k, x := range a.Args {
 		if x == r && a.Chain != nil && a.Chain.In[k].Mode == op.Trans {
@@ -199,7 +199,8 @@ func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bo
 	return defs
 }
 
-// rowsNests is the loops of a pipe that reduces rows, others those of another.
+// rowsNests returns Nests of op.Def for pipes: the loops of one that reduces rows, and others for other
+// pipes.
 func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(*op.Call, []types.Type) ([]*loop.Nest, string) {
 	return func(c *op.Call, in []types.Type) ([]*loop.Nest, string) {
 		j, err := pipeJob(&op.Call{Def: c.Def, Attrs: c.Attrs, Body: c.Body, Type: c.Type})
@@ -212,7 +213,8 @@ func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(
 	}
 }
 
-// nests is the loops of a job that reduces rows; nil: it has none.
+// nests returns the loops of a job that reduces rows, or nil. d is the row of the pipe, in has its operand
+// types.
 func (j *job) nests(d *op.Def, in []types.Type) []*loop.Nest {
 	if !j.byRowLoops() {
 		return nil
@@ -247,8 +249,8 @@ func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
 	}
 }
 
-// byRowLoops reports a job that reduces rows by loops where there is enough work. Long rows that are read
-// transposed are turned tile by tile.
+// byRowLoops reports whether loops reduce the rows of a job, if there is enough work. Long rows that are read
+// transposed are turned tile by tile instead.
 func (j *job) byRowLoops() bool {
 	return len(j.p.In) <= mostRowsIn &&
 		!slices.ContainsFunc(j.p.In, func(o op.Operand) bool { return o.Mode == op.Trans && j.cols >= nest.LeastWidth }) &&
@@ -289,8 +291,8 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 	return nil
 }
 
-// rowsBody is a job on operands of these types as operators on whole matrices, of which d is the one that makes
-// the elements.
+// rowsBody returns a job on operands of types in as a body of operators on whole matrices. The first action
+// is the chain, by row d, if the operand itself is not what is reduced. The others are the reductions.
 func (j *job) rowsBody(d *op.Def, in []types.Type) *op.Body {
 	b := &op.Body{}
 	args := make([]int, len(j.p.In))

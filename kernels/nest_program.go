@@ -217,7 +217,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	return b.Done()
 }
 
-// elementOf writes the element of a program at (i, j). words holds those of constructors.
+// elementOf writes the element of a program at (i, j). words has the words of drawn operands, by operand.
 func elementOf(b *loop.Builder, p *op.Program, s nestShape, words map[int][]loop.Val, i, j loop.Lin) loop.Val {
 	return nest.Chain(b, p, true, func(k int) loop.Val {
 		m := loop.Mem{Kind: loop.ParamMem, N: k}
@@ -232,7 +232,8 @@ func elementOf(b *loop.Builder, p *op.Program, s nestShape, words map[int][]loop
 	})
 }
 
-// wordsIn loads the words of constructors, before any loop inside.
+// wordsIn loads the words of drawn operands (op.DrawWords), by operand. It is called before any inner loop
+// begins.
 func wordsIn(b *loop.Builder, p *op.Program) map[int][]loop.Val {
 	list := map[int][]loop.Val{}
 	for k := range p.In {

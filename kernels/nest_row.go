@@ -60,7 +60,7 @@ type spaceCode struct {
 	seen  atomic.Int64 // steps on elements in executions so far
 	once  sync.Once
 	rects []nest.SpaceRect // none: the body is run in another way
-	why   string           // there are none
+	why   string           // why there are no rects
 	idle  sync.Pool        // of *nestSpace
 }
 

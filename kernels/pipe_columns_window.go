@@ -61,7 +61,7 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 	return nil
 }
 
-// fewLost divides the columns of a window: if more have lost bits, all are added again.
+// fewLost divides the columns of a window. If a greater part has lost bits, all columns are added again.
 const fewLost = 32
 
 // doubts sets lost to the columns of the last window in which a part has lost bits.
@@ -82,7 +82,7 @@ func (n *columnNest) doubts(x *foldPart, p area) {
 	}
 }
 
-// keep takes over what the last window has made of a part of columns j0..j1-1.
+// keep takes over the states of part x of columns j0..j1-1 from the last window.
 func (n *columnNest) keep(x *foldPart, j0, j1 int) {
 	for k := range x.state.Types {
 		at := (x.plane+k)*n.width - n.j0

@@ -114,7 +114,7 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 	}
 }
 
-// wordsFor returns memory number k of the machine with these words.
+// wordsFor copies words to memory number k of the machine, and returns it as a row.
 func (m *machine) wordsFor(k int, words op.DrawWords) *value.Dense {
 	for len(m.words) <= k {
 		m.words = append(m.words, value.New(types.I64, 1, len(words)))

@@ -69,8 +69,8 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 	return []*loop.Nest{nest}, ""
 }
 
-// pipeNests is the loop of a pipe: with its reductions, if they are no kernels that read blocks of the chain's
-// elements.
+// pipeNests returns the loop of a pipe. The reductions are part of the loop, unless kernels reduce blocks
+// of the chain's elements.
 func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	s, rows := nestShape{fold: c.Attrs.Str("fold")}, false
 	folds, _ := foldsNamed(s.fold)

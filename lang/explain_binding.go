@@ -42,7 +42,7 @@ func explainNumbers(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// explainRange recognises a range that is to be a value: x = 0..10.
+// explainRange recognises a range as a value: x = 0..10.
 func explainRange(s scene) (source.Diagnostic, bool) {
 	last := s.i - 1
 	if !isOp(s.found, "..", "..=") || last <= s.from || s.depth() > 0 || !isOp(s.toks[s.from+1], "=") {

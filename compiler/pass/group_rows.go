@@ -302,7 +302,7 @@ func (b *rowBlocks) choose() bool {
 	return any
 }
 
-// drawn reports short rows that are drawn, of which columns are made: nothing of them need be in memory.
+// drawn reports short rows that are drawn and reduced to columns. Such rows need no memory.
 func (b *rowBlocks) drawn(r *rowGroup) bool {
 	draws := slices.ContainsFunc(r.members, func(id ir.ID) bool { return b.g.Nodes[id].Draws() })
 	return draws && r.follows && r.cols > 1 && r.cols <= fewByRows && r.rows*r.cols >= leastByRows*b.block

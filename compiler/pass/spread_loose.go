@@ -1,5 +1,17 @@
 package pass
 
+// This file spreads rows that the run chooses (op.Def.Chooses). Each rank keeps the rows that it has chosen
+// as a matrix of its own, and computes from them row by row. Such nodes are loose. Their rows in the order
+// of ranks are the rows that one rank would have.
+//
+//	%2 = places(%1)                      %2 = places(%1) {ranks=3, shared=900}  # of this rank's rows
+//	%3 = pick.rows(%0, %2)               %3 = pick.rows(%0, %2) {ranks=3}
+//	%4 = colsum(%3)                 ->   %4 = colsum.part(%3) {ranks=3};  %5 = sum.join(%4) {stack=3};  %6 = colsum.done(%5, %count)
+//	%5 = matmul(%3, %3) {ta}             %7 = matmul(%3, %3) {ta} on 0;  %8 = exchange(%7) {to=[1]};  %9 = gemm(%8, %3, %3) {ta} on 1; ..
+//	%6 = median(%3)                      %14 = rank.rows(%3) {turn=1} on 0; ..;  %17 = rbind(%14, ..) on 0;  %18 = median(%17) on 0
+//
+// It would be wrong for rows that depend on other rows, and for two matrices whose rows were chosen apart.
+
 import (
 	"slices"
 
@@ -10,26 +22,14 @@ import (
 	"flow/ir/value"
 )
 
-// This file spreads rows that the run chooses (op.Def.Chooses). They lie where they are chosen: each rank has its own as a matrix of
-// its own, and what is made of them row by row. Such nodes are loose. Their rows in the order of ranks are
-// those of one rank.
-//
-//	%2 = places(%1)                      %2 = places(%1) {ranks=3, shared=900}  # of this rank's rows
-//	%3 = pick.rows(%0, %2)               %3 = pick.rows(%0, %2) {ranks=3}
-//	%4 = colsum(%3)                 ->   %4 = colsum.part(%3) {ranks=3};  %5 = sum.join(%4) {stack=3};  %6 = colsum.done(%5, %count)
-//	%5 = matmul(%3, %3) {ta}             %7 = matmul(%3, %3) {ta} on 0;  %8 = exchange(%7) {to=[1]};  %9 = gemm(%8, %3, %3) {ta} on 1; ..
-//	%6 = median(%3)                      %14 = rank.rows(%3) {turn=1} on 0; ..;  %17 = rbind(%14, ..) on 0;  %18 = median(%17) on 0
-//
-// It would be wrong for rows that depend on other rows, and for two matrices of rows that were chosen apart.
-
 // looseFor names the rows of all ranks of an old node on one rank, or on all (plan.Everywhere).
 type looseFor struct {
 	of   ir.ID
 	rank int32
 }
 
-// chosen makes the new nodes of an old node that chooses rows, or that reads such rows alone. It returns false
-// for other nodes.
+// chosen makes the new nodes of an old node that chooses rows, or that reads only such rows. It returns
+// false for other nodes.
 func (x *spreadGraph) chosen(id ir.ID) bool {
 	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
 	if _, _, _, sent := x.old.Dest(id); !x.spreader.whole || x.inside || sent || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
@@ -97,8 +97,8 @@ func (x *spreadGraph) local(id ir.ID) ir.ID {
 	return x.own(id)
 }
 
-// choosesHere reports whether the old node by chooses rows of the old node id, and each rank among those that
-// it has of it.
+// choosesHere reports whether the old node by chooses rows of the old node id, so that each rank chooses
+// among the rows that it has.
 func (x *spreadGraph) choosesHere(id, by ir.ID) bool {
 	if root, ok := x.loose[by]; !ok || root != by {
 		return false
@@ -111,7 +111,7 @@ func (x *spreadGraph) choosesHere(id, by ir.ID) bool {
 	return !x.isLoose(id) && dividable(x.old.Type(id)) && x.old.Type(id).Rows == x.old.Type(mask).Rows
 }
 
-// rowCount reports an operator that tells the number of rows of its operand.
+// rowCount reports whether operator d gives the number of rows of its operand.
 func rowCount(d *op.Def) bool {
 	for _, rows := range []int{3, 5} {
 		if v, err := d.Shape([]types.Type{types.DenseOf(types.F64, rows, 2)}); err != nil || v != value.I64(int64(rows)) {
@@ -189,8 +189,8 @@ func (x *spreadGraph) sentFrom(r int32, from ir.ID, to int32) ir.ID {
 	return made
 }
 
-// looseProduct makes a product t(a) @ b of loose matrices: each rank adds its terms to the sum of the rank
-// before it, because their order counts.
+// looseProduct makes a product t(a) @ b of loose matrices. The order of its terms counts, so each rank adds
+// its terms to the sum of the rank before it.
 func (x *spreadGraph) looseProduct(id ir.ID) (made ir.ID) {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	for r := range int32(x.ranks) {

@@ -21,7 +21,8 @@ func (x *spreadGraph) reduced(id ir.ID, reads []rowReads) {
 	x.ends(id, x.to[id], []*op.Def{n.Op}, x.old.Type(from))
 }
 
-// pipeOf makes the pipe of the rows of a rank that folds the old node from. It stands for the old node id.
+// pipeOf makes the pipe that folds the rows of a rank of the old node from. The pipe takes the place of the
+// old node id.
 func (x *spreadGraph) pipeOf(id, from ir.ID, fold string, t types.Type, reads rowReads) ir.ID {
 	space := x.old.Type(from)
 	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))}, op.Attr{Name: "fold", Val: op.Str(fold)},

@@ -105,7 +105,7 @@ func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
 	return p.node(d, attrs, in)
 }
 
-// node plans an operator, or finds it among the nodes that are planned or matched.
+// node returns an operator among the nodes that are planned or matched, or plans it.
 func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	g := p.m.s.g
 	for _, id := range p.m.inner {

@@ -42,7 +42,7 @@ func (b *Builder) add(s Stmt) {
 	block.Stmts = append(block.Stmts, s)
 }
 
-// last is the last statement.
+// last returns the statement that was added last to the open block.
 func (b *Builder) last() *Stmt {
 	list := b.open[len(b.open)-1].Stmts
 	return &list[len(list)-1]

@@ -73,7 +73,7 @@ func (b *Builder) IndexValue(name int) Val {
 	return v
 }
 
-// Number writes a linear form of indices, scalar operands and values as a number.
+// Number writes l as an i64. l must not have sizes of matrices.
 func (b *Builder) Number(l Lin) Val {
 	sum := NoVal
 	add := func(v Val) {

@@ -8,7 +8,7 @@ import "flow/ir/types"
 // Facts knows the statement of every value of a nest, and so the linear forms of its integers.
 type Facts struct {
 	nest *Nest
-	made []*Stmt // by value; nil: carried, or one of several results
+	made []*Stmt // by value; nil: carried
 	lins []*Lin  // by value, of those that were asked for
 }
 
@@ -16,8 +16,8 @@ type Facts struct {
 func FactsOf(n *Nest) *Facts {
 	f := &Facts{nest: n, made: make([]*Stmt, len(n.Types)), lins: make([]*Lin, len(n.Types))}
 	EachStmt(&n.Body, func(s *Stmt) {
-		if s.N == 1 {
-			f.made[s.Dst] = s
+		for n := range s.N {
+			f.made[s.Dst+Val(n)] = s
 		}
 	})
 	return f
@@ -101,35 +101,82 @@ func (l Lin) scaled(c int64) (Lin, bool) {
 
 // Where lists forms that are not negative if the bool v is truth.
 func (f *Facts) Where(v Val, truth bool) []Lin {
-	s := f.made[v]
-	if s == nil || len(s.Args) == 0 {
-		return nil
+	x := Sets[[]Lin]{
+		Facts: f,
+		And:   func(a, b []Lin) []Lin { return append(a, b...) },
+		Or:    func(_, _ []Lin) []Lin { return nil },
+		Compared: func(s *Stmt, is bool) []Lin {
+			if d, ok := f.difference(s); ok {
+				return NotNegative(s.Code, d, is)
+			}
+			return nil
+		},
 	}
-	switch e := f.nest.Types[s.Args[0]]; {
-	case s.Code == Not && e == types.Bool:
-		return f.Where(s.Args[0], !truth)
-	case e == types.Bool && (s.Code == And && truth || s.Code == Or && !truth):
-		return append(f.Where(s.Args[0], truth), f.Where(s.Args[1], truth)...)
-	}
-	d, ok := f.difference(s)
-	if !ok {
-		return nil
-	}
-	less := d.Plus(Num(-1))            // 0 or more: the first is less
-	above := d.Times(-1).Plus(Num(-1)) // the second is less
+	return x.Holds(v, truth)
+}
+
+// NotNegative lists forms that are not negative if the comparison of two integers by code has the value is.
+// d is the second integer minus the first. No sum wraps.
+func NotNegative(code Code, d Lin, is bool) []Lin {
 	switch {
-	case s.Code == Lt && truth:
-		return []Lin{less}
-	case s.Code == Lt:
+	case code == Lt && is:
+		return []Lin{d.Plus(Num(-1))}
+	case code == Lt:
 		return []Lin{d.Times(-1)}
-	case s.Code == Le && truth:
+	case code == Le && is:
 		return []Lin{d}
-	case s.Code == Le:
-		return []Lin{above}
-	case (s.Code == Eq) == truth:
+	case code == Le:
+		return []Lin{d.Times(-1).Plus(Num(-1))}
+	case code == Eq && is, code == Ne && !is:
 		return []Lin{d, d.Times(-1)}
 	}
 	return nil
+}
+
+// Sets finds sets of points by the conditions of a nest. A set of type S may have more points than those
+// asked for, but never fewer.
+type Sets[S any] struct {
+	*Facts
+	None, All S
+	And, Or   func(a, b S) S // sets with the points of both, and with those of either
+	// Compared returns the points where s, which is no operation of bools, gives the bool is.
+	Compared func(s *Stmt, is bool) S
+}
+
+// Holds returns the points where the bool v has the value is.
+func (x *Sets[S]) Holds(v Val, is bool) S {
+	s := x.made[v]
+	switch {
+	case s != nil && s.Code == Const && (s.Imm != 0) != is:
+		return x.None
+	case s == nil || len(s.Args) == 0:
+		return x.All
+	case s.Code == Not:
+		return x.Holds(s.Args[0], !is)
+	case x.nest.Types[v] == types.Bool && (s.Code == And || s.Code == Or):
+		a, b := x.Holds(s.Args[0], is), x.Holds(s.Args[1], is)
+		if is == (s.Code == And) {
+			return x.And(a, b)
+		}
+		return x.Or(a, b)
+	}
+	return x.Compared(s, is)
+}
+
+// Chosen returns of(v), where v is a choice (Select or If): the points of either choice where it is made.
+// ok is false for other values.
+func (x *Sets[S]) Chosen(v Val, of func(v Val) S) (points S, ok bool) {
+	s := x.made[v]
+	if s == nil || s.Code != Select && s.Code != If {
+		return x.All, false
+	}
+	var then, other Val
+	if s.Code == Select {
+		then, other = s.Args[1], s.Args[2]
+	} else {
+		then, other = s.Then.Yield[v-s.Dst], s.Else.Yield[v-s.Dst]
+	}
+	return x.Or(x.And(of(then), x.Holds(s.Args[0], true)), x.And(of(other), x.Holds(s.Args[0], false))), true
 }
 
 // difference returns the second operand of an integer comparison minus the first.

@@ -1,10 +1,10 @@
 package loop
 
-// This file makes nests for certain values of scalar operands. Functions such as pow do other things for other
-// exponents; where the exponent is known before the code is made, one of them is left.
+// This file makes nests for certain values of scalar operands. A function such as pow has a case for each
+// kind of exponent. If the exponent is known before the code is made, only one case is left.
 
-// Deciding lists the scalar operands that conditions of applied functions depend on, and on nothing that
-// differs from point to point. Where these are known, such a condition is constant.
+// Deciding lists the scalar operands, by number, that decide conditions of applied functions. Such a
+// condition depends on scalar operands alone, so it is constant once their values are known.
 func Deciding(n *Nest) (list []int) {
 	if len(n.Params) > 64 {
 		return nil
@@ -21,14 +21,14 @@ func Deciding(n *Nest) (list []int) {
 	return list
 }
 
-// lone holds what is known of values during a walk over statements.
+// lone holds, during a walk over statements, which values depend on scalar operands alone.
 type lone struct {
 	of      map[Val]uint64 // of values that depend on scalar operands alone: on which, a bit each
 	ifs     uint64         // what conditions depend on
 	applied uint64         // what those of applied functions depend on
 }
 
-// walk looks at the statements of a block. load tells what a value that is loaded depends on.
+// walk looks at the statements of a block. load returns what a loaded value depends on.
 func (a *lone) walk(b *Block, load func(s *Stmt) (uint64, bool)) {
 	if a.of == nil {
 		a.of = map[Val]uint64{}
@@ -49,7 +49,7 @@ func (a *lone) walk(b *Block, load func(s *Stmt) (uint64, bool)) {
 	})
 }
 
-// all is what a list of values depends on; is: all of them depend on scalar operands alone.
+// all returns what a list of values depends on. is reports that all of them depend on scalar operands alone.
 func (a *lone) all(list []Val) (on uint64, is bool) {
 	for _, v := range list {
 		x, known := a.of[v]
@@ -74,7 +74,7 @@ func (a *lone) apply(s *Stmt) {
 	a.applied |= f.ifs
 }
 
-// Fix returns n for these values of scalar operands, by number.
+// Fix returns n with constants for some scalar operands. values has the words by the number of the operand.
 func Fix(n *Nest, values map[int]Word) *Nest {
 	return rewritten(n, func(r *rewriter, s *Stmt) bool {
 		w, is := values[s.Mem.N]

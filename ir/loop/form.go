@@ -138,7 +138,7 @@ const (
 	firstOp
 )
 
-// Rare is Imm of an If whose second block hardly ever runs.
+// Rare is the Imm of an If whose second block hardly ever runs. Estimates of work leave that block out.
 const Rare = 1
 
 // MemKind is the kind of memory that a statement accesses.

@@ -230,8 +230,8 @@ func (w *sweep) distance(at []Lin) Lin {
 	return at[w.along].Plus(Of(IndexSym, w.names[0]).Times(-1))
 }
 
-// copiedBehind returns the sweep that copies the local which statement k of b alone makes, and the local that it
-// copies to. from is nil if there is none.
+// copiedBehind returns the sweep that copies the local made by statement k of b, and the local that it
+// copies to. Nothing else may access the copied local. from is nil if there is no such sweep.
 func copiedBehind(n *Nest, b *Block, k int) (from *Stmt, to int) {
 	for j := k + 1; j < len(b.Stmts); j++ {
 		s := &b.Stmts[j]

@@ -215,7 +215,7 @@ func toF64(w Word) float64   { return math.Float64frombits(w) }
 func toF32(w Word) float32   { return math.Float32frombits(uint32(w)) }
 func fromF32(x float32) Word { return Word(math.Float32bits(x)) }
 
-// Defined reports whether an integer operation has a value of operands of type e.
+// Defined reports whether the integer operation has a value for these words, operands of type e.
 func (c Code) Defined(e types.Elem, a ...Word) bool {
 	switch {
 	case c == ToI64 && e.IsFloat():

@@ -4,11 +4,11 @@ package loop
 //
 //	for r in 0..n { w[r] = w[r] + select(r == a, d, 0) }      ->      if 0 <= a < n { w[a] = w[a] + d }
 //
-// changes reads from the body where a stored value may differ from the old element. Comparisons of an index for
-// equality bound these places. x + 0.0 is not x if x is -0.0; so a sweep that adds 0.0 elsewhere is made whole
-// until it leaves no -0.0 behind, and a local remembers that it has.
+// query.differs reads from the body where a stored value may differ from the old element. Comparisons of an
+// index for equality bound these places. x + 0.0 is not x if x is -0.0. So a sweep that adds 0.0 elsewhere
+// is made whole until it leaves no -0.0 behind, and a local remembers that it left none.
 //
-// It would be wrong if another step of the sweep stored something else, or failed.
+// Narrowing would be wrong if another step of the sweep stored to another matrix, or failed.
 
 import (
 	"slices"
@@ -25,6 +25,12 @@ type spot struct {
 	less [2]int64 // the index is at - less
 }
 
+// spots is the points of a sweep at a few places, or all of them.
+type spots struct {
+	list []spot
+	all  bool
+}
+
 // placed is a sweep that changes a matrix at a few places alone.
 type placed struct {
 	sweep
@@ -34,8 +40,9 @@ type placed struct {
 	signed bool
 }
 
-// AtPlaces returns n with each sweep that changes a local at a few places alone replaced by its steps for these.
-// The sweep replaces the local's elements in their places, or makes them beside for a copy, which shrinks with it.
+// AtPlaces returns n with the steps for a few places instead of each sweep that changes a local only there.
+// The sweep writes to the local itself, or to another one that a second sweep copies; then both are
+// narrowed.
 func AtPlaces(n *Nest) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
 	found := map[*Stmt]*placed{}
@@ -84,6 +91,7 @@ func AtPlaces(n *Nest) *Nest {
 // query asks where a stored value differs from the element before.
 type query struct {
 	*cutter
+	sets    Sets[spots]
 	w       *sweep
 	old     Mem
 	at      []Lin // of the store
@@ -92,8 +100,8 @@ type query struct {
 	chooses bool // some step is no sum
 }
 
-// sweepAt returns the places at which sweep s changes a local; nil if they are not a few. from is the sweep that
-// copies what s makes to local to, or nil.
+// sweepAt returns the places at which sweep s changes a local, or nil if they may be many. from is the
+// sweep that copies what s makes to local to; nil: there is none.
 func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 	w, ok := swept(s)
 	if !ok || slices.ContainsFunc(w.ranges, func(r Range) bool { return !r.From.Known() || !r.To.Known() }) {
@@ -105,7 +113,8 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 		})
 		return in
 	}}
-	p := &placed{sweep: w}
+	q.sets = Sets[spots]{Facts: c.facts, All: spots{all: true}, And: meet, Or: union, Compared: q.compared}
+	p, changed := &placed{sweep: w}, spots{}
 	for k := range w.body {
 		t := &w.body[k]
 		if t.Code != Store {
@@ -123,14 +132,12 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 		if from != nil {
 			q.old.N = to
 		}
-		list, ok := q.differs(t.Args[0])
-		if !ok {
-			return nil
-		}
-		if p.list, ok = union(p.list, list); !ok {
+		changed = union(changed, q.differs(t.Args[0]))
+		if changed.all {
 			return nil
 		}
 	}
+	p.list = changed.list
 	if p.mem.Kind == NoMem || q.signed && (q.chooses || from != nil) || !q.apart(p, from) {
 		return nil
 	}
@@ -138,8 +145,7 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 	return p
 }
 
-// apart reports whether steps for the places of p may be made one after the other: none reads what another
-// has made.
+// apart reports whether no step for a place of p reads what a step for another place has made.
 func (q *query) apart(p *placed, from *Stmt) bool {
 	fine := true
 	for _, x := range p.list {
@@ -157,113 +163,90 @@ func (q *query) apart(p *placed, from *Stmt) bool {
 	return fine
 }
 
-// union returns the places of both lists. ok is false if they are too many.
-func union(a, b []spot) (list []spot, ok bool) {
-	list = slices.Clone(a)
-	for _, x := range b {
+// union returns the places of both.
+func union(a, b spots) spots {
+	list := slices.Clone(a.list)
+	for _, x := range b.list {
 		if !slices.Contains(list, x) {
 			list = append(list, x)
 		}
 	}
-	return list, len(list) <= mostPlaces
+	return spots{list: list, all: a.all || b.all || len(list) > mostPlaces}
 }
 
-// meet returns places that include those in both lists.
-func meet(a []spot, aKnown bool, b []spot, bKnown bool) ([]spot, bool) {
+// meet returns places that include those in both a and b.
+func meet(a, b spots) spots {
 	switch {
-	case !aKnown || bKnown && len(b) < len(a):
-		return b, bKnown
-	case bKnown && len(a) == 1 && len(b) == 1:
-		x := a[0]
+	case a.all || !b.all && len(b.list) < len(a.list):
+		return b
+	case !b.all && len(a.list) == 1 && len(b.list) == 1:
+		x := a.list[0]
 		for d := range x.at {
 			if x.at[d] == NoVal {
-				x.at[d], x.less[d] = b[0].at[d], b[0].less[d]
+				x.at[d], x.less[d] = b.list[0].at[d], b.list[0].less[d]
 			}
 		}
-		return []spot{x}, true
+		return spots{list: []spot{x}}
 	}
-	return a, true
+	return a
 }
 
-// chosen returns the places of a where c is true and those of b where it is false.
-func (q *query) chosen(c Val, of func(v Val) ([]spot, bool), a, b Val) ([]spot, bool) {
-	yes, isYes := q.holds(c, true)
-	no, isNo := q.holds(c, false)
-	then, isThen := of(a)
-	other, isOther := of(b)
-	then, isThen = meet(then, isThen, yes, isYes)
-	other, isOther = meet(other, isOther, no, isNo)
-	if !isThen || !isOther {
-		return nil, false
+// differs returns the places where v may differ from the old element.
+func (q *query) differs(v Val) spots {
+	s, all := q.facts.made[v], q.sets.All
+	if s != nil && s.Code == Load {
+		return spots{all: s.Mem != q.old || !q.inside(v) || !slices.EqualFunc(s.At, q.at, Lin.Equal)}
 	}
-	return union(then, other)
-}
-
-// differs returns the places where v may differ from the old element; ok is false if they may be all.
-func (q *query) differs(v Val) (list []spot, ok bool) {
-	s := q.facts.made[v]
-	switch {
-	case s == nil:
-		return nil, false
-	case s.Code == Load:
-		return nil, s.Mem == q.old && q.inside(v) && slices.EqualFunc(s.At, q.at, Lin.Equal)
-	case s.Code == Select:
+	if places, ok := q.sets.Chosen(v, q.differs); ok {
 		q.chooses = true
-		return q.chosen(s.Args[0], q.differs, s.Args[1], s.Args[2])
-	case s.Code == If:
-		q.chooses = true
-		return q.chosen(s.Args[0], q.differs, s.Then.Yield[0], s.Else.Yield[0])
-	case !slices.Contains([]Code{Add, Sub, Mul, Div, Min, Max, And, Or, Xor}, s.Code):
-		return nil, false
+		return places
+	}
+	if s == nil || !slices.Contains([]Code{Add, Sub, Mul, Div, Min, Max, And, Or, Xor}, s.Code) {
+		return all
 	}
 	q.chooses = q.chooses || s.Code != Add && s.Code != Sub
 	for k := range 2 {
 		if k == 1 && (s.Code == Sub || s.Code == Div) {
 			break
 		}
-		if list, ok = q.differs(s.Args[k]); !ok {
-			continue
-		}
-		more, ok := q.changing(s.Code, s.Args[1-k])
-		if ok {
-			return union(list, more)
+		if places := q.differs(s.Args[k]); !places.all {
+			if more := q.changing(s.Code, s.Args[1-k]); !more.all {
+				return union(places, more)
+			}
 		}
 	}
-	return nil, false
+	return all
 }
 
 // changing returns the places where an operation with right operand v may change the left one.
-func (q *query) changing(code Code, v Val) ([]spot, bool) {
-	s, of := q.facts.made[v], func(v Val) ([]spot, bool) { return q.changing(code, v) }
+func (q *query) changing(code Code, v Val) spots {
+	s, of := q.facts.made[v], func(v Val) spots { return q.changing(code, v) }
 	if s == nil {
-		return nil, false
+		return q.sets.All
 	}
 	if e := q.facts.nest.Types[v]; e == types.Bool && s.Code != Const && (code == Or || code == Xor || code == And) {
-		return q.holds(v, code != And)
+		return q.sets.Holds(v, code != And)
+	}
+	if places, ok := q.sets.Chosen(v, of); ok {
+		return places
 	}
 	switch zero := code == Add || code == Sub || code == Or || code == Xor; {
 	case s.Code == Const:
-		return nil, q.neutral(code, q.facts.nest.Types[v], s.Imm)
-	case s.Code == Select:
-		return q.chosen(s.Args[0], of, s.Args[1], s.Args[2])
-	case s.Code == If:
-		return q.chosen(s.Args[0], of, s.Then.Yield[0], s.Else.Yield[0])
+		return spots{all: !q.neutral(code, q.facts.nest.Types[v], s.Imm)}
 	case zero && (s.Code == ToF64 || s.Code == ToF32 || s.Code == ToI64) && !q.facts.nest.Types[s.Args[0]].IsFloat():
 		q.signed = q.signed || code == Add && s.Code != ToI64
 		if q.facts.nest.Types[s.Args[0]] == types.Bool {
-			return q.holds(s.Args[0], true)
+			return q.sets.Holds(s.Args[0], true)
 		}
 		return q.changing(Or, s.Args[0])
 	case zero && s.Code == Mul && q.facts.nest.Types[v] == types.I64:
-		a, is := of(s.Args[0])
-		b, too := of(s.Args[1])
-		return meet(a, is, b, too)
+		return meet(of(s.Args[0]), of(s.Args[1]))
 	}
-	return nil, false
+	return q.sets.All
 }
 
-// neutral reports whether an operation with this right operand leaves the left one as it is. It notes a sum that
-// changes -0.0 alone.
+// neutral reports whether an operation with the right operand w leaves the left one as it is. A sum that
+// changes only -0.0 counts as neutral, and is noted in signed.
 func (q *query) neutral(code Code, e types.Elem, w Word) bool {
 	one, sign, ones := Word(1), Word(0), ^Word(0)
 	switch e {
@@ -288,26 +271,10 @@ func (q *query) neutral(code Code, e types.Elem, w Word) bool {
 	return false
 }
 
-// holds returns the places where the bool v may have the value is; ok is false if they may be all.
-func (q *query) holds(v Val, is bool) (list []spot, ok bool) {
-	s := q.facts.made[v]
-	switch {
-	case s == nil || len(s.Args) == 0:
-		return nil, s != nil && s.Code == Const && (s.Imm != 0) != is
-	case s.Code == Not:
-		return q.holds(s.Args[0], !is)
-	case (s.Code == And || s.Code == Or) && q.facts.nest.Types[v] == types.Bool:
-		a, isA := q.holds(s.Args[0], is)
-		b, isB := q.holds(s.Args[1], is)
-		if is == (s.Code == And) {
-			return meet(a, isA, b, isB)
-		}
-		if !isA || !isB {
-			return nil, false
-		}
-		return union(a, b)
-	case s.Code != Eq && s.Code != Ne || (s.Code == Eq) != is || q.facts.nest.Types[s.Args[0]] != types.I64:
-		return nil, false
+// compared returns the places where s, a comparison of an index for equality, has the value is.
+func (q *query) compared(s *Stmt, is bool) spots {
+	if s.Code != Eq && s.Code != Ne || (s.Code == Eq) != is || q.facts.nest.Types[s.Args[0]] != types.I64 {
+		return q.sets.All
 	}
 	for k, v := range s.Args {
 		l, linear := q.facts.Lin(v)
@@ -315,11 +282,11 @@ func (q *query) holds(v Val, is bool) (list []spot, ok bool) {
 			if rest := l.Plus(Of(IndexSym, name).Times(-1)); linear && rest.Known() && !q.inside(s.Args[1-k]) {
 				p := spot{at: [2]Val{NoVal, NoVal}}
 				p.at[d], p.less[d] = s.Args[1-k], rest.Const
-				return []spot{p}, true
+				return spots{list: []spot{p}}
 			}
 		}
 	}
-	return nil, false
+	return q.sets.All
 }
 
 // atPlaces writes a nest with sweeps narrowed.
@@ -332,7 +299,7 @@ type atPlaces struct {
 	quiet bool    // what the statement changes has been noted
 }
 
-// isClean sets what is known of matrix k.
+// isClean writes whether local k has no -0.0.
 func (m *atPlaces) isClean(r *rewriter, k int, is Val) { r.Store(m.clean[k], Num(0), Num(0), is) }
 
 func (m *atPlaces) replace(r *rewriter, s *Stmt) bool {
@@ -362,8 +329,8 @@ func (m *atPlaces) replace(r *rewriter, s *Stmt) bool {
 	return true
 }
 
-// store writes a statement that changes matrices of signed sweeps, and notes that these may have a -0.0 now. It
-// returns false for other statements.
+// store writes a statement that changes a matrix of a signed sweep, and that the matrix may have a -0.0
+// now. It returns false for other statements.
 func (m *atPlaces) store(r *rewriter, s *Stmt) bool {
 	if p := m.whole; p != nil && s.Code == Store && s.Mem == p.mem {
 		r.copy(s)
@@ -447,8 +414,9 @@ func (m *atPlaces) narrow(r *rewriter, p *placed) {
 	}
 }
 
-// other is whether spot x is not y. Spots of two kinds may overlap: then the sweep makes a matrix beside, whose
-// elements may be made twice.
+// other returns conditions that spot x is not y; none if the two have other indices fixed. Such spots may
+// overlap. Then the sweep writes to another local than it reads (see apart), so that an element may be made
+// twice.
 func (m *atPlaces) other(r *rewriter, x, y spot) (conds []Val) {
 	for d := range x.at {
 		if (x.at[d] == NoVal) != (y.at[d] == NoVal) {
@@ -467,8 +435,8 @@ func (m *atPlaces) other(r *rewriter, x, y spot) (conds []Val) {
 	return conds
 }
 
-// step writes the body of a sweep at a place: loop d and those within it. at has the indices that are values, lins
-// those that are forms.
+// step writes loop d of a sweep, and those within it, at a place. at has the indices that are values, lins
+// has those that are forms.
 func (m *atPlaces) step(r *rewriter, p *placed, at [2]Val, lins [2]*Lin, d int) {
 	if d == 1 {
 		r.block(&Block{Stmts: p.head})

@@ -62,8 +62,8 @@ func knownRounds(s *Stmt) (rounds int64, ok bool) {
 	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
 }
 
-// Length returns the number of statements of a block, counting known rounds of inner loops and
-// bodies of functions, without blocks that hardly ever run.
+// Length returns the number of statements that b executes, at most 2^30. It counts known rounds of inner
+// loops, and bodies of functions. It leaves out blocks that hardly ever run (Rare).
 func Length(b *Block) int {
 	if b == nil {
 		return 0

@@ -1,7 +1,7 @@
 package construct
 
-// This file writes the elements of constructors into loops, and fills matrices by such loops. A random number
-// is a function of the state of SplitMix64 at its place.
+// This file writes the elements of constructors into loops (op.Draw), and fills matrices by such loops. A
+// random number is a function of the state of SplitMix64, which follows from the row and the column.
 
 import (
 	"math"
@@ -30,7 +30,7 @@ type drawer struct {
 	idle        sync.Pool           // of *drawing
 }
 
-// drawing is one launch.
+// drawing is the memory of one launch.
 type drawing struct {
 	run       launch.Run
 	words     value.Dense
@@ -39,8 +39,8 @@ type drawing struct {
 	to        [1]*value.Dense
 }
 
-// newDrawer writes the loop. Its operands are the words and a matrix of the size of the result, which it
-// does not read.
+// newDrawer writes the loop. Its operands are the words and a matrix of the size of the result. The loop
+// does not read the matrix.
 func newDrawer(d *op.Draw, e types.Elem) *drawer {
 	b := loop.New()
 	words := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
@@ -102,7 +102,7 @@ func (g generator) elements(e *op.Elements) op.Element {
 	return e.Held(list)
 }
 
-// filler returns what fills blocks of g by loops.
+// filler returns generator.fill by loops. Fewer than drawnLeast elements are made by their definition.
 func (g generator) filler() func(a *op.Attrs, out *value.Dense, r0, c0 int) {
 	by := &define.Made[types.Elem, *drawer]{}
 	return func(a *op.Attrs, out *value.Dense, r0, c0 int) {
@@ -118,7 +118,7 @@ func (g generator) filler() func(a *op.Attrs, out *value.Dense, r0, c0 int) {
 	}
 }
 
-// fill draws the elements of a block that these words tell.
+// fill sets out to the elements that the words describe.
 func (d *drawer) fill(out *value.Dense, words op.DrawWords) {
 	r, ok := d.idle.Get().(*drawing)
 	if !ok {
@@ -217,9 +217,7 @@ func (b draft) cos(x loop.Val) loop.Val {
 	return b.Op(loop.Select, b.Op(loop.Or, first, is(2)), b.Op(loop.Neg, v), v)
 }
 
-// What draws the rows of numbers. Their definitions are those of the rows.
-
-// numbers returns how loops draw the numbers of a seed, each of which takes so many of the generator.
+// numbers returns the Draw of random numbers, each of which takes so many numbers of the generator.
 func numbers(takes int, number func(b draft, bits func(k int) loop.Val) loop.Val) *op.Draw {
 	return &op.Draw{
 		Words: func(a *op.Attrs, r, c int) op.DrawWords { return counted(a, r, c, takes) },
@@ -229,7 +227,8 @@ func numbers(takes int, number func(b draft, bits func(k int) loop.Val) loop.Val
 	}
 }
 
-// counted returns the words of a matrix each of whose numbers takes so many of the generator.
+// counted returns the words of a matrix from row r and column c on, each of whose elements takes so many
+// numbers of the generator.
 func counted(a *op.Attrs, r, c, takes int) op.DrawWords {
 	_, cols, _ := nByM(a)
 	step := uint64(takes) * golden
@@ -247,7 +246,7 @@ var (
 	exponentialDraw = numbers(1, func(b draft, bits func(k int) loop.Val) loop.Val {
 		return b.sub(b.num(0), define.Apply(b.Builder, "log", b.sub(b.num(1), b.uniform(bits(0)))))
 	})
-	// integerDraw takes how many integers there are and the least of them.
+	// integerDraw has as arguments how many integers there are and the least of them.
 	integerDraw = &op.Draw{
 		Words: func(a *op.Attrs, r, c int) op.DrawWords {
 			w := counted(a, r, c, 1)
@@ -258,14 +257,14 @@ var (
 			return b.Op(loop.Add, given(1), b.Op(loop.MulHighU, mixed(b, state, 0), given(0)))
 		},
 	}
-	// identityDraw: the state is the distance from the diagonal.
+	// identityDraw has the distance from the diagonal as its state.
 	identityDraw = &op.Draw{
 		Words: func(_ *op.Attrs, r, c int) op.DrawWords { return op.DrawWords{int64(r - c), 1, -1} },
 		Number: func(b *loop.Builder, e types.Elem, state loop.Val, _ func(k int) loop.Val) loop.Val {
 			return b.Op(loop.Select, b.Op(loop.Eq, state, define.Numeral(b, types.I64, 0)), define.Numeral(b, e, 1), define.Numeral(b, e, 0))
 		},
 	}
-	// rampDraw: the state is the row. It takes the first number and the distance.
+	// rampDraw has the row as its state. Its arguments are the first number and the step.
 	rampDraw = &op.Draw{
 		Words: func(a *op.Attrs, r, _ int) op.DrawWords {
 			w := op.DrawWords{int64(r), 1}
@@ -284,7 +283,7 @@ var (
 	}
 )
 
-// alikeDraw returns how loops make elements that are all x(a).
+// alikeDraw returns the Draw of elements that are all x(a).
 func alikeDraw(x func(a *op.Attrs) op.Val) *op.Draw {
 	return &op.Draw{
 		Words: func(a *op.Attrs, _, _ int) (w op.DrawWords) {

@@ -54,7 +54,7 @@ func draws(n, m, seed op.Arg) []generator {
 	}
 }
 
-// numberAt returns the number of element (i, j) of a matrix, counted by rows.
+// numberAt returns i * m + j for element (i, j) of a matrix of m columns.
 func numberAt(a *op.Attrs, i, j int) uint64 {
 	_, cols, _ := nByM(a)
 	return uint64(i*cols + j)

@@ -225,7 +225,8 @@ func interval(b *loop.Builder, v loop.Val, at func(place loop.Lin) loop.Val, ste
 	return b.Op(loop.Select, b.Op(loop.Ne, v, v), define.Numeral(b, types.I64, -1), n)
 }
 
-// listElements is bin with a list of few edges, which may be other ones at each point of a loop: it counts.
+// listElements writes bin with a list of at most define.Unrolled edges. The edges may differ from point to
+// point, so it counts those that lie below a number.
 func listElements(e *op.Elements) op.Element {
 	x, edges := e.In[0], e.In[1]
 	n, zero := edges.Type.Count(), loop.Num(0)

@@ -81,7 +81,7 @@ func vectorLength(t types.Type) (n int, ok bool) {
 	return 0, false
 }
 
-// PickType is the type rule of a selection along an axis, 0 for rows.
+// PickType returns the type rule of a selection along an axis (0: rows). Operand 1 is a column of i64.
 func PickType(axis int) func(s *op.Sig) (types.Type, error) {
 	return func(s *op.Sig) (types.Type, error) {
 		at := s.In[1]
@@ -169,7 +169,8 @@ func takeColumns[T dense.Cell](out, x dense.Grid[T], at []int64) {
 	}
 }
 
-// PickRef copies the rows (axis 0) or columns (axis 1) at the places that the positions mean.
+// PickRef returns the definition of a selection along an axis (0: rows). place returns the place that
+// position p of n means, or the failure of the program.
 func PickRef(axis int, place func(p int64, axis, n int) (int, error)) func(c *op.Call) (value.Value, error) {
 	return func(c *op.Call) (value.Value, error) {
 		x, v := c.Dense(0), c.Dense(1)
@@ -194,7 +195,7 @@ func PickRef(axis int, place func(p int64, axis, n int) (int, error)) func(c *op
 	}
 }
 
-// fromEither is the place of a position of n that counts from the end if it is negative.
+// fromEither returns the place of position p of n. Negative positions count from the end.
 func fromEither(p int64, axis, n int) (int, error) {
 	at, ok := position(p, n)
 	if !ok {
@@ -203,9 +204,9 @@ func fromEither(p int64, axis, n int) (int, error) {
 	return at, nil
 }
 
-// PlacesElements is the elements of operand 0 in the rows (axis 0) or columns (axis 1) whose numbers stand in the
-// column operand 1. Negative ones count from the end if fromEnd is set. All numbers are looked at before the
-// first element is read.
+// PlacesElements returns Elements of op.Def for a selection along an axis (0: rows): operand 1 is a column
+// of numbers of rows of operand 0. Negative numbers count from the end if fromEnd is set. The loop checks
+// all numbers before it reads the first element.
 func PlacesElements(axis int, fromEnd bool) func(e *op.Elements) op.Element {
 	return func(e *op.Elements) op.Element {
 		x, at := e.In[0], e.In[1]
@@ -297,7 +298,8 @@ func placesKernel(c *op.Call) error {
 	return nil
 }
 
-// rankRows returns a copy of all rows for a rank (Call.Lo and Hi), or of a window.
+// rankRows returns a copy of operand 0. On a rank (Call.Lo < Hi) these are all rows, else the window of
+// rank turn - 1.
 func rankRows(c *op.Call) (value.Value, error) {
 	x := c.Dense(0)
 	lo, hi := 0, x.Rows

@@ -20,7 +20,7 @@ func RowsRef(x *value.Dense, at []int) *value.Dense {
 	return out
 }
 
-// FromStart is a row number p of n as a place: none is negative.
+// FromStart returns row number p of n as a place. It fails if p is negative or too large.
 func FromStart(p int64, _, n int) (int, error) {
 	if p < 0 || p >= int64(n) {
 		return 0, define.BadIndex("take: row %d of a matrix of %d rows", p, n)

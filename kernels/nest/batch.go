@@ -50,13 +50,13 @@ type batchForm struct {
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
 }
 
-// form returns the nest whose exact sums have this number of words. Matrices of the body are in registers or in
-// memory, whichever takes fewer operations.
+// form returns the nest whose exact sums have this number of words. It has no loop if stages take fewer
+// operations. Matrices of the body are in registers or in memory, whichever takes fewer operations.
 func (c *batchCode) form(words int) *batchForm {
 	return c.forms.Of(words, func() *batchForm {
 		best := &batchForm{}
 		for _, few := range []int{define.Unrolled, define.WrittenLines} {
-			// A nest of more statements has too many operations, whatever else it has.
+			// A nest of more statements has more operations than stages.
 			f := &batchForm{few: few, limit: min(bodyStatements, 1000+int(2*c.apart))}
 			f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
 			if few == define.Unrolled || f.loop != nil && (best.loop == nil || f.work() < best.work()) {
@@ -116,8 +116,9 @@ func batchOf(a *op.Action, known []writer) *batchCode {
 	return c
 }
 
-// lazily reports whether a body makes a matrix that registers cannot hold, and whether some matrix may fail. A nest
-// of one point computes only those elements that are read, while the others may fail, too.
+// lazily reports whether a body makes a matrix that registers cannot hold, and whether some matrix may
+// fail. A nest of one point computes only the elements that are read. It would be wrong if the body had
+// both: a failure of an element that nothing reads fails the program, too.
 func lazily(b *op.Body) (large, fails bool) {
 	ramps := Ramps(b)
 	for k := range b.Acts {
@@ -132,11 +133,11 @@ func lazily(b *op.Body) (large, fails bool) {
 	return large, fails
 }
 
-// work estimates the operations of a round.
+// work estimates the operations of a round. Half of the statements are constants, loads and stores.
 func (f *batchForm) work() (ops float64) {
 	for _, s := range f.loop.Nest().Body.Stmts {
 		if s.Loop != nil && !s.Loop.Index.Range.To.Known() {
-			ops += float64(loop.Length(&s.Loop.Body)) / 2 // the others are constants, loads and stores
+			ops += float64(loop.Length(&s.Loop.Body)) / 2
 		}
 	}
 	return ops

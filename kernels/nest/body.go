@@ -170,13 +170,13 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 	return Ref{Type: t, Val: loop.NoVal}
 }
 
-// drawn is a constructor, whose elements are made where they are read.
+// drawn returns the matrix of constructor a. Its elements are computed where they are read.
 func (x *Builder) drawn(a *op.Action) Ref {
 	words := a.Def.Draw.Words(a.Attrs, 0, 0)
 	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val { return x.drawnBy(a.Def, a.Type.Elem, words, i, j) })
 }
 
-// drawnBy is element (i, j) of constructor d by its words.
+// drawnBy writes element (i, j) of constructor d, of type e, by its words.
 func (x *Builder) drawnBy(d *op.Def, e types.Elem, words op.DrawWords, i, j loop.Lin) loop.Val {
 	return d.Draw.Element(x.Builder, e, i, j, func(k int) loop.Val { return x.Const(types.I64, uint64(words[k])) })
 }

@@ -142,7 +142,7 @@ func formKey(l loop.Lin) string {
 // holdable reports a matrix that may be held.
 func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() <= define.Unrolled }
 
-// inRegisters reports a matrix of the body that is kept in registers.
+// inRegisters reports whether registers hold a matrix of the body of this type.
 func (x *Builder) inRegisters(t types.Type) bool { return holdable(t) && t.Count() <= x.few }
 
 // Hold writes all elements of a small matrix now.

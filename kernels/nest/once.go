@@ -68,8 +68,8 @@ func (x *Builder) readHere(b *op.Body, k int, m *MemoMap) bool {
 	return false
 }
 
-// Stays marks the operands of a nest that keep their values in an execution, the first of which has the number
-// first: see launch.Run.
+// Stays marks, a bit each, the operands of a nest that keep their values in an execution, see
+// launch.Run.Stays. first is the number of the first operand in list.
 func Stays(list []Operand, first int) (bits uint64) {
 	for k, o := range list {
 		if o.What == itsValue {

@@ -153,14 +153,8 @@ func (o *overwrites) reads(t types.Type, v loop.Val, k int, i, j loop.Lin) {
 // that the result is written over. ok is false if the result must not lie in the memory of the old matrix.
 func (x *Builder) changed(v loop.Val) (where area, over int, ok bool) {
 	o := x.replaced
-	made := map[loop.Val]*loop.Stmt{}
 	checks := false
-	loop.EachStmt(&x.Nest.Body, func(s *loop.Stmt) {
-		for n := range s.N {
-			made[s.Dst+loop.Val(n)] = s
-		}
-		checks = checks || s.Code == loop.Check
-	})
+	loop.EachStmt(&x.Nest.Body, func(s *loop.Stmt) { checks = checks || s.Code == loop.Check })
 	over = -1
 	for _, k := range o.own {
 		if over >= 0 && k != over || slices.Contains(o.foreign, k) {
@@ -171,63 +165,29 @@ func (x *Builder) changed(v loop.Val) (where area, over int, ok bool) {
 	if over < 0 || checks {
 		return where, 0, false
 	}
+	sets := loop.Sets[area]{Facts: loop.FactsOf(x.Nest), None: area{none: true}, And: area.and, Or: area.or, Compared: x.compared}
 	var differs func(v loop.Val) area
-	differs = func(v loop.Val) area {
+	differs = func(v loop.Val) (where area) {
 		if _, own := o.own[v]; own {
-			return area{none: true}
+			return sets.None
 		}
-		s := made[v]
-		switch {
-		case s == nil:
-		case s.Code == loop.Select:
-			return differs(s.Args[1]).and(x.holds(made, s.Args[0], true)).or(differs(s.Args[2]).and(x.holds(made, s.Args[0], false)))
-		case s.Code == loop.If:
-			n := v - s.Dst
-			return differs(s.Then.Yield[n]).and(x.holds(made, s.Args[0], true)).or(differs(s.Else.Yield[n]).and(x.holds(made, s.Args[0], false)))
-		}
-		return area{}
+		where, _ = sets.Chosen(v, differs)
+		return where
 	}
 	return differs(v), over, true
 }
 
-// holds returns where condition c may have the value is. made gives the statement of every value.
-func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out area) {
-	s := made[c]
-	if s == nil {
+// compared returns where s, a comparison of forms, has the value is.
+func (x *Builder) compared(s *loop.Stmt, is bool) (out area) {
+	if !slices.Contains([]loop.Code{loop.Lt, loop.Le, loop.Eq, loop.Ne}, s.Code) {
 		return out
 	}
-	switch s.Code {
-	case loop.Not:
-		return x.holds(made, s.Args[0], !is)
-	case loop.And, loop.Or:
-		if x.Type(c) != types.Bool {
-			return out
+	a, ok := x.Lins[s.Args[0]]
+	b, fine := x.Lins[s.Args[1]]
+	if ok && fine && comparable(a, b) {
+		for _, l := range loop.NotNegative(s.Code, b.Plus(a.Times(-1)), is) {
+			out = out.and(x.atLeast(l))
 		}
-		a, b := x.holds(made, s.Args[0], is), x.holds(made, s.Args[1], is)
-		if is == (s.Code == loop.And) {
-			return a.and(b)
-		}
-		return a.or(b)
-	case loop.Lt, loop.Le, loop.Eq, loop.Ne:
-		a, ok := x.Lins[s.Args[0]]
-		b, fine := x.Lins[s.Args[1]]
-		if !ok || !fine || !comparable(a, b) {
-			return out
-		}
-		d := b.Plus(a.Times(-1)) // 0 or more if a <= b
-		switch {
-		case s.Code == loop.Eq && is, s.Code == loop.Ne && !is:
-			return x.atLeast(d).and(x.atLeast(d.Times(-1)))
-		case s.Code == loop.Eq, s.Code == loop.Ne:
-			return out
-		case s.Code == loop.Lt && is:
-			d = d.Plus(loop.Num(-1))
-		case s.Code == loop.Lt:
-			d = d.Times(-1)
-		case !is:
-			d = d.Times(-1).Plus(loop.Num(-1))
-		}
-		return x.atLeast(d)
 	}
 	return out
 }

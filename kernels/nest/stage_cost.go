@@ -14,7 +14,7 @@ const (
 	stageActions = 800
 )
 
-// weighStages estimates the cost of a run of a body by stages, in operations.
+// weighStages estimates how many operations a run of body b by stages takes.
 func weighStages(b *op.Body) (cost float64) {
 	s := stagesIn(b, nil, make([]writer, len(b.Args)))
 	for k := range b.Acts {

@@ -13,8 +13,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// NoBody is the value of a panic for what a loop cannot compute. Written recovers it. Why says what, and behind a
-// semicolon what users may write instead.
+// NoBody is the value of a panic for what a loop cannot compute. Written recovers it. Why says what, and
+// behind a semicolon what users may write instead.
 type NoBody struct{ Why string }
 
 // elsewhere is the advice for a value that a body has no room for.

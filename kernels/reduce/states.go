@@ -145,7 +145,8 @@ func (w Whole) doneRow(columns bool) *op.Def {
 	}
 }
 
-// ofNone returns the failure of the reduction that c ends, of a matrix without rows; nil: it has a value.
+// ofNone returns the failure of the reduction that c ends for a matrix without rows, or nil if it has a
+// value.
 func (w Whole) ofNone(c *op.Call, columns bool) error {
 	e, _ := types.ElemNamed(c.Attrs.Str("elem"))
 	whole := &op.Def{Name: w.hiddenName(columns, ""), Type: func(s *op.Sig) (types.Type, error) {

@@ -79,8 +79,8 @@ func ringRows() []*op.Def {
 	}
 }
 
-// brief returns Brief of op.Def. Rows of patterns end at a bound in folds with truths, and in those of
-// beginExtreme, which do not add.
+// brief returns Brief of op.Def. Rows of a pattern end at a bound in folds of truths, and in those of
+// beginExtreme, whose products do not add.
 func brief(adds func(a *op.Attrs) bool) func(s *op.Sig) bool {
 	return func(s *op.Sig) bool {
 		x := s.In[1].Elem

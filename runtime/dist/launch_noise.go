@@ -151,8 +151,8 @@ func (n *noiseFilter) hasTold() bool {
 	return n.told
 }
 
-// hasBlamed reports whether the launcher has spoken of the end of a rank, which it does unless it is
-// told to stop itself.
+// hasBlamed reports whether the launcher has named a rank that ended badly. It does so unless it was told
+// to stop.
 func (n *noiseFilter) hasBlamed() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -206,10 +206,10 @@ func (x *sum) same(y *sum) bool {
 	return x.address == y.address && x.offset == y.offset && x.arg == y.arg && x.size == y.size && x.row.Equal(y.row) && x.col.Equal(y.col)
 }
 
-// recent is the value of x in a general register: see recentOf.
+// recent is recentOf for a general register.
 func (l *lowering) recent(x sum, f func() step) virt { return l.recentOf(generalClass, x, f) }
 
-// recentOf is the value of x, made by f unless it has been since the last label: all ways to here
+// recentOf returns the value of x. f makes it, unless it has been made since the last label: all ways to here
 // make it, and no counter has changed.
 func (l *lowering) recentOf(c class, x sum, f func() step) virt {
 	for k := range l.sums {

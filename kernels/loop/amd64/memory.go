@@ -158,8 +158,9 @@ func (l *lowering) indexVector(name int, o loop.Origin) virt {
 	return 0
 }
 
-// multiple is s if it is the product of the lanes' index and a number that is the same in all lanes, else 0.
-// That of the first lane is a product of general registers, which takes less time than one of vectors.
+// multiple writes s if it is the product of the lanes' index and a number that is the same in all lanes. It
+// multiplies for the first lane in general registers, which takes less time than a product of vectors. It
+// returns 0 for other statements.
 func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 	if s.Code != loop.Mul || l.lanes < 0 || l.square || !l.frame.nest {
 		return 0

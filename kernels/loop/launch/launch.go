@@ -23,10 +23,12 @@ var ErrStopped = errors.New("the run was stopped")
 
 // Loop is a nest that can be run. It is safe for concurrent use.
 type Loop struct {
-	nest   *loop.Nest
-	whole  *loop.Nest // nest with whole sweeps (loop.AtPlaces): if all of their accesses are inside, so are those of nest
-	flat   bool       // see amd64.Flat
-	inner  bool       // it stores in an inner loop
+	nest *loop.Nest
+	// whole is nest with whole sweeps (loop.AtPlaces). If all accesses of whole are inside, so are those of
+	// nest.
+	whole  *loop.Nest
+	flat   bool // see amd64.Flat
+	inner  bool // it stores in an inner loop
 	facts  branches
 	proved atomic.Pointer[[]int64] // what the last proof that accesses are inside depends on
 	byRow  []rowResult
@@ -37,7 +39,7 @@ type Loop struct {
 	decides []int
 	mu      sync.Mutex
 	made    map[version]*variant
-	// of these, how many are for certain values, and how many of them have code
+	// met is how many versions in made are for values of scalars, fixed how many of these have code.
 	met, fixed int
 	// beside is the nest for the interpreter, which checks machine code.
 	beside func() (*interp.Code, error)
@@ -54,7 +56,8 @@ func New(n *loop.Nest) *Loop {
 	return l
 }
 
-// prepared returns the nest that is run for n, with fewer conditions and less memory, and the same with whole sweeps.
+// prepared returns the nest that is run for n, with fewer conditions and less memory. whole is the same
+// nest with whole sweeps.
 func prepared(n *loop.Nest) (run, whole *loop.Nest) {
 	n = loop.InPlace(n)
 	few := loop.AtPlaces(n)
@@ -107,7 +110,7 @@ const most = 62
 type variant struct {
 	code   executable
 	err    error
-	points int       // that have been bound before there is code for certain values
+	points int       // bound so far, until there is code for values of scalars
 	idle   sync.Pool // of *Worker
 }
 
@@ -133,7 +136,7 @@ type Run struct {
 	// Varies is the first operand of those whose scalars Worker.Scalar may change after Bind, so that a
 	// proof of Bind knows nothing of them. 0: none changes.
 	Varies int
-	// Stays marks operands, a bit each: code may be made for the values that their scalars have for Bind.
+	// Stays marks scalar operands, a bit each, that keep their values: Bind may make code for these values.
 	Stays uint64
 
 	loop    *Loop

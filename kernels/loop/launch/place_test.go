@@ -53,8 +53,8 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	w.Free()
 }
 
-// TestNarrowedSweepIsProved: a sweep that is made at one place alone reads an operand there. Its accesses are proved
-// for the whole sweep, since the place is known in the loop alone.
+// TestNarrowedSweepIsProved: a sweep that is made at one place alone reads an operand there. Its accesses
+// are proved for the whole sweep, since the place is known in the loop alone.
 func TestNarrowedSweepIsProved(t *testing.T) {
 	for shift, want := range map[string]error{"r": nil, "r-3": ErrOutside} {
 		n, err := loop.Parse(`nest(%0: f64[], %1: i64) (i: 0..%0.rows) {

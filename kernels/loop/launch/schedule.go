@@ -41,7 +41,8 @@ func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 	return lay
 }
 
-// extents is the size of a space of at most two indices that begins at 0, else 0; ok: it has two.
+// extents returns the size of a space of one or two indices that begins at 0, and 0 for other spaces. ok
+// reports two indices.
 func extents(n *loop.Nest, in []value.Value) (rows, cols int, ok bool) {
 	h := hull{nest: n, in: in} // a range that depends on another index is anything
 	size := [2]int{1, 1}

@@ -1,7 +1,7 @@
 package launch
 
-// This file chooses what the code of a loop is made for: where the operands lie, and the values of scalars that
-// functions look at, such as exponents.
+// This file chooses what the code of a loop is made for: the layout of the operands, and the values of
+// scalars that functions decide by, such as exponents.
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// version is what code is made for: operands of one layout, a number of levels of exact sums and, of some
-// scalar operands, the values.
+// version names what code is made for: a layout of the operands, a number of levels of exact sums and the
+// values of some scalar operands.
 type version struct {
 	layout
 	levels int
@@ -22,18 +22,18 @@ type version struct {
 const (
 	// mostDecides is the most operands for whose values code is made.
 	mostDecides = 4
-	// mostFixed is the most values, or combinations of them, that code of a loop is made for. The others share
-	// code for all values.
+	// mostFixed is the most values, or combinations of values, that a loop has code for. All others share code.
 	mostFixed = 4
-	// mostMet is of how many values the points are counted.
+	// mostMet is the most values whose points are counted.
 	mostMet = 64
 )
 
-// FixedFrom is how many points a value must be met on before code is made for it, which takes about as long as
-// it saves there. Tests set it.
+// FixedFrom is the number of points that a value must be met on before code is made for it. Making the code
+// takes about as long as it saves on so many points. Tests set it.
 var FixedFrom = 1 << 18
 
-// MadeFor reports whether the code of the run serves value v of operand k, and no better code may come for it.
+// MadeFor reports whether the code of the run serves value v of operand k. If it does not, Bind may find
+// better code.
 func (r *Run) MadeFor(k int, v value.Scalar) bool {
 	i := slices.Index(r.loop.decides, k)
 	switch {
@@ -47,17 +47,18 @@ func (r *Run) MadeFor(k int, v value.Scalar) bool {
 	return !r.loop.counts()
 }
 
-// counts reports that there may be code for more values.
+// counts reports whether code for more values may be made. l.mu is held.
 func (l *Loop) counts() bool { return l.met < mostMet && l.fixed < mostFixed }
 
-// deep is the code of a version with deep states.
+// deep returns the code of a version with deep states of exact sums (loop.DeepLevels).
 func (l *Loop) deep(made version) (executable, error) {
 	made.levels = loop.DeepLevels
 	v, err := l.variant(made)
 	return v.code, err
 }
 
-// version is the code that a loop runs on operands in, of which those of stays keep their values for a while.
+// version returns the version that runs on operands in. stays marks the operands that keep their values for
+// a while, see Run.Stays.
 func (l *Loop) version(lay layout, in []value.Value, stays uint64) version {
 	free := version{layout: lay, levels: l.levels}
 	made := free
@@ -92,7 +93,7 @@ func (l *Loop) version(lay layout, in []value.Value, stays uint64) version {
 	return made
 }
 
-// code makes the code of a version.
+// code compiles a version.
 func (l *Loop) code(made version) (executable, error) {
 	if l.small {
 		return interpretedCode(l.nest)
@@ -110,6 +111,7 @@ func (l *Loop) code(made version) (executable, error) {
 	return compiled(n, made.layout, made.levels)
 }
 
+// variant returns a version of the loop, whose code it makes if there is none.
 func (l *Loop) variant(made version) (*variant, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
