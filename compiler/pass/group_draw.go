@@ -18,7 +18,8 @@ import (
 
 // draws finds the constructors that chains compute: those with one reader that are not sent
 // elsewhere. One with several readers is computed by each if that is cheaper than storing and
-// reading it.
+// reading it, and if none of them reduces rows: those may run by blocks of rows, which want it
+// stored (RowBlocks).
 func (f *fusion) draws() {
 	g := f.g
 	f.drawn = map[ir.ID]bool{}
@@ -98,7 +99,7 @@ func (f *fusion) readsAligned(x, id ir.ID) bool {
 func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 	g := f.g
 	for p := range passes {
-		if _, is := f.loop[p]; is {
+		if _, is := f.loop[p]; is || g.Nodes[p].Op.Fold == op.FoldRows {
 			return false
 		}
 	}
