@@ -60,6 +60,12 @@ func reductions() []Rule {
 			Wrong: []Wrong{{Rewrite: "ew.max(y, sp.rowfold(a, x){of=\"max\"}) -> sp.rowfold(a, x){of=\"max\"}", Why: "y may be greater"}},
 		},
 		{
+			Name:     "count-dense",
+			Doc:      "What is not zero in a dense matrix is counted like truths: in the loop that makes the elements, and on all ranks.",
+			Rewrites: []string{"nnz(x) -> count(x)"},
+			Wrong:    []Wrong{{Rewrite: "nnz(x) -> sum(x)", Why: "an element may be 2"}},
+		},
+		{
 			Name: "reduce-once",
 			Doc:  "The least of the least is the least, and so on: what rounds nothing may be reduced in one go.",
 			Rewrites: []string{"min(rowmin(x)) -> min(x)", "min(colmin(x)) -> min(x)", "max(rowmax(x)) -> max(x)", "max(colmax(x)) -> max(x)",
