@@ -42,9 +42,9 @@ func (r room) each(ranks int) int64 {
 	return r.Memory.Bytes / int64(ranks)
 }
 
-// ShareMemory gives all ranks of comm the Memory and Together of the one with the least memory for itself. All call
-// it before ReadTogether and Compile: which plan fits depends on them, and all ranks must choose the same. It waits for all ranks
-// until ctx ends.
+// ShareMemory gives all ranks of comm the Memory and Together of the one with the least memory for itself.
+// All call it before ReadTogether and Compile: which plan fits depends on them, and all ranks must choose
+// the same. It waits for all ranks until ctx ends.
 func ShareMemory(ctx context.Context, comm transport.Comm, o *CompileOptions) error {
 	if comm.Size() == 1 {
 		return nil

@@ -1,7 +1,7 @@
 package kernels
 
-// This file gives a nest the operands that come after it has begun: what is the same in every iteration
-// and is computed when an iteration first needs it (nest/memo.go).
+// This file gives a nest operands after it has begun. They are the same in every iteration, and are computed
+// when an iteration first needs them (nest/memo.go).
 
 import (
 	"flow/ir/value"

@@ -109,9 +109,9 @@ func (n *programNests) of(p *op.Program, s nestShape) *programNest {
 // counted holds a counter of steps for each text of a program.
 var counted = &define.Made[string, *launch.Steps]{Most: 512}
 
-// stepsOf returns the counter of steps of all programs with the text of p in shape s. Several calls of a function
-// make programs of one text: they count their work together, and so get machine code sooner. The text leaves
-// out attributes, so programs that differ in them count together too. That changes no result.
+// stepsOf returns the counter of steps of all programs with the text of p in shape s. Several calls of a
+// function make programs of one text: they count their work together, and so get machine code sooner. The
+// text leaves out attributes, so programs that differ in them count together too. That changes no result.
 func stepsOf(p *op.Program, s nestShape) *launch.Steps {
 	text := fmt.Append(nil, s)
 	for _, o := range p.In {

@@ -208,8 +208,8 @@ func (x *rowRun) operands(k int) []value.Value {
 	return in
 }
 
-// results returns where loop k writes: memory of kept registers, results of the body, or a new column for each
-// register that is reduced and is no result.
+// results returns where loop k writes: memory of kept registers, results of the body, or a new column for
+// each register that is reduced and is no result.
 func (x *rowRun) results(k int) (out []*value.Dense) {
 	p := x.form.phases[k]
 	for i, o := range p.Results {

@@ -60,8 +60,9 @@ func (l *lowerer) places(s ast.Sub, mask val, t types.Type, n, k int, x val) ir.
 	return l.add(l.table.Must("places"), attrs, at, []source.Span{at}, mask.id, l.toEdge(size, at))
 }
 
-// selection returns x[rows, cols] where at least one is a vector or a range with a step. The other is cut first,
-// to copy no more than needed. Steps come before vectors: a step of -1 is a reverse, the others are one stride.
+// selection returns x[rows, cols] where at least one is a vector or a range with a step. The other is cut
+// first, to copy no more than needed. Steps come before vectors: a step of -1 is a reverse, the others are
+// one stride.
 func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 	rows, cols, steps := row.picked, col.picked, [...]int{row.step, col.step}
 	if !row.all || !col.all {

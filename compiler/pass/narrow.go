@@ -13,9 +13,10 @@ import (
 //
 // Rows declare the inputs of which they read only the lower triangle (Def.Lower) and the row that
 // computes only that (Def.Narrow). A chain of such updates narrows as a whole, because a syrk reads
-// only the lower triangle of its accumulator. An elementwise operator reads only that triangle of its operands
-// if no more is read of it, as of the sum in cholesky(t(%1) @ %1 + %2). Narrow would be wrong if any reader, also
-// on another rank, saw the whole matrix: the part above the diagonal is then not what the program says.
+// only the lower triangle of its accumulator. An elementwise operator reads only that triangle of its
+// operands if no more is read of it, as of the sum in cholesky(t(%1) @ %1 + %2). Narrow would be wrong if
+// any reader, also on another rank, saw the whole matrix: the part above the diagonal is then not what the
+// program says.
 func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	n, flags := g.Len(), newFlagSets()
 	full := make([]bool, n) // a reader uses more than the lower triangle
@@ -46,8 +47,8 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 func readsLower(d *op.Def, input int) bool { return slices.Contains(d.Lower, input) }
 
 // samePlaces reports whether each element of node id needs only the element of its input k at the same place.
-// Where no reader needs an element of id, that of input k may then be anything. It is false for a node that may
-// fail, because it would fail on such elements too.
+// Where no reader needs an element of id, that of input k may then be anything. It is false for a node that
+// may fail, because it would fail on such elements too.
 func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 	n, t, x := &g.Nodes[id], g.Type(id), g.Type(g.In(id)[k])
 	modes, product := n.Attrs.Ints("modes"), len(n.Attrs.Ints("held")) > 0

@@ -36,9 +36,9 @@ const (
 	productSteps = 4
 	// apartSteps is how many operations of lanes one outside of them takes.
 	apartSteps = 3
-	// storedSteps is the same for an operator that makes a sparse matrix. It finds the place of each entry, in
-	// new memory. Measured with entries of web-NotreDame: a transpose takes 8 ns an entry, the
-	// union of two matrices 6, a triangle 3 and a product 9 to 14 ns a multiplication.
+	// storedSteps is the same for an operator that makes a sparse matrix. It finds the place of each entry,
+	// in new memory. Measured with entries of web-NotreDame: a transpose takes 8 ns an entry, the union of
+	// two matrices 6, a triangle 3 and a product 9 to 14 ns a multiplication.
 	storedSteps = 20
 )
 

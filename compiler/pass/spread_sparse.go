@@ -72,8 +72,8 @@ func (s *spreader) relocates(g *ir.Graph, id ir.ID) bool {
 }
 
 // sparse makes the new node of an old one whose result is a sparse matrix that ranks share by rows,
-// because one of its operands is, or because each rank can make its own rows (generates). It returns false for
-// other nodes.
+// because one of its operands is, or because each rank can make its own rows (generates). It returns false
+// for other nodes.
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if x.generates(id) {
@@ -232,8 +232,8 @@ func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 
 // wanted reports which sparse matrices ranks share, by old node. A matrix is shared if a loop reads it by
 // rows, if it is made of a dense one that ranks share, or if a node that reads it has enough work (paysRows).
-// Operands and results of nodes on shared rows are shared too. x is the graph spread as if every sparse matrix
-// could be shared.
+// Operands and results of nodes on shared rows are shared too. x is the graph spread as if every sparse
+// matrix could be shared.
 func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	g := x.old
 	out := make([]bool, g.Len())

@@ -180,9 +180,9 @@ func extremeState(word types.Elem, op Code) *State {
 	return &State{Types: []types.Elem{word}, Empty: []Word{extreme(word, sign)}, Lost: -1, op: op, add: step, merge: step}
 }
 
-// Direct returns a state d of the same least or greatest float, whose word is the float itself, and the function
-// from its word to that of s. Targets use it because vectors have more lanes of f32 than of f64, and because Max
-// needs no change of sign. Both are nil for other reductions.
+// Direct returns a state d of the same least or greatest float, whose word is the float itself, and the
+// function from its word to that of s. Targets use it because vectors have more lanes of f32 than of f64,
+// and because Max needs no change of sign. Both are nil for other reductions.
 func (s *State) Direct() (d *State, word *Function) {
 	op := Min
 	switch {

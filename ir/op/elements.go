@@ -119,7 +119,8 @@ func (o *Operand) Words(row, col int) DrawWords {
 	return o.Gen.Draw.Words(o.Attrs, row, col)
 }
 
-// Origin returns where the index space of a chain with these attributes lies in that of its constructors.
+// Origin returns the row and column of a chain's first element in its constructors. The attributes are
+// those of the chain.
 func Origin(a *Attrs) (row, col int) {
 	if at := a.Ints("origin"); len(at) == 2 {
 		return int(at[0]), int(at[1])

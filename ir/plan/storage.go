@@ -9,7 +9,7 @@ import (
 // of memory follows it.
 
 // MayView reports whether the result of node id should be a view of its first input instead of a copy.
-// A view keeps all memory that it lies in alive, so it must be a large part of it.
+// A view keeps the whole memory of its input alive. A small part is therefore copied.
 func MayView(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Look == nil || !t.Sized() || g.Asks(id) || n.Op.RowSpan != nil && n.Attrs.Int(Shared) > 0 { // other rows are sent

@@ -217,7 +217,7 @@ func (b draft) cos(x loop.Val) loop.Val {
 	return b.Op(loop.Select, b.Op(loop.Or, first, is(2)), b.Op(loop.Neg, v), v)
 }
 
-// numbers returns the Draw of random numbers, each of which takes so many numbers of the generator.
+// numbers returns the Draw of random numbers. Each takes the same count of numbers of the generator.
 func numbers(takes int, number func(b draft, bits func(k int) loop.Val) loop.Val) *op.Draw {
 	return &op.Draw{
 		Words: func(a *op.Attrs, r, c int) op.DrawWords { return counted(a, r, c, takes) },

@@ -123,8 +123,9 @@ func version(k fileKey) fileKey {
 	return k
 }
 
-// sparseRows reads this rank's rows of a sparse matrix. It returns nil if all of it must be read. It fails if the
-// file is not, or no more, the one that the program was checked with: ranks would have rows of different ones.
+// sparseRows reads this rank's rows of a sparse matrix. It returns nil if all of it must be read. It fails
+// if the file is not, or no more, the one that the program was checked with: ranks would have rows of
+// different ones.
 func (f *fileCache) sparseRows(c *op.Call, path string, o format.Options, k fileKey) (*value.CSR, error) {
 	m := f.sparseRows1(c, path, o, k)
 	if now, _ := f.keyOf(path, o, k.kind); f.checked(k) != now {

@@ -272,8 +272,8 @@ func syrkInto[T dense.Factor](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, s
 	}
 }
 
-// integers returns the kernels of products of integers modulo 2^64, where the order of terms is free. A product
-// whose sums all fit in the 53 bits of a float is computed by the kernels f, exactly.
+// integers returns the kernels of products of integers modulo 2^64, where the order of terms is free. A
+// product whose sums all fit in the 53 bits of a float is computed by the kernels f, exactly.
 func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
 	grid := func(x []int64, ld, rows, cols int) dense.Grid[int64] {
 		return dense.Grid[int64]{Rows: rows, Cols: cols, LD: ld, X: x}

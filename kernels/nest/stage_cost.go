@@ -127,8 +127,8 @@ func (s *Stages) reads(i, at int) float64 {
 	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
 }
 
-// branching reports whether number k is made by a function with branches. Such a function inside a loop would run
-// for every vector, because code moves only functions without branches before the loop.
+// branching reports whether number k is made by a function with branches. Such a function inside a loop
+// would run for every vector, because code moves only functions without branches before the loop.
 func branching(b *op.Body, k int) (is bool) {
 	a := &b.Acts[k]
 	if !isNumber(a.Type) || a.Def.Body == nil {

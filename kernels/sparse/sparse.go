@@ -164,8 +164,8 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	return t, nil
 }
 
-// beginCompress makes the sparse form of d in two passes. The first counts the elements that are not zero, and the
-// second copies them. If the call asks for rows Call.Lo to Hi-1, the others stay empty.
+// beginCompress makes the sparse form of d in two passes. The first counts the elements that are not zero,
+// and the second copies them. If the call asks for rows Call.Lo to Hi-1, the others stay empty.
 func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
 	switch d.Elem {
 	case types.F64:

@@ -85,8 +85,8 @@ func (l *lowering) sideBySide(b *loop.Block) bool {
 	return true
 }
 
-// ofAllLanes reports whether a place is the same for all lanes: it depends on no index but the row's, and on no
-// value.
+// ofAllLanes reports whether a place is the same for all lanes: it depends on no index but the row's, and on
+// no value.
 func (l *lowering) ofAllLanes(at []loop.Lin) bool {
 	for _, f := range at {
 		for _, t := range f.Terms {

@@ -296,8 +296,8 @@ func (w *Worker) loop(s *stmt, round func()) bool {
 		for k := range l.at {
 			l.at[k] = k
 		}
-		// An earlier execution that was left inside of the body has not emptied these. A view of one lane would
-		// be too short when lanes leave before they are set again.
+		// An earlier execution that was left inside of the body has not emptied these. A view of one lane
+		// would be too short when lanes leave before they are set again.
 		for _, r := range in.own {
 			w.empty(&w.regs[r])
 		}

@@ -22,7 +22,8 @@ type version struct {
 const (
 	// mostDecides is the most operands for whose values code is made.
 	mostDecides = 4
-	// mostFixed is the most values, or combinations of values, that a loop has code for. All others share code.
+	// mostFixed is the most values, or combinations of values, that a loop has code for. All others share
+	// code.
 	mostFixed = 4
 	// mostMet is the most values whose points are counted.
 	mostMet = 64
