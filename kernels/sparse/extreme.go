@@ -272,9 +272,10 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	}
 	out := l.out[lo:hi]
 	for i := range out {
-		if out[i] = l.empty.I; !l.marking {
-			out[i] = l.start(lo+i, out[i])
-		}
+		out[i] = l.empty.I
+	}
+	if !l.marking {
+		l.start(out, lo)
 	}
 	ptr, col := l.a.Ptr[lo:hi+1], l.a.Col
 	switch {
@@ -289,24 +290,27 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	if !l.marking {
 		return
 	}
-	for i, v := range out {
-		if v == l.bound {
-			by[worker].marked = true
-			return
-		}
-		out[i] = l.start(lo+i, v)
+	if by[worker].marked = slices.Contains(out, l.bound); !by[worker].marked {
+		l.start(out, lo)
 	}
 }
 
-// start returns the extreme of v, the base of row i, and zero if the row has an element that is not stored.
-func (l *extremeLoop) start(i int, v int64) int64 {
-	if l.zeros && l.a.Ptr[i+1]-l.a.Ptr[i] < int64(l.a.Cols) {
-		v = pickI64(l.least, v, 0)
+// start folds the base of rows lo.. into out, and a zero into that of a row with an element that is not stored.
+func (l *extremeLoop) start(out []int64, lo int) {
+	least, zeros, cols := l.least, l.zeros, int64(l.a.Cols) // read once: the loop is as long as the vector
+	ptr, from := l.a.Ptr[lo:lo+len(out)+1], l.from
+	if from != nil {
+		from = from[lo : lo+len(out)]
 	}
-	if l.from != nil {
-		v = pickI64(l.least, v, l.from[i])
+	for i, v := range out {
+		if zeros && ptr[i+1]-ptr[i] < cols {
+			v = pickI64(least, v, 0)
+		}
+		if from != nil {
+			v = pickI64(least, v, from[i])
+		}
+		out[i] = v
 	}
-	return v
 }
 
 // pickI64 is the lesser or the greater of two numbers.

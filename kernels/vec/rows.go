@@ -16,20 +16,33 @@ import (
 // entries are read.
 func MaxRows(out, ptr []int64, col, x []int32, bound int64) {
 	for i := extremeRows(machine.MaxRows, out, ptr, col, x, bound); i < len(out); i++ {
-		for k := ptr[i]; k < ptr[i+1] && out[i] < bound; k++ {
-			out[i] = max(out[i], int64(x[col[k]]))
+		v, row := out[i], col[ptr[i]:ptr[i+1]]
+		for ; len(row) >= abreast && v < bound; row = row[abreast:] {
+			v = max(v, int64(max(x[row[0]], x[row[1]], x[row[2]], x[row[3]])))
 		}
+		for k := 0; k < len(row) && v < bound; k++ {
+			v = max(v, int64(x[row[k]]))
+		}
+		out[i] = v
 	}
 }
 
 // MinRows lowers out[i] to the least element that row i names. No named element is less than bound.
 func MinRows(out, ptr []int64, col, x []int32, bound int64) {
 	for i := extremeRows(machine.MinRows, out, ptr, col, x, bound); i < len(out); i++ {
-		for k := ptr[i]; k < ptr[i+1] && out[i] > bound; k++ {
-			out[i] = min(out[i], int64(x[col[k]]))
+		v, row := out[i], col[ptr[i]:ptr[i+1]]
+		for ; len(row) >= abreast && v > bound; row = row[abreast:] {
+			v = min(v, int64(min(x[row[0]], x[row[1]], x[row[2]], x[row[3]])))
 		}
+		for k := 0; k < len(row) && v > bound; k++ {
+			v = min(v, int64(x[row[k]]))
+		}
+		out[i] = v
 	}
 }
+
+// abreast is how many elements a row looks at between two comparisons with the bound.
+const abreast = 4
 
 // extremeRows runs kernel k on the first n rows, and returns n.
 func extremeRows(k *machine.Kernel, out, ptr []int64, col, x []int32, bound int64) (n int) {
@@ -73,7 +86,11 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
 	n, least, greatest := narrowMarked(dst, src, marks)
 	for i := n; i < len(src); i++ {
-		if v := src[i]; marks[i/64]>>(i%64)&1 != 0 {
+		if w := marks[i/64]; w == math.MaxUint64 && i%64 == 0 && len(src)-i >= 64 { // most words are
+			lo, hi := Narrow(dst[i:i+64], src[i:i+64])
+			least, greatest = min(least, lo), max(greatest, hi)
+			i += 63
+		} else if v := src[i]; w>>(i%64)&1 != 0 {
 			dst[i] = int32(v)
 			least, greatest = min(least, v), max(greatest, v)
 		}
