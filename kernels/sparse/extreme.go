@@ -102,7 +102,8 @@ type extremeWorker struct {
 	_               [104]byte
 }
 
-// extremeEntries is from how many entries a column on the pass over the vector is worth it, about.
+// extremeEntries is from how many entries a column on the pass over the vector is worth it, about. Of a part,
+// the columns are those that its rows name: ranks would otherwise give the pass up as their number grows.
 const extremeEntries = 2
 
 // beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank
@@ -112,16 +113,19 @@ func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, wor
 	if f.base != nil {
 		l.from = f.base.I64[:a.Rows]
 	}
-	if l.folding = a.NNZ() < extremeEntries*a.Cols; l.folding {
-		return l
-	}
-	sets := &closedPatterns
+	sets, columns := &closedPatterns, a.Cols
 	if part {
 		sets = &namedColumns
 	}
 	known, ok := sets.Load(weak.Make(a))
 	if ok {
 		l.named = known.(bitset)
+	}
+	if part && ok {
+		columns = l.named.count()
+	}
+	if l.folding = a.NNZ() < extremeEntries*columns; l.folding {
+		return l
 	}
 	l.marking = !ok && !part && a.Rows == a.Cols
 	l.by = make([]extremeWorker, workers)

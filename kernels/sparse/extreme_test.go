@@ -141,6 +141,16 @@ func TestFoldsOfRowsOfARank(t *testing.T) {
 		rank := r.IntN(ranks)
 		lo, hi := op.Window(rank, ranks, n)
 		g := unevenGraph(r, n, trial%2 == 0)
+		if trial%4 == 3 { // few columns: the pass over the vector pays with fewer entries than it has elements
+			narrow := value.NewCSR(types.Bool, n, n, 0)
+			for i := range n {
+				cols, _ := g.Row(i)
+				few, _ := slices.BinarySearch(cols, int32(n/6))
+				narrow.Col = append(narrow.Col, cols[:few]...)
+				narrow.Ptr[i+1] = int64(len(narrow.Col))
+			}
+			g = narrow
+		}
 		g = g.View(lo, hi-lo).Padded(lo, n)
 		lists := &op.Call{In: []value.Value{g}, Type: types.SparseOf(types.Bool, ranks, n), Lo: lo, Hi: hi}
 		if err := touched(lists); err != nil {
@@ -162,7 +172,7 @@ func TestFoldsOfRowsOfARank(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if l, ok := body.(*extremeLoop); ok && ranks > 1 && g.NNZ() >= extremeEntries*n && (l.named == nil || (l.narrow == nil) != (round == 3)) {
+				if l, ok := body.(*extremeLoop); ok && ranks > 1 && g.NNZ() >= extremeEntries*named.count() && (l.named == nil || (l.narrow == nil) != (round == 3)) {
 					t.Errorf("trial %d, round %d: columns %v, in 32 bits %v", trial, round, l.named != nil, l.narrow != nil)
 				}
 				if err := op.RunAll(body, n); err != nil {

@@ -5,6 +5,7 @@ package sparse
 // branch.
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"flow/ir/types"
@@ -20,6 +21,14 @@ func newBitset(cols int) bitset {
 		return nil
 	}
 	return make(bitset, cols/64+1)
+}
+
+// count is the number of elements of the set.
+func (s bitset) count() (n int) {
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }
 
 // countMet is how many elements ascending lists of columns have in common. The set is clear before

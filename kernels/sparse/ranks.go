@@ -156,11 +156,7 @@ func touched(c *op.Call) error {
 		}
 		rows, unit = m.Rows, c.Attrs.Val("units")
 	}
-	most := 0
-	for _, w := range named {
-		most += bits.OnesCount64(w)
-	}
-	out := value.NewCSR(types.Bool, ranks, cols, most)
+	out := value.NewCSR(types.Bool, ranks, cols, named.count())
 	n := 0
 	for r := range ranks {
 		from, to := op.WindowOf(r, ranks, cols, c.Attrs.Val("of"))
