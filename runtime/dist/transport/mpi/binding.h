@@ -3,7 +3,10 @@
  * here is static, so that each Go file that includes it has its own. */
 #ifndef FLOW_MPI_BINDING_H
 #define FLOW_MPI_BINDING_H
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -39,6 +42,13 @@ typedef struct {
 
 static inline MPI_Comm flow_world(void) { return MPI_COMM_WORLD; }
 static inline MPI_Request flow_request_null(void) { return MPI_REQUEST_NULL; }
+
+/* Sets whether Open MPI gives the processor away whenever a call finds nothing to do, and returns what it did
+ * before. It has no documented call for that, so this does nothing where the function is missing. */
+static inline bool flow_yields(bool on) {
+	bool (*set)(bool) = (bool (*)(bool))dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
+	return set != NULL && set(on);
+}
 
 static inline int flow_return_errors(MPI_Comm c) {
 	return MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);

@@ -106,7 +106,9 @@ func Init() (transport.Comm, error) {
 	if c.pieces, err = c.world.Dup(); err != nil {
 		return nil, err
 	}
-	c.collective, err = c.world.Dup()
+	if c.collective, err = c.world.Dup(); err == nil {
+		env.polling()
+	}
 	return c, err
 }
 

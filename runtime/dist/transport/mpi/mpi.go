@@ -2,6 +2,7 @@
 
 package mpi
 
+// #cgo LDFLAGS: -ldl
 // #include "binding.h"
 import "C"
 
@@ -68,7 +69,8 @@ type Environment struct {
 	mu   sync.Mutex
 	null C.MPI_Request
 
-	tests *C.flow_tests // in C memory; see reserve
+	tests  *C.flow_tests // in C memory; see reserve
+	yields bool          // what polling has changed
 }
 
 // InitThread initialises MPI with MPI_THREAD_SERIALIZED. MPI allows that once in
@@ -90,6 +92,18 @@ func InitThread() (*Environment, error) {
 	e.reserve(64)
 	return e, check("MPI_Comm_set_errhandler", C.flow_return_errors(C.flow_world()))
 }
+
+// polling tells MPI that this process only polls from now on. Where ranks share a processor, Open MPI gives it
+// away in each call that finds nothing. That helps a rank that waits inside of MPI, but here a busy worker
+// polls between parts of its work: the ranks with short parts then lost their turns to the others, which had
+// up to twice their processor time. A rank without work sleeps between its polls.
+func (e *Environment) polling() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.yields = yields(false)
+}
+
+func yields(on bool) (before bool) { return bool(C.flow_yields(C.bool(on))) }
 
 // reserve makes room for testing n requests at once. e.mu is held (or nobody else
 // knows e yet).
@@ -127,5 +141,6 @@ func (e *Environment) Finalize() error {
 		C.free(p)
 	}
 	e.tests = nil
+	yields(e.yields)
 	return check("MPI_Finalize", C.MPI_Finalize())
 }

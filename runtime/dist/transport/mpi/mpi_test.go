@@ -37,6 +37,7 @@ func roles() map[string]func(*Comm) error {
 		"abort":   abortRole,
 		"die":     dieRole,
 		"alloc":   allocRole,
+		"yield":   yieldRole,
 	}
 }
 
@@ -59,6 +60,18 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
+}
+
+// yieldRole fails if a poll without a result gives the processor away, as Open MPI does where ranks share one.
+func yieldRole(c *Comm) error {
+	if yields(false) {
+		return errors.New("MPI yields")
+	}
+	if strings.Contains(Version(), "Open MPI") && !c.env.yields {
+		return errors.New("MPI did not yield before, or was not asked")
+	}
+	fmt.Println("ok yield")
+	return nil
 }
 
 // hangs is how long a job takes that will not end: a hundred times what these take on a machine at
@@ -93,6 +106,14 @@ func launch(t *testing.T, role string, n int) (string, error) {
 		t.Fatalf("%s on %d ranks did not finish:\n%s", role, n, out.String())
 	}
 	return out.String(), err
+}
+
+// Open MPI yields in every call of ranks that share a processor, until Init tells it not to.
+func TestPollsDoNotYield(t *testing.T) {
+	t.Setenv("OMPI_MCA_mpi_yield_when_idle", "1")
+	if out, err := launch(t, "yield", 2); err != nil || !strings.Contains(out, "ok yield") {
+		t.Errorf("%v:\n%s", err, out)
+	}
 }
 
 func TestConformance(t *testing.T) {
