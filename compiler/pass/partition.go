@@ -42,10 +42,19 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 	if err := caught(func() error { p.cuts = chooseCuts(g, table, sizes, limit); return nil }); err != nil {
 		return nil, err
 	}
-	for i := range g.Nodes {
-		if err := p.cut(ctx, ir.ID(i)); err != nil {
-			return nil, err
+	err := caught(func() error {
+		for i := range g.Nodes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := p.node(ir.ID(i)); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &Partitioned{Graph: p.g, Block: p.block}, nil
 }
@@ -131,7 +140,8 @@ type partitioner struct {
 	// several holds the blocks of old pipes with several results, which part nodes select.
 	several map[ir.ID]*parts
 	block   []Block
-	from    ir.ID // the old node being cut
+	in      []ir.ID // scratch of uncut
+	from    ir.ID   // the old node being cut
 	limit   int
 }
 
@@ -159,14 +169,6 @@ func caught(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// cut is node, with an error if it makes too many or the compilation was cancelled.
-func (p *partitioner) cut(ctx context.Context, id ir.ID) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return caught(func() error { return p.node(id) })
 }
 
 // grid returns room for the blocks of a matrix, or stops if there are too many tasks: a list of
@@ -224,11 +226,11 @@ func (p *partitioner) node(id ir.ID) error {
 
 // uncut copies node id, on whole inputs.
 func (p *partitioner) uncut(id ir.ID) {
-	in := make([]ir.ID, 0, 8)
+	p.in = p.in[:0]
 	for _, x := range p.old.In(id) {
-		in = append(in, p.whole(x))
+		p.in = append(p.in, p.whole(x))
 	}
-	p.one[id] = p.g.CopyNode(p.old, id, in...)
+	p.one[id] = p.g.CopyNode(p.old, id, p.in...)
 	p.block = append(p.block, Block{})
 }
 

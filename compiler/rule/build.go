@@ -58,14 +58,14 @@ func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
 	m := p.m
 	switch pat.shape {
 	case variable:
-		return ref(m.vars[pat.name]), true
+		return ref(m.vars.of(pat.name)), true
 	case rest:
 		return ref(current), current != ir.None
 	case literal:
 		return p.constant(pat)
 	}
 	if f, ok := constantWords[pat.name]; ok {
-		v, ok := constantOf(m.s.g, m.vars[pat.args[0].name])
+		v, ok := constantOf(m.s.g, m.vars.of(pat.args[0].name))
 		if ok {
 			v, ok = f(v)
 		}
@@ -76,7 +76,7 @@ func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
 	}
 	d := pat.def
 	if pat.class {
-		d = m.class[pat.name]
+		d = m.class.of(pat.name)
 	}
 	var in []ref
 	if len(pat.args) == 1 && listing(pat.args[0]) && current == ir.None {
@@ -137,7 +137,7 @@ func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 
 func (p *plan) attributes(pat *pattern, current ir.ID) (*op.Attrs, bool) {
 	if pat.all != "" {
-		return p.m.alls[pat.all], true
+		return p.m.alls.of(pat.all), true
 	}
 	var list []op.Attr
 	for _, a := range pat.attrs {
@@ -154,7 +154,7 @@ func (p *plan) attributes(pat *pattern, current ir.ID) (*op.Attrs, bool) {
 				return nil, false
 			}
 		case len(a.args) > 0:
-			v = p.m.vals[a.args[0]]
+			v = p.m.vals.of(a.args[0])
 		}
 		// a flag that is off is absent
 		if v.Kind != op.NoVal && (v.Kind != op.BoolVal || v.I != 0) {

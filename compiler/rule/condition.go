@@ -48,28 +48,28 @@ func (m *match) operand(name string, current ir.ID) operand {
 	case name == "root":
 		return operand{id: ir.None, typ: m.s.typ, m: m}
 	}
-	if id, ok := m.vars[name]; ok {
+	if id, ok := m.vars.get(name); ok {
 		return operand{id: id, typ: m.s.g.Type(id), m: m}
 	}
-	return operand{val: m.vals[name], id: ir.None, m: m}
+	return operand{val: m.vals.of(name), id: ir.None, m: m}
 }
 
 // condition is a compiled condition.
 type condition struct {
-	word string
+	test func(x []operand) bool // see conditionWords
 	args []string
 }
 
-func (c condition) holds(m *match) bool {
-	args := make([]operand, len(c.args))
-	for i, name := range c.args {
+func (c *condition) holds(m *match) bool {
+	m.args = m.args[:0]
+	for _, name := range c.args {
 		if isClass(name) {
-			args[i] = operand{m: m, id: ir.None, val: op.Str(name)}
+			m.args = append(m.args, operand{m: m, id: ir.None, val: op.Str(name)})
 			continue
 		}
-		args[i] = m.operand(name, ir.None)
+		m.args = append(m.args, m.operand(name, ir.None))
 	}
-	return conditionWords[c.word](args)
+	return c.test(m.args)
 }
 
 func isClass(name string) bool { _, ok := classes[name]; return ok }
@@ -80,8 +80,8 @@ var conditionWords = map[string]func(x []operand) bool{
 	// drops x would make a failing program succeed. total(Class): the matched rows cannot fail.
 	"total": func(x []operand) bool {
 		if x[0].val.S != "" {
-			for _, d := range x[0].m.class {
-				if !d.Laws.Has(op.Total) {
+			for _, c := range x[0].m.class {
+				if !c.to.Laws.Has(op.Total) {
 					return false
 				}
 			}
@@ -283,5 +283,5 @@ func compileCondition(text string) (condition, error) {
 	if err == nil && conditionWords[word] == nil {
 		err = fmt.Errorf("no condition %q; there are %s", word, strings.Join(sortedWords(), ", "))
 	}
-	return condition{word, args}, err
+	return condition{conditionWords[word], args}, err
 }

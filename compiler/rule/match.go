@@ -58,28 +58,62 @@ type match struct {
 	s   *site
 	f   *form
 
-	vars  map[string]ir.ID
-	vals  map[string]op.Val
-	alls  map[string]*op.Attrs
-	class map[string]*op.Def
+	vars  bound[ir.ID]
+	vals  bound[op.Val]
+	alls  bound[*op.Attrs]
+	class bound[*op.Def]
 	rest  []ir.ID
 	inner []ir.ID // the nodes that the pattern names, without the root
+	args  []operand
 }
 
-// try matches form f at the site. It returns nil if f does not match.
+// bound is what the letters of a pattern are bound to. They are few, so a list is faster than a map.
+type bound[T any] []binding[T]
+
+type binding[T any] struct {
+	name string
+	to   T
+}
+
+func (b bound[T]) get(name string) (to T, ok bool) {
+	for i := range b {
+		if b[i].name == name {
+			return b[i].to, true
+		}
+	}
+	return to, false
+}
+
+// of is get for a letter that may be missing, which has the zero value.
+func (b bound[T]) of(name string) T {
+	to, _ := b.get(name)
+	return to
+}
+
+func (b *bound[T]) bind(name string, to T) { *b = append(*b, binding[T]{name, to}) }
+
+// try matches form f at the site. It returns nil if f does not match. Most forms do not, so their match is
+// kept for the next one.
 func (set *Set) try(f *form, s *site) *match {
-	if !quick(f.from, s) { // most nodes fail here, without an allocation
+	if !quick(f.from, s) {
 		return nil
 	}
-	m := &match{set: set, s: s, f: f, vars: map[string]ir.ID{}}
+	m := set.spare
+	if m == nil {
+		m = &match{set: set}
+	}
+	set.spare = m
+	m.s, m.f = s, f
+	m.vars, m.vals, m.alls, m.class, m.rest, m.inner = m.vars[:0], m.vals[:0], m.alls[:0], m.class[:0], m.rest[:0], m.inner[:0]
 	if !m.node(f.from, s.def, s.attrs, s.in) || !m.known() {
 		return nil
 	}
-	for _, c := range f.where {
-		if !c.holds(m) {
+	for i := range f.where {
+		if !f.where[i].holds(m) {
 			return nil
 		}
 	}
+	set.spare = nil // the plan keeps it
 	return m
 }
 
@@ -110,8 +144,8 @@ func (m *match) known() bool {
 		return !t.IsMatrix() || t.Known() && (t.IsDense() || m.f.rule.Sparse)
 	}
 	ok := fits(m.s.typ)
-	for _, id := range m.vars {
-		ok = ok && fits(m.s.g.Type(id))
+	for _, x := range m.vars {
+		ok = ok && fits(m.s.g.Type(x.to))
 	}
 	for _, id := range m.rest {
 		ok = ok && fits(m.s.g.Type(id))
@@ -122,13 +156,13 @@ func (m *match) known() bool {
 // node matches a node pattern against an operator on inputs.
 func (m *match) node(p *pattern, d *op.Def, attrs *op.Attrs, in []ir.ID) bool {
 	if p.class {
-		if c, ok := m.class[p.name]; ok && c != d || !ok && !classes[p.name](d) {
+		c, ok := m.class.get(p.name)
+		if ok && c != d || !ok && !classes[p.name](d) {
 			return false
 		}
-		if m.class == nil {
-			m.class = map[string]*op.Def{}
+		if !ok {
+			m.class.bind(p.name, d)
 		}
-		m.class[p.name] = d
 	} else if p.def != d {
 		return false
 	}
@@ -159,10 +193,10 @@ func (m *match) edge(p *pattern, id ir.ID) bool {
 	g := m.s.g
 	switch p.shape {
 	case variable:
-		if old, ok := m.vars[p.name]; ok {
+		if old, ok := m.vars.get(p.name); ok {
 			return old == id
 		}
-		m.vars[p.name] = id
+		m.vars.bind(p.name, id)
 		return true
 	case literal:
 		v, ok := constantOf(g, id)
@@ -198,13 +232,10 @@ func (m *match) one(p *pattern, id ir.ID) bool {
 // default.
 func (m *match) attributes(p *pattern, d *op.Def, attrs *op.Attrs) bool {
 	if p.all != "" {
-		if old, ok := m.alls[p.all]; ok {
+		if old, ok := m.alls.get(p.all); ok {
 			return old.Equal(attrs)
 		}
-		if m.alls == nil {
-			m.alls = map[string]*op.Attrs{}
-		}
-		m.alls[p.all] = attrs
+		m.alls.bind(p.all, attrs)
 		return true
 	}
 	for _, a := range attrs.List() {
@@ -223,13 +254,11 @@ func (m *match) attributes(p *pattern, d *op.Def, attrs *op.Attrs) bool {
 			}
 			continue
 		}
-		if old, ok := m.vals[a.args[0]]; ok && !old.Equal(v) {
+		if old, ok := m.vals.get(a.args[0]); ok && !old.Equal(v) {
 			return false
+		} else if !ok {
+			m.vals.bind(a.args[0], v)
 		}
-		if m.vals == nil {
-			m.vals = map[string]op.Val{}
-		}
-		m.vals[a.args[0]] = v
 	}
 	return true
 }

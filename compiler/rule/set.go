@@ -20,6 +20,7 @@ type Set struct {
 	Fired map[string]int
 	// Deepest is the longest chain of replacements of replacements so far.
 	Deepest int
+	spare   *match // of the last form that did not match
 }
 
 // compiled is the rules of one class for a table. It is read-only once it is made.
@@ -244,6 +245,7 @@ func (set *Set) first(forms []*form, s *site) *plan {
 			if p := m.plan(); p != nil {
 				return p
 			}
+			set.spare = m
 		}
 	}
 	return nil

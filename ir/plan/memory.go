@@ -68,19 +68,25 @@ func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, wo
 	return out, makespan
 }
 
-// FitsIn reports whether all values of a plan together take at most that many bytes on one rank. It is
-// far cheaper than LeastMemory, and false for many plans that fit.
+// FitsIn reports whether all values of a plan together take at most that many bytes on one rank. A result in
+// the memory of an operand that nothing else reads takes none. FitsIn is far cheaper than LeastMemory, and
+// false for many plans that fit.
 func FitsIn(p *Plan, limit int64) bool {
 	g := p.Graph
 	s := newSizes(p, true)
 	size, root := make([]float64, g.Len()), make([]ir.ID, g.Len())
 	s.graph(g, p.Rank, s.l.locate(g, p.Rank, nil), size, root)
+	uses := readersOf(g, root)
 	sum := 0.0
 	for i, b := range size {
-		sum += s.keptEntries(g, ir.ID(i))
+		id := ir.ID(i)
+		if _, over := taken(g, id, root, uses, size); over && root[id] == id && g.Nodes[i].Op.Control != op.Part {
+			b = 0
+		}
+		sum += s.keptEntries(g, id)
 		if sum += b; controls(&g.Nodes[i]) {
-			sum += s.inside(g, ir.ID(i), p.Rank(ir.ID(i)))
-		} else if t := g.Type(ir.ID(i)); t.Kind == types.Tuple {
+			sum += s.inside(g, id, p.Rank(id))
+		} else if t := g.Type(id); t.Kind == types.Tuple {
 			sum += resultBytes(t)
 		}
 	}

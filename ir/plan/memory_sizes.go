@@ -117,12 +117,7 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 			size[a] = 0
 		}
 	}
-	uses := make([]int, g.Len())
-	for i := range g.Nodes {
-		for _, x := range g.In(ir.ID(i)) {
-			uses[root[x]]++
-		}
-	}
+	uses := readersOf(g, root)
 	for _, y := range r.Yields {
 		uses[root[y]]++
 	}
@@ -184,8 +179,19 @@ func (s *sizes) keptEntries(g *ir.Graph, id ir.ID) float64 {
 	return entries * (8 + value) / float64(s.p.Ranks)
 }
 
+// readersOf counts the inputs that read the memory of each root.
+func readersOf(g *ir.Graph, root []ir.ID) []int32 {
+	uses := make([]int32, g.Len())
+	for i := range g.Nodes {
+		for _, x := range g.In(ir.ID(i)) {
+			uses[root[x]]++
+		}
+	}
+	return uses
+}
+
 // taken returns the input whose memory node id makes its result in.
-func taken(g *ir.Graph, id ir.ID, root []ir.ID, uses []int, size []float64) (ir.ID, bool) {
+func taken(g *ir.Graph, id ir.ID, root []ir.ID, uses []int32, size []float64) (ir.ID, bool) {
 	for j, x := range g.In(id) {
 		from := root[x]
 		if TakesOver(&g.Nodes[id], j) && uses[from] == 1 && size[from] == size[id] && g.Type(x).Equal(g.Type(id)) {

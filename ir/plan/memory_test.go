@@ -48,11 +48,22 @@ func TestLeastMemory(t *testing.T) {
 		if got := fmt.Sprint(m.Peak, " ", m.Largest); got != c.want && c.want != "" {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+		if plan.FitsIn(parse(t, c.text), m.Most()-1) {
+			t.Errorf("%s: fits in less than %d bytes", c.name, m.Most())
+		}
 	}
 }
 
-// FitsIn never says yes where LeastMemory is more.
+// FitsIn never says yes where LeastMemory is more, and counts a result in the memory of an operand once.
 func TestFitsIn(t *testing.T) {
+	const over = `plan ranks 1
+%0 = tile() {s=1} : f64[10,10]
+%1 = over(%0) {s=1} : f64[10,10]
+%2 = over(%1) {s=1} : f64[10,10]
+`
+	if p := parse(t, over); !plan.FitsIn(p, 800) || plan.FitsIn(p, 799) {
+		t.Error("two results in the memory of a tile do not take what it takes")
+	}
 	for _, text := range []string{diamond, crossing, "plan ranks 1\n%0 = tile() {s=1} : f64[10,10]\n%1 = tile(%0) {s=1} : f64[10,10]\n"} {
 		p := parse(t, text)
 		most := plan.LeastMemory(p).Most()
