@@ -66,6 +66,26 @@ func TestTiledCholeskyPlan(t *testing.T) {
 	t.Logf("load max/mean %.3f, %d messages, %d MB, parallelism %.0f", s.LoadRatio, s.Messages, s.Bytes>>20, s.Parallelism)
 }
 
+// A task of a tiled program takes the room of its node and hardly any other memory while it is compiled.
+func TestTasksAllocateLittle(t *testing.T) {
+	made := func(nt int) (mallocs, tasks float64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := compileTiles(t, nt, 4, 1, nil)
+		runtime.ReadMemStats(&after)
+		return float64(after.Mallocs - before.Mallocs), float64(r.Plan.Graph.Len())
+	}
+	few, least := made(16)
+	many, most := made(64)
+	if each := (many - few) / (most - least); each > mostMallocs {
+		t.Errorf("%.2f allocations a task", each)
+	}
+}
+
+// mostMallocs is the most allocations a task. Almost all are those of the tiles of a matrix that is cut: there are
+// 22 tasks a tile.
+const mostMallocs = 2.2
+
 // residentPeak is the most memory the process has had, in bytes; 0 where the system does not say.
 func residentPeak() int64 {
 	text, err := os.ReadFile("/proc/self/status")

@@ -259,7 +259,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		}
 		// a seed of the run
 		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == op.SeedArg {
-			seed, seedAt = &v, a.Value.Span()
+			run := v // v itself stays on the stack
+			seed, seedAt = &run, a.Value.Span()
 			continue
 		}
 		if v.kind == edge && l.typeOf(v).IsMatrix() {

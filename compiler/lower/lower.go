@@ -124,8 +124,9 @@ type lowerer struct {
 	session    *Entry      // the session entry being elaborated; nil: a program
 	ahead      []string    // functions that the entry declares
 
-	sig   op.Sig // scratch of apply
-	types []types.Type
+	typings typings
+	sig     op.Sig // scratch of apply
+	types   []types.Type
 }
 
 func newLowerer(ctx context.Context, in Input) *lowerer {
@@ -269,17 +270,69 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	if l.g.Len() >= l.limit() {
 		l.failf("E410", at, "the program unrolls to more than %d tasks", l.in.MaxTasks)
 	}
+	if t := l.typings.find(l.g, d, attrs, in); t != nil {
+		return l.g.Add(t.row, attrs, t.of, l.origin(at), in...)
+	}
 	l.types = l.types[:0]
 	for _, x := range in {
 		l.types = append(l.types, l.g.Type(x))
 	}
-	d = l.sparseRow(d)
-	l.sig = op.Sig{Def: d, In: l.types, Attrs: attrs}
-	t, err := d.Type(&l.sig)
+	row := l.sparseRow(d)
+	l.sig = op.Sig{Def: row, In: l.types, Attrs: attrs}
+	t, err := row.Type(&l.sig)
 	if err != nil {
-		l.fault(d, err, at, spans)
+		l.fault(row, err, at, spans)
 	}
-	return l.g.Add(d, attrs, t, l.origin(at), in...)
+	l.typings.note(l.g, d, attrs, in, row, t)
+	return l.g.Add(row, attrs, t, l.origin(at), in...)
+}
+
+// typings are the last calls of type rules. In all rounds of a `for` an expression has the same operators, mostly
+// on operands of the same types.
+type typings struct {
+	last [4]typing
+	next int
+}
+
+// typing is the row and the type of a call.
+type typing struct {
+	g     *ir.Graph // whose numbers of types are in `in`
+	def   *op.Def
+	attrs *op.Attrs
+	in    [3]uint32
+	n     int
+	row   *op.Def
+	of    types.Type
+}
+
+func (l *typings) find(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID) *typing {
+next:
+	for i := range l.last {
+		t := &l.last[i]
+		if t.def != d || t.g != g || t.attrs != attrs || t.n != len(in) {
+			continue
+		}
+		for k, x := range in {
+			if t.in[k] != g.TypeIndex(x) {
+				continue next
+			}
+		}
+		return t
+	}
+	return nil
+}
+
+// note keeps a call. The type of one without operands may depend on files.
+func (l *typings) note(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, row *op.Def, of types.Type) {
+	t := &l.last[l.next%len(l.last)]
+	if len(in) == 0 || len(in) > len(t.in) || !d.Laws.Has(op.Pure) {
+		return
+	}
+	l.next++
+	*t = typing{g: g, def: d, attrs: attrs, n: len(in), row: row, of: of}
+	for k, x := range in {
+		t.in[k] = g.TypeIndex(x)
+	}
 }
 
 // sparseRow returns the row for a call of d with arguments of l.types.

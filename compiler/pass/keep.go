@@ -32,12 +32,12 @@ const keepFrom = 64
 // outer loop.
 func Keep(g *ir.Graph) *ir.Graph {
 	k := keeping{}
-	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return isLoop(&n) || n.Op.Control == op.Select }) {
-		return g // without a copy of a million tasks
-	}
-	out := g.Clone()
-	for i := range out.Nodes {
-		if n := &out.Nodes[i]; isLoop(n) || n.Op.Control == op.Select {
+	out := g // a copy where there is a loop or branch
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; isLoop(n) || n.Op.Control == op.Select {
+			if out == g {
+				out = g.Clone()
+			}
 			k.enter(out, ir.ID(i), make([]int, out.Len()), 0)
 		}
 	}

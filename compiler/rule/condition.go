@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -72,7 +73,8 @@ func (c *condition) holds(m *match) bool {
 	return c.test(m.args)
 }
 
-func isClass(name string) bool { _, ok := classes[name]; return ok }
+// isClass reports the name of a class. Letters are small (see parseRewrite).
+func isClass(name string) bool { return unicode.IsUpper(rune(name[0])) }
 
 // conditionWords are the words of Where.
 var conditionWords = map[string]func(x []operand) bool{
