@@ -76,15 +76,15 @@ func TestTasksAllocateLittle(t *testing.T) {
 		return float64(after.Mallocs - before.Mallocs), float64(r.Plan.Graph.Len())
 	}
 	few, least := made(16)
-	many, most := made(64)
+	many, most := made(80)
 	if each := (many - few) / (most - least); each > mostMallocs {
 		t.Errorf("%.2f allocations a task", each)
 	}
 }
 
 // mostMallocs is the most allocations a task. Almost all are those of the tiles of a matrix that is cut: there are
-// 22 tasks a tile.
-const mostMallocs = 2.2
+// 27 tasks a tile. An argument on the heap would be another one.
+const mostMallocs = 1.4
 
 // residentPeak is the most memory the process has had, in bytes; 0 where the system does not say.
 func residentPeak() int64 {
