@@ -44,7 +44,11 @@ func (k keying) program() string {
 	fmt.Fprintf(&b, "X = materialize(rand(%[1]d, 3, seed = %[2]d))\ny = materialize(rand(%[1]d, 1, seed = %[3]d))\nc = materialize(i64(4 * rand(%[1]d, 1, seed = %[4]d)))\nM = materialize(rand(4, 3, seed = 9))\n",
 		n, k.rng.IntN(100), k.rng.IntN(100), k.rng.IntN(100))
 	fmt.Fprintf(&b, "a = %s\nH = onehot(a, 4%s)\n", k.code(), k.of("", "", ", sparse = true"))
-	switch k.rng.IntN(6) {
+	switch k.rng.IntN(8) {
+	case 6:
+		fmt.Fprintf(&b, "emit ctable(a, %s, n = 4, m = 5)\nemit sum(a)\n", k.code())
+	case 7:
+		fmt.Fprintf(&b, "emit colsum(onehot(a[y > 0.3], 4%s))\n", k.of("", ", sparse = true"))
 	case 0:
 		fmt.Fprintf(&b, "emit colsum(H)\n")
 	case 1:
@@ -113,5 +117,34 @@ func TestLargeCodes(t *testing.T) {
 	}
 	if n := r.Plan.Graph.Len(); n > 60 || !byKeyInBodies(r.Plan.Graph) {
 		t.Errorf("the plan has %d nodes", n)
+	}
+}
+
+// Tables of two columns of codes are counted where the codes are made, and codes of rows that a mask chooses
+// without their matrix.
+func TestCodesAreCountedWhereTheyAreMade(t *testing.T) {
+	table := tinyTable(t)
+	for text, stored := range map[string][]string{
+		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), i64(7 * x ^ 2), n = 5, m = 7)\n":               {"= ctable("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), zeros(5000, 1), n = 5, m = 1)\n":               {"= ctable(", "= map("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 5))\n":                     {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), i64(7.1 * x), n = 5, m = 7)\n":                 {"= ctable("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit \"a\"\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 4))\nemit 1\n": {"= onehot("},
+	} {
+		c, err := compileTiny(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(c.Plan.Graph.String(), "\n") {
+			for _, word := range stored {
+				if !strings.HasPrefix(line, " ") && strings.Contains(line, word) {
+					t.Errorf("%s: %s", text, line)
+				}
+			}
+		}
+		rs := runs{{1, 1, nil, false, ""}, {1, 3, nil, false, "SS"}, {1, 2, []string{"keys"}, false, ""}, {1, 2, []string{"fold-groups"}, false, ""}, {2, 2, nil, false, ""}, {3, 1, nil, false, ""}}
+		if _, err := rs.differ(table, text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -157,6 +157,16 @@ emit v
 // loopPrograms are programs whose loops all run compiled: over pairs, of values that are the same
 // in every iteration and needed in some, and of rows of constructors.
 var loopPrograms = []string{
+	`x = materialize(rand(300, 1, seed = 1)) > 0.5
+	 X = reshape(x, 30, 10)
+	 emit parfor i in 0..290 { mean(x[i..i + 9]) + f64(i) }
+	 emit parfor i in 0..30 { t(rowmean(X == X[i, :])) @ ones(30, 1) }
+	 emit parfor i in 0..30 { colmean(X == X[i, :]) }`,
+	`x = materialize(rand(40, 1, seed = 1))
+	 k = materialize(randint(30, 50, -40, 40, seed = 2))
+	 emit parfor i in 0..30 { mean(x[k[i, :]]) }
+	 emit parfor i in 0..30 { sum(2 * x[k[i, :]] - 1) }
+	 emit parfor i in 0..30 { sum(x[k[i, :]][3..9]) }`,
 	`x = materialize(rand(4200, 2, seed = 1))
 	 emit parfor i in 0..6 { argmin(rowsum((x - x[i+1, :]) ^ 2)) }`,
 	`x = materialize(rand(90, 4, seed = 1))

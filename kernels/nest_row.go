@@ -17,7 +17,7 @@ import (
 	"flow/kernels/window"
 )
 
-// nestRow is the row. Its body is the operators on whole matrices, which cannot fail.
+// nestRow is the row. Its body is the operators on whole matrices. At most one of them may fail.
 func nestRow() *op.Def {
 	run := &op.Loop{
 		Light: true,
@@ -229,10 +229,18 @@ func (x *nestSpace) window(worker int, w window.Rect) error {
 		case err != nil:
 			return op.ErrStopped
 		case flagged:
-			return errNoFailure
+			return x.failure()
 		}
 	}
 	return nil
+}
+
+// failure is what the operators fail with, one after the other. A loop does not say which element it was.
+func (x *nestSpace) failure() error {
+	if _, err := nest.NewInterpreter(x.code.body, nil, false, x.c, nil, nil).On(x.c.In); err != nil {
+		return err
+	}
+	return errNoFailure
 }
 
 // End gives the workers' memory back and keeps no value alive.

@@ -10,6 +10,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
+	"flow/kernels/rowtest"
 )
 
 // TestPieces: where a row says that elements come from, its definition takes them.
@@ -23,13 +24,15 @@ func TestPieces(t *testing.T) {
 		row    string
 		attrs  *op.Attrs
 		in     []types.Type
-		pieces int // 0: it does not only move, or not by one distance
+		pieces int // 0: it does not only move, or not along its own axes
 	}{
 		{"slice", op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(1, 2, 3, 4)}), []types.Type{m(5, 7)}, 1},
 		{"rbind", nil, []types.Type{m(1, 4), m(3, 4), m(2, 4)}, 3},
 		{"cbind", nil, []types.Type{m(3, 1), m(3, 1), m(3, 5), m(3, 2)}, 4},
 		{"cbind", nil, []types.Type{m(3, 2)}, 1},
-		{"reverse", nil, []types.Type{m(3, 2)}, 0},
+		{"reverse", nil, []types.Type{m(3, 2)}, 1},
+		{"reverse", op.MakeAttrs(rowtest.Attr("by", op.Str("both"))), []types.Type{m(3, 2)}, 1},
+		{"stride", op.MakeAttrs(rowtest.Attr("rows", op.Int(2)), rowtest.Attr("cols", op.Int(-3))), []types.Type{m(7, 11)}, 1},
 		{"t", nil, []types.Type{m(3, 2)}, 0},
 		{"matmul", nil, []types.Type{m(3, 2), m(2, 4)}, 0},
 		{"rbind", nil, []types.Type{m(1, 2), types.DenseOf(types.I64, 3, 2)}, 0},
@@ -63,7 +66,7 @@ func TestPieces(t *testing.T) {
 			seen += p.Rows * p.Cols
 			for i := p.Row; i < p.Row+p.Rows; i++ {
 				for j := p.Col; j < p.Col+p.Cols; j++ {
-					there := in[p.In].(*value.Dense).At(i+p.Down, j+p.Right)
+					there := in[p.In].(*value.Dense).At(p.By*i+p.Down, p.Over*j+p.Right)
 					if !there.Same(want.(*value.Dense).At(i, j)) {
 						t.Errorf("%s: element (%d, %d) is %v", c.row, i, j, there)
 					}

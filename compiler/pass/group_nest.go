@@ -22,12 +22,14 @@ import (
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
-// at another place. Matrices that are cut into blocks are left alone.
+// at another place. Rows at computed numbers are the exception: they join a loop that reads all of them, if
+// nothing else that may fail lies between. Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := &nesting{groups: groups{g: g}, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
-	if !f.any() {
+	if f.apart = sizes.Loops; !f.any() {
 		return g
 	}
+	f.stops = stopsOf(g)
 	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
 	f.find()
 	if !sizes.Loops { // ranks share the rows of one result
@@ -56,6 +58,7 @@ const (
 	chainMember // elementwise
 	pointMember // a loop over points, each of which computes a number from elements of its operands
 	moveMember  // its elements are those of its operands
+	pickMember  // rows of operand 0, whose numbers are operand 1; it may fail
 )
 
 const (
@@ -73,6 +76,9 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
+	apart bool      // what may fail is in no group, since ranks share the rows of the result
+	stops stops
+	some  []bool // not all elements of a member are read, perhaps
 	// results has those of a group of several, by the last.
 	results map[ir.ID][]ir.ID
 }
@@ -84,7 +90,8 @@ func (f *nesting) any() bool {
 	for i := range g.Nodes {
 		if id := ir.ID(i); f.moves(id) || f.computes(id) {
 			for _, x := range g.In(id) {
-				if (f.computes(x) && f.moves(id) || f.moves(x) && g.Nodes[x].Op.Look == nil) && f.of(x) != noMember && f.of(id) != noMember {
+				moves := f.computes(x) && (f.moves(id) || f.picks(id)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				if moves && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
 			}
@@ -125,6 +132,12 @@ func (f *nesting) moves(id ir.ID) bool {
 	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
 }
 
+// picks reports an operator that takes rows whose numbers the run computes.
+func (f *nesting) picks(id ir.ID) bool {
+	d := f.g.Nodes[id].Op
+	return !f.apart && d.Numbers == 1 && d.Elements != nil && d.Laws.Has(op.Pure)
+}
+
 // of is what a node is in a group.
 func (f *nesting) of(id ir.ID) memberKind {
 	if f.kind[id] == unasked {
@@ -136,7 +149,7 @@ func (f *nesting) of(id ir.ID) memberKind {
 func (f *nesting) look(id ir.ID) memberKind {
 	g, t := f.g, f.g.Type(id)
 	n := &g.Nodes[id]
-	if _, _, _, sent := g.Dest(id); sent || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) {
+	if _, _, _, sent := g.Dest(id); sent || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) {
 		return noMember
 	}
 	if f.whole != nil && !f.whole[id] {
@@ -157,6 +170,8 @@ func (f *nesting) look(id ir.ID) memberKind {
 	case f.points(id):
 		f.flops[id] = chainFlops(g, id)
 		return pointMember
+	case f.picks(id):
+		return pickMember
 	case f.moves(id):
 		if _, ok := n.Op.Pieces(n.Attrs, in, t); ok {
 			return moveMember
@@ -195,11 +210,13 @@ func (f *nesting) find() {
 	clear(f.kind) // what is cut was not known
 	f.reads = make([]int, f.g.Len())
 	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
-	f.steps = make([]float64, f.g.Len())
+	f.steps, f.some = make([]float64, f.g.Len()), make([]bool, f.g.Len())
 	f.join(func(h, x ir.ID) bool {
 		reads := moved[x] + aligned[x]
 		if h == x {
-			reads = 1
+			reads, f.some[x] = 1, false
+		} else if f.of(x) == pickMember && (f.some[x] || f.stops.between(x, h)) {
+			return false
 		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
 			return false
 		}
@@ -211,6 +228,7 @@ func (f *nesting) find() {
 		if !f.g.Type(x).IsDense() {
 			return false
 		}
+		f.some[x] = f.some[x] || f.some[r] || f.of(r) != chainMember || !f.aligned(r, k)
 		switch f.of(r) {
 		case noMember:
 			return false
@@ -219,6 +237,9 @@ func (f *nesting) find() {
 			return f.aligned(r, k)
 		case pointMember:
 			moved[x] += f.reads[r] * f.elements(r, k)
+		case pickMember:
+			moved[x] += f.reads[r] * f.g.Type(r).Cols
+			return k == 1
 		default:
 			moved[x] += f.reads[r]
 		}
@@ -287,6 +308,7 @@ func (f *nesting) several() {
 		}
 	}
 	f.results = map[ir.ID][]ir.ID{}
+	apart := func(h ir.ID) bool { return f.results[h] != nil || slices.ContainsFunc(of[h], f.picks) }
 	for i := range g.Nodes {
 		x := ir.ID(i)
 		heads, steps, moves := []ir.ID{}, f.steps[x], false
@@ -299,7 +321,7 @@ func (f *nesting) several() {
 				heads, steps, moves = append(heads, h), steps+f.steps[h], moves || len(of[h]) > 1
 			}
 		}
-		if slices.Sort(heads); len(heads) < 2 || !moves || steps > againSteps || slices.ContainsFunc(heads, func(h ir.ID) bool { return f.results[h] != nil }) || !f.unread(x, heads) {
+		if slices.Sort(heads); len(heads) < 2 || !moves || steps > againSteps || slices.ContainsFunc(heads, apart) || slices.ContainsFunc(of[x], f.picks) || !f.unread(x, heads) {
 			continue
 		}
 		last := heads[len(heads)-1]

@@ -17,7 +17,7 @@ import (
 // nodes take the place of `onehot` in the text. Nothing else that may fail, and no effect, comes
 // between `onehot` and the first of them, which checks the codes for all. It would be wrong for a
 // product that is sent (one `<-` is one task), and pointless if the operands are cut, so panel bounds
-// the rows of a product without panels.
+// the rows of a product without panels. Only column sums are computed so of rows that the run chooses.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph
@@ -39,7 +39,8 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		case n.Op.For != "":
 			word = n.Op.For
 		}
-		if !ofCodes(g, h) || !sameSend(g, h, id) || !g.Type(h).Known() {
+		t := g.Type(h)
+		if !ofCodes(g, h) || !sameSend(g, h, id) || t.Cols == types.Unknown || !t.Known() && word != sum.Name {
 			continue
 		}
 		if stops == nil {

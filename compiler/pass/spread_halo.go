@@ -165,14 +165,14 @@ func readsOfPieces(g *ir.Graph, id ir.ID, out []rowReads) {
 	if !movesRows(g, id) {
 		return
 	}
-	need := func(k, row, rows, down int) {
-		out[k].needs = joinNeed(out[k].needs, plan.Need{Rows: t.Rows, From: row, To: row + rows, By: 1, Lo: down, Hi: down + 1})
+	need := func(k, row, rows, by, down int) {
+		out[k].needs = joinNeed(out[k].needs, plan.Need{Rows: t.Rows, From: row, To: row + rows, By: by, Lo: down, Hi: down + 1})
 		out[k].whole = len(out[k].needs) > mostNeeds
 	}
 	if boxes, in, ok := boxesOf(g, id); ok && len(in) == len(out) {
 		for k, b := range boxes {
 			out[k] = rowReads{}
-			need(k, b.dr, b.rows, b.sr-b.dr)
+			need(k, b.dr, b.rows, 1, b.sr-b.dr)
 		}
 		return
 	}
@@ -184,7 +184,7 @@ func readsOfPieces(g *ir.Graph, id ir.ID, out []rowReads) {
 		out[k] = rowReads{}
 	}
 	for _, p := range pieces {
-		need(p.In, p.Row, p.Rows, p.Down)
+		need(p.In, p.Row, p.Rows, p.By, p.Down)
 	}
 }
 

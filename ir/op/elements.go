@@ -14,7 +14,9 @@ type Elements struct {
 	B     *loop.Builder
 	Attrs *Attrs
 	Out   types.Type
-	In    []Source
+	// All: every element of the result is read. What would fail may do so where it is read.
+	All bool
+	In  []Source
 	// Index returns operand k, an i64, as the first of size adjacent subscripts on an axis of
 	// length n. Negative ones count from the end; one out of range fails.
 	Index func(k, size int, n loop.Lin) loop.Lin

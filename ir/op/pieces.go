@@ -7,12 +7,13 @@ import (
 
 // This file determines where the elements of a result come from, for rows that only move elements.
 
-// Piece is a rectangle of a result that is a shifted part of one operand: element (i, j) of the
-// result is element (i + Down, j + Right) of operand In.
+// Piece is a rectangle of a result that is a part of one operand, shifted and perhaps with steps: element
+// (i, j) of the result is element (By*i + Down, Over*j + Right) of operand In.
 type Piece struct {
 	Row, Col, Rows, Cols int
 	In                   int
 	Down, Right          int
+	By, Over             int
 }
 
 // mostPieces is the most pieces of a result.
@@ -142,12 +143,18 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	if !moved {
 		return nil, false
 	}
-	down, right := s.i.Plus(row.Times(-1)), s.j.Plus(col.Times(-1))
-	if !down.Known() || !right.Known() {
-		return nil, false
+	by, down, ok := along(s.i, 0)
+	over, right, also := along(s.j, 1)
+	p.In, p.By, p.Down, p.Over, p.Right = s.in, by, down, over, right
+	return nil, ok && also
+}
+
+// along returns x as by times the index of an axis and a number. ok is false if x is anything else.
+func along(x loop.Lin, axis int) (by, at int, ok bool) {
+	if len(x.Terms) != 1 || x.Terms[0].Sym != (loop.Sym{Kind: loop.IndexSym, N: axis}) {
+		return 0, 0, false
 	}
-	p.In, p.Down, p.Right = s.in, int(down.Const), int(right.Const)
-	return nil, true
+	return int(x.Terms[0].Coef), int(x.Const), true
 }
 
 // stored returns the storage type of e, for which a loop has operations.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -97,6 +98,11 @@ func ctable() *op.Def {
 		}),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
 		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain"},
+		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
+			m := sizeOf(e.Attrs, "m")
+			p, q := keyOfRow(e, 0, sizeOf(e.Attrs, "n")), keyOfRow(e, 1, m)
+			return oneMore(e, e.B.Op(loop.Add, e.B.Op(loop.Mul, p, define.Numeral(e.B, types.I64, m)), q))
+		}},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {
 				return op.Work{Flops: 20 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}

@@ -29,6 +29,14 @@ func keyOfRow(e *op.Elements, k, n int) loop.Val {
 	return x
 }
 
+// noOrder says that the order of rows does not count.
+func noOrder(*op.Attrs) int { return op.NoOrder }
+
+// oneMore adds one to the element of that number.
+func oneMore(e *op.Elements, key loop.Val) op.KeyedRow {
+	return op.KeyedRow{Class: loop.Count, Key: key, Terms: [][]loop.Val{{e.B.Const(types.Bool, 1)}}}
+}
+
 // panelOfSums is how many rows of onehot.sums make a chain.
 func panelOfSums(a *op.Attrs) int {
 	if n := a.Int("panel"); n > 0 {

@@ -7,7 +7,6 @@ package encode
 import (
 	"math"
 
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -336,9 +335,7 @@ func onehotCounts() *op.Def {
 		},
 		Laws: op.Pure, Cost: define.CopyWork,
 		Shard: op.Shard{Partial: "onehot.counts", Combine: "counts.join"},
-		Keyed: &op.Keyed{Panel: func(*op.Attrs) int { return op.NoOrder }, Write: func(e *op.Elements) op.KeyedRow {
-			return op.KeyedRow{Class: loop.Count, Key: keyOfRow(e, 0, e.Attrs.Int("k")), Terms: [][]loop.Val{{e.B.Const(types.Bool, 1)}}}
-		}},
+		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow { return oneMore(e, keyOfRow(e, 0, e.Attrs.Int("k"))) }},
 		Loop: &op.Loop{
 			Light: true,
 			Rows:  func(s *op.Sig, _ types.Type) int { return s.In[0].Rows },

@@ -7,6 +7,8 @@ package fourier
 // it is the transform is tested against its sum (fourier_test.go).
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -30,17 +32,24 @@ func Rows() []*op.Def {
 
 func transform(name string, inverse bool, doc, example, output string) *op.Def {
 	run := func(c *op.Call, out *value.Dense) {
-		x := c.Dense(0)
-		z := make([]complex128, x.Rows)
-		for i := range z {
-			im := 0.0
-			if x.Cols == 2 {
-				im = x.At(i, 1).Float()
-			}
-			z[i] = complex(x.At(i, 0).Float(), im)
+		x, s := c.Dense(0), idle.Get().(*room)
+		if x.Rows <= mostKnown {
+			defer idle.Put(s)
 		}
-		z = fourierTransform(z, inverse)
-		for i, v := range z {
+		s.z = slices.Grow(s.z[:0], x.Rows)[:x.Rows]
+		for i := range s.z {
+			switch at := i * x.Stride; {
+			case x.Elem == types.F64 && x.Cols == 2:
+				s.z[i] = complex(x.F64[at], x.F64[at+1])
+			case x.Elem == types.F64:
+				s.z[i] = complex(x.F64[at], 0)
+			case x.Cols == 2:
+				s.z[i] = complex(x.At(i, 0).Float(), x.At(i, 1).Float())
+			default:
+				s.z[i] = complex(x.At(i, 0).Float(), 0)
+			}
+		}
+		for i, v := range s.transform(s.z, inverse) {
 			row := out.F64[i*out.Stride:]
 			row[0], row[1] = real(v), imag(v)
 		}

@@ -48,8 +48,8 @@ func TestFourier(t *testing.T) {
 		}
 		bound := 4e-16 * math.Log2(2*float64(n)) * norm
 		want := sumOfTransform(z)
-		got := fourierTransform(append([]complex128(nil), z...), false)
-		back := fourierTransform(append([]complex128(nil), got...), true)
+		got := new(room).transform(append([]complex128(nil), z...), false)
+		back := new(room).transform(append([]complex128(nil), got...), true)
 		far := func(a, b []complex128) float64 {
 			d := 0.0
 			for i := range a {

@@ -6,6 +6,9 @@ package fourier
 import (
 	"math"
 	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"flow/kernels/vec"
 )
@@ -14,9 +17,15 @@ import (
 // with the factor; lengths with a greater one go by Bluestein's convolution.
 const greatestFactor = 61
 
-// fourierTransform is the sum of z[j] w^(j k) for every k, w being exp(-2 pi i / n); the inverse
-// has the conjugate of w, and divides by n. It may overwrite z.
-func fourierTransform(z []complex128, inverse bool) []complex128 {
+// room is the memory of one transform.
+type room struct{ z, next []complex128 }
+
+// idle is the rooms that no transform uses: many short transforms of one length often follow one another.
+var idle = sync.Pool{New: func() any { return new(room) }}
+
+// transform is the sum of z[j] w^(j k) for every k, w being exp(-2 pi i / n); the inverse has the conjugate of
+// w, and divides by n. It may overwrite z. The result is valid until the room is used again.
+func (s *room) transform(z []complex128, inverse bool) []complex128 {
 	n := len(z)
 	if n == 0 {
 		return z
@@ -27,7 +36,8 @@ func fourierTransform(z []complex128, inverse bool) []complex128 {
 		}
 	}
 	if factors, ok := factorsOf(n); ok {
-		z = stockham(z, factors, roots(n))
+		s.next = slices.Grow(s.next[:0], n)[:n]
+		z = stockham(z, s.next, factors, roots(n))
 	} else {
 		z = bluestein(z)
 	}
@@ -64,12 +74,25 @@ func factorsOf(n int) (factors []int, ok bool) {
 	return factors, true
 }
 
-// roots is exp(-2 pi i k / n) for k = 0 .. n-1. The angle is brought into an eighth of the circle
-// in integers, so that the roots have the symmetries of the circle to the bit.
+// known holds the roots of some lengths of at most mostKnown, one for each power of two: half a
+// megabyte at most. They take longer to compute than a transform does.
+var known [16]atomic.Pointer[[]complex128]
+
+const mostKnown = 1 << 14
+
+// roots is exp(-2 pi i k / n) for k = 0 .. n-1, which nobody may change. The angle is brought into an eighth of
+// the circle in integers, so that the roots have the symmetries of the circle to the bit.
 func roots(n int) []complex128 {
+	at := &known[bits.Len(uint(n))%len(known)]
+	if w := at.Load(); w != nil && len(*w) == n {
+		return *w
+	}
 	w := make([]complex128, n)
 	for k := range w {
 		w[k] = root(k, n)
+	}
+	if n <= mostKnown {
+		at.Store(&w)
 	}
 	return w
 }
@@ -104,9 +127,9 @@ func root(k, n int) complex128 {
 }
 
 // stockham goes through the factors. Before each the array holds s transforms of length n that are
-// interleaved; a step of factor p makes s p transforms of length n / p of them.
-func stockham(x []complex128, factors []int, w []complex128) []complex128 {
-	y := make([]complex128, len(x))
+// interleaved; a step of factor p makes s p transforms of length n / p of them. The result is in x or in y,
+// which is as long.
+func stockham(x, y []complex128, factors []int, w []complex128) []complex128 {
 	n, s := len(x), 1
 	for _, p := range factors {
 		switch p {
@@ -192,11 +215,11 @@ func bluestein(z []complex128) []complex128 {
 	}
 	factors, _ := factorsOf(size)
 	w := roots(size)
-	a, b = stockham(a, factors, w), stockham(b, factors, w)
+	a, b = stockham(a, make([]complex128, size), factors, w), stockham(b, make([]complex128, size), factors, w)
 	for k := range a {
 		a[k] = conjugate(multiply(a[k], b[k]))
 	}
-	a = stockham(a, factors, w) // of the conjugate: size times the conjugate of the inverse
+	a = stockham(a, b, factors, w) // of the conjugate: size times the conjugate of the inverse
 	out := make([]complex128, n)
 	for k := range out {
 		v := complex(real(a[k])/float64(size), -imag(a[k])/float64(size))

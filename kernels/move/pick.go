@@ -206,7 +206,7 @@ func fromEither(p int64, axis, n int) (int, error) {
 
 // PlacesElements returns Elements of op.Def for a selection along an axis (0: rows): operand 1 is a column
 // of numbers of rows of operand 0. Negative numbers count from the end if fromEnd is set. The loop checks
-// all numbers before it reads the first element.
+// all numbers before it reads the first element, or each where it is read if all are read (op.Elements.All).
 func PlacesElements(axis int, fromEnd bool) func(e *op.Elements) op.Element {
 	return func(e *op.Elements) op.Element {
 		x, at := e.In[0], e.In[1]
@@ -218,16 +218,18 @@ func PlacesElements(axis int, fromEnd bool) func(e *op.Elements) op.Element {
 		if fromEnd {
 			least = length.Times(-1)
 		}
-		if n := at.Rows; !n.Known() || n.Const > 0 {
-			first, end := e.Number(least), e.Number(length)
-			inside := func(i, _ loop.Lin) []loop.Val {
-				p := at.At(i, loop.Num(0))
-				return []loop.Val{e.B.Op(loop.And, e.B.Op(loop.Le, first, p), e.B.Op(loop.Lt, p, end))}
-			}
-			e.B.Check(0, e.Fold(loop.All, types.Bool, n, loop.Num(1), inside))
+		first, end := e.Number(least), e.Number(length)
+		inside := func(p loop.Val) loop.Val { return e.B.Op(loop.And, e.B.Op(loop.Le, first, p), e.B.Op(loop.Lt, p, end)) }
+		if n := at.Rows; !e.All && (!n.Known() || n.Const > 0) {
+			e.B.Check(0, e.Fold(loop.All, types.Bool, n, loop.Num(1), func(i, _ loop.Lin) []loop.Val {
+				return []loop.Val{inside(at.At(i, loop.Num(0)))}
+			}))
 		}
 		place := func(i loop.Lin) loop.Lin {
 			p := at.At(i, loop.Num(0))
+			if e.All {
+				e.B.Check(0, inside(p), p)
+			}
 			if fromEnd {
 				below := e.B.Op(loop.Lt, p, e.B.Const(types.I64, 0))
 				p = e.B.Op(loop.Select, below, e.B.Op(loop.Add, p, e.Number(length)), p)

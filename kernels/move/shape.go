@@ -97,8 +97,8 @@ func rearrangements() []*op.Def {
 				}
 				return op.RowSpan{By: -1, Lo: out.Rows - 1, Hi: out.Rows, Per: 1}
 			},
-			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(reverseRect),
-			Loop: window.RectLoop(reverseRect),
+			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect),
+			Loop: window.RectLoop(strideRect),
 		},
 		{
 			Name: "stride", Hidden: true,
@@ -134,13 +134,34 @@ func rearrangements() []*op.Def {
 				}
 				return out, nil
 			},
-			Laws: op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
+			Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
+			Look: func(c *op.Call) (*value.Dense, error) {
+				a := c.Dense(0)
+				rows, cols := steps(c.Attrs)
+				if rows < 0 || cols != 1 || a.Rows == 0 {
+					return nil, nil
+				}
+				apart := *a
+				apart.Rows, apart.Stride = c.Type.Rows, a.Stride*rows
+				return apart.View(0, 0, c.Type.Rows, c.Type.Cols), nil
+			},
 		},
 	}
 }
 
-// steps returns the steps of rows and of columns of a stride. Neither is 0.
-func steps(a *op.Attrs) (rows, cols int) { return a.Int("rows"), a.Int("cols") }
+// steps returns the steps of rows and of columns of a stride or a reverse. Neither is 0.
+func steps(a *op.Attrs) (rows, cols int) {
+	if rows, cols = a.Int("rows"), a.Int("cols"); rows != 0 {
+		return rows, cols
+	}
+	switch reverseBy(a) {
+	case "rows":
+		return -1, 1
+	case "cols":
+		return 1, -1
+	}
+	return -1, -1
+}
 
 // firstOf returns the index, of 0..n-1, at which a stride with this step begins.
 func firstOf(n, step int) int {
@@ -171,7 +192,7 @@ func strideType(s *op.Sig) (types.Type, error) {
 	return types.DenseOf(t.Elem, count(t.Rows, rows), count(t.Cols, cols)), nil
 }
 
-// strideRect makes window w of the result.
+// strideRect makes window w of the result. A reverse is a stride back by one.
 func strideRect(c *op.Call, w window.Rect) {
 	out, a := c.Result(), c.Dense(0)
 	rows, cols := steps(c.Attrs)
@@ -187,19 +208,35 @@ func strideRect(c *op.Call, w window.Rect) {
 	}
 }
 
+// fewCols is the most columns for which a stride copies column by column.
+const fewCols = 6
+
 // strideInto copies window w of the result dst of a stride from src.
 func strideInto[T dense.Cell](dst, src dense.Grid[T], rows, cols int, w window.Rect) {
-	for i := w.Row; i < w.Row+w.Rows; i++ {
-		from, to := src.Row(firstOf(src.Rows, rows)+i*rows), dst.Row(i)[w.Col:w.Col+w.Cols]
+	from := (firstOf(src.Rows, rows)+w.Row*rows)*src.LD + firstOf(src.Cols, cols) + w.Col*cols
+	to := w.Row*dst.LD + w.Col
+	if w.Cols <= fewCols { // a row would cost more than its elements
+		for j := range w.Cols {
+			at, i := from+j*cols, to+j
+			for range w.Rows {
+				dst.X[i] = src.X[at]
+				at, i = at+rows*src.LD, i+dst.LD
+			}
+		}
+		return
+	}
+	for range w.Rows {
+		row := dst.X[to : to+w.Cols]
 		if cols == 1 {
-			copy(to, from[w.Col:])
-			continue
+			copy(row, src.X[from:])
+		} else {
+			at := from
+			for j := range row {
+				row[j] = src.X[at]
+				at += cols
+			}
 		}
-		at := firstOf(src.Cols, cols) + w.Col*cols
-		for j := range to {
-			to[j] = from[at]
-			at += cols
-		}
+		from, to = from+rows*src.LD, to+dst.LD
 	}
 }
 
@@ -366,61 +403,6 @@ func reverseRef(c *op.Call) (value.Value, error) {
 		}
 	}
 	return d, nil
-}
-
-// reverseRect makes window w of the result.
-func reverseRect(c *op.Call, w window.Rect) {
-	out, a := c.Result(), c.Dense(0)
-	switch a.Elem {
-	case types.F64:
-		reverseInto(dense.GridOf[float64](out), dense.GridOf[float64](a), reverseBy(c.Attrs), w)
-	case types.F32:
-		reverseInto(dense.GridOf[float32](out), dense.GridOf[float32](a), reverseBy(c.Attrs), w)
-	case types.Bool:
-		reverseInto(dense.GridOf[uint8](out), dense.GridOf[uint8](a), reverseBy(c.Attrs), w)
-	default:
-		reverseInto(dense.GridOf[int64](out), dense.GridOf[int64](a), reverseBy(c.Attrs), w)
-	}
-}
-
-// fewCols is the most columns for which reverse copies column by column.
-const fewCols = 6
-
-func reverseInto[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect) {
-	if w.Cols <= fewCols {
-		reverseColumns(dst, src, by, w)
-		return
-	}
-	for i := w.Row; i < w.Row+w.Rows; i++ {
-		from, row := i, dst.Row(i)[w.Col:w.Col+w.Cols]
-		if by != "cols" {
-			from = src.Rows - 1 - i
-		}
-		if by == "rows" {
-			copy(row, src.Row(from)[w.Col:])
-			continue
-		}
-		copy(row, src.Row(from)[src.Cols-w.Col-w.Cols:])
-		slices.Reverse(row)
-	}
-}
-
-// reverseColumns is reverseInto, column by column.
-func reverseColumns[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect) {
-	for j := w.Col; j < w.Col+w.Cols; j++ {
-		i, step, col := w.Row, src.LD, j
-		if by != "cols" {
-			i, step = src.Rows-1-i, -step
-		}
-		if by != "rows" {
-			col = src.Cols - 1 - j
-		}
-		from, to := i*src.LD+col, w.Row*dst.LD+j
-		for range w.Rows {
-			dst.X[to] = src.X[from]
-			from, to = from+step, to+dst.LD
-		}
-	}
 }
 
 // reshapeElements are those of a vector, or of a matrix at places that are known before the run.

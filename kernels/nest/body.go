@@ -372,7 +372,10 @@ func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 	if !in.Type.IsDense() {
 		rows, cols = loop.Num(1), loop.Num(1)
 	}
-	one, long, wide := loop.Num(1), rows, cols
+	c, one, long, wide := a.Def.Class, loop.Num(1), rows, cols
+	if c == loop.Mean && in.Type.Elem == types.Bool { // the sum of truths is their number, which needs no exact sum
+		c = loop.Count
+	}
 	if a.Def.Fold == op.FoldRows {
 		wide = one
 	} else {
@@ -383,16 +386,23 @@ func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 		if in.At != nil {
 			v = in.At(i, j)
 		}
-		return []loop.Val{x.Term(a.Def.Class, v)}
+		return []loop.Val{x.Term(c, v)}
+	}
+	fold := func(rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+		if c == a.Def.Class {
+			return x.foldRagged(c, a.Type.Elem, rows, cols, f)
+		}
+		all := x.Op(loop.Mul, x.Value(rows), x.Value(cols))
+		return x.Op(loop.Div, x.Op(loop.ToF64, x.foldRagged(c, types.I64, rows, cols, f)), x.Op(loop.ToF64, all))
 	}
 	if a.Def.Fold == op.FoldAll {
-		return Ref{Type: a.Type, Val: x.foldRagged(a.Def.Class, a.Type.Elem, rows, cols, term)}
+		return Ref{Type: a.Type, Val: fold(rows, cols, term)}
 	}
 	m := x.ragged(a.Type, long, wide, func(i, j loop.Lin) loop.Val {
 		if a.Def.Fold == op.FoldRows {
-			return x.foldRagged(a.Def.Class, a.Type.Elem, one, cols, func(_, c loop.Lin) []loop.Val { return term(i, c) })
+			return fold(one, cols, func(_, c loop.Lin) []loop.Val { return term(i, c) })
 		}
-		return x.foldRagged(a.Def.Class, a.Type.Elem, rows, one, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
+		return fold(rows, one, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
 	})
 	if x.extent == nil && x.inRegisters(a.Type) && !endsOnce(b, k) {
 		return x.held(a.Type, x.Hold(m))
@@ -404,6 +414,7 @@ func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 func (x *Builder) elements(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	e, made := x.call(a, x.reads(a, env))
+	e.All = x.extent != nil || readByFold(b, k)
 	var rows, cols *loop.Lin
 	e.Size = func(n, m loop.Lin) { rows, cols = &n, &m }
 	at := a.Def.Elements(e)
