@@ -53,6 +53,24 @@ var wordings = [][]string{{ // elimination
 	   next k = k + 1
 	 }
 	 emit best`,
+	`w = materialize(randint(30, 1, 1, 40, seed = 1))
+	 v = materialize(rand(30, 1, seed = 2))
+	 c = seq(0, 151)
+	 iterate best = zeros(151, 1), k = 0 times 30 {
+	   before = best[max(c - w[k], c - 151)] # negative ones count from the end
+	   next best = ifelse(c >= w[k], max(best, before + v[k]), best)
+	   next k = k + 1
+	 }
+	 emit t(best)`,
+	`w = materialize(randint(30, 1, 1, 40, seed = 1))
+	 v = materialize(rand(30, 1, seed = 2))
+	 c = materialize(seq(0, 151))
+	 iterate best = zeros(151, 1), k = 0 times 30 {
+	   before = best[max(c - w[k], 0)]
+	   next best = ifelse(c < w[k], best, max(best, before + v[k]))
+	   next k = k + 1
+	 }
+	 emit t(best)`,
 }, { // Jacobi
 	`A = materialize(rand(70, 70, seed = 1) + 70 * eye(70))
 	 b = materialize(rand(70, 1, seed = 2))
@@ -193,6 +211,31 @@ var wordings = [][]string{{ // elimination
 // brokenRounds are programs and their errors. A round fails after many that do not; in some programs it fails
 // at an element that no operator reads.
 var brokenRounds = [][2]string{
+	{`x = materialize(rand(100, 1, seed = 1))
+	 iterate s = x, k = 0 times 200 {
+	   y = x[max(i64(seq(0, 100)) - k, k - 60)]
+	   next s = s / 2 + 3 * y
+	   next k = k + 1
+	 }
+	 emit sum(s)`, "row 100 of a matrix with 100 rows"},
+	{`x = materialize(rand(100, 1, seed = 1))
+	 c = materialize(seq(0, 100))
+	 iterate s = x, k = 0 times 90 {
+	   y = 2 * x[c + (k // 80) * 50]
+	   z = y[0..20] + 1
+	   next s = 0.5 * s + rbind(z, zeros(80, 1))
+	   next k = k + 1
+	 }
+	 emit sum(s)`, "row 100 of a matrix with 100 rows"},
+	{`x = materialize(rand(100, 1, seed = 1))
+	 c = materialize(seq(0, 100))
+	 iterate s = x, k = 0 times 90 {
+	   y = x[c + (k // 80) * 50]
+	   assert k < 80, "late"
+	   next s = 0.5 * s + y
+	   next k = k + 1
+	 }
+	 emit sum(s)`, "row 100 of a matrix with 100 rows"},
 	{`iterate x = ones(100, 1), k = 0 times 90 {
 	   y = parfor i in 0..50 { x[i + k, 0] * 2 }
 	   next x = 0.5 * rbind(y[0..20, :], x[20.., :])

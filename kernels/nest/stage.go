@@ -324,7 +324,8 @@ func stageable(b *op.Body, k int) bool {
 	case d.Class != loop.NoClass:
 		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
 	case d.Elements != nil && a.Type.IsDense():
-		return (d.Laws.Has(op.Total) || d.Laws.Has(op.View) && subscripts > 0 || d.Role == op.Multiplies || d.Role == op.MultipliesOnto) && !heavy(b, k)
+		moves := d.Laws.Has(op.Total) || d.Laws.Has(op.View) && subscripts > 0 || d.Numbers == 1
+		return (moves || d.Role == op.Multiplies || d.Role == op.MultipliesOnto) && !heavy(b, k)
 	case d.Elements != nil:
 		return d.Role == op.Picks || d.Role == op.PicksAt
 	}

@@ -110,8 +110,10 @@ func (s *Stages) reads(i, at int) float64 {
 	switch {
 	case from.IsScalar():
 		return 0 // made before the loop
-	case a.Def.Role == op.Points:
+	case a.Def.Role == op.Points, a.Def.Numbers > 0 && at == 0: // at places that the run tells
 		return stageReads + 1
+	case a.Def.Numbers > 0:
+		return float64(out.Cols)
 	case a.Def.Class != loop.NoClass, a.Def.Once && at == 0, a.Def.Role == op.MultipliesOnto && at == 0:
 		return 1
 	case a.Def.Laws.Has(op.Elementwise) || a.Def.Laws.Has(op.View):
