@@ -77,27 +77,8 @@ func rearrangements() []*op.Def {
 				}
 				return t, define.OneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
 			},
-			Elements: func(e *op.Elements) op.Element {
-				by, x := reverseBy(e.Attrs), e.In[0]
-				e.Size(x.Rows, x.Cols)
-				back := func(n, i loop.Lin) loop.Lin { return n.Plus(loop.Num(-1)).Plus(i.Times(-1)) }
-				return func(i, j loop.Lin) loop.Val {
-					if by != "cols" {
-						i = back(x.Rows, i)
-					}
-					if by != "rows" {
-						j = back(x.Cols, j)
-					}
-					return x.At(i, j)
-				}
-			},
-			RowSpan: func(s *op.Sig, out types.Type) op.RowSpan {
-				if reverseBy(s.Attrs) == "cols" {
-					return op.RowSpan{By: 1, Hi: 1, Per: 1}
-				}
-				return op.RowSpan{By: -1, Lo: out.Rows - 1, Hi: out.Rows, Per: 1}
-			},
-			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect),
+			Elements: strideElements, RowSpan: strideRows,
+			Ref: strideRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect),
 			Loop: window.RectLoop(strideRect),
 		},
 		{
@@ -106,34 +87,9 @@ func rearrangements() []*op.Def {
 				"The compiler writes it for `x[0.. by 2, :]`.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "the step of rows"},
 				{Name: "cols", Attr: true, Kind: op.IntVal, Doc: "the step of columns"}},
-			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[0.. by 2, -1.. by -1]", Output: "1 0\n5 4\n"}},
-			Type: strideType,
-			Elements: func(e *op.Elements) op.Element {
-				x := e.In[0]
-				if !x.Type.Known() {
-					return nil
-				}
-				at := func(i loop.Lin, n, step int) loop.Lin {
-					return i.Times(int64(step)).Plus(loop.Num(int64(firstOf(n, step))))
-				}
-				rows, cols := steps(e.Attrs)
-				return func(i, j loop.Lin) loop.Val { return x.At(at(i, x.Type.Rows, rows), at(j, x.Type.Cols, cols)) }
-			},
-			RowSpan: func(s *op.Sig, out types.Type) op.RowSpan {
-				rows, _ := steps(s.Attrs)
-				first := firstOf(s.In[0].Rows, rows)
-				return op.RowSpan{By: rows, Lo: first, Hi: first + 1, Per: 1}
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				a, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-				rows, cols := steps(c.Attrs)
-				for i := range out.Rows {
-					for j := range out.Cols {
-						out.Set(i, j, a.At(firstOf(a.Rows, rows)+i*rows, firstOf(a.Cols, cols)+j*cols))
-					}
-				}
-				return out, nil
-			},
+			Eg:       []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[0.. by 2, -1.. by -1]", Output: "1 0\n5 4\n"}},
+			Type:     strideType,
+			Elements: strideElements, RowSpan: strideRows, Ref: strideRef,
 			Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
 			Look: func(c *op.Call) (*value.Dense, error) {
 				a := c.Dense(0)
@@ -169,6 +125,40 @@ func firstOf(n, step int) int {
 		return n - 1
 	}
 	return 0
+}
+
+// strideElements are those of a stride or a reverse. Only a reverse has a size that the run tells.
+func strideElements(e *op.Elements) op.Element {
+	x := e.In[0]
+	rows, cols := steps(e.Attrs)
+	if !x.Type.Known() && max(rows, -rows, cols, -cols) > 1 {
+		return nil
+	}
+	e.Size(x.Rows, x.Cols)
+	at := func(i, n loop.Lin, step int) loop.Lin {
+		if i = i.Times(int64(step)); step < 0 {
+			i = n.Plus(loop.Num(-1)).Plus(i)
+		}
+		return i
+	}
+	return func(i, j loop.Lin) loop.Val { return x.At(at(i, x.Rows, rows), at(j, x.Cols, cols)) }
+}
+
+func strideRows(s *op.Sig, _ types.Type) op.RowSpan {
+	rows, _ := steps(s.Attrs)
+	first := firstOf(s.In[0].Rows, rows)
+	return op.RowSpan{By: rows, Lo: first, Hi: first + 1, Per: 1}
+}
+
+func strideRef(c *op.Call) (value.Value, error) {
+	a, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	rows, cols := steps(c.Attrs)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			out.Set(i, j, a.At(firstOf(a.Rows, rows)+i*rows, firstOf(a.Cols, cols)+j*cols))
+		}
+	}
+	return out, nil
 }
 
 // strideType is the type rule of stride: of n rows every step-th one is the ceiling of n / |step| rows, and
@@ -385,24 +375,6 @@ func reverseBy(a *op.Attrs) string {
 		return by
 	}
 	return "rows"
-}
-
-func reverseRef(c *op.Call) (value.Value, error) {
-	a, by := c.Dense(0), reverseBy(c.Attrs)
-	d := value.New(a.Elem, a.Rows, a.Cols)
-	for i := range a.Rows {
-		for j := range a.Cols {
-			to, tj := i, j
-			if by != "cols" {
-				to = a.Rows - 1 - i
-			}
-			if by != "rows" {
-				tj = a.Cols - 1 - j
-			}
-			d.Set(to, tj, a.At(i, j))
-		}
-	}
-	return d, nil
 }
 
 // reshapeElements are those of a vector, or of a matrix at places that are known before the run.
