@@ -125,7 +125,7 @@ func (s *scan) spillCost(x interval) float64 {
 
 func (s *scan) spill(v virt) {
 	s.a.reg[v] = NoReg
-	if !s.p.hasSource(v) {
+	if !s.p.hasSource(v) && s.p.homeOf(v) == 0 {
 		s.a.slot[v] = s.a.slots
 		s.a.slots++
 	}

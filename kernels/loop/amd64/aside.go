@@ -70,10 +70,12 @@ func (l *lowering) aside(write func()) {
 type block struct{ from, to int }
 
 // asides finds the blocks aside, by number.
-func (p *program) asides() []block {
+func (p *program) asides() []block { return asidesOf(p.steps) }
+
+func asidesOf(steps []step) []block {
 	var list []block
-	for k := range p.steps {
-		switch id := p.steps[k].aside; {
+	for k := range steps {
+		switch id := steps[k].aside; {
 		case id > 0:
 			for len(list) < id {
 				list = append(list, block{})
@@ -165,7 +167,7 @@ func (p *program) assignAside(a *assignment, r registers, b block, outside, all 
 		if v := owner[reg-V(0)]; v != 0 && !fixed[reg-V(0)] {
 			owner[reg-V(0)] = 0
 			kept = append(kept, v)
-			if !p.hasSource(v) && a.slot[v] == 0 {
+			if !p.hasSource(v) && p.homeOf(v) == 0 && a.slot[v] == 0 {
 				a.slot[v] = a.slots
 				a.slots++
 			}

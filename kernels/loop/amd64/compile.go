@@ -140,6 +140,12 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.hoist()
 	l.balance()
 	l.reload(l.vectors)
+	if l.vexOnly() {
+		l.splits(l.vectors, func() int32 {
+			l.localsEnd += slotBytes
+			return int32(l.localsEnd - slotBytes)
+		})
+	}
 	l.readInPlace(l.target)
 	return l
 }

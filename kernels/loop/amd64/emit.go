@@ -48,6 +48,9 @@ type maker struct {
 const slotBytes = 64
 
 func (m *maker) slotMem(v virt) Mem {
+	if at := m.p.homeOf(v); at != 0 {
+		return At(scratchReg, at)
+	}
 	return At(scratchReg, int32(m.spills+m.at.slot[v]*slotBytes))
 }
 
@@ -146,9 +149,9 @@ func (m *maker) fromMemory(i *Inst, v virt) bool {
 	return false
 }
 
-// store brings a result from its spare register to scratch memory if it lives there.
+// store brings a result to scratch memory if it lives there, or is loaded from there later.
 func (m *maker) store(v virt, r Reg) {
-	if v == 0 || m.at.reg[v] != NoReg {
+	if v == 0 || m.at.reg[v] != NoReg && m.p.homeOf(v) == 0 {
 		return
 	}
 	switch m.p.classes[v] {

@@ -81,6 +81,8 @@ type program struct {
 	source []Mem
 	// inPlace holds, by virtual register, the memory that its reader reads instead. nil: it is in a register.
 	inPlace []*memoryRead
+	// home holds, by virtual register, where in scratch memory its value is stored when it is made, or 0.
+	home []int32
 }
 
 // memoryRead is a vector in memory.
@@ -107,6 +109,14 @@ func (p *program) read(v virt) *memoryRead {
 		return p.inPlace[v]
 	}
 	return nil
+}
+
+// homeOf is where v is stored when it is made, or 0.
+func (p *program) homeOf(v virt) int32 {
+	if int(v) < len(p.home) {
+		return p.home[v]
+	}
+	return 0
 }
 
 // hasSource reports that v is one element of memory in all lanes.
@@ -194,7 +204,7 @@ func (p *program) readInPlace(t *target) {
 	at, last := make([]int, len(p.classes)), 0 // 1 + the step of a load; the last step that no load may cross
 	for k := range p.steps {
 		s := &p.steps[k]
-		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && made[x.reg] <= 1 {
+		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.homeOf(s.dst) == 0 && made[x.reg] <= 1 {
 			at[s.dst] = k + 1
 		}
 		for _, v := range s.fromMemory() {

@@ -48,8 +48,10 @@ type weight struct {
 // for targets with few registers. Sums and squares, eight words each, take 0.8 of the time with one.
 const mostCarried = 7
 
-// longBody is the cost from which targets with few registers lower one vector at a time.
-const longBody = 700
+// longBody is the cost of the longest round of which targets with few registers lower two vectors together, and
+// longestBody that of a body without inner loops, on all targets: beyond it code fills the cache of
+// instructions.
+const longBody, longestBody = 700, 1600
 
 // weigh adds up a block.
 func weigh(b *loop.Block) (w weight) {
@@ -109,7 +111,7 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // Rounds that divide integers are long chains: two of them take 1.14 of the time of three (trial division).
 // Functions and exact sums are chains as long as the window in which the processor looks for work: measured
 // on a Zen 3, two vectors make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of
-// 25 numbers 1.1 times. Bodies beyond that fill the cache of instructions. With many registers, two vectors
+// 25 numbers 1.1 times, and distances by sin, cos and asin 1.35 times. With many registers, two vectors
 // take 0.7 to 0.9 of the time of one in long inner loops whose values all have registers (Zen 4; Collatz
 // lengths, Kepler's equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to
 // least.
@@ -126,7 +128,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 1
 	case l.few() && w.inner > 0 && w.inner <= shortRound:
 		return 3
-	case l.few() && w.inner == 0 && w.cost <= longBody, l.few() && w.inner > 0 && w.inner <= longBody && w.calls:
+	case l.few() && w.inner == 0 && w.cost <= longestBody, l.few() && w.inner > 0 && w.inner <= longBody && w.calls:
 		return 2
 	case l.few():
 		return 1
@@ -136,7 +138,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 4
 	case w.inner > 0 && w.inner <= shortRound, w.inner == 0 && w.cost <= 100:
 		return 3
-	case w.inner == 0 && w.cost <= 1600, w.inner > 0 && w.inner <= longBody:
+	case w.inner == 0 && w.cost <= longestBody, w.inner > 0 && w.inner <= longBody:
 		return 2
 	}
 	return 1

@@ -1,0 +1,127 @@
+package amd64
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"flow/ir/loop"
+)
+
+// TestSplitValues walks drawn programs whose values are split, once into every block aside and
+// whatever jumps may pass, and once past them all. Each step reads the value that it read before the split.
+func TestSplitValues(t *testing.T) {
+	loads, inside := 0, 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p, through := drawnProgram(r)
+		for range 4 {
+			insertPassed(p, r, through)
+		}
+		old := p.steps
+		n, places := virt(len(p.classes)), int32(0)
+		p.splits(4+r.IntN(6), func() int32 { places += slotBytes; return places })
+		for _, enter := range []bool{true, false} {
+			stood := map[virt]virt{} // what stands for a value since it was loaded
+			held, stored := map[virt]bool{}, map[int32]virt{}
+			at, skip, block := 0, false, false
+			for k := range p.steps {
+				s := &p.steps[k]
+				if s.aside != 0 {
+					block = s.aside > 0
+				}
+				skip = !enter && (block || s.part == passedPart)
+				load, store := s.dst >= n, s.Op == VMOVUPDStore
+				if load {
+					loads++
+					if block {
+						inside++
+					}
+				}
+				switch {
+				case load && skip:
+					stood[s.dst] = -1
+				case load:
+					stood[s.dst] = stored[s.Mem.Disp]
+				case store && !skip:
+					stored[s.Mem.Disp] = s.a
+				}
+				if load || store {
+					continue
+				}
+				var want, got []virt
+				old[at].reads(func(v virt) { want = append(want, v) })
+				s.reads(func(v virt) {
+					if v >= n {
+						v = stood[v]
+					} else if !held[v] && !skip {
+						t.Fatalf("seed %d, step %d reads value %d, which is not made", seed, k, v)
+					}
+					got = append(got, v)
+				})
+				for i := range want {
+					if !skip && (len(got) != len(want) || got[i] != want[i]) {
+						t.Fatalf("seed %d, step %d reads %v, not %v", seed, k, got, want)
+					}
+				}
+				if at++; s.dst != 0 && !skip {
+					held[s.dst] = true
+					if home := p.homeOf(s.dst); home != 0 {
+						stored[home] = s.dst
+					}
+				}
+			}
+			if at != len(old) {
+				t.Fatalf("seed %d: %d steps of %d are left", seed, at, len(old))
+			}
+		}
+	}
+	if loads < 1000 || inside < 100 {
+		t.Errorf("%d loads, %d of them in blocks aside", loads, inside)
+	}
+}
+
+// passedPart marks steps that a jump may pass.
+const passedPart = 9
+
+// insertPassed inserts steps at a place that read some of the values and that a jump may pass.
+func insertPassed(p *program, r *rand.Rand, values []virt) {
+	at := len(values) + r.IntN(len(p.steps)-len(values))
+	var list []step
+	for range 3 {
+		list = append(list, step{a: values[r.IntN(len(values))], dst: p.fresh(vectorClass), part: passedPart})
+	}
+	list = append(list, step{jumps: true, scalar: func(*maker, Reg, []Reg) {}})
+	p.steps = slices.Insert(p.steps, at, list...)
+}
+
+// TestSplitCode compiles a formula of functions for AVX2. A value that is read long after it was made goes
+// through memory once, so fewer than an eighth of the instructions touch scratch memory.
+func TestSplitCode(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
+  v0 = load %0[i, 0]
+  v1 = load %1[i, 0]
+  v2 = div v0, v1
+  v3 = call log(v2)
+  v4 = call normcdf(v3)
+  v5 = mul v0, v4
+  v6 = call exp(v1)
+  v7 = sub v3, v1
+  v8 = call normcdf(v7)
+  v9 = mul v6, v8
+  v10 = sub v5, v9
+  store out0[i, 0] v10
+} : (f64[%0.rows, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := List(AVX2, n, []Layout{{Unit: true}, {Unit: true}}, []Layout{{Unit: true}}, Schedule{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch, all := strings.Count(list.Text, "(BX)"), strings.Count(list.Text, "\n")
+	if scratch > all/8 {
+		t.Errorf("%d of %d instructions touch scratch memory", scratch, all)
+	}
+}
