@@ -168,6 +168,7 @@ const (
 	VPSRAQ
 	VPSLLD
 	VPSRLD
+	VPSRAD
 	VPMOVZXBQ
 	VPMOVSXDQ
 	VPMOVZXDQ
@@ -382,6 +383,7 @@ var forms = [lastOp]form{
 	VPSRAQ:          {name: "VPSRAQ", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 4, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VPSLLD:          {name: "VPSLLD", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 6, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPSRLD:          {name: "VPSRLD", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 2, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
+	VPSRAD:          {name: "VPSRAD", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 4, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPMOVZXBQ:       {name: "VPMOVZXBQ", pat: rm, pp: p66, mm: m38, op: 0x32, vexW: 0, evexW: 0, tuple: tEighthMem, elem: 8, src: wEighth},
 	VPMOVSXDQ:       {name: "VPMOVSXDQ", pat: rm, pp: p66, mm: m38, op: 0x25, vexW: 0, evexW: 0, tuple: tHalfMem, elem: 8, src: wHalf},
 	VPMOVZXDQ:       {name: "VPMOVZXDQ", pat: rm, pp: p66, mm: m38, op: 0x35, vexW: 0, evexW: 0, tuple: tHalfMem, elem: 8, src: wHalf},

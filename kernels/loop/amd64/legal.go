@@ -5,17 +5,30 @@ package amd64
 // a mask becomes one without and a blend. The rules for single operations are in legal_integer.go
 // and legal_float.go.
 
+import "math"
+
 // legalizer is the program while it is rewritten.
 type legalizer struct {
 	program
-	asm *Asm
+	asm  *Asm
+	made []uint8 // by virt of the program before: how many steps make it, at most 2
+	// known says of values that one step makes what other value they are.
+	known map[virt]related
 }
+
+// related is another value that one step makes: the same, or the one with the opposite bits; and of a
+// float the one that it is the magnitude of. 0: there is none.
+type related struct{ same, opposite, magnitudeOf virt }
 
 // legalizeAVX2 replaces all steps that AVX2 does not have.
 func legalizeAVX2(p *program, a *Asm) {
-	g := &legalizer{asm: a}
+	g := &legalizer{asm: a, made: make([]uint8, len(p.classes)), known: map[virt]related{}}
 	g.classes, g.source = p.classes, p.source
 	g.steps = make([]step, 0, 2*len(p.steps))
+	for k := range p.steps {
+		d := p.steps[k].dst
+		g.made[d] = min(g.made[d]+1, 2)
+	}
 	for _, s := range p.steps {
 		g.step(s)
 	}
@@ -29,10 +42,16 @@ func legalizeAVX2(p *program, a *Asm) {
 
 // replaced are instructions that differ from those of AVX2 in name alone.
 var replaced = map[Op]Op{VPANDQ: VPAND, VPANDNQ: VPANDN, VPORQ: VPOR, VPXORQ: VPXOR, VRNDSCALEPD: VROUNDPD, VRNDSCALEPS: VROUNDPS,
-	KANDW: VPAND, KANDNW: VPANDN, KORW: VPOR, KXORW: VPXOR, KMOVW: VMOVAPD}
+	KORW: VPOR, KXORW: VPXOR, KMOVW: VMOVAPD}
 
 // step appends what a step becomes.
 func (g *legalizer) step(s step) {
+	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask} {
+		g.settle(v)
+	}
+	for k := range s.uses {
+		g.settle(&s.uses[k])
+	}
 	if s.scalar != nil {
 		g.steps = append(g.steps, s)
 		return
@@ -44,23 +63,29 @@ func (g *legalizer) step(s step) {
 	single := f.elem == 4 && f.src != wHalf || f.dst == wHalf // the lanes that a mask limits have 32 bits
 	blends := s.Op == VBLENDMPD || s.Op == VBLENDMPS
 	compares := forms[s.Op].dst == wK
-	if mask != 0 && single && !compares {
-		mask = g.narrow(mask)
-	}
 	switch {
 	case blends:
 		g.blend(s.Op == VBLENDMPS, s.a, g.second(&s), mask)
 	case mask == 0:
 		g.value(s)
 	case compares && !forms[s.Op].ofMasks():
-		g.op(VPAND, L256, g.value(s), mask)
+		g.and(L256, g.value(s), mask)
 	case s.Zero:
 		s.Zero = false
-		if w, ok := g.word(&s); ok { // a constant in the lanes of the mask
-			g.with(VPAND, mask, w, 0)
-		} else {
-			g.op(VPAND, s.Len, g.value(s), mask)
+		if single {
+			mask = g.narrow(mask)
 		}
+		if w, ok := g.word(&s); ok { // a constant in the lanes of the mask
+			if x := g.known[mask].opposite; x != 0 {
+				g.with(VPANDN, x, w, 0)
+			} else {
+				g.with(VPAND, mask, w, 0)
+			}
+		} else {
+			g.and(s.Len, g.value(s), mask)
+		}
+	case g.counts(&s): // a mask is -1 in its lanes
+		g.op(VPSUBQ, L256, s.dst, mask)
 	default:
 		v := s.b
 		if s.Op != VMOVAPD && s.Op != VMOVUPS {
@@ -70,6 +95,72 @@ func (g *legalizer) step(s step) {
 	}
 	last := &g.steps[len(g.steps)-1] // it makes the value
 	last.dst, last.effect = s.dst, s.effect
+	g.relate(last)
+}
+
+// counts reports a step that adds 1 to its result.
+func (g *legalizer) counts(s *step) bool {
+	w, ok := g.word(s)
+	return ok && w == 1 && s.Op == VPADDQ && s.a == s.dst
+}
+
+// once reports a value that one step makes.
+func (g *legalizer) once(v virt) bool { return v != 0 && (int(v) >= len(g.made) || g.made[v] == 1) }
+
+// relate notes what other value a step makes.
+func (g *legalizer) relate(s *step) {
+	if !g.once(s.dst) || s.effect || s.mask != 0 {
+		return
+	}
+	w, constant := g.word(s)
+	switch {
+	case s.Op == VMOVAPD && !s.InMem && g.once(s.b):
+		g.known[s.dst] = related{same: s.b}
+	case !constant || !g.once(s.a):
+	case s.Op == VPXOR && w == 1<<64-1:
+		g.known[s.dst] = related{opposite: s.a}
+	case s.Op == VANDPD && w == math.MaxInt64, s.Op == VANDPS && w == magnitudes:
+		g.known[s.dst] = related{magnitudeOf: s.a}
+	}
+}
+
+// settle replaces a value by the one that it is a copy of.
+func (g *legalizer) settle(v *virt) {
+	if same := g.known[*v].same; same != 0 {
+		*v = same
+	}
+}
+
+// The bits of two f32: all but the signs, and the signs.
+const magnitudes, signs = math.MaxInt32 | math.MaxInt32<<32, 1<<63 | 1<<31
+
+// negative makes the negation of a magnitude, which has the sign set. It returns 0 for any other step.
+func (g *legalizer) negative(s *step) virt {
+	w, ok := g.word(s)
+	x := g.known[s.a].magnitudeOf
+	switch {
+	case !ok || x == 0:
+		return 0
+	case s.Op == VXORPD && w == signBit:
+		s.Op = VORPD
+	case s.Op == VXORPS && w == signs:
+		s.Op = VORPS
+	default:
+		return 0
+	}
+	s.a = x
+	return g.emit(*s)
+}
+
+// and is the bits that two values share.
+func (g *legalizer) and(length Len, a, b virt) virt {
+	if g.known[a].opposite == 0 {
+		a, b = b, a
+	}
+	if x := g.known[a].opposite; x != 0 {
+		return g.op(VPANDN, length, x, b)
+	}
+	return g.op(VPAND, length, b, a)
 }
 
 // memory makes a constant as long as the vector, and brings another element that is to be broadcast
@@ -105,6 +196,9 @@ func (g *legalizer) value(s step) virt {
 		}
 		return g.emit(step{Inst: Inst{Op: op, Len: L256}})
 	}
+	if v := g.negative(&s); v != 0 {
+		return v
+	}
 	if rule := rules[s.Op]; rule != nil {
 		return rule(g, &s)
 	}
@@ -126,6 +220,8 @@ var rules map[Op]func(g *legalizer, s *step) virt
 
 func init() {
 	rules = map[Op]func(g *legalizer, s *step) virt{
+		KANDW:      func(g *legalizer, s *step) virt { return g.and(L256, s.a, s.b) },
+		KANDNW:     without,
 		KNOTW:      func(g *legalizer, s *step) virt { return g.not(s.b) },
 		KXNORW:     func(g *legalizer, s *step) virt { return g.not(g.op(VPXOR, L256, s.a, s.b)) },
 		VCMPPDK:    func(g *legalizer, s *step) virt { s.Op = VCMPPD; return g.emit(*s) },
@@ -156,10 +252,11 @@ func (g *legalizer) emit(s step) virt {
 	s.dst = g.fresh(vectorClass)
 	s.effect = false
 	g.steps = append(g.steps, s)
+	g.relate(&s)
 	return s.dst
 }
 
-// op is a instruction of registers; a may be 0.
+// op is an instruction of registers; a may be 0.
 func (g *legalizer) op(op Op, length Len, a, b virt) virt {
 	return g.emit(step{Inst: Inst{Op: op, Len: length}, a: a, b: b})
 }
@@ -204,15 +301,30 @@ func (g *legalizer) word(s *step) (w uint64, ok bool) {
 
 // blend is b in the lanes of the mask, a in the others.
 func (g *legalizer) blend(single bool, a, b, mask virt) virt {
+	if x := g.known[mask].opposite; x != 0 {
+		a, b, mask = b, a, x
+	}
 	i := Inst{Op: VBLENDVPD, Len: L256}
 	if single {
 		i = Inst{Op: VBLENDVPS, Len: L128}
+		mask = g.narrow(mask)
 	}
 	return g.emit(step{Inst: i, a: a, b: b, c: mask})
 }
 
+// without is the lanes of b that are not lanes of a.
+func without(g *legalizer, s *step) virt {
+	if x := g.known[s.a].opposite; x != 0 {
+		return g.op(VPAND, L256, x, s.b)
+	}
+	return g.op(VPANDN, L256, s.a, s.b)
+}
+
 // not is the other lanes.
 func (g *legalizer) not(mask virt) virt {
+	if x := g.known[mask].opposite; x != 0 {
+		return g.op(VMOVAPD, L256, 0, x)
+	}
 	return g.with(VPXOR, mask, 1<<64-1, 0)
 }
 

@@ -44,6 +44,10 @@ func compareUnsigned(g *legalizer, s *step) virt {
 // in the upper half alone.
 func multiply(g *legalizer, s *step) virt {
 	w, known := g.word(s)
+	if at := g.source[s.a]; !known && at.Constant != 0 && !s.InMem {
+		s.a, s.b = s.b, s.a
+		w, known = g.word(s)
+	}
 	power := func(w uint64) bool { return w&(w-1) == 0 && w != 0 }
 	times := func(w uint64) virt { return g.shift(VPSLLQ, s.a, uint8(bits.TrailingZeros64(w))) }
 	switch {
@@ -57,6 +61,9 @@ func multiply(g *legalizer, s *step) virt {
 	}
 	b := g.second(s)
 	mixed := g.op(VPMULUDQ, L256, g.shift(VPSRLQ, s.a, 32), b)
+	if b == s.a { // both mixed products are the same
+		return g.op(VPADDQ, L256, g.shift(VPSLLQ, mixed, 33), g.op(VPMULUDQ, L256, b, b))
+	}
 	if !known || w>>32 != 0 {
 		mixed = g.op(VPADDQ, L256, mixed, g.op(VPMULUDQ, L256, g.shift(VPSRLQ, b, 32), s.a))
 	}
@@ -76,24 +83,29 @@ func extremeWord(g *legalizer, s *step) virt {
 // sign is all ones in the lanes that are negative.
 func (g *legalizer) sign(v virt) virt { return g.op(VPCMPGTQ, L256, g.constant(0), v) }
 
-// shiftArithmetic shifts the bits that differ from the sign without sign. A shift by 64 and more
-// leaves none of them.
+// shiftArithmetic shifts by a constant in words of 32 bits, which have such an instruction: it makes
+// the upper half. By a variable it shifts the bits that differ from the sign without sign; a shift by 64
+// and more leaves none of them.
 func shiftArithmetic(g *legalizer, s *step) virt {
-	from := s.a
-	if s.Op == VPSRAQ {
-		from = s.b
-	}
-	sign := g.sign(from)
-	if s.Op == VPSRAQ && s.Imm >= 63 {
-		return sign
-	}
-	x := g.op(VPXOR, L256, from, sign)
-	if s.Op == VPSRAQ {
-		x = g.shift(VPSRLQ, x, s.Imm)
-	} else {
+	switch n := s.Imm; {
+	case s.Op == VPSRAVQ:
+		sign := g.sign(s.a)
+		x := g.op(VPXOR, L256, s.a, sign)
 		x = g.emit(step{Inst: Inst{Op: VPSRLVQ, Len: L256, InMem: s.InMem, Mem: s.Mem}, a: x, b: s.b})
+		return g.op(VPXOR, L256, x, sign)
+	case n >= 63:
+		return g.sign(s.b)
+	case n > 32:
+		lower := g.shift(VPSRLQ, g.shift(VPSRAD, s.b, n-32), 32)
+		return g.upperHalf(lower, g.shift(VPSRAD, s.b, 31))
+	default:
+		return g.upperHalf(g.shift(VPSRLQ, s.b, n), g.shift(VPSRAD, s.b, min(n, 31)))
 	}
-	return g.op(VPXOR, L256, x, sign)
+}
+
+// upperHalf is x with the upper half of each word of y.
+func (g *legalizer) upperHalf(x, y virt) virt {
+	return g.emit(step{Inst: Inst{Op: VPBLENDD, Len: L256, Imm: 0xaa}, a: x, b: y})
 }
 
 func absolute(g *legalizer, s *step) virt {
