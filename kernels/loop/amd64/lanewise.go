@@ -4,6 +4,8 @@ package amd64
 // other, operands and results in scratch memory.
 
 import (
+	"math"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 )
@@ -54,21 +56,28 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		}
 		return l.emit(step{Inst: Inst{Op: VPSRAQ, Len: l.length, Imm: shift}, b: l.vector(a), dst: l.fresh(vectorClass)})
 	}
-	vec := func(v virt, e types.Elem) operand { return operand{elem: e, v: v} }
-	a, b = vec(l.vector(a), e), vec(l.vector(b), e)
-	x, y := l.unary(VCVTQQ2PD, e, a, 0), l.unary(VCVTQQ2PD, e, b, 0)
-	q := l.unary(VRNDSCALEPD, types.F64, vec(l.binary(VDIVPD, types.F64, vec(x, types.F64), vec(y, types.F64), 0), types.F64), rounding[loop.Floor])
-	if rest { // exact
-		q = l.emit(step{Inst: Inst{Len: l.length}, fused: &fusedStep{minusProduct: true}, a: q, b: y, c: x, dst: l.fresh(vectorClass)})
-	}
-	near := l.unary(VCVTTPD2QQ, types.F64, vec(q, types.F64), 0)
-	out := l.fresh(vectorClass)
-	l.move(out, vec(near, e), 0, true)
-
-	size := l.binary(VPORQ, e, vec(l.unary(VPABSQ, e, a, 0), e), vec(l.unary(VPABSQ, e, b, 0), e), 0)
-	far := l.under(l.compare(VPCMPUQ, e, vec(size, e), operand{elem: e, konst: true, word: 1 << 52}, 5)) // not below
 	skip := l.asm.Label()
-	l.jumpIfNone(skip, far)
+	var far virt // the lanes of large numbers
+	out := l.fresh(vectorClass)
+	if l.vexOnly() {
+		near, large := l.divideSmall(rest, a, b)
+		l.move(out, near, 0, true)
+		a.v, b.v = l.vector(a), l.vector(b)
+		l.emit(step{uses: []virt{large}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
+			w := ^uint64(1<<52 - 1)
+			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
+			m.Jump(Equal, skip)
+		}})
+		upper := l.emit(step{Inst: Inst{Op: VPSRLQ, Len: l.length, Imm: 52}, b: large, dst: l.fresh(vectorClass)})
+		far = l.compare(VPCMPQ, e, operand{elem: e, v: upper}, operand{elem: e, konst: true}, signed[loop.Ne])
+	} else {
+		a.v, b.v = l.vector(a), l.vector(b)
+		a.konst, b.konst = false, false
+		l.move(out, l.divideNear(rest, a, b), 0, true)
+		size := l.binary(VPORQ, e, operand{elem: e, v: l.unary(VPABSQ, e, a, 0)}, operand{elem: e, v: l.unary(VPABSQ, e, b, 0)}, 0)
+		far = l.under(l.compare(VPCMPUQ, e, operand{elem: e, v: size}, operand{elem: e, konst: true, word: 1 << 52}, 5)) // not below
+		l.jumpIfNone(skip, far)
+	}
 	l.keepRoom(0, a.v, b.v)
 	l.emit(step{uses: []virt{out, far}, dst: out, effect: true, scalar: func(m *maker, dst Reg, r []Reg) {
 		m.vec.store(m, types.I64, r[0], NoReg, room(2))
@@ -77,6 +86,68 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 	}})
 	l.bind(skip)
 	return out
+}
+
+// divideNear divides numbers below 2^52.
+func (l *lowering) divideNear(rest bool, a, b operand) operand {
+	e, f := types.I64, types.F64
+	x := operand{elem: f, v: l.unary(VCVTQQ2PD, e, a, 0)}
+	y := operand{elem: f, v: l.unary(VCVTQQ2PD, e, b, 0)}
+	q := operand{elem: f, v: l.binary(VDIVPD, f, x, y, 0)}
+	q.v = l.unary(VRNDSCALEPD, f, q, rounding[loop.Floor])
+	if rest { // exact
+		q.v = l.multiplyAdd(true, q, y, x, 0)
+	}
+	return operand{elem: e, v: l.unary(VCVTTPD2QQ, f, q, 0)}
+}
+
+// divideSmall divides numbers from -2^51 to below 2^51. Such a number added to the bits of 1.5 * 2^52
+// makes that number plus it, so an addition and a subtraction convert it, either way. large is at least
+// 2^52 in the lanes in which a number that counts is another one; the result does not count there.
+//
+// A product with the reciprocal of a constant, rounded to the nearest integer, is the quotient, or the next
+// one if the rest is then negative: the reciprocal is wrong by 2^-53 of itself, and the quotient is less
+// than 2^50, so the rest is at most 5/8 of the divisor.
+func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large virt) {
+	const middle = 0x1.8p52
+	e, f := types.I64, types.F64
+	number := func(x float64) operand { return operand{elem: f, konst: true, word: math.Float64bits(x)} }
+	bits := operand{elem: e, konst: true, word: math.Float64bits(middle)}
+	convert := func(o operand) operand {
+		if o.konst && int64(o.word) >= -1<<51 && int64(o.word) < 1<<51 {
+			return number(float64(int64(o.word)))
+		}
+		above := l.binary(VPADDQ, e, o, operand{elem: e, konst: true, word: 1 << 51}, 0)
+		if large != 0 {
+			above = l.binary(VPORQ, e, operand{elem: e, v: large}, operand{elem: e, v: above}, 0)
+		}
+		large = above
+		return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, bits, 0)}, number(middle), 0)}
+	}
+	x, y := convert(a), convert(b)
+	if l.active != 0 {
+		large = l.binary(VPANDQ, e, operand{elem: e, v: large}, operand{elem: e, v: l.active}, 0)
+	}
+	if n := int64(b.word); b.konst && y.konst && n > 1 {
+		shifted := operand{elem: f, v: l.multiplyAdd(false, x, number(1/float64(n)), number(middle), 0)}
+		q := operand{elem: f, v: l.binary(VSUBPD, f, shifted, number(middle), 0)}
+		r := operand{elem: f, v: l.multiplyAdd(true, q, y, x, 0)}
+		if rest {
+			more := l.binary(VADDPD, f, r, y, 0)
+			near.v = l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: r.v, b: more, c: r.v, dst: l.fresh(vectorClass)})
+		} else {
+			less := l.compare(VCMPPDK, f, r, number(0), ordered[loop.Lt])
+			shifted.v = l.binary(VPADDQ, e, shifted, operand{elem: e, v: less}, 0) // -1 where it is less
+			return operand{elem: e, v: l.binary(VPSUBQ, e, shifted, bits, 0)}, large
+		}
+	} else {
+		near.v = l.unary(VRNDSCALEPD, f, operand{elem: f, v: l.binary(VDIVPD, f, x, y, 0)}, rounding[loop.Floor])
+		if rest {
+			near.v = l.multiplyAdd(true, operand{elem: f, v: near.v}, y, x, 0)
+		}
+	}
+	near.v = l.binary(VADDPD, f, operand{elem: f, v: near.v}, number(middle), 0)
+	return operand{elem: e, v: l.binary(VPSUBQ, e, operand{elem: e, v: near.v}, bits, 0)}, large
 }
 
 // divideLane divides word R11 of vector 0 of the room by that of vector 1. The instruction traps on
