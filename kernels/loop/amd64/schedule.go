@@ -114,7 +114,8 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // 25 numbers 1.1 times, and distances by sin, cos and asin 1.35 times. With many registers, two vectors
 // take 0.7 to 0.9 of the time of one in long inner loops whose values all have registers (Zen 4; Collatz
 // lengths, Kepler's equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to
-// least.
+// least. With few registers, two vectors in loops that end by their values take 0.6 to 0.75 of the time of one
+// (Zen 3; Collatz lengths, Newton's basins), if the values have registers.
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
@@ -129,6 +130,8 @@ func (l *lowering) choose(plan Schedule) int {
 	case l.few() && w.inner > 0 && w.inner <= shortRound:
 		return 3
 	case l.few() && w.inner == 0 && w.cost <= longestBody, l.few() && w.inner > 0 && w.inner <= longBody && w.calls:
+		return 2
+	case l.few() && w.open && w.inner <= 100:
 		return 2
 	case l.few():
 		return 1
@@ -146,7 +149,7 @@ func (l *lowering) choose(plan Schedule) int {
 
 // least returns the smallest number of vectors that are lowered together if registers are scarce.
 func (l *lowering) least() int {
-	if w := weigh(&l.nest.Body); w.inner > shortRound {
+	if w := weigh(&l.nest.Body); w.inner > shortRound || l.few() && w.open {
 		return 1
 	}
 	return 2

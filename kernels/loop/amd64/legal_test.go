@@ -1,0 +1,142 @@
+package amd64
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// wholeNumbers are integers around the limits of conversions and of divisions by divisor, their negatives,
+// and random ones of all sizes.
+func wholeNumbers(divisor int64) *value.Dense {
+	r := rand.New(rand.NewPCG(3, uint64(divisor)))
+	list := []int64{-1 << 63}
+	add := func(x int64) {
+		for d := int64(-2); d <= 2; d++ {
+			list = append(list, x+d, -x+d)
+		}
+	}
+	for _, bit := range []int{0, 31, 32, 33, 50, 51, 52, 53, 62} {
+		add(1 << bit)
+		add(int64(1) << bit / divisor * divisor)
+	}
+	for range 300 {
+		x := int64(r.Uint64() >> r.IntN(64))
+		add(x)
+		add(x / divisor * divisor)
+		add(x>>12/divisor*divisor + divisor/2)
+	}
+	out := value.New(types.I64, len(list), 1)
+	copy(out.I64, list)
+	return out
+}
+
+// TestConstantOperands compares operations on integers with constants, on either side, with what they mean:
+// once, and in the lanes of an if.
+func TestConstantOperands(t *testing.T) {
+	for _, target := range []*target{avx512, avx2} {
+		t.Run(string(target.name), func(t *testing.T) {
+			m := need(t, target)
+			check := func(operation string, constant, divisor int64) {
+				text := fmt.Sprintf(`nest(%%0: i64[]) (i: 0..%%0.rows) {
+  v0 = load %%0[i, 0]
+  v1 = i64 %d
+  v2 = %s
+  v3 = i64 0
+  v4 = lt v2, v3
+  v5 = if v4 {
+    v6 = %[2]s
+    v7 = i64 1
+    v8 = add v6, v7
+    yield v8
+  } else {
+    v9 = neg v2
+    yield v9
+  }
+  store out0[i, 0] v5
+} : (i64[%%0.rows, 1])`, constant, operation)
+				n, err := loop.Parse(text, loop.Standard{})
+				if err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+				x := wholeNumbers(divisor)
+				in, out := []value.Value{x}, value.New(types.I64, x.Rows, 1)
+				f, err := compile(m, target, n, in, []*value.Dense{out})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.run(0, 1, 0, x.Rows)
+				want, err := n.Eval(in, loop.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, y := range want[0].(*value.Dense).I64 {
+					if out.I64[i] != y {
+						t.Fatalf("%s, v0 = %d, v1 = %d: %d instead of %d", operation, x.I64[i], constant, out.I64[i], y)
+					}
+				}
+			}
+			for _, n := range []int64{3, 5, 7, 10, 12, 641, 1<<31 - 1, 1<<50 - 27, 1<<51 - 1, 1<<51 + 1, 1<<62 + 1, -1, -3, -8, -10, -1 << 51} {
+				for _, operation := range []string{"mod v0, v1", "idiv v0, v1", "mul v0, v1", "mul v1, v0"} {
+					check(operation, n, n)
+				}
+			}
+			for n := range int64(64) {
+				check("sar v0, v1", n, 1)
+			}
+			check("mul v0, v0", 0, 1)
+		})
+	}
+}
+
+// TestRulesOfAVX2 counts the instructions that some bodies become.
+func TestRulesOfAVX2(t *testing.T) {
+	counting := `v1 = i64 5
+v2, v3 = for q: forever (v4 = v0, v5 = v0) {
+v6 = eq v4, v1
+break v6
+v7 = i64 2
+v8 = add v4, v7
+v9 = i64 1
+v10 = add v5, v9
+next v8, v10
+}
+v11 = add v2, v3`
+	for _, x := range []struct {
+		body string
+		op   Op
+		most int // of each of two loops: whole vectors, and the rest
+	}{
+		{"v1 = i64 3\nv2 = mul v1, v0", VPMULUDQ, 0},
+		{"v1 = mul v0, v0\nv2 = neg v1", VPMULUDQ, 2},
+		{"v1 = i64 4\nv2 = idiv v0, v1", VPCMPGTQ, 0},
+		{"v1 = i64 10\nv2 = mod v0, v1", VDIVPD, 0},
+		{"v1 = i64 10\nv2 = mod v0, v1", VROUNDPD, 0},
+		{"v1 = to_f64 v0\nv2 = abs v1\nv3 = neg v2\nv4 = bits v3", VXORPD, 0},
+		{"v1 = i64 5\nv2 = ne v0, v1\nv3 = i64 7\nv4 = select v2, v0, v3", VPXOR, 0},
+		{"v1 = i64 5\nv2 = le v0, v1\nv3 = ne v0, v1\nv4 = and v2, v3\nv5 = to_i64 v4", VPXOR, 1},
+		{counting, VPXOR, 0},
+		{counting, VBLENDVPD, 1},
+	} {
+		result := x.body[strings.LastIndex(x.body, "\nv")+1:]
+		result, _, _ = strings.Cut(result, " = ")
+		text := "nest(%0: i64[]) (i: 0..%0.rows) {\nv0 = load %0[i, 0]\n" + x.body + "\nstore out0[i, 0] " + result + "\n} : (i64[%0.rows, 1])"
+		n, err := loop.Parse(text, loop.Standard{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		l := lowered(avx2, n, []Layout{{Unit: true}}, []Layout{{Unit: true}}, loop.FastLevels, Schedule{together: 1})
+		count := 0
+		for depth := range 4 {
+			count += l.stepsOf(x.op, depth)
+		}
+		if count > 2*x.most {
+			t.Errorf("%d of %s, expected at most %d:\n%s", count, forms[x.op].name, 2*x.most, strings.ReplaceAll(x.body, "\n", "; "))
+		}
+	}
+}
