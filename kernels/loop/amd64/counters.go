@@ -62,6 +62,7 @@ func (l *lowering) setWord(to Mem, f loop.Lin) {
 
 // everyLane is a counter as a vector.
 func (l *lowering) everyLane(c counter) virt {
+	l.inMemory[c] = true
 	return l.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
 }
 

@@ -19,6 +19,10 @@ type invariants struct {
 	made    []invariant
 	sums    []sum // see recent
 	before  settling
+	// inner is the same for the innermost of nested loops, on targets with few registers, and innermost the
+	// name of its index; see ahead.
+	inner     *settling
+	innermost int
 }
 
 // settling is what moves in front of the inner loop that is lowered and no other holds.
@@ -131,10 +135,51 @@ func (l *lowering) fromWord(at Mem) virt {
 // lanes' index away from it. The constant part of the column is the displacement.
 func (l *lowering) pointer(p place) (v virt, disp int32) {
 	v, disp, moving, across := l.start(p)
+	v, moving, across = l.ahead(v, p.mem, moving, across)
 	if len(moving.Terms) > 0 || len(across.Terms) > 0 {
 		v = l.moved(v, l.offset(p.mem, moving, across))
 	}
 	return v, disp
+}
+
+// ahead moves an address as far as the rounds of the innermost loop share it, in front of that loop. It
+// returns what moves it inside.
+func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, moving, across loop.Lin) {
+	b := l.inner
+	if b == nil {
+		return v, rows, cols
+	}
+	split := func(f loop.Lin) (around, inside loop.Lin) {
+		for _, t := range f.Terms {
+			if t.Sym.Kind == loop.IndexSym && t.Sym.N == l.innermost {
+				inside.Terms = append(inside.Terms, t)
+			} else {
+				around.Terms = append(around.Terms, t)
+			}
+		}
+		return around, inside
+	}
+	rows, moving = split(rows)
+	cols, across = split(cols)
+	if len(rows.Terms) == 0 && len(cols.Terms) == 0 {
+		return v, moving, across
+	}
+	x := sum{row: rows, col: cols, size: mem.elem.Size(), arg: mem.arg, address: v}
+	return b.recent(l, x, func() step {
+		return step{uses: []virt{v}, scalar: func(m *maker, dst Reg, r []Reg) {
+			m.MovTo(dst, r[0])
+			l.advance(m, dst, mem, rows, cols)
+		}}
+	}), moving, across
+}
+
+// counterIndexes reports that the index of the innermost loop counts the elements from an address on, so
+// that its register is the index of an operand in memory.
+func (l *lowering) counterIndexes(moving, across loop.Lin) bool {
+	if !l.few() || len(l.counts) == 0 || !l.counts[0].alone || len(moving.Terms) > 0 {
+		return false
+	}
+	return across.Equal(loop.Of(loop.IndexSym, l.counts[0].name))
 }
 
 // start is the address of an element as far as all rounds of inner loops share it, and what moves it
@@ -167,6 +212,11 @@ func (l *lowering) offset(mem memory, rows, cols loop.Lin) virt {
 	}
 	return l.recent(x, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+			if len(cols.Terms) == 0 && l.few() {
+				l.scalarLin(m, dst, rows)
+				m.IMulMem(dst, argMem(mem.arg+8))
+				return
+			}
 			if len(rows.Terms) > 0 {
 				l.scalarLin(m, R9, rows)
 				m.LoadG(R11, argMem(mem.arg+8))
@@ -241,9 +291,20 @@ func (l *lowering) advance(m *maker, dst Reg, mem memory, rows, cols loop.Lin) {
 // uniform is an element in all lanes that count.
 func (l *lowering) uniform(p place) virt {
 	e := p.mem.elem
-	base, disp := l.pointer(p)
-	load := func(m *maker, dst Reg, r []Reg) { m.everywhere(e, dst, At(r[0], disp)) }
-	_, moving := l.steady(p.row.Plus(p.col))
+	base, disp, moving, across := l.start(p)
+	base, moving, across = l.ahead(base, p.mem, moving, across)
+	at := At(0, disp)
+	if l.counterIndexes(moving, across) {
+		at = Indexed(0, counterReg, uint8(e.Size()), disp)
+	} else if len(moving.Terms) > 0 || len(across.Terms) > 0 {
+		base = l.moved(base, l.offset(p.mem, moving, across))
+	}
+	load := func(m *maker, dst Reg, r []Reg) {
+		at := at
+		at.Base = r[0]
+		m.everywhere(e, dst, at)
+	}
+	_, moving = l.steady(p.row.Plus(p.col))
 	certain := l.active == l.top // a lane counts
 	if certain && l.nested == 0 && len(moving.Terms) == 0 {
 		return l.once(invariant{kind: elementKind, elem: e, arg: p.mem.arg, row: p.row, col: p.col}, l.classOf(e), func() step {
@@ -261,7 +322,7 @@ func (l *lowering) uniform(p place) virt {
 			m.Bind(skip)
 		}
 	} else if e != types.Bool {
-		s.loads = &memoryRead{at: At(0, disp), reg: base, size: uint8(e.Size()), all: true, len: l.vlen(e)}
+		s.loads = &memoryRead{at: at, reg: base, size: uint8(e.Size()), all: true, len: l.vlen(e)}
 	}
 	return l.emit(s)
 }
@@ -291,6 +352,11 @@ func (l *lowering) settled(x sum, f func() step) virt {
 	if b.at == 0 {
 		return l.recent(x, f)
 	}
+	return b.recent(l, x, f)
+}
+
+// recent is the value of x, made by f in front of the loop.
+func (b *settling) recent(l *lowering, x sum, f func() step) virt {
 	for k := range b.sums {
 		if y := &b.sums[k]; y.same(&x) {
 			return y.v

@@ -140,3 +140,53 @@ v11 = add v2, v3`
 		}
 	}
 }
+
+// TestInnermostAddresses: with few registers, an innermost loop computes no address that its rounds share,
+// and keeps its index in a register alone.
+func TestInnermostAddresses(t *testing.T) {
+	const text = `nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
+  v0 = f64 0
+  v1 = for q: 0..200 (v2 = v0) {
+    v3 = for p: 0..300 (v4 = v2) {
+      v5 = load %1[q, p]
+      v6 = add v4, v5
+      next v6
+    }
+    next v3
+  }
+  store out0[i, 0] v1
+} : (f64[%0.rows, 1])`
+	n, err := loop.Parse(text, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := List(AVX2, n, make([]Layout, 2), make([]Layout, 1), Schedule{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loops, lines, labels := 0, strings.Split(l.Text, "\n"), map[string]int{}
+	for k, line := range lines {
+		if label, is := strings.CutSuffix(line, ":"); is {
+			labels[label] = k
+		}
+		_, label, is := strings.Cut(line, "JL ")
+		from, back := labels[label]
+		if !is || !back {
+			continue
+		}
+		body := strings.Join(lines[from:k], "\n")
+		if !strings.Contains(body, "(BP*8)") {
+			continue
+		}
+		loops++
+		for _, word := range []string{"IMULQ", "MOVQ BP,", "LEAQ"} {
+			if strings.Contains(body, word) {
+				t.Errorf("%s in the innermost loop:\n%s", word, body)
+			}
+		}
+		labels = map[string]int{} // those of the loops around it
+	}
+	if loops != 2 {
+		t.Errorf("%d innermost loops with their index in an operand, not 2:\n%s", loops, l.Text)
+	}
+}

@@ -35,6 +35,10 @@ func (l *lowering) loop(s *loop.Stmt) {
 	if outer[0] != l.top { // perhaps no lane counts
 		l.jumpIfNone(end, outer...)
 	}
+	inner, innermost := l.inner, l.innermost
+	if l.inner = nil; l.few() && c.alone && l.nested > 0 {
+		l.inner, l.innermost = &settling{at: len(l.steps)}, c.name
+	}
 	c.begin(l)
 	l.forgetStored(&x.Body)
 	defer l.forgetStored(&x.Body)
@@ -79,7 +83,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
 		m.refuel()
 		if c.shared {
-			c.advanceShared(m)
+			c.advanceShared(m, !c.alone || !l.few() || l.inMemory[c.word])
 		}
 		if c.scalar {
 			c.compareShared(m)
@@ -90,6 +94,10 @@ func (l *lowering) loop(s *loop.Stmt) {
 		m.Bind(end)
 		m.held = 0
 	}})
+	if b := l.inner; b != nil {
+		l.steps = slices.Insert(l.steps, b.at, b.steps...)
+	}
+	l.inner, l.innermost = inner, innermost
 	l.nested--
 	l.counts = around
 	l.each(func(k int) {
@@ -311,6 +319,7 @@ func (c *counting) test(l *lowering) {
 		down := c.rng.By < 0
 		s := step{mask: c.left, dst: c.left, effect: true}
 		if c.shared { // the end is compared with the index, from memory
+			l.inMemory[c.word] = true
 			at := c.word.mem()
 			at.Broadcast = true
 			s.Inst = Inst{Op: VPCMPQ, Len: l.length, Imm: 6, InMem: true, Mem: at} // greater
@@ -339,8 +348,8 @@ func (c *counting) advance(l *lowering) {
 	l.emit(add)
 }
 
-// advanceShared advances a shared index and leaves it in its register.
-func (c *counting) advanceShared(m *maker) {
+// advanceShared advances a shared index and leaves it in its register, and in memory if it is read there.
+func (c *counting) advanceShared(m *maker, inMemory bool) {
 	c.index(m)
 	if by := c.rng.By; by == int64(int32(by)) {
 		m.ArithImm(AddG, c.reg(), int32(by))
@@ -348,5 +357,7 @@ func (c *counting) advanceShared(m *maker) {
 		m.MovImm(R11, by)
 		m.ArithG(AddG, c.reg(), R11)
 	}
-	m.StoreG(c.word.mem(), c.reg())
+	if inMemory {
+		m.StoreG(c.word.mem(), c.reg())
+	}
 }

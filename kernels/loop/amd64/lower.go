@@ -71,11 +71,12 @@ type lowering struct {
 	parts    []part // all that are lowered together
 	square   bool   // the parts are rows: see squares
 	besides  map[*loop.Stmt]*beside
-	counts   []*counting     // of the innermost loop, by part
-	asides   int             // blocks that stand aside, so far
-	isAside  bool            // the block that is lowered is one, or in one
-	together int             // how many vectors are lowered together, but for the last ones of a row
-	counters map[int]counter // of the indices of inner loops that are the same in all lanes, by name
+	counts   []*counting      // of the innermost loop, by part
+	asides   int              // blocks that stand aside, so far
+	isAside  bool             // the block that is lowered is one, or in one
+	together int              // how many vectors are lowered together, but for the last ones of a row
+	counters map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
+	inMemory map[counter]bool // those that an instruction reads from memory
 	locals   []local
 	known    knownLocals
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.

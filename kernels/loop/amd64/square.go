@@ -338,6 +338,7 @@ func (l *lowering) tiled(p place) bool {
 func (l *lowering) loadTiled(p place) virt {
 	at := int32(l.localsEnd)
 	l.localsEnd += (1 + squareRows) * slotBytes
+	l.inMemory[l.counts[l.number].word] = true
 	index, end, skip := l.counts[l.number].word.mem(), At(scratchReg, at), l.asm.Label()
 	l.before.steps = append(l.before.steps, step{scalar: func(m *maker, _ Reg, _ []Reg) { // there is none
 		m.MovImm(RAX, math.MinInt64)
