@@ -71,6 +71,7 @@ func TestScalarForms(t *testing.T) {
 		add(fmt.Sprintf("CMPQ %s, %s", name(r), place(m)), func() { asm.ArithMem(CmpG, r, m) })
 		add(fmt.Sprintf("TESTQ %s, %s", name(s), name(r)), func() { asm.Test(r, s) })
 		add(fmt.Sprintf("IMULQ %s, %s", name(s), name(r)), func() { asm.IMul(r, s) })
+		add(fmt.Sprintf("IMULQ %s, %s", place(m), name(r)), func() { asm.IMulMem(r, m) })
 		add(fmt.Sprintf("IMUL3Q $%d, %s, %s", v, name(s), name(r)), func() { asm.IMulImm(r, s, v) })
 		add(fmt.Sprintf("IMUL3Q $%d, %s, %s", small, name(s), name(r)), func() { asm.IMulImm(r, s, small) })
 		for op, text := range shifts {
