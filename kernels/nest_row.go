@@ -136,10 +136,13 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	p := nest.NewInterpreter(c.Bodies[0], nil, false, c, nil, nil)
 	out, err := p.On(c.In)
+	if err != nil {
+		return nil, err
+	}
 	for k, v := range out {
 		c.Give(k, v)
 	}
-	return &nestSpace{Windows: nestWindows(c), c: c}, err
+	return &nestSpace{Windows: nestWindows(c), c: c}, nil
 }
 
 // space is an execution that has been before, or a new one.
