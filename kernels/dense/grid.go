@@ -42,6 +42,26 @@ func GridOf[T Cell](d *value.Dense) Grid[T] {
 	return g
 }
 
+// ForElem returns the instance of a generic function for elements of e, of four instances by how elements lie in
+// memory.
+func ForElem[F any](e types.Elem, f64, f32, i64, truths F) F {
+	if e == types.Bool {
+		return truths
+	}
+	return ForNumber(e, f64, f32, i64)
+}
+
+// ForNumber is ForElem for a function that takes no truth values.
+func ForNumber[F any](e types.Elem, f64, f32, i64 F) F {
+	switch e {
+	case types.F64:
+		return f64
+	case types.F32:
+		return f32
+	}
+	return i64
+}
+
 // Row is row i; empty where the grid has no columns, as a view of nothing has no memory at all.
 func (g Grid[T]) Row(i int) []T {
 	if g.Cols == 0 {

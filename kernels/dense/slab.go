@@ -116,19 +116,6 @@ func Fill(s *Slab, e types.Elem, v value.Scalar, at, n int) {
 	}
 }
 
-// At returns element i of a slab whose elements are of type e.
-func (s *Slab) At(e types.Elem, i int) value.Scalar {
-	switch Storage(e) {
-	case types.F64:
-		return value.F64(s.F64[i])
-	case types.F32:
-		return value.Scalar{Elem: e, F: float64(s.F32[i])}
-	case types.Bool:
-		return value.Scalar{Elem: e, I: int64(s.Bool[i])}
-	}
-	return value.Scalar{Elem: e, I: s.I64[i]}
-}
-
 // Set makes v element i of a slab whose elements are of type e.
 func (s *Slab) Set(e types.Elem, i int, v value.Scalar) {
 	switch Storage(e) {

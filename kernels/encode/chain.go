@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
@@ -57,11 +56,5 @@ func addPairsRef(c *op.Call) error {
 
 // addPairsInOrder adds the rows of a call of ctable, with or without weights, to the table in Call.Out.
 func addPairsInOrder(c *op.Call) error {
-	switch c.Type.Elem {
-	case types.F64:
-		return addWeights[float64](c)
-	case types.F32:
-		return addWeights[float32](c)
-	}
-	return addWeights[int64](c)
+	return dense.ForNumber(c.Type.Elem, addWeights[float64], addWeights[float32], addWeights[int64])(c)
 }

@@ -163,21 +163,14 @@ func diagKernel(c *op.Call) error {
 	if c.Hi > 0 { // a rank's own rows
 		lo, hi = c.Lo, c.Hi
 	}
-	switch a.Elem {
-	case types.F64:
-		copySteps(out.F64, to, a.F64, from, lo, hi)
-	case types.F32:
-		copySteps(out.F32, to, a.F32, from, lo, hi)
-	case types.Bool:
-		copySteps(out.Bool, to, a.Bool, from, lo, hi)
-	default:
-		copySteps(out.I64, to, a.I64, from, lo, hi)
-	}
+	steps := dense.ForElem(a.Elem, copySteps[float64], copySteps[float32], copySteps[int64], copySteps[uint8])
+	steps(out, to, a, from, lo, hi)
 	return nil
 }
 
-// copySteps copies elements lo..hi-1 of two lists. Elements of dst are `to` apart, those of src `from`.
-func copySteps[T any](dst []T, to int, src []T, from, lo, hi int) {
+// copySteps copies elements lo..hi-1 of a list. Elements lie `to` apart in out and `from` apart in a.
+func copySteps[T dense.Cell](out *value.Dense, to int, a *value.Dense, from, lo, hi int) {
+	dst, src := dense.GridOf[T](out).X, dense.GridOf[T](a).X
 	for i := lo; i < hi; i++ {
 		dst[i*to] = src[i*from]
 	}

@@ -146,21 +146,14 @@ func pickColumnsKernel(c *op.Call) error {
 	if err != nil {
 		return err
 	}
-	switch x.Elem {
-	case types.F64:
-		takeColumns(dense.GridOf[float64](out), dense.GridOf[float64](x), at)
-	case types.F32:
-		takeColumns(dense.GridOf[float32](out), dense.GridOf[float32](x), at)
-	case types.Bool:
-		takeColumns(dense.GridOf[uint8](out), dense.GridOf[uint8](x), at)
-	default:
-		takeColumns(dense.GridOf[int64](out), dense.GridOf[int64](x), at)
-	}
+	take := dense.ForElem(x.Elem, takeColumns[float64], takeColumns[float32], takeColumns[int64], takeColumns[uint8])
+	take(out, x, at)
 	return nil
 }
 
-// takeColumns copies the columns of x at the places to out.
-func takeColumns[T dense.Cell](out, x dense.Grid[T], at []int64) {
+// takeColumns copies the columns of matrix `from` at the places to matrix `into`.
+func takeColumns[T dense.Cell](into, from *value.Dense, at []int64) {
+	out, x := dense.GridOf[T](into), dense.GridOf[T](from)
 	for i := range out.Rows {
 		to, from := out.Row(i), x.Row(i)
 		for k, p := range at {

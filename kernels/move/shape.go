@@ -186,23 +186,16 @@ func strideType(s *op.Sig) (types.Type, error) {
 func strideRect(c *op.Call, w window.Rect) {
 	out, a := c.Result(), c.Dense(0)
 	rows, cols := steps(c.Attrs)
-	switch a.Elem {
-	case types.F64:
-		strideInto(dense.GridOf[float64](out), dense.GridOf[float64](a), rows, cols, w)
-	case types.F32:
-		strideInto(dense.GridOf[float32](out), dense.GridOf[float32](a), rows, cols, w)
-	case types.Bool:
-		strideInto(dense.GridOf[uint8](out), dense.GridOf[uint8](a), rows, cols, w)
-	default:
-		strideInto(dense.GridOf[int64](out), dense.GridOf[int64](a), rows, cols, w)
-	}
+	stride := dense.ForElem(a.Elem, strideInto[float64], strideInto[float32], strideInto[int64], strideInto[uint8])
+	stride(out, a, rows, cols, w)
 }
 
 // fewCols is the most columns for which a stride copies column by column.
 const fewCols = 6
 
-// strideInto copies window w of the result dst of a stride from src.
-func strideInto[T dense.Cell](dst, src dense.Grid[T], rows, cols int, w window.Rect) {
+// strideInto copies window w of the result out of a stride from a.
+func strideInto[T dense.Cell](out, a *value.Dense, rows, cols int, w window.Rect) {
+	dst, src := dense.GridOf[T](out), dense.GridOf[T](a)
 	from := (firstOf(src.Rows, rows)+w.Row*rows)*src.LD + firstOf(src.Cols, cols) + w.Col*cols
 	to := w.Row*dst.LD + w.Col
 	if w.Cols <= fewCols { // a row would cost more than its elements

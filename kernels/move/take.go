@@ -3,7 +3,6 @@ package move
 // This file defines take on rows that are known: the copies behind take, sort and subscripts by a list.
 
 import (
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
@@ -30,22 +29,15 @@ func FromStart(p int64, _, n int) (int, error) {
 
 // TakeInto makes out the rows of x that the column rows names.
 func TakeInto(out, x, rows *value.Dense) error {
-	at := dense.GridOf[int64](rows)
-	switch x.Elem {
-	case types.F64:
-		return takeRows(dense.GridOf[float64](out), dense.GridOf[float64](x), at)
-	case types.F32:
-		return takeRows(dense.GridOf[float32](out), dense.GridOf[float32](x), at)
-	case types.Bool:
-		return takeRows(dense.GridOf[uint8](out), dense.GridOf[uint8](x), at)
-	}
-	return takeRows(dense.GridOf[int64](out), dense.GridOf[int64](x), at)
+	take := dense.ForElem(x.Elem, takeRows[float64], takeRows[float32], takeRows[int64], takeRows[uint8])
+	return take(out, x, rows)
 }
 
-// takeRows copies the rows of x that rows names.
-func takeRows[T dense.Cell](out, x dense.Grid[T], rows dense.Grid[int64]) error {
+// takeRows copies the rows of from that the column rows names.
+func takeRows[T dense.Cell](to, from, rows *value.Dense) error {
+	out, x := dense.GridOf[T](to), dense.GridOf[T](from)
 	for i := range out.Rows {
-		p := rows.X[i*rows.LD]
+		p := rows.I64[i*rows.Stride]
 		if uint64(p) >= uint64(x.Rows) {
 			_, err := FromStart(p, 0, x.Rows)
 			return err

@@ -119,18 +119,11 @@ func addFloats(sum *exact.Sum, x []float64, squares bool) {
 // may share its memory.
 func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 	list := w.exactParts(a.Elem)
-	switch {
-	case list != nil:
-	case a.Elem == types.F64:
-		linesOf(w.Class, out, out.F64, a, a.F64)
-	case a.Elem == types.F32:
-		linesOf(w.Class, out, out.F32, a, a.F32)
-	case a.Elem == types.I64:
-		linesOf(w.Class, out, out.I64, a, a.I64)
-	default:
-		linesOf(w.Class, out, out.Bool, a, a.Bool)
+	if list == nil {
+		dense.ForElem(a.Elem, linesOf[float64], linesOf[float32], linesOf[int64], linesOf[uint8])(w.Class, out, a)
+		return
 	}
-	for i := 0; list != nil && i < a.Rows; i++ {
+	for i := range a.Rows {
 		a.Window(&r.row, i, 0, 1, a.Cols)
 		w.exactLine(out, i, a.Cols, list, r)
 	}

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 
 	"flow/ir/loop"
-	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -26,11 +26,11 @@ type Room struct {
 // What kernels of one call use, which may be a chunk of a few rows.
 var linePool = sync.Pool{New: func() any { return &Room{} }}
 
-// linesOf reduces every row of d, whose elements are x, by a class that needs no exact sum. The elements of
-// out are to, if it has the type of d.
-func linesOf[T vec.Element](c loop.Class, out *value.Dense, to []T, d *value.Dense, x []T) {
+// linesOf reduces every row of d by a class that needs no exact sum. Extremes have the type of d.
+func linesOf[T vec.Element](c loop.Class, out, d *value.Dense) {
+	x := dense.GridOf[T](d).X
 	if c == loop.Least || c == loop.Greatest {
-		extremeLines(to[:d.Rows], x, d, c == loop.Least)
+		extremeLines(dense.GridOf[T](out).X[:d.Rows], x, d, c == loop.Least)
 		return
 	}
 	for i := range d.Rows {
@@ -77,10 +77,11 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, least bool) {
 	}
 }
 
-// argLines writes the index of the extreme element of every row of d, whose elements are x, to out.
+// argLines writes the index of the extreme element of every row of d to out.
 // The extremes of some rows come first, and then their places: which element it is is chance, and a
 // branch on that would be mispredicted.
-func argLines[T vec.Element](out []int64, x []T, d *value.Dense, least bool) {
+func argLines[T vec.Element](out []int64, d *value.Dense, least bool) {
+	x := dense.GridOf[T](d).X
 	if d.Cols < shortRow {
 		for i := range d.Rows {
 			out[i] = placeInShort(x[i*d.Stride:i*d.Stride+d.Cols], least)
@@ -155,14 +156,5 @@ func firstAt[T vec.Element](x []T, v T) int {
 
 // Places writes the place of the extreme element of every row of d.
 func Places(out []int64, d *value.Dense, least bool) {
-	switch d.Elem {
-	case types.F64:
-		argLines(out, d.F64, d, least)
-	case types.F32:
-		argLines(out, d.F32, d, least)
-	case types.Bool:
-		argLines(out, d.Bool, d, least)
-	default:
-		argLines(out, d.I64, d, least)
-	}
+	dense.ForElem(d.Elem, argLines[float64], argLines[float32], argLines[int64], argLines[uint8])(out, d, least)
 }

@@ -237,37 +237,31 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	if out.Rows*out.Cols == 0 {
 		return
 	}
-	switch a.Elem {
-	case types.F64:
-		multiplyLines(out.F64, dense.GridOf[float64](a), byRow, vec.Mul)
-		oneNaN(out.F64)
-	case types.F32:
-		multiplyLines(out.F32, dense.GridOf[float32](a), byRow, vec.Mul)
-		oneNaN(out.F32)
-	default:
-		multiplyLines(out.I64, dense.GridOf[int64](dense.Widened(a, types.I64)), byRow, vec.Mul)
-	}
+	products := dense.ForNumber(out.Elem, productsOf[float64], productsOf[float32], productsOf[int64])
+	products(out, dense.Widened(a, out.Elem), byRow)
 }
 
-// oneNaN makes every NaN of x the same one.
-func oneNaN[T vec.Float](x []T) {
+// productsOf is linesProducts for a matrix of the type of the products. All NaNs of the result are the same.
+func productsOf[T vec.Number](out, a *value.Dense, byRow bool) {
+	x, nan := dense.GridOf[T](out).X, math.NaN()
+	multiplyLines(x, dense.GridOf[T](a), byRow)
 	for i, v := range x {
 		if v != v {
-			x[i] = T(math.NaN())
+			x[i] = T(nan)
 		}
 	}
 }
 
 // multiplyLines writes the products of a's lines, each a chain, to out: columns by whole rows, and
 // eight rows beside each other.
-func multiplyLines[T vec.Number](out []T, a dense.Grid[T], byRow bool, mul func(dst, a, b []T)) {
+func multiplyLines[T vec.Number](out []T, a dense.Grid[T], byRow bool) {
 	if vec.Fill(out, 1); a.Cols == 0 { // and perhaps no memory
 		return
 	}
 	if !byRow {
 		out = out[:a.Cols]
 		for i := range a.Rows {
-			mul(out, out, a.Row(i))
+			vec.Mul(out, out, a.Row(i))
 		}
 		return
 	}

@@ -31,18 +31,15 @@ type rowFold struct {
 
 // begin returns the fold of a with the rows of b, which has out's element type.
 func (f rowFold) begin(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
-	switch out.Elem {
-	case types.F64:
-		return foldOf(f, out, out.F64, a, b, f.empty.F)
-	case types.F32:
-		return foldOf(f, out, out.F32, a, b, float32(f.empty.F))
-	}
-	return foldOf(f, out, out.I64, a, b, f.empty.I)
+	return dense.ForNumber(out.Elem, foldOf[float64], foldOf[float32], foldOf[int64])(f, out, a, b)
 }
 
-func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *value.Dense, start T) rowLoop {
+func foldOf[T vec.Number](f rowFold, out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
 	entries, to, from := entriesOf[T](a, out.Elem), linesOf[T](out), linesOf[T](b)
-	nan := math.NaN()
+	nan, start := math.NaN(), T(f.empty.I)
+	if out.Elem.IsFloat() {
+		start = T(f.empty.F)
+	}
 	var base []T
 	if f.base != nil {
 		base = linesOf[T](f.base).X
@@ -57,7 +54,7 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *
 				rows.Fold(f.step, to.From(lo), from)
 				continue
 			}
-			made := of[lo:end]
+			made := to.X[lo:end]
 			for i := range made {
 				if made[i] = start; f.zeros && rows.Ptr[i+1]-rows.Ptr[i] < int64(a.Cols) {
 					made[i] = 0

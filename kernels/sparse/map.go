@@ -252,19 +252,11 @@ func joined(dst, a, b []int32) []int32 {
 // where it has no entry; a dense one is stretched to the shape.
 func (p *places) listOf(v value.Value, r0 int, d *value.Dense) {
 	relist(d, v.Type().Elem, len(p.col))
-	switch d.Elem {
-	case types.F64:
-		placed(p, v, r0, d.F64)
-	case types.F32:
-		placed(p, v, r0, d.F32)
-	case types.Bool:
-		placed(p, v, r0, d.Bool)
-	default:
-		placed(p, v, r0, d.I64)
-	}
+	dense.ForElem(d.Elem, placed[float64], placed[float32], placed[int64], placed[uint8])(p, v, r0, d)
 }
 
-func placed[T vec.Element](p *places, v value.Value, r0 int, dst []T) {
+func placed[T vec.Element](p *places, v value.Value, r0 int, d *value.Dense) {
+	dst := dense.GridOf[T](d).X
 	switch x := v.(type) {
 	case *value.CSR:
 		listed(p, x, r0, numbersOf[T](x, x.Elem), dst)

@@ -15,6 +15,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 	"flow/memory"
 )
@@ -55,15 +56,8 @@ type mapWorker struct {
 
 // beginSparseMap prepares the loop of a call with a sparse result.
 func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *UnitLoop {
-	switch c.Type.Elem {
-	case types.F64:
-		return beginMapOf[float64](d, c, p, full, units, workers)
-	case types.F32:
-		return beginMapOf[float32](d, c, p, full, units, workers)
-	case types.Bool:
-		return beginMapOf[uint8](d, c, p, full, units, workers)
-	}
-	return beginMapOf[int64](d, c, p, full, units, workers)
+	begin := dense.ForElem(c.Type.Elem, beginMapOf[float64], beginMapOf[float32], beginMapOf[int64], beginMapOf[uint8])
+	return begin(d, c, p, full, units, workers)
 }
 
 func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *UnitLoop {

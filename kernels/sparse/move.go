@@ -8,6 +8,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/linalg"
 	"flow/kernels/move"
 	"flow/kernels/vec"
@@ -137,24 +138,16 @@ func transposed(m *value.CSR) *value.CSR {
 	for j := range m.Cols {
 		t.Ptr[j+1] += t.Ptr[j]
 	}
-	switch m.Elem {
-	case types.F64:
-		layTurned(t, m, t.F64, m.F64)
-	case types.F32:
-		layTurned(t, m, t.F32, m.F32)
-	case types.Bool:
-		layTurned[uint8](t, m, nil, nil)
-	default:
-		layTurned(t, m, t.I64, m.I64)
-	}
+	dense.ForElem(m.Elem, layTurned[float64], layTurned[float32], layTurned[int64], layTurned[uint8])(t, m)
 	copy(t.Ptr[1:], t.Ptr[:m.Cols])
 	t.Ptr[0] = 0
 	return t
 }
 
-// layTurned lays the entries of m, whose values are from, out in t. Ptr[j] is where the next entry of row j
-// of t goes: at the end, where row j+1 begins.
-func layTurned[T vec.Element](t, m *value.CSR, to, from []T) {
+// layTurned lays the entries of m out in t. Ptr[j] is where the next entry of row j of t goes: at the end,
+// where row j+1 begins.
+func layTurned[T vec.Element](t, m *value.CSR) {
+	to, from := numbersOf[T](t, t.Elem), numbersOf[T](m, m.Elem)
 	for i := range m.Rows {
 		cols, at := m.Row(i)
 		for k, j := range cols {

@@ -111,13 +111,7 @@ func turned(d *value.Dense) *value.Dense {
 
 // adder returns a function that adds rows c0..c1-1 of t(a) @ b to out, each element as one chain.
 func adder(out *value.Dense, a *value.CSR, b *value.Dense) func(c0, c1 int) {
-	switch out.Elem {
-	case types.F64:
-		return adderOf[float64](out, a, b)
-	case types.F32:
-		return adderOf[float32](out, a, b)
-	}
-	return adderOf[int64](out, a, b)
+	return dense.ForNumber(out.Elem, adderOf[float64], adderOf[float32], adderOf[int64])(out, a, b)
 }
 
 func adderOf[T vec.Number](out *value.Dense, a *value.CSR, b *value.Dense) func(c0, c1 int) {

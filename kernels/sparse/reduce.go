@@ -13,6 +13,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
@@ -248,13 +249,7 @@ func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 			}
 		}
 	case extreme(w):
-		switch m.Elem {
-		case types.F64:
-			return extremeRows(m, m.F64, out.F64, w.Class == loop.Least)
-		case types.F32:
-			return extremeRows(m, m.F32, out.F32, w.Class == loop.Least)
-		}
-		return extremeRows(m, m.I64, out.I64, w.Class == loop.Least)
+		return dense.ForNumber(m.Elem, extremeRows[float64], extremeRows[float32], extremeRows[int64])(m, out, w.Class == loop.Least)
 	}
 	return func(lo, hi int) { // exact sums
 		w.EachList(out, lo, hi, m.Cols, func(i int, row *value.Dense) { valuesOf(m, i, i+1, row) })
@@ -262,7 +257,8 @@ func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 }
 
 // extremeRows writes the least or greatest element of every row; a NaN wins.
-func extremeRows[T vec.Element](m *value.CSR, x, out []T, least bool) func(lo, hi int) {
+func extremeRows[T vec.Number](m *value.CSR, result *value.Dense, least bool) func(lo, hi int) {
+	x, out := numbersOf[T](m, m.Elem), dense.GridOf[T](result).X
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := x[m.Ptr[i]:m.Ptr[i+1]]

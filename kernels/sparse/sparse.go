@@ -167,19 +167,11 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 // beginCompress makes the sparse form of d in two passes. The first counts the elements that are not zero,
 // and the second copies them. If the call asks for rows Call.Lo to Hi-1, the others stay empty.
 func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
-	switch d.Elem {
-	case types.F64:
-		return compress(c, d, units, d.F64)
-	case types.F32:
-		return compress(c, d, units, d.F32)
-	case types.Bool:
-		return compress(c, d, units, d.Bool)
-	}
-	return compress(c, d, units, d.I64)
+	return dense.ForElem(d.Elem, compress[float64], compress[float32], compress[int64], compress[uint8])(c, d, units)
 }
 
-func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *UnitLoop {
-	m := value.NewCSR(d.Elem, d.Rows, d.Cols, 0)
+func compress[T vec.Element](c *op.Call, d *value.Dense, units int) *UnitLoop {
+	m, x := value.NewCSR(d.Elem, d.Rows, d.Cols, 0), dense.GridOf[T](d).X
 	var val []T
 	from, to := c.Lo, c.Hi
 	if from == to {
@@ -234,20 +226,12 @@ func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *Unit
 // spread fills out, of m's shape and element type, with the elements of m.
 func spread(out *value.Dense, m *value.CSR) {
 	dense.Clear(out)
-	switch m.Elem {
-	case types.F64:
-		spreadOf(out.F64, out.Stride, m, m.F64)
-	case types.F32:
-		spreadOf(out.F32, out.Stride, m, m.F32)
-	case types.Bool:
-		spreadOf(out.Bool, out.Stride, m, nil)
-	default:
-		spreadOf(out.I64, out.Stride, m, m.I64)
-	}
+	dense.ForElem(m.Elem, spreadOf[float64], spreadOf[float32], spreadOf[int64], spreadOf[uint8])(out, m)
 }
 
-// spreadOf sets the elements of the entries of m to x; nil: to ones.
-func spreadOf[T vec.Element](out []T, stride int, m *value.CSR, x []T) {
+// spreadOf sets the elements of d at the entries of m.
+func spreadOf[T vec.Element](d *value.Dense, m *value.CSR) {
+	out, stride, x := dense.GridOf[T](d).X, d.Stride, numbersOf[T](m, m.Elem)
 	for i := range m.Rows {
 		cols, at := m.Row(i)
 		for k, j := range cols {

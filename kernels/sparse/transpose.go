@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 	"flow/memory"
 )
@@ -30,15 +31,8 @@ func transposeSpace(t types.Type) (n, leaf int) {
 
 // beginTranspose prepares the transpose of m; done takes it.
 func beginTranspose(m *value.CSR, workers int, done func(t *value.CSR) error) op.Passes {
-	switch m.Elem {
-	case types.F64:
-		return newTransposer(m, m.F64, workers, done)
-	case types.F32:
-		return newTransposer(m, m.F32, workers, done)
-	case types.Bool:
-		return newTransposer[uint8](m, nil, workers, done)
-	}
-	return newTransposer(m, m.I64, workers, done)
+	begin := dense.ForElem(m.Elem, newTransposer[float64], newTransposer[float32], newTransposer[int64], newTransposer[uint8])
+	return begin(m, workers, done)
 }
 
 // transposer is a transpose in the making.
@@ -58,8 +52,8 @@ type transposer[T vec.Element] struct {
 	pass  int
 }
 
-func newTransposer[T vec.Element](m *value.CSR, val []T, workers int, done func(t *value.CSR) error) *transposer[T] {
-	x := &transposer[T]{m: m, val: val, done: done, next: make([][]int64, workers)}
+func newTransposer[T vec.Element](m *value.CSR, workers int, done func(t *value.CSR) error) op.Passes {
+	x := &transposer[T]{m: m, val: numbersOf[T](m, m.Elem), done: done, next: make([][]int64, workers)}
 	x.RowCut = cutByEntries(transposeUnits, m)
 	x.shift = max(0, bits.Len(uint(max(m.Cols, 1)-1))-bits.Len(transposeUnits-1))
 	x.at = make([]int64, transposeUnits*transposeUnits)

@@ -35,18 +35,6 @@ func (c *interpreted) ScratchFor([]uint64) (int, error) { return 0, nil }
 // states are none: the interpreter keeps its own.
 func (c *interpreted) states() map[int]*loop.State { return nil }
 
-// ordered reports a reduced result whose order counts.
-func ordered(n *loop.Nest) bool {
-	for k, r := range n.Results {
-		found := false
-		eachReduce(&n.Body, k, func(s *loop.Stmt) { found = found || !r.Class.Free(n.Types[s.Args[0]]) })
-		if r.Class != loop.NoClass && found {
-			return true
-		}
-	}
-	return false
-}
-
 // beside is an interpreter that evaluates windows of a launch worker. Like machine code it finds
 // matrices by the words of the worker: what Begin was told may be gone, but for sparse operands and
 // reduced results.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"flow/ir/loop"
@@ -34,7 +35,7 @@ func TestWindows(t *testing.T) {
 			want, failure := x.Nest.Eval(x.In, loop.Env{})
 			a, b := r.Worker(), r.Worker()
 			second := b
-			if r.Ordered() {
+			if inOrder(r) {
 				second = a
 			}
 			half := x.Rows / 2
@@ -435,4 +436,25 @@ nest(%%0: %[1]v[]) (i: 0..%%0.rows, j: 0..%%0.cols) {
 			}
 		}
 	}
+}
+
+// inOrder reports a reduced result whose order counts: all contributions to an element come from
+// one worker, window after window in the order of the rows.
+func inOrder(r *Run) bool {
+	if _, ok := r.v.code.(*interpreted); ok {
+		return ordered(r.loop.nest)
+	}
+	return slices.ContainsFunc(r.reduced, func(x reducing) bool { return x.fast.Ordered })
+}
+
+// ordered reports a reduced result whose order counts.
+func ordered(n *loop.Nest) bool {
+	for k, r := range n.Results {
+		found := false
+		eachReduce(&n.Body, k, func(s *loop.Stmt) { found = found || !r.Class.Free(n.Types[s.Args[0]]) })
+		if r.Class != loop.NoClass && found {
+			return true
+		}
+	}
+	return false
 }

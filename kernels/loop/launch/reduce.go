@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -73,15 +72,6 @@ func (r *Run) reduces() error {
 		r.lanes = [2]int{int(s.lo), int(s.hi) + 1}
 	}
 	return nil
-}
-
-// Ordered reports a reduced result whose order counts: all contributions to an element come from
-// one worker, window after window in the order of the rows.
-func (r *Run) Ordered() bool {
-	if _, ok := r.v.code.(*interpreted); ok {
-		return ordered(r.loop.nest)
-	}
-	return slices.ContainsFunc(r.reduced, func(x reducing) bool { return x.fast.Ordered })
 }
 
 // errOver says that a window cannot be run again.
