@@ -4,6 +4,7 @@ package pass
 // that of a map; a block makes a partial result.
 
 import (
+	"slices"
 	"strings"
 
 	"flow/ir"
@@ -67,7 +68,8 @@ func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
 }
 
 // pipe returns the cuts of a pipe's index space: as readers of its elements prefer, as an aligned
-// operand, else by its shape. Blocks of a reduction along an axis hold whole lines.
+// operand, else by its shape. Blocks of a reduction along an axis hold whole lines, or their states of columns
+// are combined.
 func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	n := &c.g.Nodes[id]
 	t := pipeSpace(n)
@@ -104,13 +106,22 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 			out.cc = every(t.Cols, max(1, c.sizes.Block/t.Rows))
 		}
 	}
-	switch axis {
-	case op.FoldRows:
+	switch {
+	case axis == op.FoldRows:
 		out.cc = []int{0, t.Cols}
-	case op.FoldCols:
+	case axis == op.FoldCols && !(found && c.sizes.Loops && numberEach(table, pipeFolds(table, n), t)):
 		out.rc = []int{0, t.Rows}
 	}
 	return out
+}
+
+// numberEach reports whether the states of columns are single numbers, as of extremes and counts. Then ranks
+// reduce the blocks that they have, and none needs to get all of t. The states of sums have 69 words: they are
+// larger than short columns, and making them takes twice the time of the sums.
+func numberEach(table *op.Table, folds []*op.Def, t types.Type) bool {
+	return !slices.ContainsFunc(folds, func(d *op.Def) bool {
+		return d == nil || d.Fold != op.FoldCols || d.Shard.Partial == "" || typeOf(table.Must(d.Shard.Partial), nil, t).Cols != 1
+	})
 }
 
 // readsWhole reports whether a pipe reads a matrix of its shape that is not cut.
@@ -152,7 +163,7 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 	for k, d := range folds {
 		names[k] = stores
 		if d != nil {
-			if ofBlock[k] = d; d.Fold == op.FoldAll {
+			if ofBlock[k] = d; d.Fold == op.FoldAll || d.Fold == op.FoldCols && len(c.rc) > 2 {
 				ofBlock[k] = p.table.Must(d.Shard.Partial)
 			}
 			names[k] = ofBlock[k].Name
@@ -200,6 +211,8 @@ func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting
 		return p.partials(id, d, space, c, f)
 	case d.Fold == op.FoldRows:
 		return p.blocks(id, t, cutting{c.rc, []int{0, t.Cols}}, f)
+	case len(c.rc) > 2:
+		return p.columns(id, d, space, t, c, f)
 	}
 	return p.blocks(id, t, cutting{[]int{0, t.Rows}, c.cc}, f)
 }

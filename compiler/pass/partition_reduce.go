@@ -41,52 +41,63 @@ func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 // partials returns the result of a reduction d of a value of type t with cuts c from the partial
 // results of its blocks: combined over each row of blocks, then over all, then finished.
 func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
-	combine := p.table.Must(d.Shard.Combine)
 	rows, cols := len(c.rc)-1, len(c.cc)-1
-	var perRow []ir.ID
-	for i := range rows {
-		var row []ir.ID
-		for j := range cols {
-			part, err := f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)})
-			if err != nil {
-				return err
-			}
-			row = append(row, part)
-		}
-		sum := row[0]
-		if len(row) > 1 {
-			var err error
-			if sum, err = p.typed(combine, nil, Block{int32(i), 0, int32(rows), int32(cols)}, row...); err != nil {
-				return err
-			}
-		}
-		perRow = append(perRow, sum)
-	}
-	sum := perRow[0]
-	var err error
-	if len(perRow) > 1 {
-		if sum, err = p.typed(combine, nil, Block{}, perRow...); err != nil {
-			return err
-		}
-	}
-	if d.Shard.Finish != "" {
-		// The accumulator does not hold the divisor of a mean: it is an attribute.
-		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Count())}, op.Attr{Name: "elem", Val: op.Str(t.Elem.String())})
-		if sum, err = p.typed(p.table.Must(d.Shard.Finish), attrs, Block{}, sum); err != nil {
-			return err
-		}
-	}
+	sum, err := p.joined(d, op.Int(t.Count()), t.Elem, Block{}, rows, func(i int) (ir.ID, error) {
+		return p.combined(d, Block{int32(i), 0, int32(rows), int32(cols)}, cols, func(j int) (ir.ID, error) {
+			return f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)})
+		})
+	})
 	p.one[id] = sum
-	return nil
+	return err
 }
 
-// along cuts a reduction of each row (or column): its blocks hold whole rows.
+// joined returns the result of the reduction d of n elements of type elem, from many partial results.
+func (p *partitioner) joined(d *op.Def, n op.Val, elem types.Elem, b Block, many int, f func(i int) (ir.ID, error)) (ir.ID, error) {
+	sum, err := p.combined(d, b, many, f)
+	if err != nil || d.Shard.Finish == "" {
+		return sum, err
+	}
+	// The accumulator does not hold the divisor of a mean: it is an attribute.
+	attrs := op.MakeAttrs(op.Attr{Name: "n", Val: n}, op.Attr{Name: "elem", Val: op.Str(elem.String())})
+	return p.typed(p.table.Must(d.Shard.Finish), attrs, b, sum)
+}
+
+// combined returns the partial result of many that f makes.
+func (p *partitioner) combined(d *op.Def, b Block, many int, f func(i int) (ir.ID, error)) (ir.ID, error) {
+	parts := make([]ir.ID, many)
+	for i := range parts {
+		var err error
+		if parts[i], err = f(i); err != nil || many == 1 {
+			return parts[i], err
+		}
+	}
+	return p.typed(p.table.Must(d.Shard.Combine), nil, b, parts...)
+}
+
+// columns returns the result, of type t, of a reduction d of each column of a value of type of with cuts c, from
+// the states of its blocks.
+func (p *partitioner) columns(id ir.ID, d *op.Def, of, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
+	rows := len(c.rc) - 1
+	return p.blocks(id, t, cutting{[]int{0, t.Rows}, c.cc}, func(_, j int, b Block) (ir.ID, error) {
+		return p.joined(d, op.Int(of.Rows), of.Elem, b, rows, func(i int) (ir.ID, error) {
+			return f(i, j, Block{int32(i), int32(j), int32(rows), b.Cols})
+		})
+	})
+}
+
+// along cuts a reduction of each row (or column): its blocks hold whole rows, or their states are combined.
 func (p *partitioner) along(id ir.ID, n *ir.Node, c cutting) error {
 	in := p.old.In(id)
 	xt := p.old.Type(in[0])
 	rc, cc := c.rc, []int{0, xt.Cols}
 	if n.Op.Shard.Kind == op.ShardCols {
 		rc, cc = []int{0, xt.Rows}, c.cc
+		if x := p.get(in[0]); len(x.rc) > 2 && p.cuts.sizes.Loops && numberEach(p.table, []*op.Def{n.Op}, xt) {
+			x = p.recut(in[0], x.rc, cc)
+			return p.columns(id, n.Op, xt, p.old.Type(id), cutting{x.rc, cc}, func(i, j int, b Block) (ir.ID, error) {
+				return p.typed(p.table.Must(n.Op.Shard.Partial), n.Attrs, b, x.at(i, j))
+			})
+		}
 	}
 	args := make([]*parts, len(in))
 	for k, y := range in {

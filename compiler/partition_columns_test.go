@@ -1,0 +1,69 @@
+package compiler_test
+
+import (
+	"testing"
+
+	"flow/ir/op"
+	"flow/runtime/dist/transport/mem"
+)
+
+// columnPrograms reduce the columns of tiles to extremes, counts and truths.
+var columnPrograms = []string{
+	`chan T: grid[3] of f64[4,3]
+for i in 0..3 { T[i] <- rand(4, 3, seed = i + 1) - 0.5 }
+X = untile(T)
+emit colmax(abs(X))
+emit colmin(X * 2)
+emit colcount(X > 0.1)
+emit sum(X / colmax(X))`,
+	`A = randn(10, 7, seed = 3)
+chan T = tiles(A @ t(A), 4)
+for i in 0..T.rows, j in 0..T.cols { T[i,j] <- T[i,j] - 1 }
+emit colmax(untile(T) + 1)
+emit sum(colmin(abs(untile(T))))
+emit max(colmax(-untile(T)))
+emit colany(untile(T) > 3)
+emit colargmax(untile(T))`,
+	`chan T: grid[2] of f64[4,4]
+for i in 0..2 { T[i] <- ifelse(rand(4, 4, seed = i + 1) < 0.2, nan, -0.0) }
+emit colmax(untile(T) * 1.0)
+emit colmin(untile(T) + 0.0)`,
+}
+
+// Ranks reduce the columns of the tiles that they have, and send a number for each: no rank lays the matrix out.
+func TestColumnsOfTiles(t *testing.T) {
+	table := tinyTable(t)
+	for k, text := range columnPrograms {
+		known := meanings{}
+		for _, ranks := range []int{1, 2, 3, 5} {
+			c, err := compileTiny(table, text, ranks, false, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			joins := 0
+			for i := range c.Plan.Graph.Nodes {
+				switch n := &c.Plan.Graph.Nodes[i]; {
+				case n.Op.Name == "max.join" || n.Op.Name == "min.join":
+					joins++
+				case n.Op.Role == op.Lays && ranks > 1 && k != 1: // there are reductions without such states
+					t.Errorf("program %d on %d ranks lays a matrix out", k, ranks)
+				}
+			}
+			if ranks > 1 && joins < 2 {
+				t.Errorf("program %d on %d ranks: %d extremes are joined", k, ranks, joins)
+			}
+			want := known.of("the meaning", c.Program)
+			if of := known.of("the plan", c.Plan.Graph); of.out != want.out || of.failed {
+				t.Errorf("program %d, %d ranks: by its definition the plan prints %s (%v)", k, ranks, difference(want.out, of.out), of.err)
+			}
+			if ranks == 1 {
+				continue
+			}
+			for _, o := range slowTransports {
+				if out, err := runOver(mem.New(ranks, o), c, 1); err != nil || out != want.out {
+					t.Errorf("program %d, %d ranks: %v, %s", k, ranks, err, difference(want.out, out))
+				}
+			}
+		}
+	}
+}
