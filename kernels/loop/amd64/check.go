@@ -11,6 +11,9 @@ import (
 // check sets a flag and leaves the code if a lane that counts fails.
 func (l *lowering) check(c operand) {
 	vex := l.vexOnly()
+	if vex && c.konst && c.word != 0 { // as that of a divisor that is a constant
+		return
+	}
 	if c.twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign
 		l.emit(step{uses: []virt{c.twice}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
 			w := uint64(math.MaxInt64)

@@ -5,6 +5,7 @@ package amd64
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -101,6 +102,15 @@ func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	return operand{elem: e, v: l.unary(VCVTTPD2QQ, f, q, 0)}
 }
 
+// divided is what a division by a constant leaves for others of the same block that divide the same number by
+// it: the rest and the quotient, plus 1.5 * 2^52, before they are mended.
+type divided struct {
+	a             virt
+	b             loop.Word
+	active, large virt
+	shifted, rest operand
+}
+
 // divideSmall divides numbers from -2^51 to below 2^51. Such a number added to the bits of 1.5 * 2^52
 // makes that number plus it, so an addition and a subtraction convert it, either way. large is at least
 // 2^52 in the lanes in which a number that counts is another one; the result does not count there.
@@ -124,14 +134,25 @@ func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large vir
 		large = above
 		return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, bits, 0)}, number(middle), 0)}
 	}
-	x, y := convert(a), convert(b)
-	if l.active != 0 {
-		large = l.binary(VPANDQ, e, operand{elem: e, v: large}, operand{elem: e, v: l.active}, 0)
+	known := slices.IndexFunc(l.divided, func(d divided) bool { return d.a == a.v && b.konst && d.b == b.word && d.active == l.active })
+	if known >= 0 {
+		large = l.divided[known].large
 	}
-	if n := int64(b.word); b.konst && y.konst && n > 1 {
-		shifted := operand{elem: f, v: l.multiplyAdd(false, x, number(1/float64(n)), number(middle), 0)}
-		q := operand{elem: f, v: l.binary(VSUBPD, f, shifted, number(middle), 0)}
-		r := operand{elem: f, v: l.multiplyAdd(true, q, y, x, 0)}
+	x, y := operand{}, operand{}
+	if known < 0 {
+		x, y = convert(a), convert(b)
+		if l.active != 0 {
+			large = l.binary(VPANDQ, e, operand{elem: e, v: large}, operand{elem: e, v: l.active}, 0)
+		}
+	}
+	if n := int64(b.word); known >= 0 || b.konst && y.konst && n > 1 {
+		if known < 0 {
+			shifted := operand{elem: f, v: l.multiplyAdd(false, x, number(1/float64(n)), number(middle), 0)}
+			q := operand{elem: f, v: l.binary(VSUBPD, f, shifted, number(middle), 0)}
+			known = len(l.divided)
+			l.divided = append(l.divided, divided{a.v, b.word, l.active, large, shifted, operand{elem: f, v: l.multiplyAdd(true, q, y, x, 0)}})
+		}
+		y, r, shifted := number(float64(n)), l.divided[known].rest, l.divided[known].shifted
 		if rest {
 			more := l.binary(VADDPD, f, r, y, 0)
 			near.v = l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: r.v, b: more, c: r.v, dst: l.fresh(vectorClass)})

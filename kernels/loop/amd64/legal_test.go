@@ -120,6 +120,7 @@ v11 = add v2, v3`
 		{"v1 = to_f64 v0\nv2 = abs v1\nv3 = neg v2\nv4 = bits v3", VXORPD, 0},
 		{"v1 = i64 5\nv2 = ne v0, v1\nv3 = i64 7\nv4 = select v2, v0, v3", VPXOR, 0},
 		{"v1 = i64 5\nv2 = le v0, v1\nv3 = ne v0, v1\nv4 = and v2, v3\nv5 = to_i64 v4", VPXOR, 1},
+		{"v1 = i64 10\nv2 = mod v0, v1\nv3 = idiv v0, v1\nv4 = xor v2, v3", VSUBPD, 2},
 		{counting, VPXOR, 0},
 		{counting, VBLENDVPD, 1},
 	} {
@@ -188,5 +189,74 @@ func TestInnermostAddresses(t *testing.T) {
 	}
 	if loops != 2 {
 		t.Errorf("%d innermost loops with their index in an operand, not 2:\n%s", loops, l.Text)
+	}
+}
+
+// TestDigits divides by one constant twice: what a round carries, what an if makes of it, and the quotient
+// again. Divisors that are constants are not checked.
+func TestDigits(t *testing.T) {
+	const text = `nest(%0: i64[]) (i: 0..%0.rows) {
+  v0 = load %0[i, 0]
+  v1 = i64 10
+  v2 = i64 0
+  v3 = idiv v0, v1
+  v4, v5 = for q: 0..9 (v6 = v0, v7 = v3) {
+    v8 = eq v6, v2
+    break v8
+    v9 = ne v1, v2
+    check 0 v9, v6, v1
+    v10 = mod v6, v1
+    v11 = i64 4
+    v12 = lt v10, v11
+    v13 = if v12 {
+      v14 = mod v6, v1
+      v15 = idiv v7, v1
+      v16 = sub v15, v14
+      yield v16
+    } else {
+      v17 = add v7, v10
+      yield v17
+    }
+    v18 = mod v13, v1
+    v19 = idiv v13, v1
+    v20 = xor v18, v19
+    v21 = idiv v6, v1
+    next v21, v20
+  }
+  v22 = mod v4, v1
+  v23 = xor v5, v22
+  store out0[i, 0] v23
+} : (i64[%0.rows, 1])`
+	for _, target := range []*target{avx512, avx2} {
+		t.Run(string(target.name), func(t *testing.T) {
+			m := need(t, target)
+			n, err := loop.Parse(text, loop.Standard{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := wholeNumbers(10)
+			in, out := []value.Value{x}, value.New(types.I64, x.Rows, 1)
+			f, err := compile(m, target, n, in, []*value.Dense{out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.run(0, 1, 0, x.Rows)
+			want, err := n.Eval(in, loop.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, y := range want[0].(*value.Dense).I64 {
+				if out.I64[i] != y {
+					t.Fatalf("of %d: %d instead of %d", x.I64[i], out.I64[i], y)
+				}
+			}
+			if target != avx2 {
+				return
+			}
+			l := lowered(avx2, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{})
+			if _, err := l.code(); err != nil || l.asm.checks {
+				t.Errorf("a check of a constant divisor: %v, %v", l.asm.checks, err)
+			}
+		})
 	}
 }

@@ -62,7 +62,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	}
 	around := l.counts
 	l.counts = counts
-	begin := len(l.steps)
+	begin, divided := len(l.steps), l.divided
 	l.each(func(k int) {
 		for i, v := range carried[k] {
 			l.set(x.Carry+loop.Val(i), operand{v: v})
@@ -76,6 +76,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.stmt(b)
 		}
 	}
+	l.divided = divided // a carried value is another one in each round, and behind the loop
 	l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
 	if !c.shared {
 		l.each(func(k int) { counts[k].advance(l) })

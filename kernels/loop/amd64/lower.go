@@ -87,7 +87,8 @@ type lowering struct {
 	roots     bool    // roots of f64 are computed by multiply-adds
 
 	invariants
-	uncut []operand // see cut
+	uncut   []operand // see cut
+	divided []divided // by constants, in the blocks around the statement
 
 	levels     int                         // of exact sums in results
 	states     map[int]*loop.State         // of reduced results
@@ -204,9 +205,11 @@ func (l *lowering) under(c virt) virt {
 
 // block lowers statements.
 func (l *lowering) block(b *loop.Block) {
+	known := len(l.divided)
 	for i := range b.Stmts {
 		l.stmt(&b.Stmts[i])
 	}
+	l.divided = l.divided[:known]
 }
 
 func (l *lowering) args(s *loop.Stmt) []operand {
