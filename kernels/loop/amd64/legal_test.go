@@ -202,7 +202,6 @@ func TestDigits(t *testing.T) {
   v3 = idiv v0, v1
   v4, v5 = for q: 0..9 (v6 = v0, v7 = v3) {
     v8 = eq v6, v2
-    break v8
     v9 = ne v1, v2
     check 0 v9, v6, v1
     v10 = mod v6, v1
