@@ -30,6 +30,7 @@ type progressLine struct {
 	mu    sync.Mutex
 	drawn bool
 	mid   bool // output has stopped within a line, which the progress would overwrite
+	ended bool // a run that was given up may still report
 }
 
 // progressPhase is the part of a run in which one thing is counted.
@@ -67,7 +68,7 @@ func (l *progressLine) report() func(flow.Progress) {
 		if l.what != "" {
 			text = strings.Replace(text, " tasks", " "+l.what, 1)
 		}
-		if l.mid || !l.drawn && (now.Sub(l.start) < patience || p.Done == p.Total) {
+		if l.ended || l.mid || !l.drawn && (now.Sub(l.start) < patience || p.Done == p.Total) {
 			return
 		}
 		if r, most := []rune(text), max(l.width()-1, 1); len(r) > most {
@@ -146,11 +147,12 @@ func grouped(n int64) string {
 	return s
 }
 
-// hide removes the line.
+// hide removes the line for good.
 func (l *progressLine) hide() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.clear()
+	l.ended = true
 }
 
 func (l *progressLine) clear() {

@@ -79,4 +79,9 @@ func TestOutputStandsAboveTheBar(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	l.hide()
+	screen.Reset()
+	report(flow.Progress{Done: 3, Total: 10})
+	if screen.Len() > 0 {
+		t.Errorf("a run that was given up draws %q", screen.String())
+	}
 }
