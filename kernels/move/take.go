@@ -19,10 +19,12 @@ func RowsRef(x *value.Dense, at []int) *value.Dense {
 	return out
 }
 
-// FromStart returns row number p of n as a place. It fails if p is negative or too large.
+// FromStart returns row number p of n as a place. It fails if p is negative or too large. The help differs
+// from that of subscripts, which count negative numbers from the end.
 func FromStart(p int64, _, n int) (int, error) {
 	if p < 0 || p >= int64(n) {
-		return 0, define.BadIndex("take: row %d of a matrix of %d rows", p, n)
+		return 0, define.BadIndex("take: row %d of a matrix of %d rows", p, n).
+			WithHelp("take counts rows from 0; x[rows, :] counts negative numbers back from the end")
 	}
 	return int(p), nil
 }
@@ -33,7 +35,7 @@ func TakeInto(out, x, rows *value.Dense) error {
 	return take(out, x, rows)
 }
 
-// takeRows copies the rows of from that the column rows names.
+// takeRows copies the rows of matrix from whose numbers the column rows holds to matrix to.
 func takeRows[T dense.Cell](to, from, rows *value.Dense) error {
 	out, x := dense.GridOf[T](to), dense.GridOf[T](from)
 	for i := range out.Rows {
