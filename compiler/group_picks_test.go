@@ -5,27 +5,27 @@ import (
 	"testing"
 )
 
-// Rows at computed numbers join the loop that reads each of them at its own place. They stay apart where it
-// reads some, or where something else that may fail lies between. Bytes and failures are those of the
-// definition.
+// Rows at computed positions join the loop that reads each of them at its own index. They stay apart if the
+// loop reads only some, or if something else that may fail lies between. Bytes and failures are those of
+// the definition.
 func TestRowsAtNumbersJoinLoops(t *testing.T) {
 	const data = "x = materialize(rand(70, 1, seed = 1))\nX = materialize(rand(70, 3, seed = 2))\n" +
 		"k = materialize(i64(139 * rand(90, 1, seed = 3)) - 70)\nbad = materialize(i64(72 * rand(900, 1, seed = 4)))\n"
 	for _, p := range []struct {
 		text   string
-		stored int // how many lists of rows no loop makes
+		stored int // how many selections of rows are nodes of their own
 		fails  bool
 	}{
 		{"emit sqrt(x[k]) + 1", 0, false},
 		{"emit 2 * X[k, :] - 1", 0, false},
 		{"emit x[(7 * k) % 70] * 3 - k", 0, false},
-		{"emit take(x, abs(k) % 70) + x[k]", 1, false}, // of two that may fail the first one
+		{"emit take(x, abs(k) % 70) + x[k]", 1, false}, // a group holds one of two that may fail
 		{"emit 2 * X[k, :] + x[k]", 2, false},
 		{"emit t(x[k][-1.. by -1] + 1)", 1, false},
 		{"iterate s = 0 * x[k], r = 0 times 9 { next s = s / 2 + x[(k + r) % 70]; next r = r + 1 }\nemit s", 0, false},
 		{"emit 2 * x[bad] + 1", 0, true},
 		{"emit \"before\"\nemit sqrt(x[bad]) + 1", 0, true},
-		{"emit (2 * x[bad] + 1)[0..5]", 1, true}, // what is not read fails
+		{"emit (2 * x[bad] + 1)[0..5]", 1, true}, // a position that is not read fails, too
 		{"a = x[bad]\nb = k // (k - k[3])\nemit 2 * a + 1\nemit b", 1, true},
 		{"a = x[bad]\nb = k // (k - k[3])\nassert sum(b) > 0\nemit 2 * a + 1", 1, true},
 	} {
@@ -40,15 +40,16 @@ func TestRowsAtNumbersJoinLoops(t *testing.T) {
 			}
 		}
 		if stored != p.stored {
-			t.Errorf("%s: %d lists of rows are stored, want %d\n%s", p.text, stored, p.stored, c.Plan.Graph)
+			t.Errorf("%s: %d selections of rows are stored, want %d\n%s", p.text, stored, p.stored, c.Plan.Graph)
 		}
 		var rs runs
 		for _, technique := range []string{"", "SS", "FAC2"} {
-			rs = append(rs, runs{{1, 1, nil, false, technique}, {1, 3, nil, false, technique}, {1, 2, []string{"group"}, false, technique}}...)
+			rs = append(rs, runs{{1, 1, nil, false, technique}, {1, 3, nil, false, technique},
+				{1, 2, []string{"group"}, false, technique}}...)
 		}
 		rs = append(rs, runs{{2, 2, nil, false, ""}, {3, 1, nil, false, ""}}...)
 		if o, err := rs.differ(tinyTable(t), data+p.text); err != nil || o.failed != p.fails {
-			t.Errorf("%s: %v, fails: %v", p.text, err, o.failed)
+			t.Errorf("%s: %v, fails: %v, want %v", p.text, err, o.failed, p.fails)
 		}
 	}
 }

@@ -120,11 +120,11 @@ func TestLargeCodes(t *testing.T) {
 	}
 }
 
-// Tables of two columns of codes are counted where the codes are made, and codes of rows that a mask chooses
-// without their matrix.
+// ctable counts two columns of codes in the loop that makes the codes. The column sums of onehot of rows
+// that a mask chooses are computed without the matrix of onehot.
 func TestCodesAreCountedWhereTheyAreMade(t *testing.T) {
 	table := tinyTable(t)
-	for text, stored := range map[string][]string{
+	for text, absent := range map[string][]string{ // programs, and operators that are no nodes of their plans
 		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), i64(7 * x ^ 2), n = 5, m = 7)\n":               {"= ctable("},
 		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), zeros(5000, 1), n = 5, m = 1)\n":               {"= ctable(", "= map("},
 		"x = materialize(rand(5000, 1, seed = 1))\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 5))\n":                     {"= onehot("},
@@ -136,13 +136,14 @@ func TestCodesAreCountedWhereTheyAreMade(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(c.Plan.Graph.String(), "\n") {
-			for _, word := range stored {
+			for _, word := range absent {
 				if !strings.HasPrefix(line, " ") && strings.Contains(line, word) {
-					t.Errorf("%s: %s", text, line)
+					t.Errorf("%s: the plan has %s", text, line)
 				}
 			}
 		}
-		rs := runs{{1, 1, nil, false, ""}, {1, 3, nil, false, "SS"}, {1, 2, []string{"keys"}, false, ""}, {1, 2, []string{"fold-groups"}, false, ""}, {2, 2, nil, false, ""}, {3, 1, nil, false, ""}}
+		rs := runs{{1, 1, nil, false, ""}, {1, 3, nil, false, "SS"}, {1, 2, []string{"keys"}, false, ""},
+			{1, 2, []string{"fold-groups"}, false, ""}, {2, 2, nil, false, ""}, {3, 1, nil, false, ""}}
 		if _, err := rs.differ(table, text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}

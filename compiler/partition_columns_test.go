@@ -30,7 +30,8 @@ emit colmax(untile(T) * 1.0)
 emit colmin(untile(T) + 0.0)`,
 }
 
-// Ranks reduce the columns of the tiles that they have, and send a number for each: no rank lays the matrix out.
+// Ranks reduce the columns of the tiles that they have, and send one number for each column. No rank makes
+// the whole matrix.
 func TestColumnsOfTiles(t *testing.T) {
 	table := tinyTable(t)
 	for k, text := range columnPrograms {
@@ -45,7 +46,7 @@ func TestColumnsOfTiles(t *testing.T) {
 				switch n := &c.Plan.Graph.Nodes[i]; {
 				case n.Op.Name == "max.join" || n.Op.Name == "min.join":
 					joins++
-				case n.Op.Role == op.Lays && ranks > 1 && k != 1: // there are reductions without such states
+				case n.Op.Role == op.Lays && ranks > 1 && k != 1: // program 1 has other reductions, too
 					t.Errorf("program %d on %d ranks lays a matrix out", k, ranks)
 				}
 			}

@@ -17,7 +17,8 @@ import (
 	"flow/kernels/window"
 )
 
-// nestRow is the row. Its body is the operators on whole matrices. At most one of them may fail.
+// nestRow is the row. Its body is the operators on whole matrices. At most one of them may fail, so the
+// first failure does not depend on the order in which a loop computes.
 func nestRow() *op.Def {
 	run := &op.Loop{
 		Light: true,
@@ -238,7 +239,8 @@ func (x *nestSpace) window(worker int, w window.Rect) error {
 	return nil
 }
 
-// failure is what the operators fail with, one after the other. A loop does not say which element it was.
+// failure runs the operators one after the other and returns the failure of one. A loop only flags that
+// there is a wrong position, without its value.
 func (x *nestSpace) failure() error {
 	if _, err := nest.NewInterpreter(x.code.body, nil, false, x.c, nil, nil).On(x.c.In); err != nil {
 		return err

@@ -259,7 +259,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		}
 		// a seed of the run
 		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == op.SeedArg {
-			run := v // v itself stays on the stack
+			run := v // a copy, because v would be on the heap in every call
 			seed, seedAt = &run, a.Value.Span()
 			continue
 		}

@@ -124,9 +124,9 @@ type lowerer struct {
 	session    *Entry      // the session entry being elaborated; nil: a program
 	ahead      []string    // functions that the entry declares
 
-	typings typings
-	sig     op.Sig // scratch of apply
-	types   []types.Type
+	typeMemo typeMemo
+	sig      op.Sig // scratch of apply
+	types    []types.Type
 }
 
 func newLowerer(ctx context.Context, in Input) *lowerer {
@@ -270,8 +270,8 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	if l.g.Len() >= l.limit() {
 		l.failf("E410", at, "the program unrolls to more than %d tasks", l.in.MaxTasks)
 	}
-	if t := l.typings.find(l.g, d, attrs, in); t != nil {
-		return l.g.Add(t.row, attrs, t.of, l.origin(at), in...)
+	if t := l.typeMemo.find(l.g, d, attrs, in); t != nil {
+		return l.g.Add(t.row, attrs, t.typ, l.origin(at), in...)
 	}
 	l.types = l.types[:0]
 	for _, x := range in {
@@ -283,29 +283,32 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	if err != nil {
 		l.fault(row, err, at, spans)
 	}
-	l.typings.note(l.g, d, attrs, in, row, t)
+	l.typeMemo.note(l.g, d, attrs, in, row, t)
 	return l.g.Add(row, attrs, t, l.origin(at), in...)
 }
 
-// typings are the last calls of type rules. In all rounds of a `for` an expression has the same operators, mostly
-// on operands of the same types.
-type typings struct {
-	last [4]typing
-	next int
+// typeMemo holds the results of the last calls of type rules. In all rounds of a `for` an expression has
+// the same operators, mostly on operands of the same types. It would be wrong for a rule that reads
+// anything but its signature.
+type typeMemo struct {
+	last [4]typedCall
+	next int // the entry that the next call takes, modulo the length
 }
 
-// typing is the row and the type of a call.
-type typing struct {
-	g     *ir.Graph // whose numbers of types are in `in`
+// typedCall is a call, by the type indices of its n operands in graph g, and its result: the row and the
+// type.
+type typedCall struct {
+	g     *ir.Graph
 	def   *op.Def
 	attrs *op.Attrs
 	in    [3]uint32
 	n     int
 	row   *op.Def
-	of    types.Type
+	typ   types.Type
 }
 
-func (l *typings) find(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID) *typing {
+// find returns the entry of a call, or nil. It is valid until the next note.
+func (l *typeMemo) find(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID) *typedCall {
 next:
 	for i := range l.last {
 		t := &l.last[i]
@@ -322,14 +325,14 @@ next:
 	return nil
 }
 
-// note keeps a call. The type of one without operands may depend on files.
-func (l *typings) note(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, row *op.Def, of types.Type) {
+// note stores a call. Calls without operands are left out, because their types may depend on files.
+func (l *typeMemo) note(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, row *op.Def, typ types.Type) {
 	t := &l.last[l.next%len(l.last)]
 	if len(in) == 0 || len(in) > len(t.in) || !d.Laws.Has(op.Pure) {
 		return
 	}
 	l.next++
-	*t = typing{g: g, def: d, attrs: attrs, n: len(in), row: row, of: of}
+	*t = typedCall{g: g, def: d, attrs: attrs, n: len(in), row: row, typ: typ}
 	for k, x := range in {
 		t.in[k] = g.TypeIndex(x)
 	}

@@ -22,8 +22,9 @@ import (
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
-// at another place. Rows at computed numbers are the exception: they join a loop that reads all of them, if
-// nothing else that may fail lies between. Matrices that are cut into blocks are left alone.
+// at another place. Rows at computed positions are the exception: they join a loop that reads all of them,
+// if nothing else that may fail lies between (RATIONALE.md, "Why may one operator of a nest fail?").
+// Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := &nesting{groups: groups{g: g}, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
 	if f.apart = sizes.Loops; !f.any() {
@@ -58,7 +59,7 @@ const (
 	chainMember // elementwise
 	pointMember // a loop over points, each of which computes a number from elements of its operands
 	moveMember  // its elements are those of its operands
-	pickMember  // rows of operand 0, whose numbers are operand 1; it may fail
+	pickMember  // rows of operand 0 at the positions in operand 1; it may fail
 )
 
 const (
@@ -76,9 +77,10 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
-	apart bool      // what may fail is in no group, since ranks share the rows of the result
+	apart bool      // pickMembers join no group, because ranks share the rows of the result
 	stops stops
-	some  []bool // not all elements of a member are read, perhaps
+	// partly reports, by member, that its readers may leave elements of it unread.
+	partly []bool
 	// results has those of a group of several, by the last.
 	results map[ir.ID][]ir.ID
 }
@@ -132,7 +134,7 @@ func (f *nesting) moves(id ir.ID) bool {
 	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
 }
 
-// picks reports an operator that takes rows whose numbers the run computes.
+// picks reports an operator that takes rows at positions that the run computes, and may join a group.
 func (f *nesting) picks(id ir.ID) bool {
 	d := f.g.Nodes[id].Op
 	return !f.apart && d.Numbers == 1 && d.Elements != nil && d.Laws.Has(op.Pure)
@@ -210,12 +212,12 @@ func (f *nesting) find() {
 	clear(f.kind) // what is cut was not known
 	f.reads = make([]int, f.g.Len())
 	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
-	f.steps, f.some = make([]float64, f.g.Len()), make([]bool, f.g.Len())
+	f.steps, f.partly = make([]float64, f.g.Len()), make([]bool, f.g.Len())
 	f.join(func(h, x ir.ID) bool {
 		reads := moved[x] + aligned[x]
 		if h == x {
-			reads, f.some[x] = 1, false
-		} else if f.of(x) == pickMember && (f.some[x] || f.stops.between(x, h)) {
+			reads, f.partly[x] = 1, false
+		} else if f.of(x) == pickMember && (f.partly[x] || f.stops.between(x, h)) {
 			return false
 		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
 			return false
@@ -228,7 +230,7 @@ func (f *nesting) find() {
 		if !f.g.Type(x).IsDense() {
 			return false
 		}
-		f.some[x] = f.some[x] || f.some[r] || f.of(r) != chainMember || !f.aligned(r, k)
+		f.partly[x] = f.partly[x] || f.partly[r] || f.of(r) != chainMember || !f.aligned(r, k)
 		switch f.of(r) {
 		case noMember:
 			return false
@@ -321,7 +323,8 @@ func (f *nesting) several() {
 				heads, steps, moves = append(heads, h), steps+f.steps[h], moves || len(of[h]) > 1
 			}
 		}
-		if slices.Sort(heads); len(heads) < 2 || !moves || steps > againSteps || slices.ContainsFunc(heads, apart) || slices.ContainsFunc(of[x], f.picks) || !f.unread(x, heads) {
+		if slices.Sort(heads); len(heads) < 2 || !moves || steps > againSteps || !f.unread(x, heads) ||
+			slices.ContainsFunc(heads, apart) || slices.ContainsFunc(of[x], f.picks) {
 			continue
 		}
 		last := heads[len(heads)-1]

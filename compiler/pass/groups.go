@@ -17,7 +17,8 @@ import (
 // nodes take the place of `onehot` in the text. Nothing else that may fail, and no effect, comes
 // between `onehot` and the first of them, which checks the codes for all. It would be wrong for a
 // product that is sent (one `<-` is one task), and pointless if the operands are cut, so panel bounds
-// the rows of a product without panels. Only column sums are computed so of rows that the run chooses.
+// the rows of a product without panels. If only
+// the run knows how many rows there are, only column sums are computed so.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph

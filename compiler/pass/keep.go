@@ -32,7 +32,7 @@ const keepFrom = 64
 // outer loop.
 func Keep(g *ir.Graph) *ir.Graph {
 	k := keeping{}
-	out := g // a copy where there is a loop or branch
+	out := g // cloned at the first loop or branch
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; isLoop(n) || n.Op.Control == op.Select {
 			if out == g {

@@ -68,8 +68,8 @@ func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
 }
 
 // pipe returns the cuts of a pipe's index space: as readers of its elements prefer, as an aligned
-// operand, else by its shape. Blocks of a reduction along an axis hold whole lines, or their states of columns
-// are combined.
+// operand, else by its shape. Blocks of a reduction along an axis hold whole lines, unless ranks combine the
+// states of columns (see scalarStates).
 func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	n := &c.g.Nodes[id]
 	t := pipeSpace(n)
@@ -109,16 +109,17 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	switch {
 	case axis == op.FoldRows:
 		out.cc = []int{0, t.Cols}
-	case axis == op.FoldCols && !(found && c.sizes.Loops && numberEach(table, pipeFolds(table, n), t)):
+	case axis == op.FoldCols && !(found && c.sizes.Loops && scalarStates(table, pipeFolds(table, n), t)):
 		out.rc = []int{0, t.Rows}
 	}
 	return out
 }
 
-// numberEach reports whether the states of columns are single numbers, as of extremes and counts. Then ranks
-// reduce the blocks that they have, and none needs to get all of t. The states of sums have 69 words: they are
-// larger than short columns, and making them takes twice the time of the sums.
-func numberEach(table *op.Table, folds []*op.Def, t types.Type) bool {
+// scalarStates reports whether all folds reduce columns of a value of type t to states of one number each,
+// as extremes and counts do. Ranks then reduce the blocks that they have, and none gets all of the value.
+// The state of a sum has 69 words: it is larger than a short column, and takes twice the time of the sum to
+// make.
+func scalarStates(table *op.Table, folds []*op.Def, t types.Type) bool {
 	return !slices.ContainsFunc(folds, func(d *op.Def) bool {
 		return d == nil || d.Fold != op.FoldCols || d.Shard.Partial == "" || typeOf(table.Must(d.Shard.Partial), nil, t).Cols != 1
 	})

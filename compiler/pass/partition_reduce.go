@@ -42,7 +42,7 @@ func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 // results of its blocks: combined over each row of blocks, then over all, then finished.
 func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
 	rows, cols := len(c.rc)-1, len(c.cc)-1
-	sum, err := p.joined(d, op.Int(t.Count()), t.Elem, Block{}, rows, func(i int) (ir.ID, error) {
+	sum, err := p.finished(d, op.Int(t.Count()), t.Elem, Block{}, rows, func(i int) (ir.ID, error) {
 		return p.combined(d, Block{int32(i), 0, int32(rows), int32(cols)}, cols, func(j int) (ir.ID, error) {
 			return f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)})
 		})
@@ -51,9 +51,11 @@ func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f f
 	return err
 }
 
-// joined returns the result of the reduction d of n elements of type elem, from many partial results.
-func (p *partitioner) joined(d *op.Def, n op.Val, elem types.Elem, b Block, many int, f func(i int) (ir.ID, error)) (ir.ID, error) {
-	sum, err := p.combined(d, b, many, f)
+// finished returns the result of the reduction d of n elements of type elem from count partial results, of
+// which f makes number i. b is the block of the result.
+func (p *partitioner) finished(d *op.Def, n op.Val, elem types.Elem, b Block, count int,
+	f func(i int) (ir.ID, error)) (ir.ID, error) {
+	sum, err := p.combined(d, b, count, f)
 	if err != nil || d.Shard.Finish == "" {
 		return sum, err
 	}
@@ -62,37 +64,39 @@ func (p *partitioner) joined(d *op.Def, n op.Val, elem types.Elem, b Block, many
 	return p.typed(p.table.Must(d.Shard.Finish), attrs, b, sum)
 }
 
-// combined returns the partial result of many that f makes.
-func (p *partitioner) combined(d *op.Def, b Block, many int, f func(i int) (ir.ID, error)) (ir.ID, error) {
-	parts := make([]ir.ID, many)
+// combined returns one partial result from count ones, of which f makes number i. A single one is returned
+// as it is.
+func (p *partitioner) combined(d *op.Def, b Block, count int, f func(i int) (ir.ID, error)) (ir.ID, error) {
+	parts := make([]ir.ID, count)
 	for i := range parts {
 		var err error
-		if parts[i], err = f(i); err != nil || many == 1 {
+		if parts[i], err = f(i); err != nil || count == 1 {
 			return parts[i], err
 		}
 	}
 	return p.typed(p.table.Must(d.Shard.Combine), nil, b, parts...)
 }
 
-// columns returns the result, of type t, of a reduction d of each column of a value of type of with cuts c, from
-// the states of its blocks.
+// columns makes node id, the reduction d of each column of a value of type of with cuts c, from the states of
+// its blocks: f makes that of block (i, j). The result has type t and the column cuts of c.
 func (p *partitioner) columns(id ir.ID, d *op.Def, of, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
 	rows := len(c.rc) - 1
 	return p.blocks(id, t, cutting{[]int{0, t.Rows}, c.cc}, func(_, j int, b Block) (ir.ID, error) {
-		return p.joined(d, op.Int(of.Rows), of.Elem, b, rows, func(i int) (ir.ID, error) {
+		return p.finished(d, op.Int(of.Rows), of.Elem, b, rows, func(i int) (ir.ID, error) {
 			return f(i, j, Block{int32(i), int32(j), int32(rows), b.Cols})
 		})
 	})
 }
 
-// along cuts a reduction of each row (or column): its blocks hold whole rows, or their states are combined.
+// along cuts a reduction of each row (or column). Its blocks hold whole rows (columns), unless ranks
+// combine the states of columns (see scalarStates).
 func (p *partitioner) along(id ir.ID, n *ir.Node, c cutting) error {
 	in := p.old.In(id)
 	xt := p.old.Type(in[0])
 	rc, cc := c.rc, []int{0, xt.Cols}
 	if n.Op.Shard.Kind == op.ShardCols {
 		rc, cc = []int{0, xt.Rows}, c.cc
-		if x := p.get(in[0]); len(x.rc) > 2 && p.cuts.sizes.Loops && numberEach(p.table, []*op.Def{n.Op}, xt) {
+		if x := p.get(in[0]); len(x.rc) > 2 && p.cuts.sizes.Loops && scalarStates(p.table, []*op.Def{n.Op}, xt) {
 			x = p.recut(in[0], x.rc, cc)
 			return p.columns(id, n.Op, xt, p.old.Type(id), cutting{x.rc, cc}, func(i, j int, b Block) (ir.ID, error) {
 				return p.typed(p.table.Must(n.Op.Shard.Partial), n.Attrs, b, x.at(i, j))

@@ -73,7 +73,8 @@ func (c *condition) holds(m *match) bool {
 	return c.test(m.args)
 }
 
-// isClass reports the name of a class. Letters are small (see parseRewrite).
+// isClass reports whether a name is that of a class. Names of variables begin in lower case (see
+// parseRewrite).
 func isClass(name string) bool { return unicode.IsUpper(rune(name[0])) }
 
 // conditionWords are the words of Where.

@@ -67,7 +67,8 @@ type match struct {
 	args  []operand
 }
 
-// bound is what the letters of a pattern are bound to. They are few, so a list is faster than a map.
+// bound holds what the letters of a pattern are bound to. They are few, so a list is faster than a map, and
+// it is reused without an allocation.
 type bound[T any] []binding[T]
 
 type binding[T any] struct {
@@ -84,7 +85,7 @@ func (b bound[T]) get(name string) (to T, ok bool) {
 	return to, false
 }
 
-// of is get for a letter that may be missing, which has the zero value.
+// of returns what the letter is bound to, or the zero value if it is not bound.
 func (b bound[T]) of(name string) T {
 	to, _ := b.get(name)
 	return to
@@ -92,8 +93,8 @@ func (b bound[T]) of(name string) T {
 
 func (b *bound[T]) bind(name string, to T) { *b = append(*b, binding[T]{name, to}) }
 
-// try matches form f at the site. It returns nil if f does not match. Most forms do not, so their match is
-// kept for the next one.
+// try matches form f at the site. It returns nil if f does not match. Most forms do not, so the memory of a
+// failed match is reused by the next one (see Set.spare).
 func (set *Set) try(f *form, s *site) *match {
 	if !quick(f.from, s) {
 		return nil
@@ -113,7 +114,7 @@ func (set *Set) try(f *form, s *site) *match {
 			return nil
 		}
 	}
-	set.spare = nil // the plan keeps it
+	set.spare = nil // the plan holds m
 	return m
 }
 

@@ -20,7 +20,7 @@ type Set struct {
 	Fired map[string]int
 	// Deepest is the longest chain of replacements of replacements so far.
 	Deepest int
-	spare   *match // of the last form that did not match
+	spare   *match // memory for the next match; nil: none
 }
 
 // compiled is the rules of one class for a table. It is read-only once it is made.

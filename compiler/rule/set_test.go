@@ -30,7 +30,7 @@ func TestRulesLiveAsLongAsTheirTable(t *testing.T) {
 	t.Error("a table is kept that nothing uses")
 }
 
-// A tiled program has a million products, and no rule applies to them. Looking at one allocates nothing.
+// A tiled program has a million products to which no rule applies. Matching one allocates nothing.
 func TestWhatDoesNotMatchAllocatesNothing(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

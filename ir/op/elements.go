@@ -14,7 +14,8 @@ type Elements struct {
 	B     *loop.Builder
 	Attrs *Attrs
 	Out   types.Type
-	// All: every element of the result is read. What would fail may do so where it is read.
+	// All reports that the loop reads every element of the result. A row that may fail can then check each
+	// element where it is read, instead of all of them before the first.
 	All bool
 	In  []Source
 	// Index returns operand k, an i64, as the first of size adjacent subscripts on an axis of

@@ -149,7 +149,8 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	return nil, ok && also
 }
 
-// along returns x as by times the index of an axis and a number. ok is false if x is anything else.
+// along returns the by and the at with which x is by*index + at, for the index of an axis. ok is false if x
+// has another form.
 func along(x loop.Lin, axis int) (by, at int, ok bool) {
 	if len(x.Terms) != 1 || x.Terms[0].Sym != (loop.Sym{Kind: loop.IndexSym, N: axis}) {
 		return 0, 0, false

@@ -68,9 +68,9 @@ func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, wo
 	return out, makespan
 }
 
-// FitsIn reports whether all values of a plan together take at most that many bytes on one rank. A result in
+// FitsIn reports whether all values of a plan together take at most limit bytes on one rank. A result in
 // the memory of an operand that nothing else reads takes none. FitsIn is far cheaper than LeastMemory, and
-// false for many plans that fit.
+// returns false for many plans that fit.
 func FitsIn(p *Plan, limit int64) bool {
 	g := p.Graph
 	s := newSizes(p, true)

@@ -179,7 +179,7 @@ func (s *sizes) keptEntries(g *ir.Graph, id ir.ID) float64 {
 	return entries * (8 + value) / float64(s.p.Ranks)
 }
 
-// readersOf counts the inputs that read the memory of each root.
+// readersOf returns, by node, how many inputs of other nodes read the memory of which it is the root.
 func readersOf(g *ir.Graph, root []ir.ID) []int32 {
 	uses := make([]int32, g.Len())
 	for i := range g.Nodes {

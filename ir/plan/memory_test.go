@@ -62,7 +62,7 @@ func TestFitsIn(t *testing.T) {
 %2 = over(%1) {s=1} : f64[10,10]
 `
 	if p := parse(t, over); !plan.FitsIn(p, 800) || plan.FitsIn(p, 799) {
-		t.Error("two results in the memory of a tile do not take what it takes")
+		t.Error("a tile and two results in its memory do not take 800 bytes")
 	}
 	for _, text := range []string{diamond, crossing, "plan ranks 1\n%0 = tile() {s=1} : f64[10,10]\n%1 = tile(%0) {s=1} : f64[10,10]\n"} {
 		p := parse(t, text)

@@ -42,8 +42,8 @@ func GridOf[T Cell](d *value.Dense) Grid[T] {
 	return g
 }
 
-// ForElem returns the instance of a generic function for elements of e, of four instances by how elements lie in
-// memory.
+// ForElem returns the instance of a generic function that fits the storage of elements of type e: f64, f32,
+// truths (uint8) for bools, and i64 for all others.
 func ForElem[F any](e types.Elem, f64, f32, i64, truths F) F {
 	if e == types.Bool {
 		return truths
@@ -51,7 +51,8 @@ func ForElem[F any](e types.Elem, f64, f32, i64, truths F) F {
 	return ForNumber(e, f64, f32, i64)
 }
 
-// ForNumber is ForElem for a function that takes no truth values.
+// ForNumber is ForElem for functions without an instance for bools. It would return i64 for them, so e must
+// not be types.Bool.
 func ForNumber[F any](e types.Elem, f64, f32, i64 F) F {
 	switch e {
 	case types.F64:

@@ -29,10 +29,10 @@ func keyOfRow(e *op.Elements, k, n int) loop.Val {
 	return x
 }
 
-// noOrder says that the order of rows does not count.
+// noOrder is op.Keyed.Panel of reductions whose result does not depend on the order of rows.
 func noOrder(*op.Attrs) int { return op.NoOrder }
 
-// oneMore adds one to the element of that number.
+// oneMore returns a row that adds one to element key of the result.
 func oneMore(e *op.Elements, key loop.Val) op.KeyedRow {
 	return op.KeyedRow{Class: loop.Count, Key: key, Terms: [][]loop.Val{{e.B.Const(types.Bool, 1)}}}
 }

@@ -335,7 +335,9 @@ func onehotCounts() *op.Def {
 		},
 		Laws: op.Pure, Cost: define.CopyWork,
 		Shard: op.Shard{Partial: "onehot.counts", Combine: "counts.join"},
-		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow { return oneMore(e, keyOfRow(e, 0, e.Attrs.Int("k"))) }},
+		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
+			return oneMore(e, keyOfRow(e, 0, e.Attrs.Int("k")))
+		}},
 		Loop: &op.Loop{
 			Light: true,
 			Rows:  func(s *op.Sig, _ types.Type) int { return s.In[0].Rows },

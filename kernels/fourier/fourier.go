@@ -33,7 +33,7 @@ func Rows() []*op.Def {
 func transform(name string, inverse bool, doc, example, output string) *op.Def {
 	run := func(c *op.Call, out *value.Dense) {
 		x, s := c.Dense(0), idle.Get().(*room)
-		if x.Rows <= mostKnown {
+		if x.Rows <= longestMemo { // longer rooms would stay in memory
 			defer idle.Put(s)
 		}
 		s.z = slices.Grow(s.z[:0], x.Rows)[:x.Rows]

@@ -17,14 +17,14 @@ import (
 // with the factor; lengths with a greater one go by Bluestein's convolution.
 const greatestFactor = 61
 
-// room is the memory of one transform.
+// room is the memory of one transform. It is not safe for concurrent use.
 type room struct{ z, next []complex128 }
 
-// idle is the rooms that no transform uses: many short transforms of one length often follow one another.
+// idle holds rooms that no transform uses. Many short transforms of one length often follow one another.
 var idle = sync.Pool{New: func() any { return new(room) }}
 
-// transform is the sum of z[j] w^(j k) for every k, w being exp(-2 pi i / n); the inverse has the conjugate of
-// w, and divides by n. It may overwrite z. The result is valid until the room is used again.
+// transform returns the sum of z[j] w^(j k) for every k, where w is exp(-2 pi i / n). The inverse has the
+// conjugate of w, and divides by n. It may overwrite z. The result is valid until the room is used again.
 func (s *room) transform(z []complex128, inverse bool) []complex128 {
 	n := len(z)
 	if n == 0 {
@@ -74,16 +74,19 @@ func factorsOf(n int) (factors []int, ok bool) {
 	return factors, true
 }
 
-// known holds the roots of some lengths of at most mostKnown, one for each power of two: half a
-// megabyte at most. They take longer to compute than a transform does.
-var known [16]atomic.Pointer[[]complex128]
+// rootMemo holds the roots of the last length between two powers of two, for lengths of at most
+// longestMemo: half a megabyte in all. To compute roots takes longer than a transform. It is safe for
+// concurrent use.
+var rootMemo [16]atomic.Pointer[[]complex128]
 
-const mostKnown = 1 << 14
+// longestMemo is the greatest length whose roots, and whose rooms, are reused.
+const longestMemo = 1 << 14
 
-// roots is exp(-2 pi i k / n) for k = 0 .. n-1, which nobody may change. The angle is brought into an eighth of
-// the circle in integers, so that the roots have the symmetries of the circle to the bit.
+// roots returns exp(-2 pi i k / n) for k = 0 .. n-1. Callers share the slice and must not change it. The
+// angle is brought into an eighth of the circle in integers, so that the roots have the symmetries of the
+// circle to the bit.
 func roots(n int) []complex128 {
-	at := &known[bits.Len(uint(n))%len(known)]
+	at := &rootMemo[bits.Len(uint(n))%len(rootMemo)]
 	if w := at.Load(); w != nil && len(*w) == n {
 		return *w
 	}
@@ -91,7 +94,7 @@ func roots(n int) []complex128 {
 	for k := range w {
 		w[k] = root(k, n)
 	}
-	if n <= mostKnown {
+	if n <= longestMemo {
 		at.Store(&w)
 	}
 	return w
@@ -127,8 +130,8 @@ func root(k, n int) complex128 {
 }
 
 // stockham goes through the factors. Before each the array holds s transforms of length n that are
-// interleaved; a step of factor p makes s p transforms of length n / p of them. The result is in x or in y,
-// which is as long.
+// interleaved; a step of factor p makes s p transforms of length n / p of them. x and y have the same
+// length, and the result is one of the two.
 func stockham(x, y []complex128, factors []int, w []complex128) []complex128 {
 	n, s := len(x), 1
 	for _, p := range factors {

@@ -151,7 +151,7 @@ func pickColumnsKernel(c *op.Call) error {
 	return nil
 }
 
-// takeColumns copies the columns of matrix `from` at the places to matrix `into`.
+// takeColumns copies the columns of matrix from at the places in at to matrix into.
 func takeColumns[T dense.Cell](into, from *value.Dense, at []int64) {
 	out, x := dense.GridOf[T](into), dense.GridOf[T](from)
 	for i := range out.Rows {
@@ -198,8 +198,9 @@ func fromEither(p int64, axis, n int) (int, error) {
 }
 
 // PlacesElements returns Elements of op.Def for a selection along an axis (0: rows): operand 1 is a column
-// of numbers of rows of operand 0. Negative numbers count from the end if fromEnd is set. The loop checks
-// all numbers before it reads the first element, or each where it is read if all are read (op.Elements.All).
+// of positions of rows of operand 0. Negative positions count from the end if fromEnd is set. The loop
+// checks each position where it reads it if it reads all of them (op.Elements.All), and else all before the
+// first element.
 func PlacesElements(axis int, fromEnd bool) func(e *op.Elements) op.Element {
 	return func(e *op.Elements) op.Element {
 		x, at := e.In[0], e.In[1]
@@ -212,7 +213,9 @@ func PlacesElements(axis int, fromEnd bool) func(e *op.Elements) op.Element {
 			least = length.Times(-1)
 		}
 		first, end := e.Number(least), e.Number(length)
-		inside := func(p loop.Val) loop.Val { return e.B.Op(loop.And, e.B.Op(loop.Le, first, p), e.B.Op(loop.Lt, p, end)) }
+		inside := func(p loop.Val) loop.Val {
+			return e.B.Op(loop.And, e.B.Op(loop.Le, first, p), e.B.Op(loop.Lt, p, end))
+		}
 		if n := at.Rows; !e.All && (!n.Known() || n.Const > 0) {
 			e.B.Check(0, e.Fold(loop.All, types.Bool, n, loop.Num(1), func(i, _ loop.Lin) []loop.Val {
 				return []loop.Val{inside(at.At(i, loop.Num(0)))}

@@ -78,8 +78,8 @@ func rearrangements() []*op.Def {
 				return t, define.OneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
 			},
 			Elements: strideElements, RowSpan: strideRows,
-			Ref: strideRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect),
-			Loop: window.RectLoop(strideRect),
+			Ref: strideRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork,
+			Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
 		},
 		{
 			Name: "stride", Hidden: true,
@@ -90,7 +90,8 @@ func rearrangements() []*op.Def {
 			Eg:       []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[0.. by 2, -1.. by -1]", Output: "1 0\n5 4\n"}},
 			Type:     strideType,
 			Elements: strideElements, RowSpan: strideRows, Ref: strideRef,
-			Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
+			Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork,
+			Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
 			Look: func(c *op.Call) (*value.Dense, error) {
 				a := c.Dense(0)
 				rows, cols := steps(c.Attrs)
@@ -127,7 +128,8 @@ func firstOf(n, step int) int {
 	return 0
 }
 
-// strideElements are those of a stride or a reverse. Only a reverse has a size that the run tells.
+// strideElements is Elements of a stride or a reverse. It returns nil for a stride whose operand has a size
+// that only the run knows.
 func strideElements(e *op.Elements) op.Element {
 	x := e.In[0]
 	rows, cols := steps(e.Attrs)
@@ -144,12 +146,14 @@ func strideElements(e *op.Elements) op.Element {
 	return func(i, j loop.Lin) loop.Val { return x.At(at(i, x.Rows, rows), at(j, x.Cols, cols)) }
 }
 
+// strideRows is RowSpan of a stride or a reverse: the row of the operand that a row of the result reads.
 func strideRows(s *op.Sig, _ types.Type) op.RowSpan {
 	rows, _ := steps(s.Attrs)
 	first := firstOf(s.In[0].Rows, rows)
 	return op.RowSpan{By: rows, Lo: first, Hi: first + 1, Per: 1}
 }
 
+// strideRef is the definition of stride and of reverse.
 func strideRef(c *op.Call) (value.Value, error) {
 	a, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	rows, cols := steps(c.Attrs)
@@ -182,7 +186,7 @@ func strideType(s *op.Sig) (types.Type, error) {
 	return types.DenseOf(t.Elem, count(t.Rows, rows), count(t.Cols, cols)), nil
 }
 
-// strideRect makes window w of the result. A reverse is a stride back by one.
+// strideRect makes window w of the result. A reverse is a stride with step -1.
 func strideRect(c *op.Call, w window.Rect) {
 	out, a := c.Result(), c.Dense(0)
 	rows, cols := steps(c.Attrs)
@@ -193,7 +197,7 @@ func strideRect(c *op.Call, w window.Rect) {
 // fewCols is the most columns for which a stride copies column by column.
 const fewCols = 6
 
-// strideInto copies window w of the result out of a stride from a.
+// strideInto makes window w of out, the stride of a with steps rows and cols.
 func strideInto[T dense.Cell](out, a *value.Dense, rows, cols int, w window.Rect) {
 	dst, src := dense.GridOf[T](out), dense.GridOf[T](a)
 	from := (firstOf(src.Rows, rows)+w.Row*rows)*src.LD + firstOf(src.Cols, cols) + w.Col*cols

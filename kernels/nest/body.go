@@ -364,52 +364,6 @@ func (x *Builder) linear(s *loop.Stmt) {
 	}
 }
 
-// reduction writes a reduction of a whole matrix, its rows or its columns.
-func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
-	a := &b.Acts[k]
-	in := x.reads(a, env)[0]
-	rows, cols := in.rows, in.cols
-	if !in.Type.IsDense() {
-		rows, cols = loop.Num(1), loop.Num(1)
-	}
-	c, one, long, wide := a.Def.Class, loop.Num(1), rows, cols
-	if c == loop.Mean && in.Type.Elem == types.Bool { // the sum of truths is their number, which needs no exact sum
-		c = loop.Count
-	}
-	if a.Def.Fold == op.FoldRows {
-		wide = one
-	} else {
-		long = one
-	}
-	term := func(i, j loop.Lin) []loop.Val {
-		v := in.Val
-		if in.At != nil {
-			v = in.At(i, j)
-		}
-		return []loop.Val{x.Term(c, v)}
-	}
-	fold := func(rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
-		if c == a.Def.Class {
-			return x.foldRagged(c, a.Type.Elem, rows, cols, f)
-		}
-		all := x.Op(loop.Mul, x.Value(rows), x.Value(cols))
-		return x.Op(loop.Div, x.Op(loop.ToF64, x.foldRagged(c, types.I64, rows, cols, f)), x.Op(loop.ToF64, all))
-	}
-	if a.Def.Fold == op.FoldAll {
-		return Ref{Type: a.Type, Val: fold(rows, cols, term)}
-	}
-	m := x.ragged(a.Type, long, wide, func(i, j loop.Lin) loop.Val {
-		if a.Def.Fold == op.FoldRows {
-			return fold(one, cols, func(_, c loop.Lin) []loop.Val { return term(i, c) })
-		}
-		return fold(rows, one, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
-	})
-	if x.extent == nil && x.inRegisters(a.Type) && !endsOnce(b, k) {
-		return x.held(a.Type, x.Hold(m))
-	}
-	return x.settled(b, k, m, false, true)
-}
-
 // elements writes an action by the elements of its row.
 func (x *Builder) elements(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]

@@ -26,7 +26,8 @@ type Room struct {
 // What kernels of one call use, which may be a chunk of a few rows.
 var linePool = sync.Pool{New: func() any { return &Room{} }}
 
-// linesOf reduces every row of d by a class that needs no exact sum. Extremes have the type of d.
+// linesOf reduces every row of d by a class that needs no exact sum. T is the storage type of d; for
+// extremes, out has it too.
 func linesOf[T vec.Element](c loop.Class, out, d *value.Dense) {
 	x := dense.GridOf[T](d).X
 	if c == loop.Least || c == loop.Greatest {

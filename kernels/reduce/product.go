@@ -241,7 +241,8 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	products(out, dense.Widened(a, out.Elem), byRow)
 }
 
-// productsOf is linesProducts for a matrix of the type of the products. All NaNs of the result are the same.
+// productsOf is linesProducts for an a with the element type of out. All NaNs of the result have the same
+// bits.
 func productsOf[T vec.Number](out, a *value.Dense, byRow bool) {
 	x, nan := dense.GridOf[T](out).X, math.NaN()
 	multiplyLines(x, dense.GridOf[T](a), byRow)

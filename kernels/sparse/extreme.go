@@ -102,8 +102,9 @@ type extremeWorker struct {
 	_               [104]byte
 }
 
-// extremeEntries is from how many entries a column on the pass over the vector is worth it, about. Of a part,
-// the columns are those that its rows name: ranks would otherwise give the pass up as their number grows.
+// extremeEntries is the number of entries a column from which the pass over the vector pays, about. The
+// columns of a part are those that its rows name. If all columns counted, more ranks would mean fewer
+// entries a column, and they would give up the pass.
 const extremeEntries = 2
 
 // beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank
@@ -299,7 +300,8 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	}
 }
 
-// start folds the base of rows lo.. into out, and a zero into that of a row with an element that is not stored.
+// start folds the bases of the rows from lo on into out, which has one number a row. For a row with an
+// element that is not stored it folds a zero, too.
 func (l *extremeLoop) start(out []int64, lo int) {
 	least, zeros, cols := l.least, l.zeros, int64(l.a.Cols) // read once: the loop is as long as the vector
 	ptr, from := l.a.Ptr[lo:lo+len(out)+1], l.from

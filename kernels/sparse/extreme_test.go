@@ -141,7 +141,7 @@ func TestFoldsOfRowsOfARank(t *testing.T) {
 		rank := r.IntN(ranks)
 		lo, hi := op.Window(rank, ranks, n)
 		g := unevenGraph(r, n, trial%2 == 0)
-		if trial%4 == 3 { // few columns: the pass over the vector pays with fewer entries than it has elements
+		if trial%4 == 3 { // the rows name few columns, so fewer entries than columns of the matrix suffice
 			narrow := value.NewCSR(types.Bool, n, n, 0)
 			for i := range n {
 				cols, _ := g.Row(i)

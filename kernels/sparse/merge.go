@@ -23,7 +23,7 @@ func newBitset(cols int) bitset {
 	return make(bitset, cols/64+1)
 }
 
-// count is the number of elements of the set.
+// count returns the number of elements of the set.
 func (s bitset) count() (n int) {
 	for _, w := range s {
 		n += bits.OnesCount64(w)

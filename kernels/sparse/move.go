@@ -144,8 +144,8 @@ func transposed(m *value.CSR) *value.CSR {
 	return t
 }
 
-// layTurned lays the entries of m out in t. Ptr[j] is where the next entry of row j of t goes: at the end,
-// where row j+1 begins.
+// layTurned writes the entries of m to t, its transpose. t.Ptr[j] is the place of the next entry of row j
+// of t. At the end it is the begin of row j+1.
 func layTurned[T vec.Element](t, m *value.CSR) {
 	to, from := numbersOf[T](t, t.Elem), numbersOf[T](m, m.Elem)
 	for i := range m.Rows {

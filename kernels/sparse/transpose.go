@@ -52,6 +52,7 @@ type transposer[T vec.Element] struct {
 	pass  int
 }
 
+// newTransposer is beginTranspose for entries whose values are stored as T.
 func newTransposer[T vec.Element](m *value.CSR, workers int, done func(t *value.CSR) error) op.Passes {
 	x := &transposer[T]{m: m, val: numbersOf[T](m, m.Elem), done: done, next: make([][]int64, workers)}
 	x.RowCut = cutByEntries(transposeUnits, m)

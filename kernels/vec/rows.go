@@ -41,7 +41,7 @@ func MinRows(out, ptr []int64, col, x []int32, bound int64) {
 	}
 }
 
-// abreast is how many elements a row looks at between two comparisons with the bound.
+// abreast is how many elements a row reads between two comparisons with the bound.
 const abreast = 4
 
 // extremeRows runs kernel k on the first n rows, and returns n.
@@ -86,7 +86,7 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
 	n, least, greatest := narrowMarked(dst, src, marks)
 	for i := n; i < len(src); i++ {
-		if w := marks[i/64]; w == math.MaxUint64 && i%64 == 0 && len(src)-i >= 64 { // most words are
+		if w := marks[i/64]; w == math.MaxUint64 && i%64 == 0 && len(src)-i >= 64 { // most words are full
 			lo, hi := Narrow(dst[i:i+64], src[i:i+64])
 			least, greatest = min(least, lo), max(greatest, hi)
 			i += 63

@@ -11,7 +11,7 @@ import (
 // check sets a flag and leaves the code if a lane that counts fails.
 func (l *lowering) check(c operand) {
 	vex := l.vexOnly()
-	if vex && c.konst && c.word != 0 { // as that of a divisor that is a constant
+	if vex && c.konst && c.word != 0 { // a constant that holds, such as that a constant divisor is not zero
 		return
 	}
 	if c.twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign

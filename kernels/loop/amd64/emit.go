@@ -149,7 +149,8 @@ func (m *maker) fromMemory(i *Inst, v virt) bool {
 	return false
 }
 
-// store brings a result to scratch memory if it lives there, or is loaded from there later.
+// store writes a result to scratch memory if it has no register, or if a later step loads it (see
+// program.home).
 func (m *maker) store(v virt, r Reg) {
 	if v == 0 || m.at.reg[v] != NoReg && m.p.homeOf(v) == 0 {
 		return

@@ -171,7 +171,7 @@ func (a *Asm) Test(x, y Reg) { a.op(1, false, 0x85, y, x, nil, 0) }
 // IMul is dst = dst * src.
 func (a *Asm) IMul(dst, src Reg) { a.op(1, true, 0xaf, dst, src, nil, 0) }
 
-// IMulMem is dst = dst * memory.
+// IMulMem is dst = dst * the word at m.
 func (a *Asm) IMulMem(dst Reg, m Mem) { a.op(1, true, 0xaf, dst, 0, &m, 0) }
 
 // IMulImm is dst = src * v.

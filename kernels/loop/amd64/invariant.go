@@ -19,8 +19,8 @@ type invariants struct {
 	made    []invariant
 	sums    []sum // see recent
 	before  settling
-	// inner is the same for the innermost of nested loops, on targets with few registers, and innermost the
-	// name of its index; see ahead.
+	// inner is like before, for the innermost of nested loops on targets with few registers; nil: there is
+	// none. innermost is the name of the index of that loop. See ahead.
 	inner     *settling
 	innermost int
 }
@@ -142,8 +142,8 @@ func (l *lowering) pointer(p place) (v virt, disp int32) {
 	return v, disp
 }
 
-// ahead moves an address as far as the rounds of the innermost loop share it, in front of that loop. It
-// returns what moves it inside.
+// ahead adds the part of a displacement that the rounds of the innermost loop share, of rows and cols, to
+// address v in front of that loop. It returns the new address and the part that depends on the round.
 func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, moving, across loop.Lin) {
 	b := l.inner
 	if b == nil {
@@ -173,8 +173,8 @@ func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, movi
 	}), moving, across
 }
 
-// counterIndexes reports that the index of the innermost loop counts the elements from an address on, so
-// that its register is the index of an operand in memory.
+// counterIndexes reports whether the displacement from an address is the index of the innermost loop, in
+// elements of a row. The operand in memory then uses the register of the index.
 func (l *lowering) counterIndexes(moving, across loop.Lin) bool {
 	if !l.few() || len(l.counts) == 0 || !l.counts[0].alone || len(moving.Terms) > 0 {
 		return false
@@ -355,7 +355,7 @@ func (l *lowering) settled(x sum, f func() step) virt {
 	return b.recent(l, x, f)
 }
 
-// recent is the value of x, made by f in front of the loop.
+// recent returns the value of x. If the loop has none yet, f makes it in front of the loop.
 func (b *settling) recent(l *lowering, x sum, f func() step) virt {
 	for k := range b.sums {
 		if y := &b.sums[k]; y.same(&x) {

@@ -58,7 +58,7 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		return l.emit(step{Inst: Inst{Op: VPSRAQ, Len: l.length, Imm: shift}, b: l.vector(a), dst: l.fresh(vectorClass)})
 	}
 	skip := l.asm.Label()
-	var far virt // the lanes of large numbers
+	var far virt // a mask of the lanes with large numbers, which divideLane divides
 	out := l.fresh(vectorClass)
 	if l.vexOnly() {
 		near, large := l.divideSmall(rest, a, b)
@@ -89,7 +89,7 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 	return out
 }
 
-// divideNear divides numbers below 2^52.
+// divideNear returns the quotient or the rest of numbers whose magnitudes are below 2^52.
 func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	e, f := types.I64, types.F64
 	x := operand{elem: f, v: l.unary(VCVTQQ2PD, e, a, 0)}
@@ -102,8 +102,9 @@ func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	return operand{elem: e, v: l.unary(VCVTTPD2QQ, f, q, 0)}
 }
 
-// divided is what a division by a constant leaves for others of the same block that divide the same number by
-// it: the rest and the quotient, plus 1.5 * 2^52, before they are mended.
+// divided is a division of a by the constant b in the lanes of active. A later division of the same numbers
+// in the block, or in a block inside, reuses it. shifted is the quotient plus 1.5 * 2^52, and rest is the
+// rest. If rest is negative, the quotient is too large by one. large: see divideSmall.
 type divided struct {
 	a             virt
 	b             loop.Word
@@ -111,9 +112,9 @@ type divided struct {
 	shifted, rest operand
 }
 
-// divideSmall divides numbers from -2^51 to below 2^51. Such a number added to the bits of 1.5 * 2^52
-// makes that number plus it, so an addition and a subtraction convert it, either way. large is at least
-// 2^52 in the lanes in which a number that counts is another one; the result does not count there.
+// divideSmall returns the quotient or the rest of numbers from -2^51 to below 2^51. The bits of 1.5 * 2^52
+// plus such a number are those of the f64 1.5 * 2^52 plus it, so an addition and a subtraction convert it,
+// either way. In a lane that counts and has another number, large is at least 2^52 and the result is wrong.
 //
 // A product with the reciprocal of a constant, rounded to the nearest integer, is the quotient, or the next
 // one if the rest is then negative: the reciprocal is wrong by 2^-53 of itself, and the quotient is less
@@ -134,7 +135,9 @@ func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large vir
 		large = above
 		return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, bits, 0)}, number(middle), 0)}
 	}
-	known := slices.IndexFunc(l.divided, func(d divided) bool { return d.a == a.v && b.konst && d.b == b.word && d.active == l.active })
+	known := slices.IndexFunc(l.divided, func(d divided) bool {
+		return d.a == a.v && b.konst && d.b == b.word && d.active == l.active
+	})
 	if known >= 0 {
 		large = l.divided[known].large
 	}
@@ -150,7 +153,8 @@ func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large vir
 			shifted := operand{elem: f, v: l.multiplyAdd(false, x, number(1/float64(n)), number(middle), 0)}
 			q := operand{elem: f, v: l.binary(VSUBPD, f, shifted, number(middle), 0)}
 			known = len(l.divided)
-			l.divided = append(l.divided, divided{a.v, b.word, l.active, large, shifted, operand{elem: f, v: l.multiplyAdd(true, q, y, x, 0)}})
+			r := operand{elem: f, v: l.multiplyAdd(true, q, y, x, 0)}
+			l.divided = append(l.divided, divided{a.v, b.word, l.active, large, shifted, r})
 		}
 		y, r, shifted := number(float64(n)), l.divided[known].rest, l.divided[known].shifted
 		if rest {

@@ -11,13 +11,14 @@ import "math"
 type legalizer struct {
 	program
 	asm  *Asm
-	made []uint8 // by virt of the program before: how many steps make it, at most 2
-	// known says of values that one step makes what other value they are.
+	made []uint8 // by virt of the original program: how many steps define it, at most 2
+	// known holds how values are related to others. A value that several steps define is in none of its
+	// relations, because it changes.
 	known map[virt]related
 }
 
-// related is another value that one step makes: the same, or the one with the opposite bits; and of a
-// float the one that it is the magnitude of. 0: there is none.
+// related holds the values, each with one definition, that a value is a copy of, has the complemented bits
+// of, and is the magnitude of (floats). 0: there is none.
 type related struct{ same, opposite, magnitudeOf virt }
 
 // legalizeAVX2 replaces all steps that AVX2 does not have.
@@ -47,10 +48,10 @@ var replaced = map[Op]Op{VPANDQ: VPAND, VPANDNQ: VPANDN, VPORQ: VPOR, VPXORQ: VP
 // step appends what a step becomes.
 func (g *legalizer) step(s step) {
 	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask} {
-		g.settle(v)
+		g.resolve(v)
 	}
 	for k := range s.uses {
-		g.settle(&s.uses[k])
+		g.resolve(&s.uses[k])
 	}
 	if s.scalar != nil {
 		g.steps = append(g.steps, s)
@@ -98,16 +99,16 @@ func (g *legalizer) step(s step) {
 	g.relate(last)
 }
 
-// counts reports a step that adds 1 to its result.
+// counts reports whether a step adds the integer 1 to its result.
 func (g *legalizer) counts(s *step) bool {
 	w, ok := g.word(s)
 	return ok && w == 1 && s.Op == VPADDQ && s.a == s.dst
 }
 
-// once reports a value that one step makes.
+// once reports whether exactly one step defines v. That holds for all values that legalization adds.
 func (g *legalizer) once(v virt) bool { return v != 0 && (int(v) >= len(g.made) || g.made[v] == 1) }
 
-// relate notes what other value a step makes.
+// relate records how the result of a step is related to its operand.
 func (g *legalizer) relate(s *step) {
 	if !g.once(s.dst) || s.effect || s.mask != 0 {
 		return
@@ -124,17 +125,18 @@ func (g *legalizer) relate(s *step) {
 	}
 }
 
-// settle replaces a value by the one that it is a copy of.
-func (g *legalizer) settle(v *virt) {
+// resolve replaces a copy by its original (copy propagation).
+func (g *legalizer) resolve(v *virt) {
 	if same := g.known[*v].same; same != 0 {
 		*v = same
 	}
 }
 
-// The bits of two f32: all but the signs, and the signs.
+// magnitudes and signs are masks of the bits of two f32.
 const magnitudes, signs = math.MaxInt32 | math.MaxInt32<<32, 1<<63 | 1<<31
 
-// negative makes the negation of a magnitude, which has the sign set. It returns 0 for any other step.
+// negative returns the negation of a magnitude by one instruction: the original with the sign set. It
+// returns 0 for any other step.
 func (g *legalizer) negative(s *step) virt {
 	w, ok := g.word(s)
 	x := g.known[s.a].magnitudeOf
@@ -152,7 +154,7 @@ func (g *legalizer) negative(s *step) virt {
 	return g.emit(*s)
 }
 
-// and is the bits that two values share.
+// and returns a and b. If one is a complement, its original is an operand of VPANDN.
 func (g *legalizer) and(length Len, a, b virt) virt {
 	if g.known[a].opposite == 0 {
 		a, b = b, a
@@ -221,7 +223,7 @@ var rules map[Op]func(g *legalizer, s *step) virt
 func init() {
 	rules = map[Op]func(g *legalizer, s *step) virt{
 		KANDW:      func(g *legalizer, s *step) virt { return g.and(L256, s.a, s.b) },
-		KANDNW:     without,
+		KANDNW:     andNot,
 		KNOTW:      func(g *legalizer, s *step) virt { return g.not(s.b) },
 		KXNORW:     func(g *legalizer, s *step) virt { return g.not(g.op(VPXOR, L256, s.a, s.b)) },
 		VCMPPDK:    func(g *legalizer, s *step) virt { s.Op = VCMPPD; return g.emit(*s) },
@@ -312,8 +314,8 @@ func (g *legalizer) blend(single bool, a, b, mask virt) virt {
 	return g.emit(step{Inst: i, a: a, b: b, c: mask})
 }
 
-// without is the lanes of b that are not lanes of a.
-func without(g *legalizer, s *step) virt {
+// andNot returns the lanes of mask b that are not lanes of mask a.
+func andNot(g *legalizer, s *step) virt {
 	if x := g.known[s.a].opposite; x != 0 {
 		return g.op(VPAND, L256, x, s.b)
 	}

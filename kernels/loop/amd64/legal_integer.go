@@ -83,9 +83,10 @@ func extremeWord(g *legalizer, s *step) virt {
 // sign is all ones in the lanes that are negative.
 func (g *legalizer) sign(v virt) virt { return g.op(VPCMPGTQ, L256, g.constant(0), v) }
 
-// shiftArithmetic shifts by a constant in words of 32 bits, which have such an instruction: it makes
-// the upper half. By a variable it shifts the bits that differ from the sign without sign; a shift by 64
-// and more leaves none of them.
+// shiftArithmetic returns s.a or s.b shifted right with its sign. AVX2 has such an instruction for words of
+// 32 bits alone. With a constant, it makes the upper half of the result, and a logical shift the lower
+// half. With a variable, the bits that differ from the sign are shifted logically; a shift by 64 or more
+// leaves none of them.
 func shiftArithmetic(g *legalizer, s *step) virt {
 	switch n := s.Imm; {
 	case s.Op == VPSRAVQ:
@@ -103,7 +104,7 @@ func shiftArithmetic(g *legalizer, s *step) virt {
 	}
 }
 
-// upperHalf is x with the upper half of each word of y.
+// upperHalf returns the lower halves of the words of x and the upper halves of those of y.
 func (g *legalizer) upperHalf(x, y virt) virt {
 	return g.emit(step{Inst: Inst{Op: VPBLENDD, Len: L256, Imm: 0xaa}, a: x, b: y})
 }

@@ -36,8 +36,8 @@ func wholeNumbers(divisor int64) *value.Dense {
 	return out
 }
 
-// TestConstantOperands compares operations on integers with constants, on either side, with what they mean:
-// once, and in the lanes of an if.
+// TestConstantOperands compares operations on integers with constants, on either side, with the interpreter
+// of nests: in all lanes, and in the lanes of an if.
 func TestConstantOperands(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		t.Run(string(target.name), func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestConstantOperands(t *testing.T) {
 	}
 }
 
-// TestRulesOfAVX2 counts the instructions that some bodies become.
+// TestRulesOfAVX2 bounds the number of instructions of one kind in the code of some bodies.
 func TestRulesOfAVX2(t *testing.T) {
 	counting := `v1 = i64 5
 v2, v3 = for q: forever (v4 = v0, v5 = v0) {
@@ -110,7 +110,7 @@ v11 = add v2, v3`
 	for _, x := range []struct {
 		body string
 		op   Op
-		most int // of each of two loops: whole vectors, and the rest
+		most int // in each of two loops: that over whole vectors, and that over the rest
 	}{
 		{"v1 = i64 3\nv2 = mul v1, v0", VPMULUDQ, 0},
 		{"v1 = mul v0, v0\nv2 = neg v1", VPMULUDQ, 2},
@@ -142,8 +142,8 @@ v11 = add v2, v3`
 	}
 }
 
-// TestInnermostAddresses: with few registers, an innermost loop computes no address that its rounds share,
-// and keeps its index in a register alone.
+// TestInnermostAddresses: on AVX2, an innermost loop computes no address that its rounds share, and keeps
+// its index in a register and not in memory.
 func TestInnermostAddresses(t *testing.T) {
 	const text = `nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
   v0 = f64 0
@@ -192,8 +192,8 @@ func TestInnermostAddresses(t *testing.T) {
 	}
 }
 
-// TestDigits divides by one constant twice: what a round carries, what an if makes of it, and the quotient
-// again. Divisors that are constants are not checked.
+// TestDigits takes the rest and the quotient of one number by one constant: of a value that a round
+// carries, of the result of an if, and in a branch. Divisors that are constants are not checked.
 func TestDigits(t *testing.T) {
 	const text = `nest(%0: i64[]) (i: 0..%0.rows) {
   v0 = load %0[i, 0]

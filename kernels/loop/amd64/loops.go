@@ -76,7 +76,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.stmt(b)
 		}
 	}
-	l.divided = divided // a carried value is another one in each round, and behind the loop
+	l.divided = divided // divisions in the loop hold for one round, because carried values change
 	l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
 	if !c.shared {
 		l.each(func(k int) { counts[k].advance(l) })
@@ -349,7 +349,7 @@ func (c *counting) advance(l *lowering) {
 	l.emit(add)
 }
 
-// advanceShared advances a shared index and leaves it in its register, and in memory if it is read there.
+// advanceShared advances a shared index in its register, and in memory if inMemory is set.
 func (c *counting) advanceShared(m *maker, inMemory bool) {
 	c.index(m)
 	if by := c.rng.By; by == int64(int32(by)) {

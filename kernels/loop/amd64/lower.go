@@ -76,7 +76,7 @@ type lowering struct {
 	isAside  bool             // the block that is lowered is one, or in one
 	together int              // how many vectors are lowered together, but for the last ones of a row
 	counters map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
-	inMemory map[counter]bool // those that an instruction reads from memory
+	inMemory map[counter]bool // counters that an instruction reads from memory
 	locals   []local
 	known    knownLocals
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
@@ -88,7 +88,7 @@ type lowering struct {
 
 	invariants
 	uncut   []operand // see cut
-	divided []divided // by constants, in the blocks around the statement
+	divided []divided // divisions by constants before the statement, in its block and those around it
 
 	levels     int                         // of exact sums in results
 	states     map[int]*loop.State         // of reduced results

@@ -81,7 +81,8 @@ type program struct {
 	source []Mem
 	// inPlace holds, by virtual register, the memory that its reader reads instead. nil: it is in a register.
 	inPlace []*memoryRead
-	// home holds, by virtual register, where in scratch memory its value is stored when it is made, or 0.
+	// home holds, by virtual register, the offset in scratch memory where each definition stores it. 0:
+	// nowhere. Values added later lie beyond its end and have none.
 	home []int32
 }
 
@@ -111,7 +112,7 @@ func (p *program) read(v virt) *memoryRead {
 	return nil
 }
 
-// homeOf is where v is stored when it is made, or 0.
+// homeOf returns home of v, or 0.
 func (p *program) homeOf(v virt) int32 {
 	if int(v) < len(p.home) {
 		return p.home[v]

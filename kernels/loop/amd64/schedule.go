@@ -48,10 +48,12 @@ type weight struct {
 // for targets with few registers. Sums and squares, eight words each, take 0.8 of the time with one.
 const mostCarried = 7
 
-// longBody is the cost of the longest round of which targets with few registers lower two vectors together, and
-// longestBody that of a body without inner loops, on all targets: beyond it code fills the cache of
-// instructions.
-const longBody, longestBody = 700, 1600
+const (
+	// longBody is the greatest cost of a round of which two vectors are lowered together.
+	longBody = 700
+	// longestBody is the same for a body without inner loops. Beyond it code fills the cache of instructions.
+	longestBody = 1600
+)
 
 // weigh adds up a block.
 func weigh(b *loop.Block) (w weight) {
@@ -111,7 +113,7 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // Rounds that divide integers are long chains: two of them take 1.14 of the time of three (trial division).
 // Functions and exact sums are chains as long as the window in which the processor looks for work: measured
 // on a Zen 3, two vectors make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of
-// 25 numbers 1.1 times, and distances by sin, cos and asin 1.35 times. With many registers, two vectors
+// 25 numbers 1.1 times, distances by sin, cos and asin 1.35 times. With many registers, two vectors
 // take 0.7 to 0.9 of the time of one in long inner loops whose values all have registers (Zen 4; Collatz
 // lengths, Kepler's equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to
 // least. With few registers, two vectors in loops that end by their values take 0.6 to 0.75 of the time of one

@@ -1,51 +1,56 @@
 package amd64
 
-// This file takes registers from values that are read again only later, for targets with few registers.
-// Such a value is stored where it is made and loaded where it is read next, into another register or by
-// the instruction that reads it. Linear scan alone sends a value to memory for its whole life.
+// This file splits live ranges, for targets with few registers. A value that is not read for some time is
+// stored where it is made and loaded where it is read next, into another register or by the instruction
+// that reads it. Linear scan alone sends a value to memory for its whole life.
 
 import "slices"
 
-// life is a vector while splits walks the steps.
+// life is the live range of a vector while splits walks the steps.
 type life struct {
 	from, to int     // the steps of its interval
 	reads    []int32 // the steps that read it, from the next one on
-	first    []int32 // all of them
+	allReads []int32 // all steps that read it
 	loop     int     // 1 + the step that begins the loop that all its steps are in; 0: none; -1: several
-	several  bool    // it is made by several steps
-	gone     bool    // it has no register any more
-	now      virt    // what it was loaded to last; 0: it has its first register
-	place    int32   // where it is stored; 0: nowhere
+	several  bool    // several steps define it
+	evicted  bool    // it is in memory alone
+	reload   virt    // the value that it was last loaded to; 0: it is in its first register
+	slot     int32   // its offset in scratch memory; 0: none
 }
 
-// split reports a value that may have a register for parts of its life: a loop hands it on to no other.
+// split reports whether a value may lose its register: one step defines it, and all reads are in the same
+// loop as that step.
 func (x *life) split() bool { return !x.several && x.loop >= 0 }
 
-// leastGap is how many steps are between two reads where a value is worth a store and a load.
+// leastGap is the least distance to the next read, in steps, for which a value loses its register.
 const leastGap = 8
 
 // splitter is the state of splits.
 type splitter struct {
 	*program
-	old   []step
-	lives []life
-	live  []virt // those that have a register
-	room  int    // how many registers there are
-	aside int    // the number of the block aside, or 0
-	loops []int  // where those begin that have not ended
-	ends  map[int]int
-	store func() int32
+	old       []step
+	lives     []life       // by virtual register
+	live      []virt       // the values that have a register
+	registers int          // how many there are
+	aside     int          // the number of the block aside, or 0
+	loops     []int        // where the loops around the step begin, the outermost first
+	ends      map[int]int  // where a loop ends, by its begin
+	newSlot   func() int32 // see splits
 }
 
-// splits gives the values of straight-line code registers for parts of their lives. Where more live than
-// there are registers, that value gives its register away whose next read is the farthest (L. Belady, "A
-// study of replacement algorithms for a virtual-storage computer", 1966). room returns a place in scratch
-// memory.
-func (p *program) splits(vectors int, room func() int32) {
+// splits gives values registers for parts of their lives. If more values live than there are registers, the
+// one whose next read is the farthest loses its register (L. Belady, "A study of replacement algorithms for
+// a virtual-storage computer", 1966). vectors is the number of registers. newSlot returns the offset of a
+// new slot in scratch memory.
+//
+// It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels, at the
+// begins and ends of loops, and at those of blocks aside (see forget).
+func (p *program) splits(vectors int, newSlot func() int32) {
 	if p.pressure() <= vectors {
 		return
 	}
-	z := &splitter{program: p, old: p.steps, lives: make([]life, len(p.classes)), room: vectors, ends: map[int]int{}, store: room}
+	z := &splitter{program: p, old: p.steps, lives: make([]life, len(p.classes)), registers: vectors,
+		ends: map[int]int{}, newSlot: newSlot}
 	z.survey()
 	p.home = make([]int32, len(p.classes))
 	p.steps = make([]step, 0, len(z.old)*9/8)
@@ -65,11 +70,11 @@ func (p *program) splits(vectors int, room func() int32) {
 			z.aside = s.aside
 		case s.aside < 0:
 			for _, v := range z.live {
-				z.lives[v].gone = z.lives[v].split()
+				z.lives[v].evicted = z.lives[v].split()
 			}
 			z.aside, z.live = 0, outside
 			for _, v := range outside {
-				z.lives[v].gone, z.lives[v].now = false, 0
+				z.lives[v].evicted, z.lives[v].reload = false, 0
 			}
 		}
 		if s.scalar != nil && s.dst == 0 && len(s.uses) == 0 || s.enters || s.leaves { // perhaps a label
@@ -79,12 +84,12 @@ func (p *program) splits(vectors int, room func() int32) {
 	}
 }
 
-// counts reports a vector that needs a register: what repeats an element in memory needs none.
+// counts reports whether v is a vector that needs a register. A broadcast of an element in memory needs none.
 func (z *splitter) counts(v virt) bool {
 	return v != 0 && z.classes[v] == vectorClass && !z.hasSource(v)
 }
 
-// survey finds where values live, and in which loops.
+// survey fills lives and ends.
 func (z *splitter) survey() {
 	for _, x := range z.intervals() {
 		z.lives[x.v].from, z.lives[x.v].to = x.from, x.to
@@ -125,24 +130,24 @@ func (z *splitter) survey() {
 		}
 	}
 	for v := range z.lives {
-		z.lives[v].first = z.lives[v].reads
+		z.lives[v].allReads = z.lives[v].reads
 	}
 }
 
-// forget takes registers from what was loaded: on another way to here it was not.
+// forget evicts all reloaded values: on another path to this step they may not have been loaded.
 func (z *splitter) forget() {
 	z.live = slices.DeleteFunc(z.live, func(v virt) bool {
 		x := &z.lives[v]
-		if x.now == 0 {
+		if x.reload == 0 {
 			return false
 		}
-		x.gone, x.now = true, 0
+		x.evicted, x.reload = true, 0
 		return true
 	})
 }
 
-// begin begins a block aside. What it reads of the values outside, it loads if they are too many: they are
-// stored in front of it, so that they can give their registers away.
+// begin begins a block aside. If the block needs more registers than there are, the values from outside
+// that it reads are stored in front of it and loaded where the block reads them.
 func (z *splitter) begin(b block) {
 	inside, touched := make([]int, b.to-b.from+1), 0
 	for v := range z.lives {
@@ -168,7 +173,7 @@ func (z *splitter) begin(b block) {
 		n += c
 		most = max(most, n)
 	}
-	if most <= z.room {
+	if most <= z.registers {
 		return
 	}
 	z.live = slices.DeleteFunc(z.live, func(v virt) bool {
@@ -176,41 +181,43 @@ func (z *splitter) begin(b block) {
 		if !x.split() {
 			return false
 		}
-		if x.place == 0 {
-			x.place = z.store()
+		if x.slot == 0 {
+			x.slot = z.newSlot()
 		}
-		if at := x.place; z.home[v] == 0 {
-			z.steps = append(z.steps, step{Inst: Inst{Op: VMOVUPDStore, Len: L256, InMem: true, Mem: At(scratchReg, at)}, a: v, jumps: true})
+		if at := x.slot; z.home[v] == 0 {
+			store := Inst{Op: VMOVUPDStore, Len: L256, InMem: true, Mem: At(scratchReg, at)}
+			z.steps = append(z.steps, step{Inst: store, a: v, jumps: true})
 		}
-		x.gone = true
+		x.evicted = true
 		return true
 	})
 }
 
-// step appends a step, and loads in front of it.
+// step appends step k, behind loads of the evicted values that it reads, and evicts values until the rest
+// fits.
 func (z *splitter) step(k int, s step) {
-	now := func(v *virt) {
+	resolve := func(v *virt) { // loads the value if it is evicted, and renames the read to its reload
 		if !z.counts(*v) {
 			return
 		}
 		x := &z.lives[*v]
-		if x.split() && x.gone {
-			x.gone, x.now = false, z.fresh(vectorClass)
+		if x.split() && x.evicted {
+			x.evicted, x.reload = false, z.fresh(vectorClass)
 			z.home = append(z.home, 0)
 			z.steps = append(z.steps, z.load(x, s.part))
 			z.live = append(z.live, *v)
 		}
-		if x.now != 0 {
-			*v = x.now
+		if x.reload != 0 {
+			*v = x.reload
 		}
 	}
 	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
-		now(v)
+		resolve(v)
 	}
 	if len(s.uses) > 0 {
 		s.uses = slices.Clone(s.uses)
 		for i := range s.uses {
-			now(&s.uses[i])
+			resolve(&s.uses[i])
 		}
 	}
 	z.steps = append(z.steps, s)
@@ -221,20 +228,23 @@ func (z *splitter) step(k int, s step) {
 		}
 		return x.to <= k || x.split() && len(x.reads) == 0
 	})
-	if v := s.dst; z.counts(v) && int(v) < len(z.lives) && !z.lives[v].gone && z.lives[v].to > k && !slices.Contains(z.live, v) {
+	if v := s.dst; z.counts(v) && int(v) < len(z.lives) && !z.lives[v].evicted && z.lives[v].to > k &&
+		!slices.Contains(z.live, v) {
 		z.live = append(z.live, v)
 	}
-	for len(z.live) > z.room && z.evict(k) {
+	for len(z.live) > z.registers && z.evict(k) {
 	}
 }
 
-// load is the step that loads a value.
+// load returns the step that loads a value to its reload.
 func (z *splitter) load(x *life, part int) step {
-	at := At(scratchReg, x.place)
-	return step{Inst: Inst{Op: VMOVUPD, Len: L256, InMem: true, Mem: at}, dst: x.now, part: part, loads: &memoryRead{at: at, size: 8, len: L256}}
+	at := At(scratchReg, x.slot)
+	return step{Inst: Inst{Op: VMOVUPD, Len: L256, InMem: true, Mem: at}, dst: x.reload, part: part,
+		loads: &memoryRead{at: at, size: 8, len: L256}}
 }
 
-// evict takes the register from the value that is read last of all. It reports whether there was one.
+// evict takes the register from the value whose next read is the farthest. It reports whether one is at least
+// leastGap away.
 func (z *splitter) evict(k int) bool {
 	far, at := leastGap-1, -1
 	for i, v := range z.live {
@@ -248,27 +258,28 @@ func (z *splitter) evict(k int) bool {
 	}
 	v := z.live[at]
 	x := &z.lives[v]
-	x.gone, x.now = true, 0
+	x.evicted, x.reload = true, 0
 	if x.split() {
-		if x.place == 0 {
-			x.place = z.store()
+		if x.slot == 0 {
+			x.slot = z.newSlot()
 		}
-		z.home[v] = x.place
+		z.home[v] = x.slot
 	}
 	z.live = slices.Delete(z.live, at, at+1)
 	return true
 }
 
-// distance is how many steps from k on x is read, in the next round of the loop if not in this one.
+// distance returns the number of steps from k to the next read of x, in this round of the loop or in the
+// next one.
 func (z *splitter) distance(x *life, k int) int {
 	if len(x.reads) > 0 {
 		return int(x.reads[0]) - k
 	}
 	if n := len(z.loops); n > 0 {
 		begin := z.loops[n-1]
-		if at, _ := slices.BinarySearch(x.first, int32(begin)); at < len(x.first) {
-			return z.ends[begin] - k + int(x.first[at]) - begin
+		if at, _ := slices.BinarySearch(x.allReads, int32(begin)); at < len(x.allReads) {
+			return z.ends[begin] - k + int(x.allReads[at]) - begin
 		}
 	}
-	return x.to - k + leastGap // it passes through the loop
+	return x.to - k + leastGap // no step of the loop reads it
 }

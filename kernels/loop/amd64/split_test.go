@@ -9,8 +9,9 @@ import (
 	"flow/ir/loop"
 )
 
-// TestSplitValues walks drawn programs whose values are split, once into every block aside and
-// whatever jumps may pass, and once past them all. Each step reads the value that it read before the split.
+// TestSplitValues splits the values of random programs and follows each program twice: through every block
+// aside and every step that a jump may pass, and past all of them. Each step must read the value that it
+// read before the split.
 func TestSplitValues(t *testing.T) {
 	loads, inside := 0, 0
 	for seed := range uint64(400) {
@@ -23,7 +24,7 @@ func TestSplitValues(t *testing.T) {
 		n, places := virt(len(p.classes)), int32(0)
 		p.splits(4+r.IntN(6), func() int32 { places += slotBytes; return places })
 		for _, enter := range []bool{true, false} {
-			stood := map[virt]virt{} // what stands for a value since it was loaded
+			stood := map[virt]virt{} // the original of a reload; -1: it was not loaded
 			held, stored := map[virt]bool{}, map[int32]virt{}
 			at, skip, block := 0, false, false
 			for k := range p.steps {
@@ -85,7 +86,7 @@ func TestSplitValues(t *testing.T) {
 // passedPart marks steps that a jump may pass.
 const passedPart = 9
 
-// insertPassed inserts steps at a place that read some of the values and that a jump may pass.
+// insertPassed inserts steps at a random place that a jump may pass. They read some of the values.
 func insertPassed(p *program, r *rand.Rand, values []virt) {
 	at := len(values) + r.IntN(len(p.steps)-len(values))
 	var list []step

@@ -43,8 +43,8 @@ typedef struct {
 static inline MPI_Comm flow_world(void) { return MPI_COMM_WORLD; }
 static inline MPI_Request flow_request_null(void) { return MPI_REQUEST_NULL; }
 
-/* Sets whether Open MPI gives the processor away whenever a call finds nothing to do, and returns what it did
- * before. It has no documented call for that, so this does nothing where the function is missing. */
+/* Sets whether Open MPI yields the processor in calls that find nothing to do, and returns the setting before.
+ * The function is not documented. Without it, as in other libraries, this does nothing and returns false. */
 static inline bool flow_yields(bool on) {
 	bool (*set)(bool) = (bool (*)(bool))dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
 	return set != NULL && set(on);

@@ -70,7 +70,7 @@ type Environment struct {
 	null C.MPI_Request
 
 	tests  *C.flow_tests // in C memory; see reserve
-	yields bool          // what polling has changed
+	yields bool          // the setting before polling, which Finalize restores
 }
 
 // InitThread initialises MPI with MPI_THREAD_SERIALIZED. MPI allows that once in
@@ -93,16 +93,18 @@ func InitThread() (*Environment, error) {
 	return e, check("MPI_Comm_set_errhandler", C.flow_return_errors(C.flow_world()))
 }
 
-// polling tells MPI that this process only polls from now on. Where ranks share a processor, Open MPI gives it
-// away in each call that finds nothing. That helps a rank that waits inside of MPI, but here a busy worker
-// polls between parts of its work: the ranks with short parts then lost their turns to the others, which had
-// up to twice their processor time. A rank without work sleeps between its polls.
+// polling tells MPI not to yield the processor in polls. Where ranks share a processor, Open MPI yields in
+// each call that finds nothing. That helps a rank that waits inside of MPI. Here a busy worker polls
+// between parts of its work, and ranks with short parts would lose their turns to the others, which got up
+// to twice their processor time. It would be wrong for a rank that waits by polling; ours sleeps between
+// its polls.
 func (e *Environment) polling() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.yields = yields(false)
 }
 
+// yields sets whether polls yield the processor, and returns the setting before. Only Open MPI has it.
 func yields(on bool) (before bool) { return bool(C.flow_yields(C.bool(on))) }
 
 // reserve makes room for testing n requests at once. e.mu is held (or nobody else
