@@ -200,7 +200,7 @@ func TestDigits(t *testing.T) {
   v1 = i64 10
   v2 = i64 0
   v3 = idiv v0, v1
-  v4, v5 = for q: 0..9 (v6 = v0, v7 = v3) {
+  v4, v5 = for q: 0..%0.cols+3 (v6 = v0, v7 = v3) {
     v8 = eq v6, v2
     v9 = ne v1, v2
     check 0 v9, v6, v1
