@@ -64,8 +64,7 @@ func (p *partitioner) finished(d *op.Def, n op.Val, elem types.Elem, b Block, co
 	return p.typed(p.table.Must(d.Shard.Finish), attrs, b, sum)
 }
 
-// combined returns one partial result from count ones, of which f makes number i. A single one is returned
-// as it is.
+// combined joins count partial results into one. f makes partial result i. A single one needs no join.
 func (p *partitioner) combined(d *op.Def, b Block, count int, f func(i int) (ir.ID, error)) (ir.ID, error) {
 	parts := make([]ir.ID, count)
 	for i := range parts {

@@ -179,7 +179,7 @@ func (s *sizes) keptEntries(g *ir.Graph, id ir.ID) float64 {
 	return entries * (8 + value) / float64(s.p.Ranks)
 }
 
-// readersOf returns, by node, how many inputs of other nodes read the memory of which it is the root.
+// readersOf counts, for each root of memory, the inputs that read it, itself or a view of it.
 func readersOf(g *ir.Graph, root []ir.ID) []int32 {
 	uses := make([]int32, g.Len())
 	for i := range g.Nodes {

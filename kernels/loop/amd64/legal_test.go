@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/loop/code"
 )
 
 // wholeNumbers are integers around the limits of conversions and of divisions by divisor, their negatives,
@@ -64,22 +65,7 @@ func TestConstantOperands(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%v\n%s", err, text)
 				}
-				x := wholeNumbers(divisor)
-				in, out := []value.Value{x}, value.New(types.I64, x.Rows, 1)
-				f, err := compile(m, target, n, in, []*value.Dense{out})
-				if err != nil {
-					t.Fatal(err)
-				}
-				f.run(0, 1, 0, x.Rows)
-				want, err := n.Eval(in, loop.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i, y := range want[0].(*value.Dense).I64 {
-					if out.I64[i] != y {
-						t.Fatalf("%s, v0 = %d, v1 = %d: %d instead of %d", operation, x.I64[i], constant, out.I64[i], y)
-					}
-				}
+				sameAsEval(t, m, target, n, wholeNumbers(divisor), fmt.Sprintf("%s, v1 = %d", operation, constant))
 			}
 			for _, n := range []int64{3, 5, 7, 10, 12, 641, 1<<31 - 1, 1<<50 - 27, 1<<51 - 1, 1<<51 + 1, 1<<62 + 1, -1, -3, -8, -10, -1 << 51} {
 				for _, operation := range []string{"mod v0, v1", "idiv v0, v1", "mul v0, v1", "mul v1, v0"} {
@@ -233,22 +219,7 @@ func TestDigits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := wholeNumbers(10)
-			in, out := []value.Value{x}, value.New(types.I64, x.Rows, 1)
-			f, err := compile(m, target, n, in, []*value.Dense{out})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.run(0, 1, 0, x.Rows)
-			want, err := n.Eval(in, loop.Env{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, y := range want[0].(*value.Dense).I64 {
-				if out.I64[i] != y {
-					t.Fatalf("of %d: %d instead of %d", x.I64[i], out.I64[i], y)
-				}
-			}
+			sameAsEval(t, m, target, n, wholeNumbers(10), "rests")
 			if target != avx2 {
 				return
 			}
@@ -257,5 +228,25 @@ func TestDigits(t *testing.T) {
 				t.Errorf("a check of a constant divisor: %v, %v", l.asm.checks, err)
 			}
 		})
+	}
+}
+
+// sameAsEval demands that the code of a nest over a column x of integers gives the integers of its definition.
+func sameAsEval(t *testing.T, m *code.Memory, on *target, n *loop.Nest, x *value.Dense, what string) {
+	t.Helper()
+	in, out := []value.Value{x}, value.New(types.I64, x.Rows, 1)
+	f, err := compile(m, on, n, in, []*value.Dense{out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.run(0, 1, 0, x.Rows)
+	want, err := n.Eval(in, loop.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, y := range want[0].(*value.Dense).I64 {
+		if out.I64[i] != y {
+			t.Fatalf("%s, v0 = %d: %d instead of %d", what, x.I64[i], out.I64[i], y)
+		}
 	}
 }

@@ -49,9 +49,9 @@ type weight struct {
 const mostCarried = 7
 
 const (
-	// longBody is the greatest cost of a round of which two vectors are lowered together.
+	// longBody is a cost. Loops whose rounds cost more are lowered for one vector at a time, not for two.
 	longBody = 700
-	// longestBody is the same for a body without inner loops. Beyond it code fills the cache of instructions.
+	// longestBody is that cost of bodies without inner loops. Longer code would fill the cache of instructions.
 	longestBody = 1600
 )
 
@@ -116,8 +116,8 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // 25 numbers 1.1 times, distances by sin, cos and asin 1.35 times. With many registers, two vectors
 // take 0.7 to 0.9 of the time of one in long inner loops whose values all have registers (Zen 4; Collatz
 // lengths, Kepler's equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to
-// least. With few registers, two vectors in loops that end by their values take 0.6 to 0.75 of the time of one
-// (Zen 3; Collatz lengths, Newton's basins), if the values have registers.
+// least. With few registers, two vectors in loops that end by their values take 0.6 to 0.75 of the time of
+// one, if the values have registers (Zen 3; Collatz lengths, Newton's basins).
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
