@@ -39,19 +39,14 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 	p.g.CopyTables(g)
 	p.g.Grow(g.Len() + g.Len()/8)
 	p.block = make([]Block, 0, g.Len()+g.Len()/8)
-	if err := caught(func() error { p.cuts = chooseCuts(g, table, sizes, limit); return nil }); err != nil {
-		return nil, err
-	}
-	err := caught(func() error {
+	err := caught(func() {
+		p.cuts = chooseCuts(g, table, sizes, limit)
 		for i := range g.Nodes {
 			if err := ctx.Err(); err != nil {
-				return err
+				panic(stop{err})
 			}
-			if err := p.node(ir.ID(i)); err != nil {
-				return err
-			}
+			p.node(ir.ID(i))
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -154,11 +149,11 @@ type TooMany struct {
 
 func (e *TooMany) Error() string { return fmt.Sprintf("more than %d tasks", e.Limit) }
 
-// stop unwinds from deep in a product of 10^9 block products.
+// stop unwinds with an error from deep in a product of 10^9 block products.
 type stop struct{ err error }
 
-// caught returns f's error, or that of a stop in it.
-func caught(f func() error) (err error) {
+// caught returns the error of a stop in f.
+func caught(f func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, ok := r.(stop)
@@ -168,7 +163,8 @@ func caught(f func() error) (err error) {
 			err = s.err
 		}
 	}()
-	return f()
+	f()
+	return nil
 }
 
 // grid returns room for the blocks of a matrix, or stops if there are too many tasks: a list of
@@ -191,17 +187,23 @@ func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in 
 	return id
 }
 
-// typed makes a node whose type comes from its row.
-func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) (ir.ID, error) {
+// typed makes a node whose type comes from its row. It stops the pass if the row refuses the inputs: a file
+// may have changed.
+func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) ir.ID {
 	ts := make([]types.Type, len(in))
 	for i, x := range in {
 		ts[i] = p.g.Type(x)
 	}
-	t, err := d.Type(&op.Sig{Def: d, In: ts, Attrs: attrs})
+	return p.add(d, attrs, p.typeOf(d, attrs, ts...), b, in...)
+}
+
+// typeOf is the type that a row gives these inputs.
+func (p *partitioner) typeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
+	t, err := d.Type(&op.Sig{Def: d, In: in, Attrs: attrs})
 	if err != nil {
-		return 0, err
+		panic(stop{err})
 	}
-	return p.add(d, attrs, t, b, in...), nil
+	return t
 }
 
 // known reports whether a node's result and inputs have known sizes. Others stay whole, because
@@ -212,16 +214,11 @@ func (p *partitioner) known(id ir.ID) bool {
 }
 
 // node makes the replacement of node id: blocks if it is cut, else one node on whole inputs.
-func (p *partitioner) node(id ir.ID) error {
+func (p *partitioner) node(id ir.ID) {
 	p.from = id
-	_, _, _, sent := p.old.Dest(id)
-	if !sent && p.known(id) {
-		if done, err := p.inBlocks(id); done || err != nil {
-			return err
-		}
+	if _, _, _, sent := p.old.Dest(id); sent || !p.known(id) || !p.inBlocks(id) {
+		p.uncut(id)
 	}
-	p.uncut(id)
-	return nil
 }
 
 // uncut copies node id, on whole inputs.
@@ -234,86 +231,72 @@ func (p *partitioner) uncut(id ir.ID) {
 	p.block = append(p.block, Block{})
 }
 
-// inBlocks makes the blocks of node id by the rule of its row. done is false if the node stays
-// whole.
-func (p *partitioner) inBlocks(id ir.ID) (done bool, err error) {
+// inBlocks makes the blocks of node id by the rule of its row. It returns false if the node stays whole.
+func (p *partitioner) inBlocks(id ir.ID) bool {
 	n, t, cut := &p.old.Nodes[id], p.old.Type(id), p.cuts.of(id)
-	if n.Op.Role == op.Reduces {
-		return true, p.pipe(id, n, t)
-	}
-	if n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil {
-		return true, p.part(id, n, t)
-	}
-	switch shardOf(n.Op) {
-	case op.ShardReduce:
-		return true, p.reduce(id, n)
-	case op.ShardRows, op.ShardCols:
-		if t.IsDense() {
-			return true, p.along(id, n, cut)
-		}
-		return false, nil
-	case op.ShardMove:
+	switch kind := shardOf(n.Op); {
+	case n.Op.Role == op.Reduces:
+		p.pipe(id, n, t)
+	case n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil:
+		p.part(id, n, t)
+	case kind == op.ShardReduce:
+		p.reduce(id, n)
+	case (kind == op.ShardRows || kind == op.ShardCols) && t.IsDense():
+		p.along(id, n, cut)
+	case kind == op.ShardMove:
 		if boxes, in, ok := boxesOf(p.old, id); ok {
-			return true, p.move(id, t, cut, boxes, in)
+			p.move(id, t, cut, boxes, in)
+		} else if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Role == op.PicksAt {
+			p.item(id, n, x)
+		} else {
+			return false
 		}
-		if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Role == op.PicksAt {
-			return true, p.item(id, n, x)
-		}
-		return false, nil
-	case op.ShardContract:
-		return true, p.contract(id, n, t, cut)
-	}
-	if cut.single() {
-		return false, nil
-	}
-	switch shardOf(n.Op) {
-	case op.ShardGenerate:
-		return true, p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
+	case kind == op.ShardContract:
+		p.contract(id, n, t, cut)
+	case cut.single():
+		return false
+	case kind == op.ShardGenerate:
+		p.blocks(id, cut, func(i, j int, b Block) ir.ID {
 			at := op.Ints(cut.rc[i], cut.cc[j], cut.rc[i+1]-cut.rc[i], cut.cc[j+1]-cut.cc[j])
 			return p.typed(n.Op, n.Attrs.With("at", at), b)
 		})
-	case op.ShardAligned:
-		return true, p.aligned(id, n, t, cut)
-	case op.ShardDiagonal:
+	case kind == op.ShardAligned:
+		p.aligned(id, n, t, cut)
+	case kind == op.ShardDiagonal:
 		x := p.recut(p.old.In(id)[0], cut.rc, cut.rc)
-		return true, p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
-			return p.typed(n.Op, n.Attrs, b, x.at(i, i))
-		})
-	case op.ShardTriangle:
-		return true, p.triangle(id, n, t, cut)
-	case op.ShardTranspose:
+		p.blocks(id, cut, func(i, j int, b Block) ir.ID { return p.typed(n.Op, n.Attrs, b, x.at(i, i)) })
+	case kind == op.ShardTriangle:
+		p.triangle(id, n, t, cut)
+	case kind == op.ShardTranspose:
 		x := p.recut(p.old.In(id)[0], cut.cc, cut.rc)
-		return true, p.blocks(id, t, cut, func(i, j int, b Block) (ir.ID, error) {
-			return p.typed(n.Op, n.Attrs, b, x.at(j, i))
-		})
+		p.blocks(id, cut, func(i, j int, b Block) ir.ID { return p.typed(n.Op, n.Attrs, b, x.at(j, i)) })
+	default:
+		return false
 	}
-	return false, nil
+	return true
 }
 
 // blocks fills a result block by block.
-func (p *partitioner) blocks(id ir.ID, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
+func (p *partitioner) blocks(id ir.ID, c cutting, f func(i, j int, b Block) ir.ID) {
+	out := p.each(c, f)
+	if out.single() {
+		p.one[id] = out.ids[0]
+		return
+	}
+	p.one[id] = ir.None
+	p.parts[id] = out
+}
+
+// each returns the blocks that f makes of a matrix with cuts c.
+func (p *partitioner) each(c cutting, f func(i, j int, b Block) ir.ID) *parts {
 	rows, cols := len(c.rc)-1, len(c.cc)-1
 	out := &parts{c.rc, c.cc, p.grid(rows, cols)}
 	for i := range rows {
 		for j := range cols {
-			x, err := f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)})
-			if err != nil {
-				return err
-			}
-			out.ids = append(out.ids, x)
+			out.ids = append(out.ids, f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)}))
 		}
 	}
-	p.set(id, out)
-	return nil
-}
-
-func (p *partitioner) set(id ir.ID, x *parts) {
-	if x.single() {
-		p.one[id] = x.ids[0]
-		return
-	}
-	p.one[id] = ir.None
-	p.parts[id] = x
+	return out
 }
 
 // get returns an old value's parts.
@@ -335,39 +318,38 @@ func (p *partitioner) whole(id ir.ID) ir.ID {
 }
 
 // triangle cuts an operator that keeps a triangle of a square matrix, on square cuts.
-func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
+func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c cutting) {
 	x := p.recut(p.old.In(id)[0], c.rc, c.cc)
-	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
+	p.blocks(id, c, func(i, j int, b Block) ir.ID {
 		switch {
 		case i == j:
 			return p.typed(n.Op, n.Attrs, b, x.at(i, i))
 		case (j > i) == n.Op.Shard.Upper:
-			return x.at(i, j), nil
+			return x.at(i, j)
 		}
-		return p.zeros(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j], b), nil
+		return p.zeros(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j], b)
 	})
 }
 
 // item takes an element from its block.
-func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) error {
+func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) {
 	at := n.Attrs.Ints("at")
 	i, j := first(x.rc, int(at[0])), first(x.cc, int(at[1]))
 	attrs := n.Attrs.With("at", op.Ints(int(at[0])-x.rc[i], int(at[1])-x.cc[j]))
 	p.one[id] = p.add(n.Op, attrs, p.old.Type(id), Block{}, x.at(i, j))
-	return nil
 }
 
 // aligned cuts an elementwise operator or a fused map.
-func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
+func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) {
 	at, draws := p.operands(id, t, c), n.Draws()
-	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
+	p.blocks(id, c, func(i, j int, b Block) ir.ID {
 		attrs := n.Attrs
 		if draws {
 			attrs = attrs.With("origin", op.Ints(c.rc[i], c.cc[j]))
 		}
 		out := p.add(n.Op, attrs, types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j]), b, at(i, j)...)
 		p.g.Nodes[out].Region = n.Region
-		return out, nil
+		return out
 	})
 }
 

@@ -22,15 +22,10 @@ func (p *partitioner) recut(id ir.ID, rc, cc []int) *parts {
 	if y := p.cuts.done[key]; y != nil && slices.Equal(y.rc, rc) && slices.Equal(y.cc, cc) {
 		return y
 	}
-	out := &parts{rc, cc, p.grid(len(rc)-1, len(cc)-1)}
-	t := p.old.Type(id)
-	for i := range len(rc) - 1 {
-		for j := range len(cc) - 1 {
-			b := Block{int32(i), int32(j), int32(len(rc) - 1), int32(len(cc) - 1)}
-			src := []piece{{x, 0, 0, rc[i], cc[j], rc[i+1] - rc[i], cc[j+1] - cc[j]}}
-			out.ids = append(out.ids, p.lay(t, src, rc[i+1]-rc[i], cc[j+1]-cc[j], b))
-		}
-	}
+	out := p.each(cutting{rc, cc}, func(i, j int, b Block) ir.ID {
+		src := []piece{{x, 0, 0, rc[i], cc[j], rc[i+1] - rc[i], cc[j+1] - cc[j]}}
+		return p.lay(p.old.Type(id), src, rc[i+1]-rc[i], cc[j+1]-cc[j], b)
+	})
 	p.cuts.done[key] = out
 	return out
 }
@@ -97,7 +92,7 @@ func first(cuts []int, x int) int {
 }
 
 // move puts pieces of the inputs into the result's blocks.
-func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []ir.ID) error {
+func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []ir.ID) {
 	// The boxes that touch each block: an untile has as many boxes as blocks.
 	cols := len(c.cc) - 1
 	touch := make([][]int32, (len(c.rc)-1)*cols)
@@ -108,7 +103,7 @@ func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []
 			}
 		}
 	}
-	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
+	p.blocks(id, c, func(i, j int, b Block) ir.ID {
 		r0, r1, c0, c1 := c.rc[i], c.rc[i+1], c.cc[j], c.cc[j+1]
 		var src []piece
 		for _, k := range touch[i*cols+j] {
@@ -120,6 +115,6 @@ func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []
 			}
 			src = append(src, piece{p.get(in[k]), a0 - r0, b0 - c0, x.sr + a0 - x.dr, x.sc + b0 - x.dc, a1 - a0, b1 - b0})
 		}
-		return p.lay(t, src, r1-r0, c1-c0, b), nil
+		return p.lay(t, src, r1-r0, c1-c0, b)
 	})
 }

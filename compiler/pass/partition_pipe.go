@@ -136,27 +136,24 @@ func (c *cuts) readsWhole(id ir.ID) bool {
 }
 
 // pipe cuts a pipe.
-func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) error {
+func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) {
 	c := p.cuts.pipe(id, p.table)
 	if c.single() {
 		p.uncut(id)
-		return nil
+		return
 	}
 	folds := pipeFolds(p.table, n)
-	made, err := p.pipeBlocks(id, n, folds, c)
-	if err != nil {
-		return err
+	made := p.pipeBlocks(id, n, folds, c)
+	if t.Kind == types.Tuple {
+		p.several[id] = made
+		return
 	}
-	if t.Kind != types.Tuple {
-		return p.result(id, folds[0], pipeSpace(n), t, c, func(i, j int, b Block) (ir.ID, error) { return made.at(i, j), nil })
-	}
-	p.several[id] = made
-	return nil
+	p.result(id, folds[0], pipeSpace(n), t, c, func(i, j int, b Block) ir.ID { return made.at(i, j) })
 }
 
 // pipeBlocks makes the pipes of the blocks of an index space with cuts c. Reductions of all
 // elements give partial results.
-func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) (*parts, error) {
+func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) *parts {
 	space := pipeSpace(n)
 	at := p.operands(id, space, c)
 	ofBlock := make([]*op.Def, len(folds))
@@ -171,60 +168,52 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 		}
 	}
 	attrs, draws := n.Attrs.With("fold", op.Str(strings.Join(names, " "))), n.Draws()
-	rows, cols := len(c.rc)-1, len(c.cc)-1
-	made := &parts{c.rc, c.cc, p.grid(rows, cols)}
-	for i := range rows {
-		for j := range cols {
-			s := types.DenseOf(space.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
-			ts := make([]types.Type, len(folds))
-			for k, d := range ofBlock {
-				ts[k] = s
-				if d != nil {
-					var err error
-					if ts[k], err = d.Type(&op.Sig{Def: d, In: []types.Type{s}}); err != nil {
-						return nil, err
-					}
-				}
+	return p.each(c, func(i, j int, b Block) ir.ID {
+		s := types.DenseOf(space.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
+		ts := make([]types.Type, len(folds))
+		for k, d := range ofBlock {
+			if ts[k] = s; d != nil {
+				ts[k] = p.typeOf(d, nil, s)
 			}
-			t := ts[0]
-			if len(ts) > 1 {
-				t = types.TupleOf(ts...)
-			}
-			a := attrs.With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
-			if draws {
-				a = a.With("origin", op.Ints(c.rc[i], c.cc[j]))
-			}
-			x := p.add(n.Op, a, t, Block{int32(i), int32(j), int32(rows), int32(cols)}, at(i, j)...)
-			p.g.Nodes[x].Region = n.Region
-			made.ids = append(made.ids, x)
 		}
-	}
-	return made, nil
+		t := ts[0]
+		if len(ts) > 1 {
+			t = types.TupleOf(ts...)
+		}
+		a := attrs.With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
+		if draws {
+			a = a.With("origin", op.Ints(c.rc[i], c.cc[j]))
+		}
+		x := p.add(n.Op, a, t, b, at(i, j)...)
+		p.g.Nodes[x].Region = n.Region
+		return x
+	})
 }
 
 // result assembles a result of type t of a pipe: that of the reduction d, or its elements, of type
 // space, if d is nil. f returns a block's contribution.
-func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
+func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting, f func(i, j int, b Block) ir.ID) {
 	switch {
 	case d == nil:
-		return p.blocks(id, t, c, f)
+		p.blocks(id, c, f)
 	case d.Fold == op.FoldAll:
-		return p.partials(id, d, space, c, f)
+		p.partials(id, d, space, c, f)
 	case d.Fold == op.FoldRows:
-		return p.blocks(id, t, cutting{c.rc, []int{0, t.Cols}}, f)
+		p.blocks(id, cutting{c.rc, []int{0, t.Cols}}, f)
 	case len(c.rc) > 2:
-		return p.columns(id, d, space, t, c, f)
+		p.columns(id, d, space, t, c, f)
+	default:
+		p.blocks(id, cutting{[]int{0, t.Rows}, c.cc}, f)
 	}
-	return p.blocks(id, t, cutting{[]int{0, t.Rows}, c.cc}, f)
 }
 
-// part returns a result of a pipe with several.
-func (p *partitioner) part(id ir.ID, n *ir.Node, t types.Type) error {
+// part makes a result of a pipe with several.
+func (p *partitioner) part(id ir.ID, n *ir.Node, t types.Type) {
 	from := p.old.In(id)[0]
 	made := p.several[from]
 	pipe := &p.old.Nodes[from]
 	d := pipeFolds(p.table, pipe)[n.Attrs.Int("at")]
-	return p.result(id, d, pipeSpace(pipe), t, cutting{made.rc, made.cc}, func(i, j int, b Block) (ir.ID, error) {
+	p.result(id, d, pipeSpace(pipe), t, cutting{made.rc, made.cc}, func(i, j int, b Block) ir.ID {
 		return p.typed(n.Op, n.Attrs, b, made.at(i, j))
 	})
 }

@@ -8,14 +8,14 @@ import (
 // This file is the part of Partition that cuts products.
 
 // contract cuts a product into one chain of block products a block of the result.
-func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
+func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) {
 	in := p.old.In(id)
 	a, b := in[len(in)-2], in[len(in)-1]
 	ta, tb := n.Attrs.Bool("ta"), n.Attrs.Bool("tb")
 	kc := p.kCuts(a, b, ta, tb)
 	if c.single() && len(kc) == 2 {
 		p.uncut(id)
-		return nil
+		return
 	}
 	arc, acc := c.rc, kc
 	if ta {
@@ -31,14 +31,13 @@ func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) er
 		z = p.recut(in[0], c.rc, c.cc)
 	}
 	gemm := p.table.Must(n.Op.Shard.Accum)
-	return p.blocks(id, t, c, func(i, j int, bl Block) (ir.ID, error) {
+	p.blocks(id, c, func(i, j int, bl Block) ir.ID {
 		bt := types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
 		sum := ir.None
 		if z != nil {
 			sum = z.at(i, j)
 		}
 		for k := range len(kc) - 1 {
-			u, v := x, y
 			ui, uj, vi, vj := i, k, k, j
 			if ta {
 				ui, uj = k, i
@@ -47,12 +46,12 @@ func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) er
 				vi, vj = j, k
 			}
 			if sum == ir.None {
-				sum = p.add(n.Op, n.Attrs, bt, bl, u.at(ui, uj), v.at(vi, vj))
+				sum = p.add(n.Op, n.Attrs, bt, bl, x.at(ui, uj), y.at(vi, vj))
 			} else {
-				sum = p.add(gemm, n.Attrs, bt, bl, sum, u.at(ui, uj), v.at(vi, vj))
+				sum = p.add(gemm, n.Attrs, bt, bl, sum, x.at(ui, uj), y.at(vi, vj))
 			}
 		}
-		return sum, nil
+		return sum
 	})
 }
 
