@@ -303,12 +303,7 @@ func (w *stripWorker[T]) product(b *stripBody[T], i, n int) {
 	cols := b.job.cols
 	c := dense.Grid[T]{Rows: n, Cols: cols, LD: cols, X: w.room[:n*cols]}
 	w.strip = value.Dense{Elem: b.job.p.In[b.place].Elem, Rows: n, Cols: cols, Stride: cols}
-	switch x := any(c.X).(type) {
-	case []float64:
-		w.strip.F64 = x
-	case []float32:
-		w.strip.F32 = x
-	}
+	*dense.Cells[T](&w.strip) = c.X
 	if b.acc == nil {
 		clear(c.X)
 	} else {

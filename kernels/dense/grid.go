@@ -28,18 +28,27 @@ type Grid[T Cell] struct {
 
 // GridOf is d's elements; d's element type must lie in memory as T.
 func GridOf[T Cell](d *value.Dense) Grid[T] {
-	g := Grid[T]{Rows: d.Rows, Cols: d.Cols, LD: d.Stride}
-	switch x := any(&g.X).(type) {
-	case *[]float64:
-		*x = d.F64
-	case *[]float32:
-		*x = d.F32
-	case *[]int64:
-		*x = d.I64
-	case *[]uint8:
-		*x = d.Bool
+	return Grid[T]{Rows: d.Rows, Cols: d.Cols, LD: d.Stride, X: *Cells[T](d)}
+}
+
+// Cells is the place in d of the slice of its elements, which must lie in memory as T.
+func Cells[T Cell](d *value.Dense) *[]T { return placeOf[T](&d.F64, &d.F32, &d.I64, &d.Bool) }
+
+// Values is Cells of a sparse matrix. A matrix of bools has no values: what is stored there is lost.
+func Values[T Cell](m *value.CSR) *[]T { return placeOf[T](&m.F64, &m.F32, &m.I64, new([]uint8)) }
+
+// placeOf returns the place of the slice of T.
+func placeOf[T Cell](f64 *[]float64, f32 *[]float32, i64 *[]int64, truths *[]uint8) *[]T {
+	var x any = truths
+	switch any(*new(T)).(type) {
+	case float64:
+		x = f64
+	case float32:
+		x = f32
+	case int64:
+		x = i64
 	}
-	return g
+	return x.(*[]T)
 }
 
 // ForElem returns the instance of a generic function that fits the storage of elements of type e: f64, f32,
@@ -105,19 +114,16 @@ func Widened(d *value.Dense, e types.Elem) *value.Dense {
 		return d
 	}
 	c := value.New(e, d.Rows, d.Cols)
-	for i := range d.Rows {
-		at, from := i*c.Stride, i*d.Stride
-		for j := range d.Cols {
-			switch {
-			case d.Elem == types.I64 && e == types.F64:
-				c.F64[at+j] = float64(d.I64[from+j])
-			case d.Elem == types.Bool && e == types.F64:
-				c.F64[at+j] = float64(d.Bool[from+j])
-			case d.Elem == types.Bool && e == types.I64:
-				c.I64[at+j] = int64(d.Bool[from+j])
-			default:
-				panic("BUG: no widening of " + d.Elem.String() + " to " + e.String())
-			}
+	for i := 0; i < d.Rows && d.Cols > 0; i++ { // a view without columns has no memory to slice
+		switch at, from := i*c.Stride, SlabOf(d, i*d.Stride, d.Cols); {
+		case d.Elem == types.I64 && e == types.F64:
+			vec.Convert(c.F64[at:at+d.Cols], from.I64)
+		case d.Elem == types.Bool && e == types.F64:
+			vec.Convert(c.F64[at:at+d.Cols], from.Bool)
+		case d.Elem == types.Bool && e == types.I64:
+			vec.Convert(c.I64[at:at+d.Cols], from.Bool)
+		default:
+			panic("BUG: no widening of " + d.Elem.String() + " to " + e.String())
 		}
 	}
 	return c

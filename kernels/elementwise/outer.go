@@ -181,14 +181,7 @@ func kron() *op.Def {
 func kronRect(c *op.Call, w window.Rect) {
 	out := c.Result()
 	a, b := dense.Widened(c.Dense(0), out.Elem), dense.Widened(c.Dense(1), out.Elem)
-	switch out.Elem {
-	case types.F64:
-		kronInto(dense.GridOf[float64](out), dense.GridOf[float64](a), dense.GridOf[float64](b), w)
-	case types.F32:
-		kronInto(dense.GridOf[float32](out), dense.GridOf[float32](a), dense.GridOf[float32](b), w)
-	default:
-		kronInto(dense.GridOf[int64](out), dense.GridOf[int64](a), dense.GridOf[int64](b), w)
-	}
+	dense.ForNumber(out.Elem, kronInto[float64], kronInto[float32], kronInto[int64])(out, a, b, w)
 }
 
 // dimTimes is the product of two dimensions, Unknown when one is.
@@ -199,7 +192,8 @@ func dimTimes(n, m int) int {
 	return types.Times(n, m)
 }
 
-func kronInto[T dense.Cell](out, a, b dense.Grid[T], w window.Rect) {
+func kronInto[T dense.Cell](result, left, right *value.Dense, w window.Rect) {
+	out, a, b := dense.GridOf[T](result), dense.GridOf[T](left), dense.GridOf[T](right)
 	if w.Cols == 0 || b.Cols == 0 {
 		return
 	}

@@ -34,23 +34,12 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 		return p, vec.Extreme(p, true) >= 0 && uint64(vec.Extreme(p, false)) < bound
 	}
 	p := room[:k]
-	var wrong bool
+	wrong := false
 	switch d.Elem {
 	case types.I64:
-		x := d.I64[from*d.Stride:]
-		for i := range p {
-			v := x[i*d.Stride]
-			p[i] = v
-			wrong = wrong || uint64(v) >= bound
-		}
+		wrong = !wholeCodes(p, d.I64[from*d.Stride:], d.Stride, bound)
 	case types.F64:
-		x := d.F64[from*d.Stride:]
-		for i := range p {
-			f := x[i*d.Stride]
-			v := int64(f)
-			p[i] = v
-			wrong = wrong || float64(v) != f || uint64(v) >= bound
-		}
+		wrong = !wholeCodes(p, d.F64[from*d.Stride:], d.Stride, bound)
 	default:
 		for i := range p {
 			v, err := code("ctable", d.At(from+i, 0), n)
@@ -59,6 +48,17 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 		}
 	}
 	return p, !wrong
+}
+
+// wholeCodes sets p to elements 0, step, .. of x. It reports whether they are whole numbers from 0 to bound - 1.
+func wholeCodes[T int64 | float64](p []int64, x []T, step int, bound uint64) bool {
+	wrong := false
+	for i := range p {
+		v := int64(x[i*step])
+		p[i] = v
+		wrong = wrong || T(v) != x[i*step] || uint64(v) >= bound
+	}
+	return !wrong
 }
 
 // wrongCode returns the failure of the first of rows lo..hi-1 that has an invalid code; nil if all are valid.

@@ -270,7 +270,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 		}
 	})
 	out.Elem, out.Ptr = c.Type.Elem, rows
-	sparse.SetValues(out, val)
+	*dense.Values[T](out) = val
 	if all.Hi == all.Lo {
 		sparse.AddEqual(out)
 	}

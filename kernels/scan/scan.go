@@ -23,11 +23,7 @@ type chain struct {
 	step       func(x []value.Scalar) value.Scalar // the elementwise definition
 	body       loop.Code                           // the same in a loop, of numbers
 	truths     loop.Code                           // of bools
-	f64        func(s, x float64) float64          // the same for little work
-	f32        func(s, x float32) float32
-	i64        func(s, x int64) int64
-	b          func(s, x uint8) uint8
-	col, row   string // what the examples print
+	col, row   string                              // what the examples print
 }
 
 // Rows is the rows of the cumulative family.
@@ -35,13 +31,13 @@ func Rows() []*op.Def {
 	var out []*op.Def
 	for _, c := range []chain{
 		{"sum", "sums", reduce.Summed, define.On2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b }),
-			loop.Add, 0, added[float64], added[float32], added[int64], nil, "1 2\n4 6\n", "1 3\n3 7\n"},
+			loop.Add, 0, "1 2\n4 6\n", "1 3\n3 7\n"},
 		{"prod", "products", reduce.Summed, define.On2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
-			loop.Mul, 0, multiplied[float64], multiplied[float32], multiplied[int64], nil, "1 2\n3 8\n", "1  2\n3 12\n"},
+			loop.Mul, 0, "1 2\n3 8\n", "1  2\n3 12\n"},
 		{"min", "minima", reduce.Itself, define.On2(define.Lesser, func(a, b int64) int64 { return min(a, b) }),
-			loop.Min, loop.And, smaller[float64], smaller[float32], smaller[int64], smaller[uint8], "1 2\n1 2\n", "1 1\n3 3\n"},
+			loop.Min, loop.And, "1 2\n1 2\n", "1 1\n3 3\n"},
 		{"max", "maxima", reduce.Itself, define.On2(define.Greater, func(a, b int64) int64 { return max(a, b) }),
-			loop.Max, loop.Or, larger[float64], larger[float32], larger[int64], larger[uint8], "1 2\n3 4\n", "1 2\n3 4\n"},
+			loop.Max, loop.Or, "1 2\n3 4\n", "1 2\n3 4\n"},
 	} {
 		run := &scanner{step: c.written}
 		down := c.def(run, false)
@@ -144,19 +140,7 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool, before *value.De
 		return
 	}
 	window.CopyRect(out, w, a, w.Row, w.Col)
-	for i := range w.Rows {
-		at := (w.Row+i)*out.Stride + w.Col
-		switch out.Elem {
-		case types.F64:
-			scanLine(out.F64, at, w.Cols, back, c.f64)
-		case types.F32:
-			scanLine(out.F32, at, w.Cols, back, c.f32)
-		case types.Bool:
-			scanLine(out.Bool, at, w.Cols, back, c.b)
-		default:
-			scanLine(out.I64, at, w.Cols, back, c.i64)
-		}
-	}
+	dense.ForElem(out.Elem, runLines[float64], runLines[float32], runLines[int64], runLines[uint8])(c, out, w, back)
 }
 
 // alongRows writes running sums and products along rows, some rows side by side: a step of one
@@ -164,26 +148,17 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool, before *value.De
 // one of these. A loop whose lanes are rows would gather; eight scalar chains side by side took 1.2
 // to 1.8 times as long as these two.
 func (c chain) alongRows(out, a *value.Dense) bool {
-	product := c.body == loop.Mul
-	if !product && c.body != loop.Add {
+	if c.body != loop.Mul && c.body != loop.Add || out.Elem == types.Bool {
 		return false
 	}
-	switch out.Elem {
-	case types.F64:
-		accumulateRows(dense.GridOf[float64](out), dense.GridOf[float64](a), product)
-	case types.F32:
-		accumulateRows(dense.GridOf[float32](out), dense.GridOf[float32](a), product)
-	case types.I64:
-		accumulateRows(dense.GridOf[int64](out), dense.GridOf[int64](a), product)
-	default:
-		return false
-	}
+	dense.ForNumber(out.Elem, accumulateRows[float64], accumulateRows[float32], accumulateRows[int64])(out, a, c.body == loop.Mul)
 	return true
 }
 
 // accumulateRows goes along two rows at a time, but for sums of integers, of which a step takes no
 // longer than its loop: more rows, and as many streams of memory, took longer.
-func accumulateRows[T float32 | float64 | int64](out, a dense.Grid[T], product bool) {
+func accumulateRows[T dense.Factor](result, x *value.Dense, product bool) {
+	out, a := dense.GridOf[T](result), dense.GridOf[T](x)
 	i, pairs := 0, a.Rows&^1
 	if _, integers := any(a.X).([]int64); integers && !product {
 		pairs = 0
@@ -227,14 +202,28 @@ func accumulateRows[T float32 | float64 | int64](out, a dense.Grid[T], product b
 	}
 }
 
-// scanLine makes n elements running values, each with the element so far before it.
-func scanLine[T dense.Cell](x []T, at, n, back int, step func(s, x T) T) {
-	for k := at; k < at+n; k++ {
-		x[k] = step(x[k-back], x[k])
+// runLines makes the elements of window w of out running values, each with the element so far that lies
+// back before it.
+func runLines[T dense.Cell](c chain, out *value.Dense, w window.Rect, back int) {
+	x, step := *dense.Cells[T](out), stepOf[T](c.body)
+	for i := range w.Rows {
+		at := (w.Row+i)*out.Stride + w.Col
+		for k := at; k < at+w.Cols; k++ {
+			x[k] = step(x[k-back], x[k])
+		}
 	}
 }
 
-func added[T dense.Cell](s, x T) T      { return s + x }
-func multiplied[T dense.Cell](s, x T) T { return s * x }
-func smaller[T dense.Cell](s, x T) T    { return min(s, x) }
-func larger[T dense.Cell](s, x T) T     { return max(s, x) }
+// stepOf returns a step by its code in a loop of numbers. The least of truths is both of them, and the
+// greatest either.
+func stepOf[T dense.Cell](body loop.Code) func(s, x T) T {
+	switch body {
+	case loop.Add:
+		return func(s, x T) T { return s + x }
+	case loop.Mul:
+		return func(s, x T) T { return s * x }
+	case loop.Min:
+		return func(s, x T) T { return min(s, x) }
+	}
+	return func(s, x T) T { return max(s, x) }
+}

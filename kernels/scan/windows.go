@@ -94,26 +94,17 @@ func (c chain) end(name string) *op.Def {
 					first, x = x.View(0, 0, 1, x.Cols), x.View(1, 0, x.Rows-1, x.Cols)
 				}
 				to.CopyFrom(dense.Widened(first, to.Elem))
-				x = dense.Widened(x, to.Elem)
-				switch to.Elem {
-				case types.F64:
-					lastRow(to.F64, dense.GridOf[float64](x), c.body, c.f64)
-				case types.F32:
-					lastRow(to.F32, dense.GridOf[float32](x), c.body, c.f32)
-				case types.Bool:
-					lastRow(to.Bool, dense.GridOf[uint8](x), c.body, c.b)
-				default:
-					lastRow(to.I64, dense.GridOf[int64](x), c.body, c.i64)
-				}
+				dense.ForElem(to.Elem, lastRow[float64], lastRow[float32], lastRow[int64], lastRow[uint8])(to, dense.Widened(x, to.Elem), c.body)
 			})
 			return nil
 		},
 	}
 }
 
-// lastRow advances s, the running row before the first row of a, to the one at the last row of a.
-func lastRow[T dense.Cell](s []T, a dense.Grid[T], body loop.Code, step func(s, x T) T) {
-	s = s[:a.Cols]
+// lastRow advances row, the running values before the first row of x, to those at the last row of x.
+func lastRow[T dense.Cell](row, x *value.Dense, body loop.Code) {
+	a, step := dense.GridOf[T](x), stepOf[T](body)
+	s := (*dense.Cells[T](row))[:a.Cols]
 	for i := range a.Rows {
 		x := a.Row(i)[:len(s)]
 		switch body {

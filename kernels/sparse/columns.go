@@ -12,6 +12,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/reduce"
 	"flow/kernels/vec"
@@ -112,12 +113,8 @@ func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op
 		return sumColumns(w, m, out, workers)
 	case !extreme(w):
 		return nil
-	case m.Elem == types.F64:
-		return extremeColumns(m, m.F64, out.F64, workers, w.Class == loop.Least)
-	case m.Elem == types.F32:
-		return extremeColumns(m, m.F32, out.F32, workers, w.Class == loop.Least)
 	}
-	return extremeColumns(m, m.I64, out.I64, workers, w.Class == loop.Least)
+	return dense.ForNumber(m.Elem, extremeColumns[float64], extremeColumns[float32], extremeColumns[int64])(m, out, workers, w.Class == loop.Least)
 }
 
 // countColumns adds the values of the entries, nil for ones, which wrap. The sums of one worker lie in
@@ -161,7 +158,8 @@ func (s *extremeState[T]) take(v T, n int, least bool) {
 }
 
 // extremeColumns finds the least or greatest element of each column.
-func extremeColumns[T vec.Number](m *value.CSR, val, out []T, workers int, least bool) op.Passes {
+func extremeColumns[T vec.Number](m *value.CSR, result *value.Dense, workers int, least bool) op.Passes {
+	val, out := *dense.Values[T](m), *dense.Cells[T](result)
 	return newColumnFold(m, workers, columnSteps[extremeState[T]]{func(s []extremeState[T], from, to int64) {
 		val := val[from:to]
 		for k, j := range m.Col[from:to] {

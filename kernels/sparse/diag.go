@@ -45,22 +45,14 @@ func sparseDiag() *op.Def {
 				}
 				return nil
 			}
-			lo, hi := m.Ptr[0], m.Ptr[m.Rows]
-			out := &value.CSR{Elem: m.Elem, Rows: m.Rows, Cols: m.Rows, Ptr: make([]int64, m.Rows+1), Col: make([]int32, 0, hi-lo)}
+			out := *m // the row pointers and the values are the column's own
+			out.Cols, out.Col = m.Rows, make([]int32, m.Ptr[m.Rows])
 			for i := range m.Rows {
-				if out.Ptr[i+1] = m.Ptr[i+1] - lo; m.Ptr[i+1] > m.Ptr[i] {
-					out.Col = append(out.Col, int32(i))
+				if m.Ptr[i+1] > m.Ptr[i] {
+					out.Col[m.Ptr[i]] = int32(i)
 				}
 			}
-			switch m.Elem { // the values are the column's own
-			case types.F64:
-				out.F64 = m.F64[lo:hi]
-			case types.F32:
-				out.F32 = m.F32[lo:hi]
-			case types.I64:
-				out.I64 = m.I64[lo:hi]
-			}
-			c.Out = out
+			c.Out = &out
 			return nil
 		},
 	}

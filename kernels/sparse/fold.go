@@ -98,14 +98,10 @@ func beginRowfold(c *op.Call, workers int) op.LoopBody {
 	case loop.Any:
 		return anyRows(out.Bool, a, x.Bool)
 	case loop.Sum:
-		x = dense.Widened(x, out.Elem)
-		switch out.Elem {
-		case types.F64:
-			return sumRows(out, a, numbersOf[float64](a, types.F64), x.F64, func(d *value.Dense) []float64 { return d.F64 })
-		case types.F32:
-			return sumRows(out, a, numbersOf[float32](a, types.F32), x.F32, func(d *value.Dense) []float32 { return d.F32 })
+		if x = dense.Widened(x, out.Elem); !out.Elem.IsFloat() {
+			return rowFold{step: vec.Chain}.begin(out, a, x)
 		}
-		return rowFold{step: vec.Chain}.begin(out, a, x)
+		return dense.ForNumber(out.Elem, sumRows[float64], sumRows[float32], nil)(out, a, x)
 	case loop.Least:
 		f.step = vec.LeastTimes
 	}
@@ -169,16 +165,16 @@ func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
 }
 
 // sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their entries
-// with x. at returns the elements of a list of out's type.
-func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, val, x []T, at func(d *value.Dense) []T) rowLoop {
-	sum := reduce.Named("sum").Whole
+// with column. Both have elements T.
+func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, column *value.Dense) rowLoop {
+	sum, val, x := reduce.Named("sum").Whole, numbersOf[T](a, out.Elem), *dense.Cells[T](column)
 	return func(lo, hi int) {
 		longest := int64(0)
 		for i := lo; i < hi; i++ {
 			longest = max(longest, a.Ptr[i+1]-a.Ptr[i])
 		}
 		list := value.New(out.Elem, 1, int(longest))
-		products := at(list)
+		products := *dense.Cells[T](list)
 		sum.EachList(out, lo, hi, a.Cols, func(i int, row *value.Dense) {
 			cols, from := a.Row(i)
 			for k, j := range cols {

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
 	"flow/kernels/dense"
@@ -25,31 +24,24 @@ import (
 // beginGustavson prepares the product of the two sparse arguments of a call, in so many units of
 // rows.
 func beginGustavson(c *op.Call, units, workers int) *UnitLoop {
-	a, b := c.In[0].(*value.CSR), c.In[1].(*value.CSR)
-	switch e := c.Type.Elem; e {
-	case types.F64:
-		return newGustavson(c, units, workers, numbersOf[float64](a, e), numbersOf[float64](b, e), addF64)
-	case types.F32:
-		return newGustavson(c, units, workers, numbersOf[float32](a, e), numbersOf[float32](b, e), addF32)
-	default:
-		return newGustavson(c, units, workers, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
-	}
+	return dense.ForNumber(c.Type.Elem, newGustavson[float64], newGustavson[float32], newGustavson[int64])(c, units, workers)
 }
 
 // gustavson is a product in the making.
-type gustavson[T dense.Cell] struct {
+type gustavson[T dense.Factor] struct {
 	c    *op.Call
 	a, b *value.CSR
 	x, y []T                                     // the values of a and b; nil: all are one
-	add  func(sum []T, u T, cols []int32, v []T) // sum[cols[k]] += u * v[k], fused; v = nil: ones
+	add  func(sum []T, u T, cols []int32, v []T) // see scatterOf
 	out  *value.CSR
 	val  []T
 	by   []scatterRow[T] // of each worker
 	zero atomic.Bool     // a sum came out as zero
 }
 
-func newGustavson[T dense.Cell](c *op.Call, units, workers int, x, y []T, add func(sum []T, u T, cols []int32, v []T)) *UnitLoop {
-	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), x: x, y: y, add: add, by: make([]scatterRow[T], workers)}
+func newGustavson[T dense.Factor](c *op.Call, units, workers int) *UnitLoop {
+	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), add: scatterOf[T](), by: make([]scatterRow[T], workers)}
+	g.x, g.y = numbersOf[T](g.a, c.Type.Elem), numbersOf[T](g.b, c.Type.Elem)
 	work := make([]int64, g.a.Rows+1)
 	for i := range g.a.Rows {
 		cols, _ := g.a.Row(i)
@@ -123,7 +115,7 @@ func (g *gustavson[T]) fill(worker, lo, hi int) error {
 			cols, from := g.b.Row(int(k))
 			s.mark(cols)
 			if g.y == nil {
-				g.add(s.sum, u, cols, nil)
+				addOnes(s.sum, u, cols)
 			} else {
 				g.add(s.sum, u, cols, g.y[from:from+len(cols)])
 			}
@@ -140,7 +132,7 @@ func (g *gustavson[T]) fill(worker, lo, hi int) error {
 func (g *gustavson[T]) finish() (last bool, err error) {
 	if g.zero.Load() {
 		g.out.Col, g.val = prune(g.out, g.val)
-		SetValues(g.out, g.val)
+		*dense.Values[T](g.out) = g.val
 	}
 	g.c.Out = g.out
 	return true, nil
@@ -207,18 +199,26 @@ func (s *scatterRow[T]) take(col []int32, val []T) (zero bool) {
 	return zero
 }
 
+// scatterOf returns what adds u times a row to sum: sum[cols[k]] += u * v[k], fused.
+func scatterOf[T dense.Factor]() func(sum []T, u T, cols []int32, v []T) {
+	var add any = addI64
+	switch any(*new(T)).(type) {
+	case float64:
+		add = addF64
+	case float32:
+		add = addF32
+	}
+	return add.(func(sum []T, u T, cols []int32, v []T))
+}
+
 // addOnes adds u times a row of ones.
-func addOnes[T float32 | float64 | int64](sum []T, u T, cols []int32) {
+func addOnes[T dense.Factor](sum []T, u T, cols []int32) {
 	for _, j := range cols {
 		sum[j] += u
 	}
 }
 
 func addF64(sum []float64, u float64, cols []int32, v []float64) {
-	if v == nil {
-		addOnes(sum, u, cols)
-		return
-	}
 	v = v[:len(cols)]
 	for k, j := range cols {
 		sum[j] = math.FMA(u, v[k], sum[j])
@@ -226,10 +226,6 @@ func addF64(sum []float64, u float64, cols []int32, v []float64) {
 }
 
 func addF32(sum []float32, u float32, cols []int32, v []float32) {
-	if v == nil {
-		addOnes(sum, u, cols)
-		return
-	}
 	v = v[:len(cols)]
 	for k, j := range cols {
 		sum[j] = blas.FMA(u, v[k], sum[j])
@@ -237,10 +233,6 @@ func addF32(sum []float32, u float32, cols []int32, v []float32) {
 }
 
 func addI64(sum []int64, u int64, cols []int32, v []int64) {
-	if v == nil {
-		addOnes(sum, u, cols)
-		return
-	}
 	v = v[:len(cols)]
 	for k, j := range cols {
 		sum[j] += u * v[k]

@@ -321,60 +321,43 @@ func (l *mapLoop[T]) finish() (last bool, err error) {
 
 // put makes val the values of m, and m the result.
 func (l *mapLoop[T]) put(m *value.CSR, val []T) {
-	SetValues(m, val)
+	*dense.Values[T](m) = val
 	l.c.Out = m
-}
-
-// setList makes d the list x, of elements of e.
-func setList[T vec.Element](d *value.Dense, e types.Elem, x []T) {
-	*d = value.Dense{Elem: e, Rows: 1, Cols: len(x), Stride: len(x)}
-	switch x := any(x).(type) {
-	case []float64:
-		d.F64 = x
-	case []float32:
-		d.F32 = x
-	case []uint8:
-		d.Bool = x
-	case []int64:
-		d.I64 = x
-	}
 }
 
 // valuesOf makes d the values of rows lo..hi-1 of m as a list, in m's memory unless they are bools.
 func valuesOf(m *value.CSR, lo, hi int, d *value.Dense) {
 	p, q := m.Ptr[lo], m.Ptr[hi]
-	n := int(q - p)
 	if m.Elem == types.Bool {
-		relist(d, types.Bool, n)
+		relist(d, types.Bool, int(q-p))
 		for k := range d.Bool {
 			d.Bool[k] = 1
 		}
 		return
 	}
-	switch m.Elem {
-	case types.F64:
-		setList(d, m.Elem, m.F64[p:q])
-	case types.F32:
-		setList(d, m.Elem, m.F32[p:q])
-	default:
-		setList(d, m.Elem, m.I64[p:q])
-	}
+	dense.ForNumber(m.Elem, listValues[float64], listValues[float32], listValues[int64])(m, p, q, d)
+}
+
+// listValues makes d the values p..q-1 of m.
+func listValues[T vec.Number](m *value.CSR, p, q int64, d *value.Dense) {
+	setList(d, m.Elem, (*dense.Values[T](m))[p:q])
+}
+
+// setList makes d the list x, of elements of e.
+func setList[T vec.Element](d *value.Dense, e types.Elem, x []T) {
+	*d = value.Dense{Elem: e, Rows: 1, Cols: len(x), Stride: len(x)}
+	*dense.Cells[T](d) = x
 }
 
 // relist makes d a list of n elements of e, in the memory that it has if that is enough.
 func relist(d *value.Dense, e types.Elem, n int) {
-	had := *d
-	*d = value.Dense{Elem: e, Rows: 1, Cols: n, Stride: n, F64: had.F64[:0], F32: had.F32[:0], I64: had.I64[:0], Bool: had.Bool[:0]}
-	switch e {
-	case types.F64:
-		d.F64 = sized(d.F64, n)
-	case types.F32:
-		d.F32 = sized(d.F32, n)
-	case types.Bool:
-		d.Bool = sized(d.Bool, n)
-	default:
-		d.I64 = sized(d.I64, n)
-	}
+	*d = value.Dense{Elem: e, Rows: 1, Cols: n, Stride: n, F64: d.F64[:0], F32: d.F32[:0], I64: d.I64[:0], Bool: d.Bool[:0]}
+	dense.ForElem(e, lengthen[float64], lengthen[float32], lengthen[int64], lengthen[uint8])(d, n)
+}
+
+func lengthen[T vec.Element](d *value.Dense, n int) {
+	x := dense.Cells[T](d)
+	*x = sized(*x, n)
 }
 
 func sized[T vec.Element](x []T, n int) []T {

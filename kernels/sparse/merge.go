@@ -10,6 +10,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // mostMarked is the most columns for which sets are made: a set of them stays in a second-level
@@ -72,16 +73,8 @@ func (l *mapLoop[T]) merged(w *mapWorker, at *places, lo int) bool {
 
 // words is the elements of a list, which are of that size, as they lie in memory.
 func words[W uint32 | uint64](d *value.Dense) []W {
-	var p unsafe.Pointer
-	switch d.Elem {
-	case types.F64:
-		p = unsafe.Pointer(unsafe.SliceData(d.F64))
-	case types.F32:
-		p = unsafe.Pointer(unsafe.SliceData(d.F32))
-	default:
-		p = unsafe.Pointer(unsafe.SliceData(d.I64))
-	}
-	return unsafe.Slice((*W)(p), d.Cols)
+	s := dense.SlabOf(d, 0, d.Cols)
+	return unsafe.Slice((*W)(s.Pointer()), d.Cols)
 }
 
 // mergeRows joins rows of a and b, whose values are x and y, from row lo on: their columns in

@@ -137,19 +137,12 @@ func meetings(s *op.Sig) float64 {
 // beginDenseProduct begins a product of two sparse matrices with a dense result, for the rows of a rank.
 func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 	a, b, out := c.In[0].(*value.CSR), c.In[1].(*value.CSR), c.Result()
-	var rows rowLoop
-	switch e := out.Elem; e {
-	case types.F64:
-		rows = productRows(dense.GridOf[float64](out), a, b, numbersOf[float64](a, e), numbersOf[float64](b, e), addF64)
-	case types.F32:
-		rows = productRows(dense.GridOf[float32](out), a, b, numbersOf[float32](a, e), numbersOf[float32](b, e), addF32)
-	default:
-		rows = productRows(dense.GridOf[int64](out), a, b, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
-	}
+	rows := dense.ForNumber(out.Elem, productRows[float64], productRows[float32], productRows[int64])(out, a, b)
 	return &UnitLoop{RowCut: cutByEntries(units, ofRank(c)), Passes: []Pass{{Run: func(_, lo, hi int) error { rows(c.Lo+lo, c.Lo+hi); return nil }}}}
 }
 
-func productRows[T float32 | float64 | int64](out dense.Grid[T], a, b *value.CSR, x, y []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
+func productRows[T dense.Factor](result *value.Dense, a, b *value.CSR) rowLoop {
+	out, x, y, add := dense.GridOf[T](result), numbersOf[T](a, result.Elem), numbersOf[T](b, result.Elem), scatterOf[T]()
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := out.Row(i)
@@ -162,7 +155,7 @@ func productRows[T float32 | float64 | int64](out dense.Grid[T], a, b *value.CSR
 				}
 				cols, from := b.Row(int(k))
 				if y == nil {
-					add(row, u, cols, nil)
+					addOnes(row, u, cols)
 				} else {
 					add(row, u, cols, y[from:from+len(cols)])
 				}
@@ -228,21 +221,10 @@ func numbersOf[T vec.Element](m *value.CSR, e types.Elem) []T {
 	}
 	if m.Elem == types.I64 && e == types.F64 {
 		x := make([]float64, len(m.I64))
-		for k, v := range m.I64 {
-			x[k] = float64(v)
-		}
+		vec.Convert(x, m.I64)
 		return any(x).([]T)
 	}
-	var x any
-	switch m.Elem {
-	case types.F64:
-		x = m.F64
-	case types.F32:
-		x = m.F32
-	default:
-		x = m.I64
-	}
-	return x.([]T)
+	return *dense.Values[T](m)
 }
 
 // firstInput is the Along of an operator that makes row i of its result from row i of its first input.

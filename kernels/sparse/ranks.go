@@ -14,6 +14,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 	"flow/memory"
 )
@@ -296,20 +297,13 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 // AddEqual sorts the entries of each row of m by column, in place. It adds entries with the same column in
 // their order, and leaves out sums that are zero.
 func AddEqual(m *value.CSR) {
-	switch m.Elem {
-	case types.F64:
-		m.F64 = addEqual(m, m.F64)
-	case types.F32:
-		m.F32 = addEqual(m, m.F32)
-	case types.I64:
-		m.I64 = addEqual(m, m.I64)
-	default:
-		addEqual(m, []int64(nil))
-	}
+	dense.ForElem(m.Elem, addEqual[float64], addEqual[float32], addEqual[int64], addEqual[uint8])(m)
 }
 
-// addEqual is AddEqual of a matrix with the values val; nil: all are true. It returns the values.
-func addEqual[T vec.Number](m *value.CSR, val []T) []T {
+// addEqual is AddEqual of a matrix with values T. A matrix of bools has no values: all are true.
+func addEqual[T vec.Element](m *value.CSR) {
+	values := dense.Values[T](m)
+	val := *values
 	var order []uint64 // of the entries of a row: column and place
 	var row []T
 	to, from := int64(0), int64(0)
@@ -348,5 +342,5 @@ func addEqual[T vec.Number](m *value.CSR, val []T) []T {
 		m.Ptr[i+1], from = to, end
 	}
 	m.Col = m.Col[:to]
-	return val[:min(int(to), len(val))]
+	*values = val[:min(int(to), len(val))]
 }

@@ -256,20 +256,8 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 		return nil, nil
 	}
 	val := memory.Fresh[T](int(n))
-	SetValues(m, val)
+	*dense.Values[T](m) = val
 	return val, nil
-}
-
-// SetValues makes val the values of m, which is of that element type.
-func SetValues[T vec.Element](m *value.CSR, val []T) {
-	switch v := any(val).(type) {
-	case []float64:
-		m.F64 = v
-	case []float32:
-		m.F32 = v
-	case []int64:
-		m.I64 = v
-	}
 }
 
 // prune drops the entries of m whose value in x is zero, in place.
