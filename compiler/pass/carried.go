@@ -30,12 +30,7 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 	if left == k {
 		return false
 	}
-	var in []ir.ID
-	for i, x := range g.In(id) {
-		if keep[i] {
-			in = append(in, x)
-		}
-	}
+	in := kept(g.In(id), keep)
 	var ts []types.Type
 	at := make([]int, len(g.Results(id)))
 	for i, f := range g.Results(id) {
@@ -47,12 +42,7 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 	g.Nodes[id].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		x := &ir.Region{Graph: r.Graph, Args: r.Args, Yields: r.Yields}
 		if r == n.Region {
-			x.Yields = nil
-			for i, y := range r.Yields {
-				if needed[i] {
-					x.Yields = append(x.Yields, y)
-				}
-			}
+			x.Yields = kept(r.Yields, needed)
 		}
 		return without(swept(x), keep)
 	})
@@ -88,23 +78,13 @@ func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 
 // nextRounds adds the values that the next values of needed ones depend on.
 func nextRounds(body *ir.Region, needed []bool) {
-	for again := true; again; {
-		var from []ir.ID
-		before := 0
-		for i, y := range body.Yields {
-			if needed[i] {
-				from = append(from, y)
-				before++
-			}
+	for before := -1; ; {
+		from := kept(body.Yields, needed)
+		if len(from) == before {
+			return
 		}
+		before = len(from)
 		markArgs(body, from, needed)
-		after := 0
-		for _, x := range needed {
-			if x {
-				after++
-			}
-		}
-		again = after > before
 	}
 }
 

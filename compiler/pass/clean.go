@@ -152,8 +152,7 @@ func equals(g *ir.Graph) *merging {
 // single reports a node that may equal another.
 func (m *merging) single(id ir.ID) bool {
 	n := &m.g.Nodes[id]
-	_, _, _, sent := m.g.Dest(id)
-	return !sent && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Role != op.Argument
+	return !sent(m.g, id) && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Role != op.Argument
 }
 
 // first returns the first node that computes what id does, which may be id.

@@ -279,7 +279,7 @@ func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 	g := c.g
 	terms = c.terms[:0]
 	for id >= c.from && c.uses[id-c.from] == 1 && g.Type(id) == want {
-		if _, _, _, sent := g.Dest(id); sent {
+		if sent(g, id) {
 			return nil, false
 		}
 		n := &g.Nodes[id]

@@ -61,6 +61,16 @@ func through(places, ids []ir.ID) []ir.ID {
 	return out
 }
 
+// kept lists those of ids for which keep is true.
+func kept(ids []ir.ID, keep []bool) (out []ir.ID) {
+	for i, x := range ids {
+		if keep[i] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // eachRegion returns the list of regions that f makes of the regions of list r.
 func eachRegion(r *ir.Region, f func(r *ir.Region) *ir.Region) *ir.Region {
 	var first *ir.Region

@@ -70,10 +70,7 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		t := g.Type(id)
-		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[i] {
-			continue
-		}
-		if _, _, _, sent := g.Dest(id); sent {
+		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[i] || sent(g, id) {
 			continue
 		}
 		c.at = id

@@ -115,10 +115,7 @@ func absorbable(g *ir.Graph, x, id ir.ID) bool {
 
 // together reports whether product x and chain id run on one rank.
 func (f *epilogues) together(id, x ir.ID) bool {
-	if f.ranks == 1 {
-		return true
-	}
-	if _, _, _, sent := f.g.Dest(id); sent {
+	if f.ranks == 1 || sent(f.g, id) {
 		return true
 	}
 	return f.block != nil && f.block[id].Rows > 0 && f.block[id] == f.block[x]

@@ -123,6 +123,12 @@ func regionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Regi
 
 func sameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
 
+// sent reports whether a node is what a send gives to a channel.
+func sent(g *ir.Graph, id ir.ID) bool {
+	_, _, _, is := g.Dest(id)
+	return is
+}
+
 // sameSend reports whether two nodes belong to one send, or to none.
 func sameSend(g *ir.Graph, a, b ir.ID) bool {
 	ga, va, ia, oka := g.Dest(a)

@@ -202,9 +202,8 @@ func (f *fusion) stored(id ir.ID) bool {
 	if f.g.Nodes[id].Op.Role != op.Stores {
 		return false
 	}
-	_, _, _, sent := f.g.Dest(id)
 	x := f.g.In(id)[0]
-	return !sent && (f.uses[x] != 1 || f.g.Nodes[x].Op.Shard.Kind != op.ShardContract && !f.keyed && !(f.rows && len(f.g.In(x)) > 0))
+	return !sent(f.g, id) && (f.uses[x] != 1 || f.g.Nodes[x].Op.Shard.Kind != op.ShardContract && !f.keyed && !(f.rows && len(f.g.In(x)) > 0))
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {

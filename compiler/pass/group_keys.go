@@ -42,8 +42,7 @@ func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
 		p := n.Op.Prepare
-		_, _, _, sent := g.Dest(id)
-		if p == nil || sent || !g.Type(id).IsDense() || !g.Type(id).Known() || g.Type(id).Rows < least {
+		if p == nil || sent(g, id) || !g.Type(id).IsDense() || !g.Type(id).Known() || g.Type(id).Rows < least {
 			c.node(id)
 			continue
 		}

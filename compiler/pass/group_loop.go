@@ -45,7 +45,7 @@ func (f *fusion) points(id ir.ID) bool {
 // same places.
 func (f *fusion) lead(h, l ir.ID) bool {
 	n := &f.g.Nodes[l]
-	if _, has := f.loop[h]; has || h != l && (!fromZero(n) || f.sent(l)) {
+	if _, has := f.loop[h]; has || h != l && (!fromZero(n) || sent(f.g, l)) {
 		return false
 	}
 	col, early := int64(0), true
@@ -78,7 +78,7 @@ func (f *fusion) lead(h, l ir.ID) bool {
 // scalars and dense matrices of known size.
 func (f *fusion) takes(x ir.ID) bool {
 	g, in := f.g, f.g.In(x)
-	return f.fusable(x) && len(in) > 0 && !f.sent(x) && g.Nodes[x].Op.TotalOn(g.Type(in[0]).Elem, g.Type(x).Elem) &&
+	return f.fusable(x) && len(in) > 0 && !sent(f.g, x) && g.Nodes[x].Op.TotalOn(g.Type(in[0]).Elem, g.Type(x).Elem) &&
 		!slices.ContainsFunc(in, func(y ir.ID) bool {
 			t := g.Type(y)
 			return !t.IsScalar() && (!t.IsDense() || !t.Known()) || t.Elem == types.Str
@@ -88,7 +88,7 @@ func (f *fusion) takes(x ir.ID) bool {
 // inBody reports whether the body of loop l may compute operator x, whose readers are all in the
 // loop's group: they read one column of it, or each its own.
 func (f *fusion) inBody(x, l ir.ID) bool {
-	if n := &f.g.Nodes[l]; !fromZero(n) || f.sent(l) || !f.takes(x) {
+	if n := &f.g.Nodes[l]; !fromZero(n) || sent(f.g, l) || !f.takes(x) {
 		return false
 	}
 	const none = -2
@@ -388,7 +388,7 @@ const mostDrawnCols = 16
 // rows are computed.
 func (f *fusion) drawsRows(x, id, l ir.ID) bool {
 	g, n, t := f.g, &f.g.Nodes[l], f.g.Type(x)
-	if c := &g.Nodes[x]; !oneByOne(n) || c.Op.Draw == nil || c.Region != nil || len(g.In(x)) > 0 || f.sent(x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
+	if c := &g.Nodes[x]; !oneByOne(n) || c.Op.Draw == nil || c.Region != nil || len(g.In(x)) > 0 || sent(f.g, x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
 		return false
 	}
 	if _, cut := g.Nodes[x].Attrs.Get("at"); cut {

@@ -151,7 +151,7 @@ func (f *nesting) of(id ir.ID) memberKind {
 func (f *nesting) look(id ir.ID) memberKind {
 	g, t := f.g, f.g.Type(id)
 	n := &g.Nodes[id]
-	if _, _, _, sent := g.Dest(id); sent || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) {
+	if sent(g, id) || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) {
 		return noMember
 	}
 	if f.whole != nil && !f.whole[id] {

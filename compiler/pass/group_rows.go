@@ -106,7 +106,7 @@ type rowGroup struct {
 func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	g := b.g
 	n, t := &g.Nodes[id], g.Type(id)
-	if _, _, _, sent := g.Dest(id); sent || n.Draws() && (b.keyed || n.Op.Role != op.Reduces) {
+	if sent(g, id) || n.Draws() && (b.keyed || n.Op.Role != op.Reduces) {
 		return 0, 0, false
 	}
 	switch {

@@ -30,7 +30,7 @@ func (f *fusion) several() {
 	readers := make(map[ir.ID][]ir.ID)
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if !f.folds(id) || f.sent(id) {
+		if !f.folds(id) || sent(f.g, id) {
 			continue
 		}
 		x := g.In(id)[0]
@@ -59,16 +59,11 @@ func (f *fusion) several() {
 	}
 }
 
-func (f *fusion) sent(id ir.ID) bool {
-	_, _, _, sent := f.g.Dest(id)
-	return sent
-}
-
 // sharings decides for the reductions of x. members is the chain if x is the head of one.
 func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	first, second := f.passes(reductions)
 	_, looped := f.loop[x]
-	chain := f.fusable(x) && f.head[x] == x && !f.sent(x) && !looped
+	chain := f.fusable(x) && f.head[x] == x && !sent(f.g, x) && !looped
 	alone := chain && len(reductions) == int(f.uses[x]) // it has no other reader
 	switch {
 	case alone && len(second) == 0:

@@ -168,7 +168,7 @@ func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
 func harmless(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	d := n.Op
-	if _, _, _, sent := g.Dest(id); sent || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || d.Reads != nil {
+	if sent(g, id) || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || d.Reads != nil {
 		return false
 	}
 	if d.Role == op.Constant {

@@ -216,7 +216,7 @@ func (p *partitioner) known(id ir.ID) bool {
 // node makes the replacement of node id: blocks if it is cut, else one node on whole inputs.
 func (p *partitioner) node(id ir.ID) {
 	p.from = id
-	if _, _, _, sent := p.old.Dest(id); sent || !p.known(id) || !p.inBlocks(id) {
+	if sent(p.old, id) || !p.known(id) || !p.inBlocks(id) {
 		p.uncut(id)
 	}
 }

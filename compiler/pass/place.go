@@ -181,7 +181,6 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool) string {
 	g := p.Graph
 	n := &g.Nodes[id]
-	_, _, _, sent := g.Dest(id)
 	place := g.Placement(id)
 	_, _, why := s.shared(g, id, partial)
 	after := slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) })
@@ -193,7 +192,7 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 		return whyFile
 	case place == ir.Replicated || place == ir.OneRank:
 		return whyPlaced
-	case sent || int(block.Rows)*int(block.Cols) > 1:
+	case sent(g, id) || int(block.Rows)*int(block.Cols) > 1:
 		return whyTile
 	case block.Rows > 0:
 		return whyBlock
@@ -260,7 +259,7 @@ func exchangeTo(ranks []int32) *op.Attrs {
 // of a file, or of a session, is on rank 0 or costs more than a message.
 func madeAnywhere(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	if _, _, _, sent := g.Dest(id); sent || n.Op.Shard.Kind != op.ShardGenerate {
+	if sent(g, id) || n.Op.Shard.Kind != op.ShardGenerate {
 		return n.Op.Role == op.Constant
 	}
 	return len(g.In(id)) == 0 && !g.Effects(id) && n.Op.Reads == nil && !n.Op.Root && n.Op.Cost(sigOf(g, id), g.Type(id)).Flops == 0
@@ -302,7 +301,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 			owner[i] = owner[g.In(id)[0]]
 			continue
 		}
-		if _, _, _, sent := g.Dest(id); sent || g.Effects(id) || alone[i] {
+		if sent(g, id) || g.Effects(id) || alone[i] {
 			continue
 		}
 		in, few := g.In(id), false
@@ -379,8 +378,8 @@ func follow(p *Partitioned, owner []int32) {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		b := p.blockOf(id)
-		grid, _, _, sent := g.Dest(id)
-		moved[i] = sent && g.Grids[grid].Place != ir.AnyPlace
+		grid, _, _, tile := g.Dest(id)
+		moved[i] = tile && g.Grids[grid].Place != ir.AnyPlace
 		if b.Rows == 0 || p.readsUnshared(&g.Nodes[i]) {
 			continue
 		}
@@ -388,10 +387,10 @@ func follow(p *Partitioned, owner []int32) {
 			if p.blockOf(x) != b {
 				continue
 			}
-			switch _, _, _, tile := g.Dest(x); {
-			case !sent && moved[x]:
+			switch {
+			case !tile && moved[x]:
 				owner[i], moved[i] = owner[x], true
-			case moved[i] && !tile && !moved[x] && !p.readsUnshared(&g.Nodes[x]):
+			case moved[i] && !sent(g, x) && !moved[x] && !p.readsUnshared(&g.Nodes[x]):
 				owner[x], moved[x] = owner[i], true
 			}
 		}

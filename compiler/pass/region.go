@@ -158,13 +158,7 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 	if all {
 		return
 	}
-	var left []ir.ID
-	for k, x := range in {
-		if keep[k] {
-			left = append(left, x)
-		}
-	}
-	g.Replace(id, n.Op, n.Attrs, left...)
+	g.Replace(id, n.Op, n.Attrs, kept(in, keep)...)
 	g.Nodes[id].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return without(unified(r, twice), keep[offset:]) })
 }
 
@@ -213,15 +207,9 @@ func reads(r *ir.Region, a ir.ID) bool {
 
 // without returns r without the unread arguments for which keep is false.
 func without(r *ir.Region, keep []bool) *ir.Region {
-	stays := make([]bool, r.Graph.Len())
-	for i := range stays {
-		stays[i] = true
-	}
-	var args []ir.ID
+	stays := slices.Repeat([]bool{true}, r.Graph.Len())
 	for k, a := range r.Args {
-		if stays[a] = keep[k]; keep[k] {
-			args = append(args, a)
-		}
+		stays[a] = keep[k]
 	}
-	return compacted(r, stays, args)
+	return compacted(r, stays, kept(r.Args, keep))
 }

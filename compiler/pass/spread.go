@@ -146,12 +146,11 @@ func (x *spreadGraph) remakes(id ir.ID) bool {
 
 // gather makes a gather of an old node that is partial: of the rows that list says, or of all.
 func (x *spreadGraph) gather(id ir.ID, list []plan.Need) ir.ID {
-	t := x.old.Type(id)
-	attrs := x.inUnitsOf(t.Rows)
+	attrs := x.inUnitsOf(x.old.Type(id).Rows)
 	if list != nil {
 		attrs = attrs.With(plan.Reach, plan.ReachOf(list))
 	}
-	return x.g.Add(x.table.Must("gather"), attrs, t, x.old.Origin(id).NoDest(), x.to[id])
+	return x.gatherOf(id, attrs, x.to[id])
 }
 
 // inUnitsOf returns the attribute that says in which units ranks share a matrix of so many rows.

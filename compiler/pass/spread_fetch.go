@@ -59,9 +59,8 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	}
 	l := x.listsOf(s)
 	attrs := x.inUnitsOf(t.Rows).With(plan.Fetch, op.Int(1+int(x.touched(s))))
-	g := x.g.Add(x.table.Must("gather"), attrs, t, x.old.Origin(id).NoDest(), x.to[id], l.take, l.give)
-	x.whole[id] = g
-	return g
+	x.whole[id] = x.gatherOf(id, attrs, x.to[id], l.take, l.give)
+	return x.whole[id]
 }
 
 // numbered returns the new node of an old one with the rows whose numbers are in the old column s: all of
@@ -98,11 +97,10 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	if of := x.unit[t.Rows]; of.I > 1 || len(of.L) > 0 {
 		attrs = attrs.With("of", of)
 	}
-	take := x.g.Add(x.table.Must("sp.touched"), x.sharing(attrs, shared, unit), types.SparseOf(types.Bool, x.ranks, t.Rows), x.old.Origin(s).NoDest(), from)
+	take := x.typed(s, x.table.Must("sp.touched"), x.sharing(attrs, shared, unit), from)
 	fetch := x.inUnitsOf(t.Rows).With(plan.Fetch, op.Int(1+int(rows)))
-	g := x.g.Add(x.table.Must("gather"), fetch, t, x.old.Origin(id).NoDest(), x.to[id], take, x.collected(s, take))
-	x.whole[id] = g
-	return g
+	x.whole[id] = x.gatherOf(id, fetch, x.to[id], take, x.collected(s, take))
+	return x.whole[id]
 }
 
 // byNumbers reports whether a new node is a gather of numbered rows.
@@ -148,15 +146,21 @@ func (x *spreadGraph) listsOf(s ir.ID) rowLists {
 		arg := x.table.Must("arg")
 		l = rowLists{x.g.Add(arg, nil, t, at), x.g.Add(arg, nil, t, at), x.g.Add(arg, nil, st, at)}
 	} else {
-		attrs := x.sharing(nil, st.Rows, x.unit[st.Rows])
-		if cuts := x.unit[st.Cols]; len(cuts.L) > 0 {
-			attrs = attrs.With("of", cuts)
-		}
-		l.take = x.g.Add(x.table.Must("sp.touched"), attrs, t, at, x.to[s])
+		l.take = x.g.Add(x.table.Must("sp.touched"), x.across(st), t, at, x.to[s])
 		l.give, l.near = x.collected(s, l.take), ir.None
 	}
 	x.lists[s] = l
 	return l
+}
+
+// across returns the attributes of a node that shares the rows of a sparse matrix of type t and also asks how
+// ranks share a matrix with a row for each of its columns.
+func (x *spreadGraph) across(t types.Type) *op.Attrs {
+	attrs := x.sharing(nil, t.Rows, x.unit[t.Rows])
+	if cuts := x.unit[t.Cols]; len(cuts.L) > 0 {
+		attrs = attrs.With("of", cuts)
+	}
+	return attrs
 }
 
 // nearOf returns this rank's rows of the old sparse matrix s with the columns of packed rows.
@@ -164,11 +168,7 @@ func (x *spreadGraph) nearOf(s ir.ID) ir.ID {
 	l := x.listsOf(s)
 	if l.near == ir.None {
 		st := x.old.Type(s)
-		attrs := x.sharing(nil, st.Rows, x.unit[st.Rows])
-		if cuts := x.unit[st.Cols]; len(cuts.L) > 0 {
-			attrs = attrs.With("of", cuts)
-		}
-		l.near = x.g.Add(x.table.Must("sp.own"), attrs, st, x.old.Origin(s).NoDest(), x.to[s], l.take)
+		l.near = x.g.Add(x.table.Must("sp.own"), x.across(st), st, x.old.Origin(s).NoDest(), x.to[s], l.take)
 		x.lists[s] = l
 	}
 	return l.near

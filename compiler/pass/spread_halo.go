@@ -316,10 +316,7 @@ func joinNeed(list []plan.Need, n plan.Need) []plan.Need {
 func (x *spreadGraph) view(id ir.ID) bool {
 	n := &x.old.Nodes[id]
 	t := x.old.Type(id)
-	if n.Op.Role != op.Slices && !aligned(x.old, id) || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) {
-		return false
-	}
-	if _, _, _, sent := x.old.Dest(id); sent {
+	if n.Op.Role != op.Slices && !aligned(x.old, id) || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) || sent(x.old, id) {
 		return false
 	}
 	x.partial[id] = true
@@ -378,6 +375,15 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	return g
 }
 
+// reachAll returns the new nodes of the inputs of old node id with the rows that reads says.
+func (x *spreadGraph) reachAll(id ir.ID, reads []rowReads) []ir.ID {
+	in := make([]ir.ID, len(reads))
+	for k, from := range x.old.In(id) {
+		in[k] = x.reach(from, reads[k])
+	}
+	return in
+}
+
 // onRank returns the new node of an old one with all its rows, on one rank. The others send theirs.
 func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
 	t := x.old.Type(id)
@@ -413,13 +419,12 @@ func (x *spreadGraph) pick(id ir.ID, at []rowsAt) ir.ID {
 			if len(list) > 0 && list[0].rows != a.rows {
 				return x.full(id)
 			}
-			t, in := x.old.Type(id), []ir.ID{from, x.first(a)}
+			in := []ir.ID{from, x.first(a)}
 			if len(list) > 0 {
 				in[0] = x.whole[id]
 				in = append(in, x.g.In(in[0])[1:]...)
 			}
-			attrs := x.inUnitsOf(t.Rows).With(plan.Pick, op.Int(a.rows))
-			x.whole[id] = x.g.Add(x.table.Must("gather"), attrs, t, x.old.Origin(id).NoDest(), in...)
+			x.whole[id] = x.gatherOf(id, x.inUnitsOf(x.old.Type(id).Rows).With(plan.Pick, op.Int(a.rows)), in...)
 			x.picked[id] = append(list, a)
 		}
 		from = x.whole[id]

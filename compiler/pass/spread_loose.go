@@ -32,7 +32,7 @@ type looseFor struct {
 // false for other nodes.
 func (x *spreadGraph) chosen(id ir.ID) bool {
 	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
-	if _, _, _, sent := x.old.Dest(id); !x.spreader.whole || x.inside || sent || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
+	if !x.spreader.whole || x.inside || sent(x.old, id) || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
 		return false
 	}
 	if from := x.old.Type(in[0]); n.Op.Chooses && from.Cols == 1 && (x.isLoose(in[0]) || x.partial[in[0]] && from.Rows >= x.ranks) {

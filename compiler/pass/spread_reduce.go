@@ -138,13 +138,9 @@ func (s *spreader) whyNoStates(g *ir.Graph, id ir.ID) string {
 // stated makes the new nodes of a stated operator: the states of a rank's rows, and the merge.
 func (x *spreadGraph) stated(id ir.ID, reads []rowReads) {
 	n := &x.old.Nodes[id]
-	in := make([]ir.ID, len(reads))
-	for k, from := range x.old.In(id) {
-		in[k] = x.reach(from, reads[k])
-	}
 	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
-	state := x.typed(id, x.table.Must(n.Op.Shard.Partial), n.Attrs, in...)
+	state := x.typed(id, x.table.Must(n.Op.Shard.Partial), n.Attrs, x.reachAll(id, reads)...)
 	rows := x.old.Type(x.old.In(id)[0]).Rows
 	unit := x.unit[rows]
 	if n.Op.Shard.Combine == "" {
@@ -168,7 +164,7 @@ func (x *spreadGraph) joinsStated(d *op.Def) joins {
 			return x.merged(id, d, x.old.Type(x.old.In(id)[0]), state)
 		}
 		rows := x.old.Type(id).Rows
-		all := x.g.Add(x.table.Must("gather"), op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(rows)}), x.g.Type(state), x.old.Origin(id).NoDest(), state)
+		all := x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(rows)}), state)
 		return x.typed(id, x.table.Must(d.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}), all)
 	}
 }
@@ -285,11 +281,7 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 
 // chained adds the nodes of such a reduction: one turn for each rank, and a view of the last table.
 func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
-	n, t := &x.old.Nodes[id], x.old.Type(id)
-	in := make([]ir.ID, len(reads))
-	for k, from := range x.old.In(id) {
-		in[k] = x.reach(from, reads[k])
-	}
+	n, t, in := &x.old.Nodes[id], x.old.Type(id), x.reachAll(id, reads)
 	attrs, rows := chainAttrs(x.old, id)
 	attrs = attrs.With("windows", op.Int(x.ranks)).With("by", x.unit[x.old.Type(x.old.In(id)[0]).Rows])
 	attrs = x.sharing(attrs, x.ranks*rows, op.Int(rows))

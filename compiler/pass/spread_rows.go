@@ -218,11 +218,10 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads [
 // a partial matrix each rank copies its own rows.
 func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
-	_, _, _, sent := g.Dest(id)
 	switch {
-	case aligned(g, id) && partial[0] && !sent:
+	case aligned(g, id) && partial[0] && !sent(g, id):
 		return readsOf(g, id, g.Type(id).Rows), ""
-	case n.Op.Look != nil && (n.Op.Role != op.Slices && n.Op.RowSpan == nil || !partial[0] || sent):
+	case n.Op.Look != nil && (n.Op.Role != op.Slices && n.Op.RowSpan == nil || !partial[0] || sent(g, id)):
 		return nil, whyView
 	}
 	return nil, elsewise
@@ -337,13 +336,11 @@ func (s *spreader) wideReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads,
 
 // turned makes the new nodes of a wide product.
 func (x *spreadGraph) turned(id ir.ID, reads []rowReads) {
-	in := x.old.In(id)
-	a, b := x.reach(in[0], reads[0]), x.reach(in[1], reads[1])
-	t := x.old.Type(id)
+	in, t := x.reachAll(id, reads), x.old.Type(id)
 	t.Rows, t.Cols = t.Cols, t.Rows
 	attrs := x.sharing(op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}), t.Rows, x.unit[t.Rows])
-	made := x.g.Add(x.old.Nodes[id].Op, attrs, t, x.old.Origin(id).NoDest(), b, a)
+	made := x.g.Add(x.old.Nodes[id].Op, attrs, t, x.old.Origin(id).NoDest(), in[1], in[0])
 	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
-	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.g.Add(x.table.Must("gather"), x.inUnitsOf(t.Rows), t, x.old.Origin(id).NoDest(), made))
+	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, x.inUnitsOf(t.Rows), made))
 }

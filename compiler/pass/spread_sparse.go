@@ -77,11 +77,7 @@ func (s *spreader) relocates(g *ir.Graph, id ir.ID) bool {
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if x.generates(id) {
-		var rest []ir.ID
-		for _, from := range in {
-			rest = append(rest, x.own(from))
-		}
-		made := x.shares1(x.g.CopyNode(x.old, id, rest...))
+		made := x.shares1(x.g.CopyNode(x.old, id, x.inputs(id, func(int) bool { return false })...))
 		rows := x.old.Type(id).Rows
 		x.g.Nodes[made].Attrs = x.sharing(x.g.Nodes[made].Attrs, rows, x.unit[rows])
 		if x.to[id], x.partial[id] = made, true; strewn(n) {
@@ -139,9 +135,8 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 // rows, each rank its own rows. In a loop or branch each rank makes all rows.
 func (x *spreadGraph) generates(id ir.ID) bool {
 	t := x.old.Type(id)
-	_, _, _, sent := x.old.Dest(id)
 	n := &x.old.Nodes[id]
-	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks &&
+	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent(x.old, id) && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks &&
 		!slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !dividable(x.old.Type(from)) || !x.partial[from] })
 }
 
@@ -151,7 +146,7 @@ func (x *spreadGraph) byColumns(id ir.ID, _ []rowReads) {
 	turned := x.transposed(id)
 	rows := x.g.Type(turned).Rows
 	made := x.typed(id, x.table.Must(x.old.Nodes[id].Op.Turned), x.sharing(nil, rows, x.unit[rows]), turned)
-	all := x.g.Add(x.table.Must("gather"), x.inUnitsOf(rows), x.g.Type(made), x.old.Origin(id).NoDest(), made)
+	all := x.gatherOf(id, x.inUnitsOf(rows), made)
 	x.saved += x.spared(x.workOf(x.old, id))
 	x.to[id] = x.typed(id, x.table.Must("t"), nil, all)
 }

@@ -75,8 +75,7 @@ type wholeRows struct {
 // is reports a parfor that this pass rewrites.
 func (w *wholeRows) is(at ir.Ranges) bool {
 	n, t := &w.g.Nodes[w.id], w.g.Type(w.id)
-	_, _, _, sent := w.g.Dest(w.id)
-	if sent || !fromZero(n) || len(n.Attrs.Ints("by")) != 1 || !t.Known() || t.Rows < 2 || asked(n) {
+	if sent(w.g, w.id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 1 || !t.Known() || t.Rows < 2 || asked(n) {
 		return false
 	}
 	r := n.Region
@@ -233,8 +232,7 @@ func inColumns(g *ir.Graph, id ir.ID) bool {
 
 // ordinary reports a node that is not sent and whose argument shapes need no check in the run.
 func ordinary(g *ir.Graph, id ir.ID) bool {
-	_, _, _, sent := g.Dest(id)
-	return !sent && !g.Asks(id)
+	return !sent(g, id) && !g.Asks(id)
 }
 
 // columnLoop adds the loop of a chain to out and returns its result. The last node of list is the reduction.
