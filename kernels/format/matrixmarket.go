@@ -337,39 +337,29 @@ func (r *marketReader) add(i, j int, x float64, n int64) {
 	if r.stored && !r.coordinate {
 		i, j = -1, -1
 	}
+	r.put(i, j, x, n)
+	switch {
+	case r.stored:
+	case r.sym == symmetric && i != j:
+		r.put(j, i, x, n)
+	case r.sym == skew:
+		r.put(j, i, -x, -n)
+	}
+}
+
+// put adds a number at a place.
+func (r *marketReader) put(i, j int, x float64, n int64) {
 	if r.sparse != nil {
 		r.sparse.add(i, j, x, n)
-		switch {
-		case r.stored:
-		case r.sym == symmetric && i != j:
-			r.sparse.add(j, i, x, n)
-		case r.sym == skew:
-			r.sparse.add(j, i, -x, -n)
-		}
 		return
 	}
-	d := r.out
-	at, mirror := i*d.Stride+j, j*d.Stride+i
-	switch r.Elem {
+	switch d, at := r.out, i*r.out.Stride+j; r.Elem {
 	case types.F64:
 		d.F64[at] = sum(d.F64[at], x)
-		if r.sym == symmetric && i != j {
-			d.F64[mirror] = sum(d.F64[mirror], x)
-		} else if r.sym == skew {
-			d.F64[mirror] = sum(d.F64[mirror], -x)
-		}
 	case types.I64:
 		d.I64[at] += n
-		if r.sym == symmetric && i != j {
-			d.I64[mirror] += n
-		} else if r.sym == skew {
-			d.I64[mirror] -= n
-		}
 	default:
 		d.Bool[at] = 1
-		if r.sym == symmetric {
-			d.Bool[mirror] = 1
-		}
 	}
 }
 

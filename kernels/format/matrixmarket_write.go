@@ -35,17 +35,17 @@ func writeMatrixMarket(w *bufio.Writer, d *value.Dense, _ Options) error {
 func appendNumber(text []byte, d *value.Dense, at int) []byte {
 	switch d.Elem {
 	case types.F64:
-		return appendFloat(text, d.F64[at], 64)
+		return AppendFloat(text, d.F64[at], 64)
 	case types.F32:
-		return appendFloat(text, float64(d.F32[at]), 32)
+		return AppendFloat(text, float64(d.F32[at]), 32)
 	case types.Bool:
 		return append(text, '0'+d.Bool[at])
 	}
 	return strconv.AppendInt(text, d.I64[at], 10)
 }
 
-// appendFloat appends a number as value.FormatFloat writes it, without allocating.
-func appendFloat(text []byte, x float64, bits int) []byte {
+// AppendFloat appends a number as value.FormatFloat writes it, without allocating.
+func AppendFloat(text []byte, x float64, bits int) []byte {
 	if x-x != 0 { // nan or infinite
 		return append(text, value.FormatFloat(x, bits)...)
 	}

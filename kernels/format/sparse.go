@@ -98,22 +98,8 @@ func writeMarketSparse(w *bufio.Writer, m *value.CSR) error {
 	}
 	for i := range m.Rows {
 		cols, at := m.Row(i)
-		for k, j := range cols {
-			text = strconv.AppendInt(text, int64(i)+1, 10)
-			text = append(text, ' ')
-			text = strconv.AppendInt(text, int64(j)+1, 10)
-			if m.Elem != types.Bool {
-				text = append(text, ' ')
-			}
-			switch m.Elem {
-			case types.F64:
-				text = appendFloat(text, m.F64[at+k], 64)
-			case types.F32:
-				text = appendFloat(text, float64(m.F32[at+k]), 32)
-			case types.I64:
-				text = strconv.AppendInt(text, m.I64[at+k], 10)
-			}
-			text = append(text, '\n')
+		for k := range cols {
+			text = AppendEntry(text, m, i, at+k, 1)
 			if len(text) > 1<<15 {
 				if _, err := w.Write(text); err != nil {
 					return err
@@ -124,6 +110,25 @@ func writeMarketSparse(w *bufio.Writer, m *value.CSR) error {
 	}
 	_, err := w.Write(text)
 	return err
+}
+
+// AppendEntry appends a line with the entry of m at a place, which is in row i: row, column and, but for bool,
+// value. Rows and columns count from first.
+func AppendEntry(text []byte, m *value.CSR, i, at, first int) []byte {
+	text = append(strconv.AppendInt(text, int64(i+first), 10), ' ')
+	text = strconv.AppendInt(text, int64(m.Col[at])+int64(first), 10)
+	if m.Elem != types.Bool {
+		text = append(text, ' ')
+	}
+	switch m.Elem {
+	case types.F64:
+		text = AppendFloat(text, m.F64[at], 64)
+	case types.F32:
+		text = AppendFloat(text, float64(m.F32[at]), 32)
+	case types.I64:
+		text = strconv.AppendInt(text, m.I64[at], 10)
+	}
+	return append(text, '\n')
 }
 
 // triples is a matrix as the list of its entries in any order.

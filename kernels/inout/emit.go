@@ -223,9 +223,9 @@ func (b *textWriter) matrix(d *value.Dense) {
 			}
 			switch d.Elem {
 			case types.F64:
-				b.float(d.F64[at+j], 64)
+				b.text = format.AppendFloat(b.text, d.F64[at+j], 64)
 			case types.F32:
-				b.float(float64(d.F32[at+j]), 32)
+				b.text = format.AppendFloat(b.text, float64(d.F32[at+j]), 32)
 			case types.Bool:
 				b.text = strconv.AppendBool(b.text, d.Bool[at+j] != 0)
 			default:
@@ -250,22 +250,8 @@ func (b *textWriter) sparse(m *value.CSR) {
 	b.text = append(b.text, sparseTitle(m)...)
 	for i := range m.Rows {
 		cols, at := m.Row(i)
-		for k, j := range cols {
-			b.text = strconv.AppendInt(b.text, int64(i), 10)
-			b.text = append(b.text, ' ')
-			b.text = strconv.AppendInt(b.text, int64(j), 10)
-			if m.Elem != types.Bool {
-				b.text = append(b.text, ' ')
-			}
-			switch m.Elem {
-			case types.F64:
-				b.float(m.F64[at+k], 64)
-			case types.F32:
-				b.float(float64(m.F32[at+k]), 32)
-			case types.I64:
-				b.text = strconv.AppendInt(b.text, m.I64[at+k], 10)
-			}
-			b.text = append(b.text, '\n')
+		for k := range cols {
+			b.text = format.AppendEntry(b.text, m, i, at+k, 0)
 			if len(b.text) > textPiece {
 				b.flush()
 			}
@@ -275,18 +261,6 @@ func (b *textWriter) sparse(m *value.CSR) {
 
 // sparseTitle is the first line of a printed sparse matrix.
 func sparseTitle(m *value.CSR) string { return fmt.Sprintf("%v, %d stored\n", m.Type(), m.NNZ()) }
-
-func (b *textWriter) float(x float64, bits int) {
-	if x-x != 0 { // nan or infinite: the language has its own words
-		b.text = append(b.text, value.FormatFloat(x, bits)...)
-		return
-	}
-	form := byte('g')
-	if value.Counted(x, bits) {
-		form = 'f'
-	}
-	b.text = strconv.AppendFloat(b.text, x, form, -1, bits)
-}
 
 func emitRef(c *op.Call) (value.Value, error) {
 	if to := c.Attrs.Str("to"); to != "" {

@@ -9,6 +9,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/elementwise"
+	"flow/kernels/format"
 )
 
 // This file defines how emit shows a large matrix: its type with its shape, then the first and last
@@ -111,9 +112,7 @@ func (b *textWriter) sparseEnds(m *value.CSR) {
 		for m.Ptr[i+1]-m.Ptr[0] <= int64(k) {
 			i++
 		}
-		cols, _ := m.Row(i)
-		j := int(cols[int64(k)-(m.Ptr[i]-m.Ptr[0])])
-		b.text = append(b.text, storedLine(m, i, j)...)
+		b.text = format.AppendEntry(b.text, m, i, int(m.Ptr[0])+k, 0)
 	}
 }
 

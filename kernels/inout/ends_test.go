@@ -10,6 +10,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/format"
 )
 
 // shownEnv is an op.Env that keeps what is printed.
@@ -88,9 +89,8 @@ func TestWholeNumbers(t *testing.T) {
 		bits int
 		want string
 	}{{1e6, 64, "1000000"}, {-1 << 53, 64, "-9007199254740992"}, {1<<53 + 2, 64, "9.007199254740994e+15"}, {1 << 24, 32, "16777216"}, {1 << 25, 32, "3.3554432e+07"}, {0.5e-7, 64, "5e-08"}, {1e21, 64, "1e+21"}, {123456.5, 64, "123456.5"}} {
-		b := &textWriter{}
-		if b.float(c.x, c.bits); string(b.text) != c.want || value.FormatFloat(c.x, c.bits) != c.want {
-			t.Errorf("%v: %s, %s, want %s", c.x, b.text, value.FormatFloat(c.x, c.bits), c.want)
+		if text := string(format.AppendFloat(nil, c.x, c.bits)); text != c.want || value.FormatFloat(c.x, c.bits) != c.want {
+			t.Errorf("%v: %s, %s, want %s", c.x, text, value.FormatFloat(c.x, c.bits), c.want)
 		}
 	}
 }
