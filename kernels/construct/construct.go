@@ -224,13 +224,7 @@ func (g generator) def() *op.Def {
 	d.Type = func(s *op.Sig) (types.Type, error) { return g.typ(s) }
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		r0, c0 := window.Origin(c.Attrs)
-		out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-		for i := range out.Rows {
-			for j := range out.Cols {
-				out.Set(i, j, g.at(c.Attrs, r0+i, c0+j))
-			}
-		}
-		return out, nil
+		return define.Placed(c.Type, func(i, j int) value.Scalar { return g.at(c.Attrs, r0+i, c0+j) }), nil
 	}
 	d.Kernel = func(c *op.Call) error {
 		r0, c0 := window.Origin(c.Attrs)

@@ -114,6 +114,17 @@ func Elements(v value.Value) []value.Scalar {
 	panic("BUG: reduction of neither scalar nor dense")
 }
 
+// Placed is the matrix of type t whose element (i, j) is at(i, j), converted to its type, for definitions.
+func Placed(t types.Type, at func(i, j int) value.Scalar) *value.Dense {
+	out := value.New(t.Elem, t.Rows, t.Cols)
+	for i := range t.Rows {
+		for j := range t.Cols {
+			out.Set(i, j, at(i, j))
+		}
+	}
+	return out
+}
+
 // AsDense is v as a matrix; a scalar is one of 1 x 1.
 func AsDense(v value.Value) *value.Dense {
 	if s, ok := v.(value.Scalar); ok {

@@ -3,6 +3,9 @@ package define
 // This file defines sparse matrices element by element, for definitions.
 
 import (
+	"slices"
+
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 )
@@ -38,11 +41,27 @@ func EveryElement(v value.Value) *value.Dense {
 	if !ok {
 		return AsDense(v)
 	}
-	d := value.New(m.Elem, m.Rows, m.Cols)
-	for i := range m.Rows {
-		for j := range m.Cols {
-			d.Set(i, j, m.At(i, j))
+	return Placed(types.DenseOf(m.Elem, m.Rows, m.Cols), m.At)
+}
+
+// InForm is the definition ref of a row on dense matrices, for operands in either form and a result in the
+// form that the call asks for.
+func InForm(ref func(c *op.Call) (value.Value, error)) func(c *op.Call) (value.Value, error) {
+	return func(c *op.Call) (value.Value, error) {
+		wide := *c
+		if c.Type.IsSparse() {
+			wide.Type.Repr = types.Dense
 		}
+		wide.In = slices.Clone(c.In)
+		for k, v := range c.In {
+			if m, ok := v.(*value.CSR); ok {
+				wide.In[k] = EveryElement(m)
+			}
+		}
+		v, err := ref(&wide)
+		if err != nil || !c.Type.IsSparse() {
+			return v, err
+		}
+		return KeptRef(v.(*value.Dense)), nil
 	}
-	return d
 }

@@ -162,14 +162,10 @@ func kron() *op.Def {
 		Ref: func(c *op.Call) (value.Value, error) {
 			a, b := c.Dense(0), c.Dense(1)
 			times := define.On2(func(x, y float64) float64 { return x * y }, func(x, y int64) int64 { return x * y })
-			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			for i := range out.Rows {
-				for j := range out.Cols {
-					x, y := a.At(i/b.Rows, j/b.Cols), b.At(i%b.Rows, j%b.Cols)
-					out.Set(i, j, times([]value.Scalar{x.Convert(out.Elem), y.Convert(out.Elem)}))
-				}
-			}
-			return out, nil
+			return define.Placed(c.Type, func(i, j int) value.Scalar {
+				x, y := a.At(i/b.Rows, j/b.Cols), b.At(i%b.Rows, j%b.Cols)
+				return times([]value.Scalar{x.Convert(c.Type.Elem), y.Convert(c.Type.Elem)})
+			}), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },

@@ -90,7 +90,7 @@ func ctable() *op.Def {
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
 			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
 		Eg:   define.Eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
-		Type: tableType, Ref: refInForm(tableRef), Loop: pairsLoop(func(t types.Type) func(c *op.Call) error {
+		Type: tableType, Ref: define.InForm(tableRef), Loop: pairsLoop(func(t types.Type) func(c *op.Call) error {
 			if t.IsSparse() {
 				return sparsePairs
 			}
@@ -176,20 +176,15 @@ func recode() *op.Def {
 				return nil, recodeLengths(len(from), len(to))
 			}
 			e, _ := types.Widen(x.Elem, c.Dense(1).Elem)
-			out := value.New(c.Type.Elem, x.Rows, x.Cols)
-			for i := range x.Rows {
-				for j := range x.Cols {
-					v := x.At(i, j)
-					y := v
-					for k := len(from) - 1; k >= 0; k-- {
-						if define.Contains([]value.Scalar{from[k].Convert(e)}, v.Convert(e)) {
-							y = to[k]
-						}
+			return define.Placed(c.Type, func(i, j int) value.Scalar {
+				v := x.At(i, j)
+				for k := range from {
+					if define.Contains([]value.Scalar{from[k].Convert(e)}, v.Convert(e)) {
+						return to[k]
 					}
-					out.Set(i, j, y.Convert(out.Elem))
 				}
-			}
-			return out, nil
+				return v
+			}), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
@@ -400,13 +395,7 @@ func eachElement(c *op.Call, f func(x float64) int64) value.Value {
 		return g(s)
 	}
 	x := c.Dense(0)
-	out := value.New(types.I64, x.Rows, x.Cols)
-	for i := range x.Rows {
-		for j := range x.Cols {
-			out.Set(i, j, g(x.At(i, j)))
-		}
-	}
-	return out
+	return define.Placed(types.DenseOf(types.I64, x.Rows, x.Cols), func(i, j int) value.Scalar { return g(x.At(i, j)) })
 }
 
 // among returns the kernel and the Loop of a bin among edges, which of reads. An execution reads them once.

@@ -50,7 +50,7 @@ func onehot() *op.Def {
 			t, err := onehotType(s)
 			return inForm(s, t, err)
 		},
-		Ref: refInForm(onehotRef), Along: func(*op.Attrs) []int { return []int{0} },
+		Ref: define.InForm(onehotRef), Along: func(*op.Attrs) []int { return []int{0} },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Stored: storedOnehot,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {

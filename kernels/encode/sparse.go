@@ -27,17 +27,6 @@ func inForm(s *op.Sig, t types.Type, err error) (types.Type, error) {
 	return sparse.Of(-1, t)
 }
 
-// refInForm is a definition that makes a dense matrix, in the form that the call asks for.
-func refInForm(ref func(c *op.Call) (value.Value, error)) func(c *op.Call) (value.Value, error) {
-	return func(c *op.Call) (value.Value, error) {
-		v, err := ref(c)
-		if err != nil || !c.Type.IsSparse() {
-			return v, err
-		}
-		return define.KeptRef(v.(*value.Dense)), nil
-	}
-}
-
 // beginOnehot makes a sparse onehot: one element a row.
 func beginOnehot(c *op.Call, units int) op.LoopBody {
 	a := c.Dense(0)

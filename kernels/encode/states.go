@@ -59,18 +59,14 @@ func onehotStates() []*op.Def {
 				return s.In[0], nil
 			},
 			Ref: func(c *op.Call) (value.Value, error) {
-				out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-				for i := range out.Rows {
-					for j := range out.Cols {
-						sum := value.Scalar{Elem: out.Elem}
-						for k := range c.In {
-							x := c.Dense(k).At(i, j)
-							sum.I, sum.F = sum.I+x.I, sum.F+x.F // floats are far below 2^53
-						}
-						out.Set(i, j, sum)
+				return define.Placed(c.Type, func(i, j int) value.Scalar {
+					sum := value.Scalar{Elem: c.Type.Elem}
+					for k := range c.In {
+						x := c.Dense(k).At(i, j)
+						sum.I, sum.F = sum.I+x.I, sum.F+x.F // floats are far below 2^53
 					}
-				}
-				return out, nil
+					return sum
+				}), nil
 			},
 			Laws: op.Pure | op.Total,
 			Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },

@@ -47,7 +47,7 @@ func ctableOfWeights() *op.Def {
 			}
 			return t.With(w.Elem), err
 		},
-		Ref:   refInForm(weightsRef),
+		Ref:   define.InForm(weightsRef),
 		Loop:  weightsLoop(),
 		Shard: op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain"},
 		Laws:  op.Pure, Flow: op.Flow{Rate: op.Once},

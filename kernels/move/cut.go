@@ -123,13 +123,7 @@ func cutRef(c *op.Call) (value.Value, error) {
 			list[k] = append(list[k], int(i))
 		}
 	}
-	out := value.New(a.Elem, len(list[0]), len(list[1]))
-	for i, r := range list[0] {
-		for j, q := range list[1] {
-			out.Set(i, j, a.At(r, q))
-		}
-	}
-	return out, nil
+	return define.Placed(types.DenseOf(a.Elem, len(list[0]), len(list[1])), func(i, j int) value.Scalar { return a.At(list[0][i], list[1][j]) }), nil
 }
 
 // cutElements are those of the window.

@@ -42,11 +42,11 @@ func identities() []*op.Def {
 				return func(loop.Lin, loop.Lin) loop.Val { return x }
 			},
 			Type:  ItemType,
-			Ref:   itemRef,
+			Ref:   ItemRef,
 			Laws:  op.Pure | op.Total,
 			Shard: op.Shard{Kind: op.ShardMove},
 			Rate:  "copy", Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
-			Kernel: func(c *op.Call) (err error) { c.Out, err = itemRef(c); return err },
+			Kernel: func(c *op.Call) (err error) { c.Out, err = ItemRef(c); return err },
 		},
 		{
 			Name:     "dense",
@@ -145,7 +145,8 @@ func ItemType(s *op.Sig) (types.Type, error) {
 	return types.ScalarOf(t.Elem), nil
 }
 
-func itemRef(c *op.Call) (value.Value, error) {
+// ItemRef is the definition of item.
+func ItemRef(c *op.Call) (value.Value, error) {
 	at := c.Attrs.Ints("at")
 	return c.Dense(0).At(int(at[0]), int(at[1])), nil
 }
@@ -213,13 +214,7 @@ func listType(s *op.Sig) (types.Type, error) {
 }
 
 func listRef(c *op.Call) (value.Value, error) {
-	d := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-	for i := range d.Rows {
-		for j := range d.Cols {
-			d.Set(i, j, c.In[i*d.Cols+j].(value.Scalar).Convert(d.Elem))
-		}
-	}
-	return d, nil
+	return define.Placed(c.Type, func(i, j int) value.Scalar { return c.Scalar(i*c.Type.Cols + j) }), nil
 }
 
 func listKernel(c *op.Call) error {

@@ -186,13 +186,7 @@ func windowRef(c *op.Call) (value.Value, error) {
 			return nil, outOfWindow(what, lo, size, n)
 		}
 	}
-	out := value.New(a.Elem, c.Type.Rows, c.Type.Cols)
-	for i := range out.Rows {
-		for j := range out.Cols {
-			out.Set(i, j, a.At(int(at[0])+i, int(at[1])+j))
-		}
-	}
-	return out, nil
+	return define.Placed(c.Type, func(i, j int) value.Scalar { return a.At(int(at[0])+i, int(at[1])+j) }), nil
 }
 
 // position is index i of n, counted from the end when it is negative; ok is false outside.

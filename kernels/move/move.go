@@ -31,7 +31,7 @@ func Rows() []*op.Def {
 				e.Size(e.In[0].Cols, e.In[0].Rows)
 				return func(i, j loop.Lin) loop.Val { return e.In[0].At(j, i) }
 			},
-			Ref: transposeRef, Laws: op.Pure | op.Total | op.View | op.Involution,
+			Ref: TransposeRef, Laws: op.Pure | op.Total | op.View | op.Involution,
 			Shard: op.Shard{Kind: op.ShardTranspose}, Rate: "transpose", Cost: define.CopyWork, Kernel: transposeKernel,
 			Loop: window.Loop(transposeKernel, window.Turned),
 		},
@@ -45,7 +45,7 @@ func Rows() []*op.Def {
 				at := e.Attrs.Ints("at")
 				return func(i, j loop.Lin) loop.Val { return e.In[0].At(i.Plus(loop.Num(at[0])), j.Plus(loop.Num(at[1]))) }
 			},
-			Type: SliceType, Ref: sliceRef, Laws: op.Pure | op.Total | op.View,
+			Type: SliceType, Ref: SliceRef, Laws: op.Pure | op.Total | op.View,
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(sliceRect), Loop: window.RectLoop(sliceRect),
 			Look: func(c *op.Call) (*value.Dense, error) {
 				w, _ := window.RectOf(c.Attrs, "at")
@@ -71,15 +71,10 @@ func Rows() []*op.Def {
 	return append(rows, tilings()...)
 }
 
-func transposeRef(c *op.Call) (value.Value, error) {
+// TransposeRef is the definition of t.
+func TransposeRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
-	d := value.New(a.Elem, a.Cols, a.Rows)
-	for i := range a.Rows {
-		for j := range a.Cols {
-			d.Set(j, i, a.At(i, j))
-		}
-	}
-	return d, nil
+	return define.Placed(types.DenseOf(a.Elem, a.Cols, a.Rows), func(i, j int) value.Scalar { return a.At(j, i) }), nil
 }
 
 func transposeKernel(c *op.Call) error {
@@ -103,15 +98,11 @@ func SliceType(s *op.Sig) (types.Type, error) {
 	return types.DenseOf(t.Elem, w.Rows, w.Cols), nil
 }
 
-func sliceRef(c *op.Call) (value.Value, error) {
+// SliceRef is the definition of slice.
+func SliceRef(c *op.Call) (value.Value, error) {
 	w, _ := window.RectOf(c.Attrs, "at")
-	a, d := c.Dense(0), value.New(c.Dense(0).Elem, w.Rows, w.Cols)
-	for i := range w.Rows {
-		for j := range w.Cols {
-			d.Set(i, j, a.At(w.Row+i, w.Col+j))
-		}
-	}
-	return d, nil
+	a := c.Dense(0)
+	return define.Placed(types.DenseOf(a.Elem, w.Rows, w.Cols), func(i, j int) value.Scalar { return a.At(w.Row+i, w.Col+j) }), nil
 }
 
 // sliceRect makes window w of the result.

@@ -167,24 +167,17 @@ func takeColumns[T dense.Cell](into, from *value.Dense, at []int64) {
 func PickRef(axis int, place func(p int64, axis, n int) (int, error)) func(c *op.Call) (value.Value, error) {
 	return func(c *op.Call) (value.Value, error) {
 		x, v := c.Dense(0), c.Dense(1)
-		size := [...]int{x.Rows, x.Cols}
-		n := size[axis]
-		size[axis] = v.Rows
-		out := value.New(x.Elem, size[0], size[1])
-		for k := range v.Rows {
-			from, err := place(v.At(k, 0).I, axis, n)
-			if err != nil {
+		at := make([]int, v.Rows)
+		for k := range at {
+			var err error
+			if at[k], err = place(v.At(k, 0).I, axis, [...]int{x.Rows, x.Cols}[axis]); err != nil {
 				return nil, err
 			}
-			for o := range size[1-axis] {
-				if axis == 0 {
-					out.Set(k, o, x.At(from, o))
-				} else {
-					out.Set(o, k, x.At(o, from))
-				}
-			}
 		}
-		return out, nil
+		if axis == 0 {
+			return RowsRef(x, at), nil
+		}
+		return define.Placed(types.DenseOf(x.Elem, x.Rows, len(at)), func(i, j int) value.Scalar { return x.At(i, at[j]) }), nil
 	}
 }
 

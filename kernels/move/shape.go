@@ -48,7 +48,7 @@ func rearrangements() []*op.Def {
 			Elements: func(e *op.Elements) op.Element { return bindElements(e, false) },
 			Along:    func(*op.Attrs) []int { return []int{op.AllInputs} },
 			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, false) },
-			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, false), nil },
+			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, false) },
 			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
 			Kernel: window.RectKernel(bindRect(false)), Loop: window.RectLoop(bindRect(false)),
 		},
@@ -60,7 +60,7 @@ func rearrangements() []*op.Def {
 			Eg:       []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},
 			Elements: func(e *op.Elements) op.Element { return bindElements(e, true) },
 			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, true) },
-			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, true), nil },
+			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, true) },
 			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
 			Kernel: window.RectKernel(bindRect(true)), Loop: window.RectLoop(bindRect(true)),
 		},
@@ -155,14 +155,10 @@ func strideRows(s *op.Sig, _ types.Type) op.RowSpan {
 
 // strideRef is the definition of stride and of reverse.
 func strideRef(c *op.Call) (value.Value, error) {
-	a, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	a := c.Dense(0)
 	rows, cols := steps(c.Attrs)
-	for i := range out.Rows {
-		for j := range out.Cols {
-			out.Set(i, j, a.At(firstOf(a.Rows, rows)+i*rows, firstOf(a.Cols, cols)+j*cols))
-		}
-	}
-	return out, nil
+	r, q := firstOf(a.Rows, rows), firstOf(a.Cols, cols)
+	return define.Placed(c.Type, func(i, j int) value.Scalar { return a.At(r+i*rows, q+j*cols) }), nil
 }
 
 // strideType is the type rule of stride: of n rows every step-th one is the ceiling of n / |step| rows, and
@@ -249,15 +245,11 @@ func reshapeType(s *op.Sig) (types.Type, error) {
 }
 
 func reshapeRef(c *op.Call) (value.Value, error) {
-	a, m := c.Dense(0), c.Attrs.Int("m")
-	d := value.New(a.Elem, c.Attrs.Int("n"), m)
-	for i := range a.Rows {
-		for j := range a.Cols {
-			at := i*a.Cols + j
-			d.Set(at/m, at%m, a.At(i, j))
-		}
-	}
-	return d, nil
+	a, n, m := c.Dense(0), c.Attrs.Int("n"), c.Attrs.Int("m")
+	return define.Placed(types.DenseOf(a.Elem, n, m), func(i, j int) value.Scalar {
+		at := i*m + j
+		return a.At(at/a.Cols, at%a.Cols)
+	}), nil
 }
 
 // reshapeRect makes a window of a reshape. It copies runs of elements that are in one row of the operand and
@@ -322,27 +314,21 @@ func BindType(s *op.Sig, down bool) (types.Type, error) {
 }
 
 // BindRef is the definition of rbind (down) and cbind.
-func BindRef(c *op.Call, down bool) value.Value {
-	d := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-	at := 0
-	for k := range c.In {
-		a := c.Dense(k)
-		for i := range a.Rows {
-			for j := range a.Cols {
-				if down {
-					d.Set(at+i, j, a.At(i, j))
-				} else {
-					d.Set(i, at+j, a.At(i, j))
-				}
+func BindRef(c *op.Call, down bool) (value.Value, error) {
+	return define.Placed(c.Type, func(i, j int) value.Scalar {
+		for k := range c.In {
+			a := c.Dense(k)
+			switch {
+			case i < a.Rows && j < a.Cols:
+				return a.At(i, j)
+			case down:
+				i -= a.Rows
+			default:
+				j -= a.Cols
 			}
 		}
-		if down {
-			at += a.Rows
-		} else {
-			at += a.Cols
-		}
-	}
-	return d
+		panic("BUG: the operands do not make up the result")
+	}), nil
 }
 
 // bindRect returns a function that makes a window of the result. It copies the part of each operand that

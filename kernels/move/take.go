@@ -3,6 +3,7 @@ package move
 // This file defines take on rows that are known: the copies behind take, sort and subscripts by a list.
 
 import (
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
@@ -10,13 +11,7 @@ import (
 
 // RowsRef is the definition of take: the rows of x at those places.
 func RowsRef(x *value.Dense, at []int) *value.Dense {
-	out := value.New(x.Elem, len(at), x.Cols)
-	for i, p := range at {
-		for j := range x.Cols {
-			out.Set(i, j, x.At(p, j))
-		}
-	}
-	return out
+	return define.Placed(types.DenseOf(x.Elem, len(at), x.Cols), func(i, j int) value.Scalar { return x.At(at[i], j) })
 }
 
 // FromStart returns row number p of n as a place. It fails if p is negative or too large. The help differs

@@ -24,12 +24,7 @@ func sparseDiag() *op.Def {
 			}
 			return Of(0, t)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			wide := *c
-			wide.In = []value.Value{define.EveryElement(c.In[0])}
-			wide.Type.Repr = types.Dense
-			return refDiagInForm(c, &wide)
-		},
+		Ref:  define.InForm(linalg.DiagRef),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			e := sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ, in[0].Basis)
@@ -56,12 +51,4 @@ func sparseDiag() *op.Def {
 			return nil
 		},
 	}
-}
-
-func refDiagInForm(c, wide *op.Call) (value.Value, error) {
-	v, err := linalg.DiagRef(wide)
-	if err != nil || !c.Type.IsSparse() {
-		return v, err
-	}
-	return define.KeptRef(v.(*value.Dense)), nil
 }

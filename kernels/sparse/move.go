@@ -37,16 +37,7 @@ func sparseTransposed() *op.Def {
 			t.Rows, t.Cols = t.Cols, t.Rows
 			return Of(0, t)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			a := define.EveryElement(c.In[0])
-			d := value.New(a.Elem, a.Cols, a.Rows)
-			for i := range a.Rows {
-				for j := range a.Cols {
-					d.Set(j, i, a.At(i, j))
-				}
-			}
-			return define.KeptRef(d), nil
-		},
+		Ref:  define.InForm(move.TransposeRef),
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: define.SparseCost(4),
 		Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
@@ -70,17 +61,7 @@ func sparseSlice() *op.Def {
 			}
 			return Of(0, t)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			w, _ := window.RectOf(c.Attrs, "at")
-			a := define.EveryElement(c.In[0])
-			d := value.New(a.Elem, w.Rows, w.Cols)
-			for i := range w.Rows {
-				for j := range w.Cols {
-					d.Set(i, j, a.At(w.Row+i, w.Col+j))
-				}
-			}
-			return define.KeptRef(d), nil
-		},
+		Ref:  define.InForm(move.SliceRef),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Kernel: func(c *op.Call) error {
 			w, _ := window.RectOf(c.Attrs, "at")
@@ -113,10 +94,7 @@ func sparseItem() *op.Def {
 		Doc:  "sp.item is one element of a sparse matrix as a scalar.",
 		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
 		Type: func(s *op.Sig) (types.Type, error) { return move.ItemType(denseSig(s)) },
-		Ref: func(c *op.Call) (value.Value, error) {
-			at := c.Attrs.Ints("at")
-			return define.EveryElement(c.In[0]).At(int(at[0]), int(at[1])), nil
-		},
+		Ref:  define.InForm(move.ItemRef),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 64} },
 		Kernel: func(c *op.Call) error {

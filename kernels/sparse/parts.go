@@ -33,13 +33,7 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 			}
 			return Of(0, s.In[0])
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			d, err := ref(&op.Call{Def: c.Def, Attrs: c.Attrs, In: []value.Value{define.EveryElement(c.In[0])}})
-			if err != nil {
-				return nil, err
-			}
-			return define.KeptRef(d.(*value.Dense)), nil
-		},
+		Ref:  define.InForm(ref),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: everyInput,
 		Loop: unitLoop(begin),
 	}
@@ -73,13 +67,7 @@ func sparseBind(name string, down bool) *op.Def {
 			}
 			return Of(0, t)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			full := &op.Call{Def: c.Def, Attrs: c.Attrs, Type: c.Type}
-			for _, v := range c.In {
-				full.In = append(full.In, define.EveryElement(v))
-			}
-			return define.KeptRef(move.BindRef(full, down).(*value.Dense)), nil
-		},
+		Ref:  define.InForm(func(c *op.Call) (value.Value, error) { return move.BindRef(c, down) }),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: along,
 		Loop: unitLoop(func(c *op.Call, units, _ int) op.LoopBody { return beginBind(c, down, units) }),
 	}

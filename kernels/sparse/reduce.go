@@ -119,11 +119,9 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) { return reduce.AxisType(denseSig(s), byRow, w.Nonempty, w.Elem) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix, Cost: define.SparseCost(w.Flops),
 	}
-	d.Ref = func(c *op.Call) (value.Value, error) {
-		wide := *c
-		wide.In = []value.Value{define.EveryElement(c.In[0])}
-		return reduce.EachLine(&wide, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })
-	}
+	d.Ref = define.InForm(func(c *op.Call) (value.Value, error) {
+		return reduce.EachLine(c, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })
+	})
 	empty := func(c *op.Call) error {
 		m, out := c.In[0].(*value.CSR), c.Result()
 		if w.Nonempty && out.Rows*out.Cols > 0 && m.Rows*m.Cols == 0 {

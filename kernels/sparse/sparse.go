@@ -54,7 +54,7 @@ func toSparse() *op.Def {
 			}
 			return Of(-1, t)
 		},
-		Ref:  func(c *op.Call) (value.Value, error) { return define.KeptRef(define.EveryElement(c.In[0])), nil },
+		Ref:  define.InForm(func(c *op.Call) (value.Value, error) { return c.In[0], nil }),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), ByRows: true,
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
