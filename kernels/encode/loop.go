@@ -50,7 +50,8 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	return p, !wrong
 }
 
-// wholeCodes sets p to elements 0, step, .. of x. It reports whether they are whole numbers from 0 to bound - 1.
+// wholeCodes sets p to elements 0, step, .. of x. It reports whether they are whole numbers from 0 to
+// bound - 1.
 func wholeCodes[T int64 | float64](p []int64, x []T, step int, bound uint64) bool {
 	wrong := false
 	for i := range p {
@@ -104,33 +105,25 @@ func sparsePairs(c *op.Call) error {
 	return nil
 }
 
-// addPairs adds rows lo..hi-1 to a table of n x m without gaps: their weights, or 1 each. It returns false if
-// some code is invalid.
-func addPairs(c *op.Call, table []int64, lo, hi, n, m int) bool {
-	crop := c.Attrs.Bool("crop")
-	var room, other [512]int64
+// addPairs adds rows lo..hi-1 to a table of m columns without gaps: their weights, or 1 each. It returns false
+// if some code is invalid.
+func addPairs(c *op.Call, table []int64, lo, hi, m int) bool {
+	ones := len(c.In) < 3 && !c.Attrs.Bool("crop")
 	var weights [512]int64
-	for ; lo < hi; lo += len(room) {
-		k := min(len(room), hi-lo)
-		p, ok := codesWithin(room[:], c.Dense(0), lo, k, n, crop)
-		q, both := codesWithin(other[:], c.Dense(1), lo, k, m, crop)
-		if !ok || !both {
-			return false
-		}
+	return eachPairs(c, lo, hi, func(lo int, p, q []int64) {
 		q = q[:len(p)]
-		if len(c.In) < 3 && !crop {
+		if ones {
 			for i, v := range p {
 				table[int(v)*m+int(q[i])]++
 			}
-			continue
+			return
 		}
-		for i, w := range weightsFrom(c, weights[:], lo, k) {
+		for i, w := range weightsFrom(c, weights[:], lo, len(p)) {
 			if v := p[i]; v|q[i] >= 0 {
 				table[int(v)*m+int(q[i])] += w
 			}
 		}
-	}
-	return true
+	})
 }
 
 // pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is too
@@ -195,7 +188,7 @@ func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	if w.counts == nil {
 		w.counts = l.table(worker)
 	}
-	if !addPairs(l.c, w.counts, lo, hi, l.n, l.m) {
+	if !addPairs(l.c, w.counts, lo, hi, l.m) {
 		return wrongCode(l.c, lo, hi)
 	}
 	return nil
@@ -224,7 +217,7 @@ func (l *pairsBody) Next() (again bool, err error) {
 	if l.n > 0 && l.m > pairTable/l.n {
 		w := &l.by[0]
 		w.counts = l.table(0)
-		w.wrong = !addPairs(l.c, w.counts, 0, l.c.Dense(0).Rows, l.n, l.m)
+		w.wrong = !addPairs(l.c, w.counts, 0, l.c.Dense(0).Rows, l.m)
 		return false, nil
 	}
 	return true, nil

@@ -163,14 +163,14 @@ func codesWithin(room []int64, d *value.Dense, from, k, n int, crop bool) ([]int
 	return p, true
 }
 
-// eachPairs calls do with the codes p and q of some hundred rows, from row lo on, until it has passed all
-// rows. do has to skip rows with a negative code. eachPairs returns false if a code is invalid.
-func eachPairs(c *op.Call, do func(lo int, p, q []int64)) bool {
+// eachPairs calls do with the codes p and q of some hundred rows, from row lo on, until it has passed rows
+// lo..hi-1. do has to skip rows with a negative code. eachPairs returns false if a code is invalid.
+func eachPairs(c *op.Call, lo, hi int, do func(lo int, p, q []int64)) bool {
 	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
 	var room, other [512]int64
-	for lo := 0; lo < a.Rows; lo += len(room) {
-		k := min(len(room), a.Rows-lo)
+	for ; lo < hi; lo += len(room) {
+		k := min(len(room), hi-lo)
 		p, ok := codesWithin(room[:], a, lo, k, n, crop)
 		q, both := codesWithin(other[:], b, lo, k, m, crop)
 		if !ok || !both {
@@ -185,7 +185,7 @@ func eachPairs(c *op.Call, do func(lo int, p, q []int64)) bool {
 // there is no memory for the table.
 func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 	rows, cols := max(sizeOf(c.Attrs, "n"), 0), max(sizeOf(c.Attrs, "m"), 0)
-	if valid := c.Type.Known() || eachPairs(c, func(_ int, p, q []int64) {
+	if valid := c.Type.Known() || eachPairs(c, 0, c.Dense(0).Rows, func(_ int, p, q []int64) {
 		for i, v := range p {
 			if v|q[i] >= 0 {
 				rows, cols = max(rows, int(v)+1), max(cols, int(q[i])+1)
@@ -208,7 +208,7 @@ func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 func addWeights[T int64 | float64 | float32](c *op.Call) error {
 	out := dense.GridOf[T](c.Result())
 	var room [512]T
-	if !eachPairs(c, func(lo int, p, q []int64) {
+	if !eachPairs(c, 0, c.Dense(0).Rows, func(lo int, p, q []int64) {
 		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
 			if p[i]|q[i] >= 0 {
 				out.X[int(p[i])*out.LD+int(q[i])] += w
@@ -247,7 +247,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 		c = define.RowsOf(c, all.Lo, all.Hi)
 	}
 	rows := make([]int64, n+1)
-	if !eachPairs(c, func(_ int, p, q []int64) {
+	if !eachPairs(c, 0, c.Dense(0).Rows, func(_ int, p, q []int64) {
 		for i, v := range p {
 			if v|q[i] >= 0 {
 				rows[v+1]++
@@ -261,7 +261,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	}
 	out, val, at := value.NewCSR(types.Bool, n, m, int(rows[n])), make([]T, rows[n]), slices.Clone(rows[:n])
 	var room [512]T
-	eachPairs(c, func(lo int, p, q []int64) {
+	eachPairs(c, 0, c.Dense(0).Rows, func(lo int, p, q []int64) {
 		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
 			if v := p[i]; v|q[i] >= 0 {
 				out.Col[at[v]], val[at[v]] = int32(q[i]), w

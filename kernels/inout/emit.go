@@ -111,11 +111,9 @@ func emitKernel(c *op.Call) error {
 		_, err := emitRef(c)
 		return err
 	}
+	b.text = append(b.text, labelled(label, c.In[0])...)
 	switch x := c.In[0].(type) {
 	case *value.Dense:
-		if label != "" {
-			b.text = append(append(b.text, label...), ":\n"...)
-		}
 		switch {
 		case endsAlone(c):
 			b.ends(x)
@@ -125,22 +123,27 @@ func emitKernel(c *op.Call) error {
 			b.aligned(x)
 		}
 	case *value.CSR:
-		if label != "" {
-			b.text = append(append(b.text, label...), ":\n"...)
-		}
 		if endsAlone(c) {
 			b.sparseEnds(x)
 		} else {
 			b.sparse(x)
 		}
 	default:
-		if label != "" {
-			b.text = append(append(b.text, label...), ": "...)
-		}
 		b.text = append(append(b.text, fmt.Sprint(x)...), '\n')
 	}
 	b.flush()
 	return stdoutFailure(b.err)
+}
+
+// labelled is a label as it is printed before v: on a line of its own, unless v is one word.
+func labelled(label string, v value.Value) string {
+	switch t := v.Type(); {
+	case label == "":
+		return ""
+	case t.IsScalar() && t.Elem != types.Picture:
+		return label + ": "
+	}
+	return label + ":\n"
 }
 
 // taken reports that the environment takes the value of an emit to standard output as it is.
@@ -269,71 +272,46 @@ func emitRef(c *op.Call) (value.Value, error) {
 	if taken(c) {
 		return nil, nil
 	}
-	label := c.Attrs.Str("label")
-	if m, ok := c.In[0].(*value.CSR); ok {
-		text := sparseTitle(m)
-		if label != "" {
-			text = label + ":\n" + text
-		}
+	text, err := shownRef(c)
+	if err == nil {
+		_, err = io.WriteString(c.Env.Stdout(), labelled(c.Attrs.Str("label"), c.In[0])+text)
+		err = stdoutFailure(err)
+	}
+	return nil, err
+}
+
+// shownRef is what emit prints of its value, by its definition. It fails for a picture that cannot be drawn.
+func shownRef(c *op.Call) (string, error) {
+	switch x := c.In[0].(type) {
+	case *value.CSR:
 		if endsAlone(c) {
-			text = strings.TrimSuffix(text, "\n") + "; the first and last of them (emit all shows everything)\n"
-			_, err := io.WriteString(c.Env.Stdout(), text+sparseEndsRef(m))
-			return nil, stdoutFailure(err)
+			return sparseEndsTitle(x) + sparseEndsRef(x), nil
 		}
-		for i := range m.Rows {
-			for j := range m.Cols {
-				if x := m.At(i, j); m.Elem == types.Bool && x.True() {
-					text += fmt.Sprintf("%d %d\n", i, j)
-				} else if x.True() {
-					text += fmt.Sprintf("%d %d %v\n", i, j, x)
+		return sparseTitle(x) + strings.Join(storedLines(x), ""), nil
+	case *value.Dense:
+		if endsAlone(c) {
+			return endsRef(x), nil
+		}
+		width := make([]int, x.Cols) // 0: not aligned
+		for i := range x.Rows {
+			for j := range x.Cols {
+				if !c.Attrs.Bool("all") && x.Cols > 1 {
+					width[j] = max(width[j], len(x.At(i, j).String()))
 				}
 			}
 		}
-		_, err := io.WriteString(c.Env.Stdout(), text)
-		return nil, stdoutFailure(err)
-	}
-	d, ok := c.In[0].(*value.Dense)
-	if !ok && c.In[0].Type().Elem == types.Picture {
-		text, err := pictureText(c.In[0])
-		if err != nil {
-			return nil, err
-		}
-		if label != "" {
-			text = label + ":\n" + text
-		}
-		_, err = io.WriteString(c.Env.Stdout(), text)
-		return nil, stdoutFailure(err)
-	}
-	if !ok {
-		if label != "" {
-			label += ": "
-		}
-		_, err := fmt.Fprintln(c.Env.Stdout(), label+fmt.Sprint(c.In[0]))
-		return nil, stdoutFailure(err)
-	}
-	if label != "" {
-		label += ":\n"
-	}
-	if endsAlone(c) {
-		_, err := io.WriteString(c.Env.Stdout(), label+endsRef(d))
-		return nil, stdoutFailure(err)
-	}
-	width := make([]int, d.Cols) // 0: not aligned
-	for i := range d.Rows {
-		for j := range d.Cols {
-			if !c.Attrs.Bool("all") && d.Cols > 1 {
-				width[j] = max(width[j], len(d.At(i, j).String()))
+		text := ""
+		for i := range x.Rows {
+			words := make([]string, x.Cols)
+			for j := range words {
+				words[j] = fmt.Sprintf("%*s", width[j], x.At(i, j))
 			}
+			text += strings.Join(words, " ") + "\n"
 		}
+		return text, nil
 	}
-	lines := []string{}
-	for i := range d.Rows {
-		words := make([]string, d.Cols)
-		for j := range words {
-			words[j] = fmt.Sprintf("%*s", width[j], d.At(i, j))
-		}
-		lines = append(lines, strings.Join(words, " ")+"\n")
+	if c.In[0].Type().Elem == types.Picture {
+		return pictureText(c.In[0])
 	}
-	_, err := io.WriteString(c.Env.Stdout(), label+strings.Join(lines, ""))
-	return nil, stdoutFailure(err)
+	return fmt.Sprintln(c.In[0]), nil
 }

@@ -100,9 +100,13 @@ func (b *textWriter) columns(d *value.Dense, rows, cols []int) {
 	}
 }
 
+func sparseEndsTitle(m *value.CSR) string {
+	return strings.TrimSuffix(sparseTitle(m), "\n") + "; the first and last of them (emit all shows everything)\n"
+}
+
 // sparseEnds prints the first and last stored elements of m.
 func (b *textWriter) sparseEnds(m *value.CSR) {
-	b.text = append(b.text, strings.TrimSuffix(sparseTitle(m), "\n")+"; the first and last of them (emit all shows everything)\n"...)
+	b.text = append(b.text, sparseEndsTitle(m)...)
 	at, i := ends(m.NNZ()), 0
 	for _, k := range at {
 		if k < 0 {
@@ -116,12 +120,20 @@ func (b *textWriter) sparseEnds(m *value.CSR) {
 	}
 }
 
-// storedLine is the line of a stored element.
-func storedLine(m *value.CSR, i, j int) string {
-	if m.Elem == types.Bool {
-		return fmt.Sprintf("%d %d\n", i, j)
+// storedLines are the lines of the stored elements, by their definition.
+func storedLines(m *value.CSR) (lines []string) {
+	for i := range m.Rows {
+		for j := range m.Cols {
+			switch x := m.At(i, j); {
+			case !x.True():
+			case m.Elem == types.Bool:
+				lines = append(lines, fmt.Sprintf("%d %d\n", i, j))
+			default:
+				lines = append(lines, fmt.Sprintf("%d %d %v\n", i, j, x))
+			}
+		}
 	}
-	return fmt.Sprintf("%d %d %v\n", i, j, m.At(i, j))
+	return lines
 }
 
 // endsRef is what ends prints, by lines.
@@ -169,14 +181,6 @@ func endsRef(d *value.Dense) string {
 
 // sparseEndsRef is what sparseEnds prints after the title.
 func sparseEndsRef(m *value.CSR) string {
-	var lines []string
-	for i := range m.Rows {
-		for j := range m.Cols {
-			if m.At(i, j).True() {
-				lines = append(lines, storedLine(m, i, j))
-			}
-		}
-	}
-	last := len(lines) - shownEnd
-	return strings.Join(lines[:shownEnd], "") + gap + "\n" + strings.Join(lines[last:], "")
+	lines := storedLines(m)
+	return strings.Join(lines[:shownEnd], "") + gap + "\n" + strings.Join(lines[len(lines)-shownEnd:], "")
 }

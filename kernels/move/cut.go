@@ -123,7 +123,8 @@ func cutRef(c *op.Call) (value.Value, error) {
 			list[k] = append(list[k], int(i))
 		}
 	}
-	return define.Placed(types.DenseOf(a.Elem, len(list[0]), len(list[1])), func(i, j int) value.Scalar { return a.At(list[0][i], list[1][j]) }), nil
+	t := types.DenseOf(a.Elem, len(list[0]), len(list[1]))
+	return define.Placed(t, func(i, j int) value.Scalar { return a.At(list[0][i], list[1][j]) }), nil
 }
 
 // cutElements are those of the window.

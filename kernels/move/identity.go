@@ -107,7 +107,7 @@ func identities() []*op.Def {
 			Type:     listType, Ref: listRef, Laws: op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
 			Kernel: listKernel,
 		},
-		{
+		define.ByDefinition(&op.Def{
 			Name: "const", Role: op.Constant, Hidden: true,
 			Doc: "const is a plan-time constant as a scalar.",
 			Args: []op.Arg{{Name: "value", Attr: true, Doc: "an i64, f64, bool or str"},
@@ -120,12 +120,7 @@ func identities() []*op.Def {
 			},
 			Laws: op.Pure | op.Total,
 			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{} },
-			Kernel: func(c *op.Call) error {
-				s, _, err := constOf(c.Attrs)
-				c.Out = s
-				return err
-			},
-		},
+		}),
 	}
 }
 

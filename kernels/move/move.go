@@ -101,8 +101,8 @@ func SliceType(s *op.Sig) (types.Type, error) {
 // SliceRef is the definition of slice.
 func SliceRef(c *op.Call) (value.Value, error) {
 	w, _ := window.RectOf(c.Attrs, "at")
-	a := c.Dense(0)
-	return define.Placed(types.DenseOf(a.Elem, w.Rows, w.Cols), func(i, j int) value.Scalar { return a.At(w.Row+i, w.Col+j) }), nil
+	a, t := c.Dense(0), types.DenseOf(c.Dense(0).Elem, w.Rows, w.Cols)
+	return define.Placed(t, func(i, j int) value.Scalar { return a.At(w.Row+i, w.Col+j) }), nil
 }
 
 // sliceRect makes window w of the result.

@@ -49,7 +49,7 @@ func picks() []*op.Def {
 			},
 			Kernel: placesKernel, Chooses: true,
 		},
-		{
+		define.ByDefinition(&op.Def{
 			Name: "rank.rows", Hidden: true,
 			Doc: "rank.rows is the rows that rank turn - 1 has of a matrix whose rows the run has chosen. Of a matrix with the rows of all ranks it is one " +
 				"of as many windows as ranks.",
@@ -59,8 +59,7 @@ func picks() []*op.Def {
 				return types.DenseOf(s.In[0].Elem, types.Unknown, s.In[0].Cols), nil
 			},
 			Ref: rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
-			Kernel: func(c *op.Call) (err error) { c.Out, err = rankRows(c); return err },
-		},
+		}),
 	}
 }
 
@@ -177,7 +176,8 @@ func PickRef(axis int, place func(p int64, axis, n int) (int, error)) func(c *op
 		if axis == 0 {
 			return RowsRef(x, at), nil
 		}
-		return define.Placed(types.DenseOf(x.Elem, x.Rows, len(at)), func(i, j int) value.Scalar { return x.At(i, at[j]) }), nil
+		t := types.DenseOf(x.Elem, x.Rows, len(at))
+		return define.Placed(t, func(i, j int) value.Scalar { return x.At(i, at[j]) }), nil
 	}
 }
 

@@ -151,7 +151,8 @@ func (c chain) alongRows(out, a *value.Dense) bool {
 	if c.body != loop.Mul && c.body != loop.Add || out.Elem == types.Bool {
 		return false
 	}
-	dense.ForNumber(out.Elem, accumulateRows[float64], accumulateRows[float32], accumulateRows[int64])(out, a, c.body == loop.Mul)
+	accumulate := dense.ForNumber(out.Elem, accumulateRows[float64], accumulateRows[float32], accumulateRows[int64])
+	accumulate(out, a, c.body == loop.Mul)
 	return true
 }
 

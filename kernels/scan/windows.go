@@ -94,7 +94,8 @@ func (c chain) end(name string) *op.Def {
 					first, x = x.View(0, 0, 1, x.Cols), x.View(1, 0, x.Rows-1, x.Cols)
 				}
 				to.CopyFrom(dense.Widened(first, to.Elem))
-				dense.ForElem(to.Elem, lastRow[float64], lastRow[float32], lastRow[int64], lastRow[uint8])(to, dense.Widened(x, to.Elem), c.body)
+				last := dense.ForElem(to.Elem, lastRow[float64], lastRow[float32], lastRow[int64], lastRow[uint8])
+				last(to, dense.Widened(x, to.Elem), c.body)
 			})
 			return nil
 		},

@@ -114,7 +114,8 @@ func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op
 	case !extreme(w):
 		return nil
 	}
-	return dense.ForNumber(m.Elem, extremeColumns[float64], extremeColumns[float32], extremeColumns[int64])(m, out, workers, w.Class == loop.Least)
+	extremes := dense.ForNumber(m.Elem, extremeColumns[float64], extremeColumns[float32], extremeColumns[int64])
+	return extremes(m, out, workers, w.Class == loop.Least)
 }
 
 // countColumns adds the values of the entries, nil for ones, which wrap. The sums of one worker lie in

@@ -24,7 +24,8 @@ import (
 // beginGustavson prepares the product of the two sparse arguments of a call, in so many units of
 // rows.
 func beginGustavson(c *op.Call, units, workers int) *UnitLoop {
-	return dense.ForNumber(c.Type.Elem, newGustavson[float64], newGustavson[float32], newGustavson[int64])(c, units, workers)
+	begin := dense.ForNumber(c.Type.Elem, newGustavson[float64], newGustavson[float32], newGustavson[int64])
+	return begin(c, units, workers)
 }
 
 // gustavson is a product in the making.
@@ -40,7 +41,8 @@ type gustavson[T dense.Factor] struct {
 }
 
 func newGustavson[T dense.Factor](c *op.Call, units, workers int) *UnitLoop {
-	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), add: scatterOf[T](), by: make([]scatterRow[T], workers)}
+	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), by: make([]scatterRow[T], workers)}
+	g.add = scatterOf[T]()
 	g.x, g.y = numbersOf[T](g.a, c.Type.Elem), numbersOf[T](g.b, c.Type.Elem)
 	work := make([]int64, g.a.Rows+1)
 	for i := range g.a.Rows {

@@ -55,11 +55,7 @@ func sparseSlice() *op.Def {
 		Doc:  "sp.slice is a window of a sparse matrix, sparse. Whole rows are a view of the matrix: nothing is copied.",
 		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
 		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := move.SliceType(denseSig(s))
-			if err != nil {
-				return t, err
-			}
-			return Of(0, t)
+			return sparseOf(move.SliceType(denseSig(s)))
 		},
 		Ref:  define.InForm(move.SliceRef),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),

@@ -61,11 +61,7 @@ func sparseBind(name string, down bool) *op.Def {
 						WithHelp("sparse(x) and dense(x) convert")
 				}
 			}
-			t, err := move.BindType(denseSig(s), down)
-			if err != nil {
-				return t, err
-			}
-			return Of(0, t)
+			return sparseOf(move.BindType(denseSig(s), down))
 		},
 		Ref:  define.InForm(func(c *op.Call) (value.Value, error) { return move.BindRef(c, down) }),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: along,

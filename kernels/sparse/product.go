@@ -142,7 +142,8 @@ func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 }
 
 func productRows[T dense.Factor](result *value.Dense, a, b *value.CSR) rowLoop {
-	out, x, y, add := dense.GridOf[T](result), numbersOf[T](a, result.Elem), numbersOf[T](b, result.Elem), scatterOf[T]()
+	out, add := dense.GridOf[T](result), scatterOf[T]()
+	x, y := numbersOf[T](a, result.Elem), numbersOf[T](b, result.Elem)
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := out.Row(i)

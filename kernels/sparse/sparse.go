@@ -150,6 +150,14 @@ func Of(arg int, t types.Type) (types.Type, error) {
 	return types.SparseOf(t.Elem, t.Rows, t.Cols), nil
 }
 
+// sparseOf is Of with what a type rule says of the dense form.
+func sparseOf(t types.Type, err error) (types.Type, error) {
+	if err != nil {
+		return t, err
+	}
+	return Of(0, t)
+}
+
 // denseResult is t, unless an operator on sparse matrices would fill the memory of this machine
 // with it. A program that stays sparse is meant to be larger than memory as a dense one, so this is
 // asked before the run.
