@@ -84,17 +84,13 @@ var pipeline = []step{
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
-			panels := func(all bool) func(g *ir.Graph) (*ir.Graph, error) {
-				return func(g *ir.Graph) (*ir.Graph, error) { return pass.Panels(g, s.o.Table, sizes, all), nil }
+			panels := func(all bool) func(g *ir.Graph) *ir.Graph {
+				return func(g *ir.Graph) *ir.Graph { return pass.Panels(g, s.o.Table, sizes, all) }
 			}
-			g, err := pass.Points(s.g, panels(true)) // a parfor has phases for products
-			if err == nil {
-				g, err = pass.Bodies(g, panels(s.o.Blocks))
-			}
-			if err == nil {
-				s.g = pass.Panels(g, s.o.Table, sizes, !s.local())
-			}
-			return err
+			g := pass.Points(s.g, panels(true)) // a parfor has phases for products
+			g = pass.Bodies(g, panels(s.o.Blocks))
+			s.g = pass.Panels(g, s.o.Table, sizes, !s.local())
+			return nil
 		}},
 	{PassInfo{Name: "whole-rows",
 		Doc:   "makes elementwise operators on whole matrices of a parfor that runs them on rows",
@@ -185,15 +181,20 @@ var pipeline = []step{
 			}
 			inside := sizes // one rank runs a loop, however many there are
 			inside.Whole = !s.o.Blocks
-			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
+			var fails error
+			g := pass.Bodies(s.g, func(g *ir.Graph) *ir.Graph {
+				if fails != nil {
+					return g
+				}
 				p, err := cut(around(g), inside)
 				if err != nil {
-					return nil, err
+					fails = err
+					return g
 				}
-				return p.DropDead().Graph, nil
+				return p.DropDead().Graph
 			})
-			if err != nil {
-				return err
+			if fails != nil {
+				return fails
 			}
 			p, err := cut(around(g), sizes)
 			if err != nil {
@@ -209,16 +210,13 @@ var pipeline = []step{
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Loops = s.o.Ranks > 1
-			rows := func(g *ir.Graph) (*ir.Graph, error) { return pass.RowBlocks(g, s.o.Table, sizes), nil }
+			rows := func(g *ir.Graph) *ir.Graph { return pass.RowBlocks(g, s.o.Table, sizes) }
 			run := pass.Deep
 			// a rank owns blocks; loops are on one rank
 			if !s.local() {
 				run = pass.Bodies
 			}
-			g, err := run(s.g, rows)
-			if err != nil {
-				return err
-			}
+			g := run(s.g, rows)
 			switch {
 			case g == s.g || s.parts == nil:
 			case len(s.parts.Block) == g.Len(): // only bodies have changed
@@ -242,12 +240,9 @@ var pipeline = []step{
 				}
 				return pass.AlongPanels(g, s.o.Table)
 			}
-			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
-				return pass.DropDead(along(pass.FuseEpilogues(g, s.o.Table, sizes, 1, nil))), nil
+			g := pass.Bodies(s.g, func(g *ir.Graph) *ir.Graph {
+				return pass.DropDead(along(pass.FuseEpilogues(g, s.o.Table, sizes, 1, nil)))
 			})
-			if err != nil {
-				return err
-			}
 			if s.parts == nil || s.parts.Graph != s.g {
 				ranks := s.o.Ranks
 				if s.rows {
@@ -274,15 +269,8 @@ var pipeline = []step{
 			if s.g == s.program {
 				s.g = s.g.Clone()
 			}
-			narrow := func(g *ir.Graph) (*ir.Graph, error) { return pass.Narrow(g, s.o.Table), nil }
-			g, err := pass.Bodies(s.g, narrow)
-			if err != nil {
-				return err
-			}
-			if g != s.g { // a copy, whose places are the same
-				s.g = g
-			}
-			s.g = pass.Narrow(s.g, s.o.Table)
+			g := pass.Bodies(s.g, func(g *ir.Graph) *ir.Graph { return pass.Narrow(g, s.o.Table) })
+			s.g = pass.Narrow(g, s.o.Table) // of a copy, the places are the same
 			if s.parts != nil {
 				s.parts.Graph = s.g
 			}
@@ -426,17 +414,17 @@ const lastTried = "place"
 
 // deep runs a pass on every region too.
 func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
-	return func(s *state) (err error) {
-		s.g, err = pass.Deep(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
-		return err
+	return func(s *state) error {
+		s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return f(s, g) })
+		return nil
 	}
 }
 
 // everywhere is deep, with the bodies of parfor.
 func everywhere(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
-	return func(s *state) (err error) {
-		s.g, err = pass.Everywhere(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
-		return err
+	return func(s *state) error {
+		s.g = pass.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return f(s, g) })
+		return nil
 	}
 }
 
@@ -449,13 +437,11 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 		}
 		sizes := s.o.Sizes
 		sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
-		fold := func(g *ir.Graph) (*ir.Graph, error) { return f(g, s.o.Table, sizes), nil }
-		g, err := pass.Bodies(s.g, fold)
-		if err == nil && s.local() {
-			g, err = fold(g)
+		fold := func(g *ir.Graph) *ir.Graph { return f(g, s.o.Table, sizes) }
+		if s.g = pass.Bodies(s.g, fold); s.local() {
+			s.g = fold(s.g)
 		}
-		s.g = g
-		return err
+		return nil
 	}
 }
 

@@ -48,11 +48,7 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 		return g
 	}
 	// what laid the wholes together
-	g, err := Bodies(c.g, func(g *ir.Graph) (*ir.Graph, error) { return DropDead(g), nil })
-	if err != nil {
-		panic(err)
-	}
-	return g
+	return Bodies(c.g, DropDead)
 }
 
 type carrying struct {

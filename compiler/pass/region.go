@@ -1,7 +1,6 @@
 package pass
 
 import (
-	"fmt"
 	"slices"
 
 	"flow/ir"
@@ -16,40 +15,33 @@ import (
 //
 // While f has it, a region's graph is closed: a last node reads all arguments and yields, so that f
 // sees them as read and their new places are known.
-func Deep(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
-	return deep(g, isControl, f)
-}
+func Deep(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return deep(g, isControl, f) }
 
 // Everywhere is Deep with the bodies of parfor. Their kernel compiles operators and finds
 // invariants itself, so only passes that rewrite operators into operators help there.
-func Everywhere(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+func Everywhere(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 	return deep(g, func(n *ir.Node) bool { return n.Region != nil && !n.IsChain() }, f)
 }
 
 // Points runs a pass on the bodies of all parfors, and on what is in them.
-func Points(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
-	return Deep(g, func(g *ir.Graph) (*ir.Graph, error) {
-		return bodies(g, func(n *ir.Node) bool { return n.Op.Role == op.Points }, func(g *ir.Graph) (*ir.Graph, error) { return Everywhere(g, f) })
+func Points(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
+	return Deep(g, func(g *ir.Graph) *ir.Graph {
+		points := func(n *ir.Node) bool { return n.Op.Role == op.Points }
+		return bodies(g, points, func(g *ir.Graph) *ir.Graph { return Everywhere(g, f) })
 	})
 }
 
 // Bodies is Deep without g itself.
-func Bodies(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
-	return bodies(g, isControl, f)
-}
+func Bodies(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return bodies(g, isControl, f) }
 
 func isControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 
 // deep runs f on the bodies of the nodes that enters selects, and on g.
-func deep(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
-	g, err := bodies(g, enters, f)
-	if err != nil {
-		return nil, err
-	}
-	return f(g)
+func deep(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
+	return f(bodies(g, enters, f))
 }
 
-func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 	own := false // a copy
 	for i := range g.Nodes {
 		if !enters(&g.Nodes[i]) {
@@ -58,37 +50,23 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.
 		if !own {
 			g, own = g.Clone(), true
 		}
-		var fails error
-		g.Nodes[i].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region {
-			x, err := body(r, enters, f)
-			if err != nil {
-				fails = err
-				return &ir.Region{}
-			}
-			return x
-		})
-		if fails != nil {
-			return nil, fails
-		}
+		g.Nodes[i].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region { return body(r, enters, f) })
 	}
-	return g, nil
+	return g
 }
 
 // closing is the row of the node that closes a region's graph. It is in no table, and no graph
 // keeps it.
 var closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
 
-func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Region, error) {
+func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Region {
 	g := r.Graph.Clone()
 	held := append(append([]ir.ID(nil), r.Args...), r.Yields...)
 	g.Add(closing, nil, types.EffectType(), ir.Origin{}, held...)
-	g, err := deep(g, enters, f)
-	if err != nil {
-		return nil, err
-	}
+	g = deep(g, enters, f)
 	last := ir.ID(g.Len() - 1)
 	if g.Nodes[last].Op != closing {
-		return nil, fmt.Errorf("BUG: the last node of a region is no longer the last: %s", g.Line(last))
+		panic("BUG: the last node of a region is no longer the last: " + g.Line(last))
 	}
 	held = append([]ir.ID(nil), g.In(last)...)
 	keep := make([]bool, g.Len())
@@ -96,7 +74,7 @@ func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.G
 		keep[i] = ir.ID(i) != last
 	}
 	k := len(r.Args)
-	return &ir.Region{Graph: g.Compact(keep), Args: held[:k:k], Yields: held[k:]}, nil
+	return &ir.Region{Graph: g.Compact(keep), Args: held[:k:k], Yields: held[k:]}
 }
 
 // dropUnused drops the inputs of loops and branches that no region reads, and unneeded carried
