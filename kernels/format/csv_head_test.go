@@ -60,7 +60,7 @@ func TestFirstLine(t *testing.T) {
 	} {
 		o := Options{Header: c.head}
 		path := put(t, "a.csv", c.text)
-		h, herr := Stat(path, o)
+		h, herr := statOf(path, o)
 		d, err := Read(path, o)
 		if err != nil {
 			var e *Error

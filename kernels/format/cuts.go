@@ -94,7 +94,7 @@ const (
 func (c Task) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
 
 // CutRows finds the shape of a CSV and its cuts. ok is false if the file cannot be cut or has a mistake.
-// Stat then reports the mistake.
+// StatOrRead then reports the mistake.
 func CutRows(path string, o Options) (h Header, cuts *Cuts, ok bool) {
 	return cutRows(path, o, leastBlock)
 }

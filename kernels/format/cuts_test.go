@@ -34,7 +34,7 @@ func TestCuts(t *testing.T) {
 		}
 		path := put(t, "a.csv", text)
 		h, cuts, ok := cutRows(path, Options{}, 1+r.Int64N(9))
-		want, wrong := Stat(path, Options{})
+		want, wrong := statOf(path, Options{})
 		if !ok {
 			if wrong == nil && !strings.Contains(text, "\r") {
 				t.Fatalf("%q is not cut", text)

@@ -93,7 +93,7 @@ func TestRead(t *testing.T) {
 		if got := rows(d); got != c.want {
 			t.Errorf("%q is %s, want %s", c.text, got, c.want)
 		}
-		if h, err := Stat(path, c.o); err != nil || h.Type() != d.Type() {
+		if h, err := statOf(path, c.o); err != nil || h.Type() != d.Type() {
 			t.Errorf("%q: Stat says %v, %v; Read %v", c.text, h.Type(), err, d.Type())
 		}
 	}
@@ -191,7 +191,7 @@ func TestBadFiles(t *testing.T) {
 		if e.Cause != c.cause || !strings.Contains(strings.TrimPrefix(e.Error(), path), c.want) {
 			t.Errorf("%q: cause %d: %v, want cause %d: %s", c.text, e.Cause, e, c.cause, c.want)
 		}
-		if _, err := Stat(path, Options{}); err != nil && !errors.As(err, &e) {
+		if _, err := statOf(path, Options{}); err != nil && !errors.As(err, &e) {
 			t.Errorf("Stat of %q: %v", c.text, err)
 		}
 	}
@@ -341,3 +341,9 @@ func TestWriteScalarsAndRefusals(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// statOf is the head of a file alone.
+func statOf(path string, o Options) (Header, error) {
+	h, _, err := StatOrRead(path, o)
+	return h, err
+}

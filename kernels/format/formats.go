@@ -135,20 +135,21 @@ func choose(path string, o Options) (f form, compressed bool, err error) {
 	return form{}, compressed, e
 }
 
-// Stat is the element type and shape of the matrix in a file. For Matrix Market and .npy it reads
-// the header; a CSV has none, so its lines are counted, not understood.
-func Stat(path string, o Options) (Header, error) {
-	h, _, err := readFile(path, o, true)
-	return h, err
-}
-
 // Read is the matrix in a file, on the heap.
 func Read(path string, o Options) (*value.Dense, error) {
-	_, d, err := readFile(path, o, false)
+	_, d, err := readFile(path, o, func(form, *input) bool { return false })
 	return d, err
 }
 
-func readFile(path string, o Options, headOnly bool) (h Header, d *value.Dense, err error) {
+// StatOrRead is the element type and shape of the matrix in a file. For Matrix Market and .npy it reads the
+// header; a CSV has none, so its lines are counted, not understood. A compressed CSV takes longer to decompress
+// than its numbers to understand: then it returns the matrix, too.
+func StatOrRead(path string, o Options) (Header, *value.Dense, error) {
+	return readFile(path, o, func(f form, in *input) bool { return f.cause != CSV || !in.compressed })
+}
+
+// readFile reads the matrix in a file, or only its head. headOnly is asked when the file is open.
+func readFile(path string, o Options, headOnly func(f form, in *input) bool) (h Header, d *value.Dense, err error) {
 	f, _, err := choose(path, o)
 	if err != nil {
 		return h, nil, err
@@ -157,7 +158,7 @@ func readFile(path string, o Options, headOnly bool) (h Header, d *value.Dense, 
 		return h, nil, holdsSparse(path, f)
 	}
 	err = open(path, f.cause, o, func(in *input) error {
-		h, d, err = in.decode(f, o, headOnly)
+		h, d, err = in.decode(f, o, headOnly(f, in))
 		return err
 	})
 	return h, d, err

@@ -49,7 +49,7 @@ func TestKarate(t *testing.T) {
 
 func TestRealMatrixMarket(t *testing.T) {
 	path := large(t, "bcsstk13.mtx.gz")
-	h, err := Stat(path, Options{})
+	h, err := statOf(path, Options{})
 	if err != nil || h != (Header{Elem: types.F64, Rows: 2003, Cols: 2003}) {
 		t.Fatal(h, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"flow/ir/value"
 )
 
-// StatSparse is Stat for a matrix that is to be read sparse: nothing of its size need fit memory
+// StatSparse is the head of a file for a matrix that is to be read sparse: nothing of its size need fit memory
 // but its entries.
 func StatSparse(path string, o Options) (Header, error) {
 	h, _, err := readSparse(path, o, true)

@@ -115,26 +115,6 @@ func (in *input) guess() string {
 	return "csv"
 }
 
-// StatOrRead is Stat, with the matrix where the shape is known only when the whole file has been
-// decompressed: a compressed CSV, which takes longer to decompress than its numbers to understand.
-// The matrix is nil in all other cases.
-func StatOrRead(path string, o Options) (Header, *value.Dense, error) {
-	f, _, err := choose(path, o)
-	if err != nil {
-		return Header{}, nil, err
-	}
-	if f.read == nil {
-		return Header{}, nil, holdsSparse(path, f)
-	}
-	var h Header
-	var d *value.Dense
-	err = open(path, f.cause, o, func(in *input) error {
-		h, d, err = in.decode(f, o, !(f.cause == CSV && in.compressed))
-		return err
-	})
-	return h, d, err
-}
-
 func holdsSparse(name string, f form) error {
 	return failf(UnknownFormat, name, "a .%s file holds a sparse matrix", f.name).help("read it with sparse = true")
 }
