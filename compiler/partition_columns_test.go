@@ -68,3 +68,20 @@ func TestColumnsOfTiles(t *testing.T) {
 		}
 	}
 }
+
+// Tiles of reductions of columns: how their readers cut the row of results says nothing about the rows that
+// are reduced. Those were as few as the tiles have.
+func TestTilesOfColumns(t *testing.T) {
+	table := tinyTable(t)
+	for _, of := range []string{"colsum(X)", "colmax(X * 2)", "colcount(X > 0)", "colargmin(X)", "colmean(X)", "colany(X == 3)"} {
+		text := "X = randint(17, 8, -4, 5, seed = 28)\ny = " + of + "\nchan T = tiles(y, 2)\nemit untile(T)\n" +
+			"chan U = tiles(y != 0, 1)\nU[0,3] <- not U[0,2]\nemit untile(U)\n"
+		var rs runs
+		for ranks := 1; ranks <= 5; ranks++ {
+			rs = append(rs, runs{{ranks, 1, nil, false, ""}, {ranks, 1, []string{"fuse"}, true, ""}}...)
+		}
+		if o, err := rs.differ(table, text); err != nil || o.failed {
+			t.Errorf("%v, %v in\n%s", err, o.err, text)
+		}
+	}
+}

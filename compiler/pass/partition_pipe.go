@@ -76,7 +76,11 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	if t.Rows == 0 || t.Cols == 0 {
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}
+	axis := axisOf(pipeFolds(table, n))
 	out, found := c.preferred[id]
+	if found && axis == op.FoldCols && c.g.Type(id).IsDense() { // the cuts of its result, which is one row
+		out.rc = []int{0, t.Rows}
+	}
 	for k, x := range c.g.In(id) {
 		w, ok := c.by[x]
 		switch op.Mode(n.Attrs.Ints("modes")[k]) {
@@ -90,7 +94,6 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 			out, found = w, true
 		}
 	}
-	axis := axisOf(pipeFolds(table, n))
 	if !found && (c.sizes.Whole || c.readsWhole(id)) && !c.tiled[id] { // its loop shares it out
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}
