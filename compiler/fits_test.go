@@ -37,6 +37,8 @@ func TestPlansThatFitNoMemory(t *testing.T) {
 		{stored + "emit sum(sort(x @ x, 0))", 1, 160_000, ""}, // one operand, twice
 		{stored + "iterate z = x times 3 { next z = sort(z @ x, 0) }\nemit sum(z)", 1, 239_999, `take 234 KiB at one time`},
 		{stored + "iterate z = x times 3 { next z = sort(z @ x, 0) }\nemit sum(z)", 1, 240_001, ""},
+		// Nothing but what is inside of the loop is there.
+		{"iterate z = rand(100, 100, 1) times 9 { next z = sort(z * 1.5 % 1, 0) }\nemit sum(z)", 1, 159_999, `take 156 KiB at one time`},
 		{stored + "emit if sum(x) > 1 { sum(x) } else { sum(sort(x @ x, 0)) }", 1, 160_000, ""},
 		{"x = parfor i in 0..20000 { exp(i * 1e-9) }\ny = parfor i in 0..20000 { x[i, 0] + sin(i) }\nemit sum(sort(y, 0))", 4, 1_000_000, ""}, // ranks share x
 	} {

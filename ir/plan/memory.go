@@ -113,9 +113,9 @@ type holding struct {
 	p      *Plan
 	values []stored // by node
 	got    map[int64]*received
-	in     map[ir.ID]float64 // bytes inside a loop or branch, beside its operands
-	kept   map[ir.ID]float64 // bytes that are held from the start to the end of a task
-	now    []float64         // by rank
+	in     map[ir.ID]*lasts // what is inside a loop or branch, beside its operands
+	kept   map[ir.ID]*lasts // what is held from the start of the run to the end of a task
+	now    []float64        // by rank
 	peak   []float64
 	step   int
 	at     []int // by rank: the step of the peak
@@ -147,7 +147,7 @@ type received struct {
 func newHolding(p *Plan, least bool) *holding {
 	g := p.Graph
 	n := g.Len()
-	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]float64{}, kept: map[ir.ID]float64{},
+	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]*lasts{}, kept: map[ir.ID]*lasts{},
 		now: make([]float64, p.Ranks), peak: make([]float64, p.Ranks), at: make([]int, p.Ranks)}
 	s := newSizes(p, least)
 	owner := p.Rank
@@ -156,8 +156,8 @@ func newHolding(p *Plan, least bool) *holding {
 	for i := range m.values {
 		m.values[i] = stored{lasts: lasts{size: size[i]}, root: root[i]}
 		if kept := s.keptEntries(g, ir.ID(i)); kept > 0 {
-			m.kept[ir.ID(i)] = kept
-			m.add(owner(ir.ID(i)), kept)
+			m.kept[ir.ID(i)] = &lasts{size: kept}
+			m.hold(m.kept[ir.ID(i)], owner(ir.ID(i)))
 		}
 	}
 	for i := range g.Nodes {
@@ -174,11 +174,13 @@ func newHolding(p *Plan, least bool) *holding {
 		}
 		switch n := &g.Nodes[i]; {
 		case controls(n):
-			m.in[id] = s.inside(g, id, owner(id))
+			m.in[id] = &lasts{size: s.inside(g, id, owner(id))}
 		case g.Type(id).Kind == types.Tuple: // also what has no reader is there while the task runs
-			m.in[id] = resultBytes(g.Type(id))
+			m.in[id] = &lasts{size: resultBytes(g.Type(id))}
 		case n.Op.Control == op.Part && !controls(&g.Nodes[g.In(id)[0]]):
-			m.in[g.In(id)[0]] += size[id] - resultBytes(g.Type(id))
+			if l := m.in[g.In(id)[0]]; l != nil {
+				l.size += size[id] - resultBytes(g.Type(id))
+			}
 		}
 	}
 	return m
@@ -238,9 +240,9 @@ func (m *holding) addOn(rank int, bytes float64) {
 	}
 }
 
-// hold begins to hold a value on a rank, or, where rank is Everywhere, on all.
+// hold begins to hold a value on a rank, or, where rank is Everywhere, on all. l is nil if there is none.
 func (m *holding) hold(l *lasts, rank int) {
-	if l.size > 0 {
+	if l != nil && l.size > 0 {
 		l.since = m.step + 1
 		m.add(rank, l.size)
 	}
@@ -248,7 +250,7 @@ func (m *holding) hold(l *lasts, rank int) {
 
 // drop ends to hold a value.
 func (m *holding) drop(l *lasts, rank int) {
-	if l.held() {
+	if l != nil && l.held() {
 		l.until = m.step
 		m.add(rank, -l.size)
 	}
@@ -258,7 +260,7 @@ func (m *holding) drop(l *lasts, rank int) {
 func (m *holding) largest(rank int) (list []Held) {
 	at := map[source.Span]*Held{}
 	note := func(id ir.ID, l *lasts) {
-		if t := m.at[rank]; l.since == 0 || l.since > t || l.until > 0 && l.until < t {
+		if t := m.at[rank]; l == nil || l.since == 0 || l.since > t || l.until > 0 && l.until < t {
 			return
 		}
 		span := m.p.Graph.Nodes[id].Span
@@ -270,8 +272,11 @@ func (m *holding) largest(rank int) (list []Held) {
 		at[span].Bytes += int64(l.size)
 	}
 	for i := range m.values {
-		if r := m.p.Rank(ir.ID(i)); r == rank || r == Everywhere {
-			note(ir.ID(i), &m.values[i].lasts)
+		id := ir.ID(i)
+		if r := m.p.Rank(id); r == rank || r == Everywhere {
+			for _, l := range []*lasts{&m.values[i].lasts, m.in[id], m.kept[id]} {
+				note(id, l)
+			}
 		}
 	}
 	for _, r := range m.got {
@@ -299,7 +304,7 @@ func (m *holding) begin(id ir.ID) {
 			}
 		}
 	}
-	m.add(rank, m.in[id])
+	m.hold(m.in[id], rank)
 	v := &m.values[id]
 	if v.size == 0 || v.root != id || n.Op.Control == op.Part {
 		return
@@ -334,7 +339,8 @@ func (m *holding) end(id ir.ID) {
 	if g.Nodes[id].Op.Control == op.Part && v.root == id && v.uses > 0 {
 		m.hold(&v.lasts, rank)
 	}
-	m.add(rank, -m.in[id]-m.kept[id])
+	m.drop(m.in[id], rank)
+	m.drop(m.kept[id], rank)
 	for _, x := range g.In(id) {
 		m.each(id, x, func(r *received) {
 			if r.uses--; r.uses == 0 {
