@@ -45,11 +45,13 @@ func NoValue(d *op.Def, out types.Elem, x []value.Scalar) error {
 	switch {
 	case !d.Fails(x[0].Elem, out):
 	case d.Partial == op.NotByZero && x[1].I == 0:
-		return op.Failf(CodeData, "%s: integer division by zero", SourceName(d))
+		return op.Failf(CodeData, "%s: integer division by zero", SourceName(d)).
+			WithHelp("replace(b, 0, 1) has 1 in its place, and by f64(b) the result is inf or nan; ifelse computes both of its values")
 	case d.Partial == op.InWords && x[0].F != x[0].F:
 		return op.Failf(CodeData, "%s: nan is no integer", SourceName(d)).WithHelp("replace(x, nan, 0) has another number in its place")
 	case d.Partial == op.InWords && !vec.IsWord(x[0].F):
-		return op.Failf(CodeData, "%s: %v is outside of the integers of i64, which go from -2^63 to 2^63 - 1", SourceName(d), x[0])
+		return op.Failf(CodeData, "%s: %v is outside of the integers of i64, which go from -2^63 to 2^63 - 1", SourceName(d), x[0]).
+			WithHelp("clamp(x, -9e18, 9e18) brings it inside")
 	}
 	return nil
 }
