@@ -57,3 +57,33 @@ func TestPlansThatFitNoMemory(t *testing.T) {
 		}
 	}
 }
+
+// Ranks take matrices in blocks where they gain little by rows. If the values in blocks do not fit in memory and
+// those by rows do, the plan by rows is taken; if neither do, the message tells what the values in blocks take.
+func TestPlansByRowsWhereBlocksDoNotFit(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "A = rand(2000, 500, seed = 1)\nemit eigvals(t(A) @ A)[0,0]"
+	for _, c := range []struct {
+		bytes int64
+		want  string // of what the plan says of shares, or of the message
+	}{
+		{40 << 20, `^in blocks: by rows 4 ranks would be 1 times as fast as one`},
+		{16 << 20, `^by rows: in blocks their values take more memory than there is$`},
+		{8 << 20, `^the values of this program take 18.9 MiB at one time on 4 ranks`},
+	} {
+		o := compiler.Options{Table: table, Ranks: 4, Memory: memory.Limit{Bytes: c.bytes, By: "this test"}}
+		r, ds := compiler.Compile(context.Background(), "p.flow", []byte(text), o)
+		got := ""
+		if ds.HasErrors() {
+			got = ds[0].Message
+		} else {
+			got = r.Plan.Shares
+		}
+		if !regexp.MustCompile(c.want).MatchString(got) {
+			t.Errorf("of %d bytes: %q, want %q", c.bytes, got, c.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"flow/compiler"
 	"flow/ir/op"
 )
 
@@ -158,6 +159,30 @@ func TestKeptRounds(t *testing.T) {
 			if n := calls.Load(); disable == nil && n != c.calls || disable != nil && n < c.calls {
 				t.Errorf("without %v potrf ran %d times, not %d, in\n%s", disable, n, c.calls, c.text)
 			}
+		}
+	}
+}
+
+// The pass marks a copy: the graph that it gets may be that of the program, which defines what the program means.
+func TestKeepMarksACopy(t *testing.T) {
+	var off []string // without the other passes the plan is the program, marked
+	for _, p := range compiler.Passes() {
+		if !p.Required && p.Name != "keep" {
+			off = append(off, p.Name)
+		}
+	}
+	for _, text := range []string{
+		"u = rand_spd(9, seed = 1)\nemit sum(parfor i in 0..9 { if u[i, 0] > 1.0 { 1.0 } else { potrf(u)[i, 0] } })\n",
+		"u = rand_spd(9, seed = 1)\nemit if sum(u) > 1 { sum(parfor i in 0..9 { if i > 3 { 1.0 } else { potrf(u)[i, 0] } }) } else { 0.0 }\n",
+		"A = rand_spd(9, seed = 1)\niterate x = A, k = 0 until k == 4 { next x = potrf(A); next k = k + 1 }\nemit x\n",
+	} {
+		c, err := compileTiny(tinyTable(t), text, 1, false, off)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const mark = "keep="
+		if program, marked := c.Program.String(), c.Plan.Graph.String(); strings.Contains(program, mark) || !strings.Contains(marked, mark) {
+			t.Errorf("the program is\n%s\nand its plan\n%s", program, marked)
 		}
 	}
 }

@@ -76,3 +76,62 @@ func TestKeptFailure(t *testing.T) {
 		}
 	}
 }
+
+// A cell is computed before it is needed if that takes little work and cannot fail, and what it reads is ready.
+func TestReadyCells(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := types.DenseOf(types.F64, 30, 30), types.DenseOf(types.F64, 200, 100)
+	word := types.ScalarOf(types.I64)
+	type test struct {
+		what  string
+		name  string
+		typ   types.Type
+		args  []types.Type
+		in    []value.Value
+		ready bool
+	}
+	ones := func(t types.Type) value.Value {
+		d := value.New(t.Elem, t.Rows, t.Cols)
+		for i := range d.F64 {
+			d.F64[i] = 4
+		}
+		return d
+	}
+	for _, c := range []test{
+		{"a few elements", "sqrt", small, []types.Type{small}, []value.Value{ones(small)}, true},
+		{"a scalar of few elements", "sum", types.ScalarOf(types.F64), []types.Type{small}, []value.Value{ones(small)}, true},
+		{"many elements", "sqrt", large, []types.Type{large}, []value.Value{ones(large)}, false},
+		{"a scalar of much work", "sum", types.ScalarOf(types.F64), []types.Type{large}, []value.Value{ones(large)}, false},
+		{"much work for few elements", "matmul", small, []types.Type{small, small}, []value.Value{ones(small), ones(small)}, false},
+		{"what may fail", "idiv", word, []types.Type{word, word}, []value.Value{value.I64(7), value.I64(2)}, false},
+		{"what reads a value that is not there", "sqrt", small, []types.Type{small}, []value.Value{nil}, false},
+	} {
+		args := make([]int, len(c.args))
+		sources := make([]nest.MemoSource, len(c.args))
+		for i := range args {
+			args[i], sources[i].Reg = i, 1+i
+		}
+		// A second cell reads the first.
+		first := &op.Body{Args: c.args, Acts: []op.Action{{Def: table.Must(c.name), Type: c.typ, Args: args}}, Yields: []int{len(c.args)}}
+		then := &op.Body{Args: []types.Type{c.typ}, Acts: []op.Action{{Def: table.Must("abs"), Type: c.typ, Args: []int{0}}}, Yields: []int{1}}
+		for cell := range 2 {
+			k := &nest.Memo{Call: &op.Call{}, Values: c.in, State: make([]nest.MemoValue, 2),
+				Cells: []nest.MemoCell{{Body: first, Args: sources}, {Body: then, Args: []nest.MemoSource{{Cell: 1}}}}}
+			if got := k.Ready(cell); (got != nil) != c.ready || k.State[cell].Done.Load() != c.ready {
+				t.Errorf("%s: cell %d is %v, want it ready: %v", c.what, cell, got != nil, c.ready)
+			}
+			if c.in[0] == nil || c.ready {
+				continue
+			}
+			if _, err := k.Get(0); err != nil {
+				t.Fatal(err)
+			}
+			if got := k.Ready(0); got == nil {
+				t.Errorf("%s: a value that is there is not ready", c.what)
+			}
+		}
+	}
+}
