@@ -152,14 +152,15 @@ func pipeJob(c *op.Call) (job, error) {
 	return j, nil
 }
 
-// drawnElement returns element (i, j) of a drawn operand as it is defined.
-func drawnElement(o *op.Operand, i, j int) (v value.Scalar, err error) {
+// drawnBlock returns rows x cols elements of a drawn operand, from (i, j) on, as they are defined.
+func drawnBlock(o *op.Operand, i, j, rows, cols int) (*value.Dense, error) {
 	r0, c0 := window.Origin(o.Attrs)
-	one, err := o.Gen.Ref(&op.Call{Def: o.Gen, Attrs: o.Attrs.With("at", op.Ints(r0+i, c0+j, 1, 1)), Type: types.DenseOf(o.Elem, 1, 1)})
+	at := o.Attrs.With("at", op.Ints(r0+i, c0+j, rows, cols))
+	v, err := o.Gen.Ref(&op.Call{Def: o.Gen, Attrs: at, Type: types.DenseOf(o.Elem, rows, cols)})
 	if err != nil {
-		return v, err
+		return nil, err
 	}
-	return one.(*value.Dense).At(0, 0), nil
+	return v.(*value.Dense), nil
 }
 
 // stepped is what the definitions of the steps of a program make of elements of its operands, which regs
@@ -186,14 +187,25 @@ func mapRef(c *op.Call) (value.Value, error) {
 	p := c.Body
 	regs := make([]value.Scalar, len(p.In), len(p.In)+len(p.Steps))
 	args := make([]value.Scalar, mostArgs)
+	rows, cols := 1, 1
+	if c.Type.Kind != types.Scalar {
+		rows, cols = c.Type.Rows, c.Type.Cols
+	}
 	row, col := op.Origin(c.Attrs)
-	at := func(i, j int) (v value.Scalar, err error) {
+	drawn := make([]*value.Dense, len(p.In))
+	for k := range p.In {
+		if o := &p.In[k]; o.Mode == op.Drawn {
+			var err error
+			if drawn[k], err = drawnBlock(o, row, col, rows, cols); err != nil {
+				return nil, err
+			}
+		}
+	}
+	at := func(i, j int) (value.Scalar, error) {
 		for k, o := range p.In {
 			switch o.Mode {
 			case op.Drawn:
-				if regs[k], err = drawnElement(&p.In[k], row+i, col+j); err != nil {
-					return v, err
-				}
+				regs[k] = drawn[k].At(i, j)
 			case op.Trans:
 				regs[k] = c.Dense(k).At(j, i)
 			default:
@@ -205,9 +217,9 @@ func mapRef(c *op.Call) (value.Value, error) {
 	if c.Type.Kind == types.Scalar {
 		return at(0, 0)
 	}
-	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-	for i := range out.Rows {
-		for j := range out.Cols {
+	out := value.New(c.Type.Elem, rows, cols)
+	for i := range rows {
+		for j := range cols {
 			y, err := at(i, j)
 			if err != nil {
 				return nil, err

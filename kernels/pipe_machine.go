@@ -189,9 +189,11 @@ func (m *machine) element(i, j int) (v value.Scalar, err error) {
 			v = x.d.At(j, i)
 		case op.Drawn:
 			at := i*m.cols + j
-			if v, err = drawnElement(&m.prog.In[k], m.from.row+at/m.wide, m.from.col+at%m.wide); err != nil {
+			one, err := drawnBlock(&m.prog.In[k], m.from.row+at/m.wide, m.from.col+at%m.wide, 1, 1)
+			if err != nil {
 				return v, err
 			}
+			v = one.At(0, 0)
 		default:
 			v = define.ElementAt(x.d, i, j)
 		}

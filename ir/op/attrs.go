@@ -3,7 +3,7 @@ package op
 import (
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -118,13 +118,13 @@ func MakeAttrs(list ...Attr) *Attrs {
 	}
 	out := make([]Attr, 0, len(list))
 	for _, a := range list {
-		if i := find(out, a.Name); i >= 0 {
+		i, known := slices.BinarySearchFunc(out, a.Name, func(o Attr, name string) int { return strings.Compare(o.Name, name) })
+		if known {
 			out[i] = a
 		} else {
-			out = append(out, a)
+			out = slices.Insert(out, i, a)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return &Attrs{out}
 }
 
@@ -139,7 +139,8 @@ func find(list []Attr, name string) int {
 
 // With returns a with one more or changed attribute. a is unchanged.
 func (a *Attrs) With(name string, v Val) *Attrs {
-	return MakeAttrs(append(append([]Attr(nil), a.List()...), Attr{name, v})...)
+	list := a.List()
+	return MakeAttrs(append(list[:len(list):len(list)], Attr{name, v})...)
 }
 
 // List returns the attributes in order. The caller must not change it.

@@ -105,7 +105,7 @@ func Elements(v value.Value) []value.Scalar {
 	case value.Scalar:
 		return []value.Scalar{v}
 	case *value.Dense:
-		var out []value.Scalar
+		out := make([]value.Scalar, 0, v.Rows*v.Cols)
 		for i := range v.Rows {
 			for j := range v.Cols {
 				out = append(out, v.At(i, j))
