@@ -34,7 +34,7 @@ func becomeGuardian() *guardian {
 func (g *guardian) killRest() {
 	for range 100 { // a killed process may leave children
 		found := false
-		for _, pid := range childrenOf(os.Getpid()) {
+		for _, pid := range childrenByParent(os.Getpid()) { // the lists may leave out one that is being adopted
 			if g.before[pid] {
 				continue
 			}
@@ -49,25 +49,55 @@ func (g *guardian) killRest() {
 	}
 }
 
-// childrenOf lists the children of a process.
+// childrenOf lists the children of a process. The kernel keeps a list for each thread, so a look does not
+// grow with the number of processes on the machine. The lists may leave one out while another ends. Kernels
+// without CONFIG_PROC_CHILDREN have none; then every process is asked for its parent.
 func childrenOf(parent int) (pids []int) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
-	for _, path := range stats {
-		b, err := os.ReadFile(path)
+	process := filepath.Join("/proc", strconv.Itoa(parent))
+	threads, err := os.ReadDir(filepath.Join(process, "task"))
+	if err != nil {
+		return nil // it has ended
+	}
+	for _, t := range threads {
+		b, err := os.ReadFile(filepath.Join(process, "task", t.Name(), "children"))
 		if err != nil {
-			continue // it has ended
+			if _, runs := processStart(parent); runs && t.Name() == strconv.Itoa(parent) {
+				return childrenByParent(parent)
+			}
+			continue // the thread has ended
 		}
-		f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-		if len(f) < 2 {
-			continue
-		}
-		if ppid, err := strconv.Atoi(string(f[1])); err == nil && ppid == parent {
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+		for _, f := range bytes.Fields(b) {
+			if pid, err := strconv.Atoi(string(f)); err == nil {
 				pids = append(pids, pid)
 			}
 		}
 	}
 	return pids
+}
+
+// childrenByParent is childrenOf without the kernel's lists. It leaves none out.
+func childrenByParent(parent int) (pids []int) {
+	all, _ := os.ReadDir("/proc") // without it there are none
+	for _, p := range all {
+		pid, err := strconv.Atoi(p.Name())
+		if err != nil {
+			continue // no process
+		}
+		if f := statOf(pid); len(f) > 1 && string(f[1]) == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// statOf returns what the kernel says of a process behind its name: the state, the parent and so on. The
+// name, in parentheses, may contain anything. A process that has ended has nothing.
+func statOf(pid int) [][]byte {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return nil
+	}
+	return bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 }
 
 // ranksOf lists the processes that a launcher has started on this machine with their ranks: -1 for
@@ -93,10 +123,6 @@ func ranksOf(launcher int) map[int]int {
 
 // asleep reports whether a process waits for an event: it would not run even with a processor.
 func asleep(pid int) bool {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return false
-	}
-	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	f := statOf(pid)
 	return len(f) > 0 && f[0][0] == 'S'
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	// lookAtRanks is the period of looking at the processes of the ranks, searchRanks while
-	// they are unknown: a look costs 0.1 ms, a search 2 ms.
+	// they are unknown: a look costs 0.1 ms, a search little more by the kernel's lists.
 	lookAtRanks = 100 * time.Millisecond
 	searchRanks = 25 * time.Millisecond
 	// othersNotice is how long after a death the other ranks may take to end by themselves:
