@@ -201,3 +201,36 @@ func TestTransposesStay(t *testing.T) {
 		}
 	}
 }
+
+// Each turned or transposed tile of rearranged is read on one rank. It is made there, so one message brings a
+// tile to both readers of a rank.
+const rearranged = `T = tiles(rand(12, 12, seed = 4), 3)
+S = tiles(rand(12, 1, seed = 5), 3)
+chan V[i in 0..4, j in 0..4] = reverse(T[3-i,3-j], by = "both")
+chan W[i in 0..4, j in 0..4] = t(T[3-i,3-j])
+chan Y[i in 0..4, j in 0..1] = sum(for k in 0..4 => V[i,k] @ S[k,j])
+chan Z[i in 0..4, j in 0..1] = sum(for k in 0..4 => W[i,k] @ Y[k,j])
+emit untile(Z)`
+
+func TestRearrangedWhereRead(t *testing.T) {
+	list := []spreadProgram{{name: "turned tiles", text: rearranged}}
+	spreadAlike(t, list)
+	sendsAsPredicted(t, list)
+	for _, ranks := range []int{2, 3, 5} {
+		c, err := compileTiny(tinyTable(t), rearranged, ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := 0
+		for _, l := range plan.Layouts(c.Plan) {
+			if l.Op == "reverse" || l.Op == "t" {
+				if made++; l.Messages > 0 {
+					t.Errorf("%d ranks: %d messages bring results of %s to their readers", ranks, l.Messages, l.Op)
+				}
+			}
+		}
+		if made == 0 {
+			t.Errorf("%d ranks: no tile is turned", ranks)
+		}
+	}
+}

@@ -27,7 +27,8 @@ type Placed struct {
 // Owner computes: a task runs on the owner of its result, and results are distributed on a 2-D
 // block-cyclic grid of ranks, as square as possible (a matrix of one column or row of blocks: in
 // contiguous shares). That bounds what one rank sends in a step of a factorisation by P + Q instead
-// of P Q, and balances the shrinking rest. A product of few blocks runs where its factors lie.
+// of P Q, and balances the shrinking rest. A product of few blocks runs where its factors lie, and a task
+// that only moves the elements of one block where its readers are.
 // Scalars, whole matrices and effects are on rank 0, where output goes. Constants, and matrices of
 // zeros and the like, are made wherever they are read, which costs less than a message.
 // Tasks that read a file that not all ranks share run on rank 0, which sends their results.
@@ -89,6 +90,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 			owner[i] = plan.Everywhere
 		}
 	}
+	rearrangeAtReaders(p, owner)
 	reach := ranksReading(g, owner, scattered, ranks)
 	all := s.on(g) // what nodes on all ranks read
 	ng := all.g
@@ -321,6 +323,52 @@ func owners(p *Partitioned, ranks int) []int32 {
 		}
 	}
 	return owner
+}
+
+// rearrangeAtReaders moves a task that only moves the elements of one piece, such as a transpose, to the
+// rank on which all its readers are. The piece travels instead of the result. So no message is added, and
+// tasks that rearrange one piece for the readers of a rank share its message:
+//
+//	%2 = reverse(%1) on 0;  %3 = reverse(%1) on 0;  f(%2) on 1;  g(%3) on 1   ->   both reverse on 1
+//
+// A result that several ranks read stays, because each of them would be sent the piece.
+func rearrangeAtReaders(p *Partitioned, owner []int32) {
+	const none, several = plan.Everywhere - 1, plan.Everywhere - 2
+	g := p.Graph
+	reader := make([]int32, g.Len())
+	for i := range reader {
+		reader[i] = none
+	}
+	for i := g.Len() - 1; i >= 0; i-- { // readers first: what they read may follow them
+		id := ir.ID(i)
+		if r := reader[i]; r >= 0 && owner[i] >= 0 && r != owner[i] && p.rearranges(id) && owner[g.In(id)[0]] >= 0 {
+			owner[i] = r
+		}
+		for _, x := range g.In(id) {
+			switch {
+			case reader[x] == none:
+				reader[x] = owner[i]
+			case reader[x] != owner[i]:
+				reader[x] = several
+			}
+		}
+	}
+}
+
+// rearranges reports a node whose result has the elements of its only operand in another order. Programs may
+// have placed it; then it stays.
+func (p *Partitioned) rearranges(id ir.ID) bool {
+	g := p.Graph
+	n, in := &g.Nodes[id], g.In(id)
+	if len(in) != 1 || n.Region != nil || g.Effects(id) || p.readsUnshared(n) || n.Op.Control != op.NoControl {
+		return false
+	}
+	from, to := g.Type(in[0]), g.Type(id)
+	if !from.IsDense() || !to.IsDense() || from.Bytes() != to.Bytes() || n.Op.Cost(sigOf(g, id), to).Flops != 0 {
+		return false
+	}
+	grid, _, _, sent := g.Dest(id)
+	return g.Placement(id) == ir.AnyPlace && (!sent || g.Grids[grid].Place == ir.AnyPlace)
 }
 
 // factors returns what a product multiplies. A product of tall matrices with fewer blocks than there
