@@ -237,8 +237,7 @@ func (r *rewriter) copy(s *Stmt) {
 		})
 		return out
 	}
-	switch s.Code {
-	case For:
+	if s.Code == For {
 		x := s.Loop.Index
 		x.Range = r.rng(x.Range)
 		r.set(s, r.For(x, r.values(s.Loop.Init), func(carried []Val) []Val {
@@ -249,11 +248,6 @@ func (r *rewriter) copy(s *Stmt) {
 			return r.values(s.Loop.Body.Yield)
 		}))
 		return
-	case Fold:
-		l := *s.Loop
-		l.Index.Range = r.rng(l.Index.Range)
-		l.Body = *sub(&s.Loop.Body)
-		c.Loop = &l
 	}
 	c.Then, c.Else = sub(s.Then), sub(s.Else)
 	r.where = where

@@ -166,16 +166,6 @@ func (b *Builder) If(c Val, gives []types.Elem, then, other func() []Val) []Val 
 	return consecutive(max(0, s.Dst), s.N)
 }
 
-// Fold writes a reduction over an inner index, of type gives. body returns the contribution.
-func (b *Builder) Fold(c Class, gives types.Elem, x Index, body func() []Val) Val {
-	s := Stmt{Code: Fold, Dst: b.fresh(gives), N: 1, Loop: &Loop{Index: x, Class: c, Carry: NoVal}}
-	where := b.where
-	b.inside(&s.Loop.Body, body)
-	b.where = where
-	b.add(s)
-	return s.Dst
-}
-
 // Mark is a position of a builder, for Drop.
 type Mark struct{ stmts, types, names int }
 

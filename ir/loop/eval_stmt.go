@@ -91,8 +91,6 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 		copy(e.vals[max(0, s.Dst):], e.words(b.Yield))
 	case For:
 		return false, e.loop(s)
-	case Fold:
-		return false, e.fold(s)
 	default:
 		panic(fmt.Sprintf("BUG: no statement %d", s.Code))
 	}
@@ -129,26 +127,6 @@ func (e *evaluator) loop(s *Stmt) error {
 	if s.N > 0 {
 		copy(e.vals[s.Dst:], carried)
 	}
-	return err
-}
-
-// fold evaluates a Fold: it collects all contributions and reduces them.
-func (e *evaluator) fold(s *Stmt) error {
-	l := s.Loop
-	in := make([][]Word, len(l.Body.Yield))
-	e.path = append(e.path, 0)
-	err := e.each(l.Index, func(round int) (bool, error) {
-		e.path[len(e.path)-1] = round
-		_, err := e.block(&l.Body)
-		if err == nil {
-			for k, w := range e.words(l.Body.Yield) {
-				in[k] = append(in[k], w)
-			}
-		}
-		return false, err
-	})
-	e.path = e.path[:len(e.path)-1]
-	e.vals[s.Dst] = l.Class.Fold(e.types[l.Body.Yield[0]], in)
 	return err
 }
 

@@ -132,7 +132,6 @@ const (
 	Check               // fails at site Imm, with the values Args[1:], unless Args[0]
 	Break               // leaves the innermost For if Args[0]
 	For                 // Dst.. = an inner loop with carried values
-	Fold                // Dst.. = a reduction over an inner index
 	If                  // Dst.. = the yields of one of two blocks
 	Apply               // Dst.. = function Func of Args
 	firstOp
@@ -186,11 +185,10 @@ type Stmt struct {
 // led to it, as numbers of the graph that holds the nest. Zero: unknown.
 type Origin struct{ From, To, Call int32 }
 
-// Loop is the inner loop of For or Fold.
+// Loop is the inner loop of a For.
 type Loop struct {
 	Index Index
-	Class Class // of Fold
-	Init  []Val // of For: the carried values before the first round
-	Carry Val   // of For: the first of the carried values inside
-	Body  Block // Yield: the next carried values, or the contributions
+	Init  []Val // the carried values before the first round
+	Carry Val   // the first of the carried values inside
+	Body  Block // Yield: the next carried values
 }

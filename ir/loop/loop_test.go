@@ -217,15 +217,14 @@ func TestRefused(t *testing.T) {
 		{"v0 = i64 1 v1 = for q: 0..3 (v2 = v0) { v3 = f64 1 next v3 }", "hands on what it carries"},
 		{"for i: 0..3 { }", "two indices are named i"},
 		{"for q: 0..3 by 0 { }", "step of q is 0"},
-		{"v0 = fold sum q: 0..3 { v1 = bool true yield v1 }", "sum of"},
-		{"v0 = fold chain q: 0..3 { v1 = f64 1 v2 = i64 1 yield v1, v2 }", "chain of"},
-		{"v0 = fold sum q: forever { v1 = f64 1 yield v1 }", "without an end"},
+		{"v0 = bool true reduce out1[i, 0] v0", "sum of"},
+		{"v0 = f64 1 v1 = i64 1 reduce out2[i, 0] v0, v1", "chain of"},
 		{"v0 = call nothing()", `no function "nothing"`},
 		{"v0 = call cube()", "takes"},
 		{"v0 = f64 1.5.5", "no statement begins with"},
 		{"jump", "no statement begins with"},
 	} {
-		text := "nest(%0: f64[], %1: f64[], %2: f64[]) (i: 0..%0.rows) {\n" + c.body + "\n} : (f64[%0.rows, 1], sum f64[%0.rows, 1])"
+		text := "nest(%0: f64[], %1: f64[], %2: f64[]) (i: 0..%0.rows) {\n" + c.body + "\n} : (f64[%0.rows, 1], sum f64[%0.rows, 1], chain f64[%0.rows, 1])"
 		if c.want == "0" {
 			text = strings.Replace(text, "%2: f64[]", "%2: f64", 1)
 			c.want = "%2 has 0 subscripts, not 2"

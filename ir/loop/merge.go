@@ -55,7 +55,7 @@ func (m *merger) statement(b *Block, i int, done []bool) {
 	switch {
 	case s.Code == For:
 		m.loops(b, i, done)
-	case s.Code == If, s.Code == Fold:
+	case s.Code == If:
 		m.within(s)
 	case s.N == 1 && pure(s):
 		m.once(s)

@@ -86,8 +86,8 @@ func (p *parser) body(s *Stmt) []types.Elem {
 		return p.call(s)
 	case "if":
 		return p.branch(s)
-	case "for", "fold":
-		return p.loop(s, word)
+	case "for":
+		return p.loop(s)
 	default:
 		p.at--
 		p.fail("no statement begins with %q", word)
@@ -123,21 +123,11 @@ func (p *parser) branch(s *Stmt) []types.Elem {
 	return p.typesOf(then.Yield)
 }
 
-func (p *parser) loop(s *Stmt, word string) []types.Elem {
-	l := &Loop{}
-	if s.Code, s.Loop = For, l; word == "fold" {
-		s.Code = Fold
-		name := p.next()
-		c, ok := classNamed(name)
-		if !ok {
-			p.fail("no reduction class %q", name)
-		}
-		l.Class = c
-	}
-	l.Index = p.index()
-	l.Carry = NoVal
+func (p *parser) loop(s *Stmt) []types.Elem {
+	l := &Loop{Index: p.index(), Carry: NoVal}
+	s.Code, s.Loop = For, l
 	var carried []types.Elem
-	if s.Code == For && p.accept("(") {
+	if p.accept("(") {
 		var inside []Val
 		p.list(")", func() {
 			inside = append(inside, p.val())
@@ -157,16 +147,9 @@ func (p *parser) loop(s *Stmt, word string) []types.Elem {
 	}
 	p.want("{")
 	s.Origin = p.origin()
-	l.Body = p.block(map[Code]string{For: "next", Fold: "yield"}[s.Code])
+	l.Body = p.block("next")
 	delete(p.scope, p.names[l.Index.Name])
-	if s.Code == For {
-		return carried
-	}
-	in := p.typesOf(l.Body.Yield)
-	if len(in) == 0 {
-		p.fail("a fold yields what is reduced")
-	}
-	return []types.Elem{l.Class.Gives(in[0])}
+	return carried
 }
 
 func (p *parser) place(s *Stmt) {

@@ -143,23 +143,17 @@ func (p *printer) stmt(s *Stmt) {
 		p.line("} else {")
 		p.inner(s.Else, "yield")
 		p.line("}")
-	case For, Fold:
+	case For:
 		p.loop(s, to, at)
 	default:
 		p.line("%s%s %s%s", to, s.Code.Operation().Name, vals(s.Args), at)
 	}
 }
 
-// loop prints `v3, v4 = for q: 0..9 (v5 = v1, v6 = v2) {` or `v3 = sum q: 0..9 {`.
+// loop prints `v3, v4 = for q: 0..9 (v5 = v1, v6 = v2) {`.
 func (p *printer) loop(s *Stmt, to, at string) {
 	l := s.Loop
 	index := p.names[l.Index.Name] + ": " + p.rng(l.Index.Range)
-	if s.Code == Fold {
-		p.line("%sfold %s %s {%s", to, l.Class.Info().Name, index, at)
-		p.inner(&l.Body, "yield")
-		p.line("}")
-		return
-	}
 	carried := make([]string, len(l.Init))
 	for k, v := range l.Init {
 		carried[k] = fmt.Sprintf("v%d = v%d", int(l.Carry)+k, v)

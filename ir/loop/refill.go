@@ -89,7 +89,7 @@ func (f *refill) matches() bool {
 // computes reports a statement that only makes values, or checks them.
 func computes(s *Stmt) bool {
 	switch s.Code {
-	case Store, Reduce, Break, Fold:
+	case Store, Reduce, Break:
 		return false
 	case For, If:
 		if s.Loop != nil && s.Loop.Index.Range.Kind != Steps {

@@ -9,6 +9,10 @@ import (
 	"flow/ir/types"
 )
 
+// Uncertain is the site of checks that a state holds the exact result. Where one fails, the point
+// has not failed: it must be evaluated by the definition.
+const Uncertain = 1 << 30
+
 // Terms is a reduction as values that a loop may carry.
 type Terms struct {
 	s *State

@@ -165,3 +165,64 @@ func TestBoundedOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestTermsOfAllClasses: a loop that carries a reduction of any class gives what the class says.
+func TestTermsOfAllClasses(t *testing.T) {
+	tried := 0
+	for class := Sum; class < lastClass; class++ {
+		for _, e := range class.Info().On {
+			if TermsOf(class, e, FastLevels) == nil {
+				continue
+			}
+			tried++
+			d := value.New(e, 9, 9)
+			for k := range 81 {
+				x := value.F64(float64((k*37)%19)*1.1 - 9)
+				if e == types.I64 || e == types.Bool {
+					x = value.I64(int64(x.F) % 3)
+				} else if k%17 == 5 && (class == Least || class == ArgGreatest) {
+					x.F = math.NaN()
+				}
+				d.Set(k/9, k%9, x)
+			}
+			b := New()
+			b.Param(DenseParam, e)
+			rows := Of(RowsSym, 0)
+			i := b.Index("i", Range{To: rows, By: 1})
+			terms := TermsOf(class, e, FastLevels)
+			x := Index{b.Name("q"), Range{To: Of(IndexSym, i), By: 1}}
+			state := b.For(x, terms.Begin(b), func(state []Val) []Val {
+				v := b.Load(Mem{Kind: ParamMem}, Of(IndexSym, i), Of(IndexSym, x.Name))
+				in := []Val{v, v}[:class.Info().Args]
+				if class == ArgLeast || class == ArgGreatest {
+					in[1] = b.IndexValue(x.Name)
+				}
+				return terms.Add(b, state, in)
+			})
+			b.Result(class.Gives(e), rows, Num(1))
+			b.Store(Mem{Kind: ResultMem}, Of(IndexSym, i), Num(0), terms.End(b, state))
+			got, err := b.Done().Eval([]value.Value{d}, Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 9 {
+				in := make([][]Word, class.Info().Args)
+				for q := range i {
+					w := WordOf(d.At(i, q))
+					for k := range in {
+						in[k] = append(in[k], w)
+					}
+					if class == ArgLeast || class == ArgGreatest {
+						in[1][q] = Word(q)
+					}
+				}
+				if want := ScalarOf(class.Gives(e), class.Fold(e, in)); !got[0].(*value.Dense).At(i, 0).Same(want) {
+					t.Errorf("%s of %d %v: %v, want %v", class.Info().Name, i, e, got[0].(*value.Dense).At(i, 0), want)
+				}
+			}
+		}
+	}
+	if tried < 26 {
+		t.Errorf("%d reductions are carried by loops", tried)
+	}
+}

@@ -57,7 +57,7 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 		then := v.block(s.Then, false)
 		v.check(slices.Equal(then, v.block(s.Else, false)), "the two blocks of an if yield different types")
 		return then
-	case For, Fold:
+	case For:
 		return v.loop(s)
 	default:
 		v.check(false, "no statement %d", s.Code)
@@ -69,14 +69,6 @@ func (v *verifier) loop(s *Stmt) []types.Elem {
 	l := s.Loop
 	v.enter(l.Index)
 	defer delete(v.index, l.Index.Name)
-	if s.Code == Fold {
-		in := v.block(&l.Body, false)
-		c := l.Class.Info()
-		v.check(l.Class != NoClass && len(in) == c.Args && slices.Contains(c.On, in[0]), "%s of %v", c.Name, in)
-		v.check(v.contribution(l.Class, in), "%s of %v", c.Name, in)
-		v.check(l.Index.Range.Kind != Forever, "a fold without an end")
-		return []types.Elem{l.Class.Gives(in[0])}
-	}
 	carried := v.reads(l.Init)
 	for k, e := range carried {
 		x := l.Carry + Val(k)

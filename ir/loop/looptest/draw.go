@@ -288,10 +288,8 @@ func (d *drawing) statement(level int) {
 		d.load(level > 0)
 	case k == 4 && level < 2:
 		d.branch(level)
-	case k == 5 && level < 2:
+	case (k == 5 || k == 9) && level < 2:
 		d.loop(level)
-	case k == 9 && level < 2:
-		d.fold(level)
 	case (k == 10 || k == 11 || k > 13 && d.keen) && len(d.locals) > 0:
 		d.local()
 	case k == 6:

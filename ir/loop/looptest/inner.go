@@ -1,12 +1,11 @@
 package looptest
 
-// This file draws the statements that hold others: branches, folds and loops.
+// This file draws the statements that hold others: branches and loops.
 
 import (
 	"fmt"
 	"strings"
 
-	"flow/ir/loop"
 	"flow/ir/types"
 )
 
@@ -42,49 +41,6 @@ func (d *drawing) branch(level int) {
 	for k, e := range want {
 		d.visible = append(d.visible, val{first + k, e})
 	}
-}
-
-// fold draws a reduction over a few rounds, half of them over an operand.
-func (d *drawing) fold(level int) {
-	classes := []loop.Class{loop.Sum, loop.Sum, loop.Mean, loop.Least, loop.Greatest, loop.Any, loop.All, loop.Count, loop.ArgLeast, loop.ArgGreatest, loop.Chain}
-	class := classes[d.IntN(len(classes))]
-	c := class.Info()
-	e := c.On[d.IntN(len(c.On))]
-	if class == loop.Mean || class == loop.Sum && e == types.F32 { // what a target carries
-		e = types.F64
-	}
-	want := []types.Elem{e, e}[:c.Args]
-	if c.Args == 2 && class != loop.Chain {
-		want[1] = types.I64
-	}
-	result := d.count
-	d.count++
-	d.loops++
-	outer := len(d.visible)
-	rounds := d.IntN(9)
-	d.line("v%d = fold %s q%d: 0..%d {", result, c.Name, d.loops, rounds)
-	d.depth++
-	d.open = append(d.open, round{fmt.Sprintf("q%d", d.loops), rounds})
-	if d.params[0] != types.Bool && d.IntN(2) == 0 {
-		at := fmt.Sprintf("%%0[i, q%d]", d.loops)
-		if d.c.one {
-			at = "%0[j, 0]"
-		} else if d.c.Lanes < 8 {
-			at = "%0[i, 0]"
-		}
-		d.line("v%d = load %s", d.fresh(d.params[0]), at)
-	}
-	index := d.fresh(types.I64)
-	d.line("v%d = index q%d", index, d.loops)
-	yields := d.inside(level, want)
-	if class == loop.ArgLeast || class == loop.ArgGreatest {
-		yields[1] = fmt.Sprintf("v%d", index)
-	}
-	d.open = d.open[:len(d.open)-1]
-	d.line("yield %s", strings.Join(yields, ", "))
-	d.depth--
-	d.line("}")
-	d.visible = append(d.visible[:outer], val{result, class.Gives(e)})
 }
 
 // loop draws a loop of few rounds, with a break or a bound that depends on the data.

@@ -97,7 +97,7 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 }
 
 func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) *lowering {
-	n = loop.HandOn(loop.Unroll(loop.Through(loop.ExpandFolds(n)), straight))
+	n = loop.HandOn(loop.Unroll(loop.Through(n), straight))
 	m := &maker{target: t}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream

@@ -18,11 +18,13 @@ nest(%0: f64[], %1: i64[]) (i: 0..%0.rows) {
     store w0[q, 1] v1
   }
   v2 = load %1[i, 0]
-  v3 = fold min p: 0..4 {
-    v4 = load w0[`+map[bool]string{false: "p", true: "v2"}[c.stores]+`, 1]
-    yield v4
+  v3 = f64 9
+  v4 = for p: 0..4 (v5 = v3) {
+    v6 = load w0[`+map[bool]string{false: "p", true: "v2"}[c.stores]+`, 1]
+    v7 = min v5, v6
+    next v7
   }
-  store out0[i, 0] v3
+  store out0[i, 0] v4
 } : (f64[%0.rows, 1])`, Schedule{})
 		n := 0
 		for _, s := range l.steps {

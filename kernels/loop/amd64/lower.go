@@ -288,17 +288,8 @@ func (l *lowering) simple(s *loop.Stmt) {
 	case loop.Check:
 		l.check(l.args(s)[0])
 	default:
-		unsupported(s.Origin, "%s", unknown(s))
+		unsupported(s.Origin, "statement %d", s.Code)
 	}
-}
-
-// unknown says in words what kind of statement has no code.
-func unknown(s *loop.Stmt) string {
-	switch s.Code {
-	case loop.Fold:
-		return "a fold of class " + s.Loop.Class.Info().Name
-	}
-	return fmt.Sprintf("statement %d", s.Code)
 }
 
 // apply lowers the body of a function in its place.

@@ -40,20 +40,24 @@ nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: i+1..2*i) {
 } : (f64[%1.rows, %0.rows], sum f64[%1.rows, 1])`,
 		"matrix times matrix": `
 nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: 0..3) {
-  v0 = fold chain p: 0..%1.cols {
-    v1 = load %1[i, p]
-    v2 = load %0[p, j]
-    yield v1, v2
+  v0 = f64 0
+  v1 = for p: 0..%1.cols (v2 = v0) {
+    v3 = load %1[i, p]
+    v4 = load %0[p, j]
+    v5 = fma v3, v4, v2
+    next v5
   }
-  store out0[i, j] v0
+  store out0[i, j] v1
 } : (f64[%1.rows, 3])`,
 		"one point": `
 nest(%0: f64[], %1: f64[]) () {
-  v0 = fold sum q: 0..%0.rows {
-    v1 = load %0[q, 0]
-    yield v1
+  v0 = f64 0
+  v1 = for q: 0..%0.rows (v2 = v0) {
+    v3 = load %0[q, 0]
+    v4 = add v2, v3
+    next v4
   }
-  store out0[0, 0] v0
+  store out0[0, 0] v1
 } : (f64[1, 1])`,
 		"one point, places that the run tells": `
 nest(%0: f64[], %1: f64[]) () {

@@ -74,11 +74,13 @@ nest(%0: f64[], %1: f64, %2: f64) (i: 0..%0.rows, j: 0..%0.cols-2) {
 } : (sum f64[%0.rows, 1])`},
 	{"sums inside", `
 nest(%0: f64[], %1: f64, %2: f64) (i: 0..%0.cols) {
-  v0 = fold sum q: 0..%0.rows {
-    v1 = load %0[q, i]
-    yield v1
+  v0 = f64 0
+  v1 = for q: 0..%0.rows (v2 = v0) {
+    v3 = load %0[q, i]
+    v4 = add v2, v3
+    next v4
   }
-  store out0[i, 0] v0
+  store out0[i, 0] v1
 } : (f64[%0.cols, 1])`},
 }
 

@@ -37,14 +37,13 @@ type Code struct {
 	// known lists the parts of linear forms that depend on operands only.
 	known []loop.Lin
 	lists int // number of loops and branches, whose lanes may part
-	folds []reducedInfo
 	// contributions are the statements that contribute to results.
 	contributions []reducedInfo
 	idle          sync.Pool
 }
 
-// reducedInfo describes a reduction: the number of its result, or the class of a reduction inside a point,
-// and the element type of its contributions.
+// reducedInfo describes a contributing statement: the number of its result, and the element type of its
+// contributions.
 type reducedInfo struct {
 	number int
 	elem   types.Elem

@@ -127,20 +127,24 @@ var nests = []struct{ name, space, body, results string }{
     reduce out5[j, 0] v2
   }`, "chain f64[%0.cols, 1], prod f64[%0.cols, 1], panels f32[%0.cols, 1], prod f32[%0.cols, 1], chain f64[%0.cols, 1], prod f64[%0.cols, 1]"},
 	{"phases over a row in a local", "i: 0..%0.rows", `
-  v0 = fold max j: 0..%0.cols {
-    v1 = load %0[i, j]
-    yield v1
+  v0 = load %0[i, 0]
+  v1 = for j: 1..%0.cols (v2 = v0) {
+    v3 = load %0[i, j]
+    v4 = max v2, v3
+    next v4
   }
-  v2 = fold sum k: 0..%0.cols {
-    v3 = load %0[i, k]
-    v4 = sub v3, v0
-    store w0[0, k] v4
-    yield v4
+  v5 = f64 0
+  v6 = for k: 0..%0.cols (v7 = v5) {
+    v8 = load %0[i, k]
+    v9 = sub v8, v1
+    store w0[0, k] v9
+    v10 = add v7, v9
+    next v10
   }
   for q: 0..%0.cols {
-    v5 = load w0[0, q]
-    v6 = div v5, v2
-    store out0[i, q] v6
+    v11 = load w0[0, q]
+    v12 = div v11, v6
+    store out0[i, q] v12
   }`, "f64[%0.rows, %0.cols]"},
 	{"locals at places that differ between lanes", "i: 0..%0.rows, j: 0..%0.cols", `
   v0 = load %1[i, j]
@@ -239,24 +243,25 @@ var nests = []struct{ name, space, body, results string }{
       v14 = add v10, v13
       next v14
     }
-    v15 = fold max e: 0..v6 {
-      v16 = index e
-      v17 = mul v16, v7
-      yield v17
+    v15 = for e: 0..v6 (v16 = v1) {
+      v17 = index e
+      v18 = mul v17, v7
+      v19 = max v16, v18
+      next v19
     }
-    v18 = i64 200
-    v19 = lt v18, v15
-    v20 = add v15, v2
-    break v19
-    v21 = add v6, v2
-    v22 = if v19 {
-      yield v20
+    v20 = i64 200
+    v21 = lt v20, v15
+    v22 = add v15, v2
+    break v21
+    v23 = add v6, v2
+    v24 = if v21 {
+      yield v22
     } else {
-      v23 = load %1[0, v5-v5]
-      v24 = add v20, v23
-      yield v24
+      v25 = load %1[0, v5-v5]
+      v26 = add v22, v25
+      yield v26
     }
-    next v22, v21
+    next v24, v23
   }
   store out0[i, j] v3
   store out1[i, j] v4`, "i64[%0.rows, %0.cols], i64[%0.rows, %0.cols]"},
@@ -267,32 +272,34 @@ var nests = []struct{ name, space, body, results string }{
   v2 = mul v0, v0
   store out1[i, j] v2`, "f64[%0.rows, %0.cols] over %0, f64[%0.rows, %0.cols]"},
 	{"one point", "", `
-  v0 = fold sum i: 0..%0.rows {
-    v1 = fold var j: 0..%0.cols {
-      v2 = load %0[i, j]
-      yield v2
+  v0 = f64 0
+  v1 = for i: 0..%0.rows (v2 = v0) {
+    v3 = for j: 0..%0.cols (v4 = v2) {
+      v5 = load %0[i, j]
+      v6 = add v4, v5
+      next v6
     }
-    yield v1
+    next v3
   }
-  store out0[0, 0] v0
-  v3 = load %4
-  v4 = i64 0
-  v5 = for q: 0..v3 (v6 = v4) {
-    v7 = i64 5
-    v8 = lt v7, v6
-    break v8
-    v9 = i64 2
-    v10 = add v6, v9
-    next v10
+  store out0[0, 0] v1
+  v7 = load %4
+  v8 = i64 0
+  v9 = for q: 0..v7 (v10 = v8) {
+    v11 = i64 5
+    v12 = lt v11, v10
+    break v12
+    v13 = i64 2
+    v14 = add v10, v13
+    next v14
   }
-  store out1[0, 0] v5
-  v11 = lt v4, v5
-  v12 = if v11 {
-    yield v3
+  store out1[0, 0] v9
+  v15 = lt v8, v9
+  v16 = if v15 {
+    yield v7
   } else {
-    yield v4
+    yield v8
   }
-  store out2[0, 0] v12`, "f64[1, 1], i64[1, 1], i64[1, 1]"},
+  store out2[0, 0] v16`, "f64[1, 1], i64[1, 1], i64[1, 1]"},
 }
 
 const head = "nest(%0: f64[], %1: i64[], %2: f32[], %3: bool[], %4: i64, %5: f64) ("

@@ -72,7 +72,7 @@ type stmt struct {
 	ordered     bool // contributions are sorted into the order of the points
 }
 
-// inner is the loop of a For or a Fold.
+// inner is the loop of a For.
 type inner struct {
 	*block
 	from, to     form
@@ -82,8 +82,6 @@ type inner struct {
 	init         []int
 	breaks       bool
 	moves        []int // registers that are gathered when lanes leave
-	local        bool  // the loop loads from locals
-	fold         int   // position in Worker.folds
 }
 
 // form is a linear form.
@@ -104,7 +102,6 @@ type planner struct {
 	*body
 	functions map[*loop.Function]*body
 	around    *stmt        // the innermost enclosing loop
-	loops     []*inner     // all enclosing loops
 	bits      []loop.Val   // values that are bits of floats
 	several   map[int]bool // see contributors
 }
@@ -267,7 +264,7 @@ func (c *planner) stmt(s *stmt, of *loop.Stmt) []int {
 		s.cheap = c.harmless(of.Then) && c.harmless(of.Else) && cost(of.Then)+cost(of.Else) <= cheapSides
 		used.add(s.then.reads...)
 		used.add(s.other.reads...)
-	case loop.For, loop.Fold:
+	case loop.For:
 		c.loop(s, &used)
 	case loop.Check:
 	default:
@@ -295,9 +292,6 @@ func (c *planner) load(s *stmt, used *reads) {
 	switch {
 	case s.Mem.Kind == loop.LocalMem:
 		used.add(c.lane)
-		for _, l := range c.loops {
-			l.local = true
-		}
 	case c.nest.Params[s.Mem.N].Kind == loop.ScalarParam:
 		c.kept[s.dst] = true
 		c.scalars = append(c.scalars, scalar{s.dst, s.Mem.N})
@@ -321,7 +315,7 @@ func (c *planner) apply(s *stmt) {
 	s.call = c.functions[f]
 }
 
-// loop prepares a For or a Fold.
+// loop prepares a For.
 func (c *planner) loop(s *stmt, used *reads) {
 	l := s.Loop
 	in := &inner{dst: s.dst, index: c.values + l.Index.Name, count: c.register(types.I64)}
@@ -336,9 +330,7 @@ func (c *planner) loop(s *stmt, used *reads) {
 	}
 	outer := c.around
 	c.around = s
-	c.loops = append(c.loops, in)
 	in.block = c.block(&l.Body)
-	c.loops = c.loops[:len(c.loops)-1]
 	c.around = outer
 	for k, y := range in.yield {
 		if slices.Contains(in.carry, y.reg) {
@@ -351,10 +343,6 @@ func (c *planner) loop(s *stmt, used *reads) {
 	}
 	used.add(in.reads...)
 	in.moves = slices.Concat(in.reads, in.carry, in.own, []int{in.index, in.count})
-	if s.Code == loop.Fold {
-		in.fold = len(c.folds)
-		c.folds = append(c.folds, reducedInfo{int(l.Class), c.elems[l.Body.Yield[0]]})
-	}
 }
 
 // form prepares a linear form. The part that does not depend on points gets a number in Code.known.

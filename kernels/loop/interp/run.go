@@ -83,9 +83,7 @@ func (w *Worker) stmt(s *stmt) bool {
 	case loop.If:
 		return w.branch(s)
 	case loop.For:
-		return w.loop(s, nil)
-	case loop.Fold:
-		return w.fold(s)
+		return w.loop(s)
 	}
 	return true
 }
@@ -286,9 +284,8 @@ func (w *Worker) boundsOf(s *stmt) bounds {
 	return b
 }
 
-// loop runs a For, or the rounds of a Fold. It calls round after each round unless that is nil. It returns
-// false if the window is over.
-func (w *Worker) loop(s *stmt, round func()) bool {
+// loop runs a For. It returns false if the window is over.
+func (w *Worker) loop(s *stmt) bool {
 	in, l, b := s.inner, &w.lists[s.list], w.boundsOf(s)
 	if l.parts = b.counts || in.breaks; l.parts {
 		w.enter(l, in.reads)
@@ -317,9 +314,6 @@ func (w *Worker) loop(s *stmt, round func()) bool {
 		}
 		if !w.run(in.block) {
 			break
-		}
-		if round != nil {
-			round()
 		}
 		w.next(in)
 		if b.counts {
@@ -443,54 +437,4 @@ func (w *Worker) leaving(s *stmt, stop []uint8) bool {
 	}
 	w.n = len(stay)
 	return true
-}
-
-// fold runs a Fold. Its state has a place for each lane, or one place if all lanes compute the same.
-func (w *Worker) fold(s *stmt) bool {
-	in, l := s.inner, &w.lists[s.list]
-	st, places := w.folds[in.fold], w.n
-	if w.alike(in) {
-		places = 1
-	}
-	st.reset(places)
-	done := w.loop(s, func() {
-		if places == 1 {
-			x, y := in.yield[0].reg, in.yield[len(in.yield)-1].reg
-			st.each(1, w.regs[x].s, w.regs[y].s)
-		} else if x, y := w.yielded(in.block); l.parts {
-			st.add(l.at[:w.n], x, y)
-		} else {
-			st.each(w.n, x, y)
-		}
-		w.drop(in.block)
-	})
-	if !done {
-		return false
-	}
-	kind := varying
-	if places == 1 {
-		kind = uniform
-	}
-	st.result(w.set(s.dst, kind), 0, places)
-	return true
-}
-
-// yielded returns the one or two values that a block yields, for each lane. y is x if there is one.
-func (w *Worker) yielded(b *block) (x, y *slab) {
-	return w.lanes(b.yield[0].reg), w.lanes(b.yield[len(b.yield)-1].reg)
-}
-
-// alike reports whether a loop computes the same in all lanes.
-func (w *Worker) alike(in *inner) bool {
-	for _, r := range in.reads {
-		if w.regs[r].kind >= ramp && r != w.body.lane {
-			return false
-		}
-	}
-	for _, f := range [...]*form{&in.from, &in.to} {
-		if _, step, list := w.linear(f); step != 0 || list {
-			return false
-		}
-	}
-	return !in.local
 }

@@ -16,8 +16,6 @@ import (
 type state interface {
 	// reset makes room for so many places and empties them.
 	reset(places int)
-	// each contributes the values of lane k to place k.
-	each(n int, x, y *slab)
 	// add contributes the values of lane k to place at[k], in ascending order of k.
 	add(at []int, x, y *slab)
 	// all contributes the values of n lanes to one place, in order.
@@ -114,8 +112,6 @@ func (s *number[T]) reset(places int) {
 	vec.Fill(s.acc, s.start)
 }
 
-func (s *number[T]) each(n int, x, _ *slab) { s.loop(s.acc[:n], s.acc[:n], (*s.of(x))[:n]) }
-
 func (s *number[T]) add(at []int, x, _ *slab) {
 	v := (*s.of(x))[:len(at)]
 	for k, i := range at {
@@ -141,12 +137,6 @@ type count struct{ acc []int64 }
 func (s *count) reset(places int) {
 	s.acc = room(s.acc, places)
 	clear(s.acc)
-}
-
-func (s *count) each(n int, x, _ *slab) {
-	for k, v := range x.b[:n] {
-		s.acc[k] += int64(v)
-	}
 }
 
 func (s *count) add(at []int, x, _ *slab) {
@@ -200,12 +190,6 @@ func (s *arg[T]) ahead(a, b T) bool {
 func (s *arg[T]) one(place int, x T, index int64) {
 	if s.index[place] < 0 || s.ahead(x, s.best[place]) || !s.ahead(s.best[place], x) && index < s.index[place] {
 		s.best[place], s.index[place] = x, index
-	}
-}
-
-func (s *arg[T]) each(n int, x, y *slab) {
-	for k, v := range (*s.of(x))[:n] {
-		s.one(k, v, y.i64[k])
 	}
 }
 

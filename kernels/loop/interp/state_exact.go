@@ -50,20 +50,6 @@ func (a *sums) add(place int, x float64) {
 	a.lengthen(place).Add(x)
 }
 
-// each adds x[k] to the sum of place k.
-func (a *sums) each(x []float64) {
-	ss, ts, long := a.s[:len(x)], a.t[:len(x)], a.long[:len(x)]
-	for k, v := range x {
-		s, e := twoSum(ss[k], v)
-		t, f := twoSum(ts[k], e)
-		if f != 0 || long[k] != nil {
-			a.lengthen(k).Add(v)
-			continue
-		}
-		ss[k], ts[k] = s, t
-	}
-}
-
 // lengthen is the superaccumulator of a place.
 func (a *sums) lengthen(place int) *exact.Sum {
 	if l := a.long[place]; l != nil {
@@ -170,19 +156,6 @@ func (s *exactState) one(place int, x float64) {
 		h, l := exact.Square(x)
 		s.squares.add(place, h)
 		s.squares.add(place, l)
-	}
-}
-
-func (s *exactState) each(n int, x, y *slab) {
-	if s.elem == types.F64 && !s.squared() {
-		s.sum.each(x.f64[:n])
-		for k := range s.n[:n] {
-			s.n[k]++
-		}
-		return
-	}
-	for k := range n {
-		s.lane(k, x, k)
 	}
 }
 

@@ -80,13 +80,6 @@ func (s *chains[T]) one(place int, a, b T) {
 	s.acc[place] = s.fuse(a, b, s.acc[place])
 }
 
-func (s *chains[T]) each(n int, x, y *slab) {
-	a, b := *s.of(x), *s.of(y)
-	for k := range n {
-		s.one(k, a[k], b[k])
-	}
-}
-
 func (s *chains[T]) add(at []int, x, y *slab) {
 	a, b := *s.of(x), *s.of(y)
 	for k, place := range at {
@@ -175,12 +168,6 @@ func (s *runs[T]) close(place int) T {
 		c = c[:min(half, len(c))]
 	}
 	return c[0]
-}
-
-func (s *runs[T]) each(n int, x, _ *slab) {
-	for k, v := range (*s.of(x))[:n] {
-		s.one(k, v)
-	}
 }
 
 func (s *runs[T]) add(at []int, x, _ *slab) {

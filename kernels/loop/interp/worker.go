@@ -18,7 +18,6 @@ type Worker struct {
 	begun  bool     // start has run for the current scalars
 	known  []int64  // by form.known
 	lists  []lanes
-	folds  []state
 	pool   [types.Picture + 1][]*slab // free memory by element type, for a batch each
 
 	scalars []loop.Word
@@ -86,9 +85,6 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 		w.pool, w.lists = [types.Picture + 1][]*slab{}, make([]lanes, w.code.lists)
 	}
 	w.frame = w.frameOf(w.code.body)
-	for _, f := range w.code.folds[len(w.folds):] {
-		w.folds = append(w.folds, newState(loop.Class(f.number), f.elem))
-	}
 	w.begun = false
 	w.results = room(w.results, len(n.Results))
 	for k, r := range n.Results {

@@ -23,9 +23,10 @@ func TestStopped(t *testing.T) {
     break v4
     next v3
   }`, `
-  v0 = fold sum k: 0..1000000000000 {
-    v1 = load %0[i, 0]
-    yield v1
+  v0 = load %0[i, 0]
+  v1 = for k: 0..1000000000000 (v2 = v0) {
+    v3 = add v2, v0
+    next v3
   }`} {
 		n := parse(t, "nest(%0: f64[]) (i: 0..%0.rows) {\n  local w0 f64[1, 1]"+body+"\n} : ()")
 		w := compile(t, n).Begin([]value.Value{value.New(types.F64, 700, 1)}, nil)

@@ -173,7 +173,7 @@ func (h *hull) stmt(s *loop.Stmt) bool {
 	switch s.Code {
 	case loop.Load, loop.Store, loop.Reduce:
 		return len(s.At) < 2 || h.access(s)
-	case loop.For, loop.Fold:
+	case loop.For:
 		x := s.Loop.Index
 		r := h.rng(x.Range)
 		if r.empty() {

@@ -1,0 +1,56 @@
+package loop
+
+import (
+	"strings"
+	"testing"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// TestUnroll: loops that are written out give what they gave, and only those of few statements are.
+func TestUnroll(t *testing.T) {
+	for _, c := range []struct {
+		rng      string
+		most     int
+		unrolled bool
+	}{{"0..5", 100, true}, {"5..0 by -2", 100, true}, {"3..3", 100, true}, {"-2..9 by 3", 100, true}, {"0..50", 100, false}, {"0..%0.rows", 100, false}} {
+		n, err := Parse(`
+nest(%0: f64[]) (i: 0..%0.rows) {
+  local w0 i64[60, 1]
+  v0 = f64 0
+  v1 = i64 1
+  v2, v3 = for q: `+c.rng+` (v4 = v0, v5 = v1) {
+    v6 = index q
+    v7 = for p: 0..2 (v8 = v5) {
+      store w0[q+p+5, 0] v6
+      v9 = add v8, v6
+      next v9
+    }
+    v10 = load w0[q+6, 0]
+    v11 = to_f64 v10
+    v12 = add v4, v11
+    next v12, v7
+  }
+  v13 = to_f64 v3
+  v14 = add v13, v2
+  store out0[i, 0] v14
+} : (f64[%0.rows, 1])`, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := Unroll(n, c.most)
+		if got := !strings.Contains(u.String(), "for q"); got != c.unrolled {
+			t.Errorf("%s is written out: %v", c.rng, got)
+		}
+		in := []value.Value{value.New(types.F64, 3, 1)}
+		want, err := n.Eval(in, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := u.Eval(in, Env{})
+		if err != nil || !value.Same(got[0], want[0]) {
+			t.Errorf("%s: %v, %v, want %v", c.rng, got, err, want)
+		}
+	}
+}
