@@ -32,8 +32,7 @@ const (
 	ArgLeast
 	ArgGreatest
 	Chain   // of (a, b): one chain of fused multiply-adds from +0, in order
-	Panels  // of (a, b): a chain for every 32768 contributions, added in a balanced tree
-	Product // floats: chains and trees as in prod; i64: wraps
+	Product // of i64, wraps; of a few floats a builder writes the multiplications themselves
 	lastClass
 )
 
@@ -52,13 +51,6 @@ type ClassInfo struct {
 	// values.
 	fold func(e types.Elem, in [][]Word) Word
 }
-
-const (
-	// PanelTerms is the number of contributions of a panel, and of a run of a product.
-	PanelTerms = 32768
-	// ProductChains is the number of chains of a run of a product.
-	ProductChains = 512
-)
 
 var classes = [lastClass]ClassInfo{
 	Sum: {Name: "sum", Args: 1, On: numbers, Free: true, fold: func(e types.Elem, in [][]Word) Word {
@@ -108,16 +100,8 @@ var classes = [lastClass]ClassInfo{
 	ArgGreatest: {Name: "argmax", Args: 2, On: numbers, Gives: types.I64, Free: true, fold: func(e types.Elem, in [][]Word) Word {
 		return place(e, in, gt)
 	}},
-	Chain: {Name: "chain", Args: 2, On: numbers, fold: func(e types.Elem, in [][]Word) Word { return chain(e, in[0], in[1]) }},
-	Panels: {Name: "panels", Args: 2, On: numbers, fold: func(e types.Elem, in [][]Word) Word {
-		sums := []Word{}
-		for at := 0; at < len(in[0]) || at == 0; at += PanelTerms {
-			end := min(at+PanelTerms, len(in[0]))
-			sums = append(sums, chain(e, in[0][at:end], in[1][at:end]))
-		}
-		return neighbours(e, sums, Add)
-	}},
-	Product: {Name: "prod", Args: 1, On: numbers, fold: product},
+	Chain:   {Name: "chain", Args: 2, On: numbers, fold: func(e types.Elem, in [][]Word) Word { return chain(e, in[0], in[1]) }},
+	Product: {Name: "prod", Args: 1, On: ints, fold: func(e types.Elem, in [][]Word) Word { return chosen(e, in[0], Mul, 1) }},
 }
 
 // Info returns the row of a class.
@@ -220,50 +204,6 @@ func chain(e types.Elem, a, b []Word) Word {
 		}
 	}
 	return s
-}
-
-// neighbours combines adjacent values until one is left. A last one without a neighbour is kept for
-// the next level.
-func neighbours(e types.Elem, x []Word, op Code) Word {
-	for len(x) > 1 {
-		var next []Word
-		for k := 0; k < len(x); k += 2 {
-			if k+1 < len(x) {
-				next = append(next, op.Eval(e, x[k], x[k+1]))
-			} else {
-				next = append(next, x[k])
-			}
-		}
-		x = next
-	}
-	return x[0]
-}
-
-// product multiplies runs of PanelTerms contributions. Contribution k of a run belongs to chain k
-// mod ProductChains. The chains of a run are multiplied by halves, the runs pairwise.
-func product(e types.Elem, in [][]Word) Word {
-	one := Word(1)
-	if e.IsFloat() {
-		one = fromFloat(e, 1)
-	}
-	var runs []Word
-	for at := 0; at < len(in[0]) || at == 0; at += PanelTerms {
-		var chains [ProductChains]Word
-		for k := range chains {
-			chains[k] = one
-		}
-		for k, w := range in[0][at:min(at+PanelTerms, len(in[0]))] {
-			c := &chains[k%ProductChains]
-			*c = Mul.Eval(e, *c, w)
-		}
-		for half := ProductChains / 2; half > 0; half /= 2 {
-			for k := range half {
-				chains[k] = Mul.Eval(e, chains[k], chains[k+half])
-			}
-		}
-		runs = append(runs, chains[0])
-	}
-	return neighbours(e, runs, Mul)
 }
 
 // exactBits suffices for every sum of f64 numbers and of the two parts of their squares.

@@ -47,7 +47,7 @@ type State struct {
 }
 
 // StateOf returns the state of a class for contributions of e, with this many levels for exact
-// sums. It is nil for panels and products of floats, which need more than a few words.
+// sums.
 func StateOf(c Class, e types.Elem, levels int) *State {
 	var s *State
 	if levels < 0 {
@@ -118,7 +118,7 @@ func plainState(c Class, e types.Elem) *State {
 		s = leastState(e, c == Least)
 	case c == Sum && e == types.I64, c == Count:
 		s = one(types.I64, 0, Add)
-	case c == Product && e == types.I64:
+	case c == Product:
 		s = one(types.I64, 1, Mul)
 	case c == Any, c == Greatest && e == types.Bool:
 		s = one(types.I64, 0, Or)
@@ -130,7 +130,7 @@ func plainState(c Class, e types.Elem) *State {
 		s = one(types.I64, extreme(e, -1), Max)
 	case c == ArgLeast || c == ArgGreatest:
 		s = argState(e, wide, c == ArgLeast)
-	case (c == Chain || c == Panels) && e == types.I64:
+	case c == Chain && e == types.I64:
 		s = one(types.I64, 0, Add)
 		s.add = func(b *Builder, s, in []Val) []Val { return []Val{b.Op(Add, s[0], b.Op(Mul, in[0], in[1]))} }
 	case c == Chain:

@@ -87,7 +87,7 @@ func (v *verifier) contribution(c Class, in []types.Elem) bool {
 	switch c {
 	case ArgLeast, ArgGreatest:
 		return in[1] == types.I64
-	case Chain, Panels:
+	case Chain:
 		return in[1] == in[0]
 	}
 	return true

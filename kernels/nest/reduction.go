@@ -326,8 +326,8 @@ func (x *Builder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 	return x.Op(loop.Add, sum, define.Numeral(x.Builder, out, 0)) // a sum of 0 is +0
 }
 
-// product multiplies at most as many floats as a run has chains: each is a chain of one, and they
-// are multiplied by halves.
+// product multiplies at most define.Unrolled floats by halves. Each of so few is a chain of its own in prod,
+// whose chains are multiplied by halves.
 func (x *Builder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	var list []loop.Val
 	for i := range rows {
@@ -338,7 +338,7 @@ func (x *Builder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) 
 	if len(list) == 0 {
 		return define.Numeral(x.Builder, out, 1)
 	}
-	for half := loop.ProductChains / 2; half > 0; half /= 2 {
+	for half := define.Unrolled / 2; half > 0; half /= 2 {
 		for k := range half {
 			if k+half < len(list) {
 				list[k] = x.Op(loop.Mul, list[k], list[k+half])

@@ -19,9 +19,6 @@ func (d *drawing) reductions() {
 		class := reduced[d.IntN(len(reduced))]
 		info := class.Info()
 		e := info.On[d.IntN(len(info.On))]
-		if class == loop.Product {
-			e = types.I64
-		}
 		args := fmt.Sprintf("v%d", d.of(e))
 		switch {
 		case class == loop.ArgLeast || class == loop.ArgGreatest:

@@ -62,22 +62,16 @@ func newState(class loop.Class, e types.Elem) state {
 		return &count{}
 	case loop.ArgLeast, loop.ArgGreatest:
 		return argState(class, e)
-	case loop.Chain, loop.Panels:
-		if e == types.I64 {
-			return &chains[int64]{free: true, kind: &i64s, fuse: func(a, b, c int64) int64 { return a*b + c }}
-		}
-		if e == types.F32 {
-			return &chains[float32]{panels: class == loop.Panels, kind: &f32s, fuse: loop.FMA32}
-		}
-		return &chains[float64]{panels: class == loop.Panels, kind: &f64s, fuse: math.FMA}
-	case loop.Product:
+	case loop.Chain:
 		switch e {
 		case types.I64:
-			return words(1, vec.Mul, func(a, b int64) int64 { return a * b })
+			return &chains[int64]{kind: &i64s, free: true, fuse: func(a, b, c int64) int64 { return a*b + c }}
 		case types.F32:
-			return &runs[float32]{kind: &f32s}
+			return &chains[float32]{kind: &f32s, fuse: loop.FMA32}
 		}
-		return &runs[float64]{kind: &f64s}
+		return &chains[float64]{kind: &f64s, fuse: math.FMA}
+	case loop.Product:
+		return words(1, vec.Mul, func(a, b int64) int64 { return a * b })
 	}
 	panic(&Unsupported{fmt.Sprintf("the reduction class %s", class.Info().Name)})
 }
