@@ -97,19 +97,22 @@ func (x *Near) power(b *Builder, size Val, by int) Val {
 	return b.Op(F64Bits, b.Op(Add, size, b.Const(types.I64, Word(int64(by)<<52))))
 }
 
-// Begin is the state of no elements: of a sum itself, that of its errors and the bits in which it
-// differed from the one before, then what a class watches. Of squares the sum of errors begins
-// with 0.
+// Begin is the state of no elements: of a sum itself and that of its errors. Behind a sum without squares
+// come the bits in which it differed from the one before, then what a class watches. Of squares the sum of
+// errors begins with 0.
 func (x *Near) Begin(b *Builder) (st []Val) {
 	float, word := b.Const(types.F64, 0), b.Const(types.I64, 0)
 	if x.added() {
-		st = append(st, x.start, x.rest, word)
+		st = append(st, x.start, x.rest)
+	}
+	if !x.squared() {
+		st = append(st, word)
 	}
 	if x.watched() {
 		st = append(st, word)
 	}
 	if x.squared() {
-		st = append(st, x.squares, float, word)
+		st = append(st, x.squares, float)
 	}
 	if x.squared() && x.added() {
 		st = append(st, word) // bits in which an element differs from the first
@@ -125,7 +128,9 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 	add := func(k int, y Val) Val {
 		s := b.Op(Add, st[k], y)
 		y = b.Op(Sub, y, b.Op(Sub, s, st[k]))
-		st[k+2] = differ(st[k+2], s, st[k])
+		if !x.squared() {
+			st[k+2] = differ(st[k+2], s, st[k])
+		}
 		st[k] = s
 		return y
 	}
@@ -137,7 +142,7 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 			st[3] = differ(st[3], d, b.Op(Sub, e, st[1]))
 		}
 		st[1] = e
-		k = 3
+		k = 2
 	}
 	if x.squared() {
 		h := b.Op(Mul, v, v)
@@ -145,7 +150,7 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 		d := add(k, h)
 		st[k+1] = b.Op(Add, b.Op(Add, st[k+1], d), l)
 		if x.added() {
-			st[k+3] = differ(st[k+3], v, x.pivot)
+			st[k+2] = differ(st[k+2], v, x.pivot)
 		}
 	}
 	return st
@@ -156,15 +161,20 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 // that three operations gave its error exactly, at most 2^(P-53). The sum of errors begins with an
 // exponent of P-52+room, which n errors do not leave, and each of its roundings errs by at most
 // half a unit.
+//
+// A sum of squares never becomes smaller. So the exponent never changed if the last one is the first, and
+// the squares add up to Q < 2^(2e+room+15). The sum of any of the n < 2^room elements is at most the root
+// of nQ then (Cauchy), less than 2^(e+room+8). That is less than half of 2^P, so the exponent of their sum
+// never changed either.
 func (x *Near) End(b *Builder, st []Val) Val {
 	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
 	stays := func(steps Val) Val {
 		return b.Op(Eq, b.Op(Shr, steps, b.Const(types.I64, 52)), b.Const(types.I64, 0))
 	}
-	var sum, sumRest, fine Val
+	var sum, sumRest Val
 	lost := x.top() - 104 + 2*x.room // the exponent of the bound of what the sum of errors lost
 	if x.added() {
-		sum, sumRest, fine = b.Op(Sub, st[0], x.start), b.Op(Sub, st[1], x.rest), stays(st[2])
+		sum, sumRest = b.Op(Sub, st[0], x.start), b.Op(Sub, st[1], x.rest)
 	}
 	sure := func(s, t, slack Val) Val {
 		return b.Op(Eq, b.Op(Add, s, b.Op(Sub, t, slack)), b.Op(Add, s, b.Op(Add, t, slack)))
@@ -175,7 +185,7 @@ func (x *Near) End(b *Builder, st []Val) Val {
 			exact := b.Op(Eq, b.Op(Shl, st[3], b.Const(types.I64, 1)), b.Const(types.I64, 0))
 			known = b.Op(Or, exact, known)
 		}
-		b.Check(Uncertain, b.Op(And, fine, known))
+		b.Check(Uncertain, b.Op(And, stays(st[2]), known))
 		out := b.Op(Add, sum, sumRest)
 		if x.class == Mean {
 			out = b.Op(Div, out, float(float64(x.n)))
@@ -184,14 +194,15 @@ func (x *Near) End(b *Builder, st []Val) Val {
 	}
 	k := 0
 	if x.added() {
-		k = 3
+		k = 2
 	}
+	fine := stays(b.Op(Xor, b.Op(Bits, st[k]), b.Op(Bits, x.squares)))
 	// Each element rounds the errors of squares twice, and they add up to less than n 2^(P-52). A
 	// square below the normal floats errs by less than that, too.
 	square, squareRest := b.Op(Sub, st[k], x.squares), st[k+1]
 	lostSquares := x.topSquares() - 104 + 2*x.room
 	if !x.added() {
-		b.Check(Uncertain, b.Op(And, stays(st[k+2]), sure(square, squareRest, x.power(b, x.sizeSquares, lostSquares))))
+		b.Check(Uncertain, b.Op(And, fine, sure(square, squareRest, x.power(b, x.sizeSquares, lostSquares))))
 		return b.Op(Sqrt, b.Op(Add, square, squareRest))
 	}
 	sum, sumRest = two(b, sum, sumRest)
@@ -200,8 +211,7 @@ func (x *Near) End(b *Builder, st []Val) Val {
 	slack := b.Op(Add, b.Op(Mul, b.Op(Abs, sum), x.power(b, x.size, lost+2)), x.power(b, x.sizeSquares, lostSquares+x.room+1))
 	slack = b.Op(Add, slack, b.Op(Mul, square, float(float64(x.n)*0x1p-99)))
 	v := spreadFrom(b, x.class, types.F64, x.n, [2]Val{sum, sumRest}, [2]Val{square, squareRest}, slack)
-	equal := b.Op(And, wholeSquare(b, x.pivot), b.Op(Eq, st[k+3], b.Const(types.I64, 0)))
-	fine = b.Op(And, fine, stays(st[k+2]))
+	equal := b.Op(And, wholeSquare(b, x.pivot), b.Op(Eq, st[k+2], b.Const(types.I64, 0)))
 	b.Check(Uncertain, b.Op(And, fine, b.Op(Or, equal, v.sure)))
 	return v.result(b, equal)
 }

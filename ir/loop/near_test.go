@@ -102,6 +102,26 @@ func TestNearOf(t *testing.T) {
 	}
 }
 
+// TestNearWork: how many operations an element costs, which is the time of a window of them.
+func TestNearWork(t *testing.T) {
+	for class, most := range map[Class]int{Sum: 9, Mean: 9, Norm: 7, Var: 13, Stddev: 13} {
+		b := New()
+		v := b.Load(Mem{Kind: ParamMem, N: b.Param(DenseParam, types.F64)}, Num(0), Num(0))
+		x := NearOf(b, class, 49, []Val{v})
+		state := x.Begin(b)
+		before, costs := len(b.Nest.Body.Stmts), 0
+		x.Add(b, state, v)
+		for _, s := range b.Nest.Body.Stmts[before:] {
+			if s.Code != Bits && s.Code != Neg { // which are no instructions
+				costs++
+			}
+		}
+		if costs != most {
+			t.Errorf("%s: %d operations, want %d", class.Info().Name, costs, most)
+		}
+	}
+}
+
 // nearOf is a class carried over a list of f64. nests has what was built for lists of a length.
 func nearOf(t *testing.T, nests map[int]*Nest, c Class, list []Word) (Word, bool) {
 	t.Helper()
