@@ -50,6 +50,35 @@ func TestByRows(t *testing.T) {
 	}
 }
 
+// TestColumnsBesideWideRows: in loops over wide rows no column is made anew for each vector of a row. Columns
+// that follow from no row are made before; what a row gives is made with it.
+func TestColumnsBesideWideRows(t *testing.T) {
+	table := tinyTable(t)
+	for _, p := range []struct {
+		body         string
+		loop, within bool // whether there is a loop over rows, and whether it makes the cosine
+	}{
+		{"emit cos(y) * cos(w) * sin((w - y) / 2)", false, false},
+		{"emit X * cos(y) + rowmax(X)", true, false},
+		{"emit X * cos(y) - cos(rowmax(X * sin(y)))", true, true},
+		{"emit X - cos(rowmax(X))", true, true},
+	} {
+		text := "X = materialize(rand(61, 131, seed = 1))\ny = materialize(rand(61, 1, seed = 2))\nw = materialize(rand(1, 131, seed = 3))\n" + p.body + "\n"
+		c, err := compileTiny(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, of, loop := strings.Cut(c.Plan.Graph.String(), "= byrows(")
+		of, _, _ = strings.Cut(of, "\n  }")
+		if within := strings.Contains(of, "cos("); loop != p.loop || within != p.within {
+			t.Errorf("%s: a loop over rows %v, a cosine in it %v:\n%s", p.body, loop, within, c.Plan.Graph)
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"row-blocks"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
+
 // TestDrawnByRows: rows that are drawn, and what is made of their reductions.
 func TestDrawnByRows(t *testing.T) {
 	table := tinyTable(t)

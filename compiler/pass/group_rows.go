@@ -176,9 +176,11 @@ func (b *rowBlocks) join(id ir.ID) {
 		return
 	}
 	part := g.Nodes[id].Op.Control == op.Part
-	for _, x := range g.In(id) {
-		if at := b.group[x]; at >= 0 && (part || g.Type(x).Rows == rows) && b.into(id, at, rows, cols) {
-			return
+	for _, wide := range []bool{true, false} { // rather with rows than with columns that follow from none
+		for _, x := range g.In(id) {
+			if at := b.group[x]; at >= 0 && b.all[at].cols > 1 == wide && (part || g.Type(x).Rows == rows) && b.into(id, at, rows, cols) {
+				return
+			}
 		}
 	}
 	if part {
@@ -295,11 +297,33 @@ func (b *rowBlocks) choose() bool {
 		if b.keyed {
 			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
+			b.part(r)
 			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r)
 		}
 		any = any || r.chosen
 	}
 	return any
+}
+
+// part takes columns out of a group whose lanes are columns if they follow from no row of it. Each row's
+// number would be made again for each of the row's vectors; stored, it takes next to nothing.
+func (b *rowBlocks) part(r *rowGroup) {
+	if !r.reuses || r.cols < manyByRows {
+		return
+	}
+	own := func(x ir.ID) bool { return b.group[x] >= 0 && &b.all[b.group[x]] == r }
+	r.members = slices.DeleteFunc(r.members, func(id ir.ID) bool {
+		_, cols, _ := b.rowwise(id)
+		alone := cols == 1 && !slices.ContainsFunc(b.g.In(id), own)
+		if alone {
+			b.group[id] = -1
+		}
+		return alone
+	})
+	r.reuses = slices.ContainsFunc(r.members, func(id ir.ID) bool {
+		_, cols, _ := b.rowwise(id)
+		return cols > 1 && slices.ContainsFunc(b.g.In(id), func(x ir.ID) bool { return own(x) && b.g.Type(x).Cols == 1 })
+	})
 }
 
 // drawn reports short rows that are drawn and reduced to columns. Such rows need no memory.
