@@ -19,7 +19,7 @@ import (
 // affect the order of tasks and predictions, never a bit of a result.
 
 // ratesVersion is part of the file name. Files of other versions are ignored.
-const ratesVersion = 1
+const ratesVersion = 2
 
 // measureBudget bounds the time of one rate class, so that all stay below 50 ms on a fast set.
 const measureBudget = 6 * time.Millisecond
@@ -30,7 +30,8 @@ type Rates struct {
 	Set     string             `json:"set"`              // of kernels
 	CPU     string             `json:"cpu"`              // on which they were measured
 	PerFlop map[string]float64 `json:"seconds_per_flop"` // by rate class
-	PerByte float64            `json:"seconds_per_byte"` // of everything that only streams
+	PerOp   float64            `json:"seconds_per_op"`   // of everything else, while its operands are in a cache
+	PerByte float64            `json:"seconds_per_byte"` // of everything else, past the caches
 }
 
 // overhead is the cost of any task beside its work: queue, counters, buffers.
@@ -43,7 +44,7 @@ func (r *Rates) Seconds(class string, w op.Work) float64 {
 	if per, ok := r.PerFlop[class]; ok && w.Flops > 0 {
 		return overhead + per*w.Flops
 	}
-	return overhead + r.PerByte*w.Bytes
+	return overhead + max(r.PerOp*w.Flops, r.PerByte*w.Bytes)
 }
 
 // LoadRates returns the cached costs of this kernel set on this kind of CPU, or nil. It takes well
@@ -58,7 +59,7 @@ func LoadRates(set string) *Rates {
 		return nil
 	}
 	r := &Rates{}
-	if json.Unmarshal(text, r) != nil || r.CPU != cpu || r.PerByte <= 0 || len(r.PerFlop) != len(measured) {
+	if json.Unmarshal(text, r) != nil || r.CPU != cpu || r.PerOp <= 0 || r.PerByte <= 0 || len(r.PerFlop) != len(measured) {
 		return nil
 	}
 	for _, per := range r.PerFlop {
@@ -124,7 +125,7 @@ func cacheDir() (string, error) {
 }
 
 // measured lists the rate classes with a kernel of their own, as calls on tiles of one order. All
-// others are streaming.
+// others take the longer of their operations and of their memory.
 var measured = [...]struct {
 	class string
 	in    int // inputs, all of the same shape
@@ -159,6 +160,12 @@ func MeasureRates(set string) (*Rates, error) {
 		}
 		r.PerFlop[m.class] = best.Seconds() / work.Flops
 	}
+	// exp computes far longer than it takes to read its operand.
+	of, done, err := timeKernel(table, "exp", 1, nil, types.F64, order)
+	if err != nil {
+		return nil, err
+	}
+	r.PerOp = of.Seconds() / done.Flops
 	// 6 MiB in all: beyond the second-level cache
 	best, work, err := timeKernel(table, "add", 2, nil, types.F64, 512)
 	if err != nil {

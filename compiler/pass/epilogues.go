@@ -173,7 +173,7 @@ func (f *epilogues) worthwhile(id, x ir.ID) bool {
 	if g.Nodes[x].Attrs.Bool("ta") {
 		k = g.Type(a).Rows
 	}
-	return 2*float64(k) >= chainShare*chainFlops(g, id)
+	return 2*float64(k) >= chainShare*plan.ChainFlops(g, id)
 }
 
 // strips reports a product that is made in strips of rows, with a chain or without.

@@ -5,6 +5,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
 )
 
@@ -167,10 +168,10 @@ func (f *nesting) look(id ir.ID) memberKind {
 	}
 	switch {
 	case f.chain(id):
-		f.flops[id] = chainFlops(g, id)
+		f.flops[id] = plan.ChainFlops(g, id)
 		return chainMember
 	case f.points(id):
-		f.flops[id] = chainFlops(g, id)
+		f.flops[id] = plan.ChainFlops(g, id)
 		return pointMember
 	case f.picks(id):
 		return pickMember
@@ -180,30 +181,6 @@ func (f *nesting) look(id ir.ID) memberKind {
 		}
 	}
 	return noMember
-}
-
-// chainFlops is how many operations an element of a chain costs.
-func chainFlops(g *ir.Graph, id ir.ID) (flops float64) {
-	of := func(g *ir.Graph, id ir.ID) {
-		d := g.Nodes[id].Op
-		if d.Cost == nil || !d.Laws.Has(op.Elementwise) {
-			return
-		}
-		s := &op.Sig{Def: d, Attrs: g.Nodes[id].Attrs}
-		for _, x := range g.In(id) {
-			s.In = append(s.In, types.ScalarOf(g.Type(x).Elem))
-		}
-		flops += max(1, d.Cost(s, types.ScalarOf(g.Type(id).Elem)).Flops)
-	}
-	r := g.Nodes[id].Region
-	if r == nil {
-		of(g, id)
-		return flops
-	}
-	for i := range r.Graph.Nodes {
-		of(r.Graph, ir.ID(i))
-	}
-	return flops
 }
 
 // find puts every member into the group of its readers, if it is cheap enough to compute it wherever it

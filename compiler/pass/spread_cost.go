@@ -25,6 +25,8 @@ const (
 	// unknownSteps is about how many operations a point takes whose body has work that only the run
 	// tells.
 	unknownSteps = 300
+	// lanes is how many operations of an elementwise operator are done at a time.
+	lanes = 4
 	// moveSteps is about what it takes to load and store an element, in operations.
 	moveSteps = 3
 	// roundSpreads is what each other rank costs in a round in which all ranks wait for all. Measured with
@@ -70,7 +72,7 @@ func (s *spreader) flopsOf(g *ir.Graph, id ir.ID) float64 {
 // workOf is about how many operations a node takes, on one rank.
 func (s *spreader) workOf(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
-	steps := func(g *ir.Graph, id ir.ID) float64 { return moveSteps + chainFlops(g, id)/4 } // lanes
+	steps := func(g *ir.Graph, id ir.ID) float64 { return moveSteps + plan.ChainFlops(g, id)/lanes }
 	switch {
 	case n.Op.Role == op.Reduces:
 		return float64(pipeSpace(n).Count()) * steps(g, id)
@@ -80,7 +82,7 @@ func (s *spreader) workOf(g *ir.Graph, id ir.ID) float64 {
 		work := float64(t.Count()) * moveSteps
 		for i := range n.Region.Graph.Nodes {
 			if x := ir.ID(i); elementwise(&n.Region.Graph.Nodes[i]) {
-				work += float64(n.Region.Graph.Type(x).Count()) * chainFlops(n.Region.Graph, x) / 4
+				work += float64(n.Region.Graph.Type(x).Count()) * plan.ChainFlops(n.Region.Graph, x) / lanes
 			}
 		}
 		return work
@@ -100,48 +102,14 @@ func (s *spreader) workOf(g *ir.Graph, id ir.ID) float64 {
 		if lo := n.Attrs.Ints("lo"); len(lo) > 1 {
 			points = float64(t.Count())
 		}
-		body, known := bodyWork(n.Region)
+		inLanes, apart, known := plan.BodyFlops(n.Region)
+		body := inLanes/lanes + apart
 		if body += moveSteps; !known {
 			body = max(body, unknownSteps)
 		}
 		work = points * body
 	}
 	return work
-}
-
-// bodyWork is about how many operations a body takes at a point, by lanes. known is false if the
-// amount of work depends on values of the run.
-func bodyWork(r *ir.Region) (work float64, known bool) {
-	known = true
-	inner := func(r *ir.Region, rounds float64) {
-		w, k := bodyWork(r)
-		work, known = work+rounds*w, known && k
-	}
-	for ; r != nil; r = r.Next {
-		g := r.Graph
-		for i := range g.Nodes {
-			n, t := &g.Nodes[i], g.Type(ir.ID(i))
-			if t.Kind == types.Matrix && !t.Known() {
-				known = false
-				continue
-			}
-			switch {
-			case n.Op.Control == op.Iterate:
-				rounds, told := plan.Rounds(n)
-				inner(n.Region, float64(rounds))
-				known = known && told
-			case n.Op.Role == op.Points:
-				inner(n.Region, float64(max(1, t.Count())))
-			case n.Region != nil:
-				inner(n.Region, 1)
-			case n.Op.Laws.Has(op.Elementwise):
-				work += float64(max(1, t.Count())) * chainFlops(g, ir.ID(i)) / 4
-			case n.Op.Cost != nil:
-				work += max(0, n.Op.Cost(sigOf(g, ir.ID(i)), t).Flops)
-			}
-		}
-	}
-	return work, known
 }
 
 // mostRepeated is the work, in Sizes.Spread, up to which all ranks make what cannot be shared, so that

@@ -42,6 +42,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	type key struct {
 		d     *op.Def
 		attrs *op.Attrs
+		body  *ir.Region
 		t     uint32 // type number; a type is five times as large to hash
 		n     int
 		in    [3]uint32
@@ -61,7 +62,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 			continue
 		}
 		in := g.In(id)
-		k := key{d: n.Op, attrs: n.Attrs, t: g.TypeIndex(id), n: len(in)}
+		k := key{d: n.Op, attrs: n.Attrs, body: n.Region, t: g.TypeIndex(id), n: len(in)}
 		stored := slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).IsSparse() })
 		short := len(in) <= len(k.in) && !stored
 		if short {
@@ -88,7 +89,11 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		if rate == "" {
 			rate = n.Op.Name
 		}
-		out[i] = r.Seconds(rate, n.Op.Cost(&sig, g.Type(id))) / float64(share)
+		w := n.Op.Cost(&sig, g.Type(id))
+		if n.Region != nil && !controls(n) {
+			w.Flops = flopsWithin(g, id, w.Flops)
+		}
+		out[i] = r.Seconds(rate, w) / float64(share)
 		if short {
 			known[k] = out[i]
 		}

@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file counts the operations of nodes with bodies. Their rows see types alone, and a point of a body may
+// take one operation or a million.
+
+// ChainFlops returns how many operations an element of a chain takes, or of one elementwise operator.
+func ChainFlops(g *ir.Graph, id ir.ID) (flops float64) {
+	of := func(g *ir.Graph, id ir.ID) {
+		d := g.Nodes[id].Op
+		if d.Cost == nil || !d.Laws.Has(op.Elementwise) {
+			return
+		}
+		s := &op.Sig{Def: d, Attrs: g.Nodes[id].Attrs}
+		for _, x := range g.In(id) {
+			s.In = append(s.In, types.ScalarOf(g.Type(x).Elem))
+		}
+		flops += max(1, d.Cost(s, types.ScalarOf(g.Type(id).Elem)).Flops)
+	}
+	r := g.Nodes[id].Region
+	if r == nil {
+		of(g, id)
+		return flops
+	}
+	for i := range r.Graph.Nodes {
+		of(r.Graph, ir.ID(i))
+	}
+	return flops
+}
+
+// BodyFlops returns about how many operations the bodies of a list take at a point: those of elementwise
+// operators, which are done in lanes, and those apart from them. known is false if the amount of work
+// depends on values of the run.
+func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
+	known = true
+	inner := func(r *ir.Region, rounds float64) {
+		l, a, k := BodyFlops(r)
+		inLanes, apart, known = inLanes+rounds*l, apart+rounds*a, known && k
+	}
+	for ; r != nil; r = r.Next {
+		g := r.Graph
+		for i := range g.Nodes {
+			id, n := ir.ID(i), &g.Nodes[i]
+			t := g.Type(id)
+			if t.Kind == types.Matrix && !t.Known() {
+				known = false
+				continue
+			}
+			switch {
+			case n.Op.Control == op.Iterate:
+				rounds, told := Rounds(n)
+				inner(n.Region, float64(rounds))
+				known = known && told
+			case n.Op.Role == op.Points:
+				inner(n.Region, float64(max(1, t.Count())))
+			case n.Region != nil:
+				inner(n.Region, 1)
+			case n.Op.Laws.Has(op.Elementwise):
+				inLanes += float64(max(1, t.Count())) * ChainFlops(g, id)
+			case n.Op.Cost != nil:
+				s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
+				for _, x := range g.In(id) {
+					s.In = append(s.In, g.Type(x))
+				}
+				if n.Attrs.Bool("drawn") { // only what is read of it is drawn
+					t = types.DenseOf(t.Elem, 1, 1)
+				}
+				apart += max(0, n.Op.Cost(s, t).Flops)
+			}
+		}
+	}
+	return inLanes, apart, known
+}
+
+// flopsWithin returns the operations of a node with a body, of which its row knows the number told.
+func flopsWithin(g *ir.Graph, id ir.ID, told float64) float64 {
+	n, t := &g.Nodes[id], g.Type(id)
+	if t.Kind == types.Matrix && !t.Known() {
+		return told
+	}
+	switch {
+	case n.Op.Role == op.Reduces:
+		return max(told, float64(n.Attrs.Int("rows"))*float64(n.Attrs.Int("cols"))*ChainFlops(g, id))
+	case n.IsChain():
+		return max(told, float64(t.Count())*ChainFlops(g, id))
+	}
+	inLanes, apart, known := BodyFlops(n.Region)
+	body := inLanes + apart
+	if n.Op.Role == op.Points {
+		points := float64(t.Count())
+		if len(n.Attrs.Ints("lo")) == 1 { // each makes a row
+			points = float64(t.Rows)
+		}
+		if body *= points; known {
+			return body
+		}
+	}
+	return max(told, body)
+}
