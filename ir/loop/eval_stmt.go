@@ -100,7 +100,7 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 // canonical makes all NaNs equal, since the processor decides the bits of a NaN. Operations on bits
 // keep them.
 func canonical(t types.Elem, c Code, w Word) Word {
-	if c != F64Bits && c != F32Bits && c != Select && t.IsFloat() && toFloat(t, w) != toFloat(t, w) {
+	if c != F64Bits && c != Select && t.IsFloat() && toFloat(t, w) != toFloat(t, w) {
 		return fromFloat(t, math.NaN())
 	}
 	return w

@@ -26,18 +26,13 @@ const (
 	Nearest // to the nearest integral number, ties to even
 	Floor
 	Ceil
-	Trunc
-	Scale // a * 2^b, rounded once; b is integral, or infinite if a is no nan, or nan
-	IDiv  // rounded towards minus infinity; the divisor is not 0
-	Mod   // a - (a // b) b; the divisor is not 0
-	MulHigh
-	MulHighU
-	Shl // by 64 and more: 0
-	Shr // logical
-	Sar // arithmetic
-	LeadingZeros
-	TrailingZeros
-	Ones
+	Scale    // a * 2^b, rounded once; b is integral, or infinite if a is no nan, or nan
+	IDiv     // rounded towards minus infinity; the divisor is not 0
+	Mod      // a - (a // b) b; the divisor is not 0
+	MulHighU // the upper half of the product of words without sign
+	Shl      // by 64 and more: 0
+	Shr      // logical
+	Sar      // arithmetic
 	And
 	Or
 	Xor
@@ -46,7 +41,6 @@ const (
 	Le
 	Eq
 	Ne
-	LtU // of words without sign
 	Select
 	ToF64
 	ToF32
@@ -54,7 +48,6 @@ const (
 	ToBool
 	Bits    // the bits of a float as i64, of a nan those of any nan; of f32 the upper half is 0
 	F64Bits // the f64 with these bits
-	F32Bits // the f32 with the low half of these bits
 	lastOp
 )
 
@@ -104,7 +97,6 @@ var operations = [lastOp - firstOp]Operation{
 	Nearest - firstOp: {Name: "nearest", Args: 1, On: floats, eval: on1(math.RoundToEven, nil)},
 	Floor - firstOp:   {Name: "floor", Args: 1, On: floats, eval: on1(math.Floor, nil)},
 	Ceil - firstOp:    {Name: "ceil", Args: 1, On: floats, eval: on1(math.Ceil, nil)},
-	Trunc - firstOp:   {Name: "trunc", Args: 1, On: floats, eval: on1(math.Trunc, nil)},
 	Scale - firstOp: {Name: "scale", Args: 2, On: doubles, eval: func(_ types.Elem, a []Word) Word {
 		return math.Float64bits(ldexp(toF64(a[0]), toF64(a[1])))
 	}},
@@ -122,10 +114,6 @@ var operations = [lastOp - firstOp]Operation{
 		}
 		return r
 	})},
-	MulHigh - firstOp: {Name: "mulhigh", Args: 2, On: ints, eval: onInts(func(a, b int64) int64 {
-		h, _ := bits.Mul64(uint64(a), uint64(b))
-		return int64(h) - a>>63&b - b>>63&a
-	})},
 	MulHighU - firstOp: {Name: "mulhighu", Args: 2, On: ints, eval: func(_ types.Elem, a []Word) Word {
 		h, _ := bits.Mul64(a[0], a[1])
 		return h
@@ -133,27 +121,19 @@ var operations = [lastOp - firstOp]Operation{
 	Shl - firstOp: {Name: "shl", Args: 2, On: ints, eval: func(_ types.Elem, a []Word) Word { return a[0] << a[1] }},
 	Shr - firstOp: {Name: "shr", Args: 2, On: ints, eval: func(_ types.Elem, a []Word) Word { return a[0] >> a[1] }},
 	Sar - firstOp: {Name: "sar", Args: 2, On: ints, eval: func(_ types.Elem, a []Word) Word { return uint64(int64(a[0]) >> a[1]) }},
-	LeadingZeros - firstOp: {Name: "lzcnt", Args: 1, On: ints, eval: func(_ types.Elem, a []Word) Word {
-		return uint64(bits.LeadingZeros64(a[0]))
-	}},
-	TrailingZeros - firstOp: {Name: "tzcnt", Args: 1, On: ints, eval: func(_ types.Elem, a []Word) Word {
-		return uint64(bits.TrailingZeros64(a[0]))
-	}},
-	Ones - firstOp: {Name: "popcnt", Args: 1, On: ints, eval: func(_ types.Elem, a []Word) Word { return uint64(bits.OnesCount64(a[0])) }},
-	And - firstOp:  {Name: "and", Args: 2, On: logic, eval: func(_ types.Elem, a []Word) Word { return a[0] & a[1] }},
-	Or - firstOp:   {Name: "or", Args: 2, On: logic, eval: func(_ types.Elem, a []Word) Word { return a[0] | a[1] }},
-	Xor - firstOp:  {Name: "xor", Args: 2, On: logic, eval: func(_ types.Elem, a []Word) Word { return a[0] ^ a[1] }},
+	And - firstOp: {Name: "and", Args: 2, On: logic, eval: func(_ types.Elem, a []Word) Word { return a[0] & a[1] }},
+	Or - firstOp:  {Name: "or", Args: 2, On: logic, eval: func(_ types.Elem, a []Word) Word { return a[0] | a[1] }},
+	Xor - firstOp: {Name: "xor", Args: 2, On: logic, eval: func(_ types.Elem, a []Word) Word { return a[0] ^ a[1] }},
 	Not - firstOp: {Name: "not", Args: 1, On: logic, eval: func(e types.Elem, a []Word) Word {
 		if e == types.Bool {
 			return a[0] ^ 1
 		}
 		return ^a[0]
 	}},
-	Lt - firstOp:  {Name: "lt", Args: 2, On: all, Gives: types.Bool, eval: compare(func(c int) bool { return c < 0 })},
-	Le - firstOp:  {Name: "le", Args: 2, On: all, Gives: types.Bool, eval: compare(func(c int) bool { return c <= 0 })},
-	Eq - firstOp:  {Name: "eq", Args: 2, On: all, Gives: types.Bool, eval: equal},
-	Ne - firstOp:  {Name: "ne", Args: 2, On: all, Gives: types.Bool, eval: func(e types.Elem, a []Word) Word { return equal(e, a) ^ 1 }},
-	LtU - firstOp: {Name: "ltu", Args: 2, On: ints, Gives: types.Bool, eval: func(_ types.Elem, a []Word) Word { return truth(a[0] < a[1]) }},
+	Lt - firstOp: {Name: "lt", Args: 2, On: all, Gives: types.Bool, eval: compare(func(c int) bool { return c < 0 })},
+	Le - firstOp: {Name: "le", Args: 2, On: all, Gives: types.Bool, eval: compare(func(c int) bool { return c <= 0 })},
+	Eq - firstOp: {Name: "eq", Args: 2, On: all, Gives: types.Bool, eval: equal},
+	Ne - firstOp: {Name: "ne", Args: 2, On: all, Gives: types.Bool, eval: func(e types.Elem, a []Word) Word { return equal(e, a) ^ 1 }},
 	Select - firstOp: {Name: "select", Args: 3, On: []types.Elem{types.Bool}, eval: func(_ types.Elem, a []Word) Word {
 		if a[0] != 0 {
 			return a[1]
@@ -189,7 +169,6 @@ var operations = [lastOp - firstOp]Operation{
 	}},
 	Bits - firstOp:    {Name: "bits", Args: 1, On: floats, Gives: types.I64, eval: func(_ types.Elem, a []Word) Word { return a[0] }},
 	F64Bits - firstOp: {Name: "f64_bits", Args: 1, On: ints, Gives: types.F64, eval: func(_ types.Elem, a []Word) Word { return a[0] }},
-	F32Bits - firstOp: {Name: "f32_bits", Args: 1, On: ints, Gives: types.F32, eval: func(_ types.Elem, a []Word) Word { return a[0] & (1<<32 - 1) }},
 }
 
 // IsOp reports whether c is a scalar operation.

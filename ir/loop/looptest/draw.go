@@ -279,6 +279,13 @@ func (d *drawing) load(masked bool) {
 	d.line("v%d = load %%%d[%s, %s]", d.fresh(e), k, i, j)
 }
 
+// operations are those that are drawn, some more often than others.
+var operations = [...]loop.Code{
+	loop.Add, loop.Sub, loop.Mul, loop.Div, loop.FMA, loop.Neg, loop.Abs, loop.Sqrt, loop.Min, loop.Max, loop.Nearest, loop.Floor, loop.Ceil, loop.Ceil,
+	loop.Scale, loop.IDiv, loop.Mod, loop.MulHighU, loop.MulHighU, loop.Shl, loop.Shr, loop.Sar, loop.Not, loop.Not, loop.Not, loop.And, loop.Or, loop.Xor,
+	loop.Not, loop.Lt, loop.Le, loop.Eq, loop.Ne, loop.Ne, loop.Select, loop.ToF64, loop.ToF32, loop.ToI64, loop.ToBool, loop.Bits, loop.F64Bits, loop.F64Bits,
+}
+
 // unsafe operations are defined only on part of their operands, or depend on the bits of a NaN.
 var unsafe = map[loop.Code]bool{loop.ToI64: true, loop.Scale: true, loop.Bits: true}
 
@@ -310,7 +317,7 @@ func (d *drawing) statement(level int) {
 
 func (d *drawing) operation() {
 	for {
-		c := loop.Add + loop.Code(d.IntN(int(loop.F32Bits-loop.Add)+1))
+		c := operations[d.IntN(len(operations))]
 		if unsafe[c] {
 			continue
 		}

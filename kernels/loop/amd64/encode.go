@@ -71,7 +71,6 @@ const (
 
 // unmasked forms have an EVEX encoding that takes no mask: a processor refuses one.
 var unmasked = [lastOp]bool{
-	VPSADBW:  true,
 	VMOVNTPD: true, VMOVNTDQ: true, VMOVQ: true, VMOVQStore: true, VMOVD: true, VMOVDStore: true, VCVTSI2SDQ: true, VCVTSI2SSQ: true,
 	VCVTTSD2SIQ: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true, VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true,
 	VMOVHPD: true, VMOVHPDStore: true,

@@ -152,7 +152,6 @@ const (
 	VPSRLVQ
 	VPSRAVQ
 	VPANDQ
-	VPANDNQ
 	VPORQ
 	VPXORQ
 	VPAND
@@ -160,8 +159,6 @@ const (
 	VPOR
 	VPXOR
 	VPABSQ
-	VPSADBW
-	VPLZCNTQ
 	VPTERNLOGQ
 	VPSLLQ
 	VPSRLQ
@@ -367,7 +364,6 @@ var forms = [lastOp]form{
 	VPSRLVQ:         {name: "VPSRLVQ", pat: rvm, pp: p66, mm: m38, op: 0x45, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VPSRAVQ:         {name: "VPSRAVQ", pat: rvm, pp: p66, mm: m38, op: 0x46, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPANDQ:          {name: "VPANDQ", pat: rvm, pp: p66, mm: m0F, op: 0xdb, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPANDNQ:         {name: "VPANDNQ", pat: rvm, pp: p66, mm: m0F, op: 0xdf, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPORQ:           {name: "VPORQ", pat: rvm, pp: p66, mm: m0F, op: 0xeb, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPXORQ:          {name: "VPXORQ", pat: rvm, pp: p66, mm: m0F, op: 0xef, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPAND:           {name: "VPAND", pat: rvm, pp: p66, mm: m0F, op: 0xdb, vexW: 0, evexW: no, tuple: tFull, elem: 8},
@@ -375,8 +371,6 @@ var forms = [lastOp]form{
 	VPOR:            {name: "VPOR", pat: rvm, pp: p66, mm: m0F, op: 0xeb, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPXOR:           {name: "VPXOR", pat: rvm, pp: p66, mm: m0F, op: 0xef, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPABSQ:          {name: "VPABSQ", pat: rm, pp: p66, mm: m38, op: 0x1f, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPSADBW:         {name: "VPSADBW", pat: rvm, pp: p66, mm: m0F, op: 0xf6, vexW: 0, evexW: 0, tuple: tMem, elem: 1},
-	VPLZCNTQ:        {name: "VPLZCNTQ", pat: rm, pp: p66, mm: m38, op: 0x44, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPTERNLOGQ:      {name: "VPTERNLOGQ", pat: rvm, pp: p66, mm: m3A, op: 0x25, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VPSLLQ:          {name: "VPSLLQ", pat: vmi, pp: p66, mm: m0F, op: 0x73, ext: 6, vexW: 0, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VPSRLQ:          {name: "VPSRLQ", pat: vmi, pp: p66, mm: m0F, op: 0x73, ext: 2, vexW: 0, evexW: 1, tuple: tFull, elem: 8, imm: true},

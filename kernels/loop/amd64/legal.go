@@ -42,7 +42,7 @@ func legalizeAVX2(p *program, a *Asm) {
 }
 
 // replaced are instructions that differ from those of AVX2 in name alone.
-var replaced = map[Op]Op{VPANDQ: VPAND, VPANDNQ: VPANDN, VPORQ: VPOR, VPXORQ: VPXOR, VRNDSCALEPD: VROUNDPD, VRNDSCALEPS: VROUNDPS,
+var replaced = map[Op]Op{VPANDQ: VPAND, VPORQ: VPOR, VPXORQ: VPXOR, VRNDSCALEPD: VROUNDPD, VRNDSCALEPS: VROUNDPS,
 	KORW: VPOR, KXORW: VPXOR, KMOVW: VMOVAPD}
 
 // step appends what a step becomes.
@@ -237,7 +237,6 @@ func init() {
 		VPSRAQ:     shiftArithmetic,
 		VPSRAVQ:    shiftArithmetic,
 		VPABSQ:     absolute,
-		VPLZCNTQ:   leadingZeros,
 		VPMOVQD:    lowHalves,
 		VPMOVM2Q:   func(g *legalizer, s *step) virt { s.Op = VMOVAPD; return g.emit(*s) },
 		VPMOVQ2M:   func(g *legalizer, s *step) virt { return g.sign(s.b) },

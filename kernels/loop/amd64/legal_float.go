@@ -9,9 +9,8 @@ import "math"
 // that integer, and 2^84 is 2^84 plus 2^32 times the integer (the method is known from the
 // conversions that compilers make for processors with SSE2).
 var (
-	lowerWord   = math.Float64bits(0x1p52)
-	upperWord   = math.Float64bits(0x1p84)
-	upperOffset = math.Float64bits(0x1p84 + 0x1p52)
+	lowerWord = math.Float64bits(0x1p52)
+	upperWord = math.Float64bits(0x1p84)
 	// signedOffset takes back the sign bit of the upper half, which was flipped.
 	signedOffset = math.Float64bits(0x1p84 + 0x1p63 + 0x1p52)
 )

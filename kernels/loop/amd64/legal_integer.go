@@ -115,17 +115,6 @@ func absolute(g *legalizer, s *step) virt {
 	return g.op(VPSUBQ, L256, g.op(VPXOR, L256, x, sign), sign)
 }
 
-// leadingZeros reads the exponent of the number as f64. The bit below the first is cleared before,
-// so that rounding carries no number to the next power of two. 0 has the exponent 0, which gives
-// more than 64.
-func leadingZeros(g *legalizer, s *step) virt {
-	x := g.second(s)
-	x = g.op(VPANDN, L256, g.shift(VPSRLQ, x, 1), x)
-	upper := g.with(VPOR, g.shift(VPSRLQ, x, 32), upperWord, 0)
-	exponent := g.shift(VPSRLQ, g.fromHalves(x, g.with(VSUBPD, upper, upperOffset, 0)), 52)
-	return g.with(VPMINSD, g.op(VPSUBQ, L256, g.constant(1023+63), exponent), 64, 0)
-}
-
 // lowHalves packs the low half of each lane.
 func lowHalves(g *legalizer, s *step) virt { return g.narrow(s.a) }
 

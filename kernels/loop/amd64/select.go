@@ -26,12 +26,12 @@ var (
 	maskBinary = map[loop.Code]Op{loop.And: KANDW, loop.Or: KORW, loop.Xor: KXORW, loop.Eq: KXNORW, loop.Ne: KXORW, loop.Lt: KANDNW}
 	shifts     = map[loop.Code]Op{loop.Shl: VPSLLQ, loop.Shr: VPSRLQ, loop.Sar: VPSRAQ}
 	// rounding is the immediate of a rounding, with exceptions suppressed.
-	rounding = map[loop.Code]uint8{loop.Nearest: 8, loop.Floor: 9, loop.Ceil: 10, loop.Trunc: 11}
+	rounding = map[loop.Code]uint8{loop.Nearest: 8, loop.Floor: 9, loop.Ceil: 10}
 	// ordered is the immediate of a comparison of floats: quiet, false of nan, but that Ne is true
 	// of it.
 	ordered = map[loop.Code]uint8{loop.Lt: 0x11, loop.Le: 0x12, loop.Eq: 0x00, loop.Ne: 0x04}
 	// signed is the immediate of a comparison of integers.
-	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4, loop.LtU: 1}
+	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4}
 )
 
 // operation lowers one scalar operation.
@@ -315,11 +315,7 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 		return l.binary(op, e, in[0], in[1], 0)
 	}
 	if imm, ok := signed[c]; ok {
-		op := VPCMPQ
-		if c == loop.LtU {
-			op = VPCMPUQ
-		}
-		return l.compare(op, e, in[0], in[1], imm)
+		return l.compare(VPCMPQ, e, in[0], in[1], imm)
 	}
 	zero := operand{elem: e, konst: true}
 	switch c {
@@ -331,14 +327,8 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 		return l.unary(VPABSQ, e, in[0], 0)
 	case loop.IDiv, loop.Mod:
 		return l.divide(s, in[0], in[1])
-	case loop.MulHigh, loop.MulHighU:
-		return words{l}.mulHigh(in[0], in[1], c == loop.MulHigh)
-	case loop.Ones:
-		return words{l}.ones(in[0])
-	case loop.TrailingZeros:
-		return words{l}.trailingZeros(in[0])
-	case loop.LeadingZeros:
-		return l.unary(VPLZCNTQ, e, in[0], 0)
+	case loop.MulHighU:
+		return words{l}.upperHalf(in[0], in[1])
 	case loop.ToF64:
 		return l.unary(VCVTQQ2PD, e, in[0], 0)
 	case loop.ToF32:
@@ -347,8 +337,6 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 		return l.compare(VPCMPQ, e, in[0], zero, 4)
 	case loop.F64Bits:
 		return l.vector(in[0])
-	case loop.F32Bits:
-		return l.emit(step{Inst: Inst{Op: VPMOVQD, Len: l.length}, a: l.vector(in[0]), dst: l.fresh(vectorClass)})
 	}
 	unsupported(s.Origin, "%s of i64", c.Operation().Name)
 	return 0

@@ -29,7 +29,7 @@ func singleNest(r *rand.Rand) string {
 		fresh(types.F32), fresh(types.F32), fresh(types.F32), fresh(types.F32), fresh(types.Bool))
 	operations := func(n int) {
 		for n > 0 {
-			c := loop.Add + loop.Code(r.IntN(int(loop.F32Bits-loop.Add)+1))
+			c := loop.Add + loop.Code(r.IntN(int(loop.F64Bits-loop.Add)+1))
 			o := c.Operation()
 			e := []types.Elem{types.F32, types.Bool}[r.IntN(2)]
 			gives := o.Gives

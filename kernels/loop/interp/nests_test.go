@@ -187,7 +187,7 @@ var nests = []struct{ name, space, body, results string }{
   v4 = if v2 {
     v5 = idiv v3, v0
     v6 = mod v3, v0
-    v7 = mulhigh v5, v6
+    v7 = mulhighu v5, v6
     v8 = add v7, v6
     yield v8
   } else {
@@ -201,8 +201,8 @@ var nests = []struct{ name, space, body, results string }{
     v15 = add v11, v14
     next v15
   }
-  v16 = tzcnt v4
-  v17 = popcnt v4
+  v16 = not v4
+  v17 = and v4, v3
   v18 = add v16, v17
   v19 = to_f64 v18
   v20 = add v10, v19
@@ -221,10 +221,9 @@ var nests = []struct{ name, space, body, results string }{
   v7 = f64_bits v6
   v8 = to_f32 v7
   v9 = bits v8
-  v10 = f32_bits v9
-  store out1[i, j] v10
-  v11 = to_i64 v2
-  store out2[i, j] v11`, "f64[%0.rows, %0.cols], f32[%0.rows, %0.cols], i64[%0.rows, %0.cols]"},
+  store out1[i, j] v9
+  v10 = to_i64 v2
+  store out2[i, j] v10`, "f64[%0.rows, %0.cols], i64[%0.rows, %0.cols], i64[%0.rows, %0.cols]"},
 	{"loops in loops, whose lanes leave one by one", "i: 0..%0.rows, j: 0..%0.cols", `
   v0 = load %1[i, j]
   v1 = i64 0

@@ -33,29 +33,23 @@ var rows = map[loop.Code]row{
 	loop.Nearest: {f64: lift1(&f64s, vec.RoundF64), f32: lift1(&f32s, vec.Map1F32(math.RoundToEven))},
 	loop.Floor:   {f64: lift1(&f64s, vec.FloorF64), f32: lift1(&f32s, vec.Map1F32(math.Floor))},
 	loop.Ceil:    {f64: lift1(&f64s, vec.CeilF64), f32: lift1(&f32s, vec.Map1F32(math.Ceil))},
-	loop.Trunc:   {f64: lift1(&f64s, vec.Map1F64(math.Trunc)), f32: lift1(&f32s, vec.Map1F32(math.Trunc))},
 	loop.Scale:   {f64: lift2(&f64s, vec.Map2F64(scale))},
 
-	loop.IDiv:          {i64: lift2(&i64s, vec.IDivI64)},
-	loop.Mod:           {i64: lift2(&i64s, vec.ModI64)},
-	loop.MulHigh:       {i64: each2(mulHigh)},
-	loop.MulHighU:      {i64: each2(mulHighU)},
-	loop.Shl:           {i64: each2(func(a, b int64) int64 { return a << uint64(b) })},
-	loop.Shr:           {i64: each2(func(a, b int64) int64 { return int64(uint64(a) >> uint64(b)) })},
-	loop.Sar:           {i64: each2(func(a, b int64) int64 { return a >> uint64(b) })},
-	loop.LeadingZeros:  {i64: each1(func(a int64) int64 { return int64(bits.LeadingZeros64(uint64(a))) })},
-	loop.TrailingZeros: {i64: each1(func(a int64) int64 { return int64(bits.TrailingZeros64(uint64(a))) })},
-	loop.Ones:          {i64: each1(func(a int64) int64 { return int64(bits.OnesCount64(uint64(a))) })},
-	loop.And:           {i64: lift2(&i64s, and), b: lift2(&bools, vec.And)},
-	loop.Or:            {i64: lift2(&i64s, or), b: lift2(&bools, vec.Or)},
-	loop.Xor:           {i64: lift2(&i64s, xor), b: lift2(&bools, vec.NeBool)},
-	loop.Not:           {i64: each1(func(a int64) int64 { return ^a }), b: lift1(&bools, vec.Not)},
+	loop.IDiv:     {i64: lift2(&i64s, vec.IDivI64)},
+	loop.Mod:      {i64: lift2(&i64s, vec.ModI64)},
+	loop.MulHighU: {i64: each2(mulHighU)},
+	loop.Shl:      {i64: each2(func(a, b int64) int64 { return a << uint64(b) })},
+	loop.Shr:      {i64: each2(func(a, b int64) int64 { return int64(uint64(a) >> uint64(b)) })},
+	loop.Sar:      {i64: each2(func(a, b int64) int64 { return a >> uint64(b) })},
+	loop.And:      {i64: lift2(&i64s, and), b: lift2(&bools, vec.And)},
+	loop.Or:       {i64: lift2(&i64s, or), b: lift2(&bools, vec.Or)},
+	loop.Xor:      {i64: lift2(&i64s, xor), b: lift2(&bools, vec.NeBool)},
+	loop.Not:      {i64: each1(func(a int64) int64 { return ^a }), b: lift1(&bools, vec.Not)},
 
-	loop.Lt:  {f64: liftTest(&f64s, vec.Lt), f32: liftTest(&f32s, vec.Lt), i64: liftTest(&i64s, vec.Lt), b: lift2(&bools, vec.LtBool)},
-	loop.Le:  {f64: liftTest(&f64s, vec.Le), f32: liftTest(&f32s, vec.Le), i64: liftTest(&i64s, vec.Le), b: lift2(&bools, vec.LeBool)},
-	loop.Eq:  {f64: liftTest(&f64s, vec.Eq), f32: liftTest(&f32s, vec.Eq), i64: liftTest(&i64s, vec.Eq), b: lift2(&bools, vec.EqBool)},
-	loop.Ne:  {f64: liftTest(&f64s, vec.Ne), f32: liftTest(&f32s, vec.Ne), i64: liftTest(&i64s, vec.Ne), b: lift2(&bools, vec.NeBool)},
-	loop.LtU: {i64: liftTest(&i64s, below)},
+	loop.Lt: {f64: liftTest(&f64s, vec.Lt), f32: liftTest(&f32s, vec.Lt), i64: liftTest(&i64s, vec.Lt), b: lift2(&bools, vec.LtBool)},
+	loop.Le: {f64: liftTest(&f64s, vec.Le), f32: liftTest(&f32s, vec.Le), i64: liftTest(&i64s, vec.Le), b: lift2(&bools, vec.LeBool)},
+	loop.Eq: {f64: liftTest(&f64s, vec.Eq), f32: liftTest(&f32s, vec.Eq), i64: liftTest(&i64s, vec.Eq), b: lift2(&bools, vec.EqBool)},
+	loop.Ne: {f64: liftTest(&f64s, vec.Ne), f32: liftTest(&f32s, vec.Ne), i64: liftTest(&i64s, vec.Ne), b: lift2(&bools, vec.NeBool)},
 
 	loop.ToF64: {
 		f32: func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.f32[:n]) },
@@ -88,9 +82,6 @@ var rows = map[loop.Code]row{
 	},
 	loop.F64Bits: {i64: func(d, a, _, _ *slab, n int) {
 		turn(d.f64[:n], a.i64, func(x int64) float64 { return wordF64(loop.Word(x)) })
-	}},
-	loop.F32Bits: {i64: func(d, a, _, _ *slab, n int) {
-		turn(d.f32[:n], a.i64, func(x int64) float32 { return wordF32(loop.Word(x)) })
 	}},
 }
 
@@ -198,16 +189,6 @@ func truncate[T vec.Float](dst []int64, a []T) {
 	}
 }
 
-func below(dst []uint8, a, b []int64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for k := range dst {
-		dst[k] = 0
-		if uint64(a[k]) < uint64(b[k]) {
-			dst[k] = 1
-		}
-	}
-}
-
 func and(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for k := range dst {
@@ -227,11 +208,6 @@ func xor(dst, a, b []int64) {
 	for k := range dst {
 		dst[k] = a[k] ^ b[k]
 	}
-}
-
-func mulHigh(a, b int64) int64 {
-	h, _ := bits.Mul64(uint64(a), uint64(b))
-	return int64(h) - a>>63&b - b>>63&a
 }
 
 func mulHighU(a, b int64) int64 {
