@@ -178,6 +178,32 @@ func TestInnermostAddresses(t *testing.T) {
 	}
 }
 
+// TestWalksFetch: a loop down the rows asks for the lines that the next vectors read there: 12 numbers are two
+// lines. On AVX-512 none does.
+func TestWalksFetch(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[]) (j: 0..%0.cols) {
+  v0 = f64 0
+  v1 = for k: 0..999 (v2 = v0) {
+    v3 = load %0[k, j]
+    v4 = add v2, v3
+    next v4
+  }
+  store out0[0, j] v1
+} : (f64[1, %0.cols])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[Target]int{AVX2: 2, AVX512: 0} {
+		l, err := List(target, n, make([]Layout, 1), make([]Layout, 1), Schedule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(l.Text, "PREFETCHT1 "); got != want || target == AVX2 && l.Together != 3 {
+			t.Errorf("%s: %d lines asked for, %d vectors, want %d:\n%s", target, got, l.Together, want, l.Text)
+		}
+	}
+}
+
 // TestDigits takes the rest and the quotient of one number by one constant: of a value that a round
 // carries, of the result of an if, and in a branch. Divisors that are constants are not checked.
 func TestDigits(t *testing.T) {

@@ -304,7 +304,29 @@ func (l *lowering) contiguous(p place) virt {
 		at.Base = r[0]
 		m.vec.load(m, e, dst, maskAt(r, 1), at)
 	}
+	if l.active == 0 && l.number*l.length.Bytes()%lineBytes == 0 {
+		l.fetchNext(p, base, at)
+	}
 	return l.emit(st)
+}
+
+// lineBytes is the length of a line of a cache.
+const lineBytes = 64
+
+// fetchNext asks for the line of an operand that the next vectors of the row read, where inner loops go down
+// its rows. Rows are far apart there, so the processor foresees no line: on a Zen 3, walks down 1000 rows of
+// 40 kB take 0.7 of the time. The lines wait in the second cache until all rounds are done. It would be
+// slower for operands that are in a cache already and for loops that have next to no work for a line.
+func (l *lowering) fetchNext(p place, base virt, at Mem) {
+	_, moving := l.steady(p.row)
+	if !l.vexOnly() || len(moving.Terms) == 0 {
+		return
+	}
+	at.Disp += int32(l.together * l.target.lanes * p.mem.elem.Size())
+	l.emit(step{uses: []virt{base}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
+		at.Base = r[0]
+		m.Prefetch(at, true)
+	}})
 }
 
 // addresses is the offset in bytes of every lane from the address of the memory.
