@@ -66,7 +66,10 @@ type step struct {
 var pipeline = []step{
 	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
 		Doc: "drops what no emit or assert needs"},
-		everywhere(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
+		func(s *state) error {
+			s.g = pass.DropAllDead(s.g)
+			return nil
+		}},
 	{PassInfo{Name: "by-rows",
 		Doc:   "chooses whether ranks share all matrices by rows, or blocks of them",
 		After: []After{{"drop-dead", "what nothing needs costs nothing"}}},

@@ -10,8 +10,8 @@ import (
 
 // dropCarried drops the carried values of loop id that nothing depends on, over any number of
 // rounds: no result that is read, no condition and no effect. uses counts the readers of g's nodes;
-// parts lists the parts of the loop. It reports whether it dropped any.
-func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
+// parts lists the parts of the loop.
+func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) {
 	n := &g.Nodes[id]
 	k := n.Carried()
 	needed := neededCarried(g, id, parts, uses)
@@ -28,7 +28,7 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 		}
 	}
 	if left == k {
-		return false
+		return
 	}
 	in := kept(g.In(id), keep)
 	var ts []types.Type
@@ -53,7 +53,6 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 		}
 		g.Nodes[p].Attrs = g.Nodes[p].Attrs.With("at", op.Int(at[g.Nodes[p].Attrs.Int("at")]))
 	}
-	return true
 }
 
 // neededCarried returns which carried values a loop needs.

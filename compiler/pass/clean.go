@@ -9,19 +9,39 @@ import (
 
 // DropDead drops the nodes that no effect needs, so an unused binding costs nothing.
 func DropDead(g *ir.Graph) *ir.Graph {
-	if g.Controls() {
-		// a dropped loop may have been the only reader of another's result
-		for again := true; again; {
-			if keep := alive(g); keep != nil {
-				g = g.Compact(keep)
-			}
-			g, again = dropUnused(g)
+	for {
+		if keep := alive(g); keep != nil {
+			g = g.Compact(keep)
+		}
+		if !g.Controls() {
+			return g
+		}
+		// What a loop or branch no longer reads may have been the only reader of another's result.
+		if g = dropUnused(g); alive(g) == nil {
+			return g
 		}
 	}
-	if keep := alive(g); keep != nil {
-		return g.Compact(keep)
+}
+
+// DropAllDead is DropDead in every region too. eval and the runtime then fail for the same bindings: a binding
+// that one of them drops and the other keeps may fail in one alone.
+func DropAllDead(g *ir.Graph) *ir.Graph {
+	for before := -1; before != allNodes(g); { // a loop that has lost a value may have emptied loops inside of it
+		before = allNodes(g)
+		g = Everywhere(g, DropDead)
 	}
 	return g
+}
+
+// allNodes counts the nodes of a graph and of its regions.
+func allNodes(g *ir.Graph) (n int) {
+	n = g.Len()
+	for i := range g.Nodes {
+		for r := g.Nodes[i].Region; r != nil; r = r.Next {
+			n += allNodes(r.Graph)
+		}
+	}
+	return n
 }
 
 // SweepDead is DropDead in the memory of g, which the caller must own.

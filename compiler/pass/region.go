@@ -78,11 +78,8 @@ func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Gr
 }
 
 // dropUnused drops the inputs of loops and branches that no region reads, and unneeded carried
-// values. It reports whether results of a loop were dropped, whose nodes are then dead.
-func dropUnused(g *ir.Graph) (out *ir.Graph, results bool) {
-	if !g.Controls() {
-		return g, false
-	}
+// values. What has made them may then be dead.
+func dropUnused(g *ir.Graph) *ir.Graph {
 	g = g.Clone()
 	parts := map[ir.ID][]ir.ID{}
 	for i := range g.Nodes {
@@ -96,13 +93,13 @@ func dropUnused(g *ir.Graph) (out *ir.Graph, results bool) {
 		id := ir.ID(i)
 		switch g.Nodes[i].Op.Control {
 		case op.Iterate:
-			results = dropCarried(g, id, parts[id], uses) || results
+			dropCarried(g, id, parts[id], uses)
 			dropInputs(g, id)
 		case op.Select:
 			dropInputs(g, id)
 		}
 	}
-	return g, results
+	return g
 }
 
 // dropInputs drops what node id captures without need. An effect stays, because it orders.
