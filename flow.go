@@ -118,6 +118,7 @@ func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 	return compiler.Options{
 		Table: table, Ranks: max(o.Ranks, 1), Sets: set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
 		Rates: o.Rates, Memory: o.Memory, Together: o.Together, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Path: path, Schedule: knownSchedule,
+		Elaborated: in.Settled,
 	}, in, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"math"
+	"sync"
 
 	"flow/ir/op"
 	"flow/kernels/format"
@@ -72,13 +73,22 @@ func ShareMemory(ctx context.Context, comm transport.Comm, o *CompileOptions) er
 	return err
 }
 
-// ReadTogether lets the other ranks of comm read parts of the files that rank 0 must read to compile a
-// program with in. Rank 0 calls it before Compile; on other ranks it does nothing. They read their parts in
-// ShareFiles.
-func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
-	if comm.Size() == 1 || comm.Rank() > 0 {
-		return
+// ReadTogether lets the ranks of comm read together what must be read of files to compile a program with
+// in. All ranks call it, and then share: rank 0 after Compile, also if that fails, and the others before it,
+// with the Input that they compile with. In share they read blocks of files for rank 0, until it knows all
+// sizes, and get what it has read: the size of a graph is known when all of it is read. Rank 0 tells them as
+// soon as it knows, so all compile at the same time. A rank whose file has another size or other contents in
+// a sample reads its own; Meet then tells the difference. share blocks until rank 0 has told, or until ctx
+// ends.
+func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) (share func() error) {
+	if comm.Size() == 1 {
+		return func() error { return nil }
 	}
+	if comm.Rank() > 0 {
+		return func() error { return askedToRead(ctx, comm, in) }
+	}
+	share = sync.OnceValue(func() error { return tellFacts(ctx, comm, in) })
+	in.Settled = func() { _ = share() } // the call after Compile returns the error
 	in.Share = func(c format.Task) (all format.Answer, err error) {
 		file, err := dist.InputOf(c.Path, "", false)
 		switch few := err != nil || c.Blocks() < 2*comm.Size(); {
@@ -112,6 +122,7 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 		}
 		return all, nil
 	}
+	return share
 }
 
 // errNotKept is the error of ranks that do not all keep their parts of a file.
@@ -162,26 +173,20 @@ type readFact struct {
 	Sample [32]byte // as in dist.Input
 }
 
-// ShareFiles gives the other ranks of comm what rank 0 had to read of files to compile a program with in:
-// the size of a graph is known when all of it is read. The other ranks read blocks of files for rank 0
-// meanwhile, if it has called ReadTogether. All ranks call it, rank 0 after Compile, also
-// if that fails, and the others before, with the Input that they compile with. A rank whose file has
-// another size or other contents in a sample reads its own; Meet then tells the difference. It
-// blocks until rank 0 has called it, or until ctx ends.
-func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
-	if comm.Size() == 1 {
-		return nil
-	}
-	if comm.Rank() == 0 {
-		in.Share = nil // the other ranks read no more tasks
-		var list []readFact
-		for _, x := range in.Learned() {
-			if file, err := dist.InputOf(x.Path, "", false); err == nil {
-				list = append(list, readFact{x, file.Size, file.Sample})
-			}
+// tellFacts tells the other ranks what rank 0 has read. They read no more tasks.
+func tellFacts(ctx context.Context, comm transport.Comm, in *Input) error {
+	in.Share = nil
+	var list []readFact
+	for _, x := range in.Learned() {
+		if file, err := dist.InputOf(x.Path, "", false); err == nil {
+			list = append(list, readFact{x, file.Size, file.Sample})
 		}
-		return tell(ctx, comm, request{Facts: list})
 	}
+	return tell(ctx, comm, request{Facts: list})
+}
+
+// askedToRead does the tasks of rank 0, and takes over what that has read.
+func askedToRead(ctx context.Context, comm transport.Comm, in *Input) error {
 	var r request
 	for again := true; again; again = r.Task != nil {
 		text, err := dist.Share(ctx, comm, nil)

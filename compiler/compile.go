@@ -40,6 +40,8 @@ type Options struct {
 	Verify bool
 	// Dump is called with the graph after each pass, `elaborate` first.
 	Dump func(pass string, g *ir.Graph)
+	// Elaborated is called when the types of all values are known, before the passes; nil: not.
+	Elaborated func()
 	// Rates are measured kernel costs; nil for guesses.
 	Rates plan.Rates
 	// PlanOnly leaves Result.Program nil, which frees the memory of the definition for the
@@ -182,6 +184,9 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	r.Warnings = warnings(ds)
 	if ds.HasErrors() {
 		return ds
+	}
+	if o.Elaborated != nil {
+		o.Elaborated()
 	}
 	if err := ctx.Err(); err != nil {
 		return append(ds, interrupted())

@@ -89,8 +89,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	if err := flow.ShareMemory(c.Context, comm, &agreed); err != nil {
 		return s.tellAndClose(err, comm)
 	}
-	flow.ReadTogether(c.Context, comm, o.Input)
-	p, err := s.compileTogether(c, agreed, comm.Rank(), func() error { return flow.ShareFiles(c.Context, comm, o.Input) })
+	p, err := s.compileTogether(c, agreed, comm.Rank(), flow.ReadTogether(c.Context, comm, o.Input))
 	if err != nil {
 		var files *flow.Refusal
 		if other := flow.Decline(c.Context, comm, err, reason(err), meet); errors.As(other, &files) {
@@ -127,9 +126,13 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 }
 
 // compileTogether is compile on a rank. What whole files had to be read for, rank 0 reads and tells the
-// others, so these compile after it.
+// others in share.
 func (s *session) compileTogether(c *cli.Context, o flow.CompileOptions, rank int, share func() error) (p *flow.Program, err error) {
 	if rank > 0 {
+		// Rank 0 parses meanwhile, too. Compile finds the tree (lang.Parse remembers it), and any mistake.
+		if name, text, err := s.program(c); err == nil {
+			_, _ = flow.Params(name, text, o)
+		}
 		if err := share(); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,10 @@
 // machines get the same numbers: the order of a chain is part of what a program means.
 package sparsity
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // Basis says what an estimate rests on.
 type Basis uint8
@@ -43,6 +46,15 @@ type counts struct {
 	n    []float64
 	sum  float64
 	some float64 // how many have any
+
+	mu      sync.Mutex
+	touched map[touchKey]float64 // what Touched has found
+}
+
+// touchKey is what Touched depends on beside the counts of columns.
+type touchKey struct {
+	ranks int
+	nnz   float64
 }
 
 // guess is the density of a matrix of which nothing is known. It is part of what chains of products
@@ -111,7 +123,7 @@ func (c *counts) filled(n int, nnz float64) float64 {
 
 // Touched estimates how many columns a rank has entries in, over all of so many ranks that have equal
 // parts of the rows, without the columns of the rank itself. The entries of a column may be in any row.
-func (e *Estimate) Touched(ranks int) (sum float64) {
+func (e *Estimate) Touched(ranks int) float64 {
 	hit := func(entries float64) float64 { // about 1 - exp(-x)
 		x := entries / float64(ranks)
 		return 1 - 1/power(1+x/8, 8)
@@ -119,8 +131,17 @@ func (e *Estimate) Touched(ranks int) (sum float64) {
 	if e.col == nil {
 		return float64(ranks-1) * float64(e.Cols) * hit(e.NNZ/float64(max(e.Cols, 1)))
 	}
-	for k := range e.Cols {
-		sum += hit(e.col.share(k, e.Cols, e.NNZ))
+	e.col.mu.Lock()
+	defer e.col.mu.Unlock()
+	sum, ok := e.col.touched[touchKey{ranks, e.NNZ}]
+	if !ok {
+		for k := range e.Cols {
+			sum += hit(e.col.share(k, e.Cols, e.NNZ))
+		}
+		if e.col.touched == nil {
+			e.col.touched = map[touchKey]float64{}
+		}
+		e.col.touched[touchKey{ranks, e.NNZ}] = sum
 	}
 	return float64(ranks-1) * sum
 }

@@ -114,7 +114,9 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 			r.whole = f.in.Share == nil && format.Plain(path)
 			r.uncut = true
 			f.graphs[k] = m
-			f.in.learn(path, k, r.head)
+			if f.in.learn(path, k, r.head); f.in.Share != nil { // the others wait for it
+				f.sketched(path, k, m)
+			}
 		}
 		f.heads[k] = r
 	}
@@ -191,10 +193,15 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 		}
 		f.graphs[k] = m
 	}
+	return f.sketched(path, k, m), nil
+}
+
+// sketched notes how many elements each row and column of m has, the graph in a file. The lock is held.
+func (f *fileCache) sketched(path string, k fileKey, m *value.CSR) sparsity.Estimate {
 	rows, cols := sketchOf(m)
 	e := f.in.count(path, k, headOf(nil, m), rows, cols)
 	f.counts[k] = e
-	return e, nil
+	return e
 }
 
 // sketchOf counts the elements of every row and column of m.

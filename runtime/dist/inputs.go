@@ -157,8 +157,8 @@ func (p process) sameMachine(o process) bool {
 // file, and then reports differences.
 //
 // The size of some values is known only when a whole file has been read. Rank 0 reads it first, together with
-// the others if the file can be read by blocks (flow.ReadTogether), and tells them what it has learned
-// (flow.ShareFiles). They compile then. A rank whose file differs in size or sample reads its own, so
+// the others if the file can be read by blocks, and tells them what it has learned (flow.ReadTogether). All
+// compile then. A rank whose file differs in size or sample reads its own, so
 // that the comparison tells the difference in the same words.
 //
 // It is wrong if a file is written between the comparison and the reading.
