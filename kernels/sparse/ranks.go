@@ -310,12 +310,18 @@ func addEqual[T vec.Element](m *value.CSR) {
 	for i := range m.Rows {
 		end := m.Ptr[i+1]
 		order = order[:0]
+		last, ascending := int32(-1), true
 		for k, j := range m.Col[from:end] {
 			order = append(order, uint64(j)<<32|uint64(k))
+			last, ascending = j, ascending && j > last
 		}
-		if !slices.IsSorted(order) {
-			slices.Sort(order)
+		if ascending && val == nil { // as mostly
+			copy(m.Col[to:], m.Col[from:end])
+			to += end - from
+			m.Ptr[i+1], from = to, end
+			continue
 		}
+		slices.Sort(order)
 		if val != nil {
 			row = append(row[:0], val[from:end]...)
 		}
