@@ -134,21 +134,34 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 }
 
 // TestStreams: results that no cache holds are stored past the caches, unless their memory is that
-// of an operand.
+// of an operand, or many of their lines would be written in parts.
 func TestStreams(t *testing.T) {
 	n := &loop.Nest{Results: []loop.Result{{Elem: types.F64, Over: -1}}}
-	size := func(rows int) []*value.Dense {
-		return []*value.Dense{{Elem: types.F64, Rows: rows, Cols: 1024, Stride: 1024}}
+	size := func(rows, cols int) []*value.Dense {
+		return []*value.Dense{{Elem: types.F64, Rows: rows, Cols: cols, Stride: cols}}
 	}
 	l := New(n)
-	if l.streams(size(4095), 1) != 1 || l.streams(size(4096), 1) != 1|streamed {
-		t.Error("a result of 32 MiB is stored past the caches, a smaller one is not")
+	for _, c := range []struct {
+		rows, cols int
+		wide       bool
+		want       layout
+	}{
+		{4095, 1024, false, 0}, {4096, 1024, false, streamed}, {200000, 24, false, streamed}, {300000, 20, false, 0},
+		{300000, 20, true, streamed}, {10000, 1001, false, 0}, {3000, 2049, false, streamed}, {1, 5000001, false, streamed},
+	} {
+		if got := l.streams(size(c.rows, c.cols), c.wide); got != c.want {
+			t.Errorf("%d x %d, in one row %v: %d, want %d", c.rows, c.cols, c.wide, got, c.want)
+		}
 	}
-	if Past(n).streams(size(1), 0) != streamed {
+	gap := size(200000, 24)
+	if gap[0].Stride = 25; l.streams(gap, false) != 0 {
+		t.Error("a result whose rows begin between lines is stored past the caches")
+	}
+	if Past(n).streams(size(1, 1024), false) != streamed {
 		t.Error("a part of a large result is not stored past the caches")
 	}
 	n.Results[0].Over = 0
-	if l.streams(size(4096), 0) != 0 {
+	if l.streams(size(4096, 1024), false) != 0 {
 		t.Error("a result in the memory of an operand is stored past the caches")
 	}
 }

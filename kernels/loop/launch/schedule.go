@@ -21,24 +21,36 @@ const streamFrom = 32 << 20
 // Streams reports a result that is stored past the caches by loops that can.
 func Streams(d *value.Dense) bool { return d.Rows*d.Cols*d.Elem.Size() >= streamFrom }
 
-// streams adds to a layout whether results are stored past the caches. One that shares memory with
-// an operand has its lines in a cache, and an inner loop stores no whole lines.
-func (l *Loop) streams(out []*value.Dense, lay layout) layout {
+// streams returns the bit of a layout that says that results are stored past the caches. One that shares
+// memory with an operand has its lines in a cache, and an inner loop stores no whole lines. wide: rows are
+// one row of memory.
+func (l *Loop) streams(out []*value.Dense, wide bool) layout {
 	large := l.past
 	if l.inner {
-		return lay
+		return 0
 	}
 	for k, d := range out {
 		reduced := l.nest.Results[k].Class != loop.NoClass
-		if l.nest.Results[k].Over >= 0 || reduced && !l.partial() {
-			return lay
+		if l.nest.Results[k].Over >= 0 || reduced && !l.partial() || !wide && cutsLines(d) {
+			return 0
 		}
 		large = large || !reduced && Streams(d)
 	}
 	if large {
-		lay |= streamed
+		return streamed
 	}
-	return lay
+	return 0
+}
+
+// longRow is the size of a row from which a line that it shares with the next row does not count. Such a
+// line is written in parts, of which the one past the caches takes the time of some 20 whole lines: a matrix
+// of 20 columns took 15 times as long as one of 24.
+const longRow = 16 << 10
+
+// cutsLines reports whether lines of a cache have the end of a short row and more.
+func cutsLines(d *value.Dense) bool {
+	size := d.Elem.Size()
+	return d.Rows > 1 && d.Cols*size < longRow && (d.Stride*size%64 != 0 || d.Cols*size%64 != 0)
 }
 
 // extents returns the size of a space of one or two indices that begins at 0, and 0 for other spaces. ok
