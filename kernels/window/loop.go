@@ -71,12 +71,21 @@ func windowsFor(c *op.Call, parts []Part) Windows {
 		w = Windows{N: c.Type.Rows, Segs: 1, Width: c.Type.Cols, Leaf: max(1, LeafElements/max(in.Cols, 1))}
 	case Whole, Across:
 		w = Windows{N: c.Type.Rows, Segs: 1, Width: c.Type.Cols, Leaf: max(1, LeafElements/max(c.Type.Cols, 1))}
+	case Turned:
+		if byColumns(c, parts) { // a window of one long row would be a column of the operand
+			w = Windows{N: c.Type.Cols, Segs: c.Type.Cols, Width: 1, Leaf: (LeafElements/c.Type.Rows/dense.Panel + 1) * dense.Panel}
+		}
 	case Cols: // of columns no fewer than fill the lines of memory that they are read by
 		w = Windows{N: c.Type.Cols, Segs: c.Type.Cols, Width: 1, Leaf: max(leastCols, LeafElements/max(in.Rows, 1))}
 	case WideCols:
 		w = Windows{N: c.Type.Cols, Segs: c.Type.Cols, Width: 1, Leaf: max(wideCols(c.Type.Cols), LeafElements/max(in.Rows, 1))}
 	}
 	return w
+}
+
+// byColumns reports whether an iteration is a column of the result.
+func byColumns(c *op.Call, parts []Part) bool {
+	return len(parts) > 0 && (parts[0] == Cols || parts[0] == WideCols || parts[0] == Turned && c.Type.Rows < c.Type.Cols)
 }
 
 // leastCols is a cache line of f64, twice.
@@ -117,7 +126,7 @@ type windowWorker struct {
 func (l *windowBody) begin(c *op.Call, workers int) {
 	l.c = c
 	l.Windows = windowsFor(c, l.parts)
-	l.cols = len(l.parts) > 0 && (l.parts[0] == Cols || l.parts[0] == WideCols)
+	l.cols = byColumns(c, l.parts)
 	for len(l.by) < workers {
 		l.by = append(l.by, windowWorker{})
 	}
