@@ -130,7 +130,7 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 	}
 	s.past = m.past
 	narrow := cols < tallBelow
-	s.tall = narrow && rows >= 2*cols
+	s.tall = narrow && rows >= 2*cols && !m.joins(cols)
 	for k := range m.in {
 		x := &m.in[k]
 		mode := x.mode
@@ -144,6 +144,14 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 		s.modes.set(k, mode)
 	}
 	return s, lines, true
+}
+
+// joins reports that rows can go side by side in vectors: their operands lie in one piece, or are a row or a
+// scalar (package launch).
+func (m *machine) joins(cols int) bool {
+	return !slices.ContainsFunc(m.in, func(x operand) bool {
+		return x.mode != op.Single && x.mode != op.RowVec && (x.mode != op.Full || x.d.Stride != cols)
+	})
 }
 
 // placed reports a transposed operand that is turned and placed window by window, since the nest does not

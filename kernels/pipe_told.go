@@ -5,6 +5,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -42,7 +43,8 @@ func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
 	if !t.IsDense() {
 		return nil, ""
 	}
-	return shapedNests(p, nestShape{tall: t.Known() && t.Cols < tallBelow && t.Rows >= 2*t.Cols})
+	joins := !slices.ContainsFunc(p.In, func(o op.Operand) bool { return o.Mode != op.Single && o.Mode != op.RowVec && o.Mode != op.Full })
+	return shapedNests(p, nestShape{tall: t.Known() && t.Cols < tallBelow && t.Rows >= 2*t.Cols && !joins})
 }
 
 // shapedNests is the loop of a program in a shape whose modes follow.

@@ -95,14 +95,19 @@ func (c *laneCost) points(rows, lanes, cost int) int {
 	return rows * ((lanes+avx512.lanes-1)/avx512.lanes*cost + rowCost)
 }
 
-// Flat reports that every access is at the point itself and nothing else depends on the indices.
-// Then whole rows of a window may be passed as one row 0, where all matrices are as wide as the
-// space and in one piece: rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
-func Flat(n *loop.Nest) bool {
-	return canTurn(n) && atPoint(&n.Body, n.Space[0].Name, n.Space[1].Name)
+// Flat reports that every access is at the point itself and nothing else depends on the indices, but
+// for operands that are read in row 0, in the column of the point: a bit of across each. Without those, whole
+// rows of a window may be passed as one row 0, where all matrices are as wide as the space and in one piece:
+// rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
+func Flat(n *loop.Nest) (across uint64, ok bool) {
+	var point uint64 // operands that are read at the point
+	if !canTurn(n) || len(n.Params) > 64 || !atPoint(&n.Body, n.Space[0].Name, n.Space[1].Name, &point, &across) || point&across != 0 {
+		return 0, false
+	}
+	return across, true
 }
 
-func atPoint(b *loop.Block, i, j int) bool {
+func atPoint(b *loop.Block, i, j int, full, across *uint64) bool {
 	if b == nil {
 		return true
 	}
@@ -116,19 +121,26 @@ func atPoint(b *loop.Block, i, j int) bool {
 		case s.Code == loop.IndexOf && (int(s.Imm) == i || int(s.Imm) == j):
 			return false
 		case len(s.At) == 2 && (s.Mem.Kind == loop.ParamMem || s.Mem.Kind == loop.ResultMem):
-			if !s.At[0].Equal(point[0]) || !s.At[1].Equal(point[1]) {
+			switch operand := s.Mem.Kind == loop.ParamMem; {
+			case !s.At[1].Equal(point[1]):
 				return false
+			case operand && s.At[0].Equal(loop.Num(0)):
+				*across |= 1 << s.Mem.N
+			case !s.At[0].Equal(point[0]):
+				return false
+			case operand:
+				*full |= 1 << s.Mem.N
 			}
 		case len(s.At) > 0 && (depends(s.At[0]) || len(s.At) > 1 && depends(s.At[1])):
 			return false
 		}
 		if x := s.Loop; x != nil {
 			r := x.Index.Range
-			if r.Kind != loop.Steps && r.Kind != loop.Forever || depends(r.From) || depends(r.To) || !atPoint(&x.Body, i, j) {
+			if r.Kind != loop.Steps && r.Kind != loop.Forever || depends(r.From) || depends(r.To) || !atPoint(&x.Body, i, j, full, across) {
 				return false
 			}
 		}
-		if !atPoint(s.Then, i, j) || !atPoint(s.Else, i, j) {
+		if !atPoint(s.Then, i, j, full, across) || !atPoint(s.Else, i, j, full, across) {
 			return false
 		}
 	}

@@ -67,6 +67,7 @@ func TestFlat(t *testing.T) {
 		flat bool
 	}{
 		{"v1 = load %1\nv2 = add v0, v1\nstore out0[i, j] v2", true},
+		{"v1 = load %0[0, j]\nv2 = add v0, v1\nstore out0[i, j] v2", false}, // read at the point, too
 		{"v1 = load %0[i, 0]\nv2 = add v0, v1\nstore out0[i, j] v2", false},
 		{"v1 = index j\nv2 = to_f64 v1\nstore out0[i, j] v2", false},
 		{"v1 = for q: 0..3 (v2 = v0) {\nv3 = mul v2, v2\nnext v3\n}\nstore out0[i, j] v1", true},
@@ -85,8 +86,8 @@ func TestFlat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Flat(n); got != c.flat {
-			t.Errorf("flat is %v, want %v\n%s", got, c.flat, n)
+		if across, got := Flat(n); got != c.flat || across != 0 {
+			t.Errorf("flat is %v, want %v, with operands %b across\n%s", got, c.flat, across, n)
 		}
 		if !c.flat {
 			continue

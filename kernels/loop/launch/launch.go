@@ -27,8 +27,9 @@ type Loop struct {
 	// whole is nest with whole sweeps (loop.AtPlaces). If all accesses of whole are inside, so are those of
 	// nest.
 	whole  *loop.Nest
-	flat   bool // see amd64.Flat
-	inner  bool // it stores in an inner loop
+	flat   bool   // see amd64.Flat
+	across uint64 // of flat: operands that are read in row 0
+	inner  bool   // it stores in an inner loop
 	facts  branches
 	proved atomic.Pointer[[]int64] // what the last proof that accesses are inside depends on
 	byRow  []rowResult
@@ -48,8 +49,9 @@ type Loop struct {
 // New makes a Loop of a nest, which has been verified.
 func New(n *loop.Nest) *Loop {
 	n, whole := prepared(n)
+	across, flat := amd64.Flat(n)
 	l := &Loop{
-		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n),
+		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: flat, across: across, inner: storesInside(&n.Body), byRow: rowResults(n),
 		decides: loop.Deciding(n), made: map[version]*variant{},
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
@@ -311,6 +313,8 @@ type Worker struct {
 	points int
 	rounds int64
 
+	saved, rows []uint64 // of joined: the words of operands, and repeated rows
+
 	parts []part // of reduced results
 	deep  *Worker
 
@@ -408,6 +412,14 @@ func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	if wide := w.run.wide; wide > 0 && l0 == 0 && l1 == wide { // whole rows are one
 		r0, r1, l0, l1 = 0, 1, r0*wide, r1*wide
 	}
+	if k := w.joins(r0, r1, l0, l1); k > 0 {
+		return w.joined(k, r0, r1, l1, stopped)
+	}
+	return w.points1(r0, r1, l0, l1, stopped)
+}
+
+// points1 evaluates points by calls into machine code.
+func (w *Worker) points1(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	if w.run.made.layout&lanesFirst != 0 {
 		r0, r1, l0, l1 = l0, l1, r0, r1
 	}

@@ -3,6 +3,8 @@ package launch
 // This file chooses how the index space of a run is scheduled.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/value"
 	"flow/kernels/loop/amd64"
@@ -78,10 +80,11 @@ func (l *Loop) schedule(in []value.Value, out []*value.Dense, lay layout) (with 
 	if !ok || rows < 2 {
 		return lay, 0
 	}
-	if l.flat && inOnePiece(in, out, cols) {
+	switch piece := l.flat && inOnePiece(l.nest, in, l.across, cols); {
+	case piece && l.across == 0 && onePiece(out, cols):
 		return lay, cols
-	}
-	if cols < FewColumns {
+	case piece && l.across != 0 && rows*cols >= leastJoined:
+	case cols < FewColumns:
 		params, results := layouts(l.nest, lay)
 		if amd64.LanesFirst(l.nest, params, results, rows, cols) {
 			lay |= lanesFirst
@@ -90,19 +93,19 @@ func (l *Loop) schedule(in []value.Value, out []*value.Dense, lay layout) (with 
 	return lay, 0
 }
 
-// inOnePiece reports that all matrices have so many columns and no gap between their rows.
-func inOnePiece(in []value.Value, out []*value.Dense, cols int) bool {
-	for _, v := range in {
-		if d, ok := v.(*value.Dense); ok && (d.Cols != cols || d.Stride != cols) {
-			return false
-		}
-	}
-	for _, d := range out {
-		if d.Cols != cols || d.Stride != cols {
+// inOnePiece reports that all operands but those across have so many columns and no gap between their rows.
+func inOnePiece(n *loop.Nest, in []value.Value, across uint64, cols int) bool {
+	for k := range n.Params {
+		if d, ok := in[k].(*value.Dense); ok && across>>k&1 == 0 && (d.Cols != cols || d.Stride != cols) {
 			return false
 		}
 	}
 	return true
+}
+
+// onePiece reports that results have so many columns and no gap between their rows.
+func onePiece(out []*value.Dense, cols int) bool {
+	return !slices.ContainsFunc(out, func(d *value.Dense) bool { return d.Cols != cols || d.Stride != cols })
 }
 
 // layouts are those of the operands and results.

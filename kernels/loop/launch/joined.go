@@ -1,0 +1,82 @@
+package launch
+
+// This file runs narrow rows side by side. Vectors along rows of few columns would not be full, and a row
+// costs some 15 cycles beside them. So where matrices lie in one piece and other operands are rows that are
+// read for each row of the space, several rows are passed as one, and the rows that are read are repeated
+// as often.
+
+import (
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+const (
+	// leastJoined is the number of points of a window from which it pays to repeat rows.
+	leastJoined = 1 << 11
+	// joinedWidth is about how many columns joined rows have.
+	joinedWidth = 128
+)
+
+// joins returns how many rows of a window are passed as one; 0: the window is run as it is.
+func (w *Worker) joins(r0, r1, l0, l1 int) int {
+	l := w.run.loop
+	if l.across == 0 || !l.flat || l0 != 0 || l1 < 2 || l1 >= FewColumns || (r1-r0)*l1 < leastJoined || w.run.made.layout&lanesFirst != 0 {
+		return 0
+	}
+	piece := true
+	w.matrices(func(k int, e types.Elem, a []uint64) {
+		piece = piece && (l.across>>k&1 != 0 || a[1] == uint64(l1*e.Size()))
+	})
+	if !piece {
+		return 0
+	}
+	return (joinedWidth/l1 + 8) &^ 7 // whole lines of a cache, and no part of a vector is left over
+}
+
+// matrices calls f for each matrix, with its number and its words.
+func (w *Worker) matrices(f func(k int, e types.Elem, words []uint64)) {
+	n := w.run.loop.nest
+	for k := range len(n.Params) + len(n.Results) {
+		words := w.args[firstOperand+wordsOfOperand*k:][:wordsOfOperand]
+		switch {
+		case k >= len(n.Params):
+			f(k, n.Results[k-len(n.Params)].Elem, words)
+		case n.Params[k].Kind == loop.DenseParam:
+			f(k, n.Params[k].Elem, words)
+		}
+	}
+}
+
+// joined evaluates rows r0 to r1-1 of cols columns, k rows as one.
+func (w *Worker) joined(k, r0, r1, cols int, stopped func() bool) (flagged bool, err error) {
+	l := w.run.loop
+	w.saved, w.rows = append(w.saved[:0], w.args[firstOperand:]...), w.rows[:0]
+	defer func() { copy(w.args[firstOperand:], w.saved) }()
+	w.rows = slices.Grow(w.rows, bits.OnesCount64(l.across)*k*cols) // words: no element is larger
+	w.matrices(func(i int, e types.Elem, a []uint64) {
+		if l.across>>i&1 == 0 {
+			a[1] *= uint64(k)
+			return
+		}
+		row := unsafe.Slice(*(**byte)(unsafe.Pointer(&a[0])), cols*e.Size())
+		to := w.rows[len(w.rows) : len(w.rows)+k*cols]
+		w.rows = w.rows[:len(w.rows)+k*cols]
+		for room := unsafe.Slice((*byte)(unsafe.Pointer(&to[0])), k*len(row)); len(room) > 0; room = room[len(row):] {
+			copy(room, row)
+		}
+		a[0] = uint64(uintptr(unsafe.Pointer(&to[0])))
+	})
+	for r0 < r1 && !flagged && err == nil {
+		rows, from, to := 1, r0%k, min(k, r0%k+r1-r0)
+		if to-from == k {
+			rows = (r1 - r0) / k
+		}
+		flagged, err = w.points1(r0/k, r0/k+rows, from*cols, to*cols, stopped)
+		r0 += rows*to - from // from is 0 if there are several
+	}
+	return flagged, err
+}
