@@ -307,9 +307,12 @@ func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
 			turned++
 		}
 	}
-	if turned > 0 {
+	switch {
+	case turned > 0:
 		rows, cols = dense.Panel, min(cols, panelCols)
 		m.strips(turned)
+	case m.boundTo(w).shape.tall:
+		rows = launch.NearRows(cols)
 	}
 	return a.tiles(rows, cols, func(p area) error {
 		if turned > 0 {

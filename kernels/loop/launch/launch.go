@@ -420,9 +420,23 @@ func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 
 // points1 evaluates points by calls into machine code.
 func (w *Worker) points1(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	if w.run.made.layout&lanesFirst != 0 {
-		r0, r1, l0, l1 = l0, l1, r0, r1
+	if w.run.made.layout&lanesFirst == 0 {
+		return w.calls(r0, r1, l0, l1, stopped)
 	}
+	for near := NearRows(l1 - l0); r0 < r1 && !flagged && err == nil; r0 += near {
+		flagged, err = w.calls(l0, l1, r0, min(r0+near, r1), stopped)
+	}
+	return flagged, err
+}
+
+// NearRows is how many rows of so many columns are evaluated at a time by loops whose lanes are the rows.
+// Such a loop goes over the rows once for each column, so a near cache should hold the rows.
+func NearRows(cols int) int { return max(1<<6, nearPoints/cols&^7) }
+
+// nearPoints are some kilobytes of an operand and of a result.
+const nearPoints = 1 << 11
+
+func (w *Worker) calls(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	a := w.args
 	a[argRow], a[argRowEnd], a[argLane], a[argLaneEnd] = uint64(r0), uint64(r1), uint64(l0), uint64(l1)
 	a[argFlags], a[argResume] = 0, 0
