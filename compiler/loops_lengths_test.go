@@ -32,6 +32,10 @@ var longBodies = []string{
 	 a`,
 	`iterate s = exp(y[i]) until s > 90 { next s = s * (1.01 + sum(x[i, :])) }
 	 log(s)`,
+	`iterate p = i % 9 until p >= 9 { next p = if y[p] < 0.8 { p + 1 } else { 1_000_000_000_000 + i } }
+	 p`,
+	`iterate p = i % 9, s = 0.0 until p > 8 { next p = p + 1 + 4_000_000_000 * i64(s > 2); next s = s + y[p] * x[p, k[p] % 3] }
+	 s`,
 	`iterate s = y[i], r = 0 until r == 3 or y[min(r, 5)] > 2 { next s = s + x[i, min(r, 2)]; next r = r + 1 }
 	 s`,
 }

@@ -241,28 +241,42 @@ func (f *refill) rewrite() *Refilled {
 	r.For(Index{r.Name("round"), Range{Kind: Forever, By: 1}}, init, func(c []Val) []Val {
 		p, kept, state := c[0], c[1:1+len(f.carried)], c[1+len(f.carried):]
 		r.Break(r.Op(Le, to, p))
-		for k, v := range f.carried {
-			r.now[v] = kept[k]
-		}
-		for k, v := range state {
-			r.now[int(l.Carry)+k] = v
-		}
-		r.points[f.lane] = p
-		var ended Val
-		for k := range l.Body.Stmts {
-			switch x := &l.Body.Stmts[k]; {
-			case k == f.broken:
-				ended = r.now[x.Args[0]]
-			case x.Code == Check && k > f.broken: // a lane that has ended makes no such round
-				c := *x
-				c.Args = r.values(x.Args)
-				c.Args[0] = r.Op(Or, ended, c.Args[0])
-				r.add(c)
-			default:
-				r.one(x)
+		enter := func() {
+			for k, v := range f.carried {
+				r.now[v] = kept[k]
 			}
+			for k, v := range state {
+				r.now[int(l.Carry)+k] = v
+			}
+			r.points[f.lane] = p
 		}
-		next := append(append([]Val{p}, kept...), r.values(l.Body.Yield)...)
+		enter()
+		// Lanes that have ended make the rest of the round, too, for nothing. They do not if what their
+		// state says is the place of an element: it may be anywhere.
+		behind := f.broken + 1
+		rest := l.Body.Stmts[behind:]
+		apart := placesByValues(rest)
+		for k := range l.Body.Stmts[:f.broken] {
+			r.one(&l.Body.Stmts[k])
+		}
+		ended := r.now[l.Body.Stmts[f.broken].Args[0]]
+		var next []Val
+		round := func() {
+			for k := range rest {
+				if x := &rest[k]; x.Code == Check && !apart { // a lane that has ended makes no such round
+					c := *x
+					c.Args = r.values(x.Args)
+					c.Args[0] = r.Op(Or, ended, c.Args[0])
+					r.add(c)
+				} else {
+					r.one(x)
+				}
+			}
+			next = append(append([]Val{p}, kept...), r.values(l.Body.Yield)...)
+		}
+		if !apart {
+			round()
+		}
 		return r.If(ended, r.typesOf(c), func() []Val {
 			for k, v := range state {
 				r.now[int(s.Dst)+k] = v
@@ -271,11 +285,29 @@ func (f *refill) rewrite() *Refilled {
 				r.one(&n.Body.Stmts[f.at+1+k])
 			}
 			return begin(r.Op(Add, p, step), true)
-		}, func() []Val { return next })
+		}, func() []Val {
+			if apart {
+				enter()
+				round()
+			}
+			return next
+		})
 	})
 	out.Nest, out.Round = r.Done(), Length(&l.Body)
 	out.Point = Length(&n.Body) - out.Round
 	return out
+}
+
+// placesByValues reports that a value decides which element some statement reads, or how often.
+func placesByValues(list []Stmt) (found bool) {
+	for k := range list {
+		within(&list[k], func(x *Stmt) {
+			for _, l := range formsOf(x) {
+				found = found || !l.Affine()
+			}
+		})
+	}
+	return found
 }
 
 // one copies a statement.
