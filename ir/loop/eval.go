@@ -135,8 +135,8 @@ func (e *evaluator) each(x Index, body func(round int) (stop bool, err error)) e
 			}
 		}
 	}
-	from, to := e.lin(r.From), e.lin(r.To)
-	for i := from; r.By > 0 && i < to || r.By < 0 && i > to; {
+	i, to := e.lin(r.From), e.lin(r.To)
+	for r.By > 0 && i < to || r.By < 0 && i > to {
 		e.index[x.Name] = i
 		if stop, err := step(); stop || err != nil {
 			return err
@@ -147,6 +147,7 @@ func (e *evaluator) each(x Index, body func(round int) (stop bool, err error)) e
 		}
 		i = next
 	}
+	e.index[x.Name] = i // see Loop.After
 	return nil
 }
 

@@ -108,10 +108,13 @@ func canonical(t types.Elem, c Code, w Word) Word {
 
 // loop evaluates a For: the carried values go from round to round.
 func (e *evaluator) loop(s *Stmt) error {
-	l := s.Loop
+	l, x := s.Loop, s.Loop.Index
+	if l.After > 0 {
+		x.Range.From = Num(e.index[l.After-1])
+	}
 	carried := e.words(l.Init)
 	e.path = append(e.path, 0)
-	err := e.each(l.Index, func(round int) (bool, error) {
+	err := e.each(x, func(round int) (bool, error) {
 		e.path[len(e.path)-1] = round
 		if l.Carry != NoVal {
 			copy(e.vals[l.Carry:], carried)

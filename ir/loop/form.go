@@ -191,4 +191,7 @@ type Loop struct {
 	Init  []Val // the carried values before the first round
 	Carry Val   // the first of the carried values inside
 	Body  Block // Yield: the next carried values
+	// After is 1 + the name of the index of the For before this one, which made the first of the rounds (see
+	// Repeat): the first index is where that one ended. 0: it is Index.Range.From.
+	After int
 }

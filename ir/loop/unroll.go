@@ -2,6 +2,12 @@ package loop
 
 // This file unrolls inner loops of few rounds, for targets whose code is then straight.
 
+import (
+	"slices"
+
+	"flow/ir/types"
+)
+
 // Unroll returns n with every For of known rounds and without a break unrolled, up to this many
 // statements. What two rounds compute alike is computed once.
 func Unroll(n *Nest, most int) *Nest {
@@ -36,6 +42,85 @@ func Unroll(n *Nest, most int) *Nest {
 		r.set(s, carried)
 		return true
 	}))
+}
+
+// Repeat returns n with the body of inner loops written several times, for targets that count and jump at
+// some cost. times returns how often; 1 leaves a loop as it is. A loop is two then: one makes as many rounds
+// at a time, and one makes what is left (see Loop.After). Repeat leaves loops that hold others, reduce or
+// may be left early, those whose bounds depend on values or on the index lanes, and those that read along
+// rows of that index, because targets turn squares of such an operand for several rounds.
+func Repeat(n *Nest, lanes int, times func(b *Block) int) *Nest {
+	apart := map[int]bool{lanes: true} // indices that may differ from point to point
+	same := func(l Lin) bool {
+		return !slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym || t.Sym.Kind == IndexSym && apart[t.Sym.N] })
+	}
+	many := map[*Stmt]int{}
+	EachStmt(&n.Body, func(s *Stmt) {
+		if s.Code != For {
+			return
+		}
+		x := s.Loop.Index
+		apart[x.Name] = !same(x.Range.From)
+		if x.Range.Kind == Steps && x.Range.By > 0 && same(x.Range.From) && same(x.Range.To) && repeats(s.Loop, lanes) {
+			many[s] = times(&s.Loop.Body)
+		}
+		if r, ok := knownRounds(s); many[s] < 2 || ok && r < 4*int64(many[s]) {
+			delete(many, s)
+		}
+	})
+	if len(many) == 0 || len(n.Names)+len(many) > mostNames {
+		return n
+	}
+	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+		if ahead := r.shifts[int(s.Imm)]; s.Code == IndexOf && ahead != 0 {
+			r.set(s, []Val{r.Op(Add, r.IndexValue(r.name(int(s.Imm))), r.Const(types.I64, Word(ahead)))})
+			return true
+		}
+		m := many[s]
+		if m == 0 {
+			return false
+		}
+		x, old := s.Loop.Index, s.Loop.Index.Name
+		x.Range = r.rng(x.Range)
+		first, step := x, x.Range.By
+		first.Name = r.Name(r.Nest.Names[old])
+		first.Range.By *= int64(m)
+		first.Range.To.Const -= int64(m-1) * step
+		round := func(carried []Val, name int, ahead int64) []Val {
+			for k, v := range carried {
+				r.now[int(s.Loop.Carry)+k] = v
+			}
+			r.names, r.shifts = map[int]int{old: name}, map[int]int64{old: ahead}
+			r.block(&s.Loop.Body)
+			r.names, r.shifts = nil, nil
+			return r.values(s.Loop.Body.Yield)
+		}
+		out := r.For(first, r.values(s.Loop.Init), func(carried []Val) []Val {
+			for k := range m {
+				carried = round(carried, first.Name, int64(k)*step)
+			}
+			return carried
+		})
+		out = r.For(x, out, func(carried []Val) []Val { return round(carried, old, 0) })
+		r.last().Loop.After = 1 + first.Name
+		r.set(s, out)
+		return true
+	})
+}
+
+// mostNames is the most indices of a nest whose loops Repeat changes: targets have room for so many counters.
+const mostNames = 32
+
+// repeats reports a loop with a body that Repeat may write several times.
+func repeats(l *Loop, lanes int) bool {
+	fine, along := true, Sym{IndexSym, l.Index.Name}
+	EachStmt(&l.Body, func(s *Stmt) {
+		fine = fine && s.Code != For && s.Code != Break && s.Code != Reduce && s.Code != Apply
+		if s.Code == Load && len(s.At) == 2 && s.Mem.Kind != LocalMem {
+			fine = fine && (s.At[0].Coef(Sym{IndexSym, lanes}) == 0 || s.At[1].Coef(along) == 0)
+		}
+	})
+	return fine
 }
 
 // knownRounds returns the rounds of a For without a break, if known.

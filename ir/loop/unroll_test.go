@@ -54,3 +54,60 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 		}
 	}
 }
+
+// TestRepeat: loops whose rounds are made several at a time give what they gave. Loops of few rounds stay, and
+// those that go down, hold others, reduce, may be left early, or have rows or bounds of the lanes.
+func TestRepeat(t *testing.T) {
+	for _, c := range []struct {
+		rng, more string
+		repeated  bool
+	}{
+		{"0..50", "", true}, {"-2..%0.rows", "", true}, {"3..3", "", false}, {"0..51 by 3", "", true}, {"0..%0.rows by 2", "", true},
+		{"50..0 by -1", "", false}, {"0..7", "", false}, {"i..40", "", false}, {"0..i", "", false},
+		{"0..50", "v13 = load %0[q, i]", true}, {"0..50", "v13 = load %0[i, q]", false},
+		{"0..50", "break v7", false}, {"0..50", "reduce out1[0, 0] v6", false}, {"0..50", "for p: 0..2 {\n}", false},
+	} {
+		if !strings.HasPrefix(c.more, "v13") {
+			c.more += "\nv13 = f64 1"
+		}
+		n, err := Parse(`
+nest(%0: f64[]) (i: 0..%0.rows) {
+  local w0 i64[80, 1]
+  v0 = f64 0
+  v1 = i64 100
+  v2, v3 = for q: `+c.rng+` (v4 = v0, v5 = v1) {
+    v6 = index q
+    v7 = lt v1, v6
+    v8 = load w0[q+6, 0]
+    v9 = add v8, v6
+    store w0[q+7, 0] v9
+    v10 = to_f64 v9
+    v11 = mul v4, v10
+    v12 = add v11, v10
+    `+c.more+`
+    next v12, v9
+  }
+  v14 = to_f64 v3
+  v15 = add v14, v2
+  store out0[i, 0] v15
+} : (f64[%0.rows, 1], sum i64[1, 1])`, nil)
+		if err != nil {
+			t.Fatal(c.rng, c.more, err)
+		}
+		in := []value.Value{value.New(types.F64, 53, 60)}
+		want, err := n.Eval(in, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for times := 1; times < 5; times++ {
+			u := Repeat(n, 0, func(*Block) int { return times })
+			if is := strings.Contains(u.String(), "for q1: "); is != (c.repeated && times > 1) {
+				t.Errorf("%s %s: repeated: %v\n%s", c.rng, c.more, is, u)
+			}
+			got, err := u.Eval(in, Env{})
+			if err != nil || !value.Same(got[0], want[0]) {
+				t.Errorf("%s %s, %d times: %v, %v, want %v\n%s", c.rng, c.more, times, got, err, want, u)
+			}
+		}
+	}
+}

@@ -118,6 +118,9 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 		}
 		l.rows, l.lanes = l.lanes, l.rows
 	}
+	if l.few() {
+		l.nest = loop.Repeat(n, l.lanes, writtenTimes)
+	}
 	for _, x := range n.Space {
 		if x.Range.Kind != loop.Steps || x.Range.By != 1 {
 			unsupported(loop.Origin{}, "a space with steps")
@@ -137,6 +140,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 		t.rewrite(&l.program, &m.Asm)
 	}
 	l.prune()
+	l.countersRead()
 	l.hoist()
 	l.balance()
 	l.reload(l.vectors)

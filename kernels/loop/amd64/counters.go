@@ -62,8 +62,17 @@ func (l *lowering) setWord(to Mem, f loop.Lin) {
 
 // everyLane is a counter as a vector.
 func (l *lowering) everyLane(c counter) virt {
-	l.inMemory[c] = true
 	return l.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
+}
+
+// countersRead finds the counters that instructions read from memory. Steps that nothing reads have been
+// removed. Scalar code finds the index of a loop that contains no other in its register.
+func (l *lowering) countersRead() {
+	for k := range l.steps {
+		if s := &l.steps[k]; s.InMem && s.Mem.Base == scratchReg && s.Mem.Disp >= countersAt && s.Mem.Disp < roomAt {
+			l.inMemory[counter((s.Mem.Disp-countersAt)/16)] = true
+		}
+	}
 }
 
 // breaks reports a break that belongs to the loop of b.

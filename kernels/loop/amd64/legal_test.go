@@ -173,13 +173,13 @@ func TestInnermostAddresses(t *testing.T) {
 		}
 		labels = map[string]int{} // those of the loops around it
 	}
-	if loops != 2 {
-		t.Errorf("%d innermost loops with their index in an operand, not 2:\n%s", loops, l.Text)
+	if loops != 4 {
+		t.Errorf("%d innermost loops with their index in an operand, not 4 (of whole vectors and of the last one, of several rounds and of the rest):\n%s", loops, l.Text)
 	}
 }
 
 // TestWalksFetch: a loop down the rows asks for the lines that the next vectors read there: 12 numbers are two
-// lines. On AVX-512 none does.
+// lines, of four rounds and of the last ones. On AVX-512 none does.
 func TestWalksFetch(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[]) (j: 0..%0.cols) {
   v0 = f64 0
@@ -193,7 +193,7 @@ func TestWalksFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for target, want := range map[Target]int{AVX2: 2, AVX512: 0} {
+	for target, want := range map[Target]int{AVX2: 2 * (4 + 1), AVX512: 0} {
 		l, err := List(target, n, make([]Layout, 1), make([]Layout, 1), Schedule{})
 		if err != nil {
 			t.Fatal(err)
@@ -252,6 +252,58 @@ func TestDigits(t *testing.T) {
 			l := lowered(avx2, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{})
 			if _, err := l.code(); err != nil || l.asm.checks {
 				t.Errorf("a check of a constant divisor: %v, %v", l.asm.checks, err)
+			}
+		})
+	}
+}
+
+// TestRoundsAtATime runs inner loops of which AVX2 makes several rounds at a time, from few rounds to more than
+// a call makes, with local memory, the index as a number, and carried values.
+func TestRoundsAtATime(t *testing.T) {
+	for _, on := range []*target{avx512, avx2} {
+		t.Run(string(on.name), func(t *testing.T) {
+			m := need(t, on)
+			for _, rng := range []string{"0..%1", "3..%1", "0..%1 by 3", "-5..%1+2 by 2"} {
+				for _, rounds := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 37} {
+					n, err := loop.Parse(`nest(%0: i64[], %1: i64) (i: 0..%0.rows) {
+  local w0 i64[80, 1]
+  v0 = load %0[i, 0]
+  v1, v2 = for q: `+rng+` (v3 = v0, v4 = v0) {
+    v5 = index q
+    v6 = load w0[q+9, 0]
+    v7 = add v6, v3
+    v8 = xor v7, v5
+    store w0[q+10, 0] v8
+    v9 = sub v4, v6
+    next v9, v8
+  }
+  v10 = xor v1, v2
+  v11 = load w0[12, 0]
+  v12 = add v10, v11
+  store out0[i, 0] v12
+} : (i64[%0.rows, 1])`, loop.Standard{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					x := value.New(types.I64, 11, 1)
+					for i := range x.I64 {
+						x.I64[i] = int64(i)<<40 - 5
+					}
+					in, out := []value.Value{x, value.I64(int64(rounds))}, value.New(types.I64, x.Rows, 1)
+					f, err := compile(m, on, n, in, []*value.Dense{out})
+					if err != nil {
+						t.Fatal(err)
+					}
+					f.fuel = uint64(rounds % 5)
+					f.run(0, 1, 0, x.Rows)
+					want, err := n.Eval(in, loop.Env{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := same(out, want[0].(*value.Dense)); err != nil {
+						t.Fatalf("%s, %s, %d rounds: %v", on.name, rng, rounds, err)
+					}
+				}
 			}
 		})
 	}

@@ -221,6 +221,7 @@ type counting struct {
 	// alone tells that the loop of a shared index contains no other loop. counterReg then holds the index, too.
 	alone  bool
 	scalar bool // the end is shared, too
+	after  bool // the index goes on where the loop before ended: see loop.Loop.After
 	vector virt // of another
 	to     virt // the end in every lane, where it is not shared
 }
@@ -246,6 +247,9 @@ func (l *lowering) count(s *loop.Stmt) *counting {
 		l.frame.inner[x.Index.Name] = c.vector
 	}
 	c.scalar = c.shared && ends && !l.varies(c.rng.To)
+	if c.after = x.After > 0; c.after && !(c.alone && c.scalar) {
+		panic("BUG: the rest of the rounds of a loop that counts in each lane")
+	}
 	if c.scalar && !breaks(&x.Body) {
 		return c
 	}
@@ -267,7 +271,9 @@ func (c *counting) begin(l *lowering) {
 		return
 	}
 	l.scalar(func(m *maker) {
-		l.scalarLin(m, c.reg(), c.rng.From)
+		if !c.after { // else counterReg holds the index, because both loops contain no other
+			l.scalarLin(m, c.reg(), c.rng.From)
+		}
 		m.StoreG(c.word.mem(), c.reg())
 		if c.alone {
 			m.held = 1 + c.word
@@ -320,7 +326,6 @@ func (c *counting) test(l *lowering) {
 		down := c.rng.By < 0
 		s := step{mask: c.left, dst: c.left, effect: true}
 		if c.shared { // the end is compared with the index, from memory
-			l.inMemory[c.word] = true
 			at := c.word.mem()
 			at.Broadcast = true
 			s.Inst = Inst{Op: VPCMPQ, Len: l.length, Imm: 6, InMem: true, Mem: at} // greater

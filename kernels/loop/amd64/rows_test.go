@@ -98,6 +98,9 @@ nest(%0: f64[], %1: f64[]) () {
 	}
 	in := []value.Value{x, a}
 	for _, target := range []*target{avx512, avx2} {
+		if !has(target) {
+			continue
+		}
 		m := need(t, target)
 		for name, text := range nests {
 			nest, err := loop.Parse(text, loop.Standard{})

@@ -149,6 +149,18 @@ func (l *lowering) choose(plan Schedule) int {
 	return 1
 }
 
+// writtenTimes returns how often targets with few registers write the body of an inner loop that contains no
+// other. Counting, jumping and the fuel of a round take some six instructions.
+func writtenTimes(b *loop.Block) int {
+	switch w := weigh(b); {
+	case w.cost <= 24:
+		return 4
+	case w.cost <= 60:
+		return 2
+	}
+	return 1
+}
+
 // least returns the smallest number of vectors that are lowered together if registers are scarce.
 func (l *lowering) least() int {
 	if w := weigh(&l.nest.Body); w.inner > shortRound || l.few() && w.open {
