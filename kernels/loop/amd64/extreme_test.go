@@ -63,3 +63,69 @@ func TestExtremeOfConstant(t *testing.T) {
 		})
 	}
 }
+
+// TestExtremeOfSigns compares min and max of two special values, of which one or both are the result of an
+// operation that never gives -0, with their meaning.
+func TestExtremeOfSigns(t *testing.T) {
+	type pick func(b *loop.Builder, x, y loop.Val) loop.Val
+	one := func(b *loop.Builder, v loop.Val) loop.Val { return b.Op(loop.Add, b.Op(loop.Abs, v), v) }
+	sides := map[string]pick{
+		"x":         func(_ *loop.Builder, x, _ loop.Val) loop.Val { return x },
+		"-x":        func(b *loop.Builder, x, _ loop.Val) loop.Val { return b.Op(loop.Neg, x) },
+		"x*y":       func(b *loop.Builder, x, y loop.Val) loop.Val { return b.Op(loop.Mul, x, y) },
+		"abs y":     func(b *loop.Builder, _, y loop.Val) loop.Val { return b.Op(loop.Abs, y) },
+		"y*y":       func(b *loop.Builder, _, y loop.Val) loop.Val { return b.Op(loop.Mul, y, y) },
+		"|y|+y":     func(b *loop.Builder, _, y loop.Val) loop.Val { return one(b, y) },
+		"|x|+x - y": func(b *loop.Builder, x, y loop.Val) loop.Val { return b.Op(loop.Sub, one(b, x), y) },
+		"x + y":     func(b *loop.Builder, x, y loop.Val) loop.Val { return b.Op(loop.Add, x, y) },
+		"x - y":     func(b *loop.Builder, x, y loop.Val) loop.Val { return b.Op(loop.Sub, x, y) },
+		"max of |x| and y": func(b *loop.Builder, x, y loop.Val) loop.Val {
+			return b.Op(loop.Max, b.Op(loop.Abs, x), y)
+		},
+	}
+	for _, target := range []*target{avx512, avx2} {
+		t.Run(string(target.name), func(t *testing.T) {
+			m := need(t, target)
+			for _, e := range []types.Elem{types.F64, types.F32} {
+				n := len(edges) * len(edges)
+				in := value.New(e, n, 2)
+				for i := range n {
+					in.Set(i, 0, value.F64(edges[i/len(edges)]).Convert(e))
+					in.Set(i, 1, value.F64(edges[i%len(edges)]).Convert(e))
+				}
+				b := loop.New()
+				x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, e)}
+				rows := loop.Of(loop.RowsSym, x.N)
+				i := loop.Of(loop.IndexSym, b.Index("i", loop.Range{Kind: loop.Steps, To: rows, By: 1}))
+				v, w := b.Load(x, i, loop.Num(0)), b.Load(x, i, loop.Num(1))
+				var out []*value.Dense
+				var what []string
+				for left, f := range sides {
+					for right, g := range sides {
+						for _, c := range []loop.Code{loop.Min, loop.Max} {
+							b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(e, rows, loop.Num(1))}, i, loop.Num(0), b.Op(c, f(b, v, w), g(b, v, w)))
+							out = append(out, value.New(e, n, 1))
+							what = append(what, fmt.Sprintf("%s of %s and %s", c.Operation().Name, left, right))
+						}
+					}
+				}
+				want, err := b.Nest.Eval([]value.Value{in}, loop.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := compile(m, target, b.Nest, []value.Value{in}, out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.run(0, 1, 0, n)
+				for k := range out {
+					for i := range n {
+						if x, y := out[k].At(i, 0), want[k].(*value.Dense).At(i, 0); !x.Same(y) {
+							t.Errorf("%s, x = %v, y = %v: %v, want %v", what[k], in.At(i, 0), in.At(i, 1), x, y)
+						}
+					}
+				}
+			}
+		})
+	}
+}

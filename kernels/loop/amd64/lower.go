@@ -50,6 +50,7 @@ type operand struct {
 	word   loop.Word
 	v      virt
 	negate virt      // of f64: the value whose negation it is
+	plus   bool      // of floats: it is not -0
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
@@ -263,6 +264,7 @@ func (l *lowering) simple(s *loop.Stmt) {
 		o := operand{v: l.multiple(s, in)}
 		if o.v == 0 {
 			o = l.operation(s, in)
+			o.plus = !l.embeds && l.frame.types[s.Dst].IsFloat() && in[0].elem == l.frame.types[s.Dst] && neverMinus(s.Code, in[0].elem, in)
 		}
 		o.form = l.affine(s, in)
 		l.set(s.Dst, o)

@@ -248,11 +248,17 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	a.v, b.v = l.vector(a), l.vector(b)
 	a.konst, b.konst = false, false
+	if a.plus {
+		a, b = b, a
+	}
 	x := operand{elem: e, v: l.binary(op, e, a, b, 0)}
+	if c == loop.Max && b.plus && !a.plus && !l.embeds { // x is right unless a is nan
+		return l.merged(l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, a, 3), a, x)
+	}
 	y := operand{elem: e, v: l.binary(op, e, b, a, 0)}
 	// The two differ in zeros of both signs and where one is nan. The bits of both are a nan then,
 	// and -0.
-	if c == loop.Min {
+	if c == loop.Min || a.plus && !l.embeds {
 		return l.binary(pair{VORPD, VORPS}.of(e), e, x, y, 0)
 	}
 	if l.embeds {
@@ -262,6 +268,24 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y, 0)}
 	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ, 0)}
 	return l.binary(pair{VSUBPD, VSUBPS}.of(e), e, both, differ, 0) // -0 - -0 is 0
+}
+
+// neverMinus reports a float that is no -0, as far as the operation tells.
+func neverMinus(c loop.Code, e types.Elem, in []operand) bool {
+	plus := func(k int) bool {
+		return in[k].plus || in[k].konst && (floatOf(e, in[k].word) != 0 || !math.Signbit(floatOf(e, in[k].word)))
+	}
+	switch c {
+	case loop.Sub: // equal numbers give 0
+		return plus(0)
+	case loop.Add:
+		return plus(0) || plus(1)
+	case loop.Mul:
+		return in[0].v == in[1].v && in[0].v != 0
+	case loop.Max:
+		return plus(0) && plus(1)
+	}
+	return c == loop.Abs
 }
 
 // floatOf is the number that a word of a float stands for.
