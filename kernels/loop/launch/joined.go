@@ -1,9 +1,8 @@
 package launch
 
 // This file runs narrow rows side by side. Vectors along rows of few columns would not be full, and a row
-// costs some 15 cycles beside them. So where matrices lie in one piece and other operands are rows that are
-// read for each row of the space, several rows are passed as one, and the rows that are read are repeated
-// as often.
+// costs some 15 cycles beside them. So several rows are passed as one where matrices lie in one piece. An
+// operand that is read in row 0, for each row of the space, is repeated as often.
 
 import (
 	"math/bits"
@@ -24,10 +23,10 @@ const (
 // joins returns how many rows of a window are passed as one; 0: the window is run as it is.
 func (w *Worker) joins(r0, r1, l0, l1 int) int {
 	l := w.run.loop
-	if l.across == 0 || !l.flat || l0 != 0 || l1 < 2 || l1 >= FewColumns || (r1-r0)*l1 < leastJoined || w.run.made.layout&lanesFirst != 0 {
+	if l.across == 0 || w.run.made.layout&lanesFirst != 0 {
 		return 0
 	}
-	piece := true
+	piece := l0 == 0 && l1 > 1 && l1 < FewColumns && (r1-r0)*l1 >= leastJoined
 	w.matrices(func(k int, e types.Elem, a []uint64) {
 		piece = piece && (l.across>>k&1 != 0 || a[1] == uint64(l1*e.Size()))
 	})
