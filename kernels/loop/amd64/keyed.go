@@ -102,6 +102,13 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 	if a.float && l.addAbreast(t, s, p, at, a.v) {
 		return true
 	}
+	l.addEach(p, at, a, int32(8*p.col.Const))
+	return true
+}
+
+// addEach adds a to the elements of all lanes, one after the other: at is their places, in words, disp bytes
+// before them.
+func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 	add := step{uses: []virt{at}}
 	value, mask := -1, -1
 	if a.v != 0 {
@@ -112,7 +119,6 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 		mask = len(add.uses)
 		add.uses = append(add.uses, l.active)
 	}
-	disp := int32(8 * p.col.Const)
 	add.scalar = func(m *maker, _ Reg, r []Reg) {
 		m.vec.store(m, types.I64, r[0], NoReg, room(0))
 		if value >= 0 {
@@ -152,15 +158,11 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 		}
 	}
 	l.emit(add)
-	return true
 }
 
 // addAbreast lowers sums of floats at places side by side. It adds all of them with one instruction a lane,
 // at the last of their statements. It returns false for a sum without neighbours.
 func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) bool {
-	if !l.embeds || l.target.lanes != squareRows {
-		return false
-	}
 	number := [2]int{l.number, l.row}
 	list := append(t.abreast[number], v)
 	t.abreast[number] = list
@@ -170,7 +172,7 @@ func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) 
 			next = x
 		}
 	}
-	if next != nil && len(list) < squareRows && next.At[0].Equal(s.At[0].Plus(loop.Num(1))) {
+	if next != nil && len(list) < l.side() && next.At[0].Equal(s.At[0].Plus(loop.Num(1))) {
 		return true
 	}
 	delete(t.abreast, number)
@@ -178,9 +180,16 @@ func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) 
 		return false
 	}
 	disp := int32(8 * (p.col.Const + 1 - int64(len(list))))
+	if l.vexOnly() && len(list) < l.side() { // it stores parts of a vector slowly
+		for k, v := range list {
+			l.addEach(p, at, addend{float: true, v: v}, disp+int32(8*k))
+		}
+		return true
+	}
 	mask := l.firstColumns(len(list))
 	l.keepRoom(0, at)
-	for k, row := range l.rowsOf(list) {
+	rows := l.rowsOf(list)
+	for k, row := range rows[:l.side()] {
 		uses := []virt{row}
 		if l.active != 0 {
 			uses = append(uses, l.active)
@@ -196,8 +205,12 @@ func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) 
 			m.LoadG(R10, argMem(p.mem.arg))
 			m.LoadG(R11, offset(room(0), int32(8*k)))
 			to, sum := Indexed(R10, R11, 8, disp), m.free(r...)
-			m.vec.load(m, types.F64, sum, some, to)
-			m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: sum, B: r[0]})
+			if l.vexOnly() {
+				m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: r[0], InMem: true, Mem: to})
+			} else {
+				m.vec.load(m, types.F64, sum, some, to)
+				m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: sum, B: r[0]})
+			}
 			m.vec.store(m, types.F64, sum, some, to)
 			m.Bind(skip)
 		}})

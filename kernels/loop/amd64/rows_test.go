@@ -4,6 +4,7 @@ package amd64
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"flow/ir/loop"
@@ -143,6 +144,56 @@ nest(%0: f64[], %1: f64[]) () {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestColumnsSideBySide: AVX2 reads and writes four columns of four rows as vectors, and those of a table by key.
+// It takes columns that are fewer one by one.
+func TestColumnsSideBySide(t *testing.T) {
+	const four = `nest(%0: f64[]) (i: 0..%0.rows) {
+  v0 = load %0[i, 1]
+  v1 = load %0[i, 2]
+  v2 = load %0[i, 3]
+  v3 = load %0[i, COLUMN]
+  v4 = mul v0, v1
+  v5 = mul v2, v3
+  store out0[i, 2] v3
+  store out0[i, 3] v4
+  store out0[i, 1] v5
+  store out0[i, 0] v0
+} : (f64[%0.rows, 4])`
+	for column, want := range map[string][2]int{"4": {8, 0}, "6": {4, 6}} { // in the code of two vectors
+		n, err := loop.Parse(strings.ReplaceAll(four, "COLUMN", column), loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := List(AVX2, n, make([]Layout, 1), make([]Layout, 1), Schedule{together: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{strings.Count(l.Text, "VUNPCK"), strings.Count(l.Text, "VMOVHPD")}; got[0] != want[0] || got[1] < want[1] {
+			t.Errorf("column %s: %d instructions that turn a square, %d moves of an element, want %v:\n%s", column, got[0], got[1], want, l.Text)
+		}
+		if !has(avx2) {
+			continue
+		}
+		x := value.New(types.F64, 45, 9)
+		for k := range x.F64 {
+			x.F64[k] = float64(k*k%97) - 40
+		}
+		in, out := []value.Value{x}, value.New(types.F64, x.Rows, 4)
+		f, err := compile(need(t, avx2), avx2, n, in, []*value.Dense{out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.run(0, 1, 0, x.Rows)
+		all, err := n.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := same(out, all[0].(*value.Dense)); err != nil {
+			t.Errorf("column %s: %v", column, err)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package amd64
 
-// This file reads and writes memory whose rows are the lanes of a loop. Code moves parts of eight rows,
-// one row for each lane, and transposes them in registers. That replaces gathers and scatters for transposed
+// This file reads and writes memory whose rows are the lanes of a loop. Code moves parts of rows, one row for
+// each lane (eight on AVX-512, four on AVX2), and transposes them in registers. That replaces gathers and scatters for transposed
 // operands, for columns side by side that one point accesses, and for rows that an inner loop goes along.
 
 import (
@@ -12,8 +12,13 @@ import (
 	"flow/ir/types"
 )
 
-// squareRows is how many rows a square has: a row for each lane of 64 bits.
+// squareRows is the most rows of a square: a row for each lane of 64 bits. side is how many the target has.
 const squareRows = 8
+
+func (l *lowering) side() int { return l.target.length.Bytes() / 8 }
+
+// words reports that the lanes are words of 64 bits.
+func (l *lowering) words() bool { return l.target.lanes == l.side() }
 
 // maxSquareCost is above what cost of the body eight rows would not fit into registers.
 const maxSquareCost = 24
@@ -110,7 +115,7 @@ func rowAt(m *maker, p place, first Reg, disp int32, k int) Mem {
 
 // firstColumns returns the mask of the first width columns, as the uses of a step: none for a full vector.
 func (l *lowering) firstColumns(width int) []virt {
-	if width == squareRows {
+	if width == l.side() {
 		return nil
 	}
 	return []virt{l.once(invariant{kind: maskKind, row: loop.Num(int64(width))}, maskClass, func() step {
@@ -125,7 +130,7 @@ func (l *lowering) firstColumns(width int) []virt {
 func (l *lowering) readRows(p place, mask []virt) (rows [squareRows]virt) {
 	first, disp := l.rowOfLane(p)
 	uses := append([]virt{first}, mask...)
-	for k := range rows {
+	for k := range l.side() {
 		rows[k] = l.emit(step{dst: l.fresh(vectorClass), uses: uses, pure: true, scalar: func(m *maker, dst Reg, r []Reg) {
 			m.vec.load(m, types.F64, dst, maskAt(r, 1), rowAt(m, p, r[0], disp, k))
 		}})
@@ -139,7 +144,8 @@ func (l *lowering) writeRows(p place, cols []virt) {
 	mask := l.firstColumns(len(cols))
 	var values [squareRows]virt
 	copy(values[:], cols)
-	for k, v := range l.turn(values) {
+	rows := l.turn(values)
+	for k, v := range rows[:l.side()] {
 		l.emit(step{uses: append([]virt{v, first}, mask...), scalar: func(m *maker, _ Reg, r []Reg) {
 			m.vec.store(m, types.F64, r[0], maskAt(r, 2), rowAt(m, p, r[1], disp, k))
 		}})
@@ -159,14 +165,20 @@ type beside struct {
 	cols  [][squareRows]virt // the same, transposed
 }
 
-// fewestBeside is the least size of a group. On a Zen 4 a gather takes 25 cycles, a scatter 30, and eight
-// rows that are transposed about 50.
-const fewestBeside = 2
+// fewestBeside returns the least size of a group. On a Zen 4 a gather takes 25 cycles, a scatter 30, and eight
+// rows that are transposed about 50. AVX2 takes seven instructions for a column (see apart.go), and 16 for four
+// rows. It moves parts of a vector slowly: three columns of a group take 1.12 times as long (Zen 3).
+func (l *lowering) fewestBeside() int {
+	if l.vexOnly() {
+		return l.side()
+	}
+	return 2
+}
 
 // findBeside finds the groups among the statements of the body, outside of branches and inner loops.
 func (l *lowering) findBeside() {
 	l.besides = nil
-	if l.top != 0 || l.square || !l.embeds || l.target.lanes != squareRows || l.lanes < 0 {
+	if l.top != 0 || l.square || !l.words() || l.lanes < 0 {
 		return
 	}
 	l.part = l.parts[0]
@@ -181,7 +193,7 @@ func (l *lowering) findBeside() {
 			}
 			continue
 		}
-		k := slices.IndexFunc(groups, func(g *beside) bool { return g.takes(s) })
+		k := slices.IndexFunc(groups, func(g *beside) bool { return g.takes(s, l.side()) })
 		if k < 0 {
 			groups = append(groups, &beside{least: s.At[1].Const})
 			k = len(groups) - 1
@@ -194,7 +206,7 @@ func (l *lowering) findBeside() {
 	}
 	l.besides = map[*loop.Stmt]*beside{}
 	for _, g := range groups {
-		if len(g.at) < fewestBeside || g.at[0].Code == loop.Store && (g.twice || len(g.at) < g.width || within[g.at[0].Mem]) {
+		if len(g.at) < l.fewestBeside() || g.at[0].Code == loop.Store && (g.twice || len(g.at) < g.width || within[g.at[0].Mem]) {
 			continue
 		}
 		for _, s := range g.at {
@@ -236,12 +248,12 @@ func (l *lowering) inRow(s *loop.Stmt) bool {
 }
 
 // takes reports whether an access can join g: it has the same rows, and a column near those of g.
-func (g *beside) takes(s *loop.Stmt) bool {
+func (g *beside) takes(s *loop.Stmt, side int) bool {
 	x, c := g.at[0], s.At[1].Const
 	if s.Code != x.Code || s.Mem != x.Mem || !s.At[0].Equal(x.At[0]) || !s.At[1].Plus(loop.Num(-c)).Equal(x.At[1].Plus(loop.Num(-x.At[1].Const))) {
 		return false
 	}
-	return max(g.least+int64(g.width), c+1)-min(g.least, c) <= squareRows
+	return max(g.least+int64(g.width), c+1)-min(g.least, c) <= int64(side)
 }
 
 // accessBeside lowers an access of g.
@@ -300,6 +312,11 @@ func (l *lowering) turn(rows [squareRows]virt) (cols [squareRows]virt) {
 	}
 	const even, odd = 0x88, 0xdd // quarters 0 and 2, or 1 and 3, of both operands
 	for parity, op := range []Op{VUNPCKLPD, VUNPCKHPD} {
+		if l.vexOnly() {
+			upper, lower := mix(op, 0, rows[0], rows[1]), mix(op, 0, rows[2], rows[3])
+			cols[parity], cols[2+parity] = mix(VPERM2F128, 0x20, upper, lower), mix(VPERM2F128, 0x31, upper, lower)
+			continue
+		}
 		var pairs [4]virt // of rows 2k and 2k+1: columns parity, 2+parity, 4+parity, 6+parity
 		for k := range pairs {
 			pairs[k] = mix(op, 0, rows[2*k], rows[2*k+1])
