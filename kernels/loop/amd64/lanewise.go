@@ -5,7 +5,6 @@ package amd64
 
 import (
 	"math"
-	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -112,67 +111,97 @@ type divided struct {
 	shifted, rest operand
 }
 
-// divideSmall returns the quotient or the rest of numbers from -2^51 to below 2^51. The bits of 1.5 * 2^52
-// plus such a number are those of the f64 1.5 * 2^52 plus it, so an addition and a subtraction convert it,
-// either way. In a lane that counts and has another number, large is at least 2^52 and the result is wrong.
-//
-// A product with the reciprocal of a constant, rounded to the nearest integer, is the quotient, or the next
-// one if the rest is then negative: the reciprocal is wrong by 2^-53 of itself, and the quotient is less
-// than 2^50, so the rest is at most 5/8 of the divisor.
-func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large virt) {
-	const middle = 0x1.8p52
+// middle is 1.5 * 2^52. The bits of middle plus an integer from -2^51 to below 2^51 are those of the f64 middle
+// plus it, so an addition and a subtraction convert it, either way.
+const middle = 0x1.8p52
+
+var (
+	middleBits = operand{elem: types.I64, konst: true, word: math.Float64bits(middle)}
+	middleF64  = numberF64(middle)
+)
+
+func numberF64(x float64) operand {
+	return operand{elem: types.F64, konst: true, word: math.Float64bits(x)}
+}
+
+// smallF64 returns an integer from -2^51 to below 2^51 as f64. For other numbers it sets bits from 52 on in
+// large, which collects them; a constant outside is in large, too.
+func (l *lowering) smallF64(o operand, large *virt) operand {
 	e, f := types.I64, types.F64
-	number := func(x float64) operand { return operand{elem: f, konst: true, word: math.Float64bits(x)} }
-	bits := operand{elem: e, konst: true, word: math.Float64bits(middle)}
-	convert := func(o operand) operand {
-		if o.konst && int64(o.word) >= -1<<51 && int64(o.word) < 1<<51 {
-			return number(float64(int64(o.word)))
-		}
-		above := l.binary(VPADDQ, e, o, operand{elem: e, konst: true, word: 1 << 51}, 0)
-		if large != 0 {
-			above = l.binary(VPORQ, e, operand{elem: e, v: large}, operand{elem: e, v: above}, 0)
-		}
-		large = above
-		return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, bits, 0)}, number(middle), 0)}
+	if n := int64(o.word); o.konst && n >= -1<<51 && n < 1<<51 {
+		return numberF64(float64(n))
 	}
-	known := slices.IndexFunc(l.divided, func(d divided) bool {
-		return d.a == a.v && b.konst && d.b == b.word && d.active == l.active
-	})
-	if known >= 0 {
-		large = l.divided[known].large
+	above := l.binary(VPADDQ, e, o, operand{elem: e, konst: true, word: 1 << 51}, 0)
+	if *large != 0 {
+		above = l.binary(VPORQ, e, operand{elem: e, v: *large}, operand{elem: e, v: above}, 0)
 	}
-	x, y := operand{}, operand{}
-	if known < 0 {
-		x, y = convert(a), convert(b)
-		if l.active != 0 {
-			large = l.binary(VPANDQ, e, operand{elem: e, v: large}, operand{elem: e, v: l.active}, 0)
-		}
-	}
-	if n := int64(b.word); known >= 0 || b.konst && y.konst && n > 1 {
-		if known < 0 {
-			shifted := operand{elem: f, v: l.multiplyAdd(false, x, number(1/float64(n)), number(middle), 0)}
-			q := operand{elem: f, v: l.binary(VSUBPD, f, shifted, number(middle), 0)}
-			known = len(l.divided)
-			r := operand{elem: f, v: l.multiplyAdd(true, q, y, x, 0)}
-			l.divided = append(l.divided, divided{a.v, b.word, l.active, large, shifted, r})
-		}
-		y, r, shifted := number(float64(n)), l.divided[known].rest, l.divided[known].shifted
+	*large = above
+	return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, middleBits, 0)}, middleF64, 0)}
+}
+
+// divideSmall returns the quotient or the rest of numbers from -2^51 to below 2^51. In a lane that counts and
+// has another number, large is at least 2^52 and the result is wrong.
+func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large virt) {
+	e, f := types.I64, types.F64
+	if n := int64(b.word); b.konst && n > 1 && n < 1<<51 {
+		d := l.dividedBy(a, b)
 		if rest {
-			more := l.binary(VADDPD, f, r, y, 0)
-			near.v = l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: r.v, b: more, c: r.v, dst: l.fresh(vectorClass)})
-		} else {
-			less := l.compare(VCMPPDK, f, r, number(0), ordered[loop.Lt])
-			shifted.v = l.binary(VPADDQ, e, shifted, operand{elem: e, v: less}, 0) // -1 where it is less
-			return operand{elem: e, v: l.binary(VPSUBQ, e, shifted, bits, 0)}, large
+			return l.restOf(d), d.large
 		}
-	} else {
-		near.v = l.unary(VRNDSCALEPD, f, operand{elem: f, v: l.binary(VDIVPD, f, x, y, 0)}, rounding[loop.Floor])
-		if rest {
-			near.v = l.multiplyAdd(true, operand{elem: f, v: near.v}, y, x, 0)
+		less := l.compare(VCMPPDK, f, d.rest, numberF64(0), ordered[loop.Lt])
+		q := operand{elem: e, v: l.binary(VPADDQ, e, d.shifted, operand{elem: e, v: less}, 0)} // -1 where it is less
+		return operand{elem: e, v: l.binary(VPSUBQ, e, q, middleBits, 0)}, d.large
+	}
+	x := l.smallF64(a, &large)
+	y := l.smallF64(b, &large)
+	large = l.inLanes(large)
+	near.v = l.unary(VRNDSCALEPD, f, operand{elem: f, v: l.binary(VDIVPD, f, x, y, 0)}, rounding[loop.Floor])
+	if rest {
+		near.v = l.multiplyAdd(true, operand{elem: f, v: near.v}, y, x, 0)
+	}
+	return l.wholeOf(near.v), large
+}
+
+// inLanes returns large in the lanes that count.
+func (l *lowering) inLanes(large virt) virt {
+	if l.active == 0 {
+		return large
+	}
+	return l.binary(VPANDQ, types.I64, operand{elem: types.I64, v: large}, operand{elem: types.I64, v: l.active}, 0)
+}
+
+// wholeOf returns a whole f64 from -2^51 to below 2^51 as i64.
+func (l *lowering) wholeOf(v virt) operand {
+	above := l.binary(VADDPD, types.F64, operand{elem: types.F64, v: v}, middleF64, 0)
+	return operand{elem: types.I64, v: l.binary(VPSUBQ, types.I64, operand{elem: types.I64, v: above}, middleBits, 0)}
+}
+
+// dividedBy divides a by the constant b, unless that has been done. A product with the reciprocal of b, rounded
+// to the nearest integer, is the quotient, or the next one if the rest is then negative: the reciprocal is wrong
+// by 2^-53 of itself, and the quotient is less than 2^50, so the rest is at most 5/8 of the divisor.
+func (l *lowering) dividedBy(a, b operand) *divided {
+	f := types.F64
+	for k := range l.divided {
+		if d := &l.divided[k]; d.a == a.v && d.b == b.word && d.active == l.active {
+			return d
 		}
 	}
-	near.v = l.binary(VADDPD, f, operand{elem: f, v: near.v}, number(middle), 0)
-	return operand{elem: e, v: l.binary(VPSUBQ, e, operand{elem: e, v: near.v}, bits, 0)}, large
+	d := divided{a: a.v, b: b.word, active: l.active}
+	x := l.smallF64(a, &d.large)
+	d.large = l.inLanes(d.large)
+	n := float64(int64(b.word))
+	d.shifted = operand{elem: f, v: l.multiplyAdd(false, x, numberF64(1/n), middleF64, 0)}
+	q := operand{elem: f, v: l.binary(VSUBPD, f, d.shifted, middleF64, 0)}
+	d.rest = operand{elem: f, v: l.multiplyAdd(true, q, numberF64(n), x, 0)}
+	l.divided = append(l.divided, d)
+	return &l.divided[len(l.divided)-1]
+}
+
+// restOf returns the rest of a division by a constant: d.rest, or that and the divisor where it is negative.
+func (l *lowering) restOf(d *divided) operand {
+	r := d.rest
+	more := l.binary(VADDPD, types.F64, r, numberF64(float64(int64(d.b))), 0)
+	return l.wholeOf(l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: r.v, b: more, c: r.v, dst: l.fresh(vectorClass)}))
 }
 
 // divideLane divides word R11 of vector 0 of the room by that of vector 1. The instruction traps on
