@@ -118,9 +118,6 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 		}
 		l.rows, l.lanes = l.lanes, l.rows
 	}
-	if l.few() {
-		l.nest = loop.Repeat(n, l.lanes, writtenTimes)
-	}
 	for _, x := range n.Space {
 		if x.Range.Kind != loop.Steps || x.Range.By != 1 {
 			unsupported(loop.Origin{}, "a space with steps")
@@ -130,6 +127,9 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	m.target = l.target
 	l.placeLocals()
 	l.together = l.choose(plan)
+	if l.few() {
+		l.nest = loop.Repeat(n, l.lanes, l.writtenTimes)
+	}
 	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
 	l.window()
 	l.dropStores()

@@ -173,13 +173,13 @@ func TestInnermostAddresses(t *testing.T) {
 		}
 		labels = map[string]int{} // those of the loops around it
 	}
-	if loops != 4 {
-		t.Errorf("%d innermost loops with their index in an operand, not 4 (of whole vectors and of the last one, of several rounds and of the rest):\n%s", loops, l.Text)
+	if loops != 2 {
+		t.Errorf("%d innermost loops with their index in an operand, not 2:\n%s", loops, l.Text)
 	}
 }
 
 // TestWalksFetch: a loop down the rows asks for the lines that the next vectors read there: 12 numbers are two
-// lines, of four rounds and of the last ones. On AVX-512 none does.
+// lines. On AVX-512 none does.
 func TestWalksFetch(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[]) (j: 0..%0.cols) {
   v0 = f64 0
@@ -193,7 +193,7 @@ func TestWalksFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for target, want := range map[Target]int{AVX2: 2 * (4 + 1), AVX512: 0} {
+	for target, want := range map[Target]int{AVX2: 2, AVX512: 0} {
 		l, err := List(target, n, make([]Layout, 1), make([]Layout, 1), Schedule{})
 		if err != nil {
 			t.Fatal(err)
