@@ -5,10 +5,7 @@ package amd64
 // lives in scratch memory and passes through registers that are kept free; readers that can take it
 // from there do.
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // interval is where a virtual register lives: from the step that makes it to the last that reads
 // it.
@@ -43,10 +40,8 @@ type registers struct {
 // lives until the loop's end; one that is written inside and read before it there lives through the
 // whole loop, too, because its first write, before the loop, is what starts it.
 func (p *program) intervals() []interval {
-	all := make([]interval, len(p.classes))
-	for v := range all {
-		all[v] = interval{v: virt(v), from: -1}
-	}
+	all := p.shop.intervals.zeros(len(p.classes)) // by virt; what no step has made yet has no v
+	order := p.shop.intervals.list(len(p.classes))
 	var open []int
 	weight, aside := 1.0, 1.0
 	// touched lists the registers that are read inside of a loop and made before it, by the depth
@@ -69,16 +64,17 @@ func (p *program) intervals() []interval {
 			x := &all[v]
 			x.to = max(x.to, k)
 			x.cost += weight * aside
-			if d := len(open) - 1; d >= 0 && x.from >= 0 && x.from < open[d] {
+			if d := len(open) - 1; d >= 0 && x.v != 0 && x.from < open[d] {
 				touched[d] = append(touched[d], v)
 			}
 		}
 		s.reads(use)
 		if s.dst != 0 {
-			if all[s.dst].from < 0 {
-				all[s.dst].from = k
-			}
 			x := &all[s.dst]
+			if x.v == 0 {
+				x.v, x.from = s.dst, k
+				order = append(order, *x)
+			}
 			x.carried = x.carried || len(open) > 0 && x.from < open[len(open)-1]
 			use(s.dst)
 		}
@@ -94,14 +90,10 @@ func (p *program) intervals() []interval {
 			weight /= loopWeight
 		}
 	}
-	out := all[:0]
-	for _, x := range all {
-		if x.from >= 0 {
-			out = append(out, x)
-		}
+	for i := range order {
+		order[i] = all[order[i].v]
 	}
-	slices.SortStableFunc(out, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
-	return out
+	return order
 }
 
 // scan is a linear scan over some of the intervals.
@@ -172,7 +164,7 @@ func (s *scan) assign(list []interval) {
 // allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are
 // free.
 func (p *program) allocate(r registers) assignment {
-	a := assignment{reg: make([]Reg, len(p.classes)), slot: make([]int, len(p.classes))}
+	a := assignment{reg: make([]Reg, len(p.classes)), slot: p.shop.ints.zeros(len(p.classes))}
 	for v := range a.reg {
 		a.reg[v] = NoReg
 	}

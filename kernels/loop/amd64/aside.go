@@ -90,17 +90,14 @@ func asidesOf(steps []step) []block {
 
 // passed counts the steps outside of the blocks up to each.
 func (p *program) passed(blocks []block) []int {
-	inside := make([]bool, len(p.steps))
+	out, n := p.shop.ints.zeros(len(p.steps)), 0
 	for _, b := range blocks {
 		for k := b.from + 1; k < b.to; k++ {
-			inside[k] = true
+			out[k] = -1
 		}
 	}
-	out, n := make([]int, len(p.steps)), 0
 	for k := range out {
-		if !inside[k] {
-			n++
-		}
+		n += 1 + out[k]
 		out[k] = n
 	}
 	return out
@@ -112,13 +109,13 @@ func (p *program) within(all []interval, blocks []block) []int {
 	if len(blocks) == 0 {
 		return nil
 	}
-	of := make([]int, len(p.steps))
+	of := p.shop.ints.zeros(len(p.steps))
 	for k, b := range blocks {
 		for i := b.from + 1; i < b.to; i++ {
 			of[i] = k + 1
 		}
 	}
-	out := make([]int, len(p.classes))
+	out := p.shop.ints.zeros(len(p.classes))
 	for _, x := range all {
 		if p.classes[x.v] == vectorClass && of[x.from] == of[x.to] {
 			out[x.v] = of[x.from]

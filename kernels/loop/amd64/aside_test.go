@@ -34,7 +34,7 @@ func TestAsideRegisters(t *testing.T) {
 // drawnProgram has six values that live to its end, and blocks aside that make many short-lived
 // ones.
 func drawnProgram(r *rand.Rand) (p *program, through []virt) {
-	p = &program{}
+	p = &program{shop: &workshop{}}
 	fresh := func() virt { return p.fresh(vectorClass) }
 	emit := func(s step) { p.steps = append(p.steps, s) }
 	for range 6 {

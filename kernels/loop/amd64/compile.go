@@ -3,6 +3,8 @@ package amd64
 // This file drives the making of code: the loops over the window around the body.
 
 import (
+	"sync"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 )
@@ -37,8 +39,16 @@ type Code struct {
 // loop.StateOf: where a state has loop.State.Near, the caller says the size of the numbers.
 func Compile(t Target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {
 	defer refused(&err)
-	return lowered(targetNamed(t), n, params, results, levels, plan).code()
+	shop := shops.Get().(*workshop)
+	defer func() {
+		shop.free()
+		shops.Put(shop)
+	}()
+	return lowered(targetNamed(t), n, params, results, levels, plan, shop).code()
 }
+
+// shops holds the workshops that no compilation uses now.
+var shops = sync.Pool{New: func() any { return &workshop{} }}
 
 func targetNamed(t Target) *target {
 	for _, x := range []*target{avx512, avx2} {
@@ -87,21 +97,22 @@ func (l *lowering) code() (*Code, error) {
 
 // lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are too
 // few registers. It panics with an *Unsupported.
-func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) *lowering {
-	l := loweredOnce(t, n, params, results, levels, plan)
+func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
+	l := loweredOnce(t, n, params, results, levels, plan, shop)
 	for free := plan.together == 0; free && l.together > l.least() && !l.few() && l.crowded(); {
 		plan.together = l.together - 1
-		l = loweredOnce(t, n, params, results, levels, plan)
+		l = loweredOnce(t, n, params, results, levels, plan, shop)
 	}
 	return l
 }
 
-func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) *lowering {
+func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
 	n = loop.HandOn(loop.Unroll(loop.Through(n), straight))
 	m := &maker{target: t}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream
 	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, inMemory: map[counter]bool{}, lanes: -1, rows: -1,
+		program: program{shop: shop},
 		levels: levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
 	switch len(n.Space) {
 	case 0: // one point: the first lane

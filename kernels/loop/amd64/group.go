@@ -24,7 +24,7 @@ type run struct {
 // pressure is how many vectors and masks live at once, at most. Those that can be read from memory
 // as well do not count.
 func (p *program) pressure() int {
-	change := make([]int, len(p.steps))
+	change := p.shop.ints.zeros(len(p.steps))
 	for _, x := range p.intervals() {
 		if p.classes[x.v] != generalClass && !p.hasSource(x.v) {
 			change[x.from]++
@@ -43,7 +43,7 @@ func (p *program) pressure() int {
 // values that a part holds for a statement or two then need registers for one part at a time. Steps
 // with effects on memory, labels and jumps stay.
 func (p *program) group() {
-	r := run{made: make([]int, len(p.classes)), read: make([]int, len(p.classes))}
+	r := run{made: p.shop.ints.zeros(len(p.classes)), read: p.shop.ints.zeros(len(p.classes))}
 	begin := 0
 	for k := range p.steps {
 		s := &p.steps[k]
@@ -112,7 +112,7 @@ type loaded struct {
 // reload makes loads anew where values are read that were loaded or read long ago, if more vectors live
 // at once than there are registers: what a window of many elements reads twice is not stored meanwhile.
 func (p *program) reload(vectors int) {
-	known, made := make([]*loaded, len(p.classes)), make([]uint8, len(p.classes))
+	made := p.shop.bytes.zeros(len(p.classes))
 	loads, writes, far := 0, 0, 0
 	for k := range p.steps {
 		s := &p.steps[k]
@@ -123,6 +123,7 @@ func (p *program) reload(vectors int) {
 	if loads < fewLoads {
 		return
 	}
+	known := make([]*loaded, len(p.classes))
 	for k := range p.steps {
 		s := &p.steps[k]
 		s.reads(func(v virt) {
@@ -146,7 +147,7 @@ func (p *program) reload(vectors int) {
 		return
 	}
 	old, labels := p.steps, 0
-	p.steps = make([]step, 0, len(old)+loads)
+	p.steps = p.shop.steps.list(len(old) + loads)
 	for k := range old {
 		s := &old[k]
 		if x := known[s.dst]; x != nil && x.steady && x.far {
@@ -207,7 +208,7 @@ const fewAdditions = 32
 // waits reports, for each loop and what lies between two, in their order, whether a chain of results
 // takes longer than the units that add.
 func (l *lowering) waits() (list []bool) {
-	ready, base, last, adds := make([]int, len(l.classes)), 0, 0, 0
+	ready, base, last, adds := l.shop.ints.zeros(len(l.classes)), 0, 0, 0
 	for k := range l.steps {
 		s, at := &l.steps[k], base
 		s.reads(func(v virt) { at = max(at, ready[v]) })

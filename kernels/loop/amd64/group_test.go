@@ -46,7 +46,7 @@ func TestReload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lowered(avx512, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 1})
+	l := lowered(avx512, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 1}, &workshop{})
 	loads := 0
 	for k := range l.steps {
 		if l.steps[k].again || l.steps[k].near != 0 { // a step, or what its reader does
@@ -173,7 +173,7 @@ func TestReadInPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, target := range []*target{avx512, avx2} {
-			l, moved := lowered(target, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 1}), false
+			l, moved := lowered(target, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 1}, &workshop{}), false
 			for _, x := range l.inPlace {
 				moved = moved || x != nil
 			}

@@ -28,7 +28,7 @@ type pureStep struct {
 // hoist moves steps.
 func (p *program) hoist() {
 	// depth is in how many loops a register is made, at most; defs how often.
-	depth, defs, at := make([]int16, len(p.classes)), make([]uint8, len(p.classes)), int16(0)
+	depth, defs, at := p.shop.numbers.zeros(len(p.classes)), p.shop.bytes.zeros(len(p.classes)), int32(0)
 	for k := range p.steps {
 		s := &p.steps[k]
 		if s.enters {
@@ -45,13 +45,13 @@ func (p *program) hoist() {
 	if !p.moves(depth, defs) {
 		return
 	}
-	same := make([]virt, len(p.classes)) // what stands for a register that is made no more
+	same := p.shop.virts.zeros(len(p.classes)) // what stands for a register that is made no more
 	now := func(v *virt) {
 		if same[*v] != 0 {
 			*v = same[*v]
 		}
 	}
-	open := []*loopSteps{{anchor: -1, steps: make([]int32, 0, len(p.steps))}}
+	open := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}
 	for k := range p.steps {
 		s := &p.steps[k]
 		for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
@@ -65,7 +65,7 @@ func (p *program) hoist() {
 		}
 		in := open[len(open)-1]
 		if to := len(open) - 1; s.movable() && defs[s.dst] == 1 {
-			least := int16(0)
+			least := int32(0)
 			s.reads(func(v virt) { least = max(least, depth[v]) })
 			if int(least) < to {
 				p.move(int32(k), open, int(least), same)
@@ -84,23 +84,23 @@ func (p *program) hoist() {
 		}
 	}
 	order := open[0].joined()
-	steps := make([]step, len(order))
-	for i, k := range order {
-		steps[i] = p.steps[k]
+	steps := p.shop.steps.list(len(order))
+	for _, k := range order {
+		steps = append(steps, p.steps[k])
 	}
 	p.steps = steps
 }
 
 // moves reports that some step moves.
-func (p *program) moves(depth []int16, defs []uint8) bool {
-	at := int16(0)
+func (p *program) moves(depth []int32, defs []uint8) bool {
+	at := int32(0)
 	for k := range p.steps {
 		s := &p.steps[k]
 		if s.enters {
 			at++
 		}
 		if at > 0 && s.movable() && defs[s.dst] == 1 {
-			least := int16(0)
+			least := int32(0)
 			s.reads(func(v virt) { least = max(least, depth[v]) })
 			if least < at {
 				return true

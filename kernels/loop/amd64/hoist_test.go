@@ -14,7 +14,7 @@ func loweringOf(t *testing.T, text string, plan Schedule) *lowering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lowered(avx512, n, make([]Layout, len(n.Params)), make([]Layout, len(n.Results)), loop.FastLevels, plan)
+	return lowered(avx512, n, make([]Layout, len(n.Params)), make([]Layout, len(n.Results)), loop.FastLevels, plan, &workshop{})
 }
 
 // stepsOf is how many steps with an instruction are in so many loops.

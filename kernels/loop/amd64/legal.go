@@ -14,7 +14,7 @@ type legalizer struct {
 	made []uint8 // by virt of the original program: how many steps define it, at most 2
 	// known holds how values are related to others. A value that several steps define is in none of its
 	// relations, because it changes.
-	known map[virt]related
+	known []related
 }
 
 // related holds the values, each with one definition, that a value is a copy of, has the complemented bits
@@ -23,9 +23,8 @@ type related struct{ same, opposite, magnitudeOf virt }
 
 // legalizeAVX2 replaces all steps that AVX2 does not have.
 func legalizeAVX2(p *program, a *Asm) {
-	g := &legalizer{asm: a, made: make([]uint8, len(p.classes)), known: map[virt]related{}}
-	g.classes, g.source = p.classes, p.source
-	g.steps = make([]step, 0, 2*len(p.steps))
+	g := &legalizer{program: *p, asm: a, made: p.shop.bytes.zeros(len(p.classes)), known: p.shop.relations.zeros(2 * len(p.classes))[:len(p.classes)]}
+	g.steps = p.shop.steps.list(2 * len(p.steps))
 	for k := range p.steps {
 		d := p.steps[k].dst
 		g.made[d] = min(g.made[d]+1, 2)
@@ -42,7 +41,7 @@ func legalizeAVX2(p *program, a *Asm) {
 }
 
 // replaced are instructions that differ from those of AVX2 in name alone.
-var replaced = map[Op]Op{VPANDQ: VPAND, VPORQ: VPOR, VPXORQ: VPXOR, VRNDSCALEPD: VROUNDPD, VRNDSCALEPS: VROUNDPS,
+var replaced = [lastOp]Op{VPANDQ: VPAND, VPORQ: VPOR, VPXORQ: VPXOR, VRNDSCALEPD: VROUNDPD, VRNDSCALEPS: VROUNDPS,
 	KORW: VPOR, KXORW: VPXOR, KMOVW: VMOVAPD}
 
 // step appends what a step becomes.
@@ -204,7 +203,7 @@ func (g *legalizer) value(s step) virt {
 	if rule := rules[s.Op]; rule != nil {
 		return rule(g, &s)
 	}
-	if op, ok := replaced[s.Op]; ok {
+	if op := replaced[s.Op]; op != noOp {
 		if f.ofMasks() {
 			s.Len = L256
 		}
@@ -218,10 +217,10 @@ func (g *legalizer) value(s step) virt {
 
 // rules make the value of a step that AVX2 has no instruction for. The last step of a rule makes
 // the value, in a register of its own.
-var rules map[Op]func(g *legalizer, s *step) virt
+var rules [lastOp]func(g *legalizer, s *step) virt
 
 func init() {
-	rules = map[Op]func(g *legalizer, s *step) virt{
+	rules = [lastOp]func(g *legalizer, s *step) virt{
 		KANDW:      func(g *legalizer, s *step) virt { return g.and(L256, s.a, s.b) },
 		KANDNW:     andNot,
 		KNOTW:      func(g *legalizer, s *step) virt { return g.not(s.b) },
@@ -246,6 +245,11 @@ func init() {
 		VCVTTPS2QQ: func(g *legalizer, s *step) virt { return g.toWord(g.op(VCVTPS2PD, L256, 0, g.second(s))) },
 		VSCALEFPD:  scale,
 	}
+}
+
+func (g *legalizer) fresh(c class) virt {
+	g.known = append(g.known, related{})
+	return g.program.fresh(c)
 }
 
 // emit appends a step with a fresh result.

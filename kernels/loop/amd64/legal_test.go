@@ -117,7 +117,7 @@ v11 = add v2, v3`
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		l := lowered(avx2, n, []Layout{{Unit: true}}, []Layout{{Unit: true}}, loop.FastLevels, Schedule{together: 1})
+		l := lowered(avx2, n, []Layout{{Unit: true}}, []Layout{{Unit: true}}, loop.FastLevels, Schedule{together: 1}, &workshop{})
 		count := 0
 		for depth := range 4 {
 			count += l.stepsOf(x.op, depth)
@@ -249,7 +249,7 @@ func TestDigits(t *testing.T) {
 			if target != avx2 {
 				return
 			}
-			l := lowered(avx2, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{})
+			l := lowered(avx2, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{}, &workshop{})
 			if _, err := l.code(); err != nil || l.asm.checks {
 				t.Errorf("a check of a constant divisor: %v, %v", l.asm.checks, err)
 			}

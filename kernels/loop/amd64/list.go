@@ -31,7 +31,7 @@ type Listing struct {
 // List is the code that Compile makes, for people.
 func List(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (list *Listing, err error) {
 	defer refused(&err)
-	l := lowered(targetNamed(t), n, params, results, loop.FastLevels, plan)
+	l := lowered(targetNamed(t), n, params, results, loop.FastLevels, plan, &workshop{})
 	l.asm.list = &[]listed{}
 	c, err := l.code()
 	if err != nil {

@@ -88,7 +88,6 @@ type lowering struct {
 	roots     bool    // roots of f64 are computed by multiply-adds
 
 	invariants
-	uncut   []operand // see cut
 	divided []divided // divisions by constants before the statement, in its block and those around it
 
 	levels     int                         // of exact sums in results
@@ -221,15 +220,8 @@ func (l *lowering) args(s *loop.Stmt) []operand {
 	return out
 }
 
-// cut is memory for n operands, cut from a larger piece.
-func (l *lowering) cut(n int) []operand {
-	if len(l.uncut) < n {
-		l.uncut = make([]operand, max(n, 128))
-	}
-	out := l.uncut[:n:n]
-	l.uncut = l.uncut[n:]
-	return out
-}
+// cut is memory for n operands.
+func (l *lowering) cut(n int) []operand { return l.shop.operands.zeros(n) }
 
 func (l *lowering) set(v loop.Val, o operand) {
 	o.elem = l.frame.types[v]
@@ -323,7 +315,7 @@ func (l *lowering) call(f *loop.Function, args []operand) []operand {
 	l.parts = []part{l.part}
 	l.block(&f.Body)
 	l.frame, l.parts = outer, parts
-	out := make([]operand, len(f.Body.Yield))
+	out := l.cut(len(f.Body.Yield))
 	for k, v := range f.Body.Yield {
 		out[k] = inside.vals[v]
 	}

@@ -84,6 +84,53 @@ type program struct {
 	// home holds, by virtual register, the offset in scratch memory where each definition stores it. 0:
 	// nowhere. Values added later lie beyond its end and have none.
 	home []int32
+	shop *workshop
+}
+
+// workshop is memory for what a compilation needs until its code is written. The next compilation uses it
+// again, so nothing that the Code holds may lie in it.
+type workshop struct {
+	steps     slab[step]
+	operands  slab[operand]
+	intervals slab[interval]
+	lives     slab[life]
+	ints      slab[int]
+	numbers   slab[int32]
+	virts     slab[virt]
+	bytes     slab[uint8]
+	classes   slab[class]
+	sources   slab[Mem]
+	relations slab[related]
+}
+
+// free takes back all memory.
+func (w *workshop) free() {
+	for _, used := range []*int{&w.steps.used, &w.operands.used, &w.intervals.used, &w.lives.used, &w.ints.used,
+		&w.numbers.used, &w.virts.used, &w.bytes.used, &w.classes.used, &w.sources.used, &w.relations.used} {
+		*used = 0
+	}
+}
+
+// slab is memory for values of a type. Pieces are cut from it one after another.
+type slab[T any] struct {
+	all  []T
+	used int
+}
+
+// list cuts an empty list with room for n values.
+func (s *slab[T]) list(n int) []T {
+	if s.used+n > len(s.all) { // earlier pieces keep the old memory
+		s.all, s.used = make([]T, max(2*len(s.all), n, 1024)), 0
+	}
+	s.used += n
+	return s.all[s.used-n : s.used-n : s.used]
+}
+
+// zeros cuts n zero values.
+func (s *slab[T]) zeros(n int) []T {
+	out := s.list(n)[:n]
+	clear(out)
+	return out
 }
 
 // memoryRead is a vector in memory.
@@ -125,10 +172,23 @@ func (p *program) hasSource(v virt) bool { return p.source[v].Broadcast }
 
 // reads calls f for every virtual register that the step reads.
 func (s *step) reads(f func(v virt)) {
-	for _, v := range [...]virt{s.a, s.b, s.c, s.mask, s.index, s.near} {
-		if v != 0 {
-			f(v)
-		}
+	if s.a != 0 {
+		f(s.a)
+	}
+	if s.b != 0 {
+		f(s.b)
+	}
+	if s.c != 0 {
+		f(s.c)
+	}
+	if s.mask != 0 {
+		f(s.mask)
+	}
+	if s.index != 0 {
+		f(s.index)
+	}
+	if s.near != 0 {
+		f(s.near)
 	}
 	if s.keeps {
 		f(s.dst)
@@ -149,17 +209,17 @@ func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
 
 // prune drops steps whose results do not reach a root.
 func (p *program) prune() {
-	first := make([]int32, len(p.classes)) // 1 + the last step that makes a virtual register
-	next := make([]int32, len(p.steps))    // 1 + the one before it
-	needed := make([]bool, len(p.steps))
-	var work []int32
+	first := p.shop.numbers.zeros(len(p.classes)) // 1 + the last step that makes a virtual register
+	next := p.shop.numbers.zeros(len(p.steps))    // 1 + the one before it
+	needed := p.shop.bytes.zeros(len(p.steps))
+	work := p.shop.numbers.list(len(p.steps))
 	for k := range p.steps {
 		s := &p.steps[k]
 		if s.dst != 0 {
 			next[k], first[s.dst] = first[s.dst], int32(k)+1
 		}
 		if s.root() {
-			needed[k] = true
+			needed[k] = 1
 			work = append(work, int32(k))
 		}
 	}
@@ -168,8 +228,8 @@ func (p *program) prune() {
 		work = work[:len(work)-1]
 		p.steps[k].reads(func(v virt) {
 			for d := first[v]; d != 0; d = next[d-1] {
-				if !needed[d-1] {
-					needed[d-1] = true
+				if needed[d-1] == 0 {
+					needed[d-1] = 1
 					work = append(work, d-1)
 				}
 			}
@@ -178,7 +238,7 @@ func (p *program) prune() {
 	}
 	kept := p.steps[:0]
 	for k := range p.steps {
-		if needed[k] {
+		if needed[k] != 0 {
 			kept = append(kept, p.steps[k])
 		}
 	}
@@ -191,7 +251,7 @@ const farthestInPlace = 32
 // readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
 // reader no step stores, and no loop begins or ends.
 func (p *program) readInPlace(t *target) {
-	read, made, loads := make([]uint8, len(p.classes)), make([]uint8, len(p.classes)), false
+	read, made, loads := p.shop.bytes.zeros(len(p.classes)), p.shop.bytes.zeros(len(p.classes)), false
 	for k := range p.steps {
 		s := &p.steps[k]
 		s.reads(func(v virt) { read[v] = min(read[v]+1, 2) })
@@ -202,7 +262,7 @@ func (p *program) readInPlace(t *target) {
 		return
 	}
 	p.inPlace = make([]*memoryRead, len(p.classes))
-	at, last := make([]int, len(p.classes)), 0 // 1 + the step of a load; the last step that no load may cross
+	at, last := p.shop.ints.zeros(len(p.classes)), 0 // 1 + the step of a load; the last step that no load may cross
 	for k := range p.steps {
 		s := &p.steps[k]
 		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.homeOf(s.dst) == 0 && made[x.reg] <= 1 {

@@ -116,7 +116,7 @@ func TestSingles(t *testing.T) {
 			target = starved(avx512)
 		}
 		plan := Schedule{together: seed % (maxParts + 1)}
-		if got := lowered(target, n, make([]Layout, 3), make([]Layout, 2), loop.FastLevels, plan).target.lanes; got != 16 {
+		if got := lowered(target, n, make([]Layout, 3), make([]Layout, 2), loop.FastLevels, plan, &workshop{}).target.lanes; got != 16 {
 			t.Fatalf("vectors of %d lanes\n%s", got, text)
 		}
 		f, err := compileAs(plan, m, target, n, in, out, loop.FastLevels)

@@ -49,11 +49,11 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 	if p.pressure() <= vectors {
 		return
 	}
-	z := &splitter{program: p, old: p.steps, lives: make([]life, len(p.classes)), registers: vectors,
+	z := &splitter{program: p, old: p.steps, lives: p.shop.lives.zeros(len(p.classes)), registers: vectors,
 		ends: map[int]int{}, newSlot: newSlot}
 	z.survey()
 	p.home = make([]int32, len(p.classes))
-	p.steps = make([]step, 0, len(z.old)*9/8)
+	p.steps = p.shop.steps.list(len(z.old) * 9 / 8)
 	blocks := asidesOf(z.old)
 	var outside []virt
 	for k := range z.old {

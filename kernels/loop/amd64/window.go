@@ -29,7 +29,7 @@ func (l *lowering) window() {
 	l.finishReductions(false)
 	l.bind(end)
 	last := l.steps
-	l.steps = make([]step, 0, len(begin)+len(l.head)+len(squares)+len(loops)+len(last)+1)
+	l.steps = l.shop.steps.list(len(begin) + len(l.head) + len(squares) + len(loops) + len(last) + 1)
 	l.steps = append(append(l.steps, begin...), l.head...)
 	l.anchor()
 	l.steps = append(append(append(l.steps, squares...), loops...), last...)
@@ -56,7 +56,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Lea(RAX, At(rowReg, int32(rows-1)))
 		m.ArithMem(CmpG, RAX, argMem(8*argRowEnd))
 	}
-	l.steps = make([]step, 0, 64+(weigh(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
+	l.steps = l.shop.steps.list(64 + (weigh(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
 	if l.lanes >= 0 { // one point fills no vector
 		enter(func(m *maker) { m.Bind(whole) })
 		l.points(max(rows, together), 0)
@@ -91,7 +91,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Bind(end)
 	})
 	body := l.steps
-	l.steps = make([]step, 0, len(body)+len(l.rowHead)+4)
+	l.steps = l.shop.steps.list(len(body) + len(l.rowHead) + 4)
 	l.scalar(func(m *maker) {
 		more(m)
 		m.Jump(GreaterEq, end)
