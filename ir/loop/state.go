@@ -10,6 +10,8 @@ package loop
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -44,11 +46,37 @@ type State struct {
 
 	sum, squares cascade
 	count        int // the word that counts contributions, or -1
+
+	adds, merges, ends made
+}
+
+// made is a function that is made when it is first needed.
+type made struct {
+	once sync.Once
+	f    *Function
+}
+
+func (m *made) make(f func() *Function) *Function {
+	m.once.Do(func() { m.f = f() })
+	return m.f
+}
+
+// states holds the state of each stateKey. A state does not change once it is here.
+var states sync.Map
+
+type stateKey struct {
+	class  Class
+	elem   types.Elem
+	levels int
 }
 
 // StateOf returns the state of a class for contributions of e, with this many levels for exact
 // sums.
 func StateOf(c Class, e types.Elem, levels int) *State {
+	key := stateKey{c, e, levels}
+	if s, ok := states.Load(key); ok {
+		return s.(*State)
+	}
 	var s *State
 	if levels < 0 {
 		s, levels = nearState(c, e, -levels), FastLevels
@@ -62,20 +90,25 @@ func StateOf(c Class, e types.Elem, levels int) *State {
 	if s != nil {
 		s.class, s.elem = c, e
 	}
-	return s
+	first, _ := states.LoadOrStore(key, s)
+	return first.(*State)
 }
 
 // Add returns the function of a state and a contribution that gives the next state. Its name tells
 // it from those of other classes, as texts of nests have names alone.
 func (s *State) Add() *Function {
-	params := append(append([]types.Elem{}, s.Types...), s.contribution()...)
-	return NewFunction(fmt.Sprintf("%s_%v_%d", s.class.Info().Name, s.elem, len(s.Types)), params, func(b *Builder, v []Val) []Val { return s.add(b, v[:len(s.Types)], v[len(s.Types):]) })
+	return s.adds.make(func() *Function {
+		name, n := fmt.Sprintf("%s_%v_%d", s.class.Info().Name, s.elem, len(s.Types)), len(s.Types)
+		return NewFunction(name, slices.Concat(s.Types, s.contribution()), func(b *Builder, v []Val) []Val { return s.add(b, v[:n], v[n:]) })
+	})
 }
 
 // Merge returns the function that merges two states.
 func (s *State) Merge() *Function {
-	params := append(append([]types.Elem{}, s.Types...), s.Types...)
-	return NewFunction("merge", params, func(b *Builder, v []Val) []Val { return s.merge(b, v[:len(s.Types)], v[len(s.Types):]) })
+	return s.merges.make(func() *Function {
+		n := len(s.Types)
+		return NewFunction("merge", slices.Concat(s.Types, s.Types), func(b *Builder, v []Val) []Val { return s.merge(b, v[:n], v[n:]) })
+	})
 }
 
 // Exact reports whether the words lost nothing.
@@ -149,7 +182,8 @@ func plainState(c Class, e types.Elem) *State {
 		for _, t := range states[1:] {
 			w = s.Merge().Eval(append(append([]Word{}, w...), t...)...)
 		}
-		return NewFunction("end", s.Types, func(b *Builder, v []Val) []Val { return []Val{s.end(b, v)} }).Eval(w...)[0]
+		end := func(b *Builder, v []Val) []Val { return []Val{s.end(b, v)} }
+		return s.ends.make(func() *Function { return NewFunction("end", s.Types, end) }).Eval(w...)[0]
 	}
 	return s
 }

@@ -113,7 +113,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	m.streams = plan.Stream
 	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, inMemory: map[counter]bool{}, lanes: -1, rows: -1,
 		program: program{shop: shop},
-		levels: levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
+		levels:  levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
 	switch len(n.Space) {
 	case 0: // one point: the first lane
 	case 1:

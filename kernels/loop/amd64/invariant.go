@@ -378,7 +378,7 @@ func (l *lowering) settle(write func()) {
 	l.before = settling{at: len(l.steps)}
 	write()
 	b := l.before
-	l.steps = slices.Insert(l.steps, b.at, b.steps...)
+	l.steps = slices.Insert(l.shop.steps.room(l.steps, len(b.steps)), b.at, b.steps...)
 	l.before = settling{}
 }
 

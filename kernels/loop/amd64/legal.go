@@ -256,7 +256,7 @@ func (g *legalizer) fresh(c class) virt {
 func (g *legalizer) emit(s step) virt {
 	s.dst = g.fresh(vectorClass)
 	s.effect = false
-	g.steps = append(g.steps, s)
+	g.steps = append(g.shop.steps.room(g.steps, 1), s)
 	g.relate(&s)
 	return s.dst
 }

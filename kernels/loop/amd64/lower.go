@@ -127,7 +127,7 @@ func (l *lowering) emit(s step) virt {
 		l.makes(s.dst, depth)
 	}
 	s.part = l.part.number
-	l.steps = append(l.steps, s)
+	l.steps = append(l.shop.steps.room(l.steps, 1), s)
 	return s.dst
 }
 

@@ -126,6 +126,14 @@ func (s *slab[T]) list(n int) []T {
 	return s.all[s.used-n : s.used-n : s.used]
 }
 
+// room returns the list with room for n more values.
+func (s *slab[T]) room(list []T, n int) []T {
+	if len(list)+n > cap(list) {
+		list = append(s.list(2*len(list)+n+64), list...)
+	}
+	return list
+}
+
 // zeros cuts n zero values.
 func (s *slab[T]) zeros(n int) []T {
 	out := s.list(n)[:n]
@@ -144,6 +152,7 @@ type memoryRead struct {
 }
 
 func (p *program) fresh(c class) virt {
+	p.classes, p.source = p.shop.classes.room(p.classes, 2), p.shop.sources.room(p.source, 2)
 	if len(p.classes) == 0 {
 		p.classes, p.source = append(p.classes, 0), append(p.source, Mem{})
 	}

@@ -26,7 +26,7 @@ const maxParts = 4
 // what they take.
 
 // costs are those of statements that take more than an instruction.
-var costs = map[loop.Code]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 5, loop.IDiv: 20, loop.Mod: 20, loop.MulHighU: 12,
+var costs = [256]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 5, loop.IDiv: 20, loop.Mod: 20, loop.MulHighU: 12,
 	loop.Reduce: 12, loop.Look: 10}
 
 // shortRound is the cost of a round up to which three vectors are lowered together.

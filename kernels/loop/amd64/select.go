@@ -20,16 +20,16 @@ func (p pair) of(e types.Elem) Op {
 }
 
 var (
-	floatBinary = map[loop.Code]pair{loop.Add: {VADDPD, VADDPS}, loop.Sub: {VSUBPD, VSUBPS}, loop.Mul: {VMULPD, VMULPS}, loop.Div: {VDIVPD, VDIVPS}}
-	intBinary   = map[loop.Code]Op{loop.Add: VPADDQ, loop.Sub: VPSUBQ, loop.Mul: VPMULLQ, loop.Min: VPMINSQ, loop.Max: VPMAXSQ,
+	floatBinary = [256]pair{loop.Add: {VADDPD, VADDPS}, loop.Sub: {VSUBPD, VSUBPS}, loop.Mul: {VMULPD, VMULPS}, loop.Div: {VDIVPD, VDIVPS}}
+	intBinary   = [256]Op{loop.Add: VPADDQ, loop.Sub: VPSUBQ, loop.Mul: VPMULLQ, loop.Min: VPMINSQ, loop.Max: VPMAXSQ,
 		loop.And: VPANDQ, loop.Or: VPORQ, loop.Xor: VPXORQ, loop.Shl: VPSLLVQ, loop.Shr: VPSRLVQ, loop.Sar: VPSRAVQ}
-	maskBinary = map[loop.Code]Op{loop.And: KANDW, loop.Or: KORW, loop.Xor: KXORW, loop.Eq: KXNORW, loop.Ne: KXORW, loop.Lt: KANDNW}
-	shifts     = map[loop.Code]Op{loop.Shl: VPSLLQ, loop.Shr: VPSRLQ, loop.Sar: VPSRAQ}
+	maskBinary = [256]Op{loop.And: KANDW, loop.Or: KORW, loop.Xor: KXORW, loop.Eq: KXNORW, loop.Ne: KXORW, loop.Lt: KANDNW}
+	shifts     = [256]Op{loop.Shl: VPSLLQ, loop.Shr: VPSRLQ, loop.Sar: VPSRAQ}
 	// rounding is the immediate of a rounding, with exceptions suppressed.
-	rounding = map[loop.Code]uint8{loop.Nearest: 8, loop.Floor: 9, loop.Ceil: 10}
+	rounding = [256]uint8{loop.Nearest: 8, loop.Floor: 9, loop.Ceil: 10}
 	// ordered is the immediate of a comparison of floats: quiet, false of nan, but that Ne is true
 	// of it.
-	ordered = map[loop.Code]uint8{loop.Lt: 0x11, loop.Le: 0x12, loop.Eq: 0x00, loop.Ne: 0x04}
+	ordered = [256]uint8{loop.Lt: 0x11, loop.Le: 0x12, loop.Eq: 0x00, loop.Ne: 0x04}
 	// signed is the immediate of a comparison of integers.
 	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4}
 )
@@ -298,7 +298,7 @@ func floatOf(e types.Elem, w loop.Word) float64 {
 
 // logic is an operation on bools.
 func (l *lowering) logic(s *loop.Stmt, in []operand) virt {
-	if op, ok := maskBinary[s.Code]; ok {
+	if op := maskBinary[s.Code]; op != noOp {
 		return l.mask(op, l.vector(in[0]), l.vector(in[1]))
 	}
 	not := func(v virt) virt {
@@ -326,11 +326,11 @@ func (l *lowering) logic(s *loop.Stmt, in []operand) virt {
 // integer is an operation on i64.
 func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 	c, e := s.Code, types.I64
-	if op, ok := shifts[c]; ok && in[1].konst {
+	if op := shifts[c]; op != noOp && in[1].konst {
 		n := uint8(min(in[1].word, 64))
 		return l.emit(step{Inst: Inst{Op: op, Len: l.length, Imm: n}, b: l.vector(in[0]), dst: l.fresh(vectorClass)})
 	}
-	if op, ok := intBinary[c]; ok {
+	if op := intBinary[c]; op != noOp {
 		for k, o := range in { // a state that begins with 0
 			if (c == loop.Or || c == loop.Xor) && o.konst && o.word == 0 {
 				return l.vector(in[1-k])
