@@ -20,16 +20,20 @@ func (l Lin) Plus(m Lin) Lin {
 	slices.SortStableFunc(terms, func(a, b Term) int {
 		return cmp.Or(cmp.Compare(a.Sym.Kind, b.Sym.Kind), cmp.Compare(a.Sym.N, b.Sym.N))
 	})
+	kept := terms[:0]
 	for _, t := range terms {
-		if k := len(out.Terms) - 1; k >= 0 && out.Terms[k].Sym == t.Sym {
-			if out.Terms[k].Coef += t.Coef; out.Terms[k].Coef == 0 {
-				out.Terms = out.Terms[:k]
+		if k := len(kept) - 1; k >= 0 && kept[k].Sym == t.Sym {
+			if kept[k].Coef += t.Coef; kept[k].Coef == 0 {
+				kept = kept[:k]
 			}
 			continue
 		}
 		if t.Coef != 0 {
-			out.Terms = append(out.Terms, t)
+			kept = append(kept, t)
 		}
+	}
+	if len(kept) > 0 {
+		out.Terms = slices.Clip(kept)
 	}
 	return out
 }

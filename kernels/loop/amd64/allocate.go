@@ -5,7 +5,10 @@ package amd64
 // lives in scratch memory and passes through registers that are kept free; readers that can take it
 // from there do.
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // interval is where a virtual register lives: from the step that makes it to the last that reads
 // it.
@@ -44,9 +47,10 @@ func (p *program) intervals() []interval {
 	order := p.shop.intervals.list(len(p.classes))
 	var open []int
 	weight, aside := 1.0, 1.0
-	// touched lists the registers that are read inside of a loop and made before it, by the depth
-	// of the loop.
-	var touched [][]virt
+	// touched lists the registers that are read inside of an open loop and made before it, those of the
+	// innermost loop last. first is where those of each loop begin.
+	var touched []virt
+	var first []int
 	for k := range p.steps {
 		s := &p.steps[k]
 		switch {
@@ -57,7 +61,7 @@ func (p *program) intervals() []interval {
 		}
 		if s.enters {
 			open = append(open, k)
-			touched = append(touched, nil)
+			first = append(first, len(touched))
 			weight *= loopWeight
 		}
 		use := func(v virt) {
@@ -65,7 +69,7 @@ func (p *program) intervals() []interval {
 			x.to = max(x.to, k)
 			x.cost += weight * aside
 			if d := len(open) - 1; d >= 0 && x.v != 0 && x.from < open[d] {
-				touched[d] = append(touched[d], v)
+				touched = append(touched, v)
 			}
 		}
 		s.reads(use)
@@ -80,13 +84,15 @@ func (p *program) intervals() []interval {
 		}
 		if s.leaves {
 			d := len(open) - 1
-			for _, v := range touched[d] {
+			inside := touched[first[d]:]
+			touched = touched[:first[d]]
+			for _, v := range inside {
 				all[v].to = k
 				if d > 0 && all[v].from < open[d-1] {
-					touched[d-1] = append(touched[d-1], v)
+					touched = append(touched, v)
 				}
 			}
-			open, touched = open[:d], touched[:d]
+			open, first = open[:d], first[:d]
 			weight /= loopWeight
 		}
 	}
@@ -101,13 +107,15 @@ type scan struct {
 	p      *program
 	a      *assignment
 	free   [classCount][]Reg
-	active [classCount][]interval
+	active [classCount][]*interval
+	// ends is a step before which no active interval ends.
+	ends [classCount]int
 	// passed is how many steps outside of blocks aside are up to each step.
 	passed []int
 }
 
 // spillCost is what it costs if x has no register, for each step that its register would be busy.
-func (s *scan) spillCost(x interval) float64 {
+func (s *scan) spillCost(x *interval) float64 {
 	cost := x.cost
 	if s.p.hasSource(x.v) {
 		cost /= 2 // nothing is stored, and most readers take an element of memory in all lanes
@@ -125,18 +133,23 @@ func (s *scan) spill(v virt) {
 
 // assign gives registers to intervals, which are in the order of their begins.
 func (s *scan) assign(list []interval) {
-	for _, x := range list {
+	for k := range list {
+		x := &list[k]
 		c := s.p.classes[x.v]
 		// An operand that dies where the result is made gives its register to it.
-		live := s.active[c][:0]
-		for _, y := range s.active[c] {
-			if y.to <= x.from {
-				s.free[c] = append(s.free[c], s.a.reg[y.v])
-			} else {
-				live = append(live, y)
+		if s.ends[c] <= x.from {
+			live := s.active[c][:0]
+			s.ends[c] = math.MaxInt
+			for _, y := range s.active[c] {
+				if y.to <= x.from {
+					s.free[c] = append(s.free[c], s.a.reg[y.v])
+				} else {
+					live, s.ends[c] = append(live, y), min(s.ends[c], y.to)
+				}
 			}
+			s.active[c] = live
 		}
-		s.active[c] = live
+		s.ends[c] = min(s.ends[c], x.to)
 		if n := len(s.free[c]); n > 0 {
 			s.a.reg[x.v] = s.free[c][n-1]
 			s.free[c] = s.free[c][:n-1]

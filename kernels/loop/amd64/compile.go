@@ -84,6 +84,7 @@ func (l *lowering) code() (*Code, error) {
 	m.spills = l.localsEnd
 	unit, fuel := l.roundFuel()
 	m.roundFuel = fuel
+	m.code = make([]byte, 0, 8*len(l.steps)+512)
 	m.enter()
 	m.write(&l.program)
 	m.end()
@@ -144,7 +145,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
 	l.window()
 	l.dropStores()
-	if l.few() && l.together > 1 && l.pressure() >= l.vectors { // one for a mask on the way
+	if l.few() && l.together > 1 && l.pressure(l.intervals()) >= l.vectors { // one for a mask on the way
 		l.group()
 	}
 	if t.rewrite != nil {

@@ -121,7 +121,12 @@ func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
 	if !l.frame.nest || s.N != 1 || l.frame.types[s.Dst] != types.I64 {
 		return nil
 	}
-	known := make([]loop.Lin, len(in))
+	switch s.Code {
+	case loop.IndexOf, loop.Load, loop.Add, loop.Sub, loop.Neg, loop.Mul:
+	default:
+		return nil
+	}
+	var known [2]loop.Lin
 	for k, o := range in {
 		switch {
 		case o.elem != types.I64:

@@ -21,11 +21,11 @@ type run struct {
 	made, read []int
 }
 
-// pressure is how many vectors and masks live at once, at most. Those that can be read from memory
+// pressure is how many vectors and masks of all live at once, at most. Those that can be read from memory
 // as well do not count.
-func (p *program) pressure() int {
+func (p *program) pressure(all []interval) int {
 	change := p.shop.ints.zeros(len(p.steps))
-	for _, x := range p.intervals() {
+	for _, x := range all {
 		if p.classes[x.v] != generalClass && !p.hasSource(x.v) {
 			change[x.from]++
 			change[x.to]--
@@ -143,7 +143,7 @@ func (p *program) reload(vectors int) {
 			writes++
 		}
 	}
-	if far < fewLoads || p.pressure() <= vectors {
+	if far < fewLoads || p.pressure(p.intervals()) <= vectors {
 		return
 	}
 	old, labels := p.steps, 0
@@ -270,6 +270,6 @@ func (l *lowering) balance() {
 	}
 	if len(l.head) > before {
 		at := slices.IndexFunc(l.steps, func(s step) bool { return s.anchor || s.fused != nil })
-		l.steps = slices.Insert(l.steps, at, l.head[before:]...)
+		l.steps = slices.Insert(l.shop.steps.room(l.steps, len(l.head)-before), at, l.head[before:]...)
 	}
 }

@@ -94,6 +94,9 @@ func (l *lowering) perRow(f loop.Lin) bool {
 // steady splits a form that is the same in all lanes: into what all rounds of inner loops share,
 // and the rest.
 func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
+	if len(l.counters) == 0 {
+		return f, moving
+	}
 	same.Const = f.Const
 	for _, t := range f.Terms {
 		if _, counts := l.counters[t.Sym.N]; counts && t.Sym.Kind == loop.IndexSym {

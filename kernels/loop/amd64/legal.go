@@ -14,7 +14,8 @@ type legalizer struct {
 	made []uint8 // by virt of the original program: how many steps define it, at most 2
 	// known holds how values are related to others. A value that several steps define is in none of its
 	// relations, because it changes.
-	known []related
+	known   []related
+	changed step // a copy of the step for a rule, which may change it
 }
 
 // related holds the values, each with one definition, that a value is a copy of, has the complemented bits
@@ -184,10 +185,12 @@ func (g *legalizer) memory(s *step) {
 	s.InMem, s.Mem = false, Mem{}
 }
 
-// value appends the steps that make the value of s, the last one giving it.
-func (g *legalizer) value(s step) virt {
+// value appends the steps that make the value of a step, the last one giving it.
+func (g *legalizer) value(of step) virt {
+	g.changed = of
+	s := &g.changed
 	if s.fused != nil {
-		return g.emit(s)
+		return g.emit(*s)
 	}
 	f := &forms[s.Op]
 	if (s.Op == KXORW || s.Op == KXNORW) && s.a == 0 { // a constant; the registers do not matter
@@ -197,11 +200,11 @@ func (g *legalizer) value(s step) virt {
 		}
 		return g.emit(step{Inst: Inst{Op: op, Len: L256}})
 	}
-	if v := g.negative(&s); v != 0 {
+	if v := g.negative(s); v != 0 {
 		return v
 	}
 	if rule := rules[s.Op]; rule != nil {
-		return rule(g, &s)
+		return rule(g, s)
 	}
 	if op := replaced[s.Op]; op != noOp {
 		if f.ofMasks() {
@@ -212,7 +215,7 @@ func (g *legalizer) value(s step) virt {
 	if f := &forms[s.Op]; f.vexW == no || f.ofMasks() {
 		panic("BUG: AVX2 has no rule for " + f.name)
 	}
-	return g.emit(s)
+	return g.emit(*s)
 }
 
 // rules make the value of a step that AVX2 has no instruction for. The last step of a rule makes

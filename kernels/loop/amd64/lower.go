@@ -88,7 +88,8 @@ type lowering struct {
 	roots     bool    // roots of f64 are computed by multiply-adds
 
 	invariants
-	divided []divided // divisions by constants before the statement, in its block and those around it
+	words   []loop.Word // of constants that are folded
+	divided []divided   // divisions by constants before the statement, in its block and those around it
 
 	levels     int                         // of exact sums in results
 	states     map[int]*loop.State         // of reduced results

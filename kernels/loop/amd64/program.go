@@ -129,7 +129,7 @@ func (s *slab[T]) list(n int) []T {
 // room returns the list with room for n more values.
 func (s *slab[T]) room(list []T, n int) []T {
 	if len(list)+n > cap(list) {
-		list = append(s.list(2*len(list)+n+64), list...)
+		list = append(s.list(2*len(list)+n), list...)
 	}
 	return list
 }

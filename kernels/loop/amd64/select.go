@@ -176,10 +176,11 @@ func (l *lowering) folded(s *loop.Stmt, in []operand, e types.Elem) (operand, bo
 			return operand{}, false
 		}
 	}
-	words := make([]loop.Word, len(in))
-	for k, o := range in {
-		words[k] = o.word
+	words := l.words[:0]
+	for _, o := range in {
+		words = append(words, o.word)
 	}
+	l.words = words
 	if !s.Code.Defined(e, words...) { // behind a check that fails
 		return operand{konst: true}, true
 	}

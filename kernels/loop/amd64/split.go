@@ -46,12 +46,13 @@ type splitter struct {
 // It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels, at the
 // begins and ends of loops, and at those of blocks aside (see forget).
 func (p *program) splits(vectors int, newSlot func() int32) {
-	if p.pressure() <= vectors {
+	all := p.intervals()
+	if p.pressure(all) <= vectors {
 		return
 	}
 	z := &splitter{program: p, old: p.steps, lives: p.shop.lives.zeros(len(p.classes)), registers: vectors,
 		ends: map[int]int{}, newSlot: newSlot}
-	z.survey()
+	z.survey(all)
 	p.home = make([]int32, len(p.classes))
 	p.steps = p.shop.steps.list(len(z.old) * 9 / 8)
 	blocks := asidesOf(z.old)
@@ -89,9 +90,9 @@ func (z *splitter) counts(v virt) bool {
 	return v != 0 && z.classes[v] == vectorClass && !z.hasSource(v)
 }
 
-// survey fills lives and ends.
-func (z *splitter) survey() {
-	for _, x := range z.intervals() {
+// survey fills lives and ends. all are the intervals.
+func (z *splitter) survey(all []interval) {
+	for _, x := range all {
 		z.lives[x.v].from, z.lives[x.v].to = x.from, x.to
 	}
 	var open []int
@@ -112,7 +113,7 @@ func (z *splitter) survey() {
 		s.reads(func(v virt) {
 			touch(v)
 			if x := &z.lives[v]; len(x.reads) == 0 || x.reads[len(x.reads)-1] != int32(k) {
-				x.reads = append(x.reads, int32(k))
+				x.reads = append(z.shop.numbers.room(x.reads, 1), int32(k))
 			}
 		})
 		if s.dst != 0 {
