@@ -1,0 +1,82 @@
+package amd64
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/loop/looptest"
+)
+
+// compiledFor makes the code of a nest for a target.
+func compiledFor(t *testing.T, target Target, n *loop.Nest) *Code {
+	c, err := Compile(target, n, make([]Layout, len(n.Params)), make([]Layout, len(n.Results)), loop.FastLevels, Schedule{})
+	if err != nil {
+		t.Error(err)
+	}
+	return c
+}
+
+// TestCompilationsShareNothing compiles nests one after another, then several at a time: the code is the same,
+// and later compilations leave earlier code as it is.
+func TestCompilationsShareNothing(t *testing.T) {
+	const nests, at = 60, 4
+	for _, target := range []Target{AVX2, AVX512} {
+		var codes []*Code
+		var texts [][]byte
+		for seed := range uint64(nests) {
+			c := compiledFor(t, target, looptest.Draw(seed).Nest)
+			codes, texts = append(codes, c), append(texts, bytes.Clone(c.Text))
+		}
+		var all sync.WaitGroup
+		for range at {
+			all.Go(func() {
+				for seed := range uint64(nests) {
+					if c := compiledFor(t, target, looptest.Draw(seed).Nest); !bytes.Equal(c.Text, texts[seed]) {
+						t.Errorf("%s: the code of nest %d differs beside other compilations", target, seed)
+					}
+				}
+			})
+		}
+		all.Wait()
+		for seed, c := range codes {
+			if !bytes.Equal(c.Text, texts[seed]) {
+				t.Errorf("%s: a later compilation wrote into the code of nest %d", target, seed)
+			}
+		}
+	}
+}
+
+// mostAllocated is the largest number of bytes that a compilation allocates a byte of code, on average.
+const mostAllocated = 80
+
+// TestCompilingAllocatesLittle compiles drawn nests again, without a collector that would take the workshop away.
+func TestCompilingAllocatesLittle(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for _, target := range []Target{AVX2, AVX512} {
+		var nests []*loop.Nest
+		for seed := range uint64(60) {
+			nests = append(nests, looptest.Draw(seed).Nest)
+		}
+		code := 0
+		every := func() (allocated uint64) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			code = 0
+			for _, n := range nests {
+				code += len(compiledFor(t, target, n).Text)
+			}
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		every()
+		each := float64(every()) / float64(code)
+		t.Logf("%s: %.0f bytes allocated a byte of code", target, each)
+		if each > mostAllocated {
+			t.Errorf("%s: %.0f bytes allocated a byte of code, want at most %d", target, each, mostAllocated)
+		}
+	}
+}
