@@ -17,8 +17,8 @@ const squareRows = 8
 
 func (l *lowering) side() int { return l.target.length.Bytes() / 8 }
 
-// words reports that the lanes are words of 64 bits.
-func (l *lowering) words() bool { return l.target.lanes == l.side() }
+// ofWords reports that the lanes are words of 64 bits.
+func (l *lowering) ofWords() bool { return l.target.lanes == l.side() }
 
 // maxSquareCost is above what cost of the body eight rows would not fit into registers.
 const maxSquareCost = 24
@@ -178,7 +178,7 @@ func (l *lowering) fewestBeside() int {
 // findBeside finds the groups among the statements of the body, outside of branches and inner loops.
 func (l *lowering) findBeside() {
 	l.besides = nil
-	if l.top != 0 || l.square || !l.words() || l.lanes < 0 {
+	if l.top != 0 || l.square || !l.ofWords() || l.lanes < 0 {
 		return
 	}
 	l.part = l.parts[0]
