@@ -52,8 +52,8 @@ func TestKernelSetsOfRanks(t *testing.T) {
 	}
 	if best, err := blas.Select(""); err != nil {
 		t.Fatal(err)
-	} else if best.Chain() { // not so on processors without fused multiply-add
-		if got, err := run(best.Name(), "portable"); err != nil || got != want {
+	} else if best.Chain { // not so on processors without fused multiply-add
+		if got, err := run(best.Name, "portable"); err != nil || got != want {
 			t.Errorf("two sets that keep the order: %q, %v, want %q", got, err, want)
 		}
 	}

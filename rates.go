@@ -112,7 +112,7 @@ func ratesPath(set string) (path, cpu string, err error) {
 		return "", "", err
 	}
 	cpu = fmt.Sprintf("%s %s", runtime.GOARCH, blas.Names())
-	return filepath.Join(dir, fmt.Sprintf("rates-%s-v%d.json", s.Name(), ratesVersion)), cpu, nil
+	return filepath.Join(dir, fmt.Sprintf("rates-%s-v%d.json", s.Name, ratesVersion)), cpu, nil
 }
 
 // cacheDir returns $FLOW_CACHE, or flow in the user's cache directory.
@@ -151,7 +151,7 @@ func MeasureRates(set string) (*Rates, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rates{Set: chosen.Name(), CPU: cpu, PerFlop: map[string]float64{}}
+	r := &Rates{Set: chosen.Name, CPU: cpu, PerFlop: map[string]float64{}}
 	const order = 192 // an order at which all sets reach their speed
 	for _, m := range measured {
 		best, work, err := timeKernel(table, m.class, m.in, m.attrs, types.F64, order)

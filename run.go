@@ -174,8 +174,8 @@ func refusedRun(err error) error {
 // (blas.Set.Chain) may be mixed.
 func (p *Program) fingerprint() []dist.Item {
 	order := "chain"
-	if set, err := blas.Select(p.kernels); err == nil && !set.Chain() {
-		order = set.Name()
+	if set, err := blas.Select(p.kernels); err == nil && !set.Chain {
+		order = set.Name
 	}
 	items := []dist.Item{
 		{Name: "operator table", Hash: dist.TableHash(p.table)},

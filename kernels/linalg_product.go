@@ -21,7 +21,7 @@ import (
 
 // denseProducts returns the rows of linear algebra on the given kernel set, and those of products inside
 // of chains and pipes.
-func denseProducts(set blas.Set) []*op.Def {
+func denseProducts(set *blas.Set) []*op.Def {
 	f := &products{Linear: linalg.NewLinear(set), run: &engine{}}
 	piped := f.row("pipe.product", "pipe.product is a pipe that reduces rows and reads a product of a tall matrix by a small one, which is not stored; fusion makes it.")
 	mapped := f.row("map.product", "map.product runs a chain of elementwise operators on each part of a matrix product while a cache has it; fusion makes it.")
@@ -232,7 +232,7 @@ func stripRows(space types.Type) int {
 // stripBody is one execution by strips.
 type stripBody[T dense.Precision] struct {
 	f       *products
-	by      linalg.Solver[T]
+	by      blas.Kernels[T]
 	job     job  // the chain; its operand `place` is the strip at work
 	height  int  // of a strip
 	stream  bool // the result goes past the caches
@@ -258,7 +258,7 @@ type stripWorker[T dense.Precision] struct {
 	_     [128]byte
 }
 
-func beginStrips[T dense.Precision](f *products, by linalg.Solver[T], c *op.Call, j job, workers int) *stripBody[T] {
+func beginStrips[T dense.Precision](f *products, by blas.Kernels[T], c *op.Call, j job, workers int) *stripBody[T] {
 	p, space := factorsIn(c.Attrs, c.Dense, len(c.In)), types.DenseOf(j.elem, j.rows, j.cols)
 	b := &stripBody[T]{f: f, by: by, job: j, height: min(stripRows(space), j.rows), place: c.Attrs.Int("place"), a: dense.GridOf[T](p.a), b: dense.GridOf[T](p.b),
 		tb: p.tb, sub: c.Attrs.Bool("sub"), stream: j.streams(), shared: f.Pool.Get(), by1: make([]stripWorker[T], workers)}
@@ -314,7 +314,7 @@ func (w *stripWorker[T]) product(b *stripBody[T], i, n int) {
 	}
 	a := b.a.Part(i, 0, n, b.a.Cols)
 	if b.packed != nil {
-		b.by.Packed(&w.s.Ws, b.sub, n, cols, a.Cols, a.X, a.LD, b.packed, w.room[:n*cols+blas.TallCols], cols)
+		b.by.GemmPacked(&w.s.Ws, b.sub, n, cols, a.Cols, a.X, a.LD, b.packed, w.room[:n*cols+blas.TallCols], cols)
 		return
 	}
 	linalg.GemmInto(b.by, w.s, c, a, b.b, false, b.tb, b.sub)

@@ -108,14 +108,14 @@ func TestEpilogues(t *testing.T) {
 			want := rowtest.Defined(t, c)
 			onNests(t, func() {
 				if msg := rowtest.Differ(unfused(t, rows, c), want); msg != "" {
-					t.Fatalf("%s: %+v: one after the other: %s", set.Name(), x, msg)
+					t.Fatalf("%s: %+v: one after the other: %s", set.Name, x, msg)
 				}
 				rowtest.Lend(c)
 				if err := d.Kernel(c); err != nil {
 					t.Fatal(err)
 				}
 				if msg := rowtest.Differ(c.Out, want); msg != "" {
-					t.Fatalf("%s: %+v: %s", set.Name(), x, msg)
+					t.Fatalf("%s: %+v: %s", set.Name, x, msg)
 				}
 				rowtest.CheckLoop(t, c, want)
 			})
@@ -124,7 +124,7 @@ func TestEpilogues(t *testing.T) {
 			}
 		}
 		if strips < 30 || strips > 110 {
-			t.Errorf("%s: %d of 120 by strips", set.Name(), strips)
+			t.Errorf("%s: %d of 120 by strips", set.Name, strips)
 		}
 	}
 }

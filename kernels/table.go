@@ -34,9 +34,9 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 	if err != nil {
 		return nil, err
 	}
-	made, ok := shared.Load(kernels.Name())
+	made, ok := shared.Load(kernels.Name)
 	if !ok {
-		made, _ = shared.LoadOrStore(kernels.Name(), sharedRows(kernels))
+		made, _ = shared.LoadOrStore(kernels.Name, sharedRows(kernels))
 	}
 	rows := *made.(*[2][][]*op.Def)
 	reading, last := define.Possible(define.Bounded(inout.Rows(in))...), define.Possible(define.Bounded(define.Resolved(own))...)
@@ -48,7 +48,7 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 var shared sync.Map
 
 // sharedRows makes the rows of one kernel set for shared.
-func sharedRows(kernels blas.Set) *[2][][]*op.Def {
+func sharedRows(kernels *blas.Set) *[2][][]*op.Def {
 	run := &engine{}
 	maps := told(append(run.executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
 	return &[2][][]*op.Def{

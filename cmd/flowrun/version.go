@@ -43,7 +43,7 @@ func (s *session) version() error {
 	targets[slices.Index(targets, target)] += " (selected)"
 	openblas := "no OpenBLAS in this build (build with -tags openblas)"
 	for i, n := range names {
-		if n == selected.Name() {
+		if n == selected.Name {
 			names[i] += " (selected)"
 		}
 	}

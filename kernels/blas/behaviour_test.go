@@ -14,11 +14,11 @@ import (
 )
 
 // eachKernel calls f with every kernel of the set as a closure on tiles of order 96.
-func eachKernel(s Set, f func(name string, call func())) {
+func eachKernel(s *Set, f func(name string, call func())) {
 	for _, op := range benchOps {
-		before, call := tileRun(opsF64(s), op, 96)
+		before, call := tileRun(s.F64, op, 96)
 		f(op+"/f64", func() { before(); call() })
-		before, call = tileRun(opsF32(s), op, 96)
+		before, call = tileRun(s.F32, op, 96)
 		f(op+"/f32", func() { before(); call() })
 	}
 }
@@ -55,7 +55,7 @@ func TestScalarCodeRunsAtFullSpeedAfterKernels(t *testing.T) {
 				ratio = min(ratio, float64(scalar())/float64(before))
 			}
 			if ratio > 3 {
-				t.Errorf("%s %s: scalar code after it is %.1f times slower", s.Name(), name, ratio)
+				t.Errorf("%s %s: scalar code after it is %.1f times slower", s.Name, name, ratio)
 			}
 		})
 	}
@@ -63,13 +63,13 @@ func TestScalarCodeRunsAtFullSpeedAfterKernels(t *testing.T) {
 
 func TestKernelsDoNotAllocate(t *testing.T) {
 	for _, s := range sets() {
-		if s.Name() == "gonum" {
+		if s.Name == "gonum" {
 			continue // its own routines do as they like
 		}
 		eachKernel(s, func(name string, call func()) {
 			call() // the workspace grows
 			if n := testing.AllocsPerRun(5, call); n != 0 {
-				t.Errorf("%s %s allocates %v times a call", s.Name(), name, n)
+				t.Errorf("%s %s allocates %v times a call", s.Name, name, n)
 			}
 		})
 	}
@@ -89,14 +89,14 @@ func TestConcurrentUse(t *testing.T) {
 				c := matrix[float64]{n, n, n, make([]float64, n*n)}
 				for range 10 {
 					clear(c.v)
-					s.GemmF64(ws, true, false, n, n, n, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+					s.F64.Gemm(ws, true, false, n, n, n, a.v, a.ld, b.v, b.ld, c.v, c.ld)
 				}
 				results[i] = c
 			})
 		}
 		wg.Wait()
 		for _, c := range results[1:] {
-			same(t, true, c, results[0], s.Name()+" gemm from several goroutines")
+			same(t, true, c, results[0], s.Name+" gemm from several goroutines")
 		}
 	}
 }
@@ -104,12 +104,12 @@ func TestConcurrentUse(t *testing.T) {
 func TestSelect(t *testing.T) {
 	names := Names()
 	for _, auto := range []string{"", "auto", names[0]} {
-		if s, err := Select(auto); err != nil || s.Name() != names[0] {
+		if s, err := Select(auto); err != nil || s.Name != names[0] {
 			t.Errorf("Select(%q) = %v, %v; want %s", auto, s, err, names[0])
 		}
 	}
 	for _, name := range names {
-		if s, err := Select(name); err != nil || s.Name() != name {
+		if s, err := Select(name); err != nil || s.Name != name {
 			t.Errorf("Select(%q) = %v, %v", name, s, err)
 		}
 	}
@@ -145,8 +145,8 @@ func TestResidual(t *testing.T) {
 			a[i*n+i] *= 4
 		}
 		l := append([]float64(nil), a...)
-		if minor := s.PotrfF64(new(Workspace), n, l, n); minor != 0 {
-			t.Fatalf("%s: minor %d", s.Name(), minor)
+		if minor := s.F64.Potrf(new(Workspace), n, l, n); minor != 0 {
+			t.Fatalf("%s: minor %d", s.Name, minor)
 		}
 		for i := range n {
 			for j := range i + 1 {
@@ -155,7 +155,7 @@ func TestResidual(t *testing.T) {
 					sum = math.FMA(l[i*n+k], l[j*n+k], sum)
 				}
 				if bound := 1e-15 * n * math.Sqrt(a[i*n+i]*a[j*n+j]); math.Abs(sum) > bound {
-					t.Fatalf("%s: residual %g at %d, %d; bound %g", s.Name(), sum, i, j, bound)
+					t.Fatalf("%s: residual %g at %d, %d; bound %g", s.Name, sum, i, j, bound)
 				}
 			}
 		}

@@ -32,7 +32,7 @@ func flops(op string, b int) float64 {
 
 // tileRun prepares one call of op on tiles of order b; before restores the operand that the call
 // overwrites.
-func tileRun[T element](k ops[T], op string, b int) (before, call func()) {
+func tileRun[T element](k Kernels[T], op string, b int) (before, call func()) {
 	r := rand.New(rand.NewPCG(7, 8))
 	full := func() []T {
 		v := make([]T, b*b)
@@ -49,15 +49,15 @@ func tileRun[T element](k ops[T], op string, b int) (before, call func()) {
 	work := make([]T, b*b)
 	switch op {
 	case "gemm":
-		return func() { copy(work, z) }, func() { k.gemm(ws, true, true, b, b, b, x, b, y, b, work, b) }
+		return func() { copy(work, z) }, func() { k.Gemm(ws, true, true, b, b, b, x, b, y, b, work, b) }
 	case "gemmNN":
-		return func() { copy(work, z) }, func() { k.gemm(ws, false, true, b, b, b, x, b, y, b, work, b) }
+		return func() { copy(work, z) }, func() { k.Gemm(ws, false, true, b, b, b, x, b, y, b, work, b) }
 	case "syrk":
-		return func() { copy(work, z) }, func() { k.syrk(ws, true, b, b, y, b, work, b) }
+		return func() { copy(work, z) }, func() { k.Syrk(ws, true, b, b, y, b, work, b) }
 	case "trsm":
-		return func() { copy(work, z) }, func() { k.trsm(ws, b, b, x, b, work, b) }
+		return func() { copy(work, z) }, func() { k.Trsm(ws, b, b, x, b, work, b) }
 	}
-	return func() { copy(work, x) }, func() { k.potrf(ws, b, work, b) }
+	return func() { copy(work, x) }, func() { k.Potrf(ws, b, work, b) }
 }
 
 // contender is one set in a benchmark: what to do before a round, the round itself, and what the
@@ -89,9 +89,9 @@ func race(b *testing.B, field []*contender, work float64) {
 }
 
 // slow reports the sets that larger orders leave out.
-func slow(s Set) bool { return s.Name() == "portable" || s.Name() == "gonum" }
+func slow(s *Set) bool { return s.Name == "portable" || s.Name == "gonum" }
 
-func benchElem[T element](b *testing.B, elem string, get func(Set) ops[T]) {
+func benchElem[T element](b *testing.B, elem string, get func(*Set) Kernels[T]) {
 	for _, op := range benchOps {
 		for _, order := range []int{128, 192, 256, 384, 512} {
 			b.Run(fmt.Sprintf("%s/%s/%d", elem, op, order), func(b *testing.B) {
@@ -101,7 +101,7 @@ func benchElem[T element](b *testing.B, elem string, get func(Set) ops[T]) {
 						continue
 					}
 					before, call := tileRun(get(s), op, order)
-					field = append(field, &contender{name: s.Name(), before: before, call: call})
+					field = append(field, &contender{name: s.Name, before: before, call: call})
 				}
 				race(b, field, flops(op, order))
 			})
@@ -109,9 +109,13 @@ func benchElem[T element](b *testing.B, elem string, get func(Set) ops[T]) {
 	}
 }
 
-func BenchmarkKernelsF64(b *testing.B) { benchElem(b, "f64", opsF64) }
+func BenchmarkKernelsF64(b *testing.B) {
+	benchElem(b, "f64", func(s *Set) Kernels[float64] { return s.F64 })
+}
 
-func BenchmarkKernelsF32(b *testing.B) { benchElem(b, "f32", opsF32) }
+func BenchmarkKernelsF32(b *testing.B) {
+	benchElem(b, "f32", func(s *Set) Kernels[float32] { return s.F32 })
+}
 
 // BenchmarkColdGemm is gemm as a tiled factorization meets it: operands are tiles of a matrix far
 // larger than the caches, one of the three being the same as in the call before.
@@ -135,10 +139,10 @@ func BenchmarkColdGemm(b *testing.B) {
 					continue
 				}
 				ws := new(Workspace)
-				field = append(field, &contender{name: s.Name(), before: func() {}, call: func() {
+				field = append(field, &contender{name: s.Name, before: func() {}, call: func() {
 					x := next()
 					for range calls {
-						s.GemmF64(ws, true, true, order, order, order, x, order, next(), order, next(), order)
+						s.F64.Gemm(ws, true, true, order, order, order, x, order, next(), order, next(), order)
 					}
 				}})
 			}

@@ -11,23 +11,6 @@ import (
 	"testing"
 )
 
-// ops are the kernels of one set in one element type.
-type ops[T element] struct {
-	gemm   func(ws *Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
-	gemmTN func(ws *Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
-	syrk   func(ws *Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int)
-	trsm   func(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb int)
-	potrf  func(ws *Workspace, n int, a []T, lda int) int
-}
-
-func opsF64(s Set) ops[float64] {
-	return ops[float64]{s.GemmF64, s.GemmTNF64, s.SyrkF64, s.TrsmF64, s.PotrfF64}
-}
-
-func opsF32(s Set) ops[float32] {
-	return ops[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32}
-}
-
 // matrix is random data with room around it: the columns beyond n and the row after the last must
 // survive.
 type matrix[T element] struct {
@@ -136,7 +119,7 @@ func size(r *rand.Rand, limit int) int {
 }
 
 // check runs rounds random calls of every kernel against the reference, with sizes up to limit.
-func check[T element](t *testing.T, k ops[T], chain bool, r *rand.Rand, rounds, limit int) {
+func check[T element](t *testing.T, k Kernels[T], chain bool, r *rand.Rand, rounds, limit int) {
 	ws := new(Workspace)
 	for round := range rounds {
 		ill := chain && round%2 == 1
@@ -151,19 +134,19 @@ func check[T element](t *testing.T, k ops[T], chain bool, r *rand.Rand, rounds, 
 		}
 		want := c.clone()
 		refGemm(false, tb, sub, m, n, d, a.v, a.ld, b.v, b.ld, want.v, want.ld)
-		k.gemm(ws, tb, sub, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+		k.Gemm(ws, tb, sub, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
 		same(t, chain, c, want, "gemm "+what)
 
 		a, b, c = random[T](r, d, m, ill), random[T](r, d, n, ill), random[T](r, m, n, ill)
 		want = c.clone()
 		refGemm(true, false, sub, m, n, d, a.v, a.ld, b.v, b.ld, want.v, want.ld)
-		k.gemmTN(ws, sub, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+		k.GemmTN(ws, sub, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
 		same(t, chain, c, want, "gemmTN "+what)
 
 		a, c = random[T](r, n, d, ill), random[T](r, n, n, ill)
 		want = c.clone()
 		refSyrk(sub, n, d, a.v, a.ld, want.v, want.ld)
-		k.syrk(ws, sub, n, d, a.v, a.ld, c.v, c.ld)
+		k.Syrk(ws, sub, n, d, a.v, a.ld, c.v, c.ld)
 		same(t, chain, c, want, "syrk "+what)
 
 		// Off-diagonal entries of a triangle stay small, or the solution overflows and nothing is
@@ -176,7 +159,7 @@ func check[T element](t *testing.T, k ops[T], chain bool, r *rand.Rand, rounds, 
 			}
 		}
 		refTrsm(m, n, l.v, l.ld, want.v, want.ld)
-		k.trsm(ws, m, n, l.v, l.ld, x.v, x.ld)
+		k.Trsm(ws, m, n, l.v, l.ld, x.v, x.ld)
 		same(t, chain, x, want, "trsm "+what)
 
 		p := random[T](r, n, n, false).positive()
@@ -187,7 +170,7 @@ func check[T element](t *testing.T, k ops[T], chain bool, r *rand.Rand, rounds, 
 			want = p.clone()
 		}
 		wantMinor := refPotrf(n, want.v, want.ld)
-		if minor := k.potrf(ws, n, p.v, p.ld); minor != wantMinor {
+		if minor := k.Potrf(ws, n, p.v, p.ld); minor != wantMinor {
 			t.Fatalf("potrf %s: minor %d, want %d", what, minor, wantMinor)
 		}
 		if wantMinor == 0 {
@@ -202,14 +185,14 @@ func TestSetsAgreeWithReference(t *testing.T) {
 		rounds = 12
 	}
 	for _, s := range sets() {
-		t.Run(s.Name()+"/f64", func(t *testing.T) {
+		t.Run(s.Name+"/f64", func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			check(t, opsF64(s), s.Chain(), r, rounds, 80)
-			check(t, opsF64(s), s.Chain(), r, rounds/50, 420)
+			check(t, s.F64, s.Chain, r, rounds, 80)
+			check(t, s.F64, s.Chain, r, rounds/50, 420)
 		})
-		t.Run(s.Name()+"/f32", func(t *testing.T) {
+		t.Run(s.Name+"/f32", func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 4))
-			check(t, opsF32(s), s.Chain(), r, rounds/4, 50)
+			check(t, s.F32, s.Chain, r, rounds/4, 50)
 		})
 	}
 }
@@ -222,14 +205,14 @@ func TestBlocksAgreeWithPortable(t *testing.T) {
 		t.Skip("one goroutine, long loops: nothing for the race detector")
 	}
 	for _, s := range sets() {
-		if s.Chain() && s != Set(portable{}) {
-			t.Run(s.Name()+"/f64", func(t *testing.T) { blocksAgree(t, opsF64(s), opsF64(portable{})) })
-			t.Run(s.Name()+"/f32", func(t *testing.T) { blocksAgree(t, opsF32(s), opsF32(portable{})) })
+		if s.Chain && s.Name != "portable" {
+			t.Run(s.Name+"/f64", func(t *testing.T) { blocksAgree(t, s.F64, portable().F64) })
+			t.Run(s.Name+"/f32", func(t *testing.T) { blocksAgree(t, s.F32, portable().F32) })
 		}
 	}
 }
 
-func blocksAgree[T element](t *testing.T, k, p ops[T]) {
+func blocksAgree[T element](t *testing.T, k, p Kernels[T]) {
 	r := rand.New(rand.NewPCG(13, 14))
 	ws := new(Workspace)
 	for _, tb := range []bool{false, true} {
@@ -239,40 +222,40 @@ func blocksAgree[T element](t *testing.T, k, p ops[T]) {
 			b = random[T](r, n, d, true)
 		}
 		want := c.clone()
-		p.gemm(ws, tb, true, m, n, d, a.v, a.ld, b.v, b.ld, want.v, want.ld)
-		k.gemm(ws, tb, true, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+		p.Gemm(ws, tb, true, m, n, d, a.v, a.ld, b.v, b.ld, want.v, want.ld)
+		k.Gemm(ws, tb, true, m, n, d, a.v, a.ld, b.v, b.ld, c.v, c.ld)
 		same(t, true, c, want, fmt.Sprintf("gemm tb %v", tb))
 	}
 	a, b, c := random[T](r, 530, 21, true), random[T](r, 530, 310, true), random[T](r, 21, 310, true)
 	want := c.clone()
-	p.gemmTN(ws, false, 21, 310, 530, a.v, a.ld, b.v, b.ld, want.v, want.ld)
-	k.gemmTN(ws, false, 21, 310, 530, a.v, a.ld, b.v, b.ld, c.v, c.ld)
+	p.GemmTN(ws, false, 21, 310, 530, a.v, a.ld, b.v, b.ld, want.v, want.ld)
+	k.GemmTN(ws, false, 21, 310, 530, a.v, a.ld, b.v, b.ld, c.v, c.ld)
 	same(t, true, c, want, "gemmTN")
 
 	for _, d := range []int{70, 401} { // one block of columns, several
 		a, c = random[T](r, 310, d, true), random[T](r, 310, 310, true)
 		want = c.clone()
-		p.syrk(ws, true, 310, d, a.v, a.ld, want.v, want.ld)
-		k.syrk(ws, true, 310, d, a.v, a.ld, c.v, c.ld)
+		p.Syrk(ws, true, 310, d, a.v, a.ld, want.v, want.ld)
+		k.Syrk(ws, true, 310, d, a.v, a.ld, c.v, c.ld)
 		same(t, true, c, want, fmt.Sprintf("syrk k %d", d))
 	}
 
 	const n = 331
 	l, x := random[T](r, n, n, false).positive(), random[T](r, 30, n, true)
 	want = x.clone()
-	p.trsm(ws, 30, n, l.v, l.ld, want.v, want.ld)
-	k.trsm(ws, 30, n, l.v, l.ld, x.v, x.ld)
+	p.Trsm(ws, 30, n, l.v, l.ld, want.v, want.ld)
+	k.Trsm(ws, 30, n, l.v, l.ld, x.v, x.ld)
 	same(t, true, x, want, "trsm")
 
 	want = l.clone()
-	p.potrf(ws, n, want.v, want.ld)
-	k.potrf(ws, n, l.v, l.ld)
+	p.Potrf(ws, n, want.v, want.ld)
+	k.Potrf(ws, n, l.v, l.ld)
 	same(t, true, l, want, "potrf")
 
 	// A pivot that fails late in the second half: its order counts from the start of the whole matrix.
 	l = random[T](r, n, n, false).positive()
 	l.v[300*l.ld+300] = -1
-	if minor := k.potrf(ws, n, l.v, l.ld); minor != 301 {
+	if minor := k.Potrf(ws, n, l.v, l.ld); minor != 301 {
 		t.Errorf("potrf: minor %d, want 301", minor)
 	}
 }
@@ -282,19 +265,19 @@ func TestEmptyShapes(t *testing.T) {
 	for _, s := range sets() {
 		ws := new(Workspace)
 		c := []float64{1, 2, 3, 4}
-		s.GemmF64(ws, false, false, 2, 2, 0, nil, 1, nil, 2, c, 2)
-		s.GemmF64(ws, true, false, 0, 2, 2, nil, 2, c, 2, nil, 2)
-		s.GemmF64(ws, true, false, 2, 0, 2, c, 2, nil, 2, nil, 2)
-		s.SyrkF64(ws, true, 2, 0, nil, 1, c, 2)
-		s.SyrkF64(ws, true, 0, 2, nil, 2, nil, 1)
-		s.TrsmF64(ws, 0, 2, c, 2, nil, 2)
-		s.TrsmF64(ws, 2, 0, nil, 1, nil, 1)
-		if minor := s.PotrfF64(ws, 0, nil, 1); minor != 0 {
-			t.Errorf("%s: potrf of order 0 returns %d", s.Name(), minor)
+		s.F64.Gemm(ws, false, false, 2, 2, 0, nil, 1, nil, 2, c, 2)
+		s.F64.Gemm(ws, true, false, 0, 2, 2, nil, 2, c, 2, nil, 2)
+		s.F64.Gemm(ws, true, false, 2, 0, 2, c, 2, nil, 2, nil, 2)
+		s.F64.Syrk(ws, true, 2, 0, nil, 1, c, 2)
+		s.F64.Syrk(ws, true, 0, 2, nil, 2, nil, 1)
+		s.F64.Trsm(ws, 0, 2, c, 2, nil, 2)
+		s.F64.Trsm(ws, 2, 0, nil, 1, nil, 1)
+		if minor := s.F64.Potrf(ws, 0, nil, 1); minor != 0 {
+			t.Errorf("%s: potrf of order 0 returns %d", s.Name, minor)
 		}
 		for i, v := range []float64{1, 2, 3, 4} {
 			if c[i] != v {
-				t.Errorf("%s: element %d became %v", s.Name(), i, c[i])
+				t.Errorf("%s: element %d became %v", s.Name, i, c[i])
 			}
 		}
 	}

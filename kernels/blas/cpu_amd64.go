@@ -8,13 +8,13 @@ import "golang.org/x/sys/cpu"
 func hardwareFMA() bool { return cpu.X86.HasFMA }
 
 // assembly lists the assembly sets this CPU and its operating system can run, best first.
-func assembly() []Set {
-	var list []Set
+func assembly() []*Set {
+	var list []*Set
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasFMA && cpu.X86.HasAVX2 {
-		list = append(list, newAVX512())
+		list = append(list, newAVX512().set())
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		list = append(list, newAVX2())
+		list = append(list, newAVX2().set())
 	}
 	return list
 }

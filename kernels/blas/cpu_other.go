@@ -16,7 +16,7 @@ func hardwareFMA() bool {
 }
 
 // assembly lists the assembly sets this CPU can run: none, they are written for amd64.
-func assembly() []Set { return nil }
+func assembly() []*Set { return nil }
 
 // Features lists the features of this CPU, among those that decide about sets, for a program to report.
 func Features() []string {

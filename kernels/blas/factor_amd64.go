@@ -169,7 +169,7 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 			for k := range d.mr * bad { // the block, updated by the columns before it
 				diag[k] = home[(j+k%d.mr)*d.nr+at+k/d.mr]
 			}
-			plainPotrf(bad, diag, d.mr)
+			plainPotrf(ws, bad, diag, d.mr)
 			copy(row[j:], diag[(bad-1)*d.mr:][:bad-1])
 			return j + bad
 		}

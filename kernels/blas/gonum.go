@@ -20,10 +20,19 @@ const (
 )
 
 // gonumSet is the set on gonum.
-type gonumSet struct{}
+func gonumSet() *Set { return &Set{"gonum", false, gonumKernels[float64](), gonumKernels[float32]()} }
 
-func (gonumSet) Name() string { return "gonum" }
-func (gonumSet) Chain() bool  { return false }
+func gonumKernels[T element]() Kernels[T] {
+	return Kernels[T]{
+		Gemm: func(_ *Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+			gonumGemm(blas.NoTrans, transposed(tb), sub, m, n, k, a, lda, b, ldb, c, ldc)
+		},
+		GemmTN: func(_ *Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+			gonumGemm(blas.Trans, blas.NoTrans, sub, m, n, k, a, lda, b, ldb, c, ldc)
+		},
+		Syrk: gonumSyrk[T], Trsm: gonumTrsm[T], Potrf: gonumPotrf[T],
+	}.WithTall()
+}
 
 func transposed(tb bool) blas.Transpose {
 	if tb {
@@ -69,7 +78,7 @@ func gonumGemm[T element](ta, tb blas.Transpose, sub bool, m, n, k int, a []T, l
 }
 
 // gonumSyrk takes diagonal blocks to gonum's syrk and the rest to gemm.
-func gonumSyrk[T element](sub bool, n, k int, a []T, lda int, c []T, ldc int) {
+func gonumSyrk[T element](_ *Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int) {
 	if k == 0 {
 		return
 	}
@@ -91,7 +100,7 @@ func gonumSyrk[T element](sub bool, n, k int, a []T, lda int, c []T, ldc int) {
 }
 
 // gonumTrsm solves block column by block column, each after a gemm with those before it.
-func gonumTrsm[T element](m, n int, l []T, ldl int, b []T, ldb int) {
+func gonumTrsm[T element](_ *Workspace, m, n int, l []T, ldl int, b []T, ldb int) {
 	if m == 0 {
 		return
 	}
@@ -109,11 +118,11 @@ func gonumTrsm[T element](m, n int, l []T, ldl int, b []T, ldb int) {
 
 // gonumPotrf factors diagonal blocks by the textbook loop (gonum has no potrf in single precision)
 // and leaves the rest to syrk, gemm and trsm.
-func gonumPotrf[T element](n int, a []T, lda int) (minor int) {
+func gonumPotrf[T element](ws *Workspace, n int, a []T, lda int) (minor int) {
 	for j := 0; j < n; j += gonumRows {
 		cols := min(gonumRows, n-j)
 		d := a[j*lda+j:]
-		gonumSyrk(true, cols, j, a[j*lda:], lda, d, lda)
+		gonumSyrk(ws, true, cols, j, a[j*lda:], lda, d, lda)
 		if bad := unfusedPotrf(cols, d, lda); bad != 0 {
 			return j + bad
 		}
@@ -123,7 +132,7 @@ func gonumPotrf[T element](n int, a []T, lda int) (minor int) {
 		if rest := n - j - cols; rest > 0 {
 			below := a[(j+cols)*lda:]
 			gonumGemm(blas.NoTrans, blas.Trans, true, rest, cols, j, below, lda, a[j*lda:], lda, below[j:], lda)
-			gonumTrsm(rest, cols, d, lda, below[j:], lda)
+			gonumTrsm(ws, rest, cols, d, lda, below[j:], lda)
 		}
 	}
 	return 0
@@ -152,39 +161,3 @@ func unfusedPotrf[T element](n int, a []T, lda int) (minor int) {
 	}
 	return 0
 }
-
-func (gonumSet) GemmF64(_ *Workspace, tb, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	gonumGemm(blas.NoTrans, transposed(tb), sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (gonumSet) GemmF32(_ *Workspace, tb, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	gonumGemm(blas.NoTrans, transposed(tb), sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (gonumSet) GemmTNF64(_ *Workspace, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	gonumGemm(blas.Trans, blas.NoTrans, sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (gonumSet) GemmTNF32(_ *Workspace, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	gonumGemm(blas.Trans, blas.NoTrans, sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (gonumSet) SyrkF64(_ *Workspace, sub bool, n, k int, a []float64, lda int, c []float64, ldc int) {
-	gonumSyrk(sub, n, k, a, lda, c, ldc)
-}
-
-func (gonumSet) SyrkF32(_ *Workspace, sub bool, n, k int, a []float32, lda int, c []float32, ldc int) {
-	gonumSyrk(sub, n, k, a, lda, c, ldc)
-}
-
-func (gonumSet) TrsmF64(_ *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int) {
-	gonumTrsm(m, n, l, ldl, b, ldb)
-}
-
-func (gonumSet) TrsmF32(_ *Workspace, m, n int, l []float32, ldl int, b []float32, ldb int) {
-	gonumTrsm(m, n, l, ldl, b, ldb)
-}
-
-func (gonumSet) PotrfF64(_ *Workspace, n int, a []float64, lda int) int { return gonumPotrf(n, a, lda) }
-
-func (gonumSet) PotrfF32(_ *Workspace, n int, a []float32, lda int) int { return gonumPotrf(n, a, lda) }

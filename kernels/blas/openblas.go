@@ -6,16 +6,15 @@ package blas
 
 import "flow/kernels/blas/openblas"
 
-// openblasSet is the set on OpenBLAS.
-type openblasSet struct{}
-
 // optional lists the sets that a build tag adds: openblas, unless the library is a variant that
 // cannot be used.
-func optional() []Set {
+func optional() []*Set {
 	if !openblas.Ready() {
 		return nil
 	}
-	return []Set{openblasSet{}}
+	return []*Set{{"openblas", false,
+		openblasKernels(openblas.Dgemm, openblas.Dsyrk, openblas.Dtrsm, openblas.Dpotrf),
+		openblasKernels(openblas.Sgemm, openblas.Ssyrk, openblas.Strsm, openblas.Spotrf)}}
 }
 
 // Libraries describes the C libraries that kernels of this build call, whether or not the set is
@@ -26,9 +25,6 @@ func Libraries() []string {
 	}
 	return []string{openblas.Config() + " (one thread)"}
 }
-
-func (openblasSet) Name() string { return "openblas" }
-func (openblasSet) Chain() bool  { return false }
 
 // factor is that of the product.
 func factor[T element](sub bool) T {
@@ -53,64 +49,36 @@ func finish[T element](info, n int, a []T, lda int) (minor int) {
 	return 0
 }
 
-func (openblasSet) GemmF64(_ *Workspace, tb, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	if m != 0 && n != 0 && k != 0 {
-		openblas.Dgemm(false, tb, m, n, k, factor[float64](sub), a, lda, b, ldb, c, ldc)
-	}
-}
-
-func (openblasSet) GemmTNF64(_ *Workspace, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	if m != 0 && n != 0 && k != 0 {
-		openblas.Dgemm(true, false, m, n, k, factor[float64](sub), a, lda, b, ldb, c, ldc)
-	}
-}
-
-func (openblasSet) SyrkF64(_ *Workspace, sub bool, n, k int, a []float64, lda int, c []float64, ldc int) {
-	if n != 0 && k != 0 {
-		openblas.Dsyrk(n, k, factor[float64](sub), a, lda, c, ldc)
-	}
-}
-
-func (openblasSet) TrsmF64(_ *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int) {
-	if m != 0 && n != 0 {
-		openblas.Dtrsm(m, n, l, ldl, b, ldb)
-	}
-}
-
-func (openblasSet) PotrfF64(_ *Workspace, n int, a []float64, lda int) int {
-	if n == 0 {
-		return 0
-	}
-	return finish(openblas.Dpotrf(n, a, lda), n, a, lda)
-}
-
-func (openblasSet) GemmF32(_ *Workspace, tb, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	if m != 0 && n != 0 && k != 0 {
-		openblas.Sgemm(false, tb, m, n, k, factor[float32](sub), a, lda, b, ldb, c, ldc)
-	}
-}
-
-func (openblasSet) GemmTNF32(_ *Workspace, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	if m != 0 && n != 0 && k != 0 {
-		openblas.Sgemm(true, false, m, n, k, factor[float32](sub), a, lda, b, ldb, c, ldc)
-	}
-}
-
-func (openblasSet) SyrkF32(_ *Workspace, sub bool, n, k int, a []float32, lda int, c []float32, ldc int) {
-	if n != 0 && k != 0 {
-		openblas.Ssyrk(n, k, factor[float32](sub), a, lda, c, ldc)
-	}
-}
-
-func (openblasSet) TrsmF32(_ *Workspace, m, n int, l []float32, ldl int, b []float32, ldb int) {
-	if m != 0 && n != 0 {
-		openblas.Strsm(m, n, l, ldl, b, ldb)
-	}
-}
-
-func (openblasSet) PotrfF32(_ *Workspace, n int, a []float32, lda int) int {
-	if n == 0 {
-		return 0
-	}
-	return finish(openblas.Spotrf(n, a, lda), n, a, lda)
+// openblasKernels returns the kernels of the set made of those of the library, which take no size of zero.
+func openblasKernels[T element](gemm func(ta, tb bool, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int),
+	syrk func(n, k int, alpha T, a []T, lda int, c []T, ldc int), trsm func(m, n int, l []T, ldl int, b []T, ldb int),
+	potrf func(n int, a []T, lda int) (info int)) Kernels[T] {
+	return Kernels[T]{
+		Gemm: func(_ *Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+			if m != 0 && n != 0 && k != 0 {
+				gemm(false, tb, m, n, k, factor[T](sub), a, lda, b, ldb, c, ldc)
+			}
+		},
+		GemmTN: func(_ *Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+			if m != 0 && n != 0 && k != 0 {
+				gemm(true, false, m, n, k, factor[T](sub), a, lda, b, ldb, c, ldc)
+			}
+		},
+		Syrk: func(_ *Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int) {
+			if n != 0 && k != 0 {
+				syrk(n, k, factor[T](sub), a, lda, c, ldc)
+			}
+		},
+		Trsm: func(_ *Workspace, m, n int, l []T, ldl int, b []T, ldb int) {
+			if m != 0 && n != 0 {
+				trsm(m, n, l, ldl, b, ldb)
+			}
+		},
+		Potrf: func(_ *Workspace, n int, a []T, lda int) int {
+			if n == 0 {
+				return 0
+			}
+			return finish(potrf(n, a, lda), n, a, lda)
+		},
+	}.WithTall()
 }

@@ -54,19 +54,3 @@ func (d *driver[T]) gemmPacked(ws *Workspace, sub bool, m, n, k int, a []T, lda 
 		}
 	}
 }
-
-func (s *simd) PackF64(ws *Workspace, tb bool, n, k int, b []float64, ldb int) []float64 {
-	return s.d.packAll(ws, tb, n, k, b, ldb)
-}
-
-func (s *simd) PackF32(ws *Workspace, tb bool, n, k int, b []float32, ldb int) []float32 {
-	return s.s.packAll(ws, tb, n, k, b, ldb)
-}
-
-func (s *simd) GemmPackedF64(ws *Workspace, sub bool, m, n, k int, a []float64, lda int, packed []float64, c []float64, ldc int) {
-	s.d.gemmPacked(ws, sub, m, n, k, a, lda, packed, c, ldc)
-}
-
-func (s *simd) GemmPackedF32(ws *Workspace, sub bool, m, n, k int, a []float32, lda int, packed []float32, c []float32, ldc int) {
-	s.s.gemmPacked(ws, sub, m, n, k, a, lda, packed, c, ldc)
-}

@@ -10,19 +10,18 @@ import (
 
 func TestPackedProducts(t *testing.T) {
 	for _, s := range sets() {
-		k, ok := s.(Packing)
-		if !ok {
+		if s.F64.Pack == nil {
 			continue
 		}
 		r := rand.New(rand.NewPCG(25, 26))
-		t.Run(s.Name(), func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			for round := range 60 {
 				m, n, inner := size(r, 40), size(r, 70), size(r, 90)
 				if round%10 == 0 { // several blocks of k
 					m, n, inner = 1+r.IntN(9), 1+r.IntN(30), 700+r.IntN(200)
 				}
-				packedAgrees(t, k.PackF64, k.GemmPackedF64, r, m, n, inner)
-				packedAgrees(t, k.PackF32, k.GemmPackedF32, r, m, n, inner)
+				packedAgrees(t, s.F64.Pack, s.F64.GemmPacked, r, m, n, inner)
+				packedAgrees(t, s.F32.Pack, s.F32.GemmPacked, r, m, n, inner)
 			}
 		})
 	}

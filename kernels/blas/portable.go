@@ -10,49 +10,10 @@ import (
 )
 
 // portable is the set in plain Go.
-type portable struct{}
+func portable() *Set { return &Set{"portable", true, plain[float64](), plain[float32]()} }
 
-func (portable) Name() string { return "portable" }
-func (portable) Chain() bool  { return true }
-
-func (portable) GemmF64(_ *Workspace, tb, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	plainGemm(tb, sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (portable) GemmF32(_ *Workspace, tb, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	plainGemm(tb, sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (portable) GemmTNF64(_ *Workspace, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	plainGemmTN(sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (portable) GemmTNF32(_ *Workspace, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	plainGemmTN(sub, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (portable) SyrkF64(_ *Workspace, sub bool, n, k int, a []float64, lda int, c []float64, ldc int) {
-	plainSyrk(sub, n, k, a, lda, c, ldc)
-}
-
-func (portable) SyrkF32(_ *Workspace, sub bool, n, k int, a []float32, lda int, c []float32, ldc int) {
-	plainSyrk(sub, n, k, a, lda, c, ldc)
-}
-
-func (portable) TrsmF64(_ *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int) {
-	plainTrsm(m, n, l, ldl, b, ldb)
-}
-
-func (portable) TrsmF32(_ *Workspace, m, n int, l []float32, ldl int, b []float32, ldb int) {
-	plainTrsm(m, n, l, ldl, b, ldb)
-}
-
-func (portable) PotrfF64(_ *Workspace, n int, a []float64, lda int) int {
-	return plainPotrf(n, a, lda)
-}
-
-func (portable) PotrfF32(_ *Workspace, n int, a []float32, lda int) int {
-	return plainPotrf(n, a, lda)
+func plain[T element]() Kernels[T] {
+	return Kernels[T]{Gemm: plainGemm[T], GemmTN: plainGemmTN[T], Syrk: plainSyrk[T], Trsm: plainTrsm[T], Potrf: plainPotrf[T]}.WithTall()
 }
 
 // dots continues the chains of c[0:n] with ±x·y_j, y_j being row j of y and x as long as k.
@@ -108,7 +69,7 @@ func Axpy[T float32 | float64](x T, y, c []T) {
 	}
 }
 
-func plainGemm[T element](tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+func plainGemm[T element](_ *Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	if n == 0 || k == 0 {
 		return
 	}
@@ -127,7 +88,7 @@ func plainGemm[T element](tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb 
 	}
 }
 
-func plainGemmTN[T element](sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+func plainGemmTN[T element](_ *Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	if n == 0 {
 		return
 	}
@@ -142,7 +103,7 @@ func plainGemmTN[T element](sub bool, m, n, k int, a []T, lda int, b []T, ldb in
 	}
 }
 
-func plainSyrk[T element](sub bool, n, k int, a []T, lda int, c []T, ldc int) {
+func plainSyrk[T element](_ *Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int) {
 	if k == 0 {
 		return
 	}
@@ -167,13 +128,13 @@ func column[T element](m, j int, row []T, pivot T, b []T, ldb int) {
 	}
 }
 
-func plainTrsm[T element](m, n int, l []T, ldl int, b []T, ldb int) {
+func plainTrsm[T element](_ *Workspace, m, n int, l []T, ldl int, b []T, ldb int) {
 	for j := range n {
 		column(m, j, l[j*ldl:], l[j*ldl+j], b, ldb)
 	}
 }
 
-func plainPotrf[T element](n int, a []T, lda int) (minor int) {
+func plainPotrf[T element](_ *Workspace, n int, a []T, lda int) (minor int) {
 	for j := range n {
 		row := a[j*lda:]
 		dots(true, 1, j, row, row, lda, row[j:])

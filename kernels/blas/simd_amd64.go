@@ -119,53 +119,20 @@ func newAVX2() *simd {
 	}
 }
 
-func (s *simd) Name() string { return s.name }
-func (s *simd) Chain() bool  { return true }
+// set returns the set, which reads s as long as it is in use.
+func (s *simd) set() *Set { return &Set{s.name, true, s.d.kernels(), s.s.kernels()} }
 
-func (s *simd) GemmF64(ws *Workspace, tb, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	s.d.gemmAll(ws, tb, sub, false, m, n, k, operand[float64]{a, lda, 1}, b, ldb, c, ldc)
-}
-
-func (s *simd) GemmF32(ws *Workspace, tb, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	s.s.gemmAll(ws, tb, sub, false, m, n, k, operand[float32]{a, lda, 1}, b, ldb, c, ldc)
-}
-
-func (s *simd) GemmTNF64(ws *Workspace, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	s.d.gemmAll(ws, false, sub, false, m, n, k, operand[float64]{a, 1, lda}, b, ldb, c, ldc)
-}
-
-func (s *simd) GemmTNF32(ws *Workspace, sub bool, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	s.s.gemmAll(ws, false, sub, false, m, n, k, operand[float32]{a, 1, lda}, b, ldb, c, ldc)
-}
-
-func (s *simd) SyrkF64(ws *Workspace, sub bool, n, k int, a []float64, lda int, c []float64, ldc int) {
-	s.d.gemmAll(ws, true, sub, true, n, n, k, operand[float64]{a, lda, 1}, a, lda, c, ldc)
-}
-
-func (s *simd) SyrkF32(ws *Workspace, sub bool, n, k int, a []float32, lda int, c []float32, ldc int) {
-	s.s.gemmAll(ws, true, sub, true, n, n, k, operand[float32]{a, lda, 1}, a, lda, c, ldc)
-}
-
-func (s *simd) TrsmF64(ws *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int) {
-	s.d.trsmAll(ws, m, n, l, ldl, b, ldb)
-}
-
-func (s *simd) TrsmF32(ws *Workspace, m, n int, l []float32, ldl int, b []float32, ldb int) {
-	s.s.trsmAll(ws, m, n, l, ldl, b, ldb)
-}
-
-func (s *simd) PotrfF64(ws *Workspace, n int, a []float64, lda int) int {
-	return s.d.potrfAll(ws, n, a, lda)
-}
-
-func (s *simd) PotrfF32(ws *Workspace, n int, a []float32, lda int) int {
-	return s.s.potrfAll(ws, n, a, lda)
-}
-
-func (s *simd) TallF64(ws *Workspace, lower bool, i0, i1, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	s.d.tallAll(ws, lower, i0, i1, n, k, a, lda, b, ldb, c, ldc)
-}
-
-func (s *simd) TallF32(ws *Workspace, lower bool, i0, i1, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
-	s.s.tallAll(ws, lower, i0, i1, n, k, a, lda, b, ldb, c, ldc)
+func (d *driver[T]) kernels() Kernels[T] {
+	return Kernels[T]{
+		Gemm: func(ws *Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+			d.gemmAll(ws, tb, sub, false, m, n, k, operand[T]{a, lda, 1}, b, ldb, c, ldc)
+		},
+		GemmTN: func(ws *Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+			d.gemmAll(ws, false, sub, false, m, n, k, operand[T]{a, 1, lda}, b, ldb, c, ldc)
+		},
+		Syrk: func(ws *Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int) {
+			d.gemmAll(ws, true, sub, true, n, n, k, operand[T]{a, lda, 1}, a, lda, c, ldc)
+		},
+		Trsm: d.trsmAll, Potrf: d.potrfAll, Tall: d.tallAll, Pack: d.packAll, GemmPacked: d.gemmPacked,
+	}
 }

@@ -33,16 +33,15 @@ type tall[T element] func(ws *Workspace, lower bool, i0, i1, n, k int, a []T, ld
 
 func TestTallProducts(t *testing.T) {
 	for _, s := range sets() {
-		k, ok := s.(Tall)
-		if !ok {
+		if s.F64.Pack == nil { // Tall is GemmTN there
 			continue
 		}
 		r := rand.New(rand.NewPCG(21, 22))
-		t.Run(s.Name(), func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			for range 40 {
 				m, n := 1+r.IntN(60), 1+r.IntN(60)
-				tallAgrees(t, k.TallF64, r, m, n, 200)
-				tallAgrees(t, k.TallF32, r, m, n, 200)
+				tallAgrees(t, s.F64.Tall, r, m, n, 200)
+				tallAgrees(t, s.F32.Tall, r, m, n, 200)
 			}
 		})
 	}
@@ -52,21 +51,20 @@ func TestTallProducts(t *testing.T) {
 // number of vectors on the other.
 func TestNarrowProducts(t *testing.T) {
 	for _, s := range sets() {
-		k, ok := s.(Tall)
-		if !ok {
+		if s.F64.Pack == nil { // Tall is GemmTN there
 			continue
 		}
 		r := rand.New(rand.NewPCG(23, 24))
-		t.Run(s.Name(), func(t *testing.T) {
+		t.Run(s.Name, func(t *testing.T) {
 			for _, lanes := range []int{4, 8} { // doubles in a vector of AVX2 and of AVX-512
 				for vectors := 1; vectors <= 9; vectors++ {
 					for few := 1; few <= 5; few++ {
 						many := vectors*lanes - r.IntN(lanes)
-						tallAgrees(t, k.TallF64, r, many, few, 60)
-						tallAgrees(t, k.TallF64, r, few, many, 60)
+						tallAgrees(t, s.F64.Tall, r, many, few, 60)
+						tallAgrees(t, s.F64.Tall, r, few, many, 60)
 						many = 2*vectors*lanes - r.IntN(2*lanes)
-						tallAgrees(t, k.TallF32, r, many, few, 60)
-						tallAgrees(t, k.TallF32, r, few, many, 60)
+						tallAgrees(t, s.F32.Tall, r, many, few, 60)
+						tallAgrees(t, s.F32.Tall, r, few, many, 60)
 					}
 				}
 			}
@@ -145,10 +143,8 @@ func BenchmarkTall(b *testing.B) {
 					b.ReportMetric(2*float64(m*n*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 				})
 			}
-			run(s.Name()+"/packed", func() { s.GemmTNF64(&ws, false, m, n, k, x.v, x.ld, y.v, y.ld, c, roundUp(n, TallCols)) })
-			if k2, ok := s.(Tall); ok {
-				run(s.Name()+"/tall", func() { k2.TallF64(&ws, m == n, 0, m, n, k, x.v, x.ld, y.v, y.ld, c, roundUp(n, TallCols)) })
-			}
+			run(s.Name+"/packed", func() { s.F64.GemmTN(&ws, false, m, n, k, x.v, x.ld, y.v, y.ld, c, roundUp(n, TallCols)) })
+			run(s.Name+"/tall", func() { s.F64.Tall(&ws, m == n, 0, m, n, k, x.v, x.ld, y.v, y.ld, c, roundUp(n, TallCols)) })
 		}
 	}
 }

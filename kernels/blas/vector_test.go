@@ -9,7 +9,7 @@ import (
 // Products by one column and one row are the chain in every set that follows it, at sizes around
 // those of the kernels, with strides.
 func TestVectors(t *testing.T) {
-	want := portable{}
+	want := portable()
 	r := rand.New(rand.NewPCG(5, 6))
 	random := func(n int) []float64 {
 		x := make([]float64, n)
@@ -27,7 +27,7 @@ func TestVectors(t *testing.T) {
 	}
 	var ws Workspace
 	for _, set := range sets() {
-		if !set.Chain() {
+		if !set.Chain {
 			continue
 		}
 		for range 400 {
@@ -39,27 +39,27 @@ func TestVectors(t *testing.T) {
 			if tb {
 				ldx = k
 			}
-			set.GemmF64(&ws, tb, sub, m, 1, k, a, lda, x, ldx, c, ldc)
-			want.GemmF64(&ws, tb, sub, m, 1, k, a, lda, x, ldx, c2, ldc)
+			set.F64.Gemm(&ws, tb, sub, m, 1, k, a, lda, x, ldx, c, ldc)
+			want.F64.Gemm(&ws, tb, sub, m, 1, k, a, lda, x, ldx, c2, ldc)
 			f, f2 := single(c2), single(c2)
-			set.GemmF32(&ws, tb, sub, m, 1, k, single(a), lda, single(x), ldx, f, ldc)
-			want.GemmF32(&ws, tb, sub, m, 1, k, single(a), lda, single(x), ldx, f2, ldc)
+			set.F32.Gemm(&ws, tb, sub, m, 1, k, single(a), lda, single(x), ldx, f, ldc)
+			want.F32.Gemm(&ws, tb, sub, m, 1, k, single(a), lda, single(x), ldx, f2, ldc)
 			if !slices.Equal(c, c2) || !slices.Equal(f, f2) {
-				t.Fatalf("%s: %d x %d by a column, tb %v, sub %v: other bits", set.Name(), m, k, tb, sub)
+				t.Fatalf("%s: %d x %d by a column, tb %v, sub %v: other bits", set.Name, m, k, tb, sub)
 			}
 			// A row times a, and a column turned times a.
 			row, row2 := random(k), []float64(nil)
 			row2 = slices.Clone(row)
 			y := random(m)
-			set.GemmF64(&ws, false, sub, 1, k, m, y, m, a, lda, row, k)
-			want.GemmF64(&ws, false, sub, 1, k, m, y, m, a, lda, row2, k)
-			set.GemmTNF64(&ws, sub, 1, k, m, c, ldc, a, lda, row, k)
-			want.GemmTNF64(&ws, sub, 1, k, m, c2, ldc, a, lda, row2, k)
+			set.F64.Gemm(&ws, false, sub, 1, k, m, y, m, a, lda, row, k)
+			want.F64.Gemm(&ws, false, sub, 1, k, m, y, m, a, lda, row2, k)
+			set.F64.GemmTN(&ws, sub, 1, k, m, c, ldc, a, lda, row, k)
+			want.F64.GemmTN(&ws, sub, 1, k, m, c2, ldc, a, lda, row2, k)
 			f, f2 = single(row2), single(row2)
-			set.GemmTNF32(&ws, sub, 1, k, m, single(c), ldc, single(a), lda, f, k)
-			want.GemmTNF32(&ws, sub, 1, k, m, single(c2), ldc, single(a), lda, f2, k)
+			set.F32.GemmTN(&ws, sub, 1, k, m, single(c), ldc, single(a), lda, f, k)
+			want.F32.GemmTN(&ws, sub, 1, k, m, single(c2), ldc, single(a), lda, f2, k)
 			if !slices.Equal(row, row2) || !slices.Equal(f, f2) {
-				t.Fatalf("%s: a row by %d x %d, sub %v: other bits", set.Name(), m, k, sub)
+				t.Fatalf("%s: a row by %d x %d, sub %v: other bits", set.Name, m, k, sub)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Decompositions is the rows of this file.
-func Decompositions(set blas.Set) []*op.Def {
+func Decompositions(set *blas.Set) []*op.Def {
 	square := func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) }
 	tol := op.Arg{Name: "tol", Attr: true, Kind: op.FloatVal, Optional: true,
 		Doc: "singular values up to it count as 0; absent: eps(a) * the longer side * the greatest one"}
@@ -128,7 +128,7 @@ func floatMatrix(s *op.Sig) (types.Type, error) {
 func lesserDim(t types.Type) int { return min(t.Rows, t.Cols) } // Unknown is the least number there is
 
 // beginEigen begins the eigenproblem of the first input, whose values or vectors go to out.
-func beginEigen(set blas.Set, vectors bool) beginning {
+func beginEigen(set *blas.Set, vectors bool) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d := &decomposed{c: c}
 		a, err := finiteCopy(c, true)
@@ -155,7 +155,7 @@ func beginEigen(set blas.Set, vectors bool) beginning {
 
 // beginSingular begins the singular value decomposition of the first input; store says what becomes
 // of it, where there is anything.
-func beginSingular(set blas.Set, vectors bool, store func(d *decomposed, p *spectrum.Singular, out *value.Dense)) beginning {
+func beginSingular(set *blas.Set, vectors bool, store func(d *decomposed, p *spectrum.Singular, out *value.Dense)) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d := &decomposed{c: c}
 		a, err := finiteCopy(c, false)
@@ -209,7 +209,7 @@ func checkTol(s *op.Sig) error {
 	return nil
 }
 
-func rank(set blas.Set, tol op.Arg) *op.Def {
+func rank(set *blas.Set, tol op.Arg) *op.Def {
 	begin := func(c *op.Call, _ *value.Dense, workers int) (*decomposed, error) {
 		c.Out = value.I64(0)
 		return beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, _ *value.Dense) {
@@ -251,7 +251,7 @@ func counting(c *op.Call, s []float64) int {
 	return n
 }
 
-func pinv(set blas.Set, tol op.Arg) *op.Def {
+func pinv(set *blas.Set, tol op.Arg) *op.Def {
 	// pinv = v diag(1/s) t(u), each element one chain over the singular values that count.
 	begin := beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 		d.columns = out.Rows
@@ -265,7 +265,7 @@ func pinv(set blas.Set, tol op.Arg) *op.Def {
 				}
 			}
 			x := dense.Grid[float64]{Rows: rows, Cols: out.Cols, LD: out.Cols, X: make([]float64, rows*out.Cols)}
-			set.GemmTNF64(&blas.Workspace{}, false, rows, out.Cols, k, v, rows, p.Left, out.Cols, x.X, x.LD)
+			set.F64.GemmTN(&blas.Workspace{}, false, rows, out.Cols, k, v, rows, p.Left, out.Cols, x.X, x.LD)
 			for i := range rows {
 				if out.Elem == types.F32 {
 					for j, v := range x.Row(i) {

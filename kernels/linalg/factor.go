@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/blas"
 	"flow/kernels/define"
 	"flow/kernels/dense"
 )
@@ -90,7 +91,7 @@ func (l *Linear) potrf(c *op.Call) error {
 	return potrfInto(l.F64, s, dense.GridOf[float64](c.Result()), types.F64)
 }
 
-func potrfInto[T dense.Precision](k Solver[T], s *Scratch, a dense.Grid[T], e types.Elem) error {
+func potrfInto[T dense.Precision](k blas.Kernels[T], s *Scratch, a dense.Grid[T], e types.Elem) error {
 	if a.Rows == 0 {
 		return nil
 	}
@@ -98,14 +99,14 @@ func potrfInto[T dense.Precision](k Solver[T], s *Scratch, a dense.Grid[T], e ty
 	for i := range diagonal {
 		diagonal[i] = a.X[i*a.LD+i]
 	}
-	minor := k.potrf(&s.Ws, a.Rows, a.X, a.LD)
+	minor := k.Potrf(&s.Ws, a.Rows, a.X, a.LD)
 	if minor == 0 {
 		return nil
 	}
 	// Row minor-1 of the factor is there, so the pivot's chain can be run again for the message.
 	i := minor - 1
 	for p, x := range a.Row(i)[:i] {
-		k.axpy(-x, a.Row(i)[p:p+1], diagonal[i:i+1])
+		blas.Axpy(-x, a.Row(i)[p:p+1], diagonal[i:i+1])
 	}
 	return notDefinite(minor, value.Scalar{Elem: e, F: float64(diagonal[i])})
 }
@@ -137,7 +138,7 @@ const getrfBlock = 24
 // getrfInto factors a in place and returns 0, or the 1-based number of the zero pivot it met.
 // Right-looking: the trailing matrix always holds chains that are as long as the columns done, so
 // the order is that of getrfRef.
-func getrfInto[T dense.Precision](k Solver[T], s *Scratch, a dense.Grid[T]) (zero int) {
+func getrfInto[T dense.Precision](k blas.Kernels[T], s *Scratch, a dense.Grid[T]) (zero int) {
 	n := a.Rows
 	turned := ScratchGrid[T](s, 1, n*getrfBlock).X
 	corner := ScratchGrid[T](s, 1, getrfBlock*getrfBlock).X
@@ -154,23 +155,23 @@ func getrfInto[T dense.Precision](k Solver[T], s *Scratch, a dense.Grid[T]) (zer
 		below, right := a.Part(j+w, j, rest, w), a.Part(j, j+w, w, rest)
 		t := dense.Grid[T]{Rows: w, Cols: w, LD: w, X: corner}
 		dense.Transpose(t, d) // below = below @ inverse(U): trsm with t(U)
-		k.trsm(&s.Ws, rest, w, t.X, t.LD, below.X, below.LD)
+		k.Trsm(&s.Ws, rest, w, t.X, t.LD, below.X, below.LD)
 		r := dense.Grid[T]{Rows: rest, Cols: w, LD: w, X: turned}
 		dense.Transpose(r, right) // right = inverse(L) @ right, as t(right) @ inverse(t(L)), L with a unit diagonal
 		for i := range w {
 			copy(t.Row(i), d.Row(i))
 			t.Row(i)[i] = 1
 		}
-		k.trsm(&s.Ws, rest, w, t.X, t.LD, r.X, r.LD)
+		k.Trsm(&s.Ws, rest, w, t.X, t.LD, r.X, r.LD)
 		dense.Transpose(right, r)
 		c := a.Part(j+w, j+w, rest, rest)
-		k.gemm(&s.Ws, true, true, rest, rest, w, below.X, below.LD, r.X, r.LD, c.X, c.LD)
+		k.Gemm(&s.Ws, true, true, rest, rest, w, below.X, below.LD, r.X, r.LD, c.X, c.LD)
 	}
 	return 0
 }
 
 // eliminate is LU of a small block, row operations in ascending order of the pivot.
-func eliminate[T dense.Precision](k Solver[T], a dense.Grid[T]) (zero int) {
+func eliminate[T dense.Precision](k blas.Kernels[T], a dense.Grid[T]) (zero int) {
 	for p := range a.Rows {
 		from := a.Row(p)
 		if from[p] == 0 {
@@ -179,7 +180,7 @@ func eliminate[T dense.Precision](k Solver[T], a dense.Grid[T]) (zero int) {
 		for i := p + 1; i < a.Rows; i++ {
 			to := a.Row(i)
 			to[p] /= from[p]
-			k.axpy(-to[p], from[p+1:], to[p+1:])
+			blas.Axpy(-to[p], from[p+1:], to[p+1:])
 		}
 	}
 	return 0

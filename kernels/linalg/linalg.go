@@ -19,15 +19,15 @@ import (
 // Linear is the kernels of one blas set with their scratch memory. It is safe for concurrent use.
 type Linear struct {
 	Pool *scratchPool
-	F64  Solver[float64]
-	F32  Solver[float32]
-	i64  Solver[int64]
+	F64  blas.Kernels[float64]
+	F32  blas.Kernels[float32]
+	i64  blas.Kernels[int64]
 }
 
 // NewLinear is a kernel set with no scratch memory yet.
-func NewLinear(set blas.Set) *Linear {
-	pool, f64 := &scratchPool{}, solverF64(set)
-	return &Linear{Pool: pool, F64: f64, F32: solverF32(set), i64: integers(pool, f64)}
+func NewLinear(set *blas.Set) *Linear {
+	pool := &scratchPool{}
+	return &Linear{Pool: pool, F64: set.F64, F32: set.F32, i64: integers(pool, set.F64)}
 }
 
 // Rows is the rows of dense linear algebra.
@@ -240,7 +240,7 @@ func (l *Linear) syrk(c *op.Call) error {
 
 // GemmInto is c ± op(a)@op(b) on the set's kernels. They have no form for two transposes: then a is
 // turned first.
-func GemmInto[T dense.Factor](k Solver[T], s *Scratch, c, a, b dense.Grid[T], ta, tb, sub bool) {
+func GemmInto[T dense.Factor](k blas.Kernels[T], s *Scratch, c, a, b dense.Grid[T], ta, tb, sub bool) {
 	if ta && tb {
 		at := ScratchGrid[T](s, a.Cols, a.Rows)
 		dense.Transpose(at, a)
@@ -254,27 +254,27 @@ func GemmInto[T dense.Factor](k Solver[T], s *Scratch, c, a, b dense.Grid[T], ta
 		return
 	}
 	if ta {
-		k.gemmTN(&s.Ws, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
+		k.GemmTN(&s.Ws, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
 		return
 	}
-	k.gemm(&s.Ws, tb, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
+	k.Gemm(&s.Ws, tb, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
 }
 
 // syrkInto is the lower triangle of c ± a@t(a).
-func syrkInto[T dense.Factor](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, sub bool) {
+func syrkInto[T dense.Factor](k blas.Kernels[T], s *Scratch, c, a dense.Grid[T], ta, sub bool) {
 	if ta {
 		at := ScratchGrid[T](s, a.Cols, a.Rows)
 		dense.Transpose(at, a)
 		a = at
 	}
 	if a.Rows > 0 && a.Cols > 0 {
-		k.syrk(&s.Ws, sub, a.Rows, a.Cols, a.X, a.LD, c.X, c.LD)
+		k.Syrk(&s.Ws, sub, a.Rows, a.Cols, a.X, a.LD, c.X, c.LD)
 	}
 }
 
 // integers returns the kernels of products of integers modulo 2^64, where the order of terms is free. A
 // product whose sums all fit in the 53 bits of a float is computed by the kernels f, exactly.
-func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
+func integers(pool *scratchPool, f blas.Kernels[float64]) blas.Kernels[int64] {
 	grid := func(x []int64, ld, rows, cols int) dense.Grid[int64] {
 		return dense.Grid[int64]{Rows: rows, Cols: cols, LD: ld, X: x}
 	}
@@ -289,9 +289,9 @@ func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
 			x, y, z := inFloats(s, a), inFloats(s, b), ScratchGrid[float64](s, c.Rows, c.Cols)
 			clear(z.X)
 			if ta {
-				f.gemmTN(ws, false, c.Rows, c.Cols, inner, x.X, x.LD, y.X, y.LD, z.X, z.LD)
+				f.GemmTN(ws, false, c.Rows, c.Cols, inner, x.X, x.LD, y.X, y.LD, z.X, z.LD)
 			} else {
-				f.gemm(ws, tb, false, c.Rows, c.Cols, inner, x.X, x.LD, y.X, y.LD, z.X, z.LD)
+				f.Gemm(ws, tb, false, c.Rows, c.Cols, inner, x.X, x.LD, y.X, y.LD, z.X, z.LD)
 			}
 			addFloats(c, z, sub)
 			return
@@ -304,18 +304,18 @@ func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
 		}
 		gemmI64(c, a, b, sub)
 	}
-	k := Solver[int64]{
-		gemm: func(ws *blas.Workspace, tb, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
+	return blas.Kernels[int64]{
+		Gemm: func(ws *blas.Workspace, tb, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
 			y := grid(b, ldb, k, n)
 			if tb {
 				y = grid(b, ldb, n, k)
 			}
 			product(ws, grid(c, ldc, m, n), grid(a, lda, m, k), y, false, tb, sub)
 		},
-		gemmTN: func(ws *blas.Workspace, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
+		GemmTN: func(ws *blas.Workspace, sub bool, m, n, k int, a []int64, lda int, b []int64, ldb int, c []int64, ldc int) {
 			product(ws, grid(c, ldc, m, n), grid(a, lda, k, m), grid(b, ldb, k, n), true, false, sub)
 		},
-		syrk: func(ws *blas.Workspace, sub bool, n, k int, a []int64, lda int, c []int64, ldc int) {
+		Syrk: func(ws *blas.Workspace, sub bool, n, k int, a []int64, lda int, c []int64, ldc int) {
 			s := pool.Get()
 			defer pool.Put(s)
 			all := ScratchGrid[int64](s, n, n)
@@ -327,9 +327,7 @@ func integers(pool *scratchPool, f Solver[float64]) Solver[int64] {
 				}
 			}
 		},
-	}
-	k.tall = k.stripTN
-	return k
+	}.WithTall()
 }
 
 // widest returns the least number of bits b for which every |x| of g is at most 2^b.

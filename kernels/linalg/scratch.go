@@ -1,7 +1,6 @@
 package linalg
 
-// This file defines what the linear algebra kernels share: one view of a matrix by element type,
-// the kernels of a blas set by element type, and scratch memory that is lent to one call at a time.
+// This file defines the scratch memory of linear algebra, which is lent to one call at a time.
 
 import (
 	"sync"
@@ -9,49 +8,6 @@ import (
 	"flow/kernels/blas"
 	"flow/kernels/dense"
 )
-
-// Solver is the kernels of a set in one precision. The slices are as in blas.Set.
-type Solver[T dense.Factor] struct {
-	gemm   func(ws *blas.Workspace, tb, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
-	gemmTN func(ws *blas.Workspace, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
-	syrk   func(ws *blas.Workspace, sub bool, n, k int, a []T, lda int, c []T, ldc int)
-	trsm   func(ws *blas.Workspace, m, n int, l []T, ldl int, b []T, ldb int)
-	potrf  func(ws *blas.Workspace, n int, a []T, lda int) int
-	tall   func(ws *blas.Workspace, lower bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)
-	axpy   func(f T, x, y []T) // y = fma(f, x, y), element by element
-	// Pack and packed are blas.Packing of a set that has it, else nil.
-	Pack   func(ws *blas.Workspace, tb bool, n, k int, b []T, ldb int) []T
-	Packed func(ws *blas.Workspace, sub bool, m, n, k int, a []T, lda int, packed []T, c []T, ldc int)
-}
-
-func solverF64(s blas.Set) Solver[float64] {
-	k := Solver[float64]{gemm: s.GemmF64, gemmTN: s.GemmTNF64, syrk: s.SyrkF64, trsm: s.TrsmF64, potrf: s.PotrfF64, axpy: blas.Axpy[float64]}
-	k.tall = k.stripTN
-	if t, ok := s.(blas.Tall); ok {
-		k.tall = t.TallF64
-	}
-	if p, ok := s.(blas.Packing); ok {
-		k.Pack, k.Packed = p.PackF64, p.GemmPackedF64
-	}
-	return k
-}
-
-func solverF32(s blas.Set) Solver[float32] {
-	k := Solver[float32]{gemm: s.GemmF32, gemmTN: s.GemmTNF32, syrk: s.SyrkF32, trsm: s.TrsmF32, potrf: s.PotrfF32, axpy: blas.Axpy[float32]}
-	k.tall = k.stripTN
-	if t, ok := s.(blas.Tall); ok {
-		k.tall = t.TallF32
-	}
-	if p, ok := s.(blas.Packing); ok {
-		k.Pack, k.Packed = p.PackF32, p.GemmPackedF32
-	}
-	return k
-}
-
-// stripTN is blas.Tall of a set that has no kernel for it.
-func (s Solver[T]) stripTN(ws *blas.Workspace, _ bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
-	s.gemmTN(ws, false, i1-i0, n, k, a[i0:], lda, b, ldb, c[i0*ldc:], ldc)
-}
 
 // Scratch is the memory of one running call: what the set packs into, and room for turned and saved
 // operands.

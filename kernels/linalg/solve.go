@@ -17,6 +17,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/blas"
 	"flow/kernels/define"
 	"flow/kernels/dense"
 )
@@ -134,7 +135,7 @@ func (l *Linear) solve(c *op.Call, f triangular) error {
 //	rows of unknowns (left):   turn b, solve, turn back
 //	descending:                reverse the order of equations and unknowns in m and in b, which makes it ascending
 //	equations are columns:     turn m
-func solveInto[T dense.Precision](k Solver[T], s *Scratch, f triangular, unit bool, t, b dense.Grid[T]) {
+func solveInto[T dense.Precision](k blas.Kernels[T], s *Scratch, f triangular, unit bool, t, b dense.Grid[T]) {
 	n := t.Rows
 	if n == 0 || b.Rows == 0 || b.Cols == 0 {
 		return
@@ -157,7 +158,7 @@ func solveInto[T dense.Precision](k Solver[T], s *Scratch, f triangular, unit bo
 			mirror(x)
 		}
 	}
-	k.trsm(&s.Ws, x.Rows, n, m.X, m.LD, x.X, x.LD)
+	k.Trsm(&s.Ws, x.Rows, n, m.X, m.LD, x.X, x.LD)
 	if f.left {
 		if f.backward {
 			mirror(x)

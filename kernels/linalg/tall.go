@@ -75,7 +75,7 @@ func (l *Linear) beginPanels(c *op.Call, workers int, before *rowsBefore) op.Loo
 type panelBody[T dense.Factor] struct {
 	PanelGrid
 	l     *Linear
-	by    Solver[T]
+	by    blas.Kernels[T]
 	c     *op.Call
 	lower bool // t(a) @ a is symmetric to the bit, as fma(x, y, z) is fma(y, x, z)
 	ta    bool
@@ -86,7 +86,7 @@ type panelBody[T dense.Factor] struct {
 	before *rowsBefore
 }
 
-func beginPanels[T dense.Factor](l *Linear, by Solver[T], c *op.Call, before *rowsBefore) *panelBody[T] {
+func beginPanels[T dense.Factor](l *Linear, by blas.Kernels[T], c *op.Call, before *rowsBefore) *panelBody[T] {
 	b := &panelBody[T]{PanelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb"), before: before}
 	if before != nil { // the rows of a panel are made once
 		b.Strip, b.Strips = c.Type.Rows, 1
@@ -130,7 +130,7 @@ func (b *panelBody[T]) Chunk(worker, lo, hi int) error {
 func (b *panelBody[T]) strip1(s *Scratch, sum dense.Grid[T], i0, i1, from, k int) {
 	x, y := inner[T](b.c.Dense(0), b.ta, from, k), inner[T](b.c.Dense(1), !b.tb, from, k)
 	if b.ta && !b.tb {
-		b.by.tall(&s.Ws, b.lower, i0, i1, sum.Cols, k, x.X, x.LD, y.X, y.LD, sum.X, sum.LD)
+		b.by.Tall(&s.Ws, b.lower, i0, i1, sum.Cols, k, x.X, x.LD, y.X, y.LD, sum.X, sum.LD)
 		return
 	}
 	if b.ta {

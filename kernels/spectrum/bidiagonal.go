@@ -140,11 +140,11 @@ func (b *bidiagonal) update(j int) {
 	b.m.passOf(2*high*wide*k, strips+(wide+strip-1)/strip, func(w *worker, s int) {
 		if s < strips {
 			r := j + s*strip
-			b.m.set.GemmF64(&w.ws, false, true, min(strip, b.rows-r), wide, k, b.vx[r*2*panel:], 2*panel, b.uy[j:], b.n, b.a[r*b.n+j:], b.n)
+			b.m.set.F64.Gemm(&w.ws, false, true, min(strip, b.rows-r), wide, k, b.vx[r*2*panel:], 2*panel, b.uy[j:], b.n, b.a[r*b.n+j:], b.n)
 			return
 		}
 		c := j + (s-strips)*strip
-		b.m.set.GemmF64(&w.ws, false, true, min(strip, b.n-c), high, k, b.yu[c*2*panel:], 2*panel, b.xv[j:], b.rows, b.at[c*b.rows+j:], b.rows)
+		b.m.set.F64.Gemm(&w.ws, false, true, min(strip, b.n-c), high, k, b.yu[c*2*panel:], 2*panel, b.xv[j:], b.rows, b.at[c*b.rows+j:], b.rows)
 	}, func() {
 		b.first = j
 		b.column(j)

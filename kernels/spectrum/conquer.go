@@ -243,8 +243,8 @@ func (c *conquest) rows(w *worker, s stripOf) {
 		for i := range count {
 			clear(basis.next[at+i*c.n:][:left+right])
 		}
-		c.m.set.GemmF64(&w.ws, false, false, count, left, j.upTo[b], coefs, k, basis.top[j.lo*c.n:], left, basis.next[at:], c.n)
-		c.m.set.GemmF64(&w.ws, false, false, count, right, k-j.from, coefs[j.from:], k, basis.bottom[j.lo*c.n:], right, basis.next[at+left:], c.n)
+		c.m.set.F64.Gemm(&w.ws, false, false, count, left, j.upTo[b], coefs, k, basis.top[j.lo*c.n:], left, basis.next[at:], c.n)
+		c.m.set.F64.Gemm(&w.ws, false, false, count, right, k-j.from, coefs[j.from:], k, basis.bottom[j.lo*c.n:], right, basis.next[at+left:], c.n)
 	}
 }
 

@@ -5,7 +5,7 @@
 //	a --QR if tall--> r --reflectors--> bidiagonal --divide and conquer--> its singular vectors --reflectors--> those of a
 //
 // All work of third order is gemm, and of the work of second order all that reads the matrix: sums
-// of its rows, each element one chain of fused multiply-adds in ascending order (blas.Tall). What
+// of its rows, each element one chain of fused multiply-adds in ascending order (blas.Kernels.Tall). What
 // is left is loops over one vector in plain Go, in which no product is contracted with a sum unless
 // math.FMA says so. So the bits of a result depend on the matrix alone: not on the threads, nor on
 // which of the sets that follow the chain computes.

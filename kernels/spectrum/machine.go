@@ -19,8 +19,7 @@ var ErrDiverged = errors.New("the iteration did not converge")
 // workers at once; then Next says whether another pass follows. The results are there when none
 // does.
 type Machine struct {
-	set     blas.Set
-	tall    func(ws *blas.Workspace, k int, coefs []float64, b []float64, ldb int, c []float64, ldc, n int)
+	set     *blas.Set
 	workers []worker
 
 	items  int
@@ -41,20 +40,11 @@ type worker struct {
 	_     [64]byte
 }
 
-func newMachine(set blas.Set, workers int) *Machine {
+func newMachine(set *blas.Set, workers int) *Machine {
 	m := &Machine{set: set, workers: make([]worker, workers)}
 	if workers == 1 {
 		s := scratches.Get().(*scratch)
 		m.workers[0].rows, m.workers[0].room = s.rows, s.room
-	}
-	if t, ok := set.(blas.Tall); ok {
-		m.tall = func(ws *blas.Workspace, k int, coefs, b []float64, ldb int, c []float64, ldc, n int) {
-			t.TallF64(ws, false, 0, 1, n, k, coefs, 1, b, ldb, c, ldc)
-		}
-	} else {
-		m.tall = func(ws *blas.Workspace, k int, coefs, b []float64, ldb int, c []float64, ldc, n int) {
-			set.GemmTNF64(ws, false, 1, n, k, coefs, 1, b, ldb, c, ldc)
-		}
 	}
 	return m
 }
@@ -141,7 +131,7 @@ func (m *Machine) combine(w *worker, c, coefs, b []float64, ldb, n, k int) {
 	for j := 0; j < n; j += slice {
 		cols := min(slice, n-j)
 		copy(w.rows, c[j:j+cols])
-		m.tall(&w.ws, k, coefs, b[j:], ldb, w.rows, slice, cols)
+		m.set.F64.Tall(&w.ws, false, 0, 1, cols, k, coefs, 1, b[j:], ldb, w.rows, slice)
 		copy(c[j:j+cols], w.rows)
 	}
 }

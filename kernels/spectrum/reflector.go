@@ -121,11 +121,11 @@ func (r *reflectors) close(m *Machine, w *worker, b int) {
 	clear(gram)
 	vt := r.vt[k.from*r.m+first:]
 	transpose(k.v, k.n, vt, r.m, k.n, r.m-first)
-	m.set.SyrkF64(&w.ws, false, k.n, r.m-first, vt, r.m, gram, k.n)
+	m.set.F64.Syrk(&w.ws, false, k.n, r.m-first, vt, r.m, gram, k.n)
 	for i := range k.n {
 		gram[i*k.n+i], k.s[i*k.n+i] = 1, 1 // the lower triangle of gram is t(u)
 	}
-	m.set.TrsmF64(&w.ws, k.n, k.n, gram, k.n, k.s, k.n)
+	m.set.F64.Trsm(&w.ws, k.n, k.n, gram, k.n, k.s, k.n)
 }
 
 // apply makes every one of count rows of z, ld apart, the product of r with it.
@@ -145,9 +145,9 @@ func (r *reflectors) applyBlock(m *Machine, w *worker, k *reflectorBlock, count 
 	clear(room)
 	x, y := room[:count*k.n], room[count*k.n:]
 	z = z[first:]
-	m.set.GemmF64(&w.ws, false, false, count, k.n, r.m-first, z, ld, k.v, k.n, x, k.n)
-	m.set.GemmF64(&w.ws, true, false, count, k.n, k.n, x, k.n, k.s, k.n, y, k.n)
-	m.set.GemmF64(&w.ws, false, true, count, r.m-first, k.n, y, k.n, r.vt[k.from*r.m+first:], r.m, z, ld)
+	m.set.F64.Gemm(&w.ws, false, false, count, k.n, r.m-first, z, ld, k.v, k.n, x, k.n)
+	m.set.F64.Gemm(&w.ws, true, false, count, k.n, k.n, x, k.n, k.s, k.n, y, k.n)
+	m.set.F64.Gemm(&w.ws, false, true, count, r.m-first, k.n, y, k.n, r.vt[k.from*r.m+first:], r.m, z, ld)
 }
 
 // square is the edge of the squares that transpose turns at a time: elements of a line of the cache.

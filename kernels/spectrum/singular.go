@@ -23,7 +23,7 @@ type Singular struct {
 
 // NewSingular begins the computation for a, m x n, both > 0, without gaps, finite; a is
 // overwritten. The computation fails if an iteration does not converge.
-func NewSingular(set blas.Set, workers, m, n int, a []float64, vectors bool) *Singular {
+func NewSingular(set *blas.Set, workers, m, n int, a []float64, vectors bool) *Singular {
 	k := min(m, n)
 	p := &Singular{Machine: newMachine(set, workers), Values: make([]float64, k)}
 	machine := p.Machine

@@ -117,7 +117,7 @@ func TestSingularBits(t *testing.T) {
 		var want *Singular
 		for _, name := range blas.Names() {
 			set := setNamed(t, name)
-			if !set.Chain() {
+			if !set.Chain {
 				continue
 			}
 			for workers := 1; workers <= 3; workers += 2 {

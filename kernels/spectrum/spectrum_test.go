@@ -11,7 +11,7 @@ import (
 	"flow/kernels/blas"
 )
 
-func setNamed(t testing.TB, name string) blas.Set {
+func setNamed(t testing.TB, name string) *blas.Set {
 	t.Helper()
 	s, err := blas.Select(name)
 	if err != nil {
@@ -173,7 +173,7 @@ func TestEigenBits(t *testing.T) {
 		var want *Eigen
 		for _, name := range blas.Names() {
 			set := setNamed(t, name)
-			if !set.Chain() {
+			if !set.Chain {
 				continue
 			}
 			for workers := 1; workers <= 3; workers += 2 {

@@ -93,7 +93,7 @@ func (t *tridiagonal) update(j int) {
 	k, rest := 2*(j-t.first), t.n-j
 	t.m.passOf(rest*rest*k, (rest+strip-1)/strip, func(w *worker, s int) {
 		r := j + s*strip
-		t.m.set.GemmF64(&w.ws, false, true, min(strip, t.n-r), rest, k, t.vw[r*2*panel:], 2*panel, t.wv[j:], t.n, t.a[r*t.n+j:], t.n)
+		t.m.set.F64.Gemm(&w.ws, false, true, min(strip, t.n-r), rest, k, t.vw[r*2*panel:], 2*panel, t.wv[j:], t.n, t.a[r*t.n+j:], t.n)
 	}, func() {
 		t.first = j
 		if j == t.n-1 {
