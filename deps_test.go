@@ -37,7 +37,7 @@ var allowed = map[string]string{
 	"ir/plan":          "ir ir/types ir/op lang/source",
 	"ir/eval":          "ir ir/value ir/op",
 
-	"kernels/exact":       "kernels/vec",
+	"kernels/exact":       "ir/loop kernels/vec",
 	"kernels/vec":         "kernels/blas kernels/vec/machine golang.org/x/sys/cpu",
 	"kernels/vec/machine": "kernels/loop/amd64 kernels/loop/code",
 	"kernels/vec/gen":     "ir/loop ir/types",

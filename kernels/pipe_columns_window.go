@@ -187,7 +187,7 @@ func (n *columnNest) round(f *folder, of []*foldPart, rows int) {
 				x.addTo(&sums[k], n.stateWords(x), n.width, at)
 			}
 		}
-		f.Whole.PutSums(f.out, n.j0+j, rows, &sums[0], &sums[1])
+		reduce.PutFloat(f.out, n.j0+j, exact.Reduced(f.Whole.Class, &sums[0], &sums[len(of)-1], rows, f.out.Elem == types.F32))
 	}
 }
 

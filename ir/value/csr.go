@@ -305,6 +305,13 @@ func (m *CSR) SetLengths(lengths []int32) {
 	}
 }
 
+// SumLengths makes row pointers of lengths: Ptr[i+1] is the length of row i before, and where row i ends after.
+func (m *CSR) SumLengths() {
+	for i := range m.Rows {
+		m.Ptr[i+1] += m.Ptr[i]
+	}
+}
+
 // Parts returns the columns and the values of the entries as bytes, for a message. They share m's memory.
 func (m *CSR) Parts() (col, val []byte) {
 	if n := m.NNZ(); n > 0 {

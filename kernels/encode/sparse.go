@@ -65,9 +65,7 @@ func sparseTable(p, q []int, n, m int) *value.CSR {
 	for _, i := range p {
 		out.Ptr[i+1]++
 	}
-	for i := range n {
-		out.Ptr[i+1] += out.Ptr[i]
-	}
+	out.SumLengths()
 	at := slices.Clone(out.Ptr[:n])
 	col := make([]int32, len(q))
 	for k, i := range p {

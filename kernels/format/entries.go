@@ -181,9 +181,7 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 			m.I64[to] = list.i64[k]
 		}
 	}
-	for i := range m.Rows {
-		m.Ptr[i+1] += m.Ptr[i]
-	}
+	m.SumLengths()
 	return m, nil
 }
 

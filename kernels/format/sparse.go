@@ -211,9 +211,7 @@ func (t *triples) build(in *input) (*value.CSR, error) {
 			m.I64[to] += t.i64[k]
 		}
 	}
-	for i := range m.Rows {
-		m.Ptr[i+1] += m.Ptr[i]
-	}
+	m.SumLengths()
 	dropZeros(m, to+1)
 	return m, nil
 }

@@ -94,9 +94,7 @@ func runsByWindow(c *op.Call) *value.CSR {
 		out.Col = append(out.Col, int32(out.Ptr[r+1]-1))
 		out.I64 = append(out.I64, int64(key))
 	})
-	for r := range out.Rows {
-		out.Ptr[r+1] += out.Ptr[r]
-	}
+	out.SumLengths()
 	return out
 }
 

@@ -214,7 +214,7 @@ func (s *Accumulators) Result(j int, e types.Elem, count int) value.Scalar {
 	case s.squares == nil:
 		return s.of.Whole.Done(s.lineOf(k), e, count)
 	}
-	return define.Number(e, s.of.Whole.ofSums(&s.sums[0][k], &s.sums[len(s.squares)-1][k], count, e))
+	return define.Number(e, exact.Reduced(s.of.Whole.Class, &s.sums[0][k], &s.sums[len(s.squares)-1][k], count, e == types.F32))
 }
 
 // Finish writes the results of columns of count elements to a row. A reduction that is a part (Fold.Part)
@@ -266,9 +266,4 @@ func (w *Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok bo
 		PutFloat(out, j, v)
 	}
 	return ok
-}
-
-// PutSums sets element j of out from exact sums.
-func (w *Whole) PutSums(out *value.Dense, j, n int, sum, squares *exact.Sum) {
-	PutFloat(out, j, w.ofSums(sum, squares, n, out.Elem))
 }

@@ -3,7 +3,6 @@ package reduce
 // This file reduces rows and columns by way of exact sums: sum, mean, norm, var and stddev.
 
 import (
-	"math"
 	"slices"
 
 	"flow/ir/loop"
@@ -37,24 +36,6 @@ func (w *Whole) exactParts(e types.Elem) (squares []bool) {
 		return ofBoth
 	}
 	return nil
-}
-
-// ofSums is the result for n elements, as one of e, of the sums of exactParts.
-func (w *Whole) ofSums(s, q *exact.Sum, n int, e types.Elem) float64 {
-	switch w.Class {
-	case loop.Norm:
-		return math.Sqrt(s.Round())
-	case loop.Mean:
-		return s.Round() / float64(n)
-	case loop.Var:
-		return exact.VarianceOf(s, q, n, e == types.F32)
-	case loop.Stddev:
-		return math.Sqrt(exact.VarianceOf(s, q, n, false))
-	}
-	if e == types.F32 {
-		return float64(s.Round32())
-	}
-	return s.Round()
 }
 
 // PutFloat sets element i of a contiguous vector of floats.
@@ -172,5 +153,5 @@ func (w *Whole) exactLine(out *value.Dense, i, n int, list []bool, r *Room) {
 	for k, squares := range list {
 		addFloats(&r.sums[k], x, squares)
 	}
-	PutFloat(out, i, w.ofSums(&r.sums[0], &r.sums[1], n, out.Elem))
+	PutFloat(out, i, exact.Reduced(w.Class, &r.sums[0], &r.sums[len(list)-1], n, out.Elem == types.F32))
 }

@@ -228,7 +228,7 @@ func (w Whole) Done(acc *value.Dense, e types.Elem, n int) value.Scalar {
 		return acc.At(0, 0)
 	}
 	s, q := exact.FromWords(words(acc, 0)), exact.FromWords(words(acc, acc.Cols/exact.Words-1))
-	return define.Number(e, w.ofSums(&s, &q, n, e))
+	return define.Number(e, exact.Reduced(w.Class, &s, &q, n, e == types.F32))
 }
 
 // Accumulator is an empty one for elements of e.

@@ -14,14 +14,6 @@ import (
 	"flow/kernels/define"
 )
 
-func sparseGenerators() []*op.Def {
-	return []*op.Def{
-		randGraph(),
-		randSparse(),
-		eyeSparse(),
-	}
-}
-
 func randGraph() *op.Def {
 	return &op.Def{
 		Name: "rand_graph",
@@ -211,9 +203,7 @@ func randomGraph(n, e int, seed uint64, lo, hi int) *value.CSR {
 		}
 	}
 	m.Col = make([]int32, len(to))
-	for i := range m.Rows {
-		m.Ptr[i+1] += m.Ptr[i]
-	}
+	m.SumLengths()
 	at := slices.Clone(m.Ptr[:m.Rows])
 	for k, i := range from {
 		m.Col[at[i]] = to[k]

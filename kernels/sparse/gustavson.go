@@ -93,9 +93,7 @@ func (g *gustavson[T]) count(worker, lo, hi int) error {
 // layOut sums up the lengths and makes room.
 func (g *gustavson[T]) layOut() (last bool, err error) {
 	out := g.out
-	for i := range out.Rows {
-		out.Ptr[i+1] += out.Ptr[i]
-	}
+	out.SumLengths()
 	g.val, err = entries[T](out, out.Ptr[out.Rows])
 	return false, err
 }

@@ -170,9 +170,7 @@ func (l *mapLoop[T]) count(worker, lo, hi int) error {
 
 func (l *mapLoop[T]) layOut() (last bool, err error) {
 	out := l.out
-	for i := range out.Rows {
-		out.Ptr[i+1] += out.Ptr[i]
-	}
+	out.SumLengths()
 	n := out.Ptr[out.Rows]
 	if l.val, err = entries[T](out, n); out.Elem == types.Bool && !l.sure {
 		l.val = memory.Fresh[T](int(n))

@@ -109,9 +109,7 @@ func transposed(m *value.CSR) *value.CSR {
 	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
 		t.Ptr[j+1]++
 	}
-	for j := range m.Cols {
-		t.Ptr[j+1] += t.Ptr[j]
-	}
+	t.SumLengths()
 	dense.ForElem(m.Elem, layTurned[float64], layTurned[float32], layTurned[int64], layTurned[uint8])(t, m)
 	copy(t.Ptr[1:], t.Ptr[:m.Cols])
 	t.Ptr[0] = 0
@@ -165,9 +163,7 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 		return nil
 	}
 	layOut := func() (bool, error) {
-		for i := range out.Rows {
-			out.Ptr[i+1] += out.Ptr[i]
-		}
+		out.SumLengths()
 		ptr := out.Ptr
 		out = value.NewCSR(m.Elem, m.Rows, cols, int(ptr[m.Rows]))
 		out.Ptr = ptr

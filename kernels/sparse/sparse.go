@@ -23,21 +23,13 @@ type bitset []uint64
 // Rows is the rows of the family; maps are the elementwise rows, reductions those of
 // matrices.
 func Rows(maps []*op.Def) []*op.Def {
-	rows := sparseForms()
+	rows := []*op.Def{toSparse(), sparseToDense(), nnz()}
 	rows = append(rows, sparseMaps(maps)...)
 	rows = append(rows, sparseReductions()...)
 	rows = append(rows, sparseMoves()...)
 	rows = append(rows, sparseProducts()...)
 	rows = append(rows, sparseRanks()...)
-	return withEstimates(append(rows, sparseGenerators()...))
-}
-
-func sparseForms() []*op.Def {
-	return []*op.Def{
-		toSparse(),
-		sparseToDense(),
-		nnz(),
-	}
+	return withEstimates(append(rows, randGraph(), randSparse(), eyeSparse()))
 }
 
 func toSparse() *op.Def {
@@ -219,9 +211,7 @@ func compress[T vec.Element](c *op.Call, d *value.Dense, units int) *UnitLoop {
 		return nil
 	}
 	layOut := func() (last bool, err error) {
-		for i := range m.Rows {
-			m.Ptr[i+1] += m.Ptr[i]
-		}
+		m.SumLengths()
 		val, err = entries[T](m, m.Ptr[m.Rows])
 		return false, err
 	}

@@ -24,7 +24,7 @@ var rows = map[loop.Code]row{
 	loop.Sub:     {f64: lift2(&f64s, vec.Sub), f32: lift2(&f32s, vec.Sub), i64: lift2(&i64s, vec.Sub)},
 	loop.Mul:     {f64: lift2(&f64s, vec.Mul), f32: lift2(&f32s, vec.Mul), i64: lift2(&i64s, vec.Mul)},
 	loop.Div:     {f64: lift2(&f64s, vec.Div), f32: lift2(&f32s, vec.Div)},
-	loop.FMA:     {f64: fuseF64, f32: fuseF32},
+	loop.FMA:     {f64: fused(&f64s, math.FMA), f32: fused(&f32s, loop.FMA32)},
 	loop.Neg:     {f64: lift1(&f64s, vec.Neg), f32: lift1(&f32s, vec.Neg), i64: lift1(&i64s, vec.Neg)},
 	loop.Abs:     {f64: lift1(&f64s, vec.AbsF64), f32: lift1(&f32s, vec.AbsF32), i64: lift1(&i64s, vec.AbsI64)},
 	loop.Sqrt:    {f64: lift1(&f64s, vec.SqrtF64), f32: lift1(&f32s, vec.SqrtF32)},
@@ -41,9 +41,9 @@ var rows = map[loop.Code]row{
 	loop.Shl:      {i64: each2(func(a, b int64) int64 { return a << uint64(b) })},
 	loop.Shr:      {i64: each2(func(a, b int64) int64 { return int64(uint64(a) >> uint64(b)) })},
 	loop.Sar:      {i64: each2(func(a, b int64) int64 { return a >> uint64(b) })},
-	loop.And:      {i64: lift2(&i64s, and), b: lift2(&bools, vec.And)},
-	loop.Or:       {i64: lift2(&i64s, or), b: lift2(&bools, vec.Or)},
-	loop.Xor:      {i64: lift2(&i64s, xor), b: lift2(&bools, vec.NeBool)},
+	loop.And:      {i64: each2(func(a, b int64) int64 { return a & b }), b: lift2(&bools, vec.And)},
+	loop.Or:       {i64: each2(func(a, b int64) int64 { return a | b }), b: lift2(&bools, vec.Or)},
+	loop.Xor:      {i64: each2(func(a, b int64) int64 { return a ^ b }), b: lift2(&bools, vec.NeBool)},
 	loop.Not:      {i64: each1(func(a int64) int64 { return ^a }), b: lift1(&bools, vec.Not)},
 
 	loop.Lt: {f64: liftTest(&f64s, vec.Lt), f32: liftTest(&f32s, vec.Lt), i64: liftTest(&i64s, vec.Lt), b: lift2(&bools, vec.LtBool)},
@@ -189,27 +189,6 @@ func truncate[T vec.Float](dst []int64, a []T) {
 	}
 }
 
-func and(dst, a, b []int64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for k := range dst {
-		dst[k] = a[k] & b[k]
-	}
-}
-
-func or(dst, a, b []int64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for k := range dst {
-		dst[k] = a[k] | b[k]
-	}
-}
-
-func xor(dst, a, b []int64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for k := range dst {
-		dst[k] = a[k] ^ b[k]
-	}
-}
-
 func mulHighU(a, b int64) int64 {
 	h, _ := bits.Mul64(uint64(a), uint64(b))
 	return int64(h)
@@ -227,17 +206,13 @@ func scale(a, n float64) float64 {
 	return math.Ldexp(a, int(max(-1<<12, min(1<<12, n))))
 }
 
-func fuseF64(d, a, b, c *slab, n int) {
-	dst, x, y, z := d.f64[:n], a.f64[:n], b.f64[:n], c.f64[:n]
-	for k := range dst {
-		dst[k] = math.FMA(x[k], y[k], z[k])
-	}
-}
-
-func fuseF32(d, a, b, c *slab, n int) {
-	dst, x, y, z := d.f32[:n], a.f32[:n], b.f32[:n], c.f32[:n]
-	for k := range dst {
-		dst[k] = loop.FMA32(x[k], y[k], z[k])
+// fused is a loop of fused multiplications and additions.
+func fused[T vec.Float](k *kind[T], f func(x, y, z T) T) operation {
+	return func(d, a, b, c *slab, n int) {
+		dst, x, y, z := (*k.of(d))[:n], (*k.of(a))[:n], (*k.of(b))[:n], (*k.of(c))[:n]
+		for k := range dst {
+			dst[k] = f(x[k], y[k], z[k])
+		}
 	}
 }
 

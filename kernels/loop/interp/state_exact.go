@@ -71,8 +71,13 @@ func (a *sums) lengthen(place int) *exact.Sum {
 // fewTerms is the number of terms up to which they are added one by one.
 const fewTerms = 16
 
-// addSum adds the sum in a.work.
-func (a *sums) addSum(place int) {
+// addAll adds n numbers of type e, or their squares, to the sum of a place.
+func (a *sums) addAll(place int, x *slab, n int, e types.Elem, add func(*exact.Sum, []float64), add32 func(*exact.Sum, []float32)) {
+	if a.work.Reset(); e == types.F64 {
+		add(&a.work, x.f64[:n])
+	} else {
+		add32(&a.work, x.f32[:n])
+	}
 	var terms [3]float64
 	if whole, ok := a.work.Expand(&terms); !whole || !ok || math.IsInf(terms[0], 0) { // a sum beyond all numbers is not infinite yet
 		a.lengthen(place).Merge(&a.work)
@@ -189,22 +194,10 @@ func (s *exactState) all(place int, x, y *slab, n int) {
 	}
 	s.n[place] += int64(n)
 	if s.numbers() {
-		s.sum.work.Reset()
-		if s.elem == types.F64 {
-			s.sum.work.AddSlice(x.f64[:n])
-		} else {
-			s.sum.work.AddSlice32(x.f32[:n])
-		}
-		s.sum.addSum(place)
+		s.sum.addAll(place, x, n, s.elem, (*exact.Sum).AddSlice, (*exact.Sum).AddSlice32)
 	}
 	if s.squared() {
-		s.squares.work.Reset()
-		if s.elem == types.F64 {
-			s.squares.work.AddSquares(x.f64[:n])
-		} else {
-			s.squares.work.AddSquares32(x.f32[:n])
-		}
-		s.squares.addSum(place)
+		s.squares.addAll(place, x, n, s.elem, (*exact.Sum).AddSquares, (*exact.Sum).AddSquares32)
 	}
 }
 
@@ -224,22 +217,18 @@ func (s *exactState) merge(o state) {
 func (s *exactState) result(dst *slab, from, n int) {
 	for k := range n {
 		place := from + k
-		if s.class == loop.Sum && s.elem == types.F32 {
-			dst.f32[k] = s.sum.round32(place)
-			continue
-		}
 		var v float64
-		switch s.class {
-		case loop.Sum:
-			v = s.sum.round(place)
-		case loop.Mean:
-			v = s.sum.round(place) / float64(s.n[place])
-		case loop.Norm:
+		switch narrow := s.elem == types.F32; {
+		case s.class == loop.Norm:
 			v = math.Sqrt(s.squares.round(place))
-		case loop.Var:
-			v = exact.VarianceOf(s.sum.total(place), s.squares.total(place), int(s.n[place]), s.elem == types.F32)
+		case s.squared():
+			v = exact.Reduced(s.class, s.sum.total(place), s.squares.total(place), int(s.n[place]), narrow)
+		case s.class == loop.Sum && narrow:
+			v = float64(s.sum.round32(place))
 		default:
-			v = math.Sqrt(exact.VarianceOf(s.sum.total(place), s.squares.total(place), int(s.n[place]), false))
+			if v = s.sum.round(place); s.class == loop.Mean {
+				v /= float64(s.n[place])
+			}
 		}
 		if s.elem == types.F32 {
 			dst.f32[k] = float32(v)

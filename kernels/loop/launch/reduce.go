@@ -7,7 +7,6 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"math"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -203,24 +202,7 @@ func (r *reducing) putRounded(i int, st *loop.State, words []uint64, places, k i
 
 // putExact sets element number i of the result.
 func (r *reducing) putExact(i int, sum, squares *exact.Sum, n int64) {
-	var x float64
-	narrow := r.out.Elem == types.F32
-	switch r.class {
-	case loop.Mean:
-		x = sum.Round() / float64(n)
-	case loop.Norm:
-		x = math.Sqrt(squares.Round())
-	case loop.Var:
-		x = exact.VarianceOf(sum, squares, int(n), narrow)
-	case loop.Stddev:
-		x = math.Sqrt(exact.VarianceOf(sum, squares, int(n), false))
-	default:
-		if x = 0; narrow {
-			x = float64(sum.Round32())
-		} else {
-			x = sum.Round()
-		}
-	}
+	x := exact.Reduced(r.class, sum, squares, int(n), r.out.Elem == types.F32)
 	r.out.Set(i/r.cols, i%r.cols, value.F64(x).Convert(r.out.Elem))
 }
 
