@@ -150,7 +150,7 @@ func (in *input) csrSum(sum uint32) error {
 }
 
 // bytesOf is the memory of x.
-func bytesOf[T int32 | int64 | float32 | float64](x []T) []byte {
+func bytesOf[T int32 | int64 | uint64 | float32 | float64](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
 }
 

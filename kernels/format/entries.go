@@ -19,7 +19,7 @@ import (
 // because ranks send them.
 type Entries struct {
 	Row, Col []byte // int32, from 0 on; empty for arrays, whose entries have no places
-	F64, I64 []byte // the values: one is empty, and both are for edges and patterns
+	Val      []byte // the values: f64 or i64; empty for edges and patterns
 	Most     int32  // the greatest vertex of the edges; -1: no edge
 	Lines    int    // number of lines of edges
 	Widest   int    // the line of the greatest vertex, counted from the first of these lines
@@ -32,7 +32,7 @@ type Entries struct {
 }
 
 // count returns the number of entries.
-func (e *Entries) count() int { return max(e.Count, len(e.F64)/8, len(e.I64)/8, len(e.Row)/4) }
+func (e *Entries) count() int { return max(e.Count, len(e.Val)/8, len(e.Row)/4) }
 
 // Told returns what other processes need to know of parts that this one keeps: the number of entries and
 // lines, the largest vertex and, of edges, how many begin and end at each vertex. Of a sum it returns the sum
@@ -173,13 +173,7 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	m := value.NewCSR(t.Elem, t.Rows, t.Cols, len(list.row))
 	for to, k := range counted(list.row, t.Rows, nil) {
 		m.Ptr[list.row[k]+1]++
-		m.Col[to] = list.col[k]
-		switch t.Elem {
-		case types.F64:
-			m.F64[to] = list.f64[k]
-		case types.I64:
-			m.I64[to] = list.i64[k]
-		}
+		list.put(m, to, k)
 	}
 	m.SumLengths()
 	return m, nil
@@ -261,7 +255,7 @@ func (m *Market) entries(in *input, about int) (Entries, error) {
 		}
 	}
 	err := r.body()
-	return Entries{Row: bytesOf(t.row), Col: bytesOf(t.col), F64: bytesOf(t.f64), I64: bytesOf(t.i64)}, err
+	return Entries{Row: bytesOf(t.row), Col: bytesOf(t.col), Val: bytesOf(t.val)}, err
 }
 
 // cut reads the entries by blocks. It returns false if that does not pay, or if an entry has a mistake. The
@@ -314,24 +308,22 @@ func (r *marketReader) task(block int64) (t Task, some bool) {
 func (r *marketReader) fill(parts []Entries) {
 	put := r.filler()
 	for _, e := range parts {
-		row, col, x, n := of[int32](e.Row), of[int32](e.Col), of[float64](e.F64), of[int64](e.I64)
-		for k := range max(len(row), len(x), len(n)) {
-			v, w := 0.0, int64(1)
-			if len(x) > 0 {
-				v = x[k]
-			} else if len(n) > 0 {
-				w = n[k]
+		row, col, val := of[int32](e.Row), of[int32](e.Col), of[uint64](e.Val)
+		for k := range max(len(row), len(val)) {
+			var w uint64
+			if len(val) > 0 {
+				w = val[k]
 			}
 			if r.coordinate {
-				r.add(int(row[k]), int(col[k]), v, w)
+				r.add(int(row[k]), int(col[k]), w)
 			} else {
-				put(v, w)
+				put(w)
 			}
 		}
 	}
 }
 
 // of returns b as numbers. They share its memory.
-func of[T int32 | int64 | float64](b []byte) []T {
+func of[T int32 | uint64](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }

@@ -256,15 +256,11 @@ func (r *marketReader) triple(line []byte) error {
 	if err != nil {
 		return err
 	}
-	x, n := 0.0, int64(1)
-	switch r.Elem {
-	case types.F64:
-		x, at, err = r.real(line, at)
-	case types.I64:
-		n, at, err = r.integer(line, at)
-	}
-	if err != nil {
-		return err
+	var w uint64
+	if r.Elem != types.Bool {
+		if w, at, err = r.value(line, at); err != nil {
+			return err
+		}
 	}
 	if at = skipSpace(line, at); at < len(line) {
 		return r.fail(at+1, "%s follows the entry", quoted(line[at:]))
@@ -278,7 +274,7 @@ func (r *marketReader) triple(line []byte) error {
 			return r.fail(0, "entry (%d, %d) on the diagonal of a skew-symmetric matrix, which is zero", i+1, j+1)
 		}
 	}
-	r.add(i, j, x, n)
+	r.add(i, j, w)
 	return nil
 }
 
@@ -302,62 +298,60 @@ func (r *marketReader) index(line []byte, at int, what string, size int) (index,
 	return int(x) - 1, next, nil
 }
 
-// real reads a number.
-func (r *marketReader) real(line []byte, at int) (x float64, next int, err error) {
+// value reads a number: the bits of an f64, or an i64.
+func (r *marketReader) value(line []byte, at int) (w uint64, next int, err error) {
 	at = skipSpace(line, at)
-	x, next, ok := scanFloat(line, at)
-	if ok && (next == len(line) || isSpace(line[next])) {
-		return x, next, nil
+	ends := func(next int) bool { return next == len(line) || isSpace(line[next]) }
+	wanted := "a number"
+	if r.Elem == types.F64 {
+		x, next, ok := scanFloat(line, at)
+		if !ok || !ends(next) {
+			next = wordEnd(line, at)
+			x, ok = floatWord(line[at:next])
+		}
+		if ok {
+			return math.Float64bits(x), next, nil
+		}
+	} else {
+		if n, next, ok := scanInt(line, at); ok && ends(next) {
+			return uint64(n), next, nil
+		}
+		wanted = "an integer of 64 bits"
 	}
-	next = wordEnd(line, at)
-	if x, ok := floatWord(line[at:next]); ok {
-		return x, next, nil
-	}
-	return 0, 0, r.noNumber(line, at, "a number")
-}
-
-func (r *marketReader) integer(line []byte, at int) (x int64, next int, err error) {
-	at = skipSpace(line, at)
-	x, next, ok := scanInt(line, at)
-	if ok && (next == len(line) || isSpace(line[next])) {
-		return x, next, nil
-	}
-	return 0, 0, r.noNumber(line, at, "an integer of 64 bits")
-}
-
-func (r *marketReader) noNumber(line []byte, at int, wanted string) error {
 	if at == len(line) {
-		return r.fail(at+1, "the line ends where %s is wanted", wanted)
+		return 0, 0, r.fail(at+1, "the line ends where %s is wanted", wanted)
 	}
-	return r.fail(at+1, "%s is wanted, found %s", wanted, quoted(line[at:wordEnd(line, at)]))
+	return 0, 0, r.fail(at+1, "%s is wanted, found %s", wanted, quoted(line[at:wordEnd(line, at)]))
 }
 
-// add adds an entry and its mirror image.
-func (r *marketReader) add(i, j int, x float64, n int64) {
+// add adds an entry of value w, as value returns it, and its mirror image.
+func (r *marketReader) add(i, j int, w uint64) {
 	if r.stored && !r.coordinate {
 		i, j = -1, -1
 	}
-	r.put(i, j, x, n)
+	r.put(i, j, w)
 	switch {
 	case r.stored:
 	case r.sym == symmetric && i != j:
-		r.put(j, i, x, n)
+		r.put(j, i, w)
+	case r.sym == skew && r.Elem == types.F64:
+		r.put(j, i, w^1<<63)
 	case r.sym == skew:
-		r.put(j, i, -x, -n)
+		r.put(j, i, -w)
 	}
 }
 
-// put adds a number at a place.
-func (r *marketReader) put(i, j int, x float64, n int64) {
+// put adds a value at a place.
+func (r *marketReader) put(i, j int, w uint64) {
 	if r.sparse != nil {
-		r.sparse.add(i, j, x, n)
+		r.sparse.add(i, j, w)
 		return
 	}
 	switch d, at := r.out, i*r.out.Stride+j; r.Elem {
 	case types.F64:
-		d.F64[at] = sum(d.F64[at], x)
+		d.F64[at] = sum(d.F64[at], math.Float64frombits(w))
 	case types.I64:
-		d.I64[at] += n
+		d.I64[at] += int64(w)
 	default:
 		d.Bool[at] = 1
 	}
@@ -389,24 +383,18 @@ func (r *marketReader) columns() error {
 			if done == r.entries {
 				return r.fail(at+1, "number %d follows, %d are announced (%d x %d)", done+1, r.entries, r.Rows, r.Cols)
 			}
-			var x float64
-			var n int64
-			if r.Elem == types.F64 {
-				x, at, err = r.real(line, at)
-			} else {
-				n, at, err = r.integer(line, at)
-			}
-			if err != nil {
+			var w uint64
+			if w, at, err = r.value(line, at); err != nil {
 				return err
 			}
-			put(x, n)
+			put(w)
 			done++
 		}
 	}
 }
 
 // filler returns a function that adds the next number of an array file.
-func (r *marketReader) filler() func(x float64, n int64) {
+func (r *marketReader) filler() func(w uint64) {
 	i, j := 0, 0
 	skipUpper := func() {
 		switch r.sym {
@@ -419,8 +407,8 @@ func (r *marketReader) filler() func(x float64, n int64) {
 		}
 	}
 	skipUpper()
-	return func(x float64, n int64) {
-		r.add(i, j, x, n)
+	return func(w uint64) {
+		r.add(i, j, w)
 		if i++; i == r.Rows {
 			j++
 			skipUpper()

@@ -135,9 +135,8 @@ func AppendEntry(text []byte, m *value.CSR, i, at, first int) []byte {
 type triples struct {
 	header   Header
 	row, col []int32
-	f64      []float64 // of f64
-	i64      []int64   // of i64
-	widest   int       // the line that says how large the matrix is; 0: unknown
+	val      []uint64 // the values: bits of f64, or i64; none of bool
+	widest   int      // the line that says how large the matrix is; 0: unknown
 }
 
 // room makes room for n entries more.
@@ -145,27 +144,29 @@ func (t *triples) room(in *input, line, n int) (err error) {
 	if t.row, err = grow(in, line, t.row, n); err != nil {
 		return err
 	}
-	if t.col, err = grow(in, line, t.col, n); err != nil {
-		return err
-	}
-	switch t.header.Elem {
-	case types.F64:
-		t.f64, err = grow(in, line, t.f64, n)
-	case types.I64:
-		t.i64, err = grow(in, line, t.i64, n)
+	if t.col, err = grow(in, line, t.col, n); err == nil && t.header.Elem != types.Bool {
+		t.val, err = grow(in, line, t.val, n)
 	}
 	return err
 }
 
-func (t *triples) add(i, j int, x float64, n int64) {
+// add adds an entry of value w.
+func (t *triples) add(i, j int, w uint64) {
 	if i >= 0 { // a number of an array has no place
 		t.row, t.col = append(t.row, int32(i)), append(t.col, int32(j))
 	}
-	switch t.header.Elem {
+	if t.header.Elem != types.Bool {
+		t.val = append(t.val, w)
+	}
+}
+
+// put makes entry k of the list entry at of m.
+func (t *triples) put(m *value.CSR, at int, k int32) {
+	switch m.Col[at] = t.col[k]; m.Elem {
 	case types.F64:
-		t.f64 = append(t.f64, x)
+		m.F64[at] = math.Float64frombits(t.val[k])
 	case types.I64:
-		t.i64 = append(t.i64, n)
+		m.I64[at] = int64(t.val[k])
 	}
 }
 
@@ -193,26 +194,27 @@ func (t *triples) build(in *input) (*value.CSR, error) {
 	lastRow, lastCol := int32(-1), int32(-1)
 	for _, k := range order {
 		i, j := t.row[k], t.col[k]
-		fresh := i != lastRow || j != lastCol
-		if fresh {
+		switch {
+		case i != lastRow || j != lastCol:
 			to++
 			lastRow, lastCol = i, j
-			m.Col[to] = j
 			m.Ptr[i+1]++
-		}
-		switch m.Elem {
-		case types.F64:
-			if fresh {
-				m.F64[to] = t.f64[k]
-			} else {
-				m.F64[to] = sum(m.F64[to], t.f64[k])
-			}
-		case types.I64:
-			m.I64[to] += t.i64[k]
+			t.put(m, to, k)
+		case m.Elem == types.F64:
+			m.F64[to] = sum(m.F64[to], math.Float64frombits(t.val[k]))
+		case m.Elem == types.I64:
+			m.I64[to] += int64(t.val[k])
 		}
 	}
 	m.SumLengths()
-	dropZeros(m, to+1)
+	switch m.Elem {
+	case types.F64:
+		dropZeros(m, &m.F64)
+	case types.I64:
+		dropZeros(m, &m.I64)
+	default:
+		m.Col = m.Col[:to+1]
+	}
 	return m, nil
 }
 
@@ -242,35 +244,19 @@ func counted(keys []int32, n int, from []int32) []int32 {
 	return out
 }
 
-// dropZeros leaves the entries that are not zero of the first n.
-func dropZeros(m *value.CSR, n int) {
+// dropZeros leaves the entries of m whose values, x, are not zero.
+func dropZeros[T float64 | int64](m *value.CSR, x *[]T) {
 	to, from := 0, 0
 	for i := range m.Rows {
 		for end := int(m.Ptr[i+1]); from < end; from++ {
-			switch {
-			case m.Elem == types.F64:
-				if m.F64[from] == 0 {
-					continue
-				}
-				m.F64[to] = m.F64[from]
-			case m.Elem == types.I64:
-				if m.I64[from] == 0 {
-					continue
-				}
-				m.I64[to] = m.I64[from]
+			if v := (*x)[from]; v != 0 {
+				(*x)[to], m.Col[to] = v, m.Col[from]
+				to++
 			}
-			m.Col[to] = m.Col[from]
-			to++
 		}
 		m.Ptr[i+1] = int64(to)
 	}
-	m.Col = m.Col[:to]
-	switch m.Elem {
-	case types.F64:
-		m.F64 = m.F64[:to]
-	case types.I64:
-		m.I64 = m.I64[:to]
-	}
+	m.Col, *x = m.Col[:to], (*x)[:to]
 }
 
 // open runs f on a file, decompressed if it is compressed.

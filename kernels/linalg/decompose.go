@@ -48,10 +48,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
 			beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
-				d.end = func() error {
-					setColumn(out, p.Values)
-					return nil
-				}
+				d.end = func() { setColumn(out, p.Values) }
 			})),
 		decomposition("svdu",
 			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
@@ -138,10 +135,7 @@ func beginEigen(set *blas.Set, vectors bool) beginning {
 		p := spectrum.NewEigen(set, workers, a.Rows, a.X, vectors)
 		d.m = p.Machine
 		if !vectors {
-			d.end = func() error {
-				setColumn(out, p.Values)
-				return nil
-			}
+			d.end = func() { setColumn(out, p.Values) }
 			return d, nil
 		}
 		d.columns = a.Rows
@@ -213,10 +207,7 @@ func rank(set *blas.Set, tol op.Arg) *op.Def {
 	begin := func(c *op.Call, _ *value.Dense, workers int) (*decomposed, error) {
 		c.Out = value.I64(0)
 		return beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, _ *value.Dense) {
-			d.end = func() error {
-				c.Out = value.I64(int64(counting(c, p.Values)))
-				return nil
-			}
+			d.end = func() { c.Out = value.I64(int64(counting(c, p.Values))) }
 		})(c, nil, workers)
 	}
 	alone := func(c *op.Call) (value.Value, error) {

@@ -19,7 +19,7 @@ type decomposed struct {
 	m       *spectrum.Machine // nil: there is nothing to compute
 	columns int
 	write   func(lo, hi int) // columns lo..hi-1 of what the result is made of
-	end     func() error
+	end     func()
 	writing bool
 }
 
@@ -96,10 +96,10 @@ func (d *decomposed) Next() (again bool, err error) {
 }
 
 func (d *decomposed) End() error {
-	if d.end == nil {
-		return nil
+	if d.end != nil {
+		d.end()
 	}
-	return d.end()
+	return nil
 }
 
 var _ op.Passes = (*decomposed)(nil)

@@ -146,7 +146,7 @@ func getrfInto[T dense.Precision](k blas.Kernels[T], s *Scratch, a dense.Grid[T]
 		w := min(getrfBlock, n-j)
 		rest := n - j - w
 		d := a.Part(j, j, w, w)
-		if bad := eliminate(k, d); bad > 0 {
+		if bad := eliminate(d); bad > 0 {
 			return j + bad
 		}
 		if rest == 0 {
@@ -171,7 +171,7 @@ func getrfInto[T dense.Precision](k blas.Kernels[T], s *Scratch, a dense.Grid[T]
 }
 
 // eliminate is LU of a small block, row operations in ascending order of the pivot.
-func eliminate[T dense.Precision](k blas.Kernels[T], a dense.Grid[T]) (zero int) {
+func eliminate[T dense.Precision](a dense.Grid[T]) (zero int) {
 	for p := range a.Rows {
 		from := a.Row(p)
 		if from[p] == 0 {

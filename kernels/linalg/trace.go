@@ -11,7 +11,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/reduce"
 )
 
@@ -31,16 +30,11 @@ func Trace() *op.Def {
 			return types.ScalarOf(reduce.Summed(t.Elem)), err
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			a, n := c.Dense(0), int64(0)
 			var x []value.Scalar
-			for i := range a.Rows {
-				x = append(x, a.At(i, i))
-				n += a.At(i, i).I
+			for i := range c.Dense(0).Rows {
+				x = append(x, c.Dense(0).At(i, i))
 			}
-			if c.Type.Elem == types.I64 {
-				return value.I64(n), nil
-			}
-			return reduce.ExactRef(x, c.Type.Elem, false), nil
+			return reduce.Named("sum").Whole.Ref(x, c.Type.Elem), nil
 		},
 		Elements: traceElements,
 		Laws:     op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
@@ -49,29 +43,12 @@ func Trace() *op.Def {
 			return op.Work{Flops: 4 * n, Bytes: 64 * n}
 		},
 		Kernel: func(c *op.Call) error {
-			a := c.Dense(0)
-			var s exact.Sum
-			n, step := int64(0), a.Stride+1
-			x := make([]float64, 0, a.Rows)
-			for i := range a.Rows {
-				switch a.Elem {
-				case types.F64:
-					x = append(x, a.F64[i*step])
-				case types.F32:
-					x = append(x, float64(a.F32[i*step]))
-				default:
-					n += a.At(i, i).I
-				}
+			diagonal, sum := *c.Dense(0), reduce.Named("sum").Whole
+			acc := sum.Accumulator(diagonal.Elem)
+			if diagonal.Cols, diagonal.Stride = 1, diagonal.Stride+1; diagonal.Rows > 0 {
+				sum.Part(acc, diagonal.Clone())
 			}
-			s.AddSlice(x)
-			switch c.Type.Elem {
-			case types.I64:
-				c.Out = value.I64(n)
-			case types.F32:
-				c.Out = value.Scalar{Elem: types.F32, F: float64(s.Round32())}
-			default:
-				c.Out = value.F64(s.Round())
-			}
+			c.Out = sum.Done(acc, c.Type.Elem, diagonal.Rows)
 			return nil
 		},
 	}
