@@ -47,7 +47,7 @@ func emitRow() *op.Def {
 			{Name: "high", Attr: true, Optional: true, Doc: "the value at its upper end"},
 		},
 		Eg:   []op.Example{{Program: "emit 0.5 as \"half\"\nemit eye(2) as \"I\"", Output: "half: 0.5\nI:\n1 0\n0 1\n"}},
-		Type: emitType, Ref: emitRef, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: define.CopyWork,
+		Type: emitType, Ref: func(c *op.Call) (value.Value, error) { return nil, emitKernel(c) }, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: define.CopyWork,
 		Kernel: emitKernel, Shows: shows,
 	}
 }
@@ -106,12 +106,7 @@ func emitKernel(c *op.Call) error {
 		return nil
 	}
 	b := &textWriter{w: c.Env.Stdout()}
-	label := c.Attrs.Str("label")
-	if c.In[0].Type().Elem == types.Picture {
-		_, err := emitRef(c)
-		return err
-	}
-	b.text = append(b.text, labelled(label, c.In[0])...)
+	b.text = append(b.text, labelled(c.Attrs.Str("label"), c.In[0])...)
 	switch x := c.In[0].(type) {
 	case *value.Dense:
 		switch {
@@ -129,7 +124,14 @@ func emitKernel(c *op.Call) error {
 			b.sparse(x)
 		}
 	default:
-		b.text = append(append(b.text, fmt.Sprint(x)...), '\n')
+		text := fmt.Sprintln(x)
+		if x.Type().Elem == types.Picture {
+			var err error
+			if text, err = pictureText(x); err != nil {
+				return err
+			}
+		}
+		b.text = append(b.text, text...)
 	}
 	b.flush()
 	return stdoutFailure(b.err)
@@ -264,54 +266,3 @@ func (b *textWriter) sparse(m *value.CSR) {
 
 // sparseTitle is the first line of a printed sparse matrix.
 func sparseTitle(m *value.CSR) string { return fmt.Sprintf("%v, %d stored\n", m.Type(), m.NNZ()) }
-
-func emitRef(c *op.Call) (value.Value, error) {
-	if to := c.Attrs.Str("to"); to != "" {
-		return nil, emitFile(c, to)
-	}
-	if taken(c) {
-		return nil, nil
-	}
-	text, err := shownRef(c)
-	if err == nil {
-		_, err = io.WriteString(c.Env.Stdout(), labelled(c.Attrs.Str("label"), c.In[0])+text)
-		err = stdoutFailure(err)
-	}
-	return nil, err
-}
-
-// shownRef is what emit prints of its value, by its definition. It fails for a picture that cannot be drawn.
-func shownRef(c *op.Call) (string, error) {
-	switch x := c.In[0].(type) {
-	case *value.CSR:
-		if endsAlone(c) {
-			return sparseEndsTitle(x) + sparseEndsRef(x), nil
-		}
-		return sparseTitle(x) + strings.Join(storedLines(x), ""), nil
-	case *value.Dense:
-		if endsAlone(c) {
-			return endsRef(x), nil
-		}
-		width := make([]int, x.Cols) // 0: not aligned
-		for i := range x.Rows {
-			for j := range x.Cols {
-				if !c.Attrs.Bool("all") && x.Cols > 1 {
-					width[j] = max(width[j], len(x.At(i, j).String()))
-				}
-			}
-		}
-		text := ""
-		for i := range x.Rows {
-			words := make([]string, x.Cols)
-			for j := range words {
-				words[j] = fmt.Sprintf("%*s", width[j], x.At(i, j))
-			}
-			text += strings.Join(words, " ") + "\n"
-		}
-		return text, nil
-	}
-	if c.In[0].Type().Elem == types.Picture {
-		return pictureText(c.In[0])
-	}
-	return fmt.Sprintln(c.In[0]), nil
-}

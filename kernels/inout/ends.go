@@ -1,9 +1,7 @@
 package inout
 
 import (
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -118,69 +116,4 @@ func (b *textWriter) sparseEnds(m *value.CSR) {
 		}
 		b.text = format.AppendEntry(b.text, m, i, int(m.Ptr[0])+k, 0)
 	}
-}
-
-// storedLines are the lines of the stored elements, by their definition.
-func storedLines(m *value.CSR) (lines []string) {
-	for i := range m.Rows {
-		for j := range m.Cols {
-			switch x := m.At(i, j); {
-			case !x.True():
-			case m.Elem == types.Bool:
-				lines = append(lines, fmt.Sprintf("%d %d\n", i, j))
-			default:
-				lines = append(lines, fmt.Sprintf("%d %d %v\n", i, j, x))
-			}
-		}
-	}
-	return lines
-}
-
-// endsRef is what ends prints, by lines.
-func endsRef(d *value.Dense) string {
-	var lines [][]string
-	for i := range d.Rows {
-		if i >= shownEnd && i < d.Rows-shownEnd && d.Rows > 2*shownEnd+1 {
-			if i == shownEnd {
-				lines = append(lines, nil)
-			}
-			continue
-		}
-		var line []string
-		for j := range d.Cols {
-			if j >= shownEnd && j < d.Cols-shownEnd && d.Cols > 2*shownEnd+1 {
-				if j == shownEnd {
-					line = append(line, gap)
-				}
-				continue
-			}
-			line = append(line, d.At(i, j).String())
-		}
-		lines = append(lines, line)
-	}
-	for i, line := range lines {
-		if line == nil {
-			for range lines[0] {
-				lines[i] = append(lines[i], gap)
-			}
-		}
-	}
-	text := endsTitle(d.Type())
-	for _, line := range lines {
-		for j, w := range line {
-			width := 0
-			for _, other := range lines {
-				width = max(width, utf8.RuneCountInString(other[j]))
-			}
-			line[j] = fmt.Sprintf("%*s", width, w)
-		}
-		text += strings.Join(line, " ") + "\n"
-	}
-	return text
-}
-
-// sparseEndsRef is what sparseEnds prints after the title.
-func sparseEndsRef(m *value.CSR) string {
-	lines := storedLines(m)
-	return strings.Join(lines[:shownEnd], "") + gap + "\n" + strings.Join(lines[len(lines)-shownEnd:], "")
 }

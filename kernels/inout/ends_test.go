@@ -2,9 +2,11 @@ package inout
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -56,7 +58,7 @@ func TestEmitEnds(t *testing.T) {
 			attrs = op.MakeAttrs(op.Attr{Name: "all", Val: op.Bool(true)})
 		}
 		var got [2]string
-		for k, f := range []func(*op.Call) error{emitKernel, func(c *op.Call) error { _, err := emitRef(c); return err }} {
+		for k, f := range []func(*op.Call) error{emitKernel, printRef} {
 			e := &shownEnv{}
 			if err := f(&op.Call{Def: emitRow(), Attrs: attrs, In: []value.Value{c.x}, Env: e}); err != nil {
 				t.Fatal(err)
@@ -93,4 +95,114 @@ func TestWholeNumbers(t *testing.T) {
 			t.Errorf("%v: %s, %s, want %s", c.x, text, value.FormatFloat(c.x, c.bits), c.want)
 		}
 	}
+}
+
+// printRef is the definition of an emit to standard output.
+func printRef(c *op.Call) error {
+	text, err := shownRef(c)
+	if err == nil {
+		_, err = io.WriteString(c.Env.Stdout(), labelled(c.Attrs.Str("label"), c.In[0])+text)
+	}
+	return err
+}
+
+// shownRef is what emit prints of its value, by its definition. It fails for a picture that cannot be drawn.
+func shownRef(c *op.Call) (string, error) {
+	switch x := c.In[0].(type) {
+	case *value.CSR:
+		if endsAlone(c) {
+			return sparseEndsTitle(x) + sparseEndsRef(x), nil
+		}
+		return sparseTitle(x) + strings.Join(storedLines(x), ""), nil
+	case *value.Dense:
+		if endsAlone(c) {
+			return endsRef(x), nil
+		}
+		width := make([]int, x.Cols) // 0: not aligned
+		for i := range x.Rows {
+			for j := range x.Cols {
+				if !c.Attrs.Bool("all") && x.Cols > 1 {
+					width[j] = max(width[j], len(x.At(i, j).String()))
+				}
+			}
+		}
+		text := ""
+		for i := range x.Rows {
+			words := make([]string, x.Cols)
+			for j := range words {
+				words[j] = fmt.Sprintf("%*s", width[j], x.At(i, j))
+			}
+			text += strings.Join(words, " ") + "\n"
+		}
+		return text, nil
+	}
+	if c.In[0].Type().Elem == types.Picture {
+		return pictureText(c.In[0])
+	}
+	return fmt.Sprintln(c.In[0]), nil
+}
+
+// storedLines are the lines of the stored elements, by their definition.
+func storedLines(m *value.CSR) (lines []string) {
+	for i := range m.Rows {
+		for j := range m.Cols {
+			switch x := m.At(i, j); {
+			case !x.True():
+			case m.Elem == types.Bool:
+				lines = append(lines, fmt.Sprintf("%d %d\n", i, j))
+			default:
+				lines = append(lines, fmt.Sprintf("%d %d %v\n", i, j, x))
+			}
+		}
+	}
+	return lines
+}
+
+// endsRef is what ends prints, by lines.
+func endsRef(d *value.Dense) string {
+	var lines [][]string
+	for i := range d.Rows {
+		if i >= shownEnd && i < d.Rows-shownEnd && d.Rows > 2*shownEnd+1 {
+			if i == shownEnd {
+				lines = append(lines, nil)
+			}
+			continue
+		}
+		var line []string
+		for j := range d.Cols {
+			if j >= shownEnd && j < d.Cols-shownEnd && d.Cols > 2*shownEnd+1 {
+				if j == shownEnd {
+					line = append(line, gap)
+				}
+				continue
+			}
+			line = append(line, d.At(i, j).String())
+		}
+		lines = append(lines, line)
+	}
+	for i, line := range lines {
+		if line == nil {
+			for range lines[0] {
+				lines[i] = append(lines[i], gap)
+			}
+		}
+	}
+	text := endsTitle(d.Type())
+	for _, line := range lines {
+		for j, w := range line {
+			width := 0
+			for _, other := range lines {
+				width = max(width, utf8.RuneCountInString(other[j]))
+			}
+			line[j] = fmt.Sprintf("%*s", width, w)
+		}
+		text += strings.Join(line, " ") + "\n"
+	}
+	return text
+}
+
+// sparseEndsRef is what sparseEnds prints after the title.
+func sparseEndsRef(m *value.CSR) string {
+	lines := storedLines(m)
+	return strings.Join(lines[:shownEnd], "") + gap + "\n" + strings.Join(lines[len(lines)-shownEnd:], "")
 }
