@@ -87,44 +87,14 @@ func cutWindow(c *op.Call, a *value.Dense) (w window.Rect, err error) {
 	return w, err
 }
 
-// cutRef lists the indices of each axis, then copies element by element.
+// cutRef copies the window.
 func cutRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
-	var list [2][]int
-	for k, n := range []int{a.Rows, a.Cols} {
-		lo, hi := c.Scalar(1+2*k).I, c.Scalar(2+2*k).I
-		size, what := c.Attrs.Ints("size")[k], [...]string{"row", "column"}[k]
-		if size >= 0 {
-			at, ok := stretch(lo, int(size), n)
-			if !ok {
-				return nil, outOfWindow(what, lo, int(size), n)
-			}
-			lo, hi = int64(at), int64(at)+size
-		} else {
-			if lo < 0 {
-				lo += int64(n)
-			}
-			if hi < 0 {
-				hi += int64(n)
-			}
-			switch c.Attrs.Ints("through")[k] {
-			case 1:
-				if hi < math.MaxInt64 {
-					hi++
-				}
-			case 2:
-				lo, hi = 0, int64(n)
-			}
-		}
-		if lo < 0 || lo > hi || hi > int64(n) {
-			return nil, outOfCut(what, lo, hi, n)
-		}
-		for i := lo; i < hi; i++ {
-			list[k] = append(list[k], int(i))
-		}
+	w, err := cutWindow(c, a)
+	if err != nil {
+		return nil, err
 	}
-	t := types.DenseOf(a.Elem, len(list[0]), len(list[1]))
-	return define.Placed(t, func(i, j int) value.Scalar { return a.At(list[0][i], list[1][j]) }), nil
+	return a.View(w.Row, w.Col, w.Rows, w.Cols).Clone(), nil
 }
 
 // cutElements are those of the window.

@@ -28,15 +28,8 @@ func indexings() []*op.Def {
 				return func(loop.Lin, loop.Lin) loop.Val { return x }
 			},
 			Type: elementType, Ref: elementRef, Laws: op.Pure, Rate: "copy",
-			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
-			Kernel: func(c *op.Call) error {
-				a := c.Dense(0)
-				i, j, err := indices(c, a)
-				if err == nil {
-					c.Out = a.At(i, j)
-				}
-				return err
-			},
+			Cost:   func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
+			Kernel: func(c *op.Call) (err error) { c.Out, err = elementRef(c); return err },
 		},
 		{
 			Name: "window", Hidden: true, Role: op.Windows,
@@ -64,14 +57,7 @@ func indexings() []*op.Def {
 				}
 				return err
 			},
-			Look: func(c *op.Call) (*value.Dense, error) {
-				a := c.Dense(0)
-				i, j, err := corner(c, a)
-				if err != nil {
-					return nil, err
-				}
-				return a.View(i, j, c.Type.Rows, c.Type.Cols), nil
-			},
+			Look: lookAt,
 		},
 		{
 			Name: "cut", Hidden: true,
@@ -83,14 +69,7 @@ func indexings() []*op.Def {
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
 			Type: cutType, Ref: cutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
 			Elements: cutElements,
-			Kernel: func(c *op.Call) error {
-				a := c.Dense(0)
-				w, err := cutWindow(c, a)
-				if err == nil {
-					c.Out = a.View(w.Row, w.Col, w.Rows, w.Cols).Clone()
-				}
-				return err
-			},
+			Kernel:   func(c *op.Call) (err error) { c.Out, err = cutRef(c); return err },
 		},
 	}
 }
@@ -150,43 +129,32 @@ func outOfWindow(what string, i int64, size, n int) error {
 
 func elementRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
-	i, j := c.Scalar(1).I, c.Scalar(2).I
-	if i < 0 {
-		i += int64(a.Rows)
-	}
-	if j < 0 {
-		j += int64(a.Cols)
-	}
-	if i < 0 || i >= int64(a.Rows) {
+	i, ok := position(c.Scalar(1).I, a.Rows)
+	if !ok {
 		return nil, outOfRange("row", c.Scalar(1).I, a.Rows)
 	}
-	if j < 0 || j >= int64(a.Cols) {
+	j, ok := position(c.Scalar(2).I, a.Cols)
+	if !ok {
 		return nil, outOfRange("column", c.Scalar(2).I, a.Cols)
 	}
-	return a.At(int(i), int(j)), nil
+	return a.At(i, j), nil
 }
 
-// windowRef copies element by element; a range lo..hi has both ends counted from the end where they
-// are negative.
-func windowRef(c *op.Call) (value.Value, error) {
-	a := c.Dense(0)
-	var at [2]int64
-	for k, n := range []int{a.Rows, a.Cols} {
-		what := [...]string{"row", "column"}[k]
-		size := [...]int{c.Type.Rows, c.Type.Cols}[k]
-		lo := c.Scalar(k + 1).I
-		hi := lo + int64(size)
-		if at[k] = lo; lo < 0 {
-			at[k] += int64(n)
-		}
-		if hi < 0 || size == 1 && lo == -1 {
-			hi += int64(n)
-		}
-		if at[k] < 0 || at[k] > int64(n) || hi > int64(n) || hi-at[k] != int64(size) {
-			return nil, outOfWindow(what, lo, size, n)
-		}
+// lookAt is the part of the matrix that a window is.
+func lookAt(c *op.Call) (*value.Dense, error) {
+	i, j, err := corner(c, c.Dense(0))
+	if err != nil {
+		return nil, err
 	}
-	return define.Placed(c.Type, func(i, j int) value.Scalar { return a.At(int(at[0])+i, int(at[1])+j) }), nil
+	return c.Dense(0).View(i, j, c.Type.Rows, c.Type.Cols), nil
+}
+
+func windowRef(c *op.Call) (value.Value, error) {
+	w, err := lookAt(c)
+	if err != nil {
+		return nil, err
+	}
+	return w.Clone(), nil
 }
 
 // position is index i of n, counted from the end when it is negative; ok is false outside.
@@ -208,17 +176,6 @@ func stretch(i int64, size, n int) (at int, ok bool) {
 		i += int64(n)
 	}
 	return int(i), i >= 0 && i <= int64(n-size)
-}
-
-func indices(c *op.Call, a *value.Dense) (i, j int, err error) {
-	i, ok := position(c.Scalar(1).I, a.Rows)
-	if !ok {
-		return 0, 0, outOfRange("row", c.Scalar(1).I, a.Rows)
-	}
-	if j, ok = position(c.Scalar(2).I, a.Cols); !ok {
-		return 0, 0, outOfRange("column", c.Scalar(2).I, a.Cols)
-	}
-	return i, j, nil
 }
 
 func corner(c *op.Call, a *value.Dense) (i, j int, err error) {
