@@ -36,21 +36,6 @@ func code(word string, s value.Scalar, n int) (int, error) {
 	return int(x), nil
 }
 
-// codesOf is the codes in d, in row-major order.
-func codesOf(word string, d *value.Dense, n int) ([]int, error) {
-	out := make([]int, 0, d.Rows*d.Cols)
-	for i := range d.Rows {
-		for j := range d.Cols {
-			p, err := code(word, d.At(i, j), n)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
-
 // columnOfNumbers is the type of argument i, which must be a column.
 func columnOfNumbers(s *op.Sig, i int) (types.Type, error) {
 	t, err := define.NumberMatrix(s, i)
@@ -90,9 +75,9 @@ func ctable() *op.Def {
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
 			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
 		Eg:   define.Eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
-		Type: tableType, Ref: define.InForm(tableRef), Loop: pairsLoop(func(t types.Type) func(c *op.Call) error {
+		Type: tableType, Ref: define.InForm(weightsRef), Loop: pairsLoop(func(t types.Type) func(c *op.Call) error {
 			if t.IsSparse() {
-				return sparsePairs
+				return sumWeights[int64]
 			}
 			return nil
 		}),
@@ -135,31 +120,6 @@ func tableType(s *op.Sig) (types.Type, error) {
 		err = op.Faultf(4, define.CodeAttr, "a sparse `ctable` needs n and m, its numbers of rows and columns")
 	}
 	return inForm(s, types.DenseOf(types.I64, n, m), err)
-}
-
-func tableRef(c *op.Call) (value.Value, error) {
-	a, b := c.Dense(0), c.Dense(1)
-	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-	type pair struct{ p, q int }
-	counts := map[pair]int64{}
-	rows, cols := max(n, 0), max(m, 0)
-	for i := range a.Rows {
-		p, err := code("ctable", a.At(i, 0), n)
-		if err != nil {
-			return nil, err
-		}
-		q, err := code("ctable", b.At(i, 0), m)
-		if err != nil {
-			return nil, err
-		}
-		counts[pair{p, q}]++
-		rows, cols = max(rows, p+1), max(cols, q+1)
-	}
-	out := value.New(types.I64, rows, cols)
-	for at, k := range counts {
-		out.Set(at.p, at.q, value.I64(k))
-	}
-	return out, nil
 }
 
 func recode() *op.Def {

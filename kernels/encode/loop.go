@@ -89,22 +89,6 @@ func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
 	return int(last) + 1, true
 }
 
-// sparsePairs is ctable with a sparse result, for a rank's rows or for all. It fails if a code is invalid.
-func sparsePairs(c *op.Call) error {
-	a, b := c.Dense(0), c.Dense(1)
-	if c.Hi > c.Lo {
-		a, b = a.View(c.Lo, 0, c.Hi-c.Lo, 1), b.View(c.Lo, 0, c.Hi-c.Lo, 1)
-	}
-	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-	p, err := codesOf("ctable", a, n)
-	q, also := codesOf("ctable", b, m)
-	if err != nil || also != nil {
-		return wrongCode(c, c.Lo, c.Lo+a.Rows)
-	}
-	c.Out = sparseTable(p, q, n, m)
-	return nil
-}
-
 // addPairs adds rows lo..hi-1 to a table of m columns without gaps: their weights, or 1 each. It returns false
 // if some code is invalid.
 func addPairs(c *op.Call, table []int64, lo, hi, m int) bool {

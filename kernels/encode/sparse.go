@@ -3,8 +3,6 @@ package encode
 // This file defines the sparse forms of onehot and ctable.
 
 import (
-	"slices"
-
 	"flow/ir/op"
 	"flow/ir/sparsity"
 	"flow/ir/types"
@@ -56,35 +54,4 @@ func storedOnehot(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Est
 // storedTable is that all pairs differ.
 func storedTable(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
 	return sparsity.Uniform(out.Rows, out.Cols, float64(s.In[0].Rows), sparsity.Estimated)
-}
-
-// sparseTable counts the pairs (p[i], q[i]): they are laid out by p, each row is sorted, and what
-// is equal counted.
-func sparseTable(p, q []int, n, m int) *value.CSR {
-	out := value.NewCSR(types.I64, n, m, 0)
-	for _, i := range p {
-		out.Ptr[i+1]++
-	}
-	out.SumLengths()
-	at := slices.Clone(out.Ptr[:n])
-	col := make([]int32, len(q))
-	for k, i := range p {
-		col[at[i]] = int32(q[k])
-		at[i]++
-	}
-	from := int64(0)
-	for i := range n {
-		row := col[from:out.Ptr[i+1]]
-		from = out.Ptr[i+1]
-		slices.Sort(row)
-		for k, j := range row {
-			if k > 0 && j == row[k-1] {
-				out.I64[len(out.I64)-1]++
-			} else {
-				out.Col, out.I64 = append(out.Col, j), append(out.I64, 1)
-			}
-		}
-		out.Ptr[i+1] = int64(len(out.Col))
-	}
-	return out
 }

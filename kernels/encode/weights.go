@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"flow/ir/op"
-	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
@@ -51,9 +50,7 @@ func ctableOfWeights() *op.Def {
 		Loop:  weightsLoop(),
 		Shard: op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain"},
 		Laws:  op.Pure, Flow: op.Flow{Rate: op.Once},
-		Stored: func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
-			return storedTable(s, in, out)
-		},
+		Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: 13 * define.ElementCount(s.In[0]), Bytes: 40*define.ElementCount(s.In[0]) + 8*define.ElementCount(out)}
 		},
@@ -116,7 +113,8 @@ func plus(sum, w value.Scalar) value.Scalar {
 	return w
 }
 
-// weightsRef is the definition: element by element of the table, over all rows.
+// weightsRef is the definition of ctable, with weights and without: element by element of the table, over
+// all rows.
 func weightsRef(c *op.Call) (value.Value, error) {
 	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
@@ -239,8 +237,8 @@ func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) [
 }
 
 // sparseWeights makes a sparse table of n x m. It orders the entries by row, and adds entries at the same
-// place in their order. For the own rows of a rank it only makes the entries. sp.collect adds those of all
-// ranks.
+// place in their order. For the own rows of a rank it only makes the entries of floats, whose order counts.
+// sp.collect adds those of all ranks.
 func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	all := c
 	if all.Hi > all.Lo {
@@ -271,7 +269,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	})
 	out.Elem, out.Ptr = c.Type.Elem, rows
 	*dense.Values[T](out) = val
-	if all.Hi == all.Lo {
+	if c.Type.Elem == types.I64 || all.Hi == all.Lo {
 		sparse.AddEqual(out)
 	}
 	all.Out = out
