@@ -67,29 +67,12 @@ func pairsKernel(c *op.Call) error {
 	return nil
 }
 
-// pairsRef appends a pair at a time.
+// pairsRef makes the pairs in memory of its own.
 func pairsRef(c *op.Call) (value.Value, error) {
-	a, by := c.Dense(0), int64(c.Attrs.Int("by"))
-	var list [][2]int64
-	for i := range a.Rows {
-		for j := range pairCount(c, a, i) {
-			if len(list) >= types.MaxSide {
-				break
-			}
-			list = append(list, [2]int64{a.At(i, 0).I, a.At(i, 1).I + int64(j)*by})
-			if len(list)%(1<<20) == 0 {
-				if err := define.Fits(types.DenseOf(types.I64, len(list), 2)); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	out := value.New(types.I64, len(list), 2)
-	for k, p := range list {
-		out.Set(k, 0, value.I64(p[0]))
-		out.Set(k, 1, value.I64(p[1]))
-	}
-	return out, nil
+	own := *c
+	own.Out = nil
+	err := pairsKernel(&own)
+	return own.Out, err
 }
 
 // indicesOfPair is the pair at a position of a parfor over pairs: its indices, for failures.

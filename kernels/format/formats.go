@@ -100,10 +100,15 @@ func Extensions() []string {
 	return list
 }
 
-// Check reports, without touching the file system, whether the name and the options name a format.
-func Check(path string, o Options) error {
+// Check reports, without touching the file system, whether the name and the options name a format for a dense
+// or a sparse matrix.
+func Check(path string, o Options, sparse bool) error {
 	f, _, err := choose(path, o)
-	if err == nil && f.write == nil {
+	switch {
+	case err != nil:
+	case sparse && f.writeSparse == nil:
+		err = failf(UnknownFormat, path, "a sparse matrix cannot be written to .%s", f.name).help("write .mtx or .csr, or dense(x)")
+	case !sparse && f.write == nil:
 		err = failf(UnknownFormat, path, "a dense matrix cannot be written to .%s", f.name).help("write .mtx, .npy, .csv or .tsv, or sparse(x)")
 	}
 	return err

@@ -28,15 +28,6 @@ func ReadSparse(path string, o Options) (*value.CSR, error) {
 	return m, err
 }
 
-// CheckSparse is Check for writing a sparse matrix.
-func CheckSparse(path string, o Options) error {
-	f, _, err := choose(path, o)
-	if err == nil && f.writeSparse == nil {
-		err = failf(UnknownFormat, path, "a sparse matrix cannot be written to .%s", f.name).help("write .mtx or .csr, or dense(x)")
-	}
-	return err
-}
-
 func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, err error) {
 	f, _, err := choose(path, o)
 	if err != nil {

@@ -84,11 +84,7 @@ func emitType(s *op.Sig) (types.Type, error) {
 			err.(*op.Fault).Arg = toArg + 1
 			return types.Type{}, err
 		}
-		check := format.Check
-		if t.IsSparse() {
-			check = format.CheckSparse
-		}
-		if err := check(to, o); err != nil {
+		if err := format.Check(to, o, t.IsSparse()); err != nil {
 			return types.Type{}, fileFault(toArg, err)
 		}
 		if !t.Elem.IsNumeric() {

@@ -32,58 +32,16 @@ func readGraphRow(files *fileCache) *op.Def {
 			}
 			return t, nil
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form"), Read: c.Read}
-			var m *value.CSR
-			var err error
-			if k, s := files.keyOf(path, o, graphFile); s != nil {
-				_, m, err = s.contents(k, o)
-			} else {
-				m, err = format.ReadGraph(path, o)
-			}
-			if err != nil {
-				return nil, fileFailure(err)
-			}
-			if m.Type() != c.Type {
-				return nil, changed(pathOf(c))
-			}
-			return m, nil
-		},
+		Ref:   func(c *op.Call) (value.Value, error) { return files.readSparse(c, graphFile) },
 		Reads: pathRead, Looked: files.looked.list,
 		Parts:  func(a *op.Attrs) bool { return files.strewn(a, graphFile) || files.summed(a) },
 		Strewn: func(a *op.Attrs) bool { return files.strewn(a, graphFile) },
 		Laws:   op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: define.SparseCost(0),
-		Kernel: func(c *op.Call) (err error) {
-			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form"), Read: c.Read}
-			k, s := files.keyOf(path, o, graphFile)
-			if c.Hi > c.Lo && files.strewn(c.Attrs, graphFile) {
-				c.Out, err = files.strewnRows(c, path, o, k)
-				return err
-			}
-			var m *value.CSR
-			if c.Hi > c.Lo && s == nil {
-				if m, err = files.sparseRows(c, path, o, k); err != nil {
-					return err
-				}
-			}
-			if m != nil {
-				m, err = format.AsGraph(path, m, nil)
-			} else if m, err = files.takeGraph(path, o); err == nil && c.Hi > c.Lo {
-				m = m.View(c.Lo, c.Hi-c.Lo).Padded(c.Lo, m.Rows)
-			}
-			if err != nil {
-				return fileFailure(err)
-			}
-			if m.Type() != c.Type {
-				return changed(pathOf(c))
-			}
-			c.Out = m
-			return nil
-		},
+		Kernel: func(c *op.Call) (err error) { c.Out, err = files.readSparse(c, graphFile); return err },
 	}
 }
 
-// graph is the type of the graph in a file, which is kept for takeGraph.
+// graph is the type of the graph in a file, which is kept for the run.
 func (f *fileCache) graph(path, form string) (types.Type, error) {
 	o := format.Options{Form: form}
 	k, s := f.keyOf(path, o, graphFile)
@@ -137,20 +95,6 @@ func (f *fileCache) summed(a *op.Attrs) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.heads[k].summed
-}
-
-// takeGraph is the graph in a file. The first call takes what was kept, later ones read the file
-// again.
-func (f *fileCache) takeGraph(path string, o format.Options) (*value.CSR, error) {
-	k, s := f.keyOf(path, o, graphFile)
-	if s != nil {
-		_, m, err := s.contents(k, o)
-		return m, err
-	}
-	if m := f.taken(k); m != nil {
-		return m, nil
-	}
-	return format.ReadGraph(path, o)
 }
 
 // taken is the sparse matrix that has been read before the run, the first time it is asked for.

@@ -128,12 +128,12 @@ func pathOf(c *op.Call) string {
 }
 
 func (f *fileCache) readRef(c *op.Call) (value.Value, error) {
+	if c.Type.IsSparse() {
+		return f.readSparse(c, sparseFile)
+	}
 	o, err := callOptions(c)
 	if err != nil {
 		return nil, err
-	}
-	if c.Type.IsSparse() {
-		return f.readSparse(c, o)
 	}
 	w, ok := window.RectOf(c.Attrs, "at")
 	if !ok {
@@ -149,32 +149,47 @@ func (f *fileCache) readRef(c *op.Call) (value.Value, error) {
 	return w.Of(d).Clone(), nil
 }
 
-// readSparse reads a sparse matrix, which is never read in blocks.
-func (f *fileCache) readSparse(c *op.Call, o format.Options) (value.Value, error) {
+// readSparse reads a sparse matrix or a graph, which is never read in blocks. The first call takes what was
+// kept when the program was checked, later ones read the file again.
+func (f *fileCache) readSparse(c *op.Call, kind fileKind) (value.Value, error) {
+	o, err := callOptions(c)
+	if err != nil {
+		return nil, err
+	}
 	path := pathOf(c)
-	k, s := f.keyOf(path, o, sparseFile)
+	k, s := f.keyOf(path, o, kind)
 	if c.Hi > c.Lo && s == nil {
-		if f.strewn(c.Attrs, sparseFile) {
+		if f.strewn(c.Attrs, kind) {
 			return f.strewnRows(c, path, o, k)
 		}
-		if m, err := f.sparseRows(c, path, o, k); err != nil {
+		m, err := f.sparseRows(c, path, o, k)
+		if err != nil {
 			return nil, err
-		} else if m != nil && m.Type() == c.Type {
+		}
+		if m != nil && kind == graphFile {
+			if m, err = format.AsGraph(path, m, nil); err != nil {
+				return nil, fileFailure(err)
+			}
+		}
+		if m != nil && m.Type() == c.Type {
 			return m, nil
 		}
 	}
 	m := f.taken(k)
-	var err error
-	if s != nil {
+	switch {
+	case s != nil:
 		_, m, err = s.contents(k, o)
-	} else if m == nil {
+	case m != nil:
+	case kind == graphFile:
+		m, err = format.ReadGraph(path, o)
+	default:
 		m, err = format.ReadSparse(path, o)
 	}
 	if err != nil {
 		return nil, fileFailure(err)
 	}
 	if m.Type() != c.Type {
-		return nil, changed(pathOf(c))
+		return nil, changed(path)
 	}
 	if c.Hi > c.Lo { // the rows of other ranks are empty
 		return m.View(c.Lo, c.Hi-c.Lo).Padded(c.Lo, m.Rows), nil
@@ -187,12 +202,9 @@ func changed(path string) error {
 	return op.Failf(define.CodeData, "%s changed while the program ran", path)
 }
 
-func (f *fileCache) readKernel(c *op.Call) error {
+func (f *fileCache) readKernel(c *op.Call) (err error) {
 	if c.Type.IsSparse() {
-		o, err := callOptions(c)
-		if err == nil {
-			c.Out, err = f.readSparse(c, o)
-		}
+		c.Out, err = f.readSparse(c, sparseFile)
 		return err
 	}
 	r, err := f.rowsOf(c, 1)

@@ -213,14 +213,10 @@ func listRef(c *op.Call) (value.Value, error) {
 }
 
 func listKernel(c *op.Call) error {
-	at := 0
-	dense.EachRun(c.Result(), func(s dense.Slab, n int) {
-		for k := range n {
-			x := c.In[at].(value.Scalar).Convert(c.Result().Elem)
-			dense.Fill(&s, c.Result().Elem, x, k, 1)
-			at++
-		}
-	})
+	out := c.Result()
+	for k := range c.In {
+		out.Set(k/out.Cols, k%out.Cols, c.Scalar(k))
+	}
 	return nil
 }
 
