@@ -1,7 +1,7 @@
 // Package blas holds the dense tile kernels gemm, syrk, trsm and potrf in f64 and f32, as
-// interchangeable sets behind one interface.
+// interchangeable sets of one form.
 //
-//	Select("auto") -> Set -> GemmF64(ws, ...)      ws: one Workspace a worker
+//	Select("auto") -> Set -> F64.Gemm(ws, ...)     ws: one Workspace a worker
 //	                   |
 //	  avx512, avx2     |  drive_amd64.go, factor_amd64.go: packing, cache blocks, edges; the inner loops are
 //	                   |  assembly written by the program in gen/
@@ -15,7 +15,7 @@
 //	trsm:       x = fma(-x[i][k], l[j][k], b[i][j])       k < j, then a true division by l[j][j]
 //	potrf:      x = fma(-l[i][k], l[j][k], a[i][j])       k < j, then sqrt (i == j) or a true division by l[j][j]
 //
-// A set whose Chain method reports true follows it bit for bit, for every shape. So cutting k, m or
+// A set with Chain follows it bit for bit, for every shape. So cutting k, m or
 // n into blocks, threads or ranks in any way changes no bit of the result, and neither does the
 // choice among those sets. Signs of zeros are part of it; the payload of a NaN is not.
 //
