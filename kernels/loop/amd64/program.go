@@ -105,9 +105,9 @@ type workshop struct {
 
 // free takes back all memory.
 func (w *workshop) free() {
-	for _, used := range []*int{&w.steps.used, &w.operands.used, &w.intervals.used, &w.lives.used, &w.ints.used,
-		&w.numbers.used, &w.virts.used, &w.bytes.used, &w.classes.used, &w.sources.used, &w.relations.used} {
-		*used = 0
+	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.intervals, &w.lives, &w.ints, &w.numbers, &w.virts,
+		&w.bytes, &w.classes, &w.sources, &w.relations} {
+		s.free()
 	}
 }
 
@@ -115,16 +115,23 @@ func (w *workshop) free() {
 type slab[T any] struct {
 	all  []T
 	used int
+	// asked is how many values have been cut since free, most the largest such number before.
+	asked, most int
 }
+
+func (s *slab[T]) free() { s.most, s.asked, s.used = max(s.most, s.asked), 0, 0 }
 
 // list cuts an empty list with room for n values.
 func (s *slab[T]) list(n int) []T {
 	if s.used+n > len(s.all) { // earlier pieces keep the old memory
-		s.all, s.used = make([]T, max(2*len(s.all), n, 1024)), 0
+		s.all, s.used = make([]T, max(s.most, n, leastSlab)), 0
 	}
-	s.used += n
+	s.used, s.asked = s.used+n, s.asked+n
 	return s.all[s.used-n : s.used-n : s.used]
 }
+
+// leastSlab is the least size of a slab.
+const leastSlab = 512
 
 // room returns the list with room for n more values.
 func (s *slab[T]) room(list []T, n int) []T {
