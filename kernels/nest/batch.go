@@ -35,6 +35,8 @@ type batchCode struct {
 	known []writer                     // see Stages
 	work  int64                        // actions of a round
 	apart float64                      // the cost of a round by stages, see weighStages
+	rows  int                          // of the carried matrices; 0: they differ, or there is one
+	lazy  bool                         // a nest of one point would leave out what may fail
 	seen  atomic.Int64                 // actions run so far, see worthwhile
 	forms define.Made[int, *batchForm] // by words of exact sums
 }
@@ -45,6 +47,7 @@ type batchForm struct {
 	operands []Operand
 	why      string
 	few      int         // the most elements of a matrix in registers
+	points   int         // 1, or the rows of the carried matrices: see owned.go
 	limit    int         // the most statements
 	made     bool        // the results end with the number of rounds made
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
@@ -56,8 +59,11 @@ func (c *batchCode) form(words int) *batchForm {
 	return c.forms.Of(words, func() *batchForm {
 		best := &batchForm{}
 		for _, few := range []int{define.Unrolled, define.WrittenLines} {
+			if c.lazy {
+				break
+			}
 			// A nest of more statements has more operations than stages.
-			f := &batchForm{few: few, limit: min(bodyStatements, 1000+int(2*c.apart))}
+			f := &batchForm{few: few, limit: min(bodyStatements, 1000+int(2*c.apart)), points: 1}
 			f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
 			if few == define.Unrolled || f.loop != nil && (best.loop == nil || f.work() < best.work()) {
 				best = f
@@ -66,12 +72,20 @@ func (c *batchCode) form(words int) *batchForm {
 		if best.loop != nil && best.work() > c.apart {
 			best = &batchForm{why: "stages are faster"}
 		}
+		if c.rows > 0 {
+			f := &batchForm{few: define.WrittenLines, limit: stageOps, points: c.rows}
+			Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
+			// It makes no element more often than stages do, but what all rows share is made for each.
+			if f.loop != nil && f.perPoint() <= stageOps && (best.loop == nil || f.work() < best.work()) {
+				best = f
+			}
+		}
 		return best
 	})
 }
 
 // write writes loop a. The operands are the arguments of the loop's body, followed by the most rounds to
-// make. Result i is a row of all elements of carried value i.
+// make. Result i has a row for each point, of all elements that it has of carried value i.
 func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	// The nest checks subscripts itself, because a launch knows no bounds of values that the rounds compute.
 	x := NewBuilder(Form{Words: words})
@@ -85,16 +99,25 @@ func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 		}
 	}
 	most := loop.Of(loop.ParamSym, x.param(types.ScalarOf(types.I64), Operand{Register: len(a.Args)}))
+	at := loop.Num(0)
+	if f.points > 1 {
+		all := loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.points)), By: 1}
+		at, x.owned = loop.Of(loop.IndexSym, x.Index("i", all)), f.points
+		x.own = at
+	}
 	out, made, times := x.iterated(a, in, make([]*MemoMap, 2), &most)
 	f.made, f.times = made != loop.NoVal, times
 	if f.made {
 		out = append(out, Ref{Type: types.ScalarOf(types.I64), Val: made})
 	}
-	for _, y := range out {
+	for k, y := range x.ownRows(out) {
+		if t := out[k].Type; f.points > 1 && t.IsDense() && !x.owns(t) && !x.inRegisters(t) {
+			panic(NoBody{Why: "a matrix that all points make"})
+		}
 		if y.Parts != nil || !isNumber(y.Type) && !y.Type.IsDense() {
 			panic(NoBody{Why: "a result of " + y.Type.String()})
 		}
-		x.keepRow(y, loop.Num(0), loop.Num(1))
+		x.keepRow(y, at, loop.Num(int64(f.points)))
 	}
 	f.operands = x.Operands
 	return loop.Merge(x.Done())
@@ -110,9 +133,11 @@ func batchOf(a *op.Action, known []writer) *batchCode {
 		large, fails = large || l, fails || f
 		c.apart += weighStages(in)
 	}
-	if large && fails {
+	c.rows, c.lazy = rowsCarried(a), large && fails
+	if c.lazy && c.rows == 0 {
 		return nil
 	}
+	c.work *= max(1, int64(c.rows/8))
 	return c
 }
 
@@ -133,14 +158,18 @@ func lazily(b *op.Body) (large, fails bool) {
 	return large, fails
 }
 
-// work estimates the operations of a round. Half of the statements are constants, loads and stores.
-func (f *batchForm) work() (ops float64) {
+// work estimates the operations of a round. Half of the statements are constants, loads and stores. Eight
+// points are one operation, as in weighStages.
+func (f *batchForm) work() float64 { return float64(f.perPoint()) / 2 * float64((f.points+7)/8) }
+
+// perPoint is the statements that a point runs in a round.
+func (f *batchForm) perPoint() (n int) {
 	for _, s := range f.loop.Nest().Body.Stmts {
 		if s.Loop != nil && !s.Loop.Index.Range.To.Known() {
-			ops += float64(loop.Length(&s.Loop.Body)) / 2
+			n += loop.Length(&s.Loop.Body)
 		}
 	}
-	return ops
+	return n
 }
 
 // begin returns a new batch for one interpreter; nil if c is nil.
@@ -162,8 +191,9 @@ type batch struct {
 	in     []value.Value
 	// out has the results of even and of odd calls. A call reads the results of the call before it.
 	out  [2][]*value.Dense
-	rows []*value.Dense // the results of a call as rows
-	odd  int            // the index in out of the last call that succeeded
+	made [2][]*value.Dense // the same memory, with a row for each point
+	rows []*value.Dense    // the results of a call as rows
+	odd  int               // the index in out of the last call that succeeded
 }
 
 // worthwhile reports whether the remaining rounds pay for a compilation: they run at least from actions. If
@@ -264,7 +294,7 @@ func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, 
 		return 0, err
 	}
 	w := l.run.Worker()
-	flagged, err := w.Window(0, 1, 0, 1, c.Stopped)
+	flagged, err := w.Window(0, 1, 0, f.points, c.Stopped)
 	w.Free()
 	switch {
 	case err != nil:
@@ -290,23 +320,23 @@ func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, 
 
 // results returns the memory for the results of a call, and sets rows to views of it.
 func (l *batch) results(args []value.Value, carried int, f *batchForm) []*value.Dense {
-	if l.out[l.odd] == nil {
-		for _, v := range args[:carried] {
+	if l.out[l.odd] == nil || l.made[l.odd][0].Rows != f.points {
+		l.out[l.odd], l.made[l.odd] = nil, nil
+		for _, v := range append(append([]value.Value{}, args[:carried]...), value.I64(0)) {
 			t := v.Type()
-			d := value.New(t.Elem, 1, max(1, t.Rows)*max(1, t.Cols))
-			if t.IsDense() {
-				d.Rows, d.Cols, d.Stride = t.Rows, t.Cols, t.Cols
+			size := max(1, t.Rows) * max(1, t.Cols)
+			if t.IsDense() && f.points > 1 && t.Rows == f.points {
+				size = t.Cols
 			}
-			l.out[l.odd] = append(l.out[l.odd], d)
+			d := value.New(t.Elem, f.points, size)
+			shaped := *d // what is no matrix of rows is the same in all points
+			if t.IsDense() {
+				shaped.Rows, shaped.Cols, shaped.Stride = t.Rows, t.Cols, t.Cols
+			}
+			l.out[l.odd], l.made[l.odd] = append(l.out[l.odd], &shaped), append(l.made[l.odd], d)
 		}
-		l.out[l.odd] = append(l.out[l.odd], value.New(types.I64, 1, 1))
 	}
-	l.rows = l.rows[:0]
-	for _, d := range l.out[l.odd] {
-		row := *d
-		row.Rows, row.Cols, row.Stride = 1, d.Rows*d.Cols, d.Rows*d.Cols
-		l.rows = append(l.rows, &row)
-	}
+	l.rows = l.made[l.odd]
 	if !f.made {
 		l.rows = l.rows[:carried]
 	}

@@ -159,6 +159,9 @@ func (c *carrying) next(in []Ref) []loop.Val {
 // iteration where it is large and dear to make again, else written where it is read. What fails
 // must be made, read or not.
 func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
+	if x.owned > 0 {
+		return x.ownSettled(m, fails || mayFail(b, k))
+	}
 	readers := readersOf(b, k)
 	dear = dear && (readers > 1 || !readOnce(b, k))
 	switch {

@@ -84,19 +84,20 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 	case counted:
 		r = loop.Range{Kind: loop.Steps, To: count.rounds, By: 1}
 	}
-	c := x.carry(rest(count, a.Bodies[0].Args[:n]))
-	init := c.begin(rest(count, in[:n]))
+	ts := rest(count, a.Bodies[0].Args[:n])
+	c := x.carry(x.ownTypes(ts))
+	init := c.begin(x.ownRows(rest(count, in[:n])))
 	if most != nil && !counted { // the last carried value counts the rounds
 		init = append(init, x.Const(types.I64, 0))
 	}
 	round := x.Name("round")
 	last := x.For(loop.Index{Name: round, Range: r}, init, func(state []loop.Val) []loop.Val {
 		return x.inner(func() []loop.Val {
-			args := append(count.all(x, loop.Of(loop.IndexSym, round), c.refs(state)), in[n:]...)
+			args := append(count.all(x, loop.Of(loop.IndexSym, round), x.whole(ts, c.refs(state))), in[n:]...)
 			if !counted {
 				x.Break(x.body(a.Bodies[1], args, keep[1])[0].Val)
 			}
-			next := c.next(rest(count, x.body(a.Bodies[0], args, keep[0])))
+			next := c.next(x.ownRows(rest(count, x.body(a.Bodies[0], args, keep[0]))))
 			if most != nil && !counted {
 				next = append(next, x.Op(loop.Add, state[len(state)-1], x.Const(types.I64, 1)))
 			}
@@ -106,7 +107,7 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 	if most != nil && !counted {
 		made = last[len(last)-1]
 	}
-	return count.after(x, c.refs(last)), made, times
+	return count.after(x, x.whole(ts, c.refs(last))), made, times
 }
 
 // choose writes a branch: both sides and a choice where they are a few operators and cannot fail.
