@@ -75,8 +75,7 @@ func (c *batchCode) form(words int) *batchForm {
 		if c.rows > 0 {
 			f := &batchForm{few: define.WrittenLines, limit: stageOps, points: c.rows}
 			Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
-			// It makes no element more often than stages do, but what all rows share is made for each.
-			if f.loop != nil && f.perPoint() <= stageOps && (best.loop == nil || f.work() < best.work()) {
+			if f.loop != nil && f.work() <= c.apart && (best.loop == nil || f.work() < best.work()) {
 				best = f
 			}
 		}
@@ -160,16 +159,13 @@ func lazily(b *op.Body) (large, fails bool) {
 
 // work estimates the operations of a round. Half of the statements are constants, loads and stores. Eight
 // points are one operation, as in weighStages.
-func (f *batchForm) work() float64 { return float64(f.perPoint()) / 2 * float64((f.points+7)/8) }
-
-// perPoint is the statements that a point runs in a round.
-func (f *batchForm) perPoint() (n int) {
+func (f *batchForm) work() (ops float64) {
 	for _, s := range f.loop.Nest().Body.Stmts {
 		if s.Loop != nil && !s.Loop.Index.Range.To.Known() {
-			n += loop.Length(&s.Loop.Body)
+			ops += float64(loop.Length(&s.Loop.Body)) / 2
 		}
 	}
-	return n
+	return ops * float64((f.points+7)/8)
 }
 
 // begin returns a new batch for one interpreter; nil if c is nil.
