@@ -43,8 +43,10 @@ func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
 	if !t.IsDense() {
 		return nil, ""
 	}
-	joins := !slices.ContainsFunc(p.In, func(o op.Operand) bool { return o.Mode != op.Single && o.Mode != op.RowVec && o.Mode != op.Full })
-	return shapedNests(p, nestShape{tall: t.Known() && t.Cols < tallBelow && t.Rows >= 2*t.Cols && !joins})
+	apart := slices.ContainsFunc(p.In, func(o op.Operand) bool { // see machine.joins
+		return o.Mode != op.Single && o.Mode != op.RowVec && o.Mode != op.Full
+	})
+	return shapedNests(p, nestShape{tall: apart && t.Known() && t.Cols < tallBelow && t.Rows >= 2*t.Cols})
 }
 
 // shapedNests is the loop of a program in a shape whose modes follow.

@@ -101,7 +101,8 @@ func (c *laneCost) points(rows, lanes, cost int) int {
 // rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
 func Flat(n *loop.Nest) (across uint64, ok bool) {
 	var point uint64 // operands that are read at the point
-	if !canTurn(n) || len(n.Params) > 64 || !atPoint(&n.Body, n.Space[0].Name, n.Space[1].Name, &point, &across) || point&across != 0 {
+	ok = canTurn(n) && len(n.Params) <= 64 && atPoint(&n.Body, n.Space[0].Name, n.Space[1].Name, &point, &across)
+	if !ok || point&across != 0 {
 		return 0, false
 	}
 	return across, true

@@ -1,8 +1,9 @@
 package amd64
 
 // This file reads and writes memory whose rows are the lanes of a loop. Code moves parts of rows, one row for
-// each lane (eight on AVX-512, four on AVX2), and transposes them in registers. That replaces gathers and scatters for transposed
-// operands, for columns side by side that one point accesses, and for rows that an inner loop goes along.
+// each lane (eight on AVX-512, four on AVX2), and transposes them in registers. That replaces gathers and
+// scatters for transposed operands, for columns side by side that one point accesses, and for rows that an
+// inner loop goes along.
 
 import (
 	"math"

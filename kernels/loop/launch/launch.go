@@ -51,8 +51,8 @@ func New(n *loop.Nest) *Loop {
 	n, whole := prepared(n)
 	across, flat := amd64.Flat(n)
 	l := &Loop{
-		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: flat, across: across, inner: storesInside(&n.Body), byRow: rowResults(n),
-		decides: loop.Deciding(n), made: map[version]*variant{},
+		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: flat, across: across,
+		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	return l
