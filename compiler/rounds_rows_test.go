@@ -102,6 +102,8 @@ var brokenRows = [][2]string{
 	{`fn guard(x, k) { assert k < 30, fmt("round {}", k); x }
 	  iterate a = rand(70, 1, seed = 1), k = 0 times 60 { next a = guard(a, k) * 0.5; next k = k + 1 }
 	  emit all a`, "round 30"},
+	{`iterate a = seq(0, 70), k = 0 times 60 { z = cbind(a, 7 // (a - 100)); next a = z[:, 0] + 1; next k = k + 1 }
+	  emit all a`, "zero"}, // an element that nothing reads
 	{`iterate a = rand(70, 1, seed = 1), b = ones(70, 1), k = 0 times 60 { next a = a * 0.5 + roll(b, 1); next b = a + max(a); next k = k + 1 }
 	  emit all a`, ""},
 	{`iterate A = rand(70, 70, seed = 1), k = 0 times 60 { next A = A * 0.5 + t(A); next k = k + 1 }
