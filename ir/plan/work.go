@@ -77,7 +77,7 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 	return inLanes, apart, known
 }
 
-// flopsWithin returns the operations of a node with a body, of which its row knows the number told.
+// flopsWithin returns the operations of a node with a body. Its row knows the number told of them.
 func flopsWithin(g *ir.Graph, id ir.ID, told float64) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	if t.Kind == types.Matrix && !t.Known() {

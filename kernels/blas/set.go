@@ -32,7 +32,7 @@ type Kernels[T float32 | float64 | int64] struct {
 	// Trsm computes b (m x n) = b @ inverse(t(l)) in place, l being n x n and lower; above its
 	// diagonal l is not read.
 	Trsm func(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb int)
-	// Potrf replaces the n x n matrix a, of which only the lower triangle is read, by its lower
+	// Potrf reads only the lower triangle of the n x n matrix a. It replaces a by its lower
 	// Cholesky factor; the strict upper triangle becomes zero. It returns 0, or the 1-based order
 	// of the first leading minor that is not positive definite (pivot <= 0 or NaN). Then a holds
 	// that row of the factor left of the diagonal; its other contents are unspecified.

@@ -27,7 +27,8 @@ func Rows() []*op.Def {
 func code(word string, s value.Scalar, n int) (int, error) {
 	x := s.Float()
 	if !(x >= 0) || x != math.Trunc(x) || x >= 1<<53 {
-		return 0, op.Failf("E606", "%s: %v is no code; codes are 0, 1, 2, ...", word, s)
+		return 0, op.Failf("E606", "%s: %v is no code; codes are 0, 1, 2, ...", word, s).
+			WithHelp("bin(x, edges) makes codes of any numbers but nan")
 	}
 	if n != types.Unknown && x >= float64(n) {
 		return 0, op.Failf("E606", "%s: code %v, and there are only %d", word, s, n).

@@ -24,7 +24,7 @@ func rowsCarried(a *op.Action) (n int) {
 	return n
 }
 
-// owns reports a matrix of which a point has one row.
+// owns reports that a point has one row of a matrix of type t.
 func (x *Builder) owns(t types.Type) bool { return x.owned > 0 && t.IsDense() && t.Rows == x.owned }
 
 // ownTypes is the types of what a point has of values of these types.

@@ -64,7 +64,7 @@ func TestExtremeOfConstant(t *testing.T) {
 	}
 }
 
-// TestExtremeOfSigns compares min and max of two special values, of which one or both are the result of an
+// TestExtremeOfSigns compares min and max of two special values. One or both of them are the result of an
 // operation that never gives -0, with their meaning.
 func TestExtremeOfSigns(t *testing.T) {
 	type pick func(b *loop.Builder, x, y loop.Val) loop.Val

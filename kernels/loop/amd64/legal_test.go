@@ -257,7 +257,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestRoundsAtATime runs inner loops of which AVX2 makes several rounds at a time, from few rounds to more than
+// TestRoundsAtATime runs inner loops. AVX2 makes several rounds of them at a time, from few rounds to more than
 // a call makes, with local memory, the index as a number, and carried values.
 func TestRoundsAtATime(t *testing.T) {
 	for _, on := range []*target{avx512, avx2} {

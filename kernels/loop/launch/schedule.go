@@ -45,7 +45,7 @@ func (l *Loop) streams(out []*value.Dense, wide bool) layout {
 }
 
 // longRow is the size of a row from which a line that it shares with the next row does not count. Such a
-// line is written in parts, of which the one past the caches takes the time of some 20 whole lines: a matrix
+// line is written in parts. The part that goes past the caches takes the time of some 20 whole lines: a matrix
 // of 20 columns took 15 times as long as one of 24.
 const longRow = 16 << 10
 
