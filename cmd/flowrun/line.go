@@ -133,7 +133,7 @@ func readLine(app *cli.App, args []string) (line, error) {
 				l.flags = append(l.flags, "--"+name+"="+optional)
 			case takesValue[name]:
 				if i+1 == len(args) {
-					return l, usagef("flag --%s needs a value", name)
+					return l, usagef("flag %s needs a value", a)
 				}
 				i++
 				if name == "set" && !strings.Contains(args[i], "=") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !exists(args[i+1]) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -26,7 +27,10 @@ func (s *session) newLineReader(r *repl) (lineReader, error) {
 	if f, ok := s.in.(*os.File); !ok || !isTerminal(f) {
 		b := bufio.NewScanner(s.in)
 		b.Buffer(nil, 1<<24)
-		return &plainLines{b}, nil
+		return &plainLines{Scanner: b}, nil
+	}
+	if os.Getenv("TERM") == "dumb" { // it knows nothing of the places that an editor asks for and goes to
+		return &plainLines{Scanner: bufio.NewScanner(s.in), prompt: s.out}, nil
 	}
 	return newEditor(r)
 }
@@ -52,12 +56,18 @@ func joined(block string) string {
 	return strings.Join(lines, "\n")
 }
 
-// plainLines reads the lines of a file or a pipe.
-type plainLines struct{ *bufio.Scanner }
+// plainLines reads the lines of a file, a pipe or a terminal without an editor.
+type plainLines struct {
+	*bufio.Scanner
+	prompt io.Writer // where a terminal is asked for entries, or nil
+}
 
 // read reads lines until they are a complete entry.
 func (p *plainLines) read() (string, error) {
 	var lines []string
+	if p.prompt != nil {
+		fmt.Fprint(p.prompt, "flow> ")
+	}
 	for p.Scan() {
 		lines = append(lines, p.Text())
 		if block := strings.Join(lines, "\n"); complete(block) {
@@ -74,5 +84,5 @@ func (p *plainLines) read() (string, error) {
 }
 
 func (p *plainLines) remember(string)   {}
-func (p *plainLines) interactive() bool { return false }
+func (p *plainLines) interactive() bool { return p.prompt != nil }
 func (p *plainLines) close()            {}

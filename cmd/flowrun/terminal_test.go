@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -43,7 +44,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := exec.Command(filepath.Join(binDir(ts), "flowrun"), args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "TERM=xterm", "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "TMPDIR="+ts.Getenv("TMPDIR"),
+	cmd.Env = append(os.Environ(), "TERM="+cmp.Or(ts.Getenv("TERM"), "xterm"), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "TMPDIR="+ts.Getenv("TMPDIR"),
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 160})
 	ts.Check(err)

@@ -285,8 +285,10 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	if !slices.IsSorted(args) {
 		in, spans = inOrder(in, spans, args)
 	}
-	if d == l.table.Infix("^") && l.isWholePower(in[0], in[1]) { // pow(x, 2) is x ^ 2
-		return l.wholePower(in[0], in[1].s.I, e.Span(), spans[0])
+	if d == l.table.Infix("^") { // pow(x, 2) is x ^ 2
+		if p, whole := l.wholePower(in[0], in[1], e.Span(), spans[0]); whole {
+			return p
+		}
 	}
 	return l.apply(d, op.MakeAttrs(attrs...), e.Span(), in, spans)
 }

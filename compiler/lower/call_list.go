@@ -13,9 +13,9 @@ import (
 // This file lowers reductions of lists: `sum([a, b])` of scalars or matrices is a chain of the
 // operator.
 
-// holdsMatrices reports a list with at least one matrix.
+// holdsMatrices reports a list with at least one matrix, which may be a list of rows.
 func (l *lowerer) holdsMatrices(xs []val) bool {
-	return slices.ContainsFunc(xs, func(x val) bool { return x.kind == edge && l.typeOf(x).IsMatrix() })
+	return slices.ContainsFunc(xs, func(x val) bool { return x.isRows() || x.kind == edge && l.typeOf(x).IsMatrix() })
 }
 
 // listFold is how a reduction folds a plan-time list.

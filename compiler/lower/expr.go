@@ -155,8 +155,10 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	if e.Op == "-" && x.kind == edge && y.isInt() && y.untyped && y.s.I == 0 && l.typeOf(x).Elem.IsNumeric() && l.typeOf(x).Elem != types.Bool {
 		return x // bit for bit, -0 and nan included, so an empty sum costs no task
 	}
-	if e.Op == "^" && l.isWholePower(x, y) {
-		return l.wholePower(x, y.s.I, e.Span(), e.X.Span())
+	if e.Op == "^" {
+		if p, whole := l.wholePower(x, y, e.Span(), e.X.Span()); whole {
+			return p
+		}
 	}
 	if e.Op == "+" && (l.isText(x) || l.isText(y)) {
 		return l.joined(e, x, y)
@@ -168,25 +170,26 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	return l.apply(d, nil, e.Span(), []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
 }
 
-// isWholePower reports a run-time x of integers or bools and a nonnegative whole y known before the
-// run.
-func (l *lowerer) isWholePower(x, y val) bool {
-	if x.kind != edge || !y.isInt() || y.s.I < 0 {
-		return false
+// wholePower returns x to the power y as products by squaring, which are exact and wrap alike in any order, and
+// true: of integers or bools that the run knows and a whole y that is not negative and known before it. A power
+// that only the run knows may be negative, so those are floats (pow).
+func (l *lowerer) wholePower(x, y val, at, from source.Span) (val, bool) {
+	if !y.isInt() || y.s.I < 0 {
+		return val{}, false
 	}
-	e := l.typeOf(x).Elem
-	return e == types.I64 || e == types.Bool
-}
-
-// wholePower returns x to the power n of integers, as products by squaring: exact, and wrapping
-// alike in any order. A power that only the run knows may be negative, so those are floats (pow).
-func (l *lowerer) wholePower(x val, n int64, at, from source.Span) val {
+	if x.kind == list {
+		x = l.matrixOf(x, types.NoElem, from)
+	}
+	if x.kind != edge || l.typeOf(x).Elem != types.I64 && l.typeOf(x).Elem != types.Bool {
+		return val{}, false
+	}
+	n := y.s.I
 	apply := func(d *op.Def, in ...val) val {
 		return l.apply(d, nil, at, in, []source.Span{from, from}[:len(in)])
 	}
 	product := l.table.Infix("*")
 	if n == 0 {
-		return apply(l.table.Infix("+"), apply(product, x, intVal(0)), intVal(1))
+		return apply(l.table.Infix("+"), apply(product, x, intVal(0)), intVal(1)), true
 	}
 	square := x
 	if l.typeOf(x).Elem == types.Bool {
@@ -205,7 +208,7 @@ func (l *lowerer) wholePower(x val, n int64, at, from source.Span) val {
 			square = apply(product, square, square)
 		}
 	}
-	return power
+	return power, true
 }
 
 // ints is the fast path for index arithmetic, the most frequent operation of elaboration.
@@ -341,7 +344,7 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		}
 	}
 	if lists {
-		in = l.matrices(in, spans)
+		in = l.matrices(d, in, spans)
 	}
 	if d.Shape != nil {
 		if v, ok := l.shape(d, at, in, spans); ok {
@@ -361,7 +364,7 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 	list := ids[:0]
 	looked := false
 	for i, v := range in {
-		list = append(list, l.toEdge(l.adapt(v, meet), spans[i]))
+		list = append(list, l.toEdge(l.adapt(v, meets(d, i, meet)), spans[i]))
 		looked = looked || v.product
 	}
 	if looked && l.in.Rules != nil && l.in.Rules.Concerns(d) {
@@ -392,6 +395,14 @@ func (l *lowerer) meet(in []val) types.Elem {
 		}
 	}
 	return types.NoElem
+}
+
+// meets returns the type that literals of input i take: meet, but for row numbers, which stay whole.
+func meets(d *op.Def, i int, meet types.Elem) types.Elem {
+	if i > 0 && i == d.Numbers {
+		return types.NoElem
+	}
+	return meet
 }
 
 func (l *lowerer) adapt(v val, e types.Elem) val {

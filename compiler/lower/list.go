@@ -52,11 +52,11 @@ func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 }
 
 // matrices returns the arguments of an operator with lists converted to matrices.
-func (l *lowerer) matrices(in []val, spans []source.Span) []val {
+func (l *lowerer) matrices(d *op.Def, in []val, spans []source.Span) []val {
 	out, meet := slices.Clone(in), l.meet(in)
 	for i, v := range in {
 		if v.kind == list {
-			out[i] = l.matrixOf(v, meet, spans[i])
+			out[i] = l.matrixOf(v, meets(d, i, meet), spans[i])
 		}
 	}
 	return out

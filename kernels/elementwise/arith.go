@@ -75,7 +75,7 @@ func arithmetic() []Row {
 		Row{
 			Name: "pow", infix: "^", Args: two, Rule: define.Power, Flops: 30, body: define.ByType(define.Applies("pow"), define.PowerBody),
 			Doc: "pow is a to the power b; i64 when both are integers and b is a constant that is not negative (a product, which wraps), else float. Of floats " +
-				"a ^ 2 is a * a, a ^ 3 is a * a * a, a ^ -1 is 1 / a and, of a that is not negative, a ^ 1.5 is a * sqrt(a) and a ^ 0.5 is sqrt(a), each operation rounded. Other multiples of 0.5 of size below 16 are good to 2^-100 before they are rounded once, in f64 if the result lies from 2^-480 to 2^480; other powers as follows.",
+				"a ^ 2 is a * a, a ^ 3 is a * a * a, a ^ -1 is 1 / a and, of a that is not negative, a ^ 1.5 is a * sqrt(a) and a ^ 0.5 is sqrt(a), each operation rounded; of f32 they are computed in f64 and rounded once more. Other multiples of 0.5 of size below 16 are good to 2^-100 before they are rounded once, in f64 if the result lies from 2^-480 to 2^480; other powers as follows.",
 			eg: define.Eg(`2 ^ 10`, "1024"),
 		}.defined(vec.PowerI64),
 		{
