@@ -55,7 +55,8 @@ func main() {
 
 // invoke runs one command line and returns its exit code.
 func invoke(args []string, began time.Time) (code int) {
-	s := &session{began: began, loaded: beforeMain(), compiling: began, in: os.Stdin, out: os.Stdout, err: os.Stderr, color: wantsColor(os.Stderr)}
+	stdout := &watched{Writer: os.Stdout}
+	s := &session{began: began, loaded: beforeMain(), compiling: began, in: os.Stdin, out: stdout, err: os.Stderr, color: wantsColor(os.Stderr)}
 	defer func() {
 		if v := recover(); v != nil {
 			code = s.bug(fmt.Errorf("%v", v), debug.Stack())
@@ -94,6 +95,9 @@ func invoke(args []string, began time.Time) (code int) {
 		err = exit(exitProgram)
 	default:
 		err = app.RunContext(ctx, l.args(args[0]))
+	}
+	if err == nil {
+		err = stdout.failed
 	}
 	return s.tell(err)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/term"
@@ -19,6 +20,20 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // not set.
 func wantsColor(f *os.File) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
+}
+
+// watched is a stream that keeps the first error of its writes: most commands print without looking.
+type watched struct {
+	io.Writer
+	failed error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.failed == nil {
+		w.failed = err
+	}
+	return n, err
 }
 
 // input returns the streams of this command. It reports a stream without a writer, so that the
