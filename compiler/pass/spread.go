@@ -107,7 +107,7 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	if !x.partial[id] {
 		return x.to[id]
 	}
-	if x.views[id] != nil {
+	if x.views[id] != nil && !x.settled(id) {
 		return x.reach(id, rowReads{whole: true})
 	}
 	g, ok := x.whole[id]

@@ -47,7 +47,7 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	if t.IsSparse() {
 		return x.fetchedSparse(id, s)
 	}
-	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || x.remakes(id) ||
+	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil && !x.settled(id) || !dividable(t) || x.remakes(id) ||
 		!st.IsSparse() || !st.Known() || st.Cols != t.Rows {
 		return x.full(id)
 	}
@@ -68,7 +68,7 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 // the lists where the reader stands, since numbers are seldom the same in two rounds.
 func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
-	if _, ok := x.whole[id]; ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !dividable(st) {
+	if _, ok := x.whole[id]; ok || !x.partial[id] || x.views[id] != nil && !x.settled(id) || !dividable(t) || !dividable(st) {
 		return x.full(id)
 	}
 	others := float64(x.ranks - 1)

@@ -173,15 +173,21 @@ func (w *families) node(id ir.ID) {
 	}
 }
 
-// rowProduct reports a product that ranks can share by rows: of few elements in the right factor.
+// rowProduct reports a product that ranks can share by rows: of few elements in the right factor, alone or
+// beside those of the result.
 func rowProduct(g *ir.Graph, id ir.ID) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Role != op.Multiplies && n.Op.Role != op.MultipliesOnto || n.Attrs.Bool("ta") {
 		return false
 	}
 	a, b := g.Type(in[len(in)-2]), g.Type(in[len(in)-1])
-	return dividable(a) && dividable(b) && b.Count() <= mostRight && a.Rows >= b.Rows
+	return dividable(a) && dividable(b) && (b.Count() <= mostRight && a.Rows >= b.Rows || a.Rows >= mostInner*a.Cols)
 }
+
+// mostInner is how many rows a left factor has at least for each term of a product with a right factor of any
+// size. Each rank gets the right factor, which is then at most so small a part of the result. A result in
+// blocks would be brought together where something reads whole rows of it, as distances of points are read.
+const mostInner = 16
 
 // mostRight is the most elements of a right factor that each rank has as a whole: 2 MiB of f64, which stay
 // in a cache. Two products of 6000 x 500 by 500 x 500 take 0.65 of the time that blocks take, and send a

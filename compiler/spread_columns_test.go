@@ -1,0 +1,95 @@
+package compiler_test
+
+// These tests run what reads rows of other ranks in a few columns of a matrix that ranks share by rows.
+
+import (
+	"strings"
+	"testing"
+
+	"flow/compiler"
+	"flow/kernels"
+)
+
+// narrowPrograms bring columns together, and no matrix that they are columns of.
+var narrowPrograms = []spreadProgram{
+	{"a basis, by products with a dense matrix", `A = rand(13, 13, seed = 1)
+iterate Q = cbind(rand(13, 1, seed = 2), zeros(13, 5)), k = 0 times 5 {
+  w = A @ Q[:, k]
+  v = w - Q @ (t(Q) @ w)
+  next Q = ifelse(t(seq(0, 6)) == k + 1, v / norm(v), Q)
+  next k = k + 1
+}
+emit Q`, 2, 0},
+	{"a basis, by products with a sparse matrix", `S = sparse(parfor i in 0..24, j in 0..24 { if abs(i - j) < 3 { 0.5 } else { 0.0 } })
+iterate Q = cbind(rand(24, 1, seed = 2), zeros(24, 5)), k = 0 times 5 {
+  w = S @ Q[:, k] + Q[:, k]
+  next Q = ifelse(t(seq(0, 6)) == k + 1, w / norm(w), Q)
+  next k = k + 1
+}
+emit Q`, 2, 0},
+	{"columns, for rows by number", `iterate X = rand(20, 6, seed = 1), k = 0 times 6 {
+  c = X[:, 2..4]
+  p = i64(7 * rowsum(c) + k) % 20
+  next X = X * 0.5 + rowsum(take(c, p)) * 0.25
+  next k = k + 1
+}
+emit X`, 2, 0},
+	{"a column beside itself and in a loop over points", `iterate X = rand(17, 5, seed = 1), k = 0 times 6 {
+  c = X[:, k % 5]
+  a = parfor i in 0..17 { sum(c * X[i, 1]) + c[(i * 5) % 17, 0] }
+  next X = (X + c) * 0.5 - a / 64
+  next k = k + 1
+}
+emit X`, 2, 0},
+	{"a column of columns", `iterate X = rand(16, 9, seed = 1), k = 0 times 6 {
+  W = X[:, 1..5]
+  c = W[:, 2]
+  next X = X * 0.5 + (rowsum(W) + t(c) @ c) / 16 + sum(c[(k * 3) % 16, 0] * W)
+  next k = k + 1
+}
+emit X`, 2, 0},
+	{"of what is carried and of what is the same in all rounds", `F = rand(15, 6, seed = 3)
+iterate X = rand(15, 6, seed = 1), k = 0 times 6 {
+  next X = X * 0.5 + F[:, k] * t(X[0..6, 1]) + sum(F[:, 1] * F[k, 2])
+  next k = k + 1
+}
+emit X
+emit F`, 2, 0},
+}
+
+func TestColumnsAreSent(t *testing.T) {
+	for _, p := range narrowPrograms {
+		c, err := compileTiny(tinyTable(t), p.text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := wholeGathers(c.Plan.Graph, 3, false); n > 0 {
+			t.Errorf("%s: %d matrices are gathered whole in rounds", p.name, n)
+		}
+	}
+	spreadAlike(t, narrowPrograms)
+}
+
+func TestColumnMessages(t *testing.T) { sendsAsPredicted(t, narrowPrograms[:1]) }
+
+// Products of few terms are shared by rows, however many columns they have; those of many are not.
+func TestProductsOfFewTerms(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const points = "X = rand(20000, 16, seed = 1)\nQ = rand(2000, 16, seed = 2)\n"
+	for text, want := range map[string]string{
+		points + "D = rowsum(Q ^ 2) + t(rowsum(X ^ 2)) - 2 * (Q @ t(X))\nemit sum(rowmin(D))":                               "by rows",
+		points + "D = rowsum(Q ^ 2) + t(rowsum(X ^ 2)) - 2 * (Q @ t(X))\nemit sum(parfor i in 0..2000 { argmin(D[i, :]) })": "by rows",
+		"A = rand(1500, 1500, seed = 1)\nB = rand(1500, 1500, seed = 2)\nemit sum(rowmin(materialize(A @ B)))":              "in blocks",
+	} {
+		r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if !strings.HasPrefix(r.Plan.Shares, want) {
+			t.Errorf("matrices are shared %q in\n%s", r.Plan.Shares, text)
+		}
+	}
+}
