@@ -3,7 +3,6 @@ package vec
 // This file folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
 
 import (
-	"math"
 	"unsafe"
 
 	"flow/kernels/blas"
@@ -133,31 +132,41 @@ func (e Entries[T]) step(s Step, v, x []T, k int64) {
 	if e.Val != nil {
 		u = e.Val[k]
 	}
-	for c, y := range x[:len(v)] {
-		switch s {
-		case Chain:
-			v[c] = fused(u, y, v[c])
-		case LeastTimes:
+	x = x[:len(v)]
+	switch s {
+	case Chain:
+		chain(u, x, v)
+	case LeastTimes:
+		for c, y := range x {
 			v[c] = min(v[c], u*y)
-		case GreatestTimes:
+		}
+	case GreatestTimes:
+		for c, y := range x {
 			v[c] = max(v[c], u*y)
-		case LeastPlus:
+		}
+	case LeastPlus:
+		for c, y := range x {
 			v[c] = min(v[c], u+y)
-		default:
+		}
+	default:
+		for c, y := range x {
 			v[c] = max(v[c], u+y)
 		}
 	}
 }
 
-// fused returns x*y + z. Floats are rounded once.
-func fused[T Number](x, y, z T) T {
-	switch any(x).(type) {
-	case float64:
-		return T(math.FMA(float64(x), float64(y), float64(z)))
-	case float32:
-		return T(blas.FMA(float32(x), float32(y), float32(z)))
+// chain makes v = u*x + v, element by element. Floats are rounded once.
+func chain[T Number](u T, x, v []T) {
+	switch v := any(v).(type) {
+	case []float64:
+		blas.Axpy(float64(u), any(x).([]float64), v)
+	case []float32:
+		blas.Axpy(float32(u), any(x).([]float32), v)
+	case []int64:
+		for c, y := range any(x).([]int64) {
+			v[c] += int64(u) * y
+		}
 	}
-	return x*y + z
 }
 
 // NotLess is the first place of an ascending list that holds at least x, len(list) if there is

@@ -113,7 +113,8 @@ func TestSteps(t *testing.T) {
 			}
 		}
 	}
-	if got := fused(float32(1+0x1p-12), 1+0x1p-12, -1); got != float32(math.FMA(1+0x1p-12, 1+0x1p-12, -1)) {
+	got := []float32{-1}
+	if chain(1+0x1p-12, []float32{1 + 0x1p-12}, got); got[0] != float32(math.FMA(1+0x1p-12, 1+0x1p-12, -1)) {
 		t.Error("f32 products are rounded")
 	}
 }
