@@ -186,6 +186,8 @@ func TestTransposesStay(t *testing.T) {
 		"emit colsum(t(tanh(t(Y) * 2 + 1)))",
 		"emit colmax(t((t(Y) - rowmean(t(Y))) ^ 2))",
 		"emit trace(t(X[:, 0..20]) @ Y)",
+		"emit sum(t(roll(t(X), 3)) * t(rbind(t(X[:, 1..]), t(X[:, 0]))))",
+		"emit sum(t(cumsum(t(X))) + t(cummax(t(X))))",
 	} {
 		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(tables+text), compiler.Options{Table: table, Ranks: 3, Std: stdlib.Files})
 		if ds.HasErrors() {

@@ -4,6 +4,11 @@ package rule
 // costs nothing, and what is cut away first is not computed.
 
 func moves() []Rule {
+	turned := []string{"t(rbind(t(a), t(b))) -> cbind(a, b)", "t(cbind(t(a), t(b))) -> rbind(a, b)",
+		"t(slice(rbind(t(a), t(b))){at=p}) -> slice(cbind(a, b)){at=turned(p)}", "t(slice(cbind(t(a), t(b))){at=p}) -> slice(rbind(a, b)){at=turned(p)}"}
+	for _, w := range []string{"sum", "prod", "max", "min"} {
+		turned = append(turned, "t(cum"+w+"(t(x))) -> rowcum"+w+"(x)", "t(rowcum"+w+"(t(x))) -> cum"+w+"(x)")
+	}
 	return []Rule{
 		{
 			Name:     "drop-move",
@@ -65,6 +70,13 @@ func moves() []Rule {
 			Rewrites: []string{"t(Elementwise(..)!) -> Elementwise(t(..))"},
 			Where:    []string{"cancels(Elementwise)"},
 			Wrong:    []Wrong{{Rewrite: "t(cumsum(t(x))) -> cumsum(x)", Why: "cumsum goes down the rows"}},
+		},
+		{
+			Name: "unturn-lines",
+			Doc: "What is done with the rows of a transpose and turned back is done with columns: matrices below each other are beside each other, " +
+				"and running values go along rows.",
+			Rewrites: turned,
+			Wrong:    []Wrong{{Rewrite: "t(rbind(t(a), b)) -> cbind(a, b)", Why: "b is turned"}},
 		},
 		{
 			Name:     "drop-transpose",
