@@ -137,6 +137,23 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	return g
 }
 
+// settled makes a view an ordinary partial matrix, if it has all rows and at most half of the columns of its
+// operand: each rank copies its own rows. A reader of other rows then gets these columns alone:
+//
+//	%7 = gather(%6)             ->   %7 = window(%6, 0, %k) {ranks=3}
+//	%8 = window(%7, 0, %k)           %8 = dense(%7) {ranks=3};  %9 = gather(%8)
+//
+// It would gain nothing where all rows of the operand are brought anyway.
+func (x *spreadGraph) settled(id ir.ID) bool {
+	from := x.old.In(id)[0]
+	if t, of := x.old.Type(id), x.old.Type(from); t.Rows != of.Rows || 2*t.Cols > of.Cols || x.gathered(from) {
+		return false
+	}
+	x.to[id] = x.ownOf(id, x.own(id))
+	delete(x.views, id)
+	return true
+}
+
 // remakes reports whether id is a constructor whose rows each rank makes in less time than others send them.
 func (x *spreadGraph) remakes(id ir.ID) bool {
 	n, t := &x.old.Nodes[id], x.old.Type(id)

@@ -474,22 +474,6 @@ func (x *spreadGraph) viewOf(id, from ir.ID) ir.ID {
 	return v
 }
 
-// settled makes a view an ordinary partial matrix, if it has at most half of the columns of an operand that is
-// in rows as it is: each rank copies its own rows. What reads rows of others then gets narrow ones:
-//
-//	%7 = gather(%6); %8 = window(%7, 0, %k)   ->   %7 = window(%6, 0, %k) {ranks=3}; %8 = dense(%7) {ranks=3}; %9 = gather(%8)
-//
-// It would gain nothing where all rows of the operand are brought anyway.
-func (x *spreadGraph) settled(id ir.ID) bool {
-	from := x.old.In(id)[0]
-	if t, of := x.old.Type(id), x.old.Type(from); t.Rows != of.Rows || 2*t.Cols > of.Cols || x.gathered(from) {
-		return false
-	}
-	x.to[id] = x.ownOf(id, x.own(id))
-	delete(x.views, id)
-	return true
-}
-
 // own returns the new node of an old one with a rank's own rows.
 func (x *spreadGraph) own(id ir.ID) ir.ID {
 	t := x.old.Type(id)

@@ -132,24 +132,19 @@ func (e Entries[T]) step(s Step, v, x []T, k int64) {
 	if e.Val != nil {
 		u = e.Val[k]
 	}
-	x = x[:len(v)]
-	switch s {
-	case Chain:
-		chain(u, x, v)
-	case LeastTimes:
-		for c, y := range x {
+	if s == Chain {
+		chain(u, x[:len(v)], v)
+		return
+	}
+	for c, y := range x[:len(v)] {
+		switch s {
+		case LeastTimes:
 			v[c] = min(v[c], u*y)
-		}
-	case GreatestTimes:
-		for c, y := range x {
+		case GreatestTimes:
 			v[c] = max(v[c], u*y)
-		}
-	case LeastPlus:
-		for c, y := range x {
+		case LeastPlus:
 			v[c] = min(v[c], u+y)
-		}
-	default:
-		for c, y := range x {
+		default:
 			v[c] = max(v[c], u+y)
 		}
 	}
