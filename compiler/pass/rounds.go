@@ -157,6 +157,9 @@ const (
 	// fewNumbers and mostNumbers are the most elements of a matrix that lies in the first cache of one
 	// worker, and in its second one beside others.
 	fewNumbers, mostNumbers = 4096, 32768
+	// mostKept is mostNumbers for a loop that keeps a part of each carried matrix of more elements. Tasks would
+	// copy this part in every round.
+	mostKept = 131072
 	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
 	// of more than fewNumbers: some 50 us of one worker.
 	mostWork = 1 << 19
@@ -164,12 +167,13 @@ const (
 
 func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
 
-func fewElements(t types.Type) bool {
-	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= mostNumbers
+func (w *roundWork) fewElements(t types.Type) bool {
+	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= w.most
 }
 
 // roundWork estimates the work of a round of a loop.
 type roundWork struct {
+	most  int     // the most elements of a matrix
 	ops   float64 // operations
 	large bool    // the round has matrices of more than fewNumbers elements
 }
@@ -189,22 +193,73 @@ func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 // capture any dense matrix.
 func fits(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	var w roundWork
+	w := roundWork{most: mostNumbers}
+	if keepsLarge(g, id) {
+		w.most = mostKept
+	}
 	for k, x := range g.In(id) {
 		t := g.Type(x)
 		if k >= n.Carried() && constantText(g, x) {
 			continue
 		}
-		if k < n.Carried() && !fewElements(t) || !isNumber(t) && !(t.IsDense() && t.Known() && t.Elem.Size() > 0) {
+		if k < n.Carried() && !w.fewElements(t) || !isNumber(t) && !(t.IsDense() && t.Known() && t.Elem.Size() > 0) {
 			return false
 		}
 	}
 	for _, f := range g.Results(id) {
-		if f.Type.Kind != types.Effect && !fewElements(f.Type) {
+		if f.Type.Kind != types.Effect && !w.fewElements(f.Type) {
 			return false
 		}
 	}
 	return w.within(n.Region) && (!w.large || w.ops <= mostWork)
+}
+
+// keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round may keep
+// elements of each of them.
+func keepsLarge(g *ir.Graph, id ir.ID) bool {
+	n, some := &g.Nodes[id], false
+	for k, x := range g.In(id)[:n.Carried()] {
+		if t := g.Type(x); t.IsDense() && t.Known() && t.Count() > mostNumbers {
+			some = true
+			if r := n.Region; !keeps(r.Graph, r.Yields[k], false, func(x ir.ID) bool { return x == r.Args[k] }) {
+				return false
+			}
+		}
+	}
+	return some
+}
+
+// keeps reports whether value v of g may have elements of a matrix that is has: an operator or a branch chooses
+// them. chosen: v is such a choice.
+func keeps(g *ir.Graph, v ir.ID, chosen bool, is func(x ir.ID) bool) bool {
+	n, in := &g.Nodes[v], g.In(v)
+	switch moves := n.Op.Laws.Has(op.View) || n.Op.Role == op.Picks; {
+	case is(v):
+		return chosen
+	case n.Op.Operands == op.AsChosen:
+		return keeps(g, in[1], true, is) || keeps(g, in[2], true, is)
+	case n.Op.Role == op.Points:
+		return keeps(n.Region.Graph, n.Region.Yields[0], false, within(g, v, n.Region, is))
+	case n.Op.Control == op.Part && g.Nodes[in[0]].Op.Control == op.Select:
+		for r := g.Nodes[in[0]].Region; r != nil; r = r.Next {
+			if keeps(r.Graph, r.Yields[n.Attrs.Int("at")], true, within(g, in[0], r, is)) {
+				return true
+			}
+		}
+		return false
+	default:
+		return moves && len(in) > 0 && keeps(g, in[0], chosen, is)
+	}
+}
+
+// within returns is for the values of region r of node id of g. The last arguments of the region are the
+// node's last operands.
+func within(g *ir.Graph, id ir.ID, r *ir.Region, is func(x ir.ID) bool) func(x ir.ID) bool {
+	in := g.In(id)
+	return func(x ir.ID) bool {
+		k := slices.Index(r.Args, x) - len(r.Args) + len(in)
+		return slices.Contains(r.Args, x) && k >= 0 && is(in[k])
+	}
 }
 
 // within reports whether regions compute only such values, by operators without effects, and adds their work.
@@ -221,11 +276,11 @@ func (w *roundWork) within(r *ir.Region) bool {
 				}
 			case t.Kind == types.Effect && n.Op.Elements != nil: // an assert: a loop has checks
 			case n.Op.Role == op.Points:
-				if ops, fine := fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, float64(ops)) {
+				if ops, fine := w.fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, float64(ops)) {
 					return false
 				}
 			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure),
-				!fewElements(t) && t != types.ScalarOf(types.Str), !w.note(n.Op, t, flops(g, ir.ID(i))):
+				!w.fewElements(t) && t != types.ScalarOf(types.Str), !w.note(n.Op, t, flops(g, ir.ID(i))):
 				return false
 			}
 		}
@@ -239,12 +294,12 @@ const mostPoints = 1 << 17
 
 // fewPoints returns how many operators a parfor runs. fine is false if they are too many, if a bound is not
 // known, or if the program names a technique.
-func fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
+func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
 	n := &g.Nodes[id]
-	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
+	if !w.fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
 		return 0, false
 	}
-	ops, fine = pointOps(n.Region)
+	ops, fine = w.pointOps(n.Region)
 	for _, points := range n.Attrs.Ints("n") {
 		ops *= int(points)
 	}
@@ -253,7 +308,7 @@ func fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
 
 // pointOps returns how many operators a point of a parfor runs, in all branches. Four elements of a matrix
 // count as one. fine is false if a branch has other operators than pure ones on small matrices.
-func pointOps(r *ir.Region) (ops int, fine bool) {
+func (w *roundWork) pointOps(r *ir.Region) (ops int, fine bool) {
 	for ; r != nil; r = r.Next {
 		for i := range r.Graph.Nodes {
 			x, t := &r.Graph.Nodes[i], r.Graph.Type(ir.ID(i))
@@ -261,13 +316,13 @@ func pointOps(r *ir.Region) (ops int, fine bool) {
 			case x.Op.Role == op.Argument || x.Op.Control == op.Part && t.Kind != types.Effect:
 				continue
 			case x.Op.Control == op.Select:
-				n, fine := pointOps(x.Region)
+				n, fine := w.pointOps(x.Region)
 				if !fine {
 					return 0, false
 				}
 				ops += n
 				continue
-			case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !fewElements(t):
+			case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !w.fewElements(t):
 				return 0, false
 			}
 			ops++

@@ -26,6 +26,10 @@ const (
 	batchTime   = 50 * time.Millisecond
 	// mostRounds is the most rounds of a call.
 	mostRounds = 1 << 40
+	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point.
+	mostCarried = 1 << 15
+	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
+	copiesRound = 16
 )
 
 // batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is safe
@@ -36,7 +40,7 @@ type batchCode struct {
 	work  int64                        // actions of a round
 	apart float64                      // the cost of a round by stages, see weighStages
 	rows  int                          // of the carried matrices; 0: they differ, or there is one
-	lazy  bool                         // a nest of one point would leave out what may fail
+	laid  int64                        // elements of the carried matrices, which each call copies
 	seen  atomic.Int64                 // actions run so far, see worthwhile
 	forms define.Made[int, *batchForm] // by words of exact sums
 }
@@ -59,9 +63,6 @@ func (c *batchCode) form(words int) *batchForm {
 	return c.forms.Of(words, func() *batchForm {
 		best := &batchForm{}
 		for _, few := range []int{define.Unrolled, define.WrittenLines} {
-			if c.lazy {
-				break
-			}
 			// A nest of more statements has more operations than stages.
 			f := &batchForm{few: few, limit: min(bodyStatements, 1000+int(2*c.apart)), points: 1}
 			f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
@@ -88,7 +89,7 @@ func (c *batchCode) form(words int) *batchForm {
 func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	// The nest checks subscripts itself, because a launch knows no bounds of values that the rounds compute.
 	x := NewBuilder(Form{Words: words})
-	x.few, x.limit = f.few, f.limit
+	x.few, x.limit, x.most = f.few, f.limit, mostCarried
 	in := make([]Ref, len(a.Args))
 	for i := range in {
 		if known[i] != nil {
@@ -122,39 +123,20 @@ func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 	return loop.Merge(x.Done())
 }
 
-// batchOf returns loop a as a nest of one point, or nil if stages or single actions run it. known[i] writes
-// operand i of a into a nest, see Stages.
+// batchOf returns loop a as a nest of one point. known[i] writes operand i of a into a nest, see Stages.
 func batchOf(a *op.Action, known []writer) *batchCode {
 	c := &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
-	large, fails := false, false
 	for _, in := range a.Bodies {
-		l, f := lazily(in)
-		large, fails = large || l, fails || f
 		c.apart += weighStages(in)
 	}
-	c.rows, c.lazy = rowsCarried(a), large && fails
-	if c.lazy && c.rows == 0 {
-		return nil
-	}
-	c.work *= max(1, int64(c.rows/8))
-	return c
-}
-
-// lazily reports whether a body makes a matrix that registers cannot hold, and whether some matrix may
-// fail. A nest of one point computes only the elements that are read. It would be wrong if the body had
-// both: a failure of an element that nothing reads fails the program, too.
-func lazily(b *op.Body) (large, fails bool) {
-	ramps := Ramps(b)
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		large = large || a.Type.IsDense() && a.Type.Count() > define.Unrolled && !ramps[k]
-		fails = fails || a.Type.IsDense() && mayFail(b, k)
-		for _, in := range a.Bodies {
-			l, f := lazily(in)
-			large, fails = large || l, fails || f
+	for _, t := range a.Bodies[0].Args[:a.Attrs.Int("carry")] {
+		if t.IsDense() {
+			c.laid += int64(t.Count())
 		}
 	}
-	return large, fails
+	c.rows = rowsCarried(a)
+	c.work *= max(1, int64(c.rows/8))
+	return c
 }
 
 // work estimates the operations of a round. Half of the statements are constants, loads and stores. Eight
@@ -173,7 +155,7 @@ func (c *batchCode) begin() *batch {
 	if c == nil {
 		return nil
 	}
-	return &batch{batchCode: c, words: loop.FastLevels, most: firstRounds}
+	return &batch{batchCode: c, words: loop.FastLevels, most: firstRounds + c.laid}
 }
 
 // batch makes rounds of one loop for one interpreter, many in a call.
@@ -193,12 +175,13 @@ type batch struct {
 }
 
 // worthwhile reports whether the remaining rounds pay for a compilation: they run at least from actions. If
-// their number is unknown (left < 0), a tenth of from actions must have been run already.
+// their number is unknown (left < 0), a tenth of from actions must have been run already. They must also pay
+// for the copies of carried matrices.
 func (l *batch) worthwhile(left, from int64) bool {
 	if left < 0 {
-		return 10*l.seen.Add(l.work) >= from
+		return l.laid <= laidElements && 10*l.seen.Add(l.work) >= from
 	}
-	return left >= from/l.work
+	return left >= max(from/l.work, l.laid/copiesRound)
 }
 
 // rounds makes up to left rounds, or any number if left is negative. args are the values that the body reads;

@@ -367,6 +367,7 @@ func pointwiseBody(b *op.Body, row bool) bool {
 			}
 		case d.Class != loop.NoClass && (row || dense):
 			return false
+		case d.Ramp != nil:
 		case dense && !(d.Laws.Has(op.Elementwise) || d.Laws.Has(op.View) || d.Role == op.Constant), dense && !d.Laws.Has(op.View) && readersOf(b, k) > 1:
 			return false
 		}

@@ -129,11 +129,12 @@ func (s *Stages) reads(i, at int) float64 {
 	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
 }
 
-// branching reports whether number k is made by a function with branches. Such a function inside a loop
-// would run for every vector, because code moves only functions without branches before the loop.
+// branching reports whether the code of a number k, or of points k, has branches or checks. Such code inside
+// of a loop would run for every vector, because only code without branches is moved before the loop.
 func branching(b *op.Body, k int) (is bool) {
 	a := &b.Acts[k]
-	if !isNumber(a.Type) || a.Def.Body == nil {
+	points := a.Def.Role == op.Points
+	if !points && (!isNumber(a.Type) || a.Def.Body == nil) {
 		return false
 	}
 	Written(func() {
@@ -142,8 +143,11 @@ func branching(b *op.Body, k int) (is bool) {
 		for _, r := range a.Args {
 			env[r] = x.Outer(b, r)
 		}
-		x.Act(b, k, env)
+		if y := x.Act(b, k, env); points {
+			y.At(loop.Num(0), loop.Num(0))
+		}
 		loop.EachStmt(&x.Nest.Body, func(s *loop.Stmt) {
+			is = is || points && (s.Then != nil || s.Loop != nil || s.Code == loop.Check)
 			if s.Func != nil {
 				loop.EachStmt(&s.Func.Body, func(s *loop.Stmt) { is = is || s.Then != nil || s.Loop != nil })
 			}
