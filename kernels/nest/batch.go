@@ -71,7 +71,7 @@ func (c *batchCode) form(words int) *batchForm {
 			}
 		}
 		if best.loop != nil && best.work() > c.apart {
-			best = &batchForm{why: "stages are faster"}
+			best = &batchForm{} // stages are faster
 		}
 		if c.rows > 0 {
 			f := &batchForm{few: define.WrittenLines, limit: stageOps, points: c.rows}

@@ -49,6 +49,7 @@ type Builder struct {
 	inside   map[int]int           // the rounds of inner loops there, by the name of the index
 	fixed    []bool                // see Stages
 	replaced *overwrites           // for a result that may be written in place: see place.go
+	told     bool                  // the run tells integers of subscripts before each launch: see Stages
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
 	row      loop.Lin              // of matrices of which a body has one row: which it is
 	own      loop.Lin              // the index of the point, which has one row of all matrices with owned rows
@@ -121,6 +122,7 @@ const (
 	ItsReduced // what a phase has reduced of it, a column with an element for each iteration
 	ItsKept    // what a phase has stored of it, a matrix with a row for each iteration
 	ItsResult  // a result of phases, whose number is the register
+	itsElement // the element at Row and Col, an integer
 	CellKnown  // 1 if the cell has a value, 0 if not yet
 	CellValue  // follows CellKnown
 )

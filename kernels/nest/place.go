@@ -217,7 +217,9 @@ func (x *Builder) atLeast(l loop.Lin) (out area) {
 		}
 		i := at.Terms[0].Sym
 		rest := l.Plus(loop.Of(i.Kind, i.N).Times(-l.Coef(i)))
-		if slices.ContainsFunc(rest.Terms, func(t loop.Term) bool { return t.Sym.Kind != loop.ParamSym || t.Sym.N < 2 }) {
+		if slices.ContainsFunc(rest.Terms, func(t loop.Term) bool {
+			return t.Sym.Kind != loop.ParamSym || t.Sym.N < 2 || x.Operands[t.Sym.N-2].What == itsElement
+		}) {
 			continue
 		}
 		shift := loop.Num(at.Const) // place = index + shift

@@ -28,6 +28,8 @@ type SpaceRect struct {
 	From, I, J int
 	// place describes a rectangle of a matrix that is written in place; nil: of another.
 	place *inPlace
+	// told marks the operands that are numbers in subscripts, a bit each. A launch proves them.
+	told uint64
 }
 
 // WriteSpace is the yields of a body, which have one shape, as loops, or why a loop cannot compute them.
@@ -135,8 +137,26 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over i
 	if len(results) > 1 { // they share what they read
 		made = loop.Merge(made)
 	}
-	out.Operands, out.Loop = x.Operands, LoopOf(made)
+	out.Operands, out.Loop, out.told = x.Operands, LoopOf(made), inSubscripts(made)
 	return out, nil
+}
+
+// inSubscripts marks the scalar operands of a nest that its subscripts and inner ranges have.
+func inSubscripts(n *loop.Nest) (marks uint64) {
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		list := s.At
+		if s.Loop != nil {
+			list = []loop.Lin{s.Loop.Index.Range.From, s.Loop.Index.Range.To}
+		}
+		for _, l := range list {
+			for _, t := range l.Terms {
+				if t.Sym.Kind == loop.ParamSym {
+					marks |= 1 << t.Sym.N
+				}
+			}
+		}
+	})
+	return marks
 }
 
 // copies reports whether v, element at of a rectangle, is loaded from a place of an operand at a fixed
@@ -167,6 +187,9 @@ const (
 // a number that the run tells, have one code.
 func (x *Builder) viewed(t types.Type, r int) Ref {
 	return x.matrix(t, func(i, j loop.Lin) loop.Val {
+		if v := x.element(t, r, i, j); v != loop.NoVal {
+			return v
+		}
 		o, row, col := Operand{Register: r, Turned: x.turns(r, i, j)}, i, j
 		if o.Turned {
 			i, j = j, i
@@ -181,7 +204,7 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 		}
 		for _, l := range []loop.Lin{i, j} {
 			for _, t := range l.Terms {
-				if t.Sym.Kind != loop.IndexSym && t.Sym.Kind != loop.ValSym {
+				if t.Sym.Kind != loop.IndexSym && t.Sym.Kind != loop.ValSym && !(x.told && t.Sym.Kind == loop.ParamSym && t.Sym.N >= 2) {
 					panic(NoBody{"a subscript that the run tells"})
 				}
 			}
@@ -200,6 +223,34 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 	})
 }
 
+const (
+	// leastTold is the fewest points of a nest with elements as operands: each launch reads them, and proves
+	// the subscripts that have them.
+	leastTold = 1024
+)
+
+// element returns an integer of matrix r from outside that is the same at all points, as an operand that
+// subscripts may have. It returns NoVal for other elements.
+func (x *Builder) element(t types.Type, r int, i, j loop.Lin) loop.Val {
+	if !x.told || !x.Affine || t.Elem != types.I64 || x.extent[0]*x.extent[1] < leastTold {
+		return loop.NoVal
+	}
+	o := Operand{Register: r, What: itsElement}
+	o.Row, o.RowBy, o.Rows, i = x.begins(i)
+	o.Col, o.ColBy, o.Cols, j = x.begins(j)
+	k := slices.Index(x.Operands, o)
+	switch zero := loop.Num(0); {
+	case !i.Equal(zero) || !j.Equal(zero) || k < 0 && len(x.Operands) >= mostViews:
+		return loop.NoVal
+	case k < 0:
+		k = len(x.Operands)
+		x.param(types.ScalarOf(types.I64), o)
+	}
+	v := x.Load(loop.Mem{Kind: loop.ParamMem, N: 2 + k})
+	x.Lins[v] = loop.Of(loop.ParamSym, 2+k)
+	return v
+}
+
 // turns reports an element of a matrix that is read with the lanes in its rows, as the lanes are the
 // rows of a column, and that stays the same: transposed, the lanes read what lies side by side.
 func (x *Builder) turns(r int, i, j loop.Lin) bool {
@@ -214,7 +265,7 @@ func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 		switch {
 		case t.Sym.Kind == loop.IndexSym && t.Coef > 0:
 			rest.Terms = append(rest.Terms, t)
-		case t.Sym.Kind == loop.ParamSym && t.Coef == 1 && by == 0 && t.Sym.N >= 2:
+		case t.Sym.Kind == loop.ParamSym && t.Coef == 1 && by == 0 && t.Sym.N >= 2 && x.Operands[t.Sym.N-2].What == itsValue:
 			by = 1 + x.Operands[t.Sym.N-2].Register
 		default:
 			return 0, 0, 0, l

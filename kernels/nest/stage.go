@@ -438,7 +438,7 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
 	}
 	Written(func() {
 		list = writeSpace(t, folds, Form{Affine: affine}, over, func(x *Builder) []Ref {
-			x.fixed = s.fixed
+			x.fixed, x.told = s.fixed, true
 			env := make([]Ref, len(b.Args)+k+1)
 			for r := range env {
 				switch i := r - len(b.Args); {

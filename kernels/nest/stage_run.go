@@ -46,6 +46,7 @@ type stageRect struct {
 type stageView struct {
 	value.Dense
 	from   *value.Dense // the register's matrix; nil: the operand is a number
+	number loop.Word    // the number
 	turned *value.Dense // from, transposed where the operand is
 	at     [2]int       // where the view begins
 }
@@ -195,7 +196,7 @@ func (r *stageRect) begin(code *SpaceRect, b *op.Body, gives []int) {
 	}
 	if r.out == nil {
 		r.out, r.first = []*value.Dense{&r.view}, 2
-		r.run.Varies = 2 // the size stays
+		r.run.Varies = ^uint64(3) &^ code.told // the size stays
 		r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
 	}
 	r.in = append(r.in, make([]value.Value, len(r.Operands))...)
@@ -214,7 +215,12 @@ func (r *stageRect) again(p *Interpreter) bool {
 	for k := range r.Operands {
 		o, v := &r.Operands[k], &r.views[k]
 		if v.from == nil {
-			r.worker.Word(r.first+k, p.num[o.Register])
+			w, fits := p.word(o)
+			if !fits || w != v.number && r.told>>(r.first+k)&1 == 1 {
+				return false
+			}
+			v.number = w
+			r.worker.Word(r.first+k, w)
 			continue
 		}
 		d, _ := p.Reg[o.Register].(*value.Dense)
@@ -256,8 +262,12 @@ func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error
 	for k := range r.Operands {
 		o, v := &r.Operands[k], &r.views[k]
 		d, is := p.Reg[o.Register].(*value.Dense)
-		if !is {
-			r.in[r.first+k] = p.get(o.Register)
+		if !is || o.What == itsElement {
+			w, fits := p.word(o)
+			if !fits {
+				return false, nil
+			}
+			v.number, r.in[r.first+k] = w, loop.ScalarOf(p.body.Register(o.Register).Elem, w)
 			continue
 		}
 		t := d
@@ -280,6 +290,19 @@ func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error
 	}
 	r.worker = r.run.Worker()
 	return true, nil
+}
+
+// word returns the number that operand o is. fits is false if it is an element that is not there.
+func (p *Interpreter) word(o *Operand) (w loop.Word, fits bool) {
+	if o.What != itsElement {
+		return p.num[o.Register], true
+	}
+	d := p.Reg[o.Register].(*value.Dense)
+	at, fits := o.begin(p.num, d)
+	if fits = fits && at[0] < d.Rows && at[1] < d.Cols; fits {
+		w = loop.Word(d.I64[at[0]*d.Stride+at[1]])
+	}
+	return w, fits
 }
 
 // begin returns the row and column of d where an operand's view begins. num is the registers' numbers. fits

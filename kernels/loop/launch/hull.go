@@ -27,8 +27,8 @@ type hull struct {
 	// facts are what holds within the branches of the nest; nil: nothing is known.
 	facts branches
 	saved []narrowed
-	// varies is the first operand of those whose scalars may change while the proof holds; 0: none does.
-	varies int
+	// varies marks the operands whose scalars may change while the proof holds, a bit each.
+	varies uint64
 }
 
 // branches are the forms that are not negative in the two blocks of each if, where there are any.
@@ -143,7 +143,7 @@ func (h *hull) sym(s loop.Sym) span {
 			return r
 		}
 	case loop.ParamSym:
-		if h.varies > 0 && s.N >= h.varies {
+		if h.varies>>s.N&1 == 1 {
 			return anything
 		}
 		if x := h.in[s.N].(value.Scalar).I; abs(x) <= wide && x > -wide {
@@ -279,7 +279,7 @@ func (h *hull) exact(f loop.Lin) bool {
 	for _, t := range f.Terms {
 		switch t.Sym.Kind {
 		case loop.ParamSym:
-			if x := h.in[t.Sym.N].(value.Scalar).I; x <= -wide || x >= wide || h.varies > 0 && t.Sym.N >= h.varies {
+			if x := h.in[t.Sym.N].(value.Scalar).I; x <= -wide || x >= wide || h.varies>>t.Sym.N&1 == 1 {
 				return false
 			}
 		case loop.ValSym:

@@ -135,9 +135,9 @@ type Run struct {
 	next []uint64 // room for those of other operands: see Again
 	room int      // bytes of scratch memory of a worker
 	hull hull
-	// Varies is the first operand of those whose scalars Worker.Scalar may change after Bind, so that a
-	// proof of Bind knows nothing of them. 0: none changes.
-	Varies int
+	// Varies marks scalar operands that Worker.Word may change after Bind, a bit each. A proof of Bind knows
+	// nothing of them.
+	Varies uint64
 	// Stays marks scalar operands, a bit each, that keep their values: Bind may make code for these values.
 	Stays uint64
 
@@ -209,12 +209,11 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	return err
 }
 
-// proofOf appends what a proof that accesses are inside depends on: sizes and integers, but for those of
-// operands from varies on.
-func proofOf(list []int64, in []value.Value, out []*value.Dense, varies int) []int64 {
+// proofOf appends what a proof that accesses are inside depends on: sizes, and integers that do not vary.
+func proofOf(list []int64, in []value.Value, out []*value.Dense, varies uint64) []int64 {
 	list = append(list, int64(varies))
 	for k, v := range in {
-		if x, is := v.(value.Scalar); is && varies > 0 && k >= varies {
+		if x, is := v.(value.Scalar); is && varies>>k&1 == 1 {
 			continue
 		} else if is {
 			list = append(list, x.I)
