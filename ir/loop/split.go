@@ -1,7 +1,7 @@
 package loop
 
 // This file cuts inner loops where conditions on their index change: at borders. In each piece such
-// a condition is constant and disappears.
+// a condition is constant and disappears, as does a check that always holds.
 
 import (
 	"slices"
@@ -54,12 +54,17 @@ func (c *cutter) cuts(b *Block) bool {
 	})
 }
 
-// decided returns the truth of the condition of an if or a select as 0 or 1, or -1 if unknown.
+// decided returns the truth of the condition of an if or a select as 0 or 1, or -1 if unknown. For a check that
+// holds it returns 1.
 func (c *cutter) decided(s *Stmt) int {
-	if s.Code != If && s.Code != Select {
+	if s.Code != If && s.Code != Select && s.Code != Check {
 		return -1
 	}
-	return c.truth(s.Args[0])
+	t := c.truth(s.Args[0])
+	if s.Code == Check && t == 0 {
+		return -1
+	}
+	return t
 }
 
 // truth returns the value of a bool, 0 or 1, or -1 if unknown.

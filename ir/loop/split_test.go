@@ -98,6 +98,40 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestSplitChecks: a check that always holds disappears. One that fails somewhere, or everywhere, stays.
+func TestSplitChecks(t *testing.T) {
+	n, err := loop.Parse(`
+nest(%0: i64) () {
+  v0 = i64 0
+  v1 = load %0
+  for j: 0..12 {
+    v2 = index j
+    v3 = i64 12
+    v4 = lt v2, v3
+    v5 = le v0, v2
+    v6 = and v4, v5
+    check 0 v6, v2
+    v7 = i64 11
+    v8 = lt v2, v7
+    check 1 v8, v2
+    v9 = lt v3, v2
+    check 2 v9, v2
+    v10 = lt v2, v1
+    check 3 v10, v2
+  }
+} : ()
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := loop.Split(n).String()
+	for site, stays := range []bool{false, true, true, true} {
+		if strings.Contains(m, fmt.Sprintf("check %d ", site)) != stays {
+			t.Errorf("check %d: expected to stay: %v\n%s", site, stays, m)
+		}
+	}
+}
+
 // TestWhere: a form is not negative exactly where its condition holds, if it is the only one.
 func TestWhere(t *testing.T) {
 	for _, op := range []string{"lt", "le", "eq", "ne"} {
