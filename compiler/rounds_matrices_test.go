@@ -96,6 +96,32 @@ var wordings = [][]string{{ // elimination
 	   next i = i + 1
 	 }
 	 emit t(x)`,
+	`L = materialize(rand(80, 80, seed = 1) + 80 * eye(80))
+	 b = materialize(rand(80, 1, seed = 2))
+	 iterate x = zeros(80, 1), i = 0 times 80 {
+	   s = sum(t(L[i, 0..i]) * x[0..i, :])
+	   next x = ifelse(seq(0, 80) == i, (b[i, 0] - s) / L[i, i], x)
+	   next i = i + 1
+	 }
+	 emit t(x)`,
+}, { // parts of a series, of a size that only the round tells
+	`z = materialize(randn(300, 1, seed = 1))
+	 iterate r = zeros(90, 1), a = 0.0, k = 0 times 90 {
+	   next r = ifelse(seq(0, 90) == k, sum(z[0..300 - k, :] * z[k..300, :]) / 300, r)
+	   next a = 0.5 * a + max(abs(z[3 * k..300, :] - a)) + f64(count(z[k..2 * k, :] > a))
+	   next k = k + 1
+	 }
+	 emit t(r)
+	 emit a`,
+	`z = materialize(randn(300, 1, seed = 1))
+	 i = seq(0, 300)
+	 iterate r = zeros(90, 1), a = 0.0, k = 0 times 90 {
+	   next r = ifelse(seq(0, 90) == k, sum(ifelse(i >= k, z * z[max(i - k, 0)], 0.0)) / 300, r)
+	   next a = 0.5 * a + max(ifelse(i >= 3 * k, abs(z - a), -inf)) + f64(count(i >= k and i < 2 * k and z > a))
+	   next k = k + 1
+	 }
+	 emit t(r)
+	 emit a`,
 }, { // Gram-Schmidt
 	`A = materialize(rand(50, 12, seed = 1))
 	 c = t(seq(0, 12))
@@ -272,6 +298,20 @@ var brokenRounds = [][2]string{
 	   next k = k + 1
 	 }
 	 emit s`, "of a matrix with 70 rows (at i = "},
+	{`x = materialize(rand(300, 1, seed = 1))
+	 iterate s = 0.0, k = 0 times 90 { next s = 0.5 * s + sum(x[4 * k..4 * k + k // 80 * (k - 40), :]); next k = k + 1 }
+	 emit s`, "of a matrix with 300"},
+	{`x = materialize(rand(300, 1, seed = 1))
+	 iterate s = 0.0, k = 0 times 90 { next s = 0.5 * s + sum(x[0..k, :] * x[k..2 * k + k // 80, :]); next k = k + 1 }
+	 emit s`, "80"},
+	{`x = materialize(randint(300, 1, 1, 9, seed = 1))
+	 iterate s = 0, k = 0 times 90 {
+	   y = x[k..2 * k, :] // (x[0..k, :] + k // 80 * (k - 89) * x[k..2 * k, :])
+	   z = 7 // (x[0..k + 1, :] - k // 85 * x[k, 0])
+	   next s = s % 1000 + max(rbind(y, x[0..1, :]))
+	   next k = k + 1
+	 }
+	 emit s`, "division by zero"},
 	{`x = materialize(seq(0, 33))
 	 iterate s = 0, k = 0 times 90 {
 	   y = parfor i in 0..40 { (i + k) // (i - 30 + (89 - k) // 20 * 40) }

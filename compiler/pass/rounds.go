@@ -214,6 +214,49 @@ func fits(g *ir.Graph, id ir.ID) bool {
 	return w.within(n.Region) && (!w.large || w.ops <= mostWork)
 }
 
+// bounded reports a value of few elements. Its size may be one that only the run tells, if it is a part of a
+// matrix or computed from such parts.
+func (w *roundWork) bounded(g *ir.Graph, id ir.ID) bool {
+	t := g.Type(id)
+	if !t.IsDense() || t.Known() {
+		return w.fewElements(t)
+	}
+	size, ok := mostSize(g, id)
+	return ok && t.Elem.Size() > 0 && size[0]*size[1] <= w.most
+}
+
+// mostSize returns the most rows and columns of dense value id. ok is false if it does not know them.
+func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
+	n, t := &g.Nodes[id], g.Type(id)
+	if t.Known() {
+		return [2]int{t.Rows, t.Cols}, true
+	}
+	moves, parts := n.Op.Laws.Has(op.View), 0
+	if !moves && !n.Op.Laws.Has(op.Elementwise) || n.Region != nil {
+		return size, false
+	}
+	for _, x := range g.In(id) {
+		if !g.Type(x).IsDense() {
+			continue
+		}
+		of, known := mostSize(g, x)
+		if parts++; !known || moves && parts > 1 {
+			return size, false
+		}
+		if moves { // it may be transposed
+			of[0] = max(of[0], of[1])
+			of[1] = of[0]
+		}
+		size[0], size[1] = max(size[0], of[0]), max(size[1], of[1])
+	}
+	for axis, k := range [2]int{t.Rows, t.Cols} {
+		if k != types.Unknown {
+			size[axis] = k
+		}
+	}
+	return size, parts > 0
+}
+
 // keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round may keep
 // elements of each of them.
 func keepsLarge(g *ir.Graph, id ir.ID) bool {
@@ -280,7 +323,7 @@ func (w *roundWork) within(r *ir.Region) bool {
 					return false
 				}
 			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure),
-				!w.fewElements(t) && t != types.ScalarOf(types.Str), !w.note(n.Op, t, flops(g, ir.ID(i))):
+				!w.bounded(g, ir.ID(i)) && t != types.ScalarOf(types.Str), !w.note(n.Op, t, flops(g, ir.ID(i))):
 				return false
 			}
 		}
