@@ -232,22 +232,18 @@ func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 		return [2]int{t.Rows, t.Cols}, true
 	}
 	moves, parts := n.Op.Laws.Has(op.View), 0
-	if !moves && !n.Op.Laws.Has(op.Elementwise) || n.Region != nil {
-		return size, false
-	}
 	for _, x := range g.In(id) {
 		if !g.Type(x).IsDense() {
 			continue
 		}
 		of, known := mostSize(g, x)
-		if parts++; !known || moves && parts > 1 {
+		if parts++; !known || !moves && !n.Op.Laws.Has(op.Elementwise) || moves && parts > 1 {
 			return size, false
 		}
 		if moves { // it may be transposed
-			of[0] = max(of[0], of[1])
-			of[1] = of[0]
+			of = [2]int{max(of[0], of[1]), max(of[0], of[1])}
 		}
-		size[0], size[1] = max(size[0], of[0]), max(size[1], of[1])
+		size = [2]int{max(size[0], of[0]), max(size[1], of[1])}
 	}
 	for axis, k := range [2]int{t.Rows, t.Cols} {
 		if k != types.Unknown {
@@ -257,14 +253,14 @@ func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 	return size, parts > 0
 }
 
-// keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round may keep
-// elements of each of them.
+// keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round chooses
+// between old and new elements of each of them.
 func keepsLarge(g *ir.Graph, id ir.ID) bool {
 	n, some := &g.Nodes[id], false
 	for k, x := range g.In(id)[:n.Carried()] {
 		if t := g.Type(x); t.IsDense() && t.Known() && t.Count() > mostNumbers {
 			some = true
-			if r := n.Region; !keeps(r.Graph, r.Yields[k], false, func(x ir.ID) bool { return x == r.Args[k] }) {
+			if !chooses(n.Region.Graph, n.Region.Yields[k], n.Region.Args[k]) {
 				return false
 			}
 		}
@@ -272,37 +268,18 @@ func keepsLarge(g *ir.Graph, id ir.ID) bool {
 	return some
 }
 
-// keeps reports whether value v of g may have elements of a matrix that is has: an operator or a branch chooses
-// them. chosen: v is such a choice.
-func keeps(g *ir.Graph, v ir.ID, chosen bool, is func(x ir.ID) bool) bool {
+// chooses reports whether value v of g is old, or may have elements of it, which an operator or the branches of a
+// parfor choose.
+func chooses(g *ir.Graph, v, old ir.ID) bool {
 	n, in := &g.Nodes[v], g.In(v)
-	switch moves := n.Op.Laws.Has(op.View) || n.Op.Role == op.Picks; {
-	case is(v):
-		return chosen
+	switch {
 	case n.Op.Operands == op.AsChosen:
-		return keeps(g, in[1], true, is) || keeps(g, in[2], true, is)
+		return chooses(g, in[1], old) || chooses(g, in[2], old)
 	case n.Op.Role == op.Points:
-		return keeps(n.Region.Graph, n.Region.Yields[0], false, within(g, v, n.Region, is))
-	case n.Op.Control == op.Part && g.Nodes[in[0]].Op.Control == op.Select:
-		for r := g.Nodes[in[0]].Region; r != nil; r = r.Next {
-			if keeps(r.Graph, r.Yields[n.Attrs.Int("at")], true, within(g, in[0], r, is)) {
-				return true
-			}
-		}
-		return false
-	default:
-		return moves && len(in) > 0 && keeps(g, in[0], chosen, is)
+		y := n.Region.Graph.Nodes[n.Region.Yields[0]].Op
+		return slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
 	}
-}
-
-// within returns is for the values of region r of node id of g. The last arguments of the region are the
-// node's last operands.
-func within(g *ir.Graph, id ir.ID, r *ir.Region, is func(x ir.ID) bool) func(x ir.ID) bool {
-	in := g.In(id)
-	return func(x ir.ID) bool {
-		k := slices.Index(r.Args, x) - len(r.Args) + len(in)
-		return slices.Contains(r.Args, x) && k >= 0 && is(in[k])
-	}
+	return v == old
 }
 
 // within reports whether regions compute only such values, by operators without effects, and adds their work.
