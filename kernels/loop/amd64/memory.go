@@ -276,6 +276,8 @@ func (l *lowering) load(s *loop.Stmt) virt {
 		return l.loadApart(p)
 	case l.tiled(p):
 		return l.loadTiled(p)
+	case p.gather && l.lanes < 0 && l.vexOnly() && !l.varies(p.col) && !p.mem.unit:
+		return l.ofRowAt(p, s.Origin)
 	case p.gather:
 		return l.gathered(p, s.Origin)
 	}
@@ -489,12 +491,4 @@ func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
 		m.vec.scatter(m, e, r[0], maskAt(r, 2), Indexed(RAX, r[1], 1, 0))
 	}
 	l.emit(st)
-}
-
-// placeOfFirst is the place at RAX + index*scale of the first lane, which is the one point of a nest
-// without indices. A load or store of one lane takes a few cycles, a gather some 25. It changes R9.
-func (m *maker) placeOfFirst(index Reg, scale uint8) Mem {
-	m.Emit(Inst{Op: VMOVQStore, Dst: R9, A: index})
-	m.Lea(RAX, Indexed(RAX, R9, scale, 0))
-	return At(RAX, 0)
 }

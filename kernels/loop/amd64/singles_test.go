@@ -136,3 +136,85 @@ func TestSingles(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfAPoint: a nest of one point loads elements of rows whose numbers it computes: at known columns, at
+// those of inner loops, and in a branch that is not taken, where the row may be anywhere.
+func TestRowsOfAPoint(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[], %1: i64[], %2: bool[]) () {
+  v0 = f64 0
+  v1 = i64 1
+  v2 = i64 99
+  v3 = for k: 0..%1.rows (v4 = v0) {
+    v5 = load %1[k, 0]
+    v6 = load %0[v5, 3]
+    v7 = load %0[v5+1, 0]
+    v8 = load %0[2*v5, 8]
+    v9 = sub v6, v7
+    v10 = sub v9, v8
+    v11 = for j: 0..%2.cols (v12 = v10) {
+      v13 = load %0[v5, j+2]
+      v14 = load %0[v5, -1*j+7]
+      v15 = mul v13, v12
+      v16 = sub v15, v14
+      next v16
+    }
+    v17 = load %2[v5, 1]
+    v18 = if v17 {
+      v19 = load %0[v5, 4]
+      yield v19
+    } else {
+      v20 = mul v5, v1
+      v21 = load %2[v5, 2]
+      v22 = select v21, v2, v20
+      v23 = lt v22, v2
+      v24 = if v23 {
+        v25 = load %0[v22, 5]
+        yield v25
+      } else {
+        yield v0
+      }
+      yield v24
+    }
+    v26 = add v11, v18
+    v27 = sub v26, v4
+    next v27
+  }
+  store out0[0, 0] v3
+} : (f64[1, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, on := range []*target{avx512, avx2} {
+		t.Run(string(on.name), func(t *testing.T) {
+			m := need(t, on)
+			r := rand.New(rand.NewPCG(1, 1))
+			all, rows, chosen := value.New(types.F64, 12, 13), value.New(types.I64, 9, 1), value.New(types.Bool, 12, 3)
+			for range 20 {
+				for i := range all.F64 {
+					all.F64[i] = r.Float64()
+				}
+				for i := range rows.I64 {
+					rows.I64[i] = r.Int64N(6)
+				}
+				for i := range chosen.Bool {
+					chosen.Bool[i] = uint8(r.IntN(2))
+				}
+				x := *all
+				x.F64, x.Rows, x.Cols = all.F64[13+2:], 11, 9
+				in, out := []value.Value{&x, rows, chosen}, value.New(types.F64, 1, 1)
+				f, err := compile(m, on, n, in, []*value.Dense{out})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.run(0, 1, 0, 1)
+				want, err := n.Eval(in, loop.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := same(out, want[0].(*value.Dense)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
