@@ -212,12 +212,16 @@ func (r *stageRect) again(p *Interpreter) bool {
 	if r.worker == nil || !r.worker.Direct() {
 		return false
 	}
+	told := false
 	for k := range r.Operands {
 		o, v := &r.Operands[k], &r.views[k]
 		if v.from == nil {
 			w, fits := p.word(o)
-			if !fits || w != v.number && r.told>>(r.first+k)&1 == 1 {
+			if !fits {
 				return false
+			}
+			if w != v.number && r.told>>(r.first+k)&1 == 1 {
+				r.in[r.first+k], told = value.I64(int64(w)), true
 			}
 			v.number = w
 			r.worker.Word(r.first+k, w)
@@ -243,7 +247,7 @@ func (r *stageRect) again(p *Interpreter) bool {
 			v.from, v.turned, v.at = d, t, at
 		}
 	}
-	return true
+	return !told || r.run.Inside()
 }
 
 // bind binds the loop to its operands. fits is false if a subscript is out of range.

@@ -167,7 +167,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	}
 	var room [48]int64
 	if sizes, p := proofOf(room[:0], in, out, r.Varies), l.proved.Load(); p == nil || !slices.Equal(*p, sizes) {
-		if r.hull.facts, r.hull.varies = l.facts, r.Varies; !r.hull.inside(l.whole, in, out) {
+		if r.loop, r.in, r.out = l, in, out; !r.Inside() {
 			return ErrOutside
 		}
 		sizes = slices.Clone(sizes)
@@ -207,6 +207,13 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	}
 	r.room, err = v.code.ScratchFor(r.args)
 	return err
+}
+
+// Inside proves that all accesses are inside. A caller of Bind that has changed integers of its operands, and
+// Worker.Word, proves that again.
+func (r *Run) Inside() bool {
+	r.hull.facts, r.hull.varies = r.loop.facts, r.Varies
+	return r.hull.inside(r.loop.whole, r.in, r.out)
 }
 
 // proofOf appends what a proof that accesses are inside depends on: sizes, and integers that do not vary.
