@@ -268,8 +268,8 @@ func keepsLarge(g *ir.Graph, id ir.ID) bool {
 	return some
 }
 
-// chooses reports whether value v of g is old, or may have elements of it, which an operator or the branches of a
-// parfor choose.
+// chooses reports whether value v of g is old, or may have elements of it, which an operator or the branches
+// of a parfor choose.
 func chooses(g *ir.Graph, v, old ir.ID) bool {
 	n, in := &g.Nodes[v], g.In(v)
 	switch {

@@ -54,8 +54,8 @@ func (c *cutter) cuts(b *Block) bool {
 	})
 }
 
-// decided returns the truth of the condition of an if or a select as 0 or 1, or -1 if unknown. For a check that
-// holds it returns 1.
+// decided returns the truth of the condition of an if or a select as 0 or 1, or -1 if unknown. For a check
+// that holds it returns 1.
 func (c *cutter) decided(s *Stmt) int {
 	if s.Code != If && s.Code != Select && s.Code != Check {
 		return -1

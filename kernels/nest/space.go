@@ -204,7 +204,8 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 		}
 		for _, l := range []loop.Lin{i, j} {
 			for _, t := range l.Terms {
-				if t.Sym.Kind != loop.IndexSym && t.Sym.Kind != loop.ValSym && !(x.tells() && t.Sym.Kind == loop.ParamSym && t.Sym.N >= 2) {
+				told := x.tells() && t.Sym.Kind == loop.ParamSym && t.Sym.N >= 2
+				if t.Sym.Kind != loop.IndexSym && t.Sym.Kind != loop.ValSym && !told {
 					panic(NoBody{"a subscript that the run tells"})
 				}
 			}
@@ -223,8 +224,8 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 	})
 }
 
-// leastTold is the fewest points of a nest with numbers of the run in subscripts. A proof of such subscripts takes
-// about a microsecond, as gathers for these points do.
+// leastTold is the fewest points of a nest with numbers of the run in subscripts. For fewer points a proof of
+// such subscripts takes longer than gathers.
 const leastTold = 1024
 
 // tells reports whether subscripts may have numbers that the run tells before each launch.
@@ -266,7 +267,8 @@ func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 		switch {
 		case t.Sym.Kind == loop.IndexSym && t.Coef > 0:
 			rest.Terms = append(rest.Terms, t)
-		case t.Sym.Kind == loop.ParamSym && t.Coef == 1 && by == 0 && t.Sym.N >= 2 && x.Operands[t.Sym.N-2].What == itsValue:
+		case t.Sym.Kind == loop.ParamSym && t.Coef == 1 && by == 0 && t.Sym.N >= 2 &&
+			x.Operands[t.Sym.N-2].What == itsValue:
 			by = 1 + x.Operands[t.Sym.N-2].Register
 		default:
 			return 0, 0, 0, l

@@ -98,8 +98,8 @@ func (l *lowering) ofAllLanes(at []loop.Lin) bool {
 	return true
 }
 
-// ofRowAt loads an element of a row whose number a nest of one point computes. All elements of the row share its
-// address.
+// ofRowAt loads an element of a row whose number a nest of one point computes. All elements of the row share
+// its address.
 func (l *lowering) ofRowAt(p place, o loop.Origin) virt {
 	e := p.mem.elem
 	at := l.recent(sum{row: p.row, arg: p.mem.arg, size: -2}, func() step {
