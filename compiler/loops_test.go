@@ -127,20 +127,27 @@ func TestLoopBodies(t *testing.T) {
 }
 
 // TestLoopsOfManyRounds: few iterations are worth compiling where each of them is a loop, of
-// unknown or of many rounds.
+// unknown or of many rounds, or has many points.
 func TestLoopsOfManyRounds(t *testing.T) {
 	kernels.LoopsFrom(10_000)
 	defer kernels.LoopsFrom(0)
 	table := tinyTable(t)
+	rounds := func(head string) string {
+		return "iterate z = 0.5, k = 0 " + head + " { next z = 0.9 * z + 0.1 * y[i]; next k = k + 1 }\n  z"
+	}
 	for _, c := range []struct {
-		rounds   string
+		body     string
 		compiled bool
-	}{{"until k == 300", true}, {"times 300", true}, {"times 5", false}} {
+	}{
+		{rounds("until k == 300"), true}, {rounds("times 300"), true}, {rounds("times 5"), false},
+		{"sum(parfor j in 0..150 { 0.9 * y[i] + sqrt(j) / 3 })", true},
+		{"sum(parfor j in 0..50 { t([y[i], sqrt(j) + 1 / 3, y[i] + j]) })", true},
+		{"sum(parfor j in 0..5 { 0.9 * y[i] + sqrt(j) / 3 })", false},
+	} {
 		text := `
 y = materialize(rand(40, 1, seed = 2))
 v = parfor i in 0..40 {
-  iterate z = 0.5, k = 0 ` + c.rounds + ` { next z = 0.9 * z + 0.1 * y[i]; next k = k + 1 }
-  z
+  ` + c.body + `
 }
 emit v
 `
@@ -149,7 +156,7 @@ emit v
 			t.Error(err)
 		}
 		if compiled := kernels.LoopsBegun() > before; compiled != c.compiled {
-			t.Errorf("a loop %s runs compiled: %v", c.rounds, compiled)
+			t.Errorf("a loop of %s runs compiled: %v", c.body, compiled)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import "flow/ir/op"
 const (
 	// someRounds is the estimated number of rounds of a loop in a body if it is not known.
 	someRounds = 64
-	// countedRounds is the most rounds of a loop that are counted.
+	// countedRounds is the most rounds of a loop, and the most points of a parfor, that are counted.
 	countedRounds = 1 << 16
 )
 
@@ -18,11 +18,18 @@ func ActionsOf(b *op.Body) int {
 	for k := range b.Acts {
 		n++
 		rounds := 1
-		if b.Acts[k].Def.Control == op.Iterate {
+		switch a := &b.Acts[k]; {
+		case a.Def.Control == op.Iterate:
 			rounds = someRounds
-			if times, ok := b.Acts[k].Attrs.Get("times"); ok {
+			if times, ok := a.Attrs.Get("times"); ok {
 				rounds = int(min(max(times.I, 1), countedRounds))
 			}
+		case a.Def.Role == op.Points: // the body runs for each number of the result, or for each row
+			rounds = elements[len(b.Args)+k]
+			if y := a.Bodies[0].Type(); y.IsDense() {
+				rounds /= max(1, y.Count())
+			}
+			rounds = min(max(rounds, 1), countedRounds)
 		}
 		for _, inner := range b.Acts[k].Bodies {
 			n += min(rounds*ActionsOf(inner), 1<<30)
