@@ -124,31 +124,24 @@ func (x *Near) Begin(b *Builder) (st []Val) {
 func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 	st = append([]Val{}, st...)
 	differ := func(all, x, y Val) Val { return b.Op(Or, all, b.Op(Xor, b.Op(Bits, x), b.Op(Bits, y))) }
-	// add adds a number to the sum at k and returns its error.
-	add := func(k int, y Val) Val {
-		s := b.Op(Add, st[k], y)
-		y = b.Op(Sub, y, b.Op(Sub, s, st[k]))
-		if !x.squared() {
-			st[k+2] = differ(st[k+2], s, st[k])
-		}
-		st[k] = s
-		return y
-	}
 	k := 0
 	if x.added() {
-		d := add(0, v)
+		s := b.Op(Add, st[0], v)
+		d := b.Op(Sub, v, b.Op(Sub, s, st[0]))
+		if !x.squared() {
+			st[2] = differ(st[2], s, st[0])
+		}
 		e := b.Op(Add, st[1], d)
 		if x.watched() {
 			st[3] = differ(st[3], d, b.Op(Sub, e, st[1]))
 		}
-		st[1] = e
+		st[0], st[1] = s, e
 		k = 2
 	}
 	if x.squared() {
-		h := b.Op(Mul, v, v)
-		l := b.Op(FMA, v, v, b.Op(Neg, h))
-		d := add(k, h)
-		st[k+1] = b.Op(Add, b.Op(Add, st[k+1], d), l)
+		q := b.Op(FMA, v, v, st[k])
+		st[k+1] = b.Op(Add, st[k+1], b.Op(FMA, v, v, b.Op(Neg, b.Op(Sub, q, st[k]))))
+		st[k] = q
 		if x.added() {
 			st[k+2] = differ(st[k+2], v, x.pivot)
 		}
@@ -162,7 +155,7 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 // exponent of P-52+room, which n errors do not leave, and each of its roundings errs by at most
 // half a unit.
 //
-// A sum of squares never becomes smaller. So the exponent never changed if the last one is the first, and
+// A sum of squares never becomes smaller, rounded or not. So the exponent never changed if the last one is the first, and
 // the squares add up to Q < 2^(2e+room+15). The sum of any of the n < 2^room elements is at most the root
 // of nQ then (Cauchy), less than 2^(e+room+8). That is less than half of 2^P, so the exponent of their sum
 // never changed either.
@@ -197,8 +190,9 @@ func (x *Near) End(b *Builder, st []Val) Val {
 		k = 2
 	}
 	fine := stays(b.Op(Xor, b.Op(Bits, st[k]), b.Op(Bits, x.squares)))
-	// Each element rounds the errors of squares twice, and they add up to less than n 2^(P-52). A
-	// square below the normal floats errs by less than that, too.
+	// The error of a sum of squares is at most 2^(P-53), and it is rounded once. The sum of n errors is
+	// rounded once an element, and is less than n 2^(P-52). A square below the normal floats errs by less
+	// than that, too.
 	square, squareRest := b.Op(Sub, st[k], x.squares), st[k+1]
 	lostSquares := x.topSquares() - 104 + 2*x.room
 	if !x.added() {

@@ -104,7 +104,7 @@ func TestNearOf(t *testing.T) {
 
 // TestNearWork: how many operations an element costs, which is the time of a window of them.
 func TestNearWork(t *testing.T) {
-	for class, most := range map[Class]int{Sum: 9, Mean: 9, Norm: 7, Var: 13, Stddev: 13} {
+	for class, most := range map[Class]int{Sum: 9, Mean: 9, Norm: 4, Var: 10, Stddev: 10} {
 		b := New()
 		v := b.Load(Mem{Kind: ParamMem, N: b.Param(DenseParam, types.F64)}, Num(0), Num(0))
 		x := NearOf(b, class, 49, []Val{v})
