@@ -69,3 +69,28 @@ func TestDrawnRowBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfRowBodies: bodies that give rows whose sums need more words than the first loops have go on with
+// loops that have more, and give what the definition gives. Sums of numbers that are too far apart for these too
+// are made by operators.
+func TestSumsOfRowBodies(t *testing.T) {
+	table := tinyTable(t)
+	for body, widens := range map[string]bool{
+		`y = U[3 * i..3 * i + 12, :] * cos(seq(0, 12))
+		 colsum(V * y) ^ 2 - colsum(y * y)`: false,
+		`y = U[3 * i..3 * i + 12, :] * 2.0 ^ (4 * seq(0, 12))
+		 colsum(V * y) ^ 2 - colsum(y * y)`: true,
+		`colsum(U[i..i + 12, :]) * (1 + sum(U[i, :]))`: false,
+		`colsum(10.0 ^ (60 * U[i..i + 12, :]) * V)`:    true,
+		`colsum(10.0 ^ (1000 * U[i..i + 12, :]) * V)`:  true,
+	} {
+		text := "U = materialize(rand(140, 40, seed = 4) - 0.5)\nV = materialize(rand(12, 40, seed = 5))\nv = parfor i in 0..40 {\n " + body + "\n}\nemit v\nemit sum(v)\n"
+		before, wide := kernels.RowsBegun(), kernels.RowsWidened()
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+		if kernels.RowsBegun() == before || kernels.RowsWidened() > wide != widens {
+			t.Errorf("%d loops by phases, %d with more words\n%s", kernels.RowsBegun()-before, kernels.RowsWidened()-wide, text)
+		}
+	}
+}

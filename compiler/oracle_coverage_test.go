@@ -91,6 +91,9 @@ func TestOracleProvokes(t *testing.T) {
 		if drawn%20 == 9 {
 			text = keying{rng}.program()
 		}
+		if drawn%20 == 14 {
+			text = turning(rng)
+		}
 		if err := c.compile(text, 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
@@ -123,4 +126,12 @@ func (c *coverage) spared() (out []string) {
 		}
 	}
 	return out
+}
+
+// turning is a random program that works on rows of a transpose and turns the result back.
+func turning(rng *rand.Rand) string {
+	lines := []string{"cumsum(t(X))", "cummax(t(X))", "rbind(t(X), t(Y))", "rbind(t(X)[1.., :], t(X)[0, :])", "roll(t(X), 1)", "roll(t(Y), -1)"}
+	n, m := 2+rng.IntN(9), 2+rng.IntN(9)
+	return fmt.Sprintf("X = materialize(rand(%d, %d, seed = %d))\nY = materialize(X + 1)\nZ = t(%s)\nemit Z * 2\n",
+		n, m, rng.IntN(100), lines[rng.IntN(len(lines))])
 }

@@ -138,7 +138,7 @@ func (c *byRowsCode) write() {
 	if c.cols < nest.LeastWidth || c.reduces && !alongRows(b, c.rows, c.cols) {
 		c.form = laneForm(b, loop.FastLevels, c.rows, c.panel)
 	} else if p := nest.PlanRows(b, 0); p != nil {
-		if f := phasedForm(p, 1, "i", true); len(f.phases) > 0 {
+		if f := phasedForm(p, 1, "i", nest.Form{Words: loop.FastLevels, Affine: true}); len(f.phases) > 0 {
 			if c.form = f; len(f.phases) == 1 { // nothing stays in a cache for a later one
 				f.height = math.MaxInt
 			}

@@ -34,9 +34,12 @@ func (c *bodyCode) phased(r *parforRun, affine bool) (nestBound, error) {
 	if c.plan == nil || c.apart.Load() {
 		return nil, errNoNest
 	}
-	f := c.rowForm(nestKey{Form: nest.Form{Affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
+	f := c.rowForm(nestKey{Form: nest.Form{Words: loop.FastLevels, Affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
 	if len(f.phases) == 0 {
 		return nil, errNoNest
+	}
+	if c.wide.Load() {
+		f = f.wider()
 	}
 	x := &blockRun{code: c, r: r, rowRun: &rowRun{form: f, n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}}
 	err := x.bind()
@@ -116,6 +119,7 @@ type blockWorker struct {
 	cells  []cellReader  // of each nest
 	views  []value.Dense // of kept registers, the point's matrix
 	calls  []*callGroup  // after each nest; nil: none
+	more   *blockWorker  // with sums of more words; nil until they are needed
 }
 
 // callGroup is the calls after one nest.
@@ -162,8 +166,25 @@ func (w *blockWorker) group(n int) *callGroup {
 	return g
 }
 
-// window runs nests and calls on points of a row.
+// window runs nests and calls on points of a row, and from the first points on whose sums need more words with
+// such sums. It does not begin them if there are results of all points, in which these points count already.
 func (w *blockWorker) window(a area) (done bool, err error) {
+	if x := w.x; w.more == nil {
+		done, err = w.pass(a)
+		if done || err != nil || x.form.wider == nil || slices.ContainsFunc(x.form.results, nest.RowResult.Whole) || x.wide() == nil {
+			return done, err
+		}
+		w.more = (&blockRun{rowRun: x.wide(), code: x.code, r: x.r}).points(w.number).(*blockWorker)
+		rowsWidened.Add(1)
+	}
+	if done, err = w.more.pass(a); done {
+		w.x.code.wide.Store(true)
+	}
+	return done, err
+}
+
+// pass runs nests and calls on points of a row. done is false if some sum needs more words.
+func (w *blockWorker) pass(a area) (done bool, err error) {
 	x, i := w.x, a.i0
 	for n, f := range x.form.phases {
 		v := w.workers[n]
@@ -177,7 +198,9 @@ func (w *blockWorker) window(a area) (done bool, err error) {
 			}
 		}
 		if done, err = w.phase(n, a.j0, a.j1); err == errApart {
-			x.code.apart.Store(true)
+			if x.form.wider == nil {
+				x.code.apart.Store(true)
+			}
 			return false, nil
 		} else if !done || err != nil {
 			return false, err
@@ -258,5 +281,7 @@ func (w *blockWorker) free() {
 	for _, x := range w.workers {
 		x.Finish()
 	}
-	w.rowWorker.free()
+	if w.rowWorker.free(); w.more != nil {
+		w.more.free()
+	}
 }

@@ -31,6 +31,7 @@ type bodyCode struct {
 	words atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
 	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
 	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
+	wide  atomic.Bool   // sums of phases need more words
 	waits waits         // of lanes for one another
 	forms define.Made[nestKey, *nestMade]
 	rows  define.Made[nestKey, *rowForm] // by phases, or with calls
@@ -103,14 +104,18 @@ var loopsFrom atomic.Int64
 
 func init() { loopsFrom.Store(nestFrom) }
 
-// rowsBegun counts the executions of bodies that ran by phases.
-var rowsBegun atomic.Int64
+// rowsBegun counts the executions of bodies that ran by phases, rowsWidened the workers of bodies of points that
+// went on with sums of more words.
+var rowsBegun, rowsWidened atomic.Int64
 
 // LoopsBegun is how many executions of loops in this process have run compiled, for tests.
 func LoopsBegun() int64 { return launch.Begun.Load() }
 
 // RowsBegun is how many of them have gone over rows and columns by phases.
 func RowsBegun() int64 { return rowsBegun.Load() }
+
+// RowsWidened is how often a worker of a body by phases has gone on with sums of more words.
+func RowsWidened() int64 { return rowsWidened.Load() }
 
 // LoopsFrom sets from how many actions on the bodies of loops are compiled, for tests: 0 compiles
 // all. What is computed does not change.

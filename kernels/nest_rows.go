@@ -39,12 +39,12 @@ type rowForm struct {
 }
 
 // phasedForm is a body by phases.
-func phasedForm(p *nest.RowPlan, by int, name string, affine bool) *rowForm {
+func phasedForm(p *nest.RowPlan, by int, name string, form nest.Form) *rowForm {
 	width := 1
 	for _, f := range p.Phases {
 		width = max(width, f.Width)
 	}
-	f := &rowForm{body: p.Body, results: p.Results, height: max(1, phaseElements/width), phases: nest.WritePhases(p, by, name, affine), store: map[int]int{}}
+	f := &rowForm{body: p.Body, results: p.Results, height: max(1, phaseElements/width), phases: nest.WritePhases(p, by, name, form), store: map[int]int{}}
 	for r, kept := range p.Kept {
 		if kept {
 			f.kept = append(f.kept, r)
@@ -53,6 +53,10 @@ func phasedForm(p *nest.RowPlan, by int, name string, affine bool) *rowForm {
 	if len(f.phases) > 0 {
 		f.share()
 		f.reduceInPlace()
+	}
+	if form.Words < nest.WideWords {
+		form.Words = nest.WideWords
+		f.wider = sync.OnceValue(func() *rowForm { return phasedForm(p, by, name, form) })
 	}
 	return f
 }
@@ -385,5 +389,5 @@ func (w *rowWorker) place(k, r0 int) {
 
 // rowForm is the body by phases in one form, made when it is first asked for.
 func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
-	return c.rows.Of(k, func() *rowForm { return phasedForm(c.plan, k.by[0], name, k.Affine) })
+	return c.rows.Of(k, func() *rowForm { return phasedForm(c.plan, k.by[0], name, k.Form) })
 }

@@ -28,10 +28,10 @@ type RowPhase struct {
 
 // WritePhases writes all phases in one form; nil where one cannot be written. name is that of the
 // index, by its step.
-func WritePhases(p *RowPlan, by int, name string, affine bool) (out []*RowPhase) {
+func WritePhases(p *RowPlan, by int, name string, form Form) (out []*RowPhase) {
 	if _, ok := Written(func() {
 		for n := range p.Phases {
-			out = append(out, writePhase(p, n, by, name, affine))
+			out = append(out, writePhase(p, n, by, name, form))
 		}
 	}); !ok {
 		return nil
@@ -39,9 +39,9 @@ func WritePhases(p *RowPlan, by int, name string, affine bool) (out []*RowPhase)
 	return out
 }
 
-func writePhase(p *RowPlan, number, by int, name string, affine bool) *RowPhase {
+func writePhase(p *RowPlan, number, by int, name string, form Form) *RowPhase {
 	f := &RowPhase{plan: p, Own: &p.Phases[number], Apart: map[int]bool{}}
-	x := NewBuilder(Form{Words: loop.FastLevels, Affine: affine})
+	x := NewBuilder(form)
 	x.phase = f
 	row, _, index := x.index(name, by)
 	at := [2]loop.Lin{row, loop.Of(loop.IndexSym, x.Index("column", loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.Own.Width)), By: 1}))}
