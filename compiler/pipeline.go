@@ -143,7 +143,12 @@ var pipeline = []step{
 	{PassInfo{Name: "fold-groups",
 		Doc:   "adds rows by group in place of a product with a matrix of codes",
 		After: []After{{"panels", "what is left is one product"}, {"merge-equal", "a repeated product would be folded twice"}}},
-		whole(pass.FoldGroups)},
+		func(s *state) error {
+			s.g = pass.Points(s.g, func(g *ir.Graph) *ir.Graph {
+				return pass.FoldGroupsOfPoints(g, s.o.Table, s.o.Sizes)
+			})
+			return whole(pass.FoldGroups)(s)
+		}},
 	{PassInfo{Name: "columns",
 		Doc:   "makes a loop over columns of reductions of columns that read running values",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"merge-equal", "a value with two readers is stored; merging shows which are"}, {"simplify", "rules do not look into bodies"}}},

@@ -20,7 +20,21 @@ import (
 // the rows of a product without panels. If only
 // the run knows how many rows there are, only column sums are computed so.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	return foldGroups(g, table, sizes.filled(), 0)
+}
+
+// FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop of the body,
+// which compares and adds in less time than a call takes.
+func FoldGroupsOfPoints(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
+	return foldGroups(g, table, sizes, sizes.Block/leastCodes)
+}
+
+// leastCodes is the part of a block that a matrix of codes in a body has at least to be folded: 8192 elements.
+const leastCodes = 8
+
+func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph {
+	g = codesFirst(g, table)
 	var out *ir.Graph
 	var stops stops             // made for the first matrix of codes
 	checked := map[ir.ID]bool{} // a reader that is folded checks the codes where the matrix stood
@@ -41,7 +55,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			word = n.Op.For
 		}
 		t := g.Type(h)
-		if !ofCodes(g, h) || !sameSend(g, h, id) || t.Cols == types.Unknown || !t.Known() && word != sum.Name {
+		if !ofCodes(g, h) || t.Known() && t.Count() < least || !sameSend(g, h, id) || t.Cols == types.Unknown || !t.Known() && word != sum.Name {
 			continue
 		}
 		if stops == nil {
@@ -95,3 +109,35 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 
 // ofCodes reports a matrix of codes.
 func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Codes }
+
+// codesFirst makes products by a matrix of codes transposes of products of it, whose sums have the same terms in
+// the same order:
+//
+//	%3 = matmul(%1, %2) {ta}   ->   %3 = matmul(%2, %1) {ta};  %4 = t(%3)
+func codesFirst(g *ir.Graph, table *op.Table) *ir.Graph {
+	product, panels, turn := table.Must("matmul"), table.Must("matmul.panels"), table.Must("t")
+	var c *copying
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n, in := &g.Nodes[i], g.In(id)
+		by := (n.Op == product || n.Op == panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && g.Type(in[0]).IsDense() && g.Type(in[1]).IsDense() &&
+			ofCodes(g, in[1]) && !ofCodes(g, in[0]) && !sent(g, id)
+		if by && c == nil {
+			c = copyOf(g)
+			for k := range i {
+				c.node(ir.ID(k))
+			}
+		}
+		if t := g.Type(id); by {
+			t.Rows, t.Cols = t.Cols, t.Rows
+			p := c.g.Add(n.Op, n.Attrs, t, g.Origin(id), c.to[in[1]], c.to[in[0]])
+			c.to[i] = c.g.Add(turn, nil, g.Type(id), g.Origin(id), p)
+		} else if c != nil {
+			c.node(id)
+		}
+	}
+	if c == nil {
+		return g
+	}
+	return c.g
+}
