@@ -70,9 +70,9 @@ func TestDrawnRowBodies(t *testing.T) {
 	}
 }
 
-// TestSumsOfRowBodies: bodies that give rows whose sums need more words than the first loops have go on with
-// loops that have more, and give what the definition gives. Sums of numbers that are too far apart for these too
-// are made by operators.
+// TestSumsOfRowBodies: where sums need more words than the first loops of a body have, the body goes on with
+// loops that have more. It gives what the definition gives. Operators make the sums of numbers that are too far
+// apart for these loops, too.
 func TestSumsOfRowBodies(t *testing.T) {
 	table := tinyTable(t)
 	for body, widens := range map[string]bool{

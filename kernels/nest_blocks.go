@@ -166,8 +166,9 @@ func (w *blockWorker) group(n int) *callGroup {
 	return g
 }
 
-// window runs nests and calls on points of a row, and from the first points on whose sums need more words with
-// such sums. It does not begin them if there are results of all points, in which these points count already.
+// window runs nests and calls on points of a row. From the first points on whose sums need more words, it runs
+// the nests with such sums. It would be wrong to begin these where results are of all points: the points count
+// there already.
 func (w *blockWorker) window(a area) (done bool, err error) {
 	if x := w.x; w.more == nil {
 		done, err = w.pass(a)

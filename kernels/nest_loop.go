@@ -104,8 +104,8 @@ var loopsFrom atomic.Int64
 
 func init() { loopsFrom.Store(nestFrom) }
 
-// rowsBegun counts the executions of bodies that ran by phases, rowsWidened the workers of bodies of points that
-// went on with sums of more words.
+// rowsBegun counts the executions of bodies that ran by phases. rowsWidened counts the workers that went on
+// with sums of more words there.
 var rowsBegun, rowsWidened atomic.Int64
 
 // LoopsBegun is how many executions of loops in this process have run compiled, for tests.

@@ -170,47 +170,6 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	return l.apply(d, nil, e.Span(), []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
 }
 
-// wholePower returns x to the power y as products by squaring, which are exact and wrap alike in any order, and
-// true: of integers or bools that the run knows and a whole y that is not negative and known before it. A power
-// that only the run knows may be negative, so those are floats (pow).
-func (l *lowerer) wholePower(x, y val, at, from source.Span) (val, bool) {
-	if !y.isInt() || y.s.I < 0 {
-		return val{}, false
-	}
-	if x.kind == list {
-		x = l.matrixOf(x, types.NoElem, from)
-	}
-	if x.kind != edge || l.typeOf(x).Elem != types.I64 && l.typeOf(x).Elem != types.Bool {
-		return val{}, false
-	}
-	n := y.s.I
-	apply := func(d *op.Def, in ...val) val {
-		return l.apply(d, nil, at, in, []source.Span{from, from}[:len(in)])
-	}
-	product := l.table.Infix("*")
-	if n == 0 {
-		return apply(l.table.Infix("+"), apply(product, x, intVal(0)), intVal(1)), true
-	}
-	square := x
-	if l.typeOf(x).Elem == types.Bool {
-		square = apply(l.table.Must("i64"), x)
-	}
-	power, some := square, false
-	for ; n > 0; n >>= 1 {
-		switch {
-		case n&1 == 0:
-		case some:
-			power = apply(product, power, square)
-		default:
-			power, some = square, true
-		}
-		if n > 1 {
-			square = apply(product, square, square)
-		}
-	}
-	return power, true
-}
-
 // ints is the fast path for index arithmetic, the most frequent operation of elaboration.
 func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
 	switch e.Op {

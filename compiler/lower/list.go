@@ -75,6 +75,8 @@ func (l *lowerer) listElement(x val, at source.Span) val {
 	d := source.Errorf("E200", at, "a list that stands for a matrix has numbers or bools in it, this has %s", l.what(x))
 	if x.kind == edge {
 		d = d.WithHelp("rbind and cbind put matrices together")
+	} else {
+		d = d.WithHelp("a list of others stays a list: a `for` goes over its elements, and list[i] is one of them")
 	}
 	l.fail(d)
 	return val{}

@@ -23,14 +23,15 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return foldGroups(g, table, sizes.filled(), 0)
 }
 
-// FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop of the body,
-// which compares and adds in less time than a call takes.
+// FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop of the
+// body: to compare and add takes less time than a call.
 func FoldGroupsOfPoints(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	return foldGroups(g, table, sizes, sizes.Block/leastCodes)
 }
 
-// leastCodes is the part of a block that a matrix of codes in a body has at least to be folded: 8192 elements.
+// leastCodes is how many of the smallest matrices of codes that a body folds make a block. They have 8192
+// elements.
 const leastCodes = 8
 
 func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph {
@@ -110,7 +111,7 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 // ofCodes reports a matrix of codes.
 func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Codes }
 
-// codesFirst makes products by a matrix of codes transposes of products of it, whose sums have the same terms in
+// codesFirst makes a matrix of codes the left factor. The sums of the transposed product have the same terms in
 // the same order:
 //
 //	%3 = matmul(%1, %2) {ta}   ->   %3 = matmul(%2, %1) {ta};  %4 = t(%3)

@@ -40,7 +40,7 @@ type Input struct {
 	// Share reads blocks of a file together with other processes; nil: format.Task.All does.
 	Share func(format.Task) (format.Answer, error)
 	// Settled is called when the sizes of all values are known. Compile has then read what it must of files.
-	// nil calls nobody.
+	// It may be nil.
 	Settled func()
 	// Brief refuses to read all of a file before the run. Postponed then tells that a program needs it.
 	Brief bool

@@ -45,8 +45,8 @@ func (l *Loop) streams(out []*value.Dense, wide bool) layout {
 }
 
 // longRow is the size of a row from which a line that it shares with the next row does not count. Such a
-// line is written in parts. The part that goes past the caches takes the time of some 20 whole lines: a matrix
-// of 20 columns took 15 times as long as one of 24.
+// line is written in parts. The part that goes past the caches takes the time of some 20 whole lines: a
+// matrix of 20 columns took 15 times as long as one of 24.
 const longRow = 16 << 10
 
 // cutsLines reports whether lines of a cache have the end of a short row and more.
