@@ -167,12 +167,11 @@ func (w *blockWorker) group(n int) *callGroup {
 }
 
 // window runs nests and calls on points of a row. From the first points on whose sums need more words, it runs
-// the nests with such sums. It would be wrong to begin these where results are of all points: the points count
-// there already.
+// the nests with such sums. The result is rows of points, so nothing of the first attempt counts.
 func (w *blockWorker) window(a area) (done bool, err error) {
 	if x := w.x; w.more == nil {
 		done, err = w.pass(a)
-		if done || err != nil || x.form.wider == nil || slices.ContainsFunc(x.form.results, nest.RowResult.Whole) || x.wide() == nil {
+		if done || err != nil || x.form.wider == nil || x.wide() == nil {
 			return done, err
 		}
 		w.more = (&blockRun{rowRun: x.wide(), code: x.code, r: x.r}).points(w.number).(*blockWorker)
