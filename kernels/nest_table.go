@@ -17,9 +17,9 @@ type nestTable struct {
 }
 
 const (
-	// mostTabled is the most elements of a table: they are read again and again, so a cache should
-	// hold them.
-	mostTabled = 1 << 19
+	// mostTabled is the most elements of one value in a table: they are read again and again, so a cache
+	// should hold them. mostTogether is that of all values of a table.
+	mostTabled, mostTogether = 1 << 19, 4 * mostTabled
 	// tabledUses is how many times the points compute an element of a table at least: one worker
 	// makes the table while the others wait, and a loop may end before its last round.
 	tabledUses = 64
@@ -77,12 +77,12 @@ func (n *nestRun) early(m *nestMade) bool {
 func (n *nestRun) makeTables(tables []nestTable, in []value.Value) (made []value.Value, ok bool) {
 	points := float64(n.r.space.n[0]) * float64(n.r.space.width())
 	for _, t := range tables {
-		rows, cols := sizeIn(t.Rows, in), sizeIn(t.Cols, in)
-		uses := points
+		rows, cols, values := sizeIn(t.Rows, in), sizeIn(t.Cols, in), int64(t.Values)
+		uses := points * float64(values)
 		for _, r := range t.Rounds {
 			uses *= float64(sizeIn(r, in))
 		}
-		if rows <= 0 || cols <= 0 || rows > mostTabled/cols || uses < tabledUses*float64(rows)*float64(cols) {
+		if rows <= 0 || cols <= 0 || rows > min(values*mostTabled, mostTogether)/cols || uses < tabledUses*float64(rows)*float64(cols) {
 			return nil, false
 		}
 		out := value.New(t.Nest.Results[0].Elem, int(rows), int(cols))
@@ -90,12 +90,8 @@ func (n *nestRun) makeTables(tables []nestTable, in []value.Value) (made []value
 		if err != nil {
 			return nil, false
 		}
-		i, j := int(rows), int(cols)
-		if len(t.Nest.Space) == 1 {
-			i, j = 1, i
-		}
 		w := run.Worker()
-		flagged, err := w.Window(0, i, 0, j, nil)
+		flagged, err := w.Window(0, int(rows)/t.Values, 0, int(cols), nil)
 		w.Free()
 		if flagged || err != nil {
 			return nil, false

@@ -9,20 +9,24 @@ import (
 	"slices"
 )
 
-// Tabulated is a table: an operand of the nest that reads it, made by a nest of its own.
+// Tabulated is a table of values that depend on the same indices: an operand of the nest that reads it, made
+// by a nest of its own.
 type Tabulated struct {
 	// Nest has the operands of the original nest and makes the table.
 	Nest *Nest
-	// Rows and Cols are the size of the table.
+	// Rows and Cols are the size of the table. Values is how many values it has of each pair of indices,
+	// one in each row: the rows of one index lie together.
 	Rows, Cols Lin
+	Values     int
 	// Rounds are the rounds of the inner loops that the table depends on: a point computes the
 	// value as often as their product, at most.
 	Rounds []Lin
 }
 
 const (
-	// mostTables is how many tables a nest has at most.
-	mostTables = 4
+	// mostPairs is how many values that depend on two indices have tables at most, and mostSingle how many
+	// that depend on one. A body in which a loop of w rounds is written out has a value a round.
+	mostPairs, mostSingle = 4, 256
 	// tableCost is from how many statements on a value is worth a table. To read an element takes
 	// some five instructions.
 	tableCost = 24
@@ -59,9 +63,18 @@ func tabulate(n *Nest, steady func(param int) bool, least int) (*Nest, []Tabulat
 	if len(t.root) == 0 {
 		return n, nil
 	}
-	var list []Tabulated
 	for _, v := range t.root {
-		list = append(list, t.table(v))
+		k := slices.IndexFunc(t.groups, func(g []Val) bool {
+			return t.deps[g[0]] == t.deps[v] && n.Types[g[0]] == n.Types[v]
+		})
+		if k < 0 {
+			k, t.groups = len(t.groups), append(t.groups, nil)
+		}
+		t.groups[k] = append(t.groups[k], v)
+	}
+	var list []Tabulated
+	for _, g := range t.groups {
+		list = append(list, t.table(g))
 	}
 	return t.reading(), list
 }
@@ -76,7 +89,9 @@ type tabulator struct {
 	space  int      // how many of them are indices of the space
 	// carried are the carried values that change by the same step in every round.
 	carried map[Val]*recurrence
-	root    []Val // the values that have tables
+	root    []Val   // the values that have tables
+	groups  [][]Val // those of each table
+	few     [3]int  // how many depend on one index, and on two
 }
 
 // recurrence is a carried value: init + index*step.
@@ -212,7 +227,11 @@ func (t *tabulator) roots(b *Block) {
 	}
 	read := func(list []Val) {
 		for _, v := range list {
-			if t.tabled(v) && t.made[v] != nil && len(t.root) < mostTables && !slices.Contains(t.root, v) && t.cost(v, map[Val]bool{}) >= t.least {
+			if !t.tabled(v) || t.made[v] == nil || slices.Contains(t.root, v) || t.cost(v, map[Val]bool{}) < t.least {
+				continue
+			}
+			on := bits.OnesCount64(t.deps[v])
+			if t.few[on]++; t.few[on] <= [...]int{1: mostSingle, 2: mostPairs}[on] {
 				t.root = append(t.root, v)
 			}
 		}
@@ -252,25 +271,41 @@ func (t *tabulator) cost(v Val, seen map[Val]bool) int {
 	return n
 }
 
-// table writes the nest that makes the table of v.
-func (t *tabulator) table(v Val) (out Tabulated) {
+// place is the place in its table of the first of so many values that depend on the same indices. name gives
+// the name of an index.
+func (t *tabulator) place(deps uint64, values int, name func(bit int) int) (at []Lin) {
+	at = []Lin{Num(0), Num(0)}
+	k := 2 - bits.OnesCount64(deps) // a single index is that of the columns: they lie side by side
+	for bit := range t.index {
+		if deps>>bit&1 != 0 {
+			at[k] = Of(IndexSym, name(bit))
+			k++
+		}
+	}
+	at[0] = at[0].Times(int64(values))
+	return at
+}
+
+// table writes the nest that makes the table of values that depend on the same indices.
+func (t *tabulator) table(list []Val) (out Tabulated) {
 	b := New()
 	b.Nest.Params = t.from.Params
 	names := map[int]int{} // of the nest's indices, by bit
-	at := []Lin{Num(0), Num(0)}
+	deps := t.deps[list[0]]
 	size := []Lin{Num(1), Num(1)}
-	k := 0
+	k := 2 - bits.OnesCount64(deps)
 	for bit, x := range t.index {
-		if t.deps[v]>>bit&1 == 0 {
+		if deps>>bit&1 == 0 {
 			continue
 		}
 		names[bit] = b.Index(t.from.Names[x.Name], x.Range)
-		at[k], size[k] = Of(IndexSym, names[bit]), x.Range.To
+		size[k] = x.Range.To
 		k++
 		if bit >= t.space {
 			out.Rounds = append(out.Rounds, x.Range.To)
 		}
 	}
+	at := t.place(deps, len(list), func(bit int) int { return names[bit] })
 	now := map[Val]Val{}
 	var write func(v Val) Val
 	write = func(v Val) Val {
@@ -315,13 +350,15 @@ func (t *tabulator) table(v Val) (out Tabulated) {
 		now[v] = x
 		return x
 	}
-	e := t.from.Types[v]
-	w := write(v)
-	b.Store(Mem{Kind: ResultMem, N: b.Result(e, size[0], size[1])}, at[0], at[1], w)
+	size[0] = size[0].Times(int64(len(list)))
+	to := Mem{Kind: ResultMem, N: b.Result(t.from.Types[list[0]], size[0], size[1])}
+	for k, v := range list {
+		b.Store(to, at[0].Plus(Num(int64(k))), at[1], write(v))
+	}
 	if err := b.Nest.Verify(); err != nil {
 		panic(fmt.Sprintf("BUG: %v in a table of\n%s\n%s", err, t.from, b.Nest))
 	}
-	out.Nest, out.Rows, out.Cols = b.Nest, size[0], size[1]
+	out.Nest, out.Rows, out.Cols, out.Values = b.Nest, size[0], size[1], len(list)
 	return out
 }
 
@@ -369,8 +406,8 @@ func (t *tabulator) reading() *Nest {
 	})
 	like := *t.from
 	like.Params = slices.Clone(like.Params)
-	for _, v := range t.root {
-		like.Params = append(like.Params, Param{DenseParam, t.from.Types[v]})
+	for _, g := range t.groups {
+		like.Params = append(like.Params, Param{DenseParam, t.from.Types[g[0]]})
 	}
 	return rewritten(&like, func(r *rewriter, s *Stmt) bool {
 		if s.N != 1 || !pure(s) {
@@ -379,19 +416,15 @@ func (t *tabulator) reading() *Nest {
 		if !need[s.Dst] {
 			return true
 		}
-		k := slices.Index(t.root, s.Dst)
-		if k < 0 {
-			return false
-		}
-		at := []Lin{Num(0), Num(0)}
-		i := 0
-		for bit, x := range t.index {
-			if t.deps[s.Dst]>>bit&1 != 0 {
-				at[i] = Of(IndexSym, r.name(x.Name))
-				i++
+		for k, g := range t.groups {
+			c := slices.Index(g, s.Dst)
+			if c < 0 {
+				continue
 			}
+			at := t.place(t.deps[s.Dst], len(g), func(bit int) int { return r.name(t.index[bit].Name) })
+			r.set(s, []Val{r.Load(Mem{Kind: ParamMem, N: len(t.from.Params) + k}, at[0].Plus(Num(int64(c))), at[1])})
+			return true
 		}
-		r.set(s, []Val{r.Load(Mem{Kind: ParamMem, N: len(t.from.Params) + k}, at...)})
-		return true
+		return false
 	})
 }

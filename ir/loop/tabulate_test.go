@@ -86,6 +86,51 @@ func TestTabulate(t *testing.T) {
 	}
 }
 
+// TestTabulateTogether: values that depend on the same index have one table, and a nest makes them.
+func TestTabulateTogether(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[]) (i: 0..%0.rows, k: 0..%0.cols) {
+  v0 = index k
+  v1 = to_f64 v0
+  v2 = load %0[i, k]
+  v3 = call cos(v1)
+  v4 = mul v2, v3
+  v5 = f64 2
+  v6 = mul v5, v1
+  v7 = call cos(v6)
+  v8 = mul v4, v7
+  v9 = index i
+  v10 = to_f64 v9
+  v11 = call sin(v10)
+  v12 = sub v8, v11
+  v13 = for a: 0..3 (v14 = v12) {
+    v15 = index a
+    v16 = to_f64 v15
+    v17 = mul v16, v1
+    v18 = call exp(v17)
+    v19 = add v14, v18
+    next v19
+  }
+  store out0[i, k] v13
+} : (f64[%0.rows, %0.cols])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, list := loop.Tabulate(n, always)
+	if len(list) != 3 || strings.Contains(m.String(), "call") {
+		t.Fatalf("%d tables\n%s", len(list), m)
+	}
+	two := loop.Of(loop.ColsSym, 0)
+	for k, want := range []struct {
+		rows, cols loop.Lin
+		values     int
+	}{{loop.Num(2), two, 2}, {loop.Num(1), loop.Of(loop.RowsSym, 0), 1}, {two, loop.Num(3), 1}} {
+		if got := list[k]; !got.Rows.Equal(want.rows) || !got.Cols.Equal(want.cols) || got.Values != want.values {
+			t.Errorf("table %d: %v x %v for %d values", k, got.Rows, got.Cols, got.Values)
+		}
+	}
+	same(t, n, m, []value.Value{looptest.Numbers(5, 7)}, list)
+}
+
 // TestTabulateRandom: nests give by tables what they gave.
 func TestTabulateRandom(t *testing.T) {
 	tables := 0

@@ -194,13 +194,30 @@ func (p *program) allocate(r registers) assignment {
 	all := p.intervals()
 	a.lives = all
 	within := p.within(all, blocks)
-	rest := all
-	if len(blocks) > 0 {
-		rest = slices.DeleteFunc(slices.Clone(all), func(x interval) bool { return within[x.v] > 0 })
+	if len(blocks) == 0 {
+		s.assign(all)
+		return a
+	}
+	rest, inside := p.shop.intervals.list(len(all)), make([][]interval, len(blocks))
+	for _, x := range all {
+		if k := within[x.v]; k > 0 {
+			inside[k-1] = append(inside[k-1], x)
+		} else {
+			rest = append(rest, x)
+		}
 	}
 	s.assign(rest)
+	s.passed = p.passed(nil)
+	var around []interval // those of rest that may live in the block or behind it
+	next := 0
 	for k, b := range blocks {
-		a.kept = append(a.kept, p.assignAside(&a, r, b, rest, all, func(v virt) bool { return within[v] == k+1 }))
+		for ; next < len(rest) && rest[next].from <= b.to; next++ {
+			if x := rest[next]; a.reg[x.v] != NoReg && p.classes[x.v] == vectorClass {
+				around = append(around, x)
+			}
+		}
+		around = slices.DeleteFunc(around, func(x interval) bool { return x.to < b.from })
+		a.kept = append(a.kept, p.assignAside(&a, r, b, around, inside[k], s.passed))
 	}
 	return a
 }

@@ -124,9 +124,9 @@ func (p *program) within(all []interval, blocks []block) []int {
 	return out
 }
 
-// assignAside gives registers to the vectors that live in block b alone. The values outside have
+// assignAside gives registers to the vectors that live in block b alone. The vectors around it have
 // theirs, and some of those that the block does not touch give it away: these are returned.
-func (p *program) assignAside(a *assignment, r registers, b block, outside, all []interval, inside func(virt) bool) (kept []virt) {
+func (p *program) assignAside(a *assignment, r registers, b block, around, inside []interval, passed []int) (kept []virt) {
 	touched := map[virt]bool{}
 	for k := b.from; k <= b.to; k++ {
 		s := &p.steps[k]
@@ -134,13 +134,12 @@ func (p *program) assignAside(a *assignment, r registers, b block, outside, all 
 		s.reads(func(v virt) { touched[v] = true })
 	}
 	owner, fixed := make([]virt, r.vectors), make([]bool, r.vectors)
-	for _, x := range outside {
-		if reg := a.reg[x.v]; reg != NoReg && p.classes[x.v] == vectorClass && x.from <= b.to && x.to >= b.from {
-			owner[reg-V(0)] = x.v
-			fixed[reg-V(0)] = fixed[reg-V(0)] || touched[x.v] || x.from >= b.from || x.to <= b.to
-		}
+	for _, x := range around {
+		at := a.reg[x.v] - V(0)
+		owner[at] = x.v
+		fixed[at] = fixed[at] || touched[x.v] || x.from >= b.from || x.to <= b.to
 	}
-	s := scan{p: p, a: a, passed: p.passed(nil)}
+	s := scan{p: p, a: a, passed: passed}
 	free := &s.free[vectorClass]
 	for _, given := range []bool{true, false} { // the last ones are taken first: registers without an owner
 		for k := range owner {
@@ -149,14 +148,8 @@ func (p *program) assignAside(a *assignment, r registers, b block, outside, all 
 			}
 		}
 	}
-	var list []interval
-	for _, x := range all {
-		if inside(x.v) {
-			list = append(list, x)
-		}
-	}
-	s.assign(list)
-	for _, x := range list {
+	s.assign(inside)
+	for _, x := range inside {
 		reg := a.reg[x.v]
 		if reg == NoReg {
 			continue

@@ -151,10 +151,10 @@ func (z *splitter) forget() {
 // that it reads are stored in front of it and loaded where the block reads them.
 func (z *splitter) begin(b block) {
 	inside, touched := make([]int, b.to-b.from+1), 0
-	for v := range z.lives {
-		if x := &z.lives[v]; z.counts(virt(v)) && x.from > b.from && x.from < b.to {
-			inside[x.from-b.from]++
-			inside[min(x.to, b.to)-b.from]--
+	for k := b.from + 1; k < b.to; k++ {
+		if v := z.old[k].dst; z.counts(v) && z.lives[v].from == k {
+			inside[k-b.from]++
+			inside[min(z.lives[v].to, b.to)-b.from]--
 		}
 	}
 	reads := func(x *life) bool { // within the block
