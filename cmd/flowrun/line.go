@@ -85,19 +85,23 @@ func usageOf(f cli.Flag, name string) string {
 			name += " " + usage[i+1:i+1+j]
 		}
 	}
-	return "--" + name + ": " + strings.ReplaceAll(usage, "`", "")
+	dashes := "--"
+	if len(f.Names()[0]) == 1 { // a flag that has no longer name
+		dashes = "-"
+	}
+	return dashes + name + ": " + strings.ReplaceAll(usage, "`", "")
 }
 
 // readLine takes args (without the program's name) apart. A flag's value is told from a file by the
 // flags of all commands together, so a flag that two commands share must take a value in
 // both or in neither; TestFlagsAgree holds that.
 func readLine(app *cli.App, args []string) (line, error) {
-	takesValue := map[string]bool{}
+	takesValue, flags := map[string]bool{}, map[string]cli.Flag{}
 	for _, c := range app.Commands {
 		for _, f := range c.Flags {
 			for _, name := range f.Names() {
 				_, isBool := f.(*cli.BoolFlag)
-				takesValue[name] = !isBool
+				takesValue[name], flags[name] = !isBool, f
 			}
 		}
 	}
@@ -133,7 +137,9 @@ func readLine(app *cli.App, args []string) (line, error) {
 				l.flags = append(l.flags, "--"+name+"="+optional)
 			case takesValue[name]:
 				if i+1 == len(args) {
-					return l, usagef("flag %s needs a value", a)
+					e := usagef("flag %s needs a value", a)
+					e.help = usageOf(flags[name], name)
+					return l, e
 				}
 				i++
 				if name == "set" && !strings.Contains(args[i], "=") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !exists(args[i+1]) {

@@ -230,7 +230,10 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			i = l.argNamed(d, a, given, next)
 		} else if next == len(d.Args) {
 			tooMany := source.Errorf("E127", a.Span(), "%s takes %s", word, arity(d)).WithHelp("%s", usage(d))
-			if x := l.text(e.Args[0].Value.Span()); len(l.table.Word("row"+word)) > 0 {
+			if x := l.text(e.Args[0].Value.Span()); len(d.Args) > 1 && l.foldStep(word) != nil {
+				all := l.text(e.Args[0].Span().Join(e.Args[len(e.Args)-1].Span()))
+				tooMany = tooMany.WithHelp("of a list it takes as many as there are: `%s([%s])`", word, all)
+			} else if len(l.table.Word("row"+word)) > 0 {
 				tooMany = tooMany.WithHelp("by rows it is `row%s(%s)`, by columns `col%s(%s)`", word, x, word, x)
 			}
 			l.fail(tooMany)

@@ -94,7 +94,7 @@ func readError(file string, line int, err error) *Error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return failf(Gzip, file, "the compressed data end before the text does").at(line, 0).help("the file is cut off: copy it again")
+		return failf(Gzip, file, "the compressed data end before the text does").at(line, 0).help("the file is cut off, or has other bytes behind its end: copy it again")
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
 		return failf(Gzip, file, "the compressed data are damaged (%v)", reason(err)).at(line, 0).help("copy the file again")
 	}
