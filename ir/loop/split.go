@@ -20,6 +20,11 @@ func Split(n *Nest) *Nest {
 		return n
 	}
 	clear(c.ranges)
+	return c.rewritten(n)
+}
+
+// rewritten returns n without the conditions that are known.
+func (c *cutter) rewritten(n *Nest) *Nest {
 	return rewritten(n, func(r *rewriter, s *Stmt) bool {
 		if r.names == nil {
 			r.names = map[int]int{}
@@ -32,6 +37,7 @@ func Split(n *Nest) *Nest {
 type cutter struct {
 	facts  *Facts
 	ranges map[int][2]int64 // ranges of indices over known ranges, by name: least and greatest
+	known  map[Val]bool     // the values of some comparisons
 }
 
 // cuts reports whether a condition in a block is constant, or can become so by cutting.
@@ -72,6 +78,12 @@ func (c *cutter) truth(v Val) int {
 	s := c.facts.made[v]
 	if s == nil || len(s.Args) == 0 {
 		return -1
+	}
+	if t, ok := c.known[v]; ok {
+		if t {
+			return 1
+		}
+		return 0
 	}
 	if c.facts.nest.Types[s.Args[0]] == types.Bool {
 		switch s.Code {

@@ -31,11 +31,13 @@ type Loop struct {
 	across uint64 // of flat: operands that are read in row 0
 	inner  bool   // it stores in an inner loop
 	facts  branches
-	proved atomic.Pointer[[]int64] // what the last proof that accesses are inside depends on
-	byRow  []rowResult
-	small  bool // it is interpreted, whatever the target
-	levels int  // of exact sums in made: see loop.StateOf
-	past   bool // results go past the caches, whatever their size
+	proved atomic.Pointer[proof]
+	// borders are the conditions that may be the same for most points: see cuts.
+	borders []loop.Border
+	byRow   []rowResult
+	small   bool // it is interpreted, whatever the target
+	levels  int  // of exact sums in made: see loop.StateOf
+	past    bool // results go past the caches, whatever their size
 	// decides lists the scalar operands for whose values code is made: see loop.Deciding.
 	decides []int
 	mu      sync.Mutex
@@ -53,6 +55,7 @@ func New(n *loop.Nest) *Loop {
 	l := &Loop{
 		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: flat, across: across,
 		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
+		borders: bordersOf(n),
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	return l
@@ -108,6 +111,12 @@ type layout uint64
 // most is how many operands and results a layout has room for.
 const most = 62
 
+// proof is the last proof that accesses are inside.
+type proof struct {
+	from []int64 // what it depends on: see proofOf
+	cuts *cuts   // of a space with such sizes and integers
+}
+
 // variant is a loop compiled for a version.
 type variant struct {
 	code   executable
@@ -141,8 +150,11 @@ type Run struct {
 	// Stays marks scalar operands, a bit each, that keep their values: Bind may make code for these values.
 	Stays uint64
 
-	loop    *Loop
-	made    version
+	loop *Loop
+	made version
+	// cuts says where the code of version core runs, which is for most points. nil: nowhere.
+	cuts    *cuts
+	core    version
 	lanes   [2]int // where the lanes of the space begin and end
 	reduced []reducing
 	wide    int // of rows that are one row of memory: see schedule
@@ -166,12 +178,13 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 		return fmt.Errorf("BUG: %d operands and %d results for a loop of %d and %d", len(in), len(out), len(n.Params), len(n.Results))
 	}
 	var room [48]int64
-	if sizes, p := proofOf(room[:0], in, out, r.Varies), l.proved.Load(); p == nil || !slices.Equal(*p, sizes) {
+	sizes, p := proofOf(room[:0], in, out, r.Varies), l.proved.Load()
+	if p == nil || !slices.Equal(p.from, sizes) {
 		if r.loop, r.in, r.out = l, in, out; !r.Inside() {
 			return ErrOutside
 		}
-		sizes = slices.Clone(sizes)
-		l.proved.Store(&sizes)
+		p = &proof{slices.Clone(sizes), l.cutsOf(in, r.Varies)}
+		l.proved.Store(p)
 	}
 	var lay layout
 	bit := layout(1)
@@ -205,6 +218,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	for _, d := range out {
 		r.operand(d)
 	}
+	r.cutBy(p.cuts)
 	r.room, err = v.code.ScratchFor(r.args)
 	return err
 }
@@ -323,6 +337,11 @@ type Worker struct {
 
 	parts []part // of reduced results
 	deep  *Worker
+	core  *Worker // for the points within, or nil
+	moved bool    // there is none, or an operand that says where they are has another value
+	seen  int     // points without it: see cut
+
+	variant *variant // of core
 
 	beside *beside // the interpreter, where it is the target
 	check  *check  // nil where machine code is not checked
@@ -342,6 +361,9 @@ func (r *Run) Worker() *Worker {
 		w.parts[k].begin(&r.reduced[k])
 	}
 	w.interpret()
+	if w.moved, w.seen = false, 0; w.beside == nil && r.cuts != nil {
+		w.getCore()
+	}
 	return w
 }
 
@@ -374,6 +396,7 @@ func (w *Worker) Rounds() int64 { return w.rounds }
 func (w *Worker) Free() {
 	v := w.run.v
 	w.forget()
+	w.freeCore()
 	w.run = nil
 	clear(w.args[firstOperand:])
 	if w.deep != nil {
@@ -417,6 +440,9 @@ func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	if wide := w.run.wide; wide > 0 && l0 == 0 && l1 == wide { // whole rows are one
 		r0, r1, l0, l1 = 0, 1, r0*wide, r1*wide
+	}
+	if w.cut((r1 - r0) * (l1 - l0)) {
+		return w.stretched(r0, r1, l0, l1, stopped)
 	}
 	if k := w.joins(r0, r1, l0, l1); k > 0 {
 		return w.joined(k, r0, r1, l1, stopped)

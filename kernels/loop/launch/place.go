@@ -24,7 +24,10 @@ func (w *Worker) Place(number int, d *value.Dense, i0, j0 int) {
 func (w *Worker) Scalar(number int, v value.Scalar) { w.Word(number, loop.WordOf(v)) }
 
 // Word is Scalar for a value that is a word already.
-func (w *Worker) Word(number int, v loop.Word) { w.args[firstOperand+wordsOfOperand*number] = v }
+func (w *Worker) Word(number int, v loop.Word) {
+	w.args[firstOperand+wordsOfOperand*number] = v
+	w.moved = w.moved || w.run.cuts != nil && w.run.cuts.reads>>number&1 != 0
+}
 
 // Move makes operand or result number begin at element (i, j) of d. d must have the stride and the type
 // that Begin was given, and from (i, j) on at least its size. The worker must be Direct.

@@ -53,7 +53,7 @@ func rootsByProducts(x []float64) ([]float64, error) {
 	w.run = r
 	copy(w.args[firstOperand:], r.args)
 	w.scratch(room)
-	_, err = w.window(0, 1, 0, len(x), nil)
+	_, err = w.points1(0, 1, 0, len(x), nil)
 	return to.F64, err
 }
 

@@ -17,6 +17,8 @@ type version struct {
 	levels int
 	which  uint64 // the operands with a value, a bit each
 	values [mostDecides]loop.Word
+	// decided marks borders whose conditions are decided, a bit each, and truths their values: see cuts.
+	decided, truths uint64
 }
 
 const (
@@ -72,26 +74,34 @@ func (l *Loop) version(lay layout, in []value.Value, stays uint64) version {
 	if made.which == 0 || l.small {
 		return free
 	}
+	rows, cols, _ := extents(l.nest, in)
+	if !l.meet(made, rows*cols) {
+		return free
+	}
+	return made
+}
+
+// meet counts so many points more of a version for some values, and reports whether it has or is worth code.
+func (l *Loop) meet(made version, points int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := l.made[made]
 	if v == nil {
 		if !l.counts() {
-			return free
+			return false
 		}
 		v = &variant{}
 		l.met++
 		l.made[made] = v
 	}
 	if v.code != nil || v.err != nil {
-		return made
+		return true
 	}
-	rows, cols, _ := extents(l.nest, in)
-	if v.points += rows * cols; v.points < FixedFrom || !l.counts() {
-		return free
+	if v.points += points; v.points < FixedFrom || !l.counts() {
+		return false
 	}
 	l.fixed++
-	return made
+	return true
 }
 
 // code compiles a version.
@@ -100,6 +110,9 @@ func (l *Loop) code(made version) (executable, error) {
 		return interpretedCode(l.nest)
 	}
 	n := l.nest
+	if made.decided != 0 {
+		n = l.within(made.decided, made.truths)
+	}
 	if made.which != 0 {
 		values := map[int]loop.Word{}
 		for i, k := range l.decides {
