@@ -190,14 +190,14 @@ func (f *products) kernel(c *op.Call) error {
 }
 
 // whole makes the whole product and then runs the chain on it. The product uses the memory of the result
-// if both have the same type of elements. The result shares memory with no input but the matrix that the
-// product is added to.
+// if both have the same type of elements, unless it tells which element of the chain has no value. The result
+// shares memory with no input but the matrix that the product is added to.
 func (f *products) whole(c *op.Call, j job) error {
 	at := c.Attrs.Int("place")
 	p := factorsIn(c.Attrs, c.Dense, len(c.In))
 	e := c.Body.In[at].Elem
 	product := j.out
-	if j.out.Elem != e {
+	if j.out.Elem != e || nestsOf(j.p).fails {
 		product = value.New(e, j.rows, j.cols)
 	}
 	switch acc := c.Dense(at); {

@@ -21,7 +21,6 @@ type nestWork struct {
 	grid    boundNest
 	fold    foldNest // with the reductions of a pipeline
 	columns columnNest
-	room    []uint64 // for results that may not be written yet
 	view    value.Dense
 }
 
@@ -222,29 +221,6 @@ func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 	}
 }
 
-// nested runs the program's nest there, if there is one.
-func (m *machine) nested(a area, t target) (done bool, err error) {
-	apart := m.nest.program.fails && m.overlaps(t)
-	w := m.nestWorker()
-	switch {
-	case w == nil:
-		return false, nil
-	case apart:
-		return true, m.nestedApart(w, a, t)
-	}
-	return true, m.nestedGrid(w, a, t)
-}
-
-// overlaps reports that results go to the memory of an operand.
-func (m *machine) overlaps(t target) bool {
-	for k := range m.in {
-		if d := m.in[k].d; d != nil && shareMemory(d, t.d) {
-			return true
-		}
-	}
-	return false
-}
-
 // sharesMemory reports that a matrix among some values has memory in common with d.
 func sharesMemory(in []value.Value, d *value.Dense) bool {
 	return slices.ContainsFunc(in, func(v value.Value) bool {
@@ -268,42 +244,19 @@ func shareMemory(a, b *value.Dense) bool {
 	return a0 < b1 && b0 < a1
 }
 
-// nestedApart runs a program that may fail where its result would destroy the operands that say
-// what failed: the elements of some rows are copied to their place when all of them have values.
-func (m *machine) nestedApart(w *launch.Worker, a area, t target) error {
-	e := m.prog.Elem()
-	cols := min(a.cols(), batch)
-	rows := max(1, batch/cols)
-	if need := rows * cols; len(m.nest.room) < need {
-		m.nest.room = make([]uint64, need)
-	}
-	return a.tiles(rows, cols, func(p area) error {
-		n := p.cols()
-		d := denseOver(dense.SlabOver(m.nest.room, e, p.rows()*n), e, p.rows(), n, n)
-		if err := m.nestedGrid(w, p, target{d: &d, i0: p.i0, j0: p.j0}); err != nil {
-			return err
-		}
-		for r := range p.rows() {
-			to := t.at(p.i0+r, p.j0, n)
-			dense.CopySlab(&to, e, 0, dense.SlabOf(&d, r*n, n))
-		}
-		return nil
-	})
-}
-
 // denseOver is a matrix over a slab.
 func denseOver(s dense.Slab, e types.Elem, rows, cols, stride int) value.Dense {
 	return value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: stride, F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
 }
 
-// nestedGrid runs an area row by row.
-func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
+// nestedGrid runs an area by a bound nest, row by row.
+func (m *machine) nestedGrid(b *boundNest, a area, t target) error {
 	if t.d != nil {
-		w.Place(len(m.in)+2, t.d, t.i0, t.j0)
+		b.worker.Place(len(m.in)+2, t.d, t.i0, t.j0)
 	}
 	rows, cols, turned := a.rows(), a.cols(), 0
 	for k := range m.in {
-		if m.boundTo(w).placed(m, k) {
+		if b.placed(m, k) {
 			turned++
 		}
 	}
@@ -311,14 +264,14 @@ func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
 	case turned > 0:
 		rows, cols = dense.Panel, min(cols, panelCols)
 		m.strips(turned)
-	case m.boundTo(w).shape.tall:
+	case b.shape.tall:
 		rows = launch.NearRows(cols)
 	}
 	return a.tiles(rows, cols, func(p area) error {
 		if turned > 0 {
-			m.turnTo(w, p)
+			m.turnTo(b.worker, p)
 		}
-		return m.nestedTile(w, p)
+		return m.nestedTile(b, p)
 	})
 }
 
@@ -334,39 +287,30 @@ func (m *machine) turnTo(w *launch.Worker, p area) {
 }
 
 // nestedTile runs a tile, in parts in which a failure is found soon.
-func (m *machine) nestedTile(w *launch.Worker, p area) error {
+func (m *machine) nestedTile(b *boundNest, p area) error {
 	rows, cols := p.rows(), p.cols()
 	if m.nest.program.fails {
 		cols = min(cols, failWindow)
 		rows = min(rows, max(1, failWindow/cols))
 	}
-	return p.tiles(rows, cols, func(p area) error { return m.nestedWindow(w, p) })
+	return p.tiles(rows, cols, func(p area) error { return m.nestedWindow(b, p) })
 }
 
-// boundTo is the nest of a worker that runs on the index space as a grid.
-func (m *machine) boundTo(w *launch.Worker) *boundNest {
-	for _, b := range [...]*boundNest{&m.nest.fold.boundNest, &m.nest.columns.boundNest} {
-		if b.worker == w {
-			return b
-		}
-	}
-	return &m.nest.grid
-}
-
-func (m *machine) nestedWindow(w *launch.Worker, p area) error {
+// nestedWindow runs a window by a bound nest.
+func (m *machine) nestedWindow(b *boundNest, p area) error {
 	at := p
-	switch s := &m.boundTo(w).shape; {
-	case s.columns:
-		return m.columnWindow(w, p)
-	case s.tall:
+	switch {
+	case b.shape.columns:
+		return m.columnWindow(b.worker, p)
+	case b.shape.tall:
 		at = p.mirror()
 	}
-	flagged, err := w.Window(at.i0, at.i1, at.j0, at.j1, nil)
+	flagged, err := b.worker.Window(at.i0, at.i1, at.j0, at.j1, nil)
 	switch {
 	case err != nil:
 		return err
 	case !flagged:
-		return m.reduced(w, p)
+		return m.reduced(b, p)
 	}
 	return m.areaFailure(p)
 }

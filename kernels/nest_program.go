@@ -73,7 +73,7 @@ func nestsOf(p *op.Program) *programNests {
 	return p.Compiled(func(p *op.Program) any {
 		n := &programNests{}
 		for _, s := range p.Steps {
-			n.fails = n.fails || s.Def.Partial != op.Everywhere
+			n.fails = n.fails || s.Def.Fails(p.Reads(&s), s.Elem)
 			n.native = n.native || s.Def.Body == nil
 			n.steps += 1 + int(s.Def.Cost(&op.Sig{Def: s.Def}, types.DenseOf(s.Elem, 1, 1)).Flops)/4
 		}

@@ -82,7 +82,7 @@ func (m *machine) finishColumns(x *execution) {
 
 // reduceColumns adds an area of whole columns' pieces to the state of the columns in work.
 func (m *machine) reduceColumns(x *execution, a area) error {
-	w, n := m.columnWorker(x, a), &m.nest.columns
+	w, n := m.columnWorker(x), &m.nest.columns
 	if w == nil {
 		return m.addBlocks(x, a)
 	}
@@ -101,26 +101,20 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 		w.Place(n.result(m), x.out, 0, 0)
 	}
 	n.x = x
-	err := m.columnAreas(w, loop)
-	if err == nil && rest.cols() > 0 {
-		err = m.columnAreas(w, rest)
+	var err error
+	for _, part := range [...]area{loop, rest} { // of the space of the loop
+		if err == nil && part.cols() > 0 {
+			err = part.tiles(max(leastRows, windowElems/part.cols()), part.cols(), func(p area) error {
+				n.empty()
+				return m.nestedGrid(&n.boundNest, p, target{})
+			})
+		}
 	}
 	n.x = nil
 	if n.side > 0 && n.places() { // the next area counts its rows from elsewhere
 		m.takeColumns()
 	}
 	return err
-}
-
-// columnAreas runs the loop on an area of its own space.
-func (m *machine) columnAreas(w *launch.Worker, a area) error {
-	n := &m.nest.columns
-	group := a.cols()
-	rows := max(leastRows, windowElems/a.cols())
-	return a.tiles(rows, group, func(p area) error {
-		n.empty()
-		return m.nestedGrid(w, p, target{})
-	})
 }
 
 const (
@@ -132,7 +126,7 @@ const (
 
 // columnWorker is the worker of the loop that reduces the columns of an execution, or nil where
 // they are to be reduced block by block.
-func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
+func (m *machine) columnWorker(x *execution) *launch.Worker {
 	n := &m.nest.columns
 	if n.asked {
 		return n.worker
@@ -154,7 +148,7 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 		return b.worker
 	}
 	b.renew(m, shape, lines, rows, cols)
-	if !ok || rows == 0 || x.alias && m.nest.program.fails {
+	if !ok || rows == 0 {
 		return nil
 	}
 	if n.parts, n.planes, n.stored = foldParts(x.fold, x.elem, true); len(n.parts) == 0 {

@@ -155,8 +155,8 @@ func (t *target) at(i, j, n int) dense.Slab {
 
 // area runs the program there.
 func (m *machine) area(a area, t target) error {
-	if done, err := m.nested(a, t); done {
-		return err
+	if m.nestWorker() != nil {
+		return m.nestedGrid(&m.nest.grid, a, t)
 	}
 	return m.defined(a, t)
 }

@@ -65,7 +65,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		return b.worker
 	}
 	b.renew(m, shape, lines, rows, cols)
-	if !ok || x.alias && m.nest.program.fails || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // its kernel is as fast
+	if !ok || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // its kernel is as fast
 		return nil
 	}
 	stored := false
@@ -113,7 +113,7 @@ func (m *machine) reduceArea(x *execution, a area) error {
 	}
 	w.Expect(n.near.exp)
 	n.x = x
-	err := m.nestedGrid(w, a, target{d: x.out})
+	err := m.nestedGrid(&n.boundNest, a, target{d: x.out})
 	n.x = nil
 	return err
 }
@@ -129,17 +129,17 @@ func (n *foldNest) expects() bool {
 }
 
 // reduced follows a window of the loop: sums that have lost bits of it are taken again.
-func (m *machine) reduced(w *launch.Worker, a area) error {
+func (m *machine) reduced(b *boundNest, a area) error {
 	n := &m.nest.fold
 	x := n.x
-	if x == nil || w != n.worker {
+	if x == nil || b != &n.boundNest {
 		return nil
 	}
 	n.x = nil
 	defer func() { n.x = x }()
 	doubt := false
 	for k, p := range n.parts {
-		if !w.Doubt(k) {
+		if !n.worker.Doubt(k) {
 			continue
 		}
 		doubt = true

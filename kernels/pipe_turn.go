@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// batch is the most elements of a tile whose operands or results have memory of their own: 4 KiB of f64.
-	batch = 512
 	// panelCols is the number of columns of a tile with a transposed operand. panelStride is the distance
 	// of its rows; the padding keeps them in different cache sets.
 	panelCols   = 256

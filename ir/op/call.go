@@ -292,6 +292,14 @@ func (p *Program) Elem() types.Elem {
 	return p.In[0].Elem // a copy
 }
 
+// Reads returns the element type of the first operand of a step.
+func (p *Program) Reads(s *Step) types.Elem {
+	if k := s.Args[0] - len(p.In); k >= 0 {
+		return p.Steps[k].Elem
+	}
+	return p.In[s.Args[0]].Elem
+}
+
 // Operand says how an input is read at element (i, j) of the index space.
 type Operand struct {
 	Elem types.Elem

@@ -312,7 +312,7 @@ func (m *holding) begin(id ir.ID) {
 	for j, x := range g.In(id) {
 		root := m.values[x].root
 		from := &m.values[root]
-		if TakesOver(n, j) && from.uses == 1 && from.held() && from.size == v.size && m.p.Rank(root) == rank && g.Type(x).Equal(g.Type(id)) {
+		if TakesOver(g, id, j) && from.uses == 1 && from.held() && from.size == v.size && m.p.Rank(root) == rank && g.Type(x).Equal(g.Type(id)) {
 			from.until, v.since = m.step, m.step+1
 			return
 		}

@@ -194,7 +194,7 @@ func readersOf(g *ir.Graph, root []ir.ID) []int32 {
 func taken(g *ir.Graph, id ir.ID, root []ir.ID, uses []int32, size []float64) (ir.ID, bool) {
 	for j, x := range g.In(id) {
 		from := root[x]
-		if TakesOver(&g.Nodes[id], j) && uses[from] == 1 && size[from] == size[id] && g.Type(x).Equal(g.Type(id)) {
+		if TakesOver(g, id, j) && uses[from] == 1 && size[from] == size[id] && g.Type(x).Equal(g.Type(id)) {
 			return from, true
 		}
 	}

@@ -26,10 +26,11 @@ func MayView(g *ir.Graph, id ir.ID) bool {
 	return from.Sized() && t.Bytes() > 0 && 4*t.Bytes() >= from.Bytes()
 }
 
-// TakesOver reports whether a result of n may be made in the memory of input j, if n is the last reader
-// of j and both have one type. A transposed operand of a square map is read elsewhere than written, so
-// its memory is not taken.
-func TakesOver(n *ir.Node, j int) bool {
+// TakesOver reports whether a result of node id may be made in the memory of input j, if the node is the last
+// reader of j and both have one type. A transposed operand of a square map is read elsewhere than written, so
+// its memory is not taken. Neither are operands that tell which element has no value.
+func TakesOver(g *ir.Graph, id ir.ID, j int) bool {
+	n := &g.Nodes[id]
 	if a := n.Op.Accum; a > 0 {
 		return j == a-1
 	}
@@ -37,11 +38,22 @@ func TakesOver(n *ir.Node, j int) bool {
 		return false
 	}
 	if n.Region == nil {
-		return true
+		return !fails(g, id)
+	}
+	for k := range n.Region.Graph.Nodes {
+		if fails(n.Region.Graph, ir.ID(k)) {
+			return false
+		}
 	}
 	modes := n.Attrs.Ints("held")
 	if modes == nil {
 		modes = n.Attrs.Ints("modes")
 	}
 	return modes == nil || op.Mode(modes[j]) == op.Full
+}
+
+// fails reports an elementwise operator that has no value for some operands.
+func fails(g *ir.Graph, id ir.ID) bool {
+	in := g.In(id)
+	return len(in) > 0 && g.Nodes[id].Op.Fails(g.Type(in[0]).Elem, g.Type(id).Elem)
 }

@@ -70,7 +70,7 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 		return out, err
 	}
 	for j, x := range in {
-		if !plan.TakesOver(n, j) {
+		if !plan.TakesOver(e.g, id, j) {
 			continue
 		}
 		if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
