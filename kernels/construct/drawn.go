@@ -139,14 +139,9 @@ func (d *drawer) fill(out *value.Dense, words op.DrawWords) {
 		l = d.loop
 		launch.Begun.Add(1)
 	}
-	err := l().Bind(&r.run, r.in[:], r.to[:])
+	_, err := l().Alone(&r.run, r.in[:], r.to[:], r.out.Rows, r.out.Cols)
 	if err != nil {
-		err = d.small().Bind(&r.run, r.in[:], r.to[:])
-	}
-	if err == nil {
-		worker := r.run.Worker()
-		defer worker.Free()
-		_, err = worker.Window(0, r.out.Rows, 0, r.out.Cols, nil)
+		_, err = d.small().Alone(&r.run, r.in[:], r.to[:], r.out.Rows, r.out.Cols)
 	}
 	if err != nil {
 		panic("BUG: " + err.Error())

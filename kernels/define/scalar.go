@@ -165,3 +165,16 @@ func Lesser(a, b float64) float64 {
 
 // Greater is the definition of the maximum.
 func Greater(a, b float64) float64 { return -Lesser(-a, -b) }
+
+// Extreme is the definition of the minimum (least) or the maximum of two numbers of one type.
+func Extreme(a, b value.Scalar, least bool) value.Scalar {
+	switch {
+	case a.Elem.IsFloat() && least:
+		return value.Scalar{Elem: a.Elem, F: Lesser(a.F, b.F)}
+	case a.Elem.IsFloat():
+		return value.Scalar{Elem: a.Elem, F: Greater(a.F, b.F)}
+	case a.I < b.I == least:
+		return a
+	}
+	return b
+}

@@ -87,26 +87,16 @@ func arithmetic() []Row {
 		},
 		{
 			Name: "ew.min", word: "min", Args: two, Rule: define.Ordered, Flops: 1, laws: op.Commutes | op.Associates | op.Idempotent,
-			Doc: "min of two arguments is the lesser of a and b, element by element; nan wins.",
-			eg:  define.Eg(`min(2, 3)`, "2"),
-			Elt: define.On2(define.Lesser, func(a, b int64) int64 {
-				if b < a {
-					return b
-				}
-				return a
-			}),
+			Doc:  "min of two arguments is the lesser of a and b, element by element; nan wins.",
+			eg:   define.Eg(`min(2, 3)`, "2"),
+			Elt:  define.On2(define.Lesser, func(a, b int64) int64 { return min(a, b) }),
 			body: define.OnBools(loop.Min, loop.And),
 		},
 		{
 			Name: "ew.max", word: "max", Args: two, Rule: define.Ordered, Flops: 1, laws: op.Commutes | op.Associates | op.Idempotent,
-			Doc: "max of two arguments is the greater of a and b, element by element; nan wins.",
-			eg:  define.Eg(`max(2, 3)`, "3"),
-			Elt: define.On2(define.Greater, func(a, b int64) int64 {
-				if b > a {
-					return b
-				}
-				return a
-			}),
+			Doc:  "max of two arguments is the greater of a and b, element by element; nan wins.",
+			eg:   define.Eg(`max(2, 3)`, "3"),
+			Elt:  define.On2(define.Greater, func(a, b int64) int64 { return max(a, b) }),
 			body: define.OnBools(loop.Max, loop.Or),
 		},
 		{

@@ -39,14 +39,8 @@ func (s *binner) run(k binKey, out, x *value.Dense, operands ...value.Value) boo
 		return true
 	}
 	l := s.made.Of(k, func() *launch.Loop { return launch.New(binNest(k)) })
-	r, err := l.Begin(append([]value.Value{x}, operands...), []*value.Dense{out})
-	if err != nil {
+	if _, err := l.Alone(&launch.Run{}, append([]value.Value{x}, operands...), []*value.Dense{out}, x.Rows, x.Cols); err != nil {
 		return false
-	}
-	w := r.Worker()
-	defer w.Free()
-	if _, err := w.Window(0, x.Rows, 0, x.Cols, nil); err != nil {
-		panic("BUG: " + err.Error())
 	}
 	launch.Begun.Add(1)
 	return true

@@ -17,17 +17,7 @@ import (
 
 // extremum is the row min or max of one argument.
 func extremum(name, which, output string, least bool) Whole {
-	better := func(a, b value.Scalar) value.Scalar { // the definition: NaN wins, -0 is less than 0
-		switch {
-		case a.Elem.IsFloat() && least:
-			return value.Scalar{Elem: a.Elem, F: define.Lesser(a.F, b.F)}
-		case a.Elem.IsFloat():
-			return value.Scalar{Elem: a.Elem, F: define.Greater(a.F, b.F)}
-		case a.I < b.I == least:
-			return a
-		}
-		return b
-	}
+	better := func(a, b value.Scalar) value.Scalar { return define.Extreme(a, b, least) }
 	class := loop.Greatest
 	if least {
 		class = loop.Least

@@ -166,15 +166,8 @@ func (s *scanner) part(r *scanRun, form scanForm, rounds int, out, a *value.Dens
 		out.Window(&r.before, i, j-1, rows, 1)
 	}
 	r.in[0], r.in[1], r.to[0] = &r.x, &r.before, &r.out
-	if s.loop(scanKey{form, rounds, a.Elem, out.Elem}).Bind(&r.run, r.in[:], r.to[:]) != nil {
-		return false
-	}
-	w := r.run.Worker()
-	defer w.Free()
-	if _, err := w.Window(0, points[0], 0, points[1], nil); err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return true
+	_, err := s.loop(scanKey{form, rounds, a.Elem, out.Elem}).Alone(&r.run, r.in[:], r.to[:], points[0], points[1])
+	return err == nil
 }
 
 // down runs all columns, of which the first row is there.

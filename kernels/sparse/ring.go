@@ -137,17 +137,10 @@ func semiringRef(c *op.Call) (value.Value, error) {
 				continue
 			}
 			p := ring.step(u.Convert(e), x.At(k, 0).Convert(e))
-			if first {
-				acc, first = p, false
-			} else if ring.truths() {
-				acc = value.Bool(acc.True() || p.True())
-			} else if acc.Elem.IsFloat() && ring.least() {
-				acc.F = define.Lesser(acc.F, p.F)
-			} else if acc.Elem.IsFloat() {
-				acc.F = define.Greater(acc.F, p.F)
-			} else if p.I < acc.I == ring.least() {
-				acc = p
+			if !first {
+				p = define.Extreme(acc, p, ring.least()) // of truths, true is the greater
 			}
+			acc, first = p, false
 		}
 		if first {
 			acc = ring.zero(e)
@@ -244,21 +237,8 @@ func rowfoldRef(c *op.Call) (value.Value, error) {
 		}
 		out.Set(i, 0, f.Whole.Ref(line, e))
 		if len(c.In) > 2 {
-			out.Set(i, 0, chosen(f.Whole.Class == loop.Least, out.At(i, 0), c.Dense(2).At(i, 0)))
+			out.Set(i, 0, define.Extreme(out.At(i, 0), c.Dense(2).At(i, 0), f.Whole.Class == loop.Least))
 		}
 	}
 	return out, nil
-}
-
-// chosen is the lesser or greater of two elements, for the definition.
-func chosen(least bool, a, b value.Scalar) value.Scalar {
-	switch {
-	case a.Elem.IsFloat() && least:
-		return define.Number(a.Elem, define.Lesser(a.F, b.F))
-	case a.Elem.IsFloat():
-		return define.Number(a.Elem, define.Greater(a.F, b.F))
-	case a.I < b.I == least:
-		return a
-	}
-	return b
 }

@@ -223,6 +223,17 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	return err
 }
 
+// Alone runs all rows x cols points of a loop on the calling worker, in the memory of r. See Bind and
+// Worker.Window.
+func (l *Loop) Alone(r *Run, in []value.Value, out []*value.Dense, rows, cols int) (flagged bool, err error) {
+	if err := l.Bind(r, in, out); err != nil {
+		return false, err
+	}
+	w := r.Worker()
+	defer w.Free()
+	return w.Window(0, rows, 0, cols, nil)
+}
+
 // Inside proves that all accesses are inside. A caller of Bind that has changed integers of its operands, and
 // Worker.Word, proves that again.
 func (r *Run) Inside() bool {
