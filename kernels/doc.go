@@ -29,7 +29,8 @@
 // A row says all that the rest of the system wants to know of its operator (package op). Its Ref is
 // the definition, slow and obvious; its Kernel must give the same bits, and so must every way of
 // cutting the operator into blocks that the row's Shard allows; rows_test.go checks both for every
-// row of the table.
+// row of the table. Hidden rows that stand for a whole operator together, as those of ranks do, have their
+// kernels as definitions (define.ByKernel): tests compare all of them with the definition of the operator.
 //
 // The one exception to "same bits" is the payload of a NaN that comes from two different NaNs.
 //

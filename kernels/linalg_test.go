@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
-	"flow/kernels/linalg"
 	"flow/kernels/move"
 	"flow/kernels/rowtest"
 )
@@ -277,7 +277,7 @@ func TestFMA32RoundsOnce(t *testing.T) {
 		if r.IntN(2) == 0 {
 			z = math.Float32frombits(r.Uint32())
 		}
-		got, want := linalg.Fma32(x, y, z), fma32Exact(x, y, z)
+		got, want := loop.FMA32(x, y, z), fma32Exact(x, y, z)
 		if math.Float32bits(got) != math.Float32bits(want) && !(got != got && want != want) {
 			t.Fatalf("fma32(%g, %g, %g) = %g, want %g", x, y, z, got, want)
 		}

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"flow/ir/op"
@@ -65,22 +64,69 @@ func (s *sharedSort) on(t *testing.T, name string, windows int, attrs *op.Attrs,
 // row returns the row of a name.
 func row(t *testing.T, name string) *op.Def { return rowtest.RowNamed(t, rows(t), name) }
 
-// found returns the keys at the beginnings of windows, and how many of the equal ones come before.
-func (s *sharedSort) found(keys []uint64) *value.Dense {
-	keys = slices.Clone(keys)
-	order.SortKeys(keys)
-	out := value.New(types.I64, s.ranks-1, 2)
-	for t := range out.Rows {
-		k, before := uint64(order.NanKey), 0
-		p, _ := op.WindowOf(t+1, s.ranks, len(keys), op.Int(s.unit))
-		if p < len(keys) {
-			k = keys[p]
-		}
-		before, _ = slices.BinarySearch(keys, k)
-		out.Set(t, 0, value.I64(int64(k)))
-		out.Set(t, 1, value.I64(int64(p-before)))
+// found returns the keys at the beginnings of windows, and how many of the equal ones come before: digit by
+// digit, from what each rank counts of its rows.
+func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.Dense {
+	t.Helper()
+	places := make([]int, s.ranks-1)
+	for k := range places {
+		places[k], _ = op.WindowOf(k+1, s.ranks, own.Rows, op.Int(s.unit))
 	}
-	return out
+	return digits(t, places, func(_ int, digit *op.Attrs, found []value.Value) (counts []value.Value) {
+		a := by.With("places", digit.Val("places")).With("shift", digit.Val("shift")).With("bits", digit.Val("bits"))
+		for r := range s.ranks {
+			if lo, hi := op.WindowOf(r, s.ranks, own.Rows, op.Int(s.unit)); lo < hi {
+				c := called(t, row(t, "order.count"), a, append([]value.Value{own}, found...)...)
+				c.Lo, c.Hi = lo, hi
+				if err := c.Def.Kernel(c); err != nil {
+					t.Fatal(err)
+				}
+				counts = append(counts, c.Out)
+			}
+		}
+		return counts
+	})
+}
+
+// digits finds the keys at some places of lists by digits, the highest first. counts returns what each rank
+// counts of a digit of the keys that have the digits found.
+func digits(t *testing.T, places []int, counts func(k int, digit *op.Attrs, found []value.Value) []value.Value) *value.Dense {
+	t.Helper()
+	var found []value.Value
+	shift := 64
+	at := op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)})
+	for k, bits := range []int{11, 11, 9, 9, 8, 8, 8} {
+		shift -= bits
+		all := made(t, "counts.join", nil, counts(k, at.With("shift", op.Int(shift)).With("bits", op.Int(bits)), found)...)
+		found = []value.Value{made(t, "select.narrow", at, append([]value.Value{all}, found...)...)}
+	}
+	return found[0].(*value.Dense)
+}
+
+// called returns a call of a row, with memory full of rubbish for its result.
+func called(t *testing.T, d *op.Def, attrs *op.Attrs, in ...value.Value) *op.Call {
+	t.Helper()
+	sig := &op.Sig{Def: d, Attrs: attrs}
+	for _, v := range in {
+		sig.In = append(sig.In, v.Type())
+	}
+	c := &op.Call{Def: d, Attrs: attrs, In: in}
+	var err error
+	if c.Type, err = d.Type(sig); err != nil {
+		t.Fatalf("%s: %v", d.Name, err)
+	}
+	rowtest.Lend(c)
+	return c
+}
+
+// made returns what the kernel of a row makes.
+func made(t *testing.T, name string, attrs *op.Attrs, in ...value.Value) value.Value {
+	t.Helper()
+	c := called(t, row(t, name), attrs, in...)
+	if err := c.Def.Kernel(c); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return c.Out
 }
 
 // Ranks that sort rows together make the rows of one: with few and many rows, all equal or with ties, nan and
@@ -115,28 +161,78 @@ func TestSharedSorts(t *testing.T) {
 		if err := c.Def.Kernel(c); err != nil {
 			t.Fatal(err)
 		}
-		keys := order.AppendKeys(nil, x.View(0, x.Cols-1, n, 1))
-		if attrs.Bool("desc") {
-			order.Downwards(keys, e.IsFloat())
-		}
-		found := s.found(keys)
 		step := op.Attr{Name: "step", Val: op.Int(s.unit)}
 		own := s.on(t, s.of+".own", n, attrs, x)
+		found := s.found(t, own, by)
 		near := s.on(t, "order.near", s.ranks, by.With(step.Name, step.Val), own, found)
 		cuts := s.on(t, "order.cuts", 0, op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(n)}, step), near, found)
 		got := s.on(t, s.of+".window", n, by, own, cuts)
 		if msg := rowtest.Differ(got, c.Out); msg != "" {
 			t.Fatalf("%s of %v on %d ranks, in units of %d: %s", s.of, x.Type(), s.ranks, s.unit, msg)
 		}
-		for _, name := range []string{".own", ".window"} { // by definition, where there are no other ranks
-			in := map[string][]value.Value{".own": {x}, ".window": {own, cuts}}[name]
-			if n <= 1000 {
-				rowtest.CheckRow(t, row(t, s.of+name), map[string]*op.Attrs{".own": attrs, ".window": by}[name], in...)
+		if n <= 1000 {
+			if msg := rowtest.Differ(got, rowtest.Defined(t, c)); msg != "" {
+				t.Fatalf("%s of %v on %d ranks: %s (ranks, definition)", s.of, x.Type(), s.ranks, msg)
 			}
 		}
 		loops += s.loops
 	}
 	if loops < 20 {
 		t.Errorf("%d loops have run", loops)
+	}
+}
+
+// Ranks that count and keep keys together find the quantiles that a row defines. So do those that count the
+// distinct elements of sorted rows.
+func TestSharedSelections(t *testing.T) {
+	r := rand.New(rand.NewPCG(73, 74))
+	for try := range 80 {
+		e := elemsUnderTest[r.IntN(len(elemsUnderTest))]
+		name := []string{"quantile", "median", "colquantile", "colmedian"}[try%4]
+		d, attrs := row(t, name), (*op.Attrs)(nil)
+		if try%2 == 0 {
+			attrs = op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(float64(r.IntN(5)) / 4)})
+		}
+		x := anyDense(r, e, 1+r.IntN(60), 1+r.IntN(4))
+		lists, n := 1, x.Rows*x.Cols
+		if d.Select.Columns {
+			lists, n = x.Cols, x.Rows
+		}
+		at := cuts(r, x.Rows)
+		var parts []value.Value // the rows of each rank; later the keys that it keeps
+		for k := 1; k < len(at); k++ {
+			parts = append(parts, x.View(at[k-1], 0, at[k]-at[k-1], x.Cols))
+		}
+		columns := op.Attr{Name: "columns", Val: op.Bool(d.Select.Columns)}
+		found := digits(t, d.Select.Places(attrs, n), func(k int, digit *op.Attrs, found []value.Value) (counts []value.Value) {
+			digit = digit.With(columns.Name, columns.Val).With("lists", op.Int(lists))
+			for p := range parts {
+				if k == 2 {
+					keep := op.MakeAttrs(columns, op.Attr{Name: "places", Val: digit.Val("places")}, op.Attr{Name: "shift", Val: op.Int(42)})
+					parts[p] = made(t, "select.keep", keep, parts[p], found[0])
+				}
+				if k >= 2 {
+					digit = digit.With("kept", op.Bool(true))
+				}
+				counts = append(counts, made(t, "select.count", digit, append([]value.Value{parts[p]}, found...)...))
+			}
+			return counts
+		})
+		got := made(t, d.Select.Of, attrs.With("n", op.Int(n)).With("elem", op.Str(e.String())), found)
+		if msg := rowtest.Differ(got, rowtest.Defined(t, called(t, d, attrs, x))); msg != "" {
+			t.Fatalf("%s%v of %v in %d parts: %s", name, attrs, x.Type(), len(parts), msg)
+		}
+		ranks := op.MakeAttrs(op.Attr{Name: "ranks", Val: op.Int(1 + r.IntN(5))}, op.Attr{Name: "step", Val: op.Int(1)})
+		column := x.View(0, 0, x.Rows, 1)
+		sorted := rowtest.Defined(t, called(t, row(t, "sort"), op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(0)}), column))
+		runs := made(t, "order.runs", ranks, sorted)
+		distinct := made(t, "order.distinct", op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(e.String())}), runs)
+		if msg := rowtest.Differ(distinct, rowtest.Defined(t, called(t, row(t, "unique"), nil, column))); msg != "" {
+			t.Fatalf("unique of %v: %s", column.Type(), msg)
+		}
+		several := made(t, "sum", nil, made(t, "order.runs.count", ranks, sorted))
+		if msg := rowtest.Differ(several, rowtest.Defined(t, called(t, row(t, "nunique"), nil, column))); msg != "" {
+			t.Fatalf("nunique of %v: %s", column.Type(), msg)
+		}
 	}
 }

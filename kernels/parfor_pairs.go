@@ -11,16 +11,16 @@ import (
 // its pairs, over which the loop then goes.
 
 func pairs() *op.Def {
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: "pairs", Hidden: true,
 		Doc: "pairs is a row (i, j) for each i of the rows (i, lo, hi) of a matrix and each j = lo, lo + by, .. before hi, in this order. The compiler " +
 			"writes it for `parfor i in 0..n, j in 0..i { .. }`.",
 		Args: []op.Arg{{Name: "a", Doc: "n x 3, i64"}, {Name: "by", Attr: true, Kind: op.IntVal, Doc: "step of j, not 0"},
 			{Name: "through", Attr: true, Kind: op.BoolVal, Doc: "hi is included"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "the number of pairs, -1 where only the run knows"}},
 		Eg:   []op.Example{{Program: "emit t(parfor i in 0..4, j in 0..i { 10 * i + j })", Output: "10 20 21 30 31 32\n"}},
-		Type: pairsType, Ref: pairsRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.CopyWork,
+		Type: pairsType, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.CopyWork,
 		Kernel: pairsKernel,
-	}
+	})
 }
 
 func pairsType(s *op.Sig) (types.Type, error) {
@@ -65,14 +65,6 @@ func pairsKernel(c *op.Call) error {
 		}
 	}
 	return nil
-}
-
-// pairsRef makes the pairs in memory of its own.
-func pairsRef(c *op.Call) (value.Value, error) {
-	own := *c
-	own.Out = nil
-	err := pairsKernel(&own)
-	return own.Out, err
 }
 
 // indicesOfPair is the pair at a position of a parfor over pairs: its indices, for failures.

@@ -10,9 +10,9 @@ import (
 )
 
 // Chained returns the row `of`.chain, which of.Shard.Chain names. add adds rows lo..hi-1 of the operands of a
-// call of row `of` to the table in Call.Out. ref is the definition of add. The result has one table for each
-// window, one below the other, and a call makes one of them: that of the attribute turn.
-func Chained(of *op.Def, ref, add func(c *op.Call, lo, hi int) error) *op.Def {
+// call of row `of` to the table in Call.Out. The result has one table for each window, one below the other,
+// and a call makes one of them: that of the attribute turn.
+func Chained(of *op.Def, add func(c *op.Call, lo, hi int) error) *op.Def {
 	tables := func(s *op.Sig) (sig *op.Sig, n int) {
 		in := s.In
 		if s.Attrs.Int("turn") > 1 {
@@ -33,7 +33,7 @@ func Chained(of *op.Def, ref, add func(c *op.Call, lo, hi int) error) *op.Def {
 			least++
 		}
 	}
-	return &op.Def{
+	return ByKernel(&op.Def{
 		Name: of.Name + ".chain", Hidden: true, Args: args,
 		Doc: of.Name + ".chain is the tables of " + of.Name + " of the rows up to the end of each window, one below the other; only that of one window is made.",
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -48,11 +48,6 @@ func Chained(of *op.Def, ref, add func(c *op.Call, lo, hi int) error) *op.Def {
 			t.Rows *= n
 			return t, err
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			r := *c
-			r.Out = value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			return r.Out, inTurn(&r, ref)
-		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: of.Rate,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			sig, n := tables(s)
@@ -61,7 +56,7 @@ func Chained(of *op.Def, ref, add func(c *op.Call, lo, hi int) error) *op.Def {
 			return op.Work{Flops: w.Flops / float64(n), Bytes: w.Bytes / float64(n)}
 		},
 		Kernel: func(c *op.Call) error { return inTurn(c, add) },
-	}
+	})
 }
 
 // inTurn makes the table of the window of a call. It does nothing if the call asks for the rows of another

@@ -81,6 +81,26 @@ func ByDefinition(d *op.Def) *op.Def {
 	return d
 }
 
+// ByKernel makes the kernel of a row its definition, in memory of its own, and returns the row. It is for
+// hidden rows that the compiler puts in the place of a whole operator: tests compare all of them together with
+// the definition of the operator. It is also for decompositions, whose properties tests look at, because no
+// obvious code gives the same bits. It would be wrong for other operators: their kernels would be their own
+// oracles.
+func ByKernel(d *op.Def) *op.Def {
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		own, run := *c, d.Kernel
+		if own.Out = nil; c.Type.IsDense() && c.Type.Known() {
+			own.Out = value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+		}
+		if run == nil {
+			run = d.Loop.Alone
+		}
+		err := run(&own)
+		return own.Out, err
+	}
+	return d
+}
+
 // ResolvedLoop is the loop of a row, of calls whose open dimensions are settled as a kernel's are.
 // Where they cannot be, or the result fits no memory, it is no loop: the kernel says why.
 func ResolvedLoop(d *op.Def) *op.Loop {

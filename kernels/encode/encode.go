@@ -20,7 +20,7 @@ import (
 func Rows() []*op.Def {
 	weights := ctableOfWeights()
 	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights,
-		define.Chained(weights, inRows(addPairsRef), inRows(addPairsInOrder))}, onehots()...)
+		define.Chained(weights, inRows(addPairsInOrder))}, onehots()...)
 }
 
 // code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.

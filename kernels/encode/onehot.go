@@ -20,7 +20,7 @@ import (
 // onehots is the rows of this file.
 func onehots() []*op.Def {
 	sums := onehotSums()
-	return append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, inRows(addRowsRef), inRows(addRows))}, onehotStates()...)
+	return append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, inRows(addRows))}, onehotStates()...)
 }
 
 // manyCodes is the attribute k.

@@ -16,7 +16,7 @@ import (
 // onehotStates is the rows of this file.
 func onehotStates() []*op.Def {
 	return []*op.Def{
-		{
+		define.ByKernel(&op.Def{
 			Name: "onehot.stack", Hidden: true,
 			Doc: "onehot.stack is the panels of onehot.sums, one below the other.",
 			Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "x", Doc: "n x m"}, manyCodes,
@@ -28,14 +28,6 @@ func onehotStates() []*op.Def {
 				}
 				return linalg.StackOf(s, types.DenseOf(types.F64, h.Cols, s.In[1].Cols))
 			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				return linalg.StackRef(c, func(from, to int) (value.Value, error) {
-					a, x := c.Dense(0), c.Dense(1)
-					in := []value.Value{a.View(from, 0, to-from, 1), x.View(from, 0, to-from, x.Cols)}
-					sums := onehotSums()
-					return sums.Ref(&op.Call{Def: sums, In: in, Attrs: c.Attrs, Type: types.DenseOf(types.F64, c.Attrs.Int("k"), x.Cols)})
-				})
-			},
 			Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Stacked: true, Write: sumsOfRow},
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
@@ -45,8 +37,8 @@ func onehotStates() []*op.Def {
 				Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
 				Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginStack(c), nil },
 			},
-		},
-		{
+		}),
+		define.ByKernel(&op.Def{
 			Name: "counts.join", Hidden: true,
 			Doc:  "counts.join adds counts, which are whole numbers, in any order.",
 			Args: []op.Arg{{Name: "x", Rest: true}},
@@ -58,16 +50,6 @@ func onehotStates() []*op.Def {
 				}
 				return s.In[0], nil
 			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				return define.Placed(c.Type, func(i, j int) value.Scalar {
-					sum := value.Scalar{Elem: c.Type.Elem}
-					for k := range c.In {
-						x := c.Dense(k).At(i, j)
-						sum.I, sum.F = sum.I+x.I, sum.F+x.F // floats are far below 2^53
-					}
-					return sum
-				}), nil
-			},
 			Laws: op.Pure | op.Total,
 			Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 			Kernel: func(c *op.Call) error {
@@ -78,7 +60,7 @@ func onehotStates() []*op.Def {
 				}
 				return nil
 			},
-		},
+		}),
 	}
 }
 

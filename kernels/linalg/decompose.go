@@ -44,7 +44,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 			"svdvals is the singular values of a matrix as a column of min(n, m) numbers, in descending order.",
 			"n x m", "svdvals(3 * eye(2))", "3\n3\n", 4,
 			func(s *op.Sig) (types.Type, error) {
-				t, err := floatMatrix(s)
+				t, err := floatMatrix(s, 0)
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
 			beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
@@ -55,7 +55,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 				"size, the first of equals, is positive. a is (svdu(a) * t(svdvals(a))) @ t(svdv(a)).",
 			"n x m", "svdu(3 * eye(2))", "1 0\n0 1\n", 14,
 			func(s *op.Sig) (types.Type, error) {
-				t, err := floatMatrix(s)
+				t, err := floatMatrix(s, 0)
 				return types.DenseOf(t.Elem, t.Rows, lesserDim(t)), err
 			},
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
@@ -65,7 +65,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 			"svdv is the right singular vectors of a matrix as columns, in the order of svdvals and with the signs that go with svdu.",
 			"n x m", "svdv(3 * eye(2))", "1 0\n0 1\n", 14,
 			func(s *op.Sig) (types.Type, error) {
-				t, err := floatMatrix(s)
+				t, err := floatMatrix(s, 0)
 				return types.DenseOf(t.Elem, t.Cols, lesserDim(t)), err
 			},
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
@@ -80,25 +80,19 @@ type beginning func(c *op.Call, out *value.Dense, workers int) (*decomposed, err
 
 // decomposition is a row with a dense result; work is its cost in n m min(n, m) operations.
 func decomposition(name, doc, arg, example, output string, work float64, rule func(*op.Sig) (types.Type, error), begin beginning) *op.Def {
-	alone := func(c *op.Call, out *value.Dense) error {
-		d, err := begin(c, out, 1)
-		if err != nil {
-			return err
-		}
-		return d.alone()
-	}
-	d := &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: name, Doc: doc, Args: []op.Arg{{Name: "a", Doc: arg}}, Eg: define.Eg(example, output),
 		Type: rule, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose",
 		Cost: decompositionWork(work),
-		Ref: func(c *op.Call) (value.Value, error) {
-			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			return out, alone(c, out)
+		Kernel: func(c *op.Call) error {
+			d, err := begin(c, c.Result(), 1)
+			if err != nil {
+				return err
+			}
+			return d.alone()
 		},
-		Kernel: func(c *op.Call) error { return alone(c, c.Result()) },
-		Loop:   decomposedLoop(begin),
-	}
-	return d
+		Loop: decomposedLoop(begin),
+	})
 }
 
 func decompositionWork(factor float64) func(s *op.Sig, out types.Type) op.Work {
@@ -106,19 +100,6 @@ func decompositionWork(factor float64) func(s *op.Sig, out types.Type) op.Work {
 		n := define.ElementCount(s.In[0])
 		return op.Work{Flops: factor * n * float64(max(lesserDim(s.In[0]), 0)), Bytes: 8*n + define.CopyBytes(out)}
 	}
-}
-
-// floatMatrix is the type of the first argument, a matrix of floats.
-func floatMatrix(s *op.Sig) (types.Type, error) {
-	t := s.In[0]
-	if !t.IsDense() || !t.Elem.IsFloat() {
-		f := op.Faultf(0, define.CodeKind, "%s takes a matrix of f64 or f32; this is %s", s.Def.Source(), t)
-		if t.IsDense() && t.Elem.IsNumeric() {
-			f.WithHelp("f64(x) converts")
-		}
-		return types.Type{}, f
-	}
-	return t, nil
 }
 
 // lesserDim is the number of singular values.
@@ -210,27 +191,25 @@ func rank(set *blas.Set, tol op.Arg) *op.Def {
 			d.end = func() { c.Out = value.I64(int64(counting(c, p.Values))) }
 		})(c, nil, workers)
 	}
-	alone := func(c *op.Call) (value.Value, error) {
-		own := *c
-		d, err := begin(&own, nil, 1)
-		if err == nil {
-			err = d.alone()
-		}
-		return own.Out, err
-	}
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: "rank", Doc: "rank is the number of singular values of a matrix that are above tol.",
 		Args: []op.Arg{{Name: "a", Doc: "n x m"}, tol}, Eg: define.Eg("rank(ones(3, 3))", "1"),
 		Type: func(s *op.Sig) (types.Type, error) {
-			if _, err := floatMatrix(s); err != nil {
+			if _, err := floatMatrix(s, 0); err != nil {
 				return types.Type{}, err
 			}
 			return types.ScalarOf(types.I64), checkTol(s)
 		},
-		Ref: alone, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose", Cost: decompositionWork(4),
-		Kernel: func(c *op.Call) (err error) { c.Out, err = alone(c); return err },
-		Loop:   decomposedLoop(begin),
-	}
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose", Cost: decompositionWork(4),
+		Kernel: func(c *op.Call) error {
+			d, err := begin(c, nil, 1)
+			if err != nil {
+				return err
+			}
+			return d.alone()
+		},
+		Loop: decomposedLoop(begin),
+	})
 }
 
 // counting is how many of the values, which descend, count.
@@ -271,7 +250,7 @@ func pinv(set *blas.Set, tol op.Arg) *op.Def {
 	d := decomposition("pinv", "pinv is the pseudo-inverse of a matrix (Moore, Penrose), m x n, in which singular values up to tol count as 0.",
 		"n x m", "pinv(2 * eye(2))", "0.5   0\n  0 0.5\n", 20,
 		func(s *op.Sig) (types.Type, error) {
-			t, err := floatMatrix(s)
+			t, err := floatMatrix(s, 0)
 			if err == nil {
 				err = checkTol(s)
 			}

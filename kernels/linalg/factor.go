@@ -49,8 +49,8 @@ func (l *Linear) factorizations() []*op.Def {
 	}
 }
 
-// squareFloat is the type of argument i, which must be a square dense matrix of floats.
-func squareFloat(s *op.Sig, i int) (types.Type, error) {
+// floatMatrix is the type of argument i, which must be a dense matrix of floats.
+func floatMatrix(s *op.Sig, i int) (types.Type, error) {
 	t := s.In[i]
 	if !t.IsDense() || !t.Elem.IsFloat() {
 		f := op.Faultf(i, define.CodeKind, "%s takes a matrix of f64 or f32; this is %s", s.Def.Source(), t)
@@ -59,10 +59,16 @@ func squareFloat(s *op.Sig, i int) (types.Type, error) {
 		}
 		return types.Type{}, f
 	}
-	if !define.Agree(t.Rows, t.Cols) {
+	return t, nil
+}
+
+// squareFloat is floatMatrix of a square matrix.
+func squareFloat(s *op.Sig, i int) (types.Type, error) {
+	t, err := floatMatrix(s, i)
+	if err == nil && !define.Agree(t.Rows, t.Cols) {
 		return types.Type{}, op.Faultf(i, define.CodeSquare, "%s takes a square matrix; this has %d rows and %d columns", s.Def.Source(), t.Rows, t.Cols)
 	}
-	return t, nil
+	return t, err
 }
 
 // notDefinite is potrf's failure; pivot is what stood under the root.

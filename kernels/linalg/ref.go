@@ -6,27 +6,12 @@ package linalg
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 )
-
-// Fma32 is x*y + z rounded once to float32. The product is exact in float64; the sum is rounded to
-// odd there, which makes the second rounding harmless (Boldo and Melquiond 2008).
-func Fma32(x, y, z float32) float32 {
-	p, c := float64(x)*float64(y), float64(z)
-	s := p + c
-	if math.IsNaN(s) || math.IsInf(s, 0) {
-		return float32(s)
-	}
-	d := s - p
-	lost := (p - (s - d)) + (c - d) // what the sum lost, exactly (Knuth's TwoSum)
-	if lost != 0 && math.Float64bits(s)&1 == 0 {
-		s = math.Nextafter(s, math.Inf(int(math.Copysign(1, lost))))
-	}
-	return float32(s)
-}
 
 // number is an element of a product: F where it is a float, I where it is an integer. It is a third
 // of a value.Scalar, and the definitions of products are most of what tests compute.
@@ -58,7 +43,7 @@ func stepRef(e types.Elem, sub bool, x, y, z number) number {
 	case types.F64:
 		return number{F: math.FMA(x.F, y.F, z.F)}
 	case types.F32:
-		return number{F: float64(Fma32(float32(x.F), float32(y.F), float32(z.F)))}
+		return number{F: float64(loop.FMA32(float32(x.F), float32(y.F), float32(z.F)))}
 	}
 	return number{I: z.I + x.I*y.I}
 }

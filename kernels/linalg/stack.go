@@ -8,7 +8,6 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
 )
@@ -21,7 +20,7 @@ func (l *Linear) stacks() []*op.Def {
 
 // stack returns the row matmul.stack, which makes the panels of a product.
 func (l *Linear) stack() *op.Def {
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: "matmul.stack", Hidden: true,
 		Doc:  "matmul.stack is the products of the panels of matmul.panels, one below the other.",
 		Args: []op.Arg{{Name: "a", Doc: "k x n"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), {Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
@@ -31,13 +30,6 @@ func (l *Linear) stack() *op.Def {
 				return t, err
 			}
 			return StackOf(s, t)
-		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			return StackRef(c, func(from, to int) (value.Value, error) {
-				a, b := c.Dense(0), c.Dense(1)
-				in := []value.Value{a.View(from, 0, to-from, a.Cols), b.View(from, 0, to-from, b.Cols)}
-				return MatmulRef(&op.Call{In: in, Attrs: c.Attrs, Type: types.DenseOf(c.Type.Elem, a.Cols, b.Cols)})
-			})
 		},
 		Laws: op.Pure | op.Total,
 		Rate: "gemm",
@@ -54,12 +46,12 @@ func (l *Linear) stack() *op.Def {
 			Space: func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c, 0, c.In[0].Type().Rows), nil },
 		},
-	}
+	})
 }
 
 // stackChain returns the row of stack that makes the panels window by window of their terms (op.Shard.Chain).
 func (l *Linear) stackChain(stack *op.Def) *op.Def {
-	d := define.Chained(stack, addTermsRef, nil)
+	d := define.Chained(stack, nil)
 	tables := func(c *op.Call) (PanelGrid, int) {
 		table := *c
 		table.Type.Rows /= c.Attrs.Int("windows")
@@ -109,24 +101,9 @@ func (b *turnBody) End() error {
 	return b.LoopBody.End()
 }
 
-// addTermsRef is the definition of a window: terms lo..hi-1, each added to its panel in Call.Out.
-func addTermsRef(c *op.Call, lo, hi int) error {
-	a, b, out := c.Dense(0), c.Dense(1), c.Result()
-	for k := lo; k < hi; k++ {
-		at := k / c.Attrs.Int("panel") * a.Cols
-		for i := range a.Cols {
-			for j := range b.Cols {
-				sum := stepRef(out.Elem, false, numberOf(out.Elem, a.At(k, i)), numberOf(out.Elem, b.At(k, j)), numberOf(out.Elem, out.At(at+i, j)))
-				out.Set(at+i, j, sum.scalar(out.Elem))
-			}
-		}
-	}
-	return nil
-}
-
 // panelsAdd returns the row panels.add.
 func panelsAdd() *op.Def {
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: "panels.add", Hidden: true,
 		Doc:  "panels.add is the sum of panels that lie one below the other, in a balanced tree: pairs, then pairs of pairs.",
 		Args: []op.Arg{{Name: "x", Doc: "the panels"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "rows of a panel"}},
@@ -138,23 +115,10 @@ func panelsAdd() *op.Def {
 			t.Rows = s.Attrs.Int("rows")
 			return t, nil
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			x, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			for i := range out.Rows {
-				for j := range out.Cols {
-					var sums []number
-					for p := i; p < x.Rows; p += out.Rows {
-						sums = append(sums, numberOf(out.Elem, x.At(p, j)))
-					}
-					out.Set(i, j, treeRef(out.Elem, sums).scalar(out.Elem))
-				}
-			}
-			return out, nil
-		},
 		Laws:   op.Pure | op.Total,
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: addStack,
-	}
+	})
 }
 
 // StackOf is the type of the panels of a call whose sum has type t.
@@ -169,23 +133,6 @@ func StackOf(s *op.Sig, t types.Type) (types.Type, error) {
 	}
 	t.Rows *= panels
 	return t, nil
-}
-
-// StackRef is the panels that panel returns, one below the other. It has the rows of the operands
-// that the panel adds.
-func StackRef(c *op.Call, panel func(from, to int) (value.Value, error)) (value.Value, error) {
-	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-	k, step := c.Dense(1).Rows, c.Attrs.Int("panel")
-	for from, at := 0, 0; from < k; from += step {
-		v, err := panel(from, min(from+step, k))
-		if err != nil {
-			return nil, err
-		}
-		d := v.(*value.Dense)
-		out.View(at, 0, d.Rows, d.Cols).CopyFrom(d)
-		at += d.Rows
-	}
-	return out, nil
 }
 
 func addStack(c *op.Call) error {

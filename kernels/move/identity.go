@@ -97,7 +97,7 @@ func identities() []*op.Def {
 			Rate: "copy", Cost: define.CopyWork,
 			Kernel: identityKernel,
 		},
-		{
+		define.ByDefinition(&op.Def{
 			Name: "list", Hidden: true,
 			Doc: "list is a matrix of scalars, row after row; the compiler writes it for a list that stands where a matrix is wanted. Element types meet as in arithmetic.",
 			Args: []op.Arg{{Name: "x", Rest: true, Doc: "scalars"},
@@ -105,8 +105,7 @@ func identities() []*op.Def {
 			Eg:       []op.Example{{Program: "emit [[1, 2], [3, 4]] @ [1, 0.5]", Output: "2\n5\n"}},
 			Elements: listElements,
 			Type:     listType, Ref: listRef, Laws: op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
-			Kernel: listKernel,
-		},
+		}),
 		define.ByDefinition(&op.Def{
 			Name: "const", Role: op.Constant, Hidden: true,
 			Doc: "const is a plan-time constant as a scalar.",
@@ -210,14 +209,6 @@ func listType(s *op.Sig) (types.Type, error) {
 
 func listRef(c *op.Call) (value.Value, error) {
 	return define.Placed(c.Type, func(i, j int) value.Scalar { return c.Scalar(i*c.Type.Cols + j) }), nil
-}
-
-func listKernel(c *op.Call) error {
-	out := c.Result()
-	for k := range c.In {
-		out.Set(k/out.Cols, k%out.Cols, c.Scalar(k))
-	}
-	return nil
 }
 
 // exchangeCost returns the work of copying what a value stores.

@@ -22,7 +22,7 @@ func selects() []*op.Def {
 	shift := op.Arg{Name: "shift", Attr: true, Kind: op.IntVal, Doc: "bits below the digit"}
 	columns := op.Arg{Name: "columns", Attr: true, Kind: op.BoolVal, Doc: "each column is a list"}
 	places := op.Arg{Name: "places", Attr: true, Kind: op.IntsVal, Doc: "in each list"}
-	return []*op.Def{
+	rows := []*op.Def{
 		{
 			Name: "select.count", Hidden: true,
 			Doc: "select.count counts a digit of the keys of each list that have the digits found for a place; a row for each place of each list.",
@@ -36,19 +36,6 @@ func selects() []*op.Def {
 				}
 				return types.DenseOf(types.F64, s.Attrs.Int("lists")*len(s.Attrs.Ints("places")), 1<<s.Attrs.Int("bits")), nil
 			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				out := value.New(types.F64, c.Type.Rows, c.Type.Cols)
-				bits, shift := c.Attrs.Int("bits"), c.Attrs.Int("shift")
-				keysRef(c, func(list int, k uint64) {
-					per := len(c.Attrs.Ints("places"))
-					for t := list * per; t < (list+1)*per; t++ {
-						if d := int(k >> shift % (1 << bits)); len(c.In) < 2 || k>>(shift+bits) == uint64(c.Dense(1).At(t, 0).I) {
-							out.Set(t, d, value.F64(out.At(t, d).F+1))
-						}
-					}
-				})
-				return out, nil
-			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 			Cost:   func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 4) },
 			Kernel: countKernel, Loop: countLoop,
@@ -58,19 +45,6 @@ func selects() []*op.Def {
 			Doc:  "select.keep lists the keys of each list, and its number, that have the digits found for a place.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, found, places, shift, columns},
 			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(types.I64, types.Unknown, 2), nil },
-			Ref: func(c *op.Call) (value.Value, error) {
-				var kept []uint64
-				keysRef(c, func(list int, k uint64) {
-					per, in := len(c.Attrs.Ints("places")), false
-					for t := list * per; t < (list+1)*per; t++ {
-						in = in || k>>c.Attrs.Int("shift") == uint64(c.Dense(1).At(t, 0).I)
-					}
-					if in {
-						kept = append(kept, k, uint64(list))
-					}
-				})
-				return keptKeys(kept), nil
-			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 			Cost:   func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 4) },
 			Kernel: countKernel, Loop: countLoop,
@@ -80,36 +54,15 @@ func selects() []*op.Def {
 			Doc:  "select.narrow is, for each place, the digits of its key so far, and how many of the keys with these digits come before it.",
 			Args: []op.Arg{{Name: "counts"}, found, places},
 			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(types.I64, s.In[0].Rows, 2), nil },
-			Ref:  func(c *op.Call) (value.Value, error) { return narrowed(c), nil },
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 			Cost:   func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 1) },
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(narrowed(c)); return nil },
 		},
 	}
-}
-
-// keysRef calls f with each key of a call and the number of its list: row by row, or column by column if
-// columns are lists.
-func keysRef(c *op.Call, f func(list int, k uint64)) {
-	x := c.Dense(0)
-	switch {
-	case c.Attrs.Bool("kept"):
-		for i := range x.Rows {
-			f(int(x.At(i, 1).I), uint64(x.At(i, 0).I))
-		}
-	case c.Attrs.Bool("columns"):
-		for j := range x.Cols {
-			for i := range x.Rows {
-				f(j, OrderKey(x.At(i, j)))
-			}
-		}
-	default:
-		for i := range x.Rows {
-			for j := range x.Cols {
-				f(0, OrderKey(x.At(i, j)))
-			}
-		}
+	for _, d := range rows {
+		define.ByKernel(d)
 	}
+	return rows
 }
 
 // keptKeys makes a matrix of pairs of a key and the number of its list.

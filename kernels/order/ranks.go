@@ -7,13 +7,10 @@ package order
 // (op.Ordering.Of).
 
 import (
-	"cmp"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/move"
 )
 
 // sortedRows is rows lo..hi-1 of a matrix, in order of the keys of a column.
@@ -79,7 +76,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 	same := func(s *op.Sig) types.Type { return s.In[0] }
 	column := func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 1) }
 	once := op.Flow{Rate: op.Once}
-	return append([]*op.Def{
+	rows := []*op.Def{
 		{
 			Name: "order.count", Hidden: true,
 			Doc:  "order.count is select.count of rows that are in order on each rank.",
@@ -87,7 +84,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.F64, len(s.Attrs.Ints("places")), 1<<s.Attrs.Int("bits")), nil
 			},
-			Ref: countRef, Laws: op.Pure, Flow: once, Cost: halving, Kernel: countSorted,
+			Laws: op.Pure, Flow: once, Cost: halving, Kernel: countSorted,
 		},
 		{
 			Name: "order.near", Hidden: true,
@@ -95,26 +92,6 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "found"}, ranks, step, by, desc},
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.I64, s.Attrs.Int("ranks"), 2*s.In[1].Rows), nil
-			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				out := value.New(types.I64, c.Type.Rows, c.Type.Cols)
-				eachWindow(c, func(r int, s sortedRows) {
-					var key [1]uint64
-					for i := s.lo; i < s.hi; i++ {
-						s.keys(key[:], i)
-						for t := range c.Dense(1).Rows {
-							at := 2*t + 1
-							switch cmp.Compare(key[0], uint64(c.Dense(1).At(t, 0).I)) {
-							case -1:
-								at = 2 * t
-							case 1:
-								continue
-							}
-							out.Set(r, at, value.I64(out.At(r, at).I+1))
-						}
-					}
-				})
-				return out, nil
 			},
 			Laws: op.Pure, Flow: once, Cost: halving,
 			Kernel: func(c *op.Call) error {
@@ -137,7 +114,6 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.I64, s.In[0].Rows, s.In[1].Rows+2), nil
 			},
-			Ref:  func(c *op.Call) (value.Value, error) { return cutsOf(c), nil },
 			Laws: op.Pure, Flow: once, Cost: halving,
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(cutsOf(c)); return nil },
 		},
@@ -165,7 +141,12 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 				out.I64[(to+i)*out.Stride] = x.I64[int(p)*x.Stride+1]
 			}
 		}),
-	}, sharedRuns(ranks, step)...)
+	}
+	rows = append(rows, sharedRuns(ranks, step)...)
+	for _, d := range rows {
+		define.ByKernel(d)
+	}
+	return rows
 }
 
 // eachWindow calls f with the rank of this call and its sorted rows, or with all ranks.
@@ -176,24 +157,6 @@ func eachWindow(c *op.Call, f func(r int, s sortedRows)) {
 		lo, hi := op.WindowOf(r, ranks, n, c.Attrs.Val("step"))
 		f(r, sortedOf(c, lo, hi))
 	}
-}
-
-// countRef is the definition of order.count.
-func countRef(c *op.Call) (value.Value, error) {
-	out := value.New(types.F64, c.Type.Rows, c.Type.Cols)
-	bits, shift := c.Attrs.Int("bits"), c.Attrs.Int("shift")
-	lo, hi := ownRows(c, c.Dense(0).Rows)
-	s := sortedOf(c, lo, hi)
-	for i := lo; i < hi; i++ {
-		var key [1]uint64
-		s.keys(key[:], i)
-		for t := range out.Rows {
-			if d := int(key[0] >> shift % (1 << bits)); len(c.In) < 2 || key[0]>>(shift+bits) == uint64(c.Dense(1).At(t, 0).I) {
-				out.Set(t, d, value.F64(out.At(t, d).F+1))
-			}
-		}
-	}
-	return out, nil
 }
 
 // countSorted is the kernel of order.count.
@@ -274,23 +237,6 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 			}
 			return s.In[0], nil
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			lo, hi := ownRows(c, c.Dense(0).Rows)
-			x := c.Dense(0).View(lo, 0, hi-lo, c.Dense(0).Cols)
-			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			for i, p := range orderRef(x, c.Attrs) {
-				if !pairs {
-					out.View(lo+i, 0, 1, out.Cols).CopyFrom(x.View(p, 0, 1, x.Cols))
-					continue
-				}
-				var key [1]uint64
-				s := sortedOf(c, lo, hi)
-				s.keys(key[:], lo+p)
-				out.Set(lo+i, 0, value.I64(int64(key[0]^SignBit)))
-				out.Set(lo+i, 1, value.I64(int64(lo+p)))
-			}
-			return out, nil
-		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sortWork,
 		Kernel: func(c *op.Call) error {
 			lo, hi := ownRows(c, c.Dense(0).Rows)
@@ -331,22 +277,6 @@ func mergedOrder(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, wri
 		Name: name + ".window", Hidden: true, Doc: name + ".window is " + name + " of rows that ranks share (op.Ordering).",
 		Args: []op.Arg{{Name: "x", Doc: "rows in order, by rank"}, {Name: "cuts", Doc: "what order.cuts made"}, by, desc},
 		Type: func(s *op.Sig) (types.Type, error) { return t(s), nil },
-		Ref: func(c *op.Call) (value.Value, error) {
-			var rows, at []int
-			for _, s := range runsOf(c) {
-				for i := s.lo; i < s.hi; i++ {
-					rows = append(rows, i)
-				}
-			}
-			x := move.RowsRef(c.Dense(0), rows)
-			at = orderRef(x, c.Attrs)
-			lo, _ := ownRows(c, 0)
-			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			for i, p := range at {
-				out.View(lo+i, 0, 1, out.Cols).CopyFrom(x.View(p, x.Cols-out.Cols, 1, out.Cols))
-			}
-			return out, nil
-		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			n := define.ElementCount(s.In[0])

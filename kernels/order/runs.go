@@ -22,7 +22,6 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.SparseOf(types.I64, s.Attrs.Int("ranks"), s.In[0].Rows), nil
 			},
-			Ref:  func(c *op.Call) (value.Value, error) { return runsByWindow(c), nil },
 			Laws: op.Pure, Flow: once, Cost: countWork,
 			Kernel: func(c *op.Call) error { c.Out = runsByWindow(c); return nil },
 		},
@@ -31,13 +30,6 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 			Doc:  "order.runs.count is how many rows of each window differ from the row above: row r is of window r.",
 			Args: []op.Arg{{Name: "x", Doc: "a column in order"}, ranks, step},
 			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(types.I64, s.Attrs.Int("ranks"), 1), nil },
-			Ref: func(c *op.Call) (value.Value, error) {
-				m, out := runsByWindow(c), value.New(types.I64, c.Type.Rows, 1)
-				for r := range out.Rows {
-					out.I64[r] = m.Ptr[r+1] - m.Ptr[r]
-				}
-				return out, nil
-			},
 			Laws: op.Pure, Flow: once, Cost: countWork,
 			Kernel: func(c *op.Call) error {
 				out := c.Result()
@@ -56,7 +48,6 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 				e, _ := types.ElemNamed(s.Attrs.Str("elem"))
 				return types.DenseOf(e, types.Unknown, 1), nil
 			},
-			Ref:  func(c *op.Call) (value.Value, error) { return distinctOf(c), nil },
 			Laws: op.Pure, Flow: once, Cost: define.SparseCost(1),
 			Kernel: func(c *op.Call) error { c.Out = distinctOf(c); return nil },
 		},

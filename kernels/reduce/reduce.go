@@ -126,29 +126,10 @@ func (w Whole) joinRow() *op.Def {
 			}
 		}
 	}
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: w.Name + ".join", Hidden: true, Doc: w.Name + ".join makes one accumulator of several, in any order; of accumulators one below the other each.",
 		Args: []op.Arg{{Name: "acc", Rest: true}},
 		Type: accumulatorsType,
-		Ref: func(c *op.Call) (value.Value, error) {
-			t := c.Type
-			if t.IsScalar() {
-				t = types.DenseOf(t.Elem, 1, 1)
-			}
-			acc := value.New(t.Elem, t.Rows, t.Cols)
-			for k := len(c.In) - 1; k >= 0; k-- { // the other way round than the kernel: the order must not matter
-				next := value.New(t.Elem, t.Rows, t.Cols)
-				if k == len(c.In)-1 {
-					join(acc, nil)
-				}
-				join(next, []value.Value{acc, c.In[k]})
-				acc = next
-			}
-			if c.Type.IsScalar() {
-				return acc.At(0, 0), nil
-			}
-			return acc, nil
-		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error {
@@ -161,7 +142,7 @@ func (w Whole) joinRow() *op.Def {
 			join(c.Result(), c.In)
 			return nil
 		},
-	}
+	})
 }
 
 func accumulatorsType(s *op.Sig) (types.Type, error) {

@@ -38,7 +38,7 @@ func (w Whole) hiddenName(columns bool, part string) string {
 
 // partRow returns the row that makes the accumulators of a block: one, or one for each column.
 func (w Whole) partRow(columns bool) *op.Def {
-	d := &op.Def{
+	d := define.ByKernel(&op.Def{
 		Name: w.hiddenName(columns, ".part"), Hidden: true, Doc: w.Name + ".part is the accumulator of one block.",
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -51,22 +51,6 @@ func (w Whole) partRow(columns bool) *op.Def {
 			}
 			return t, nil
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			a, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			for j := range out.Rows {
-				acc, of := out.View(j, 0, 1, out.Cols), a
-				if columns {
-					of = a.View(0, j, a.Rows, 1)
-				}
-				w.Empty(acc)
-				for _, x := range define.Elements(of) { // one element at a time, each as a block of its own
-					one := value.New(x.Elem, 1, 1)
-					one.Set(0, 0, x)
-					w.Part(acc, one)
-				}
-			}
-			return out, nil
-		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.Name,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
@@ -74,7 +58,7 @@ func (w Whole) partRow(columns bool) *op.Def {
 			w.Part(c.Result(), c.Dense(0))
 			return nil
 		},
-	}
+	})
 	if columns {
 		d.Doc = d.Name + " is the accumulators of the columns of some rows, a row each."
 		d.Fold, d.Rate = op.FoldCols, "reduce.col"
@@ -110,7 +94,7 @@ func (w Whole) doneRow(columns bool) *op.Def {
 		}
 		return out, nil
 	}
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: w.hiddenName(columns, ".done"), Hidden: true, Doc: w.hiddenName(columns, ".done") + " is the result of an accumulator, of a column each.",
 		Args: []op.Arg{
 			{Name: "acc"}, {Name: "rows", Optional: true, Doc: "number of rows, if only the run knows it"},
@@ -132,17 +116,10 @@ func (w Whole) doneRow(columns bool) *op.Def {
 			}
 			return types.ScalarOf(w.Elem(e)), nil
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			if of := *c; columns {
-				of.Out = value.New(c.Type.Elem, 1, c.Type.Cols)
-				return done(&of)
-			}
-			return done(c)
-		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) (err error) { c.Out, err = done(c); return err },
-	}
+	})
 }
 
 // ofNone returns the failure of the reduction that c ends for a matrix without rows, or nil if it has a

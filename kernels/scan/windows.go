@@ -53,7 +53,7 @@ func eachEnd(call *op.Call, f func(to, x, before *value.Dense)) {
 
 // end is the row op.Scan.End.
 func (c chain) end(name string) *op.Def {
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: name, Hidden: true, Doc: name + " is the last rows of the windows of the running " + c.what + " (op.Scan).",
 		Args: []op.Arg{{Name: "x"}, {Name: "before", Rest: true},
 			{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"},
@@ -65,19 +65,6 @@ func (c chain) end(name string) *op.Def {
 				return t, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix and windows", name)
 			}
 			return types.DenseOf(c.elem(t.Elem), s.Attrs.Int("ranks"), t.Cols), nil
-		},
-		Ref: func(call *op.Call) (value.Value, error) {
-			ref := *call
-			ref.Out = value.New(call.Type.Elem, call.Type.Rows, call.Type.Cols)
-			eachEnd(&ref, func(to, x, before *value.Dense) {
-				for i := range x.Rows {
-					for j := range x.Cols {
-						to.Set(0, j, c.next(before, j, x.At(i, j).Convert(to.Elem)))
-					}
-					before = to
-				}
-			})
-			return ref.Out, nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
@@ -99,7 +86,7 @@ func (c chain) end(name string) *op.Def {
 			})
 			return nil
 		},
-	}
+	})
 }
 
 // lastRow advances row, the running values before the first row of x, to those at the last row of x.
@@ -127,24 +114,12 @@ func lastRow[T dense.Cell](row, x *value.Dense, body loop.Code) {
 
 // from is the row op.Scan.From of the row full.
 func (c chain) from(name string, full *op.Def, run *scanner) *op.Def {
-	return &op.Def{
+	return define.ByKernel(&op.Def{
 		Name: name, Hidden: true, Doc: name + " is the running " + c.what + ", by windows that go on from those before them (op.Scan).",
 		Args: []op.Arg{{Name: "x"}, {Name: "ends", Rest: true},
 			{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"},
 			{Name: "units", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows of a unit of them"}},
 		Type: func(s *op.Sig) (types.Type, error) { return full.Type(&op.Sig{Def: full, In: s.In[:1]}) },
-		Ref: func(call *op.Call) (value.Value, error) {
-			x, out := call.Dense(0), value.New(call.Type.Elem, call.Type.Rows, call.Type.Cols)
-			for _, w := range c.beginFrom(call, run).windows {
-				for i := w.lo; i < w.hi; i++ {
-					for j := range x.Cols {
-						out.Set(i, j, c.next(w.before, j, x.At(i, j).Convert(out.Elem)))
-					}
-					w.before = out.View(i, 0, 1, x.Cols)
-				}
-			}
-			return out, nil
-		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
 		Kernel: func(call *op.Call) error {
@@ -158,7 +133,7 @@ func (c chain) from(name string, full *op.Def, run *scanner) *op.Def {
 			},
 			Begin: func(call *op.Call, _ int) (op.LoopBody, error) { return c.beginFrom(call, run), nil },
 		},
-	}
+	})
 }
 
 // fromBody is one execution of op.Scan.From for the windows of this rank. Work is shared by strips of

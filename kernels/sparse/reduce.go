@@ -61,7 +61,7 @@ func sparseWhole(w reduce.Whole) *op.Def {
 
 // sparsePart returns the row that makes the accumulator of a rank's rows of a sparse matrix.
 func sparsePart(w reduce.Whole) *op.Def {
-	d := &op.Def{
+	d := define.ByKernel(&op.Def{
 		Name: "sp." + w.Name + ".part", Hidden: true,
 		Doc:  "sp." + w.Name + ".part is the accumulator of the rows of a sparse matrix that a rank has, their zeros included.",
 		Args: []op.Arg{{Name: "x", Doc: "sparse matrix"}},
@@ -74,18 +74,9 @@ func sparsePart(w reduce.Whole) *op.Def {
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
 		Loop: entryLoop(w),
-	}
+	})
 	d.Loop.Own = true
 	d.Loop.Rows = func(s *op.Sig, _ types.Type) int { return s.In[0].Rows }
-	d.Ref = func(c *op.Call) (value.Value, error) {
-		acc := w.Accumulator(c.In[0].Type().Elem)
-		for _, x := range define.Elements(define.EveryElement(c.In[0])) {
-			one := value.New(x.Elem, 1, 1)
-			one.Set(0, 0, x)
-			w.Part(acc, one)
-		}
-		return acc, nil
-	}
 	return d
 }
 
