@@ -12,6 +12,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/sparse"
+	"flow/kernels/vec"
 )
 
 func ctableOfWeights() *op.Def {
@@ -230,8 +231,13 @@ func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) [
 		}
 		return room[:k]
 	}
+	if len(c.In) < 3 {
+		vec.Fill(room[:k], 1)
+		return room[:k]
+	}
+	truths := dense.GridOf[uint8](c.Dense(2))
 	for i := range k {
-		room[i] = T(weightOf(c, lo+i).I) // no weights, or bools: whole numbers
+		room[i] = T(truths.X[(lo+i)*truths.LD])
 	}
 	return room[:k]
 }
