@@ -101,6 +101,12 @@ func elementwise() []Rule {
 				{Rewrite: "pow(x, 3) -> mul(mul(x, x), x)", Why: "of f32"}},
 		},
 		{
+			Name: "square-stored", Sparse: true,
+			Doc:      "The square of a sparse matrix is dense, and zero where the matrix is: only what is stored is multiplied.",
+			Rewrites: []string{"sp.pow(x, 2) -> sp.dense(sp.mul(x, x))"},
+			Wrong:    []Wrong{{Rewrite: "sp.pow(x, 3) -> sp.dense(sp.mul(sp.mul(x, x), x))", Why: "of f32, whose cube is rounded once from f64"}},
+		},
+		{
 			Name:     "multiply-cube",
 			Doc:      "x ^ 3 of f64 is x * x * x by the definition of pow.",
 			Rewrites: []string{"pow(x, 3) -> mul(mul(x, x), x)"},

@@ -20,7 +20,19 @@ func reductions() []Rule {
 	for _, w := range linewise {
 		mirrored = append(mirrored, "row"+w+"(t(x)) -> t(col"+w+"(x))", "col"+w+"(t(x)) -> t(row"+w+"(x))")
 	}
+	var stored []string
+	for _, w := range []string{"sum", "mean", "norm", "count", "any", "all", "min", "max"} {
+		for _, by := range []string{"", "row", "col"} {
+			stored = append(stored, by+w+"(sp.dense(x)) -> sp."+by+w+"(x)")
+		}
+	}
 	return []Rule{
+		{
+			Name: "reduce-stored", Sparse: true,
+			Doc:      "Reductions of sparse matrices count their zeros, so no dense matrix has to be made for them.",
+			Rewrites: stored,
+			Wrong:    []Wrong{{Rewrite: "sum(sp.dense(x)) -> sp.count(x)", Why: "an element may be 2"}},
+		},
 		{
 			Name:   "reduce-unmoved",
 			Sparse: true,
