@@ -104,7 +104,7 @@ var allowed = map[string]string{
 	"bench": "ir/op ir/plan kernels ir/loop ir/types ir/value kernels/loop/launch runtime/local runtime/replay runtime/schedule runtime/trace",
 
 	// What became of a program, as text.
-	"explain": "ir ir/loop ir/op ir/types kernels/loop/launch lang/source",
+	"explain": "ir ir/loop ir/op ir/types ir/value kernels/loop/launch lang/source",
 
 	// Comparing schedules and drawing them: plain numbers in, text and figures out.
 	"sweep":  "runtime/schedule",

@@ -21,6 +21,7 @@ type Interpreted struct {
 	Instead string `json:"instead,omitempty"` // what to write
 	Within  bool   `json:"within,omitempty"`  // loops do the rest
 	Rounds  bool   `json:"rounds,omitempty"`  // it is a loop whose rounds are tasks of the runtime
+	Dense   bool   `json:"dense,omitempty"`   // it is a dense matrix, named by Why, of a sparse one whose zeros it keeps
 	// Seconds is the time that all workers took for it, added up. 0: unknown.
 	Seconds float64 `json:"seconds,omitempty"`
 
@@ -39,7 +40,10 @@ func (x Interpreted) Text() string {
 	case x.body:
 		what = "this body runs an operator at a time"
 	}
-	what = fmt.Sprintf("%s: %s: no compiled loop computes %s", x.Where, what, x.Why)
+	if what += ": no compiled loop computes " + x.Why; x.Dense {
+		what = "this makes " + x.Why + " of a sparse matrix, whose zeros it keeps"
+	}
+	what = x.Where + ": " + what
 	if x.Seconds > 0 {
 		what += fmt.Sprintf(" (%.4g s)", x.Seconds)
 	}
@@ -59,8 +63,8 @@ func Machine() string {
 	return "an interpreter runs all loops: there is no machine code for them here (flowrun version)"
 }
 
-// InterpretedWork returns the work of a plan that no compiled loop does, in the order of the plan. The
-// error is that of Loops.
+// InterpretedWork returns the work of a plan that no compiled loop does, in the order of the plan, and dense
+// matrices that could be sparse. The error is that of Loops.
 func InterpretedWork(g *ir.Graph, files *source.FileSet) (list []Interpreted, err error) {
 	all, err := Loops(g, func(*ir.Node) bool { return true })
 	for _, l := range all {
@@ -74,7 +78,7 @@ func InterpretedWork(g *ir.Graph, files *source.FileSet) (list []Interpreted, er
 		}
 		list = append(list, x)
 	}
-	return append(list, rounds(g, files)...), err
+	return append(append(list, rounds(g, files)...), widened(g, files)...), err
 }
 
 // tell sets the place, the text, the reason and the advice. why is the reason, with the advice behind a
