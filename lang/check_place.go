@@ -130,7 +130,9 @@ func (c *placer) stmt(st ast.Stmt, p place) {
 	case *ast.TypeDef:
 		top("type")
 	case *ast.FnDecl:
-		top("fn")
+		if !p.top {
+			c.wrong(st, "fn", "at the top level of a file; values of this block are given to it as arguments")
+		}
 		c.block(st.Body, place{fn: true})
 		c.in(st.Expr, place{fn: true})
 	case *ast.Stage:

@@ -237,6 +237,8 @@ func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 	d.Label = have.String()
 	if have.IsScalar() && want.IsScalar() && have.Elem.IsNumeric() && want.Elem.IsNumeric() {
 		d = d.WithHelp("convert one of them: %v(..)", want)
+	} else if want == (types.Type{Kind: have.Kind, Repr: have.Repr, Elem: have.Elem, Rows: have.Cols, Cols: have.Rows}) {
+		d = d.WithHelp("t(..) of it is %v", want)
 	} else if have.IsMatrix() {
 		d = d.WithHelp("a carried value keeps its shape: it starts as large as it will be, or a parfor collects what the rounds give")
 	}
