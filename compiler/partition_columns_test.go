@@ -85,3 +85,38 @@ func TestTilesOfColumns(t *testing.T) {
 		}
 	}
 }
+
+// A large matrix times a column is a loop over the rows of the matrix, which stays whole. If the matrix is in
+// blocks for another product, this one is by blocks, too: no program lays the matrix out.
+func TestTimesColumn(t *testing.T) {
+	table := tinyTable(t)
+	for _, p := range []struct {
+		text   string
+		blocks bool
+	}{
+		{"emit A @ x\nemit rowsum(A)", false},
+		{"emit A @ x\nemit max(A @ B)", true},
+		{"emit t(B) @ x", true},
+	} {
+		text := "A = exp(-abs(seq(0, 61) - t(seq(0, 8))))\nB = exp(-abs(seq(0, 8) - t(seq(0, 61))))\nx = rand(8, 1, seed = 1)\n" + p.text
+		c, err := compileTiny(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		products, lays := 0, 0
+		for i := range c.Plan.Graph.Nodes {
+			switch c.Plan.Graph.Nodes[i].Op.Role {
+			case op.Multiplies, op.MultipliesOnto:
+				products++
+			case op.Lays:
+				lays++
+			}
+		}
+		if lays > 0 && !p.blocks || products > 1 != p.blocks {
+			t.Errorf("%d products, %d matrices laid out:\n%s\n%s", products, lays, text, c.Plan.Graph)
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"partition"}, false, "SS"}, {3, 1, nil, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}

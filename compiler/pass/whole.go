@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 )
@@ -14,7 +16,8 @@ import (
 // is
 //
 //   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a factorisation or another operator
-//     that works by tiles,
+//     that works by tiles; a matrix times a column is a loop on one rank, which goes by blocks only where the
+//     matrix is cut,
 //   - read in tiles (slices that make a grid), or assembled from tiles. It stays whole if ranks share rows,
 //     because columns of a table make a grid too,
 //   - the operand or result of an operator that can be cut and has no loop: blocks are its only
@@ -24,7 +27,7 @@ import (
 // preferred holds the layouts that readers in tiles prefer. With loops, only families stay whole of
 // which one is the result of a loop over an index space, or of an iterate.
 func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows bool) []bool {
-	w := &families{g: g, rows: rows, least: least, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
+	w := &families{g: g, rows: rows, loops: loops, least: least, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
 	any := false
 	var large []ir.ID
 	for i := range g.Nodes {
@@ -48,6 +51,11 @@ func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows boo
 	}
 	for i := range g.Nodes {
 		w.node(ir.ID(i))
+	}
+	for _, id := range w.columns {
+		if in := g.In(id); slices.ContainsFunc(in, func(x ir.ID) bool { return w.cut[w.find(int32(x))] }) {
+			w.markAll(id)
+		}
 	}
 	made := map[int32]bool{} // roots of the families that have a member made by a loop
 	for i := range g.Nodes {
@@ -74,7 +82,11 @@ type families struct {
 	parent []int32
 	cut    []bool // of the roots
 	rows   bool   // Sizes.Rows
+	loops  bool   // see wholes
 	least  int    // Sizes.Block
+	// columns are products of a large matrix and a column: loops over the rows of the matrix, or blocks if
+	// the matrix is in blocks for other reasons.
+	columns []ir.ID
 	// of the current node, reused: a quarter of the allocations of compiling a million tasks
 	sig op.Sig
 }
@@ -108,6 +120,14 @@ func (w *families) join(a, b ir.ID) {
 }
 
 func (w *families) mark(id ir.ID) { w.cut[w.find(int32(id))] = true }
+
+// markAll marks a node and what it reads.
+func (w *families) markAll(id ir.ID) {
+	w.mark(id)
+	for _, x := range w.g.In(id) {
+		w.mark(x)
+	}
+}
 
 // node joins and marks what one operator implies for its operands and its result.
 func (w *families) node(id ir.ID) {
@@ -145,10 +165,11 @@ func (w *families) node(id ir.ID) {
 		if (t.Rows == 1 || t.Cols == 1) && w.most(in) <= lineBlocks*w.least {
 			return
 		}
-		w.mark(id)
-		for _, x := range in {
-			w.mark(x)
+		if t.Cols == 1 && loop && !w.loops && !n.Attrs.Bool("ta") {
+			w.columns = append(w.columns, id)
+			return
 		}
+		w.markAll(id)
 	case op.ShardMove:
 		if boxes, _, ok := boxesOf(w.g, id); ok && n.Op.Role == op.Lays {
 			if grid, ok := laidGrid(boxes, t); ok && !grid.single() && !w.rows {
