@@ -50,6 +50,34 @@ func TestByRows(t *testing.T) {
 	}
 }
 
+// TestOrderedByRows: statistics of narrow rows that no chain ends with run in the lanes of a loop over rows,
+// beside others and alone. Rows of 17 columns have operators.
+func TestOrderedByRows(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range []string{
+		"emit rowmedian(X)", "emit rowquantile(X, 0.3)", "emit rownunique(X)", "emit rowprod(X)",
+		"m = rowmedian(X)\nemit rowmedian(abs(X - m))\nemit m", "emit rowprod(1 + f64(X) * w)\nemit rowargmin(X)",
+		"emit f64(X) * f64(rowquantile(X, 0.9)) - rowprod(X > 0.4)",
+	} {
+		for _, x := range []string{"rand(%d, %d, seed = 1)", "i64(5 * rand(%d, %d, seed = 1))", "f32(rand(%d, %d, seed = 1))", "rand(%d, %d, seed = 1) < 0.5",
+			"replace(replace(f64(i64(5 * randn(%d, %d, seed = 1))), 2, nan), 0, -0.0)"} {
+			for _, cols := range []int{2, 5, 16, 17} {
+				text := fmt.Sprintf("X = materialize("+x+")\nw = materialize(rand(1, %d, seed = 3))\n%s\n", 61, cols, cols, body)
+				if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"row-blocks"}, false, "SS"}}).differ(table, text); err != nil {
+					t.Errorf("%v\nin\n%s", err, text)
+				}
+				c, err := compileTiny(table, text, 1, false, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if byRows := strings.Contains(c.Plan.Graph.String(), "= byrows("); byRows != (cols <= 16) {
+					t.Errorf("a loop over rows %v in\n%s", byRows, text)
+				}
+			}
+		}
+	}
+}
+
 // TestColumnsBesideWideRows: in loops over wide rows no column is made anew for each vector of a row. Columns
 // that follow from no row are made before; what a row gives is made with it.
 func TestColumnsBesideWideRows(t *testing.T) {

@@ -97,7 +97,7 @@ func mayFail(g *Graph, id ID, at Ranges) bool {
 		return t.Rows > of.Rows || t.Cols > of.Cols || !at.below(g, in[1], of.Rows-t.Rows+1) || !at.below(g, in[2], of.Cols-t.Cols+1)
 	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil, n.Op.Partial != op.Everywhere:
 		return elementFails(g, id)
-	case n.Op.Fold != op.NoFold && len(in) == 1: // an extreme: it needs an element
+	case (n.Op.Fold != op.NoFold || n.Op.Once) && len(in) == 1: // an extreme or a quantile: it needs an element
 		return g.Type(in[0]).Count() == 0
 	}
 	return !n.Op.Laws.Has(op.View) || n.Op.Shard.Kind != op.ShardAligned // materialize

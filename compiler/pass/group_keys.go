@@ -186,5 +186,6 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		r.keyed = true
 	}
 	r.fails, r.told, r.panel, r.few = fails, told, panel, r.few || fewTerms(b.g, id, b.block)
+	r.ordered = r.ordered || fewOrdered(b.g, id)
 	return true
 }

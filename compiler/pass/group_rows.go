@@ -94,6 +94,7 @@ type rowGroup struct {
 	follows bool           // a column is made of a column in it
 	keyed   bool           // a reduction by key takes what is made in it
 	few     bool           // a product of few terms a row is made in it
+	ordered bool           // see fewOrdered
 	panel   int            // of such reductions; 0: order does not count
 	fails   int32          // how many members may fail
 	told    ir.ID          // the last of them
@@ -120,7 +121,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		}
 		t = pipeSpace(n)
 	case n.Op.Role == op.Maps, isElementwise(n):
-	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1:
+	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1, fewOrdered(g, id):
 		t = g.Type(g.In(id)[0])
 	case b.keyed:
 		return b.toKeys(id)
@@ -131,6 +132,17 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	}
 	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.keyed && b.written(id) || !b.keyed && !ir.MayFail(g, id))
 	return t.Rows, t.Cols, ok
+}
+
+// fewOrdered reports whether node id is a statistic of narrow rows that no chain ends with: a product, a
+// quantile, or how many elements differ. Lanes make those of several rows at a time.
+func fewOrdered(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	if n.Op.Shard.Kind != op.ShardRows || n.Op.Fold != op.NoFold || n.Op.Elements == nil || n.Region != nil {
+		return false
+	}
+	x := g.Type(g.In(id)[0])
+	return x.Known() && x.Cols > 1 && x.Cols <= fewByRows
 }
 
 // fewTerms reports whether node id is a product of a tall matrix with narrow rows and a small matrix. Its
@@ -298,7 +310,8 @@ func (b *rowBlocks) choose() bool {
 			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
 			b.part(r)
-			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r)
+			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r) ||
+				r.ordered && r.cols <= fewByRows && r.rows*r.cols >= b.block
 		}
 		any = any || r.chosen
 	}
