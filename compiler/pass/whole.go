@@ -15,9 +15,9 @@ import (
 // one family, because blocks of one are made of blocks of the others. A family is cut if one of it
 // is
 //
-//   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a factorisation or another operator
-//     that works by tiles; a matrix times a column is a loop on one rank, which goes by blocks only where the
-//     matrix is cut,
+//   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a
+//     factorisation or another operator that works by tiles; a matrix times a column is a loop on one rank,
+//     which goes by blocks only where the matrix is cut,
 //   - read in tiles (slices that make a grid), or assembled from tiles. It stays whole if ranks share rows,
 //     because columns of a table make a grid too,
 //   - the operand or result of an operator that can be cut and has no loop: blocks are its only
