@@ -3,6 +3,7 @@ package ir
 import (
 	"flow/ir/op"
 	"flow/ir/sparsity"
+	"flow/ir/types"
 )
 
 // This file estimates the nonzeros of the matrices on the edges of a graph, from their inputs and
@@ -12,12 +13,64 @@ import (
 // that are asked for or needed.
 type Estimator struct {
 	g     *Graph
+	told  bool // only what is known before the run counts
 	known map[ID]sparsity.Estimate
+	most  map[ID]types.Type // see Most
 }
 
-// NewEstimator returns an Estimator of g.
+// NewEstimator returns an Estimator of g. Where the run chooses how many rows there are, it takes the most
+// that there may be.
 func NewEstimator(g *Graph) *Estimator {
-	return &Estimator{g: g, known: map[ID]sparsity.Estimate{}}
+	return &Estimator{g: g, known: map[ID]sparsity.Estimate{}, most: map[ID]types.Type{}}
+}
+
+// ToldEstimator returns an Estimator of g that takes nothing for what the run chooses. The order of a chain of
+// products follows from it, and so the bytes of a program: they would change with what Most finds.
+func ToldEstimator(g *Graph) *Estimator {
+	e := NewEstimator(g)
+	e.told = true
+	return e
+}
+
+// Most returns the type of an edge with the most rows and columns that it may have, where these follow from
+// the inputs. Others stay types.Unknown.
+func (e *Estimator) Most(id ID) types.Type {
+	t := e.g.Type(id)
+	if !t.IsMatrix() || t.Known() || e.told {
+		return t
+	}
+	if m, ok := e.most[id]; ok {
+		return m
+	}
+	n := &e.g.Nodes[id]
+	sig := op.Sig{Def: n.Op, Attrs: n.Attrs}
+	for _, x := range e.g.In(id) {
+		sig.In = append(sig.In, e.Most(x))
+	}
+	m := t
+	switch {
+	case len(sig.In) == 0:
+	case n.Op.Role == op.Slices || n.Op.Role == op.Exchange:
+		m = sig.In[0]
+	case n.Op.MostRows != nil && sig.In[0].Known():
+		m.Rows = n.Op.MostRows(&sig)
+	case n.IsChain():
+		for _, x := range sig.In {
+			m.Rows, m.Cols = max(m.Rows, x.Rows), max(m.Cols, x.Cols)
+		}
+	case n.Op.Type != nil && n.Region == nil:
+		if of, err := n.Op.Type(&sig); err == nil && of.IsMatrix() {
+			m = of
+		}
+	}
+	if t.Rows == types.Unknown {
+		t.Rows = m.Rows
+	}
+	if t.Cols == types.Unknown {
+		t.Cols = m.Cols
+	}
+	e.most[id] = t
+	return t
 }
 
 // Of returns the estimate of an edge, empty if it is no matrix.
@@ -39,15 +92,19 @@ func (e *Estimator) Of(id ID) sparsity.Estimate {
 	}
 	if n.Op.Stored != nil && t.Known() {
 		sig := op.Sig{Def: n.Op, Attrs: n.Attrs}
-		known := true
+		known, told := true, true
 		for _, x := range e.g.In(id) {
-			t := e.g.Type(x)
+			t := e.Most(x)
 			sig.In = append(sig.In, t)
 			known = known && (!t.IsMatrix() || t.Known())
+			told = told && t == e.g.Type(x)
 		}
 		if known {
 			s = n.Op.Stored(&sig, e.Inputs(id), t)
 			s.Full = t.IsDense()
+		}
+		if known && !told {
+			s.Basis = max(s.Basis, sparsity.Bounded)
 		}
 	}
 	e.known[id] = s
@@ -68,9 +125,10 @@ func (e *Estimator) Inputs(id ID) []sparsity.Estimate {
 func (e *Estimator) Region(id ID, r *Region) *Estimator {
 	n, in := &e.g.Nodes[id], e.g.In(id)
 	inner := NewEstimator(r.Graph)
+	inner.told = e.told
 	for k, a := range r.Args {
 		if at := k + n.FirstArg(); at < len(in) && (n.Op.Control != op.Iterate || k >= n.Carried()) {
-			inner.known[a] = e.Of(in[at])
+			inner.known[a], inner.most[a] = e.Of(in[at]), e.Most(in[at])
 		}
 	}
 	return inner

@@ -91,7 +91,7 @@ func (c *chain) estimate(k int) sparsity.Estimate {
 	for r != nil && r.level > v.level { // an outer value, which will be captured
 		g, r = r.above, r.up
 	}
-	return ir.NewEstimator(g).Of(v.id)
+	return ir.ToldEstimator(g).Of(v.id)
 }
 
 // build makes the products of an order. last is the index of its last factor.

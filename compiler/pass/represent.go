@@ -54,7 +54,7 @@ func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 const mostDense = 1 << 30
 
 // worthDense reports whether a matrix takes no more memory dense than sparse, by an estimate that
-// is more than a guess.
+// is more than a guess or a bound.
 func worthDense(e sparsity.Estimate, t types.Type) bool {
 	sparse, dense := e, e
 	sparse.Full, dense.Full = false, true
@@ -62,7 +62,7 @@ func worthDense(e sparsity.Estimate, t types.Type) bool {
 	if t.Elem == types.Bool {
 		stored = 0
 	}
-	return e.Basis < sparsity.Guessed && dense.Bytes(t.Elem.Size(), stored) <= sparse.Bytes(t.Elem.Size(), stored)
+	return e.Basis < sparsity.Bounded && dense.Bytes(t.Elem.Size(), stored) <= sparse.Bytes(t.Elem.Size(), stored)
 }
 
 // readsEither reports whether reader r has a row of the same meaning for dense matrices whose result has

@@ -87,6 +87,9 @@ type Def struct {
 	// Chooses: the result is the numbers of the rows that input 0, a column, chooses, in their order. A call
 	// finds those in some rows (Call.Lo and Hi), if asked to.
 	Chooses bool
+	// MostRows returns how many rows a result has at most whose rows the run chooses. The types of the inputs
+	// are known. nil: Type tells it.
+	MostRows func(s *Sig) int
 	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
 	// whole. The call has it as BoundAttr. nil: Elements needs no values.
 	Bound func(in []value.Value) int64

@@ -63,7 +63,10 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		}
 		in := g.In(id)
 		k := key{d: n.Op, attrs: n.Attrs, body: n.Region, t: g.TypeIndex(id), n: len(in)}
-		stored := slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).IsSparse() })
+		stored := slices.ContainsFunc(in, func(x ir.ID) bool {
+			t := g.Type(x)
+			return t.IsSparse() || t.IsMatrix() && !t.Known() // of another size elsewhere
+		})
 		short := len(in) <= len(k.in) && !stored
 		if short {
 			for j, x := range in {
@@ -76,7 +79,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		}
 		sig.Def, sig.Attrs, sig.In = n.Op, n.Attrs, sig.In[:0]
 		for _, x := range in {
-			sig.In = append(sig.In, g.Type(x))
+			sig.In = append(sig.In, estimates.Most(x))
 		}
 		if sig.Stored = nil; stored {
 			sig.Stored = estimates.Inputs(id)
@@ -89,7 +92,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		if rate == "" {
 			rate = n.Op.Name
 		}
-		w := n.Op.Cost(&sig, g.Type(id))
+		w := n.Op.Cost(&sig, estimates.Most(id))
 		if n.Region != nil && !controls(n) {
 			w.Flops = flopsWithin(g, id, w.Flops)
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 )
 
@@ -39,9 +40,10 @@ func (s *sizes) cut(g *ir.Graph) {
 // whose memory the value is in. Of a matrix whose rows ranks share, a rank touches its own rows only:
 // the others take no memory.
 func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64, root []ir.ID) {
-	bytes := s.of.bytes(g)
+	bytes := s.bytes(g)
 	for i := range g.Nodes {
-		id, n, t := ir.ID(i), &g.Nodes[i], g.Type(ir.ID(i))
+		id, n := ir.ID(i), &g.Nodes[i]
+		t := s.typeOf(g, id)
 		root[id] = id
 		switch {
 		case n.Op.Role == op.Exchange:
@@ -69,6 +71,30 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 			begins := 8 * float64(t.Rows+1)
 			size[id] = begins + (size[id]-begins)/float64(s.p.Ranks)
 		}
+	}
+}
+
+// typeOf returns the type of a node. Where the run chooses the rows, it is that with the most rows, unless the
+// least is wanted.
+func (s *sizes) typeOf(g *ir.Graph, id ir.ID) types.Type {
+	if s.least {
+		return g.Type(id)
+	}
+	return s.of.of(g).Most(id)
+}
+
+// bytes returns the sizes of the values of a graph. The least of a sparse matrix without a true estimate is
+// one without entries.
+func (s *sizes) bytes(g *ir.Graph) func(id ir.ID) float64 {
+	all, e := s.of.bytes(g), s.of.of(g)
+	if !s.least {
+		return all
+	}
+	return func(id ir.ID) float64 {
+		if t := g.Type(id); t.IsSparse() && e.Of(id).Basis >= sparsity.Bounded {
+			return 8 * float64(t.Rows+1)
+		}
+		return all(id)
 	}
 }
 
@@ -175,7 +201,7 @@ func (s *sizes) keptEntries(g *ir.Graph, id ir.ID) float64 {
 	if t.Elem != types.Bool {
 		value = float64(t.Elem.Size())
 	}
-	entries := (s.of.bytes(g)(id) - 8*float64(t.Rows+1)) / (4 + value)
+	entries := (s.bytes(g)(id) - 8*float64(t.Rows+1)) / (4 + value)
 	return entries * (8 + value) / float64(s.p.Ranks)
 }
 

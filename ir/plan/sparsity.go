@@ -13,7 +13,7 @@ type SparseEdge struct {
 	Op    string  `json:"op"`
 	Type  string  `json:"type"`
 	NNZ   float64 `json:"nonzeros"`
-	Basis string  `json:"basis"`          // counted, estimated or guessed
+	Basis string  `json:"basis"`          // counted, estimated, at most or guessed
 	Bytes float64 `json:"bytes"`          // in the form that it has
 	Other float64 `json:"bytes_as_other"` // in the other form: dense or sparse
 }
@@ -41,7 +41,7 @@ func (x estimators) enter(g *ir.Graph, id ir.ID, r *ir.Region) {
 
 // bytes returns messageBytes of g.
 func (x estimators) bytes(g *ir.Graph) func(id ir.ID) float64 {
-	return messageBytes(g, sparseEdges(g, x.of(g)))
+	return messageBytes(g, x.of(g))
 }
 
 // sparseEdges is SparseEdges with the estimator of g.

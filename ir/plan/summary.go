@@ -66,7 +66,7 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	cost := Costs(g, r)
 	tail := Critical(g, cost)
 	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks), Sparse: SparseEdges(g)}
-	bytes := messageBytes(g, s.Sparse)
+	bytes := messageBytes(g, ir.NewEstimator(g))
 	byName := map[string]*KernelCount{}
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -137,17 +137,17 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 const scalarBytes = 16
 
 // messageBytes returns a function of the size of a value in a message. That of a sparse matrix is an
-// estimate.
-func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
+// estimate, and that of rows that the run chooses the most that there may be.
+func messageBytes(g *ir.Graph, e *ir.Estimator) func(id ir.ID) float64 {
 	stored := map[ir.ID]float64{}
-	for _, x := range sparse {
+	for _, x := range sparseEdges(g, e) {
 		stored[x.Node] = x.Bytes
 	}
 	return func(id ir.ID) float64 {
-		switch t := g.Type(id); {
+		switch t := e.Most(id); {
 		case t.IsScalar() && t.Elem.Size() > 0:
 			return scalarBytes
-		case t.IsMatrix() && !t.Known(): // as few as none
+		case t.IsMatrix() && !t.Known(): // nothing is known of it
 			return 0
 		case !t.IsSparse():
 			return float64(t.Bytes())
@@ -161,7 +161,7 @@ func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 
 // Received returns a function that returns the bytes that a gather of g brings a rank in a round, on average.
 func Received(g *ir.Graph, ranks int) func(id ir.ID) float64 {
-	bytes := sync.OnceValue(func() func(ir.ID) float64 { return messageBytes(g, SparseEdges(g)) })
+	bytes := sync.OnceValue(func() func(ir.ID) float64 { return messageBytes(g, ir.NewEstimator(g)) })
 	return func(id ir.ID) float64 {
 		return gatherOf(g, id, ranks, func(id ir.ID) float64 { return bytes()(id) }).bytes / float64(ranks)
 	}

@@ -23,10 +23,11 @@ type Basis uint8
 const (
 	Counted   Basis = iota // the number itself
 	Estimated              // computed from counts or from a generator's arguments
+	Bounded                // there may be so many, or few
 	Guessed                // nothing is known before the run
 )
 
-func (b Basis) String() string { return [...]string{"counted", "estimated", "guessed"}[b] }
+func (b Basis) String() string { return [...]string{"counted", "estimated", "at most", "guessed"}[b] }
 
 // Estimate is what is known of the nonzeros of a matrix.
 type Estimate struct {

@@ -26,6 +26,9 @@ func ElementCount(t types.Type) float64 {
 	return float64(t.Count())
 }
 
+// CountOfFirst is a rule of op.Def.MostRows: a row for each element of input 0.
+func CountOfFirst(s *op.Sig) int { return s.In[0].Count() }
+
 // Traffic is the bytes of all inputs and of the result: each is touched at least once.
 func Traffic(s *op.Sig, out types.Type) float64 {
 	n := float64(out.Bytes())

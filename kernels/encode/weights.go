@@ -53,7 +53,11 @@ func ctableOfWeights() *op.Def {
 		Laws:  op.Pure, Flow: op.Flow{Rate: op.Once},
 		Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: 13 * define.ElementCount(s.In[0]), Bytes: 40*define.ElementCount(s.In[0]) + 8*define.ElementCount(out)}
+			w := op.Work{Flops: 13 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}
+			if !out.IsSparse() {
+				w.Bytes += 8 * define.ElementCount(out)
+			}
+			return w
 		},
 	}
 }

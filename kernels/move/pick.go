@@ -47,7 +47,7 @@ func picks() []*op.Def {
 				n := define.ElementCount(s.In[0])
 				return op.Work{Flops: n, Bytes: 9 * n}
 			},
-			Kernel: placesKernel, Chooses: true,
+			Kernel: placesKernel, Chooses: true, MostRows: define.CountOfFirst,
 		},
 		define.ByDefinition(&op.Def{
 			Name: "rank.rows", Hidden: true,
@@ -58,6 +58,7 @@ func picks() []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(s.In[0].Elem, types.Unknown, s.In[0].Cols), nil
 			},
+			MostRows: func(s *op.Sig) int { return s.In[0].Rows/max(1, s.Attrs.Int("shared")) + 1 },
 			Ref: rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
 		}),
 	}

@@ -104,7 +104,8 @@ func Rows() []*op.Def {
 				return out, nil
 			},
 			Order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs", End: "order.distinct"},
-			Laws:  op.Pure, Flow: once, Cost: sortWork,
+			MostRows: define.CountOfFirst,
+			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
 				r := ordering()
 				defer r.free()
