@@ -116,7 +116,11 @@ func (p *BufferPool) charge(bytes int64) error {
 
 // lives counts bytes that are lent.
 func (p *BufferPool) lives(bytes int64) {
-	live := p.live.Add(bytes)
+	p.rises(p.live.Add(bytes) + p.beside.bytes.Load())
+}
+
+// rises notes how much is held.
+func (p *BufferPool) rises(live int64) {
 	for peak := p.peak.Load(); live > peak && !p.peak.CompareAndSwap(peak, live); peak = p.peak.Load() {
 	}
 }

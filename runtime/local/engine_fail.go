@@ -183,6 +183,7 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 		// skipped here, but others may need it; Close frees it
 		if e.o.Remote.Sends(id) > 0 {
 			e.slot[id] = v
+			e.buffers.Hold(v)
 			e.o.Remote.Produced(id, v)
 		} else {
 			e.discard(v)
@@ -195,6 +196,7 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 		return nil
 	}
 	e.slot[id] = v
+	e.buffers.Hold(v)
 	if e.o.Remote.Sends(id) > 0 {
 		e.o.Remote.Produced(id, v)
 	}

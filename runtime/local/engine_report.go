@@ -34,7 +34,7 @@ type Report struct {
 	BytesRead   int64 // of files, also before the run
 	BytesLent   int64 // memory lent for results, sum over all
 	BytesReused int64 // results that reused the memory of an input
-	BytesPeak   int64 // most memory lent at once, by the buffer pool
+	BytesPeak   int64 // most memory held at once: buffers of the pool, and sparse matrices
 }
 
 // KernelReport sums up the tasks of one operator. Reports are sorted by busy time, then name.

@@ -278,6 +278,7 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 		e.discard(v)
 	} else {
 		e.slot[id] = v
+		e.buffers.Hold(v)
 		if e.flags[t]&sent != 0 {
 			e.o.Remote.Produced(id, v)
 		}
@@ -315,6 +316,7 @@ func (e *Engine) spread(id ir.ID, results value.Tuple) {
 			e.o.Observe(part, v)
 		}
 		e.slot[part] = v
+		e.buffers.Hold(v)
 		if own && e.o.Remote != nil && e.o.Remote.Sends(part) > 0 {
 			e.o.Remote.Produced(part, v)
 		}
@@ -353,10 +355,14 @@ func (e *Engine) discard(v value.Value) {
 		}
 		return
 	}
-	if d, ok := v.(*value.Dense); ok && len(d.Buf) > 0 {
-		b := d.Buf
-		*d = value.Dense{} // a late reader finds nothing rather than another's data
-		e.buffers.Put(b)
+	switch d := v.(type) {
+	case *value.CSR:
+		e.buffers.Leave(d)
+	case *value.Dense:
+		if b := d.Buf; len(b) > 0 {
+			*d = value.Dense{} // a late reader finds nothing rather than another's data
+			e.buffers.Put(b)
+		}
 	}
 }
 
