@@ -13,7 +13,7 @@ import (
 // that are asked for or needed.
 type Estimator struct {
 	g     *Graph
-	told  bool // only what is known before the run counts
+	told  bool // see ToldEstimator
 	known map[ID]sparsity.Estimate
 	most  map[ID]types.Type // see Most
 }
@@ -24,8 +24,8 @@ func NewEstimator(g *Graph) *Estimator {
 	return &Estimator{g: g, known: map[ID]sparsity.Estimate{}, most: map[ID]types.Type{}}
 }
 
-// ToldEstimator returns an Estimator of g that takes nothing for what the run chooses. The order of a chain of
-// products follows from it, and so the bytes of a program: they would change with what Most finds.
+// ToldEstimator returns an Estimator of g for the order of chains of products, from which the bytes of a program
+// follow. It takes nothing for what the run chooses, and no estimate of it becomes better (op.Sig.Told).
 func ToldEstimator(g *Graph) *Estimator {
 	e := NewEstimator(g)
 	e.told = true
@@ -91,7 +91,7 @@ func (e *Estimator) Of(id ID) sparsity.Estimate {
 		s = sparsity.Unknown(t.Rows, t.Cols)
 	}
 	if n.Op.Stored != nil && t.Known() {
-		sig := op.Sig{Def: n.Op, Attrs: n.Attrs}
+		sig := op.Sig{Def: n.Op, Attrs: n.Attrs, Told: e.told}
 		known, told := true, true
 		for _, x := range e.g.In(id) {
 			t := e.Most(x)

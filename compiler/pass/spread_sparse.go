@@ -375,8 +375,13 @@ func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 			}
 			e := s.estimates(g).Of(from)
 			x.even += times * rowSteps
-			x.add(&e, each)
 			entries = true
+			if by := n.Op.ByColumn; k == 0 && by > 0 && g.Type(g.In(id)[by]).IsSparse() && !e.Even() {
+				b := s.estimates(g).Of(g.In(id)[by])
+				x.addRows(sparsity.RowsWork(&e, &b), times*storedSteps)
+				continue
+			}
+			x.add(&e, each)
 		}
 		if !entries {
 			x.even += float64(times*s.nodeWork(g, id)) / float64(max(rows, 1))
@@ -390,10 +395,19 @@ func (x *rowWork) add(e *sparsity.Estimate, each float64) {
 		x.even += float64(each*e.NNZ) / float64(max(1, e.Rows))
 		return
 	}
-	if x.more == nil {
-		x.more = make([]float64, e.Rows)
+	rows := make([]float64, e.Rows)
+	for i := range rows {
+		rows[i] = e.InRow(i)
 	}
-	for i := range x.more {
-		x.more[i] += float64(each * e.InRow(i))
+	x.addRows(rows, each)
+}
+
+// addRows adds work by row, in units of so many operations.
+func (x *rowWork) addRows(rows []float64, each float64) {
+	if x.more == nil {
+		x.more = make([]float64, len(rows))
+	}
+	for i, n := range rows {
+		x.more[i] += float64(each * n)
 	}
 }

@@ -38,9 +38,22 @@ type Estimate struct {
 	// MostRow and MostCol are the most nonzeros in a row and a column; 0 if unknown.
 	MostRow, MostCol float64
 
+	// Side is where all nonzeros of a square matrix are: Below (the diagonal, or on it), Above, or anywhere.
+	Side Side
+
 	// nil: uniform. They may be of another matrix with the same proportions: see share
 	row, col *counts
 }
+
+// Side is a triangle of a matrix.
+type Side int8
+
+// The sides.
+const (
+	Anywhere Side = iota
+	Below
+	Above
+)
 
 // counts is the number of nonzeros of each row or column.
 type counts struct {
@@ -156,6 +169,9 @@ func (e *Estimate) InRow(i int) float64 { return e.row.share(i, e.Rows, e.NNZ) }
 // T estimates the transpose.
 func (e Estimate) T() Estimate {
 	e.Rows, e.Cols, e.row, e.col, e.MostRow, e.MostCol = e.Cols, e.Rows, e.col, e.row, e.MostCol, e.MostRow
+	if e.Side != Anywhere {
+		e.Side = Below + Above - e.Side
+	}
 	return e
 }
 
@@ -214,7 +230,7 @@ func Meet(a, b Estimate) Estimate {
 	}
 	p := meets(&a, &b)
 	e := a
-	e.Basis = max(a.Basis, b.Basis, Estimated)
+	e.Basis, e.Side = max(a.Basis, b.Basis, Estimated), max(a.Side, b.Side)
 	e.NNZ = 0
 	if a.row == nil && b.row == nil {
 		e.NNZ = float64(a.NNZ*b.NNZ) / max(cells(a.Rows, a.Cols), 1)
@@ -231,7 +247,7 @@ func Meet(a, b Estimate) Estimate {
 // Join estimates the union of the nonzeros of two matrices of one shape.
 func Join(a, b Estimate) Estimate {
 	p := meets(&a, &b)
-	e := Estimate{Rows: a.Rows, Cols: a.Cols, Basis: max(a.Basis, b.Basis, Estimated)}
+	e := Estimate{Rows: a.Rows, Cols: a.Cols, Side: both(&a, &b), Basis: max(a.Basis, b.Basis, Estimated)}
 	if a.row == nil && b.row == nil {
 		e.NNZ = a.NNZ + b.NNZ - float64(a.NNZ*b.NNZ)/max(cells(a.Rows, a.Cols), 1)
 	} else {
@@ -282,7 +298,7 @@ func Product(a, b Estimate) Estimate {
 	if a.Full || b.Full {
 		return Estimate{Rows: a.Rows, Cols: b.Cols, NNZ: cells(a.Rows, b.Cols), Full: true, Basis: Guessed}
 	}
-	e := Estimate{Rows: a.Rows, Cols: b.Cols, row: a.row, col: b.col, Basis: max(a.Basis, b.Basis, Estimated)}
+	e := Estimate{Rows: a.Rows, Cols: b.Cols, Side: both(&a, &b), row: a.row, col: b.col, Basis: max(a.Basis, b.Basis, Estimated)}
 	work := Work(&a, &b)
 	if a.MostRow == 1 || b.MostCol == 1 {
 		e.NNZ = work

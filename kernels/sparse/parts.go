@@ -39,9 +39,14 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 	}
 }
 
-// storedTriangle is a triangle's: of elements that lie anywhere, half.
-func storedTriangle(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
-	return sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ/2, max(in[0].Basis, sparsity.Estimated))
+// storedTriangle is a triangle's. For the order of a chain it is half of the elements, wherever they lie.
+func storedTriangle(side sparsity.Side) stored {
+	return func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+		if s.Told {
+			return sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ/2, max(in[0].Basis, sparsity.Estimated))
+		}
+		return in[0].Triangle(side)
+	}
 }
 
 // sparseBind is the row name, rbind (down) or cbind, on sparse matrices.

@@ -32,7 +32,7 @@ type BufferPool struct {
 	slab     []byte   // what is left of the newest slab
 	slabs    [][]byte // all of them, for Close
 	live     atomic.Int64
-	beside   sparseHeld
+	heap     heapHeld
 	peak     atomic.Int64
 	resident atomic.Int64
 	gets     atomic.Int64
@@ -50,7 +50,7 @@ type bufferClass struct {
 // BufferStats counts bytes unless stated otherwise, by size class, not by requested size.
 type BufferStats struct {
 	Live     int64 // lent now
-	Peak     int64 // most lent at once, with the sparse matrices of that time
+	Peak     int64 // most lent at once, with the memory of other values at that time
 	Resident int64 // lent, or kept for reuse
 	Gets     int64 // number of buffers lent so far
 	Reused   int64 // how many of these were used before

@@ -116,7 +116,7 @@ func (p *BufferPool) charge(bytes int64) error {
 
 // lives counts bytes that are lent.
 func (p *BufferPool) lives(bytes int64) {
-	p.rises(p.live.Add(bytes) + p.beside.bytes.Load())
+	p.rises(p.live.Add(bytes) + p.heap.bytes.Load())
 }
 
 // rises notes how much is held.

@@ -183,7 +183,7 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 		// skipped here, but others may need it; Close frees it
 		if e.o.Remote.Sends(id) > 0 {
 			e.slot[id] = v
-			e.buffers.Hold(v)
+			e.holdReceived(v)
 			e.o.Remote.Produced(id, v)
 		} else {
 			e.discard(v)
@@ -196,12 +196,19 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 		return nil
 	}
 	e.slot[id] = v
-	e.buffers.Hold(v)
+	e.holdReceived(v)
 	if e.o.Remote.Sends(id) > 0 {
 		e.o.Remote.Produced(id, v)
 	}
 	e.satisfy(i)
 	return nil
+}
+
+// holdReceived counts a received sparse matrix. Others are in buffers.
+func (e *Engine) holdReceived(v value.Value) {
+	if v.Type().IsSparse() {
+		e.buffers.Hold(v)
+	}
 }
 
 // satisfy tells the readers of external i that it has arrived.

@@ -304,7 +304,7 @@ func (e *Engine) outside(x ir.ID) ir.ID {
 func (e *Engine) copied(s *workerState, v value.Value, view bool) (value.Value, error) {
 	d, ok := v.(*value.Dense)
 	if !ok || len(d.Buf) == 0 && !view {
-		e.buffers.Hold(v)
+		e.buffers.HoldAgain(v)
 		return v, nil
 	}
 	out, err := e.fresh(s, d.Type())

@@ -278,7 +278,9 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 		e.discard(v)
 	} else {
 		e.slot[id] = v
-		e.buffers.Hold(v)
+		if t := e.g.Type(id); t.IsSparse() || t.IsDense() && !t.Known() && !e.isView(id, v) {
+			e.buffers.Hold(v)
+		}
 		if e.flags[t]&sent != 0 {
 			e.o.Remote.Produced(id, v)
 		}
@@ -316,7 +318,9 @@ func (e *Engine) spread(id ir.ID, results value.Tuple) {
 			e.o.Observe(part, v)
 		}
 		e.slot[part] = v
-		e.buffers.Hold(v)
+		if e.g.Type(part).IsSparse() {
+			e.buffers.Hold(v)
+		}
 		if own && e.o.Remote != nil && e.o.Remote.Sends(part) > 0 {
 			e.o.Remote.Produced(part, v)
 		}
@@ -355,15 +359,13 @@ func (e *Engine) discard(v value.Value) {
 		}
 		return
 	}
-	switch d := v.(type) {
-	case *value.CSR:
-		e.buffers.Leave(d)
-	case *value.Dense:
-		if b := d.Buf; len(b) > 0 {
-			*d = value.Dense{} // a late reader finds nothing rather than another's data
-			e.buffers.Put(b)
-		}
+	if d, ok := v.(*value.Dense); ok && len(d.Buf) > 0 {
+		b := d.Buf
+		*d = value.Dense{} // a late reader finds nothing rather than another's data
+		e.buffers.Put(b)
+		return
 	}
+	e.buffers.Leave(v)
 }
 
 // unshare copies a result that a kernel allocated itself if it shares memory with an input, which
