@@ -154,3 +154,24 @@ func TestCutsBalance(t *testing.T) {
 		}
 	}
 }
+
+// TestCutsOfTriangles: a rank has fewer of the long rows of a triangle, and fewer still where they are
+// multiplied by other long ones.
+func TestCutsOfTriangles(t *testing.T) {
+	first := func(text string) int64 {
+		c, err := compileTiny(tinyTable(t), "G = f64(rand_graph(3000, 60000, seed = 5))\nL = lower(G)\n"+text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list := cutsIn(c.Plan.Graph); len(list) > 0 {
+			return list[0][1]
+		}
+		return 0
+	}
+	sums, products := first("iterate x = ones(3000, 1) times 200 { next x = L @ x / 3000 }\nemit sum(x)"), first("emit sum((L @ L) * L)")
+	// A third of the sum of i is below row n / sqrt(3), and of that of its square below n / cbrt(3). Rows have
+	// some work of their own.
+	if sums < 1200 || sums > 1732 || products < sums+300 || products > 2080 {
+		t.Errorf("rank 0 has rows up to %d of a triangle, and up to %d of its square", sums, products)
+	}
+}

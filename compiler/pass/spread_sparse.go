@@ -378,12 +378,13 @@ func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 			entries = true
 			if by := n.Op.ByColumn; k == 0 && by > 0 && g.Type(g.In(id)[by]).IsSparse() && !e.Even() {
 				b := s.estimates(g).Of(g.In(id)[by])
-				x.addRows(sparsity.RowsWork(&e, &b), times*storedSteps)
+				rows, all := sparsity.RowsWork(&e, &b)
+				x.addRows(rows, times*storedSteps*(1+min(1, s.estimates(g).Of(id).NNZ/max(all, 1))))
 				continue
 			}
 			x.add(&e, each)
 		}
-		if !entries {
+		if !entries && !(n.Op.ByRows && len(g.In(id)) == 0) { // a generator draws all entries on each rank
 			x.even += float64(times*s.nodeWork(g, id)) / float64(max(rows, 1))
 		}
 	}

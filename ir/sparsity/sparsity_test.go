@@ -173,3 +173,34 @@ func TestUniform(t *testing.T) {
 		t.Errorf("%v bytes dense", a.Bytes(8, 8))
 	}
 }
+
+// The rows of a triangle of an even matrix grow one by one, and so do the multiplications of a product of
+// triangles with the square of the row.
+func TestTriangle(t *testing.T) {
+	const n, nnz = 1000, 20000
+	even := Uniform(n, n, nnz, Estimated)
+	low, up := even.Triangle(Below), even.Triangle(Above)
+	for _, i := range []int{0, 10, 499, 999} {
+		want := float64(i+1) / n * nnz / n
+		if got := low.InRow(i); math.Abs(got-want) > 1e-9 {
+			t.Errorf("row %d below: %v elements, not %v", i, got, want)
+		}
+		across := up.T()
+		if got := across.InRow(i); math.Abs(got-want) > 1e-9 {
+			t.Errorf("column %d above: %v elements, not %v", i, got, want)
+		}
+	}
+	if low.Side != Below || low.T().Side != Above || Meet(low, even).Side != Below || Join(low, up).Side != Anywhere || Product(low, low).Side != Below {
+		t.Error("sides")
+	}
+	work, sum := RowsWork(&low, &low)
+	if want := 2.0 / 3 * low.NNZ * low.NNZ / n; math.Abs(sum-want) > want/100 {
+		t.Errorf("%v multiplications, not %v", sum, want)
+	}
+	if got := work[999] / work[499]; math.Abs(got-4) > 0.05 {
+		t.Errorf("the last row has %v times the work of the middle one", got)
+	}
+	if got := Product(low, low).NNZ; math.Abs(got-sum) > sum/4 {
+		t.Errorf("the square has %v elements of %v multiplications", got, sum)
+	}
+}

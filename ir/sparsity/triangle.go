@@ -51,15 +51,22 @@ func kept(before []float64, first bool, k int) float64 {
 	return 1 - before[min(k, n)]/before[n]
 }
 
-// RowsWork returns the multiplications of each row of a @ b, for sparse matrices: for each nonzero of a those
-// in its row of b. nil: the same for all rows.
-func RowsWork(a, b *Estimate) []float64 {
-	if a.row == nil {
-		return nil
+// RowsWork returns the multiplications of each row of a @ b, for sparse matrices, and of all: for each nonzero
+// of a those in its row of b.
+func RowsWork(a, b *Estimate) (work []float64, sum float64) {
+	in := func(k int) float64 { // nonzeros of column k in one of the rows that have it
+		n := a.col.share(k, a.Cols, a.NNZ)
+		switch a.Side {
+		case Below:
+			n /= float64(a.Rows - k)
+		case Above:
+			n /= float64(k + 1)
+		}
+		return n
 	}
-	met := before(a.Cols, func(k int) float64 { return float64(a.col.share(k, a.Cols, a.NNZ) * b.InRow(k)) })
-	all := before(a.Cols, func(k int) float64 { return a.col.share(k, a.Cols, a.NNZ) })
-	work := make([]float64, a.Rows)
+	met := before(a.Cols, func(k int) float64 { return float64(in(k) * b.InRow(k)) })
+	all := before(a.Cols, in)
+	work = make([]float64, a.Rows)
 	for i := range work {
 		lo, hi := 0, a.Cols // the columns in which the row may have nonzeros
 		switch a.Side {
@@ -70,7 +77,8 @@ func RowsWork(a, b *Estimate) []float64 {
 		}
 		if n := all[hi] - all[lo]; n > 0 {
 			work[i] = float64(a.InRow(i)*float64(met[hi]-met[lo])) / n
+			sum += work[i]
 		}
 	}
-	return work
+	return work, sum
 }
