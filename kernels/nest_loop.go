@@ -26,15 +26,17 @@ type bodyCode struct {
 	cells   []nest.MemoCell // values in nested bodies that are the same in every iteration
 	keep    *nest.MemoMap
 
-	work  int           // about the actions of an iteration
-	seen  atomic.Int64  // actions that executions so far have run
-	words atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
-	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
-	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
-	wide  atomic.Bool   // sums of phases need more words
-	waits waits         // of lanes for one another
-	forms define.Made[nestKey, *nestMade]
-	rows  define.Made[nestKey, *rowForm] // by phases, or with calls
+	work   int           // about the actions of an iteration
+	seen   atomic.Int64  // actions that executions so far have run
+	words  atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
+	plan   *nest.RowPlan // of a body that gives rows by phases; nil of others
+	apart  atomic.Bool   // numbers of a row were too far apart for the sums of phases
+	wide   atomic.Bool   // sums of phases need more words
+	tried  atomic.Int64  // windows of points that ran by phases or with calls, and how many of them needed more words
+	doubts atomic.Int64
+	waits  waits // of lanes for one another
+	forms  define.Made[nestKey, *nestMade]
+	rows   define.Made[nestKey, *rowForm] // by phases, or with calls
 
 	// calls plans a body with operators that have no form in loops; nil: it is another, or the reason why
 	// not.
@@ -89,6 +91,11 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	}
 	c.calls = sync.OnceValues(func() (*nest.CallPlan, string) { return nest.PlanCalls(b, varies, c.keep, dims) })
 	return c
+}
+
+// compiledOf is the compiled body of a parfor.
+func compiledOf(c *op.Call, dims int) *bodyCode {
+	return c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, dims) }).(*bodyCode)
 }
 
 // nestWrittenFrom is from how many actions on a body is written as a nest, which the interpreter
@@ -164,6 +171,17 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 		}
 	}
 	return nil
+}
+
+// inLanes reports that points of a space of one index are to be lanes of a loop. It is false as long as little
+// work has been seen, and where a body runs by phases or has operators that are called for each point.
+func (c *bodyCode) inLanes(s *indexSpace, names string) bool {
+	from := loopsFrom.Load()
+	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < from || c.plan != nil || nest.Heavy(c.body, c.varies) {
+		return false
+	}
+	key := nestKey{nest.Form{Affine: true, Words: c.sums()}, 1, s.by, true}
+	return c.form(key, names).loop != nil
 }
 
 // nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.
@@ -328,6 +346,9 @@ const (
 	someDoubts = 8
 )
 
+// often reports so many doubts that it is worth asking for wider sums at once.
+func often(doubts, tried int64) bool { return doubts >= someDoubts && 4*doubts > tried }
+
 // window runs the nest, and on a few lanes again with wider sums where those of fewer words are not
 // sure.
 func (w *nestWorker) window(a area) (done bool, err error) {
@@ -361,7 +382,7 @@ func (w *nestWorker) doubted(a area, doubt bool) (flagged bool, err error) {
 		}
 		if flagged, err = w.evaluate(w.with(words), a.i0, a.i1, a.j0, a.j1); !flagged && err == nil {
 			w.doubts++
-			if w.doubts >= someDoubts && 4*w.doubts > w.tried { // wider sums spare more than they cost
+			if often(int64(w.doubts), int64(w.tried)) { // wider sums spare more than they cost
 				w.words, w.tried, w.doubts = n.after(w.words), 0, 0
 				n.code.words.Store(int32(w.words))
 			}

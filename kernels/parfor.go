@@ -215,13 +215,16 @@ func parforSpace(c *op.Call) (n, leaf int) {
 
 // parforGroup is how many rows of points are evaluated together. The lanes of rows of few points
 // may be along the first index (launch.FewColumns), and a chunk of few rows leaves some of them
-// empty. Longer rows have lanes of their own.
-func parforGroup(c *op.Call) int {
+// empty. Longer rows have lanes of their own. Points of one index are lanes if their body is one loop.
+func parforGroup(c *op.Call) (rows int, lanes bool) {
 	s := spaceOf(c)
 	if w := s.width(); s.dims == 2 && w > 0 && w < launch.FewColumns {
-		return rowsTogether
+		return rowsTogether, false
 	}
-	return 1
+	if s.dims == 1 && compiledOf(c, 1).inLanes(&s, c.Attrs.Str("names")) {
+		return launch.Lanes(), true
+	}
+	return 1, false
 }
 
 // rowsTogether is the number of f64 in two vectors of AVX-512.
@@ -279,7 +282,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	if r.space.n[0] == 0 || r.space.width() == 0 {
 		return r, nil
 	}
-	code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, r.space.dims) }).(*bodyCode)
+	code := compiledOf(c, r.space.dims)
 	if err := r.uniform(code); err != nil {
 		if f := (*op.Failure)(nil); errors.As(err, &f) {
 			return nil, r.first(0, c.From*r.space.width()+1, err)

@@ -13,10 +13,10 @@ type Loop struct {
 	// multiple of leaf and ends at one or at n. Both depend only on types and attributes. n =
 	// 0: the call is no loop and Kernel runs it.
 	Space func(c *Call) (n, leaf int)
-	// Group returns how many leaves are computed together. A chunk of fewer, or with a
+	// Group returns how many iterations are computed together. A chunk of fewer, or with a
 	// remainder, takes longer than its share. A loop with many groups a worker is cut between
-	// groups. It depends only on types and attributes. nil: 1.
-	Group func(c *Call) int
+	// groups. lanes: one iteration takes as long as a group, so no chunk is a part of a group. nil: 1.
+	Group func(c *Call) (iterations int, lanes bool)
 	// Points: leaves are for speed only, so a chunk may begin and end at any iteration. A
 	// technique that claims one iteration gets one.
 	Points bool

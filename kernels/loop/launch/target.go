@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"flow/kernels/loop/amd64"
 )
 
 // Variable is the environment variable that names the target of all loops of the process, for tests
@@ -34,3 +36,14 @@ func chosen(name string, have []string) (string, error) {
 	}
 	return "", fmt.Errorf("%s=%s is no target of this machine, which has %s", Variable, name, strings.Join(have, ", "))
 }
+
+// Lanes is how many points of f64 a vector of the target has.
+var Lanes = sync.OnceValue(func() int {
+	switch target, _ := Target(); target {
+	case string(amd64.AVX512):
+		return 8
+	case string(amd64.AVX2):
+		return 4
+	}
+	return 1
+})
