@@ -94,3 +94,24 @@ func TestSumsOfRowBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsBetweenCalls: loops between calls of operators begin with sums of few words, and go on with more where
+// these are not enough. They give what the definition gives.
+func TestSumsBetweenCalls(t *testing.T) {
+	table := tinyTable(t)
+	for body, widens := range map[string]bool{
+		`sum(U[i, :]) * colsum(onehot(i64(9 * W[:, i]), 9))`:                                                false,
+		`norm(U[i, :] - W[0, :]) + colsum(onehot(i64(5 * rownorm(W[:, 0..2] - W[i, 0..2])), 9))`:            false,
+		`sum(cbind(1e16 * U[i, :], -1e16 * U[i, :], 1e-5 * U[i, :])) * colsum(onehot(i64(9 * W[:, i]), 9))`: true,
+		`norm([1, 0.5 ^ 27, 0.5 ^ 27, 0 * U[i, 0]]) * colsum(onehot(i64(9 * W[:, i]), 9)) * sum(U[i, :])`:   true,
+	} {
+		text := "U = materialize(rand(140, 40, seed = 4) - 0.5)\nW = materialize(rand(140, 40, seed = 5))\nv = parfor i in 0..40 {\n " + body + "\n}\nemit v\n"
+		wide := kernels.RowsWidened()
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+		if kernels.RowsWidened() > wide != widens {
+			t.Errorf("%d loops with more words\n%s", kernels.RowsWidened()-wide, text)
+		}
+	}
+}

@@ -62,7 +62,10 @@ func (s slicing) number() string {
 	case 3:
 		return fmt.Sprintf("f64(%s(%s))", s.of("argmin", "argmax", "nrow"), c)
 	}
-	return s.of("sum", "sum", "mean", "min", "max", "norm") + "(" + c + ")"
+	if s.rng.IntN(4) == 0 {
+		c = fmt.Sprintf("rbind(%s, %s)", c, s.column(s.of("0..i", "i + 1..n", "k[i] % n..", "0..3"), 1))
+	}
+	return s.of("sum", "sum", "mean", "min", "max", "norm", "stddev", "var") + "(" + c + ")"
 }
 
 func (s slicing) body() string {

@@ -4,6 +4,7 @@ package kernels
 
 import (
 	"slices"
+	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -58,6 +59,9 @@ func (c *bodyCode) withCalls(r *parforRun, affine bool) (nestBound, error) {
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
+	if c.wide.Load() {
+		f = f.wider()
+	}
 	x := &blockRun{&rowRun{form: f, n: r.space.lanes(), stopped: r.stoppedOf}, p, c, r}
 	if x.head = r.space.bounds(p.Dims - 1); p.Dims == 2 {
 		x.head = append([]value.Value{value.I64(0)}, x.head...)
@@ -80,6 +84,10 @@ func formOfCalls(b *op.Body, p *nest.CallPlan, by [2]int, form nest.Form) *rowFo
 		}
 	}
 	f.height = min(max(blockElements/elements, laneBlock), blockPoints)
+	if form.Words < nest.WideWords {
+		form.Words = nest.WideWords
+		f.wider = sync.OnceValue(func() *rowForm { return formOfCalls(b, p, by, form) })
+	}
 	return f
 }
 
@@ -92,7 +100,7 @@ func (c *bodyCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 	if p == nil {
 		return nil, nil
 	}
-	key := nestKey{Form: nest.Form{Affine: affine, Words: nest.WideWords}, dims: dims, by: by}
+	key := nestKey{Form: nest.Form{Affine: affine, Words: 1}, dims: dims, by: by}
 	f := c.rows.Of(key, func() *rowForm { return formOfCalls(c.body, p, by, key.Form) })
 	if len(f.phases) == 0 {
 		return nil, nil
@@ -166,19 +174,25 @@ func (w *blockWorker) group(n int) *callGroup {
 	return g
 }
 
-// window runs nests and calls on points of a row. From the first points on whose sums need more words, it runs
-// the nests with such sums. The result is rows of points, so nothing of the first attempt counts.
+// window runs nests and calls on points of a row, and again with sums of more words where some sum needs them.
+// Where many do, it runs them with such sums at once. The result is rows of points, so nothing of the first
+// attempt counts. Nests between calls do not say why they have no value: those with more words may have none.
 func (w *blockWorker) window(a area) (done bool, err error) {
-	if x := w.x; w.more == nil {
+	x, c := w.x, w.x.code
+	tried := c.tried.Add(1)
+	if w.more == nil || !often(c.doubts.Load(), tried) {
 		done, err = w.pass(a)
 		if done || err != nil || x.form.wider == nil || x.wide() == nil {
 			return done, err
 		}
-		w.more = (&blockRun{rowRun: x.wide(), code: x.code, r: x.r}).points(w.number).(*blockWorker)
+		c.doubts.Add(1)
+	}
+	if w.more == nil {
+		w.more = (&blockRun{rowRun: x.wide(), plan: x.plan, code: c, r: x.r}).points(w.number).(*blockWorker)
 		rowsWidened.Add(1)
 	}
-	if done, err = w.more.pass(a); done {
-		w.x.code.wide.Store(true)
+	if done, err = w.more.pass(a); done && often(c.doubts.Load(), tried) {
+		c.wide.Store(true)
 	}
 	return done, err
 }

@@ -10,6 +10,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/construct"
+	"flow/kernels/loop/launch"
 )
 
 // bodyOf builds a body over i and an n x 3 matrix P, for tests: registers 0 and 1.
@@ -250,6 +251,44 @@ func TestPlacesAreLoaded(t *testing.T) {
 		b.Yields = []int{b.act("max", types.ScalarOf(types.I64), nil, b.act("bin", types.DenseOf(types.I64, to.Rows, to.Cols), nil, picked, edges))}
 		if callsOf(t, b.Body, n, x, at) {
 			t.Errorf("%s or bin is called", name)
+		}
+	}
+}
+
+// Variances and norms of slices, and of slices one below the other, are loops over all points, whose points are
+// lanes of vectors.
+func TestSlicesAreLoops(t *testing.T) {
+	from := loopsFrom.Load()
+	defer LoopsFrom(from)
+	LoopsFrom(0)
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 20
+	x := value.New(types.F64, n, 1)
+	for k := range x.F64 {
+		x.F64[k] = construct.U01(5, uint64(k))
+	}
+	for _, name := range []string{"stddev", "var", "norm"} {
+		b := &bodyOf{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64), x.Type()}}, table: table}
+		number := func(k int) int {
+			return b.act("const", types.ScalarOf(types.I64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(k)}))
+		}
+		some, zero := types.DenseOf(types.F64, types.Unknown, 1), number(0)
+		cut := func(lo, hi int) int {
+			return b.act("cut", some, op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(-1, 1)}, op.Attr{Name: "through", Val: op.Ints(0, 0)}), 1, lo, hi, zero, zero)
+		}
+		next := b.act("add", types.ScalarOf(types.I64), nil, 0, number(1))
+		others := b.act("rbind", some, nil, cut(zero, 0), cut(next, number(n)))
+		b.Yields = []int{b.act("add", types.ScalarOf(types.F64), nil, b.act(name, types.ScalarOf(types.F64), nil, others), b.act(name, types.ScalarOf(types.F64), nil, cut(zero, next)))}
+		if callsOf(t, b.Body, n, x) {
+			t.Errorf("%s of a slice is called", name)
+		}
+		c := &op.Call{Def: table.Must("parfor"), In: []value.Value{x}, Bodies: []*op.Body{b.Body},
+			Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
+		if g, lanes := parforGroup(c); g != launch.Lanes() || !lanes {
+			t.Errorf("%d points of a loop are computed together", g)
 		}
 	}
 }

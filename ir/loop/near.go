@@ -204,7 +204,7 @@ func (x *Near) End(b *Builder, st []Val) Val {
 	// n Q - S^2 errs by n times what Q lost and by twice S times what S lost.
 	slack := b.Op(Add, b.Op(Mul, b.Op(Abs, sum), x.power(b, x.size, lost+2)), x.power(b, x.sizeSquares, lostSquares+x.room+1))
 	slack = b.Op(Add, slack, b.Op(Mul, square, float(float64(x.n)*0x1p-99)))
-	v := spreadFrom(b, x.class, types.F64, x.n, [2]Val{sum, sumRest}, [2]Val{square, squareRest}, slack)
+	v := spreadFrom(b, x.class, types.F64, Known(x.n), [2]Val{sum, sumRest}, [2]Val{square, squareRest}, slack)
 	equal := b.Op(And, wholeSquare(b, x.pivot), b.Op(Eq, st[k+2], b.Const(types.I64, 0)))
 	b.Check(Uncertain, b.Op(And, fine, b.Op(Or, equal, v.sure)))
 	return v.result(b, equal)

@@ -1,6 +1,6 @@
 package loop
 
-// This file carries the variance of a known number of elements of one point. Sums of the
+// This file carries the variance of the elements of one point. Sums of the
 // differences from the first element and of their squares are carried as pairs of floats, whose
 // errors have a bound: the variance is that of the differences, and of n numbers n times as much
 // cancels at most (P. Samuelson, "How deviant can you be?", 1968). It is rounded where that bound
@@ -19,14 +19,14 @@ const MostSpread = 1 << 13
 type Spread struct {
 	class Class
 	elem  types.Elem // of the elements
-	n     int
+	n     Number
 	pivot Val // the first element as f64
 }
 
-// SpreadOf carries Var or Stddev of n elements, of which the first is given; nil where n has no
+// SpreadOf carries Var or Stddev of n elements, at least one, of which the first is given; nil where n has no
 // room in the bound. Elements that are no floats count as f64.
-func SpreadOf(b *Builder, c Class, n int, first Val) *Spread {
-	if c != Var && c != Stddev || n < 1 || n > MostSpread {
+func SpreadOf(b *Builder, c Class, n Number, first Val) *Spread {
+	if c != Var && c != Stddev || n.v == NoVal && n.f > MostSpread {
 		return nil
 	}
 	return &Spread{c, b.Type(first), n, b.to(types.F64, first)}
@@ -70,10 +70,9 @@ func (s *Spread) Add(b *Builder, st []Val, x Val) []Val {
 // + 64 n + 64) u^2 n Q, what is rounded here included.
 func (s *Spread) End(b *Builder, st []Val) Val {
 	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
-	n := float64(s.n)
 	sum, sumRest := two(b, st[spreadSum], st[spreadSumError])
 	square, squareRest := two(b, st[spreadSquare], st[spreadSquareError])
-	slack := b.Op(Mul, b.Op(Mul, float(n), square), float((4*n*n+64*n+64)*0x1p-106))
+	slack := b.Op(Mul, b.Op(Mul, s.n.val(b), square), s.n.polynomial(b, 0x4p-106, 0x40p-106, 0x40p-106).val(b))
 	v := spreadFrom(b, s.class, s.elem, s.n, [2]Val{sum, sumRest}, [2]Val{square, squareRest}, slack)
 
 	// Squares that f64 cannot hold, or not exactly, are none of this: neither of elements nor
@@ -101,11 +100,12 @@ type spread struct {
 
 // spreadFrom is (n Q - S^2) / n^2 of sums that are pairs of floats; n Q - S^2 errs by at most slack
 // and by what is rounded here, less than 32 u^2 n Q.
-func spreadFrom(b *Builder, c Class, e types.Elem, many int, s, q [2]Val, slack Val) spread {
+func spreadFrom(b *Builder, c Class, e types.Elem, many Number, s, q [2]Val, slack Val) spread {
 	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
-	n := float64(many)
-	a := b.Op(Mul, float(n), q[0])
-	aRest := b.Op(FMA, float(n), q[1], b.Op(FMA, float(n), q[0], b.Op(Neg, a)))
+	n := many.val
+	squared := many.polynomial(b, 1, 0, 0)
+	a := b.Op(Mul, n(b), q[0])
+	aRest := b.Op(FMA, n(b), q[1], b.Op(FMA, n(b), q[0], b.Op(Neg, a)))
 	d := b.Op(Mul, s[0], s[0])
 	dRest := b.Op(FMA, b.Op(Add, s[0], s[0]), s[1], b.Op(FMA, s[0], s[0], b.Op(Neg, d)))
 	high, rest := two(b, a, b.Op(Neg, d))
@@ -113,12 +113,15 @@ func spreadFrom(b *Builder, c Class, e types.Elem, many int, s, q [2]Val, slack 
 
 	// A product with the reciprocal errs by two units at most, so what it lacks is a float. The
 	// second one adds a part of 2^-104 to the errors.
-	v := b.Op(Mul, high, float(1/(n*n)))
-	w := b.Op(FMA, b.Op(Neg, v), float(n*n), high)
-	w = b.Op(Mul, b.Op(Add, w, low), float(1/(n*n)))
+	v := b.Op(Mul, high, squared.below(b, 1))
+	w := b.Op(FMA, b.Op(Neg, v), squared.val(b), high)
+	w = b.Op(Mul, b.Op(Add, w, low), squared.below(b, 1))
 	high, low = two(b, v, w)
-	slack = b.Op(Add, b.Op(Mul, slack, float(2/(n*n))), b.Op(Mul, high, float(0x1p-98)))
+	slack = b.Op(Add, b.Op(Mul, slack, squared.below(b, 2)), b.Op(Mul, high, float(0x1p-98)))
 	normal := b.Op(Le, float(0x1p-900), high)
+	if many.v != NoVal { // its square is exact
+		normal = b.Op(And, normal, b.Op(Le, many.v, float(1<<26)))
+	}
 	if c == Var && e == types.F32 { // rounded once
 		word, one := b.Op(Bits, high), b.Const(types.I64, 1)
 		below := b.to(types.F32, b.Op(F64Bits, b.Op(Sub, word, one)))

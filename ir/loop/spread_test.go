@@ -9,14 +9,17 @@ import (
 	"flow/ir/value"
 )
 
-// TestSpread: a carried variance has the bits of the class where its check holds, which is so of
-// numbers of similar size and of equal ones; where a square is too large or too small, or an
+// TestSpread: a carried variance or norm, of a number of elements that is known or that the run tells, has the
+// bits of the class where its check holds, which is so of numbers of similar size and of equal ones; where a square is too large or too small, or an
 // element is not finite, the check fails.
 func TestSpread(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	huge := []float64{1e200, -1e160, 1e-170, 5e-324, math.Inf(1), math.NaN(), 0x1p-460}
-	for _, class := range []Class{Var, Stddev} {
+	for _, class := range []Class{Var, Stddev, Norm} {
 		for _, e := range []types.Elem{types.F64, types.F32} {
+			if class == Norm && e == types.F32 {
+				continue
+			}
 			held, tried := map[string]int{}, map[string]int{}
 			nests := map[int]*Nest{}
 			for range 2000 {
@@ -45,7 +48,7 @@ func TestSpread(t *testing.T) {
 					}
 					list[k] = fromFloat(e, x)
 				}
-				got, ok := spreadOf(t, nests, class, e, list)
+				got, ok := spreadOf(t, nests, class, e, list, n%2 == 0)
 				want := class.Info().fold(e, [][]Word{list})
 				tried[kind]++
 				if ok {
@@ -63,13 +66,25 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	list := []Word{fromFloat(types.F64, 1e-170), fromFloat(types.F64, 1e-170), fromFloat(types.F64, 1e-170)}
-	if _, ok := spreadOf(t, map[int]*Nest{}, Var, types.F64, list); ok {
+	if _, ok := spreadOf(t, map[int]*Nest{}, Var, types.F64, list, false); ok {
 		t.Error("equal numbers whose squares are rounded are certain")
+	}
+	if _, ok := spreadOf(t, map[int]*Nest{}, Norm, types.F64, list, false); ok {
+		t.Error("a norm of squares that underflow is certain")
+	}
+	list = []Word{0, fromFloat(types.F64, math.Copysign(0, -1))}
+	if y, ok := spreadOf(t, map[int]*Nest{}, Norm, types.F64, list, true); !ok || y != 0 {
+		t.Errorf("the norm of zeros is %x, certain: %v", y, ok)
+	}
+	list = []Word{fromFloat(types.F64, 1), fromFloat(types.F64, 0x1p-27), fromFloat(types.F64, 0x1p-27)} // 1 + 2^-53, in the middle of two floats
+	if _, ok := spreadOf(t, map[int]*Nest{}, Norm, types.F64, list, true); ok {
+		t.Error("a sum of squares in the middle of two floats is certain")
 	}
 }
 
-// spreadOf is a variance carried over a list. nests has what was built for lists of a length.
-func spreadOf(t *testing.T, nests map[int]*Nest, c Class, e types.Elem, list []Word) (Word, bool) {
+// spreadOf is a variance or norm carried over a list. nests has what was built for lists of a length. told: the
+// run tells the length.
+func spreadOf(t *testing.T, nests map[int]*Nest, c Class, e types.Elem, list []Word, told bool) (Word, bool) {
 	t.Helper()
 	nest := nests[len(list)]
 	if nest == nil {
@@ -77,7 +92,18 @@ func spreadOf(t *testing.T, nests map[int]*Nest, c Class, e types.Elem, list []W
 		m := Mem{Kind: ParamMem, N: b.Param(DenseParam, e)}
 		out := b.Result(c.Gives(e), Num(1), Num(1))
 		element := func(k int) Val { return b.Load(m, Num(0), Num(int64(k))) }
-		s := SpreadOf(b, c, len(list), element(0))
+		n := Known(len(list))
+		if told {
+			n = Told(b, b.Load(Mem{Kind: ParamMem, N: b.Param(ScalarParam, types.I64)}))
+		}
+		var s interface {
+			Begin(b *Builder) []Val
+			Add(b *Builder, state []Val, v Val) []Val
+			End(b *Builder, state []Val) Val
+		} = RootOf(n)
+		if c != Norm {
+			s = SpreadOf(b, c, n, element(0))
+		}
 		state := s.Begin(b)
 		for k := range list {
 			state = s.Add(b, state, element(k))
@@ -93,7 +119,11 @@ func spreadOf(t *testing.T, nests map[int]*Nest, c Class, e types.Elem, list []W
 	for k, w := range list {
 		in.Set(0, k, ScalarOf(e, w))
 	}
-	y, err := nest.Eval([]value.Value{in}, Env{})
+	operands := []value.Value{in}
+	if told {
+		operands = append(operands, value.I64(int64(len(list))))
+	}
+	y, err := nest.Eval(operands, Env{})
 	if err != nil {
 		return 0, false
 	}

@@ -382,10 +382,20 @@ func reshapeElements(e *op.Elements) op.Element {
 	}
 }
 
-// bindElements are those of the operand that lies at a place known before the run.
+// bindElements are those of the operand that has the place.
 func bindElements(e *op.Elements, below bool) op.Element {
 	if slices.ContainsFunc(e.In, func(x op.Source) bool { return !x.Type.Known() }) {
-		return nil
+		rows, cols := e.In[0].Rows, e.In[0].Cols
+		for _, x := range e.In[1:] {
+			if below {
+				e.Agree(x.Cols, cols)
+				rows = rows.Plus(x.Rows)
+			} else {
+				e.Agree(x.Rows, rows)
+				cols = cols.Plus(x.Cols)
+			}
+		}
+		e.Size(rows, cols)
 	}
 	var from func(in []op.Source, i, j loop.Lin) loop.Val
 	from = func(in []op.Source, i, j loop.Lin) loop.Val {

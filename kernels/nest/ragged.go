@@ -159,5 +159,8 @@ func (x *Builder) foldRagged(c loop.Class, out types.Elem, rows, cols loop.Lin, 
 		zero := x.Const(types.I64, 0)
 		x.Check(0, x.Op(loop.And, x.Op(loop.Lt, zero, x.Value(rows)), x.Op(loop.Lt, zero, x.Value(cols))))
 	}
+	if v := x.paired(c, out, rows, cols, f); v != loop.NoVal {
+		return v
+	}
 	return x.foldOver(c, out, rows, cols, f)
 }

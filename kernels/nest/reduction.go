@@ -77,8 +77,8 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 			return v
 		}
 	}
-	if c == loop.Var || c == loop.Stddev {
-		return x.deviation(c, out, rows, cols, f)
+	if v := x.paired(c, out, loop.Num(int64(rows)), loop.Num(int64(cols)), f); v != loop.NoVal {
+		return v
 	}
 	if x.writtenOut(n, f) {
 		var t *terms
@@ -243,16 +243,45 @@ func (x *Builder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loo
 	return x.rounds("r", rows, state, row)
 }
 
-// deviation is a variance or its root.
-func (x *Builder) deviation(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
-	n := rows * cols
-	if n == 0 {
+// paired is a variance, its root or a norm, carried by pairs of floats with a bound of their errors; NoVal where
+// the class has no such form, and a norm where sums have three words.
+func (x *Builder) paired(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	spread := c == loop.Var || c == loop.Stddev
+	if !spread && (c != loop.Norm || x.Words >= WideWords) {
+		return loop.NoVal
+	}
+	zero, known := loop.Num(0), rows.Known() && cols.Known()
+	if known && rows.Const*cols.Const == 0 {
 		panic(NoBody{"a reduction of nothing"})
 	}
-	first := f(loop.Num(0), loop.Num(0))[0]
-	s := loop.SpreadOf(x.Builder, c, n, first)
+	first := func() loop.Val { return f(zero, zero)[0] }
+	var e types.Elem
+	x.inner(func() []loop.Val {
+		mark := x.Mark()
+		e = x.Type(first())
+		x.drop(mark)
+		return nil
+	})
+	if !spread && e != types.F64 {
+		return loop.NoVal
+	}
+	n, pivot := loop.Known(int(rows.Const*cols.Const)), loop.NoVal
+	if !known {
+		n = loop.Told(x.Builder, x.Op(loop.Mul, x.Value(rows), x.Value(cols)))
+	}
+	switch {
+	case !spread:
+		return x.carried(loop.RootOf(n), out, rows, cols, f)
+	case known:
+		pivot = first()
+	default: // there may be none
+		pivot = x.below(zero, rows, func() loop.Val {
+			return x.below(zero, cols, first, func() loop.Val { return x.Const(e, 0) })
+		}, func() loop.Val { return x.Const(e, 0) })
+	}
+	s := loop.SpreadOf(x.Builder, c, n, pivot)
 	if s == nil {
-		panic(NoBody{fmt.Sprintf("%s of %d elements", c.Info().Name, n)})
+		panic(NoBody{fmt.Sprintf("%s of %d elements", c.Info().Name, rows.Const*cols.Const)})
 	}
 	return x.carried(s, out, rows, cols, f)
 }
@@ -281,7 +310,7 @@ func (x *Builder) near(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 	if s == nil { // so many squares
 		return loop.NoVal
 	}
-	return x.carried(s, out, rows, cols, f)
+	return x.carried(s, out, loop.Num(int64(rows)), loop.Num(int64(cols)), f)
 }
 
 // carried is a reduction of elements that are told one after the other.
@@ -289,18 +318,23 @@ func (x *Builder) carried(s interface {
 	Begin(b *loop.Builder) []loop.Val
 	Add(b *loop.Builder, state []loop.Val, v loop.Val) []loop.Val
 	End(b *loop.Builder, state []loop.Val) loop.Val
-}, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+}, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	state := s.Begin(x.Builder)
 	step := func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)[0]) }
-	if x.writtenOut(rows*cols, f) {
-		for i := range rows {
-			for j := range cols {
-				state = step(loop.Num(int64(i)), loop.Num(int64(j)), state)
+	if rows.Known() && cols.Known() && x.writtenOut(int(rows.Const*cols.Const), f) {
+		root, is := s.(*loop.Root)
+		for i := range rows.Const {
+			for j := range cols.Const {
+				if is && i+j == 0 {
+					state = root.First(x.Builder, f(loop.Num(0), loop.Num(0))[0])
+				} else {
+					state = step(loop.Num(i), loop.Num(j), state)
+				}
 			}
 			x.bounded()
 		}
 	} else {
-		state = x.over(loop.Num(int64(rows)), loop.Num(int64(cols)), state, step)
+		state = x.over(rows, cols, state, step)
 	}
 	return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 }
