@@ -179,3 +179,28 @@ func TestRangeBehindTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestInnerPairs: reductions of loops over pairs in a body agree with their definition, whatever range the
+// second index has, and where a pair has no value.
+func TestInnerPairs(t *testing.T) {
+	table := tinyTable(t)
+	s := slicing{rand.New(rand.NewPCG(5, 79))}
+	for seed, span := range []string{"0..a", "a + 1..n", "0..=a", "a..n by 2", "a..=0 by -1", "a - 3..a", "2..5", "k[a]..9", "0..k[a] - 4", "n - a..=k[a] by 3", "a..1", "0..i"} {
+		for range 4 {
+			e := s.of("y[a] * y[abs(b) % n] - y[i]", "f64(b) - y[a]", "f64(k[abs(b) % n])", "norm(x[a, :] - x[abs(b) % n, :])", "y[b] * y[i]")
+			body := fmt.Sprintf("%s(parfor a in 0..n, b in %s { %s })", s.of("sum", "mean", "max", "min", "norm", "stddev"), span, e)
+			switch s.rng.IntN(4) {
+			case 0:
+				body = fmt.Sprintf("f64(count(parfor a in 0..n, b in %s { %s > y[i] }))", span, e)
+			case 1:
+				body = fmt.Sprintf("f64(sum(parfor a in 0..n, b in %s { b * k[i] - a }))", span)
+			case 2:
+				body = "if k[i] > 4 { " + body + " } else { y[i] }"
+			}
+			text := fmt.Sprintf("n = 9\nx = materialize(rand(n, 3, seed = %d))\ny = materialize(rand(n, 1, seed = 2))\nk = materialize(i64(9 * rand(n, 1, seed = 3)))\nemit parfor i in 0..n { %s }\n", seed+1, body)
+			if !bodyAgrees(t, table, uint64(seed), text) && !strings.Contains(span, "i") {
+				t.Errorf("%s does not compile", text)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/nest"
 )
@@ -108,15 +109,31 @@ func (c *bodyCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 	return p, f
 }
 
-// callNests is the nests of a body with calls. why says what its loops and branches hold that are
-// called as a whole; where there are no nests, why not.
+// callNests is the nests of a body with calls, and of the operators that it calls. why says what its loops and
+// branches hold that are called as a whole; where there are no nests, why not.
 func (c *bodyCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string) {
 	p, f := c.callForm(dims == 1, dims, by)
 	if f == nil {
 		_, why = c.calls()
 		return nil, why
 	}
-	return f.nests(), p.Why
+	b := c.body
+	for n, made := range f.nests() {
+		list = append(list, made)
+		for _, k := range p.Calls(n) {
+			a := &b.Acts[k]
+			if a.Def.Nests == nil || a.Bodies == nil {
+				continue
+			}
+			var in []types.Type
+			for _, r := range a.Args {
+				in = append(in, b.Register(r))
+			}
+			within, _ := a.Def.Nests(&op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Bodies: a.Bodies}, in)
+			list = append(list, within...)
+		}
+	}
+	return list, p.Why
 }
 
 // blockWorker is one worker.

@@ -22,7 +22,7 @@ type bodyCode struct {
 	varies  []bool          // by register
 	uniform []int           // actions with the same value in every iteration, in order, without drawn
 	acts    []int           // actions whose values differ from iteration to iteration
-	drawn   []int           // constructors from which every iteration reads its own row
+	drawn   []int           // constructors from which every iteration reads its own row, and lists of pairs: loops need none of them
 	cells   []nest.MemoCell // values in nested bodies that are the same in every iteration
 	keep    *nest.MemoMap
 
@@ -84,6 +84,10 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 		default:
 			c.uniform = append(c.uniform, k)
 		}
+	}
+	for _, k := range nest.LazyPairs(b, varies) {
+		c.uniform = slices.DeleteFunc(c.uniform, func(u int) bool { return u == k })
+		c.drawn = append(c.drawn, k)
 	}
 	c.cells, c.keep = nest.FindMemos(b, varies)
 	if dims == 1 {

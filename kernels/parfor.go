@@ -320,11 +320,12 @@ func (r *parforRun) uniform(code *bodyCode) error {
 	return p.Run()
 }
 
-// complete makes the constructors that a nest draws row by row, for readers of whole matrices.
+// complete makes what a nest writes itself: constructors and lists of pairs, for readers of whole matrices.
 func (r *parforRun) complete() error {
 	r.whole.Do(func() {
 		b := r.c.Bodies[0]
 		p := nest.NewInterpreter(b, r.code.drawn, true, r.c, nil, nil)
+		copy(p.Reg, r.values)
 		for _, k := range r.code.drawn {
 			if r.drawnErr != nil {
 				return

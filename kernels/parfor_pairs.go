@@ -12,7 +12,7 @@ import (
 
 func pairs() *op.Def {
 	return define.ByKernel(&op.Def{
-		Name: "pairs", Hidden: true,
+		Name: "pairs", Hidden: true, Role: op.Pairs,
 		Doc: "pairs is a row (i, j) for each i of the rows (i, lo, hi) of a matrix and each j = lo, lo + by, .. before hi, in this order. The compiler " +
 			"writes it for `parfor i in 0..n, j in 0..i { .. }`.",
 		Args: []op.Arg{{Name: "a", Doc: "n x 3, i64"}, {Name: "by", Attr: true, Kind: op.IntVal, Doc: "step of j, not 0"},

@@ -39,6 +39,8 @@ const (
 	Gathers
 	// Points evaluates its region for every point of an index space.
 	Points
+	// Pairs lists the points of an index space whose second range depends on the first index.
+	Pairs
 	// Grouped runs its region once, on whole matrices: operators that are one loop over the
 	// elements of its yield.
 	Grouped

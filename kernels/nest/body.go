@@ -132,6 +132,9 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 		if c, ok := x.constant(&b.Acts[k]); ok {
 			return c
 		}
+		if b.Acts[k].Def.Role == op.Pairs { // see LazyPairs
+			return Ref{Type: b.Acts[k].Type, Val: loop.NoVal}
+		}
 	}
 	t := b.Register(r)
 	bring := func() int { return x.param(t, Operand{Register: r}) }
@@ -257,6 +260,8 @@ func (x *Builder) Act(b *op.Body, k int, env []Ref) Ref {
 	}
 	d := a.Def
 	switch {
+	case d.Role == op.Pairs: // what reads it writes it
+		return Ref{Type: a.Type, Val: loop.NoVal}
 	case a.Type.Kind == types.Effect:
 		return x.effect(a, env)
 	case text(b, k):

@@ -25,6 +25,7 @@ type Ref struct {
 	rows  loop.Lin   // its size
 	cols  loop.Lin
 	Parts []Ref
+	pairs *pairs // of a loop over pairs, which has no At
 }
 
 // ElementKey is an element that a scope has written.

@@ -17,6 +17,9 @@ import (
 // reduction writes a reduction of a whole matrix, its rows or its columns.
 func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
+	if in := env[a.Args[0]]; in.pairs != nil {
+		return Ref{Type: a.Type, Val: x.foldPairs(a, in)}
+	}
 	in := x.reads(a, env)[0]
 	rows, cols := in.rows, in.cols
 	if !in.Type.IsDense() {
@@ -130,11 +133,19 @@ func (x *Builder) writtenOut(n int, f func(i, j loop.Lin) []loop.Val) (fine bool
 
 // foldOver reduces the contributions of a space by inner loops.
 func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	one := func() []loop.Val { return f(loop.Num(0), loop.Num(0)) }
+	return x.foldBy(c, out, rows, cols, one, func(state []loop.Val, add func(st, in []loop.Val) []loop.Val) []loop.Val {
+		return x.over(rows, cols, state, func(i, j loop.Lin, st []loop.Val) []loop.Val { return add(st, f(i, j)) })
+	})
+}
+
+// foldBy reduces rows x cols contributions, over which over goes. one writes one of them.
+func (x *Builder) foldBy(c loop.Class, out types.Elem, rows, cols loop.Lin, one func() []loop.Val, over func(state []loop.Val, add func(st, in []loop.Val) []loop.Val) []loop.Val) loop.Val {
 	var t *terms
 	// A contribution is written and taken back, as its type is known only then.
 	x.inner(func() []loop.Val {
 		mark := x.Mark()
-		t = x.terms(c, f(loop.Num(0), loop.Num(0)))
+		t = x.terms(c, one())
 		x.drop(mark)
 		return nil
 	})
@@ -143,7 +154,7 @@ func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f 
 		n = rows.Const * cols.Const * t.parts()
 	}
 	t.bounded = t.Bounded(n)
-	state := x.over(rows, cols, t.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return t.add(x, st, f(i, j)) })
+	state := over(t.Begin(x.Builder), func(st, in []loop.Val) []loop.Val { return t.add(x, st, in) })
 	return t.end(x, out, rows, cols, state)
 }
 

@@ -325,6 +325,9 @@ func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 // tells. Where one of them may fail, all are made, unless a reduction reads them all.
 func (x *Builder) points(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
+	if a.Attrs.Bool("pairs") {
+		return x.pairsOf(b, k, env)
+	}
 	m := x.pointsOf(a, env)
 	if x.extent != nil || !bodyFails(a.Bodies[0]) || readByFold(b, k) {
 		return m
@@ -334,7 +337,7 @@ func (x *Builder) points(b *op.Body, k int, env []Ref) Ref {
 
 func (x *Builder) pointsOf(a *op.Action, env []Ref) Ref {
 	by, known, through := a.Attrs.Ints("by"), a.Attrs.Ints("lo"), a.Attrs.Ints("through")
-	if len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {
+	if len(a.Bodies) != 1 || !a.Type.IsDense() {
 		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	b, in := a.Bodies[0], x.reads(a, env)
