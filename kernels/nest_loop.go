@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/define"
@@ -178,14 +179,20 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 }
 
 // inLanes reports that points of a space of one index are to be lanes of a loop. It is false as long as little
-// work has been seen, and where a body runs by phases or has operators that are called for each point.
+// work has been seen, and where a body runs by phases or has operators that are called for each point. It is
+// false for loops whose end the values tell, too: if the first point fails, others may be without end.
 func (c *bodyCode) inLanes(s *indexSpace, names string) bool {
-	from := loopsFrom.Load()
-	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < from || c.plan != nil || nest.Heavy(c.body, c.varies) {
+	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < loopsFrom.Load() || c.plan != nil || nest.Heavy(c.body, c.varies) {
 		return false
 	}
-	key := nestKey{nest.Form{Affine: true, Words: c.sums()}, 1, s.by, true}
-	return c.form(key, names).loop != nil
+	m := c.form(nestKey{nest.Form{Affine: true, Words: c.sums()}, 1, s.by, true}, names)
+	ends := m.loop != nil
+	if ends {
+		loop.EachStmt(&m.loop.Nest().Body, func(s *loop.Stmt) {
+			ends = ends && (s.Loop == nil || s.Loop.Index.Range.Kind != loop.Forever)
+		})
+	}
+	return ends
 }
 
 // nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.
