@@ -59,7 +59,7 @@ func picks() []*op.Def {
 				return types.DenseOf(s.In[0].Elem, types.Unknown, s.In[0].Cols), nil
 			},
 			MostRows: func(s *op.Sig) int { return s.In[0].Rows/max(1, s.Attrs.Int("shared")) + 1 },
-			Ref: rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
+			Ref:      rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
 		}),
 	}
 }

@@ -103,9 +103,9 @@ func Rows() []*op.Def {
 				}
 				return out, nil
 			},
-			Order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs", End: "order.distinct"},
+			Order:    &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs", End: "order.distinct"},
 			MostRows: define.CountOfFirst,
-			Laws: op.Pure, Flow: once, Cost: sortWork,
+			Laws:     op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
 				r := ordering()
 				defer r.free()
