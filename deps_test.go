@@ -34,7 +34,7 @@ var allowed = map[string]string{
 	"ir/loop/looptest": "ir/loop ir/types ir/value",
 	"ir/op":            "ir/loop ir/types ir/value ir/sparsity memory",
 	"ir":               "ir/types ir/op ir/sparsity lang/source",
-	"ir/plan":          "ir ir/types ir/op lang/source",
+	"ir/plan":          "ir ir/types ir/op ir/sparsity lang/source",
 	"ir/eval":          "ir ir/value ir/op",
 
 	"kernels/exact":       "ir/loop kernels/vec",

@@ -91,6 +91,9 @@ func TestOracleProvokes(t *testing.T) {
 		if drawn%20 == 9 {
 			text = keying{rng}.program()
 		}
+		if drawn%20 == 4 {
+			text = squaring(rng)
+		}
 		if drawn%20 == 14 {
 			text = turning(rng)
 		}
@@ -126,6 +129,13 @@ func (c *coverage) spared() (out []string) {
 		}
 	}
 	return out
+}
+
+// squaring draws a program that reduces the square of a sparse matrix, which is dense.
+func squaring(rng *rand.Rand) string {
+	of := []string{"sum", "rowsum", "colsum", "max", "rowmean", "norm", "colcount"}
+	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\n",
+		2+rng.IntN(9), 2+rng.IntN(9), rng.IntN(100), of[rng.IntN(len(of))])
 }
 
 // turning is a random program that works on rows of a transpose and turns the result back.

@@ -56,7 +56,7 @@ func TestReadLine(t *testing.T) {
 		"p.flow --thread 2":  "did you mean --threads?",
 		"p.flow --json":      "--json belongs to flowrun plan",
 		"p.flow --xyzzyx":    "flowrun run --help lists the flags",
-		"p.flow --threads":   "",
+		"p.flow --threads":   "--threads N: run on N threads, in each rank",
 		"version --threads=": "--threads belongs to flowrun run",
 	} {
 		_, err := readLine(app, strings.Fields(in))
