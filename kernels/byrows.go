@@ -185,7 +185,7 @@ func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 		if x.workers = nil; c.Part {
 			return x, nil
 		}
-		return x, x.oneByOne()
+		return x, byKernels(c, code.body)
 	}
 	launch.Begun.Add(1)
 	if !x.run.form.lanes {
@@ -229,14 +229,14 @@ func (x *rowsRun) bind(c *op.Call, workers int) bool {
 	return x.run.bind() == nil
 }
 
-// oneByOne makes the results by the kernels of the operators.
-func (x *rowsRun) oneByOne() error {
-	out, err := nest.NewInterpreter(x.code.body, nil, false, x.c, nil, nil).On(x.c.In)
+// byKernels makes the results of a call by the kernels of the operators of its body.
+func byKernels(c *op.Call, b *op.Body) error {
+	out, err := nest.NewInterpreter(b, nil, false, c, nil, nil).On(c.In)
 	if err != nil {
 		return err
 	}
 	for k, v := range out {
-		x.c.Give(k, v)
+		c.Give(k, v)
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (x *rowsRun) Incomplete() bool { return x.lost.Load() }
 func (x *rowsRun) End() error {
 	if x.workers == nil {
 		if x.c.Part {
-			return x.ownOneByOne()
+			return x.ownByKernels()
 		}
 		return nil
 	}
@@ -292,9 +292,9 @@ func (x *rowsRun) End() error {
 	var err error
 	switch {
 	case lost && x.c.Part:
-		err = x.ownOneByOne()
+		err = x.ownByKernels()
 	case lost:
-		err = x.oneByOne()
+		err = byKernels(x.c, x.code.body)
 	case first:
 		for k, d := range x.out {
 			if x.c.Lent(k) == nil {
@@ -377,8 +377,8 @@ func (r *rowRange) covers(lo, hi int) {
 	r.lo, r.hi = min(r.lo, lo), max(r.hi, hi)
 }
 
-// ownOneByOne makes the results of this rank's rows by the kernels of the operators.
-func (x *rowsRun) ownOneByOne() error {
+// ownByKernels makes the results of this rank's rows by the kernels of the operators.
+func (x *rowsRun) ownByKernels() error {
 	b, lo, hi := x.code.body, x.own.lo, x.own.hi
 	if lo == hi {
 		return nil

@@ -135,15 +135,7 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 			return x, nil
 		}
 	}
-	p := nest.NewInterpreter(c.Bodies[0], nil, false, c, nil, nil)
-	out, err := p.On(c.In)
-	if err != nil {
-		return nil, err
-	}
-	for k, v := range out {
-		c.Give(k, v)
-	}
-	return &nestSpace{Windows: nestWindows(c), c: c}, nil
+	return &nestSpace{Windows: nestWindows(c), c: c}, byKernels(c, c.Bodies[0])
 }
 
 // space is an execution that has been before, or a new one.
@@ -242,7 +234,7 @@ func (x *nestSpace) window(worker int, w window.Rect) error {
 // failure runs the operators one after the other and returns the failure of one. A loop only flags that
 // there is a wrong position, without its value.
 func (x *nestSpace) failure() error {
-	if _, err := nest.NewInterpreter(x.code.body, nil, false, x.c, nil, nil).On(x.c.In); err != nil {
+	if err := byKernels(x.c, x.code.body); err != nil {
 		return err
 	}
 	return errNoFailure

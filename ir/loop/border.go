@@ -37,9 +37,9 @@ func (b *Border) Changes(a, c int64) []int64 {
 		c--
 	}
 	if a > 0 { // from there on a*i + c is not negative
-		return []int64{-floorDiv(c, a)}
+		return []int64{-FloorDiv(c, a)}
 	}
-	return []int64{floorDiv(c, -a) + 1} // up to there
+	return []int64{FloorDiv(c, -a) + 1} // up to there
 }
 
 // Borders lists the comparisons on which branches and choices of n still depend if those in known have these

@@ -199,17 +199,17 @@ func (c *cutter) changes(v Val, index int) (list []int64) {
 				continue
 			}
 			if a := f.Terms[0].Coef; a > 0 { // from -Const/a on
-				list = append(list, -floorDiv(f.Const, a))
+				list = append(list, -FloorDiv(f.Const, a))
 			} else { // up to Const/-a
-				list = append(list, floorDiv(f.Const, -a)+1)
+				list = append(list, FloorDiv(f.Const, -a)+1)
 			}
 		}
 	}
 	return list
 }
 
-// floorDiv returns a/b rounded down; b is positive.
-func floorDiv(a, b int64) int64 {
+// FloorDiv returns a/b rounded down; b is positive.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if q*b > a {
 		q--

@@ -21,8 +21,8 @@ func AddScattered[T vec.Float](p []Pair, at []int32, x []T) {
 	x = x[:len(at)]
 	for k, j := range at {
 		c := &p[j]
-		s, e := twoSum(c.S, float64(x[k]))
-		t, f := twoSum(c.T, e)
+		s, e := TwoSum(c.S, float64(x[k]))
+		t, f := TwoSum(c.T, e)
 		if c.S, c.T = s, t; f != 0 { // of a NaN too
 			c.S = math.NaN()
 		}
@@ -32,9 +32,9 @@ func AddScattered[T vec.Float](p []Pair, at []int32, x []T) {
 // Merge adds the sum o. The sum is Lost if o is.
 func (p *Pair) Merge(o Pair) {
 	var e, f, g float64
-	p.S, e = twoSum(p.S, o.S)
-	p.T, f = twoSum(p.T, e)
-	p.T, g = twoSum(p.T, o.T)
+	p.S, e = TwoSum(p.S, o.S)
+	p.T, f = TwoSum(p.T, e)
+	p.T, g = TwoSum(p.T, o.T)
 	if f != 0 || g != 0 {
 		p.S = math.NaN()
 	}

@@ -17,8 +17,8 @@ import (
 // vector cascades or to the bins, at the price of some 200 ns for the accumulator.
 const cascade = 256
 
-// twoSum is a + b as the rounded sum and its exact error.
-func twoSum(a, b float64) (s, e float64) {
+// TwoSum is a + b as the rounded sum and its exact error.
+func TwoSum(a, b float64) (s, e float64) {
 	s = a + b
 	v := s - a
 	return s, (a - (s - v)) + (b - v)
@@ -32,8 +32,8 @@ func pair(x []float64) (s, t float64, ok bool) {
 	var e, f float64
 	var bad uint64
 	for _, v := range x {
-		s, e = twoSum(s, v)
-		t, f = twoSum(t, e)
+		s, e = TwoSum(s, v)
+		t, f = TwoSum(t, e)
 		bad |= inexact(f)
 	}
 	return s, t, bad == 0 && s-s == 0
@@ -46,12 +46,12 @@ func triple(x []float64) (s, t, u float64, ok bool) {
 	var bad uint64
 	for _, v := range x {
 		h, l := Square(v)
-		s, e = twoSum(s, h)
-		t, f = twoSum(t, e)
-		u, g = twoSum(u, f)
+		s, e = TwoSum(s, h)
+		t, f = TwoSum(t, e)
+		u, g = TwoSum(u, f)
 		bad |= inexact(g)
-		t, f = twoSum(t, l)
-		u, g = twoSum(u, f)
+		t, f = TwoSum(t, l)
+		u, g = TwoSum(u, f)
 		bad |= inexact(g)
 	}
 	return s, t, u, bad == 0 && s-s == 0
@@ -61,9 +61,9 @@ func triple(x []float64) (s, t, u float64, ok bool) {
 // s is the sum's rounding unless t is just half a unit in its last place, when u decides; such a t
 // is a power of two.
 func round3(s, t, u float64) (sum float64, ok bool) {
-	t, u = twoSum(t, u)
-	s, t = twoSum(s, t)
-	t, u = twoSum(t, u)
+	t, u = TwoSum(t, u)
+	s, t = TwoSum(s, t)
+	t, u = TwoSum(t, u)
 	if s+t != s {
 		return 0, false
 	}

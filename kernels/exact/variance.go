@@ -27,7 +27,7 @@ func (p *Parts) Merge(o *Parts) bool {
 	var lost float64
 	for k, v := range o.Term {
 		for i := k; i < len(t); i++ {
-			t[i], v = twoSum(t[i], v)
+			t[i], v = TwoSum(t[i], v)
 		}
 		lost += math.Abs(v)
 	}
@@ -83,9 +83,9 @@ type total struct {
 
 func (t *total) add(v float64) {
 	var e float64
-	t.a, e = twoSum(t.a, v)
-	t.b, e = twoSum(t.b, e)
-	t.c, e = twoSum(t.c, e)
+	t.a, e = TwoSum(t.a, v)
+	t.b, e = TwoSum(t.b, e)
+	t.c, e = TwoSum(t.c, e)
 	t.lost |= inexact(e)
 }
 
@@ -121,9 +121,9 @@ func quotient(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	if d.lost != 0 {
 		rest = true
 	}
-	t, u := twoSum(d.b, d.c)
-	high, t = twoSum(d.a, t)
-	high, low = twoSum(high, t+u)
+	t, u := TwoSum(d.b, d.c)
+	high, t = TwoSum(d.a, t)
+	high, low = TwoSum(high, t+u)
 	if rest {
 		slack = (m*q.Term[0] + s.Term[0]*s.Term[0]) * 0x1p-140
 	}
@@ -137,7 +137,7 @@ func quotient(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	v := high / square
 	p, e := product(v, square)
 	w := ((high - p) - e - v*error + low) / square
-	high, low = twoSum(v, w)
+	high, low = TwoSum(v, w)
 	return high, low, slack/square*2 + high*0x1p-98, true
 }
 
@@ -156,8 +156,8 @@ func near(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	c, d := product(s0, s0)
 	b += m * q1
 	d += 2 * s0 * s1
-	high, t := twoSum(a, -c)
-	high, low = twoSum(high, t+(b-d))
+	high, t := TwoSum(a, -c)
+	high, low = TwoSum(high, t+(b-d))
 	// What is rounded is below 2^-48 (a + c), by 2^-53 of it at most, a few times; s1 squared,
 	// which is left out, below 2^-100 c; s2 and q2 are left out, too.
 	slack = (a+c)*0x1p-98 + 2*m*math.Abs(q2) + 4*math.Abs(s0*s2)
@@ -167,17 +167,17 @@ func near(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	v := high / (m * m) // a whole number below 2^53
 	p, e := product(v, m*m)
 	w := ((high - p) - e + low) / (m * m)
-	high, low = twoSum(v, w)
+	high, low = TwoSum(v, w)
 	return high, low, slack/(m*m)*2 + high*0x1p-98, true
 }
 
 // follow is the sum of the terms as three, exactly, of which each is small beside the one before it
 // unless terms cancel.
 func follow(x *[3]float64) (a, b, c float64) {
-	a, b = twoSum(x[0], x[1])
-	b, c = twoSum(b, x[2])
-	a, b = twoSum(a, b)
-	b, c = twoSum(b, c)
+	a, b = TwoSum(x[0], x[1])
+	b, c = TwoSum(b, x[2])
+	a, b = TwoSum(a, b)
+	b, c = TwoSum(b, c)
 	return a, b, c
 }
 

@@ -32,17 +32,9 @@ func (a *sums) reset(places int) {
 	clear(a.long)
 }
 
-// twoSum is a + b as the rounded sum and its error (D. Knuth, The Art of Computer Programming,
-// volume 2, 4.2.2).
-func twoSum(a, b float64) (s, e float64) {
-	s = a + b
-	v := s - a
-	return s, (a - (s - v)) + (b - v)
-}
-
 func (a *sums) add(place int, x float64) {
-	s, e := twoSum(a.s[place], x)
-	t, f := twoSum(a.t[place], e)
+	s, e := exact.TwoSum(a.s[place], x)
+	t, f := exact.TwoSum(a.t[place], e)
 	if f == 0 && a.long[place] == nil {
 		a.s[place], a.t[place] = s, t
 		return

@@ -247,10 +247,10 @@ func (h *hull) assume(forms []loop.Lin) bool {
 			now := x
 			if t.Coef > 0 {
 				rest := all.hi - t.Coef*x.hi
-				now.lo = max(x.lo, -floorDiv(rest, t.Coef))
+				now.lo = max(x.lo, -loop.FloorDiv(rest, t.Coef))
 			} else {
 				rest := all.hi - t.Coef*x.lo
-				now.hi = min(x.hi, floorDiv(rest, -t.Coef))
+				now.hi = min(x.hi, loop.FloorDiv(rest, -t.Coef))
 			}
 			if now.empty() {
 				return false
@@ -263,15 +263,6 @@ func (h *hull) assume(forms []loop.Lin) bool {
 		}
 	}
 	return true
-}
-
-// floorDiv is a/b rounded down; b is positive.
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if q*b > a {
-		q--
-	}
-	return q
 }
 
 // exact reports a form of indices and of operands that are far from overflow.
