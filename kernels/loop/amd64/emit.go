@@ -234,6 +234,10 @@ func (m *maker) step(s *step) {
 	}
 	if s.dst != 0 {
 		if i.Dst = m.at.reg[s.dst]; i.Dst == NoReg {
+			if i.Op == VMOVAPD && !i.InMem && i.Mask == 0 && m.Asm.vexOnly { // a copy to scratch memory is a store
+				m.store(s.dst, i.B)
+				return
+			}
 			i.Dst = m.spareFor(s.dst)
 			if s.keeps && m.p.classes[s.dst] == vectorClass { // an instruction on masks writes all of them
 				m.load(s.dst, 2)
