@@ -412,11 +412,15 @@ func (l *lowering) store(s *loop.Stmt) {
 		if l.active != 0 {
 			st.uses = append(st.uses, l.active)
 		}
-		whole := l.active == 0 && e.Size()*l.target.lanes == l.length.Bytes()
+		words := e.Size()*l.target.lanes == l.length.Bytes()
+		whole, last := words && l.active == 0, words && l.vexOnly() && l.active == l.top
 		st.scalar = func(m *maker, _ Reg, r []Reg) {
-			if at.Base = r[1]; m.streams && whole {
+			switch at.Base = r[1]; {
+			case whole && m.streams:
 				m.stream(r[0], at)
-			} else {
+			case last && len(r) > 2:
+				m.storeLast(r[0], r[2], at)
+			default:
 				m.vec.store(m, e, r[0], maskAt(r, 2), at)
 			}
 		}
