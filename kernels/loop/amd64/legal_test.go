@@ -3,6 +3,7 @@ package amd64
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -201,6 +202,63 @@ func TestWalksFetch(t *testing.T) {
 		if got := strings.Count(l.Text, "PREFETCHT1 "); got != want || target == AVX2 && l.Together != 3 {
 			t.Errorf("%s: %d lines asked for, %d vectors, want %d:\n%s", target, got, l.Together, want, l.Text)
 		}
+	}
+}
+
+// TestCopiesToMemory: a carried value without a register is stored from where it is made. Sums of exp have
+// such values on AVX2.
+func TestCopiesToMemory(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  v1 = call exp(v0)
+  store out0[i, j] v1
+  reduce out1[i, 0] v1
+} : (f64[%0.rows, %0.cols], sum f64[%0.rows, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := List(AVX2, n, make([]Layout, 1), make([]Layout, 2), Schedule{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const spare = "Y15" // see target.spare
+	copied, stored := 0, 0
+	for _, line := range strings.Split(l.Text, "\n") {
+		if strings.Contains(line, "VMOVAPD ") && strings.HasSuffix(line, ", "+spare) {
+			copied++
+		}
+		if strings.Contains(line, "(BX)") && strings.Contains(line, "VMOVUPD Y") {
+			stored++
+		}
+	}
+	if copied > 0 || stored == 0 {
+		t.Errorf("%d copies before a store, %d stores to scratch memory:\n%s", copied, stored, l.Text)
+	}
+}
+
+// TestLastWords: AVX2 stores what is left of a row word by word, for stores under a mask are slow there. In a
+// branch the lanes that count may be any, so its store has a mask.
+func TestLastWords(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  v1 = f64 0
+  v2 = lt v1, v0
+  store out0[i, j] v0
+  if v2 {
+    store out1[i, j] v0
+  } else {
+  }
+} : (f64[%0.rows, %0.cols], f64[%0.rows, %0.cols])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := List(AVX2, n, make([]Layout, 1), make([]Layout, 2), Schedule{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stores := regexp.MustCompile(`VMASKMOVPD Y\d+, Y\d+, \S*\(`)
+	if got := len(stores.FindAllString(l.Text, -1)); got != l.Together+1 {
+		t.Errorf("%d stores under a mask, want those of the branch, %d:\n%s", got, l.Together+1, l.Text)
 	}
 }
 
