@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -58,7 +60,7 @@ type spreadGraph struct {
 	views    map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by the matrix
 	states   map[ir.ID][]joins         // of old nodes with several results: how the ranks' states are joined
 	owned    map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
-	turnedOf map[ir.ID]ir.ID           // this rank's rows of the transpose of an old sparse node
+	turnedOf map[ir.ID]ir.ID           // this rank's rows of the transpose of an old node
 	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists    map[ir.ID]rowLists        // of old sparse matrices
 	sorted   map[sorting]ir.ID         // each rank's window of sorted rows, and the row above it
@@ -299,6 +301,13 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 	at.Attrs = x.sharing(at.Attrs, rows, x.unit[rows])
 	if n.Op.Role == op.Points && x.readsWhole(id, reads) {
 		at.Attrs = at.Attrs.With(plan.Helped, op.Int(1)) // numbered at the end
+	}
+	for k := range reads {
+		if reads[k].turned {
+			modes := slices.Clone(at.Attrs.Ints("modes"))
+			modes[k] = int64(op.Full)
+			at.Attrs = at.Attrs.With("modes", op.Val{Kind: op.IntsVal, L: modes})
+		}
 	}
 	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))

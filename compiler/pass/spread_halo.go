@@ -32,11 +32,12 @@ import (
 const mostNeeds = 24
 
 // rowReads is what a node reads of an operand to make its own rows: all of it if whole, or the rows of
-// needs, and those of at, whose place the run computes.
+// needs, and those of at, whose place the run computes. turned: it reads the same rows of the transpose.
 type rowReads struct {
-	whole bool
-	needs []plan.Need
-	at    []rowsAt
+	whole  bool
+	needs  []plan.Need
+	at     []rowsAt
+	turned bool
 }
 
 // rowsAt is `rows` rows of an operand. The first has the number times*s + plus, where s is a scalar node of
@@ -339,6 +340,8 @@ func (s *spreader) fewRows(g *ir.Graph, id ir.ID) bool {
 func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	rows := x.old.Type(id).Rows
 	switch {
+	case reads.turned:
+		return x.turnedRows(id)
 	case !x.partial[id]:
 		return x.full(id)
 	case x.views[id] != nil && !(reads.whole && x.settled(id)):

@@ -185,6 +185,7 @@ type way struct {
 var ways = []way{
 	{(*spreader).viewReads, (*spreadGraph).byRows},
 	{(*spreader).turnedReads, (*spreadGraph).byColumns},
+	{(*spreader).transposeReads, (*spreadGraph).transpose},
 	{(*spreader).reductionReads, (*spreadGraph).reduced},
 	{(*spreader).chainReads, (*spreadGraph).chained},
 	{(*spreader).statedReads, (*spreadGraph).stated},
@@ -268,7 +269,11 @@ func (s *spreader) rowsReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	}
 	reads = readsOf(g, id, rows)
 	for k := range in {
-		if elementwise(n) && reads[k].whole && dividable(g.Type(in[k])) { // turned
+		if n.Region != nil && reads[k].whole && (elementwise(n) || n.Op.Role == op.Reduces) {
+			reads[k] = rowReads{whole: true, turned: op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans && partial[k] && s.turns(g.Type(in[k]))}
+			reads[k].whole = !reads[k].turned
+		}
+		if elementwise(n) && reads[k].whole && dividable(g.Type(in[k])) {
 			return nil, whyWhole
 		}
 		gains = gains || partial[k] && !reads[k].whole && n.Op.Role != op.Points
@@ -343,4 +348,53 @@ func (x *spreadGraph) turned(id ir.ID, reads []rowReads) {
 	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, x.inUnitsOf(t.Rows), made))
+}
+
+// turns reports whether ranks that share the rows of a matrix can share those of its transpose:
+//
+//	%1 = t(%0)   ->   %1 = t.blocks(%0) {ranks=3, cuts=[0,20,40,60]}   # t of this rank's rows of %0
+//	                  %2 = gather(%1) {reach}                          # of each block this rank's rows
+//	                  %3 = lay(%2, %2, %2) {ranks=3, boxes}            # side by side
+//
+// Each rank gets its rows, and not the matrix.
+func (s *spreader) turns(t types.Type) bool {
+	return dividable(t) && t.Rows >= s.ranks && t.Cols >= s.ranks
+}
+
+// transposeReads says whether ranks share a transpose.
+func (s *spreader) transposeReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	n := &g.Nodes[id]
+	if n.Op.Shard.Kind != op.ShardTranspose || !partial[0] || !s.turns(g.Type(g.In(id)[0])) || sent(g, id) {
+		return nil, elsewise
+	}
+	return []rowReads{{turned: true}}, unless(elements(g.Type(id)) >= gatherSpreads*float64(s.from) || s.all, elsewise)
+}
+
+// transpose makes the new nodes of a transpose.
+func (x *spreadGraph) transpose(id ir.ID, reads []rowReads) {
+	x.to[id], x.partial[id] = x.reach(x.old.In(id)[0], reads[0]), true
+	x.shares++
+	x.saved += x.spared(x.workOf(x.old, id))
+}
+
+// turnedRows returns this rank's rows of the transpose of a partial matrix, an old node.
+func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
+	if made, ok := x.turnedOf[id]; ok {
+		return made
+	}
+	t := x.old.Type(id)
+	cuts, boxes := []int{0}, []int(nil)
+	var needs []plan.Need
+	for r := range x.ranks {
+		lo, hi := plan.WindowOf(r, x.ranks, t.Rows, x.unit[t.Rows])
+		cuts, boxes = append(cuts, hi), append(boxes, r*t.Cols, 0, t.Cols, hi-lo, 0, lo)
+		needs = append(needs, plan.Need{Rows: t.Cols, To: t.Cols, By: 1, Lo: r * t.Cols, Hi: r*t.Cols + 1})
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "cuts", Val: op.Ints(cuts...)})
+	blocks := x.typed(id, x.table.Must("t.blocks"), x.sharing(attrs, x.ranks*t.Cols, op.Val{}), x.own(id))
+	all := x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(x.inUnits(needs))}), blocks)
+	attrs = op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Cols)}, op.Attr{Name: "cols", Val: op.Int(t.Rows)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
+	made := x.typed(id, x.table.Must("lay"), x.sharing(attrs, t.Cols, x.unit[t.Cols]), slices.Repeat([]ir.ID{all}, x.ranks)...)
+	x.turnedOf[id] = made
+	return made
 }

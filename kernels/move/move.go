@@ -64,6 +64,7 @@ func Rows() []*op.Def {
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(layRect), Loop: window.RectLoop(layRect),
 		},
 	}
+	rows = append(rows, turnedBlocks())
 	rows = append(rows, rearrangements()...)
 	rows = append(rows, identities()...)
 	rows = append(rows, indexings()...)
