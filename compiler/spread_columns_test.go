@@ -93,3 +93,47 @@ func TestProductsOfFewTerms(t *testing.T) {
 		}
 	}
 }
+
+// turningPrograms read transposes of matrices that ranks share by rows.
+var turningPrograms = []spreadProgram{
+	{"a sum with a transpose", "X = rand(13, 13, seed = 1)\nY = X + t(X)\nemit Y\nemit colsum(Y ^ 2)", 4, 0},
+	{"a round with a difference", `iterate X = rand(11, 11, seed = 1), k = 0 times 5 {
+  S = X - t(X)
+  next X = sqrt(abs(X + 0.1 * S)) - 0.5 * rowmean(X)
+  next k = k + 1
+}
+emit X`, 4, 0},
+	{"more rows than columns", "X = cumsum(rand(29, 7, seed = 1))\nY = t(X)\nemit rowcumsum(Y)\nemit rowmax(Y)\nemit t(X * 2)[3, :]", 4, 0},
+	{"more columns than rows", "X = cumsum(rand(7, 29, seed = 1))\nY = t(X)\nemit cumprod(Y)\nemit colsum(Y)", 4, 0},
+	{"a reduction with a transpose", "X = cumsum(rand(12, 12, seed = 1))\nemit sum((X - t(X)) ^ 2)\nemit rowsum(abs(X - t(X)))", 3, 0},
+	{"of integers, of f32 and of bools", `A = cumsum(randint(9, 8, 0, 50, seed = 1))
+B = cumsum(f32(rand(10, 10, seed = 2)))
+C = cumsum(rand(10, 10, seed = 3)) > 2.5
+emit cumsum(t(A))
+emit B * t(B)
+emit i64(C) - t(C)`, 4, 0},
+	{"a transpose of a round, and what is outside", `F = cumsum(rand(10, 10, seed = 3))
+iterate X = cumsum(rand(10, 10, seed = 1)) times 3 { next X = 0.5 * cumsum(t(X)) / 10 + t(F) }
+emit X`, 3, 0},
+	{"fewer columns than ranks", "X = cumsum(rand(20, 2, seed = 1))\nemit rowcumsum(t(X))[:, 19]", 1, 0},
+}
+
+func TestTransposesOfRows(t *testing.T) {
+	for k, p := range turningPrograms {
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(tinyTable(t), p.text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := wholeGathers(c.Plan.Graph, 3, true); n > 0 && k < 2 {
+				t.Errorf("%s: %d matrices are gathered whole", p.name, n)
+			}
+			if n := strings.Count(c.Plan.Graph.String(), "t.blocks("); (n == 0) != (k == len(turningPrograms)-1 && ranks > 2) {
+				t.Errorf("%s, %d ranks: %d transposes are of rows that ranks share", p.name, ranks, n)
+			}
+		}
+	}
+	spreadAlike(t, turningPrograms)
+}
+
+func TestTransposeMessages(t *testing.T) { sendsAsPredicted(t, turningPrograms[:2]) }

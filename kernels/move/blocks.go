@@ -65,9 +65,10 @@ func turnBlocks(c *op.Call, w window.Rect) {
 		if has > 0 {
 			dense.Turn(out.View(i, w.Col, rows, has), x.View(int(cuts[k])+w.Col, i%x.Cols, has, rows))
 		}
-		if has < w.Cols {
-			dense.Clear(out.View(i, w.Col+has, rows, w.Cols-has))
+		for end := i + rows; i < end; i++ {
+			if has < w.Cols {
+				dense.Clear(out.View(i, w.Col+has, 1, w.Cols-has))
+			}
 		}
-		i += rows
 	}
 }
