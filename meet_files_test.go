@@ -381,7 +381,7 @@ func TestMistakesInParts(t *testing.T) {
 // Ranks with more memory, or fewer beside them, choose the plan that fits on the one with the least.
 func TestRanksAgreeOnMemory(t *testing.T) {
 	const square = "A = rand(1000, 1000, seed = 1)\nB = t(A) + A\nemit sum(B @ A)\nemit B[0..2, 0..2]"
-	rooms := []room{{memory.Limit{Bytes: 100 << 20, By: "a"}, 2}, {memory.Limit{Bytes: 24 << 20, By: "b"}, 0}, {memory.Limit{}, 1}}
+	rooms := []room{{memory.Limit{Bytes: 100 << 20, By: "a"}, 2}, {memory.Limit{Bytes: 20 << 20, By: "b"}, 0}, {memory.Limit{}, 1}}
 	errs, shares := make([]error, len(rooms)), make([]string, len(rooms))
 	var all sync.WaitGroup
 	for rank, comm := range mem.New(len(rooms), mem.Options{}) {

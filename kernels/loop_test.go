@@ -73,6 +73,8 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return nil, []value.Value{a, b}
 	case "slice":
 		return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(n/9, m/7, n-n/9, m-m/7)}), []value.Value{big()}
+	case "t.blocks": // two of unequal length, and an empty one
+		return op.MakeAttrs(op.Attr{Name: "cuts", Val: op.Ints(0, n/3, n/3, n)}), []value.Value{big()}
 	case "lay": // beside each other, with zeros below the second
 		return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(n)}, op.Attr{Name: "cols", Val: op.Int(2 * m)},
 			op.Attr{Name: "boxes", Val: op.Ints(0, 0, n, m, 0, 0, n/3, 1, n-n/3, m-1, 0, m)}), []value.Value{big(), big()}
