@@ -38,8 +38,13 @@ func Traffic(s *op.Sig, out types.Type) float64 {
 	return n
 }
 
-// CopyWork is the cost of moving data once.
-func CopyWork(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: Traffic(s, out)} }
+// CopyWork is the cost of moving data once. A window of a large matrix costs what it has.
+func CopyWork(s *op.Sig, out types.Type) op.Work {
+	if made := CopyBytes(out); out.IsDense() && out.Known() {
+		return op.Work{Bytes: min(Traffic(s, out), 2*made)}
+	}
+	return op.Work{Bytes: Traffic(s, out)}
+}
 
 // CopyBytes returns the bytes of a dense matrix, 0 where only the run knows its size.
 func CopyBytes(t types.Type) float64 { return ElementCount(t) * float64(t.Elem.Size()) }

@@ -69,7 +69,11 @@ func transform(name string, inverse bool, doc, example, output string) *op.Def {
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: 120 * define.ElementCount(out), Bytes: define.Traffic(s, out)}
+			w := op.Work{Flops: 120 * define.ElementCount(out), Bytes: define.Traffic(s, out)}
+			if _, ok := factorsOf(out.Rows); !ok { // three transforms of another length
+				w.Flops *= 3 * float64(convolved(out.Rows)) / float64(out.Rows)
+			}
+			return w
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(types.F64, c.Dense(0).Rows, 2)

@@ -197,11 +197,14 @@ func stepOf(p int, x, y []complex128, m, s int, w []complex128) {
 	}
 }
 
+// convolved is the length of the convolution of bluestein.
+func convolved(n int) int { return 1 << bits.Len(uint(2*n-2)) }
+
 // bluestein is the transform of any length n: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a
 // convolution with c[j] = exp(pi i j^2 / n), whose length may be a power of two.
 func bluestein(z []complex128) []complex128 {
 	n := len(z)
-	size := 1 << bits.Len(uint(2*n-2))
+	size := convolved(n)
 	chirp := make([]complex128, n) // the conjugate of c
 	for j, at := 0, 0; j < n; j++ {
 		chirp[j] = root(at, 2*n)
