@@ -37,7 +37,8 @@ func chosen(name string, have []string) (string, error) {
 	return "", fmt.Errorf("%s=%s is no target of this machine, which has %s", Variable, name, strings.Join(have, ", "))
 }
 
-// Lanes is how many points of f64 a vector of the target has.
+// Lanes is how many points take about as long as one: those of a vector of f64, or a small batch of the
+// interpreter.
 var Lanes = sync.OnceValue(func() int {
 	switch target, _ := Target(); target {
 	case string(amd64.AVX512):
@@ -45,5 +46,5 @@ var Lanes = sync.OnceValue(func() int {
 	case string(amd64.AVX2):
 		return 4
 	}
-	return 1
+	return 16
 })
