@@ -57,6 +57,7 @@ type nestMade struct {
 	small *launch.Loop // interpreted
 	body  *nest.Body
 	why   string
+	open  bool // values tell when an inner loop ends
 	// refill is the loop with lanes that take the next point; nil: it has no such form.
 	refill *nestRefill
 	// tables are the operands behind those of body.
@@ -144,6 +145,9 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 			}
 			m.loop, m.small = nest.LoopOf(loopNest), launch.Interpreted(loopNest)
 			m.refill = refillOf(loopNest)
+			loop.EachStmt(&loopNest.Body, func(s *loop.Stmt) {
+				m.open = m.open || s.Loop != nil && s.Loop.Index.Range.Kind == loop.Forever
+			})
 		}
 		return m
 	})
@@ -186,13 +190,7 @@ func (c *bodyCode) inLanes(s *indexSpace, names string) bool {
 		return false
 	}
 	m := c.form(nestKey{nest.Form{Affine: true, Words: c.sums()}, 1, s.by, true}, names)
-	ends := m.loop != nil
-	if ends {
-		loop.EachStmt(&m.loop.Nest().Body, func(s *loop.Stmt) {
-			ends = ends && (s.Loop == nil || s.Loop.Index.Range.Kind != loop.Forever)
-		})
-	}
-	return ends
+	return m.loop != nil && !m.open
 }
 
 // nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.
