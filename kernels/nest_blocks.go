@@ -40,10 +40,7 @@ func (c *bodyCode) phased(r *parforRun, affine bool) (nestBound, error) {
 	if len(f.phases) == 0 {
 		return nil, errNoNest
 	}
-	if c.wide.Load() {
-		f = f.wider()
-	}
-	x := &blockRun{code: c, r: r, rowRun: &rowRun{form: f, n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}}
+	x := &blockRun{code: c, r: r, rowRun: &rowRun{form: f.settled(), n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}}
 	err := x.bind()
 	if err == nil {
 		rowsBegun.Add(1)
@@ -60,10 +57,7 @@ func (c *bodyCode) withCalls(r *parforRun, affine bool) (nestBound, error) {
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
-	if c.wide.Load() {
-		f = f.wider()
-	}
-	x := &blockRun{&rowRun{form: f, n: r.space.lanes(), stopped: r.stoppedOf}, p, c, r}
+	x := &blockRun{&rowRun{form: f.settled(), n: r.space.lanes(), stopped: r.stoppedOf}, p, c, r}
 	if x.head = r.space.bounds(p.Dims - 1); p.Dims == 2 {
 		x.head = append([]value.Value{value.I64(0)}, x.head...)
 	}
@@ -86,7 +80,7 @@ func formOfCalls(b *op.Body, p *nest.CallPlan, by [2]int, form nest.Form) *rowFo
 	}
 	f.height = min(max(blockElements/elements, laneBlock), blockPoints)
 	if form.Words < nest.WideWords {
-		form.Words = nest.WideWords
+		form.Words++
 		f.wider = sync.OnceValue(func() *rowForm { return formOfCalls(b, p, by, form) })
 	}
 	return f
@@ -195,23 +189,20 @@ func (w *blockWorker) group(n int) *callGroup {
 // Where many do, it runs them with such sums at once. The result is rows of points, so nothing of the first
 // attempt counts. Nests between calls do not say why they have no value: those with more words may have none.
 func (w *blockWorker) window(a area) (done bool, err error) {
-	x, c := w.x, w.x.code
-	tried := c.tried.Add(1)
-	if w.more == nil || !often(c.doubts.Load(), tried) {
+	x, f := w.x, w.x.form
+	tried := f.tried.Add(1)
+	if w.more == nil || !often(f.doubts.Load(), tried) {
 		done, err = w.pass(a)
-		if done || err != nil || x.form.wider == nil || x.wide() == nil {
+		if done || err != nil || f.wider == nil || x.wide() == nil {
 			return done, err
 		}
-		c.doubts.Add(1)
+		f.doubts.Add(1)
 	}
 	if w.more == nil {
-		w.more = (&blockRun{rowRun: x.wide(), plan: x.plan, code: c, r: x.r}).points(w.number).(*blockWorker)
+		w.more = (&blockRun{rowRun: x.wide(), plan: x.plan, code: x.code, r: x.r}).points(w.number).(*blockWorker)
 		rowsWidened.Add(1)
 	}
-	if done, err = w.more.pass(a); done && often(c.doubts.Load(), tried) {
-		c.wide.Store(true)
-	}
-	return done, err
+	return w.more.window(a)
 }
 
 // pass runs nests and calls on points of a row. done is false if some sum needs more words.

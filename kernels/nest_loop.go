@@ -27,17 +27,14 @@ type bodyCode struct {
 	cells   []nest.MemoCell // values in nested bodies that are the same in every iteration
 	keep    *nest.MemoMap
 
-	work   int           // about the actions of an iteration
-	seen   atomic.Int64  // actions that executions so far have run
-	words  atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
-	plan   *nest.RowPlan // of a body that gives rows by phases; nil of others
-	apart  atomic.Bool   // numbers of a row were too far apart for the sums of phases
-	wide   atomic.Bool   // sums of phases need more words
-	tried  atomic.Int64  // windows of points that ran by phases or with calls, and how many of them needed more words
-	doubts atomic.Int64
-	waits  waits // of lanes for one another
-	forms  define.Made[nestKey, *nestMade]
-	rows   define.Made[nestKey, *rowForm] // by phases, or with calls
+	work  int           // about the actions of an iteration
+	seen  atomic.Int64  // actions that executions so far have run
+	words atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
+	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
+	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
+	waits waits         // of lanes for one another
+	forms define.Made[nestKey, *nestMade]
+	rows  define.Made[nestKey, *rowForm] // by phases, or with calls
 
 	// calls plans a body with operators that have no form in loops; nil: it is another, or the reason why
 	// not.

@@ -36,6 +36,16 @@ type rowForm struct {
 	direct  map[int]int      // reduced registers that are results, and the number of the result
 	panel   int              // of reductions by key whose order counts; 0: it does not
 	wider   func() *rowForm  // with sums of more words, if that is not nil; nil: there is none
+	// tried counts the windows of points that the loops went over, doubts those of them that needed more words.
+	tried, doubts atomic.Int64
+}
+
+// settled is the form with which an execution begins: wider where that was needed often.
+func (f *rowForm) settled() *rowForm {
+	for f.wider != nil && often(f.doubts.Load(), f.tried.Load()) {
+		f = f.wider()
+	}
+	return f
 }
 
 // phasedForm is a body by phases.
