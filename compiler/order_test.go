@@ -37,3 +37,58 @@ func TestShortEffectsFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestDepthFirst: a worker that goes by priorities finishes what it has begun before it makes other matrices, if
+// all work is that of loops. Where factorisations by one worker are part of it, the longest path comes first.
+func TestDepthFirst(t *testing.T) {
+	loops := "for i in 0..6 {\n  Y = cumsum(rand(500, 40, seed = i) - 0.5)\n  emit sum(cumsum(Y * 2))\n}\n"
+	for _, p := range []struct {
+		text string
+		most int // matrices at a time
+	}{
+		{loops, 2},
+		{"for i in 0..6 {\n  A = rand_spd(40, seed = i) * 2\n  emit sum(potrf(A) * 3)\n}\n", 7},
+	} {
+		c, err := compileTiny(tinyTable(t), p.text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, prio := c.Plan.Graph, c.Plan.Prio
+		waits, readers, done := make([]int, g.Len()), make([]int, g.Len()), make([]bool, g.Len())
+		for i := range g.Nodes {
+			for _, x := range g.In(ir.ID(i)) {
+				waits[i]++
+				readers[x]++
+			}
+		}
+		live, most := 0, 0
+		for range g.Nodes {
+			next := -1
+			for i := range g.Nodes {
+				if !done[i] && waits[i] == 0 && (next < 0 || prio[i] > prio[next]) {
+					next = i
+				}
+			}
+			done[next] = true
+			if g.Type(ir.ID(next)).Count() > 1000 {
+				live++
+			}
+			most = max(most, live)
+			for i := range g.Nodes {
+				for _, x := range g.In(ir.ID(i)) {
+					if int(x) == next {
+						waits[i]--
+					}
+				}
+			}
+			for _, x := range g.In(ir.ID(next)) {
+				if readers[x]--; readers[x] == 0 && g.Type(x).Count() > 1000 {
+					live--
+				}
+			}
+		}
+		if most != p.most {
+			t.Errorf("%d matrices at a time, want %d\n%s%v", most, p.most, g, prio)
+		}
+	}
+}

@@ -312,10 +312,11 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "order",
-		Doc:   "sets each task's priority to its longest path to the end, by measured cost",
+		Doc:   "sets each task's priority to its longest path to the end, by measured cost, or to an order that keeps few matrices in memory",
 		After: []After{{"place", "exchanges are on the path"}}},
 		func(s *state) error {
-			s.prio = pass.Priorities(s.g, s.o.Rates)
+			_, cut := s.parts.Cut()
+			s.prio = pass.Priorities(s.g, s.o.Rates, s.o.Ranks == 1 && !cut)
 			return nil
 		}},
 }
@@ -414,7 +415,7 @@ func (s *state) predicted() plan.Summary {
 
 // plan returns the plan of what the passes so far have made.
 func (s *state) plan() *plan.Plan {
-	return &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil), Uses: s.g.Uses()}
+	return &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil, false), Uses: s.g.Uses()}
 }
 
 // lastTried is the pass that decides what each rank does.

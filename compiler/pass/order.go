@@ -13,7 +13,10 @@ import (
 // Adam, Chandy, Dickson, CACM 17(12), 1974). It affects only the order. A constant factor in the
 // rates changes nothing. Short effects come first: somebody waits for what they print, and a failed
 // assertion spares the rest.
-func Priorities(g *ir.Graph, rates plan.Rates) []int32 {
+//
+// If the matrices of one rank are whole, and loops that all workers share do nearly all of the work, the order
+// does not matter for the time. Then tasks have the priorities of depthFirst.
+func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 	costs := plan.Costs(g, rates)
 	tail := plan.Critical(g, costs)
 	longest := 0.0
@@ -27,6 +30,9 @@ func Priorities(g *ir.Graph, rates plan.Rates) []int32 {
 	scale := float64(math.MaxInt32-1) / longest
 	for i, t := range tail {
 		out[i] = int32(t * scale)
+	}
+	if whole && shared(g, costs) {
+		depthFirst(g, out)
 	}
 	short := func(id ir.ID) bool { return costs[id] < longest/shortEffect }
 	for i := range tail {
@@ -46,3 +52,47 @@ func Priorities(g *ir.Graph, rates plan.Rates) []int32 {
 
 // shortEffect is how many times the time of an effect the longest path takes at least, if the effect is short.
 const shortEffect = 100
+
+// shared reports that loops do all work but a part of 1 / shortEffect.
+func shared(g *ir.Graph, costs []float64) bool {
+	all, alone := 0.0, 0.0
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		l := g.Nodes[i].Op.Loop
+		if all += costs[i]; l == nil || l.Takes != nil && !l.Takes(sigOf(g, id), g.Type(id)) {
+			alone += costs[i]
+		}
+	}
+	return alone*shortEffect <= all
+}
+
+// depthFirst sets the priorities of tasks to an order in which what a task needs is made just before it: the
+// fewest matrices are in memory at a time, and what was made last is still in a cache. Tasks that nothing
+// reads are made in the order of the program.
+func depthFirst(g *ir.Graph, out []int32) {
+	read := make([]bool, g.Len())
+	for i := range g.Nodes {
+		for _, x := range g.In(ir.ID(i)) {
+			read[x] = true
+		}
+	}
+	clear(out)
+	next := int32(len(out))
+	var visit func(id ir.ID)
+	visit = func(id ir.ID) {
+		if out[id] != 0 {
+			return
+		}
+		out[id] = -1
+		for _, x := range g.In(id) {
+			visit(x)
+		}
+		out[id] = next
+		next--
+	}
+	for i := range g.Nodes {
+		if !read[i] {
+			visit(ir.ID(i))
+		}
+	}
+}
