@@ -116,3 +116,36 @@ func Critical(g *ir.Graph, cost []float64) []float64 {
 	}
 	return tail
 }
+
+// Urgency is Critical with the time of all tasks of the graph added for each gather on a path. A rank that
+// starts its part of a gather early keeps no other rank waiting, and has tasks to run while messages are
+// under way:
+//
+//	%1 = pipe(%0); %2 = max.join(%1); %3 = map(%0)   ->   %1 before %3, however long %3 takes
+func Urgency(g *ir.Graph, cost []float64) []float64 {
+	all := 0.0
+	for _, c := range cost {
+		all += c
+	}
+	with := slices.Clone(cost)
+	for i := range g.Nodes {
+		if meets(&g.Nodes[i]) {
+			with[i] += all
+		}
+	}
+	return Critical(g, with)
+}
+
+// meets reports a gather, or a loop or branch with one.
+func meets(n *ir.Node) bool {
+	if controls(n) {
+		for r := n.Region; r != nil; r = r.Next {
+			for i := range r.Graph.Nodes {
+				if meets(&r.Graph.Nodes[i]) {
+					return true
+				}
+			}
+		}
+	}
+	return IsGather(n)
+}

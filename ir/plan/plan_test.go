@@ -22,6 +22,9 @@ var table = func() *op.Table {
 		{Name: "over", Cost: cost, Alias: true},
 		{Name: "rated", Type: any, Rate: "gemm", Cost: cost},
 		{Name: "exchange", Role: op.Exchange},
+		{Name: "gather", Type: any, Role: op.Gathers},
+		{Name: "yes", Type: func(*op.Sig) (types.Type, error) { return types.ScalarOf(types.Bool), nil }},
+		{Name: "select", Control: op.Select},
 		{Name: "free", Type: any},
 		{Name: "map", Type: any},
 		{Name: "arg", Role: op.Argument},
@@ -220,6 +223,25 @@ func TestCosts(t *testing.T) {
 	g := plan.Guess{}
 	if g.Seconds("gemm", op.Work{Flops: 20e9}) != 1 || g.Seconds("other", op.Work{Flops: 20e9}) != 10 || g.Seconds("x", op.Work{Bytes: 5e9}) != 1 || g.Seconds("x", op.Work{}) != 1e-6 {
 		t.Error("guessed rates")
+	}
+}
+
+// TestUrgency: what leads to a gather comes first, also to one in a branch. Without a gather only the time counts.
+func TestUrgency(t *testing.T) {
+	for _, c := range []struct {
+		name, meets string
+		first       bool // %2 comes before %1
+	}{
+		{"gather", "%3 = gather(%2) : f64", true},
+		{"branch", "%3 = yes() : bool\n%4 = select(%3, %2) : (f64)\n  region {\n    %0 = arg() : f64\n    %1 = gather(%0) : f64\n    args %0\n    yield %1\n  }\n  region {\n    %0 = arg() : f64\n    args %0\n    yield %0\n  }", true},
+		{"neither", "%3 = task(%2) {s=1} : f64", false},
+	} {
+		p := parse(t, "plan ranks 2\n%0 = task() {s=1} : f64\n%1 = task(%0) {s=9} : f64\n%2 = task(%0) {s=2} : f64\n"+c.meets+"\n")
+		costs := plan.Costs(p.Graph, exact{})
+		tail := plan.Urgency(p.Graph, costs)
+		if first := tail[2] > tail[1]; first != c.first || tail[0] <= max(tail[1], tail[2]) {
+			t.Errorf("%s: urgency %v of costs %v", c.name, tail, costs)
+		}
 	}
 }
 

@@ -422,7 +422,7 @@ func (e *Engine) prioritiseControls() {
 		base := e.dag.Prio[e.index[lp.node]]
 		e.dag.Prio[lp.enter] = base
 		for _, r := range lp.regions {
-			tail := plan.Critical(r.body.Graph, plan.Costs(r.body.Graph, nil))
+			tail := plan.Urgency(r.body.Graph, plan.Costs(r.body.Graph, nil))
 			longest := 0.0
 			for _, t := range tail {
 				longest = max(longest, t)
