@@ -7,8 +7,8 @@ package local
 // in the list (uint32 each, padded to a multiple of 8 bytes) and their bytes. It is at most half as long as a
 // message with all rows, so its length tells which it is. Rows are compared by their bits.
 //
-// If all values change in every round, comparing is in vain. So both ranks count the messages with all rows,
-// and after some of them compare only in every fourth round.
+// If most values change, comparing is in vain. So the sender looks at a sample of the rows first. Both ranks
+// count the messages with all rows, and after some of them compare only in every fourth round.
 
 import (
 	"encoding/binary"
@@ -72,6 +72,9 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	count, most := x.bytes/size, (x.bytes/2-8)/(size+4)
 	x.at = x.at[:0]
+	if mostDiffer(x.last, from, rows, count, size) {
+		most = 0
+	}
 	for k := 0; ; k++ {
 		if k = differs(x.last, from, rows, k, count, size); k == count {
 			break
@@ -103,6 +106,22 @@ func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	}
 	x.some = b
 	return b
+}
+
+// sampled is the number of rows in a sample.
+const sampled = 64
+
+// mostDiffer reports whether more than half of the rows of a sample differ from those of last. Only about a
+// third of all rows may differ if a message with the changed ones is to be shorter.
+func mostDiffer(last, from []byte, rows []int32, count, size int) bool {
+	different := 0
+	for s := range uint64(sampled) {
+		k := int(uint64(uint32(s*2654435769)) * uint64(count) >> 32) // scattered, because changes may be regular
+		if differs(last, from, rows, k, k+1, size) == k {
+			different++
+		}
+	}
+	return 2*different > sampled
 }
 
 // differs returns the first position, from k on, whose row differs from that of last; count if there is none.

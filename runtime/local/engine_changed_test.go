@@ -53,20 +53,46 @@ func TestChangedRows(t *testing.T) {
 	}
 }
 
+// TestMostRowsChange checks that rows are not compared one by one where all of them change, and that they
+// are where at most about half of them change.
+func TestMostRowsChange(t *testing.T) {
+	const n, size = 6400, 8
+	for _, x := range []struct{ every, compared int }{{1, 0}, {2, (n*size/2 - 8) / (size + 4)}, {4, n / 4}} {
+		matrix := make([]byte, n*size)
+		var sent resending
+		sent.message(matrix, nil, true, size, true)
+		for i := 0; i < n; i += x.every {
+			matrix[i*size]++
+		}
+		m, some := sent.message(matrix, nil, true, size, true)
+		if len(sent.at) != x.compared || !some || (len(m) == len(matrix)) != (x.every < 4) {
+			t.Errorf("every row of %d changes: %d rows are in the list of changed ones, want %d; message of %d bytes", x.every, len(sent.at), x.compared, len(m))
+		}
+	}
+}
+
+// BenchmarkChangedRows makes the messages of rounds in which one row changes, every fifth, and all.
 func BenchmarkChangedRows(b *testing.B) {
 	const n, size = 325729, 8
 	var rows []int32
-	for i := int32(0); i < n; i += 6 {
+	for i := int32(0); i < n; i += 3 {
 		rows = append(rows, i)
 	}
-	matrix := make([]byte, n*size)
-	var sent resending
-	sent.message(matrix, rows, false, size, true)
-	b.SetBytes(int64(len(rows) * size))
-	for b.Loop() {
-		matrix[6*100*size]++
-		if m, _ := sent.message(matrix, rows, false, size, true); len(m) > 24 {
-			b.Fatal(len(m))
-		}
+	for name, every := range map[string]int{"one": n, "fifth": 15, "all": 3} {
+		b.Run(name, func(b *testing.B) {
+			matrix := make([]byte, n*size)
+			var sent resending
+			sent.message(matrix, rows, false, size, true)
+			b.SetBytes(int64(len(rows) * size))
+			for b.Loop() {
+				for i := 0; i < n; i += every {
+					matrix[i*size]++
+				}
+				sent.full = 1 // it compares in every round
+				if m, _ := sent.message(matrix, rows, false, size, true); (len(m) == len(rows)*size) != (every == 3) {
+					b.Fatal(len(m))
+				}
+			}
+		})
 	}
 }
