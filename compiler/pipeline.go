@@ -114,10 +114,7 @@ var pipeline = []step{
 		Doc:   "applies the exact rewrite rules (flowrun explain --rules); each can be switched off by name",
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
 		func(s *state) error {
-			off := s.o.Disable
-			if s.rows {
-				off = slices.Concat(off, rule.Alone())
-			}
+			off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows))
 			err := everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })(s)
 			if err != nil || slices.Contains(off, "hoist") {
 				return err

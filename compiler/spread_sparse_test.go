@@ -156,6 +156,14 @@ emit colsum(cbind(W, sparse(zeros(31, 2)), W * 2)[:, 20..60])
 emit rowsum(lower(W) - upper(W, strict = true))
 iterate x = P times 3 { next x = cbind(lower(W), upper(W)) @ rbind(x, x) + sparse(x * (x > 0.5)) @ ones(2, 2) }
 emit x`, 0, 1},
+	{"a row by a matrix, in rounds", `L = rand_graph(40, 150, seed = 2)
+P = L / max(rowsum(L), 1)
+iterate p = fill(0.025, 1, 40), k = 0 until k == 4 {
+  next p = 0.85 * (p @ P) + 0.00375
+  next k = k + 1
+}
+emit p
+emit sum(p @ L)`, 8, 1},
 }
 
 // collectsIn counts the gathers of sparse matrices in g and its regions.

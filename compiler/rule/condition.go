@@ -102,6 +102,7 @@ var conditionWords = map[string]func(x []operand) bool{
 	},
 	// row(x): one line of numbers side by side.
 	"row":    func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
+	"sparse": func(x []operand) bool { return x[0].typ.IsSparse() },
 	"floats": func(x []operand) bool { return x[0].typ.Elem.IsFloat() },
 	"bools":  func(x []operand) bool { return x[0].typ.Elem == types.Bool },
 	"doubles": func(x []operand) bool {

@@ -320,7 +320,7 @@ func (d *drawer) value(name string, def *op.Def, in []ir.ID, before []op.Attr) o
 
 // wrong looks for values for which a rewrite changes bits or the type.
 func wrong(t *testing.T, table *op.Table, w Wrong) bool {
-	r := &Rule{Name: "wrong", Sparse: strings.Contains(w.Rewrite, "sp.row")}
+	r := &Rule{Name: "wrong", Sparse: strings.Contains(w.Rewrite, "sp.")}
 	forms, err := compile(r, []string{w.Rewrite}, w.Where, table)
 	if err != nil || len(forms) == 0 {
 		t.Errorf("%s: %v", w.Rewrite, err)

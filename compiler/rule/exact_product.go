@@ -29,6 +29,18 @@ func products() []Rule {
 			Wrong:    []Wrong{{Rewrite: "sp.matmul(sp.t(a), b) -> sp.matmul(a, b)", Why: "rows are columns there"}},
 		},
 		{
+			Name:   "turn-row-product",
+			Sparse: true,
+			Shared: true,
+			Doc: "A product of a dense row and a sparse matrix is the transpose of a product by the rows of " +
+				"the transposed matrix: the chains have the same steps. Ranks share these rows, and the transpose is " +
+				"made once if the matrix is the same in all rounds of a loop.",
+			Rewrites: []string{"sp.matmul(x, a) -> t(sp.matmul(sp.t(a), t(x)))"},
+			Where:    []string{"row(x)", "sparse(a)"},
+			Wrong: []Wrong{{Rewrite: "sp.matmul(x, a) -> t(sp.matmul(a, t(x)))", Where: []string{"row(x)", "sparse(a)"},
+				Why: "rows are columns there"}},
+		},
+		{
 			Name: "turn-product",
 			Doc: "t(t(a) @ b) is t(b) @ a: the product is made the way round in which it is wanted. Of a @ b both factors would be turned " +
 				"instead of the result, which wins nothing, so one must be read transposed already.",

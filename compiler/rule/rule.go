@@ -25,8 +25,8 @@ type Rule struct {
 	Rewrites []string
 	// Sparse rules also apply to sparse matrices, the others only to dense ones and scalars.
 	Sparse bool
-	// Alone rules apply only where no ranks share the rows of matrices.
-	Alone bool
+	// Alone rules apply only where no ranks share the rows of matrices, and Shared rules only where they do.
+	Alone, Shared bool
 	// Where lists further conditions (condition.go).
 	Where []string
 	// Wrong lists similar rewrites that are no rules. A test finds values for which each gives

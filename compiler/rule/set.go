@@ -51,10 +51,10 @@ type asked struct {
 // foldConstants is a rule implemented in code: an operator on constants is a constant.
 const foldConstants = "fold-constants"
 
-// Alone lists the rules that do not apply where ranks share the rows of matrices.
-func Alone() (names []string) {
+// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices.
+func Elsewhere(shared bool) (names []string) {
 	for _, r := range Rules() {
-		if r.Alone {
+		if shared && r.Alone || !shared && r.Shared {
 			names = append(names, r.Name)
 		}
 	}
