@@ -307,6 +307,7 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 			modes := slices.Clone(at.Attrs.Ints("modes"))
 			modes[k] = int64(op.Full)
 			at.Attrs = at.Attrs.With("modes", op.Val{Kind: op.IntsVal, L: modes})
+			at.Region = &ir.Region{Graph: n.Region.Graph, Args: n.Region.Args, Yields: n.Region.Yields} // others have its modes
 		}
 	}
 	x.shares++

@@ -70,8 +70,10 @@ func transform(name string, inverse bool, doc, example, output string) *op.Def {
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := op.Work{Flops: 120 * define.ElementCount(out), Bytes: define.Traffic(s, out)}
-			if _, ok := factorsOf(out.Rows); !ok { // three transforms of another length
-				w.Flops *= 3 * float64(convolved(out.Rows)) / float64(out.Rows)
+			if n := out.Rows; n < 1 {
+				return w
+			} else if _, ok := factorsOf(n); !ok { // three transforms of another length
+				w.Flops *= 3 * float64(convolved(n)) / float64(n)
 			}
 			return w
 		},
