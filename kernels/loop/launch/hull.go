@@ -10,6 +10,38 @@ import (
 // span is the numbers from lo to hi; empty where hi < lo. Ends are far from overflow: see wide.
 type span struct{ lo, hi int64 }
 
+// proof is the last proof that accesses are inside.
+type proof struct {
+	from []int64 // what it depends on: see proofOf
+	cuts *cuts   // of a space with such sizes and integers
+}
+
+// Inside proves that all accesses are inside. A caller of Bind that has changed integers of its operands, and
+// Worker.Word, proves that again.
+func (r *Run) Inside() bool {
+	r.hull.facts, r.hull.varies = r.loop.facts, r.Varies
+	return r.hull.inside(r.loop.whole, r.in, r.out)
+}
+
+// proofOf appends what a proof that accesses are inside depends on: sizes, and integers that do not vary.
+func proofOf(list []int64, in []value.Value, out []*value.Dense, varies uint64) []int64 {
+	list = append(list, int64(varies))
+	for k, v := range in {
+		if x, is := v.(value.Scalar); is && varies>>k&1 == 1 {
+			continue
+		} else if is {
+			list = append(list, x.I)
+		} else {
+			t := v.Type()
+			list = append(list, int64(t.Rows), int64(t.Cols))
+		}
+	}
+	for _, d := range out {
+		list = append(list, int64(d.Rows), int64(d.Cols))
+	}
+	return list
+}
+
 // wide is beyond every size of a matrix, and far below what overflows.
 const wide = 1 << 45
 

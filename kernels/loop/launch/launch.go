@@ -111,12 +111,6 @@ type layout uint64
 // most is how many operands and results a layout has room for.
 const most = 62
 
-// proof is the last proof that accesses are inside.
-type proof struct {
-	from []int64 // what it depends on: see proofOf
-	cuts *cuts   // of a space with such sizes and integers
-}
-
 // variant is a loop compiled for a version.
 type variant struct {
 	code   executable
@@ -232,32 +226,6 @@ func (l *Loop) Alone(r *Run, in []value.Value, out []*value.Dense, rows, cols in
 	w := r.Worker()
 	defer w.Free()
 	return w.Window(0, rows, 0, cols, nil)
-}
-
-// Inside proves that all accesses are inside. A caller of Bind that has changed integers of its operands, and
-// Worker.Word, proves that again.
-func (r *Run) Inside() bool {
-	r.hull.facts, r.hull.varies = r.loop.facts, r.Varies
-	return r.hull.inside(r.loop.whole, r.in, r.out)
-}
-
-// proofOf appends what a proof that accesses are inside depends on: sizes, and integers that do not vary.
-func proofOf(list []int64, in []value.Value, out []*value.Dense, varies uint64) []int64 {
-	list = append(list, int64(varies))
-	for k, v := range in {
-		if x, is := v.(value.Scalar); is && varies>>k&1 == 1 {
-			continue
-		} else if is {
-			list = append(list, x.I)
-		} else {
-			t := v.Type()
-			list = append(list, int64(t.Rows), int64(t.Cols))
-		}
-	}
-	for _, d := range out {
-		list = append(list, int64(d.Rows), int64(d.Cols))
-	}
-	return list
 }
 
 // Again binds other operands and results of the same sizes and distances between rows, which Begin
