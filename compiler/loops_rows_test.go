@@ -71,8 +71,8 @@ func TestDrawnRowBodies(t *testing.T) {
 }
 
 // TestSumsOfRowBodies: where sums need more words than the first loops of a body have, the body goes on with
-// loops that have more. It gives what the definition gives. Operators make the sums of numbers that are too far
-// apart for these loops, too.
+// loops that have more. It gives what the definition gives. Operators make the sums of numbers that are too
+// far apart for these loops, too.
 func TestSumsOfRowBodies(t *testing.T) {
 	table := tinyTable(t)
 	for body, widens := range map[string]bool{
@@ -95,8 +95,8 @@ func TestSumsOfRowBodies(t *testing.T) {
 	}
 }
 
-// TestSumsBetweenCalls: loops between calls of operators begin with sums of few words, and go on with more where
-// these are not enough. They give what the definition gives.
+// TestSumsBetweenCalls: loops between calls of operators begin with sums of few words, and go on with more
+// where these are not enough. They give what the definition gives.
 func TestSumsBetweenCalls(t *testing.T) {
 	table := tinyTable(t)
 	for body, widens := range map[string]bool{

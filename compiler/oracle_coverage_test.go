@@ -131,8 +131,8 @@ func (c *coverage) spared() (out []string) {
 	return out
 }
 
-// squaring draws a program that reduces the square of a sparse matrix, which is dense, and multiplies a row by
-// the matrix.
+// squaring draws a program that reduces the square of a sparse matrix, which is dense, and multiplies a row
+// by the matrix.
 func squaring(rng *rand.Rand) string {
 	of := []string{"sum", "rowsum", "colsum", "max", "rowmean", "norm", "colcount"}
 	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\nemit rand(1, S.rows, seed = 1) @ S\n",

@@ -8,8 +8,8 @@ import (
 	"flow/ir/types"
 )
 
-// TestShortEffectsFirst: a short emit and its text are more urgent than a loop below them, and what else an emit
-// reads keeps its place on the path. If the emit is much of the program, it waits.
+// TestShortEffectsFirst: a short emit and its text are more urgent than a loop below them, and what else an
+// emit reads keeps its place on the path. If the emit is much of the program, it waits.
 func TestShortEffectsFirst(t *testing.T) {
 	for _, p := range []struct {
 		text string
@@ -38,8 +38,9 @@ func TestShortEffectsFirst(t *testing.T) {
 	}
 }
 
-// TestDepthFirst: a worker that goes by priorities finishes what it has begun before it makes other matrices, if
-// all work is that of loops. Where factorisations by one worker are part of it, the longest path comes first.
+// TestDepthFirst: a worker that goes by priorities finishes what it has begun before it makes other
+// matrices, if all work is that of loops. Where factorisations by one worker are part of it, the longest
+// path comes first.
 func TestDepthFirst(t *testing.T) {
 	loops := "for i in 0..6 {\n  Y = cumsum(rand(500, 40, seed = i) - 0.5)\n  emit sum(cumsum(Y * 2))\n}\n"
 	for _, p := range []struct {

@@ -40,3 +40,19 @@ func TestSoakPrograms(t *testing.T) {
 // A loop of a few numbers that asserts after something else has asserted is no task of its own: this
 // draw, in a round of a larger loop, was a graph with an effect that its reader does not declare.
 func TestLoopThatAssertsInOrder(t *testing.T) { drawnAgrees(t, tinyTable(t), 1795507574228752008) }
+
+// TestRandomRowsFromAPlace: where random numbers are made in a loop over the rows of a block, they are those
+// of the block's place in the whole matrix. Each block of this program began with the numbers of row 0.
+func TestRandomRowsFromAPlace(t *testing.T) {
+	rs := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {3, 1, nil, false, ""}}
+	if _, err := rs.differ(tinyTable(t), `
+X = rand(29, 2, seed = 49) - 0.25
+E = exp(-abs(X - rowmin(X)))
+S = E / rowmax(E)
+assert min(S @ t(S)) >= -1e300, "no"
+emit S
+emit rowargmax(exp(-abs(S - rowmin(S))))
+`); err != nil {
+		t.Error(err)
+	}
+}

@@ -169,8 +169,8 @@ func TestCutsOfTriangles(t *testing.T) {
 		return 0
 	}
 	sums, products := first("iterate x = ones(3000, 1) times 200 { next x = L @ x / 3000 }\nemit sum(x)"), first("emit sum((L @ L) * L)")
-	// A third of the sum of i is below row n / sqrt(3), and of that of its square below n / cbrt(3). Rows have
-	// some work of their own.
+	// A third of the sum of i is below row n / sqrt(3), and of that of its square below n / cbrt(3). Rows
+	// have some work of their own.
 	if sums < 1200 || sums > 1732 || products < sums+300 || products > 2080 {
 		t.Errorf("rank 0 has rows up to %d of a triangle, and up to %d of its square", sums, products)
 	}

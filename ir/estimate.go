@@ -24,8 +24,9 @@ func NewEstimator(g *Graph) *Estimator {
 	return &Estimator{g: g, known: map[ID]sparsity.Estimate{}, most: map[ID]types.Type{}}
 }
 
-// ToldEstimator returns an Estimator of g for the order of chains of products, from which the bytes of a program
-// follow. It takes nothing for what the run chooses, and no estimate of it becomes better (op.Sig.Told).
+// ToldEstimator returns an Estimator of g for the order of chains of products, from which the bytes of a
+// program follow. It takes nothing for what the run chooses, and no estimate of it becomes better
+// (op.Sig.Told).
 func ToldEstimator(g *Graph) *Estimator {
 	e := NewEstimator(g)
 	e.told = true

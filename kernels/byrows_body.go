@@ -69,7 +69,7 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 			to[r] = add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: one(a.Type), Args: args, Chain: a.Chain})
 			continue
 		}
-		chain := add(op.Action{Def: a.Def, Type: types.DenseOf(a.Chain.Elem(), 1, a.Attrs.Int("cols")), Args: args, Chain: a.Chain})
+		chain := add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: types.DenseOf(a.Chain.Elem(), 1, a.Attrs.Int("cols")), Args: args, Chain: a.Chain})
 		results := a.Type.Parts()
 		var list []int
 		for k, f := range folds {

@@ -103,8 +103,8 @@ func (c *bodyCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 	return p, f
 }
 
-// callNests is the nests of a body with calls, and of the operators that it calls. why says what its loops and
-// branches hold that are called as a whole; where there are no nests, why not.
+// callNests is the nests of a body with calls, and of the operators that it calls. why says what its loops
+// and branches hold that are called as a whole; where there are no nests, why not.
 func (c *bodyCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string) {
 	p, f := c.callForm(dims == 1, dims, by)
 	if f == nil {
@@ -185,9 +185,10 @@ func (w *blockWorker) group(n int) *callGroup {
 	return g
 }
 
-// window runs nests and calls on points of a row, and again with sums of more words where some sum needs them.
-// Where many do, it runs them with such sums at once. The result is rows of points, so nothing of the first
-// attempt counts. Nests between calls do not say why they have no value: those with more words may have none.
+// window runs nests and calls on points of a row, and again with sums of more words where some sum needs
+// them. Where many do, it runs them with such sums at once. The result is rows of points, so nothing of the
+// first attempt counts. Nests between calls do not say why they have no value: those with more words may
+// have none.
 func (w *blockWorker) window(a area) (done bool, err error) {
 	x, f := w.x, w.x.form
 	tried := f.tried.Add(1)

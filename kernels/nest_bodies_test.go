@@ -255,8 +255,8 @@ func TestPlacesAreLoaded(t *testing.T) {
 	}
 }
 
-// Variances and norms of slices, and of slices one below the other, are loops over all points, whose points are
-// lanes of vectors.
+// Variances and norms of slices, and of slices one below the other, are loops over all points, whose points
+// are lanes of vectors.
 func TestSlicesAreLoops(t *testing.T) {
 	from := loopsFrom.Load()
 	defer LoopsFrom(from)

@@ -179,9 +179,10 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 	return nil
 }
 
-// inLanes reports that points of a space of one index are to be lanes of a loop. It is false as long as little
-// work has been seen, and where a body runs by phases or has operators that are called for each point. It is
-// false for loops whose end the values tell, too: if the first point fails, others may be without end.
+// inLanes reports that points of a space of one index are to be lanes of a loop. It is false as long as
+// little work has been seen, and where a body runs by phases or has operators that are called for each
+// point. It is false for loops whose end the values tell, too: if the first point fails, others may be
+// without end.
 func (c *bodyCode) inLanes(s *indexSpace, names string) bool {
 	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < loopsFrom.Load() || c.plan != nil || nest.Heavy(c.body, c.varies) {
 		return false

@@ -36,7 +36,8 @@ type rowForm struct {
 	direct  map[int]int      // reduced registers that are results, and the number of the result
 	panel   int              // of reductions by key whose order counts; 0: it does not
 	wider   func() *rowForm  // with sums of more words, if that is not nil; nil: there is none
-	// tried counts the windows of points that the loops went over, doubts those of them that needed more words.
+	// tried counts the windows of points that the loops went over, doubts those of them that needed more
+	// words.
 	tried, doubts atomic.Int64
 }
 

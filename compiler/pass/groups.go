@@ -111,8 +111,8 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 // ofCodes reports a matrix of codes.
 func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Codes }
 
-// codesFirst makes a matrix of codes the left factor. The sums of the transposed product have the same terms in
-// the same order:
+// codesFirst makes a matrix of codes the left factor. The sums of the transposed product have the same
+// terms in the same order:
 //
 //	%3 = matmul(%1, %2) {ta}   ->   %3 = matmul(%2, %1) {ta};  %4 = t(%3)
 func codesFirst(g *ir.Graph, table *op.Table) *ir.Graph {

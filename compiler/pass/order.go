@@ -14,8 +14,8 @@ import (
 // rates changes nothing. Short effects come first: somebody waits for what they print, and a failed
 // assertion spares the rest.
 //
-// If the matrices of one rank are whole, and loops that all workers share do nearly all of the work, the order
-// does not matter for the time. Then tasks have the priorities of depthFirst.
+// If the matrices of one rank are whole, and loops that all workers share do nearly all of the work, the
+// order does not matter for the time. Then tasks have the priorities of depthFirst.
 func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 	costs := plan.Costs(g, rates)
 	tail := plan.Critical(g, costs)
@@ -50,7 +50,8 @@ func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 	return out
 }
 
-// shortEffect is how many times the time of an effect the longest path takes at least, if the effect is short.
+// shortEffect is how many times the time of an effect the longest path takes at least, if the effect is
+// short.
 const shortEffect = 100
 
 // shared reports that loops do all work but a part of 1 / shortEffect.

@@ -157,8 +157,8 @@ const (
 	// fewNumbers and mostNumbers are the most elements of a matrix that lies in the first cache of one
 	// worker, and in its second one beside others.
 	fewNumbers, mostNumbers = 4096, 32768
-	// mostKept is mostNumbers for a loop that keeps a part of each larger carried matrix. Tasks would copy this
-	// part in every round.
+	// mostKept is mostNumbers for a loop that keeps a part of each larger carried matrix. Tasks would copy
+	// this part in every round.
 	mostKept = 131072
 	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
 	// of more than fewNumbers: some 50 us of one worker.

@@ -25,7 +25,8 @@ func (b *Border) Truth(x int64) bool {
 	return x != 0
 }
 
-// Changes lists the values of i at which Truth(a*i + c) differs, or may differ, from that for i-1. a is not 0.
+// Changes lists the values of i at which Truth(a*i + c) differs, or may differ, from that for i-1. a is not
+// 0.
 func (b *Border) Changes(a, c int64) []int64 {
 	switch b.code {
 	case Eq, Ne:

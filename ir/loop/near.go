@@ -155,10 +155,10 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 // exponent of P-52+room, which n errors do not leave, and each of its roundings errs by at most
 // half a unit.
 //
-// A sum of squares never becomes smaller, rounded or not. So its exponent never changed if the last one is the
-// first, and the squares add up to Q < 2^(2e+room+15). The sum of any of the n < 2^room elements is at most the root
-// of nQ then (Cauchy), less than 2^(e+room+8). That is less than half of 2^P, so the exponent of their sum
-// never changed either.
+// A sum of squares never becomes smaller, rounded or not. So its exponent never changed if the last one is
+// the first, and the squares add up to Q < 2^(2e+room+15). The sum of any of the n < 2^room elements is at
+// most the root of nQ then (Cauchy), less than 2^(e+room+8). That is less than half of 2^P, so the exponent
+// of their sum never changed either.
 func (x *Near) End(b *Builder, st []Val) Val {
 	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
 	stays := func(steps Val) Val {

@@ -23,8 +23,8 @@ type Sig struct {
 	Consts []value.Value
 	// Stored holds the estimated nonzeros of each input. It may be nil.
 	Stored []sparsity.Estimate
-	// Told asks Def.Stored for the estimates that the order of a chain of products follows from. They are part
-	// of what a program means, and do not become better.
+	// Told asks Def.Stored for the estimates that the order of a chain of products follows from. They are
+	// part of what a program means, and do not become better.
 	Told bool
 }
 

@@ -14,9 +14,10 @@ import (
 
 // Memory is the prediction of the memory for the values of a run, in bytes. It follows the greedy order of
 // the runtime and its rules for views and for results made in the memory of an operand. Sizes of sparse
-// matrices are estimates, and rows that the run chooses count as the most that there may be. Rows that ranks keep to find what has changed are counted, and entries of sparse
-// files that they have parsed before the run. The private memory of kernels (packed tiles, buffers of sorts)
-// and the texts of files are not counted.
+// matrices are estimates, and rows that the run chooses count as the most that there may be. Rows that
+// ranks keep to find what has changed are counted, and entries of sparse files that they have parsed before
+// the run. The private memory of kernels (packed tiles, buffers of sorts) and the texts of files are not
+// counted.
 type Memory struct {
 	Peak []int64 `json:"peak_bytes_by_rank"`
 	// Largest tells what the rank with the largest peak holds at that time, by place in the text, largest
@@ -46,10 +47,10 @@ type Held struct {
 // mostHeld is the length of Memory.Largest.
 const mostHeld = 3
 
-// LeastMemory predicts the memory of a run with one worker a rank that takes the smaller of two branches. Rows
-// that the run chooses, and entries of sparse matrices that follow from them or are a guess, take none.
-// More workers have more tasks at work at a time. A loop counts with at least one round. Measured rates
-// have no part in it, so that all ranks get the same.
+// LeastMemory predicts the memory of a run with one worker a rank that takes the smaller of two branches.
+// Rows that the run chooses, and entries of sparse matrices that follow from them or are a guess, take
+// none. More workers have more tasks at work at a time. A loop counts with at least one round. Measured
+// rates have no part in it, so that all ranks get the same.
 func LeastMemory(p *Plan) *Memory {
 	cost := Costs(p.Graph, nil)
 	m, _ := simulateMemory(p, cost, Critical(p.Graph, cost), messageBytes(p.Graph, ir.NewEstimator(p.Graph)), 1, true)

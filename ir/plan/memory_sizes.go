@@ -74,8 +74,8 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 	}
 }
 
-// typeOf returns the type of a node. Where the run chooses the rows, it is that with the most rows, unless the
-// least is wanted.
+// typeOf returns the type of a node. Where the run chooses the rows, it is that with the most rows, unless
+// the least is wanted.
 func (s *sizes) typeOf(g *ir.Graph, id ir.ID) types.Type {
 	if s.least {
 		return g.Type(id)

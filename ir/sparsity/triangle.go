@@ -51,8 +51,8 @@ func kept(before []float64, first bool, k int) float64 {
 	return 1 - before[min(k, n)]/before[n]
 }
 
-// RowsWork returns the multiplications of each row of a @ b, for sparse matrices, and of all: for each nonzero
-// of a those in its row of b.
+// RowsWork returns the multiplications of each row of a @ b, for sparse matrices, and of all: for each
+// nonzero of a those in its row of b.
 func RowsWork(a, b *Estimate) (work []float64, sum float64) {
 	in := func(k int) float64 { // nonzeros of column k in one of the rows that have it
 		n := a.col.share(k, a.Cols, a.NNZ)

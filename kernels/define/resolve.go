@@ -82,10 +82,10 @@ func ByDefinition(d *op.Def) *op.Def {
 }
 
 // ByKernel makes the kernel of a row its definition, in memory of its own, and returns the row. It is for
-// hidden rows that the compiler puts in the place of a whole operator: tests compare all of them together with
-// the definition of the operator. It is also for decompositions, whose properties tests look at, because no
-// obvious code gives the same bits. It would be wrong for other operators: their kernels would be their own
-// oracles.
+// hidden rows that the compiler puts in the place of a whole operator: tests compare all of them together
+// with the definition of the operator. It is also for decompositions, whose properties tests look at,
+// because no obvious code gives the same bits. It would be wrong for other operators: their kernels would
+// be their own oracles.
 func ByKernel(d *op.Def) *op.Def {
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		own, run := *c, d.Kernel

@@ -254,8 +254,8 @@ func (x *Builder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loo
 	return x.rounds("r", rows, state, row)
 }
 
-// paired is a variance, its root or a norm, carried by pairs of floats with a bound of their errors; NoVal where
-// the class has no such form, and a norm where sums have three words.
+// paired is a variance, its root or a norm, carried by pairs of floats with a bound of their errors; NoVal
+// where the class has no such form, and a norm where sums have three words.
 func (x *Builder) paired(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	spread := c == loop.Var || c == loop.Stddev
 	if !spread && (c != loop.Norm || x.Words >= WideWords) {

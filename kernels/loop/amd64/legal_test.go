@@ -315,8 +315,8 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestRoundsAtATime runs inner loops, of which AVX2 makes several rounds at a time. They have few rounds to more
-// than a call makes, local memory, the index as a number, and carried values.
+// TestRoundsAtATime runs inner loops, of which AVX2 makes several rounds at a time. They have few rounds to
+// more than a call makes, local memory, the index as a number, and carried values.
 func TestRoundsAtATime(t *testing.T) {
 	for _, on := range []*target{avx512, avx2} {
 		t.Run(string(on.name), func(t *testing.T) {

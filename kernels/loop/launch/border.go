@@ -1,8 +1,8 @@
 package launch
 
 // This file runs the points within borders by code without the conditions that tell the borders: most points
-// of a space meet the same sides of conditions such as `i > 0` and `j == n - 1`. Lanes evaluate both sides of a
-// condition, and read their operands by masks.
+// of a space meet the same sides of conditions such as `i > 0` and `j == n - 1`. Lanes evaluate both sides
+// of a condition, and read their operands by masks.
 
 import (
 	"slices"
@@ -46,8 +46,8 @@ func bordersOf(n *loop.Nest) []loop.Border {
 	return nil
 }
 
-// cutsOf returns the cuts of a run; nil if conditions cut nothing off. Operands in varies may have other values
-// in each window.
+// cutsOf returns the cuts of a run; nil if conditions cut nothing off. Operands in varies may have other
+// values in each window.
 func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
 	if len(l.borders) == 0 || l.small {
 		return nil
