@@ -231,7 +231,7 @@ func (s *scanner) number() {
 		if _, err := strconv.ParseInt(digits, 10, 64); err != nil {
 			d := s.report("E107", from, s.at, "`%s` does not fit a 64-bit integer", text)
 			d.Help = "write it as a float, such as 1e20, if it may be rounded"
-			if text == "9223372036854775808" {
+			if text == "9223372036854775808" && strings.HasSuffix(s.src[:from], "-") {
 				d.Help = "the least integer is -9223372036854775807 - 1: a sign is no part of a number"
 			}
 		}

@@ -47,7 +47,7 @@ func (l *lowerer) branch(e *ast.If, wantValue bool) val {
 func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
 	then, other := l.newRegion(), l.newRegion()
 	var a, b val
-	l.within(then, func() { a = l.blockWhole(e.Then, wantValue) })
+	l.within(then, func() { a = l.matrixIfList(l.blockWhole(e.Then, wantValue), e.Then.Span()) })
 	at := e.Span()
 	l.within(other, func() {
 		switch {
@@ -58,6 +58,7 @@ func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
 			at = e.Else.Span()
 			b = l.blockWhole(e.Else, wantValue)
 		}
+		b = l.matrixIfList(b, at)
 	})
 	u := &union{l: l, then: then, other: other, e: e, at: at}
 	var v val
@@ -68,6 +69,22 @@ func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
 	}
 	parts := l.close(l.table.Must("select"), nil, e.Span(), []ir.ID{cond}, u.typ, [][]ir.ID{u.a, u.b}, then, other)
 	return u.fill(v, parts)
+}
+
+// matrixIfList returns v with matrices in place of lists: the run chooses between values, and a list is known
+// before it.
+func (l *lowerer) matrixIfList(v val, at source.Span) val {
+	switch v.kind {
+	case list:
+		return l.matrixOf(v, types.NoElem, at)
+	case tuple:
+		parts := make([]val, len(v.elems))
+		for i, x := range v.elems {
+			parts[i] = l.matrixIfList(x, at)
+		}
+		return v.with(parts)
+	}
+	return v
 }
 
 // blockWhole is block with the value in canonical form inside the region.
@@ -106,7 +123,8 @@ func (u *union) meet(a, b val) val {
 	}
 	for _, v := range []val{a, b} {
 		if v.kind != konst && v.kind != edge && v.kind != tuple {
-			l.failf("E200", u.e.Span(), "the branches of an `if` on a value of the run give matrices, scalars or tuples of them, this is %s", l.what(v))
+			l.fail(source.Errorf("E200", u.e.Span(), "the branches of an `if` on a value of the run give matrices, scalars or tuples of them, this is %s", l.what(v)).
+				WithHelp("untile(C) makes a matrix of a channel array"))
 		}
 	}
 	ta, tb := u.typeOf(u.then, a), u.typeOf(u.other, b)
