@@ -3,6 +3,7 @@ package vec
 // This file folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
 
 import (
+	"bytes"
 	"math"
 	"unsafe"
 
@@ -105,16 +106,25 @@ func (e Entries[T]) addColumn(out, b Lines[float64], lo, hi int32) {
 	}
 }
 
+// stripMask are the bytes of the masks of AVX2: those of a strip of n bytes begin n bytes before its middle.
+var stripMask = [2 * 4 * 32]byte(append(bytes.Repeat([]byte{0xff}, 4*32), make([]byte, 4*32)...))
+
 // run runs n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns false
 // if the processor has no kernel for them.
 func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b Lines[T], n, lo, hi int) bool {
 	size := int(unsafe.Sizeof(*new(T)))
 	f := machine.Form{Type: ordinal[T](), Step: s, Valued: e.Val != nil}
 	one := out.Cols == 1 && out.Stride == 1 && b.Stride == 1
-	if !haveAVX2 || !haveGather && (!one || f.Type == ordinal[int64]()) {
+	instructions, width := machine.AVX512, 64/size
+	if !haveGather {
+		instructions, width = machine.AVX2, 32/size
+	}
+	if f.Vectors = 1; one {
+		f.Vectors = 0
+	}
+	if !haveAVX2 || !haveGather && !f.OnAVX2() {
 		return false
 	}
-	width := 64 / size
 	for c := 0; c < out.Cols; c += 4 * width {
 		columns := min(out.Cols-c, 4*width)
 		switch {
@@ -139,9 +149,8 @@ func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b
 			&out.X[c], &e.Ptr[0], unsafe.SliceData(e.Col), unsafe.SliceData(e.Val), &b.X[c],
 			n, size * out.Stride, size * b.Stride, ^uint64(0) >> (64 - columns), lo, hi,
 		}
-		instructions := machine.AVX512
 		if !haveGather {
-			instructions = machine.AVX2
+			args.mask = uint64(uintptr(unsafe.Pointer(&stripMask[len(stripMask)/2-columns*size])))
 		}
 		kernels[f].Call(instructions, unsafe.Pointer(&args))
 	}

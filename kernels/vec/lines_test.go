@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"flow/kernels/vec/machine"
 )
 
 // Folds and sums over the entries of sparse rows equal their definition for all types, steps, numbers and
@@ -119,9 +121,37 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The plain loops give what the strips give.
-func TestSparseLinesInPlainGo(t *testing.T) {
+// The strips of AVX2 and the plain loops give what those of AVX-512 give.
+func TestSparseLinesOfSets(t *testing.T) {
+	defer func(gather, have bool) { haveGather, haveAVX2 = gather, have }(haveGather, haveAVX2)
+	haveGather = false
+	t.Run("avx2", TestSparseLines)
+	haveAVX2 = false
+	t.Run("plain", TestSparseLines)
+}
+
+// On AVX2 the products of sparse rows and lines of any width run by a kernel: plain Go takes five to ten times as
+// long.
+func TestStripsOfAVX2(t *testing.T) {
+	if !haveAVX2 {
+		t.Skip("no AVX2")
+	}
 	defer func(have bool) { haveGather = have }(haveGather)
 	haveGather = false
-	TestSparseLines(t)
+	e := Entries[float64]{Ptr: []int64{0, 2}, Col: make([]int32, 2+machine.Ahead), Val: make([]float64, 2+machine.Ahead)}
+	e.Col[1], e.Val[0], e.Val[1] = 1, 2, 3
+	for _, cols := range []int{1, 3, 4, 17} {
+		b, out := Lines[float64]{make([]float64, 2*cols), cols, cols}, Lines[float64]{make([]float64, cols), cols, cols}
+		for k := range b.X {
+			b.X[k] = float64(k)
+		}
+		if !e.run(machine.FoldLines, Chain, out, b, 1, 0, 0) {
+			t.Errorf("%d columns: no kernel", cols)
+		}
+		for k, x := range out.X {
+			if want := float64(2*k + 3*(cols+k)); x != want {
+				t.Errorf("%d columns: element %d is %v, not %v", cols, k, x, want)
+			}
+		}
+	}
 }

@@ -2,7 +2,7 @@ package machine
 
 // This file writes folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
 // foldLines folds a strip of the lines that a row names in registers. addLines adds a strip of a line to the
-// lines that a row names. A strip is 1, 2 or 4 vectors, or one element. The latency of scattered lines
+// lines that a row names. A strip is 1, 2 or 4 vectors, of which a mask leaves out elements, or one element. The latency of scattered lines
 // limits the kernels, so they prefetch the lines of later entries. Each element is one chain in the order of
 // entries.
 
@@ -49,10 +49,14 @@ type Form struct {
 	Type    int // of elements: f64, f32, i64
 	Step    Step
 	Valued  bool // entries have values
-	Vectors int  // of a strip: 1, 2 or 4; 0: one element, also for AVX2 if it is a float
+	Vectors int  // of a strip: 1, 2 or 4; 0: one element
 }
 
-// These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip.
+// OnAVX2 reports that FoldLines has the kernel for AVX2, too. That set multiplies no integers of 64 bits.
+func (f Form) OnAVX2() bool { return laneTypes[f.Type].float && (f.Vectors == 0 || f.Step == Chain) }
+
+// These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip; for AVX2 it is
+// the address of as many vectors as the strip has, in which the elements of its columns have all bits set.
 var (
 	// FoldLines folds into the strips of rows of out, chains into zeros, the lines of b that the entries ptr[i]
 	// <= k < ptr[i+1] name. It reads Ahead columns beyond a row.
@@ -69,7 +73,7 @@ func init() {
 			f := Form{t, Step(n / 8), n/4%2 > 0, []int{0, 1, 2, 4}[n%4]}
 			name := fmt.Sprint(l.bits, l.float, f.Step, f.Valued, f.Vectors)
 			sets := []Set{AVX512}
-			if f.Vectors == 0 && l.float {
+			if f.OnAVX2() {
 				sets = nil
 			}
 			const params = "out ptr col val b rows ldout ldb mask"
@@ -115,7 +119,12 @@ func (e *emitter) strip(f Form) *strip {
 	}
 	if f.Vectors > 0 {
 		bits := e.param("mask")
-		for range f.Vectors {
+		for i := range f.Vectors {
+			if e.set == AVX2 {
+				s.masks = append(s.masks, e.vector())
+				e.v(amd64.VMOVUPD, mem{base: bits, disp: i * e.bytes}, s.masks[i])
+				continue
+			}
 			m := e.mask()
 			e.v(amd64.KMOVW, bits, m)
 			e.shr(64/s.size, bits)
@@ -161,8 +170,10 @@ func (s *strip) spread(from mem) {
 // load loads the strip of a line. store stores it.
 func (s *strip) load(line mem, to []reg) {
 	for i, v := range to {
-		if line.disp = 64 * i; s.Vectors == 0 {
+		if line.disp = s.bytes * i; s.Vectors == 0 {
 			s.v(s.by(amd64.VMOVSD, amd64.VMOVSS), line, v)
+		} else if s.set == AVX2 {
+			s.v(s.by(amd64.VMASKMOVPD, amd64.VMASKMOVPS), line, s.masks[i], v)
 		} else {
 			s.vz(s.by(amd64.VMOVUPD, amd64.VMOVUPS), line, s.masks[i], v)
 		}
@@ -171,8 +182,10 @@ func (s *strip) load(line mem, to []reg) {
 
 func (s *strip) store(from []reg, line mem) {
 	for i, v := range from {
-		if line.disp = 64 * i; s.Vectors == 0 {
+		if line.disp = s.bytes * i; s.Vectors == 0 {
 			s.v(s.by(amd64.VMOVSD, amd64.VMOVSS), v, line)
+		} else if s.set == AVX2 {
+			s.v(s.by(amd64.VMASKMOVPDStore, amd64.VMASKMOVPSStore), v, s.masks[i], line)
 		} else {
 			s.v(s.by(amd64.VMOVUPD, amd64.VMOVUPS), v, s.masks[i], line)
 		}
@@ -214,8 +227,7 @@ func (s *strip) askLine() {
 	}
 	s.extend(mem{base: s.col, index: s.k, scale: 4, disp: 4 * ahead}, j)
 	line := s.named(s.b, j, s.ldb)
-	for i := range max(1, s.Vectors) {
-		line.disp = 64 * i
+	for line.disp = 0; line.disp < max(1, s.Vectors*s.bytes); line.disp += 64 {
 		s.prefetch(line)
 	}
 }
