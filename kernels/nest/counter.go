@@ -182,13 +182,13 @@ func (c *counters) bounded(x *Builder, e ending) bool {
 	case by != 1 || x.phase != nil:
 		return false
 	}
-	for _, t := range left.Terms {
-		if t.Sym.Kind != loop.ParamSym {
-			return false
-		}
+	// An index of the nest begins at 0 and grows by 1, so no run reaches the limit.
+	index := func(t loop.Term) bool { return t.Sym.Kind == loop.IndexSym && t.Coef*t.Coef == 1 }
+	if slices.ContainsFunc(left.Terms, func(t loop.Term) bool { return !index(t) && t.Sym.Kind != loop.ParamSym }) {
+		return false
 	}
 	fine := x.Const(types.Bool, 1)
-	for _, t := range left.Terms {
+	for _, t := range slices.DeleteFunc(slices.Clone(left.Terms), index) {
 		v := x.Value(loop.Of(t.Sym.Kind, t.Sym.N))
 		limit := x.Const(types.I64, counterLimit)
 		small := x.Op(loop.And, x.Op(loop.Le, x.Op(loop.Neg, limit), v), x.Op(loop.Le, v, limit))
