@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 )
@@ -77,7 +78,7 @@ func roundsIn(g *ir.Graph, a *around, table *op.Table) *ir.Graph {
 			continue
 		}
 		made := ir.Node{Op: n.Op, Attrs: n.Attrs}
-		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fits(g, id) {
+		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fits(g, a, id) {
 			made = ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, a, id, table)}
 		} else {
 			same := true
@@ -160,6 +161,9 @@ const (
 	// mostKept is mostNumbers for a loop that keeps a part of each larger carried matrix. Tasks would copy
 	// this part in every round.
 	mostKept = 131072
+	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at a place that a number tells.
+	// Its rounds cost the same for any matrix.
+	mostPlaced = 1 << 24
 	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
 	// of more than fewNumbers: some 50 us of one worker.
 	mostWork = 1 << 19
@@ -191,10 +195,12 @@ func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 
 // fits reports whether a loop carries and computes only scalars and matrices of few elements. It may
 // capture any dense matrix.
-func fits(g *ir.Graph, id ir.ID) bool {
+func fits(g *ir.Graph, outside *around, id ir.ID) bool {
 	n := &g.Nodes[id]
 	w := roundWork{most: mostNumbers}
-	if keepsLarge(g, id) {
+	if some, placed := keepsLarge(g, outside, id); placed {
+		w.most = mostPlaced
+	} else if some {
 		w.most = mostKept
 	}
 	for k, x := range g.In(id) {
@@ -211,7 +217,7 @@ func fits(g *ir.Graph, id ir.ID) bool {
 			return false
 		}
 	}
-	return w.within(n.Region) && (!w.large || w.ops <= mostWork)
+	return w.within(g, id, outside) && (!w.large || w.ops <= mostWork)
 }
 
 // bounded reports a value of few elements. Its size may be one that only the run tells, if it is a part of a
@@ -254,53 +260,121 @@ func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 }
 
 // keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round chooses
-// between old and new elements of each of them.
-func keepsLarge(g *ir.Graph, id ir.ID) bool {
-	n, some := &g.Nodes[id], false
+// between old and new elements of each of them. placed: it chooses new ones at a place alone.
+func keepsLarge(g *ir.Graph, outside *around, id ir.ID) (some, placed bool) {
+	n := &g.Nodes[id]
+	a := &around{g, id, n.Region.Args, outside}
+	placed = true
 	for k, x := range g.In(id)[:n.Carried()] {
 		if t := g.Type(x); t.IsDense() && t.Known() && t.Count() > mostNumbers {
 			some = true
-			if !chooses(n.Region.Graph, n.Region.Yields[k], n.Region.Args[k]) {
-				return false
+			old, at := a.chooses(n.Region.Graph, n.Region.Yields[k], n.Region.Args[k])
+			if placed = placed && at; !old {
+				return false, false
 			}
 		}
 	}
-	return some
+	return some, some && placed
 }
 
 // chooses reports whether value v of g is old, or may have elements of it, which an operator or the branches
-// of a parfor choose.
-func chooses(g *ir.Graph, v, old ir.ID) bool {
+// of a parfor choose. placed: it has other elements at most at a place that a number tells.
+func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 	n, in := &g.Nodes[v], g.In(v)
 	switch {
 	case n.Op.Operands == op.AsChosen:
-		return chooses(g, in[1], old) || chooses(g, in[2], old)
+		some1, placed1 := a.chooses(g, in[1], old)
+		some2, placed2 := a.chooses(g, in[2], old)
+		return some1 || some2, placed2 && (placed1 || a.atPlace(g, in[0]))
 	case n.Op.Role == op.Points:
 		y := n.Region.Graph.Nodes[n.Region.Yields[0]].Op
-		return slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
+		some = slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
+		return some, some && a.pointAtPlace(g, v)
 	}
-	return v == old
+	return v == old, v == old
 }
 
-// within reports whether regions compute only such values, by operators without effects, and adds their work.
-func (w *roundWork) within(r *ir.Region) bool {
-	for ; r != nil; r = r.Next {
-		g := r.Graph
+// atPlace reports a matrix of bools that are true at most where a line of numbers, each another one, has a
+// certain number.
+func (a *around) atPlace(g *ir.Graph, v ir.ID) bool {
+	return onlyWhere(g, v, func(x ir.ID) bool {
+		_, from, _ := a.numbered(g, x)
+		return from != nil && !isNumber(g.Type(x))
+	})
+}
+
+// pointAtPlace reports a parfor whose points have elements of a matrix, but where an index has a certain number.
+func (a *around) pointAtPlace(g *ir.Graph, id ir.ID) bool {
+	r := g.Nodes[id].Region
+	indices := r.Args[:min(len(g.Nodes[id].Attrs.Ints("n")), len(r.Args))]
+	y := &r.Graph.Nodes[r.Yields[0]]
+	if y.Op.Control != op.Part {
+		return false
+	}
+	c := r.Graph.In(r.Yields[0])[0]
+	branch := &r.Graph.Nodes[c]
+	if branch.Op.Control != op.Select || !onlyWhere(r.Graph, r.Graph.In(c)[0], func(x ir.ID) bool { return slices.Contains(indices, x) }) {
+		return false
+	}
+	made := 0
+	for k := range branch.Region.Next.Graph.Nodes {
+		if x := branch.Region.Next.Graph.Nodes[k].Op; x.Role != op.Argument && x.Role != op.Constant {
+			made++
+		}
+	}
+	return made <= 1
+}
+
+// onlyWhere reports bools v of g that are true at most where a value of line, which has each number once, is equal
+// to a number.
+func onlyWhere(g *ir.Graph, v ir.ID, line func(x ir.ID) bool) bool {
+	n, in := &g.Nodes[v], g.In(v)
+	if n.Op.Body == nil || len(in) != 2 || g.Type(v).Elem != types.Bool {
+		return false
+	}
+	b := loop.New()
+	e := g.Type(in[0]).Elem
+	x := []loop.Val{b.Const(e, 0), b.Const(e, 0)}
+	n.Op.Body(b, types.Bool, x)
+	switch s := &b.Nest.Body.Stmts[len(b.Nest.Body.Stmts)-1]; s.Code {
+	case loop.And:
+		return onlyWhere(g, in[0], line) || onlyWhere(g, in[1], line)
+	case loop.Eq:
+		for k, y := range in {
+			if line(y) && !line(in[1-k]) && isNumber(g.Type(in[1-k])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// within reports whether the regions of node id compute only such values, by operators without effects, and adds
+// their work.
+func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
+	for r := of.Nodes[id].Region; r != nil; r = r.Next {
+		g, a := r.Graph, &around{of, id, r.Args, outside}
 		for i := range g.Nodes {
 			n, t := &g.Nodes[i], g.Type(ir.ID(i))
 			switch {
 			case n.Op.Role == op.Argument:
 			case isControl(n):
-				if !w.within(n.Region) {
+				if !w.within(g, ir.ID(i), a) {
 					return false
 				}
 			case t.Kind == types.Effect && n.Op.Elements != nil: // an assert: a loop has checks
+			case n.Op.Role == op.Points && a.pointAtPlace(g, ir.ID(i)):
+				w.ops++ // a loop computes what is at the place alone
 			case n.Op.Role == op.Points:
 				if ops, fine := w.fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, float64(ops)) {
 					return false
 				}
 			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure),
-				!w.bounded(g, ir.ID(i)) && t != types.ScalarOf(types.Str), !w.note(n.Op, t, flops(g, ir.ID(i))):
+				!w.bounded(g, ir.ID(i)) && t != types.ScalarOf(types.Str):
+				return false
+			case a.atPlace(g, ir.ID(i)), n.Op.Operands == op.AsChosen && a.atPlace(g, g.In(ir.ID(i))[0]):
+				w.ops++
+			case !w.note(n.Op, t, flops(g, ir.ID(i))):
 				return false
 			}
 		}
