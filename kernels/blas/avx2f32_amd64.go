@@ -4,172 +4,104 @@
 
 package blas
 
-// gemmAVX2F32Add1 is c = c + a@b on 4 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F32Add1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
 
-// gemmAVX2F32Add1Edge is c = c + a@b on 4 rows and 8 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F32Add1Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX2F32Sub1 is c = c - a@b on 4 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F32Sub1(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
 
-// gemmAVX2F32Sub1Edge is c = c - a@b on 4 rows and 8 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F32Sub1Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX2F32Add2 is c = c + a@b on 4 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F32Add2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
 
-// gemmAVX2F32Add2Edge is c = c + a@b on 4 rows and 16 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F32Add2Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX2F32Sub2 is c = c - a@b on 4 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F32Sub2(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
 
-// gemmAVX2F32Sub2Edge is c = c - a@b on 4 rows and 16 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F32Sub2Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX2F32Add3 is c = c + a@b on 4 rows and 24 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F32Add3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
 
-// gemmAVX2F32Add3Edge is c = c + a@b on 4 rows and 24 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F32Add3Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// gemmAVX2F32Sub3 is c = c - a@b on 4 rows and 24 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F32Sub3(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, next uintptr, step int)
 
-// gemmAVX2F32Sub3Edge is c = c - a@b on 4 rows and 24 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F32Sub3Edge(k int, a *float32, rs int, ks int, b *float32, bs int, c *float32, cs int, width *int64)
 
-// narrowAVX2F32R1V1 is c = c + t(a)@b, a having 1 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R1V2 is c = c + t(a)@b, a having 1 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R1V3 is c = c + t(a)@b, a having 1 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R1V4 is c = c + t(a)@b, a having 1 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R1V5 is c = c + t(a)@b, a having 1 columns and b 40; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V5(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R1V6 is c = c + t(a)@b, a having 1 columns and b 48; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V6(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R1V7 is c = c + t(a)@b, a having 1 columns and b 56; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V7(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R1V8 is c = c + t(a)@b, a having 1 columns and b 64; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R1V8(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R2V1 is c = c + t(a)@b, a having 2 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R2V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R2V2 is c = c + t(a)@b, a having 2 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R2V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R2V3 is c = c + t(a)@b, a having 2 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R2V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R2V4 is c = c + t(a)@b, a having 2 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R2V4(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R3V1 is c = c + t(a)@b, a having 3 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R3V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R3V2 is c = c + t(a)@b, a having 3 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R3V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R3V3 is c = c + t(a)@b, a having 3 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R3V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R4V1 is c = c + t(a)@b, a having 4 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R4V1(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R4V2 is c = c + t(a)@b, a having 4 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R4V2(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// narrowAVX2F32R4V3 is c = c + t(a)@b, a having 4 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F32R4V3(k int, a *float32, as int, b *float32, bs int, c *float32, cs int, ahead int)
 
-// solveAVX2F32By1 substitutes rows k to k+3 of the 8 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX2F32By1(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
-// solveAVX2F32By2 substitutes rows k to k+3 of the 16 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX2F32By2(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
-// solveAVX2F32By3 substitutes rows k to k+3 of the 24 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX2F32By3(k int, a *float32, rs int, ks int, b *float32, bs int, next uintptr, step int)
 
-// potfAVX2F32 factors the block of order 4 at p into d.
-//
 //go:noescape
 func potfAVX2F32(d *float32, p *float32, ps int) int

@@ -4,172 +4,104 @@
 
 package blas
 
-// gemmAVX2F64Add1 is c = c + a@b on 4 rows and 4 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX2F64Add1Edge is c = c + a@b on 4 rows and 4 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F64Add1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Sub1 is c = c - a@b on 4 rows and 4 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX2F64Sub1Edge is c = c - a@b on 4 rows and 4 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F64Sub1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Add2 is c = c + a@b on 4 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX2F64Add2Edge is c = c + a@b on 4 rows and 8 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F64Add2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Sub2 is c = c - a@b on 4 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX2F64Sub2Edge is c = c - a@b on 4 rows and 8 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F64Sub2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Add3 is c = c + a@b on 4 rows and 12 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX2F64Add3Edge is c = c + a@b on 4 rows and 12 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F64Add3Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX2F64Sub3 is c = c - a@b on 4 rows and 12 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX2F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX2F64Sub3Edge is c = c - a@b on 4 rows and 12 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX2F64Sub3Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// narrowAVX2F64R1V1 is c = c + t(a)@b, a having 1 columns and b 4; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R1V2 is c = c + t(a)@b, a having 1 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R1V3 is c = c + t(a)@b, a having 1 columns and b 12; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R1V4 is c = c + t(a)@b, a having 1 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R1V5 is c = c + t(a)@b, a having 1 columns and b 20; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V5(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R1V6 is c = c + t(a)@b, a having 1 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V6(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R1V7 is c = c + t(a)@b, a having 1 columns and b 28; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V7(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R1V8 is c = c + t(a)@b, a having 1 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R1V8(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R2V1 is c = c + t(a)@b, a having 2 columns and b 4; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R2V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R2V2 is c = c + t(a)@b, a having 2 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R2V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R2V3 is c = c + t(a)@b, a having 2 columns and b 12; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R2V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R2V4 is c = c + t(a)@b, a having 2 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R2V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R3V1 is c = c + t(a)@b, a having 3 columns and b 4; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R3V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R3V2 is c = c + t(a)@b, a having 3 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R3V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R3V3 is c = c + t(a)@b, a having 3 columns and b 12; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R3V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R4V1 is c = c + t(a)@b, a having 4 columns and b 4; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R4V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R4V2 is c = c + t(a)@b, a having 4 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R4V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX2F64R4V3 is c = c + t(a)@b, a having 4 columns and b 12; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX2F64R4V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// solveAVX2F64By1 substitutes rows k to k+3 of the 4 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX2F64By1(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX2F64By2 substitutes rows k to k+3 of the 8 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX2F64By2(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX2F64By3 substitutes rows k to k+3 of the 12 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX2F64By3(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// potfAVX2F64 factors the block of order 4 at p into d.
-//
 //go:noescape
 func potfAVX2F64(d *float64, p *float64, ps int) int

@@ -4,192 +4,116 @@
 
 package blas
 
-// gemmAVX512F64Add1 is c = c + a@b on 8 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX512F64Add1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX512F64Add1Edge is c = c + a@b on 8 rows and 8 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX512F64Add1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Sub1 is c = c - a@b on 8 rows and 8 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX512F64Sub1(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX512F64Sub1Edge is c = c - a@b on 8 rows and 8 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX512F64Sub1Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Add2 is c = c + a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX512F64Add2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX512F64Add2Edge is c = c + a@b on 8 rows and 16 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX512F64Add2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Sub2 is c = c - a@b on 8 rows and 16 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX512F64Sub2(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX512F64Sub2Edge is c = c - a@b on 8 rows and 16 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX512F64Sub2Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Add3 is c = c + a@b on 8 rows and 24 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX512F64Add3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX512F64Add3Edge is c = c + a@b on 8 rows and 24 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX512F64Add3Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64Sub3 is c = c - a@b on 8 rows and 24 columns; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func gemmAVX512F64Sub3(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, next uintptr, step int)
 
-// gemmAVX512F64Sub3Edge is c = c - a@b on 8 rows and 24 columns, touching width[i] columns of row i of c.
-//
 //go:noescape
 func gemmAVX512F64Sub3Edge(k int, a *float64, rs int, ks int, b *float64, bs int, c *float64, cs int, width *int64)
 
-// gemmAVX512F64AddTurn is c = c + a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
-//
 //go:noescape
 func gemmAVX512F64AddTurn(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
 
-// gemmAVX512F64AddCopy is c = c + a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
-//
 //go:noescape
 func gemmAVX512F64AddCopy(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
 
-// gemmAVX512F64SubTurn is c = c - a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
-//
 //go:noescape
 func gemmAVX512F64SubTurn(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
 
-// gemmAVX512F64SubCopy is c = c - a@b on 8 rows and 24 columns; meanwhile it packs 4 rows of a panel, from src to dst, for each 12 steps of k.
-//
 //go:noescape
 func gemmAVX512F64SubCopy(k int, a *float64, rs int, b *float64, c *float64, cs int, src *float64, ss int, dst *float64)
 
-// narrowAVX512F64R1V1 is c = c + t(a)@b, a having 1 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R1V2 is c = c + t(a)@b, a having 1 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R1V3 is c = c + t(a)@b, a having 1 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R1V4 is c = c + t(a)@b, a having 1 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R1V5 is c = c + t(a)@b, a having 1 columns and b 40; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V5(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R1V6 is c = c + t(a)@b, a having 1 columns and b 48; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V6(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R1V7 is c = c + t(a)@b, a having 1 columns and b 56; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V7(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R1V8 is c = c + t(a)@b, a having 1 columns and b 64; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R1V8(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R2V1 is c = c + t(a)@b, a having 2 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R2V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R2V2 is c = c + t(a)@b, a having 2 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R2V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R2V3 is c = c + t(a)@b, a having 2 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R2V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R2V4 is c = c + t(a)@b, a having 2 columns and b 32; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R2V4(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R3V1 is c = c + t(a)@b, a having 3 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R3V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R3V2 is c = c + t(a)@b, a having 3 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R3V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R3V3 is c = c + t(a)@b, a having 3 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R3V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R4V1 is c = c + t(a)@b, a having 4 columns and b 8; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R4V1(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R4V2 is c = c + t(a)@b, a having 4 columns and b 16; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R4V2(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// narrowAVX512F64R4V3 is c = c + t(a)@b, a having 4 columns and b 24; meanwhile it asks for b, ahead elements before they are used.
-//
 //go:noescape
 func narrowAVX512F64R4V3(k int, a *float64, as int, b *float64, bs int, c *float64, cs int, ahead int)
 
-// solveAVX512F64By1 substitutes rows k to k+7 of the 8 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX512F64By1(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX512F64By2 substitutes rows k to k+7 of the 16 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX512F64By2(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// solveAVX512F64By3 substitutes rows k to k+7 of the 24 lanes of panel b; meanwhile it asks for a cache line every 4 steps of k, from next on, step bytes apart.
-//
 //go:noescape
 func solveAVX512F64By3(k int, a *float64, rs int, ks int, b *float64, bs int, next uintptr, step int)
 
-// potfAVX512F64 factors the block of order 8 at p into d.
-//
 //go:noescape
 func potfAVX512F64(d *float64, p *float64, ps int) int

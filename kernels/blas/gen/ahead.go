@@ -54,9 +54,7 @@ func (e *emitter) packingKernels() {
 
 func (e *emitter) packingKernel(sub, turn bool) {
 	name := fmt.Sprintf("gemm%s%s%s%s", e.isa, e.elem(), map[bool]string{false: "Add", true: "Sub"}[sub], map[bool]string{false: "Copy", true: "Turn"}[turn])
-	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, rs int, b, c *%[1]s, cs int, src *%[1]s, ss int, dst *%[1]s)", e.goElem()),
-		fmt.Sprintf("%s is c = c %s a@b on %d rows and %d columns; meanwhile it packs %d rows of a panel, from src to dst, for each %d steps of k.",
-			name, map[bool]string{false: "+", true: "-"}[sub], e.rows, vectors*e.lanes(), packColumns, packRound))
+	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, rs int, b, c *%[1]s, cs int, src *%[1]s, ss int, dst *%[1]s)", e.goElem()))
 	c, cs := e.arg("c"), e.stride("cs")
 	t := e.newTile(vectors)
 	e.load(t, c, cs)

@@ -186,13 +186,12 @@ func (e *emitter) gemmKernels() {
 func (e *emitter) gemm(nv int, sub, edge bool) {
 	name := fmt.Sprintf("gemm%s%s%s%d", e.isa, e.elem(), map[bool]string{false: "Add", true: "Sub"}[sub], nv)
 	sig := fmt.Sprintf("k int, a *%[1]s, rs, ks int, b *%[1]s, bs int, c *%[1]s, cs int", e.goElem())
-	doc := fmt.Sprintf("is c = c %s a@b on %d rows and %d columns", map[bool]string{false: "+", true: "-"}[sub], e.rows, nv*e.lanes())
 	if edge {
-		name, sig, doc = name+"Edge", sig+", width *int64", doc+", touching width[i] columns of row i of c"
+		name, sig = name+"Edge", sig+", width *int64"
 	} else {
-		sig, doc = sig+", next uintptr, step int", doc+"; meanwhile it asks for a cache line every "+fmt.Sprintf("%d steps of k, from next on, step bytes apart", e.round)
+		sig += ", next uintptr, step int"
 	}
-	e.begin(name, "func("+sig+")", name+" "+doc+".")
+	e.begin(name, "func("+sig+")")
 	c, cs := e.arg("c"), e.stride("cs")
 	t := e.newTile(nv)
 	if edge {

@@ -31,8 +31,7 @@ func (e *emitter) narrowKernels() {
 
 func (e *emitter) narrow(nv int) {
 	name := fmt.Sprintf("narrow%s%sR%dV%d", e.isa, e.elem(), e.rows, nv)
-	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, as int, b *%[1]s, bs int, c *%[1]s, cs int, ahead int)", e.goElem()),
-		fmt.Sprintf("%s is c = c + t(a)@b, a having %d columns and b %d; meanwhile it asks for b, ahead elements before they are used.", name, e.rows, nv*e.lanes()))
+	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, as int, b *%[1]s, bs int, c *%[1]s, cs int, ahead int)", e.goElem()))
 	c, cs := e.arg("c"), e.stride("cs")
 	t := e.newTile(nv)
 	e.load(t, c, cs)

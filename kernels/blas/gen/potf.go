@@ -16,8 +16,7 @@ import (
 // not positive.
 func (e *emitter) potf() {
 	name := "potf" + e.isa + e.elem()
-	e.begin(name, fmt.Sprintf("func(d, p *%s, ps int) int", e.goElem()),
-		fmt.Sprintf("%s factors the block of order %d at p into d.", name, e.rows))
+	e.begin(name, fmt.Sprintf("func(d, p *%s, ps int) int", e.goElem()))
 	d, p, ps := e.arg("d"), e.arg("p"), e.stride("ps")
 	at := func(j, i int) operand.Mem { return operand.Mem{Base: d, Disp: (j*e.rows + i) * e.size} }
 

@@ -23,9 +23,7 @@ func (e *emitter) solveKernels() {
 
 func (e *emitter) solve(nv int) {
 	name := fmt.Sprintf("solve%s%sBy%d", e.isa, e.elem(), nv)
-	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, rs, ks int, b *%[1]s, bs int, next uintptr, step int)", e.goElem()),
-		fmt.Sprintf("%s substitutes rows k to k+%d of the %d lanes of panel b; meanwhile it asks for a cache line every %d steps of k, from next on, step bytes apart.",
-			name, e.rows-1, nv*e.lanes(), e.round))
+	e.begin(name, fmt.Sprintf("func(k int, a *%[1]s, rs, ks int, b *%[1]s, bs int, next uintptr, step int)", e.goElem()))
 	k, b, bs := e.arg("k"), e.arg("b"), e.stride("bs")
 	c := e.GP64()
 	e.MOVQ(k, c)
