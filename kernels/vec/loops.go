@@ -41,23 +41,6 @@ func whole[T Element](n int) int {
 	return 0
 }
 
-// F64OfF32 is dst = a as float64.
-func F64OfF32(dst []float64, a []float32) {
-	a = a[:len(dst)]
-	n := whole[float64](len(dst))
-	if n > 0 {
-		args := struct {
-			dst   *float64
-			a     *float32
-			bytes int
-		}{&dst[0], &a[0], 8 * n}
-		machine.F64OfF32.Call(set(), unsafe.Pointer(&args))
-	}
-	for i, v := range a[n:] {
-		dst[n+i] = float64(v)
-	}
-}
-
 // cascade is the shape of a cascade of vectors: lanes elements a vector, chains vectors a round,
 // levels of sums.
 type cascade struct{ lanes, chains, levels int }

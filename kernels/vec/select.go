@@ -171,12 +171,6 @@ func bits32(x []float32) []uint32 {
 // NonZero does. Nor integers of floats: Words does.
 func Convert[D Number, S Element](dst []D, a []S) {
 	a = a[:len(dst)]
-	if f, ok := any(a).([]float32); ok {
-		if d, ok := any(dst).([]float64); ok {
-			F64OfF32(d, f)
-			return
-		}
-	}
 	for i, v := range a {
 		dst[i] = D(v)
 	}
