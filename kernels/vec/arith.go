@@ -3,8 +3,6 @@ package vec
 // This file defines arithmetic. Its loops are not unrolled: over array pointers, four elements a
 // round, sums took 1.3 times as long on Zen 3.
 
-import "math"
-
 // Add is dst = a + b.
 func Add[T Number](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
@@ -119,52 +117,7 @@ func AbsF32(dst, a []float32) { mask(bits32(dst), bits32(a), 1<<31-1) }
 
 func mask[T uint32 | uint64](dst, a []T, m T) {
 	a = a[:len(dst)]
-	i := 0
-	for ; i+4 <= len(dst); i += 4 {
-		d, x := (*[4]T)(dst[i:]), (*[4]T)(a[i:])
-		d[0], d[1], d[2], d[3] = x[0]&m, x[1]&m, x[2]&m, x[3]&m
-	}
-	for ; i < len(dst); i++ {
-		dst[i] = a[i] & m
-	}
-}
-
-// FloorF64 is the greatest integral number that is not above a.
-func FloorF64(dst, a []float64) {
-	a = a[:len(dst)]
 	for i, v := range a {
-		dst[i] = math.Floor(v)
-	}
-}
-
-// CeilF64 is the least integral number that is not below a.
-func CeilF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = math.Ceil(v)
-	}
-}
-
-// RoundF64 is the nearest integral number, halves to the even one.
-func RoundF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = math.RoundToEven(v)
-	}
-}
-
-// SqrtF64 is the correctly rounded square root.
-func SqrtF64(dst, a []float64) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = math.Sqrt(v)
-	}
-}
-
-// SqrtF32 is the correctly rounded square root.
-func SqrtF32(dst, a []float32) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = float32(math.Sqrt(float64(v)))
+		dst[i] = v & m
 	}
 }

@@ -74,12 +74,8 @@ func NeBool(dst, a, b []uint8) { differ(dst, a, b, 0) }
 func meet(dst, a, b []uint8, turnA, turnB, turn uint64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	word := binary.LittleEndian
-	for ; len(dst) >= 32; dst, a, b = dst[32:], a[32:], b[32:] {
-		d, x, y := (*[32]uint8)(dst), (*[32]uint8)(a), (*[32]uint8)(b)
-		word.PutUint64(d[0:8], (word.Uint64(x[0:8])^turnA)&(word.Uint64(y[0:8])^turnB)^turn)
-		word.PutUint64(d[8:16], (word.Uint64(x[8:16])^turnA)&(word.Uint64(y[8:16])^turnB)^turn)
-		word.PutUint64(d[16:24], (word.Uint64(x[16:24])^turnA)&(word.Uint64(y[16:24])^turnB)^turn)
-		word.PutUint64(d[24:32], (word.Uint64(x[24:32])^turnA)&(word.Uint64(y[24:32])^turnB)^turn)
+	for ; len(dst) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
+		word.PutUint64(dst, (word.Uint64(a)^turnA)&(word.Uint64(b)^turnB)^turn)
 	}
 	for i := range dst {
 		dst[i] = (a[i]^uint8(turnA))&(b[i]^uint8(turnB)) ^ uint8(turn)
@@ -90,12 +86,8 @@ func meet(dst, a, b []uint8, turnA, turnB, turn uint64) {
 func differ(dst, a, b []uint8, turn uint64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	word := binary.LittleEndian
-	for ; len(dst) >= 32; dst, a, b = dst[32:], a[32:], b[32:] {
-		d, x, y := (*[32]uint8)(dst), (*[32]uint8)(a), (*[32]uint8)(b)
-		word.PutUint64(d[0:8], word.Uint64(x[0:8])^word.Uint64(y[0:8])^turn)
-		word.PutUint64(d[8:16], word.Uint64(x[8:16])^word.Uint64(y[8:16])^turn)
-		word.PutUint64(d[16:24], word.Uint64(x[16:24])^word.Uint64(y[16:24])^turn)
-		word.PutUint64(d[24:32], word.Uint64(x[24:32])^word.Uint64(y[24:32])^turn)
+	for ; len(dst) >= 8; dst, a, b = dst[8:], a[8:], b[8:] {
+		word.PutUint64(dst, word.Uint64(a)^word.Uint64(b)^turn)
 	}
 	for i := range dst {
 		dst[i] = a[i] ^ b[i] ^ uint8(turn)
@@ -103,20 +95,7 @@ func differ(dst, a, b []uint8, turn uint64) {
 }
 
 // Not is dst = not a.
-func Not(dst, a []uint8) {
-	a = a[:len(dst)]
-	word := binary.LittleEndian
-	for ; len(dst) >= 32; dst, a = dst[32:], a[32:] {
-		d, x := (*[32]uint8)(dst), (*[32]uint8)(a)
-		word.PutUint64(d[0:8], word.Uint64(x[0:8])^ones)
-		word.PutUint64(d[8:16], word.Uint64(x[8:16])^ones)
-		word.PutUint64(d[16:24], word.Uint64(x[16:24])^ones)
-		word.PutUint64(d[24:32], word.Uint64(x[24:32])^ones)
-	}
-	for i, v := range a {
-		dst[i] = v ^ 1
-	}
-}
+func Not(dst, a []uint8) { meet(dst, a, a, 0, 0, ones) }
 
 // SelectBool is dst = a where c, b elsewhere.
 func SelectBool(dst, c, a, b []uint8) {
