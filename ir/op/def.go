@@ -152,6 +152,9 @@ type Def struct {
 	Stored func(s *Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate
 	// Cost returns the work for given shapes.
 	Cost func(s *Sig, out types.Type) Work
+	// Beside returns the bytes that a run of Kernel or Loop holds beside operands and result. nil: a small
+	// part of those, or a size that does not follow from types.
+	Beside func(s *Sig, out types.Type) float64
 	// Kernel fills c.Out (dense results) or sets it (others). nil if the operator never reaches
 	// a plan.
 	Kernel func(c *Call) error

@@ -16,8 +16,8 @@ import (
 // the runtime and its rules for views and for results made in the memory of an operand. Sizes of sparse
 // matrices are estimates, and rows that the run chooses count as the most that there may be. Rows that
 // ranks keep to find what has changed are counted, and entries of sparse files that they have parsed before
-// the run. The private memory of kernels (packed tiles, buffers of sorts) and the texts of files are not
-// counted.
+// the run. Of the private memory of kernels only op.Def.Beside is counted (keys of sorts, but no packed tiles);
+// the texts of files are not.
 type Memory struct {
 	Peak []int64 `json:"peak_bytes_by_rank"`
 	// Largest tells what the rank with the largest peak holds at that time, by place in the text, largest
@@ -86,10 +86,8 @@ func FitsIn(p *Plan, limit int64) bool {
 			b = 0
 		}
 		sum += s.keptEntries(g, id)
-		if sum += b; controls(&g.Nodes[i]) {
-			sum += s.inside(g, id, p.Rank(id))
-		} else if t := g.Type(id); t.Kind == types.Tuple {
-			sum += resultBytes(t)
+		if sum += b + s.beside(g, id, p.Rank(id)); g.Type(id).Kind == types.Tuple && !controls(&g.Nodes[i]) {
+			sum += resultBytes(g.Type(id))
 		}
 	}
 	return sum <= float64(limit)
@@ -115,7 +113,7 @@ type holding struct {
 	p      *Plan
 	values []stored // by node
 	got    map[int64]*received
-	in     map[ir.ID]*lasts // what is inside a loop or branch, beside its operands
+	in     map[ir.ID]*lasts // what a task holds while it runs, beside operands and result
 	kept   map[ir.ID]*lasts // what is held from the start of the run to the end of a task
 	now    []float64        // by rank
 	peak   []float64
@@ -174,9 +172,9 @@ func newHolding(p *Plan, least bool) *holding {
 		for _, x := range g.In(id) {
 			m.each(id, x, func(r *received) { r.uses++ }, func(root ir.ID) { m.values[root].uses++ })
 		}
-		switch n := &g.Nodes[i]; {
-		case controls(n):
-			m.in[id] = &lasts{size: s.inside(g, id, owner(id))}
+		switch n, beside := &g.Nodes[i], s.beside(g, id, owner(id)); {
+		case controls(n) || beside > 0:
+			m.in[id] = &lasts{size: beside}
 		case g.Type(id).Kind == types.Tuple: // also what has no reader is there while the task runs
 			m.in[id] = &lasts{size: resultBytes(g.Type(id))}
 		case n.Op.Control == op.Part && !controls(&g.Nodes[g.In(id)[0]]):

@@ -111,6 +111,26 @@ func share(t types.Type, ranks int, cuts []int64) float64 {
 	return float64(most) / float64(t.Rows)
 }
 
+// beside returns the bytes that a task holds on one rank while it runs, beside its operands and result.
+func (s *sizes) beside(g *ir.Graph, id ir.ID, owner int) float64 {
+	n := &g.Nodes[id]
+	if controls(n) {
+		return s.inside(g, id, owner)
+	}
+	if n.Op.Beside == nil {
+		return 0
+	}
+	sig := op.Sig{Def: n.Op, Attrs: n.Attrs, Stored: s.of.of(g).Inputs(id)}
+	for _, x := range g.In(id) {
+		t := s.typeOf(g, x)
+		if t.IsMatrix() && !t.Known() {
+			return 0
+		}
+		sig.In = append(sig.In, t)
+	}
+	return n.Op.Beside(&sig, s.typeOf(g, id)) / float64(max(1, n.Attrs.Int(Shared)))
+}
+
 // inside returns the most bytes that a loop or branch holds at a time, beside its operands: those of
 // the carried values and of the tasks of one round in program order.
 func (s *sizes) inside(g *ir.Graph, id ir.ID, owner int) (most float64) {
@@ -153,10 +173,7 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		inner := 0.0
-		if controls(&g.Nodes[i]) {
-			inner = s.inside(g, id, owner(id))
-		}
+		inner := s.beside(g, id, owner(id))
 		if root[id] == id && size[id] > 0 {
 			if x, ok := taken(g, id, root, uses, size); ok {
 				size[x] = 0

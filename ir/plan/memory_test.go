@@ -35,6 +35,11 @@ func TestLeastMemory(t *testing.T) {
 		{"of an operand that is read later", "plan ranks 1\n" + made + `%1 = over(%0) {s=1} : f64[10,10]
 %2 = tile(%0, %1) {s=1} : f64[10,10]
 `, "[2400] [{0 3 2400}]"},
+		{"memory of the task alone", "plan ranks 1\n" + made + `%1 = keys(%0) {s=1} : f64[10,1]
+%2 = tile(%1) {s=1} : f64[10,1]
+`, "[1880] [{0 3 1880}]"},
+		{"on ranks that share rows a part of it", "plan ranks 2\nown -1 -1\n%0 = tile() {s=1} : f64[10,10]\n" +
+			"%1 = keys(%0) {ranks=2, s=1} : f64[10,1]\n", "[1380 1380] [{0 3 1380}]"},
 		{"a received value", "plan ranks 2\nown 0 0 1\n" + made + `%1 = exchange(%0) {to=[1]} : f64[10,10]
 %2 = tile(%1) {s=1} : f64[1,10]
 `, "[800 880] [{1 2 880}]"},

@@ -20,6 +20,7 @@ var table = func() *op.Table {
 		{Name: "task", Type: any, Cost: cost},
 		{Name: "tile", Cost: cost},
 		{Name: "over", Cost: cost, Alias: true},
+		{Name: "keys", Cost: cost, Beside: func(s *op.Sig, out types.Type) float64 { return 100 * float64(s.In[0].Rows) }},
 		{Name: "rated", Type: any, Rate: "gemm", Cost: cost},
 		{Name: "exchange", Role: op.Exchange},
 		{Name: "gather", Type: any, Role: op.Gathers},

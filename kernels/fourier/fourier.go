@@ -77,6 +77,7 @@ func transform(name string, inverse bool, doc, example, output string) *op.Def {
 			}
 			return w
 		},
+		Beside: func(_ *op.Sig, out types.Type) float64 { return roomOf(out.Rows) },
 		Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(types.F64, c.Dense(0).Rows, 2)
 			run(c, out)

@@ -37,7 +37,7 @@ func (s *room) transform(z []complex128, inverse bool) []complex128 {
 	}
 	if factors, ok := factorsOf(n); ok {
 		s.next = slices.Grow(s.next[:0], n)[:n]
-		z = stockham(z, s.next, factors, roots(n))
+		z, _ = stockham(z, s.next, factors, roots(n))
 	} else {
 		z = bluestein(z)
 	}
@@ -131,8 +131,8 @@ func root(k, n int) complex128 {
 
 // stockham goes through the factors. Before each the array holds s transforms of length n that are
 // interleaved; a step of factor p makes s p transforms of length n / p of them. x and y have the same
-// length, and the result is one of the two.
-func stockham(x, y []complex128, factors []int, w []complex128) []complex128 {
+// length; of the two the first returned has the result.
+func stockham(x, y []complex128, factors []int, w []complex128) (z, other []complex128) {
 	n, s := len(x), 1
 	for _, p := range factors {
 		switch p {
@@ -145,7 +145,7 @@ func stockham(x, y []complex128, factors []int, w []complex128) []complex128 {
 		}
 		x, y, n, s = y, x, n/p, s*p
 	}
-	return x
+	return x, y
 }
 
 func stepOf2(x, y []complex128, m, s int, w []complex128) {
@@ -200,7 +200,17 @@ func stepOf(p int, x, y []complex128, m, s int, w []complex128) {
 // convolved is the length of the convolution of bluestein.
 func convolved(n int) int { return 1 << bits.Len(uint(2*n-2)) }
 
-// bluestein is the transform of any length n: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a
+// roomOf is the bytes of a transform of length n beside its operand and result.
+func roomOf(n int) float64 {
+	if n < 1 {
+		return 0
+	} else if _, ok := factorsOf(n); ok {
+		return 3 * 16 * float64(n) // operand, next and roots
+	}
+	return 16 * (2*float64(n) + 4*float64(convolved(n)))
+}
+
+// bluestein is the transform of any length n, in the memory of z: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a
 // convolution with c[j] = exp(pi i j^2 / n), whose length may be a power of two.
 func bluestein(z []complex128) []complex128 {
 	n := len(z)
@@ -221,15 +231,15 @@ func bluestein(z []complex128) []complex128 {
 	}
 	factors, _ := factorsOf(size)
 	w := roots(size)
-	a, b = stockham(a, make([]complex128, size), factors, w), stockham(b, make([]complex128, size), factors, w)
+	a, spare := stockham(a, make([]complex128, size), factors, w)
+	b, spare = stockham(b, spare, factors, w)
 	for k := range a {
 		a[k] = conjugate(multiply(a[k], b[k]))
 	}
-	a = stockham(a, b, factors, w) // of the conjugate: size times the conjugate of the inverse
-	out := make([]complex128, n)
-	for k := range out {
+	a, _ = stockham(a, spare, factors, w) // of the conjugate: size times the conjugate of the inverse
+	for k := range z {
 		v := complex(real(a[k])/float64(size), -imag(a[k])/float64(size))
-		out[k] = multiply(v, chirp[k])
+		z[k] = multiply(v, chirp[k])
 	}
-	return out
+	return z
 }

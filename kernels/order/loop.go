@@ -12,7 +12,9 @@ import (
 	"slices"
 
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/memory"
 )
 
@@ -54,6 +56,20 @@ type Sorter struct {
 	More        func(unit int)
 	Done        func() error
 }
+
+// sortRoom is the bytes that a Sorter holds for so many elements: two lists of keys and the class of each, and two
+// lists of places.
+func sortRoom(n float64, places bool) float64 {
+	if places {
+		return 33 * n
+	}
+	return 17 * n
+}
+
+// RoomOfAll is op.Def.Beside of sorting all elements of the first input without places, roomOfRows that of
+// sorting its rows.
+func RoomOfAll(s *op.Sig, _ types.Type) float64  { return sortRoom(define.ElementCount(s.In[0]), false) }
+func roomOfRows(s *op.Sig, _ types.Type) float64 { return sortRoom(float64(s.In[0].Rows), true) }
 
 // BeginSort begins the sort of all elements of x by so many workers, descending if desc, with the places that
 // the elements had if places. The result does not depend on the number of workers.

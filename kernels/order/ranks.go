@@ -237,7 +237,7 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 			}
 			return s.In[0], nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sortWork,
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sortWork, Beside: roomOfRows,
 		Kernel: func(c *op.Call) error {
 			lo, hi := ownRows(c, c.Dense(0).Rows)
 			r := ordering()

@@ -36,7 +36,7 @@ func Rows() []*op.Def {
 				x := c.Dense(0)
 				return move.RowsRef(x, orderRef(x, c.Attrs)), nil
 			},
-			Laws: op.Pure, Flow: once, Cost: sortWork,
+			Laws: op.Pure, Flow: once, Cost: sortWork, Beside: roomOfRows,
 			Kernel: func(c *op.Call) error {
 				r := ordering()
 				defer r.free()
@@ -63,7 +63,7 @@ func Rows() []*op.Def {
 				}
 				return out, nil
 			},
-			Laws: op.Pure, Flow: once, Cost: sortWork,
+			Laws: op.Pure, Flow: once, Cost: sortWork, Beside: roomOfRows,
 			Kernel: func(c *op.Call) error {
 				r := ordering()
 				defer r.free()
@@ -105,7 +105,7 @@ func Rows() []*op.Def {
 			},
 			Order:    &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs", End: "order.distinct"},
 			MostRows: define.CountOfFirst,
-			Laws:     op.Pure, Flow: once, Cost: sortWork,
+			Laws:     op.Pure, Flow: once, Cost: sortWork, Beside: RoomOfAll,
 			Kernel: func(c *op.Call) error {
 				r := ordering()
 				defer r.free()

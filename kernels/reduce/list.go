@@ -42,8 +42,9 @@ type statistic struct {
 	folds bool
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64
-	// loop is how the form of all elements is run by several workers.
-	loop *op.Loop
+	// loop is how the form of all elements is run by several workers, and beside its op.Def.Beside.
+	loop   *op.Loop
+	beside func(*op.Sig, types.Type) float64
 	// order is how ranks share the form of all elements, for a column. nil: they share it by selection, or
 	// not at all.
 	order *op.Ordering
@@ -164,7 +165,7 @@ func (s statistic) wholeRow() *op.Def {
 		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &keys)
 		return nil
 	}
-	d.Loop, d.Order = s.loop, s.order
+	d.Loop, d.Order, d.Beside = s.loop, s.order, s.beside
 	d.Elements = s.form(false, false)
 	return d
 }
@@ -410,7 +411,7 @@ func listStatistics() []statistic {
 			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
 				return value.I64(order.CountRuns(sortedKeys(line, room)))
 			},
-			loop:  &op.Loop{Space: order.SortAll, Begin: beginNunique},
+			loop: &op.Loop{Space: order.SortAll, Begin: beginNunique}, beside: order.RoomOfAll,
 			order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs.count", End: "sum"},
 			elements: func(e *op.Elements, rows, cols bool) op.Element {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })

@@ -39,6 +39,7 @@ func sparseTransposed() *op.Def {
 		},
 		Ref:  define.InForm(move.TransposeRef),
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: define.SparseCost(4),
+		Beside: entriesByRange,
 		Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return transposeSpace(c.In[0].Type()) },

@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
 	"flow/memory"
@@ -50,6 +51,15 @@ type transposer[T vec.Element] struct {
 	num   []T
 	next  [][]int64 // of each worker: where the next entry of each column of a range goes
 	pass  int
+}
+
+// entriesByRange is op.Def.Beside of a transpose: row, column and value of each entry.
+func entriesByRange(s *op.Sig, _ types.Type) float64 {
+	each := 8
+	if e := s.In[0].Elem; e != types.Bool {
+		each += e.Size()
+	}
+	return define.Entries(s, 0) * float64(each)
 }
 
 // newTransposer is beginTranspose for entries whose values are stored as T.
