@@ -58,6 +58,7 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 	if copy(reg, args) != len(b.Args) {
 		return nil, fmt.Errorf("BUG: %d arguments for a body of %d", len(args), len(b.Args))
 	}
+	c := new(Call) // of one action after the other
 	for k := range b.Acts {
 		a := &b.Acts[k]
 		m := len(a.Args)
@@ -66,7 +67,8 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 		for i, r := range a.Args {
 			in[i] = reg[r]
 		}
-		v, err := a.eval(in, within)
+		*c = Call{Def: a.Def, Attrs: a.Attrs, In: in, Type: a.Type, Env: within.Env, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
+		v, err := a.eval(c)
 		if err != nil {
 			return nil, a.Failed(k, err)
 		}
@@ -79,28 +81,27 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 	return out, nil
 }
 
-// eval evaluates the action by its definition.
-func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
+// eval evaluates the action by its definition: the call c, which ends with it.
+func (a *Action) eval(c *Call) (value.Value, error) {
 	switch a.Def.Control {
 	case Part:
 		if a.Type.Kind == types.Effect { // it orders actions, which run in sequence anyway
 			return nil, nil
 		}
-		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
+		return c.In[0].(value.Tuple)[a.Attrs.Int("at")], nil
 	case Select:
 		k := 0
-		if !in[0].(value.Scalar).True() {
+		if !c.In[0].(value.Scalar).True() {
 			k = 1
 		}
-		out, err := a.Bodies[k].Eval(in[1:], within)
+		out, err := a.Bodies[k].Eval(c.In[1:], c)
 		return value.Tuple(out), InBody(err, k, 0)
 	case Iterate:
-		return a.iterate(in, within)
+		return a.iterate(c)
 	}
 	if a.Def.Ref == nil {
 		return nil, fmt.Errorf("BUG: %s has no definition", a.Def.Name)
 	}
-	c := &Call{Def: a.Def, Attrs: a.Attrs, In: in, Type: a.Type, Env: within.Env, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
 	if a.Asks {
 		if err := c.Settle(); err != nil {
 			return nil, err
@@ -109,15 +110,15 @@ func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 	return a.Def.Ref(c)
 }
 
-func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
-	args, carry := append([]value.Value(nil), in...), a.Attrs.Int("carry")
+func (a *Action) iterate(c *Call) (value.Value, error) {
+	args, carry := append([]value.Value(nil), c.In...), a.Attrs.Int("carry")
 	times, counted := a.Attrs.Get("times")
 	for round := int64(0); !counted || round < times.I; round++ {
-		if within.Ended() {
+		if c.Ended() {
 			return nil, ErrStopped
 		}
 		if !counted {
-			stop, err := a.Bodies[1].Eval(args, within)
+			stop, err := a.Bodies[1].Eval(args, c)
 			if err != nil {
 				return nil, InBody(err, 1, round)
 			}
@@ -125,7 +126,7 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 				break
 			}
 		}
-		next, err := a.Bodies[0].Eval(args, within)
+		next, err := a.Bodies[0].Eval(args, c)
 		if err != nil {
 			return nil, InBody(err, 0, round)
 		}

@@ -5,7 +5,6 @@ package define
 
 import (
 	"math"
-	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -56,29 +55,24 @@ func NoValue(d *op.Def, out types.Elem, x []value.Scalar) error {
 	return nil
 }
 
-// ApplyElt is d on scalars: converted to the types in which d computes, then Elt.
+// ApplyElt is d on scalars: converted to the types in which d computes, then Elt. The conversions stay in x,
+// which belongs to the caller alone.
 func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error) {
 	wide := x[0].Elem
-	for k := range x {
-		if w, ok := types.Widen(wide, x[k].Elem); ok {
+	for k := range x[1:] {
+		if w, ok := types.Widen(wide, x[k+1].Elem); ok {
 			wide = w
 		}
 	}
-	y := x
 	for k := range x {
-		e := OperandElem(d, k, x[k].Elem, wide, out)
-		if e == x[k].Elem {
-			continue
+		if e := OperandElem(d, k, x[k].Elem, wide, out); e != x[k].Elem {
+			x[k] = x[k].Convert(e)
 		}
-		if &y[0] == &x[0] {
-			y = slices.Clone(x) // the caller's own stay
-		}
-		y[k] = x[k].Convert(e)
 	}
-	if err := NoValue(d, out, y); err != nil {
+	if err := NoValue(d, out, x); err != nil {
 		return value.Scalar{}, err
 	}
-	z := d.Elt(y)
+	z := d.Elt(x)
 	return z, op.TextTooLong(len(z.S)) // no more than twice as much has been allocated
 }
 

@@ -105,19 +105,19 @@ func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
 // broadcastRef is the reference of an elementwise row: Elt on every element.
 func broadcastRef(d *op.Def, c *op.Call) (value.Value, error) {
 	x := make([]value.Scalar, len(c.In))
-	if c.Type.Kind == types.Scalar {
+	at := func(i, j int) (value.Scalar, error) {
 		for k, v := range c.In {
-			x[k] = v.(value.Scalar)
+			x[k] = define.ElementAt(v, i, j)
 		}
 		return define.ApplyElt(d, c.Type.Elem, x)
+	}
+	if c.Type.Kind == types.Scalar {
+		return at(0, 0)
 	}
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	for i := range out.Rows {
 		for j := range out.Cols {
-			for k, v := range c.In {
-				x[k] = define.ElementAt(v, i, j)
-			}
-			y, err := define.ApplyElt(d, c.Type.Elem, x)
+			y, err := at(i, j)
 			if err != nil {
 				return nil, err
 			}
