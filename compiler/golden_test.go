@@ -311,7 +311,11 @@ func (c *goldenCase) everywhere(text string, o compiler.Options, m outcome) {
 	rng := rand.New(rand.NewPCG(uint64(len(text)), 3))
 	known := meanings{}
 	for seed := range 3 {
-		for _, r := range drawRuns(rng) {
+		on := drawRuns(rng)
+		if seed > 0 {
+			on = on.some(uint64(len(text) + seed))
+		}
+		for _, r := range on {
 			o := o
 			o.Ranks, o.Dump, o.Disable, o.Blocks = r.ranks, nil, r.disable, r.blocks
 			if seed == 0 {

@@ -126,7 +126,7 @@ func TestSpread(t *testing.T) {
 // spreadAlike compares what programs print on ranks with their definition.
 func spreadAlike(t *testing.T, list []spreadProgram) {
 	table := tinyTable(t)
-	for _, p := range list {
+	for at, p := range list {
 		known := meanings{}
 		for _, ranks := range []int{2, 3, 5} {
 			c, err := compileTiny(table, p.text, ranks, false, apart)
@@ -147,6 +147,9 @@ func spreadAlike(t *testing.T, list []spreadProgram) {
 				t.Errorf("%s, %d ranks: by its definition the plan prints %s (%v)", p.name, ranks, difference(want.out, of.out), of.err)
 			}
 			for k, o := range slowTransports {
+				if !everyRun && k > 0 && (k+at+ranks)%3 > 0 {
+					continue
+				}
 				out, err := runOver(mem.New(ranks, o), c, 1+k%2)
 				if err != nil || out != want.out {
 					t.Errorf("%s, %d ranks, transport %d: %v, %s", p.name, ranks, k, err, difference(want.out, out))
