@@ -215,7 +215,7 @@ func TestLargeLoops(t *testing.T) {
 		ran, several := 0, 0
 		shapes := append(loopShapes, [2]int{60, 700}, [2]int{700, 600})
 		for i, k := range r.Perm(len(shapes)) {
-			if i >= 4 && several > 0 {
+			if i >= cases(4) && several > 0 {
 				break
 			}
 			shape := shapes[k]
@@ -258,7 +258,7 @@ func TestMapLoops(t *testing.T) {
 	defs := elementwiseRows()
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(33, 34))
-	for round := range 40 {
+	for round := range cases(40) {
 		shape := loopShapes[round%len(loopShapes)]
 		p, in, e := randomProgram(r, defs, shape[0], shape[1])
 		c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, shape[0], shape[1])}

@@ -6,6 +6,18 @@ import (
 	"testing"
 )
 
+// everyCase: random cases are as many as make soak demands. Else they are half as many, and of products of
+// shapes, sizes and rows a part is tried.
+var everyCase = os.Getenv("FLOW_SOAK") != ""
+
+// cases returns how many of n random cases are tried.
+func cases(n int) int {
+	if everyCase {
+		return n
+	}
+	return n / 2
+}
+
 // TestMain lets memory grow to five times what is alive before it is collected, unless GOGC says
 // otherwise: programs that are compiled and run by the thousand leave rubbish and little else.
 //

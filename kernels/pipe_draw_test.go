@@ -91,7 +91,7 @@ func TestDrawnEqualsStored(t *testing.T) {
 	shapes := [][2]int{{1, 5000}, {5000, 1}, {9, 700}, {2100, 2}, {70, 270}, {300, 3}, {270, 300}}
 	defer LoopsFrom(nestFrom)
 	pipes, byRow := 0, 0
-	for round := range 240 {
+	for round := range cases(240) {
 		LoopsFrom(int64(round%4/2) * nestFrom) // half of the reductions of rows are loops at once
 		rows, cols := 1+r.IntN(80), 1+r.IntN(80)
 		if round%3 == 0 {
@@ -131,7 +131,7 @@ func TestDrawnEqualsStored(t *testing.T) {
 			byRow++
 		}
 	}
-	if pipes < 100 || byRow < 10 {
+	if pipes < cases(200) || byRow < cases(20) {
 		t.Errorf("only %d pipelines, %d of which reduce rows by loops", pipes, byRow)
 	}
 }

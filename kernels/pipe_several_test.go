@@ -130,7 +130,7 @@ func TestPipeOfSeveralResults(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	shapes := [][2]int{{1, 4000}, {900, 2}, {70, 270}, {150, 190}, {3, 7000}, {40, 40}, {200, 65}}
 	ran := 0
-	for round := 0; ran < 160; round++ {
+	for round := 0; ran < cases(160); round++ {
 		s := shapes[round%len(shapes)]
 		c, ok := pipeCall(r, pipe, defs, "count", s[0], s[1])
 		if !ok {

@@ -152,7 +152,7 @@ func TestPipeInChunks(t *testing.T) {
 	defs := elementwiseRows()
 	pipe := fused()[1]
 	r := rand.New(rand.NewPCG(31, 32))
-	shapes := [][2]int{{1, 300_000}, {150_000, 1}, {700, 200}, {40, 5000}, {3, 60_000}, {1100, 129}, {17, 8192}}
+	shapes := [][2]int{{1, 150_000}, {75_000, 1}, {350, 200}, {40, 2500}, {3, 30_000}, {600, 129}, {9, 8192}}
 	for round, name := range append(foldNames(), "sum", "sum", "sum", "norm", "colsum") {
 		s := shapes[round%len(shapes)]
 		c, ok := pipeCall(r, pipe, defs, name, s[0], s[1])
