@@ -34,6 +34,8 @@ export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 # with every technique and in sessions.
 RACE   := ./runtime/local/... ./runtime/dist/... ./runtime/schedule ./runtime/trace ./cmd/flowrun/...
 RACING := 'ChangeNoByte|TestSession[^I]'
+# Tests of ./runtime/schedule that simulate whole runs in one goroutine.
+ALONE  := 'TestLearningPaysForItself|TestCost$$|TestCostNoisyProfile|TestCostFollows|TestAutoIsNearTheOracle|TestAutoOverRuns'
 
 SOAK_SECONDS ?= 300
 PREFIX ?= /usr/local
@@ -80,7 +82,7 @@ unit: build
 	$(GO) $(TEST) ./compiler ./kernels . ./cmd/flowrun ./runtime/dist ./...
 
 race:
-	@if command -v cc >/dev/null; then $(GO) $(TEST) -race -short $(RACE) && $(GO) $(TEST) -race -short -run $(RACING) .; \
+	@if command -v cc >/dev/null; then $(GO) $(TEST) -race -short -skip $(ALONE) $(RACE) && $(GO) $(TEST) -race -short -run $(RACING) .; \
 	else echo "make: no C compiler, so the race detector is left out"; fi
 
 # The conformance suite and the golden programs over real ranks, more ranks than cores among them.
