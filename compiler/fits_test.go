@@ -14,7 +14,7 @@ import (
 // A plan that stores a value, or reads values together, that no memory holds is refused at the
 // operator; what is not stored or not reached is not looked at.
 func TestPlansThatFitNoMemory(t *testing.T) {
-	const stored = "x = sort(rand(100, 100, 1), 0)\n" // 78 KiB
+	const stored = "x = sort(rand(100, 100, 1), 0)\n" // 78 KiB, and 3.3 beside them for the order
 	table, err := kernels.Table("")
 	if err != nil {
 		t.Fatal(err)
@@ -25,8 +25,8 @@ func TestPlansThatFitNoMemory(t *testing.T) {
 		bytes int64
 		want  string // of the message, "" for none
 	}{
-		{stored + "emit sum(x[5, :])", 1, 160_000, ""}, // before and after the sort
-		{stored + "emit sum(x[5, :])", 1, 159_999, `^the values of this program take 156 KiB at one time, more than there is \(156 KiB, this test\)`},
+		{stored + "emit sum(x[5, :])", 1, 163_300, ""}, // before and after the sort
+		{stored + "emit sum(x[5, :])", 1, 163_299, `^the values of this program take 159 KiB at one time, more than there is \(159 KiB, this test\)`},
 		{stored + "emit sum(x[5, :])", 1, 79_999, `a f64\[100,100\] takes 78.1 KiB, more than there is \(78.1 KiB, this test\)`},
 		{stored + "emit sum(x[5, :])", 1, 0, ""}, // no limit
 		{"emit sum(ones(1000000, 1000000))", 1, 1 << 20, ""},
@@ -34,13 +34,13 @@ func TestPlansThatFitNoMemory(t *testing.T) {
 		{"emit ones(2000, 2000)", 4, 1 << 20, `a f64\[2000,2000\] takes 30.5 MiB`},
 		{"y = sum(ones(3, 3))\nemit if y > 10 { sum(sort(rand(100, 100, 1), 0)) } else { y }", 1, 10_000, ""},
 		{stored + "y = sort(rand(100, 100, 2), 0)\nemit sum(sort(x @ y, 0))", 1, 100_000, `its 2 operands take 156 KiB, more than there is \(97.7 KiB, this test\)`},
-		{stored + "emit sum(sort(x @ x, 0))", 1, 160_000, ""}, // one operand, twice
-		{stored + "iterate z = x times 3 { next z = sort(z @ x, 0) }\nemit sum(z)", 1, 239_999, `take 234 KiB at one time`},
-		{stored + "iterate z = x times 3 { next z = sort(z @ x, 0) }\nemit sum(z)", 1, 240_001, ""},
+		{stored + "emit sum(sort(x @ x, 0))", 1, 163_300, ""}, // one operand, twice
+		{stored + "iterate z = x times 3 { next z = sort(z @ x, 0) }\nemit sum(z)", 1, 243_299, `take 238 KiB at one time`},
+		{stored + "iterate z = x times 3 { next z = sort(z @ x, 0) }\nemit sum(z)", 1, 243_301, ""},
 		// Nothing but what is inside of the loop is there.
-		{"iterate z = rand(100, 100, 1) times 9 { next z = sort(z * 1.5 % 1, 0) }\nemit sum(z)", 1, 159_999, `take 156 KiB at one time`},
-		{stored + "emit if sum(x) > 1 { sum(x) } else { sum(sort(x @ x, 0)) }", 1, 160_000, ""},
-		{"x = parfor i in 0..20000 { exp(i * 1e-9) }\ny = parfor i in 0..20000 { x[i, 0] + sin(i) }\nemit sum(sort(y, 0))", 4, 1_000_000, ""}, // ranks share x
+		{"iterate z = rand(100, 100, 1) times 9 { next z = sort(z * 1.5 % 1, 0) }\nemit sum(z)", 1, 163_299, `take 159 KiB at one time`},
+		{stored + "emit if sum(x) > 1 { sum(x) } else { sum(sort(x @ x, 0)) }", 1, 163_300, ""},
+		{"x = parfor i in 0..20000 { exp(i * 1e-9) }\ny = parfor i in 0..20000 { x[i, 0] + sin(i) }\nemit sum(sort(y, 0))", 4, 1_150_000, ""}, // ranks share x
 	} {
 		o := compiler.Options{Table: table, Ranks: c.ranks, Memory: memory.Limit{Bytes: c.bytes, By: "this test"}}
 		_, ds := compiler.Compile(context.Background(), "p.flow", []byte(c.text), o)

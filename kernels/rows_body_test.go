@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"flow/ir/loop"
@@ -156,7 +157,7 @@ func compareBody(d *op.Def, in []types.Elem, out types.Elem) error {
 		for k, v := range x {
 			args[k] = v
 		}
-		y, failed := define.ApplyElt(d, out, x)
+		y, failed := define.ApplyElt(d, out, slices.Clone(x))
 		got, err := single.Eval(args, loop.Env{})
 		if f := (*loop.Failure)(nil); (failed != nil) != errors.As(err, &f) {
 			return fmt.Errorf("of %v the row says %v, the body %v\n%s", x, failed, err, single)
