@@ -153,7 +153,7 @@ func TestOrderMessages(t *testing.T) {
 // Matrices of no rows, of one, of fewer than ranks and of a few more, with ties and numbers that are none.
 func TestOrdersOfFewRows(t *testing.T) {
 	shared := 0
-	for _, rows := range []int{0, 1, 2, 4, 16, 17, 33} {
+	for at, rows := range []int{0, 1, 2, 4, 16, 17, 33} {
 		text := fmt.Sprintf(`X = randn(%d, 2, seed = 1)
 Y = ifelse(X > 1, nan, ifelse(X > 0.6, inf, ifelse(abs(X) < 0.3, -0.0, ifelse(X < -1, 0.0, round(X)))))
 K = seq(0, %[1]d) * 7 %% 3
@@ -170,11 +170,14 @@ emit cor(X)
 		if rows > 0 {
 			text += "emit median(Y)\nemit quantile(X * 2, 0.7)\nemit colmedian(f32(X) + 1)\nemit median(K + 1)"
 		}
-		for _, ranks := range []int{2, 3, 5, 16} {
+		for k, ranks := range []int{2, 3, 5, 16} {
+			if !everyRun && (at+k)%2 > 0 {
+				continue
+			}
 			shared += alikeOnce(t, spreadProgram{name: fmt.Sprint(rows, " rows"), text: text}, ranks, rows)
 		}
 	}
-	if shared < 1000 {
+	if shared < 500 {
 		t.Errorf("%d nodes are shared", shared)
 	}
 }
