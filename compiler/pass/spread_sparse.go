@@ -293,7 +293,7 @@ const unevenFrom = 1.03
 // rowWork is the work of all nodes with the same number of rows, in operations.
 type rowWork struct {
 	even float64   // work of each row
-	more []float64 // additional work by row; nil: none
+	more []float64 // additional work by row, from element 1 on; nil: none
 }
 
 // cuts sets unit for rows of sparse matrices whose numbers of entries differ much, in g and its regions. Each
@@ -305,8 +305,8 @@ func (s *spreader) cuts(g *ir.Graph) {
 		if x.more == nil || rows < 2*s.ranks {
 			continue
 		}
-		upTo := make([]float64, rows+1)
-		for i, more := range x.more {
+		upTo := x.more
+		for i, more := range upTo[1:] {
 			upTo[i+1] = upTo[i] + x.even + more
 		}
 		share := upTo[rows] / float64(s.ranks)
@@ -379,7 +379,7 @@ func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 			if by := n.Op.ByColumn; k == 0 && by > 0 && g.Type(g.In(id)[by]).IsSparse() && !e.Even() {
 				b := s.estimates(g).Of(g.In(id)[by])
 				rows, all := sparsity.RowsWork(&e, &b)
-				x.addRows(rows, times*storedSteps*(1+min(1, s.estimates(g).Of(id).NNZ/max(all, 1))))
+				x.addRows(len(rows), func(i int) float64 { return rows[i] }, times*storedSteps*(1+min(1, s.estimates(g).Of(id).NNZ/max(all, 1))))
 				continue
 			}
 			x.add(&e, each)
@@ -396,19 +396,15 @@ func (x *rowWork) add(e *sparsity.Estimate, each float64) {
 		x.even += float64(each*e.NNZ) / float64(max(1, e.Rows))
 		return
 	}
-	rows := make([]float64, e.Rows)
-	for i := range rows {
-		rows[i] = e.InRow(i)
-	}
-	x.addRows(rows, each)
+	x.addRows(e.Rows, e.InRow, each)
 }
 
-// addRows adds work by row, in units of so many operations.
-func (x *rowWork) addRows(rows []float64, each float64) {
+// addRows adds work of n rows, in units of so many operations.
+func (x *rowWork) addRows(n int, row func(i int) float64, each float64) {
 	if x.more == nil {
-		x.more = make([]float64, len(rows))
+		x.more = make([]float64, n+1)
 	}
-	for i, n := range rows {
-		x.more[i] += float64(each * n)
+	for i := range n {
+		x.more[i+1] += float64(each * row(i))
 	}
 }
