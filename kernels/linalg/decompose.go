@@ -83,15 +83,7 @@ func decomposition(name, doc, arg, example, output string, work float64, rule fu
 	return define.ByKernel(&op.Def{
 		Name: name, Doc: doc, Args: []op.Arg{{Name: "a", Doc: arg}}, Eg: define.Eg(example, output),
 		Type: rule, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose",
-		Cost: decompositionWork(work),
-		Kernel: func(c *op.Call) error {
-			d, err := begin(c, c.Result(), 1)
-			if err != nil {
-				return err
-			}
-			return d.alone()
-		},
-		Loop: decomposedLoop(begin),
+		Cost: decompositionWork(work), Loop: decomposedLoop(begin),
 	})
 }
 
@@ -201,13 +193,6 @@ func rank(set *blas.Set, tol op.Arg) *op.Def {
 			return types.ScalarOf(types.I64), checkTol(s)
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose", Cost: decompositionWork(4),
-		Kernel: func(c *op.Call) error {
-			d, err := begin(c, nil, 1)
-			if err != nil {
-				return err
-			}
-			return d.alone()
-		},
 		Loop: decomposedLoop(begin),
 	})
 }

@@ -30,8 +30,11 @@ const LeastShared = 160
 func decomposedLoop(begin func(c *op.Call, out *value.Dense, workers int) (*decomposed, error)) *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) {
-			if t := c.In[0].Type(); t.Count() == 0 || max(t.Rows, t.Cols) < LeastShared {
+			switch t := c.In[0].Type(); {
+			case t.Count() == 0:
 				return 0, 0
+			case max(t.Rows, t.Cols) < LeastShared: // one leaf: no loop
+				return spectrum.Slots, spectrum.Slots
 			}
 			return spectrum.Slots, 1
 		},
@@ -42,25 +45,6 @@ func decomposedLoop(begin func(c *op.Call, out *value.Dense, workers int) (*deco
 			}
 			return begin(c, out, workers)
 		},
-	}
-}
-
-// alone runs it on the calling goroutine.
-func (d *decomposed) alone() error {
-	if d.m != nil {
-		defer d.m.Free()
-	}
-	for {
-		if err := d.Chunk(0, 0, spectrum.Slots); err != nil {
-			return err
-		}
-		again, err := d.Next()
-		if err != nil {
-			return err
-		}
-		if !again {
-			return d.End()
-		}
 	}
 }
 
@@ -98,6 +82,9 @@ func (d *decomposed) Next() (again bool, err error) {
 func (d *decomposed) End() error {
 	if d.end != nil {
 		d.end()
+	}
+	if d.m != nil {
+		d.m.Free()
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 
 // lengths limits the vector lengths of forms that do not have all that their encoding allows.
 var lengths = map[Op][]Len{
-	VPERMPDI: {L256, L512}, VPERMQI: {L256, L512}, VPERMD: {L256, L512}, VPERMPD: {L256, L512}, VPERMQ: {L256, L512},
+	VPERMQI:      {L256, L512},
 	VBROADCASTSD: {L256, L512}, VSHUFF64X2: {L256, L512},
-	VPTEST: {L128, L256}, VPBLENDD: {L128, L256}, VPERM2F128: {L256}, VEXTRACTF128: {L256}, VINSERTF128: {L256}, VEXTRACTF64X4: {L512}, VINSERTF64X4: {L512},
+	VPTEST: {L128, L256}, VPBLENDD: {L128, L256}, VPERM2F128: {L256}, VEXTRACTF128: {L256}, VINSERTF128: {L256}, VEXTRACTF64X4: {L512},
 }
 
 // noCast forms have a full tuple and take no broadcast.
@@ -26,7 +26,7 @@ var noCast = map[Op]bool{}
 // copies registers by the form that stores.
 var memOnly = map[Op]bool{
 	VMOVNTPD: true, VMOVNTDQ: true, VMASKMOVPD: true, VMASKMOVPS: true, VMASKMOVPDStore: true, VMASKMOVPSStore: true,
-	VMOVSD: true, VMOVSDStore: true, VMOVHPD: true, VMOVHPDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVBStore: true, KMOVWStore: true,
+	VMOVSD: true, VMOVSDStore: true, VMOVHPD: true, VMOVHPDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVWStore: true,
 	VMOVUPD: true, VMOVUPS: true, VMOVAPD: true, VMOVDQU: true, VMOVDQU64: true, VMOVDQU32: true, VMOVDQU8: true,
 }
 

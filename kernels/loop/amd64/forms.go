@@ -127,7 +127,6 @@ const (
 	VPBROADCASTQG
 	VPBROADCASTDG
 	VCVTQQ2PD
-	VCVTUQQ2PD
 	VCVTTPD2QQ
 	VCVTTPS2QQ
 	VCVTPD2PS
@@ -139,15 +138,12 @@ const (
 	VCVTTSD2SIQ
 	VPADDQ
 	VPSUBQ
-	VPADDD
-	VPSUBD
 	VPMULUDQ
 	VPMULLQ
 	VPMINSD
 	VPMAXSD
 	VPMINSQ
 	VPMAXSQ
-	VPMAXUQ
 	VPSLLVQ
 	VPSRLVQ
 	VPSRAVQ
@@ -175,11 +171,7 @@ const (
 	VPMOVM2Q
 	VPMOVQ2M
 	VPMOVM2D
-	VPERMPDI
 	VPERMQI
-	VPERMPD
-	VPERMQ
-	VPERMD
 	VPERMILPS
 	VPSHUFD
 	VPERM2F128
@@ -188,13 +180,8 @@ const (
 	VEXTRACTF128
 	VEXTRACTF64X4
 	VINSERTF128
-	VINSERTF64X4
-	VCOMPRESSPD
-	VCOMPRESSPS
 	VGATHERQPD
-	VPGATHERDQ
 	VPGATHERDD
-	VGATHERDPD
 	VGATHERQPS
 	VSCATTERQPD
 	VSCATTERQPS
@@ -207,7 +194,6 @@ const (
 	KORTESTB
 	KTESTB
 	KMOVB
-	KMOVBStore
 	KMOVBFromG
 	KMOVBToG
 	KNOTW
@@ -339,7 +325,6 @@ var forms = [lastOp]form{
 	VPBROADCASTQG:   {name: "VPBROADCASTQ", pat: rm, pp: p66, mm: m38, op: 0x7c, vexW: no, evexW: 1, tuple: tScalar, elem: 8, src: wG64},
 	VPBROADCASTDG:   {name: "VPBROADCASTD", pat: rm, pp: p66, mm: m38, op: 0x7c, vexW: no, evexW: 0, tuple: tScalar, elem: 4, src: wG32},
 	VCVTQQ2PD:       {name: "VCVTQQ2PD", pat: rm, pp: pF3, mm: m0F, op: 0xe6, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VCVTUQQ2PD:      {name: "VCVTUQQ2PD", pat: rm, pp: pF3, mm: m0F, op: 0x7a, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VCVTTPD2QQ:      {name: "VCVTTPD2QQ", pat: rm, pp: p66, mm: m0F, op: 0x7a, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VCVTTPS2QQ:      {name: "VCVTTPS2QQ", pat: rm, pp: p66, mm: m0F, op: 0x7a, vexW: no, evexW: 0, tuple: tHalf, elem: 4, src: wHalf},
 	VCVTPD2PS:       {name: "VCVTPD2PS", pat: rm, pp: p66, mm: m0F, op: 0x5a, vexW: 0, evexW: 1, tuple: tFull, elem: 8, dst: wHalf},
@@ -351,15 +336,12 @@ var forms = [lastOp]form{
 	VCVTTSD2SIQ:     {name: "VCVTTSD2SIQ", pat: rm, pp: pF2, mm: m0F, op: 0x2c, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wG64, src: wX},
 	VPADDQ:          {name: "VPADDQ", pat: rvm, pp: p66, mm: m0F, op: 0xd4, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VPSUBQ:          {name: "VPSUBQ", pat: rvm, pp: p66, mm: m0F, op: 0xfb, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
-	VPADDD:          {name: "VPADDD", pat: rvm, pp: p66, mm: m0F, op: 0xfe, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VPSUBD:          {name: "VPSUBD", pat: rvm, pp: p66, mm: m0F, op: 0xfa, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMULUDQ:        {name: "VPMULUDQ", pat: rvm, pp: p66, mm: m0F, op: 0xf4, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VPMULLQ:         {name: "VPMULLQ", pat: rvm, pp: p66, mm: m38, op: 0x40, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMINSD:         {name: "VPMINSD", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMAXSD:         {name: "VPMAXSD", pat: rvm, pp: p66, mm: m38, op: 0x3d, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMINSQ:         {name: "VPMINSQ", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMAXSQ:         {name: "VPMAXSQ", pat: rvm, pp: p66, mm: m38, op: 0x3d, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPMAXUQ:         {name: "VPMAXUQ", pat: rvm, pp: p66, mm: m38, op: 0x3f, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPSLLVQ:         {name: "VPSLLVQ", pat: rvm, pp: p66, mm: m38, op: 0x47, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VPSRLVQ:         {name: "VPSRLVQ", pat: rvm, pp: p66, mm: m38, op: 0x45, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VPSRAVQ:         {name: "VPSRAVQ", pat: rvm, pp: p66, mm: m38, op: 0x46, vexW: no, evexW: 1, tuple: tFull, elem: 8},
@@ -387,11 +369,7 @@ var forms = [lastOp]form{
 	VPMOVM2Q:        {name: "VPMOVM2Q", pat: rm, pp: pF3, mm: m38, op: 0x38, vexW: no, evexW: 1, tuple: tMem, elem: 8, src: wK},
 	VPMOVQ2M:        {name: "VPMOVQ2M", pat: rm, pp: pF3, mm: m38, op: 0x39, vexW: no, evexW: 1, tuple: tMem, elem: 8, dst: wK},
 	VPMOVM2D:        {name: "VPMOVM2D", pat: rm, pp: pF3, mm: m38, op: 0x38, vexW: no, evexW: 0, tuple: tMem, elem: 8, src: wK},
-	VPERMPDI:        {name: "VPERMPD", pat: rm, pp: p66, mm: m3A, op: 0x01, vexW: 1, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VPERMQI:         {name: "VPERMQ", pat: rm, pp: p66, mm: m3A, op: 0x00, vexW: 1, evexW: 1, tuple: tFull, elem: 8, imm: true},
-	VPERMPD:         {name: "VPERMPD", pat: rvm, pp: p66, mm: m38, op: 0x16, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPERMQ:          {name: "VPERMQ", pat: rvm, pp: p66, mm: m38, op: 0x36, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPERMD:          {name: "VPERMD", pat: rvm, pp: p66, mm: m38, op: 0x36, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPERMILPS:       {name: "VPERMILPS", pat: rm, pp: p66, mm: m3A, op: 0x04, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPSHUFD:         {name: "VPSHUFD", pat: rm, pp: p66, mm: m0F, op: 0x70, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPERM2F128:      {name: "VPERM2F128", pat: rvm, pp: p66, mm: m3A, op: 0x06, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true},
@@ -400,13 +378,8 @@ var forms = [lastOp]form{
 	VEXTRACTF128:    {name: "VEXTRACTF128", pat: mr, pp: p66, mm: m3A, op: 0x19, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, dst: wX},
 	VEXTRACTF64X4:   {name: "VEXTRACTF64X4", pat: mr, pp: p66, mm: m3A, op: 0x1b, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, dst: wHalf},
 	VINSERTF128:     {name: "VINSERTF128", pat: rvm, pp: p66, mm: m3A, op: 0x18, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, src: wX},
-	VINSERTF64X4:    {name: "VINSERTF64X4", pat: rvm, pp: p66, mm: m3A, op: 0x1a, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, src: wHalf},
-	VCOMPRESSPD:     {name: "VCOMPRESSPD", pat: mr, pp: p66, mm: m38, op: 0x8a, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
-	VCOMPRESSPS:     {name: "VCOMPRESSPS", pat: mr, pp: p66, mm: m38, op: 0x8a, vexW: no, evexW: 0, tuple: tScalar, elem: 4},
 	VGATHERQPD:      {name: "VGATHERQPD", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 1, evexW: 1, tuple: tScalar, elem: 8},
-	VPGATHERDQ:      {name: "VPGATHERDQ", pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, src: wHalf},
 	VPGATHERDD:      {name: "VPGATHERDD", pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 0, evexW: 0, tuple: tScalar, elem: 4},
-	VGATHERDPD:      {name: "VGATHERDPD", pat: gather, pp: p66, mm: m38, op: 0x92, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, src: wHalf},
 	VGATHERQPS:      {name: "VGATHERQPS", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wHalf},
 	VSCATTERQPD:     {name: "VSCATTERQPD", pat: scatter, pp: p66, mm: m38, op: 0xa3, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
 	VSCATTERQPS:     {name: "VSCATTERQPS", pat: scatter, pp: p66, mm: m38, op: 0xa3, vexW: no, evexW: 0, tuple: tScalar, elem: 4, dst: wHalf},
@@ -419,7 +392,6 @@ var forms = [lastOp]form{
 	KORTESTB:        {name: "KORTESTB", pat: krm, pp: p66, mm: m0F, op: 0x98, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KTESTB:          {name: "KTESTB", pat: krm, pp: p66, mm: m0F, op: 0x99, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KMOVB:           {name: "KMOVB", pat: krm, pp: p66, mm: m0F, op: 0x90, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
-	KMOVBStore:      {name: "KMOVB", pat: kmr, pp: p66, mm: m0F, op: 0x91, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KMOVBFromG:      {name: "KMOVB", pat: krm, pp: p66, mm: m0F, op: 0x92, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wG32},
 	KMOVBToG:        {name: "KMOVB", pat: krm, pp: p66, mm: m0F, op: 0x93, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wG32, src: wK},
 	KNOTW:           {name: "KNOTW", pat: krm, pp: pNo, mm: m0F, op: 0x44, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
