@@ -191,16 +191,7 @@ func (x *nestSpace) Chunk(worker, lo, hi int) error {
 	if len(x.rects) == 0 {
 		return nil
 	}
-	if x.Segs == 1 {
-		return x.window(worker, window.Rect{Row: lo, Col: 0, Rows: hi - lo, Cols: x.Width})
-	}
-	for ; lo < hi; lo++ {
-		j := lo % x.Segs * x.Width
-		if err := x.window(worker, window.Rect{Row: lo / x.Segs, Col: j, Rows: 1, Cols: min(x.Width, sharedShape(x.c).Cols-j)}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.Each(lo, hi, sharedShape(x.c).Cols, func(w window.Rect) error { return x.window(worker, w) })
 }
 
 // window makes the parts of the rectangles that lie in w.

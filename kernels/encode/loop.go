@@ -257,7 +257,6 @@ func (l *pairsBody) End() error {
 // recodeBody is one execution of recode: where the places of keys are found, and what stands there
 // instead.
 type recodeBody struct {
-	window.Windows
 	c  *op.Call
 	x  *value.Dense
 	e  types.Elem // in which x and from are compared
@@ -281,7 +280,7 @@ func beginRecode(c *op.Call) (*recodeBody, error) {
 	if len(from) != len(to) {
 		return nil, recodeLengths(len(from), len(to))
 	}
-	b := &recodeBody{c: c, x: x, Windows: window.Of(c.Type, false)}
+	b := &recodeBody{c: c, x: x}
 	b.e, _ = types.Widen(x.Elem, c.Dense(1).Elem)
 	keys := make([]uint64, len(from))
 	for k, f := range from {
@@ -323,19 +322,20 @@ func (b *recodeBody) key(k uint64) uint64 {
 	return k
 }
 
-// area recodes rows x cols elements from (i, j) on.
-func (b *recodeBody) area(i, j, rows, cols int) {
+// area recodes a part of x.
+func (b *recodeBody) area(r window.Rect) {
 	var from, to value.Dense
-	b.x.Window(&from, i, j, rows, cols)
-	b.c.Result().Window(&to, i, j, rows, cols)
-	if b.become != nil && from.Stride == cols && to.Stride == cols {
-		b.words(to.I64[:rows*cols], from.I64[:rows*cols])
+	n := r.Rows * r.Cols
+	b.x.Window(&from, r.Row, r.Col, r.Rows, r.Cols)
+	b.c.Result().Window(&to, r.Row, r.Col, r.Rows, r.Cols)
+	if b.become != nil && from.Stride == r.Cols && to.Stride == r.Cols {
+		b.words(to.I64[:n], from.I64[:n])
 		return
 	}
 	to.CopyFrom(dense.Widened(&from, to.Elem))
 	wide := dense.Widened(&from, b.e)
 	var keys [512]uint64
-	for at, n := 0, rows*cols; at < n; at += len(keys) {
+	for at := 0; at < n; at += len(keys) {
 		k := keys[:min(len(keys), n-at)]
 		order.ElementKeys(k, wide, at)
 		b.replace(k, &to, at)
@@ -379,32 +379,15 @@ func (b *recodeBody) replace(keys []uint64, to *value.Dense, at int) {
 	}
 }
 
-// recodeLoop is the Loop of recode.
+// recodeLoop is the Loop of recode. Ranks do not share it.
 func recodeLoop() *op.Loop {
-	return &op.Loop{
-		Light: true,
-		Space: func(c *op.Call) (n, leaf int) {
-			if !c.In[0].Type().IsDense() {
-				return 0, 0
-			}
-			w := window.Of(c.Type, false)
-			return w.N, w.Leaf
-		},
-		Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginRecode(c) },
-	}
+	l := window.Rects(func(c *op.Call) (func(r window.Rect), error) {
+		b, err := beginRecode(c)
+		if err != nil {
+			return nil, err
+		}
+		return b.area, nil
+	})
+	l.Rows = nil
+	return l
 }
-
-// Chunk recodes windows lo..hi-1.
-func (b *recodeBody) Chunk(_, lo, hi int) error {
-	if b.Segs == 1 {
-		b.area(lo, 0, hi-lo, b.Width)
-		return nil
-	}
-	for ; lo < hi; lo++ {
-		j := lo % b.Segs * b.Width
-		b.area(lo/b.Segs, j, 1, min(b.Width, b.c.Type.Cols-j))
-	}
-	return nil
-}
-
-func (b *recodeBody) End() error { return nil }

@@ -162,23 +162,15 @@ func (l *windowBody) Chunk(worker, lo, hi int) error {
 	if w.call.Def == nil {
 		w.bind(l)
 	}
-	switch {
-	case l.cols:
-		return w.window(l, 0, lo, l.c.Type.Rows, hi-lo)
-	case l.Segs == 1:
-		return w.window(l, lo, 0, hi-lo, l.Width)
+	if l.cols {
+		return w.window(l, Rect{0, lo, l.c.Type.Rows, hi - lo})
 	}
-	for ; lo < hi; lo++ {
-		j := lo % l.Segs * l.Width
-		if err := w.window(l, lo/l.Segs, j, 1, min(l.Width, l.c.Type.Cols-j)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.Each(lo, hi, l.c.Type.Cols, func(r Rect) error { return w.window(l, r) })
 }
 
-// window runs the kernel on rows x cols elements of the result from (i, j) on.
-func (w *windowWorker) window(l *windowBody, i, j, rows, cols int) error {
+// window runs the kernel on a part of the result.
+func (w *windowWorker) window(l *windowBody, r Rect) error {
+	i, j, rows, cols := r.Row, r.Col, r.Rows, r.Cols
 	l.c.Result().Window(&w.out, i, j, rows, cols)
 	w.call.Type = w.out.Type()
 	for k := range w.call.In {
@@ -208,6 +200,11 @@ func (w *windowWorker) window(l *windowBody, i, j, rows, cols int) error {
 
 // RectLoop is the Loop of a kernel that makes any window of its result by itself.
 func RectLoop(f func(c *op.Call, w Rect)) *op.Loop {
+	return Rects(func(c *op.Call) (func(w Rect), error) { return func(w Rect) { f(c, w) }, nil })
+}
+
+// Rects is RectLoop of a kernel that begin prepares for a call.
+func Rects(begin func(c *op.Call) (func(w Rect), error)) *op.Loop {
 	return &op.Loop{
 		Light: true,
 		Rows:  op.RowsOfResult,
@@ -216,7 +213,8 @@ func RectLoop(f func(c *op.Call, w Rect)) *op.Loop {
 			return w.N, w.Leaf
 		},
 		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-			return &rectBody{Of(c.Type, false), c, f}, nil
+			f, err := begin(c)
+			return &rectBody{Of(c.Type, false), c.Type.Cols, f}, err
 		},
 	}
 }
@@ -231,21 +229,13 @@ func RectKernel(f func(c *op.Call, w Rect)) func(c *op.Call) error {
 
 type rectBody struct {
 	Windows
-	c *op.Call
-	f func(c *op.Call, w Rect)
+	cols int
+	f    func(w Rect)
 }
 
 // Chunk makes windows lo..hi-1.
 func (l *rectBody) Chunk(_, lo, hi int) error {
-	if l.Segs == 1 {
-		l.f(l.c, Rect{lo, 0, hi - lo, l.Width})
-		return nil
-	}
-	for ; lo < hi; lo++ {
-		j := lo % l.Segs * l.Width
-		l.f(l.c, Rect{lo / l.Segs, j, 1, min(l.Width, l.c.Type.Cols-j)})
-	}
-	return nil
+	return l.Each(lo, hi, l.cols, func(r Rect) error { l.f(r); return nil })
 }
 
 func (l *rectBody) End() error { return nil }
