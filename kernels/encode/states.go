@@ -80,34 +80,19 @@ func joinCounts[T int64 | float64](c *op.Call, out *value.Dense) {
 	}
 }
 
-// stackBody makes panels. A rank that makes some leaves the others as they are.
-type stackBody struct {
-	*sumsBody
-	made []atomic.Bool
-}
-
-func beginStack(c *op.Call) *stackBody {
+// beginStack begins the loop of the panels of sums.
+func beginStack(c *op.Call) op.LoopBody {
 	sums := *c
 	sums.Type.Rows = c.Attrs.Int("k")
 	b := beginSums(&sums)
-	return &stackBody{b, make([]atomic.Bool, b.Panels)}
-}
-
-func (b *stackBody) Chunk(worker, lo, hi int) error {
-	for p := lo; p < hi; p++ {
-		b.made[p].Store(true)
-	}
-	return b.sumsBody.Chunk(worker, lo, hi)
-}
-
-func (b *stackBody) End() error {
-	out := dense.GridOf[float64](b.c.Result())
-	for p, sum := range b.sums {
-		for i := range sum.Rows {
-			if b.made[p].Load() {
-				copy(out.Row(p*sum.Rows+i), sum.Row(i))
+	return linalg.StackBody(b.PanelGrid, b, func(made []atomic.Bool) {
+		out := dense.GridOf[float64](c.Result())
+		for p, sum := range b.sums {
+			for i := range sum.Rows {
+				if made[p].Load() {
+					copy(out.Row(p*sum.Rows+i), sum.Row(i))
+				}
 			}
 		}
-	}
-	return nil
+	})
 }

@@ -172,22 +172,24 @@ type stackBody struct {
 	end  func(made []atomic.Bool)
 }
 
+// StackBody returns the loop of a stack whose panels body makes. end copies the panels that were made to the
+// result.
+func StackBody(p PanelGrid, body op.LoopBody, end func(made []atomic.Bool)) op.LoopBody {
+	return &stackBody{p, body, make([]atomic.Bool, p.Panels), end}
+}
+
 // beginStack begins the loop that adds terms lo..hi-1. Those before them are in the result.
-func (l *Linear) beginStack(c *op.Call, lo, hi int) *stackBody {
-	b := &stackBody{PanelGrid: stackGrid(c)}
-	b.made = make([]atomic.Bool, b.Panels)
+func (l *Linear) beginStack(c *op.Call, lo, hi int) op.LoopBody {
 	product := *c
 	product.Type.Rows = c.In[0].Type().Cols
 	if c.Type.Elem == types.F32 {
-		b.body, b.end = stackOf(beginPanels(l, l.F32, &product, nil), lo, hi)
-	} else {
-		b.body, b.end = stackOf(beginPanels(l, l.F64, &product, nil), lo, hi)
+		return stackOf(beginPanels(l, l.F32, &product, nil), lo, hi)
 	}
-	return b
+	return stackOf(beginPanels(l, l.F64, &product, nil), lo, hi)
 }
 
-// stackOf returns the loop that adds terms lo..hi-1 of a product, and what copies its panels to the result.
-func stackOf[T dense.Precision](b *panelBody[T], lo, hi int) (op.LoopBody, func(made []atomic.Bool)) {
+// stackOf returns the loop that adds terms lo..hi-1 of a product to panels of the result.
+func stackOf[T dense.Precision](b *panelBody[T], lo, hi int) op.LoopBody {
 	out, rows := dense.GridOf[T](b.c.Result()), b.c.Type.Rows
 	if b.from, b.K = lo, min(hi, b.K); lo > 0 {
 		for p := range b.sums {
@@ -196,13 +198,13 @@ func stackOf[T dense.Precision](b *panelBody[T], lo, hi int) (op.LoopBody, func(
 			}
 		}
 	}
-	return b, func(made []atomic.Bool) {
+	return StackBody(b.PanelGrid, b, func(made []atomic.Bool) {
 		for p := range b.sums {
 			if made[p].Load() {
 				b.put(out.Part(p*rows, 0, rows, out.Cols), b.sums[p])
 			}
 		}
-	}
+	})
 }
 
 func (b *stackBody) Chunk(worker, lo, hi int) error {
