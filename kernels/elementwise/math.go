@@ -32,14 +32,18 @@ func function(name, doc string, flops float64, example, output string) Row {
 	r := unary(name, doc, f.F, flops, example, output)
 	r.Doc += accuracy(f.Ulps, f.Tiny)
 	r.body = define.Applies(name)
-	wide, narrow := define.On1(f.F, nil), define.On1(f.F32, nil)
-	r.Elt = func(x []value.Scalar) value.Scalar {
+	r.Elt = byWidth(define.On1(f.F, nil), define.On1(f.F32, nil))
+	return r
+}
+
+// byWidth is a definition that has one form for f32 and another one for all other numbers.
+func byWidth(wide, narrow func(x []value.Scalar) value.Scalar) func(x []value.Scalar) value.Scalar {
+	return func(x []value.Scalar) value.Scalar {
 		if x[0].Elem == types.F32 {
 			return narrow(x)
 		}
 		return wide(x)
 	}
-	return r
 }
 
 // accuracy says how far a function of package vec may be from the exact value.
@@ -58,13 +62,7 @@ func (r Row) defined(on func(a, b int64) int64) Row {
 	if !ok {
 		panic("BUG: package vec has no function " + r.Name)
 	}
-	wide, narrow := define.On2(f.F, on), define.On2(f.F32, on)
-	r.Elt = func(x []value.Scalar) value.Scalar {
-		if x[0].Elem == types.F32 {
-			return narrow(x)
-		}
-		return wide(x)
-	}
+	r.Elt = byWidth(define.On2(f.F, on), define.On2(f.F32, on))
 	if f.Ulps > 0 {
 		r.Doc += accuracy(f.Ulps, f.Tiny)
 	}

@@ -1,6 +1,6 @@
 package vec
 
-// This file holds what the generated functions (functions_gen.go) share, and lists those of one number.
+// This file holds what the generated functions (functions_gen.go) share, and lists them.
 
 import "math"
 
@@ -12,27 +12,33 @@ func scaled(p, n float64) float64 {
 	return float64(p * math.Float64frombits(half<<52) * math.Float64frombits((bits-half)<<52))
 }
 
-// A Function is a function of one number: its definition, and how far F may be from the exact value
-// in units of the last place of the result: as measured against 160-bit arithmetic and rounded up.
-// Results below the normal range are rounded a second time (scaled), so they may be farther away:
-// Tiny is the bound for them, 0 where normal arguments have none. Every way of computing a function
-// gives the bits of F.
-type Function struct {
+// Function is a function F of one number or two: its definition, and how far F may be from the exact value
+// in units of the last place of the result: as measured against 160-bit arithmetic and rounded up. Ulps is 0
+// where the exact value is rounded once. Results below the normal range are rounded a second time (scaled),
+// so they may be farther away: Tiny is the bound for them, 0 where normal arguments have none. Every way of
+// computing a function gives the bits of F.
+type Function[F any] struct {
 	Name string
-	F    func(float64) float64
+	F    F
 	Ulps float64
 	Tiny float64
-	// F32 is the function of a float32: its results are rounded once more, and are within Ulps32 of
-	// the exact value then.
-	F32 func(float64) float64
+	// F32 is the function of float32: its results are rounded once more, and are within Ulps32 of the exact
+	// value then.
+	F32 F
 }
+
+// One and Two are functions of so many numbers.
+type (
+	One = func(x float64) float64
+	Two = func(x, y float64) float64
+)
 
 // Ulps32 is how far the functions of float32 may be from the exact value, in units of the last
 // place of the result.
 const Ulps32 = 0.501
 
-// Functions are all of them.
-var Functions = []Function{
+// Functions are those of one number.
+var Functions = []Function[One]{
 	{"exp", Exp, 0.7, 1, Exp32},
 	{"expm1", Expm1, 1.15, 0, Expm132},
 	{"tanh", Tanh, 0.9, 0, Tanh32},
@@ -53,12 +59,23 @@ var Functions = []Function{
 	{"rsqrt", Rsqrt, 0.6, 0, Rsqrt},
 }
 
-// FunctionNamed is that one.
-func FunctionNamed(name string) (Function, bool) {
-	for _, f := range Functions {
+// Functions2 are those of two numbers.
+var Functions2 = []Function[Two]{
+	{"pow", Pow, 0.7, 1, Pow32},
+	{"atan2", Atan2, 0.75, 0, Atan232},
+	{"idiv", FloorDiv, 0, 0, FloorDiv},
+	{"mod", Mod, 0, 0, Mod},
+}
+
+// FunctionNamed is the function of one number with that name, Function2Named that of two.
+func FunctionNamed(name string) (Function[One], bool)  { return named(Functions, name) }
+func Function2Named(name string) (Function[Two], bool) { return named(Functions2, name) }
+
+func named[F any](list []Function[F], name string) (Function[F], bool) {
+	for _, f := range list {
 		if f.Name == name {
 			return f, true
 		}
 	}
-	return Function{}, false
+	return Function[F]{}, false
 }

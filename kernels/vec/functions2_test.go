@@ -20,7 +20,7 @@ func (p precise) exactly2(name string, x, y float64) *big.Float {
 }
 
 // pair is random arguments of f: moderate ones, those near the ends of the range, and those near 1.
-func pair(r *rand.Rand, f Function2, k int) (x, y float64) {
+func pair(r *rand.Rand, f Function[Two], k int) (x, y float64) {
 	sign := func(v float64) float64 { return math.Copysign(v, r.Float64()-.5) }
 	if f.Name == "atan2" {
 		x, y = math.Ldexp(1+r.Float64(), r.IntN(8)), math.Ldexp(1+r.Float64(), r.IntN(8))
@@ -44,7 +44,7 @@ func pair(r *rand.Rand, f Function2, k int) (x, y float64) {
 }
 
 // products reports that the power is one by definition.
-func products(f Function2, x, y float64) bool {
+func products(f Function[Two], x, y float64) bool {
 	return f.Name == "pow" && (y == 2 || y == 3 || y == -1 || y == 1.5)
 }
 

@@ -29,7 +29,7 @@ func ulps32(t *testing.T, y, want float64, at ...float64) float64 {
 }
 
 // arguments32 is float32 arguments: the hard ones, those of any bits, and those of argument.
-func arguments32(r *rand.Rand, f Function, n int) []float64 {
+func arguments32(r *rand.Rand, f Function[One], n int) []float64 {
 	x := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, -1, 0x1p-149, -0x1p-149, 0x1p-126, math.MaxFloat32, -math.MaxFloat32,
 		.5, -.5, 2.5, 0x1p30, 0x1p31, 88.72284, 88.7229, -87.33655, -103.97, -104.1, 89.41598, 89.416, 0x1.fffffep-1, 0x1.000002p0, -0x1.fffffep-1}
 	for k := range n {

@@ -199,7 +199,7 @@ func (p precise) exactly(name string, x float64) *big.Float {
 
 // ulps is how far y is from the function's value at x, in units of the last place of y, and whether
 // it says anything.
-func ulps(f Function, x, y float64) (float64, bool) {
+func ulps(f Function[One], x, y float64) (float64, bool) {
 	if math.IsNaN(y) || math.IsInf(y, 0) || y == 0 {
 		return 0, false
 	}
@@ -222,7 +222,7 @@ func ulps(f Function, x, y float64) (float64, bool) {
 
 // argument is a random one: of moderate size, of any size where the function does something, near
 // where it is small.
-func argument(r *rand.Rand, f Function, k int) float64 {
+func argument(r *rand.Rand, f Function[One], k int) float64 {
 	x := 0.0
 	switch k % 4 {
 	case 0:

@@ -7,6 +7,7 @@ package vec
 //go:generate go run flow/kernels/vec/gen -out .
 
 import (
+	"math"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -39,6 +40,19 @@ func whole[T Element](n int) int {
 		return n &^ (32/int(unsafe.Sizeof(x)) - 1)
 	}
 	return 0
+}
+
+// Terms is room for the terms of a cascade and its vector of lost errors.
+type Terms [72]float64
+
+// exact reports that the w lost errors after n terms are all zero; a NaN anywhere in a cascade ends
+// up there.
+func (t *Terms) exact(n, w int) bool {
+	var bad uint64
+	for _, v := range t[n : n+w] {
+		bad |= math.Float64bits(v) << 1
+	}
+	return bad == 0
 }
 
 // cascade is the shape of a cascade of vectors: lanes elements a vector, chains vectors a round,
