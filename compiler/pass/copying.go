@@ -31,11 +31,7 @@ func (c *copying) node(id ir.ID) {
 func (c *copying) made(table *op.Table, row string, attrs *op.Attrs, r *ir.Region, in []ir.ID, o ir.Origin, results ...ir.ID) {
 	t := c.old.Type(results[0])
 	if len(results) > 1 {
-		ts := make([]types.Type, len(results))
-		for k, x := range results {
-			ts[k] = c.old.Type(x)
-		}
-		t = types.TupleOf(ts...)
+		t = types.TupleOf(typesIn(c.old, results)...)
 	}
 	id := c.g.Add(table.Must(row), attrs, t, o, in...)
 	c.g.Nodes[id].Region = r
@@ -53,10 +49,19 @@ func (c *copying) region(r *ir.Region) *ir.Region {
 }
 
 // through returns places[x] for each x of ids.
-func through(places, ids []ir.ID) []ir.ID {
-	out := make([]ir.ID, len(ids))
+func through[T any](places []T, ids []ir.ID) []T {
+	out := make([]T, len(ids))
 	for i, x := range ids {
 		out[i] = places[x]
+	}
+	return out
+}
+
+// typesIn returns the types of nodes of a graph.
+func typesIn(g *ir.Graph, ids []ir.ID) []types.Type {
+	out := make([]types.Type, len(ids))
+	for k, x := range ids {
+		out[k] = g.Type(x)
 	}
 	return out
 }

@@ -190,11 +190,7 @@ func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in 
 // typed makes a node whose type comes from its row. It stops the pass if the row refuses the inputs: a file
 // may have changed.
 func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) ir.ID {
-	ts := make([]types.Type, len(in))
-	for i, x := range in {
-		ts[i] = p.g.Type(x)
-	}
-	return p.add(d, attrs, p.typeOf(d, attrs, ts...), b, in...)
+	return p.add(d, attrs, p.typeOf(d, attrs, typesIn(p.g, in)...), b, in...)
 }
 
 // typeOf is the type that a row gives these inputs.

@@ -79,14 +79,7 @@ type spreadGraph struct {
 }
 
 // partials says which inputs of a node are partial.
-func (x *spreadGraph) partials(id ir.ID) []bool {
-	in := x.old.In(id)
-	out := make([]bool, len(in))
-	for k, from := range in {
-		out[k] = x.partial[from]
-	}
-	return out
-}
+func (x *spreadGraph) partials(id ir.ID) []bool { return through(x.partial, x.old.In(id)) }
 
 // on begins the new graph of g.
 func (s *spreader) on(g *ir.Graph) *spreadGraph {

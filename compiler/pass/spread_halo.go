@@ -216,11 +216,7 @@ func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 			of[from] = of[from].and(of[i].through(reads, rows))
 		}
 	}
-	out := make([]rowReads, len(r.Args))
-	for k, a := range r.Args {
-		out[k] = of[a]
-	}
-	return out
+	return through(of, r.Args)
 }
 
 // sameNeed reports whether two readers with the same unit need the same.

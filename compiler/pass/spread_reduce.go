@@ -396,11 +396,7 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 
 // typed makes a node for node id of the old graph whose type comes from its row.
 func (x *spreadGraph) typed(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
-	ts := make([]types.Type, len(in))
-	for i, y := range in {
-		ts[i] = x.g.Type(y)
-	}
-	return x.g.Add(d, attrs, typeOf(d, attrs, ts...), x.old.Origin(id).NoDest(), in...)
+	return x.g.Add(d, attrs, typeOf(d, attrs, typesIn(x.g, in)...), x.old.Origin(id).NoDest(), in...)
 }
 
 // typeOf is the type that a row gives inputs for which it was made.

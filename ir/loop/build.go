@@ -49,11 +49,7 @@ func (b *Builder) last() *Stmt {
 }
 
 func (b *Builder) typesOf(list []Val) []types.Elem {
-	out := make([]types.Elem, len(list))
-	for k, v := range list {
-		out[k] = b.Nest.Types[v]
-	}
-	return out
+	return each(list, func(v Val) types.Elem { return b.Nest.Types[v] })
 }
 
 // Const writes a constant.
@@ -137,9 +133,14 @@ func rewritten(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
 }
 
 func (r *rewriter) values(list []Val) []Val {
-	out := make([]Val, len(list))
-	for k, v := range list {
-		out[k] = r.now[v]
+	return each(list, func(v Val) Val { return r.now[v] })
+}
+
+// each returns f of each element of a list.
+func each[A, B any](list []A, f func(x A) B) []B {
+	out := make([]B, len(list))
+	for k, x := range list {
+		out[k] = f(x)
 	}
 	return out
 }

@@ -27,11 +27,7 @@ func (e *evaluator) block(b *Block) (broke bool, err error) {
 func (e *evaluator) args(s *Stmt) []Word { return e.words(s.Args) }
 
 func (e *evaluator) words(list []Val) []Word {
-	out := make([]Word, len(list))
-	for k, v := range list {
-		out[k] = e.vals[v]
-	}
-	return out
+	return each(list, func(v Val) Word { return e.vals[v] })
 }
 
 func (e *evaluator) fails(s *Stmt, f Failure) error {
@@ -137,10 +133,7 @@ func (e *evaluator) loop(s *Stmt) error {
 func (e *evaluator) apply(s *Stmt, in []Word) error {
 	f := s.Func
 	if f.Go != nil {
-		x := make([]float64, len(in))
-		for k, w := range in {
-			x[k] = toFloat(types.F64, w)
-		}
+		x := each(in, func(w Word) float64 { return toFloat(types.F64, w) })
 		e.vals[s.Dst] = fromFloat(types.F64, f.Go(x))
 		return nil
 	}

@@ -36,11 +36,7 @@ func NewFunction(name string, params []types.Elem, body func(b *Builder, v []Val
 
 // Results returns the element types of the results.
 func (f *Function) Results() []types.Elem {
-	out := make([]types.Elem, len(f.Body.Yield))
-	for i, v := range f.Body.Yield {
-		out[i] = f.Types[v]
-	}
-	return out
+	return each(f.Body.Yield, func(v Val) types.Elem { return f.Types[v] })
 }
 
 // Library finds functions by name.

@@ -159,13 +159,7 @@ func (p *parser) place(s *Stmt) {
 	}
 }
 
-func (p *parser) typesOf(list []Val) []types.Elem {
-	out := make([]types.Elem, len(list))
-	for k, v := range list {
-		out[k] = p.typeOf(v)
-	}
-	return out
-}
+func (p *parser) typesOf(list []Val) []types.Elem { return each(list, p.typeOf) }
 
 // memElem returns the element type of memory that is read. Results are declared after the body and
 // are not read.

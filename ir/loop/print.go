@@ -71,10 +71,7 @@ func (p *printer) line(format string, args ...any) {
 
 func (p *printer) memory(tables []Table) {
 	for i, t := range tables {
-		words := make([]string, len(t.Words))
-		for k, w := range t.Words {
-			words[k] = wordText(t.Elem, w)
-		}
+		words := each(t.Words, func(w Word) string { return wordText(t.Elem, w) })
 		p.line("table t%d %v [%s]", i, t.Elem, strings.Join(words, ", "))
 	}
 }
@@ -168,10 +165,7 @@ func (p *printer) loop(s *Stmt, to, at string) {
 }
 
 func (p *printer) place(s *Stmt) string {
-	at := make([]string, len(s.At))
-	for k, l := range s.At {
-		at[k] = p.lin(l)
-	}
+	at := each(s.At, p.lin)
 	if len(at) == 0 {
 		return s.Mem.String()
 	}
@@ -256,11 +250,7 @@ func (p *printer) sym(s Sym) string {
 }
 
 func vals(list []Val) string {
-	s := make([]string, len(list))
-	for k, v := range list {
-		s[k] = fmt.Sprintf("v%d", v)
-	}
-	return strings.Join(s, ", ")
+	return strings.Join(each(list, func(v Val) string { return fmt.Sprintf("v%d", v) }), ", ")
 }
 
 // wordText returns a constant that reads back to the same bits. All NaNs are equal.

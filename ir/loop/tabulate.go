@@ -320,10 +320,7 @@ func (t *tabulator) table(list []Val) (out Tabulated) {
 			return x
 		}
 		s := t.made[v]
-		args := make([]Val, len(s.Args))
-		for k, a := range s.Args {
-			args[k] = write(a)
-		}
+		args := each(s.Args, write)
 		b.At(s.Origin)
 		switch s.Code {
 		case Const:

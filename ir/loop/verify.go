@@ -100,13 +100,7 @@ func (v *verifier) typ(x Val) types.Elem {
 	return v.types[x]
 }
 
-func (v *verifier) reads(list []Val) []types.Elem {
-	out := make([]types.Elem, len(list))
-	for k, x := range list {
-		out[k] = v.typ(x)
-	}
-	return out
-}
+func (v *verifier) reads(list []Val) []types.Elem { return each(list, v.typ) }
 
 // enter makes an index visible after checking its range.
 func (v *verifier) enter(x Index) {
