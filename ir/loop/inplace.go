@@ -328,7 +328,7 @@ func (p *placing) last(k, local, axis int) (last int64, known bool) {
 	behind := &Block{Stmts: p.nest.Body.Stmts[k+1:]}
 	EachStmt(behind, func(s *Stmt) {
 		if s.Loop != nil {
-			if x, ok := c.steps(s); ok {
+			if x, ok := c.bounds(s.Loop.Index.Range); ok {
 				c.ranges[s.Loop.Index.Name] = x
 			}
 		}

@@ -52,7 +52,7 @@ func AtPlaces(n *Nest) *Nest {
 			if s.Loop == nil {
 				continue
 			}
-			if x, ok := c.bounds(s); ok {
+			if x, ok := c.bounds(s.Loop.Index.Range); ok {
 				name := s.Loop.Index.Name
 				if old, is := c.ranges[name]; is {
 					x = [2]int64{min(x[0], old[0]), max(x[1], old[1])}

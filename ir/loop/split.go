@@ -4,6 +4,7 @@ package loop
 // a condition is constant and disappears, as does a check that always holds.
 
 import (
+	"cmp"
 	"slices"
 
 	"flow/ir/types"
@@ -12,14 +13,16 @@ import (
 // mostCut is the most statements that cutting one loop may add.
 const mostCut = 600
 
-// Split returns n with inner loops over known ranges cut into pieces in which conditions on their
-// index are constant, and without these conditions. All values stay the same.
+// Split returns n with inner loops cut into pieces in which conditions on their index are constant, and without
+// these conditions. The pieces of a loop begin and end at known indices, or at forms of the indices of loops
+// around it. All values stay the same.
 func Split(n *Nest) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
 	if !c.cuts(&n.Body) {
 		return n
 	}
 	clear(c.ranges)
+	c.inner = nil
 	return c.rewritten(n)
 }
 
@@ -36,7 +39,8 @@ func (c *cutter) rewritten(n *Nest) *Nest {
 // cutter holds what is known of indices during a walk over a nest.
 type cutter struct {
 	facts  *Facts
-	ranges map[int][2]int64 // ranges of indices over known ranges, by name: least and greatest
+	ranges map[int][2]int64 // ranges of indices, by name: least and greatest
+	inner  []Index          // of the loops around that have a range in ranges, the innermost last
 	known  map[Val]bool     // the values of some comparisons
 }
 
@@ -47,9 +51,9 @@ func (c *cutter) cuts(b *Block) bool {
 	}
 	return slices.ContainsFunc(b.Stmts, func(s Stmt) bool {
 		if s.Loop != nil {
-			if x, ok := c.bounds(&s); ok {
-				c.ranges[s.Loop.Index.Name] = x
-				defer delete(c.ranges, s.Loop.Index.Name)
+			if x, ok := c.bounds(s.Loop.Index.Range); ok {
+				c.enter(s.Loop.Index, x)
+				defer c.leave()
 				if len(c.places(&s)) > 0 {
 					return true
 				}
@@ -124,8 +128,41 @@ func (c *cutter) truth(v Val) int {
 	return -1
 }
 
-// most returns the greatest value of a form of indices over known ranges.
-func (c *cutter) most(f Lin) (int64, bool) {
+// enter notes the range of the index of a loop, as leave forgets it.
+func (c *cutter) enter(x Index, r [2]int64) {
+	c.ranges[x.Name] = r
+	c.inner = append(c.inner, x)
+}
+
+func (c *cutter) leave() {
+	last := len(c.inner) - 1
+	delete(c.ranges, c.inner[last].Name)
+	c.inner = c.inner[:last]
+}
+
+// most returns the greatest value of a form of indices over ranges, or more.
+func (c *cutter) most(f Lin) (most int64, ok bool) {
+	most, ok = c.box(f)
+	for k := len(c.inner) - 1; k >= 0; k-- {
+		x := c.inner[k]
+		a := f.Coef(Sym{IndexSym, x.Name})
+		if a == 0 || x.Range.From.Known() && x.Range.To.Known() {
+			continue
+		}
+		end := x.Range.From // the form is greatest at one end of the range
+		if a > 0 {
+			end = x.Range.To.Plus(Num(-1))
+		}
+		f = f.Plus(Of(IndexSym, x.Name).Times(-a)).Plus(end.Times(a))
+		if m, fine := c.box(f); fine && (!ok || m < most) {
+			most, ok = m, true
+		}
+	}
+	return most, ok
+}
+
+// box returns the greatest value of a form whose indices have any values of their ranges.
+func (c *cutter) box(f Lin) (int64, bool) {
 	sum := f.Const
 	for _, t := range f.Terms {
 		r, ok := c.ranges[t.Sym.N]
@@ -137,52 +174,105 @@ func (c *cutter) most(f Lin) (int64, bool) {
 	return sum, true
 }
 
-// steps returns the least and greatest index of a loop over a known range that is not empty.
-func (c *cutter) steps(s *Stmt) ([2]int64, bool) {
-	r := s.Loop.Index.Range
-	if r.Kind != Steps || r.By != 1 || !r.From.Known() || !r.To.Known() || !r.From.small() || !r.To.small() || r.From.Const >= r.To.Const {
-		return [2]int64{}, false
-	}
-	return [2]int64{r.From.Const, r.To.Const - 1}, true
-}
-
-// bounds returns the least and greatest index of a loop that ascends from a known index to an end
-// that follows from other indices.
-func (c *cutter) bounds(s *Stmt) (x [2]int64, ok bool) {
-	if x, ok = c.steps(s); ok {
-		return x, true
-	}
-	r := s.Loop.Index.Range
-	if r.Kind != Steps || r.By != 1 || !r.From.Known() || !r.From.small() || !r.To.small() {
+// bounds returns the least and greatest index of a loop that ascends, and whose ends follow from other indices.
+func (c *cutter) bounds(r Range) (x [2]int64, ok bool) {
+	if r.Kind != Steps || r.By != 1 || !r.From.small() || !r.To.small() {
 		return x, false
 	}
-	end, ok := c.most(r.To)
-	return [2]int64{r.From.Const, end - 1}, ok && r.From.Const < end
+	begin, ok1 := c.most(r.From.Times(-1))
+	end, ok2 := c.most(r.To)
+	return [2]int64{-begin, end - 1}, ok1 && ok2 && -begin < end
 }
 
 // places returns where a loop is cut: the first indices of its pieces except the first.
-func (c *cutter) places(s *Stmt) (list []int64) {
-	r, ok := c.ranges[s.Loop.Index.Name]
-	if _, known := c.steps(s); !ok || !known || s.Code != For || slices.ContainsFunc(s.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Break }) {
+func (c *cutter) places(s *Stmt) (list []Lin) {
+	r, own := s.Loop.Index.Range, Sym{IndexSym, s.Loop.Index.Name}
+	x, ok := c.ranges[own.N]
+	if !ok || s.Code != For || slices.ContainsFunc(s.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Break }) {
 		return nil
 	}
+	var crossings []Lin
+	size := 0
 	EachStmt(&s.Loop.Body, func(t *Stmt) {
-		if t.Code == If {
-			list = append(list, c.changes(t.Args[0], s.Loop.Index.Name)...)
+		if size++; t.Code == If {
+			list = append(list, c.changes(t.Args[0], own)...)
+		}
+		if t.Code == For && r.From.Known() && r.To.Known() {
+			crossings = append(crossings, c.crossings(t, own)...)
 		}
 	})
-	list = slices.DeleteFunc(list, func(x int64) bool { return x <= r[0] || x > r[1] })
-	slices.Sort(list)
-	list = slices.Compact(list)
-	if len(list)*Length(&s.Loop.Body) > mostCut {
-		return nil
+	if list = c.apart(r, x, list); len(list)*Length(&s.Loop.Body) > mostCut {
+		list = nil
+	}
+	if crossings = c.apart(r, x, append(crossings, list...)); len(crossings)*size <= mostCut {
+		return crossings
 	}
 	return list
 }
 
-// changes returns where comparisons in a condition change with an index, if they depend on nothing
-// else.
-func (c *cutter) changes(v Val, index int) (list []int64) {
+// apart returns those of the places in a list at which a loop of range r, from x[0] to x[1], can be cut, in order.
+func (c *cutter) apart(r Range, x [2]int64, list []Lin) (cut []Lin) {
+	// Known places come first, because forms must be in order with them.
+	slices.SortStableFunc(list, func(a, b Lin) int { return cmp.Or(len(a.Terms)-len(b.Terms), cmp.Compare(a.Const, b.Const)) })
+	for _, p := range list {
+		if p.Known() && (p.Const <= x[0] || p.Const > x[1]) || !c.ordered(r.From, p) || !c.ordered(p, r.To) {
+			continue
+		}
+		at, fine := len(cut), true
+		for k, q := range cut {
+			before := c.ordered(p, q)
+			if fine = fine && (before || c.ordered(q, p)) && !p.Equal(q); before {
+				at = min(at, k)
+			}
+		}
+		if fine {
+			cut = slices.Insert(cut, at, p)
+		}
+	}
+	return cut
+}
+
+// ordered reports forms of which the first is never greater than the second.
+func (c *cutter) ordered(a, b Lin) bool {
+	d, ok := c.most(a.Plus(b.Times(-1)))
+	return ok && d <= 0
+}
+
+// crossings returns where a place at which loop s within is cut goes beyond an end of s, or beyond another
+// place, if this follows from the index of a loop around s.
+func (c *cutter) crossings(s *Stmt, around Sym) (list []Lin) {
+	r := s.Loop.Index.Range
+	if r.Kind != Steps || r.By != 1 {
+		return nil
+	}
+	var cuts []Lin
+	EachStmt(&s.Loop.Body, func(t *Stmt) {
+		if t.Code == If {
+			cuts = append(cuts, c.changes(t.Args[0], Sym{IndexSym, s.Loop.Index.Name})...)
+		}
+	})
+	for k, p := range cuts {
+		if p.Known() {
+			continue
+		}
+		for _, q := range append([]Lin{r.From, r.To}, append(cuts[:k:k], cuts[k+1:]...)...) {
+			d := p.Plus(q.Times(-1))
+			if len(d.Terms) != 1 || d.Terms[0].Sym != around {
+				continue
+			}
+			if a := d.Terms[0].Coef; a > 0 { // not negative from there on
+				list = append(list, Num(-FloorDiv(d.Const, a)))
+			} else { // not positive from there on
+				list = append(list, Num(-FloorDiv(-d.Const, -a)))
+			}
+		}
+	}
+	return list
+}
+
+// changes returns where comparisons in a condition change with an index, if they depend on nothing else but the
+// indices around it.
+func (c *cutter) changes(v Val, index Sym) (list []Lin) {
 	s := c.facts.made[v]
 	if s == nil {
 		return nil
@@ -195,13 +285,18 @@ func (c *cutter) changes(v Val, index int) (list []int64) {
 	}
 	for t := range 2 {
 		for _, f := range c.facts.Where(v, t == 1) {
-			if len(f.Terms) != 1 || f.Terms[0].Sym != (Sym{IndexSym, index}) {
-				continue
-			}
-			if a := f.Terms[0].Coef; a > 0 { // from -Const/a on
-				list = append(list, -FloorDiv(f.Const, a))
-			} else { // up to Const/-a
-				list = append(list, FloorDiv(f.Const, -a)+1)
+			a := f.Coef(index)
+			rest := f.Plus(Lin{Terms: []Term{{-a, index}}})
+			_, around := c.box(rest)
+			switch {
+			case a > 0 && rest.Known(): // from -Const/a on
+				list = append(list, Num(-FloorDiv(f.Const, a)))
+			case a < 0 && rest.Known(): // up to Const/-a
+				list = append(list, Num(FloorDiv(f.Const, -a)+1))
+			case a == 1 && around:
+				list = append(list, rest.Times(-1))
+			case a == -1 && around:
+				list = append(list, rest.Plus(Num(1)))
 			}
 		}
 	}
@@ -238,28 +333,29 @@ func (c *cutter) replace(r *rewriter, s *Stmt) bool {
 	if s.Code != For {
 		return false
 	}
-	x, ok := c.steps(s)
-	if !ok {
-		if x, ok = c.bounds(s); ok {
-			c.ranges[s.Loop.Index.Name] = x
-			r.copy(s)
-			delete(c.ranges, s.Loop.Index.Name)
-		}
-		return ok
-	}
 	l := s.Loop
-	c.ranges[l.Index.Name] = x
+	x, ok := c.bounds(l.Index.Range)
+	if !ok {
+		return false
+	}
+	c.enter(l.Index, x)
+	places := c.places(s)
+	c.leave()
 	carried := r.values(l.Init)
-	ends := append(c.places(s), x[1]+1)
+	ends := append(places, l.Index.Range.To)
 	for k, to := range ends {
-		from := x[0]
+		piece := Index{l.Index.Name, Range{Kind: Steps, From: l.Index.Range.From, To: to, By: 1}}
 		index := Index{Name: r.name(l.Index.Name)}
 		if k > 0 {
-			from, index.Name = ends[k-1], r.Name(r.Nest.Names[l.Index.Name])
+			piece.Range.From, index.Name = ends[k-1], r.Name(r.Nest.Names[l.Index.Name])
 		}
+		x, ok := c.bounds(piece.Range)
+		if !ok { // it is empty
+			continue
+		}
+		index.Range = Range{Kind: Steps, From: r.form(piece.Range.From), To: r.form(to), By: 1}
 		r.names[l.Index.Name] = index.Name
-		index.Range = Range{Kind: Steps, From: Num(from), To: Num(to), By: 1}
-		c.ranges[l.Index.Name] = [2]int64{from, to - 1}
+		c.enter(piece, x)
 		carried = r.For(index, carried, func(now []Val) []Val {
 			for i, v := range now {
 				r.now[int(l.Carry)+i] = v
@@ -267,9 +363,9 @@ func (c *cutter) replace(r *rewriter, s *Stmt) bool {
 			r.block(&l.Body)
 			return r.values(l.Body.Yield)
 		})
+		c.leave()
 	}
 	delete(r.names, l.Index.Name)
-	delete(c.ranges, l.Index.Name)
 	r.set(s, carried)
 	return true
 }
