@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"flow/compiler"
+	"flow/compiler/pass"
 	"flow/kernels"
 )
 
@@ -139,6 +141,76 @@ func TestReductionsOfOneColumn(t *testing.T) {
 			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}}).differ(table, text); err != nil {
 				t.Errorf("%v\nin\n%s", err, text)
 			}
+		}
+	}
+}
+
+// outerBodies are functions of columns x and z of n elements, of a column y and of a row w of m elements, whose
+// matrices no loop has to store.
+var outerBodies = []string{
+	"K = exp(-(x - w) ^ 2)\nemit K @ y\nemit rowsum(K)",
+	"emit (1 / (1 + abs(x - w))) @ y",
+	"K = exp(-(x - t(x)) ^ 2 - (z - t(z)) ^ 2)\nemit K @ x / rowsum(K)",
+	"K = (x - w) * t(y)\nemit z - K @ y\nemit rowmin(K)\nemit rowmax(K ^ 2)",
+	"K = x - w\nemit rowmean(K)\nemit rownorm(K)\nemit rowvar(K * z)\nemit rowstddev(K + 1)",
+	"K = 10.0 ^ (300 * (x - w)) * t(y)\nemit rowsum(K)\nemit K @ y\nemit rownorm(K)",
+	"K = 1 / (i64(9 * x) - i64(9 * w))\nemit rowsum(K)\nemit K @ y\nemit rowmax(K)\nemit rowmin(K * t(y))",
+	"K = f32(x) - f32(w)\nemit abs(K) @ f32(y)\nemit rowsum(K ^ 2)\nemit rowmean(K)",
+	"K = i64(9 * x) * i64(9 * w)\nemit rowsum(K)\nemit rowmax(K - 1)\nemit rowcount(K > 20)",
+}
+
+// TestOuterByRows: sums and products of rows that are made of rows and columns run in lanes of rows, and no
+// matrix is stored.
+func TestOuterByRows(t *testing.T) {
+	table := tinyTable(t)
+	text := func(n, m int, body string) string {
+		return fmt.Sprintf("x = materialize(rand(%[1]d, 1, seed = 1))\nz = materialize(rand(%[1]d, 1, seed = 4))\nw = materialize(rand(1, %[2]d, seed = 2))\n"+
+			"y = materialize(randn(%[2]d, 1, seed = 3))\n%[3]s\n", n, m, body)
+	}
+	compile := func(text string, ranks int, disable ...string) *compiler.Result {
+		c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Disable: disable, Verify: true, Sizes: pass.Sizes{Block: 16, Spread: 1}})
+		if ds.HasErrors() {
+			t.Fatalf("%v\nin\n%s", ds, text)
+		}
+		return c
+	}
+	for _, size := range [][2]int{{64, 130}, {131, 131}} {
+		for _, body := range outerBodies {
+			if size[0] < 128 && strings.Contains(body, "t(x)") {
+				continue
+			}
+			text := text(size[0], size[1], body)
+			want := evaluated("the meaning", compile(text, 1).Program)
+			for _, ranks := range []int{1, 3} {
+				c := compile(text, ranks)
+				if n := strings.Count(c.Plan.Graph.String(), "lanes=true"); n != 1 {
+					t.Errorf("%d loops whose lanes are rows of\n%s\n%s", n, text, c.Plan.Graph)
+				}
+				before := kernels.LoopsBegun()
+				for _, o := range []outcome{evaluated("the plan", c.Plan.Graph), scheduled(c, 2, "FAC2")} {
+					if o.failed || o.out != want.out {
+						t.Errorf("%d ranks: %s gives %v\n%s\nin\n%s", ranks, o.how, o.err, difference(want.out, o.out), text)
+					}
+				}
+				if kernels.LoopsBegun() == before {
+					t.Errorf("no loop runs\n%s", text)
+				}
+			}
+			if o := scheduled(compile(text, 1, "row-blocks"), 2, "SS"); o.out != want.out {
+				t.Errorf("without row-blocks\n%s\nin\n%s", difference(want.out, o.out), text)
+			}
+		}
+	}
+	for _, body := range []string{
+		"K = x - w\nemit K @ y\nemit K",                                       // K is a result
+		"K = x - w\nE = exp(K - rowmax(K))\nemit rowsum(E)\nemit E @ y",       // elements wait for a reduction
+		"X = materialize(rand(70, 300, seed = 5))\nK = X - x\nemit K @ y",     // a matrix in memory
+		"emit (x - w)[0..20, :] @ y",                                          // few rows
+		"emit t(rand(300, 70, seed = 6) - t(x)) @ y\nemit rowsum(x - w)",      // nothing but a pipe
+		"K = x - w\nemit K @ y\nemit colsum(K)\nemit rowmedian(K)\nemit t(K)", // columns
+	} {
+		if g := compile(text(70, 300, body), 1).Plan.Graph.String(); strings.Contains(g, "lanes=true") {
+			t.Errorf("a loop whose lanes are rows of\n%s\n%s", body, g)
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 )
 
 // byRows is the row. Its body is the operators on whole matrices. Its attributes are the number of
-// rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. An
+// rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. With lanes the
+// lanes are rows, however wide. An
 // argument of as many rows is read by rows, any other as a whole. A pipe may reduce all elements,
 // too, and reductions by key may end the body; what they give is there when all rows are done, so
 // that nothing in the body reads it. Where an operator fails the operators run one after the other,
@@ -69,6 +70,7 @@ type byRowsCode struct {
 	rows  int
 	cols  int
 	panel int          // of reductions by key; 0: order does not count
+	lanes bool         // the lanes are rows, however wide: matrices are made of rows and columns
 	seen  atomic.Int64 // actions on elements in executions so far
 	apart atomic.Bool  // numbers were too far apart for the sums of the loops
 	wide  atomic.Bool  // exact sums of two words were not enough for narrow rows
@@ -108,12 +110,12 @@ func (c *byRowsCode) bound(in []value.Value) *byRowsCode {
 		return c
 	}
 	return c.by.Of(string(key), func() *byRowsCode {
-		return &byRowsCode{body: &op.Body{Args: c.body.Args, Acts: acts, Yields: c.body.Yields}, rows: c.rows, cols: c.cols, panel: c.panel}
+		return &byRowsCode{body: &op.Body{Args: c.body.Args, Acts: acts, Yields: c.body.Yields}, rows: c.rows, cols: c.cols, panel: c.panel, lanes: c.lanes}
 	})
 }
 
 func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {
-	return &byRowsCode{body: b, rows: attrs.Int("rows"), cols: attrs.Int("cols"), panel: attrs.Int("panel")}
+	return &byRowsCode{body: b, rows: attrs.Int("rows"), cols: attrs.Int("cols"), panel: attrs.Int("panel"), lanes: attrs.Bool("lanes")}
 }
 
 // worthwhile counts an execution, and reports that it is to run as loops.
@@ -135,7 +137,7 @@ func (c *byRowsCode) write() {
 	if b == nil {
 		return
 	}
-	if c.cols < nest.LeastWidth || c.reduces && !alongRows(b, c.rows, c.cols) {
+	if c.cols < nest.LeastWidth || c.lanes || c.reduces && !alongRows(b, c.rows, c.cols) {
 		c.form = laneForm(b, loop.FastLevels, c.rows, c.panel)
 	} else if p := nest.PlanRows(b, 0); p != nil {
 		if f := phasedForm(p, 1, "i", nest.Form{Words: loop.FastLevels, Affine: true}); len(f.phases) > 0 {

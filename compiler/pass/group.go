@@ -22,12 +22,13 @@ import (
 //	epilogues.go          a product, and the map or pipe that alone reads it          map.product, pipe.product
 //	                      a product, and what makes the rows of a factor              panels.along
 //	group_rows.go         what makes rows from rows, with reductions of rows and, in  byrows
-//	                      group_keys.go, by key
+//	                      group_keys.go, by key; group_outer.go: of matrices that
+//	                      rows and columns make
 //
 // A node joins its readers if all of them are in one group, and if each reads it where the group is at
 // that time: the access map of an operand (modeOf, ownPlace, op.Def.Elements) tells. Only the last member's
 // result is then there for others; groups of rows, and nests around one chain, have several results. What
-// is read at several places is computed again at each, if that costs less than storing it (group_cost.go).
+// is read at several places is computed again at each, if that costs less than storing it (cheaper).
 //
 // Bits stay, since the operations of an element do. Three things stay apart always: what belongs to
 // another send, because one `<-` is one task; what would fail, or have an effect, before or after

@@ -28,7 +28,7 @@ func Keys(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		return g
 	}
 	sizes = sizes.filled()
-	return rowBlocksOf(prepared(g, table, sizes.Block/leastKeyed), table, sizes, true)
+	return rowBlocksOf(prepared(g, table, sizes.Block/leastKeyed), table, sizes, ofKeys)
 }
 
 // prepared does in two steps what a loop over rows does not do in one: what depends on a whole operand

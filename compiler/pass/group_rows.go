@@ -22,17 +22,26 @@ import (
 // time already. Small matrices stay outside, which stay in a cache anyway; rows of some tens of
 // columns, for which the loop is no faster; and rows so long that one would not stay in a cache.
 // Operators that may fail stay outside, so that the first failure in program order is the one that
-// is told.
+// is told. Groups whose matrices rows and columns make come first: they need no memory (group_outer.go).
 func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
 	}
-	return rowBlocksOf(g, table, sizes, false)
+	return rowBlocksOf(rowBlocksOf(g, table, sizes, ofOuter), table, sizes, ofRows)
 }
 
-// rowBlocksOf makes the tasks that end with reductions by key, or the others.
-func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, keyed bool) *ir.Graph {
-	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, keyed: keyed, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
+// rowsKind says which groups of rows are made.
+type rowsKind uint8
+
+const (
+	ofRows  rowsKind = iota
+	ofKeys           // they end with reductions by key, and may fail: see Keys
+	ofOuter          // their matrices are made of rows and columns: see group_outer.go
+)
+
+// rowBlocksOf makes the tasks of a kind.
+func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, kind rowsKind) *ir.Graph {
+	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, kind: kind, keyed: kind == ofKeys, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
 	for i := range g.Nodes {
 		b.group[i] = -1
 		if b.join(ir.ID(i)); b.group[i] < 0 {
@@ -41,6 +50,11 @@ func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, keyed bool) *ir.Grap
 	}
 	if !b.choose() {
 		return g
+	}
+	if kind == ofOuter {
+		if turned := b.columnsTurned(); turned != nil {
+			return rowBlocksOf(turned, table, sizes, kind)
+		}
 	}
 	return b.build()
 }
@@ -75,11 +89,14 @@ type rowBlocks struct {
 	table *op.Table
 	block int
 	ranks bool // share the rows: what is of all rows stays outside
-	keyed bool // groups end with reductions by key, and may fail
+	kind  rowsKind
+	keyed bool // kind is ofKeys
 	stops stops
-	group []int32          // of each node; -1: none
-	reads []map[int32]bool // of each node in no group: the groups that it reads something of, through others in none
-	all   []rowGroup
+	// readBy has the readers of every node where a group was asked whether it spares.
+	readBy [][]ir.ID
+	group  []int32          // of each node; -1: none
+	reads  []map[int32]bool // of each node in no group: the groups that it reads something of, through others in none
+	all    []rowGroup
 	// byCode holds the groups that began with a reduction by these codes.
 	byCode map[ir.ID]int32
 }
@@ -113,6 +130,8 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	switch {
 	case n.Op.Control == op.Part:
 		return b.rowwise(g.In(id)[0])
+	case b.kind == ofOuter:
+		return b.outer(id)
 	case n.Op.Role == op.Reduces:
 		for _, d := range pipeFolds(b.table, n) {
 			if d != nil && (d.Fold == op.FoldCols || d.Fold == op.FoldAll && b.ranks) {
@@ -195,7 +214,7 @@ func (b *rowBlocks) join(id ir.ID) {
 			}
 		}
 	}
-	if part {
+	if part || b.kind == ofOuter && slices.ContainsFunc(g.In(id), b.stored) {
 		return
 	}
 	keyed := g.Nodes[id].Op.Keyed != nil
@@ -263,6 +282,9 @@ func (b *rowBlocks) through(x ir.ID) map[int32]bool {
 func (b *rowBlocks) fits(id ir.ID, at int32) bool {
 	seen := map[int32]bool{}
 	for _, x := range b.g.In(id) {
+		if b.kind == ofOuter && !b.madeIn(x, at) {
+			return false
+		}
 		if b.group[x] == at {
 			if !b.byRow(x) {
 				return false // it is there when the group is done
@@ -306,7 +328,9 @@ func (b *rowBlocks) choose() bool {
 	any := false
 	for k := range b.all {
 		r := &b.all[k]
-		if b.keyed {
+		if b.kind == ofOuter {
+			r.chosen = r.rows*r.cols >= leastByRows*b.block && b.spares(r)
+		} else if b.keyed {
 			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
 			b.part(r)
@@ -411,8 +435,15 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 	for _, y := range reads {
 		m.emit(y)
 	}
+	block := max(1, m.block/rowBlock/r.cols)
+	if m.kind == ofOuter {
+		block = leastOuter / 2
+	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(r.rows)}, op.Attr{Name: "cols", Val: op.Int(r.cols)},
-		op.Attr{Name: "block", Val: op.Int(min(r.rows, max(1, m.block/rowBlock/r.cols)))})
+		op.Attr{Name: "block", Val: op.Int(min(r.rows, block))})
+	if m.kind == ofOuter {
+		attrs = attrs.With("lanes", op.Bool(true))
+	}
 	if r.panel > 0 {
 		attrs = attrs.With("panel", op.Int(r.panel))
 	}

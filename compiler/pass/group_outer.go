@@ -1,0 +1,111 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// This file finds the groups of rowBlocks whose wide matrices are made of rows, columns and numbers alone:
+//
+//	%3 = map(%0, %1) { exp(-(a - b) ^ 2) };  %4 = rowsum(%3);  %5 = matmul(%3, %2)
+//	->  %4, %5 = byrows(%0, %1, t(%2)) {lanes} { the same }
+//
+// The lanes of the loop are rows of the result. An inner loop goes over the columns, makes each element once
+// and takes it into all sums and products, so that no matrix is stored. It would be wrong for an element that
+// also waits for a reduction of its row: the inner loop would make it twice. It would be slow for a matrix in
+// memory, whose rows lie far apart.
+
+// leastOuter is the least number of rows: fewer leave lanes and workers idle.
+const leastOuter = 64
+
+// outer is rowwise of a member of such a group: an elementwise chain over a wide space, a reduction of its
+// rows, or a product with one column.
+func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
+	g, in := b.g, b.g.In(id)
+	n, t := &g.Nodes[id], g.Type(id)
+	reduces := func(d *op.Def) bool { return d != nil && d.Fold == op.FoldRows && d.Class != loop.NoClass }
+	switch {
+	case n.Op.Role == op.Reduces:
+		t = pipeSpace(n)
+		ok = !slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && !reduces(d) })
+	case n.Op.Role == op.Maps, isElementwise(n):
+		ok = true
+	case reduces(n.Op) && n.Region == nil && n.Attrs == nil && len(in) == 1:
+		t, ok = g.Type(in[0]), true
+	case byColumn(n, t):
+		t, ok = g.Type(in[len(in)-2]), true
+	}
+	ok = ok && t.IsDense() && t.Known() && t.Rows >= leastOuter && t.Cols >= manyByRows && t.Cols <= longestByRows &&
+		b.readable(id) && b.written(id) && !ir.MayFail(g, id)
+	return t.Rows, t.Cols, ok && !slices.ContainsFunc(in, func(x ir.ID) bool { return b.group[x] < 0 && b.stored(x) })
+}
+
+// byColumn reports a product of type t with one column, or one that is added to a column.
+func byColumn(n *ir.Node, t types.Type) bool {
+	return (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) && n.Region == nil && !n.Attrs.Bool("ta") && t.Cols == 1 && t.Elem.IsFloat()
+}
+
+// stored reports a matrix of several rows and columns.
+func (b *rowBlocks) stored(x ir.ID) bool {
+	t := b.g.Type(x)
+	return t.IsMatrix() && t.Rows > 1 && t.Cols > 1
+}
+
+// madeIn reports whether a member of group at may read x: the group makes the matrices that it reads, and
+// no column.
+func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return b.stored(x) == (b.group[x] == at) }
+
+// spares reports whether the matrices of a group need no memory, and whether there are any.
+func (b *rowBlocks) spares(r *rowGroup) bool {
+	if b.readBy == nil {
+		b.readBy = readersOf(b.g)
+	}
+	any := false
+	for _, x := range r.members {
+		if b.stored(x) {
+			any = true
+			if slices.ContainsFunc(b.readBy[x], func(y ir.ID) bool { return b.group[y] != b.group[x] }) {
+				return false
+			}
+		}
+	}
+	return any
+}
+
+// columnsTurned returns the graph in which the products of chosen groups read their columns as rows, or nil
+// if they do: a column of as many elements as there are rows would be cut.
+func (b *rowBlocks) columnsTurned() *ir.Graph {
+	g := b.g
+	var c *copying
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n := &g.Nodes[i]
+		column := b.group[i] >= 0 && b.all[b.group[i]].chosen && byColumn(n, g.Type(id)) && !n.Attrs.Bool("tb")
+		if column && c == nil {
+			c = copyOf(g)
+			for k := range i {
+				c.node(ir.ID(k))
+			}
+		}
+		if c == nil {
+			continue
+		}
+		if !column {
+			c.node(id)
+			continue
+		}
+		in, last := c.in(id), len(g.In(id))-1
+		t := g.Type(g.In(id)[last])
+		t.Rows, t.Cols = t.Cols, t.Rows
+		in[last] = c.g.Add(b.table.Must("t"), nil, t, g.Origin(id), in[last])
+		c.to[i] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(true)), g.Type(id), g.Origin(id), in...)
+	}
+	if c == nil {
+		return nil
+	}
+	return c.g
+}
