@@ -56,8 +56,8 @@ func engines(seed uint64) []engine {
 	return list
 }
 
-// part returns the definition and a third of the other engines, other ones for the next program, or all of them
-// in make soak. It is for hundreds of small programs, of which each engine has its share.
+// part returns the definition and a third of the other engines, other ones for the next program, or all
+// of them in make soak. Each engine runs its share of hundreds of small programs.
 func part(list []engine, program int) []engine {
 	if os.Getenv("FLOW_SOAK") != "" {
 		return list

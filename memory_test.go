@@ -56,9 +56,9 @@ func TestMemoryOfSortsInLoops(t *testing.T) {
 	}
 }
 
-// TestMemoryPredictedAndMeasured: what `flowrun plan` predicts for rows that the run chooses and for sparse
-// matrices, and with what sorts and transforms hold beside values, is within a factor of 1.5 of what the run
-// takes, and no more than that is sure before it.
+// TestMemoryPredictedAndMeasured: what `flowrun plan` predicts for rows that the run chooses and for
+// sparse matrices, and with what sorts and transforms hold beside values, is within a factor of 1.5 of
+// what the run takes, and no more than that is sure before it.
 func TestMemoryPredictedAndMeasured(t *testing.T) {
 	const grid = `m = 150
 n = m * m

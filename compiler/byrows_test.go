@@ -145,8 +145,8 @@ func TestReductionsOfOneColumn(t *testing.T) {
 	}
 }
 
-// outerBodies are functions of columns x and z of n elements, of a column y and of a row w of m elements, whose
-// matrices no loop has to store.
+// outerBodies are functions of columns x and z of n elements, of a column y and of a row w of m
+// elements, whose matrices no loop has to store.
 var outerBodies = []string{
 	"K = exp(-(x - w) ^ 2)\nemit K @ y\nemit rowsum(K)",
 	"emit (1 / (1 + abs(x - w))) @ y",

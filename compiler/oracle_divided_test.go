@@ -8,8 +8,8 @@ import (
 	"flow/ir/op"
 )
 
-// everyRun: drawn programs run in all of their ways. Else the ways are divided among the programs. make soak
-// demands every run.
+// everyRun: drawn programs run in all of their ways. Else the ways are divided among the programs. make
+// soak demands every run.
 var everyRun = os.Getenv("FLOW_SOAK") != ""
 
 // some returns the first way to run a drawn program and a third of the others, other ones for other seeds.
@@ -27,8 +27,8 @@ func (rs runs) some(seed uint64) runs {
 	return out
 }
 
-// differInTurn is differ, but the definition evaluates the plans of the first way and of one other, which is
-// another one for other programs. It is for lists of programs that take long to evaluate.
+// differInTurn is differ, but the definition evaluates the plans of the first way and of one other,
+// which is another one for other programs. It is for lists of programs that take long to evaluate.
 func (rs runs) differInTurn(table *op.Table, text string) (meant outcome, err error) {
 	return rs.differIf(table, text, func(run int) bool { return everyRun || run == 0 || run == 1+len(text)%(len(rs)-1) })
 }

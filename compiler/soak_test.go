@@ -41,8 +41,9 @@ func TestSoakPrograms(t *testing.T) {
 // draw, in a round of a larger loop, was a graph with an effect that its reader does not declare.
 func TestLoopThatAssertsInOrder(t *testing.T) { drawnAgrees(t, tinyTable(t), 1795507574228752008) }
 
-// TestRandomRowsFromAPlace: where random numbers are made in a loop over the rows of a block, they are those
-// of the block's place in the whole matrix. Each block of this program began with the numbers of row 0.
+// TestRandomRowsFromAPlace: where random numbers are made in a loop over the rows of a block, they are
+// those of the block's place in the whole matrix. Each block of this program began with the numbers of
+// row 0.
 func TestRandomRowsFromAPlace(t *testing.T) {
 	rs := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {3, 1, nil, false, ""}}
 	if _, err := rs.differ(tinyTable(t), `

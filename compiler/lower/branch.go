@@ -71,8 +71,8 @@ func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
 	return u.fill(v, parts)
 }
 
-// matrixIfList returns v with matrices in place of lists: the run chooses between values, and a list is known
-// before it.
+// matrixIfList returns v with matrices in place of lists: the run chooses between values, and a list is
+// known before it.
 func (l *lowerer) matrixIfList(v val, at source.Span) val {
 	switch v.kind {
 	case list:

@@ -156,7 +156,7 @@ func (b *rowBlocks) written(id ir.ID) bool {
 // enter adds what a group has to know of a new last member, or reports that it cannot be one.
 func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 	fails, told := r.fails, r.told
-	if b.keyed && ir.MayFail(b.g, id) {
+	if b.kind == ofKeys && ir.MayFail(b.g, id) {
 		if fails > 0 && b.g.Origin(told).Call != b.g.Origin(id).Call {
 			return false
 		}

@@ -14,10 +14,10 @@ import (
 //	%3 = map(%0, %1) { exp(-(a - b) ^ 2) };  %4 = rowsum(%3);  %5 = matmul(%3, %2)
 //	->  %4, %5 = byrows(%0, %1, t(%2)) {lanes} { the same }
 //
-// The lanes of the loop are rows of the result. An inner loop goes over the columns, makes each element once
-// and takes it into all sums and products, so that no matrix is stored. It would be wrong for an element that
-// also waits for a reduction of its row: the inner loop would make it twice. It would be slow for a matrix in
-// memory, whose rows lie far apart.
+// The lanes of the loop are rows of the result. An inner loop goes over the columns, makes each element
+// once and takes it into all sums and products, so that no matrix is stored. It would be wrong for an
+// element that also waits for a reduction of its row: the inner loop would make it twice. It would be
+// slow for a matrix in memory, whose rows lie far apart.
 
 // leastOuter is the least number of rows: fewer leave lanes and workers idle.
 const leastOuter = 64

@@ -41,7 +41,7 @@ const (
 
 // rowBlocksOf makes the tasks of a kind.
 func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, kind rowsKind) *ir.Graph {
-	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, kind: kind, keyed: kind == ofKeys, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
+	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, kind: kind, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
 	for i := range g.Nodes {
 		b.group[i] = -1
 		if b.join(ir.ID(i)); b.group[i] < 0 {
@@ -90,7 +90,6 @@ type rowBlocks struct {
 	block int
 	ranks bool // share the rows: what is of all rows stays outside
 	kind  rowsKind
-	keyed bool // kind is ofKeys
 	stops stops
 	// readBy has the readers of every node where a group was asked whether it spares.
 	readBy [][]ir.ID
@@ -124,7 +123,7 @@ type rowGroup struct {
 func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	g := b.g
 	n, t := &g.Nodes[id], g.Type(id)
-	if sent(g, id) || n.Draws() && (b.keyed || n.Op.Role != op.Reduces) {
+	if sent(g, id) || n.Draws() && (b.kind == ofKeys || n.Op.Role != op.Reduces) {
 		return 0, 0, false
 	}
 	switch {
@@ -142,14 +141,14 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	case n.Op.Role == op.Maps, isElementwise(n):
 	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1, fewOrdered(g, id):
 		t = g.Type(g.In(id)[0])
-	case b.keyed:
+	case b.kind == ofKeys:
 		return b.toKeys(id)
 	case fewTerms(g, id, b.block):
 		return b.along(id)
 	default:
 		return 0, 0, false
 	}
-	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.keyed && b.written(id) || !b.keyed && !ir.MayFail(g, id))
+	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.kind == ofKeys && b.written(id) || b.kind != ofKeys && !ir.MayFail(g, id))
 	return t.Rows, t.Cols, ok
 }
 
@@ -330,7 +329,7 @@ func (b *rowBlocks) choose() bool {
 		r := &b.all[k]
 		if b.kind == ofOuter {
 			r.chosen = r.rows*r.cols >= leastByRows*b.block && b.spares(r)
-		} else if b.keyed {
+		} else if b.kind == ofKeys {
 			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
 			b.part(r)

@@ -161,8 +161,8 @@ const (
 	// mostKept is mostNumbers for a loop that keeps a part of each larger carried matrix. Tasks would copy
 	// this part in every round.
 	mostKept = 131072
-	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at a place that a number tells.
-	// Its rounds cost the same for any matrix.
+	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at a place that a number
+	// tells. Its rounds cost the same for any matrix.
 	mostPlaced = 1 << 24
 	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
 	// of more than fewNumbers: some 50 us of one worker.
@@ -289,7 +289,7 @@ func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 	case n.Op.Role == op.Points:
 		y := n.Region.Graph.Nodes[n.Region.Yields[0]].Op
 		some = slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
-		return some, some && a.pointAtPlace(g, v)
+		return some, some && a.keptButPlace(g, v) == old
 	}
 	return v == old, v == old
 }
@@ -303,30 +303,45 @@ func (a *around) atPlace(g *ir.Graph, v ir.ID) bool {
 	})
 }
 
-// pointAtPlace reports a parfor whose points have elements of a matrix, but where an index has a certain number.
-func (a *around) pointAtPlace(g *ir.Graph, id ir.ID) bool {
+// keptButPlace returns the matrix whose elements the points of a parfor have, but where an index has a
+// certain number, or -1.
+func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 	r := g.Nodes[id].Region
 	indices := r.Args[:min(len(g.Nodes[id].Attrs.Ints("n")), len(r.Args))]
 	y := &r.Graph.Nodes[r.Yields[0]]
 	if y.Op.Control != op.Part {
-		return false
+		return -1
 	}
 	c := r.Graph.In(r.Yields[0])[0]
 	branch := &r.Graph.Nodes[c]
 	if branch.Op.Control != op.Select || !onlyWhere(r.Graph, r.Graph.In(c)[0], func(x ir.ID) bool { return slices.Contains(indices, x) }) {
-		return false
+		return -1
 	}
-	made := 0
-	for k := range branch.Region.Next.Graph.Nodes {
-		if x := branch.Region.Next.Graph.Nodes[k].Op; x.Role != op.Argument && x.Role != op.Constant {
-			made++
+	kept := ir.ID(-1)
+	other := branch.Region.Next
+	for k := range other.Graph.Nodes {
+		if x := other.Graph.Nodes[k].Op; x.Role == op.Argument || x.Role == op.Constant {
+			continue
 		}
+		read := other.Graph.In(ir.ID(k))
+		if kept >= 0 || len(read) == 0 {
+			return -1
+		}
+		at := slices.Index(other.Args, read[0])
+		if at < 0 {
+			return -1
+		}
+		from := slices.Index(r.Args, r.Graph.In(c)[branch.FirstArg()+at])
+		if from < len(indices) {
+			return -1
+		}
+		kept = g.In(id)[from-len(indices)]
 	}
-	return made <= 1
+	return kept
 }
 
-// onlyWhere reports bools v of g that are true at most where a value of line, which has each number once, is equal
-// to a number.
+// onlyWhere reports bools v of g that are true at most where a value of line is equal to a number. line
+// has each number once.
 func onlyWhere(g *ir.Graph, v ir.ID, line func(x ir.ID) bool) bool {
 	n, in := &g.Nodes[v], g.In(v)
 	if n.Op.Body == nil || len(in) != 2 || g.Type(v).Elem != types.Bool {
@@ -349,11 +364,15 @@ func onlyWhere(g *ir.Graph, v ir.ID, line func(x ir.ID) bool) bool {
 	return false
 }
 
-// within reports whether the regions of node id compute only such values, by operators without effects, and adds
-// their work.
+// within reports whether the regions of node id compute only such values, by operators without effects, and
+// adds their work.
 func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 	for r := of.Nodes[id].Region; r != nil; r = r.Next {
 		g, a := r.Graph, &around{of, id, r.Args, outside}
+		changed := r.Args // in their memory
+		if carried := of.Nodes[id].Carried(); carried > 0 {
+			changed = r.Args[:carried]
+		}
 		for i := range g.Nodes {
 			n, t := &g.Nodes[i], g.Type(ir.ID(i))
 			switch {
@@ -363,8 +382,10 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 					return false
 				}
 			case t.Kind == types.Effect && n.Op.Elements != nil: // an assert: a loop has checks
-			case n.Op.Role == op.Points && a.pointAtPlace(g, ir.ID(i)):
-				w.ops++ // a loop computes what is at the place alone
+			case n.Op.Role == op.Points && slices.Contains(changed, a.keptButPlace(g, ir.ID(i))):
+				if !w.onePoint(n.Region) { // a loop computes what is at the place alone
+					return false
+				}
 			case n.Op.Role == op.Points:
 				if ops, fine := w.fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, float64(ops)) {
 					return false
@@ -375,6 +396,35 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 			case a.atPlace(g, ir.ID(i)), n.Op.Operands == op.AsChosen && a.atPlace(g, g.In(ir.ID(i))[0]):
 				w.ops++
 			case !w.note(n.Op, t, flops(g, ir.ID(i))):
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// onePoint reports whether a point computes only such values, and adds its work.
+func (w *roundWork) onePoint(r *ir.Region) bool {
+	for ; r != nil; r = r.Next {
+		for i := range r.Graph.Nodes {
+			x, t := &r.Graph.Nodes[i], r.Graph.Type(ir.ID(i))
+			ops, fine := flops(r.Graph, ir.ID(i)), true
+			switch {
+			case x.Op.Role == op.Argument, x.Op.Control == op.Part:
+				continue
+			case x.Op.Control == op.Select:
+				if !w.onePoint(x.Region) {
+					return false
+				}
+				continue
+			case x.Op.Role == op.Points:
+				var n int
+				n, fine = w.fewPoints(r.Graph, ir.ID(i))
+				ops = float64(n)
+			default:
+				fine = x.Region == nil && x.Op.Laws.Has(op.Pure)
+			}
+			if !fine || !w.note(x.Op, t, ops) {
 				return false
 			}
 		}

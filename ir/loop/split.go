@@ -13,9 +13,9 @@ import (
 // mostCut is the most statements that cutting one loop may add.
 const mostCut = 600
 
-// Split returns n with inner loops cut into pieces in which conditions on their index are constant, and without
-// these conditions. The pieces of a loop begin and end at known indices, or at forms of the indices of loops
-// around it. All values stay the same.
+// Split returns n with inner loops cut into pieces in which conditions on their index are constant, and
+// without these conditions. The pieces of a loop begin and end at known indices, or at forms of the
+// indices of loops around it. All values stay the same.
 func Split(n *Nest) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
 	if !c.cuts(&n.Body) {
@@ -174,7 +174,8 @@ func (c *cutter) box(f Lin) (int64, bool) {
 	return sum, true
 }
 
-// bounds returns the least and greatest index of a loop that ascends, and whose ends follow from other indices.
+// bounds returns the least and greatest index of a loop that ascends, and whose ends follow from other
+// indices.
 func (c *cutter) bounds(r Range) (x [2]int64, ok bool) {
 	if r.Kind != Steps || r.By != 1 || !r.From.small() || !r.To.small() {
 		return x, false
@@ -210,7 +211,8 @@ func (c *cutter) places(s *Stmt) (list []Lin) {
 	return list
 }
 
-// apart returns those of the places in a list at which a loop of range r, from x[0] to x[1], can be cut, in order.
+// apart returns those of the places in a list at which a loop of range r, from x[0] to x[1], can be
+// cut, in order.
 func (c *cutter) apart(r Range, x [2]int64, list []Lin) (cut []Lin) {
 	// Known places come first, because forms must be in order with them.
 	slices.SortStableFunc(list, func(a, b Lin) int { return cmp.Or(len(a.Terms)-len(b.Terms), cmp.Compare(a.Const, b.Const)) })
@@ -232,7 +234,7 @@ func (c *cutter) apart(r Range, x [2]int64, list []Lin) (cut []Lin) {
 	return cut
 }
 
-// ordered reports forms of which the first is never greater than the second.
+// ordered reports that form a is never greater than form b.
 func (c *cutter) ordered(a, b Lin) bool {
 	d, ok := c.most(a.Plus(b.Times(-1)))
 	return ok && d <= 0
@@ -270,8 +272,8 @@ func (c *cutter) crossings(s *Stmt, around Sym) (list []Lin) {
 	return list
 }
 
-// changes returns where comparisons in a condition change with an index, if they depend on nothing else but the
-// indices around it.
+// changes returns where comparisons in a condition change with an index, if they depend on nothing else
+// but the indices around it.
 func (c *cutter) changes(v Val, index Sym) (list []Lin) {
 	s := c.facts.made[v]
 	if s == nil {

@@ -11,8 +11,8 @@ import (
 	"flow/ir/value"
 )
 
-// around is a nest of an inner loop whose body has a condition of its index and that of the loop around it, and
-// one of its index alone.
+// around is a nest of an inner loop whose body has a condition of its index and that of the loop around
+// it, and one of its index alone.
 func around(t *testing.T, rounds, from, to, condition string, first int64) *loop.Nest {
 	t.Helper()
 	n, err := loop.Parse(fmt.Sprintf(`nest(%%0: f64[]) (i: 0..%%0.rows) {
@@ -53,8 +53,8 @@ func around(t *testing.T, rounds, from, to, condition string, first int64) *loop
 	return n
 }
 
-// TestSplitAround: loops are cut where a condition on their index and on that of a loop around them changes. The
-// loop around them is cut where such a place meets an end, or another place.
+// TestSplitAround: loops are cut where a condition on their index and on that of a loop around them
+// changes. The loop around them is cut where such a place meets an end, or another place.
 func TestSplitAround(t *testing.T) {
 	x := value.New(types.F64, 3, 1)
 	for i := range 3 {

@@ -12,12 +12,12 @@ import (
 
 // This file predicts how much memory the values of a plan take at one time.
 
-// Memory is the prediction of the memory for the values of a run, in bytes. It follows the greedy order of
-// the runtime and its rules for views and for results made in the memory of an operand. Sizes of sparse
-// matrices are estimates, and rows that the run chooses count as the most that there may be. Rows that
-// ranks keep to find what has changed are counted, and entries of sparse files that they have parsed before
-// the run. Of the private memory of kernels only op.Def.Beside is counted (keys of sorts, but no packed tiles);
-// the texts of files are not.
+// Memory is the prediction of the memory for the values of a run, in bytes. It follows the greedy order
+// of the runtime and its rules for views and for results made in the memory of an operand. Sizes of
+// sparse matrices are estimates, and rows that the run chooses count as the most that there may be.
+// Rows that ranks keep to find what has changed are counted, and entries of sparse files that they have
+// parsed before the run. Of the private memory of kernels only op.Def.Beside is counted (keys of sorts,
+// but no packed tiles); the texts of files are not.
 type Memory struct {
 	Peak []int64 `json:"peak_bytes_by_rank"`
 	// Largest tells what the rank with the largest peak holds at that time, by place in the text, largest

@@ -55,8 +55,8 @@ func NoValue(d *op.Def, out types.Elem, x []value.Scalar) error {
 	return nil
 }
 
-// ApplyElt is d on scalars: converted to the types in which d computes, then Elt. The conversions stay in x,
-// which belongs to the caller alone.
+// ApplyElt is d on scalars: converted to the types in which d computes, then Elt. The conversions stay
+// in x, which belongs to the caller alone.
 func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error) {
 	wide := x[0].Elem
 	for k := range x[1:] {

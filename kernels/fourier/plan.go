@@ -210,8 +210,8 @@ func roomOf(n int) float64 {
 	return 16 * (2*float64(n) + 4*float64(convolved(n)))
 }
 
-// bluestein is the transform of any length n, in the memory of z: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a
-// convolution with c[j] = exp(pi i j^2 / n), whose length may be a power of two.
+// bluestein is the transform of any length n, in the memory of z: j k = (j^2 + k^2 - (k - j)^2) / 2
+// makes it a convolution with c[j] = exp(pi i j^2 / n), whose length may be a power of two.
 func bluestein(z []complex128) []complex128 {
 	n := len(z)
 	size := convolved(n)

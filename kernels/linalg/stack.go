@@ -172,8 +172,8 @@ type stackBody struct {
 	end  func(made []atomic.Bool)
 }
 
-// StackBody returns the loop of a stack whose panels body makes. end copies the panels that were made to the
-// result.
+// StackBody returns the loop of a stack whose panels body makes. end copies the panels that were made
+// to the result.
 func StackBody(p PanelGrid, body op.LoopBody, end func(made []atomic.Bool)) op.LoopBody {
 	return &stackBody{p, body, make([]atomic.Bool, p.Panels), end}
 }

@@ -57,8 +57,8 @@ type Sorter struct {
 	Done        func() error
 }
 
-// sortRoom is the bytes that a Sorter holds for so many elements: two lists of keys and the class of each, and two
-// lists of places.
+// sortRoom is the bytes that a Sorter holds for so many elements: two lists of keys and the class of
+// each, and two lists of places.
 func sortRoom(n float64, places bool) float64 {
 	if places {
 		return 33 * n

@@ -12,11 +12,11 @@ func scaled(p, n float64) float64 {
 	return float64(p * math.Float64frombits(half<<52) * math.Float64frombits((bits-half)<<52))
 }
 
-// Function is a function F of one number or two: its definition, and how far F may be from the exact value
-// in units of the last place of the result: as measured against 160-bit arithmetic and rounded up. Ulps is 0
-// where the exact value is rounded once. Results below the normal range are rounded a second time (scaled),
-// so they may be farther away: Tiny is the bound for them, 0 where normal arguments have none. Every way of
-// computing a function gives the bits of F.
+// Function is a function F of one number or two: its definition, and how far F may be from the exact
+// value in units of the last place of the result: as measured against 160-bit arithmetic and rounded
+// up. Ulps is 0 where the exact value is rounded once. Results below the normal range are rounded a
+// second time (scaled), so they may be farther away: Tiny is the bound for them, 0 where normal
+// arguments have none. Every way of computing a function gives the bits of F.
 type Function[F any] struct {
 	Name string
 	F    F

@@ -106,7 +106,8 @@ func (e Entries[T]) addColumn(out, b Lines[float64], lo, hi int32) {
 	}
 }
 
-// stripMask are the bytes of the masks of AVX2: those of a strip of n bytes begin n bytes before its middle.
+// stripMask are the bytes of the masks of AVX2: those of a strip of n bytes begin n bytes before its
+// middle.
 var stripMask = [2 * 4 * 32]byte(append(bytes.Repeat([]byte{0xff}, 4*32), make([]byte, 4*32)...))
 
 // run runs n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns false

@@ -130,8 +130,8 @@ func TestSparseLinesOfSets(t *testing.T) {
 	t.Run("plain", TestSparseLines)
 }
 
-// On AVX2 the products of sparse rows and lines of any width run by a kernel: plain Go takes five to ten times as
-// long.
+// On AVX2 the products of sparse rows and lines of any width run by a kernel: plain Go takes five to
+// ten times as long.
 func TestStripsOfAVX2(t *testing.T) {
 	if !haveAVX2 {
 		t.Skip("no AVX2")

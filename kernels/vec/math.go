@@ -1,8 +1,9 @@
 package vec
 
 // This file defines the loops of functions on floats where there is no vector hardware, or too few
-// elements for it. The call through a pointer is little beside a function. Roots and roundings come here from
-// the interpreter alone, which runs loops of little work; arithmetic has loops of its own in arith.go.
+// elements for it. The call through a pointer is little beside a function. Roots and roundings come
+// here from the interpreter alone, which runs loops of little work; arithmetic has loops of its own in
+// arith.go.
 
 // Map1F64 is the loop of a function of one float64.
 func Map1F64(f func(float64) float64) func(dst, a []float64) {

@@ -62,8 +62,8 @@ func newEmitter(t target) *emitter {
 	return e
 }
 
-// begin starts a function. None of them calls Go, allocates or keeps a pointer. The kernels of a driver have
-// no doc: their types (gemmKernel and those behind it) say what they do.
+// begin starts a function. None of them calls Go, allocates or keeps a pointer. The kernels of a driver
+// have no doc: their types (gemmKernel and those behind it) say what they do.
 func (e *emitter) begin(name, signature string, doc ...string) {
 	e.Function(name)
 	e.Attributes(attr.NOSPLIT)

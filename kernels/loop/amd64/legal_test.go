@@ -315,7 +315,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestRoundsAtATime runs inner loops, of which AVX2 makes several rounds at a time. They have few rounds to
+// TestRoundsAtATime runs inner loops that AVX2 runs several rounds at a time. They have few rounds to
 // more than a call makes, local memory, the index as a number, and carried values.
 func TestRoundsAtATime(t *testing.T) {
 	for _, on := range []*target{avx512, avx2} {

@@ -1,10 +1,10 @@
 package machine
 
 // This file writes folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
-// foldLines folds a strip of the lines that a row names in registers. addLines adds a strip of a line to the
-// lines that a row names. A strip is 1, 2 or 4 vectors, of which a mask leaves out elements, or one element. The latency of scattered lines
-// limits the kernels, so they prefetch the lines of later entries. Each element is one chain in the order of
-// entries.
+// foldLines folds a strip of the lines that a row names in registers. addLines adds a strip of a line to
+// the lines that a row names. A strip is one element, or 1, 2 or 4 vectors with a mask that leaves out
+// elements. The latency of scattered lines limits the kernels, so they prefetch the lines of later
+// entries. Each element is one chain in the order of entries.
 
 import (
 	"fmt"
@@ -55,8 +55,9 @@ type Form struct {
 // OnAVX2 reports that FoldLines has the kernel for AVX2, too. That set multiplies no integers of 64 bits.
 func (f Form) OnAVX2() bool { return laneTypes[f.Type].float && (f.Vectors == 0 || f.Step == Chain) }
 
-// These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip; for AVX2 it is
-// the address of as many vectors as the strip has, in which the elements of its columns have all bits set.
+// These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip; for
+// AVX2 it is the address of as many vectors as the strip has, in which the elements of its columns have
+// all bits set.
 var (
 	// FoldLines folds into the strips of rows of out, chains into zeros, the lines of b that the entries ptr[i]
 	// <= k < ptr[i+1] name. It reads Ahead columns beyond a row.
