@@ -1,9 +1,13 @@
 package compiler_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
+	"flow/compiler"
 	"flow/kernels"
+	"flow/stdlib"
 )
 
 // rowBodies are bodies that give rows of U: they run as loops over rows and columns.
@@ -112,6 +116,67 @@ func TestSumsBetweenCalls(t *testing.T) {
 		}
 		if kernels.RowsWidened() > wide != widens {
 			t.Errorf("%d loops with more words\n%s", kernels.RowsWidened()-wide, text)
+		}
+	}
+}
+
+// phasedBodies are bodies that reduce vectors of m elements. Their loops go over the elements of the vectors:
+// what the first ones store has no room in memory of a point, and the others reduce by key.
+var phasedBodies = []struct {
+	m    int
+	body string
+}{
+	{4200, `k = randint(m, 1, 0, m, seed = i)
+	 u = x[k]
+	 w = y[k]
+	 sum((u - mean(u)) * (w - mean(w))) / sqrt(sum((u - mean(u)) ^ 2))`},
+	{4200, `R = D[randint(m, 1, -m, m, seed = i), :]
+	 sum(R[:, 0] * R[:, 1]) - max(R[:, 0]) + x[i]`},
+	{4200, `k = randint(m, 1, -m - 1, m, seed = i)
+	 sum(x[k]) + sum(x[k] ^ 2)`}, // a place out of range
+	{4200, `k = randint(m, 1, 0, m + 1, seed = 2 + i)
+	 u = x[k]
+	 sum(y) * u[0] + sum(u) * sum(u * u)`},
+	{1000, `th = pi * i / 9
+	 colsum(onehot(i64(x * cos(th) ^ 2 + y * sin(th) ^ 2 + 3), 9)) / m`},
+	{1000, `c = colsum(onehot(i64(9 * abs(x - x[i])), 9))
+	 sum(c * log(c + 1)) + max(c)`},
+	{1000, `c = colsum(onehot(i64(9 * rand(m, 1, seed = i)), 9))
+	 sum((c[0, i] + x - c[0, 1]) ^ 2) + norm(x - c[0, 2])`},
+	{1000, `g = (y - y[i])
+	 t(t(onehot(i64(9 * abs(x - x[i])), 9)) @ g)`},
+	{1000, `g = (1 / (y - y[i]))
+	 t(t(onehot(i64(9 * abs(x - x[i])), 9)) @ g)`}, // infinite or nan
+	{1000, `g = f64(i64(1e8 * (y - y[i]) ^ 9))
+	 t(t(onehot(i64(9 * abs(x - x[i])), 9)) @ g)`},
+	{1000, `colsum(onehot(i64(9 * x + (i > 7)), 9))`}, // no code in point 8
+	{1000, `colsum(onehot(i64(9 / (x - x[i])), 9))`},  // no integer in point 0
+}
+
+// TestPhasedBodies: bodies that reduce vectors which are longer than a point has memory for, or by key, run by
+// phases over the elements. They give what the definition gives: values, or the same failure.
+func TestPhasedBodies(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range phasedBodies {
+		text := fmt.Sprintf("m = %d\nx = materialize(rand(m, 1, seed = 1))\ny = materialize(rand(m, 1, seed = 2))\nD = materialize(cbind(x, y))\nv = parfor i in 0..9 {\n %s\n}\nemit v\n", b.m, b.body)
+		for _, ranks := range []int{1, 2} {
+			r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Verify: true, Std: stdlib.Files})
+			if ds.HasErrors() {
+				t.Fatal(ds)
+			}
+			want, before := meaningsOf(table, text).of("definition", r.Program), kernels.RowsBegun()
+			for workers := range 2 {
+				got := ran(r, 1+workers)
+				if got.out != want.out || got.failed != want.failed || want.failed && !alike(got.err, want.err) {
+					t.Errorf("%s: %s%v\ndefinition: %s%v\nin\n%s", got.how, got.out, got.err, want.out, want.err, text)
+				}
+			}
+			if kernels.RowsBegun() == before {
+				t.Errorf("no loop runs by phases\n%s", text)
+			}
 		}
 	}
 }

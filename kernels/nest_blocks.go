@@ -31,21 +31,21 @@ type blockRun struct {
 	r    *parforRun
 }
 
-// phased binds a body by phases to an execution. The error is errNoNest, or why the loops cannot run.
-func (c *bodyCode) phased(r *parforRun, affine bool) (nestBound, error) {
-	if c.plan == nil || c.apart.Load() {
-		return nil, errNoNest
+// phased is the way of a body by phases, over its rows or over long vectors.
+func (c *bodyCode) phased(long bool) nestWay {
+	return func(r *parforRun, affine bool) (nestBound, error) {
+		key := nestKey{Form: nest.Form{Words: loop.FastLevels, Affine: affine}, dims: 1, by: r.space.by, long: long}
+		f := c.rowForm(key, r.c.Attrs.Str("names"))
+		if len(f.phases) == 0 || c.apart.Load() {
+			return nil, errNoNest
+		}
+		x := &blockRun{code: c, r: r, rowRun: &rowRun{form: f.settled(), n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}}
+		err := x.bind()
+		if err == nil {
+			rowsBegun.Add(1)
+		}
+		return x, err
 	}
-	f := c.rowForm(nestKey{Form: nest.Form{Words: loop.FastLevels, Affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
-	if len(f.phases) == 0 {
-		return nil, errNoNest
-	}
-	x := &blockRun{code: c, r: r, rowRun: &rowRun{form: f.settled(), n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}}
-	err := x.bind()
-	if err == nil {
-		rowsBegun.Add(1)
-	}
-	return x, err
 }
 
 // withCalls binds a body with calls to an execution. The error is errNoNest, or why the loops cannot run.

@@ -31,6 +31,7 @@ type bodyCode struct {
 	seen  atomic.Int64  // actions that executions so far have run
 	words atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
 	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
+	long  *nest.RowPlan // of a body by phases over long vectors that it reduces, where it is no single nest
 	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
 	waits waits         // of lanes for one another
 	forms define.Made[nestKey, *nestMade]
@@ -46,6 +47,7 @@ type nestKey struct {
 	dims   int
 	by     [2]int
 	tables bool // see nestTable
+	long   bool // see bodyCode.long
 }
 
 // nestMade is a body as a nest that can be run, or why it is none.
@@ -90,7 +92,7 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	}
 	c.cells, c.keep = nest.FindMemos(b, varies)
 	if dims == 1 {
-		c.plan = nest.PlanParfor(b, varies)
+		c.plan, c.long = nest.PlanParfor(b, varies), nest.PlanLong(b, varies)
 	}
 	c.calls = sync.OnceValues(func() (*nest.CallPlan, string) { return nest.PlanCalls(b, varies, c.keep, dims) })
 	return c
@@ -159,7 +161,7 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 	}
 	ways := []nestWay{c.whole(true)}
 	if work >= from {
-		if ways = []nestWay{c.phased, c.whole(false), c.withCalls}; nest.Heavy(c.body, c.varies) {
+		if ways = []nestWay{c.phased(false), c.whole(false), c.phased(true), c.withCalls}; nest.Heavy(c.body, c.varies) {
 			ways = slices.Insert(ways, 1, c.withCalls)
 		}
 	}
@@ -187,7 +189,7 @@ func (c *bodyCode) inLanes(s *indexSpace, names string) bool {
 	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < loopsFrom.Load() || c.plan != nil || nest.Heavy(c.body, c.varies) {
 		return false
 	}
-	m := c.form(nestKey{nest.Form{Affine: true, Words: c.sums()}, 1, s.by, true}, names)
+	m := c.form(nestKey{Form: nest.Form{Affine: true, Words: c.sums()}, dims: 1, by: s.by, tables: true}, names)
 	return m.loop != nil && !m.open
 }
 
@@ -268,7 +270,7 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 // form is the body as it runs with sums of so many words.
 func (n *nestRun) form(words int) *nestMade {
 	r := n.r
-	return n.code.form(nestKey{nest.Form{Affine: n.affine, Words: words}, r.space.dims, r.space.by, n.tables}, r.c.Attrs.Str("names"))
+	return n.code.form(nestKey{Form: nest.Form{Affine: n.affine, Words: words}, dims: r.space.dims, by: r.space.by, tables: n.tables}, r.c.Attrs.Str("names"))
 }
 
 // after is of how many words the sums are that are tried where those of so many are not sure; 0:

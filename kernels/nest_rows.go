@@ -238,7 +238,8 @@ func (x *rowRun) results(k int) (out []*value.Dense) {
 		case direct:
 			x.reduced[o.Register] = x.out[at]
 		default:
-			x.reduced[o.Register] = value.New(p.Loop.Nest().Results[i].Elem, x.n, 1)
+			y := p.Loop.Nest().Results[i]
+			x.reduced[o.Register] = value.New(y.Elem, x.n, int(y.Cols.Const))
 		}
 		out = append(out, x.reduced[o.Register])
 	}
@@ -400,5 +401,12 @@ func (w *rowWorker) place(k, r0 int) {
 
 // rowForm is the body by phases in one form, made when it is first asked for.
 func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
-	return c.rows.Of(k, func() *rowForm { return phasedForm(c.plan, k.by[0], name, k.Form) })
+	p := c.plan
+	if k.long {
+		p = c.long
+	}
+	if p == nil {
+		return &rowForm{}
+	}
+	return c.rows.Of(k, func() *rowForm { return phasedForm(p, k.by[0], name, k.Form) })
 }

@@ -19,13 +19,17 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	for d := range by {
 		key.by[d] = int(by[d])
 	}
-	if code.plan != nil {
-		if f := code.rowForm(nestKey{Form: nest.Form{Affine: true}, dims: 1, by: key.by}, c.Attrs.Str("names")); len(f.phases) > 0 {
-			return f.nests(), ""
-		}
+	phases := func(long bool) []*loop.Nest {
+		return code.rowForm(nestKey{Form: nest.Form{Affine: true}, dims: 1, by: key.by, long: long}, c.Attrs.Str("names")).nests()
+	}
+	if list := phases(false); len(list) > 0 {
+		return list, ""
 	}
 	m := code.form(key, c.Attrs.Str("names"))
 	if m.body == nil {
+		if list := phases(true); len(list) > 0 {
+			return list, ""
+		}
 		// Operators without a form in loops are called between nests.
 		list, why := code.callNests(len(by), key.by)
 		if len(list) == 0 && why == "" {

@@ -74,7 +74,7 @@ const drawnWritten = 256
 // drawn in less time by a call.
 func (g generator) elements(e *op.Elements) op.Element {
 	rows, cols, seed := e.Out.Rows, e.Out.Cols, define.ConvertBody(e.B, types.I64, e.In[0].At(loop.Num(0), loop.Num(0)))
-	if n := rows * cols; n == 0 || n > define.Unrolled {
+	if rows*cols == 0 {
 		return nil
 	}
 	words := g.draw.Words(e.Attrs.With("seed", op.Int(0)), 0, 0) // a seed is added to the state
@@ -86,6 +86,9 @@ func (g generator) elements(e *op.Elements) op.Element {
 			}
 			return w
 		})
+	}
+	if rows*cols > define.Unrolled {
+		return number
 	}
 	if float64(rows*cols)*g.flops > drawnWritten {
 		return e.Laid(func(store func(i, j loop.Lin, v loop.Val)) {

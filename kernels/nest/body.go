@@ -373,7 +373,8 @@ func (x *Builder) linear(s *loop.Stmt) {
 func (x *Builder) elements(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	e, made := x.call(a, x.reads(a, env))
-	e.All = x.extent != nil || readByFold(b, k)
+	passes := x.phase != nil && x.phase.passes(a.Type)
+	e.All = passes || x.extent != nil || readByFold(b, k)
 	var rows, cols *loop.Lin
 	e.Size = func(n, m loop.Lin) { rows, cols = &n, &m }
 	at := a.Def.Elements(e)
@@ -389,7 +390,7 @@ func (x *Builder) elements(b *op.Body, k int, env []Ref) Ref {
 	} else {
 		m = x.ragged(a.Type, *rows, *cols, at)
 	}
-	return x.settled(b, k, m, false, !*made && !a.Def.Laws.Has(op.View))
+	return x.settled(b, k, m, passes && mayFail(b, k), !*made && !a.Def.Laws.Has(op.View))
 }
 
 // call is what the row of an action is told, and whether the row has made the elements of its

@@ -168,11 +168,14 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	case x.extent != nil || !fails && m.Type.Count() > define.WrittenLines && x.phase == nil && endsOnce(b, k):
 		return m
 	case x.phase != nil && (!holdable(m.Type) || x.phase.plan.wide(m.Type)):
-		if fails && (m.Type.Rows != 1 || !x.phase.plan.wide(m.Type)) {
+		if fails && !x.phase.passes(m.Type) {
 			panic(NoBody{"a matrix that may fail"})
 		}
 		if fails { // all its elements are made, read or not
-			m.At(loop.Num(0), x.phase.column)
+			m.along(x.phase.column)
+			for j := 1; j < m.Type.Cols && m.Type.Rows > 1; j++ {
+				m.At(x.phase.column, loop.Num(int64(j)))
+			}
 		}
 	case x.inRegisters(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= define.WrittenLines):
 		return x.held(m.Type, x.Hold(m))

@@ -154,6 +154,44 @@ func (x *Builder) total(c loop.Class, gives types.Elem, v loop.Val, m *loop.Mem)
 	x.Reduce(*m, loop.Num(0), loop.Num(0), v)
 }
 
+// contributeByKey contributes what element at[1] of vectors gives to the table of point at[0]. A product with
+// all rows of a matrix of codes is nan where a number of another code is infinite or nan: a check says so.
+func (x *Builder) contributeByKey(a *op.Action, env []Ref, at [2]loop.Lin) {
+	in := x.reads(a, env)
+	one := make([]Ref, len(in))
+	for k, r := range in {
+		one[k] = x.sized(types.DenseOf(r.Type.Elem, 1, 1), func(loop.Lin, loop.Lin) loop.Val { return r.along(at[1]) })
+	}
+	e, _ := x.call(a, one)
+	w := a.Def.Keyed.Write(e)
+	v := w.Terms[0]
+	if n := a.Def.Keyed.Panel(a.Attrs); n != op.NoOrder && n != op.OneChain {
+		last := v[len(v)-1]
+		x.Check(loop.Uncertain, x.Op(loop.Eq, x.Op(loop.Sub, last, last), define.Numeral(x.Builder, x.Type(last), 0)))
+	}
+	size := loop.Num(int64(a.Type.Count()))
+	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(w.Class, w.Class.Gives(x.Type(v[0])), loop.Of(loop.ParamSym, 1), size)}
+	x.Reduce(m, at[0], loop.Of(loop.ValSym, int(w.Key)), v...)
+}
+
+// reducedByKey is the type of what a reduction by key gives.
+func (x *Builder) reducedByKey(a *op.Action) (gives types.Elem) {
+	x.inner(func() []loop.Val { // written and taken back
+		mark := x.Mark()
+		var in []Ref
+		for _, r := range a.Args {
+			t := x.phase.plan.Register(r)
+			in = append(in, Ref{Type: t, Val: x.Const(dense.Storage(t.Elem), 0)})
+		}
+		e, _ := x.call(a, in)
+		w := a.Def.Keyed.Write(e)
+		gives = w.Class.Gives(x.Type(w.Terms[0][0]))
+		x.drop(mark)
+		return nil
+	})
+	return gives
+}
+
 // laneKeyed contributes to the tables of a result by key; number is the operand that says which of
 // them is at work.
 func (x *Builder) laneKeyed(y *RowResult, env []Ref, number, tables, size int) {
@@ -171,6 +209,17 @@ func (x *Builder) laneKeyed(y *RowResult, env []Ref, number, tables, size int) {
 	}
 }
 
+// along is element k of a row or column, or the number.
+func (r Ref) along(k loop.Lin) loop.Val {
+	switch {
+	case r.At == nil:
+		return r.Val
+	case r.Type.Rows == 1:
+		return r.At(loop.Num(0), k)
+	}
+	return r.At(k, loop.Num(0))
+}
+
 // inPhase is register r at a point of the phase.
 func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 	f, p := x.phase, x.phase.plan
@@ -183,18 +232,31 @@ func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 		return x.OwnRow(p.RowsBody, r, at[0])
 	case !p.Varies[r]:
 		return x.Outer(p.Body, r)
+	case p.cut(k) && p.level[r] > f.Own.level && p.byKey(k):
+		x.contributeByKey(&p.Acts[k], env, at)
+		f.Results = append(f.Results, Operand{Register: r, What: ItsReduced})
+		return Ref{Type: t, Val: loop.NoVal}
 	case p.cut(k) && p.level[r] > f.Own.level:
 		x.contribute(p.Acts[k].Def, types.NoElem, env[p.Acts[k].Args[0]], [2]loop.Lin{at[0], loop.Num(0)}, at[1])
 		f.Results = append(f.Results, Operand{Register: r, What: ItsReduced})
 		return Ref{Type: t, Val: loop.NoVal}
+	case p.cut(k) && p.byKey(k):
+		m := x.bring(r, ItsReduced, x.reducedByKey(&p.Acts[k]))
+		return x.sized(t, func(i, j loop.Lin) loop.Val {
+			return define.ConvertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], i.Times(int64(t.Cols)).Plus(j)))
+		})
 	case p.cut(k):
 		c := p.Acts[k].Def.Class
 		m := x.bring(r, ItsReduced, c.Gives(takenAs(c, dense.Storage(p.Register(p.Acts[k].Args[0]).Elem))))
 		v := define.ConvertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], loop.Num(0)))
 		return x.held(t, []loop.Val{v})
-	case p.Kept[r] && p.level[r] < f.Own.level:
+	case p.Kept[r] && (p.level[r] < f.Own.level || p.ofPoint(r, f.Own)):
 		m := x.bring(r, ItsKept, dense.Storage(t.Elem))
-		return x.sized(t, func(_, j loop.Lin) loop.Val {
+		if isNumber(t) {
+			return Ref{Type: t, Val: x.Load(m, at[0], loop.Num(0))}
+		}
+		return x.sized(t, func(i, j loop.Lin) loop.Val {
+			j = i.Plus(j) // one of them is 0
 			f.Apart[r] = f.Apart[r] || !j.Equal(at[1])
 			return x.Load(m, at[0], j)
 		})
@@ -209,7 +271,7 @@ func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 	if p.Kept[r] {
 		out := x.Result(dense.Storage(t.Elem), loop.Of(loop.ParamSym, 1), loop.Num(int64(f.Own.Width)))
 		f.Results = append(f.Results, Operand{Register: r, What: ItsKept})
-		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(t.Elem), y.At(loop.Num(0), at[1])))
+		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(t.Elem), y.along(at[1])))
 	}
 	return y
 }
@@ -234,15 +296,7 @@ func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin
 	if in.At == nil && !in.Type.IsScalar() || in.Val == loop.NoVal && in.At == nil {
 		panic(NoBody{"`" + define.SourceName(d) + "` of " + in.Type.String()})
 	}
-	v := in.Val
-	switch {
-	case in.At == nil:
-	case in.Type.Rows == 1:
-		v = in.At(loop.Num(0), col)
-	default:
-		v = in.At(col, loop.Num(0))
-	}
-	v = x.Term(d.Class, v)
+	v := x.Term(d.Class, in.along(col))
 	e := x.Type(v)
 	x.Summed(d.Class, e, gives)
 	rows := loop.Of(loop.ParamSym, 1)

@@ -11,6 +11,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -91,6 +92,27 @@ func PlanParfor(b *op.Body, varies []bool) *RowPlan {
 	return PlanRows(&RowsBody{Body: b, Varies: varies, Results: []RowResult{{Register: y, Type: t}}}, t.Cols)
 }
 
+// PlanLong plans the body of a parfor whose only index is its first argument by phases over long vectors
+// that it reduces. It gives a number, or a row. nil: it reduces none.
+func PlanLong(b *op.Body, varies []bool) *RowPlan {
+	y, width := b.Yields[0], 0
+	t := b.Register(y)
+	if !varies[y] || !isNumber(t) && (!t.IsDense() || !t.Known() || t.Rows != 1 || t.Cols == 0) {
+		return nil
+	}
+	for k := range b.Acts {
+		if a := &b.Acts[k]; varies[len(b.Args)+k] && (a.Def.Class != loop.NoClass || a.Def.Keyed != nil) {
+			if x := b.Register(a.Args[0]); x.IsDense() && x.Known() && min(x.Rows, x.Cols) == 1 {
+				width = max(width, x.Count())
+			}
+		}
+	}
+	if width < LeastWidth {
+		return nil
+	}
+	return PlanRows(&RowsBody{Body: b, Varies: varies, Results: []RowResult{{Register: y, Type: t}}}, width)
+}
+
 // PlanRows plans a body; nil where it cannot run by phases.
 func PlanRows(b *RowsBody, width int) *RowPlan {
 	p := &RowPlan{RowsBody: b, width: width, level: make([]int, len(b.Varies)), Kept: make([]bool, len(b.Varies)), cost: make([]int, len(b.Varies))}
@@ -120,7 +142,12 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 			return nil
 		}
 	}
-	slices.SortStableFunc(p.Phases, func(a, b phasePlan) int { return cmp.Or(a.level-b.level, b.Width-a.Width) })
+	slices.SortStableFunc(p.Phases, func(a, b phasePlan) int {
+		if p.width > 0 { // what is kept of a point comes first
+			return cmp.Or(a.level-b.level, a.Width-b.Width)
+		}
+		return cmp.Or(a.level-b.level, b.Width-a.Width)
+	})
 	return p
 }
 
@@ -145,9 +172,30 @@ func (p *RowPlan) needed(r int) bool {
 	return slices.ContainsFunc(p.Phases, func(f phasePlan) bool { return f.need[r] })
 }
 
-// cut reports an action that reduces a whole row.
+// ofPoint reports a number that is the same in all columns of a phase. If it is dear, a phase of one column
+// makes it for each point.
+func (p *RowPlan) ofPoint(r int, f *phasePlan) bool {
+	return p.width > 0 && f.Width > 1 && isNumber(p.Register(r))
+}
+
+// byKey reports a reduction by key of long vectors, whose rows are one chain if their order counts.
+func (p *RowPlan) byKey(k int) bool {
+	a := &p.Acts[k]
+	if a.Def.Keyed == nil || a.Def.Keyed.Stacked || p.width == 0 || !p.Varies[len(p.Args)+k] || !a.Type.Known() {
+		return false
+	}
+	if n := a.Def.Keyed.Panel(a.Attrs); n != op.NoOrder && n != op.OneChain && n < p.width {
+		return false
+	}
+	return !slices.ContainsFunc(a.Args, func(r int) bool { t := p.Register(r); return !t.IsDense() || !p.wide(t) || t.Cols != 1 })
+}
+
+// cut reports an action that reduces a whole row, or long vectors by key.
 func (p *RowPlan) cut(k int) bool {
 	a := &p.Acts[k]
+	if p.byKey(k) {
+		return true
+	}
 	if !p.Varies[len(p.Args)+k] || a.Def.Class == loop.NoClass || a.Def.Fold != op.FoldAll && (a.Def.Fold != op.FoldRows || a.Type.Rows != 1) {
 		return false
 	}
@@ -158,6 +206,12 @@ func (p *RowPlan) cut(k int) bool {
 // wide reports a matrix that is a row, or a column as long as a row.
 func (p *RowPlan) wide(t types.Type) bool {
 	return t.Known() && min(t.Rows, t.Cols) == 1 && t.Count() > 1 && (p.width == 0 || t.Count() == p.width)
+}
+
+// passes reports a row, or a matrix of few columns, of which the phase goes over every element or row.
+func (f *RowPhase) passes(t types.Type) bool {
+	few := t.Known() && t.Rows == f.plan.width && t.Cols <= define.WrittenLines
+	return (f.plan.wide(t) || few) && max(t.Rows, t.Cols) == f.Own.Width
 }
 
 // read notes that a phase reads a register.
@@ -172,13 +226,15 @@ func (p *RowPlan) read(r, phase int) {
 	}
 	a := &p.Acts[k]
 	if p.cut(k) { // its own phase is the one before it may be read
-		x := a.Args[0]
-		own := p.phase(p.level[r]-1, p.Register(x))
+		own := p.phase(p.level[r]-1, p.Register(a.Args[0]))
 		p.Phases[own].need[r] = true
-		p.read(x, own)
+		for _, x := range a.Args {
+			p.read(x, own)
+		}
 		return
 	}
-	if own := p.level[r]; own < p.Phases[phase].level && p.wide(a.Type) && a.Type.Rows == 1 && p.costOf(r) >= dearElement {
+	own, dear := p.level[r], p.costOf(r) >= dearElement
+	if dear && (own < p.Phases[phase].level && p.wide(a.Type) || p.ofPoint(r, &p.Phases[phase])) {
 		p.Kept[r] = true
 		p.read(r, p.phase(own, a.Type))
 		return

@@ -82,7 +82,7 @@ func (l *lowering) addendOf(s *loop.Stmt, st *loop.State) (a addend, ok bool) {
 
 // reduceKeyed lowers a contribution to an element of a table, if one instruction makes it.
 func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
-	if !p.mem.unit || !p.gather || l.nested > 0 || l.active != l.top || l.length.Bytes() != 8*l.target.lanes || !l.apartInTable(s, p) {
+	if !p.mem.unit && l.varies(p.row) || !p.gather || l.nested > 0 || l.active != l.top || l.length.Bytes() != 8*l.target.lanes || !l.apartInTable(s, p) {
 		return false
 	}
 	a, ok := l.addendOf(s, st)
@@ -99,7 +99,7 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 		}
 		t.places[number] = at
 	}
-	if a.float && l.addAbreast(t, s, p, at, a.v) {
+	if a.float && p.mem.unit && l.addAbreast(t, s, p, at, a.v) {
 		return true
 	}
 	l.addEach(p, at, a, int32(8*p.col.Const))
@@ -110,7 +110,12 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 // before them.
 func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 	add := step{uses: []virt{at}}
-	value, mask := -1, -1
+	value, mask, row := -1, -1, -1
+	if !p.mem.unit { // the table of the row
+		base, by := l.pointer(place{mem: p.mem, row: p.row})
+		row, disp = len(add.uses), disp+by
+		add.uses = append(add.uses, base)
+	}
 	if a.v != 0 {
 		value = len(add.uses)
 		add.uses = append(add.uses, a.v)
@@ -128,7 +133,12 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 			m.vec.bits(m, r[mask])
 			m.Mov(R9, RAX)
 		}
-		m.LoadG(R10, argMem(p.mem.arg))
+		table := R10
+		if row >= 0 {
+			table = r[row]
+		} else {
+			m.LoadG(R10, argMem(p.mem.arg))
+		}
 		for k := range m.lanes {
 			skip := m.Label()
 			if mask >= 0 {
@@ -137,7 +147,7 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 			}
 			lane := int32(8 * k)
 			m.LoadG(R11, offset(room(0), lane))
-			to := Indexed(R10, R11, 8, disp)
+			to := Indexed(table, R11, 8, disp)
 			switch {
 			case a.float:
 				sum := m.free(r...)

@@ -9,14 +9,14 @@ type extent uint8
 
 const (
 	anywhere extent = iota // all of them, maybe
-	oneEach                // element (i, 0) in row i of the window
+	oneEach                // row i of it in row i of the window
 	oneInAll               // the same in all windows
 )
 
-// perRow reports a result with an element a row: it has one also where there are no lanes.
+// perRow reports a result with a row for each row of the space: it has one also where there are no lanes.
 func (r *Run) perRow() bool { return len(r.loop.byRow) > 0 }
 
-// rowResult is a result of which row i of the space makes element (i + offset, 0).
+// rowResult is a result of which row i of the space makes row i + offset.
 type rowResult struct{ result, offset int }
 
 // rowResults are those of a nest.
@@ -68,9 +68,8 @@ func extentOfOne(n *loop.Nest, s *loop.Stmt) (extent, int64) {
 	if fixed(row) && fixed(col) {
 		return oneInAll, 0
 	}
-	res := n.Results[s.Mem.N]
-	one := res.Cols.Known() && res.Cols.Const == 1 && col.Known()
-	if one && len(n.Space) == 2 && row.Plus(loop.Of(loop.IndexSym, n.Space[0].Name).Times(-1)).Known() {
+	byKey := len(col.Terms) == 1 && col.Terms[0].Sym.Kind == loop.ValSym
+	if (col.Known() || byKey) && len(n.Space) == 2 && row.Plus(loop.Of(loop.IndexSym, n.Space[0].Name).Times(-1)).Known() {
 		return oneEach, row.Const
 	}
 	return anywhere, 0

@@ -25,7 +25,7 @@ type reducing struct {
 	class      loop.Class
 	fast       *loop.State
 	extent     extent
-	offset     int64 // of oneEach: the element of row i is i + offset
+	offset     int64 // of oneEach: the row of row i is i + offset
 	out        *value.Dense
 	rows, cols int
 }
@@ -161,17 +161,25 @@ func (p *part) take(r *reducing, st *loop.State, r0 int) {
 	places := len(p.words) / len(st.Types)
 	if r.extent == oneEach {
 		first := r0 + int(r.offset)
-		if !r.exact() {
+		switch {
+		case r.exact():
+		case r.cols == 1:
 			r.fast.Results(r.out, first*r.out.Stride, r.out.Stride, p.words, places, 0, places)
+			return
+		default:
+			for i := 0; i < places; i += r.cols {
+				r.fast.Results(r.out, (first+i/r.cols)*r.out.Stride, 1, p.words, places, i, i+r.cols)
+			}
 			return
 		}
 		for i := range places {
-			if r.putRounded(first+i, st, p.words, places, i) {
+			at := first*r.cols + i
+			if r.putRounded(at, st, p.words, places, i) {
 				continue
 			}
 			p.one = accumulator{}
 			n := st.Sums(p.words, places, i, &p.one.sum, &p.one.squares)
-			r.putExact(first+i, &p.one.sum, &p.one.squares, n)
+			r.putExact(at, &p.one.sum, &p.one.squares, n)
 		}
 		return
 	}
