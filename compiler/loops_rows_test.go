@@ -153,8 +153,8 @@ var phasedBodies = []struct {
 	{1000, `colsum(onehot(i64(9 / (x - x[i])), 9))`},  // no integer in point 0
 }
 
-// TestPhasedBodies: bodies that reduce vectors which are longer than a point has memory for, or by key, run by
-// phases over the elements. They give what the definition gives: values, or the same failure.
+// TestPhasedBodies: bodies that reduce vectors which are longer than a point has memory for, or by key, run
+// by phases over the elements. They give what the definition gives: values, or the same failure.
 func TestPhasedBodies(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -177,6 +177,28 @@ func TestPhasedBodies(t *testing.T) {
 			if kernels.RowsBegun() == before {
 				t.Errorf("no loop runs by phases\n%s", text)
 			}
+		}
+	}
+}
+
+// TestLargeTables: a body whose tables by key would fill memory for all points runs an operator at a time.
+func TestLargeTables(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for points, phases := range map[int]bool{30: true, 60: false} {
+		text := fmt.Sprintf("m = 30_000\nemit sum(parfor i in 0..%d {\n sum(colsum(onehot(randint(m, 1, 0, m, seed = i), m, sparse = true)))\n})\n", points)
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		before := kernels.RowsBegun()
+		if got, want := ran(r, 2), fmt.Sprintf("%d\n", 30_000*points); got.out != want || got.failed {
+			t.Errorf("%d points: %s%v, not %s", points, got.out, got.err, want)
+		}
+		if by := kernels.RowsBegun() > before; by != phases {
+			t.Errorf("%d points run by phases: %v", points, by)
 		}
 	}
 }

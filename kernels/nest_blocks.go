@@ -22,6 +22,10 @@ const (
 	laneBlock   = 16
 )
 
+// mostTables is the most elements that the tables of reductions by key have, of all points together. They are
+// kept until the loop ends. A result of about their size allows more.
+const mostTables = 1 << 20
+
 // blockRun is one execution by loops that run one after the other on blocks of points of a row of the index
 // space.
 type blockRun struct {
@@ -36,7 +40,7 @@ func (c *bodyCode) phased(long bool) nestWay {
 	return func(r *parforRun, affine bool) (nestBound, error) {
 		key := nestKey{Form: nest.Form{Words: loop.FastLevels, Affine: affine}, dims: 1, by: r.space.by, long: long}
 		f := c.rowForm(key, r.c.Attrs.Str("names"))
-		if len(f.phases) == 0 || c.apart.Load() {
+		if room := f.tables() * r.space.n[0]; len(f.phases) == 0 || c.apart.Load() || room > max(mostTables, 4*r.out.Rows*r.out.Cols) {
 			return nil, errNoNest
 		}
 		x := &blockRun{code: c, r: r, rowRun: &rowRun{form: f.settled(), n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}}

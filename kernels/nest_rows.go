@@ -162,6 +162,18 @@ func (f *rowForm) taken(k int) bool {
 	return false
 }
 
+// tables is how many elements the tables of reductions by key have, of one point.
+func (f *rowForm) tables() (n int) {
+	for _, p := range f.phases {
+		for i, o := range p.Results {
+			if cols := p.Loop.Nest().Results[i].Cols; o.What == nest.ItsReduced && cols.Const > 1 {
+				n += int(cols.Const)
+			}
+		}
+	}
+	return n
+}
+
 // size is how many elements a row of a register has.
 func (f *rowForm) size(r int) int {
 	if t := f.body.Register(r); t.IsDense() {
