@@ -48,7 +48,7 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 	}
 	loops := 0
 	for _, d := range table.Rows() {
-		if d.Loop == nil || d.For == "" && d.Name != "sparse" && d.Name != "sp.product" && d.Name != "sp.tmatmul" {
+		if d.Loop == nil || d.For == "" && d.Name != "sparse" && d.Name != "sp.product" && d.Name != "sp.tmatmul" && d.Name != "sp.times" {
 			continue
 		}
 		loops++
@@ -60,6 +60,9 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 				switch d.Name {
 				case "sp.product":
 					run(d, nil, a, rowtest.UnevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200))
+				case "sp.times":
+					run(d, nil, a, anyDense(r, e, a.Rows, 5), anyDense(r, e, 5, a.Cols))
+					run(d, nil, a, rowtest.UnevenSparse(r, e, a.Rows, 300), rowtest.UnevenSparse(r, e, 300, a.Cols))
 				case "sp.tmatmul":
 					for _, width := range []int{1, 3, 40} {
 						for _, f := range []types.Elem{e, types.F64} {

@@ -189,6 +189,16 @@ func TestSparseWords(t *testing.T) {
 		}
 		if n < 100 {
 			try("sp.product", nil, a, anySparse(r, f, m, 1+r.IntN(6)))
+			k, g := r.IntN(7), elemsUnderTest[r.IntN(4)]
+			x, y, ta, tb := anyDense(r, f, n, k), anyDense(r, g, k, m), r.IntN(2) == 0, r.IntN(2) == 0
+			if ta {
+				x = anyDense(r, f, k, n)
+			}
+			if tb {
+				y = anyDense(r, g, m, k)
+			}
+			try("sp.times", []op.Attr{rowtest.Attr("ta", op.Bool(ta)), rowtest.Attr("tb", op.Bool(tb))}, a, x, y)
+			try("sp.times", nil, a, anySparse(r, f, n, k), anySparse(r, g, k, m))
 			try("sp.tmatmul", nil, a, anyDense(r, f, n, []int{0, 1, 1, 2, 5, 9}[r.IntN(6)]))
 		}
 		seed := rowtest.Attr("seed", op.Int(trial))
@@ -198,7 +208,7 @@ func TestSparseWords(t *testing.T) {
 			try("eye_sparse", []op.Attr{rowtest.Attr("n", op.Int(n))})
 		}
 	}
-	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse", "sp.product", "sp.tmatmul"} {
+	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse", "sp.product", "sp.tmatmul", "sp.times"} {
 		if accepted[name] < 50 {
 			t.Errorf("%s: only %d calls were accepted", name, accepted[name])
 		}

@@ -103,6 +103,12 @@ var conditionWords = map[string]func(x []operand) bool{
 	// row(x): one line of numbers side by side.
 	"row":    func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
 	"sparse": func(x []operand) bool { return x[0].typ.IsSparse() },
+	// few(s, a): a sparse s has few of the elements of a product with factor a. Of a dense one each takes some ten
+	// times as long as in the whole, and of a sparse one less.
+	"few": func(x []operand) bool {
+		s, known := x[0].typ, x[0].typ.IsSparse() && x[0].typ.Known()
+		return known && (x[1].typ.IsSparse() || 16*ir.NewEstimator(x[0].m.s.g).Of(x[0].id).NNZ <= float64(s.Rows)*float64(s.Cols))
+	},
 	"floats": func(x []operand) bool { return x[0].typ.Elem.IsFloat() },
 	"bools":  func(x []operand) bool { return x[0].typ.Elem == types.Bool },
 	"doubles": func(x []operand) bool {

@@ -29,6 +29,20 @@ func products() []Rule {
 			Wrong:    []Wrong{{Rewrite: "sp.matmul(sp.t(a), b) -> sp.matmul(a, b)", Why: "rows are columns there"}},
 		},
 		{
+			Name:   "multiply-at-entries",
+			Sparse: true,
+			Alone:  true,
+			Doc: "A product of which a sparse matrix takes a few elements is made there alone: each has the chain that it has in the whole. " +
+				"Triangles of a graph need no paths of two edges, the errors of a factorisation no product of its factors.",
+			Rewrites: []string{
+				"sp.mul(s, matmul(a, b)!{ta=p, tb=q}) -> sp.times(s, a, b){ta=p, tb=q}",
+				"sp.mul(matmul(a, b)!{ta=p, tb=q}, s) -> sp.times(s, a, b){ta=p, tb=q}",
+				"sp.mul(s, sp.matmul(a, b)!) -> sp.times(s, a, b)",
+				"sp.mul(sp.matmul(a, b)!, s) -> sp.times(s, a, b)"},
+			Where: []string{"few(s, a)"},
+			Wrong: []Wrong{{Rewrite: "sp.mul(s, matmul(a, b)) -> sp.times(s, b, a)", Why: "the factors change places"}},
+		},
+		{
 			Name:   "turn-row-product",
 			Sparse: true,
 			Shared: true,

@@ -92,7 +92,9 @@ func (g Grid[T]) Part(i, j, rows, cols int) Grid[T] {
 // TurnedCopy is t(g) on the heap.
 func TurnedCopy[T Cell](g Grid[T]) Grid[T] {
 	c := Grid[T]{Rows: g.Cols, Cols: g.Rows, LD: g.Rows, X: make([]T, g.Rows*g.Cols)}
-	Transpose(c, g)
+	if len(c.X) > 0 {
+		Transpose(c, g)
+	}
 	return c
 }
 

@@ -44,20 +44,25 @@ func newGustavson[T dense.Factor](c *op.Call, units, workers int) *UnitLoop {
 	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), by: make([]scatterRow[T], workers)}
 	g.add = scatterOf[T]()
 	g.x, g.y = numbersOf[T](g.a, c.Type.Elem), numbersOf[T](g.b, c.Type.Elem)
-	work := make([]int64, g.a.Rows+1)
-	for i := range g.a.Rows {
-		cols, _ := g.a.Row(i)
+	g.out = value.NewCSR(c.Type.Elem, g.a.Rows, g.b.Cols, 0)
+	return &UnitLoop{
+		RowCut: cutByMeetings(units, g.a, g.b),
+		Passes: []Pass{{g.count, g.layOut}, {g.fill, g.finish}},
+	}
+}
+
+// cutByMeetings cuts the rows of a by the multiplications of a @ b.
+func cutByMeetings(units int, a, b *value.CSR) RowCut {
+	work := make([]int64, a.Rows+1)
+	for i := range a.Rows {
+		cols, _ := a.Row(i)
 		n := int64(1)
 		for _, k := range cols {
-			n += 1 + g.b.Ptr[k+1] - g.b.Ptr[k]
+			n += 1 + b.Ptr[k+1] - b.Ptr[k]
 		}
 		work[i+1] = work[i] + n
 	}
-	g.out = value.NewCSR(c.Type.Elem, g.a.Rows, g.b.Cols, 0)
-	return &UnitLoop{
-		RowCut: RowCut{g.a.Rows, units, func(i int) int64 { return work[i] }},
-		Passes: []Pass{{g.count, g.layOut}, {g.fill, g.finish}},
-	}
+	return RowCut{a.Rows, units, func(i int) int64 { return work[i] }}
 }
 
 // worker is the scratch row of a worker.

@@ -89,16 +89,21 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full [3]bool, u
 		Passes: []Pass{{l.count, l.layOut}, {l.fill, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}},
 	}
 	if len(l.of) == 1 {
-		for i, p := range first.Ptr {
-			l.out.Ptr[i] = p - first.Ptr[0]
-		}
-		l.out.Col = first.Col[first.Ptr[0]:first.Ptr[first.Rows]]
-		if !l.sure {
-			l.val = memory.Fresh[T](len(l.out.Col))
-		}
+		l.onPlaces(first)
 		loop.Passes = loop.Passes[1:]
 	}
 	return loop
+}
+
+// onPlaces gives the result the places of m.
+func (l *mapLoop[T]) onPlaces(m *value.CSR) {
+	for i, p := range m.Ptr {
+		l.out.Ptr[i] = p - m.Ptr[0]
+	}
+	l.out.Col = m.Col[m.Ptr[0]:m.Ptr[m.Rows]]
+	if !l.sure {
+		l.val = memory.Fresh[T](len(l.out.Col))
+	}
 }
 
 // surelyTrue reports that the result of d is true at every place that p makes of bool arguments, as

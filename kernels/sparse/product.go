@@ -21,7 +21,7 @@ import (
 )
 
 func sparseProducts() []*op.Def {
-	return append([]*op.Def{sparseMatmul(), sparseTransposedProduct(), sparseProductAsDense()}, ringRows()...)
+	return append([]*op.Def{sparseMatmul(), sparseTransposedProduct(), sparseProductAsDense(), sparseEntryProduct()}, ringRows()...)
 }
 
 func sparseMatmul() *op.Def {
