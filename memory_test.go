@@ -79,10 +79,15 @@ S = ctable(here[keep, :], near[keep, :], weights = v[keep, :], n = n, m = n, spa
 		lists + "emit sum(sort(rand(200000, 1, seed = 1)) * 2.0)",
 		"x = rand(200000, 1, seed = 1)\ny = x[x > 0.1, :]\nemit sum(cumsum(y) * 2.0)",
 		lists + "u = unique(i64(rand(300000, 1, seed = 1) * 1e9))\nemit sum(u)",
-		"U = rand_graph(20000, 200000, seed = 5)\nG = f64(U or t(U))\nL = lower(G)\nemit sum((L @ L) * L)",
+		"U = rand_graph(20000, 200000, seed = 5)\nG = f64(U or t(U))\nL = lower(G)\nP = L @ L\nemit sum(P * L) + nnz(P)",
 		"G = rand_graph(100000, 400000, seed = 1)\niterate c = seq(1, 100001) times 3 { next c = max(rowmax(G * t(c)), c) }\nemit sum(c)",
 	} {
 		p := compiled(t, text, 1)
+		if strings.HasPrefix(text, lists) { // the first run of a process makes tables that later ones find
+			if _, err := p.Run(t.Context(), RunOptions{Threads: 2}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		least, most := plan.LeastMemory(p.Compiled().Plan).Most(), plan.Summarise(p.Compiled().Plan, nil, 2).Memory.Most()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -131,11 +131,12 @@ func (c *coverage) spared() (out []string) {
 	return out
 }
 
-// squaring draws a program that reduces the square of a sparse matrix, which is dense, and multiplies a row
-// by the matrix.
+// squaring draws a program that reduces the square of a sparse matrix, which is dense, multiplies a row by
+// the matrix, and takes the product with another sparse matrix where it has entries itself.
 func squaring(rng *rand.Rand) string {
 	of := []string{"sum", "rowsum", "colsum", "max", "rowmean", "norm", "colcount"}
-	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\nemit rand(1, S.rows, seed = 1) @ S\n",
+	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\nemit rand(1, S.rows, seed = 1) @ S\n"+
+		"emit S * (S @ rand_sparse(S.cols, S.cols, 0.5, seed = 2))\n",
 		2+rng.IntN(9), 2+rng.IntN(9), rng.IntN(100), of[rng.IntN(len(of))])
 }
 
