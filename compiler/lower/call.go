@@ -269,6 +269,10 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		if v.kind == edge && l.typeOf(v).IsMatrix() {
 			l.fail(source.Errorf("E200", a.Value.Span(), "`%s` is %v, this is %s", d.Args[i].Name, d.Args[i].Kind, l.what(v)).WithHelp("%s", usages(rows)))
 		}
+		if told := d.Args[i].Told; v.kind == edge && told != "" {
+			l.fail(source.Errorf("E215", a.Value.Span(), "`%s` must be known before the run", d.Args[i].Name).
+				WithHelp(told, l.text(a.Value.Span())))
+		}
 		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name)})
 	}
 	for i, a := range d.Args {

@@ -25,6 +25,16 @@ func (l *lowerer) text(at source.Span) string {
 	return f.Text[f.Offset(at.From):f.Offset(at.To)]
 }
 
+// follows reports a span of the user's text before which one of these characters stands.
+func (l *lowerer) follows(at source.Span, chars string) bool {
+	if l.text(at) == "" {
+		return false
+	}
+	f := l.in.Files.File(at.From)
+	before := strings.TrimRight(f.Text[:f.Offset(at.From)], " \t")
+	return before != "" && strings.ContainsRune(chars, rune(before[len(before)-1]))
+}
+
 // ownText reports a span in the user's files, not in the library.
 func (l *lowerer) ownText(at source.Span) bool {
 	f := l.in.Files.File(at.From)

@@ -236,6 +236,8 @@ type Arg struct {
 	Optional bool
 	// Kind is the kind of an attribute.
 	Kind ValKind
+	// Told is help for an attribute that the run tells; its %s is the argument as written.
+	Told string
 	Doc  string
 }
 

@@ -35,7 +35,7 @@ func Rows() []*op.Def {
 		constant("ones", "ones is an n x m matrix of 1.", "sum(ones(3, 2))", "6", 1),
 		generator{
 			name: "fill", doc: "fill is an n x m matrix of the constant x: of i64, f64 or bool as x is written; f32(fill(..)) has f32.", eg: define.Eg("sum(fill(3, 2, 2))", "12"),
-			args:  []op.Arg{{Name: "x", Attr: true, Doc: "an i64, f64 or bool"}, n, m},
+			args:  []op.Arg{{Name: "x", Attr: true, Doc: "an i64, f64 or bool", Told: "a number that the run tells: `%s * ones(n, m)`"}, n, m},
 			shape: nByM,
 			elem: func(a *op.Attrs) types.Elem {
 				v, _ := a.Get("x")
