@@ -257,27 +257,29 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	return ds
 }
 
-// idleRanks warns of ranks without work.
+// idleRanks warns of ranks that have less than a hundredth of the work of the busiest. Each rank that runs
+// a task has its work, also where all run the same.
 func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	if p.Ranks == 1 {
 		return d, false
 	}
-	busy := make([]bool, p.Ranks)
+	all, own := 0.0, make([]float64, p.Ranks)
+	cost := plan.Costs(p.Graph, nil)
 	for i, r := range p.Owner {
-		if r == plan.Everywhere {
-			return d, false
-		}
-		if p.Graph.Nodes[i].Op.Role != op.Exchange {
-			busy[r] = true
+		switch {
+		case r == plan.Everywhere:
+			all += cost[i]
+		case p.Graph.Nodes[i].Op.Role != op.Exchange:
+			own[r] += cost[i]
 		}
 	}
-	idle := 0
-	for _, b := range busy {
-		if !b {
+	idle, most := 0, slices.Max(own)
+	for _, x := range own {
+		if all+x < (all+most)/100 {
 			idle++
 		}
 	}
-	d = source.Errorf("W002", source.Span{}, "%d of %d ranks have nothing to do", idle, p.Ranks)
+	d = source.Errorf("W002", source.Span{}, "%d of %d ranks have little or nothing to do", idle, p.Ranks)
 	if pass.Tiled(p.Graph) {
 		return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
 	}

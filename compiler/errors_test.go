@@ -232,7 +232,8 @@ func TestOptionErrors(t *testing.T) {
 		{context.Background(), "chan c[i in 0..1_000_000_000] = 1.0", compiler.Options{MaxTasks: 1000}, `^E410: the array has more than`},
 		{context.Background(), "iterate c = 0 times 1_000_000 with (unroll = 1_000_000) { next c = c + 1 }", compiler.Options{MaxTasks: 1_000_000 / 4}, `^E410: the program unrolls to more than`},
 		{context.Background(), "chan F[i in 0..1_000_000] = if i == 999_999 { 1.0 } else { F[i + 1] }\nemit F[0]", compiler.Options{}, `^E410: the equations of F need each other more than`},
-		{context.Background(), "emit sum(ones(2, 2))", compiler.Options{Ranks: 2}, `^W002: 1 of 2 ranks have nothing to do`},
+		{context.Background(), "emit sum(ones(2, 2))", compiler.Options{Ranks: 2}, `^W002: 1 of 2 ranks have little or nothing to do`},
+		{context.Background(), oneRanksLoop, compiler.Options{Ranks: 2}, `^W002: 1 of 2 ranks have little or nothing to do`},
 		{context.Background(), doubling(40), compiler.Options{MaxTasks: 1000}, `^E410: there are more than 8000 calls and rounds of .for. before the run`},
 		{context.Background(), "for i in 0..100_000, j in 0..100_000 { x = i }\nfor i in 0..10 { y = i }", compiler.Options{MaxTasks: 1000}, `^E410: there are more than 8000 calls`},
 		{context.Background(), "a = sum(for i in 0..1_000 => sum(for j in 0..1_000 => i * j))\nemit a", compiler.Options{MaxTasks: 1000}, `^E410: there are more than 8000 calls`},
@@ -251,3 +252,10 @@ func TestOptionErrors(t *testing.T) {
 		}
 	}
 }
+
+// oneRanksLoop makes a table on all ranks and reads it in a loop that one of them runs.
+const oneRanksLoop = `R = randn(5000, 11, seed = 1)
+X = cbind(ones(R.rows, 1), R - colmean(R))
+iterate B = zeros(12, 1) times 500 { next B = B + t(X) @ (exp(X @ B) + 1) / 5000 }
+emit sum(B)
+`

@@ -178,7 +178,7 @@ var codes = [...]CodeRow{
 	{"L011", "operator", "This operator is not built yet for these types.", "", ""},
 
 	// Warnings.
-	{"W002", "more ranks than work", "Some ranks own no tile and share no rows, so they stay idle. Fewer ranks or a smaller tile.", "", ""},
+	{"W002", "more ranks than work", "Some ranks have less than a hundredth of the work of the busiest. Fewer ranks or a smaller tile.", "", ""},
 	{"W003", "setting has no effect", "A placement or schedule hint does not apply here, or a tile edge is larger than the matrix.", "chan L = tiles(eye(4), 8)\nemit untile(L)", ""},
 	{"W004", "comparison with nan", "A comparison with nan is false, and `!=` is true, whatever the other side. Use isnan(x).", "emit 1.0 == nan", ""},
 	{"W005", "empty range", "A range counts up unless its step is negative: one whose bounds descend has no index.", "for i in 3..0 { emit i }", ""},
