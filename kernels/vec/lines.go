@@ -4,7 +4,6 @@ package vec
 
 import (
 	"bytes"
-	"math"
 	"unsafe"
 
 	"flow/kernels/blas"
@@ -56,7 +55,7 @@ func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 		return
 	}
 	n := rowsBefore(e.Ptr, len(e.Col))
-	if n == 0 || !e.run(machine.FoldLines, s, out, b, n, 0, 0) {
+	if n == 0 || !e.run(false, s, out, b, n, 0, 0) {
 		n = 0
 	}
 	for i := n; i < len(e.Ptr)-1; i++ {
@@ -74,11 +73,7 @@ func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 // 0.
 func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	n := len(e.Ptr) - 1
-	if out.Cols == 0 || n < 1 || len(e.Col) == 0 || haveGather && e.run(machine.AddLines, Chain, out, b, n, int(lo), int(hi)) {
-		return
-	}
-	if x, ok := any(e).(Entries[float64]); ok && out.Cols == 1 {
-		x.addColumn(any(out).(Lines[float64]), any(b).(Lines[float64]), lo, hi)
+	if out.Cols == 0 || n < 1 || len(e.Col) == 0 || e.run(true, Chain, out, b, n, int(lo), int(hi)) {
 		return
 	}
 	for i := range n {
@@ -89,34 +84,23 @@ func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	}
 }
 
-// addColumn is Add of lines of one element. They lie anywhere in memory, and a loop without calls has more of
-// them under way at a time: an entry takes a sixth of the time.
-func (e Entries[T]) addColumn(out, b Lines[float64], lo, hi int32) {
-	val, _ := any(e.Val).([]float64)
-	for i, from := range e.Ptr[:len(e.Ptr)-1] {
-		row, x := e.Col[from:e.Ptr[i+1]], b.X[i*b.Stride]
-		for k := NotLess(row, lo); k < len(row) && row[k] < hi; k++ {
-			v := &out.X[int(row[k])*out.Stride]
-			if val == nil {
-				*v = math.FMA(1, x, *v)
-			} else {
-				*v = math.FMA(val[int(from)+k], x, *v)
-			}
-		}
-	}
-}
-
 // stripMask are the bytes of the masks of AVX2: those of a strip of n bytes begin n bytes before its
 // middle.
 var stripMask = [2 * 4 * 32]byte(append(bytes.Repeat([]byte{0xff}, 4*32), make([]byte, 4*32)...))
 
-// run runs n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns false
-// if the processor has no kernel for them.
-func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b Lines[T], n, lo, hi int) bool {
+// mostEntries is the most entries of several rows of a call, so that it lasts some 20 us.
+const mostEntries = 1024
+
+// run adds or folds n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns
+// false if the processor has no kernel for them.
+func (e Entries[T]) run(adds bool, s Step, out, b Lines[T], n, lo, hi int) bool {
 	size := int(unsafe.Sizeof(*new(T)))
 	f := machine.Form{Type: ordinal[T](), Step: s, Valued: e.Val != nil}
 	one := out.Cols == 1 && out.Stride == 1 && b.Stride == 1
-	instructions, width := machine.AVX512, 64/size
+	kernels, instructions, width := machine.FoldLines, machine.AVX512, 64/size
+	if adds {
+		kernels = machine.AddLines
+	}
 	if !haveGather {
 		instructions, width = machine.AVX2, 32/size
 	}
@@ -126,34 +110,52 @@ func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b
 	if !haveAVX2 || !haveGather && !f.OnAVX2() {
 		return false
 	}
-	for c := 0; c < out.Cols; c += 4 * width {
-		columns := min(out.Cols-c, 4*width)
-		switch {
-		case one:
-			f.Vectors = 0
-		case columns <= width:
-			f.Vectors = 1
-		case columns <= 2*width:
-			f.Vectors = 2
-		default:
-			f.Vectors = 4
+	for first := 0; first < n; {
+		end := first + 1
+		for end < n && end-first < mostEntries && e.Ptr[end+1]-e.Ptr[first] <= mostEntries {
+			end++
 		}
-		args := struct {
-			out           *T
-			ptr           *int64
-			col           *int32
-			val, b        *T
-			n, ldout, ldb int
-			mask          uint64
-			lo, hi        int
-		}{
-			&out.X[c], &e.Ptr[0], unsafe.SliceData(e.Col), unsafe.SliceData(e.Val), &b.X[c],
-			n, size * out.Stride, size * b.Stride, ^uint64(0) >> (64 - columns), lo, hi,
+		for c := 0; c < out.Cols; {
+			columns := min(out.Cols-c, 4*width)
+			switch {
+			case one:
+				f.Vectors = 0
+			case columns <= width:
+				f.Vectors = 1
+			case columns <= 2*width:
+				f.Vectors = 2
+			default:
+				f.Vectors = 4
+			}
+			// on AVX2 masks only leave out elements of the last strip
+			if f.Whole = adds && !haveGather && !one && columns >= width; f.Whole && columns < f.Vectors*width {
+				f.Vectors /= 2
+				columns = f.Vectors * width
+			}
+			args := struct {
+				out           *T
+				ptr           *int64
+				col           *int32
+				val, b        *T
+				n, ldout, ldb int
+				mask          uint64
+				lo, hi        int
+			}{
+				&out.X[c], &e.Ptr[first], unsafe.SliceData(e.Col), unsafe.SliceData(e.Val), &b.X[c],
+				end - first, size * out.Stride, size * b.Stride, ^uint64(0) >> (64 - columns), lo, hi,
+			}
+			if adds {
+				args.b = &b.X[first*b.Stride+c]
+			} else {
+				args.out = &out.X[first*out.Stride+c]
+			}
+			if !haveGather {
+				args.mask = uint64(uintptr(unsafe.Pointer(&stripMask[len(stripMask)/2-columns*size])))
+			}
+			kernels[f].Call(instructions, unsafe.Pointer(&args))
+			c += columns
 		}
-		if !haveGather {
-			args.mask = uint64(uintptr(unsafe.Pointer(&stripMask[len(stripMask)/2-columns*size])))
-		}
-		kernels[f].Call(instructions, unsafe.Pointer(&args))
+		first = end
 	}
 	return true
 }

@@ -145,8 +145,12 @@ func TestStripsOfAVX2(t *testing.T) {
 		for k := range b.X {
 			b.X[k] = float64(k)
 		}
-		if !e.run(machine.FoldLines, Chain, out, b, 1, 0, 0) {
+		if !e.run(false, Chain, out, b, 1, 0, 0) {
 			t.Errorf("%d columns: no kernel", cols)
+		}
+		sum := Lines[float64]{make([]float64, 2*cols), cols, cols}
+		if !e.run(true, Chain, sum, b, 1, 0, 2) || sum.X[2*cols-1] != 3*float64(cols-1) {
+			t.Errorf("%d columns: no kernel adds %v", cols, sum.X)
 		}
 		for k, x := range out.X {
 			if want := float64(2*k + 3*(cols+k)); x != want {

@@ -50,9 +50,10 @@ type Form struct {
 	Step    Step
 	Valued  bool // entries have values
 	Vectors int  // of a strip: 1, 2 or 4; 0: one element
+	Whole   bool // on AVX2, AddLines: no mask leaves out elements, which makes a store many times as fast
 }
 
-// OnAVX2 reports that FoldLines has the kernel for AVX2, too. That set multiplies no integers of 64 bits.
+// OnAVX2 reports that FoldLines and AddLines have the kernel for AVX2, too. That set multiplies no integers of 64 bits.
 func (f Form) OnAVX2() bool { return laneTypes[f.Type].float && (f.Vectors == 0 || f.Step == Chain) }
 
 // These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip; for
@@ -71,7 +72,7 @@ var (
 func init() {
 	for t, l := range laneTypes {
 		for n := range 8 * int(steps) {
-			f := Form{t, Step(n / 8), n/4%2 > 0, []int{0, 1, 2, 4}[n%4]}
+			f := Form{t, Step(n / 8), n/4%2 > 0, []int{0, 1, 2, 4}[n%4], false}
 			name := fmt.Sprint(l.bits, l.float, f.Step, f.Valued, f.Vectors)
 			sets := []Set{AVX512}
 			if f.OnAVX2() {
@@ -80,7 +81,11 @@ func init() {
 			const params = "out ptr col val b rows ldout ldb mask"
 			FoldLines[f] = of("FoldLines"+name, params, func(e *emitter) { e.foldLines(f) }, sets...)
 			if f.Step == Chain {
-				AddLines[f] = of("AddLines"+name, params+" lo hi", func(e *emitter) { e.addLines(f) }, AVX512)
+				AddLines[f] = of("AddLines"+name, params+" lo hi", func(e *emitter) { e.addLines(f) }, sets...)
+				if whole := f; f.Vectors > 0 && f.OnAVX2() {
+					whole.Whole = true
+					AddLines[whole] = of("AddLinesWhole"+name, params+" lo hi", func(e *emitter) { e.addLines(whole) }, AVX2)
+				}
 			}
 		}
 	}
@@ -118,7 +123,7 @@ func (e *emitter) strip(f Form) *strip {
 		s.sign = e.signs(s.bits)
 		s.sign.length = s.u.length
 	}
-	if f.Vectors > 0 {
+	if f.Vectors > 0 && !f.Whole {
 		bits := e.param("mask")
 		for i := range f.Vectors {
 			if e.set == AVX2 {
@@ -173,6 +178,8 @@ func (s *strip) load(line mem, to []reg) {
 	for i, v := range to {
 		if line.disp = s.bytes * i; s.Vectors == 0 {
 			s.v(s.by(amd64.VMOVSD, amd64.VMOVSS), line, v)
+		} else if s.Whole {
+			s.v(amd64.VMOVUPD, line, v)
 		} else if s.set == AVX2 {
 			s.v(s.by(amd64.VMASKMOVPD, amd64.VMASKMOVPS), line, s.masks[i], v)
 		} else {
@@ -185,6 +192,8 @@ func (s *strip) store(from []reg, line mem) {
 	for i, v := range from {
 		if line.disp = s.bytes * i; s.Vectors == 0 {
 			s.v(s.by(amd64.VMOVSD, amd64.VMOVSS), v, line)
+		} else if s.Whole {
+			s.v(amd64.VMOVUPD, v, line)
 		} else if s.set == AVX2 {
 			s.v(s.by(amd64.VMASKMOVPDStore, amd64.VMASKMOVPSStore), v, s.masks[i], line)
 		} else {
@@ -357,8 +366,10 @@ func (s *strip) take(line, acc []reg) {
 func (e *emitter) addLines(f Form) {
 	s := e.strip(f)
 	lo, hi := e.vector(), e.vector()
-	e.v(amd64.VPBROADCASTD, e.param("lo"), lo)
-	e.v(amd64.VPBROADCASTD, e.param("hi"), hi)
+	if e.set == AVX512 {
+		e.v(amd64.VPBROADCASTD, e.param("lo"), lo)
+		e.v(amd64.VPBROADCASTD, e.param("hi"), hi)
+	}
 	x, y, sum := s.each(), s.each(), s.each()
 	e.test(s.rows)
 	e.jumpIf(amd64.Equal, "done")
@@ -409,6 +420,10 @@ func (s *strip) bounds(lo, hi reg) {
 	e.cmp(limit, math.MaxInt32)
 	e.jumpIf(amd64.Equal, "test")
 	e.mov(k, at)
+	if e.set == AVX2 {
+		s.boundsByOne(at, below)
+		return
+	}
 	e.mov(end, n)
 	e.sub(k, n)
 	e.mov(k, end)
@@ -437,4 +452,28 @@ func (s *strip) bounds(lo, hi reg) {
 	e.label("more")
 	e.test(n)
 	e.jumpIf(amd64.Greater, "count")
+}
+
+// boundsByOne is bounds without vectors under masks: it takes off the entries from lo and from hi on.
+func (s *strip) boundsByOne(at, below reg) {
+	e := s.emitter
+	e.mov(s.end, s.k)
+	e.jump("more")
+	e.label("count")
+	for _, c := range []struct {
+		bound string
+		to    reg
+	}{{"lo", s.k}, {"hi", s.end}} {
+		s.extend(mem{base: s.col, index: at, scale: 4}, s.j)
+		e.mov(e.place(c.bound), below)
+		e.sub(s.j, below)
+		e.dec(below) // negative from the bound on
+		e.shr(63, below)
+		e.sub(below, c.to)
+	}
+	e.inc(at)
+	e.label("more")
+	e.mov(mem{base: s.ptr, disp: 8}, below)
+	e.cmp(at, below)
+	e.jumpIf(amd64.Less, "count")
 }
