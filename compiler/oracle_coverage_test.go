@@ -132,11 +132,11 @@ func (c *coverage) spared() (out []string) {
 }
 
 // squaring draws a program that reduces the square of a sparse matrix, which is dense, multiplies a row by
-// the matrix, and takes the product with another sparse matrix where it has entries itself.
+// the matrix, and takes the product with another sparse matrix, and a dense chain, where it has entries itself.
 func squaring(rng *rand.Rand) string {
 	of := []string{"sum", "rowsum", "colsum", "max", "rowmean", "norm", "colcount"}
 	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\nemit rand(1, S.rows, seed = 1) @ S\n"+
-		"emit S * (S @ rand_sparse(S.cols, S.cols, 0.5, seed = 2))\n",
+		"emit S * (S @ rand_sparse(S.cols, S.cols, 0.5, seed = 2))\nemit S * abs(rand(S.rows, 1, seed = 1) - rand(1, S.cols, seed = 2))\n",
 		2+rng.IntN(9), 2+rng.IntN(9), rng.IntN(100), of[rng.IntN(len(of))])
 }
 

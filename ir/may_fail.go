@@ -79,8 +79,9 @@ func mayFail(g *Graph, id ID, at Ranges) bool {
 		}
 	}
 	if n.Region != nil { // a chain or a group of rows fails where one of its operators does
+		inner := at.Within(g, id, n.Region)
 		for i := range n.Region.Graph.Nodes {
-			if mayFail(n.Region.Graph, ID(i), nil) {
+			if mayFail(n.Region.Graph, ID(i), inner) {
 				return true
 			}
 		}
@@ -96,7 +97,7 @@ func mayFail(g *Graph, id ID, at Ranges) bool {
 		t, of := g.Type(id), g.Type(in[0])
 		return t.Rows > of.Rows || t.Cols > of.Cols || !at.below(g, in[1], of.Rows-t.Rows+1) || !at.below(g, in[2], of.Cols-t.Cols+1)
 	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil, n.Op.Partial != op.Everywhere:
-		return elementFails(g, id)
+		return at.elementFails(g, id)
 	case (n.Op.Fold != op.NoFold || n.Op.Once) && len(in) == 1: // an extreme or a quantile: it needs an element
 		return g.Type(in[0]).Count() == 0
 	}
@@ -105,13 +106,13 @@ func mayFail(g *Graph, id ID, at Ranges) bool {
 
 // elementFails reports an elementwise operator without a value for some elements that its inputs
 // may have.
-func elementFails(g *Graph, id ID) bool {
+func (at Ranges) elementFails(g *Graph, id ID) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	if !n.Op.Fails(g.Type(in[0]).Elem, g.Type(id).Elem) {
 		return false
 	}
-	c, known := wholeConst(g, in[len(in)-1])
-	return n.Op.Partial != op.NotByZero || !known || c == 0
+	by, known := at.of(g, in[len(in)-1])
+	return n.Op.Partial != op.NotByZero || !known || by[0] <= 0 && by[1] >= 0
 }
 
 // sized reports whether the sizes of a type are known before the run.

@@ -83,5 +83,5 @@ func fused() []*op.Def {
 	run := &engine{}
 	out := pipelines(run)
 	reducingRows(out[1:], pipedRows)
-	return append(out, byRows(), nestRow(), roundsRow())
+	return append(out, define.Resolved([]*op.Def{sparse.AtEntries(out[0])})[0], byRows(), nestRow(), roundsRow())
 }

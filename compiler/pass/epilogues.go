@@ -301,6 +301,76 @@ func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
 	return (l.Takes == nil || l.Takes(sig, t)) && l.Rows(sig, t) == t.Rows
 }
 
+// AtEntries computes elementwise operators, of whose results a sparse matrix takes some, at its entries alone:
+//
+//	%3 = map(%1, %2) { abs(a - b) };  %4 = sp.mul(%0, %3)   ->   %4 = sp.map(%0, %1, %2) { a * abs(b - c) }
+//
+// The dense matrix is not stored. Bits stay, since an element is computed as in the whole. Operators that may
+// fail stay: at the entries alone they would fail later or not at all.
+func AtEntries(g *ir.Graph, table *op.Table) *ir.Graph {
+	f, found := &epilogues{g: g, table: table}, map[ir.ID][]ir.ID{}
+	s := groups{g: g}
+	s.join(func(h, x ir.ID) bool {
+		n := &g.Nodes[x]
+		if h == x || found[h] != nil || !f.chain(x) || n.Draws() || ir.MayFail(g, x) || !sameShape(g.Type(x), g.Type(h)) ||
+			slices.Contains(modesOf(g, x, g.Type(x)), op.Trans) || len(g.In(x))+len(g.In(h)) > op.MostOperands {
+			return false
+		}
+		found[h] = []ir.ID{x, h}
+		return true
+	}, func(r ir.ID, k int) bool { return s.head[r] == r && f.takesEntries(r) && sameSend(g, g.In(r)[k], r) })
+	if len(found) == 0 {
+		return g
+	}
+	return s.build(found, func(c *copying, m []ir.ID) { f.atEntries(c, m[0], m[1]) })
+}
+
+// takesEntries reports an elementwise operator whose result is zero where its one sparse operand is.
+func (f *epilogues) takesEntries(id ir.ID) bool {
+	n, t, sparse := &f.g.Nodes[id], f.g.Type(id), 0
+	if !t.IsSparse() || !t.Known() || n.Op.For == "" || n.Attrs != nil || !f.table.Must(n.Op.For).Laws.Has(op.Elementwise) {
+		return false
+	}
+	for _, x := range f.g.In(id) {
+		if of := f.g.Type(x); of.IsSparse() {
+			if sparse++; !sameShape(of, t) {
+				return false
+			}
+		}
+	}
+	return sparse == 1
+}
+
+// atEntries makes node id, and chain x that it reads, a chain at the entries of a sparse matrix.
+func (f *epilogues) atEntries(c *copying, x, id ir.ID) {
+	g, n, t := f.g, &f.g.Nodes[id], f.g.Type(id)
+	chain := g.Nodes[x].Region
+	if chain == nil {
+		chain = f.single(x)
+	}
+	r := &ir.Region{Graph: chain.Graph.Clone(), Args: slices.Clone(chain.Args)}
+	in, modes, last := c.in(x), modesOf(g, x, g.Type(x)), []ir.ID{}
+	for _, y := range g.In(id) {
+		if y == x {
+			last = append(last, chain.Yields[0])
+			continue
+		}
+		at, arg := 0, r.Graph.Add(f.table.Must("arg"), nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
+		if last = append(last, arg); g.Type(y).IsDense() {
+			at = len(in)
+		}
+		r.Args, in, modes = slices.Insert(r.Args, at, arg), slices.Insert(in, at, c.to[y]), slices.Insert(modes, at, modeOf(g.Type(y), t))
+	}
+	r.Yields = []ir.ID{r.Graph.Add(f.table.Must(n.Op.For), nil, types.ScalarOf(t.Elem), ir.Origin{Span: n.Span}, last...)}
+	list := make([]int, len(modes))
+	for k, m := range modes {
+		if list[k] = int(op.Full); m == op.Single { // what differs from element to element is a list
+			list[k] = int(m)
+		}
+	}
+	c.made(f.table, "sp.map", op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(list...)}), r, in, g.Origin(id), id)
+}
+
 // FuseProducts computes a product inside the map-reduce over rows that reads it, block by block:
 //
 //	%2 = matmul(%0, %1) {tb};  %4 = pipe(%3, %2) {fold="rowargmin", ..}

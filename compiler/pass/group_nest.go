@@ -106,7 +106,7 @@ func (f *nesting) any() bool {
 // chain reports a map or an elementwise operator.
 func (f *nesting) chain(id ir.ID) bool {
 	n := &f.g.Nodes[id]
-	return n.Region != nil && n.IsChain() && n.Op.Laws.Has(op.Pure) && n.Op.Fold == op.NoFold && n.Attrs.Str("fold") == "" && !n.Draws() ||
+	return n.Region != nil && n.IsChain() && f.g.Type(id).IsDense() && n.Op.Laws.Has(op.Pure) && n.Op.Fold == op.NoFold && n.Attrs.Str("fold") == "" && !n.Draws() ||
 		n.Region == nil && n.Attrs == nil && n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise)
 }
 

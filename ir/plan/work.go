@@ -86,7 +86,7 @@ func flopsWithin(g *ir.Graph, id ir.ID, told float64) float64 {
 	switch {
 	case n.Op.Role == op.Reduces:
 		return max(told, float64(n.Attrs.Int("rows"))*float64(n.Attrs.Int("cols"))*ChainFlops(g, id))
-	case n.IsChain():
+	case n.IsChain() && t.IsDense():
 		return max(told, float64(t.Count())*ChainFlops(g, id))
 	}
 	inLanes, apart, known := BodyFlops(n.Region)

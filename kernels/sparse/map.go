@@ -13,6 +13,7 @@ package sparse
 
 import (
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
@@ -64,11 +65,50 @@ func sparseMap(d *op.Def) *op.Def {
 	return s
 }
 
+// AtEntries returns the row that runs a chain of elementwise operators at the entries of a sparse matrix, the
+// first argument, and is zero elsewhere. maps is the row that runs chains on matrices.
+func AtEntries(maps *op.Def) *op.Def {
+	d := &op.Def{
+		Name: "sp.map", Hidden: true,
+		Doc:  "sp.map runs a chain of elementwise operators at the entries of a sparse matrix; fusion makes it.",
+		Args: maps.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Type: define.OwnType, Cost: define.SparseCost(4),
+		Stored: func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
+			in[0].Basis = max(in[0].Basis, sparsity.Estimated) // zeros may come up
+			return in[0]
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			s, whole := define.EveryElement(c.In[0]), *c
+			whole.In = append([]value.Value{s}, c.In[1:]...)
+			whole.Type.Repr = types.Dense
+			v, err := maps.Ref(&whole)
+			if err != nil {
+				return nil, err
+			}
+			x, out := define.EveryElement(v), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for i := range out.Rows {
+				for j := range out.Cols {
+					if s.At(i, j).True() {
+						out.Set(i, j, x.At(i, j))
+					}
+				}
+			}
+			return define.KeptRef(out), nil
+		},
+	}
+	d.Loop = unitLoop(func(c *op.Call, units, workers int) op.LoopBody {
+		full := make([]bool, len(c.In))
+		full[0] = true
+		return beginSparseMap(maps, c, patternMeet, full, units, workers)
+	})
+	return d
+}
+
 // patternOf is the pattern of d for arguments of these types and a result of element type e. full
 // says which arguments are sparse and of the shape of the result; sparse vectors that are stretched
 // count as dense.
-func patternOf(d *op.Def, in []types.Type, out types.Type) (p pattern, full [3]bool) {
+func patternOf(d *op.Def, in []types.Type, out types.Type) (p pattern, full []bool) {
 	some, all := false, true
+	full = make([]bool, len(in))
 	for i, t := range in {
 		full[i] = t.IsSparse() && t.Rows == out.Rows && t.Cols == out.Cols
 		some = some || full[i]
@@ -152,7 +192,7 @@ func sparseMapRef(d *op.Def, c *op.Call) (value.Value, error) {
 }
 
 // sparseMapOf says what a call makes.
-func sparseMapOf(d *op.Def, c *op.Call) (p pattern, full [3]bool, err error) {
+func sparseMapOf(d *op.Def, c *op.Call) (p pattern, full []bool, err error) {
 	in := make([]types.Type, len(c.In))
 	for k, v := range c.In {
 		in[k] = v.Type()
@@ -172,7 +212,7 @@ func sparseMapKernel(d *op.Def, c *op.Call) error {
 	case p != patternAll:
 		return op.RunAll(beginSparseMap(d, c, p, full, 1, 1), 1)
 	}
-	l := beginWideMap(d, c, [3]bool{}, 1) // whole, of any shape that the run finds
+	l := beginWideMap(d, c, make([]bool, len(c.In)), 1) // whole, of any shape that the run finds
 	return d.Kernel(&op.Call{Def: d, In: l.in, Type: c.Type, Out: c.Out})
 }
 

@@ -29,9 +29,9 @@ type mapLoop[T vec.Element] struct {
 	d    *op.Def
 	c    *op.Call
 	p    pattern
-	full [3]bool
+	full []bool
 	of   []*value.CSR  // whose entries make the places; of several that share theirs one
-	own  [3]bool       // of each argument: its entries are the places
+	own  []bool        // of each argument: its entries are the places
 	sure bool          // every place is true, whatever argument has it: nothing is computed
 	wide []value.Value // the arguments, sparse vectors made dense
 	out  *value.CSR
@@ -45,7 +45,7 @@ type mapLoop[T vec.Element] struct {
 
 // mapWorker is the lists of a worker.
 type mapWorker struct {
-	lists [3]value.Dense
+	lists []value.Dense
 	args  []value.Value
 	out   value.Dense
 	call  op.Call
@@ -55,13 +55,13 @@ type mapWorker struct {
 }
 
 // beginSparseMap prepares the loop of a call with a sparse result.
-func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *UnitLoop {
+func beginSparseMap(d *op.Def, c *op.Call, p pattern, full []bool, units, workers int) *UnitLoop {
 	begin := dense.ForElem(c.Type.Elem, beginMapOf[float64], beginMapOf[float32], beginMapOf[int64], beginMapOf[uint8])
 	return begin(d, c, p, full, units, workers)
 }
 
-func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *UnitLoop {
-	l := &mapLoop[T]{d: d, c: c, p: p, full: full, by: make([]mapWorker, workers), wide: make([]value.Value, len(c.In))}
+func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, units, workers int) *UnitLoop {
+	l := &mapLoop[T]{d: d, c: c, p: p, full: full, by: make([]mapWorker, workers), own: make([]bool, len(c.In)), wide: make([]value.Value, len(c.In))}
 	for k, v := range c.In {
 		l.wide[k] = v
 		m, sparse := v.(*value.CSR)
@@ -108,7 +108,7 @@ func (l *mapLoop[T]) onPlaces(m *value.CSR) {
 
 // surelyTrue reports that the result of d is true at every place that p makes of bool arguments, as
 // that of `or` is. It tries the values that arguments can have there.
-func surelyTrue(d *op.Def, c *op.Call, p pattern, full [3]bool) bool {
+func surelyTrue(d *op.Def, c *op.Call, p pattern, full []bool) bool {
 	x, n := make([]value.Scalar, len(c.In)), len(c.In)
 	if c.Type.Elem != types.Bool {
 		return false
@@ -193,7 +193,7 @@ func (l *mapLoop[T]) fill(worker, lo, hi int) error {
 		return nil
 	}
 	if w.args == nil {
-		w.args = make([]value.Value, len(l.wide))
+		w.args, w.lists = make([]value.Value, len(l.wide)), make([]value.Dense, len(l.wide))
 	}
 	for lo < hi {
 		end := lo + 1
@@ -236,7 +236,7 @@ func (l *mapLoop[T]) piece(w *mapWorker, lo, hi int) error {
 		}
 	}
 	setList(&w.out, out.Elem, l.val[p:q])
-	w.call = op.Call{Def: l.d, In: w.args, Type: w.out.Type(), Out: &w.out}
+	w.call = op.Call{Def: l.d, In: w.args, Type: w.out.Type(), Out: &w.out, Body: l.c.Body}
 	if err := l.d.Kernel(&w.call); err != nil {
 		return err
 	}

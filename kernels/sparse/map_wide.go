@@ -18,7 +18,7 @@ type wideLoop struct {
 	by []mapWorker
 }
 
-func beginWideMap(d *op.Def, c *op.Call, full [3]bool, workers int) *wideLoop {
+func beginWideMap(d *op.Def, c *op.Call, full []bool, workers int) *wideLoop {
 	l := &wideLoop{d: d, c: c, by: make([]mapWorker, workers), in: make([]value.Value, len(c.In))}
 	for k, v := range c.In {
 		l.in[k] = v
@@ -44,7 +44,7 @@ func wideSpace(t types.Type) (n, leaf int) {
 func (l *wideLoop) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if w.args == nil {
-		w.args = make([]value.Value, len(l.in))
+		w.args, w.lists = make([]value.Value, len(l.in)), make([]value.Dense, len(l.in))
 	}
 	out := l.c.Result()
 	step := max(1, mapPiece/max(out.Cols, 1))
