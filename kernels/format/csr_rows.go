@@ -13,6 +13,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/memory"
 )
 
 // csrParts calls f with the open file and the head of a .csr. ok is false if its rows cannot be read alone,
@@ -61,18 +62,9 @@ func GraphRows(path string, o Options) (k Kept, ok bool) {
 		if err != nil {
 			return err
 		}
-		ptr := make([]int64, h.Rows+1)
-		if _, err := in.plain.ReadAt(bytesOf(ptr), h.at); err != nil {
+		k = Kept{Header: h.Header, ByRow: memory.Huge(make([]float64, h.Rows)), ByCol: memory.Huge(make([]float64, h.Cols))}
+		if err := in.lengths(h, k.ByRow); err != nil {
 			return err
-		}
-		k = Kept{Header: h.Header, ByRow: make([]float64, h.Rows), ByCol: make([]float64, h.Cols)}
-		for i := range k.ByRow {
-			if k.ByRow[i] = float64(ptr[i+1] - ptr[i]); ptr[i+1] < ptr[i] {
-				return errUncut
-			}
-		}
-		if ptr[0] != 0 || ptr[h.Rows] != int64(h.Entries) {
-			return errUncut
 		}
 		for _, e := range parts {
 			for j, n := range of[int32](e.To) {
@@ -81,6 +73,30 @@ func GraphRows(path string, o Options) (k Kept, ok bool) {
 		}
 		return nil
 	})
+}
+
+// lengths reads the row pointers of a .csr, and sets rows to the lengths of the rows.
+func (in *input) lengths(h csrLayout, rows []float64) error {
+	r := bufio.NewReaderSize(io.NewSectionReader(in.plain, h.at, 8*int64(h.Rows+1)), bufferSize)
+	last := int64(0)
+	for i := -1; i < len(rows); i++ {
+		var b [8]byte
+		if _, err := io.ReadFull(r, b[:]); err != nil {
+			return err
+		}
+		next := int64(binary.LittleEndian.Uint64(b[:]))
+		if next < last || i < 0 && next != 0 {
+			return errUncut
+		}
+		if i >= 0 {
+			rows[i] = float64(next - last)
+		}
+		last = next
+	}
+	if last != int64(h.Entries) {
+		return errUncut
+	}
+	return nil
 }
 
 // summed compares the length and the checksum of a .csr with its head. It fails if they are wrong. If cols is
@@ -118,7 +134,7 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 	end := min(c.Begin+int64(hi)*c.Block, c.Size)
 	r := bufio.NewReaderSize(io.NewSectionReader(file, begin, end-begin), bufferSize)
 	h := crc32.New(csrTable())
-	cols := columnCount{Task: c, at: begin, file: file, last: -1, n: make([]int32, c.Cols)}
+	cols := columnCount{Task: c, at: begin, file: file, last: -1, n: memory.Huge(make([]int32, c.Cols))}
 	to := io.Writer(h)
 	if c.Cols > 0 {
 		to = io.MultiWriter(h, &cols)
@@ -311,8 +327,10 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 		}
 	}
 	count := func(from, to int64, by int32) {
-		for ; from < to; from++ {
-			n[m.Col[from]] += by
+		if n := n; from < to { // a variable of its own stays in a register
+			for _, j := range m.Col[from:to] {
+				n[j] += by
+			}
 		}
 	}
 	row := func(entry int64) int { return sort.Search(m.Rows, func(i int) bool { return m.Ptr[i+1] > entry }) }

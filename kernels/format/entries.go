@@ -40,7 +40,7 @@ func (e *Entries) count() int { return max(e.Count, len(e.Val)/8, len(e.Row)/4) 
 func (c Task) Told(parts []Entries) Entries {
 	t := Entries{Most: -1}
 	if c.Sum {
-		n := make([]int32, c.Cols)
+		n := memory.Huge(make([]int32, c.Cols))
 		for _, e := range parts {
 			t.Sum, t.Bytes = joinSums(t.Sum, e.Sum, e.Bytes), t.Bytes+e.Bytes
 			for j, k := range of[int32](e.To) {

@@ -30,6 +30,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/vec"
+	"flow/memory"
 )
 
 // narrowed keeps the narrow copies of vectors for reuse, *[]int32: a fixpoint takes one each round.
@@ -145,7 +146,7 @@ func (l *extremeLoop) scan() {
 		l.narrow, _ = narrowed.Get().(*[]int32)
 	}
 	if l.narrow == nil || cap(*l.narrow) < l.a.Cols {
-		s := make([]int32, l.a.Cols)
+		s := memory.Fresh[int32](l.a.Cols)
 		l.narrow = &s
 	}
 	*l.narrow = (*l.narrow)[:l.a.Cols]

@@ -85,14 +85,21 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 // elements of dst are undefined.
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
 	n, least, greatest := narrowMarked(dst, src, marks)
-	for i := n; i < len(src); i++ {
-		if w := marks[i/64]; w == math.MaxUint64 && i%64 == 0 && len(src)-i >= 64 { // most words are full
-			lo, hi := Narrow(dst[i:i+64], src[i:i+64])
+	for i, end := n, 0; i < len(src); i = end {
+		end = min(i&^63+64, len(src))
+		dst, src, w := dst[i:end], src[i:end], marks[i/64]>>(i%64)
+		if w == math.MaxUint64 { // most words are full
+			lo, hi := Narrow(dst, src)
 			least, greatest = min(least, lo), max(greatest, hi)
-			i += 63
-		} else if v := src[i]; w>>(i%64)&1 != 0 {
-			dst[i] = int32(v)
-			least, greatest = min(least, v), max(greatest, v)
+			continue
+		}
+		for k, v := range src { // no branch depends on a mark: among mixed ones it would often be mispredicted
+			dst[k] = int32(v)
+			lo, hi := v, v
+			if w&1 == 0 {
+				lo, hi = math.MaxInt64, math.MinInt64
+			}
+			least, greatest, w = min(least, lo), max(greatest, hi), w>>1
 		}
 	}
 	return least, greatest

@@ -149,8 +149,10 @@ func differs(last, from []byte, rows []int32, k, count, size int) int {
 	return k
 }
 
-// complete replaces received messages with changed rows by all rows. A row has size bytes.
-func (f *fetch) complete(size int) {
+// complete replaces received messages with changed rows by all rows. A row has size bytes. landed tells of
+// which rank the rows lie in landed. This memory and that of the last rows then change places, because the
+// rows are only read from now on.
+func (f *fetch) complete(size int, landed func(r int) bool) {
 	for r := range f.received {
 		x, all := &f.received[r], f.Take[r]
 		if f.TakeSome[r] && f.Got[r] < x.bytes {
@@ -160,11 +162,17 @@ func (f *fetch) complete(size int) {
 				k := int(binary.LittleEndian.Uint32(at[4*i:]))
 				copy(x.last[k*size:(k+1)*size], rows[i*size:])
 			}
-			copy(all, x.last)
-			x.full = 1
+			if x.full = 1; landed(r) {
+				f.Take[r] = x.last
+			} else {
+				copy(all, x.last)
+			}
 			continue
 		}
-		if x.full++; x.due() {
+		if x.full++; !x.due() {
+		} else if landed(r) {
+			x.last, f.landed[r] = all, x.last
+		} else {
 			x.last = append(x.last[:0], all...)
 		}
 	}

@@ -13,7 +13,7 @@ func TestChangedRows(t *testing.T) {
 	for _, size := range []int{1, 8, 24} {
 		for _, listed := range []bool{false, true} {
 			var sent resending
-			f := &fetch{Parts: newParts(1), received: make([]resending, 1)}
+			f := &fetch{Parts: newParts(1), received: make([]resending, 1), landed: make([][]byte, 1)}
 			matrix := make([]byte, 4000*size)
 			short, long := 0, 0
 			for round := range 60 {
@@ -33,6 +33,9 @@ func TestChangedRows(t *testing.T) {
 				}
 				message, some := sent.message(matrix, rows, !listed, size, true)
 				arrived := make([]byte, len(want))
+				if listed {
+					arrived = room(&f.landed[0], len(want))
+				}
 				if f.TakeSome[0] = f.received[0].begin(len(want)); f.TakeSome[0] != some {
 					t.Fatalf("size %d, round %d: the ranks disagree", size, round)
 				}
@@ -42,7 +45,8 @@ func TestChangedRows(t *testing.T) {
 				} else if short++; !some || 2*len(message) > len(want) {
 					t.Fatalf("size %d, round %d: a message of %d bytes for %d", size, round, len(message), len(want))
 				}
-				if f.complete(size); !bytes.Equal(arrived, want) {
+				f.complete(size, func(int) bool { return listed })
+				if !bytes.Equal(f.Take[0], want) || !listed && &f.Take[0][0] != &arrived[0] {
 					t.Fatalf("size %d, listed %v, round %d: other rows arrived", size, listed, round)
 				}
 			}

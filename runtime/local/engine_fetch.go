@@ -123,10 +123,14 @@ func (e *Engine) packed(g *gather) bool { return e.g.Nodes[g.id].Attrs.Int(plan.
 
 // land copies the rows that have arrived for gather g to their places.
 func (e *Engine) land(g *gather, d *value.Dense) {
+	packed := e.packed(g)
 	if e.inRounds(g) {
-		g.fetch.complete(rowBytes(d))
+		g.fetch.complete(rowBytes(d), func(r int) bool {
+			all, _ := e.listed(g, d, takeLists, r)
+			return all == nil && !packed
+		})
 	}
-	if e.packed(g) {
+	if packed {
 		return
 	}
 	for r := range e.p.Ranks {
