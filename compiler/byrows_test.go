@@ -157,6 +157,11 @@ var outerBodies = []string{
 	"K = 1 / (i64(9 * x) - i64(9 * w))\nemit rowsum(K)\nemit K @ y\nemit rowmax(K)\nemit rowmin(K * t(y))",
 	"K = f32(x) - f32(w)\nemit abs(K) @ f32(y)\nemit rowsum(K ^ 2)\nemit rowmean(K)",
 	"K = i64(9 * x) * i64(9 * w)\nemit rowsum(K)\nemit rowmax(K - 1)\nemit rowcount(K > 20)",
+	"K = x - w\nE = exp(K - rowmax(K))\nemit rowsum(E)\nemit E @ y",
+	"K = exp(-9 * (x - w) ^ 2)\nemit (K / rowsum(K)) @ cbind(y, t(w), y * y)\nemit rowmax(K)",
+	"U = cbind(x, z, x * z)\nD = rowsum(U ^ 2) + rowmean(x - w) - 2 * U @ rbind(w, w ^ 2, 1 - w)\nP = exp(rowmin(D) - D)\nemit z * cbind(x, z) - (P / rowsum(P)) @ cbind(y, y ^ 2)",
+	"K = parfor i in 0..x.rows, j in 0..w.cols { exp(-(x[i] - w[0, j]) ^ 2) * f64(i + 2 * j) }\nemit K @ y\nemit rowsum(K) / rowmax(K)",
+	"U = cbind(z, t(w)[0..1, :] * z)\nK = parfor i in 0..x.rows, j in 0..w.cols { abs(U[i, 1] - y[j]) }\nL = parfor i in 0..x.rows, j in 0..w.cols { K[i, j] * z[i] - w[0, j] }\nemit y.rows * rowsum(L)\nemit L @ y\nemit rownorm(K)",
 }
 
 // TestOuterByRows: sums and products of rows that are made of rows and columns run in lanes of rows, and no
@@ -196,15 +201,15 @@ func TestOuterByRows(t *testing.T) {
 					t.Errorf("no loop runs\n%s", text)
 				}
 			}
-			if o := scheduled(compile(text, 1, "row-blocks"), 2, "SS"); o.out != want.out {
-				t.Errorf("without row-blocks\n%s\nin\n%s", difference(want.out, o.out), text)
+			if o := scheduled(compile(text, 1, "outer-rows"), 2, "SS"); o.out != want.out {
+				t.Errorf("without outer-rows\n%s\nin\n%s", difference(want.out, o.out), text)
 			}
 		}
 	}
 	for _, body := range []string{
-		"K = x - w\nemit K @ y\nemit K",                                       // K is a result
-		"K = x - w\nE = exp(K - rowmax(K))\nemit rowsum(E)\nemit E @ y",       // elements wait for a reduction
-		"X = materialize(rand(70, 300, seed = 5))\nK = X - x\nemit K @ y",     // a matrix in memory
+		"K = x - w\nemit K @ y\nemit K", // K is a result
+		"K = parfor i in 0..70, j in 0..300 { x[i] - w[0, j] }\nemit rowsum(K)\nemit K @ y\nemit K[0, 0]", // a place of it
+		"X = materialize(rand(70, 300, seed = 5))\nK = X - x\nemit K @ y",                                 // a matrix in memory
 		"emit (x - w)[0..20, :] @ y",                                          // few rows
 		"emit t(rand(300, 70, seed = 6) - t(x)) @ y\nemit rowsum(x - w)",      // nothing but a pipe
 		"K = x - w\nemit K @ y\nemit colsum(K)\nemit rowmedian(K)\nemit t(K)", // columns

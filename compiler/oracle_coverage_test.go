@@ -97,6 +97,9 @@ func TestOracleProvokes(t *testing.T) {
 		if drawn%20 == 14 {
 			text = turning(rng)
 		}
+		if drawn%20 == 1 {
+			text = crossing(rng)
+		}
 		if err := c.compile(text, 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
@@ -129,6 +132,13 @@ func (c *coverage) spared() (out []string) {
 		}
 	}
 	return out
+}
+
+// crossing draws a program that reduces the rows of a matrix that a column and a row make, twice.
+func crossing(rng *rand.Rand) string {
+	of := []string{"x - w", "exp(-(x - w) ^ 2)", "abs(x + w) * x"}
+	return fmt.Sprintf("x = materialize(rand(%d, 1, seed = 1))\nw = materialize(rand(1, %d, seed = 2))\nK = %s\nemit rowsum(K)\nemit rownorm(K - rowmax(K))\n",
+		64+rng.IntN(9), 128+rng.IntN(9), of[rng.IntN(len(of))])
 }
 
 // squaring draws a program that reduces the square of a sparse matrix, which is dense, multiplies a row by

@@ -6,18 +6,25 @@ import (
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
-	"flow/ir/types"
 )
 
-// This file finds the groups of rowBlocks whose wide matrices are made of rows, columns and numbers alone:
+// OuterRows makes loops of rows whose wide matrices are made of rows, columns and numbers alone, or are
+// products of narrow rows:
 //
-//	%3 = map(%0, %1) { exp(-(a - b) ^ 2) };  %4 = rowsum(%3);  %5 = matmul(%3, %2)
-//	->  %4, %5 = byrows(%0, %1, t(%2)) {lanes} { the same }
+//	%3 = map(%0, %1) { exp(-(a - b) ^ 2) };  %4 = rowsum(%3);  %5 = map(%3, %4) { a / b };  %6 = matmul(%5, %2)
+//	->  %6 = byrows(%0, %1, t(%2)) {lanes} { the same }
 //
 // The lanes of the loop are rows of the result. An inner loop goes over the columns, makes each element
-// once and takes it into all sums and products, so that no matrix is stored. It would be wrong for an
-// element that also waits for a reduction of its row: the inner loop would make it twice. It would be
-// slow for a matrix in memory, whose rows lie far apart.
+// once and takes it into all sums and products, so that no matrix is stored. What waits for a reduction of its
+// row has an inner loop of its own. Dear elements of a row are kept for that in memory of the lanes, unless
+// the row is long. It would be slow for a matrix in memory, whose rows lie far apart. It comes before
+// Partition, because what is not stored needs no blocks.
+func OuterRows(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	if g.Len() > mostByRows {
+		return g
+	}
+	return rowBlocksOf(g, table, sizes, ofOuter)
+}
 
 // leastOuter is the least number of rows: fewer leave lanes and workers idle.
 const leastOuter = 64
@@ -36,28 +43,25 @@ func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
 		ok = true
 	case reduces(n.Op) && n.Region == nil && n.Attrs == nil && len(in) == 1:
 		t, ok = g.Type(in[0]), true
-	case byColumn(n, t):
+	case narrowProduct(n, t):
 		t, ok = g.Type(in[len(in)-2]), true
+	case n.Op.Role == op.Multiplies && n.Region == nil && !n.Attrs.Bool("ta") && t.Elem.IsFloat() && g.Type(in[0]).Cols <= fewProductCols:
+		ok = true
 	}
 	ok = ok && t.IsDense() && t.Known() && t.Rows >= leastOuter && t.Cols >= manyByRows && t.Cols <= longestByRows &&
 		b.readable(id) && b.written(id) && !ir.MayFail(g, id)
 	return t.Rows, t.Cols, ok && !slices.ContainsFunc(in, func(x ir.ID) bool { return b.group[x] < 0 && b.stored(x) })
 }
 
-// byColumn reports a product of type t with one column, or one that is added to a column.
-func byColumn(n *ir.Node, t types.Type) bool {
-	return (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) && n.Region == nil && !n.Attrs.Bool("ta") && t.Cols == 1 && t.Elem.IsFloat()
-}
-
-// stored reports a matrix of several rows and columns.
+// stored reports a matrix of many rows and columns.
 func (b *rowBlocks) stored(x ir.ID) bool {
 	t := b.g.Type(x)
-	return t.IsMatrix() && t.Rows > 1 && t.Cols > 1
+	return t.IsMatrix() && t.Rows > fewProductCols && t.Cols > fewProductCols
 }
 
 // madeIn reports whether a member of group at may read x: the group makes the matrices that it reads, and
 // no column.
-func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return b.stored(x) == (b.group[x] == at) }
+func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return !b.stored(x) || b.group[x] == at }
 
 // spares reports whether the matrices of a group need no memory, and whether there are any.
 func (b *rowBlocks) spares(r *rowGroup) bool {
@@ -84,7 +88,9 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
-		column := b.group[i] >= 0 && b.all[b.group[i]].chosen && byColumn(n, g.Type(id)) && !n.Attrs.Bool("tb")
+		in := g.In(id)
+		column := b.group[i] >= 0 && b.all[b.group[i]].chosen && (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) &&
+			g.Type(in[len(in)-1]).Rows > fewProductCols
 		if column && c == nil {
 			c = copyOf(g)
 			for k := range i {
@@ -98,11 +104,11 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 			c.node(id)
 			continue
 		}
-		in, last := c.in(id), len(g.In(id))-1
+		in, last := c.in(id), len(in)-1
 		t := g.Type(g.In(id)[last])
 		t.Rows, t.Cols = t.Cols, t.Rows
 		in[last] = c.g.Add(b.table.Must("t"), nil, t, g.Origin(id), in[last])
-		c.to[i] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(true)), g.Type(id), g.Origin(id), in...)
+		c.to[i] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(!n.Attrs.Bool("tb"))), g.Type(id), g.Origin(id), in...)
 	}
 	if c == nil {
 		return nil

@@ -22,12 +22,12 @@ import (
 // time already. Small matrices stay outside, which stay in a cache anyway; rows of some tens of
 // columns, for which the loop is no faster; and rows so long that one would not stay in a cache.
 // Operators that may fail stay outside, so that the first failure in program order is the one that
-// is told. Groups whose matrices rows and columns make come first: they need no memory (group_outer.go).
+// is told. Groups whose matrices rows and columns make have been found before (group_outer.go).
 func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
 	}
-	return rowBlocksOf(rowBlocksOf(g, table, sizes, ofOuter), table, sizes, ofRows)
+	return rowBlocksOf(g, table, sizes, ofRows)
 }
 
 // rowsKind says which groups of rows are made.

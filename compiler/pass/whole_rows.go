@@ -15,7 +15,11 @@ import (
 //	->  min(%D, window(%D, 0, %k) {size=[7,1]} + window(%D, %k, 0) {size=[1,7]})
 //
 // Each element is the same operations, so bits stay. Both wordings are one program from here on:
-// what joins, cuts and places chains then knows both.
+// what joins, cuts and places chains then knows both. A loop over points that reads elements of rows and
+// columns, and whose result operators reduce row by row, is such a loop too, whose result is then not stored:
+//
+//	rowsum(parfor(%x) {lo=[0,0], n=[900,900], by=[1,1]} (%i, %j, %x) { abs(x[i, 0] - x[j, 0]) })
+//	->  rowsum(abs(%x - t(%x)))
 //
 // It would be wrong for what may fail, which names the iteration. The user may have said how the
 // loop is shared or where its rows lie; then it stays a loop.
@@ -31,11 +35,11 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges) (out *ir.Graph, to 
 		return g, nil
 	}
 	c, changed := copyOf(g), false
+	all := &wholeLoops{c, table, at, map[ir.ID]bool{}, nil}
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if n := &g.Nodes[i]; n.Op.Role == op.Points {
-			w := &wholeRows{g: g, id: id, out: c.g, table: table, body: n.Region.Graph, rows: g.Type(id).Rows}
-			if w.is(at.Within(g, id, n.Region)) {
+			if w := all.loop(id); w.is() && (w.cols == 0 || all.reduced(id)) {
 				c.to[i], changed = w.write(c.in(id)), true
 				continue
 			}
@@ -58,41 +62,98 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges) (out *ir.Graph, to 
 	return c.g, c.to
 }
 
+// wholeLoops is the loops of a graph.
+type wholeLoops struct {
+	*copying
+	table  *op.Table
+	at     ir.Ranges
+	asked  map[ir.ID]bool // see reduced
+	readBy [][]ir.ID
+}
+
+// fewProductCols is the most columns of a product whose left factor is worth being no matrix in memory.
+const fewProductCols = 16
+
+// reduced reports a matrix that nothing reads but reductions of its rows, reductions of all its elements,
+// products with few columns, and what is made of it element by element for such readers.
+func (c *wholeLoops) reduced(x ir.ID) bool {
+	if is, known := c.asked[x]; known {
+		return is
+	}
+	g := c.old
+	if c.readBy == nil {
+		c.readBy = readersOf(g)
+	}
+	other := func(r ir.ID) bool {
+		n, in := &g.Nodes[r], g.In(r)
+		switch t := g.Type(r); {
+		case sent(g, r):
+			return true
+		case isElementwise(n) && sameShape(g.Type(x), t), n.Op.Role == op.Points && c.loop(r).is():
+			return !c.reduced(r)
+		case narrowProduct(n, t):
+			return in[len(in)-2] != x || in[len(in)-1] == x
+		}
+		return n.Op.Fold != op.FoldRows && n.Op.Fold != op.FoldAll
+	}
+	c.asked[x] = len(c.readBy[x]) > 0 && !slices.ContainsFunc(c.readBy[x], other)
+	return c.asked[x]
+}
+
+// narrowProduct reports a product of type t with few columns, or one that is added to a matrix.
+func narrowProduct(n *ir.Node, t types.Type) bool {
+	return (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) && n.Region == nil && !n.Attrs.Bool("ta") && t.Cols <= fewProductCols && t.Elem.IsFloat()
+}
+
+// loop is parfor id.
+func (c *wholeLoops) loop(id ir.ID) *wholeRows {
+	n := &c.old.Nodes[id]
+	w := &wholeRows{g: c.old, id: id, out: c.g, table: c.table, body: n.Region.Graph, rows: c.old.Type(id).Rows, at: c.at.Within(c.old, id, n.Region)}
+	if w.index = n.Region.Args[:len(n.Attrs.Ints("by"))]; len(w.index) == 2 {
+		w.cols = c.old.Type(id).Cols
+	}
+	return w
+}
+
 // wholeRows is a parfor that becomes operators on matrices.
 type wholeRows struct {
-	g     *ir.Graph
-	id    ir.ID
-	out   *ir.Graph
-	table *op.Table
-	body  *ir.Graph
-	rows  int
-	// varies says which nodes of the body differ from iteration to iteration, and of holds the
-	// type of each as a whole.
-	varies []bool
+	g          *ir.Graph
+	id         ir.ID
+	out        *ir.Graph
+	table      *op.Table
+	body       *ir.Graph
+	at         ir.Ranges
+	index      []ir.ID
+	rows, cols int // cols is 0 if there is one index
+	// varies says which indices the nodes of the body depend on, a bit each, and of holds the type of each
+	// as a whole.
+	varies []byte
 	of     []types.Type
 }
 
 // is reports a parfor that this pass rewrites.
-func (w *wholeRows) is(at ir.Ranges) bool {
+func (w *wholeRows) is() bool {
 	n, t := &w.g.Nodes[w.id], w.g.Type(w.id)
-	if sent(w.g, w.id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 1 || !t.Known() || t.Rows < 2 || asked(n) {
+	if sent(w.g, w.id) || !fromZero(n) || !t.Known() || t.Rows < 2 || asked(n) || w.cols > 0 && (t.Rows < leastOuter || t.Cols < manyByRows) {
 		return false
 	}
 	r := n.Region
 	y := r.Yields[0]
-	if !w.elementwise(y) || w.body.Type(y).Kind == types.Scalar {
+	if !w.elementwise(y) || w.cols == 0 && w.body.Type(y).Kind == types.Scalar {
 		return false
 	}
-	w.varies, w.of = make([]bool, w.body.Len()), make([]types.Type, w.body.Len())
-	w.varies[r.Args[0]] = true
+	w.varies, w.of = make([]byte, w.body.Len()), make([]types.Type, w.body.Len())
+	for d, a := range w.index {
+		w.varies[a] = 1 << d
+	}
 	for i := range w.body.Nodes {
 		if id := ir.ID(i); slices.Contains(r.Args, id) {
 			w.of[i] = w.body.Type(id)
-		} else if at.MayFail(w.body, id) || w.body.Nodes[i].Region != nil || !w.takes(id) {
+		} else if w.at.MayFail(w.body, id) || w.body.Nodes[i].Region != nil || !w.takes(id) {
 			return false
 		}
 	}
-	return w.varies[y] && w.of[y] == t
+	return w.varies[y] == 1<<len(w.index)-1 && w.of[y] == t
 }
 
 // asked reports a parfor over pairs, or with a hint.
@@ -109,47 +170,74 @@ func (w *wholeRows) elementwise(x ir.ID) bool { return isElementwise(&w.body.Nod
 func (w *wholeRows) takes(id ir.ID) bool {
 	b, in := w.body, w.body.In(id)
 	n, t := &b.Nodes[id], b.Type(id)
-	index := w.g.Nodes[w.id].Region.Args[0]
 	w.of[id] = t
-	w.varies[id] = slices.ContainsFunc(in, func(x ir.ID) bool { return w.varies[x] })
+	for _, x := range in {
+		w.varies[id] |= w.varies[x]
+	}
 	switch {
-	case !w.varies[id]:
+	case w.varies[id] == 0:
 		return true
-	case n.Op.Role == op.Picks || n.Op.Role == op.Windows:
+	case n.Op.Role == op.Picks && w.cols > 0:
+		w.of[id] = w.along(id)
+		x := w.of[in[0]]
+		own := in[1] == w.index[0] && in[2] == w.index[1]
+		return w.varies[in[0]] == 0 && x.IsDense() && x.Known() && x.Elem != types.Str && (own || w.varies[in[1]] == 0 && slices.Contains(w.index, in[2]) || w.varies[in[2]] == 0 && slices.Contains(w.index, in[1]))
+	case (n.Op.Role == op.Picks || n.Op.Role == op.Windows) && w.cols == 0:
 		t = types.DenseOf(t.Elem, w.rows, t.Count())
 		w.of[id] = t
-		return in[1] == index && !w.varies[in[0]] && !w.varies[in[2]] && w.of[in[0]].Rows == w.rows && b.Type(id).Rows < 2
-	case !w.elementwise(id) || slices.Contains(in, index):
+		return in[1] == w.index[0] && w.varies[in[0]]|w.varies[in[2]] == 0 && w.of[in[0]].Rows == w.rows && b.Type(id).Rows < 2
+	case !w.elementwise(id) || w.cols == 0 && slices.Contains(in, w.index[0]):
 		return false
 	}
 	sig := &op.Sig{Def: n.Op, Attrs: n.Attrs}
 	for _, x := range in {
-		sig.In = append(sig.In, w.of[x])
+		if t := w.of[x]; slices.Contains(w.index, x) {
+			sig.In = append(sig.In, w.along(x))
+		} else {
+			sig.In = append(sig.In, t)
+		}
 	}
 	whole, err := n.Op.Type(sig)
 	w.of[id] = whole
-	return err == nil && whole == types.DenseOf(t.Elem, w.rows, t.Count())
+	return err == nil && whole == w.along(id)
+}
+
+// along is the type of node id of the body as a whole, which varies.
+func (w *wholeRows) along(id ir.ID) types.Type {
+	t := w.body.Type(id)
+	switch {
+	case w.cols == 0:
+		return types.DenseOf(t.Elem, w.rows, t.Count())
+	case w.varies[id] == 1:
+		return types.DenseOf(t.Elem, w.rows, 1)
+	case w.varies[id] == 2:
+		return types.DenseOf(t.Elem, 1, w.cols)
+	}
+	return types.DenseOf(t.Elem, w.rows, w.cols)
 }
 
 // write adds the operators, and returns the result.
 func (w *wholeRows) write(in []ir.ID) ir.ID {
 	r, to := w.g.Nodes[w.id].Region, make([]ir.ID, w.body.Len())
-	for k, a := range r.Args[1:] {
-		to[a] = in[k+len(in)-len(r.Args)+1]
+	dims := len(w.index)
+	for k, a := range r.Args[dims:] {
+		to[a] = in[k+len(in)-len(r.Args)+dims]
 	}
 	for i := range w.body.Nodes {
 		id := ir.ID(i)
-		if slices.Contains(r.Args, id) {
-			continue
-		}
 		n := &w.body.Nodes[i]
 		o := w.g.Origin(w.id).NoDest()
 		o.Span = n.Span
+		if slices.Contains(w.index, id) && w.number(id) {
+			to[i] = w.counted(w.along(id), o)
+		}
+		if slices.Contains(r.Args, id) {
+			continue
+		}
 		args := through(to, w.body.In(id))
 		switch {
-		case w.varies[id] && !w.elementwise(id):
-			row := w.out.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
-			to[i] = w.cut(w.of[i], o, args[0], row, args[2])
+		case w.varies[id] != 0 && !w.elementwise(id):
+			to[i] = w.line(id, o, args)
 		case n.Op.Role == op.Windows:
 			to[i] = w.cut(w.of[i], o, args...)
 		default:
@@ -157,6 +245,45 @@ func (w *wholeRows) write(in []ir.ID) ir.ID {
 		}
 	}
 	return to[r.Yields[0]]
+}
+
+// number reports an index that an operator reads as a number.
+func (w *wholeRows) number(index ir.ID) bool {
+	for i := range w.body.Nodes {
+		if id := ir.ID(i); w.elementwise(id) && slices.Contains(w.body.In(id), index) {
+			return true
+		}
+	}
+	return false
+}
+
+// counted is the numbers from 0 on, a column or row of type t.
+func (w *wholeRows) counted(t types.Type, o ir.Origin) ir.ID {
+	n := t.Count()
+	attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(0)}, op.Attr{Name: "b", Val: op.Int(n)}, op.Attr{Name: "step", Val: op.Int(1)})
+	return w.turned(t, w.out.Add(w.table.Must("seq"), attrs, types.DenseOf(types.I64, n, 1), o), o)
+}
+
+// line is what node id picks, as a whole: rows, a column or a row. args is its operands.
+func (w *wholeRows) line(id ir.ID, o ir.Origin, args []ir.ID) ir.ID {
+	in, t := w.body.In(id), w.of[id]
+	for k, x := range in[1:] {
+		if w.varies[x] != 0 {
+			args[k+1] = w.out.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
+		}
+	}
+	if w.cols > 0 && (w.varies[in[1]] == 2 || w.varies[in[2]] == 1) { // a column as a row, or a row as a column
+		return w.turned(t, w.cut(types.DenseOf(t.Elem, t.Cols, t.Rows), o, args...), o)
+	}
+	return w.cut(t, o, args...)
+}
+
+// turned is node x of the result, of type t or transposed.
+func (w *wholeRows) turned(t types.Type, x ir.ID, o ir.Origin) ir.ID {
+	if w.out.Type(x) == t {
+		return x
+	}
+	return w.out.Add(w.table.Must("t"), nil, t, o, x)
 }
 
 // cut is a part of a matrix, of type t from a row and column on.

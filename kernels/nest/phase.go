@@ -101,8 +101,20 @@ func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase) {
 				env = append(env, x.Outer(b.Body, r))
 			}
 		}
+		keeps := b.keptInLanes()
 		for k := range b.Acts {
-			env = append(env, x.Act(b.Body, k, env))
+			y := x.Act(b.Body, k, env)
+			if keeps != nil && keeps[len(b.Args)+k] {
+				y = x.laid(y)
+			}
+			env = append(env, y)
+		}
+		if keeps != nil { // all inner loops come before what is stored, which would keep them apart
+			for _, y := range b.Results {
+				if r := env[y.Register]; r.At != nil {
+					env[y.Register] = x.held(r.Type, x.Hold(r))
+				}
+			}
 		}
 		var results []Operand
 		for k := range b.Results {
@@ -117,6 +129,24 @@ func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase) {
 		f = &RowPhase{Loop: LoopOf(loop.Merge(x.Done())), Operands: x.Operands, Results: results}
 	})
 	return f
+}
+
+// keptInLanes says which registers of a body whose lanes are rows are dear and read again after a reduction
+// of their row. Longer rows than laidElements are made again. It is nil for a body without wide rows.
+func (b *RowsBody) keptInLanes() []bool {
+	wide := func(r int) bool { t := b.Register(r); return t.IsDense() && t.Cols > define.Unrolled }
+	any := false
+	for k := range b.Acts {
+		any = any || wide(len(b.Args)+k)
+	}
+	p := PlanRows(b, 0)
+	if !any || p == nil {
+		return nil
+	}
+	for r := range p.Kept {
+		p.Kept[r] = p.Kept[r] && wide(r) && b.Register(r).Count() <= laidElements
+	}
+	return p.Kept
 }
 
 // laneRow stores a row of a result, or contributes it.
