@@ -301,28 +301,49 @@ func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
 	return (l.Takes == nil || l.Takes(sig, t)) && l.Rows(sig, t) == t.Rows
 }
 
-// AtEntries computes elementwise operators, of whose results a sparse matrix takes some, at its entries alone:
+// AtEntries computes elementwise operators, of whose results sparse matrices take some, at their entries alone:
 //
 //	%3 = map(%1, %2) { abs(a - b) };  %4 = sp.mul(%0, %3)   ->   %4 = sp.map(%0, %1, %2) { a * abs(b - c) }
 //
-// The dense matrix is not stored. Bits stay, since an element is computed as in the whole. Operators that may
-// fail stay: at the entries alone they would fail later or not at all.
+// The dense matrix is not stored. Several sparse matrices compute what they share again, if they have fewer
+// entries together. Bits stay, since an element is computed as in the whole. Operators that may fail stay: at
+// the entries alone they would fail later or not at all.
 func AtEntries(g *ir.Graph, table *op.Table) *ir.Graph {
-	f, found := &epilogues{g: g, table: table}, map[ir.ID][]ir.ID{}
-	s := groups{g: g}
-	s.join(func(h, x ir.ID) bool {
-		n := &g.Nodes[x]
-		if h == x || found[h] != nil || !f.chain(x) || n.Draws() || ir.MayFail(g, x) || !sameShape(g.Type(x), g.Type(h)) ||
-			slices.Contains(modesOf(g, x, g.Type(x)), op.Trans) || len(g.In(x))+len(g.In(h)) > op.MostOperands {
-			return false
+	f, estimate := &epilogues{g: g, table: table}, ir.NewEstimator(g)
+	taken, takers, apart := make([]bool, g.Len()), make([]bool, g.Len()), make([]bool, g.Len())
+	entries := make([]float64, g.Len()) // at which readers compute a node
+	for i := g.Len() - 1; i >= 0; i-- {
+		id, n := ir.ID(i), &g.Nodes[i]
+		t := g.Type(id)
+		taken[i] = !apart[i] && entries[i] > 0 && f.chain(id) && !n.Draws() && !ir.MayFail(g, id) && !slices.Contains(modesOf(g, id, t), op.Trans) &&
+			entries[i] <= float64(t.Count())
+		if takers[i] = f.takesEntries(id); takers[i] {
+			entries[i] = max(1, estimate.Of(id).NNZ)
 		}
-		found[h] = []ir.ID{x, h}
-		return true
-	}, func(r ir.ID, k int) bool { return s.head[r] == r && f.takesEntries(r) && sameSend(g, g.In(r)[k], r) })
-	if len(found) == 0 {
+		for _, x := range g.In(id) {
+			if (takers[i] || taken[i]) && sameShape(g.Type(x), t) && sameSend(g, x, id) {
+				entries[x] += entries[i]
+			} else {
+				apart[x] = true
+			}
+		}
+	}
+	if !slices.Contains(taken, true) {
 		return g
 	}
-	return s.build(found, func(c *copying, m []ir.ID) { f.atEntries(c, m[0], m[1]) })
+	c := copyOf(g)
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		switch {
+		case taken[i]:
+		case takers[i] && slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return taken[x] }):
+			e := entryChain{epilogues: f, c: c, taken: taken, body: ir.New(), inner: map[ir.ID]ir.ID{}}
+			e.write(id)
+		default:
+			c.node(id)
+		}
+	}
+	return c.g
 }
 
 // takesEntries reports an elementwise operator whose result is zero where its one sparse operand is.
@@ -341,34 +362,67 @@ func (f *epilogues) takesEntries(id ir.ID) bool {
 	return sparse == 1
 }
 
-// atEntries makes node id, and chain x that it reads, a chain at the entries of a sparse matrix.
-func (f *epilogues) atEntries(c *copying, x, id ir.ID) {
-	g, n, t := f.g, &f.g.Nodes[id], f.g.Type(id)
-	chain := g.Nodes[x].Region
-	if chain == nil {
-		chain = f.single(x)
-	}
-	r := &ir.Region{Graph: chain.Graph.Clone(), Args: slices.Clone(chain.Args)}
-	in, modes, last := c.in(x), modesOf(g, x, g.Type(x)), []ir.ID{}
+// entryChain is a chain at the entries of a sparse matrix under construction.
+type entryChain struct {
+	*epilogues
+	c     *copying
+	taken []bool // of each node: it is computed at entries alone
+	body  *ir.Graph
+	inner map[ir.ID]ir.ID // the inner nodes of outer ones
+	args  []ir.ID
+	modes []int
+	in    []ir.ID // what the arguments are outside
+}
+
+// write makes node id such a chain. The sparse matrix comes first.
+func (e *entryChain) write(id ir.ID) {
+	g, n := e.g, &e.g.Nodes[id]
 	for _, y := range g.In(id) {
-		if y == x {
-			last = append(last, chain.Yields[0])
-			continue
-		}
-		at, arg := 0, r.Graph.Add(f.table.Must("arg"), nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
-		if last = append(last, arg); g.Type(y).IsDense() {
-			at = len(in)
-		}
-		r.Args, in, modes = slices.Insert(r.Args, at, arg), slices.Insert(in, at, c.to[y]), slices.Insert(modes, at, modeOf(g.Type(y), t))
-	}
-	r.Yields = []ir.ID{r.Graph.Add(f.table.Must(n.Op.For), nil, types.ScalarOf(t.Elem), ir.Origin{Span: n.Span}, last...)}
-	list := make([]int, len(modes))
-	for k, m := range modes {
-		if list[k] = int(op.Full); m == op.Single { // what differs from element to element is a list
-			list[k] = int(m)
+		if g.Type(y).IsSparse() {
+			e.operand(y, op.Full)
 		}
 	}
-	c.made(f.table, "sp.map", op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(list...)}), r, in, g.Origin(id), id)
+	var last []ir.ID
+	for k, m := range modesOf(g, id, g.Type(id)) {
+		last = append(last, e.operand(g.In(id)[k], m))
+	}
+	y := e.body.Add(e.table.Must(n.Op.For), nil, types.ScalarOf(g.Type(id).Elem), ir.Origin{Span: n.Span}, last...)
+	r := &ir.Region{Graph: e.body, Args: e.args, Yields: []ir.ID{y}}
+	e.c.made(e.table, "sp.map", op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(e.modes...)}), r, e.in, g.Origin(id), id)
+}
+
+// operand returns the inner node of y. What differs from element to element is a list.
+func (e *entryChain) operand(y ir.ID, mode op.Mode) ir.ID {
+	if x, is := e.inner[y]; is {
+		return x
+	}
+	g, n := e.g, &e.g.Nodes[y]
+	if !e.taken[y] {
+		if mode != op.Single {
+			mode = op.Full
+		}
+		e.inner[y] = e.body.Add(e.table.Must("arg"), nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
+		e.args, e.modes, e.in = append(e.args, e.inner[y]), append(e.modes, int(mode)), append(e.in, e.c.to[y])
+		return e.inner[y]
+	}
+	r, places := n.Region, map[ir.ID]ir.ID{}
+	if r == nil {
+		r = e.single(y)
+	}
+	for k, m := range modesOf(g, y, g.Type(y)) {
+		places[r.Args[k]] = e.operand(g.In(y)[k], m)
+	}
+	for i := range r.Graph.Nodes {
+		if id := ir.ID(i); !slices.Contains(r.Args, id) {
+			var in []ir.ID
+			for _, x := range r.Graph.In(id) {
+				in = append(in, places[x])
+			}
+			places[id] = e.body.Add(r.Graph.Nodes[i].Op, r.Graph.Nodes[i].Attrs, r.Graph.Type(id), r.Graph.Origin(id), in...)
+		}
+	}
+	e.inner[y] = places[r.Yields[0]]
+	return e.inner[y]
 }
 
 // FuseProducts computes a product inside the map-reduce over rows that reads it, block by block:
