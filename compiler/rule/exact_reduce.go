@@ -65,6 +65,14 @@ func reductions() []Rule {
 			Wrong:    []Wrong{{Rewrite: folded[0], Why: "of a column the factor is that of the row"}},
 		},
 		{
+			Name: "count-rows-met", Sparse: true,
+			Doc: "How many entries of each row stand where a row of truths is true is such a sum.",
+			Rewrites: []string{"sp.rowsum(sp.and(a, x)!) -> sp.rowfold(a, x){of=\"sum\"}", "sp.rowsum(sp.and(x, a)!) -> sp.rowfold(a, x){of=\"sum\"}",
+				"sp.rowcount(sp.and(a, x)!) -> sp.rowfold(a, x){of=\"sum\"}", "sp.rowcount(sp.and(x, a)!) -> sp.rowfold(a, x){of=\"sum\"}"},
+			Where: []string{"row(x)", "bools(x)", "bools(a)"},
+			Wrong: []Wrong{{Rewrite: "sp.rowcount(sp.and(a, x)) -> sp.rowfold(a, x){of=\"max\"}", Why: "a row may have two"}},
+		},
+		{
 			Name: "fold-rows-onto", Sparse: true,
 			Doc: "Such an operator reads a column as a row, and starts from a column of results.",
 			Rewrites: []string{"sp.rowfold(a, t(x)){of=p} -> sp.rowfold(a, x){of=p}",

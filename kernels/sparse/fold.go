@@ -98,6 +98,9 @@ func beginRowfold(c *op.Call, workers int) op.LoopBody {
 	case loop.Any:
 		return anyRows(out.Bool, a, x.Bool)
 	case loop.Sum:
+		if a.Elem == types.Bool && x.Elem == types.Bool {
+			return countRows(out.I64, a, x.Bool)
+		}
 		if x = dense.Widened(x, out.Elem); !out.Elem.IsFloat() {
 			return rowFold{step: vec.Chain}.begin(out, a, x)
 		}
@@ -160,6 +163,19 @@ func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
 				}
 			}
 			out[i] = found
+		}
+	}
+}
+
+// countRows sets rows of out to how many entries of a stand where x is true.
+func countRows(out []int64, a *value.CSR, x []uint8) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			n := int64(0)
+			for _, j := range a.Col[a.Ptr[i]:a.Ptr[i+1]] {
+				n += int64(x[j])
+			}
+			out[i] = n
 		}
 	}
 }
