@@ -47,7 +47,7 @@ var foreign = map[string]string{
 	"meshgrid": "ones(n, 1) @ t(x) repeats a column as rows: `outer(x, y, \"+\")` has a value for every pair",
 
 	"where": "ifelse($1, $2, $3)", "IF": "if $1 { $2 } else { $3 }", "iif": "if $1 { $2 } else { $3 }",
-	"transpose": "t", "dot": "{1} @ {2}", "mm": "{1} @ {2}", "MMULT": "{1} @ {2}", "einsum": "a sum over an inner index is `a @ b`, over rows rowsum(a * b)",
+	"transpose": "t", "dot": "{1} @ {2}; of two columns it is sum(a * b)", "inverse": "inv", "mm": "{1} @ {2}", "MMULT": "{1} @ {2}", "einsum": "a sum over an inner index is `a @ b`, over rows rowsum(a * b)",
 	"inner": "sum({1} * {2})", "vdot": "sum({1} * {2})", "crossprod": "t($1) @ {2}", "multiply": "{1} * {2}", "divide": "{1} / {2}", "subtract": "{1} - {2}",
 	"concat": "rbind($*); side by side it is cbind", "concatenate": "rbind($*); side by side it is cbind", "hstack": "cbind($*)", "vstack": "rbind($*)",
 	"stack": "rbind($*)", "horzcat": "cbind($*)", "vertcat": "rbind($*)", "hcat": "cbind($*)", "vcat": "rbind($*)", "column_stack": "cbind($*)",

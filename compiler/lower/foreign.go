@@ -167,8 +167,10 @@ func (l *lowerer) method(e *ast.Call, f *ast.Field) {
 	args := []string{value}
 	axis := ""
 	for _, a := range e.Args {
-		if a.Name != nil && a.Name.Name == check.AxisArgument {
-			axis = map[string]string{"0": "col", "1": "row"}[l.text(a.Value.Span())]
+		by := map[string]string{"0": "col", "1": "row"}[l.text(a.Value.Span())]
+		alone := a.Name == nil && len(e.Args) == 1 && by != "" && l.known(by+word) // x.sum(0)
+		if alone || a.Name != nil && a.Name.Name == check.AxisArgument {
+			axis = by
 			continue
 		}
 		args = append(args, l.text(a.Span()))

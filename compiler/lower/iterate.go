@@ -39,7 +39,7 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 		case count.isInt():
 			times, counted = count.s.I, true
 		case count.kind != edge || l.typeOf(count) != types.ScalarOf(types.I64):
-			l.failf("E200", s.Times.Span(), "the number of rounds is an integer, this is %s", l.what(count))
+			l.fail(source.Errorf("E200", s.Times.Span(), "the number of rounds is an integer, this is %s", l.what(count)).WithHelp("%s", l.toInteger(s.Times.Span())))
 		}
 	}
 	warnings := len(l.diags)
