@@ -225,7 +225,7 @@ func (l *mapLoop[T]) piece(w *mapWorker, lo, hi int) error {
 			list := &w.lists[k]
 			m, stored := v.(*value.CSR)
 			switch {
-			case v.Type().IsScalar():
+			case v.Type().IsScalar() || l.c.Body != nil && l.c.Body.In[k].Mode == op.Single:
 				continue
 			case stored && l.own[k]:
 				valuesOf(m, lo, hi, list)
