@@ -126,6 +126,10 @@ var pipeline = []step{
 				return g
 			})(s)
 		}},
+	{PassInfo{Name: "row-rounds",
+		Doc:   "makes a loop over rows of a loop whose matrices have rows that know nothing of one another",
+		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
+		whole(pass.RowRounds)},
 	{PassInfo{Name: "rounds",
 		Doc:   "makes one task, and a few compiled loops, of a loop over scalars and matrices that a cache holds",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},

@@ -337,6 +337,9 @@ func (l *lowerer) assertion(s *ast.Assert) {
 			l.failf("E200", s.Message.Span(), "the message is a str, this is %s", l.what(m))
 		}
 	}
+	if v.kind == konst && v.s.I != 0 && len(in) == 1 {
+		return // it cannot fail, and a loop need not ask it in each round
+	}
 	if l.assert != ir.None {
 		in = append(in, l.assert)
 	}

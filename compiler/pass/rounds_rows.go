@@ -1,0 +1,312 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// RowRounds turns a loop over matrices whose rows know nothing of one another into a loop over rows:
+//
+//	%3 = iterate(%0, %1) {carry=1, times=20} (%x, %a) { %2 = div(%a, %x); .. }
+//	->  %3 = parfor(%0, %1) (%i, %0, %1) { %2 = %0[%i, :]; %3 = %1[%i, :]; %4 = iterate(%2, %3) {carry=1, times=20} { the same }; yield %4 }
+//
+// All rounds of a row are made in registers, and the rows are lanes of vectors. The loop over matrices reads
+// and writes memory in each round. Bits stay, since each element has the same operators in the same order.
+//
+// It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so such a
+// loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is told. It
+// gains nothing for wide rows, and where a cache holds the matrices: see Rounds.
+func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	c, changed, rewritten := copyOf(g), false, map[ir.ID]bool{}
+	uses := g.Uses()
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n := &g.Nodes[i]
+		if n.Op.Control == op.Part && rewritten[g.In(id)[0]] {
+			continue // write has made it, unless nothing reads it
+		}
+		if n.Op.Control == op.Iterate {
+			if r := (&rowRounds{g: g, id: id, table: table, block: sizes.filled().Block}); r.is(uses) {
+				r.write(c)
+				changed, rewritten[id] = true, true
+				continue
+			}
+		}
+		c.node(id)
+		if isControl(n) {
+			same := true
+			made := eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+				x := &ir.Region{Graph: RowRounds(r.Graph, table, sizes), Args: r.Args, Yields: r.Yields}
+				if x.Graph == r.Graph {
+					return r
+				}
+				same = false
+				return x
+			})
+			if !same {
+				c.g.Nodes[c.to[id]].Region, changed = made, true
+			}
+		}
+	}
+	if !changed {
+		return g
+	}
+	return c.g
+}
+
+const (
+	// A block has leastRowRounds of the least number of rows, which workers share and vectors have as lanes,
+	// and cachedRowRounds of the most elements of a matrix that a cache holds.
+	leastRowRounds, cachedRowRounds = 64, 2
+	// mostRowRounds is the most columns of a row that registers and the first cache hold beside others.
+	mostRowRounds = 64
+)
+
+// rowRounds is a loop that may become one over rows.
+type rowRounds struct {
+	g     *ir.Graph
+	id    ir.ID
+	table *op.Table
+	block int // of Sizes
+	rows  int
+	wide  int     // the most columns of a row
+	reads []ir.ID // the parts of the loop that something reads
+}
+
+// is reports a loop that this pass rewrites.
+func (r *rowRounds) is(uses []int32) bool {
+	n, in := &r.g.Nodes[r.id], r.g.In(r.id)
+	if hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
+		return false
+	}
+	for _, x := range in[:n.Carried()] {
+		if t := r.g.Type(x); t.IsDense() && t.Known() {
+			r.rows = max(r.rows, t.Rows)
+		}
+	}
+	if r.rows < max(2, r.block/leastRowRounds) {
+		return false
+	}
+	by := make([]bool, len(in))
+	for k, x := range in {
+		t := r.g.Type(x)
+		by[k] = r.byRows(t)
+		if !by[k] && !isNumber(t) && (k < n.Carried() || !t.IsDense() || !t.Known()) {
+			return false
+		}
+	}
+	if !r.within(r.g, r.id, by, nil) || r.rows*r.wide <= r.block/cachedRowRounds {
+		return false
+	}
+	elem := types.NoElem
+	for i := int(r.id) + 1; i < len(r.g.Nodes); i++ {
+		x := ir.ID(i)
+		if part := &r.g.Nodes[i]; part.Op.Control != op.Part || r.g.In(x)[0] != r.id || uses[x] == 0 {
+			continue
+		} else if !by[part.Attrs.Int("at")] || elem != types.NoElem && elem != r.g.Type(x).Elem {
+			return false
+		}
+		elem = r.g.Type(x).Elem
+		r.reads = append(r.reads, x)
+	}
+	return len(r.reads) > 0
+}
+
+// byRows reports the type of a matrix of which each row is made by itself. It notes its width.
+func (r *rowRounds) byRows(t types.Type) bool {
+	by := t.IsDense() && t.Rows == r.rows && t.Known() && t.Elem.Size() > 0
+	if by {
+		r.wide = max(r.wide, t.Cols)
+	}
+	return by && t.Cols <= mostRowRounds
+}
+
+// within reports whether row i of each matrix in loop id follows from rows i of others, and numbers from
+// numbers. by tells the matrices among its inputs, and at the ranges around it.
+func (r *rowRounds) within(of *ir.Graph, id ir.ID, by []bool, at ir.Ranges) bool {
+	carried := of.Nodes[id].Carried()
+	for region := of.Nodes[id].Region; region != nil; region = region.Next {
+		g, inner := region.Graph, at.Within(of, id, region)
+		rowed := make([]bool, g.Len())
+		for k, a := range region.Args {
+			rowed[a] = by[k]
+		}
+		for i := range g.Nodes {
+			if n := &g.Nodes[i]; n.Op.Role != op.Argument && n.Op.Role != op.Constant {
+				var ok bool
+				if rowed[i], ok = r.takes(g, ir.ID(i), rowed, inner); !ok {
+					return false
+				}
+			}
+		}
+		for k, y := range region.Yields {
+			if rowed[y] != (carried > 0 && by[k]) {
+				return false
+			}
+		}
+		carried = 0 // the condition is a number
+	}
+	return true
+}
+
+// takes reports whether a node makes a number of numbers, or rows of rows alone.
+func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is, ok bool) {
+	n, t, in := &g.Nodes[id], g.Type(id), g.In(id)
+	of := make([]bool, len(in))
+	some := false
+	for k, x := range in {
+		of[k] = rowed[x]
+		some = some || of[k]
+	}
+	switch {
+	case n.Op.Control == op.Iterate:
+		if hinted(n) || follows(g, id) {
+			return false, false
+		}
+		return some, r.within(g, id, of, at)
+	case n.Op.Control == op.Part:
+		return r.byRows(t), r.byRows(t) || isNumber(t)
+	case n.Region != nil || !n.Op.Laws.Has(op.Pure) || n.Draws() || at.MayFail(g, id):
+		return false, false
+	case !some:
+		return false, isNumber(t) && isElementwise(n)
+	case !r.byRows(t):
+		return false, false
+	case isElementwise(n):
+		for k, x := range in {
+			if of := g.Type(x); !rowed[x] && !isNumber(of) && of.Rows != 1 || k > 0 && of.Elem == types.Str {
+				return false, false
+			}
+		}
+		return true, true
+	case n.Op.Role == op.Windows:
+		return true, of[0] && !of[1] && !of[2] && isZero(g, in[1], at)
+	}
+	cut := n.Attrs.Ints("at")
+	return true, n.Op.Fold == op.FoldRows && n.Attrs == nil && len(in) == 1 || n.Op.Role == op.Beside && !slices.Contains(of, false) ||
+		n.Op.Role == op.Slices && len(cut) == 4 && cut[0] == 0
+}
+
+// isZero reports a number that is 0 in all rounds.
+func isZero(g *ir.Graph, x ir.ID, at ir.Ranges) bool {
+	if n := &g.Nodes[x]; n.Op.Role == op.Constant {
+		v, known := n.Attrs.Get("value")
+		return known && v.Kind == op.IntVal && v.I == 0
+	}
+	r, known := at[x]
+	return known && r == [2]int64{}
+}
+
+// row is a type for one row.
+func (r *rowRounds) row(t types.Type, by bool) types.Type {
+	if by {
+		t.Rows = 1
+	}
+	return t
+}
+
+// of returns regions for one row.
+func (r *rowRounds) of(region *ir.Region, by []bool) *ir.Region {
+	return eachRegion(region, func(x *ir.Region) *ir.Region { return r.regionOf(x, by) })
+}
+
+func (r *rowRounds) regionOf(region *ir.Region, by []bool) *ir.Region {
+	g, to := region.Graph, make([]ir.ID, region.Graph.Len())
+	out := &ir.Region{Graph: ir.New()}
+	out.Graph.CopyTables(g)
+	rowed := make([]bool, g.Len())
+	for k, a := range region.Args {
+		rowed[a] = by[k]
+	}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n, in := &g.Nodes[i], g.In(id)
+		var of []bool
+		for _, x := range in {
+			of = append(of, rowed[x])
+		}
+		attrs, t := n.Attrs, g.Type(id)
+		switch {
+		case n.Op.Role == op.Argument:
+		case n.Op.Control == op.Part:
+			rowed[i] = r.byRows(t)
+		default:
+			rowed[i] = slices.Contains(of, true)
+		}
+		if rowed[i] && n.Op.Role == op.Windows {
+			attrs = attrs.With("size", op.Ints(1, t.Cols))
+		} else if at := n.Attrs.Ints("at"); rowed[i] && len(at) == 4 {
+			attrs = attrs.With("at", op.Ints(0, int(at[1]), 1, t.Cols))
+		}
+		if n.Op.Control == op.Iterate {
+			to[i] = out.Graph.Add(n.Op, attrs, r.results(g, id), g.Origin(id), through(to, in)...)
+			out.Graph.Nodes[to[i]].Region = r.of(n.Region, of)
+			continue
+		}
+		to[i] = out.Graph.Add(n.Op, attrs, r.row(t, rowed[i]), g.Origin(id), through(to, in)...)
+	}
+	out.Args, out.Yields = through(to, region.Args), through(to, region.Yields)
+	return out
+}
+
+// results is the type of a loop over a row.
+func (r *rowRounds) results(g *ir.Graph, id ir.ID) types.Type {
+	var list []types.Type
+	for _, f := range g.Results(id) {
+		list = append(list, r.row(f.Type, r.byRows(f.Type)))
+	}
+	return types.TupleOf(list...)
+}
+
+// write adds the loop over rows to c, and what reads parts of its result.
+func (r *rowRounds) write(c *copying) {
+	g, n, in := r.g, &r.g.Nodes[r.id], r.g.In(r.id)
+	o := g.Origin(r.id)
+	body := &ir.Region{Graph: ir.New()}
+	b := body.Graph
+	b.CopyTables(g)
+	index := b.Add(r.table.Must("arg"), nil, types.ScalarOf(types.I64), o)
+	zero := b.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
+	body.Args = []ir.ID{index}
+	var reads []ir.ID
+	var by []bool
+	for _, x := range in {
+		t := g.Type(x)
+		a := b.Add(r.table.Must("arg"), nil, t, o)
+		body.Args = append(body.Args, a)
+		by = append(by, r.byRows(t))
+		if r.byRows(t) {
+			a = b.Add(r.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, t.Cols)}), r.row(t, true), o, a, index, zero)
+		}
+		reads = append(reads, a)
+	}
+	loop := b.Add(n.Op, n.Attrs, r.results(g, r.id), o, reads...)
+	b.Nodes[loop].Region = r.of(n.Region, by)
+	var parts []ir.ID
+	cols, elem := 0, types.NoElem
+	for _, x := range r.reads {
+		t := r.row(g.Type(x), true)
+		parts = append(parts, b.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, t, o, loop))
+		cols, elem = cols+t.Cols, t.Elem
+	}
+	y := parts[0]
+	if len(parts) > 1 {
+		y = b.Add(r.table.Must("cbind"), nil, types.DenseOf(elem, 1, cols), o, parts...)
+	}
+	body.Yields = []ir.ID{y}
+	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(r.rows)}, op.Attr{Name: "names", Val: op.Str("i")})
+	all := c.g.Add(r.table.Must("parfor"), attrs, types.DenseOf(elem, r.rows, cols), o, c.in(r.id)...)
+	c.g.Nodes[all].Region = body
+	from := 0
+	for _, x := range r.reads {
+		t := g.Type(x)
+		c.to[x] = all
+		if len(parts) > 1 {
+			c.to[x] = c.g.Add(r.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, from, t.Rows, t.Cols)}), t, g.Origin(x), all)
+		}
+		from += t.Cols
+	}
+}
