@@ -80,11 +80,10 @@ func (in *input) lengths(h csrLayout, rows []float64) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(in.plain, h.at, 8*int64(h.Rows+1)), bufferSize)
 	last := int64(0)
 	for i := -1; i < len(rows); i++ {
-		var b [8]byte
-		if _, err := io.ReadFull(r, b[:]); err != nil {
+		next, err := nextPointer(r)
+		if err != nil {
 			return err
 		}
-		next := int64(binary.LittleEndian.Uint64(b[:]))
 		if next < last || i < 0 && next != 0 {
 			return errUncut
 		}
@@ -97,6 +96,17 @@ func (in *input) lengths(h csrLayout, rows []float64) error {
 		return errUncut
 	}
 	return nil
+}
+
+// nextPointer reads a row pointer. An array of 8 bytes for io.ReadFull would be allocated for each.
+func nextPointer(r *bufio.Reader) (int64, error) {
+	b, err := r.Peek(8)
+	if err != nil {
+		return 0, err
+	}
+	next := int64(binary.LittleEndian.Uint64(b))
+	_, err = r.Discard(8)
+	return next, err
 }
 
 // summed compares the length and the checksum of a .csr with its head. It fails if they are wrong. If cols is
@@ -175,21 +185,25 @@ func (c *columnCount) Write(p []byte) (int, error) {
 	if len(c.rest) > 0 {
 		text = append(c.rest, text...)
 	}
-	for ; len(text) >= 4; text = text[4:] {
+	for len(text) >= 4 {
 		for ; c.entry >= c.next; c.last = -1 {
-			var b [8]byte
-			if _, err := io.ReadFull(c.rows, b[:]); err != nil {
+			next, err := nextPointer(c.rows)
+			if err != nil {
 				return 0, errUncut
 			}
-			c.next = int64(binary.LittleEndian.Uint64(b[:]))
+			c.next = next
 		}
-		j := int32(binary.LittleEndian.Uint32(text))
-		if j <= c.last || int(j) >= len(c.n) {
-			return 0, errUncut
+		row := text[:4*min(int64(len(text)/4), c.next-c.entry)]
+		n, last := c.n, c.last
+		for k := 0; k < len(row); k += 4 {
+			j := int32(binary.LittleEndian.Uint32(row[k:]))
+			if j <= last || int(j) >= len(n) {
+				return 0, errUncut
+			}
+			n[j]++
+			last = j
 		}
-		c.n[j]++
-		c.last = j
-		c.entry++
+		c.last, c.entry, text = last, c.entry+int64(len(row)/4), text[len(row):]
 	}
 	c.rest = append([]byte(nil), text...)
 	return len(p), nil
