@@ -58,11 +58,10 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 	x.full++
 	switch {
 	case !all:
-		x.last = room(&x.last, n)
-		pack(x.last, matrix, rows, size)
+		pack(room(&x.last, n), matrix, rows, size)
 		return x.last, false
 	case rounds && x.due():
-		x.last = append(x.last[:0], matrix...)
+		copy(room(&x.last, n), matrix)
 	}
 	return matrix, false
 }
@@ -173,7 +172,7 @@ func (f *fetch) complete(size int, landed func(r int) bool) {
 		} else if landed(r) {
 			x.last, f.landed[r] = all, x.last
 		} else {
-			x.last = append(x.last[:0], all...)
+			copy(room(&x.last, len(all)), all)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
+	"flow/memory"
 )
 
 // fetch is what a gather with lists sends and receives in a round, by rank.
@@ -140,12 +141,13 @@ func (e *Engine) land(g *gather, d *value.Dense) {
 	}
 }
 
-// room returns n bytes of memory that is kept in *b.
+// room makes *b n bytes long, and returns it. Its memory is kept if it suffices.
 func room(b *[]byte, n int) []byte {
 	if cap(*b) < n {
-		*b = make([]byte, n)
+		*b = memory.Huge(make([]byte, n))
 	}
-	return (*b)[:n]
+	*b = (*b)[:n]
+	return *b
 }
 
 // rowBytes returns the size of a row.
