@@ -309,7 +309,8 @@ func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
 // GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are empty.
 // parts are what this process has kept of the blocks first..last-1 of a task of GraphRows. The result shares
 // their memory, and they must not be used again. Columns of other blocks are read. Bit j%64 of named[j/64]
-// tells whether column j has an entry in these rows. GraphOf fails if nothing was kept, or if the file cannot
+// tells whether column j has an entry in these rows. named is nil if so many entries would have to be counted
+// that going over the rows takes no longer. GraphOf fails if nothing was kept, or if the file cannot
 // be read or holds other columns by now; the caller then reads the rows in another way.
 func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, last int) (m *value.CSR, named []uint64, err error) {
 	if len(parts) == 0 || len(parts[0].Col) == 0 || len(lengths) != c.Cols {
@@ -334,6 +335,17 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 			return nil, nil, err
 		}
 	}
+	row := func(entry int64) int { return sort.Search(m.Rows, func(i int) bool { return m.Ptr[i+1] > entry }) }
+	for _, x := range missing {
+		if x[0] >= x[1] {
+		} else if from := row(x[0]); m.View(from, row(x[1]-1)+1-from).Check() != nil {
+			return nil, nil, errUncut
+		}
+	}
+	both := max(0, min(end, b)-max(begin, a)) // entries of these rows and blocks
+	if other := end - begin + b - a - 2*both; 3*other >= end-begin {
+		return m, nil, nil
+	}
 	n := of[int32](parts[0].To)
 	for _, e := range parts[1:] {
 		for j, k := range of[int32](e.To) {
@@ -347,12 +359,7 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 			}
 		}
 	}
-	row := func(entry int64) int { return sort.Search(m.Rows, func(i int) bool { return m.Ptr[i+1] > entry }) }
 	for _, x := range missing {
-		if x[0] >= x[1] {
-		} else if from := row(x[0]); m.View(from, row(x[1]-1)+1-from).Check() != nil {
-			return nil, nil, errUncut
-		}
 		count(x[0], x[1], 1)
 	}
 	count(a, min(b, begin), -1)

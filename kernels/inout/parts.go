@@ -148,7 +148,9 @@ func (f *fileCache) sparseRows1(c *op.Call, path string, o format.Options, k fil
 	}
 	if k.kind == graphFile {
 		if m, named := f.in.graphOf(c.Attrs.Str("path"), o, k, c.Lo, c.Hi); m != nil {
-			sparse.NameColumns(m, named)
+			if named != nil {
+				sparse.NameColumns(m, named)
+			}
 			return m
 		}
 	}
