@@ -62,7 +62,8 @@ func GraphRows(path string, o Options) (k Kept, ok bool) {
 		if err != nil {
 			return err
 		}
-		k = Kept{Header: h.Header, ByRow: memory.Huge(make([]float64, h.Rows)), ByCol: memory.Huge(make([]float64, h.Cols))}
+		k = Kept{Header: h.Header}
+		k.ByRow, k.ByCol = memory.Huge(make([]float64, h.Rows)), memory.Huge(make([]float64, h.Cols))
 		if err := in.lengths(h, k.ByRow); err != nil {
 			return err
 		}
