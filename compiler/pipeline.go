@@ -130,6 +130,18 @@ var pipeline = []step{
 		Doc:   "makes a loop over rows of a loop whose matrices have rows that know nothing of one another",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
 		whole(pass.RowRounds)},
+	{PassInfo{Name: "part-sorts",
+		Doc:   "orders only the rows that are read, where all readers of a sort are slices and elements; not where ranks share its rows",
+		After: []After{{"merge-equal", "all readers of a sort must be known"}, {"simplify", "a slice of what is made of a sort becomes one of the sort"}}},
+		func(s *state) error {
+			part := func(g *ir.Graph) *ir.Graph { return pass.PartSorts(g, s.o.Table) }
+			if s.rows {
+				s.g = pass.Points(s.g, part)
+			} else {
+				s.g = pass.Everywhere(s.g, part)
+			}
+			return nil
+		}},
 	{PassInfo{Name: "rounds",
 		Doc:   "makes one task, and a few compiled loops, of a loop over scalars and matrices that a cache holds",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},

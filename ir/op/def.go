@@ -72,6 +72,8 @@ type Def struct {
 	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result. nil:
 	// Elements tells it.
 	RowSpan func(s *Sig, out types.Type) RowSpan
+	// RowsRead says which rows of input 0 a call reads, for a row that copies a rectangle of it. nil: all of them.
+	RowsRead func(a *Attrs) RowsRead
 	// ByRows: a constructor of a sparse matrix, or a conversion to one, makes some rows alone (Call.Lo and
 	// Hi), if asked to.
 	ByRows bool
@@ -265,6 +267,17 @@ type Prepare struct {
 // is 1. Otherwise it counts elements, and a row of the input has Per elements.
 type RowSpan struct{ By, Lo, Hi, Per int }
 
+// RowsRead is consecutive rows of input 0. The first one is From, or what input FromArg says. They are Count
+// rows, or end Count rows behind what input EndArg says. An input 0 is none. Negative rows that inputs say count
+// from the end. All: they are all rows.
+type RowsRead struct {
+	From, FromArg, Count, EndArg int
+	All                          bool
+}
+
+// Ints is r as an attribute of a call: four numbers.
+func (r RowsRead) Ints() []int { return []int{r.From, r.FromArg, r.Count, r.EndArg} }
+
 // Scan is how ranks share the rows of a running reduction. Each rank makes a window of rows (WindowOf).
 // No window is empty.
 type Scan struct {
@@ -303,6 +316,9 @@ type Ordering struct {
 	Own, Of string
 	// Pairs: Own makes pairs of integers, a key and the number of a row, ordered by the keys.
 	Pairs bool
+	// Part names the row that makes some rows of the result and leaves the others as they are in memory. Its
+	// attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs. "": none.
+	Part string
 	// Runs and End name rows that reduce a sorted column to the result of a call such as unique. Both are
 	// "" if the result is the sorted rows. Runs makes a matrix with a row for each rank: row r follows from
 	// window r and the row above it. End makes the result from the whole matrix.

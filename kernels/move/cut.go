@@ -34,6 +34,15 @@ func cutType(s *op.Sig) (types.Type, error) {
 	return types.DenseOf(t.Elem, known(size[0]), known(size[1])), subscriptTypes(s)
 }
 
+// cutReads is the rows of the window.
+func cutReads(a *op.Attrs) op.RowsRead {
+	size, through := a.Ints("size")[0], a.Ints("through")[0]
+	if size >= 0 {
+		return op.RowsRead{FromArg: 1, Count: int(size)}
+	}
+	return op.RowsRead{FromArg: 1, EndArg: 2, Count: int(through & 1), All: through == 2}
+}
+
 // cutWork is that of reading and writing half of the matrix: nothing is known of the part.
 func cutWork(s *op.Sig, _ types.Type) op.Work {
 	if !s.In[0].Known() {

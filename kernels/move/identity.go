@@ -46,7 +46,8 @@ func identities() []*op.Def {
 			Laws:  op.Pure | op.Total,
 			Shard: op.Shard{Kind: op.ShardMove},
 			Rate:  "copy", Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
-			Kernel: func(c *op.Call) (err error) { c.Out, err = ItemRef(c); return err },
+			RowsRead: func(a *op.Attrs) op.RowsRead { return op.RowsRead{From: int(a.Ints("at")[0]), Count: 1} },
+			Kernel:   func(c *op.Call) (err error) { c.Out, err = ItemRef(c); return err },
 		},
 		{
 			Name:     "dense",

@@ -28,8 +28,9 @@ func indexings() []*op.Def {
 				return func(loop.Lin, loop.Lin) loop.Val { return x }
 			},
 			Type: elementType, Ref: elementRef, Laws: op.Pure, Rate: "copy",
-			Cost:   func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
-			Kernel: func(c *op.Call) (err error) { c.Out, err = elementRef(c); return err },
+			Cost:     func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
+			RowsRead: func(*op.Attrs) op.RowsRead { return op.RowsRead{FromArg: 1, Count: 1} },
+			Kernel:   func(c *op.Call) (err error) { c.Out, err = elementRef(c); return err },
 		},
 		{
 			Name: "window", Hidden: true, Role: op.Windows,
@@ -57,7 +58,8 @@ func indexings() []*op.Def {
 				}
 				return err
 			},
-			Look: lookAt,
+			RowsRead: func(a *op.Attrs) op.RowsRead { return op.RowsRead{FromArg: 1, Count: int(a.Ints("size")[0])} },
+			Look:     lookAt,
 		},
 		{
 			Name: "cut", Hidden: true,
@@ -68,8 +70,8 @@ func indexings() []*op.Def {
 				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included, 2 where the window has all"}},
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
 			Type: cutType, Ref: cutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
-			Elements: cutElements,
-			Kernel:   func(c *op.Call) (err error) { c.Out, err = cutRef(c); return err },
+			Elements: cutElements, RowsRead: cutReads,
+			Kernel: func(c *op.Call) (err error) { c.Out, err = cutRef(c); return err },
 		},
 	}
 }

@@ -47,6 +47,9 @@ func Rows() []*op.Def {
 			},
 			Type: SliceType, Ref: SliceRef, Laws: op.Pure | op.Total | op.View,
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(sliceRect), Loop: window.RectLoop(sliceRect),
+			RowsRead: func(a *op.Attrs) op.RowsRead {
+				return op.RowsRead{From: int(a.Ints("at")[0]), Count: int(a.Ints("at")[2])}
+			},
 			Look: func(c *op.Call) (*value.Dense, error) {
 				w, _ := window.RectOf(c.Attrs, "at")
 				return w.Of(c.Dense(0)), nil

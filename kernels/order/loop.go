@@ -9,7 +9,6 @@ package order
 
 import (
 	"math/bits"
-	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -38,6 +37,7 @@ type Sorter struct {
 	x      *value.Dense // whose elements are sorted
 	desc   bool
 	places bool
+	spans  []Span // the places of the sorted list that are read; nil: all
 	n      int
 	alone  bool               // all keys are of class 0
 	phase  int                // 0: keys are made and classes counted; 1: keys are distributed; 2: classes are sorted; 3: what the row adds
@@ -84,13 +84,7 @@ func BeginSort(x *value.Dense, desc, places bool, workers int) *Sorter {
 	}
 	l.count, l.class = make([][SortUnits]int, SortUnits), make([]uint8, n)
 	sample := make([]uint64, SortUnits*sortSample)
-	for i := range sample[:len(sample)*min(n, 1)] {
-		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no
-		// period of the data meets it.
-		at, _ := bits.Mul64(uint64(i+1)*0x9E3779B97F4A7C15, uint64(n))
-		l.keys(sample[i:i+1], int(at))
-	}
-	slices.Sort(sample)
+	sampleKeys(sample, n, l.keys)
 	for i := range l.split[:SortUnits-1] {
 		l.split[i] = sample[(i+1)*sortSample]
 	}
@@ -99,10 +93,13 @@ func BeginSort(x *value.Dense, desc, places bool, workers int) *Sorter {
 
 // keys makes keys those of the elements from number `from` on; of nan and of numbers in descending
 // order.
-func (l *Sorter) keys(keys []uint64, from int) {
-	ElementKeys(keys, l.x, from)
-	if l.desc {
-		Downwards(keys, l.x.Elem.IsFloat())
+func (l *Sorter) keys(keys []uint64, from int) { directedKeys(keys, l.x, from, l.desc) }
+
+// directedKeys is ElementKeys of numbers in descending order if desc.
+func directedKeys(keys []uint64, x *value.Dense, from int, desc bool) {
+	ElementKeys(keys, x, from)
+	if desc {
+		Downwards(keys, x.Elem.IsFloat())
 	}
 }
 
@@ -178,9 +175,12 @@ func (l *Sorter) distribute(u int) {
 
 func (l *Sorter) sortClass(c int) {
 	lo, hi := l.Begin[c], l.Begin[c+1]
-	if l.places {
+	switch {
+	case l.spans != nil:
+		SelectPairs(l.Sorted[lo:hi], l.At[lo:hi], l.key[lo:hi], l.room[lo:hi], lo, l.spans)
+	case l.places:
 		SortPairs(l.Sorted[lo:hi], l.At[lo:hi], l.key[lo:hi], l.room[lo:hi])
-	} else {
+	default:
 		SortPairs(l.Sorted[lo:hi], nil, l.key[lo:hi], nil)
 	}
 	l.SortedClass(c, lo, hi)

@@ -27,10 +27,7 @@ func sortedOf(c *op.Call, lo, hi int) sortedRows {
 
 // keys makes keys those of rows i, i+1, ...
 func (s *sortedRows) keys(keys []uint64, i int) {
-	ElementKeys(keys, s.col, i)
-	if s.desc {
-		Downwards(keys, s.col.Elem.IsFloat())
-	}
+	directedKeys(keys, s.col, i, s.desc)
 }
 
 // before is the first row from lo on whose key is not below k; hi if there is none.
@@ -242,7 +239,7 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 			lo, hi := ownRows(c, c.Dense(0).Rows)
 			r := ordering()
 			defer r.free()
-			at := r.of(c.Dense(0).View(lo, 0, hi-lo, c.Dense(0).Cols), c.Attrs)
+			at := r.of(c.Dense(0).View(lo, 0, hi-lo, c.Dense(0).Cols), c.Attrs, nil)
 			write(c, r.keys, at, lo, lo)
 			return nil
 		},

@@ -21,57 +21,40 @@ func Rows() []*op.Def {
 	by := op.Arg{Name: "by", Attr: true, Kind: op.IntVal, Default: &first, Doc: "the column to compare; a negative one counts from the end"}
 	desc := define.Flag("desc", "greatest first")
 	once := op.Flow{Rate: op.Once}
-	return append(append(selects(), sharedOrders(by, desc)...), []*op.Def{
-		{
-			Name: "sort",
-			Doc: "sort is the rows of a matrix ordered by one column, the least first; desc = true puts the greatest first. Rows that are " +
-				"equal there keep their order, -0 equals 0, and nan stands last in both directions. To sort by several columns sort by " +
-				"the last of them first.",
-			Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
-			Eg: []op.Example{{Program: "emit sort(reverse(seq(1, 4)))", Output: "1\n2\n3\n"},
-				{Program: "emit sort(reshape(seq(1, 7), 3, 2), by = 1, desc = true)", Output: "5 6\n3 4\n1 2\n"}},
-			Type:  sortType,
-			Order: &op.Ordering{Own: "sort.own", Of: "sort.window"},
-			Ref: func(c *op.Call) (value.Value, error) {
-				x := c.Dense(0)
-				return move.RowsRef(x, orderRef(x, c.Attrs)), nil
-			},
-			Laws: op.Pure, Flow: once, Cost: sortWork, Beside: roomOfRows,
-			Kernel: func(c *op.Call) error {
-				r := ordering()
-				defer r.free()
-				copyRows(c.Result(), c.Dense(0), r.of(c.Dense(0), c.Attrs), 0)
-				return nil
-			},
-			Loop: orderLoop(func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }),
+	sorts := slices.Concat(orderRows(&op.Def{
+		Name: "sort",
+		Doc: "sort is the rows of a matrix ordered by one column, the least first; desc = true puts the greatest first. Rows that are " +
+			"equal there keep their order, -0 equals 0, and nan stands last in both directions. To sort by several columns sort by " +
+			"the last of them first.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
+		Eg: []op.Example{{Program: "emit sort(reverse(seq(1, 4)))", Output: "1\n2\n3\n"},
+			{Program: "emit sort(reshape(seq(1, 7), 3, 2), by = 1, desc = true)", Output: "5 6\n3 4\n1 2\n"}},
+		Type:  sortType,
+		Order: &op.Ordering{Own: "sort.own", Of: "sort.window", Part: "sort.part"},
+		Ref: func(c *op.Call) (value.Value, error) {
+			x := c.Dense(0)
+			return move.RowsRef(x, orderRef(x, c.Attrs)), nil
 		},
-		{
-			Name: "argsort",
-			Doc:  "argsort is the row numbers in the order in which sort puts the rows, as a column: sort(x) is take(x, argsort(x)).",
-			Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
-			Eg:   define.Eg("argsort(reverse(seq(1, 4)))", "2\n1\n0\n"),
-			Type: func(s *op.Sig) (types.Type, error) {
-				t, err := sortType(s)
-				return types.DenseOf(types.I64, t.Rows, 1), err
-			},
-			Order: &op.Ordering{Own: "argsort.own", Of: "argsort.window", Pairs: true},
-			Ref: func(c *op.Call) (value.Value, error) {
-				at := orderRef(c.Dense(0), c.Attrs)
-				out := value.New(types.I64, len(at), 1)
-				for i, p := range at {
-					out.Set(i, 0, value.I64(int64(p)))
-				}
-				return out, nil
-			},
-			Laws: op.Pure, Flow: once, Cost: sortWork, Beside: roomOfRows,
-			Kernel: func(c *op.Call) error {
-				r := ordering()
-				defer r.free()
-				copyColumn(c.Result(), r.of(c.Dense(0), c.Attrs), 0)
-				return nil
-			},
-			Loop: orderLoop(func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }),
+	}, func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }), orderRows(&op.Def{
+		Name: "argsort",
+		Doc:  "argsort is the row numbers in the order in which sort puts the rows, as a column: sort(x) is take(x, argsort(x)).",
+		Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
+		Eg:   define.Eg("argsort(reverse(seq(1, 4)))", "2\n1\n0\n"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := sortType(s)
+			return types.DenseOf(types.I64, t.Rows, 1), err
 		},
+		Order: &op.Ordering{Own: "argsort.own", Of: "argsort.window", Pairs: true, Part: "argsort.part"},
+		Ref: func(c *op.Call) (value.Value, error) {
+			at := orderRef(c.Dense(0), c.Attrs)
+			out := value.New(types.I64, len(at), 1)
+			for i, p := range at {
+				out.Set(i, 0, value.I64(int64(p)))
+			}
+			return out, nil
+		},
+	}, func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }))
+	return slices.Concat(selects(), sharedOrders(by, desc), sorts, []*op.Def{
 		{
 			Name: "take",
 			Doc: "take is the rows of x whose numbers, from 0 on, stand in the column rows: in that order, repeated as they are. " +
@@ -119,7 +102,91 @@ func Rows() []*op.Def {
 			},
 			Loop: &op.Loop{Space: SortAll, Begin: beginUnique},
 		},
-	}...)
+	})
+}
+
+// orderRows completes the row d, which orders the rows of a matrix, and returns it and the row that makes a part
+// of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of the result.
+func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def {
+	d.Laws, d.Flow, d.Cost, d.Beside = op.Pure, op.Flow{Rate: op.Once}, sortWork, roomOfRows
+	d.Kernel = func(c *op.Call) error {
+		r := ordering()
+		defer r.free()
+		write(c, r.of(c.Dense(0), c.Attrs, nil), 0)
+		return nil
+	}
+	space := func(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Rows) }
+	begin := func(c *op.Call, workers int, spans []Span) *Sorter {
+		l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, workers)
+		l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
+		if l.spans = spans; spans != nil {
+			l.SortedClass = func(_, lo, hi int) { writeSpans(spans, l.At, lo, hi, func(at []int64, i int) { write(c, at, i) }) }
+		}
+		return l
+	}
+	d.Loop = &op.Loop{Space: space, Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers, nil), nil }}
+
+	part := *d
+	part.Name, part.Hidden, part.Eg, part.Order = d.Order.Part, true, nil, nil
+	part.Doc = part.Name + " is " + d.Name + " where only some rows of its result are read. It makes no others."
+	part.Args = slices.Insert(slices.Clone(d.Args), 1, op.Arg{Name: "ends", Rest: true, Doc: "numbers of rows"})
+	part.Args = append(part.Args, op.Arg{Name: "spans", Attr: true, Kind: op.IntsVal, Doc: "op.RowsRead.Ints of each reader"})
+	part.Cost = func(s *op.Sig, _ types.Type) op.Work {
+		return op.Work{Flops: 4 * float64(s.In[0].Rows), Bytes: 8 * float64(s.In[0].Rows)}
+	}
+	part.Kernel = func(c *op.Call) error {
+		r := ordering()
+		defer r.free()
+		spans := spansOf(c)
+		at := r.of(c.Dense(0), c.Attrs, spans)
+		writeSpans(spans, at, 0, len(at), func(at []int64, i int) { write(c, at, i) })
+		return nil
+	}
+	part.Loop = &op.Loop{Space: space, Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+		spans := spansOf(c)
+		done := func(l *Selector) error {
+			l.each(func(at []int64, from int) { write(c, at, from) })
+			return nil
+		}
+		if l := beginSelect(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, SortUnits, spans, done); l != nil {
+			return l, nil
+		}
+		return begin(c, workers, spans), nil
+	}}
+	return []*op.Def{d, &part}
+}
+
+// spansOf is the places that the readers of a part read. A reader whose rows are not there fails by itself.
+func spansOf(c *op.Call) []Span {
+	n := c.Dense(0).Rows
+	row := func(input int64) int {
+		i := c.Scalar(int(input)).I
+		if i < 0 {
+			i += int64(n)
+		}
+		return int(min(max(i, 0), int64(n)))
+	}
+	spans := make([]Span, 0, 8)
+	for r := c.Attrs.Ints("spans"); len(r) > 0; r = r[4:] {
+		s := Span{From: int(r[0])}
+		if r[1] > 0 {
+			s.From = row(r[1])
+		}
+		if s.To = s.From + int(r[2]); r[3] > 0 {
+			s.To = row(r[3]) + int(r[2])
+		}
+		spans = append(spans, s)
+	}
+	return joined(spans, n)
+}
+
+// writeSpans calls write for the parts of spans in lo..hi-1, with what at has there.
+func writeSpans(spans []Span, at []int64, lo, hi int, write func(at []int64, i int)) {
+	in, _ := within(spans, lo, hi)
+	for _, s := range in {
+		from, to := max(lo, s.From), min(hi, s.To)
+		write(at[from:to], from)
+	}
 }
 
 // SortAll is the index space of sorting all elements of a matrix.
@@ -152,19 +219,6 @@ func copyDifferent(out *value.Dense, i int, keys []uint64) {
 			out.Set(i, 0, Keyed(out.Elem, k))
 			i++
 		}
-	}
-}
-
-// orderLoop is the Loop of a row that sorts the rows of a matrix; write is given the places of rows
-// lo, lo + 1, ... of the result.
-func orderLoop(write func(c *op.Call, at []int64, lo int)) *op.Loop {
-	return &op.Loop{
-		Space: func(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Rows) },
-		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, workers)
-			l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
-			return l, nil
-		},
 	}
 }
 
@@ -219,18 +273,21 @@ func (r *orderRoom) free() {
 	}
 }
 
-// of returns the rows' places in order, valid until r is lent again.
-func (r *orderRoom) of(x *value.Dense, a *op.Attrs) []int64 {
-	r.keys = AppendKeys(r.keys[:0], sortColumn(x, a))
-	if a.Bool("desc") {
-		Downwards(r.keys, x.Elem.IsFloat())
-	}
+// of returns the rows' places in order, valid until r is lent again. It is in order where spans are; nil:
+// everywhere.
+func (r *orderRoom) of(x *value.Dense, a *op.Attrs, spans []Span) []int64 {
+	r.keys = slices.Grow(r.keys[:0], x.Rows)[:x.Rows]
+	directedKeys(r.keys, sortColumn(x, a), 0, a.Bool("desc"))
 	r.at = slices.Grow(r.at[:0], len(r.keys))[:len(r.keys)]
 	for i := range r.at {
 		r.at[i] = int64(i)
 	}
 	roomKeys, roomAt := r.room.Of(len(r.keys), true)
-	SortPairs(r.keys, r.at, roomKeys, roomAt)
+	if spans == nil {
+		SortPairs(r.keys, r.at, roomKeys, roomAt)
+	} else {
+		SelectPairs(r.keys, r.at, roomKeys, roomAt, 0, spans)
+	}
 	return r.at
 }
 

@@ -1,9 +1,11 @@
 package order
 
-// This file finds the key that stands at one place of a sorted list, without sorting the list: what
-// quantiles need.
+// This file finds the keys at some places of a sorted list, and the elements that have them, without sorting
+// the list: what quantiles need, and what sorts need of whose result only some rows are read.
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 
 	"flow/ir/op"
@@ -11,79 +13,302 @@ import (
 	"flow/kernels/window"
 )
 
-// SelectKeys is key i of a list in order and the one after it, NanKey behind the last. The list is
-// left in disorder.
+// Span is the places From..To-1 of a sorted list.
+type Span struct{ From, To int }
+
+// joined sorts spans, cuts them off at n, and joins those that overlap or touch.
+func joined(spans []Span, n int) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return a.From - b.From })
+	out := spans[:0]
+	for _, s := range spans {
+		switch s = (Span{max(s.From, 0), min(s.To, n)}); {
+		case s.From >= s.To:
+		case len(out) > 0 && s.From <= out[len(out)-1].To:
+			out[len(out)-1].To = max(out[len(out)-1].To, s.To)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// within returns those of joined spans that have places in from..to-1, and how many these are.
+func within(spans []Span, from, to int) (in []Span, places int) {
+	for len(spans) > 0 && spans[0].To <= from {
+		spans = spans[1:]
+	}
+	n := 0
+	for ; n < len(spans) && spans[n].From < to; n++ {
+		places += min(spans[n].To, to) - max(spans[n].From, from)
+	}
+	return spans[:n], places
+}
+
+// SelectPairs is SortPairs for the places of joined spans alone. Keys and places elsewhere are of no use then.
+// first is the place of keys[0] in the whole list.
 //
-// The highest digit in which keys differ tells which of them are still in question; it goes on with
-// those alone.
-func SelectKeys(keys []uint64, i int) (k, next uint64) {
-	next = NanKey
-	for shift := 56; shift >= 0 && len(keys) > FewKeys; shift -= 8 {
-		var count [256]int
-		for _, k := range keys {
-			count[byte(k>>shift)]++
+// The highest digit in which keys differ tells which of them come to places of the spans; it goes on with
+// those alone, a list for each value of the digit.
+func SelectPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64, first int, spans []Span) {
+	spans, places := within(spans, first, first+len(keys))
+	switch {
+	case places == 0:
+		return
+	case len(keys) <= FewKeys || 2*places > len(keys):
+		SortPairs(keys, at, roomKeys, roomAt)
+		return
+	}
+	differ := uint64(0)
+	for _, k := range keys {
+		differ |= k ^ keys[0]
+	}
+	if differ == 0 {
+		return
+	}
+	shift := max(0, bits.Len64(differ)-8)
+	var next, end [256]int // of each digit's keys; next is -1 if no span has their places
+	for _, k := range keys {
+		end[byte(k>>shift)]++
+	}
+	begin := 0
+	for d, n := range end {
+		next[d], end[d] = begin, begin+n
+		if _, places := within(spans, first+begin, first+begin+n); places == 0 {
+			next[d] = -1
 		}
-		digit := 0
-		for ; i >= count[digit]; digit++ {
-			i -= count[digit]
-		}
-		if count[digit] == len(keys) {
+		begin += n
+	}
+	for i, k := range keys {
+		d := byte(k >> shift)
+		j := next[d]
+		if j < 0 {
 			continue
 		}
-		n := 0
-		for _, k := range keys {
-			d := int(byte(k >> shift))
-			keys[n] = k
-			if d == digit {
-				n++
-			}
-			if d <= digit {
-				k = NanKey
-			}
-			next = min(next, k)
+		if next[d], roomKeys[j] = j+1, k; at != nil {
+			roomAt[j] = at[i]
 		}
-		keys = keys[:n]
 	}
-	slices.Sort(keys) // fewer than FewKeys, or all equal
-	if i+1 < len(keys) {
-		next = keys[i+1]
+	begin = 0
+	for d, to := range end {
+		from := begin
+		if begin = to; next[d] < 0 || from == to {
+			continue
+		}
+		copy(keys[from:to], roomKeys[from:to])
+		if at == nil {
+			SelectPairs(keys[from:to], nil, roomKeys[from:to], nil, first+from, spans)
+		} else {
+			copy(at[from:to], roomAt[from:to])
+			SelectPairs(keys[from:to], at[from:to], roomKeys[from:to], roomAt[from:to], first+from, spans)
+		}
 	}
-	return keys[i], next
 }
 
-// On several workers the elements are read again and again: to count the keys in question by their
-// next digit, until they are few, and to collect these.
+// SelectKeys is key i of a list in order and the one after it, NanKey behind the last. The list is left in
+// disorder. The room is as long.
+func SelectKeys(keys []uint64, i int, room []uint64) (k, next uint64) {
+	SelectPairs(keys, nil, room, nil, 0, []Span{{i, min(i+2, len(keys))}})
+	if i+1 < len(keys) {
+		return keys[i], keys[i+1]
+	}
+	return keys[i], NanKey
+}
+
 const (
-	selectBits  = 11
-	SelectFew   = 1 << 15
-	selectBlock = 512 // keys made at a time
+	selectBlock  = 512     // keys made at a time
+	selectSample = 1 << 12 // keys that tell about where the keys at a place are
+	selectRanges = 4       // so many ranges of keys at most are looked for in one pass
 )
 
-// keySearch is the search for a key among all elements of x.
-type keySearch struct {
-	c       *op.Call
-	x       *value.Dense
-	done    func(k, next uint64) value.Value // NanKey, NanKey if one is nan
-	rank    int                              // of the key among those in question
-	top     uint64                           // their bits from shift+width up
-	shift   int                              // the lowest bit of the digit that is counted
-	width   int                              // its bits
-	few     int                              // how many keys are in question
-	collect bool                             // the last pass
-	nan     bool
-	by      []selectWorker
+// A Selector finds the keys at places of spans on several workers. A sample of the keys tells ranges of keys
+// in which those at the places probably are. One pass over all elements collects the keys in these ranges and
+// counts those below them. If the sample was misleading, another pass has wider ranges.
+type Selector struct {
+	x            *value.Dense
+	desc, places bool
+	units        int
+	spans        []Span
+	ranges       []keyRange
+	by           [][]collected // by range and unit
+	done         func(l *Selector) error
 }
 
-type selectWorker struct {
-	count []int // by digit; nil until the worker's first chunk
-	nans  int
-	got   []uint64
-	next  uint64 // the least key above those in question
-	block [selectBlock]uint64
-	_     [64]byte
+// keyRange is the keys low..high, and those found of them, in order in the end. spans has the places that are
+// looked for among them.
+type keyRange struct {
+	low, high uint64
+	spans     []Span
+	collected
 }
 
-// SearchLoop is the Loop of a row that wants key rank(c) of all its elements.
+// collected is what a unit of elements, or all of them, have for a range: the keys in it, with their places if
+// these are of interest. Otherwise keys at its ends are counted, since they may be many. below keys are lower.
+type collected struct {
+	below, lows, highs int
+	keys               []uint64
+	at                 []int64
+}
+
+// beginSelect begins the search in so many units of elements for the keys at joined spans of the sorted
+// elements of x, with the places that the elements had if places. It returns nil where a sort is faster: if
+// the spans are many or long.
+func beginSelect(x *value.Dense, desc, places bool, units int, spans []Span, done func(l *Selector) error) *Selector {
+	n := x.Rows * x.Cols
+	l := &Selector{x: x, desc: desc, places: places, units: units, spans: spans, done: done}
+	if _, wanted := within(spans, 0, n); len(spans) > 1<<10 || wanted > n/8 {
+		return nil
+	}
+	sample := make([]uint64, selectSample)
+	sampleKeys(sample, n, l.key)
+	// A place is as far from where the sample has it as four standard deviations in one of 16,000 searches.
+	near := func(place int) (at, far int) {
+		p := float64(place) / float64(n)
+		return int(p * selectSample), 8 + int(4*math.Sqrt(selectSample*p*(1-p)))
+	}
+	ends := 0 // of the range before, in the sample
+	for i, s := range spans {
+		r := keyRange{high: math.MaxUint64, spans: spans[i : i+1]}
+		from, far := near(s.From)
+		if from -= far; from > 0 {
+			r.low = sample[from]
+		}
+		to, far := near(s.To)
+		if to += far; to < selectSample {
+			r.high = sample[to]
+		}
+		if k := len(l.ranges) - 1; k >= 0 && from <= ends {
+			last := &l.ranges[k]
+			last.high, last.spans = max(last.high, r.high), spans[i-len(last.spans):i+1]
+		} else {
+			l.ranges = append(l.ranges, r)
+		}
+		ends = to
+	}
+	if len(l.ranges) > selectRanges {
+		return nil
+	}
+	l.by = make([][]collected, len(l.ranges))
+	for r := range l.by {
+		l.by[r] = make([]collected, units)
+	}
+	return l
+}
+
+// sampleKeys makes keys some of those of n elements, of which key makes a list from number i on.
+func sampleKeys(keys []uint64, n int, key func(keys []uint64, i int)) {
+	for i := range keys[:len(keys)*min(n, 1)] {
+		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no
+		// period of the data meets it.
+		at, _ := bits.Mul64(uint64(i+1)*0x9E3779B97F4A7C15, uint64(n))
+		key(keys[i:i+1], int(at))
+	}
+	slices.Sort(keys)
+}
+
+func (l *Selector) key(keys []uint64, from int) { directedKeys(keys, l.x, from, l.desc) }
+
+// Chunk collects keys of units lo..hi-1.
+func (l *Selector) Chunk(_, lo, hi int) error {
+	n := uint64(l.x.Rows * l.x.Cols)
+	var block [selectBlock]uint64
+	for u := lo; u < hi; u++ {
+		at, end := int(n*uint64(u)/uint64(l.units)), int(n*uint64(u+1)/uint64(l.units))
+		for at < end {
+			keys := block[:min(selectBlock, end-at)]
+			l.key(keys, at)
+			for r := range l.ranges {
+				l.by[r][u].collect(keys, l.ranges[r].low, l.ranges[r].high, at, l.places)
+			}
+			at += len(keys)
+		}
+	}
+	return nil
+}
+
+// collect adds the keys of low..high, the first of which has place at.
+func (w *collected) collect(keys []uint64, low, high uint64, at int, places bool) {
+	wide, below := high-low, uint64(0)
+	for i, k := range keys {
+		d, less := bits.Sub64(k, low, 0)
+		switch below += less; {
+		case d > wide || less > 0:
+		case places:
+			w.keys, w.at = append(w.keys, k), append(w.at, int64(at+i))
+		case d == 0:
+			w.lows++
+		case d == wide:
+			w.highs++
+		default:
+			w.keys = append(w.keys, k)
+		}
+	}
+	w.below += int(below)
+}
+
+// Next begins another pass if the keys at some places are in no range.
+func (l *Selector) Next() (again bool, err error) {
+	for r := range l.ranges {
+		x, n := &l.ranges[r], 0
+		x.collected = collected{}
+		for _, w := range l.by[r] {
+			x.below, x.lows, x.highs, n = x.below+w.below, x.lows+w.lows, x.highs+w.highs, n+w.lows+w.highs+len(w.keys)
+		}
+		if x.spans[0].From < x.below {
+			x.low, again = 0, true
+		}
+		if x.spans[len(x.spans)-1].To > x.below+n {
+			x.high, again = math.MaxUint64, true
+		}
+	}
+	for r := range l.by {
+		if again {
+			clear(l.by[r])
+		}
+	}
+	return again, nil
+}
+
+// End puts what was found in order.
+func (l *Selector) End() error {
+	var room SortRoom
+	for r := range l.ranges {
+		x := &l.ranges[r]
+		for u := range l.by[r] {
+			x.keys, x.at = append(x.keys, l.by[r][u].keys...), append(x.at, l.by[r][u].at...)
+		}
+		roomKeys, roomAt := room.Of(len(x.keys), l.places)
+		SelectPairs(x.keys, x.at, roomKeys, roomAt, x.below+x.lows, x.spans)
+	}
+	return l.done(l)
+}
+
+// each calls f for each span with the places that its elements had.
+func (l *Selector) each(f func(at []int64, from int)) {
+	for r := range l.ranges {
+		x := &l.ranges[r]
+		for _, s := range x.spans {
+			f(x.at[s.From-x.below:s.To-x.below], s.From)
+		}
+	}
+}
+
+// keyAt is the key at a place of a span.
+func (l *Selector) keyAt(place int) uint64 {
+	r := len(l.ranges) - 1
+	for l.ranges[r].below > place {
+		r--
+	}
+	x := &l.ranges[r]
+	switch i := place - x.below - x.lows; {
+	case i < 0:
+		return x.low
+	case i < len(x.keys):
+		return x.keys[i]
+	}
+	return x.high
+}
+
+// SearchLoop is the Loop of a row that wants key rank(c) of all its elements, and the one after it.
 func SearchLoop(rank func(c *op.Call, n int) int, done func(c *op.Call, k, next uint64) value.Value) *op.Loop {
 	return &op.Loop{
 		Light: true,
@@ -92,118 +317,23 @@ func SearchLoop(rank func(c *op.Call, n int) int, done func(c *op.Call, k, next 
 			if !t.IsDense() || t.Count() < 4*window.LeafElements {
 				return 0, 0
 			}
-			return t.Count(), window.LeafElements
+			return SortUnits, 1
 		},
-		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 			x := c.Dense(0)
-			l := &keySearch{c: c, x: x, rank: rank(c, x.Rows*x.Cols), shift: 64 - selectBits, width: selectBits, by: make([]selectWorker, workers)}
-			l.done = func(k, next uint64) value.Value { return done(c, k, next) }
-			return l, nil
+			n := x.Rows * x.Cols
+			i := rank(c, n)
+			spans := joined([]Span{{i, i + 2}, {n - 1, n}}, n) // nan is last
+			return beginSelect(x, false, false, SortUnits, spans, func(l *Selector) error {
+				k, next := l.keyAt(i), l.keyAt(min(i+1, n-1))
+				if x.Elem.IsFloat() && l.keyAt(n-1) == NanKey {
+					k, next = NanKey, NanKey
+				}
+				c.Out = done(c, k, next)
+				return nil
+			}), nil
 		},
 	}
 }
 
-// Chunk reads elements lo..hi-1.
-func (l *keySearch) Chunk(worker, lo, hi int) error {
-	w := &l.by[worker]
-	if w.count == nil {
-		w.count, w.next = make([]int, 1<<selectBits), NanKey
-	}
-	for lo < hi {
-		keys := w.block[:min(selectBlock, hi-lo)]
-		ElementKeys(keys, l.x, lo)
-		lo += len(keys)
-		switch {
-		case l.collect:
-			w.keep(keys, l.top, l.shift, l.few <= SelectFew)
-		case l.shift+l.width == 64:
-			for _, k := range keys {
-				w.count[k>>(64-selectBits)]++
-				if k == NanKey {
-					w.nans++
-				}
-			}
-		default:
-			mask := uint64(1)<<l.width - 1
-			for _, k := range keys {
-				if k>>(l.shift+l.width) == l.top {
-					w.count[k>>l.shift&mask]++
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// keep collects the keys whose bits from shift up are top, unless they are too many, and notes the
-// least one above.
-func (w *selectWorker) keep(keys []uint64, top uint64, shift int, all bool) {
-	for _, k := range keys {
-		switch t := k >> shift; {
-		case t > top:
-			w.next = min(w.next, k)
-		case t == top && all:
-			w.got = append(w.got, k)
-		}
-	}
-}
-
-// Next goes on with the keys that share a digit with the one looked for.
-func (l *keySearch) Next() (again bool, err error) {
-	if l.collect {
-		return false, nil
-	}
-	var count [1 << selectBits]int
-	for i := range l.by {
-		l.nan = l.nan || l.by[i].nans > 0 && l.x.Elem.IsFloat() // the greatest integer has this key, too
-		for d, n := range l.by[i].count {
-			count[d] += n
-		}
-		clear(l.by[i].count)
-	}
-	if l.nan {
-		return false, nil
-	}
-	digit := 0
-	for ; l.rank >= count[digit]; digit++ {
-		l.rank -= count[digit]
-	}
-	l.top, l.few = l.top<<l.width|uint64(digit), count[digit]
-	if l.few <= SelectFew || l.shift == 0 {
-		l.collect = true
-		return true, nil
-	}
-	below := max(0, l.shift-selectBits)
-	l.shift, l.width = below, l.shift-below
-	return true, nil
-}
-
-// End finds the key among those collected.
-func (l *keySearch) End() error {
-	if l.nan {
-		l.c.Out = l.done(NanKey, NanKey)
-		return nil
-	}
-	next := uint64(NanKey)
-	var got []uint64
-	for i := range l.by {
-		if l.by[i].count != nil {
-			next = min(next, l.by[i].next)
-			got = append(got, l.by[i].got...)
-		}
-	}
-	k := l.top // all bits of it are known, if they were too many to collect
-	switch {
-	case l.few <= SelectFew:
-		slices.Sort(got)
-		if k = got[l.rank]; l.rank+1 < l.few {
-			next = got[l.rank+1]
-		}
-	case l.rank+1 < l.few:
-		next = k
-	}
-	l.c.Out = l.done(k, next)
-	return nil
-}
-
-var _ op.Passes = (*keySearch)(nil)
+var _ op.Passes = (*Selector)(nil)

@@ -349,7 +349,8 @@ func quantileOf(q float64, line *value.Dense, e types.Elem, room *[]uint64) valu
 		return define.Number(e, math.NaN())
 	}
 	n := len(keys)
-	k, next := order.SelectKeys(keys, quantilePlace(n, q))
+	*room = slices.Grow(keys, n) // the keys, and as much beside them
+	k, next := order.SelectKeys(keys, quantilePlace(n, q), (*room)[n:2*n])
 	return betweenKeys(line.Elem, e, n, q, k, next)
 }
 
