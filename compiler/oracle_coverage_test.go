@@ -100,6 +100,9 @@ func TestOracleProvokes(t *testing.T) {
 		if drawn%20 == 1 {
 			text = crossing(rng)
 		}
+		if drawn%20 == 17 {
+			text = ordering(rng)
+		}
 		if err := c.compile(text, 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
@@ -149,6 +152,22 @@ func squaring(rng *rand.Rand) string {
 		"emit S * (S @ rand_sparse(S.cols, S.cols, 0.5, seed = 2))\nemit S * abs(rand(S.rows, 1, seed = 1) - rand(1, S.cols, seed = 2))\n"+
 		"emit rowcount(bool(S) and rand(1, S.cols, seed = 3) > 0.5)\nemit rowsum(rand(1, S.cols, seed = 3) > 0.3 and bool(S))\n",
 		2+rng.IntN(9), 2+rng.IntN(9), rng.IntN(100), of[rng.IntN(len(of))])
+}
+
+// ordering is a random program that reads some rows of sorts and of what they order. Which ones is known before
+// the run or not.
+func ordering(rng *rand.Rand) string {
+	n, m, k := 3+rng.IntN(60), 1+rng.IntN(3), rng.IntN(3)
+	reads := []string{"sort(x)[K]", "sort(x)[k]", "argsort(x, desc = true)[0..k]", "X[argsort(x)[k..k + 2], :]", "X[argsort(x), :][0..K, 0]",
+		"take(X, argsort(x, desc = true))[K, -1]", "sort(X, by = -1)[-2.., :]", "mean(sort(x)[k..N - k])", "sort(X)[i64(sort(x)[k]), 0]",
+		"sort(-x)[0] + sort(-x)[N - 1 - k]", "sum(parfor i in 0..N { sum(X[argsort(abs(x - x[i]))[0..K + 1], 0]) })",
+		"sum(parfor i in 0..N { sort(x * i)[i] })", "quantile(x, 0.3)"}
+	var b strings.Builder
+	fmt.Fprintf(&b, "X = rand(%d, %d, seed = %d)\nx = floor(materialize(X[:, 0]) * %d)\nk = i64(sum(x * 0)) + %d\n", n, m, rng.IntN(100), 1+rng.IntN(9), k)
+	for range 1 + rng.IntN(5) {
+		b.WriteString("emit " + reads[rng.IntN(len(reads))] + "\n")
+	}
+	return strings.NewReplacer("K", fmt.Sprint(k), "N", fmt.Sprint(n)).Replace(b.String())
 }
 
 // turning is a random program that works on rows of a transpose and turns the result back.

@@ -2,8 +2,10 @@ package compiler_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"flow/compiler/pass"
 	"flow/ir"
 	"flow/ir/types"
 )
@@ -91,5 +93,37 @@ func TestDepthFirst(t *testing.T) {
 		if most != p.most {
 			t.Errorf("%d matrices at a time, want %d\n%s%v", most, p.most, g, prio)
 		}
+	}
+}
+
+// TestPartsOfSorts: programs that read some rows of sorts have the bytes of the definition in every way to run
+// them, and most have no whole sort.
+func TestPartsOfSorts(t *testing.T) {
+	table := tinyTable(t)
+	parts, whole := 0, 0
+	for seed := range uint64(200) {
+		text := ordering(rand.New(rand.NewPCG(seed, 43)))
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err, text)
+		}
+		pass.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph {
+			for _, n := range g.Nodes {
+				switch n.Op.Name {
+				case "sort", "argsort":
+					whole++
+				case "sort.part", "argsort.part":
+					parts++
+				}
+			}
+			return g
+		})
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {1, 2, []string{"part-sorts"}, false, "SS"},
+			{2, 2, nil, false, "GSS"}, {3, 1, []string{"slice-below-order"}, false, "TSS"}}).some(seed).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if parts < 2*whole || parts < 300 {
+		t.Errorf("%d sorts are in parts, %d are whole", parts, whole)
 	}
 }

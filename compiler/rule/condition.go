@@ -101,7 +101,9 @@ var conditionWords = map[string]func(x []operand) bool{
 		return true
 	},
 	// row(x): one line of numbers side by side.
-	"row":    func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
+	"row": func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
+	// tall(x, y): as many rows, and several.
+	"tall":   func(x []operand) bool { return x[0].typ.Rows > 1 && x[0].typ.Rows == x[1].typ.Rows },
 	"sparse": func(x []operand) bool { return x[0].typ.IsSparse() },
 	// few(s, a): a sparse s has few of the elements of a product with factor a. Of a dense one each takes some ten
 	// times as long as in the whole, and of a sparse one less.
@@ -213,6 +215,17 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		p := window(x[0])
 		return op.Ints(0, p[1], x[1].typ.Rows, p[3]), p[2] == 1
 	},
+	// down(p, x): the columns of window p, in all rows of x. beside(p): the rows of p in one column. first(p): its
+	// first element, within it.
+	"down": func(x []operand) (op.Val, bool) {
+		p := window(x[0])
+		return op.Ints(0, p[1], x[1].typ.Rows, p[3]), true
+	},
+	"beside": func(x []operand) (op.Val, bool) {
+		p := window(x[0])
+		return op.Ints(p[0], 0, p[2], 1), true
+	},
+	"first":  func([]operand) (op.Val, bool) { return op.Ints(0, 0), true },
 	"height": func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[2]), true },
 	"width":  func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[3]), true },
 }

@@ -9,6 +9,11 @@ func moves() []Rule {
 	for _, w := range []string{"sum", "prod", "max", "min"} {
 		turned = append(turned, "t(cum"+w+"(t(x))) -> rowcum"+w+"(x)", "t(rowcum"+w+"(t(x))) -> cum"+w+"(x)")
 	}
+	var ordered []string
+	for _, w := range []string{"take", "pick.rows"} {
+		from, to := w+"(x, argsort(s){A})!", w+"(slice(x){at=down(p, x)}, slice(argsort(s){A}){at=beside(p)})"
+		ordered = append(ordered, "slice("+from+"){at=p} -> "+to, "item("+from+"){at=p} -> item("+to+"){at=first(p)}")
+	}
 	return []Rule{
 		{
 			Name:     "drop-move",
@@ -53,6 +58,15 @@ func moves() []Rule {
 				"slice(Colwise(x)!{A}){at=p} -> Colwise(slice(x){at=columns(p, x)}){A}"},
 			Where: []string{"total(Rowwise)"},
 			Wrong: []Wrong{{Rewrite: "slice(cumsum(x)){at=p} -> cumsum(slice(x){at=p})", Why: "rows above count too"}},
+		},
+		{
+			Name: "slice-below-order",
+			Doc: "A window of a matrix whose rows are put in an order needs those rows of the order alone, if nothing else reads the rest. " +
+				"The order is of as many rows, so none of its numbers is outside.",
+			Rewrites: ordered,
+			Where:    []string{"tall(x, s)"},
+			Wrong: []Wrong{{Rewrite: "slice(take(x, argsort(s){A})!){at=p} -> take(slice(x){at=down(p, x)}, argsort(slice(s){at=lines(p, s)}){A})",
+				Why: "some rows in order are not the rows of the order"}},
 		},
 		{
 			Name: "make-window",
