@@ -277,7 +277,7 @@ func TestPartsOfSorts(t *testing.T) {
 	for turn := range 120 {
 		n := []int{0, 1, 5, order.FewKeys + 1, 300, 3000, order.SortLeast - 1, order.SortLeast, 50000, 90001}[turn%10]
 		x := value.New([]types.Elem{types.F64, types.I64, types.F32, types.Bool}[r.IntN(4)], n, 1+r.IntN(2))
-		kind := r.IntN(5)
+		kind := r.IntN(4)
 		for i := range n {
 			f := r.NormFloat64()
 			switch kind {
@@ -301,7 +301,9 @@ func TestPartsOfSorts(t *testing.T) {
 				x.Set(i, 0, value.F64(float64(i&63)).Convert(x.Elem))
 			}
 		}
-		if kind == 4 && n > order.SortLeast { // the sample reads none of the least
+		if turn/10%2 == 1 && n > order.SortLeast { // the sample reads none of the least, or of the greatest
+			kind = 4
+			far := value.F64(1e6 * float64(2*r.IntN(2)-1)).Convert(x.Elem)
 			read := map[int]bool{}
 			for i := range 1 << 12 {
 				at, _ := bits.Mul64(uint64(i+1)*0x9E3779B97F4A7C15, uint64(n))
@@ -309,7 +311,7 @@ func TestPartsOfSorts(t *testing.T) {
 			}
 			for i := range n {
 				if !read[i] && i%3 == 0 {
-					x.Set(i, x.Cols-1, value.F64(-1e6).Convert(x.Elem))
+					x.Set(i, x.Cols-1, far)
 				}
 			}
 			misled++
@@ -317,13 +319,16 @@ func TestPartsOfSorts(t *testing.T) {
 		in, spans, rows := []value.Value{x}, []int{}, []int{}
 		for range 1 + r.IntN(4) {
 			from := r.IntN(n + 1)
-			switch r.IntN(3) {
-			case 0:
+			long := []int{1, 3, 200, n}[r.IntN(4)]
+			switch at := r.IntN(3); {
+			case kind == 4 && n > 3:
+				from, long = n/4+r.IntN(n/2), 1+r.IntN(9)
+			case at == 0:
 				from = 0
-			case 1:
+			case at == 1:
 				from = max(0, n-5)
 			}
-			to := min(n, from+[]int{1, 3, 200, n}[r.IntN(4)])
+			to := min(n, from+long)
 			for i := from; i < to; i++ {
 				rows = append(rows, i)
 			}
