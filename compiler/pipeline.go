@@ -134,12 +134,7 @@ var pipeline = []step{
 		Doc:   "orders only the rows that are read, where all readers of a sort are slices and elements; not where ranks share its rows",
 		After: []After{{"merge-equal", "all readers of a sort must be known"}, {"simplify", "a slice of what is made of a sort becomes one of the sort"}}},
 		func(s *state) error {
-			part := func(g *ir.Graph) *ir.Graph { return pass.PartSorts(g, s.o.Table) }
-			if s.rows {
-				s.g = pass.Points(s.g, part)
-			} else {
-				s.g = pass.Everywhere(s.g, part)
-			}
+			s.g = pass.PartSorts(s.g, s.o.Table, s.rows)
 			return nil
 		}},
 	{PassInfo{Name: "rounds",

@@ -71,7 +71,17 @@ func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 // The other rows are not what the program says, so it would be wrong if any reader saw them. All readers must be
 // rows that say which rows they read (Def.RowsRead). What these are may be a value of the run: the sort then waits
 // for the values that all its readers need. A value that follows from a reader of the same sort cannot be waited for.
-func PartSorts(g *ir.Graph, table *op.Table) *ir.Graph {
+//
+// shared: ranks share the rows of sorts, but for those in bodies of parfor.
+func PartSorts(g *ir.Graph, table *op.Table, shared bool) *ir.Graph {
+	part := func(g *ir.Graph) *ir.Graph { return partSorts(g, table) }
+	if shared {
+		return Points(g, part)
+	}
+	return Everywhere(g, part)
+}
+
+func partSorts(g *ir.Graph, table *op.Table) *ir.Graph {
 	uses := g.Uses()
 	readers := map[ir.ID][]ir.ID{} // of sorts whose other readers are none
 	for i := range g.Nodes {
