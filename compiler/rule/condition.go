@@ -102,8 +102,11 @@ var conditionWords = map[string]func(x []operand) bool{
 	},
 	// row(x): one line of numbers side by side.
 	"row": func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
-	// tall(x, y): as many rows, and several.
-	"tall":   func(x []operand) bool { return x[0].typ.Rows > 1 && x[0].typ.Rows == x[1].typ.Rows },
+	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
+	"ofmore": func(x []operand) bool {
+		rows := x[1].typ.Rows
+		return rows > 0 && rows == x[2].typ.Rows && 2*window(x[0])[2] <= rows
+	},
 	"sparse": func(x []operand) bool { return x[0].typ.IsSparse() },
 	// few(s, a): a sparse s has few of the elements of a product with factor a. Of a dense one each takes some ten
 	// times as long as in the whole, and of a sparse one less.

@@ -11,7 +11,7 @@ func moves() []Rule {
 	}
 	var ordered []string
 	for _, w := range []string{"take", "pick.rows"} {
-		from, to := w+"(x, argsort(s){A})!", w+"(slice(x){at=down(p, x)}, slice(argsort(s){A}){at=beside(p)})"
+		from, to := w+"(x, argsort(s){A})", w+"(slice(x){at=down(p, x)}, slice(argsort(s){A}){at=beside(p)})"
 		ordered = append(ordered, "slice("+from+"){at=p} -> "+to, "item("+from+"){at=p} -> item("+to+"){at=first(p)}")
 	}
 	return []Rule{
@@ -61,11 +61,11 @@ func moves() []Rule {
 		},
 		{
 			Name: "slice-below-order",
-			Doc: "A window of a matrix whose rows are put in an order needs those rows of the order alone, if nothing else reads the rest. " +
-				"The order is of as many rows, so none of its numbers is outside.",
+			Doc: "A window of a matrix whose rows are put in an order needs those rows of the order alone. They are at most half of all rows, so " +
+				"it hardly matters what else reads the matrix. The order is of as many rows, so none of its numbers is outside.",
 			Rewrites: ordered,
-			Where:    []string{"tall(x, s)"},
-			Wrong: []Wrong{{Rewrite: "slice(take(x, argsort(s){A})!){at=p} -> take(slice(x){at=down(p, x)}, argsort(slice(s){at=lines(p, s)}){A})",
+			Where:    []string{"ofmore(p, x, s)"},
+			Wrong: []Wrong{{Rewrite: "slice(take(x, argsort(s){A})){at=p} -> take(slice(x){at=down(p, x)}, argsort(slice(s){at=lines(p, s)}){A})",
 				Why: "some rows in order are not the rows of the order"}},
 		},
 		{

@@ -117,7 +117,7 @@ func SelectKeys(keys []uint64, i int, room []uint64) (k, next uint64) {
 const (
 	selectBlock  = 512     // keys made at a time
 	selectSample = 1 << 12 // keys that tell about where the keys at a place are
-	selectRanges = 4       // so many ranges of keys at most are looked for in one pass
+	selectRanges = 8       // so many ranges of keys at most are looked for in one pass
 )
 
 // A Selector finds the keys at places of spans on several workers. A sample of the keys tells ranges of keys
