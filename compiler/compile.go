@@ -345,3 +345,24 @@ func Params(name string, text []byte, o Options) ([]Param, *source.FileSet, sour
 	ps, ds := lower.Params(in)
 	return ps, files, ds
 }
+
+// simplifyRounds bounds the passes of the rules over a graph. A second pass finds nodes that have
+// one reader only since the first.
+const simplifyRounds = 3
+
+// simplify applies the exact rules and merges the equal expressions that they leave. off names rules and
+// passes that are left out.
+func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
+	rules := rule.New(table, rule.Exact, off)
+	for range simplifyRounds {
+		out, _ := rules.Simplify(g)
+		if out == g {
+			break
+		}
+		g = pass.SweepDead(out) // which is the rules' own
+		if !slices.Contains(off, "merge-equal") {
+			g = pass.SweepEqual(g)
+		}
+	}
+	return g
+}

@@ -470,27 +470,6 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 	}
 }
 
-// simplifyRounds bounds the passes of the rules over a graph. A second pass finds nodes that have
-// one reader only since the first.
-const simplifyRounds = 3
-
-// simplify applies the exact rules and merges the equal expressions that they leave. off names rules and
-// passes that are left out.
-func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
-	rules := rule.New(table, rule.Exact, off)
-	for range simplifyRounds {
-		out, _ := rules.Simplify(g)
-		if out == g {
-			break
-		}
-		g = pass.SweepDead(out) // which is the rules' own
-		if !slices.Contains(off, "merge-equal") {
-			g = pass.SweepEqual(g)
-		}
-	}
-	return g
-}
-
 // Rule is a row of the table of rewrite rules.
 type Rule = rule.Rule
 
