@@ -258,10 +258,7 @@ func (b *sumsBody) Chunk(_, lo, hi int) error {
 func (b *sumsBody) add(sums dense.Grid[float64], from, to int) error {
 	return b.codes.blocks(from, to, func(i int, codes []int64) {
 		if sums.Cols == 1 && b.x.LD == 1 {
-			x := b.x.X[i:][:len(codes)]
-			for k, p := range codes {
-				sums.X[int(p)*sums.LD] += x[k]
-			}
+			addByCode(sums.X, codes, b.x.X[i:])
 			return
 		}
 		for k, p := range codes {
@@ -272,6 +269,20 @@ func (b *sumsBody) add(sums dense.Grid[float64], from, to int) error {
 			}
 		}
 	})
+}
+
+// addByCode adds x[i] to s[codes[i]] for each i. It is not part of add, where s would be read from memory for
+// each element.
+func addByCode(s []float64, codes []int64, x []float64) {
+	for x = x[:len(codes)]; len(codes) >= 4 && len(x) >= 4; codes, x = codes[4:], x[4:] {
+		s[codes[0]] += x[0]
+		s[codes[1]] += x[1]
+		s[codes[2]] += x[2]
+		s[codes[3]] += x[3]
+	}
+	for i, p := range codes {
+		s[p] += x[i]
+	}
 }
 
 // column is the definition of column j.
