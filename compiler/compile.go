@@ -175,7 +175,7 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 		if f := op.Panicked(p); f != nil {
 			ds = append(ds, source.Errorf(source.Code(f.Code), source.Span{}, "compiling: %s", f.Msg).WithHelp("%s", f.Help))
 		} else if p != nil {
-ds = append(ds, bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
+			ds = append(ds, bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
 		}
 	}()
 	t := time.Now()
