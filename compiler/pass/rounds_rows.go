@@ -16,9 +16,11 @@ import (
 // All rounds of a row are made in registers, and the rows are lanes of vectors. The loop over matrices reads
 // and writes memory in each round. Bits stay, since each element has the same operators in the same order.
 //
+// Where all operators are elementwise and something reads one result, the loop goes over elements.
+//
 // It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so such a
 // loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is told. It
-// gains nothing for wide rows, and where a cache holds the matrices: see Rounds.
+// gains nothing where a cache holds the matrices: see Rounds.
 func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	c, changed, rewritten := copyOf(g), false, map[ir.ID]bool{}
 	uses := g.Uses()
@@ -29,7 +31,11 @@ func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue // write has made it, unless nothing reads it
 		}
 		if n.Op.Control == op.Iterate {
-			if r := (&rowRounds{g: g, id: id, table: table, block: sizes.filled().Block}); r.is(uses) {
+			r := rowRounds{g: g, id: id, table: table, block: sizes.filled().Block, each: true}
+			if !r.is(uses) {
+				r.each = false
+			}
+			if r.each || r.is(uses) {
 				r.write(c)
 				changed, rewritten[id] = true, true
 				continue
@@ -72,22 +78,24 @@ type rowRounds struct {
 	table *op.Table
 	block int // of Sizes
 	rows  int
+	cols  int     // of the carried matrices
 	wide  int     // the most columns of a row
+	each  bool    // the loop goes over elements
 	reads []ir.ID // the parts of the loop that something reads
 }
 
 // is reports a loop that this pass rewrites.
 func (r *rowRounds) is(uses []int32) bool {
 	n, in := &r.g.Nodes[r.id], r.g.In(r.id)
-	if hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
+	if r.rows, r.cols, r.wide, r.reads = 0, 0, 0, nil; hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
 		return false
 	}
 	for _, x := range in[:n.Carried()] {
 		if t := r.g.Type(x); t.IsDense() && t.Known() {
-			r.rows = max(r.rows, t.Rows)
+			r.rows, r.cols = max(r.rows, t.Rows), max(r.cols, t.Cols)
 		}
 	}
-	if r.rows < max(2, r.block/leastRowRounds) {
+	if r.rows < 2 || !r.each && (r.rows < r.block/leastRowRounds || r.cols > mostRowRounds) {
 		return false
 	}
 	by := make([]bool, len(in))
@@ -112,16 +120,19 @@ func (r *rowRounds) is(uses []int32) bool {
 		elem = r.g.Type(x).Elem
 		r.reads = append(r.reads, x)
 	}
+	if r.each {
+		return len(r.reads) == 1 && r.g.Type(r.reads[0]) == types.DenseOf(elem, r.rows, r.cols)
+	}
 	return len(r.reads) > 0
 }
 
-// byRows reports the type of a matrix of which each row is made by itself. It notes its width.
+// byRows reports the type of a matrix of which each row, or element, is made by itself. It notes its width.
 func (r *rowRounds) byRows(t types.Type) bool {
-	by := t.IsDense() && t.Rows == r.rows && t.Known() && t.Elem.Size() > 0
+	by := t.IsDense() && (t.Rows == r.rows || r.each && t.Rows == 1) && t.Known() && t.Elem.Size() > 0
 	if by {
 		r.wide = max(r.wide, t.Cols)
 	}
-	return by && t.Cols <= mostRowRounds
+	return by && (t.Cols <= mostRowRounds && !r.each || r.each && (t.Cols == r.cols || t.Cols == 1))
 }
 
 // within reports whether row i of each matrix in loop id follows from rows i of others, and numbers from
@@ -182,6 +193,8 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 			}
 		}
 		return true, true
+	case r.each:
+		return false, false
 	case n.Op.Role == op.Windows:
 		return true, of[0] && !of[1] && !of[2] && isZero(g, in[1], at)
 	}
@@ -200,9 +213,12 @@ func isZero(g *ir.Graph, x ir.ID, at ir.Ranges) bool {
 	return known && r == [2]int64{}
 }
 
-// row is a type for one row.
+// row is a type for one row, or one element.
 func (r *rowRounds) row(t types.Type, by bool) types.Type {
-	if by {
+	switch {
+	case by && r.each:
+		return types.ScalarOf(t.Elem)
+	case by:
 		t.Rows = 1
 	}
 	return t
@@ -268,9 +284,15 @@ func (r *rowRounds) write(c *copying) {
 	body := &ir.Region{Graph: ir.New()}
 	b := body.Graph
 	b.CopyTables(g)
-	index := b.Add(r.table.Must("arg"), nil, types.ScalarOf(types.I64), o)
+	dims := 1
+	if r.each {
+		dims = 2
+	}
+	for range dims {
+		body.Args = append(body.Args, b.Add(r.table.Must("arg"), nil, types.ScalarOf(types.I64), o))
+	}
+	index := body.Args
 	zero := b.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
-	body.Args = []ir.ID{index}
 	var reads []ir.ID
 	var by []bool
 	for _, x := range in {
@@ -278,8 +300,19 @@ func (r *rowRounds) write(c *copying) {
 		a := b.Add(r.table.Must("arg"), nil, t, o)
 		body.Args = append(body.Args, a)
 		by = append(by, r.byRows(t))
-		if r.byRows(t) {
-			a = b.Add(r.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, t.Cols)}), r.row(t, true), o, a, index, zero)
+		switch one := r.row(t, true); {
+		case !r.byRows(t):
+		case r.each:
+			at := [2]ir.ID{zero, zero}
+			if t.Rows > 1 {
+				at[0] = index[0]
+			}
+			if t.Cols > 1 {
+				at[1] = index[1]
+			}
+			a = b.Add(r.table.Must("element"), nil, one, o, a, at[0], at[1])
+		default:
+			a = b.Add(r.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, t.Cols)}), one, o, a, index[0], zero)
 		}
 		reads = append(reads, a)
 	}
@@ -290,14 +323,16 @@ func (r *rowRounds) write(c *copying) {
 	for _, x := range r.reads {
 		t := r.row(g.Type(x), true)
 		parts = append(parts, b.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, t, o, loop))
-		cols, elem = cols+t.Cols, t.Elem
+		cols, elem = cols+g.Type(x).Cols, t.Elem
 	}
 	y := parts[0]
 	if len(parts) > 1 {
 		y = b.Add(r.table.Must("cbind"), nil, types.DenseOf(elem, 1, cols), o, parts...)
 	}
 	body.Yields = []ir.ID{y}
-	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(r.rows)}, op.Attr{Name: "names", Val: op.Str("i")})
+	by1, lo, size, names := []int{1, 1}, []int{0, 0}, []int{r.rows, r.cols}, "i j"
+	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(by1[:dims]...)}, op.Attr{Name: "lo", Val: op.Ints(lo[:dims]...)},
+		op.Attr{Name: "n", Val: op.Ints(size[:dims]...)}, op.Attr{Name: "names", Val: op.Str(names[:2*dims-1])})
 	all := c.g.Add(r.table.Must("parfor"), attrs, types.DenseOf(elem, r.rows, cols), o, c.in(r.id)...)
 	c.g.Nodes[all].Region = body
 	from := 0
