@@ -149,8 +149,9 @@ func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []v
 			at.I64[i] = r.Int64N(int64(x.Rows))
 		}
 		return nil, []value.Value{x, at}
-	case "sort", "argsort":
-		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(-1)}, op.Attr{Name: "desc", Val: op.Bool(r.IntN(2) == 0)}), []value.Value{x}
+	case "sort", "argsort", "sort.part", "argsort.part": // all rows: TestPartsOfSorts has parts
+		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(-1)}, op.Attr{Name: "desc", Val: op.Bool(r.IntN(2) == 0)},
+			op.Attr{Name: "spans", Val: op.Ints(0, 0, x.Rows, 0)}), []value.Value{x}
 	case "quantile":
 		return q, []value.Value{x}
 	case "rowquantile", "colquantile":

@@ -138,7 +138,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			attrs = attrs.With("shift", op.Int(42)).With("bits", op.Int(11)).With("lists", op.Int(1))
 		}
 		return attrs, []value.Value{x, found}
-	case "take", "pick.rows", "pick.cols", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
+	case "take", "pick.rows", "pick.cols", "sort", "argsort", "sort.part", "argsort.part", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
 	case "lower", "upper":
 		name := []string{"strict", "unit"}[r.IntN(2)]

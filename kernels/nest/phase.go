@@ -132,7 +132,7 @@ func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase) {
 }
 
 // keptInLanes says which registers of a body whose lanes are rows are dear and read again after a reduction
-// of their row. Longer rows than laidElements are made again. It is nil for a body without wide rows.
+// of their row. Rows are made again beyond laidElements. It is nil for a body without wide rows.
 func (b *RowsBody) keptInLanes() []bool {
 	wide := func(r int) bool { t := b.Register(r); return t.IsDense() && t.Cols > define.Unrolled }
 	any := false
@@ -143,8 +143,12 @@ func (b *RowsBody) keptInLanes() []bool {
 	if !any || p == nil {
 		return nil
 	}
+	room := laidElements // of all: the lanes share a second-level cache
 	for r := range p.Kept {
-		p.Kept[r] = p.Kept[r] && wide(r) && b.Register(r).Count() <= laidElements
+		n := b.Register(r).Count()
+		if p.Kept[r] = p.Kept[r] && wide(r) && n <= room; p.Kept[r] {
+			room -= n
+		}
 	}
 	return p.Kept
 }
