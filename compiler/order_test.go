@@ -96,8 +96,8 @@ func TestDepthFirst(t *testing.T) {
 	}
 }
 
-// TestPartsOfSorts: programs that read some rows of sorts have the bytes of the definition in every way to run
-// them, and most have no whole sort.
+// TestPartsOfSorts: programs that read some rows of sorts have the bytes of the definition in every way to
+// run them, and most have no whole sort.
 func TestPartsOfSorts(t *testing.T) {
 	table := tinyTable(t)
 	parts, whole := 0, 0

@@ -301,7 +301,8 @@ func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
 	return (l.Takes == nil || l.Takes(sig, t)) && l.Rows(sig, t) == t.Rows
 }
 
-// AtEntries computes elementwise operators, of whose results sparse matrices take some, at their entries alone:
+// AtEntries computes elementwise operators, of whose results sparse matrices take some, at their entries
+// alone:
 //
 //	%3 = map(%1, %2) { abs(a - b) };  %4 = sp.mul(%0, %3)   ->   %4 = sp.map(%0, %1, %2) { a * abs(b - c) }
 //

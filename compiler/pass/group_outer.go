@@ -15,10 +15,10 @@ import (
 //	->  %6 = byrows(%0, %1, t(%2)) {lanes} { the same }
 //
 // The lanes of the loop are rows of the result. An inner loop goes over the columns, makes each element
-// once and takes it into all sums and products, so that no matrix is stored. What waits for a reduction of its
-// row has an inner loop of its own. Dear elements of a row are kept for that in memory of the lanes, unless
-// the row is long. It would be slow for a matrix in memory, whose rows lie far apart. It comes before
-// Partition, because what is not stored needs no blocks.
+// once and takes it into all sums and products, so that no matrix is stored. What waits for a reduction of
+// its row has an inner loop of its own. Dear elements of a row are kept for that in memory of the lanes,
+// unless the row is long. It would be slow for a matrix in memory, whose rows lie far apart. It comes
+// before Partition, because what is not stored needs no blocks.
 func OuterRows(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g

@@ -68,9 +68,10 @@ func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 //
 //	%2 = argsort(%1);  slice(%2){at=[0, 0, 10, 1]}   ->   %2 = argsort.part(%1){spans=[0, 0, 10, 0]};  slice(%2) ..
 //
-// The other rows are not what the program says, so it would be wrong if any reader saw them. All readers must be
-// rows that say which rows they read (Def.RowsRead). What these are may be a value of the run: the sort then waits
-// for the values that all its readers need. A value that follows from a reader of the same sort cannot be waited for.
+// The other rows are not what the program says, so it would be wrong if any reader saw them. All readers
+// must be rows that say which rows they read (Def.RowsRead). What these are may be a value of the run: the
+// sort then waits for the values that all its readers need. A value that follows from a reader of the same
+// sort cannot be waited for.
 //
 // shared: ranks share the rows of sorts, but for those in bodies of parfor.
 func PartSorts(g *ir.Graph, table *op.Table, shared bool) *ir.Graph {

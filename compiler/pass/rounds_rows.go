@@ -11,16 +11,16 @@ import (
 // RowRounds turns a loop over matrices whose rows know nothing of one another into a loop over rows:
 //
 //	%3 = iterate(%0, %1) {carry=1, times=20} (%x, %a) { %2 = div(%a, %x); .. }
-//	->  %3 = parfor(%0, %1) (%i, %0, %1) { %2 = %0[%i, :]; %3 = %1[%i, :]; %4 = iterate(%2, %3) {carry=1, times=20} { the same }; yield %4 }
+//	->  %3 = parfor(%0, %1) (%i, %0, %1) { %2 = %0[%i, :]; %3 = %1[%i, :]; yield iterate(%2, %3) { the same } }
 //
 // All rounds of a row are made in registers, and the rows are lanes of vectors. The loop over matrices reads
 // and writes memory in each round. Bits stay, since each element has the same operators in the same order.
 //
 // Where all operators are elementwise and something reads one result, the loop goes over elements.
 //
-// It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so such a
-// loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is told. It
-// gains nothing where a cache holds the matrices: see Rounds.
+// It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so
+// such a loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is
+// told. It gains nothing where a cache holds the matrices: see Rounds.
 func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	c, changed, rewritten := copyOf(g), false, map[ir.ID]bool{}
 	uses := g.Uses()

@@ -108,8 +108,8 @@ var conditionWords = map[string]func(x []operand) bool{
 		return rows > 0 && rows == x[2].typ.Rows && 2*window(x[0])[2] <= rows
 	},
 	"sparse": func(x []operand) bool { return x[0].typ.IsSparse() },
-	// few(s, a): a sparse s has few of the elements of a product with factor a. Of a dense one each takes some ten
-	// times as long as in the whole, and of a sparse one less.
+	// few(s, a): a sparse s has few of the elements of a product with factor a. Of a dense one each takes
+	// some ten times as long as in the whole, and of a sparse one less.
 	"few": func(x []operand) bool {
 		s, known := x[0].typ, x[0].typ.IsSparse() && x[0].typ.Known()
 		return known && (x[1].typ.IsSparse() || 16*ir.NewEstimator(x[0].m.s.g).Of(x[0].id).NNZ <= float64(s.Rows)*float64(s.Cols))
@@ -218,8 +218,8 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		p := window(x[0])
 		return op.Ints(0, p[1], x[1].typ.Rows, p[3]), p[2] == 1
 	},
-	// down(p, x): the columns of window p, in all rows of x. beside(p): the rows of p in one column. first(p): its
-	// first element, within it.
+	// down(p, x): the columns of window p, in all rows of x. beside(p): the rows of p in one column.
+	// first(p): its first element, within it.
 	"down": func(x []operand) (op.Val, bool) {
 		p := window(x[0])
 		return op.Ints(0, p[1], x[1].typ.Rows, p[3]), true

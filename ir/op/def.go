@@ -72,7 +72,8 @@ type Def struct {
 	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result. nil:
 	// Elements tells it.
 	RowSpan func(s *Sig, out types.Type) RowSpan
-	// RowsRead says which rows of input 0 a call reads, for a row that copies a rectangle of it. nil: all of them.
+	// RowsRead says which rows of input 0 a call reads, for a row that copies a rectangle of it. nil: all
+	// of them.
 	RowsRead func(a *Attrs) RowsRead
 	// ByRows: a constructor of a sparse matrix, or a conversion to one, makes some rows alone (Call.Lo and
 	// Hi), if asked to.
@@ -268,8 +269,8 @@ type Prepare struct {
 type RowSpan struct{ By, Lo, Hi, Per int }
 
 // RowsRead is consecutive rows of input 0. The first one is From, or what input FromArg says. They are Count
-// rows, or end Count rows behind what input EndArg says. An input 0 is none. Negative rows that inputs say count
-// from the end. All: they are all rows.
+// rows, or end Count rows behind what input EndArg says. An input 0 is none. Negative rows that inputs say
+// count from the end. All: they are all rows.
 type RowsRead struct {
 	From, FromArg, Count, EndArg int
 	All                          bool
@@ -317,7 +318,8 @@ type Ordering struct {
 	// Pairs: Own makes pairs of integers, a key and the number of a row, ordered by the keys.
 	Pairs bool
 	// Part names the row that makes some rows of the result and leaves the others as they are in memory. Its
-	// attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs. "": none.
+	// attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs. "":
+	// none.
 	Part string
 	// Runs and End name rows that reduce a sorted column to the result of a call such as unique. Both are
 	// "" if the result is the sorted rows. Runs makes a matrix with a row for each rank: row r follows from

@@ -105,8 +105,8 @@ func Rows() []*op.Def {
 	})
 }
 
-// orderRows completes the row d, which orders the rows of a matrix, and returns it and the row that makes a part
-// of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of the result.
+// orderRows completes the row d, which orders the rows of a matrix, and returns it and the row that makes a
+// part of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of the result.
 func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def {
 	d.Laws, d.Flow, d.Cost, d.Beside = op.Pure, op.Flow{Rate: op.Once}, sortWork, roomOfRows
 	d.Kernel = func(c *op.Call) error {

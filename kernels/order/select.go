@@ -44,8 +44,8 @@ func within(spans []Span, from, to int) (in []Span, places int) {
 	return spans[:n], places
 }
 
-// SelectPairs is SortPairs for the places of joined spans alone. Keys and places elsewhere are of no use then.
-// first is the place of keys[0] in the whole list.
+// SelectPairs is SortPairs for the places of joined spans alone. Keys and places elsewhere are of no use
+// then. first is the place of keys[0] in the whole list.
 //
 // The highest digit in which keys differ tells which of them come to places of the spans; it goes on with
 // those alone, a list for each value of the digit.
@@ -141,8 +141,9 @@ type keyRange struct {
 	collected
 }
 
-// collected is what a unit of elements, or all of them, have for a range: the keys in it, with their places if
-// these are of interest. Otherwise keys at its ends are counted, since they may be many. below keys are lower.
+// collected is what a unit of elements, or all of them, have for a range: the keys in it, with their places
+// if these are of interest. Otherwise keys at its ends are counted, since they may be many. below keys are
+// lower.
 type collected struct {
 	below, lows, highs int
 	keys               []uint64

@@ -91,8 +91,8 @@ var stripMask = [2 * 4 * 32]byte(append(bytes.Repeat([]byte{0xff}, 4*32), make([
 // mostEntries is the most entries of several rows of a call, so that it lasts some 20 us.
 const mostEntries = 1024
 
-// run adds or folds n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns
-// false if the processor has no kernel for them.
+// run adds or folds n rows by a kernel, in strips of columns. The width of a strip changes no bit. run
+// returns false if the processor has no kernel for them.
 func (e Entries[T]) run(adds bool, s Step, out, b Lines[T], n, lo, hi int) bool {
 	size := int(unsafe.Sizeof(*new(T)))
 	f := machine.Form{Type: ordinal[T](), Step: s, Valued: e.Val != nil}

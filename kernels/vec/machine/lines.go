@@ -53,7 +53,8 @@ type Form struct {
 	Whole   bool // on AVX2, AddLines: no mask leaves out elements, which makes a store many times as fast
 }
 
-// OnAVX2 reports that FoldLines and AddLines have the kernel for AVX2, too. That set multiplies no integers of 64 bits.
+// OnAVX2 reports that FoldLines and AddLines have the kernel for AVX2, too. That set multiplies no integers
+// of 64 bits.
 func (f Form) OnAVX2() bool { return laneTypes[f.Type].float && (f.Vectors == 0 || f.Step == Chain) }
 
 // These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip; for
