@@ -20,7 +20,8 @@ import (
 //
 // It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so
 // such a loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is
-// told. It gains nothing where a cache holds the matrices: see Rounds.
+// told. It would be slow where a round is more numbers than rows, and gains nothing where a cache holds the
+// matrices: see Rounds.
 func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	c, changed, rewritten := copyOf(g), false, map[ir.ID]bool{}
 	uses := g.Uses()
@@ -81,13 +82,15 @@ type rowRounds struct {
 	cols  int     // of the carried matrices
 	wide  int     // the most columns of a row
 	each  bool    // the loop goes over elements
+	once  int     // operators on numbers, which each row would make again
+	made  int     // operators on rows
 	reads []ir.ID // the parts of the loop that something reads
 }
 
 // is reports a loop that this pass rewrites.
 func (r *rowRounds) is(uses []int32) bool {
 	n, in := &r.g.Nodes[r.id], r.g.In(r.id)
-	if r.rows, r.cols, r.wide, r.reads = 0, 0, 0, nil; hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
+	if *r = (rowRounds{g: r.g, id: r.id, table: r.table, block: r.block, each: r.each}); hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
 		return false
 	}
 	for _, x := range in[:n.Carried()] {
@@ -106,7 +109,7 @@ func (r *rowRounds) is(uses []int32) bool {
 			return false
 		}
 	}
-	if !r.within(r.g, r.id, by, nil) || r.rows*r.wide <= r.block/cachedRowRounds {
+	if !r.within(r.g, r.id, by, nil) || r.once > r.made || r.rows*r.wide <= r.block/cachedRowRounds {
 		return false
 	}
 	elem := types.NoElem
@@ -172,6 +175,9 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 		of[k] = rowed[x]
 		some = some || of[k]
 	}
+	if some {
+		r.made++
+	}
 	switch {
 	case n.Op.Control == op.Iterate:
 		if hinted(n) || follows(g, id) {
@@ -183,6 +189,7 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 	case n.Region != nil || !n.Op.Laws.Has(op.Pure) || n.Draws() || at.MayFail(g, id):
 		return false, false
 	case !some:
+		r.once++
 		return false, isNumber(t) && isElementwise(n)
 	case !r.byRows(t):
 		return false, false
