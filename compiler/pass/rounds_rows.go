@@ -79,18 +79,20 @@ type rowRounds struct {
 	table *op.Table
 	block int // of Sizes
 	rows  int
-	cols  int     // of the carried matrices
-	wide  int     // the most columns of a row
-	each  bool    // the loop goes over elements
-	once  int     // operators on numbers, which each row would make again
-	made  int     // operators on rows
+	cols  int  // of the carried matrices
+	wide  int  // the most columns of a row
+	each  bool // the loop goes over elements
+	once  int  // operators on numbers, which each row would make again
+	made  int  // operators on rows
+	// rowed says of each region which values have rows.
+	rowed map[*ir.Graph][]bool
 	reads []ir.ID // the parts of the loop that something reads
 }
 
 // is reports a loop that this pass rewrites.
 func (r *rowRounds) is(uses []int32) bool {
 	n, in := &r.g.Nodes[r.id], r.g.In(r.id)
-	if *r = (rowRounds{g: r.g, id: r.id, table: r.table, block: r.block, each: r.each}); hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
+	if *r = (rowRounds{g: r.g, id: r.id, table: r.table, block: r.block, each: r.each, rowed: map[*ir.Graph][]bool{}}); hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
 		return false
 	}
 	for _, x := range in[:n.Carried()] {
@@ -129,7 +131,8 @@ func (r *rowRounds) is(uses []int32) bool {
 	return len(r.reads) > 0
 }
 
-// byRows reports the type of a matrix of which each row, or element, is made by itself. It notes its width.
+// byRows reports whether a matrix of type t is made row by row, or element by element. r.wide then counts
+// its columns.
 func (r *rowRounds) byRows(t types.Type) bool {
 	by := t.IsDense() && (t.Rows == r.rows || r.each && t.Rows == 1) && t.Known() && t.Elem.Size() > 0
 	if by {
@@ -145,6 +148,7 @@ func (r *rowRounds) within(of *ir.Graph, id ir.ID, by []bool, at ir.Ranges) bool
 	for region := of.Nodes[id].Region; region != nil; region = region.Next {
 		g, inner := region.Graph, at.Within(of, id, region)
 		rowed := make([]bool, g.Len())
+		r.rowed[g] = rowed
 		for k, a := range region.Args {
 			rowed[a] = by[k]
 		}
@@ -232,44 +236,28 @@ func (r *rowRounds) row(t types.Type, by bool) types.Type {
 }
 
 // of returns regions for one row.
-func (r *rowRounds) of(region *ir.Region, by []bool) *ir.Region {
-	return eachRegion(region, func(x *ir.Region) *ir.Region { return r.regionOf(x, by) })
-}
+func (r *rowRounds) of(region *ir.Region) *ir.Region { return eachRegion(region, r.regionOf) }
 
-func (r *rowRounds) regionOf(region *ir.Region, by []bool) *ir.Region {
+func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 	g, to := region.Graph, make([]ir.ID, region.Graph.Len())
 	out := &ir.Region{Graph: ir.New()}
 	out.Graph.CopyTables(g)
-	rowed := make([]bool, g.Len())
-	for k, a := range region.Args {
-		rowed[a] = by[k]
-	}
-	for i := range g.Nodes {
+	for i, rowed := range r.rowed[g] {
 		id := ir.ID(i)
-		n, in := &g.Nodes[i], g.In(id)
-		var of []bool
-		for _, x := range in {
-			of = append(of, rowed[x])
-		}
-		attrs, t := n.Attrs, g.Type(id)
-		switch {
-		case n.Op.Role == op.Argument:
-		case n.Op.Control == op.Part:
-			rowed[i] = r.byRows(t)
-		default:
-			rowed[i] = slices.Contains(of, true)
-		}
-		if rowed[i] && n.Op.Role == op.Windows {
+		n, in, t := &g.Nodes[i], through(to, g.In(id)), g.Type(id)
+		attrs, of := n.Attrs, r.row(t, rowed)
+		if at := attrs.Ints("at"); rowed && n.Op.Role == op.Windows {
 			attrs = attrs.With("size", op.Ints(1, t.Cols))
-		} else if at := n.Attrs.Ints("at"); rowed[i] && len(at) == 4 {
+		} else if rowed && len(at) == 4 {
 			attrs = attrs.With("at", op.Ints(0, int(at[1]), 1, t.Cols))
 		}
 		if n.Op.Control == op.Iterate {
-			to[i] = out.Graph.Add(n.Op, attrs, r.results(g, id), g.Origin(id), through(to, in)...)
-			out.Graph.Nodes[to[i]].Region = r.of(n.Region, of)
-			continue
+			of = r.results(g, id)
 		}
-		to[i] = out.Graph.Add(n.Op, attrs, r.row(t, rowed[i]), g.Origin(id), through(to, in)...)
+		to[i] = out.Graph.Add(n.Op, attrs, of, g.Origin(id), in...)
+		if n.Op.Control == op.Iterate {
+			out.Graph.Nodes[to[i]].Region = r.of(n.Region)
+		}
 	}
 	out.Args, out.Yields = through(to, region.Args), through(to, region.Yields)
 	return out
@@ -301,12 +289,10 @@ func (r *rowRounds) write(c *copying) {
 	index := body.Args
 	zero := b.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
 	var reads []ir.ID
-	var by []bool
 	for _, x := range in {
 		t := g.Type(x)
 		a := b.Add(r.table.Must("arg"), nil, t, o)
 		body.Args = append(body.Args, a)
-		by = append(by, r.byRows(t))
 		switch one := r.row(t, true); {
 		case !r.byRows(t):
 		case r.each:
@@ -324,7 +310,7 @@ func (r *rowRounds) write(c *copying) {
 		reads = append(reads, a)
 	}
 	loop := b.Add(n.Op, n.Attrs, r.results(g, r.id), o, reads...)
-	b.Nodes[loop].Region = r.of(n.Region, by)
+	b.Nodes[loop].Region = r.of(n.Region)
 	var parts []ir.ID
 	cols, elem := 0, types.NoElem
 	for _, x := range r.reads {

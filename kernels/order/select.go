@@ -58,10 +58,7 @@ func SelectPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64, f
 		SortPairs(keys, at, roomKeys, roomAt)
 		return
 	}
-	differ := uint64(0)
-	for _, k := range keys {
-		differ |= k ^ keys[0]
-	}
+	differ := differing(keys)
 	if differ == 0 {
 		return
 	}
@@ -195,7 +192,7 @@ func beginSelect(x *value.Dense, desc, places bool, units int, spans []Span, don
 	return l
 }
 
-// sampleKeys makes keys some of those of n elements, of which key makes a list from number i on.
+// sampleKeys fills keys with a sample of the keys of n elements. key makes a list of keys, from element i on.
 func sampleKeys(keys []uint64, n int, key func(keys []uint64, i int)) {
 	for i := range keys[:len(keys)*min(n, 1)] {
 		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no
@@ -226,7 +223,7 @@ func (l *Selector) Chunk(_, lo, hi int) error {
 	return nil
 }
 
-// collect adds the keys of low..high, the first of which has place at.
+// collect adds the keys from low to high. keys[0] has place at.
 func (w *collected) collect(keys []uint64, low, high uint64, at int, places bool) {
 	wide, below := high-low, uint64(0)
 	for i, k := range keys {

@@ -38,6 +38,14 @@ func SortKeys(keys []uint64) {
 	SortPairs(keys, nil, room, nil)
 }
 
+// differing is the bits in which keys differ.
+func differing(keys []uint64) (bits uint64) {
+	for _, k := range keys {
+		bits |= k ^ keys[0]
+	}
+	return bits
+}
+
 // SortPairs sorts keys upwards, and at along with them unless it is nil; equal keys keep their
 // order. The rooms are as long.
 //
@@ -50,10 +58,7 @@ func SortPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64) {
 		insertKeys(keys, at)
 		return
 	}
-	differ := uint64(0)
-	for _, k := range keys {
-		differ |= k ^ keys[0]
-	}
+	differ := differing(keys)
 	if differ == 0 {
 		return
 	}

@@ -226,7 +226,7 @@ func (l *mapLoop[T]) piece(w *mapWorker, lo, hi int) error {
 			m, stored := v.(*value.CSR)
 			switch {
 			case v.Type().IsScalar() || l.c.Body != nil && l.c.Body.In[k].Mode == op.Single:
-				continue
+				continue // a chain takes one number of it, and would take 0 of a list
 			case stored && l.own[k]:
 				valuesOf(m, lo, hi, list)
 			default:
