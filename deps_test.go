@@ -45,9 +45,8 @@ var allowed = map[string]string{
 	"kernels/loop/code":   "golang.org/x/sys/unix",
 	"kernels/loop/interp": "ir/loop ir/types ir/value kernels/vec kernels/exact",
 	"kernels/loop/launch": "ir/loop ir/types ir/value kernels/exact kernels/loop/amd64 kernels/loop/interp kernels/loop/code golang.org/x/sys/cpu",
-	"kernels/blas":        "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
+	"kernels/blas":        "kernels/blas/openblas kernels/vec/machine golang.org/x/sys/cpu gonum.org/v1/gonum/...",
 	"kernels/spectrum":    "kernels/blas gonum.org/v1/gonum/...",
-	"kernels/blas/gen":    "github.com/mmcloughlin/avo/...",
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source memory",

@@ -28,8 +28,8 @@
 // potrf is one row (ir/op, Def): its words for the manual, its shape rule, an obviously right
 // definition, the laws that it claims, how it is cut into blocks, its cost and its fast kernel.
 // kernels and its families (kernels/linalg, kernels/inout ...) hold the rows beside their loops;
-// kernels/blas the tile kernels, in assembly where the processor has it; kernels/vec the loops over
-// vectors, as machine code where the processor has them; kernels/exact the sums that do not depend
+// kernels/blas the tile kernels and kernels/vec the loops over vectors, both as machine code where the
+// processor has them; kernels/exact the sums that do not depend
 // on order. Nothing registers itself: kernels.Table returns the table, which is passed as an
 // argument.
 //

@@ -6,7 +6,6 @@ require (
 	github.com/alecthomas/participle/v2 v2.1.4
 	github.com/creack/pty v1.1.24
 	github.com/docker/go-units v0.5.0
-	github.com/mmcloughlin/avo v0.6.0
 	github.com/reeflective/readline v1.3.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/urfave/cli/v2 v2.27.7

@@ -3,7 +3,7 @@
 //
 //	Select("auto") -> Set -> F64.Gemm(ws, ...)     ws: one Workspace a worker
 //	                   |
-//	  avx512, avx2     |  drive_amd64.go, factor_amd64.go: packing, cache blocks, edges; the inner loops are
+//	  avx512, avx2     |  drive.go, factor_amd64.go: packing, cache blocks, edges; the inner loops are
 //	                   |  assembly written by the program in gen/
 //	  portable         |  plain Go, math.FMA
 //	  gonum, openblas  |  other people's kernels (no chain, see below)
@@ -25,10 +25,8 @@
 // calling goroutine, starts nothing and allocates only when the workspace grows. A slice that is
 // too short for its shape is a caller's bug and panics.
 //
-// A product by one column or one row (vector_amd64.go) is the same chain, and packs nothing.
+// A product by one column or one row (vector.go) is the same chain, and packs nothing.
 //
-// Start reading at set.go, then portable.go for what is meant and drive_amd64.go for what is fast.
+// Start reading at set.go, then portable.go for what is meant and drive.go for what is fast.
 // The package knows neither tiles of a matrix nor tasks nor channels.
 package blas
-
-//go:generate go run flow/kernels/blas/gen -out .

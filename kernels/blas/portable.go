@@ -1,7 +1,7 @@
 package blas
 
 // This file defines the set in plain Go: the chain as written in the package comment, blocked only
-// as far as registers go. It is what the assembly is compared with, and what runs on CPUs without
+// as far as registers go. It is what the machine code is compared with, and what runs on CPUs without
 // it.
 
 import (

@@ -2,6 +2,6 @@
 
 package blas
 
-// raced reports a build with the race detector: it watches no assembly and slows the loops that
+// raced reports a build with the race detector: it watches no machine code and slows the loops that
 // check it 20 times.
 const raced = true

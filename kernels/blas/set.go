@@ -72,7 +72,7 @@ const (
 // sets lists what this machine and this build offer, best first. The optional set stands last, so
 // that building with it changes no bit of a program that does not ask for it by name.
 func sets() []*Set {
-	list := assembly()
+	list := machineSets()
 	if hardwareFMA() {
 		list = append(list, portable(), gonumSet())
 	} else {

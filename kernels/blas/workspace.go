@@ -9,7 +9,7 @@ import "unsafe"
 type Workspace struct {
 	f64   []float64
 	f32   []float32
-	width [8]int64 // columns of c that an edge kernel may touch, by row
+	width [8]uint64 // see driver.width, by row
 }
 
 // element is what the kernels compute in.

@@ -3,7 +3,6 @@ package vec
 // This file folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
 
 import (
-	"bytes"
 	"unsafe"
 
 	"flow/kernels/blas"
@@ -84,10 +83,6 @@ func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	}
 }
 
-// stripMask are the bytes of the masks of AVX2: those of a strip of n bytes begin n bytes before its
-// middle.
-var stripMask = [2 * 4 * 32]byte(append(bytes.Repeat([]byte{0xff}, 4*32), make([]byte, 4*32)...))
-
 // mostEntries is the most entries of several rows of a call, so that it lasts some 20 us.
 const mostEntries = 1024
 
@@ -150,7 +145,7 @@ func (e Entries[T]) run(adds bool, s Step, out, b Lines[T], n, lo, hi int) bool 
 				args.out = &out.X[first*out.Stride+c]
 			}
 			if !haveGather {
-				args.mask = uint64(uintptr(unsafe.Pointer(&stripMask[len(stripMask)/2-columns*size])))
+				args.mask = machine.StripMask(columns * size)
 			}
 			kernels[f].Call(instructions, unsafe.Pointer(&args))
 			c += columns

@@ -1,8 +1,7 @@
 //go:build openblas && cgo
 
-// Package openblas binds the four kernels of OpenBLAS, on row-major slices, by direct cgo. It
-// stands apart from package blas because a package with cgo may hold no Go assembly; without the
-// build tag openblas it is empty.
+// Package openblas binds the four kernels of OpenBLAS, on row-major slices, by direct cgo. Without
+// the build tag openblas it is empty.
 package openblas
 
 /*

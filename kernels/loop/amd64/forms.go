@@ -180,6 +180,7 @@ const (
 	VEXTRACTF128
 	VEXTRACTF64X4
 	VINSERTF128
+	VINSERTF64X2
 	VGATHERQPD
 	VPGATHERDD
 	VGATHERQPS
@@ -378,6 +379,7 @@ var forms = [lastOp]form{
 	VEXTRACTF128:    {name: "VEXTRACTF128", pat: mr, pp: p66, mm: m3A, op: 0x19, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, dst: wX},
 	VEXTRACTF64X4:   {name: "VEXTRACTF64X4", pat: mr, pp: p66, mm: m3A, op: 0x1b, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, dst: wHalf},
 	VINSERTF128:     {name: "VINSERTF128", pat: rvm, pp: p66, mm: m3A, op: 0x18, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, src: wX},
+	VINSERTF64X2:    {name: "VINSERTF64X2", pat: rvm, pp: p66, mm: m3A, op: 0x18, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, src: wX}, // of 32 bytes
 	VGATHERQPD:      {name: "VGATHERQPD", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 1, evexW: 1, tuple: tScalar, elem: 8},
 	VPGATHERDD:      {name: "VPGATHERDD", pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 0, evexW: 0, tuple: tScalar, elem: 4},
 	VGATHERQPS:      {name: "VGATHERQPS", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wHalf},

@@ -105,6 +105,9 @@ func (e *emitter) place(name string) mem {
 // store sets result k.
 func (e *emitter) store(r reg, k int) { e.mov(r, e.word(len(e.k.params)+k)) }
 
+// plus is n bytes behind m.
+func (m mem) plus(n int) mem { m.disp += n; return m }
+
 // at is byte offset off from base + index.
 func at(base, index reg, off int) mem { return mem{base: base, index: index, scale: 1, disp: off} }
 

@@ -53,8 +53,11 @@ func (e *emitter) test(x reg) {
 	e.step([]any{x}, func(a *amd64.Asm, at func(reg) amd64.Reg) { a.Test(at(x), at(x)) })
 }
 
-func (e *emitter) shr(n int, r reg) {
-	e.step([]any{r}, func(a *amd64.Asm, at func(reg) amd64.Reg) { a.ShiftImm(amd64.ShrG, at(r), uint8(n)) })
+func (e *emitter) shr(n int, r reg) { e.shift(amd64.ShrG, n, r) }
+func (e *emitter) shl(n int, r reg) { e.shift(amd64.ShlG, n, r) }
+
+func (e *emitter) shift(op amd64.Shift, n int, r reg) {
+	e.step([]any{r}, func(a *amd64.Asm, at func(reg) amd64.Reg) { a.ShiftImm(op, at(r), uint8(n)) })
 }
 
 // shlx is dst = src << count.
@@ -81,8 +84,12 @@ func (e *emitter) lea(m mem, dst reg) {
 	e.step([]any{m, dst}, func(a *amd64.Asm, at func(reg) amd64.Reg) { a.Lea(at(dst), m.address(a, at)) })
 }
 
-func (e *emitter) prefetch(m mem) {
-	e.step([]any{m}, func(a *amd64.Asm, at func(reg) amd64.Reg) { a.Prefetch(m.address(a, at), false) })
+// prefetch asks for a line into the first-level cache, prefetchSecond into the second only.
+func (e *emitter) prefetch(m mem)       { e.ask(m, false) }
+func (e *emitter) prefetchSecond(m mem) { e.ask(m, true) }
+
+func (e *emitter) ask(m mem, second bool) {
+	e.step([]any{m}, func(a *amd64.Asm, at func(reg) amd64.Reg) { a.Prefetch(m.address(a, at), second) })
 }
 
 // popcount is the number of bits of src that are set, lowest the number of the lowest one.

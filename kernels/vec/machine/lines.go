@@ -7,8 +7,10 @@ package machine
 // entries. Each element is one chain in the order of entries.
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"unsafe"
 
 	"flow/kernels/loop/amd64"
 )
@@ -91,6 +93,13 @@ func init() {
 		}
 	}
 }
+
+// stripMask are the bytes of the masks of AVX2: those of a strip of n bytes begin n bytes before its
+// middle.
+var stripMask = [2 * 4 * 32]byte(append(bytes.Repeat([]byte{0xff}, 4*32), make([]byte, 4*32)...))
+
+// StripMask is the address of the mask of n bytes for AVX2, at most 4 vectors.
+func StripMask(n int) uint64 { return uint64(uintptr(unsafe.Pointer(&stripMask[len(stripMask)/2-n]))) }
 
 // strip writes a kernel for strips.
 type strip struct {

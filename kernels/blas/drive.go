@@ -1,7 +1,7 @@
 package blas
 
 // This file defines the drivers of gemm and syrk: they cut the operands into blocks for the caches,
-// pack b and hand micro-tiles to the assembly. Cuts change no bit (see the package comment), so
+// pack b and hand micro-tiles to the machine code. Cuts change no bit (see the package comment), so
 // they are free to follow the cache.
 //
 //	for a block of columns of c and a block of k (maxDepth, maxArea):
@@ -10,52 +10,59 @@ package blas
 //	    for MR rows of a, the rest:                                        they stay in L1; the next ones come meanwhile
 //	        for each panel: micro-tile of c = c ± rows of a @ panel        the panel streams from L2
 
-import "unsafe"
+import (
+	"unsafe"
 
-// gemmKernel is c = c ± a@b on a tile of MR rows: see gen/gemm.go.
-type gemmKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int, next uintptr, step int)
+	"flow/kernels/vec/machine"
+)
 
-// edgeKernel is the same, touching width[i] columns of row i and asking for nothing ahead.
-type edgeKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, c *T, cs int, width *int64)
-
-// solveKernel is forward substitution of MR rows of a panel: see gen/solve.go.
-type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, next uintptr, step int)
-
-// narrowKernel is c = c + t(a)@b for a few columns of a: see gen/narrow.go.
-type narrowKernel[T element] func(k int, a *T, as int, b *T, bs int, c *T, cs int, ahead int)
-
-// packingKernel is gemmKernel that packs packColumns rows of a panel from src to dst for each
-// packRound of its k: see gen/ahead.go.
-type packingKernel[T element] func(k int, a *T, rs int, b, c *T, cs int, src *T, ss int, dst *T)
-
-const packRound, packColumns = 12, 4
-
-// driver is the assembly of one instruction set and element type with its sizes.
+// driver is the machine code of one instruction set and element type with its sizes.
 type driver[T element] struct {
+	kernels *machine.Tiles
+	on      machine.Set
+
 	mr, lanes int // rows of a micro-tile; elements of a vector
 	nr        int // columns of the widest micro-tile: three vectors
-	round     int // steps of k for each line asked for ahead
 	lead      int // groups of MR rows that go through the panels while b is being packed, at most maxLead: enough to pack a panel
-
-	gemm  [2][3]gemmKernel[T] // by sub, by number of vectors less one
-	edge  [2][3]edgeKernel[T]
-	solve [3]solveKernel[T]
-	// packing is by sub, and by whether b is not transposed; nil where there are none.
-	packing [2][2]packingKernel[T]
-	// narrow is by columns of a less one and number of vectors less one.
-	narrow [mostNarrow][]narrowKernel[T]
-	potf   func(d, p *T, ps int) int
-	dot    func(k int, a *T, rs int, x, c *T) // c[i] += row i of a times x, for dotRows rows
-
-	// in sets dst[p*ds+i] = src[i*ss+p] for i < group and p < k, out sets dst[i*ds+p] = src[p*ss+i].
-	in, out  func(k int, src *T, ss int, dst *T, ds int)
-	group    int
-	copyRows func(k int, src *byte, ss int, dst *byte) // rows of nr elements
+	group     int // rows that the kernels In and Out take
 
 	maxDepth int // k of a block: MR rows of a and a row of c's tiles then stay in L1
 	maxArea  int // elements of a packed block of b: it then takes half of an L2 of 1 MiB
 	maxOrder int // trsm and potrf beyond this order go by halves
 }
+
+// call is the words of a call of a kernel (machine.Tiles).
+type call[T element] struct {
+	k      int
+	a      *T
+	rs, ks int
+	b      *T
+	bs     int
+	c      *T
+	cs     int
+	next   uintptr
+	step   int
+	width  *uint64
+	src    *T
+	ss     int
+	dst    *T
+	result int
+}
+
+func (d *driver[T]) run(k *machine.Kernel, args *call[T]) { k.Call(d.on, unsafe.Pointer(args)) }
+
+// packs reports that there are kernels that pack.
+func (d *driver[T]) packs() bool { return d.on == machine.AVX512 }
+
+// width is what an edge kernel takes for a row of which it may touch n elements.
+func (d *driver[T]) width(n int) uint64 {
+	if d.on == machine.AVX512 {
+		return 1<<n - 1
+	}
+	return machine.StripMask(n * int(unsafe.Sizeof(*new(T))))
+}
+
+const packRound, packColumns = machine.PackRound, machine.PackColumns
 
 // conflicts reports that rows so far apart fall into the same few sets of L1 and push each other out.
 func conflicts(bytes int) bool { return bytes%4096 == 0 || bytes%4096 == 64 || bytes%4096 == 4096-64 }
@@ -178,7 +185,7 @@ func (x *product[T]) finish() {
 // panelAhead is the stream of the next panel of b, unless it is packed meanwhile.
 func (x *product[T]) panelAhead() stream {
 	switch src := x.next.src; {
-	case src == nil || x.packing[0][0] != nil:
+	case src == nil || x.packs():
 		return stream{next: uintptr(unsafe.Pointer(&x.a.v[0]))}
 	case x.tb:
 		return x.rowsAhead(src, 0, x.ldb, x.kp)
@@ -276,7 +283,7 @@ type stream struct {
 // asking is the number of micro-tiles that it takes to ask for MR rows as long as their k.
 func (d *driver[T]) asking() int {
 	var zero T
-	return max(1, d.mr*int(unsafe.Sizeof(zero))*d.round/cacheLine)
+	return max(1, d.mr*int(unsafe.Sizeof(zero))*machine.Round/cacheLine)
 }
 
 // rowsAhead is the stream of whole rows that lie one behind the other from v[at] on; rows with gaps
@@ -286,7 +293,7 @@ func (d *driver[T]) rowsAhead(v []T, at, ld, k int) stream {
 	if ld != k {
 		return stream{next: base}
 	}
-	return stream{base + uintptr(at)*unsafe.Sizeof(v[0]), cacheLine, uintptr(k/d.round) * cacheLine}
+	return stream{base + uintptr(at)*unsafe.Sizeof(v[0]), cacheLine, uintptr(k/machine.Round) * cacheLine}
 }
 
 // askRows asks for n rows of k elements at once, into L2.
@@ -296,7 +303,7 @@ func (d *driver[T]) askRows(v []T, n, ld, k int) {
 		n, bytes = 1, n*bytes
 	}
 	for i := range n {
-		askLines((bytes+cacheLine-1)/cacheLine, uintptr(unsafe.Pointer(&v[i*ld])), cacheLine)
+		d.run(machine.AskLines, &call[T]{k: (bytes + cacheLine - 1) / cacheLine, next: uintptr(unsafe.Pointer(&v[i*ld])), step: cacheLine})
 	}
 }
 
@@ -359,13 +366,13 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 		cols = min(cols, below+h)
 	}
 	nv := (cols + d.lanes - 1) / d.lanes
-	b, ct := &x.slot(q)[0], &x.c[i*x.ldc+column]
+	to := call[T]{k: x.kp, a: &a.v[0], rs: a.rs, ks: a.ks, b: &x.slot(q)[0], bs: d.nr, c: &x.c[i*x.ldc+column], cs: x.ldc, next: x.ahead.next, step: int(x.ahead.step)}
 	if h == d.mr && cols == nv*d.lanes && (!x.lower || below+1 >= cols) {
 		if cols == d.nr && a.ks == 1 && x.packable() {
-			x.tileAndPack(which, a, b, ct)
+			x.tileAndPack(which, &to)
 			return
 		}
-		d.gemm[which][nv-1](x.kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, x.ldc, x.ahead.next, int(x.ahead.step))
+		d.run(d.kernels.Gemm[which][nv-1], &to)
 		return
 	}
 	under := 0
@@ -376,7 +383,7 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 		var keep [cacheLine / 4]T
 		behind := x.c[(i+h)*x.ldc:][:beyond]
 		copy(keep[:], behind)
-		d.gemm[which][nv-1](x.kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, x.ldc, x.ahead.next, int(x.ahead.step))
+		d.run(d.kernels.Gemm[which][nv-1], &to)
 		copy(behind, keep[:])
 		return
 	}
@@ -388,26 +395,28 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 		case x.lower:
 			width = max(0, min(cols, below+r+1))
 		}
-		x.ws.width[r] = int64(width)
+		x.ws.width[r] = d.width(width)
 	}
-	d.edge[which][nv-1](x.kp, &a.v[0], a.rs, a.ks, b, d.nr, ct, x.ldc, &x.ws.width[0])
+	to.width = &x.ws.width[0]
+	d.run(d.kernels.Edge[which][nv-1], &to)
 }
 
 // packable reports that a packing kernel can take the next panel further during one micro-tile.
 func (x *product[T]) packable() bool {
 	y := &x.next
 	n := x.kp / packRound * packColumns
-	return x.packing[0][0] != nil && n > 0 && y.w == x.nr && y.done+n <= y.k
+	return x.packs() && n > 0 && y.w == x.nr && y.done+n <= y.k
 }
 
 // tileAndPack runs a whole micro-tile and packs a part of the next panel.
-func (x *product[T]) tileAndPack(which int, a operand[T], b, c *T) {
+func (x *product[T]) tileAndPack(which int, to *call[T]) {
 	y := &x.next
-	kernel, at := x.packing[which][0], y.done
+	kernel, at := x.kernels.Packing[which][0], y.done
 	if !x.tb {
-		kernel, at = x.packing[which][1], y.done*x.ldb
+		kernel, at = x.kernels.Packing[which][1], y.done*x.ldb
 	}
-	kernel(x.kp, &a.v[0], a.rs, b, c, x.ldc, &y.src[at], x.ldb, &y.dst[y.done*x.nr])
+	to.src, to.ss, to.dst = &y.src[at], x.ldb, &y.dst[y.done*x.nr]
+	x.run(kernel, to)
 	y.done += x.kp / packRound * packColumns
 }
 
@@ -419,7 +428,7 @@ func (d *driver[T]) packT(w, kp int, b []T, ldb int, dst []T) {
 // packN packs w columns of kp rows of b into a panel: row p at dst[p*NR].
 func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
 	if w == d.nr {
-		d.copyRows(kp, (*byte)(unsafe.Pointer(&b[0])), ldb*int(unsafe.Sizeof(b[0])), (*byte)(unsafe.Pointer(&dst[0])))
+		d.run(d.kernels.CopyRows, &call[T]{k: kp, src: &b[0], ss: ldb, dst: &dst[0]})
 		return
 	}
 	for p := range kp {
@@ -437,7 +446,7 @@ func (d *driver[T]) transposeIn(w, k int, b []T, ldb int, panel []T, ps int) {
 	for p := 0; p < k; p += chunk {
 		kp := min(chunk, k-p)
 		for i := 0; i < whole; i += d.group {
-			d.in(kp, &b[i*ldb+p], ldb, &panel[p*ps+i], ps)
+			d.run(d.kernels.In, &call[T]{k: kp, src: &b[i*ldb+p], ss: ldb, dst: &panel[p*ps+i], cs: ps})
 		}
 	}
 	for i := whole; i < w; i++ {

@@ -4,7 +4,11 @@ package blas
 // of the matrix, so that substitution down a column runs on full vectors; a panel is transposed in
 // once and out once.
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"flow/kernels/vec/machine"
+)
 
 // trsmAll computes b = b @ inverse(t(l)). Beyond maxOrder it goes by halves, with gemm between: the
 // chains of the right half are continued by the columns of the left half first, as the definition
@@ -45,8 +49,8 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 			if j >= inPlace {
 				rows, rs = buf[d.blockStart(j)-d.blockStart(inPlace):], j+d.mr
 			}
-			d.solve[nv-1](j, &rows[0], rs, 1, &panel[0], d.nr, ahead.next, int(ahead.step))
-			ahead.next += uintptr(j/d.round) * ahead.step
+			d.run(d.kernels.Solve[nv-1], &call[T]{k: j, a: &rows[0], rs: rs, ks: 1, b: &panel[0], bs: d.nr, next: ahead.next, step: int(ahead.step)})
+			ahead.next += uintptr(j/machine.Round) * ahead.step
 		}
 		d.transposeOut(w, n, panel, d.nr, b[i*ldb:], ldb)
 	}
@@ -93,7 +97,7 @@ func (d *driver[T]) packTriangle(from, n int, l []T, ldl int, dst []T) {
 func (d *driver[T]) transposeOut(w, k int, panel []T, ps int, b []T, ldb int) {
 	i := 0
 	for ; i+d.group <= w; i += d.group {
-		d.out(k, &panel[i], ps, &b[i*ldb], ldb)
+		d.run(d.kernels.Out, &call[T]{k: k, src: &panel[i], ss: ps, dst: &b[i*ldb], cs: ldb})
 	}
 	for ; i < w; i++ {
 		row := b[i*ldb:][:k]
@@ -160,8 +164,10 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 		home := buf[start(q):]
 		lane := at / d.lanes * d.lanes // vectors left of the block are done
 		vectors := (roundUp(width(q), d.mr) - lane + d.lanes - 1) / d.lanes
-		d.gemm[1][vectors-1](j, &home[at], 1, d.nr, &home[lane], d.nr, &home[j*d.nr+lane], d.nr, here, 0)
-		if bad := d.potf(&diag[0], &home[j*d.nr+at], d.nr); bad != 0 && j+bad <= n {
+		d.run(d.kernels.Gemm[1][vectors-1], &call[T]{k: j, a: &home[at], rs: 1, ks: d.nr, b: &home[lane], bs: d.nr, c: &home[j*d.nr+lane], cs: d.nr, next: here})
+		factor := call[T]{dst: &diag[0], src: &home[j*d.nr+at], ss: d.nr}
+		d.run(d.kernels.Potf, &factor)
+		if bad := factor.result; bad != 0 && j+bad <= n {
 			row := a[(j+bad-1)*lda:]
 			for k := range j {
 				row[k] = home[k*d.nr+at+bad-1]
@@ -175,14 +181,14 @@ func (d *driver[T]) potrfBlock(ws *Workspace, n int, a []T, lda int) (minor int)
 		}
 		lane = (at + d.mr) / d.lanes * d.lanes
 		if vectors = (width(q) - lane + d.lanes - 1) / d.lanes; vectors > 0 {
-			d.solve[vectors-1](0, &diag[0], 1, d.mr, &home[j*d.nr+lane], d.nr, here, 0)
+			d.run(d.kernels.Solve[vectors-1], &call[T]{a: &diag[0], rs: 1, ks: d.mr, b: &home[j*d.nr+lane], bs: d.nr, next: here})
 		}
 		for r := range d.mr {
 			copy(home[(j+r)*d.nr+at:][:d.mr], diag[r*d.mr:])
 		}
 		for p := q + 1; p < panels; p++ {
 			nv := (width(p) + d.lanes - 1) / d.lanes
-			d.solve[nv-1](j, &home[at], 1, d.nr, &buf[start(p)], d.nr, here, 0)
+			d.run(d.kernels.Solve[nv-1], &call[T]{k: j, a: &home[at], rs: 1, ks: d.nr, b: &buf[start(p)], bs: d.nr, next: here})
 		}
 	}
 	for q := range panels {

@@ -35,7 +35,7 @@ func (d *driver[T]) tallByFew(ws *Workspace, i0, i1, n, k int, a []T, lda int, b
 
 // fewByTall computes c += t(a)@b for a narrow a, whose rows in c are padded to whole vectors.
 func (d *driver[T]) fewByTall(p *tallPair[T], c []T, ldc int, spare []T) {
-	kernels := d.narrow[p.na-1]
+	kernels := d.kernels.Narrow[p.na-1]
 	widest := len(kernels) * d.lanes
 	size := int(unsafe.Sizeof(c[0]))
 	depth := p.k
@@ -46,7 +46,7 @@ func (d *driver[T]) fewByTall(p *tallPair[T], c []T, ldc int, spare []T) {
 		ahead := (narrowAhead/size + ldb - 1) / ldb * ldb
 		for j := 0; j < p.nb; j += widest {
 			nv := (min(widest, p.nb-j) + d.lanes - 1) / d.lanes
-			kernels[nv-1](k, &a[0], lda, &b[j], ldb, &c[j], ldc, ahead)
+			d.run(kernels[nv-1], &call[T]{k: k, a: &a[0], rs: 1, ks: lda, b: &b[j], bs: ldb, c: &c[j], cs: ldc, step: ahead})
 		}
 	})
 }

@@ -11,7 +11,11 @@ package blas
 // A micro-tile at an edge computes with what lies behind the row, and its results go to the padding
 // of c.
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"flow/kernels/vec/machine"
+)
 
 // tallDepth is how many bytes of a and b are gone over at a time: with the tile of c they fit into
 // an L1 of 32 KiB, and the steps of k are enough to hide the load and store of c.
@@ -93,7 +97,7 @@ func within(last, ld int) int {
 // tallBlock is tallAll on k rows from which whole vectors can be read.
 func (d *driver[T]) tallBlock(lower bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	ahead := d.rowsAhead(b, k*ldb, ldb, ldb)
-	ahead.step, ahead.skip = cacheLine, uintptr(k/d.round)*cacheLine
+	ahead.step, ahead.skip = cacheLine, uintptr(k/machine.Round)*cacheLine
 	end := ahead.next + uintptr(k*ldb)*unsafe.Sizeof(b[0])
 	for i := i0; i < i1; i += d.mr {
 		cols := n
@@ -105,7 +109,7 @@ func (d *driver[T]) tallBlock(lower bool, i0, i1, n, k int, a []T, lda int, b []
 			if ahead.next >= end {
 				ahead.step = 0
 			}
-			d.gemm[0][nv-1](k, &a[i], 1, lda, &b[j], ldb, &c[i*ldc+j], ldc, ahead.next, int(ahead.step))
+			d.run(d.kernels.Gemm[0][nv-1], &call[T]{k: k, a: &a[i], rs: 1, ks: lda, b: &b[j], bs: ldb, c: &c[i*ldc+j], cs: ldc, next: ahead.next, step: int(ahead.step)})
 			ahead.next += ahead.skip
 		}
 	}

@@ -22,7 +22,7 @@ func BenchmarkCeiling(b *testing.B) {
 func ceiling[T element](b *testing.B, d *driver[T], k int) {
 	x := scratch[T](new(Workspace), 64*64)
 	for b.Loop() {
-		d.gemm[0][2](k, &x[0], 8, 0, &x[512], 0, &x[1024], d.nr, uintptr(unsafe.Pointer(&x[0])), 0) // no step in k: the same vectors again and again
+		d.run(d.kernels.Gemm[0][2], &call[T]{k: k, a: &x[0], rs: 8, b: &x[512], c: &x[1024], cs: d.nr, next: uintptr(unsafe.Pointer(&x[0]))}) // no step in k: the same vectors again and again
 	}
 	b.ReportMetric(2*float64(d.mr*d.nr*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -3,6 +3,8 @@ package blas
 // This file defines the products with one row or one column. Their matrix is read once, so it is
 // not packed.
 
+import "flow/kernels/vec/machine"
+
 // byVector computes c = c ± a@op(b) for a c of one column or one row, if it is a product that has a
 // kernel for that.
 func (d *driver[T]) byVector(ws *Workspace, tb, sub bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) bool {
@@ -17,8 +19,7 @@ func (d *driver[T]) byVector(ws *Workspace, tb, sub bool, m, n, k int, a operand
 	return true
 }
 
-// dotRows is how many rows driver.dot takes.
-const dotRows = 8
+const dotRows = machine.DotRows
 
 // columnOfDots is eight rows at a time by a column; the last ones may be rows that were taken
 // before, whose sums are dropped.
@@ -35,7 +36,7 @@ func (d *driver[T]) columnOfDots(ws *Workspace, tb, sub bool, m, k int, a operan
 		for r := range sums {
 			sums[r] = c[(from+r)*ldc]
 		}
-		d.dot(k, &a.v[from*a.rs], a.rs, &x[0], &sums[0])
+		d.run(d.kernels.Dot, &call[T]{k: k, a: &a.v[from*a.rs], rs: a.rs, b: &x[0], c: &sums[0]})
 		for r := i - from; r < dotRows; r++ {
 			c[(from+r)*ldc] = sums[r]
 		}
