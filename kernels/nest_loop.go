@@ -181,16 +181,18 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 	return nil
 }
 
-// inLanes reports that points of a space of one index are to be lanes of a loop. It is false as long as
-// little work has been seen, and where a body runs by phases or has operators that are called for each
-// point. It is false for loops whose end the values tell, too: if the first point fails, others may be
-// without end.
-func (c *bodyCode) inLanes(s *indexSpace, names string) bool {
+// inLanes returns the loop of which points of a space of one index are lanes. It is nil as long as little work
+// has been seen, and where a body runs by phases or has operators that are called for each point. It is nil for
+// loops whose end the values tell, too: if the first point fails, others may be without end.
+func (c *bodyCode) inLanes(s *indexSpace, names string) *launch.Loop {
 	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < loopsFrom.Load() || c.plan != nil || nest.Heavy(c.body, c.varies) {
-		return false
+		return nil
 	}
 	m := c.form(nestKey{Form: nest.Form{Affine: true, Words: c.sums()}, dims: 1, by: s.by, tables: true}, names)
-	return m.loop != nil && !m.open
+	if m.open {
+		return nil
+	}
+	return m.loop
 }
 
 // nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.

@@ -215,16 +215,19 @@ func parforSpace(c *op.Call) (n, leaf int) {
 
 // parforGroup is how many rows of points are evaluated together. The lanes of rows of few points
 // may be along the first index (launch.FewColumns), and a chunk of few rows leaves some of them
-// empty. Longer rows have lanes of their own. Points of one index are lanes if their body is one loop.
-func parforGroup(c *op.Call) (rows int, lanes bool) {
+// empty. Longer rows have lanes of their own. Points of one index are lanes if their body is one loop,
+// which evaluates several vectors at a time.
+func parforGroup(c *op.Call) (rows, least int) {
 	s := spaceOf(c)
 	if w := s.width(); s.dims == 2 && w > 0 && w < launch.FewColumns {
-		return rowsTogether, false
+		return rowsTogether, 1
 	}
-	if s.dims == 1 && compiledOf(c, 1).inLanes(&s, c.Attrs.Str("names")) {
-		return launch.Lanes(), true
+	if s.dims == 1 {
+		if l := compiledOf(c, 1).inLanes(&s, c.Attrs.Str("names")); l != nil {
+			return l.Together(), launch.Lanes()
+		}
 	}
-	return 1, false
+	return 1, 1
 }
 
 // rowsTogether is the number of f64 in two vectors of AVX-512.

@@ -15,8 +15,8 @@ type Loop struct {
 	Space func(c *Call) (n, leaf int)
 	// Group returns how many iterations are computed together. A chunk of fewer, or with a
 	// remainder, takes longer than its share. A loop with many groups a worker is cut between
-	// groups. lanes: one iteration takes as long as a group, so no chunk is a part of a group. nil: 1.
-	Group func(c *Call) (iterations int, lanes bool)
+	// groups. least: one iteration takes as long as so many, so others are cut between those. nil: 1.
+	Group func(c *Call) (iterations, least int)
 	// Points: leaves are for speed only, so a chunk may begin and end at any iteration. A
 	// technique that claims one iteration gets one.
 	Points bool

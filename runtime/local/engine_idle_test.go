@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/runtime/local/enginetest"
 	"flow/runtime/schedule"
@@ -202,5 +203,15 @@ func TestRunsShareTheBallast(t *testing.T) {
 	}
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 16<<20 {
 		t.Errorf("100 small runs allocate %d bytes", after.TotalAlloc-before.TotalAlloc)
+	}
+}
+
+// TestGrouped: a leaf becomes whole groups if each worker gets enough of them, else whole leasts.
+func TestGrouped(t *testing.T) {
+	c := &op.Call{Def: &op.Def{Loop: &op.Loop{Group: func(*op.Call) (int, int) { return 24, 8 }}}}
+	for _, x := range []struct{ leaf, workers, want int }{{15, 2, 24}, {30, 2, 48}, {15, 6, 16}, {15, 64, 16}} {
+		if got := grouped(c, 1000, x.leaf, x.workers); got != x.want {
+			t.Errorf("leaves of %d for %d workers are %d, not %d", x.leaf, x.workers, got, x.want)
+		}
 	}
 }

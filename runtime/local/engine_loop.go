@@ -106,17 +106,17 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 // that are cut between groups: with fewer the workers would finish too far apart.
 const groupsPerWorker = 8
 
-// grouped returns the iterations of a unit of the loop: a leaf, or whole groups. Where a leaf takes as long
-// as a group, groups are never cut; else they are not if there are enough of them.
+// grouped returns the iterations of a unit of the loop: a leaf, or whole groups if there are enough of them.
+// What takes as long as one iteration is never cut.
 func grouped(c *op.Call, n, leaf, workers int) int {
 	if c.Def.Loop.Group == nil {
 		return leaf
 	}
-	g, lanes := c.Def.Loop.Group(c)
-	if g = (leaf + g - 1) / g * g; lanes || n/g >= groupsPerWorker*workers {
+	g, least := c.Def.Loop.Group(c)
+	if g = (leaf + g - 1) / g * g; n/g >= groupsPerWorker*workers {
 		return g
 	}
-	return leaf
+	return (leaf + least - 1) / least * least
 }
 
 // observe sets what is recorded of the chunks of a pass.

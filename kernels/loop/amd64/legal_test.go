@@ -179,28 +179,36 @@ func TestInnermostAddresses(t *testing.T) {
 	}
 }
 
-// TestWalksFetch: a loop down the rows asks for the lines that the next vectors read there: 12 numbers are two
-// lines. On AVX-512 none does.
+// TestWalksFetch: a loop of many rounds down the rows asks for the lines of a later round: those of all vectors
+// together.
 func TestWalksFetch(t *testing.T) {
-	n, err := loop.Parse(`nest(%0: f64[]) (j: 0..%0.cols) {
+	for rounds, fetches := range map[int]bool{999: true, 100: false} {
+		n, err := loop.Parse(fmt.Sprintf(`nest(%%0: f64[]) (j: 0..%%0.cols) {
   v0 = f64 0
-  v1 = for k: 0..999 (v2 = v0) {
-    v3 = load %0[k, j]
+  v1 = for k: 0..%d (v2 = v0) {
+    v3 = load %%0[k, j]
     v4 = add v2, v3
     next v4
   }
   store out0[0, j] v1
-} : (f64[1, %0.cols])`, loop.Standard{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for target, want := range map[Target]int{AVX2: 2, AVX512: 0} {
-		l, err := List(target, n, make([]Layout, 1), make([]Layout, 1), Schedule{})
+} : (f64[1, %%0.cols])`, rounds), loop.Standard{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Count(l.Text, "PREFETCHT1 "); got != want || target == AVX2 && l.Together != 3 {
-			t.Errorf("%s: %d lines asked for, %d vectors, want %d:\n%s", target, got, l.Together, want, l.Text)
+		for target, want := range map[Target]int{AVX2: 2, AVX512: 4} { // 12 and 32 numbers
+			l, err := List(target, n, make([]Layout, 1), make([]Layout, 1), Schedule{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !fetches {
+				want = 0
+			}
+			if got := strings.Count(l.Text, "PREFETCHT1 "); got != want {
+				t.Errorf("%s: %d lines asked for in %d rounds, want %d:\n%s", target, got, rounds, want, l.Text)
+			}
+			if got := Together(target, n); got != l.Lanes*l.Together {
+				t.Errorf("%s: %d points are said to be evaluated together, %d are", target, got, l.Lanes*l.Together)
+			}
 		}
 	}
 }

@@ -149,6 +149,15 @@ func (l *lowering) choose(plan Schedule) int {
 	return 1
 }
 
+// Together returns how many points of a row code for a nest evaluates at a time, if registers are not scarce.
+func Together(t Target, n *loop.Nest) int {
+	l := &lowering{target: targetNamed(t), nest: loop.Unroll(n, straight), lanes: -1}
+	if k := len(n.Space); k > 0 {
+		l.lanes = n.Space[k-1].Name
+	}
+	return l.target.lanes * l.choose(Schedule{})
+}
+
 // writtenTimes returns how often targets with few registers write the body of an inner loop that contains no
 // other. Counting, jumping and the fuel of a round take some six instructions. Vectors that are lowered together
 // share them, and their carried values would lose their registers: a recurrence takes 1.17 times as long (Zen 3).

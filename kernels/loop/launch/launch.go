@@ -46,6 +46,8 @@ type Loop struct {
 	met, fixed int
 	// beside is the nest for the interpreter, which checks machine code.
 	beside func() (*interp.Code, error)
+	// Together returns how many points of a row are evaluated at a time, about.
+	Together func() int
 }
 
 // New makes a Loop of a nest, which has been verified.
@@ -58,6 +60,12 @@ func New(n *loop.Nest) *Loop {
 		borders: bordersOf(n),
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
+	l.Together = sync.OnceValue(func() int {
+		if target, err := Target(); err == nil && target != Interp {
+			return amd64.Together(amd64.Target(target), n)
+		}
+		return Lanes()
+	})
 	return l
 }
 
