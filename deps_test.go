@@ -45,10 +45,9 @@ var allowed = map[string]string{
 	"kernels/loop/code":   "golang.org/x/sys/unix",
 	"kernels/loop/interp": "ir/loop ir/types ir/value kernels/vec kernels/exact",
 	"kernels/loop/launch": "ir/loop ir/types ir/value kernels/exact kernels/loop/amd64 kernels/loop/interp kernels/loop/code golang.org/x/sys/cpu",
-	"kernels/blas":        "kernels/blas/openblas kernels/vec/machine golang.org/x/sys/cpu gonum.org/v1/gonum/...",
+	"kernels/blas":        "kernels/vec/machine golang.org/x/sys/cpu gonum.org/v1/gonum/...",
 	"kernels/spectrum":    "kernels/blas gonum.org/v1/gonum/...",
 
-	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source memory",
 	"kernels/dense":         "ir/types ir/value kernels/vec",
 	"kernels/define":        "ir/loop ir/op ir/types ir/value memory kernels/dense kernels/vec",
