@@ -3,8 +3,8 @@
 //
 //	Select("auto") -> Set -> F64.Gemm(ws, ...)     ws: one Workspace a worker
 //	                   |
-//	  avx512, avx2     |  drive.go, factor_amd64.go: packing, cache blocks, edges; the inner loops are
-//	                   |  assembly written by the program in gen/
+//	  avx512, avx2     |  drive.go, factor.go: packing, cache blocks, edges; the inner loops are
+//	                   |  machine.Tiles (package vec/machine)
 //	  portable         |  plain Go, math.FMA
 //	  gonum, openblas  |  other people's kernels (no chain, see below)
 //
