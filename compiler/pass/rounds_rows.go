@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"maps"
 	"slices"
 
 	"flow/ir"
@@ -16,47 +17,41 @@ import (
 // All rounds of a row are made in registers, and the rows are lanes of vectors. The loop over matrices reads
 // and writes memory in each round. Bits stay, since each element has the same operators in the same order.
 //
-// Where all operators are elementwise and something reads one result, the loop goes over elements.
+// Where all operators are elementwise, the loop goes over elements, and so does what reads its results
+// element by element. Each matrix that something else reads is then made by a loop of its own: rounds in
+// registers take less time twice than rounds in memory once.
 //
 // It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so
 // such a loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is
 // told. It would be slow where a round is more numbers than rows, and gains nothing where a cache holds the
 // matrices: see Rounds.
 func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	c, changed, rewritten := copyOf(g), false, map[ir.ID]bool{}
-	uses := g.Uses()
+	c, uses, changed := copyOf(g), g.Uses(), false
+	owner := make([]*rowRounds, g.Len()) // of what is made with a loop
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		n := &g.Nodes[i]
-		if n.Op.Control == op.Part && rewritten[g.In(id)[0]] {
-			continue // write has made it, unless nothing reads it
+		if r := owner[i]; r != nil {
+			if r.each && slices.Contains(r.reads, id) {
+				r.write(c, id)
+			}
+			continue
 		}
-		if n.Op.Control == op.Iterate {
-			r := rowRounds{g: g, id: id, table: table, block: sizes.filled().Block, each: true}
+		if g.Nodes[i].Op.Control == op.Iterate {
+			r := &rowRounds{g: g, id: id, table: table, block: sizes.filled().Block, each: true}
 			if !r.is(uses) {
 				r.each = false
 			}
 			if r.each || r.is(uses) {
-				r.write(c)
-				changed, rewritten[id] = true, true
+				for x := range r.members {
+					owner[x] = r
+				}
+				if changed = true; !r.each {
+					r.write(c, r.reads...)
+				}
 				continue
 			}
 		}
 		c.node(id)
-		if isControl(n) {
-			same := true
-			made := eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-				x := &ir.Region{Graph: RowRounds(r.Graph, table, sizes), Args: r.Args, Yields: r.Yields}
-				if x.Graph == r.Graph {
-					return r
-				}
-				same = false
-				return x
-			})
-			if !same {
-				c.g.Nodes[c.to[id]].Region, changed = made, true
-			}
-		}
 	}
 	if !changed {
 		return g
@@ -70,6 +65,8 @@ const (
 	leastRowRounds, cachedRowRounds = 64, 2
 	// mostRowRounds is the most columns of a row that registers and the first cache hold beside others.
 	mostRowRounds = 64
+	// mostRounds is how often rounds in registers are made, at most.
+	mostRounds = 3
 )
 
 // rowRounds is a loop that may become one over rows.
@@ -86,7 +83,10 @@ type rowRounds struct {
 	made  int  // operators on rows
 	// rowed says of each region which values have rows.
 	rowed map[*ir.Graph][]bool
-	reads []ir.ID // the parts of the loop that something reads
+	// members are the parts of the loop, and what is made of them element by element. reads lists those that
+	// others read.
+	members map[ir.ID]bool
+	reads   []ir.ID
 }
 
 // is reports a loop that this pass rewrites.
@@ -115,20 +115,53 @@ func (r *rowRounds) is(uses []int32) bool {
 		return false
 	}
 	elem := types.NoElem
+	r.members = map[ir.ID]bool{}
 	for i := int(r.id) + 1; i < len(r.g.Nodes); i++ {
 		x := ir.ID(i)
-		if part := &r.g.Nodes[i]; part.Op.Control != op.Part || r.g.In(x)[0] != r.id || uses[x] == 0 {
+		if part := &r.g.Nodes[i]; part.Op.Control != op.Part || r.g.In(x)[0] != r.id {
 			continue
-		} else if !by[part.Attrs.Int("at")] || elem != types.NoElem && elem != r.g.Type(x).Elem {
+		}
+		r.members[x] = true
+		if t := r.g.Type(x); uses[x] == 0 {
+			continue
+		} else if r.each && (t.Rows != r.rows || t.Cols != r.cols) || !by[r.g.Nodes[i].Attrs.Int("at")] || !r.each && elem != types.NoElem && elem != t.Elem {
 			return false
 		}
 		elem = r.g.Type(x).Elem
 		r.reads = append(r.reads, x)
 	}
-	if r.each {
-		return len(r.reads) == 1 && r.g.Type(r.reads[0]) == types.DenseOf(elem, r.rows, r.cols)
+	if r.each && len(r.reads) > 0 {
+		r.follow(uses)
 	}
-	return len(r.reads) > 0
+	return len(r.reads) > 0 && (len(r.reads) <= mostRounds || !r.each)
+}
+
+// follow makes members of what reads the results element by element, if that leaves no more to store.
+func (r *rowRounds) follow(uses []int32) {
+	g := r.g
+	members := maps.Clone(r.members)
+	for i := int(r.id) + 1; i < len(g.Nodes); i++ {
+		x, t := ir.ID(i), g.Type(ir.ID(i))
+		fits := func(y ir.ID) bool { return members[y] || isNumber(g.Type(y)) || r.byRows(g.Type(y)) }
+		if members[x] || !isElementwise(&g.Nodes[i]) || !t.IsDense() || t.Rows != r.rows || t.Cols != r.cols || t.Elem.Size() == 0 ||
+			ir.MayFail(g, x) || !sameSend(g, r.id, x) || uses[x] == 0 {
+			continue
+		}
+		if in := g.In(x); slices.ContainsFunc(in, func(y ir.ID) bool { return members[y] }) && !slices.ContainsFunc(in, func(y ir.ID) bool { return !fits(y) }) {
+			members[x] = true
+		}
+	}
+	var reads []ir.ID
+	for i := int(r.id) + 1; i < len(g.Nodes); i++ {
+		for _, y := range g.In(ir.ID(i)) {
+			if members[y] && !members[ir.ID(i)] && !slices.Contains(reads, y) {
+				reads = append(reads, y)
+			}
+		}
+	}
+	if len(reads) <= len(r.reads) {
+		r.members, r.reads = members, reads
+	}
 }
 
 // byRows reports whether a matrix of type t is made row by row, or element by element. r.wide then counts
@@ -272,9 +305,9 @@ func (r *rowRounds) results(g *ir.Graph, id ir.ID) types.Type {
 	return types.TupleOf(list...)
 }
 
-// write adds the loop over rows to c, and what reads parts of its result.
-func (r *rowRounds) write(c *copying) {
-	g, n, in := r.g, &r.g.Nodes[r.id], r.g.In(r.id)
+// write adds the loop over rows that makes some of the members.
+func (r *rowRounds) write(c *copying, reads ...ir.ID) {
+	g, n := r.g, &r.g.Nodes[r.id]
 	o := g.Origin(r.id)
 	body := &ir.Region{Graph: ir.New()}
 	b := body.Graph
@@ -288,11 +321,16 @@ func (r *rowRounds) write(c *copying) {
 	}
 	index := body.Args
 	zero := b.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
-	var reads []ir.ID
-	for _, x := range in {
+	var outer []ir.ID // what the loop reads
+	to := map[ir.ID]ir.ID{}
+	// row adds what stands for a value of g in the body.
+	row := func(x ir.ID) ir.ID {
+		if y, known := to[x]; known {
+			return y
+		}
 		t := g.Type(x)
 		a := b.Add(r.table.Must("arg"), nil, t, o)
-		body.Args = append(body.Args, a)
+		body.Args, outer = append(body.Args, a), append(outer, c.to[x])
 		switch one := r.row(t, true); {
 		case !r.byRows(t):
 		case r.each:
@@ -307,32 +345,42 @@ func (r *rowRounds) write(c *copying) {
 		default:
 			a = b.Add(r.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, t.Cols)}), one, o, a, index[0], zero)
 		}
-		reads = append(reads, a)
+		to[x] = a
+		return a
 	}
-	loop := b.Add(n.Op, n.Attrs, r.results(g, r.id), o, reads...)
-	b.Nodes[loop].Region = r.of(n.Region)
-	var parts []ir.ID
+	rowsOf := func(ids []ir.ID) (out []ir.ID) {
+		for _, x := range ids {
+			out = append(out, row(x))
+		}
+		return out
+	}
+	loop := b.Add(n.Op, n.Attrs, r.results(g, r.id), o, rowsOf(g.In(r.id))...)
+	b.Nodes[loop].Region, to[r.id] = r.of(n.Region), loop
+	needed := reached(g, reads)
 	cols, elem := 0, types.NoElem
-	for _, x := range r.reads {
-		t := r.row(g.Type(x), true)
-		parts = append(parts, b.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, t, o, loop))
-		cols, elem = cols+g.Type(x).Cols, t.Elem
+	for x := r.id + 1; x <= slices.Max(reads); x++ {
+		if r.members[x] && needed[x] {
+			to[x] = b.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, r.row(g.Type(x), true), g.Origin(x), rowsOf(g.In(x))...)
+		}
+		if slices.Contains(reads, x) {
+			cols, elem = cols+g.Type(x).Cols, g.Type(x).Elem
+		}
 	}
-	y := parts[0]
-	if len(parts) > 1 {
-		y = b.Add(r.table.Must("cbind"), nil, types.DenseOf(elem, 1, cols), o, parts...)
+	y := to[reads[0]]
+	if len(reads) > 1 {
+		y = b.Add(r.table.Must("cbind"), nil, types.DenseOf(elem, 1, cols), o, rowsOf(reads)...)
 	}
 	body.Yields = []ir.ID{y}
 	by1, lo, size, names := []int{1, 1}, []int{0, 0}, []int{r.rows, r.cols}, "i j"
 	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(by1[:dims]...)}, op.Attr{Name: "lo", Val: op.Ints(lo[:dims]...)},
 		op.Attr{Name: "n", Val: op.Ints(size[:dims]...)}, op.Attr{Name: "names", Val: op.Str(names[:2*dims-1])})
-	all := c.g.Add(r.table.Must("parfor"), attrs, types.DenseOf(elem, r.rows, cols), o, c.in(r.id)...)
+	all := c.g.Add(r.table.Must("parfor"), attrs, types.DenseOf(elem, r.rows, cols), o, outer...)
 	c.g.Nodes[all].Region = body
 	from := 0
-	for _, x := range r.reads {
+	for _, x := range reads {
 		t := g.Type(x)
 		c.to[x] = all
-		if len(parts) > 1 {
+		if len(reads) > 1 {
 			c.to[x] = c.g.Add(r.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, from, t.Rows, t.Cols)}), t, g.Origin(x), all)
 		}
 		from += t.Cols
