@@ -18,8 +18,8 @@ import (
 // and writes memory in each round. Bits stay, since each element has the same operators in the same order.
 //
 // Where all operators are elementwise, the loop goes over elements, and so does what reads its results
-// element by element. Each matrix that something else reads is then made by a loop of its own: rounds in
-// registers take less time twice than rounds in memory once.
+// element by element. Each matrix that something else reads is then made by a loop of its own: rounds of few
+// operations take less time twice in registers than once in memory. Rounds of functions such as exp do not.
 //
 // It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so
 // such a loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is
@@ -76,11 +76,12 @@ type rowRounds struct {
 	table *op.Table
 	block int // of Sizes
 	rows  int
-	cols  int  // of the carried matrices
-	wide  int  // the most columns of a row
-	each  bool // the loop goes over elements
-	once  int  // operators on numbers, which each row would make again
-	made  int  // operators on rows
+	cols  int     // of the carried matrices
+	wide  int     // the most columns of a row
+	each  bool    // the loop goes over elements
+	once  int     // operators on numbers, which each row would make again
+	made  int     // operators on rows
+	flops float64 // of these
 	// rowed says of each region which values have rows.
 	rowed map[*ir.Graph][]bool
 	// members are the parts of the loop, and what is made of them element by element. reads lists those that
@@ -133,7 +134,11 @@ func (r *rowRounds) is(uses []int32) bool {
 	if r.each && len(r.reads) > 0 {
 		r.follow(uses)
 	}
-	return len(r.reads) > 0 && (len(r.reads) <= mostRounds || !r.each)
+	if !r.each {
+		return len(r.reads) > 0
+	}
+	again, carried := float64(len(r.reads)-1)*r.flops, float64(n.Carried()*r.rows*r.cols)
+	return len(r.reads) > 0 && len(r.reads) <= mostRounds && again <= againFlops*carried
 }
 
 // follow makes members of what reads the results element by element, if that leaves no more to store.
@@ -213,7 +218,7 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 		some = some || of[k]
 	}
 	if some {
-		r.made++
+		r.made, r.flops = r.made+1, r.flops+flops(g, id)
 	}
 	switch {
 	case n.Op.Control == op.Iterate:
