@@ -12,6 +12,7 @@
 package sparsity
 
 import (
+	"cmp"
 	"math"
 	"sync"
 )
@@ -60,9 +61,11 @@ type counts struct {
 	n    []float64
 	sum  float64
 	some float64 // how many have any
+	most float64 // the greatest
 
 	mu      sync.Mutex
-	touched map[touchKey]float64 // what Touched has found
+	touched map[touchKey]float64      // what Touched has found
+	joined  map[[2]Estimate]*Estimate // what Join has found, if these are its rows or columns
 }
 
 // touchKey is what Touched depends on beside the counts of columns.
@@ -93,25 +96,25 @@ func Uniform(rows, cols int, nnz float64, b Basis) Estimate {
 // Counts returns the estimate of a matrix with these nonzeros in each row and column.
 func Counts(byRow, byCol []float64) Estimate {
 	e := Estimate{Rows: len(byRow), Cols: len(byCol), row: count(byRow), col: count(byCol)}
-	e.NNZ = e.row.sum
-	for _, n := range byRow {
-		e.MostRow = max(e.MostRow, n)
-	}
-	for _, n := range byCol {
-		e.MostCol = max(e.MostCol, n)
-	}
+	e.NNZ, e.MostRow, e.MostCol = e.row.sum, e.row.most, e.col.most
 	return e
 }
 
 func count(n []float64) *counts {
-	c := &counts{n: n}
+	var sum, most float64
+	some := 0
 	for _, x := range n {
-		c.sum += x
-		if x > 0 {
-			c.some++
+		k := 0
+		if x > 0 { // without a jump, which took most of the time: whether a row is empty is hard to foresee
+			k = 1
+		}
+		some += k
+		sum += x
+		if x > most {
+			most = x
 		}
 	}
-	return c
+	return &counts{n: n, sum: sum, some: float64(some), most: most}
 }
 
 func cells(rows, cols int) float64 { return float64(max(rows, 0)) * float64(max(cols, 0)) }
@@ -244,10 +247,32 @@ func Meet(a, b Estimate) Estimate {
 	return e
 }
 
-// Join estimates the union of the nonzeros of two matrices of one shape.
+// Join estimates the union of the nonzeros of two matrices of one shape. A compilation asks for the same
+// union in every pass that weighs memory or cost, so the counts keep the answer.
 func Join(a, b Estimate) Estimate {
-	p := meets(&a, &b)
-	e := Estimate{Rows: a.Rows, Cols: a.Cols, Side: both(&a, &b), Basis: max(a.Basis, b.Basis, Estimated)}
+	keeper := cmp.Or(a.row, a.col, b.row, b.col)
+	if keeper == nil {
+		return join(&a, &b)
+	}
+	keeper.mu.Lock()
+	defer keeper.mu.Unlock()
+	key := [2]Estimate{a, b}
+	e := keeper.joined[key]
+	if e == nil {
+		if keeper.joined == nil {
+			keeper.joined = map[[2]Estimate]*Estimate{}
+		}
+		e = new(Estimate)
+		*e = join(&a, &b)
+		keeper.joined[key] = e
+	}
+	return *e
+}
+
+// join is Join where no answer is kept.
+func join(a, b *Estimate) Estimate {
+	p := meets(a, b)
+	e := Estimate{Rows: a.Rows, Cols: a.Cols, Side: both(a, b), Basis: max(a.Basis, b.Basis, Estimated)}
 	if a.row == nil && b.row == nil {
 		e.NNZ = a.NNZ + b.NNZ - float64(a.NNZ*b.NNZ)/max(cells(a.Rows, a.Cols), 1)
 	} else {

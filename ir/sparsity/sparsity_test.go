@@ -204,3 +204,34 @@ func TestTriangle(t *testing.T) {
 		t.Errorf("the square has %v elements of %v multiplications", got, sum)
 	}
 }
+
+// Join finds the union of two estimates once, and tells unions apart by both of them.
+func TestJoinIsFoundOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	part := func(density float64) Estimate {
+		return random(r, 40, 50, func(int, int) float64 { return density }).sketch()
+	}
+	a, b, c := part(.1), part(.2), part(.4)
+	for _, x := range [][2]Estimate{{a, b}, {a, c}, {b, a}, {a, Uniform(40, 50, 100, Counted)}, {Uniform(40, 50, 100, Counted), a}, {a.T().T(), b}} {
+		want, got := join(&x[0], &x[1]), Join(x[0], x[1])
+		if got.NNZ != want.NNZ || got.Basis != want.Basis || got.row.sum != want.row.sum || got.col.sum != want.col.sum {
+			t.Errorf("the union has %v, want %v", got, want)
+		}
+		if again := Join(x[0], x[1]); again != got {
+			t.Errorf("the second time the union is %v, the first time %v", again, got)
+		}
+	}
+	fewer := a
+	fewer.NNZ /= 2
+	if Join(fewer, b).NNZ == Join(a, b).NNZ {
+		t.Error("half of the nonzeros give the same union")
+	}
+}
+
+// Counts finds the most nonzeros of a row and a column, and how many rows and columns have any.
+func TestCounts(t *testing.T) {
+	e := Counts([]float64{0, 3, 1, 0, 2}, []float64{6, 0})
+	if e.NNZ != 6 || e.MostRow != 3 || e.MostCol != 6 || e.row.some != 3 || e.col.some != 1 {
+		t.Errorf("%v of %v rows and %v columns", e, e.row.some, e.col.some)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/format"
+	"flow/memory"
 )
 
 // Fact is what type rules and estimates have found out about a file.
@@ -37,20 +38,26 @@ type tally []float64
 func (t tally) GobEncode() ([]byte, error) {
 	b := make([]byte, 0, len(t)+len(t)/4)
 	for _, x := range t {
-		b = binary.AppendUvarint(b, uint64(x))
+		if n := int64(x); n < 0x80 {
+			b = append(b, byte(n))
+		} else {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
 	}
 	return b, nil
 }
 
 // GobDecode is gob.GobDecoder.
 func (t *tally) GobDecode(b []byte) error {
-	*t = make(tally, 0, len(b))
-	for len(b) > 0 {
-		x, n := binary.Uvarint(b)
-		if n <= 0 {
-			return errors.New("damaged counts")
+	*t = memory.Fresh[float64](len(b))[:0]
+	for n := 1; len(b) > 0; b, n = b[n:], 1 {
+		x := uint64(b[0])
+		if x >= 0x80 {
+			if x, n = binary.Uvarint(b); n <= 0 {
+				return errors.New("damaged counts")
+			}
 		}
-		*t, b = append(*t, float64(x)), b[n:]
+		*t = append(*t, float64(int64(x)))
 	}
 	return nil
 }

@@ -50,3 +50,17 @@ func TestKeptEntriesAgain(t *testing.T) {
 		t.Error("entries of another file are taken")
 	}
 }
+
+// A tally arrives as it was sent. One that is damaged is an error.
+func TestTally(t *testing.T) {
+	for _, want := range []tally{{}, {0, 1, 127, 128, 300, 5, 1 << 40, 0}} {
+		b, _ := want.GobEncode()
+		var got tally
+		if err := got.GobDecode(b); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v arrives as %v: %v", want, got, err)
+		}
+		if len(b) > 0 && got.GobDecode(append(b, 0x80)) == nil {
+			t.Error("half a number is no error")
+		}
+	}
+}
