@@ -323,6 +323,9 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 		d.Message = "`fn` wants `= value` or a body, and found " + s.say(s.found)
 	}
 	d.Help = "the body is in braces, and `{` stands at the end of the line that it belongs to"
+	if head == "`if`" && s.text(s.i, s.i+1) == "then" {
+		d.Help = "write `if c { a } else { b }`; element by element it is ifelse(c, a, b)"
+	}
 	if brace := s.braceBelow(); brace > 0 && s.i > s.from {
 		d.Help = "write `" + s.text(s.from, s.i) + " {`: the brace stands on the line that it belongs to"
 		d.Span = s.span(s.from, s.i-1)
