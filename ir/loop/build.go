@@ -123,7 +123,7 @@ type rewriter struct {
 
 // rewritten returns a copy of n, rewritten by replace.
 func rewritten(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
-	r := &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types))}
+	r := &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}, points: map[int]Val{}}
 	r.replace = func(s *Stmt) bool { return replace(r, s) }
 	r.block(&n.Body)
 	if err := r.Nest.Verify(); err != nil {
@@ -198,6 +198,20 @@ func (r *rewriter) set(s *Stmt, list []Val) {
 	}
 }
 
+// round writes a round of loop l with these carried values, and returns the next ones.
+func (r *rewriter) round(l *Loop, carried []Val) []Val {
+	r.carry(l, carried)
+	r.block(&l.Body)
+	return r.values(l.Body.Yield)
+}
+
+// carry maps the carried values of loop l to new ones.
+func (r *rewriter) carry(l *Loop, now []Val) {
+	for k, v := range now {
+		r.now[int(l.Carry)+k] = v
+	}
+}
+
 func (r *rewriter) copy(s *Stmt) {
 	if s.Code == IndexOf {
 		if v, ok := r.points[int(s.Imm)]; ok {
@@ -241,13 +255,7 @@ func (r *rewriter) copy(s *Stmt) {
 	if s.Code == For {
 		x := s.Loop.Index
 		x.Range = r.rng(x.Range)
-		r.set(s, r.For(x, r.values(s.Loop.Init), func(carried []Val) []Val {
-			for k, v := range carried {
-				r.now[int(s.Loop.Carry)+k] = v
-			}
-			r.block(&s.Loop.Body)
-			return r.values(s.Loop.Body.Yield)
-		}))
+		r.set(s, r.For(x, r.values(s.Loop.Init), func(carried []Val) []Val { return r.round(s.Loop, carried) }))
 		return
 	}
 	c.Then, c.Else = sub(s.Then), sub(s.Else)

@@ -234,9 +234,7 @@ func (h *handing) write(r *rewriter, s *Stmt, gives map[*Stmt]Val) {
 		}
 	}
 	out := r.For(x, init, func(carried []Val) []Val {
-		for k := range l.Init {
-			r.now[int(l.Carry)+k] = carried[k]
-		}
+		r.carry(l, carried[:len(l.Init)])
 		old := map[*shifted][]Val{}
 		rest := carried[len(l.Init):]
 		for _, y := range h.order {

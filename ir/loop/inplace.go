@@ -74,22 +74,6 @@ func (p *placing) rewrite() *Nest {
 	})
 }
 
-// eachBlock calls f for a block and all blocks within.
-func eachBlock(b *Block, f func(b *Block)) {
-	f(b)
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		for _, within := range []*Block{s.Then, s.Else} {
-			if within != nil {
-				eachBlock(within, f)
-			}
-		}
-		if s.Loop != nil {
-			eachBlock(&s.Loop.Body, f)
-		}
-	}
-}
-
 // accesses counts how often a statement, and those within, name a local.
 func accesses(s *Stmt, local int) int {
 	return accessesIn(&Block{Stmts: []Stmt{*s}}, local)

@@ -162,9 +162,7 @@ func (m *merger) loops(b *Block, i int, done []bool) {
 	out := m.For(x, init, func(carried []Val) (next []Val) {
 		m.scope(func() {
 			for _, s := range group {
-				for k := range s.Loop.Init {
-					m.now[int(s.Loop.Carry)+k] = carried[k]
-				}
+				m.carry(s.Loop, carried[:len(s.Loop.Init)])
 				carried = carried[len(s.Loop.Init):]
 			}
 			for _, s := range group {
@@ -200,22 +198,6 @@ func mergeable(s *Stmt) bool {
 	return fine
 }
 
-// EachStmt calls f for every statement of a block and of its inner blocks.
-func EachStmt(b *Block, f func(s *Stmt)) {
-	if b == nil {
-		return
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		f(s)
-		EachStmt(s.Then, f)
-		EachStmt(s.Else, f)
-		if s.Loop != nil {
-			EachStmt(&s.Loop.Body, f)
-		}
-	}
-}
-
 func sameRange(a, b Range) bool {
 	return a.Kind == b.Kind && a.By == b.By && a.From.Equal(b.From) && a.To.Equal(b.To)
 }
@@ -249,28 +231,7 @@ func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 	}
 	needs = func(s *Stmt) bool {
 		fine := true
-		for _, l := range [][]Lin{s.At, rangeForms(s)} {
-			for _, f := range l {
-				for _, t := range f.Terms {
-					fine = fine && (t.Sym.Kind != ValSym || value(Val(t.Sym.N)))
-				}
-			}
-		}
-		for _, v := range s.Args {
-			fine = fine && value(v)
-		}
-		for _, block := range []*Block{s.Then, s.Else} {
-			if block != nil {
-				for _, v := range block.Yield {
-					fine = fine && value(v)
-				}
-			}
-		}
-		if s.Loop != nil {
-			for _, v := range slices.Concat(s.Loop.Init, s.Loop.Body.Yield) {
-				fine = fine && value(v)
-			}
-		}
+		s.EachRead(func(v Val) { fine = fine && value(v) })
 		return fine
 	}
 	s := &b.Stmts[j]
@@ -305,16 +266,6 @@ func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 // partial reports a statement that a check before it may have to allow: a division of integers, and
 // a place in memory, or a range, that depends on a value.
 func partial(s *Stmt) bool {
-	byValue := func(l Lin) bool {
-		return slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym })
-	}
-	return s.Code == IDiv || s.Code == Mod || slices.ContainsFunc(slices.Concat(s.At, rangeForms(s)), byValue)
-}
-
-func rangeForms(s *Stmt) []Lin {
-	if s.Loop == nil {
-		return nil
-	}
-	r := s.Loop.Index.Range
-	return []Lin{r.From, r.To}
+	byValue := func(l Lin) bool { return !l.Affine() }
+	return s.Code == IDiv || s.Code == Mod || slices.ContainsFunc(s.forms(), byValue)
 }

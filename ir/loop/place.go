@@ -450,16 +450,10 @@ func (m *atPlaces) step(r *rewriter, p *placed, at [2]Val, lins [2]*Lin, d int) 
 	case lins[d] != nil:
 		rng = Range{Kind: Steps, From: *lins[d], To: lins[d].Plus(Num(1)), By: 1}
 	case at[d] != NoVal:
-		if r.points == nil {
-			r.points = map[int]Val{}
-		}
 		r.points[name] = at[d]
 		m.step(r, p, at, lins, d+1)
 		delete(r.points, name)
 		return
-	}
-	if r.names == nil {
-		r.names = map[int]int{}
 	}
 	r.names[name] = r.Name(r.Nest.Names[name])
 	r.For(Index{Name: r.names[name], Range: r.rng(rng)}, nil, func([]Val) []Val { m.step(r, p, at, lins, d+1); return nil })

@@ -88,44 +88,12 @@ func (f *refill) matches() bool {
 
 // computes reports a statement that only makes values, or checks them.
 func computes(s *Stmt) bool {
-	switch s.Code {
-	case Store, Reduce, Break:
-		return false
-	case For, If:
-		if s.Loop != nil && s.Loop.Index.Range.Kind != Steps {
-			return false
-		}
-		for _, b := range blocksOf(s) {
-			for k := range b.Stmts {
-				if !computes(&b.Stmts[k]) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-func blocksOf(s *Stmt) (list []*Block) {
-	if s.Loop != nil {
-		list = append(list, &s.Loop.Body)
-	}
-	for _, b := range []*Block{s.Then, s.Else} {
-		if b != nil {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
-// within calls f for s and the statements in its blocks.
-func within(s *Stmt, f func(s *Stmt)) {
-	f(s)
-	for _, b := range blocksOf(s) {
-		for k := range b.Stmts {
-			within(&b.Stmts[k], f)
-		}
-	}
+	fine := true
+	within(s, func(x *Stmt) {
+		other := x.Code == Store || x.Code == Reduce || x.Code == Break
+		fine = fine && !other && (x.Loop == nil || x.Loop.Index.Range.Kind == Steps)
+	})
+	return fine
 }
 
 // checksWithin reports a check in a block of s.
@@ -138,47 +106,11 @@ func checksWithin(s *Stmt) (found bool) {
 func readsIndex(s *Stmt, name int) (found bool) {
 	within(s, func(x *Stmt) {
 		found = found || x.Code == IndexOf && int(x.Imm) == name
-		for _, l := range formsOf(x) {
+		for _, l := range x.forms() {
 			found = found || l.Coef(Sym{IndexSym, name}) != 0
 		}
 	})
 	return found
-}
-
-// formsOf is the forms that s itself reads.
-func formsOf(s *Stmt) []Lin {
-	list := append([]Lin{}, s.At...)
-	if s.Loop != nil {
-		x := s.Loop.Index.Range
-		list = append(list, x.From, x.To)
-	}
-	return list
-}
-
-// valuesOf calls f for the values that s reads, those of its blocks included.
-func valuesOf(s *Stmt, f func(v Val)) {
-	within(s, func(x *Stmt) {
-		for _, v := range x.Args {
-			f(v)
-		}
-		if x.Loop != nil {
-			for _, v := range x.Loop.Init {
-				f(v)
-			}
-		}
-		for _, b := range blocksOf(x) {
-			for _, v := range b.Yield {
-				f(v)
-			}
-		}
-		for _, l := range formsOf(x) {
-			for _, t := range l.Terms {
-				if t.Sym.Kind == ValSym {
-					f(Val(t.Sym.N))
-				}
-			}
-		}
-	})
 }
 
 // depends finds what differs between points, and which of it is carried.
@@ -245,9 +177,7 @@ func (f *refill) rewrite() *Refilled {
 			for k, v := range f.carried {
 				r.now[v] = kept[k]
 			}
-			for k, v := range state {
-				r.now[int(l.Carry)+k] = v
-			}
+			r.carry(l, state)
 			r.points[f.lane] = p
 		}
 		enter()
@@ -302,7 +232,7 @@ func (f *refill) rewrite() *Refilled {
 func placesByValues(list []Stmt) (found bool) {
 	for k := range list {
 		within(&list[k], func(x *Stmt) {
-			for _, l := range formsOf(x) {
+			for _, l := range x.forms() {
 				found = found || !l.Affine()
 			}
 		})

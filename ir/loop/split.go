@@ -28,12 +28,7 @@ func Split(n *Nest) *Nest {
 
 // rewritten returns n without the conditions that are known.
 func (c *cutter) rewritten(n *Nest) *Nest {
-	return rewritten(n, func(r *rewriter, s *Stmt) bool {
-		if r.names == nil {
-			r.names = map[int]int{}
-		}
-		return c.replace(r, s)
-	})
+	return rewritten(n, c.replace)
 }
 
 // cutter holds what is known of indices during a walk over a nest.
@@ -358,13 +353,7 @@ func (c *cutter) replace(r *rewriter, s *Stmt) bool {
 		index.Range = Range{Kind: Steps, From: r.form(piece.Range.From), To: r.form(to), By: 1}
 		r.names[l.Index.Name] = index.Name
 		c.enter(piece, x)
-		carried = r.For(index, carried, func(now []Val) []Val {
-			for i, v := range now {
-				r.now[int(l.Carry)+i] = v
-			}
-			r.block(&l.Body)
-			return r.values(l.Body.Yield)
-		})
+		carried = r.For(index, carried, func(now []Val) []Val { return r.round(l, now) })
 		c.leave()
 	}
 	delete(r.names, l.Index.Name)

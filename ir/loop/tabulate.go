@@ -362,43 +362,19 @@ func (t *tabulator) table(list []Val) (out Tabulated) {
 // reading is the nest that reads the tables. What they alone needed is not computed.
 func (t *tabulator) reading() *Nest {
 	need := make([]bool, len(t.from.Types))
-	var mark func(list []Val)
-	forms := func(list []Lin) {
-		for _, l := range list {
-			for _, m := range l.Terms {
-				if m.Sym.Kind == ValSym {
-					mark([]Val{Val(m.Sym.N)})
-				}
-			}
+	var mark func(v Val)
+	mark = func(v Val) {
+		if need[v] {
+			return
 		}
-	}
-	mark = func(list []Val) {
-		for _, v := range list {
-			if need[v] {
-				continue
-			}
-			need[v] = true
-			if s := t.made[v]; s != nil && pure(s) && !slices.Contains(t.root, v) {
-				mark(s.Args)
-				forms(s.At)
-			}
+		need[v] = true
+		if s := t.made[v]; s != nil && pure(s) && !slices.Contains(t.root, v) {
+			s.EachRead(mark)
 		}
 	}
 	EachStmt(&t.from.Body, func(s *Stmt) {
-		if s.N == 1 && pure(s) {
-			return
-		}
-		mark(s.Args)
-		forms(s.At)
-		forms(rangeForms(s))
-		for _, b := range []*Block{s.Then, s.Else} {
-			if b != nil {
-				mark(b.Yield)
-			}
-		}
-		if s.Loop != nil {
-			mark(s.Loop.Init)
-			mark(s.Loop.Body.Yield)
+		if s.N != 1 || !pure(s) {
+			s.EachRead(mark)
 		}
 	})
 	like := *t.from

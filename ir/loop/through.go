@@ -25,7 +25,7 @@ func Through(n *Nest) *Nest {
 	for p := findPassing(n); p != nil; p = findPassing(n) {
 		n = p.join(n)
 	}
-	return dropLocals(forwarded(n))
+	return Forward(n)
 }
 
 // passing is two loops of the body to join. Round i of the second reads what round i - shift of the first
@@ -203,13 +203,9 @@ func (p *passing) join(n *Nest) *Nest {
 			return false
 		}
 		round := func(carried []Val, of func(x passed) Val) []Val {
-			for k, v := range carried {
-				r.now[int(b.Carry)+k] = v
-			}
 			value = of
-			r.block(&b.Body)
-			value = nil
-			return r.values(b.Body.Yield)
+			defer func() { value = nil }()
+			return r.round(b, carried)
 		}
 		second := r.values(b.Init)
 		if p.peel {
@@ -220,11 +216,7 @@ func (p *passing) join(n *Nest) *Nest {
 		x0 := a.Index
 		r.names, r.shifts = map[int]int{b.Index.Name: x0.Name}, map[int]int64{b.Index.Name: p.shift}
 		out := r.For(x0, append(r.values(a.Init), second...), func(carried []Val) []Val {
-			for k := range a.Init {
-				r.now[int(a.Carry)+k] = carried[k]
-			}
-			r.block(&a.Body)
-			next := r.values(a.Body.Yield)
+			next := r.round(a, carried[:len(a.Init)])
 			return append(next, round(carried[len(a.Init):], func(x passed) Val { return r.now[x.store.Args[0]] })...)
 		})
 		r.names, r.shifts = nil, nil
@@ -234,9 +226,13 @@ func (p *passing) join(n *Nest) *Nest {
 	})
 }
 
-// forwarded returns n with loads of its body replaced by the value that the body has stored at the same
-// element of a local. No statement between may store to that element.
-func forwarded(n *Nest) *Nest {
+// Forward returns n with loads of its body replaced by the value that the body has stored at the same
+// element of a local, and without the locals that nothing reads then. No statement between may store to that
+// element.
+func Forward(n *Nest) *Nest {
+	if len(n.Locals) == 0 {
+		return n
+	}
 	list := n.Body.Stmts
 	source := map[*Stmt]*Stmt{}
 	for i := range list {
@@ -260,16 +256,13 @@ func forwarded(n *Nest) *Nest {
 			}
 		}
 	}
-	if len(source) == 0 {
-		return n
-	}
-	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+	return dropLocals(rewritten(n, func(r *rewriter, s *Stmt) bool {
 		t := source[s]
 		if t != nil {
 			r.set(s, []Val{r.now[t.Args[0]]})
 		}
 		return t != nil
-	})
+	}))
 }
 
 // dropLocals returns n without the locals that nothing reads.

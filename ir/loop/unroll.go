@@ -32,11 +32,7 @@ func Unroll(n *Nest, most int) *Nest {
 		carried := r.values(l.Init)
 		for k := range rounds {
 			fixed[l.Index.Name] = l.Index.Range.From.Const + k*l.Index.Range.By
-			for i, v := range carried {
-				r.now[int(l.Carry)+i] = v
-			}
-			r.block(&l.Body)
-			carried = r.values(l.Body.Yield)
+			carried = r.round(l, carried)
 		}
 		delete(fixed, l.Index.Name)
 		r.set(s, carried)
@@ -87,13 +83,9 @@ func Repeat(n *Nest, lanes int, times func(b *Block) int) *Nest {
 		first.Range.By *= int64(m)
 		first.Range.To.Const -= int64(m-1) * step
 		round := func(carried []Val, name int, ahead int64) []Val {
-			for k, v := range carried {
-				r.now[int(s.Loop.Carry)+k] = v
-			}
 			r.names, r.shifts = map[int]int{old: name}, map[int]int64{old: ahead}
-			r.block(&s.Loop.Body)
-			r.names, r.shifts = nil, nil
-			return r.values(s.Loop.Body.Yield)
+			defer func() { r.names, r.shifts = nil, nil }()
+			return r.round(s.Loop, carried)
 		}
 		out := r.For(first, r.values(s.Loop.Init), func(carried []Val) []Val {
 			for k := range m {

@@ -104,17 +104,15 @@ func heavy(b *op.Body, k int) bool {
 	case d.Laws.Has(op.Elementwise) || d.Class != loop.NoClass || !a.Type.IsDense() || !a.Type.Known():
 		return false
 	}
-	s := &op.Sig{Def: d, Attrs: a.Attrs}
 	elements := a.Type.Count()
 	for _, r := range a.Args {
 		t := b.Register(r)
 		if !t.IsScalar() && !(t.IsDense() && t.Known()) {
 			return false
 		}
-		s.In = append(s.In, t)
 		elements += t.Count()
 	}
-	work := d.Cost(s, a.Type).Flops
+	work := flopsOf(b, a)
 	return work >= heavyWork && work >= heavyUses*float64(elements)
 }
 

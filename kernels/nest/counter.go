@@ -38,8 +38,7 @@ func (x *Builder) counters(a *op.Action, in []Ref) *counters {
 		return c
 	}
 	var ends ending
-	x.inner(func() []loop.Val {
-		mark := x.Mark()
+	x.takenBack(func() {
 		args := slices.Clone(in)
 		for k, t := range a.Bodies[0].Args[:n] {
 			l, linear := x.Lins[in[k].Val]
@@ -55,8 +54,6 @@ func (x *Builder) counters(a *op.Action, in []Ref) *counters {
 				ends = c.ends(x, a.Bodies[1], args)
 			}
 		}
-		x.drop(mark)
-		return nil
 	})
 	if !counted && !c.bounded(x, ends) {
 		clear(c.is)

@@ -252,6 +252,16 @@ func (x *Builder) drop(m loop.Mark) {
 	}
 }
 
+// takenBack calls write, which writes something to learn what it would be, and takes it back.
+func (x *Builder) takenBack(write func()) {
+	x.inner(func() []loop.Val {
+		mark := x.Mark()
+		write()
+		x.drop(mark)
+		return nil
+	})
+}
+
 // rounds is an inner loop over 0..n.
 func (x *Builder) rounds(name string, n loop.Lin, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
 	k := loop.Index{Name: x.Name(name), Range: loop.Range{Kind: loop.Steps, To: n, By: 1}}
@@ -292,12 +302,7 @@ func (x *Builder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val {
 		}
 	}
 	var e types.Elem
-	x.inner(func() []loop.Val { // made to learn the type, and taken back
-		mark := x.Mark()
-		e = x.Type(then())
-		x.drop(mark)
-		return nil
-	})
+	x.takenBack(func() { e = x.Type(then()) })
 	side := func(f func() loop.Val) func() []loop.Val {
 		return func() []loop.Val { return x.inner(func() []loop.Val { return []loop.Val{f()} }) }
 	}

@@ -54,11 +54,7 @@ func tinyAct(b *op.Body, k int) bool {
 	case d.Class != loop.NoClass:
 		return sums(d.Class, b.Register(a.Args[0]).Elem, a.Type.Elem) && tinyType(b.Register(a.Args[0]))
 	case d.Elements != nil && d.Cost != nil:
-		sig := &op.Sig{Def: d, Attrs: a.Attrs}
-		for _, r := range a.Args {
-			sig.In = append(sig.In, b.Register(r))
-		}
-		return d.Cost(sig, a.Type).Flops <= tinyOps
+		return flopsOf(b, a) <= tinyOps
 	}
 	return d.Elements != nil
 }

@@ -210,8 +210,7 @@ func (x *Builder) contributeByKey(a *op.Action, env []Ref, at [2]loop.Lin) {
 
 // reducedByKey is the type of what a reduction by key gives.
 func (x *Builder) reducedByKey(a *op.Action) (gives types.Elem) {
-	x.inner(func() []loop.Val { // written and taken back
-		mark := x.Mark()
+	x.takenBack(func() {
 		var in []Ref
 		for _, r := range a.Args {
 			t := x.phase.plan.Register(r)
@@ -220,8 +219,6 @@ func (x *Builder) reducedByKey(a *op.Action) (gives types.Elem) {
 		e, _ := x.call(a, in)
 		w := a.Def.Keyed.Write(e)
 		gives = w.Class.Gives(x.Type(w.Terms[0][0]))
-		x.drop(mark)
-		return nil
 	})
 	return gives
 }

@@ -121,12 +121,10 @@ func (x *Builder) writtenOut(n int, f func(i, j loop.Lin) []loop.Val) (fine bool
 	if n <= define.WrittenLines || n > define.Unrolled {
 		return n <= define.Unrolled
 	}
-	x.inner(func() []loop.Val {
-		mark, before := x.Mark(), len(x.Nest.Types)
+	x.takenBack(func() {
+		before := len(x.Nest.Types)
 		f(loop.Num(0), loop.Num(0))
 		fine = n*(len(x.Nest.Types)-before) <= writtenStatements
-		x.drop(mark)
-		return nil
 	})
 	return fine
 }
@@ -142,13 +140,7 @@ func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f 
 // foldBy reduces rows x cols contributions, over which over goes. one writes one of them.
 func (x *Builder) foldBy(c loop.Class, out types.Elem, rows, cols loop.Lin, one func() []loop.Val, over func(state []loop.Val, add func(st, in []loop.Val) []loop.Val) []loop.Val) loop.Val {
 	var t *terms
-	// A contribution is written and taken back, as its type is known only then.
-	x.inner(func() []loop.Val {
-		mark := x.Mark()
-		t = x.terms(c, one())
-		x.drop(mark)
-		return nil
-	})
+	x.takenBack(func() { t = x.terms(c, one()) })
 	n := int64(-1)
 	if rows.Known() && cols.Known() {
 		n = rows.Const * cols.Const * t.parts()
@@ -267,12 +259,7 @@ func (x *Builder) paired(c loop.Class, out types.Elem, rows, cols loop.Lin, f fu
 	}
 	first := func() loop.Val { return f(zero, zero)[0] }
 	var e types.Elem
-	x.inner(func() []loop.Val {
-		mark := x.Mark()
-		e = x.Type(first())
-		x.drop(mark)
-		return nil
-	})
+	x.takenBack(func() { e = x.Type(first()) })
 	if !spread && e != types.F64 {
 		return loop.NoVal
 	}
@@ -304,12 +291,7 @@ func (x *Builder) near(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 		return loop.NoVal
 	}
 	fits := false
-	x.inner(func() []loop.Val {
-		mark := x.Mark()
-		fits = x.Type(f(loop.Num(0), loop.Num(0))[0]) == types.F64
-		x.drop(mark)
-		return nil
-	})
+	x.takenBack(func() { fits = x.Type(f(loop.Num(0), loop.Num(0))[0]) == types.F64 })
 	if !fits {
 		return loop.NoVal
 	}

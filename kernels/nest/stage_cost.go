@@ -44,16 +44,21 @@ func weighStages(b *op.Body) (cost float64) {
 		if s != nil && s.root[k] >= 0 && !moves(a) {
 			own := float64(max(1, a.Type.Count()))
 			if a.Def.Cost != nil {
-				sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-				for _, r := range a.Args {
-					sig.In = append(sig.In, b.Register(r))
-				}
-				own = max(own, a.Def.Cost(sig, a.Type).Flops/2)
+				own = max(own, flopsOf(b, a)/2)
 			}
 			cost += own / 8
 		}
 	}
 	return cost
+}
+
+// flopsOf returns the operations of action a of body b, whose row has a cost.
+func flopsOf(b *op.Body, a *op.Action) float64 {
+	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+	for _, r := range a.Args {
+		sig.In = append(sig.In, b.Register(r))
+	}
+	return a.Def.Cost(sig, a.Type).Flops
 }
 
 // moves reports whether an action only moves elements of its operands.
@@ -95,11 +100,7 @@ func (s *Stages) cost(k int) float64 {
 	if a.Def.Laws.Has(op.View) || a.Def.Cost == nil || len(a.Args) == 0 {
 		return 0
 	}
-	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-	for _, r := range a.Args {
-		sig.In = append(sig.In, s.body.Register(r))
-	}
-	return a.Def.Cost(sig, a.Type).Flops / float64(max(1, a.Type.Count()))
+	return flopsOf(s.body, a) / float64(max(1, a.Type.Count()))
 }
 
 // reads estimates how often action i reads each element of operand at.
@@ -122,11 +123,7 @@ func (s *Stages) reads(i, at int) float64 {
 	if a.Def.Cost == nil {
 		return stageReads + 1
 	}
-	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-	for _, r := range a.Args {
-		sig.In = append(sig.In, s.body.Register(r))
-	}
-	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
+	return max(1, flopsOf(s.body, a)/2/elements)
 }
 
 // branching reports whether the code of a number k, or of points k, has branches or checks. Such code inside

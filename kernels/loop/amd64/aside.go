@@ -20,25 +20,17 @@ func (l *lowering) standsAside(b *loop.Block) bool {
 }
 
 func computes(b *loop.Block) bool {
-	if b == nil {
-		return true
-	}
-	for i := range b.Stmts {
-		switch s := &b.Stmts[i]; {
-		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.Look:
+	fine := true
+	loop.EachStmt(b, func(s *loop.Stmt) {
+		switch {
+		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.Look, s.Code == loop.If:
 		case s.Code == loop.Apply:
-			if !computes(&s.Func.Body) {
-				return false
-			}
-		case s.Code == loop.If:
-			if !computes(s.Then) || !computes(s.Else) {
-				return false
-			}
+			fine = fine && computes(&s.Func.Body)
 		default:
-			return false
+			fine = false
 		}
-	}
-	return true
+	})
+	return fine
 }
 
 // aside writes a block that stands aside.

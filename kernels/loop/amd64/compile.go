@@ -108,7 +108,7 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 }
 
 func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
-	n = loop.HandOn(loop.Unroll(loop.Through(n), straight))
+	n = loop.HandOn(loop.Forward(loop.Unroll(loop.Through(n), straight)))
 	m := &maker{target: t}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream
@@ -144,7 +144,6 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	}
 	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
 	l.window()
-	l.dropStores()
 	if l.few() && l.together > 1 && l.pressure(l.intervals()) >= l.vectors { // one for a mask on the way
 		l.group()
 	}

@@ -2,7 +2,11 @@ package amd64
 
 // This file chooses which index of a space of two the lanes are.
 
-import "flow/ir/loop"
+import (
+	"slices"
+
+	"flow/ir/loop"
+)
 
 // LanesFirst reports that points of a space of so many rows and columns are evaluated faster if the
 // lanes are the first index. A row of few columns would leave most lanes of a vector without a
@@ -60,23 +64,14 @@ type laneCost struct {
 }
 
 func (c *laneCost) block(b *loop.Block) {
-	if b == nil {
-		return
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
+	loop.EachStmt(b, func(s *loop.Stmt) {
 		switch {
 		case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && len(s.At) == 2:
 			c.add(s, c.params[s.Mem.N].Unit, gatherCost)
 		case s.Code == loop.Store && s.Mem.Kind == loop.ResultMem:
 			c.add(s, c.results[s.Mem.N].Unit, scatterCost)
 		}
-		c.block(s.Then)
-		c.block(s.Else)
-		if s.Loop != nil {
-			c.block(&s.Loop.Body)
-		}
-	}
+	})
 }
 
 // add counts an access for both choices of the lanes.
@@ -101,49 +96,36 @@ func (c *laneCost) points(rows, lanes, cost int) int {
 // rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
 func Flat(n *loop.Nest) (across uint64, ok bool) {
 	var point uint64 // operands that are read at the point
-	ok = canTurn(n) && len(n.Params) <= 64 && atPoint(&n.Body, n.Space[0].Name, n.Space[1].Name, &point, &across)
+	if !canTurn(n) || len(n.Params) > 64 {
+		return 0, false
+	}
+	i, j := loop.Of(loop.IndexSym, n.Space[0].Name), loop.Of(loop.IndexSym, n.Space[1].Name)
+	depends := func(f loop.Lin) bool { return f.Coef(i.Terms[0].Sym) != 0 || f.Coef(j.Terms[0].Sym) != 0 }
+	ok = true
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		switch {
+		case s.Code == loop.IndexOf:
+			ok = ok && !depends(loop.Of(loop.IndexSym, int(s.Imm)))
+		case len(s.At) == 2 && (s.Mem.Kind == loop.ParamMem || s.Mem.Kind == loop.ResultMem):
+			switch operand := s.Mem.Kind == loop.ParamMem; {
+			case !s.At[1].Equal(j):
+				ok = false
+			case operand && s.At[0].Equal(loop.Num(0)):
+				across |= 1 << s.Mem.N
+			case !s.At[0].Equal(i):
+				ok = false
+			case operand:
+				point |= 1 << s.Mem.N
+			}
+		case s.Loop != nil:
+			r := s.Loop.Index.Range
+			ok = ok && (r.Kind == loop.Steps || r.Kind == loop.Forever) && !depends(r.From) && !depends(r.To)
+		default:
+			ok = ok && !slices.ContainsFunc(s.At, depends)
+		}
+	})
 	if !ok || point&across != 0 {
 		return 0, false
 	}
 	return across, true
-}
-
-func atPoint(b *loop.Block, i, j int, full, across *uint64) bool {
-	if b == nil {
-		return true
-	}
-	point := [2]loop.Lin{loop.Of(loop.IndexSym, i), loop.Of(loop.IndexSym, j)}
-	depends := func(f loop.Lin) bool {
-		return f.Coef(point[0].Terms[0].Sym) != 0 || f.Coef(point[1].Terms[0].Sym) != 0
-	}
-	for k := range b.Stmts {
-		s := &b.Stmts[k]
-		switch {
-		case s.Code == loop.IndexOf && (int(s.Imm) == i || int(s.Imm) == j):
-			return false
-		case len(s.At) == 2 && (s.Mem.Kind == loop.ParamMem || s.Mem.Kind == loop.ResultMem):
-			switch operand := s.Mem.Kind == loop.ParamMem; {
-			case !s.At[1].Equal(point[1]):
-				return false
-			case operand && s.At[0].Equal(loop.Num(0)):
-				*across |= 1 << s.Mem.N
-			case !s.At[0].Equal(point[0]):
-				return false
-			case operand:
-				*full |= 1 << s.Mem.N
-			}
-		case len(s.At) > 0 && (depends(s.At[0]) || len(s.At) > 1 && depends(s.At[1])):
-			return false
-		}
-		if x := s.Loop; x != nil {
-			r := x.Index.Range
-			if r.Kind != loop.Steps && r.Kind != loop.Forever || depends(r.From) || depends(r.To) || !atPoint(&x.Body, i, j, full, across) {
-				return false
-			}
-		}
-		if !atPoint(s.Then, i, j, full, across) || !atPoint(s.Else, i, j, full, across) {
-			return false
-		}
-	}
-	return true
 }

@@ -133,7 +133,6 @@ func (l *lowering) findLocals() {
 
 // clearLocals writes code that makes all locals zero: every point begins so.
 func (l *lowering) clearLocals() {
-	l.beginKnown()
 	for k, m := range l.locals {
 		x := l.nest.Locals[k]
 		zero := l.fresh(vectorClass)
@@ -284,12 +283,6 @@ func (e element) wideElem() types.Elem {
 
 // loadLocal lowers a load from a local.
 func (l *lowering) loadLocal(s *loop.Stmt) operand {
-	if p, ok := l.constantPlace(s); ok {
-		if o, ok := l.knownElement(p); ok {
-			return o
-		}
-	}
-	l.known.loaded[s.Mem.N] = true
 	e := l.element(s)
 	var v virt
 	wide := e.wideElem()
@@ -320,7 +313,6 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 
 // storeLocal lowers a store to a local. Lanes that do not count keep what they have.
 func (l *lowering) storeLocal(s *loop.Stmt) {
-	l.noteStore(s, l.args(s)[0])
 	e := l.element(s)
 	v := l.vector(l.args(s)[0])
 	begin := len(l.steps)

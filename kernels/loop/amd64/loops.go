@@ -40,8 +40,6 @@ func (l *lowering) loop(s *loop.Stmt) {
 		l.inner, l.innermost = &settling{at: len(l.steps)}, c.name
 	}
 	c.begin(l)
-	l.forgetStored(&x.Body)
-	defer l.forgetStored(&x.Body)
 	if c.scalar {
 		l.scalar(func(m *maker) {
 			c.index(m)

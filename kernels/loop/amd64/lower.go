@@ -79,7 +79,6 @@ type lowering struct {
 	counters map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
 	inMemory map[counter]bool // counters that an instruction reads from memory
 	locals   []local
-	known    knownLocals
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
 	localsEnd int
 	top       virt    // the mask of the lanes of the window, or 0: all
@@ -393,7 +392,6 @@ func (l *lowering) branch(s *loop.Stmt) {
 			write()
 		}
 		l.bind(skip)
-		l.forgetStored(b)
 	}
 	side(not, s.Else, true)
 	side(yes, s.Then, false)

@@ -45,42 +45,11 @@ func (p *part) first() bool { return p.number == 0 && p.row == 0 }
 func (f *frame) reads(v loop.Val) int {
 	if f.read == nil {
 		f.read = make([]int, len(f.vals))
-		f.mark(f.body)
+		note := func(v loop.Val) { f.read[v]++ }
+		loop.EachStmt(f.body, func(s *loop.Stmt) { s.EachRead(note) })
+		for _, v := range f.body.Yield {
+			note(v)
+		}
 	}
 	return f.read[v]
-}
-
-// mark notes what a block reads.
-func (f *frame) mark(b *loop.Block) {
-	if b == nil {
-		return
-	}
-	vals := func(list []loop.Val) {
-		for _, v := range list {
-			f.read[v]++
-		}
-	}
-	forms := func(list ...loop.Lin) {
-		for _, l := range list {
-			for _, t := range l.Terms {
-				if t.Sym.Kind == loop.ValSym {
-					f.read[t.Sym.N]++
-				}
-			}
-		}
-	}
-	vals(b.Yield)
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		vals(s.Args)
-		forms(s.At...)
-		f.mark(s.Then)
-		f.mark(s.Else)
-		if x := s.Loop; x != nil {
-			r := x.Index.Range
-			forms(r.From, r.To)
-			vals(x.Init)
-			f.mark(&x.Body)
-		}
-	}
 }

@@ -24,7 +24,6 @@ package amd64
 
 import (
 	"math"
-	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -66,14 +65,11 @@ func chained(b *loop.Block, carried map[loop.Val]bool) (found bool) {
 
 // readsAny reports that a statement reads a value of the set.
 func readsAny(s *loop.Stmt, set map[loop.Val]bool) bool {
-	within := func(list []loop.Val) bool { return slices.ContainsFunc(list, func(v loop.Val) bool { return set[v] }) }
-	blocks := []*loop.Block{s.Then, s.Else}
-	if s.Loop != nil {
-		blocks = append(blocks, &s.Loop.Body)
-	}
-	return within(s.Args) || s.Loop != nil && within(s.Loop.Init) || slices.ContainsFunc(blocks, func(b *loop.Block) bool {
-		return b != nil && (within(b.Yield) || slices.ContainsFunc(b.Stmts, func(s loop.Stmt) bool { return readsAny(&s, set) }))
+	found := false
+	loop.EachStmt(&loop.Block{Stmts: []loop.Stmt{*s}}, func(s *loop.Stmt) {
+		s.EachRead(func(v loop.Val) { found = found || set[v] })
 	})
+	return found
 }
 
 // root is the root of o by multiply-adds.

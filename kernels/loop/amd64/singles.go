@@ -38,51 +38,36 @@ func narrow(list []types.Elem) (some bool) {
 // sideBySide reports a block whose lanes lie side by side in memory, or read one element, and whose
 // loops have bounds for all lanes.
 func (l *lowering) sideBySide(b *loop.Block) bool {
-	if b == nil {
+	fine := true
+	loop.EachStmt(b, func(s *loop.Stmt) { fine = fine && l.besideLanes(s) })
+	return fine
+}
+
+func (l *lowering) besideLanes(s *loop.Stmt) bool {
+	lane := l.lane()
+	switch s.Code {
+	case loop.Const, loop.If, loop.Check, loop.Break:
 		return true
-	}
-	lane := loop.Sym{Kind: loop.IndexSym, N: l.lanes}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		switch s.Code {
-		case loop.Const, loop.If, loop.Check, loop.Break:
-		case loop.Load, loop.Store:
-			if len(s.At) == 0 {
-				break
-			}
-			m := l.memory(s.Mem)
-			row, col := s.At[0], s.At[1]
-			if m.unit {
-				row, col = loop.Lin{}, row.Plus(col)
-			}
-			c := col.Coef(lane)
-			if row.Coef(lane) != 0 || c != 1 && (c != 0 || s.Code == loop.Store) {
-				return false
-			}
-		case loop.Reduce:
-			c := l.nest.Results[s.Mem.N].Class
-			if c != loop.Least && c != loop.Greatest || l.nest.Types[s.Args[0]] != types.F32 || !l.ofAllLanes(s.At) {
-				return false
-			}
-		case loop.For:
-			r := s.Loop.Index.Range
-			if r.Kind != loop.Steps || r.From.Coef(lane) != 0 || r.To.Coef(lane) != 0 || !l.sideBySide(&s.Loop.Body) {
-				return false
-			}
-		case loop.Apply:
-			if !narrow(s.Func.Types) || !l.sideBySide(&s.Func.Body) {
-				return false
-			}
-		default:
-			if !s.Code.IsOp() {
-				return false
-			}
+	case loop.Load, loop.Store:
+		if len(s.At) == 0 {
+			return true
 		}
-		if !l.sideBySide(s.Then) || !l.sideBySide(s.Else) {
-			return false
+		row, col := s.At[0], s.At[1]
+		if l.memory(s.Mem).unit {
+			row, col = loop.Lin{}, row.Plus(col)
 		}
+		c := col.Coef(lane)
+		return row.Coef(lane) == 0 && (c == 1 || c == 0 && s.Code == loop.Load)
+	case loop.Reduce:
+		c := l.nest.Results[s.Mem.N].Class
+		return (c == loop.Least || c == loop.Greatest) && l.nest.Types[s.Args[0]] == types.F32 && l.ofAllLanes(s.At)
+	case loop.For:
+		r := s.Loop.Index.Range
+		return r.Kind == loop.Steps && r.From.Coef(lane) == 0 && r.To.Coef(lane) == 0
+	case loop.Apply:
+		return narrow(s.Func.Types) && l.sideBySide(&s.Func.Body)
 	}
-	return true
+	return s.Code.IsOp()
 }
 
 // ofAllLanes reports whether a place is the same for all lanes: it depends on no index but the row's, and on

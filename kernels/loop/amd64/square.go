@@ -218,22 +218,13 @@ func (l *lowering) findBeside() {
 
 // storedBy adds the memories that the blocks of a statement store to.
 func storedBy(s *loop.Stmt, to map[loop.Mem]bool) {
-	blocks := []*loop.Block{s.Then, s.Else}
-	if s.Loop != nil {
-		blocks = append(blocks, &s.Loop.Body)
-	}
-	for _, b := range blocks {
-		if b == nil {
-			continue
-		}
-		for i := range b.Stmts {
-			if x := &b.Stmts[i]; x.Code == loop.Store {
-				to[x.Mem] = true
-			} else {
-				storedBy(x, to)
+	s.EachBlock(func(b *loop.Block) {
+		loop.EachStmt(b, func(s *loop.Stmt) {
+			if s.Code == loop.Store {
+				to[s.Mem] = true
 			}
-		}
-	}
+		})
+	})
 }
 
 // inRow reports an access to 64-bit words at one column, where each lane has its own row of the memory.

@@ -374,48 +374,31 @@ func (c *planner) form(l loop.Lin, used *reads) (out form) {
 
 // harmless reports whether statements end, cannot fail and have no effects, for all values.
 func (c *planner) harmless(b *loop.Block) bool {
-	if b == nil {
-		return true
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
+	fine := true
+	loop.EachStmt(b, func(s *loop.Stmt) {
 		switch {
 		case canFail(s.Code):
-			return false
-		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.IndexOf:
+			fine = false
+		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.IndexOf, s.Code == loop.If:
 		case s.Code == loop.Apply:
-			if functionLoop(s.Func) == nil && !c.harmless(&s.Func.Body) {
-				return false
-			}
-		case s.Code == loop.If:
-			if !c.harmless(s.Then) || !c.harmless(s.Else) {
-				return false
-			}
-		case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && c.nest.Params[s.Mem.N].Kind == loop.ScalarParam:
+			fine = fine && (functionLoop(s.Func) != nil || c.harmless(&s.Func.Body))
 		default:
-			return false
+			fine = fine && s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && c.nest.Params[s.Mem.N].Kind == loop.ScalarParam
 		}
-	}
-	return true
+	})
+	return fine
 }
 
 // canFail reports whether an operation is undefined for some operands.
 func canFail(c loop.Code) bool { return c == loop.IDiv || c == loop.Mod }
 
-// cost is the number of operations of a block.
-func cost(b *loop.Block) int {
-	if b == nil {
-		return 0
-	}
-	n := 0
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		n++
-		if s.Code == loop.Apply {
+// cost is the number of operations of a block without loops.
+func cost(b *loop.Block) (n int) {
+	loop.EachStmt(b, func(s *loop.Stmt) {
+		if n++; s.Code == loop.Apply {
 			n += cost(&s.Func.Body)
 		}
-		n += cost(s.Then) + cost(s.Else)
-	}
+	})
 	return n
 }
 

@@ -59,6 +59,10 @@ type hull struct {
 	// facts are what holds within the branches of the nest; nil: nothing is known.
 	facts branches
 	saved []narrowed
+	// visit sees each access to a matrix where all indices around it have ranges. It returns false to end the
+	// walk.
+	visit   func(s *loop.Stmt) bool
+	touched touched // see touch
 	// varies marks the operands whose scalars may change while the proof holds, a bit each.
 	varies uint64
 }
@@ -77,7 +81,7 @@ type narrowed struct {
 func (h *hull) inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
 	h.nest, h.in, h.out = n, in, out
 	if h.index == nil {
-		h.index = map[int]span{}
+		h.index, h.visit = map[int]span{}, h.access
 	}
 	clear(h.index)
 	h.inner = h.inner[:0]
@@ -204,7 +208,7 @@ func (h *hull) block(b *loop.Block) bool {
 func (h *hull) stmt(s *loop.Stmt) bool {
 	switch s.Code {
 	case loop.Load, loop.Store, loop.Reduce:
-		return len(s.At) < 2 || h.access(s)
+		return len(s.At) < 2 || h.visit(s)
 	case loop.For:
 		x := s.Loop.Index
 		r := h.rng(x.Range)
@@ -316,11 +320,9 @@ func (h *hull) exact(f loop.Lin) bool {
 func (h *hull) access(s *loop.Stmt) bool {
 	var rows, cols int64
 	switch s.Mem.Kind {
-	case loop.ParamMem:
-		t := h.in[s.Mem.N].Type()
+	case loop.ParamMem, loop.ResultMem:
+		t := h.typeOf(s.Mem)
 		rows, cols = int64(t.Rows), int64(t.Cols)
-	case loop.ResultMem:
-		rows, cols = int64(h.out[s.Mem.N].Rows), int64(h.out[s.Mem.N].Cols)
 	case loop.LocalMem:
 		l := h.nest.Locals[s.Mem.N]
 		r, c := h.lin(l.Rows), h.lin(l.Cols)

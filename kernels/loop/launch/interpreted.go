@@ -52,7 +52,7 @@ func (b *beside) bind(r *Run, code *interp.Code, out []*value.Dense) {
 	n := r.loop.nest
 	b.run, b.heads, b.parts = r, emptied(b.heads, len(r.in)+len(out)), emptied(b.parts, len(r.in)+len(out))
 	if b.hull.index == nil {
-		b.hull.index = map[int]span{}
+		b.hull.index, b.hull.visit = map[int]span{}, b.hull.touch
 	}
 	b.hull.nest, b.hull.in, b.hull.out, b.out = n, b.hull.in[:0], b.hull.out[:0], append(b.out[:0], out...)
 	head := func(k int, d *value.Dense) *value.Dense {
@@ -184,46 +184,43 @@ func (b *beside) touched(mem loop.Mem, stride int64, r0, r1, l0, l1 int) (from, 
 		}
 		h.index[x.Name] = s
 	}
-	all := h.accesses(&h.nest.Body, mem, stride, span{1, 0})
-	return all.lo, all.hi
+	h.touched = touched{mem, stride, span{1, 0}}
+	h.block(&h.nest.Body)
+	return h.touched.all.lo, h.touched.all.hi
 }
 
-// accesses is the span of the elements, row * stride + column, that a block touches of a matrix,
-// joined with all.
-func (h *hull) accesses(b *loop.Block, mem loop.Mem, stride int64, all span) span {
-	if b == nil {
-		return all
+// touched is the elements of a matrix that a walk has met so far: the numbers of the first and the last one.
+type touched struct {
+	mem    loop.Mem
+	stride int64
+	all    span
+}
+
+// touch adds the elements that an access touches.
+func (h *hull) touch(s *loop.Stmt) bool {
+	x := &h.touched
+	if s.Mem != x.mem {
+		return true
 	}
-	var t types.Type
+	t := h.typeOf(s.Mem)
+	row, col := h.within(s.At[0], t.Rows), h.within(s.At[1], t.Cols)
+	if row.empty() || col.empty() {
+		return true
+	}
+	own := span{row.lo*x.stride + col.lo, row.hi*x.stride + col.hi}
+	if x.all.empty() {
+		x.all = own
+	}
+	x.all = span{min(x.all.lo, own.lo), max(x.all.hi, own.hi)}
+	return true
+}
+
+// typeOf returns the type of an operand or a result.
+func (h *hull) typeOf(mem loop.Mem) types.Type {
 	if mem.Kind == loop.ParamMem {
-		t = h.in[mem.N].Type()
-	} else {
-		t = h.out[mem.N].Type()
+		return h.in[mem.N].Type()
 	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		if s.Mem == mem && len(s.At) == 2 {
-			row, col := h.within(s.At[0], t.Rows), h.within(s.At[1], t.Cols)
-			if !row.empty() && !col.empty() {
-				x := span{row.lo*stride + col.lo, row.hi*stride + col.hi}
-				if all.empty() {
-					all = x
-				}
-				all = span{min(all.lo, x.lo), max(all.hi, x.hi)}
-			}
-		}
-		if s.Loop == nil {
-			all = h.accesses(s.Then, mem, stride, all)
-			all = h.accesses(s.Else, mem, stride, all)
-			continue
-		}
-		if r := h.rng(s.Loop.Index.Range); !r.empty() {
-			h.index[s.Loop.Index.Name] = r
-			all = h.accesses(&s.Loop.Body, mem, stride, all)
-			delete(h.index, s.Loop.Index.Name)
-		}
-	}
-	return all
+	return h.out[mem.N].Type()
 }
 
 // within is the values of a subscript that are inside a size.

@@ -1,0 +1,73 @@
+package loop
+
+// This file visits statements.
+
+// EachBlock calls f for the blocks of a statement: the sides of an if, or the body of a loop.
+func (s *Stmt) EachBlock(f func(b *Block)) {
+	if s.Then != nil {
+		f(s.Then)
+	}
+	if s.Else != nil {
+		f(s.Else)
+	}
+	if s.Loop != nil {
+		f(&s.Loop.Body)
+	}
+}
+
+// EachStmt calls f for every statement of a block and of its inner blocks. The block may be nil.
+func EachStmt(b *Block, f func(s *Stmt)) {
+	if b == nil {
+		return
+	}
+	for i := range b.Stmts {
+		within(&b.Stmts[i], f)
+	}
+}
+
+// within calls f for s and the statements in its blocks.
+func within(s *Stmt, f func(s *Stmt)) {
+	f(s)
+	s.EachBlock(func(b *Block) { EachStmt(b, f) })
+}
+
+// eachBlock calls f for a block and all blocks within.
+func eachBlock(b *Block, f func(b *Block)) {
+	f(b)
+	for i := range b.Stmts {
+		b.Stmts[i].EachBlock(func(b *Block) { eachBlock(b, f) })
+	}
+}
+
+// forms returns the linear forms that s itself reads: places, and the ends of a loop.
+func (s *Stmt) forms() []Lin {
+	if s.Loop == nil {
+		return s.At
+	}
+	return []Lin{s.Loop.Index.Range.From, s.Loop.Index.Range.To}
+}
+
+// EachRead calls f for the values that s itself reads: its operands, those in its forms, what a loop begins
+// with, and what its blocks yield.
+func (s *Stmt) EachRead(f func(v Val)) {
+	each := func(list []Val) {
+		for _, v := range list {
+			f(v)
+		}
+	}
+	each(s.Args)
+	for _, l := range s.forms() {
+		for _, t := range l.Terms {
+			if t.Sym.Kind == ValSym {
+				f(Val(t.Sym.N))
+			}
+		}
+	}
+	if s.Loop != nil {
+		each(s.Loop.Init)
+	}
+	s.EachBlock(func(b *Block) { each(b.Yield) })
+}
+
+// valuesOf calls f for the values that s and the statements in its blocks read.
+func valuesOf(s *Stmt, f func(v Val)) { within(s, func(x *Stmt) { x.EachRead(f) }) }
