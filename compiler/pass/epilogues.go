@@ -143,12 +143,7 @@ func (f *epilogues) waits(id, x ir.ID) bool {
 		}
 	}
 	begins := f.ready[x] - f.cost[x]
-	for _, y := range f.g.In(id) {
-		if y != x && f.ready[y] > begins+max(soon, lateness*f.cost[x]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.g.In(id), func(y ir.ID) bool { return y != x && f.ready[y] > begins+max(soon, lateness*f.cost[x]) })
 }
 
 // chainShare is the least number of product operations for one operation of a chain that several

@@ -207,12 +207,9 @@ func (f *fusion) stored(id ir.ID) bool {
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {
-	for _, in := range f.g.In(id) {
-		if f.g.Nodes[in].Op.Shard.Kind == op.ShardTranspose && sameShape(f.g.Type(in), f.g.Type(id)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.g.In(id), func(x ir.ID) bool {
+		return f.g.Nodes[x].Op.Shard.Kind == op.ShardTranspose && sameShape(f.g.Type(x), f.g.Type(id))
+	})
 }
 
 // emit adds the map of a group, whose last member is its result, or the pipe of one whose last

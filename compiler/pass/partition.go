@@ -107,12 +107,7 @@ func Tiled(g *ir.Graph) bool {
 
 // lone reports a channel array of one element, which is like any other value.
 func lone(g *ir.Graph, grid int) bool {
-	for _, n := range g.Grids[grid].Dims {
-		if n != 1 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(g.Grids[grid].Dims, func(n int) bool { return n != 1 })
 }
 
 // parts is a value cut into blocks: block (i, j) has rows rc[i]..rc[i+1] and columns

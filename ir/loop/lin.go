@@ -56,7 +56,12 @@ func (l Lin) Known() bool { return len(l.Terms) == 0 }
 // Affine reports whether the form contains no value of the body, so that it is known before the
 // point is evaluated.
 func (l Lin) Affine() bool {
-	return !slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym })
+	return !l.Any(func(s Sym) bool { return s.Kind == ValSym })
+}
+
+// Any reports whether f holds for a symbol of the form.
+func (l Lin) Any(f func(s Sym) bool) bool {
+	return slices.ContainsFunc(l.Terms, func(t Term) bool { return f(t.Sym) })
 }
 
 // Coef returns the coefficient of a symbol, 0 if it does not occur.

@@ -61,10 +61,8 @@ func tinyAct(b *op.Body, k int) bool {
 
 // tinyBody reports whether a side of a branch computes only numbers.
 func tinyBody(b *op.Body) bool {
-	for _, y := range b.Yields {
-		if !isNumber(b.Register(y)) {
-			return false
-		}
+	if slices.ContainsFunc(b.Yields, func(y int) bool { return !isNumber(b.Register(y)) }) {
+		return false
 	}
 	for k := range b.Acts {
 		if a := &b.Acts[k]; !(a.Def.Role == op.Constant && isNumber(a.Type)) && !tinyAct(b, k) {

@@ -4,6 +4,8 @@ package nest
 // it (memo.go): an operand, and the question whether it is there.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -51,21 +53,12 @@ func again(a *op.Action) bool {
 // readHere reports that the body yields action k, or that an action reads it which is written.
 func (x *Builder) readHere(b *op.Body, k int, m *MemoMap) bool {
 	r := len(b.Args) + k
-	for _, y := range b.Yields {
-		if y == r {
-			return true
-		}
-	}
+	read := slices.Contains(b.Yields, r)
 	for i := range b.Acts {
-		if a := &b.Acts[i]; m.Cell[i] == 0 || again(a) {
-			for _, y := range a.Args {
-				if y == r {
-					return true
-				}
-			}
-		}
+		a := &b.Acts[i]
+		read = read || (m.Cell[i] == 0 || again(a)) && slices.Contains(a.Args, r)
 	}
-	return false
+	return read
 }
 
 // Stays marks, a bit each, the operands of a nest that keep their values in an execution, see

@@ -5,6 +5,7 @@ package amd64
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Asm is a piece of code. The zero Asm is empty; Reset keeps its memory.
@@ -81,24 +82,12 @@ func (a *Asm) Bind(l Label) {
 // Equal constants are one.
 func (a *Asm) Const(words ...uint64) Mem {
 	for k := range a.consts {
-		if equal(a.consts[k].words, words) {
+		if slices.Equal(a.consts[k].words, words) {
 			return Mem{Index: NoReg, Constant: int32(k) + 1}
 		}
 	}
 	a.consts = append(a.consts, constant{words: words})
 	return Mem{Index: NoReg, Constant: int32(len(a.consts))}
-}
-
-func equal(a, b []uint64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k := range a {
-		if a[k] != b[k] {
-			return false
-		}
-	}
-	return true
 }
 
 // Finish resolves labels and constants and returns the bytes: code, then constants. They may be

@@ -6,6 +6,7 @@ package amd64
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -77,12 +78,7 @@ func (l *lowering) countersRead() {
 
 // breaks reports a break that belongs to the loop of b.
 func breaks(b *loop.Block) bool {
-	for i := range b.Stmts {
-		if b.Stmts[i].Code == loop.Break {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.Stmts, func(s loop.Stmt) bool { return s.Code == loop.Break })
 }
 
 // form is f with values replaced by the linear forms that they are known to be. A form that needs
@@ -107,12 +103,10 @@ func (l *lowering) form(f loop.Lin) loop.Lin {
 
 // counted reports a form with an index that is counted a lane.
 func (l *lowering) counted(f loop.Lin) bool {
-	for _, t := range f.Terms {
-		if _, inner := l.frame.inner[t.Sym.N]; inner && t.Sym.Kind == loop.IndexSym {
-			return true
-		}
-	}
-	return false
+	return f.Any(func(s loop.Sym) bool {
+		_, inner := l.frame.inner[s.N]
+		return inner && s.Kind == loop.IndexSym
+	})
 }
 
 // affine is the linear form of a value of the nest, or nil: an index, an operand, a constant, and

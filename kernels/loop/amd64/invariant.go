@@ -88,7 +88,7 @@ func (l *lowering) once(x invariant, c class, f func() step) virt {
 
 // perRow reports that a form changes with the row.
 func (l *lowering) perRow(f loop.Lin) bool {
-	return slices.ContainsFunc(f.Terms, func(t loop.Term) bool { return t.Sym.Kind == loop.IndexSym && t.Sym.N == l.rows })
+	return f.Coef(loop.Sym{Kind: loop.IndexSym, N: l.rows}) != 0
 }
 
 // steady splits a form that is the same in all lanes: into what all rounds of inner loops share,

@@ -216,11 +216,7 @@ func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) 
 	l.keepRoom(0, at)
 	rows := l.rowsOf(list)
 	for k, row := range rows[:l.side()] {
-		uses := []virt{row}
-		if l.active != 0 {
-			uses = append(uses, l.active)
-		}
-		l.emit(step{uses: append(uses, mask...), scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{uses: append(l.inActive(row), mask...), scalar: func(m *maker, _ Reg, r []Reg) {
 			skip := m.Label()
 			if len(r) > 1+len(mask) {
 				m.vec.bits(m, r[1])

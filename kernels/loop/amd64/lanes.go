@@ -38,12 +38,7 @@ func canTurn(n *loop.Nest) bool {
 			}
 		}
 	}
-	for _, r := range n.Results {
-		if r.Class != loop.NoClass {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Class != loop.NoClass })
 }
 
 // What an access costs beside the instruction, and what a row costs beside its vectors, in the

@@ -332,10 +332,7 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		return
 	}
 	offset := some(l.offsetIn(e))
-	st := step{uses: append(offset, v)}
-	if l.active != 0 {
-		st.uses = append(st.uses, l.active)
-	}
+	st := step{uses: l.inActive(append(offset, v)...)}
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
 		at := l.elementMem(m, e, maskAt(r[:len(offset)], 0))
 		r = r[len(offset):]

@@ -33,17 +33,10 @@ func argMem(offset int32) Mem { return At(argsReg, offset) }
 
 // varies reports that a form is not the same in all lanes.
 func (l *lowering) varies(f loop.Lin) bool {
-	for _, t := range f.Terms {
-		switch t.Sym.Kind {
-		case loop.ValSym:
-			return true
-		case loop.IndexSym:
-			if _, inner := l.frame.inner[t.Sym.N]; inner || t.Sym.N == l.lanes {
-				return true
-			}
-		}
-	}
-	return false
+	return f.Any(func(s loop.Sym) bool {
+		_, inner := l.frame.inner[s.N]
+		return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && (inner || s.N == l.lanes)
+	})
 }
 
 // symbolMem is the word of a symbol that is the same in all lanes; ok is false for the row index,
@@ -296,10 +289,8 @@ func (l *lowering) contiguous(p place) virt {
 	e := p.mem.elem
 	dst := l.fresh(l.classOf(e))
 	base, at := l.lanesAt(p)
-	st := step{dst: dst, pure: true, again: true, uses: []virt{base}}
-	if l.active != 0 {
-		st.uses = append(st.uses, l.active)
-	} else if e != types.Bool {
+	st := step{dst: dst, pure: true, again: true, uses: l.inActive(base)}
+	if l.active == 0 && e != types.Bool {
 		st.loads = &memoryRead{at: at, reg: base, size: uint8(e.Size()), len: l.vlen(e)}
 	}
 	st.scalar = func(m *maker, dst Reg, r []Reg) {
@@ -374,6 +365,15 @@ func (l *lowering) gathered(p place, o loop.Origin) virt {
 	return l.gather(e, l.addresses(p, o), 1, base)
 }
 
+// inActive returns the registers that a step uses, with the mask of the lanes that count if that is not all.
+// maskAt finds it.
+func (l *lowering) inActive(uses ...virt) []virt {
+	if l.active != 0 {
+		uses = append(uses, l.active)
+	}
+	return uses
+}
+
 // maskAt is the mask among the registers of a step that may have one there, or NoReg.
 func maskAt(r []Reg, k int) Reg {
 	if k < len(r) {
@@ -384,10 +384,7 @@ func maskAt(r []Reg, k int) Reg {
 
 // gather loads from base + index*scale; base leaves its address in RAX.
 func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *maker)) virt {
-	st := step{dst: l.fresh(l.classOf(e)), uses: []virt{index}, pure: true}
-	if l.active != 0 {
-		st.uses = append(st.uses, l.active)
-	}
+	st := step{dst: l.fresh(l.classOf(e)), uses: l.inActive(index), pure: true}
 	st.scalar = func(m *maker, dst Reg, r []Reg) {
 		base(m)
 		if l.lanes < 0 {
@@ -424,10 +421,7 @@ func (l *lowering) store(s *loop.Stmt) {
 	v := l.vector(l.args(s)[0])
 	if p.lanes {
 		base, at := l.lanesAt(p)
-		st := step{uses: []virt{v, base}}
-		if l.active != 0 {
-			st.uses = append(st.uses, l.active)
-		}
+		st := step{uses: l.inActive(v, base)}
 		words := e.Size()*l.target.lanes == l.length.Bytes()
 		whole, last := words && l.active == 0, words && l.vexOnly() && l.active == l.top
 		st.scalar = func(m *maker, _ Reg, r []Reg) {
@@ -498,10 +492,7 @@ func (m *maker) stream(v Reg, at Mem) {
 
 // scatter stores v at base + index in the lanes that count; base leaves its address in RAX.
 func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
-	st := step{uses: []virt{v, index}}
-	if l.active != 0 {
-		st.uses = append(st.uses, l.active)
-	}
+	st := step{uses: l.inActive(v, index)}
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
 		base(m)
 		if l.lanes < 0 {

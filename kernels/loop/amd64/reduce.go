@@ -198,15 +198,10 @@ func (l *lowering) reduceSideBySide(s *loop.Stmt, st *loop.State, p place) {
 	for k, o := range next {
 		p.plane = k
 		base, at := l.lanesAt(p)
-		put := step{uses: []virt{l.vector(o), base}}
-		if l.active != 0 {
-			put.uses = append(put.uses, l.active)
-		}
-		put.scalar = func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{uses: l.inActive(l.vector(o), base), scalar: func(m *maker, _ Reg, r []Reg) {
 			at.Base = r[1]
 			m.vec.store(m, types.I64, r[0], maskAt(r, 2), at)
-		}
-		l.emit(put)
+		}})
 	}
 }
 
@@ -227,15 +222,10 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 	for k, v := range room {
 		l.keepRoom(int32(k), v)
 	}
-	begin := step{}
-	if l.active != 0 {
-		begin.uses = []virt{l.active}
-	}
-	begin.scalar = func(m *maker, _ Reg, r []Reg) {
+	l.emit(step{uses: l.inActive(), scalar: func(m *maker, _ Reg, r []Reg) {
 		m.vec.bits(m, maskAt(r, 0))
 		m.StoreG(laneBits(), RAX)
-	}
-	l.emit(begin)
+	}})
 	outer, top, end := l.active, l.asm.Label(), l.asm.Label()
 	l.active = 0
 	l.nested++

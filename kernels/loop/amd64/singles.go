@@ -4,6 +4,8 @@ package amd64
 // which have shorter ones.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 )
@@ -73,14 +75,8 @@ func (l *lowering) besideLanes(s *loop.Stmt) bool {
 // ofAllLanes reports whether a place is the same for all lanes: it depends on no index but the row's, and on
 // no value.
 func (l *lowering) ofAllLanes(at []loop.Lin) bool {
-	for _, f := range at {
-		for _, t := range f.Terms {
-			if t.Sym.Kind == loop.ValSym || t.Sym.Kind == loop.IndexSym && t.Sym.N != l.rows {
-				return false
-			}
-		}
-	}
-	return true
+	other := func(s loop.Sym) bool { return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && s.N != l.rows }
+	return !slices.ContainsFunc(at, func(f loop.Lin) bool { return f.Any(other) })
 }
 
 // ofRowAt loads an element of a row whose number a nest of one point computes. All elements of the row share
@@ -102,10 +98,7 @@ func (l *lowering) ofRowAt(p place, o loop.Origin) virt {
 		}
 		at = l.moved(at, l.offset(p.mem, loop.Lin{}, across))
 	}
-	st := step{dst: l.fresh(l.classOf(e)), uses: []virt{at}, pure: true}
-	if l.active != 0 {
-		st.uses = append(st.uses, l.active)
-	}
+	st := step{dst: l.fresh(l.classOf(e)), uses: l.inActive(at), pure: true}
 	st.scalar = func(m *maker, dst Reg, r []Reg) { m.vec.load(m, e, dst, maskAt(r, 1), At(r[0], int32(disp))) }
 	return l.emit(st)
 }

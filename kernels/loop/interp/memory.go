@@ -3,6 +3,8 @@ package interp
 // This file runs loads, stores and contributions. It computes which elements of memory the lanes access.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -123,12 +125,7 @@ func (w *Worker) fetch(s *stmt, d *value.Dense, changes bool, where func() (at, 
 
 // shared reports whether a result may share the memory of operand param.
 func (w *Worker) shared(param int) bool {
-	for k := range w.code.nest.Results {
-		if w.code.nest.Results[k].Over == param {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.code.nest.Results, func(r loop.Result) bool { return r.Over == param })
 }
 
 func (w *Worker) store(s *stmt) {

@@ -35,7 +35,10 @@ func rowResults(n *loop.Nest) (list []rowResult) {
 // extentOf says which elements of result k a window contributes to; some is false where no
 // statement contributes.
 func extentOf(n *loop.Nest, k int) (all extent, offset int64, some bool) {
-	eachReduce(&n.Body, k, func(s *loop.Stmt) {
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		if s.Code != loop.Reduce || s.Mem.N != k {
+			return
+		}
 		e, by := extentOfOne(n, s)
 		if some && (e != all || by != offset) {
 			e = anywhere
@@ -45,27 +48,11 @@ func extentOf(n *loop.Nest, k int) (all extent, offset int64, some bool) {
 	return all, offset, some
 }
 
-// eachReduce visits the statements that contribute to result k.
-func eachReduce(b *loop.Block, k int, visit func(s *loop.Stmt)) {
-	loop.EachStmt(b, func(s *loop.Stmt) {
-		if s.Code == loop.Reduce && s.Mem.N == k {
-			visit(s)
-		}
-	})
-}
-
 // extentOfOne is that of one statement, and its offset.
 func extentOfOne(n *loop.Nest, s *loop.Stmt) (extent, int64) {
 	row, col := s.At[0], s.At[1]
-	fixed := func(l loop.Lin) bool {
-		for _, t := range l.Terms {
-			if t.Sym.Kind == loop.IndexSym || t.Sym.Kind == loop.ValSym {
-				return false
-			}
-		}
-		return true
-	}
-	if fixed(row) && fixed(col) {
+	varies := func(s loop.Sym) bool { return s.Kind == loop.IndexSym || s.Kind == loop.ValSym }
+	if !row.Any(varies) && !col.Any(varies) {
 		return oneInAll, 0
 	}
 	byKey := len(col.Terms) == 1 && col.Terms[0].Sym.Kind == loop.ValSym

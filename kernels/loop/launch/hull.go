@@ -303,17 +303,13 @@ func (h *hull) assume(forms []loop.Lin) bool {
 
 // exact reports a form of indices and of operands that are far from overflow.
 func (h *hull) exact(f loop.Lin) bool {
-	for _, t := range f.Terms {
-		switch t.Sym.Kind {
-		case loop.ParamSym:
-			if x := h.in[t.Sym.N].(value.Scalar).I; x <= -wide || x >= wide || h.varies>>t.Sym.N&1 == 1 {
-				return false
-			}
-		case loop.ValSym:
+	return f.Affine() && !f.Any(func(s loop.Sym) bool {
+		if s.Kind != loop.ParamSym {
 			return false
 		}
-	}
-	return true
+		x := h.in[s.N].(value.Scalar).I
+		return x <= -wide || x >= wide || h.varies>>s.N&1 == 1
+	})
 }
 
 // access checks the affine subscripts of one access; the others are the body's to check.

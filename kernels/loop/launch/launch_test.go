@@ -461,7 +461,9 @@ func inOrder(r *Run) bool {
 func ordered(n *loop.Nest) bool {
 	for k, r := range n.Results {
 		found := false
-		eachReduce(&n.Body, k, func(s *loop.Stmt) { found = found || !r.Class.Free(n.Types[s.Args[0]]) })
+		loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+			found = found || s.Code == loop.Reduce && s.Mem.N == k && !r.Class.Free(n.Types[s.Args[0]])
+		})
 		if r.Class != loop.NoClass && found {
 			return true
 		}
