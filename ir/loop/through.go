@@ -226,6 +226,20 @@ func (p *passing) join(n *Nest) *Nest {
 	})
 }
 
+// localElement is an element of a local at a place that is known.
+type localElement struct {
+	local    int
+	row, col int64
+}
+
+// elementOf returns the element that a statement loads or stores.
+func elementOf(s *Stmt) (x localElement, ok bool) {
+	if s.Mem.Kind != LocalMem || s.Code != Load && s.Code != Store || !known(s.At) {
+		return x, false
+	}
+	return localElement{s.Mem.N, s.At[0].Const, s.At[1].Const}, true
+}
+
 // Forward returns n with loads of its body replaced by the value that the body has stored at the same
 // element of a local, and without the locals that nothing reads then. No statement between may store to that
 // element.
@@ -234,27 +248,26 @@ func Forward(n *Nest) *Nest {
 		return n
 	}
 	list := n.Body.Stmts
-	source := map[*Stmt]*Stmt{}
+	stored, source := map[localElement]*Stmt{}, map[*Stmt]*Stmt{}
 	for i := range list {
 		s := &list[i]
-		if s.Code != Load || s.Mem.Kind != LocalMem || !s.At[0].Known() || !s.At[1].Known() {
+		x, ok := elementOf(s)
+		switch {
+		case ok && s.Code == Store:
+			stored[x] = s
 			continue
+		case ok && stored[x] != nil:
+			source[s] = stored[x]
 		}
-		for k := i - 1; k >= 0; k-- {
-			t := &list[k]
-			if t.Code == Store && t.Mem == s.Mem && t.At[0].Equal(s.At[0]) && t.At[1].Equal(s.At[1]) {
-				source[s] = t
-				break
+		locals(list[i:i+1], func(u *Stmt) {
+			at, fixed := elementOf(u)
+			for x, t := range stored {
+				apart := fixed && at != x || s.Code == For && roundsAlone(s) && (&passing{from: s}).outside(t, u)
+				if u.Code == Store && u.Mem == t.Mem && !apart {
+					delete(stored, x)
+				}
 			}
-			clear := true
-			locals(list[k:k+1], func(u *Stmt) {
-				known := u.At[0].Known() && u.At[1].Known() && !(u.At[0].Equal(s.At[0]) && u.At[1].Equal(s.At[1]))
-				clear = clear && (u.Code != Store || u.Mem != s.Mem || known || t.Code == For && roundsAlone(t) && (&passing{from: t}).outside(s, u))
-			})
-			if !clear {
-				break
-			}
-		}
+		})
 	}
 	return dropLocals(rewritten(n, func(r *rewriter, s *Stmt) bool {
 		t := source[s]
