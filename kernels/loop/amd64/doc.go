@@ -16,9 +16,8 @@
 //
 // Inner loops are in loops.go, their shared indices in counters.go. An instruction that is the only reader
 // of a load takes its operand from memory (program.go). Small matrices of a body are in scratch memory
-// (locals.go), or in registers where subscripts are constants (locals_known.go). A reduced result leaves the
-// code as states, which the caller merges (reduce.go); loop.State says what their words mean. Operations
-// without a vector instruction are done lane by lane (lanewise.go).
+// (locals.go). A reduced result leaves the code as states, which the caller merges (reduce.go); loop.State
+// says what their words mean. Operations without a vector instruction are done lane by lane (lanewise.go).
 //
 // Instructions are encoded by one table (forms.go): opcode, prefix and operand pattern as the
 // manuals have them (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; AMD64
