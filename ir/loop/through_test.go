@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -97,6 +98,39 @@ func TestThrough(t *testing.T) {
 		sameResults(t, n, m, []value.Value{x})
 		if loops := strings.Count(m.String(), " = for "); loops+strings.Count(m.String(), "\n  for ") != c.loops || len(m.Locals) > 0 != c.local {
 			t.Errorf("%d: want %d loops, a local %v\n%s", k, c.loops, c.local, m)
+		}
+	}
+}
+
+// TestForward: a load of a local gets what the body has stored at its place, unless a statement between may
+// have stored there too.
+func TestForward(t *testing.T) {
+	const store = `
+  v0 = load %0[0, i]
+  store w0[0, 2] v0`
+	for k, c := range []struct {
+		between string
+		local   bool
+	}{
+		{"", false},
+		{"\n  v1 = load %0[1, i]\n  store w0[0, 3] v1", false},
+		{"\n  v1 = load %0[1, i]\n  store w0[0, 2] v1", false},
+		{"\n  for k: 0..10 {\n    v1 = load %0[k, i]\n    store w0[0, k] v1\n  }", true},
+		{"\n  for k: 0..2 {\n    v1 = load %0[k, i]\n    store w0[0, 2] v1\n  }", true},
+	} {
+		read := fmt.Sprintf("\n  v%[1]d = load w0[0, 2]\n  store out0[i, 0] v%[1]d", 1+strings.Count(c.between, " = "))
+		n, err := loop.Parse("nest(%0: f64[]) (i: 0..%0.cols) {\n  local w0 f64[12, 12]"+store+c.between+read+"\n} : (f64[%0.cols, 1])", loop.Standard{})
+		if err != nil {
+			t.Fatalf("%d: %v", k, err)
+		}
+		x := value.New(types.F64, 10, 3)
+		for i := range x.F64 {
+			x.F64[i] = float64(i*7%11) - 5
+		}
+		m := loop.Forward(n)
+		sameResults(t, n, m, []value.Value{x})
+		if loads := strings.Contains(m.String(), "load w0"); loads != c.local || len(m.Locals) > 0 != c.local {
+			t.Errorf("%d: want a local %v\n%s", k, c.local, m)
 		}
 	}
 }
