@@ -301,7 +301,7 @@ func (f *nesting) several() {
 			}
 		}
 		if slices.Sort(heads); len(heads) < 2 || !moves || steps > againSteps || !f.unread(x, heads) ||
-			slices.ContainsFunc(heads, apart) || slices.ContainsFunc(of[x], f.picks) {
+			slices.ContainsFunc(heads, apart) || f.head[x] != x || apart(x) { // x may be one of several results now
 			continue
 		}
 		last := heads[len(heads)-1]
