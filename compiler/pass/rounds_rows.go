@@ -20,11 +20,13 @@ import (
 // Where all operators are elementwise, the loop goes over elements, and so does what reads its results
 // element by element. Each matrix that something else reads is then made by a loop of its own: rounds of few
 // operations take less time twice in registers than once in memory. Rounds of functions such as exp do not.
+// A column or row that moves through a matrix from round to round is read at the element's place: panels of
+// time series, paths of given increments.
 //
 // It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so
 // such a loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is
-// told. It would be slow where a round is more numbers than rows, and gains nothing where a cache holds the
-// matrices: see Rounds.
+// told. It would be slow where a round is more numbers than rows, and where a few elements are rounds
+// inside of rounds: see Rounds.
 func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	c, uses, changed := copyOf(g), g.Uses(), false
 	owner := make([]*rowRounds, g.Len()) // of what is made with a loop
@@ -60,8 +62,8 @@ func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 }
 
 const (
-	// A block has leastRowRounds of the least number of rows, which workers share and vectors have as lanes,
-	// and cachedRowRounds of the most elements of a matrix that a cache holds.
+	// A block has leastRowRounds of the least number of rows, or elements, which workers share and vectors have
+	// as lanes, and cachedRowRounds of the most elements of a matrix that stays in a cache in rounds of rounds.
 	leastRowRounds, cachedRowRounds = 64, 2
 	// mostRowRounds is the most columns of a row that registers and the first cache hold beside others.
 	mostRowRounds = 64
@@ -79,6 +81,7 @@ type rowRounds struct {
 	cols  int     // of the carried matrices
 	wide  int     // the most columns of a row
 	each  bool    // the loop goes over elements
+	moved bool    // the loop over elements reads windows of other matrices
 	once  int     // operators on numbers, which each row would make again
 	made  int     // operators on rows
 	flops float64 // of these
@@ -101,8 +104,12 @@ func (r *rowRounds) is(uses []int32) bool {
 			r.rows, r.cols = max(r.rows, t.Rows), max(r.cols, t.Cols)
 		}
 	}
-	if r.rows < 2 || !r.each && (r.rows < r.block/leastRowRounds || r.cols > mostRowRounds) {
+	if r.rows*r.cols < 2 || !r.each && (r.rows < max(2, r.block/leastRowRounds) || r.cols > mostRowRounds) {
 		return false
+	}
+	least := r.block / leastRowRounds
+	if last := len(r.g.Nodes) - 1; r.g.Nodes[last].Op == closing {
+		least = r.block / cachedRowRounds
 	}
 	by := make([]bool, len(in))
 	for k, x := range in {
@@ -112,7 +119,7 @@ func (r *rowRounds) is(uses []int32) bool {
 			return false
 		}
 	}
-	if !r.within(r.g, r.id, by, nil) || r.once > r.made || r.rows*r.wide <= r.block/cachedRowRounds {
+	if !r.within(r.g, r.id, by, nil) || r.once > r.made || r.rows*r.wide <= least {
 		return false
 	}
 	elem := types.NoElem
@@ -230,9 +237,12 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 		return r.byRows(t), r.byRows(t) || isNumber(t)
 	case n.Region != nil || !n.Op.Laws.Has(op.Pure) || n.Draws() || at.MayFail(g, id):
 		return false, false
+	case r.each && n.Op.Role == op.Windows && r.byRows(t):
+		r.moved = true
+		return true, !some
 	case !some:
 		r.once++
-		return false, isNumber(t) && isElementwise(n)
+		return false, isNumber(t) && (isElementwise(n) || n.Op.Role == op.Picks)
 	case !r.byRows(t):
 		return false, false
 	case isElementwise(n):
@@ -280,25 +290,43 @@ func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 	g, to := region.Graph, make([]ir.ID, region.Graph.Len())
 	out := &ir.Region{Graph: ir.New()}
 	out.Graph.CopyTables(g)
+	var at []ir.ID
+	if r.moved {
+		at = []ir.ID{r.index(out.Graph), r.index(out.Graph)}
+	}
 	for i, rowed := range r.rowed[g] {
 		id := ir.ID(i)
 		n, in, t := &g.Nodes[i], through(to, g.In(id)), g.Type(id)
 		attrs, of := n.Attrs, r.row(t, rowed)
-		if at := attrs.Ints("at"); rowed && n.Op.Role == op.Windows {
+		switch cut := attrs.Ints("at"); {
+		case rowed && r.each && n.Op.Role == op.Windows:
+			for axis, size := range [2]int{t.Rows, t.Cols} {
+				if size > 1 {
+					in[1+axis] = out.Graph.Add(r.table.Must("add"), nil, types.ScalarOf(types.I64), g.Origin(id), in[1+axis], at[axis])
+				}
+			}
+			to[i] = out.Graph.Add(r.table.Must("element"), nil, of, g.Origin(id), in...)
+			continue
+		case rowed && n.Op.Role == op.Windows:
 			attrs = attrs.With("size", op.Ints(1, t.Cols))
-		} else if rowed && len(at) == 4 {
-			attrs = attrs.With("at", op.Ints(0, int(at[1]), 1, t.Cols))
+		case rowed && len(cut) == 4:
+			attrs = attrs.With("at", op.Ints(0, int(cut[1]), 1, t.Cols))
 		}
 		if n.Op.Control == op.Iterate {
-			of = r.results(g, id)
+			in, of = append(in, at...), r.results(g, id)
 		}
 		to[i] = out.Graph.Add(n.Op, attrs, of, g.Origin(id), in...)
 		if n.Op.Control == op.Iterate {
 			out.Graph.Nodes[to[i]].Region = r.of(n.Region)
 		}
 	}
-	out.Args, out.Yields = through(to, region.Args), through(to, region.Yields)
+	out.Args, out.Yields = append(through(to, region.Args), at...), through(to, region.Yields)
 	return out
+}
+
+// index adds an argument that is an index.
+func (r *rowRounds) index(g *ir.Graph) ir.ID {
+	return g.Add(r.table.Must("arg"), nil, types.ScalarOf(types.I64), r.g.Origin(r.id))
 }
 
 // results is the type of a loop over a row.
@@ -322,9 +350,12 @@ func (r *rowRounds) write(c *copying, reads ...ir.ID) {
 		dims = 2
 	}
 	for range dims {
-		body.Args = append(body.Args, b.Add(r.table.Must("arg"), nil, types.ScalarOf(types.I64), o))
+		body.Args = append(body.Args, r.index(b))
 	}
-	index := body.Args
+	index, at := body.Args, []ir.ID(nil)
+	if r.moved {
+		at = index
+	}
 	zero := b.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
 	var outer []ir.ID // what the loop reads
 	to := map[ir.ID]ir.ID{}
@@ -339,14 +370,14 @@ func (r *rowRounds) write(c *copying, reads ...ir.ID) {
 		switch one := r.row(t, true); {
 		case !r.byRows(t):
 		case r.each:
-			at := [2]ir.ID{zero, zero}
+			i, j := zero, zero
 			if t.Rows > 1 {
-				at[0] = index[0]
+				i = index[0]
 			}
 			if t.Cols > 1 {
-				at[1] = index[1]
+				j = index[1]
 			}
-			a = b.Add(r.table.Must("element"), nil, one, o, a, at[0], at[1])
+			a = b.Add(r.table.Must("element"), nil, one, o, a, i, j)
 		default:
 			a = b.Add(r.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, t.Cols)}), one, o, a, index[0], zero)
 		}
@@ -359,7 +390,7 @@ func (r *rowRounds) write(c *copying, reads ...ir.ID) {
 		}
 		return out
 	}
-	loop := b.Add(n.Op, n.Attrs, r.results(g, r.id), o, rowsOf(g.In(r.id))...)
+	loop := b.Add(n.Op, n.Attrs, r.results(g, r.id), o, append(rowsOf(g.In(r.id)), at...)...)
 	b.Nodes[loop].Region, to[r.id] = r.of(n.Region), loop
 	needed := reached(g, reads)
 	cols, elem := 0, types.NoElem
