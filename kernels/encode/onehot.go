@@ -126,23 +126,24 @@ func (c codeColumn) at(i int) (int, error) {
 	return code("onehot", c.At(i, 0), c.k)
 }
 
-// blocks calls f with the codes of rows from..to-1, some rows at a time, and the number of the
-// first of them. The failure is that of the first row whose element is no code; f has had a part of
-// the rows before it.
-func (c codeColumn) blocks(from, to int, f func(i int, codes []int64)) error {
+// blocks calls f with rows from..to-1, some at a time, and the number of the first of them. f returns how many
+// there are before the first that is no code, all if there is none, and looks at no row behind it. A look at all
+// rows before f sees them would take 0.4 of the time of f. The failure is that of the first row whose element is
+// no code.
+func (c codeColumn) blocks(from, to int, f func(i int, codes []int64) int) error {
 	var room [512]int64
 	for i := from; i < to; i += len(room) {
-		n := min(len(room), to-i)
-		p, ok := readCodes(room[:], c.Dense, i, n, c.k)
-		if !ok {
-			for k := range n {
-				if _, err := c.at(i + k); err != nil {
-					return err
-				}
-			}
-			panic("BUG: all elements are codes one by one")
+		n, done := min(len(room), to-i), 0
+		if c.Elem == types.I64 && c.Stride == 1 {
+			done = f(i, c.I64[i:i+n])
+		} else if p, ok := readCodes(room[:], c.Dense, i, n, c.k); ok {
+			done = f(i, p)
 		}
-		f(i, p)
+		for ; done < n; done++ {
+			if _, err := c.at(i + done); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -256,33 +257,35 @@ func (b *sumsBody) Chunk(_, lo, hi int) error {
 
 // add adds rows from..to-1 to the sums of their codes.
 func (b *sumsBody) add(sums dense.Grid[float64], from, to int) error {
-	return b.codes.blocks(from, to, func(i int, codes []int64) {
+	return b.codes.blocks(from, to, func(i int, codes []int64) int {
 		if sums.Cols == 1 && b.x.LD == 1 {
-			addByCode(sums.X, codes, b.x.X[i:])
-			return
+			return addByCode(sums.X[:b.codes.k], codes, b.x.X[i:])
 		}
 		for k, p := range codes {
+			if uint64(p) >= uint64(b.codes.k) {
+				return k
+			}
 			x := b.x.Row(i + k)
 			s := sums.X[int(p)*sums.LD:][:len(x)]
 			for j, v := range x {
 				s[j] += v
 			}
 		}
+		return len(codes)
 	})
 }
 
-// addByCode adds x[i] to s[codes[i]] for each i. It is not part of add, where s would be read from memory for
-// each element.
-func addByCode(s []float64, codes []int64, x []float64) {
-	for x = x[:len(codes)]; len(codes) >= 4 && len(x) >= 4; codes, x = codes[4:], x[4:] {
-		s[codes[0]] += x[0]
-		s[codes[1]] += x[1]
-		s[codes[2]] += x[2]
-		s[codes[3]] += x[3]
-	}
+// addByCode adds x[i] to s[codes[i]] for each i before the first code that s does not have, whose number it
+// returns. It is not part of add, where s would be read from memory for each element.
+func addByCode(s []float64, codes []int64, x []float64) int {
+	x = x[:len(codes)]
 	for i, p := range codes {
+		if uint64(p) >= uint64(len(s)) {
+			return i
+		}
 		s[p] += x[i]
 	}
+	return len(codes)
 }
 
 // column is the definition of column j.
@@ -379,17 +382,25 @@ func beginCounts(c *op.Call, workers int) *countsBody {
 func (b *countsBody) Chunk(worker, lo, hi int) error {
 	k := b.codes.k
 	even, odd := b.ns[worker][:k], b.ns[worker][k:]
-	return b.codes.blocks(lo, hi, func(_ int, codes []int64) {
-		for ; len(codes) >= 4; codes = codes[4:] {
-			even[codes[0]]++
-			odd[codes[1]]++
-			even[codes[2]]++
-			odd[codes[3]]++
+	return b.codes.blocks(lo, hi, func(_ int, codes []int64) int { return countCodes(even, odd, codes) })
+}
+
+// countCodes counts codes before the first that the tables, of one length, do not have, whose number it returns.
+func countCodes(even, odd []int64, codes []int64) int {
+	n := len(codes)
+	for odd = odd[:len(even)]; len(codes) >= 2; codes = codes[2:] {
+		p, q := codes[0], codes[1]
+		if uint64(p) >= uint64(len(even)) || uint64(q) >= uint64(len(odd)) {
+			break
 		}
-		for _, p := range codes {
-			even[p]++
-		}
-	})
+		even[p]++
+		odd[q]++
+	}
+	for len(codes) > 0 && uint64(codes[0]) < uint64(len(even)) {
+		even[codes[0]]++
+		codes = codes[1:]
+	}
+	return n - len(codes)
 }
 
 // End adds the counts.

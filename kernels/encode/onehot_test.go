@@ -50,3 +50,25 @@ func TestSumsByCode(t *testing.T) {
 		t.Errorf("only %d calls succeeded", done)
 	}
 }
+
+// The first row that is no code fails, wherever it is, and no row behind it is looked at.
+func TestFirstWrongCode(t *testing.T) {
+	rows := define.Resolved(Rows())
+	r := rand.New(rand.NewPCG(93, 94))
+	for _, at := range []int{0, 1, 2, 511, 512, 599} {
+		a := value.New(types.I64, 600, 1)
+		for i := range a.I64 {
+			a.I64[i] = r.Int64N(7)
+		}
+		a.I64[at], a.I64[599] = 7, -1
+		for m := range 3 {
+			attrs := op.MakeAttrs(rowtest.Attr("k", op.Int(7)), rowtest.Attr("panel", op.Int(0)))
+			if _, ok := rowtest.Check(t, rowtest.RowNamed(t, rows, "onehot.sums"), attrs, []value.Value{a, value.New(types.F64, 600, m)}); ok {
+				t.Errorf("row %d is no code, and sums of %d columns succeed", at, m)
+			}
+		}
+		if _, ok := rowtest.Check(t, rowtest.RowNamed(t, rows, "onehot.counts"), op.MakeAttrs(rowtest.Attr("k", op.Int(7))), []value.Value{a}); ok {
+			t.Errorf("row %d is no code, and counts succeed", at)
+		}
+	}
+}
