@@ -123,6 +123,9 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 	if o.Ranks < 1 {
 		ds = append(ds, source.Errorf("E706", source.Span{}, "%d ranks", o.Ranks))
 	}
+	if len(o.Disable) == 0 {
+		return ds
+	}
 	var passes, names []string
 	for _, p := range Passes() {
 		if !p.Required {

@@ -38,21 +38,31 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 	if !ok {
 		made, _ = shared.LoadOrStore(kernels.Name, sharedRows(kernels))
 	}
-	rows := *made.(*[2][][]*op.Def)
+	rows := made.(*setRows)
+	memo := &rows.memo
+	if len(own) > 0 {
+		memo = new(op.Memo) // rules may match them
+	}
 	reading, last := define.Possible(define.Bounded(inout.Rows(in))...), define.Possible(define.Bounded(define.Resolved(own))...)
-	return op.NewTable(slices.Concat(rows[0], reading, rows[1], last)...)
+	return memo.NewTable(slices.Concat(rows.first, reading, rows.then, last)...)
 }
 
-// shared has the rows that tables of one kernel set share, by its name: those before the rows that
-// read, and those after them. It is a *[2][][]*op.Def.
+// setRows is what tables of one kernel set share: the rows before those that read, the rows after them, and
+// what is derived from both. No rule names a row that reads.
+type setRows struct {
+	first, then [][]*op.Def
+	memo        op.Memo
+}
+
+// shared has the *setRows of each kernel set by its name.
 var shared sync.Map
 
 // sharedRows makes the rows of one kernel set for shared.
-func sharedRows(kernels *blas.Set) *[2][][]*op.Def {
+func sharedRows(kernels *blas.Set) *setRows {
 	run := &engine{}
 	maps := told(append(run.executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
-	return &[2][][]*op.Def{
-		define.Possible(define.Bounded(
+	return &setRows{
+		first: define.Possible(define.Bounded(
 			define.Resolved(maps),
 			define.Resolved(reducingRows(run.folded(reduce.Rows()), axisRows)),
 			construct.Rows(),
@@ -61,7 +71,7 @@ func sharedRows(kernels *blas.Set) *[2][][]*op.Def {
 			define.Resolved(denseProducts(kernels)),
 			define.Resolved(move.Rows()),
 		)...),
-		define.Possible(define.Bounded(
+		then: define.Possible(define.Bounded(
 			controls(),
 			define.Resolved(reducingRows(run.folded(reduce.Statistics()), axisRows)),
 			define.Resolved(scan.Rows()),

@@ -1,5 +1,10 @@
 package rule
 
+import (
+	"slices"
+	"sync"
+)
+
 // Class says whether a rule keeps bits.
 type Class uint8
 
@@ -41,11 +46,10 @@ type Wrong struct {
 	Why     string
 }
 
-// Rules returns every rule in the order in which they are tried, exact ones first.
-func Rules() []Rule {
-	var out []Rule
-	for _, family := range [][]Rule{elementwise(), choices(), moves(), reductions(), products(), canonical()} {
-		out = append(out, family...)
-	}
-	return out
-}
+// Rules returns every rule in the order in which they are tried, exact ones first. The caller must not change
+// them.
+func Rules() []Rule { return rules() }
+
+var rules = sync.OnceValue(func() []Rule {
+	return slices.Concat(elementwise(), choices(), moves(), reductions(), products(), canonical())
+})

@@ -12,7 +12,9 @@ import (
 
 	"flow/ir"
 	"flow/ir/eval"
+	"flow/ir/op"
 	"flow/ir/value"
+	"flow/kernels"
 )
 
 // This file tests the table: every rule keeps every bit on random data full of -0, nan and inf
@@ -99,6 +101,54 @@ func TestRulesKeepBits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Tables of one kernel set share what is compiled of the rules, so no rule may name a row that each table has
+// of its own, as those that read.
+func TestRulesNameSharedRows(t *testing.T) {
+	first, second := ownTable(t), ownTable(t)
+	seen := 0
+	var check func(f *form, p *pattern)
+	check = func(f *form, p *pattern) {
+		if p.def != nil {
+			seen++
+			if second.Named(p.def.Name) != p.def {
+				t.Errorf("%s names %s, which is another row in another table", f.rule.Name, p.def.Name)
+			}
+		}
+		for _, a := range p.args {
+			check(f, a)
+		}
+	}
+	for _, class := range []Class{Exact, Canonical} {
+		set := compileAll(first, Rules(), func(r *Rule) bool { return r.Class == class })
+		for d, b := range set.buckets {
+			if second.Named(d.Name) != d {
+				t.Errorf("a class of a rule has the row %s, which is another one in another table", d.Name)
+			}
+			forms := slices.Clone(b.any)
+			for _, k := range b.kids {
+				for _, a := range k.by {
+					forms = append(forms, a.forms...)
+				}
+			}
+			for _, f := range forms {
+				check(f, f.from)
+				check(f, f.to)
+			}
+		}
+	}
+	if seen < 100 || first.Named("read") == second.Named("read") {
+		t.Errorf("%d rows were seen, and tables share all: the test shows nothing", seen)
+	}
+}
+
+func ownTable(t *testing.T) *op.Table {
+	table, err := kernels.Table("portable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // Every rewrite that a rule says is wrong gives other bits, or another type, for some values.

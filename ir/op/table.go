@@ -13,23 +13,29 @@ type Table struct {
 	words map[string][]*Def
 	infix map[string]*Def
 	forms map[string]*Def // by Def.For
-	memo  sync.Map        // see Memo
+	memo  *Memo
 }
 
-// Memo returns what f returned at the first call with a key. The table keeps it, so it lives as
-// long as the table does. Keys have types of their packages' own. f may run twice when two
-// goroutines call at once.
+// Memo keeps what is derived from the rows of a table. Tables may share one if they differ only in rows of the
+// same names and claims that nothing derived refers to.
+type Memo struct{ made sync.Map }
+
+// Memo returns what f returned at the first call with a key. It lives as long as the table does. Keys have
+// types of their packages' own. f may run twice when two goroutines call at once.
 func (t *Table) Memo(key any, f func() any) any {
-	v, ok := t.memo.Load(key)
+	v, ok := t.memo.made.Load(key)
 	if !ok {
-		v, _ = t.memo.LoadOrStore(key, f())
+		v, _ = t.memo.made.LoadOrStore(key, f())
 	}
 	return v
 }
 
 // NewTable makes a table of families of rows. It refuses two rows of one name or sign.
-func NewTable(families ...[]*Def) (*Table, error) {
-	t := &Table{names: map[string]*Def{}, words: map[string][]*Def{}, infix: map[string]*Def{}, forms: map[string]*Def{}}
+func NewTable(families ...[]*Def) (*Table, error) { return new(Memo).NewTable(families...) }
+
+// NewTable is NewTable of a table that keeps in m what is derived from it.
+func (m *Memo) NewTable(families ...[]*Def) (*Table, error) {
+	t := &Table{memo: m, names: map[string]*Def{}, words: map[string][]*Def{}, infix: map[string]*Def{}, forms: map[string]*Def{}}
 	for _, rows := range families {
 		for _, d := range rows {
 			if t.names[d.Name] != nil {
