@@ -69,7 +69,7 @@ func newState(class loop.Class, e types.Elem) state {
 		case types.F32:
 			return &chains[float32]{kind: &f32s, fuse: loop.FMA32}
 		}
-		return &chains[float64]{kind: &f64s, fuse: math.FMA}
+		return &chains[float64]{kind: &f64s, fuse: fma}
 	case loop.Product:
 		return words(1, vec.Mul, func(a, b int64) int64 { return a * b })
 	}
