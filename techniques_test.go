@@ -52,9 +52,9 @@ iterate v = colmean(X), k = 0 times 6 {
 emit v
 `,
 	"sparse": `
-G = rand_graph(3000, 20000, seed = 1)
+G = rand_graph(900, 6000, seed = 1)
 H = G or t(G)
-c = seq(1, 3001)
+c = seq(1, 901)
 emit sum(max(c, rowmax(H * t(c))))
 `,
 	"sparse passes": `

@@ -35,12 +35,13 @@ import (
 var oracleSeed = flag.Uint64("oracle.seed", 0, "draw the program of this seed alone; 0: from 1 on")
 
 // tinyTable is the operator table with a default tile edge of 4, so that matrices of a
-// few elements are cut.
-func tinyTable(t testing.TB) *op.Table {
-	t.Helper()
+// few elements are cut. It is one table for all tests, as it is one for a process.
+func tinyTable(testing.TB) *op.Table { return theTinyTable() }
+
+var theTinyTable = sync.OnceValue(func() *op.Table {
 	table, err := kernels.Table("")
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	rows := slices.Clone(table.Rows())
 	for i, d := range rows {
@@ -52,10 +53,10 @@ func tinyTable(t testing.TB) *op.Table {
 	}
 	table, err = op.NewTable(rows)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return table
-}
+})
 
 var tinySizes = pass.Sizes{Block: 16, Panel: 8, Spread: 1}
 

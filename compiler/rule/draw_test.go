@@ -101,14 +101,31 @@ type drawer struct {
 
 // pattern draws a graph for the left side of a rewrite.
 func (d *drawer) pattern(text string) (g *ir.Graph, root ir.ID, ok bool) {
-	from, to, err := parseRewrite(text)
-	if err != nil || !resolve(from, d.table) || !resolve(to, d.table) {
+	from := leftSide(text, d.table)
+	if from == nil {
 		return nil, 0, false
 	}
 	d.g, d.vars, d.vals, d.alls, d.class = ir.New(), map[string]ir.ID{}, map[string]op.Val{}, map[string]*op.Attrs{}, map[string]*op.Def{}
 	d.square = d.rng.IntN(2) == 0
+	d.g.Grow(16) // most graphs are smaller than the first room of a graph
 	root, ok = d.draw(from, 0)
 	return d.g, root, ok
+}
+
+// leftSides has the left sides of the rewrites that graphs were drawn for.
+var leftSides sync.Map
+
+// leftSide returns the pattern on the left side of a rewrite; nil: the table lacks a row that it names.
+func leftSide(text string, table *op.Table) *pattern {
+	known, ok := leftSides.Load(text)
+	if !ok {
+		from, to, err := parseRewrite(text)
+		if err != nil || !resolve(from, table) || !resolve(to, table) {
+			from = nil
+		}
+		known, _ = leftSides.LoadOrStore(text, from)
+	}
+	return known.(*pattern)
 }
 
 func (d *drawer) add(def *op.Def, attrs *op.Attrs, in ...ir.ID) (ir.ID, bool) {

@@ -26,6 +26,9 @@ func bigFMA(x, y, z float32) float32 {
 	if s == 0 || math.IsInf(s, 0) || math.IsNaN(s) {
 		return float32(s)
 	}
+	if e := s - p; p-(s-e)+(float64(z)-e) == 0 { // the error of the sum (Knuth): s is exact
+		return float32(s)
+	}
 	exact := new(big.Float).SetPrec(2000).SetFloat64(p)
 	exact.Add(exact, new(big.Float).SetFloat64(float64(z)))
 	r, _ := exact.Float32()

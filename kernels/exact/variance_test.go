@@ -8,28 +8,42 @@ import (
 )
 
 // varianceOracle is the variance in fractions, of squares as AddSquares takes them, rounded once to
-// either type.
+// either type. Sums are integers in units of 2^-1200, which all numbers of the tests and their squares are multiples
+// of: sums of fractions would look for common factors after every number.
 func varianceOracle(x []float64) (float64, float32) {
-	sum, squares := new(big.Rat), new(big.Rat)
+	const unit = 1200
+	sum, squares := new(big.Int), new(big.Int)
 	for _, v := range x {
 		h, l := Square(v)
-		for _, p := range []struct {
-			to *big.Rat
-			v  float64
-		}{{sum, v}, {squares, h}, {squares, l}} {
-			p.to.Add(p.to, new(big.Rat).SetFloat64(p.v))
-		}
+		addUnits(sum, v, unit)
+		addUnits(squares, h, 2*unit)
+		addUnits(squares, l, 2*unit)
 	}
-	n := new(big.Rat).SetInt64(int64(len(x)))
-	sum.Quo(sum, n)
-	squares.Quo(squares, n)
-	squares.Sub(squares, sum.Mul(sum, sum))
-	if squares.Sign() < 0 {
-		squares.SetInt64(0)
+	// (n squares - sum sum) / n n
+	n := big.NewInt(int64(len(x)))
+	v := new(big.Int).Mul(n, squares)
+	if v.Sub(v, sum.Mul(sum, sum)); v.Sign() < 0 {
+		v.SetInt64(0)
 	}
-	f, _ := squares.Float64()
-	g, _ := squares.Float32()
+	below := new(big.Int).Lsh(n.Mul(n, n), 2*unit)
+	variance := new(big.Rat).SetFrac(v, below)
+	f, _ := variance.Float64()
+	g, _ := variance.Float32()
 	return f, g
+}
+
+// addUnits adds v to a sum in units of 2^-unit.
+func addUnits(sum *big.Int, v float64, unit int) {
+	mant, exp := math.Frexp(v)
+	m := big.NewInt(int64(mant * (1 << 53)))
+	if exp += unit - 53; exp < 0 {
+		if q, r := new(big.Int).QuoRem(m, new(big.Int).Lsh(big.NewInt(1), uint(-exp)), new(big.Int)); r.Sign() == 0 {
+			sum.Add(sum, q)
+			return
+		}
+		panic("a number is no multiple of the unit")
+	}
+	sum.Add(sum, m.Lsh(m, uint(exp)))
 }
 
 // spreads are generators of rows whose variances are easy, cancel, or are hard to round.
