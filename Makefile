@@ -75,7 +75,7 @@ nocgo:
 	@test $$(stat -c %s bin/flowrun-nocgo) -le 45000000 || { echo "flowrun is larger than 45 MB"; exit 1; }
 
 # Tests and staticcheck allocate much and keep little, so a collector that runs less often saves time.
-lint unit race mpi: export GOGC ?= 400
+build lint unit race mpi nocgo: export GOGC ?= 400
 
 # The packages that take longest come first, so that none of them is left alone at the end.
 unit: build
