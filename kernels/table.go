@@ -47,8 +47,8 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 	return memo.NewTable(slices.Concat(rows.first, reading, rows.then, last)...)
 }
 
-// setRows is what tables of one kernel set share: the rows before those that read, the rows after them, and
-// what is derived from both. No rule names a row that reads.
+// setRows is what tables of one kernel set share: the rows before those that read, the rows after them,
+// and what is derived from both. No rule names a row that reads.
 type setRows struct {
 	first, then [][]*op.Def
 	memo        op.Memo

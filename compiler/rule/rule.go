@@ -46,8 +46,8 @@ type Wrong struct {
 	Why     string
 }
 
-// Rules returns every rule in the order in which they are tried, exact ones first. The caller must not change
-// them.
+// Rules returns every rule in the order in which they are tried, exact ones first. The caller must not
+// change them.
 func Rules() []Rule { return rules() }
 
 var rules = sync.OnceValue(func() []Rule {

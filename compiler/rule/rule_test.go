@@ -103,8 +103,8 @@ func TestRulesKeepBits(t *testing.T) {
 	}
 }
 
-// Tables of one kernel set share what is compiled of the rules, so no rule may name a row that each table has
-// of its own, as those that read.
+// Tables of one kernel set share what is compiled of the rules, so no rule may name a row that each
+// table has of its own, as those that read.
 func TestRulesNameSharedRows(t *testing.T) {
 	first, second := ownTable(t), ownTable(t)
 	seen := 0

@@ -16,12 +16,12 @@ type Table struct {
 	memo  *Memo
 }
 
-// Memo keeps what is derived from the rows of a table. Tables may share one if they differ only in rows of the
-// same names and claims that nothing derived refers to.
+// Memo keeps what is derived from the rows of a table. Tables may share one if they differ only in rows
+// of the same names and claims that nothing derived refers to.
 type Memo struct{ made sync.Map }
 
-// Memo returns what f returned at the first call with a key. It lives as long as the table does. Keys have
-// types of their packages' own. f may run twice when two goroutines call at once.
+// Memo returns what f returned at the first call with a key. It lives as long as a table that shares
+// the memo. Keys have types of their packages' own. f may run twice when two goroutines call at once.
 func (t *Table) Memo(key any, f func() any) any {
 	v, ok := t.memo.made.Load(key)
 	if !ok {

@@ -205,7 +205,8 @@ func stepOf[T dense.Factor]() func(u, v, sum T) T {
 	var step any = func(u, v, sum int64) int64 { return sum + u*v }
 	switch any(*new(T)).(type) {
 	case float64:
-		step = func(u, v, sum float64) float64 { return math.FMA(u, v, sum) } // as a value it is no instruction
+		// math.FMA itself, as a value, is the routine for processors without the instruction.
+		step = func(u, v, sum float64) float64 { return math.FMA(u, v, sum) }
 	case float32:
 		step = blas.FMA[float32]
 	}
