@@ -181,9 +181,10 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 	return nil
 }
 
-// inLanes returns the loop of which points of a space of one index are lanes. It is nil as long as little work
-// has been seen, and where a body runs by phases or has operators that are called for each point. It is nil for
-// loops whose end the values tell, too: if the first point fails, others may be without end.
+// inLanes returns the loop of which points of a space of one index are lanes. It is nil as long as
+// little work has been seen, and where a body runs by phases or has operators that are called for each
+// point. It is nil for loops whose end the values tell, too: if the first point fails, others may be
+// without end.
 func (c *bodyCode) inLanes(s *indexSpace, names string) *launch.Loop {
 	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < loopsFrom.Load() || c.plan != nil || nest.Heavy(c.body, c.varies) {
 		return nil

@@ -126,10 +126,10 @@ func (c codeColumn) at(i int) (int, error) {
 	return code("onehot", c.At(i, 0), c.k)
 }
 
-// blocks calls f with rows from..to-1, some at a time, and the number of the first of them. f returns how many
-// there are before the first that is no code, all if there is none, and looks at no row behind it. A look at all
-// rows before f sees them would take 0.4 of the time of f. The failure is that of the first row whose element is
-// no code.
+// blocks calls f with rows from..to-1, some at a time, and the number of the first of them. f returns
+// how many there are before the first that is no code, all if there is none, and looks at no row behind
+// it. A look at all rows before f sees them would take 0.4 of the time of f. The failure is that of the
+// first row whose element is no code.
 func (c codeColumn) blocks(from, to int, f func(i int, codes []int64) int) error {
 	var room [512]int64
 	for i := from; i < to; i += len(room) {
@@ -275,8 +275,8 @@ func (b *sumsBody) add(sums dense.Grid[float64], from, to int) error {
 	})
 }
 
-// addByCode adds x[i] to s[codes[i]] for each i before the first code that s does not have, whose number it
-// returns. It is not part of add, where s would be read from memory for each element.
+// addByCode adds x[i] to s[codes[i]] for each i before the first code that s does not have, whose
+// number it returns. It is not part of add, where s would be read from memory for each element.
 func addByCode(s []float64, codes []int64, x []float64) int {
 	x = x[:len(codes)]
 	for i, p := range codes {
@@ -385,7 +385,8 @@ func (b *countsBody) Chunk(worker, lo, hi int) error {
 	return b.codes.blocks(lo, hi, func(_ int, codes []int64) int { return countCodes(even, odd, codes) })
 }
 
-// countCodes counts codes before the first that the tables, of one length, do not have, whose number it returns.
+// countCodes counts codes before the first that the tables, of one length, do not have, whose number it
+// returns.
 func countCodes(even, odd []int64, codes []int64) int {
 	n := len(codes)
 	for odd = odd[:len(even)]; len(codes) >= 2; codes = codes[2:] {

@@ -106,8 +106,8 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 // that are cut between groups: with fewer the workers would finish too far apart.
 const groupsPerWorker = 8
 
-// grouped returns the iterations of a unit of the loop: a leaf, or whole groups if there are enough of them.
-// What takes as long as one iteration is never cut.
+// grouped returns the iterations of a unit of the loop: a leaf, or whole groups if there are enough of
+// them. What takes as long as one iteration is never cut.
 func grouped(c *op.Call, n, leaf, workers int) int {
 	if c.Def.Loop.Group == nil {
 		return leaf

@@ -170,8 +170,9 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 	l.emit(add)
 }
 
-// lane returns a register with word k of v in front: v itself or one, which has word k-1 of v for odd k above 4.
-// The words of a vector that is stored are read late: counts by key take 0.75 of the time on Emerald Rapids.
+// lane returns a register with word k of v in front: v itself or one, which has word k-1 of v for odd k
+// above 4. The words of a vector that is stored are read late: counts by key take 0.75 of the time on
+// Emerald Rapids.
 func (m *maker) lane(one, v Reg, k int) Reg {
 	switch {
 	case k == 0:

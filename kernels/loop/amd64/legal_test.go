@@ -179,8 +179,8 @@ func TestInnermostAddresses(t *testing.T) {
 	}
 }
 
-// TestWalksFetch: a loop of many rounds down the rows asks for the lines of a later round: those of all vectors
-// together.
+// TestWalksFetch: a loop of many rounds down the rows asks for the lines of a later round: those of all
+// vectors together.
 func TestWalksFetch(t *testing.T) {
 	for rounds, fetches := range map[int]bool{999: true, 100: false} {
 		n, err := loop.Parse(fmt.Sprintf(`nest(%%0: f64[]) (j: 0..%%0.cols) {

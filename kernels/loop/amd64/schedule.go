@@ -149,7 +149,8 @@ func (l *lowering) choose(plan Schedule) int {
 	return 1
 }
 
-// Together returns how many points of a row code for a nest evaluates at a time, if registers are not scarce.
+// Together returns how many points of a row code for a nest evaluates at a time, if registers are not
+// scarce.
 func Together(t Target, n *loop.Nest) int {
 	l := &lowering{target: targetNamed(t), nest: loop.Unroll(n, straight), lanes: -1}
 	if k := len(n.Space); k > 0 {
