@@ -14,19 +14,20 @@ import (
 //	%3 = iterate(%0, %1) {carry=1, times=20} (%x, %a) { %2 = div(%a, %x); .. }
 //	->  %3 = parfor(%0, %1) (%i, %0, %1) { %2 = %0[%i, :]; %3 = %1[%i, :]; yield iterate(%2, %3) { the same } }
 //
-// All rounds of a row are made in registers, and the rows are lanes of vectors. The loop over matrices reads
-// and writes memory in each round. Bits stay, since each element has the same operators in the same order.
+// All rounds of a row are made in registers, and the rows are lanes of vectors. The loop over matrices
+// reads and writes memory in each round. Bits stay, since each element has the same operators in the
+// same order.
 //
 // Where all operators are elementwise, the loop goes over elements, and so does what reads its results
-// element by element. Each matrix that something else reads is then made by a loop of its own: rounds of few
-// operations take less time twice in registers than once in memory. Rounds of functions such as exp do not.
-// A column or row that moves through a matrix from round to round is read at the element's place: panels of
-// time series, paths of given increments.
+// element by element. Each matrix that something else reads is then made by a loop of its own: rounds
+// of few operations take less time twice in registers than once in memory. Rounds of functions such as
+// exp do not. A column or row that moves through a matrix from round to round is read at the element's
+// place: panels of time series, paths of given increments.
 //
-// It would be wrong where how many rounds there are follows from the matrices: that reduces all rows, so
-// such a loop stays. Operators that may fail stay, too, so that the first failure in the order of rounds is
-// told. It would be slow where a round is more numbers than rows, and where a few elements are rounds
-// inside of rounds: see Rounds.
+// It would be wrong where how many rounds there are follows from the matrices: that reduces all rows,
+// so such a loop stays. Operators that may fail stay, too, so that the first failure in the order of
+// rounds is told. It would be slow where a round is more numbers than rows, and where a few elements
+// are rounds inside of rounds: see Rounds.
 func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	c, uses, changed := copyOf(g), g.Uses(), false
 	owner := make([]*rowRounds, g.Len()) // of what is made with a loop
@@ -62,8 +63,9 @@ func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 }
 
 const (
-	// A block has leastRowRounds of the least number of rows, or elements, which workers share and vectors have
-	// as lanes, and cachedRowRounds of the most elements of a matrix that stays in a cache in rounds of rounds.
+	// A block has leastRowRounds of the least number of rows, or elements, which workers share and
+	// vectors have as lanes, and cachedRowRounds of the most elements of a matrix that stays in a cache
+	// in rounds of rounds.
 	leastRowRounds, cachedRowRounds = 64, 2
 	// mostRowRounds is the most columns of a row that registers and the first cache hold beside others.
 	mostRowRounds = 64
@@ -87,8 +89,8 @@ type rowRounds struct {
 	flops float64 // of these
 	// rowed says of each region which values have rows.
 	rowed map[*ir.Graph][]bool
-	// members are the parts of the loop, and what is made of them element by element. reads lists those that
-	// others read.
+	// members are the parts of the loop, and what is made of them element by element. reads lists those
+	// that others read.
 	members map[ir.ID]bool
 	reads   []ir.ID
 }
@@ -176,8 +178,8 @@ func (r *rowRounds) follow(uses []int32) {
 	}
 }
 
-// byRows reports whether a matrix of type t is made row by row, or element by element. r.wide then counts
-// its columns.
+// byRows reports whether a matrix of type t is made row by row, or element by element. r.wide then
+// counts its columns.
 func (r *rowRounds) byRows(t types.Type) bool {
 	by := t.IsDense() && (t.Rows == r.rows || r.each && t.Rows == 1) && t.Known() && t.Elem.Size() > 0
 	if by {
@@ -186,8 +188,8 @@ func (r *rowRounds) byRows(t types.Type) bool {
 	return by && (t.Cols <= mostRowRounds && !r.each || r.each && (t.Cols == r.cols || t.Cols == 1))
 }
 
-// within reports whether row i of each matrix in loop id follows from rows i of others, and numbers from
-// numbers. by tells the matrices among its inputs, and at the ranges around it.
+// within reports whether row i of each matrix in loop id follows from rows i of others, and numbers
+// from numbers. by tells the matrices among its inputs, and at the ranges around it.
 func (r *rowRounds) within(of *ir.Graph, id ir.ID, by []bool, at ir.Ranges) bool {
 	carried := of.Nodes[id].Carried()
 	for region := of.Nodes[id].Region; region != nil; region = region.Next {
