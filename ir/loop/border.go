@@ -1,74 +1,143 @@
 package loop
 
-// This file finds the conditions of a nest that are constant over most of its space, such as those that tell
-// a border from the rest, and decides them.
+// This file finds what is constant over most of the space of a nest, such as conditions that tell a border
+// from the rest, and decides it. A remainder by a size is one more condition:
+//
+//	x[(i + n - 1) % n]      ->      x[i - 1], for the points with (i + n - 1) // n == 1
 
-import "slices"
+import (
+	"cmp"
+	"slices"
 
-// Border is an integer comparison on which branches or choices of a nest depend.
+	"flow/ir/types"
+)
+
+// Border is an integer of a nest that cuts the space into pieces: a comparison on which branches, choices
+// or checks depend, a division, or a subscript of a load. Its outcome is the truth of the comparison, the
+// quotient, or 0 for a subscript inside of the matrix.
 type Border struct {
-	Val  Val
-	Form Lin // the second operand minus the first: a form of indices of the space, scalar operands and sizes
-	code Code
+	// Low and High are the least and the greatest value over all rounds of inner loops: of the second
+	// operand of a comparison minus the first, of a dividend, or of a subscript. They are forms of one
+	// index of the space, scalar operands and sizes.
+	Low, High Lin
+	Size      Lin // what is divided by, of scalar operands and sizes
+	stmt      *Stmt
+	at        int // which subscript of a load
 }
 
-// Truth is the value of the comparison where its form has the value x.
-func (b *Border) Truth(x int64) bool {
-	switch b.code {
-	case Lt:
-		return x > 0
-	case Le:
-		return x >= 0
-	case Eq:
-		return x == 0
+// mostQuotient bounds the quotients that are decided. A remainder with more of them is no border.
+const mostQuotient = 8
+
+// Outcome returns the outcome where Low, High and Size have these values. It is false if rounds of
+// inner loops may differ.
+func (b *Border) Outcome(low, high, size int64) (int64, bool) {
+	x, y := b.side(low, size), b.side(high, size)
+	switch b.stmt.Code {
+	case Eq, Ne: // rounds with one sign of the difference may only be unequal
+		is := (x == 0) == (b.stmt.Code == Eq)
+		return int64(truth(is)), x == y
+	case Lt, Le:
+		return x, x == y
+	case Load:
+		return 0, x == 0 && y == 0
 	}
-	return x != 0
+	return x, x == y && x >= -mostQuotient && x <= mostQuotient
 }
 
-// Changes lists the values of i at which Truth(a*i + c) differs, or may differ, from that for i-1. a is not
-// 0.
-func (b *Border) Changes(a, c int64) []int64 {
-	switch b.code {
+// side is what is the outcome in a round with the value x, or tells it.
+func (b *Border) side(x, size int64) int64 {
+	switch b.stmt.Code {
 	case Eq, Ne:
-		if c%a != 0 {
-			return nil
-		}
-		return []int64{-c / a, -c/a + 1}
+		return int64(cmp.Compare(x, 0))
+	case Lt:
+		return int64(truth(x > 0))
+	case Le:
+		return int64(truth(x >= 0))
+	}
+	return FloorDiv(x, size)
+}
+
+// Changes lists the values of i, from from to to, at which the outcome for a*i + c differs, or may
+// differ, from that for i-1. It is false if there are many.
+func (b *Border) Changes(a, c, size, from, to int64) (list []int64, ok bool) {
+	if a == 0 {
+		return nil, true
+	}
+	first, last := int64(0), int64(0)
+	switch b.stmt.Code {
+	case Eq, Ne: // the sign changes to 0, and from 0
+		last = 1
 	case Lt:
 		c--
+	case Le:
+	default:
+		first = FloorDiv(min(a*from, a*to)+c, size) + 1
+		if last = FloorDiv(max(a*from, a*to)+c, size); last-first >= mostQuotient {
+			return nil, false
+		}
 	}
-	if a > 0 { // from there on a*i + c is not negative
-		return []int64{-FloorDiv(c, a)}
+	for q := first; q <= last; q++ {
+		if d := c - q*size; a > 0 { // from there on a*i + d is not negative
+			list = append(list, -FloorDiv(d, a))
+		} else { // up to there
+			list = append(list, FloorDiv(d, -a)+1)
+		}
 	}
-	return []int64{FloorDiv(c, -a) + 1} // up to there
+	return list, true
 }
 
-// Borders lists the comparisons on which branches and choices of n still depend if those in known have these
-// values.
-func Borders(n *Nest, known map[Val]bool) (list []Border) {
-	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}, known: known}
-	ofSpace := func(s Sym) bool {
-		return s.Kind == ParamSym || s.Kind == RowsSym || s.Kind == ColsSym ||
-			s.Kind == IndexSym && slices.ContainsFunc(n.Space, func(x Index) bool { return x.Name == s.N })
+// Borders lists what may be the same at most points of n, and is not known yet.
+func Borders(n *Nest) (list []Border) {
+	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
+	// uniform reports a form of scalar operands, sizes and at most so many indices of the space.
+	uniform := func(f Lin, indices int) bool {
+		for _, t := range f.Terms {
+			switch t.Sym.Kind {
+			case ValSym:
+				return false
+			case IndexSym:
+				if indices--; indices < 0 || !slices.ContainsFunc(n.Space, func(x Index) bool { return x.Name == t.Sym.N }) {
+					return false
+				}
+			}
+		}
+		return f.small()
 	}
-	var add func(v Val)
-	add = func(v Val) {
+	var inner []Index
+	end := func(f Lin, high bool) Lin {
+		for k := len(inner) - 1; k >= 0; k-- {
+			x := inner[k]
+			a := f.Coef(Sym{IndexSym, x.Name})
+			if a == 0 || x.Range.Kind != Steps || x.Range.By != 1 {
+				continue
+			}
+			at := x.Range.From
+			if high == (a > 0) {
+				at = x.Range.To.Plus(Num(-1))
+			}
+			f = f.Plus(Of(IndexSym, x.Name).Times(-a)).Plus(at.Times(a))
+		}
+		return f
+	}
+	add := func(s *Stmt, f, size Lin, at int) {
+		b := Border{end(f, false), end(f, true), size, s, at}
+		if uniform(b.Low, 1) && uniform(b.High, 1) && uniform(size, 0) && len(b.Low.Terms)+len(b.High.Terms) > 0 {
+			list = append(list, b)
+		}
+	}
+	var compare func(v Val)
+	compare = func(v Val) {
 		s := c.facts.made[v]
-		if s == nil || c.truth(v) >= 0 {
+		if s == nil || c.truth(v) >= 0 || slices.ContainsFunc(list, func(b Border) bool { return b.stmt == s }) {
 			return
 		}
 		if s.Code == Not || s.Code == And || s.Code == Or {
 			for _, a := range s.Args {
-				add(a)
+				compare(a)
 			}
-			return
+		} else if f, ok := c.facts.difference(s); ok {
+			add(s, f, Num(1), 0)
 		}
-		f, ok := c.facts.difference(s)
-		if !ok || slices.ContainsFunc(f.Terms, func(t Term) bool { return !ofSpace(t.Sym) }) ||
-			slices.ContainsFunc(list, func(b Border) bool { return b.Val == v }) {
-			return
-		}
-		list = append(list, Border{Val: v, Form: f, code: s.Code})
 	}
 	var walk func(b *Block)
 	walk = func(b *Block) {
@@ -77,20 +146,28 @@ func Borders(n *Nest, known map[Val]bool) (list []Border) {
 		}
 		for i := range b.Stmts {
 			s := &b.Stmts[i]
-			t := -1
-			if s.Code == If || s.Code == Select {
-				if t = c.truth(s.Args[0]); t < 0 {
-					add(s.Args[0])
+			switch s.Code {
+			case If, Select, Check:
+				compare(s.Args[0])
+			case Mod, IDiv:
+				f, ok1 := c.facts.Lin(s.Args[0])
+				size, ok2 := c.facts.Lin(s.Args[1])
+				if ok1 && ok2 {
+					add(s, f, size, 0)
+				}
+			case Load:
+				for k, l := range s.At {
+					if f, ok := c.facts.linear(l); ok && !l.Affine() && s.Mem.Kind == ParamMem {
+						add(s, f, Of([]SymKind{RowsSym, ColsSym}[k], s.Mem.N), k)
+					}
 				}
 			}
-			if t != 0 {
-				walk(s.Then)
-			}
-			if t != 1 {
-				walk(s.Else)
-			}
+			walk(s.Then)
+			walk(s.Else)
 			if s.Loop != nil {
+				inner = append(inner, s.Loop.Index)
 				walk(&s.Loop.Body)
+				inner = inner[:len(inner)-1]
 			}
 		}
 	}
@@ -98,8 +175,68 @@ func Borders(n *Nest, known map[Val]bool) (list []Border) {
 	return list
 }
 
-// Decided returns n for points at which the comparisons in known have these values.
-func Decided(n *Nest, known map[Val]bool) *Nest {
-	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}, known: known}
+// linear returns l with the forms of values instead of these.
+func (f *Facts) linear(l Lin) (Lin, bool) {
+	out := Num(l.Const)
+	for _, t := range l.Terms {
+		x := Lin{Terms: []Term{{1, t.Sym}}}
+		if t.Sym.Kind == ValSym {
+			y, ok := f.Lin(Val(t.Sym.N))
+			if !ok {
+				return l, false
+			}
+			x = y
+		}
+		out = out.Plus(x.Times(t.Coef))
+	}
+	return out, out.small()
+}
+
+// Decided returns n for points at which some of its borders have these outcomes, by number.
+func Decided(n *Nest, borders []Border, outcomes map[int]int64) *Nest {
+	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}, known: map[*Stmt][2]outcome{}}
+	for k, q := range outcomes {
+		b := &borders[k]
+		x := c.known[b.stmt]
+		x[b.at] = outcome{q, true}
+		c.known[b.stmt] = x
+	}
 	return c.rewritten(n)
+}
+
+// outcome is that of a border, if it is known.
+type outcome struct {
+	value int64
+	known bool
+}
+
+// decide writes what a statement is if its outcome is known, and bools without operands that are known.
+func (c *cutter) decide(r *rewriter, s *Stmt) bool {
+	x, is := c.known[s]
+	switch {
+	case s.Code == Load && is:
+		t := *s
+		t.At = slices.Clone(s.At)
+		for k := range t.At {
+			if x[k].known {
+				t.At[k], _ = c.facts.linear(s.At[k])
+			}
+		}
+		r.copy(&t)
+	case s.Code == Mod && is:
+		r.set(s, []Val{r.Op(Sub, r.now[s.Args[0]], r.Op(Mul, r.now[s.Args[1]], r.Const(types.I64, Word(x[0].value))))})
+	case is:
+		r.set(s, []Val{r.Const(r.from.Types[s.Dst], Word(x[0].value))})
+	case (s.Code == And || s.Code == Or) && r.from.Types[s.Dst] == types.Bool && len(c.known) > 0:
+		for k, v := range s.Args {
+			if t := c.truth(v); t >= 0 && (t == 1) == (s.Code == And) {
+				r.set(s, []Val{r.now[s.Args[1-k]]})
+				return true
+			}
+		}
+		return false
+	default:
+		return false
+	}
+	return true
 }

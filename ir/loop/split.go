@@ -34,9 +34,9 @@ func (c *cutter) rewritten(n *Nest) *Nest {
 // cutter holds what is known of indices during a walk over a nest.
 type cutter struct {
 	facts  *Facts
-	ranges map[int][2]int64 // ranges of indices, by name: least and greatest
-	inner  []Index          // of the loops around that have a range in ranges, the innermost last
-	known  map[Val]bool     // the values of some comparisons
+	ranges map[int][2]int64     // ranges of indices, by name: least and greatest
+	inner  []Index              // of the loops around that have a range in ranges, the innermost last
+	known  map[*Stmt][2]outcome // of borders, by the statement and the subscript
 }
 
 // cuts reports whether a condition in a block is constant, or can become so by cutting.
@@ -78,11 +78,8 @@ func (c *cutter) truth(v Val) int {
 	if s == nil || len(s.Args) == 0 {
 		return -1
 	}
-	if t, ok := c.known[v]; ok {
-		if t {
-			return 1
-		}
-		return 0
+	if x := c.known[s][0]; x.known {
+		return int(x.value)
 	}
 	if c.facts.nest.Types[s.Args[0]] == types.Bool {
 		switch s.Code {
@@ -311,6 +308,9 @@ func FloorDiv(a, b int64) int64 {
 
 // replace writes a loop as its pieces, and of a constant condition the side that is taken.
 func (c *cutter) replace(r *rewriter, s *Stmt) bool {
+	if c.decide(r, s) {
+		return true
+	}
 	if t := c.decided(s); t >= 0 {
 		if s.Code == Select {
 			r.set(s, []Val{r.now[s.Args[2-t]]})

@@ -14,10 +14,8 @@ import (
 // cuts says where in its space a loop meets the same side of conditions.
 type cuts struct {
 	rows, cols []stretch // one after the other; those of columns hold in rows that are within
-	// decided marks borders of the loop whose conditions are decided within, a bit each, and truths their
-	// values.
-	decided, truths uint64
-	reads           uint64 // the operands that the cuts depend on
+	core       *core     // for the points within
+	reads      uint64    // the operands that the cuts depend on
 }
 
 // stretch is the indices from from to to-1. within: they meet the same sides as most.
@@ -26,9 +24,16 @@ type stretch struct {
 	within   bool
 }
 
+// core is a nest for some points of a loop. It may have borders, which cut off more points.
+type core struct {
+	nest    *loop.Nest
+	borders []loop.Border
+	next    map[string]*core // by the outcomes of borders
+}
+
 const (
-	// mostBorders is the most conditions that are looked at.
-	mostBorders = 32
+	// mostBorders is the most borders that are looked at, and mostCores the most nests of a loop.
+	mostBorders, mostCores = 128, 64
 	// mostStretches is the most stretches of an index, and leastStretch how many columns they have on
 	// average, at least: a vector at a border takes as long as several within.
 	mostStretches, leastStretch = 9, 16
@@ -36,37 +41,46 @@ const (
 	leastWithin = 1 << 8
 )
 
-// bordersOf returns the conditions that may hold alike for most points of n. Code for these has no states of
-// reduced results.
-func bordersOf(n *loop.Nest) []loop.Border {
+// coreOf looks for borders of n. Code for points within has no states of reduced results.
+func coreOf(n *loop.Nest) *core {
+	c := &core{nest: n, next: map[string]*core{}}
 	reduced := slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Class != loop.NoClass })
-	if list := loop.Borders(n, nil); !reduced && len(n.Space) > 0 && len(list) <= mostBorders {
-		return list
+	if list := loop.Borders(n); !reduced && len(n.Space) > 0 && len(list) <= mostBorders {
+		c.borders = list
 	}
-	return nil
+	return c
 }
 
 // cutsOf returns the cuts of a run; nil if conditions cut nothing off. Operands in varies may have other
 // values in each window.
 func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
-	if len(l.borders) == 0 || l.small {
+	if len(l.core.borders) == 0 || l.small {
 		return nil
 	}
 	rows, cols, two := extents(l.nest, in)
 	if rows*cols < leastWithin {
 		return nil
 	}
-	c := &cutter{loop: l, in: in, varies: varies, known: map[loop.Val]bool{}, lanes: l.nest.Space[len(l.nest.Space)-1].Name}
-	c.rows = []stretch{{0, 1, true}}
-	if two {
-		c.rows = c.stretches(l.borders, l.nest.Space[0].Name, rows, 1)
+	if !two { // its index is that of the lanes
+		rows, cols = 1, rows
 	}
-	left := l.borders
-	if len(c.known) > 0 {
-		left = loop.Borders(l.nest, c.known)
+	c := &cutter{in: in, varies: varies}
+	c.rows, c.cols, c.core = []stretch{{0, rows, true}}, []stretch{{0, cols, true}}, l.core
+	space := l.nest.Space
+	for { // what is decided may make linear what depends on it, or leave out borders of columns
+		next := (*core)(nil)
+		if two {
+			next = c.next(l, space[0].Name, &c.rows, 1)
+		}
+		if next == nil {
+			next = c.next(l, space[len(space)-1].Name, &c.cols, leastStretch)
+		}
+		if next == nil {
+			break
+		}
+		c.core = next
 	}
-	c.cols = c.stretches(left, c.lanes, cols, leastStretch)
-	if c.decided == 0 {
+	if c.core == l.core {
 		return nil
 	}
 	return &c.cuts
@@ -75,110 +89,122 @@ func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
 // cutter finds cuts.
 type cutter struct {
 	cuts
-	loop   *Loop
 	in     []value.Value
 	varies uint64
-	known  map[loop.Val]bool // the conditions that are decided
-	lanes  int               // the name of the index of the lanes
 }
 
-// form returns the border's form as a*index + b, where it depends on no other index.
-func (c *cutter) form(f loop.Lin, index int) (a, b int64, ok bool) {
-	b = f.Const
+// next returns the nest for points of the core where borders of an index are decided, or nil.
+func (c *cutter) next(l *Loop, index int, list *[]stretch, least int) *core {
+	outcomes, key := map[int]int64{}, make([]byte, len(c.core.borders))
+	for k := range c.core.borders {
+		if x, ok := c.decide(&c.core.borders[k], index, list, least); ok {
+			outcomes[k], key[k] = x, byte(x)^0x80
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := c.core.next[string(key)]
+	if next == nil && len(outcomes) > 0 && l.cores < mostCores {
+		l.cores++
+		next = coreOf(loop.Decided(c.core.nest, c.core.borders, outcomes))
+		c.core.next[string(key)] = next
+	}
+	return next
+}
+
+// line is a form of one index: a*index + b, and the operands that it depends on.
+type line struct {
+	a, b  int64
+	reads uint64
+}
+
+// line returns the form of a border as a line, where it depends on no other index.
+func (c *cutter) line(f loop.Lin, index int) (l line, ok bool) {
+	l.b = f.Const
 	for _, t := range f.Terms {
 		x := int64(0)
 		switch t.Sym.Kind {
 		case loop.IndexSym:
 			if t.Sym.N != index {
-				return 0, 0, false
+				return l, false
 			}
-			a = t.Coef
+			l.a = t.Coef
 			continue
 		case loop.ParamSym:
 			s, is := c.in[t.Sym.N].(value.Scalar)
 			if !is || c.varies>>t.Sym.N&1 != 0 || s.I != min(max(s.I, -wide), wide) {
-				return 0, 0, false
+				return l, false
 			}
 			x = s.I
-			c.reads |= 1 << t.Sym.N
+			l.reads |= 1 << t.Sym.N
 		case loop.RowsSym:
 			x = int64(c.in[t.Sym.N].Type().Rows)
 		default:
 			x = int64(c.in[t.Sym.N].Type().Cols)
 		}
-		b += t.Coef * x
+		l.b += t.Coef * x
 	}
-	return a, b, a != 0
+	return l, true
 }
 
-// stretches cuts the indices 0 to n-1 where the values of borders change that depend on this index alone, and
-// decides these for the stretches that are within. Each stretch has at least so many indices on average.
-func (c *cutter) stretches(borders []loop.Border, index, n, least int) []stretch {
-	type line struct {
-		bit  int
-		a, b int64
+// decide returns the outcome that border b, which depends on this index alone, has for most indices, and
+// cuts the stretches within where it has another one. Each stretch has at least so many indices on average.
+func (c *cutter) decide(b *loop.Border, index int, list *[]stretch, least int) (outcome int64, ok bool) {
+	low, ok1 := c.line(b.Low, index)
+	high, ok2 := c.line(b.High, index)
+	size, ok3 := c.line(b.Size, index)
+	if !ok1 || !ok2 || !ok3 || low.a == 0 && high.a == 0 || size.b <= 0 {
+		return 0, false
 	}
-	var lines []line
-	at := []int{0, n}
-	for k := range borders {
-		b := &borders[k]
-		bit := slices.IndexFunc(c.loop.borders, func(x loop.Border) bool { return x.Val == b.Val })
-		a, x, ok := c.form(b.Form, index)
-		if !ok || bit < 0 {
-			continue
-		}
-		lines = append(lines, line{bit, a, x})
-		for _, i := range b.Changes(a, x) {
-			if 0 < i && i < int64(n) {
-				at = append(at, int(i))
+	n := (*list)[len(*list)-1].to
+	var cut []stretch
+	count, of := map[int64]int{}, map[int]int64{} // of, by where a stretch begins, is the outcome
+	for _, s := range *list {
+		at := []int{s.from, s.to}
+		for _, l := range []line{low, high} {
+			list, few := b.Changes(l.a, l.b, size.b, int64(s.from), int64(s.to))
+			if !few {
+				return 0, false
+			}
+			for _, i := range list {
+				if s.within && int64(s.from) < i && i < int64(s.to) {
+					at = append(at, int(i))
+				}
 			}
 		}
-	}
-	slices.Sort(at)
-	at = slices.Compact(at)
-	all := []stretch{{0, n, true}}
-	if len(at) > mostStretches || n < least*(len(at)-1) || len(lines) == 0 {
-		return all
-	}
-	list, values, count := make([]stretch, len(at)-1), make([]uint64, len(at)-1), map[uint64]int{}
-	for k := range list {
-		list[k] = stretch{from: at[k], to: at[k+1]}
-		for _, x := range lines {
-			if c.loop.borders[x.bit].Truth(x.a*int64(at[k]) + x.b) {
-				values[k] |= 1 << x.bit
+		slices.Sort(at)
+		at = slices.Compact(at)
+		for k, from := range at[:len(at)-1] {
+			p := stretch{from, at[k+1], false}
+			i := int64(from)
+			if x, same := b.Outcome(low.a*i+low.b, high.a*i+high.b, size.b); same && s.within {
+				p.within, of[from] = true, x
+				count[x] += p.to - from
 			}
-		}
-		count[values[k]] += at[k+1] - at[k]
-	}
-	best := values[0]
-	for _, v := range values {
-		if count[v] > count[best] {
-			best = v
+			cut = append(cut, p)
 		}
 	}
-	if count[best] < n-n/4 {
-		return all
-	}
-	for k := range list {
-		list[k].within = values[k] == best
-	}
-	for _, x := range lines {
-		c.decided |= 1 << x.bit
-		c.known[c.loop.borders[x.bit].Val] = best>>x.bit&1 != 0
-	}
-	c.truths |= best
-	return list
-}
-
-// within returns the nest for the points within.
-func (l *Loop) within(decided, truths uint64) *loop.Nest {
-	known := map[loop.Val]bool{}
-	for k, b := range l.borders {
-		if decided>>k&1 != 0 {
-			known[b.Val] = truths>>k&1 != 0
+	most := 0
+	for _, p := range cut {
+		if x := of[p.from]; p.within && count[x] > most {
+			outcome, most = x, count[x]
 		}
 	}
-	return loop.Decided(l.nest, known)
+	joined := cut[:0]
+	for _, p := range cut {
+		p.within = p.within && of[p.from] == outcome
+		if k := len(joined) - 1; k >= 0 && joined[k].within == p.within {
+			joined[k].to = p.to
+		} else {
+			joined = append(joined, p)
+		}
+	}
+	if most < n-n/4 || len(joined) > mostStretches || n < least*len(joined) && len(joined) > len(*list) {
+		return 0, false
+	}
+	*list = joined
+	c.reads |= low.reads | high.reads | size.reads
+	return outcome, true
 }
 
 // cutBy makes workers use cuts, where they pay.
@@ -190,7 +216,7 @@ func (r *Run) cutBy(c *cuts) {
 		return
 	}
 	r.cuts, r.core = c, r.made
-	r.core.decided, r.core.truths = c.decided, c.truths
+	r.core.core = c.core
 }
 
 // askFrom is how many points a worker evaluates before it asks whether there is code for those within.

@@ -32,12 +32,12 @@ type Loop struct {
 	inner  bool   // it stores in an inner loop
 	facts  branches
 	proved atomic.Pointer[proof]
-	// borders are the conditions that may be the same for most points: see cuts.
-	borders []loop.Border
-	byRow   []rowResult
-	small   bool // it is interpreted, whatever the target
-	levels  int  // of exact sums in made: see loop.StateOf
-	past    bool // results go past the caches, whatever their size
+	core   *core // nest, and with the borders of it
+	cores  int   // made of it
+	byRow  []rowResult
+	small  bool // it is interpreted, whatever the target
+	levels int  // of exact sums in made: see loop.StateOf
+	past   bool // results go past the caches, whatever their size
 	// decides lists the scalar operands for whose values code is made: see loop.Deciding.
 	decides []int
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ func New(n *loop.Nest) *Loop {
 	l := &Loop{
 		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: flat, across: across,
 		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
-		borders: bordersOf(n),
+		core: coreOf(n),
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	l.Together = sync.OnceValue(func() int {

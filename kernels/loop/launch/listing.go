@@ -33,7 +33,7 @@ func Listing(n *loop.Nest) (schedule, text string, err error) {
 	if loop.Refill(n) != nil {
 		schedule += "; a lane that has ended takes the next point if samples say that this pays"
 	}
-	if bordersOf(n) != nil {
+	if coreOf(n).borders != nil {
 		schedule += "; most points have code without conditions on the indices, if that pays"
 	}
 	return schedule, l.Text, nil

@@ -17,8 +17,7 @@ type version struct {
 	levels int
 	which  uint64 // the operands with a value, a bit each
 	values [mostDecides]loop.Word
-	// decided marks borders whose conditions are decided, a bit each, and truths their values: see cuts.
-	decided, truths uint64
+	core   *core // nil: for all points
 }
 
 const (
@@ -110,8 +109,8 @@ func (l *Loop) code(made version) (executable, error) {
 		return interpretedCode(l.nest)
 	}
 	n := l.nest
-	if made.decided != 0 {
-		n = l.within(made.decided, made.truths)
+	if made.core != nil {
+		n = made.core.nest
 	}
 	if made.which != 0 {
 		values := map[int]loop.Word{}
