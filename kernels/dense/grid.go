@@ -120,6 +120,8 @@ func Widened(d *value.Dense, e types.Elem) *value.Dense {
 		switch at, from := i*c.Stride, SlabOf(d, i*d.Stride, d.Cols); {
 		case d.Elem == types.I64 && e == types.F64:
 			vec.Convert(c.F64[at:at+d.Cols], from.I64)
+		case d.Elem == types.F32 && e == types.F64:
+			vec.Convert(c.F64[at:at+d.Cols], from.F32)
 		case d.Elem == types.Bool && e == types.F64:
 			vec.Convert(c.F64[at:at+d.Cols], from.Bool)
 		case d.Elem == types.Bool && e == types.I64:

@@ -4,6 +4,7 @@ package encode
 
 import (
 	"flow/ir/loop"
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
@@ -22,28 +23,32 @@ type binKey struct {
 	steps int64 // else: see stepsOf
 }
 
-// binner runs bin as nests. It is safe for concurrent use.
-type binner struct {
-	seen launch.Steps
-	made define.Made[binKey, *launch.Loop]
-}
+// The loops of bin, and the work that has been seen for them.
+var (
+	binsSeen launch.Steps
+	binsMade define.Made[binKey, *launch.Loop]
+)
 
-// worth reports that enough work has been seen for machine code.
-func (s *binner) worth(x *value.Dense) bool {
-	return s.seen.Pay(binSteps * int64(x.Rows) * int64(x.Cols))
-}
-
-// run bins x with these operands behind it. It reports whether a target runs the loop.
-func (s *binner) run(k binKey, out, x *value.Dense, operands ...value.Value) bool {
-	if x.Rows == 0 || x.Cols == 0 {
-		return true
+// runBin bins the first argument of a call: by f, or where there has been enough work for machine code by a
+// loop with these operands.
+func runBin(c *op.Call, f func(x float64) int64, k binKey, operands func() []value.Value) {
+	t := c.In[0].Type()
+	if !t.IsScalar() && t.Count() > 0 && binsSeen.Pay(binSteps*int64(t.Count())) {
+		in := operands()
+		if k.elem = t.Elem; !k.even {
+			k.steps = stepsIn(in[0].(*value.Dense))
+		}
+		l := binsMade.Of(k, func() *launch.Loop { return launch.New(binNest(k)) })
+		if _, err := l.Alone(&launch.Run{}, append([]value.Value{c.In[0]}, in...), []*value.Dense{c.Result()}, t.Rows, t.Cols); err == nil {
+			launch.Begun.Add(1)
+			return
+		}
 	}
-	l := s.made.Of(k, func() *launch.Loop { return launch.New(binNest(k)) })
-	if _, err := l.Alone(&launch.Run{}, append([]value.Value{x}, operands...), []*value.Dense{out}, x.Rows, x.Cols); err != nil {
-		return false
+	if t.IsScalar() {
+		c.Out = eachElement(c, f)
+	} else {
+		c.Result().CopyFrom(eachElement(c, f).(*value.Dense))
 	}
-	launch.Begun.Add(1)
-	return true
 }
 
 // binNest writes the nest of a bin. Its operands are the elements and what bin.edges makes of edges; of equal

@@ -158,7 +158,7 @@ func guess(g []float64, v float64) int {
 
 // binWithin is the row of bin with a table.
 func binWithin() *op.Def {
-	kernel, loop := (&binner{}).among(func(c *op.Call) (*intervals, error) {
+	kernel, loop := among(func(c *op.Call) (*intervals, error) {
 		t := c.Dense(1)
 		return &intervals{edges: edgesIn(t), right: closedRight(c.Attrs), table: t}, nil
 	})

@@ -206,7 +206,7 @@ func binCost(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, ou
 
 // binByList is bin with a list of edges.
 func binByList() *op.Def {
-	kernel, loop := (&binner{}).among(func(c *op.Call) (*intervals, error) {
+	kernel, loop := among(func(c *op.Call) (*intervals, error) {
 		edges, err := edgesOf(c.In[1])
 		return &intervals{edges: edges, right: closedRight(c.Attrs)}, err
 	})
@@ -249,7 +249,17 @@ func binRef(c *op.Call, list value.Value) (value.Value, error) {
 
 // binEvenly is bin with a number of equal intervals.
 func binEvenly() *op.Def {
-	kernel := evenBins(&binner{})
+	kernel := func(c *op.Call) error {
+		f, err := evenly(c)
+		if err != nil {
+			return err
+		}
+		runBin(c, f, binKey{right: closedRight(c.Attrs), even: true}, func() []value.Value {
+			lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
+			return []value.Value{value.F64(lo), value.F64(hi - lo), value.F64(float64(c.Attrs.Int("k")))}
+		})
+		return nil
+	}
 	return &op.Def{
 		Name: "bin.even", Word: "bin",
 		Doc: "bin of four arguments is the interval in which each element lies, as i64, of k of equal width from lo to hi: " +
@@ -272,54 +282,27 @@ func binEvenly() *op.Def {
 			return binned(s)
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
-			if err := checkEnds(lo, hi); err != nil {
+			f, err := evenly(c)
+			if err != nil {
 				return nil, err
 			}
-			k := float64(c.Attrs.Int("k"))
-			if closedRight(c.Attrs) {
-				return eachElement(c, func(x float64) int64 {
-					return int64(math.Max(0, math.Min(math.Ceil((x-lo)/(hi-lo)*k)-1, k-1)))
-				}), nil
-			}
-			return eachElement(c, func(x float64) int64 {
-				return int64(math.Floor(math.Max(0, math.Min((x-lo)/(hi-lo)*k, k-1))))
-			}), nil
+			return eachElement(c, f), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: binCost,
 		Kernel: kernel, Loop: window.Loop(kernel, window.Same),
 	}
 }
 
-// evenBins is the kernel of bin for intervals of one width.
-func evenBins(s *binner) func(c *op.Call) error {
-	return func(c *op.Call) error {
-		lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
-		if err := checkEnds(lo, hi); err != nil {
-			return err
-		}
-		k, width, right := float64(c.Attrs.Int("k")), hi-lo, closedRight(c.Attrs)
-		if x, is := c.In[0].(*value.Dense); is && s.worth(x) {
-			key := binKey{elem: x.Elem, right: right, even: true}
-			if s.run(key, c.Result(), x, value.F64(lo), value.F64(width), value.F64(k)) {
-				return nil
-			}
-		}
-		return binKernel(c, func(x float64) int64 {
-			p := float64((x - lo) / width * k)
-			if right {
-				p = math.Ceil(p) - 1
-			}
-			return int64(max(0, min(p, k-1)))
-		})
-	}
-}
-
-func checkEnds(lo, hi float64) error {
+// evenly is the definition of bin with intervals of one width.
+func evenly(c *op.Call) (func(x float64) int64, error) {
+	lo, hi, k := c.Scalar(1).Float(), c.Scalar(2).Float(), float64(c.Attrs.Int("k"))
 	if !(lo < hi) || math.IsInf(hi-lo, 0) {
-		return op.Failf("E606", "bin: from %v to %v there is no interval", value.F64(lo), value.F64(hi))
+		return nil, op.Failf("E606", "bin: from %v to %v there is no interval", value.F64(lo), value.F64(hi))
 	}
-	return nil
+	if closedRight(c.Attrs) {
+		return func(x float64) int64 { return int64(max(0, min(math.Ceil((x-lo)/(hi-lo)*k)-1, k-1))) }, nil
+	}
+	return func(x float64) int64 { return int64(max(0, min((x-lo)/(hi-lo)*k, k-1))) }, nil
 }
 
 // edgesOf returns the edges of a bin. It fails if they do not ascend.
@@ -346,29 +329,31 @@ func edgesOf(v value.Value) ([]float64, error) {
 
 // eachElement applies f to all elements that are numbers; others become -1.
 func eachElement(c *op.Call, f func(x float64) int64) value.Value {
-	g := func(s value.Scalar) value.Scalar {
-		if math.IsNaN(s.Float()) {
-			return value.I64(-1)
+	g := func(x float64) int64 {
+		if x != x {
+			return -1
 		}
-		return value.I64(f(s.Float()))
+		return f(x)
 	}
 	if s, ok := c.In[0].(value.Scalar); ok {
-		return g(s)
+		return value.I64(g(s.Float()))
 	}
-	x := c.Dense(0)
-	return define.Placed(types.DenseOf(types.I64, x.Rows, x.Cols), func(i, j int) value.Scalar { return g(x.At(i, j)) })
+	x := dense.GridOf[float64](dense.Widened(c.Dense(0), types.F64))
+	out := value.New(types.I64, x.Rows, x.Cols)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			out.I64[i*x.Cols+j] = g(v)
+		}
+	}
+	return out
 }
 
 // among returns the kernel and the Loop of a bin among edges, which of reads. An execution reads them once.
-func (s *binner) among(of func(c *op.Call) (*intervals, error)) (kernel func(c *op.Call) error, loop *op.Loop) {
+func among(of func(c *op.Call) (*intervals, error)) (kernel func(c *op.Call) error, loop *op.Loop) {
 	within := func(c *op.Call, l *intervals) error {
-		if x, is := c.In[0].(*value.Dense); is && s.worth(x) {
-			t := l.made()
-			if s.run(binKey{elem: x.Elem, right: l.right, steps: stepsIn(t)}, c.Result(), x, t) {
-				return nil
-			}
-		}
-		return binKernel(c, func(x float64) int64 { return int64(counted(l.edges, x, l.right)) })
+		f := func(x float64) int64 { return int64(counted(l.edges, x, l.right)) }
+		runBin(c, f, binKey{right: l.right}, func() []value.Value { return []value.Value{l.made()} })
+		return nil
 	}
 	loop = window.Loop(nil, window.Same, window.Whole)
 	loop.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
@@ -385,29 +370,4 @@ func (s *binner) among(of func(c *op.Call) (*intervals, error)) (kernel func(c *
 		}
 		return within(c, l)
 	}, loop
-}
-
-// binKernel is eachElement on the rows of a matrix as f64.
-func binKernel(c *op.Call, f func(x float64) int64) error {
-	if c.Type.Kind == types.Scalar {
-		c.Out = eachElement(c, f)
-		return nil
-	}
-	x := c.Dense(0)
-	if x.Elem == types.F32 {
-		c.Result().CopyFrom(eachElement(c, f).(*value.Dense))
-		return nil
-	}
-	in, out := dense.GridOf[float64](dense.Widened(x, types.F64)), dense.GridOf[int64](c.Result())
-	for i := range in.Rows {
-		to := out.Row(i)
-		for j, v := range in.Row(i) {
-			if v != v {
-				to[j] = -1
-				continue
-			}
-			to[j] = f(v)
-		}
-	}
-	return nil
 }
