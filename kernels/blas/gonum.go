@@ -3,9 +3,8 @@ package blas
 // This file defines the set on gonum's BLAS, for CPUs whose FMA would be emulated. Results do not
 // follow the chain.
 //
-// gonum's gemm starts goroutines from four blocks of 64 x 64 on; every call here stays below, so
-// that it runs on the calling goroutine. Its other routines are unblocked: syrk, trsm and potrf are
-// built on gemm here instead.
+// gonum's gemm starts goroutines from four blocks of 64 x 64 on; every call here stays below. Its other
+// routines are unblocked: syrk, trsm and potrf are built on gemm here instead.
 
 import (
 	"math"

@@ -4,8 +4,7 @@ package exact
 // in package vec) sum a chunk to a few terms and notice when they cannot; then, and elsewhere, the
 // elements go to bins: one integer an exponent, emptied into the limbs every few thousand elements.
 //
-// An element costs a shift, a mask, a signed integer add to its bin: no rounding, no branch. Four
-// tables take turns, because neighbours mostly have the same exponent and a bin would wait for its
+// Four tables take turns, because neighbours mostly have the same exponent and a bin would wait for its
 // own last store.
 
 import (

@@ -1,11 +1,9 @@
 package order
 
 // This file sorts on several workers: a sample of the keys tells which ones separate classes of
-// about equal size, each unit of elements is distributed among the classes, and the classes, which
-// lie in order, are sorted one by one. Keys that are equal are of one class, and units come after
-// each other in each, so equal keys keep their order; nothing depends on which worker did what. One worker
-// has one class of up to sortMost elements, since classes only divide work: it sorts 800,000 integers in half
-// of the time.
+// about equal size, each unit of elements is distributed among the classes, and the classes are sorted one
+// by one. Equal keys are of one class, in which units come after each other, so they keep their order.
+// One worker has one class of up to sortMost elements, since classes only divide work.
 
 import (
 	"math/bits"

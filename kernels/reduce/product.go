@@ -3,9 +3,8 @@ package reduce
 // This file defines products: prod of all elements, rowprod and colprod of each line.
 //
 // A float product rounds at every step, so its order is part of its meaning. That of a line is the
-// chain of its elements, as cumprod has it: many lines are carried on side by side. All elements
-// would be one chain, as long as the matrix; prod takes them as many chains of a fixed place each,
-// so that neither a vector nor a second worker has to wait (see RATIONALE.md).
+// chain of its elements, as cumprod has it. prod has many chains of a fixed place each, so that neither a
+// vector nor a second worker has to wait (see RATIONALE.md).
 
 import (
 	"math"

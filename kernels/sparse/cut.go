@@ -1,12 +1,10 @@
 package sparse
 
 // This file cuts the rows of sparse matrices for loops. Rows of graphs differ in length by orders
-// of magnitude, so iterations of most loops are not rows but units: ranges of rows of about the
-// same cost, found by bisection of the running sum of costs, which for entries is the row pointer
-// that is there anyway (as D. Merrill and M. Garland, Merge-based parallel sparse matrix-vector
-// multiplication, SC 2016, do). A row is never divided: one that costs more than a unit is a unit
-// of its own, beside empty ones. How many units there are follows from the type; where they begin
-// follows from the data, and shows in no bit.
+// of magnitude, so iterations of most loops are units: ranges of rows of about the same cost, found by
+// bisection of the running sum of costs (D. Merrill and M. Garland, Merge-based parallel sparse
+// matrix-vector multiplication, SC 2016). A row is never divided. The type determines how many units
+// there are. The data determine where they begin, which shows in no bit.
 
 import (
 	"sort"

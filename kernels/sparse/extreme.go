@@ -1,20 +1,16 @@
 package sparse
 
 // This file folds the rows of a pattern with integers: the greatest (least) element of a vector
-// that a row names, as connected components by labels want it round after round. What it costs is
-// the wait for elements that lie anywhere, so a first pass over the vector, which is read in order,
-// saves what it can. Where all elements fit in 32 bits it copies them to half the memory: more of them
-// lie in a cache and twice as many go in a vector. And it finds a bound, the greatest element
-// that any row may name, so that a row ends where it holds that: once most vertices of a graph have
-// their last label, most rows are not read at all, if they start from their own.
+// that a row names, as connected components by labels want it round after round. The time goes into
+// waits for elements that lie anywhere, so a first pass reads the vector in order. Elements that fit in
+// 32 bits are copied to half the memory. The pass also finds a bound, the greatest element that any row
+// may name: a row ends where it holds that.
 //
-// The greatest of all elements is a bound, but a poor one: of a graph some vertex without
-// neighbours has it and keeps it to itself. Of a matrix that is closed, in which a column that is
-// named has entries in the row of its number, as in every symmetric one, elements with empty rows
-// do not count. Whether a matrix is closed costs nothing to find out: the first fold with it marks
-// the elements with empty rows by a number beyond all, and where no row gives the mark no row names
-// one, and the result is right. Where one does the fold is done again. What was found is remembered
-// as long as the matrix lives.
+// The greatest of all elements is a poor bound, because a vertex without neighbours may have it. A matrix
+// is closed if a column that is named has entries in the row of its number, as in every symmetric one.
+// There elements with empty rows do not count. The first fold with a matrix marks them by a number beyond
+// all. If some row gives the mark, the matrix is not closed, and the fold is done again. What was found is
+// remembered as long as the matrix lives.
 //
 // A rank that folds only its own rows needs no marks. It has listed the columns in which its rows have
 // entries (sp.touched), and looks at these elements alone. It must, because the others may not be valid.

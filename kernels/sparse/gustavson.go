@@ -5,9 +5,7 @@ package sparse
 // of b that row i of a names.
 //
 // It goes over the rows of a twice: the first pass counts the columns that a row touches, which
-// says where each row of the result goes; the second computes it there (symbolic and numeric phase;
-// S. Deveci, C. Trott, S. Rajamanickam, Multithreaded sparse matrix-matrix multiplication for
-// many-core and GPU architectures, Parallel Computing 78, 2018). Units of both are cut by
+// says where each row of the result goes; the second computes it there. Units of both are cut by
 // multiplications.
 
 import (

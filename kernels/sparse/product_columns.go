@@ -4,10 +4,9 @@ package sparse
 // adds b[k,:] times its entries to the rows of the result that they name, for k in ascending order,
 // which is the chain of every element of t(a) @ b. A row v @ a is the same.
 //
-// Workers divide the rows of the result, that is the columns of a, not the rows of a: an element is
-// one chain, which one worker goes along. Each part of the columns goes over all rows of a and
-// finds its entries there, so there is one part for each worker, of equally many entries as far as
-// a sample of them tells. Where parts begin shows in no bit.
+// Workers divide the rows of the result, that is the columns of a: an element is one chain, which one
+// worker goes along. Each part goes over all rows of a, so there is one part for each worker, of equally
+// many entries as far as a sample of them tells. Where parts begin shows in no bit.
 
 import (
 	"slices"

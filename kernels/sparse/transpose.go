@@ -3,10 +3,9 @@ package sparse
 // This file transposes sparse matrices: by counting on one worker, and in three passes on several.
 //
 // The passes sort the entries by column as a radix sort of two digits does. The first two
-// distribute them by ranges of columns, which are few, so that each worker writes to few places in
-// order; the third sorts each range, which is small enough to stay in a cache (S. Beamer,
-// K. Asanović, D. Patterson, Reducing PageRank communication via propagation blocking, IPDPS 2017).
-// Both are stable, so rows ascend within a column and no bit depends on the workers.
+// distribute them by ranges of columns, so that each worker writes to few places in order; the third
+// sorts each range, which stays in a cache. Both are stable, so rows ascend within a column and no bit
+// depends on the workers.
 
 import (
 	"math/bits"

@@ -206,13 +206,10 @@ func (e *tiler) contractEdge(t tile, sub bool, c, cs reg) {
 	e.steps(k, step, nil)
 }
 
-// contractAsking is contract that asks memory meanwhile, once a round, for what the driver says,
-// and for the tile of c below this one, to which the next round over the panels of b comes. The
-// tile is not in cache when the matrix is one of many.
-//
-// Asking for it all at once would take all the buffers of misses of L1, and the rows of b, which
-// come from L2, would wait for memory too: 6 to 10 % of a tile product. With vectors of 64 bytes it
-// is a row of c in each of the first rounds; the tiles of AVX2 have a third as many lines.
+// contractAsking is contract that asks memory meanwhile, once a round, for what the driver says, and for
+// the tile of c below this one, to which the next round over the panels of b comes. Asking for it all at
+// once would take all the buffers of misses of L1, and the rows of b would wait for memory too: 6 to 10 %
+// of a tile product.
 func (e *tiler) contractAsking(t tile, sub bool, c, cs reg) {
 	below := e.general()
 	e.below(c, cs, below)
