@@ -131,10 +131,14 @@ var pipeline = []step{
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
 		whole(pass.RowRounds)},
 	{PassInfo{Name: "part-sorts",
-		Doc:   "orders only the rows that are read, where all readers of a sort are slices and elements; not where ranks share its rows",
+		Doc:   "orders only the rows that are read, where all readers of a sort are slices and elements; on several ranks where that takes less time than the whole order that they make together",
 		After: []After{{"merge-equal", "all readers of a sort must be known"}, {"simplify", "a slice of what is made of a sort becomes one of the sort"}}},
 		func(s *state) error {
-			s.g = pass.PartSorts(s.g, s.o.Table, s.rows)
+			ranks := 1
+			if s.rows {
+				ranks = s.o.Ranks
+			}
+			s.g = pass.PartSorts(s.g, s.o.Table, ranks, s.o.Sizes)
 			return nil
 		}},
 	{PassInfo{Name: "rounds",

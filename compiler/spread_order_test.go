@@ -5,8 +5,12 @@ package compiler_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"flow/compiler"
+	"flow/compiler/pass"
 	"flow/ir/plan"
 	"flow/runtime/dist/transport/mem"
 )
@@ -224,5 +228,47 @@ emit x`, 3, false, apart)
 	want := evaluated("the meaning", r.Program)
 	if out, err := runOver(mem.New(3, slowTransports[0]), r, 1); err != nil || want.err != nil || out != want.out {
 		t.Errorf("%v, by definition %v, %s", err, want.err, difference(want.out, out))
+	}
+}
+
+// Ranks that share rows order all of them together only if all are read, or if the part that is read takes
+// each of them longer. Both have the bytes of the definition.
+func TestPartsOfSortsOnRanks(t *testing.T) {
+	table := tinyTable(t)
+	compile := func(text string, ranks int, sizes pass.Sizes) *compiler.Result {
+		t.Helper()
+		c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Verify: true, Sizes: sizes})
+		if ds.HasErrors() {
+			t.Fatalf("%v\nin\n%s", ds, text)
+		}
+		return c
+	}
+	check := func(text string, ranks int) string {
+		t.Helper()
+		c := compile(text, ranks, pass.Sizes{Block: 16, Panel: 8, Spread: 4})
+		want := evaluated("the meaning", c.Program)
+		for _, o := range []outcome{evaluated("the plan", c.Plan.Graph), scheduled(c, 2, "GSS")} {
+			if o.failed != want.failed || o.out != want.out {
+				t.Errorf("%d ranks: %s gives %v\n%s\nin\n%s", ranks, o.how, o.err, difference(want.out, o.out), text)
+			}
+		}
+		return c.Plan.Graph.String()
+	}
+	x := "x = (randn(2000, 1, seed = 1) + 1) ^ 2\n"
+	for _, ranks := range []int{2, 3} {
+		few, all := check(x+"emit argsort(x, desc = true)[0..3]", ranks), check(x+"emit sum(argsort(x) * x)", ranks)
+		if !strings.Contains(few, "argsort.part") || strings.Contains(few, "argsort.own") {
+			t.Errorf("%d ranks put all rows in order to print three:\n%s", ranks, few)
+		}
+		if strings.Contains(all, "argsort.part") || !strings.Contains(all, "argsort.own") {
+			t.Errorf("%d ranks do not share a sort of which all is read:\n%s", ranks, all)
+		}
+		large := compile(strings.Replace(x, "2000", "9000000", 1)+"emit sort(x)[0..3]", ranks, pass.Sizes{}).Plan.Graph.String() // 72 MB
+		if !strings.Contains(large, "sort.own") {
+			t.Errorf("%d ranks get all of a large matrix for three rows of a sort:\n%s", ranks, large)
+		}
+		for seed := range uint64(6) {
+			check(ordering(rand.New(rand.NewPCG(seed, 44))), ranks)
+		}
 	}
 }

@@ -73,16 +73,18 @@ func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 // sort then waits for the values that all its readers need. A value that follows from a reader of the same
 // sort cannot be waited for.
 //
-// shared: ranks share the rows of sorts, but for those in bodies of parfor.
-func PartSorts(g *ir.Graph, table *op.Table, shared bool) *ir.Graph {
-	part := func(g *ir.Graph) *ir.Graph { return partSorts(g, table) }
-	if shared {
-		return Points(g, part)
+// If several ranks share rows, they order all rows together where that takes less time than the part on each.
+func PartSorts(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
+	all := func(g *ir.Graph) *ir.Graph { return partSorts(g, table, func(*ir.Graph, ir.ID) bool { return true }) }
+	if ranks == 1 {
+		return Everywhere(g, all)
 	}
-	return Everywhere(g, part)
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, estimators: map[*ir.Graph]*ir.Estimator{}}
+	return Everywhere(Points(g, all), func(g *ir.Graph) *ir.Graph { return partSorts(g, table, s.partGains) })
 }
 
-func partSorts(g *ir.Graph, table *op.Table) *ir.Graph {
+// partSorts is PartSorts of the sorts in g, without its regions, for which gains holds.
+func partSorts(g *ir.Graph, table *op.Table, gains func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
 	uses := g.Uses()
 	readers := map[ir.ID][]ir.ID{} // of sorts whose other readers are none
 	for i := range g.Nodes {
@@ -95,7 +97,7 @@ func partSorts(g *ir.Graph, table *op.Table) *ir.Graph {
 	first := map[ir.ID]ir.ID{} // sorts by their first readers
 	part := map[ir.ID]bool{}
 	for x, by := range readers {
-		if int(uses[x]) == len(by) && !sent(g, x) && readsPart(g, x, by) {
+		if int(uses[x]) == len(by) && !sent(g, x) && readsPart(g, x, by) && gains(g, x) {
 			first[by[0]], part[x] = x, true
 		}
 	}

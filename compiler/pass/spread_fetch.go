@@ -288,18 +288,41 @@ func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 
 // orderGains reports whether ranks put rows in order in less time together than one takes that gets them all.
 func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
-	rows, ranks := float64(g.Type(g.In(id)[0]).Rows), float64(s.ranks)
-	others, spread := ranks-1, float64(s.from)
-	own := float64(g.Type(g.In(id)[0]).Bytes())
 	gains := s.spared(s.workOf(g, id))
 	if partial {
-		gains += spread * (gatherSpreads + own*others/ranks/bytesSpread)
+		gains += s.wholeCost(g.Type(g.In(id)[0]))
 	}
+	return s.orderCost(g, id) <= gains
+}
+
+// wholeCost is what it takes to bring all rows of a matrix to all ranks.
+func (s *spreader) wholeCost(t types.Type) float64 {
+	return float64(s.from) * (gatherSpreads + s.spared(float64(t.Bytes()))/bytesSpread)
+}
+
+// orderCost is what it takes ranks to put rows in order together, besides the sorts of their own rows.
+func (s *spreader) orderCost(g *ir.Graph, id ir.ID) float64 {
+	from, ranks := g.Type(g.In(id)[0]), float64(s.ranks)
+	rows, own, others := float64(from.Rows), float64(from.Bytes()), ranks-1
 	if g.Nodes[id].Op.Order.Pairs {
 		own = 16 * rows
 	}
 	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/bytesSpread
-	return spread*messages+rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks))) <= gains
+	return float64(s.from)*messages + rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks)))
+}
+
+// mostGathered is the most bytes that all ranks get for a part of a sort. A larger matrix may fit in no rank.
+const mostGathered = 64 << 20
+
+// partGains reports whether each rank finds the few rows of a sort that are read (op.Ordering.Part) sooner
+// than all ranks put the rows in order. Where they share all that they can, they share the sort.
+func (s *spreader) partGains(g *ir.Graph, id ir.ID) bool {
+	from := g.Type(g.In(id)[0])
+	if s.from == 1 || !from.Known() || from.Bytes() > mostGathered {
+		return false
+	}
+	part := s.table.Must(g.Nodes[id].Op.Order.Part).Cost(sigOf(g, id), g.Type(id)).Flops
+	return part+s.wholeCost(from) <= s.workOf(g, id)/float64(s.ranks)+s.orderCost(g, id)
 }
 
 // sorting says which calls of rows that put rows in order share the sorted rows: those of an old node,
