@@ -127,6 +127,15 @@ var stateLoops = []string{
 	   next i = i + 1
 	 }
 	 emit a`,
+	// The new A may be written last, but its stage gives the number k % 3, which the row of V needs.
+	`V = materialize(rand(20, 100, seed = 1))
+	 iterate A = zeros(3, 1), C = zeros(100, 1), k = 0 times 9 {
+	   next A = A * 0.5 + f64(k % 3)
+	   next C = cumsum(C + t(V[k % 3, :]))
+	   next k = k + 1
+	 }
+	 emit A
+	 emit C`,
 }
 
 // TestStages: loops over matrices of some hundred elements are one task, whose operators run as loops

@@ -21,14 +21,15 @@ import (
 
 // planInPlace finds the stages whose results may lie in the memory of the carried argument that they replace.
 // carried is the number of carried arguments. No action may read the result. No earlier stage in place may
-// change what the stage reads, and no other carried result may lie in the argument's memory. The stage may
-// read this memory as the argument alone: under another name, such as the value of an if, changed does not
+// change what the stage reads, and no other carried result may lie in the argument's memory. A stage of numbers
+// stays where it is: stages in place run last, and others may need a number that it sets. The stage may read
+// this memory as the argument alone: under another name, such as the value of an if, changed does not
 // see the reads.
 func (s *Stages) planInPlace(carried int) {
 	b := s.body
 	for c, y := range b.Yields[:carried] {
 		k := y - len(b.Args)
-		if k < 0 || s.root[k] != k || b.Args[c] != b.Acts[k].Type || !b.Acts[k].Type.IsDense() || folded(&b.Acts[k]) {
+		if k < 0 || s.root[k] != k || s.tiny[k] || b.Args[c] != b.Acts[k].Type || !b.Acts[k].Type.IsDense() || folded(&b.Acts[k]) {
 			continue
 		}
 		reads := func(r int) bool {
