@@ -33,6 +33,7 @@ func TestSoakPrograms(t *testing.T) {
 		keepAgrees(t, tiny, seed)
 		slicesAgree(t, tiny, seed)
 		sparseLoopsAgree(t, tiny, seed)
+		statesAgree(t, tiny, seed)
 	}
 	t.Logf("%d programs of each kind from seed %d on", rounds, first)
 }

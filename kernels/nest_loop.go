@@ -181,7 +181,7 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 	return nil
 }
 
-// inLanes returns the loop of which points of a space of one index are lanes. It is nil as long as
+// inLanes returns the loop whose lanes are the points of a space of one index. It is nil as long as
 // little work has been seen, and where a body runs by phases or has operators that are called for each
 // point. It is nil for loops whose end the values tell, too: if the first point fails, others may be
 // without end.

@@ -44,7 +44,7 @@ func (b *Border) Outcome(low, high, size int64) (int64, bool) {
 	return x, x == y && x >= -mostQuotient && x <= mostQuotient
 }
 
-// side is what is the outcome in a round with the value x, or tells it.
+// side returns the outcome of a round with the value x. Of equalities it returns the sign of x.
 func (b *Border) side(x, size int64) int64 {
 	switch b.stmt.Code {
 	case Eq, Ne:

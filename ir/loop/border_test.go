@@ -72,7 +72,7 @@ func TestBorderOutcomes(t *testing.T) {
 			}
 			return 0
 		}
-		// value is that of a form at i, of which the only other symbol is the number of rows.
+		// value evaluates a form at i. Its only other symbol is the number of rows.
 		value := func(f loop.Lin, i int64) int64 {
 			x := f.Const
 			for _, s := range f.Terms {

@@ -23,7 +23,7 @@
 //   - The schedule (vector index, unrolling, strips) is not part of a nest.
 //
 // The package knows neither operators nor kernels. Start at form.go. op.go lists the scalar
-// operations, reduce.go the reductions, visit.go visits statements, eval.go is the definition. For targets,
-// state.go carries reductions in a few words, unroll.go unrolls short loops, and handed.go hands values that a
-// round has computed on to later rounds.
+// operations, reduce.go the reductions, visit.go visits statements, eval.go is the definition. For
+// targets, state.go carries reductions in a few words, unroll.go unrolls short loops, and handed.go hands
+// values that a round has computed on to later rounds.
 package loop

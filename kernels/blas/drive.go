@@ -54,7 +54,8 @@ func (d *driver[T]) run(k *machine.Kernel, args *call[T]) { k.Call(d.on, unsafe.
 // packs reports that there are kernels that pack.
 func (d *driver[T]) packs() bool { return d.on == machine.AVX512 }
 
-// width is what an edge kernel takes for a row of which it may touch n elements.
+// width returns the argument of an edge kernel that touches the first n elements of a row: a mask of bits,
+// or the place of one.
 func (d *driver[T]) width(n int) uint64 {
 	if d.on == machine.AVX512 {
 		return 1<<n - 1

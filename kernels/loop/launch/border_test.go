@@ -136,7 +136,7 @@ func (c *conditional) body(index []string) string {
 // points within run by code of their own.
 func TestBorders(t *testing.T) {
 	if x, err := Target(); err != nil || x == Interp {
-		t.Skip("no machine code")
+		t.Skip("machine code alone is cut at borders, and there is none here")
 	}
 	defer func(old int) { FixedFrom = old }(FixedFrom)
 	FixedFrom = 1
@@ -271,7 +271,7 @@ nest(%0: f64[], %1: i64) (i: 0..%0.rows, j: 0..%0.cols) {
 // Rows and columns at a border read them as the body says, also where there are no others.
 func TestBordersOfTorus(t *testing.T) {
 	if x, err := Target(); err != nil || x == Interp {
-		t.Skip("no machine code")
+		t.Skip("machine code alone is cut at borders, and there is none here")
 	}
 	n, err := loop.Parse(torus, loop.Standard{})
 	if err != nil {

@@ -5,7 +5,8 @@ package machine
 // from the kernel it takes 4 to 11 % of a tile product, inside of it next to nothing.
 //
 //	for each PackRound steps of k:                      one FMA after another, as in gemm.go
-//	    meanwhile PackColumns rows of the next panel:   dst[p*NR + i] = src[i*ss + p] (Turn) or src[p*ss + i] (Copy), i < NR
+//	    meanwhile PackColumns rows of the next panel:   dst[p*NR + i] = src[i*ss + p] (Turn)
+//	                                                    or src[p*ss + i] (Copy), i < NR
 //
 // A call packs PackColumns rows for each whole PackRound in its k, and returns nothing: the driver
 // knows.

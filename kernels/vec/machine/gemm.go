@@ -182,8 +182,8 @@ func (e *tiler) edge(nv int, sub bool) {
 	e.finish()
 }
 
-// contractEdge is the whole loop over k of an edge kernel. Of a triangle, the tiles at whose
-// diagonal are such, it asks for the tile of c below.
+// contractEdge is the whole loop over k of an edge kernel. It asks for the tile of c below, as tiles on
+// the diagonal of a triangle have one.
 func (e *tiler) contractEdge(t tile, sub bool, c, cs reg) {
 	below := e.general()
 	if e.set == AVX512 {
@@ -193,15 +193,7 @@ func (e *tiler) contractEdge(t tile, sub bool, c, cs reg) {
 	a := e.rowsOf(e.param("a"), e.stride("rs"))
 	step := e.stepOf(t, sub, a, e.stride("ks"), e.param("b"), e.stride("bs"))
 	if e.set == AVX512 {
-		left := e.general()
-		e.mov(e.rows, left)
-		e.rounds("below", askRound, k, &left, func() {
-			for s := range askRound {
-				e.askBelow(s, len(t[0]), below)
-				step()
-			}
-			e.add(cs, below)
-		})
+		e.roundsAsking(len(t[0]), k, cs, below, func(int) { step() })
 	}
 	e.steps(k, step, nil)
 }
@@ -229,17 +221,11 @@ func (e *tiler) contractAsking(t tile, sub bool, c, cs reg) {
 	a := e.rowsOf(e.param("a"), e.stride("rs"))
 	step := e.stepOf(t, sub, a, e.stride("ks"), e.param("b"), e.stride("bs"))
 	if e.set == AVX512 {
-		left := e.general()
-		e.mov(e.rows, left)
-		e.rounds("below", askRound, k, &left, func() {
-			for s := range askRound {
-				if s%Round == 2 {
-					ask()
-				}
-				e.askBelow(s, len(t[0]), below)
-				step()
+		e.roundsAsking(len(t[0]), k, cs, below, func(s int) {
+			if s%Round == 2 {
+				ask()
 			}
-			e.add(cs, below)
+			step()
 		})
 	}
 	e.rounds("round", Round, k, nil, func() {
@@ -253,6 +239,20 @@ func (e *tiler) contractAsking(t tile, sub bool, c, cs reg) {
 
 // askRound is the steps of k in which a row of c is asked for.
 const askRound = 12
+
+// roundsAsking runs rounds of askRound steps. Each asks for a row of the tile of c below, nv vectors of 64
+// bytes wide.
+func (e *tiler) roundsAsking(nv int, k, cs, below reg, step func(s int)) {
+	left := e.general()
+	e.mov(e.rows, left)
+	e.rounds("below", askRound, k, &left, func() {
+		for s := range askRound {
+			e.askBelow(s, nv, below)
+			step(s)
+		}
+		e.add(cs, below)
+	})
+}
 
 // askBelow asks in step s of a round for a line of a row of c, nv vectors of 64 bytes wide.
 func (e *tiler) askBelow(s, nv int, row reg) {
