@@ -55,7 +55,7 @@ func (d *driver[T]) run(k *machine.Kernel, args *call[T]) { k.Call(d.on, unsafe.
 func (d *driver[T]) packs() bool { return d.on == machine.AVX512 }
 
 // width returns the argument of an edge kernel that touches the first n elements of a row: a mask of bits,
-// or the place of one.
+// or the address of one.
 func (d *driver[T]) width(n int) uint64 {
 	if d.on == machine.AVX512 {
 		return 1<<n - 1
