@@ -96,6 +96,12 @@ k = i64(sum(A)) % 12
 B = A - A[k, :]
 emit B
 emit A[:, k % 4] * B[k, 0]`, 2, 0},
+	{"a column and the diagonal of some rows, whole", `A = materialize(rand(12, 6, seed = 1) * 2)
+k = i64(sum(A)) % 6
+emit A[3..9, k]
+emit diag(A[6..12, :])
+emit A[0..8, k]
+emit A[0..8, k] * 2`, 1, 0},
 }
 
 // wholePicks read rows that the run chooses of a matrix that something else needs whole, or with

@@ -348,7 +348,8 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 		if readsOfPieces(x.old, id, pieces); aligned(x.old, id) {
 			pieces = readsOf(x.old, id, rows)
 		}
-		return x.viewOf(id, x.reach(from, reads.through(pieces[0], rows)))
+		own := !reads.whole && len(reads.at) == 0 && slices.EqualFunc(reads.needs, []plan.Need{ownRows(rows)}, sameNeed)
+		return x.viewOf(id, x.reach(from, reads.through(pieces[0], rows)), own)
 	case reads.whole || slices.ContainsFunc(reads.needs, func(n plan.Need) bool { return n.By == 0 && n.From == 0 && n.To == n.Rows && n.Lo <= 0 && n.Hi >= rows }):
 		return x.full(id)
 	case plan.Within(x.inUnits(reads.needs), x.ranks, rows, x.unit[rows]):
@@ -456,8 +457,9 @@ func (s *spreader) inUnits(list []plan.Need) []plan.Need {
 	return out
 }
 
-// viewOf is the new node of the view id of the new node from.
-func (x *spreadGraph) viewOf(id, from ir.ID) ir.ID {
+// viewOf is the new node of the view id of the new node from. own: a reader needs a rank's own rows alone. If
+// all readers do, an aligned one makes no others; from may have rows for another reader.
+func (x *spreadGraph) viewOf(id, from ir.ID, own bool) ir.ID {
 	v, ok := x.views[id][from]
 	if !ok {
 		in := []ir.ID{from}
@@ -465,10 +467,12 @@ func (x *spreadGraph) viewOf(id, from ir.ID) ir.ID {
 			in = append(in, x.full(at))
 		}
 		v = x.g.CopyNode(x.old, id, in...)
-		if rows := x.old.Type(id).Rows; aligned(x.old, id) && from == x.own(x.old.In(id)[0]) {
+		x.views[id][from] = v
+		if rows := x.old.Type(id).Rows; own && aligned(x.old, id) && from == x.own(x.old.In(id)[0]) {
 			x.g.Nodes[v].Attrs = x.sharing(x.g.Nodes[v].Attrs, rows, x.unit[rows])
 		}
-		x.views[id][from] = v
+	} else if !own {
+		x.g.Nodes[v].Attrs = x.old.Nodes[id].Attrs
 	}
 	return v
 }
