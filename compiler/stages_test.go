@@ -136,6 +136,15 @@ var stateLoops = []string{
 	 }
 	 emit A
 	 emit C`,
+	// A matrix without elements that a branch gives is no value of the loop.
+	`c = materialize(rand(1, 1, seed = 1))[0, 0]
+	 iterate E = f32(zeros(1, 0)), C = rand(3, 4, seed = 2), k = 0 until k >= 6 {
+	   next E = E + (if c < 0.5 { f32(randn(2, 1, seed = 3))[1..2, 0..0] } else { f32(randn(1, 0, seed = 4)) })
+	   next C = cumsum(C * 0.5)
+	   next k = k + 1
+	 }
+	 emit E
+	 emit C`,
 }
 
 // TestStages: loops over matrices of some hundred elements are one task, whose operators run as loops

@@ -139,7 +139,7 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	}
 	var elems []types.Elem
 	for _, t := range ts {
-		for range max(1, t.Count()) {
+		for range t.Count() {
 			elems = append(elems, dense.Storage(t.Elem))
 		}
 	}
