@@ -162,6 +162,18 @@ emit A`,
   next k = k + 1
 }
 emit A`,
+	// A column fails before what follows it.
+	`iterate A = rand(12, 6, seed = 1), k = 0 until k == 9 {
+  c = A[:, k]
+  m = 6 // (6 - k)
+  next A = A * 0.5 + c * f64(m)
+  next k = k + 1
+}
+emit A`,
+	`X = materialize(rand(13, 2, seed = 1))
+c = X[:, count(X) % 7]
+emit X
+emit c`,
 }
 
 // picksIn counts the gathers of rows that the run chooses in g and its regions.

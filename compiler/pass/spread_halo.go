@@ -318,6 +318,9 @@ func (x *spreadGraph) view(id ir.ID) bool {
 	}
 	x.partial[id] = true
 	x.views[id] = map[ir.ID]ir.ID{}
+	if ir.MayFail(x.old, id) {
+		x.own(id) // it fails before what follows it in the program
+	}
 	return true
 }
 
