@@ -8,7 +8,6 @@ import (
 	"math"
 	"sync"
 
-	"flow/ir/op"
 	"flow/kernels/format"
 	"flow/kernels/inout"
 	"flow/memory"
@@ -21,6 +20,7 @@ import (
 // request is what rank 0 sends to the others before the run: a task, or at the end the facts.
 type request struct {
 	Task   *format.Task // blocks of a file to read; nil: this is the last request
+	Ends   []int        // by rank: the block behind those that it reads of a task
 	Size   int64        // of the file, as dist.InputOf returns it, and a task's end may be before
 	Sample [32]byte     // likewise
 	Facts  []readFact   // what rank 0 has read
@@ -97,10 +97,11 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) (share fu
 		case few:
 			return c.All()
 		}
-		if err := tell(ctx, comm, request{Task: &c, Size: file.Size, Sample: file.Sample}); err != nil {
+		r := request{Task: &c, Ends: c.Ends(comm.Size()), Size: file.Size, Sample: file.Sample}
+		if err := tell(ctx, comm, r); err != nil {
 			return all, err
 		}
-		_, hi := op.Window(0, comm.Size(), c.Blocks())
+		_, hi := r.blocks(0)
 		all, err = c.Range(0, hi)
 		answers, late := dist.Gather(ctx, comm, nil)
 		if err != nil || late != nil {
@@ -108,7 +109,7 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) (share fu
 		}
 		all = kept(in, c, 0, hi, all)
 		for rank, text := range answers[1:] {
-			lo, hi := op.Window(rank+1, comm.Size(), c.Blocks())
+			lo, hi := r.blocks(rank + 1)
 			var part format.Answer
 			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part.Spans)+len(part.Parts) == 0 {
 				if c.Keep && !c.Sum {
@@ -149,12 +150,20 @@ func tell(ctx context.Context, comm transport.Comm, r request) error {
 	return err
 }
 
+// blocks returns the blocks lo..hi-1 of a task that a rank reads.
+func (r request) blocks(rank int) (lo, hi int) {
+	if rank > 0 {
+		lo = r.Ends[rank-1]
+	}
+	return lo, r.Ends[rank]
+}
+
 // done reads this rank's part of a task and returns the encoded answer. The answer is empty if the file
 // differs from that of rank 0, or if it has a mistake: rank 0 then reads the part and finds it.
 func (r request) done(comm transport.Comm, in *Input) (text []byte, err error) {
 	var part format.Answer
 	if own, err := dist.InputOf(r.Task.Path, "", false); err == nil && own.Size == r.Size && own.Sample == r.Sample {
-		lo, hi := op.Window(comm.Rank(), comm.Size(), r.Task.Blocks())
+		lo, hi := r.blocks(comm.Rank())
 		if part, err = r.Task.Counting(in.Helped()).Range(lo, hi); err != nil {
 			part = format.Answer{}
 		} else {

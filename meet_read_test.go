@@ -210,6 +210,49 @@ func writeEdges(t *testing.T, path string) {
 	}
 }
 
+// Of a graph in a .csr whose first rows have most edges, ranks read before the run the columns of the rows that
+// they get. So they read hardly any of them again.
+func TestRanksReadTheirRows(t *testing.T) {
+	dir := t.TempDir()
+	edges, path := filepath.Join(dir, "g.txt"), filepath.Join(dir, "g.csr")
+	var b bytes.Buffer
+	for i := range 20000 {
+		for k := range 1 + 400*max(0, min(1, 500-i)) {
+			fmt.Fprintf(&b, "%d\t%d\n", i, (i+k*37+1)%20000)
+		}
+	}
+	if err := os.WriteFile(edges, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compiled(t, fmt.Sprintf("emit read_graph(%q) to %q\n", edges, path), 1).Run(context.Background(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("S = read_graph(%q)\niterate c = seq(1, S.rows + 1), k = 0 until k == 9 {\n  next c = max(c, rowmax(S * t(c)))\n"+
+		"  next k = k + 1\n}\nemit sum(c)\n", path)
+	want, _, _, _ := reportTogether(t, 1, text)
+	for _, ranks := range []int{2, 3} {
+		out, _, errs, report := reportTogether(t, ranks, text)
+		if out != want || report == nil {
+			t.Fatalf("%d ranks print %q, not %q (%v)", ranks, out, want, errs)
+		}
+		read := 0
+		for _, r := range report.Ranks {
+			if r.BytesRead < 1<<16 {
+				t.Errorf("rank %d of %d reads %d bytes only", r.Rank, ranks, r.BytesRead)
+			}
+			read += int(r.BytesRead)
+		}
+		// Row pointers are read for the lengths of rows and to count columns. Blocks are not split.
+		if again := read - int(st.Size()); again > 2*8*20000+6<<16 {
+			t.Errorf("%d ranks read %d of %d bytes again", ranks, again, st.Size())
+		}
+	}
+}
+
 // A brief Input refuses programs that need all of a file before the run, and has read none of it.
 func TestBriefInput(t *testing.T) {
 	dir := t.TempDir()

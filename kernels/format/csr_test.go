@@ -212,6 +212,13 @@ func TestGraphRowsFindMistakes(t *testing.T) {
 		k0, ok := GraphRows(path, Options{Share: func(c Task) (Answer, error) {
 			task = c
 			task.Block = 4 * (1 + r.Int64N(60))
+			if ranks := 1 + try%8; 2*ranks <= task.Blocks() {
+				if end := task.Ends(ranks); end[0] < 1 || end[ranks-1] != task.Blocks() || !slices.IsSortedFunc(end, func(a, b int) int {
+					return a - b - 1 // each rank has a block
+				}) {
+					t.Fatalf("try %d: of %d blocks those of %d ranks end at %v", try, task.Blocks(), ranks, end)
+				}
+			}
 			return inRanges(r, task)
 		}})
 		g, err := ReadGraph(path, Options{})
