@@ -5,6 +5,8 @@ package kernels
 // executes the chain on those that it is given.
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/dense"
@@ -63,6 +65,7 @@ func (e *engine) whole(c *op.Call, j job) error {
 	if j.byColumns() {
 		err = x.Chunk(0, 0, j.groups())
 	} else {
+		x.copyRows(0, j.rows)
 		err = x.worker(0).work(x, x.flat(area{0, j.rows, 0, j.cols}))
 	}
 	if end := x.End(); err == nil {
@@ -162,6 +165,47 @@ type execution struct {
 	width   int           // the columns of the index space, where it is not taken as one row
 	in1     []value.Value // operands where it is
 	views   []value.Dense // of in1
+	columns []ownColumn
+}
+
+// ownColumn is an operand that is a column of the matrix in whose memory the results lie. Workers copy the
+// rows that they are about to write.
+type ownColumn struct{ from, to *value.Dense }
+
+// copyRows copies rows lo..hi-1 of the own columns.
+func (x *execution) copyRows(lo, hi int) {
+	for k := range x.columns {
+		c := &x.columns[k]
+		c.to.View(lo, 0, hi-lo, 1).CopyFrom(c.from.View(lo, 0, hi-lo, 1))
+	}
+}
+
+// separate finds the own columns and puts copies in their place. Where a worker does not have whole rows,
+// they are copied before anything is written.
+func (x *execution) separate() {
+	x.columns = x.columns[:0]
+	if !x.alias || x.cols == 1 {
+		return
+	}
+	for k, v := range x.in {
+		d, ok := v.(*value.Dense)
+		if !ok || d.Cols != 1 || d.Rows != x.rows || x.rows == 1 || !shareMemory(d, x.out) {
+			continue
+		}
+		n := len(x.columns)
+		if n == 0 {
+			x.in1 = append(x.in1[:0], x.in...)
+			x.in = x.in1
+		}
+		if x.columns = slices.Grow(x.columns, 1)[:n+1]; x.columns[n].to == nil || x.columns[n].to.Rows != d.Rows || x.columns[n].to.Elem != d.Elem {
+			x.columns[n].to = value.New(d.Elem, d.Rows, 1)
+		}
+		x.columns[n].from, x.in[k] = d, x.columns[n].to
+	}
+	if x.parts > 1 || x.mirrored() {
+		x.copyRows(0, x.rows)
+		x.columns = x.columns[:0]
+	}
 }
 
 // begin begins a job.
@@ -174,6 +218,7 @@ func (e *engine) begin(c *op.Call, j job, workers int) *execution {
 	x.workers = dense.Resized(x.workers, workers)
 	clear(x.workers)
 	x.stream, x.parts = j.streams(), j.pieces()
+	x.separate()
 	x.flatten()
 	return x
 }
@@ -265,6 +310,7 @@ func (x *execution) Chunk(worker, lo, hi int) error {
 		}
 		return nil
 	case p == 1:
+		x.copyRows(lo, hi)
 		return m.work(x, x.flat(area{lo, hi, 0, x.width}))
 	}
 	for lo < hi { // whole rows of pieces, and what is before and behind them
@@ -310,6 +356,9 @@ func (x *execution) End() error {
 	x.c, x.job = nil, job{} // keep no value alive
 	clear(x.in1)
 	clear(x.views)
+	for k := range x.columns {
+		x.columns[k].from = nil
+	}
 	x.e.bodies.Put(x)
 	return nil
 }

@@ -125,6 +125,60 @@ func inPlace(t *testing.T, c *op.Call, want value.Value) {
 	}
 }
 
+// A map whose result takes the memory of an operand may read columns of that operand, as the rounds of
+// shortest paths do.
+func TestMapOwnColumns(t *testing.T) {
+	m := map[string]*op.Def{}
+	for _, d := range elementwiseRows() {
+		m[d.Name] = d
+	}
+	r := rand.New(rand.NewPCG(71, 5))
+	f := types.F64
+	for _, shape := range [][2]int{{2, 2}, {90, 90}, {300, 9}, {2 * pairEdge, 2 * pairEdge}, {2, 2*loopUnit + 5}} {
+		rows, cols := shape[0], shape[1]
+		for _, last := range []op.Mode{op.RowVec, op.Trans, op.ColVec} {
+			if rows > 300 && last != op.Trans || cols > loopUnit && last != op.RowVec {
+				continue
+			}
+			p := &op.Program{
+				In: []op.Operand{{Elem: f, Mode: op.ColVec}, {Elem: f}, {Elem: f, Mode: last}},
+				Steps: []op.Step{{Def: m["mul"], Args: []int{0, 2}, Elem: f}, {Def: m["sub"], Args: []int{1, 3}, Elem: f},
+					{Def: m["sub"], Args: []int{4, 0}, Elem: f}},
+			}
+			n, k := operandShape(last, rows, cols)
+			x, third := anyDense(r, f, rows, cols), anyDense(r, f, n, k)
+			call := func() (c op.Call, over *value.Dense) {
+				over = x.Clone()
+				c = op.Call{Def: fused()[0], Body: p, Type: x.Type(), In: []value.Value{over.View(0, cols/2, rows, 1), over, third}}
+				if last == op.ColVec {
+					c.In[2] = over.View(0, cols-1, rows, 1)
+				}
+				return c, over
+			}
+			beside, _ := call()
+			want := rowtest.Defined(t, &beside)
+			onNests(t, func() {
+				c, over := call()
+				c.Out = over
+				if err := c.Def.Kernel(&c); err != nil {
+					t.Fatal(err)
+				}
+				if msg := rowtest.Differ(over, want); msg != "" {
+					t.Fatalf("%v, %s: %s", shape, describe(p), msg)
+				}
+				c, over = call()
+				c.Out = over
+				units, leaf := c.Def.Loop.Space(&c)
+				if got, err := rowtest.Chunked(r, &c, units, leaf, 3); err != nil {
+					t.Fatal(err)
+				} else if msg := rowtest.Differ(got, want); msg != "" {
+					t.Fatalf("%v as a loop, %s: %s", shape, describe(p), msg)
+				}
+			})
+		}
+	}
+}
+
 // oneByOne applies the steps as separate operators on whole matrices.
 func oneByOne(t *testing.T, p *op.Program, in []value.Value, rows, cols int) value.Value {
 	var regs []value.Value

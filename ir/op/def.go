@@ -138,7 +138,8 @@ type Def struct {
 	// runtime puts its contents into Out, in place if it has no other reader. 0: Out is
 	// uninitialised.
 	Accum int
-	// Alias: Out may share the memory of any input of the same type that has no other reader.
+	// Alias: Out may share the memory of any input of the same type that has no other reader. Other inputs of
+	// maps and elementwise rows may then be columns of this memory.
 	Alias bool
 	// Lower lists the inputs of which only the lower triangle is read.
 	Lower []int

@@ -52,6 +52,16 @@ func TakesOver(g *ir.Graph, id ir.ID, j int) bool {
 	return modes == nil || op.Mode(modes[j]) == op.Full
 }
 
+// TakesColumn reports whether input k of a map or an elementwise node id may be a view of a column of x while
+// the result takes the memory of x. The kernel copies the rows of such a column before it writes them.
+func TakesColumn(g *ir.Graph, id ir.ID, k int, x ir.ID) bool {
+	n, y := &g.Nodes[id], g.In(id)[k]
+	from, t := g.Type(x), g.Type(y)
+	return n.Op.Alias && (n.Op.Role == op.Maps || n.Op.Laws.Has(op.Elementwise)) && len(g.In(y)) > 0 &&
+		g.Nodes[y].Op.Look != nil && g.Nodes[y].Op.Laws.Has(op.View) && !g.Asks(y) &&
+		from.IsDense() && t.IsDense() && from.Known() && t.Cols == 1 && from.Cols > 1 && t.Rows == from.Rows
+}
+
 // fails reports an elementwise operator that has no value for some operands.
 func fails(g *ir.Graph, id ir.ID) bool {
 	in := g.In(id)

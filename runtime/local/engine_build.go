@@ -64,6 +64,8 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 		return nil, err
 	}
 	e.connect()
+	e.viewColumns()
+
 	if o.Remote == nil && len(e.external) > 0 {
 		return nil, fmt.Errorf("BUG: rank %d reads %%%d of another rank, and nothing moves values", o.Rank, e.external[0])
 	}

@@ -48,7 +48,7 @@ func nilIfFailed(d *value.Dense, err error) (value.Value, error) {
 //
 // An input is taken when one use is left, which is n's: no use can be added, and all other readers
 // have ended, since they count down after their last read. An input that n reads twice counts
-// twice, so it is never taken.
+// twice, so it is never taken. Views of columns that n alone reads do not count (onlyColumns).
 func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *value.Dense, err error) {
 	in := e.g.In(id)
 	if a := n.Op.Accum; a > 0 {
@@ -75,7 +75,7 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 		}
 		if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
 			// nil: another result of n has it
-			if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) {
+			if x = e.at(x); e.slot[x] != nil && (e.takeable(x, d) || len(d.Buf) > 0 && e.onlyColumns(id, x)) {
 				return e.take(s, x, d), nil
 			}
 		}
@@ -87,6 +87,44 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 // pool.
 func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
 	return len(d.Buf) > 0 && atomic.LoadInt32(&e.uses[x]) == 1
+}
+
+// onlyColumns reports whether all other uses of x are views of columns that n, the last reader of x, is the
+// only one to read. No use can be added then.
+func (e *Engine) onlyColumns(id, x ir.ID) bool {
+	uses := int32(1)
+	for k, y := range e.g.In(id) {
+		if plan.TakesColumn(e.g, id, k, x) && e.isView(y, e.slot[y]) && e.at(e.g.In(y)[0]) == x && atomic.LoadInt32(&e.uses[y]) == 1 {
+			uses++
+		}
+	}
+	return uses > 1 && atomic.LoadInt32(&e.uses[x]) == uses
+}
+
+// viewColumns makes views of the columns that onlyColumns is about. A copy would be made by one worker, and
+// the rows of a matrix that changes round by round lie in the caches of all. On two cores of an Emerald Rapids
+// such a copy of 500 rows made a round of 60 us of 40.
+func (e *Engine) viewColumns() {
+	if e.o.Remote != nil {
+		return // each rank takes the rows that it needs
+	}
+	for task, id := range e.task {
+		in := e.reads(int32(task))
+		if len(in) < 2 || !e.g.Nodes[id].Op.Alias {
+			continue
+		}
+		for k, y := range in {
+			t := e.index[y]
+			if t < 0 || e.task[t] != y || e.uses[y] != 1 || len(e.g.In(y)) == 0 {
+				continue
+			}
+			for j, x := range in {
+				if e.at(x) == e.at(e.g.In(y)[0]) && plan.TakesOver(e.g, id, j) && plan.TakesColumn(e.g, id, k, x) {
+					e.flags[t] |= looks
+				}
+			}
+		}
+	}
 }
 
 // take moves the memory of x, with its header, to a result.

@@ -129,6 +129,46 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// A column of a matrix that is about to be made in place is a view, if nothing but the maker reads it and no
+// other reader of the matrix is left.
+func TestColumnsOfTakenMemory(t *testing.T) {
+	const text = `
+%0 = fill() {v=1.0} : f64[16,8]
+%1 = lead(%0) : f64[16,1]
+%2 = shift(%0, %1) : f64[16,8]
+%3 = lead(%2) : f64[16,1]
+%4 = shift(%2, %3) : f64[16,8]
+%5 = add(%4, %2) : f64[16,8]
+%6 = lead(%5) : f64[16,1]
+%7 = shift(%5, %6) : f64[16,8]
+%8 = add(%6, %6) : f64[16,1]
+%9 = total(%7) : f64
+%10 = total(%8) : f64
+`
+	for _, workers := range []int{1, 3} {
+		pool := local.NewPool(workers)
+		defer pool.Close()
+		p := parse(t, text)
+		o, err := enginetest.NewOracle(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffers := local.NewBufferPool(0)
+		r, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{Observe: o.Observe, Buffers: buffers})
+		if err != nil || o.Err() != nil {
+			t.Fatal(err, o.Err())
+		}
+		// %2, %5 and %7 take over. Memory is lent for %0, %4, and two columns: %6, which another task reads,
+		// and %8.
+		if want := int64(3 * 1024); r.BytesReused != want || r.BytesLent != 2*1024+2*128 {
+			t.Errorf("%d bytes reused, want %d; %d lent, want %d", r.BytesReused, want, r.BytesLent, 2*1024+2*128)
+		}
+		if live := buffers.Stats().Live; live != 0 {
+			t.Errorf("%d bytes are still lent", live)
+		}
+	}
+}
+
 // What a view was a view of is given back when the view has had its last reader, not at the end of
 // the run.
 func TestViewsGiveBack(t *testing.T) {

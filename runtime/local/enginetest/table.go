@@ -118,6 +118,16 @@ func rows() []*op.Def {
 			a := c.Dense(0)
 			return a.View(0, 0, a.Rows, a.Cols), nil
 		}},
+		// the first column, which engines may keep as a view
+		{Name: "lead", Laws: op.Pure | op.View, Kernel: func(c *op.Call) error {
+			c.Result().CopyFrom(lead(c))
+			return nil
+		}, Ref: func(c *op.Call) (value.Value, error) { return lead(c).Clone(), nil },
+			Look: func(c *op.Call) (*value.Dense, error) { return lead(c), nil }},
+		{Name: "shift", Laws: op.Pure | op.Elementwise, Alias: true, Kernel: func(c *op.Call) error {
+			c.Result().CopyFrom(shift(c)) // reads the column before it writes
+			return nil
+		}, Ref: func(c *op.Call) (value.Value, error) { return shift(c), nil }},
 		{Name: "print", Laws: op.Effectful, Kernel: set(print), Ref: print, Shows: func(*op.Attrs) bool { return true }},
 		{Name: "map", Alias: true, Kernel: mapKernel, Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
@@ -147,6 +157,18 @@ func starve(*op.Call) (value.Value, error) { return value.New(types.F64, 1<<20, 
 // set makes a kernel of a function that allocates its result.
 func set(f func(c *op.Call) (value.Value, error)) func(c *op.Call) error {
 	return func(c *op.Call) (err error) { c.Out, err = f(c); return err }
+}
+
+func lead(c *op.Call) *value.Dense { return c.Dense(0).View(0, 0, c.Type.Rows, 1) }
+
+func shift(c *op.Call) *value.Dense {
+	out := c.Dense(0).Clone()
+	for i := range out.Rows {
+		for j := range out.Cols {
+			out.Set(i, j, value.F64(2*out.At(i, j).F-c.Dense(1).At(i, 0).F))
+		}
+	}
+	return out
 }
 
 func add(x []value.Scalar) value.Scalar { return value.F64(x[0].F + x[1].F) }
