@@ -139,9 +139,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	m.target = l.target
 	l.placeLocals()
 	l.together = l.choose(plan)
-	if l.few() {
-		l.nest = loop.Repeat(n, l.lanes, l.writtenTimes)
-	}
+	l.nest = loop.Repeat(n, l.lanes, l.writtenTimes)
 	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
 	l.window()
 	if l.few() && l.together > 1 && l.pressure(l.intervals()) >= l.vectors { // one for a mask on the way

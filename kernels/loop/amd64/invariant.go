@@ -19,8 +19,8 @@ type invariants struct {
 	made    []invariant
 	sums    []sum // see recent
 	before  settling
-	// inner is like before, for the innermost of nested loops on targets with few registers; nil: there is
-	// none. innermost is the name of the index of that loop. See ahead.
+	// inner is like before, for the innermost of nested loops; nil: there is none. innermost is the name of
+	// the index of that loop. See ahead.
 	inner     *settling
 	innermost int
 }
@@ -179,7 +179,7 @@ func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, movi
 // counterIndexes reports whether the displacement from an address is the index of the innermost loop, in
 // elements of a row. The operand in memory then uses the register of the index.
 func (l *lowering) counterIndexes(moving, across loop.Lin) bool {
-	if !l.few() || len(l.counts) == 0 || !l.counts[0].alone || len(moving.Terms) > 0 {
+	if len(l.counts) == 0 || !l.counts[0].alone || len(moving.Terms) > 0 {
 		return false
 	}
 	return across.Equal(loop.Of(loop.IndexSym, l.counts[0].name))
@@ -215,24 +215,16 @@ func (l *lowering) offset(mem memory, rows, cols loop.Lin) virt {
 	}
 	return l.recent(x, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
-			if len(cols.Terms) == 0 && l.few() {
+			if len(cols.Terms) == 0 {
 				l.scalarLin(m, dst, rows)
 				m.IMulMem(dst, argMem(mem.arg+8))
 				return
 			}
+			l.scalarLin(m, dst, cols)
+			m.ShiftImm(ShlG, dst, uint8(bits.TrailingZeros(uint(x.size))))
 			if len(rows.Terms) > 0 {
 				l.scalarLin(m, R9, rows)
-				m.LoadG(R11, argMem(mem.arg+8))
-				m.IMul(R9, R11)
-			}
-			if len(cols.Terms) > 0 {
-				l.scalarLin(m, dst, cols)
-				m.ShiftImm(ShlG, dst, uint8(bits.TrailingZeros(uint(x.size))))
-			}
-			switch {
-			case len(cols.Terms) == 0:
-				m.Mov(dst, R9)
-			case len(rows.Terms) > 0:
+				m.IMulMem(R9, argMem(mem.arg+8))
 				m.ArithG(AddG, dst, R9)
 			}
 		}}

@@ -36,7 +36,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 		l.jumpIfNone(end, outer...)
 	}
 	inner, innermost := l.inner, l.innermost
-	if l.inner = nil; l.few() && c.alone && l.nested > 0 {
+	if l.inner = nil; c.alone && l.nested > 0 {
 		l.inner, l.innermost = &settling{at: len(l.steps)}, c.name
 	}
 	c.begin(l)
@@ -82,7 +82,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
 		m.refuel()
 		if c.shared {
-			c.advanceShared(m, !c.alone || !l.few() || l.inMemory[c.word])
+			c.advanceShared(m, !c.alone || l.inMemory[c.word])
 		}
 		if c.scalar {
 			c.compareShared(m)
