@@ -70,9 +70,6 @@ func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 	for _, name := range []string{"sum", "prod", "min", "max"} {
 		c["cum"+name], c["rowcum"+name] = one(a), one(a)
 	}
-	for _, f := range []string{"add", "min", "<=", "/", "//", "atan2", "and", "log"} {
-		c["outer"] = append(c["outer"], with([]op.Attr{rowtest.Attr("op", op.Str(f))}, col, anyDense(r, e, 1, m)), with([]op.Attr{rowtest.Attr("op", op.Str(f))}, anyDense(r, e, 1, m), col))
-	}
 	return c
 }
 

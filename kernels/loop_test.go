@@ -185,12 +185,6 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		nan := math.NaN()
 		table := []float64{0, 0, 0, 4, -3, 0, 0.5, 1e3, nan, nan, nan, nan}
 		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: len(table), Cols: 1, Stride: 1, F64: table}}
-	case "outer":
-		a, b := anyDense(r, e, n, 1), anyDense(r, e, 1, m)
-		if r.IntN(2) == 0 {
-			a, b = anyDense(r, e, 1, n), anyDense(r, e, m, 1)
-		}
-		return op.MakeAttrs(op.Attr{Name: "op", Val: op.Str([]string{"mul", "max", "lt"}[r.IntN(3)])}), []value.Value{a, b}
 	case "kron":
 		return nil, []value.Value{anyDense(r, e, 1+n/5, 1+m/3), anyDense(r, types.F64, 5, 3)}
 	}

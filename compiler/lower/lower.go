@@ -283,8 +283,23 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	if err != nil {
 		l.fault(row, err, at, spans)
 	}
+	if row.OfPairs != nil {
+		return l.eachPair(row.OfPairs(attrs), at, spans, in[0], in[1])
+	}
 	l.typeMemo.note(l.g, d, attrs, in, row, t)
 	return l.g.Add(row, attrs, t, l.origin(at), in...)
+}
+
+// eachPair adds the elementwise operator d on two vectors, of which it makes a column and a row.
+func (l *lowerer) eachPair(d *op.Def, at source.Span, spans []source.Span, a, b ir.ID) ir.ID {
+	turn := l.table.Must("t")
+	if t := l.g.Type(a); t.Rows == 1 && t.Cols != 1 {
+		a = l.add(turn, nil, at, spans, a)
+	}
+	if l.g.Type(b).Rows != 1 {
+		b = l.add(turn, nil, at, spans, b)
+	}
+	return l.add(d, nil, at, spans, a, b)
 }
 
 // typeMemo holds the results of the last calls of type rules. In all rounds of a `for` an expression has

@@ -51,7 +51,7 @@ func (o *outerProduct) def() *op.Def {
 		Eg: []op.Example{{Program: "emit outer(seq(1, 3), seq(1, 4))", Output: "1 2 3\n2 4 6\n"},
 			{Program: `emit outer(seq(1, 3), seq(1, 4), "<=")`, Output: " true true true\nfalse true true\n"}},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
-		Type: o.typ, Ref: o.ref, Cost: o.cost, Kernel: o.kernel, Loop: o.loop(),
+		Type: o.typ, OfPairs: func(a *op.Attrs) *op.Def { return o.by[a.Str("op")] },
 	}
 }
 
@@ -81,61 +81,6 @@ func (o *outerProduct) typ(s *op.Sig) (types.Type, error) {
 	}
 	e, err := f.Type(scalars)
 	return types.DenseOf(e.Elem, n[0], n[1]), err
-}
-
-func (o *outerProduct) ref(c *op.Call) (value.Value, error) {
-	f, a, b := o.by[c.Attrs.Str("op")], define.Elements(c.In[0]), define.Elements(c.In[1])
-	out := value.New(c.Type.Elem, len(a), len(b))
-	for i := range a {
-		for j := range b {
-			y, err := define.ApplyElt(f, out.Elem, []value.Scalar{a[i], b[j]})
-			if err != nil {
-				return nil, err
-			}
-			out.Set(i, j, y)
-		}
-	}
-	return out, nil
-}
-
-func (o *outerProduct) cost(s *op.Sig, out types.Type) op.Work {
-	w := define.StreamCost(s, out, 1)
-	if f := o.by[s.Attrs.Str("op")]; f != nil && f.Cost != nil {
-		w.Flops = f.Cost(&op.Sig{Def: f}, out).Flops
-	}
-	return w
-}
-
-func (o *outerProduct) kernel(c *op.Call) error {
-	x := o.stretched(c)
-	return x.Def.Kernel(x)
-}
-
-// loop is the loop of the operator's row.
-func (o *outerProduct) loop() *op.Loop {
-	return &op.Loop{
-		Light: true,
-		Space: func(c *op.Call) (n, leaf int) {
-			f := o.by[c.Attrs.Str("op")]
-			return f.Loop.Space(&op.Call{Def: f, In: c.In, Type: c.Type})
-		},
-		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			x := o.stretched(c)
-			return x.Def.Loop.Begin(x, workers)
-		},
-	}
-}
-
-// stretched is the call of the operator on a column and a row, which it stretches.
-func (o *outerProduct) stretched(c *op.Call) *op.Call {
-	a, b := c.Dense(0), c.Dense(1)
-	if a.Cols != 1 {
-		a = dense.TurnedVector(a)
-	}
-	if b.Rows != 1 {
-		b = dense.TurnedVector(b)
-	}
-	return &op.Call{Def: o.by[c.Attrs.Str("op")], In: []value.Value{a, b}, Type: c.Type, Out: c.Result()}
 }
 
 func kron() *op.Def {
