@@ -6,6 +6,7 @@ import (
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/plan"
 )
 
 // OuterRows makes loops of rows whose wide matrices are made of rows, columns and numbers alone, or are
@@ -26,8 +27,12 @@ func OuterRows(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return rowBlocksOf(g, table, sizes, ofOuter)
 }
 
-// leastOuter is the least number of rows: fewer leave lanes and workers idle.
-const leastOuter = 64
+const (
+	// leastOuter is the least number of rows: fewer leave lanes and workers idle.
+	leastOuter = 64
+	// dearSums is from how many operations an element on a sum alone is worth such a loop.
+	dearSums = 16
+)
 
 // outer is rowwise of a member of such a group: an elementwise chain over a wide space, a reduction of its
 // rows, or a product with one column.
@@ -63,13 +68,23 @@ func (b *rowBlocks) stored(x ir.ID) bool {
 // no column.
 func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return !b.stored(x) || b.group[x] == at }
 
-// spares reports whether the matrices of a group need no memory, and whether there are any.
+// sumsRows reports a sum of rows whose elements take many operations. Where lanes are rows, a sum is rounded
+// if bounds of what it lost leave no doubt. Loops along rows need an exact one, which takes five times as long
+// for numbers of very different sizes, as exponential functions give. Cheap elements are as fast along rows.
+func (b *rowBlocks) sumsRows(x ir.ID) bool {
+	n := &b.g.Nodes[x]
+	sums := func(d *op.Def) bool { return d != nil && (d.Class == loop.Sum || d.Class == loop.Mean) }
+	return n.Op.Role == op.Reduces && plan.ChainFlops(b.g, x) >= dearSums && slices.ContainsFunc(pipeFolds(b.table, n), sums)
+}
+
+// spares reports whether the matrices of a group need no memory, and whether it has matrices or sums of rows.
 func (b *rowBlocks) spares(r *rowGroup) bool {
 	if b.readBy == nil {
 		b.readBy = readersOf(b.g)
 	}
 	any := false
 	for _, x := range r.members {
+		any = any || b.sumsRows(x)
 		if b.stored(x) {
 			any = true
 			if slices.ContainsFunc(b.readBy[x], func(y ir.ID) bool { return b.group[y] != b.group[x] }) {

@@ -191,7 +191,7 @@ func readOnce(b *op.Body, k int) bool {
 	r := len(b.Args) + k
 	for i := range b.Acts {
 		a := &b.Acts[i]
-		if slices.Contains(a.Args, r) && !(a.Def.Class != loop.NoClass || a.Def.Once || a.Def.Laws.Has(op.Elementwise) && sameSize(a.Type, b.Register(r))) {
+		if slices.Contains(a.Args, r) && !(a.Def.Class != loop.NoClass || a.Def.Once || byElement(b, a, r)) {
 			return false
 		}
 	}
@@ -215,7 +215,7 @@ func endsOnce(b *op.Body, k int) bool {
 			case !slices.Contains(a.Args, r):
 			case a.Def.Class != loop.NoClass && a.Bodies == nil:
 				ends++
-			case a.Def.Elt == nil || !a.Def.Laws.Has(op.Elementwise) || !sameSize(a.Type, b.Register(r)):
+			case !byElement(b, a, r):
 				return false
 			case !slices.Contains(from, own):
 				from = append(from, own)
@@ -223,6 +223,23 @@ func endsOnce(b *op.Body, k int) bool {
 		}
 	}
 	return ends == 1
+}
+
+// byElement reports that a computes each element of its result from the same element of register r, and
+// from no other one of it.
+func byElement(b *op.Body, a *op.Action, r int) bool {
+	if !sameSize(a.Type, b.Register(r)) {
+		return false
+	}
+	if a.Chain == nil {
+		return a.Def.Elt != nil && a.Def.Laws.Has(op.Elementwise)
+	}
+	for k, x := range a.Args {
+		if x == r && a.Chain.In[k].Mode != op.Full {
+			return false
+		}
+	}
+	return true
 }
 
 func sameSize(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
