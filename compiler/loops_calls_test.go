@@ -59,9 +59,19 @@ var callPrograms = []string{
 	   s * y[i] + max(w)
 	 }`,
 	`emit parfor i in 0..n { t(sort(t(U[i, 0..5] * y[i]))) }`,
+	`emit parfor i in 0..n by 5 {
+	   s = sort(y[i] * rand(5000, 1, seed = 5))
+	   iterate most = 0.0, r = 0 until r == 40 { next most = max(most, s[r * r, 0] * f64(r % 7) - y[r % n]); next r = r + 1 }
+	   iterate w = s[10..13, :], q = 0 times 30 { next w = if q % 2 == 0 { w * s[q % 3, 0] + y[i] } else { w - mean(w) * sum(U[q % n, :]) }; next q = q + 1 }
+	   most + sum(w) * s[4999, 0]
+	 }`,
 
 	`emit parfor i in 0..n { z = k[i] - 3; w = sort(t(x[i, :])); w[0, 0] + f64(10 // z) }`,
 	`emit parfor i in 0..n { w = sort(t(x[i, :])); w[k[i], 0] }`,
+	`emit parfor i in 0..n { w = sort(y[i] * rand(5000, 1, seed = 5)); iterate a = w[0, 0], r = 0 times 50 { next a = a + w[4980 + k[i] // 2 * r, 0] / f64(r); next r = r + 1 }
+	   a }`,
+	`emit parfor i in 0..n { w = sort(y[i] * rand(5000, 1, seed = 5)); iterate a = w[9, 0], b = k[i], r = 0 times 50 { next a = a + w[r, 0]; next b = b + 100 // (b - r - 25); next r = r + 1 }
+	   a + f64(b) }`,
 	`emit parfor i in 0..n { e = eigvals(diag(t(x[i, :]) / (f64(k[i]) - 2))); e[0, 0] }`,
 	`emit parfor i in 0..n { L = cholesky(diag(sort(t(x[i, :]) - 0.001 * f64(i)))); L[0, 0] + f64(10 // (k[i] - 8)) }`,
 	`fn guard(x) { assert x > 0.05, fmt("{} is too small", x); x }
@@ -100,6 +110,23 @@ func TestCallBodies(t *testing.T) {
 				t.Errorf("no compiled loop runs\n%s", text)
 			}
 		}
+	}
+}
+
+// TestLoopsBesideCalls: a loop that reads what a call has made is compiled, one launch a point, where it has
+// many rounds.
+func TestLoopsBesideCalls(t *testing.T) {
+	c, err := compileTiny(tinyTable(t), callData("7")+`emit parfor i in 0..n {
+		w = sort(y[i] * rand(5000, 1, seed = 5))
+		iterate a = w[0, 0], r = 0 times 60000 { next a = a * 0.5 + w[r % 5000, 0]; next r = r + 1 }
+		a
+	}`+"\n", 1, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := kernels.LoopsBegun()
+	if o := scheduled(c, 2, "SS"); o.failed || kernels.LoopsBegun()-before < 7 {
+		t.Errorf("%v, and %d loops begin", o.err, kernels.LoopsBegun()-before)
 	}
 }
 

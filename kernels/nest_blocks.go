@@ -139,10 +139,11 @@ type blockWorker struct {
 	*rowWorker
 	x      *blockRun
 	within op.Call
-	cells  []cellReader  // of each nest
-	views  []value.Dense // of kept registers, the point's matrix
-	calls  []*callGroup  // after each nest; nil: none
-	more   *blockWorker  // with sums of more words; nil until they are needed
+	cells  []cellReader   // of each nest
+	views  []*value.Dense // of kept registers, the point's matrix
+	nested bool           // calls have loops or branches in them, which know a matrix by its address
+	calls  []*callGroup   // after each nest; nil: none
+	more   *blockWorker   // with sums of more words; nil until they are needed
 }
 
 // callGroup is the calls after one nest.
@@ -154,7 +155,7 @@ type callGroup struct {
 }
 
 func (x *blockRun) points(number int) points {
-	w := &blockWorker{rowWorker: x.worker(number), x: x, views: make([]value.Dense, len(x.kept))}
+	w := &blockWorker{rowWorker: x.worker(number), x: x, views: make([]*value.Dense, len(x.kept))}
 	w.within = op.Call{Env: x.r.c.Env, Read: x.r.c.Read, Stopped: w.stopped}
 	for n, f := range x.form.phases {
 		w.cells = append(w.cells, newCellReader(x.r, f.Operands, len(x.head)))
@@ -176,7 +177,7 @@ func (w *blockWorker) group(n int) *callGroup {
 	}
 	acts := x.plan.Calls(n)
 	b := x.code.body
-	g := &callGroup{Interpreter: nest.NewInterpreter(b, acts, true, &w.within, &x.r.kept, x.r.code.keep)}
+	g := &callGroup{Interpreter: nest.NewPoint(b, acts, true, &w.within, &x.r.kept, x.r.code.keep, loopsFrom.Load())}
 	copy(g.Reg, x.r.values)
 	var regs []int
 	regs, g.index = x.plan.Reads(n)
@@ -185,6 +186,7 @@ func (w *blockWorker) group(n int) *callGroup {
 	}
 	for _, k := range acts {
 		g.gives = append(g.gives, slices.Index(x.kept, len(b.Args)+k))
+		w.nested = w.nested || b.Acts[k].Def.Control == op.Iterate || b.Acts[k].Def.Control == op.Select
 	}
 	return g
 }
@@ -276,7 +278,7 @@ func (w *blockWorker) call(g *callGroup, i, j, row int) error {
 		}
 		switch v := v.(type) {
 		case *value.Dense:
-			if v != &w.views[at] {
+			if v != w.views[at] {
 				w.view(at, t.Rows, t.Cols, row).CopyFrom(v)
 			}
 		case value.Scalar:
@@ -297,7 +299,11 @@ func (w *blockWorker) point(k, row int) value.Value {
 
 // view is the matrix that lies in a row of the block.
 func (w *blockWorker) view(at, rows, cols, row int) *value.Dense {
-	v := &w.views[at]
+	v := w.views[at]
+	if v == nil || w.nested {
+		v = new(value.Dense)
+		w.views[at] = v
+	}
 	w.kept[at].Window(v, row, 0, 1, rows*cols)
 	v.Rows, v.Cols, v.Stride = rows, cols, cols
 	return v
@@ -307,6 +313,11 @@ func (w *blockWorker) view(at, rows, cols, row int) *value.Dense {
 func (w *blockWorker) free() {
 	for _, x := range w.workers {
 		x.Finish()
+	}
+	for _, g := range w.calls {
+		if g != nil {
+			g.Free()
+		}
 	}
 	if w.rowWorker.free(); w.more != nil {
 		w.more.free()

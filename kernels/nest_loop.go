@@ -94,6 +94,7 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	if dims == 1 {
 		c.plan, c.long = nest.PlanParfor(b, varies), nest.PlanLong(b, varies)
 	}
+	nest.PlanPoint(b)
 	c.calls = sync.OnceValues(func() (*nest.CallPlan, string) { return nest.PlanCalls(b, varies, c.keep, dims) })
 	return c
 }

@@ -100,6 +100,9 @@ func (w *pointWorker) free() {
 	if w.points != nil {
 		w.points.free()
 	}
+	if w.each != nil {
+		w.each.free()
+	}
 }
 
 // eachWorker is one worker's registers and memory.
@@ -114,10 +117,12 @@ type eachWorker struct {
 // eachWorker is worker number number, which runs the actions that are not the same in every iteration.
 func (r *parforRun) eachWorker(number int) *eachWorker {
 	w := &eachWorker{r: r, within: op.Call{Env: r.c.Env, Read: r.c.Read, Stopped: func() bool { return r.stopped(number) }}}
-	w.Interpreter = nest.NewInterpreter(r.c.Bodies[0], r.code.acts, false, &w.within, &r.kept, r.code.keep)
+	w.Interpreter = nest.NewPoint(r.c.Bodies[0], r.code.acts, false, &w.within, &r.kept, r.code.keep, loopsFrom.Load())
 	copy(w.Reg, r.values)
 	return w
 }
+
+func (w *eachWorker) free() { w.Free() }
 
 func (w *eachWorker) run(from, to int, out *value.Dense) error {
 	s := &w.r.space

@@ -4,6 +4,7 @@ package nest
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -69,17 +70,29 @@ type nested struct {
 // until the next run, not the yields alone. Actions take their environment from within, and learn from it
 // that they are stopped. k has the values of the cells that m describes. Both may be nil.
 func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
-	return newInterpreter(b, acts, keeps, within, k, m, nil, -1, nil)
+	return newInterpreter(b, acts, keeps, within, k, m, staging{-1, -1}, nil, nil)
+}
+
+// NewPoint is NewInterpreter for the points of a loop, whose loops and branches PlanPoint has planned. It runs
+// their stages as loops once their actions have run about ten times from operations. The caller calls Free in
+// the end.
+func NewPoint(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, from int64) *Interpreter {
+	return newInterpreter(b, acts, keeps, within, k, m, staging{-1, from}, nil, nil)
 }
 
 // NewStaged makes an interpreter of all actions of b. It runs the stages of inner bodies as loops once
 // their actions have run about ten times from operations. The caller calls Free in the end.
 func NewStaged(b *op.Body, within *op.Call, from int64) *Interpreter {
-	return newInterpreter(b, nil, false, within, nil, nil, nil, from, map[*value.Dense]*value.Dense{})
+	return newInterpreter(b, nil, false, within, nil, nil, staging{from, from}, nil, map[*value.Dense]*value.Dense{})
 }
 
-// newInterpreter is NewInterpreter, with stages, and in bodies within unless from is negative.
-func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, stages *Stages, from int64, turned map[*value.Dense]*value.Dense) *Interpreter {
+// staging says from how many operations on the stages of a body, and those of the bodies within, are compiled.
+// A negative number: no number of the body is in num, or none of those within.
+type staging struct{ own, within int64 }
+
+// newInterpreter is NewInterpreter, with stages, and in bodies within as by says.
+func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, by staging, stages *Stages, turned map[*value.Dense]*value.Dense) *Interpreter {
+	from := by.own
 	if acts == nil {
 		acts = make([]int, len(b.Acts))
 		for k := range acts {
@@ -113,14 +126,18 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			p.scalars[k] = make([]value.Scalar, len(a.Args))
 			p.plain[k] = from >= 0 && plain(b, k)
 		}
+		inner := by.within
+		if slices.ContainsFunc(m.within(k), (*MemoMap).any) {
+			inner = -1 // a cell is made once, a stage in each round
+		}
 		nest := func(body int) *Interpreter {
 			var stages *Stages
-			if from >= 0 {
+			if inner >= 0 {
 				stages = planOf(a.Bodies[body]).stages
 			}
 			inside := *within
 			inside.Rounds = nil // only the outermost loop is told
-			return newInterpreter(a.Bodies[body], nil, false, &inside, p.kept, m.within(k)[body], stages, from, turned)
+			return newInterpreter(a.Bodies[body], nil, false, &inside, p.kept, m.within(k)[body], staging{inner, inner}, stages, turned)
 		}
 		switch in := &p.inner[k]; a.Def.Control {
 		case op.Select:
@@ -131,7 +148,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			if len(a.Bodies) > 1 {
 				in.cond = nest(1)
 			}
-			if from >= 0 {
+			if inner >= 0 {
 				in.batch = planOf(a.Bodies[0]).batch.begin()
 			}
 			in.allocate(len(a.Args), a.Attrs.Int("carry"))

@@ -5,6 +5,7 @@ package nest
 // when an iteration first needs it, once for all workers.
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -25,6 +26,12 @@ func (m *MemoMap) within(k int) []*MemoMap {
 		return make([]*MemoMap, 2)
 	}
 	return m.In[k]
+}
+
+// any reports whether a body, or one in it, has a cell.
+func (m *MemoMap) any() bool {
+	return m != nil && (slices.ContainsFunc(m.Cell, func(c int) bool { return c > 0 }) ||
+		slices.ContainsFunc(m.In, func(in []*MemoMap) bool { return slices.ContainsFunc(in, (*MemoMap).any) }))
 }
 
 // MemoCell is an action whose value may be kept. Its arguments are the same in every iteration.
