@@ -22,7 +22,6 @@ type folder struct {
 	reduce.Accumulators
 	finished bool        // the results of the columns are written
 	view     value.Dense // a window of the result
-	room     reduce.Room
 }
 
 // blockRoom is where a block is made before it is reduced.
@@ -134,7 +133,7 @@ func (f *folder) reduceRows(b *value.Dense, i int) {
 	if f.Arg {
 		reduce.Places(f.view.I64, b, f.Least)
 	} else {
-		f.Whole.ByRow(&f.view, b, &f.room)
+		f.ByRow(&f.view, b, &f.Accumulators)
 	}
 }
 

@@ -23,6 +23,9 @@ type Slab struct {
 	Bool []uint8
 }
 
+// Part is the place in s of the slice of T.
+func Part[T Cell](s *Slab) *[]T { return placeOf[T](&s.F64, &s.F32, &s.I64, &s.Bool) }
+
 // SlabOver lays a slab of n elements of e over 8-byte words.
 func SlabOver(words []uint64, e types.Elem, n int) Slab {
 	p := unsafe.Pointer(unsafe.SliceData(words))

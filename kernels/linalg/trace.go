@@ -43,12 +43,9 @@ func Trace() *op.Def {
 			return op.Work{Flops: 4 * n, Bytes: 64 * n}
 		},
 		Kernel: func(c *op.Call) error {
-			diagonal, sum := *c.Dense(0), reduce.Named("sum").Whole
-			acc := sum.Accumulator(diagonal.Elem)
-			if diagonal.Cols, diagonal.Stride = 1, diagonal.Stride+1; diagonal.Rows > 0 {
-				sum.Part(acc, diagonal.Clone())
-			}
-			c.Out = sum.Done(acc, c.Type.Elem, diagonal.Rows)
+			diagonal := *c.Dense(0)
+			diagonal.Cols, diagonal.Stride = 1, diagonal.Stride+1
+			c.Out = reduce.Named("sum").Of(diagonal.Clone(), c.Type.Elem)
 			return nil
 		},
 	}

@@ -1,6 +1,6 @@
 package reduce
 
-// This file defines the accumulators of reductions that take elements block by block.
+// This file adds up reductions block by block.
 
 import (
 	"math"
@@ -11,24 +11,25 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
+	"flow/kernels/state"
 )
 
-// Accumulators holds the accumulators of a reduction, one for each line. The line of a reduction of all
+// Accumulators holds the states of a reduction, one for each line. The line of a reduction of all
 // elements is the whole matrix, that of a reduction of rows the row in work; a reduction of columns has a
 // line for each column. The memory serves the next reduction after Open.
 type Accumulators struct {
 	of       *Fold
 	elem     types.Elem
-	first, n int  // the lines are first..first+n-1
-	begun    bool // the accumulators are in memory
-	squares  []bool
-	sums     [2][]exact.Sum // exact sums by part and line, if the reduction is made of them; see squares
-	acc      *value.Dense   // otherwise: a row for each line, its accumulator or its extreme element
-	place    []int64        // of argmin and argmax: the place of the extreme element; -1: no element yet
-	one      *value.Dense   // an accumulator of one element
+	first, n int         // the lines are first..first+n-1
+	begun    bool        // the states are in memory
+	class    loop.Class  // of the states
+	takes    types.Elem  // what they take
+	st       state.State // nil: none yet
+	one      dense.Slab  // an element of each type
 	turned   *value.Dense
 	row      value.Dense
 	line     value.Dense
+	list     value.Dense // see Fold.ByRow
 	at       [1]int64
 }
 
@@ -40,47 +41,17 @@ func (s *Accumulators) Open(f *Fold, e types.Elem, first, n int) {
 // Begun reports whether something was added since Open.
 func (s *Accumulators) Begun() bool { return s.begun }
 
-// begin makes the accumulators empty. It is called on first use, because accumulators may be larger than
-// the elements of a small reduction.
+// begin makes the states empty. It is called on first use, because states may be larger than the elements of
+// a small reduction.
 func (s *Accumulators) begin() {
 	if s.begun {
 		return
 	}
 	s.begun = true
-	f := s.of
-	if s.squares = nil; !f.Arg {
-		s.squares = f.Whole.exactParts(s.elem)
+	if class, takes := s.of.states(s.elem); s.st == nil || s.class != class || s.takes != takes {
+		s.class, s.takes, s.st = class, takes, state.New(class, takes)
 	}
-	for k := range s.squares {
-		s.sums[k] = dense.Resized(s.sums[k], s.n)
-		clear(s.sums[k])
-	}
-	if s.squares != nil {
-		return
-	}
-	t := types.DenseOf(s.elem, 1, 1)
-	if !f.Arg {
-		t = f.Whole.Acc(s.elem)
-	}
-	if s.acc == nil || s.acc.Elem != t.Elem || s.acc.Rows < s.n {
-		s.acc, s.one = value.New(t.Elem, s.n, 1), value.New(t.Elem, 1, 1)
-	}
-	if f.Arg {
-		s.place = dense.Resized(s.place, s.n)
-		for k := range s.place {
-			s.place[k] = -1
-		}
-		return
-	}
-	for k := range s.n {
-		f.Whole.Empty(s.lineOf(k))
-	}
-}
-
-// lineOf returns the accumulator of line k. It is valid until the next call.
-func (s *Accumulators) lineOf(k int) *value.Dense {
-	s.acc.Window(&s.row, k, 0, 1, 1)
-	return &s.row
+	s.st.Reset(s.n)
 }
 
 // Add adds a block whose first element is (i0, j0) of an index space of cols columns.
@@ -106,12 +77,15 @@ func (s *Accumulators) Add(b *value.Dense, i0, j0, cols int) {
 // AddPart adds a block whose first column is j0 to the exact sums of one part.
 func (s *Accumulators) AddPart(part int, b *value.Dense, j0 int) {
 	s.begin()
-	b = summands(b, s.squares)
+	sums := s.st.(*state.Exact)
+	add := func(k int, b *value.Dense) {
+		dense.EachRun(b, func(run dense.Slab, n int) { sums.AllTo(part, k, &run, n) })
+	}
 	if s.of.Axis != OverCols {
-		addBlock(&s.sums[part][0], b, s.squares[part])
+		add(0, b)
 		return
 	}
-	s.eachColumn(b, j0, func(k int, line *value.Dense) { addBlock(&s.sums[part][k], line, s.squares[part]) })
+	s.eachColumn(b, j0, add)
 }
 
 // eachColumn calls f with each column of a block, as a row, and the number of its line.
@@ -130,77 +104,52 @@ func (s *Accumulators) eachColumn(b *value.Dense, j0 int, f func(k int, line *va
 
 // add adds elements of line k. at is the number of the first one in the line.
 func (s *Accumulators) add(k int, b *value.Dense, at int) {
-	switch f := s.of; {
-	case f.Arg:
-		v := extreme(dense.SlabOf(b, 0, b.Cols), b.Elem, f.Least)
-		if s.beats(k, v, int64(at)) {
-			Places(s.at[:], b, f.Least)
-			s.put(k, v, int64(at)+s.at[0])
-		}
-	case s.squares == nil:
-		f.Whole.Part(s.lineOf(k), b)
-	default:
-		b = summands(b, s.squares)
-		for p, squares := range s.squares {
-			addBlock(&s.sums[p][k], b, squares)
-		}
+	if b.Rows*b.Cols == 0 {
+		return
 	}
-}
-
-// beats reports whether v, element number at of line k, replaces the extreme element so far.
-func (s *Accumulators) beats(k int, v value.Scalar, at int64) bool {
-	have := s.place[k]
-	if have < 0 {
-		return true
-	}
-	best := s.acc.At(k, 0)
-	return beatsScalar(v, best, s.of.Least) || at < have && !beatsScalar(best, v, s.of.Least)
-}
-
-// put makes v, element number at of line k, its extreme element if it beats the one so far.
-func (s *Accumulators) put(k int, v value.Scalar, at int64) {
-	if s.beats(k, v, at) {
-		s.acc.Set(k, 0, v)
-		s.place[k] = at
+	switch st := s.st.(type) {
+	case state.Placing:
+		v := extreme(dense.SlabOf(b, 0, b.Cols), b.Elem, s.of.Least)
+		if st.Wins(k, v, int64(at)) {
+			Places(s.at[:], b, s.of.Least)
+			st.Offer(k, v, int64(at)+s.at[0])
+		}
+	case *state.Exact:
+		dense.EachRun(b, func(run dense.Slab, n int) { st.All(k, &run, nil, n) })
+	case state.Joining:
+		st.Join(k, s.of.Whole.part(b))
 	}
 }
 
 // Place adds v, element number at of line j, to argmin or argmax.
 func (s *Accumulators) Place(j int, v value.Scalar, at int) {
 	s.begin()
-	s.put(j-s.first, v, int64(at))
+	s.st.(state.Placing).Offer(j-s.first, v, int64(at))
 }
 
 // Sum returns exact sum number part of line j.
 func (s *Accumulators) Sum(part, j int) *exact.Sum {
 	s.begin()
-	return &s.sums[part][j-s.first]
+	return s.st.(*state.Exact).Sum(part, j-s.first)
 }
 
 // Join merges v, an accumulator of one element, into line j.
 func (s *Accumulators) Join(j int, v value.Scalar) {
 	s.begin()
-	s.one.Set(0, 0, v)
-	s.of.Whole.Join(s.lineOf(j-s.first), s.one)
+	s.st.(state.Joining).Join(j-s.first, v)
 }
 
-// Merge adds the accumulators of o, which has the same lines and other elements.
-func (s *Accumulators) Merge(o *Accumulators) {
-	if !o.begun {
-		return
-	}
+// Take merges an accumulator for each line, in rows of acc.
+func (s *Accumulators) Take(acc *value.Dense) {
 	s.begin()
-	for k := range s.n {
-		switch {
-		case s.of.Arg && o.place[k] >= 0:
-			s.put(k, o.acc.At(k, 0), o.place[k])
-		case s.of.Arg:
-		case s.squares == nil:
-			s.of.Whole.Join(s.lineOf(k), o.lineOf(k))
-		}
-		for p := range s.squares {
-			s.sums[p][k].Merge(&o.sums[p][k])
-		}
+	s.eachRow(acc, func(k int, row *value.Dense) { s.st.(state.Accumulating).Take(k, row) })
+}
+
+// Merge adds the states of o, which has the same lines and other elements.
+func (s *Accumulators) Merge(o *Accumulators) {
+	if o.begun {
+		s.begin()
+		s.st.Merge(o.st)
 	}
 }
 
@@ -208,32 +157,43 @@ func (s *Accumulators) Merge(o *Accumulators) {
 func (s *Accumulators) Result(j int, e types.Elem, count int) value.Scalar {
 	s.begin()
 	k := j - s.first
-	switch {
-	case s.of.Arg:
-		return value.I64(s.place[k])
-	case s.squares == nil:
-		return s.of.Whole.Done(s.lineOf(k), e, count)
+	if sums, ok := s.st.(*state.Exact); ok {
+		*sums.Count(k) = int64(count)
 	}
-	return define.Number(e, exact.Reduced(s.of.Whole.Class, &s.sums[0][k], &s.sums[len(s.squares)-1][k], count, e == types.F32))
+	to := &s.one
+	if to.I64 == nil {
+		*to = dense.Slab{F64: make([]float64, 1), F32: make([]float32, 1), I64: make([]int64, 1), Bool: make([]uint8, 1)}
+	}
+	s.st.Result(to, k, 1)
+	switch e {
+	case types.F64:
+		return define.Canonical(value.F64(to.F64[0]))
+	case types.F32:
+		return define.Canonical(value.Scalar{Elem: e, F: float64(to.F32[0])})
+	case types.Bool:
+		return value.Bool(to.Bool[0] != 0)
+	}
+	return value.Scalar{Elem: e, I: to.I64[0]}
 }
 
-// Finish writes the results of columns of count elements to a row. A reduction that is a part (Fold.Part)
+// eachRow calls f with the rows of accumulators and their lines.
+func (s *Accumulators) eachRow(acc *value.Dense, f func(k int, row *value.Dense)) {
+	for k := range s.n {
+		acc.Window(&s.row, s.first+k, 0, 1, acc.Cols)
+		f(k, &s.row)
+	}
+}
+
+// Finish writes the results of lines of count elements to a row. A reduction that is a part (Fold.Part)
 // writes its accumulators instead, a row for each line.
 func (s *Accumulators) Finish(out *value.Dense, count int) {
 	s.begin()
-	switch {
-	case !s.of.Part:
-		for j := s.first; j < s.first+s.n; j++ {
-			out.Set(0, j, s.Result(j, out.Elem, count))
-		}
-	case s.squares == nil:
-		out.View(s.first, 0, s.n, 1).CopyFrom(s.acc.View(0, 0, s.n, 1))
-	default:
-		for p := range s.squares {
-			for k := range s.n {
-				s.sums[p][k].PutWords(out.I64[(s.first+k)*out.Stride+p*exact.Words:][:exact.Words])
-			}
-		}
+	if s.of.Part {
+		s.eachRow(out, func(k int, row *value.Dense) { s.st.(state.Accumulating).Put(row, k) })
+		return
+	}
+	for j := s.first; j < s.first+s.n; j++ {
+		out.Set(0, j, s.Result(j, out.Elem, count))
 	}
 }
 

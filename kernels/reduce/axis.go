@@ -87,11 +87,11 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 		switch {
 		case out.Rows*out.Cols == 0:
 		case byRow:
-			room := linePool.Get().(*Room)
-			defer linePool.Put(room)
-			w.ByRow(out, a, room)
+			s := pool.Get().(*Accumulators)
+			defer pool.Put(s)
+			(&Fold{Axis: OverRows, Whole: w}).ByRow(out, a, s)
 		default:
-			(&Fold{Axis: OverCols, Whole: w}).Cols(out, a)
+			(&Fold{Axis: OverCols, Whole: w}).Into(out, a)
 		}
 		return nil
 	}
@@ -138,13 +138,4 @@ func EachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 		}
 	}
 	return out, nil
-}
-
-// Cols reduces the columns of a into the row out. The engine's loop computes all matrices that are not empty.
-func (f *Fold) Cols(out, a *value.Dense) {
-	var c Accumulators
-	if c.Open(f, a.Elem, 0, a.Cols); a.Rows*a.Cols > 0 {
-		c.Add(a, 0, 0, 0)
-	}
-	c.Finish(out, a.Rows)
 }

@@ -4,8 +4,8 @@
 //	whole.go     sum, mean, norm, count, any, all, min, max: reductions with an accumulator, whose
 //	             partial results merge exactly
 //	reduce.go    their rows; states.go: the hidden ones for blocks (.part, .join, .done)
-//	axis.go      the same of each row and each column; lines.go: by vector loops,
-//	             exact.go: by exact sums, accumulators.go: what blocks of elements are added to
+//	axis.go      the same of each row and each column; lines.go: extremes of rows and their places,
+//	             exact.go: by lists, accumulators.go: what blocks of elements are added to (package state)
 //	fold.go      the list of reductions for an engine that reduces what it makes
 //	variance.go  var, stddev; product.go: prod
 //	list.go      quantile, median, nunique, argmin, argmax: statistics of a list in one piece;

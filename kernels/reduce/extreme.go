@@ -4,8 +4,6 @@ package reduce
 // identical, which has none.
 
 import (
-	"math"
-
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -24,32 +22,9 @@ func extremum(name, which, output string, least bool) Whole {
 		class = loop.Least
 	}
 	return Whole{
-		Name: name, Class: class, Flops: 1, Elem: Itself, state: Itself, Nonempty: true,
+		Name: name, Class: class, Flops: 1, Elem: Itself, Nonempty: true,
 		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
 		eg:  define.Eg(name+`(ones(2, 2))`, output),
-		part: func(acc, a *value.Dense) {
-			dense.EachRun(a, func(s dense.Slab, n int) {
-				acc.Set(0, 0, define.Canonical(better(acc.At(0, 0), extreme(s, a.Elem, least))))
-			})
-		},
-		join: func(acc, b *value.Dense) { acc.Set(0, 0, define.Canonical(better(acc.At(0, 0), b.At(0, 0)))) },
-		empty: func(acc *value.Dense) {
-			worst := value.F64(math.Inf(1))
-			switch {
-			case acc.Elem.IsFloat():
-			case acc.Elem == types.Bool:
-				worst = value.Bool(true)
-			default:
-				worst = value.Scalar{Elem: acc.Elem, I: math.MaxInt64}
-			}
-			if !least {
-				worst.F, worst.I = -worst.F, ^worst.I
-				if acc.Elem == types.Bool {
-					worst.I = 0
-				}
-			}
-			acc.Set(0, 0, worst)
-		},
 		Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 			m := x[0]
 			for _, v := range x[1:] {

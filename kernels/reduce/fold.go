@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
 	"flow/kernels/define"
 )
 
@@ -34,10 +35,52 @@ type Fold struct {
 // Sums returns the number of exact sums from which loops make the result for elements of e. The second sum
 // of a variance is that of the squares.
 func (f *Fold) Sums(e types.Elem) int {
-	if parts := f.Whole.exactParts(e); !f.Arg && (len(parts) < 2 || e != types.I64) {
-		return len(parts)
+	if n := f.Whole.sums(e); !f.Arg && (n < 2 || e != types.I64) {
+		return n
 	}
 	return 0
+}
+
+// states returns the class of the states of the reduction of elements of e (package state), and the type of
+// what they take.
+func (f *Fold) states(e types.Elem) (loop.Class, types.Elem) {
+	switch c := f.Whole.Class; {
+	case f.Arg && f.Least:
+		return loop.ArgLeast, e
+	case f.Arg:
+		return loop.ArgGreatest, e
+	case c == loop.Sum && e == types.Bool:
+		return loop.Count, e
+	case c == loop.Count || c == loop.Any || c == loop.All:
+		return c, types.Bool
+	default:
+		return c, e
+	}
+}
+
+// pool keeps Accumulators for kernels of one call, which may be a chunk of a few rows.
+var pool = sync.Pool{New: func() any { return &Accumulators{} }}
+
+// Of returns the reduction of all elements of a, as a number of e.
+func (f *Fold) Of(a *value.Dense, e types.Elem) value.Scalar {
+	s := pool.Get().(*Accumulators)
+	defer pool.Put(s)
+	s.Open(f, a.Elem, 0, 1)
+	s.Add(a, 0, 0, a.Cols)
+	return s.Result(0, e, a.Rows*a.Cols)
+}
+
+// Into reduces the columns of a into the row out, or writes accumulators to it: see Accumulators.Finish.
+func (f *Fold) Into(out, a *value.Dense) {
+	s, lines := pool.Get().(*Accumulators), 1
+	defer pool.Put(s)
+	if f.Axis == OverCols {
+		lines = a.Cols
+	}
+	if s.Open(f, a.Elem, 0, lines); a.Rows*a.Cols > 0 {
+		s.Add(a, 0, 0, 0)
+	}
+	s.Finish(out, a.Rows)
 }
 
 // Extreme reports a least or greatest element.

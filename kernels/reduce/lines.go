@@ -1,7 +1,7 @@
 package reduce
 
-// This file reduces rows without exact sums, and finds the places of their least and greatest elements. Loops
-// (kernels.reducingRows) do it where there is enough work.
+// This file finds the least and the greatest elements of rows, and their places. Loops
+// (kernels.reducingRows) do it where there is enough work and rows are short.
 
 import (
 	"math"
@@ -9,67 +9,19 @@ import (
 	"sync"
 	"unsafe"
 
-	"flow/ir/loop"
 	"flow/ir/value"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
 
-// Room is memory that the loops of this file use again and again.
-type Room struct {
-	row  value.Dense
-	sums [2]exact.Sum
-	wide widener
-}
-
-// What kernels of one call use, which may be a chunk of a few rows.
-var linePool = sync.Pool{New: func() any { return &Room{} }}
-
-// linesOf reduces every row of d by a class that needs no exact sum. T is the storage type of d; for
-// extremes, out has it too.
-func linesOf[T vec.Element](c loop.Class, out, d *value.Dense) {
-	x := dense.GridOf[T](d).X
-	if c == loop.Least || c == loop.Greatest {
-		extremeLines(dense.GridOf[T](out).X[:d.Rows], x, d, c == loop.Least)
-		return
-	}
-	for i := range d.Rows {
-		var row []T // without elements it has perhaps no memory
-		if d.Cols > 0 {
-			row = x[i*d.Stride:][:d.Cols]
-		}
-		n := int64(0)
-		switch row := any(row).(type) {
-		case []uint8:
-			n = vec.CountTrue(row)
-		case []int64:
-			if c == loop.Sum {
-				n = vec.SumI64(row)
-			} else {
-				n = vec.CountNonZero(row)
-			}
-		default:
-			n = vec.CountNonZero(row.([]T))
-		}
-		switch c {
-		case loop.Any:
-			out.Bool[i] = Bit(n > 0)
-		case loop.All:
-			out.Bool[i] = Bit(n == int64(d.Cols))
-		default:
-			out.I64[i] = n
-		}
-	}
-}
-
 // extremeLines writes the least or greatest element of every row; rows are not empty. Every NaN
 // becomes the same one, as in the whole reduction.
-func extremeLines[T vec.Element](out, x []T, d *value.Dense, least bool) {
+func extremeLines[T vec.Element](result, d *value.Dense, least bool) {
 	if d.Cols == 0 || d.Rows == 0 {
 		return
 	}
-	extremesOf(out, x, d.Stride, d.Cols, least)
+	out := dense.GridOf[T](result).X[:d.Rows]
+	extremesOf(out, dense.GridOf[T](d).X, d.Stride, d.Cols, least)
 	for i, v := range out {
 		if v != v {
 			nan := math.NaN()

@@ -48,7 +48,8 @@ func TestLinesInPlace(t *testing.T) {
 		if w.Elem(types.I64) != types.I64 {
 			continue
 		}
-		var room Room
+		var room Accumulators
+		f := &Fold{Axis: OverRows, Whole: w}
 		column := func() *value.Dense {
 			d := value.New(types.I64, 300, 1)
 			for i := range d.I64 {
@@ -57,8 +58,8 @@ func TestLinesInPlace(t *testing.T) {
 			return d
 		}
 		want, same := value.New(types.I64, 300, 1), column()
-		w.ByRow(want, column(), &room)
-		w.ByRow(same, same, &room)
+		f.ByRow(want, column(), &room)
+		f.ByRow(same, same, &room)
 		if !slices.Equal(same.I64, want.I64) {
 			t.Errorf("row%s in place: %v.., want %v..", w.Name, same.I64[:8], want.I64[:8])
 		}

@@ -382,7 +382,7 @@ func argExtreme(name, which, whole, row string, least bool) statistic {
 			case byRow:
 				Places(out.I64, a, least)
 			default:
-				(&Fold{Axis: OverCols, Arg: true, Least: least}).Cols(out, a)
+				(&Fold{Axis: OverCols, Arg: true, Least: least}).Into(out, a)
 			}
 		},
 		elements: func(e *op.Elements, rows, cols bool) op.Element {

@@ -25,17 +25,12 @@ func Rows() []*op.Def {
 	return append(out, axisRows()...)
 }
 
-// Whole is a reduction with an accumulator, which is exact sums (exactParts) or one element.
+// Whole is a reduction with an accumulator, which is exact sums (see sums) or one element.
 type Whole struct {
 	Name, doc string
 	eg        []op.Example
 	// Elem is the result's element type for an argument of e; NoElem if it has none.
 	Elem func(e types.Elem) types.Elem
-	// An accumulator of one element has the type state for an argument of e. part adds the block a to it,
-	// join the accumulator b. empty makes it that of no elements; nil: zero.
-	state      func(e types.Elem) types.Elem
-	part, join func(acc, b *value.Dense)
-	empty      func(acc *value.Dense)
 	// Ref is the definition on the list of elements.
 	Ref func(x []value.Scalar, e types.Elem) value.Scalar
 	// Nonempty reductions have no value without elements.
@@ -48,7 +43,7 @@ type Whole struct {
 
 // Defs is the row and its hidden parts.
 func (w Whole) Defs() []*op.Def {
-	family := w.Family()
+	family, fold := w.Family(), &Fold{Whole: w}
 	out := []*op.Def{{
 		Name: w.Name, Doc: w.doc, Eg: w.eg,
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
@@ -65,13 +60,10 @@ func (w Whole) Defs() []*op.Def {
 		Rate:  "reduce." + family,
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
-			e, n := c.In[0].Type().Elem, c.In[0].Type().Count()
-			if n == 0 && w.Nonempty {
+			if c.In[0].Type().Count() == 0 && w.Nonempty {
 				return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
-			acc := w.Accumulator(e)
-			w.Part(acc, define.AsDense(c.In[0]))
-			c.Out = w.Done(acc, c.Type.Elem, n)
+			c.Out = fold.Of(define.AsDense(c.In[0]), c.Type.Elem)
 			return nil
 		},
 	}}
@@ -118,13 +110,16 @@ func (w Whole) Type(s *op.Sig, i int) (types.Type, error) {
 
 func (w Whole) joinRow() *op.Def {
 	join := func(acc *value.Dense, in []value.Value) {
-		for i := range acc.Rows {
-			row := acc.View(i, 0, 1, acc.Cols)
-			w.Empty(row)
-			for _, b := range in {
-				w.Join(row, define.AsDense(b).View(i, 0, 1, acc.Cols)) // scalars come from partial rows like identical
-			}
+		s, e := pool.Get().(*Accumulators), acc.Elem
+		defer pool.Put(s)
+		if acc.Cols > 1 { // words of exact sums
+			e = types.F64
 		}
+		s.Open(&Fold{Whole: w, Part: true}, e, 0, acc.Rows)
+		for _, b := range in {
+			s.Take(define.AsDense(b)) // scalars come from partial rows like identical
+		}
+		s.Finish(acc, 0)
 	}
 	return define.ByKernel(&op.Def{
 		Name: w.Name + ".join", Hidden: true, Doc: w.Name + ".join makes one accumulator of several, in any order; of accumulators one below the other each.",
@@ -156,66 +151,18 @@ func accumulatorsType(s *op.Sig) (types.Type, error) {
 
 // Acc returns the type of the accumulator for an argument of e.
 func (w Whole) Acc(e types.Elem) types.Type {
-	if n := len(w.exactParts(e)); n > 0 {
+	if n := w.sums(e); n > 0 {
 		return types.DenseOf(types.I64, 1, n*exact.Words)
 	}
-	return types.DenseOf(w.state(e), 1, 1)
-}
-
-// Empty makes acc the accumulator of no elements.
-func (w Whole) Empty(acc *value.Dense) {
-	if w.empty != nil {
-		w.empty(acc)
-		return
-	}
-	clear(acc.I64)
-	clear(acc.Bool)
-}
-
-// words returns the words of exact sum number k in acc.
-func words(acc *value.Dense, k int) []int64 { return acc.I64[k*exact.Words:][:exact.Words] }
-
-// Part adds the block a to acc.
-func (w Whole) Part(acc, a *value.Dense) {
-	parts := w.exactParts(a.Elem)
-	if parts == nil {
-		w.part(acc, a)
-		return
-	}
-	a = summands(a, parts)
-	for k, squares := range parts {
-		x := exact.FromWords(words(acc, k))
-		addBlock(&x, a, squares)
-		x.PutWords(words(acc, k))
-	}
-}
-
-// Join adds the accumulator b to acc.
-func (w Whole) Join(acc, b *value.Dense) {
-	if acc.Cols == 1 {
-		w.join(acc, b)
-		return
-	}
-	for k := range acc.Cols / exact.Words {
-		x, y := exact.FromWords(words(acc, k)), exact.FromWords(words(b, k))
-		x.Merge(&y)
-		x.PutWords(words(acc, k))
-	}
+	class, takes := (&Fold{Whole: w}).states(e)
+	return types.DenseOf(class.Gives(takes), 1, 1)
 }
 
 // Done returns the result, of type e, for n elements in all.
 func (w Whole) Done(acc *value.Dense, e types.Elem, n int) value.Scalar {
 	if acc.Cols == 1 {
-		return acc.At(0, 0)
+		return define.Canonical(acc.At(0, 0))
 	}
-	s, q := exact.FromWords(words(acc, 0)), exact.FromWords(words(acc, acc.Cols/exact.Words-1))
+	s, q := exact.FromWords(acc.I64[:exact.Words]), exact.FromWords(acc.I64[acc.Cols-exact.Words:acc.Cols])
 	return define.Number(e, exact.Reduced(w.Class, &s, &q, n, e == types.F32))
-}
-
-// Accumulator is an empty one for elements of e.
-func (w Whole) Accumulator(e types.Elem) *value.Dense {
-	t := w.Acc(e)
-	acc := value.New(t.Elem, t.Rows, t.Cols)
-	w.Empty(acc)
-	return acc
 }

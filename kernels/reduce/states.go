@@ -54,8 +54,7 @@ func (w Whole) partRow(columns bool) *op.Def {
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.Name,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
-			w.Empty(c.Result())
-			w.Part(c.Result(), c.Dense(0))
+			(&Fold{Whole: w, Part: true}).Into(c.Result(), c.Dense(0))
 			return nil
 		},
 	})
@@ -63,7 +62,7 @@ func (w Whole) partRow(columns bool) *op.Def {
 		d.Doc = d.Name + " is the accumulators of the columns of some rows, a row each."
 		d.Fold, d.Rate = op.FoldCols, "reduce.col"
 		d.Kernel = func(c *op.Call) error {
-			(&Fold{Axis: OverCols, Whole: w, Part: true}).Cols(c.Result(), c.Dense(0))
+			(&Fold{Axis: OverCols, Whole: w, Part: true}).Into(c.Result(), c.Dense(0))
 			return nil
 		}
 	}

@@ -44,14 +44,10 @@ func Itself(e types.Elem) types.Elem { return e }
 func Wholes() []Whole {
 	return []Whole{
 		{
-			Name: "sum", Class: loop.Sum, Flops: 4, Elem: Summed, state: Counted,
+			Name: "sum", Class: loop.Sum, Flops: 4, Elem: Summed,
 			doc: "sum is the sum of all elements. Of floats it is the exact sum, correctly rounded once: the order, the blocks and the ranks do " +
 				"not matter. Integers wrap, bools are counted.",
 			eg: define.Eg(`sum(ones(3, 2))`, "6"),
-			part: func(acc, a *value.Dense) {
-				dense.EachRun(a, func(s dense.Slab, _ int) { acc.I64[0] += vec.SumI64(s.I64) + vec.CountTrue(s.Bool) })
-			},
-			join: func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
 			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				if e == types.I64 {
 					s := int64(0)
@@ -80,11 +76,9 @@ func Wholes() []Whole {
 			},
 		},
 		{
-			Name: "count", Class: loop.Count, Flops: 1, Elem: Counted, state: Counted,
-			doc:  "count is the number of elements that are not 0; nan counts.",
-			eg:   define.Eg(`count(eye(3))`, "3"),
-			part: func(acc, a *value.Dense) { acc.I64[0] += NonZeros(a) },
-			join: func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
+			Name: "count", Class: loop.Count, Flops: 1, Elem: Counted,
+			doc: "count is the number of elements that are not 0; nan counts.",
+			eg:  define.Eg(`count(eye(3))`, "3"),
 			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				n := int64(0)
 				for _, v := range x {
@@ -96,11 +90,9 @@ func Wholes() []Whole {
 			},
 		},
 		{
-			Name: "any", Class: loop.Any, Flops: 1, Elem: truth, state: truth,
-			doc:  "any is true if some element is not 0.",
-			eg:   define.Eg(`any(eye(2) > 1)`, "false"),
-			part: func(acc, a *value.Dense) { acc.Bool[0] |= Bit(NonZeros(a) > 0) },
-			join: func(acc, b *value.Dense) { acc.Bool[0] |= b.Bool[0] },
+			Name: "any", Class: loop.Any, Flops: 1, Elem: truth,
+			doc: "any is true if some element is not 0.",
+			eg:  define.Eg(`any(eye(2) > 1)`, "false"),
 			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				for _, v := range x {
 					if v.True() {
@@ -111,12 +103,9 @@ func Wholes() []Whole {
 			},
 		},
 		{
-			Name: "all", Class: loop.All, Flops: 1, Elem: truth, state: truth,
-			doc:   "all is true if no element is 0.",
-			eg:    define.Eg(`all(ones(2, 2) == 1)`, "true"),
-			part:  func(acc, a *value.Dense) { acc.Bool[0] &= Bit(NonZeros(a) == int64(a.Rows*a.Cols)) },
-			join:  func(acc, b *value.Dense) { acc.Bool[0] &= b.Bool[0] },
-			empty: func(acc *value.Dense) { acc.Bool[0] = 1 },
+			Name: "all", Class: loop.All, Flops: 1, Elem: truth,
+			doc: "all is true if no element is 0.",
+			eg:  define.Eg(`all(ones(2, 2) == 1)`, "true"),
 			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				for _, v := range x {
 					if !v.True() {
@@ -148,34 +137,29 @@ func NonZeros(a *value.Dense) int64 {
 	return n
 }
 
-// exactTo adds a block of any numeric type to x.
-func exactTo(x *exact.Sum, a *value.Dense) {
+// part is the reduction of a block that is not empty and needs no exact sum, as an accumulator of one element.
+func (w *Whole) part(a *value.Dense) (v value.Scalar) {
+	switch w.Class {
+	case loop.Sum:
+		n := int64(0)
+		dense.EachRun(a, func(s dense.Slab, _ int) { n += vec.SumI64(s.I64) + vec.CountTrue(s.Bool) })
+		return value.I64(n)
+	case loop.Count:
+		return value.I64(NonZeros(a))
+	case loop.Any:
+		return value.Bool(NonZeros(a) > 0)
+	case loop.All:
+		return value.Bool(NonZeros(a) == int64(a.Rows*a.Cols))
+	}
+	some, least := false, w.Class == loop.Least
 	dense.EachRun(a, func(s dense.Slab, _ int) {
-		x.AddSlice(s.F64)
-		x.AddSlice32(s.F32)
-		if len(s.I64) > 0 {
-			x.AddInts(s.I64)
+		x := extreme(s, a.Elem, least)
+		if some {
+			x = define.Extreme(v, x, least)
 		}
-		if n := vec.CountTrue(s.Bool); n > 0 {
-			x.AddInt(n)
-		}
+		v, some = x, true
 	})
-}
-
-// squaresTo adds the squares of a block to x.
-func squaresTo(x *exact.Sum, a *value.Dense) {
-	dense.EachRun(a, func(s dense.Slab, _ int) {
-		x.AddSquares(s.F64)
-		x.AddSquares32(s.F32)
-		for i := s.I64; len(i) > 0; { // as floats, as the language widens them
-			var buf [1024]float64
-			n := min(len(i), len(buf))
-			vec.Convert(buf[:n], i[:n])
-			x.AddSquares(buf[:n])
-			i = i[n:]
-		}
-		x.AddInt(vec.CountTrue(s.Bool))
-	})
+	return v
 }
 
 // ExactRef is the definition of a sum: arbitrary precision, rounded once to e. Values that are no

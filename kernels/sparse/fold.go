@@ -183,7 +183,7 @@ func countRows(out []int64, a *value.CSR, x []uint8) rowLoop {
 // sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their entries
 // with column. Both have elements T.
 func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, column *value.Dense) rowLoop {
-	sum, val, x := reduce.Named("sum").Whole, numbersOf[T](a, out.Elem), *dense.Cells[T](column)
+	sum, val, x := reduce.Named("sum"), numbersOf[T](a, out.Elem), *dense.Cells[T](column)
 	return func(lo, hi int) {
 		longest := int64(0)
 		for i := lo; i < hi; i++ {

@@ -81,12 +81,12 @@ func sparsePart(w reduce.Whole) *op.Def {
 }
 
 // addEntries adds n entries of m to acc, of all in order those from the given one on.
-func addEntries(w reduce.Whole, acc *value.Dense, m *value.CSR, from, n int) {
+func addEntries(acc *reduce.Accumulators, m *value.CSR, from, n int) {
 	if n == 0 {
 		return
 	}
 	if vals := m.Values(); vals != nil {
-		w.Part(acc, vals.View(0, from, 1, n))
+		acc.Add(vals.View(0, from, 1, n), 0, 0, 0)
 		return
 	}
 	const piece = 4096
@@ -95,7 +95,7 @@ func addEntries(w reduce.Whole, acc *value.Dense, m *value.CSR, from, n int) {
 		ones.Bool[i] = 1
 	}
 	for ; n > 0; n -= piece {
-		w.Part(acc, ones.View(0, 0, 1, min(piece, n)))
+		acc.Add(ones.View(0, 0, 1, min(piece, n)), 0, 0, 0)
 	}
 }
 
@@ -240,8 +240,9 @@ func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 	case extreme(w):
 		return dense.ForNumber(m.Elem, extremeRows[float64], extremeRows[float32], extremeRows[int64])(m, out, w.Class == loop.Least)
 	}
+	fold := &reduce.Fold{Whole: w}
 	return func(lo, hi int) { // exact sums
-		w.EachList(out, lo, hi, m.Cols, func(i int, row *value.Dense) { valuesOf(m, i, i+1, row) })
+		fold.EachList(out, lo, hi, m.Cols, func(i int, row *value.Dense) { valuesOf(m, i, i+1, row) })
 	}
 }
 

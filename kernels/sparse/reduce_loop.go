@@ -21,13 +21,17 @@ func entryLoop(w reduce.Whole) *op.Loop {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			n, _ := UnitSpace(c.In[0].Type())
-			return &entryBody{w: w, c: c, m: m, units: n, by: make([]entryWorker, workers)}, nil
+			l := &entryBody{c: c, m: m, units: n, by: make([]entryWorker, workers)}
+			fold := &reduce.Fold{Whole: w, Part: c.Type.IsMatrix()} // the state of a rank
+			for i := range l.by {
+				l.by[i].acc.Open(fold, m.Elem, 0, 1)
+			}
+			return l, nil
 		},
 	}
 }
 
 type entryBody struct {
-	w     reduce.Whole
 	c     *op.Call
 	m     *value.CSR
 	units int
@@ -35,37 +39,31 @@ type entryBody struct {
 }
 
 type entryWorker struct {
-	acc *value.Dense // nil until the worker's first chunk
+	acc reduce.Accumulators
 	_   [128]byte
 }
 
 // Chunk adds the entries of units lo..hi-1 to the worker's accumulator.
 func (l *entryBody) Chunk(worker, lo, hi int) error {
-	acc := &l.by[worker].acc
-	if *acc == nil {
-		*acc = l.w.Accumulator(l.m.Elem)
-	}
 	n := l.m.NNZ()
 	from, to := n/l.units*lo+n%l.units*lo/l.units, n/l.units*hi+n%l.units*hi/l.units
-	addEntries(l.w, *acc, l.m, from, to-from)
+	addEntries(&l.by[worker].acc, l.m, from, to-from)
 	return nil
 }
 
 // End joins the accumulators, and adds one zero for all that are not stored.
 func (l *entryBody) End() error {
-	all := l.w.Accumulator(l.m.Elem)
+	all := &l.by[0].acc
 	if l.m.NNZ() < l.m.Rows*l.m.Cols {
-		l.w.Part(all, value.New(l.m.Elem, 1, 1))
+		all.Add(value.New(l.m.Elem, 1, 1), 0, 0, 0)
 	}
-	for i := range l.by {
-		if acc := l.by[i].acc; acc != nil {
-			l.w.Join(all, acc)
-		}
+	for i := range l.by[1:] {
+		all.Merge(&l.by[1+i].acc)
 	}
-	if l.c.Type.IsMatrix() { // the state of a rank
-		l.c.Result().CopyFrom(all)
-		return nil
+	if l.c.Type.IsMatrix() {
+		all.Finish(l.c.Result(), 0)
+	} else {
+		l.c.Out = all.Result(0, l.c.Type.Elem, l.m.Rows*l.m.Cols)
 	}
-	l.c.Out = l.w.Done(all, l.c.Type.Elem, l.m.Rows*l.m.Cols)
 	return nil
 }

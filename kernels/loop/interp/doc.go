@@ -19,5 +19,5 @@
 //
 // Start reading with plan.go, which prepares the statements once, and run.go, which runs them; worker.go
 // (Window) cuts windows into batches, register.go holds registers and their memory, memory.go loads and
-// stores, ops.go lists the loops of scalar operations, state.go and the files beside it hold reductions.
+// stores, ops.go lists the loops of scalar operations. Package kernels/state holds reductions.
 package interp

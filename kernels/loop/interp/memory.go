@@ -22,7 +22,7 @@ func (w *Worker) linear(f *form) (first, step int64, list bool) {
 			step += t.coef * x.by
 			fallthrough
 		default:
-			first += t.coef * x.s.i64[0]
+			first += t.coef * x.s.I64[0]
 		}
 	}
 	return first, step, list
@@ -33,7 +33,7 @@ func (w *Worker) addTerms(list []int, terms []term, by int64) {
 	for _, t := range terms {
 		if x := &w.regs[t.reg]; x.kind == varying {
 			f := int(t.coef * by)
-			for k, i := range x.s.i64[:len(list)] {
+			for k, i := range x.s.I64[:len(list)] {
 				list[k] += f * int(i)
 			}
 		}
@@ -62,7 +62,7 @@ func (w *Worker) at(s *stmt, rows, cols, lane int64) (at, step int, regular bool
 	w.addTerms(list, s.at[0].terms, rows)
 	w.addTerms(list, s.at[1].terms, cols)
 	if apart2 {
-		for k, i := range number.s.i64[:w.n] {
+		for k, i := range number.s.I64[:w.n] {
 			list[k] += int(lane * i)
 		}
 	}
@@ -161,7 +161,7 @@ func (w *Worker) contribute(s *stmt) {
 	list := w.places[:w.n]
 	switch {
 	case regular && step == 0 && !s.ordered:
-		r.state.all(from, x, y, w.n)
+		r.state.All(from, x, y, w.n)
 		return
 	case regular:
 		for k := range list {
@@ -174,9 +174,9 @@ func (w *Worker) contribute(s *stmt) {
 		}
 	}
 	if s.ordered {
-		r.keep(w.lanes(w.body.lane).i64[:w.n], list, []types.Elem{w.regs[s.args[0]].elem, w.regs[s.args[len(s.args)-1]].elem}, x, y)
+		r.keep(w.lanes(w.body.lane).I64[:w.n], list, []types.Elem{w.regs[s.args[0]].elem, w.regs[s.args[len(s.args)-1]].elem}, x, y)
 	} else {
-		r.state.add(list, x, y)
+		r.state.Add(list, x, y)
 	}
 }
 

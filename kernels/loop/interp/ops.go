@@ -52,45 +52,45 @@ var rows = map[loop.Code]row{
 	loop.Ne: {f64: liftTest(&f64s, vec.Ne), f32: liftTest(&f32s, vec.Ne), i64: liftTest(&i64s, vec.Ne), b: lift2(&bools, vec.NeBool)},
 
 	loop.ToF64: {
-		f32: func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.f32[:n]) },
-		i64: func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.i64[:n]) },
-		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.b[:n]) },
+		f32: func(d, a, _, _ *slab, n int) { vec.Convert(d.F64[:n], a.F32[:n]) },
+		i64: func(d, a, _, _ *slab, n int) { vec.Convert(d.F64[:n], a.I64[:n]) },
+		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.F64[:n], a.Bool[:n]) },
 	},
 	loop.ToF32: {
-		f64: func(d, a, _, _ *slab, n int) { vec.Convert(d.f32[:n], a.f64[:n]) },
-		i64: func(d, a, _, _ *slab, n int) { vec.Convert(d.f32[:n], a.i64[:n]) },
-		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.f32[:n], a.b[:n]) },
+		f64: func(d, a, _, _ *slab, n int) { vec.Convert(d.F32[:n], a.F64[:n]) },
+		i64: func(d, a, _, _ *slab, n int) { vec.Convert(d.F32[:n], a.I64[:n]) },
+		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.F32[:n], a.Bool[:n]) },
 	},
 	// Lanes that have left a loop may hold numbers out of range. Go converts them to any integer.
 	loop.ToI64: {
-		f64: func(d, a, _, _ *slab, n int) { truncate(d.i64[:n], a.f64[:n]) },
-		f32: func(d, a, _, _ *slab, n int) { truncate(d.i64[:n], a.f32[:n]) },
-		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.i64[:n], a.b[:n]) },
+		f64: func(d, a, _, _ *slab, n int) { truncate(d.I64[:n], a.F64[:n]) },
+		f32: func(d, a, _, _ *slab, n int) { truncate(d.I64[:n], a.F32[:n]) },
+		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.I64[:n], a.Bool[:n]) },
 	},
 	loop.ToBool: {
-		f64: func(d, a, _, _ *slab, n int) { vec.NonZero(d.b[:n], a.f64[:n]) },
-		f32: func(d, a, _, _ *slab, n int) { vec.NonZero(d.b[:n], a.f32[:n]) },
-		i64: func(d, a, _, _ *slab, n int) { vec.NonZero(d.b[:n], a.i64[:n]) },
+		f64: func(d, a, _, _ *slab, n int) { vec.NonZero(d.Bool[:n], a.F64[:n]) },
+		f32: func(d, a, _, _ *slab, n int) { vec.NonZero(d.Bool[:n], a.F32[:n]) },
+		i64: func(d, a, _, _ *slab, n int) { vec.NonZero(d.Bool[:n], a.I64[:n]) },
 	},
 	loop.Bits: {
 		f64: func(d, a, _, _ *slab, n int) {
-			turn(d.i64[:n], a.f64, func(x float64) int64 { return int64(f64Word(x)) })
+			turn(d.I64[:n], a.F64, func(x float64) int64 { return int64(f64Word(x)) })
 		},
 		f32: func(d, a, _, _ *slab, n int) {
-			turn(d.i64[:n], a.f32, func(x float32) int64 { return int64(f32Word(x)) })
+			turn(d.I64[:n], a.F32, func(x float32) int64 { return int64(f32Word(x)) })
 		},
 	},
 	loop.F64Bits: {i64: func(d, a, _, _ *slab, n int) {
-		turn(d.f64[:n], a.i64, func(x int64) float64 { return wordF64(loop.Word(x)) })
+		turn(d.F64[:n], a.I64, func(x int64) float64 { return wordF64(loop.Word(x)) })
 	}},
 }
 
 // selects are the loops of Select, by the type of what it selects.
 var selects = row{
-	f64: func(d, c, a, b *slab, n int) { vec.SelectF64(d.f64[:n], c.b[:n], a.f64[:n], b.f64[:n]) },
-	f32: func(d, c, a, b *slab, n int) { vec.SelectF32(d.f32[:n], c.b[:n], a.f32[:n], b.f32[:n]) },
-	i64: func(d, c, a, b *slab, n int) { vec.SelectI64(d.i64[:n], c.b[:n], a.i64[:n], b.i64[:n]) },
-	b:   func(d, c, a, b *slab, n int) { vec.SelectBool(d.b[:n], c.b[:n], a.b[:n], b.b[:n]) },
+	f64: func(d, c, a, b *slab, n int) { vec.SelectF64(d.F64[:n], c.Bool[:n], a.F64[:n], b.F64[:n]) },
+	f32: func(d, c, a, b *slab, n int) { vec.SelectF32(d.F32[:n], c.Bool[:n], a.F32[:n], b.F32[:n]) },
+	i64: func(d, c, a, b *slab, n int) { vec.SelectI64(d.I64[:n], c.Bool[:n], a.I64[:n], b.I64[:n]) },
+	b:   func(d, c, a, b *slab, n int) { vec.SelectBool(d.Bool[:n], c.Bool[:n], a.Bool[:n], b.Bool[:n]) },
 }
 
 // of is the loop on elements of e.
@@ -141,9 +141,9 @@ func native(f *loop.Function) operation {
 		in, x := [3]*slab{a, b, c}, make([]float64, len(f.Params))
 		for lane := range n {
 			for k := range x {
-				x[k] = in[k].f64[lane]
+				x[k] = in[k].F64[lane]
 			}
-			d.f64[lane] = f.Go(x)
+			d.F64[lane] = f.Go(x)
 		}
 	}
 }
@@ -158,17 +158,17 @@ func lift2[T vec.Element](k *kind[T], f func(dst, a, b []T)) operation {
 }
 
 func liftTest[T vec.Element](k *kind[T], f func(dst []uint8, a, b []T)) operation {
-	return func(d, a, b, _ *slab, n int) { f(d.b[:n], (*k.of(a))[:n], (*k.of(b))[:n]) }
+	return func(d, a, b, _ *slab, n int) { f(d.Bool[:n], (*k.of(a))[:n], (*k.of(b))[:n]) }
 }
 
 // each1 and each2 are for operations that package vec has no loop for: a call an element.
 func each1(f func(a int64) int64) operation {
-	return func(d, a, _, _ *slab, n int) { turn(d.i64[:n], a.i64, f) }
+	return func(d, a, _, _ *slab, n int) { turn(d.I64[:n], a.I64, f) }
 }
 
 func each2(f func(a, b int64) int64) operation {
 	return func(d, a, b, _ *slab, n int) {
-		dst, x, y := d.i64[:n], a.i64[:n], b.i64[:n]
+		dst, x, y := d.I64[:n], a.I64[:n], b.I64[:n]
 		for k := range dst {
 			dst[k] = f(x[k], y[k])
 		}

@@ -246,7 +246,7 @@ func (c *planner) stmt(s *stmt, of *loop.Stmt) []int {
 	case loop.Look:
 		t := c.body.tables[of.Mem.N]
 		a := accessTo(t.Elem)
-		s.do = func(dst, at, _, _ *slab, n int) { a.look(dst, t, at.i64[:n]) }
+		s.do = func(dst, at, _, _ *slab, n int) { a.look(dst, t, at.I64[:n]) }
 	case loop.Store:
 		s.bits = slices.Contains(c.bits, of.Args[0])
 		used.add(c.lane)

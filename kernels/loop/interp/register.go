@@ -6,16 +6,12 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
 // slab is a register: the elements of the lanes, in the field of their type.
-type slab struct {
-	f64 []float64
-	f32 []float32
-	i64 []int64
-	b   []uint8
-}
+type slab = dense.Slab
 
 // access is what can be done with registers and memory of one element type. Memory is a Dense of
 // which only the elements count: places are offsets.
@@ -56,22 +52,22 @@ type kind[T vec.Element] struct {
 
 var (
 	f64s = kind[float64]{
-		func(s *slab) *[]float64 { return &s.f64 },
+		func(s *slab) *[]float64 { return &s.F64 },
 		func(d *value.Dense) []float64 { return d.F64 },
 		f64Word, wordF64,
 	}
 	f32s = kind[float32]{
-		func(s *slab) *[]float32 { return &s.f32 },
+		func(s *slab) *[]float32 { return &s.F32 },
 		func(d *value.Dense) []float32 { return d.F32 },
 		f32Word, wordF32,
 	}
 	i64s = kind[int64]{
-		func(s *slab) *[]int64 { return &s.i64 },
+		func(s *slab) *[]int64 { return &s.I64 },
 		func(d *value.Dense) []int64 { return d.I64 },
 		func(x int64) loop.Word { return loop.Word(x) }, func(w loop.Word) int64 { return int64(w) },
 	}
 	bools = kind[uint8]{
-		func(s *slab) *[]uint8 { return &s.b },
+		func(s *slab) *[]uint8 { return &s.Bool },
 		func(d *value.Dense) []uint8 { return d.Bool },
 		func(x uint8) loop.Word { return loop.Word(x) }, func(w loop.Word) uint8 { return uint8(w) },
 	}
@@ -277,10 +273,10 @@ func (w *Worker) set(r int, kind kindOf) *slab {
 }
 
 // number sets register r to an integer. ramp sets it to one that grows by a step.
-func (w *Worker) number(r int, i int64) { w.set(r, uniform).i64[0] = i }
+func (w *Worker) number(r int, i int64) { w.set(r, uniform).I64[0] = i }
 
 func (w *Worker) ramp(r int, first, by int64) {
-	w.set(r, ramp).i64[0] = first
+	w.set(r, ramp).I64[0] = first
 	w.regs[r].by = by
 }
 
@@ -335,9 +331,9 @@ func (w *Worker) lanes(r int) *slab {
 		x.wide = w.take(x.elem)
 	}
 	if x.filled = w.n; x.kind == ramp {
-		i := x.cell.i64[0]
-		for k := range x.wide.i64[:w.n] {
-			x.wide.i64[k] = i
+		i := x.cell.I64[0]
+		for k := range x.wide.I64[:w.n] {
+			x.wide.I64[k] = i
 			i += x.by
 		}
 	} else {

@@ -7,13 +7,14 @@ import (
 
 	"flow/ir/loop"
 	"flow/ir/types"
+	"flow/kernels/state"
 )
 
 // result is a worker's part of a result.
 type result struct {
 	loop.Result
 	rows, cols int
-	state      state // of a reduced one that some statement contributes to
+	state      state.State // of a reduced one that some statement contributes to
 	elem       types.Elem
 	// kept are contributions whose order counts and which the batch makes in another order.
 	kept []contribution
@@ -48,7 +49,9 @@ func (r *result) reduces(e types.Elem) {
 		return
 	}
 	r.elem = e
-	r.state = newState(r.Class, e)
+	if r.state = state.New(r.Class, e); r.state == nil {
+		panic(&Unsupported{"the reduction class " + r.Class.Info().Name})
+	}
 	r.fresh = true
 	r.one = [2]slab{accessTo(e).fresh(1), accessTo(e).fresh(1)}
 }
@@ -56,7 +59,7 @@ func (r *result) reduces(e types.Elem) {
 // ready makes empty states where there are none yet.
 func (r *result) ready() {
 	if r.state != nil && r.fresh {
-		r.state.reset(r.rows * r.cols)
+		r.state.Reset(r.rows * r.cols)
 		r.fresh = false
 	}
 }
@@ -66,7 +69,7 @@ func (r *result) window(r0, r1 int) {
 	switch {
 	case r.byRow && r.state != nil:
 		r.base = (r0 + r.offset) * r.cols
-		r.state.reset(max(0, r1-r0) * r.cols)
+		r.state.Reset(max(0, r1-r0) * r.cols)
 	default:
 		r.ready()
 	}
@@ -89,7 +92,7 @@ func (r *result) flush() {
 		for _, c := range r.kept {
 			a.setWord(&r.one[0], c.word[0])
 			a.setWord(&r.one[1], c.word[1])
-			r.state.all(c.at, &r.one[0], &r.one[1], 1)
+			r.state.All(c.at, &r.one[0], &r.one[1], 1)
 		}
 		r.kept = r.kept[:0]
 	}
@@ -103,7 +106,7 @@ func (w *Worker) Merge(o *Worker) {
 		if r := &w.results[k]; r.state != nil && !r.byRow {
 			r.ready()
 			o.results[k].ready()
-			r.state.merge(o.results[k].state)
+			r.state.Merge(o.results[k].state)
 		}
 	}
 }
@@ -140,7 +143,7 @@ func (w *Worker) write(k, from, to int) {
 	for i := from; i < to; i++ {
 		for j := 0; j < r.cols; j += w.most {
 			n := min(w.most, r.cols-j)
-			r.state.result(part, i*r.cols+j-r.base, n)
+			r.state.Result(part, i*r.cols+j-r.base, n)
 			a.store(d, i*d.Stride+j, 1, part, n)
 		}
 	}

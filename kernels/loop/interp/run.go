@@ -10,6 +10,7 @@ import (
 
 	"flow/ir/loop"
 	"flow/ir/types"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -73,11 +74,11 @@ func (w *Worker) stmt(s *stmt) bool {
 		if cond.kind == uniform {
 			n = 1
 		}
-		w.flagged = w.flagged || bytes.IndexByte(cond.s.b[:n], 0) >= 0
+		w.flagged = w.flagged || bytes.IndexByte(cond.s.Bool[:n], 0) >= 0
 		return !w.flagged
 	case loop.Break:
 		cond := &w.regs[s.args[0]]
-		return cond.kind == uniform && cond.s.b[0] == 0 || w.leave(s, w.lanes(s.args[0]).b)
+		return cond.kind == uniform && cond.s.Bool[0] == 0 || w.leave(s, w.lanes(s.args[0]).Bool)
 	case loop.Apply:
 		return s.call == nil || w.apply(s) // nil: start has called it
 	case loop.If:
@@ -144,9 +145,9 @@ func (w *Worker) branch(s *stmt) bool {
 		return true
 	}
 	if cond.kind == uniform {
-		return side(cond.s.b[0] != 0)
+		return side(cond.s.Bool[0] != 0)
 	}
-	taken := cond.s.b[:w.n]
+	taken := cond.s.Bool[:w.n]
 	if bytes.IndexByte(taken, 0) < 0 {
 		return side(true)
 	} else if bytes.IndexByte(taken, 1) < 0 {
@@ -241,14 +242,14 @@ func rounds(from, to, by int64) uint64 {
 // fill sets integer register r to the values of a form and returns them.
 func (w *Worker) fill(r int, f *form) []int64 {
 	first, step, _ := w.linear(f)
-	to := w.set(r, varying).i64[:w.n]
+	to := w.set(r, varying).I64[:w.n]
 	for k := range to {
 		to[k] = first
 		first += step
 	}
 	for _, t := range f.terms {
 		if x := &w.regs[t.reg]; x.kind == varying && t.reg != r {
-			for k, i := range x.s.i64[:w.n] {
+			for k, i := range x.s.I64[:w.n] {
 				to[k] += t.coef * i
 			}
 		}
@@ -289,7 +290,7 @@ func (w *Worker) loop(s *stmt) bool {
 	in, l, b := s.inner, &w.lists[s.list], w.boundsOf(s)
 	if l.parts = b.counts || in.breaks; l.parts {
 		w.enter(l, in.reads)
-		l.at, l.given, l.left = room(l.at, w.n), false, false
+		l.at, l.given, l.left = dense.Resized(l.at, w.n), false, false
 		for k := range l.at {
 			l.at[k] = k
 		}
@@ -318,15 +319,15 @@ func (w *Worker) loop(s *stmt) bool {
 		w.next(in)
 		if b.counts {
 			for k := range w.n {
-				w.regs[in.index].s.i64[k] += b.by
+				w.regs[in.index].s.I64[k] += b.by
 			}
 		}
 	}
 	if l.parts {
 		if l.given && !l.left && !w.over() { // the remaining lanes end together
 			stop := w.take(types.Bool)
-			vec.Fill(stop.b[:w.n], 1)
-			w.leaving(s, stop.b[:w.n])
+			vec.Fill(stop.Bool[:w.n], 1)
+			w.leaving(s, stop.Bool[:w.n])
 			w.give(types.Bool, stop)
 		}
 		w.exit(l)
@@ -363,19 +364,19 @@ func leastOf(list []int64) uint64 {
 // ends removes the lanes that have had all their rounds before round r, and updates least. It returns false
 // if no lane remains.
 func (w *Worker) ends(s *stmt, r uint64, least *uint64) bool {
-	list := w.regs[s.inner.count].s.i64[:w.n]
+	list := w.regs[s.inner.count].s.I64[:w.n]
 	stop := w.take(types.Bool)
 	defer w.give(types.Bool, stop)
 	for k, x := range list {
-		stop.b[k] = 0
+		stop.Bool[k] = 0
 		if r >= uint64(x) {
-			stop.b[k] = 1
+			stop.Bool[k] = 1
 		}
 	}
-	if !w.leave(s, stop.b) {
+	if !w.leave(s, stop.Bool) {
 		return false
 	}
-	*least = leastOf(w.regs[s.inner.count].s.i64[:w.n])
+	*least = leastOf(w.regs[s.inner.count].s.I64[:w.n])
 	return true
 }
 

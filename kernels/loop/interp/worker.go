@@ -6,6 +6,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // Worker evaluates windows of a nest for given operands and results. It must not be used by two
@@ -59,8 +60,8 @@ const fuelOfWindow = 1 << 18
 func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	n := w.code.nest
 	w.in, w.comparing = in, false
-	w.scalars, w.dense = room(w.scalars, len(in)), room(w.dense, len(in))
-	w.origins = room(w.origins, len(in)+len(n.Results))
+	w.scalars, w.dense = dense.Resized(w.scalars, len(in)), dense.Resized(w.dense, len(in))
+	w.origins = dense.Resized(w.origins, len(in)+len(n.Results))
 	clear(w.origins)
 	w.out = append(w.out[:0], out...)
 	for k, v := range in {
@@ -86,7 +87,7 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	}
 	w.frame = w.frameOf(w.code.body)
 	w.begun = false
-	w.results = room(w.results, len(n.Results))
+	w.results = dense.Resized(w.results, len(n.Results))
 	for k, r := range n.Results {
 		w.results[k].begin(r, w.outside(r.Rows), w.outside(r.Cols))
 	}
@@ -311,7 +312,7 @@ func (w *Worker) spaceIndices() {
 		w.ramp(last, one.first, w.by[1])
 		return
 	}
-	rows, cols := w.set(first, varying).i64, w.set(last, varying).i64
+	rows, cols := w.set(first, varying).I64, w.set(last, varying).I64
 	for _, s := range w.segments {
 		x := s.first
 		for k := s.at; k < s.at+s.n; k++ {

@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/interp"
 )
 
@@ -50,7 +51,9 @@ type beside struct {
 // bind begins the interpreter for a run with these results.
 func (b *beside) bind(r *Run, code *interp.Code, out []*value.Dense) {
 	n := r.loop.nest
-	b.run, b.heads, b.parts = r, emptied(b.heads, len(r.in)+len(out)), emptied(b.parts, len(r.in)+len(out))
+	b.run, b.heads, b.parts = r, dense.Resized(b.heads, len(r.in)+len(out)), dense.Resized(b.parts, len(r.in)+len(out))
+	clear(b.heads)
+	clear(b.parts)
 	if b.hull.index == nil {
 		b.hull.index, b.hull.visit = map[int]span{}, b.hull.touch
 	}

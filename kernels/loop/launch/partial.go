@@ -32,8 +32,9 @@ func (w *Worker) Doubt(k int) bool { return w.parts[k].doubt }
 // and forgets them.
 func (w *Worker) TakeSums(k int, sum, squares *exact.Sum) {
 	p := &w.parts[k]
-	sum.Merge(&p.sum[0])
-	squares.Merge(&p.squares[0])
+	a, b := p.exact.Sums(0)
+	sum.Merge(a)
+	squares.Merge(b)
 	p.begin(&w.run.reduced[k])
 }
 

@@ -12,7 +12,8 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/exact"
+	"flow/kernels/dense"
+	"flow/kernels/state"
 )
 
 // ErrInexact says that a sum of numbers that are too far apart, or that overflows on the way, has
@@ -78,19 +79,17 @@ var errOver = errors.New("an exact sum beside a result in the memory of an opera
 
 // part is what a worker has of a reduced result.
 type part struct {
-	words        []uint64 // the states of the last window of exact sums, of all windows otherwise
-	size         int      // of numbers that are summed: see Expect
-	doubt        bool     // the last window's sums have lost bits
-	sum, squares []exact.Sum
-	n            []int64
-	one          accumulator
+	words []uint64     // the states of the last window of exact sums, of all windows otherwise
+	size  int          // of numbers that are summed: see Expect
+	doubt bool         // the last window's sums have lost bits
+	exact *state.Exact // of exact sums: what earlier windows gave
 }
-
-// accumulator is room for one element.
-type accumulator struct{ sum, squares exact.Sum }
 
 // begin makes a part empty.
 func (p *part) begin(r *reducing) {
+	if r.exact() && p.exact == nil {
+		p.exact = state.New(r.class, r.out.Elem).(*state.Exact)
+	}
 	if r.extent == oneEach {
 		return
 	}
@@ -98,17 +97,8 @@ func (p *part) begin(r *reducing) {
 	p.doubt = false
 	p.clear(r.fast, places)
 	if r.exact() {
-		p.sum, p.squares, p.n = emptied(p.sum, places), emptied(p.squares, places), emptied(p.n, places)
+		p.exact.Reset(places)
 	}
-}
-
-func emptied[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
 }
 
 // clear makes the states of so many elements empty.
@@ -177,9 +167,9 @@ func (p *part) take(r *reducing, st *loop.State, r0 int) {
 			if r.putRounded(at, st, p.words, places, i) {
 				continue
 			}
-			p.one = accumulator{}
-			n := st.Sums(p.words, places, i, &p.one.sum, &p.one.squares)
-			r.putExact(at, &p.one.sum, &p.one.squares, n)
+			p.exact.Reset(1)
+			p.add(st, places, i, 0)
+			p.put(r, at, 0)
 		}
 		return
 	}
@@ -187,8 +177,14 @@ func (p *part) take(r *reducing, st *loop.State, r0 int) {
 		return
 	}
 	for i := range places {
-		p.n[i] += st.Sums(p.words, places, i, &p.sum[i], &p.squares[i])
+		p.add(st, places, i, i)
 	}
+}
+
+// add adds state i of places, of exact sums, to a place.
+func (p *part) add(st *loop.State, places, i, place int) {
+	sum, squares := p.exact.Sums(place)
+	*p.exact.Count(place) += st.Sums(p.words, places, i, sum, squares)
 }
 
 // putRounded sets element number i of the result to a sum of f64 numbers that is state k of places,
@@ -208,10 +204,10 @@ func (r *reducing) putRounded(i int, st *loop.State, words []uint64, places, k i
 	return true
 }
 
-// putExact sets element number i of the result.
-func (r *reducing) putExact(i int, sum, squares *exact.Sum, n int64) {
-	x := exact.Reduced(r.class, sum, squares, int(n), r.out.Elem == types.F32)
-	r.out.Set(i/r.cols, i%r.cols, value.F64(x).Convert(r.out.Elem))
+// put sets element number i of the result to that of a place.
+func (p *part) put(r *reducing, i, place int) {
+	to := dense.SlabOf(r.out, i/r.cols*r.out.Stride+i%r.cols, 1)
+	p.exact.Result(&to, place, 1)
 }
 
 // merge adds what o has.
@@ -219,11 +215,7 @@ func (p *part) merge(r *reducing, o *part) {
 	switch {
 	case r.extent == oneEach:
 	case r.exact():
-		for i := range p.sum {
-			p.sum[i].Merge(&o.sum[i])
-			p.squares[i].Merge(&o.squares[i])
-			p.n[i] += o.n[i]
-		}
+		p.exact.Merge(o.exact)
 	case r.fast.Ordered: // each element has its contributions from one worker
 		for i, w := range o.words {
 			p.words[i] |= w
@@ -244,8 +236,8 @@ func (p *part) finish(r *reducing) {
 		}
 		return
 	}
-	for i := range p.sum {
-		r.putExact(i, &p.sum[i], &p.squares[i], p.n[i])
+	for i := range r.rows * r.cols {
+		p.put(r, i, i)
 	}
 }
 

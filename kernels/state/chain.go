@@ -1,44 +1,46 @@
-package interp
+package state
 
 // This file holds the state of reductions whose order counts. Contributions to a place come in the order of
 // the points.
 
-import "flow/kernels/vec"
+import (
+	"flow/kernels/dense"
+	"flow/kernels/vec"
+)
 
 // chains is the state of Chain. free is set for integers, which wrap: any order gives their chain.
 type chains[T vec.Number] struct {
-	*kind[T]
 	free bool
 	fuse func(a, b, c T) T
 	acc  []T
 	some []bool // a place has contributions
 }
 
-func (s *chains[T]) reset(places int) {
-	s.acc, s.some = room(s.acc, places), room(s.some, places)
+func (s *chains[T]) Reset(places int) {
+	s.acc, s.some = dense.Resized(s.acc, places), dense.Resized(s.some, places)
 	clear(s.acc)
 	clear(s.some)
 }
 
-func (s *chains[T]) add(at []int, x, y *slab) {
-	a, b := *s.of(x), *s.of(y)
+func (s *chains[T]) Add(at []int, x, y *dense.Slab) {
+	a, b := *dense.Part[T](x), *dense.Part[T](y)
 	for k, place := range at {
 		s.acc[place] = s.fuse(a[k], b[k], s.acc[place])
 		s.some[place] = true
 	}
 }
 
-func (s *chains[T]) all(place int, x, y *slab, n int) {
-	a, b := *s.of(x), *s.of(y)
+func (s *chains[T]) All(place int, x, y *dense.Slab, n int) {
+	a, b := *dense.Part[T](x), *dense.Part[T](y)
 	for k := range n {
 		s.acc[place] = s.fuse(a[k], b[k], s.acc[place])
 	}
 	s.some[place] = s.some[place] || n > 0
 }
 
-// merge takes over the places that another state alone has contributions to. Two parts of one chain
+// Merge takes over the places that another state alone has contributions to. Two parts of one chain
 // of floats cannot be merged.
-func (s *chains[T]) merge(o state) {
+func (s *chains[T]) Merge(o State) {
 	p := o.(*chains[T])
 	for k, some := range p.some {
 		switch {
@@ -53,4 +55,6 @@ func (s *chains[T]) merge(o state) {
 	}
 }
 
-func (s *chains[T]) result(dst *slab, from, n int) { copy((*s.of(dst))[:n], s.acc[from:]) }
+func (s *chains[T]) Result(dst *dense.Slab, from, n int) {
+	copy((*dense.Part[T](dst))[:n], s.acc[from:])
+}

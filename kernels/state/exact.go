@@ -1,0 +1,330 @@
+package state
+
+// This file holds the states of exact sums and of what is made of them.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/exact"
+	"flow/kernels/vec"
+)
+
+// sums are exact sums. A sum is s + t as long as t takes all rounding errors of s without one of
+// its own (T. Ogita, S. Rump & S. Oishi, "Accurate sum and dot product", 2005). From then on it is
+// a superaccumulator.
+type sums struct {
+	s, t []float64
+	long []*exact.Sum
+	idle []*exact.Sum
+	work exact.Sum
+}
+
+func (a *sums) reset(places int) {
+	for _, l := range a.long {
+		if l != nil {
+			a.idle = append(a.idle, l)
+		}
+	}
+	a.s, a.t, a.long = dense.Resized(a.s, places), dense.Resized(a.t, places), dense.Resized(a.long, places)
+	clear(a.s)
+	clear(a.t)
+	clear(a.long)
+}
+
+func (a *sums) add(place int, x float64) {
+	s, e := exact.TwoSum(a.s[place], x)
+	t, f := exact.TwoSum(a.t[place], e)
+	if f == 0 && a.long[place] == nil {
+		a.s[place], a.t[place] = s, t
+		return
+	}
+	a.lengthen(place).Add(x)
+}
+
+// lengthen is the superaccumulator of a place.
+func (a *sums) lengthen(place int) *exact.Sum {
+	if l := a.long[place]; l != nil {
+		return l
+	}
+	var l *exact.Sum
+	if n := len(a.idle); n > 0 {
+		l, a.idle = a.idle[n-1], a.idle[:n-1]
+		l.Reset()
+	} else {
+		l = new(exact.Sum)
+	}
+	l.Add(a.s[place])
+	l.Add(a.t[place])
+	a.long[place] = l
+	return l
+}
+
+// addAll adds numbers, or their squares, to the sum of a place.
+func (a *sums) addAll(place int, x []float64, squares bool) {
+	if p, ok := exact.PartsOf(x, squares); ok {
+		a.addTerms(place, &p.Term)
+		return
+	}
+	if a.work.Reset(); squares {
+		a.work.AddSquares(x)
+	} else {
+		a.work.AddSlice(x)
+	}
+	a.addWork(place)
+}
+
+func (a *sums) addTerms(place int, terms *[3]float64) {
+	for _, t := range terms {
+		a.add(place, t)
+	}
+}
+
+// addWork adds a.work to the sum of a place.
+func (a *sums) addWork(place int) {
+	var terms [3]float64
+	if whole, ok := a.work.Expand(&terms); whole && ok && !math.IsInf(terms[0], 0) {
+		a.addTerms(place, &terms)
+	} else { // a sum beyond all numbers is not infinite yet
+		a.lengthen(place).Merge(&a.work)
+	}
+}
+
+// total writes the sum of a place to a.work.
+func (a *sums) total(place int) *exact.Sum {
+	a.work.Reset()
+	if l := a.long[place]; l != nil {
+		a.work.Merge(l)
+	} else {
+		a.work.Add(a.s[place])
+		a.work.Add(a.t[place])
+	}
+	return &a.work
+}
+
+func (a *sums) round(place int) float64 {
+	if l := a.long[place]; l != nil {
+		return l.Round()
+	}
+	return a.s[place] + a.t[place]
+}
+
+func (a *sums) round32(place int) float32 {
+	if a.long[place] == nil && a.t[place] == 0 {
+		return float32(a.s[place])
+	}
+	return a.total(place).Round32()
+}
+
+func (a *sums) merge(o *sums) {
+	for k := range a.s {
+		if l := o.long[k]; l != nil {
+			a.lengthen(k).Merge(l)
+			continue
+		}
+		a.add(k, o.s[k])
+		a.add(k, o.t[k])
+	}
+}
+
+// Exact is the state of Sum, Mean, Norm, Var and Stddev. Contributions are of type elem. Its parts are exact
+// sums: of the numbers, except for Norm, and then of their squares, for Norm, Var and Stddev. Integers whose
+// squares are summed count as floats.
+type Exact struct {
+	class   loop.Class
+	elem    types.Elem
+	sum     sums
+	squares sums
+	n       []int64
+	wide    []float64 // room for contributions as floats
+	spare   exact.Sum
+}
+
+func (s *Exact) squared() bool {
+	return s.class == loop.Norm || s.class == loop.Var || s.class == loop.Stddev
+}
+
+// part returns part k, and whether it is the sum of squares; nil: there is none.
+func (s *Exact) part(k int) (a *sums, squares bool) {
+	switch {
+	case k == 0 && s.class != loop.Norm:
+		return &s.sum, false
+	case k == 0 || k == 1 && s.class != loop.Norm && s.squared():
+		return &s.squares, true
+	}
+	return nil, false
+}
+
+// eachPart calls f with each part and its number.
+func (s *Exact) eachPart(f func(k int, a *sums)) {
+	for k := range 2 {
+		if a, _ := s.part(k); a != nil {
+			f(k, a)
+		}
+	}
+}
+
+// Reset makes room for so many places and empties them.
+func (s *Exact) Reset(places int) {
+	s.n = dense.Resized(s.n, places)
+	clear(s.n)
+	s.eachPart(func(_ int, a *sums) { a.reset(places) })
+}
+
+// halves is a 64-bit integer as the sum of two floats.
+func halves(x int64) (high, low float64) { return float64(x>>32) * (1 << 32), float64(x & (1<<32 - 1)) }
+
+func (s *Exact) one(place int, x float64) {
+	if s.class != loop.Norm {
+		s.sum.add(place, x)
+	}
+	if s.squared() {
+		h, l := exact.Square(x)
+		s.squares.add(place, h)
+		s.squares.add(place, l)
+	}
+}
+
+// Add contributes lanes to places.
+func (s *Exact) Add(at []int, x, _ *dense.Slab) {
+	for k, place := range at {
+		s.n[place]++
+		switch {
+		case s.elem == types.F64:
+			s.one(place, x.F64[k])
+		case s.elem == types.F32:
+			s.one(place, float64(x.F32[k]))
+		case s.elem == types.Bool:
+			s.one(place, float64(x.Bool[k]))
+		case s.squared():
+			s.one(place, float64(x.I64[k]))
+		default:
+			high, low := halves(x.I64[k])
+			s.one(place, high)
+			s.one(place, low)
+		}
+	}
+}
+
+// All contributes n lanes to a place.
+func (s *Exact) All(place int, x, _ *dense.Slab, n int) {
+	s.n[place] += int64(n)
+	s.AllTo(0, place, x, n)
+	if a, _ := s.part(1); a != nil {
+		s.AllTo(1, place, x, n)
+	}
+}
+
+// chunk is how many contributions are converted at a time: about as many as are summed without a
+// superaccumulator.
+const chunk = 256
+
+// AllTo contributes n lanes to one part of a place. The place does not count them.
+func (s *Exact) AllTo(part, place int, x *dense.Slab, n int) {
+	a, squares := s.part(part)
+	switch {
+	case s.elem == types.F64:
+		a.addAll(place, x.F64[:n], squares)
+		return
+	case s.elem == types.Bool: // a truth is its own square
+		a.add(place, float64(vec.CountTrue(x.Bool[:n])))
+		return
+	case s.elem == types.I64 && !s.squared(): // f64 may not hold them
+		a.lengthen(place).AddInts(x.I64[:n])
+		return
+	case s.elem == types.F32 && n > chunk:
+		if a.work.Reset(); squares {
+			a.work.AddSquares32(x.F32[:n])
+		} else {
+			a.work.AddSlice32(x.F32[:n])
+		}
+		a.addWork(place)
+		return
+	}
+	for from := 0; from < n; from += chunk {
+		s.wide = dense.Resized(s.wide, min(chunk, n-from))
+		if s.elem == types.F32 {
+			vec.Convert(s.wide, x.F32[from:][:len(s.wide)])
+		} else {
+			vec.Convert(s.wide, x.I64[from:][:len(s.wide)])
+		}
+		a.addAll(place, s.wide, squares)
+	}
+}
+
+// Sum returns the exact sum of a part of a place, to which the caller may add. A part that the class does not
+// have is an empty sum of no place.
+func (s *Exact) Sum(part, place int) *exact.Sum {
+	if a, _ := s.part(part); a != nil {
+		return a.lengthen(place)
+	}
+	s.spare.Reset()
+	return &s.spare
+}
+
+// Sums returns the exact sums of a place as Sum does: of the numbers and of their squares.
+func (s *Exact) Sums(place int) (sum, squares *exact.Sum) {
+	if s.class == loop.Norm {
+		return s.Sum(1, place), s.Sum(0, place)
+	}
+	return s.Sum(0, place), s.Sum(1, place)
+}
+
+// Count is the number of contributions to a place, which the caller may change.
+func (s *Exact) Count(place int) *int64 { return &s.n[place] }
+
+// Merge adds what another state has.
+func (s *Exact) Merge(o State) {
+	p := o.(*Exact)
+	for k, n := range p.n {
+		s.n[k] += n
+	}
+	s.eachPart(func(k int, a *sums) {
+		b, _ := p.part(k)
+		a.merge(b)
+	})
+}
+
+// Result writes the results of n places, in float32 for contributions of float32 and else in float64.
+func (s *Exact) Result(dst *dense.Slab, from, n int) {
+	for k := range n {
+		place := from + k
+		var v float64
+		switch narrow := s.elem == types.F32; {
+		case s.class == loop.Norm:
+			v = math.Sqrt(s.squares.round(place))
+		case s.squared():
+			v = exact.Reduced(s.class, s.sum.total(place), s.squares.total(place), int(s.n[place]), narrow)
+		case s.class == loop.Sum && narrow:
+			v = float64(s.sum.round32(place))
+		default:
+			if v = s.sum.round(place); s.class == loop.Mean {
+				v /= float64(s.n[place])
+			}
+		}
+		if s.elem == types.F32 {
+			dst.F32[k] = float32(v)
+		} else {
+			dst.F64[k] = v
+		}
+	}
+}
+
+// accumulator returns the words of part k in acc.
+func accumulator(acc *value.Dense, k int) []int64 { return acc.I64[k*exact.Words:][:exact.Words] }
+
+// Put writes a place to an accumulator.
+func (s *Exact) Put(acc *value.Dense, place int) {
+	s.eachPart(func(k int, a *sums) { a.total(place).PutWords(accumulator(acc, k)) })
+}
+
+// Take adds an accumulator to a place.
+func (s *Exact) Take(place int, acc *value.Dense) {
+	s.eachPart(func(k int, a *sums) {
+		x := exact.FromWords(accumulator(acc, k))
+		a.lengthen(place).Merge(&x)
+	})
+}

@@ -1,0 +1,266 @@
+package state
+
+// This file defines the states of reductions, and those that hold nothing but a number.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/vec"
+)
+
+// State is a reduction class with many places, each of which takes contributions of one or two
+// values. It is not safe for concurrent use.
+type State interface {
+	// Reset makes room for so many places and empties them.
+	Reset(places int)
+	// Add contributes the values of lane k to place at[k], in ascending order of k.
+	Add(at []int, x, y *dense.Slab)
+	// All contributes the values of n lanes to one place, in order.
+	All(place int, x, y *dense.Slab, n int)
+	// Merge adds the contributions that another state has, place by place.
+	Merge(o State)
+	// Result writes the results of n places.
+	Result(dst *dense.Slab, from, n int)
+}
+
+// Accumulating is a state whose places can leave it as accumulators: a row of words for exact sums, else one
+// element.
+type Accumulating interface {
+	State
+	// Put writes a place to the accumulator acc, Take adds an accumulator to a place.
+	Put(acc *value.Dense, place int)
+	Take(place int, acc *value.Dense)
+}
+
+// Joining is an Accumulating whose accumulators are one element. Join adds one.
+type Joining interface {
+	Accumulating
+	Join(place int, v value.Scalar)
+}
+
+// Placing is the state of ArgLeast and ArgGreatest.
+type Placing interface {
+	State
+	// Wins reports whether v, element number index, is ahead of what a place has. Offer contributes it.
+	Wins(place int, v value.Scalar, index int64) bool
+	Offer(place int, v value.Scalar, index int64)
+}
+
+// New makes the state of a class for contributions whose first value is of type e. It returns nil for a class
+// that has no state here.
+func New(class loop.Class, e types.Elem) State {
+	switch class {
+	case loop.Sum, loop.Mean, loop.Norm, loop.Var, loop.Stddev:
+		if class == loop.Sum && e == types.I64 {
+			return words(0, vec.Add, func(a, b int64) int64 { return a + b })
+		}
+		return &Exact{class: class, elem: e}
+	case loop.Least:
+		switch e {
+		case types.F64:
+			return least(math.Inf(1))
+		case types.F32:
+			return least(float32(math.Inf(1)))
+		case types.I64:
+			return least[int64](math.MaxInt64)
+		}
+		return truths(1, vec.And, func(a, b uint8) uint8 { return a & b })
+	case loop.Greatest:
+		switch e {
+		case types.F64:
+			return greatest(math.Inf(-1))
+		case types.F32:
+			return greatest(float32(math.Inf(-1)))
+		case types.I64:
+			return greatest[int64](math.MinInt64)
+		}
+		return truths(0, vec.Or, func(a, b uint8) uint8 { return a | b })
+	case loop.Any:
+		return truths(0, vec.Or, func(a, b uint8) uint8 { return a | b })
+	case loop.All:
+		return truths(1, vec.And, func(a, b uint8) uint8 { return a & b })
+	case loop.Count:
+		return &count{}
+	case loop.ArgLeast, loop.ArgGreatest:
+		greatest := class == loop.ArgGreatest
+		switch e {
+		case types.F64:
+			return &arg[float64]{greatest: greatest}
+		case types.F32:
+			return &arg[float32]{greatest: greatest}
+		}
+		return &arg[int64]{greatest: greatest}
+	case loop.Chain:
+		switch e {
+		case types.I64:
+			return &chains[int64]{free: true, fuse: func(a, b, c int64) int64 { return a*b + c }}
+		case types.F32:
+			return &chains[float32]{fuse: loop.FMA32}
+		}
+		// math.FMA itself, as a value, is the routine for processors without the instruction.
+		return &chains[float64]{fuse: func(a, b, c float64) float64 { return math.FMA(a, b, c) }}
+	case loop.Product:
+		return words(1, vec.Mul, func(a, b int64) int64 { return a * b })
+	}
+	return nil
+}
+
+// number is a state that one operation combines with a contribution.
+type number[T vec.Element] struct {
+	start   T
+	loop    func(dst, a, b []T)
+	combine func(a, b T) T
+	acc     []T
+}
+
+func least[T vec.Number](start T) State {
+	return &number[T]{start: start, loop: vec.Min[T], combine: func(a, b T) T { return min(a, b) }}
+}
+
+func greatest[T vec.Number](start T) State {
+	return &number[T]{start: start, loop: vec.Max[T], combine: func(a, b T) T { return max(a, b) }}
+}
+
+func words(start int64, loop func(dst, a, b []int64), combine func(a, b int64) int64) State {
+	return &number[int64]{start: start, loop: loop, combine: combine}
+}
+
+func truths(start uint8, loop func(dst, a, b []uint8), combine func(a, b uint8) uint8) State {
+	return &number[uint8]{start: start, loop: loop, combine: combine}
+}
+
+// scalar is v as an element of memory.
+func scalar[T vec.Element](v value.Scalar) T {
+	if v.Elem.IsFloat() {
+		return T(v.F)
+	}
+	return T(v.I)
+}
+
+func (s *number[T]) Reset(places int) {
+	s.acc = dense.Resized(s.acc, places)
+	vec.Fill(s.acc, s.start)
+}
+
+func (s *number[T]) Add(at []int, x, _ *dense.Slab) {
+	v := (*dense.Part[T](x))[:len(at)]
+	for k, i := range at {
+		s.acc[i] = s.combine(s.acc[i], v[k])
+	}
+}
+
+func (s *number[T]) All(place int, x, _ *dense.Slab, n int) {
+	acc := s.acc[place]
+	for _, v := range (*dense.Part[T](x))[:n] {
+		acc = s.combine(acc, v)
+	}
+	s.acc[place] = acc
+}
+
+func (s *number[T]) Merge(o State) { s.loop(s.acc, s.acc, o.(*number[T]).acc) }
+
+func (s *number[T]) Result(dst *dense.Slab, from, n int) {
+	copy((*dense.Part[T](dst))[:n], s.acc[from:])
+}
+
+func (s *number[T]) Join(place int, v value.Scalar) {
+	s.acc[place] = s.combine(s.acc[place], scalar[T](v))
+}
+
+func (s *number[T]) Put(acc *value.Dense, place int) { (*dense.Cells[T](acc))[0] = s.acc[place] }
+
+func (s *number[T]) Take(place int, acc *value.Dense) { s.Join(place, acc.At(0, 0)) }
+
+// count counts the bools that are true.
+type count struct{ acc []int64 }
+
+func (s *count) Reset(places int) {
+	s.acc = dense.Resized(s.acc, places)
+	clear(s.acc)
+}
+
+func (s *count) Add(at []int, x, _ *dense.Slab) {
+	for k, i := range at {
+		s.acc[i] += int64(x.Bool[k])
+	}
+}
+
+func (s *count) All(place int, x, _ *dense.Slab, n int) { s.acc[place] += vec.CountTrue(x.Bool[:n]) }
+
+func (s *count) Merge(o State) { vec.Add(s.acc, s.acc, o.(*count).acc) }
+
+func (s *count) Result(dst *dense.Slab, from, n int) { copy(dst.I64[:n], s.acc[from:]) }
+
+func (s *count) Join(place int, v value.Scalar) { s.acc[place] += v.I }
+
+func (s *count) Put(acc *value.Dense, place int) { acc.I64[0] = s.acc[place] }
+
+func (s *count) Take(place int, acc *value.Dense) { s.acc[place] += acc.I64[0] }
+
+// arg is the state of ArgLeast and ArgGreatest: the value ahead of all others, and its index, -1 of
+// none.
+type arg[T vec.Number] struct {
+	greatest bool
+	best     []T
+	index    []int64
+}
+
+func (s *arg[T]) Reset(places int) {
+	s.best, s.index = dense.Resized(s.best, places), dense.Resized(s.index, places)
+	vec.Fill(s.index, -1)
+}
+
+// ahead reports that a wins over b, whatever their indices are: a nan wins over every number.
+func (s *arg[T]) ahead(a, b T) bool {
+	if a != a || b != b {
+		return a != a && b == b
+	}
+	if s.greatest {
+		return b < a
+	}
+	return a < b
+}
+
+func (s *arg[T]) wins(place int, x T, index int64) bool {
+	return s.index[place] < 0 || s.ahead(x, s.best[place]) || !s.ahead(s.best[place], x) && index < s.index[place]
+}
+
+func (s *arg[T]) one(place int, x T, index int64) {
+	if s.wins(place, x, index) {
+		s.best[place], s.index[place] = x, index
+	}
+}
+
+func (s *arg[T]) Wins(place int, v value.Scalar, index int64) bool {
+	return s.wins(place, scalar[T](v), index)
+}
+
+func (s *arg[T]) Offer(place int, v value.Scalar, index int64) { s.one(place, scalar[T](v), index) }
+
+func (s *arg[T]) Add(at []int, x, y *dense.Slab) {
+	v := *dense.Part[T](x)
+	for k, i := range at {
+		s.one(i, v[k], y.I64[k])
+	}
+}
+
+func (s *arg[T]) All(place int, x, y *dense.Slab, n int) {
+	for k, v := range (*dense.Part[T](x))[:n] {
+		s.one(place, v, y.I64[k])
+	}
+}
+
+func (s *arg[T]) Merge(o State) {
+	p := o.(*arg[T])
+	for k, i := range p.index {
+		if i >= 0 {
+			s.one(k, p.best[k], i)
+		}
+	}
+}
+
+func (s *arg[T]) Result(dst *dense.Slab, from, n int) { copy(dst.I64[:n], s.index[from:]) }
