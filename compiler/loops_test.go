@@ -165,6 +165,32 @@ emit v
 	}
 }
 
+// TestLoopsThatTakeLong: a few iterations of which no estimate tells how many rounds they have are compiled
+// once one of them has taken many, also if it fails in one of the last.
+func TestLoopsThatTakeLong(t *testing.T) {
+	kernels.LoopsFrom(200_000)
+	defer kernels.LoopsFrom(0)
+	table := tinyTable(t)
+	for _, c := range []struct {
+		name, text string
+		compiled   bool
+	}{
+		{"by definition", "emit parfor i in 0..2 { iterate s = 0.5, k = 0 until k == 2200 + i { next s = 0.9 * s + y[k % 40, 0]; next k = k + 1 }; s }", true},
+		{"interpreted", "emit parfor i in 0..4 { iterate s = 0.5, k = i until k >= 3600 + y[i, 0] { next s = 0.9 * s + y[k % 40, 0]; next k = k + 1 }; s }", true},
+		{"a late failure", "emit parfor i in 0..2 { iterate s = 0, k = 0 until k == 3000 { next s = s + 1 // (2900 + i - k); next k = k + 1 }; s }", true},
+		{"few rounds", "emit parfor i in 0..2 { iterate s = 0.5, k = 0 until k == 200 + i { next s = 0.9 * s + y[k % 40, 0]; next k = k + 1 }; s }", false},
+	} {
+		before := kernels.LoopsBegun()
+		text := "y = materialize(100 * rand(40, 1, seed = 2))\n" + c.text
+		if _, err := (runs{{1, 2, nil, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if compiled := kernels.LoopsBegun() > before; compiled != c.compiled {
+			t.Errorf("%s: a loop runs compiled: %v", c.name, compiled)
+		}
+	}
+}
+
 // loopPrograms are programs whose loops all run compiled: over pairs, of values that are the same
 // in every iteration and needed in some, and of rows of constructors.
 var loopPrograms = []string{

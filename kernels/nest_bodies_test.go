@@ -318,6 +318,6 @@ func callsOf(t *testing.T, b *op.Body, n int, in ...value.Value) bool {
 	if !value.Same(r.out, want) {
 		t.Error("another value than the definition's")
 	}
-	blocks, _ := r.work[0].(*pointWorker).of.(*blockRun)
+	blocks, _ := r.work[0].of.(*blockRun)
 	return blocks != nil && blocks.plan != nil
 }

@@ -154,11 +154,11 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 }
 
 // begin binds the body to an execution in the first way that can run it; nil if it has to be run an operator
-// at a time. Little work is interpreted.
-func (c *bodyCode) begin(r *parforRun) nestBound {
+// at a time. Little work is interpreted, or run so, and brief says that this is why.
+func (c *bodyCode) begin(r *parforRun) (of nestBound, brief bool) {
 	from, work := loopsFrom.Load(), c.seen.Add(int64(c.work)*int64(r.space.n[0])*int64(r.space.width()))
 	if work < min(from, nestWrittenFrom) {
-		return nil
+		return nil, true
 	}
 	ways := []nestWay{c.whole(true)}
 	if work >= from {
@@ -173,13 +173,13 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 				if work >= from {
 					launch.Begun.Add(1)
 				}
-				return x
+				return x, work < from
 			} else if !errors.Is(err, launch.ErrOutside) && !errors.Is(err, errNoNest) {
 				break
 			}
 		}
 	}
-	return nil
+	return nil, work < from
 }
 
 // inLanes returns the loop whose lanes are the points of a space of one index. It is nil as long as
@@ -350,7 +350,12 @@ func (w *nestWorker) free() {
 	}
 }
 
-func (w *nestWorker) stopped() bool { return w.n.r.stopped(w.number) }
+func (w *nestWorker) stopped() bool {
+	if w.n.small { // the interpreter asks after some thousand rounds
+		w.n.r.work[w.number].tooLong(briefRounds)
+	}
+	return w.n.r.stopped(w.number)
+}
 
 const (
 	// doubtLanes is how many lanes of a row are in doubt together.

@@ -240,8 +240,13 @@ type parforRun struct {
 	code   *bodyCode
 	out    *value.Dense
 	values []value.Value // of the registers that are the same in every iteration; nil for the others
-	work   []iterations
-	kept   nest.Memo
+	work   []*pointWorker
+	// more are the loops for much work, where little was expected.
+	more struct {
+		once  sync.Once
+		loops nestBound
+	}
+	kept nest.Memo
 	// whole is when drawn constructors were made.
 	whole    sync.Once
 	drawnErr error
@@ -254,21 +259,12 @@ type parforRun struct {
 
 // stopped reports that the chunk of a worker may be given up.
 func (r *parforRun) stopped(worker int) bool {
-	return int64(r.chunk[worker]) > r.failed.Load() || r.c.Ended()
+	return r.work[worker].tooLong(1) || int64(r.chunk[worker]) > r.failed.Load() || r.c.Ended()
 }
 
 // stoppedOf is stopped of a worker.
 func (r *parforRun) stoppedOf(worker int) func() bool {
 	return func() bool { return r.stopped(worker) }
-}
-
-// iterations is the state of one worker.
-type iterations interface {
-	// run computes the points from..to-1, counted row after row, into out, or only finds out
-	// whether one of them fails when out is nil. The failure may be any; which point is the first
-	// to fail, run does not know. It asks whether it is stopped in between, also in loops of the
-	// body, and then gives up with op.ErrStopped.
-	run(from, to int, out *value.Dense) error
 }
 
 func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
@@ -294,17 +290,14 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	r.chunk = make([]int, workers)
 	r.code, r.kept = code, nest.Memo{Call: c, Values: r.values, Cells: code.cells, State: make([]nest.MemoValue, len(code.cells))}
-	if n := code.begin(r); n != nil {
-		for i := range workers {
-			r.work = append(r.work, &pointWorker{r: r, of: n, number: i})
+	of, brief := code.begin(r)
+	if of == nil {
+		if err := r.complete(); err != nil {
+			return nil, err
 		}
-		return r, nil
-	}
-	if err := r.complete(); err != nil {
-		return nil, err
 	}
 	for i := range workers {
-		r.work = append(r.work, r.eachWorker(i))
+		r.work = append(r.work, &pointWorker{r: r, of: of, brief: brief, number: i})
 	}
 	return r, nil
 }
@@ -361,9 +354,7 @@ func (r *parforRun) Chunk(worker, lo, hi int) error {
 // End ends the execution.
 func (r *parforRun) End() error {
 	for _, w := range r.work {
-		if w, ok := w.(interface{ free() }); ok {
-			w.free()
-		}
+		w.free()
 	}
 	return nil
 }

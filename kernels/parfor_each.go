@@ -26,17 +26,58 @@ type points interface {
 	free()
 }
 
-// pointWorker is one worker of a body as loops.
+// pointWorker is one worker of an execution.
 type pointWorker struct {
 	r      *parforRun
-	of     nestBound
+	of     nestBound // nil: there are no loops
 	number int
 	points             // nil until there is a chunk
 	each   *eachWorker // nil until it is needed
+	// brief says that of was chosen because little work was expected. rounds counts the rounds of inner loops
+	// since then, and long says that they are too many.
+	brief, long bool
+	rounds      int
 }
 
-// run evaluates points: parts of rows at the ends and whole rows between them.
-func (w *pointWorker) run(from, to int, _ *value.Dense) error {
+// briefRounds is how many rounds of inner loops a worker runs by definition, or by the interpreter, before it
+// asks for machine code: the estimate (nest.ActionsOf) does not know how many rounds there are.
+const briefRounds = 1 << 11
+
+// tooLong counts rounds and reports whether the worker should go on with machine code.
+func (w *pointWorker) tooLong(rounds int) bool {
+	if w.brief {
+		w.rounds += rounds
+		w.long = w.rounds > briefRounds
+	}
+	return w.long
+}
+
+// run computes the points from..to-1, counted row after row, into out, or only finds out whether one of them
+// fails when out is nil. The failure may be any; which point is the first to fail, run does not know. It asks
+// whether it is stopped in between, also in loops of the body, and then gives up with op.ErrStopped.
+func (w *pointWorker) run(from, to int, out *value.Dense) error {
+	err := w.part(from, to, out)
+	if err != op.ErrStopped || !w.long {
+		return err
+	}
+	w.free()
+	w.points, w.brief, w.long = nil, false, false
+	r := w.r
+	r.more.once.Do(func() {
+		r.code.seen.Add(nestFrom)
+		r.more.loops, _ = r.code.begin(r)
+	})
+	if r.more.loops != nil {
+		w.of = r.more.loops
+	}
+	return w.part(from, to, out)
+}
+
+// part is run by the loops that the worker has now.
+func (w *pointWorker) part(from, to int, out *value.Dense) error {
+	if w.of == nil {
+		return w.one(from, to, out)
+	}
 	if w.points == nil {
 		w.points = w.of.points(w.number)
 	}
@@ -52,6 +93,17 @@ func (w *pointWorker) run(from, to int, _ *value.Dense) error {
 		from += a.rows() * a.cols()
 	}
 	return nil
+}
+
+// one runs points one after the other.
+func (w *pointWorker) one(from, to int, out *value.Dense) error {
+	if w.each == nil {
+		if err := w.r.complete(); err != nil {
+			return err
+		}
+		w.each = w.r.eachWorker(w.number)
+	}
+	return w.each.run(from, to, out)
 }
 
 // rows evaluates points: together if they may be, else, and where one of them has no value so, some
@@ -80,14 +132,8 @@ func (w *pointWorker) halved(a area) error {
 		}
 		return w.halved(area{a.i0, a.i1, j, a.j1})
 	}
-	if w.each == nil {
-		if err := w.r.complete(); err != nil {
-			return err
-		}
-		w.each = w.r.eachWorker(w.number)
-	}
 	p := a.i0*w.r.space.lanes() + a.j0
-	if err := w.each.run(p, p+1, w.r.out); err != nil {
+	if err := w.one(p, p+1, w.r.out); err != nil {
 		return err
 	}
 	if n, is := w.points.(*nestWorker); is {

@@ -53,9 +53,8 @@ type segment struct {
 	row, first int64
 }
 
-// fuelOfWindow is the number of lanes that rounds of loops take between two questions whether the
-// run was stopped.
-const fuelOfWindow = 1 << 18
+// askEvery is the number of lanes that rounds of loops take between two questions whether the run was stopped.
+const askEvery = 1 << 16
 
 func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	n := w.code.nest
@@ -86,7 +85,7 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 		w.pool, w.lists = [types.Picture + 1][]*slab{}, make([]lanes, w.code.lists)
 	}
 	w.frame = w.frameOf(w.code.body)
-	w.begun = false
+	w.begun, w.fuel = false, askEvery
 	w.results = dense.Resized(w.results, len(n.Results))
 	for k, r := range n.Results {
 		w.results[k].begin(r, w.outside(r.Rows), w.outside(r.Cols))
@@ -161,7 +160,7 @@ func (w *Worker) form(l loop.Lin, row int64) int64 {
 // that a check failed: what the window has written is then undefined. stopped is asked from time to
 // time and may be nil; once it is true the error is loop.ErrStopped.
 func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	w.stopped, w.flagged, w.err, w.fuel = stopped, false, nil, fuelOfWindow
+	w.stopped, w.flagged, w.err = stopped, false, nil
 	for k := range w.results {
 		w.results[k].window(r0, r1)
 	}
@@ -193,7 +192,7 @@ func (w *Worker) over() bool { return w.flagged || w.err != nil }
 // stopped.
 func (w *Worker) spend(n int) bool {
 	if w.fuel -= n + 16; w.fuel < 0 {
-		w.fuel = fuelOfWindow
+		w.fuel = askEvery
 		if w.stopped != nil && w.stopped() {
 			w.err = loop.ErrStopped
 			return true
