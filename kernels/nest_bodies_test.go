@@ -11,6 +11,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/construct"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 // bodyOf builds a body over i and an n x 3 matrix P, for tests: registers 0 and 1.
@@ -252,6 +253,33 @@ func TestPlacesAreLoaded(t *testing.T) {
 		if callsOf(t, b.Body, n, x, at) {
 			t.Errorf("%s or bin is called", name)
 		}
+	}
+}
+
+// Row and column numbers in a body, also turned, are indices of its loop, not operands in memory.
+func TestNumbersAreIndices(t *testing.T) {
+	from := loopsFrom.Load()
+	defer LoopsFrom(from)
+	LoopsFrom(0)
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 30
+	x := value.New(types.F64, 1, 20)
+	for k := range x.F64 {
+		x.F64[k] = construct.U01(5, uint64(k))
+	}
+	b := &bodyOf{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64), x.Type()}}, table: table}
+	numbers := b.act("seq", types.DenseOf(types.I64, 20, 1), op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(-3)}, op.Attr{Name: "b", Val: op.Int(37)}, op.Attr{Name: "step", Val: op.Int(2)}))
+	here := b.act("eq", types.DenseOf(types.Bool, 1, 20), nil, b.act("t", types.DenseOf(types.I64, 1, 20), nil, numbers), 0)
+	b.Yields = []int{b.act("sum", types.ScalarOf(types.F64), nil, b.act("ifelse", x.Type(), nil, here, b.number(7), 1))}
+	if callsOf(t, b.Body, n, x) {
+		t.Error("an operator is called")
+	}
+	m := compileBody(b.Body, 1).form(nestKey{Form: nest.Form{Affine: true, Words: 1}, dims: 1, by: [2]int{1, 1}}, "i")
+	if m.body == nil || len(m.body.Operands) != 1 {
+		t.Errorf("operands %v, want the matrix alone", m.body)
 	}
 }
 

@@ -129,6 +129,9 @@ func (x *Builder) keepRow(y Ref, at, count loop.Lin) {
 // when it is first read.
 func (x *Builder) Outer(b *op.Body, r int) Ref {
 	if k := r - len(b.Args); k >= 0 {
+		if c, ok := x.rampOf(b, k); ok {
+			return c
+		}
 		if c, ok := x.constant(&b.Acts[k]); ok {
 			return c
 		}
@@ -236,20 +239,41 @@ func (x *Builder) ramp(a *op.Action) (Ref, bool) {
 func Ramps(b *op.Body) []bool {
 	list := make([]bool, len(b.Acts))
 	for k := range b.Acts {
-		switch a := &b.Acts[k]; {
-		case a.Def.Ramp != nil:
-			_, _, list[k] = a.Def.Ramp(a.Attrs)
-		case a.Def.Laws.Has(op.View) && a.Def.Elements != nil && len(a.Args) == 1 && a.Args[0] >= len(b.Args):
-			list[k] = list[a.Args[0]-len(b.Args)]
-		}
+		list[k] = isRamp(b, k)
 	}
 	return list
+}
+
+// isRamp reports whether action k of a body is a ramp or a view of one.
+func isRamp(b *op.Body, k int) (is bool) {
+	a := &b.Acts[k]
+	if a.Def.Ramp != nil {
+		_, _, is = a.Def.Ramp(a.Attrs)
+		return is
+	}
+	return a.Def.Laws.Has(op.View) && a.Def.Elements != nil && len(a.Args) == 1 && a.Args[0] >= len(b.Args) && isRamp(b, a.Args[0]-len(b.Args))
+}
+
+// rampOf writes action k of a body if it is a ramp or a view of one, wherever it is computed: an index takes
+// less time than reading it from memory, and comparisons with it tell which places change (loop.AtPlaces).
+func (x *Builder) rampOf(b *op.Body, k int) (Ref, bool) {
+	a := &b.Acts[k]
+	if c, ok := x.ramp(a); ok || !a.Type.Known() || !isRamp(b, k) || a.Def.Ramp != nil {
+		return c, ok
+	}
+	env := make([]Ref, a.Args[0]+1)
+	of, ok := x.rampOf(b, a.Args[0]-len(b.Args))
+	if !ok {
+		return of, false
+	}
+	env[a.Args[0]] = of
+	return x.elements(b, k, env), true
 }
 
 // Act writes action k of a body.
 func (x *Builder) Act(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
-	if c, ok := x.ramp(a); ok {
+	if c, ok := x.rampOf(b, k); ok {
 		return c
 	}
 	if c, ok := x.constant(a); ok {

@@ -86,13 +86,7 @@ func planWithin(b *op.Body, fixed []bool, known []writer) {
 	known = slices.Clone(known)
 	for k, is := range Ramps(b) {
 		if known = append(known, nil); is || b.Acts[k].Def.Role == op.Constant && isNumber(b.Acts[k].Type) {
-			known[len(b.Args)+k] = func(x *Builder) Ref {
-				env := make([]Ref, len(b.Args)+len(b.Acts))
-				for _, r := range b.Acts[k].Args {
-					env[r] = known[r](x)
-				}
-				return x.Act(b, k, env)
-			}
+			known[len(b.Args)+k] = func(x *Builder) Ref { return x.Act(b, k, nil) }
 		}
 	}
 	for k := range b.Acts {
