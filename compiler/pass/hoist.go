@@ -17,7 +17,8 @@ import (
 // unchanged to the next round, which would be copied every time.
 //
 // Constants move only if constants is set. Rewrite rules match a constant in the body of a loop, but not an
-// argument that stands for it. So constants stay until the rules have been applied.
+// argument that stands for it. So constants stay until the rules have been applied. Divisors stay: a quotient
+// of integers by an argument may fail, and what may fail joins no loop.
 func Hoist(g *ir.Graph, table *op.Table, constants bool) *ir.Graph {
 	if !g.Controls() {
 		return g
@@ -94,6 +95,13 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	yielded := setOf(r.Yields)
 	moved := make([]bool, g.Len())
 	constant := func(id ir.ID) bool { return g.Nodes[id].Op.Role == op.Constant }
+	divides := make([]bool, g.Len())
+	for i := range g.Nodes {
+		if id := ir.ID(i); g.Nodes[i].Op.Partial == op.NotByZero && g.Type(id).IsMatrix() && g.Nodes[i].Region == nil && !ir.MayFail(g, id) {
+			in := g.In(id)
+			divides[in[len(in)-1]] = true
+		}
+	}
 	uses := g.Uses()
 	add := func(id ir.ID, from ...ir.ID) {
 		o, n := origin, &g.Nodes[id]
@@ -104,7 +112,7 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if g.Nodes[i].Op == h.arg || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
-			constant(id) && (!h.constants || uses[i] == 0 && !yielded[id]) {
+			constant(id) && (!h.constants || divides[i] || uses[i] == 0 && !yielded[id]) {
 			continue
 		}
 		in := g.In(id)

@@ -1,10 +1,12 @@
 package loop
 
 // This file makes nests for certain values of scalar operands. A function such as pow has a case for each
-// kind of exponent. If the exponent is known before the code is made, only one case is left.
+// kind of exponent. If the exponent is known before the code is made, only one case is left. A division by a
+// known integer is a product, or a shift.
 
-// Deciding lists the scalar operands, by number, that decide conditions of applied functions. Such a
-// condition depends on scalar operands alone, so it is constant once their values are known.
+// Deciding lists the scalar operands, by number, that decide conditions of applied functions, or divide
+// integers. Such a condition or divisor depends on scalar operands alone, so it is constant once their values
+// are known.
 func Deciding(n *Nest) (list []int) {
 	if len(n.Params) > 64 {
 		return nil
@@ -25,7 +27,7 @@ func Deciding(n *Nest) (list []int) {
 type lone struct {
 	of      map[Val]uint64 // of values that depend on scalar operands alone: on which, a bit each
 	ifs     uint64         // what conditions depend on
-	applied uint64         // what those of applied functions depend on
+	applied uint64         // what divisors, and conditions of applied functions, depend on
 }
 
 // walk looks at the statements of a block. load returns what a loaded value depends on.
@@ -42,6 +44,9 @@ func (a *lone) walk(b *Block, load func(s *Stmt) (uint64, bool)) {
 			a.ifs |= on
 		case s.Code == Apply:
 			a.apply(s)
+		case s.Code == IDiv || s.Code == Mod:
+			by, _ := a.all(s.Args[1:])
+			a.applied |= by
 		}
 		if is && s.N == 1 && (s.Code == Const || s.Code == Load || s.Code >= firstOp) {
 			a.of[s.Dst] = on
