@@ -86,7 +86,10 @@ func (f *products) row(name, doc string) *op.Def {
 				if !inStrips(p, space) {
 					return 0, 0
 				}
-				height := stripRows(space)
+				height := stripRows(p, space)
+				if p.ta {
+					return space.Rows, height
+				}
 				return space.Rows, linalg.RoundUp(max(height, window.LeafElements/max(p.a.Cols, space.Cols)), height)
 			},
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
@@ -133,10 +136,10 @@ func productSpace(attrs *op.Attrs, out types.Type) types.Type {
 }
 
 // inStrips reports whether the product is made by strips of rows. The right factor is then packed
-// beforehand and has to fit a second-level cache. A transposed left factor cannot be read by strips,
-// because its rows lie too far apart.
+// beforehand and has to fit a second-level cache. A transposed left factor is read by strips of its columns if the
+// right one is a column. Otherwise its rows lie too far apart.
 func inStrips(p factors[types.Type], space types.Type) bool {
-	return !p.ta && p.b.Count() > 0 && p.b.Count() <= linalg.MostRight && space.Count() > 0
+	return (!p.ta || space.Cols == 1) && p.b.Count() > 0 && p.b.Count() <= linalg.MostRight && space.Count() > 0
 }
 
 // productRef computes the product first, then the map or the pipe by its definition.
@@ -224,8 +227,12 @@ func (f *products) begin(c *op.Call, j job, workers int) op.LoopBody {
 const stripElements = 1 << 13
 
 // stripRows returns the rows of a strip: a multiple of the rows of every micro-tile, and of the rows of a
-// transposed operand that are turned at a time.
-func stripRows(space types.Type) int {
+// transposed operand that are turned at a time. A product by a column takes as long as it takes to read the left
+// factor, so there a strip is a leaf.
+func stripRows(p factors[types.Type], space types.Type) int {
+	if space.Cols == 1 && p.a.Count() >= linalg.LeastByVector {
+		return linalg.RoundUp(min(stripElements, linalg.ByVectorLeaf(p.a, p.ta)), dense.Panel)
+	}
 	return linalg.RoundUp(max(1, stripElements/space.Cols), dense.Panel)
 }
 
@@ -240,6 +247,7 @@ type stripBody[T dense.Precision] struct {
 	acc     *value.Dense // or nil
 	a, b    dense.Grid[T]
 	tb, sub bool
+	ta      bool // b is a column
 	packed  []T // the right factor; nil where the kernels cannot
 	shared  *linalg.Scratch
 	by1     []stripWorker[T]
@@ -260,8 +268,8 @@ type stripWorker[T dense.Precision] struct {
 
 func beginStrips[T dense.Precision](f *products, by blas.Kernels[T], c *op.Call, j job, workers int) *stripBody[T] {
 	p, space := factorsIn(c.Attrs, c.Dense, len(c.In)), types.DenseOf(j.elem, j.rows, j.cols)
-	b := &stripBody[T]{f: f, by: by, job: j, height: min(stripRows(space), j.rows), place: c.Attrs.Int("place"), a: dense.GridOf[T](p.a), b: dense.GridOf[T](p.b),
-		tb: p.tb, sub: c.Attrs.Bool("sub"), stream: j.streams(), shared: f.Pool.Get(), by1: make([]stripWorker[T], workers)}
+	b := &stripBody[T]{f: f, by: by, job: j, height: min(stripRows(callFactors(c), space), j.rows), place: c.Attrs.Int("place"), a: dense.GridOf[T](p.a), b: dense.GridOf[T](p.b),
+		ta: p.ta, tb: p.tb, sub: c.Attrs.Bool("sub"), stream: j.streams(), shared: f.Pool.Get(), by1: make([]stripWorker[T], workers)}
 	if c.Attrs.Bool("acc") {
 		b.acc = c.Dense(b.place)
 	}
@@ -312,12 +320,17 @@ func (w *stripWorker[T]) product(b *stripBody[T], i, n int) {
 			copy(c.Row(r), from.Row(i+r))
 		}
 	}
-	a := b.a.Part(i, 0, n, b.a.Cols)
+	a := b.a
+	if b.ta {
+		a = a.Part(0, i, a.Rows, n)
+	} else {
+		a = a.Part(i, 0, n, a.Cols)
+	}
 	if b.packed != nil {
 		b.by.GemmPacked(&w.s.Ws, b.sub, n, cols, a.Cols, a.X, a.LD, b.packed, w.room[:n*cols+blas.TallCols], cols)
 		return
 	}
-	linalg.GemmInto(b.by, w.s, c, a, b.b, false, b.tb, b.sub)
+	linalg.GemmInto(b.by, w.s, c, a, b.b, b.ta, b.tb, b.sub)
 }
 
 // chain runs the chain and the reductions on the strip, to n rows of the results from row i on.

@@ -48,12 +48,18 @@ func TestTallProductsAsLoops(t *testing.T) {
 		rows := denseProducts(set)
 		for _, name := range []string{"matmul", "gemm"} {
 			d := rowtest.RowNamed(t, rows, name)
-			for range 6 {
+			for trial := range 7 {
 				e := []types.Elem{types.F64, types.F32, types.I64}[r.IntN(3)]
 				n, k := 1+r.IntN(30), 1+r.IntN(30)
 				m := 20000 + r.IntN(2000)
-				tb := r.IntN(2) == 0
+				tb, ta := r.IntN(2) == 0, trial == 6
+				if ta { // by a column
+					m, k, n, tb = 900+r.IntN(70), 300, 1, false
+				}
 				a, b := rowtest.RandomDense(r, e, m, k), rowtest.RandomDense(r, e, k, n)
+				if ta {
+					a = rowtest.RandomDense(r, e, k, m)
+				}
 				if tb {
 					b = rowtest.RandomDense(r, e, n, k)
 				}
@@ -61,7 +67,7 @@ func TestTallProductsAsLoops(t *testing.T) {
 				if name == "gemm" {
 					in = []value.Value{rowtest.RandomDense(r, e, m, n), a, b}
 				}
-				c := &op.Call{Def: d, In: in, Attrs: op.MakeAttrs(rowtest.Attr("tb", op.Bool(tb))), Type: types.DenseOf(e, m, n)}
+				c := &op.Call{Def: d, In: in, Attrs: op.MakeAttrs(rowtest.Attr("ta", op.Bool(ta)), rowtest.Attr("tb", op.Bool(tb))), Type: types.DenseOf(e, m, n)}
 				space, leaf := d.Loop.Space(c)
 				if space != m || leaf >= m {
 					t.Fatalf("%s of %d x %d by %d x %d is no loop: %d by %d", name, m, k, k, n, space, leaf)

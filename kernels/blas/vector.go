@@ -8,11 +8,17 @@ import "flow/kernels/vec/machine"
 // byVector computes c = c ± a@op(b) for a c of one column or one row, if it is a product that has a
 // kernel for that.
 func (d *driver[T]) byVector(ws *Workspace, tb, sub bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) bool {
+	step := ldb // of a column b
+	if tb {
+		step = 1
+	}
 	switch {
 	case n == 1 && a.ks == 1 && m >= dotRows:
-		d.columnOfDots(ws, tb, sub, m, k, a, b, ldb, c, ldc)
+		d.columnOfDots(ws, step, sub, m, k, a, b, c, ldc)
+	case n == 1 && a.rs == 1 && m >= d.lanes:
+		d.sumOfRows(ws, sub, m, k, b, step, a.v, a.ks, c, ldc)
 	case m == 1 && !tb && n >= d.lanes:
-		d.rowOfSums(ws, sub, n, k, a, b, ldb, c)
+		d.sumOfRows(ws, sub, n, k, a.v, a.ks, b, ldb, c, 1)
 	default:
 		return false
 	}
@@ -23,13 +29,9 @@ const dotRows = machine.DotRows
 
 // columnOfDots is eight rows at a time by a column; the last ones may be rows that were taken
 // before, whose sums are dropped.
-func (d *driver[T]) columnOfDots(ws *Workspace, tb, sub bool, m, k int, a operand[T], b []T, ldb int, c []T, ldc int) {
+func (d *driver[T]) columnOfDots(ws *Workspace, step int, sub bool, m, k int, a operand[T], b []T, c []T, ldc int) {
 	buf := scratch[T](ws, dotRows+k)
 	sums, x := buf[:dotRows], buf[dotRows:]
-	step := ldb
-	if tb {
-		step = 1
-	}
 	copyVector(x, b, step, sub)
 	for i := 0; i < m; i += dotRows {
 		from := min(i, m-dotRows)
@@ -43,18 +45,21 @@ func (d *driver[T]) columnOfDots(ws *Workspace, tb, sub bool, m, k int, a operan
 	}
 }
 
-// rowOfSums is the sum of rows of b, each times an element of a.
-func (d *driver[T]) rowOfSums(ws *Workspace, sub bool, n, k int, a operand[T], b []T, ldb int, c []T) {
+// sumOfRows adds rows of b, each times or minus times an element of a, to the elements of c. Those of a are as apart
+// from each other, and those of c cs.
+func (d *driver[T]) sumOfRows(ws *Workspace, sub bool, n, k int, a []T, as int, b []T, ldb int, c []T, cs int) {
 	wide := roundUp(n, d.lanes)
-	p := newTallPair(k, a.v, 1, 1, 1, b, ldb, n, wide)
+	p := newTallPair(k, a, 1, 1, 1, b, ldb, n, wide)
 	buf := scratch[T](ws, wide+k+p.spare()+leastDepth*(1+wide))
 	sums, x := buf[:wide], buf[wide:wide+k]
-	copyVector(x, a.v, a.ks, sub)
+	copyVector(x, a, as, sub)
 	p = newTallPair(k, x, 1, 1, 1, b, ldb, n, wide)
-	copy(sums, c[:n])
+	copyVector(sums[:n], c, cs, false)
 	d.clearLanes(sums, 1, n, wide)
 	d.fewByTall(&p, sums, wide, buf[wide+k:])
-	copy(c[:n], sums)
+	for j, v := range sums[:n] {
+		c[j*cs] = v
+	}
 }
 
 // copyVector makes dst the elements of src that are step apart, or the negative of them: -x*y is

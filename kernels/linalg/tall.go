@@ -228,10 +228,18 @@ const (
 // LeastTall is the least number of rows of a leaf: the right factor is packed anew for each.
 const LeastTall = 512
 
-// leastByVector is from how many elements on a matrix times a column is shared out: they are read
+// LeastByVector is from how many elements on a matrix times a column is shared out: they are read
 // once, and one worker has not all of memory's speed. Its leaves are multiples of vectorRows rows,
 // which go together.
-const leastByVector, vectorRows = 1 << 18, 8
+const LeastByVector, vectorRows = 1 << 18, 8
+
+// ByVectorLeaf returns how many rows of the result are a leaf of the product of a, or of its transpose, by a column.
+func ByVectorLeaf(a types.Type, turned bool) int {
+	if turned {
+		return RoundUp(window.WideColumns(a.Cols)*1, 16)
+	}
+	return RoundUp(max(1, window.LeafElements/a.Cols), vectorRows)
+}
 
 // tallProduct reports that a product of a, the input at first, and the next one is such a product.
 // Its operands need not be cut.
@@ -262,8 +270,8 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 			for _, v := range c.In {
 				s.In = append(s.In, v.Type())
 			}
-			if a := s.In[first]; c.Type.Cols == 1 && !s.Attrs.Bool("ta") && a.Count() >= leastByVector {
-				return c.Type.Rows, RoundUp(max(1, window.LeafElements/a.Cols), vectorRows)
+			if a := s.In[first]; c.Type.Cols == 1 && a.Count() >= LeastByVector {
+				return c.Type.Rows, ByVectorLeaf(a, s.Attrs.Bool("ta"))
 			}
 			if !takes(s, c.Type) {
 				return 0, 0

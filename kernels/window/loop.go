@@ -78,7 +78,7 @@ func windowsFor(c *op.Call, parts []Part) Windows {
 	case Cols: // of columns no fewer than fill the lines of memory that they are read by
 		w = Windows{N: c.Type.Cols, Segs: c.Type.Cols, Width: 1, Leaf: max(leastCols, LeafElements/max(in.Rows, 1))}
 	case WideCols:
-		w = Windows{N: c.Type.Cols, Segs: c.Type.Cols, Width: 1, Leaf: max(wideCols(c.Type.Cols), LeafElements/max(in.Rows, 1))}
+		w = Windows{N: c.Type.Cols, Segs: c.Type.Cols, Width: 1, Leaf: max(WideColumns(c.Type.Cols), LeafElements/max(in.Rows, 1))}
 	}
 	return w
 }
@@ -91,10 +91,10 @@ func byColumns(c *op.Call, parts []Part) bool {
 // leastCols is a cache line of f64, twice.
 const leastCols = 16
 
-// wideCols is how many of cols columns are a leaf where they are read as fast as memory gives them:
+// WideColumns is how many of cols columns are a leaf where they are read as fast as memory gives them:
 // some 50, and so many that leaves are about equal. Of 20000 x 200 elements of f64 strips of 16
 // columns took five times as long as whole rows (November 2026).
-func wideCols(cols int) int {
+func WideColumns(cols int) int {
 	if cols >= 4096 {
 		return 512
 	}
