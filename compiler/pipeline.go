@@ -40,6 +40,7 @@ type state struct {
 	ctx     context.Context
 	// rows says that ranks share matrices by rows alone: none is cut into blocks.
 	rows    bool
+	upright bool    // matrices of one row are made columns
 	speedup float64 // see pass.Placed
 	shares  string  // see plan.Plan
 	because ir.Node // the operator that keeps ranks from sharing rows; its Op is nil if none is known
@@ -81,9 +82,29 @@ var pipeline = []step{
 			}
 			return nil
 		}},
+	{PassInfo{Name: "stand",
+		Doc:   "makes columns of matrices of one row, also of those that loops carry, where ranks share rows or a row is multiplied by a large matrix",
+		After: []After{{"by-rows", "it says whether they do"}}},
+		func(s *state) error {
+			s.upright = pass.Stands(s.g, s.rows, s.o.Sizes) && (s.rows || s.local())
+			off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows, s.upright))
+			for again := s.upright; again; {
+				s.g = pass.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })
+				again = false
+				s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph {
+					out := pass.StandCarried(g, s.o.Table)
+					again = again || out != g
+					return out
+				})
+			}
+			if s.rows {
+				s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.TurnCaptured(g, s.o.Table, s.o.Ranks, s.o.Sizes) })
+			}
+			return nil
+		}},
 	{PassInfo{Name: "panels",
 		Doc:   "writes a product over a long inner size as a tree of products of panels, where its operands are cut or its result is large",
-		After: []After{{"drop-dead", "dead readers would seem to cut the operands"}}},
+		After: []After{{"drop-dead", "dead readers would seem to cut the operands"}, {"stand", "a row of many columns would seem to be cut"}}},
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
@@ -114,7 +135,7 @@ var pipeline = []step{
 		Doc:   "applies the exact rewrite rules (flowrun explain --rules); each can be switched off by name",
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
 		func(s *state) error {
-			off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows))
+			off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows, s.upright))
 			err := everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })(s)
 			if err != nil || slices.Contains(off, "hoist") {
 				return err

@@ -102,6 +102,11 @@ var conditionWords = map[string]func(x []operand) bool{
 	},
 	// row(x): one line of numbers side by side.
 	"row": func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
+	// lies(x): one row of several numbers. stays(x): x may be one.
+	"lies":  func(x []operand) bool { return lies(x[0].typ) },
+	"stays": func(x []operand) bool { return !lies(x[0].typ) || !x[0].m.set.upright },
+	// stands(Class): the result is such a row, and a transpose is among the inputs, all of which are numbers and rows.
+	"stands": func(x []operand) bool { return x[0].m.stands() },
 	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
 	"ofmore": func(x []operand) bool {
 		rows := x[1].typ.Rows
@@ -281,6 +286,19 @@ func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 	}
 	return gone, made
 }
+
+// stands reports whether the root is a row of which an input is a transpose of a column. An input that is
+// one number is no row, and stays.
+func (m *match) stands() bool {
+	g, turned := m.s.g, false
+	for _, id := range m.rest {
+		turned = turned || g.Nodes[id].Op.Shard.Kind == op.ShardTranspose && lies(g.Type(id))
+	}
+	return turned && lies(m.s.typ)
+}
+
+// lies reports one row of several numbers.
+func lies(t types.Type) bool { return t.IsDense() && t.Rows == 1 && t.Cols > 1 }
 
 // shapeCut returns the type of the node that a slice, an item or a reduction at the root reads.
 func (m *match) shapeCut() types.Type { return m.s.g.Type(m.s.in[0]) }

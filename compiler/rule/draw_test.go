@@ -329,6 +329,8 @@ func (d *drawer) value(name string, def *op.Def, in []ir.ID, before []op.Attr) o
 		return op.Bool(d.rng.IntN(2) == 0)
 	case name == "of":
 		return op.Str([]string{"max", "min", "sum", "any"}[d.rng.IntN(4)])
+	case name == "n" && def.Seeded != "":
+		return op.Int(1 + 2*d.rng.IntN(2))
 	case name == "x":
 		return op.Float([]float64{0, 1, -2.5, math.Inf(1)}[d.rng.IntN(4)])
 	}

@@ -9,6 +9,10 @@ func moves() []Rule {
 	for _, w := range []string{"sum", "prod", "max", "min"} {
 		turned = append(turned, "t(cum"+w+"(t(x))) -> rowcum"+w+"(x)", "t(rowcum"+w+"(t(x))) -> cum"+w+"(x)")
 	}
+	var drawn []string
+	for _, w := range []string{"rand", "randn"} {
+		drawn = append(drawn, w+"(){n=r, m=s, seed=v} -> t("+w+"(){n=s, m=r, seed=v})")
+	}
 	var ordered []string
 	for _, w := range []string{"take", "pick.rows"} {
 		from, to := w+"(x, argsort(s){A})", w+"(slice(x){at=down(p, x)}, slice(argsort(s){A}){at=beside(p)})"
@@ -82,8 +86,24 @@ func moves() []Rule {
 			Doc: "A transpose of an elementwise result is a result of transposes, where that leaves fewer of them: t(f(t(a), t(b))) is f(a, b). " +
 				"Nothing else may read the result.",
 			Rewrites: []string{"t(Elementwise(..)!) -> Elementwise(t(..))"},
-			Where:    []string{"cancels(Elementwise)"},
+			Where:    []string{"cancels(Elementwise)", "stays(root)"},
 			Wrong:    []Wrong{{Rewrite: "t(cumsum(t(x))) -> cumsum(x)", Why: "cumsum goes down the rows"}},
+		},
+		{
+			Name:     standRows,
+			Upright:  true,
+			Doc:      "A row that is made of transposes of columns is the transpose of a column.",
+			Rewrites: []string{"Elementwise(..) -> t(Elementwise(t(..)))"},
+			Where:    []string{"stands(Elementwise)"},
+			Wrong:    []Wrong{{Rewrite: "cumsum(t(x)) -> t(cumsum(x))", Why: "of one row, cumsum is the row itself"}},
+		},
+		{
+			Name:     "stand-draws",
+			Upright:  true,
+			Doc:      "A row of random numbers is a column of them, turned, since they are numbered row by row.",
+			Rewrites: drawn,
+			Where:    []string{"lies(root)"},
+			Wrong:    []Wrong{{Rewrite: "t(rand(){n=r, m=s, seed=v}) -> rand(){n=s, m=r, seed=v}", Why: "of several rows, whose numbers are drawn row by row"}},
 		},
 		{
 			Name: "unturn-lines",

@@ -55,11 +55,22 @@ func products() []Rule {
 				Why: "rows are columns there"}},
 		},
 		{
+			Name:    "stand-row-product",
+			Upright: true,
+			Doc: "A product that is one row is the transpose of one that is a column, with the same chains. Ranks share the elements of a column, " +
+				"and those of a row lie on one rank. The loops of such products take columns.",
+			Rewrites: []string{"matmul(x, a){ta=p, tb=q} -> t(matmul(a, x){ta=not(q), tb=not(p)})",
+				"matmul.panels(x, a){ta=p, tb=q, panel=n} -> t(matmul.panels(a, x){ta=not(q), tb=not(p), panel=n})"},
+			Where: []string{"lies(root)"},
+			Wrong: []Wrong{{Rewrite: "matmul(x, a){ta=p, tb=q} -> t(matmul(a, x){ta=q, tb=not(p)})", Where: []string{"lies(root)"},
+				Why: "the factors change places, so each is turned"}},
+		},
+		{
 			Name: "turn-product",
 			Doc: "t(t(a) @ b) is t(b) @ a: the product is made the way round in which it is wanted. Of a @ b both factors would be turned " +
 				"instead of the result, which wins nothing, so one must be read transposed already.",
 			Rewrites: []string{"t(matmul(a, b)!{ta=p, tb=q}) -> matmul(b, a){ta=not(q), tb=not(p)}"},
-			Where:    []string{"either(p, q)"},
+			Where:    []string{"either(p, q)", "stays(root)"},
 			Wrong:    []Wrong{{Rewrite: "t(matmul(a, b)) -> matmul(t(a), t(b))", Why: "the factors change places"}},
 		},
 		{

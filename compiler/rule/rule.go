@@ -32,6 +32,8 @@ type Rule struct {
 	Sparse bool
 	// Alone rules apply only where no ranks share the rows of matrices, and Shared rules only where they do.
 	Alone, Shared bool
+	// Upright rules apply only where matrices of one row are made columns (pass stand).
+	Upright bool
 	// Where lists further conditions (condition.go).
 	Where []string
 	// Wrong lists similar rewrites that are no rules. A test finds values for which each gives

@@ -14,8 +14,9 @@ import (
 // graphs.
 type Set struct {
 	*compiled
-	off  []string // the names of the rules that are not enabled
-	fold bool
+	off     []string // the names of the rules that are not enabled
+	fold    bool
+	upright bool // matrices of one row are made columns
 	// Fired counts how often each rule applied.
 	Fired map[string]int
 	// Deepest is the longest chain of replacements of replacements so far.
@@ -51,10 +52,14 @@ type asked struct {
 // foldConstants is a rule implemented in code: an operator on constants is a constant.
 const foldConstants = "fold-constants"
 
-// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices.
-func Elsewhere(shared bool) (names []string) {
+// standRows makes columns of rows. Where it applies, no other rule may make them rows again.
+const standRows = "stand-rows"
+
+// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices, and upright
+// whether matrices of one row are made columns.
+func Elsewhere(shared, upright bool) (names []string) {
 	for _, r := range Rules() {
-		if shared && r.Alone || !shared && r.Shared {
+		if shared && r.Alone || !shared && r.Shared || !upright && r.Upright {
 			names = append(names, r.Name)
 		}
 	}
@@ -71,7 +76,7 @@ func New(table *op.Table, class Class, off []string) *Set {
 }
 
 func newSet(c *compiled, off []string) *Set {
-	return &Set{compiled: c, off: off, fold: c.fold && !slices.Contains(off, foldConstants), Fired: map[string]int{}}
+	return &Set{compiled: c, off: off, fold: c.fold && !slices.Contains(off, foldConstants), upright: !slices.Contains(off, standRows), Fired: map[string]int{}}
 }
 
 func compileAll(table *op.Table, rules []Rule, on func(*Rule) bool) *compiled {
