@@ -166,6 +166,7 @@ type execution struct {
 	in1     []value.Value // operands where it is
 	views   []value.Dense // of in1
 	columns []ownColumn
+	apart   []value.Value // operands where there are own columns
 }
 
 // ownColumn is an operand that is a column of the matrix in whose memory the results lie. Workers copy the
@@ -193,9 +194,9 @@ func (x *execution) separate() {
 			continue
 		}
 		n := len(x.columns)
-		if n == 0 {
-			x.in1 = append(x.in1[:0], x.in...)
-			x.in = x.in1
+		if n == 0 { // in1 is for flatten
+			x.apart = append(x.apart[:0], x.in...)
+			x.in = x.apart
 		}
 		if x.columns = slices.Grow(x.columns, 1)[:n+1]; x.columns[n].to == nil || x.columns[n].to.Rows != d.Rows || x.columns[n].to.Elem != d.Elem {
 			x.columns[n].to = value.New(d.Elem, d.Rows, 1)
@@ -355,6 +356,7 @@ func (x *execution) End() error {
 	}
 	x.c, x.job = nil, job{} // keep no value alive
 	clear(x.in1)
+	clear(x.apart)
 	clear(x.views)
 	for k := range x.columns {
 		x.columns[k].from = nil

@@ -134,6 +134,16 @@ func TestMapOwnColumns(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(71, 5))
 	f := types.F64
+	x := anyDense(r, f, 6, 3)
+	alone := op.Call{Def: m["sub"], Type: x.Type(), In: []value.Value{x, x.View(0, 1, 6, 1)}}
+	want := rowtest.Defined(t, &alone)
+	alone.Out = x
+	if err := alone.Def.Kernel(&alone); err != nil {
+		t.Fatal(err)
+	}
+	if msg := rowtest.Differ(x, want); msg != "" {
+		t.Errorf("alone: %s", msg)
+	}
 	for _, shape := range [][2]int{{2, 2}, {90, 90}, {300, 9}, {2 * pairEdge, 2 * pairEdge}, {2, 2*loopUnit + 5}} {
 		rows, cols := shape[0], shape[1]
 		for _, last := range []op.Mode{op.RowVec, op.Trans, op.ColVec} {
