@@ -97,6 +97,8 @@ func TestReplacedOrNot(t *testing.T) {
 		{"columns stay", "", "cbind(A[:, 0], A[:, 1..8] * 0.5)"},
 		{"all stays", "", "parfor i in 0..12 { if 0 == 0 { A[i, :] } else { A[0, :] } }"},
 		{"one of two", "D = if k % 2 == 1 { A } else { R }\n", "parfor i in 0..12, j in 0..8 { if i >= k - 1 { A[i, j] - 0.5 * D[0, 7 - j] } else { A[i, j] } }"},
+		{"made in branches", "D = if k > 2 { A[k, :] + R[1, :] } else { 2 * A[k + 1, :] }\n", "ifelse(I == k + 1 or I == k + 2, D + 1, A)"},
+		{"old in a branch", "D = if k > 2 { A[k + 1, :] } else { 2 * A[k + 1, :] }\n", "ifelse(I == k + 1 or I == k + 2, D + 1, A)"},
 		{"large numbers", "", "ifelse(I + q < k + q, A + 1, A)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

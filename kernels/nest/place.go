@@ -57,15 +57,29 @@ func (s *Stages) planInPlace(carried int) {
 
 // shares reports, by register, which values may lie in the memory of argument c.
 func (s *Stages) shares(c int) []bool {
-	b := s.body
-	list := make([]bool, len(b.Args)+len(b.Acts))
-	list[c] = true
+	args := make([]bool, len(s.body.Args))
+	args[c] = true
+	return sharing(s.body, args, func(k int) bool { return s.root[k] >= 0 })
+}
+
+// sharing reports, by register of b, which values may lie in the memory of some arguments. The value of an if
+// does not, if its branches make it. made reports actions of b that run as stages.
+func sharing(b *op.Body, args []bool, made func(k int) bool) []bool {
+	list := append(slices.Clone(args), make([]bool, len(b.Acts))...)
+	in := func(r int) bool { return list[r] }
 	for k := range b.Acts {
 		a := &b.Acts[k]
-		if s.root[k] >= 0 || owns(a) || a.Type.IsScalar() {
+		if made(k) || owns(a) || a.Type.IsScalar() || !slices.ContainsFunc(a.Args, in) {
 			continue
 		}
-		list[len(b.Args)+k] = slices.ContainsFunc(a.Args, func(r int) bool { return list[r] })
+		list[len(b.Args)+k] = a.Def.Control != op.Select || slices.ContainsFunc(a.Bodies, func(x *op.Body) bool {
+			of := make([]bool, len(x.Args))
+			for i, r := range a.Args[1:] {
+				of[i] = list[r]
+			}
+			within := sharing(x, of, func(int) bool { return false })
+			return slices.ContainsFunc(x.Yields, func(y int) bool { return within[y] })
+		})
 	}
 	return list
 }
