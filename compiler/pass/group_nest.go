@@ -87,12 +87,16 @@ type nesting struct {
 }
 
 // any reports whether something reads what a chain gives, or a border, by moving or computing its
-// elements. Most graphs have nothing of that, and are large where they are tiled.
+// elements, or several chains read one. Most graphs have nothing of that, and are large where they are tiled.
 func (f *nesting) any() bool {
-	g := f.g
+	g, read := f.g, make([]bool, f.g.Len())
 	for i := range g.Nodes {
 		if id := ir.ID(i); f.moves(id) || f.computes(id) {
 			for _, x := range g.In(id) {
+				if read[x] && f.chain(x) && f.of(x) != noMember {
+					return true
+				}
+				read[x] = true
 				moves := f.computes(x) && (f.moves(id) || f.picks(id)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
 				if moves && f.of(x) != noMember && f.of(id) != noMember {
 					return true
@@ -267,8 +271,8 @@ func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 }
 
 // several makes one group of a chain and of the groups that read it, if all of them read only the element
-// at their own place and at least one computes what it moves. What lies between the chain and the last
-// result must not read one of them.
+// at their own place. What lies between the chain and the last result must not read one of them. A chain that
+// only such a group of several reads joins it: readers come first.
 func (f *nesting) several() {
 	g := f.g
 	readers := map[ir.ID][]ir.ID{} // of the chains that are stored
@@ -288,20 +292,21 @@ func (f *nesting) several() {
 	}
 	f.results = map[ir.ID][]ir.ID{}
 	apart := func(h ir.ID) bool { return f.results[h] != nil || slices.ContainsFunc(of[h], f.picks) }
-	for i := range g.Nodes {
-		x := ir.ID(i)
-		heads, steps, moves := []ir.ID{}, f.steps[x], false
+	for x := ir.ID(g.Len() - 1); x >= 0; x-- {
+		heads, steps := []ir.ID{}, f.steps[x]
 		for _, r := range readers[x] {
 			if r == ir.None {
 				heads = nil
 				break
 			}
 			if h := f.head[r]; !slices.Contains(heads, h) {
-				heads, steps, moves = append(heads, h), steps+f.steps[h], moves || len(of[h]) > 1
+				heads, steps = append(heads, h), steps+f.steps[h]
 			}
 		}
-		if slices.Sort(heads); len(heads) < 2 || !moves || steps > againSteps || !f.unread(x, heads) ||
-			slices.ContainsFunc(heads, apart) || f.head[x] != x || apart(x) { // x may be one of several results now
+		slices.Sort(heads)
+		joins := len(heads) == 1 && f.results[heads[0]] != nil // what lies between them was looked at
+		if !joins && (len(heads) < 2 || !f.unread(x, heads) || slices.ContainsFunc(heads, apart)) ||
+			steps > againSteps || f.head[x] != x || apart(x) { // x may be one of several results now
 			continue
 		}
 		last := heads[len(heads)-1]
@@ -311,7 +316,9 @@ func (f *nesting) several() {
 			}
 			of[last] = append(of[last], of[h]...)
 		}
-		f.results[last], f.steps[last] = heads, steps
+		if f.steps[last] = steps; !joins {
+			f.results[last] = heads
+		}
 	}
 }
 
