@@ -85,6 +85,18 @@ func TestRoots(t *testing.T) {
 	}
 }
 
+// The roots that follow from others by the symmetries are those that root computes, to the bit.
+func TestRootsBySymmetry(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 6, 7, 8, 12, 16, 20, 28, 36, 96, 1000, 1024, 4100} {
+		for k, z := range roots(n) {
+			w := root(k, n)
+			if math.Float64bits(real(z)) != math.Float64bits(real(w)) || math.Float64bits(imag(z)) != math.Float64bits(imag(w)) {
+				t.Fatalf("root %d of %d is %v, not %v", k, n, z, w)
+			}
+		}
+	}
+}
+
 func TestFourierRefuses(t *testing.T) {
 	for _, name := range []string{"fft", "ifft"} {
 		d := rowtest.RowNamed(t, Rows(), name)

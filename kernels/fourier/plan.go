@@ -92,7 +92,18 @@ func roots(n int) []complex128 {
 	}
 	w := make([]complex128, n)
 	for k := range w {
-		w[k] = root(k, n)
+		switch { // the symmetries, which cost less than a root
+		case 2*k > n:
+			w[k] = conjugate(w[n-k])
+		case n%4 == 0 && 4*k > n:
+			z := w[n/2-k]
+			w[k] = complex(-real(z), imag(z))
+		case n%4 == 0 && 8*k > n:
+			z := w[n/4-k]
+			w[k] = complex(-imag(z), -real(z))
+		default:
+			w[k] = root(k, n)
+		}
 	}
 	if n <= longestMemo {
 		at.Store(&w)

@@ -276,7 +276,7 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 			if !takes(s, c.Type) {
 				return 0, 0
 			}
-			return c.Type.Rows, max(LeastTall, window.LeafElements/max(1, s.In[first].Cols))
+			return c.Type.Rows, max(LeastTall, window.LeafElements/max(1, s.In[first].Cols, c.Type.Cols))
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			if c.Attrs.Bool("ta") {
