@@ -210,8 +210,8 @@ func writeEdges(t *testing.T, path string) {
 	}
 }
 
-// Of a graph in a .csr whose first rows have most edges, ranks read before the run the columns of the rows that
-// they get. So they read hardly any of them again.
+// The first rows of a graph in a .csr have most edges. Before the run ranks read the columns of the
+// rows that they get, so they read hardly any of them again.
 func TestRanksReadTheirRows(t *testing.T) {
 	dir := t.TempDir()
 	edges, path := filepath.Join(dir, "g.txt"), filepath.Join(dir, "g.csr")

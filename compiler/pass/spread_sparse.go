@@ -281,11 +281,11 @@ func (x *spreadGraph) paysRows(id ir.ID) bool {
 	return some && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(gatherSpreads+bytes/bytesSpread)
 }
 
-// rowSteps and entrySteps are the operations that reading a row of a sparse matrix takes, and each entry of
-// it. Measured in rounds of two ranks: a row takes 12 to 16 times as long as an entry, in products and in
-// greatest elements, on a web graph (6 to 9 ns) and on a graph without locality. Where rows end early
-// (op.Def.Brief), it takes more than 30 times as long as an entry in most rounds and 12 times in the first ones,
-// which take the most time. There an entry counts as briefSteps.
+// rowSteps and entrySteps are the operations that reading a row of a sparse matrix takes, and each
+// entry of it. Measured in rounds of two ranks: a row takes 12 to 16 times as long as an entry, in
+// products and in greatest elements, on a web graph (6 to 9 ns) and on a graph without locality. Where
+// rows end early (op.Def.Brief), it takes more than 30 times as long as an entry in most rounds, and 12
+// times in the first ones, which take the most time. There an entry counts as briefSteps.
 const rowSteps, entrySteps, briefSteps = 70, 6, 3
 
 // unevenFrom is the least work of the busiest rank, in equal shares, from which ranks cut rows by entries.

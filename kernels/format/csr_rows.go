@@ -140,14 +140,15 @@ func (in *input) summed(o Options, h csrLayout, cols int) ([]Entries, error) {
 	return a.Parts, nil
 }
 
-// rowWorth is the number of entries that take as long as a row, in the work that ranks do after they have read
-// a graph. It is a mean: products take as long for a row as for 12 entries, and folds whose rows end early as
-// for 23 (compiler/pass, rowSteps).
+// rowWorth is the number of entries that take as long as a row, in the work that ranks do after they
+// have read a graph. It is a mean: products take as long for a row as for 12 entries, and folds whose
+// rows end early as for 23 (compiler/pass, rowSteps).
 const rowWorth = 20
 
-// Ends returns for each rank the block behind those that it reads. Ranks read equally many blocks. Of a graph
-// whose columns they keep, each reads the columns of the rows that it is likely to get later, which are rows of
-// about the same work. What it has not kept of its rows it would read again.
+// Ends returns for each rank the block behind those that it reads. Ranks read equally many blocks. If
+// they keep the columns of a graph, each reads the columns of the rows that it is likely to get later.
+// These rows have about the same work on each rank. What a rank has not kept of its rows it reads
+// again.
 func (c Task) Ends(ranks int) []int {
 	end := make([]int, ranks)
 	for r := range end {
