@@ -7,9 +7,9 @@ import "slices"
 
 // lift writes the statements of a loop's block, and of the loops in it, that give the same value in every
 // round. It is called where the loop will stand; the block finds their values later by their keys. Only what
-// surely is done is lifted: a load that no round makes may lie outside of its operand, and so may one behind
-// a check. In a nest of one point, a load at a known place is always inside, because the program fixes all
-// sizes.
+// surely is done is lifted: a load that no round makes may lie outside of its operand and a division be by zero,
+// and so may one behind a check. In a nest of one point, a load at a known place is always inside, because the
+// program fixes all sizes.
 func (m *merger) lift(s *Stmt) {
 	m.liftFrom(s, map[int]bool{})
 }
@@ -32,7 +32,7 @@ func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 				return false
 			}
 		case t.N == 1 && pure(t):
-			if m.steady(t, inner) && (sure || t.Code != Load || known(t.At)) {
+			if m.steady(t, inner) && (sure || !partial(t) && (t.Code != Load || known(t.At))) {
 				m.once(t)
 			}
 		case !sure:

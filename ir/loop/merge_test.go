@@ -132,3 +132,28 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 		})
 	}
 }
+
+// TestMergeLeavesDivisions: in a nest of one point a division of integers stays in a loop that may have no
+// round, and behind its check, but a load leaves the loop.
+func TestMergeLeavesDivisions(t *testing.T) {
+	n, err := loop.Parse(`
+nest(%0: i64, %1: i64[]) () {
+  v0 = i64 0
+  v1 = for k: 0..%0 (v2 = v0) {
+    v3 = load %1[0, 0]
+    v4 = ne v3, v0
+    check 0 v4
+    v5 = mod v3, v3
+    v6 = add v2, v5
+    next v6
+  }
+  store out0[0, 0] v1
+} : (i64[1, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := loop.Merge(n).String()
+	if before, _, _ := strings.Cut(text, "for k"); !strings.Contains(before, "load %1[0, 0]") || strings.Contains(before, "mod") {
+		t.Error(text)
+	}
+}
