@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"context"
 	"errors"
+	"flow/kernels"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,28 @@ func TestEndlessBodyAfterAFailedIteration(t *testing.T) {
 		var f *op.Failure
 		if !errors.As(err, &f) || !strings.Contains(f.Msg, "i = 0") {
 			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// subscriptsOfBodies read a place that a matrix of the body does not have. The launch of a loop proves places
+// of operands alone.
+var subscriptsOfBodies = []string{
+	"c = parfor i in 0..40 { seq(0, 9)[i] }",
+	"c = parfor i in 0..40 { rand(40, 1, seed = 1)[i + 2] }",
+	"c = parfor i in 0..40, j in 0..2 { w = X[i..i + 3, :]; w[j + 2, 0] }",
+	"c = parfor i in 0..40, j in 0..4 { w = X[i..i + 3, :] * 2; w[j, 0] }",
+	"c = parfor i in 0..40, j in 0..3 { w = t(X[i, :]); sum(w @ t(w)) + w[j, 0] }",
+	"c = parfor i in 0..40 { iterate a = X[i, :], k = 0 until k == 3 { next a = a * a[0, k]; next k = k + 1 }; sum(a) }",
+}
+
+// TestSubscriptsOfBodies: a place that a matrix of a body does not have fails, as a place of an operand does.
+func TestSubscriptsOfBodies(t *testing.T) {
+	kernels.LoopsFrom(0)
+	for _, text := range subscriptsOfBodies {
+		text = "X = materialize(rand(80, 2, seed = 1))\n" + text + "\nemit c\n"
+		if o, err := (runs{{1, 1, nil, false, ""}}).differ(tinyTable(t), text); err != nil || !o.failed {
+			t.Errorf("%v, %v\nin\n%s", err, o.err, text)
 		}
 	}
 }

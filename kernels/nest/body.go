@@ -142,7 +142,7 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 	t := b.Register(r)
 	bring := func() int { return x.param(t, Operand{Register: r}) }
 	if k := r - len(b.Args); k >= 0 && b.Acts[k].Attrs.Bool("drawn") {
-		return x.drawn(&b.Acts[k])
+		return x.drawn(&b.Acts[k]).outside() // only where it has all that is read
 	}
 	switch {
 	case t.Elem.Size() == 0:
@@ -165,13 +165,13 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 			return x.Load(loop.Mem{Kind: loop.ParamMem, N: k}, i, j)
 		}
 		if t.Known() {
-			return x.sized(t, at)
+			return x.sized(t, at).outside()
 		}
 		size := func(p operandPart) loop.Lin {
 			x.Operands = append(x.Operands, Operand{Register: r, What: p})
 			return loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
 		}
-		return Ref{Type: t, Val: loop.NoVal, At: at, rows: size(ItsRows), cols: size(ItsCols)}
+		return Ref{Type: t, Val: loop.NoVal, At: at, rows: size(ItsRows), cols: size(ItsCols)}.outside()
 	}
 	return Ref{Type: t, Val: loop.NoVal}
 }
@@ -414,6 +414,10 @@ func (x *Builder) elements(b *op.Body, k int, env []Ref) Ref {
 	} else {
 		m = x.ragged(a.Type, *rows, *cols, at)
 	}
+	if a.Def.Role == op.Windows || a.Def.Role == op.Slices {
+		from := env[a.Args[0]]
+		m.hull = [2]bool{from.hull[0] && from.Type.Rows == a.Type.Rows, from.hull[1] && from.Type.Cols == a.Type.Cols}
+	}
 	return x.settled(b, k, m, passes && mayFail(b, k), !*made && !a.Def.Laws.Has(op.View))
 }
 
@@ -449,16 +453,18 @@ func (x *Builder) call(a *op.Action, in []Ref) (*op.Elements, *bool) {
 		return x.window(in[lo].Val, in[hi].Val, through, n)
 	}
 	e.Agree = x.agree
-	e.Index = func(k, size int, n loop.Lin) loop.Lin { return x.subscript(in[k].Val, size, n) }
+	e.Index = func(k, size int, n loop.Lin) loop.Lin {
+		return x.subscript(in[k].Val, size, n, in[0].hull[(k-1)*2/(len(in)-1)])
+	}
 	return e, &made
 }
 
 // subscript is a number as the first of size neighbouring subscripts of an axis of length n. One
 // that is linear in what is known before the point is taken to be in range where the launch proves
-// it; any other is checked, a known one that is out of range too: the elements of a small matrix are
+// it (hull), or where the ranges of inner loops do; any other is checked, a known one that is out of range too: the elements of a small matrix are
 // in registers. It is counted from the end if it is negative. A range must not cross from
 // the negative subscripts to the others; the one index -1 is the last.
-func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
+func (x *Builder) subscript(v loop.Val, size int, n loop.Lin, hull bool) loop.Lin {
 	l, linear := x.Lins[v]
 	if linear && l.Known() {
 		switch {
@@ -468,7 +474,7 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 			return l.Plus(n)
 		}
 	}
-	if linear && x.Affine && l.Affine() && !(l.Known() && n.Known()) {
+	if linear && x.Affine && l.Affine() && !(l.Known() && n.Known()) && (hull || x.extent != nil || x.within(l, size, n)) {
 		return l
 	}
 	zero := x.Const(types.I64, 0)
@@ -482,6 +488,26 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 		x.Check(0, x.Op(loop.Not, crosses), v)
 	}
 	return loop.Of(loop.ValSym, int(at))
+}
+
+// within reports whether size neighbours from l on are in 0..n-1 wherever inner loops are.
+func (x *Builder) within(l loop.Lin, size int, n loop.Lin) bool {
+	least, most := l.Const, l.Const+int64(size)
+	for _, t := range l.Terms {
+		many, known := x.inside[t.Sym.N]
+		if t.Sym.Kind != loop.IndexSym || !known {
+			return false
+		}
+		end := t.Coef * int64(max(0, many-1))
+		least, most = least+min(0, end), most+max(0, end)
+	}
+	return n.Known() && 0 <= least && most <= n.Const
+}
+
+// outside marks a matrix that is an operand.
+func (r Ref) outside() Ref {
+	r.hull = [2]bool{true, true}
+	return r
 }
 
 // WideWords is of how many words exact sums are where two are not enough.

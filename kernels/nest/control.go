@@ -91,6 +91,9 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 		init = append(init, x.Const(types.I64, 0))
 	}
 	round := x.Name("round")
+	if r.Kind == loop.Steps && r.To.Known() {
+		x.inside[round] = int(r.To.Const)
+	}
 	last := x.For(loop.Index{Name: round, Range: r}, init, func(state []loop.Val) []loop.Val {
 		return x.inner(func() []loop.Val {
 			args := append(count.all(x, loop.Of(loop.IndexSym, round), x.whole(ts, c.refs(state))), in[n:]...)

@@ -19,11 +19,14 @@ const bodyStatements = 12000
 // Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
 // or branch.
 type Ref struct {
-	Type  types.Type
-	Val   loop.Val
-	At    op.Element // of matrices
-	rows  loop.Lin   // its size
-	cols  loop.Lin
+	Type types.Type
+	Val  loop.Val
+	At   op.Element // of matrices
+	rows loop.Lin   // its size
+	cols loop.Lin
+	// hull tells along which axes an element is one of an operand of that length: a launch proves that the
+	// operand has what is loaded of it. What the body makes has no such proof.
+	hull  [2]bool
 	Parts []Ref
 	pairs *pairs // of a loop over pairs, which has no At
 }
@@ -60,7 +63,7 @@ type Builder struct {
 
 // NewBuilder begins a nest in a form.
 func NewBuilder(f Form) *Builder {
-	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, few: define.Unrolled, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}}}
+	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, few: define.Unrolled, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}}
 }
 
 // inner writes what f writes in a scope of its own.
@@ -265,7 +268,7 @@ func (x *Builder) takenBack(write func()) {
 // rounds is an inner loop over 0..n.
 func (x *Builder) rounds(name string, n loop.Lin, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
 	k := loop.Index{Name: x.Name(name), Range: loop.Range{Kind: loop.Steps, To: n, By: 1}}
-	if x.extent != nil && n.Known() {
+	if n.Known() {
 		x.inside[k.Name] = int(n.Const)
 	}
 	return x.For(k, state, func(carried []loop.Val) []loop.Val {

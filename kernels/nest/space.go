@@ -93,7 +93,7 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over i
 		}
 	}()
 	x := NewBuilder(Form{Words: 2, Affine: form.Affine})
-	x.extent, x.inside = &[2]int{w.Rows, w.Cols}, map[int]int{}
+	x.extent = &[2]int{w.Rows, w.Cols}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
