@@ -54,6 +54,9 @@ func SelectPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64, f
 	switch {
 	case places == 0:
 		return
+	case spans[len(spans)-1].To-first <= fewPlaces && len(keys) > fewPlaces:
+		selectFirst(keys, at, spans[len(spans)-1].To-first)
+		return
 	case len(keys) <= FewKeys || 2*places > len(keys):
 		SortPairs(keys, at, roomKeys, roomAt)
 		return
@@ -97,6 +100,29 @@ func SelectPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64, f
 		} else {
 			copy(at[from:to], roomAt[from:to])
 			SelectPairs(keys[from:to], at[from:to], roomKeys[from:to], roomAt[from:to], first+from, spans)
+		}
+	}
+}
+
+// fewPlaces is the most places for which a list of the least keys so far takes less time than digits do. Keys
+// in descending order enter it one after the other, so that each moves all of them.
+const fewPlaces = 16
+
+// selectFirst is SelectPairs for the first n places.
+func selectFirst(keys []uint64, at []int64, n int) {
+	least := keys[:n]
+	for i, k := range keys {
+		if i >= n && k >= least[n-1] {
+			continue
+		}
+		j := min(i, n-1)
+		for ; j > 0 && least[j-1] > k; j-- {
+			least[j] = least[j-1]
+		}
+		if least[j] = k; at != nil {
+			place, end := at[i], min(i, n-1)
+			copy(at[j+1:end+1], at[j:end])
+			at[j] = place
 		}
 	}
 }
