@@ -188,8 +188,8 @@ func (r *rowRounds) byRows(t types.Type) bool {
 	return by && (t.Cols <= mostRowRounds && !r.each || r.each && (t.Cols == r.cols || t.Cols == 1))
 }
 
-// within reports whether row i of each matrix in loop id follows from rows i of others, and numbers
-// from numbers. by tells the matrices among its inputs, and at the ranges around it.
+// within reports whether row i of each matrix in loop or branch id follows from rows i of others, and numbers
+// from numbers. by tells the matrices among the arguments of its regions, and at the ranges around it.
 func (r *rowRounds) within(of *ir.Graph, id ir.ID, by []bool, at ir.Ranges) bool {
 	carried := of.Nodes[id].Carried()
 	for region := of.Nodes[id].Region; region != nil; region = region.Next {
@@ -208,7 +208,11 @@ func (r *rowRounds) within(of *ir.Graph, id ir.ID, by []bool, at ir.Ranges) bool
 			}
 		}
 		for k, y := range region.Yields {
-			if rowed[y] != (carried > 0 && by[k]) {
+			is := carried > 0 && by[k]
+			if of.Nodes[id].Op.Control == op.Select {
+				is = r.byRows(g.Type(y))
+			}
+			if rowed[y] != is || !is && !isNumber(g.Type(y)) {
 				return false
 			}
 		}
@@ -235,6 +239,8 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 			return false, false
 		}
 		return some, r.within(g, id, of, at)
+	case n.Op.Control == op.Select: // by a number: all rows take the same side
+		return some, !of[0] && !follows(g, id) && r.within(g, id, of[1:], at)
 	case n.Op.Control == op.Part:
 		return r.byRows(t), r.byRows(t) || isNumber(t)
 	case n.Region != nil || !n.Op.Laws.Has(op.Pure) || n.Draws() || at.MayFail(g, id):
@@ -314,11 +320,11 @@ func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 		case rowed && len(cut) == 4:
 			attrs = attrs.With("at", op.Ints(0, int(cut[1]), 1, t.Cols))
 		}
-		if n.Op.Control == op.Iterate {
+		if isControl(n) {
 			in, of = append(in, at...), r.results(g, id)
 		}
 		to[i] = out.Graph.Add(n.Op, attrs, of, g.Origin(id), in...)
-		if n.Op.Control == op.Iterate {
+		if isControl(n) {
 			out.Graph.Nodes[to[i]].Region = r.of(n.Region)
 		}
 	}
@@ -347,18 +353,21 @@ func (r *rowRounds) write(c *copying, reads ...ir.ID) {
 	body := &ir.Region{Graph: ir.New()}
 	b := body.Graph
 	b.CopyTables(g)
-	dims := 1
-	if r.each {
+	dims, line := 1, r.each && r.rows == 1 // workers share the first index, so a row is made as a column
+	if r.each && !line {
 		dims = 2
 	}
 	for range dims {
 		body.Args = append(body.Args, r.index(b))
 	}
-	index, at := body.Args, []ir.ID(nil)
+	zero := b.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
+	index, at := slices.Clone(body.Args), []ir.ID(nil)
+	if line {
+		index = []ir.ID{zero, index[0]}
+	}
 	if r.moved {
 		at = index
 	}
-	zero := b.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
 	var outer []ir.ID // what the loop reads
 	to := map[ir.ID]ir.ID{}
 	// row adds what stands for a value of g in the body.
@@ -409,11 +418,17 @@ func (r *rowRounds) write(c *copying, reads ...ir.ID) {
 		y = b.Add(r.table.Must("cbind"), nil, types.DenseOf(elem, 1, cols), o, rowsOf(reads)...)
 	}
 	body.Yields = []ir.ID{y}
-	by1, lo, size, names := []int{1, 1}, []int{0, 0}, []int{r.rows, r.cols}, "i j"
+	by1, lo, size, names, t := []int{1, 1}, []int{0, 0}, []int{r.rows, r.cols}, "i j", types.DenseOf(elem, r.rows, cols)
+	if line {
+		size, t = size[1:], types.DenseOf(elem, cols, 1)
+	}
 	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(by1[:dims]...)}, op.Attr{Name: "lo", Val: op.Ints(lo[:dims]...)},
 		op.Attr{Name: "n", Val: op.Ints(size[:dims]...)}, op.Attr{Name: "names", Val: op.Str(names[:2*dims-1])})
-	all := c.g.Add(r.table.Must("parfor"), attrs, types.DenseOf(elem, r.rows, cols), o, outer...)
+	all := c.g.Add(r.table.Must("parfor"), attrs, t, o, outer...)
 	c.g.Nodes[all].Region = body
+	if line {
+		all = c.g.Add(r.table.Must("t"), nil, types.DenseOf(elem, 1, cols), o, all)
+	}
 	from := 0
 	for _, x := range reads {
 		t := g.Type(x)
