@@ -168,7 +168,8 @@ var outerBodies = []string{
 	longProduct,
 }
 
-// longProduct reads a product of narrow rows once. Its rows may be longer than memory of the lanes allows.
+// longProduct reads a product of narrow rows once. Its rows may be longer than memory of the lanes
+// allows.
 const longProduct = "U = cbind(x, z, x * z)\nemit rowmean(exp(U @ rbind(w, w ^ 2, 1 - w) - z))"
 
 // isLoop reports whether one compiled loop computes all byrows of a graph.

@@ -113,8 +113,8 @@ func TestCallBodies(t *testing.T) {
 	}
 }
 
-// TestLoopsBesideCalls: a loop that reads what a call has made is compiled, one launch a point, where it has
-// many rounds.
+// TestLoopsBesideCalls: a loop that reads what a call has made is compiled, one launch a point, where
+// it has many rounds.
 func TestLoopsBesideCalls(t *testing.T) {
 	c, err := compileTiny(tinyTable(t), callData("7")+`emit parfor i in 0..n {
 		w = sort(y[i] * rand(5000, 1, seed = 5))

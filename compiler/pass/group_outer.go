@@ -68,16 +68,18 @@ func (b *rowBlocks) stored(x ir.ID) bool {
 // no column.
 func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return !b.stored(x) || b.group[x] == at }
 
-// sumsRows reports a sum of rows whose elements take many operations. Where lanes are rows, a sum is rounded
-// if bounds of what it lost leave no doubt. Loops along rows need an exact one, which takes five times as long
-// for numbers of very different sizes, as exponential functions give. Cheap elements are as fast along rows.
+// sumsRows reports a sum of rows whose elements take many operations. Where lanes are rows, a sum is
+// rounded if bounds of what it lost leave no doubt. Loops along rows need an exact one, which takes
+// five times as long for numbers of very different sizes, as exponential functions give. Cheap elements
+// are as fast along rows.
 func (b *rowBlocks) sumsRows(x ir.ID) bool {
 	n := &b.g.Nodes[x]
 	sums := func(d *op.Def) bool { return d != nil && (d.Class == loop.Sum || d.Class == loop.Mean) }
 	return n.Op.Role == op.Reduces && plan.ChainFlops(b.g, x) >= dearSums && slices.ContainsFunc(pipeFolds(b.table, n), sums)
 }
 
-// spares reports whether the matrices of a group need no memory, and whether it has matrices or sums of rows.
+// spares reports whether the matrices of a group need no memory, and whether it has matrices or sums of
+// rows.
 func (b *rowBlocks) spares(r *rowGroup) bool {
 	if b.readBy == nil {
 		b.readBy = readersOf(b.g)

@@ -188,8 +188,9 @@ func (r *rowRounds) byRows(t types.Type) bool {
 	return by && (t.Cols <= mostRowRounds && !r.each || r.each && (t.Cols == r.cols || t.Cols == 1))
 }
 
-// within reports whether row i of each matrix in loop or branch id follows from rows i of others, and numbers
-// from numbers. by tells the matrices among the arguments of its regions, and at the ranges around it.
+// within reports whether row i of each matrix in loop or branch id follows from rows i of others, and
+// numbers from numbers. by tells the matrices among the arguments of its regions, and at the ranges
+// around it.
 func (r *rowRounds) within(of *ir.Graph, id ir.ID, by []bool, at ir.Ranges) bool {
 	carried := of.Nodes[id].Carried()
 	for region := of.Nodes[id].Region; region != nil; region = region.Next {

@@ -58,8 +58,9 @@ type Def struct {
 	// Turned names the row that reduces rows as this one reduces columns: Turned(t(x)) is the transpose of
 	// the result for a sparse matrix x. "": there is none.
 	Turned string
-	// OfPairs returns the elementwise row that computes the element of each pair of elements of two vectors,
-	// so the compiler calls that one with a column and a row. The row needs no Ref and no Kernel.
+	// OfPairs returns the elementwise row that computes the element of each pair of elements of two
+	// vectors, so the compiler calls that one with a column and a row. The row needs no Ref and no
+	// Kernel.
 	OfPairs func(a *Attrs) *Def
 	// Down: column j of the result is computed from column j of the input alone, from its first element
 	// on. The result has the shape of the input, and the row never fails.

@@ -73,9 +73,9 @@ func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	return newInterpreter(b, acts, keeps, within, k, m, staging{-1, -1}, nil, nil)
 }
 
-// NewPoint is NewInterpreter for the points of a loop, whose loops and branches PlanPoint has planned. It runs
-// their stages as loops once their actions have run about ten times from operations. The caller calls Free in
-// the end.
+// NewPoint is NewInterpreter for the points of a loop, whose loops and branches PlanPoint has planned.
+// It runs their stages as loops once their actions have run about ten times from operations. The caller
+// calls Free in the end.
 func NewPoint(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, from int64) *Interpreter {
 	return newInterpreter(b, acts, keeps, within, k, m, staging{-1, from}, nil, nil)
 }
@@ -86,8 +86,8 @@ func NewStaged(b *op.Body, within *op.Call, from int64) *Interpreter {
 	return newInterpreter(b, nil, false, within, nil, nil, staging{from, from}, nil, map[*value.Dense]*value.Dense{})
 }
 
-// staging says from how many operations on the stages of a body, and those of the bodies within, are compiled.
-// A negative number: no number of the body is in num, or none of those within.
+// staging says from how many operations on the stages of a body, and those of the bodies within, are
+// compiled. A negative number: no number of the body is in num, or none of those within.
 type staging struct{ own, within int64 }
 
 // newInterpreter is NewInterpreter, with stages, and in bodies within as by says.

@@ -78,7 +78,8 @@ func PlanStages(b *op.Body) {
 	planWithin(b, fixed, make([]writer, len(b.Args)))
 }
 
-// PlanPoint is PlanStages for the body of a loop over points, whose arguments may change from point to point.
+// PlanPoint is PlanStages for the body of a loop over points, whose arguments may change from point to
+// point.
 func PlanPoint(b *op.Body) { planWithin(b, make([]bool, len(b.Args)), make([]writer, len(b.Args))) }
 
 // planWithin plans the bodies of loops and branches in b. fixed and known describe its arguments: see Stages.

@@ -104,8 +104,8 @@ func SelectPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64, f
 	}
 }
 
-// fewPlaces is the most places for which a list of the least keys so far takes less time than digits do. Keys
-// in descending order enter it one after the other, so that each moves all of them.
+// fewPlaces is the most places for which a list of the least keys so far takes less time than digits
+// do. Keys in descending order enter it one after the other, so that each moves all of them.
 const fewPlaces = 16
 
 // selectFirst is SelectPairs for the first n places.
