@@ -42,6 +42,7 @@ type columnNest struct {
 	lost      []area // see doubts
 	wait      int    // windows to reduce block by block before the loop is tried again
 	row       *value.Dense
+	repeated  []*value.Dense // see repeat
 }
 
 // begin forgets what a worker knows.
@@ -136,6 +137,7 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 	if m.dense && cols < launch.FewColumns && (x.out == nil || x.out.Stride == cols) {
 		n.side = max(1, min(sideBySide, rows*cols/sideRows)/cols)
 		rows, cols = rows/n.side+1, cols*n.side
+		n.repeat(m)
 	}
 	shape, lines, ok := m.nestShape(rows, cols)
 	shape.tall, shape.fold, shape.columns = false, x.fold, true
@@ -163,6 +165,27 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 		b.out = b.out[1:]
 	}
 	return b.bind(m, l)
+}
+
+// repeat makes operands that are a row as long as rows side by side.
+func (n *columnNest) repeat(m *machine) {
+	n.repeated = append(n.repeated, make([]*value.Dense, max(0, len(m.in)-len(n.repeated)))...)
+	for k := range m.in {
+		x := &m.in[k]
+		if x.mode != op.RowVec {
+			continue
+		}
+		d := n.repeated[k]
+		if d == nil || d.Elem != x.d.Elem || d.Cols != n.side*m.cols {
+			d = value.New(x.d.Elem, 1, n.side*m.cols)
+			n.repeated[k] = d
+		}
+		for j := 0; j < d.Cols; j += m.cols {
+			d.Window(&m.nest.view, 0, j, 1, m.cols)
+			m.nest.view.CopyFrom(x.d)
+		}
+		x.d = d
+	}
 }
 
 // placeSideBySide makes row i of the index space the first of the loop.

@@ -38,6 +38,30 @@ func TestColumnsOfPipes(t *testing.T) {
 	}
 }
 
+// TestColumnsLessARow: where rows lie side by side, operands that are one row are repeated as often.
+func TestColumnsLessARow(t *testing.T) {
+	pipe, r, f := fused()[1], rand.New(rand.NewPCG(75, 76)), types.F64
+	var sub *op.Def
+	for _, d := range elementwiseRows() {
+		if d.Name == "sub" {
+			sub = d
+		}
+	}
+	for _, s := range [][2]int{{4000, 5}, {901, 2}, {301, 20}} {
+		p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.RowVec}}, Steps: []op.Step{{Def: sub, Args: []int{0, 1}, Elem: f}}}
+		c := &op.Call{Def: pipe, In: []value.Value{anyDense(r, f, s[0], s[1]), anyDense(r, f, 1, s[1])}, Body: p}
+		c.Attrs = op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str("sum")},
+			op.Attr{Name: "rows", Val: op.Int(s[0])}, op.Attr{Name: "cols", Val: op.Int(s[1])})
+		names := []string{stores, "colsum", "colargmin"}
+		c, ok := severalCall(c, names, s[0], s[1])
+		if !ok {
+			t.Fatal(s)
+		}
+		want := rowtest.Defined(t, c)
+		onNests(t, func() { equalsSeveral(t, r, c, names, want) })
+	}
+}
+
 // TestColumnsOfUnlikeRows: sums of columns are exact where elements grow, where some are no numbers,
 // and of integers that floats do not hold.
 func TestColumnsOfUnlikeRows(t *testing.T) {

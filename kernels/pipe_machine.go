@@ -30,7 +30,7 @@ type machine struct {
 	args   [mostArgs]value.Scalar
 
 	rows, cols int  // of the index space
-	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
+	dense      bool // every operand is a constant, a row, or lies in memory like the index space, without gaps
 	past       bool // results go past the caches
 	wide       int  // the columns of the index space, where it is taken as one row
 	from       offset
@@ -104,7 +104,7 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 			}
 		}
 		switch x.mode {
-		case op.Single:
+		case op.Single, op.RowVec:
 		case op.Full:
 			m.dense = m.dense && (x.d.Stride == m.cols || m.rows == 1)
 		default:

@@ -39,6 +39,9 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &fusion{groups: groups{g: g}, table: table, uses: g.Uses(), keyed: reducesByKey(g), rows: reducesRows(g),
 		operands: operands{g: g, of: map[ir.ID][]ir.ID{}}, loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
 	changes := f.join(f.enters, f.links)
+	if again := f.repeated(); again != g {
+		return Fuse(again, table)
+	}
 	f.several()
 	f.draws()
 	changes = changes || len(f.shared) > 0

@@ -84,6 +84,92 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	}
 }
 
+// repeatedFlops is how many operations an element may cost that is computed again although a cache might hold it.
+const repeatedFlops = 1
+
+// repeated returns the graph with a copy of an operator for each group that reads it, if one of these reduces
+// columns or everything, so that the others come in a later pass:
+//
+//	%3 = sub(%0, %2);  %4 = mul(%3, %3);  %5 = colsum(%4);  %6 = div(%3, %5)
+//	->  %3 = sub(%0, %2);  %4 = mul(%3, %3);  %5 = colsum(%4);  %7 = sub(%0, %2);  %6 = div(%7, %5)
+//
+// Each pass then reads %0 instead of %3, and %3 is not stored. It would be slower for what reads two matrices,
+// or costs more than the store and the load. The graph is g itself if there is no such operator.
+func (f *fusion) repeated() *ir.Graph {
+	g := f.g
+	readers := readersOf(g)
+	size := make([]int, g.Len()) // of groups
+	for _, h := range f.head {
+		size[h]++
+	}
+	again := func(x ir.ID) bool {
+		folds, apart := false, false
+		for _, r := range readers[x] {
+			h := f.head[r]
+			if !f.fusable(r) || f.points(h) || !allLinked(f, r, x) || f.folds(h) && g.Nodes[h].Op.Fold == op.FoldRows {
+				return false
+			}
+			folds, apart = folds || f.folds(h), apart || h != f.head[readers[x][0]]
+		}
+		return folds && apart
+	}
+	var copies map[ir.ID]map[ir.ID]ir.ID // by operator and group that reads it
+	c := copyOf(g)
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		for _, x := range g.In(id) {
+			if made := copies[x]; made != nil {
+				to, is := made[f.head[id]]
+				if !is {
+					to = c.g.CopyNode(g, x, c.in(x)...)
+					made[f.head[id]] = to
+				}
+				c.to[x] = to
+			}
+		}
+		if c.node(id); f.head[id] == id && size[id] == 1 && f.fusable(id) && f.light(id) && !sent(g, id) && again(id) {
+			if copies == nil {
+				copies = map[ir.ID]map[ir.ID]ir.ID{}
+			}
+			copies[id] = map[ir.ID]ir.ID{f.head[readers[id][0]]: c.to[id]}
+		}
+	}
+	if copies == nil {
+		return g
+	}
+	return c.g
+}
+
+// allLinked reports whether every operand of r that is x may be in the group of r.
+func allLinked(f *fusion, r, x ir.ID) bool {
+	for k, y := range f.g.In(r) {
+		if y == x && !f.links(r, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// light reports an operator that reads one matrix of the size of its result, or none, costs next to nothing and
+// cannot fail. What makes the matrix is not made again.
+func (f *fusion) light(id ir.ID) bool {
+	g, t := f.g, f.g.Type(id)
+	n := &g.Nodes[id]
+	if t.Count() < 2 || n.Op.Cost == nil || !n.Op.Laws.Has(op.Total) || f.readsTransposed(id) {
+		return false
+	}
+	sig, whole := &op.Sig{Def: n.Op}, 0
+	for _, y := range g.In(id) {
+		sig.In = append(sig.In, g.Type(y))
+		if g.Type(y).Count() == t.Count() {
+			if whole++; g.Nodes[y].Op.Draw != nil && f.uses[y] == 1 {
+				return false
+			}
+		}
+	}
+	return whole == 1 && n.Op.Cost(sig, t).Flops <= repeatedFlops*float64(t.Count())
+}
+
 // split splits a list into those for which f holds and the others.
 func split(list []ir.ID, f func(ir.ID) bool) (yes, no []ir.ID) {
 	for _, x := range list {
