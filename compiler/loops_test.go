@@ -165,8 +165,8 @@ emit v
 	}
 }
 
-// TestLoopsThatTakeLong: a few iterations of which no estimate tells how many rounds they have are compiled
-// once one of them has taken many, also if it fails in one of the last.
+// TestLoopsThatTakeLong: a few iterations with loops of unknown length are compiled once one of them
+// has taken many rounds, also if it fails in one of the last.
 func TestLoopsThatTakeLong(t *testing.T) {
 	kernels.LoopsFrom(200_000)
 	defer kernels.LoopsFrom(0)

@@ -33,14 +33,15 @@ type pointWorker struct {
 	number int
 	points             // nil until there is a chunk
 	each   *eachWorker // nil until it is needed
-	// brief says that of was chosen because little work was expected. rounds counts the rounds of inner loops
-	// since then, and long says that they are too many.
+	// brief says that of was chosen because little work was expected. rounds counts the rounds of inner
+	// loops since then, and long says that they are too many.
 	brief, long bool
 	rounds      int
 }
 
-// briefRounds is how many rounds of inner loops a worker runs by definition, or by the interpreter, before it
-// asks for machine code: the estimate (nest.ActionsOf) does not know how many rounds there are.
+// briefRounds is how many rounds of inner loops a worker runs by definition, or by the interpreter,
+// before it asks for machine code: the estimate (nest.ActionsOf) does not know how many rounds there
+// are.
 const briefRounds = 1 << 11
 
 // tooLong counts rounds and reports whether the worker should go on with machine code.
@@ -52,9 +53,10 @@ func (w *pointWorker) tooLong(rounds int) bool {
 	return w.long
 }
 
-// run computes the points from..to-1, counted row after row, into out, or only finds out whether one of them
-// fails when out is nil. The failure may be any; which point is the first to fail, run does not know. It asks
-// whether it is stopped in between, also in loops of the body, and then gives up with op.ErrStopped.
+// run computes the points from..to-1, counted row after row, into out, or only finds out whether one of
+// them fails when out is nil. The failure may be any; which point is the first to fail, run does not
+// know. It asks whether it is stopped in between, also in loops of the body, and then gives up with
+// op.ErrStopped.
 func (w *pointWorker) run(from, to int, out *value.Dense) error {
 	err := w.part(from, to, out)
 	if err != op.ErrStopped || !w.long {

@@ -87,7 +87,8 @@ type nesting struct {
 }
 
 // any reports whether something reads what a chain gives, or a border, by moving or computing its
-// elements, or several chains read one. Most graphs have nothing of that, and are large where they are tiled.
+// elements, or several chains read one. Most graphs have nothing of that, and are large where they are
+// tiled.
 func (f *nesting) any() bool {
 	g, read := f.g, make([]bool, f.g.Len())
 	for i := range g.Nodes {
@@ -270,9 +271,9 @@ func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 	return chosen
 }
 
-// several makes one group of a chain and of the groups that read it, if all of them read only the element
-// at their own place. What lies between the chain and the last result must not read one of them. A chain that
-// only such a group of several reads joins it: readers come first.
+// several makes one group of a chain and of the groups that read it, if all of them read only the
+// element at their own place. What lies between the chain and the last result must not read one of
+// them. A chain that only such a group of several reads joins it: readers come first.
 func (f *nesting) several() {
 	g := f.g
 	readers := map[ir.ID][]ir.ID{} // of the chains that are stored

@@ -16,9 +16,9 @@ import (
 // what a branch may not need, so nothing leaves a branch. It skips a matrix that the body passes
 // unchanged to the next round, which would be copied every time.
 //
-// Constants move only if constants is set. Rewrite rules match a constant in the body of a loop, but not an
-// argument that stands for it. So constants stay until the rules have been applied. Divisors stay: a quotient
-// of integers by an argument may fail, and what may fail joins no loop.
+// Constants move only if constants is set. Rewrite rules match a constant in the body of a loop, but
+// not an argument that stands for it. So constants stay until the rules have been applied. Divisors
+// stay: a quotient of integers by an argument may fail, and what may fail joins no loop.
 func Hoist(g *ir.Graph, table *op.Table, constants bool) *ir.Graph {
 	if !g.Controls() {
 		return g

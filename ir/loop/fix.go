@@ -1,12 +1,12 @@
 package loop
 
-// This file makes nests for certain values of scalar operands. A function such as pow has a case for each
-// kind of exponent. If the exponent is known before the code is made, only one case is left. A division by a
-// known integer is a product, or a shift.
+// This file makes nests for certain values of scalar operands. A function such as pow has a case for
+// each kind of exponent. If the exponent is known before the code is made, only one case is left. A
+// division by a known integer is a product, or a shift.
 
 // Deciding lists the scalar operands, by number, that decide conditions of applied functions, or divide
-// integers. Such a condition or divisor depends on scalar operands alone, so it is constant once their values
-// are known.
+// integers. Such a condition or divisor depends on scalar operands alone, so it is constant once their
+// values are known.
 func Deciding(n *Nest) (list []int) {
 	if len(n.Params) > 64 {
 		return nil

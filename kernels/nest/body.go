@@ -254,8 +254,9 @@ func isRamp(b *op.Body, k int) (is bool) {
 	return a.Def.Laws.Has(op.View) && a.Def.Elements != nil && len(a.Args) == 1 && a.Args[0] >= len(b.Args) && isRamp(b, a.Args[0]-len(b.Args))
 }
 
-// rampOf writes action k of a body if it is a ramp or a view of one, wherever it is computed: an index takes
-// less time than reading it from memory, and comparisons with it tell which places change (loop.AtPlaces).
+// rampOf writes action k of a body if it is a ramp or a view of one, wherever it is computed: an index
+// takes less time than reading it from memory, and comparisons with it tell which places change
+// (loop.AtPlaces).
 func (x *Builder) rampOf(b *op.Body, k int) (Ref, bool) {
 	a := &b.Acts[k]
 	if c, ok := x.ramp(a); ok || !a.Type.Known() || !isRamp(b, k) || a.Def.Ramp != nil {

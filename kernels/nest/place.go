@@ -62,8 +62,8 @@ func (s *Stages) shares(c int) []bool {
 	return sharing(s.body, args, func(k int) bool { return s.root[k] >= 0 })
 }
 
-// sharing reports, by register of b, which values may lie in the memory of some arguments. The value of an if
-// does not, if its branches make it. made reports actions of b that run as stages.
+// sharing reports, by register of b, which values may lie in the memory of some arguments. The value of
+// an if does not, if its branches make it. made reports actions of b that run as stages.
 func sharing(b *op.Body, args []bool, made func(k int) bool) []bool {
 	list := append(slices.Clone(args), make([]bool, len(b.Acts))...)
 	in := func(r int) bool { return list[r] }

@@ -7,7 +7,8 @@ import (
 	"flow/ir/types"
 )
 
-// TestSharing: the value of an if may lie in the memory of an argument only if a branch gives a part of it.
+// TestSharing: the value of an if may lie in the memory of an argument only if a branch gives a part of
+// it.
 func TestSharing(t *testing.T) {
 	column, number := types.DenseOf(types.F64, 9, 1), types.ScalarOf(types.Bool)
 	makes := &op.Def{Name: "makes", Kernel: func(*op.Call) error { return nil }}

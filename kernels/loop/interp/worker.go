@@ -53,7 +53,8 @@ type segment struct {
 	row, first int64
 }
 
-// askEvery is the number of lanes that rounds of loops take between two questions whether the run was stopped.
+// askEvery is the number of lanes that rounds of loops take between two questions whether the run was
+// stopped.
 const askEvery = 1 << 16
 
 func (w *Worker) begin(in []value.Value, out []*value.Dense) {

@@ -10,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestExponents: code is made for some exponents and divisors, and for no more; with all of them a loop gives
-// what the definition gives.
+// TestExponents: code is made for some exponents and divisors, and for no more; with all of them a loop
+// gives what the definition gives.
 func TestExponents(t *testing.T) {
 	for _, c := range []struct {
 		name, elem, step string
