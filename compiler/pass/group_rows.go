@@ -330,7 +330,7 @@ func (b *rowBlocks) choose() bool {
 		if b.kind == ofOuter {
 			r.chosen = r.rows*r.cols >= leastByRows*b.block && b.spares(r)
 		} else if b.kind == ofKeys {
-			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
+			r.chosen = r.keyed && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
 			b.part(r)
 			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r) ||

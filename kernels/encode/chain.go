@@ -23,5 +23,5 @@ func addRows(c *op.Call) error {
 
 // addPairsInOrder adds the rows of a call of ctable, with or without weights, to the table in Call.Out.
 func addPairsInOrder(c *op.Call) error {
-	return dense.ForNumber(c.Type.Elem, addWeights[float64], addWeights[float32], addWeights[int64])(c)
+	return dense.ForNumber(c.Type.Elem, addAllWeights[float64], addAllWeights[float32], addAllWeights[int64])(c)
 }

@@ -89,27 +89,6 @@ func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
 	return int(last) + 1, true
 }
 
-// addPairs adds rows lo..hi-1 to a table of m columns without gaps: their weights, or 1 each. It returns false
-// if some code is invalid.
-func addPairs(c *op.Call, table []int64, lo, hi, m int) bool {
-	ones := len(c.In) < 3 && !c.Attrs.Bool("crop")
-	var weights [512]int64
-	return eachPairs(c, lo, hi, func(lo int, p, q []int64) {
-		q = q[:len(p)]
-		if ones {
-			for i, v := range p {
-				table[int(v)*m+int(q[i])]++
-			}
-			return
-		}
-		for i, w := range weightsFrom(c, weights[:], lo, len(p)) {
-			if v := p[i]; v|q[i] >= 0 {
-				table[int(v)*m+int(q[i])] += w
-			}
-		}
-	})
-}
-
 // pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is too
 // large.
 // If the codes determine the size of the table, a pass finds it first. Ranks share the rows if the size is
@@ -172,10 +151,7 @@ func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	if w.counts == nil {
 		w.counts = l.table(worker)
 	}
-	if !addPairs(l.c, w.counts, lo, hi, l.m) {
-		return wrongCode(l.c, lo, hi)
-	}
-	return nil
+	return addWeights(l.c, dense.Grid[int64]{LD: l.m, X: w.counts}, lo, hi)
 }
 
 // Next ends the pass that finds the size. A table too large for every worker to have one is counted
@@ -201,8 +177,7 @@ func (l *pairsBody) Next() (again bool, err error) {
 	if l.n > 0 && l.m > pairTable/l.n {
 		w := &l.by[0]
 		w.counts = l.table(0)
-		w.wrong = !addPairs(l.c, w.counts, 0, l.c.Dense(0).Rows, l.m)
-		return false, nil
+		return false, addWeights(l.c, dense.Grid[int64]{LD: l.m, X: w.counts}, 0, l.c.Dense(0).Rows)
 	}
 	return true, nil
 }

@@ -148,25 +148,33 @@ func (c codeColumn) blocks(from, to int, f func(i int, codes []int64) int) error
 	return nil
 }
 
+// What the rows of sums by code share.
+var sumsArgs = []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "x", Doc: "n x m"}, manyCodes,
+	{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}}
+
+func sumsType(s *op.Sig) (types.Type, error) {
+	h, err := onehotType(s)
+	if err != nil {
+		return h, err
+	}
+	x := s.In[1]
+	if !x.IsDense() || x.Elem != types.F64 || !define.Agree(x.Rows, h.Rows) {
+		return h, op.Faultf(1, define.CodeShape, "%s of %s by %s", s.Def.Name, x, s.In[0])
+	}
+	return types.DenseOf(types.F64, h.Cols, x.Cols), nil
+}
+
+func sumsCost(s *op.Sig, out types.Type) op.Work {
+	return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
+}
+
 // onehotSums is the row of products with a matrix of codes.
 func onehotSums() *op.Def {
 	return &op.Def{
 		Name: "onehot.sums", Hidden: true,
 		Doc: "onehot.sums is t(onehot(a, k)) @ x, in panels as the product is; with panels of 0 terms it is the product of a sparse onehot, whose " +
 			"sums are one chain of what is stored. The compiler makes it where nothing else needs the matrix of codes.",
-		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "x", Doc: "n x m"}, manyCodes,
-			{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
-		Type: func(s *op.Sig) (types.Type, error) {
-			h, err := onehotType(s)
-			if err != nil {
-				return h, err
-			}
-			x := s.In[1]
-			if !x.IsDense() || x.Elem != types.F64 || !define.Agree(x.Rows, h.Rows) {
-				return h, op.Faultf(1, define.CodeShape, "onehot.sums of %s by %s", x, s.In[0])
-			}
-			return types.DenseOf(types.F64, h.Cols, x.Cols), nil
-		},
+		Args: sumsArgs, Type: sumsType, Cost: sumsCost,
 		Ref: func(c *op.Call) (value.Value, error) {
 			h, err := onehotRef(c)
 			if err != nil {
@@ -180,9 +188,6 @@ func onehotSums() *op.Def {
 		},
 		Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Write: sumsOfRow},
 		Shard: op.Shard{Partial: "onehot.stack", Finish: "panels.add", Chain: "onehot.sums.chain"},
-		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
-		},
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginSums(c), nil },

@@ -18,20 +18,16 @@ func onehotStates() []*op.Def {
 	return []*op.Def{
 		define.ByKernel(&op.Def{
 			Name: "onehot.stack", Hidden: true,
-			Doc: "onehot.stack is the panels of onehot.sums, one below the other.",
-			Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "x", Doc: "n x m"}, manyCodes,
-				{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
+			Doc:  "onehot.stack is the panels of onehot.sums, one below the other.",
+			Args: sumsArgs, Cost: sumsCost,
 			Type: func(s *op.Sig) (types.Type, error) {
-				h, err := onehotType(s)
+				t, err := sumsType(s)
 				if err != nil {
-					return h, err
+					return t, err
 				}
-				return linalg.StackOf(s, types.DenseOf(types.F64, h.Cols, s.In[1].Cols))
+				return linalg.StackOf(s, t)
 			},
 			Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Stacked: true, Write: sumsOfRow},
-			Cost: func(s *op.Sig, out types.Type) op.Work {
-				return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
-			},
 			Loop: &op.Loop{
 				Rows:  op.RowsOfResult,
 				Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },

@@ -204,21 +204,33 @@ func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 		return err
 	}
 	dense.Clear(c.Result())
-	return addWeights[T](c)
+	return addAllWeights[T](c)
 }
 
-// addWeights adds the rows of a call to the table in its result. It fails if a code is invalid.
-func addWeights[T int64 | float64 | float32](c *op.Call) error {
-	out := dense.GridOf[T](c.Result())
+// addAllWeights adds the rows of a call to the table in its result.
+func addAllWeights[T int64 | float64 | float32](c *op.Call) error {
+	return addWeights(c, dense.GridOf[T](c.Result()), 0, c.Dense(0).Rows)
+}
+
+// addWeights adds rows lo..hi-1 of a call to a table: their weights, or 1 each. It fails if a code is invalid.
+func addWeights[T int64 | float64 | float32](c *op.Call, table dense.Grid[T], lo, hi int) error {
 	var room [512]T
-	if !eachPairs(c, 0, c.Dense(0).Rows, func(lo int, p, q []int64) {
+	ones := len(c.In) < 3 && !c.Attrs.Bool("crop")
+	if !eachPairs(c, lo, hi, func(lo int, p, q []int64) {
+		q = q[:len(p)]
+		if ones { // 0.75 of the time
+			for i, v := range p {
+				table.X[int(v)*table.LD+int(q[i])]++
+			}
+			return
+		}
 		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
-			if p[i]|q[i] >= 0 {
-				out.X[int(p[i])*out.LD+int(q[i])] += w
+			if v := p[i]; v|q[i] >= 0 {
+				table.X[int(v)*table.LD+int(q[i])] += w
 			}
 		}
 	}) {
-		return wrongCode(c, 0, c.Dense(0).Rows)
+		return wrongCode(c, lo, hi)
 	}
 	return nil
 }
