@@ -125,11 +125,17 @@ func TestLargeCodes(t *testing.T) {
 func TestCodesAreCountedWhereTheyAreMade(t *testing.T) {
 	table := tinyTable(t)
 	for text, absent := range map[string][]string{ // programs, and operators that are no nodes of their plans
-		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), i64(7 * x ^ 2), n = 5, m = 7)\n":               {"= ctable("},
-		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), zeros(5000, 1), n = 5, m = 1)\n":               {"= ctable(", "= map("},
-		"x = materialize(rand(5000, 1, seed = 1))\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 5))\n":                     {"= onehot("},
-		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), i64(7.1 * x), n = 5, m = 7)\n":                 {"= ctable("},
-		"x = materialize(rand(5000, 1, seed = 1))\nemit \"a\"\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 4))\nemit 1\n": {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), i64(7 * x ^ 2), n = 5, m = 7)\n":                                       {"= ctable("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), zeros(5000, 1), n = 5, m = 1)\n":                                       {"= ctable(", "= map("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 5))\n":                                             {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit ctable(i64(5 * x), i64(7.1 * x), n = 5, m = 7)\n":                                         {"= ctable("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit t(onehot(i64(5 * x), 5)) @ onehot(i64(7 * x ^ 2), 7)\n":                                   {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit t(onehot(5 * x // 1, 5, sparse = true)) @ onehot(i64(7 * x), 7)\n":                        {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5 * x), 5, sparse = true)\nemit t(A) @ onehot(i64(7 * x), 7, sparse = true)\n":  {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5 * x), 5)\nemit t(A) @ A - 1\nemit t(A) @ x\n":                                 {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5 * x), 5)\nemit 1\nemit t(onehot(i64(7.01 * x), 7)) @ A\nemit A[0..2, :]\n":    {"= matmul"},
+		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5.01 * x), 5)\nemit 1\nemit t(onehot(i64(7.01 * x), 7)) @ A\nassert x[0] < 0\n": {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nemit \"a\"\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 4))\nemit 1\n":                         {"= onehot("},
 	} {
 		c, err := compileTiny(table, text, 1, false, nil)
 		if err != nil {

@@ -52,6 +52,7 @@ func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 		"places":      {with([]op.Attr{rowtest.Attr("axis", op.Int(0))}, anyDense(r, types.Bool, n, 1), value.I64(int64(n))), with([]op.Attr{rowtest.Attr("axis", op.Int(1))}, anyDense(r, types.Bool, 1, m), value.I64(int64(m)))},
 		"onehot": {with([]op.Attr{k}, codes(4)), with([]op.Attr{k}, col), with([]op.Attr{k, rowtest.Attr("sparse", op.Bool(true))}, codes(4)),
 			with([]op.Attr{k, rowtest.Attr("sparse", op.Bool(true))}, col)},
+		"onehot.code": {with([]op.Attr{k}, codes(4)), with([]op.Attr{k}, col)},
 		"ctable": {with(nil, codes(4), codes(5)), with(nil, col, codes(3)), with([]op.Attr{rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(7))}, codes(4), codes(5)),
 			with([]op.Attr{rowtest.Attr("m", op.Int(w))}, codes(2), codes(6)), with([]op.Attr{rowtest.Attr("n", op.Int(9)), rowtest.Attr("m", op.Int(9)), rowtest.Attr("sparse", op.Bool(true))}, codes(4), codes(5)),
 			with([]op.Attr{rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(7)), rowtest.Attr("sparse", op.Bool(true))}, codes(4), codes(5))},

@@ -36,12 +36,15 @@ const leastCodes = 8
 
 func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph {
 	g = codesFirst(g, table)
+	if least == 0 {
+		g = codesCounted(g, table)
+	}
 	var out *ir.Graph
 	var stops stops             // made for the first matrix of codes
 	checked := map[ir.ID]bool{} // a reader that is folded checks the codes where the matrix stood
 	sum, product, panels := table.Must("colsum"), table.Must("matmul"), table.Must("matmul.panels")
 	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
-	turned, times := table.Must("sp.t"), table.Must("sp.matmul")
+	turned, times, code := table.Must("sp.t"), table.Must("sp.matmul"), table.Must("onehot.code")
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n, in := &g.Nodes[i], g.In(id)
@@ -62,7 +65,7 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 		if stops == nil {
 			stops = stopsOf(g)
 		}
-		if ir.MayFail(g, h) && !checked[h] && stops[id-1] > stops[h] {
+		if ir.MayFail(g, h) && !checked[h] && !codesChecked(g, h, code) && stops[id-1] > stops[h] {
 			continue
 		}
 		row, attrs, x := counts, op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Nodes[h].Attrs.Int("k"))}), []ir.ID{g.In(h)[0]}
@@ -108,8 +111,70 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 	return DropDead(out)
 }
 
+// codesChecked reports that the node before matrix h is code, which codesCounted has made to check its codes.
+func codesChecked(g *ir.Graph, h ir.ID, code *op.Def) bool {
+	return h > 0 && g.Nodes[h-1].Op == code && g.In(h - 1)[0] == g.In(h)[0] && g.Nodes[h-1].Attrs.Int("k") == g.Nodes[h].Attrs.Int("k")
+}
+
 // ofCodes reports a matrix of codes.
 func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Codes }
+
+// codesCounted makes a product of two matrices of codes, whose terms are 0 and 1, a table of pairs:
+//
+//	%4 = matmul(%2, %3) {ta}  or  sp.matmul(%5, %3), %5 = sp.t(%2)
+//	->  %2 = onehot.code(%0) {k=10};  %3 = onehot.code(%1) {k=20};  %4 = f64(ctable(%2, %3) {n=10, m=20})
+//
+// It takes a step a row instead of one for each pair of columns. A code fails where its matrix did. It would
+// be wrong for a product that is sent, and slow for a table that is large beside the rows.
+func codesCounted(g *ir.Graph, table *op.Table) *ir.Graph {
+	product, panels, stored := table.Must("matmul"), table.Must("matmul.panels"), table.Must("sp.tmatmul")
+	turned, times := table.Must("sp.t"), table.Must("sp.matmul")
+	pairs, read := map[ir.ID][2]ir.ID{}, map[ir.ID]bool{}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n, in := &g.Nodes[i], g.In(id)
+		var a ir.ID
+		switch {
+		case sent(g, id):
+			continue
+		case n.Op == times && g.Nodes[in[0]].Op == turned:
+			a = g.In(in[0])[0]
+		case n.Op == stored, (n.Op == product || n.Op == panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb"):
+			a = in[0]
+		default:
+			continue
+		}
+		b, t := in[1], g.Type(a)
+		if ofCodes(g, a) && ofCodes(g, b) && sameSend(g, a, id) && sameSend(g, b, id) && t.Known() && g.Type(id).Count() <= min(t.Rows/2, mostKeyed) {
+			pairs[id], read[a], read[b] = [2]ir.ID{a, b}, true, true
+		}
+	}
+	if len(pairs) == 0 {
+		return g
+	}
+	c, of := copyOf(g), map[ir.ID]ir.ID{}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		t := g.Type(id)
+		if read[id] {
+			k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(t.Cols)})
+			of[id] = c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), c.in(id)...)
+		}
+		p, is := pairs[id]
+		if !is {
+			c.node(id)
+			continue
+		}
+		size := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Rows)}, op.Attr{Name: "m", Val: op.Int(t.Cols)})
+		counts := types.DenseOf(types.I64, t.Rows, t.Cols)
+		c.to[i] = c.g.Add(table.Must("ctable"), size, counts, g.Origin(id), of[p[0]], of[p[1]])
+		c.to[i] = c.g.Add(table.Must("f64"), nil, counts.With(types.F64), g.Origin(id), c.to[i])
+		if !t.IsDense() {
+			c.to[i] = c.g.Add(table.Must("sparse"), nil, t, g.Origin(id), c.to[i])
+		}
+	}
+	return DropDead(c.g)
+}
 
 // codesFirst makes a matrix of codes the left factor. The sums of the transposed product have the same
 // terms in the same order:

@@ -86,7 +86,7 @@ func ctable() *op.Def {
 		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain"},
 		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
 			m := sizeOf(e.Attrs, "m")
-			p, q := keyOfRow(e, 0, sizeOf(e.Attrs, "n")), keyOfRow(e, 1, m)
+			p, q := keyOfRow(e, 0, sizeOf(e.Attrs, "n"), loop.Num(0)), keyOfRow(e, 1, m, loop.Num(0))
 			return oneMore(e, e.B.Op(loop.Add, e.B.Op(loop.Mul, p, define.Numeral(e.B, types.I64, m)), q))
 		}},
 		Cost: func(s *op.Sig, out types.Type) op.Work {

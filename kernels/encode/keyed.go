@@ -11,10 +11,10 @@ import (
 	"flow/kernels/define"
 )
 
-// keyOfRow is the code in operand k, which must be one of 0..n-1.
-func keyOfRow(e *op.Elements, k, n int) loop.Val {
+// keyOfRow is the code in a row of operand k, which must be one of 0..n-1.
+func keyOfRow(e *op.Elements, k, n int, row loop.Lin) loop.Val {
 	b := e.B
-	x := e.In[k].At(loop.Num(0), loop.Num(0))
+	x := e.In[k].At(row, loop.Num(0))
 	if b.Type(x).IsFloat() {
 		x = define.ConvertBody(b, types.F64, x)
 		limit := b.Const(types.F64, math.Float64bits(float64(n)))
@@ -49,7 +49,7 @@ func panelOfSums(a *op.Attrs) int {
 // it is computed in another way: see sumsBody.
 func sumsOfRow(e *op.Elements) op.KeyedRow {
 	b := e.B
-	w := op.KeyedRow{Class: loop.Chain, Key: keyOfRow(e, 0, e.Attrs.Int("k"))}
+	w := op.KeyedRow{Class: loop.Chain, Key: keyOfRow(e, 0, e.Attrs.Int("k"), loop.Num(0))}
 	one := define.Numeral(b, types.F64, 1)
 	for j := range e.In[1].Type.Cols {
 		w.Terms = append(w.Terms, []loop.Val{one, e.In[1].At(loop.Num(0), loop.Num(int64(j)))})
