@@ -1,11 +1,14 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,35 +87,103 @@ func TestBenchLoops(t *testing.T) {
 			if _, err := exec.LookPath("gcc"); err != nil {
 				t.Skip("no gcc")
 			}
+			bin := oneProgram(t, source)
 			for _, l := range list {
 				if l.twin == "" {
-					compareWithC(t, source, l, printed[l.name])
+					compareWithC(t, bin, source, l, printed[l.name])
 				}
 			}
 		})
 	}
 }
 
-// runC compiles a C program of a benchmark and returns the number that it prints.
-func runC(t *testing.T, source string, args ...string) (check float64, ok bool) {
+var (
+	cFunction = regexp.MustCompile(`(?m)^(?:static|int|INLINE) [^=;{\n]*?\b([a-z]\w*)\([^(]`)
+	cMacro    = regexp.MustCompile(`(?m)^#define (\w+)`)
+)
+
+// oneProgram compiles the C programs of a folder as one and returns its path. That takes a fifth of the
+// time of a compiler for each. The first argument is the name of a program. Each program keeps its
+// functions and macros to itself: the functions have other names, and the macros end with it.
+func oneProgram(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.c"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no C programs in %s: %v", folder, err)
+	}
+	var text, main strings.Builder
+	text.WriteString("#include \"peer.h\"\n")
+	for k, file := range files {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(program, []byte(`#include "pairs.h"`)) { // it differs among the programs that include it
+			header, err := os.ReadFile(filepath.Join(folder, "pairs.h"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			program = append(program, header...)
+		}
+		defined := map[string]bool{}
+		for _, m := range cFunction.FindAllSubmatch(program, -1) {
+			defined[string(m[1])] = true
+		}
+		for name := range defined {
+			fmt.Fprintf(&text, "#define %s program%d_%[1]s\n", name, k)
+		}
+		fmt.Fprintf(&text, "#include %q\n", path)
+		for _, m := range cMacro.FindAllSubmatch(program, -1) {
+			defined[string(m[1])] = true
+		}
+		for name := range defined {
+			fmt.Fprintf(&text, "#undef %s\n", name)
+		}
+		fmt.Fprintf(&main, "\tif (!strcmp(argv[1], %q)) return program%d_main(argc - 1, argv + 1), 0;\n", strings.TrimSuffix(filepath.Base(file), ".c"), k)
+	}
+	fmt.Fprintf(&text, "int main(int argc, char **argv) {\n%s\treturn 2;\n}\n", main.String())
+	all := filepath.Join(t.TempDir(), "all.c")
+	if err := os.WriteFile(all, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return compileC(t, all)
+}
+
+// compileC compiles a C program of a benchmark and returns the path of the result, "" if there is none.
+func compileC(t *testing.T, source string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "program")
 	out, err := exec.Command("gcc", "-O0", "-ffp-contract=off", "-fopenmp", "-I", "bench/peers", "-o", bin, source, "-lm").CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", source, err, out)
+		return ""
+	}
+	return bin
+}
+
+// runC runs a C program of a benchmark and returns the number that it prints.
+func runC(t *testing.T, bin string, args ...string) (check float64, ok bool) {
+	t.Helper()
+	if bin == "" { // it has been said why
 		return 0, false
 	}
 	run := exec.Command(bin, args...)
 	run.Env = append(os.Environ(), "OMP_WAIT_POLICY=passive") // threads that wait leave the processors to other tests
-	if out, err = run.Output(); err != nil {
-		t.Errorf("%s: %v", source, err)
+	out, err := run.Output()
+	if err != nil {
+		t.Errorf("%q: %v", args, err)
 		return 0, false
 	}
 	var line struct{ Seconds, Check float64 }
 	if err := json.Unmarshal(out, &line); err != nil {
-		t.Errorf("%s prints %q: %v", source, out, err)
+		t.Errorf("%q prints %q: %v", args, out, err)
+		return 0, false
 	}
-	return line.Check, err == nil
+	return line.Check, true
 }
 
 // nearC reports whether C's number is Flow's within a tolerance. A number that is 0 compares nothing.
@@ -123,21 +194,21 @@ func nearC(printed string, c, tolerance float64) bool {
 }
 
 // compareWithC compares a loop's C program at the small sizes with what Flow printed.
-func compareWithC(t *testing.T, source string, l benchLoop, printed string) {
+func compareWithC(t *testing.T, bin, source string, l benchLoop, printed string) {
 	t.Helper()
-	var args []string
+	args := []string{l.program}
 	for _, s := range l.small {
 		args = append(args, s.Text)
 	}
-	c, ok := runC(t, filepath.Join(source, l.program+".c"), args...)
+	c, ok := runC(t, bin, args...)
 	if ours := strings.TrimPrefix(printed, "check: "); ok && !nearC(ours, c, l.tolerance) {
 		t.Errorf("%s: Flow gives %s, C %.17g", l.name, clip(ours), c)
 	}
-	bits := filepath.Join(source, l.program+"_bits.c")
-	if _, err := os.Stat(bits); err != nil {
+	args[0] += "_bits"
+	if _, err := os.Stat(filepath.Join(source, args[0]+".c")); err != nil {
 		return
 	}
-	c, ok = runC(t, bits, args...)
+	c, ok = runC(t, bin, args...)
 	if ours := strings.TrimPrefix(printed, "check: "); ok && !nearC(ours, c, 0) {
 		t.Errorf("%s: Flow gives %s, C with the same bytes %.17g", l.name, clip(ours), c)
 	}
@@ -166,7 +237,7 @@ func TestBenchPeers(t *testing.T) {
 			sets = append(sets, Setting{Name: name, Text: value})
 		}
 		printed := engines(1)[2].output(p.program, text, sets)
-		c, ok := runC(t, filepath.Join("bench", "peers", p.source+".c"), strings.Fields(p.args)...)
+		c, ok := runC(t, compileC(t, filepath.Join("bench", "peers", p.source+".c")), strings.Fields(p.args)...)
 		_, ours, labelled := strings.Cut(printed, p.label+": ")
 		if ok && (!labelled || !nearC(ours, c, 1e-9)) {
 			t.Errorf("%s %s: Flow prints %s, C %.17g", p.source, p.args, clip(printed), c)
