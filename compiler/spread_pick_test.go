@@ -102,6 +102,7 @@ emit A[3..9, k]
 emit diag(A[6..12, :])
 emit A[0..8, k]
 emit A[0..8, k] * 2`, 1, 0},
+	{"the diagonal of fewer rows than ranks", "emit 2 - t(diag(rand(4, 2, seed = 26)[0..2, :]))", 0, 0},
 }
 
 // wholePicks read rows that the run chooses of a matrix that something else needs whole, or with

@@ -138,10 +138,10 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 //	%7 = gather(%6)             ->   %7 = window(%6, 0, %k) {ranks=3}
 //	%8 = window(%7, 0, %k)           %8 = dense(%7) {ranks=3};  %9 = gather(%8)
 //
-// It would gain nothing where all rows of the operand are brought anyway.
+// It would gain nothing where all rows of the operand are brought anyway. Fewer rows than ranks are not shared.
 func (x *spreadGraph) settled(id ir.ID) bool {
 	from := x.old.In(id)[0]
-	if t, of := x.old.Type(id), x.old.Type(from); t.Rows != of.Rows || 2*t.Cols > of.Cols || x.gathered(from) {
+	if t, of := x.old.Type(id), x.old.Type(from); t.Rows < x.ranks || t.Rows != of.Rows || 2*t.Cols > of.Cols || x.gathered(from) {
 		return false
 	}
 	x.to[id] = x.ownOf(id, x.own(id))
