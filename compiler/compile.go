@@ -353,6 +353,26 @@ func Params(name string, text []byte, o Options) ([]Param, *source.FileSet, sour
 // one reader only since the first.
 const simplifyRounds = 3
 
+// stand makes columns of rows where that is worth it, and transposes what products read by columns in all
+// rounds of a loop where ranks share rows.
+func stand(s *state) error {
+	s.upright = !slices.Contains(s.o.Disable, "simplify") && (s.rows || s.local()) && pass.Stands(s.g, s.rows, s.o.Sizes)
+	off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows, s.upright))
+	for again := s.upright; again; {
+		s.g = pass.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })
+		again = false
+		s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph {
+			out := pass.StandCarried(g, s.o.Table)
+			again = again || out != g
+			return out
+		})
+	}
+	if s.rows {
+		s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.TurnCaptured(g, s.o.Table, s.o.Ranks, s.o.Sizes) })
+	}
+	return nil
+}
+
 // simplify applies the exact rules and merges the equal expressions that they leave. off names rules and
 // passes that are left out.
 func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {

@@ -85,23 +85,7 @@ var pipeline = []step{
 	{PassInfo{Name: "stand",
 		Doc:   "makes columns of matrices of one row, also of those that loops carry, where ranks share rows or a row is multiplied by a large matrix",
 		After: []After{{"by-rows", "it says whether they do"}}},
-		func(s *state) error {
-			s.upright = pass.Stands(s.g, s.rows, s.o.Sizes) && (s.rows || s.local())
-			off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows, s.upright))
-			for again := s.upright; again; {
-				s.g = pass.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })
-				again = false
-				s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph {
-					out := pass.StandCarried(g, s.o.Table)
-					again = again || out != g
-					return out
-				})
-			}
-			if s.rows {
-				s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.TurnCaptured(g, s.o.Table, s.o.Ranks, s.o.Sizes) })
-			}
-			return nil
-		}},
+		stand},
 	{PassInfo{Name: "panels",
 		Doc:   "writes a product over a long inner size as a tree of products of panels, where its operands are cut or its result is large",
 		After: []After{{"drop-dead", "dead readers would seem to cut the operands"}, {"stand", "a row of many columns would seem to be cut"}}},

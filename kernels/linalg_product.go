@@ -248,7 +248,7 @@ type stripBody[T dense.Precision] struct {
 	a, b    dense.Grid[T]
 	tb, sub bool
 	ta      bool // b is a column
-	packed  []T // the right factor; nil where the kernels cannot
+	packed  []T  // the right factor; nil where the kernels cannot
 	shared  *linalg.Scratch
 	by1     []stripWorker[T]
 }

@@ -83,14 +83,6 @@ func Beats[T vec.Element](v, best T, least bool) bool {
 	return v > best
 }
 
-// beatsScalar is Beats of scalars of one type.
-func beatsScalar(v, best value.Scalar, least bool) bool {
-	if v.Elem.IsFloat() {
-		return Beats(v.F, best.F, least)
-	}
-	return Beats(v.I, best.I, least)
-}
-
 // firstAt is where v stands first in x, or a nan if v is one.
 func firstAt[T vec.Element](x []T, v T) int {
 	if v != v {
