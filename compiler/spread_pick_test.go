@@ -102,6 +102,15 @@ emit A[3..9, k]
 emit diag(A[6..12, :])
 emit A[0..8, k]
 emit A[0..8, k] * 2`, 1, 0},
+	{"a column kept in a loop, and its neighbours", `A = materialize(rand(9, 9, seed = 12))
+k = count(A > 2)
+iterate B = A, C = rand(9, 3, seed = 1) times 6 {
+  W = A[:, k..k + 4][:, 1..]
+  next B = B * 0.5
+  next C = rbind(W[1.., :], W[0..1, :])
+}
+emit cumsum(C)
+emit B`, 1, 0},
 	{"the diagonal of fewer rows than ranks", "emit 2 - t(diag(rand(4, 2, seed = 26)[0..2, :]))", 0, 0},
 }
 

@@ -266,6 +266,8 @@ func (x *spreadGraph) notShared(id ir.ID, why string) {
 	case few && len(in) > 0:
 		at := int(n.Attrs.Ints("at")[0])
 		in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}})
+	case aligned(x.old, id): // all rows of a column, which no view is
+		in[0] = x.full(from[0])
 	case picks(n):
 		in[0] = x.reach(from[0], readsOf(x.old, id, 0)[0])
 	case n.Op.Numbers > 0:
