@@ -97,6 +97,15 @@ const repeatedFlops = 1
 // or costs more than the store and the load. The graph is g itself if there is no such operator.
 func (f *fusion) repeated() *ir.Graph {
 	g := f.g
+	var may []ir.ID // few, or none: tiled graphs are large
+	for i := range g.Nodes {
+		if id := ir.ID(i); f.head[id] == id && f.uses[id] > 1 && f.fusable(id) && !sent(g, id) && f.light(id) {
+			may = append(may, id)
+		}
+	}
+	if may == nil {
+		return g
+	}
 	readers := readersOf(g)
 	size := make([]int, g.Len()) // of groups
 	for _, h := range f.head {
@@ -127,7 +136,8 @@ func (f *fusion) repeated() *ir.Graph {
 				c.to[x] = to
 			}
 		}
-		if c.node(id); f.head[id] == id && size[id] == 1 && f.fusable(id) && f.light(id) && !sent(g, id) && again(id) {
+		_, is := slices.BinarySearch(may, id)
+		if c.node(id); is && size[id] == 1 && again(id) {
 			if copies == nil {
 				copies = map[ir.ID]map[ir.ID]ir.ID{}
 			}
