@@ -59,7 +59,7 @@ var callPrograms = []string{
 	   s * y[i] + max(w)
 	 }`,
 	`emit parfor i in 0..n { t(sort(t(U[i, 0..5] * y[i]))) }`,
-	`emit parfor i in 0..n by 5 {
+	`emit parfor i in 0..n by 13 {
 	   s = sort(y[i] * rand(5000, 1, seed = 5))
 	   iterate most = 0.0, r = 0 until r == 40 { next most = max(most, s[r * r, 0] * f64(r % 7) - y[r % n]); next r = r + 1 }
 	   iterate w = s[10..13, :], q = 0 times 30 { next w = if q % 2 == 0 { w * s[q % 3, 0] + y[i] } else { w - mean(w) * sum(U[q % n, :]) }; next q = q + 1 }
@@ -68,9 +68,9 @@ var callPrograms = []string{
 
 	`emit parfor i in 0..n { z = k[i] - 3; w = sort(t(x[i, :])); w[0, 0] + f64(10 // z) }`,
 	`emit parfor i in 0..n { w = sort(t(x[i, :])); w[k[i], 0] }`,
-	`emit parfor i in 0..n { w = sort(y[i] * rand(5000, 1, seed = 5)); iterate a = w[0, 0], r = 0 times 50 { next a = a + w[4980 + k[i] // 2 * r, 0] / f64(r); next r = r + 1 }
+	`emit parfor i in 0..n by 13 { w = sort(y[i] * rand(5000, 1, seed = 5)); iterate a = w[0, 0], r = 0 times 50 { next a = a + w[4980 + k[i] // 2 * r, 0] / f64(r); next r = r + 1 }
 	   a }`,
-	`emit parfor i in 0..n { w = sort(y[i] * rand(5000, 1, seed = 5)); iterate a = w[9, 0], b = k[i], r = 0 times 50 { next a = a + w[r, 0]; next b = b + 100 // (b - r - 25); next r = r + 1 }
+	`emit parfor i in 0..n by 13 { w = sort(y[i] * rand(5000, 1, seed = 5)); iterate a = w[9, 0], b = k[i], r = 0 times 50 { next a = a + w[r, 0]; next b = b + 100 // (b - r - 25); next r = r + 1 }
 	   a + f64(b) }`,
 	`emit parfor i in 0..n { e = eigvals(diag(t(x[i, :]) / (f64(k[i]) - 2))); e[0, 0] }`,
 	`emit parfor i in 0..n { L = cholesky(diag(sort(t(x[i, :]) - 0.001 * f64(i)))); L[0, 0] + f64(10 // (k[i] - 8)) }`,
