@@ -57,7 +57,7 @@ var allowed = map[string]string{
 	"kernels/elementwise": "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/vec kernels/window",
 	"kernels/order":       "ir/op ir/types ir/value kernels/define kernels/move kernels/window memory",
 	"kernels/linalg":      "ir/loop ir/op ir/types ir/value kernels/blas kernels/define kernels/dense kernels/reduce kernels/spectrum kernels/window",
-	"kernels/construct":   "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/vec kernels/window",
+	"kernels/construct":   "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/loop/launch kernels/vec kernels/window",
 	"kernels/move":        "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/window",
 	"kernels/fourier":     "ir/op ir/types ir/value kernels/define kernels/vec",
 	"kernels/reduce":      "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/exact kernels/order kernels/state kernels/vec kernels/window",

@@ -28,7 +28,7 @@ type nestWork struct {
 // their operands alone.
 type boundNest struct {
 	asked  bool // whether there is one for the call at work
-	nests  *programNests
+	prog   *op.Program
 	shape  nestShape
 	lines  uint64       // a bit an operand: it is a column in one piece
 	loop   *launch.Loop // of a chain
@@ -94,7 +94,7 @@ func (m *machine) nestWorker() *launch.Worker {
 
 // alike reports whether the bound loop serves a call. The operands of the call may be in other memory.
 func (b *boundNest) alike(m *machine, shape nestShape, lines uint64, rows, cols int) bool {
-	alike := b.worker != nil && b.nests == m.nest.program && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
+	alike := b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
 	for k := 0; alike && k < len(m.in); k++ {
 		alike = m.in[k].mode != op.Single || b.run.MadeFor(k, m.in[k].scalar)
 	}
@@ -107,7 +107,7 @@ func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols 
 		b.worker.Free()
 		b.worker = nil
 	}
-	b.nests, b.rows, b.cols, b.shape, b.lines = m.nest.program, rows, cols, shape, lines
+	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
 }
 
 // bind binds a loop to the operands. It returns nil if no target runs the loop.

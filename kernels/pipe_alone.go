@@ -97,40 +97,6 @@ func (e *engine) runsMaps(d *op.Def) {
 	}
 }
 
-// drawnLeast is from how many numbers on a loop takes less time than their definition.
-const drawnLeast = 64
-
-// draws runs the constructors among rows whose elements differ (op.Draw) as chains that are one drawn operand.
-func (e *engine) draws(rows []*op.Def) []*op.Def {
-	for _, d := range rows {
-		if d.Draw == nil || d.Alike != nil {
-			continue
-		}
-		few := d.Kernel
-		e.runs(d, mapSpace, e.drawnJob)
-		d.Loop.Light, d.Loop.Rows = true, op.RowsOfResult
-		many := d.Kernel
-		d.Kernel = func(c *op.Call) error {
-			if c.Type.Count() < drawnLeast {
-				return few(c)
-			}
-			return many(c)
-		}
-	}
-	return rows
-}
-
-// drawnJob returns a call of a constructor as a job. Programs that differ in their attributes share their loops.
-func (e *engine) drawnJob(c *op.Call) (job, error) {
-	p := &op.Program{In: []op.Operand{{Elem: c.Type.Elem, Mode: op.Drawn, Gen: c.Def, Attrs: c.Attrs}}}
-	first := e.singles.Of(singleKey{def: c.Def, out: c.Type.Elem}, func() *op.Program { return p })
-	if p != first {
-		p.Compiled(func(*op.Program) any { return nestsOf(first) })
-	}
-	out := c.Result()
-	return job{p: p, in: make([]value.Value, 1), out: out, rows: out.Rows, cols: out.Cols, elem: out.Elem}, nil
-}
-
 // folded makes the reductions among rows run as pipelines. Exceptions are reductions of each row, those of
 // a rank's block, and calls with few elements.
 func (e *engine) folded(rows []*op.Def) []*op.Def {

@@ -65,7 +65,7 @@ func sharedRows(kernels *blas.Set) *setRows {
 		first: define.Possible(define.Bounded(
 			define.Resolved(maps),
 			define.Resolved(reducingRows(run.folded(reduce.Rows()), axisRows)),
-			run.draws(construct.Rows()),
+			construct.Rows(),
 			fused(),
 			loops(),
 			define.Resolved(denseProducts(kernels)),

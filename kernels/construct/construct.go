@@ -194,8 +194,7 @@ type generator struct {
 	elem  func(a *op.Attrs) types.Elem
 	// at is the definition of element (i, j).
 	at func(a *op.Attrs, i, j int) value.Scalar
-	// fill makes the window out of the whole, from row r0 and column c0 on. nil: the definition does, or a loop
-	// (op.Draw).
+	// fill makes the window out of the whole, from row r0 and column c0 on. nil: a loop does.
 	fill  func(a *op.Attrs, out *value.Dense, r0, c0 int)
 	draw  *op.Draw                                       // Def.Draw
 	alike func(a *op.Attrs) op.Val                       // Def.Alike
@@ -212,13 +211,7 @@ func (g generator) def() *op.Def {
 			dense.EachRun(out, func(s dense.Slab, n int) { dense.Fill(&s, out.Elem, x, 0, n) })
 		}
 	case g.fill == nil:
-		g.fill = func(a *op.Attrs, out *value.Dense, r0, c0 int) {
-			for i := range out.Rows {
-				for j := range out.Cols {
-					out.Set(i, j, g.at(a, r0+i, c0+j))
-				}
-			}
-		}
+		g.fill = g.filler()
 	}
 	d := &op.Def{
 		Name: g.name, Doc: g.doc, Eg: g.eg, Args: g.args,

@@ -1,16 +1,58 @@
 package construct
 
-// This file writes the elements of constructors into loops (op.Draw). A random number is a function of the
-// state of SplitMix64, which follows from the row and the column.
+// This file writes the elements of constructors into loops (op.Draw), and fills matrices by such loops. A
+// random number is a function of the state of SplitMix64, which follows from the row and the column.
 
 import (
 	"math"
+	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/loop/launch"
 )
+
+const (
+	// drawnSteps is how many steps a number counts for: see launch.Steps.
+	drawnSteps = 16
+	// drawnLeast is from how many numbers on a launch takes less time than their definition.
+	drawnLeast = 64
+)
+
+// drawer runs the loop of one constructor for elements of one type. It is safe for concurrent use.
+type drawer struct {
+	seen        launch.Steps
+	loop, small func() *launch.Loop // small: interpreted
+	idle        sync.Pool           // of *drawing
+}
+
+// drawing is the memory of one launch.
+type drawing struct {
+	run       launch.Run
+	words     value.Dense
+	size, out value.Dense
+	in        [2]value.Value
+	to        [1]*value.Dense
+}
+
+// newDrawer writes the loop. Its operands are the words and a matrix of the size of the result. The loop
+// does not read the matrix.
+func newDrawer(d *op.Draw, e types.Elem) *drawer {
+	b := loop.New()
+	words := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
+	size := b.Param(loop.DenseParam, dense.Storage(e))
+	rows, cols := loop.Of(loop.RowsSym, size), loop.Of(loop.ColsSym, size)
+	row := loop.Of(loop.IndexSym, b.Index("i", loop.Range{Kind: loop.Steps, To: rows, By: 1}))
+	col := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
+	v := d.Element(b, e, row, col, func(k int) loop.Val { return b.Load(words, loop.Num(0), loop.Num(int64(k))) })
+	b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(e), rows, cols)}, row, col, v)
+	n := b.Done()
+	return &drawer{loop: sync.OnceValue(func() *launch.Loop { return launch.New(n) }), small: sync.OnceValue(func() *launch.Loop { return launch.Interpreted(n) })}
+}
 
 // mixed writes number k of the generator behind a state: its 64 bits.
 func mixed(b *loop.Builder, state loop.Val, k int) loop.Val {
@@ -61,6 +103,52 @@ func (g generator) elements(e *op.Elements) op.Element {
 		list = append(list, number(loop.Num(int64(k/cols)), loop.Num(int64(k%cols))))
 	}
 	return e.Held(list)
+}
+
+// filler returns generator.fill by loops. Fewer than drawnLeast elements are made by their definition.
+func (g generator) filler() func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+	by := &define.Made[types.Elem, *drawer]{}
+	return func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+		if out.Rows*out.Cols < drawnLeast {
+			for i := range out.Rows {
+				for j := range out.Cols {
+					out.Set(i, j, g.at(a, r0+i, c0+j))
+				}
+			}
+			return
+		}
+		by.Of(out.Elem, func() *drawer { return newDrawer(g.draw, out.Elem) }).fill(out, g.draw.Words(a, r0, c0))
+	}
+}
+
+// fill sets out to the elements that the words describe.
+func (d *drawer) fill(out *value.Dense, words op.DrawWords) {
+	r, ok := d.idle.Get().(*drawing)
+	if !ok {
+		r = &drawing{words: *value.New(types.I64, 1, len(words))}
+	}
+	defer d.idle.Put(r)
+	out.Window(&r.out, 0, 0, out.Rows, out.Cols)
+	if flat, ok := words.InOneRow(out.Cols); ok && out.Stride == out.Cols { // one row of memory
+		words = flat
+		r.out.Rows, r.out.Cols, r.out.Stride = 1, out.Rows*out.Cols, out.Rows*out.Cols
+	}
+	copy(r.words.I64, words[:])
+	r.size = r.out
+	r.in[0], r.in[1], r.to[0] = &r.words, &r.size, &r.out
+	defer func() { r.size, r.out = value.Dense{}, value.Dense{} }()
+	l := d.small
+	if d.seen.Pay(drawnSteps * int64(out.Rows*out.Cols)) {
+		l = d.loop
+		launch.Begun.Add(1)
+	}
+	_, err := l().Alone(&r.run, r.in[:], r.to[:], r.out.Rows, r.out.Cols)
+	if err != nil {
+		_, err = d.small().Alone(&r.run, r.in[:], r.to[:], r.out.Rows, r.out.Cols)
+	}
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
 }
 
 // draft writes operations on f64.
@@ -165,21 +253,6 @@ var (
 		},
 		Number: func(b *loop.Builder, _ types.Elem, state loop.Val, given func(k int) loop.Val) loop.Val {
 			return b.Op(loop.Add, given(1), b.Op(loop.MulHighU, mixed(b, state, 0), given(0)))
-		},
-	}
-	// symmetricDraw has the row in the upper half of its state and the column in the lower one. Its arguments
-	// are the state of the first number of rand, and how many rows there are.
-	symmetricDraw = &op.Draw{
-		Words: func(a *op.Attrs, r, c int) op.DrawWords {
-			n := a.Int("n")
-			return op.DrawWords{int64(r)<<32 + int64(c), 1 << 32, 1, int64(uint64(a.Int("seed")) + golden), int64(n)}
-		},
-		Number: func(b *loop.Builder, _ types.Elem, state loop.Val, given func(k int) loop.Val) loop.Val {
-			d := draft{b}
-			i, j := b.Op(loop.Shr, state, b.Const(types.I64, 32)), b.Op(loop.And, state, b.Const(types.I64, 1<<32-1))
-			k := b.Op(loop.Add, b.Op(loop.Mul, b.Op(loop.Min, i, j), given(1)), b.Op(loop.Max, i, j))
-			x := d.uniform(mixed(b, b.Op(loop.Add, given(0), b.Op(loop.Mul, k, b.Const(types.I64, golden))), 0))
-			return b.Op(loop.Select, b.Op(loop.Eq, i, j), d.add(x, b.Op(loop.ToF64, given(1))), x)
 		},
 	}
 	// identityDraw has the distance from the diagonal as its state.

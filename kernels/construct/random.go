@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"sync"
 
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -34,7 +33,7 @@ func random() []*op.Def {
 			return value.F64(gauss(uint64(a.Int("seed")), numberAt(a, i, j)))
 		},
 	}
-	out := generator{
+	rand := generator{
 		name: "rand",
 		doc: "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, " +
 			"whatever the blocks and ranks.",
@@ -42,14 +41,15 @@ func random() []*op.Def {
 		at: func(a *op.Attrs, i, j int) value.Scalar {
 			return value.F64(U01(uint64(a.Int("seed")), numberAt(a, i, j)))
 		},
-	}.seedable()
-	more := []generator{
+	}
+	uniform := []generator{
+		rand,
 		normal,
 		generator{
 			name: "rand_spd",
 			doc: "rand_spd is a symmetric positive definite n x n matrix: element (i, j), i <= j, is number i*n + j of rand, plus n on the " +
 				"diagonal, which dominates its row.",
-			eg: define.Eg("all(rand_spd(3) == t(rand_spd(3)))", "true"), args: []op.Arg{n, seed}, shape: nByN, elem: f64, flops: 4, draw: symmetricDraw,
+			eg: define.Eg("all(rand_spd(3) == t(rand_spd(3)))", "true"), args: []op.Arg{n, seed}, shape: nByN, elem: f64, flops: 4,
 			at: func(a *op.Attrs, i, j int) value.Scalar {
 				n, s := a.Int("n"), uint64(a.Int("seed"))
 				x := U01(s, uint64(min(i, j)*n+max(i, j)))
@@ -58,10 +58,26 @@ func random() []*op.Def {
 				}
 				return value.F64(x)
 			},
+			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+				n := a.Int("n")
+				whole := a.With("m", op.Int(n)) // of rand
+				for i := range out.Rows {
+					r := r0 + i
+					below := min(max(r-c0, 0), out.Cols) // columns left of the diagonal: numbers a row of n apart
+					w := counted(whole, c0, r, 1)
+					w[2] = w[1]
+					drawUniform(out.View(i, 0, 1, below), w)
+					drawUniform(out.View(i, below, 1, out.Cols-below), counted(whole, r, c0+below, 1))
+					if d := r - c0; d >= 0 && d < out.Cols {
+						out.F64[i*out.Stride+d] += float64(n)
+					}
+				}
+			},
 		},
-		synthetic(out[0], n, seed, f64),
+		synthetic(n, seed, f64),
 	}
-	for _, g := range append(more, draws(n, m, seed)...) {
+	var out []*op.Def
+	for _, g := range append(uniform, draws(n, m, seed)...) {
 		out = append(out, g.seedable()...)
 	}
 	return out
@@ -77,28 +93,34 @@ func U01(seed, k uint64) float64 {
 
 func gauss(seed, k uint64) float64 {
 	if runtime.GOARCH != "amd64" { // math rounds otherwise there
-		out, err := normalNest().Eval([]value.Value{value.I64(int64(seed + (2*k+1)*golden))}, loop.Env{})
-		if err != nil {
-			panic("BUG: " + err.Error())
-		}
-		return out[0].(*value.Dense).F64[0]
+		out := value.New(types.F64, 1, 1)
+		normalDrawer().fill(out, op.DrawWords{int64(seed + (2*k+1)*golden)})
+		return out.F64[0]
 	}
 	u := 1 - U01(seed, 2*k) // in (0, 1]
 	return math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*U01(seed, 2*k+1))
 }
 
-// normalNest is the nest of one number of randn, whose operand is its state.
-var normalNest = sync.OnceValue(func() *loop.Nest {
-	b, one := loop.New(), loop.Num(1)
-	state := b.Load(loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.ScalarParam, types.I64)})
-	at := loop.Of(loop.IndexSym, b.Index("i", loop.Range{Kind: loop.Steps, To: one, By: 1}))
-	x := normalDraw.Number(b, types.F64, state, nil)
-	b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(types.F64, one, one)}, at, at, x)
-	return b.Done()
-})
+// drawUniform sets out to the numbers of rand that the words tell.
+func drawUniform(out *value.Dense, w op.DrawWords) {
+	if out.Rows*out.Cols >= drawnLeast {
+		uniformDrawer().fill(out, w)
+		return
+	}
+	for i := range out.Rows {
+		for j := range out.Cols {
+			out.F64[i*out.Stride+j] = U01(uint64(w.From(i, j)[0])-golden, 0)
+		}
+	}
+}
 
-// synthetic is data for a linear regression, which is made with the row rand.
-func synthetic(rand *op.Def, n, seed op.Arg, f64 func(*op.Attrs) types.Elem) generator {
+var (
+	uniformDrawer = sync.OnceValue(func() *drawer { return newDrawer(uniformDraw, types.F64) })
+	normalDrawer  = sync.OnceValue(func() *drawer { return newDrawer(normalDraw, types.F64) })
+)
+
+// synthetic is data for a linear regression.
+func synthetic(n, seed op.Arg, f64 func(*op.Attrs) types.Elem) generator {
 	noNoise := op.Float(0)
 	// The streams of X, of beta and of the noise have seeds of their own.
 	const betaSeed, noiseSeed = 0x5EED0001, 0x5EED0002
@@ -137,14 +159,8 @@ func synthetic(rand *op.Def, n, seed op.Arg, f64 func(*op.Attrs) types.Elem) gen
 				b[j] = beta(s, j)
 			}
 			noise := a.Float("noise")
-			uniform := func(x *value.Dense, r, c int) {
-				at := of.With("at", op.Ints(r, c, x.Rows, x.Cols))
-				if err := rand.Kernel(&op.Call{Def: rand, Attrs: at, Type: x.Type(), Out: x}); err != nil {
-					panic("BUG: " + err.Error())
-				}
-			}
 			if n := min(d-c0, out.Cols); n > 0 {
-				uniform(out.View(0, 0, out.Rows, n), r0, c0)
+				drawUniform(out.View(0, 0, out.Rows, n), counted(of, r0, c0, 1))
 			}
 			at := d - c0
 			if at < 0 || at >= out.Cols {
@@ -154,7 +170,7 @@ func synthetic(rand *op.Def, n, seed op.Arg, f64 func(*op.Attrs) types.Elem) gen
 				row := out.F64[i*out.Stride : i*out.Stride+out.Cols]
 				predictors := row[:at]
 				if c0 > 0 {
-					uniform(x, r0+i, 0)
+					drawUniform(x, counted(of, r0+i, 0, 1))
 					predictors = x.F64
 				}
 				y := 0.0

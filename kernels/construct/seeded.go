@@ -38,7 +38,7 @@ func (g generator) seedable() []*op.Def {
 	}
 	d.Kernel = func(c *op.Call) error {
 		x := *c
-		x.Def, x.Attrs, x.In = plain, withSeed(c), nil
+		x.Attrs, x.In = withSeed(c), nil
 		return plain.Kernel(&x)
 	}
 	if g.draw != nil {
