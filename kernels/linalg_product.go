@@ -136,8 +136,8 @@ func productSpace(attrs *op.Attrs, out types.Type) types.Type {
 }
 
 // inStrips reports whether the product is made by strips of rows. The right factor is then packed
-// beforehand and has to fit a second-level cache. A transposed left factor is read by strips of its columns if the
-// right one is a column. Otherwise its rows lie too far apart.
+// beforehand and has to fit a second-level cache. A transposed left factor is read by strips of its
+// columns if the right one is a column. Otherwise its rows lie too far apart.
 func inStrips(p factors[types.Type], space types.Type) bool {
 	return (!p.ta || space.Cols == 1) && p.b.Count() > 0 && p.b.Count() <= linalg.MostRight && space.Count() > 0
 }
@@ -193,8 +193,8 @@ func (f *products) kernel(c *op.Call) error {
 }
 
 // whole makes the whole product and then runs the chain on it. The product uses the memory of the result
-// if both have the same type of elements, unless it tells which element of the chain has no value. The result
-// shares memory with no input but the matrix that the product is added to.
+// if both have the same type of elements, unless it tells which element of the chain has no value. The
+// result shares memory with no input but the matrix that the product is added to.
 func (f *products) whole(c *op.Call, j job) error {
 	at := c.Attrs.Int("place")
 	p := factorsIn(c.Attrs, c.Dense, len(c.In))
@@ -227,8 +227,8 @@ func (f *products) begin(c *op.Call, j job, workers int) op.LoopBody {
 const stripElements = 1 << 13
 
 // stripRows returns the rows of a strip: a multiple of the rows of every micro-tile, and of the rows of a
-// transposed operand that are turned at a time. A product by a column takes as long as it takes to read the left
-// factor, so there a strip is a leaf.
+// transposed operand that are turned at a time. A product by a column takes as long as it takes to read
+// the left factor, so there a strip is a leaf.
 func stripRows(p factors[types.Type], space types.Type) int {
 	if space.Cols == 1 && p.a.Count() >= linalg.LeastByVector {
 		return linalg.RoundUp(min(stripElements, linalg.ByVectorLeaf(p.a, p.ta)), dense.Panel)

@@ -84,17 +84,18 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	}
 }
 
-// repeatedFlops is how many operations an element may cost that is computed again although a cache might hold it.
+// repeatedFlops is how many operations an element may cost that is computed again although a cache might
+// hold it.
 const repeatedFlops = 1
 
-// repeated returns the graph with a copy of an operator for each group that reads it, if one of these reduces
-// columns or everything, so that the others come in a later pass:
+// repeated returns the graph with a copy of an operator for each group that reads it, if one of these
+// reduces columns or everything, so that the others come in a later pass:
 //
 //	%3 = sub(%0, %2);  %4 = mul(%3, %3);  %5 = colsum(%4);  %6 = div(%3, %5)
 //	->  %3 = sub(%0, %2);  %4 = mul(%3, %3);  %5 = colsum(%4);  %7 = sub(%0, %2);  %6 = div(%7, %5)
 //
-// Each pass then reads %0 instead of %3, and %3 is not stored. It would be slower for what reads two matrices,
-// or costs more than the store and the load. The graph is g itself if there is no such operator.
+// Each pass then reads %0 instead of %3, and %3 is not stored. It would be slower for what reads two
+// matrices, or costs more than the store and the load. The graph is g itself if there is no such operator.
 func (f *fusion) repeated() *ir.Graph {
 	g := f.g
 	var may []ir.ID // few, or none: tiled graphs are large
@@ -160,8 +161,8 @@ func allLinked(f *fusion, r, x ir.ID) bool {
 	return true
 }
 
-// light reports an operator that reads one matrix of the size of its result, or none, costs next to nothing and
-// cannot fail. What makes the matrix is not made again.
+// light reports an operator that reads one matrix of the size of its result, or none, costs next to
+// nothing and cannot fail. What makes the matrix is not made again.
 func (f *fusion) light(id ir.ID) bool {
 	g, t := f.g, f.g.Type(id)
 	n := &g.Nodes[id]

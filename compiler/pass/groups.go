@@ -23,8 +23,8 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return foldGroups(g, table, sizes.filled(), 0)
 }
 
-// FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop of the
-// body: to compare and add takes less time than a call.
+// FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop of
+// the body: to compare and add takes less time than a call.
 func FoldGroupsOfPoints(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	return foldGroups(g, table, sizes, sizes.Block/leastCodes)
@@ -111,7 +111,8 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 	return DropDead(out)
 }
 
-// codesChecked reports that the node before matrix h is code, which codesCounted has made to check its codes.
+// codesChecked reports that the node before matrix h is code, which codesCounted has made to check its
+// codes.
 func codesChecked(g *ir.Graph, h ir.ID, code *op.Def) bool {
 	return h > 0 && g.Nodes[h-1].Op == code && g.In(h - 1)[0] == g.In(h)[0] && g.Nodes[h-1].Attrs.Int("k") == g.Nodes[h].Attrs.Int("k")
 }
@@ -124,8 +125,8 @@ func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Code
 //	%4 = matmul(%2, %3) {ta}  or  sp.matmul(%5, %3), %5 = sp.t(%2)
 //	->  %2 = onehot.code(%0) {k=10};  %3 = onehot.code(%1) {k=20};  %4 = f64(ctable(%2, %3) {n=10, m=20})
 //
-// It takes a step a row instead of one for each pair of columns. A code fails where its matrix did. It would
-// be wrong for a product that is sent, and slow for a table that is large beside the rows.
+// It takes a step a row instead of one for each pair of columns. A code fails where its matrix did. It
+// would be wrong for a product that is sent, and slow for a table that is large beside the rows.
 func codesCounted(g *ir.Graph, table *op.Table) *ir.Graph {
 	product, panels, stored := table.Must("matmul"), table.Must("matmul.panels"), table.Must("sp.tmatmul")
 	turned, times := table.Must("sp.t"), table.Must("sp.matmul")

@@ -8,11 +8,11 @@ import (
 	"flow/ir/types"
 )
 
-// This file turns what is shared out by rows: matrices of one row that loops carry, and left factors of products that
-// are read by columns. The bits stay, because the elements are the same.
+// This file turns what is shared out by rows: matrices of one row that loops carry, and left factors of
+// products that are read by columns. The bits stay, because the elements are the same.
 
-// Stands reports whether rows of g or its regions should be columns. Where ranks share rows, each is worth it. In
-// one process only the product of a row and a large matrix is: its loop makes a column.
+// Stands reports whether rows of g or its regions should be columns. Where ranks share rows, each is worth
+// it. In one process only the product of a row and a large matrix is: its loop makes a column.
 func Stands(g *ir.Graph, shared bool, sizes Sizes) bool {
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -36,7 +36,8 @@ const largeFactor = 4
 
 func lies(t types.Type) bool { return t.IsDense() && t.Rows == 1 && t.Cols > 1 }
 
-// StandCarried makes columns of the rows that loops carry, where a round makes them as transposes of columns:
+// StandCarried makes columns of the rows that loops carry, where a round makes them as transposes of
+// columns:
 //
 //	%1 = iterate(%0) (%x) { .. yield t(%y) }   ->   %2 = iterate(t(%0)) (%x) { .. t(%x) .. yield %y };  %1 = t(%2)
 //
@@ -120,15 +121,15 @@ func (s *standing) region(r *ir.Region, stand []bool, body bool) *ir.Region {
 	return &ir.Region{Graph: b.g, Args: args, Yields: yields}
 }
 
-// TurnCaptured transposes left factors that a product reads by columns, if they are the same in all rounds of a
-// loop:
+// TurnCaptured transposes left factors that a product reads by columns, if they are the same in all rounds
+// of a loop:
 //
 //	iterate(.., %1) (.., %a) { %3 = matmul(%a, %x) {ta} .. }   ->   { %2 = t(%a);  %3 = matmul(%2, %x) .. }
 //
-// Hoist moves the transpose in front of the loop. Ranks share the rows of the new product. Of the old one they
-// would add the terms one rank after the other. A product in panels is shared as it is. Nothing is gained if the
-// loop has only a few rounds, since ranks send each other the elements of the transpose once. It returns g if there
-// is no such product.
+// Hoist moves the transpose in front of the loop. Ranks share the rows of the new product. Of the old one
+// they would add the terms one rank after the other. A product in panels is shared as it is. Nothing is
+// gained if the loop has only a few rounds, since ranks send each other the elements of the transpose
+// once. It returns g if there is no such product.
 func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
 	s, out := &standing{t: table.Must("t")}, g
 	gains := func(a, b, product types.Type) bool { // others' work over the messages of the right factor
@@ -153,8 +154,8 @@ func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Grap
 	return out
 }
 
-// byRows copies r with products that read rows of transposes of captured arguments, where gains says that it
-// pays for factors and a product of these types. It returns nil if there are none.
+// byRows copies r with products that read rows of transposes of captured arguments, where gains says that
+// it pays for factors and a product of these types. It returns nil if there are none.
 func (s *standing) byRows(r *ir.Region, captured []ir.ID, gains func(a, b, product types.Type) bool) *ir.Region {
 	b, flags, turned := copyOf(r.Graph), newFlagSets(), map[ir.ID]ir.ID{}
 	for i := range r.Graph.Nodes {

@@ -105,7 +105,8 @@ var conditionWords = map[string]func(x []operand) bool{
 	// lies(x): one row of several numbers. stays(x): x may be one.
 	"lies":  func(x []operand) bool { return lies(x[0].typ) },
 	"stays": func(x []operand) bool { return !lies(x[0].typ) || !x[0].m.set.upright },
-	// stands(Class): the result is such a row, and a transpose is among the inputs, all of which are numbers and rows.
+	// stands(Class): the result is such a row, and a transpose is among the inputs, all of which are
+	// numbers and rows.
 	"stands": func(x []operand) bool { return x[0].m.stands() },
 	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
 	"ofmore": func(x []operand) bool {

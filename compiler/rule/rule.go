@@ -30,7 +30,8 @@ type Rule struct {
 	Rewrites []string
 	// Sparse rules also apply to sparse matrices, the others only to dense ones and scalars.
 	Sparse bool
-	// Alone rules apply only where no ranks share the rows of matrices, and Shared rules only where they do.
+	// Alone rules apply only where no ranks share the rows of matrices, and Shared rules only where they
+	// do.
 	Alone, Shared bool
 	// Upright rules apply only where matrices of one row are made columns (pass stand).
 	Upright bool

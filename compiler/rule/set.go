@@ -55,8 +55,8 @@ const foldConstants = "fold-constants"
 // standRows makes columns of rows. Where it applies, no other rule may make them rows again.
 const standRows = "stand-rows"
 
-// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices, and upright
-// whether matrices of one row are made columns.
+// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices, and
+// upright whether matrices of one row are made columns.
 func Elsewhere(shared, upright bool) (names []string) {
 	for _, r := range Rules() {
 		if shared && r.Alone || !shared && r.Shared || !upright && r.Upright {

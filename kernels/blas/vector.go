@@ -45,8 +45,8 @@ func (d *driver[T]) columnOfDots(ws *Workspace, step int, sub bool, m, k int, a 
 	}
 }
 
-// sumOfRows adds rows of b, each times or minus times an element of a, to the elements of c. Those of a are as apart
-// from each other, and those of c cs.
+// sumOfRows adds rows of b, each times or minus times an element of a, to the elements of c. Those of a
+// are as apart from each other, and those of c cs.
 func (d *driver[T]) sumOfRows(ws *Workspace, sub bool, n, k int, a []T, as int, b []T, ldb int, c []T, cs int) {
 	wide := roundUp(n, d.lanes)
 	p := newTallPair(k, a, 1, 1, 1, b, ldb, n, wide)

@@ -70,8 +70,8 @@ func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 	return &Body{loop.Merge(x.Done()), x.Operands}
 }
 
-// index adds an index to the space, whose bounds are operands. It returns its position, how many there are,
-// and what writes the value of the index, whose step is by.
+// index adds an index to the space, whose bounds are operands. It returns its position, how many there
+// are, and what writes the value of the index, whose step is by.
 func (x *Builder) index(name string, by int) (at, size loop.Lin, value func() Ref) {
 	lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 	size = loop.Of(loop.ParamSym, n)
@@ -412,11 +412,11 @@ func (x *Builder) call(a *op.Action, in []Ref) (*op.Elements, *bool) {
 	return e, &made
 }
 
-// subscript is a number as the first of size neighbouring subscripts of an axis of length n. One
-// that is linear in what is known before the point is taken to be in range where the launch proves
-// it (hull), or where the ranges of inner loops do; any other is checked, a known one that is out of range too: the elements of a small matrix are
-// in registers. It is counted from the end if it is negative. A range must not cross from
-// the negative subscripts to the others; the one index -1 is the last.
+// subscript is a number as the first of size neighbouring subscripts of an axis of length n. One that is
+// linear in what is known before the point is taken to be in range where the launch proves it (hull), or
+// where the ranges of inner loops do; any other is checked, a known one that is out of range too: the
+// elements of a small matrix are in registers. It is counted from the end if it is negative. A range must
+// not cross from the negative subscripts to the others; the one index -1 is the last.
 func (x *Builder) subscript(v loop.Val, size int, n loop.Lin, hull bool) loop.Lin {
 	l, linear := x.Lins[v]
 	if linear && l.Known() {
