@@ -105,8 +105,7 @@ var conditionWords = map[string]func(x []operand) bool{
 	// lies(x): one row of several numbers. stays(x): x may be one.
 	"lies":  func(x []operand) bool { return lies(x[0].typ) },
 	"stays": func(x []operand) bool { return !lies(x[0].typ) || !x[0].m.set.upright },
-	// stands(Class): the result is such a row, and a transpose is among the inputs, all of which are
-	// numbers and rows.
+	// stands(Class): the result is such a row, and an input is the transpose of a column.
 	"stands": func(x []operand) bool { return x[0].m.stands() },
 	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
 	"ofmore": func(x []operand) bool {
@@ -288,8 +287,7 @@ func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 	return gone, made
 }
 
-// stands reports whether the root is a row of which an input is a transpose of a column. An input that is
-// one number is no row, and stays.
+// stands reports whether the root is a row and one of its inputs the transpose of a column.
 func (m *match) stands() bool {
 	g, turned := m.s.g, false
 	for _, id := range m.rest {

@@ -1,6 +1,6 @@
 package reduce
 
-// This file reduces rows, and says of which exact sums reductions are made: sum, mean, norm, var and stddev.
+// This file defines reductions by exact sums: sum, mean, norm, var and stddev.
 
 import (
 	"flow/ir/loop"
@@ -10,8 +10,8 @@ import (
 	"flow/kernels/exact"
 )
 
-// sums returns the number of exact sums of which a reduction of elements of e is made: of the elements, of
-// their squares for a norm, and of both for a variance. 0: it is made of none.
+// sums returns how many exact sums a reduction of elements of e needs. A norm needs that of the squares, and a
+// variance also that of the elements. 0: it needs none.
 func (w *Whole) sums(e types.Elem) int {
 	switch w.Class {
 	case loop.Sum:

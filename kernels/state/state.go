@@ -12,8 +12,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// State is a reduction class with many places, each of which takes contributions of one or two
-// values. It is not safe for concurrent use.
+// State is what a reduction has at each of its places. A contribution to a place is one or two values. A State
+// is not safe for concurrent use.
 type State interface {
 	// Reset makes room for so many places and empties them.
 	Reset(places int)
