@@ -370,6 +370,8 @@ func explainLabel(s scene) (source.Diagnostic, bool) {
 func explainOperand(s scene) (source.Diagnostic, bool) {
 	if isOp(s.found, ",") && (s.want == `"]"` || s.want == `")"`) && isInfix(s.next()) && !isOp(s.next(), "-", "+", "not") {
 		s.i, s.prev, s.found = s.i+1, s.found, s.next() // the parser went back to the comma
+	} else if isInfix(s.found) && isOp(s.next(), "not") && endsStatement(s.prev) {
+		s.i, s.prev, s.found, s.want = s.i+1, s.found, s.next(), "" // it went back to the operator
 	}
 	atStart := s.prev.EOF() || isOp(s.prev, ";", "{")
 	wantsValue := words(s.want) == "an operand" || isInfix(s.prev) || isOp(s.prev, "(", ",", "[", "in", "emit", "assert", "if", "until", "times", "to")
@@ -469,6 +471,8 @@ func explainAnything(s scene) (source.Diagnostic, bool) {
 		d.Help = "arguments are divided by `,`"
 	} else if isOp(s.found, ";") && s.depth() > 0 {
 		d.Help = "a statement cannot end inside brackets"
+	} else if isOp(s.found, ",") || isOp(s.prev, ",") && isOp(s.found, "}") {
+		d.Help = "several values in one are a row [[a, b]], a column [a, b] or a tuple (a, b)"
 	} else if isOp(s.found, "as") {
 		d.Help = "`as` gives an emit its label and an import its name; a value is converted by f64(x), f32(x), i64(x), bool(x)"
 	} else if isOp(s.prev, "{") {

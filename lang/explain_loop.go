@@ -75,12 +75,12 @@ func (s scene) subscript(k int) bool {
 }
 
 // explainSlice recognises a slice with colons (x[a:b], x[a:], x[:b], x[::2]) and an empty subscript
-// (x[0:2, ]).
+// (x[0:2, ]). In an argument of a call the unexpected token is the bracket itself.
 func explainSlice(s scene) (source.Diagnostic, bool) {
-	open := min(s.i, len(s.toks)) - 1
+	open := min(s.i, len(s.toks)-1)
 	for ; open >= s.from && !(isOp(s.toks[open], "[") && s.match(open) >= s.i); open-- {
 	}
-	if open < s.from || !s.subscript(open) || s.match(open) >= len(s.toks) {
+	if open < s.from || !s.subscript(open) || s.match(open) >= len(s.toks) || typeNames[s.toks[open-1].Value] != "" {
 		return source.Diagnostic{}, false
 	}
 	close := s.match(open)

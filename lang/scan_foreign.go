@@ -178,17 +178,28 @@ scan:
 			break
 		}
 	}
-	rest := s.src[s.at:]
-	if i := strings.IndexAny(rest, "\n;#"); i >= 0 {
-		rest = rest[:i]
+	// The choice ends with its line, or before the comma or bracket that ends the expression around it.
+	stop, colon := len(s.src), -1
+	depth = 0
+	for k := s.at; k < stop; k++ {
+		switch c := s.src[k]; {
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		case c == ':' && depth == 0 && colon < 0:
+			colon = k
+		}
+		if depth < 0 || depth == 0 && s.src[k] == ',' || strings.IndexByte("\n;#", s.src[k]) >= 0 {
+			stop = k
+		}
 	}
-	a, b, ok := strings.Cut(rest, ":")
-	if !ok || strings.ContainsAny(rest, "()[]") {
+	if colon < 0 || depth > 0 {
 		return
 	}
-	stop := s.at + len(strings.TrimRight(rest, " \t\r"))
+	stop = s.at + len(strings.TrimRight(s.src[s.at:stop], " \t\r"))
 	d.Span = s.file.Span(start, stop)
-	d.Help = "write `if " + strings.TrimSpace(s.src[start:question]) + " { " + strings.TrimSpace(a) + " } else { " + strings.TrimSpace(b) + " }`"
+	d.Help = "write `if " + strings.TrimSpace(s.src[start:question]) + " { " + strings.TrimSpace(s.src[s.at:colon]) + " } else { " + strings.TrimSpace(s.src[colon+1:stop]) + " }`"
 	s.at = stop
 }
 

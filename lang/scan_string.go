@@ -15,7 +15,7 @@ func (s *scanner) str() {
 	for s.at++; ; s.at++ {
 		switch c := s.peek(0); {
 		case s.at >= len(s.src) || c == '\n':
-			text := strings.TrimRight(s.src[from:s.at], " \t\r")
+			text := s.withoutClosers(strings.TrimRight(s.src[from:s.at], " \t\r"))
 			s.at = from + len(text)
 			s.report("E108", from, s.at, "this string is not closed on its line").Help = "write `" + text + "\"`; a line end inside a string is written \\n"
 			s.emit(tokString, from, text)
@@ -44,6 +44,23 @@ func (s *scanner) str() {
 			s.at += size
 		}
 	}
+}
+
+// withoutClosers returns the text of a string that its line does not close, without the brackets at its end
+// that close brackets around it.
+func (s *scanner) withoutClosers(text string) string {
+	open := 0
+	for _, t := range s.toks {
+		if isOp(t.Token, "(", "[", "{") {
+			open++
+		} else if isOp(t.Token, ")", "]", "}") {
+			open--
+		}
+	}
+	for ; open > 0 && len(text) > 1 && strings.IndexByte(")]}", text[len(text)-1]) >= 0; open-- {
+		text = strings.TrimRight(text[:len(text)-1], " \t")
+	}
+	return text
 }
 
 // escapeLen returns the length of the escape at the start of s, 0 if there is none.

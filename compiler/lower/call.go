@@ -371,6 +371,8 @@ func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {
 	} else if help := check.ForeignArgument(a.Name.Name, d.Source(), func(word string) bool { return len(l.table.Word(word)) > 0 },
 		func(word string) bool { return slices.Contains(names, word) }); help != "" {
 		diag = diag.WithHelp("%s", help)
+	} else if _, bound := l.scope.lookup(a.Name.Name); bound {
+		diag = diag.WithHelp("equality is `==`; %s", usage(d))
 	}
 	l.fail(diag)
 }
