@@ -30,6 +30,7 @@ var (
 		"A or B", "A and t(B)", "abs(A)", "-A", "A * 2", "A / 4", "sqrt(abs(A))", "A != 0", "A > 0", "f64(A)", "f32(A)", "i64(round(A))", "bool(A)",
 		"sparse(dense(A))", "ifelse(A > 0, B, 0)", "sparse(A * dense(B))", "sparse(diag(x))", "relu(A)", "clamp(A, 0, 1)", "A * (x > 0)",
 		"upper(A)", "lower(A)", "t(A)[:, :] * B", "A[1..n, :]",
+		"A[argsort(x), :]", "A[:, argsort(x)]", "A[-1.. by -1, :]", "A[:, -1.. by -1]", "take(A, argsort(x, desc = true))", "A[[0, 0], :]",
 	}
 	columnsMade = []string{
 		"f64(A @ x)", "f64(t(A) @ x)", "rowsum(A) * 1.0", "rowmax(A) * 1.0", "rowmin(A * t(x)) * 1.0", "rowmax(A * t(seq(0, n))) * 1.0", "rowmean(A) * 1.0", "rowcount(A) * 0.5",
@@ -39,9 +40,11 @@ var (
 		"diag(A) * 1.0", "dense(A)[:, 0..1] * 1.0", "dense(A[:, 0..1]) * 1.0", "A @ (B @ x) * 1.0", "x + sum(A) * 0.25", "x * A[0, n - 1]", "x + nnz(A)", "t(t(x) @ A) * 1.0", "rowargmax(A) * 0.5", "rowargmin(A) * 0.5",
 		"rowsum(exp(A * 0.1)) * 0.01", "rowmax(ifelse(A > 0, x, t(x)))", "rowsum(A ^ 2 == x) * 1.0", "rowmean(A * 1.5 + dense(B) * x - t(x)) * 0.1", "rowsum(t(A) @ dense(B)) * 0.1",
 		"t(colsum(A * (B @ cbind(x, x / 2))[:, 0])) * 0.1", "rowmax(A * (t(B) @ cbind(x, x))[:, 1]) * 1.0", "rowmax(A @ dense(B)) * 1.0", "rowsum(dense(A) @ B) * 1.0", "parfor i in 0..n { f64(sum(A[i, :])) }", "parfor i in 0..n { x[n - 1 - i, 0] / 2 }",
+		"t(colsum(A[x > 0, :])) * 1.0", "rowsum(A[:, x > 0.2]) * 1.0", "rowsum(A[:, 1.. by 2]) * 1.0", "t(colsum(A[0.. by 2, :] * 2)) * 1.0", "t(f64(A[argmax(x), :]) * t(x)) @ [[1.0]]",
+		"parfor i in 0..n { f64(A[i, (i * 3) % n]) }", "parfor i in 0..n { f64(sum(A[n - 1 - i, :] * B[i, :])) }", "parfor i in 0..n { f64(max(A[:, i])) }",
 	}
 	scalarsMade = []string{
-		"sum(A)", "max(A)", "min(A)", "mean(A)", "count(A)", "any(A)", "all(A)", "norm(A)", "var(A)", "stddev(A)", "nnz(A)", "A[n // 2, n - 1]", "sum(x)", "prod(A)", "nunique(A)", "argmax(A)",
+		"sum(A)", "max(A)", "min(A)", "mean(A)", "count(A)", "any(A)", "all(A)", "norm(A)", "var(A)", "stddev(A)", "nnz(A)", "A[n // 2, n - 1]", "A[argmax(x), argmin(x)]", "sum(A[0..argmax(x), :])", "sum(A[argmax(x).., 0..argmin(x)] * 2)", "nnz(A[x > 0, :])", "sum(x)", "prod(A)", "nunique(A)", "argmax(A)",
 	}
 )
 

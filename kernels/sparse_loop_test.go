@@ -76,6 +76,11 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 				run(d, nil, a)
 			case "slice":
 				run(d, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(3, 40, a.Rows-5, 200)}), a)
+			case "window", "cut", "pick.rows", "take", "pick.cols", "stride":
+				for range 6 {
+					in, attrs := sparseSubscripts(r, d, a, a.Rows, a.Cols)
+					run(d, attrs, in...)
+				}
 			case "lower", "upper":
 				run(d, op.MakeAttrs(op.Attr{Name: "strict", Val: op.Bool(trial == 0)}), a)
 			case "rbind":

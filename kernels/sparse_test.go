@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,38 @@ func TestSparseRowsEqualTheirDefinitions(t *testing.T) {
 	}
 }
 
+// sparseSubscripts is arguments of row d of subscripts of x, an n x m matrix. Some are out of range.
+func sparseSubscripts(r *rand.Rand, d *op.Def, x value.Value, n, m int) ([]value.Value, *op.Attrs) {
+	some := func(n int) value.Value { return value.I64(int64(r.IntN(2*n+2) - n)) }
+	switch d.For {
+	case "element":
+		return []value.Value{x, some(n), some(m)}, nil
+	case "window":
+		return []value.Value{x, some(n), some(m)}, op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(r.IntN(n+1), []int{m, r.IntN(m + 1)}[r.IntN(2)])})
+	case "cut":
+		size, through := op.Ints(-1, -1), op.Ints([]int{0, 1, 2}[r.IntN(3)], []int{0, 1, 2}[r.IntN(3)])
+		return []value.Value{x, some(n), some(n), some(m), some(m)}, op.MakeAttrs(op.Attr{Name: "size", Val: size}, op.Attr{Name: "through", Val: through})
+	case "stride":
+		step := func() int { return []int{1, 2, 3, -1, -2}[r.IntN(5)] }
+		return []value.Value{x}, op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(step())}, op.Attr{Name: "cols", Val: op.Int(step())})
+	}
+	length := n
+	if d.For == "pick.cols" {
+		length = m
+	}
+	at := value.New(types.I64, r.IntN(length+3), 1)
+	for i := range at.Rows {
+		at.I64[i*at.Stride] = int64(r.IntN(max(1, length)))
+		if d.For != "take" && r.IntN(4) == 0 {
+			at.I64[i*at.Stride] -= int64(length)
+		}
+	}
+	if r.IntN(2) == 0 {
+		slices.Sort(at.I64[:at.Rows])
+	}
+	return []value.Value{x, at}, nil
+}
+
 // sparseCall is arguments for a row of the family, at least one of them sparse.
 func sparseCall(r *rand.Rand, d *op.Def, n, m int) ([]value.Value, *op.Attrs) {
 	e := elemsUnderTest[r.IntN(4)]
@@ -94,6 +127,8 @@ func sparseCall(r *rand.Rand, d *op.Def, n, m int) ([]value.Value, *op.Attrs) {
 		return []value.Value{anySparse(r, e, n, m)}, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r.IntN(n-r0+1), r.IntN(m-c0+1))})
 	case "item":
 		return []value.Value{anySparse(r, e, n+1, m+1)}, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r.IntN(n+1), r.IntN(m+1))})
+	case "element", "window", "cut", "pick.rows", "take", "pick.cols", "stride":
+		return sparseSubscripts(r, d, anySparse(r, e, n, m), n, m)
 	case "lower", "upper":
 		return []value.Value{anySparse(r, e, n, m)}, op.MakeAttrs(op.Attr{Name: "strict", Val: op.Bool(r.IntN(2) == 0)})
 	case "rbind", "cbind":

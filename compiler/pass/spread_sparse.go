@@ -100,7 +100,11 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 			x.to[id] = x.transposed(id)
 			return true
 		}
-		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]])), true)
+		args := []ir.ID{x.to[in[0]]}
+		for _, from := range in[1:] { // places
+			args = append(args, x.full(from))
+		}
+		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, args...)), true)
 		return true
 	}
 	aligned, ok := sparseRows(x.old, id)

@@ -32,7 +32,7 @@ func Resolved(rows []*op.Def) []*op.Def {
 					if err := c.Settle(); err != nil {
 						return err
 					}
-					if c.Type.Known() {
+					if c.Type.Known() && c.Type.IsDense() {
 						if err := Fits(c.Type); err != nil {
 							return err
 						}
@@ -51,7 +51,7 @@ func Resolved(rows []*op.Def) []*op.Def {
 					if err := c.Settle(); err != nil {
 						return nil, err
 					}
-					if err := Fits(c.Type); err != nil {
+					if err := Fits(c.Type); err != nil && c.Type.IsDense() {
 						return nil, err
 					}
 				}
@@ -111,7 +111,7 @@ func ResolvedLoop(d *op.Def) *op.Loop {
 			return space(c)
 		}
 		settled := *c
-		if settled.Settle() != nil || settled.Type.Known() && Fits(settled.Type) != nil {
+		if settled.Settle() != nil || settled.Type.Known() && settled.Type.IsDense() && Fits(settled.Type) != nil {
 			return 0, 0
 		}
 		return space(&settled)
@@ -121,7 +121,7 @@ func ResolvedLoop(d *op.Def) *op.Loop {
 			if err := c.Settle(); err != nil {
 				return nil, err
 			}
-			if c.Type.Known() {
+			if c.Type.Known() && c.Type.IsDense() {
 				lendOwn(d, c)
 			}
 		}
@@ -130,8 +130,8 @@ func ResolvedLoop(d *op.Def) *op.Loop {
 	return &l
 }
 
-// Open reports a dense matrix of which a dimension is not known.
-func Open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.Dense && !t.Known() }
+// Open reports a matrix of which a dimension is not known.
+func Open(t types.Type) bool { return t.IsMatrix() && !t.Known() }
 
 // lendOwn does what a runtime does for results of known shape.
 func lendOwn(d *op.Def, c *op.Call) {

@@ -15,8 +15,8 @@ import (
 // Sizes that are known before the run (attribute size) are kept; the others end where the second
 // number of the pair says.
 
-// cutType has the sizes that are known.
-func cutType(s *op.Sig) (types.Type, error) {
+// CutType is the type rule of cut. It has the sizes that are known.
+func CutType(s *op.Sig) (types.Type, error) {
 	t, err := subscripted(s)
 	if err != nil {
 		return t, err
@@ -89,17 +89,19 @@ func outOfCut(what string, from, to int64, n int) error {
 	return define.BadIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 }
 
-func cutWindow(c *op.Call, a *value.Dense) (w window.Rect, err error) {
-	if w.Row, w.Rows, err = cutRange(c, 0, a.Rows); err == nil {
-		w.Col, w.Cols, err = cutRange(c, 1, a.Cols)
+// CutWindow returns the window of a cut of a matrix of so many rows and columns. It fails if the window is
+// not within the matrix.
+func CutWindow(c *op.Call, rows, cols int) (w window.Rect, err error) {
+	if w.Row, w.Rows, err = cutRange(c, 0, rows); err == nil {
+		w.Col, w.Cols, err = cutRange(c, 1, cols)
 	}
 	return w, err
 }
 
-// cutRef copies the window.
-func cutRef(c *op.Call) (value.Value, error) {
+// CutRef is the definition of cut. It copies the window.
+func CutRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
-	w, err := cutWindow(c, a)
+	w, err := CutWindow(c, a.Rows, a.Cols)
 	if err != nil {
 		return nil, err
 	}

@@ -27,10 +27,10 @@ func indexings() []*op.Def {
 				x := e.In[0].At(i, j)
 				return func(loop.Lin, loop.Lin) loop.Val { return x }
 			},
-			Type: elementType, Ref: elementRef, Laws: op.Pure, Rate: "copy",
+			Type: ElementType, Ref: ElementRef, Laws: op.Pure, Rate: "copy",
 			Cost:     func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
 			RowsRead: func(*op.Attrs) op.RowsRead { return op.RowsRead{FromArg: 1, Count: 1} },
-			Kernel:   func(c *op.Call) (err error) { c.Out, err = elementRef(c); return err },
+			Kernel:   func(c *op.Call) (err error) { c.Out, err = ElementRef(c); return err },
 		},
 		{
 			Name: "window", Hidden: true, Role: op.Windows,
@@ -45,10 +45,10 @@ func indexings() []*op.Def {
 				}
 				return func(i, j loop.Lin) loop.Val { return e.In[0].At(i.Plus(r), j.Plus(c)) }
 			},
-			Type: windowType, Ref: windowRef, Laws: op.Pure | op.View, Rate: "copy", Cost: define.CopyWork,
+			Type: WindowType, Ref: WindowRef, Laws: op.Pure | op.View, Rate: "copy", Cost: define.CopyWork,
 			Kernel: func(c *op.Call) error {
 				a := c.Dense(0)
-				i, j, err := corner(c, a)
+				i, j, err := Corner(c, a.Rows, a.Cols)
 				if err == nil {
 					lo, hi := 0, c.Type.Rows
 					if c.Hi > 0 { // a rank's own rows
@@ -69,9 +69,9 @@ func indexings() []*op.Def {
 				{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], negative where the end says it"},
 				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included, 2 where the window has all"}},
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
-			Type: cutType, Ref: cutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
+			Type: CutType, Ref: CutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
 			Elements: cutElements, RowsRead: cutReads,
-			Kernel: func(c *op.Call) (err error) { c.Out, err = cutRef(c); return err },
+			Kernel: func(c *op.Call) (err error) { c.Out, err = CutRef(c); return err },
 		},
 	}
 }
@@ -95,7 +95,8 @@ func subscriptTypes(s *op.Sig) error {
 	return nil
 }
 
-func elementType(s *op.Sig) (types.Type, error) {
+// ElementType is the type rule of element.
+func ElementType(s *op.Sig) (types.Type, error) {
 	t, err := subscripted(s)
 	if err != nil {
 		return t, err
@@ -103,7 +104,8 @@ func elementType(s *op.Sig) (types.Type, error) {
 	return types.ScalarOf(t.Elem), subscriptTypes(s)
 }
 
-func windowType(s *op.Sig) (types.Type, error) {
+// WindowType is the type rule of window.
+func WindowType(s *op.Sig) (types.Type, error) {
 	t, err := subscripted(s)
 	if err != nil {
 		return t, err
@@ -129,29 +131,36 @@ func outOfWindow(what string, i int64, size, n int) error {
 	return define.BadIndex("%ss %d to %d of a matrix with %d", what, i, end, n)
 }
 
-func elementRef(c *op.Call) (value.Value, error) {
+// ElementRef is the definition of element.
+func ElementRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
-	i, ok := position(c.Scalar(1).I, a.Rows)
-	if !ok {
-		return nil, outOfRange("row", c.Scalar(1).I, a.Rows)
-	}
-	j, ok := position(c.Scalar(2).I, a.Cols)
-	if !ok {
-		return nil, outOfRange("column", c.Scalar(2).I, a.Cols)
+	i, j, err := ElementAt(c, a.Rows, a.Cols)
+	if err != nil {
+		return nil, err
 	}
 	return a.At(i, j), nil
 }
 
+// ElementAt returns the place that operands 1 and 2 of an element name, of a matrix of so many rows and
+// columns. It fails outside.
+func ElementAt(c *op.Call, rows, cols int) (i, j int, err error) {
+	if i, err = FromEither(c.Scalar(1).I, 0, rows); err == nil {
+		j, err = FromEither(c.Scalar(2).I, 1, cols)
+	}
+	return i, j, err
+}
+
 // lookAt is the part of the matrix that a window is.
 func lookAt(c *op.Call) (*value.Dense, error) {
-	i, j, err := corner(c, c.Dense(0))
+	i, j, err := Corner(c, c.Dense(0).Rows, c.Dense(0).Cols)
 	if err != nil {
 		return nil, err
 	}
 	return c.Dense(0).View(i, j, c.Type.Rows, c.Type.Cols), nil
 }
 
-func windowRef(c *op.Call) (value.Value, error) {
+// WindowRef is the definition of window.
+func WindowRef(c *op.Call) (value.Value, error) {
 	w, err := lookAt(c)
 	if err != nil {
 		return nil, err
@@ -180,13 +189,15 @@ func stretch(i int64, size, n int) (at int, ok bool) {
 	return int(i), i >= 0 && i <= int64(n-size)
 }
 
-func corner(c *op.Call, a *value.Dense) (i, j int, err error) {
-	i, ok := stretch(c.Scalar(1).I, c.Type.Rows, a.Rows)
+// Corner returns the first row and column of a window of a matrix of so many rows and columns. It fails if
+// the window is not within the matrix.
+func Corner(c *op.Call, rows, cols int) (i, j int, err error) {
+	i, ok := stretch(c.Scalar(1).I, c.Type.Rows, rows)
 	if !ok {
-		return 0, 0, outOfWindow("row", c.Scalar(1).I, c.Type.Rows, a.Rows)
+		return 0, 0, outOfWindow("row", c.Scalar(1).I, c.Type.Rows, rows)
 	}
-	if j, ok = stretch(c.Scalar(2).I, c.Type.Cols, a.Cols); !ok {
-		return 0, 0, outOfWindow("column", c.Scalar(2).I, c.Type.Cols, a.Cols)
+	if j, ok = stretch(c.Scalar(2).I, c.Type.Cols, cols); !ok {
+		return 0, 0, outOfWindow("column", c.Scalar(2).I, c.Type.Cols, cols)
 	}
 	return i, j, nil
 }

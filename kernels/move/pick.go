@@ -25,7 +25,7 @@ func picks() []*op.Def {
 				"The compiler writes it for `x[[2, 0], :]` and `x[x > 0, :]`.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[[2, 0, -1], :]", Output: "4 5\n0 1\n4 5\n"}},
-			Type: PickType(0), Ref: PickRef(0, fromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
+			Type: PickType(0), Ref: PickRef(0, FromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
 			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Elements: PlacesElements(0, true), Numbers: 1,
 		},
 		{
@@ -33,7 +33,7 @@ func picks() []*op.Def {
 			Doc:  "pick.cols is the columns of a matrix at the positions of a column, as pick.rows its rows. The compiler writes it for `x[:, [2, 0]]`.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}},
-			Type: PickType(1), Ref: PickRef(1, fromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
+			Type: PickType(1), Ref: PickRef(1, FromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
 			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole), Elements: PlacesElements(1, true),
 		},
 		{
@@ -112,16 +112,17 @@ func pickedFrom(s *op.Sig) (types.Type, error) {
 	return s.In[0], nil
 }
 
-// pickedPlaces is the positions as places along an axis of n: the operand's own memory where none
-// counts from the end.
-func pickedPlaces(c *op.Call, axis, n int) ([]int64, error) {
+// Places returns the positions of operand 1 as places along an axis of n. They are the operand's own memory
+// where none counts from the end. place returns the place that position p means, or the failure of the
+// program.
+func Places(c *op.Call, axis, n int, place func(p int64, axis, n int) (int, error)) ([]int64, error) {
 	v := c.Dense(1)
 	if v.Stride == 1 && !slices.ContainsFunc(v.I64[:v.Rows], func(p int64) bool { return uint64(p) >= uint64(n) }) {
 		return v.I64[:v.Rows], nil
 	}
 	at := make([]int64, v.Rows)
 	for i := range at {
-		p, err := fromEither(v.I64[i*v.Stride], axis, n)
+		p, err := place(v.I64[i*v.Stride], axis, n)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +133,7 @@ func pickedPlaces(c *op.Call, axis, n int) ([]int64, error) {
 
 func pickRowsKernel(c *op.Call) error {
 	x := c.Dense(0)
-	at, err := pickedPlaces(c, 0, x.Rows)
+	at, err := Places(c, 0, x.Rows, FromEither)
 	if err != nil || len(at) == 0 {
 		return err
 	}
@@ -142,7 +143,7 @@ func pickRowsKernel(c *op.Call) error {
 
 func pickColumnsKernel(c *op.Call) error {
 	x, out := c.Dense(0), c.Result()
-	at, err := pickedPlaces(c, 1, x.Cols)
+	at, err := Places(c, 1, x.Cols, FromEither)
 	if err != nil {
 		return err
 	}
@@ -182,8 +183,8 @@ func PickRef(axis int, place func(p int64, axis, n int) (int, error)) func(c *op
 	}
 }
 
-// fromEither returns the place of position p of n. Negative positions count from the end.
-func fromEither(p int64, axis, n int) (int, error) {
+// FromEither returns the place of position p of n. Negative positions count from the end.
+func FromEither(p int64, axis, n int) (int, error) {
 	at, ok := position(p, n)
 	if !ok {
 		return 0, outOfRange(indexedBy[axis], p, n)

@@ -78,7 +78,7 @@ func rearrangements() []*op.Def {
 				return t, define.OneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
 			},
 			Elements: strideElements, RowSpan: strideRows,
-			Ref: strideRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork,
+			Ref: StrideRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork,
 			Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
 		},
 		{
@@ -88,13 +88,13 @@ func rearrangements() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "the step of rows"},
 				{Name: "cols", Attr: true, Kind: op.IntVal, Doc: "the step of columns"}},
 			Eg:       []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[0.. by 2, -1.. by -1]", Output: "1 0\n5 4\n"}},
-			Type:     strideType,
-			Elements: strideElements, RowSpan: strideRows, Ref: strideRef,
+			Type:     StrideType,
+			Elements: strideElements, RowSpan: strideRows, Ref: StrideRef,
 			Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork,
 			Kernel: window.RectKernel(strideRect), Loop: window.RectLoop(strideRect),
 			Look: func(c *op.Call) (*value.Dense, error) {
 				a := c.Dense(0)
-				rows, cols := steps(c.Attrs)
+				rows, cols := Steps(c.Attrs)
 				if rows < 0 || cols != 1 || a.Rows == 0 {
 					return nil, nil
 				}
@@ -106,8 +106,8 @@ func rearrangements() []*op.Def {
 	}
 }
 
-// steps returns the steps of rows and of columns of a stride or a reverse. Neither is 0.
-func steps(a *op.Attrs) (rows, cols int) {
+// Steps returns the steps of rows and of columns of a stride or a reverse. Neither is 0.
+func Steps(a *op.Attrs) (rows, cols int) {
 	if rows, cols = a.Int("rows"), a.Int("cols"); rows != 0 {
 		return rows, cols
 	}
@@ -120,8 +120,8 @@ func steps(a *op.Attrs) (rows, cols int) {
 	return -1, -1
 }
 
-// firstOf returns the index, of 0..n-1, at which a stride with this step begins.
-func firstOf(n, step int) int {
+// FirstOf returns the index, of 0..n-1, at which a stride with this step begins.
+func FirstOf(n, step int) int {
 	if step < 0 {
 		return n - 1
 	}
@@ -132,7 +132,7 @@ func firstOf(n, step int) int {
 // that only the run knows.
 func strideElements(e *op.Elements) op.Element {
 	x := e.In[0]
-	rows, cols := steps(e.Attrs)
+	rows, cols := Steps(e.Attrs)
 	if !x.Type.Known() && max(rows, -rows, cols, -cols) > 1 {
 		return nil
 	}
@@ -148,22 +148,22 @@ func strideElements(e *op.Elements) op.Element {
 
 // strideRows is RowSpan of a stride or a reverse: the row of the operand that a row of the result reads.
 func strideRows(s *op.Sig, _ types.Type) op.RowSpan {
-	rows, _ := steps(s.Attrs)
-	first := firstOf(s.In[0].Rows, rows)
+	rows, _ := Steps(s.Attrs)
+	first := FirstOf(s.In[0].Rows, rows)
 	return op.RowSpan{By: rows, Lo: first, Hi: first + 1, Per: 1}
 }
 
-// strideRef is the definition of stride and of reverse.
-func strideRef(c *op.Call) (value.Value, error) {
+// StrideRef is the definition of stride and of reverse.
+func StrideRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
-	rows, cols := steps(c.Attrs)
-	r, q := firstOf(a.Rows, rows), firstOf(a.Cols, cols)
+	rows, cols := Steps(c.Attrs)
+	r, q := FirstOf(a.Rows, rows), FirstOf(a.Cols, cols)
 	return define.Placed(c.Type, func(i, j int) value.Scalar { return a.At(r+i*rows, q+j*cols) }), nil
 }
 
-// strideType is the type rule of stride: of n rows every step-th one is the ceiling of n / |step| rows, and
+// StrideType is the type rule of stride: of n rows every step-th one is the ceiling of n / |step| rows, and
 // columns alike. It fails if the operand is not dense, or if a step is 0.
-func strideType(s *op.Sig) (types.Type, error) {
+func StrideType(s *op.Sig) (types.Type, error) {
 	t, err := pickedFrom(s)
 	count := func(n, step int) int {
 		if n == types.Unknown {
@@ -172,7 +172,7 @@ func strideType(s *op.Sig) (types.Type, error) {
 		step = max(step, -step)
 		return n/step + min(1, n%step)
 	}
-	rows, cols := steps(s.Attrs)
+	rows, cols := Steps(s.Attrs)
 	if err == nil && (rows == 0 || cols == 0) {
 		err = op.Faultf(0, define.CodeAttr, "a step is 0")
 	}
@@ -185,7 +185,7 @@ func strideType(s *op.Sig) (types.Type, error) {
 // strideRect makes window w of the result. A reverse is a stride with step -1.
 func strideRect(c *op.Call, w window.Rect) {
 	out, a := c.Result(), c.Dense(0)
-	rows, cols := steps(c.Attrs)
+	rows, cols := Steps(c.Attrs)
 	stride := dense.ForElem(a.Elem, strideInto[float64], strideInto[float32], strideInto[int64], strideInto[uint8])
 	stride(out, a, rows, cols, w)
 }
@@ -196,7 +196,7 @@ const fewCols = 6
 // strideInto makes window w of out, the stride of a with steps rows and cols.
 func strideInto[T dense.Cell](out, a *value.Dense, rows, cols int, w window.Rect) {
 	dst, src := dense.GridOf[T](out), dense.GridOf[T](a)
-	from := (firstOf(src.Rows, rows)+w.Row*rows)*src.LD + firstOf(src.Cols, cols) + w.Col*cols
+	from := (FirstOf(src.Rows, rows)+w.Row*rows)*src.LD + FirstOf(src.Cols, cols) + w.Col*cols
 	to := w.Row*dst.LD + w.Col
 	if w.Cols <= fewCols { // a row would cost more than its elements
 		for j := range w.Cols {

@@ -83,6 +83,7 @@ func withEstimates(rows []*op.Def) []*op.Def {
 	rules := map[string]stored{
 		"sparse": storedSparse, "sp.dense": storedSame, "sp.own": storedSame, "sp.collect": storedSame, "sp.touched": storedTouched, "sp.slice": storedWindow, "sp.matmul": storedProduct, "sp.product": storedProduct,
 		"sp.lower": storedTriangle(sparsity.Below), "sp.upper": storedTriangle(sparsity.Above), "sp.rbind": storedBind, "sp.cbind": storedBind,
+		"sp.pick.rows": storedPart, "sp.take": storedPart, "sp.pick.cols": storedPart, "sp.stride": storedPart, "sp.window": storedPart, "sp.cut": storedPart,
 		"sp.t": func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0].T() },
 		"eye_sparse": func(_ *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			e := sparsity.Uniform(out.Rows, out.Cols, float64(out.Rows), sparsity.Counted)

@@ -27,6 +27,7 @@ func Rows(maps []*op.Def) []*op.Def {
 	rows = append(rows, sparseMaps(maps)...)
 	rows = append(rows, sparseReductions()...)
 	rows = append(rows, sparseMoves()...)
+	rows = append(rows, sparsePicks()...)
 	rows = append(rows, sparseProducts()...)
 	rows = append(rows, sparseRanks()...)
 	return withEstimates(append(rows, randGraph(), randSparse(), eyeSparse()))
