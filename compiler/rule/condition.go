@@ -77,6 +77,9 @@ func (c *condition) holds(m *match) bool {
 // parseRewrite).
 func isClass(name string) bool { return unicode.IsUpper(rune(name[0])) }
 
+// fewRows is up to how many rows are few.
+const fewRows = 8
+
 // conditionWords are the words of Where.
 var conditionWords = map[string]func(x []operand) bool{
 	// total(x): neither x nor its inputs, at any depth, can fail. Without it a rewrite that
@@ -107,6 +110,12 @@ var conditionWords = map[string]func(x []operand) bool{
 	"stays": func(x []operand) bool { return !lies(x[0].typ) || !x[0].m.set.upright },
 	// stands(Class): the result is such a row, and an input is the transpose of a column.
 	"stands": func(x []operand) bool { return x[0].m.stands() },
+	// line(p): window p is all of a row of the matrix that the root cuts. The matrix has a few rows
+	// and more columns, so each row is likely to be a variable.
+	"line": func(x []operand) bool {
+		p, t := window(x[0]), x[0].m.shapeCut()
+		return p[2] == 1 && p[3] == t.Cols && t.Rows <= fewRows && t.Cols > t.Rows
+	},
 	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
 	"ofmore": func(x []operand) bool {
 		rows := x[1].typ.Rows
@@ -233,7 +242,18 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		p := window(x[0])
 		return op.Ints(p[0], 0, p[2], 1), true
 	},
-	"first":  func([]operand) (op.Val, bool) { return op.Ints(0, 0), true },
+	"first": func([]operand) (op.Val, bool) { return op.Ints(0, 0), true },
+	// onward(v, p): the seed whose numbers begin with those of window p, which is a row of a
+	// constructor with seed v. The states of the numbers have equal distances, so a later number is
+	// the first one of another seed.
+	"onward": func(x []operand) (op.Val, bool) {
+		m, p := x[0].m, window(x[1])
+		n := &m.s.g.Nodes[m.s.in[0]]
+		row := n.Op.Draw.Words(n.Attrs, p[0], 0)
+		seed := op.Int(int(x[0].val.I + row[0] - n.Op.Draw.Words(n.Attrs, 0, 0)[0]))
+		column := n.Op.Draw.Words(n.Attrs.With("seed", seed).With("m", op.Int(1)), 0, 0)
+		return seed, column[0] == row[0] && column[1] == row[2]
+	},
 	"height": func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[2]), true },
 	"width":  func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[3]), true },
 }

@@ -9,9 +9,10 @@ func moves() []Rule {
 	for _, w := range []string{"sum", "prod", "max", "min"} {
 		turned = append(turned, "t(cum"+w+"(t(x))) -> rowcum"+w+"(x)", "t(rowcum"+w+"(t(x))) -> cum"+w+"(x)")
 	}
-	var drawn []string
-	for _, w := range []string{"rand", "randn"} {
+	var drawn, row []string
+	for _, w := range []string{"rand", "randn", "randexp"} {
 		drawn = append(drawn, w+"(){n=r, m=s, seed=v} -> t("+w+"(){n=s, m=r, seed=v})")
+		row = append(row, "slice("+w+"(){n=r, m=s, seed=v}){at=p} -> t("+w+"(){n=s, m=1, seed=onward(v, p)})")
 	}
 	var ordered []string
 	for _, w := range []string{"take", "pick.rows"} {
@@ -104,6 +105,25 @@ func moves() []Rule {
 			Rewrites: drawn,
 			Where:    []string{"lies(root)"},
 			Wrong:    []Wrong{{Rewrite: "t(rand(){n=r, m=s, seed=v}) -> rand(){n=s, m=r, seed=v}", Why: "of several rows, whose numbers are drawn row by row"}},
+		},
+		{
+			Name:    "stand-drawn-row",
+			Upright: true,
+			Doc: "One of a few rows of random numbers is a column of them, turned: number k of a seed is the first number of a later seed. " +
+				"Ranks share the column. Of the matrix, one of them would have the whole row.",
+			Rewrites: row,
+			Where:    []string{"line(p)"},
+			Wrong: []Wrong{{Rewrite: "slice(rand(){n=r, m=s, seed=v}){at=p} -> t(rand(){n=s, m=1, seed=v})", Where: []string{"line(p)"},
+				Why: "rows below the first have later numbers"}},
+		},
+		{
+			Name:    "stand-cut-row",
+			Upright: true,
+			Doc: "One of a few rows of an elementwise result is computed from rows, also if other rows are read, so that each can be the " +
+				"transpose of a column.",
+			Rewrites: []string{"slice(Elementwise(..)){at=p} -> Elementwise(slice(..){at=cut(p, ..)})"},
+			Where:    []string{"line(p)", "total(Elementwise)"},
+			Wrong:    []Wrong{{Rewrite: "slice(cumsum(x)){at=p} -> slice(x){at=p}", Where: []string{"line(p)"}, Why: "rows above count too"}},
 		},
 		{
 			Name: "unturn-lines",
