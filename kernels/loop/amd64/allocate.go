@@ -64,9 +64,13 @@ func (p *program) intervals() []interval {
 			first = append(first, len(touched))
 			weight *= loopWeight
 		}
+		last := k
+		if s.Op == VRANGEPD || s.Op == VRANGEPS { // its result may not be in the register of an operand
+			last = min(k+1, len(p.steps)-1)
+		}
 		use := func(v virt) {
 			x := &all[v]
-			x.to = max(x.to, k)
+			x.to = max(x.to, last)
 			x.cost += weight * aside
 			if d := len(open) - 1; d >= 0 && x.v != 0 && x.from < open[d] {
 				touched = append(touched, v)

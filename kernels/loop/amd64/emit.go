@@ -210,6 +210,10 @@ func (m *maker) step(s *step) {
 		return
 	}
 	i := s.Inst
+	if i.Op == VRANGEPD || i.Op == VRANGEPS {
+		m.ranged(s)
+		return
+	}
 	if i.Op == noOp { // a load that its reader makes
 		return
 	}
@@ -285,6 +289,26 @@ func (m *maker) ternary(s *step) {
 	}
 	m.Emit(Inst{Op: VPTERNLOGQ, Len: s.Len, Dst: dst, A: in[1], B: in[2], Imm: table})
 	m.store(s.dst, dst)
+}
+
+// ranged writes VRANGE under a mask over a copy of c.
+func (m *maker) ranged(s *step) {
+	i := s.Inst
+	i.A, i.B, i.Mask = m.load(s.a, 0), m.load(s.b, 1), m.load(s.mask, 0)
+	dst := m.at.reg[s.dst]
+	if i.Dst = dst; dst == NoReg || dst == i.A || dst == i.B {
+		i.Dst = m.spare[2]
+	}
+	if r := m.at.reg[s.c]; r != NoReg {
+		m.Emit(Inst{Op: VMOVAPD, Len: m.length, Dst: i.Dst, B: r})
+	} else {
+		m.fetch(i.Dst, s.c)
+	}
+	m.Emit(i)
+	if dst != NoReg && dst != i.Dst {
+		m.Emit(Inst{Op: VMOVAPD, Len: m.length, Dst: dst, B: i.Dst})
+	}
+	m.store(s.dst, i.Dst)
 }
 
 // fuse writes a*b + c. The three forms overwrite one operand each; where none of them dies, c is

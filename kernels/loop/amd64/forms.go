@@ -83,6 +83,8 @@ const (
 	VROUNDPS
 	VRNDSCALEPD
 	VRNDSCALEPS
+	VRANGEPD
+	VRANGEPS
 	VSCALEFPD
 	VRSQRT14PD
 	VBLENDVPD
@@ -282,6 +284,8 @@ var forms = [lastOp]form{
 	VROUNDPS:        {name: "VROUNDPS", pat: rm, pp: p66, mm: m3A, op: 0x08, vexW: 0, evexW: no, tuple: tFull, elem: 4, imm: true},
 	VRNDSCALEPD:     {name: "VRNDSCALEPD", pat: rm, pp: p66, mm: m3A, op: 0x09, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VRNDSCALEPS:     {name: "VRNDSCALEPS", pat: rm, pp: p66, mm: m3A, op: 0x08, vexW: no, evexW: 0, tuple: tFull, elem: 4, imm: true},
+	VRANGEPD:        {name: "VRANGEPD", pat: rvm, pp: p66, mm: m3A, op: 0x50, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
+	VRANGEPS:        {name: "VRANGEPS", pat: rvm, pp: p66, mm: m3A, op: 0x50, vexW: no, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VSCALEFPD:       {name: "VSCALEFPD", pat: rvm, pp: p66, mm: m38, op: 0x2c, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VRSQRT14PD:      {name: "VRSQRT14PD", pat: rm, pp: p66, mm: m38, op: 0x4e, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VBLENDVPD:       {name: "VBLENDVPD", pat: rvmr, pp: p66, mm: m3A, op: 0x4b, vexW: 0, evexW: no, tuple: tFull, elem: 8},

@@ -192,7 +192,7 @@ func (s *step) latency() int {
 		return 4
 	}
 	switch s.Op {
-	case VADDPD, VADDPS, VSUBPD, VSUBPS, VMULPD, VMULPS, VCMPPDK, VCMPPSK:
+	case VADDPD, VADDPS, VSUBPD, VSUBPS, VMULPD, VMULPS, VCMPPDK, VCMPPSK, VRANGEPD, VRANGEPS:
 		return 3
 	case VDIVPD, VDIVPS:
 		return 13
@@ -256,7 +256,7 @@ func (l *lowering) balance() {
 			more--
 		default:
 			switch s.Op {
-			case VADDPD, VADDPS, VSUBPD, VSUBPS, VMINPD, VMINPS, VMAXPD, VMAXPS:
+			case VADDPD, VADDPS, VSUBPD, VSUBPS, VMINPD, VMINPS, VMAXPD, VMAXPS, VRANGEPD, VRANGEPS:
 				more++
 			case VMULPD, VMULPS, VCMPPDK, VCMPPSK, VCMPPD, VCMPPS:
 				more--

@@ -65,6 +65,7 @@ func compareSingle(g *legalizer, s *step) virt {
 const (
 	lessImm       = 0x11
 	greaterImm    = 0x1e
+	orderedImm    = 0x07 // none is a nan
 	notLessImm    = 0x15 // or unordered
 	notAtMostImm  = 0x16 // or unordered
 	largestExp    = 1023

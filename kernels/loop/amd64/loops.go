@@ -63,7 +63,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	begin, divided := len(l.steps), l.divided
 	l.each(func(k int) {
 		for i, v := range carried[k] {
-			l.set(x.Carry+loop.Val(i), operand{v: v})
+			l.set(x.Carry+loop.Val(i), operand{v: v, rounds: true})
 		}
 	})
 	for i := range x.Body.Stmts {

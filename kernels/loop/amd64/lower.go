@@ -51,6 +51,7 @@ type operand struct {
 	v      virt
 	negate virt      // of f64: the value whose negation it is
 	plus   bool      // of floats: it is not -0
+	rounds bool      // it is carried from round to round, or from point to point
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0

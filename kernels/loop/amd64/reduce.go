@@ -100,7 +100,7 @@ func (r *reduction) operands() []operand { return stateOperands(r.State, r.words
 func stateOperands(st *loop.State, words []virt) []operand {
 	out := make([]operand, len(words))
 	for k, v := range words {
-		out[k] = operand{elem: st.Types[k], v: v}
+		out[k] = operand{elem: st.Types[k], v: v, rounds: true}
 	}
 	return out
 }

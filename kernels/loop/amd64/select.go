@@ -31,6 +31,7 @@ var (
 	// of it.
 	ordered = [256]uint8{loop.Lt: 0x11, loop.Le: 0x12, loop.Eq: 0x00, loop.Ne: 0x04}
 	// signed is the immediate of a comparison of integers.
+	nanOf  = map[bool]loop.Word{false: math.Float64bits(math.NaN()), true: loop.Word(math.Float32bits(float32(math.NaN())))}
 	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4}
 )
 
@@ -249,6 +250,9 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	a.v, b.v = l.vector(a), l.vector(b)
 	a.konst, b.konst = false, false
+	if l.embeds && !a.rounds && !b.rounds {
+		return l.ranged(c, e, a.v, b.v)
+	}
 	if a.plus {
 		a, b = b, a
 	}
@@ -269,6 +273,26 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y, 0)}
 	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ, 0)}
 	return l.binary(pair{VSUBPD, VSUBPS}.of(e), e, both, differ, 0) // -0 - -0 is 0
+}
+
+// Numbers of VRANGE: the immediates of the lesser and the greater of two, and what marks the comparison
+// that comes before it among recent values.
+const lesserImm, greatestImm, isOrdered = 4, 5, -3
+
+// ranged is extreme by VRANGE, which orders zeros as the language does. Of a nan and a number it gives
+// the number, so it leaves those lanes as they are, which is a nan. Both extremes of a pair share the
+// comparison. A value that is carried takes the other form, in which rounds wait 5 cycles for one
+// another instead of 7.
+func (l *lowering) ranged(c loop.Code, e types.Elem, a, b virt) virt {
+	s := step{Inst: Inst{Op: pair{VRANGEPD, VRANGEPS}.of(e), Len: l.vlen(e), Imm: lesserImm}, a: a, b: b, c: l.constantVector(e, nanOf[e == types.F32])}
+	if c == loop.Max {
+		s.Imm = greatestImm
+	}
+	s.mask = l.recentOf(maskClass, sum{address: min(a, b), offset: max(a, b), size: isOrdered}, func() step {
+		return step{Inst: Inst{Op: pair{VCMPPDK, VCMPPSK}.of(e), Len: s.Len, Imm: orderedImm}, a: a, b: b}
+	})
+	s.dst = l.fresh(vectorClass)
+	return l.emit(s)
 }
 
 // neverMinus reports a float that is no -0, as far as the operation tells.
