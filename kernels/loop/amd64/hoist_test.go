@@ -84,7 +84,7 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	if long <= short || inner > long || short < 2 || cyclesOfCall/long < 100 {
 		t.Errorf("a round takes %d cycles of a short body, %d of a long one, %d of an inner loop", short, long, inner)
 	}
-	if len(all) != 3 || all[0] != 1 || all[1] != 1 || len(nested) != 5 || nested[0] != 1 || nested[1] < 1 {
+	if len(all) != 4 || all[0] != 1 || all[1] != 1 || len(nested) != 5 || nested[0] != 1 || nested[1] < 1 {
 		t.Errorf("fuel of rounds: %v, with an inner loop %v", all, nested)
 	}
 	// A round of a loop around a longer one takes fuel, too: its inner loop may have no rounds.

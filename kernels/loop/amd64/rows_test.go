@@ -197,3 +197,79 @@ func TestColumnsSideBySide(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsFromLines: rows that begin within a line of a cache have a first vector of fewer lanes, which
+// touches nothing before them. All starts in a line and windows of all lengths near the shortest give
+// what Eval gives.
+func TestRowsFromLines(t *testing.T) {
+	m := need(t, avx512)
+	for e, index := range map[types.Elem]string{
+		types.F64: "v1 = index j\nv2 = load %1[i, 0]\nv3 = mul v1, v2\nv4 = to_f64 v3",
+		types.F32: "v1 = mul v0, v0\nv2 = add v1, v0\nv3 = add v2, v2\nv4 = mul v3, v1",
+	} {
+		text := strings.ReplaceAll(`nest(%0: E[], %1: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  INDEX
+  v5 = add v0, v4
+  v6 = load %0[i, 0]
+  v7 = lt v6, v0
+  store out0[i, j] v5
+  store out1[i, j] v7
+} : (E[%0.rows, %0.cols], bool[%0.rows, %0.cols])`, "E[", e.String()+"[")
+		n, err := loop.Parse(strings.ReplaceAll(text, "INDEX", index), loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lanes := 64 / e.Size()
+		x := value.New(e, 2*lanes+1, (avx512.line+3)*lanes+5)
+		for i := range x.Rows {
+			for j := range x.Cols {
+				x.Set(i, j, value.F64(float64((i*7+j)%11)).Convert(e))
+			}
+		}
+		by := value.New(types.I64, x.Rows, 1)
+		for i := range x.Rows {
+			by.Set(i, 0, value.I64(int64(i)))
+		}
+		in := []value.Value{x, by}
+		want, err := n.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, plan := range []Schedule{{}, {Stream: true}, {together: 1}} {
+			out := []*value.Dense{value.New(e, x.Rows, x.Cols), value.New(types.Bool, x.Rows, x.Cols)}
+			f, err := compileAs(plan, m, avx512, n, in, out, loop.FastLevels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for from := range lanes {
+				for _, fuel := range []uint64{0, 3} {
+					f.fuel = fuel
+					for _, d := range out {
+						fill(d, 0)
+					}
+					to := min(x.Cols, from+avx512.line*lanes+5*from-3)
+					f.run(0, x.Rows, from, to)
+					for k, d := range out {
+						w := want[k].(*value.Dense)
+						for i := range d.Rows {
+							for j := range d.Cols {
+								y := value.F64(0).Convert(d.Elem)
+								if j >= from && j < to {
+									y = w.At(i, j)
+								}
+								if !d.At(i, j).Same(y) {
+									t.Fatalf("%v, %+v, window of %d to %d, result %d: element (%d, %d) is %v, want %v", e, plan, from, to, k, i, j, d.At(i, j), y)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+		l, err := List(AVX512, n, make([]Layout, 2), make([]Layout, 2), Schedule{})
+		if err != nil || !strings.Contains(l.Text, "ANDQ $0x3f") {
+			t.Errorf("%v: rows begin where they are: %v\n%s", e, err, l.Text)
+		}
+	}
+}

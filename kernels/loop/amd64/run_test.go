@@ -80,6 +80,12 @@ func compile(m *code.Memory, target *target, n *loop.Nest, in []value.Value, out
 	return compileAs(Schedule{}, m, target, n, in, out, loop.FastLevels)
 }
 
+// compileFor is Compile for a target that has perhaps fewer registers than the one of its name.
+func compileFor(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {
+	defer refused(&err)
+	return lowered(t, n, params, results, levels, plan, &workshop{}).code()
+}
+
 // compileAs makes code with a schedule and states of so many levels.
 func compileAs(plan Schedule, m *code.Memory, target *target, n *loop.Nest, in []value.Value, out []*value.Dense, levels int) (*compiled, error) {
 	var params, results []Layout
@@ -93,7 +99,7 @@ func compileAs(plan Schedule, m *code.Memory, target *target, n *loop.Nest, in [
 	for _, d := range out {
 		results = append(results, unit(d))
 	}
-	c, err := Compile(target.name, n, params, results, levels, plan)
+	c, err := compileFor(target, n, params, results, levels, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -257,6 +263,7 @@ func same(a, b *value.Dense) error {
 func starved(of *target) *target {
 	t := *of
 	t.registers = registers{vectors: 3, masks: min(2, t.masks)}
+	t.line = min(1, t.line)
 	return &t
 }
 

@@ -24,6 +24,9 @@ type target struct {
 	// embeds says that instructions take one element of memory for all lanes.
 	embeds bool
 	registers
+	// line is how many vectors a row has at least that begins at a line of a cache: see lineStart. 0:
+	// none does.
+	line  int
 	spare [3]Reg // vector registers through which values in scratch memory pass
 	// spareMask are the mask registers through which they pass. The second limits no instruction.
 	spareMask [2]Reg
@@ -54,7 +57,8 @@ type vectors interface {
 	splat(m *maker, dst Reg)
 	// truth sets the mask dst to all lanes if RAX is 1, to none if it is 0.
 	truth(m *maker, dst Reg)
-	// first sets the mask dst to as many lanes from the first on as RAX says, at most all.
+	// first sets the mask dst to as many lanes from the first on as RAX says, at most all. Of AVX-512,
+	// all lanes and k more mean all but the first k.
 	first(m *maker, dst Reg)
 	// none sets the flags to Equal if the mask has no lane.
 	none(m *maker, mask Reg)

@@ -4,7 +4,7 @@ package amd64
 
 import "flow/ir/types"
 
-var avx512 = &target{name: AVX512, length: L512, lanes: 8, embeds: true,
+var avx512 = &target{name: AVX512, length: L512, lanes: 8, embeds: true, line: 16,
 	registers: registers{vectors: 29, masks: 6, general: generalRegs}, spare: [3]Reg{29, 30, 31},
 	spareMask: [2]Reg{K0 + 7, K0}, vec: evexVectors{}}
 
@@ -21,9 +21,10 @@ func (evexVectors) truth(m *maker, dst Reg) {
 }
 
 func (evexVectors) first(m *maker, dst Reg) {
-	masks := make([]uint64, m.lanes+1)
-	for k := range masks {
-		masks[k] = 1<<k - 1
+	masks := make([]uint64, 2*m.lanes)
+	all := uint64(1)<<m.lanes - 1
+	for k := range m.lanes {
+		masks[k], masks[m.lanes+k] = 1<<k-1, all&^(1<<k-1)
 	}
 	m.Lea(R9, m.Const(masks...))
 	m.Emit(Inst{Op: KMOVW, Dst: dst, InMem: true, Mem: Indexed(R9, RAX, 8, 0)})

@@ -2,7 +2,12 @@ package amd64
 
 // This file writes the loops over a window around the body.
 
-import "flow/ir/loop"
+import (
+	"math/bits"
+	"slices"
+
+	"flow/ir/loop"
+)
 
 // window writes the loops over rows and lanes: squares where an operand is read across, then rows.
 func (l *lowering) window() {
@@ -48,6 +53,8 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) { f(m) }})
 	}
 	row, whole, rest, left, done, end := l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label()
+	some := l.asm.Label()
+	var line lineStart
 	fits := func(m *maker) { // compares the end of the next lanes with the end of all
 		m.Lea(RAX, At(laneReg, int32(m.lanes*together)))
 		m.ArithMem(CmpG, RAX, l.laneEnd())
@@ -60,6 +67,9 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	if l.lanes >= 0 { // one point fills no vector
 		enter(func(m *maker) { m.Bind(whole) })
 		l.points(max(rows, together), 0)
+		if line = l.lineStart(); line.base != 0 { // what is left of a row comes before whole vectors, too
+			l.steps = slices.Insert(l.steps, 0, step{enters: true, scalar: func(*maker, Reg, []Reg) {}})
+		}
 		leave(func(m *maker) {
 			m.ArithImm(AddG, laneReg, int32(m.lanes*together))
 			m.refuel()
@@ -74,15 +84,22 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Jump(LessEqual, done)
 	})
 	enter(func(m *maker) { m.Bind(left) })
-	l.points(rows, l.firstLanes())
+	l.points(rows, l.firstLanes(some))
 	leave(func(m *maker) {
 		m.ArithImm(AddG, laneReg, int32(m.lanes))
 		m.refuel()
+		if line.base != 0 {
+			fits(m)
+			m.Jump(LessEqual, whole)
+		}
 		m.LoadG(RAX, l.laneEnd())
 		m.ArithG(SubG, RAX, laneReg)
 		m.Jump(Greater, left)
 		m.Bind(done)
 	})
+	if line.base != 0 {
+		leave(func(*maker) {})
+	}
 	l.finishReductions(true)
 	leave(func(m *maker) {
 		m.ArithImm(AddG, rowReg, int32(rows))
@@ -99,21 +116,94 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	enter(func(m *maker) { m.Bind(row) })
 	l.steps = append(l.steps, l.rowHead...)
 	l.anchor()
-	l.scalar(func(m *maker) {
+	first := step{scalar: func(m *maker, _ Reg, r []Reg) {
 		l.firstLane(m)
+		if line.base != 0 {
+			l.toLine(m, r[0], line, some)
+		}
 		if l.lanes >= 0 {
 			fits(m)
 			m.Jump(Greater, rest)
 		}
-	})
+	}}
+	if line.base != 0 {
+		first.uses = []virt{line.base}
+	}
+	l.emit(first)
 	return append(l.steps, body...)
 }
 
-// firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. The point
-// of a nest without indices is the first lane.
-func (l *lowering) firstLanes() virt {
+// lineStart is where a row stores first: an address in base without the lanes' index, which at adds.
+type lineStart struct {
+	base virt
+	at   Mem
+}
+
+// lineCost is the cost of an access to memory up to which rows begin at lines of a cache. A nest that
+// computes longer waits for no memory.
+const lineCost = 8
+
+// lineStart returns where the whole vectors store that have been lowered; base is 0 where it does not
+// matter whether they begin at a line of a cache. A vector across two lines takes two accesses, and is
+// not stored past the caches. Of AVX2, every other vector of 32 bytes has a line for itself.
+func (l *lowering) lineStart() (x lineStart) {
+	accesses, size := 0, 0
+	var first *loop.Stmt
+	l.part = l.parts[0]
+	for k := range l.nest.Body.Stmts {
+		switch s := &l.nest.Body.Stmts[k]; {
+		case s.Code == loop.Store || s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && l.nest.Params[s.Mem.N].Kind != loop.ScalarParam:
+			p := l.place(s)
+			if s.Mem.Kind == loop.LocalMem || p.gather {
+				return x
+			}
+			if s.Code == loop.Store && first == nil {
+				first, size = s, p.mem.elem.Size()
+			}
+			if p.lanes {
+				accesses++
+			}
+		case s.Code != loop.Const && s.Code != loop.IndexOf && s.Code != loop.Load && !s.Code.IsOp():
+			return x
+		}
+	}
+	if l.line == 0 || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || weigh(&l.nest.Body).cost > lineCost*accesses {
+		return x
+	}
+	before := len(l.steps)
+	base, at := l.lanesAt(l.place(first))
+	if len(l.steps) > before { // it depends on more than the row
+		l.steps = l.steps[:before]
+		return x
+	}
+	return lineStart{base, at}
+}
+
+// toLine writes code for a row that begins within a line of a cache: the first vector holds the lanes
+// up to the end of the line, as if those before them were in it, too.
+func (l *lowering) toLine(m *maker, base Reg, line lineStart, some Label) {
+	short := m.Label()
+	line.at.Base = base
+	m.Lea(RAX, line.at)
+	m.ArithImm(AndG, RAX, int32(m.length.Bytes()-1))
+	m.Jump(Equal, short)
+	m.LoadG(R9, l.laneEnd())
+	m.ArithG(SubG, R9, laneReg)
+	m.ArithImm(CmpG, R9, int32(m.line*m.lanes))
+	m.Jump(Less, short)
+	m.ShiftImm(ShrG, RAX, uint8(bits.TrailingZeros8(line.at.Scale)))
+	m.ArithG(SubG, laneReg, RAX)
+	m.ArithImm(AddG, RAX, int32(m.lanes))
+	m.Goto(some)
+	m.Bind(short)
+}
+
+// firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. The
+// point of a nest without indices is the first lane. Code that jumps to some has its own number: see
+// vectors.first.
+func (l *lowering) firstLanes(some Label) virt {
 	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) {
-		some, most := m.Label(), m.lanes
+		most := m.lanes
 		if l.lanes < 0 {
 			most = 1
 		}
