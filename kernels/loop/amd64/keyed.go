@@ -125,6 +125,13 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 		add.uses = append(add.uses, l.active)
 	}
 	add.scalar = func(m *maker, _ Reg, r []Reg) {
+		table, one := R10, m.free(r[0]) // value and mask are in memory and in R9
+		if row >= 0 {
+			if table = r[row]; table == RAX { // it has no register of its own, and values pass through RAX
+				table = R10
+				m.Mov(table, RAX)
+			}
+		}
 		if value >= 0 {
 			m.vec.store(m, types.I64, r[value], NoReg, room(1))
 		}
@@ -132,11 +139,8 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 			m.vec.bits(m, r[mask])
 			m.Mov(R9, RAX)
 		}
-		table, one := R10, m.free(r[0]) // value and mask are in memory and in R9
-		if row >= 0 {
-			table = r[row]
-		} else {
-			m.LoadG(R10, argMem(p.mem.arg))
+		if row < 0 {
+			m.LoadG(table, argMem(p.mem.arg))
 		}
 		for k := range m.lanes {
 			skip := m.Label()
