@@ -30,3 +30,27 @@ func TestWholeRows(t *testing.T) {
 		}
 	}
 }
+
+// wholeNumberBodies are bodies that give numbers, in loops of n = 140 points. Reductions alone read them.
+var wholeNumberBodies = []string{
+	`f64(i) * x[i, 0] + s`,
+	`4 / (1 + ((f64(i) + 0.5) / 140) ^ 2)`,
+	`ifelse(y[i, 0] < x[i, k % 3], f64(i * k), -0.0)`,
+	`sqrt(abs(y[i, 0] - x[k, 2])) * x[i, -1]`,
+	`f64(f32(y[i, 0]) * f32(0.1))`,
+	`f64(i // (1 + k)) + f64((i * 7) % 5)`,
+}
+
+// TestWholeNumbers: a reduction of the numbers of a loop gives what the definition gives, whether they
+// are a chain or a loop.
+func TestWholeNumbers(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range wholeNumberBodies {
+		text := "n = 140\nx = materialize(rand(n, 3, seed = 1))\ny = materialize(rand(n, 1, seed = 2))\n" +
+			"iterate s = 0.0, k = 0 times 3 {\n  v = parfor i in 0..n { " + body + " }\n  next s = sum(v) + max(v ^ 2)\n  next k = k + 1\n}\nemit s\n" +
+			"fn at(x, y, s, n, k) = mean(parfor i in 0..n { " + body + " })\nemit at(x, y, 0.5, n, 7)\n"
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, []string{"whole-rows"}, true, "FAC2"}, {2, 2, nil, false, "SS"}, {3, 2, nil, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}

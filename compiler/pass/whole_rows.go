@@ -21,16 +21,23 @@ import (
 //	rowsum(parfor(%x) {lo=[0,0], n=[900,900], by=[1,1]} (%i, %j, %x) { abs(x[i, 0] - x[j, 0]) })
 //	->  rowsum(abs(%x - t(%x)))
 //
+// So is a loop over one index that gives numbers, if reductions alone read them:
+//
+//	sum(parfor(%x) {lo=[0], n=[900], by=[1]} (%i, %x) { f64(i) * x[i, 0] })
+//	->  sum(f64(seq(0, 900)) * %x)
+//
+// Within another loop over points it stays, since it is compiled with that one.
+//
 // It would be wrong for what may fail, which names the iteration. The user may have said how the
 // loop is shared or where its rows lie; then it stays a loop.
 func WholeRows(g *ir.Graph, table *op.Table) *ir.Graph {
-	out, _ := wholeRowsIn(g, table, nil)
+	out, _ := wholeRowsIn(g, table, nil, false)
 	return out
 }
 
 // wholeRowsIn is WholeRows of a graph whose arguments have these ranges, and its nodes in the result;
-// nil: the result is g.
-func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges) (out *ir.Graph, to []ir.ID) {
+// nil: the result is g. inner says that the graph is in the body of a loop over points.
+func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool) (out *ir.Graph, to []ir.ID) {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Region != nil }) {
 		return g, nil
 	}
@@ -39,7 +46,7 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges) (out *ir.Graph, to 
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if n := &g.Nodes[i]; n.Op.Role == op.Points {
-			if w := all.loop(id); w.is() && (w.cols == 0 || all.reduced(id)) {
+			if w := all.loop(id); w.is() && (w.cols == 0 && !w.numbers() || !(w.cols == 0 && inner) && all.reduced(id)) {
 				c.to[i], changed = w.write(c.in(id)), true
 				continue
 			}
@@ -50,7 +57,7 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges) (out *ir.Graph, to 
 		c.g.Nodes[c.to[i]].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region {
 			x := &ir.Region{Args: r.Args, Yields: r.Yields}
 			var places []ir.ID
-			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r)); places != nil {
+			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r), inner || g.Nodes[i].Op.Role == op.Points); places != nil {
 				x.Args, x.Yields, changed = through(places, r.Args), through(places, r.Yields), true
 			}
 			return x
@@ -139,7 +146,7 @@ func (w *wholeRows) is() bool {
 	}
 	r := n.Region
 	y := r.Yields[0]
-	if !w.elementwise(y) || w.cols == 0 && w.body.Type(y).Kind == types.Scalar {
+	if !w.elementwise(y) || w.cols == 0 && w.numbers() && (t.Rows < manyByRows || w.draws()) {
 		return false
 	}
 	w.varies, w.of = make([]byte, w.body.Len()), make([]types.Type, w.body.Len())
@@ -154,6 +161,17 @@ func (w *wholeRows) is() bool {
 		}
 	}
 	return w.varies[y] == 1<<len(w.index)-1 && w.of[y] == t
+}
+
+// numbers reports a body that gives a number.
+func (w *wholeRows) numbers() bool {
+	return w.body.Type(w.g.Nodes[w.id].Region.Yields[0]).Kind == types.Scalar
+}
+
+// draws reports a loop that reads a constructor of several columns. A loop makes its rows when it reads
+// them, and a chain does so for a matrix of its own shape alone.
+func (w *wholeRows) draws() bool {
+	return slices.ContainsFunc(w.g.In(w.id), func(x ir.ID) bool { return w.g.Nodes[x].Op.Draw != nil && w.g.Type(x).Cols > 1 })
 }
 
 // asked reports a parfor over pairs, or with a hint.
@@ -186,7 +204,7 @@ func (w *wholeRows) takes(id ir.ID) bool {
 		t = types.DenseOf(t.Elem, w.rows, t.Count())
 		w.of[id] = t
 		return in[1] == w.index[0] && w.varies[in[0]]|w.varies[in[2]] == 0 && w.of[in[0]].Rows == w.rows && b.Type(id).Rows < 2
-	case !w.elementwise(id) || w.cols == 0 && slices.Contains(in, w.index[0]):
+	case !w.elementwise(id) || w.cols == 0 && !w.numbers() && slices.Contains(in, w.index[0]):
 		return false
 	}
 	sig := &op.Sig{Def: n.Op, Attrs: n.Attrs}
