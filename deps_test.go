@@ -59,7 +59,7 @@ var allowed = map[string]string{
 	"kernels/linalg":      "ir/loop ir/op ir/types ir/value kernels/blas kernels/define kernels/dense kernels/reduce kernels/spectrum kernels/window",
 	"kernels/construct":   "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/loop/launch kernels/vec kernels/window",
 	"kernels/move":        "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/window",
-	"kernels/fourier":     "ir/op ir/types ir/value kernels/define kernels/vec",
+	"kernels/fourier":     "ir/op ir/types ir/value memory kernels/define kernels/vec",
 	"kernels/reduce":      "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/exact kernels/order kernels/state kernels/vec kernels/window",
 	"kernels/sparse":      "ir/loop ir/op ir/sparsity ir/types ir/value memory kernels/blas kernels/construct kernels/define kernels/dense kernels/exact kernels/linalg kernels/move kernels/reduce kernels/vec kernels/window",
 	"kernels/encode":      "ir/loop ir/op ir/sparsity ir/types ir/value kernels/define kernels/dense kernels/linalg kernels/loop/launch kernels/order kernels/sparse kernels/vec kernels/window",

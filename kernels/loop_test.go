@@ -61,6 +61,8 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	switch d.Name {
 	case "eigvals", "eigvecs":
 		return nil, []value.Value{rowtest.RandomDense(r, types.F64, linalg.LeastShared+10, linalg.LeastShared+10)}
+	case "fft", "ifft": // by factors, with a remainder of columns, and as a convolution
+		return nil, []value.Value{rowtest.RandomDense(r, e, []int{1 << 14, 3 * 5 * 7 * 11 * 17, 17011}[r.IntN(3)], 1+r.IntN(2))}
 	case "svdvals", "svdu", "svdv", "rank", "pinv":
 		return nil, []value.Value{rowtest.RandomDense(r, types.F64, linalg.LeastShared+10, 90)}
 	case "identical":

@@ -84,8 +84,13 @@ func transform(name string, inverse bool, doc, example, output string) *op.Def {
 			return out, nil
 		},
 		Kernel: func(c *op.Call) error {
-			run(c, c.Result())
-			return nil
+			x, out := c.Dense(0), c.Result()
+			if lengthOf(x.Rows).s == 0 {
+				run(c, out)
+				return nil
+			}
+			return op.RunAll(begin(x, out, inverse, 1), units)
 		},
+		Loop: loop(inverse),
 	}
 }

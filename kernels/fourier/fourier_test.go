@@ -6,10 +6,23 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/rowtest"
+	"flow/kernels/vec"
 )
+
+// roots returns all roots of n, whatever its factors are.
+func roots(n int) []complex128 {
+	p := &plan{n: n, w: make([]complex128, directRoots(n))}
+	p.direct(0, len(p.w))
+	out := make([]complex128, n)
+	for k := range out {
+		out[k] = p.root(k)
+	}
+	return out
+}
 
 // sumOfTransform is the transform by its definition, with sums that do not round.
 func sumOfTransform(z []complex128) []complex128 {
@@ -115,6 +128,83 @@ func TestFourierRefuses(t *testing.T) {
 		}
 		if v, ok := rowtest.Check(t, d, nil, []value.Value{value.New(types.F64, 0, 1)}); !ok || v.Type().Rows != 0 {
 			t.Errorf("%s of nothing: %v", name, v)
+		}
+	}
+}
+
+// A length with a large factor has the bits of the definition, too.
+func TestConvolutions(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 8))
+	for _, n := range []int{67, 134, 331, 1009, 2018, 4 * 1009, 20011} {
+		x := rowtest.RandomDense(r, []types.Elem{types.F64, types.I64, types.F32}[n%3], n, 1+n%2)
+		for _, inverse := range []bool{false, true} {
+			z := make([]complex128, n)
+			for i := range z {
+				if z[i] = complex(x.At(i, 0).Float(), 0); x.Cols == 2 {
+					z[i] = complex(real(z[i]), x.At(i, 1).Float())
+				}
+			}
+			want, got := new(room).transform(z, inverse), value.New(types.F64, n, 2)
+			if lengthOf(n).s == 0 {
+				continue
+			}
+			if err := op.RunAll(begin(x, got, inverse, 1), units); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range floats(want) {
+				if math.Float64bits(v) != math.Float64bits(got.F64[i]) {
+					t.Fatalf("n = %d, inverse %v: float %d is %v, not %v", n, inverse, i, got.F64[i], v)
+				}
+			}
+		}
+	}
+}
+
+// The transform of columns has the bits of the steps of whole lengths.
+func TestColumns(t *testing.T) {
+	for _, n := range []int{64, 256, 512, 1024, 1000, 1155, 4096, 7442, 3720, 12288, 9 * 11 * 13 * 4, 48 * 59, 1 << 15, 1 << 16, 3 << 15, 9 * 25 * 49, 61 * 61 * 8} {
+		p := planOf(n)
+		if p.s == 0 {
+			if n > 255 && vec.HasComplex() {
+				t.Errorf("n = %d has no columns", n)
+			}
+			continue
+		}
+		r := rand.New(rand.NewPCG(5, uint64(n)))
+		x := make([]float64, 2*n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+			if r.IntN(9) == 0 {
+				x[i] = math.Copysign(0, x[i])
+			}
+		}
+		for k := range 4 {
+			x := operand{x: x, step: 2 - k/2, real: k/2 > 0, conjugate: k%2 > 0}
+			z := make([]complex128, n)
+			for i := range z {
+				if z[i] = complex(x.x[i*x.step], 0); !x.real {
+					z[i] = complex(x.x[2*i], x.x[2*i+1])
+				}
+			}
+			want := new(room).transform(z, x.conjugate)
+			if k%2 > 0 { // from direct roots alone
+				all := *p
+				p = &all
+				p.w = p.w[:directRoots(n)]
+			}
+			var w scratch
+			between, got := make([]float64, line*p.s*blocks(p.c)), make([]float64, 2*n)
+			for b := range blocks(p.c) {
+				p.firstSteps(&w, x, between, b)
+			}
+			for b := range blocks(p.s) {
+				p.secondSteps(&w, between, got, x.conjugate, b)
+			}
+			for i, v := range floats(want) {
+				if math.Float64bits(v) != math.Float64bits(got[i]) {
+					t.Fatalf("n = %d, case %d: float %d is %v, not %v", n, k, i, got[i], v)
+				}
+			}
 		}
 	}
 }

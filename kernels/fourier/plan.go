@@ -20,11 +20,13 @@ const greatestFactor = 61
 // room is the memory of one transform. It is not safe for concurrent use.
 type room struct{ z, next []complex128 }
 
-// idle holds rooms that no transform uses. Many short transforms of one length often follow one another.
+// idle holds rooms that no transform uses. Many short transforms of one length often follow one
+// another.
 var idle = sync.Pool{New: func() any { return new(room) }}
 
-// transform returns the sum of z[j] w^(j k) for every k, where w is exp(-2 pi i / n). The inverse has the
-// conjugate of w, and divides by n. It may overwrite z. The result is valid until the room is used again.
+// transform returns the sum of z[j] w^(j k) for every k, where w is exp(-2 pi i / n). The inverse has
+// the conjugate of w, and divides by n. It may overwrite z. The result is valid until the room is used
+// again.
 func (s *room) transform(z []complex128, inverse bool) []complex128 {
 	n := len(z)
 	if n == 0 {
@@ -35,9 +37,9 @@ func (s *room) transform(z []complex128, inverse bool) []complex128 {
 			z[i] = conjugate(v)
 		}
 	}
-	if factors, ok := factorsOf(n); ok {
+	if p := planOf(n); p.ok {
 		s.next = slices.Grow(s.next[:0], n)[:n]
-		z, _ = stockham(z, s.next, factors, roots(n))
+		z, _ = stockham(z, s.next, p)
 	} else {
 		z = bluestein(z)
 	}
@@ -74,41 +76,142 @@ func factorsOf(n int) (factors []int, ok bool) {
 	return factors, true
 }
 
-// rootMemo holds the roots of the last length between two powers of two, for lengths of at most
-// longestMemo: half a megabyte in all. To compute roots takes longer than a transform. It is safe for
+// A plan is what transforms of one length share.
+type plan struct {
+	n       int
+	factors []int
+	ok      bool         // factors are small
+	w       []complex128 // roots, all or direct ones
+	halves
+}
+
+// plans holds the plan of the last length between two powers of two, for lengths of at most
+// longestMemo: four megabytes in all. To compute roots takes longer than a transform. It is safe for
 // concurrent use.
-var rootMemo [16]atomic.Pointer[[]complex128]
+var plans [24]atomic.Pointer[plan]
 
-// longestMemo is the greatest length whose roots, and whose rooms, are reused.
-const longestMemo = 1 << 14
+const (
+	longestMemo  = 1 << 20 // the greatest length whose plan is reused
+	longestTable = 1 << 14 // the greatest length with all roots, and whose rooms are reused
+)
 
-// roots returns exp(-2 pi i k / n) for k = 0 .. n-1. Callers share the slice and must not change it. The
-// angle is brought into an eighth of the circle in integers, so that the roots have the symmetries of the
-// circle to the bit.
-func roots(n int) []complex128 {
-	at := &rootMemo[bits.Len(uint(n))%len(rootMemo)]
-	if w := at.Load(); w != nil && len(*w) == n {
-		return *w
+// memo returns where the plan of length n is kept, or nil.
+func memo(n int) *atomic.Pointer[plan] {
+	if n > longestMemo {
+		return nil
 	}
-	w := make([]complex128, n)
-	for k := range w {
-		switch { // the symmetries, which cost less than a root
-		case 2*k > n:
-			w[k] = conjugate(w[n-k])
-		case n%4 == 0 && 4*k > n:
-			z := w[n/2-k]
-			w[k] = complex(-real(z), imag(z))
-		case n%4 == 0 && 8*k > n:
-			z := w[n/4-k]
-			w[k] = complex(-imag(z), -real(z))
-		default:
-			w[k] = root(k, n)
+	return &plans[bits.Len(uint(n))]
+}
+
+// planOf returns the plan of length n, with all of its roots. Callers share it and must not change it.
+func planOf(n int) *plan {
+	at := memo(n)
+	if at != nil {
+		if p := at.Load(); p != nil && p.n == n && len(p.w) == n {
+			return p
 		}
 	}
-	if n <= longestMemo {
-		at.Store(&w)
+	p := newPlan(n)
+	if p.ok {
+		p.w = make([]complex128, n)
+		p.direct(0, directRoots(n))
+		for k := directRoots(n); k < n; k++ {
+			p.w[k] = p.root(k)
+		}
 	}
-	return w
+	p.tables()
+	if n <= longestTable {
+		at.Store(p)
+	}
+	return p
+}
+
+// newPlan returns the plan of length n without roots and tables.
+func newPlan(n int) *plan {
+	p := &plan{n: n}
+	if p.factors, p.ok = factorsOf(n); p.ok {
+		p.halves = cut(n, p.factors)
+	}
+	return p
+}
+
+// sectors is the number of parts of the circle whose roots are equal but for signs and places. The
+// angle is brought into the first of them in integers, so that the roots have the symmetries of the
+// circle to the bit.
+func sectors(n int) int {
+	if n%4 == 0 {
+		return 8
+	}
+	return 2
+}
+
+// sector returns the sector of root k, and its last root. A root between two sectors is in the one
+// nearer to root 0.
+func sector(k, n int) (s, last int) {
+	all := sectors(n)
+	if 2*k > n {
+		below, _ := sector(n-k, n)
+		s = all - 1 - below
+		return s, ((s+1)*n - 1) / all
+	}
+	s = max(0, all*k-1) / n
+	return s, (s + 1) * n / all
+}
+
+// directRoots is the number of roots of the first sector.
+func directRoots(n int) int { return n/sectors(n) + 1 }
+
+// direct computes roots lo..hi-1, which are among directRoots.
+func (p *plan) direct(lo, hi int) {
+	for k := lo; k < hi; k++ {
+		p.w[k] = root(k, p.n)
+	}
+}
+
+// mirror describes the roots of a sector: root k is the direct root at + by*k with changed signs, and
+// then turned.
+type mirror struct {
+	at, by             int
+	turn, negRe, negIm bool
+}
+
+func mirrorOf(sector, n int) mirror {
+	switch s := sectors(n); {
+	case sector == 0:
+		return mirror{at: 0, by: 1}
+	case 2*sector >= s: // the conjugate of root n - k
+		m := mirrorOf(s-1-sector, n)
+		m.at, m.by = m.at+m.by*n, -m.by
+		if m.turn {
+			m.negRe = !m.negRe
+		} else {
+			m.negIm = !m.negIm
+		}
+		return m
+	case sector == 1:
+		return mirror{at: n / 4, by: -1, turn: true, negRe: true, negIm: true}
+	case sector == 2:
+		return mirror{at: -n / 4, by: 1, turn: true, negRe: true}
+	}
+	return mirror{at: n / 2, by: -1, negRe: true}
+}
+
+// root returns root k from a direct one.
+func (p *plan) root(k int) complex128 {
+	s, _ := sector(k, p.n)
+	m := mirrorOf(s, p.n)
+	z := p.w[m.at+m.by*k]
+	re, im := real(z), imag(z)
+	if m.negRe {
+		re = -re
+	}
+	if m.negIm {
+		im = -im
+	}
+	if m.turn {
+		re, im = im, re
+	}
+	return complex(re, im)
 }
 
 // root is exp(-2 pi i k / n), 0 <= k < n.
@@ -143,9 +246,9 @@ func root(k, n int) complex128 {
 // stockham goes through the factors. Before each the array holds s transforms of length n that are
 // interleaved; a step of factor p makes s p transforms of length n / p of them. x and y have the same
 // length; of the two the first returned has the result.
-func stockham(x, y []complex128, factors []int, w []complex128) (z, other []complex128) {
-	n, s := len(x), 1
-	for _, p := range factors {
+func stockham(x, y []complex128, of *plan) (z, other []complex128) {
+	n, s, w := len(x), 1, of.w
+	for _, p := range of.factors {
 		switch p {
 		case 2:
 			stepOf2(x, y, n/2, s, w)
@@ -211,14 +314,14 @@ func stepOf(p int, x, y []complex128, m, s int, w []complex128) {
 // convolved is the length of the convolution of bluestein.
 func convolved(n int) int { return 1 << bits.Len(uint(2*n-2)) }
 
-// roomOf is the bytes of a transform of length n beside its operand and result.
+// roomOf is the bytes of a transform of length n beside its operand, which is of f64, and its result.
 func roomOf(n int) float64 {
 	if n < 1 {
 		return 0
 	} else if _, ok := factorsOf(n); ok {
-		return 3 * 16 * float64(n) // operand, next and roots
+		return 18 * float64(n) // between the steps, and the direct roots
 	}
-	return 16 * (2*float64(n) + 4*float64(convolved(n)))
+	return 16 * (float64(n) + 3.2*float64(convolved(n)))
 }
 
 // bluestein is the transform of any length n, in the memory of z: j k = (j^2 + k^2 - (k - j)^2) / 2
@@ -240,14 +343,13 @@ func bluestein(z []complex128) []complex128 {
 		b[j] = conjugate(chirp[j])
 		b[size-j] = b[j]
 	}
-	factors, _ := factorsOf(size)
-	w := roots(size)
-	a, spare := stockham(a, make([]complex128, size), factors, w)
-	b, spare = stockham(b, spare, factors, w)
+	p := planOf(size)
+	a, spare := stockham(a, make([]complex128, size), p)
+	b, spare = stockham(b, spare, p)
 	for k := range a {
 		a[k] = conjugate(multiply(a[k], b[k]))
 	}
-	a, _ = stockham(a, spare, factors, w) // of the conjugate: size times the conjugate of the inverse
+	a, _ = stockham(a, spare, p) // of the conjugate: size times the conjugate of the inverse
 	for k := range z {
 		v := complex(real(a[k])/float64(size), -imag(a[k])/float64(size))
 		z[k] = multiply(v, chirp[k])

@@ -1,0 +1,221 @@
+package fourier
+
+// This file runs transforms on several workers, pass after pass.
+
+import (
+	"math/bits"
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/memory"
+)
+
+const (
+	units  = 128     // of a pass
+	shared = 1 << 14 // the least length that workers share: some hundred microseconds
+)
+
+// run is one execution. The parts of a pass run in any order.
+type run struct {
+	passes  []pass
+	at      int // of passes
+	workers []scratch
+	room    []float64 // between the steps
+	short   bool
+}
+
+// runs holds runs of short transforms on one worker, many of which often follow one another.
+var runs = sync.Pool{New: func() any { return &run{workers: make([]scratch, 1), short: true} }}
+
+type pass struct {
+	items int
+	do    func(w *scratch, lo, hi int)
+}
+
+func (r *run) add(items int, do func(w *scratch, lo, hi int)) {
+	r.passes = append(r.passes, pass{items, do})
+}
+
+// Chunk runs units lo..hi-1 of the first pass.
+func (r *run) Chunk(worker, lo, hi int) error {
+	p := &r.passes[r.at]
+	if lo, hi = lo*p.items/units, hi*p.items/units; lo < hi {
+		p.do(&r.workers[worker], lo, hi)
+	}
+	return nil
+}
+
+// Next ends a pass.
+func (r *run) Next() (again bool, err error) {
+	r.at++
+	return r.at < len(r.passes), nil
+}
+
+// End leaves the memory of a short transform to the next one.
+func (r *run) End() error {
+	if r.short {
+		clear(r.passes)
+		r.passes, r.at = r.passes[:0], 0
+		runs.Put(r)
+	}
+	return nil
+}
+
+// loop is the Loop of a transform.
+func loop(inverse bool) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) {
+			if n := c.In[0].Type().Rows; n < shared || lengthOf(n).s == 0 {
+				return 0, 0
+			}
+			return units, 1
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			return begin(c.Dense(0), c.Result(), inverse, workers), nil
+		},
+	}
+}
+
+// lengthOf divides the length of the transforms that make one of n numbers: n, or that of a
+// convolution.
+func lengthOf(n int) halves {
+	if n == 0 {
+		return halves{}
+	}
+	factors, ok := factorsOf(n)
+	if !ok {
+		n = convolved(n)
+		factors, _ = factorsOf(n)
+	}
+	return cut(n, factors)
+}
+
+// begin begins the transform of the rows of x into out.
+func begin(x, out *value.Dense, inverse bool, workers int) *run {
+	n, r := x.Rows, (*run)(nil)
+	if workers == 1 && n <= longestTable {
+		r = runs.Get().(*run)
+	} else {
+		r = &run{workers: make([]scratch, workers)}
+	}
+	from := operand{x: x.F64, step: x.Stride, real: x.Cols == 1, conjugate: inverse}
+	if x.Elem != types.F64 {
+		from.x, from.step = make([]float64, n*x.Cols), x.Cols
+		r.add(n, func(_ *scratch, lo, hi int) {
+			for i := lo * x.Cols; i < hi*x.Cols; i++ {
+				from.x[i] = x.At(i/x.Cols, i%x.Cols).Float()
+			}
+		})
+	}
+	if _, ok := factorsOf(n); ok {
+		p := r.plan(n)
+		r.transform(p, from, out.F64, inverse)
+	} else {
+		r.bluestein(from, n, out.F64, inverse)
+	}
+	return r
+}
+
+// plan is the plan of length n, with passes that make the roots of a long one.
+func (r *run) plan(n int) *plan {
+	if n <= longestTable {
+		return planOf(n)
+	}
+	at := memo(n)
+	if at != nil {
+		if p := at.Load(); p != nil && p.n == n {
+			return p
+		}
+	}
+	p := newPlan(n)
+	p.w = make([]complex128, directRoots(n))
+	r.add(len(p.w), func(_ *scratch, lo, hi int) { p.direct(lo, hi) })
+	r.add(1, func(*scratch, int, int) {
+		if p.tables(); at != nil {
+			at.Store(p)
+		}
+	})
+	return p
+}
+
+// transform adds the transform of x into out.
+func (r *run) transform(p *plan, x operand, out []float64, inverse bool) {
+	n := line * p.s * blocks(p.c)
+	if len(r.room) < n {
+		r.room = memory.Fresh[float64](n)
+	}
+	between := r.room
+	r.add(blocks(p.c), func(w *scratch, lo, hi int) {
+		for b := lo; b < hi; b++ {
+			p.firstSteps(w, x, between, b)
+		}
+	})
+	r.add(blocks(p.s), func(w *scratch, lo, hi int) {
+		for b := lo; b < hi; b++ {
+			p.secondSteps(w, between, out, inverse, b)
+		}
+	})
+}
+
+// bluestein adds the transform of x, of n numbers, into out: see the function of that name.
+func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
+	size := convolved(n)
+	p := r.plan(size)
+	chirp, a, b := memory.Fresh[complex128](n), memory.Fresh[complex128](size), memory.Fresh[complex128](size)
+	r.add(size, func(_ *scratch, lo, hi int) {
+		for j := max(lo, n); j < hi; j++ {
+			if a[j] = 0; j <= size-n {
+				b[j] = 0
+			}
+		}
+	})
+	put := func(j int, c complex128) {
+		chirp[j], b[j] = c, conjugate(c)
+		if j > 0 {
+			b[size-j] = b[j]
+		}
+		v := complex(x.x[j*x.step], 0)
+		if !x.real {
+			v = complex(x.x[j*x.step], x.x[j*x.step+1])
+		}
+		if x.conjugate {
+			v = conjugate(v)
+		}
+		a[j] = multiply(v, c)
+	}
+	r.add(n/2+1, func(_ *scratch, lo, hi int) {
+		h, l := bits.Mul64(uint64(lo), uint64(lo))
+		square := int(bits.Rem64(h, l, uint64(2*n)))
+		for j := lo; j < hi; j++ {
+			c := root(square, 2*n)
+			square = (square + 2*j + 1) % (2 * n)
+			put(j, c)
+			if n%2 > 0 { // the square of n - j is n more than that of j, modulo 2 n, or equal
+				c = -c
+			}
+			if j > 0 && 2*j != n {
+				put(n-j, c)
+			}
+		}
+	})
+	whole := func(z []complex128) { r.transform(p, operand{x: floats(z), step: 2}, floats(z), false) }
+	whole(a)
+	whole(b)
+	r.add(size, func(_ *scratch, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			a[k] = conjugate(multiply(a[k], b[k]))
+		}
+	})
+	whole(a) // of the conjugate: size times the conjugate of the inverse
+	r.add(n, func(_ *scratch, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			v := multiply(complex(real(a[k])/float64(size), -imag(a[k])/float64(size)), chirp[k])
+			if inverse {
+				v = complex(real(v)/float64(n), 0-imag(v)/float64(n))
+			}
+			out[2*k], out[2*k+1] = real(v), imag(v)
+		}
+	})
+}
