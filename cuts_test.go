@@ -138,3 +138,29 @@ func TestSSClaimsOneIteration(t *testing.T) {
 		}
 	}
 }
+
+// TestFewLongLeavesAreShared: a loop of few leaves is shared if they are long rows, or columns of many rows. It
+// is not if it is little work.
+func TestFewLongLeavesAreShared(t *testing.T) {
+	for text, want := range map[string]bool{
+		"x = rand(8, 30000, seed = 2)\nemit sum(materialize(rowcumsum(x)))": true,
+		"x = rand(8, 4000, seed = 2)\nemit sum(materialize(rowcumsum(x)))":  false,
+		"x = rand(2000, 400, seed = 2)\nemit sum(materialize(cumsum(x)))":   true,
+	} {
+		p, err := Compile(context.Background(), "x.flow", []byte(text+"\n"), CompileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Run(context.Background(), RunOptions{Threads: 2, Stats: true, Stdout: new(strings.Builder)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := false
+		for _, l := range r.Ranks[0].Loops {
+			got = got || strings.HasSuffix(l.Op, "cumsum")
+		}
+		if got != want {
+			t.Errorf("shared: %v, want %v, of\n%s", got, want, text)
+		}
+	}
+}

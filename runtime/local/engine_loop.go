@@ -60,7 +60,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		}
 		c.From = base
 		leaf = max(1, min(leaf, n))
-	} else if n <= leaf || leaf <= 0 || c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
+	} else if n <= leaf || leaf <= 0 || c.Def.Loop.Light && n < lightLeaves*leaf && brief(c) && e.o.Schedule.Technique == nil {
 		return false, nil
 	}
 	if c.Def.Loop.Points && e.single(&e.g.Nodes[id]) {
@@ -183,6 +183,18 @@ func (l *loopRun) next(p op.Passes) (again bool) {
 // lightLeaves is from how many leaves on a light loop is shared by default: some fifty microseconds
 // of work. Blocks of a cut matrix are smaller, and each is already a task.
 const lightLeaves = 10
+
+// brief reports whether few leaves of a light loop are little work. The leaves of a loop over long rows, or over
+// columns of many rows, have more elements than others.
+func brief(c *op.Call) bool {
+	const most = lightLeaves << 14 // elements of as many other leaves
+	for _, v := range c.In {
+		if t := v.Type(); t.IsDense() && t.Count() >= most {
+			return false
+		}
+	}
+	return !c.Type.IsDense() || c.Type.Count() < most
+}
 
 // forget drops the values of an execution.
 func (l *loopRun) forget() {
