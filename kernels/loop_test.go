@@ -142,6 +142,9 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return attrs, []value.Value{x, found}
 	case "take", "pick.rows", "pick.cols", "sort", "argsort", "sort.part", "argsort.part", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
+	case "colmedian", "colnunique": // tall, and a part of the columns of a matrix
+		a := anyDense(r, e, 70000, 5)
+		return nil, []value.Value{a.View(0, r.IntN(2), a.Rows, 4)}
 	case "lower", "upper":
 		name := []string{"strict", "unit"}[r.IntN(2)]
 		if d.Name == "upper" {

@@ -10,7 +10,6 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/value"
-	"flow/kernels/window"
 )
 
 // Span is the places From..To-1 of a sorted list.
@@ -332,32 +331,75 @@ func (l *Selector) keyAt(place int) uint64 {
 	return x.high
 }
 
-// SearchLoop is the Loop of a row that wants key rank(c) of all its elements, and the one after it.
-func SearchLoop(rank func(c *op.Call, n int) int, done func(c *op.Call, k, next uint64) value.Value) *op.Loop {
-	return &op.Loop{
-		Light: true,
-		Space: func(c *op.Call) (n, leaf int) {
-			t := c.In[0].Type()
-			if !t.IsDense() || t.Count() < 4*window.LeafElements {
-				return 0, 0
-			}
-			return SortUnits, 1
-		},
-		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-			x := c.Dense(0)
-			n := x.Rows * x.Cols
-			i := rank(c, n)
-			spans := joined([]Span{{i, i + 2}, {n - 1, n}}, n) // nan is last
-			return beginSelect(x, false, false, SortUnits, spans, func(l *Selector) error {
-				k, next := l.keyAt(i), l.keyAt(min(i+1, n-1))
-				if x.Elem.IsFloat() && l.keyAt(n-1) == NanKey {
-					k, next = NanKey, NanKey
-				}
-				c.Out = done(c, k, next)
-				return nil
-			}), nil
-		},
-	}
+// Search begins the search for key i of all elements of x, more than 24, and for the one after it. done is told
+// them. Both are NanKey if there is a nan.
+func Search(x *value.Dense, i int, done func(k, next uint64)) *Selector {
+	n := x.Rows * x.Cols
+	spans := joined([]Span{{i, i + 2}, {n - 1, n}}, n) // nan is last
+	return beginSelect(x, false, false, SortUnits, spans, func(l *Selector) error {
+		k, next := l.keyAt(i), l.keyAt(min(i+1, n-1))
+		if x.Elem.IsFloat() && l.keyAt(n-1) == NanKey {
+			k, next = NanKey, NanKey
+		}
+		done(k, next)
+		return nil
+	})
 }
+
+// Columns runs a search or a sort for each of n columns: some columns abreast, and then the next ones. Searches
+// abreast read a row once for all of them, and sorts one by one need the memory of one.
+type Columns struct {
+	n, abreast int
+	begin      func(j int) op.Passes
+	next       int // column
+	open       []op.Passes
+}
+
+// BeginColumns begins Columns. begin begins the passes of column j, over SortUnits units.
+func BeginColumns(n, abreast int, begin func(j int) op.Passes) *Columns {
+	l := &Columns{n: n, abreast: abreast, begin: begin}
+	l.more()
+	return l
+}
+
+// more begins the next columns, and reports whether there are some.
+func (l *Columns) more() bool {
+	for l.open = l.open[:0]; l.next < l.n && len(l.open) < l.abreast; l.next++ {
+		l.open = append(l.open, l.begin(l.next))
+	}
+	return len(l.open) > 0
+}
+
+// Chunk runs units lo..hi-1 of the columns that are open.
+func (l *Columns) Chunk(worker, lo, hi int) error {
+	for u := lo; u < hi; u++ {
+		for _, b := range l.open {
+			if err := b.Chunk(worker, u, u+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Next ends the columns that have no other pass.
+func (l *Columns) Next() (again bool, err error) {
+	open := l.open[:0]
+	for _, b := range l.open {
+		if again, err = b.Next(); err == nil && again {
+			open = append(open, b)
+		} else if err == nil {
+			err = b.End()
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	l.open = open
+	return len(open) > 0 || l.more(), nil
+}
+
+// End does nothing: each column has ended.
+func (l *Columns) End() error { return nil }
 
 var _ op.Passes = (*Selector)(nil)

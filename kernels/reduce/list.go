@@ -42,9 +42,12 @@ type statistic struct {
 	folds bool
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64
-	// loop is how the form of all elements is run by several workers, and beside its op.Def.Beside.
-	loop   *op.Loop
-	beside func(*op.Sig, types.Type) float64
+	// passes begins the search or sort of all elements of x by several workers, over order.SortUnits units. It
+	// tells done the result. least is from how many elements on this is worth it. abreast is of how many
+	// columns at a time. beside is op.Def.Beside of the form of all elements.
+	passes         func(a *op.Attrs, x *value.Dense, e types.Elem, workers int, done func(v value.Scalar)) op.Passes
+	least, abreast int
+	beside         func(*op.Sig, types.Type) float64
 	// order is how ranks share the form of all elements, for a column. nil: they share it by selection, or
 	// not at all.
 	order *op.Ordering
@@ -165,7 +168,20 @@ func (s statistic) wholeRow() *op.Def {
 		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &keys)
 		return nil
 	}
-	d.Loop, d.Order, d.Beside = s.loop, s.order, s.beside
+	d.Order, d.Beside = s.order, s.beside
+	if s.passes != nil {
+		d.Loop = &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) {
+				if t := c.In[0].Type(); t.IsDense() && t.Count() >= s.least {
+					return order.SortUnits, 1
+				}
+				return 0, 0
+			},
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				return s.passes(c.Attrs, c.Dense(0), c.Type.Elem, workers, func(v value.Scalar) { c.Out = v }), nil
+			},
+		}
+	}
 	d.Elements = s.form(false, false)
 	return d
 }
@@ -251,9 +267,39 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 	case s.lines != nil:
 		d.Loop = window.Loop(d.Kernel, window.WideCols)
 	default:
-		d.Loop = window.Loop(d.Kernel, window.Cols)
+		d.Loop = s.columns(window.Loop(d.Kernel, window.Cols))
 	}
 	return d
+}
+
+// mostTall is the most columns of a tall matrix that workers share by rows. More columns are several leaves
+// of a loop by column, and 60 columns took a third more time by rows.
+const mostTall = 16
+
+// columns is the Loop of the form by column. Few columns of many rows run in passes that workers share by
+// rows, others by the loop byColumn.
+func (s statistic) columns(byColumn *op.Loop) *op.Loop {
+	l := *byColumn
+	tall := func(c *op.Call) bool {
+		t := c.In[0].Type()
+		return s.passes != nil && t.IsDense() && t.Rows >= s.least && t.Cols <= mostTall
+	}
+	l.Space = func(c *op.Call) (n, leaf int) {
+		if tall(c) {
+			return order.SortUnits, 1
+		}
+		return byColumn.Space(c)
+	}
+	l.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
+		if !tall(c) {
+			return byColumn.Begin(c, workers)
+		}
+		x, out := c.Dense(0), c.Result()
+		return order.BeginColumns(x.Cols, s.abreast, func(j int) op.Passes {
+			return s.passes(c.Attrs, x.View(0, j, x.Rows, 1), out.Elem, workers, func(v value.Scalar) { out.Set(0, j, v) })
+		}), nil
+	}
+	return &l
 }
 
 // statRoom is memory that a chunk of lines needs.
@@ -316,9 +362,9 @@ func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Sca
 	}))
 }
 
-// beginNunique counts the different elements of each class of a sort.
-func beginNunique(c *op.Call, workers int) (op.LoopBody, error) {
-	l := order.BeginSort(c.Dense(0), false, false, workers)
+// distinct counts the different elements of each class of a sort.
+func distinct(_ *op.Attrs, x *value.Dense, _ types.Elem, workers int, done func(v value.Scalar)) op.Passes {
+	l := order.BeginSort(x, false, false, workers)
 	var different [order.SortUnits]int64
 	l.SortedClass = func(class, lo, hi int) { different[class] = order.CountRuns(l.Sorted[lo:hi]) }
 	l.Done = func() error {
@@ -326,10 +372,10 @@ func beginNunique(c *op.Call, workers int) (op.LoopBody, error) {
 		for _, d := range different {
 			n += d
 		}
-		c.Out = value.I64(n)
+		done(value.I64(n))
 		return nil
 	}
-	return l, nil
+	return l
 }
 
 // refQuantile is the definition of quantile.
@@ -352,15 +398,6 @@ func quantileOf(q float64, line *value.Dense, e types.Elem, room *[]uint64) valu
 	*room = slices.Grow(keys, n) // the keys, and as much beside them
 	k, next := order.SelectKeys(keys, quantilePlace(n, q), (*room)[n:2*n])
 	return betweenKeys(line.Elem, e, n, q, k, next)
-}
-
-// quantileLoop searches for the quantile of a whole matrix on several workers.
-func quantileLoop(q func(a *op.Attrs) float64) *op.Loop {
-	return order.SearchLoop(func(c *op.Call, n int) int { return quantilePlace(n, q(c.Attrs)) },
-		func(c *op.Call, k, next uint64) value.Value {
-			t := c.In[0].Type()
-			return betweenKeys(t.Elem, c.Type.Elem, t.Count(), q(c.Attrs), k, next)
-		})
 }
 
 // argExtreme is argmin or argmax.
@@ -412,7 +449,7 @@ func listStatistics() []statistic {
 			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
 				return value.I64(order.CountRuns(sortedKeys(line, room)))
 			},
-			loop: &op.Loop{Space: order.SortAll, Begin: beginNunique}, beside: order.RoomOfAll,
+			passes: distinct, least: order.SortLeast, abreast: 1, beside: order.RoomOfAll,
 			order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs.count", End: "sum"},
 			elements: func(e *op.Elements, rows, cols bool) op.Element {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })
@@ -450,7 +487,11 @@ func argExtremes() []statistic {
 // quantileStatistic returns s, a quantile, with the fields that all quantiles share.
 func quantileStatistic(s statistic) statistic {
 	q := s.fraction
-	s.elem, s.nonempty, s.flops, s.loop = Averaged, true, 20, quantileLoop(q)
+	s.elem, s.nonempty, s.flops, s.least, s.abreast = Averaged, true, 20, 4*window.LeafElements, mostTall
+	s.passes = func(a *op.Attrs, x *value.Dense, e types.Elem, _ int, done func(v value.Scalar)) op.Passes {
+		n := x.Rows * x.Cols
+		return order.Search(x, quantilePlace(n, q(a)), func(k, next uint64) { done(betweenKeys(x.Elem, e, n, q(a), k, next)) })
+	}
 	s.ref = func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return refQuantile(q(a), x, e) }
 	s.run = func(a *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
 		return quantileOf(q(a), line, e, room)
