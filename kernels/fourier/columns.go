@@ -23,6 +23,7 @@ type halves struct {
 	s, c          int
 	first, second []int
 	roots         [][]float64       // of the steps of second, one after the other
+	lines         [][][]float64     // of the steps of first, by block; nil: made when they are needed
 	prime         map[int][]float64 // for factors other than 2 and 4, the roots that each of its sums takes
 }
 
@@ -84,6 +85,20 @@ func (p *plan) tables() {
 		}
 		p.roots, s = append(p.roots, t), s*f
 	}
+	if p.n > longestTable {
+		return
+	}
+	p.lines = make([][][]float64, blocks(p.c))
+	for b := range p.lines {
+		at, _ := block(b, p.c)
+		for k, s := 0, 1; k < len(p.first); k++ {
+			f := p.first[k]
+			n, _ := rootsAt(f)
+			t := make([]float64, line*n*(p.s/(s*f)))
+			p.stepLines(t, f, s, at)
+			p.lines[b], s = append(p.lines[b], t), s*f
+		}
+	}
 }
 
 // blocks is the number of blocks of n columns.
@@ -119,16 +134,26 @@ func (p *plan) firstSteps(w *scratch, x operand, between []float64, b int) {
 	at, _ := block(b, p.c)
 	vec.SplitComplex(w.x, line, x.x, at*x.step, vec.Split{Real: x.real, NegIm: x.conjugate, Step: p.c * x.step, Lane: x.step}, p.s)
 	s := 1
-	for _, f := range p.first {
-		m := p.s / (s * f)
-		n, least := rootsAt(f)
-		for k := least; k < f; k++ {
-			p.rootLines(w.t[line*(k-least):], line*n, k*s*at, k*s, k*s*p.c, m)
+	for k, f := range p.first {
+		t := w.t
+		if p.lines != nil {
+			t = p.lines[b][k]
+		} else {
+			p.stepLines(t, f, s, at)
 		}
-		vec.FourierStep(f, w.x, w.y, m, s, w.t, true, p.prime[f])
+		vec.FourierStep(f, w.x, w.y, p.s/(s*f), s, t, true, p.prime[f])
 		w.x, w.y, s = w.y, w.x, s*f
 	}
 	vec.MergeComplex(between[line*p.s*b:], line, w.x, p.s, false, 0)
+}
+
+// stepLines makes the roots of the step of factor f in first before which s are interleaved, for the columns from
+// at on.
+func (p *plan) stepLines(t []float64, f, s, at int) {
+	n, least := rootsAt(f)
+	for k := least; k < f; k++ {
+		p.rootLines(t[line*(k-least):], line*n, k*s*at, k*s, k*s*p.c, p.s/(s*f))
+	}
 }
 
 // rootLines makes rows lines of roots: column c of line i is root at + i*step + c*lane.

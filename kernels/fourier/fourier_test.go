@@ -190,7 +190,7 @@ func TestColumns(t *testing.T) {
 			if k%2 > 0 { // from direct roots alone
 				all := *p
 				p = &all
-				p.w = p.w[:directRoots(n)]
+				p.w, p.lines = p.w[:directRoots(n)], nil
 			}
 			var w scratch
 			between, got := make([]float64, line*p.s*blocks(p.c)), make([]float64, 2*n)

@@ -86,7 +86,7 @@ type plan struct {
 }
 
 // plans holds the plan of the last length between two powers of two, for lengths of at most
-// longestMemo: four megabytes in all. To compute roots takes longer than a transform. It is safe for
+// longestMemo: five megabytes in all. To compute roots takes longer than a transform. It is safe for
 // concurrent use.
 var plans [24]atomic.Pointer[plan]
 
