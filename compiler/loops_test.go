@@ -178,6 +178,7 @@ func TestLoopsThatTakeLong(t *testing.T) {
 		{"by definition", "emit parfor i in 0..2 { iterate s = 0.5, k = 0 until k == 2200 + i { next s = 0.9 * s + y[k % 40, 0]; next k = k + 1 }; s }", true},
 		{"interpreted", "emit parfor i in 0..4 { iterate s = 0.5, k = i until k >= 3600 + y[i, 0] { next s = 0.9 * s + y[k % 40, 0]; next k = k + 1 }; s }", true},
 		{"a late failure", "emit parfor i in 0..2 { iterate s = 0, k = 0 until k == 3000 { next s = s + 1 // (2900 + i - k); next k = k + 1 }; s }", true},
+		{"of no index", "emit parfor i in 0..2 { iterate s = 0.5, k = 0 until k == 50000 { next s = 0.9 * s + y[k % 40, 0]; next k = k + 1 }; s + i }", true},
 		{"few rounds", "emit parfor i in 0..2 { iterate s = 0.5, k = 0 until k == 20 + i { next s = 0.9 * s + y[k % 40, 0]; next k = k + 1 }; s }", false},
 	} {
 		before := kernels.LoopsBegun()

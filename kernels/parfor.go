@@ -310,7 +310,8 @@ func (r *parforRun) uniform(code *bodyCode) error {
 		copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
 		return nil
 	}
-	p := nest.NewInterpreter(b, code.uniform, true, r.c, nil, nil)
+	p := nest.NewPoint(b, code.uniform, true, r.c, nil, nil, loopsFrom.Load())
+	defer p.Free()
 	copy(p.Reg[r.space.dims:], r.c.In[r.space.lead:])
 	r.values = p.Reg
 	return p.Run()
