@@ -164,8 +164,12 @@ func (s statistic) wholeRow() *op.Def {
 		if a.Rows*a.Cols == 0 && s.nonempty {
 			return ofNothing(s.name)
 		}
-		var keys []uint64
-		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &keys)
+		room := new(statRoom)
+		if a.Rows*a.Cols <= keptKeys { // bodies of loops have many short ones
+			room = statRooms.Get().(*statRoom)
+			defer statRooms.Put(room)
+		}
+		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &room.keys)
 		return nil
 	}
 	d.Order, d.Beside = s.order, s.beside
@@ -307,6 +311,9 @@ type statRoom struct {
 	keys []uint64
 	turn *value.Dense
 }
+
+// keptKeys is the most elements of a whole matrix whose keys lie in memory that is kept for the next one.
+const keptKeys = 1 << 16
 
 var statRooms = sync.Pool{New: func() any { return new(statRoom) }}
 
