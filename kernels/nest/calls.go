@@ -77,6 +77,10 @@ func (p *CallPlan) callViews() {
 }
 
 const (
+	// againWork is the most operations of an element that each nest computes for itself. The lanes are points,
+	// and the stored elements of a point lie in a row, so that to store one and to load it is a scatter and a
+	// gather: local regressions around a quantile of distances take 1.2 times as long with all of them stored.
+	againWork = 8
 	// heavyWork is from how many operations on a call is worth less than its work, if each element
 	// takes part in heavyUses of them: then its kernel keeps elements in registers.
 	heavyWork = 1 << 15
@@ -136,12 +140,20 @@ func (p *CallPlan) levels() (bad []int) {
 		p.again[r] = !p.varies[r] || r < first
 	}
 	p.Last = 0
+	work := make([]float64, len(p.varies)) // by register, of an element that is made again
 	for k := range b.Acts {
 		a, r := &b.Acts[k], first+k
 		if !p.varies[r] {
 			continue
 		}
 		cheap := a.Def.Laws.Has(op.View) || a.Def.Elt != nil && a.Type.IsScalar() || a.Def.Role == op.Constant
+		for _, x := range a.Args {
+			work[r] += work[x]
+		}
+		if a.Type.IsDense() && storable(a.Type) && a.Def.Laws.Has(op.Elementwise|op.Pure|op.Total) {
+			work[r] += flopsOf(b, a) / float64(a.Type.Count())
+			cheap = cheap || work[r] <= againWork
+		}
 		p.again[r] = cheap && !p.call[r]
 		if p.call[r] && a.Def.Control == op.Iterate {
 			p.Level[r] = p.Last // what fails before a loop without end is found before it
