@@ -167,6 +167,41 @@ func explainRounds(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
+// explainNextPlace recognises a place of a carried matrix as what next gives: next y[i, :] = 0.
+func explainNextPlace(s scene) (source.Diagnostic, bool) {
+	if !isOp(s.found, "[") || !s.isIdent(s.i-1) || !s.is(s.i-2, "next") {
+		return source.Diagnostic{}, false
+	}
+	name, to := s.prev.Value, s.match(s.i)
+	if !s.is(to+1, "=") {
+		return source.Diagnostic{}, false
+	}
+	var where []string
+	for k, p := range s.split(s.i+1, to, ",") {
+		numbers, sizes := [...]string{"seq(0, " + name + ".rows)", "t(seq(0, " + name + ".cols))"}, [...]string{".rows - ", ".cols - "}
+		text := s.text(p[0], p[1])
+		if k >= len(numbers) || text == "" || s.is(p[0], "[") || s.findOp(p[0], p[1], "..", "..=") < p[1] {
+			where = nil
+			break
+		}
+		if last, is := strings.CutPrefix(text, "-"); is {
+			text = name + sizes[k] + last
+		}
+		if s.findOp(p[0], p[1], "==", "!=", "<", "<=", ">", ">=", "and", "or", "not") < p[1] {
+			where = append(where, text)
+		} else if text != ":" {
+			where = append(where, numbers[k]+" == "+text)
+		}
+	}
+	stop := s.findOp(to+2, s.lineEnd(to+1), "}")
+	d := s.rewritten(s.i-2, stop-1, fmt.Sprintf("next %s = ifelse(%s, %s, %s)", name, strings.Join(where, " and "), s.text(to+2, stop), name),
+		"`next` gives a carried matrix as a whole")
+	if where == nil {
+		d.Help = fmt.Sprintf("what stays is taken from the old one: `next %s = ifelse(where, new, %s)`", name, name)
+	}
+	return d, true
+}
+
 // negated returns the negation of the condition in tokens a to b.
 func (s scene) negated(a, b int) string {
 	contrary := map[string]string{"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}

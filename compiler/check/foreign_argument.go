@@ -20,13 +20,18 @@ var foreignArguments = map[string]foreignArgument{
 	"keepdims":     {help: "sums of rows and columns are matrices: rowsum(x) is n x 1, colsum(x) 1 x m"},
 	"na_rm":        {help: "a nan is not left out: replace(x, nan, 0) puts another number there"},
 	"skipna":       {help: "a nan is not left out: replace(x, nan, 0) puts another number there"},
-	"base":         {help: "write it as the second operand: log(x, 2)", needs: "$f", takes: "b"},
 	"reverse":      {help: "the greatest come first with `desc = true`", takes: "desc"},
 	"descending":   {help: "write `desc`", takes: "desc"},
 	"ascending":    {help: "the least come first; the greatest do with `desc = true`", takes: "desc"},
 	"key":          {help: "rows are ordered by a column of theirs: `by = 0`", takes: "by"},
 	"delimiter":    {help: "write `sep`", takes: "sep"},
 	"random_state": {help: "write `seed`", takes: "seed"},
+}
+
+// ExtraArguments maps functions to what is written instead of a further argument that they have elsewhere.
+var ExtraArguments = map[string]string{
+	"round": "it gives whole numbers: two digits are round(100 * x) / 100, or a text fmt(\"{:.2f}\", x)",
+	"norm":  "it is the root of the sum of squares; other norms are sum(abs(x)) and max(abs(x)), and those of rows rownorm(x)",
 }
 
 // ForeignArgument returns the Flow form of a foreign argument in a call of f, or "". known reports

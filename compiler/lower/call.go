@@ -233,6 +233,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			if x := l.text(e.Args[0].Value.Span()); len(d.Args) > 1 && l.foldStep(word) != nil {
 				all := l.text(e.Args[0].Span().Join(e.Args[len(e.Args)-1].Span()))
 				tooMany = tooMany.WithHelp("of a list it takes as many as there are: `%s([%s])`", word, all)
+			} else if h := check.ExtraArguments[word]; h != "" {
+				tooMany = tooMany.WithHelp("%s", h)
 			} else if len(l.table.Word("row"+word)) > 0 {
 				tooMany = tooMany.WithHelp("by rows it is `row%s(%s)`, by columns `col%s(%s)`", word, x, word, x)
 			}
@@ -314,8 +316,8 @@ func inOrder(in []val, spans []source.Span, args []int) (ordered []val, at []sou
 	return ordered, at
 }
 
-// rowOf selects the row that a call means: of those that take as many positional arguments, the
-// first that knows most of the named ones.
+// rowOf selects the row that a call means: of those that take as many positional arguments, with the
+// named ones if it knows all of them, the first that knows most of the named ones.
 func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	positional := 0
 	for _, a := range e.Args {
@@ -325,16 +327,19 @@ func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	}
 	best, unknown := rows[0], len(e.Args)+1
 	for _, r := range rows {
-		if least, most := r.Arity(); positional < least || most >= 0 && positional > most {
-			continue
-		}
-		n := 0
+		n, operands := 0, positional
 		for _, a := range e.Args {
-			if a.Name != nil && !slices.ContainsFunc(r.Args, func(p op.Arg) bool { return p.Name == a.Name.Name }) {
+			if a.Name == nil {
+				continue
+			}
+			if k := slices.IndexFunc(r.Args, func(p op.Arg) bool { return p.Name == a.Name.Name }); k < 0 {
 				n++
+			} else if !r.Args[k].Attr {
+				operands++
 			}
 		}
-		if n < unknown {
+		least, most := r.Arity()
+		if few := positional < least && (n > 0 || operands < least); !few && (most < 0 || positional <= most) && n < unknown {
 			best, unknown = r, n
 		}
 	}
