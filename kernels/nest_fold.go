@@ -72,8 +72,9 @@ const (
 const halfBits = 32
 
 // foldParts lists the reduced results of the loop of a pipeline of elements of e, how many words a
-// column has, and whether it stores the elements. There are none where a reduction has no loop.
-func foldParts(names string, e types.Elem, columns bool) (parts []foldPart, planes int, stored bool) {
+// column has, and whether it stores the elements. There are none where a reduction has no loop. levels
+// is that of the exact sums of columns; 0: the loop does not reduce columns.
+func foldParts(names string, e types.Elem, levels int) (parts []foldPart, planes int, stored bool) {
 	folds, _ := foldsNamed(names)
 	n := 0
 	for _, f := range folds {
@@ -81,7 +82,7 @@ func foldParts(names string, e types.Elem, columns bool) (parts []foldPart, plan
 			stored = true
 			continue
 		}
-		list := partsOf(f, e, columns)
+		list := partsOf(f, e, levels > 0)
 		if len(list) == 0 {
 			return nil, 0, false
 		}
@@ -91,8 +92,8 @@ func foldParts(names string, e types.Elem, columns bool) (parts []foldPart, plan
 			} else if f.Arg || f.Sums(e) == 0 && len(list) == 1 {
 				p.sum = -1
 			}
-			if columns {
-				p.plane, p.state = planes, loop.StateOf(p.class, p.of, loop.FastLevels)
+			if levels > 0 {
+				p.plane, p.state = planes, loop.StateOf(p.class, p.of, levels)
 				planes += len(p.state.Types)
 			}
 			parts = append(parts, p)
@@ -173,7 +174,7 @@ func writeColumns(b *loop.Builder, p *op.Program, s nestShape, rows, cols loop.L
 	to := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
 	states := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
 	j := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
-	parts, planes, stored := foldParts(s.fold, p.Elem(), true)
+	parts, planes, stored := foldParts(s.fold, p.Elem(), s.levels)
 	var out loop.Mem
 	if stored {
 		out = loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(p.Elem()), rows, cols)}

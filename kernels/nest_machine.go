@@ -21,6 +21,7 @@ type nestWork struct {
 	grid    boundNest
 	fold    foldNest // with the reductions of a pipeline
 	columns columnNest
+	turned  area // the tile of transposed operands that is in strips
 	view    value.Dense
 }
 
@@ -113,7 +114,7 @@ func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols 
 // bind binds a loop to the operands. It returns nil if no target runs the loop.
 func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
 	b.run.Stays = 1<<len(m.in) - 1 // see alike
-	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && !b.shape.columns && !b.run.Partials() {
+	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && b.shape.levels == 0 && !b.run.Partials() {
 		m.nest.program.of(m.prog, b.shape).bad.Store(true)
 		return nil
 	}
@@ -145,16 +146,16 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 	return s, lines, true
 }
 
-// joins reports that rows can go side by side in vectors: their operands lie in one piece, or are a row or a
-// scalar (package launch).
+// joins reports that rows can go side by side in vectors: their operands lie in one piece, or are a row
+// or a scalar (package launch).
 func (m *machine) joins(cols int) bool {
 	return !slices.ContainsFunc(m.in, func(x operand) bool {
 		return x.mode != op.Single && x.mode != op.RowVec && (x.mode != op.Full || x.d.Stride != cols)
 	})
 }
 
-// placed reports a transposed operand that is turned and placed window by window, since the nest does not
-// read it across.
+// placed reports a transposed operand that is turned and placed window by window, since the nest does
+// not read it across.
 func (b *boundNest) placed(m *machine, k int) bool {
 	return m.in[k].mode == op.Trans && b.shape.mode(k) != op.Trans
 }
@@ -207,7 +208,7 @@ func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 	}
 	b.in = append(b.in, scalar(len(m.in), value.I64(int64(rows))), scalar(len(m.in)+1, value.I64(int64(cols))))
 	b.out = append(b.out, head(len(m.in), m.prog.Elem()))
-	if b.shape.columns {
+	if b.shape.levels > 0 {
 		b.in = append(b.in, scalar(len(m.in)+2, value.I64(0)), scalar(len(m.in)+3, value.I64(int64(rows))))
 		for k := 2; k < 4; k++ {
 			h := head(len(m.in)+k, types.I64)
@@ -269,19 +270,20 @@ func (m *machine) nestedGrid(b *boundNest, a area, t target) error {
 	}
 	return a.tiles(rows, cols, func(p area) error {
 		if turned > 0 {
-			m.turnTo(b.worker, p)
+			m.turn(p.i0, p.rows(), p.j0, p.cols())
+			m.nest.turned = p
+			m.placeTurned(b)
 		}
 		return m.nestedTile(b, p)
 	})
 }
 
-// turnTo turns a tile of the transposed operands and places it.
-func (m *machine) turnTo(w *launch.Worker, p area) {
-	m.turn(p.i0, p.rows(), p.j0, p.cols())
+// placeTurned places the tile of the transposed operands that was turned last.
+func (m *machine) placeTurned(b *boundNest) {
 	for k := range m.in {
-		if x := &m.in[k]; x.mode == op.Trans {
+		if x := &m.in[k]; b.placed(m, k) {
 			m.nest.view = denseOver(x.strip, m.prog.In[k].Elem, dense.Panel, panelCols, panelStride)
-			w.Place(k, &m.nest.view, p.i0, p.j0)
+			b.worker.Place(k, &m.nest.view, m.nest.turned.i0, m.nest.turned.j0)
 		}
 	}
 }
@@ -300,8 +302,8 @@ func (m *machine) nestedTile(b *boundNest, p area) error {
 func (m *machine) nestedWindow(b *boundNest, p area) error {
 	at := p
 	switch {
-	case b.shape.columns:
-		return m.columnWindow(b.worker, p)
+	case b.shape.levels > 0:
+		return m.columnWindow(p)
 	case b.shape.tall:
 		at = p.mirror()
 	}

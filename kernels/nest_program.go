@@ -20,12 +20,11 @@ import (
 
 // nestShape is what the nest of a program depends on beside the program.
 type nestShape struct {
-	modes   modeList // as operands are bound: see machine.bind
-	tall    bool     // vectors go along the rows: of matrices that are higher than wide
-	past    bool     // the elements go past the caches
-	fold    string   // of a pipeline: see pipeRow
-	columns bool     // the loop reduces columns: see columnNest
-	wide    bool     // of a wide range: see launch.Partial
+	modes  modeList // as operands are bound: see machine.bind
+	tall   bool     // vectors go along the rows: of matrices that are higher than wide
+	past   bool     // the elements go past the caches
+	fold   string   // of a pipeline: see pipeRow
+	levels int      // of exact sums (loop.StateOf) of a loop that reduces columns: see columnNest; 0: it does not
 }
 
 const (
@@ -64,7 +63,7 @@ type programNests struct {
 	native bool         // a step is a Go function, which machine code does not call
 	kept   sync.Map     // loops of other forms, by what they depend on
 	shapes atomic.Int64 // how many of these there have been
-	wide   atomic.Int32 // for how many windows more whole sums have a wide range
+	depth  launch.Depth // of sums of columns: see machine.deepen
 	steps  int          // of an element, about: a function counts as several, as it takes as long and longer to compile
 }
 
@@ -109,9 +108,10 @@ func (n *programNests) of(p *op.Program, s nestShape) *programNest {
 // counted holds a counter of steps for each text of a program.
 var counted = &define.Made[string, *launch.Steps]{Most: 512}
 
-// stepsOf returns the counter of steps of all programs with the text of p in shape s. Several calls of a
-// function make programs of one text: they count their work together, and so get machine code sooner. The
-// text leaves out attributes, so programs that differ in them count together too. That changes no result.
+// stepsOf returns the counter of steps of all programs with the text of p in shape s. Several calls of
+// a function make programs of one text: they count their work together, and so get machine code sooner.
+// The text leaves out attributes, so programs that differ in them count together too. That changes no
+// result.
 func stepsOf(p *op.Program, s nestShape) *launch.Steps {
 	text := fmt.Append(nil, s)
 	for _, o := range p.In {
@@ -152,10 +152,8 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	x.once.Do(func() {
 		if loopNest := writeNest(p, s); loopNest != nil {
 			switch {
-			case s.fold != "" && !s.columns && s.wide:
-				x.loop = nest.LoopAs("wide", loopNest, func(n *loop.Nest) *launch.Loop { return launch.Partial(n, true) })
-			case s.fold != "" && !s.columns:
-				x.loop = nest.LoopAs("partial", loopNest, func(n *loop.Nest) *launch.Loop { return launch.Partial(n, false) })
+			case s.fold != "" && s.levels == 0:
+				x.loop = nest.LoopAs("partial", loopNest, launch.Partial)
 			case s.past:
 				x.loop = nest.LoopAs("past", loopNest, launch.Past)
 			default:
@@ -193,7 +191,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	}
 	var i, j loop.Lin
 	switch {
-	case s.columns:
+	case s.levels > 0:
 		writeColumns(b, p, s, rows, cols)
 		return b.Done()
 	case s.tall:
@@ -207,7 +205,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	var folded []foldPart
 	stored := true
 	if s.fold != "" {
-		folded, _, stored = foldParts(s.fold, p.Elem(), false)
+		folded, _, stored = foldParts(s.fold, p.Elem(), 0)
 	}
 	if stored {
 		r := b.Result(dense.Storage(p.Elem()), rows, cols)
@@ -217,7 +215,8 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	return b.Done()
 }
 
-// elementOf writes the element of a program at (i, j). words has the words of drawn operands, by operand.
+// elementOf writes the element of a program at (i, j). words has the words of drawn operands, by
+// operand.
 func elementOf(b *loop.Builder, p *op.Program, s nestShape, words map[int][]loop.Val, i, j loop.Lin) loop.Val {
 	return nest.Chain(b, p, true, func(k int) loop.Val {
 		m := loop.Mem{Kind: loop.ParamMem, N: k}
@@ -232,8 +231,8 @@ func elementOf(b *loop.Builder, p *op.Program, s nestShape, words map[int][]loop
 	})
 }
 
-// wordsIn loads the words of drawn operands (op.DrawWords), by operand. It is called before any inner loop
-// begins.
+// wordsIn loads the words of drawn operands (op.DrawWords), by operand. It is called before any inner
+// loop begins.
 func wordsIn(b *loop.Builder, p *op.Program) map[int][]loop.Val {
 	list := map[int][]loop.Val{}
 	for k := range p.In {

@@ -6,6 +6,7 @@ package kernels
 // so that vectors are full.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/dense"
@@ -40,19 +41,20 @@ type columnNest struct {
 	next      []uint64
 	begun     bool   // the states are in use
 	lost      []area // see doubts
-	wait      int    // windows to reduce block by block before the loop is tried again
+	depth     int    // the place in loop.Levels of the levels of the loop
+	deepest   bool   // there is no loop with more levels
 	row       *value.Dense
 	repeated  []*value.Dense // see repeat
 }
 
 // begin forgets what a worker knows.
 func (n *columnNest) begin() {
-	n.asked, n.x, n.begun, n.wait = false, nil, false, 0
+	n.asked, n.x, n.begun, n.deepest = false, nil, false, false
 }
 
 // columns reduces all rows of a group of columns and writes the results.
 func (m *machine) columns(x *execution, a area) error {
-	m.nest.columns.begun, m.nest.columns.wait = false, 0
+	m.nest.columns.begun = false
 	for k := range m.f {
 		if f := &m.f[k]; f.Axis == reduce.OverCols {
 			f.open(x.elem, a.j0, a.j1)
@@ -83,8 +85,8 @@ func (m *machine) finishColumns(x *execution) {
 
 // reduceColumns adds an area of whole columns' pieces to the state of the columns in work.
 func (m *machine) reduceColumns(x *execution, a area) error {
-	w, n := m.columnWorker(x), &m.nest.columns
-	if w == nil {
+	n := &m.nest.columns
+	if m.columnWorker(x) == nil {
 		return m.addBlocks(x, a)
 	}
 	if !n.begun {
@@ -93,17 +95,15 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 			n.width *= n.side
 		}
 	}
-	loop, rest := a, area{}
+	whole, rest := a, area{}
 	if n.side > 0 {
 		rows := a.rows() / n.side
-		loop, rest = area{0, rows, 0, n.width}, area{rows, rows + 1, 0, a.rows() % n.side * x.cols}
-		m.placeSideBySide(x, a.i0)
-	} else if n.stored {
-		w.Place(n.result(m), x.out, 0, 0)
+		whole, rest = area{0, rows, 0, n.width}, area{rows, rows + 1, 0, a.rows() % n.side * x.cols}
 	}
+	m.placeColumns(x, a.i0)
 	n.x = x
 	var err error
-	for _, part := range [...]area{loop, rest} { // of the space of the loop
+	for _, part := range [...]area{whole, rest} { // of the space of the loop
 		if err == nil && part.cols() > 0 {
 			err = part.tiles(max(leastRows, windowElems/part.cols()), part.cols(), func(p area) error {
 				n.empty()
@@ -132,7 +132,7 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 	if n.asked {
 		return n.worker
 	}
-	n.asked, n.side = true, 0
+	n.asked, n.side, n.depth = true, 0, m.nest.program.depth.Next()
 	rows, cols := m.rows, m.cols
 	if m.dense && cols < launch.FewColumns && (x.out == nil || x.out.Stride == cols) {
 		n.side = max(1, min(sideBySide, rows*cols/sideRows)/cols)
@@ -140,20 +140,27 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 		n.repeat(m)
 	}
 	shape, lines, ok := m.nestShape(rows, cols)
-	shape.tall, shape.fold, shape.columns = false, x.fold, true
+	shape.tall, shape.fold, shape.levels = false, x.fold, loop.Levels[n.depth]
 	if n.side > 0 {
 		lines = 0
 	}
+	if !ok || rows == 0 {
+		n.renew(m, shape, lines, rows, cols)
+		return nil
+	}
+	return m.bindColumns(x, shape, lines, rows, cols)
+}
+
+// bindColumns binds the loop of a shape. Rows may lie side by side.
+func (m *machine) bindColumns(x *execution, shape nestShape, lines uint64, rows, cols int) *launch.Worker {
+	n := &m.nest.columns
 	b := &n.boundNest
-	if ok && b.alike(m, shape, lines, rows, cols) {
+	if b.alike(m, shape, lines, rows, cols) {
 		b.again(m)
 		return b.worker
 	}
 	b.renew(m, shape, lines, rows, cols)
-	if !ok || rows == 0 {
-		return nil
-	}
-	if n.parts, n.planes, n.stored = foldParts(x.fold, x.elem, true); len(n.parts) == 0 {
+	if n.parts, n.planes, n.stored = foldParts(x.fold, x.elem, shape.levels); len(n.parts) == 0 {
 		return nil
 	}
 	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
@@ -165,6 +172,31 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 		b.out = b.out[1:]
 	}
 	return b.bind(m, l)
+}
+
+// deepen takes what the states hold and binds the loop with more levels to the same operands. If there
+// is no such loop, it binds the old one. It reports that the states are empty. Otherwise they have the
+// most levels.
+func (m *machine) deepen() bool {
+	n := &m.nest.columns
+	if n.deepest || n.depth+1 == len(loop.Levels) {
+		return false
+	}
+	m.takeColumns()
+	shape, lines, rows, cols := n.shape, n.lines, n.rows, n.boundNest.cols
+	deeper := shape
+	deeper.levels = loop.Levels[n.depth+1]
+	if m.bindColumns(n.x, deeper, lines, rows, cols) != nil {
+		n.depth++
+		m.nest.program.depth.Raise(n.depth)
+	} else {
+		n.deepest = true
+		m.bindColumns(n.x, shape, lines, rows, cols)
+	}
+	m.placeColumns(n.x, n.first)
+	m.placeTurned(&n.boundNest)
+	n.empty()
+	return true
 }
 
 // repeat makes operands that are a row as long as rows side by side.
@@ -188,10 +220,17 @@ func (n *columnNest) repeat(m *machine) {
 	}
 }
 
-// placeSideBySide makes row i of the index space the first of the loop.
-func (m *machine) placeSideBySide(x *execution, i int) {
+// placeColumns says where the elements are stored. If rows lie side by side, row i of the index space
+// becomes the first of the loop.
+func (m *machine) placeColumns(x *execution, i int) {
 	n := &m.nest.columns
 	n.first = i
+	if n.side == 0 {
+		if n.stored {
+			n.worker.Place(n.result(m), x.out, 0, 0)
+		}
+		return
+	}
 	place := func(number int, d *value.Dense) {
 		m.nest.view = denseOver(dense.SlabOf(d, i*x.cols, 1), d.Elem, 1, n.width, n.width)
 		n.worker.Place(number, &m.nest.view, 0, 0)

@@ -11,18 +11,15 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
-	"flow/kernels/loop/launch"
 	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
 
-// columnWindow runs the loop on a window, to the states of its columns.
-func (m *machine) columnWindow(w *launch.Worker, p area) error {
+// columnWindow runs the loop on a window, to the states of its columns. If many columns lose bits, the
+// loop is bound with more levels, and the window runs again if its operands have not been overwritten.
+func (m *machine) columnWindow(p area) error {
 	n := &m.nest.columns
-	if n.wait > 0 {
-		n.wait--
-		return m.addBlocks(n.x, n.inSpace(m, p))
-	}
+	w := n.worker
 	for k, words := range [...][]uint64{n.words, n.next} {
 		m.nest.view = denseOver(dense.Slab{I64: asInts(words)}, types.I64, n.planes, n.width, n.width)
 		number := n.states(m)
@@ -42,11 +39,18 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 	case flagged:
 		return m.areaFailure(n.inSpace(m, p))
 	}
+	wide := false
+	for k := range n.parts {
+		n.doubts(&n.parts[k], p)
+		wide = wide || n.many(p)
+	}
+	if wide && !n.x.alias && m.deepen() {
+		return m.columnWindow(p)
+	}
 	for k := range n.parts {
 		x := &n.parts[k]
-		n.doubts(x, p)
-		if n.side > 0 && len(n.lost) > 0 || len(n.lost) > p.cols()/fewLost {
-			n.lost, n.wait = append(n.lost[:0], p), patience
+		if n.doubts(x, p); n.many(p) {
+			n.lost = append(n.lost[:0], p)
 		}
 		from := p.j0
 		for _, a := range n.lost {
@@ -58,10 +62,19 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 		}
 		n.keep(x, from, p.j1)
 	}
+	if wide && n.x.alias {
+		m.deepen()
+	}
 	return nil
 }
 
-// fewLost divides the columns of a window. If a greater part has lost bits, all columns are added again.
+// many reports that too many columns have lost bits to add them one by one.
+func (n *columnNest) many(p area) bool {
+	return n.side > 0 && len(n.lost) > 0 || len(n.lost) > p.cols()/fewLost
+}
+
+// fewLost divides the columns of a window. If a greater part has lost bits, all columns are added
+// again.
 const fewLost = 32
 
 // doubts sets lost to the columns of the last window in which a part has lost bits.
@@ -208,6 +221,9 @@ func (x *foldPart) pairOf(n *columnNest, j int) (p exact.Pair, ok bool) {
 // partsOf is the sum of the states of column j, if ok.
 func (x *foldPart) partsOf(to *exact.Parts, n *columnNest, j int) (ok bool) {
 	words := n.stateWords(x)
+	if x.state.Lost > len(to.Term) {
+		return false
+	}
 	x.parts(to, words, n.width, j)
 	ok = true
 	for at := j + n.cols; at < n.width && ok; at += n.cols {

@@ -14,38 +14,22 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// near is what a worker expects of the elements to come.
-type near struct {
-	known bool
-	exp   int // their magnitude is about 2^exp, or less
-	lost  int // windows in a row that have lost bits
-	wait  int // windows to sum block by block before loops are tried again
-}
-
-const (
-	// patience is how many windows are summed block by block after a loop has lost bits of one.
-	patience = 16
-	// widePatience is how many windows are summed with a wide range after another has lost bits.
-	widePatience = 256
-	// retries is the number of windows in a row that may lose bits before: elements may have grown
-	// or shrunk since the last sample.
-	retries = 2
-	// sampleElems is the number of elements at each end that the expectation is taken from.
-	sampleElems = 32
-)
+// sampleElems is the number of elements at each end that the expectation is taken from.
+const sampleElems = 32
 
 // foldNest is the loop that reduces the elements of a job, bound to its operands.
 type foldNest struct {
 	boundNest
 	x      *execution // nil outside of windows of the loop
 	parts  []foldPart
-	near   near
+	known  bool // the size of the elements to come: their magnitude is about 2^exp, or less
+	exp    int
 	out    []value.Dense // reduced results, which stay with the worker
 	unused exact.Sum
 }
 
 // begin forgets what a worker expects.
-func (n *foldNest) begin() { n.asked, n.near, n.x = false, near{}, nil }
+func (n *foldNest) begin() { n.asked, n.known, n.x = false, false, nil }
 
 // foldWorker is the worker of the loop that reduces the elements of an execution, or nil where they
 // are to be reduced block by block.
@@ -57,8 +41,9 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	n.asked = true
 	rows, cols := m.rows, m.cols
 	shape, lines, ok := m.nestShape(rows, cols)
-	shape.fold, shape.wide = x.fold, m.nest.program.wide.Load() > 0
+	shape.fold = x.fold
 	b := &n.boundNest
+	b.run.Overwrites = x.alias
 	if ok && b.alike(m, shape, lines, rows, cols) {
 		b.again(m)
 		b.worker.Forget()
@@ -69,7 +54,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		return nil
 	}
 	stored := false
-	if n.parts, _, stored = foldParts(x.fold, x.elem, false); len(n.parts) == 0 {
+	if n.parts, _, stored = foldParts(x.fold, x.elem, 0); len(n.parts) == 0 {
 		return nil
 	}
 	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
@@ -90,28 +75,16 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 
 // reduceArea adds an area of at most loop.NearCount elements to the results over all elements.
 func (m *machine) reduceArea(x *execution, a area) error {
-	n, wide := &m.nest.fold, &m.nest.program.wide
-	if n.worker != nil && n.shape.wide != (wide.Load() > 0) {
-		m.takeFolds()
-		n.asked = false
-	}
-	w := m.foldWorker(x)
+	n, w := &m.nest.fold, m.foldWorker(x)
 	if w == nil {
 		return m.addBlocks(x, a)
 	}
-	if n.near.wait > 0 {
-		n.near.wait--
-		return m.addBlocks(x, a)
-	}
-	if !n.near.known && n.expects() {
+	if !n.known && n.expects() {
 		if err := m.sample(x, a); err != nil {
 			return err
 		}
 	}
-	if n.shape.wide {
-		wide.Add(-1)
-	}
-	w.Expect(n.near.exp)
+	w.Expect(n.exp)
 	n.x = x
 	err := m.nestedGrid(&n.boundNest, a, target{d: x.out})
 	n.x = nil
@@ -137,27 +110,14 @@ func (m *machine) reduced(b *boundNest, a area) error {
 	}
 	n.x = nil
 	defer func() { n.x = x }()
-	doubt := false
 	for k, p := range n.parts {
-		if !n.worker.Doubt(k) {
-			continue
-		}
-		doubt = true
-		if p.class == loop.Sum && p.of.IsFloat() {
-			m.nest.program.wide.Store(widePatience)
-		}
-		if err := m.addAgain(x, a, p); err != nil {
-			return err
+		if n.worker.Doubt(k) {
+			if err := m.addAgain(x, a, p); err != nil {
+				return err
+			}
 		}
 	}
-	switch {
-	case !doubt:
-		n.near.lost = 0
-	case n.near.lost < retries:
-		n.near = near{lost: n.near.lost + 1}
-	default:
-		n.near = near{wait: patience}
-	}
+	n.known = n.known && !n.worker.Missed()
 	return nil
 }
 
@@ -182,8 +142,8 @@ func (m *machine) takeFolds() {
 	}
 }
 
-// addAgain adds an area to one exact sum. It reads stored elements from the result, because the result may
-// have overwritten an operand.
+// addAgain adds an area to one exact sum. It reads stored elements from the result, because the result
+// may have overwritten an operand.
 func (m *machine) addAgain(x *execution, a area, p foldPart) error {
 	add := func(b *value.Dense, a area) { m.f[p.fold].AddPart(p.sum, b, a.j0) }
 	if x.out == nil {
@@ -211,7 +171,7 @@ func (m *machine) sample(x *execution, a area) error {
 			}
 		}
 	}
-	n := &m.nest.fold.near
+	n := &m.nest.fold
 	_, n.exp = math.Frexp(top)
 	n.known = true
 	return nil

@@ -73,16 +73,18 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 	return []*loop.Nest{nest}, ""
 }
 
-// pipeNests returns the loop of a pipe. The reductions are part of the loop, unless kernels reduce blocks
-// of the chain's elements.
+// pipeNests returns the loop of a pipe. The reductions are part of the loop, unless kernels reduce
+// blocks of the chain's elements.
 func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	s, rows := nestShape{fold: c.Attrs.Str("fold")}, false
 	folds, _ := foldsNamed(s.fold)
 	for _, f := range folds {
 		rows = rows || f != nil && f.Axis == reduce.OverRows
-		s.columns = s.columns || f != nil && f.Axis == reduce.OverCols
+		if f != nil && f.Axis == reduce.OverCols {
+			s.levels = loop.FastLevels
+		}
 	}
-	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), s.columns); rows || len(parts) == 0 {
+	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), s.levels); rows || len(parts) == 0 {
 		if s = (nestShape{}); len(c.Body.Steps) == 0 {
 			return nil, ""
 		}

@@ -24,6 +24,10 @@ const (
 	DeepLevels = 12
 )
 
+// Levels lists the numbers of words of cascades, in the order in which they are tried. A cascade of 4
+// suffices for exponents within some 150 of each other, one of 8 within some 360.
+var Levels = []int{FastLevels, 4, 8, DeepLevels}
+
 // State describes the words that carry the contributions to one element of a result. All words are
 // f64 or i64.
 type State struct {
@@ -215,8 +219,8 @@ func extremeState(word types.Elem, op Code) *State {
 }
 
 // Direct returns a state d of the same least or greatest float, whose word is the float itself, and the
-// function from its word to that of s. Targets use it because vectors have more lanes of f32 than of f64,
-// and because Max needs no change of sign. Both are nil for other reductions.
+// function from its word to that of s. Targets use it because vectors have more lanes of f32 than of
+// f64, and because Max needs no change of sign. Both are nil for other reductions.
 func (s *State) Direct() (d *State, word *Function) {
 	op := Min
 	switch {
@@ -261,9 +265,9 @@ func (s *State) number(w Word) float64 {
 	return x
 }
 
-// Results stores the results of states from..to-1 in out, from element at of its memory on, step elements
-// apart. words holds the first words of all places, then their second words. It is for classes whose states
-// lose nothing.
+// Results stores the results of states from..to-1 in out, from element at of its memory on, step
+// elements apart. words holds the first words of all places, then their second words. It is for classes
+// whose states lose nothing.
 func (s *State) Results(out *value.Dense, at, step int, words []Word, places, from, to int) {
 	words = words[(len(s.Types)-1)*places:][from:to] // of two words the second is the index of an extreme
 	switch {

@@ -302,16 +302,29 @@ func (c cascade) addTo(sum Adder, words []Word, places, i int) {
 	}
 }
 
-// Rounded returns the sum of state i of places, rounded once to f64, if it has two words. ok is
-// false if it has more, is not finite or is not a sum.
+// Rounded returns the sum of state i of places, rounded once to f64. ok is false if the state is not
+// that of a sum, if the sum is not finite, or if the rounding is in doubt.
 func (s *State) Rounded(words []Word, places, i int) (sum float64, n int64, ok bool) {
-	if s.sum.levels != FastLevels || s.squares.levels > 0 {
+	c := s.sum
+	if c.levels == 0 || s.squares.levels > 0 {
 		return 0, 0, false
 	}
-	// a sum of 0 is +0
-	sum = toF64(words[s.sum.first*places+i]) + toF64(words[(s.sum.first+1)*places+i]) + 0
+	word := func(k int) float64 { return toF64(words[k*places+i]) }
+	// The words behind the first one are added from the last. The error of each addition is below 2^-53
+	// of the magnitudes added so far, and there are fewer than 2^4.
+	var rest, size float64
+	for k := c.first + c.levels - 1; k > c.first; k-- {
+		x := word(k)
+		rest, size = rest+x, size+math.Abs(x)
+	}
+	slack := 0.0
+	if c.levels > FastLevels {
+		slack = size * 0x1p-48
+	}
+	sum = word(c.first) + (rest - slack) + 0 // a sum of 0 is +0
+	ok = sum == word(c.first)+(rest+slack) && sum-sum == 0 && !(c.deep && word(c.first+c.levels) != 0)
 	if s.count >= 0 {
 		n = int64(words[s.count*places+i])
 	}
-	return sum, n, sum-sum == 0
+	return sum, n, ok
 }

@@ -39,7 +39,7 @@ func TestStates(t *testing.T) {
 	tried, lost, rounded := 0, 0, 0
 	for _, class := range []Class{Sum, Mean, Norm, Var, Stddev, Least, Greatest, Any, All, Count, ArgLeast, ArgGreatest, Chain, Product} {
 		for _, e := range class.Info().On {
-			for _, levels := range []int{FastLevels, DeepLevels} {
+			for _, levels := range Levels {
 				st := StateOf(class, e, levels)
 				if st == nil {
 					if e.IsFloat() {
@@ -129,7 +129,7 @@ func TestStateNames(t *testing.T) {
 	named := map[string]*State{}
 	for c := Sum; c < lastClass; c++ {
 		for _, e := range c.Info().On {
-			for _, levels := range []int{NearLevels, NearLevels - 1, FastLevels, DeepLevels} {
+			for _, levels := range append([]int{NearLevels, NearLevels - 1}, Levels...) {
 				st := StateOf(c, e, levels)
 				if st == nil {
 					continue

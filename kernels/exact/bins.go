@@ -101,7 +101,7 @@ func (s *Sum) AddSquares(x []float64) {
 // addSquaresBins is the way of a part whose cascade was not exact.
 func (s *Sum) addSquaresBins(part []float64) {
 	var t bins
-	var buf [2 * 256]float64
+	var buf [batch]float64
 	for len(part) > 0 {
 		n := min(len(part), len(buf)/2)
 		for i, v := range part[:n] {

@@ -139,7 +139,15 @@ func (s *Sum) carry() {
 func (s *Sum) PutWords(dst []int64) {
 	s.carry()
 	copy(dst[:limbs], s.limb[:])
-	dst[limbs] = s.flags
+	if dst[limbs] = s.flags; s.isNaN() {
+		dst[limbs] = sawNaN
+	}
+}
+
+// isNaN reports that the sum is NaN: it has a NaN, or infinities of both signs.
+func (s *Sum) isNaN() bool {
+	const both = sawPlusInf | sawMinusInf
+	return s.flags&sawNaN != 0 || s.flags&both == both
 }
 
 // FromWords is the sum that PutWords wrote. It panics if w has another length.
@@ -182,10 +190,10 @@ func (s *Sum) round(prec, lowest int) float64 {
 
 // notFinite is the value of a sum of which some number was not finite.
 func (s *Sum) notFinite() (x float64, ok bool) {
-	switch both := int64(sawPlusInf | sawMinusInf); {
+	switch {
 	case s.flags == 0:
 		return 0, false
-	case s.flags&sawNaN != 0 || s.flags&both == both:
+	case s.isNaN():
 		return math.NaN(), true
 	case s.flags&sawPlusInf != 0:
 		return math.Inf(1), true

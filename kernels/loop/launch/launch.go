@@ -24,8 +24,8 @@ var ErrStopped = errors.New("the run was stopped")
 // Loop is a nest that can be run. It is safe for concurrent use.
 type Loop struct {
 	nest *loop.Nest
-	// whole is nest with whole sweeps (loop.AtPlaces). If all accesses of whole are inside, so are those of
-	// nest.
+	// whole is nest with whole sweeps (loop.AtPlaces). If all accesses of whole are inside, so are
+	// those of nest.
 	whole  *loop.Nest
 	flat   bool   // see amd64.Flat
 	across uint64 // of flat: operands that are read in row 0
@@ -35,8 +35,9 @@ type Loop struct {
 	core   *core // nest, and with the borders of it
 	cores  int   // made of it
 	byRow  []rowResult
-	small  bool // it is interpreted, whatever the target
-	levels int  // of exact sums in made: see loop.StateOf
+	small  bool  // it is interpreted, whatever the target
+	levels []int // of exact sums that windows are tried with, in this order
+	depth  Depth
 	past   bool // results go past the caches, whatever their size
 	// decides lists the scalar operands for whose values code is made: see loop.Deciding.
 	decides []int
@@ -55,7 +56,7 @@ func New(n *loop.Nest) *Loop {
 	n, whole := prepared(n)
 	across, flat := amd64.Flat(n)
 	l := &Loop{
-		nest: n, whole: whole, levels: loop.FastLevels, facts: branchesOf(whole), flat: flat, across: across,
+		nest: n, whole: whole, levels: loop.Levels, facts: branchesOf(whole), flat: flat, across: across,
 		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
 		core: coreOf(n),
 	}
@@ -89,13 +90,10 @@ func Interpreted(n *loop.Nest) *Loop {
 }
 
 // Partial makes a Loop whose caller takes over what the workers have of reduced results: see
-// Worker.Expect. A sum that loses bits is given up, not run again. Sums are of numbers of about one
-// size, with wide of a wider range.
-func Partial(n *loop.Nest, wide bool) *Loop {
+// Worker.Expect. A window begins with sums of numbers of about one size.
+func Partial(n *loop.Nest) *Loop {
 	l := New(n)
-	if l.levels = loop.NearLevels; wide {
-		l.levels--
-	}
+	l.levels = partialLevels
 	return l
 }
 
@@ -107,7 +105,7 @@ func Past(n *loop.Nest) *Loop {
 }
 
 // partial reports a Partial loop.
-func (l *Loop) partial() bool { return l.levels < 0 }
+func (l *Loop) partial() bool { return l.levels[0] < 0 }
 
 // Nest is what the loop runs.
 func (l *Loop) Nest() *loop.Nest { return l.nest }
@@ -146,11 +144,14 @@ type Run struct {
 	next []uint64 // room for those of other operands: see Again
 	room int      // bytes of scratch memory of a worker
 	hull hull
-	// Varies marks scalar operands that Worker.Word may change after Bind, a bit each. A proof of Bind knows
-	// nothing of them.
+	// Varies marks scalar operands that Worker.Word may change after Bind, a bit each. A proof of Bind
+	// knows nothing of them.
 	Varies uint64
-	// Stays marks scalar operands, a bit each, that keep their values: Bind may make code for these values.
+	// Stays marks scalar operands, a bit each, that keep their values: Bind may make code for these
+	// values.
 	Stays uint64
+	// Overwrites says that results may lie in the memory of operands. A window is not run again then.
+	Overwrites bool
 
 	loop *Loop
 	made version
@@ -277,8 +278,8 @@ func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 // column reports a column in one piece.
 func column(d *value.Dense) bool { return d.Cols == 1 && d.Stride == 1 }
 
-// wordsOf returns the words of an operand or result: address, bytes from row to row, rows, columns; of a
-// scalar its word.
+// wordsOf returns the words of an operand or result: address, bytes from row to row, rows, columns; of
+// a scalar its word.
 func wordsOf(v value.Value) (w [wordsOfOperand]uint64) {
 	switch v := v.(type) {
 	case *value.Dense:
@@ -315,20 +316,22 @@ type Worker struct {
 	args []uint64
 	keep []byte // scratch memory
 	fuel uint64
-	// points is the number of points that machine code evaluates at a time. rounds is the fuel that it has
-	// taken, see Rounds.
+	// points is the number of points that machine code evaluates at a time. rounds is the fuel that it
+	// has taken, see Rounds.
 	points int
 	rounds int64
 
 	saved, rows []uint64 // of joined: the words of operands, and repeated rows
 
 	parts []part // of reduced results
-	deep  *Worker
-	core  *Worker // for the points within, or nil
-	moved bool    // there is none, or an operand that says where they are has another value
-	seen  int     // points without it: see cut
+	// deeper are the workers of code with more levels of exact sums: see atDepth.
+	deeper []*Worker
+	missed bool    // see Missed
+	core   *Worker // for the points within, or nil
+	moved  bool    // there is none, or an operand that says where they are has another value
+	seen   int     // points without it: see cut
 
-	variant *variant // of core
+	variant *variant // of core, and of deeper
 
 	beside *beside // the interpreter, where it is the target
 	check  *check  // nil where machine code is not checked
@@ -374,9 +377,9 @@ func (w *Worker) Points() int {
 	return w.points
 }
 
-// Rounds returns the number of rounds of loops that machine code has made so far, loops over points included.
-// A round evaluates several points at a time. A long round counts as the number of rounds of the cheapest
-// inner loop that take as long.
+// Rounds returns the number of rounds of loops that machine code has made so far, loops over points
+// included. A round evaluates several points at a time. A long round counts as the number of rounds of
+// the cheapest inner loop that take as long.
 func (w *Worker) Rounds() int64 { return w.rounds }
 
 // Free gives the worker's memory to the next execution.
@@ -386,9 +389,11 @@ func (w *Worker) Free() {
 	w.freeCore()
 	w.run = nil
 	clear(w.args[firstOperand:])
-	if w.deep != nil {
-		w.deep.run = nil
-		clear(w.deep.args[firstOperand:])
+	for _, d := range w.deeper {
+		if d != nil {
+			d.run = nil
+			clear(d.args[firstOperand:])
+		}
 	}
 	v.idle.Put(w)
 }
@@ -448,8 +453,8 @@ func (w *Worker) points1(r0, r1, l0, l1 int, stopped func() bool) (flagged bool,
 	return flagged, err
 }
 
-// NearRows is how many rows of so many columns are evaluated at a time by loops whose lanes are the rows.
-// Such a loop goes over the rows once for each column, so a near cache should hold the rows.
+// NearRows is how many rows of so many columns are evaluated at a time by loops whose lanes are the
+// rows. Such a loop goes over the rows once for each column, so a near cache should hold the rows.
 func NearRows(cols int) int { return max(1<<6, nearPoints/cols&^7) }
 
 // nearPoints are some kilobytes of an operand and of a result.

@@ -384,14 +384,15 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 			t.Fatal(flagged, err)
 		}
 	}
-	if w.Finish(); !same(all, want[0].(*value.Dense)) || !same(sum, want[1].(*value.Dense)) || w.beside == nil && w.deep == nil {
-		t.Errorf("%v, sum %v, want %v, summed again: %v", all, sum, want, w.deep != nil)
+	if w.Finish(); !same(all, want[0].(*value.Dense)) || !same(sum, want[1].(*value.Dense)) || w.beside == nil && len(w.deeper) == 0 {
+		t.Errorf("%v, sum %v, want %v, summed again: %v", all, sum, want, len(w.deeper) > 0)
 	}
 	w.Free()
 }
 
-// TestExtremesOfRows compares the least and the greatest float of each row with their meaning, in rows of all
-// numbers of vectors, with nans and zeros of both signs anywhere, and on operands that are bound again.
+// TestExtremesOfRows compares the least and the greatest float of each row with their meaning, in rows
+// of all numbers of vectors, with nans and zeros of both signs anywhere, and on operands that are bound
+// again.
 func TestExtremesOfRows(t *testing.T) {
 	special := []float64{math.NaN(), math.Copysign(math.NaN(), -1), 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1)}
 	random := rand.New(rand.NewPCG(5, 6))

@@ -25,8 +25,11 @@ func (w *Worker) Expect(e int) {
 }
 
 // Doubt reports that the last window of a Partial loop contributed nothing to reduced result number
-// k, counted without the other results: its numbers had another size, or were not finite.
+// k, counted without the other results: its sum lost bits, and the window was not run with more levels.
 func (w *Worker) Doubt(k int) bool { return w.parts[k].doubt }
+
+// Missed reports that numbers of the last window had another size than Expect said.
+func (w *Worker) Missed() bool { return w.missed }
 
 // TakeSums adds the exact sums that the worker has of reduced result number k to sum and squares,
 // and forgets them.

@@ -27,18 +27,22 @@ func partialNest(e types.Elem) *loop.Nest {
 	return b.Nest
 }
 
-// The windows of a Partial loop sum exactly what they do not doubt, whatever the caller expects.
+// The windows of a Partial loop sum exactly what they do not doubt, whatever the caller expects: with
+// more levels if they may run again, else with those that the last windows needed.
 func TestPartialSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for k, e := range []types.Elem{types.F64, types.F32, types.F64, types.F32} {
-		wide := k > 1
-		l := Partial(partialNest(e), wide)
-		sure, doubts := 0, 0
+		overwrites := k > 1
+		l := Partial(partialNest(e))
+		sure, doubts, missed := 0, 0, 0
 		for round := range 60 {
 			n := 1 + r.IntN(2000)
 			x, y := value.New(e, 1, n), value.New(e, 1, n)
 			from := r.IntN(40) - 20
-			spread := []int{1, 1, 10, 90}[round%4]
+			spread := []int{1, 1, 10, 90, 1, 700}[round%6]
+			if e == types.F32 {
+				spread = min(spread, 90)
+			}
 			for j := range n {
 				x.Set(0, j, value.F64(math.Ldexp(r.NormFloat64(), from+r.IntN(spread))).Convert(e))
 			}
@@ -54,12 +58,16 @@ func TestPartialSums(t *testing.T) {
 				t.Skip("no machine code")
 			}
 			var want, squares, got, gotSquares, unused exact.Sum
+			run.Overwrites = overwrites
 			w := run.Worker()
 			for at := 0; at < n; at += 700 {
 				end := min(at+700, n)
 				w.Expect(from + spread - 1 + r.IntN(9) - 2)
 				if flagged, err := w.Window(0, 1, at, end, nil); flagged || err != nil {
 					t.Fatal(flagged, err)
+				}
+				if w.Missed() {
+					missed++
 				}
 				if w.Doubt(2) {
 					t.Fatal("a maximum is in doubt")
@@ -89,10 +97,10 @@ func TestPartialSums(t *testing.T) {
 			}
 			w.TakeSums(0, &got, &unused)
 			w.TakeSums(1, &unused, &gotSquares)
-			if a, b := got.Round(), want.Round(); a != b {
+			if a, b := value.F64(got.Round()), value.F64(want.Round()); !a.Same(b) {
 				t.Errorf("round %d of %v: the sum is %v, want %v", round, e, a, b)
 			}
-			if a, b := gotSquares.Round(), squares.Round(); a != b {
+			if a, b := value.F64(gotSquares.Round()), value.F64(squares.Round()); !a.Same(b) {
 				t.Errorf("round %d of %v: the squares are %v, want %v", round, e, a, b)
 			}
 			if a := w.Take(2).F; a != greatest && !(math.IsNaN(a) && math.IsNaN(greatest)) {
@@ -104,8 +112,8 @@ func TestPartialSums(t *testing.T) {
 			}
 			w.Free()
 		}
-		if sure < 50 || doubts < 20 {
-			t.Errorf("%v, wide is %v: %d sums and %d doubts", e, wide, sure, doubts)
+		if sure < 50 || missed == 0 || overwrites && doubts == 0 || !overwrites && e == types.F32 && doubts > 0 {
+			t.Errorf("%v, overwrites is %v: %d sums, %d doubts and %d windows missed", e, overwrites, sure, doubts, missed)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // placed keeps a matrix alive, and off the stack, which may move.
 var placed *value.Dense
 
-// TestPlacedAgain: a window whose sums have to be made again by deep states reads operands where
-// Place says, for these states too.
+// TestPlacedAgain: a window whose sums have to be made again with more levels reads operands where
+// Place says.
 func TestPlacedAgain(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
@@ -47,14 +47,14 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	if flagged, err := w.Window(0, 2, 0, 40, nil); flagged || err != nil {
 		t.Fatal(flagged, err)
 	}
-	if w.Finish(); !same(sum, want[0].(*value.Dense)) || w.deep == nil {
-		t.Errorf("sums %v, want %v, summed again: %v", sum, want[0], w.deep != nil)
+	if w.Finish(); !same(sum, want[0].(*value.Dense)) || len(w.deeper) == 0 {
+		t.Errorf("sums %v, want %v, summed again: %v", sum, want[0], len(w.deeper) > 0)
 	}
 	w.Free()
 }
 
-// TestNarrowedSweepIsProved: a sweep that is made at one place alone reads an operand there. Its accesses
-// are proved for the whole sweep, since the place is known in the loop alone.
+// TestNarrowedSweepIsProved: a sweep that is made at one place alone reads an operand there. Its
+// accesses are proved for the whole sweep, since the place is known in the loop alone.
 func TestNarrowedSweepIsProved(t *testing.T) {
 	for shift, want := range map[string]error{"r": nil, "r-3": ErrOutside} {
 		n, err := loop.Parse(`nest(%0: f64[], %1: i64) (i: 0..%0.rows) {

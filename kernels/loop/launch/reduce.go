@@ -146,29 +146,30 @@ func (p *part) lost(st *loop.State) bool {
 	return bad != 0
 }
 
-// take takes over what a window gave: states of rows from r0 on are results, exact sums are added.
-func (p *part) take(r *reducing, st *loop.State, r0 int) {
-	places := len(p.words) / len(st.Types)
+// take takes over the words that a window gave: states of rows from r0 on are results, exact sums are
+// added.
+func (p *part) take(r *reducing, st *loop.State, words []uint64, r0 int) {
+	places := len(words) / len(st.Types)
 	if r.extent == oneEach {
 		first := r0 + int(r.offset)
 		switch {
 		case r.exact():
 		case r.cols == 1:
-			r.fast.Results(r.out, first*r.out.Stride, r.out.Stride, p.words, places, 0, places)
+			st.Results(r.out, first*r.out.Stride, r.out.Stride, words, places, 0, places)
 			return
 		default:
 			for i := 0; i < places; i += r.cols {
-				r.fast.Results(r.out, (first+i/r.cols)*r.out.Stride, 1, p.words, places, i, i+r.cols)
+				st.Results(r.out, (first+i/r.cols)*r.out.Stride, 1, words, places, i, i+r.cols)
 			}
 			return
 		}
 		for i := range places {
 			at := first*r.cols + i
-			if r.putRounded(at, st, p.words, places, i) {
+			if r.putRounded(at, st, words, places, i) {
 				continue
 			}
 			p.exact.Reset(1)
-			p.add(st, places, i, 0)
+			p.add(st, words, places, i, 0)
 			p.put(r, at, 0)
 		}
 		return
@@ -177,14 +178,14 @@ func (p *part) take(r *reducing, st *loop.State, r0 int) {
 		return
 	}
 	for i := range places {
-		p.add(st, places, i, i)
+		p.add(st, words, places, i, i)
 	}
 }
 
 // add adds state i of places, of exact sums, to a place.
-func (p *part) add(st *loop.State, places, i, place int) {
+func (p *part) add(st *loop.State, words []uint64, places, i, place int) {
 	sum, squares := p.exact.Sums(place)
-	*p.exact.Count(place) += st.Sums(p.words, places, i, sum, squares)
+	*p.exact.Count(place) += st.Sums(words, places, i, sum, squares)
 }
 
 // putRounded sets element number i of the result to a sum of f64 numbers that is state k of places,
@@ -285,80 +286,56 @@ func fillEmpty(out *value.Dense, res loop.Result) {
 	}
 }
 
-// reduce runs a window of a nest with reduced results.
+// reduce runs a window of a nest with reduced results. If its sums lose bits, it runs the window again
+// with more levels. Of results that lose nothing it keeps what the first run gave.
 func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	list := w.run.reduced
-	for k := range list {
-		if r := &list[k]; r.extent == oneEach && (l0 > w.run.lanes[0] || l1 < w.run.lanes[1]) {
-			return false, fmt.Errorf("BUG: a window of lanes %d to %d of %v, and result %d is of whole rows", l0, l1, w.run.lanes, r.result)
-		}
-		w.parts[k].bind(&list[k], list[k].fast, w.resultWords(list[k].result), r0, r1)
-	}
-	if flagged, err = w.window(r0, r1, l0, l1, stopped); flagged || err != nil {
-		return flagged, err
-	}
-	if w.run.loop.partial() {
-		for k := range list {
-			p := &w.parts[k]
-			if p.doubt = p.lost(list[k].fast); !p.doubt {
-				p.take(&list[k], list[k].fast, r0)
-			}
-		}
-		return false, nil
-	}
-	lost := false
-	for k := range list {
-		lost = lost || w.parts[k].lost(list[k].fast)
-	}
-	if lost {
-		return w.again(r0, r1, l0, l1, stopped)
-	}
-	for k := range list {
-		w.parts[k].take(&list[k], list[k].fast, r0)
-	}
-	return false, nil
-}
-
-// again runs a window with deep states, whose code is made when it is first needed. Of results that lose
-// nothing it keeps what there is.
-func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	code, err := w.run.loop.deep(w.run.made)
-	if err != nil {
-		return false, err
-	}
-	if w.deep == nil {
-		w.deep = code.worker()
-	}
-	d := w.deep
-	d.run = w.run
-	copy(d.args[firstOperand:], w.args[firstOperand:][:len(w.run.args)]) // as Place and Scalar say
-	room, err := code.ScratchFor(w.run.args)
-	if err != nil {
-		return false, err
-	}
-	d.scratch(room)
-	list, deep := w.run.reduced, code.states()
-	parts := make([]part, len(list))
+	list, l := w.run.reduced, w.run.loop
+	first, sums := 0, false
 	for k := range list {
 		r := &list[k]
-		parts[k].clear(deep[r.result], r.rows*r.cols)
-		parts[k].bind(r, deep[r.result], d.resultWords(r.result), r0, r1)
+		if r.extent == oneEach && (l0 > w.run.lanes[0] || l1 < w.run.lanes[1]) {
+			return false, fmt.Errorf("BUG: a window of lanes %d to %d of %v, and result %d is of whole rows", l0, l1, w.run.lanes, r.result)
+		}
+		sums = sums || r.exact()
 	}
-	if flagged, err = d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
-		return flagged, err
+	if sums {
+		first = l.depth.Next()
 	}
-	for k := range list {
-		if parts[k].lost(deep[list[k].result]) {
-			return false, ErrInexact
+	d, lost := w, true
+	for at := first; lost; at++ {
+		next, err := w.atDepth(at)
+		if err != nil && at > first { // there is no code for so many levels
+			break
+		} else if err != nil {
+			return false, err
+		}
+		d = next
+		w.bindParts(d, at > first, r0, r1)
+		if flagged, err := d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
+			return flagged, err
+		}
+		w.missed = at > first
+		if lost = w.loses(d); !lost || at+1 == len(l.levels) {
+			break
+		}
+		if l.depth.Raise(at + 1); w.run.Overwrites {
+			break
 		}
 	}
+	if lost && !l.partial() {
+		return false, ErrInexact
+	}
+	w.missed = w.missed || lost
 	for k := range list {
-		if !list[k].exact() {
-			w.parts[k].take(&list[k], list[k].fast, r0)
+		r, p := &list[k], &w.parts[k]
+		if !r.exact() {
+			p.take(r, r.fast, p.words, r0)
 			continue
 		}
-		w.parts[k].words = parts[k].words
-		w.parts[k].take(&list[k], deep[list[k].result], r0)
+		st, words := d.state(r), d.parts[k].words
+		if p.doubt = d.parts[k].lost(st); !p.doubt {
+			p.take(r, st, words, r0)
+		}
 	}
 	return false, nil
 }

@@ -10,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// version names what code is made for: a layout of the operands, a number of levels of exact sums and the
-// values of some scalar operands.
+// version names what code is made for: a layout of the operands, a number of levels of exact sums and
+// the values of some scalar operands.
 type version struct {
 	layout
 	levels int
@@ -23,19 +23,19 @@ type version struct {
 const (
 	// mostDecides is the most operands for whose values code is made.
 	mostDecides = 4
-	// mostFixed is the most values, or combinations of values, that a loop has code for. All others share
-	// code.
+	// mostFixed is the most values, or combinations of values, that a loop has code for. All others
+	// share code.
 	mostFixed = 4
 	// mostMet is the most values whose points are counted.
 	mostMet = 64
 )
 
-// FixedFrom is the number of points that a value must be met on before code is made for it. Making the code
-// takes about as long as it saves on so many points. Tests set it.
+// FixedFrom is the number of points that a value must be met on before code is made for it. Making the
+// code takes about as long as it saves on so many points. Tests set it.
 var FixedFrom = 1 << 18
 
-// MadeFor reports whether the code of the run serves value v of operand k. If it does not, Bind may find
-// better code.
+// MadeFor reports whether the code of the run serves value v of operand k. If it does not, Bind may
+// find better code.
 func (r *Run) MadeFor(k int, v value.Scalar) bool {
 	i := slices.Index(r.loop.decides, k)
 	switch {
@@ -52,17 +52,10 @@ func (r *Run) MadeFor(k int, v value.Scalar) bool {
 // counts reports whether code for more values may be made. l.mu is held.
 func (l *Loop) counts() bool { return l.met < mostMet && l.fixed < mostFixed }
 
-// deep returns the code of a version with deep states of exact sums (loop.DeepLevels).
-func (l *Loop) deep(made version) (executable, error) {
-	made.levels = loop.DeepLevels
-	v, err := l.variant(made)
-	return v.code, err
-}
-
-// version returns the version that runs on operands in. stays marks the operands that keep their values for
-// a while, see Run.Stays.
+// version returns the version that runs on operands in. stays marks the operands that keep their values
+// for a while, see Run.Stays.
 func (l *Loop) version(lay layout, in []value.Value, stays uint64) version {
-	free := version{layout: lay, levels: l.levels}
+	free := version{layout: lay, levels: l.levels[0]}
 	made := free
 	for i, k := range l.decides[:min(len(l.decides), mostDecides)] {
 		if x, is := in[k].(value.Scalar); is && stays>>k&1 != 0 {
@@ -80,7 +73,8 @@ func (l *Loop) version(lay layout, in []value.Value, stays uint64) version {
 	return made
 }
 
-// meet counts so many points more of a version for some values, and reports whether it has or is worth code.
+// meet counts so many points more of a version for some values, and reports whether it has or is worth
+// code.
 func (l *Loop) meet(made version, points int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
