@@ -24,9 +24,9 @@ const (
 	DeepLevels = 12
 )
 
-// Levels lists the numbers of words of cascades, in the order in which they are tried. A cascade of 4
-// suffices for exponents within some 150 of each other, one of 8 within some 360.
-var Levels = []int{FastLevels, 4, 8, DeepLevels}
+// Levels lists the numbers of words of cascades, in the order in which they are tried. A cascade of 3
+// suffices for exponents within some 90 of each other, one of 5 within some 200.
+var Levels = []int{FastLevels, 3, 5, 8, DeepLevels}
 
 // State describes the words that carry the contributions to one element of a result. All words are
 // f64 or i64.

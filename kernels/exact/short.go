@@ -70,20 +70,54 @@ func round3(s, t, u float64) (sum float64, ok bool) {
 	return s, u == 0 || math.Float64bits(t)&fracMask != 0
 }
 
-// Of is the float64 nearest to the exact sum of x.
-func Of(x []float64) float64 {
+// Of is the float64 nearest to the exact sum of x, or of its squares as AddSquares takes them.
+func Of(x []float64, squares bool) float64 {
+	if p, ok := PartsOf(x, squares); ok {
+		if v, ok := p.Round(); ok {
+			return v
+		}
+	}
 	if len(x) <= cascade {
-		if s, t, ok := pair(x); ok {
-			return s + t
+		if v, ok := bounded(x, squares); ok {
+			return v
 		}
 	}
 	var a Sum
-	a.AddSlice(x)
+	if squares {
+		a.AddSquares(x)
+	} else {
+		a.AddSlice(x)
+	}
 	return a.Round()
 }
 
-// PartsOf returns the exact sum of a short x, or of its squares as AddSquares takes them. ok is false if x
-// is too long, or the sum does not fit into Parts.
+// bounded is Of, if ok. What a cascade of two words loses is added with plain rounding, and with a
+// bound of the error of that: n additions err by less than n 2^-53 of the magnitudes. So numbers of
+// any size have a sum here, unless they cancel or the sum lies next to the middle between two floats.
+func bounded(x []float64, squares bool) (sum float64, ok bool) {
+	var s, t, lost, size float64
+	add := func(v float64) {
+		t, v = TwoSum(t, v)
+		lost, size = lost+v, size+math.Abs(v)
+	}
+	for _, v := range x {
+		h, l := v, 0.0
+		if squares {
+			h, l = Square(v)
+		}
+		s, h = TwoSum(s, h)
+		if add(h); squares {
+			add(l)
+		}
+	}
+	rest := t + lost
+	slack := size*float64(len(x))*0x1p-50 + math.Abs(rest)*0x1p-51
+	sum = s + (rest - slack) + 0 // a sum of 0 is +0
+	return sum, sum == s+(rest+slack) && sum-sum == 0
+}
+
+// PartsOf returns the exact sum of a short x, or of its squares as AddSquares takes them. ok is false
+// if x is too long, or the sum does not fit into Parts.
 func PartsOf(x []float64, squares bool) (p Parts, ok bool) {
 	switch t := &p.Term; {
 	case !squares && len(x) <= cascade:

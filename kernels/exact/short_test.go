@@ -6,6 +6,7 @@ import (
 )
 
 func TestShort(t *testing.T) {
+	sure := 0
 	for name, gen := range kinds {
 		r := rand.New(rand.NewPCG(5, uint64(len(name))))
 		for range 60 {
@@ -14,11 +15,31 @@ func TestShort(t *testing.T) {
 				for i := range x {
 					x[i] = gen(r)
 				}
-				if f, _ := oracle(x); !same(Of(x), f) {
-					t.Fatalf("%s: Of %v, want %v", name, Of(x), f)
+				f, _ := oracle(x)
+				if got := Of(x, false); !same(got, f) {
+					t.Fatalf("%s: Of %v, want %v", name, got, f)
+				}
+				var s Sum
+				for _, v := range x {
+					h, l := Square(v)
+					s.Add(h)
+					s.Add(l)
+				}
+				if got := Of(x, true); !same(got, s.Round()) {
+					t.Fatalf("%s: of squares %v, want %v", name, got, s.Round())
+				}
+				for k, want := range []float64{f, s.Round()} {
+					if got, ok := bounded(x, k > 0); ok && !same(got, want) {
+						t.Fatalf("%s: bounded %v, want %v", name, got, want)
+					} else if ok {
+						sure++
+					}
 				}
 			}
 		}
+	}
+	if sure < 10_000 {
+		t.Errorf("%d sums are bounded", sure)
 	}
 }
 
@@ -33,7 +54,7 @@ func TestSumsDoNotAllocate(t *testing.T) {
 		s.AddSlice(x)
 		s.AddSquares(x)
 		s.AddSlice32(f)
-		_ = Of(x[:100])
+		_ = Of(x[:100], false)
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}

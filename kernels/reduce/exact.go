@@ -3,6 +3,8 @@ package reduce
 // This file defines reductions by exact sums: sum, mean, norm, var and stddev.
 
 import (
+	"math"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -10,8 +12,8 @@ import (
 	"flow/kernels/exact"
 )
 
-// sums returns how many exact sums a reduction of elements of e needs. A norm needs that of the squares, and a
-// variance also that of the elements. 0: it needs none.
+// sums returns how many exact sums a reduction of elements of e needs. A norm needs that of the
+// squares, and a variance also that of the elements. 0: it needs none.
 func (w *Whole) sums(e types.Elem) int {
 	switch w.Class {
 	case loop.Sum:
@@ -35,8 +37,8 @@ func PutFloat(out *value.Dense, i int, x float64) {
 	}
 }
 
-// ByRow writes the reduction of each row of the n x m matrix a to the n x 1 column out. If a is a column, out
-// may share its memory. s is memory for the states.
+// ByRow writes the reduction of each row of the n x m matrix a to the n x 1 column out. If a is a
+// column, out may share its memory. s is memory for the states.
 func (f *Fold) ByRow(out, a *value.Dense, s *Accumulators) {
 	if f.Extreme() {
 		lines := dense.ForElem(a.Elem, extremeLines[float64], extremeLines[float32], extremeLines[int64], extremeLines[uint8])
@@ -49,8 +51,8 @@ func (f *Fold) ByRow(out, a *value.Dense, s *Accumulators) {
 	}
 }
 
-// EachList sets element i of out, a column, for lo <= i < hi, to the reduction of n elements: of those of the
-// row that list writes, a window of one row, and of zeros.
+// EachList sets element i of out, a column, for lo <= i < hi, to the reduction of n elements: of those
+// of the row that list writes, a window of one row, and of zeros.
 func (f *Fold) EachList(out *value.Dense, lo, hi, n int, list func(i int, row *value.Dense)) {
 	s := pool.Get().(*Accumulators)
 	defer pool.Put(s)
@@ -63,8 +65,18 @@ func (f *Fold) EachList(out *value.Dense, lo, hi, n int, list func(i int, row *v
 
 // listed sets element i of out to the reduction of n elements: of those of s.list, and of zeros.
 func (f *Fold) listed(out *value.Dense, i, n int, s *Accumulators) {
-	if f.Whole.Class == loop.Sum && s.list.Elem == types.F64 { // the most frequent: it needs no state
-		out.F64[i] = exact.Of(s.list.F64[:s.list.Cols])
+	if c := f.Whole.Class; s.list.Elem == types.F64 && (c == loop.Sum || c == loop.Mean || c == loop.Norm) { // they need no state
+		v := exact.Of(s.list.F64[:s.list.Cols], c == loop.Norm)
+		switch c {
+		case loop.Mean:
+			v /= float64(n)
+		case loop.Norm:
+			v = math.Sqrt(v)
+		}
+		if v != v {
+			v = math.NaN() // 0 / 0 has another sign
+		}
+		out.F64[i] = v
 		return
 	}
 	s.Open(f, s.list.Elem, 0, 1)

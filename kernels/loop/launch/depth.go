@@ -10,8 +10,9 @@ import (
 	"flow/ir/loop"
 )
 
-// partialLevels lists the levels that a window of a Partial loop is tried with.
-var partialLevels = append([]int{loop.NearLevels, loop.NearLevels - 1}, loop.Levels[1:]...)
+// partialLevels lists the levels that a window of a Partial loop is tried with: near sums of two and
+// three words, then cascades of more.
+var partialLevels = append([]int{loop.NearLevels, loop.NearLevels - 1}, loop.Levels[2:]...)
 
 // depthWindows is the number of windows that begin with more levels after one has needed them. Then the
 // next fewer levels are tried: a window that runs twice costs little among so many.

@@ -55,7 +55,7 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 	}
 	b.Run("slice", func(b *testing.B) {
 		for range b.N {
-			exact.Of(x.F64)
+			exact.Of(x.F64, false)
 		}
 		perElement(b)
 	})
