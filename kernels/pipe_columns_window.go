@@ -39,17 +39,20 @@ func (m *machine) columnWindow(p area) error {
 	case flagged:
 		return m.areaFailure(n.inSpace(m, p))
 	}
-	wide := false
+	lost, wide := false, false
 	for k := range n.parts {
 		n.doubts(&n.parts[k], p)
-		wide = wide || n.many(p)
+		lost, wide = lost || len(n.lost) > 0, wide || n.many(p)
 	}
 	if wide && !n.x.alias && m.deepen() {
 		return m.columnWindow(p)
 	}
 	for k := range n.parts {
 		x := &n.parts[k]
-		if n.doubts(x, p); n.many(p) {
+		if lost && len(n.parts) > 1 {
+			n.doubts(x, p)
+		}
+		if n.many(p) {
 			n.lost = append(n.lost[:0], p)
 		}
 		from := p.j0
