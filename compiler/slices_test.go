@@ -212,3 +212,17 @@ func TestInnerPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestSlicesBesideKnownSizes: a slice whose length only the run knows meets a matrix of a known size. The size of
+// the result is known, and a point whose slice has another one fails.
+func TestSlicesBesideKnownSizes(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range []string{"sum(w + y[0..i])", "sum(w - y[i % 4..i, :])", "(w * y[i - 2..i + i // 19])[i % 3]", "sum(ifelse(y[i..i + 3 + i // 19] > 0.5, w, 0.0))",
+		"iterate x = w, k = 0 until k == 3 { next x = x * 0.5 + y[k..i]; next k = k + 1 }; sum(x)"} {
+		text := "y = materialize(rand(40, 1, seed = 1))\nw = materialize(rand(3, 1, seed = 2))\nemit parfor i in 2..20 { " + body + " }\n"
+		o, err := bodyRuns.differ(table, text)
+		if err != nil || !o.failed {
+			t.Errorf("%v, failed: %v\nin\n%s", err, o.failed, text)
+		}
+	}
+}

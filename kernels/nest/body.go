@@ -5,6 +5,7 @@ package nest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"flow/ir/loop"
@@ -302,8 +303,8 @@ func (x *Builder) elementwise(b *op.Body, k int, env []Ref) Ref {
 		return Ref{Type: a.Type, Val: step(list)}
 	}
 	var rows, cols loop.Lin
-	if !a.Type.Known() {
-		rows, cols = x.together(a.Type, in)
+	if !a.Type.Known() || slices.ContainsFunc(in, func(r Ref) bool { return r.At != nil && !r.Type.Known() }) {
+		rows, cols = x.together(a.Type, in) // one size may be known and another not
 	}
 	m := x.ragged(a.Type, rows, cols, func(i, j loop.Lin) loop.Val {
 		list := make([]loop.Val, len(in))
