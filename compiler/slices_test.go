@@ -226,3 +226,22 @@ func TestSlicesBesideKnownSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundsThatReadSlices: rounds of a body whose points run operator after operator read slices whose length
+// only the run knows.
+func TestRoundsThatReadSlices(t *testing.T) {
+	text := `q = materialize(rand(40, 40, seed = 14))
+emit parfor i in 0..40 {
+  v = q[0..i % 7, i]
+  a = sort(v)
+  iterate u = 0, n = 0 until n >= 300 {
+    next u = u + count(v > f64(n) * 0.001)
+    next n = n + 1
+  }
+  f64(u) + sum(a)
+}
+`
+	if o, err := bodyRuns.differ(tinyTable(t), text); err != nil || o.failed {
+		t.Errorf("%v, failed: %v", err, o.failed)
+	}
+}

@@ -253,7 +253,7 @@ func (l *batch) operands(f *batchForm, args []value.Value) {
 		if o.Register == len(args) {
 			l.in = append(l.in, nil) // the most rounds, see call
 		} else {
-			l.in = append(l.in, args[o.Register])
+			l.in = append(l.in, o.Of(args))
 		}
 	}
 }
