@@ -34,6 +34,7 @@ func TestSoakPrograms(t *testing.T) {
 		slicesAgree(t, tiny, seed)
 		sparseLoopsAgree(t, tiny, seed)
 		statesAgree(t, tiny, seed)
+		kindsAgree(t, tiny, seed)
 	}
 	t.Logf("%d programs of each kind from seed %d on", rounds, first)
 }
