@@ -245,3 +245,20 @@ emit parfor i in 0..40 {
 		t.Errorf("%v, failed: %v", err, o.failed)
 	}
 }
+
+// TestSlicesBehindKnownEnds: the end of a slice that becomes known where a body is written, and lies behind the
+// matrix, fails in the run.
+func TestSlicesBehindKnownEnds(t *testing.T) {
+	for _, read := range []string{"sum(u[0..n])", "(u * 2)[1..n][0]", "sum(seq(0, 2)[0..n]) + u[0]"} {
+		text := `c = seq(0, 2) * 0.25
+emit parfor i in 0..20 {
+  iterate u = c, n = 0 until n >= 3 {
+    next u = u * 0.5 + f64(i)
+    next n = n + 1
+  }
+  ` + read + "\n}\n"
+		if o, err := bodyRuns.differ(tinyTable(t), text); err != nil || !o.failed {
+			t.Errorf("%v, failed: %v\nin\n%s", err, o.failed, text)
+		}
+	}
+}

@@ -134,7 +134,7 @@ func timeLines(b *testing.B, p *op.Program, in []value.Value, y *value.Dense, na
 			of = in[0].(*value.Dense)
 		}
 		ts, lent = append(ts, t), append(lent, value.New(t.Elem, t.Rows, t.Cols))
-		apart = append(apart, &op.Call{Def: d, In: []value.Value{of}, Type: t, Out: value.New(t.Elem, t.Rows, t.Cols)})
+		apart = append(apart, reducing(name, of, t, value.New(t.Elem, t.Rows, t.Cols)))
 	}
 	if one.Type, one.Out = types.TupleOf(ts...), lent; len(names) == 1 {
 		one.Type, one.Out = ts[0], lent[0]

@@ -80,8 +80,8 @@ func (c *carrying) splitOf(n *ir.Node, i int) (cutting, bool) {
 	body := n.Region
 	y := body.Yields[i]
 	t := body.Graph.Type(y)
-	if body.Graph.Nodes[y].Op != c.lay || !t.IsDense() || !t.Known() {
-		return cutting{}, false
+	if body.Graph.Nodes[y].Op != c.lay || !t.IsDense() || !t.Known() || body.Graph.Type(body.Args[i]) != t {
+		return cutting{}, false // what a loop begins with may have another size, which the run tells
 	}
 	boxes, in, ok := boxesOf(body.Graph, y)
 	if !ok {

@@ -57,7 +57,10 @@ func (x *Builder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, size 
 	}
 	x.Check(0, fine, lo, hi)
 	size = to.Plus(from.Times(-1))
-	if !x.Affine || !from.Affine() || !size.Affine() {
+	if to.Known() && n.Known() && to.Const > n.Const { // the check fails: no element has a known place
+		size = loop.Of(loop.ValSym, int(x.Value(size)))
+		from = loop.Of(loop.ValSym, int(first))
+	} else if !x.Affine || !from.Affine() || !size.Affine() {
 		from = loop.Of(loop.ValSym, int(first))
 	}
 	return from, size
