@@ -47,6 +47,10 @@ var firstFailures = []string{
 	"emit parfor i in 0..30 { q = i64(C[i, 1] * 4) * k * 1000000000; sum(C[i..i + 200, 0]) + sum(C[q..q + 200, 1]) }",
 	// A subscript that is in no matrix, in a loop whose range only the run knows.
 	"emit t(parfor i in 0..30 { f = i64(C[i, 0] * 4) * k * 1000000000; sum(parfor j in f..f + 3 { C[j, 1] }) })",
+	// Operators over rows become one task where the last of them is, or where something reads the first.
+	"I = seq(0, 300) % 2\nJ = i64(C * 1e17)\nH = onehot(I + k, 2) @ rand(2, 3, seed = 1)\nK = J % ((J % J) // 3)\nemit K * I\nemit H",
+	"I = seq(0, 300) % 2\nemit 1 // (1 - I[0..2, :])\nJ = i64(C * 1e17) + 1\nK = J % ((J % J) // 3)\nemit K * I",
+	"p = rowmax(C)\nemit sum(p)\nq = i64(C * 10) // z\nemit rowsum(exp(C - p) * q)",
 	// The same of chains.
 	"p = B // z\nemit 7\nemit p + 1",
 	"p = B // z\nassert z > 0, \"between\"\nemit sum(p + 1)",

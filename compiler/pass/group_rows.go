@@ -369,35 +369,49 @@ func (b *rowBlocks) drawn(r *rowGroup) bool {
 }
 
 // build copies the graph with each chosen group as one node, at the place of its last member or
-// where it is first read.
+// where it is first read. A group stays apart if what it reads may fail, and would come before what may
+// fail earlier in the program.
 func (b *rowBlocks) build() *ir.Graph {
-	g := b.g
-	m := &rowBuilding{rowBlocks: b, copying: copyOf(g)}
-	for i := range m.to {
-		m.to[i] = ir.None
+	outside := make([]bool, b.g.Len())
+	for i := range b.g.Nodes {
+		for _, x := range b.g.In(ir.ID(i)) {
+			outside[x] = outside[x] || b.group[x] != b.group[i]
+		}
 	}
-	m.outside = make([]bool, g.Len())
-	for i := range g.Nodes {
-		for _, x := range g.In(ir.ID(i)) {
-			if b.group[x] != b.group[i] {
-				m.outside[x] = true
+	b.stops = stopsOf(b.g)
+	for slices.ContainsFunc(b.all, func(r rowGroup) bool { return r.chosen }) {
+		m := &rowBuilding{rowBlocks: b, copying: copyOf(b.g), outside: outside}
+		for i := range m.to {
+			m.to[i] = ir.None
+		}
+		for i := range b.g.Nodes {
+			id := ir.ID(i)
+			if r := m.chosen(id); r == nil || r.members[len(r.members)-1] == id {
+				m.emit(id)
 			}
 		}
-	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if r := m.chosen(id); r != nil && r.members[len(r.members)-1] != id {
-			continue
+		if m.early == nil {
+			return m.copying.g
 		}
-		m.emit(id)
+		m.early.chosen = false
 	}
-	return m.copying.g
+	return b.g
 }
 
 type rowBuilding struct {
 	*rowBlocks
 	*copying
-	outside []bool // a node outside of its group reads it
+	outside []bool    // a node outside of its group reads it
+	told    int32     // how many nodes that may fail have been copied
+	in      *rowGroup // the one whose operands are copied
+	early   *rowGroup // one that has made a node come too early
+}
+
+// tell counts nodes that may fail, the last of which is id, where they come.
+func (m *rowBuilding) tell(id ir.ID, fail int32) {
+	if m.told += fail; fail > 0 && m.told != m.stops[id] && m.early == nil {
+		m.early = m.in
+	}
 }
 
 func (m *rowBuilding) chosen(id ir.ID) *rowGroup {
@@ -409,7 +423,7 @@ func (m *rowBuilding) chosen(id ir.ID) *rowGroup {
 
 // emit adds node id, or its group, after all that it reads.
 func (m *rowBuilding) emit(id ir.ID) {
-	if m.to[id] != ir.None {
+	if m.to[id] != ir.None || m.early != nil {
 		return
 	}
 	if r := m.chosen(id); r != nil {
@@ -419,7 +433,13 @@ func (m *rowBuilding) emit(id ir.ID) {
 	for _, x := range m.old.In(id) {
 		m.emit(x)
 	}
-	m.node(id)
+	before := int32(0)
+	if id > 0 {
+		before = m.stops[id-1]
+	}
+	if m.tell(id, m.stops[id]-before); m.early == nil {
+		m.node(id)
+	}
 }
 
 // emitGroup adds the node of a group.
@@ -431,8 +451,14 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 		}
 	}
 	region, reads := regionOf(m.old, m.table, r.members, results)
+	around := m.in
+	m.in = r
 	for _, y := range reads {
 		m.emit(y)
+	}
+	m.tell(r.told, r.fails)
+	if m.in = around; m.early != nil {
+		return
 	}
 	block := max(1, m.block/rowBlock/r.cols)
 	if m.kind == ofOuter {
