@@ -28,7 +28,7 @@ func Resolved(rows []*op.Def) []*op.Def {
 		}
 		if kernel := d.Kernel; kernel != nil {
 			d.Kernel = func(c *op.Call) error {
-				if Open(c.Type) {
+				if asks(d, c.Type) {
 					if err := c.Settle(); err != nil {
 						return err
 					}
@@ -47,11 +47,11 @@ func Resolved(rows []*op.Def) []*op.Def {
 		}
 		if ref := d.Ref; ref != nil {
 			d.Ref = func(c *op.Call) (value.Value, error) {
-				if Open(c.Type) {
+				if asks(d, c.Type) {
 					if err := c.Settle(); err != nil {
 						return nil, err
 					}
-					if err := Fits(c.Type); err != nil && c.Type.IsDense() {
+					if err := Fits(c.Type); c.Type.IsDense() && err != nil {
 						return nil, err
 					}
 				}
@@ -107,17 +107,17 @@ func ResolvedLoop(d *op.Def) *op.Loop {
 	l := *d.Loop
 	space, begin := l.Space, l.Begin
 	l.Space = func(c *op.Call) (n, leaf int) {
-		if !Open(c.Type) {
+		if !asks(d, c.Type) {
 			return space(c)
 		}
 		settled := *c
-		if settled.Settle() != nil || settled.Type.Known() && settled.Type.IsDense() && Fits(settled.Type) != nil {
+		if settled.Settle() != nil || Open(c.Type) && settled.Type.Known() && Fits(settled.Type) != nil {
 			return 0, 0
 		}
 		return space(&settled)
 	}
 	l.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
-		if Open(c.Type) {
+		if asks(d, c.Type) {
 			if err := c.Settle(); err != nil {
 				return nil, err
 			}
@@ -130,8 +130,14 @@ func ResolvedLoop(d *op.Def) *op.Loop {
 	return &l
 }
 
-// Open reports a matrix of which a dimension is not known.
-func Open(t types.Type) bool { return t.IsMatrix() && !t.Known() }
+// Open reports a dense matrix of which a dimension is not known.
+func Open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.Dense && !t.Known() }
+
+// asks reports a result of which a dimension is not known and follows from the arguments of the call. A sparse
+// result of a row that has no dense form has its shape from the data.
+func asks(d *op.Def, t types.Type) bool {
+	return Open(t) || d.For != "" && t.IsSparse() && !t.Known()
+}
 
 // lendOwn does what a runtime does for results of known shape.
 func lendOwn(d *op.Def, c *op.Call) {
