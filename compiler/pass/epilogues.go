@@ -301,23 +301,34 @@ func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
 //
 //	%3 = map(%1, %2) { abs(a - b) };  %4 = sp.mul(%0, %3)   ->   %4 = sp.map(%0, %1, %2) { a * abs(b - c) }
 //
-// The dense matrix is not stored. Several sparse matrices compute what they share again, if they have fewer
-// entries together. Bits stay, since an element is computed as in the whole. Operators that may fail stay: at
-// the entries alone they would fail later or not at all.
+// The dense matrix is not stored. The operators may read sparse matrices, and products of dense ones:
+//
+//	%3 = matmul(%1, %2);  %4 = sp.div(%0, %3)
+//	->
+//	%3 = sp.times(%0, %1, %2) {alone=1};  %4 = sp.map(%0, %3) { a / b }
+//
+// Several sparse matrices compute what they share again, if they have fewer entries together. Bits stay,
+// since an element is computed as in the whole. Operators that may fail stay: at the entries alone they
+// would fail later or not at all.
 func AtEntries(g *ir.Graph, table *op.Table) *ir.Graph {
 	f, estimate := &epilogues{g: g, table: table}, ir.NewEstimator(g)
 	taken, takers, apart := make([]bool, g.Len()), make([]bool, g.Len()), make([]bool, g.Len())
 	entries := make([]float64, g.Len()) // at which readers compute a node
+	product := table.Must("matmul")
 	for i := g.Len() - 1; i >= 0; i-- {
 		id, n := ir.ID(i), &g.Nodes[i]
 		t := g.Type(id)
-		taken[i] = !apart[i] && entries[i] > 0 && f.chain(id) && !n.Draws() && !ir.MayFail(g, id) && !slices.Contains(modesOf(g, id, t), op.Trans) &&
-			entries[i] <= float64(t.Count())
+		most := float64(t.Count())
+		switch of := n.Op == product; {
+		case apart[i] || entries[i] == 0:
+		case of && t.Known() && entries[i] <= most/slowerApart, t.IsDense() && t.Known() && f.spreads(n), f.chain(id) && !n.Draws() && !slices.Contains(modesOf(g, id, t), op.Trans):
+			taken[i] = entries[i] <= most && !ir.MayFail(g, id)
+		}
 		if takers[i] = f.takesEntries(id); takers[i] {
 			entries[i] = max(1, estimate.Of(id).NNZ)
 		}
 		for _, x := range g.In(id) {
-			if (takers[i] || taken[i]) && sameShape(g.Type(x), t) && sameSend(g, x, id) {
+			if (takers[i] || taken[i] && n.Op != product) && sameShape(g.Type(x), t) && sameSend(g, x, id) {
 				entries[x] += entries[i]
 			} else {
 				apart[x] = true
@@ -342,10 +353,18 @@ func AtEntries(g *ir.Graph, table *op.Table) *ir.Graph {
 	return c.g
 }
 
+// slowerApart is how many times as long as in the whole product one of its elements takes alone.
+const slowerApart = 16
+
+// spreads reports the form for sparse operands of an elementwise operator.
+func (f *epilogues) spreads(n *ir.Node) bool {
+	return n.Op.For != "" && n.Attrs == nil && f.table.Must(n.Op.For).Laws.Has(op.Elementwise)
+}
+
 // takesEntries reports an elementwise operator whose result is zero where its one sparse operand is.
 func (f *epilogues) takesEntries(id ir.ID) bool {
 	n, t, sparse := &f.g.Nodes[id], f.g.Type(id), 0
-	if !t.IsSparse() || !t.Known() || n.Op.For == "" || n.Attrs != nil || !f.table.Must(n.Op.For).Laws.Has(op.Elementwise) {
+	if !t.IsSparse() || !t.Known() || !f.spreads(n) {
 		return false
 	}
 	for _, x := range f.g.In(id) {
@@ -367,7 +386,7 @@ type entryChain struct {
 	inner map[ir.ID]ir.ID // the inner nodes of outer ones
 	args  []ir.ID
 	modes []int
-	in    []ir.ID // what the arguments are outside
+	in    []ir.ID // what the arguments are outside: the sparse matrix, and others
 }
 
 // write makes node id such a chain. The sparse matrix comes first.
@@ -393,17 +412,26 @@ func (e *entryChain) operand(y ir.ID, mode op.Mode) ir.ID {
 		return x
 	}
 	g, n := e.g, &e.g.Nodes[y]
-	if !e.taken[y] {
+	product := n.Op == e.table.Must("matmul")
+	if !e.taken[y] || product {
 		if mode != op.Single {
 			mode = op.Full
 		}
 		e.inner[y] = e.body.Add(e.table.Must("arg"), nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
-		e.args, e.modes, e.in = append(e.args, e.inner[y]), append(e.modes, int(mode)), append(e.in, e.c.to[y])
+		outer := e.c.to[y]
+		if e.taken[y] {
+			t := g.Type(y)
+			outer = e.c.g.Add(e.table.Must("sp.times"), n.Attrs.With("alone", op.Int(1)), types.SparseOf(t.Elem, t.Rows, t.Cols), g.Origin(y),
+				append([]ir.ID{e.in[0]}, e.c.in(y)...)...)
+		}
+		e.args, e.modes, e.in = append(e.args, e.inner[y]), append(e.modes, int(mode)), append(e.in, outer)
 		return e.inner[y]
 	}
 	r, places := n.Region, map[ir.ID]ir.ID{}
 	if r == nil {
-		r = e.single(y)
+		if r = e.single(y); n.Op.For != "" {
+			r.Graph.Nodes[r.Yields[0]].Op = e.table.Must(n.Op.For)
+		}
 	}
 	for k, m := range modesOf(g, y, g.Type(y)) {
 		places[r.Args[k]] = e.operand(g.In(y)[k], m)

@@ -12,6 +12,8 @@ package sparse
 // means the same for both representations.
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/sparsity"
 	"flow/ir/types"
@@ -78,7 +80,12 @@ func AtEntries(maps *op.Def) *op.Def {
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			s, whole := define.EveryElement(c.In[0]), *c
-			whole.In = append([]value.Value{s}, c.In[1:]...)
+			whole.In = slices.Clone(c.In)
+			for k, v := range whole.In {
+				if v.Type().IsSparse() {
+					whole.In[k] = define.EveryElement(v)
+				}
+			}
 			whole.Type.Repr = types.Dense
 			v, err := maps.Ref(&whole)
 			if err != nil {

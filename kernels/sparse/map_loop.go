@@ -62,13 +62,15 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full []bool, units, worker
 
 func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, units, workers int) *UnitLoop {
 	l := &mapLoop[T]{d: d, c: c, p: p, full: full, by: make([]mapWorker, workers), own: make([]bool, len(c.In)), wide: make([]value.Value, len(c.In))}
+	whole := c.In[slices.Index(full, true)].Type()
+	rows, cols := whole.Rows, whole.Cols
 	for k, v := range c.In {
 		l.wide[k] = v
 		m, sparse := v.(*value.CSR)
 		switch {
 		case full[k] && (p != patternFirst || k == 0):
 			l.of = append(l.of, m)
-		case sparse && !full[k]: // a vector that is stretched
+		case sparse && !full[k] && (m.Rows != rows || m.Cols != cols): // a vector that is stretched
 			x := value.New(m.Elem, m.Rows, m.Cols)
 			spread(x, m)
 			l.wide[k] = x
@@ -79,7 +81,7 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 		l.of = l.of[:1]
 		for k, v := range c.In {
 			m, sparse := v.(*value.CSR)
-			l.own[k] = sparse && full[k] && m.SamePlaces(first)
+			l.own[k] = sparse && m.SamePlaces(first)
 		}
 	}
 	l.sure = surelyTrue(d, c, p, full)

@@ -22,7 +22,8 @@ func sparseEntryProduct() *op.Def {
 		Doc: "sp.times is s * (a @ b) of a sparse s and two dense or two sparse factors: the product is made where s " +
 			"has entries. The compiler writes it.",
 		Args: []op.Arg{{Name: "s", Doc: "sparse n x m"}, {Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"},
-			define.Flag("ta", "a is used transposed"), define.Flag("tb", "b is used transposed")},
+			define.Flag("ta", "a is used transposed"), define.Flag("tb", "b is used transposed"),
+			define.Flag("alone", "the product alone, with what is zero in it: an element for each entry of s")},
 		Eg: define.Eg("sum(sparse(eye(2)) * (ones(2, 3) @ ones(3, 2)))", "6"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			t, err := linalg.ProductType(denseSig(s), 1)
@@ -30,6 +31,9 @@ func sparseEntryProduct() *op.Def {
 				return t, err
 			}
 			for i, x := range s.In {
+				if i == 0 && s.Attrs.Bool("alone") {
+					x.Elem = types.Bool
+				}
 				same := x.Elem == t.Elem || x.Elem == types.Bool || x.Elem == types.I64 && t.Elem == types.F64
 				sparse := i == 0 || s.In[1].IsSparse()
 				if x.IsSparse() != sparse || sparse && (!same || i > 0 && (s.Attrs.Bool("ta") || s.Attrs.Bool("tb"))) {
@@ -75,6 +79,18 @@ func entryProductRef(c *op.Call) (value.Value, error) {
 		return nil, err
 	}
 	s, x := define.EveryElement(c.In[0]), define.EveryElement(v)
+	if c.Attrs.Bool("alone") {
+		m := define.KeptRef(s)
+		kept := value.NewCSR(c.Type.Elem, m.Rows, m.Cols, m.NNZ())
+		copy(kept.Ptr, m.Ptr)
+		copy(kept.Col, m.Col)
+		for i := range m.Rows {
+			for k := m.Ptr[i]; k < m.Ptr[i+1]; k++ {
+				kept.SetEntry(int(k), x.At(i, int(m.Col[k])))
+			}
+		}
+		return kept, nil
+	}
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	for i := range out.Rows {
 		for j := range out.Cols {
@@ -90,15 +106,19 @@ func entryProductRef(c *op.Call) (value.Value, error) {
 // zeros.
 type entryProduct[T dense.Factor] struct {
 	*mapLoop[T]
-	s    *value.CSR
-	u    []T // the values of s; nil: all are one
-	step func(u, v, sum T) T
+	s     *value.CSR
+	u     []T  // the values of s; nil: all are one
+	alone bool // the values of s are no factors, and zeros stay
+	step  func(u, v, sum T) T
 }
 
 func beginEntryProduct[T dense.Factor](c *op.Call, units, workers int) op.LoopBody {
 	s := c.In[0].(*value.CSR)
 	out := &value.CSR{Elem: c.Type.Elem, Rows: s.Rows, Cols: s.Cols, Ptr: make([]int64, s.Rows+1)}
-	l := &entryProduct[T]{&mapLoop[T]{c: c, out: out}, s, numbersOf[T](s, out.Elem), stepOf[T]()}
+	l := &entryProduct[T]{mapLoop: &mapLoop[T]{c: c, out: out}, s: s, alone: c.Attrs.Bool("alone"), step: stepOf[T]()}
+	if !l.alone {
+		l.u = numbersOf[T](s, out.Elem)
+	}
 	l.onPlaces(s)
 	loop := &UnitLoop{Passes: []Pass{{nil, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}}}
 	if a, ok := c.In[1].(*value.CSR); ok {
@@ -195,7 +215,7 @@ func (l *entryProduct[T]) meetings(a, b *value.CSR, workers int) func(worker, lo
 
 // note looks for zeros.
 func (l *entryProduct[T]) note(val []T) {
-	if !l.zero.Load() && hasZero(val) {
+	if !l.alone && !l.zero.Load() && hasZero(val) {
 		l.zero.Store(true)
 	}
 }
