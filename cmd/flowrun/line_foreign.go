@@ -63,7 +63,7 @@ func flagHelp(app *cli.App, command, given, value string, known []string) string
 var otherCommands = map[string]string{"lint": "check", "vet": "check", "validate": "check", "compile": "plan", "build": "plan", "format": "fmt", "exec": "run", "execute": "run", "bench": "sweep",
 	"benchmark": "sweep", "man": "doc", "docs": "doc", "methods": "chunks", "techniques": "chunks", "interactive": "repl", "shell": "repl", "graph": "plan", "tune": "sweep"}
 
-// misspeltCommand refuses a first word that is no file and is similar to a command.
+// misspeltCommand refuses a first word that is no file and is similar to a command, or has a program behind it.
 func misspeltCommand(app *cli.App, files []string) *usageError {
 	if len(files) == 0 || files[0] == "" || strings.ContainsAny(files[0], "./\\ ") {
 		return nil
@@ -80,10 +80,14 @@ func misspeltCommand(app *cli.App, files []string) *usageError {
 	if !ok {
 		own, ok = source.Suggest(word, names)
 	}
+	e := usagef("there is no command %s", word)
+	if !ok && len(files) > 1 && strings.HasSuffix(files[1], ".flow") {
+		e.help = "flowrun help lists the commands; flowrun " + files[1] + " runs the program"
+		return e
+	}
 	if !ok {
 		return nil
 	}
-	e := usagef("there is no command %s", word)
 	e.help = strings.TrimSpace("did you mean flowrun " + own + " " + strings.Join(files[1:], " ") + "?")
 	e.help = strings.Replace(e.help, " ?", "?", 1)
 	return e

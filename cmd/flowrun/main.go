@@ -199,7 +199,9 @@ func (s *session) commands() []*cli.Command {
 func (s *session) file(c *cli.Context) (string, error) {
 	switch c.NArg() {
 	case 0:
-		return "", usagef("flowrun %s needs the FILE of a program", c.Command.Name)
+		e := usagef("flowrun %s needs the FILE of a program", c.Command.Name)
+		e.help = "flowrun " + c.Command.Name + " FILE; FILE is - for standard input"
+		return "", e
 	case 1:
 		return c.Args().First(), nil
 	}

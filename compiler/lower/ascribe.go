@@ -24,7 +24,11 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 			return l.ascribeAlias(v, t, a, at)
 		}
 		if len(t.Dims) > 0 && v.kind == edge && l.g.Type(v.id).IsSparse() {
-			l.fail(source.Errorf("E200", at, "a dense matrix is wanted, this is %s", l.what(v)).WithHelp("dense(x) makes one, or write sparse before the type"))
+			d := source.Errorf("E200", at, "a dense matrix is wanted, this is %s", l.what(v)).WithHelp("dense(x) makes one")
+			if l.ownText(t.Span()) {
+				d = d.WithHelp("dense(x) makes one, or write sparse before the type")
+			}
+			l.fail(d)
 		}
 		return l.ascribeNamed(v, t, at)
 	case *ast.SparseType:

@@ -254,6 +254,11 @@ func (l *lowerer) tooFewSubscripts(e *ast.Index, t types.Type) source.Diagnostic
 			return d.WithHelp("ifelse(%[2]s, %[1]s, 0) keeps the shape; x = reshape(%[1]s, ncell(%[1]s), 1) is a column of all elements, of which x[mask] takes some", x, sub)
 		}
 	}
+	if s := e.Subs[0].Lo; s != nil {
+		if v := l.expr(s); l.typeOf(v) == types.ScalarOf(types.Str) {
+			return d.WithHelp("columns have numbers, no names: `%s[:, 0]` is the first", x)
+		}
+	}
 	if t.Rows == 1 {
 		return d.WithHelp("write `%s[:, %s]`: this is a row, and its elements are columns", x, sub)
 	}

@@ -99,6 +99,9 @@ func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
 			return f.WithHelp("f32 meets no other type by itself: write f32(x) or f64(x)")
 		}
 	}
+	if s.Def.Infix == "and" || s.Def.Infix == "or" {
+		return f.WithHelp("bool(x) is true where x is not zero")
+	}
 	return f
 }
 

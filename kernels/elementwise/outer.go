@@ -75,7 +75,8 @@ func (o *outerProduct) typ(s *op.Sig) (types.Type, error) {
 		case t.Rows == types.Unknown:
 			n[i] = types.Unknown
 		default:
-			return types.Type{}, op.Faultf(i, define.CodeShape, "`outer` takes vectors; this is %s", t)
+			return types.Type{}, op.Faultf(i, define.CodeShape, "`outer` takes vectors; this is %s", t).
+				WithHelp("x[:, j] is a column and x[i, :] a row; reshape(x, ncell(x), 1) is a column of all elements")
 		}
 		scalars.In = append(scalars.In, types.ScalarOf(t.Elem))
 	}

@@ -110,7 +110,8 @@ func tableType(s *op.Sig) (types.Type, error) {
 		return b, err
 	}
 	if !define.Agree(a.Rows, b.Rows) {
-		return a, op.Faultf(1, define.CodeShape, "`ctable` of columns of %d and %d codes", a.Rows, b.Rows)
+		return a, op.Faultf(1, define.CodeShape, "`ctable` of columns of %d and %d codes", a.Rows, b.Rows).
+			WithHelp("each row has a code in both: the columns are equally long")
 	}
 	n, err := sizeAttr(s, "n", 2)
 	if err != nil {

@@ -133,7 +133,8 @@ func (r *csvReader) record() (line []byte, hasQuotes bool, err error) {
 	for quotes%2 != 0 {
 		line, err := r.next()
 		if err == io.EOF {
-			return nil, false, failf(CSV, r.in.file, "a quoted field is not closed").at(start, bytes.LastIndexByte(whole, '"')+1)
+			return nil, false, failf(CSV, r.in.file, "a quoted field is not closed").at(start, bytes.LastIndexByte(whole, '"')+1).
+				help("a field in quotes ends with one; a quote in it is written twice")
 		} else if err != nil {
 			return nil, false, err
 		}
@@ -247,7 +248,11 @@ func (r *csvReader) width(n int) error {
 	if n == 1 {
 		fields = "field"
 	}
-	return r.fail(0, "%d %s, line %d has %d", n, fields, r.first, r.cols)
+	e := r.fail(0, "%d %s, line %d has %d", n, fields, r.first, r.cols)
+	if n > r.cols {
+		return e.help("a field that has the separator in it is in quotes; sep = \";\" says what separates fields")
+	}
+	return e.help("a missing value is an empty field or NA between two separators; a text above the table is to be cut off")
 }
 
 func writeCSV(w *bufio.Writer, d *value.Dense, o Options) error {

@@ -84,9 +84,17 @@ func openError(path string, err error) *Error {
 		names = append(names, d.Name())
 	}
 	if best, ok := source.Suggest(filepath.Base(path), names); ok {
-		e.help("did you mean `%s`?", filepath.Join(dir, best))
+		return e.help("did you mean `%s`?", filepath.Join(dir, best))
 	}
-	return e
+	if filepath.IsAbs(path) {
+		return e.help("the directory %s is there, without it", dir)
+	}
+	return e.help("names are relative to the directory in which flowrun runs")
+}
+
+// isEmpty is the error of a file without a byte.
+func isEmpty(file string, cause Cause) *Error {
+	return failf(cause, file, "the file is empty").help("what writes it has failed, or writes it still; a matrix has a line, or a head")
 }
 
 // readError is the error of a stream that broke off at a line.

@@ -238,7 +238,7 @@ func (in *input) unpack(r io.Reader, cause Cause) error {
 		if err != nil && err != io.EOF {
 			return readError(in.file, 0, err)
 		}
-		return failf(cause, in.file, "the file is empty")
+		return isEmpty(in.file, cause)
 	}
 	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in.Reader)
@@ -254,7 +254,7 @@ func (in *input) unpack(r io.Reader, cause Cause) error {
 		}
 		in.Reader = bufio.NewReaderSize(z, bufferSize)
 		if _, err := in.Peek(1); err == io.EOF {
-			return failf(cause, in.file, "the file is empty")
+			return isEmpty(in.file, cause)
 		}
 	} else if strings.HasSuffix(strings.ToLower(in.file), ".gz") {
 		return failf(Gzip, in.file, "the file is not compressed").help("rename it without .gz")

@@ -52,7 +52,7 @@ func readNPY(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) 
 		if n, err := io.ReadFull(in, row); err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF && in.plainEnd() {
 				at := k*len(row) + n
-				return Header{}, nil, failf(NPY, in.file, "%d bytes of numbers are announced, the file ends after %d", lines*len(row), at)
+				return Header{}, nil, failf(NPY, in.file, "%d bytes of numbers are announced, the file ends after %d", lines*len(row), at).help("the file is cut off: copy it again")
 			}
 			return Header{}, nil, readError(in.file, 0, err)
 		}
@@ -68,7 +68,7 @@ func readNPY(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) 
 	case io.EOF:
 		return h.Header, d, nil
 	case nil:
-		return Header{}, nil, failf(NPY, in.file, "bytes follow the %d x %d numbers that are announced", d.Rows, d.Cols)
+		return Header{}, nil, failf(NPY, in.file, "bytes follow the %d x %d numbers that are announced", d.Rows, d.Cols).help("a file has one matrix: numpy.save writes one")
 	default:
 		return Header{}, nil, readError(in.file, 0, err)
 	}
@@ -116,7 +116,7 @@ func (h *npyHeader) store(d *value.Dense, at int, b []byte) {
 // npyHead reads the header: magic, version, length, and a Python dictionary of three entries.
 func npyHead(in *input) (h npyHeader, err error) {
 	bad := func(format string, args ...any) (npyHeader, error) {
-		return npyHeader{}, failf(NPY, in.file, format, args...)
+		return npyHeader{}, failf(NPY, in.file, format, args...).help("numpy.save(file, x) writes a matrix of numbers or bools; f64, f32, i64 and bool are read")
 	}
 	cut := func(err error) (npyHeader, error) {
 		if err == io.EOF || err == io.ErrUnexpectedEOF && in.plainEnd() {

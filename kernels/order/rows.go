@@ -234,7 +234,8 @@ func sortType(s *op.Sig) (types.Type, error) {
 		return t, err
 	}
 	if by := s.Attrs.Int("by"); t.Cols != types.Unknown && t.Rows != 0 && (by >= t.Cols || by < -t.Cols) {
-		return t, op.Faultf(1, define.CodeRange, "`%s` by column %d of a %s", s.Def.Source(), by, t)
+		return t, op.Faultf(1, define.CodeRange, "`%s` by column %d of a %s", s.Def.Source(), by, t).
+			WithHelp("columns are numbered from 0: the last is `%d`, or `-1`", t.Cols-1)
 	}
 	return t, nil
 }
