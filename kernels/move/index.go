@@ -80,8 +80,7 @@ func indexings() []*op.Def {
 func subscripted(s *op.Sig) (types.Type, error) {
 	t := s.In[0]
 	if !t.IsDense() {
-		return t, op.Faultf(0, define.CodeKind, "subscripts that only the run knows are of dense matrices; this is %s", t).
-			WithHelp("dense(x) makes one; onehot(at + seq(0, k), nrow(x), sparse = true) @ x is rows at to at + k - 1, sparse")
+		return t, op.Faultf(0, define.CodeKind, "subscripts that only the run knows are of dense matrices; this is %s", t)
 	}
 	return t, nil
 }

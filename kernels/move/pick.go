@@ -107,8 +107,7 @@ func PickType(axis int) func(s *op.Sig) (types.Type, error) {
 // pickedFrom is the type of what a selection selects from, a dense matrix.
 func pickedFrom(s *op.Sig) (types.Type, error) {
 	if t := s.In[0]; !t.IsDense() {
-		return t, op.Faultf(0, define.CodeKind, "positions, masks and ranges with a step are subscripts of dense matrices; this is %s", t).
-			WithHelp("dense(x) makes one; onehot(rows, nrow(x), sparse = true) @ x takes rows, and x * mask clears those where a mask is false")
+		return t, op.Faultf(0, define.CodeKind, "positions, masks and ranges with a step are subscripts of dense matrices; this is %s", t)
 	}
 	return s.In[0], nil
 }
