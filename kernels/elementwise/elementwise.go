@@ -6,6 +6,8 @@ package elementwise
 // so that an operator alone and the same operator fused cannot differ in a bit.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -69,7 +71,7 @@ func elementwiseType(s *op.Sig, rule define.ElementRule) (types.Type, error) {
 	}
 	e, ok := rule(elems, s)
 	if !ok {
-		return types.Type{}, elementFault(s, elems)
+		return types.Type{}, elementFault(s, elems, rule)
 	}
 	out, bad := define.Broadcast(s.In)
 	if bad >= 0 {
@@ -82,7 +84,8 @@ func elementwiseType(s *op.Sig, rule define.ElementRule) (types.Type, error) {
 	return out.With(e), nil
 }
 
-func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
+// elementFault is the failure of a row whose rule refuses elements of these types.
+func elementFault(s *op.Sig, in []types.Elem, rule define.ElementRule) *op.Fault {
 	if len(in) == 1 {
 		return op.Faultf(0, define.CodeKind, "`%s` is not defined on %v", define.SourceName(s.Def), in[0])
 	}
@@ -99,7 +102,8 @@ func elementFault(s *op.Sig, in []types.Elem) *op.Fault {
 			return f.WithHelp("f32 meets no other type by itself: write f32(x) or f64(x)")
 		}
 	}
-	if s.Def.Infix == "and" || s.Def.Infix == "or" {
+	bools := slices.Repeat([]types.Elem{types.Bool}, len(in))
+	if e, ok := rule(bools, s); ok && e == types.Bool && s.Def.Infix != "" {
 		return f.WithHelp("bool(x) is true where x is not zero")
 	}
 	return f
