@@ -139,13 +139,15 @@ func TestSSClaimsOneIteration(t *testing.T) {
 	}
 }
 
-// TestFewLongLeavesAreShared: a loop of few leaves is shared if they are long rows, or columns of many rows. It
-// is not if it is little work.
+// TestFewLongLeavesAreShared: a loop of few leaves is shared if they are long rows, or columns of many rows, and a
+// sort of few rows if they are long. They are not if there is little work.
 func TestFewLongLeavesAreShared(t *testing.T) {
 	for text, want := range map[string]bool{
 		"x = rand(8, 30000, seed = 2)\nemit sum(materialize(rowcumsum(x)))": true,
 		"x = rand(8, 4000, seed = 2)\nemit sum(materialize(rowcumsum(x)))":  false,
 		"x = rand(2000, 400, seed = 2)\nemit sum(materialize(cumsum(x)))":   true,
+		"x = rand(8192, 520, seed = 2)\nemit sum(materialize(sort(x)))":     true,
+		"x = rand(8192, 20, seed = 2)\nemit sum(materialize(sort(x)))":      false,
 	} {
 		p, err := Compile(context.Background(), "x.flow", []byte(text+"\n"), CompileOptions{})
 		if err != nil {
@@ -157,7 +159,7 @@ func TestFewLongLeavesAreShared(t *testing.T) {
 		}
 		got := false
 		for _, l := range r.Ranks[0].Loops {
-			got = got || strings.HasSuffix(l.Op, "cumsum")
+			got = got || strings.HasSuffix(l.Op, "cumsum") || strings.HasPrefix(l.Op, "sort")
 		}
 		if got != want {
 			t.Errorf("shared: %v, want %v, of\n%s", got, want, text)

@@ -19,6 +19,7 @@ const (
 	SortUnits  = 256     // units of elements, and classes of keys
 	sortSample = 16      // keys of the sample a class
 	SortLeast  = 1 << 15 // elements that are worth it
+	wideLeast  = 1 << 13 // long rows that are worth it: of 256 numbers they took a third more time
 	sortMost   = 1 << 22 // elements of one class for one worker: a run may end between classes
 )
 

@@ -124,7 +124,13 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 		}
 		return l
 	}
-	d.Loop = &op.Loop{Space: space, Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers, nil), nil }}
+	wide := func(c *op.Call) (n, leaf int) {
+		if rows := c.In[0].Type().Rows; rows >= wideLeast && c.Type.Count() >= 128*SortLeast {
+			return SortUnits, 1
+		}
+		return space(c)
+	}
+	d.Loop = &op.Loop{Space: wide, Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers, nil), nil }}
 
 	part := *d
 	part.Name, part.Hidden, part.Eg, part.Order = d.Order.Part, true, nil, nil
