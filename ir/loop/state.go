@@ -103,6 +103,9 @@ func StateOf(c Class, e types.Elem, levels int) *State {
 func (s *State) Add() *Function {
 	return s.adds.make(func() *Function {
 		name, n := fmt.Sprintf("%s_%v_%d", s.class.Info().Name, s.elem, len(s.Types)), len(s.Types)
+		if s.near {
+			name += "_near" // a cascade may have as many words
+		}
 		return NewFunction(name, slices.Concat(s.Types, s.contribution()), func(b *Builder, v []Val) []Val { return s.add(b, v[:n], v[n:]) })
 	})
 }
