@@ -25,8 +25,9 @@ type csvReader struct {
 	lineReader
 	sep     byte
 	missing float64
-	cols    int // fields of the first record; 0 before it
-	first   int // line of the first record
+	cols    int    // fields of the first record; 0 before it
+	first   int    // line of the first record
+	bare    []byte // room for a record without quotes
 }
 
 // newCSV is a reader of in; o.Sep is set.
@@ -186,6 +187,12 @@ func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64
 		return x, err
 	}
 	if hasQuotes {
+		if r.bare = unquoted(r.bare[:0], line, r.sep); len(r.bare) > 0 {
+			if y, err := r.numbers(x, r.bare, false); err == nil {
+				return y, nil
+			}
+			x = x[:before] // below is what is told
+		}
 		fields, err := r.split(line, true)
 		if err != nil {
 			return x, err
@@ -216,6 +223,29 @@ func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64
 			return x, r.width(len(x) - before)
 		}
 		at++ // the separator; one at the end of the line is followed by an empty field
+	}
+}
+
+// unquoted appends a record to dst without the quotes around its fields; nothing if a field holds a separator
+// or a quote, or a quote is within a field.
+func unquoted(dst, line []byte, sep byte) []byte {
+	for at := 0; ; {
+		at = skipBlank(line, at)
+		end := len(line)
+		if n := bytes.IndexByte(line[at:], sep); n >= 0 {
+			end = at + n
+		}
+		field := line[at:end]
+		if n := len(field); n > 1 && field[0] == '"' && field[n-1] == '"' {
+			field = field[1 : n-1]
+		}
+		if bytes.IndexByte(field, '"') >= 0 {
+			return dst[:0]
+		}
+		if dst = append(dst, field...); end == len(line) {
+			return dst
+		}
+		dst, at = append(dst, sep), end+1
 	}
 }
 
