@@ -139,8 +139,8 @@ func TestSSClaimsOneIteration(t *testing.T) {
 	}
 }
 
-// TestFewLongLeavesAreShared: a loop of few leaves is shared if they are long rows, or columns of many rows, and a
-// sort of few rows if they are long. They are not if there is little work.
+// TestFewLongLeavesAreShared: a loop of few leaves is shared if they are long rows, or columns of many
+// rows, and a sort of few rows if they are long. They are not if there is little work.
 func TestFewLongLeavesAreShared(t *testing.T) {
 	for text, want := range map[string]bool{
 		"x = rand(8, 30000, seed = 2)\nemit sum(materialize(rowcumsum(x)))": true,

@@ -70,8 +70,8 @@ emit B
 	}
 }
 
-// A loop whose rounds are made in blocks may begin with a matrix whose size only the run knows: then it carries
-// the whole.
+// A loop whose rounds are made in blocks may begin with a matrix whose size only the run knows: then it
+// carries the whole.
 func TestBlocksAfterASizeOfTheRun(t *testing.T) {
 	text := "X = rand(40, 12, seed = 48)\nk = count(X < 0)\niterate u = X[:, k..12] times 2 with (unroll = 0) {\n  next u = exp(X @ t(X)) @ X\n}\nemit u\n"
 	if o, err := (runs{{1, 2, nil, true, ""}, {2, 1, nil, false, ""}, {3, 1, []string{"simplify"}, false, ""}}).differ(tinyTable(t), text); err != nil || o.failed {

@@ -213,8 +213,8 @@ func TestInnerPairs(t *testing.T) {
 	}
 }
 
-// TestSlicesBesideKnownSizes: a slice whose length only the run knows meets a matrix of a known size. The size of
-// the result is known, and a point whose slice has another one fails.
+// TestSlicesBesideKnownSizes: a slice whose length only the run knows meets a matrix of a known size.
+// The size of the result is known, and a point whose slice has another one fails.
 func TestSlicesBesideKnownSizes(t *testing.T) {
 	table := tinyTable(t)
 	for _, body := range []string{"sum(w + y[0..i])", "sum(w - y[i % 4..i, :])", "(w * y[i - 2..i + i // 19])[i % 3]", "sum(ifelse(y[i..i + 3 + i // 19] > 0.5, w, 0.0))",
@@ -227,8 +227,8 @@ func TestSlicesBesideKnownSizes(t *testing.T) {
 	}
 }
 
-// TestRoundsThatReadSlices: rounds of a body whose points run operator after operator read slices whose length
-// only the run knows.
+// TestRoundsThatReadSlices: rounds of a body whose points run operator after operator read slices whose
+// length only the run knows.
 func TestRoundsThatReadSlices(t *testing.T) {
 	text := `q = materialize(rand(40, 40, seed = 14))
 emit parfor i in 0..40 {
@@ -246,8 +246,8 @@ emit parfor i in 0..40 {
 	}
 }
 
-// TestSlicesBehindKnownEnds: the end of a slice that becomes known where a body is written, and lies behind the
-// matrix, fails in the run.
+// TestSlicesBehindKnownEnds: the end of a slice that becomes known where a body is written, and lies
+// behind the matrix, fails in the run.
 func TestSlicesBehindKnownEnds(t *testing.T) {
 	for _, read := range []string{"sum(u[0..n])", "(u * 2)[1..n][0]", "sum(seq(0, 2)[0..n]) + u[0]"} {
 		text := `c = seq(0, 2) * 0.25

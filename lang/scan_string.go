@@ -46,8 +46,8 @@ func (s *scanner) str() {
 	}
 }
 
-// withoutClosers returns the text of a string that its line does not close, without the brackets at its end
-// that close brackets around it.
+// withoutClosers returns the text of a string that its line does not close, without the brackets at its
+// end that close brackets around it.
 func (s *scanner) withoutClosers(text string) string {
 	open := 0
 	for _, t := range s.toks {

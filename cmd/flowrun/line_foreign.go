@@ -63,7 +63,8 @@ func flagHelp(app *cli.App, command, given, value string, known []string) string
 var otherCommands = map[string]string{"lint": "check", "vet": "check", "validate": "check", "compile": "plan", "build": "plan", "format": "fmt", "exec": "run", "execute": "run", "bench": "sweep",
 	"benchmark": "sweep", "man": "doc", "docs": "doc", "methods": "chunks", "techniques": "chunks", "interactive": "repl", "shell": "repl", "graph": "plan", "tune": "sweep"}
 
-// misspeltCommand refuses a first word that is no file and is similar to a command, or has a program behind it.
+// misspeltCommand refuses a first word that is no file and is similar to a command, or has a program
+// behind it.
 func misspeltCommand(app *cli.App, files []string) *usageError {
 	if len(files) == 0 || files[0] == "" || strings.ContainsAny(files[0], "./\\ ") {
 		return nil

@@ -226,8 +226,8 @@ func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64
 	}
 }
 
-// unquoted appends a record to dst without the quotes around its fields; nothing if a field holds a separator
-// or a quote, or a quote is within a field.
+// unquoted appends a record to dst without the quotes around its fields; nothing if a field holds a
+// separator or a quote, or a quote is within a field.
 func unquoted(dst, line []byte, sep byte) []byte {
 	for at := 0; ; {
 		at = skipBlank(line, at)

@@ -8,8 +8,8 @@ import (
 	"flow/memory"
 )
 
-// Records with quotes are numbers as those without are, whichever way they are read; what a shortcut may not
-// read is told as before.
+// Records with quotes are numbers as those without are, whichever way they are read; what a shortcut
+// may not read is told as before.
 func TestQuotedNumbers(t *testing.T) {
 	for _, c := range []struct {
 		line, bare string

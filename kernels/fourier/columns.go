@@ -147,8 +147,8 @@ func (p *plan) firstSteps(w *scratch, x operand, between []float64, b int) {
 	vec.MergeComplex(between[line*p.s*b:], line, w.x, p.s, false, 0)
 }
 
-// stepLines makes the roots of the step of factor f in first before which s are interleaved, for the columns from
-// at on.
+// stepLines makes the roots of the step of factor f in first before which s are interleaved, for the
+// columns from at on.
 func (p *plan) stepLines(t []float64, f, s, at int) {
 	n, least := rootsAt(f)
 	for k := least; k < f; k++ {

@@ -112,9 +112,9 @@ func pickedFrom(s *op.Sig) (types.Type, error) {
 	return s.In[0], nil
 }
 
-// Places returns the positions of operand 1 as places along an axis of n. They are the operand's own memory
-// where none counts from the end. place returns the place that position p means, or the failure of the
-// program.
+// Places returns the positions of operand 1 as places along an axis of n. They are the operand's own
+// memory where none counts from the end. place returns the place that position p means, or the failure
+// of the program.
 func Places(c *op.Call, axis, n int, place func(p int64, axis, n int) (int, error)) ([]int64, error) {
 	v := c.Dense(1)
 	if v.Stride == 1 && !slices.ContainsFunc(v.I64[:v.Rows], func(p int64) bool { return uint64(p) >= uint64(n) }) {

@@ -161,8 +161,8 @@ func StrideRef(c *op.Call) (value.Value, error) {
 	return define.Placed(c.Type, func(i, j int) value.Scalar { return a.At(r+i*rows, q+j*cols) }), nil
 }
 
-// StrideType is the type rule of stride: of n rows every step-th one is the ceiling of n / |step| rows, and
-// columns alike. It fails if the operand is not dense, or if a step is 0.
+// StrideType is the type rule of stride: of n rows every step-th one is the ceiling of n / |step| rows,
+// and columns alike. It fails if the operand is not dense, or if a step is 0.
 func StrideType(s *op.Sig) (types.Type, error) {
 	t, err := pickedFrom(s)
 	count := func(n, step int) int {

@@ -77,9 +77,10 @@ func (p *CallPlan) callViews() {
 }
 
 const (
-	// againWork is the most operations of an element that each nest computes for itself. The lanes are points,
-	// and the stored elements of a point lie in a row, so that to store one and to load it is a scatter and a
-	// gather: local regressions around a quantile of distances take 1.2 times as long with all of them stored.
+	// againWork is the most operations of an element that each nest computes for itself. The lanes are
+	// points, and the stored elements of a point lie in a row, so that to store one and to load it is a
+	// scatter and a gather: local regressions around a quantile of distances take 1.2 times as long
+	// with all of them stored.
 	againWork = 8
 	// heavyWork is from how many operations on a call is worth less than its work, if each element
 	// takes part in heavyUses of them: then its kernel keeps elements in registers.

@@ -331,8 +331,8 @@ func (l *Selector) keyAt(place int) uint64 {
 	return x.high
 }
 
-// Search begins the search for key i of all elements of x, more than 24, and for the one after it. done is told
-// them. Both are NanKey if there is a nan.
+// Search begins the search for key i of all elements of x, more than 24, and for the one after it. done
+// is told them. Both are NanKey if there is a nan.
 func Search(x *value.Dense, i int, done func(k, next uint64)) *Selector {
 	n := x.Rows * x.Cols
 	spans := joined([]Span{{i, i + 2}, {n - 1, n}}, n) // nan is last
@@ -346,8 +346,8 @@ func Search(x *value.Dense, i int, done func(k, next uint64)) *Selector {
 	})
 }
 
-// Columns runs a search or a sort for each of n columns: some columns abreast, and then the next ones. Searches
-// abreast read a row once for all of them, and sorts one by one need the memory of one.
+// Columns runs a search or a sort for each of n columns: some columns abreast, and then the next ones.
+// Searches abreast read a row once for all of them, and sorts one by one need the memory of one.
 type Columns struct {
 	n, abreast int
 	begin      func(j int) op.Passes

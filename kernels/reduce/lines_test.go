@@ -68,7 +68,8 @@ func TestLinesInPlace(t *testing.T) {
 	}
 }
 
-// TestKeysAreKept: the quantiles of short lists, one after the other, take their keys from the same memory.
+// TestKeysAreKept: the quantiles of short lists, one after the other, take their keys from the same
+// memory.
 func TestKeysAreKept(t *testing.T) {
 	list := Statistics()
 	median := list[slices.IndexFunc(list, func(d *op.Def) bool { return d.Name == "median" })]

@@ -41,9 +41,9 @@ type statistic struct {
 	folds bool
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64
-	// passes begins the search or sort of all elements of x by several workers, over order.SortUnits units. It
-	// tells done the result. least is from how many elements on this is worth it. abreast is of how many
-	// columns at a time. beside is op.Def.Beside of the form of all elements.
+	// passes begins the search or sort of all elements of x by several workers, over order.SortUnits
+	// units. It tells done the result. least is from how many elements on this is worth it. abreast is
+	// of how many columns at a time. beside is op.Def.Beside of the form of all elements.
 	passes         func(a *op.Attrs, x *value.Dense, e types.Elem, workers int, done func(v value.Scalar)) op.Passes
 	least, abreast int
 	beside         func(*op.Sig, types.Type) float64
@@ -275,8 +275,8 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 	return d
 }
 
-// mostTall is the most columns of a tall matrix that workers share by rows. More columns are several leaves
-// of a loop by column, and 60 columns took a third more time by rows.
+// mostTall is the most columns of a tall matrix that workers share by rows. More columns are several
+// leaves of a loop by column, and 60 columns took a third more time by rows.
 const mostTall = 16
 
 // columns is the Loop of the form by column. Few columns of many rows run in passes that workers share by

@@ -76,8 +76,8 @@ func sparsePicks() []*op.Def {
 	}
 }
 
-// sparseSelect returns the row name on sparse matrices: a sparse part of a sparse matrix m, in units of the rows
-// of the result. begin returns nil if c.Out is made. ref and rule are those of dense matrices.
+// sparseSelect returns the row name on sparse matrices: a sparse part of a sparse matrix m, in units of
+// the rows of the result. begin returns nil if c.Out is made. ref and rule are those of dense matrices.
 func sparseSelect(name string, args []op.Arg, rule func(*op.Sig) (types.Type, error), ref func(*op.Call) (value.Value, error),
 	begin func(c *op.Call, m *value.CSR, units int) (*UnitLoop, error)) *op.Def {
 	return &op.Def{

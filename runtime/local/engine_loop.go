@@ -184,8 +184,8 @@ func (l *loopRun) next(p op.Passes) (again bool) {
 // of work. Blocks of a cut matrix are smaller, and each is already a task.
 const lightLeaves = 10
 
-// brief reports whether few leaves of a light loop are little work. The leaves of a loop over long rows, or over
-// columns of many rows, have more elements than others.
+// brief reports whether few leaves of a light loop are little work. The leaves of a loop over long
+// rows, or over columns of many rows, have more elements than others.
 func brief(c *op.Call) bool {
 	const most = lightLeaves << 14 // elements of as many other leaves
 	for _, v := range c.In {

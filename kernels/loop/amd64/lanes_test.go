@@ -257,8 +257,9 @@ func TestTiled(t *testing.T) {
 	}
 }
 
-// TestIdleLanes: lanes that do not count hold no subnormal numbers after rounds in which a carried value decays
-// where x is 0, as it is in these lanes. The registers are those that the code saves between two rounds.
+// TestIdleLanes: lanes that do not count hold no subnormal numbers after rounds in which a carried
+// value decays where x is 0, as it is in these lanes. The registers are those that the code saves
+// between two rounds.
 func TestIdleLanes(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		if !has(target) {
