@@ -163,18 +163,28 @@ func drawnBlock(o *op.Operand, i, j, rows, cols int) (*value.Dense, error) {
 	return v.(*value.Dense), nil
 }
 
-// stepped is what the definitions of the steps of a program make of elements of its operands, which regs
-// holds, with room for what the steps make. args is room for operands of a step.
-func stepped(p *op.Program, regs, args []value.Scalar) (v value.Scalar, err error) {
+// stepped is what the definitions of the steps of a program make of elements of its operands, which
+// regs holds, with room for what the steps make. args is room for operands of a step. elts is empty, or
+// holds what earlier elements of the same types have left there. nil keeps nothing.
+func stepped(p *op.Program, elts *[]define.Elt, regs, args []value.Scalar) (v value.Scalar, err error) {
 	if len(p.Steps) == 0 {
 		return regs[0], nil
 	}
-	for _, s := range p.Steps {
+	for k, s := range p.Steps {
 		x := args[:len(s.Args)]
 		for a, r := range s.Args {
 			x[a] = regs[r]
 		}
-		if v, err = define.ApplyElt(s.Def, s.Elem, x); err != nil {
+		switch {
+		case elts == nil:
+			v, err = define.ApplyElt(s.Def, s.Elem, x)
+		case k == len(*elts):
+			*elts = append(*elts, define.EltOf(s.Def, s.Elem, x))
+			fallthrough
+		default:
+			v, err = (*elts)[k].Of(x)
+		}
+		if err != nil {
 			break
 		}
 		regs = append(regs, v)
@@ -187,6 +197,7 @@ func mapRef(c *op.Call) (value.Value, error) {
 	p := c.Body
 	regs := make([]value.Scalar, len(p.In), len(p.In)+len(p.Steps))
 	args := make([]value.Scalar, mostArgs)
+	elts := make([]define.Elt, 0, len(p.Steps))
 	rows, cols := 1, 1
 	if c.Type.Kind != types.Scalar {
 		rows, cols = c.Type.Rows, c.Type.Cols
@@ -205,14 +216,14 @@ func mapRef(c *op.Call) (value.Value, error) {
 		for k, o := range p.In {
 			switch o.Mode {
 			case op.Drawn:
-				regs[k] = drawn[k].At(i, j)
+				drawn[k].Read(i, j, &regs[k])
 			case op.Trans:
-				regs[k] = c.Dense(k).At(j, i)
+				c.Dense(k).Read(j, i, &regs[k])
 			default:
 				regs[k] = define.ElementAt(c.In[k], i, j)
 			}
 		}
-		return stepped(p, regs[:len(p.In)], args)
+		return stepped(p, &elts, regs[:len(p.In)], args)
 	}
 	if c.Type.Kind == types.Scalar {
 		return at(0, 0)

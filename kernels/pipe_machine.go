@@ -200,5 +200,5 @@ func (m *machine) element(i, j int) (v value.Scalar, err error) {
 		regs = append(regs, v)
 	}
 	m.values = slices.Grow(regs, len(m.prog.Steps))
-	return stepped(m.prog, m.values, m.args[:])
+	return stepped(m.prog, nil, m.values, m.args[:])
 }

@@ -178,17 +178,25 @@ func (d *Dense) Clone() *Dense {
 }
 
 // At returns element (i, j) as a scalar, for printing, tests and reference code. It is slow.
-func (d *Dense) At(i, j int) Scalar {
+func (d *Dense) At(i, j int) (s Scalar) {
+	d.Read(i, j, &s)
+	return s
+}
+
+// Read sets s to element (i, j): At, for loops that read many.
+func (d *Dense) Read(i, j int, s *Scalar) {
 	at := i*d.Stride + j
+	s.Elem, s.F, s.I = d.Elem, 0, 0
 	switch d.Elem {
 	case types.F64:
-		return F64(d.F64[at])
+		s.F = d.F64[at]
 	case types.F32:
-		return Scalar{Elem: types.F32, F: float64(d.F32[at])}
+		s.F = float64(d.F32[at])
 	case types.Bool:
-		return Scalar{Elem: types.Bool, I: int64(d.Bool[at])}
+		s.I = int64(d.Bool[at])
+	default:
+		s.I = d.I64[at]
 	}
-	return Scalar{Elem: d.Elem, I: d.I64[at]}
 }
 
 // Set stores s, converted to the element type, at (i, j).

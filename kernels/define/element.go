@@ -55,9 +55,21 @@ func NoValue(d *op.Def, out types.Elem, x []value.Scalar) error {
 	return nil
 }
 
-// ApplyElt is d on scalars: converted to the types in which d computes, then Elt. The conversions stay
-// in x, which belongs to the caller alone.
-func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error) {
+// Elt is an elementwise row on scalars of known types.
+type Elt struct {
+	def   *op.Def
+	out   types.Elem
+	takes []types.Elem // the types in which def computes
+	fails bool         // there may be no value
+}
+
+// EltOf is d on scalars of the types of x, with a result of type out.
+func EltOf(d *op.Def, out types.Elem, x []value.Scalar) Elt {
+	return eltOf(d, out, x, make([]types.Elem, 0, len(x)))
+}
+
+// eltOf is EltOf that appends the types in which d computes to takes.
+func eltOf(d *op.Def, out types.Elem, x []value.Scalar, takes []types.Elem) Elt {
 	wide := x[0].Elem
 	for k := range x[1:] {
 		if w, ok := types.Widen(wide, x[k+1].Elem); ok {
@@ -65,15 +77,33 @@ func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error)
 		}
 	}
 	for k := range x {
-		if e := OperandElem(d, k, x[k].Elem, wide, out); e != x[k].Elem {
-			x[k] = x[k].Convert(e)
+		takes = append(takes, OperandElem(d, k, x[k].Elem, wide, out))
+	}
+	return Elt{d, out, takes, d.Fails(takes[0], out)}
+}
+
+// Of converts x to the types in which the row computes, then applies its Elt. The conversions stay
+// in x, which belongs to the caller alone.
+func (e *Elt) Of(x []value.Scalar) (value.Scalar, error) {
+	for k, elem := range e.takes {
+		if x[k].Elem != elem {
+			x[k] = x[k].Convert(elem)
 		}
 	}
-	if err := NoValue(d, out, x); err != nil {
-		return value.Scalar{}, err
+	if e.fails {
+		if err := NoValue(e.def, e.out, x); err != nil {
+			return value.Scalar{}, err
+		}
 	}
-	z := d.Elt(x)
+	z := e.def.Elt(x)
 	return z, op.TextTooLong(len(z.S)) // no more than twice as much has been allocated
+}
+
+// ApplyElt is the Elt of d on x.
+func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error) {
+	var takes [4]types.Elem // more operands cost an allocation
+	e := eltOf(d, out, x, takes[:0])
+	return e.Of(x)
 }
 
 // ElementAt is element (i, j) of v stretched to any shape.

@@ -109,22 +109,34 @@ func elementFault(s *op.Sig, in []types.Elem, rule define.ElementRule) *op.Fault
 	return f
 }
 
-// broadcastRef is the reference of an elementwise row: Elt on every element.
+// broadcastRef is the reference of an elementwise row: Elt on every element. What follows from the
+// element types of the operands is found once.
 func broadcastRef(d *op.Def, c *op.Call) (value.Value, error) {
 	x := make([]value.Scalar, len(c.In))
-	at := func(i, j int) (value.Scalar, error) {
-		for k, v := range c.In {
-			x[k] = define.ElementAt(v, i, j)
+	if c.Type.Kind == types.Scalar {
+		for k := range x {
+			x[k] = c.Scalar(k)
 		}
 		return define.ApplyElt(d, c.Type.Elem, x)
 	}
-	if c.Type.Kind == types.Scalar {
-		return at(0, 0)
+	in := make([]*value.Dense, len(x)) // nil for a scalar
+	for k, v := range c.In {
+		if m, is := v.(*value.Dense); is {
+			in[k], x[k].Elem = m, m.Elem
+		} else {
+			x[k] = c.Scalar(k)
+		}
 	}
+	e := define.EltOf(d, c.Type.Elem, x)
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	for i := range out.Rows {
 		for j := range out.Cols {
-			y, err := at(i, j)
+			for k, m := range in {
+				if m != nil {
+					m.Read(min(i, m.Rows-1), min(j, m.Cols-1), &x[k])
+				}
+			}
+			y, err := e.Of(x)
 			if err != nil {
 				return nil, err
 			}
