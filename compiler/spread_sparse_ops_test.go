@@ -30,7 +30,7 @@ var (
 		"A or B", "A and t(B)", "abs(A)", "-A", "A * 2", "A / 4", "sqrt(abs(A))", "A != 0", "A > 0", "f64(A)", "f32(A)", "i64(round(A))", "bool(A)",
 		"sparse(dense(A))", "ifelse(A > 0, B, 0)", "sparse(A * dense(B))", "sparse(diag(x))", "relu(A)", "clamp(A, 0, 1)", "A * (x > 0)",
 		"upper(A)", "lower(A)", "t(A)[:, :] * B", "A[1..n, :]",
-		"A[argsort(x), :]", "A[:, argsort(x)]", "A[-1.. by -1, :]", "A[:, -1.. by -1]", "take(A, argsort(x, desc = true))", "A[[0, 0], :]",
+		"A[argsort(x), :]", "A[i64(floor(abs(x) * 3)) % n, :]", "A[:, i64(floor(abs(x) * 5)) % n]", "A[:, argsort(x)]", "A[-1.. by -1, :]", "A[:, -1.. by -1]", "take(A, argsort(x, desc = true))", "A[[0, 0], :]",
 	}
 	columnsMade = []string{
 		"f64(A @ x)", "f64(t(A) @ x)", "rowsum(A) * 1.0", "rowmax(A) * 1.0", "rowmin(A * t(x)) * 1.0", "rowmax(A * t(seq(0, n))) * 1.0", "rowmean(A) * 1.0", "rowcount(A) * 0.5",

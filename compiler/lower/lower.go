@@ -290,7 +290,8 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	return l.g.Add(row, attrs, t, l.origin(at), in...)
 }
 
-// eachPair adds the elementwise operator d on two vectors. It makes a column of the first and a row of the second.
+// eachPair adds the elementwise operator d on two vectors. It makes a column of the first and a row of the
+// second.
 func (l *lowerer) eachPair(d *op.Def, at source.Span, spans []source.Span, a, b ir.ID) ir.ID {
 	turn := l.table.Must("t")
 	if t := l.g.Type(a); t.Rows == 1 && t.Cols != 1 {

@@ -407,7 +407,7 @@ type rowBuilding struct {
 	early   *rowGroup // one that has made a node come too early
 }
 
-// tell counts nodes that may fail, the last of which is id, where they come.
+// tell counts the nodes that may fail, in the order of the new graph. id is the last of them.
 func (m *rowBuilding) tell(id ir.ID, fail int32) {
 	if m.told += fail; fail > 0 && m.told != m.stops[id] && m.early == nil {
 		m.early = m.in

@@ -133,8 +133,8 @@ func ResolvedLoop(d *op.Def) *op.Loop {
 // Open reports a dense matrix of which a dimension is not known.
 func Open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.Dense && !t.Known() }
 
-// asks reports a result of which a dimension is not known and follows from the arguments of the call. A
-// sparse result of a row without dense form has its shape from the data.
+// asks reports whether the arguments of a call tell an unknown dimension of its result. A sparse result of a
+// row without a dense form has its shape from the data.
 func asks(d *op.Def, t types.Type) bool {
 	return Open(t) || d.For != "" && t.IsSparse() && !t.Known()
 }

@@ -26,7 +26,7 @@ type run struct {
 	short   bool
 }
 
-// runs holds runs of short transforms on one worker, many of which often follow one another.
+// runs keeps runs of short transforms on one worker. Programs often make many of these.
 var runs = sync.Pool{New: func() any { return &run{workers: make([]scratch, 1), short: true} }}
 
 type pass struct {

@@ -51,38 +51,13 @@ func sparseTransposed() *op.Def {
 }
 
 func sparseSlice() *op.Def {
-	return &op.Def{
-		Name: "sp.slice", For: "slice", Word: "slice", Hidden: true, Role: op.Relocates,
-		Doc:  "sp.slice is a window of a sparse matrix, sparse. Whole rows are a view of the matrix: nothing is copied.",
-		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
-		Type: func(s *op.Sig) (types.Type, error) {
-			return sparseOf(move.SliceType(denseSig(s)))
-		},
-		Ref:  define.InForm(move.SliceRef),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
-		Kernel: func(c *op.Call) error {
+	d := sparseWindow("slice", []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
+		move.SliceType, move.SliceRef, func(c *op.Call, _ *value.CSR) (window.Rect, error) {
 			w, _ := window.RectOf(c.Attrs, "at")
-			m := c.In[0].(*value.CSR).View(w.Row, w.Rows)
-			if w.Col > 0 || w.Cols < m.Cols {
-				return op.RunAll(beginColumnsOf(c, m, w, 1), 1)
-			}
-			c.Out = m
-			return nil
-		},
-		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) {
-				if w, _ := window.RectOf(c.Attrs, "at"); w.Col == 0 && w.Cols == c.In[0].Type().Cols {
-					return 0, 0
-				}
-				return UnitSpace(c.Type)
-			},
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				w, _ := window.RectOf(c.Attrs, "at")
-				n, _ := UnitSpace(c.Type)
-				return beginColumnsOf(c, c.In[0].(*value.CSR).View(w.Row, w.Rows), w, n), nil
-			},
-		},
-	}
+			return w, nil
+		})
+	d.Word, d.Cost = "slice", define.SparseCost(1)
+	return d
 }
 
 func sparseItem() *op.Def {
@@ -163,15 +138,17 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 		}
 		return nil
 	}
-	layOut := func() (bool, error) {
-		out.SumLengths()
-		ptr := out.Ptr
-		out = value.NewCSR(m.Elem, m.Rows, cols, int(ptr[m.Rows]))
-		out.Ptr = ptr
-		return false, nil
-	}
+	layOut := func() (bool, error) { out = laidOut(out); return false, nil }
 	return &UnitLoop{
 		RowCut: cutByEntries(units, m),
 		Passes: []Pass{{count, layOut}, {copyRows, func() (bool, error) { c.Out = out; return true, nil }}},
 	}
+}
+
+// laidOut returns a matrix with room for the entries of m, of which Ptr has the lengths of the rows.
+func laidOut(m *value.CSR) *value.CSR {
+	m.SumLengths()
+	out := value.NewCSR(m.Elem, m.Rows, m.Cols, int(m.Ptr[m.Rows]))
+	out.Ptr = m.Ptr
+	return out
 }

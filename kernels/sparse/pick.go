@@ -120,7 +120,7 @@ func sparseSelect(name string, args []op.Arg, rule func(*op.Sig) (types.Type, er
 // view of the matrix: nothing is copied.
 func sparseWindow(name string, args []op.Arg, rule func(*op.Sig) (types.Type, error), ref func(*op.Call) (value.Value, error),
 	rect func(c *op.Call, m *value.CSR) (window.Rect, error)) *op.Def {
-	return sparseSelect(name, args, rule, ref, func(c *op.Call, m *value.CSR, units int) (*UnitLoop, error) {
+	d := sparseSelect(name, args, rule, ref, func(c *op.Call, m *value.CSR, units int) (*UnitLoop, error) {
 		w, err := rect(c, m)
 		if err != nil {
 			return nil, err
@@ -131,6 +131,14 @@ func sparseWindow(name string, args []op.Arg, rule func(*op.Sig) (types.Type, er
 		}
 		return beginColumnsOf(c, m, w, units), nil
 	})
+	space := d.Loop.Space
+	d.Loop.Space = func(c *op.Call) (n, leaf int) {
+		if c.Type.Cols == c.In[0].Type().Cols { // a view
+			return 0, 0
+		}
+		return space(c)
+	}
+	return d
 }
 
 // ofFirst returns rule, of dense matrices, for calls whose first operand alone is sparse.
@@ -182,16 +190,14 @@ func beginRowsAt(c *op.Call, m *value.CSR, at []int64, units int) *UnitLoop {
 	for k, i := range at {
 		out.Ptr[k+1] = m.Ptr[i+1] - m.Ptr[i]
 	}
-	out.SumLengths()
-	ptr := out.Ptr
-	out = value.NewCSR(m.Elem, len(at), m.Cols, int(ptr[len(at)]))
-	out.Ptr = ptr
+	out = laidOut(out)
 	return &UnitLoop{RowCut: cutByEntries(units, out), Passes: []Pass{{
 		func(_, lo, hi int) error {
 			for k := lo; k < hi; k++ {
 				cols, from := m.Row(int(at[k]))
-				copy(out.Col[ptr[k]:], cols)
-				out.CopyValues(int(ptr[k]), m, from, from+len(cols))
+				to := int(out.Ptr[k])
+				copy(out.Col[to:], cols)
+				out.CopyValues(to, m, from, from+len(cols))
 			}
 			return nil
 		},
@@ -239,13 +245,7 @@ func beginColumnsAt(c *op.Call, m *value.CSR, at []int64, units int) *UnitLoop {
 		}
 		return nil
 	}
-	layOut := func() (bool, error) {
-		out.SumLengths()
-		ptr := out.Ptr
-		out = value.NewCSR(m.Elem, m.Rows, len(at), int(ptr[m.Rows]))
-		out.Ptr = ptr
-		return false, nil
-	}
+	layOut := func() (bool, error) { out = laidOut(out); return false, nil }
 	return &UnitLoop{
 		RowCut: cutByEntries(units, m),
 		Passes: []Pass{{count, layOut}, {copyRows, func() (bool, error) { c.Out = out; return true, nil }}},
