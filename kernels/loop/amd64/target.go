@@ -57,8 +57,7 @@ type vectors interface {
 	splat(m *maker, dst Reg)
 	// truth sets the mask dst to all lanes if RAX is 1, to none if it is 0.
 	truth(m *maker, dst Reg)
-	// first sets the mask dst to as many lanes from the first on as RAX says, at most all. Of AVX-512,
-	// all lanes and k more mean all but the first k.
+	// first sets the mask dst to as many lanes from the first on as RAX says, at most all.
 	first(m *maker, dst Reg)
 	// none sets the flags to Equal if the mask has no lane.
 	none(m *maker, mask Reg)

@@ -21,10 +21,9 @@ func (evexVectors) truth(m *maker, dst Reg) {
 }
 
 func (evexVectors) first(m *maker, dst Reg) {
-	masks := make([]uint64, 2*m.lanes)
-	all := uint64(1)<<m.lanes - 1
-	for k := range m.lanes {
-		masks[k], masks[m.lanes+k] = 1<<k-1, all&^(1<<k-1)
+	masks := make([]uint64, m.lanes+1)
+	for k := range masks {
+		masks[k] = 1<<k - 1
 	}
 	m.Lea(R9, m.Const(masks...))
 	m.Emit(Inst{Op: KMOVW, Dst: dst, InMem: true, Mem: Indexed(R9, RAX, 8, 0)})

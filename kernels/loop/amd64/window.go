@@ -84,9 +84,16 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Jump(LessEqual, done)
 	})
 	enter(func(m *maker) { m.Bind(left) })
-	l.points(rows, l.firstLanes(some))
-	leave(func(m *maker) {
-		m.ArithImm(AddG, laneReg, int32(m.lanes))
+	mask := l.firstLanes(some)
+	l.points(rows, mask)
+	last := step{leaves: true, scalar: func(m *maker, _ Reg, r []Reg) {
+		if line.base == 0 {
+			m.ArithImm(AddG, laneReg, int32(m.lanes))
+		} else {
+			m.Emit(Inst{Op: KMOVWToG, Dst: RAX, B: r[0]})
+			m.PopCount(RAX, RAX)
+			m.ArithG(AddG, laneReg, RAX)
+		}
 		m.refuel()
 		if line.base != 0 {
 			fits(m)
@@ -96,7 +103,11 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.ArithG(SubG, RAX, laneReg)
 		m.Jump(Greater, left)
 		m.Bind(done)
-	})
+	}}
+	if line.base != 0 {
+		last.uses = []virt{mask}
+	}
+	l.emit(last)
 	if line.base != 0 {
 		leave(func(*maker) {})
 	}
@@ -180,7 +191,8 @@ func (l *lowering) lineStart() (x lineStart) {
 }
 
 // toLine writes code for a row that begins within a line of a cache: the first vector holds the lanes
-// up to the end of the line, as if those before them were in it, too.
+// up to the end of the line. Lanes before the row must not be in it, masked or not: those of another
+// operand may be in a page that is not mapped, which costs hundreds of cycles a row.
 func (l *lowering) toLine(m *maker, base Reg, line lineStart, some Label) {
 	short := m.Label()
 	line.at.Base = base
@@ -192,15 +204,14 @@ func (l *lowering) toLine(m *maker, base Reg, line lineStart, some Label) {
 	m.ArithImm(CmpG, R9, int32(m.line*m.lanes))
 	m.Jump(Less, short)
 	m.ShiftImm(ShrG, RAX, uint8(bits.TrailingZeros8(line.at.Scale)))
-	m.ArithG(SubG, laneReg, RAX)
+	m.Neg(RAX)
 	m.ArithImm(AddG, RAX, int32(m.lanes))
 	m.Goto(some)
 	m.Bind(short)
 }
 
 // firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. The
-// point of a nest without indices is the first lane. Code that jumps to some has its own number: see
-// vectors.first.
+// point of a nest without indices is the first lane. Code that jumps to some has its own number.
 func (l *lowering) firstLanes(some Label) virt {
 	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) {
 		most := m.lanes
