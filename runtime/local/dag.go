@@ -20,6 +20,9 @@ type DAG struct {
 	SuccOff []int32 // length N+1; the successors of t are Succ[SuccOff[t]:SuccOff[t+1]]
 	Succ    []int32 // a successor that needs two inputs of t is listed twice
 	Prio    []int32 // larger runs first; nil: all equal
+	// Brief says which tasks take less time than another worker needs to find them: those that a task
+	// enables stay with its worker, which runs them first. nil: none.
+	Brief []bool
 	// Counted is how many tasks, the first ones, run exactly once; the run ends when they have.
 	// Later tasks run when a list of theirs is fired (Worker.Fire), any number of times. 0: all
 	// are counted.
@@ -92,6 +95,8 @@ func (d *DAG) check() error {
 		return fmt.Errorf("local: graph of %d tasks has %d counters and %d offsets", d.N, len(d.Waits), len(d.SuccOff))
 	case d.Prio != nil && len(d.Prio) != d.N:
 		return fmt.Errorf("local: graph of %d tasks has %d priorities", d.N, len(d.Prio))
+	case d.Brief != nil && len(d.Brief) != d.N:
+		return fmt.Errorf("local: graph of %d tasks says of %d whether they are brief", d.N, len(d.Brief))
 	case d.Counted < 0 || d.Counted > d.N:
 		return fmt.Errorf("local: graph of %d tasks counts %d", d.N, d.Counted)
 	case d.SuccOff[0] != 0 || int(d.SuccOff[d.N]) != len(d.Succ):

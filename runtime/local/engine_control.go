@@ -415,14 +415,22 @@ func (e *Engine) keepUses() {
 	}
 }
 
+// briefTask is the predicted time, in seconds, up to which a task of a round stays with the worker that
+// enables it. An idle worker takes a task within a microsecond, and moves its operands to its cache.
+const briefTask = 2e-6
+
 // prioritiseControls makes the tasks of a region as urgent as its node, those with the longest path
 // to the region's end first.
 func (e *Engine) prioritiseControls() {
+	if len(e.controls) > 0 {
+		e.dag.Brief = make([]bool, e.dag.N)
+	}
 	for _, lp := range e.controls {
 		base := e.dag.Prio[e.index[lp.node]]
 		e.dag.Prio[lp.enter] = base
 		for _, r := range lp.regions {
-			tail := plan.Urgency(r.body.Graph, plan.Costs(r.body.Graph, nil))
+			cost := plan.Costs(r.body.Graph, nil)
+			tail := plan.Urgency(r.body.Graph, cost)
 			longest := 0.0
 			for _, t := range tail {
 				longest = max(longest, t)
@@ -432,7 +440,9 @@ func (e *Engine) prioritiseControls() {
 			for t := r.from; t < r.to; t++ {
 				p := float64(base)
 				if h := int(e.task[t]) - e.p.Graph.Len(); longest > 0 && h >= 0 && t < r.to-1 {
-					p += spread * tail[e.home[h].id] / longest
+					at := e.home[h].id
+					p += spread * tail[at] / longest
+					e.dag.Brief[t] = e.flags[t]&(steers|asks|gathered) == 0 && cost[at] <= briefTask
 				}
 				e.dag.Prio[t] = int32(min(p, math.MaxInt32))
 			}

@@ -42,8 +42,8 @@ func fan(n int) *DAG {
 	return graph(n, edges, nil)
 }
 
-// random gives each task up to degree predecessors among the window tasks before it, and a random
-// priority if asked.
+// random gives each task up to degree predecessors among the window tasks before it, and if asked random
+// priorities and brief tasks.
 func random(n, degree, window int, prio bool, seed uint64) *DAG {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	edges := make([][2]int32, 0, n*degree)
@@ -57,6 +57,10 @@ func random(n, degree, window int, prio bool, seed uint64) *DAG {
 		d.Prio = make([]int32, n)
 		for i := range d.Prio {
 			d.Prio[i] = int32(rng.IntN(100000))
+		}
+		d.Brief = make([]bool, n)
+		for i := range d.Brief {
+			d.Brief[i] = rng.IntN(3) == 0
 		}
 	}
 	return d

@@ -288,3 +288,71 @@ func TestSharedTaskOfSeveralPasses(t *testing.T) {
 		}
 	}
 }
+
+// TestBriefTasksStay: the worker that enables brief tasks runs them and then the task that was enabled
+// with them, although others look for work. What it cannot hold is for the others.
+func TestBriefTasksStay(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	const n = 14 // task 0 enables 1 .. 12, of which 1 .. 11 are brief
+	d := fan(n)
+	d.Brief = make([]bool, n)
+	for i := 1; i < n-2; i++ {
+		d.Brief[i] = true
+	}
+	var by, order [n]int32
+	var next atomic.Int32
+	r := p.Start(context.Background(), d, func(w *Worker, k int32) error {
+		by[k], order[k] = int32(w.index), next.Add(1)
+		time.Sleep(time.Millisecond) // the other worker would come
+		return nil
+	})
+	if err := r.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	stayed := 0
+	for k := 1; k < n-1; k++ {
+		if by[k] == by[0] {
+			stayed++
+		} else if k <= len(p.workers[0].briefs) {
+			t.Errorf("brief task %d was run by another worker", k)
+		}
+	}
+	// With them, the best of the others; more where the other worker was late.
+	if stayed <= len(p.workers[0].briefs) {
+		t.Errorf("%d tasks stayed: workers %v, order %v", stayed, by, order)
+	}
+}
+
+// TestBriefTasksAreShared: a worker whose brief task another one has completed goes on with those that it
+// holds. The other worker is the last to leave each shared task.
+func TestBriefTasksAreShared(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	d := fan(6) // task 0 enables 1 .. 4
+	d.Brief = []bool{false, true, true, true, false, false}
+	ctx, cancel := context.WithTimeout(context.Background(), guard)
+	defer cancel()
+	var opener atomic.Int32
+	loops := make([]counted, d.N)
+	r := p.Start(ctx, d, func(w *Worker, k int32) error {
+		if l := &loops[k]; k > 0 && k < 4 {
+			opener.Store(int32(w.index))
+			var both sync.WaitGroup
+			both.Add(2)
+			l.n = 2
+			l.chunk = func(w *Worker, _ int64) {
+				both.Done()
+				both.Wait()
+				if w.index != int(opener.Load()) {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			w.Share(&l.Shared, l)
+		}
+		return nil
+	})
+	if err := r.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}

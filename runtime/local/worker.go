@@ -26,6 +26,9 @@ type Worker struct {
 	run     *Run       // while in serve
 	sharing *Shared    // set by Share
 	batch   [256]int32 // enabled successors on their way to the queue
+	briefs  [8]int32   // brief tasks to run next, the last one first
+	near    int        // how many
+	held    int32      // the task to run after them, -1: none
 
 	queue queue
 
@@ -103,6 +106,7 @@ func (w *Worker) await() bool {
 // here.
 func (w *Worker) serve(r *Run) {
 	w.task, w.fires, w.done, w.clean, w.run, w.sharing = -1, -1, 0, false, r, nil
+	w.near, w.held = 0, -1
 	defer func() {
 		if w.clean {
 			return
@@ -160,7 +164,8 @@ func (w *Worker) work(r *Run) {
 
 // release tells the successors of t that it has finished. It returns the best of those that became
 // ready, to run next: its input is warm in the cache, and a chain never touches a queue. It returns
-// -1 if there is none, or if the queue holds a better one.
+// -1 if there is none, or if the queue holds a better one. Brief tasks come first, and until they have
+// ended the best one is held, so that no other worker takes it, and its input, for their sake.
 func (w *Worker) release(r *Run, t int32) int32 {
 	d := r.dag
 	counted := int(t) < d.counted()
@@ -179,26 +184,27 @@ func (w *Worker) release(r *Run, t int32) int32 {
 			r.fail(s, errMoreInputs)
 			continue
 		}
-		if best < 0 {
-			best = s
+		if d.Brief != nil && d.Brief[s] && w.near < len(w.briefs) {
+			w.briefs[w.near] = s
+			w.near++
 			continue
 		}
-		if r.class != nil && r.class[s] > r.class[best] {
-			best, s = s, best
-		}
-		if n == len(w.batch) {
-			w.push(r, n)
-			n = 0
-		}
-		w.batch[n] = s
-		n++
+		best, n = w.better(r, best, s, n)
+	}
+	if w.held >= 0 {
+		best, n = w.better(r, w.held, best, n)
+		w.held = -1
 	}
 	if counted {
 		if w.done++; w.done >= reportEvery {
 			w.report(r)
 		}
 	}
-	if best >= 0 && r.class != nil && int32(r.class[best])+1 < w.queue.best.Load() {
+	if w.near > 0 {
+		w.held = best
+		w.near--
+		best = w.briefs[w.near]
+	} else if best >= 0 && r.class != nil && int32(r.class[best])+1 < w.queue.best.Load() {
 		if n == len(w.batch) {
 			w.push(r, n)
 			n = 0
@@ -211,6 +217,23 @@ func (w *Worker) release(r *Run, t int32) int32 {
 		w.push(r, n)
 	}
 	return best
+}
+
+// better returns the better of two ready tasks, of which s or best may be -1. The other one joins the n
+// tasks of the batch.
+func (w *Worker) better(r *Run, best, s int32, n int) (int32, int) {
+	if best < 0 || s < 0 {
+		return max(best, s), n
+	}
+	if r.class != nil && r.class[s] > r.class[best] {
+		best, s = s, best
+	}
+	if n == len(w.batch) {
+		w.push(r, n)
+		n = 0
+	}
+	w.batch[n] = s
+	return best, n + 1
 }
 
 // push moves the first n tasks of the batch into the queue, so that they come out in the order of
@@ -230,6 +253,13 @@ func (w *Worker) push(r *Run, n int) {
 // shared one, which w has then entered. It returns -1 and nil when the run ended or nothing came up
 // while spinning.
 func (w *Worker) take(r *Run) (int32, *Shared) {
+	// a brief task was shared, and another worker has completed it
+	if t := w.held; w.near > 0 {
+		w.near--
+		return w.briefs[w.near], nil
+	} else if w.held = -1; t >= 0 {
+		return t, nil
+	}
 	if own := w.queue.best.Load(); own != 0 {
 		if r.class != nil && len(w.pool.workers) > 1 {
 			// Look at one worker in turn: its line may be in another cache, and looking
