@@ -7,46 +7,57 @@ import "flow/kernels/loop/amd64"
 
 // The kernels of this file.
 var (
-	// MaxRows and MinRows set out[i] to the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1], for each
-	// row i. x has integers of 32 bits. No element that a row names is beyond bound. The kernels read up to
-	// Ahead entries beyond a row.
+	// MaxRows and MinRows set out[i] to the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1],
+	// for each row i. x has integers of 32 bits. No element that a row names is beyond bound. The
+	// kernels read up to Ahead entries beyond a row.
 	MaxRows = of("MaxRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(false) }, AVX512)
 	MinRows = of("MinRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(true) }, AVX512)
 	// NarrowI64 copies the low halves of src to dst. Its results are the least and the greatest of src.
-	// NarrowMarkedI64 has two more results: the least and the greatest of the elements whose bits are set at
-	// ptr, or the greatest and the least int64 if no bit is set. bytes is the size of src, at least a vector.
+	// NarrowMarkedI64 has two more results: the least and the greatest of the elements whose bits are
+	// set at ptr, or the greatest and the least int64 if no bit is set. bytes is the size of src, at
+	// least a vector.
 	NarrowI64       = of("NarrowI64", "dst src bytes", func(e *emitter) { e.narrow(false) }, AVX512)
 	NarrowMarkedI64 = of("NarrowMarkedI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true) }, AVX512)
 )
 
-// extremeRows reads 16 entries of a row a step, the last ones under a mask. VPGATHER does not change lanes
-// outside of the mask, which hold the integer that loses against all others. A row ends once it has the
-// bound.
+// extremeRows looks at eight rows at once. Those that have the bound already and those without entries
+// need nothing, and branches on each of them would often be mispredicted. It reads 16 entries of a row
+// a step, the last ones under a mask. VPGATHER does not change lanes outside of the mask, which hold
+// the integer that loses against all others. A row ends once it has the bound.
 func (e *emitter) extremeRows(least bool) {
-	pick, beyond, ended, loser := amd64.VPMAXSD, amd64.Greater, amd64.GreaterEq, uint64(1)<<31
+	pick, beyond, below, loser := amd64.VPMAXSD, amd64.Greater, 6, uint64(1)<<31
 	if least {
-		pick, beyond, ended, loser = amd64.VPMINSD, amd64.Less, amd64.LessEqual, loser-1
+		pick, beyond, below, loser = amd64.VPMINSD, amd64.Less, 1, loser-1
 	}
-	const step = 16
-	ptr, col, x, out, rows := e.param("ptr"), e.param("col"), e.param("x"), e.param("out"), e.param("rows")
-	k, end, bound, n, some, one, best := e.general(), e.general(), e.param("bound"), e.general(), e.general(), e.general(), e.general()
-	lost, ends := e.vector(), e.vector()
-	e.mov(loser, best)
-	e.v(amd64.VPBROADCASTD, best, lost)
+	const step, rowsAtOnce, differ = 16, 8, 4
+	ptr, col, x, out, rows, bound := e.param("ptr"), e.param("col"), e.param("x"), e.param("out"), e.param("rows"), e.param("bound")
+	k, n, some, one, left, row := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
+	lost, ends, bounds, begin := e.vector(), e.vector(), e.vector(), e.vector()
+	e.mov(loser, some)
+	e.v(amd64.VPBROADCASTD, some, lost)
 	e.v(amd64.VPBROADCASTD, bound, ends)
+	e.v(amd64.VPBROADCASTQ, bound, bounds)
 	e.mov(1, one)
-	e.mov(mem{base: ptr}, k)
-	e.test(rows)
-	e.jumpIf(amd64.Equal, "done")
+	e.label("rows")
+	there, open, todo := e.mask(), e.mask(), e.mask()
+	e.mov(rowsAtOnce, n)
+	e.cmp(rows, n)
+	e.cmov(amd64.Less, rows, n)
+	e.shlx(n, one, left)
+	e.dec(left)
+	e.v(amd64.KMOVB, left, there)
+	e.vz(amd64.VMOVDQU64, mem{base: ptr}, there, begin)
+	e.v(amd64.VPCMPQ, below, mem{base: out}, bounds, there, open)
+	e.v(amd64.VPCMPQ, differ, mem{base: ptr, disp: 8}, begin, open, todo)
+	e.v(amd64.KMOVB, todo, left)
+	e.test(left)
+	e.jumpIf(amd64.Equal, "next")
 	e.label("row")
 	acc, got, idx, mask, found := e.vector(), e.vector(), e.vector(), e.mask(), e.mask()
-	e.mov(mem{base: ptr, disp: 8}, end)
-	e.mov(mem{base: out}, best)
-	e.mov(end, n)
+	e.lowest(left, row)
+	e.mov(mem{base: ptr, index: row, scale: 8}, k)
+	e.mov(mem{base: ptr, index: row, scale: 8, disp: 8}, n)
 	e.sub(k, n)
-	e.jumpIf(amd64.Equal, "next")
-	e.cmp(best, bound)
-	e.jumpIf(ended, "next")
 	e.v(amd64.VMOVAPD, lost, acc)
 	e.label("entries")
 	full := e.general()
@@ -72,19 +83,20 @@ func (e *emitter) extremeRows(least bool) {
 	e.sub(step, n)
 	e.jumpIf(amd64.Greater, "entries")
 	e.label("fold")
-	greatest := e.general()
-	e.v(amd64.VMOVD, e.extremeOf(pick, acc), greatest)
-	e.extend(greatest, greatest)
-	e.cmp(greatest, best)
-	e.cmov(beyond, greatest, best)
-	e.mov(best, mem{base: out})
-	e.label("next")
-	e.mov(end, k)
-	e.add(8, ptr)
-	e.add(8, out)
-	e.dec(rows)
+	e.v(amd64.VMOVD, e.extremeOf(pick, acc), some)
+	e.extend(some, some)
+	e.mov(mem{base: out, index: row, scale: 8}, n)
+	e.cmp(some, n)
+	e.cmov(beyond, some, n)
+	e.mov(n, mem{base: out, index: row, scale: 8})
+	e.lea(mem{base: left, disp: -1}, n)
+	e.and(n, left)
 	e.jumpIf(amd64.NotEqual, "row")
-	e.label("done")
+	e.label("next")
+	e.add(8*rowsAtOnce, ptr)
+	e.add(8*rowsAtOnce, out)
+	e.sub(rowsAtOnce, rows)
+	e.jumpIf(amd64.Greater, "rows")
 	e.finish()
 }
 
