@@ -80,22 +80,28 @@ func sparsePart(w reduce.Whole) *op.Def {
 	return d
 }
 
-// addEntries adds n entries of m to acc, of all in order those from the given one on.
-func addEntries(acc *reduce.Accumulators, m *value.CSR, from, n int) {
-	if n == 0 {
-		return
-	}
-	if vals := m.Values(); vals != nil {
-		acc.Add(vals.View(0, from, 1, n), 0, 0, 0)
-		return
-	}
-	const piece = 4096
-	ones := value.New(types.Bool, 1, min(piece, n))
-	for i := range ones.Bool {
-		ones.Bool[i] = 1
-	}
-	for ; n > 0; n -= piece {
-		acc.Add(ones.View(0, 0, 1, min(piece, n)), 0, 0, 0)
+// addEntries adds n entries of m to acc, of all in order those from the given one on. An entry is never
+// zero, so how many there are is enough for some reductions.
+func addEntries(acc *reduce.Accumulators, w reduce.Whole, m *value.CSR, from, n int) {
+	switch {
+	case n == 0:
+	case byLength(w, m.Elem):
+		v := value.Bool(true)
+		if w.Class == loop.Count || w.Class == loop.Sum {
+			v = value.I64(int64(n))
+		}
+		acc.Join(0, v)
+	case m.Elem == types.Bool: // reductions of floats: all entries are 1
+		const piece = 4096
+		ones := value.New(types.Bool, 1, min(piece, n))
+		for i := range ones.Bool {
+			ones.Bool[i] = 1
+		}
+		for ; n > 0; n -= piece {
+			acc.Add(ones.View(0, 0, 1, min(piece, n)), 0, 0, 0)
+		}
+	default:
+		acc.Add(m.Values().View(0, from, 1, n), 0, 0, 0)
 	}
 }
 
@@ -194,8 +200,8 @@ func byLength(w reduce.Whole, e types.Elem) bool {
 		e == types.Bool && (w.Class == loop.Sum || extreme(w))
 }
 
-// putLengths sets elements of out, from i on, to such reductions of lines. A line has full elements, and n
-// gives for each line how many of them are not zero.
+// putLengths sets elements of out, from i on, to such reductions of lines. A line has full elements,
+// and n gives for each line how many of them are not zero.
 func putLengths(w reduce.Whole, out *value.Dense, i int, n []int64, full int64) {
 	switch w.Class {
 	case loop.Count, loop.Sum:

@@ -21,7 +21,7 @@ func entryLoop(w reduce.Whole) *op.Loop {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			n, _ := UnitSpace(c.In[0].Type())
-			l := &entryBody{c: c, m: m, units: n, by: make([]entryWorker, workers)}
+			l := &entryBody{c: c, w: w, m: m, units: n, by: make([]entryWorker, workers)}
 			fold := &reduce.Fold{Whole: w, Part: c.Type.IsMatrix()} // the state of a rank
 			for i := range l.by {
 				l.by[i].acc.Open(fold, m.Elem, 0, 1)
@@ -33,6 +33,7 @@ func entryLoop(w reduce.Whole) *op.Loop {
 
 type entryBody struct {
 	c     *op.Call
+	w     reduce.Whole
 	m     *value.CSR
 	units int
 	by    []entryWorker
@@ -47,7 +48,7 @@ type entryWorker struct {
 func (l *entryBody) Chunk(worker, lo, hi int) error {
 	n := l.m.NNZ()
 	from, to := n/l.units*lo+n%l.units*lo/l.units, n/l.units*hi+n%l.units*hi/l.units
-	addEntries(&l.by[worker].acc, l.m, from, to-from)
+	addEntries(&l.by[worker].acc, l.w, l.m, from, to-from)
 	return nil
 }
 
