@@ -198,8 +198,9 @@ func tellFacts(ctx context.Context, comm transport.Comm, in *Input) error {
 func askedToRead(ctx context.Context, comm transport.Comm, in *Input) error {
 	var r request
 	for again := true; again; again = r.Task != nil {
+		stop := memory.Warm(comm.Size())
 		text, err := dist.Share(ctx, comm, nil)
-		if err != nil {
+		if stop(); err != nil {
 			return err
 		}
 		r = request{}

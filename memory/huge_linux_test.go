@@ -8,22 +8,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 )
 
-// After Steady and one collection, the heap allocates from memory that is advised to have huge pages. The test
-// runs in a process of its own, because other tests leave advised memory to the heap.
+// After Steady and one collection, the heap allocates from memory that is advised to have huge pages.
+// The test runs in a process of its own, because other tests leave advised memory to the heap.
 func TestHeapIsAdvised(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil || ballast == 0 {
 		t.Skip("the kernel has no huge pages, or the race detector records each allocated byte")
 	}
-	const alone = "FLOW_TEST_ALONE"
-	if os.Getenv(alone) == "" {
-		c := exec.Command(os.Args[0], "-test.run=^TestHeapIsAdvised$", "-test.v")
-		c.Env = append(os.Environ(), alone+"=1")
-		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestHeapIsAdvised") {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if !alone(t) {
 		return
 	}
 	Steady()
@@ -36,6 +31,65 @@ func TestHeapIsAdvised(t *testing.T) {
 		t.Errorf("the heap has the flags %q", flags)
 	}
 	runtime.KeepAlive(&kept)
+}
+
+// alone reports whether the test runs in a process of its own. If not, alone runs it in one.
+func alone(t *testing.T) bool {
+	const name = "FLOW_TEST_ALONE"
+	if os.Getenv(name) != "" {
+		return true
+	}
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	c.Env = append(os.Environ(), name+"=1")
+	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return false
+}
+
+// A rank that waits gets memory behind addresses of the heap, up to its part of the machine's memory,
+// and no content changes.
+func TestWarm(t *testing.T) {
+	page, err := syscall.Mmap(-1, 0, hugePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil || ballast == 0 || !populate(uintptr(unsafe.Pointer(&page[0])), hugePage) {
+		t.Skip("the system backs no memory ahead, or the race detector records each allocated byte")
+	}
+	if !alone(t) {
+		return
+	}
+	Steady()
+	runtime.GC()
+	kept := make([]byte, 4*hugePage) // from the same addresses
+	for i := range kept {
+		kept[i] = byte(i % 251)
+	}
+	warm := func() uintptr {
+		heap.mu.Lock()
+		defer heap.mu.Unlock()
+		return heap.warm
+	}
+	Warm(1)()
+	stop := Warm(1 << 30)
+	time.Sleep(2 * warmAfter)
+	if stop(); warm() != 0 {
+		t.Fatalf("%d bytes, at once or for one of very many ranks", warm())
+	}
+	before := system.mapped("RssAnon")
+	stop = Warm(1)
+	for range 1000 {
+		if time.Sleep(time.Millisecond); warm()+hugePage > heap.size {
+			break
+		}
+	}
+	stop()
+	if more := system.mapped("RssAnon") - before; more < int64(heap.size)*3/4 {
+		t.Errorf("%d bytes more of %d", more, heap.size)
+	}
+	for i, x := range kept {
+		if x != byte(i%251) {
+			t.Fatalf("byte %d has changed", i)
+		}
+	}
 }
 
 // Large memory is advised to be of huge pages, and small memory is not. The advice changes no content.

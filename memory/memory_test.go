@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,6 +33,16 @@ const (
 	v2       = "sys/fs/cgroup/user.slice/a/"
 	v1       = "sys/fs/cgroup/memory/docker/b/"
 )
+
+// The garbage that a ballast lets accumulate is a small part of a small machine.
+func TestBallast(t *testing.T) {
+	for kib, want := range map[int64]int64{24567890: ballast, 640 << 10: min(ballast, 20<<20)} {
+		s := fake(t, map[string]string{"proc/meminfo": fmt.Sprintf("MemTotal: %d kB\n", kib)}, nil)
+		if got := s.ballast(); got != want {
+			t.Errorf("of %d KiB: %d, not %d", kib, got, want)
+		}
+	}
+}
 
 func TestMost(t *testing.T) {
 	for _, c := range []struct {

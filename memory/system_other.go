@@ -6,3 +6,5 @@ package memory
 const rlimitNproc = 7
 
 func adviseHuge(_, _ uintptr) {}
+
+func populate(_, _ uintptr) bool { return false }
