@@ -14,6 +14,13 @@ func (l *lowering) check(c operand) {
 	if vex && c.konst && c.word != 0 { // a constant that holds, such as that a constant divisor is not zero
 		return
 	}
+	if l.alike() && l.active == 0 && c.twice == 0 {
+		l.emit(step{uses: []virt{l.vector(c)}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
+			m.vec.none(m, r[0])
+			m.flagUnless(NotEqual)
+		}})
+		return
+	}
 	if c.twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign
 		l.emit(step{uses: []virt{c.twice}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
 			w := uint64(math.MaxInt64)
@@ -34,7 +41,7 @@ func (l *lowering) check(c operand) {
 	if c.twice != 0 && !vex {
 		not = l.compare(VPTESTMQ, types.I64, operand{elem: types.I64, v: c.twice}, operand{elem: types.I64, konst: true, word: math.MaxInt64}, 0)
 	} else {
-		not = l.emit(step{Inst: Inst{Op: KNOTW}, b: l.vector(c), dst: l.fresh(maskClass)})
+		not = l.not(l.vector(c))
 	}
 	if l.active != 0 {
 		not = l.mask(KANDW, not, l.active)

@@ -115,8 +115,9 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, inMemory: map[counter]bool{}, lanes: -1, rows: -1,
 		program: program{shop: shop},
 		levels:  levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
+	l.fresh(maskClass) // steps without a result have an entry in lists by register, too
 	switch len(n.Space) {
-	case 0: // one point: the first lane
+	case 0: // one point
 	case 1:
 		l.lanes = n.Space[0].Name
 	case 2:
@@ -140,6 +141,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.placeLocals()
 	l.together = l.choose(plan)
 	l.nest = loop.Repeat(n, l.lanes, l.writtenTimes)
+	l.placeWords()
 	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
 	l.window()
 	if l.few() && l.together > 1 && l.pressure(l.intervals()) >= l.vectors { // one for a mask on the way

@@ -94,12 +94,12 @@ func (l *lowering) perRow(f loop.Lin) bool {
 // steady splits a form that is the same in all lanes: into what all rounds of inner loops share,
 // and the rest.
 func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
-	if len(l.counters) == 0 {
+	if len(l.counters)+len(l.named) == 0 {
 		return f, moving
 	}
 	same.Const = f.Const
 	for _, t := range f.Terms {
-		if _, counts := l.counters[t.Sym.N]; counts && t.Sym.Kind == loop.IndexSym {
+		if _, counts := l.counters[t.Sym.N]; counts && t.Sym.Kind == loop.IndexSym || t.Sym.Kind == loop.ValSym {
 			moving.Terms = append(moving.Terms, t)
 		} else {
 			same.Terms = append(same.Terms, t)
@@ -154,7 +154,7 @@ func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, movi
 	}
 	split := func(f loop.Lin) (around, inside loop.Lin) {
 		for _, t := range f.Terms {
-			if t.Sym.Kind == loop.IndexSym && t.Sym.N == l.innermost {
+			if t.Sym.Kind == loop.IndexSym && t.Sym.N == l.innermost || t.Sym.Kind == loop.ValSym && l.named[loop.Val(t.Sym.N)].inner == b {
 				inside.Terms = append(inside.Terms, t)
 			} else {
 				around.Terms = append(around.Terms, t)
@@ -301,7 +301,7 @@ func (l *lowering) uniform(p place) virt {
 	}
 	_, moving = l.steady(p.row.Plus(p.col))
 	certain := l.active == l.top // a lane counts
-	if certain && l.nested == 0 && len(moving.Terms) == 0 {
+	if certain && l.nested+l.branches == 0 && len(moving.Terms) == 0 {
 		return l.once(invariant{kind: elementKind, elem: e, arg: p.mem.arg, row: p.row, col: p.col}, l.classOf(e), func() step {
 			return step{uses: []virt{base}, scalar: load}
 		})
@@ -309,13 +309,7 @@ func (l *lowering) uniform(p place) virt {
 	s := step{dst: l.fresh(l.classOf(e)), pure: true, uses: []virt{base}, scalar: load}
 	if !certain { // it may lie outside where no lane counts
 		s.uses = append(s.uses, l.active)
-		s.scalar = func(m *maker, dst Reg, r []Reg) {
-			skip := m.Label()
-			m.vec.none(m, r[1])
-			m.Jump(Equal, skip)
-			load(m, dst, r)
-			m.Bind(skip)
-		}
+		s.scalar = func(m *maker, dst Reg, r []Reg) { m.unlessNone(r[1], func() { load(m, dst, r) }) }
 	} else if e != types.Bool {
 		s.loads = &memoryRead{at: at, reg: base, size: uint8(e.Size()), all: true, len: l.vlen(e)}
 	}

@@ -1,8 +1,8 @@
 package amd64
 
 // This file lowers the small matrices of a body. Every lane has its own: element (r, c) is a vector
-// of the lanes in scratch memory, so a subscript that is the same in all lanes is a plain load.
-// Bools are words whose sign counts.
+// of the lanes in scratch memory, so a subscript that is the same in all lanes is a plain load. The one
+// point of a nest without indices has elements that lie side by side. Bools are words whose sign counts.
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ const maxLocalBytes = 1 << 19
 // local is where a local lies.
 type local struct {
 	elem types.Elem
-	wide int64    // bytes of an element: those of all lanes
+	wide int64    // bytes from element to element
 	cols loop.Lin // elements of a row
 	at   int32    // offset in scratch memory; of one of a constant size
 	arg  int32    // offset of its words in the block of arguments: address, bytes of a row, rows, columns; 0: of a constant size
@@ -34,7 +34,10 @@ type sizedLocal struct {
 func (l *lowering) placeLocals() {
 	l.localsEnd = localsAt
 	for k, x := range l.nest.Locals {
-		m := local{elem: x.Elem, wide: int64(l.target.lanes) * int64(wordBytes(x.Elem)), cols: x.Cols, at: int32(l.localsEnd)}
+		m := local{elem: x.Elem, wide: int64(wordBytes(x.Elem)), cols: x.Cols, at: int32(l.localsEnd)}
+		if !l.alike() {
+			m.wide *= int64(l.target.lanes)
+		}
 		if !x.Rows.Known() || !x.Cols.Known() {
 			m.arg = 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+len(l.nest.Results)+k))
 		} else {
@@ -249,12 +252,14 @@ func (l *lowering) elementMem(m *maker, e element, offset Reg) Mem {
 
 // elementVector is the place of an element in every lane, in bytes from the local.
 func (l *lowering) elementVector(e element, o loop.Origin) virt {
-	// Lane k has its own element k of the vector.
-	words := make([]uint64, l.target.lanes)
-	for k := range words {
-		words[k] = uint64(k * wordBytes(e.elem))
+	at := l.lin(e.col, o)
+	if !l.point() { // lane k has its own element k of the vector
+		words := make([]uint64, l.target.lanes)
+		for k := range words {
+			words[k] = uint64(k * wordBytes(e.elem))
+		}
+		at = l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(words...)}, a: at, dst: l.fresh(vectorClass)})
 	}
-	at := l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(words...)}, a: l.lin(e.col, o), dst: l.fresh(vectorClass)})
 	if e.arg == 0 || len(e.row.Terms) == 0 && e.row.Const == 0 {
 		return at
 	}
@@ -294,11 +299,17 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 		if l.active != l.top && l.active != 0 { // it may lie outside where no lane counts
 			st.uses = append(st.uses, l.active)
 		}
+		one := l.point()
 		st.scalar = func(m *maker, dst Reg, r []Reg) {
-			m.vec.load(m, wide, dst, maskAt(r, len(uses)), l.elementMem(m, e, maskAt(r[:len(uses)], 0)))
+			mask := maskAt(r, len(uses))
+			if !one {
+				m.vec.load(m, wide, dst, mask, l.elementMem(m, e, maskAt(r[:len(uses)], 0)))
+				return
+			}
+			m.unlessNone(mask, func() { m.everywhere(wide, dst, l.elementMem(m, e, maskAt(r[:len(uses)], 0))) })
 		}
 		if c := e.col.Const + int64(e.at); len(st.uses) == len(uses) && e.arg == 0 && c == int64(int32(c)) {
-			st.loads = &memoryRead{at: At(scratchReg, int32(c)), size: uint8(wordBytes(wide)), len: l.vlen(wide)}
+			st.loads = &memoryRead{at: At(scratchReg, int32(c)), size: uint8(wordBytes(wide)), len: l.vlen(wide), all: one}
 			if len(uses) > 0 {
 				st.loads.reg, st.loads.index = uses[0], true
 			}
@@ -333,10 +344,14 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 	}
 	offset := some(l.offsetIn(e))
 	st := step{uses: l.inActive(append(offset, v)...)}
+	one := l.point()
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
-		at := l.elementMem(m, e, maskAt(r[:len(offset)], 0))
-		r = r[len(offset):]
-		m.vec.store(m, wide, r[0], maskAt(r, 1), at)
+		offset, r := maskAt(r[:len(offset)], 0), r[len(offset):]
+		if !one {
+			m.vec.store(m, wide, r[0], maskAt(r, 1), l.elementMem(m, e, offset))
+			return
+		}
+		m.unlessNone(maskAt(r, 1), func() { m.storeOne(wide, r[0], l.elementMem(m, e, offset)) })
 	}
 	l.emit(st)
 }

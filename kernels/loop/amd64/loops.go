@@ -72,7 +72,9 @@ func (l *lowering) loop(s *loop.Stmt) {
 		}
 	})
 	for i := range x.Body.Stmts {
-		if b := &x.Body.Stmts[i]; b.Code == loop.Break {
+		if b := &x.Body.Stmts[i]; b.Code == loop.Break && c.left == 0 {
+			l.jumpIf(l.frame.vals[b.Args[0]], end)
+		} else if b.Code == loop.Break {
 			l.each(func(k int) { l.leaveIf(b.Args[0], left[k]) })
 			l.jumpIfNone(end, left...)
 		} else {
@@ -304,7 +306,7 @@ func (l *lowering) count(s *loop.Stmt) *counting {
 	if c.after = x.After > 0; c.after && !(c.alone && c.scalar) {
 		panic("BUG: the rest of the rounds of a loop that counts in each lane")
 	}
-	if c.scalar && !breaks(&x.Body) {
+	if c.scalar && !breaks(&x.Body) || l.alike() && c.shared && (c.scalar || !ends) {
 		return c
 	}
 	if ends && !c.scalar {

@@ -80,6 +80,8 @@ type lowering struct {
 	counters map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
 	inMemory map[counter]bool // counters that an instruction reads from memory
 	locals   []local
+	named    map[loop.Val]*namedWord // of values that subscripts name: see point.go
+	branches int                     // how many blocks that perhaps do not run the statement is in
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
 	localsEnd int
 	top       virt    // the mask of the lanes of the window, or 0: all
@@ -167,6 +169,9 @@ func (l *lowering) vector(o operand) virt {
 	}
 	op := KXORW
 	if o.word != 0 {
+		if l.halved() {
+			return l.firstOnes(l.target.lanes)
+		}
 		op = KXNORW
 	}
 	return l.emit(step{Inst: Inst{Op: op, A: K(0), B: K(0)}, dst: l.fresh(maskClass)})
@@ -227,6 +232,7 @@ func (l *lowering) cut(n int) []operand { return l.shop.operands.zeros(n) }
 func (l *lowering) set(v loop.Val, o operand) {
 	o.elem = l.frame.types[v]
 	l.frame.vals[v] = o
+	l.keepWord(v, o)
 }
 
 func (l *lowering) stmt(s *loop.Stmt) {
@@ -355,12 +361,16 @@ func (l *lowering) branch(s *loop.Stmt) {
 		})
 		return
 	}
+	if l.alike() {
+		l.jump(s)
+		return
+	}
 	outer, yes, not := make([]virt, len(l.parts)), make([]virt, len(l.parts)), make([]virt, len(l.parts))
 	l.each(func(k int) {
 		c := l.vector(l.args(s)[0])
 		outer[k], yes[k] = l.active, l.under(c)
 		if l.active == 0 {
-			not[k] = l.emit(step{Inst: Inst{Op: KNOTW}, b: c, dst: l.fresh(maskClass)})
+			not[k] = l.not(c)
 		} else {
 			not[k] = l.mask(KANDNW, c, l.active)
 		}

@@ -35,7 +35,7 @@ func argMem(offset int32) Mem { return At(argsReg, offset) }
 func (l *lowering) varies(f loop.Lin) bool {
 	return f.Any(func(s loop.Sym) bool {
 		_, inner := l.frame.inner[s.N]
-		return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && (inner || s.N == l.lanes)
+		return s.Kind == loop.ValSym && !l.sameWord(s.N) || s.Kind == loop.IndexSym && (inner || s.N == l.lanes)
 	})
 }
 
@@ -54,6 +54,8 @@ func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
 		return argMem(at + 16), true
 	case loop.ColsSym:
 		return argMem(at + 24), true
+	case loop.ValSym:
+		return At(scratchReg, l.named[loop.Val(s.N)].at), true
 	}
 	return Mem{}, false
 }
@@ -269,8 +271,6 @@ func (l *lowering) load(s *loop.Stmt) virt {
 		return l.loadApart(p)
 	case l.tiled(p):
 		return l.loadTiled(p)
-	case p.gather && l.lanes < 0 && l.vexOnly() && !l.varies(p.col) && !p.mem.unit:
-		return l.ofRowAt(p, s.Origin)
 	case p.gather:
 		return l.gathered(p, s.Origin)
 	}
@@ -324,7 +324,7 @@ func (l *lowering) addresses(p place, o loop.Origin) virt {
 func (l *lowering) gathered(p place, o loop.Origin) virt {
 	e := p.mem.elem
 	base := func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) }
-	if e == types.Bool && l.lanes >= 0 {
+	if e == types.Bool && !l.alike() {
 		return l.gatherBools(l.addresses(p, o), base)
 	}
 	return l.gather(e, l.addresses(p, o), 1, base)
@@ -350,12 +350,16 @@ func maskAt(r []Reg, k int) Reg {
 // gather loads from base + index*scale; base leaves its address in RAX.
 func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *maker)) virt {
 	st := step{dst: l.fresh(l.classOf(e)), uses: l.inActive(index), pure: true}
+	alike := l.alike()
 	st.scalar = func(m *maker, dst Reg, r []Reg) {
-		base(m)
-		if l.lanes < 0 {
-			m.vec.load(m, e, dst, maskAt(r, 1), m.placeOfFirst(r[0], scale))
+		if alike {
+			m.unlessNone(maskAt(r, 1), func() {
+				base(m)
+				m.everywhere(e, dst, m.placeOfFirst(r[0], scale))
+			})
 			return
 		}
+		base(m)
 		m.vec.gather(m, e, dst, maskAt(r, 1), Indexed(RAX, r[0], scale, 0))
 	}
 	return l.emit(st)
@@ -402,7 +406,7 @@ func (l *lowering) store(s *loop.Stmt) {
 		l.emit(st)
 		return
 	}
-	if l.lanes < 0 && !p.gather && e != types.Bool {
+	if l.alike() && !p.gather {
 		l.storeFirst(v, p)
 		return
 	}
@@ -418,27 +422,12 @@ func (l *lowering) store(s *loop.Stmt) {
 	l.scatter(e, v, l.addresses(p, s.Origin), base)
 }
 
-// storeFirst stores the first lane, which is the one point of a nest without indices, if it counts.
+// storeFirst stores the point of a nest without indices, if it counts.
 func (l *lowering) storeFirst(v virt, p place) {
 	base, disp := l.pointer(p)
-	st := step{uses: []virt{v, base}}
-	if l.active != l.top {
-		st.uses = append(st.uses, l.active)
-	}
-	op := VMOVSDStore
-	if p.mem.elem == types.F32 {
-		op = VMOVSSStore
-	}
-	st.scalar = func(m *maker, _ Reg, r []Reg) {
-		skip := m.Label()
-		if len(r) > 2 {
-			m.vec.none(m, r[2])
-			m.Jump(Equal, skip)
-		}
-		m.Emit(Inst{Op: op, A: r[0], InMem: true, Mem: At(r[1], disp)})
-		m.Bind(skip)
-	}
-	l.emit(st)
+	l.emit(step{uses: l.inActive(v, base), scalar: func(m *maker, _ Reg, r []Reg) {
+		m.unlessNone(maskAt(r, 2), func() { m.storeOne(p.mem.elem, r[0], At(r[1], disp)) })
+	}})
 }
 
 // stream stores a vector past the caches if its place is aligned.
@@ -460,10 +449,6 @@ func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
 	st := step{uses: l.inActive(v, index)}
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
 		base(m)
-		if l.lanes < 0 {
-			m.vec.store(m, e, r[0], maskAt(r, 2), m.placeOfFirst(r[1], 1))
-			return
-		}
 		m.vec.scatter(m, e, r[0], maskAt(r, 2), Indexed(RAX, r[1], 1, 0))
 	}
 	l.emit(st)

@@ -46,6 +46,12 @@ func (l *lowering) state(s *loop.Stmt) *loop.State {
 
 // reduce lowers a contribution.
 func (l *lowering) reduce(s *loop.Stmt) {
+	if l.alike() {
+		outer, top := l.active, l.top
+		l.active = l.under(l.firstOnes(1))
+		l.top = l.active
+		defer func() { l.active, l.top = outer, top }()
+	}
 	st := l.state(s)
 	p := l.place(s)
 	_, moving := l.steady(p.row.Plus(p.col))

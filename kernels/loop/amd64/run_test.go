@@ -298,6 +298,25 @@ func againstDefinition(t *testing.T, target *target) {
 	}
 }
 
+// TestPoints compares the code of random nests without indices with the evaluator.
+func TestPoints(t *testing.T) {
+	for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
+		m, n := need(t, target), tally{refused: map[string]int{}}
+		const cases = 400
+		for seed := range uint64(cases) {
+			n.compareCase(t, m, target, seed, looptest.Draw(seed).Point())
+		}
+		if n.made < cases/2 || n.failed == 0 || n.resumed < cases/8 {
+			t.Errorf("%s: %d of %d nests have code, %d failed, %d were resumed; refused: %v", target.name, n.made, cases, n.failed, n.resumed, n.refused)
+		}
+	}
+}
+
+// TestPointWithoutValues: a nest of one point may compute nothing.
+func TestPointWithoutValues(t *testing.T) {
+	loweringOf(t, "nest() () {\n} : (f64[1, 1])", Schedule{})
+}
+
 // TestMaskOfASpilledVector: a bool in a vector without a register is loaded before it becomes a mask, because
 // that instruction takes no operand in memory.
 func TestMaskOfASpilledVector(t *testing.T) {
@@ -335,7 +354,10 @@ func TestSoakNests(t *testing.T) {
 
 // compare runs the nest of a seed and compares its results with those of the evaluator.
 func (n *tally) compare(t *testing.T, m *code.Memory, target *target, seed uint64) {
-	x := looptest.Draw(seed)
+	n.compareCase(t, m, target, seed, looptest.Draw(seed))
+}
+
+func (n *tally) compareCase(t *testing.T, m *code.Memory, target *target, seed uint64, x *looptest.Case) {
 	out := x.Results()
 	plan := Schedule{together: int(seed % (maxParts + 1))}
 	f, err := compileAs(plan, m, target, x.Nest, x.In, out, loop.FastLevels)

@@ -323,17 +323,16 @@ func floatOf(e types.Elem, w loop.Word) float64 {
 
 // logic is an operation on bools.
 func (l *lowering) logic(s *loop.Stmt, in []operand) virt {
-	if op := maskBinary[s.Code]; op != noOp {
+	if op := maskBinary[s.Code]; op == KXNORW && l.halved() {
+		return l.not(l.mask(KXORW, l.vector(in[0]), l.vector(in[1])))
+	} else if op != noOp {
 		return l.mask(op, l.vector(in[0]), l.vector(in[1]))
-	}
-	not := func(v virt) virt {
-		return l.emit(step{Inst: Inst{Op: KNOTW}, b: v, dst: l.fresh(maskClass)})
 	}
 	switch s.Code {
 	case loop.Not:
-		return not(l.vector(in[0]))
+		return l.not(l.vector(in[0]))
 	case loop.Le: // not a, or b
-		return l.mask(KORW, not(l.vector(in[0])), l.vector(in[1]))
+		return l.mask(KORW, l.not(l.vector(in[0])), l.vector(in[1]))
 	case loop.ToF64, loop.ToF32, loop.ToI64: // one in the lanes of the mask, 0 elsewhere
 		e := map[loop.Code]types.Elem{loop.ToF64: types.F64, loop.ToF32: types.F32, loop.ToI64: types.I64}[s.Code]
 		op := VBROADCASTSD

@@ -78,35 +78,3 @@ func (l *lowering) ofAllLanes(at []loop.Lin) bool {
 	other := func(s loop.Sym) bool { return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && s.N != l.rows }
 	return !slices.ContainsFunc(at, func(f loop.Lin) bool { return f.Any(other) })
 }
-
-// ofRowAt loads an element of a row whose number a nest of one point computes. All elements of the row share
-// its address.
-func (l *lowering) ofRowAt(p place, o loop.Origin) virt {
-	e := p.mem.elem
-	at := l.recent(sum{row: p.row, arg: p.mem.arg, size: -2}, func() step {
-		return step{uses: []virt{l.lin(p.row, o)}, scalar: func(m *maker, dst Reg, r []Reg) {
-			m.Emit(Inst{Op: VMOVQStore, Dst: dst, A: r[0]})
-			m.IMulMem(dst, argMem(p.mem.arg+8))
-			m.LoadG(R9, argMem(p.mem.arg))
-			m.ArithG(AddG, dst, R9)
-		}}
-	})
-	disp := p.col.Const * int64(e.Size())
-	if across := p.col.Plus(loop.Num(-p.col.Const)); len(across.Terms) > 0 || disp != int64(int32(disp)) {
-		if disp != int64(int32(disp)) {
-			across, disp = p.col, 0
-		}
-		at = l.moved(at, l.offset(p.mem, loop.Lin{}, across))
-	}
-	st := step{dst: l.fresh(l.classOf(e)), uses: l.inActive(at), pure: true}
-	st.scalar = func(m *maker, dst Reg, r []Reg) { m.vec.load(m, e, dst, maskAt(r, 1), At(r[0], int32(disp))) }
-	return l.emit(st)
-}
-
-// placeOfFirst is the place at RAX + index*scale of the first lane, which is the one point of a nest
-// without indices. A load or store of one lane takes a few cycles, a gather some 25. It changes R9.
-func (m *maker) placeOfFirst(index Reg, scale uint8) Mem {
-	m.Emit(Inst{Op: VMOVQStore, Dst: R9, A: index})
-	m.Lea(RAX, Indexed(RAX, R9, scale, 0))
-	return At(RAX, 0)
-}

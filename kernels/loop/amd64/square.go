@@ -119,12 +119,17 @@ func (l *lowering) firstColumns(width int) []virt {
 	if width == l.side() {
 		return nil
 	}
-	return []virt{l.once(invariant{kind: maskKind, row: loop.Num(int64(width))}, maskClass, func() step {
+	return []virt{l.firstOnes(width)}
+}
+
+// firstOnes is the mask of so many lanes from the first on.
+func (l *lowering) firstOnes(n int) virt {
+	return l.once(invariant{kind: maskKind, row: loop.Num(int64(n))}, maskClass, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
-			m.MovImm(RAX, int64(width))
+			m.MovImm(RAX, int64(n))
 			m.vec.first(m, dst)
 		}}
-	})}
+	})
 }
 
 // readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector.

@@ -17,6 +17,9 @@ func (evexVectors) splat(m *maker, dst Reg) {
 
 func (evexVectors) truth(m *maker, dst Reg) {
 	m.Neg(RAX)
+	if m.lanes < 8 {
+		m.ArithImm(AndG, RAX, 1<<m.lanes-1)
+	}
 	m.Emit(Inst{Op: KMOVWFromG, Dst: dst, B: RAX})
 }
 

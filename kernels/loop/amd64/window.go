@@ -84,9 +84,16 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Jump(LessEqual, done)
 	})
 	enter(func(m *maker) { m.Bind(left) })
-	mask := l.firstLanes(some)
+	mask, one := virt(0), l.alike()
+	if !one {
+		mask = l.firstLanes(some)
+	}
 	l.points(rows, mask)
 	last := step{leaves: true, scalar: func(m *maker, _ Reg, r []Reg) {
+		if one {
+			m.Bind(done)
+			return
+		}
 		if line.base == 0 {
 			m.ArithImm(AddG, laneReg, int32(m.lanes))
 		} else {
@@ -132,7 +139,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		if line.base != 0 {
 			l.toLine(m, r[0], line, some)
 		}
-		if l.lanes >= 0 {
+		if !l.alike() {
 			fits(m)
 			m.Jump(Greater, rest)
 		}
@@ -178,7 +185,7 @@ func (l *lowering) lineStart() (x lineStart) {
 			return x
 		}
 	}
-	if l.line == 0 || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || weigh(&l.nest.Body).cost > lineCost*accesses {
+	if l.line == 0 || l.alike() || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || weigh(&l.nest.Body).cost > lineCost*accesses {
 		return x
 	}
 	before := len(l.steps)
@@ -210,17 +217,13 @@ func (l *lowering) toLine(m *maker, base Reg, line lineStart, some Label) {
 	m.Bind(short)
 }
 
-// firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. The
-// point of a nest without indices is the first lane. Code that jumps to some has its own number.
+// firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. Code that
+// jumps to some has its own number.
 func (l *lowering) firstLanes(some Label) virt {
 	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) {
-		most := m.lanes
-		if l.lanes < 0 {
-			most = 1
-		}
-		m.ArithImm(CmpG, RAX, int32(most))
+		m.ArithImm(CmpG, RAX, int32(m.lanes))
 		m.Jump(LessEqual, some)
-		m.MovImm(RAX, int64(most))
+		m.MovImm(RAX, int64(m.lanes))
 		m.Bind(some)
 		m.vec.first(m, dst)
 	}})
