@@ -24,21 +24,23 @@ func (l *lowering) without(f loop.Lin) loop.Lin {
 	return f.Plus(loop.Lin{Terms: []loop.Term{{Coef: f.Coef(l.lane()), Sym: l.lane()}}}.Times(-1))
 }
 
-// distance writes code that leaves the distance of two lanes in dst. It changes R11.
-func (l *lowering) distance(m *maker, dst Reg, p place) {
+// distance returns what writes code that leaves the distance of two lanes in dst. The code changes R11.
+func (l *lowering) distance(p place) func(m *maker, dst Reg) {
 	row, col := p.row.Coef(l.lane()), p.col.Coef(l.lane())*int64(p.mem.elem.Size())
-	if row == 0 {
-		m.MovImm(dst, col)
-		return
-	}
-	m.LoadG(dst, argMem(p.mem.arg+8))
-	if row != 1 {
-		m.MovImm(R11, row)
-		m.IMul(dst, R11)
-	}
-	if col != 0 {
-		m.MovImm(R11, col)
-		m.ArithG(AddG, dst, R11)
+	return func(m *maker, dst Reg) {
+		if row == 0 {
+			m.MovImm(dst, col)
+			return
+		}
+		m.LoadG(dst, argMem(p.mem.arg+8))
+		if row != 1 {
+			m.MovImm(R11, row)
+			m.IMul(dst, R11)
+		}
+		if col != 0 {
+			m.MovImm(R11, col)
+			m.ArithG(AddG, dst, R11)
+		}
 	}
 }
 
@@ -51,10 +53,10 @@ func (l *lowering) firstApart(p place) (v virt, disp int32) {
 	lanes := sum{ // no offset of another kind has the lanes' index
 		row: loop.Lin{Const: number, Terms: []loop.Term{{Coef: 1 + p.row.Coef(l.lane()), Sym: l.lane()}}},
 		col: loop.Of(loop.IndexSym, l.lanes).Times(p.col.Coef(l.lane())), size: p.mem.elem.Size(), arg: p.mem.arg}
-	from := int32(l.number * l.target.lanes)
+	from, distance := int32(l.number*l.target.lanes), l.distance(p)
 	offset := l.settled(lanes, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
-			l.distance(m, dst, p)
+			distance(m, dst)
 			m.Lea(R11, At(laneReg, from))
 			m.IMul(dst, R11)
 		}}
@@ -70,8 +72,8 @@ func (l *lowering) firstApart(p place) (v virt, disp int32) {
 
 // fourPlaces calls f for the places of the lanes. The address of the first is in a register other
 // than R10 and R11.
-func (l *lowering) fourPlaces(m *maker, p place, first Reg, disp int32, f func(lane int, at Mem)) {
-	l.distance(m, R10, p)
+func (m *maker) fourPlaces(distance func(m *maker, dst Reg), first Reg, disp int32, f func(lane int, at Mem)) {
+	distance(m, R10)
 	m.Lea(R11, Indexed(R10, R10, 2, 0))
 	f(0, At(first, disp))
 	f(1, Indexed(first, R10, 1, disp))
@@ -82,10 +84,11 @@ func (l *lowering) fourPlaces(m *maker, p place, first Reg, disp int32, f func(l
 // loadApart loads an element a lane.
 func (l *lowering) loadApart(p place) virt {
 	first, disp := l.firstApart(p)
+	distance := l.distance(p)
 	return l.emit(step{dst: l.fresh(vectorClass), pure: true, uses: []virt{first}, scalar: func(m *maker, dst Reg, r []Reg) {
 		upper := m.free(dst)
 		half := [2]Reg{dst, upper}
-		l.fourPlaces(m, p, r[0], disp, func(lane int, at Mem) {
+		m.fourPlaces(distance, r[0], disp, func(lane int, at Mem) {
 			to := half[lane/2]
 			if lane%2 == 0 {
 				m.Emit(Inst{Op: VMOVSD, Dst: to, InMem: true, Mem: at})
@@ -100,11 +103,12 @@ func (l *lowering) loadApart(p place) virt {
 // storeApart stores an element a lane.
 func (l *lowering) storeApart(v virt, p place) {
 	first, disp := l.firstApart(p)
+	distance := l.distance(p)
 	l.emit(step{uses: []virt{v, first}, scalar: func(m *maker, _ Reg, r []Reg) {
 		upper := m.free(r[0])
 		m.Emit(Inst{Op: VEXTRACTF128, Len: L256, Dst: upper, A: r[0], Imm: 1})
 		half := [2]Reg{r[0], upper}
-		l.fourPlaces(m, p, r[1], disp, func(lane int, at Mem) {
+		m.fourPlaces(distance, r[1], disp, func(lane int, at Mem) {
 			op := VMOVSDStore
 			if lane%2 == 1 {
 				op = VMOVHPDStore

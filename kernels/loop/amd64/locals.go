@@ -1,8 +1,9 @@
 package amd64
 
-// This file lowers the small matrices of a body. Every lane has its own: element (r, c) is a vector
-// of the lanes in scratch memory, so a subscript that is the same in all lanes is a plain load. The one
-// point of a nest without indices has elements that lie side by side. Bools are words whose sign counts.
+// This file lowers the small matrices of a body. Every lane has its own: element (r, c) is a vector of
+// the lanes in scratch memory, so a subscript that is the same in all lanes is a plain load. The one
+// point of a nest without indices has elements that lie side by side. Bools are words whose sign
+// counts.
 
 import (
 	"fmt"
@@ -12,8 +13,17 @@ import (
 )
 
 // maxLocalBytes is the room for the locals of a nest: what a second-level cache holds beside the
-// operands.
-const maxLocalBytes = 1 << 19
+// operands. A nest of one point has nothing else there, and without code it would take a hundred times
+// as long.
+const maxLocalBytes, maxPointBytes = 1 << 19, 1 << 21
+
+// mostLocals is the room for the locals of a nest over indices, or of one point.
+func mostLocals(point bool) int64 {
+	if point {
+		return maxPointBytes
+	}
+	return maxLocalBytes
+}
 
 // local is where a local lies.
 type local struct {
@@ -41,9 +51,9 @@ func (l *lowering) placeLocals() {
 		if !x.Rows.Known() || !x.Cols.Known() {
 			m.arg = 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+len(l.nest.Results)+k))
 		} else {
-			rows, cols := max(0, x.Rows.Const), max(0, x.Cols.Const)
-			if rows > maxLocalBytes || cols > maxLocalBytes || int64(l.localsEnd)+rows*cols*m.wide > maxLocalBytes {
-				unsupported(loop.Origin{}, "locals of more than %d bytes", maxLocalBytes)
+			rows, cols, most := max(0, x.Rows.Const), max(0, x.Cols.Const), mostLocals(l.point())
+			if rows > most || cols > most || int64(l.localsEnd)+rows*cols*m.wide > most {
+				unsupported(loop.Origin{}, "locals of more than %d bytes", most)
 			}
 			l.localsEnd += int(rows*cols*m.wide+slotBytes-1) &^ (slotBytes - 1)
 		}
@@ -90,7 +100,7 @@ func (c *Code) ScratchFor(operands []uint64) (int, error) {
 	bytes := int64(c.Scratch)
 	for _, s := range c.sized {
 		rows, cols := eval(s.rows), eval(s.cols)
-		if rows > maxLocalBytes || cols > maxLocalBytes || rows*cols*s.wide > maxLocalBytes {
+		if rows > c.mostLocals || cols > c.mostLocals || rows*cols*s.wide > c.mostLocals {
 			return 0, &Unsupported{What: fmt.Sprintf("locals of %d x %d", rows, cols)}
 		}
 		bytes += (rows*cols*s.wide + slotBytes - 1) &^ (slotBytes - 1)
@@ -291,7 +301,18 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 	e := l.element(s)
 	var v virt
 	wide := e.wideElem()
-	if e.varies {
+	if base, ok := l.besideRounds(e); ok {
+		at := Mem{Index: laneReg, Scale: uint8(e.wide)}
+		st := step{dst: l.fresh(vectorClass), pure: true, uses: l.inActive(base)}
+		if l.active == 0 {
+			st.loads = &memoryRead{at: at, reg: base, size: uint8(e.wide), len: l.vlen(wide)}
+		}
+		st.scalar = func(m *maker, dst Reg, r []Reg) {
+			at.Base = r[0]
+			m.vec.load(m, wide, dst, maskAt(r, 1), at)
+		}
+		v = l.emit(st)
+	} else if e.varies {
 		v = l.gather(wide, l.elementVector(e, s.Origin), 1, e.begins)
 	} else {
 		uses := some(l.offsetIn(e))
@@ -338,6 +359,14 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		v = l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)})
 	}
 	wide := e.wideElem()
+	if base, ok := l.besideRounds(e); ok {
+		at := Mem{Index: laneReg, Scale: uint8(e.wide)}
+		l.emit(step{uses: l.inActive(v, base), scalar: func(m *maker, _ Reg, r []Reg) {
+			at.Base = r[1]
+			m.vec.store(m, wide, r[0], maskAt(r, 2), at)
+		}})
+		return
+	}
 	if e.varies {
 		l.scatter(wide, v, l.elementVector(e, s.Origin), e.begins)
 		return

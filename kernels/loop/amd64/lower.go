@@ -69,19 +69,20 @@ type lowering struct {
 	lanes int // the name of the index that the lanes count, or -1
 	rows  int // the name of the other index of the space, or -1
 
-	part            // the vectors that are lowered now
-	parts    []part // all that are lowered together
-	square   bool   // the parts are rows: see squares
-	besides  map[*loop.Stmt]*beside
-	counts   []*counting      // of the innermost loop, by part
-	asides   int              // blocks that stand aside, so far
-	isAside  bool             // the block that is lowered is one, or in one
-	together int              // how many vectors are lowered together, but for the last ones of a row
-	counters map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
-	inMemory map[counter]bool // counters that an instruction reads from memory
-	locals   []local
-	named    map[loop.Val]*namedWord // of values that subscripts name: see point.go
-	branches int                     // how many blocks that perhaps do not run the statement is in
+	part             // the vectors that are lowered now
+	parts     []part // all that are lowered together
+	square    bool   // the parts are rows: see squares
+	besides   map[*loop.Stmt]*beside
+	counts    []*counting      // of the innermost loop, by part
+	asides    int              // blocks that stand aside, so far
+	isAside   bool             // the block that is lowered is one, or in one
+	together  int              // how many vectors are lowered together, but for the last ones of a row
+	counters  map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
+	inMemory  map[counter]bool // counters that an instruction reads from memory
+	locals    []local
+	named     map[loop.Val]*namedWord // of values that subscripts name: see point.go
+	alongBody map[*loop.Block]bool    // bodies of loops whose rounds are lanes: see along.go
+	branches  int                     // how many blocks that perhaps do not run the statement is in
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
 	localsEnd int
 	top       virt    // the mask of the lanes of the window, or 0: all
@@ -242,6 +243,9 @@ func (l *lowering) stmt(s *loop.Stmt) {
 	case loop.If:
 		l.branch(s)
 	case loop.For:
+		if l.alike() && l.along(s) {
+			return
+		}
 		l.settle(func() { l.loop(s) })
 	default:
 		if g := l.besides[s]; g != nil {
@@ -362,6 +366,7 @@ func (l *lowering) branch(s *loop.Stmt) {
 		return
 	}
 	if l.alike() {
+		l.part = l.parts[0]
 		l.jump(s)
 		return
 	}

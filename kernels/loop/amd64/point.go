@@ -1,9 +1,9 @@
 package amd64
 
-// This file lowers nests without indices, which have one point. All lanes of a vector hold the same: a load
-// repeats an element, a store writes the first lane. So the conditions of branches and breaks are those of
-// the point, and they jump. A value that a subscript names has a word in scratch memory, from which scalar
-// code computes the place.
+// This file lowers nests without indices, which have one point. All lanes of a vector hold the same: a
+// load repeats an element, a store writes the first lane. So the conditions of branches and breaks are
+// those of the point, and they jump. A value that a subscript names has a word in scratch memory, from
+// which scalar code computes the place.
 
 import (
 	"flow/ir/loop"
@@ -16,8 +16,8 @@ func (l *lowering) point() bool { return len(l.nest.Space) == 0 }
 // alike reports code whose lanes all hold the same.
 func (l *lowering) alike() bool { return l.lanes < 0 }
 
-// halved reports vectors of fewer lanes than a mask has bits. The other bits are 0, because instructions that
-// test masks test all.
+// halved reports vectors of fewer lanes than a mask has bits. The other bits are 0, because
+// instructions that test masks test all.
 func (l *lowering) halved() bool { return l.embeds && l.target.lanes < squareRows }
 
 // not is the other lanes.
@@ -79,8 +79,8 @@ func (l *lowering) sameWord(v int) bool {
 	return w != nil && w.made && l.frame.nest
 }
 
-// jump lowers an if whose condition is that of the point. The second block comes first, because the first one
-// may stand aside, where no value is made that lives behind it.
+// jump lowers an if whose condition is that of the point. The second block comes first, because the
+// first one may stand aside, where no value is made that lives behind it.
 func (l *lowering) jump(s *loop.Stmt) {
 	out := make([]virt, s.N)
 	for i := range out {

@@ -165,7 +165,7 @@ func Together(t Target, n *loop.Nest) int {
 // prices take 0.8 of the time (AVX-512, Emerald Rapids).
 func (l *lowering) writtenTimes(b *loop.Block) int {
 	switch cost := weigh(b).cost; {
-	case l.together > 1:
+	case l.together > 1, l.alongBody[b]:
 	case cost <= 24:
 		return 4
 	case cost <= 60:

@@ -13,7 +13,7 @@ import (
 // singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with
 // nothing else, or with vectors of half the length where there is one point.
 func singles(t *target, l *lowering) *target {
-	if t.embeds && len(l.nest.Space) == 0 {
+	if t.embeds && l.point() && len(l.alongBody) == 0 {
 		half := *t
 		half.length, half.lanes = t.length-1, t.lanes/2
 		return &half

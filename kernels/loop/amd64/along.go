@@ -1,0 +1,199 @@
+package amd64
+
+// This file lowers inner loops of a nest of one point whose rounds depend on no other: their rounds are
+// the lanes of vectors, as the points of other nests are.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+)
+
+// leastAlong is the fewest rounds that are worth it.
+const leastAlong = 4
+
+// findAlong finds the inner loops whose rounds are lanes.
+func (l *lowering) findAlong() {
+	l.alongBody = map[*loop.Block]bool{}
+	if !l.point() {
+		return
+	}
+	loop.EachStmt(&l.nest.Body, func(s *loop.Stmt) {
+		if s.Code == loop.For && l.alongRounds(s) {
+			l.alongBody[&s.Loop.Body] = true
+		}
+	})
+}
+
+// alongRounds reports an inner loop whose rounds may be evaluated side by side: it carries nothing and
+// stores every element once, and no round reads what another one stores.
+func (l *lowering) alongRounds(s *loop.Stmt) bool {
+	x := s.Loop
+	r := x.Index.Range
+	if s.N > 0 || r.Kind != loop.Steps || r.By != 1 || x.After > 0 || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < leastAlong {
+		return false
+	}
+	inside := valuesOf(&x.Body)
+	stored := map[loop.Mem]loop.Lin{}
+	fine := true
+	loop.EachStmt(&x.Body, func(s *loop.Stmt) {
+		switch {
+		case s.Code == loop.For, s.Code == loop.Break, s.Code == loop.Reduce:
+			fine = false
+		case s.Code == loop.Store:
+			at, ok := l.flat(s)
+			before, twice := stored[s.Mem]
+			stored[s.Mem] = at
+			fine = fine && ok && at.Coef(loop.Sym{Kind: loop.IndexSym, N: x.Index.Name}) != 0 && (!twice || before.Equal(at)) &&
+				!at.Any(func(s loop.Sym) bool { return s.Kind == loop.ValSym && inside[loop.Val(s.N)] })
+		}
+	})
+	loop.EachStmt(&x.Body, func(s *loop.Stmt) {
+		switch {
+		case s.Code != loop.Load:
+		case s.Mem.Kind == loop.LocalMem:
+			at, _ := l.flat(s)
+			to, also := stored[s.Mem]
+			fine = fine && (!also || to.Equal(at))
+		default: // a result may share the memory of the operand
+			for m := range stored {
+				fine = fine && (m.Kind != loop.ResultMem || l.nest.Results[m.N].Over != s.Mem.N)
+			}
+		}
+	})
+	return fine && len(stored) > 0
+}
+
+// flat is the place of an access as one form; ok is false where several forms may be one place.
+func (l *lowering) flat(s *loop.Stmt) (at loop.Lin, ok bool) {
+	if s.Mem.Kind == loop.LocalMem {
+		if x := l.nest.Locals[s.Mem.N]; x.Cols.Known() {
+			return s.At[0].Times(x.Cols.Const).Plus(s.At[1]), true
+		}
+	}
+	for k := range s.At {
+		if s.At[1-k].Known() {
+			return s.At[k].Times(2).Plus(loop.Num(int64(k))), true // no form of a column is one of a row
+		}
+	}
+	return at, false
+}
+
+// valuesOf is the values that the statements of a block make.
+func valuesOf(b *loop.Block) map[loop.Val]bool {
+	set := map[loop.Val]bool{}
+	loop.EachStmt(b, func(s *loop.Stmt) {
+		for k := range s.N {
+			set[s.Dst+loop.Val(k)] = true
+		}
+	})
+	return set
+}
+
+// along lowers such a loop and reports whether s is one: whole vectors, then what is left under a mask.
+func (l *lowering) along(s *loop.Stmt) bool {
+	l.part = l.parts[0]
+	if l.active != 0 || !l.frame.nest || !l.alongRounds(s) {
+		return false
+	}
+	x := s.Loop
+	word, ok := l.wordNamed(-1 - x.Index.Name)
+	if !ok {
+		unsupported(s.Origin, "so many loops")
+	}
+	from, to := l.form(x.Index.Range.From), l.form(x.Index.Range.To)
+	rest, end := l.asm.Label(), l.asm.Label()
+	l.setWord(word.end(), to)
+	l.scalar(func(m *maker) {
+		l.scalarLin(m, laneReg, from)
+		m.ArithMem(CmpG, laneReg, word.end())
+		m.Jump(GreaterEq, end)
+	})
+	l.nested++
+	before, inner, innermost, counts, top := l.before, l.inner, l.innermost, l.counts, l.top
+	l.before, l.counts = settling{}, nil
+	body := l.outside(x)
+	l.inner, l.innermost = &settling{at: len(l.steps)}, x.Index.Name
+	l.lanes = x.Index.Name
+	rounds, known := to.Const-from.Const, from.Known() && to.Known()
+	lanes := int64(l.target.lanes)
+	if !known || rounds >= lanes {
+		whole := l.asm.Label()
+		fits := func(m *maker) {
+			m.Lea(RAX, At(laneReg, int32(lanes)))
+			m.ArithMem(CmpG, RAX, word.end())
+		}
+		l.scalar(func(m *maker) {
+			fits(m)
+			m.Jump(Greater, rest)
+		})
+		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(whole) }})
+		l.block(&body)
+		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+			m.ArithImm(AddG, laneReg, int32(lanes))
+			m.refuel()
+			fits(m)
+			m.Jump(LessEqual, whole)
+		}})
+	}
+	l.bind(rest)
+	if !known || rounds%lanes != 0 {
+		l.scalar(func(m *maker) {
+			m.LoadG(RAX, word.end())
+			m.ArithG(SubG, RAX, laneReg)
+			m.Jump(LessEqual, end)
+		})
+		l.active = l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) { m.vec.first(m, dst) }})
+		l.top, l.parts[0] = l.active, l.part
+		l.block(&body)
+	}
+	l.bind(end)
+	l.lanes = -1
+	l.steps = slices.Insert(l.steps, l.inner.at, l.inner.steps...)
+	l.before, l.inner, l.innermost, l.counts, l.top, l.active = before, inner, innermost, counts, top, 0
+	l.parts[0] = l.part
+	l.nested--
+	return true
+}
+
+// outside lowers the operations and loads that are the same in all rounds, and returns the others. What
+// follows a check may be allowed by it alone.
+func (l *lowering) outside(x *loop.Loop) (rest loop.Block) {
+	inside := valuesOf(&x.Body)
+	index := func(s loop.Sym) bool {
+		return s.Kind == loop.IndexSym && s.N == x.Index.Name || s.Kind == loop.ValSym && inside[loop.Val(s.N)]
+	}
+	checked := false
+	for i := range x.Body.Stmts {
+		s := &x.Body.Stmts[i]
+		checked = checked || s.Code == loop.Check
+		same := s.Code == loop.Const || s.Code.IsOp() || s.Code == loop.Load && !checked // no round stores it
+		s.EachRead(func(v loop.Val) { same = same && !inside[v] })
+		if same && !slices.ContainsFunc(s.At, func(f loop.Lin) bool { return f.Any(index) }) {
+			l.stmt(s)
+			delete(inside, s.Dst)
+		} else {
+			rest.Stmts = append(rest.Stmts, *s)
+		}
+	}
+	return rest
+}
+
+// besideRounds returns the address of an element of a local of a nest of one point, without the lanes'
+// index, if the lanes have elements side by side.
+func (l *lowering) besideRounds(e element) (base virt, ok bool) {
+	if !l.point() || l.alike() || e.row.Coef(l.lane()) != 0 || e.col.Coef(l.lane()) != e.wide {
+		return 0, false
+	}
+	e.col = l.without(e.col)
+	if l.varies(e.row) || l.varies(e.col) {
+		return 0, false
+	}
+	key := sum{row: e.row, col: e.col, size: -1, arg: e.arg}
+	if e.arg == 0 {
+		key.arg = -e.at
+	}
+	return l.inner.recent(l, key, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ []Reg) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
+	}), true
+}
