@@ -1,9 +1,12 @@
 package compiler_test
 
 import (
+	"context"
 	"testing"
 
+	"flow/compiler"
 	"flow/kernels"
+	"flow/stdlib"
 )
 
 // topLoops are programs whose loops carry scalars and small matrices. Those at the end fail.
@@ -153,6 +156,41 @@ func TestRounds(t *testing.T) {
 		}
 		if kernels.LoopsBegun() == before {
 			t.Errorf("no compiled loop runs\n%s", text)
+		}
+	}
+}
+
+// TestHistories: loops that keep a row of each round, of many, run in few calls, however large the matrix is
+// and whether or not the number of rounds is given. What they kept is what running sums are.
+func TestHistories(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rounds := range []string{"times n", "until k == n", "until k == n or x[0, 0] < 0"} {
+		text := `n = 150_000
+d = randint(n, 2, 0, 9, seed = 3)
+iterate H = i64(zeros(n, 2)), last = fill(-1, n, 1), x = [0, 0], k = 0 ` + rounds + ` {
+  y = x + t(d[k, :])
+  next H = ifelse(seq(0, n) == k, t(y), H)
+  next last = ifelse(seq(0, n) == y[0, 0] % n, k, last)
+  next x = y
+  next k = k + 1
+}
+emit identical(H, cumsum(d))
+emit sum(last)
+`
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		before := kernels.LoopsBegun()
+		got := ran(r, 2)
+		if n := kernels.LoopsBegun() - before; n > 100 {
+			t.Errorf("%s: %d loops run", rounds, n)
+		}
+		if want := "true\n8237143249\n"; got.out != want || got.failed {
+			t.Errorf("%s: %s%v, not %s", rounds, got.out, got.err, want)
 		}
 	}
 }

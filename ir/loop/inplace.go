@@ -131,6 +131,45 @@ func (w *sweep) place(at []Lin) (across Lin, ok bool) {
 	return across, across.Known()
 }
 
+// Filled reports, by local of a nest of one point, whether the first statement that names the local stores all
+// its elements and reads none of them. What the local held before does not matter then.
+func Filled(n *Nest) []bool {
+	list := make([]bool, len(n.Locals))
+	for k, x := range n.Locals {
+		first := slices.IndexFunc(n.Body.Stmts, func(s Stmt) bool { return accesses(&s, k) > 0 })
+		list[k] = first >= 0 && fills(&n.Body.Stmts[first], k, [2]Lin{x.Rows, x.Cols})
+	}
+	return list
+}
+
+// fills reports a sweep that stores all elements of a local of that size and reads none.
+func fills(s *Stmt, local int, size [2]Lin) bool {
+	w, ok := swept(s)
+	if !ok {
+		return false
+	}
+	whole := func(r Range, to Lin) bool { return r.From.Equal(Num(0)) && r.To.Equal(to) }
+	stores := 0
+	for k := range w.body {
+		if t := &w.body[k]; t.Code == Store && t.Mem == (Mem{Kind: LocalMem, N: local}) {
+			_, fine := w.place(t.At)
+			ok = ok && fine
+			stores++
+		} else if t.Code == Store {
+			return false // columns would list its places, too
+		}
+	}
+	ok = ok && stores == accesses(s, local) && whole(w.ranges[0], size[w.along])
+	if len(w.names) == 2 {
+		return ok && stores == 1 && whole(w.ranges[1], size[1])
+	}
+	across := size[1-w.along]
+	for k, c := range w.columns() {
+		ok = ok && c == int64(k)
+	}
+	return ok && across.Equal(Num(int64(stores)))
+}
+
 // columns lists the constants of the places at which a sweep stores, in order.
 func (w *sweep) columns() (list []int64) {
 	for k := range w.body {

@@ -26,8 +26,9 @@ const (
 	batchTime   = 50 * time.Millisecond
 	// mostRounds is the most rounds of a call.
 	mostRounds = 1 << 40
-	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point.
-	mostCarried = 1 << 15
+	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A loop
+	// that carries as many changes them at a few places a round, or its stages are faster.
+	mostCarried = 1 << 24
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
 )
@@ -175,11 +176,12 @@ type batch struct {
 }
 
 // worthwhile reports whether the remaining rounds pay for a compilation: they run at least from actions. If
-// their number is unknown (left < 0), a tenth of from actions must have been run already. They must also pay
-// for the copies of carried matrices.
+// their number is unknown (left < 0), a tenth of from actions must have been run already, because a loop that
+// has run for long may run for as long again. They must also pay for the copies of large carried matrices.
 func (l *batch) worthwhile(left, from int64) bool {
 	if left < 0 {
-		return l.laid <= laidElements && 10*l.seen.Add(l.work) >= from
+		seen := l.seen.Add(l.work)
+		return 10*seen >= from && (l.laid <= laidElements || seen/l.work >= l.laid/copiesRound)
 	}
 	return left >= max(from/l.work, l.laid/copiesRound)
 }

@@ -25,6 +25,10 @@ func mostLocals(point bool) int64 {
 	return maxLocalBytes
 }
 
+// maxFilledBytes is the room for the locals of a nest of one point that begins by filling those of more than
+// maxLocalBytes: a round changes a few places of what it carries, however large that is.
+const maxFilledBytes = 1 << 28
+
 // local is where a local lies.
 type local struct {
 	elem types.Elem
@@ -43,6 +47,11 @@ type sizedLocal struct {
 // placeLocals gives locals of a constant size their places in scratch memory.
 func (l *lowering) placeLocals() {
 	l.localsEnd = localsAt
+	cleared := localsAt
+	l.filled = make([]bool, len(l.nest.Locals))
+	if len(l.nest.Space) == 0 {
+		l.filled = loop.Filled(l.nest)
+	}
 	for k, x := range l.nest.Locals {
 		m := local{elem: x.Elem, wide: int64(wordBytes(x.Elem)), cols: x.Cols, at: int32(l.localsEnd)}
 		if !l.alike() {
@@ -51,11 +60,18 @@ func (l *lowering) placeLocals() {
 		if !x.Rows.Known() || !x.Cols.Known() {
 			m.arg = 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+len(l.nest.Results)+k))
 		} else {
-			rows, cols, most := max(0, x.Rows.Const), max(0, x.Cols.Const), mostLocals(l.point())
-			if rows > most || cols > most || int64(l.localsEnd)+rows*cols*m.wide > most {
+			rows, cols := max(0, x.Rows.Const), max(0, x.Cols.Const)
+			most, end := mostLocals(l.point()), &cleared
+			if l.filled[k] {
+				most, end = maxFilledBytes, &l.localsEnd
+			}
+			if rows > most || cols > most || int64(*end)+rows*cols*m.wide > most {
 				unsupported(loop.Origin{}, "locals of more than %d bytes", most)
 			}
-			l.localsEnd += int(rows*cols*m.wide+slotBytes-1) &^ (slotBytes - 1)
+			bytes := int(rows*cols*m.wide+slotBytes-1) &^ (slotBytes - 1)
+			if l.localsEnd += bytes; !l.filled[k] {
+				cleared += bytes
+			}
 		}
 		l.locals = append(l.locals, m)
 	}
@@ -144,9 +160,13 @@ func (l *lowering) findLocals() {
 	}
 }
 
-// clearLocals writes code that makes all locals zero: every point begins so.
+// clearLocals writes code that makes all locals zero: every point begins so. The code does not stop on its
+// way, so it leaves out those that the nest fills.
 func (l *lowering) clearLocals() {
 	for k, m := range l.locals {
+		if l.filled[k] {
+			continue
+		}
 		x := l.nest.Locals[k]
 		zero := l.fresh(vectorClass)
 		l.emit(step{dst: zero, pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {

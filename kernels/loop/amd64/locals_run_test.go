@@ -3,6 +3,8 @@
 package amd64
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"flow/ir/loop"
@@ -77,6 +79,68 @@ nest(%0: i64[]) (i: 0..%0.rows) {
 			f.run(0, 1, 0, 37)
 			if err := same(out, want[0].(*value.Dense)); err != nil {
 				t.Errorf("%s, %s: %v", name, target.name, err)
+			}
+		}
+	}
+}
+
+// TestFilledLocals: the one point of a nest may have a large local if it begins by filling it. Where it fills
+// only some of its elements, the others are zero, whatever an earlier call has left there.
+func TestFilledLocals(t *testing.T) {
+	const rows = 40_000 // twice that is more than maxLocalBytes, and once less, for one word an element
+	for _, c := range []struct {
+		local, to int
+		compiles  bool
+	}{{rows, rows, true}, {2 * rows, 2 * rows, true}, {4 * rows, 4 * rows, true}, {600, 600, true}, {600, 599, true}, {4 * rows, 4*rows - 1, false}} {
+		n, err := loop.Parse(fmt.Sprintf(`
+nest(%%0: f64[], %%1: f64[]) () {
+  local w0 f64[%d, 1]
+  for p: 0..%d {
+    v0 = load %%0[p, 0]
+    store w0[p, 0] v0
+  }
+  for q: 0..%%1.rows {
+    v1 = load %%1[q, 0]
+    store w0[3*q, 0] v1
+  }
+  for r: 0..%d {
+    v2 = load w0[r, 0]
+    store out0[r, 0] v2
+  }
+} : (f64[%d, 1])`, c.local, c.to, c.local, c.local), loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filled := loop.Filled(n)[0]; filled != (c.local == c.to) {
+			t.Errorf("%d of %d elements are filled: %v", c.to, c.local, filled)
+		}
+		x, y := value.New(types.F64, c.local, 1), value.New(types.F64, 150, 1)
+		for k := range x.F64 {
+			x.F64[k] = float64(k + 1)
+		}
+		for _, target := range []*target{avx512, avx2} {
+			if !has(target) {
+				continue
+			}
+			out := value.New(types.F64, c.local, 1)
+			f, err := compile(need(t, target), target, n, []value.Value{x, y}, []*value.Dense{out})
+			if u := (*Unsupported)(nil); errors.As(err, &u) != !c.compiles {
+				t.Fatalf("%s, %d of %d elements are filled: %v", target.name, c.to, c.local, err)
+			}
+			if !c.compiles {
+				continue
+			}
+			for k := range f.scratch {
+				f.scratch[k] = 0xa5
+			}
+			copy(f.behind, guardBytes)
+			f.run(0, 1, 0, 1)
+			want, err := n.Eval([]value.Value{x, y}, loop.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := same(out, want[0].(*value.Dense)); err != nil {
+				t.Errorf("%s, %d of %d elements are filled: %v", target.name, c.to, c.local, err)
 			}
 		}
 	}
