@@ -95,6 +95,50 @@ func TestBins(t *testing.T) {
 	}
 }
 
+// TestBinsOfAscending: numbers that ascend, at, beside and far beyond the edges, have the intervals of the
+// definition; so have those of which the last descends or is no number.
+func TestBinsOfAscending(t *testing.T) {
+	row, r := rowtest.RowNamed(t, define.Resolved(Rows()), "bin"), rand.New(rand.NewPCG(5, 6))
+	for n := range 60 {
+		list, x := value.New(types.F64, 40+r.IntN(200), 1), value.New(types.F64, 1+r.IntN(120), 3)
+		for k := range list.F64 {
+			list.F64[k] = math.Floor(30 * r.NormFloat64())
+		}
+		slices.Sort(list.F64)
+		some := []float64{math.Inf(-1), math.Copysign(0, -1), 0, math.Inf(1)}
+		for range x.Rows - 4 {
+			e := list.F64[r.IntN(list.Rows)]
+			some = append(some, []float64{e, math.Nextafter(e, 1e9), math.Nextafter(e, -1e9), 1e3 * r.NormFloat64()}[r.IntN(4)])
+		}
+		some = some[:x.Rows]
+		slices.Sort(some)
+		if n%3 == 1 {
+			some[x.Rows-1] = []float64{math.NaN(), math.Inf(-1)}[r.IntN(2)]
+		}
+		in := x.View(0, r.IntN(3), x.Rows, 1)
+		for i, v := range some {
+			in.Set(i, 0, value.F64(v))
+		}
+		closed := []string{"left", "right"}[r.IntN(2)]
+		call := &op.Call{In: []value.Value{in, list}, Attrs: op.MakeAttrs(op.Attr{Name: "closed", Val: op.Str(closed)}), Type: types.DenseOf(types.I64, in.Rows, 1), Def: row}
+		want, err := row.Ref(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Out = value.New(types.I64, in.Rows, 1)
+		if err := row.Kernel(call); err != nil {
+			t.Fatal(err)
+		}
+		if s := rowtest.Differ(call.Out, want); s != "" {
+			t.Errorf("%v by %v, %s: %s", some, list.F64, closed, s)
+		}
+		edges := &intervals{edges: list.F64, right: closed == "right"}
+		if did, is := edges.ascending(in, call.Out.(*value.Dense)), list.Rows >= manyEdges && slices.IsSorted(some) && some[x.Rows-1] == some[x.Rows-1]; did != is {
+			t.Errorf("%d numbers by %d edges: in ascending order %v, not %v", x.Rows, list.Rows, did, is)
+		}
+	}
+}
+
 // TestGuesses: the guess of a table is right, or too low by no more than it says, for numbers on both
 // sides of every edge and between them. Even edges are guessed without a doubt or by one, others by
 // halving.

@@ -77,10 +77,11 @@ func edgesIn(t *value.Dense) (edges []float64) {
 
 // intervals holds the edges of an execution of bin. It is safe for concurrent use.
 type intervals struct {
-	edges []float64
-	right bool
-	once  sync.Once
-	table *value.Dense // nil: no loop has asked for it yet
+	edges   []float64
+	right   bool
+	guessed bool // by a table that the run had before
+	once    sync.Once
+	table   *value.Dense // nil: no loop has asked for it yet
 }
 
 // made returns the table. The first call makes it.
@@ -99,6 +100,39 @@ func counts(edge, v float64, right bool) bool { return edge < v || !right && edg
 // counted is how many edges count for v.
 func counted(edges []float64, v float64, right bool) int {
 	return sort.Search(len(edges), func(i int) bool { return !counts(edges[i], v, right) })
+}
+
+// manyEdges is from how many edges on halving takes longer than to go on from the interval before.
+const manyEdges = 64
+
+// ascending bins x, a column of numbers that ascend, such as the times of events: the interval of each is
+// sought from that of the one before. It reports false, and has perhaps written some of out, if x is something
+// else, if there are few edges, or if a table guesses the intervals.
+func (l *intervals) ascending(x, out *value.Dense) bool {
+	if len(l.edges) < manyEdges || x.Elem != types.F64 || x.Cols != 1 || l.guessed {
+		return false
+	}
+	at, last := 0, math.Inf(-1)
+	for i := range x.Rows {
+		v := x.F64[i*x.Stride]
+		if !(last <= v) { // or a nan
+			return false
+		}
+		last = v
+		few := at + 4
+		for at < len(l.edges) && at < few && counts(l.edges[at], v, l.right) {
+			at++
+		}
+		if at == few {
+			step := 1
+			for at+step <= len(l.edges) && counts(l.edges[at+step-1], v, l.right) {
+				at, step = at+step, 2*step
+			}
+			at += counted(l.edges[at:min(at+step-1, len(l.edges))], v, l.right)
+		}
+		out.I64[i*out.Stride] = int64(at)
+	}
+	return true
 }
 
 // guessOf returns the first elements of the table of edges. It tries some guesses and takes the first that is
@@ -160,7 +194,7 @@ func guess(g []float64, v float64) int {
 func binWithin() *op.Def {
 	kernel, loop := among(func(c *op.Call) (*intervals, error) {
 		t := c.Dense(1)
-		return &intervals{edges: edgesIn(t), right: closedRight(c.Attrs), table: t}, nil
+		return &intervals{edges: edgesIn(t), right: closedRight(c.Attrs), guessed: stepsIn(t) < 2, table: t}, nil
 	})
 	return &op.Def{
 		Name: "bin.within", Hidden: true,
