@@ -184,6 +184,13 @@ emit A`,
 c = X[:, count(X) % 7]
 emit X
 emit c`,
+	// The first round has more rows than later ones.
+	`emit 1
+iterate a = rand(12, 1, seed = 58)[0..i64(sum(ones(9, 1))), :], b = zeros(6, 1) times 5 with (place = rows) {
+  next a = rowsum(rand(6, 12, seed = 46) * sum(b))
+  next b = b + rbind(a[1..6], a[0..1])
+}
+emit b`,
 }
 
 // picksIn counts the gathers of rows that the run chooses in g and its regions.

@@ -6,6 +6,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 )
 
 // This file spreads loops over ranks. A node that all ranks run (plan.Everywhere) makes the same
@@ -362,7 +363,9 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 	}
 	partial = x.partials(id)
 	carried := n.Carried()
-	free := func(k int) bool { return k >= carried }
+	free := func(k int) bool { // and what may begin with another number of rows than it goes on with is whole
+		return k >= carried || n.Region.Graph.Type(n.Region.Args[k]).Rows == types.Unknown
+	}
 	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
 	for {
 		body, in, yields, gathered := x.region(n.Region, id, partial, free)
