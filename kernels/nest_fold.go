@@ -18,7 +18,7 @@ import (
 // stores is what the attribute fold says of a result that is the chain's elements themselves.
 const stores = "store"
 
-// foldSteps is how many steps on an element a reduction counts for: see launch.Steps.
+// foldSteps is how many operations on an element a reduction counts for: see launch.Steps.
 const foldSteps = 4
 
 // foldLists keeps what the attribute fold means, by its text.

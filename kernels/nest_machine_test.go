@@ -75,7 +75,7 @@ func TestNestsRun(t *testing.T) {
 		out := value.New(f, c.rows, c.cols)
 		m := &machine{}
 		calls := 0
-		for launch.PaysFrom = 2500; ; calls++ {
+		for launch.PaysFrom = 10000; ; calls++ {
 			x := &execution{job: job{p: p, in: in, rows: c.rows, cols: c.cols, out: out}}
 			x.flatten()
 			m.prepare(&execution{job: job{p: p, in: x.in, rows: x.rows, cols: x.cols}, width: x.cols})
@@ -89,7 +89,7 @@ func TestNestsRun(t *testing.T) {
 				}
 				break
 			}
-			if calls > 2500/(c.rows*c.cols)+1 {
+			if calls > 10000/(c.rows*c.cols)+1 {
 				t.Errorf("%s: no nest ran", c.name)
 				break
 			}

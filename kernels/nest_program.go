@@ -86,8 +86,9 @@ func nestsOf(p *op.Program) *programNests {
 	}).(*programNests)
 }
 
-// callSteps is how many steps a call counts for beside its elements: see launch.Steps.
-const callSteps = 1 << 10
+// callElements is how many elements a call counts for beside its own: the interpreter takes as long to begin
+// an operation. See launch.Steps.
+const callElements = 1 << 6
 
 // definedSteps is from how many steps on elements on a chain is a loop: by definition they take about
 // as long as it takes to make one for the interpreter, 50 us.
@@ -145,8 +146,7 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	if n.native || x.bad.Load() {
 		return nil
 	}
-	steps := n.steps + foldSteps*len(strings.Fields(s.fold))
-	if !x.seen.Pay(int64(work*steps) + callSteps) {
+	if !x.seen.Pay(int64(work)+callElements, func() int { return n.operations(p, s) }) {
 		return nil
 	}
 	x.once.Do(func() {
@@ -162,6 +162,17 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 		}
 	})
 	return x.loop
+}
+
+// operations is how many operations an element of a program takes in some shape. The nest that is counted is
+// that of the interpreter.
+func (n *programNests) operations(p *op.Program, s nestShape) int {
+	count := foldSteps * len(strings.Fields(s.fold))
+	s.fold, s.levels, s.past = "", 0, false
+	if l := n.of(p, s).small(); l != nil {
+		count += launch.Operations(l.Nest())
+	}
+	return count
 }
 
 // writeNest is the nest of a program, or nil where a step has no body. Its operands are those of

@@ -16,17 +16,14 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-const (
-	// drawnSteps is how many steps a number counts for: see launch.Steps.
-	drawnSteps = 16
-	// drawnLeast is from how many numbers on a launch takes less time than their definition.
-	drawnLeast = 64
-)
+// drawnLeast is from how many numbers on a launch takes less time than their definition.
+const drawnLeast = 64
 
 // drawer runs the loop of one constructor for elements of one type. It is safe for concurrent use.
 type drawer struct {
 	seen        launch.Steps
 	loop, small func() *launch.Loop // small: interpreted
+	operations  func() int          // of a number
 	idle        sync.Pool           // of *drawing
 }
 
@@ -51,7 +48,11 @@ func newDrawer(d *op.Draw, e types.Elem) *drawer {
 	v := d.Element(b, e, row, col, func(k int) loop.Val { return b.Load(words, loop.Num(0), loop.Num(int64(k))) })
 	b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(e), rows, cols)}, row, col, v)
 	n := b.Done()
-	return &drawer{loop: sync.OnceValue(func() *launch.Loop { return launch.New(n) }), small: sync.OnceValue(func() *launch.Loop { return launch.Interpreted(n) })}
+	return &drawer{
+		loop:       sync.OnceValue(func() *launch.Loop { return launch.New(n) }),
+		small:      sync.OnceValue(func() *launch.Loop { return launch.Interpreted(n) }),
+		operations: sync.OnceValue(func() int { return launch.Operations(n) }),
+	}
 }
 
 // mixed writes number k of the generator behind a state: its 64 bits.
@@ -138,7 +139,7 @@ func (d *drawer) fill(out *value.Dense, words op.DrawWords) {
 	r.in[0], r.in[1], r.to[0] = &r.words, &r.size, &r.out
 	defer func() { r.size, r.out = value.Dense{}, value.Dense{} }()
 	l := d.small
-	if d.seen.Pay(drawnSteps * int64(out.Rows*out.Cols)) {
+	if d.seen.Pay(int64(out.Rows*out.Cols), d.operations) {
 		l = d.loop
 		launch.Begun.Add(1)
 	}

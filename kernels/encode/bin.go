@@ -12,8 +12,8 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// binSteps is how many steps an element of bin counts for: see launch.Steps.
-const binSteps = 8
+// binOperations is how many operations an element of bin takes: see launch.Steps.
+const binOperations = 8
 
 // binKey is what the loop of a bin depends on.
 type binKey struct {
@@ -33,7 +33,7 @@ var (
 // loop with these operands.
 func runBin(c *op.Call, f func(x float64) int64, k binKey, operands func() []value.Value) {
 	t := c.In[0].Type()
-	if !t.IsScalar() && t.Count() > 0 && binsSeen.Pay(binSteps*int64(t.Count())) {
+	if !t.IsScalar() && t.Count() > 0 && binsSeen.Pay(int64(t.Count()), func() int { return binOperations }) {
 		in := operands()
 		if k.elem = t.Elem; !k.even {
 			k.steps = stepsIn(in[0].(*value.Dense))

@@ -42,8 +42,8 @@ const (
 	// scanPiece is how many elements of some columns are done before the next columns: they stay in
 	// a second-level cache.
 	scanPiece = 1 << 15
-	// scanSteps is how many steps an element counts for: see launch.Steps.
-	scanSteps = 4
+	// scanOperations is how many operations an element takes: see launch.Steps.
+	scanOperations = 4
 )
 
 // scanStep writes the next running value of a line.
@@ -203,7 +203,7 @@ func (s *scanner) along(r *scanRun, out, a *value.Dense) bool {
 // whether it did: not as long as little work has been seen, and not on a target that takes longer
 // for a step of one element than a call takes.
 func (s *scanner) scan(out, a *value.Dense, byRow bool) bool {
-	if !s.seen.Pay(scanSteps * int64(a.Rows) * int64(a.Cols)) {
+	if !s.seen.Pay(int64(a.Rows)*int64(a.Cols), func() int { return scanOperations }) {
 		return false
 	}
 	if t, err := launch.Target(); err != nil || t == launch.Interp {

@@ -2,18 +2,46 @@ package launch
 
 // This file tells when machine code pays.
 
-import "sync/atomic"
+import (
+	"sync/atomic"
 
-// PaysFrom is how many steps on elements of a program justify machine code: they take about as long
-// as it takes to make it, 0.1 to 1.5 ms, where a step takes some 0.8 ns. Tests set it.
-var PaysFrom int64 = 1 << 19
+	"flow/ir/loop"
+)
 
-// Steps counts the steps on elements that a program has taken. It is safe for concurrent use.
+// PaysFrom is how many operations on elements the interpreter executes in the time, about 0.1 ms, that it
+// takes to make machine code of a loop with few operations. An operation on an element takes 1 ns. Each
+// operation of the body adds 4 us, so PaysFrom / bodyPays, to the time of making code. Tests set it.
+var PaysFrom int64 = 1 << 17
+
+// bodyPays is how many operations a body has that takes twice as long as an empty one to compile.
+const bodyPays = 32
+
+// Steps counts the elements that a program has been run on. It is safe for concurrent use.
 type Steps struct{ n atomic.Int64 }
 
-// Pay adds steps and reports whether there have been enough for machine code.
-func (s *Steps) Pay(steps int64) bool {
-	return s.n.Load() >= PaysFrom || s.n.Add(steps) >= PaysFrom
+// Pay adds elements and reports whether there have been enough for machine code of a body with so many
+// operations: whether interpreting them takes as long as making code. So a program takes at most twice as
+// long as if it had been known before how many elements there will be.
+func (s *Steps) Pay(elements int64, operations func() int) bool {
+	least := PaysFrom / bodyPays
+	n := s.n.Load()
+	if n < least || n < PaysFrom { // else there are enough of any body
+		n = s.n.Add(elements)
+	}
+	return n >= PaysFrom || n >= least && n-least >= PaysFrom/int64(max(1, operations()))
+}
+
+// reduceOperations is how many operations a reduction counts for: an exact sum takes some nanoseconds.
+const reduceOperations = 4
+
+// Operations is how many operations a body has, inner loops counted once.
+func Operations(n *loop.Nest) (count int) {
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		if count++; s.Code == loop.Reduce {
+			count += reduceOperations - 1
+		}
+	})
+	return count
 }
 
 // Begun counts the executions that ran as loops instead of by operators, for tests.
