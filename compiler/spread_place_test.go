@@ -236,3 +236,40 @@ func TestRearrangedWhereRead(t *testing.T) {
 		}
 	}
 }
+
+// Tiles of a tall matrix that is cut otherwise for a product are laid out where the rows are, so only what
+// reaches over the boundaries of ranks is sent.
+const laidTiles = `A = rand(60, 4, seed = 4)
+G = t(A) @ A
+chan Q = tiles(A, 5)
+for i in 0..Q.rows { Q[i,0] <- Q[i,0] @ G }
+emit colsum(untile(Q))
+emit G`
+
+func TestLaidWhereTheRowsAre(t *testing.T) {
+	list := []spreadProgram{{name: "laid tiles", text: laidTiles}}
+	spreadAlike(t, list)
+	sendsAsPredicted(t, list)
+	for _, ranks := range []int{2, 3, 5} {
+		c, err := compileTiny(tinyTable(t), laidTiles, ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		laid := 0
+		for _, l := range plan.Layouts(c.Plan) {
+			switch l.Op {
+			case "rand":
+				if most := float64((ranks - 1) * 4 * 4 * 8); l.Bytes > most {
+					t.Errorf("%d ranks: %v bytes of rows are sent, and %v reach over boundaries", ranks, l.Bytes, most)
+				}
+			case "lay":
+				if laid += l.Pieces; l.Bytes > 0 {
+					t.Errorf("%d ranks: %v bytes of tiles are sent", ranks, l.Bytes)
+				}
+			}
+		}
+		if laid < 12 {
+			t.Errorf("%d ranks: %d tiles are laid out", ranks, laid)
+		}
+	}
+}

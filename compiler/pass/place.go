@@ -308,6 +308,10 @@ func owners(p *Partitioned, ranks int) []int32 {
 		}
 		in, few := g.In(id), false
 		if b := p.Block[i]; b.Rows > 0 {
+			if b.Rows*b.Cols == 1 && p.rearranges(id) {
+				owner[i] = mostBytes(g, owner, in)
+				continue
+			}
 			if in, few = factors(g, id); !few || int(b.Rows)*int(b.Cols) >= ranks {
 				continue
 			}
@@ -325,13 +329,28 @@ func owners(p *Partitioned, ranks int) []int32 {
 	return owner
 }
 
-// rearrangeAtReaders moves a task that only moves the elements of one piece, such as a transpose, to the
-// rank on which all its readers are. The piece travels instead of the result. So no message is added, and
-// tasks that rearrange one piece for the readers of a rank share its message:
+// mostBytes returns the rank that owns the most bytes of a list of values, the least if several do.
+func mostBytes(g *ir.Graph, owner []int32, list []ir.ID) (rank int32) {
+	bytes := map[int32]int{}
+	for _, x := range list {
+		bytes[owner[x]] += g.Type(x).Bytes()
+	}
+	for r, n := range bytes {
+		if n > bytes[rank] || n == bytes[rank] && r < rank {
+			rank = r
+		}
+	}
+	return rank
+}
+
+// rearrangeAtReaders moves a task that only moves elements, such as a transpose or a tile laid out of
+// blocks, to the rank on which all its readers are, unless more bytes would travel. Then what it reads
+// travels instead of the result, and tasks that rearrange one piece for the readers of a rank share its
+// message:
 //
 //	%2 = reverse(%1) on 0;  %3 = reverse(%1) on 0;  f(%2) on 1;  g(%3) on 1   ->   both reverse on 1
 //
-// A result that several ranks read stays, because each of them would be sent the piece.
+// A result that several ranks read stays, because each of them would be sent what it is made of.
 func rearrangeAtReaders(p *Partitioned, owner []int32) {
 	const none, several = plan.Everywhere - 1, plan.Everywhere - 2
 	g := p.Graph
@@ -341,8 +360,20 @@ func rearrangeAtReaders(p *Partitioned, owner []int32) {
 	}
 	for i := g.Len() - 1; i >= 0; i-- { // readers first: what they read may follow them
 		id := ir.ID(i)
-		if r := reader[i]; r >= 0 && owner[i] >= 0 && r != owner[i] && p.rearranges(id) && owner[g.In(id)[0]] >= 0 {
-			owner[i] = r
+		if r := reader[i]; r >= 0 && owner[i] >= 0 && r != owner[i] && p.rearranges(id) {
+			there, here := 0, g.Type(id).Bytes() // bytes that travel
+			for _, x := range g.In(id) {
+				bytes := g.Type(x).Bytes()
+				if owner[x] != r {
+					there += bytes
+				}
+				if owner[x] != owner[i] {
+					here += bytes
+				}
+			}
+			if there <= here {
+				owner[i] = r
+			}
 		}
 		for _, x := range g.In(id) {
 			switch {
@@ -355,17 +386,18 @@ func rearrangeAtReaders(p *Partitioned, owner []int32) {
 	}
 }
 
-// rearranges reports a node whose result has the elements of its only operand in another order. Programs may
+// rearranges reports a node whose result has elements of its operands in other places. Programs may
 // have placed it; then it stays.
 func (p *Partitioned) rearranges(id ir.ID) bool {
 	g := p.Graph
 	n, in := &g.Nodes[id], g.In(id)
-	if len(in) != 1 || n.Region != nil || g.Effects(id) || p.readsUnshared(n) || n.Op.Control != op.NoControl {
+	if len(in) == 0 || n.Region != nil || g.Effects(id) || p.readsUnshared(n) || n.Op.Control != op.NoControl || n.Op.Cost(sigOf(g, id), g.Type(id)).Flops != 0 {
 		return false
 	}
-	from, to := g.Type(in[0]), g.Type(id)
-	if !from.IsDense() || !to.IsDense() || from.Bytes() != to.Bytes() || n.Op.Cost(sigOf(g, id), to).Flops != 0 {
-		return false
+	for _, x := range append(in[:len(in):len(in)], id) {
+		if !g.Type(x).IsDense() || g.Type(x).IsScalar() {
+			return false
+		}
 	}
 	grid, _, _, sent := g.Dest(id)
 	return g.Placement(id) == ir.AnyPlace && (!sent || g.Grids[grid].Place == ir.AnyPlace)
