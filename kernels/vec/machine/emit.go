@@ -52,12 +52,13 @@ type emitter struct {
 	bytes  int // of a vector
 	class  []class
 	steps  []step
+	regs   []reg // of all steps
 	block  reg // the address of the arguments
 	labels map[string]amd64.Label
 }
 
 func newEmitter(k *Kernel, s Set) *emitter {
-	e := &emitter{k: k, set: s, bytes: 32 << s, labels: map[string]amd64.Label{}}
+	e := &emitter{k: k, set: s, bytes: 32 << s, labels: map[string]amd64.Label{}, steps: make([]step, 0, 1<<8), regs: make([]reg, 0, 1<<9)}
 	e.block = e.general()
 	return e
 }
@@ -121,21 +122,21 @@ func (e *emitter) finish() {
 
 // step notes an instruction that reads or writes these operands.
 func (e *emitter) step(operands []any, write func(a *amd64.Asm, at func(reg) amd64.Reg)) {
-	var regs []reg
+	from := len(e.regs)
 	for _, o := range operands {
 		switch o := o.(type) {
 		case reg:
-			regs = append(regs, o)
+			e.regs = append(e.regs, o)
 		case mem:
 			if !o.isWord {
-				regs = append(regs, o.base)
+				e.regs = append(e.regs, o.base)
 			}
 			if o.scale > 0 {
-				regs = append(regs, o.index)
+				e.regs = append(e.regs, o.index)
 			}
 		}
 	}
-	e.steps = append(e.steps, step{regs: regs, write: write})
+	e.steps = append(e.steps, step{regs: e.regs[from:len(e.regs):len(e.regs)], write: write})
 }
 
 // address is an operand in memory with the processor's registers.
