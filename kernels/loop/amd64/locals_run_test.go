@@ -87,11 +87,11 @@ nest(%0: i64[]) (i: 0..%0.rows) {
 // TestFilledLocals: the one point of a nest may have a large local if it begins by filling it. Where it fills
 // only some of its elements, the others are zero, whatever an earlier call has left there.
 func TestFilledLocals(t *testing.T) {
-	const rows = 40_000 // twice that is more than maxLocalBytes, and once less, for one word an element
+	const rows = 40_000 // eight times that is more than maxPointBytes
 	for _, c := range []struct {
 		local, to int
 		compiles  bool
-	}{{rows, rows, true}, {2 * rows, 2 * rows, true}, {4 * rows, 4 * rows, true}, {600, 600, true}, {600, 599, true}, {4 * rows, 4*rows - 1, false}} {
+	}{{rows, rows, true}, {2 * rows, 2 * rows, true}, {8 * rows, 8 * rows, true}, {600, 600, true}, {600, 599, true}, {8 * rows, 8*rows - 1, false}} {
 		n, err := loop.Parse(fmt.Sprintf(`
 nest(%%0: f64[], %%1: f64[]) () {
   local w0 f64[%d, 1]
