@@ -85,9 +85,6 @@ type Def struct {
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
 	// column j. 0: there is none.
 	ByColumn int
-	// Brief reports that most rows of input 0, a sparse matrix, end before their last entry: at a greatest
-	// element that no other exceeds. nil: all entries are read.
-	Brief func(s *Sig) bool
 	// Numbers is the input whose elements are the row numbers that are read of input 0; negative ones count
 	// from the end. 0: there is none.
 	Numbers int

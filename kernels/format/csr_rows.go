@@ -141,9 +141,8 @@ func (in *input) summed(o Options, h csrLayout, cols int) ([]Entries, error) {
 }
 
 // rowWorth is the number of entries that take as long as a row, in the work that ranks do after they
-// have read a graph. It is a mean: products take as long for a row as for 12 entries, and folds whose
-// rows end early as for 23 (compiler/pass, rowSteps).
-const rowWorth = 20
+// have read a graph (compiler/pass, rowSteps).
+const rowWorth = 12
 
 // Ends returns for each rank the block behind those that it reads. Ranks read equally many blocks. If
 // they keep the columns of a graph, each reads the columns of the rows that it is likely to get later.
