@@ -30,6 +30,8 @@ type dialect struct {
 	cols  []int      // of M; nil: a few
 	head  []string   // functions
 	body  bool       // statements are in the body of a parfor, whose index i is a value of $k
+	swarm int        // a program draws from so many templates of each kind, and has larger loops; 0: from all
+	runs  runs       // how programs run; nil: kindRuns
 }
 
 // drawing is a program that is being drawn.
@@ -148,6 +150,9 @@ func (d *drawing) loop() {
 		d.have['k'] = append(d.have['k'], count)
 	}
 	d.statements(d.rng.IntN(3), 1, false)
+	if d.swarm > 0 {
+		d.statements(1+d.rng.IntN(3), 1, false)
+	}
 	for _, c := range of {
 		text := d.made(c.kind, d.rng.IntN(2))
 		if strings.IndexByte("XYcrqaCPvhWu", c.kind) >= 0 && d.rng.IntN(2) == 0 {
@@ -175,6 +180,9 @@ func (d *drawing) loop() {
 			until += fmt.Sprintf(" or %s %s %s", pick(d.rng, ends...), pick(d.rng, "<", ">"), pick(d.rng, "0.01", "1.5", "10"))
 		}
 		head[len(head)-1] += until
+	}
+	if d.swarm > 0 && !d.body && d.rng.IntN(3) == 0 && !strings.HasSuffix(head[len(head)-1], ")") {
+		head[len(head)-1] += " with (place = rows)"
 	}
 	loop := "iterate " + strings.Join(head, ", ") + " {\n  " + strings.Join(d.lines, "\n  ") + "\n}"
 	d.lines, d.have = append(outer, loop), known
@@ -205,6 +213,9 @@ func (of *dialect) draw(rng *rand.Rand) generated {
 		limited.kinds = string(append(few, of.kinds[0]))
 		d.dialect = &limited
 	}
+	if of.swarm > 0 {
+		d.dialect = d.dialect.swarmOf(rng)
+	}
 	outer := of.outer
 	if outer == "" {
 		outer = of.kinds
@@ -224,6 +235,21 @@ func (of *dialect) draw(rng *rand.Rand) generated {
 		out.lines[i] = sizeNames.ReplaceAllStringFunc(line, func(s string) string { return fmt.Sprint(sizes[s]) })
 	}
 	return out
+}
+
+// swarmOf returns a dialect of a few templates of each kind. Programs of few templates combine them in more
+// ways than programs of all.
+func (of *dialect) swarmOf(rng *rand.Rand) *dialect {
+	few := *of
+	few.next = vocabulary{}
+	for kind := range byte(128) {
+		all := of.next[kind]
+		order := rng.Perm(len(all))
+		for _, k := range order[:min(len(order), 1+rng.IntN(of.swarm))] {
+			few.next[kind] = append(few.next[kind], all[k])
+		}
+	}
+	return &few
 }
 
 // outside draws statements and loops, and emits what nothing else reads.
@@ -296,17 +322,31 @@ var dialects = []struct {
 	of       *dialect
 	first    uint64
 	programs int
-}{{mixed, 0, 10}, {mixedFailing, 98, 16}, {smallBodies, 10, 12}, {squares, 70, 14}, {inColumns, 0, 12}, {inRows, 0, 8}, {ragged, 30, 20}}
+}{{mixed, 0, 10}, {mixedFailing, 98, 16}, {smallBodies, 10, 12}, {squares, 70, 14}, {inColumns, 0, 12}, {inRows, 0, 8}, {ragged, 30, 20},
+	{squaresOnRanks, 1244, 4}, {open, 0, 6}, {open.onRanks(), 0, 3}, {nested, 0, 3}, {nestedBodies, 0, 4}, {strange, 0, 4}, {strangeBodies, 0, 4}}
 
-var kindRuns = runs{{1, 2, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {1, 2, []string{"fuse"}, false, ""}, {2, 1, nil, false, ""}, {3, 1, []string{"stand", "keep"}, false, ""},
-	{4, 1, []string{"simplify"}, false, ""}, {1, 1, []string{"group"}, false, ""}, {1, 2, []string{"hoist", "rounds"}, false, ""}, {3, 1, nil, false, ""}}
+// kindRuns are the ways in which these programs run. Ranks share nothing of a loop that is one task (rounds), and small
+// loops are: some runs on ranks have none.
+var kindRuns = runs{{1, 2, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {1, 2, []string{"fuse"}, false, ""}, {2, 1, []string{"rounds"}, false, ""}, {3, 1, []string{"stand", "keep"}, false, ""},
+	{4, 1, []string{"simplify", "rounds"}, false, ""}, {1, 1, []string{"group"}, false, ""}, {1, 2, []string{"hoist", "rounds"}, false, ""}, {3, 1, nil, false, ""}}
+
+// rankRuns share rows of loops, whatever their size.
+var rankRuns = runs{{3, 1, []string{"rounds"}, false, ""}, {1, 2, nil, true, ""}, {2, 1, []string{"rounds", "hoist"}, false, ""}, {4, 2, []string{"rounds", "simplify"}, false, ""},
+	{5, 1, []string{"rounds", "keep"}, false, ""}, {2, 1, []string{"rounds", "stand", "fuse"}, false, ""}, {3, 1, nil, false, ""}}
+
+func (of *dialect) ways() runs {
+	if of.runs != nil {
+		return of.runs
+	}
+	return kindRuns
+}
 
 // agrees draws a program and compares what it does in some ways. It reports whether the program is one,
 // and how it ends. The compiler may know of a failure, or that shapes do not agree: then there is no
 // program.
 func (of *dialect) agrees(t *testing.T, table *op.Table, seed uint64) (sound bool, o outcome) {
 	t.Helper()
-	p, rs := of.draw(rand.New(rand.NewPCG(seed, 41))), kindRuns.some(seed)
+	p, rs := of.draw(rand.New(rand.NewPCG(seed, 41))), of.ways().some(seed)
 	refused := func(p generated) error {
 		_, err := compiledOnce(table, p.text(), rs[0].ranks, rs[0].blocks, rs[0].disable)
 		return err
