@@ -66,6 +66,56 @@ func (k keying) program() string {
 	return b.String()
 }
 
+// codes is a program that reads a matrix of codes in all ways but sums by code: in products with it, in
+// elementwise operators and reductions, and in loops.
+func (k keying) codes() string {
+	var b strings.Builder
+	n := []int{37, 8, 61}[k.rng.IntN(3)]
+	fmt.Fprintf(&b, "X = materialize(rand(%[1]d, 3, seed = %[2]d))\ny = materialize(rand(%[1]d, 1, seed = %[3]d))\nc = materialize(i64(4 * rand(%[1]d, 1, seed = %[4]d)))\nM = materialize(rand(4, 3, seed = 9))\n",
+		n, k.rng.IntN(100), k.rng.IntN(100), k.rng.IntN(100))
+	special := k.of("", "", "replace(floor(3 * (%s)), 1, inf)", "floor(3 * (%s)) * -0.0", "-floor(2 * (%s))", "floor(2 * (%s))", "1 / floor(1.1 * (%s))")
+	if special == "" {
+		special = "%s"
+	}
+	fmt.Fprintf(&b, "w = "+special+"\nZ = "+special+"\n", "M[:, 0]", "X * -1 + 0.5")
+	if k.rng.IntN(4) == 0 {
+		fmt.Fprintf(&b, "emit i64(log(y - 0.01))\n")
+	}
+	fmt.Fprintf(&b, "H = onehot(%s, 4)\n", k.code())
+	for range 1 + k.rng.IntN(3) {
+		b.WriteString("emit " + k.of("H @ w", "H @ M", "Z - H @ M", "Z + H @ M", "t(M) @ t(H)", "t(Z) - t(M) @ t(H)", "rowsum(H)", "sum(H)", "sum(t(H) @ X)", "rowsum(H * (X @ t(M)))",
+			"colmax(ifelse(H > 0, y, -inf))", "colsum(H * y)", "H == 1", "H * y + H", "max(H @ w, y)", "H", "H[0..2, :]", "t(H) @ H", "H @ M * (H @ (M + 1))",
+			"t(H) @ (y - H @ w)", "parfor j in 0..3 { sum((X[:, j] - H @ M[:, j]) ^ 2) }") + "\n")
+	}
+	if k.rng.IntN(2) == 0 {
+		fmt.Fprintf(&b, "iterate p = w times 6 {\n  next p = %s\n}\nemit y - H @ p\n", k.of("t(H) @ (y - H @ p) / (1 + t(colsum(H)))", "t(colsum(H * (y - H @ p))) / 10",
+			"t(colmax(ifelse(H > 0, y - H @ p, -1)))", "if sum(p) > 1 { t(H) @ (y - H @ p) / 9 } else { p + t(colsum(H)) }"))
+	}
+	return b.String()
+}
+
+// TestCodesReadOtherwise compares such programs with their definition.
+func TestCodesReadOtherwise(t *testing.T) {
+	table := tinyTable(t)
+	made := 0
+	for seed := range uint64(90) {
+		text := keying{rand.New(rand.NewPCG(seed, 43))}.codes()
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err, text)
+		}
+		if strings.Contains(r.Plan.Graph.String(), "onehot.take(") {
+			made++
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, []string{"codes"}, true, "FAC2"}, {1, 2, []string{"simplify"}, false, "SS"}, {2, 2, nil, false, "GSS"}, {3, 1, []string{"fold-groups"}, false, "TSS"}}).some(seed).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if made < 30 {
+		t.Errorf("%d of 90 plans take rows by code", made)
+	}
+}
+
 // TestKeyed compares the programs with their definition: on one worker, on several, on ranks, and
 // without the pass.
 func TestKeyed(t *testing.T) {
@@ -102,21 +152,24 @@ func byKeyInBodies(g *ir.Graph) bool {
 	})
 }
 
-// TestLargeCodes: a matrix of codes is not built, however large it would be, where it is only
-// multiplied and its columns are summed.
+// TestLargeCodes: a matrix of codes is not built, however large it would be, where it is multiplied, where
+// elementwise operators and reductions read it, and in loops.
 func TestLargeCodes(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const text = "n = 10_000_000\nk = 400\na = materialize(i64(k * rand(n, 1, seed = 1)))\nx = materialize(rand(n, 1, seed = 2))\n" +
-		"H = onehot(a, k)\nemit sum((t(H) @ x ^ 2) / t(colsum(H)) - (t(H) @ x) ^ 2)\n"
-	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
-	if n := r.Plan.Graph.Len(); n > 60 || !byKeyInBodies(r.Plan.Graph) {
-		t.Errorf("the plan has %d nodes", n)
+	for _, of := range []string{"emit sum((t(H) @ x ^ 2) / t(colsum(H)) - (t(H) @ x) ^ 2)\n", "m = (t(H) @ x) / t(colsum(H))\nemit sum((x - H @ m) ^ 2)\n",
+		"emit sum(colsum(H * x) / colsum(H)) + mean(t(x) @ H)\n", "emit sum(colmax(ifelse(H > 0, x, -inf)) - colmin(ifelse(H > 0, x, inf)))\n",
+		"iterate p = zeros(k, 1) times 9 {\n  next p = t(H) @ (x - H @ p)\n}\nemit sum(x - H @ p)\n", "emit sum(t(H) @ x)\nemit sum(H) + mean(rowsum(H @ rand(k, 3)))\n"} {
+		text := "n = 10_000_000\nk = 400\na = materialize(i64(k * rand(n, 1, seed = 1)))\nx = materialize(rand(n, 1, seed = 2))\nH = onehot(a, k)\n" + of
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if plan := r.Plan.Graph.String(); strings.Contains(plan, "[10000000,400]") || r.Plan.Graph.Len() > 60 {
+			t.Errorf("%s: the plan is\n%s", of, plan)
+		}
 	}
 }
 

@@ -100,6 +100,9 @@ func TestOracleProvokes(t *testing.T) {
 		if drawn%20 == 1 {
 			text = crossing(rng)
 		}
+		if drawn%20 == 12 {
+			text = keying{rng}.codes()
+		}
 		if drawn%20 == 17 {
 			text = ordering(rng)
 		}

@@ -86,9 +86,14 @@ var pipeline = []step{
 		Doc:   "makes columns of matrices of one row, also of those that loops carry, where ranks share rows or a row is multiplied by a large matrix",
 		After: []After{{"by-rows", "it says whether they do"}}},
 		stand},
+	{PassInfo{Name: "codes",
+		Doc:   "makes a matrix of codes that cannot fail behind a check of its codes, and takes it into loops",
+		After: []After{{"drop-dead", "dead readers would need the matrix"}, {"by-rows", "it says whether the matrix stays whole"}}},
+		whole(func(g *ir.Graph, table *op.Table, _ pass.Sizes) *ir.Graph { return pass.Codes(g, table) })},
 	{PassInfo{Name: "panels",
-		Doc:   "writes a product over a long inner size as a tree of products of panels, where its operands are cut or its result is large",
-		After: []After{{"drop-dead", "dead readers would seem to cut the operands"}, {"stand", "a row of many columns would seem to be cut"}}},
+		Doc: "writes a product over a long inner size as a tree of products of panels, where its operands are cut or its result is large",
+		After: []After{{"drop-dead", "dead readers would seem to cut the operands"}, {"stand", "a row of many columns would seem to be cut"},
+			{"codes", "a matrix of codes that is not built cuts no product"}}},
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
@@ -154,17 +159,19 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "represent",
-		Doc:   "makes nearly full products of sparse matrices dense where no program can tell",
+		Doc:   "makes nearly full products of sparse matrices dense where no program can tell, and reduces dense results of sparse matrices at their entries",
 		After: []After{{"merge-equal", "all readers of a product must agree"}, {"simplify", "a product that is not built has no storage form"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Represent(g, s.o.Table) })},
+		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Represent(g, s.o.Table, s.o.Ranks == 1) })},
 	{PassInfo{Name: "fold-groups",
 		Doc:   "adds rows by group in place of a product with a matrix of codes",
-		After: []After{{"panels", "what is left is one product"}, {"merge-equal", "a repeated product would be folded twice"}}},
+		After: []After{{"panels", "what is left is one product"}, {"merge-equal", "a repeated product would be folded twice"}, {"simplify", "its rules know matrices of codes"}}},
 		func(s *state) error {
 			s.g = pass.Points(s.g, func(g *ir.Graph) *ir.Graph {
 				return pass.FoldGroupsOfPoints(g, s.o.Table, s.o.Sizes)
 			})
-			return whole(pass.FoldGroups)(s)
+			return whole(func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph {
+				return pass.CompareCodes(pass.FoldGroups(g, table, sizes), table)
+			})(s)
 		}},
 	{PassInfo{Name: "columns",
 		Doc:   "makes a loop over columns of reductions of columns that read running values",

@@ -102,7 +102,13 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(9000)}, op.Attr{Name: "d", Val: op.Int(5)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
 	case "rand_sparse":
 		return op.MakeAttrs(rows, cols, op.Attr{Name: "density", Val: op.Float(.01)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
-	case "onehot", "onehot.counts", "onehot.sums", "onehot.stack":
+	case "onehot.take":
+		codes := value.New(types.I64, 40000, 1)
+		for i := range codes.I64 {
+			codes.I64[i] = r.Int64N(9) - 2
+		}
+		return nil, []value.Value{anyDense(r, types.F64, 6, 1+m%3), codes}
+	case "onehot", "onehot.code", "onehot.of", "onehot.counts", "onehot.sums", "onehot.stack":
 		attrs = op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(5)}, op.Attr{Name: "panel", Val: op.Int(9000)})
 		if d.Name == "onehot" && r.IntN(2) == 0 {
 			attrs = attrs.With("sparse", op.Bool(true))

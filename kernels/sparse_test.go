@@ -236,11 +236,31 @@ func TestSparseWords(t *testing.T) {
 			try("sp.times", nil, a, anySparse(r, f, n, k), anySparse(r, g, k, m))
 			try("sp.tmatmul", nil, a, anyDense(r, f, n, []int{0, 1, 1, 2, 5, 9}[r.IntN(6)]))
 		}
+		some := define.EveryElement(a) // zeros come up at some entries
+		for i := range some.Rows {
+			for j := range some.Cols {
+				if r.IntN(3) == 0 {
+					some.Set(i, j, value.Scalar{Elem: e})
+				}
+			}
+		}
+		z := anyScalar(r, e)
+		if r.IntN(6) == 0 {
+			z = value.F64([]float64{1e308, -1e308, 5e-324, math.Inf(1)}[r.IntN(4)]).Convert(types.F64)
+		}
+		for _, of := range besideEntries {
+			try("sp."+of+".beside", nil, define.KeptRef(some), a, z)
+		}
 		seed := rowtest.Attr("seed", op.Int(trial))
 		if n < 100 {
 			try("rand_graph", []op.Attr{rowtest.Attr("n", op.Int(n+1)), rowtest.Attr("e", op.Int(r.IntN(30))), seed})
 			try("rand_sparse", []op.Attr{rowtest.Attr("n", op.Int(n)), rowtest.Attr("m", op.Int(m)), rowtest.Attr("density", op.Float(r.Float64())), seed})
 			try("eye_sparse", []op.Attr{rowtest.Attr("n", op.Int(n))})
+		}
+	}
+	for _, of := range besideEntries {
+		if accepted["sp."+of+".beside"] < 50 {
+			t.Errorf("sp.%s.beside: only %d calls were accepted", of, accepted["sp."+of+".beside"])
 		}
 	}
 	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse", "sp.product", "sp.tmatmul", "sp.times"} {
@@ -249,6 +269,9 @@ func TestSparseWords(t *testing.T) {
 		}
 	}
 }
+
+// besideEntries lists reductions of a matrix that is a number beside the entries of a sparse one.
+var besideEntries = []string{"sum", "mean", "norm", "count", "any", "all", "min", "max"}
 
 // A reduction of the rows of a product that is not built has the bits of one that is.
 func TestRowfoldIsTheReductionOfTheProduct(t *testing.T) {

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -157,7 +159,9 @@ func codesCounted(g *ir.Graph, table *op.Table) *ir.Graph {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		t := g.Type(id)
-		if read[id] {
+		if read[id] && g.Nodes[i].Op.Laws.Has(op.Total) {
+			of[id] = c.in(id)[0] // its codes are checked
+		} else if read[id] {
 			k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(t.Cols)})
 			of[id] = c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), c.in(id)...)
 		}
@@ -207,4 +211,207 @@ func codesFirst(g *ir.Graph, table *op.Table) *ir.Graph {
 		return g
 	}
 	return c.g
+}
+
+// Codes makes two steps of a dense matrix of codes that is read in other ways than FoldGroups knows:
+//
+//	%2 = onehot(%0) {k=10}  ->  %1 = onehot.code(%0) {k=10};  %2 = onehot.of(%1) {k=10}
+//
+// The check stays where the matrix was, and what is left cannot fail. So rules may say what is made of the
+// matrix in terms of the codes (take-by-code), and loops may make it (sinkCodes). It would be wrong for a
+// matrix that is sent, which is one task.
+func Codes(g *ir.Graph, table *op.Table) *ir.Graph {
+	product, panels := table.Must("matmul"), table.Must("matmul.panels")
+	folded := unbuilt(g, table, func(n *ir.Node) bool {
+		return (n.Op == product || n.Op == panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb")
+	})
+	var c *copying
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		t := g.Type(id)
+		if !ofCodes(g, id) || !t.IsDense() || !t.Known() || g.Nodes[i].Op.Laws.Has(op.Total) || sent(g, id) || folded[id] {
+			if c != nil {
+				c.node(id)
+			}
+			continue
+		}
+		if c == nil {
+			c = copyOf(g)
+			for k := range i {
+				c.node(ir.ID(k))
+			}
+		}
+		k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(t.Cols)})
+		code := c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), c.in(id)...)
+		c.to[i] = c.g.Add(table.Must("onehot.of"), k, t, g.Origin(id), code)
+	}
+	if c != nil {
+		g = c.g
+	}
+	if out := sinkCodes(g, table); out != g {
+		return DropDead(out)
+	}
+	return g
+}
+
+// sinkCodes takes matrices of checked codes into the loops and branches that read them, where their readers
+// need the codes alone: a loop then has a column as an argument.
+func sinkCodes(g *ir.Graph, table *op.Table) *ir.Graph {
+	of, arg := table.Must("onehot.of"), table.Must("arg")
+	if !g.Controls() || !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op == of }) {
+		return g
+	}
+	g = g.Clone()
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n := &g.Nodes[i]
+		if n.Op.Control != op.Iterate && n.Op.Control != op.Select {
+			continue
+		}
+		offset, fixed := len(g.In(id))-len(n.Region.Args), n.Carried()
+		if n.Op.Control == op.Select {
+			fixed = 1
+		}
+		for k := fixed; k < len(g.In(id)); k++ {
+			h := g.In(id)[k]
+			if g.Nodes[h].Op != of || !codesSuffice(table, n.Region, k-offset) {
+				continue
+			}
+			code := g.In(h)[0]
+			g.In(id)[k] = code
+			n.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+				c, a := copyOf(r.Graph), r.Args[k-offset]
+				var column ir.ID
+				for j := range r.Graph.Nodes {
+					if x := ir.ID(j); x != a {
+						c.node(x)
+						continue
+					}
+					o := ir.Origin{Span: g.Nodes[h].Span}
+					column = c.g.Add(arg, nil, g.Type(code), o)
+					c.to[a] = c.g.Add(of, g.Nodes[h].Attrs, g.Type(h), o, column)
+				}
+				out := c.region(r)
+				out.Args[k-offset] = column
+				return out
+			})
+		}
+		n.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+			return &ir.Region{Graph: sinkCodes(r.Graph, table), Args: r.Args, Yields: r.Yields}
+		})
+	}
+	return g
+}
+
+// codesSuffice reports that what reads argument k in the regions from r on can be made of codes.
+func codesSuffice(table *op.Table, r *ir.Region, k int) bool {
+	for ; r != nil; r = r.Next {
+		a := r.Args[k]
+		if slices.Contains(r.Yields, a) {
+			return false
+		}
+		for i := range r.Graph.Nodes {
+			for slot, x := range r.Graph.In(ir.ID(i)) {
+				if x == a && !readsCodes(r.Graph, table, ir.ID(i), slot) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// readsCodes reports that operand k of a node, a matrix of checked codes, is not built for it.
+func readsCodes(g *ir.Graph, table *op.Table, id ir.ID, k int) bool {
+	n, in := &g.Nodes[id], g.In(id)
+	switch n.Op {
+	case table.Must("matmul"), table.Must("matmul.panels"):
+		return in[0] != in[1]
+	case table.Must("gemm"):
+		return k > 0 && in[1] != in[2]
+	}
+	switch n.Op.Control {
+	case op.Iterate:
+		return k >= n.Carried() && codesSuffice(table, n.Region, k)
+	case op.Select:
+		return k > 0 && codesSuffice(table, n.Region, k-1)
+	}
+	return n.Op.Laws.Has(op.Elementwise|op.Pure) || n.Op.Fold != op.NoFold
+}
+
+// unbuilt returns the dense matrices of codes that are not built. What reads one is a sum of its columns or
+// a product that folds says is made of the codes; of checked codes readsCodes tells.
+func unbuilt(g *ir.Graph, table *op.Table, folds func(n *ir.Node) bool) map[ir.ID]bool {
+	out := map[ir.ID]bool{}
+	for i := range g.Nodes {
+		if id := ir.ID(i); ofCodes(g, id) && g.Type(id).IsDense() {
+			out[id] = true
+		}
+	}
+	if len(out) == 0 {
+		return out
+	}
+	for i := range g.Nodes {
+		n, in := &g.Nodes[i], g.In(ir.ID(i))
+		for k, x := range in {
+			switch {
+			case !out[x]:
+			case g.Nodes[x].Op.Laws.Has(op.Total):
+				out[x] = readsCodes(g, table, ir.ID(i), k)
+			default:
+				out[x] = n.Op.Fold == op.FoldCols || folds(n) && in[0] != in[1]
+			}
+		}
+	}
+	return out
+}
+
+// CompareCodes makes what is left of matrices of checked codes comparisons, which loops take in:
+//
+//	%2 = onehot.of(%1) {k=10};  %3 = mul(%2, %0)  ->  %2 = f64(%1 == t(seq(0, 10)));  %3 = mul(%2, %0)
+//
+// Each reader has its own, as a result with two readers is stored, and so for elementwise operators on such
+// a matrix and scalars. Those that no loop takes in read the matrix, as before.
+func CompareCodes(g *ir.Graph, table *op.Table) *ir.Graph {
+	of := table.Must("onehot.of")
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op == of }) {
+		return g
+	}
+	c, ofCodes := copyOf(g), make([]bool, g.Len())
+	elementwise := func(d *op.Def) bool { return d.Laws.Has(op.Elementwise | op.Pure) }
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		in, d := c.in(id), g.Nodes[i].Op
+		ofCodes[i] = d == of && g.Type(id).Rows > 1 && g.Type(id).Cols > 1 || elementwise(d) && !sent(g, id) && !ir.MayFail(g, id)
+		any := d == of
+		for k, x := range g.In(id) {
+			any = any || ofCodes[x]
+			ofCodes[i] = ofCodes[i] && (d == of || ofCodes[x] || g.Type(x).IsScalar())
+			if ofCodes[x] && (elementwise(d) || d.Fold != op.NoFold) {
+				in[k] = c.compared(table, of, x)
+			}
+		}
+		ofCodes[i] = ofCodes[i] && any
+		c.to[i] = c.g.CopyNode(g, id, in...)
+	}
+	return DropDead(c.g)
+}
+
+// compared returns a copy of node x, a matrix of checked codes or elementwise operators on one.
+func (c *copying) compared(table *op.Table, of *op.Def, x ir.ID) ir.ID {
+	n, t, o := &c.old.Nodes[x], c.old.Type(x), c.old.Origin(x)
+	if n.Op == of {
+		attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(0)}, op.Attr{Name: "b", Val: op.Int(t.Cols)}, op.Attr{Name: "step", Val: op.Int(1)})
+		keys := c.g.Add(table.Must("seq"), attrs, types.DenseOf(types.I64, t.Cols, 1), o)
+		keys = c.g.Add(table.Must("t"), nil, types.DenseOf(types.I64, 1, t.Cols), o, keys)
+		same := c.g.Add(table.Infix("=="), nil, t.With(types.Bool), o, c.in(x)[0], keys)
+		return c.g.Add(table.Must("f64"), nil, t, o, same)
+	}
+	in := c.in(x)
+	for k, y := range c.old.In(x) {
+		if !c.old.Type(y).IsScalar() {
+			in[k] = c.compared(table, of, y)
+		}
+	}
+	return c.g.Add(n.Op, n.Attrs, t, o, in...)
 }

@@ -14,7 +14,7 @@ import (
 //
 // It would be wrong for what may fail: a loop without rounds does not fail. It could waste work on
 // what a branch may not need, so nothing leaves a branch. It skips a matrix that the body passes
-// unchanged to the next round, which would be copied every time.
+// unchanged to the next round, which would be copied every time. A matrix of codes is not built, so it stays.
 //
 // Constants move only if constants is set. Rewrite rules match a constant in the body of a loop, but
 // not an argument that stands for it. So constants stay until the rules have been applied. Divisors
@@ -111,7 +111,7 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if g.Nodes[i].Op == h.arg || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
+		if g.Nodes[i].Op == h.arg || ofCodes(g, id) || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
 			constant(id) && (!h.constants || divides[i] || uses[i] == 0 && !yielded[id]) {
 			continue
 		}

@@ -39,11 +39,11 @@ func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
 		left := loops[:0:0]
 		if len(loops) > 0 {
 			whole := wholes(out, sizes.Block, preferredCuts(out), false, sizes.Rows)
-			codes := unbuilt(out, func(n *ir.Node) bool { return n.Op == row })
+			codes := unbuilt(out, table, func(n *ir.Node) bool { return n.Op == row && n.Attrs.Bool("ta") })
 			// A new tree may cut the operands of a product that was no tree before it.
 			for _, id := range loops {
 				in := out.In(to[id])
-				if tree[id] = whole != nil && (!whole[in[0]] && !codes[in[0]] || !whole[in[1]]); !tree[id] {
+				if tree[id] = whole != nil && (!whole[in[0]] && !codes[in[0]] || !whole[in[1]] && !codes[in[1]]); !tree[id] {
 					left = append(left, id)
 				}
 			}
@@ -112,24 +112,4 @@ func panelTree(g *ir.Graph, table *op.Table, attrs *op.Attrs, t types.Type, o ir
 		sums = next
 	}
 	return sums[0]
-}
-
-// unbuilt returns the dense matrices of codes that FoldGroups does not build: all that read one are
-// products in panels with it transposed, and sums of its columns.
-func unbuilt(g *ir.Graph, inPanels func(n *ir.Node) bool) map[ir.ID]bool {
-	out := map[ir.ID]bool{}
-	for i := range g.Nodes {
-		if id := ir.ID(i); ofCodes(g, id) && g.Type(id).IsDense() {
-			out[id] = true
-		}
-	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		for k, x := range g.In(ir.ID(i)) {
-			if out[x] && n.Op.Fold != op.FoldCols && (!inPanels(n) || k > 0 || !n.Attrs.Bool("ta")) {
-				delete(out, x)
-			}
-		}
-	}
-	return out
 }

@@ -229,6 +229,13 @@ func (d *drawer) draw(p *pattern, depth int) (ir.ID, bool) {
 		args = args[1:]
 	}
 	for _, a := range args {
+		if a.shape == variable && def.Role == op.Codes {
+			if _, ok := d.vars[a.name]; !ok { // few leaves are columns of small numbers
+				column := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str("i64")}, op.Attr{Name: "rows", Val: op.Int(3)}, op.Attr{Name: "cols", Val: op.Int(1)},
+					op.Attr{Name: "seed", Val: op.Int(d.rng.IntN(1000))}, op.Attr{Name: "small", Val: op.Bool(true)})
+				d.vars[a.name], _ = d.add(d.table.Must("data"), column)
+			}
+		}
 		id, ok := d.draw(a, depth+1)
 		if !ok {
 			return 0, false

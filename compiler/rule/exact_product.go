@@ -5,7 +5,21 @@ package rule
 // transposes, bit for bit. (The kernel sets gonum and openblas add in orders of their own and do
 // not keep these bits.)
 
+// ofCodes is a matrix of codes a.
+const ofCodes = "onehot.of(a){k=p}"
+
 func products() []Rule {
+	var onto []string
+	for _, w := range [][2]string{{"add", ""}, {"sub", ", sub=true"}} {
+		each := func(x string) string { return "onehot.take(onehot.each(" + x + "){start=\"" + w[0] + "\"}, a)" }
+		if w[1] == "" {
+			onto = append(onto, "gemm(c, "+ofCodes+", w) -> add(c, "+each("w")+")")
+		} else {
+			onto = append(onto, "gemm(c, "+ofCodes+", w){sub=true} -> sub(c, "+each("w")+")")
+		}
+		onto = append(onto, "gemm(c, "+ofCodes+", w){tb=true"+w[1]+"} -> "+w[0]+"(c, "+each("t(w)")+")",
+			"gemm(c, w, "+ofCodes+"){tb=true"+w[1]+"} -> "+w[0]+"(c, t("+each("t(w)")+"))")
+	}
 	return []Rule{
 		{
 			Name: "absorb-transpose",
@@ -91,6 +105,26 @@ func products() []Rule {
 			Wrong: []Wrong{{Rewrite: "add(zeros(){n=r, m=s}, x) -> x", Why: "0 + -0 is 0"},
 				{Rewrite: "matmul(eye(){n=r}, x) -> x", Why: "0 * inf is nan, and 0 + -0 is 0"},
 				{Rewrite: "mul(zeros(){n=r, m=s}, x) -> zeros(){n=r, m=s}", Why: "0 * -1 is -0, 0 * inf is nan"}},
+		},
+		{
+			Name: "take-by-code",
+			Doc: "A row of a matrix of codes has one 1, so a product with it takes a row for each code, and neither the matrix is stored nor its zeros multiplied. " +
+				"What the zeros do, to a number that is not finite and to -0, is done to the rows once.",
+			Rewrites: []string{
+				"matmul(" + ofCodes + ", w) -> onehot.take(onehot.each(w), a)",
+				"matmul(" + ofCodes + ", w){tb=true} -> onehot.take(onehot.each(t(w)), a)",
+				"matmul(w, " + ofCodes + "){tb=true} -> t(onehot.take(onehot.each(t(w)), a))",
+				"matmul(w, " + ofCodes + "){ta=true, tb=true} -> t(onehot.take(onehot.each(w), a))"},
+			Where: []string{"doubles(w)"},
+			Wrong: []Wrong{{Rewrite: "matmul(" + ofCodes + ", w) -> onehot.take(rbind(w, w), a)", Where: []string{"doubles(w)"}, Why: "0 * inf is nan, and 0 + -0 is 0"}},
+		},
+		{
+			Name:     "add-by-code",
+			Doc:      "Such a product that a matrix is the beginning of adds a row for each code.",
+			Rewrites: onto,
+			Where:    []string{"doubles(w)", "doubles(c)"},
+			Wrong: []Wrong{{Rewrite: "gemm(c, " + ofCodes + ", w){sub=true} -> sub(c, onehot.take(onehot.each(w), a))", Where: []string{"doubles(w)", "doubles(c)"},
+				Why: "-0 - 0 is -0, and becomes 0 by another row below zero"}},
 		},
 		{
 			Name: "add-outer-product",

@@ -128,6 +128,13 @@ func reductions() []Rule {
 			Wrong:    []Wrong{{Rewrite: "any(not(x)) -> not(any(x))", Why: "true and false"}},
 		},
 		{
+			Name: "count-codes",
+			Doc:  "A row of a matrix of codes adds up to 1, so its sum is its product with ones.",
+			Rewrites: []string{"rowsum(" + ofCodes + ") -> onehot.take(onehot.each(ones(){n=p, m=1}), a)",
+				"sum(" + ofCodes + ") -> sum(onehot.take(onehot.each(ones(){n=p, m=1}), a))"},
+			Wrong: []Wrong{{Rewrite: "sum(" + ofCodes + ") -> f64(count(ge(a, 0)))", Why: "a may be k or more"}},
+		},
+		{
 			Name:     "count-bools",
 			Doc:      "The sum of bools as f64 is their count: below 2^53 it is exact.",
 			Rewrites: []string{"sum(f64(x)) -> f64(sum(x))"},

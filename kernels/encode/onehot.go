@@ -21,7 +21,8 @@ import (
 // onehots is the rows of this file.
 func onehots() []*op.Def {
 	sums := onehotSums()
-	return append([]*op.Def{onehot(), onehotCode(), sums, onehotCounts(), define.Chained(sums, inRows(addRows))}, onehotStates()...)
+	rows := append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, inRows(addRows))}, checkedCodes()...)
+	return append(rows, onehotStates()...)
 }
 
 // manyCodes is the attribute k.
@@ -109,34 +110,6 @@ func onehotKernel(c *op.Call) error {
 		row[p] = 1
 	}
 	return nil
-}
-
-// onehotCode is the row of the codes in a matrix of codes. Loops that count codes take it in.
-func onehotCode() *op.Def {
-	return define.ByDefinition(&op.Def{
-		Name: "onehot.code", Hidden: true,
-		Doc:  "onehot.code is a as i64, and fails where onehot(a, k) does. The compiler makes it where codes are read instead of their matrix.",
-		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, manyCodes},
-		Type: func(s *op.Sig) (types.Type, error) {
-			h, err := onehotType(s)
-			return types.DenseOf(types.I64, h.Rows, 1), err
-		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			out, codes := value.New(types.I64, c.Type.Rows, 1), codeColumn{c.Dense(0), c.Attrs.Int("k")}
-			for i := range out.I64 {
-				p, err := codes.at(i)
-				if err != nil {
-					return nil, err
-				}
-				out.I64[i] = int64(p)
-			}
-			return out, nil
-		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: define.CopyWork, Along: func(*op.Attrs) []int { return []int{0} },
-		Elements: func(e *op.Elements) op.Element {
-			return func(i, _ loop.Lin) loop.Val { return keyOfRow(e, 0, e.Attrs.Int("k"), i) }
-		},
-	})
 }
 
 // codeColumn is a column of codes 0..k-1.

@@ -38,6 +38,11 @@ func (s *Accumulators) Open(f *Fold, e types.Elem, first, n int) {
 	s.of, s.elem, s.first, s.n, s.begun = f, e, first, n, false
 }
 
+// Alike returns empty states of the same reduction of the same lines.
+func (s *Accumulators) Alike() *Accumulators {
+	return &Accumulators{of: s.of, elem: s.elem, first: s.first, n: s.n}
+}
+
 // Begun reports whether something was added since Open.
 func (s *Accumulators) Begun() bool { return s.begun }
 

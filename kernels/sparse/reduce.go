@@ -21,7 +21,7 @@ import (
 func sparseReductions() []*op.Def {
 	var out []*op.Def
 	for _, w := range reduce.Wholes() {
-		out = append(out, sparseWhole(w), sparseLines(w, true), sparseLines(w, false))
+		out = append(out, sparseWhole(w), sparseBeside(w), sparseLines(w, true), sparseLines(w, false))
 		if w.Family() == w.Name {
 			out = append(out, sparsePart(w))
 		}
