@@ -108,6 +108,15 @@ var brokenRows = [][2]string{
 	  emit all a`, ""},
 	{`iterate A = rand(70, 70, seed = 1), k = 0 times 60 { next A = A * 0.5 + t(A); next k = k + 1 }
 	  emit all A`, ""},
+	{`X = rand(9, 7, seed = 1)
+	  c = rand(9, 1, seed = 2)
+	  k = count(X > 0.5) % 4 + 3
+	  iterate u = X, w = X times k { next u = w * 0.5 + c; next w = u + c }
+	  v = u - w
+	  iterate a = v, b = X times k { next a = b * 0.25 + c; next b = a }
+	  emit (v * 0.5 + c) - ((a - b) * 0.5 + c)
+	  emit a - b
+	  emit v`, ""}, // what two loops make, read together
 }
 
 // TestRoundsOfRows: rounds in which no row reads another one give what the definition gives and fail as it

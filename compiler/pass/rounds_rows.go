@@ -41,10 +41,10 @@ func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		}
 		if g.Nodes[i].Op.Control == op.Iterate {
 			r := &rowRounds{g: g, id: id, table: table, block: sizes.filled().Block, each: true}
-			if !r.is(uses) {
+			if !r.is(uses, owner) {
 				r.each = false
 			}
-			if r.each || r.is(uses) {
+			if r.each || r.is(uses, owner) {
 				for x := range r.members {
 					owner[x] = r
 				}
@@ -96,7 +96,7 @@ type rowRounds struct {
 }
 
 // is reports a loop that this pass rewrites.
-func (r *rowRounds) is(uses []int32) bool {
+func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 	n, in := &r.g.Nodes[r.id], r.g.In(r.id)
 	if *r = (rowRounds{g: r.g, id: r.id, table: r.table, block: r.block, each: r.each, rowed: map[*ir.Graph][]bool{}}); hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
 		return false
@@ -141,7 +141,7 @@ func (r *rowRounds) is(uses []int32) bool {
 		r.reads = append(r.reads, x)
 	}
 	if r.each && len(r.reads) > 0 {
-		r.follow(uses)
+		r.follow(uses, owner)
 	}
 	if !r.each {
 		return len(r.reads) > 0
@@ -150,14 +150,15 @@ func (r *rowRounds) is(uses []int32) bool {
 	return len(r.reads) > 0 && len(r.reads) <= mostRounds && again <= againFlops*carried
 }
 
-// follow makes members of what reads the results element by element, if that leaves no more to store.
-func (r *rowRounds) follow(uses []int32) {
+// follow makes members of what reads the results element by element, if that leaves no more to store. What an earlier
+// loop makes stays there: that loop stores only what no member of it reads.
+func (r *rowRounds) follow(uses []int32, owner []*rowRounds) {
 	g := r.g
 	members := maps.Clone(r.members)
 	for i := int(r.id) + 1; i < len(g.Nodes); i++ {
 		x, t := ir.ID(i), g.Type(ir.ID(i))
 		fits := func(y ir.ID) bool { return members[y] || isNumber(g.Type(y)) || r.byRows(g.Type(y)) }
-		if members[x] || !isElementwise(&g.Nodes[i]) || !t.IsDense() || t.Rows != r.rows || t.Cols != r.cols || t.Elem.Size() == 0 ||
+		if members[x] || owner[x] != nil || !isElementwise(&g.Nodes[i]) || !t.IsDense() || t.Rows != r.rows || t.Cols != r.cols || t.Elem.Size() == 0 ||
 			ir.MayFail(g, x) || !sameSend(g, r.id, x) || uses[x] == 0 {
 			continue
 		}
