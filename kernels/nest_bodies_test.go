@@ -325,6 +325,13 @@ func TestSlicesAreLoops(t *testing.T) {
 // calls operators between its loops.
 func callsOf(t *testing.T, b *op.Body, n int, in ...value.Value) bool {
 	t.Helper()
+	blocks, _ := runOf(t, b, n, in...).work[0].of.(*blockRun)
+	return blocks != nil && blocks.plan != nil
+}
+
+// runOf runs a body for n points and compares the result with the definition's.
+func runOf(t *testing.T, b *op.Body, n int, in ...value.Value) *parforRun {
+	t.Helper()
 	table, err := Table("")
 	if err != nil {
 		t.Fatal(err)
@@ -346,6 +353,45 @@ func callsOf(t *testing.T, b *op.Body, n int, in ...value.Value) bool {
 	if !value.Same(r.out, want) {
 		t.Error("another value than the definition's")
 	}
-	blocks, _ := r.work[0].of.(*blockRun)
-	return blocks != nil && blocks.plan != nil
+	return r
+}
+
+// TestFewDoubtsAreDefined: a point whose sum is not sure is computed by definition, and only many such points
+// get a loop with wider sums.
+func TestFewDoubtsAreDefined(t *testing.T) {
+	needCode(t)
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, m = 1 << 14, 20
+	for _, doubts := range []int{3, n} {
+		x := value.New(types.F64, n, m)
+		for i := range x.F64 {
+			x.F64[i] = 1 + float64(i%7)/8
+		}
+		for k := range doubts {
+			row := x.F64[k*(n/doubts)*m:][:m]
+			clear(row)
+			row[1], row[5], row[8] = 0x1p-53, 1, 0x1p-130 // in the middle of two floats but for the last one
+		}
+		b := &bodyOf{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64), x.Type()}}, table: table}
+		zero := b.act("const", types.ScalarOf(types.I64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}))
+		row := b.act("window", types.DenseOf(types.F64, 1, m), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, m)}), 1, 0, zero)
+		b.Yields = []int{b.act("sum", types.ScalarOf(types.F64), nil, row)}
+		r := runOf(t, b.Body, n, x)
+		of, is := r.work[0].of.(*nestRun)
+		if !is {
+			t.Fatalf("the body runs as a %T", r.work[0].of)
+		}
+		made := 0
+		for k := range of.wider {
+			if of.wider[k].run != nil {
+				made++
+			}
+		}
+		if many := doubts == n; many != (made > 0) || of.code.slow.Load() == 0 {
+			t.Errorf("%d loops with wider sums, with %d doubts of %d", made, doubts, of.code.slow.Load())
+		}
+	}
 }

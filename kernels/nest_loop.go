@@ -30,6 +30,7 @@ type bodyCode struct {
 	work  int           // about the actions of an iteration
 	seen  atomic.Int64  // actions that executions so far have run
 	words atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
+	slow  atomic.Int64  // points whose sums were not sure: see wider
 	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
 	long  *nest.RowPlan // of a body by phases over long vectors that it reduces, where it is no single nest
 	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
@@ -389,11 +390,24 @@ func (w *nestWorker) window(a area) (done bool, err error) {
 	return !flagged, nil
 }
 
+// wider reports that the sums of some lanes are computed again with more words. To write a body with such
+// sums and to compile it takes 8 to 20 ms, and a single point 0.05 ms by definition. So there have to be as
+// many points in doubt. If only a run tells how long a point takes, the first one is enough.
+func (w *nestWorker) wider(a area) bool {
+	c := w.n.code
+	if a.cols() == 1 {
+		c.slow.Add(1)
+	}
+	return c.slow.Load()*int64(c.work) >= loopsFrom.Load()/2 || w.n.form(w.words).open
+}
+
 // doubted runs the nest on a few lanes with wider sums as long as those of fewer words are flagged.
 func (w *nestWorker) doubted(a area, doubt bool) (flagged bool, err error) {
 	n := w.n
 	w.tried++
-	flagged = doubt
+	if flagged = doubt; doubt && !w.wider(a) {
+		return true, nil
+	}
 	for words := w.words; flagged && err == nil && (w.asked || !w.with(w.words).cells.ignorant()); {
 		if words = n.after(words); words == 0 {
 			return true, nil
