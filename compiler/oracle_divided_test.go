@@ -27,12 +27,6 @@ func (rs runs) some(seed uint64) runs {
 	return out
 }
 
-// differInTurn is differ, but the definition evaluates the plans of the first way and of one other,
-// which is another one for other programs. It is for lists of programs that take long to evaluate.
-func (rs runs) differInTurn(table *op.Table, text string) (meant outcome, err error) {
-	return rs.differIf(table, text, func(run int) bool { return everyRun || run == 0 || run == 1+len(text)%(len(rs)-1) })
-}
-
 // results are what the compiler made of the program that was compiled last, by the options. Some tests
 // compare one program several times, as machine code and in the interpreter: a plan is the same for both.
 var results struct {

@@ -354,7 +354,7 @@ func (of *dialect) agrees(t *testing.T, table *op.Table, seed uint64) (sound boo
 	if err := refused(p); err != nil {
 		return false, outcome{err: err}
 	}
-	o, err := rs.differInTurn(table, p.text())
+	o, err := rs.differ(table, p.text())
 	if err != nil {
 		p = smaller(p, func(q generated) bool {
 			if refused(q) != nil {

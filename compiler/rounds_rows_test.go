@@ -130,7 +130,7 @@ func TestRoundsOfRows(t *testing.T) {
 		for _, text := range group {
 			for _, from := range []int64{0, 1 << 60} {
 				kernels.LoopsFrom(from)
-				out, err := on.differInTurn(table, text)
+				out, err := on.differ(table, text)
 				if err != nil {
 					t.Errorf("%v\nin\n%s", err, text)
 				}
@@ -145,7 +145,7 @@ func TestRoundsOfRows(t *testing.T) {
 	for _, c := range brokenRows {
 		for _, from := range []int64{0, 1 << 60} {
 			kernels.LoopsFrom(from)
-			out, err := on.differInTurn(table, c[0])
+			out, err := on.differ(table, c[0])
 			if err != nil || (out.err == nil) != (c[1] == "") || out.err != nil && !strings.Contains(out.err.Error(), c[1]) {
 				t.Errorf("%v\n%v\nfails otherwise than with %q\nin\n%s", err, out.err, c[1], c[0])
 			}

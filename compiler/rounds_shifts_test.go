@@ -124,7 +124,7 @@ func TestRoundsOfShifts(t *testing.T) {
 		for _, from := range []int64{0, 1 << 60} {
 			kernels.LoopsFrom(from)
 			var err error
-			if out, err = on.differInTurn(table, text); err != nil {
+			if out, err = on.differ(table, text); err != nil {
 				t.Errorf("%v\nin\n%s", err, text)
 			}
 		}

@@ -155,7 +155,7 @@ func TestStages(t *testing.T) {
 	for _, text := range stateLoops {
 		for _, from := range []int64{300, 0, 1 << 60} { // 300 first: a plan that has run has counted its actions
 			kernels.LoopsFrom(from)
-			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}, {1, 2, []string{"rounds"}, false, ""}}).differInTurn(table, text); err != nil {
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
 				t.Errorf("%v\nin\n%s", err, text)
 			}
 		}
