@@ -259,11 +259,15 @@ func Forward(n *Nest) *Nest {
 		case ok && stored[x] != nil:
 			source[s] = stored[x]
 		}
+		alone := s.Code == For && roundsAlone(s)
 		locals(list[i:i+1], func(u *Stmt) {
+			if u.Code != Store {
+				return
+			}
 			at, fixed := elementOf(u)
 			for x, t := range stored {
-				apart := fixed && at != x || s.Code == For && roundsAlone(s) && (&passing{from: s}).outside(t, u)
-				if u.Code == Store && u.Mem == t.Mem && !apart {
+				apart := fixed && at != x || alone && (&passing{from: s}).outside(t, u)
+				if u.Mem == t.Mem && !apart {
 					delete(stored, x)
 				}
 			}
