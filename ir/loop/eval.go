@@ -43,7 +43,7 @@ func (n *Nest) Eval(in []value.Value, env Env) ([]value.Value, error) {
 	if len(in) != len(n.Params) {
 		return nil, fmt.Errorf("BUG: %d operands for a nest of %d", len(in), len(n.Params))
 	}
-	e := &evaluator{nest: n, in: in, env: env}
+	e := &evaluator{nest: n, in: in, env: env, frames: map[*Function]*frame{}}
 	e.frame = newFrame(n.Types, n.Names, n.Tables)
 	e.locals = make([]*value.Dense, len(n.Locals))
 	for _, r := range n.Results {
@@ -70,6 +70,8 @@ type evaluator struct {
 	locals []*value.Dense
 	out    []*output
 	first  *Failure
+	buffer []Word               // of the operands of one statement
+	frames map[*Function]*frame // of the functions that have been called; none calls itself
 }
 
 // frame is the state of one body: a nest's or a function's.

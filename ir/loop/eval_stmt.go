@@ -24,10 +24,17 @@ func (e *evaluator) block(b *Block) (broke bool, err error) {
 	return broke, err
 }
 
-func (e *evaluator) args(s *Stmt) []Word { return e.words(s.Args) }
-
+// words returns the words of values. The next call takes the memory again.
 func (e *evaluator) words(list []Val) []Word {
-	return each(list, func(v Val) Word { return e.vals[v] })
+	e.buffer = e.appendTo(e.buffer[:0], list)
+	return e.buffer
+}
+
+func (e *evaluator) appendTo(out []Word, list []Val) []Word {
+	for _, v := range list {
+		out = append(out, e.vals[v])
+	}
+	return out
 }
 
 func (e *evaluator) fails(s *Stmt, f Failure) error {
@@ -36,7 +43,7 @@ func (e *evaluator) fails(s *Stmt, f Failure) error {
 }
 
 func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
-	in := e.args(s)
+	in := e.words(s.Args)
 	if s.Code.IsOp() {
 		e.vals[s.Dst] = canonical(e.types[s.Dst], s.Code, s.Code.Eval(e.types[s.Args[0]], in...))
 		return false, nil
@@ -70,7 +77,7 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 			for _, v := range s.Args[1:] {
 				list = append(list, e.types[v])
 			}
-			return false, e.fails(s, Failure{Site: int(s.Imm), Args: in[1:], Types: list})
+			return false, e.fails(s, Failure{Site: int(s.Imm), Args: slices.Clone(in[1:]), Types: list})
 		}
 	case Break:
 		return in[0] != 0, nil
@@ -108,7 +115,7 @@ func (e *evaluator) loop(s *Stmt) error {
 	if l.After > 0 {
 		x.Range.From = Num(e.index[l.After-1])
 	}
-	carried := e.words(l.Init)
+	carried := e.appendTo(nil, l.Init)
 	e.path = append(e.path, 0)
 	err := e.each(x, func(round int) (bool, error) {
 		e.path[len(e.path)-1] = round
@@ -119,7 +126,7 @@ func (e *evaluator) loop(s *Stmt) error {
 		if broke || err != nil {
 			return broke, err
 		}
-		carried = e.words(l.Body.Yield)
+		carried = e.appendTo(carried[:0], l.Body.Yield)
 		return false, nil
 	})
 	e.path = e.path[:len(e.path)-1]
@@ -138,7 +145,10 @@ func (e *evaluator) apply(s *Stmt, in []Word) error {
 		return nil
 	}
 	outer := e.frame
-	e.frame = newFrame(f.Types, f.Names, f.Tables)
+	if e.frame = e.frames[f]; e.frame == nil {
+		e.frame = newFrame(f.Types, f.Names, f.Tables)
+		e.frames[f] = e.frame
+	}
 	e.path = outer.path
 	copy(e.vals, in)
 	_, err := e.block(&f.Body)
