@@ -92,6 +92,7 @@ type drawer struct {
 	integers bool // small ones, of which all sums and products are exact
 	nest     bool // variables may be expressions
 	square   bool
+	sparse   bool // half of the leaves are sparse, else few; leaves are of few types
 	g        *ir.Graph
 	vars     map[string]ir.ID
 	vals     map[string]op.Val
@@ -149,6 +150,9 @@ func (d *drawer) leaf() (ir.ID, bool) {
 	}
 	elems := []types.Elem{types.F64, types.F64, types.F64, types.F32, types.I64, types.Bool}
 	shapes := [][2]int{{0, 0}, {3, 4}, {4, 3}, {3, 3}, {3, 3}, {1, 4}, {3, 1}, {1, 1}}
+	if d.sparse {
+		elems, shapes = []types.Elem{types.F64, types.F64, types.I64, types.Bool}, [][2]int{{3, 4}, {3, 4}, {4, 3}, {3, 3}, {1, 4}, {1, 4}, {3, 1}}
+	}
 	s := shapes[d.rng.IntN(len(shapes))]
 	if d.integers {
 		s = [][2]int{{40, 5}, {5, 40}, {5, 5}}[d.rng.IntN(3)]
@@ -162,7 +166,11 @@ func (d *drawer) leaf() (ir.ID, bool) {
 		attrs = append(attrs, op.Attr{Name: "small", Val: op.Bool(true)})
 	}
 	id, ok := d.add(d.table.Must("data"), op.MakeAttrs(attrs...))
-	if ok && !d.integers && s[0] > 0 && d.rng.IntN(8) == 0 {
+	of := 8
+	if d.sparse {
+		of = 2
+	}
+	if ok && !d.integers && s[0] > 0 && d.rng.IntN(of) == 0 {
 		return d.add(d.table.Must("sparse"), nil, id)
 	}
 	return id, ok
