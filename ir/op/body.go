@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -17,8 +18,9 @@ type Body struct {
 	Acts   []Action
 	Yields []int
 
-	once sync.Once
-	code any
+	once  sync.Once
+	code  any
+	spare atomic.Pointer[evaluation]
 }
 
 // Action applies one operator to registers.
@@ -44,26 +46,46 @@ func (b *Body) Compiled(make func(*Body) any) any {
 	return b.code
 }
 
+// evaluation is the memory of an evaluation of a body: its registers, the operands of its actions one after
+// the other, and the call of one action.
+type evaluation struct {
+	reg, in []value.Value
+	call    Call
+}
+
 // Eval defines a body: it evaluates every action in order by its definition and returns the yields.
 // A failure names the place of its action in the text. within gives the environment and whether the
 // call is stopped.
+//
+// A body is evaluated once an index, so it keeps the memory of an evaluation for the next one. It would be
+// wrong if a definition kept its Call or the list of its operands.
 func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
-	n := len(b.Args) + len(b.Acts)
-	most := 0
-	for k := range b.Acts {
-		most += len(b.Acts[k].Args)
+	e := b.spare.Swap(nil)
+	if e == nil {
+		most := 0
+		for k := range b.Acts {
+			most += len(b.Acts[k].Args)
+		}
+		e = &evaluation{reg: make([]value.Value, len(b.Args)+len(b.Acts)), in: make([]value.Value, most)}
 	}
-	all := make([]value.Value, n+most) // one allocation: bodies are evaluated once an index
-	reg, all := all[:n:n], all[n:]
+	out, err := b.eval(e, args, within)
+	clear(e.reg)
+	clear(e.in)
+	e.call = Call{}
+	b.spare.Store(e)
+	return out, err
+}
+
+func (b *Body) eval(e *evaluation, args []value.Value, within *Call) ([]value.Value, error) {
+	reg, rest, c := e.reg, e.in, &e.call
 	if copy(reg, args) != len(b.Args) {
 		return nil, fmt.Errorf("BUG: %d arguments for a body of %d", len(args), len(b.Args))
 	}
-	c := new(Call) // of one action after the other
 	for k := range b.Acts {
 		a := &b.Acts[k]
 		m := len(a.Args)
-		in := all[:m:m]
-		all = all[m:]
+		in := rest[:m:m]
+		rest = rest[m:]
 		for i, r := range a.Args {
 			in[i] = reg[r]
 		}
