@@ -220,7 +220,7 @@ func TestLargeLoops(t *testing.T) {
 		ran, several := 0, 0
 		shapes := append(loopShapes, [2]int{60, 700}, [2]int{700, 600})
 		for i, k := range r.Perm(len(shapes)) {
-			if i >= cases(4) && several > 0 {
+			if i >= cases(6) && several > 0 {
 				break
 			}
 			shape := shapes[k]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// everyCase: random cases are as many as make soak demands. Else they are half as many, and of products of
+// everyCase: random cases are as many as make soak demands. Else they are a third as many, and of products of
 // shapes, sizes and rows a part is tried.
 var everyCase = os.Getenv("FLOW_SOAK") != ""
 
@@ -15,7 +15,7 @@ func cases(n int) int {
 	if everyCase {
 		return n
 	}
-	return n / 2
+	return n / 3
 }
 
 // TestMain lets memory grow to five times what is alive before it is collected, unless GOGC says
