@@ -40,11 +40,17 @@ func (e *Entries) count() int { return max(e.Count, len(e.Val)/8, len(e.Row)/4) 
 func (c Task) Told(parts []Entries) Entries {
 	t := Entries{Most: -1}
 	if c.Sum {
-		n := memory.Huge(make([]int32, c.Cols))
-		for _, e := range parts {
+		n := of[int32](parts[0].To) // the caller's: each part counts all columns
+		if len(parts) > 1 {
+			n = append(memory.Fresh[int32](len(n))[:0], n...)
+		}
+		for k, e := range parts {
 			t.Sum, t.Bytes = joinSums(t.Sum, e.Sum, e.Bytes), t.Bytes+e.Bytes
-			for j, k := range of[int32](e.To) {
-				n[j] += k
+			if k == 0 {
+				continue
+			}
+			for j, more := range of[int32](e.To) {
+				n[j] += more
 			}
 		}
 		t.To = bytesOf(n)
