@@ -17,7 +17,7 @@ func onEntries(rng *rand.Rand) string {
 		of("S", "-S", "f32(S)", "S > 0", "i64(S * 5)", "S * inf", "t(S) * 2"))
 	for range 3 {
 		chain := of("R - 1", "R - 0.5", "R > 0.1", "R == 0", "exp(R)", "(R - 1) ^ 2", "R != 0", "R >= 2", "1 - R", "log(1 + R)", "R + inf", "R * R - 1", "1 / (R + 1)", "1 / R",
-			"ifelse(R > 0, 1, 2)", "R < 0", "sqrt(R - 0.5)", "0 - R", "-1 * (R + 0)", "abs(R - 1) * -0.0", "max(R, 0.5)", "i64(R - 0.5)", "R + 1e308", "f64(R != 0)", "f64(R == 0) * 5e-324", "R // 0")
+			"ifelse(R > 0, 1, 2)", "R < 0", "sqrt(R - 0.5)", "0 - R", "-1 * (R + 0)", "abs(R - 1) * -0.0", "max(R, 0.5)", "i64(R - 0.5)", "R + 1e308", "f64(R != 0)", "f64(R == 0) * 5e-324", "R // 0", "(R - mean(S)) ^ 2", "R > mean(S)")
 		fmt.Fprintf(&b, "emit %s(%s)\n", of("sum", "count", "mean", "norm", "any", "all", "min", "max", "var", "rowsum", "colsum", "rowmean", "colcount", "rowmax", "colmin", "rownorm", "colany"), chain)
 	}
 	return b.String()

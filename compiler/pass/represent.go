@@ -141,7 +141,7 @@ func reduceEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 		var to *op.Def
 		if r != nil && float64(g.Type(r.s).Count()) >= fewEntries*estimates.Of(r.s).NNZ &&
 			!(g.Type(in[0]).Elem.IsFloat() && (n.Op.Class == loop.Least || n.Op.Class == loop.Greatest)) {
-			if v := r.at[in[0]]; !v.True() && !math.Signbit(v.Float()) {
+			if v := r.at[in[0]]; !r.open && !v.True() && !math.Signbit(v.Float()) {
 				to = table.Named("sp." + n.Op.Name)
 			} else if alone {
 				to = table.Named("sp." + n.Op.Name + ".beside")
@@ -191,6 +191,7 @@ type zeroChain struct {
 	modes []int
 	inner map[ir.ID]ir.ID
 	at    map[ir.ID]value.Scalar // the value of a node where the matrix is zero
+	open  bool                   // it depends on a number of the run: at says nothing
 }
 
 // chainOnEntries returns the chain that makes x, a dense matrix; nil: x is made in another way.
@@ -208,6 +209,12 @@ func chainOnEntries(g *ir.Graph, table *op.Table, x ir.ID) *zeroChain {
 	r.body.SetType(0, types.ScalarOf(g.Type(r.s).Elem))
 	r.in[0] = r.s
 	return r
+}
+
+// number makes scalar x an argument, with its value or a 0.
+func (r *zeroChain) number(x ir.ID, v value.Scalar) {
+	r.inner[x], r.at[x] = r.body.Add(r.table.Must("arg"), nil, r.g.Type(x), ir.Origin{}), v
+	r.args, r.in, r.modes = append(r.args, r.inner[x]), append(r.in, x), append(r.modes, int(op.Single))
 }
 
 // atZero adds node x of the body to c for a matrix that is zero.
@@ -257,8 +264,11 @@ func (r *zeroChain) node(x ir.ID, depth int) bool {
 		if err != nil || !is {
 			return false
 		}
-		r.inner[x], r.at[x] = r.body.Add(r.table.Must("arg"), nil, t, ir.Origin{}), number
-		r.args, r.in, r.modes = append(r.args, r.inner[x]), append(r.in, x), append(r.modes, int(op.Single))
+		r.number(x, number)
+		return true
+	case isNumber(t):
+		r.open = true
+		r.number(x, value.Scalar{Elem: t.Elem})
 		return true
 	}
 	d := n.Op
