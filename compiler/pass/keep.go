@@ -38,6 +38,7 @@ func Keep(g *ir.Graph) *ir.Graph {
 			if out == g {
 				out = g.Clone()
 			}
+			k.sink(out, ir.ID(i))
 			k.enter(out, ir.ID(i), make([]int, out.Len()), 0)
 		}
 	}
@@ -45,6 +46,48 @@ func Keep(g *ir.Graph) *ir.Graph {
 		return g
 	}
 	return out
+}
+
+// sink makes the ramps that node id, a parfor, captures in its body, where they are linear forms of indices:
+// to read one takes longer, and hides what depends on it alone.
+//
+//	%1 = seq(); %2 = parfor(%1) { %3 = arg(); .. }   ->   %2 = parfor() { %3 = seq(); .. }
+//
+// It would be wrong inside of loops whose rounds are tasks: each would make the ramp.
+func (k *keeping) sink(g *ir.Graph, id ir.ID) {
+	n, in := &g.Nodes[id], g.In(id)
+	if n.Op.Role != op.Points {
+		return
+	}
+	lead := len(in) - len(n.Region.Args) // indices are no inputs, and bounds no arguments
+	keep, stays := slices.Repeat([]bool{true}, len(in)), slices.Repeat([]bool{true}, len(n.Region.Args))
+	var list []int
+	for a := len(n.Attrs.Ints("by")); a < len(n.Region.Args); a++ {
+		x := &g.Nodes[in[lead+a]]
+		if x.Op.Ramp == nil || len(g.In(in[lead+a])) > 0 || x.Attrs.Bool("drawn") {
+			continue
+		}
+		if _, _, ok := x.Op.Ramp(x.Attrs); ok {
+			keep[lead+a], stays[a], list = false, false, append(list, a)
+		}
+	}
+	if list == nil {
+		return
+	}
+	region := n.Region
+	ramps := make([]*ir.Node, len(list))
+	for k, a := range list {
+		ramps[k] = &g.Nodes[in[lead+a]]
+	}
+	g.Replace(id, n.Op, n.Attrs, kept(in, keep)...)
+	g.Nodes[id].Region = eachRegion(region, func(r *ir.Region) *ir.Region {
+		out := &ir.Region{Graph: r.Graph.Clone(), Args: kept(r.Args, stays), Yields: r.Yields}
+		for k, a := range list {
+			out.Graph.Replace(r.Args[a], ramps[k].Op, ramps[k].Attrs)
+		}
+		return out
+	})
+	k.any = true
 }
 
 // isLoop reports an iterate or a parfor.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"flow/ir/types"
 )
 
 // Tabulated is a table of values that depend on the same indices: an operand of the nest that reads it, made
@@ -64,13 +66,14 @@ func tabulate(n *Nest, steady func(param int) bool, least int) (*Nest, []Tabulat
 		return n, nil
 	}
 	for _, v := range t.root {
-		k := slices.IndexFunc(t.groups, func(g []Val) bool {
-			return t.deps[g[0]] == t.deps[v] && n.Types[g[0]] == n.Types[v]
+		l := t.lineOf(v)
+		k := slices.IndexFunc(t.groups, func(g group) bool {
+			return t.deps[g.list[0]] == t.deps[v] && n.Types[g.list[0]] == n.Types[v] && g.line == l
 		})
 		if k < 0 {
-			k, t.groups = len(t.groups), append(t.groups, nil)
+			k, t.groups = len(t.groups), append(t.groups, group{line: l})
 		}
-		t.groups[k] = append(t.groups[k], v)
+		t.groups[k].list = append(t.groups[k].list, v)
 	}
 	var list []Tabulated
 	for _, g := range t.groups {
@@ -90,8 +93,14 @@ type tabulator struct {
 	// carried are the carried values that change by the same step in every round.
 	carried map[Val]*recurrence
 	root    []Val   // the values that have tables
-	groups  [][]Val // those of each table
+	groups  []group // those of each table
 	few     [3]int  // how many depend on one index, and on two
+}
+
+// group is the values of a table. They depend on the same indices, through line if it is not zero.
+type group struct {
+	list []Val
+	line line
 }
 
 // recurrence is a carried value: init + index*step.
@@ -231,6 +240,9 @@ func (t *tabulator) roots(b *Block) {
 				continue
 			}
 			on := bits.OnesCount64(t.deps[v])
+			if t.lineOf(v) != (line{}) {
+				on = 1
+			}
 			if t.few[on]++; t.few[on] <= [...]int{1: mostSingle, 2: mostPairs}[on] {
 				t.root = append(t.root, v)
 			}
@@ -271,10 +283,15 @@ func (t *tabulator) cost(v Val, seen map[Val]bool) int {
 	return n
 }
 
-// place is the place in its table of the first of so many values that depend on the same indices. name gives
-// the name of an index.
-func (t *tabulator) place(deps uint64, values int, name func(bit int) int) (at []Lin) {
+// place is the place in its table of the first value of a group. name gives the name of an index.
+func (t *tabulator) place(g group, name func(bit int) int) (at []Lin) {
 	at = []Lin{Num(0), Num(0)}
+	if l := g.line; l != (line{}) {
+		_, first := t.extent(l)
+		at[1] = Of(IndexSym, name(l.p)).Times(l.a).Plus(Of(IndexSym, name(l.q)).Times(l.b)).Plus(first)
+		return at
+	}
+	deps := t.deps[g.list[0]]
 	k := 2 - bits.OnesCount64(deps) // a single index is that of the columns: they lie side by side
 	for bit := range t.index {
 		if deps>>bit&1 != 0 {
@@ -282,37 +299,73 @@ func (t *tabulator) place(deps uint64, values int, name func(bit int) int) (at [
 			k++
 		}
 	}
-	at[0] = at[0].Times(int64(values))
+	at[0] = at[0].Times(int64(len(g.list)))
 	return at
 }
 
-// table writes the nest that makes the table of values that depend on the same indices.
-func (t *tabulator) table(list []Val) (out Tabulated) {
+// table writes the nest that makes the table of a group.
+func (t *tabulator) table(g group) (out Tabulated) {
 	b := New()
 	b.Nest.Params = t.from.Params
 	names := map[int]int{} // of the nest's indices, by bit
-	deps := t.deps[list[0]]
+	deps := t.deps[g.list[0]]
 	size := []Lin{Num(1), Num(1)}
 	k := 2 - bits.OnesCount64(deps)
 	for bit, x := range t.index {
 		if deps>>bit&1 == 0 {
 			continue
 		}
-		names[bit] = b.Index(t.from.Names[x.Name], x.Range)
-		size[k] = x.Range.To
+		if size[k] = x.Range.To; g.line == (line{}) {
+			names[bit] = b.Index(t.from.Names[x.Name], x.Range)
+		}
 		k++
 		if bit >= t.space {
 			out.Rounds = append(out.Rounds, x.Range.To)
 		}
 	}
-	at := t.place(deps, len(list), func(bit int) int { return names[bit] })
-	now := map[Val]Val{}
-	var write func(v Val) Val
+	var at []Lin
+	var step Lin // the value of the line
+	if l := g.line; l != (line{}) {
+		count, first := t.extent(l)
+		u := Of(IndexSym, b.Index("line", Range{To: count, By: 1}))
+		size[0], size[1], at, step = Num(1), count, []Lin{Num(0), u}, u.Plus(first.Times(-1))
+	} else {
+		at = t.place(g, func(bit int) int { return names[bit] })
+	}
+	forms := map[Val]form{}
+	now, zero := map[Val]Val{}, map[Val]Val{}
+	var write, start func(v Val) Val
+	// start writes what is fixed of a linear value: it, where the indices are 0.
+	start = func(v Val) Val {
+		x, ok := zero[v]
+		switch s := t.made[v]; {
+		case ok:
+		case t.deps[v] == 0:
+			x = write(v)
+		case t.carried[v] != nil:
+			x = start(t.carried[v].init)
+		case s.Code == IndexOf:
+			x = b.Const(types.I64, 0)
+		default:
+			x = b.Op(s.Code, each(s.Args, start)...)
+		}
+		zero[v] = x
+		return x
+	}
 	write = func(v Val) Val {
 		if x, ok := now[v]; ok {
 			return x
 		}
 		x := NoVal
+		if g.line != (line{}) {
+			if f := t.form(v, g.line, forms); f.kind == formLinear {
+				if x = start(v); f.b != 0 {
+					x = b.Op(Add, x, b.Number(step.Times(g.line.times(f))))
+				}
+				now[v] = x
+				return x
+			}
+		}
 		if c := t.carried[v]; c != nil {
 			e := t.from.Types[v]
 			x = b.Op(Add, write(c.init), b.Op(Mul, b.IndexValue(names[c.loop]), b.Const(e, c.step)))
@@ -328,17 +381,24 @@ func (t *tabulator) table(list []Val) (out Tabulated) {
 		case IndexOf:
 			x = b.IndexValue(names[t.bit(int(s.Imm))])
 		case Load:
-			forms := make([]Lin, len(s.At))
+			at := make([]Lin, len(s.At))
 			for k, l := range s.At {
-				forms[k] = Num(l.Const)
+				at[k] = Num(l.Const)
+				if g.line != (line{}) {
+					at[k] = at[k].Plus(step.Times(g.line.times(t.subscript(l, g.line))))
+				}
 				for _, m := range l.Terms {
-					if m.Sym.Kind == IndexSym {
+					switch {
+					case m.Sym.Kind != IndexSym:
+					case g.line != (line{}):
+						continue
+					default:
 						m.Sym.N = names[t.bit(m.Sym.N)]
 					}
-					forms[k] = forms[k].Plus(Lin{Terms: []Term{m}})
+					at[k] = at[k].Plus(Lin{Terms: []Term{m}})
 				}
 			}
-			x = b.Load(s.Mem, forms...)
+			x = b.Load(s.Mem, at...)
 		case Apply:
 			x = b.Apply(s.Func, args...)[0]
 		default:
@@ -347,15 +407,15 @@ func (t *tabulator) table(list []Val) (out Tabulated) {
 		now[v] = x
 		return x
 	}
-	size[0] = size[0].Times(int64(len(list)))
-	to := Mem{Kind: ResultMem, N: b.Result(t.from.Types[list[0]], size[0], size[1])}
-	for k, v := range list {
+	size[0] = size[0].Times(int64(len(g.list)))
+	to := Mem{Kind: ResultMem, N: b.Result(t.from.Types[g.list[0]], size[0], size[1])}
+	for k, v := range g.list {
 		b.Store(to, at[0].Plus(Num(int64(k))), at[1], write(v))
 	}
 	if err := b.Nest.Verify(); err != nil {
 		panic(fmt.Sprintf("BUG: %v in a table of\n%s\n%s", err, t.from, b.Nest))
 	}
-	out.Nest, out.Rows, out.Cols, out.Values = b.Nest, size[0], size[1], len(list)
+	out.Nest, out.Rows, out.Cols, out.Values = b.Nest, size[0], size[1], len(g.list)
 	return out
 }
 
@@ -380,7 +440,7 @@ func (t *tabulator) reading() *Nest {
 	like := *t.from
 	like.Params = slices.Clone(like.Params)
 	for _, g := range t.groups {
-		like.Params = append(like.Params, Param{DenseParam, t.from.Types[g[0]]})
+		like.Params = append(like.Params, Param{DenseParam, t.from.Types[g.list[0]]})
 	}
 	return rewritten(&like, func(r *rewriter, s *Stmt) bool {
 		if s.N != 1 || !pure(s) {
@@ -390,11 +450,11 @@ func (t *tabulator) reading() *Nest {
 			return true
 		}
 		for k, g := range t.groups {
-			c := slices.Index(g, s.Dst)
+			c := slices.Index(g.list, s.Dst)
 			if c < 0 {
 				continue
 			}
-			at := t.place(t.deps[s.Dst], len(g), func(bit int) int { return r.name(t.index[bit].Name) })
+			at := t.place(g, func(bit int) int { return r.name(t.index[bit].Name) })
 			r.set(s, []Val{r.Load(Mem{Kind: ParamMem, N: len(t.from.Params) + k}, at[0].Plus(Num(int64(c))), at[1])})
 			return true
 		}

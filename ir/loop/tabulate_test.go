@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func same(t *testing.T, n, m *loop.Nest, in []value.Value, list []loop.Tabulated
 func always(int) bool { return true }
 
 // TestTabulate: a value that depends on a round and on a number that every round lessens is read
-// from a table.
+// from a table, which has a place for each value of b + 2 a.
 func TestTabulate(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[], %1: f64, %2: i64) (i: 0..%0.rows) {
   v0 = load %0[i, 0]
@@ -74,7 +75,7 @@ func TestTabulate(t *testing.T) {
 	if len(list) != 1 || strings.Contains(m.String(), "pow") || strings.Contains(m.String(), "to_f64") {
 		t.Fatalf("%d tables\n%s", len(list), m)
 	}
-	if got := list[0]; !got.Rows.Equal(loop.Num(6)) || !got.Cols.Equal(loop.Of(loop.ParamSym, 2)) || len(got.Rounds) != 2 {
+	if got := list[0]; !got.Rows.Equal(loop.Num(1)) || !got.Cols.Equal(loop.Of(loop.ParamSym, 2).Plus(loop.Num(10))) || len(got.Rounds) != 2 {
 		t.Errorf("a table of %v x %v", got.Rows, got.Cols)
 	}
 	same(t, n, m, []value.Value{looptest.Numbers(5, 1), value.F64(1.01), value.I64(4)}, list)
@@ -144,5 +145,53 @@ func TestTabulateRandom(t *testing.T) {
 	}
 	if tables < 400 {
 		t.Errorf("%d tables", tables)
+	}
+}
+
+// TestTabulateLines: a value that depends on two indices through one linear form has a place for each value of
+// the form; another one has a place for each pair.
+func TestTabulateLines(t *testing.T) {
+	for _, c := range []struct {
+		body       string // from v8 on, by the indices v6 = a of 0..6 and v7 = b of 0..5, and v1 = 2
+		rows, cols int64
+	}{
+		{"sub v6, v7; to_f64 v8; call exp(v9)", 1, 10},
+		{"sub v7, v6; mul v8, v8; to_f64 v9; call exp(v10)", 1, 10},
+		{"mul v6, v1; sub v7, v8; to_f64 v9; sub v8, v7; to_f64 v11; mul v10, v12; call exp(v13)", 1, 15},
+		{"mul v6, v1; mul v7, v1; add v8, v9; load %1[a+b, 0]; to_f64 v10; add v11, v12; call exp(v13)", 1, 10},
+		{"sub v6, v7; add v6, v7; mul v8, v9; to_f64 v10; call exp(v11)", 6, 5},
+		{"add v6, v7; load %1[a, 0]; to_f64 v8; add v9, v10; call exp(v11)", 6, 5},
+		{"mul v6, v7; to_f64 v8; call exp(v9)", 6, 5},
+		{"i64 9000000; mul v6, v8; add v9, v7; to_f64 v10; call exp(v11)", 6, 5},
+	} {
+		text, last := "", 8
+		for _, x := range strings.Split(c.body, "; ") {
+			text += fmt.Sprintf("v%d = %s\n", last, x)
+			last++
+		}
+		n, err := loop.Parse(strings.NewReplacer("BODY", text, "LAST", fmt.Sprint("v", last-1), "NEXT", fmt.Sprint("v", last)).Replace(`nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
+  v0 = load %0[i, 0]
+  v1 = i64 2
+  v2 = for a: 0..6 (v3 = v0) {
+    v4 = for b: 0..5 (v5 = v3) {
+      v6 = index a
+      v7 = index b
+      BODY
+      NEXT = mul v5, LAST
+      next NEXT
+    }
+    next v4
+  }
+  store out0[i, 0] v2
+} : (f64[%0.rows, 1])`), loop.Standard{})
+		if err != nil {
+			t.Fatalf("%v in %s", err, c.body)
+		}
+		m, list := loop.Tabulate(n, always)
+		if len(list) != 1 || !list[0].Rows.Equal(loop.Num(c.rows)) || !list[0].Cols.Equal(loop.Num(c.cols)) {
+			t.Errorf("%d tables, want one of %d x %d: %s\n%s", len(list), c.rows, c.cols, c.body, m)
+			continue
+		}
+		same(t, n, m, []value.Value{looptest.Numbers(3, 1), looptest.Numbers(12, 1)}, list)
 	}
 }

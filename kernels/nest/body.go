@@ -234,6 +234,9 @@ func (x *Builder) Act(b *op.Body, k int, env []Ref) Ref {
 		return c
 	}
 	if m := x.keep; m != nil && m.Cell[k] > 0 && !again(a) {
+		if c, ok := x.linearIn(b, k, env); ok {
+			return c
+		}
 		return x.once(b, k, m)
 	}
 	d := a.Def

@@ -26,9 +26,10 @@ type Ref struct {
 	cols loop.Lin
 	// hull tells along which axes an element is one of an operand of that length: a launch proves that the
 	// operand has what is loaded of it. What the body makes has no such proof.
-	hull  [2]bool
-	Parts []Ref
-	pairs *pairs // of a loop over pairs, which has no At
+	hull   [2]bool
+	linear bool // its elements are linear forms of their places, computed where they are read
+	Parts  []Ref
+	pairs  *pairs // of a loop over pairs, which has no At
 }
 
 // ElementKey is an element that a scope has written.
