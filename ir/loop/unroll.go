@@ -11,7 +11,7 @@ import (
 // Unroll returns n with every For of known rounds and without a break unrolled, up to this many
 // statements. What two rounds compute alike is computed once.
 func Unroll(n *Nest, most int) *Nest {
-	if !writtenOut(&n.Body, most) {
+	if !writtenOut(n, most) {
 		return n
 	}
 	fixed := map[int]int64{} // the values of unrolled indices
@@ -24,7 +24,7 @@ func Unroll(n *Nest, most int) *Nest {
 			}
 			return ok
 		}
-		if !short(s, most) {
+		if !short(n, s, most) {
 			return false
 		}
 		rounds, _ := knownRounds(s)
@@ -40,11 +40,12 @@ func Unroll(n *Nest, most int) *Nest {
 	}))
 }
 
-// Repeat returns n with the body of inner loops written several times, for targets that count and jump at
-// some cost. times returns how often; 1 leaves a loop as it is. A loop is two then: one makes as many rounds
-// at a time, and one makes what is left (see Loop.After). Repeat leaves loops that hold others, reduce or
-// may be left early, those whose bounds depend on values or on the index lanes, and those that read along
-// rows of that index, because targets turn squares of such an operand for several rounds.
+// Repeat returns n with the body of inner loops written several times, for targets that count and jump
+// at some cost. times returns how often; 1 leaves a loop as it is. A loop is two then: one makes as
+// many rounds at a time, and one makes what is left (see Loop.After). Repeat leaves loops that hold
+// others, reduce or may be left early, those whose bounds depend on values or on the index lanes, and
+// those that read along rows of that index, because targets turn squares of such an operand for several
+// rounds.
 func Repeat(n *Nest, lanes int, times func(b *Block) int) *Nest {
 	apart := map[int]bool{lanes: true} // indices that may differ from point to point
 	same := func(l Lin) bool {
@@ -100,7 +101,8 @@ func Repeat(n *Nest, lanes int, times func(b *Block) int) *Nest {
 	})
 }
 
-// mostNames is the most indices of a nest whose loops Repeat changes: targets have room for so many counters.
+// mostNames is the most indices of a nest whose loops Repeat changes: targets have room for so many
+// counters.
 const mostNames = 32
 
 // repeats reports a loop with a body that Repeat may write several times.
@@ -139,18 +141,21 @@ func knownRounds(s *Stmt) (rounds int64, ok bool) {
 	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
 }
 
-// Length returns the number of statements that b executes, at most 2^30. It counts known rounds of inner
-// loops, and bodies of functions. It leaves out blocks that hardly ever run (Rare).
-func Length(b *Block) int {
+// Length returns the number of statements that b executes, at most 2^30. It counts known rounds of
+// inner loops, and bodies of functions. It leaves out blocks that hardly ever run (Rare).
+func Length(b *Block) int { return LengthBy(b, func(*Stmt) int { return 1 }) }
+
+// LengthBy is Length where so many rounds of an inner loop count as one.
+func LengthBy(b *Block, lanes func(s *Stmt) int) int {
 	if b == nil {
 		return 0
 	}
 	n := 0
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
-		n += 1 + Length(s.Then)
+		n += 1 + LengthBy(s.Then, lanes)
 		if s.Imm != Rare {
-			n += Length(s.Else)
+			n += LengthBy(s.Else, lanes)
 		}
 		switch {
 		case s.Loop != nil:
@@ -158,9 +163,10 @@ func Length(b *Block) int {
 			if r, ok := knownRounds(s); ok {
 				rounds = min(r, 1<<20)
 			}
-			n += int(rounds) * Length(&s.Loop.Body)
+			k := lanes(s)
+			n += (int(rounds) + k - 1) / k * LengthBy(&s.Loop.Body, lanes)
 		case s.Func != nil:
-			n += Length(&s.Func.Body)
+			n += LengthBy(&s.Func.Body, lanes)
 		}
 		if n > 1<<30 {
 			return 1 << 30
@@ -169,14 +175,19 @@ func Length(b *Block) int {
 	return n
 }
 
-// writtenOut reports a For in a block that Unroll unrolls.
-func writtenOut(b *Block, most int) (is bool) {
-	EachStmt(b, func(s *Stmt) { is = is || short(s, most) })
+// writtenOut reports a For that Unroll unrolls.
+func writtenOut(n *Nest, most int) (is bool) {
+	EachStmt(&n.Body, func(s *Stmt) { is = is || short(n, s, most) })
 	return is
 }
 
-// short reports a For of known rounds with at most this many statements.
-func short(s *Stmt, most int) bool {
+// vectorRounds is from how many rounds on a vector evaluates those of a loop of one point, if none
+// depends on another, in fewer instructions than code without the loop takes.
+const vectorRounds = 8
+
+// short reports a For of known rounds with at most this many statements that vectors do not evaluate.
+func short(n *Nest, s *Stmt, most int) bool {
 	rounds, ok := knownRounds(s)
-	return ok && rounds*int64(Length(&s.Loop.Body)) <= int64(most)
+	return ok && rounds*int64(Length(&s.Loop.Body)) <= int64(most) &&
+		(len(n.Space) > 0 || rounds < vectorRounds || !RoundsApart(n, s))
 }

@@ -111,3 +111,33 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 		}
 	}
 }
+
+// TestUnrollOfAPoint: rounds that vectors evaluate stay a loop in a nest of one point. A round that reads what the
+// one before has stored, and rounds that two vectors would leave mostly empty, are written out.
+func TestUnrollOfAPoint(t *testing.T) {
+	for _, c := range []struct {
+		rounds, from string
+		stays        bool
+	}{{"1..20", "k", true}, {"1..20", "k-1", false}, {"1..6", "k", false}} {
+		n, err := Parse(`
+nest() () {
+  local w0 f64[1, 20]
+  v0 = f64 2
+  for k: `+c.rounds+` {
+    v1 = load w0[0, `+c.from+`]
+    v2 = add v0, v1
+    store w0[0, k] v2
+  }
+  v3 = load w0[0, 19]
+  store out0[0, 0] v3
+} : (f64[1, 1])`, Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stays := false
+		EachStmt(&Unroll(n, 160).Body, func(s *Stmt) { stays = stays || s.Code == For })
+		if stays != c.stays {
+			t.Errorf("%s, from %s: the loop stays = %v", c.rounds, c.from, stays)
+		}
+	}
+}

@@ -29,6 +29,9 @@ const (
 	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A loop
 	// that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
+	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none depends on
+	// another.
+	roundsTogether = 4
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
 )
@@ -143,9 +146,16 @@ func batchOf(a *op.Action, known []writer) *batchCode {
 // work estimates the operations of a round. Half of the statements are constants, loads and stores. Eight
 // points are one operation, as in weighStages.
 func (f *batchForm) work() (ops float64) {
-	for _, s := range f.loop.Nest().Body.Stmts {
+	n := f.loop.Nest()
+	lanes := func(s *loop.Stmt) int {
+		if f.points == 1 && loop.RoundsApart(n, s) {
+			return roundsTogether
+		}
+		return 1
+	}
+	for _, s := range n.Body.Stmts {
 		if s.Loop != nil && !s.Loop.Index.Range.To.Known() {
-			ops += float64(loop.Length(&s.Loop.Body)) / 2
+			ops += float64(loop.LengthBy(&s.Loop.Body, lanes)) / 2
 		}
 	}
 	return ops * float64((f.points+7)/8)

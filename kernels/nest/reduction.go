@@ -115,11 +115,12 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 // Longer code is read from memory again in every round of the loop around it.
 const writtenStatements = 1024
 
-// writtenOut reports that a reduction of n contributions is written without a loop. More than a few
-// are if the first one, which is written and taken back, is short.
+// writtenOut reports that a reduction of n contributions is written without a loop. More than a few are
+// if the first one, which is written and taken back, is short. They are not where rounds keep such
+// matrices in memory: the code takes longer to make than to run.
 func (x *Builder) writtenOut(n int, f func(i, j loop.Lin) []loop.Val) (fine bool) {
-	if n <= define.WrittenLines || n > define.Unrolled {
-		return n <= define.Unrolled
+	if few := len(x.Nest.Space) == 0 && x.few == define.WrittenLines; n <= define.WrittenLines || n > define.Unrolled || few {
+		return n <= define.WrittenLines || n <= define.Unrolled && !few
 	}
 	x.takenBack(func() {
 		before := len(x.Nest.Types)
@@ -166,8 +167,8 @@ func (t *terms) parts() int64 {
 	return 1
 }
 
-// leastSquare is the least square whose rounding error is itself a float. Smaller squares lose bits of it to
-// underflow. They are left out of a sum that is larger by far.
+// leastSquare is the least square whose rounding error is itself a float. Smaller squares lose bits of
+// it to underflow. They are left out of a sum that is larger by far.
 const leastSquare = 0x1p-900
 
 // add is the state after one more contribution.
@@ -246,8 +247,8 @@ func (x *Builder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loo
 	return x.rounds("r", rows, state, row)
 }
 
-// paired is a variance, its root or a norm, carried by pairs of floats with a bound of their errors; NoVal
-// where the class has no such form, and a norm where sums have three words.
+// paired is a variance, its root or a norm, carried by pairs of floats with a bound of their errors;
+// NoVal where the class has no such form, and a norm where sums have three words.
 func (x *Builder) paired(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	spread := c == loop.Var || c == loop.Stddev
 	if !spread && (c != loop.Norm || x.Words >= WideWords) {
@@ -353,8 +354,8 @@ func (x *Builder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 	return x.Op(loop.Add, sum, define.Numeral(x.Builder, out, 0)) // a sum of 0 is +0
 }
 
-// product multiplies at most define.Unrolled floats by halves. Each of so few is a chain of its own in prod,
-// whose chains are multiplied by halves.
+// product multiplies at most define.Unrolled floats by halves. Each of so few is a chain of its own in
+// prod, whose chains are multiplied by halves.
 func (x *Builder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	var list []loop.Val
 	for i := range rows {

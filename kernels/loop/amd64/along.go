@@ -9,9 +9,6 @@ import (
 	"flow/ir/loop"
 )
 
-// leastAlong is the fewest rounds that are worth it.
-const leastAlong = 4
-
 // findAlong finds the inner loops whose rounds are lanes.
 func (l *lowering) findAlong() {
 	l.alongBody = map[*loop.Block]bool{}
@@ -19,81 +16,16 @@ func (l *lowering) findAlong() {
 		return
 	}
 	loop.EachStmt(&l.nest.Body, func(s *loop.Stmt) {
-		if s.Code == loop.For && l.alongRounds(s) {
+		if s.Code == loop.For && loop.RoundsApart(l.nest, s) {
 			l.alongBody[&s.Loop.Body] = true
 		}
 	})
 }
 
-// alongRounds reports an inner loop whose rounds may be evaluated side by side: it carries nothing and
-// stores every element once, and no round reads what another one stores.
-func (l *lowering) alongRounds(s *loop.Stmt) bool {
-	x := s.Loop
-	r := x.Index.Range
-	if s.N > 0 || r.Kind != loop.Steps || r.By != 1 || x.After > 0 || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < leastAlong {
-		return false
-	}
-	inside := valuesOf(&x.Body)
-	stored := map[loop.Mem]loop.Lin{}
-	fine := true
-	loop.EachStmt(&x.Body, func(s *loop.Stmt) {
-		switch {
-		case s.Code == loop.For, s.Code == loop.Break, s.Code == loop.Reduce:
-			fine = false
-		case s.Code == loop.Store:
-			at, ok := l.flat(s)
-			before, twice := stored[s.Mem]
-			stored[s.Mem] = at
-			fine = fine && ok && at.Coef(loop.Sym{Kind: loop.IndexSym, N: x.Index.Name}) != 0 && (!twice || before.Equal(at)) &&
-				!at.Any(func(s loop.Sym) bool { return s.Kind == loop.ValSym && inside[loop.Val(s.N)] })
-		}
-	})
-	loop.EachStmt(&x.Body, func(s *loop.Stmt) {
-		switch {
-		case s.Code != loop.Load:
-		case s.Mem.Kind == loop.LocalMem:
-			at, _ := l.flat(s)
-			to, also := stored[s.Mem]
-			fine = fine && (!also || to.Equal(at))
-		default: // a result may share the memory of the operand
-			for m := range stored {
-				fine = fine && (m.Kind != loop.ResultMem || l.nest.Results[m.N].Over != s.Mem.N)
-			}
-		}
-	})
-	return fine && len(stored) > 0
-}
-
-// flat is the place of an access as one form; ok is false where several forms may be one place.
-func (l *lowering) flat(s *loop.Stmt) (at loop.Lin, ok bool) {
-	if s.Mem.Kind == loop.LocalMem {
-		if x := l.nest.Locals[s.Mem.N]; x.Cols.Known() {
-			return s.At[0].Times(x.Cols.Const).Plus(s.At[1]), true
-		}
-	}
-	for k := range s.At {
-		if s.At[1-k].Known() {
-			return s.At[k].Times(2).Plus(loop.Num(int64(k))), true // no form of a column is one of a row
-		}
-	}
-	return at, false
-}
-
-// valuesOf is the values that the statements of a block make.
-func valuesOf(b *loop.Block) map[loop.Val]bool {
-	set := map[loop.Val]bool{}
-	loop.EachStmt(b, func(s *loop.Stmt) {
-		for k := range s.N {
-			set[s.Dst+loop.Val(k)] = true
-		}
-	})
-	return set
-}
-
 // along lowers such a loop and reports whether s is one: whole vectors, then what is left under a mask.
 func (l *lowering) along(s *loop.Stmt) bool {
 	l.part = l.parts[0]
-	if l.active != 0 || !l.frame.nest || !l.alongRounds(s) {
+	if l.active != 0 || !l.frame.nest || !loop.RoundsApart(l.nest, s) {
 		return false
 	}
 	x := s.Loop
@@ -159,7 +91,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 // outside lowers the operations and loads that are the same in all rounds, and returns the others. What
 // follows a check may be allowed by it alone.
 func (l *lowering) outside(x *loop.Loop) (rest loop.Block) {
-	inside := valuesOf(&x.Body)
+	inside := loop.Made(&x.Body)
 	index := func(s loop.Sym) bool {
 		return s.Kind == loop.IndexSym && s.N == x.Index.Name || s.Kind == loop.ValSym && inside[loop.Val(s.N)]
 	}
