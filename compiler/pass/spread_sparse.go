@@ -38,7 +38,7 @@ import (
 // operand. aligned says which operands are read in row i alone.
 func sparseRows(g *ir.Graph, id ir.ID) (aligned []bool, ok bool) {
 	n, t := &g.Nodes[id], g.Type(id)
-	if !t.IsSparse() || !t.Known() || n.Op.Along == nil || !n.Op.Laws.Has(op.Pure) || n.Region != nil {
+	if !t.IsSparse() || !t.Known() || n.Op.Along == nil || !n.Op.Laws.Has(op.Pure) {
 		return nil, false
 	}
 	aligned = alongRows(g, id, t.Rows)

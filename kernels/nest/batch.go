@@ -31,7 +31,7 @@ const (
 	mostCarried = 1 << 24
 	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none depends on
 	// another.
-	roundsTogether = 4
+	roundsTogether = 2
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
 )

@@ -73,7 +73,7 @@ func AtEntries(maps *op.Def) *op.Def {
 	d := &op.Def{
 		Name: "sp.map", Hidden: true,
 		Doc:  "sp.map runs a chain of elementwise operators at the entries of a sparse matrix; fusion makes it.",
-		Args: maps.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Type: define.OwnType, Cost: define.SparseCost(4),
+		Args: maps.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: everyInput, Type: define.OwnType, Cost: define.SparseCost(4),
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
 			in[0].Basis = max(in[0].Basis, sparsity.Estimated) // zeros may come up
 			return in[0]
