@@ -21,9 +21,8 @@ type Code struct {
 	// at most. The rest of it is in the block when the call returns.
 	Fuel int
 	// Points is how many points of a row are evaluated at a time.
-	Points     int
-	sized      []sizedLocal
-	mostLocals int64
+	Points int
+	sized  []sizedLocal
 	// States are those of the results that are reduced, by number. A result that no statement
 	// contributes to has none.
 	States map[int]*loop.State
@@ -94,7 +93,7 @@ func (l *lowering) code() (*Code, error) {
 		return nil, err
 	}
 	return &Code{Text: text, Scratch: m.spills + m.at.slots*slotBytes, Words: argMemory + memoryWords*(len(l.nest.Params)+len(l.nest.Results)+len(l.nest.Locals)),
-		Fuel: max(4, cyclesOfCall/unit), Points: l.target.lanes * max(1, l.together), sized: l.sized(), mostLocals: mostLocals(l.point()), States: l.states}, nil
+		Fuel: max(4, cyclesOfCall/unit), Points: l.target.lanes * max(1, l.together), sized: l.sized(), States: l.states}, nil
 }
 
 // lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are too

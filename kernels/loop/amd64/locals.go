@@ -13,17 +13,8 @@ import (
 )
 
 // maxLocalBytes is the room for the locals of a nest: what a second-level cache holds beside the
-// operands. A nest of one point has nothing else there, and without code it would take a hundred times
-// as long.
-const maxLocalBytes, maxPointBytes = 1 << 19, 1 << 21
-
-// mostLocals is the room for the locals of a nest over indices, or of one point.
-func mostLocals(point bool) int64 {
-	if point {
-		return maxPointBytes
-	}
-	return maxLocalBytes
-}
+// operands. Code clears them before it begins, in one go.
+const maxLocalBytes = 1 << 19
 
 // maxFilledBytes is the room for the locals of a nest of one point that begins by filling those of more than
 // maxLocalBytes: a round changes a few places of what it carries, however large that is.
@@ -61,7 +52,7 @@ func (l *lowering) placeLocals() {
 			m.arg = 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+len(l.nest.Results)+k))
 		} else {
 			rows, cols := max(0, x.Rows.Const), max(0, x.Cols.Const)
-			most, end := mostLocals(l.point()), &cleared
+			most, end := int64(maxLocalBytes), &cleared
 			if l.filled[k] {
 				most, end = maxFilledBytes, &l.localsEnd
 			}
@@ -116,7 +107,7 @@ func (c *Code) ScratchFor(operands []uint64) (int, error) {
 	bytes := int64(c.Scratch)
 	for _, s := range c.sized {
 		rows, cols := eval(s.rows), eval(s.cols)
-		if rows > c.mostLocals || cols > c.mostLocals || rows*cols*s.wide > c.mostLocals {
+		if rows > maxLocalBytes || cols > maxLocalBytes || rows*cols*s.wide > maxLocalBytes {
 			return 0, &Unsupported{What: fmt.Sprintf("locals of %d x %d", rows, cols)}
 		}
 		bytes += (rows*cols*s.wide + slotBytes - 1) &^ (slotBytes - 1)

@@ -53,7 +53,7 @@ type emitter struct {
 	class  []class
 	steps  []step
 	regs   []reg // of all steps
-	block  reg // the address of the arguments
+	block  reg   // the address of the arguments
 	labels map[string]amd64.Label
 }
 
