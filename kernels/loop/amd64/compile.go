@@ -99,6 +99,7 @@ func (l *lowering) code() (*Code, error) {
 // lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are too
 // few registers. It panics with an *Unsupported.
 func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
+	n = loop.HandOn(loop.Forward(loop.Unroll(loop.Through(n), straight)))
 	l := loweredOnce(t, n, params, results, levels, plan, shop)
 	for free := plan.together == 0; free && l.together > l.least() && !l.few() && l.crowded(); {
 		plan.together = l.together - 1
@@ -108,7 +109,6 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 }
 
 func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
-	n = loop.HandOn(loop.Forward(loop.Unroll(loop.Through(n), straight)))
 	m := &maker{target: t}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream
