@@ -237,8 +237,8 @@ func (of *dialect) draw(rng *rand.Rand) generated {
 	return out
 }
 
-// swarmOf returns a dialect of a few templates of each kind. Programs of few templates combine them in more
-// ways than programs of all.
+// swarmOf returns a dialect of a few templates of each kind. Programs of few templates combine them in
+// more ways than programs of all.
 func (of *dialect) swarmOf(rng *rand.Rand) *dialect {
 	few := *of
 	few.next = vocabulary{}
@@ -325,8 +325,8 @@ var dialects = []struct {
 }{{mixed, 0, 10}, {mixedFailing, 98, 16}, {smallBodies, 10, 12}, {squares, 70, 14}, {inColumns, 0, 12}, {inRows, 0, 8}, {ragged, 30, 20},
 	{squaresOnRanks, 1244, 4}, {open, 0, 6}, {open.onRanks(), 0, 3}, {nested, 0, 3}, {nestedBodies, 0, 4}, {strange, 0, 4}, {strangeBodies, 0, 4}}
 
-// kindRuns are the ways in which these programs run. Ranks share nothing of a loop that is one task (rounds), and small
-// loops are: some runs on ranks have none.
+// kindRuns are the ways in which these programs run. Ranks share nothing of a loop that is one task
+// (rounds), and small loops are: some runs on ranks have none.
 var kindRuns = runs{{1, 2, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {1, 2, []string{"fuse"}, false, ""}, {2, 1, []string{"rounds"}, false, ""}, {3, 1, []string{"stand", "keep"}, false, ""},
 	{4, 1, []string{"simplify", "rounds"}, false, ""}, {1, 1, []string{"group"}, false, ""}, {1, 2, []string{"hoist", "rounds"}, false, ""}, {3, 1, nil, false, ""}}
 

@@ -3,9 +3,9 @@ package compiler_test
 // This file draws programs of matrices with as many rows as the run tells, and of numbers that are not
 // ordinary.
 
-// open draws matrices O of k0 x M, columns o and codes y of k0, where w0 says which rows of N these are,
-// beside matrices X, columns c, codes I, sparse matrices S and Z of N rows, matrices C of K x M and q of M x M,
-// rows r of M, numbers s and integers k.
+// open draws matrices O of k0 x M, columns o and codes y of k0, where w0 says which rows of N these
+// are, beside matrices X, columns c, codes I, sparse matrices S and Z of N rows, matrices C of K x M
+// and q of M x M, rows r of M, numbers s and integers k.
 var open = &dialect{
 	kinds: "OOOOOooooyyXcIrrqCsskSZ",
 	sizes: []int{1, 2, 3, 5, 8, 12, 13, 17, 33, 40},

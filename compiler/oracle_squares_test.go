@@ -86,8 +86,8 @@ var squares = &dialect{
 	},
 }
 
-// squaresOnRanks are programs of a few of these templates whose loops ranks share: columns of matrices from outside of
-// a loop are read whole, for one.
+// squaresOnRanks are programs of a few of these templates whose loops ranks share: columns of matrices
+// from outside of a loop are read whole, for one.
 var squaresOnRanks = squares.onRanks()
 
 func (of dialect) onRanks() *dialect {

@@ -206,9 +206,9 @@ func drawRuns(rng *rand.Rand) runs {
 	return out
 }
 
-// differ runs a program in all ways; the error says which two differ. meant is what it prints. The definition
-// evaluates the plan of one way, which is another one for other programs: it takes as long as all the rest. make
-// soak demands the plans of all ways.
+// differ runs a program in all ways; the error says which two differ. meant is what it prints. The
+// definition evaluates the plan of one way, which is another one for other programs: it takes as long
+// as all the rest. make soak demands the plans of all ways.
 func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 	known := meaningsOf(table, text)
 	for i, r := range rs {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// everyCase: random cases are as many as make soak demands. Else they are a third as many, and of products of
-// shapes, sizes and rows a part is tried.
+// everyCase: random cases are as many as make soak demands. Else they are a third as many, and of
+// products of shapes, sizes and rows a part is tried.
 var everyCase = os.Getenv("FLOW_SOAK") != ""
 
 // cases returns how many of n random cases are tried.

@@ -356,8 +356,8 @@ func runOf(t *testing.T, b *op.Body, n int, in ...value.Value) *parforRun {
 	return r
 }
 
-// TestFewDoubtsAreDefined: a point whose sum is not sure is computed by definition, and only many such points
-// get a loop with wider sums.
+// TestFewDoubtsAreDefined: a point whose sum is not sure is computed by definition, and only many such
+// points get a loop with wider sums.
 func TestFewDoubtsAreDefined(t *testing.T) {
 	needCode(t)
 	table, err := Table("")

@@ -390,9 +390,9 @@ func (w *nestWorker) window(a area) (done bool, err error) {
 	return !flagged, nil
 }
 
-// wider reports that the sums of some lanes are computed again with more words. To write a body with such
-// sums and to compile it takes 8 to 20 ms, and a single point 0.05 ms by definition. So there have to be as
-// many points in doubt. If only a run tells how long a point takes, the first one is enough.
+// wider reports that the sums of some lanes are computed again with more words. To write a body with
+// such sums and to compile it takes 8 to 20 ms, and a single point 0.05 ms by definition. So there have
+// to be as many points in doubt. If only a run tells how long a point takes, the first one is enough.
 func (w *nestWorker) wider(a area) bool {
 	c := w.n.code
 	if a.cols() == 1 {

@@ -86,8 +86,8 @@ func nestsOf(p *op.Program) *programNests {
 	}).(*programNests)
 }
 
-// callElements is how many elements a call counts for beside its own: the interpreter takes as long to begin
-// an operation. See launch.Steps.
+// callElements is how many elements a call counts for beside its own: the interpreter takes as long to
+// begin an operation. See launch.Steps.
 const callElements = 1 << 6
 
 // definedSteps is from how many steps on elements on a chain is a loop: by definition they take about
@@ -164,8 +164,8 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	return x.loop
 }
 
-// operations is how many operations an element of a program takes in some shape. The nest that is counted is
-// that of the interpreter.
+// operations is how many operations an element of a program takes in some shape. The nest that is
+// counted is that of the interpreter.
 func (n *programNests) operations(p *op.Program, s nestShape) int {
 	count := foldSteps * len(strings.Fields(s.fold))
 	s.fold, s.levels, s.past = "", 0, false

@@ -254,8 +254,8 @@ func Codes(g *ir.Graph, table *op.Table) *ir.Graph {
 	return g
 }
 
-// sinkCodes takes matrices of checked codes into the loops and branches that read them, where their readers
-// need the codes alone: a loop then has a column as an argument.
+// sinkCodes takes matrices of checked codes into the loops and branches that read them, where their
+// readers need the codes alone: a loop then has a column as an argument.
 func sinkCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 	of, arg := table.Must("onehot.of"), table.Must("arg")
 	if !g.Controls() || !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op == of }) {
@@ -339,8 +339,8 @@ func readsCodes(g *ir.Graph, table *op.Table, id ir.ID, k int) bool {
 	return n.Op.Laws.Has(op.Elementwise|op.Pure) || n.Op.Fold != op.NoFold
 }
 
-// unbuilt returns the dense matrices of codes that are not built. What reads one is a sum of its columns or
-// a product that folds says is made of the codes; of checked codes readsCodes tells.
+// unbuilt returns the dense matrices of codes that are not built. What reads one is a sum of its
+// columns or a product that folds says is made of the codes; of checked codes readsCodes tells.
 func unbuilt(g *ir.Graph, table *op.Table, folds func(n *ir.Node) bool) map[ir.ID]bool {
 	out := map[ir.ID]bool{}
 	for i := range g.Nodes {
@@ -370,8 +370,8 @@ func unbuilt(g *ir.Graph, table *op.Table, folds func(n *ir.Node) bool) map[ir.I
 //
 //	%2 = onehot.of(%1) {k=10};  %3 = mul(%2, %0)  ->  %2 = f64(%1 == t(seq(0, 10)));  %3 = mul(%2, %0)
 //
-// Each reader has its own, as a result with two readers is stored, and so for elementwise operators on such
-// a matrix and scalars. Those that no loop takes in read the matrix, as before.
+// Each reader has its own, as a result with two readers is stored, and so for elementwise operators on
+// such a matrix and scalars. Those that no loop takes in read the matrix, as before.
 func CompareCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 	of := table.Must("onehot.of")
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op == of }) {

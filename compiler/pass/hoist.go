@@ -12,9 +12,9 @@ import (
 //
 //	iterate(%c, %G) { %2 = t(%G); %3 = mul(%2, %c); .. }   ->   %5 = t(%G);  iterate(%c, %5) { %3 = mul(%5', %c); .. }
 //
-// It would be wrong for what may fail: a loop without rounds does not fail. It could waste work on
-// what a branch may not need, so nothing leaves a branch. It skips a matrix that the body passes
-// unchanged to the next round, which would be copied every time. A matrix of codes is not built, so it stays.
+// It would be wrong for what may fail: a loop without rounds does not fail. It could waste work on what
+// a branch may not need, so nothing leaves a branch. It skips a matrix that the body passes unchanged
+// to the next round, which would be copied every time. A matrix of codes is not built, so it stays.
 //
 // Constants move only if constants is set. Rewrite rules match a constant in the body of a loop, but
 // not an argument that stands for it. So constants stay until the rules have been applied. Divisors

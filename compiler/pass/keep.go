@@ -48,8 +48,8 @@ func Keep(g *ir.Graph) *ir.Graph {
 	return out
 }
 
-// sink makes the ramps that node id, a parfor, captures in its body, where they are linear forms of indices:
-// to read one takes longer, and hides what depends on it alone.
+// sink makes the ramps that node id, a parfor, captures in its body, where they are linear forms of
+// indices: to read one takes longer, and hides what depends on it alone.
 //
 //	%1 = seq(); %2 = parfor(%1) { %3 = arg(); .. }   ->   %2 = parfor() { %3 = seq(); .. }
 //

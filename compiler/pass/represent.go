@@ -118,16 +118,17 @@ func allOf(ids []ir.ID, f func(ir.ID) bool) bool {
 	return len(ids) > 0
 }
 
-// reduceEntries reduces a chain of elementwise operators on a sparse matrix and numbers at the entries of the
-// matrix, where the chain is zero at zero. If alone is set, all elements of another are reduced with what it is at
-// zero, which is computed once:
+// reduceEntries reduces a chain of elementwise operators on a sparse matrix and numbers at the entries
+// of the matrix, where the chain is zero at zero. If alone is set, all elements of another are reduced
+// with what it is at zero, which is computed once:
 //
 //	%1 = sp.gt(%0, 0.1);  %2 = count(%1)   ->   %1 = sp.map(%0, 0.1) { a > b };  %2 = sp.count(%1)
-//	%1 = sp.sub(%0, 1);  %2 = sum(%1)   ->   %1 = sp.map(%0, 1) { a - b };  %3 = sub(0, 1);  %2 = sp.sum.beside(%1, %0, %3)
+//	%1 = sp.sub(%0, 1);  %2 = sum(%1)   ->   %1 = sp.map(%0, 1) { a - b };  %3 = sub(0, 1)
+//	                                         %2 = sp.sum.beside(%1, %0, %3)
 //
-// The dense matrix is not made for the reduction. Bits stay: sums are exact, so a number may be added often in
-// one step. It would be wrong for the least and the greatest float, and for a chain that is -0 at zero: a
-// sparse matrix keeps no -0. The chain must not fail: a zero may be what fails.
+// The dense matrix is not made for the reduction. Bits stay: sums are exact, so a number may be added
+// often in one step. It would be wrong for the least and the greatest float, and for a chain that is -0
+// at zero: a sparse matrix keeps no -0. The chain must not fail: a zero may be what fails.
 func reduceEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 	var c *copying
 	estimates := ir.NewEstimator(g)
@@ -175,7 +176,8 @@ func reduceEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 	return c.g
 }
 
-// fewEntries is how many elements of a matrix there are at least for each entry at which a chain is computed.
+// fewEntries is how many elements of a matrix there are at least for each entry at which a chain is
+// computed.
 const fewEntries = 4
 
 // zeroChain is a chain of elementwise operators on a sparse matrix and numbers as the body of a loop over

@@ -150,8 +150,8 @@ func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 	return len(r.reads) > 0 && len(r.reads) <= mostRounds && again <= againFlops*carried
 }
 
-// follow makes members of what reads the results element by element, if that leaves no more to store. What an earlier
-// loop makes stays there: that loop stores only what no member of it reads.
+// follow makes members of what reads the results element by element, if that leaves no more to store.
+// What an earlier loop makes stays there: that loop stores only what no member of it reads.
 func (r *rowRounds) follow(uses []int32, owner []*rowRounds) {
 	g := r.g
 	members := maps.Clone(r.members)

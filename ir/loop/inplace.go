@@ -131,8 +131,8 @@ func (w *sweep) place(at []Lin) (across Lin, ok bool) {
 	return across, across.Known()
 }
 
-// Filled reports, by local of a nest of one point, whether the first statement that names the local stores all
-// its elements and reads none of them. What the local held before does not matter then.
+// Filled reports, by local of a nest of one point, whether the first statement that names the local
+// stores all its elements and reads none of them. What the local held before does not matter then.
 func Filled(n *Nest) []bool {
 	list := make([]bool, len(n.Locals))
 	for k, x := range n.Locals {

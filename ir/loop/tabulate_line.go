@@ -1,8 +1,8 @@
 package loop
 
-// This file finds values that depend on two indices through one linear form of them, such as u^(2*j-k). Their
-// table has a place for each value of the form instead of each pair of indices: a binomial tree of 500
-// steps has 1,500 powers instead of 250,000, and reads them from the nearest cache.
+// This file finds values that depend on two indices through one linear form of them, such as u^(2*j-k).
+// Their table has a place for each value of the form instead of each pair of indices: a binomial tree
+// of 500 steps has 1,500 powers instead of 250,000, and reads them from the nearest cache.
 
 import (
 	"math/bits"

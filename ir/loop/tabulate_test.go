@@ -148,8 +148,8 @@ func TestTabulateRandom(t *testing.T) {
 	}
 }
 
-// TestTabulateLines: a value that depends on two indices through one linear form has a place for each value of
-// the form; another one has a place for each pair.
+// TestTabulateLines: a value that depends on two indices through one linear form has a place for each
+// value of the form; another one has a place for each pair.
 func TestTabulateLines(t *testing.T) {
 	for _, c := range []struct {
 		body       string // from v8 on, by the indices v6 = a of 0..6 and v7 = b of 0..5, and v1 = 2

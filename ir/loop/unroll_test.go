@@ -112,8 +112,9 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 	}
 }
 
-// TestUnrollOfAPoint: rounds that vectors evaluate stay a loop in a nest of one point. A round that reads what the
-// one before has stored, and rounds that two vectors would leave mostly empty, are written out.
+// TestUnrollOfAPoint: rounds that vectors evaluate stay a loop in a nest of one point. A round that
+// reads what the one before has stored, and rounds that two vectors would leave mostly empty, are
+// written out.
 func TestUnrollOfAPoint(t *testing.T) {
 	for _, c := range []struct {
 		rounds, from string

@@ -46,8 +46,8 @@ func (b *Body) Compiled(make func(*Body) any) any {
 	return b.code
 }
 
-// evaluation is the memory of an evaluation of a body: its registers, the operands of its actions one after
-// the other, and the call of one action.
+// evaluation is the memory of an evaluation of a body: its registers, the operands of its actions one
+// after the other, and the call of one action.
 type evaluation struct {
 	reg, in []value.Value
 	call    Call

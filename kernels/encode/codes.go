@@ -1,7 +1,8 @@
 package encode
 
-// This file defines the rows of a matrix of codes that is read in other ways than by sums and counts: the
-// check of its codes, the matrix of codes that are checked, and the table whose rows a product with it takes.
+// This file defines the rows of a matrix of codes that is read in other ways than by sums and counts:
+// the check of its codes, the matrix of codes that are checked, and the table whose rows a product with
+// it takes.
 
 import (
 	"math"
@@ -59,8 +60,8 @@ func onehotCode() *op.Def {
 	}
 }
 
-// onehotOf is the row of the matrix of codes that are checked. It never fails, so rules may move what is made
-// of it.
+// onehotOf is the row of the matrix of codes that are checked. It never fails, so rules may move what
+// is made of it.
 func onehotOf() *op.Def {
 	kernel := func(c *op.Call) error {
 		codes, out := c.Dense(0), dense.GridOf[float64](c.Result())
@@ -104,10 +105,10 @@ const (
 	takenFrom = "sub"
 )
 
-// onehotEach is the row of the table whose rows a product with a matrix of codes takes. A chain of such a
-// product has one term that counts: fma(1, w[p,j], s). The others are fma(0, w[q,j], s). They are s, but for
-// two cases: 0 times a number that is not finite is NaN, and a zero may change the sign of s = -0. The last row
-// of the table is for a number that is no code: its chain has none but the others.
+// onehotEach is the row of the table whose rows a product with a matrix of codes takes. A chain of such
+// a product has one term that counts: fma(1, w[p,j], s). The others are fma(0, w[q,j], s). They are s,
+// but for two cases: 0 times a number that is not finite is NaN, and a zero may change the sign of s =
+// -0. The last row of the table is for a number that is no code: its chain has none but the others.
 func onehotEach() *op.Def {
 	none := op.Str("")
 	kernel := func(c *op.Call) error {

@@ -105,9 +105,9 @@ func counted(edges []float64, v float64, right bool) int {
 // manyEdges is from how many edges on halving takes longer than to go on from the interval before.
 const manyEdges = 64
 
-// ascending bins x, a column of numbers that ascend, such as the times of events: the interval of each is
-// sought from that of the one before. It reports false, and has perhaps written some of out, if x is something
-// else, if there are few edges, or if a table guesses the intervals.
+// ascending bins x, a column of numbers that ascend, such as the times of events: the interval of each
+// is sought from that of the one before. It reports false, and has perhaps written some of out, if x is
+// something else, if there are few edges, or if a table guesses the intervals.
 func (l *intervals) ascending(x, out *value.Dense) bool {
 	if len(l.edges) < manyEdges || x.Elem != types.F64 || x.Cols != 1 || l.guessed {
 		return false

@@ -26,11 +26,11 @@ const (
 	batchTime   = 50 * time.Millisecond
 	// mostRounds is the most rounds of a call.
 	mostRounds = 1 << 40
-	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A loop
-	// that carries as many changes them at a few places a round, or its stages are faster.
+	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A
+	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
-	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none depends on
-	// another.
+	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none
+	// depends on another.
 	roundsTogether = 2
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
@@ -185,9 +185,10 @@ type batch struct {
 	odd  int               // the index in out of the last call that succeeded
 }
 
-// worthwhile reports whether the remaining rounds pay for a compilation: they run at least from actions. If
-// their number is unknown (left < 0), a tenth of from actions must have been run already, because a loop that
-// has run for long may run for as long again. They must also pay for the copies of large carried matrices.
+// worthwhile reports whether the remaining rounds pay for a compilation: they run at least from
+// actions. If their number is unknown (left < 0), a tenth of from actions must have been run already,
+// because a loop that has run for long may run for as long again. They must also pay for the copies of
+// large carried matrices.
 func (l *batch) worthwhile(left, from int64) bool {
 	if left < 0 {
 		seen := l.seen.Add(l.work)

@@ -22,9 +22,9 @@ func (x *Builder) ramp(a *op.Action) (Ref, bool) {
 	return r, true
 }
 
-// linearIn writes action k of a body, a view of a matrix of linear forms, or a sum or a product of one and numbers,
-// although a cell keeps its value: to compute an element takes less time than reading it, and what depends on
-// it alone is seen (loop.Tabulate).
+// linearIn writes action k of a body, a view of a matrix of linear forms, or a sum or a product of one
+// and numbers, although a cell keeps its value: to compute an element takes less time than reading it,
+// and what depends on it alone is seen (loop.Tabulate).
 func (x *Builder) linearIn(b *op.Body, k int, env []Ref) (r Ref, ok bool) {
 	a := &b.Acts[k]
 	for _, arg := range a.Args {

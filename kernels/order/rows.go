@@ -266,8 +266,8 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 	return x.View(0, by, x.Rows, 1)
 }
 
-// fewInOrder writes the order of a few rows into a loop. of gives what row i puts in column j of the result. The
-// place of a row is the number of rows that precede it, so equal rows keep their order.
+// fewInOrder writes the order of a few rows into a loop. of gives what row i puts in column j of the
+// result. The place of a row is the number of rows that precede it, so equal rows keep their order.
 func fewInOrder(e *op.Elements, cols int, of func(i, j int) loop.Val) op.Element {
 	x, by, b := e.In[0], e.Attrs.Int("by"), e.B
 	n := x.Type.Rows

@@ -96,8 +96,8 @@ func addCopies(acc *reduce.Accumulators, z *value.Dense, n int) {
 	}
 }
 
-// sparseBeside is the row that reduces the elements of a sparse matrix where another has its entries, and a
-// number for all other elements.
+// sparseBeside is the row that reduces the elements of a sparse matrix where another has its entries,
+// and a number for all other elements.
 func sparseBeside(w reduce.Whole) *op.Def {
 	loop := entryLoop(w)
 	begin := loop.Begin

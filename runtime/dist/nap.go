@@ -22,10 +22,10 @@ const (
 	// sendingTime is how long a send under way is polled closely: transports without remote
 	// access need both ends for each piece of a large message.
 	sendingTime = 10 * time.Millisecond
-	// keenly is how long an idle worker polls without a sleep if each has a processor, and attentive how
-	// long it polls with sleeps, before it leaves the polling to Run's goroutine. Uneven rounds of loops
-	// keep a rank waiting for some milliseconds, and a sleeper is woken late on processors that others use,
-	// too: PageRank of web-NotreDame took 0.38 to 0.45 s there, with 0.3 ms 0.43 to 0.52.
+	// keenly is how long an idle worker polls without a sleep if each has a processor, and attentive
+	// how long it polls with sleeps, before it leaves the polling to Run's goroutine. Uneven rounds of
+	// loops keep a rank waiting for some milliseconds, and a sleeper is woken late on processors that
+	// others use, too: PageRank of web-NotreDame took 0.38 to 0.45 s there, with 0.3 ms 0.43 to 0.52.
 	keenly    = 3 * time.Millisecond
 	attentive = 20 * time.Millisecond
 )

@@ -16,8 +16,8 @@ import (
 // operands. Code clears them before it begins, in one go.
 const maxLocalBytes = 1 << 19
 
-// maxFilledBytes is the room for the locals of a nest of one point that begins by filling those of more than
-// maxLocalBytes: a round changes a few places of what it carries, however large that is.
+// maxFilledBytes is the room for the locals of a nest of one point that begins by filling those of more
+// than maxLocalBytes: a round changes a few places of what it carries, however large that is.
 const maxFilledBytes = 1 << 28
 
 // local is where a local lies.

@@ -84,8 +84,8 @@ nest(%0: i64[]) (i: 0..%0.rows) {
 	}
 }
 
-// TestFilledLocals: the one point of a nest may have a large local if it begins by filling it. Where it fills
-// only some of its elements, the others are zero, whatever an earlier call has left there.
+// TestFilledLocals: the one point of a nest may have a large local if it begins by filling it. Where it
+// fills only some of its elements, the others are zero, whatever an earlier call has left there.
 func TestFilledLocals(t *testing.T) {
 	const rows = 40_000 // eight times that is more than maxLocalBytes
 	for _, c := range []struct {

@@ -298,8 +298,8 @@ func againstDefinition(t *testing.T, target *target) {
 	}
 }
 
-// TestPoints compares the code of random nests without indices with the evaluator. Half of them have matrices
-// that inner loops change along rows and columns.
+// TestPoints compares the code of random nests without indices with the evaluator. Half of them have
+// matrices that inner loops change along rows and columns.
 func TestPoints(t *testing.T) {
 	for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
 		m, n := need(t, target), tally{refused: map[string]int{}}
