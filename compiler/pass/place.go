@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"flow/ir"
@@ -331,16 +332,11 @@ func owners(p *Partitioned, ranks int) []int32 {
 
 // mostBytes returns the rank that owns the most bytes of a list of values, the least if several do.
 func mostBytes(g *ir.Graph, owner []int32, list []ir.ID) (rank int32) {
-	bytes := map[int32]int{}
+	bytes := map[int32]int{0: 0}
 	for _, x := range list {
 		bytes[owner[x]] += g.Type(x).Bytes()
 	}
-	for r, n := range bytes {
-		if n > bytes[rank] || n == bytes[rank] && r < rank {
-			rank = r
-		}
-	}
-	return rank
+	return slices.MaxFunc(slices.Sorted(maps.Keys(bytes)), func(a, b int32) int { return bytes[a] - bytes[b] })
 }
 
 // rearrangeAtReaders moves a task that only moves elements, such as a transpose or a tile laid out of
