@@ -22,7 +22,10 @@ var heap struct {
 func Steady() {
 	heap.mu.Lock()
 	defer heap.mu.Unlock()
-	if n := system.ballast(); heap.ballast == nil && Reserve(2*n) == nil {
+	if heap.ballast != nil {
+		return // files of the system say how large it may be: a run of microseconds reads none
+	}
+	if n := system.ballast(); Reserve(2*n) == nil {
 		percent := debug.SetGCPercent(-1) // one collection for both
 		heap.at, heap.size = heapOfHugePages(n)
 		heap.ballast = make([]byte, n)
