@@ -124,3 +124,23 @@ func TestSparseOperatorsOnRanks(t *testing.T) {
 		t.Errorf("ranks share %d operators: %v", len(met), slices.Sorted(maps.Keys(met)))
 	}
 }
+
+// Chains at the entries of a sparse matrix are shared by rows, with operands of each shape.
+func TestChainsAtEntriesOnRanks(t *testing.T) {
+	table := tinyTable(t)
+	for _, chain := range []string{"rowsum(S * exp(S + c + w) / (D + 1))", "t(S * abs(S - D)) @ c", "rowsum(S ^ 3)", "count(S > 0.1)", "rowsum(S * (S > 0.5))"} {
+		text := "S = rand_sparse(60, 7, 0.08, seed = 1)\nD = rand(60, 7, seed = 3)\nc = rand(60, 1, seed = 4)\nw = rand(1, 7, seed = 5) - 0.5\n" +
+			"emit " + chain + "\n"
+		c, err := compiledOnce(table, text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := map[string]bool{}
+		if sharedOperators(c.Plan.Graph, met); !met["sp.map"] {
+			t.Errorf("%s: ranks share %v", chain, slices.Sorted(maps.Keys(met)))
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, apart, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}

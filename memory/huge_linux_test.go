@@ -68,15 +68,14 @@ func TestWarm(t *testing.T) {
 		defer heap.mu.Unlock()
 		return heap.warm
 	}
-	Warm(1)()
 	stop := Warm(1 << 30)
 	time.Sleep(2 * warmAfter)
 	if stop(); warm() != 0 {
-		t.Fatalf("%d bytes, at once or for one of very many ranks", warm())
+		t.Fatalf("%d bytes for one of very many ranks", warm())
 	}
 	before := system.mapped("RssAnon")
 	stop = Warm(1)
-	for range 1000 {
+	for range 60_000 { // a busy machine takes long
 		if time.Sleep(time.Millisecond); warm()+hugePage > heap.size {
 			break
 		}

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// heap is the ballast of the process, and the addresses of huge pages, of which Warm has backed the
-// first warm bytes.
+// heap is the ballast of the process. at and size are the addresses that have huge pages. Warm has backed
+// the first warm bytes of them.
 var heap struct {
 	mu             sync.Mutex
 	ballast        []byte

@@ -19,6 +19,15 @@ func copyOf(g *ir.Graph) *copying {
 	return c
 }
 
+// copyBefore begins a copy of g with its first n nodes.
+func copyBefore(g *ir.Graph, n int) *copying {
+	c := copyOf(g)
+	for k := range n {
+		c.node(ir.ID(k))
+	}
+	return c
+}
+
 // in returns the new inputs of an old node.
 func (c *copying) in(id ir.ID) []ir.ID { return through(c.to, c.old.In(id)) }
 

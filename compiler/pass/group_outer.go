@@ -109,10 +109,7 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 		column := b.group[i] >= 0 && b.all[b.group[i]].chosen && (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) &&
 			g.Type(in[len(in)-1]).Rows > fewProductCols
 		if column && c == nil {
-			c = copyOf(g)
-			for k := range i {
-				c.node(ir.ID(k))
-			}
+			c = copyBefore(g, i)
 		}
 		if c == nil {
 			continue

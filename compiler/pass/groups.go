@@ -194,10 +194,7 @@ func codesFirst(g *ir.Graph, table *op.Table) *ir.Graph {
 		by := (n.Op == product || n.Op == panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && g.Type(in[0]).IsDense() && g.Type(in[1]).IsDense() &&
 			ofCodes(g, in[1]) && !ofCodes(g, in[0]) && !sent(g, id)
 		if by && c == nil {
-			c = copyOf(g)
-			for k := range i {
-				c.node(ir.ID(k))
-			}
+			c = copyBefore(g, i)
 		}
 		if t := g.Type(id); by {
 			t.Rows, t.Cols = t.Cols, t.Rows
@@ -236,10 +233,7 @@ func Codes(g *ir.Graph, table *op.Table) *ir.Graph {
 			continue
 		}
 		if c == nil {
-			c = copyOf(g)
-			for k := range i {
-				c.node(ir.ID(k))
-			}
+			c = copyBefore(g, i)
 		}
 		k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(t.Cols)})
 		code := c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), c.in(id)...)

@@ -155,10 +155,7 @@ func reduceEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 			continue
 		}
 		if c == nil {
-			c = copyOf(g)
-			for k := range i {
-				c.node(ir.ID(k))
-			}
+			c = copyBefore(g, i)
 		}
 		t, o := g.Type(in[0]), g.Origin(in[0])
 		entries := c.g.Add(table.Must("sp.map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(r.modes...)}), types.SparseOf(t.Elem, t.Rows, t.Cols), o,

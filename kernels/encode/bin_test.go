@@ -95,8 +95,8 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestBinsOfAscending: numbers that ascend, at, beside and far beyond the edges, have the intervals of the
-// definition; so have those of which the last descends or is no number.
+// TestBinsOfAscending: numbers that ascend have the intervals of the definition, at, beside and far beyond
+// the edges. Lists that ascend up to their last number, which is less or NaN, have them too.
 func TestBinsOfAscending(t *testing.T) {
 	row, r := rowtest.RowNamed(t, define.Resolved(Rows()), "bin"), rand.New(rand.NewPCG(5, 6))
 	for n := range 60 {

@@ -322,7 +322,7 @@ func edgesOf(v value.Value) ([]float64, error) {
 	}
 	for i, x := range out {
 		if math.IsNaN(x) || i > 0 && x < out[i-1] {
-			return nil, op.Failf("E606", "bin: the edges do not ascend at %d: %v", i, define.Elements(v)[i])
+			return nil, op.Failf("E606", "bin: the edges do not ascend at %d: %v", i, define.Elements(v)[i]).WithHelp("sort(edges) puts the least edge first; nan is no edge")
 		}
 	}
 	return out, nil

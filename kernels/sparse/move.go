@@ -145,7 +145,8 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 	}
 }
 
-// laidOut returns a matrix with room for the entries of m, of which Ptr has the lengths of the rows.
+// laidOut returns a matrix with room for the entries of m. m.Ptr holds the length of each row, and becomes
+// their offsets.
 func laidOut(m *value.CSR) *value.CSR {
 	m.SumLengths()
 	out := value.NewCSR(m.Elem, m.Rows, m.Cols, int(m.Ptr[m.Rows]))

@@ -73,7 +73,7 @@ func (l *lowering) keepWord(v loop.Val, o operand) {
 	}
 }
 
-// sameWord reports that a value is the same in all lanes and lies in its word.
+// sameWord reports whether all lanes hold the same value and its word holds it, too.
 func (l *lowering) sameWord(v int) bool {
 	w := l.named[loop.Val(v)]
 	return w != nil && w.made && l.frame.nest

@@ -25,7 +25,7 @@ type Steps struct{ n atomic.Int64 }
 func (s *Steps) Pay(elements int64, operations func() int) bool {
 	least := PaysFrom / bodyPays
 	n := s.n.Load()
-	if n < least || n < PaysFrom { // else there are enough of any body
+	if n < PaysFrom { // else there are enough of any body
 		n = s.n.Add(elements)
 	}
 	return n >= PaysFrom || n >= least && n-least >= PaysFrom/int64(max(1, operations()))
