@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 )
@@ -28,11 +30,15 @@ func MayView(g *ir.Graph, id ir.ID) bool {
 
 // TakesOver reports whether a result of node id may be made in the memory of input j, if the node is the last
 // reader of j and both have one type. A transposed operand of a square map is read elsewhere than written, so
-// its memory is not taken. Neither are operands that tell which element has no value.
+// its memory is not taken. Neither are operands that tell which element has no value, nor operands of loops
+// that read them at other places than their own.
 func TakesOver(g *ir.Graph, id ir.ID, j int) bool {
 	n := &g.Nodes[id]
 	if a := n.Op.Accum; a > 0 {
 		return j == a-1
+	}
+	if n.Op.Role == op.Points || n.Op.Role == op.Grouped {
+		return g.Type(id).IsDense() && g.Type(id).Equal(g.Type(g.In(id)[j])) && readsOwnPlace(n, j) && !ir.MayFail(g, id)
 	}
 	if !n.Op.Alias {
 		return false
@@ -45,11 +51,82 @@ func TakesOver(g *ir.Graph, id ir.ID, j int) bool {
 			return false
 		}
 	}
+	return readsFull(n, j)
+}
+
+// readsFull reports whether a chain reads input j where it writes.
+func readsFull(n *ir.Node, j int) bool {
 	modes := n.Attrs.Ints("held")
 	if modes == nil {
 		modes = n.Attrs.Ints("modes")
 	}
 	return modes == nil || op.Mode(modes[j]) == op.Full
+}
+
+// readsOwnPlace reports whether the loop n, a parfor or a group, has read an element of input j when it writes
+// the element of its result at the same place, and reads it for no other element. It is told of bodies of
+// elementwise operators. An exact sum in a body is made again if it was too narrow, and an inner loop may read
+// after the element was written.
+func readsOwnPlace(n *ir.Node, j int) bool {
+	if n.Op.Role == op.Grouped {
+		return groupOwnPlace(n.Region, n.Region.Args[j])
+	}
+	r, by, lo := n.Region, n.Attrs.Ints("by"), n.Attrs.Ints("lo")
+	for d := range by {
+		if by[d] != 1 || lo == nil || lo[d] != 0 {
+			return false
+		}
+	}
+	index, x := r.Args[:len(by)], r.Args[len(by)+j]
+	if len(by) == 0 || n.Attrs.Bool("pairs") || !r.Graph.Type(r.Yields[0]).IsScalar() {
+		return false
+	}
+	for i := range r.Graph.Nodes {
+		m, in := &r.Graph.Nodes[i], r.Graph.In(ir.ID(i))
+		switch {
+		case m.Op.Role == op.Picks && in[0] == x: // of one index, x has one column
+			if in[1] != index[0] || len(index) == 2 && in[2] != index[1] {
+				return false
+			}
+		case slices.Contains(in, x):
+			return false
+		case m.Op.Role == op.Argument || m.Op.Role == op.Constant || m.Op.Role == op.Picks:
+		case m.Region != nil || !m.Op.Laws.Has(op.Elementwise|op.Pure):
+			return false
+		}
+	}
+	return true
+}
+
+// groupOwnPlace is readsOwnPlace for argument x of a group. What is computed of x element by element stands
+// for x: the loop computes it where it is read.
+func groupOwnPlace(r *ir.Region, x ir.ID) bool {
+	of := make([]bool, r.Graph.Len())
+	of[x] = true
+	for i := range r.Graph.Nodes {
+		m, in := &r.Graph.Nodes[i], r.Graph.In(ir.ID(i))
+		k := slices.IndexFunc(in, func(y ir.ID) bool { return of[y] })
+		if k < 0 {
+			continue
+		}
+		for ; k < len(in); k++ {
+			if !of[in[k]] {
+				continue
+			}
+			switch {
+			case m.Op.Role == op.Maps && readsFull(m, k):
+			case m.Op.Role == op.Points && readsOwnPlace(m, k):
+			case m.Region == nil && m.Op.Laws.Has(op.Elementwise|op.Pure):
+			default:
+				return false
+			}
+		}
+		if t, from := r.Graph.Type(ir.ID(i)), r.Graph.Type(x); t.Rows != from.Rows || t.Cols != from.Cols {
+			return false
+		}
+		of[i] = true
+	}
+	return len(r.Yields) == 1
 }
 
 // TakesColumn reports whether input k of a map or an elementwise node id may be a view of a column of x while

@@ -149,6 +149,7 @@ type Engine struct {
 	// node -> node whose slot holds its value; nil: each its own (no exchanges)
 	root    []ir.ID
 	flags   []uint16          // by task
+	takes   map[ir.ID]uint64  // of loops: the inputs whose memory the result may take, a bit an input
 	repeats map[ir.ID]*repeat // of kept nodes
 	kind    []uint16
 	kinds   []*op.Def

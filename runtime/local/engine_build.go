@@ -189,6 +189,9 @@ func (b *numbering) add(id ir.ID) error {
 			return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
 		}
 	}
+	if isLoop(node) {
+		e.noteOver(id)
+	}
 	e.index[id] = int32(len(e.task))
 	if plan.IsGather(node) {
 		x := &gather{id: id, task: e.index[id]}

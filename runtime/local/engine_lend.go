@@ -70,7 +70,7 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 		return out, err
 	}
 	for j, x := range in {
-		if !plan.TakesOver(e.g, id, j) {
+		if !e.takesOver(n, id, j) {
 			continue
 		}
 		if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
@@ -81,6 +81,33 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 		}
 	}
 	return e.freshFor(s, id, t)
+}
+
+// takesOver is plan.TakesOver. Of loops it is known since they became tasks: it takes a walk through the body.
+func (e *Engine) takesOver(n *ir.Node, id ir.ID, j int) bool {
+	if isLoop(n) {
+		return j < 64 && e.takes[id]>>j&1 == 1
+	}
+	return plan.TakesOver(e.g, id, j)
+}
+
+// isLoop reports a parfor or a group of operators that are one loop.
+func isLoop(n *ir.Node) bool { return n.Op.Role == op.Points || n.Op.Role == op.Grouped }
+
+// noteOver notes the inputs whose memory the result of loop id may take.
+func (e *Engine) noteOver(id ir.ID) {
+	of := uint64(0)
+	for j := range e.g.In(id)[:min(len(e.g.In(id)), 64)] {
+		if plan.TakesOver(e.g, id, j) {
+			of |= 1 << j
+		}
+	}
+	if of != 0 && e.takes == nil {
+		e.takes = map[ir.ID]uint64{}
+	}
+	if of != 0 {
+		e.takes[id] = of
+	}
 }
 
 // takeable reports whether the caller, a reader of x, is its last one and x is in memory of the
