@@ -52,5 +52,5 @@ static void work(long n, long m, const double *X, double *out) {
 int main(int argc, char **argv) {
 	long n = size(argv, 1), m = size(argv, 2);
 	double *X = uniforms(n * m, 1, 0, 1), *out = DOUBLES(n * m);
-	TIME(work(n, m, X, out), length(n / 2 * m, out));
+	TIME(work(n, m, X, out), length(n * m, squared(n * m, out)));
 }
