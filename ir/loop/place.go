@@ -6,7 +6,8 @@ package loop
 //
 // query.differs reads from the body where a stored value may differ from the old element. Comparisons of an
 // index for equality bound these places. x + 0.0 is not x if x is -0.0. So a sweep that adds 0.0 elsewhere
-// is made whole until it leaves no -0.0 behind, and a local remembers that it left none.
+// is made whole until it leaves no -0.0 behind, and a local remembers that it left none. Where the 0.0 is a
+// product d * 0.0, the sweep is made whole if d is not finite.
 //
 // Narrowing would be wrong if another step of the sweep stored to another matrix, or failed.
 
@@ -38,6 +39,7 @@ type placed struct {
 	mem  Mem // what it changes
 	// signed: elsewhere it adds 0.0, so that it changes each -0.0 of mem.
 	signed bool
+	finite []Val // elsewhere it adds 0.0 only if these values from before it are finite
 }
 
 // AtPlaces returns n with the steps for a few places instead of each sweep that changes a local only there.
@@ -97,6 +99,7 @@ type query struct {
 	at      []Lin // of the store
 	inside  func(v Val) bool
 	signed  bool // elsewhere, the value is a sum with 0.0 that changes -0.0
+	finite  []Val
 	chooses bool // some step is no sum
 }
 
@@ -141,7 +144,7 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 	if p.mem.Kind == NoMem || q.signed && (q.chooses || from != nil) || !q.apart(p, from) {
 		return nil
 	}
-	p.signed = q.signed
+	p.signed, p.finite = q.signed, q.finite
 	return p
 }
 
@@ -241,8 +244,38 @@ func (q *query) changing(code Code, v Val) spots {
 		return q.changing(Or, s.Args[0])
 	case zero && s.Code == Mul && q.facts.nest.Types[v] == types.I64:
 		return meet(of(s.Args[0]), of(s.Args[1]))
+	case zero && s.Code == Mul: // 0.0 times a number, with either sign
+		places := q.sets.All
+		for k := range 2 {
+			if q.isFinite(s.Args[1-k]) {
+				places = meet(places, of(s.Args[k]))
+			}
+		}
+		q.signed = q.signed || !places.all
+		return places
 	}
 	return q.sets.All
+}
+
+// isFinite reports whether float v is finite if those of finite are. It adds v there if v is made before
+// the sweep. A product may overflow unless one factor is 0 or 1.
+func (q *query) isFinite(v Val) bool {
+	s, truth := q.facts.made[v], func(v Val) bool {
+		t := q.facts.made[v]
+		return t != nil && (t.Code == ToF64 || t.Code == ToF32) && q.facts.nest.Types[t.Args[0]] == types.Bool
+	}
+	switch {
+	case s != nil && (s.Code == ToF64 || s.Code == ToF32) && !q.facts.nest.Types[s.Args[0]].IsFloat():
+		return true
+	case !q.inside(v):
+		if !slices.Contains(q.finite, v) {
+			q.finite = append(q.finite, v)
+		}
+		return true
+	case s != nil && s.Code == Mul:
+		return truth(s.Args[0]) && q.isFinite(s.Args[1]) || truth(s.Args[1]) && q.isFinite(s.Args[0])
+	}
+	return false
 }
 
 // neutral reports whether an operation with the right operand w leaves the left one as it is. A sum that
@@ -316,6 +349,10 @@ func (m *atPlaces) replace(r *rewriter, s *Stmt) bool {
 		return true
 	}
 	none := r.Op(Eq, r.Load(clean, Num(0), Num(0)), r.Const(types.I64, 1))
+	for _, v := range p.finite {
+		x := r.now[v]
+		none = r.Op(And, none, r.Op(Eq, r.Op(Sub, x, x), r.Const(r.Type(x), 0)))
+	}
 	m.quiet = true
 	r.If(none, nil, func() []Val { m.narrow(r, p); return nil }, func() []Val {
 		m.isClean(r, p.mem.N, r.Const(types.I64, 1))
