@@ -52,7 +52,6 @@ func (f *products) row(name, doc string) *op.Def {
 		Type:   define.OwnType,
 		Ref:    productRef,
 		Laws:   op.Pure,
-		Flow:   op.Flow{Rate: op.Once},
 		Rate:   "gemm",
 		Cost: func(s *op.Sig, out types.Type) op.Work { // some operations an element for the chain
 			p, n := sigFactors(s), float64(productSpace(s.Attrs, out).Count())

@@ -29,7 +29,7 @@ func Function(name, doc string, args []string, f func(x []float64) float64) *op.
 // out, which begins as zeros, of a scalar 1 x 1. It is definition and kernel in one, so that
 // nothing compares it with anything.
 func Whole(name, doc string, args []string, shape func([]types.Type) (types.Type, error), apply func(out *value.Dense, in []value.Value) error) *op.Def {
-	d := &op.Def{Name: name, Doc: doc, Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+	d := &op.Def{Name: name, Doc: doc, Laws: op.Pure,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 10) }}
 	for _, a := range args {
 		d.Args = append(d.Args, op.Arg{Name: a})

@@ -49,7 +49,6 @@ func loops() []*op.Def {
 		},
 		Ref:  parforRef,
 		Laws: op.Pure,
-		Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			n := define.ElementCount(out)
 			return op.Work{Flops: 100 * n, Bytes: 8 * n}

@@ -18,7 +18,7 @@ func pairs() *op.Def {
 		Args: []op.Arg{{Name: "a", Doc: "n x 3, i64"}, {Name: "by", Attr: true, Kind: op.IntVal, Doc: "step of j, not 0"},
 			{Name: "through", Attr: true, Kind: op.BoolVal, Doc: "hi is included"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "the number of pairs, -1 where only the run knows"}},
 		Eg:   []op.Example{{Program: "emit t(parfor i in 0..4, j in 0..i { 10 * i + j })", Output: "10 20 21 30 31 32\n"}},
-		Type: pairsType, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.CopyWork,
+		Type: pairsType, Laws: op.Pure, Rate: "copy", Cost: define.CopyWork,
 		Kernel: pairsKernel,
 	})
 }

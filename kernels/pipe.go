@@ -45,7 +45,7 @@ func pipelines(run *engine) []*op.Def {
 	})
 	pipe.Loop.Rows = func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }
 	for _, d := range []*op.Def{maps, pipe} {
-		d.Hidden, d.Args, d.Laws, d.Flow = true, []op.Arg{{Name: "x", Rest: true}}, op.Pure, op.Flow{Rate: op.Once}
+		d.Hidden, d.Args, d.Laws = true, []op.Arg{{Name: "x", Rest: true}}, op.Pure
 		// The result's type belongs to the node: it follows from the body, which a type rule does
 		// not see.
 		d.Type = define.OwnType

@@ -129,8 +129,6 @@ type Def struct {
 	// text on standard output. It then waits for everything before it that may fail. nil: the
 	// effect is visible only after the run.
 	Shows func(a *Attrs) bool
-	// Flow is the contract with its channels.
-	Flow Flow
 	// Shard says how the operator is cut into blocks.
 	Shard Shard
 	// Fold says that a pipeline may end with this reduction, and over what it reduces.
@@ -383,25 +381,6 @@ const (
 	EachZero                 // a product: 0 times inf or nan is 0 too
 	FirstZero                // a quotient: 0 by anything, 0 too, is 0
 )
-
-// Rate is the number of tokens that an operator sends for those it receives.
-type Rate uint8
-
-// The rates of the language reference's stream table.
-const (
-	Once   Rate = iota // every input once, the output once
-	OneOne             // one token out for each token in; the clock is kept
-	Some               // 0..1 out for one in; a new clock
-	Any                // any number; a new clock
-	Whole              // one result when the input has closed: needs a bounded input
-)
-
-// Flow is an operator's contract with its channels.
-type Flow struct {
-	Rate   Rate
-	State  bool // keeps state from token to token
-	Source bool // produces tokens without any input
-}
 
 // ShardKind is how an operator is cut into blocks.
 type ShardKind uint8

@@ -215,7 +215,7 @@ func (g generator) def() *op.Def {
 	}
 	d := &op.Def{
 		Name: g.name, Doc: g.doc, Eg: g.eg, Args: g.args,
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
+		Laws:  op.Pure | op.Total,
 		Shard: op.Shard{Kind: op.ShardGenerate},
 		Cost: func(_ *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: g.flops * float64(out.Count()), Bytes: float64(out.Bytes())}

@@ -30,7 +30,6 @@ func shapeRow(name, doc, example, output string, f func(t types.Type) int) *op.D
 		},
 		Ref:   func(c *op.Call) (value.Value, error) { return constant([]types.Type{c.In[0].Type()}) },
 		Laws:  op.Pure,
-		Flow:  op.Flow{Rate: op.Once},
 		Shape: constant,
 		Cost:  func(*op.Sig, types.Type) op.Work { return op.Work{} },
 	}

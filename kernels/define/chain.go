@@ -48,7 +48,7 @@ func Chained(of *op.Def, add func(c *op.Call, lo, hi int) error) *op.Def {
 			t.Rows *= n
 			return t, err
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: of.Rate,
+		Laws: op.Pure, Rate: of.Rate,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			sig, n := tables(s)
 			out.Rows /= n

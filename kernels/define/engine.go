@@ -60,7 +60,7 @@ func LendResults(c *op.Call) {
 // OfBody completes row d, which is hidden and returns the results of its body for its operands.
 func OfBody(d op.Def) *op.Def {
 	d.Hidden, d.Args, d.Type = true, []op.Arg{{Name: "x", Rest: true}}, OwnType
-	d.Laws, d.Flow, d.Shard = op.Pure, op.Flow{Rate: op.Once}, op.Shard{Kind: op.ShardWhole}
+	d.Laws, d.Shard = op.Pure, op.Shard{Kind: op.ShardWhole}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		out, err := c.Bodies[0].Eval(c.In, c)
 		if err != nil || c.Type.Kind == types.Tuple {

@@ -39,7 +39,7 @@ func (r Row) Def() *op.Def {
 	d := &op.Def{
 		Name: r.Name, Hidden: r.hidden, Word: r.word, Infix: r.infix, Doc: r.Doc, Eg: r.eg,
 		Elt: r.Elt, Operands: r.operands, Native: r.Native, Body: r.body,
-		Partial: r.partial, Absorbs: r.absorbs, Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
+		Partial: r.partial, Absorbs: r.absorbs, Laws: r.laws | op.Pure | op.Elementwise,
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Alias: true,
 	}

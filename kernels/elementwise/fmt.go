@@ -29,7 +29,7 @@ func formatting() *op.Def {
 			s, err := formatted(c)
 			return value.Str(s), err
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: textWork,
+		Laws: op.Pure, Cost: textWork,
 	})
 }
 
@@ -47,7 +47,7 @@ func Texts() *op.Def {
 			return types.ScalarOf(types.Str), nil
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return value.Str(c.Scalar(0).String()), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: textWork,
+		Laws: op.Pure, Cost: textWork,
 	})
 }
 

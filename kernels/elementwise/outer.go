@@ -50,7 +50,7 @@ func (o *outerProduct) def() *op.Def {
 			{Name: "op", Attr: true, Kind: op.StrVal, Default: &mul, Doc: "an elementwise operator"}},
 		Eg: []op.Example{{Program: "emit outer(seq(1, 3), seq(1, 4))", Output: "1 2 3\n2 4 6\n"},
 			{Program: `emit outer(seq(1, 3), seq(1, 4), "<=")`, Output: " true true true\nfalse true true\n"}},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
+		Laws: op.Pure, Rate: "outer",
 		Type: o.typ, OfPairs: func(a *op.Attrs) *op.Def { return o.by[a.Str("op")] },
 	}
 }
@@ -113,7 +113,7 @@ func kron() *op.Def {
 				return times([]value.Scalar{x.Convert(c.Type.Elem), y.Convert(c.Type.Elem)})
 			}), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
+		Laws: op.Pure, Rate: "outer",
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
 		Kernel: window.RectKernel(kronRect), Loop: window.RectLoop(kronRect),
 	}

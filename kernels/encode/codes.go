@@ -52,7 +52,7 @@ func onehotCode() *op.Def {
 			}
 			return out, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.CopyWork, Along: func(*op.Attrs) []int { return []int{0} },
+		Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Along: func(*op.Attrs) []int { return []int{0} },
 		Kernel: kernel, Loop: window.Loop(kernel, window.Rows),
 		Elements: func(e *op.Elements) op.Element {
 			return func(i, _ loop.Lin) loop.Val { return keyOfRow(e, 0, e.Attrs.Int("k"), i) }
@@ -94,7 +94,7 @@ func onehotOf() *op.Def {
 				return value.F64(0)
 			}), nil
 		},
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.CopyWork, Along: func(*op.Attrs) []int { return []int{0} },
+		Laws: op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork, Along: func(*op.Attrs) []int { return []int{0} },
 		Kernel: kernel, Loop: window.Loop(kernel, window.Rows),
 	}
 }
@@ -154,7 +154,7 @@ func onehotEach() *op.Def {
 				return value.F64(sign * s)
 			}), nil
 		},
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Cost: define.CopyWork, Kernel: kernel,
+		Laws: op.Pure | op.Total, Cost: define.CopyWork, Kernel: kernel,
 	}
 }
 
@@ -223,7 +223,7 @@ func onehotTake() *op.Def {
 				return x.At(int(p), j)
 			}), nil
 		},
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.CopyWork, Along: func(*op.Attrs) []int { return []int{1} },
+		Laws: op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork, Along: func(*op.Attrs) []int { return []int{1} },
 		Kernel: kernel, Loop: window.Loop(kernel, window.Whole, window.Rows),
 		Elements: func(e *op.Elements) op.Element {
 			x, codes := e.In[0], e.In[1]

@@ -205,7 +205,7 @@ func binWithin() *op.Def {
 			t := c.Dense(1)
 			return binRef(c, t.View(tableEdges, 0, len(edgesIn(t)), 1))
 		},
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
+		Laws: op.Pure | op.Total, Cost: binCost,
 		Kernel: kernel, Loop: loop,
 		Elements: withinElements, Bound: stepsOf, Along: func(*op.Attrs) []int { return []int{0} },
 	}

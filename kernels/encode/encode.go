@@ -82,7 +82,7 @@ func ctable() *op.Def {
 			}
 			return nil
 		}),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
+		Laws: op.Pure, Stored: storedTable,
 		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain"},
 		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
 			m := sizeOf(e.Attrs, "m")
@@ -148,7 +148,7 @@ func recode() *op.Def {
 				return v
 			}), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
 		Loop: recodeLoop(),
 	}
@@ -228,7 +228,7 @@ func binByList() *op.Def {
 			return binned(s)
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return binRef(c, c.In[1]) },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
+		Laws: op.Pure, Cost: binCost,
 		Kernel: kernel, Loop: loop,
 		Prepare: &op.Prepare{Input: 1, By: "bin.edges", Then: "bin.within"}, Elements: listElements,
 	}
@@ -289,7 +289,7 @@ func binEvenly() *op.Def {
 			}
 			return eachElement(c, f), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: binCost,
+		Laws: op.Pure, Shard: op.Shard{Kind: op.ShardAligned}, Cost: binCost,
 		Kernel: kernel, Loop: window.Loop(kernel, window.Same),
 	}
 }

@@ -53,7 +53,7 @@ func onehot() *op.Def {
 			return inForm(s, t, err)
 		},
 		Ref: define.InForm(onehotRef), Along: func(*op.Attrs) []int { return []int{0} },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Stored: storedOnehot,
+		Laws: op.Pure, Rate: "copy", Stored: storedOnehot,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {
 				return op.Work{Bytes: 28 * float64(max(out.Rows, 0))}

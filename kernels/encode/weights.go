@@ -47,10 +47,10 @@ func ctableOfWeights() *op.Def {
 			}
 			return t.With(w.Elem), err
 		},
-		Ref:   define.InForm(weightsRef),
-		Loop:  weightsLoop(),
-		Shard: op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain"},
-		Laws:  op.Pure, Flow: op.Flow{Rate: op.Once},
+		Ref:    define.InForm(weightsRef),
+		Loop:   weightsLoop(),
+		Shard:  op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain"},
+		Laws:   op.Pure,
 		Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := op.Work{Flops: 13 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}

@@ -67,7 +67,7 @@ func transform(name string, inverse bool, doc, example, output string) *op.Def {
 			}
 			return types.DenseOf(types.F64, t.Rows, 2), err
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := op.Work{Flops: 120 * define.ElementCount(out), Bytes: define.Traffic(s, out)}
 			if n := out.Rows; n < 1 {

@@ -36,7 +36,7 @@ func readGraphRow(files *fileCache) *op.Def {
 		Reads: pathRead, Looked: files.looked.list,
 		Parts:  func(a *op.Attrs) bool { return files.strewn(a, graphFile) || files.summed(a) },
 		Strewn: func(a *op.Attrs) bool { return files.strewn(a, graphFile) },
-		Laws:   op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: define.SparseCost(0),
+		Laws:   op.Pure, Stored: files.storedGraph, Cost: define.SparseCost(0),
 		Kernel: func(c *op.Call) (err error) { c.Out, err = files.readSparse(c, graphFile); return err },
 	}
 }

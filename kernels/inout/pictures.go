@@ -132,7 +132,7 @@ func (r pictureRow) def() *op.Def {
 			return types.ScalarOf(types.Picture), r.check(s)
 		},
 		Ref:  build,
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: define.CopyWork,
+		Laws: op.Pure, Cost: define.CopyWork,
 		Kernel: func(c *op.Call) (err error) { c.Out, err = build(c); return err },
 	}
 }

@@ -38,7 +38,7 @@ func joinRow(d op.Def, join func(a *op.Attrs, list []*figure.Picture) (*figure.P
 		}
 		return types.ScalarOf(types.Picture), nil
 	}
-	d.Ref, d.Laws, d.Flow, d.Cost = build, op.Pure, op.Flow{Rate: op.Once}, define.CopyWork
+	d.Ref, d.Laws, d.Cost = build, op.Pure, define.CopyWork
 	d.Kernel = func(c *op.Call) (err error) { c.Out, err = build(c); return err }
 	return &d
 }

@@ -82,7 +82,7 @@ type beginning func(c *op.Call, out *value.Dense, workers int) (*decomposed, err
 func decomposition(name, doc, arg, example, output string, work float64, rule func(*op.Sig) (types.Type, error), begin beginning) *op.Def {
 	return define.ByKernel(&op.Def{
 		Name: name, Doc: doc, Args: []op.Arg{{Name: "a", Doc: arg}}, Eg: define.Eg(example, output),
-		Type: rule, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose",
+		Type: rule, Laws: op.Pure, Rate: "decompose",
 		Cost: decompositionWork(work), Loop: decomposedLoop(begin),
 	})
 }
@@ -192,7 +192,7 @@ func rank(set *blas.Set, tol op.Arg) *op.Def {
 			}
 			return types.ScalarOf(types.I64), checkTol(s)
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose", Cost: decompositionWork(4),
+		Laws: op.Pure, Rate: "decompose", Cost: decompositionWork(4),
 		Loop: decomposedLoop(begin),
 	})
 }

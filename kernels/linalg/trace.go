@@ -37,7 +37,7 @@ func Trace() *op.Def {
 			return reduce.Named("sum").Whole.Ref(x, c.Type.Elem), nil
 		},
 		Elements: traceElements,
-		Laws:     op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
+		Laws:     op.Pure | op.Total,
 		Cost: func(s *op.Sig, _ types.Type) op.Work {
 			n := math.Sqrt(define.ElementCount(s.In[0]))
 			return op.Work{Flops: 4 * n, Bytes: 64 * n}

@@ -17,7 +17,6 @@ import (
 
 func picks() []*op.Def {
 	at := []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "at", Doc: "k x 1 positions, i64"}}
-	once := op.Flow{Rate: op.Once}
 	return []*op.Def{
 		{
 			Name: "pick.rows", Hidden: true,
@@ -25,7 +24,7 @@ func picks() []*op.Def {
 				"The compiler writes it for `x[[2, 0], :]` and `x[x > 0, :]`.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[[2, 0, -1], :]", Output: "4 5\n0 1\n4 5\n"}},
-			Type: PickType(0), Ref: PickRef(0, FromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
+			Type: PickType(0), Ref: PickRef(0, FromEither), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
 			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Elements: PlacesElements(0, true), Numbers: 1,
 		},
 		{
@@ -33,7 +32,7 @@ func picks() []*op.Def {
 			Doc:  "pick.cols is the columns of a matrix at the positions of a column, as pick.rows its rows. The compiler writes it for `x[:, [2, 0]]`.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}},
-			Type: PickType(1), Ref: PickRef(1, FromEither), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
+			Type: PickType(1), Ref: PickRef(1, FromEither), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
 			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole), Elements: PlacesElements(1, true),
 		},
 		{
@@ -42,7 +41,7 @@ func picks() []*op.Def {
 				"with the number of rows or columns of x as n.",
 			Args: []op.Arg{{Name: "mask", Doc: "n truth values"}, {Name: "n", Doc: "i64"}, {Name: "axis", Attr: true, Kind: op.IntVal, Doc: "0: of rows, 1: of columns"}},
 			Eg:   []op.Example{{Program: "x = [3, -1, 2]\nemit x[x > 0]", Output: "3\n2\n"}},
-			Type: placesType, Ref: placesRef, Laws: op.Pure, Flow: once, Rate: "copy",
+			Type: placesType, Ref: placesRef, Laws: op.Pure, Rate: "copy",
 			Cost: func(s *op.Sig, _ types.Type) op.Work {
 				n := define.ElementCount(s.In[0])
 				return op.Work{Flops: n, Bytes: 9 * n}
@@ -59,7 +58,7 @@ func picks() []*op.Def {
 				return types.DenseOf(s.In[0].Elem, types.Unknown, s.In[0].Cols), nil
 			},
 			MostRows: func(s *op.Sig) int { return s.In[0].Rows/max(1, s.Attrs.Int("shared")) + 1 },
-			Ref:      rankRows, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork,
+			Ref:      rankRows, Laws: op.Pure, Rate: "copy", Cost: define.CopyWork,
 		}),
 	}
 }

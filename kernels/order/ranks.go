@@ -72,7 +72,6 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 	}
 	same := func(s *op.Sig) types.Type { return s.In[0] }
 	column := func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 1) }
-	once := op.Flow{Rate: op.Once}
 	rows := []*op.Def{
 		{
 			Name: "order.count", Hidden: true,
@@ -81,7 +80,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.F64, len(s.Attrs.Ints("places")), 1<<s.Attrs.Int("bits")), nil
 			},
-			Laws: op.Pure, Flow: once, Cost: halving, Kernel: countSorted,
+			Laws: op.Pure, Cost: halving, Kernel: countSorted,
 		},
 		{
 			Name: "order.near", Hidden: true,
@@ -90,7 +89,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.I64, s.Attrs.Int("ranks"), 2*s.In[1].Rows), nil
 			},
-			Laws: op.Pure, Flow: once, Cost: halving,
+			Laws: op.Pure, Cost: halving,
 			Kernel: func(c *op.Call) error {
 				found, out := c.Dense(1), c.Result()
 				eachWindow(c, func(r int, s sortedRows) {
@@ -111,7 +110,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.I64, s.In[0].Rows, s.In[1].Rows+2), nil
 			},
-			Laws: op.Pure, Flow: once, Cost: halving,
+			Laws: op.Pure, Cost: halving,
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(cutsOf(c)); return nil },
 		},
 		ownOrder("sort", by, desc, false,
@@ -234,7 +233,7 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 			}
 			return s.In[0], nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sortWork, Beside: roomOfRows,
+		Laws: op.Pure, Cost: sortWork, Beside: roomOfRows,
 		Kernel: func(c *op.Call) error {
 			lo, hi := ownRows(c, c.Dense(0).Rows)
 			r := ordering()
@@ -274,7 +273,7 @@ func mergedOrder(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, wri
 		Name: name + ".window", Hidden: true, Doc: name + ".window is " + name + " of rows that ranks share (op.Ordering).",
 		Args: []op.Arg{{Name: "x", Doc: "rows in order, by rank"}, {Name: "cuts", Doc: "what order.cuts made"}, by, desc},
 		Type: func(s *op.Sig) (types.Type, error) { return t(s), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			n := define.ElementCount(s.In[0])
 			return op.Work{Flops: 5 * n, Bytes: 16*n + define.CopyBytes(out)}

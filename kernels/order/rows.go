@@ -20,7 +20,6 @@ func Rows() []*op.Def {
 	first := op.Int(0)
 	by := op.Arg{Name: "by", Attr: true, Kind: op.IntVal, Default: &first, Doc: "the column to compare; a negative one counts from the end"}
 	desc := define.Flag("desc", "greatest first")
-	once := op.Flow{Rate: op.Once}
 	sorts := slices.Concat(orderRows(&op.Def{
 		Name: "sort",
 		Doc: "sort is the rows of a matrix ordered by one column, the least first; desc = true puts the greatest first. Rows that are " +
@@ -61,7 +60,7 @@ func Rows() []*op.Def {
 				"A number outside x fails the run.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
 			Eg:   define.Eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
-			Type: move.PickType(0), Ref: move.PickRef(0, move.FromStart), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: takeKernel,
+			Type: move.PickType(0), Ref: move.PickRef(0, move.FromStart), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: takeKernel,
 			Loop: window.Loop(takeKernel, window.Whole, window.Rows), Elements: move.PlacesElements(0, false), Along: func(*op.Attrs) []int { return []int{1} }, Numbers: 1,
 		},
 		{
@@ -88,7 +87,7 @@ func Rows() []*op.Def {
 			},
 			Order:    &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs", End: "order.distinct"},
 			MostRows: define.CountOfFirst,
-			Laws:     op.Pure, Flow: once, Cost: sortWork, Beside: RoomOfAll,
+			Laws:     op.Pure, Cost: sortWork, Beside: RoomOfAll,
 			Kernel: func(c *op.Call) error {
 				r := ordering()
 				defer r.free()
@@ -108,7 +107,7 @@ func Rows() []*op.Def {
 // orderRows completes the row d, which orders the rows of a matrix, and returns it and the row that makes a
 // part of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of the result.
 func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def {
-	d.Laws, d.Flow, d.Cost, d.Beside = op.Pure, op.Flow{Rate: op.Once}, sortWork, roomOfRows
+	d.Laws, d.Cost, d.Beside = op.Pure, sortWork, roomOfRows
 	d.Kernel = func(c *op.Call) error {
 		r := ordering()
 		defer r.free()

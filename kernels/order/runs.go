@@ -13,7 +13,6 @@ import (
 // sharedRuns returns the rows that make distinct elements of a sorted column that ranks share. They are named
 // in op.Ordering.Runs and End.
 func sharedRuns(ranks, step op.Arg) []*op.Def {
-	once := op.Flow{Rate: op.Once}
 	return []*op.Def{
 		{
 			Name: "order.runs", Hidden: true,
@@ -22,7 +21,7 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.SparseOf(types.I64, s.Attrs.Int("ranks"), s.In[0].Rows), nil
 			},
-			Laws: op.Pure, Flow: once, Cost: countWork,
+			Laws: op.Pure, Cost: countWork,
 			Kernel: func(c *op.Call) error { c.Out = runsByWindow(c); return nil },
 		},
 		{
@@ -30,7 +29,7 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 			Doc:  "order.runs.count is how many rows of each window differ from the row above: row r is of window r.",
 			Args: []op.Arg{{Name: "x", Doc: "a column in order"}, ranks, step},
 			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(types.I64, s.Attrs.Int("ranks"), 1), nil },
-			Laws: op.Pure, Flow: once, Cost: countWork,
+			Laws: op.Pure, Cost: countWork,
 			Kernel: func(c *op.Call) error {
 				out := c.Result()
 				for r := range out.Rows {
@@ -48,7 +47,7 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 				e, _ := types.ElemNamed(s.Attrs.Str("elem"))
 				return types.DenseOf(e, types.Unknown, 1), nil
 			},
-			Laws: op.Pure, Flow: once, Cost: define.SparseCost(1),
+			Laws: op.Pure, Cost: define.SparseCost(1),
 			Kernel: func(c *op.Call) error { c.Out = distinctOf(c); return nil },
 		},
 	}

@@ -95,7 +95,7 @@ func identical() *op.Def {
 			}
 			return value.Bool(true), nil
 		},
-		Laws: op.Pure | op.Total | op.Commutes, Flow: op.Flow{Rate: op.Once},
+		Laws:  op.Pure | op.Total | op.Commutes,
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: "identical", Combine: "all.join"},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error {

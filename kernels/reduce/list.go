@@ -119,7 +119,7 @@ func (s statistic) selected(d *op.Def, columns bool) *op.Def {
 			}
 			return out, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure,
 		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, 1) },
 	})
 }
@@ -130,7 +130,7 @@ func (s statistic) base(name, doc, output string) *op.Def {
 		Name: name, Doc: doc,
 		Args: append([]op.Arg{{Name: "x", Doc: "n x m"}}, s.args...),
 		Eg:   define.Eg(name+"(reshape(seq(1, 7), 2, 3)"+s.call+")", output),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Once: s.elements != nil,
+		Laws: op.Pure, Once: s.elements != nil,
 		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, s.flops) },
 	}
 }

@@ -38,7 +38,7 @@ func prod() *op.Def {
 		Eg:   define.Eg(`prod(seq(1, 6))`, "120"),
 		Type: func(s *op.Sig) (types.Type, error) { return Whole{Elem: Summed}.Type(s, 0) },
 		Ref:  func(c *op.Call) (value.Value, error) { return refProd(define.Elements(c.In[0]), c.Type.Elem), nil },
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure | op.Total,
 		Elements: func(e *op.Elements) op.Element {
 			x := e.In[0]
 			if !x.Rows.Known() || !x.Cols.Known() {

@@ -55,7 +55,7 @@ func (w Whole) Defs() []*op.Def {
 			}
 			return w.Ref(x, c.Type.Elem), nil
 		},
-		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Class: w.Class,
+		Laws: w.laws(), Fold: op.FoldAll, Class: w.Class,
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.Name + ".done"},
 		Rate:  "reduce." + family,
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
@@ -125,7 +125,7 @@ func (w Whole) joinRow() *op.Def {
 		Name: w.Name + ".join", Hidden: true, Doc: w.Name + ".join makes one accumulator of several, in any order; of accumulators one below the other each.",
 		Args: []op.Arg{{Name: "acc", Rest: true}},
 		Type: accumulatorsType,
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error {
 			if c.Type.IsScalar() {

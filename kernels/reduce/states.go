@@ -51,7 +51,7 @@ func (w Whole) partRow(columns bool) *op.Def {
 			}
 			return t, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.Name,
+		Laws: op.Pure, Fold: op.FoldAll, Rate: "reduce." + w.Name,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
 			(&Fold{Whole: w, Part: true}).Into(c.Result(), c.Dense(0))
@@ -115,7 +115,7 @@ func (w Whole) doneRow(columns bool) *op.Def {
 			}
 			return types.ScalarOf(w.Elem(e)), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws:   op.Pure,
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) (err error) { c.Out, err = done(c); return err },
 	})

@@ -69,7 +69,7 @@ func (c chain) def(run *scanner, byRow bool) *op.Def {
 			}
 			return t.With(c.elem(t.Elem)), err
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative", Down: !byRow,
+		Laws: op.Pure, Rate: "cumulative", Down: !byRow,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
 	}
 	d.Ref = func(call *op.Call) (value.Value, error) {

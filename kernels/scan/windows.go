@@ -66,7 +66,7 @@ func (c chain) end(name string) *op.Def {
 			}
 			return types.DenseOf(c.elem(t.Elem), s.Attrs.Int("ranks"), t.Cols), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
+		Laws: op.Pure, Rate: "cumulative",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			n := float64(s.In[0].Count())
 			if s.Attrs.Int("turn") > 0 {
@@ -120,7 +120,7 @@ func (c chain) from(name string, full *op.Def, run *scanner) *op.Def {
 			{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"},
 			{Name: "units", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows of a unit of them"}},
 		Type: func(s *op.Sig) (types.Type, error) { return full.Type(&op.Sig{Def: full, In: s.In[:1]}) },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
+		Laws: op.Pure, Rate: "cumulative",
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
 		Kernel: func(call *op.Call) error {
 			c.beginFrom(call, run).strip(0, call.Type.Cols)

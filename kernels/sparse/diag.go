@@ -25,7 +25,7 @@ func sparseDiag() *op.Def {
 			return Of(0, t)
 		},
 		Ref:  define.InForm(linalg.DiagRef),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1),
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			e := sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ, in[0].Basis)
 			e.MostRow, e.MostCol = 1, 1

@@ -48,7 +48,7 @@ func randGraph() *op.Def {
 			}
 			return m, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", ByRows: true,
+		Laws: op.Pure, Rate: "copy", ByRows: true,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: 20 * float64(s.Attrs.Int("e")), Bytes: 12 * float64(s.Attrs.Int("e"))}
 		},
@@ -96,7 +96,7 @@ func randSparse() *op.Def {
 			}
 			return define.KeptRef(d), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", ByRows: true,
+		Laws: op.Pure, Rate: "copy", ByRows: true,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			n := float64(s.Attrs.Int("n")) * float64(perRow(s.Attrs))
 			return op.Work{Flops: 40 * n, Bytes: 12 * n}
@@ -126,7 +126,7 @@ func eyeSparse() *op.Def {
 			}
 			return define.KeptRef(d), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", ByRows: true,
+		Laws: op.Pure, Rate: "copy", ByRows: true,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: 20 * float64(out.Rows)} },
 		Kernel: func(c *op.Call) error {
 			lo, hi := rowsOf(c)

@@ -47,7 +47,7 @@ func sparseMap(d *op.Def) *op.Def {
 	s := &op.Def{
 		Name: "sp." + d.Name, For: d.Name, Word: define.SourceName(d), Hidden: true,
 		Doc:  "sp." + d.Name + " is " + d.Name + " with sparse arguments.",
-		Args: d.Args, Laws: op.Pure, Partial: d.Partial, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: everyInput,
+		Args: d.Args, Laws: op.Pure, Partial: d.Partial, Rate: "copy", Along: everyInput,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(4)(s, out)
 			if out.IsDense() {
@@ -73,7 +73,7 @@ func AtEntries(maps *op.Def) *op.Def {
 	d := &op.Def{
 		Name: "sp.map", Hidden: true,
 		Doc:  "sp.map runs a chain of elementwise operators at the entries of a sparse matrix; fusion makes it.",
-		Args: maps.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: everyInput, Type: define.OwnType, Cost: define.SparseCost(4),
+		Args: maps.Args, Laws: op.Pure, Rate: "copy", Along: everyInput, Type: define.OwnType, Cost: define.SparseCost(4),
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
 			in[0].Basis = max(in[0].Basis, sparsity.Estimated) // zeros may come up
 			return in[0]

@@ -38,7 +38,7 @@ func sparseTransposed() *op.Def {
 			return Of(0, t)
 		},
 		Ref:  define.InForm(move.TransposeRef),
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: define.SparseCost(4),
+		Laws: op.Pure | op.Total, Rate: "transpose", Cost: define.SparseCost(4),
 		Beside: entriesByRange,
 		Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
@@ -67,7 +67,7 @@ func sparseItem() *op.Def {
 		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
 		Type: func(s *op.Sig) (types.Type, error) { return move.ItemType(denseSig(s)) },
 		Ref:  define.InForm(move.ItemRef),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Laws: op.Pure, Rate: "copy",
 		Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 64} },
 		Kernel: func(c *op.Call) error {
 			at := c.Attrs.Ints("at")

@@ -34,7 +34,7 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 			return Of(0, s.In[0])
 		},
 		Ref:  define.InForm(ref),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: everyInput,
+		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), Along: everyInput,
 		Loop: unitLoop(begin),
 	}
 }
@@ -69,7 +69,7 @@ func sparseBind(name string, down bool) *op.Def {
 			return sparseOf(move.BindType(denseSig(s), down))
 		},
 		Ref:  define.InForm(func(c *op.Call) (value.Value, error) { return move.BindRef(c, down) }),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: along,
+		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), Along: along,
 		Loop: unitLoop(func(c *op.Call, units, _ int) op.LoopBody { return beginBind(c, down, units) }),
 	}
 }

@@ -41,7 +41,7 @@ func sparsePicks() []*op.Def {
 			Name: "sp.element", For: "element", Hidden: true,
 			Doc: "sp.element is element of a sparse matrix.", Args: corner,
 			Type: ofFirst(move.ElementType), Ref: define.InForm(move.ElementRef),
-			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+			Laws: op.Pure, Rate: "copy",
 			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 64} },
 			Kernel: func(c *op.Call) error {
 				m := c.In[0].(*value.CSR)
@@ -84,7 +84,7 @@ func sparseSelect(name string, args []op.Arg, rule func(*op.Sig) (types.Type, er
 		Name: "sp." + name, For: name, Hidden: true, Role: op.Relocates,
 		Doc: "sp." + name + " is " + name + " of a sparse matrix, sparse.", Args: args,
 		Type: func(s *op.Sig) (types.Type, error) { return sparseOf(ofFirst(rule)(s)) },
-		Ref:  define.InForm(ref), Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: partCost,
+		Ref:  define.InForm(ref), Laws: op.Pure, Rate: "copy", Cost: partCost,
 		Kernel: func(c *op.Call) error {
 			l, err := begin(c, c.In[0].(*value.CSR), 1)
 			if err == nil && l != nil {

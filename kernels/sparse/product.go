@@ -39,7 +39,7 @@ func sparseMatmul() *op.Def {
 			}
 			return denseResult(s, t)
 		},
-		Ref: sparseProductRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: firstInput, ByColumn: 1,
+		Ref: sparseProductRef, Laws: op.Pure, Rate: "copy", Along: firstInput, ByColumn: 1,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
 			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))
@@ -108,7 +108,7 @@ func sparseProductAsDense() *op.Def {
 			}
 			return define.EveryElement(v), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: firstInput, ByColumn: 1,
+		Laws: op.Pure, Rate: "copy", Along: firstInput, ByColumn: 1,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: 2 * meetings(s), Bytes: define.ElementCount(out) * float64(out.Elem.Size())}
 		},

@@ -42,7 +42,7 @@ func sparseTransposedProduct() *op.Def {
 			return denseResult(s, t)
 		},
 		Ref:  TransposedProductRef,
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Laws: op.Pure, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
 			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))

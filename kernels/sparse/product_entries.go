@@ -46,7 +46,7 @@ func sparseEntryProduct() *op.Def {
 			return Of(0, t)
 		},
 		Ref:  entryProductRef,
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Laws: op.Pure, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(1)(s, out)
 			if s.In[1].IsSparse() {

@@ -32,7 +32,7 @@ func sparseRanks() []*op.Def {
 				{Name: "lists", Optional: true, Doc: "by rank: the columns with entries that are rows of it (sp.touched)"},
 				{Name: "of", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "where ranks' rows begin, of the matrix with a row for each column (WindowOf)"}},
 			Eg:   define.Eg("nnz(sparse(eye(3)))", "3"),
-			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(0),
+			Type: same, Ref: ref, Laws: op.Pure | op.Total, Rate: "copy", Cost: define.SparseCost(0),
 			Kernel: func(c *op.Call) error {
 				m := c.In[0].(*value.CSR)
 				named, known := namedColumns.Load(weak.Make(m))
@@ -61,7 +61,7 @@ func sparseRanks() []*op.Def {
 				{Name: "add", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: entries at one place are added in the order of ranks and of entries, and zeros are left out"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   define.Eg("nnz(t(sparse(eye(3))))", "3"),
-			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+			Type: same, Ref: ref, Laws: op.Pure | op.Total, Rate: "copy", Cost: define.SparseCost(1),
 			Kernel: joinRanks,
 		},
 		{
@@ -83,7 +83,7 @@ func sparseRanks() []*op.Def {
 				t, err := Of(0, s.In[0])
 				return types.SparseOf(types.Bool, max(1, s.Attrs.Int("ranks")), t.Cols), err
 			},
-			Ref: touchedRef, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+			Ref: touchedRef, Laws: op.Pure | op.Total, Rate: "copy", Cost: define.SparseCost(1),
 			Kernel: touched,
 		},
 	}

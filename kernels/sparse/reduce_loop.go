@@ -137,6 +137,6 @@ func sparseBeside(w reduce.Whole) *op.Def {
 			}
 			return w.Ref(x, c.Type.Elem), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops), Loop: loop,
+		Laws: op.Pure, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops), Loop: loop,
 	}
 }

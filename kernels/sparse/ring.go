@@ -62,7 +62,7 @@ func ringRows() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "dense m x 1"},
 				{Name: "ring", Attr: true, Kind: op.StrVal, Doc: `"max *", "min *", "min +", "max +" or "or and"`}},
 			Eg:   define.Eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
-			Type: semiringType, Ref: semiringRef, Along: firstInput, ByColumn: 1, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(2),
+			Type: semiringType, Ref: semiringRef, Along: firstInput, ByColumn: 1, Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(2),
 			Loop: ringLoop(beginSemiring),
 		},
 		{
@@ -73,7 +73,7 @@ func ringRows() []*op.Def {
 				{Name: "base", Optional: true, Doc: "n x 1 of the type of the result, of max and min"},
 				{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the reduction"}},
 			Eg:   define.Eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
-			Type: rowfoldType, Ref: rowfoldRef, Along: func(*op.Attrs) []int { return []int{0, 2} }, ByColumn: 1, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(2),
+			Type: rowfoldType, Ref: rowfoldRef, Along: func(*op.Attrs) []int { return []int{0, 2} }, ByColumn: 1, Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(2),
 			Loop: ringLoop(beginRowfold),
 		},
 	}

@@ -48,7 +48,7 @@ func toSparse() *op.Def {
 			return Of(-1, t)
 		},
 		Ref:  define.InForm(func(c *op.Call) (value.Value, error) { return c.In[0], nil }),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), ByRows: true,
+		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), ByRows: true,
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
 				if c.In[0].Type().IsSparse() {
@@ -77,7 +77,7 @@ func sparseToDense() *op.Def {
 			return denseResult(s, types.DenseOf(s.In[0].Elem, s.In[0].Rows, s.In[0].Cols))
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return define.EveryElement(c.In[0]), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: firstInput,
+		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), Along: firstInput,
 		Loop: &op.Loop{
 			Rows: op.RowsOfResult,
 			Space: func(c *op.Call) (n, leaf int) {
@@ -115,7 +115,7 @@ func nnz() *op.Def {
 			}
 			return value.I64(n), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws:  op.Pure,
 		Shard: op.Shard{Partial: "sp.count.part", Combine: "count.join", Finish: "count.done"}, // of a sparse matrix
 		Cost: func(s *op.Sig, _ types.Type) op.Work {
 			if s.In[0].IsSparse() {

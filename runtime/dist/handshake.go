@@ -43,7 +43,7 @@ func TableHash(t *op.Table) [32]byte {
 	return t.Memo(tableHash{}, func() any {
 		h := sha256.New()
 		for _, d := range t.Rows() {
-			fmt.Fprintf(h, "%s %s %v %d %v %v %d %v %q %d\n", d.Name, d.Source(), d.Laws, d.Accum, d.Alias, d.Lower, d.Shard.Kind, d.Flow, d.Narrow, d.Partial)
+			fmt.Fprintf(h, "%s %s %v %d %v %v %d %q %d\n", d.Name, d.Source(), d.Laws, d.Accum, d.Alias, d.Lower, d.Shard.Kind, d.Narrow, d.Partial)
 		}
 		return [32]byte(h.Sum(nil))
 	}).([32]byte)
