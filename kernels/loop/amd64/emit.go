@@ -311,21 +311,28 @@ func (m *maker) ranged(s *step) {
 	m.store(s.dst, i.Dst)
 }
 
+// multiplyAdds are the instructions that compute a*b + c, of f64 and of f32, by the order of operands, then
+// by the signs.
+var multiplyAdds = [2][3][4]Op{
+	{
+		{VFMADD132PD, VFMSUB132PD, VFNMADD132PD, VFNMSUB132PD},
+		{VFMADD213PD, VFMSUB213PD, VFNMADD213PD, VFNMSUB213PD},
+		{VFMADD231PD, VFMSUB231PD, VFNMADD231PD, VFNMSUB231PD},
+	},
+	{
+		{VFMADD132PS, VFMSUB132PS, VFNMADD132PS, VFNMSUB132PS},
+		{VFMADD213PS, VFMSUB213PS, VFNMADD213PS, VFNMSUB213PS},
+		{VFMADD231PS, VFMSUB231PS, VFNMADD231PS, VFNMSUB231PS},
+	},
+}
+
 // fuse writes a*b + c. The three forms overwrite one operand each; where none of them dies, c is
 // copied first.
 func (m *maker) fuse(s *step) {
 	f := s.fused
-	ops := [3][4]Op{ // the order of operands, then the signs
-		{VFMADD132PD, VFMSUB132PD, VFNMADD132PD, VFNMSUB132PD},
-		{VFMADD213PD, VFMSUB213PD, VFNMADD213PD, VFNMSUB213PD},
-		{VFMADD231PD, VFMSUB231PD, VFNMADD231PD, VFNMSUB231PD},
-	}
+	ops := &multiplyAdds[0]
 	if f.single {
-		ops = [3][4]Op{
-			{VFMADD132PS, VFMSUB132PS, VFNMADD132PS, VFNMSUB132PS},
-			{VFMADD213PS, VFMSUB213PS, VFNMADD213PS, VFNMSUB213PS},
-			{VFMADD231PS, VFMSUB231PS, VFNMADD231PS, VFNMSUB231PS},
-		}
+		ops = &multiplyAdds[1]
 	}
 	sign := 0
 	if f.minusAddend {

@@ -17,6 +17,8 @@ type form struct {
 	elem        uint8 // bytes of what is broadcast, or of a scalar
 	imm         bool
 	dst, src    width // of Dst and B
+	noMask      bool  // the EVEX encoding takes no mask: a processor refuses one
+	noMem       bool  // no operand is in memory: a processor raises an exception (SIGILL) for one
 }
 
 const (
@@ -69,20 +71,6 @@ const (
 	wG32
 )
 
-// unmasked forms have an EVEX encoding that takes no mask: a processor refuses one.
-var unmasked = [lastOp]bool{
-	VMOVNTPD: true, VMOVNTDQ: true, VMOVQ: true, VMOVQStore: true, VMOVD: true, VMOVDStore: true, VCVTSI2SDQ: true, VCVTSI2SSQ: true,
-	VCVTTSD2SIQ: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true, VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true,
-	VMOVHPD: true, VMOVHPDStore: true,
-}
-
-// regOnly forms have no operand in memory; a processor raises an exception (SIGILL) for one.
-var regOnly = [lastOp]bool{
-	VMOVMSKPD: true, VMOVMSKPS: true, VPMOVMSKB: true, VPBROADCASTQG: true, VPBROADCASTDG: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true,
-	KNOTB: true, KNOTW: true, KORTESTB: true, KORTESTW: true, KTESTB: true, KTESTW: true, KMOVBFromG: true, KMOVWFromG: true,
-	KMOVBToG: true, KMOVWToG: true, KSHIFTRW: true, KSHIFTLW: true,
-}
-
 // Encode appends the instruction to b. It panics with a BUG for operands that the instruction does
 // not have.
 func Encode(b []byte, i *Inst) []byte {
@@ -116,10 +104,10 @@ func encode(b []byte, i *Inst) ([]byte, int) {
 	}
 	long := i.Len == L512 && f.pat != krvm || i.Mask != 0 || i.Zero || high(reg) || high(vvvv) || mem == nil && high(rmReg) ||
 		mem != nil && (f.pat == vmi || mem.Broadcast || mem.Index.isV() && high(mem.Index))
-	if mem != nil && regOnly[i.Op] {
+	if mem != nil && f.noMem {
 		panic("BUG: " + f.name + " takes no memory")
 	}
-	if i.Mask != 0 && unmasked[i.Op] {
+	if i.Mask != 0 && f.noMask {
 		panic("BUG: " + f.name + " takes no mask")
 	}
 	if f.vexW == no || long {
@@ -184,7 +172,7 @@ const evexByte = 0x62
 // takesMemory reports whether the last operand of the instruction may be a whole vector in memory.
 func (o Op) takesMemory() bool {
 	f := &forms[o]
-	return (f.pat == rvm || f.pat == rm || f.pat == krvm) && f.src == wFull && !regOnly[o]
+	return (f.pat == rvm || f.pat == rm || f.pat == krvm) && f.src == wFull && !f.noMem
 }
 
 // ofMasks reports an instruction on mask registers.

@@ -41,10 +41,6 @@ func legalizeAVX2(p *program, a *Asm) {
 	*p = g.program
 }
 
-// replaced are instructions that differ from those of AVX2 in name alone.
-var replaced = [lastOp]Op{VPANDQ: VPAND, VPORQ: VPOR, VPXORQ: VPXOR, VRNDSCALEPD: VROUNDPD, VRNDSCALEPS: VROUNDPS,
-	KORW: VPOR, KXORW: VPXOR, KMOVW: VMOVAPD}
-
 // step appends what a step becomes.
 func (g *legalizer) step(s step) {
 	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask} {
@@ -192,7 +188,6 @@ func (g *legalizer) value(of step) virt {
 	if s.fused != nil {
 		return g.emit(*s)
 	}
-	f := &forms[s.Op]
 	if (s.Op == KXORW || s.Op == KXNORW) && s.a == 0 { // a constant; the registers do not matter
 		op := VXORPD
 		if s.Op == KXNORW {
@@ -206,12 +201,6 @@ func (g *legalizer) value(of step) virt {
 	if rule := rules[s.Op]; rule != nil {
 		return rule(g, s)
 	}
-	if op := replaced[s.Op]; op != noOp {
-		if f.ofMasks() {
-			s.Len = L256
-		}
-		s.Op = op
-	}
 	if f := &forms[s.Op]; f.vexW == no || f.ofMasks() {
 		panic("BUG: AVX2 has no rule for " + f.name)
 	}
@@ -220,33 +209,54 @@ func (g *legalizer) value(of step) virt {
 
 // rules make the value of a step that AVX2 has no instruction for. The last step of a rule makes
 // the value, in a register of its own.
-var rules [lastOp]func(g *legalizer, s *step) virt
+var rules [mostOps]func(g *legalizer, s *step) virt
 
 func init() {
-	rules = [lastOp]func(g *legalizer, s *step) virt{
-		KANDW:      func(g *legalizer, s *step) virt { return g.and(L256, s.a, s.b) },
-		KANDNW:     andNot,
-		KNOTW:      func(g *legalizer, s *step) virt { return g.not(s.b) },
-		KXNORW:     func(g *legalizer, s *step) virt { return g.not(g.op(VPXOR, L256, s.a, s.b)) },
-		VCMPPDK:    func(g *legalizer, s *step) virt { s.Op = VCMPPD; return g.emit(*s) },
-		VCMPPSK:    compareSingle,
-		VPCMPQ:     compareWords,
-		VPCMPUQ:    compareUnsigned,
-		VALIGNQ:    turn,
-		VPMULLQ:    multiply,
-		VPMINSQ:    extremeWord,
-		VPMAXSQ:    extremeWord,
-		VPSRAQ:     shiftArithmetic,
-		VPSRAVQ:    shiftArithmetic,
-		VPABSQ:     absolute,
-		VPMOVQD:    lowHalves,
-		VPMOVM2Q:   func(g *legalizer, s *step) virt { s.Op = VMOVAPD; return g.emit(*s) },
-		VPMOVQ2M:   func(g *legalizer, s *step) virt { return g.sign(s.b) },
-		VCVTQQ2PD:  func(g *legalizer, s *step) virt { return g.toDouble(g.second(s)) },
-		VCVTQQ2PS:  toSingle,
-		VCVTTPD2QQ: func(g *legalizer, s *step) virt { return g.toWord(g.second(s)) },
-		VCVTTPS2QQ: func(g *legalizer, s *step) virt { return g.toWord(g.op(VCVTPS2PD, L256, 0, g.second(s))) },
-		VSCALEFPD:  scale,
+	for op, rule := range map[Op]func(g *legalizer, s *step) virt{
+		KANDW:       func(g *legalizer, s *step) virt { return g.and(L256, s.a, s.b) },
+		KANDNW:      andNot,
+		KNOTW:       func(g *legalizer, s *step) virt { return g.not(s.b) },
+		KXNORW:      func(g *legalizer, s *step) virt { return g.not(g.op(VPXOR, L256, s.a, s.b)) },
+		VCMPPDK:     becomes(VCMPPD),
+		VCMPPSK:     compareSingle,
+		VPCMPQ:      compareWords,
+		VPCMPUQ:     compareUnsigned,
+		VALIGNQ:     turn,
+		VPMULLQ:     multiply,
+		VPMINSQ:     extremeWord,
+		VPMAXSQ:     extremeWord,
+		VPSRAQ:      shiftArithmetic,
+		VPSRAVQ:     shiftArithmetic,
+		VPABSQ:      absolute,
+		VPMOVQD:     lowHalves,
+		VPMOVM2Q:    becomes(VMOVAPD),
+		VPMOVQ2M:    func(g *legalizer, s *step) virt { return g.sign(s.b) },
+		VCVTQQ2PD:   func(g *legalizer, s *step) virt { return g.toDouble(g.second(s)) },
+		VCVTQQ2PS:   toSingle,
+		VCVTTPD2QQ:  func(g *legalizer, s *step) virt { return g.toWord(g.second(s)) },
+		VCVTTPS2QQ:  func(g *legalizer, s *step) virt { return g.toWord(g.op(VCVTPS2PD, L256, 0, g.second(s))) },
+		VSCALEFPD:   scale,
+		VPANDQ:      becomes(VPAND),
+		VPORQ:       becomes(VPOR),
+		VPXORQ:      becomes(VPXOR),
+		VRNDSCALEPD: becomes(VROUNDPD),
+		VRNDSCALEPS: becomes(VROUNDPS),
+		KORW:        becomes(VPOR),
+		KXORW:       becomes(VPXOR),
+		KMOVW:       becomes(VMOVAPD),
+	} {
+		rules[op] = rule
+	}
+}
+
+// becomes is the rule of an instruction that differs from one of AVX2 in name alone. A mask is a vector.
+func becomes(op Op) func(g *legalizer, s *step) virt {
+	return func(g *legalizer, s *step) virt {
+		if forms[s.Op].ofMasks() {
+			s.Len = L256
+		}
+		s.Op = op
+		return g.emit(*s)
 	}
 }
 

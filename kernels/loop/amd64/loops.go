@@ -263,7 +263,7 @@ func (l *lowering) redirect(to virt, o operand, mask virt, begin int) bool {
 // of e have.
 func (l *lowering) maskable(s *step, e types.Elem) bool {
 	f := &forms[s.Op]
-	return s.scalar == nil && s.fused == nil && f.evexW != no && !unmasked[s.Op] && f.pat != mr && s.Len == l.vlen(e) &&
+	return s.scalar == nil && s.fused == nil && f.evexW != no && !f.noMask && f.pat != mr && s.Len == l.vlen(e) &&
 		(f.tuple != tFull || int(f.elem) == e.Size())
 }
 

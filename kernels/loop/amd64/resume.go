@@ -116,7 +116,7 @@ const cyclesOfCall = 40_000
 
 // cycles are those of instructions on 512 bits that take more than one (Zen 4, as measured; Intel's
 // are no slower).
-var cycles = [lastOp]int{VDIVPD: 9, VDIVPS: 6, VSQRTPD: 16, VSQRTPS: 8, VSCALEFPD: 2}
+var cycles = map[Op]int{VDIVPD: 9, VDIVPS: 6, VSQRTPD: 16, VSQRTPS: 8, VSCALEFPD: 2}
 
 // cyclesOfScalar is the cycles of a step of scalar code, which may wait for memory. An address is computed
 // from registers, and locals are in a cache.
@@ -166,8 +166,6 @@ func (p *program) cycles(s *step) int {
 		return cyclesOfLocal
 	case s.scalar != nil && (s.pure || s.dst == 0 && len(s.uses) > 0):
 		return cyclesOfScalar
-	case cycles[s.Op] > 0:
-		return cycles[s.Op]
 	}
-	return 1
+	return max(1, cycles[s.Op])
 }
