@@ -22,10 +22,8 @@ import (
 func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	g, stored := p.Graph, plan.Stored(p)
 	var in []ir.ID
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if t, size := g.Type(id), stored[i]; size > float64(limit.Bytes) {
-			n := &g.Nodes[i]
+	for id, n := range g.All() {
+		if t, size := g.Type(id), stored[id]; size > float64(limit.Bytes) {
 			// an internal node; the program names the one it reads
 			if n.Op.Hidden && len(g.In(id)) > 0 {
 				n = &g.Nodes[g.In(id)[0]]
@@ -43,7 +41,7 @@ func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
 			all += stored[x]
 		}
 		if all > float64(limit.Bytes) {
-			return tooMuch(&g.Nodes[i], fmt.Sprintf("its %d operands take", len(in)), all, limit), true
+			return tooMuch(n, fmt.Sprintf("its %d operands take", len(in)), all, limit), true
 		}
 	}
 	return d, false

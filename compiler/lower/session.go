@@ -250,10 +250,9 @@ func (e *Entry) reuse(l *lowerer) {
 	g := l.g
 	e.keys = make([]string, g.Len())
 	kept := l.table.Must("kept")
-	for i := range g.Nodes {
-		id, n := ir.ID(i), &g.Nodes[i]
+	for id, n := range g.All() {
 		if slot, ok := e.slots[id]; ok {
-			e.keys[i] = e.s.key[slot]
+			e.keys[id] = e.s.key[slot]
 			continue
 		}
 		if n.Region != nil || n.Op.Reads != nil || n.Op.Control != op.NoControl || !n.Op.Laws.Has(op.Pure) {
@@ -268,11 +267,11 @@ func (e *Entry) reuse(l *lowerer) {
 		if !known {
 			continue
 		}
-		e.keys[i] = string(h.Sum(nil))
+		e.keys[id] = string(h.Sum(nil))
 		if _, _, _, sent := g.Dest(id); sent || n.Op == l.constant {
 			continue
 		}
-		if slot, ok := e.s.at[e.keys[i]]; ok {
+		if slot, ok := e.s.at[e.keys[id]]; ok {
 			g.Replace(id, kept, slotAttr(slot))
 			e.slots[id] = slot
 		}

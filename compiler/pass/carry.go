@@ -21,9 +21,7 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 	c := &carrying{copying: copyOf(g), slice: table.Must("slice"), lay: table.Must("lay"), arg: table.Must("arg"), part: table.Must("part"),
 		shift: map[ir.ID][]int{}, whole: map[ir.ID]map[int]ir.ID{}}
 	changed := false
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n := &g.Nodes[i]
+	for id, n := range g.All() {
 		if n.Op.Control == op.Iterate {
 			if split := c.splits(n); split != nil {
 				c.loop(id, split)
@@ -35,10 +33,10 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 			if shift := c.shift[g.In(id)[0]]; shift != nil {
 				at := n.Attrs.Int("at")
 				if w, ok := c.whole[g.In(id)[0]][at]; ok {
-					c.to[i] = w
+					c.to[id] = w
 					continue
 				}
-				c.to[i] = c.g.Add(n.Op, n.Attrs.With("at", op.Int(shift[at])), g.Type(id), g.Origin(id), c.to[g.In(id)[0]])
+				c.to[id] = c.g.Add(n.Op, n.Attrs.With("at", op.Int(shift[at])), g.Type(id), g.Origin(id), c.to[g.In(id)[0]])
 				continue
 			}
 		}
@@ -182,10 +180,9 @@ func (c *carrying) inBlocks(r *ir.Region, split []cutting, body bool) *ir.Region
 			out.Args = append(out.Args, x)
 		}
 	}
-	for i := range old.Nodes {
-		id, n := ir.ID(i), &old.Nodes[i]
+	for id, n := range old.All() {
 		if src := old.In(id); n.Op == c.slice && blocks[src[0]] != nil {
-			to[i] = c.window(g, old, id, cut[src[0]], blocks[src[0]])
+			to[id] = c.window(g, old, id, cut[src[0]], blocks[src[0]])
 		} else if n.Op != c.arg {
 			b.node(id)
 		}

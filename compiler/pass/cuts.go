@@ -67,10 +67,9 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 			c.tiled[pipe] = true
 		}
 	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		t := g.Type(id)
-		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[i] || sent(g, id) {
+		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[id] || sent(g, id) {
 			continue
 		}
 		c.at = id
@@ -85,9 +84,8 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 	preferred := map[ir.ID]cutting{}
 	windows := map[ir.ID][]box{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if g.Nodes[i].Op.Role == op.Slices {
+	for id, n := range g.All() {
+		if n.Op.Role == op.Slices {
 			if boxes, in, ok := boxesOf(g, id); ok {
 				windows[in[0]] = append(windows[in[0]], boxes[0])
 			}

@@ -29,8 +29,7 @@ import (
 func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block []Block) *ir.Graph {
 	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block, apart: sizes.Loops, rows: sizes.Rows,
 		made: map[epilogueKey]epilogue{}}
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		if !f.chain(id) {
 			continue
 		}
@@ -339,11 +338,10 @@ func AtEntries(g *ir.Graph, table *op.Table) *ir.Graph {
 		return g
 	}
 	c := copyOf(g)
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		switch {
-		case taken[i]:
-		case takers[i] && slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return taken[x] }):
+		case taken[id]:
+		case takers[id] && slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return taken[x] }):
 			e := entryChain{epilogues: f, c: c, taken: taken, body: ir.New(), inner: map[ir.ID]ir.ID{}}
 			e.write(id)
 		default:

@@ -168,15 +168,14 @@ func (f *fusion) build() *ir.Graph {
 	f.out = c
 	members := f.members(f.member)
 	given := make([]bool, g.Len()) // by a group with another head
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		for _, s := range f.shared[id] {
 			f.share(given, members[s.of], s)
 		}
 		if given[id] {
 			continue
 		}
-		h := f.head[i]
+		h := f.head[id]
 		m := members[h]
 		l, looped := f.loop[h]
 		switch {
@@ -189,7 +188,7 @@ func (f *fusion) build() *ir.Graph {
 		case !looped && len(m) > 0 && (len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id)):
 			f.emit(m)
 		case f.stored(id):
-			c.to[i] = c.to[g.In(id)[0]]
+			c.to[id] = c.to[g.In(id)[0]]
 		default:
 			c.node(id)
 		}

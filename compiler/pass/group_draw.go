@@ -25,9 +25,8 @@ func (f *fusion) draws() {
 	f.drawn = map[ir.ID]bool{}
 	readers := map[ir.ID]map[ir.ID]bool{} // the groups, by their names
 	units := f.units()
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if n, t := &g.Nodes[i], g.Type(id); n.Op.Draw != nil && drawable(t) && !g.Asks(id) && n.Region == nil {
+	for id, n := range g.All() {
+		if t := g.Type(id); n.Op.Draw != nil && drawable(t) && !g.Asks(id) && n.Region == nil {
 			f.drawn[id] = true
 			readers[id] = map[ir.ID]bool{}
 		}

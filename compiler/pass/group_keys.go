@@ -38,9 +38,7 @@ func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 		return g
 	}
 	c := copyOf(g)
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n := &g.Nodes[i]
+	for id, n := range g.All() {
 		p := n.Op.Prepare
 		if p == nil || sent(g, id) || !g.Type(id).IsDense() || !g.Type(id).Known() || g.Type(id).Rows < least {
 			c.node(id)
@@ -53,7 +51,7 @@ func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 			continue
 		}
 		in[p.Input] = c.g.Add(by, n.Attrs, t, g.Origin(id), in[p.Input])
-		c.to[i] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
+		c.to[id] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
 	}
 	return c.g
 }

@@ -303,10 +303,9 @@ func once(g *ir.Graph, d *op.Def, attrs *op.Attrs, t types.Type, o ir.Origin, in
 // copyReading copies the nodes of g that have no place in to. It adds them to out. The nodes of gone
 // were matrices and are now elements, so an element of such a node is the node.
 func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n, old := &g.Nodes[i], g.In(id)
-		if to[i] != ir.None {
+	for id, n := range g.All() {
+		old := g.In(id)
+		if to[id] != ir.None {
 			continue
 		}
 		in := make([]ir.ID, len(old))
@@ -319,17 +318,17 @@ func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 		}
 		switch {
 		case n.Op.Role == op.Picks && gone[old[0]]:
-			to[i] = in[0]
+			to[id] = in[0]
 			continue
 		case n.Op.Role == op.Picks || n.Op.Role == op.Constant:
-			to[i] = once(out, n.Op, n.Attrs, g.Type(id), g.Origin(id), in...)
+			to[id] = once(out, n.Op, n.Attrs, g.Type(id), g.Origin(id), in...)
 			continue
 		}
-		to[i] = out.CopyNode(g, id, in...)
+		to[id] = out.CopyNode(g, id, in...)
 		if len(inner) == 0 {
 			continue
 		}
-		out.Nodes[to[i]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return withScalars(r, inner) })
+		out.Nodes[to[id]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return withScalars(r, inner) })
 	}
 }
 
@@ -362,8 +361,7 @@ func onNumbers(b *ir.Region) bool {
 	if slices.ContainsFunc(b.Yields, func(y ir.ID) bool { return !g.Type(y).IsScalar() }) {
 		return false
 	}
-	for i := range g.Nodes {
-		n, id := &g.Nodes[i], ir.ID(i)
+	for id, n := range g.All() {
 		switch {
 		case slices.Contains(b.Args, id) || n.Op.Control == op.Part:
 		case isControl(n):

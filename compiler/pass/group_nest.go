@@ -125,9 +125,8 @@ func (f *nesting) points(id ir.ID) bool {
 		return false
 	}
 	g := n.Region.Graph
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if g.Nodes[i].Region != nil || g.Type(id).IsMatrix() && !slices.Contains(n.Region.Args, id) {
+	for id := range g.All() {
+		if g.Nodes[id].Region != nil || g.Type(id).IsMatrix() && !slices.Contains(n.Region.Args, id) {
 			return false
 		}
 	}
@@ -278,17 +277,16 @@ func (f *nesting) several() {
 	g := f.g
 	readers := map[ir.ID][]ir.ID{} // of the chains that are stored
 	of := f.members(func(ir.ID) bool { return true })
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		for k, x := range g.In(id) {
 			if f.head[x] != x || f.of(x) != chainMember {
 				continue
 			}
-			if f.of(id) != chainMember || !f.aligned(id, k) || f.reads[id] != 1 || !sameShape(g.Type(f.head[i]), g.Type(x)) {
-				id = ir.None // not at its own place
+			reader := id
+			if f.of(id) != chainMember || !f.aligned(id, k) || f.reads[id] != 1 || !sameShape(g.Type(f.head[id]), g.Type(x)) {
+				reader = ir.None // not at its own place
 			}
-			readers[x] = append(readers[x], id)
-			id = ir.ID(i)
+			readers[x] = append(readers[x], reader)
 		}
 	}
 	f.results = map[ir.ID][]ir.ID{}

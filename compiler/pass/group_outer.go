@@ -102,14 +102,12 @@ func (b *rowBlocks) spares(r *rowGroup) bool {
 func (b *rowBlocks) columnsTurned() *ir.Graph {
 	g := b.g
 	var c *copying
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n := &g.Nodes[i]
+	for id, n := range g.All() {
 		in := g.In(id)
-		column := b.group[i] >= 0 && b.all[b.group[i]].chosen && (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) &&
+		column := b.group[id] >= 0 && b.all[b.group[id]].chosen && (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) &&
 			g.Type(in[len(in)-1]).Rows > fewProductCols
 		if column && c == nil {
-			c = copyBefore(g, i)
+			c = copyBefore(g, int(id))
 		}
 		if c == nil {
 			continue
@@ -122,7 +120,7 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 		t := g.Type(g.In(id)[last])
 		t.Rows, t.Cols = t.Cols, t.Rows
 		in[last] = c.g.Add(b.table.Must("t"), nil, t, g.Origin(id), in[last])
-		c.to[i] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(!n.Attrs.Bool("tb"))), g.Type(id), g.Origin(id), in...)
+		c.to[id] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(!n.Attrs.Bool("tb"))), g.Type(id), g.Origin(id), in...)
 	}
 	if c == nil {
 		return nil

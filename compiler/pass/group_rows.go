@@ -384,8 +384,7 @@ func (b *rowBlocks) build() *ir.Graph {
 		for i := range m.to {
 			m.to[i] = ir.None
 		}
-		for i := range b.g.Nodes {
-			id := ir.ID(i)
+		for id := range b.g.All() {
 			if r := m.chosen(id); r == nil || r.members[len(r.members)-1] == id {
 				m.emit(id)
 			}

@@ -29,8 +29,7 @@ type sharing struct {
 func (f *fusion) several() {
 	g := f.g
 	readers := make(map[ir.ID][]ir.ID)
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		if !f.folds(id) || sent(f.g, id) {
 			continue
 		}
@@ -125,8 +124,7 @@ func (f *fusion) repeated() *ir.Graph {
 	}
 	var copies map[ir.ID]map[ir.ID]ir.ID // by operator and group that reads it
 	c := copyOf(g)
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		for _, x := range g.In(id) {
 			if made := copies[x]; made != nil {
 				to, is := made[f.head[id]]

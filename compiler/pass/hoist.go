@@ -109,10 +109,9 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 		at[id] = h.g.Add(n.Op, n.Attrs, g.Type(id), o, from...)
 		h.g.Nodes[at[id]].Region = n.Region
 	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if g.Nodes[i].Op == h.arg || ofCodes(g, id) || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
-			constant(id) && (!h.constants || divides[i] || uses[i] == 0 && !yielded[id]) {
+	for id, n := range g.All() {
+		if n.Op == h.arg || ofCodes(g, id) || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
+			constant(id) && (!h.constants || divides[id] || uses[id] == 0 && !yielded[id]) {
 			continue
 		}
 		in := g.In(id)
@@ -127,7 +126,7 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 			from[k] = at[x]
 		}
 		add(id, from...)
-		moved[i] = true
+		moved[id] = true
 		h.moved++
 	}
 	out.moved = moved

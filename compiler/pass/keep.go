@@ -134,21 +134,19 @@ func (k *keeping) region(r *ir.Region, args []int, around int) *ir.Region {
 	for i, a := range r.Args {
 		same[a], isArg[a] = args[i], true
 	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if isArg[i] {
+	for id, n := range g.All() {
+		if isArg[id] {
 			continue
 		}
-		same[i] = around
+		same[id] = around
 		for _, x := range g.In(id) {
-			same[i] = min(same[i], same[x])
+			same[id] = min(same[id], same[x])
 		}
-		n := &g.Nodes[i]
 		if isLoop(n) || n.Op.Control == op.Select {
 			k.enter(g, id, same, around)
 		}
-		if same[i] > 0 && worthKeeping(g, id) {
-			n.Attrs = n.Attrs.With("keep", op.Int(same[i]))
+		if same[id] > 0 && worthKeeping(g, id) {
+			n.Attrs = n.Attrs.With("keep", op.Int(same[id]))
 			k.any = true
 		}
 	}

@@ -118,8 +118,7 @@ func partSorts(g *ir.Graph, table *op.Table, gains func(g *ir.Graph, id ir.ID) b
 		}
 		return c.to[id]
 	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		if x, is := first[id]; is {
 			in, spans := []ir.ID{c.to[g.In(x)[0]]}, []int(nil)
 			for _, by := range readers[x] {

@@ -57,11 +57,10 @@ const shortEffect = 100
 // shared reports that loops do all work but a part of 1 / shortEffect.
 func shared(g *ir.Graph, costs []float64) bool {
 	all, alone := 0.0, 0.0
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		l := g.Nodes[i].Op.Loop
-		if all += costs[i]; l == nil || l.Takes != nil && !l.Takes(sigOf(g, id), g.Type(id)) {
-			alone += costs[i]
+	for id, n := range g.All() {
+		l := n.Op.Loop
+		if all += costs[id]; l == nil || l.Takes != nil && !l.Takes(sigOf(g, id), g.Type(id)) {
+			alone += costs[id]
 		}
 	}
 	return alone*shortEffect <= all

@@ -25,9 +25,8 @@ func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
 	row := table.Must("matmul.panels")
 	var loops []ir.ID
 	tree := map[ir.ID]bool{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if g.Nodes[i].Op != row || !g.Type(g.In(id)[0]).Known() || !g.Type(g.In(id)[1]).Known() {
+	for id, n := range g.All() {
+		if n.Op != row || !g.Type(g.In(id)[0]).Known() || !g.Type(g.In(id)[1]).Known() {
 			continue
 		}
 		if tree[id] = all || g.Type(id).Count() > mostPanelSum; !tree[id] {

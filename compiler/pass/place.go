@@ -61,8 +61,7 @@ func numberGathers(g *ir.Graph) (ok bool) {
 	key, helped := 0, 0
 	var within func(g *ir.Graph)
 	within = func(g *ir.Graph) {
-		for i := range g.Nodes {
-			n := &g.Nodes[i]
+		for _, n := range g.All() {
 			if plan.IsGather(n) {
 				n.Attrs = n.Attrs.With("key", op.Int(key))
 				key++
@@ -115,9 +114,8 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 	moved := make([]ir.ID, g.Len()) // its exchange
 	copies := map[[2]int32]ir.ID{}  // constants at other ranks, by (node, rank)
 	var in []ir.ID
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if everywhere[i] {
+	for id := range g.All() {
+		if everywhere[id] {
 			all.node(id)
 			everyone()
 			continue
@@ -126,39 +124,39 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 		for _, x := range g.In(id) {
 			switch {
 			case everywhere[x]:
-				in = append(in, all.onRank(x, int(owner[i])))
-			case owner[x] == owner[i]:
+				in = append(in, all.onRank(x, int(owner[id])))
+			case owner[x] == owner[id]:
 				in = append(in, to[x])
 			case madeAnywhere(g, x):
-				in = append(in, copies[[2]int32{int32(x), owner[i]}])
+				in = append(in, copies[[2]int32{int32(x), owner[id]}])
 			default:
 				in = append(in, moved[x])
 			}
 		}
-		to[i] = ng.CopyNode(g, id, in...)
-		own(owner[i])
-		ng.Note(to[i], s.whyAlone(p, id, everywhere, all.partials(id)))
-		if len(reach[i]) == 0 {
+		to[id] = ng.CopyNode(g, id, in...)
+		own(owner[id])
+		ng.Note(to[id], s.whyAlone(p, id, everywhere, all.partials(id)))
+		if len(reach[id]) == 0 {
 			continue
 		}
 		if madeAnywhere(g, id) {
-			for _, r := range reach[i] {
-				copies[[2]int32{int32(i), r}] = ng.CopyNode(g, id)
-				ng.Note(copies[[2]int32{int32(i), r}], whyAnywhere)
+			for _, r := range reach[id] {
+				copies[[2]int32{int32(id), r}] = ng.CopyNode(g, id)
+				ng.Note(copies[[2]int32{int32(id), r}], whyAnywhere)
 				own(r)
 			}
-			all.to[i] = copies[[2]int32{int32(i), plan.Everywhere}]
+			all.to[id] = copies[[2]int32{int32(id), plan.Everywhere}]
 			continue
 		}
-		ranked := reach[i]
+		ranked := reach[id]
 		if ranked[0] == plan.Everywhere { // first, and all others are there
 			ranked = ranked[1:]
-			if scattered[i] {
+			if scattered[id] {
 				rows := g.Type(id).Rows
-				each := inUnits(exchangeTo(others(owner[i], ranks)), s.unit[rows]).With(plan.SharedRows, op.Int(rows))
-				sent := ng.Add(exchange, each, g.Type(id), g.Origin(id).NoDest(), to[i])
-				own(owner[i])
-				all.to[i], all.partial[i] = all.ownOf(id, sent), true
+				each := inUnits(exchangeTo(others(owner[id], ranks)), s.unit[rows]).With(plan.SharedRows, op.Int(rows))
+				sent := ng.Add(exchange, each, g.Type(id), g.Origin(id).NoDest(), to[id])
+				own(owner[id])
+				all.to[id], all.partial[id] = all.ownOf(id, sent), true
 				own(plan.Everywhere)
 			}
 		}
@@ -171,10 +169,10 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 			a = exchangeTo(ranked)
 			attrs[key] = a
 		}
-		moved[i] = ng.Add(exchange, a, g.Type(id), g.Origin(id).NoDest(), to[i])
-		own(owner[i])
-		if !scattered[i] {
-			all.to[i] = moved[i]
+		moved[id] = ng.Add(exchange, a, g.Type(id), g.Origin(id).NoDest(), to[id])
+		own(owner[id])
+		if !scattered[id] {
+			all.to[id] = moved[id]
 		}
 	}
 	return out
@@ -298,19 +296,18 @@ func owners(p *Partitioned, ranks int) []int32 {
 	follow(p, owner)
 	// A whole result is placed with its largest input rather than on rank 0, unless it is an
 	// effect, or a loop or branch with one: a scalar made of a tile stays with the tile.
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if g.Nodes[i].Op.Control == op.Part { // several results lie where they are made
-			owner[i] = owner[g.In(id)[0]]
+	for id, n := range g.All() {
+		if n.Op.Control == op.Part { // several results lie where they are made
+			owner[id] = owner[g.In(id)[0]]
 			continue
 		}
-		if sent(g, id) || g.Effects(id) || alone[i] {
+		if sent(g, id) || g.Effects(id) || alone[id] {
 			continue
 		}
 		in, few := g.In(id), false
-		if b := p.Block[i]; b.Rows > 0 {
+		if b := p.Block[id]; b.Rows > 0 {
 			if b.Rows*b.Cols == 1 && p.rearranges(id) {
-				owner[i] = mostBytes(g, owner, in)
+				owner[id] = mostBytes(g, owner, in)
 				continue
 			}
 			if in, few = factors(g, id); !few || int(b.Rows)*int(b.Cols) >= ranks {
@@ -324,7 +321,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 			}
 		}
 		if bytes >= 0 && len(in) <= 3 && (!few || bytes >= g.Type(id).Bytes()) {
-			owner[i] = best
+			owner[id] = best
 		}
 	}
 	return owner
@@ -451,12 +448,11 @@ func follow(p *Partitioned, owner []int32) {
 		return
 	}
 	moved := make([]bool, g.Len())
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id, n := range g.All() {
 		b := p.blockOf(id)
 		grid, _, _, tile := g.Dest(id)
-		moved[i] = tile && g.Grids[grid].Place != ir.AnyPlace
-		if b.Rows == 0 || p.readsUnshared(&g.Nodes[i]) {
+		moved[id] = tile && g.Grids[grid].Place != ir.AnyPlace
+		if b.Rows == 0 || p.readsUnshared(n) {
 			continue
 		}
 		for _, x := range g.In(id) {
@@ -465,9 +461,9 @@ func follow(p *Partitioned, owner []int32) {
 			}
 			switch {
 			case !tile && moved[x]:
-				owner[i], moved[i] = owner[x], true
-			case moved[i] && !sent(g, x) && !moved[x] && !p.readsUnshared(&g.Nodes[x]):
-				owner[x], moved[x] = owner[i], true
+				owner[id], moved[id] = owner[x], true
+			case moved[id] && !sent(g, x) && !moved[x] && !p.readsUnshared(&g.Nodes[x]):
+				owner[x], moved[x] = owner[id], true
 			}
 		}
 	}

@@ -72,8 +72,7 @@ func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID 
 // none.
 func roundsIn(g *ir.Graph, a *around, table *op.Table) *ir.Graph {
 	out := g
-	for i := range g.Nodes {
-		n, id := &g.Nodes[i], ir.ID(i)
+	for id, n := range g.All() {
 		if !isControl(n) {
 			continue
 		}
@@ -94,7 +93,7 @@ func roundsIn(g *ir.Graph, a *around, table *op.Table) *ir.Graph {
 		if out == g {
 			out = g.Clone()
 		}
-		x := &out.Nodes[i]
+		x := &out.Nodes[id]
 		x.Op, x.Attrs, x.Region = made.Op, made.Attrs, made.Region
 	}
 	return out

@@ -31,15 +31,14 @@ import (
 func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	c, uses, changed := copyOf(g), g.Uses(), false
 	owner := make([]*rowRounds, g.Len()) // of what is made with a loop
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if r := owner[i]; r != nil {
+	for id, n := range g.All() {
+		if r := owner[id]; r != nil {
 			if r.each && slices.Contains(r.reads, id) {
 				r.write(c, id)
 			}
 			continue
 		}
-		if g.Nodes[i].Op.Control == op.Iterate {
+		if n.Op.Control == op.Iterate {
 			r := &rowRounds{g: g, id: id, table: table, block: sizes.filled().Block, each: true}
 			if !r.is(uses, owner) {
 				r.each = false

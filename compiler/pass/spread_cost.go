@@ -153,8 +153,7 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 	var within func(g *ir.Graph, times float64)
 	within = func(g *ir.Graph, times float64) {
 		received := plan.Received(g, s.ranks)
-		for i := range g.Nodes {
-			id, n := ir.ID(i), &g.Nodes[i]
+		for id, n := range g.All() {
 			if isControl(n) {
 				rounds, _ := plan.Rounds(n)
 				for r := n.Region; r != nil; r = r.Next {

@@ -211,8 +211,7 @@ func (x *spreadGraph) packs() {
 // columns of the new node s, or if another gather may bring rows of the same matrix.
 func (x *spreadGraph) readersByColumn(g, s ir.ID) (readers []ir.ID, ok bool) {
 	from := x.g.In(g)[0]
-	for i := range x.g.Nodes {
-		y, n := ir.ID(i), &x.g.Nodes[i]
+	for y, n := range x.g.All() {
 		for k, z := range x.g.In(y) {
 			switch {
 			case z == g && k > 0 && k == n.Op.ByColumn && x.g.In(y)[0] == s:

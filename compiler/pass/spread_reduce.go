@@ -414,8 +414,7 @@ func (s *spreader) units(g *ir.Graph) {
 	sparse := map[int]bool{}
 	var within func(g *ir.Graph)
 	within = func(g *ir.Graph) {
-		for i := range g.Nodes {
-			id, n := ir.ID(i), &g.Nodes[i]
+		for id, n := range g.All() {
 			if t := g.Type(id); t.IsSparse() {
 				sparse[t.Rows], sparse[t.Cols] = true, true // a vector is fetched by lists of single rows
 			}

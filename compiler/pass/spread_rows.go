@@ -67,42 +67,41 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 		return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect && !everywhere[x] })
 	}
 	x = s.on(g)
-	for i := range g.Nodes {
-		id, n := ir.ID(i), &g.Nodes[i]
+	for id, n := range g.All() {
 		grid, _, _, sent := g.Dest(id)
 		sent = sent && !(s.whole && lone(g, grid))
 		shares := x.shares
 		switch {
 		case n.Op.Control == op.Part:
-			everywhere[i] = everywhere[g.In(id)[0]]
+			everywhere[id] = everywhere[g.In(id)[0]]
 		case happensOnce(g, id) || apart(id) || ordered(id):
 		case g.Placement(id) == ir.Replicated:
 			x.node(id)
-			everywhere[i] = true
+			everywhere[id] = true
 			continue
 		case sent || g.Placement(id) == ir.OneRank:
 		case n.Op.Role == op.Points || n.Op.Control == op.Iterate:
 			x.node(id)
-			everywhere[i] = x.shares > shares
+			everywhere[id] = x.shares > shares
 			continue
 		case x.chosen(id):
-			everywhere[i] = true
+			everywhere[id] = true
 			continue
 		case g.Type(id).IsSparse():
-			if everywhere[i] = may[i] && x.sparse(id); everywhere[i] {
+			if everywhere[id] = may[id] && x.sparse(id); everywhere[id] {
 				continue
 			}
 		default:
 			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
 			blocks := !s.whole && n.Op.Rate == productRate // products of blocks are tasks of one rank
 			_, _, why := s.shared(g, id, x.partials(id))
-			if everywhere[i] = why == ""; everywhere[i] && (reads || s.whole) && !blocks {
+			if everywhere[id] = why == ""; everywhere[id] && (reads || s.whole) && !blocks {
 				x.node(id)
 				continue
 			}
-			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), x.isLoose) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
+			everywhere[id] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), x.isLoose) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
 		}
-		if everywhere[i] {
+		if everywhere[id] {
 			x.node(id)
 			continue
 		}
@@ -115,7 +114,7 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 			}
 		}
 		x.to[id] = x.g.CopyNode(g, id, in...)
-		if scattered[i] = !sent && may[i] && s.scatters(g, id); scattered[i] {
+		if scattered[id] = !sent && may[id] && s.scatters(g, id); scattered[id] {
 			x.to[id], x.partial[id] = x.ownOf(id, x.to[id]), true
 		}
 	}

@@ -339,8 +339,7 @@ func (s *spreader) cuts(g *ir.Graph) {
 
 // weigh adds the work of the nodes of g, which runs the given number of times, to work by number of rows.
 func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
-	for i := range g.Nodes {
-		id, n := ir.ID(i), &g.Nodes[i]
+	for id, n := range g.All() {
 		if isControl(n) {
 			rounds, _ := plan.Rounds(n)
 			for r := n.Region; r != nil; r = r.Next {
@@ -381,7 +380,7 @@ func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 			if by := n.Op.ByColumn; k == 0 && by > 0 && g.Type(g.In(id)[by]).IsSparse() && !e.Even() {
 				b := s.estimates(g).Of(g.In(id)[by])
 				rows, all := sparsity.RowsWork(&e, &b)
-				x.addRows(len(rows), func(i int) float64 { return rows[i] }, times*storedSteps*(1+min(1, s.estimates(g).Of(id).NNZ/max(all, 1))))
+				x.addRows(len(rows), func(k int) float64 { return rows[k] }, times*storedSteps*(1+min(1, s.estimates(g).Of(id).NNZ/max(all, 1))))
 				continue
 			}
 			x.add(&e, each)

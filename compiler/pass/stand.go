@@ -14,15 +14,14 @@ import (
 // Stands reports whether rows of g or its regions should be columns. Where ranks share rows, each is worth
 // it. In one process only the product of a row and a large matrix is: its loop makes a column.
 func Stands(g *ir.Graph, shared bool, sizes Sizes) bool {
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id, n := range g.All() {
 		if lies(g.Type(id)) {
 			f, ok := factors(g, id)
 			if shared || ok && dividable(g.Type(f[1])) && g.Type(f[1]).Count() >= largeFactor*sizes.filled().Block {
 				return true
 			}
 		}
-		for r := g.Nodes[i].Region; r != nil && isControl(&g.Nodes[i]); r = r.Next {
+		for r := n.Region; r != nil && isControl(n); r = r.Next {
 			if Stands(r.Graph, shared, sizes) {
 				return true
 			}
@@ -44,8 +43,7 @@ func lies(t types.Type) bool { return t.IsDense() && t.Rows == 1 && t.Cols > 1 }
 // It returns g if there is no such loop.
 func StandCarried(g *ir.Graph, table *op.Table) *ir.Graph {
 	s := &standing{copying: copyOf(g), t: table.Must("t"), stood: map[ir.ID][]bool{}}
-	for i := range g.Nodes {
-		id, n := ir.ID(i), &g.Nodes[i]
+	for id, n := range g.All() {
 		if n.Op.Control == op.Iterate {
 			if stand := s.stands(n); slices.Contains(stand, true) {
 				s.loop(id, stand)
@@ -100,8 +98,7 @@ func (s *standing) loop(id ir.ID, stand []bool) {
 func (s *standing) region(r *ir.Region, stand []bool, body bool) *ir.Region {
 	b := copyOf(r.Graph)
 	args := make([]ir.ID, len(r.Args))
-	for i := range r.Graph.Nodes {
-		id := ir.ID(i)
+	for id := range r.Graph.All() {
 		b.node(id)
 		k := slices.Index(r.Args, id)
 		if k < 0 {
@@ -136,8 +133,7 @@ func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Grap
 		work := float64(a.Count()) * float64(product.Cols) * float64(ranks-1) / float64(ranks)
 		return dividable(a) && dividable(b) && a.Cols >= ranks && work >= float64(sizes.filled().Spread)*(gatherSpreads+float64(b.Bytes())/bytesSpread)
 	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
+	for id, n := range g.All() {
 		if n.Op.Control != op.Iterate {
 			continue
 		}
@@ -149,7 +145,7 @@ func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Grap
 			out = g.Clone()
 		}
 		body.Next = n.Region.Next
-		out.Nodes[i].Region = body
+		out.Nodes[id].Region = body
 	}
 	return out
 }
@@ -158,8 +154,7 @@ func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Grap
 // it pays for factors and a product of these types. It returns nil if there are none.
 func (s *standing) byRows(r *ir.Region, captured []ir.ID, gains func(a, b, product types.Type) bool) *ir.Region {
 	b, flags, turned := copyOf(r.Graph), newFlagSets(), map[ir.ID]ir.ID{}
-	for i := range r.Graph.Nodes {
-		id, n := ir.ID(i), &r.Graph.Nodes[i]
+	for id, n := range r.Graph.All() {
 		f, ok := factors(r.Graph, id)
 		if !ok || !n.Attrs.Bool("ta") || !slices.Contains(captured, f[0]) || slices.Contains(captured, f[1]) ||
 			!gains(r.Graph.Type(f[0]), r.Graph.Type(f[1]), r.Graph.Type(id)) {

@@ -58,10 +58,9 @@ func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows boo
 		}
 	}
 	made := map[int32]bool{} // roots of the families that have a member made by a loop
-	for i := range g.Nodes {
-		n, id := &g.Nodes[i], ir.ID(i)
+	for id, n := range g.All() {
 		if n.Op.Role == op.Points || n.Op.Control == op.Part && g.Nodes[g.In(id)[0]].Op.Control == op.Iterate {
-			made[w.find(int32(i))] = true
+			made[w.find(int32(id))] = true
 		}
 	}
 	whole := make([]bool, g.Len())

@@ -43,21 +43,20 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool) (out *i
 	}
 	c, changed := copyOf(g), false
 	all := &wholeLoops{c, table, at, map[ir.ID]bool{}, nil}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if n := &g.Nodes[i]; n.Op.Role == op.Points {
+	for id, n := range g.All() {
+		if n.Op.Role == op.Points {
 			if w := all.loop(id); w.is() && (w.cols == 0 && !w.numbers() || !(w.cols == 0 && inner) && all.reduced(id)) {
-				c.to[i], changed = w.write(c.in(id)), true
+				c.to[id], changed = w.write(c.in(id)), true
 				continue
 			}
 		}
-		if c.node(id); !isControl(&g.Nodes[i]) {
+		if c.node(id); !isControl(n) {
 			continue
 		}
-		c.g.Nodes[c.to[i]].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region {
+		c.g.Nodes[c.to[id]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
 			x := &ir.Region{Args: r.Args, Yields: r.Yields}
 			var places []ir.ID
-			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r), inner || g.Nodes[i].Op.Role == op.Points); places != nil {
+			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r), inner || n.Op.Role == op.Points); places != nil {
 				x.Args, x.Yields, changed = through(places, r.Args), through(places, r.Yields), true
 			}
 			return x
@@ -241,13 +240,11 @@ func (w *wholeRows) write(in []ir.ID) ir.ID {
 	for k, a := range r.Args[dims:] {
 		to[a] = in[k+len(in)-len(r.Args)+dims]
 	}
-	for i := range w.body.Nodes {
-		id := ir.ID(i)
-		n := &w.body.Nodes[i]
+	for id, n := range w.body.All() {
 		o := w.g.Origin(w.id).NoDest()
 		o.Span = n.Span
 		if slices.Contains(w.index, id) && w.number(id) {
-			to[i] = w.counted(w.along(id), o)
+			to[id] = w.counted(w.along(id), o)
 		}
 		if slices.Contains(r.Args, id) {
 			continue
@@ -255,11 +252,11 @@ func (w *wholeRows) write(in []ir.ID) ir.ID {
 		args := through(to, w.body.In(id))
 		switch {
 		case w.varies[id] != 0 && !w.elementwise(id):
-			to[i] = w.line(id, o, args)
+			to[id] = w.line(id, o, args)
 		case n.Op.Role == op.Windows:
-			to[i] = w.cut(w.of[i], o, args...)
+			to[id] = w.cut(w.of[id], o, args...)
 		default:
-			to[i] = w.out.Add(n.Op, n.Attrs, w.of[i], o, args...)
+			to[id] = w.out.Add(n.Op, n.Attrs, w.of[id], o, args...)
 		}
 	}
 	return to[r.Yields[0]]

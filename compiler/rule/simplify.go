@@ -29,20 +29,18 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	b.totals = newTotals(b.out)
 	to := make([]ir.ID, g.Len())
 	var in []ir.ID
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id, n := range g.All() {
 		in = in[:0]
 		for _, x := range g.In(id) {
 			in = append(in, to[x])
 			b.waiting[to[x]]--
 		}
-		n := &g.Nodes[i]
 		if n.Region != nil {
-			to[i] = b.copy(g, id, in)
+			to[id] = b.copy(g, id, in)
 		} else {
-			to[i] = b.emit(planned{def: n.Op, attrs: n.Attrs, typ: g.Type(id)}, g.Origin(id), in)
+			to[id] = b.emit(planned{def: n.Op, attrs: n.Attrs, typ: g.Type(id)}, g.Origin(id), in)
 		}
-		b.waiting[to[i]] += b.old[i]
+		b.waiting[to[id]] += b.old[id]
 	}
 	return b.out, to
 }

@@ -30,11 +30,9 @@ func Run(g *ir.Graph, env op.Env) ([]value.Value, error) {
 
 // run evaluates the nodes that have no value yet.
 func run(g *ir.Graph, vals []value.Value, env op.Env) error {
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n := &g.Nodes[i]
+	for id, n := range g.All() {
 		// an argument of a region; an effect's has no value
-		if vals[i] != nil || n.Op.Role == op.Argument {
+		if vals[id] != nil || n.Op.Role == op.Argument {
 			continue
 		}
 		c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: env}
@@ -65,7 +63,7 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 			}
 			return &Error{id, g.Into(id, nil, err), err}
 		}
-		vals[i] = v
+		vals[id] = v
 	}
 	return nil
 }

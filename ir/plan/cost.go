@@ -51,12 +51,10 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	out := make([]float64, g.Len())
 	sig := op.Sig{}
 	estimates := ir.NewEstimator(g)
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n := &g.Nodes[i]
+	for id, n := range g.All() {
 		if controls(n) {
 			rounds, _ := Rounds(n)
-			out[i] = float64(rounds) * roundOf(n, r).Critical
+			out[id] = float64(rounds) * roundOf(n, r).Critical
 		}
 		if n.Op.Cost == nil {
 			continue
@@ -73,7 +71,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 				k.in[j] = g.TypeIndex(x)
 			}
 			if s, ok := known[k]; ok {
-				out[i] = s
+				out[id] = s
 				continue
 			}
 		}
@@ -96,9 +94,9 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		if n.Region != nil && !controls(n) {
 			w.Flops = flopsWithin(g, id, w.Flops)
 		}
-		out[i] = r.Seconds(rate, w) / float64(share)
+		out[id] = r.Seconds(rate, w) / float64(share)
 		if short {
-			known[k] = out[i]
+			known[k] = out[id]
 		}
 	}
 	return out

@@ -119,8 +119,7 @@ type ownerOf = func(ir.ID) int
 func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []string {
 	where := make([]string, g.Len())
 	loops := map[ir.ID][]string{}
-	for i := range g.Nodes {
-		id, n := ir.ID(i), &g.Nodes[i]
+	for id, n := range g.All() {
 		if owner(id) != Everywhere {
 			continue
 		}
@@ -130,30 +129,30 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 		}
 		switch {
 		case args[id] != "":
-			where[i] = args[id]
+			where[id] = args[id]
 		case n.Op.Role == op.Slices && fixed(&g.Nodes[g.In(id)[0]]):
-			where[i] = replicated
+			where[id] = replicated
 		case (n.Op.Role == op.Slices || n.Op.Role == op.Windows && g.Type(id).Rows == g.Type(g.In(id)[0]).Rows) && where[g.In(id)[0]] == byRows || n.Op.Role == op.Gathers && n.Attrs.Int(Stacked) == 0 && Reaches(n):
-			where[i] = byRows
+			where[id] = byRows
 		case part && shares.Op.Control == op.Iterate:
-			where[i] = replicated
+			where[id] = replicated
 			if carried, at := loops[g.In(id)[0]], n.Attrs.Int("at"); at < len(carried) { // behind them is an effect
-				where[i] = carried[at]
+				where[id] = carried[at]
 			}
 		case n.Attrs.Int(Only) > 0:
-			where[i] = rankList([]int{n.Attrs.Int(Only) - 1})
+			where[id] = rankList([]int{n.Attrs.Int(Only) - 1})
 		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows)+n.Attrs.Int(Fetch) > 0:
-			where[i] = byRows
+			where[id] = byRows
 			// A rank may have entries in rows of other ranks.
 			if n.Op.Role == op.Relocates || n.Op.Strewn != nil && n.Op.Strewn(n.Attrs) || n.Op.Shard.Partial != "" {
-				where[i] = states
+				where[id] = states
 			}
 		case shares.Attrs.Int(Shared) < 2:
-			where[i] = replicated
+			where[id] = replicated
 		case g.Type(id).IsMatrix() && (g.Type(id).Rows == shares.Attrs.Int(SharedRows) || g.Type(id).Rows == types.Unknown):
-			where[i] = byRows
+			where[id] = byRows
 		default:
-			where[i] = states
+			where[id] = states
 		}
 		if n.Op.Control == op.Iterate {
 			loops[id] = l.carried(n)

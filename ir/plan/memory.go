@@ -160,8 +160,7 @@ func newHolding(p *Plan, least bool) *holding {
 			m.hold(m.kept[ir.ID(i)], owner(ir.ID(i)))
 		}
 	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		if to, ok := p.exchange(id); ok {
 			m.values[root[id]].uses++ // the message
 			for _, r := range to {
@@ -172,7 +171,7 @@ func newHolding(p *Plan, least bool) *holding {
 		for _, x := range g.In(id) {
 			m.each(id, x, func(r *received) { r.uses++ }, func(root ir.ID) { m.values[root].uses++ })
 		}
-		switch n, beside := &g.Nodes[i], s.beside(g, id, owner(id)); {
+		switch n, beside := &g.Nodes[id], s.beside(g, id, owner(id)); {
 		case controls(n) || beside > 0:
 			m.in[id] = &lasts{size: beside}
 		case g.Type(id).Kind == types.Tuple: // also what has no reader is there while the task runs

@@ -25,10 +25,9 @@ func newSizes(p *Plan, least bool) *sizes {
 
 // cut notes the cuts of a graph and its regions.
 func (s *sizes) cut(g *ir.Graph) {
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
+	for id, n := range g.All() {
 		if by := n.Attrs.Val(Unit); len(by.L) > 0 {
-			s.cuts[g.Type(ir.ID(i)).Rows] = by.L
+			s.cuts[g.Type(id).Rows] = by.L
 		}
 		for r := n.Region; r != nil; r = r.Next {
 			s.cut(r.Graph)
@@ -41,8 +40,7 @@ func (s *sizes) cut(g *ir.Graph) {
 // the others take no memory.
 func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64, root []ir.ID) {
 	bytes := s.bytes(g)
-	for i := range g.Nodes {
-		id, n := ir.ID(i), &g.Nodes[i]
+	for id, n := range g.All() {
 		t := s.typeOf(g, id)
 		root[id] = id
 		switch {
@@ -171,8 +169,7 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 	for i := range g.Nodes {
 		now += s.lastRows(g, ir.ID(i))
 	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id := range g.All() {
 		inner := s.beside(g, id, owner(id))
 		if root[id] == id && size[id] > 0 {
 			if x, ok := taken(g, id, root, uses, size); ok {

@@ -87,18 +87,17 @@ func (p *Plan) Gathers() (list []Gathered) {
 	var top ir.ID
 	var within func(g *ir.Graph)
 	within = func(g *ir.Graph) {
-		for i := range g.Nodes {
-			n := &g.Nodes[i]
+		for id, n := range g.All() {
 			if g == p.Graph {
-				top = ir.ID(i)
+				top = id
 			}
 			if IsGather(n) {
 				key := n.Attrs.Int("key")
 				for len(list) <= key {
 					list = append(list, Gathered{})
 				}
-				list[key] = gatheredBy(n.Attrs, g.Type(ir.ID(i)))
-				list[key].Span, list[key].Read, list[key].Node = n.Span, IsRead(g, ir.ID(i)), top
+				list[key] = gatheredBy(n.Attrs, g.Type(id))
+				list[key].Span, list[key].Read, list[key].Node = n.Span, IsRead(g, id), top
 			}
 			for r := n.Region; r != nil; r = r.Next {
 				within(r.Graph)
@@ -207,9 +206,7 @@ func (p *Plan) Hash() [32]byte {
 	attrs := map[*op.Attrs]string{}
 	var graph func(g *ir.Graph, rank func(ir.ID) int)
 	graph = func(g *ir.Graph, rank func(ir.ID) int) {
-		for i := range g.Nodes {
-			id := ir.ID(i)
-			n := &g.Nodes[i]
+		for id, n := range g.All() {
 			w.WriteString(n.Op.Name)
 			w.WriteByte(' ')
 			if n.Attrs != nil {

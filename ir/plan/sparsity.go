@@ -46,9 +46,8 @@ func (x estimators) bytes(g *ir.Graph) func(id ir.ID) float64 {
 
 // sparseEdges is SparseEdges with the estimator of g.
 func sparseEdges(g *ir.Graph, estimates *ir.Estimator) (out []SparseEdge) {
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		t, d := g.Type(id), g.Nodes[i].Op
+	for id, n := range g.All() {
+		t, d := g.Type(id), n.Op
 		if d.Role == op.Exchange || !t.IsMatrix() || !t.Known() || !t.IsSparse() && d.Name != "sp.product" {
 			continue
 		}

@@ -68,13 +68,12 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks), Sparse: SparseEdges(g)}
 	bytes := messageBytes(g, ir.NewEstimator(g))
 	byName := map[string]*KernelCount{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	for id, n := range g.All() {
 		if _, ok := p.Exchange(id); ok {
-			cost[i] = 0
+			cost[id] = 0
 			continue
 		}
-		if g.Nodes[i].Op.Control == op.Part {
+		if n.Op.Control == op.Part {
 			continue
 		}
 		s.Tasks++
@@ -88,14 +87,14 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 			s.Load[p.Rank(id)] += work
 		}
 		s.TotalSeconds += work
-		k := byName[g.Nodes[i].Op.Name]
+		k := byName[n.Op.Name]
 		if k == nil {
-			k = &KernelCount{Name: g.Nodes[i].Op.Name}
+			k = &KernelCount{Name: n.Op.Name}
 			byName[k.Name] = k
 		}
 		k.Tasks++
 		k.Seconds += work
-		s.CriticalPath = max(s.CriticalPath, tail[i])
+		s.CriticalPath = max(s.CriticalPath, tail[id])
 	}
 	for _, k := range byName {
 		s.Kernels = append(s.Kernels, *k)

@@ -44,8 +44,7 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 	}
 	for ; r != nil; r = r.Next {
 		g := r.Graph
-		for i := range g.Nodes {
-			id, n := ir.ID(i), &g.Nodes[i]
+		for id, n := range g.All() {
 			t := g.Type(id)
 			if t.Kind == types.Matrix && !t.Known() {
 				known = false
