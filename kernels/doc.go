@@ -2,9 +2,9 @@
 // rows that run on it.
 //
 //	pipe*.go         map and pipe, the chains that fusion makes and the reductions that read them in
-//	                 their pass; every elementwise row and every reduction alone (pipe_alone.go).
+//	                 their pass; every elementwise row and every reduction alone (pipe.go).
 //	                 They are loops, interpreted while there is little work (nest_*.go, package
-//	                 launch); reductions are in the loop of the chain (pipe_nest.go), by columns in a
+//	                 launch); reductions are in the loop of the chain (pipe_fold.go), by columns in a
 //	                 loop over them (pipe_columns*.go), else block by block
 //	byrows*.go       reductions of rows and what is made of their results as a loop over rows:
 //	                 wide ones by phases, of narrow ones the lanes are rows, which may end with

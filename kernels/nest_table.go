@@ -1,6 +1,8 @@
 package kernels
 
-// This file makes tables of what many points of a parfor compute alike, before the first point.
+// This file makes operands of a nest that no argument of the parfor is. Tables, of what many points
+// compute alike, are made before the first point. Cells, which are the same in every iteration, are
+// computed when an iteration first needs them (nest/memo.go).
 
 import (
 	"flow/ir/loop"
@@ -115,4 +117,71 @@ func sizeIn(l loop.Lin, in []value.Value) int64 {
 		}
 	}
 	return n
+}
+
+// operand is operand o of a nest at its beginning. Of what comes later it has the type.
+func (r *parforRun) operand(o nest.Operand) value.Value {
+	switch o.What {
+	case nest.CellKnown:
+		if r.kept.Peek(o.Register) == nil {
+			return value.I64(0)
+		}
+		return value.I64(1)
+	case nest.CellValue:
+		if v := r.kept.Peek(o.Register); v != nil {
+			return v
+		}
+		c := &r.kept.Cells[o.Register]
+		if t := c.Body.Acts[c.Act].Type; t.IsDense() {
+			return value.New(t.Elem, t.Rows, t.Cols) // lanes read it whose checks have failed
+		} else {
+			return value.Scalar{Elem: t.Elem}
+		}
+	}
+	return o.Of(r.values)
+}
+
+// cellReader gives a worker of a nest the values of cells.
+type cellReader struct {
+	r        *parforRun
+	operands []nest.Operand
+	bounds   int    // operands of the nest before these
+	known    []bool // of operands that are cells: the worker has their values
+}
+
+func newCellReader(r *parforRun, operands []nest.Operand, bounds int) cellReader {
+	return cellReader{r, operands, bounds, make([]bool, len(operands))}
+}
+
+// learn gives a worker the values of cells that have come since it was asked last, and reports
+// whether there are any.
+func (c *cellReader) learn(x *launch.Worker) (some bool) {
+	for k, o := range c.operands {
+		if o.What != nest.CellValue || c.known[k] {
+			continue
+		}
+		v := c.r.kept.Ready(o.Register)
+		if v == nil {
+			continue
+		}
+		c.known[k], some = true, true
+		number := c.bounds + k
+		x.Scalar(number-1, value.I64(1)) // that it is there is the operand before it
+		if d, is := v.(*value.Dense); is {
+			x.Place(number, d, 0, 0)
+		} else {
+			x.Scalar(number, v.(value.Scalar))
+		}
+	}
+	return some
+}
+
+// ignorant reports that there are cells of which the worker has no value.
+func (c *cellReader) ignorant() bool {
+	for k, o := range c.operands {
+		if o.What == nest.CellValue && !c.known[k] {
+			return true
+		}
+	}
+	return false
 }

@@ -1,13 +1,11 @@
 // Package define holds what rows of every family are defined with: codes of faults, type rules,
 // costs, definitions on scalars, bodies of one element, and the wrappers that all rows get.
 //
-//	codes.go    the diagnostic codes of refusals and failures
-//	type.go     type rules, arguments and faults that rows share
-//	cost.go     costs that rows share
+//	type.go     type rules, arguments and faults that rows share, and the codes of these
+//	cost.go     costs that rows share; results of a size that no matrix has are refused
 //	element.go  elementwise rows on scalars, elements of values
 //	scalar.go   element rules, and definitions on scalars
-//	body.go     bodies of elementwise rows in the loop form; held.go: small matrices in loops
-//	sizes.go    refuses results of a size that no matrix has
+//	body.go     bodies of elementwise rows in the loop form, and small matrices in loops
 //	engine.go   what rows that run loops share
 //	resolve.go  makes rows take matrices whose size only the run tells
 //

@@ -159,3 +159,82 @@ func functions() []Row {
 			operands: op.AsCommon,
 		})
 }
+
+// specials is the rows of this file.
+func specials() []Row {
+	docs := map[string]struct{ doc, example, value, arg string }{
+		"erf":  {"the error function, 2 / sqrt(pi) times the integral of exp(-t^2) over t from 0 to x.", "erf(0)", "0", "x"},
+		"erfc": {"1 - erf(x), which keeps its digits where erf(x) is near 1.", "erfc(0)", "1", "x"},
+		"gamma": {"the gamma function, (x - 1)! of whole x; inf or -inf at a zero, as its sign says, and nan at the negative integers, where the " +
+			"sides have different signs.", "gamma(5)", "24", "x"},
+		"lgamma":       {"the natural logarithm of the absolute value of gamma(x), which does not overflow; inf at 0, -1, -2, ..", "lgamma(1)", "0", "x"},
+		"normcdf":      {"the probability that a standard normal number is at most x.", "normcdf(0)", "0.5", "x"},
+		"normquantile": {"the x with normcdf(x) = p, for p from 0 to 1: -inf at 0, inf at 1, nan outside.", "normquantile(0.5)", "0", "p"},
+	}
+	var rows []Row
+	for _, f := range vec.Special {
+		d := docs[f.Name]
+		r := unary(f.Name, d.doc, f.F, 40, d.example, d.value)
+		r.Args = []string{d.arg}
+		if (loop.Standard{}).Function(f.Name) != nil {
+			r.body = define.Applies(f.Name)
+		} else { // its rounds differ from number to number
+			r.Native = func(x []float64) float64 { return f.F(x[0]) }
+		}
+		r.Doc += fmt.Sprintf(" In f64 it is within %v ulp of the exact value where that is above 2.2e-308 in size", f.Ulps)
+		if f.Near > 0 {
+			r.Doc += fmt.Sprintf(" (below 0, where it crosses zero, within %v ulp of the greater of its size and %v)", f.Ulps, f.Near)
+		}
+		r.Doc += ", and the same bits on every CPU; in f32 that is rounded."
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Shorthands is the rows of this file.
+func Shorthands() []*op.Def {
+	log := func(x, b float64) float64 { return vec.Log(x) / vec.Log(b) }
+	var out []*op.Def
+	for _, r := range []Row{
+		function("sigmoid", "1 / (1 + exp(-x)), the logistic function.", 20, "sigmoid(0)", "0.5"),
+		{
+			Name: "relu", Args: []string{"x"}, Rule: define.Numeric, Flops: 1,
+			Doc:  "relu is x where it is above 0, else 0; nan stays nan.",
+			eg:   define.Eg("relu(seq(-1, 2))", "0\n0\n1\n"),
+			Elt:  define.On1(func(x float64) float64 { return define.Greater(x, 0) }, func(x int64) int64 { return max(x, 0) }),
+			body: define.RectifyBody,
+		},
+		{
+			Name: "ew.log", word: "log", Args: []string{"x", "base"}, Rule: define.AsFloat, Flops: 35,
+			Doc: "log of two arguments is log(x) / log(base), element by element.",
+			eg:  define.Eg("log(8, 2)", "3"),
+			Elt: define.On2(log, nil), body: define.LogBody,
+		},
+		{
+			Name: "clamp", Args: []string{"x", "lo", "hi"}, Rule: define.Ordered, Flops: 4, body: define.ClampBody,
+			Doc: "clamp is x brought into lo to hi: min(max(x, lo), hi), element by element; nan stays nan.",
+			eg:  define.Eg("clamp(seq(0, 4), 1, 2)", "1\n1\n2\n2\n"),
+			Elt: func(x []value.Scalar) value.Scalar {
+				if x[0].Elem.IsFloat() {
+					return define.Number(x[0].Elem, define.Lesser(define.Greater(x[0].F, x[1].F), x[2].F))
+				}
+				return value.Scalar{Elem: x[0].Elem, I: min(max(x[0].I, x[1].I), x[2].I)}
+			},
+		},
+		{
+			Name: "replace", Args: []string{"x", "old", "new"}, Flops: 2, body: define.ReplaceBody,
+			Rule: define.Ordered,
+			Doc:  "replace is new where x equals old, and x elsewhere, element by element; nan equals nan here: replace(x, nan, 0).",
+			eg:   define.Eg("replace(seq(0, 3), 1, 7)", "0\n7\n2\n"),
+			Elt: func(x []value.Scalar) value.Scalar {
+				if define.Contains(x[:1], x[1]) {
+					return x[2]
+				}
+				return x[0]
+			},
+		},
+	} {
+		out = append(out, r.Def())
+	}
+	return out
+}

@@ -3,10 +3,10 @@
 // result, which follows from the operator and from which arguments are sparse, never from the data.
 // The representations are in the table of lang/spec.md, section "Sparse matrices".
 //
-//	sparse.go     sparse, dense, nnz; diag.go: diag
+//	sparse.go     sparse, dense, nnz
 //	map*.go       elementwise operators; merge.go: lists of columns
-//	move.go       slices and joins; transpose.go
-//	product*.go   @ by rows (fold.go, gustavson.go) and by columns; parts.go: results in parts
+//	move.go       slices, joins and diag; transpose.go
+//	product*.go   @ by rows (fold.go, gustavson.go) and by columns
 //	reduce*.go    reductions; columns.go: of columns
 //	fold.go       folds over the entries of rows: products, ring.go (semiring, rowfold); extreme.go: of patterns
 //	generate.go   rand_graph, sparse forms of rand and eye

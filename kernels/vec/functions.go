@@ -79,3 +79,44 @@ func named[F any](list []Function[F], name string) (Function[F], bool) {
 	}
 	return Function[F]{}, false
 }
+
+// Map1F64 is the loop of a function of one float64.
+func Map1F64(f func(float64) float64) func(dst, a []float64) {
+	return func(dst, a []float64) {
+		a = a[:len(dst)]
+		for i, v := range a {
+			dst[i] = f(v)
+		}
+	}
+}
+
+// Map1F32 is the same in float32: f in float64, rounded once more.
+func Map1F32(f func(float64) float64) func(dst, a []float32) {
+	return func(dst, a []float32) {
+		a = a[:len(dst)]
+		for i, v := range a {
+			dst[i] = float32(f(float64(v)))
+		}
+	}
+}
+
+// Map2F64 is the loop of a function of two float64.
+func Map2F64(f func(a, b float64) float64) func(dst, a, b []float64) {
+	return func(dst, a, b []float64) {
+		a, b = a[:len(dst)], b[:len(dst)]
+		for i, v := range a {
+			dst[i] = f(v, b[i])
+		}
+	}
+}
+
+// Sign is -1, 0 or 1; zeros keep their sign, NaN stays.
+func Sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x
+}

@@ -1,6 +1,6 @@
 package main
 
-// This file holds the polynomials of functions_special.go. special_tables.go of package vec says how they are
+// This file holds the polynomials of functions_special.go. special.go of package vec says how they are
 // computed.
 
 // piece is one polynomial: its constant as the sum of two numbers, and the coefficients from the
