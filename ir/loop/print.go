@@ -6,46 +6,51 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"flow/ir/types"
 )
 
-// String returns the text form of a nest, which Parse reads.
+// String returns the text form of a nest, which Parse reads. It is the key under which code is kept, so
+// every loop of a program is printed once. Making the text took as long as making the code until
+// everything was appended to one buffer.
 func (n *Nest) String() string {
 	p := &printer{names: n.Names, types: n.Types}
+	p.text("nest(")
+	for i, a := range n.Params {
+		p.comma(i).text("%").int(i).text(": ").text(a.String())
+	}
+	p.text(") (")
+	for i, x := range n.Space {
+		p.comma(i).text(n.Names[x.Name]).text(": ").rng(x.Range)
+	}
+	p.text(") {\n")
 	p.memory(n.Tables)
 	for i, l := range n.Locals {
-		p.line("local w%d %v[%s, %s]", i, l.Elem, p.lin(l.Rows), p.lin(l.Cols))
+		p.indent().text("local w").int(i).text(" ").text(l.Elem.String()).text("[").lin(l.Rows).text(", ").lin(l.Cols).text("]\n")
 	}
-	var params, space, results []string
-	for i, a := range n.Params {
-		params = append(params, fmt.Sprintf("%%%d: %s", i, a))
-	}
-	for _, x := range n.Space {
-		space = append(space, n.Names[x.Name]+": "+p.rng(x.Range))
-	}
-	for _, r := range n.Results {
-		results = append(results, p.result(r))
-	}
-	head := "nest(" + strings.Join(params, ", ") + ") (" + strings.Join(space, ", ") + ") {\n"
 	p.block(&n.Body, "")
-	return head + p.b.String() + "} : (" + strings.Join(results, ", ") + ")\n"
+	p.text("} : (")
+	for i, r := range n.Results {
+		p.comma(i).result(r)
+	}
+	return string(p.text(")\n").b)
 }
 
 // String returns the text form of a function, which ParseLibrary reads.
 func (f *Function) String() string {
 	p := &printer{names: f.Names, types: f.Types}
+	p.text("func ").text(f.Name).text("(")
+	for i, e := range f.Params {
+		p.comma(i).val(Val(i)).text(": ").text(e.String())
+	}
+	p.text(") (")
+	for i, e := range f.Results() {
+		p.comma(i).text(e.String())
+	}
+	p.text(") ").text(strconv.Quote(f.Doc)).text(" {\n")
 	p.memory(f.Tables)
 	p.block(&f.Body, "yield")
-	var params, results []string
-	for i, e := range f.Params {
-		params = append(params, fmt.Sprintf("v%d: %v", i, e))
-	}
-	for _, e := range f.Results() {
-		results = append(results, e.String())
-	}
-	return fmt.Sprintf("func %s(%s) (%s) %q {\n%s}\n", f.Name, strings.Join(params, ", "), strings.Join(results, ", "), f.Doc, p.b.String())
+	return string(p.text("}\n").b)
 }
 
 func (a Param) String() string {
@@ -56,36 +61,66 @@ func (a Param) String() string {
 	return a.Elem.String()
 }
 
+// printer appends text. Its methods return it, so that a line of text is a line of code.
 type printer struct {
-	b     strings.Builder
+	b     []byte
 	depth int
 	names []string
 	types []types.Elem
 }
 
-func (p *printer) line(format string, args ...any) {
-	p.b.WriteString(strings.Repeat("  ", p.depth+1))
-	fmt.Fprintf(&p.b, format, args...)
-	p.b.WriteByte('\n')
+func (p *printer) text(s string) *printer {
+	p.b = append(p.b, s...)
+	return p
+}
+
+func (p *printer) int(n int) *printer {
+	p.b = strconv.AppendInt(p.b, int64(n), 10)
+	return p
+}
+
+func (p *printer) val(v Val) *printer { return p.text("v").int(int(v)) }
+
+// comma separates item i of a list from the one before.
+func (p *printer) comma(i int) *printer {
+	if i > 0 {
+		p.text(", ")
+	}
+	return p
+}
+
+func (p *printer) vals(list []Val) *printer {
+	for i, v := range list {
+		p.comma(i).val(v)
+	}
+	return p
+}
+
+func (p *printer) indent() *printer {
+	for range p.depth + 1 {
+		p.text("  ")
+	}
+	return p
 }
 
 func (p *printer) memory(tables []Table) {
 	for i, t := range tables {
-		words := each(t.Words, func(w Word) string { return wordText(t.Elem, w) })
-		p.line("table t%d %v [%s]", i, t.Elem, strings.Join(words, ", "))
+		p.indent().text("table t").int(i).text(" ").text(t.Elem.String()).text(" [")
+		for k, w := range t.Words {
+			p.comma(k).word(t.Elem, w)
+		}
+		p.text("]\n")
 	}
 }
 
-func (p *printer) result(r Result) string {
-	s := ""
+func (p *printer) result(r Result) {
 	if r.Class != NoClass {
-		s = r.Class.Info().Name + " "
+		p.text(r.Class.Info().Name).text(" ")
 	}
-	s += fmt.Sprintf("%v[%s, %s]", r.Elem, p.lin(r.Rows), p.lin(r.Cols))
+	p.text(r.Elem.String()).text("[").lin(r.Rows).text(", ").lin(r.Cols).text("]")
 	if r.Over >= 0 {
-		s += fmt.Sprintf(" over %%%d", r.Over)
+		p.text(" over %").int(r.Over)
 	}
-	return s
 }
 
 func (p *printer) block(b *Block, yield string) {
@@ -93,83 +128,93 @@ func (p *printer) block(b *Block, yield string) {
 		p.stmt(&b.Stmts[i])
 	}
 	if yield != "" && len(b.Yield) > 0 {
-		p.line("%s %s", yield, vals(b.Yield))
+		p.indent().text(yield).text(" ").vals(b.Yield).text("\n")
 	}
 }
 
-// inner prints a block of a statement up to its closing brace. Its head has been printed.
-func (p *printer) inner(b *Block, yield string) {
+// inner prints a block of a statement. Its head has been printed.
+func (p *printer) inner(b *Block, yield, end string) {
 	p.depth++
 	p.block(b, yield)
 	p.depth--
+	p.indent().text(end)
 }
 
 func (p *printer) stmt(s *Stmt) {
-	to := ""
-	if s.N > 0 {
-		list := make([]Val, s.N)
-		for k := range list {
-			list[k] = s.Dst + Val(k)
-		}
-		to = vals(list) + " = "
+	p.indent()
+	for k := range s.N {
+		p.comma(k).val(s.Dst + Val(k))
 	}
-	at := s.Origin.String()
+	if s.N > 0 {
+		p.text(" = ")
+	}
 	switch s.Code {
 	case Const:
 		e := p.types[s.Dst]
-		p.line("%s%v %s%s", to, e, wordText(e, s.Imm), at)
+		p.text(e.String()).text(" ").word(e, s.Imm)
 	case IndexOf:
-		p.line("%sindex %s%s", to, p.names[s.Imm], at)
+		p.text("index ").text(p.names[s.Imm])
 	case Load:
-		p.line("%sload %s%s", to, p.place(s), at)
+		p.text("load ").place(s)
 	case Store:
-		p.line("store %s %s%s", p.place(s), vals(s.Args), at)
+		p.text("store ").place(s).text(" ").vals(s.Args)
 	case Reduce:
-		p.line("reduce %s %s%s", p.place(s), vals(s.Args), at)
+		p.text("reduce ").place(s).text(" ").vals(s.Args)
 	case Look:
-		p.line("%slook %s %s%s", to, s.Mem, vals(s.Args), at)
+		p.text("look ").text(s.Mem.String()).text(" ").vals(s.Args)
 	case Check:
-		p.line("check %d %s%s", s.Imm, vals(s.Args), at)
+		p.text("check ").text(strconv.FormatUint(s.Imm, 10)).text(" ").vals(s.Args)
 	case Break:
-		p.line("break %s%s", vals(s.Args), at)
+		p.text("break ").vals(s.Args)
 	case Apply:
-		p.line("%scall %s(%s)%s", to, s.Func.Name, vals(s.Args), at)
+		p.text("call ").text(s.Func.Name).text("(").vals(s.Args).text(")")
 	case If:
-		p.line("%sif %s {%s", to, vals(s.Args), at)
-		p.inner(s.Then, "yield")
-		p.line("} else {")
-		p.inner(s.Else, "yield")
-		p.line("}")
+		p.text("if ").vals(s.Args).text(" {")
 	case For:
-		p.loop(s, to, at)
+		p.loop(s.Loop)
 	default:
-		p.line("%s%s %s%s", to, s.Code.Operation().Name, vals(s.Args), at)
+		p.text(s.Code.Operation().Name).text(" ").vals(s.Args)
+	}
+	if s.Origin != (Origin{}) {
+		p.text(s.Origin.String())
+	}
+	p.text("\n")
+	switch s.Code {
+	case If:
+		p.inner(s.Then, "yield", "} else {\n")
+		p.inner(s.Else, "yield", "}\n")
+	case For:
+		p.inner(&s.Loop.Body, "next", "}\n")
 	}
 }
 
-// loop prints `v3, v4 = for q: 0..9 (v5 = v1, v6 = v2) {`.
-func (p *printer) loop(s *Stmt, to, at string) {
-	l := s.Loop
-	index := p.names[l.Index.Name] + ": " + p.rng(l.Index.Range)
-	carried := make([]string, len(l.Init))
+// loop prints `for q: 0..9 (v5 = v1, v6 = v2) {`.
+func (p *printer) loop(l *Loop) {
+	p.text("for ").text(p.names[l.Index.Name]).text(": ").rng(l.Index.Range)
 	for k, v := range l.Init {
-		carried[k] = fmt.Sprintf("v%d = v%d", int(l.Carry)+k, v)
+		if k == 0 {
+			p.text(" (")
+		}
+		p.comma(k).val(l.Carry + Val(k)).text(" = ").val(v)
 	}
-	list := ""
-	if len(carried) > 0 {
-		list = " (" + strings.Join(carried, ", ") + ")"
+	if len(l.Init) > 0 {
+		p.text(")")
 	}
-	p.line("%sfor %s%s {%s", to, index, list, at)
-	p.inner(&l.Body, "next")
-	p.line("}")
+	p.text(" {")
 }
 
-func (p *printer) place(s *Stmt) string {
-	at := each(s.At, p.lin)
-	if len(at) == 0 {
-		return s.Mem.String()
+func (p *printer) place(s *Stmt) *printer {
+	p.text(s.Mem.String())
+	for k, x := range s.At {
+		if k == 0 {
+			p.text("[")
+		}
+		p.comma(k).lin(x)
 	}
-	return fmt.Sprintf("%s[%s]", s.Mem, strings.Join(at, ", "))
+	if len(s.At) > 0 {
+		p.text("]")
+	}
+	return p
 }
 
 func (m Mem) String() string {
@@ -197,69 +242,64 @@ func (o Origin) String() string {
 	return s
 }
 
-func (p *printer) rng(r Range) string {
+func (p *printer) rng(r Range) {
 	if r.Kind == Forever {
-		return "forever"
+		p.text("forever")
+		return
 	}
-	s := p.lin(r.From) + ".." + p.lin(r.To)
+	p.lin(r.From).text("..").lin(r.To)
 	if r.By != 1 {
-		s += fmt.Sprintf(" by %d", r.By)
+		p.text(" by ").text(strconv.FormatInt(r.By, 10))
 	}
-	return s
 }
 
-func (p *printer) lin(l Lin) string {
-	var b strings.Builder
+func (p *printer) lin(l Lin) *printer {
 	for k, t := range l.Terms {
 		c := t.Coef
 		switch {
 		case c < 0 && c != math.MinInt64:
-			b.WriteString("-")
+			p.text("-")
 			c = -c
 		case k > 0:
-			b.WriteString("+")
+			p.text("+")
 		}
 		if c != 1 {
-			fmt.Fprintf(&b, "%d*", c)
+			p.text(strconv.FormatInt(c, 10)).text("*")
 		}
-		b.WriteString(p.sym(t.Sym))
+		p.sym(t.Sym)
 	}
-	switch {
-	case len(l.Terms) == 0:
-		return strconv.FormatInt(l.Const, 10)
-	case l.Const > 0:
-		fmt.Fprintf(&b, "+%d", l.Const)
-	case l.Const < 0:
-		fmt.Fprintf(&b, "%d", l.Const)
+	if l.Const > 0 && len(l.Terms) > 0 {
+		p.text("+")
 	}
-	return b.String()
+	if l.Const != 0 || len(l.Terms) == 0 {
+		p.text(strconv.FormatInt(l.Const, 10))
+	}
+	return p
 }
 
-func (p *printer) sym(s Sym) string {
+func (p *printer) sym(s Sym) {
 	switch s.Kind {
 	case IndexSym:
-		return p.names[s.N]
+		p.text(p.names[s.N])
 	case ParamSym:
-		return fmt.Sprintf("%%%d", s.N)
+		p.text("%").int(s.N)
 	case RowsSym:
-		return fmt.Sprintf("%%%d.rows", s.N)
+		p.text("%").int(s.N).text(".rows")
 	case ColsSym:
-		return fmt.Sprintf("%%%d.cols", s.N)
+		p.text("%").int(s.N).text(".cols")
+	default:
+		p.val(Val(s.N))
 	}
-	return fmt.Sprintf("v%d", s.N)
 }
 
-func vals(list []Val) string {
-	return strings.Join(each(list, func(v Val) string { return fmt.Sprintf("v%d", v) }), ", ")
-}
-
-// wordText returns a constant that reads back to the same bits. All NaNs are equal.
-func wordText(e types.Elem, w Word) string {
+// word prints a constant that reads back to the same bits. All NaNs are equal.
+func (p *printer) word(e types.Elem, w Word) *printer {
 	switch e {
 	case types.I64:
-		return strconv.FormatInt(int64(w), 10)
+		p.b = strconv.AppendInt(p.b, int64(w), 10)
+		return p
 	case types.Bool:
-		return strconv.FormatBool(w != 0)
+		return p.text(strconv.FormatBool(w != 0))
 	}
 	x, bits := toFloat(e, w), 64
 	if e == types.F32 {
@@ -267,11 +307,12 @@ func wordText(e types.Elem, w Word) string {
 	}
 	switch {
 	case x != x:
-		return "nan"
+		return p.text("nan")
 	case math.IsInf(x, 1):
-		return "inf"
+		return p.text("inf")
 	case math.IsInf(x, -1):
-		return "-inf"
+		return p.text("-inf")
 	}
-	return strconv.FormatFloat(x, 'g', -1, bits)
+	p.b = strconv.AppendFloat(p.b, x, 'g', -1, bits)
+	return p
 }
