@@ -53,6 +53,12 @@ var loopBodies = []string{
 	`quantile(U[i, 0..5], 0.3) + f64(median(i64(9 * x[i, :])))`,
 	`median(f32(x[i, :])) + quantile(f32([y[i], 2, 3, nan]), 0.7)`,
 	`median([y[i], -0.0, 0.0 / y[i], if k[i] > 4 { nan } else { -inf }])`,
+	`w = sort([y[i], -0.0, 0.0, inf, if k[i] > 4 { nan } else { y[i] }, nan, -inf])
+	 t(cbind(w[1..4, :], 1 / w[0..3, :])[:, 1]) + w[6 - k[i] % 3, 0]`,
+	`t(argsort([y[i], 0.5, if k[i] > 4 { nan } else { y[i] }, nan, y[i]], desc = true)) * 7 + argsort(t(x[i, :]) > 0.5, desc = true)[0, 0]`,
+	`W = reshape(cbind(x[i, :], U[i, 0..4], x[0, :] - y[i]), 5, 2)
+	 S = sort(W, by = -1, desc = true)
+	 colsum(S * seq(0, 5)) + f64(sort(f32(W) * 3, by = 0))[4, :] + sort(i64(3 * W), by = 1)[1, :]`,
 	`nunique([y[i], -0.0, 0.0, inf, if k[i] > 4 { nan } else { y[i] }]) + nunique(x[i, :] > 0.5) + nunique(i64(3 * x[i, :]))`,
 	`rowmedian(t(U[0..1, 0..3]) * y[i] + U[0..1, 0..4])[1, 0] + colmedian(rbind(x[i, :], x[0, :]))[0, 1]`,
 	`argmax(x[i, :]) + 10 * argmin(U[i, 0..5]) + 100 * rowargmax(rbind(x[i, :], x[0, :]))[1, 0] + 1000 * colargmin(rbind(x[i, :], x[0, :]))[0, 1]`,

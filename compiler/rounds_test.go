@@ -2,6 +2,7 @@ package compiler_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"flow/compiler"
@@ -192,6 +193,37 @@ emit sum(last)
 		got := ran(r, 2)
 		if want := "true\n8237143249\n"; got.out != want || got.failed {
 			t.Errorf("%s: %s%v, not %s", rounds, got.out, got.err, want)
+		}
+	}
+}
+
+// TestOrdersOfFew: rounds that order a few rows are compiled, rounds that order more are not.
+func TestOrdersOfFew(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows, few := range map[int]bool{16: true, 17: false} {
+		text := fmt.Sprintf(`n = %d
+iterate X = rand(n, 2, seed = 1), s = 0 times 400 {
+  o = argsort(X, desc = true)
+  S = sort(X, by = 1)
+  next X = 3.7 * S * (1 - S)
+  next s = s + o[3, 0] * o[0, 0]
+}
+emit X
+emit s
+`, rows)
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		work, err := explain.InterpretedWork(r.Plan.Graph, r.Files)
+		if err != nil || (len(work) == 0) != few {
+			t.Errorf("%d rows: interpreted: %+v %v", rows, work, err)
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
+			t.Error(err)
 		}
 	}
 }

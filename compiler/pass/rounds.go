@@ -187,7 +187,8 @@ func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 	w.ops += ops
 	if t.IsDense() && t.Count() > fewNumbers {
 		w.large = true
-		return ops <= mostWork && (d.Elements != nil || d.Elt != nil || d.Fold != op.NoFold || d.Role == op.Points)
+		// rows are put in order in loops only if they are few
+		return ops <= mostWork && (d.Elements != nil && d.Order == nil || d.Elt != nil || d.Fold != op.NoFold || d.Role == op.Points)
 	}
 	return ops <= mostWork
 }

@@ -100,6 +100,7 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 		Chain: func(loop.Val, loop.Lin, func(loop.Lin) (x, y loop.Val)) loop.Val { panic(notMoved{}) },
 		Pick:  func([]loop.Val, loop.Lin, loop.Lin) loop.Val { panic(notMoved{}) },
 		Held:  func([]loop.Val) Element { panic(notMoved{}) }, Number: func(loop.Lin) loop.Val { panic(notMoved{}) },
+		Laid: func(func(func(i, j loop.Lin, v loop.Val))) Element { panic(notMoved{}) },
 		Fold: func(loop.Class, types.Elem, loop.Lin, loop.Lin, func(i, j loop.Lin) []loop.Val) loop.Val {
 			panic(notMoved{})
 		}}

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"sync"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/move"
 	"flow/kernels/window"
 )
@@ -34,6 +36,9 @@ func Rows() []*op.Def {
 			x := c.Dense(0)
 			return move.RowsRef(x, orderRef(x, c.Attrs)), nil
 		},
+		Elements: func(e *op.Elements) op.Element {
+			return fewInOrder(e, e.In[0].Type.Cols, func(i, j int) loop.Val { return e.In[0].At(loop.Num(int64(i)), loop.Num(int64(j))) })
+		},
 	}, func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }), orderRows(&op.Def{
 		Name: "argsort",
 		Doc:  "argsort is the row numbers in the order in which sort puts the rows, as a column: sort(x) is take(x, argsort(x)).",
@@ -51,6 +56,9 @@ func Rows() []*op.Def {
 				out.Set(i, 0, value.I64(int64(p)))
 			}
 			return out, nil
+		},
+		Elements: func(e *op.Elements) op.Element {
+			return fewInOrder(e, 1, func(i, _ int) loop.Val { return define.Numeral(e.B, types.I64, i) })
 		},
 	}, func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }))
 	return slices.Concat(selects(), sharedOrders(by, desc), sorts, []*op.Def{
@@ -255,6 +263,49 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 		by += x.Cols
 	}
 	return x.View(0, by, x.Rows, 1)
+}
+
+// fewInOrder writes the order of a few rows into a loop. of gives what row i puts in column j of the
+// result. The place of a row is the number of rows that precede it, so equal rows keep their order.
+func fewInOrder(e *op.Elements, cols int, of func(i, j int) loop.Val) op.Element {
+	x, by, b := e.In[0], e.Attrs.Int("by"), e.B
+	n := x.Type.Rows
+	if !x.Type.Known() || n == 0 || n > define.WrittenLines || n*cols > define.Unrolled {
+		return nil
+	}
+	if by < 0 {
+		by += x.Type.Cols
+	}
+	keys, place := make([]loop.Val, n), make([]loop.Val, n)
+	for i := range n {
+		if keys[i] = x.At(loop.Num(int64(i)), loop.Num(int64(by))); x.Type.Elem == types.Bool {
+			keys[i] = define.ConvertBody(b, types.I64, keys[i])
+		}
+		place[i] = define.Numeral(b, types.I64, i)
+	}
+	zero, one := define.Numeral(b, types.I64, 0), define.Numeral(b, types.I64, 1)
+	for j := range n {
+		for i := range j {
+			first, second := keys[j], keys[i]
+			if e.Attrs.Bool("desc") {
+				first, second = second, first
+			}
+			precedes := b.Op(loop.Lt, first, second) // row j precedes row i
+			if x.Type.Elem.IsFloat() {
+				nan := b.Op(loop.And, b.Op(loop.Ne, keys[i], keys[i]), b.Op(loop.Eq, keys[j], keys[j]))
+				precedes = b.Op(loop.Or, precedes, nan)
+			}
+			swaps := b.Op(loop.Select, precedes, one, zero)
+			place[i], place[j] = b.Op(loop.Add, place[i], swaps), b.Op(loop.Sub, place[j], swaps)
+		}
+	}
+	return e.Laid(func(store func(i, j loop.Lin, v loop.Val)) {
+		for i, p := range place {
+			for j := range cols {
+				store(loop.Of(loop.ValSym, int(p)), loop.Num(int64(j)), define.ConvertBody(b, dense.Storage(e.Out.Elem), of(i, j)))
+			}
+		}
+	})
 }
 
 // orderRoom is the memory of one sort on one worker.
