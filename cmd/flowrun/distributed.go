@@ -60,7 +60,9 @@ func withoutMPI() error {
 // the program, so only rank 0 reports them. The rank that a failure of the run names as speaker
 // reports it.
 func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) error {
+	started := s.prepare(c, o)
 	comm, err := mpi.Init()
+	started()
 	if err != nil {
 		return err
 	}
@@ -125,11 +127,49 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	return s.tellAndClose(err, comm)
 }
 
+// prepare compiles the program and makes machine code of its tasks while MPI starts: that takes some
+// 100 ms and hardly any processor time. The compiler finds the tree of the program then (lang.Parse
+// remembers it), and the run finds the code. The caller calls stop when MPI has started. Nothing is
+// prepared if the launcher does not tell this process its rank. Mistakes are left to the compiler's
+// second run.
+func (s *session) prepare(c *cli.Context, o flow.CompileOptions) (stop func()) {
+	ctx, stop := context.WithCancel(c.Context)
+	rank, ranks, ok := placeOf()
+	if !ok || s.fromStdin(c, false) {
+		return stop
+	}
+	name, text, err := s.program(c)
+	if err != nil {
+		return stop
+	}
+	o.Ranks, o.Together = ranks, localRanks()
+	o.Input = &flow.Input{Brief: true, NoStreams: noStreams}
+	go func() {
+		if p, err := flow.Compile(ctx, name, text, o); err == nil {
+			p.Rehearse(rank, func() bool { return ctx.Err() != nil })
+		}
+	}()
+	return stop
+}
+
+// placeOf returns the rank of this process and the number of ranks, if the launcher tells them.
+func placeOf() (rank, ranks int, ok bool) {
+	for _, names := range [][2]string{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}} {
+		rank, err := strconv.Atoi(os.Getenv(names[0]))
+		ranks, late := strconv.Atoi(os.Getenv(names[1]))
+		if err == nil && late == nil && rank >= 0 && rank < ranks {
+			return rank, ranks, true
+		}
+	}
+	return 0, 0, false
+}
+
 // compileTogether is compile on a rank. What whole files had to be read for, rank 0 reads and tells the
 // others in share.
 func (s *session) compileTogether(c *cli.Context, o flow.CompileOptions, rank int, share func() error) (p *flow.Program, err error) {
 	if rank > 0 {
-		// Rank 0 parses meanwhile, too. Compile finds the tree (lang.Parse remembers it), and any mistake.
+		// Rank 0 parses meanwhile, too. Compile finds the tree (lang.Parse remembers it), and any
+		// mistake.
 		if name, text, err := s.program(c); err == nil {
 			_, _ = flow.Params(name, text, o)
 		}
@@ -199,8 +239,8 @@ func reason(err error) string {
 }
 
 // launch starts ranks on this machine that run this command. The program is compiled here first, so
-// that its mistakes are reported once and nothing is started. If that takes reading all of a file, which the
-// ranks do together, rank 0 reports them.
+// that its mistakes are reported once and nothing is started. If that takes reading all of a file,
+// which the ranks do together, rank 0 reports them.
 func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) error {
 	o.Ranks = req.ranks
 	if o.Ranks == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,9 @@ const (
 	// alignment of a piece of code: a cache line, which also aligns its constants.
 	alignment = 64
 )
+
+// Added counts the pieces of code that were made, for tests.
+var Added atomic.Int64
 
 // Memory holds code. It is safe for concurrent use. A block is unmapped when no Func in it is
 // reachable any more.
@@ -85,6 +89,7 @@ func (m *Memory) Add(text []byte) (*Func, error) {
 	copy(m.block.write[m.used:], text)
 	f := &Func{entry: uintptr(unsafe.Pointer(&m.block.execute[m.used])), size: len(text), block: m.block}
 	m.used += room
+	Added.Add(1)
 	return f, nil
 }
 

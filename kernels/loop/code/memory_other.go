@@ -4,8 +4,12 @@ package code
 
 import (
 	"errors"
+	"sync/atomic"
 	"unsafe"
 )
+
+// Added is 0: see the file for Linux.
+var Added atomic.Int64
 
 // Memory holds code; there is none on this system.
 type Memory struct{}

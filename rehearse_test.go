@@ -1,0 +1,76 @@
+package flow
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"flow/ir"
+	machine "flow/kernels/loop/code"
+	"flow/kernels/loop/launch"
+)
+
+// TestRehearse runs two programs on two ranks, which differ in operators, since machine code is found
+// by the text of a loop. The run of the rehearsed one must make none. It has a slice, whose rows lie
+// apart, a loop in rounds, a loop over more memory than is run as a whole, and a parfor.
+func TestRehearse(t *testing.T) {
+	if target, err := launch.Target(); err != nil || target == launch.Interp {
+		t.Skip("no machine code is made here")
+	}
+	const program = `A = rand(30000, 12, seed = 1)
+B = A[:, 0..11]
+p = parfor i in 0..30000 { sin(A[i, 0]) OP 3 * A[i, 1] }
+iterate x = A[:, 11..12] times 3 {
+  next x = abs(x OP 0.25 * max(x))
+}
+emit max(rowmax(B * B OP B))
+emit max(x)
+emit max(p)
+`
+	made := map[string]int64{}
+	for _, by := range []string{"+", "-"} {
+		p, err := Compile(t.Context(), "rehearsed.flow", []byte(strings.ReplaceAll(program, "OP", by)), CompileOptions{Ranks: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if by == "-" {
+			for rank := range 2 {
+				p.Rehearse(rank, func() bool { return false })
+			}
+		}
+		before := machine.Added.Load()
+		if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Output: NewOutput(&bytes.Buffer{})}); err != nil {
+			t.Fatal(err)
+		}
+		made[by] = machine.Added.Load() - before
+	}
+	if made["+"] == 0 && made["-"] == 0 {
+		t.Skip("an earlier repetition of this test has made all code")
+	}
+	if made["+"] < 4 || made["-"] > 0 {
+		t.Errorf("the run of a program makes %d pieces of code, and that of a rehearsed one %d; wanted at least 4, and none", made["+"], made["-"])
+	}
+}
+
+// TestRehearsedExamples rehearses all tasks of some examples: none fails.
+func TestRehearsedExamples(t *testing.T) {
+	for name, set := range map[string]string{"linreg": "n=2000", "qr": "n=600", "kmeans": "n=2000", "nbody": "n=100", "cholesky": "n=256", "pagerank": "n=500", "multilogreg": "n=500"} {
+		file := filepath.Join("examples", name+".flow")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		param, value, _ := strings.Cut(set, "=")
+		p, err := Compile(t.Context(), file, text, CompileOptions{Ranks: 2, Set: []Setting{{Name: param, Text: value}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRehearsal(func() bool { return false })
+		r.graph(p.made.Plan.Graph, func(ir.ID) bool { return true })
+		if r.ran < 5 || len(r.failed) > 0 {
+			t.Errorf("%s: %d tasks were rehearsed, and %v", name, r.ran, r.failed)
+		}
+	}
+}
