@@ -81,9 +81,9 @@ func (k keying) codes() string {
 	if k.rng.IntN(4) == 0 {
 		fmt.Fprintf(&b, "emit i64(log(y - 0.01))\n")
 	}
-	fmt.Fprintf(&b, "H = onehot(%s, 4)\n", k.code())
+	fmt.Fprintf(&b, "H = onehot(%s, 4%s)\n", k.code(), k.of("", "", "", ", sparse = true"))
 	for range 1 + k.rng.IntN(3) {
-		b.WriteString("emit " + k.of("H @ w", "H @ M", "Z - H @ M", "Z + H @ M", "t(M) @ t(H)", "t(Z) - t(M) @ t(H)", "rowsum(H)", "sum(H)", "sum(t(H) @ X)", "rowsum(H * (X @ t(M)))",
+		b.WriteString("emit " + k.of("H @ w", "H @ M", "colsum(H)", "H[2, 1]", "Z - H @ M", "Z + H @ M", "t(M) @ t(H)", "t(Z) - t(M) @ t(H)", "rowsum(H)", "sum(H)", "sum(t(H) @ X)", "rowsum(H * (X @ t(M)))",
 			"colmax(ifelse(H > 0, y, -inf))", "colsum(H * y)", "H == 1", "H * y + H", "max(H @ w, y)", "H", "H[0..2, :]", "t(H) @ H", "H @ M * (H @ (M + 1))",
 			"t(H) @ (y - H @ w)", "parfor j in 0..3 { sum((X[:, j] - H @ M[:, j]) ^ 2) }") + "\n")
 	}

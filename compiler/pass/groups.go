@@ -10,17 +10,18 @@ import (
 
 // FoldGroups computes products with a matrix of codes, and its column sums, from the codes:
 //
-//	%2 = onehot(%0) {k=10};  %3 = matmul.panels(%2, %1) {ta, panel=32768};  %4 = colsum(%2)
-//	->  %3 = onehot.sums(%0, %1) {k=10, panel=32768};  %4 = onehot.counts(%0) {k=10}
+//	%2 = onehot.of(%1) {k=10};  %3 = matmul.panels(%2, %0) {ta, panel=32768};  %4 = colsum(%2)
+//	->  %3 = onehot.sums(%1, %0) {k=10, panel=32768};  %4 = onehot.counts(%1) {k=10}
 //
 // The rows mean the two operators in sequence, bit for bit: each row is added to one sum instead of
 // multiplied mostly by 0. A product with a sparse matrix of codes has no panels: each sum is one
-// chain over the stored elements. Other readers of the matrix keep it. A code may fail, so the new
-// nodes take the place of `onehot` in the text. Nothing else that may fail, and no effect, comes
-// between `onehot` and the first of them, which checks the codes for all. It would be wrong for a
-// product that is sent (one `<-` is one task), and pointless if the operands are cut, so panel bounds
-// the rows of a product without panels. If only
-// the run knows how many rows there are, only column sums are computed so.
+// chain over the stored elements. A matrix of codes on the right gives the transpose, whose sums have
+// the same terms in the same order. A product of two such matrices, whose terms are 0 and 1, is a table
+// of pairs (ctable), which takes a step a row instead of one for each pair of columns.
+//
+// A matrix whose codes are not checked becomes its codes if all that read it are made of them. It would be
+// wrong for a product that is sent (one `<-` is one task), and pointless if the operands are cut, so
+// panel bounds the rows of a product without panels.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return foldGroups(g, table, sizes.filled(), 0)
 }
@@ -36,181 +37,173 @@ func FoldGroupsOfPoints(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 // elements.
 const leastCodes = 8
 
-func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph {
-	g = codesFirst(g, table)
-	if least == 0 {
-		g = codesCounted(g, table)
-	}
-	var out *ir.Graph
-	var stops stops             // made for the first matrix of codes
-	checked := map[ir.ID]bool{} // a reader that is folded checks the codes where the matrix stood
-	sum, product, panels := table.Must("colsum"), table.Must("matmul"), table.Must("matmul.panels")
-	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
-	turned, times, code := table.Must("sp.t"), table.Must("sp.matmul"), table.Must("onehot.code")
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n, in := &g.Nodes[i], g.In(id)
-		if len(in) == 0 {
-			continue
-		}
-		h, word := in[0], n.Op.Name
-		switch {
-		case n.Op == times && g.Nodes[h].Op == turned: // sp.tmatmul in a plan by rows
-			h, word = g.In(h)[0], stored.Name
-		case n.Op.For != "":
-			word = n.Op.For
-		}
-		t := g.Type(h)
-		if !ofCodes(g, h) || t.Known() && t.Count() < least || !sameSend(g, h, id) || t.Cols == types.Unknown || !t.Known() && word != sum.Name {
-			continue
-		}
-		if stops == nil {
-			stops = stopsOf(g)
-		}
-		if ir.MayFail(g, h) && !checked[h] && !codesChecked(g, h, code) && stops[id-1] > stops[h] {
-			continue
-		}
-		row, attrs, x := counts, op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Nodes[h].Attrs.Int("k"))}), []ir.ID{g.In(h)[0]}
-		switch word {
-		case stored.Name:
-			if t := g.Type(in[1]); in[1] == h || !t.IsDense() || t.Elem != types.F64 || !t.Known() {
-				continue
-			}
-			row, attrs, x = sums, attrs.With("panel", op.Int(0)), append(x, in[1])
-		case sum.Name:
-		case product.Name, panels.Name:
-			t, panel := g.Type(in[1]), sizes.Panel
-			if !g.Type(h).IsDense() {
-				continue
-			}
-			if n.Op == panels {
-				panel = n.Attrs.Int("panel")
-			} else if t.Rows > panel || t.Count() > sizes.Block {
-				continue
-			}
-			if !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || in[1] == h || !t.IsDense() || t.Elem != types.F64 || !t.Known() {
-				continue
-			}
-			row, attrs, x = sums, attrs.With("panel", op.Int(panel)), append(x, in[1])
-		default:
-			continue
-		}
-		if out == nil {
-			out = g.Clone() // the program's definition must not change
-		}
-		out.Replace(id, row, attrs, x...)
-		checked[h] = true
-		at, own := g.Origin(h), g.Origin(id)
-		// another call of the function may have made the same matrix before
-		if g.Calls[at.Call].Name == g.Calls[own.Call].Name {
-			at.Call = own.Call
-		}
-		out.SetOrigin(id, at)
-	}
-	if out == nil {
-		return g
-	}
-	return DropDead(out)
+// codeGroups finds what is made of codes.
+type codeGroups struct {
+	g     *ir.Graph
+	table *op.Table
+	sizes Sizes
+	codes map[ir.ID]bool // the matrices of codes, and sparse transposes of such, for which their codes suffice
 }
 
-// codesChecked reports that the node before matrix h is code, which codesCounted has made to check its
-// codes.
-func codesChecked(g *ir.Graph, h ir.ID, code *op.Def) bool {
-	return h > 0 && g.Nodes[h-1].Op == code && g.In(h - 1)[0] == g.In(h)[0] && g.Nodes[h-1].Attrs.Int("k") == g.Nodes[h].Attrs.Int("k")
+// grouped is a node that sums rows by the codes of h.
+type grouped struct {
+	h, x         ir.ID // x: whose rows; ir.None: they are counted
+	panel        int
+	turns, pairs bool // the sums are the transpose; x is a matrix of codes, too
+}
+
+func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph {
+	f := &codeGroups{g, table, sizes, map[ir.ID]bool{}}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		t := g.Type(id)
+		if f.turned(id) && f.codes[g.In(id)[0]] || ofCodes(g, id) && t.Cols != types.Unknown && (!t.Known() || t.Count() >= least) {
+			f.codes[id] = true
+		}
+	}
+	if len(f.codes) == 0 {
+		return g
+	}
+	for again := true; again; {
+		again = false
+		for i := range g.Nodes {
+			for _, x := range g.In(ir.ID(i)) {
+				if f.codes[x] && !f.checked(x) && !f.suffice(ir.ID(i), x) {
+					f.codes[x], again = false, true
+				}
+			}
+		}
+	}
+	c := copyOf(g)
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		t, o := g.Type(id), g.Origin(id)
+		s, is := f.sums(id)
+		k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Type(s.h).Cols)})
+		switch {
+		case f.codes[id] && f.turned(id):
+			c.to[i] = c.in(id)[0]
+		case f.codes[id] && !f.checked(id):
+			k = k.With("k", op.Int(t.Cols))
+			c.to[i] = c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), o, c.in(id)...)
+		case !is:
+			c.node(id)
+		case s.pairs:
+			size := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Rows)}, op.Attr{Name: "m", Val: op.Int(t.Cols)})
+			counts := types.DenseOf(types.I64, t.Rows, t.Cols)
+			c.to[i] = c.g.Add(table.Must("ctable"), size, counts, o, f.code(c, s.h), f.code(c, s.x))
+			c.to[i] = c.g.Add(table.Must("f64"), nil, counts.With(types.F64), o, c.to[i])
+			if !t.IsDense() {
+				c.to[i] = c.g.Add(table.Must("sparse"), nil, t, o, c.to[i])
+			}
+		case s.x == ir.None:
+			c.to[i] = c.g.Add(table.Must("onehot.counts"), k, t, o, f.code(c, s.h))
+		default:
+			made := t
+			if s.turns {
+				made.Rows, made.Cols = t.Cols, t.Rows
+			}
+			c.to[i] = c.g.Add(table.Must("onehot.sums"), k.With("panel", op.Int(s.panel)), made, o, f.code(c, s.h), c.to[s.x])
+			if s.turns {
+				c.to[i] = c.g.Add(table.Must("t"), nil, t, o, c.to[i])
+			}
+		}
+	}
+	return joinCodes(DropDead(c.g), table)
+}
+
+// code returns the codes of h in the copy.
+func (f *codeGroups) code(c *copying, h ir.ID) ir.ID {
+	if f.checked(h) {
+		return c.in(h)[0]
+	}
+	return c.to[h]
+}
+
+// checked reports a matrix of checked codes.
+func (f *codeGroups) checked(id ir.ID) bool { return f.g.Nodes[id].Op == f.table.Must("onehot.of") }
+
+func (f *codeGroups) turned(id ir.ID) bool { return f.g.Nodes[id].Op == f.table.Must("sp.t") }
+
+// suffice reports that the codes of x suffice for its reader id.
+func (f *codeGroups) suffice(id, x ir.ID) bool {
+	if f.turned(id) {
+		return f.codes[id]
+	}
+	s, is := f.sums(id)
+	if f.turned(x) {
+		x = f.g.In(x)[0]
+	}
+	return is && (s.x != x || s.pairs)
+}
+
+// sums returns what node id sums by codes.
+func (f *codeGroups) sums(id ir.ID) (grouped, bool) {
+	g, n, in := f.g, &f.g.Nodes[id], f.g.In(id)
+	if len(in) == 0 {
+		return grouped{}, false
+	}
+	s, panels := grouped{h: in[0], x: ir.None, panel: f.sizes.Panel}, n.Op == f.table.Must("matmul.panels")
+	switch {
+	case n.Op == f.table.Must("colsum"), n.Op == f.table.Must("sp.colsum"):
+	case n.Op == f.table.Must("sp.matmul") && f.turned(s.h): // sp.tmatmul in a plan by rows
+		s = grouped{h: g.In(s.h)[0], x: in[1]}
+	case n.Op == f.table.Must("sp.tmatmul"):
+		s = grouped{h: s.h, x: in[1]}
+	case (n.Op == f.table.Must("matmul") || panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb"):
+		if s.x = in[1]; panels {
+			s.panel = n.Attrs.Int("panel")
+		}
+		if s.turns = !f.codes[s.h]; s.turns {
+			s.h, s.x = s.x, s.h
+		}
+	default:
+		return grouped{}, false
+	}
+	if t := g.Type(s.h); !f.codes[s.h] || !sameSend(g, s.h, id) || s.x != ir.None && !t.Known() {
+		return grouped{}, false
+	} else if s.x == ir.None {
+		return s, true
+	} else if f.codes[s.x] && sameSend(g, s.x, id) && !sent(g, id) && g.Type(id).Count() <= min(t.Rows/2, mostKeyed) {
+		s.pairs = true
+		return s, true
+	}
+	t := g.Type(s.x)
+	cut := s.panel > 0 && !panels && (t.Rows > s.panel || t.Count() > f.sizes.Block)
+	return s, s.x != s.h && t.IsDense() && t.Elem == types.F64 && t.Known() && !cut && !(s.turns && sent(g, id))
+}
+
+// joinCodes lets sums and counts by code check the codes that nothing else reads, which are not stored then:
+//
+//	%2 = onehot.code(%1) {k=10};  %3 = onehot.sums(%2, %0) {k=10}   ->   %3 = onehot.sums(%1, %0) {k=10}
+//
+// It would be wrong if something else might fail between the check and the first of them.
+func joinCodes(g *ir.Graph, table *op.Table) *ir.Graph {
+	code, sums, counts := table.Must("onehot.code"), table.Must("onehot.sums"), table.Must("onehot.counts")
+	readers, stops, out := readersOf(g), stopsOf(g), g.Clone()
+	for i := range g.Nodes {
+		h := ir.ID(i)
+		by := func(r ir.ID) bool { return g.Nodes[r].Op == sums || g.Nodes[r].Op == counts }
+		if g.Nodes[i].Op != code || !allOf(readers[h], by) || stops[readers[h][0]-1] != stops[h] {
+			continue
+		}
+		for _, r := range readers[h] {
+			at, own := g.Origin(h), g.Origin(r)
+			// another call of the function may have made the same matrix before
+			if g.Calls[at.Call].Name == g.Calls[own.Call].Name {
+				at.Call = own.Call
+			}
+			out.In(r)[0] = g.In(h)[0]
+			out.SetOrigin(r, at)
+		}
+	}
+	return DropDead(out)
 }
 
 // ofCodes reports a matrix of codes.
 func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Codes }
 
-// codesCounted makes a product of two matrices of codes, whose terms are 0 and 1, a table of pairs:
-//
-//	%4 = matmul(%2, %3) {ta}  or  sp.matmul(%5, %3), %5 = sp.t(%2)
-//	->  %2 = onehot.code(%0) {k=10};  %3 = onehot.code(%1) {k=20};  %4 = f64(ctable(%2, %3) {n=10, m=20})
-//
-// It takes a step a row instead of one for each pair of columns. A code fails where its matrix did. It
-// would be wrong for a product that is sent, and slow for a table that is large beside the rows.
-func codesCounted(g *ir.Graph, table *op.Table) *ir.Graph {
-	product, panels, stored := table.Must("matmul"), table.Must("matmul.panels"), table.Must("sp.tmatmul")
-	turned, times := table.Must("sp.t"), table.Must("sp.matmul")
-	pairs, read := map[ir.ID][2]ir.ID{}, map[ir.ID]bool{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n, in := &g.Nodes[i], g.In(id)
-		var a ir.ID
-		switch {
-		case sent(g, id):
-			continue
-		case n.Op == times && g.Nodes[in[0]].Op == turned:
-			a = g.In(in[0])[0]
-		case n.Op == stored, (n.Op == product || n.Op == panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb"):
-			a = in[0]
-		default:
-			continue
-		}
-		b, t := in[1], g.Type(a)
-		if ofCodes(g, a) && ofCodes(g, b) && sameSend(g, a, id) && sameSend(g, b, id) && t.Known() && g.Type(id).Count() <= min(t.Rows/2, mostKeyed) {
-			pairs[id], read[a], read[b] = [2]ir.ID{a, b}, true, true
-		}
-	}
-	if len(pairs) == 0 {
-		return g
-	}
-	c, of := copyOf(g), map[ir.ID]ir.ID{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		t := g.Type(id)
-		if read[id] && g.Nodes[i].Op.Laws.Has(op.Total) {
-			of[id] = c.in(id)[0] // its codes are checked
-		} else if read[id] {
-			k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(t.Cols)})
-			of[id] = c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), c.in(id)...)
-		}
-		p, is := pairs[id]
-		if !is {
-			c.node(id)
-			continue
-		}
-		size := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Rows)}, op.Attr{Name: "m", Val: op.Int(t.Cols)})
-		counts := types.DenseOf(types.I64, t.Rows, t.Cols)
-		c.to[i] = c.g.Add(table.Must("ctable"), size, counts, g.Origin(id), of[p[0]], of[p[1]])
-		c.to[i] = c.g.Add(table.Must("f64"), nil, counts.With(types.F64), g.Origin(id), c.to[i])
-		if !t.IsDense() {
-			c.to[i] = c.g.Add(table.Must("sparse"), nil, t, g.Origin(id), c.to[i])
-		}
-	}
-	return DropDead(c.g)
-}
-
-// codesFirst makes a matrix of codes the left factor. The sums of the transposed product have the same
-// terms in the same order:
-//
-//	%3 = matmul(%1, %2) {ta}   ->   %3 = matmul(%2, %1) {ta};  %4 = t(%3)
-func codesFirst(g *ir.Graph, table *op.Table) *ir.Graph {
-	product, panels, turn := table.Must("matmul"), table.Must("matmul.panels"), table.Must("t")
-	var c *copying
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n, in := &g.Nodes[i], g.In(id)
-		by := (n.Op == product || n.Op == panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && g.Type(in[0]).IsDense() && g.Type(in[1]).IsDense() &&
-			ofCodes(g, in[1]) && !ofCodes(g, in[0]) && !sent(g, id)
-		if by && c == nil {
-			c = copyBefore(g, i)
-		}
-		if t := g.Type(id); by {
-			t.Rows, t.Cols = t.Cols, t.Rows
-			p := c.g.Add(n.Op, n.Attrs, t, g.Origin(id), c.to[in[1]], c.to[in[0]])
-			c.to[i] = c.g.Add(turn, nil, g.Type(id), g.Origin(id), p)
-		} else if c != nil {
-			c.node(id)
-		}
-	}
-	if c == nil {
-		return g
-	}
-	return c.g
-}
-
-// Codes makes two steps of a dense matrix of codes that is read in other ways than FoldGroups knows:
+// Codes makes two steps of a dense matrix of codes:
 //
 //	%2 = onehot(%0) {k=10}  ->  %1 = onehot.code(%0) {k=10};  %2 = onehot.of(%1) {k=10}
 //
@@ -218,15 +211,11 @@ func codesFirst(g *ir.Graph, table *op.Table) *ir.Graph {
 // matrix in terms of the codes (take-by-code), and loops may make it (sinkCodes). It would be wrong for a
 // matrix that is sent, which is one task.
 func Codes(g *ir.Graph, table *op.Table) *ir.Graph {
-	product, panels := table.Must("matmul"), table.Must("matmul.panels")
-	folded := unbuilt(g, table, func(n *ir.Node) bool {
-		return (n.Op == product || n.Op == panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb")
-	})
 	var c *copying
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		t := g.Type(id)
-		if !ofCodes(g, id) || !t.IsDense() || !t.Known() || g.Nodes[i].Op.Laws.Has(op.Total) || sent(g, id) || folded[id] {
+		if !ofCodes(g, id) || !t.IsDense() || !t.Known() || g.Nodes[i].Op.Laws.Has(op.Total) || sent(g, id) {
 			if c != nil {
 				c.node(id)
 			}
@@ -333,28 +322,13 @@ func readsCodes(g *ir.Graph, table *op.Table, id ir.ID, k int) bool {
 	return n.Op.Laws.Has(op.Elementwise|op.Pure) || n.Op.Fold != op.NoFold
 }
 
-// unbuilt returns the dense matrices of codes that are not built. What reads one is a sum of its
-// columns or a product that folds says is made of the codes; of checked codes readsCodes tells.
-func unbuilt(g *ir.Graph, table *op.Table, folds func(n *ir.Node) bool) map[ir.ID]bool {
-	out := map[ir.ID]bool{}
+// unbuilt returns the matrices of checked codes that are not built.
+func unbuilt(g *ir.Graph, table *op.Table) map[ir.ID]bool {
+	of, out := table.Must("onehot.of"), map[ir.ID]bool{}
 	for i := range g.Nodes {
-		if id := ir.ID(i); ofCodes(g, id) && g.Type(id).IsDense() {
-			out[id] = true
-		}
-	}
-	if len(out) == 0 {
-		return out
-	}
-	for i := range g.Nodes {
-		n, in := &g.Nodes[i], g.In(ir.ID(i))
-		for k, x := range in {
-			switch {
-			case !out[x]:
-			case g.Nodes[x].Op.Laws.Has(op.Total):
-				out[x] = readsCodes(g, table, ir.ID(i), k)
-			default:
-				out[x] = n.Op.Fold == op.FoldCols || folds(n) && in[0] != in[1]
-			}
+		out[ir.ID(i)] = g.Nodes[i].Op == of
+		for k, x := range g.In(ir.ID(i)) {
+			out[x] = out[x] && readsCodes(g, table, ir.ID(i), k)
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
 		left := loops[:0:0]
 		if len(loops) > 0 {
 			whole := wholes(out, sizes.Block, preferredCuts(out), false, sizes.Rows)
-			codes := unbuilt(out, table, func(n *ir.Node) bool { return n.Op == row && n.Attrs.Bool("ta") })
+			codes := unbuilt(out, table)
 			// A new tree may cut the operands of a product that was no tree before it.
 			for _, id := range loops {
 				in := out.In(to[id])
