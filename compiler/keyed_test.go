@@ -188,6 +188,7 @@ func TestCodesAreCountedWhereTheyAreMade(t *testing.T) {
 		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5 * x), 5)\nemit t(A) @ A - 1\nemit t(A) @ x\n":                                 {"= onehot("},
 		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5 * x), 5)\nemit 1\nemit t(onehot(i64(7.01 * x), 7)) @ A\nemit A[0..2, :]\n":    {"= matmul"},
 		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5.01 * x), 5)\nemit 1\nemit t(onehot(i64(7.01 * x), 7)) @ A\nassert x[0] < 0\n": {"= onehot("},
+		"x = materialize(rand(5000, 1, seed = 1))\nH = onehot(i64(5.01 * x), 5)\ny = i64(log(x - 1))\nemit t(H) @ x\nemit y\n":                    {"= onehot("},
 		"x = materialize(rand(5000, 1, seed = 1))\nemit \"a\"\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 4))\nemit 1\n":                         {"= onehot("},
 	} {
 		c, err := compileTiny(table, text, 1, false, nil)
