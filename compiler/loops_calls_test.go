@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"flow/explain"
+	"flow/ir"
+	"flow/ir/op"
 	"flow/kernels"
+	"flow/kernels/loop/launch"
 	"flow/runtime/schedule"
 )
 
@@ -113,12 +117,15 @@ func TestCallBodies(t *testing.T) {
 	}
 }
 
-// TestLoopsBesideCalls: a loop that reads what a call has made is compiled, one launch a point, where
-// it has many rounds.
+// TestLoopsBesideCalls: a loop that reads all of what a call has made is compiled, one launch a point,
+// where it has many rounds.
 func TestLoopsBesideCalls(t *testing.T) {
 	c, err := compileTiny(tinyTable(t), callData("7")+`emit parfor i in 0..n {
 		w = sort(y[i] * rand(5000, 1, seed = 5))
-		iterate a = w[0, 0], r = 0 times 60000 { next a = a * 0.5 + w[r % 5000, 0]; next r = r + 1 }
+		iterate a = w[0, 0], r = 0 times 60000 {
+			next a = a * 0.5 + w[r % 5000, 0] + (if a > 1e9 { sum(w * a) } else { 0.0 })
+			next r = r + 1
+		}
 		a
 	}`+"\n", 1, false, nil)
 	if err != nil {
@@ -127,6 +134,63 @@ func TestLoopsBesideCalls(t *testing.T) {
 	before := kernels.LoopsBegun()
 	if o := scheduled(c, 2, "SS"); o.failed || kernels.LoopsBegun()-before < 7 {
 		t.Errorf("%v, and %d loops begin", o.err, kernels.LoopsBegun()-before)
+	}
+}
+
+// TestLoopsReadLargeMatrices: a loop that reads a few elements a round of a large matrix of its point is
+// compiled: numbers drawn before it, scaled ones, a window, in a branch and in a loop within, and where a
+// point fails. Points are lanes of whole vectors.
+func TestLoopsReadLargeMatrices(t *testing.T) {
+	table := tinyTable(t)
+	kernels.LoopsFrom(0)
+	for k, body := range []string{
+		`u = rand(1370, 3, seed = i)
+		 iterate p = seq(0, 20), c = 0, r = 0 times 40 {
+		   q = ifelse(seq(0, 20) == i64(u[r, 0] * 20), p[i64(u[r, 1] * 20)], p)
+		   ok = u[7 * r, 2] > 0.4
+		   next p = if ok { q } else { p + 1 }
+		   next c = c + (if ok { p[3] } else { q[4] % (1 + r) })
+		   next r = r + 1
+		 }
+		 f64(sum(p) + c)`,
+		`w = y[i] * rand(4100, 1, seed = i)
+		 iterate a = w[0..5], r = 0 until r > 30 + i % 7 {
+		   next a = if r % 3 == 0 { w[7 * r..7 * r + 5] - a } else { iterate b = a, s = 0 times r % 4 { next b = b * 0.5 + w[4099 - s - r, 0]; next s = s + 1 }
+		     b }
+		   next r = r + 1
+		 }
+		 sum(a) - w[-1, 0]`,
+		`u = randint(4100, 1, 0, 4096, seed = i)
+		 iterate a = zeros(3, 1), r = 0 times 30 { next a = a + f64(u[u[r] + i % 2 * k[i]]) * x[i, 0]; next r = r + 1 }
+		 sum(a)`,
+	} {
+		text := callData("9") + "emit parfor i in 0..n {\n" + body + "\n}\n"
+		if _, err := (runs{{1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+		c, err := compileTiny(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if work, err := explain.InterpretedWork(c.Plan.Graph, c.Files); err != nil || len(work) > 0 {
+			t.Errorf("body %d is interpreted: %+v %v", k, work, err)
+		}
+		together := 1 // where the values tell when rounds end, a point is alone
+		if strings.Contains(body, " times ") && !strings.Contains(body, " until ") {
+			together = launch.Lanes()
+		}
+		g := c.Plan.Graph
+		for id := range g.Nodes {
+			if n := &g.Nodes[id]; n.Op.Role == op.Points {
+				call := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(ir.ID(id))}
+				if err := n.Enter(call); err != nil {
+					t.Fatal(err)
+				}
+				if points, least := n.Op.Loop.Group(call); points != together || least != together {
+					t.Errorf("%d points of body %d are computed together, at least %d, not %d", points, k, least, together)
+				}
+			}
+		}
 	}
 }
 

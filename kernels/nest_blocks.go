@@ -82,7 +82,7 @@ func formOfCalls(b *op.Body, p *nest.CallPlan, by [2]int, form nest.Form) *rowFo
 			elements += f.size(r)
 		}
 	}
-	f.height = min(max(blockElements/elements, laneBlock), blockPoints)
+	f.height = min(max(blockElements/elements, laneBlock), blockPoints, max(nest.WideElements/elements, 1))
 	if form.Words < nest.WideWords {
 		form.Words++
 		f.wider = sync.OnceValue(func() *rowForm { return formOfCalls(b, p, by, form) })

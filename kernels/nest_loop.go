@@ -146,9 +146,7 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 			}
 			m.loop, m.small = nest.LoopOf(loopNest), launch.Interpreted(loopNest)
 			m.refill = refillOf(loopNest)
-			loop.EachStmt(&loopNest.Body, func(s *loop.Stmt) {
-				m.open = m.open || s.Loop != nil && s.Loop.Index.Range.Kind == loop.Forever
-			})
+			m.open = endless(loopNest)
 		}
 		return m
 	})
@@ -188,7 +186,7 @@ func (c *bodyCode) begin(r *parforRun) (of nestBound, brief bool) {
 // point. It is nil for loops whose end the values tell, too: if the first point fails, others may be
 // without end.
 func (c *bodyCode) inLanes(s *indexSpace, names string) *launch.Loop {
-	if c.seen.Load()+int64(c.work)*int64(s.n[0]) < loopsFrom.Load() || c.plan != nil || nest.Heavy(c.body, c.varies) {
+	if !c.lanewise(s) || nest.Heavy(c.body, c.varies) {
 		return nil
 	}
 	m := c.form(nestKey{Form: nest.Form{Affine: true, Words: c.sums()}, dims: 1, by: s.by, tables: true}, names)
@@ -196,6 +194,32 @@ func (c *bodyCode) inLanes(s *indexSpace, names string) *launch.Loop {
 		return nil
 	}
 	return m.loop
+}
+
+// lanewise reports a body whose lanes may be the points of a space of one index.
+func (c *bodyCode) lanewise(s *indexSpace) bool {
+	return c.seen.Load()+int64(c.work)*int64(s.n[0]) >= loopsFrom.Load() && c.plan == nil
+}
+
+// roundsInLanes reports that points are the lanes of rounds between calls. It takes the rounds to cost more
+// than the calls. It is false for rounds whose end the values tell, as for inLanes.
+func (c *bodyCode) roundsInLanes(s *indexSpace) bool {
+	if !c.lanewise(s) {
+		return false
+	}
+	p, f := c.callForm(true, 1, s.by)
+	if f == nil || !p.Rounds() {
+		return false
+	}
+	return !slices.ContainsFunc(f.nests(), endless)
+}
+
+// endless reports a loop whose end the values tell.
+func endless(n *loop.Nest) (is bool) {
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		is = is || s.Loop != nil && s.Loop.Index.Range.Kind == loop.Forever
+	})
+	return is
 }
 
 // nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.

@@ -222,8 +222,12 @@ func parforGroup(c *op.Call) (rows, least int) {
 		return rowsTogether, 1
 	}
 	if s.dims == 1 {
-		if l := compiledOf(c, 1).inLanes(&s, c.Attrs.Str("names")); l != nil {
+		code := compiledOf(c, 1)
+		if l := code.inLanes(&s, c.Attrs.Str("names")); l != nil {
 			return l.Together(), launch.Lanes()
+		}
+		if code.roundsInLanes(&s) {
+			return launch.Lanes(), launch.Lanes()
 		}
 	}
 	return 1, 1

@@ -86,6 +86,8 @@ const (
 	// takes part in heavyUses of them: then its kernel keeps elements in registers.
 	heavyWork = 1 << 15
 	heavyUses = 8
+	// WideElements is the most elements that rows of a block of several points have.
+	WideElements = 1 << 20
 )
 
 // Heavy reports whether a body has an action whose kernel is faster than a loop over points, and whose value
@@ -119,6 +121,16 @@ func heavy(b *op.Body, k int) bool {
 	}
 	work := flopsOf(b, a)
 	return work >= heavyWork && work >= heavyUses*float64(elements)
+}
+
+// Rounds reports a loop that is not called.
+func (p *CallPlan) Rounds() bool {
+	for k := range p.body.Acts {
+		if r := len(p.body.Args) + k; p.varies[r] && !p.call[r] && p.body.Acts[k].Def.Control == op.Iterate {
+			return true
+		}
+	}
+	return false
 }
 
 // called notes why register r is called, if that is a loop or a branch: those run an operator at a
@@ -202,7 +214,7 @@ func (p *CallPlan) crosses(x, r int) int {
 		return -1
 	case !p.call[r] && !p.call[x] && (p.again[x] || p.Level[x] == p.Level[r]):
 		return -1
-	case storable(t):
+	case storable(t), p.call[x] && fits(t) && (p.call[r] || p.readsParts(r, x)):
 		p.Stored[x] = true
 		return -1
 	case !p.call[x]: // by whom it is read may read no text, and then it is not written either
@@ -216,7 +228,55 @@ func (p *CallPlan) crosses(x, r int) int {
 
 // storable reports a value that has a row in memory.
 func storable(t types.Type) bool {
-	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() > 0 && t.Count() <= laidElements
+	return isNumber(t) || fits(t) && t.Count() <= laidElements
+}
+
+// fits reports a matrix that a block of few points may have. A body that runs an operator at a time has it,
+// too.
+func fits(t types.Type) bool {
+	return t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() > 0 && t.Count() <= passedElements
+}
+
+// readsParts reports that action r reads a few elements of register x at a time. Where few points fit into a
+// block, a loop over numbers alone is faster without lanes, one launch a point.
+func (p *CallPlan) readsParts(r, x int) bool {
+	large := 8*p.body.Register(x).Count() > WideElements
+	if large && !slices.ContainsFunc(p.body.Register(r).Parts(), types.Type.IsDense) {
+		return false
+	}
+	return inParts(p.body, r-len(p.body.Args), x)
+}
+
+// inParts reports that action k reads a few elements of register r at a time. On all of a large matrix a
+// kernel is faster than a nest whose lanes are points.
+func inParts(b *op.Body, k, r int) bool {
+	a := &b.Acts[k]
+	for n, x := range a.Args {
+		if x != r {
+			continue
+		}
+		within := n // in the bodies
+		switch role := a.Def.Role; {
+		case a.Def.Control == op.Select:
+			within--
+		case a.Def.Control == op.Iterate && n >= a.Attrs.Int("carry"):
+		default:
+			if n > 0 || role != op.Picks && role != op.PicksAt && role != op.Windows && role != op.Slices || !storable(a.Type) {
+				return false
+			}
+		}
+		for _, c := range a.Bodies {
+			if slices.Contains(c.Yields, within) {
+				return false
+			}
+			for i := range c.Acts {
+				if !inParts(c, i, within) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // Nests writes all nests in one form; nil where one cannot be written.

@@ -383,7 +383,10 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		return
 	}
 	offset := some(l.offsetIn(e))
-	st := step{uses: l.inActive(append(offset, v)...)}
+	st := step{uses: append(offset, v)}
+	if l.alike() || l.active != l.top { // no lane beyond the last point reads what it has
+		st.uses = l.inActive(st.uses...)
+	}
 	one := l.point()
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
 		offset, r := maskAt(r[:len(offset)], 0), r[len(offset):]
