@@ -95,7 +95,7 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 	if at == 0 {
 		key := operand{elem: types.I64, v: l.vector(l.frame.vals[t.key.N])}
 		if at = key.v; t.coef != 1 { // a place in a table is below 2^32
-			at = l.binary(VPMULUDQ, types.I64, key, operand{elem: types.I64, konst: true, word: loop.Word(t.coef)}, 0)
+			at = l.binary(VPMULUDQ, types.I64, key, operand{elem: types.I64, konst: true, word: loop.Word(t.coef)})
 		}
 		t.places[number] = at
 	}

@@ -48,7 +48,7 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 	e, rest := types.I64, s.Code == loop.Mod
 	if n := b.word; b.konst && int64(n) > 0 && n&(n-1) == 0 {
 		if rest {
-			return l.binary(VPANDQ, e, a, operand{elem: e, konst: true, word: n - 1}, 0)
+			return l.binary(VPANDQ, e, a, operand{elem: e, konst: true, word: n - 1})
 		}
 		shift := uint8(0)
 		for n>>shift != 1 {
@@ -74,7 +74,7 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		a.v, b.v = l.vector(a), l.vector(b)
 		a.konst, b.konst = false, false
 		l.move(out, l.divideNear(rest, a, b), 0, true)
-		size := l.binary(VPORQ, e, operand{elem: e, v: l.unary(VPABSQ, e, a, 0)}, operand{elem: e, v: l.unary(VPABSQ, e, b, 0)}, 0)
+		size := l.binary(VPORQ, e, operand{elem: e, v: l.unary(VPABSQ, e, a, 0)}, operand{elem: e, v: l.unary(VPABSQ, e, b, 0)})
 		far = l.under(l.compare(VPCMPUQ, e, operand{elem: e, v: size}, operand{elem: e, konst: true, word: 1 << 52}, 5)) // not below
 		l.jumpIfNone(skip, far)
 	}
@@ -93,7 +93,7 @@ func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	e, f := types.I64, types.F64
 	x := operand{elem: f, v: l.unary(VCVTQQ2PD, e, a, 0)}
 	y := operand{elem: f, v: l.unary(VCVTQQ2PD, e, b, 0)}
-	q := operand{elem: f, v: l.binary(VDIVPD, f, x, y, 0)}
+	q := operand{elem: f, v: l.binary(VDIVPD, f, x, y)}
 	q.v = l.unary(VRNDSCALEPD, f, q, rounding[loop.Floor])
 	if rest { // exact
 		q.v = l.multiplyAdd(true, q, y, x, 0)
@@ -131,12 +131,12 @@ func (l *lowering) smallF64(o operand, large *virt) operand {
 	if n := int64(o.word); o.konst && n >= -1<<51 && n < 1<<51 {
 		return numberF64(float64(n))
 	}
-	above := l.binary(VPADDQ, e, o, operand{elem: e, konst: true, word: 1 << 51}, 0)
+	above := l.binary(VPADDQ, e, o, operand{elem: e, konst: true, word: 1 << 51})
 	if *large != 0 {
-		above = l.binary(VPORQ, e, operand{elem: e, v: *large}, operand{elem: e, v: above}, 0)
+		above = l.binary(VPORQ, e, operand{elem: e, v: *large}, operand{elem: e, v: above})
 	}
 	*large = above
-	return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, middleBits, 0)}, middleF64, 0)}
+	return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, middleBits)}, middleF64)}
 }
 
 // divideSmall returns the quotient or the rest of numbers from -2^51 to below 2^51. In a lane that counts and
@@ -149,13 +149,13 @@ func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large vir
 			return l.restOf(d), d.large
 		}
 		less := l.compare(VCMPPDK, f, d.rest, numberF64(0), ordered[loop.Lt])
-		q := operand{elem: e, v: l.binary(VPADDQ, e, d.shifted, operand{elem: e, v: less}, 0)} // -1 where it is less
-		return operand{elem: e, v: l.binary(VPSUBQ, e, q, middleBits, 0)}, d.large
+		q := operand{elem: e, v: l.binary(VPADDQ, e, d.shifted, operand{elem: e, v: less})} // -1 where it is less
+		return operand{elem: e, v: l.binary(VPSUBQ, e, q, middleBits)}, d.large
 	}
 	x := l.smallF64(a, &large)
 	y := l.smallF64(b, &large)
 	large = l.inLanes(large)
-	near.v = l.unary(VRNDSCALEPD, f, operand{elem: f, v: l.binary(VDIVPD, f, x, y, 0)}, rounding[loop.Floor])
+	near.v = l.unary(VRNDSCALEPD, f, operand{elem: f, v: l.binary(VDIVPD, f, x, y)}, rounding[loop.Floor])
 	if rest {
 		near.v = l.multiplyAdd(true, operand{elem: f, v: near.v}, y, x, 0)
 	}
@@ -167,13 +167,13 @@ func (l *lowering) inLanes(large virt) virt {
 	if l.active == 0 {
 		return large
 	}
-	return l.binary(VPANDQ, types.I64, operand{elem: types.I64, v: large}, operand{elem: types.I64, v: l.active}, 0)
+	return l.binary(VPANDQ, types.I64, operand{elem: types.I64, v: large}, operand{elem: types.I64, v: l.active})
 }
 
 // wholeOf returns a whole f64 from -2^51 to below 2^51 as i64.
 func (l *lowering) wholeOf(v virt) operand {
-	above := l.binary(VADDPD, types.F64, operand{elem: types.F64, v: v}, middleF64, 0)
-	return operand{elem: types.I64, v: l.binary(VPSUBQ, types.I64, operand{elem: types.I64, v: above}, middleBits, 0)}
+	above := l.binary(VADDPD, types.F64, operand{elem: types.F64, v: v}, middleF64)
+	return operand{elem: types.I64, v: l.binary(VPSUBQ, types.I64, operand{elem: types.I64, v: above}, middleBits)}
 }
 
 // dividedBy divides a by the constant b, unless that has been done. A product with the reciprocal of b, rounded
@@ -191,7 +191,7 @@ func (l *lowering) dividedBy(a, b operand) *divided {
 	d.large = l.inLanes(d.large)
 	n := float64(int64(b.word))
 	d.shifted = operand{elem: f, v: l.multiplyAdd(false, x, numberF64(1/n), middleF64, 0)}
-	q := operand{elem: f, v: l.binary(VSUBPD, f, d.shifted, middleF64, 0)}
+	q := operand{elem: f, v: l.binary(VSUBPD, f, d.shifted, middleF64)}
 	d.rest = operand{elem: f, v: l.multiplyAdd(true, q, numberF64(n), x, 0)}
 	l.divided = append(l.divided, d)
 	return &l.divided[len(l.divided)-1]
@@ -200,7 +200,7 @@ func (l *lowering) dividedBy(a, b operand) *divided {
 // restOf returns the rest of a division by a constant: d.rest, or that and the divisor where it is negative.
 func (l *lowering) restOf(d *divided) operand {
 	r := d.rest
-	more := l.binary(VADDPD, types.F64, r, numberF64(float64(int64(d.b))), 0)
+	more := l.binary(VADDPD, types.F64, r, numberF64(float64(int64(d.b))))
 	return l.wholeOf(l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: r.v, b: more, c: r.v, dst: l.fresh(vectorClass)}))
 }
 
@@ -268,10 +268,10 @@ func (l *lowering) gatherBools(index virt, base func(m *maker)) virt {
 	e := types.I64
 	vec := func(v virt) operand { return operand{elem: e, v: v} }
 	konst := func(w loop.Word) operand { return operand{elem: e, konst: true, word: w} }
-	at := vec(l.binary(VPADDQ, e, vec(index), vec(l.broadcastG(base)), 0))
-	aligned := l.binary(VPANDQ, e, at, konst(^loop.Word(7)), 0)
+	at := vec(l.binary(VPADDQ, e, vec(index), vec(l.broadcastG(base))))
+	aligned := l.binary(VPANDQ, e, at, konst(^loop.Word(7)))
 	words := l.gather(e, aligned, 1, func(m *maker) { m.MovImm(RAX, 0) })
-	shift := l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: 3}, b: l.binary(VPANDQ, e, at, konst(7), 0), dst: l.fresh(vectorClass)})
-	byt := l.binary(VPANDQ, e, vec(l.binary(VPSRLVQ, e, vec(words), vec(shift), 0)), konst(0xff), 0)
+	shift := l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: 3}, b: l.binary(VPANDQ, e, at, konst(7)), dst: l.fresh(vectorClass)})
+	byt := l.binary(VPANDQ, e, vec(l.binary(VPSRLVQ, e, vec(words), vec(shift))), konst(0xff))
 	return l.compare(VPCMPQ, e, vec(byt), konst(0), 4)
 }

@@ -405,9 +405,8 @@ func (c *counting) test(l *lowering) {
 
 // advance goes to the next index of every lane.
 func (c *counting) advance(l *lowering) {
-	add := step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: c.vector, dst: c.vector, effect: true}
-	l.second(&add, operand{elem: types.I64, konst: true, word: loop.Word(c.rng.By)})
-	l.emit(add)
+	by := l.constantVector(types.I64, loop.Word(c.rng.By))
+	l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: c.vector, b: by, dst: c.vector, effect: true})
 }
 
 // advanceShared advances a shared index in its register, and in memory if inMemory is set.

@@ -179,23 +179,14 @@ func (l *lowering) vector(o operand) virt {
 	return l.emit(step{Inst: Inst{Op: op, A: K(0), B: K(0)}, dst: l.fresh(maskClass)})
 }
 
-// second sets the last source of a step.
-func (l *lowering) second(s *step, o operand) { s.b = l.vector(o) }
-
 // binary is dst = a op b on vectors of e.
-func (l *lowering) binary(op Op, e types.Elem, a, b operand, imm uint8) virt {
-	s := step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}, a: l.vector(a)}
-	l.second(&s, b)
-	s.dst = l.fresh(vectorClass)
-	return l.emit(s)
+func (l *lowering) binary(op Op, e types.Elem, a, b operand) virt {
+	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e)}, a: l.vector(a), b: l.vector(b), dst: l.fresh(vectorClass)})
 }
 
 // unary is dst = op a.
 func (l *lowering) unary(op Op, e types.Elem, a operand, imm uint8) virt {
-	s := step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}}
-	l.second(&s, a)
-	s.dst = l.fresh(vectorClass)
-	return l.emit(s)
+	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}, b: l.vector(a), dst: l.fresh(vectorClass)})
 }
 
 // mask is dst = a op b on masks.
@@ -341,14 +332,8 @@ func (l *lowering) merged(c virt, a, b operand) virt {
 		yes := l.mask(KANDW, c, l.vector(a))
 		return l.mask(KORW, yes, l.mask(KANDNW, c, l.vector(b)))
 	}
-	op := VBLENDMPD
-	if e == types.F32 {
-		op = VBLENDMPS
-	}
-	s := step{Inst: Inst{Op: op, Len: l.vlen(e)}, a: l.vector(b), mask: c}
-	l.second(&s, a)
-	s.dst = l.fresh(vectorClass)
-	return l.emit(s)
+	op := pair{VBLENDMPD, VBLENDMPS}.of(e)
+	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e)}, a: l.vector(b), mask: c, b: l.vector(a), dst: l.fresh(vectorClass)})
 }
 
 // branch lowers an if: each block runs if some lane takes it, and its lanes alone count.
@@ -427,11 +412,7 @@ func (l *lowering) move(to virt, o operand, mask virt, everywhere bool) {
 		l.emit(step{Inst: Inst{Op: KORW}, a: v, b: rest, dst: to, keeps: true, effect: true})
 		return
 	}
-	op := VMOVAPD
-	if o.elem == types.F32 {
-		op = VMOVUPS
-	}
-	s := step{Inst: Inst{Op: op, Len: l.vlen(o.elem)}, b: l.vector(o), dst: to, effect: true}
+	s := step{Inst: Inst{Op: pair{VMOVAPD, VMOVUPS}.of(o.elem), Len: l.vlen(o.elem)}, b: l.vector(o), dst: to, effect: true}
 	if !everywhere {
 		s.mask, s.keeps = mask, true
 	}

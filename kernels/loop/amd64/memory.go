@@ -180,7 +180,7 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 		})
 		from := l.number * l.target.lanes
 		count := l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(counting64[from:][:l.target.lanes]...)}, a: l.constantVector(types.I64, 0), dst: l.fresh(vectorClass)})
-		return l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: first}, operand{elem: types.I64, v: l.integer(s, []operand{{elem: types.I64, v: count}, by})}, 0)
+		return l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: first}, operand{elem: types.I64, v: l.integer(s, []operand{{elem: types.I64, v: count}, by})})
 	}
 	return 0
 }
@@ -214,13 +214,13 @@ func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
 			x.v = l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(uint64(t.Coef)))}, b: l.vector(x), dst: l.fresh(vectorClass)})
 			x.konst = false
 		case t.Coef != 1:
-			x = operand{elem: types.I64, v: l.binary(VPMULLQ, types.I64, operand{elem: types.I64, v: l.vector(x)}, operand{elem: types.I64, konst: true, word: loop.Word(t.Coef)}, 0)}
+			x = operand{elem: types.I64, v: l.binary(VPMULLQ, types.I64, operand{elem: types.I64, v: l.vector(x)}, operand{elem: types.I64, konst: true, word: loop.Word(t.Coef)})}
 		}
 		add(l.vector(x))
 	}
 	if len(same.Terms) == 0 && sum != 0 {
 		if same.Const != 0 {
-			sum = l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: sum}, operand{elem: types.I64, konst: true, word: loop.Word(same.Const)}, 0)
+			sum = l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: sum}, operand{elem: types.I64, konst: true, word: loop.Word(same.Const)})
 		}
 		return sum
 	}

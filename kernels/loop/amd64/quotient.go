@@ -60,8 +60,8 @@ func (l *lowering) quotient(a, b operand) virt {
 	from, span := bits(twiceBits(leastDividend)), bits(twiceBits(mostDividend)-twiceBits(leastDividend))
 	// outside compares the magnitude of x with a range.
 	outside := func(x, from, span operand, code uint8) virt {
-		twice := whole(l.binary(VPADDQ, types.I64, x, x, 0))
-		return l.compare(VPCMPUQ, types.I64, whole(l.binary(VPSUBQ, types.I64, twice, from, 0)), span, code)
+		twice := whole(l.binary(VPADDQ, types.I64, x, x))
+		return l.compare(VPCMPUQ, types.I64, whole(l.binary(VPSUBQ, types.I64, twice, from)), span, code)
 	}
 	var high, low operand
 	if b.konst {
@@ -73,14 +73,14 @@ func (l *lowering) quotient(a, b operand) virt {
 		high, low = number(h), number(math.FMA(-h, s, 1)*h)
 	} else {
 		b = whole(l.vector(b))
-		high = whole(l.binary(VDIVPD, e, number(1), b, 0))
+		high = whole(l.binary(VDIVPD, e, number(1), b))
 		rest := l.multiplyAdd(true, high, b, number(1), 0)
-		low = whole(l.binary(VMULPD, e, whole(rest), high, 0))
+		low = whole(l.binary(VMULPD, e, whole(rest), high))
 		fits := outside(b, bits(twiceBits(leastDivisor)), bits(twiceBits(mostDivisor)-twiceBits(leastDivisor)), 1) // below
 		span = whole(l.merged(fits, operand{elem: types.I64, konst: true, word: span.word}, bits(0)))
 	}
 	a = whole(l.vector(a))
-	q := whole(l.multiplyAdd(false, a, high, whole(l.binary(VMULPD, e, a, low, 0)), 0))
+	q := whole(l.multiplyAdd(false, a, high, whole(l.binary(VMULPD, e, a, low)), 0))
 	r := whole(l.multiplyAdd(true, q, b, a, 0))
 	out := l.multiplyAdd(false, r, high, q, l.fresh(vectorClass))
 	skip := l.asm.Label()

@@ -80,14 +80,14 @@ func (l *lowering) root(o operand) virt {
 	x := of(l.vector(o))
 	half := operand{elem: types.F64, konst: true, word: math.Float64bits(.5)}
 	y := of(l.unary(VRSQRT14PD, types.F64, x, 0))
-	h := of(l.binary(VPSUBQ, whole, y, word(1<<52), 0))
-	g := of(l.binary(VMULPD, types.F64, x, y, 0))
+	h := of(l.binary(VPSUBQ, whole, y, word(1<<52)))
+	g := of(l.binary(VMULPD, types.F64, x, y))
 	for range 2 {
 		r := of(l.multiplyAdd(true, g, h, half, 0))
 		g, h = of(l.multiplyAdd(false, g, r, g, 0)), of(l.multiplyAdd(false, h, r, h, 0))
 	}
 	out := l.multiplyAdd(false, of(l.multiplyAdd(true, g, g, x, 0)), h, g, l.fresh(vectorClass))
-	far := of(l.binary(VPSUBQ, whole, x, word(rootFrom), 0))
+	far := of(l.binary(VPSUBQ, whole, x, word(rootFrom)))
 	skip := l.asm.Label()
 	l.jumpIfNone(skip, l.under(l.compare(VPCMPUQ, whole, far, word(rootTo-rootFrom), 5))) // not below
 	l.emit(step{Inst: Inst{Op: VSQRTPD, Len: l.length}, b: x.v, dst: out, effect: true})

@@ -72,7 +72,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	}
 	switch {
 	case floatBinary[c] != pair{}:
-		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1], 0)}
+		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1])}
 	case c == loop.Lt:
 		v := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])
 		return operand{v: v, less: [2]virt{l.vector(in[0]), l.vector(in[1])}}
@@ -84,7 +84,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	switch c {
 	case loop.FMA:
 		if b := in[1]; l.target == avx2 && b.konst && floatOf(e, b.word) == -1 { // where it takes a move more
-			return operand{v: l.binary(pair{VSUBPD, VSUBPS}.of(e), e, in[2], in[0], 0)}
+			return operand{v: l.binary(pair{VSUBPD, VSUBPS}.of(e), e, in[2], in[0])}
 		}
 		return operand{v: l.fma(e, in)}
 	case loop.Neg:
@@ -100,7 +100,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	case loop.Min, loop.Max:
 		return operand{v: l.extreme(c, e, in[0], in[1])}
 	case loop.Scale:
-		return operand{v: l.binary(VSCALEFPD, e, in[0], in[1], 0)}
+		return operand{v: l.binary(VSCALEFPD, e, in[0], in[1])}
 	case loop.ToF64:
 		return operand{v: l.unary(VCVTPS2PD, types.F64, operand{v: l.vector(in[0])}, 0)}
 	case loop.ToF32:
@@ -163,9 +163,9 @@ func (l *lowering) lesser(in []operand) virt {
 	x, y := in[1], in[2]
 	switch [2]virt{l.vector(x), l.vector(y)} {
 	case [2]virt{in[0].less[0], in[0].less[1]}:
-		return l.binary(pair{VMINPD, VMINPS}.of(e), e, x, y, 0)
+		return l.binary(pair{VMINPD, VMINPS}.of(e), e, x, y)
 	case [2]virt{in[0].less[1], in[0].less[0]}:
-		return l.binary(pair{VMAXPD, VMAXPS}.of(e), e, x, y, 0)
+		return l.binary(pair{VMAXPD, VMAXPS}.of(e), e, x, y)
 	}
 	return 0
 }
@@ -191,17 +191,14 @@ func (l *lowering) folded(s *loop.Stmt, in []operand, e types.Elem) (operand, bo
 // bits combines the bits of a float with a constant.
 func (l *lowering) bits(op64, op32 Op, e types.Elem, o operand, w64, w32 loop.Word) virt {
 	if e == types.F32 {
-		return l.binary(op32, e, o, operand{elem: e, konst: true, word: w32}, 0)
+		return l.binary(op32, e, o, operand{elem: e, konst: true, word: w32})
 	}
-	return l.binary(op64, e, o, operand{elem: e, konst: true, word: w64}, 0)
+	return l.binary(op64, e, o, operand{elem: e, konst: true, word: w64})
 }
 
 // compare is a mask of the lanes in which a comparison holds.
 func (l *lowering) compare(op Op, e types.Elem, a, b operand, imm uint8) virt {
-	s := step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}, a: l.vector(a)}
-	l.second(&s, b)
-	s.dst = l.fresh(maskClass)
-	return l.emit(s)
+	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}, a: l.vector(a), b: l.vector(b), dst: l.fresh(maskClass)})
 }
 
 // fma is a*b + c rounded once; operands that were negated give their sign to the instruction.
@@ -216,11 +213,7 @@ func (l *lowering) fma(e types.Elem, in []operand) virt {
 	positive(&a, &f.minusProduct)
 	positive(&b, &f.minusProduct)
 	positive(&c, &f.minusAddend)
-	s := step{Inst: Inst{Len: l.vlen(e)}, fused: f}
-	s.a = l.vector(a)
-	s.b, s.c = l.vector(b), l.vector(c)
-	s.dst = l.fresh(vectorClass)
-	return l.emit(s)
+	return l.emit(step{Inst: Inst{Len: l.vlen(e)}, fused: f, a: l.vector(a), b: l.vector(b), c: l.vector(c), dst: l.fresh(vectorClass)})
 }
 
 // The truth tables of c | a^b, and of a&b if c is set, else a|b.
@@ -243,9 +236,9 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 		switch f := floatOf(e, b.word); {
 		case f != f, f == 0 && c == loop.Min && math.Signbit(f):
 		case f == 0 && c == loop.Max && !math.Signbit(f):
-			return l.binary(pair{VADDPD, VADDPS}.of(e), e, operand{elem: e, v: l.binary(op, e, k, a, 0)}, k, 0)
+			return l.binary(pair{VADDPD, VADDPS}.of(e), e, operand{elem: e, v: l.binary(op, e, k, a)}, k)
 		default:
-			return l.binary(op, e, k, a, 0)
+			return l.binary(op, e, k, a)
 		}
 	}
 	a.v, b.v = l.vector(a), l.vector(b)
@@ -256,23 +249,23 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	if a.plus {
 		a, b = b, a
 	}
-	x := operand{elem: e, v: l.binary(op, e, a, b, 0)}
+	x := operand{elem: e, v: l.binary(op, e, a, b)}
 	if c == loop.Max && b.plus && !a.plus && !l.embeds { // x is right unless a is nan
 		return l.merged(l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, a, 3), a, x)
 	}
-	y := operand{elem: e, v: l.binary(op, e, b, a, 0)}
+	y := operand{elem: e, v: l.binary(op, e, b, a)}
 	// The two differ in zeros of both signs and where one is nan. The bits of both are a nan then,
 	// and -0.
 	if c == loop.Min || a.plus && !l.embeds {
-		return l.binary(pair{VORPD, VORPS}.of(e), e, x, y, 0)
+		return l.binary(pair{VORPD, VORPS}.of(e), e, x, y)
 	}
 	if l.embeds {
 		sign := l.constantVector(types.I64, 1<<63|loop.Word(0x80000000)*loop.Word(8/e.Size()-1))
 		return l.emit(step{Inst: Inst{Len: l.vlen(e)}, fused: &fusedStep{table: greaterTable}, a: x.v, b: y.v, c: sign, dst: l.fresh(vectorClass)})
 	}
-	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y, 0)}
-	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ, 0)}
-	return l.binary(pair{VSUBPD, VSUBPS}.of(e), e, both, differ, 0) // -0 - -0 is 0
+	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y)}
+	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ)}
+	return l.binary(pair{VSUBPD, VSUBPS}.of(e), e, both, differ) // -0 - -0 is 0
 }
 
 // Numbers of VRANGE: the immediates of the lesser and the greater of two, and what marks the comparison
@@ -335,10 +328,7 @@ func (l *lowering) logic(s *loop.Stmt, in []operand) virt {
 		return l.mask(KORW, l.not(l.vector(in[0])), l.vector(in[1]))
 	case loop.ToF64, loop.ToF32, loop.ToI64: // one in the lanes of the mask, 0 elsewhere
 		e := map[loop.Code]types.Elem{loop.ToF64: types.F64, loop.ToF32: types.F32, loop.ToI64: types.I64}[s.Code]
-		op := VBROADCASTSD
-		if e == types.F32 {
-			op = VBROADCASTSS
-		}
+		op := pair{VBROADCASTSD, VBROADCASTSS}.of(e)
 		m := l.constant(e, s.Code.Eval(types.Bool, 1))
 		m.Broadcast = false
 		return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), InMem: true, Mem: m, Zero: true}, mask: l.vector(in[0]), dst: l.fresh(vectorClass)})
@@ -360,7 +350,7 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 				return l.vector(in[1-k])
 			}
 		}
-		return l.binary(op, e, in[0], in[1], 0)
+		return l.binary(op, e, in[0], in[1])
 	}
 	if imm, ok := signed[c]; ok {
 		return l.compare(VPCMPQ, e, in[0], in[1], imm)
@@ -368,9 +358,9 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 	zero := operand{elem: e, konst: true}
 	switch c {
 	case loop.Neg:
-		return l.binary(VPSUBQ, e, zero, in[0], 0)
+		return l.binary(VPSUBQ, e, zero, in[0])
 	case loop.Not:
-		return l.binary(VPXORQ, e, in[0], operand{elem: e, konst: true, word: math.MaxUint64}, 0)
+		return l.binary(VPXORQ, e, in[0], operand{elem: e, konst: true, word: math.MaxUint64})
 	case loop.Abs:
 		return l.unary(VPABSQ, e, in[0], 0)
 	case loop.IDiv, loop.Mod:

@@ -16,7 +16,7 @@ func (w words) of(v virt) operand { return operand{elem: types.I64, v: v} }
 
 func (w words) constant(x loop.Word) operand { return operand{elem: types.I64, konst: true, word: x} }
 
-func (w words) op(op Op, a, b operand) operand { return w.of(w.binary(op, types.I64, a, b, 0)) }
+func (w words) op(op Op, a, b operand) operand { return w.of(w.binary(op, types.I64, a, b)) }
 
 // right is a >> n, without sign.
 func (w words) right(a operand, n uint8) operand {

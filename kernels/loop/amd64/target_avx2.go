@@ -225,10 +225,7 @@ func (x vexVectors) gather(m *maker, e types.Elem, dst, mask Reg, at Mem) {
 	case counting != mask:
 		m.Emit(Inst{Op: VMOVAPD, Len: m.length, Dst: counting, B: mask})
 	}
-	op := VGATHERQPD
-	if e == types.F32 {
-		op = VGATHERQPS
-	}
+	op := pair{VGATHERQPD, VGATHERQPS}.of(e)
 	m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: to, A: to, B: to})
 	m.Emit(Inst{Op: op, Len: m.length, Dst: to, A: counting, InMem: true, Mem: at})
 	if to != dst {

@@ -107,10 +107,7 @@ func (x evexVectors) gather(m *maker, e types.Elem, dst, mask Reg, at Mem) {
 	if to == at.Index { // the two may not be one
 		to = m.spare[2]
 	}
-	op := VGATHERQPD
-	if e == types.F32 {
-		op = VGATHERQPS
-	}
+	op := pair{VGATHERQPD, VGATHERQPS}.of(e)
 	mask = x.counting(m, mask)
 	m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: to, A: to, B: to})
 	m.Emit(Inst{Op: op, Len: m.length, Dst: to, InMem: true, Mem: at, Mask: mask})
@@ -120,9 +117,6 @@ func (x evexVectors) gather(m *maker, e types.Elem, dst, mask Reg, at Mem) {
 }
 
 func (x evexVectors) scatter(m *maker, e types.Elem, v, mask Reg, at Mem) {
-	op := VSCATTERQPD
-	if e == types.F32 {
-		op = VSCATTERQPS
-	}
+	op := pair{VSCATTERQPD, VSCATTERQPS}.of(e)
 	m.Emit(Inst{Op: op, Len: m.length, A: v, InMem: true, Mem: at, Mask: x.counting(m, mask)})
 }
