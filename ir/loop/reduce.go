@@ -55,26 +55,14 @@ type ClassInfo struct {
 var classes = [lastClass]ClassInfo{
 	Sum: {Name: "sum", Args: 1, On: numbers, Free: true, fold: func(e types.Elem, in [][]Word) Word {
 		if e == types.I64 {
-			s := Word(0)
-			for _, w := range in[0] {
-				s += w
-			}
-			return s
+			return chosen(e, in[0], Add, 0)
 		}
-		return rounded(e, e, in[0], false)
+		return Sum.exact(e, in[0])
 	}},
-	Mean: {Name: "mean", Args: 1, On: numbers, Free: true, fold: func(e types.Elem, in [][]Word) Word {
-		return fromFloat(floatOf(e), toF64(rounded(e, types.F64, in[0], false))/float64(len(in[0])))
-	}},
-	Norm: {Name: "norm", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word {
-		return fromFloat(e, math.Sqrt(toF64(rounded(e, types.F64, in[0], true))))
-	}},
-	Var: {Name: "var", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word {
-		return fromFloat(e, variance(e, in[0], e == types.F32))
-	}},
-	Stddev: {Name: "stddev", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word {
-		return fromFloat(e, math.Sqrt(variance(e, in[0], false)))
-	}},
+	Mean:   {Name: "mean", Args: 1, On: numbers, Free: true, fold: func(e types.Elem, in [][]Word) Word { return Mean.exact(e, in[0]) }},
+	Norm:   {Name: "norm", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word { return Norm.exact(e, in[0]) }},
+	Var:    {Name: "var", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word { return Var.exact(e, in[0]) }},
+	Stddev: {Name: "stddev", Args: 1, On: floats, Free: true, fold: func(e types.Elem, in [][]Word) Word { return Stddev.exact(e, in[0]) }},
 	Least: {Name: "min", Args: 1, On: all, Free: true, fold: func(e types.Elem, in [][]Word) Word {
 		return chosen(e, in[0], Min, extreme(e, 1))
 	}},
@@ -88,11 +76,7 @@ var classes = [lastClass]ClassInfo{
 		return chosen(types.Bool, in[0], And, 1)
 	}},
 	Count: {Name: "count", Args: 1, On: []types.Elem{types.Bool}, Gives: types.I64, Free: true, fold: func(_ types.Elem, in [][]Word) Word {
-		n := Word(0)
-		for _, w := range in[0] {
-			n += w
-		}
-		return n
+		return chosen(types.I64, in[0], Add, 0)
 	}},
 	ArgLeast: {Name: "argmin", Args: 2, On: numbers, Gives: types.I64, Free: true, fold: func(e types.Elem, in [][]Word) Word {
 		return place(e, in, Lt)
@@ -209,78 +193,91 @@ func chain(e types.Elem, a, b []Word) Word {
 // exactBits suffices for every sum of f64 numbers and of the two parts of their squares.
 const exactBits = 4400
 
-// exactly returns the sum of numbers of e, or of their squares, without rounding. special is the
-// sum of the non-finite ones, or 0. A square is its rounded value and the rest, so one that
-// overflows is infinite and what is below the least f64 is rounded off.
-func exactly(e types.Elem, in []Word, squares bool) (sum *big.Float, special float64) {
-	sum = new(big.Float).SetPrec(exactBits)
-	add := func(x float64) {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			special += x
-			return
-		}
-		sum.Add(sum, new(big.Float).SetFloat64(x))
-	}
+// exactSum is a sum without rounding. special is the sum of the terms that are not finite, or 0.
+type exactSum struct {
+	sum     *big.Float
+	special float64
+}
+
+// exactly returns the sum of numbers of e, or of their squares. A square is its rounded value and the rest, so
+// one that overflows is infinite and what is below the least f64 is rounded off.
+func exactly(e types.Elem, in []Word, squares bool) exactSum {
+	x := exactSum{sum: new(big.Float).SetPrec(exactBits)}
 	for _, w := range in {
 		if e == types.I64 {
-			sum.Add(sum, new(big.Float).SetInt64(int64(w)))
+			x.sum.Add(x.sum, new(big.Float).SetInt64(int64(w)))
 			continue
 		}
-		x := toFloat(e, w)
+		f := toFloat(e, w)
 		if !squares {
-			add(x)
+			x.Add(f)
 			continue
 		}
-		h := x * x
-		add(h)
+		h := f * f
+		x.Add(h)
 		if !math.IsInf(h, 0) && h == h {
-			add(math.FMA(x, x, -h))
+			x.Add(math.FMA(f, f, -h))
 		}
 	}
-	return sum, special
+	return x
 }
 
-// rounded returns the sum of numbers of e, or of their squares, rounded once to type to. A sum of 0
-// is +0.
-func rounded(e, to types.Elem, in []Word, squares bool) Word {
-	sum, special := exactly(e, in, squares)
-	return nearest(to, sum, special)
+func (x *exactSum) Add(f float64) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		x.special += f
+		return
+	}
+	x.sum.Add(x.sum, new(big.Float).SetFloat64(f))
 }
 
-// nearest returns the exact sum rounded once to e, or the non-finite part.
-func nearest(e types.Elem, sum *big.Float, special float64) Word {
+// rounded returns the sum rounded once to e, or what is not finite. A sum of 0 is +0.
+func (x exactSum) rounded(e types.Elem) Word {
 	switch {
-	case special != 0:
-		return fromFloat(e, special)
-	case sum.Sign() == 0:
+	case x.special != 0:
+		return fromFloat(e, x.special)
+	case x.sum.Sign() == 0:
 		return 0
 	case e == types.F32:
-		x, _ := sum.Float32()
-		return fromF32(x)
+		f, _ := x.sum.Float32()
+		return fromF32(f)
 	}
-	x, _ := sum.Float64()
-	return math.Float64bits(x)
+	f, _ := x.sum.Float64()
+	return math.Float64bits(f)
 }
 
-// variance returns (squares - sum^2 / n) / n of the exact sums, rounded once to f64, or to f32 if
-// narrow. It is NaN for no numbers and for a non-finite number, and infinite if a square is.
-func variance(e types.Elem, in []Word, narrow bool) float64 {
-	s, special := exactly(e, in, false)
-	q, specialSquare := exactly(e, in, true)
-	return varianceOf(s, special, q, specialSquare, len(in), narrow)
+// exact returns the result of a class of exact sums for numbers of e.
+func (c Class) exact(e types.Elem, in []Word) Word {
+	return c.ofSums(e, len(in), func(squares bool) exactSum { return exactly(e, in, squares) })
 }
 
-// varianceOf returns the variance of n numbers from their exact sum and sum of squares.
-func varianceOf(s *big.Float, special float64, q *big.Float, specialSquare float64, count int, narrow bool) float64 {
-	if count == 0 || special != 0 {
+// ofSums returns the result of a class of exact sums for n numbers of e. of returns their sum, or that of their
+// squares.
+func (c Class) ofSums(e types.Elem, n int, of func(squares bool) exactSum) Word {
+	switch c {
+	case Sum:
+		return of(false).rounded(e)
+	case Mean:
+		return fromFloat(floatOf(e), toF64(of(false).rounded(types.F64))/float64(n))
+	case Norm:
+		return fromFloat(e, math.Sqrt(toF64(of(true).rounded(types.F64))))
+	case Var:
+		return fromFloat(e, variance(of(false), of(true), n, e == types.F32))
+	}
+	return fromFloat(e, math.Sqrt(variance(of(false), of(true), n, false)))
+}
+
+// variance returns (squares - sum^2 / n) / n, rounded once to f64, or to f32 if narrow. It is NaN for no
+// numbers and for a non-finite number, and infinite if a square is.
+func variance(s, q exactSum, count int, narrow bool) float64 {
+	if count == 0 || s.special != 0 {
 		return math.NaN()
 	}
-	if specialSquare != 0 {
+	if q.special != 0 {
 		return math.Inf(1)
 	}
 	n := new(big.Rat).SetInt64(int64(count))
-	sum, _ := s.Rat(nil)
-	squares, _ := q.Rat(nil)
+	sum, _ := s.sum.Rat(nil)
+	squares, _ := q.sum.Rat(nil)
 	sum.Mul(sum, sum)
 	sum.Quo(sum, n)
 	squares.Sub(squares, sum)

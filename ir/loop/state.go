@@ -39,19 +39,18 @@ type State struct {
 	// Ordered: contributions must come in order, and states do not merge.
 	Ordered bool
 
-	near   bool // see Near
-	class  Class
-	elem   types.Elem // of the first value of a contribution
-	op     Code       // of one word: it merges two
-	add    func(b *Builder, s, in []Val) []Val
-	merge  func(b *Builder, s, t []Val) []Val
-	end    func(b *Builder, s []Val) Val
-	finish func(states [][]Word) Word
+	near  bool // see Near
+	class Class
+	elem  types.Elem // of the first value of a contribution
+	op    Code       // of one word: it merges two
+	add   func(b *Builder, s, in []Val) []Val
+	merge func(b *Builder, s, t []Val) []Val
+	end   func(b *Builder, s []Val) Val
 
 	sum, squares cascade
 	count        int // the word that counts contributions, or -1
 
-	adds, merges, ends made
+	adds, merges made
 }
 
 // made is a function that is made when it is first needed.
@@ -121,8 +120,28 @@ func (s *State) Merge() *Function {
 // Exact reports whether the words lost nothing.
 func (s *State) Exact(words []Word) bool { return s.Lost < 0 || words[s.Lost]<<1 == 0 }
 
-// Finish returns the result of several exact states of one element.
-func (s *State) Finish(states [][]Word) Word { return s.finish(states) }
+// Finish returns the result of several exact states of one element, as the class defines it.
+func (s *State) Finish(states [][]Word) Word {
+	if s.Lost >= 0 {
+		n := 0
+		for _, w := range states {
+			if s.count >= 0 {
+				n += int(w[s.count])
+			}
+		}
+		return s.class.ofSums(s.elem, n, func(squares bool) exactSum {
+			if squares {
+				return s.squares.exactly(states)
+			}
+			return s.sum.exactly(states)
+		})
+	}
+	words := states[0]
+	for _, w := range states[1:] {
+		words = s.Merge().Eval(slices.Concat(words, w)...)
+	}
+	return s.Result(words)
+}
 
 func (s *State) contribution() []types.Elem {
 	list := []types.Elem{s.elem, s.elem}[:s.class.Info().Args]
@@ -183,14 +202,6 @@ func plainState(c Class, e types.Elem) *State {
 	}
 	if s.end == nil {
 		s.end = func(b *Builder, s []Val) Val { return b.to(c.Gives(e), s[0]) }
-	}
-	s.finish = func(states [][]Word) Word {
-		w := states[0]
-		for _, t := range states[1:] {
-			w = s.Merge().Eval(append(append([]Word{}, w...), t...)...)
-		}
-		end := func(b *Builder, v []Val) []Val { return []Val{s.end(b, v)} }
-		return s.ends.make(func() *Function { return NewFunction("end", s.Types, end) }).Eval(w...)[0]
 	}
 	return s
 }

@@ -68,17 +68,13 @@ func (c cascade) merge(b *Builder, s, t []Val, lost Val) Val {
 	return lost
 }
 
-// exactly returns the sum of the words of states, as in the function exactly.
-func (c cascade) exactly(states [][]Word) (sum *big.Float, special float64) {
-	var words []Word
+// exactly returns the sum of the words of states.
+func (c cascade) exactly(states [][]Word) exactSum {
+	x := exactSum{sum: new(big.Float).SetPrec(exactBits)}
 	for _, s := range states {
-		words = append(words, s[c.first:c.first+c.levels]...)
-		if c.deep {
-			special += toF64(s[c.first+c.levels])
-		}
+		c.addTo(&x, s, 1, 0)
 	}
-	sum, other := exactly(types.F64, words, false)
-	return sum, special + other
+	return x
 }
 
 // exactState returns the state of a class of exact sums, or nil.
@@ -183,36 +179,6 @@ func exactState(c Class, e types.Elem, levels int) *State {
 			b.Check(Uncertain, b.Op(Eq, special, b.Const(types.F64, 0)))
 		}
 		return b.to(e, b.Op(Sqrt, roundThree(b, s[0], s[1], s[2])))
-	}
-	st.finish = func(states [][]Word) Word {
-		n := 0
-		for _, s := range states {
-			if counts {
-				n += int(s[count])
-			}
-		}
-		var s, q *big.Float
-		var specialSum, specialSquare float64
-		if sums {
-			s, specialSum = sum.exactly(states)
-		}
-		if squares {
-			q, specialSquare = square.exactly(states)
-		}
-		switch c {
-		case Sum:
-			return nearest(e, s, specialSum)
-		case Mean:
-			return fromFloat(floatOf(e), toF64(nearest(types.F64, s, specialSum))/float64(n))
-		case Norm:
-			return fromFloat(e, math.Sqrt(toF64(nearest(types.F64, q, specialSquare))))
-		}
-		narrow := c == Var && e == types.F32
-		v := varianceOf(s, specialSum, q, specialSquare, n, narrow)
-		if c == Stddev {
-			v = math.Sqrt(v)
-		}
-		return fromFloat(e, v)
 	}
 	if c == Var || c == Stddev {
 		st.end = nil
