@@ -215,11 +215,8 @@ func (c *bodyCode) roundsInLanes(s *indexSpace) bool {
 }
 
 // endless reports a loop whose end the values tell.
-func endless(n *loop.Nest) (is bool) {
-	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
-		is = is || s.Loop != nil && s.Loop.Index.Range.Kind == loop.Forever
-	})
-	return is
+func endless(n *loop.Nest) bool {
+	return loop.Some(n.Body.Stmts, func(s *loop.Stmt) bool { return s.Loop != nil && s.Loop.Index.Range.Kind == loop.Forever })
 }
 
 // nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.

@@ -107,7 +107,7 @@ func (h *handing) plan() bool {
 	}
 	for i := range list {
 		s := &list[i]
-		if leaves(&Block{Stmts: list[i : i+1]}) {
+		if leaves(list[i : i+1]) {
 			break
 		}
 		if s.N != 1 || !pure(s) {

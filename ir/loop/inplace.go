@@ -264,12 +264,9 @@ func copiedBehind(n *Nest, b *Block, k int) (from *Stmt, to int) {
 		}
 		w, _ := swept(&b.Stmts[k])
 		x, _ := swept(s)
-		writes := func(s Stmt) (is bool) {
-			EachStmt(&Block{Stmts: []Stmt{s}}, func(t *Stmt) { is = is || t.Code == Store && t.Mem == (Mem{LocalMem, to}) })
-			return is
-		}
+		writes := func(s *Stmt) bool { return s.Code == Store && s.Mem == (Mem{LocalMem, to}) }
 		if w.along == x.along && slices.EqualFunc(w.ranges, x.ranges, sameRange) && slices.Equal(w.columns(), x.columns()) &&
-			!slices.ContainsFunc(b.Stmts[k:j], writes) {
+			!Some(b.Stmts[k:j], writes) {
 			return s, to
 		}
 	}

@@ -19,7 +19,7 @@ func (m *merger) lift(s *Stmt) {
 func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 	rounds, sure := knownRounds(s)
 	if sure = sure && rounds > 0; !sure && len(m.from.Space) > 0 {
-		return !leaves(&s.Loop.Body)
+		return !leaves(s.Loop.Body.Stmts)
 	}
 	inner[s.Loop.Index.Name] = true
 	defer delete(inner, s.Loop.Index.Name)
@@ -36,11 +36,11 @@ func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 				m.once(t)
 			}
 		case !sure:
-		case leaves(&Block{Stmts: b.Stmts[i : i+1]}):
+		case leaves(b.Stmts[i : i+1]):
 			return false
 		}
 	}
-	return sure || !leaves(b)
+	return sure || !leaves(b.Stmts)
 }
 
 // known reports whether all places are constants.
@@ -48,16 +48,9 @@ func known(at []Lin) bool {
 	return !slices.ContainsFunc(at, func(l Lin) bool { return !l.Known() })
 }
 
-// leaves reports a statement of a block, or of one within, that may end a point or a loop.
-func leaves(b *Block) bool {
-	found := false
-	EachStmt(b, func(s *Stmt) {
-		switch s.Code {
-		case Check, Break:
-			found = true
-		}
-	})
-	return found
+// leaves reports a statement of a list, or in one of their blocks, that may end a point or a loop.
+func leaves(list []Stmt) bool {
+	return Some(list, func(s *Stmt) bool { return s.Code == Check || s.Code == Break })
 }
 
 // steady reports a pure statement whose operands are written already and that depends on none of

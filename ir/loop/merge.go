@@ -183,19 +183,9 @@ func (m *merger) loops(b *Block, i int, done []bool) {
 // mergeable reports a loop whose number of rounds depends only on its range, and whose rounds write
 // nothing.
 func mergeable(s *Stmt) bool {
-	if s.Loop.Index.Range.Kind != Steps {
-		return false
-	}
-	fine := true
-	EachStmt(&s.Loop.Body, func(t *Stmt) {
-		switch t.Code {
-		case Break, Store, Reduce:
-			fine = false
-		case Load:
-			fine = fine && t.Mem.Kind == ParamMem
-		}
+	return s.Loop.Index.Range.Kind == Steps && !Some(s.Loop.Body.Stmts, func(t *Stmt) bool {
+		return t.Code == Break || t.Code == Store || t.Code == Reduce || t.Code == Load && t.Mem.Kind != ParamMem
 	})
-	return fine
 }
 
 func sameRange(a, b Range) bool {
@@ -236,16 +226,12 @@ func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 	}
 	s := &b.Stmts[j]
 	whole := func() bool {
-		fine := needs(s)
-		EachStmt(&s.Loop.Body, func(t *Stmt) { fine = fine && needs(t) })
-		return fine
+		return needs(s) && !Some(s.Loop.Body.Stmts, func(t *Stmt) bool { return !needs(t) })
 	}
 	if !whole() {
 		return false
 	}
-	relies := partial(s) || slices.ContainsFunc(list, func(k int) bool { return partial(&b.Stmts[k]) })
-	EachStmt(&s.Loop.Body, func(t *Stmt) { relies = relies || partial(t) })
-	if relies {
+	if s.some(partial) || slices.ContainsFunc(list, func(k int) bool { return partial(&b.Stmts[k]) }) {
 		list = nil
 		for k := group[0]; k < j; k++ {
 			if t := &b.Stmts[k]; !done[k] && t.Code == Check && t.Imm != Uncertain {
@@ -266,6 +252,10 @@ func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 // partial reports a statement that a check before it may have to allow: a division of integers, and
 // a place in memory, or a range, that depends on a value.
 func partial(s *Stmt) bool {
-	byValue := func(l Lin) bool { return !l.Affine() }
-	return s.Code == IDiv || s.Code == Mod || slices.ContainsFunc(s.forms(), byValue)
+	return s.Code == IDiv || s.Code == Mod || s.byValue()
+}
+
+// byValue reports a statement whose place in memory, or number of rounds, depends on a value.
+func (s *Stmt) byValue() bool {
+	return slices.ContainsFunc(s.forms(), func(l Lin) bool { return !l.Affine() })
 }

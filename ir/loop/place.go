@@ -110,20 +110,17 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 	if !ok || slices.ContainsFunc(w.ranges, func(r Range) bool { return !r.From.Known() || !r.To.Known() }) {
 		return nil
 	}
-	q := &query{cutter: c, w: &w, inside: func(v Val) (in bool) {
-		EachStmt(&Block{Stmts: slices.Concat(w.head, w.body)}, func(s *Stmt) {
-			in = in || s.N > 0 && v >= s.Dst && v < s.Dst+Val(s.N) || s.Loop != nil && v >= s.Loop.Carry && v < s.Loop.Carry+Val(s.N)
+	q := &query{cutter: c, w: &w, inside: func(v Val) bool {
+		return Some(slices.Concat(w.head, w.body), func(s *Stmt) bool {
+			return s.N > 0 && v >= s.Dst && v < s.Dst+Val(s.N) || s.Loop != nil && v >= s.Loop.Carry && v < s.Loop.Carry+Val(s.N)
 		})
-		return in
 	}}
 	q.sets = Sets[spots]{Facts: c.facts, All: spots{all: true}, And: meet, Or: union, Compared: q.compared}
 	p, changed := &placed{sweep: w}, spots{}
 	for k := range w.body {
 		t := &w.body[k]
 		if t.Code != Store {
-			fine := t.Code != Check && t.Code != Reduce
-			EachStmt(&Block{Stmts: w.body[k : k+1]}, func(t *Stmt) { fine = fine && t.Code != Store && t.Code != Check && t.Code != Reduce })
-			if !fine {
+			if t.some(func(t *Stmt) bool { return t.Code == Store || t.Code == Check || t.Code == Reduce }) {
 				return nil
 			}
 			continue

@@ -5,7 +5,11 @@ package loop
 // next point instead. The loop over points and the loop inside become one (R. von Hanxleden & K.
 // Kennedy, "Relaxing SIMD control flow constraints using loop transformations", 1992).
 
-import "flow/ir/types"
+import (
+	"slices"
+
+	"flow/ir/types"
+)
 
 // Refilled is a nest whose lanes take points From + lane, then Step further each, below To.
 type Refilled struct {
@@ -88,29 +92,22 @@ func (f *refill) matches() bool {
 
 // computes reports a statement that only makes values, or checks them.
 func computes(s *Stmt) bool {
-	fine := true
-	within(s, func(x *Stmt) {
-		other := x.Code == Store || x.Code == Reduce || x.Code == Break
-		fine = fine && !other && (x.Loop == nil || x.Loop.Index.Range.Kind == Steps)
+	return !s.some(func(x *Stmt) bool {
+		return x.Code == Store || x.Code == Reduce || x.Code == Break || x.Loop != nil && x.Loop.Index.Range.Kind != Steps
 	})
-	return fine
 }
 
 // checksWithin reports a check in a block of s.
-func checksWithin(s *Stmt) (found bool) {
-	within(s, func(x *Stmt) { found = found || x.Code == Check && x != s })
-	return found
+func checksWithin(s *Stmt) bool {
+	return s.some(func(x *Stmt) bool { return x.Code == Check && x != s })
 }
 
 // readsIndex reports that s reads an index.
-func readsIndex(s *Stmt, name int) (found bool) {
-	within(s, func(x *Stmt) {
-		found = found || x.Code == IndexOf && int(x.Imm) == name
-		for _, l := range x.forms() {
-			found = found || l.Coef(Sym{IndexSym, name}) != 0
-		}
+func readsIndex(s *Stmt, name int) bool {
+	inForm := func(l Lin) bool { return l.Coef(Sym{IndexSym, name}) != 0 }
+	return s.some(func(x *Stmt) bool {
+		return x.Code == IndexOf && int(x.Imm) == name || slices.ContainsFunc(x.forms(), inForm)
 	})
-	return found
 }
 
 // depends finds what differs between points, and which of it is carried.
@@ -119,10 +116,9 @@ func (f *refill) depends() {
 	before := make([]bool, len(f.n.Types))
 	for k := range f.n.Body.Stmts[:f.at] {
 		s := &f.n.Body.Stmts[k]
-		varies := readsIndex(s, f.lane)
-		valuesOf(s, func(v Val) { varies = varies || f.varies[v] })
+		apart := f.apart(s)
 		for i := range s.N {
-			before[int(s.Dst)+i], f.varies[int(s.Dst)+i] = true, varies
+			before[int(s.Dst)+i], f.varies[int(s.Dst)+i] = true, apart
 		}
 	}
 	seen := make([]bool, len(f.n.Types))
@@ -185,7 +181,7 @@ func (f *refill) rewrite() *Refilled {
 		// state says is the place of an element: it may be anywhere.
 		behind := f.broken + 1
 		rest := l.Body.Stmts[behind:]
-		apart := placesByValues(rest)
+		apart := Some(rest, (*Stmt).byValue)
 		for k := range l.Body.Stmts[:f.broken] {
 			r.one(&l.Body.Stmts[k])
 		}
@@ -228,18 +224,6 @@ func (f *refill) rewrite() *Refilled {
 	return out
 }
 
-// placesByValues reports that a value decides which element some statement reads, or how often.
-func placesByValues(list []Stmt) (found bool) {
-	for k := range list {
-		within(&list[k], func(x *Stmt) {
-			for _, l := range x.forms() {
-				found = found || !l.Affine()
-			}
-		})
-	}
-	return found
-}
-
 // one copies a statement.
 func (r *rewriter) one(s *Stmt) {
 	r.where = s.Origin
@@ -251,7 +235,10 @@ func (f *refill) differs(s *Stmt) bool {
 	if s.N > 0 {
 		return f.varies[s.Dst]
 	}
-	differs := readsIndex(s, f.lane)
-	valuesOf(s, func(v Val) { differs = differs || f.varies[v] })
-	return differs
+	return f.apart(s)
+}
+
+// apart reports a statement that reads the index of the lanes, or a value that differs between points.
+func (f *refill) apart(s *Stmt) bool {
+	return readsIndex(s, f.lane) || s.Reads(func(v Val) bool { return f.varies[v] })
 }

@@ -120,11 +120,10 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 // roundsAlone reports a loop with a known number of rounds that only computes, and stores only to locals.
 func roundsAlone(s *Stmt) bool {
 	r := s.Loop.Index.Range
-	fine := r.Kind == Steps && r.By == 1 && r.From.Known() && r.To.Known() && r.From.Const < r.To.Const
-	EachStmt(&s.Loop.Body, func(t *Stmt) {
-		fine = fine && !slices.Contains([]Code{Break, Reduce}, t.Code) && !(t.Code == Store && t.Mem.Kind != LocalMem)
-	})
-	return fine
+	return r.Kind == Steps && r.By == 1 && r.From.Known() && r.To.Known() && r.From.Const < r.To.Const &&
+		!Some(s.Loop.Body.Stmts, func(t *Stmt) bool {
+			return t.Code == Break || t.Code == Reduce || t.Code == Store && t.Mem.Kind != LocalMem
+		})
 }
 
 // axisOf returns which subscript of a store, 0 or 1, moves with the index of its loop.

@@ -11,7 +11,7 @@ import (
 // Unroll returns n with every For of known rounds and without a break unrolled, up to this many
 // statements. What two rounds compute alike is computed once.
 func Unroll(n *Nest, most int) *Nest {
-	if !writtenOut(n, most) {
+	if !Some(n.Body.Stmts, func(s *Stmt) bool { return short(n, s, most) }) {
 		return n
 	}
 	fixed := map[int]int64{} // the values of unrolled indices
@@ -107,14 +107,11 @@ const mostNames = 32
 
 // repeats reports a loop with a body that Repeat may write several times.
 func repeats(l *Loop, lanes int) bool {
-	fine, along := true, Sym{IndexSym, l.Index.Name}
-	EachStmt(&l.Body, func(s *Stmt) {
-		fine = fine && s.Code != For && s.Code != Break && s.Code != Reduce && s.Code != Apply
-		if s.Code == Load && len(s.At) == 2 && s.Mem.Kind != LocalMem {
-			fine = fine && (s.At[0].Coef(Sym{IndexSym, lanes}) == 0 || s.At[1].Coef(along) == 0)
-		}
+	along := Sym{IndexSym, l.Index.Name}
+	return !Some(l.Body.Stmts, func(s *Stmt) bool {
+		alongLanes := s.Code == Load && len(s.At) == 2 && s.Mem.Kind != LocalMem && s.At[0].Coef(Sym{IndexSym, lanes}) != 0 && s.At[1].Coef(along) != 0
+		return s.Code == For || s.Code == Break || s.Code == Reduce || s.Code == Apply || alongLanes
 	})
-	return fine
 }
 
 // knownRounds returns the rounds of a For without a break, if known.
@@ -173,12 +170,6 @@ func LengthBy(b *Block, lanes func(s *Stmt) int) int {
 		}
 	}
 	return n
-}
-
-// writtenOut reports a For that Unroll unrolls.
-func writtenOut(n *Nest, most int) (is bool) {
-	EachStmt(&n.Body, func(s *Stmt) { is = is || short(n, s, most) })
-	return is
 }
 
 // vectorRounds is from how many rounds on a vector evaluates those of a loop of one point, if none

@@ -31,6 +31,22 @@ func within(s *Stmt, f func(s *Stmt)) {
 	s.EachBlock(func(b *Block) { EachStmt(b, f) })
 }
 
+// Some reports whether f holds for one of these statements, or for one in their blocks.
+func Some(list []Stmt, f func(s *Stmt) bool) bool {
+	for i := range list {
+		if list[i].some(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// some is Some of s alone.
+func (s *Stmt) some(f func(s *Stmt) bool) (found bool) {
+	within(s, func(x *Stmt) { found = found || f(x) })
+	return found
+}
+
 // eachBlock calls f for a block and all blocks within.
 func eachBlock(b *Block, f func(b *Block)) {
 	f(b)
@@ -71,3 +87,9 @@ func (s *Stmt) EachRead(f func(v Val)) {
 
 // valuesOf calls f for the values that s and the statements in its blocks read.
 func valuesOf(s *Stmt, f func(v Val)) { within(s, func(x *Stmt) { x.EachRead(f) }) }
+
+// Reads reports whether f holds for a value that s, or a statement in its blocks, reads.
+func (s *Stmt) Reads(f func(v Val) bool) (found bool) {
+	valuesOf(s, func(v Val) { found = found || f(v) })
+	return found
+}

@@ -168,8 +168,7 @@ func (o *overwrites) reads(t types.Type, v loop.Val, k int, i, j loop.Lin) {
 // that the result is written over. ok is false if the result must not lie in the memory of the old matrix.
 func (x *Builder) changed(v loop.Val) (where area, over int, ok bool) {
 	o := x.replaced
-	checks := false
-	loop.EachStmt(&x.Nest.Body, func(s *loop.Stmt) { checks = checks || s.Code == loop.Check })
+	checks := loop.Some(x.Nest.Body.Stmts, func(s *loop.Stmt) bool { return s.Code == loop.Check })
 	over = -1
 	for _, k := range o.own {
 		if over >= 0 && k != over || slices.Contains(o.foreign, k) {

@@ -143,11 +143,9 @@ func branching(b *op.Body, k int) (is bool) {
 		if y := x.Act(b, k, env); points {
 			y.At(loop.Num(0), loop.Num(0))
 		}
-		loop.EachStmt(&x.Nest.Body, func(s *loop.Stmt) {
-			is = is || points && (s.Then != nil || s.Loop != nil || s.Code == loop.Check)
-			if s.Func != nil {
-				loop.EachStmt(&s.Func.Body, func(s *loop.Stmt) { is = is || s.Then != nil || s.Loop != nil })
-			}
+		branches := func(s *loop.Stmt) bool { return s.Then != nil || s.Loop != nil }
+		is = loop.Some(x.Nest.Body.Stmts, func(s *loop.Stmt) bool {
+			return points && (branches(s) || s.Code == loop.Check) || s.Func != nil && loop.Some(s.Func.Body.Stmts, branches)
 		})
 	})
 	return is

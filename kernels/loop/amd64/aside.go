@@ -20,17 +20,12 @@ func (l *lowering) standsAside(b *loop.Block) bool {
 }
 
 func computes(b *loop.Block) bool {
-	fine := true
-	loop.EachStmt(b, func(s *loop.Stmt) {
-		switch {
-		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.Look, s.Code == loop.If:
-		case s.Code == loop.Apply:
-			fine = fine && computes(&s.Func.Body)
-		default:
-			fine = false
+	return !loop.Some(b.Stmts, func(s *loop.Stmt) bool {
+		if s.Code == loop.Apply {
+			return !computes(&s.Func.Body)
 		}
+		return !s.Code.IsOp() && s.Code != loop.Const && s.Code != loop.Look && s.Code != loop.If
 	})
-	return fine
 }
 
 // aside writes a block that stands aside.

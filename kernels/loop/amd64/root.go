@@ -47,7 +47,7 @@ func chained(b *loop.Block, carried map[loop.Val]bool) (found bool) {
 	}
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
-		after := readsAny(s, carried)
+		after := s.Reads(func(v loop.Val) bool { return carried[v] })
 		roots := s.Code == loop.Sqrt || s.Code == loop.Apply && weigh(&s.Func.Body).roots > 0
 		found = found || after && roots || chained(s.Then, carried) || chained(s.Else, carried)
 		if x := s.Loop; x != nil {
@@ -60,15 +60,6 @@ func chained(b *loop.Block, carried map[loop.Val]bool) (found bool) {
 			carried[s.Dst+loop.Val(k)] = after
 		}
 	}
-	return found
-}
-
-// readsAny reports that a statement reads a value of the set.
-func readsAny(s *loop.Stmt, set map[loop.Val]bool) bool {
-	found := false
-	loop.EachStmt(&loop.Block{Stmts: []loop.Stmt{*s}}, func(s *loop.Stmt) {
-		s.EachRead(func(v loop.Val) { found = found || set[v] })
-	})
 	return found
 }
 

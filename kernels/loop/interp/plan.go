@@ -374,19 +374,17 @@ func (c *planner) form(l loop.Lin, used *reads) (out form) {
 
 // harmless reports whether statements end, cannot fail and have no effects, for all values.
 func (c *planner) harmless(b *loop.Block) bool {
-	fine := true
-	loop.EachStmt(b, func(s *loop.Stmt) {
+	return !loop.Some(b.Stmts, func(s *loop.Stmt) bool {
 		switch {
-		case canFail(s.Code):
-			fine = false
-		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.IndexOf, s.Code == loop.If:
+		case s.Code == loop.Const, s.Code == loop.IndexOf, s.Code == loop.If:
+			return false
 		case s.Code == loop.Apply:
-			fine = fine && (functionLoop(s.Func) != nil || c.harmless(&s.Func.Body))
-		default:
-			fine = fine && s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && c.nest.Params[s.Mem.N].Kind == loop.ScalarParam
+			return functionLoop(s.Func) == nil && !c.harmless(&s.Func.Body)
+		case s.Code == loop.Load:
+			return s.Mem.Kind != loop.ParamMem || c.nest.Params[s.Mem.N].Kind != loop.ScalarParam
 		}
+		return !s.Code.IsOp() || canFail(s.Code)
 	})
-	return fine
 }
 
 // canFail reports whether an operation is undefined for some operands.

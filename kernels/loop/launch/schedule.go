@@ -120,13 +120,7 @@ func layouts(n *loop.Nest, lay layout) (params, results []amd64.Layout) {
 }
 
 // storesInside reports whether an inner loop of the block stores to a result.
-func storesInside(b *loop.Block) (is bool) {
-	loop.EachStmt(b, func(s *loop.Stmt) {
-		if s.Loop != nil {
-			loop.EachStmt(&s.Loop.Body, func(s *loop.Stmt) {
-				is = is || s.Code == loop.Store && s.Mem.Kind == loop.ResultMem
-			})
-		}
-	})
-	return is
+func storesInside(b *loop.Block) bool {
+	stores := func(s *loop.Stmt) bool { return s.Code == loop.Store && s.Mem.Kind == loop.ResultMem }
+	return loop.Some(b.Stmts, func(s *loop.Stmt) bool { return s.Loop != nil && loop.Some(s.Loop.Body.Stmts, stores) })
 }
