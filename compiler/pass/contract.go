@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -300,9 +302,7 @@ func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 		terms = append(terms, t)
 		c.terms = terms
 		if last {
-			for i, j := 0, len(terms)-1; i < j; i, j = i+1, j-1 {
-				terms[i], terms[j] = terms[j], terms[i]
-			}
+			slices.Reverse(terms)
 			return terms, true
 		}
 		id = in[0]
@@ -313,10 +313,7 @@ func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 // sweep keeps what root and effects need of the range.
 func (c *Contraction) sweep(root ir.ID) ir.ID {
 	g, n := c.g, c.g.Len()-int(c.from)
-	live := c.uses[:0]
-	for range n {
-		live = append(live, 0)
-	}
+	live := append(c.uses[:0], make([]int32, n)...)
 	live[root-c.from] = 1
 	for i := n - 1; i >= 0; i-- {
 		id := c.from + ir.ID(i)

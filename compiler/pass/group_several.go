@@ -6,7 +6,6 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
-	"flow/ir/types"
 )
 
 // This file is the part of Fuse that makes one pass for several readers of a value.
@@ -167,16 +166,15 @@ func (f *fusion) light(id ir.ID) bool {
 	if t.Count() < 2 || n.Op.Cost == nil || !n.Op.Laws.Has(op.Total) || f.readsTransposed(id) {
 		return false
 	}
-	sig, whole := &op.Sig{Def: n.Op}, 0
+	whole := 0
 	for _, y := range g.In(id) {
-		sig.In = append(sig.In, g.Type(y))
 		if g.Type(y).Count() == t.Count() {
 			if whole++; g.Nodes[y].Op.Draw != nil && f.uses[y] == 1 {
 				return false
 			}
 		}
 	}
-	return whole == 1 && n.Op.Cost(sig, t).Flops <= repeatedFlops*float64(t.Count())
+	return whole == 1 && n.Op.Cost(sigOf(g, id), t).Flops <= repeatedFlops*float64(t.Count())
 }
 
 // split splits a list into those for which f holds and the others.
@@ -265,16 +263,14 @@ func (f *fusion) cheaper(x ir.ID, members []ir.ID) bool {
 	var flops, read float64
 	seen := map[ir.ID]bool{}
 	for _, id := range members {
-		sig := &op.Sig{Def: g.Nodes[id].Op, In: make([]types.Type, 0, 3)}
 		for _, y := range g.In(id) {
-			sig.In = append(sig.In, g.Type(y))
 			if !seen[y] && f.head[y] != x {
 				seen[y] = true
 				read += float64(g.Type(y).Bytes())
 			}
 		}
 		if c := g.Nodes[id].Op.Cost; c != nil {
-			flops += c(sig, g.Type(id)).Flops
+			flops += c(sigOf(g, id), g.Type(id)).Flops
 		}
 	}
 	store := 2 * float64(g.Type(x).Bytes()) // a store reads the line first

@@ -335,7 +335,7 @@ func filledRamps(a, b ramp) (out []ramp) {
 // modulo returns the remainder of each value by n. It is never negative.
 func (r ramp) modulo(n int) (out []ramp) {
 	for r.from < r.to {
-		period := floorDiv(r.by*r.from+r.c, n)
+		period := int(loop.FloorDiv(int64(r.by*r.from+r.c), int64(n)))
 		part, rest := r.below((period + 1) * n)
 		part.c -= period * n
 		if out = append(out, part); len(out) > mostRamps {
@@ -344,13 +344,4 @@ func (r ramp) modulo(n int) (out []ramp) {
 		r = rest
 	}
 	return out
-}
-
-// floorDiv returns a/n rounded down. n is positive.
-func floorDiv(a, n int) int {
-	q := a / n
-	if a%n < 0 {
-		q--
-	}
-	return q
 }

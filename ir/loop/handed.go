@@ -208,14 +208,10 @@ func (h *handing) key(x *shifted) (key string, ok bool) {
 			rest = ((rest % size) + size) % size
 			part(true, (f.Const-rest)/step)
 		}
-		word(rest)
-		for _, t := range f.Terms {
-			if t.Sym.Kind == ValSym && h.inside[Val(t.Sym.N)] {
-				return "", false
-			}
-			word(t.Coef)
-			word(int64(t.Sym.Kind)<<32 | int64(t.Sym.N))
+		if f.Any(func(x Sym) bool { return x.Kind == ValSym && h.inside[Val(x.N)] }) {
+			return "", false
 		}
+		b = Lin{rest, f.Terms}.AppendKey(b)
 	}
 	return string(b), true
 }

@@ -4,6 +4,7 @@ package loop
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -72,6 +73,15 @@ func (l Lin) Coef(s Sym) int64 {
 		}
 	}
 	return 0
+}
+
+// AppendKey appends bytes that tell the form from all others.
+func (l Lin) AppendKey(b []byte) []byte {
+	b = binary.AppendVarint(binary.AppendVarint(b, l.Const), int64(len(l.Terms)))
+	for _, t := range l.Terms {
+		b = binary.AppendVarint(binary.AppendVarint(b, t.Coef), int64(t.Sym.Kind)<<32|int64(t.Sym.N))
+	}
+	return b
 }
 
 // Equal reports whether the forms are equal.

@@ -116,13 +116,7 @@ func (m *merger) key(s *Stmt) string {
 		b = append(b, s.Func.Name...)
 	}
 	for _, l := range s.At {
-		l = m.form(l)
-		word(l.Const)
-		word(int64(len(l.Terms)))
-		for _, t := range l.Terms {
-			word(t.Coef)
-			word(int64(t.Sym.Kind)<<32 | int64(t.Sym.N))
-		}
+		b = m.form(l).AppendKey(b)
 	}
 	return string(b)
 }

@@ -120,15 +120,19 @@ func (p *parser) end() {
 	}
 }
 
-func (p *parser) int() int64 {
-	sign := ""
+// signed reads a token, and a minus before it.
+func (p *parser) signed() string {
 	if p.accept("-") {
-		sign = "-"
+		return "-" + p.next()
 	}
-	t := p.next()
-	v, err := strconv.ParseInt(sign+t, 10, 64)
+	return p.next()
+}
+
+func (p *parser) int() int64 {
+	t := p.signed()
+	v, err := strconv.ParseInt(t, 10, 64)
 	if err != nil {
-		p.fail("%q is no integer", sign+t)
+		p.fail("%q is no integer", t)
 	}
 	return v
 }
@@ -153,17 +157,10 @@ func (p *parser) word(e types.Elem) Word {
 		}
 		return truth(t == "true")
 	}
-	sign := ""
-	if p.accept("-") {
-		sign = "-"
-	}
-	t, bits := p.next(), 64
-	if e == types.F32 {
-		bits = 32
-	}
-	x, err := strconv.ParseFloat(sign+t, bits)
+	t := p.signed()
+	x, err := strconv.ParseFloat(t, 8*e.Size())
 	if err != nil {
-		p.fail("%q is no %v", sign+t, e)
+		p.fail("%q is no %v", t, e)
 	}
 	if x != x {
 		x = math.NaN()
@@ -287,11 +284,7 @@ func (p *parser) result() Result {
 		r.Class = c
 	}
 	r.Elem = p.elem()
-	p.want("[")
-	r.Rows = p.lin()
-	p.want(",")
-	r.Cols = p.lin()
-	p.want("]")
+	r.Rows, r.Cols = p.size()
 	if p.accept("over") {
 		r.Over = p.operand()
 	}
@@ -304,30 +297,38 @@ func (p *parser) memory() {
 		switch p.peek() {
 		case "table":
 			p.at++
-			if k := p.number("t"); k != len(p.tables) {
-				p.fail("table %d stands at place %d", k, len(p.tables))
-			}
+			p.isNext("t", len(p.tables))
 			t := Table{Elem: p.elem()}
 			p.want("[")
 			p.list("]", func() { t.Words = append(t.Words, p.word(t.Elem)) })
 			p.tables = append(p.tables, t)
 		case "local":
 			p.at++
-			l := Local{}
-			if k := p.number("w"); k != len(p.locals) {
-				p.fail("local %d stands at place %d", k, len(p.locals))
-			}
-			l.Elem = p.elem()
-			p.want("[")
-			l.Rows = p.lin()
-			p.want(",")
-			l.Cols = p.lin()
-			p.want("]")
+			p.isNext("w", len(p.locals))
+			l := Local{Elem: p.elem()}
+			l.Rows, l.Cols = p.size()
 			p.locals = append(p.locals, l)
 		default:
 			return
 		}
 	}
+}
+
+// isNext reads the name of what is declared, which has the next number.
+func (p *parser) isNext(prefix string, next int) {
+	if k := p.number(prefix); k != next {
+		p.fail("%s%d stands at place %d", prefix, k, next)
+	}
+}
+
+// size reads numbers of rows and columns.
+func (p *parser) size() (rows, cols Lin) {
+	p.want("[")
+	rows = p.lin()
+	p.want(",")
+	cols = p.lin()
+	p.want("]")
+	return rows, cols
 }
 
 func (p *parser) index() Index {

@@ -44,56 +44,51 @@ func (p *parser) stmt() Stmt {
 
 // body reads a statement after its results and returns their types.
 func (p *parser) body(s *Stmt) []types.Elem {
-	word := p.next()
-	if e, ok := types.ElemNamed(word); ok {
-		s.Code, s.Imm = Const, p.word(e)
-		s.Origin = p.origin()
-		return []types.Elem{e}
-	}
-	if op, ok := opNamed(word); ok {
+	word, gives := p.next(), types.NoElem
+	elem, constant := types.ElemNamed(word)
+	op, operation := opNamed(word)
+	switch {
+	case constant:
+		s.Code, s.Imm, gives = Const, p.word(elem), elem
+	case operation:
 		s.Code, s.Args = op, p.vals()
-		s.Origin = p.origin()
-		e, err := p.opType(s)
-		if err != nil {
+		var err error
+		if gives, err = opType(op, p.typesOf(s.Args)); err != nil {
 			p.fail("%v", err)
 		}
-		return []types.Elem{e}
-	}
-	switch word {
-	case "index":
-		s.Code, s.Imm = IndexOf, uint64(p.indexNamed())
-		s.Origin = p.origin()
-		return []types.Elem{types.I64}
-	case "load":
+	case word == "index":
+		s.Code, s.Imm, gives = IndexOf, uint64(p.indexNamed()), types.I64
+	case word == "load":
 		s.Code = Load
 		p.place(s)
-		s.Origin = p.origin()
-		return []types.Elem{p.memElem(s.Mem)}
-	case "store", "reduce":
+		gives = p.memElem(s.Mem)
+	case word == "store", word == "reduce":
 		s.Code = map[string]Code{"store": Store, "reduce": Reduce}[word]
 		p.place(s)
 		s.Args = p.vals()
-	case "look":
+	case word == "look":
 		s.Code, s.Mem, s.Args = Look, p.mem(), p.vals()
-		s.Origin = p.origin()
-		return []types.Elem{p.memElem(s.Mem)}
-	case "check":
+		gives = p.memElem(s.Mem)
+	case word == "check":
 		s.Code, s.Imm = Check, uint64(p.int())
 		s.Args = p.vals()
-	case "break":
+	case word == "break":
 		s.Code, s.Args = Break, p.vals()
-	case "call":
+	case word == "call":
 		return p.call(s)
-	case "if":
+	case word == "if":
 		return p.branch(s)
-	case "for":
+	case word == "for":
 		return p.loop(s)
 	default:
 		p.at--
 		p.fail("no statement begins with %q", word)
 	}
 	s.Origin = p.origin()
-	return nil
+	if gives == types.NoElem {
+		return nil
+	}
+	return []types.Elem{gives}
 }
 
 func (p *parser) call(s *Stmt) []types.Elem {
@@ -174,9 +169,4 @@ func (p *parser) memElem(m Mem) types.Elem {
 	}
 	p.fail("%v cannot be read", m)
 	return types.NoElem
-}
-
-// opType returns the result type of a scalar operation.
-func (p *parser) opType(s *Stmt) (types.Elem, error) {
-	return opType(s.Code, p.typesOf(s.Args))
 }

@@ -88,7 +88,7 @@ func (x *Builder) memoised(t types.Type, at op.Element) Ref {
 	x.made++
 	id := x.made
 	return x.sized(t, func(i, j loop.Lin) loop.Val {
-		key := ElementKey{id, formKey(i), formKey(j)}
+		key := ElementKey{id, string(i.AppendKey(nil)), string(j.AppendKey(nil))}
 		for k := len(x.Scopes) - 1; k >= 0; k-- {
 			if v, ok := x.Scopes[k][key]; ok {
 				return v
@@ -98,6 +98,14 @@ func (x *Builder) memoised(t types.Type, at op.Element) Ref {
 		x.Scopes[len(x.Scopes)-1][key] = v
 		return v
 	})
+}
+
+// elem is an element of a matrix, or the number.
+func (r Ref) elem(i, j loop.Lin) loop.Val {
+	if r.At == nil {
+		return r.Val
+	}
+	return r.At(i, j)
 }
 
 // sized is a matrix of a known size.
@@ -131,22 +139,6 @@ const (
 	CellKnown  // 1 if the cell has a value, 0 if not yet
 	CellValue  // follows CellKnown
 )
-
-// formKey is a linear form as a key.
-func formKey(l loop.Lin) string {
-	b := make([]byte, 0, 24)
-	word := func(n int64) {
-		for k := range 8 {
-			b = append(b, byte(n>>(8*k)))
-		}
-	}
-	word(l.Const)
-	for _, t := range l.Terms {
-		word(t.Coef)
-		word(int64(t.Sym.Kind)<<56 | int64(t.Sym.N))
-	}
-	return string(b)
-}
 
 // holdable reports a matrix that may be held.
 func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() <= define.Unrolled }

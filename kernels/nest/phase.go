@@ -76,11 +76,8 @@ func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
 	default:
 		f.Results = append(f.Results, Operand{Register: k, What: ItsResult})
 		out := x.Result(dense.Storage(y.Type.Elem), loop.Of(loop.ParamSym, 1), loop.Num(int64(f.Own.Width)))
-		v := r.Val
-		if r.At != nil {
-			v = r.At(loop.Num(0), at[1])
-		}
-		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
+		v := define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), r.elem(loop.Num(0), at[1]))
+		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], v)
 	}
 }
 
@@ -163,10 +160,7 @@ func (x *Builder) laneRow(y *RowResult, in Ref, row loop.Lin, n int) {
 	zero := loop.Num(0)
 	for j := range cols {
 		col := loop.Num(int64(j))
-		v := in.Val
-		if in.At != nil {
-			v = in.At(zero, col)
-		}
+		v := in.elem(zero, col)
 		if y.Total != nil {
 			x.total(y.Total.Class, y.Type.Elem, v, &m)
 			continue

@@ -35,11 +35,7 @@ func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 		long = one
 	}
 	term := func(i, j loop.Lin) []loop.Val {
-		v := in.Val
-		if in.At != nil {
-			v = in.At(i, j)
-		}
-		return []loop.Val{x.Term(c, v)}
+		return []loop.Val{x.Term(c, in.elem(i, j))}
 	}
 	fold := func(rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 		if c == a.Def.Class {

@@ -83,7 +83,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	}
 	switch c {
 	case loop.FMA:
-		if b := in[1]; l.target == avx2 && b.konst && floatOf(e, b.word) == -1 { // where it takes a move more
+		if b := in[1]; l.target == avx2 && b.konst && loop.ScalarOf(e, b.word).F == -1 { // where it takes a move more
 			return operand{v: l.binary(pair{VSUBPD, VSUBPS}.of(e), e, in[2], in[0])}
 		}
 		return operand{v: l.fma(e, in)}
@@ -233,7 +233,7 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	if b.konst {
 		k := b
-		switch f := floatOf(e, b.word); {
+		switch f := loop.ScalarOf(e, b.word).F; {
 		case f != f, f == 0 && c == loop.Min && math.Signbit(f):
 		case f == 0 && c == loop.Max && !math.Signbit(f):
 			return l.binary(pair{VADDPD, VADDPS}.of(e), e, operand{elem: e, v: l.binary(op, e, k, a)}, k)
@@ -291,7 +291,7 @@ func (l *lowering) ranged(c loop.Code, e types.Elem, a, b virt) virt {
 // neverMinus reports a float that is no -0, as far as the operation tells.
 func neverMinus(c loop.Code, e types.Elem, in []operand) bool {
 	plus := func(k int) bool {
-		return in[k].plus || in[k].konst && (floatOf(e, in[k].word) != 0 || !math.Signbit(floatOf(e, in[k].word)))
+		return in[k].plus || in[k].konst && (loop.ScalarOf(e, in[k].word).F != 0 || !math.Signbit(loop.ScalarOf(e, in[k].word).F))
 	}
 	switch c {
 	case loop.Sub: // equal numbers give 0
@@ -304,14 +304,6 @@ func neverMinus(c loop.Code, e types.Elem, in []operand) bool {
 		return plus(0) && plus(1)
 	}
 	return c == loop.Abs
-}
-
-// floatOf is the number that a word of a float stands for.
-func floatOf(e types.Elem, w loop.Word) float64 {
-	if e == types.F32 {
-		return float64(math.Float32frombits(uint32(w)))
-	}
-	return math.Float64frombits(w)
 }
 
 // logic is an operation on bools.
