@@ -292,7 +292,6 @@ func (b *stripBody[T]) worker(k int) *stripWorker[T] {
 	return w
 }
 
-// Chunk makes rows lo..hi-1 of the results.
 func (b *stripBody[T]) Chunk(worker, lo, hi int) error {
 	w := b.worker(worker)
 	for ; lo < hi; lo += b.height {

@@ -186,7 +186,6 @@ func (x *nestSpace) bind() bool {
 	return true
 }
 
-// Chunk makes windows lo..hi-1 of the result.
 func (x *nestSpace) Chunk(worker, lo, hi int) error {
 	if len(x.rects) == 0 {
 		return nil

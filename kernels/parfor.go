@@ -42,11 +42,7 @@ func loops() []*op.Def {
 			{Name: "place", Attr: true, Optional: true, Kind: op.StrVal, Doc: "where its rows lie on ranks: rows, replicated or one"},
 			{Name: "taken", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the nodes of the body that stood before or after the loop, for reports"},
 		},
-		// The result's type belongs to the node: it follows from the body, which a type rule does
-		// not see.
-		Type: func(s *op.Sig) (types.Type, error) {
-			return types.Type{}, op.Faultf(-1, define.CodeKind, "`parfor` has the type that its node says")
-		},
+		Type: define.OwnType, // it follows from the body
 		Ref:  parforRef,
 		Laws: op.Pure,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
@@ -336,7 +332,6 @@ func (r *parforRun) complete() error {
 	return r.drawnErr
 }
 
-// Chunk runs the iterations lo..hi-1 of the first index.
 func (r *parforRun) Chunk(worker, lo, hi int) error {
 	w := r.space.width()
 	if w == 0 {
@@ -355,7 +350,6 @@ func (r *parforRun) Chunk(worker, lo, hi int) error {
 	return r.first(worker, hi*w, err)
 }
 
-// End ends the execution.
 func (r *parforRun) End() error {
 	for _, w := range r.work {
 		w.free()

@@ -290,7 +290,6 @@ func (x *execution) worker(k int) *machine {
 	return m
 }
 
-// Chunk runs iterations lo..hi-1.
 func (x *execution) Chunk(worker, lo, hi int) error {
 	m := x.worker(worker)
 	p := x.parts

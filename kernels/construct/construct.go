@@ -7,6 +7,7 @@ package construct
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -16,7 +17,6 @@ import (
 	"flow/kernels/window"
 )
 
-// Rows is the rows of the constructor family.
 func Rows() []*op.Def {
 	n := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}
 	one := op.Int(1)
@@ -69,8 +69,7 @@ func Rows() []*op.Def {
 		}.def(),
 		seq().def(),
 	}
-	rows = append(rows, random()...)
-	return append(rows, nrow(), ncol(), ncell(), autoTile(), eps())
+	return slices.Concat(rows, random(), shapes(), []*op.Def{eps()})
 }
 
 // seq is a, a+step, ... below b as a column.

@@ -17,7 +17,6 @@ import (
 	"flow/kernels/define"
 )
 
-// random is the rows of this file.
 func random() []*op.Def {
 	one := op.Int(1)
 	n := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}

@@ -56,28 +56,22 @@ func sizeRow(name, doc, example, output string, f func(t types.Type) int, size f
 	return d
 }
 
-func nrow() *op.Def {
-	return sizeRow("nrow", "nrow is the number of rows of x; x.rows is the same.", "nrow(ones(3, 2))", "3", func(t types.Type) int { return t.Rows },
-		func(e *op.Elements) loop.Val { return e.Number(e.In[0].Rows) })
-}
-
-func ncol() *op.Def {
-	return sizeRow("ncol", "ncol is the number of columns of x; x.cols is the same.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols },
-		func(e *op.Elements) loop.Val { return e.Number(e.In[0].Cols) })
-}
-
-func ncell() *op.Def {
-	return sizeRow("ncell", "ncell is the number of elements of x.", "ncell(ones(3, 2))", "6", func(t types.Type) int {
-		if !t.Known() {
-			return types.Unknown
-		}
-		return t.Rows * t.Cols
-	}, func(e *op.Elements) loop.Val { return e.B.Op(loop.Mul, e.Number(e.In[0].Rows), e.Number(e.In[0].Cols)) })
-}
-
-func autoTile() *op.Def {
-	return shapeRow("auto_tile", "auto_tile is the tile edge that suits x: a function of its shape and element type alone.",
-		"auto_tile(ones(4096, 4096))", "336", func(t types.Type) int { return DefaultTile(t.Elem, t.Rows, t.Cols) })
+// shapes returns the rows nrow, ncol, ncell and auto_tile.
+func shapes() []*op.Def {
+	return []*op.Def{
+		sizeRow("nrow", "nrow is the number of rows of x; x.rows is the same.", "nrow(ones(3, 2))", "3", func(t types.Type) int { return t.Rows },
+			func(e *op.Elements) loop.Val { return e.Number(e.In[0].Rows) }),
+		sizeRow("ncol", "ncol is the number of columns of x; x.cols is the same.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols },
+			func(e *op.Elements) loop.Val { return e.Number(e.In[0].Cols) }),
+		sizeRow("ncell", "ncell is the number of elements of x.", "ncell(ones(3, 2))", "6", func(t types.Type) int {
+			if !t.Known() {
+				return types.Unknown
+			}
+			return t.Rows * t.Cols
+		}, func(e *op.Elements) loop.Val { return e.B.Op(loop.Mul, e.Number(e.In[0].Rows), e.Number(e.In[0].Cols)) }),
+		shapeRow("auto_tile", "auto_tile is the tile edge that suits x: a function of its shape and element type alone.",
+			"auto_tile(ones(4096, 4096))", "336", func(t types.Type) int { return DefaultTile(t.Elem, t.Rows, t.Cols) }),
+	}
 }
 
 // eps is how a fn that takes any element type learns of it: tolerances, and conversions of what it

@@ -11,7 +11,6 @@ import (
 	"flow/kernels/define"
 )
 
-// Rows is the rows of the elementwise family.
 func Rows() []*op.Def {
 	var out []*op.Def
 	for _, family := range [][]Row{arithmetic(), functions(), specials(), comparisons(), logic(), conversions()} {

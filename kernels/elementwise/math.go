@@ -160,7 +160,6 @@ func functions() []Row {
 		})
 }
 
-// specials is the rows of this file.
 func specials() []Row {
 	docs := map[string]struct{ doc, example, value, arg string }{
 		"erf":  {"the error function, 2 / sqrt(pi) times the integral of exp(-t^2) over t from 0 to x.", "erf(0)", "0", "x"},
@@ -191,7 +190,6 @@ func specials() []Row {
 	return rows
 }
 
-// Shorthands is the rows of this file.
 func Shorthands() []*op.Def {
 	log := func(x, b float64) float64 { return vec.Log(x) / vec.Log(b) }
 	var out []*op.Def

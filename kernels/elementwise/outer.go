@@ -119,7 +119,6 @@ func kron() *op.Def {
 	}
 }
 
-// kronRect makes window w of the result.
 func kronRect(c *op.Call, w window.Rect) {
 	out := c.Result()
 	a, b := dense.Widened(c.Dense(0), out.Elem), dense.Widened(c.Dense(1), out.Elem)

@@ -154,6 +154,20 @@ func bytesOf[T int32 | int64 | uint64 | float32 | float64](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
 }
 
+// oneNaN returns val, the bytes of x, or those of a copy of x in which all nans have the bits of bits64.
+func oneNaN[T float32 | float64](x []T, val []byte) []byte {
+	if !slices.ContainsFunc(x, func(x T) bool { return x != x }) {
+		return val
+	}
+	x = slices.Clone(x)
+	for k, v := range x {
+		if v != v {
+			x[k] = T(math.Float64frombits(bits64(math.NaN())))
+		}
+	}
+	return bytesOf(x)
+}
+
 func writeCSR(w *bufio.Writer, m *value.CSR) error {
 	var elem int
 	for k, e := range csrElems {
@@ -184,21 +198,9 @@ func writeCSR(w *bufio.Writer, m *value.CSR) error {
 	put(col)
 	switch m.Elem {
 	case types.F64:
-		x := m.Values().F64
-		if slices.ContainsFunc(x, func(x float64) bool { return x != x }) {
-			val = val[:0:0]
-			for _, x := range x {
-				val = binary.LittleEndian.AppendUint64(val, bits64(x))
-			}
-		}
+		val = oneNaN(m.Values().F64, val)
 	case types.F32:
-		x := m.Values().F32
-		if slices.ContainsFunc(x, func(x float32) bool { return x != x }) {
-			val = val[:0:0]
-			for _, x := range x {
-				val = binary.LittleEndian.AppendUint32(val, bits32(x))
-			}
-		}
+		val = oneNaN(m.Values().F32, val)
 	}
 	put(val)
 	_, err := w.Write(binary.LittleEndian.AppendUint32(nil, sum))

@@ -283,7 +283,6 @@ func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
 	return x, nil
 }
 
-// Close closes the file.
 func (x *RowReader) Close() error { return x.file.file.Close() }
 
 // Read fills out with the elements from (row, col) on. If these rows have a mistake, the error is the first

@@ -45,7 +45,6 @@ func (r *run) add(items int, do func(w *scratch, lo, hi int)) {
 	r.passes = append(r.passes, pass{items, do})
 }
 
-// Chunk runs units lo..hi-1 of the first pass.
 func (r *run) Chunk(worker, lo, hi int) error {
 	p := &r.passes[r.at]
 	if lo, hi = lo*p.items/units, hi*p.items/units; lo < hi {
@@ -54,7 +53,6 @@ func (r *run) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// Next ends a pass.
 func (r *run) Next() (again bool, err error) {
 	r.at++
 	return r.at < len(r.passes), nil
@@ -227,7 +225,6 @@ func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
 	})
 }
 
-// Rows is the rows of this file.
 func Rows() []*op.Def {
 	return []*op.Def{
 		transform("fft", false,

@@ -38,7 +38,6 @@ type Fact struct {
 // numbers those of web-NotreDame took 24 ms to decode.
 type tally []float64
 
-// GobEncode is gob.GobEncoder.
 func (t tally) GobEncode() ([]byte, error) {
 	b := make([]byte, 0, len(t)+len(t)/4)
 	for _, x := range t {
@@ -51,7 +50,6 @@ func (t tally) GobEncode() ([]byte, error) {
 	return b, nil
 }
 
-// GobDecode is gob.GobDecoder.
 func (t *tally) GobDecode(b []byte) error {
 	*t = memory.Fresh[float64](len(b))[:0]
 	for n := 1; len(b) > 0; b, n = b[n:], 1 {

@@ -17,7 +17,6 @@ import (
 	"flow/kernels/spectrum"
 )
 
-// Decompositions is the rows of this file.
 func Decompositions(set *blas.Set) []*op.Def {
 	square := func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) }
 	tol := op.Arg{Name: "tol", Attr: true, Kind: op.FloatVal, Optional: true,

@@ -48,7 +48,6 @@ func decomposedLoop(begin func(c *op.Call, out *value.Dense, workers int) (*deco
 	}
 }
 
-// Chunk runs slots lo..hi-1 of a pass.
 func (d *decomposed) Chunk(worker, lo, hi int) error {
 	switch {
 	case d.writing:
@@ -63,7 +62,6 @@ func (d *decomposed) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// Next opens the next pass.
 func (d *decomposed) Next() (again bool, err error) {
 	if d.writing {
 		return false, nil

@@ -55,7 +55,6 @@ func chainElements(e *op.Elements, in []op.Source, c op.Element) op.Element {
 // less is s - x y, rounded once.
 func less(b *loop.Builder, s, x, y loop.Val) loop.Val { return b.Op(loop.FMA, b.Op(loop.Neg, x), y, s) }
 
-// getrfElements is getrfRef.
 func getrfElements(e *op.Elements) op.Element {
 	b := e.B
 	a := define.Written(e, e.In[0], e.Out.Elem)
@@ -93,7 +92,6 @@ func getrfElements(e *op.Elements) op.Element {
 	return define.Picked(e, a)
 }
 
-// potrfElements is potrfRef.
 func potrfElements(e *op.Elements) op.Element {
 	b := e.B
 	l := define.Written(e, e.In[0], e.Out.Elem)
@@ -167,7 +165,6 @@ func (f triangular) elements(e *op.Elements) op.Element {
 	return define.Picked(e, x)
 }
 
-// lowerElements is lowerRef.
 func lowerElements(e *op.Elements) op.Element {
 	zero := func() loop.Val { return define.Numeral(e.B, dense.Storage(e.Out.Elem), 0) }
 	strict := loop.Num(int64(OffDiagonal(e.Attrs)))
@@ -181,7 +178,6 @@ func lowerElements(e *op.Elements) op.Element {
 	}
 }
 
-// upperElements is upperRef.
 func upperElements(e *op.Elements) op.Element {
 	strict := loop.Num(int64(OffDiagonal(e.Attrs)))
 	return func(i, j loop.Lin) loop.Val {
@@ -189,7 +185,6 @@ func upperElements(e *op.Elements) op.Element {
 	}
 }
 
-// diagElements is diagRef.
 func diagElements(e *op.Elements) op.Element {
 	x := e.In[0]
 	if !spreads(x.Type) {

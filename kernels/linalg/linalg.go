@@ -33,7 +33,6 @@ func NewLinear(set *blas.Set) *Linear {
 	return &Linear{Pool: pool, F64: set.F64, F32: set.F32, i64: integers(pool, set.F64)}
 }
 
-// Rows is the rows of dense linear algebra.
 func (l *Linear) Rows() []*op.Def {
 	rows := append(l.contractions(), l.panels(), l.along())
 	rows = append(rows, l.stacks()...)

@@ -100,7 +100,6 @@ func linesRef(d *value.Dense, t bool, e types.Elem) [][]number {
 	return lines
 }
 
-// MatmulRef is the definition of matmul.
 func MatmulRef(c *op.Call) (value.Value, error) {
 	zero := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	return ProductRef(zero, c.Dense(0), c.Dense(1), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), false, false), nil

@@ -14,7 +14,6 @@ import (
 	"flow/kernels/dense"
 )
 
-// stacks is the rows of this file.
 func (l *Linear) stacks() []*op.Def {
 	stack := l.stack()
 	return []*op.Def{stack, l.stackChain(stack), panelsAdd()}

@@ -11,7 +11,6 @@ import (
 	"flow/kernels/window"
 )
 
-// Triangles is the rows of this file.
 func Triangles() []*op.Def {
 	return []*op.Def{
 		{
@@ -59,7 +58,6 @@ func OffDiagonal(a *op.Attrs) int {
 	return 0
 }
 
-// LowerRef is the definition of lower.
 func LowerRef(c *op.Call) (value.Value, error) {
 	d := c.Dense(0).Clone()
 	for i := range d.Rows {
@@ -74,7 +72,6 @@ func LowerRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-// UpperRef is the definition of upper.
 func UpperRef(c *op.Call) (value.Value, error) {
 	d := c.Dense(0).Clone()
 	for i := range d.Rows {
@@ -85,7 +82,6 @@ func UpperRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-// lowerRect makes window w of the lower triangle.
 func lowerRect(c *op.Call, w window.Rect) {
 	strict := OffDiagonal(c.Attrs)
 	for i := w.Row; i < w.Row+w.Rows; i++ {
@@ -96,7 +92,6 @@ func lowerRect(c *op.Call, w window.Rect) {
 	}
 }
 
-// upperRect makes window w of the upper triangle.
 func upperRect(c *op.Call, w window.Rect) {
 	strict := OffDiagonal(c.Attrs)
 	for i := w.Row; i < w.Row+w.Rows; i++ {
@@ -118,7 +113,6 @@ func copyOrClear(c *op.Call, i, lo, mid, hi int) bool {
 // spreads reports that diag makes a matrix of a column.
 func spreads(t types.Type) bool { return t.Cols == 1 && t.Rows > 1 }
 
-// DiagType is the type rule of diag.
 func DiagType(s *op.Sig) (types.Type, error) {
 	t, err := define.DenseType(s)
 	switch {
@@ -134,7 +128,6 @@ func DiagType(s *op.Sig) (types.Type, error) {
 	return t, nil
 }
 
-// DiagRef is the definition of diag.
 func DiagRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
 	if !spreads(a.Type()) {

@@ -124,7 +124,6 @@ func identities() []*op.Def {
 	}
 }
 
-// ItemType is the type rule of item.
 func ItemType(s *op.Sig) (types.Type, error) {
 	t, err := define.DenseType(s)
 	if err != nil {
@@ -140,7 +139,6 @@ func ItemType(s *op.Sig) (types.Type, error) {
 	return types.ScalarOf(t.Elem), nil
 }
 
-// ItemRef is the definition of item.
 func ItemRef(c *op.Call) (value.Value, error) {
 	at := c.Attrs.Ints("at")
 	return c.Dense(0).At(int(at[0]), int(at[1])), nil

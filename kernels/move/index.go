@@ -95,7 +95,6 @@ func subscriptTypes(s *op.Sig) error {
 	return nil
 }
 
-// ElementType is the type rule of element.
 func ElementType(s *op.Sig) (types.Type, error) {
 	t, err := subscripted(s)
 	if err != nil {
@@ -104,7 +103,6 @@ func ElementType(s *op.Sig) (types.Type, error) {
 	return types.ScalarOf(t.Elem), subscriptTypes(s)
 }
 
-// WindowType is the type rule of window.
 func WindowType(s *op.Sig) (types.Type, error) {
 	t, err := subscripted(s)
 	if err != nil {
@@ -131,7 +129,6 @@ func outOfWindow(what string, i int64, size, n int) error {
 	return define.BadIndex("%ss %d to %d of a matrix with %d", what, i, end, n)
 }
 
-// ElementRef is the definition of element.
 func ElementRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
 	i, j, err := ElementAt(c, a.Rows, a.Cols)
@@ -159,7 +156,6 @@ func lookAt(c *op.Call) (*value.Dense, error) {
 	return c.Dense(0).View(i, j, c.Type.Rows, c.Type.Cols), nil
 }
 
-// WindowRef is the definition of window.
 func WindowRef(c *op.Call) (value.Value, error) {
 	w, err := lookAt(c)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"flow/kernels/window"
 )
 
-// Rows is the rows of data movement.
 func Rows() []*op.Def {
 	rows := []*op.Def{
 		{
@@ -77,7 +76,6 @@ func Rows() []*op.Def {
 	return append(rows, tilings()...)
 }
 
-// TransposeRef is the definition of t.
 func TransposeRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
 	return define.Placed(types.DenseOf(a.Elem, a.Cols, a.Rows), func(i, j int) value.Scalar { return a.At(j, i) }), nil
@@ -88,7 +86,6 @@ func transposeKernel(c *op.Call) error {
 	return nil
 }
 
-// SliceType is the type rule of slice.
 func SliceType(s *op.Sig) (types.Type, error) {
 	t, err := define.DenseType(s)
 	if err != nil {
@@ -104,14 +101,12 @@ func SliceType(s *op.Sig) (types.Type, error) {
 	return types.DenseOf(t.Elem, w.Rows, w.Cols), nil
 }
 
-// SliceRef is the definition of slice.
 func SliceRef(c *op.Call) (value.Value, error) {
 	w, _ := window.RectOf(c.Attrs, "at")
 	a, t := c.Dense(0), types.DenseOf(c.Dense(0).Elem, w.Rows, w.Cols)
 	return define.Placed(t, func(i, j int) value.Scalar { return a.At(w.Row+i, w.Col+j) }), nil
 }
 
-// sliceRect makes window w of the result.
 func sliceRect(c *op.Call, w window.Rect) {
 	at, _ := window.RectOf(c.Attrs, "at")
 	window.CopyRect(c.Result(), w, c.Dense(0), at.Row+w.Row, at.Col+w.Col)
@@ -160,7 +155,6 @@ func layRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-// layRect makes window w of the result.
 func layRect(c *op.Call, w window.Rect) {
 	out := c.Result()
 	if !covers(c.Attrs, len(c.In), out) {
@@ -261,7 +255,6 @@ func longest(cuts []int64) (most int) {
 	return most
 }
 
-// turnBlocks makes window w of the result.
 func turnBlocks(c *op.Call, w window.Rect) {
 	x, out, cuts := c.Dense(0), c.Result(), c.Attrs.Ints("cuts")
 	for i := w.Row; i < w.Row+w.Rows; {

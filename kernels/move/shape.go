@@ -39,31 +39,8 @@ func rearrangements() []*op.Def {
 				return &d, nil
 			},
 		},
-		{
-			Name:     "cbind",
-			Role:     op.Beside,
-			Doc:      "cbind is matrices side by side; all have the same number of rows. Element types meet as in arithmetic.",
-			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
-			Eg:       []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
-			Elements: func(e *op.Elements) op.Element { return bindElements(e, false) },
-			Along:    func(*op.Attrs) []int { return []int{op.AllInputs} },
-			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, false) },
-			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, false) },
-			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
-			Kernel: window.RectKernel(bindRect(false)), Loop: window.RectLoop(bindRect(false)),
-		},
-		{
-			Name:     "rbind",
-			Role:     op.Below,
-			Doc:      "rbind is matrices one below the other; all have the same number of columns. Element types meet as in arithmetic.",
-			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
-			Eg:       []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},
-			Elements: func(e *op.Elements) op.Element { return bindElements(e, true) },
-			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, true) },
-			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, true) },
-			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
-			Kernel: window.RectKernel(bindRect(true)), Loop: window.RectLoop(bindRect(true)),
-		},
+		bind("cbind", op.Beside, "matrices side by side; all have the same number of rows.", "cbind(eye(2), ones(2, 1))", "1 0 1\n0 1 1\n", false),
+		bind("rbind", op.Below, "matrices one below the other; all have the same number of columns.", "rbind(eye(2), ones(1, 2))", "1 0\n0 1\n1 1\n", true),
 		{
 			Name: "reverse",
 			Doc:  "reverse is a matrix with its rows in reverse order; by = \"cols\" reverses the columns, by = \"both\" rows and columns.",
@@ -104,6 +81,24 @@ func rearrangements() []*op.Def {
 			},
 		},
 	}
+}
+
+// bind returns the row rbind (down) or cbind. The result is what doc says.
+func bind(name string, role op.Role, doc, example, output string, down bool) *op.Def {
+	d := &op.Def{
+		Name: name, Role: role, Doc: name + " is " + doc + " Element types meet as in arithmetic.",
+		Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+		Eg:       define.Eg(example, output),
+		Elements: func(e *op.Elements) op.Element { return bindElements(e, down) },
+		Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, down) },
+		Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, down) },
+		Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
+		Kernel: window.RectKernel(bindRect(down)), Loop: window.RectLoop(bindRect(down)),
+	}
+	if !down {
+		d.Along = func(*op.Attrs) []int { return []int{op.AllInputs} }
+	}
+	return d
 }
 
 // Steps returns the steps of rows and of columns of a stride or a reverse. Neither is 0.
@@ -424,7 +419,6 @@ func bindElements(e *op.Elements, below bool) op.Element {
 // noElement is the panic of a row that has no element of its result for a loop, and why (op.NoElement).
 type noElement string
 
-// NoElement is why.
 func (n noElement) NoElement() string { return string(n) }
 
 // layElements is the elements of a matrix laid out of windows. Groups of operators on whole

@@ -131,7 +131,6 @@ type prodRoom struct {
 
 var prodRooms = sync.Pool{New: func() any { return new(prodRoom) }}
 
-// Chunk multiplies runs lo..hi-1.
 func (b *prodBody) Chunk(_, lo, hi int) error {
 	room := prodRooms.Get().(*prodRoom)
 	defer prodRooms.Put(room)

@@ -17,7 +17,6 @@ import (
 	"flow/kernels/exact"
 )
 
-// Rows is the rows of the reduction family.
 func Rows() []*op.Def {
 	var out []*op.Def
 	for _, r := range Wholes() {
@@ -50,13 +49,7 @@ func (w Whole) Defs() []*op.Def {
 		Name: w.Name, Doc: w.doc, Eg: w.eg,
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
 		Type: func(s *op.Sig) (types.Type, error) { return w.Type(s, 0) },
-		Ref: func(c *op.Call) (value.Value, error) {
-			x := define.Elements(c.In[0])
-			if len(x) == 0 && w.Nonempty {
-				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
-			}
-			return w.Ref(x, c.Type.Elem), nil
-		},
+		Ref:  func(c *op.Call) (value.Value, error) { return w.Defined(c, define.Elements(c.In[0])) },
 		Laws: w.laws(), Fold: op.FoldAll, Class: w.Class,
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.Name + ".done"},
 		Rate:  "reduce." + family,
@@ -73,6 +66,14 @@ func (w Whole) Defs() []*op.Def {
 		out = append(out, w.partRow(false), w.joinRow())
 	}
 	return append(out, w.doneRow(false))
+}
+
+// Defined is the definition of a call on a list of elements. It fails for an empty list that has no result.
+func (w Whole) Defined(c *op.Call, x []value.Scalar) (value.Value, error) {
+	if len(x) == 0 && w.Nonempty {
+		return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
+	}
+	return w.Ref(x, c.Type.Elem), nil
 }
 
 // Family returns the name of the reduction whose hidden parts this one uses.

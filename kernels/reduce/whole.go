@@ -79,45 +79,33 @@ func Wholes() []Whole {
 			Name: "count", Class: loop.Count, Flops: 1, Elem: Counted,
 			doc: "count is the number of elements that are not 0; nan counts.",
 			eg:  define.Eg(`count(eye(3))`, "3"),
-			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
-				n := int64(0)
-				for _, v := range x {
-					if v.True() {
-						n++
-					}
-				}
-				return value.I64(n)
-			},
+			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar { return value.I64(int64(trues(x))) },
 		},
 		{
 			Name: "any", Class: loop.Any, Flops: 1, Elem: truth,
 			doc: "any is true if some element is not 0.",
 			eg:  define.Eg(`any(eye(2) > 1)`, "false"),
-			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
-				for _, v := range x {
-					if v.True() {
-						return value.Bool(true)
-					}
-				}
-				return value.Bool(false)
-			},
+			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar { return value.Bool(trues(x) > 0) },
 		},
 		{
 			Name: "all", Class: loop.All, Flops: 1, Elem: truth,
 			doc: "all is true if no element is 0.",
 			eg:  define.Eg(`all(ones(2, 2) == 1)`, "true"),
-			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
-				for _, v := range x {
-					if !v.True() {
-						return value.Bool(false)
-					}
-				}
-				return value.Bool(true)
-			},
+			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar { return value.Bool(trues(x) == len(x)) },
 		},
 		extremum("min", "least", "1", true),
 		extremum("max", "greatest", "1", false),
 	}
+}
+
+// trues is how many elements are not 0, for definitions.
+func trues(x []value.Scalar) (n int) {
+	for _, v := range x {
+		if v.True() {
+			n++
+		}
+	}
+	return n
 }
 
 // Bit is the element of a truth value.

@@ -26,7 +26,6 @@ type chain struct {
 	col, row   string                              // what the examples print
 }
 
-// Rows is the rows of the cumulative family.
 func Rows() []*op.Def {
 	var out []*op.Def
 	for _, c := range []chain{

@@ -194,7 +194,6 @@ func (c chain) before(call *op.Call, r int) *value.Dense {
 	return s
 }
 
-// Chunk makes the strips that begin with iterations lo..hi-1.
 func (l *fromBody) Chunk(_, lo, hi int) error {
 	cols := l.c.Type.Cols
 	for s := range l.strips {
@@ -219,5 +218,4 @@ func (l *fromBody) strip(j, to int) {
 	}
 }
 
-// End is of op.LoopBody.
 func (l *fromBody) End() error { return nil }

@@ -69,7 +69,6 @@ func (l *columnFold[S]) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// Next begins the second pass.
 func (l *columnFold[S]) Next() (again bool, err error) {
 	again = !l.joining
 	l.joining = true

@@ -81,7 +81,6 @@ type Pass struct {
 	Then func() (last bool, err error)
 }
 
-// Chunk runs the rows of units lo..hi-1.
 func (l *UnitLoop) Chunk(worker, lo, hi int) error {
 	lo, hi = l.begin(lo), l.begin(hi)
 	if lo == hi {
@@ -100,5 +99,4 @@ func (l *UnitLoop) Next() (again bool, err error) {
 	return !last && l.pass < len(l.Passes) && err == nil, err
 }
 
-// End does nothing.
 func (l *UnitLoop) End() error { return nil }

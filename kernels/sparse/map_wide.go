@@ -40,7 +40,6 @@ func wideSpace(t types.Type) (n, leaf int) {
 	return t.Rows, max(1, window.LeafElements/max(t.Cols, 1))
 }
 
-// Chunk computes rows lo..hi-1.
 func (l *wideLoop) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if w.args == nil {

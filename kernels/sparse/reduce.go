@@ -48,11 +48,7 @@ func sparseWhole(w reduce.Whole) *op.Def {
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) { return w.Type(denseSig(s), 0) },
 		Ref: func(c *op.Call) (value.Value, error) {
-			x := define.Elements(define.EveryElement(c.In[0]))
-			if len(x) == 0 && w.Nonempty {
-				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
-			}
-			return w.Ref(x, c.Type.Elem), nil
+			return w.Defined(c, define.Elements(define.EveryElement(c.In[0])))
 		},
 		Laws: op.Pure, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
 		Shard: op.Shard{Partial: "sp." + w.Family() + ".part", Combine: w.Family() + ".join", Finish: w.Name + ".done"},
@@ -399,10 +395,7 @@ func sparseBeside(w reduce.Whole) *op.Def {
 					x[i] = c.Scalar(2)
 				}
 			}
-			if len(x) == 0 && w.Nonempty {
-				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
-			}
-			return w.Ref(x, c.Type.Elem), nil
+			return w.Defined(c, x)
 		},
 		Laws: op.Pure, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops), Loop: loop,
 	}

@@ -79,10 +79,7 @@ func ringRows() []*op.Def {
 	}
 }
 
-// ringBegin prepares one execution, as Begin of op.Loop.
-type ringBegin func(c *op.Call, workers int) op.LoopBody
-
-func ringLoop(begin ringBegin) *op.Loop {
+func ringLoop(begin func(c *op.Call, workers int) op.LoopBody) *op.Loop {
 	return &op.Loop{
 		Rows:  func(s *op.Sig, _ types.Type) int { return rowsShared(s.In[0]) },
 		Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },

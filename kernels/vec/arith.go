@@ -116,10 +116,10 @@ func AbsI64(dst, a []int64) {
 }
 
 // AbsF64 clears the sign bit, of NaNs too.
-func AbsF64(dst, a []float64) { mask(bits64(dst), bits64(a), 1<<63-1) }
+func AbsF64(dst, a []float64) { mask(words[uint64](dst), words[uint64](a), 1<<63-1) }
 
 // AbsF32 clears the sign bit, of NaNs too.
-func AbsF32(dst, a []float32) { mask(bits32(dst), bits32(a), 1<<31-1) }
+func AbsF32(dst, a []float32) { mask(words[uint32](dst), words[uint32](a), 1<<31-1) }
 
 func mask[T uint32 | uint64](dst, a []T, m T) {
 	a = a[:len(dst)]

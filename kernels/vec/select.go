@@ -110,19 +110,13 @@ func SelectBool(dst, c, a, b []uint8) {
 	}
 }
 
-// SelectF64 is dst = a where c, b elsewhere.
-func SelectF64(dst []float64, c []uint8, a, b []float64) {
-	choose(bits64(dst), c, bits64(a), bits64(b))
-}
-
-// SelectF32 is dst = a where c, b elsewhere.
-func SelectF32(dst []float32, c []uint8, a, b []float32) {
-	choose(bits32(dst), c, bits32(a), bits32(b))
-}
-
-// SelectI64 is dst = a where c, b elsewhere.
-func SelectI64(dst []int64, c []uint8, a, b []int64) {
-	choose(unsigned(dst), c, unsigned(a), unsigned(b))
+// Select is dst = a where c, b elsewhere.
+func Select[T Number](dst []T, c []uint8, a, b []T) {
+	if unsafe.Sizeof(*new(T)) == 8 {
+		choose(words[uint64](dst), c, words[uint64](a), words[uint64](b))
+	} else {
+		choose(words[uint32](dst), c, words[uint32](a), words[uint32](b))
+	}
 }
 
 // choose has no branch: conditions of data are hard to predict, and a wrong guess costs ten elements.
@@ -133,17 +127,9 @@ func choose[T uint32 | uint64](dst []T, c []uint8, a, b []T) {
 	}
 }
 
-func unsigned(x []int64) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
-}
-
-// bits64 and bits32 are floats as the integers they are in memory.
-func bits64(x []float64) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
-}
-
-func bits32(x []float32) []uint32 {
-	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+// words is numbers as the integers they are in memory, which have the same size.
+func words[W uint32 | uint64, T Number](x []T) []W {
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 // Convert is dst = a as numbers of another type; bools count as 0 and 1. It does not make bools:

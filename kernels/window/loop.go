@@ -156,7 +156,6 @@ func (w *windowWorker) bind(l *windowBody) {
 	}
 }
 
-// Chunk runs the kernel on windows lo..hi-1.
 func (l *windowBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if w.call.Def == nil {
@@ -233,7 +232,6 @@ type rectBody struct {
 	f    func(w Rect)
 }
 
-// Chunk makes windows lo..hi-1.
 func (l *rectBody) Chunk(_, lo, hi int) error {
 	return l.Each(lo, hi, l.cols, func(r Rect) error { l.f(r); return nil })
 }
@@ -252,7 +250,6 @@ func CopyRect(dst *value.Dense, w Rect, src *value.Dense, i, j int) {
 	}
 }
 
-// End keeps nothing of the call.
 func (l *windowBody) End() error {
 	for i := range l.by {
 		w := &l.by[i]

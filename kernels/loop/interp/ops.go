@@ -87,9 +87,9 @@ var rows = map[loop.Code]row{
 
 // selects are the loops of Select, by the type of what it selects.
 var selects = row{
-	f64: func(d, c, a, b *slab, n int) { vec.SelectF64(d.F64[:n], c.Bool[:n], a.F64[:n], b.F64[:n]) },
-	f32: func(d, c, a, b *slab, n int) { vec.SelectF32(d.F32[:n], c.Bool[:n], a.F32[:n], b.F32[:n]) },
-	i64: func(d, c, a, b *slab, n int) { vec.SelectI64(d.I64[:n], c.Bool[:n], a.I64[:n], b.I64[:n]) },
+	f64: func(d, c, a, b *slab, n int) { vec.Select(d.F64[:n], c.Bool[:n], a.F64[:n], b.F64[:n]) },
+	f32: func(d, c, a, b *slab, n int) { vec.Select(d.F32[:n], c.Bool[:n], a.F32[:n], b.F32[:n]) },
+	i64: func(d, c, a, b *slab, n int) { vec.Select(d.I64[:n], c.Bool[:n], a.I64[:n], b.I64[:n]) },
 	b:   func(d, c, a, b *slab, n int) { vec.SelectBool(d.Bool[:n], c.Bool[:n], a.Bool[:n], b.Bool[:n]) },
 }
 
