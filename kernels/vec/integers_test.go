@@ -28,8 +28,8 @@ func TestSelected(t *testing.T) {
 			c[k] = uint8(r.IntN(2))
 		}
 		sel, wide, ints64 := make([]float64, n), make([]float64, n), make([]int64, n)
-		SelectF64(sel, c, a, b)
-		SelectI64(ints64, c, i, j)
+		Select(sel, c, a, b)
+		Select(ints64, c, i, j)
 		Convert(wide, i)
 		for k := range n {
 			x, y := b[k], j[k]
