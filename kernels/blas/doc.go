@@ -25,7 +25,7 @@
 // calling goroutine, starts nothing and allocates only when the workspace grows. A slice that is
 // too short for its shape is a caller's bug and panics.
 //
-// A product by one column or one row (vector.go) is the same chain, and packs nothing.
+// A product by one column or one row (tall.go) is the same chain, and packs nothing.
 //
 // Start reading at set.go, then portable.go for what is meant and drive.go for what is fast.
 // The package knows neither tiles of a matrix nor tasks nor channels.
