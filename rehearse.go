@@ -16,9 +16,9 @@ import (
 const (
 	// A task of at most rehearsedFlops operations and rehearsedBytes bytes is run. Of a larger one the
 	// first leaf of its loop is run, on matrices of at most begunBytes bytes, whose other pages nothing
-	// touches.
+	// touches. What works on larger matrices takes so long that the time to make its code is a small part.
 	rehearsedFlops, rehearsedBytes = 1 << 25, 2 << 20
-	begunBytes                     = 1 << 30
+	begunBytes                     = 64 << 20
 )
 
 // Rehearse makes the machine code of this rank's tasks before the run: it runs a task of each kind on
@@ -149,6 +149,11 @@ func (r *rehearsal) run(c *op.Call, whole bool) {
 // view here: machine code depends on the distance between rows. unit asks for a unit matrix.
 func (r *rehearsal) operand(g *ir.Graph, x ir.ID, unit bool) value.Value {
 	n, t := &g.Nodes[x], g.Type(x)
+	if n.Op.Role == op.Constant {
+		if v, err := n.Op.Ref(&op.Call{Def: n.Op, Attrs: n.Attrs, Type: t}); err == nil {
+			return v
+		}
+	}
 	if t.IsScalar() {
 		return value.F64(1).Convert(t.Elem)
 	}
@@ -161,8 +166,12 @@ func (r *rehearsal) operand(g *ir.Graph, x ir.ID, unit bool) value.Value {
 			return d
 		}
 	}
-	if unit && t.Bytes() <= rehearsedBytes {
+	// Integers may be codes and positions that a task before has checked. 0 is one in any matrix.
+	if unit && t.Elem.IsFloat() && t.Bytes() <= rehearsedBytes {
 		return r.unit(t)
+	}
+	if unit {
+		return value.New(t.Elem, t.Rows, t.Cols)
 	}
 	return over(&r.from, t)
 }
