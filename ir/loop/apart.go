@@ -2,15 +2,22 @@ package loop
 
 // This file finds inner loops whose rounds may be evaluated side by side.
 
-// leastApart is the fewest rounds that are worth it.
-const leastApart = 4
+import "slices"
 
-// RoundsApart reports an inner loop whose rounds may be evaluated side by side: it carries nothing and
-// stores every element once, and no round reads what another one stores.
+// leastApart and leastAdded are the fewest rounds that are worth it, of a loop that carries nothing and of
+// one whose states merge.
+const leastApart, leastAdded = 4, 16
+
+// RoundsApart reports an inner loop whose rounds may be evaluated side by side: it carries nothing but states
+// of reductions that merge and stores every element once, and no round reads what another one stores.
 func RoundsApart(n *Nest, s *Stmt) bool {
-	x := s.Loop
+	x, least := s.Loop, int64(leastApart)
+	if s.N > 0 {
+		least = leastAdded
+	}
 	r := x.Index.Range
-	if s.N > 0 || r.Kind != Steps || r.By != 1 || x.After > 0 || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < leastApart {
+	if s.N > 0 && len(x.Sums) == 0 || r.Kind != Steps || r.By != 1 || x.After > 0 || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < least ||
+		slices.ContainsFunc(x.Sums, func(t *Terms) bool { return t.Merge() == nil }) {
 		return false
 	}
 	inside := Made(&x.Body)
@@ -41,7 +48,7 @@ func RoundsApart(n *Nest, s *Stmt) bool {
 			}
 		}
 	})
-	return fine && len(stored) > 0
+	return fine && len(stored)+s.N > 0
 }
 
 // flat is the place of an access as one form; ok is false where several forms may be one place.

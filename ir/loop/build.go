@@ -99,6 +99,13 @@ func (b *Builder) For(x Index, init []Val, body func(carried []Val) []Val) []Val
 	return consecutive(max(0, s.Dst), s.N)
 }
 
+// Adds notes that the For before, which gives state, only adds contributions to a state of t.
+func (b *Builder) Adds(t *Terms, state []Val) {
+	if s := b.last(); s.Code == For && s.N == len(state) && s.Dst == state[0] {
+		s.Loop.Sums = []*Terms{t}
+	}
+}
+
 // inside appends to a block of a statement and sets its yields.
 func (b *Builder) inside(block *Block, body func() []Val) {
 	b.open = append(b.open, block)
@@ -256,6 +263,7 @@ func (r *rewriter) copy(s *Stmt) {
 		x := s.Loop.Index
 		x.Range = r.rng(x.Range)
 		r.set(s, r.For(x, r.values(s.Loop.Init), func(carried []Val) []Val { return r.round(s.Loop, carried) }))
+		r.last().Loop.Sums = s.Loop.Sums
 		return
 	}
 	c.Then, c.Else = sub(s.Then), sub(s.Else)

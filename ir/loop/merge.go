@@ -168,9 +168,13 @@ func (m *merger) loops(b *Block, i int, done []bool) {
 		})
 		return next
 	})
+	var sums []*Terms
 	for _, s := range group {
 		m.set(s, out)
-		out = out[s.N:]
+		out, sums = out[s.N:], append(sums, s.Loop.Sums...)
+	}
+	if !slices.ContainsFunc(group, func(s *Stmt) bool { return s.N > 0 && s.Loop.Sums == nil }) {
+		m.last().Loop.Sums = sums
 	}
 }
 

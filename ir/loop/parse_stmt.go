@@ -140,11 +140,29 @@ func (p *parser) loop(s *Stmt) []types.Elem {
 			l.Carry = inside[0]
 		}
 	}
+	if p.accept("adds") {
+		for l.Sums = append(l.Sums, p.terms()); p.accept(","); l.Sums = append(l.Sums, p.terms()) {
+		}
+	}
 	p.want("{")
 	s.Origin = p.origin()
 	l.Body = p.block("next")
 	delete(p.scope, p.names[l.Index.Name])
 	return carried
+}
+
+// terms reads what Terms.String writes.
+func (p *parser) terms() *Terms {
+	c, ok := classNamed(p.next())
+	if !ok {
+		p.fail("no class of reductions")
+	}
+	t := TermsOf(c, p.elem(), int(p.int()))
+	if t == nil {
+		p.fail("no reduction that loops carry")
+	}
+	t.bounded, t.watched = p.accept("bounded"), p.accept("watched")
+	return t
 }
 
 func (p *parser) place(s *Stmt) {

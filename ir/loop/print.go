@@ -200,6 +200,12 @@ func (p *printer) loop(l *Loop) {
 	if len(l.Init) > 0 {
 		p.text(")")
 	}
+	for k, t := range l.Sums {
+		if k == 0 {
+			p.text(" adds ")
+		}
+		p.comma(k).text(t.String())
+	}
 	p.text(" {")
 }
 

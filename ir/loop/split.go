@@ -354,6 +354,7 @@ func (c *cutter) replace(r *rewriter, s *Stmt) bool {
 		r.names[l.Index.Name] = index.Name
 		c.enter(piece, x)
 		carried = r.For(index, carried, func(now []Val) []Val { return r.round(l, now) })
+		r.last().Loop.Sums = l.Sums
 		c.leave()
 	}
 	delete(r.names, l.Index.Name)

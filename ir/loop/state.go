@@ -39,13 +39,14 @@ type State struct {
 	// Ordered: contributions must come in order, and states do not merge.
 	Ordered bool
 
-	near  bool // see Near
-	class Class
-	elem  types.Elem // of the first value of a contribution
-	op    Code       // of one word: it merges two
-	add   func(b *Builder, s, in []Val) []Val
-	merge func(b *Builder, s, t []Val) []Val
-	end   func(b *Builder, s []Val) Val
+	near   bool // see Near
+	class  Class
+	elem   types.Elem // of the first value of a contribution
+	levels int        // of exact sums
+	op     Code       // of one word: it merges two
+	add    func(b *Builder, s, in []Val) []Val
+	merge  func(b *Builder, s, t []Val) []Val
+	end    func(b *Builder, s []Val) Val
 
 	sum, squares cascade
 	count        int // the word that counts contributions, or -1
@@ -91,7 +92,7 @@ func StateOf(c Class, e types.Elem, levels int) *State {
 		s = plainState(c, e)
 	}
 	if s != nil {
-		s.class, s.elem = c, e
+		s.class, s.elem, s.levels = c, e, levels
 	}
 	first, _ := states.LoadOrStore(key, s)
 	return first.(*State)

@@ -4,7 +4,9 @@ package loop
 // their number.
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"flow/ir/types"
 )
@@ -39,18 +41,72 @@ func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	return &Terms{s: s, watched: true}
 }
 
-// Begin returns the state before the first contribution.
-func (t *Terms) Begin(b *Builder) []Val {
-	var out []Val
+// Empty returns the types and the words of the state before the first contribution.
+func (t *Terms) Empty() (elems []types.Elem, words []Word) {
 	for k, e := range t.s.Types {
 		if k != t.s.Lost || t.watched {
-			out = append(out, b.Const(e, t.s.Empty[k]))
+			elems, words = append(elems, e), append(words, t.s.Empty[k])
 		}
 	}
 	if t.bounded {
-		out = append(out, b.Const(types.F64, 0))
+		elems, words = append(elems, types.F64), append(words, 0)
+	}
+	return elems, words
+}
+
+// Begin returns the state before the first contribution.
+func (t *Terms) Begin(b *Builder) (out []Val) {
+	elems, words := t.Empty()
+	for k, e := range elems {
+		out = append(out, b.Const(e, words[k]))
 	}
 	return out
+}
+
+// String returns the reduction as in the text of a nest.
+func (t *Terms) String() string {
+	s := fmt.Sprintf("%s %v %d", t.s.class.Info().Name, t.s.elem, t.s.levels)
+	if t.bounded {
+		s += " bounded"
+	}
+	if t.watched {
+		s += " watched"
+	}
+	return s
+}
+
+// MergeTerms is at least as many contributions as the states of eight lanes add to the last word of a bounded
+// sum when they merge.
+const MergeTerms = 32
+
+// Merge returns the function that merges two states, nil if they do not merge.
+func (t *Terms) Merge() *Function {
+	elems, _ := t.Empty()
+	if t.s.Ordered || slices.ContainsFunc(elems, func(e types.Elem) bool { return e != types.F64 && e != types.I64 }) {
+		return nil
+	}
+	n := len(elems)
+	return NewFunction("merge", slices.Concat(elems, elems), func(b *Builder, v []Val) []Val {
+		if s := slices.Clone(v[:n]); t.bounded {
+			return t.mergeBounded(b, s, v[n:])
+		}
+		return t.s.merge(b, v[:n], v[n:])
+	})
+}
+
+// mergeBounded adds the words of u to those of s.
+func (t *Terms) mergeBounded(b *Builder, s, u []Val) []Val {
+	last, most := t.s.sum.levels-1, len(s)-1
+	for k := range last {
+		t.pushBounded(b, s, k, u[k])
+	}
+	size := b.Op(Add, s[most], u[most]) // at least that of u's last word
+	t.pushBounded(b, s, last, u[last])
+	s[most] = size
+	if t.watched {
+		s[t.s.Lost] = b.Op(Or, s[t.s.Lost], u[t.s.Lost])
+	}
+	return s
 }
 
 // sums reports an exact sum of f64. Its state starts with the words of the sum, then the lost bits
@@ -164,8 +220,14 @@ func (t *Terms) Bounded(n int64) bool {
 // addBounded adds x.
 func (t *Terms) addBounded(b *Builder, s []Val, x Val) []Val {
 	s = append([]Val{}, s...)
+	t.pushBounded(b, s, 0, x)
+	return s
+}
+
+// pushBounded adds x to the words of s from a level on.
+func (t *Terms) pushBounded(b *Builder, s []Val, level int, x Val) {
 	last := t.s.sum.levels - 1
-	for k := range last {
+	for k := level; k < last; k++ {
 		s[k], x = two(b, s[k], x)
 	}
 	y := s[last]
@@ -176,7 +238,6 @@ func (t *Terms) addBounded(b *Builder, s []Val, x Val) []Val {
 	}
 	most := len(s) - 1
 	s[most] = b.Op(Add, s[most], b.Op(Abs, x))
-	return s
 }
 
 // LeftOut returns bounded state s, noting that a contribution of a magnitude below least is not in it where c

@@ -76,6 +76,12 @@ func (v *verifier) loop(s *Stmt) []types.Elem {
 		v.check(v.types[x] == e, "v%d carries a %v", x, e)
 	}
 	v.check(slices.Equal(v.block(&l.Body, true), carried), "a for hands on what it carries")
+	var sums []types.Elem
+	for _, t := range l.Sums {
+		elems, _ := t.Empty()
+		sums = append(sums, elems...)
+	}
+	v.check(l.Sums == nil || slices.Equal(sums, carried), "a for carries the states of its sums")
 	for k := range carried {
 		v.visible[int(l.Carry)+k] = false
 	}

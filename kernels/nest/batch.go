@@ -30,8 +30,8 @@ const (
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
 	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none
-	// depends on another.
-	roundsTogether = 2
+	// depends on another. Those of exact sums take more operations, and less of their time is that of loads.
+	roundsTogether, sumsTogether = 2, 4
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
 )
@@ -148,10 +148,13 @@ func batchOf(a *op.Action, known []writer) *batchCode {
 func (f *batchForm) work() (ops float64) {
 	n := f.loop.Nest()
 	lanes := func(s *loop.Stmt) int {
-		if f.points == 1 && loop.RoundsApart(n, s) {
-			return roundsTogether
+		switch {
+		case f.points > 1 || !loop.RoundsApart(n, s):
+			return 1
+		case s.N > 0:
+			return sumsTogether
 		}
-		return 1
+		return roundsTogether
 	}
 	for _, s := range n.Body.Stmts {
 		if s.Loop != nil && !s.Loop.Index.Range.To.Known() {

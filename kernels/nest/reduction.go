@@ -144,6 +144,10 @@ func (x *Builder) foldBy(c loop.Class, out types.Elem, rows, cols loop.Lin, one 
 	}
 	t.bounded = t.Bounded(n)
 	state := over(t.Begin(x.Builder), func(st, in []loop.Val) []loop.Val { return t.add(x, st, in) })
+	if len(x.Nest.Space) == 0 && n >= 0 && !t.root {
+		t.merges = true
+		x.Adds(t.Terms, state)
+	}
 	return t.end(x, out, rows, cols, state)
 }
 
@@ -153,6 +157,7 @@ func (x *Builder) foldBy(c loop.Class, out types.Elem, rows, cols loop.Lin, one 
 type terms struct {
 	*loop.Terms
 	mean, root, bounded bool
+	merges              bool // rounds may be lanes, whose states merge
 }
 
 // parts is how many numbers a contribution adds.
@@ -199,9 +204,9 @@ func (x *Builder) terms(c loop.Class, first []loop.Val) *terms {
 
 // end is the result of a state of rows x cols contributions.
 func (t *terms) end(x *Builder, out types.Elem, rows, cols loop.Lin, state []loop.Val) loop.Val {
-	n := func(parts int64) loop.Val {
+	n := func(parts, more int64) loop.Val {
 		if rows.Known() && cols.Known() {
-			return x.Const(types.F64, math.Float64bits(float64(parts*rows.Const*cols.Const)))
+			return x.Const(types.F64, math.Float64bits(float64(parts*rows.Const*cols.Const+more)))
 		}
 		all := x.Op(loop.Mul, x.Value(rows), x.Value(cols))
 		if parts > 1 {
@@ -211,7 +216,11 @@ func (t *terms) end(x *Builder, out types.Elem, rows, cols loop.Lin, state []loo
 	}
 	var v loop.Val
 	if t.bounded {
-		v = t.EndBounded(x.Builder, state, n(t.parts()))
+		more := int64(0)
+		if t.merges {
+			more = loop.MergeTerms
+		}
+		v = t.EndBounded(x.Builder, state, n(t.parts(), more))
 	} else {
 		v = t.End(x.Builder, state)
 	}
@@ -219,7 +228,7 @@ func (t *terms) end(x *Builder, out types.Elem, rows, cols loop.Lin, state []loo
 		v = x.Op(loop.Sqrt, v)
 	}
 	if t.mean {
-		v = x.Op(loop.Div, v, n(1))
+		v = x.Op(loop.Div, v, n(1, 0))
 	}
 	return define.ConvertBody(x.Builder, dense.Storage(out), v)
 }

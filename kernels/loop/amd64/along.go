@@ -1,7 +1,8 @@
 package amd64
 
-// This file lowers inner loops of a nest of one point whose rounds depend on no other: their rounds are
-// the lanes of vectors, as the points of other nests are.
+// This file lowers inner loops of a nest of one point whose rounds depend on no other, apart from states of
+// reductions: their rounds are the lanes of vectors, as the points of other nests are. Every lane has a state
+// of its own; after the loop the lanes are merged.
 
 import (
 	"slices"
@@ -33,6 +34,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	if !ok {
 		unsupported(s.Origin, "so many loops")
 	}
+	carried := l.openSums(x)
 	from, to := l.form(x.Index.Range.From), l.form(x.Index.Range.To)
 	rest, end := l.asm.Label(), l.asm.Label()
 	l.setWord(word.end(), to)
@@ -47,6 +49,17 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	body := l.outside(x)
 	l.inner, l.innermost = &settling{at: len(l.steps)}, x.Index.Name
 	l.lanes = x.Index.Name
+	for _, v := range carried {
+		l.makes(v, l.depthNow())
+	}
+	round := func() {
+		begin := len(l.steps)
+		for k, v := range carried {
+			l.set(x.Carry+loop.Val(k), operand{v: v, rounds: true})
+		}
+		l.block(&body)
+		l.carry(s, carried, l.active, begin)
+	}
 	rounds, known := to.Const-from.Const, from.Known() && to.Known()
 	lanes := int64(l.target.lanes)
 	if !known || rounds >= lanes {
@@ -60,7 +73,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 			m.Jump(Greater, rest)
 		})
 		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(whole) }})
-		l.block(&body)
+		round()
 		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
 			m.ArithImm(AddG, laneReg, int32(lanes))
 			m.refuel()
@@ -77,7 +90,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 		})
 		l.active = l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) { m.vec.first(m, dst) }})
 		l.top, l.parts[0] = l.active, l.part
-		l.block(&body)
+		round()
 	}
 	l.bind(end)
 	l.lanes = -1
@@ -85,13 +98,61 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	l.before, l.inner, l.innermost, l.counts, l.top, l.active = before, inner, innermost, counts, top, 0
 	l.parts[0] = l.part
 	l.nested--
+	l.mergeSums(s, carried)
 	return true
+}
+
+// openSums gives every lane of the carried states of a loop an empty state, and the first lane what the loop
+// begins with.
+func (l *lowering) openSums(x *loop.Loop) (carried []virt) {
+	for _, t := range x.Sums {
+		elems, words := t.Empty()
+		for k, e := range elems {
+			c, o := l.fresh(vectorClass), l.frame.vals[x.Init[len(carried)]]
+			l.move(c, operand{elem: e, konst: true, word: words[k]}, 0, true)
+			if !o.konst || o.word != words[k] {
+				l.move(c, o, l.firstOnes(1), false)
+			}
+			carried = append(carried, c)
+		}
+	}
+	return carried
+}
+
+// mergeSums merges the lanes of the states that a loop carried. All lanes then hold that of the first, because
+// lanes that merge in another order may hold other words of the same sum.
+func (l *lowering) mergeSums(s *loop.Stmt, carried []virt) {
+	dst := s.Dst
+	for _, t := range s.Loop.Sums {
+		elems, _ := t.Empty()
+		words := l.cut(len(elems))
+		for k, e := range elems {
+			words[k] = operand{elem: e, v: carried[k]}
+		}
+		carried = carried[len(elems):]
+		for by := l.target.lanes / 2; by > 0; by /= 2 {
+			both := slices.Clone(words)
+			for _, o := range words {
+				v := l.vector(o)
+				o.v = l.emit(step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
+				both = append(both, operand{elem: o.elem, v: o.v})
+			}
+			words = l.call(t.Merge(), both)
+		}
+		for _, o := range words {
+			l.set(dst, operand{v: l.emit(step{Inst: Inst{Op: VPBROADCASTQ, Len: l.length}, b: l.vector(o), dst: l.fresh(vectorClass)})})
+			dst++
+		}
+	}
 }
 
 // outside lowers the operations and loads that are the same in all rounds, and returns the others. What
 // follows a check may be allowed by it alone.
 func (l *lowering) outside(x *loop.Loop) (rest loop.Block) {
 	inside := loop.Made(&x.Body)
+	for k := range x.Init {
+		inside[x.Carry+loop.Val(k)] = true
+	}
 	index := func(s loop.Sym) bool {
 		return s.Kind == loop.IndexSym && s.N == x.Index.Name || s.Kind == loop.ValSym && inside[loop.Val(s.N)]
 	}

@@ -211,7 +211,7 @@ func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 			continue
 		}
 		mask := left
-		if l.frame.reads(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
+		if s.Loop.Sums == nil && l.frame.reads(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
 			mask = 0
 		}
 		once := 0

@@ -3,6 +3,7 @@
 package amd64
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -274,5 +275,106 @@ func TestRowsFromLines(t *testing.T) {
 		if strings.Contains(l.Text, "SUBQ AX, SI") {
 			t.Errorf("%v: the first vector of a row holds masked lanes before the row, which may be in no page\n%s", e, l.Text)
 		}
+	}
+}
+
+// TestSumsOfAPoint: rounds of a nest of one point that only add to states of reductions are lanes, whose states
+// merge: for all classes, also behind contributions before the loop. A sum that the lanes are not sure of fails.
+func TestSumsOfAPoint(t *testing.T) {
+	kinds := []struct {
+		class   loop.Class
+		elem    types.Elem
+		levels  int
+		bounded bool
+	}{{loop.Sum, types.F64, 2, true}, {loop.Sum, types.F64, 3, true}, {loop.Sum, types.F64, 2, false}, {loop.Mean, types.F64, 3, false},
+		{loop.Sum, types.F32, 2, true}, {loop.Sum, types.I64, 2, false}, {loop.Norm, types.F64, 2, false}, {loop.Least, types.F64, 2, false},
+		{loop.Greatest, types.F64, 2, false}, {loop.ArgLeast, types.F64, 2, false}, {loop.ArgGreatest, types.I64, 2, false},
+		{loop.Any, types.Bool, 2, false}, {loop.All, types.Bool, 2, false}, {loop.Product, types.I64, 2, false}}
+	r, targets := rand.New(rand.NewPCG(1, 7)), []*target{avx512, avx2, starved(avx512), starved(avx2)}
+	lanes, unsure := 0, 0
+	for seed := range 112 {
+		kind, n, before := kinds[seed%len(kinds)], int64(14+r.IntN(24)), seed%3 == 0
+		b := loop.New()
+		b.Param(loop.DenseParam, types.F64)
+		terms := loop.TermsOf(kind.class, kind.elem, kind.levels)
+		if kind.bounded {
+			terms.Bounded(n)
+		}
+		add := func(at loop.Lin, s []loop.Val) []loop.Val {
+			v := b.Load(loop.Mem{Kind: loop.ParamMem}, at, loop.Num(0))
+			switch kind.elem {
+			case types.F32:
+				v = b.Op(loop.ToF32, v)
+			case types.I64:
+				v = b.Op(loop.ToI64, b.Op(loop.Mul, v, b.Const(types.F64, 0x4010<<48)))
+			case types.Bool:
+				v = b.Op(loop.Lt, v, b.Const(types.F64, 0x3fe8<<48))
+			}
+			return terms.Add(b, s, []loop.Val{v, b.Number(at)}[:kind.class.Info().Args])
+		}
+		state := terms.Begin(b)
+		if before {
+			state = add(loop.Num(0), add(loop.Num(1), state))
+		}
+		index := loop.Index{Name: b.Name("k"), Range: loop.Range{Kind: loop.Steps, From: loop.Num(2), To: loop.Num(2 + n), By: 1}}
+		state = b.For(index, state, func(s []loop.Val) []loop.Val { return add(loop.Of(loop.IndexSym, index.Name), s) })
+		b.Adds(terms, state)
+		end := loop.NoVal
+		if kind.bounded {
+			end = terms.EndBounded(b, state, b.Const(types.F64, 0x4060<<48))
+		} else {
+			end = terms.End(b, state)
+		}
+		if kind.bounded { // all lanes hold the same word
+			each := loop.Index{Name: b.Name("q"), Range: loop.Range{Kind: loop.Steps, To: loop.Num(8), By: 1}}
+			words := b.Result(types.F64, loop.Num(1), loop.Num(8))
+			b.For(each, nil, func([]loop.Val) []loop.Val {
+				b.Store(loop.Mem{Kind: loop.ResultMem, N: words}, loop.Num(0), loop.Of(loop.IndexSym, each.Name), state[1])
+				return nil
+			})
+		}
+		e := b.Type(end)
+		b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(e, loop.Num(1), loop.Num(1))}, loop.Num(0), loop.Num(0), end)
+		nest, err := loop.Parse(b.Done().String(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := value.New(types.F64, int(n)+2, 1)
+		for k := range in.F64 {
+			in.F64[k] = float64(r.IntN(5)) / 4
+			if seed%5 > 2 {
+				in.F64[k] = math.Ldexp(r.Float64()-0.5, r.IntN(30))
+			}
+		}
+		want, fails := nest.Eval([]value.Value{in}, loop.Env{})
+		for k, on := range targets {
+			out, words := value.New(e, 1, 1), value.New(types.F64, 1, 8)
+			all := []*value.Dense{words, out}
+			f, err := compile(need(t, on), on, nest, []value.Value{in}, all[2-len(nest.Results):])
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.fuel = []uint64{0, 1, 2}[(seed+k)%3]
+			if flagged := f.run(0, 1, 0, 1); flagged || fails != nil {
+				unsure++
+				continue
+			}
+			if err := same(out, want[len(want)-1].(*value.Dense)); err != nil {
+				t.Fatalf("%s, seed %d: %v\n%s", on.name, seed, err, nest)
+			}
+			for _, x := range words.F64 {
+				if x != words.F64[0] {
+					t.Fatalf("%s, seed %d: lanes hold %v\n%s", on.name, seed, words.F64, nest)
+				}
+			}
+		}
+		l := &lowering{nest: nest}
+		l.findAlong()
+		if lanes += len(l.alongBody); (len(l.alongBody) > len(nest.Results)-1) != (n >= 16) {
+			t.Fatalf("seed %d: rounds are lanes of %d loops\n%s", seed, len(l.alongBody), nest)
+		}
+	}
+	if lanes < 110 || unsure > 100 {
+		t.Errorf("the rounds of %d loops are lanes, %d runs are not sure", lanes, unsure)
 	}
 }
