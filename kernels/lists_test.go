@@ -168,7 +168,7 @@ func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []v
 func TestSortIsStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	for _, n := range []int{0, 1, 2, order.FewKeys, order.FewKeys + 1, 5000, 70000} {
-		for spread := range 5 {
+		for spread := range 7 {
 			type pair struct {
 				key uint64
 				at  int64
@@ -185,6 +185,13 @@ func TestSortIsStable(t *testing.T) {
 				case 3: // a digit that all but one share
 					if keys[i] = 1 + uint64(r.IntN(200)); i == n/3 {
 						keys[i] = 1<<8 | 100
+					}
+				case 4, 5: // integers around 0, at most two values a key, and one more
+					switch keys[i] = order.SignBit + uint64(r.IntN(2*n)-n); i {
+					case n / 2:
+						keys[i] = order.SignBit - uint64(n)
+					case n / 3:
+						keys[i] = order.SignBit + uint64(n+spread-5)
 					}
 				default: // runs that differ above and below what tells most apart
 					keys[i] = uint64(r.IntN(3))<<60 | uint64(r.IntN(500))
