@@ -17,7 +17,7 @@ func RoundsApart(n *Nest, s *Stmt) bool {
 	}
 	r := x.Index.Range
 	if s.N > 0 && len(x.Sums) == 0 || r.Kind != Steps || r.By != 1 || x.After > 0 || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < least ||
-		slices.ContainsFunc(x.Sums, func(t *Terms) bool { return t.Merge() == nil }) {
+		slices.ContainsFunc(x.Sums, func(t *Terms) bool { return !t.merges() }) {
 		return false
 	}
 	inside := Made(&x.Body)

@@ -79,12 +79,14 @@ func (t *Terms) String() string {
 // sum when they merge.
 const MergeTerms = 32
 
-// Merge returns the function that merges two states, nil if they do not merge.
+// merges reports whether states merge.
+func (t *Terms) merges() bool {
+	return !t.s.Ordered && !slices.ContainsFunc(t.s.Types, func(e types.Elem) bool { return e != types.F64 && e != types.I64 })
+}
+
+// Merge returns the function that merges two states.
 func (t *Terms) Merge() *Function {
 	elems, _ := t.Empty()
-	if t.s.Ordered || slices.ContainsFunc(elems, func(e types.Elem) bool { return e != types.F64 && e != types.I64 }) {
-		return nil
-	}
 	n := len(elems)
 	return NewFunction("merge", slices.Concat(elems, elems), func(b *Builder, v []Val) []Val {
 		if s := slices.Clone(v[:n]); t.bounded {

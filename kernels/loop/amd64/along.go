@@ -125,7 +125,7 @@ func (l *lowering) mergeSums(s *loop.Stmt, carried []virt) {
 	dst := s.Dst
 	for _, t := range s.Loop.Sums {
 		elems, _ := t.Empty()
-		words := l.cut(len(elems))
+		merge, words := t.Merge(), l.cut(len(elems))
 		for k, e := range elems {
 			words[k] = operand{elem: e, v: carried[k]}
 		}
@@ -137,7 +137,7 @@ func (l *lowering) mergeSums(s *loop.Stmt, carried []virt) {
 				o.v = l.emit(step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
 				both = append(both, operand{elem: o.elem, v: o.v})
 			}
-			words = l.call(t.Merge(), both)
+			words = l.call(merge, both)
 		}
 		for _, o := range words {
 			l.set(dst, operand{v: l.emit(step{Inst: Inst{Op: VPBROADCASTQ, Len: l.length}, b: l.vector(o), dst: l.fresh(vectorClass)})})
