@@ -33,7 +33,7 @@ func (l *lowering) aside(write func()) {
 	l.asides++
 	id := l.asides
 	l.isAside = true
-	l.emit(step{aside: id, scalar: func(m *maker, _ Reg, _ []Reg) {
+	l.emit(step{aside: int32(id), scalar: func(m *maker, _ Reg, _ []Reg) {
 		for _, v := range m.at.kept[id-1] {
 			if !m.p.hasSource(v) {
 				m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: m.at.reg[v], InMem: true, Mem: m.slotMem(v)})
@@ -41,7 +41,7 @@ func (l *lowering) aside(write func()) {
 		}
 	}})
 	write()
-	l.emit(step{aside: -id, scalar: func(m *maker, _ Reg, _ []Reg) {
+	l.emit(step{aside: -int32(id), scalar: func(m *maker, _ Reg, _ []Reg) {
 		for _, v := range m.at.kept[id-1] {
 			if m.p.hasSource(v) {
 				m.fromSource(m.at.reg[v], m.p.source[v])
@@ -62,7 +62,7 @@ func (p *program) asides() []block { return asidesOf(p.steps) }
 func asidesOf(steps []step) []block {
 	var list []block
 	for k := range steps {
-		switch id := steps[k].aside; {
+		switch id := int(steps[k].aside); {
 		case id > 0:
 			for len(list) < id {
 				list = append(list, block{})

@@ -44,7 +44,7 @@ func drawnProgram(r *rand.Rand) (p *program, through []virt) {
 	}
 	nothing := func(*maker, Reg, []Reg) {}
 	for id := 1; id <= 2; id++ {
-		emit(step{aside: id, scalar: nothing})
+		emit(step{aside: int32(id), scalar: nothing})
 		var inside []virt
 		for range 30 {
 			s := step{dst: fresh()}
@@ -59,7 +59,7 @@ func drawnProgram(r *rand.Rand) (p *program, through []virt) {
 			emit(s)
 		}
 		emit(step{dst: through[0], keeps: true, effect: true, b: inside[len(inside)-1]})
-		emit(step{aside: -id, scalar: nothing})
+		emit(step{aside: -int32(id), scalar: nothing})
 		emit(step{dst: fresh(), a: through[1], b: through[2]})
 	}
 	for _, v := range through {

@@ -86,7 +86,7 @@ func (a *Asm) Const(words ...uint64) Mem {
 			return Mem{Index: NoReg, Constant: int32(k) + 1}
 		}
 	}
-	a.consts = append(a.consts, constant{words: words})
+	a.consts = append(a.consts, constant{words: slices.Clone(words)})
 	return Mem{Index: NoReg, Constant: int32(len(a.consts))}
 }
 

@@ -18,7 +18,7 @@ const longestRun = 48
 type run struct {
 	// made and read say, by virtual register, which part's steps make and read it: 1 + the part, 0
 	// if none does, -1 if several do.
-	made, read []int
+	made, read []int32
 }
 
 // pressure is how many vectors and masks of all live at once, at most. Those that can be read from memory
@@ -43,13 +43,13 @@ func (p *program) pressure(all []interval) int {
 // values that a part holds for a statement or two then need registers for one part at a time. Steps
 // with effects on memory, labels and jumps stay.
 func (p *program) group() {
-	r := run{made: p.shop.ints.zeros(len(p.classes)), read: p.shop.ints.zeros(len(p.classes))}
+	r := run{made: p.shop.numbers.zeros(len(p.classes)), read: p.shop.numbers.zeros(len(p.classes))}
 	begin := 0
 	for k := range p.steps {
 		s := &p.steps[k]
 		fixed := s.dst == 0 || s.scalar != nil && !s.pure || s.anchor
 		if fixed || r.foreign(s) || k-begin >= longestRun {
-			r.order(p.steps[begin:k])
+			r.order(p.shop, p.steps[begin:k])
 			begin = k
 		}
 		if fixed {
@@ -58,12 +58,12 @@ func (p *program) group() {
 		}
 		r.add(s)
 	}
-	r.order(p.steps[begin:])
+	r.order(p.shop, p.steps[begin:])
 }
 
 // foreign reports that s may not change places with a step of another part in the run.
 func (r *run) foreign(s *step) bool {
-	other := func(who int) bool { return who != 0 && who != s.part+1 }
+	other := func(who int32) bool { return who != 0 && who != s.part+1 }
 	found := other(r.made[s.dst]) || other(r.read[s.dst])
 	s.reads(func(v virt) { found = found || other(r.made[v]) })
 	return found
@@ -82,8 +82,16 @@ func (r *run) add(s *step) {
 }
 
 // order sorts the steps of the run by part and empties it.
-func (r *run) order(steps []step) {
-	slices.SortStableFunc(steps, func(a, b step) int { return a.part - b.part })
+func (r *run) order(shop *workshop, steps []step) {
+	sorted := shop.steps.list(len(steps))
+	for part := int32(0); len(sorted) < len(steps); part++ {
+		for k := range steps {
+			if steps[k].part == part {
+				sorted = append(sorted, steps[k])
+			}
+		}
+	}
+	copy(steps, sorted)
 	for k := range steps {
 		s := &steps[k]
 		r.made[s.dst] = 0

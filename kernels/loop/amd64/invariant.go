@@ -352,7 +352,7 @@ func (b *settling) recent(l *lowering, x sum, f func() step) virt {
 		}
 	}
 	s := f()
-	s.dst, s.pure, s.part = l.fresh(generalClass), true, l.number
+	s.dst, s.pure, s.part = l.fresh(generalClass), true, int32(l.number)
 	x.v = s.dst
 	b.steps, b.sums = append(b.steps, s), append(b.sums, x)
 	return x.v

@@ -168,18 +168,18 @@ func (l *lowering) clearLocals() {
 			vectors := (max(0, x.Rows.Const)*max(0, x.Cols.Const)*m.wide + wide - 1) / wide
 			if vectors <= 32 {
 				for v := range vectors {
-					l.emit(step{Inst: Inst{Op: VMOVUPDStore, Len: l.length, InMem: true, Mem: At(scratchReg, m.at+int32(v*wide))}, a: zero, local: k + 1})
+					l.emit(step{Inst: Inst{Op: VMOVUPDStore, Len: l.length, InMem: true, Mem: At(scratchReg, m.at+int32(v*wide))}, a: zero, local: int32(k) + 1})
 				}
 				continue
 			}
-			l.emit(step{uses: []virt{zero}, local: k + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
+			l.emit(step{uses: []virt{zero}, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
 				mk.Lea(RAX, At(scratchReg, m.at))
 				mk.Lea(R11, At(RAX, int32(vectors*wide)))
 				mk.clear(r[0])
 			}})
 			continue
 		}
-		l.emit(step{uses: []virt{zero}, local: k + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
+		l.emit(step{uses: []virt{zero}, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
 			mk.LoadG(RAX, argMem(m.arg))
 			mk.LoadG(R11, argMem(m.arg+8))
 			mk.LoadG(R10, argMem(m.arg+16))
@@ -362,7 +362,7 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 	defer func() {
 		for k := begin; k < len(l.steps); k++ {
 			if t := &l.steps[k]; t.dst == 0 {
-				t.local = 1 + s.Mem.N
+				t.local = 1 + int32(s.Mem.N)
 			}
 		}
 	}()

@@ -239,8 +239,10 @@ func (l *lowering) redirect(to virt, o operand, mask virt, begin int) bool {
 			if s.effect || s.keeps || s.mask != 0 || mask != 0 && !l.maskable(s, o.elem) {
 				return false
 			}
-			if late && slices.ContainsFunc(l.steps[k+1:], func(x step) bool { return x.dst != 0 && s.reading(x.dst) }) {
-				return false // what it reads changes, too
+			for i := k + 1; late && i < len(l.steps); i++ {
+				if x := l.steps[i].dst; x != 0 && s.reading(x) {
+					return false // what it reads changes, too
+				}
 			}
 			if mask != 0 {
 				s.mask, s.keeps = mask, true

@@ -131,7 +131,7 @@ func (l *lowering) emit(s step) virt {
 		}
 		l.makes(s.dst, depth)
 	}
-	s.part = l.part.number
+	s.part = int32(l.part.number)
 	l.steps = append(l.shop.steps.room(l.steps, 1), s)
 	return s.dst
 }
@@ -212,9 +212,9 @@ func (l *lowering) block(b *loop.Block) {
 }
 
 func (l *lowering) args(s *loop.Stmt) []operand {
-	out := l.cut(len(s.Args))
-	for k, v := range s.Args {
-		out[k] = l.frame.vals[v]
+	out := l.shop.operands.list(len(s.Args))
+	for _, v := range s.Args {
+		out = append(out, l.frame.vals[v])
 	}
 	return out
 }

@@ -18,7 +18,8 @@ const (
 	classCount
 )
 
-// step is one instruction on virtual registers, or a label, a jump or scalar code between them.
+// step is one instruction on virtual registers, or a label, a jump or scalar code between them. Steps are copied
+// several times, so none of its fields is larger than it has to be.
 type step struct {
 	Inst // registers count where no virtual one is named; its length, immediate and memory always do
 	dst  virt
@@ -27,10 +28,6 @@ type step struct {
 	mask virt
 	// index is the vector of a gather's or scatter's addresses.
 	index virt
-	// keeps says that dst is read too: what a mask leaves out stays.
-	keeps bool
-	// effect says that dst is made by more than one step, so that the step stays where it is.
-	effect bool
 	// fused is a multiply-add a*b + c with signs, or an operation on the bits of a, b and c.
 	fused *fusedStep
 	// scalar is code of general registers, labels and jumps. It may read virtual registers: see
@@ -38,25 +35,29 @@ type step struct {
 	scalar func(m *maker, dst Reg, regs []Reg)
 	uses   []virt
 	// local is 1 + the number of the local that the step does nothing but store to, or 0.
-	local int
+	local int32
+	// part is the number of the part that it belongs to.
+	part int32
+	// aside is the number of a block aside that begins behind the step, or less than 0 that of one
+	// that ends before it: see aside.go.
+	aside int32
+	// near is the general register of an operand that the step reads from memory (readInPlace).
+	near virt
+	// loads is the place from which the step loads dst. It is nil if the step does anything else.
+	loads *memoryRead
+	// keeps says that dst is read too: what a mask leaves out stays.
+	keeps bool
+	// effect says that dst is made by more than one step, so that the step stays where it is.
+	effect bool
 	// pure says that scalar does nothing but make dst.
 	pure bool
 	// again says that scalar loads what nothing but a store changes: it may be loaded again.
 	again bool
 	// jumps says that scalar is a label, a jump, or a check: it changes no memory that is loaded.
 	jumps bool
-	// part is the number of the part that it belongs to.
-	part int
 	// enters and leaves mark a loop: a value that is made before it and read inside lives until its
 	// end.
 	enters, leaves bool
-	// aside is the number of a block aside that begins behind the step, or less than 0 that of one
-	// that ends before it: see aside.go.
-	aside int
-	// loads is the place from which the step loads dst. It is nil if the step does anything else.
-	loads *memoryRead
-	// near is the general register of an operand that the step reads from memory (readInPlace).
-	near virt
 	// anchor marks where steps of inner loops that do not depend on them may move: behind what they
 	// read, on every way into the loops.
 	anchor bool
@@ -215,9 +216,8 @@ func (s *step) reads(f func(v virt)) {
 }
 
 // reading reports that the step reads v.
-func (s *step) reading(v virt) (found bool) {
-	s.reads(func(x virt) { found = found || x == v })
-	return found
+func (s *step) reading(v virt) bool {
+	return v != 0 && (v == s.a || v == s.b || v == s.c || v == s.mask || v == s.index || v == s.near || s.keeps && v == s.dst || slices.Contains(s.uses, v))
 }
 
 // root reports a step that is kept even if nothing reads its result.

@@ -32,7 +32,7 @@ type splitter struct {
 	lives     []life       // by virtual register
 	live      []virt       // the values that have a register
 	registers int          // how many there are
-	aside     int          // the number of the block aside, or 0
+	aside     int32        // the number of the block aside, or 0
 	loops     []int        // where the loops around the step begin, the outermost first
 	ends      map[int]int  // where a loop ends, by its begin
 	newSlot   func() int32 // see splits
@@ -238,7 +238,7 @@ func (z *splitter) step(k int, s step) {
 }
 
 // load returns the step that loads a value to its reload.
-func (z *splitter) load(x *life, part int) step {
+func (z *splitter) load(x *life, part int32) step {
 	at := At(scratchReg, x.slot)
 	return step{Inst: Inst{Op: VMOVUPD, Len: L256, InMem: true, Mem: at}, dst: x.reload, part: part,
 		loads: &memoryRead{at: at, size: 8, len: L256}}
