@@ -145,6 +145,9 @@ func (r *rewriter) values(list []Val) []Val {
 
 // each returns f of each element of a list.
 func each[A, B any](list []A, f func(x A) B) []B {
+	if len(list) == 0 {
+		return nil
+	}
 	out := make([]B, len(list))
 	for k, x := range list {
 		out[k] = f(x)
@@ -231,18 +234,13 @@ func (r *rewriter) copy(s *Stmt) {
 	if s.Code == IndexOf {
 		c.Imm = uint64(r.name(int(s.Imm)))
 	}
-	c.At = nil
-	for _, l := range s.At {
-		c.At = append(c.At, r.form(l))
-	}
+	c.At = each(s.At, r.form)
 	where := s.Origin
 	if s.N > 0 && s.Code != For {
-		var list []types.Elem
+		c.Dst = r.fresh(r.from.Types[int(s.Dst) : int(s.Dst)+s.N]...)
 		for k := range s.N {
-			list = append(list, r.from.Types[int(s.Dst)+k])
+			r.now[int(s.Dst)+k] = c.Dst + Val(k)
 		}
-		c.Dst = r.fresh(list...)
-		r.set(s, consecutive(c.Dst, s.N))
 	}
 	sub := func(b *Block) *Block {
 		if b == nil {

@@ -18,6 +18,10 @@ func Of(kind SymKind, n int) Lin { return Lin{Terms: []Term{{1, Sym{kind, n}}}} 
 func (l Lin) Plus(m Lin) Lin {
 	out := Lin{Const: l.Const + m.Const}
 	terms := slices.Concat(l.Terms, m.Terms)
+	if len(terms) == 1 && terms[0].Coef != 0 {
+		out.Terms = terms
+		return out
+	}
 	slices.SortStableFunc(terms, func(a, b Term) int {
 		return cmp.Or(cmp.Compare(a.Sym.Kind, b.Sym.Kind), cmp.Compare(a.Sym.N, b.Sym.N))
 	})

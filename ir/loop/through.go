@@ -47,18 +47,17 @@ type passed struct {
 // findPassing returns two loops to join, or nil.
 func findPassing(n *Nest) *passing {
 	list := n.Body.Stmts
+	var alone []int // the loops so far that may be joined, the last first
 	for j := range list {
-		if list[j].Code != For {
+		if list[j].Code != For || !roundsAlone(&list[j]) {
 			continue
 		}
-		for i := j - 1; i >= 0; i-- {
-			if list[i].Code != For {
-				continue
-			}
+		for _, i := range alone {
 			if p := (&passing{from: &list[i], to: &list[j], passed: map[Mem]passed{}}); p.fits(list, i, j) {
 				return p
 			}
 		}
+		alone = slices.Insert(alone, 0, j)
 	}
 	return nil
 }
@@ -72,11 +71,9 @@ func locals(list []Stmt, f func(s *Stmt)) {
 	})
 }
 
-// fits reports whether loops i and j of a body can be joined, at the place of the second one.
+// fits reports whether loops i and j of a body can be joined, at the place of the second one. Both have
+// rounds alone.
 func (p *passing) fits(list []Stmt, i, j int) bool {
-	if !roundsAlone(p.from) || !roundsAlone(p.to) {
-		return false
-	}
 	read, some := map[Mem]bool{}, false // by the first loop
 	locals(list[i:i+1], func(s *Stmt) {
 		if x, ok := p.passed[s.Mem]; s.Code == Load {
@@ -271,6 +268,9 @@ func Forward(n *Nest) *Nest {
 				}
 			}
 		})
+	}
+	if len(source) == 0 {
+		return dropLocals(n)
 	}
 	return dropLocals(rewritten(n, func(r *rewriter, s *Stmt) bool {
 		t := source[s]

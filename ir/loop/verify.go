@@ -61,6 +61,7 @@ type verifier struct {
 	index   map[int]bool // visible names
 	visible []bool       // of each value
 	defined int
+	in, out []types.Elem // of the statement that is checked, up to its first block
 }
 
 // violation is the verifier's panic.
@@ -88,19 +89,32 @@ func (v *verifier) check(ok bool, format string, args ...any) {
 	}
 }
 
+// define makes x the next value. A check of every value formats its message only if it fails.
 func (v *verifier) define(x Val) {
-	v.check(int(x) == v.defined, "v%d is defined where v%d comes", x, v.defined)
-	v.check(v.defined < len(v.types) && slices.Contains(all, v.types[x]), "v%d has no type", x)
+	if int(x) != v.defined {
+		v.check(false, "v%d is defined where v%d comes", x, v.defined)
+	}
+	if v.defined >= len(v.types) || !slices.Contains(all, v.types[x]) {
+		v.check(false, "v%d has no type", x)
+	}
 	v.visible[x] = true
 	v.defined++
 }
 
 func (v *verifier) typ(x Val) types.Elem {
-	v.check(x >= 0 && int(x) < len(v.types) && v.visible[x], "v%d is not visible where it is read", x)
+	if x < 0 || int(x) >= len(v.types) || !v.visible[x] {
+		v.check(false, "v%d is not visible where it is read", x)
+	}
 	return v.types[x]
 }
 
 func (v *verifier) reads(list []Val) []types.Elem { return each(list, v.typ) }
+
+// one returns the type of the only result of the statement.
+func (v *verifier) one(e types.Elem) []types.Elem {
+	v.out = append(v.out[:0], e)
+	return v.out
+}
 
 // enter makes an index visible after checking its range.
 func (v *verifier) enter(x Index) {

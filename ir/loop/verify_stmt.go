@@ -14,11 +14,16 @@ func (v *verifier) stmt(s *Stmt) {
 		v.define(s.Dst + Val(k))
 		v.visible[first+k] = false // until the statement has ended
 	}
-	in := v.reads(s.Args)
-	gives := v.gives(s, in)
+	v.in = v.in[:0]
+	for _, x := range s.Args {
+		v.in = append(v.in, v.typ(x))
+	}
+	gives := v.gives(s, v.in)
 	v.check(len(gives) == s.N, "statement %v gives %d values, not %d", s.Code, len(gives), s.N)
 	for k, e := range gives {
-		v.check(v.types[first+k] == e, "v%d is a %v", first+k, e)
+		if v.types[first+k] != e {
+			v.check(false, "v%d is a %v", first+k, e)
+		}
 		v.visible[first+k] = true
 	}
 }
@@ -28,21 +33,21 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 	if s.Code.IsOp() {
 		e, err := opType(s.Code, in)
 		v.check(err == nil, "%v", err)
-		return []types.Elem{e}
+		return v.one(e)
 	}
 	switch s.Code {
 	case Const:
 		v.check(s.N == 1, "a constant is one value")
-		return []types.Elem{v.types[s.Dst]}
+		return v.one(v.types[s.Dst])
 	case IndexOf:
 		v.check(v.index[int(s.Imm)], "index %d is not visible", s.Imm)
-		return []types.Elem{types.I64}
+		return v.one(types.I64)
 	case Load:
-		return []types.Elem{v.load(s)}
+		return v.one(v.load(s))
 	case Look:
 		v.check(s.Mem.Kind == TableMem && s.Mem.N < len(v.tables), "no table %v", s.Mem)
 		v.check(slices.Equal(in, ints), "look takes one i64")
-		return []types.Elem{v.tables[s.Mem.N].Elem}
+		return v.one(v.tables[s.Mem.N].Elem)
 	case Store, Reduce:
 		v.write(s, in)
 	case Check:
@@ -100,7 +105,7 @@ func (v *verifier) contribution(c Class, in []types.Elem) bool {
 }
 
 func (v *verifier) subscripts(s *Stmt, n int) {
-	v.check(len(s.At) == n, "%v has %d subscripts, not %d", s.Mem, n, len(s.At))
+	v.check(len(s.At) == n, "%v has %d subscripts, not %d", &s.Mem, n, len(s.At))
 	for _, l := range s.At {
 		v.lin(l)
 	}
@@ -109,26 +114,30 @@ func (v *verifier) subscripts(s *Stmt, n int) {
 func (v *verifier) load(s *Stmt) types.Elem {
 	v.check(v.nest != nil, "a function loads from a table alone")
 	if s.Mem.Kind == LocalMem {
-		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", s.Mem)
+		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", &s.Mem)
 		v.subscripts(s, 2)
 		return v.nest.Locals[s.Mem.N].Elem
 	}
-	v.check(s.Mem.Kind == ParamMem && s.Mem.N < len(v.nest.Params), "%v cannot be loaded", s.Mem)
+	v.check(s.Mem.Kind == ParamMem && s.Mem.N < len(v.nest.Params), "%v cannot be loaded", &s.Mem)
 	a := v.nest.Params[s.Mem.N]
-	v.subscripts(s, map[ParamKind]int{DenseParam: 2}[a.Kind])
+	n := 0
+	if a.Kind == DenseParam {
+		n = 2
+	}
+	v.subscripts(s, n)
 	return a.Elem
 }
 
 func (v *verifier) write(s *Stmt, in []types.Elem) {
 	v.check(v.nest != nil, "a function stores nothing")
 	if s.Mem.Kind == LocalMem && s.Code == Store {
-		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", s.Mem)
+		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", &s.Mem)
 		l := v.nest.Locals[s.Mem.N]
 		v.subscripts(s, 2)
 		v.check(slices.Equal(in, []types.Elem{l.Elem}), "%v into %v", in, s.Mem)
 		return
 	}
-	v.check(s.Mem.Kind == ResultMem && s.Mem.N < len(v.nest.Results), "%v cannot be stored", s.Mem)
+	v.check(s.Mem.Kind == ResultMem && s.Mem.N < len(v.nest.Results), "%v cannot be stored", &s.Mem)
 	r := v.nest.Results[s.Mem.N]
 	v.check((r.Class != NoClass) == (s.Code == Reduce), "out%d is made in another way", s.Mem.N)
 	if s.Code == Reduce {

@@ -28,7 +28,11 @@ func EachStmt(b *Block, f func(s *Stmt)) {
 // within calls f for s and the statements in its blocks.
 func within(s *Stmt, f func(s *Stmt)) {
 	f(s)
-	s.EachBlock(func(b *Block) { EachStmt(b, f) })
+	EachStmt(s.Then, f)
+	EachStmt(s.Else, f)
+	if s.Loop != nil {
+		EachStmt(&s.Loop.Body, f)
+	}
 }
 
 // Some reports whether f holds for one of these statements, or for one in their blocks.

@@ -18,8 +18,8 @@ const (
 	classCount
 )
 
-// step is one instruction on virtual registers, or a label, a jump or scalar code between them. Steps are copied
-// several times, so none of its fields is larger than it has to be.
+// step is one instruction on virtual registers, or a label, a jump or scalar code between them. Steps
+// are copied several times, so no field is larger than it has to be.
 type step struct {
 	Inst // registers count where no virtual one is named; its length, immediate and memory always do
 	dst  virt
