@@ -381,3 +381,24 @@ func TestStandardReadsBack(t *testing.T) {
 		t.Error("a function that is not there is found")
 	}
 }
+
+// TestRefusedNumbers: texts have no wrong types of values and no numbers out of order, so only passes could
+// make them.
+func TestRefusedNumbers(t *testing.T) {
+	const text = "nest(%0: f64[]) (i: 0..%0.rows) {\n  v0 = load %0[i, 0]\n  v1 = mul v0, v0\n  v2 = add v0, v1\n  store out0[i, 0] v2\n} : (f64[%0.rows, 1])\n"
+	for name, change := range map[string]func(n *Nest){
+		"v1 is a f64":                        func(n *Nest) { n.Types[1] = types.I64 },
+		"v2 is defined where v1 comes":       func(n *Nest) { n.Body.Stmts[1].Dst = 2 },
+		"3 values have types and 2":          func(n *Nest) { n.Body.Stmts = n.Body.Stmts[:2] },
+		"v2 is not visible where it is read": func(n *Nest) { n.Body.Stmts[1].Args[1] = 2 },
+	} {
+		n, err := Parse(text, Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(n)
+		if err := n.Verify(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %s", err, name)
+		}
+	}
+}
