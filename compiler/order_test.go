@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"flow/compiler/pass"
@@ -125,5 +126,49 @@ func TestPartsOfSorts(t *testing.T) {
 	}
 	if parts < 2*whole || parts < 300 {
 		t.Errorf("%d sorts are in parts, %d are whole", parts, whole)
+	}
+}
+
+// TestSortsLeaveLoops: what all rounds or points sort alike is sorted before them, as a whole, although each
+// round and point reads a row of its own. What is sorted for each stays.
+func TestSortsLeaveLoops(t *testing.T) {
+	table := tinyTable(t)
+	for _, p := range []struct {
+		text          string
+		above, within int // sorts in front of loops, and in them
+	}{
+		{"iterate s = 0.0, k = 0 times 9 { next s = s * 0.5 + x[argsort(x[:, 1])[k], 0]; next k = k + 1 }\nemit s", 1, 0},
+		{"emit parfor k in 0..40 { x[argsort(x[:, 1] * 2, desc = true)[k], 0] * k }", 1, 0},
+		{"emit parfor k in m..40 { sort(x)[k, 0] * k }", 1, 0},
+		{"emit parfor i in 0..40, j in 0..3 { sort(x, by = 1)[i, j] + sort(x)[j, 0] }", 2, 0},
+		{"emit parfor i in 0..20 { s = sort(x[:, 0] * i); s[i] + sort(x, by = 2)[39 - i, 2] }", 1, 1},
+		{"emit parfor i in 0..20, j in 0..i { sort(x, by = 1)[i, 0] + sort(x)[j, 0] }", 0, 2},
+		{"iterate a = x, k = 0 times 6 {\n  y = parfor i in 0..40 { sort(x)[i, :] + argsort(a)[i] }\n  next a = y + sort(a)[k, :]\n  next k = k + 1\n}\nemit a", 1, 2},
+		{"emit parfor i in m..m { sort(x)[i, 0] }", 1, 0},
+		{"emit parfor i in 0..20 { if i > m { sort(x)[i, 1] } else { 2.0 } }", 0, 1},
+		{"emit 1\nemit parfor i in 0..20 { sort(x)[i * m + 7, 1] }", 1, 0}, // fails
+	} {
+		text := "x = materialize(rand(40, 3, seed = 3))\nm = i64(sum(x) * 0) + 2\n" + p.text + "\n"
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		above, all := 0, 0
+		sorts := func(g *ir.Graph) (count int) {
+			for _, n := range g.All() {
+				if n.Op.Order != nil || strings.HasSuffix(n.Op.Name, "sort.part") {
+					count++
+				}
+			}
+			return count
+		}
+		above = sorts(r.Plan.Graph)
+		pass.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph { all += sorts(g); return g })
+		if above != p.above || all-above != p.within {
+			t.Errorf("%d sorts are in front of loops and %d in them, not %d and %d\n%s%s", above, all-above, p.above, p.within, text, r.Plan.Graph)
+		}
+		if _, err := (runs{{1, 2, nil, false, ""}, {3, 1, nil, true, ""}, {2, 1, []string{"hoist"}, false, ""}, {2, 1, []string{"rounds", "part-sorts"}, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func mayFail(g *Graph, id ID, at Ranges) bool {
 		return false
 	}
 	switch {
-	case n.Op.Laws.Has(op.Total):
+	case n.Op.Laws.Has(op.Total), n.Op.Order != nil && n.Op.Order.Part != "": // a sort has all rows
 		return false
 	case n.Op.Role == op.Picks:
 		t := g.Type(in[0])

@@ -19,13 +19,16 @@ import (
 // Constants move only if constants is set. Rewrite rules match a constant in the body of a loop, but
 // not an argument that stands for it. So constants stay until the rules have been applied. Divisors
 // stay: a quotient of integers by an argument may fail, and what may fail joins no loop.
+//
+// A parfor computes its invariants once by itself. What moves out of it are sorts, and what they sort: a sort
+// in it would be made in part for each point where points read different rows (part-sorts).
 func Hoist(g *ir.Graph, table *op.Table, constants bool) *ir.Graph {
-	if !g.Controls() {
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return isControl(&n) || sortsOfPoints(&n) }) {
 		return g
 	}
 	h := &hoisting{copying: copyOf(g), arg: table.Must("arg"), constants: constants}
 	for i := range g.Nodes {
-		if id := ir.ID(i); g.Nodes[i].Op.Control == op.Iterate {
+		if id := ir.ID(i); g.Nodes[i].Op.Control == op.Iterate || sortsOfPoints(&g.Nodes[i]) {
 			h.to[i] = h.loop(id, h.in(id))
 		} else {
 			h.node(id)
@@ -50,6 +53,25 @@ type hoisting struct {
 	moved     int
 }
 
+// sortsOfPoints reports a parfor in whose body something is sorted.
+func sortsOfPoints(n *ir.Node) bool {
+	return n.Op.Role == op.Points && !n.Attrs.Bool("pairs") && len(sorted(n.Region.Graph)) > 0
+}
+
+// sorted returns the sorts of g that have all rows, and what they sort.
+func sorted(g *ir.Graph) map[ir.ID]bool {
+	is := map[ir.ID]bool{}
+	for i := ir.ID(g.Len()) - 1; i >= 0; i-- {
+		if o := g.Nodes[i].Op.Order; is[i] || o != nil && o.Part != "" {
+			is[i] = true
+			for _, x := range g.In(i) {
+				is[x] = true
+			}
+		}
+	}
+	return is
+}
+
 // loop copies the loop id and moves invariants of its regions in front of it.
 func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
 	n := &h.old.Nodes[id]
@@ -57,7 +79,7 @@ func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
 	inputs := in
 	var more []outside
 	for r := n.Region; r != nil; r = r.Next {
-		out := h.invariants(r, in, n.Carried(), origin)
+		out := h.invariants(n, r, in, origin)
 		more = append(more, out)
 		inputs = append(inputs, out.at...)
 	}
@@ -80,16 +102,22 @@ type outside struct {
 	moved   []bool // of the region's nodes: computed outside
 }
 
-// invariants moves the invariants of r to the outer graph.
-func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.Origin) (out outside) {
-	g := r.Graph
+// invariants moves the invariants of region r of loop l to the outer graph.
+func (h *hoisting) invariants(l *ir.Node, r *ir.Region, in []ir.ID, origin ir.Origin) (out outside) {
+	g, first, shift := r.Graph, l.Carried(), 0
+	moves := func(ir.ID) bool { return true }
+	if l.Op.Role == op.Points { // its indices are no inputs, and its bounds no arguments
+		first, shift = len(l.Attrs.Ints("by")), len(in)-len(r.Args)
+		some := sorted(g)
+		moves = func(id ir.ID) bool { return some[id] }
+	}
 	at := make([]ir.ID, g.Len())
 	for i := range at {
 		at[i] = ir.None
 	}
 	for k, a := range r.Args {
-		if k >= carried {
-			at[a] = in[k]
+		if k >= first {
+			at[a] = in[k+shift]
 		}
 	}
 	yielded := setOf(r.Yields)
@@ -110,7 +138,7 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 		h.g.Nodes[at[id]].Region = n.Region
 	}
 	for id, n := range g.All() {
-		if n.Op == h.arg || ofCodes(g, id) || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
+		if n.Op == h.arg || !moves(id) || ofCodes(g, id) || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
 			constant(id) && (!h.constants || divides[id] || uses[id] == 0 && !yielded[id]) {
 			continue
 		}
