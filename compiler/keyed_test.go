@@ -190,6 +190,11 @@ func TestCodesAreCountedWhereTheyAreMade(t *testing.T) {
 		"x = materialize(rand(5000, 1, seed = 1))\nA = onehot(i64(5.01 * x), 5)\nemit 1\nemit t(onehot(i64(7.01 * x), 7)) @ A\nassert x[0] < 0\n": {"= onehot("},
 		"x = materialize(rand(5000, 1, seed = 1))\nH = onehot(i64(5.01 * x), 5)\ny = i64(log(x - 1))\nemit t(H) @ x\nemit y\n":                    {"= onehot("},
 		"x = materialize(rand(5000, 1, seed = 1))\nemit \"a\"\nemit colsum(onehot(i64(9 * x[x > 0.5]) - 4, 4))\nemit 1\n":                         {"= onehot("},
+
+		// what cannot fail is a member although something that can fail follows it
+		"k = materialize(i64(9 * rand(5000, 1, seed = 1)))\nemit histogram_of(f64(k), seq(0, 10))\n":                                                   {"= f64(", "= bin.within("},
+		"k = materialize(i64(9 * rand(5000, 1, seed = 1)))\nq = 1.5 * k\nassert sum(k) > 0\nemit colsum(onehot(max(bin(q, [0, k[0, 0], 3]), 0), 3))\n": {"= mul(", "= bin.within("},
+		"k = materialize(i64(9 * rand(5000, 1, seed = 1)))\nq = 1.5 * k\nassert sum(k) < 0\nemit colsum(onehot(max(bin(q, [0, 1, 3]), 0), 2))\n":       {"= mul("},
 	} {
 		c, err := compileTiny(table, text, 1, false, nil)
 		if err != nil {

@@ -18,8 +18,8 @@ import (
 // narrow matrices are not stored, and what several of them read comes from memory once. Bits stay:
 // counts do not depend on the order of the rows, and sums have their rows in order, panel by panel.
 //
-// Operators may fail where nothing else that may lies between the first of a task and its last, and
-// where all belong to one call: the loop says that something failed, and the operators run one after
+// Operators may fail where nothing else that may lies between the first of them and the last of a task, and
+// where all that may fail belong to one call: the loop says that something failed, and the operators run one after
 // the other tell what came first. It would be wrong across a send: one `<-` is one task. It is
 // pointless for few rows, and slow for tables that are large beside the rows, for wide rows and for
 // products of many operations a row, which have kernels of their own.
@@ -153,9 +153,11 @@ func (b *rowBlocks) written(id ir.ID) bool {
 
 // enter adds what a group has to know of a new last member, or reports that it cannot be one.
 func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
-	fails, told := r.fails, r.told
+	fails, first, told := r.fails, r.first, r.told
 	if b.kind == ofKeys && ir.MayFail(b.g, id) {
-		if fails > 0 && b.g.Origin(told).Call != b.g.Origin(id).Call {
+		if fails == 0 {
+			first = id
+		} else if b.g.Origin(told).Call != b.g.Origin(id).Call {
 			return false
 		}
 		fails, told = fails+1, id
@@ -164,12 +166,7 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		if b.stops == nil {
 			b.stops = stopsOf(b.g)
 		}
-		first := r.members[0]
-		among := b.stops[id] - b.stops[first]
-		if ir.MayFail(b.g, first) {
-			among++
-		}
-		if among != fails {
+		if b.stops[id]-b.stops[first] != fails-1 {
 			return false
 		}
 	}
@@ -183,7 +180,7 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		}
 		r.keyed = true
 	}
-	r.fails, r.told, r.panel, r.few = fails, told, panel, r.few || fewTerms(b.g, id, b.block)
+	r.fails, r.first, r.told, r.panel, r.few = fails, first, told, panel, r.few || fewTerms(b.g, id, b.block)
 	r.ordered = r.ordered || fewOrdered(b.g, id)
 	return true
 }

@@ -113,6 +113,7 @@ type rowGroup struct {
 	ordered bool           // see fewOrdered
 	panel   int            // of such reductions; 0: order does not count
 	fails   int32          // how many members may fail
+	first   ir.ID          // the first of them
 	told    ir.ID          // the last of them
 	chosen  bool
 }
