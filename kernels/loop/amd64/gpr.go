@@ -165,6 +165,16 @@ func (a *Asm) ArithImm(op Arith, dst Reg, v int32) {
 	a.imm32(v)
 }
 
+// ArithConst is dst = dst op v. It changes R11 if v has more than 32 bits.
+func (a *Asm) ArithConst(op Arith, dst Reg, v int64) {
+	if v == int64(int32(v)) {
+		a.ArithImm(op, dst, int32(v))
+		return
+	}
+	a.MovImm(R11, v)
+	a.ArithG(op, dst, R11)
+}
+
 // Test sets the flags of x & y.
 func (a *Asm) Test(x, y Reg) { a.op(1, false, 0x85, y, x, nil, 0) }
 

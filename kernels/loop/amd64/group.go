@@ -161,7 +161,7 @@ func (p *program) reload(vectors int) {
 		if x := known[s.dst]; x != nil && x.steady && x.far {
 			continue
 		}
-		now := func(v *virt) {
+		s.rename(func(v *virt) {
 			x := known[*v]
 			if x == nil || !x.steady || !x.far {
 				return
@@ -173,13 +173,7 @@ func (p *program) reload(vectors int) {
 				p.steps = append(p.steps, again)
 			}
 			x.at, *v = k, x.now
-		}
-		for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
-			now(v)
-		}
-		for i := range s.uses {
-			now(&s.uses[i])
-		}
+		})
 		if s.jumps {
 			labels++
 		}

@@ -54,12 +54,7 @@ func (p *program) hoist() {
 	open := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}
 	for k := range p.steps {
 		s := &p.steps[k]
-		for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
-			now(v)
-		}
-		for i := range s.uses {
-			now(&s.uses[i])
-		}
+		s.rename(now)
 		if s.enters {
 			open = append(open, &loopSteps{anchor: -1})
 		}

@@ -222,11 +222,7 @@ func (l *lowering) offset(mem memory, rows, cols loop.Lin) virt {
 			}
 			l.scalarLin(m, dst, cols)
 			m.ShiftImm(ShlG, dst, uint8(bits.TrailingZeros(uint(x.size))))
-			if len(rows.Terms) > 0 {
-				l.scalarLin(m, R9, rows)
-				m.IMulMem(R9, argMem(mem.arg+8))
-				m.ArithG(AddG, dst, R9)
-			}
+			l.addRows(m, dst, mem.arg, rows)
 		}}
 	})
 }
@@ -269,14 +265,18 @@ func (l *lowering) recentOf(c class, x sum, f func() step) virt {
 	return x.v
 }
 
-// advance moves an address on by rows and columns. It changes R9, R10 and R11.
-func (l *lowering) advance(m *maker, dst Reg, mem memory, rows, cols loop.Lin) {
+// addRows adds the bytes of so many rows of the memory with the words at arg. It changes R9, R10 and R11.
+func (l *lowering) addRows(m *maker, dst Reg, arg int32, rows loop.Lin) {
 	if len(rows.Terms) > 0 || rows.Const != 0 {
 		l.scalarLin(m, R9, rows)
-		m.LoadG(R11, argMem(mem.arg+8))
-		m.IMul(R9, R11)
+		m.IMulMem(R9, argMem(arg+8))
 		m.ArithG(AddG, dst, R9)
 	}
+}
+
+// advance moves an address on by rows and columns. It changes R9, R10 and R11.
+func (l *lowering) advance(m *maker, dst Reg, mem memory, rows, cols loop.Lin) {
+	l.addRows(m, dst, mem.arg, rows)
 	if len(cols.Terms) > 0 || cols.Const != 0 {
 		l.scalarLin(m, R9, cols)
 		m.Lea(dst, Indexed(dst, R9, uint8(mem.elem.Size()), 0))

@@ -43,12 +43,7 @@ func legalizeAVX2(p *program, a *Asm) {
 
 // step appends what a step becomes.
 func (g *legalizer) step(s step) {
-	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask} {
-		g.resolve(v)
-	}
-	for k := range s.uses {
-		g.resolve(&s.uses[k])
-	}
+	s.rename(g.resolve)
 	if s.scalar != nil {
 		g.steps = append(g.steps, s)
 		return

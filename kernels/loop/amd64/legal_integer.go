@@ -11,21 +11,21 @@ const signBit = 1 << 63
 func compareWords(g *legalizer, s *step) virt {
 	equal := Inst{Op: VPCMPEQQ, Len: L256, InMem: s.InMem, Mem: s.Mem}
 	greater := Inst{Op: VPCMPGTQ, Len: L256, InMem: s.InMem, Mem: s.Mem}
-	switch s.Imm {
+	var v virt
+	switch s.Imm &^ 4 {
 	case 0:
-		return g.emit(step{Inst: equal, a: s.a, b: s.b})
-	case 4:
-		return g.not(g.emit(step{Inst: equal, a: s.a, b: s.b}))
+		v = g.emit(step{Inst: equal, a: s.a, b: s.b})
 	case 1: // less
-		return g.op(VPCMPGTQ, L256, g.second(s), s.a)
-	case 5:
-		return g.not(g.op(VPCMPGTQ, L256, g.second(s), s.a))
+		v = g.op(VPCMPGTQ, L256, g.second(s), s.a)
 	case 2: // not greater
-		return g.not(g.emit(step{Inst: greater, a: s.a, b: s.b}))
-	case 6:
-		return g.emit(step{Inst: greater, a: s.a, b: s.b})
+		v = g.emit(step{Inst: greater, a: s.a, b: s.b})
+	default:
+		panic("BUG: an unknown comparison of words")
 	}
-	panic("BUG: an unknown comparison of words")
+	if s.Imm == 2 || s.Imm == 4 || s.Imm == 5 {
+		return g.not(v)
+	}
+	return v
 }
 
 func compareUnsigned(g *legalizer, s *step) virt {

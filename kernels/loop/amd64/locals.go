@@ -256,12 +256,7 @@ func (l *lowering) elementMem(m *maker, e element, offset Reg) Mem {
 		base, at = RAX, 0
 		col = e.col
 		m.LoadG(RAX, argMem(e.arg))
-		if len(e.row.Terms) > 0 || e.row.Const != 0 {
-			l.scalarLin(m, R9, e.row)
-			m.LoadG(R11, argMem(e.arg+8))
-			m.IMul(R9, R11)
-			m.ArithG(AddG, RAX, R9)
-		}
+		l.addRows(m, RAX, e.arg, e.row)
 	}
 	if len(col.Terms) > 0 || col.Const != 0 {
 		l.scalarLin(m, R9, col)

@@ -196,13 +196,10 @@ func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 	next := make([]operand, len(carried))
 	for k, v := range s.Loop.Body.Yield {
 		o := l.frame.vals[v]
-		for _, c := range carried {
-			if !o.konst && o.v == c && carried[k] != c {
-				copied := l.fresh(l.classOf(o.elem))
-				l.move(copied, o, 0, true)
-				o.v = copied
-				break
-			}
+		if !o.konst && o.v != carried[k] && slices.Contains(carried, o.v) {
+			copied := l.fresh(l.classOf(o.elem))
+			l.move(copied, o, 0, true)
+			o.v = copied
 		}
 		next[k] = o
 	}
@@ -362,11 +359,8 @@ func (c *counting) compareShared(m *maker) {
 	switch to := c.rng.To; {
 	case !to.Known():
 		m.ArithMem(CmpG, c.reg(), c.word.end())
-	case to.Const == int64(int32(to.Const)):
-		m.ArithImm(CmpG, c.reg(), int32(to.Const))
 	default:
-		m.MovImm(R11, to.Const)
-		m.ArithG(CmpG, c.reg(), R11)
+		m.ArithConst(CmpG, c.reg(), to.Const)
 	}
 }
 
@@ -381,22 +375,16 @@ func (c *counting) ended() Cond {
 // test limits left to the lanes that have a round left.
 func (c *counting) test(l *lowering) {
 	if c.to != 0 {
-		down := c.rng.By < 0
-		s := step{mask: c.left, dst: c.left, effect: true}
+		const less, greater = 1, 6
+		s := step{Inst: Inst{Op: VPCMPQ, Len: l.length, Imm: less}, a: c.vector, b: c.to, mask: c.left, dst: c.left, effect: true}
 		if c.shared { // the end is compared with the index, from memory
 			at := c.word.mem()
 			at.Broadcast = true
-			s.Inst = Inst{Op: VPCMPQ, Len: l.length, Imm: 6, InMem: true, Mem: at} // greater
-			s.a = c.to
-			if down {
-				s.Imm = 1
-			}
-		} else {
-			s.Inst = Inst{Op: VPCMPQ, Len: l.length, Imm: 1} // less
-			s.a, s.b = c.vector, c.to
-			if down {
-				s.Imm = 6
-			}
+			s.Inst = Inst{Op: VPCMPQ, Len: l.length, Imm: greater, InMem: true, Mem: at}
+			s.a, s.b = c.to, 0
+		}
+		if c.rng.By < 0 {
+			s.Imm ^= less ^ greater
 		}
 		l.emit(s)
 	}
@@ -414,12 +402,7 @@ func (c *counting) advance(l *lowering) {
 // advanceShared advances a shared index in its register, and in memory if inMemory is set.
 func (c *counting) advanceShared(m *maker, inMemory bool) {
 	c.index(m)
-	if by := c.rng.By; by == int64(int32(by)) {
-		m.ArithImm(AddG, c.reg(), int32(by))
-	} else {
-		m.MovImm(R11, by)
-		m.ArithG(AddG, c.reg(), R11)
-	}
+	m.ArithConst(AddG, c.reg(), c.rng.By)
 	if inMemory {
 		m.StoreG(c.word.mem(), c.reg())
 	}

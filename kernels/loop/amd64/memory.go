@@ -105,13 +105,8 @@ func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
 			m.MovTo(dst, to)
 		}
 	}
-	switch c := f.Const; {
-	case c == 0:
-	case c == int64(int32(c)):
-		m.ArithImm(AddG, dst, int32(c))
-	default:
-		m.MovImm(R11, c)
-		m.ArithG(AddG, dst, R11)
+	if f.Const != 0 {
+		m.ArithConst(AddG, dst, f.Const)
 	}
 }
 
@@ -131,6 +126,12 @@ var counting64 = func() (list [8 * maxParts]uint64) {
 	return list
 }()
 
+// numberedLanes is first, and in each lane of the part how many lanes come before it.
+func (l *lowering) numberedLanes(first virt) virt {
+	at := l.asm.Const(counting64[l.number*l.target.lanes:][:l.target.lanes]...)
+	return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: at}, a: first, dst: l.fresh(vectorClass)})
+}
+
 // indexVector is an index as i64.
 func (l *lowering) indexVector(name int, o loop.Origin) virt {
 	if v, ok := l.frame.inner[name]; ok {
@@ -143,9 +144,7 @@ func (l *lowering) indexVector(name int, o loop.Origin) virt {
 	}
 	switch name {
 	case l.lanes:
-		first := l.broadcastG(func(m *maker) { m.Mov(RAX, laneReg) })
-		from := l.number * l.target.lanes
-		return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(counting64[from:][:l.target.lanes]...)}, a: first, dst: l.fresh(vectorClass)})
+		return l.numberedLanes(l.broadcastG(func(m *maker) { m.Mov(RAX, laneReg) }))
 	case l.rows:
 		return l.formVector(l.ofRow(loop.Of(loop.IndexSym, name)))
 	}
@@ -178,8 +177,7 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 				m.vec.splat(m, dst)
 			}}
 		})
-		from := l.number * l.target.lanes
-		count := l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(counting64[from:][:l.target.lanes]...)}, a: l.constantVector(types.I64, 0), dst: l.fresh(vectorClass)})
+		count := l.numberedLanes(l.constantVector(types.I64, 0))
 		return l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: first}, operand{elem: types.I64, v: l.integer(s, []operand{{elem: types.I64, v: count}, by})})
 	}
 	return 0

@@ -212,15 +212,8 @@ func (z *splitter) step(k int, s step) {
 			*v = x.reload
 		}
 	}
-	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
-		resolve(v)
-	}
-	if len(s.uses) > 0 {
-		s.uses = slices.Clone(s.uses)
-		for i := range s.uses {
-			resolve(&s.uses[i])
-		}
-	}
+	s.uses = slices.Clone(s.uses)
+	s.rename(resolve)
 	z.steps = append(z.steps, s)
 	z.live = slices.DeleteFunc(z.live, func(v virt) bool {
 		x := &z.lives[v]

@@ -67,13 +67,7 @@ func (l *lowering) ofRow(f loop.Lin) loop.Lin {
 // forgetRow begins a new loop over rows: what was made once a row is made again.
 func (l *lowering) forgetRow() {
 	l.rowHead = nil
-	kept := l.made[:0]
-	for _, x := range l.made {
-		if !l.perRow(x.row) && !l.perRow(x.col) {
-			kept = append(kept, x)
-		}
-	}
-	l.made = kept
+	l.made = slices.DeleteFunc(l.made, func(x invariant) bool { return l.perRow(x.row) || l.perRow(x.col) })
 }
 
 // turned lowers a load across for all rows of a square whose lanes all count: it reads a vector
