@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -95,16 +97,12 @@ func (c *carrying) splitOf(n *ir.Node, i int) (cutting, bool) {
 		}
 	}
 	for r := body; r != nil; r = r.Next {
-		for _, y := range r.Yields {
-			if y == r.Args[i] {
-				return cutting{}, false
-			}
+		if slices.Contains(r.Yields, r.Args[i]) {
+			return cutting{}, false
 		}
-		for j := range r.Graph.Nodes {
-			for _, x := range r.Graph.In(ir.ID(j)) {
-				if x == r.Args[i] && r.Graph.Nodes[j].Op != c.slice {
-					return cutting{}, false
-				}
+		for id, n := range r.Graph.All() {
+			if n.Op != c.slice && slices.Contains(r.Graph.In(id), r.Args[i]) {
+				return cutting{}, false
 			}
 		}
 	}

@@ -382,9 +382,7 @@ func (b *rowBlocks) build() *ir.Graph {
 	b.stops = stopsOf(b.g)
 	for slices.ContainsFunc(b.all, func(r rowGroup) bool { return r.chosen }) {
 		m := &rowBuilding{rowBlocks: b, copying: copyOf(b.g), outside: outside}
-		for i := range m.to {
-			m.to[i] = ir.None
-		}
+		m.to = slices.Repeat([]ir.ID{ir.None}, b.g.Len())
 		for id := range b.g.All() {
 			if r := m.chosen(id); r == nil || r.members[len(r.members)-1] == id {
 				m.emit(id)

@@ -111,10 +111,7 @@ func (h *hoisting) invariants(l *ir.Node, r *ir.Region, in []ir.ID, origin ir.Or
 		some := sorted(g)
 		moves = func(id ir.ID) bool { return some[id] }
 	}
-	at := make([]ir.ID, g.Len())
-	for i := range at {
-		at[i] = ir.None
-	}
+	at := slices.Repeat([]ir.ID{ir.None}, g.Len())
 	for k, a := range r.Args {
 		if k >= first {
 			at[a] = in[k+shift]

@@ -105,9 +105,7 @@ func partSorts(g *ir.Graph, table *op.Table, gains func(g *ir.Graph, id ir.ID) b
 		return g
 	}
 	c := copyOf(g)
-	for i := range c.to {
-		c.to[i] = ir.None
-	}
+	c.to = slices.Repeat([]ir.ID{ir.None}, g.Len())
 	var copied func(id ir.ID) ir.ID
 	copied = func(id ir.ID) ir.ID {
 		if c.to[id] == ir.None {

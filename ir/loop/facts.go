@@ -59,7 +59,6 @@ func (f *Facts) form(v Val) (Lin, bool) {
 	if s == nil || f.nest.Types[v] != types.I64 {
 		return Lin{}, false
 	}
-	var in []Lin
 	switch s.Code {
 	case Const:
 		return Num(int64(s.Imm)), true
@@ -68,6 +67,7 @@ func (f *Facts) form(v Val) (Lin, bool) {
 	case Load:
 		return Of(ParamSym, s.Mem.N), s.Mem.Kind == ParamMem && f.nest.Params[s.Mem.N].Kind == ScalarParam
 	case Add, Sub, Neg, Mul:
+		var in []Lin
 		for _, a := range s.Args {
 			l, ok := f.Lin(a)
 			if !ok {
@@ -75,28 +75,9 @@ func (f *Facts) form(v Val) (Lin, bool) {
 			}
 			in = append(in, l)
 		}
-	}
-	switch {
-	case s.Code == Add:
-		return in[0].Plus(in[1]), true
-	case s.Code == Sub:
-		return in[0].Plus(in[1].Times(-1)), true
-	case s.Code == Neg:
-		return in[0].Times(-1), true
-	case s.Code == Mul && in[0].Known():
-		return in[1].scaled(in[0].Const)
-	case s.Code == Mul && in[1].Known():
-		return in[0].scaled(in[1].Const)
+		return s.Code.Linear(in)
 	}
 	return Lin{}, false
-}
-
-// scaled returns c * l if that is far from wrapping.
-func (l Lin) scaled(c int64) (Lin, bool) {
-	if c < -smallCoef || c > smallCoef {
-		return Lin{}, false
-	}
-	return l.Times(c), true
 }
 
 // Where lists forms that are not negative if the bool v is truth.

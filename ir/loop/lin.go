@@ -79,6 +79,24 @@ func (l Lin) Coef(s Sym) int64 {
 	return 0
 }
 
+// Linear returns the linear form of the integer that a scalar operation makes of these. ok is false if it is
+// none.
+func (c Code) Linear(in []Lin) (l Lin, ok bool) {
+	switch {
+	case c == Add:
+		return in[0].Plus(in[1]), true
+	case c == Sub:
+		return in[0].Plus(in[1].Times(-1)), true
+	case c == Neg:
+		return in[0].Times(-1), true
+	case c == Mul && in[0].Known():
+		return in[1].Times(in[0].Const), true
+	case c == Mul && in[1].Known():
+		return in[0].Times(in[1].Const), true
+	}
+	return Lin{}, false
+}
+
 // AppendKey appends bytes that tell the form from all others.
 func (l Lin) AppendKey(b []byte) []byte {
 	b = binary.AppendVarint(binary.AppendVarint(b, l.Const), int64(len(l.Terms)))

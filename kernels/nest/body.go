@@ -105,25 +105,35 @@ func (x *Builder) keepRow(y Ref, at, count loop.Lin) {
 		size = y.Type.Count()
 	}
 	m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, count, loop.Num(int64(size)))}
-	store := func(v loop.Val, i, j loop.Lin) {
-		x.Store(m, at, i.Times(int64(y.Type.Cols)).Plus(j), define.ConvertBody(x.Builder, e, v))
+	store := func(i, j loop.Lin) {
+		x.Store(m, at, i.Times(int64(y.Type.Cols)).Plus(j), define.ConvertBody(x.Builder, e, y.elem(i, j)))
 	}
+	if y.At != nil && size > define.Unrolled {
+		x.eachElement(y, 0, store)
+		return
+	}
+	cols := max(1, y.Type.Cols)
+	for k := range size {
+		store(loop.Num(int64(k/cols)), loop.Num(int64(k%cols)))
+	}
+}
+
+// eachElement writes loops over the elements of a matrix. Rows of few columns are no loop.
+func (x *Builder) eachElement(r Ref, few int, store func(i, j loop.Lin)) {
 	row := func(i loop.Lin) {
-		x.rounds("c", y.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(y.At(i, j), i, j); return nil })
-	}
-	switch {
-	case y.At == nil:
-		store(y.Val, loop.Num(0), loop.Num(0))
-	case size <= define.Unrolled:
-		for k := range size {
-			i, j := loop.Num(int64(k/y.Type.Cols)), loop.Num(int64(k%y.Type.Cols))
-			store(y.At(i, j), i, j)
+		if r.Type.Cols <= few {
+			for j := range r.Type.Cols {
+				store(i, loop.Num(int64(j)))
+			}
+			return
 		}
-	case y.Type.Rows == 1:
-		row(loop.Num(0))
-	default:
-		x.rounds("r", y.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
+		x.rounds("c", r.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
 	}
+	if r.Type.Rows == 1 {
+		row(loop.Num(0))
+		return
+	}
+	x.rounds("r", r.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
 }
 
 // Outer is register r of the loop's body, the same in every iteration: a constant, or an operand
@@ -298,10 +308,7 @@ func (x *Builder) elementwise(b *op.Body, k int, env []Ref) Ref {
 	if !a.Type.IsDense() {
 		list := make([]loop.Val, len(in))
 		for k, r := range in {
-			list[k] = r.Val
-			if r.At != nil { // 1 x 1
-				list[k] = r.At(loop.Num(0), loop.Num(0))
-			}
+			list[k] = r.elem(loop.Num(0), loop.Num(0)) // a matrix of 1 x 1
 		}
 		return Ref{Type: a.Type, Val: step(list)}
 	}
@@ -336,17 +343,8 @@ func (x *Builder) linear(s *loop.Stmt) {
 		}
 		in[k] = l
 	}
-	switch {
-	case s.Code == loop.Add:
-		x.Lins[s.Dst] = in[0].Plus(in[1])
-	case s.Code == loop.Sub:
-		x.Lins[s.Dst] = in[0].Plus(in[1].Times(-1))
-	case s.Code == loop.Neg:
-		x.Lins[s.Dst] = in[0].Times(-1)
-	case s.Code == loop.Mul && in[0].Known():
-		x.Lins[s.Dst] = in[1].Times(in[0].Const)
-	case s.Code == loop.Mul && in[1].Known():
-		x.Lins[s.Dst] = in[0].Times(in[1].Const)
+	if l, ok := s.Code.Linear(in); ok {
+		x.Lins[s.Dst] = l
 	}
 }
 

@@ -40,21 +40,7 @@ func (x *Builder) laid(r Ref) Ref {
 // lay writes all elements of a matrix.
 func (x *Builder) lay(m loop.Mem, r Ref) {
 	e := x.Nest.Locals[m.N].Elem
-	store := func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.At(i, j))) }
-	row := func(i loop.Lin) {
-		if r.Type.Cols <= define.WrittenLines {
-			for j := range r.Type.Cols {
-				store(i, loop.Num(int64(j)))
-			}
-			return
-		}
-		x.rounds("c", r.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
-	}
-	if r.Type.Rows == 1 {
-		row(loop.Num(0))
-		return
-	}
-	x.rounds("r", r.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
+	x.eachElement(r, define.WrittenLines, func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.At(i, j))) })
 }
 
 // carrying is the carried values of a loop.

@@ -115,12 +115,10 @@ func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
 	if !l.frame.nest || s.N != 1 || l.frame.types[s.Dst] != types.I64 {
 		return nil
 	}
-	switch s.Code {
-	case loop.IndexOf, loop.Load, loop.Add, loop.Sub, loop.Neg, loop.Mul:
-	default:
+	var known [2]loop.Lin
+	if len(in) > len(known) {
 		return nil
 	}
-	var known [2]loop.Lin
 	for k, o := range in {
 		switch {
 		case o.elem != types.I64:
@@ -142,23 +140,11 @@ func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
 			return nil
 		}
 		f = loop.Of(loop.ParamSym, s.Mem.N)
-	case loop.Add:
-		f = known[0].Plus(known[1])
-	case loop.Sub:
-		f = known[0].Plus(known[1].Times(-1))
-	case loop.Neg:
-		f = known[0].Times(-1)
-	case loop.Mul:
-		switch {
-		case known[0].Known():
-			f = known[1].Times(known[0].Const)
-		case known[1].Known():
-			f = known[0].Times(known[1].Const)
-		default:
+	default:
+		var ok bool
+		if f, ok = s.Code.Linear(known[:]); !ok {
 			return nil
 		}
-	default:
-		return nil
 	}
 	for _, t := range f.Terms { // an instruction multiplies by 32 bits
 		if t.Coef > math.MaxInt32 || t.Coef < math.MinInt32 {

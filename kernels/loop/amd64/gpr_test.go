@@ -62,6 +62,8 @@ func TestScalarForms(t *testing.T) {
 			add(fmt.Sprintf("%s %s, %s", text, place(m), name(r)), func() { asm.ArithMem(op, r, m) })
 			add(fmt.Sprintf("%s $%d, %s", text, v, name(r)), func() { asm.ArithImm(op, r, v) })
 			add(fmt.Sprintf("%s %s, %s", text, name(r), place(m)), func() { asm.ArithTo(op, m, r) })
+			far := int64(v) << 31
+			add(fmt.Sprintf("MOVQ $%d, R11; %s R11, %s", far, text, name(r)), func() { asm.ArithConst(op, r, far) })
 			if small != 1 && small != -1 { // the assembler has shorter words for these
 				add(fmt.Sprintf("%s $%d, %s", text, small, name(r)), func() { asm.ArithImm(op, r, small) })
 			}

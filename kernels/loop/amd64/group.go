@@ -161,18 +161,19 @@ func (p *program) reload(vectors int) {
 		if x := known[s.dst]; x != nil && x.steady && x.far {
 			continue
 		}
-		s.rename(func(v *virt) {
-			x := known[*v]
+		s.rename(func(v virt) virt {
+			x := known[v]
 			if x == nil || !x.steady || !x.far {
-				return
+				return v
 			}
 			if x.now == 0 || x.labels != labels || k-x.at > nearReads {
 				again := *x.step
-				again.dst = p.fresh(p.classes[*v])
+				again.dst = p.fresh(p.classes[v])
 				x.now, x.labels = again.dst, labels
 				p.steps = append(p.steps, again)
 			}
-			x.at, *v = k, x.now
+			x.at = k
+			return x.now
 		})
 		if s.jumps {
 			labels++

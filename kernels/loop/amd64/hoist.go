@@ -3,6 +3,8 @@ package amd64
 // This file moves instructions out of the loops in which their operands do not change, and makes
 // those that are equal there once.
 
+import "cmp"
+
 // loopSteps is a loop while its steps are walked, as their numbers; the outermost is no loop.
 type loopSteps struct {
 	steps []int32
@@ -46,11 +48,7 @@ func (p *program) hoist() {
 		return
 	}
 	same := p.shop.virts.zeros(len(p.classes)) // what stands for a register that is made no more
-	now := func(v *virt) {
-		if same[*v] != 0 {
-			*v = same[*v]
-		}
-	}
+	now := func(v virt) virt { return cmp.Or(same[v], v) }
 	open := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}
 	for k := range p.steps {
 		s := &p.steps[k]

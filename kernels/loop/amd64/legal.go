@@ -5,7 +5,10 @@ package amd64
 // a mask becomes one without and a blend. The rules for single operations are in legal_integer.go
 // and legal_float.go.
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // legalizer is the program while it is rewritten.
 type legalizer struct {
@@ -116,12 +119,8 @@ func (g *legalizer) relate(s *step) {
 	}
 }
 
-// resolve replaces a copy by its original (copy propagation).
-func (g *legalizer) resolve(v *virt) {
-	if same := g.known[*v].same; same != 0 {
-		*v = same
-	}
-}
+// resolve returns the original of a copy (copy propagation), and others as they are.
+func (g *legalizer) resolve(v virt) virt { return cmp.Or(g.known[v].same, v) }
 
 // magnitudes and signs are masks of the bits of two f32.
 const magnitudes, signs = math.MaxInt32 | math.MaxInt32<<32, 1<<63 | 1<<31

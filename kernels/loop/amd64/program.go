@@ -189,10 +189,23 @@ func (p *program) hasSource(v virt) bool { return p.source[v].Broadcast }
 
 // reads calls f for every virtual register that the step reads.
 func (s *step) reads(f func(v virt)) {
-	for _, v := range [...]virt{s.a, s.b, s.c, s.mask, s.index, s.near} {
-		if v != 0 {
-			f(v)
-		}
+	if s.a != 0 {
+		f(s.a)
+	}
+	if s.b != 0 {
+		f(s.b)
+	}
+	if s.c != 0 {
+		f(s.c)
+	}
+	if s.mask != 0 {
+		f(s.mask)
+	}
+	if s.index != 0 {
+		f(s.index)
+	}
+	if s.near != 0 {
+		f(s.near)
 	}
 	if s.keeps {
 		f(s.dst)
@@ -202,13 +215,15 @@ func (s *step) reads(f func(v virt)) {
 	}
 }
 
-// rename calls f for the fields that name what the step reads, to change them.
-func (s *step) rename(f func(v *virt)) {
+// rename makes the step read f(v) where it reads v.
+func (s *step) rename(f func(v virt) virt) {
 	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
-		f(v)
+		if *v != 0 {
+			*v = f(*v)
+		}
 	}
-	for i := range s.uses {
-		f(&s.uses[i])
+	for i, v := range s.uses {
+		s.uses[i] = f(v)
 	}
 }
 

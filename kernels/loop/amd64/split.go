@@ -4,7 +4,10 @@ package amd64
 // stored where it is made and loaded where it is read next, into another register or by the instruction
 // that reads it. Linear scan alone sends a value to memory for its whole life.
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // life is the live range of a vector while splits walks the steps.
 type life struct {
@@ -197,23 +200,20 @@ func (z *splitter) begin(b block) {
 // step appends step k, behind loads of the evicted values that it reads, and evicts values until the rest
 // fits.
 func (z *splitter) step(k int, s step) {
-	resolve := func(v *virt) { // loads the value if it is evicted, and renames the read to its reload
-		if !z.counts(*v) {
-			return
+	s.uses = slices.Clone(s.uses)
+	s.rename(func(v virt) virt { // loads the value if it is evicted, and renames the read to its reload
+		if !z.counts(v) {
+			return v
 		}
-		x := &z.lives[*v]
+		x := &z.lives[v]
 		if x.split() && x.evicted {
 			x.evicted, x.reload = false, z.fresh(vectorClass)
 			z.home = append(z.home, 0)
 			z.steps = append(z.steps, z.load(x, s.part))
-			z.live = append(z.live, *v)
+			z.live = append(z.live, v)
 		}
-		if x.reload != 0 {
-			*v = x.reload
-		}
-	}
-	s.uses = slices.Clone(s.uses)
-	s.rename(resolve)
+		return cmp.Or(x.reload, v)
+	})
 	z.steps = append(z.steps, s)
 	z.live = slices.DeleteFunc(z.live, func(v virt) bool {
 		x := &z.lives[v]
