@@ -129,8 +129,8 @@ func TestPartsOfSorts(t *testing.T) {
 	}
 }
 
-// TestSortsLeaveLoops: what all rounds or points sort alike is sorted before them, as a whole, although each
-// round and point reads a row of its own. What is sorted for each stays.
+// TestSortsLeaveLoops: what all rounds or points sort alike is sorted before them, as a whole, although
+// each round and point reads a row of its own. What is sorted for each stays.
 func TestSortsLeaveLoops(t *testing.T) {
 	table := tinyTable(t)
 	for _, p := range []struct {

@@ -91,8 +91,8 @@ func (g *Graph) NoteOf(id ID) string { return g.notes[id] }
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.Nodes) }
 
-// All yields the nodes that the graph has at the call, in order. A node that the body of the loop adds may move
-// the others: what was yielded is then an old copy.
+// All yields the nodes that the graph has at the call, in order. A node that the body of the loop adds
+// may move the others: what was yielded is then an old copy.
 func (g *Graph) All() iter.Seq2[ID, *Node] {
 	return func(yield func(ID, *Node) bool) {
 		for id := range ID(len(g.Nodes)) {

@@ -201,8 +201,8 @@ func (c *bodyCode) lanewise(s *indexSpace) bool {
 	return c.seen.Load()+int64(c.work)*int64(s.n[0]) >= loopsFrom.Load() && c.plan == nil
 }
 
-// roundsInLanes reports that points are the lanes of rounds between calls. It takes the rounds to cost more
-// than the calls. It is false for rounds whose end the values tell, as for inLanes.
+// roundsInLanes reports that points are the lanes of rounds between calls. It takes the rounds to cost
+// more than the calls. It is false for rounds whose end the values tell, as for inLanes.
 func (c *bodyCode) roundsInLanes(s *indexSpace) bool {
 	if !c.lanewise(s) {
 		return false

@@ -201,8 +201,8 @@ func (w *eachWorker) run(from, to int, out *value.Dense) error {
 	return nil
 }
 
-// pairs returns the row for a parfor whose second range depends on its first index. It lists the pairs, over
-// which the loop then goes.
+// pairs returns the row for a parfor whose second range depends on its first index. It lists the pairs,
+// over which the loop then goes.
 func pairs() *op.Def {
 	return define.ByKernel(&op.Def{
 		Name: "pairs", Hidden: true, Role: op.Pairs,

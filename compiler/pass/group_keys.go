@@ -18,11 +18,11 @@ import (
 // narrow matrices are not stored, and what several of them read comes from memory once. Bits stay:
 // counts do not depend on the order of the rows, and sums have their rows in order, panel by panel.
 //
-// Operators may fail where nothing else that may lies between the first of them and the last of a task, and
-// where all that may fail belong to one call: the loop says that something failed, and the operators run one after
-// the other tell what came first. It would be wrong across a send: one `<-` is one task. It is
-// pointless for few rows, and slow for tables that are large beside the rows, for wide rows and for
-// products of many operations a row, which have kernels of their own.
+// Operators may fail where nothing else that may lies between the first of them and the last of a task,
+// and where all that may fail belong to one call: the loop says that something failed, and the
+// operators run one after the other tell what came first. It would be wrong across a send: one `<-` is
+// one task. It is pointless for few rows, and slow for tables that are large beside the rows, for wide
+// rows and for products of many operations a row, which have kernels of their own.
 func Keys(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows || !reducesByKey(g) {
 		return g

@@ -173,7 +173,8 @@ func (f *codeGroups) sums(id ir.ID) (grouped, bool) {
 	return s, s.x != s.h && t.IsDense() && t.Elem == types.F64 && t.Known() && !cut && !(s.turns && sent(g, id))
 }
 
-// joinCodes lets sums and counts by code check the codes that nothing else reads, which are not stored then:
+// joinCodes lets sums and counts by code check the codes that nothing else reads, which are not stored
+// then:
 //
 //	%2 = onehot.code(%1) {k=10};  %3 = onehot.sums(%2, %0) {k=10}   ->   %3 = onehot.sums(%1, %0) {k=10}
 //

@@ -20,8 +20,8 @@ import (
 // not an argument that stands for it. So constants stay until the rules have been applied. Divisors
 // stay: a quotient of integers by an argument may fail, and what may fail joins no loop.
 //
-// A parfor computes its invariants once by itself. What moves out of it are sorts, and what they sort: a sort
-// in it would be made in part for each point where points read different rows (part-sorts).
+// A parfor computes its invariants once by itself. What moves out of it are sorts, and what they sort:
+// a sort in it would be made in part for each point where points read different rows (part-sorts).
 func Hoist(g *ir.Graph, table *op.Table, constants bool) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return isControl(&n) || sortsOfPoints(&n) }) {
 		return g

@@ -8,8 +8,9 @@ import "slices"
 // one whose states merge.
 const leastApart, leastAdded = 4, 16
 
-// RoundsApart reports an inner loop whose rounds may be evaluated side by side: it carries nothing but states
-// of reductions that merge and stores every element once, and no round reads what another one stores.
+// RoundsApart reports an inner loop whose rounds may be evaluated side by side: it carries nothing but
+// states of reductions that merge and stores every element once, and no round reads what another one
+// stores.
 func RoundsApart(n *Nest, s *Stmt) bool {
 	x, least := s.Loop, int64(leastApart)
 	if s.N > 0 {

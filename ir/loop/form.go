@@ -194,7 +194,7 @@ type Loop struct {
 	// After is 1 + the name of the index of the For before this one, which made the first of the rounds (see
 	// Repeat): the first index is where that one ended. 0: it is Index.Range.From.
 	After int
-	// Sums are reductions whose states, one after the other, are the carried values. A round does nothing with
-	// them but add its contributions. nil: they are other values.
+	// Sums are reductions whose states, one after the other, are the carried values. A round does
+	// nothing with them but add its contributions. nil: they are other values.
 	Sums []*Terms
 }

@@ -79,8 +79,8 @@ func (l Lin) Coef(s Sym) int64 {
 	return 0
 }
 
-// Linear returns the linear form of the integer that a scalar operation makes of these. ok is false if it is
-// none.
+// Linear returns the linear form of the integer that a scalar operation makes of these. ok is false if
+// it is none.
 func (c Code) Linear(in []Lin) (l Lin, ok bool) {
 	switch {
 	case c == Add:

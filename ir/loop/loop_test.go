@@ -382,8 +382,8 @@ func TestStandardReadsBack(t *testing.T) {
 	}
 }
 
-// TestRefusedNumbers: texts have no wrong types of values and no numbers out of order, so only passes could
-// make them.
+// TestRefusedNumbers: texts have no wrong types of values and no numbers out of order, so only passes
+// could make them.
 func TestRefusedNumbers(t *testing.T) {
 	const text = "nest(%0: f64[]) (i: 0..%0.rows) {\n  v0 = load %0[i, 0]\n  v1 = mul v0, v0\n  v2 = add v0, v1\n  store out0[i, 0] v2\n} : (f64[%0.rows, 1])\n"
 	for name, change := range map[string]func(n *Nest){

@@ -4,10 +4,10 @@ package loop
 //
 //	for r in 0..n { w[r] = w[r] + select(r == a, d, 0) }      ->      if 0 <= a < n { w[a] = w[a] + d }
 //
-// query.differs reads from the body where a stored value may differ from the old element. Comparisons of an
-// index for equality bound these places. x + 0.0 is not x if x is -0.0. So a sweep that adds 0.0 elsewhere
-// is made whole until it leaves no -0.0 behind, and a local remembers that it left none. Where the 0.0 is a
-// product d * 0.0, the sweep is made whole if d is not finite.
+// query.differs reads from the body where a stored value may differ from the old element. Comparisons
+// of an index for equality bound these places. x + 0.0 is not x if x is -0.0. So a sweep that adds 0.0
+// elsewhere is made whole until it leaves no -0.0 behind, and a local remembers that it left none.
+// Where the 0.0 is a product d * 0.0, the sweep is made whole if d is not finite.
 //
 // Narrowing would be wrong if another step of the sweep stored to another matrix, or failed.
 

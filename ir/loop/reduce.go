@@ -199,8 +199,8 @@ type exactSum struct {
 	special float64
 }
 
-// exactly returns the sum of numbers of e, or of their squares. A square is its rounded value and the rest, so
-// one that overflows is infinite and what is below the least f64 is rounded off.
+// exactly returns the sum of numbers of e, or of their squares. A square is its rounded value and the
+// rest, so one that overflows is infinite and what is below the least f64 is rounded off.
 func exactly(e types.Elem, in []Word, squares bool) exactSum {
 	x := exactSum{sum: new(big.Float).SetPrec(exactBits)}
 	for _, w := range in {
@@ -250,8 +250,8 @@ func (c Class) exact(e types.Elem, in []Word) Word {
 	return c.ofSums(e, len(in), func(squares bool) exactSum { return exactly(e, in, squares) })
 }
 
-// ofSums returns the result of a class of exact sums for n numbers of e. of returns their sum, or that of their
-// squares.
+// ofSums returns the result of a class of exact sums for n numbers of e. of returns their sum, or that
+// of their squares.
 func (c Class) ofSums(e types.Elem, n int, of func(squares bool) exactSum) Word {
 	switch c {
 	case Sum:

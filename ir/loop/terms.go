@@ -75,8 +75,8 @@ func (t *Terms) String() string {
 	return s
 }
 
-// MergeTerms is at least as many contributions as the states of eight lanes add to the last word of a bounded
-// sum when they merge.
+// MergeTerms is at least as many contributions as the states of eight lanes add to the last word of a
+// bounded sum when they merge.
 const MergeTerms = 32
 
 // merges reports whether states merge.

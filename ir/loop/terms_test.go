@@ -93,7 +93,8 @@ func boundedSums(t *testing.T, e types.Elem, words int, told int64) {
 	}
 }
 
-// boundedOf is a bounded sum as a loop carries it, and whether it is sure. It merges the states of 1 or 8 lanes.
+// boundedOf is a bounded sum as a loop carries it, and whether it is sure. It merges the states of 1 or
+// 8 lanes.
 func boundedOf(t *testing.T, e types.Elem, words int, told int64, list []Word, lanes int) (Word, bool) {
 	t.Helper()
 	b := New()

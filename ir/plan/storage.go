@@ -28,10 +28,10 @@ func MayView(g *ir.Graph, id ir.ID) bool {
 	return from.Sized() && t.Bytes() > 0 && 4*t.Bytes() >= from.Bytes()
 }
 
-// TakesOver reports whether a result of node id may be made in the memory of input j, if the node is the last
-// reader of j and both have one type. A transposed operand of a square map is read elsewhere than written, so
-// its memory is not taken. Neither are operands that tell which element has no value, nor operands of loops
-// that read them at other places than their own.
+// TakesOver reports whether a result of node id may be made in the memory of input j, if the node is
+// the last reader of j and both have one type. A transposed operand of a square map is read elsewhere
+// than written, so its memory is not taken. Neither are operands that tell which element has no value,
+// nor operands of loops that read them at other places than their own.
 func TakesOver(g *ir.Graph, id ir.ID, j int) bool {
 	n := &g.Nodes[id]
 	if a := n.Op.Accum; a > 0 {
@@ -63,10 +63,10 @@ func readsFull(n *ir.Node, j int) bool {
 	return modes == nil || op.Mode(modes[j]) == op.Full
 }
 
-// readsOwnPlace reports whether the loop n, a parfor or a group, has read an element of input j when it writes
-// the element of its result at the same place, and reads it for no other element. It is told of bodies of
-// elementwise operators. An exact sum in a body is made again if it was too narrow, and an inner loop may read
-// after the element was written.
+// readsOwnPlace reports whether the loop n, a parfor or a group, has read an element of input j when it
+// writes the element of its result at the same place, and reads it for no other element. It is told of
+// bodies of elementwise operators. An exact sum in a body is made again if it was too narrow, and an
+// inner loop may read after the element was written.
 func readsOwnPlace(n *ir.Node, j int) bool {
 	if n.Op.Role == op.Grouped {
 		return groupOwnPlace(n.Region, n.Region.Args[j])
@@ -98,8 +98,8 @@ func readsOwnPlace(n *ir.Node, j int) bool {
 	return true
 }
 
-// groupOwnPlace is readsOwnPlace for argument x of a group. What is computed of x element by element stands
-// for x: the loop computes it where it is read.
+// groupOwnPlace is readsOwnPlace for argument x of a group. What is computed of x element by element
+// stands for x: the loop computes it where it is read.
 func groupOwnPlace(r *ir.Region, x ir.ID) bool {
 	of := make([]bool, r.Graph.Len())
 	of[x] = true

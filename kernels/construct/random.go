@@ -312,8 +312,8 @@ func Drawn(a *op.Attrs, i int) int64 {
 	}
 }
 
-// replaced returns number i of a sample with replacement. The upper half of a 128-bit product is uniform to
-// within n / 2^64.
+// replaced returns number i of a sample with replacement. The upper half of a 128-bit product is
+// uniform to within n / 2^64.
 func replaced(n, seed, i uint64) int64 {
 	hi, _ := bits.Mul64(mix(seed+(i+1)*golden), n)
 	return int64(hi)

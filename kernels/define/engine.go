@@ -76,9 +76,9 @@ func OfBody(d op.Def) *op.Def {
 	return &d
 }
 
-// Chained returns the row `of`.chain, which of.Shard.Chain names. add adds rows lo..hi-1 of the operands of a
-// call of row `of` to the table in Call.Out. The result has one table for each window, one below the other,
-// and a call makes one of them: that of the attribute turn.
+// Chained returns the row `of`.chain, which of.Shard.Chain names. add adds rows lo..hi-1 of the
+// operands of a call of row `of` to the table in Call.Out. The result has one table for each window,
+// one below the other, and a call makes one of them: that of the attribute turn.
 func Chained(of *op.Def, add func(c *op.Call, lo, hi int) error) *op.Def {
 	tables := func(s *op.Sig) (sig *op.Sig, n int) {
 		in := s.In
@@ -136,8 +136,8 @@ func inTurn(c *op.Call, add func(c *op.Call, lo, hi int) error) error {
 	return add(TurnOf(c))
 }
 
-// TurnOf returns the call that adds rows lo..hi-1 of its operands, those of the window of a call of a chain,
-// to the table in its Out. The table is that of the window before, or zero.
+// TurnOf returns the call that adds rows lo..hi-1 of its operands, those of the window of a call of a
+// chain, to the table in its Out. The table is that of the window before, or zero.
 func TurnOf(c *op.Call) (table *op.Call, lo, hi int) {
 	n, r := c.Attrs.Int("windows"), c.Attrs.Int("turn")-1
 	rows, cols := c.Type.Rows/n, c.Type.Cols

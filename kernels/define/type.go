@@ -1,7 +1,7 @@
 package define
 
-// This file defines type rules that rows share, their arguments, their faults, and the codes of these. What
-// a code means, and the smallest program that provokes it, is in lang/source/codes.go.
+// This file defines type rules that rows share, their arguments, their faults, and the codes of these.
+// What a code means, and the smallest program that provokes it, is in lang/source/codes.go.
 
 import (
 	"strings"

@@ -133,8 +133,8 @@ func PartsOf(x []float64, squares bool) (p Parts, ok bool) {
 // Many columns whose elements come in any order, as those of a sparse matrix do, are summed at once: a
 // column is a pair of floats, not an accumulator of hundreds of bytes.
 
-// Pair is an exact sum S + T, as pair makes it. The pair is Lost, for good, once an error does not fit into
-// T or a number is not finite. It then has no meaning.
+// Pair is an exact sum S + T, as pair makes it. The pair is Lost, for good, once an error does not fit
+// into T or a number is not finite. It then has no meaning.
 type Pair struct{ S, T float64 }
 
 // Lost reports whether the sum is not known.

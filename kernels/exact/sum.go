@@ -287,9 +287,9 @@ func anyBelow(a *[limbs]int64, low, p int) bool {
 	return a[p>>5]&(1<<(p&31)-1) != 0
 }
 
-// Reduced returns the result of a sum, mean, norm, variance or standard deviation of n numbers, from their
-// exact sum and that of their squares. A sum that the class does not need may be any. The result is rounded
-// once before a root or a division: a sum to float32 and a variance to float32 if narrow.
+// Reduced returns the result of a sum, mean, norm, variance or standard deviation of n numbers, from
+// their exact sum and that of their squares. A sum that the class does not need may be any. The result
+// is rounded once before a root or a division: a sum to float32 and a variance to float32 if narrow.
 func Reduced(c loop.Class, sum, squares *Sum, n int, narrow bool) float64 {
 	switch c {
 	case loop.Norm:

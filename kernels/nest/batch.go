@@ -30,7 +30,8 @@ const (
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
 	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none
-	// depends on another. Those of exact sums take more operations, and less of their time is that of loads.
+	// depends on another. Those of exact sums take more operations, and less of their time is that of
+	// loads.
 	roundsTogether, sumsTogether = 2, 4
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16

@@ -231,14 +231,14 @@ func storable(t types.Type) bool {
 	return isNumber(t) || fits(t) && t.Count() <= laidElements
 }
 
-// fits reports a matrix that a block of few points may have. A body that runs an operator at a time has it,
-// too.
+// fits reports a matrix that a block of few points may have. A body that runs an operator at a time has
+// it, too.
 func fits(t types.Type) bool {
 	return t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() > 0 && t.Count() <= passedElements
 }
 
-// readsParts reports that action r reads a few elements of register x at a time. Where few points fit into a
-// block, a loop over numbers alone is faster without lanes, one launch a point.
+// readsParts reports that action r reads a few elements of register x at a time. Where few points fit
+// into a block, a loop over numbers alone is faster without lanes, one launch a point.
 func (p *CallPlan) readsParts(r, x int) bool {
 	large := 8*p.body.Register(x).Count() > WideElements
 	if large && !slices.ContainsFunc(p.body.Register(r).Parts(), types.Type.IsDense) {

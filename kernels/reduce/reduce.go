@@ -68,7 +68,8 @@ func (w Whole) Defs() []*op.Def {
 	return append(out, w.doneRow(false))
 }
 
-// Defined is the definition of a call on a list of elements. It fails for an empty list that has no result.
+// Defined is the definition of a call on a list of elements. It fails for an empty list that has no
+// result.
 func (w Whole) Defined(c *op.Call, x []value.Scalar) (value.Value, error) {
 	if len(x) == 0 && w.Nonempty {
 		return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())

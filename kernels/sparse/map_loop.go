@@ -395,8 +395,8 @@ func beginWideMap(d *op.Def, c *op.Call, full []bool, workers int) *wideLoop {
 	return l
 }
 
-// wideSpace returns the index space of a call with a dense result of type t: its length, and the length of a
-// leaf. A single leaf is a loop only where ranks share it.
+// wideSpace returns the index space of a call with a dense result of type t: its length, and the length
+// of a leaf. A single leaf is a loop only where ranks share it.
 func wideSpace(t types.Type) (n, leaf int) {
 	if !t.Known() {
 		return 0, 0

@@ -214,9 +214,9 @@ func NotLess(list []int32, x int32) int {
 // What follows finds the extremes of integers that the rows of a pattern name. Row i names x[col[k]]
 // for ptr[i] <= k < ptr[i+1]. len(ptr) is len(out)+1, and every col[k] is an index of x.
 
-// MaxRows raises out[i] to the greatest element that row i names. No named element is greater than bound, an
-// int32. A row ends once it reaches bound: if most vertices of a graph have the greatest label already, few
-// entries are read.
+// MaxRows raises out[i] to the greatest element that row i names. No named element is greater than
+// bound, an int32. A row ends once it reaches bound: if most vertices of a graph have the greatest
+// label already, few entries are read.
 func MaxRows(out, ptr []int64, col, x []int32, bound int64) {
 	for i := extremeRows(machine.MaxRows, out, ptr, col, x, bound); i < len(out); i++ {
 		v, row := out[i], col[ptr[i]:ptr[i+1]]
@@ -284,8 +284,8 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 	return least, greatest
 }
 
-// NarrowMarked is Narrow for the elements whose bits are set in marks: bit i stands for element i. The other
-// elements of dst are undefined.
+// NarrowMarked is Narrow for the elements whose bits are set in marks: bit i stands for element i. The
+// other elements of dst are undefined.
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
 	n, least, greatest := narrowMarked(dst, src, marks)
 	for i, end := n, 0; i < len(src); i = end {

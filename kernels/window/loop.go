@@ -296,8 +296,8 @@ func Of(t types.Type, trans bool) Windows {
 	return w
 }
 
-// Each calls f with the parts of a matrix of so many columns that windows lo..hi-1 are: rows together where
-// they are whole, else one piece of a row after the other. It returns the first error.
+// Each calls f with the parts of a matrix of so many columns that windows lo..hi-1 are: rows together
+// where they are whole, else one piece of a row after the other. It returns the first error.
 func (w *Windows) Each(lo, hi, cols int, f func(r Rect) error) error {
 	if w.Segs == 1 {
 		return f(Rect{lo, 0, hi - lo, w.Width})

@@ -83,7 +83,8 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	return e.freshFor(s, id, t)
 }
 
-// takesOver is plan.TakesOver. Of loops it is known since they became tasks: it takes a walk through the body.
+// takesOver is plan.TakesOver. Of loops it is known since they became tasks: it takes a walk through
+// the body.
 func (e *Engine) takesOver(n *ir.Node, id ir.ID, j int) bool {
 	if isLoop(n) {
 		return j < 64 && e.takes[id]>>j&1 == 1

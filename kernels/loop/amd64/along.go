@@ -1,8 +1,8 @@
 package amd64
 
-// This file lowers inner loops of a nest of one point whose rounds depend on no other, apart from states of
-// reductions: their rounds are the lanes of vectors, as the points of other nests are. Every lane has a state
-// of its own; after the loop the lanes are merged.
+// This file lowers inner loops of a nest of one point whose rounds depend on no other, apart from
+// states of reductions: their rounds are the lanes of vectors, as the points of other nests are. Every
+// lane has a state of its own; after the loop the lanes are merged.
 
 import (
 	"slices"
@@ -102,8 +102,8 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	return true
 }
 
-// openSums gives every lane of the carried states of a loop an empty state, and the first lane what the loop
-// begins with.
+// openSums gives every lane of the carried states of a loop an empty state, and the first lane what the
+// loop begins with.
 func (l *lowering) openSums(x *loop.Loop) (carried []virt) {
 	for _, t := range x.Sums {
 		elems, words := t.Empty()
@@ -119,8 +119,8 @@ func (l *lowering) openSums(x *loop.Loop) (carried []virt) {
 	return carried
 }
 
-// mergeSums merges the lanes of the states that a loop carried. All lanes then hold that of the first, because
-// lanes that merge in another order may hold other words of the same sum.
+// mergeSums merges the lanes of the states that a loop carried. All lanes then hold that of the first,
+// because lanes that merge in another order may hold other words of the same sum.
 func (l *lowering) mergeSums(s *loop.Stmt, carried []virt) {
 	dst := s.Dst
 	for _, t := range s.Loop.Sums {

@@ -311,8 +311,8 @@ func (m *maker) ranged(s *step) {
 	m.store(s.dst, i.Dst)
 }
 
-// multiplyAdds are the instructions that compute a*b + c, of f64 and of f32, by the order of operands, then
-// by the signs.
+// multiplyAdds are the instructions that compute a*b + c, of f64 and of f32, by the order of operands,
+// then by the signs.
 var multiplyAdds = [2][3][4]Op{
 	{
 		{VFMADD132PD, VFMSUB132PD, VFNMADD132PD, VFNMSUB132PD},

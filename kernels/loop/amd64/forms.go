@@ -24,8 +24,8 @@ func row(name string, f form) Op {
 	return Op(len(forms) - 1)
 }
 
-// floats appends the rows of an instruction on f64 and of the one on f32 with the same opcode. The latter has
-// no W bit, and no prefix in the first opcode map.
+// floats appends the rows of an instruction on f64 and of the one on f32 with the same opcode. The
+// latter has no W bit, and no prefix in the first opcode map.
 func floats(name string, f form) (pd, ps Op) {
 	f.elem = 8
 	single := f

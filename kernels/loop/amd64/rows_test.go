@@ -278,8 +278,9 @@ func TestRowsFromLines(t *testing.T) {
 	}
 }
 
-// TestSumsOfAPoint: rounds of a nest of one point that only add to states of reductions are lanes, whose states
-// merge: for all classes, also behind contributions before the loop. A sum that the lanes are not sure of fails.
+// TestSumsOfAPoint: rounds of a nest of one point that only add to states of reductions are lanes,
+// whose states merge: for all classes, also behind contributions before the loop. A sum that the lanes
+// are not sure of fails.
 func TestSumsOfAPoint(t *testing.T) {
 	kinds := []struct {
 		class   loop.Class

@@ -126,9 +126,9 @@ const dotAhead = 1 << 10
 // DotRows is how many rows Dot takes.
 const DotRows = 8
 
-// A product of rows and a vector takes eight rows at a time, each one chain in a scalar register. Eight chains are what two FMAs a cycle that each take four keep busy, and 16 or
-// 8 bytes a cycle are more than memory gives. Vectors would hold parts of a sum that is one chain,
-// or need rows turned first.
+// A product of rows and a vector takes eight rows at a time, each one chain in a scalar register. Eight
+// chains are what two FMAs a cycle that each take four keep busy, and 16 or 8 bytes a cycle are more
+// than memory gives. Vectors would hold parts of a sum that is one chain, or need rows turned first.
 
 // dot continues the chains c[i], i < DotRows, with a[i*rs+p] * b[p] for p < k.
 func (e *tiler) dot() {
