@@ -71,48 +71,30 @@ func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) 
 		return Header{}, nil, err
 	}
 	h := Header{Elem: types.F64, Cols: r.cols}
-	if headOnly {
-		if !names {
-			h.Rows = 1
-		}
-		for {
-			if _, _, err := r.record(); err == io.EOF {
-				if err := r.someRows(h, o.Header); err != nil {
-					return Header{}, nil, err
-				}
-				return h, nil, in.fits(h)
-			} else if err != nil {
-				return Header{}, nil, err
-			}
-			h.Rows++
-		}
+	if names {
+		line, quoted, err = r.record()
 	}
 	var x []float64
-	if !names {
-		if x, err = r.numbers(x, line, quoted); err != nil {
-			return Header{}, nil, err
-		}
-		h.Rows = 1
-	}
-	for {
-		line, quoted, err := r.record()
-		if err == io.EOF {
-			break
-		} else if err != nil {
-			return Header{}, nil, err
-		}
-		if x, err = r.numbers(x, line, quoted); err != nil {
-			return Header{}, nil, err
-		}
+	for ; err == nil; line, quoted, err = r.record() {
 		h.Rows++
-		if h.Rows&0xfff == 0 {
-			if err := in.fits(h); err != nil {
-				return Header{}, nil, err
-			}
+		if headOnly {
+			continue
+		}
+		if x, err = r.numbers(x, line, quoted); err == nil && h.Rows&0xfff == 0 {
+			err = in.fits(h)
+		}
+		if err != nil {
+			return Header{}, nil, err
 		}
 	}
-	if err := r.someRows(h, o.Header); err != nil {
+	if err == io.EOF {
+		err = r.someRows(h, o.Header)
+	}
+	switch {
+	case err != nil:
 		return Header{}, nil, err
+	case headOnly:
+		return h, nil, in.fits(h)
 	}
 	return h, &value.Dense{Elem: types.F64, Rows: h.Rows, Cols: h.Cols, Stride: h.Cols, F64: x[:len(x):len(x)]}, nil
 }

@@ -293,27 +293,18 @@ func Write(w io.Writer, path string, v value.Value, o Options) error {
 	} else {
 		err = f.write(b, d, o)
 	}
-	if err != nil {
-		return writeError(path, err)
+	if err == nil {
+		err = b.Flush()
 	}
-	if err := b.Flush(); err != nil {
-		return writeError(path, err)
+	if err == nil && z != nil {
+		err = z.Close()
 	}
-	if z != nil {
-		if err := z.Close(); err != nil {
-			return writeError(path, err)
-		}
-	}
-	return nil
-}
-
-func writeError(path string, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e := (*Error)(nil); errors.As(err, &e) {
 		e.File = path
-		return e
+	} else if err != nil {
+		err = failf(Unwritable, path, "cannot be written: %v", reason(err))
 	}
-	return failf(Unwritable, path, "cannot be written: %v", reason(err))
+	return err
 }
 
 // Parse returns the matrix in a stream, which it reads to the end. The extension of name tells the

@@ -221,21 +221,29 @@ func (r *marketReader) content() ([]byte, error) {
 	}
 }
 
+// lines calls f with each line that is neither empty nor a comment.
+func (r *marketReader) lines(f func(line []byte) error) error {
+	for {
+		line, err := r.content()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = f(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // linesAtOnce is for how many lines there is room before memory is asked for again.
 const linesAtOnce = 4096
 
 // triples reads the entries of a coordinate file.
 func (r *marketReader) triples() error {
-	for done := 0; ; done++ {
-		line, err := r.content()
-		if err == io.EOF {
-			if !r.stored && done < r.entries {
-				return r.fail(0, "%d entries are announced, the file ends after %d", r.entries, done)
-			}
-			return nil
-		} else if err != nil {
-			return err
-		}
+	done := 0
+	err := r.lines(func(line []byte) error {
 		if done == r.entries {
 			return r.fail(0, "entry %d follows, %d are announced", done+1, r.entries)
 		}
@@ -244,10 +252,13 @@ func (r *marketReader) triples() error {
 				return err
 			}
 		}
-		if err := r.triple(line); err != nil {
-			return err
-		}
+		done++
+		return r.triple(line)
+	})
+	if err == nil && !r.stored && done < r.entries {
+		return r.fail(0, "%d entries are announced, the file ends after %d", r.entries, done)
 	}
+	return err
 }
 
 func (r *marketReader) triple(line []byte) error {
@@ -372,16 +383,7 @@ func sum(old, x float64) float64 {
 // it is symmetric. The standard has one number a line; several are read too.
 func (r *marketReader) columns() error {
 	put, done := r.filler(), 0
-	for {
-		line, err := r.content()
-		if err == io.EOF {
-			if !r.stored && done < r.entries {
-				return r.fail(0, "%d numbers are announced (%d x %d), the file ends after %d", r.entries, r.Rows, r.Cols, done)
-			}
-			return nil
-		} else if err != nil {
-			return err
-		}
+	err := r.lines(func(line []byte) (err error) {
 		for at := skipSpace(line, 0); at < len(line); at = skipSpace(line, at) {
 			if done == r.entries {
 				return r.fail(at+1, "number %d follows, %d are announced (%d x %d)", done+1, r.entries, r.Rows, r.Cols)
@@ -393,7 +395,12 @@ func (r *marketReader) columns() error {
 			put(w)
 			done++
 		}
+		return nil
+	})
+	if err == nil && !r.stored && done < r.entries {
+		return r.fail(0, "%d numbers are announced (%d x %d), the file ends after %d", r.entries, r.Rows, r.Cols, done)
 	}
+	return err
 }
 
 // filler returns a function that adds the next number of an array file.

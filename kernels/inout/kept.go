@@ -101,7 +101,7 @@ func Keeping(s *Store, apart bool) []*op.Def {
 		s.Put(c.Attrs.Int("slot"), v)
 		return nil
 	}
-	return []*op.Def{{
+	return []*op.Def{define.ByKernel(&op.Def{
 		Name:   "kept",
 		Hidden: true,
 		Doc:    "kept is a value that an earlier entry of a session has made. It is read where it lies, without a copy.",
@@ -115,13 +115,6 @@ func Keeping(s *Store, apart bool) []*op.Def {
 				t.Rows, t.Cols = w.Rows, w.Cols
 			}
 			return t, nil
-		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			v, err := kept(c)
-			if d, ok := v.(*value.Dense); ok {
-				v = d.Clone()
-			}
-			return v, err
 		},
 		Laws:  op.Pure | op.Total,
 		Root:  apart,
@@ -144,7 +137,7 @@ func Keeping(s *Store, apart bool) []*op.Def {
 			c.Out = v
 			return nil
 		},
-	}, {
+	}), {
 		Name:   "keep",
 		Hidden: true,
 		Doc:    "keep stores a value of the run for later entries of a session.",

@@ -117,33 +117,39 @@ func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *UnitLoo
 // beginRangeOf copies a range of columns of m, columns(i) of row i, into a matrix of cols columns
 // whose first is column c0 of m. It takes two passes: find where the ranges begin and end, and copy.
 func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *UnitLoop {
-	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
 	first := make([]int64, m.Rows) // of each row: the first entry that is kept
-	count := func(_, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			cols, at := m.Row(i)
-			from, to := columns(i)
-			p, q := vec.NotLess(cols, int32(from)), vec.NotLess(cols, int32(to))
-			first[i], out.Ptr[i+1] = int64(at+p), int64(q-p)
+	return beginKept(c, m, cols, units, func(i int) int64 {
+		cols, at := m.Row(i)
+		from, to := columns(i)
+		p := vec.NotLess(cols, int32(from))
+		first[i] = int64(at + p)
+		return int64(vec.NotLess(cols, int32(to)) - p)
+	}, func(out *value.CSR, i int) {
+		p, to := first[i], out.Ptr[i]
+		q := p + out.Ptr[i+1] - to
+		for k, j := range m.Col[p:q] {
+			out.Col[to+int64(k)] = j - int32(c0)
 		}
-		return nil
-	}
-	copyRows := func(_, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			p, to := first[i], out.Ptr[i]
-			q := p + out.Ptr[i+1] - to
-			for k, j := range m.Col[p:q] {
-				out.Col[to+int64(k)] = j - int32(c0)
+		out.CopyValues(int(to), m, int(p), int(q))
+	})
+}
+
+// beginKept makes a matrix of cols columns of some entries of each row of m, in two passes: count(i) is how
+// many row i keeps, and put copies them.
+func beginKept(c *op.Call, m *value.CSR, cols, units int, count func(i int) int64, put func(out *value.CSR, i int)) *UnitLoop {
+	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
+	each := func(f func(i int)) func(_, lo, hi int) error {
+		return func(_, lo, hi int) error {
+			for ; lo < hi; lo++ {
+				f(lo)
 			}
-			out.CopyValues(int(to), m, int(p), int(q))
+			return nil
 		}
-		return nil
 	}
-	layOut := func() (bool, error) { out = laidOut(out); return false, nil }
-	return &UnitLoop{
-		RowCut: cutByEntries(units, m),
-		Passes: []Pass{{count, layOut}, {copyRows, func() (bool, error) { c.Out = out; return true, nil }}},
-	}
+	return &UnitLoop{RowCut: cutByEntries(units, m), Passes: []Pass{
+		{each(func(i int) { out.Ptr[i+1] = count(i) }), func() (bool, error) { out = laidOut(out); return false, nil }},
+		{each(func(i int) { put(out, i) }), func() (bool, error) { c.Out = out; return true, nil }},
+	}}
 }
 
 // laidOut returns a matrix with room for the entries of m. m.Ptr holds the length of each row, and becomes

@@ -219,35 +219,23 @@ func beginColumnsAt(c *op.Call, m *value.CSR, at []int64, units int) *UnitLoop {
 		}
 		place[j] = int32(k + 1)
 	}
-	out := value.NewCSR(m.Elem, m.Rows, len(at), 0)
-	count := func(_, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			cols, _ := m.Row(i)
-			for _, j := range cols {
-				if place[j] > 0 {
-					out.Ptr[i+1]++
-				}
+	return beginKept(c, m, len(at), units, func(i int) (n int64) {
+		cols, _ := m.Row(i)
+		for _, j := range cols {
+			if place[j] > 0 {
+				n++
 			}
 		}
-		return nil
-	}
-	copyRows := func(_, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			cols, from := m.Row(i)
-			to := int(out.Ptr[i])
-			for k, j := range cols {
-				if place[j] > 0 {
-					out.Col[to] = place[j] - 1
-					out.CopyValues(to, m, from+k, from+k+1)
-					to++
-				}
+		return n
+	}, func(out *value.CSR, i int) {
+		cols, from := m.Row(i)
+		to := int(out.Ptr[i])
+		for k, j := range cols {
+			if place[j] > 0 {
+				out.Col[to] = place[j] - 1
+				out.CopyValues(to, m, from+k, from+k+1)
+				to++
 			}
 		}
-		return nil
-	}
-	layOut := func() (bool, error) { out = laidOut(out); return false, nil }
-	return &UnitLoop{
-		RowCut: cutByEntries(units, m),
-		Passes: []Pass{{count, layOut}, {copyRows, func() (bool, error) { c.Out = out; return true, nil }}},
-	}
+	})
 }
