@@ -113,7 +113,7 @@ func (f *rowForm) share() {
 		}
 		for _, k := range f.phases[last].Own.Results {
 			y := &f.results[k]
-			if y.Total == nil && !slices.Contains(f.kept, y.Register) && !f.taken(k) && dense.Storage(y.Type.Elem) == dense.Storage(f.body.Register(r).Elem) {
+			if y.Total == nil && !slices.Contains(f.kept, y.Register) && !slices.Contains(slices.Collect(maps.Values(f.store)), k) && dense.Storage(y.Type.Elem) == dense.Storage(f.body.Register(r).Elem) {
 				f.store[r] = k
 				break
 			}
@@ -150,16 +150,6 @@ func (f *rowForm) reduceInPlace() {
 		f.direct = direct
 		return true
 	})
-}
-
-// taken reports that a kept register lies where result k will.
-func (f *rowForm) taken(k int) bool {
-	for _, have := range f.store {
-		if have == k {
-			return true
-		}
-	}
-	return false
 }
 
 // tables is how many elements the tables of reductions by key have, of one point.

@@ -4,6 +4,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -122,12 +123,7 @@ func (n *columnNest) empty() {
 
 // places reports a reduction that says in which row something lies.
 func (n *columnNest) places() bool {
-	for k := range n.parts {
-		if c := n.parts[k].class; c == loop.ArgLeast || c == loop.ArgGreatest {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.parts, func(p foldPart) bool { return p.class == loop.ArgLeast || p.class == loop.ArgGreatest })
 }
 
 // takeColumns moves what the loop has reduced to the accumulators.

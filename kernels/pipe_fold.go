@@ -7,6 +7,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -287,12 +288,7 @@ func (m *machine) reduceArea(x *execution, a area) error {
 
 // expects reports sums whose states depend on the size of the elements.
 func (n *foldNest) expects() bool {
-	for _, p := range n.parts {
-		if p.class == loop.Sum && p.of.IsFloat() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.parts, func(p foldPart) bool { return p.class == loop.Sum && p.of.IsFloat() })
 }
 
 // reduced follows a window of the loop: sums that have lost bits of it are taken again.

@@ -119,15 +119,7 @@ func (j *job) space() (n, leaf int) {
 
 // transposes reports that the program reads an operand transposed.
 func (j *job) transposes() bool {
-	if j.p == nil {
-		return false
-	}
-	for _, o := range j.p.In {
-		if o.Mode == op.Trans {
-			return true
-		}
-	}
-	return false
+	return j.p != nil && slices.ContainsFunc(j.p.In, func(o op.Operand) bool { return o.Mode == op.Trans })
 }
 
 // pieces is how many iterations a row makes.

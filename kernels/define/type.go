@@ -4,6 +4,8 @@ package define
 // What a code means, and the smallest program that provokes it, is in lang/source/codes.go.
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"flow/ir/op"
@@ -22,16 +24,13 @@ func SourceName(d *op.Def) string {
 	return d.Source()
 }
 
-// Shapes lists types for a message.
-func Shapes(in []types.Type) string {
-	s := ""
+// Shapes lists types, of values or of elements, for a message.
+func Shapes[T fmt.Stringer](in []T) string {
+	words := make([]string, len(in))
 	for i, t := range in {
-		if i > 0 {
-			s += " and "
-		}
-		s += t.String()
+		words[i] = t.String()
 	}
-	return s
+	return strings.Join(words, " and ")
 }
 
 // Broadcast returns the common shape of in, without element type: along each axis every argument
@@ -103,10 +102,8 @@ func DenseType(s *op.Sig) (types.Type, error) {
 
 // OneOf is the fault of a word that is none of those listed.
 func OneOf(arg int, name, word string, words ...string) error {
-	for _, w := range words {
-		if w == word {
-			return nil
-		}
+	if slices.Contains(words, word) {
+		return nil
 	}
 	return op.Faultf(arg, CodeAttr, "%s is %q", name, word).WithHelp("%s is one of %s", name, strings.Join(words, ", "))
 }

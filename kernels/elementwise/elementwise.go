@@ -89,18 +89,9 @@ func elementFault(s *op.Sig, in []types.Elem, rule define.ElementRule) *op.Fault
 	if len(in) == 1 {
 		return op.Faultf(0, define.CodeKind, "`%s` is not defined on %v", define.SourceName(s.Def), in[0])
 	}
-	list := ""
-	for i, e := range in {
-		if i > 0 {
-			list += " and "
-		}
-		list += e.String()
-	}
-	f := op.Faultf(-1, define.CodeElem, "`%s` is not defined on %s", define.SourceName(s.Def), list)
-	for _, e := range in {
-		if e == types.F32 {
-			return f.WithHelp("f32 meets no other type by itself: write f32(x) or f64(x)")
-		}
+	f := op.Faultf(-1, define.CodeElem, "`%s` is not defined on %s", define.SourceName(s.Def), define.Shapes(in))
+	if slices.Contains(in, types.F32) {
+		return f.WithHelp("f32 meets no other type by itself: write f32(x) or f64(x)")
 	}
 	bools := slices.Repeat([]types.Elem{types.Bool}, len(in))
 	if e, ok := rule(bools, s); ok && e == types.Bool && s.Def.Infix != "" {

@@ -289,17 +289,10 @@ func endsAlone(c *op.Call) bool {
 
 // ends is the indices of n that are shown; -1 is the gap.
 func ends(n int) []int {
-	var at []int
 	if n <= 2*shownEnd+1 {
-		for i := range n {
-			at = append(at, i)
-		}
-		return at
+		return upTo(n)
 	}
-	for i := range shownEnd {
-		at = append(at, i)
-	}
-	at = append(at, -1)
+	at := append(upTo(shownEnd), -1)
 	for i := n - shownEnd; i < n; i++ {
 		at = append(at, i)
 	}

@@ -363,14 +363,7 @@ func relist(d *value.Dense, e types.Elem, n int) {
 
 func lengthen[T vec.Element](d *value.Dense, n int) {
 	x := dense.Cells[T](d)
-	*x = sized(*x, n)
-}
-
-func sized[T vec.Element](x []T, n int) []T {
-	if cap(x) < n {
-		return make([]T, n, max(n, mapPiece))
-	}
-	return x[:n]
+	*x = dense.Resized(*x, n)
 }
 
 // wideLoop is a call of an elementwise row with sparse arguments and a dense result, in pieces of

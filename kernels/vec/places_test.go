@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -31,15 +32,15 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 			for _, v := range []float64{0, zero, 1, 7, nan, -3} {
-				if got, want := Index(x, v), index(x, v); got != want {
+				if got, want := Index(x, v), slices.Index(x, v); got != want {
 					t.Fatalf("%s: %v in %v is at %d", name, v, x, got)
 				}
-				if got, want := Index(y, float32(v)), index(y, float32(v)); got != want {
+				if got, want := Index(y, float32(v)), slices.Index(y, float32(v)); got != want {
 					t.Fatalf("%s: %v in %v is at %d", name, v, y, got)
 				}
 			}
 			for _, v := range append([]int64{-1, 0, 1, 5}, k...) {
-				if got, want := Index(k, v), index(k, v); got != want {
+				if got, want := Index(k, v), slices.Index(k, v); got != want {
 					t.Fatalf("%s: %d in %v is at %d", name, v, k, got)
 				}
 			}

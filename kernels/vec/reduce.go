@@ -4,29 +4,11 @@ package vec
 // elements that are not zero. Plain loops reduce a slice that is shorter than a vector.
 
 import (
+	"slices"
 	"unsafe"
 
 	"flow/kernels/vec/machine"
 )
-
-// least returns the least element of x, which is not empty. It is NaN if x has one. -0 is less than 0.
-func least[T Number](x []T) T {
-	best := x[0]
-	for _, v := range x[1:] {
-		best = min(best, v)
-	}
-	return best
-}
-
-// greatest returns the greatest element of x, which is not empty. It is NaN if x has one. 0 is greater than
-// -0.
-func greatest[T Number](x []T) T {
-	best := x[0]
-	for _, v := range x[1:] {
-		best = max(best, v)
-	}
-	return best
-}
 
 // CountNonZero is the number of elements that are not 0.
 func CountNonZero[S Element](a []S) (n int64) {
@@ -69,9 +51,9 @@ func ExtremeRows[T Number](out, x []T, ld, cols int, lesser bool) {
 	if whole[T](cols) == 0 {
 		for i := range out {
 			if row := x[i*ld:][:cols]; lesser {
-				out[i] = least(row)
+				out[i] = slices.Min(row)
 			} else {
-				out[i] = greatest(row)
+				out[i] = slices.Max(row)
 			}
 		}
 		return
@@ -100,16 +82,6 @@ func Extreme[T Number](x []T, lesser bool) T {
 	return out[0]
 }
 
-// index is Index in plain Go.
-func index[S Number](x []S, v S) int {
-	for i, u := range x {
-		if u == v {
-			return i
-		}
-	}
-	return -1
-}
-
 // Index returns the first place of x that equals v, or -1. No place equals NaN.
 func Index[S Number](x []S, v S) int {
 	n := whole[S](len(x))
@@ -124,7 +96,7 @@ func Index[S Number](x []S, v S) int {
 			return args.at
 		}
 	}
-	if at := index(x[n:], v); at >= 0 {
+	if at := slices.Index(x[n:], v); at >= 0 {
 		return n + at
 	}
 	return -1

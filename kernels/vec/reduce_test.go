@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -69,7 +70,7 @@ func TestReductionsOfRows(t *testing.T) {
 			for _, c := range []struct {
 				least bool
 				one   func([]float64) float64
-			}{{true, least[float64]}, {false, greatest[float64]}} {
+			}{{true, slices.Min[[]float64]}, {false, slices.Max[[]float64]}} {
 				ExtremeRows(out, x, ld, cols, c.least)
 				for i, got := range out {
 					if want := c.one(x[i*ld:][:cols]); !same(got, want) {
@@ -106,10 +107,10 @@ func checkReductions(t *testing.T, name string, x []float64, y []float32, k []in
 
 func checkExtremes[T Number](t *testing.T, name string, x []T) {
 	t.Helper()
-	if got, want := Extreme(x, true), least(x); !same(float64(got), float64(want)) {
+	if got, want := Extreme(x, true), slices.Min(x); !same(float64(got), float64(want)) {
 		t.Fatalf("%s: the least of %v is %v", name, x, got)
 	}
-	if got, want := Extreme(x, false), greatest(x); !same(float64(got), float64(want)) {
+	if got, want := Extreme(x, false), slices.Max(x); !same(float64(got), float64(want)) {
 		t.Fatalf("%s: the greatest of %v is %v", name, x, got)
 	}
 }
