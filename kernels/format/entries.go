@@ -109,7 +109,7 @@ func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 		t, some := edgesTask(in, o, ext, partBlock)
 		if market {
 			r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
-			if _, _, err := r.sparseHead(); err != nil {
+			if err := r.sparseHead(); err != nil {
 				return err
 			}
 			k.Header, entries = r.Header, r.entries

@@ -46,8 +46,8 @@ func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, 
 // readMarketSparse reads a Matrix Market file of coordinates.
 func readMarketSparse(in *input, o Options, headOnly bool) (Header, *value.CSR, error) {
 	r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
-	if h, m, err := r.sparseHead(); err != nil || headOnly {
-		return h, m, err
+	if err := r.sparseHead(); err != nil || headOnly {
+		return r.Header, nil, err
 	}
 	r.sparse.header = r.Header
 	if err := r.read(o); err != nil {
@@ -58,9 +58,9 @@ func readMarketSparse(in *input, o Options, headOnly bool) (Header, *value.CSR, 
 }
 
 // sparseHead reads the head of a file of coordinates. There is no matrix yet.
-func (r *marketReader) sparseHead() (Header, *value.CSR, error) {
+func (r *marketReader) sparseHead() error {
 	if err := r.head(); err != nil {
-		return Header{}, nil, err
+		return err
 	}
 	r.Sparse, r.Entries = true, r.entries
 	if r.sym != general {
@@ -68,11 +68,11 @@ func (r *marketReader) sparseHead() (Header, *value.CSR, error) {
 	}
 	switch {
 	case !r.coordinate:
-		return r.Header, nil, r.fail(0, "an array file holds a dense matrix").help("sparse(read(..)) makes it sparse")
+		return r.fail(0, "an array file holds a dense matrix").help("sparse(read(..)) makes it sparse")
 	case r.Cols > value.MaxSparseCols || r.Rows > value.MaxSparseCols:
-		return r.Header, nil, r.fail(0, "%d x %d: a sparse matrix in a file has at most %d rows and columns", r.Rows, r.Cols, value.MaxSparseCols)
+		return r.fail(0, "%d x %d: a sparse matrix in a file has at most %d rows and columns", r.Rows, r.Cols, value.MaxSparseCols)
 	}
-	return r.Header, nil, nil
+	return nil
 }
 
 func writeMarketSparse(w *bufio.Writer, m *value.CSR) error {

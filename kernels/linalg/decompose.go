@@ -18,7 +18,6 @@ import (
 )
 
 func Decompositions(set *blas.Set) []*op.Def {
-	square := func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) }
 	tol := op.Arg{Name: "tol", Attr: true, Kind: op.FloatVal, Optional: true,
 		Doc: "singular values up to it count as 0; absent: eps(a) * the longer side * the greatest one"}
 	lower := func(d *op.Def) *op.Def {
@@ -30,14 +29,14 @@ func Decompositions(set *blas.Set) []*op.Def {
 			"eigvals is the eigenvalues of a symmetric matrix as a column, in ascending order. Only its lower triangle is read.",
 			"n x n, symmetric", "eigvals(2 * eye(2) + 1)", "2\n4\n", 4,
 			func(s *op.Sig) (types.Type, error) {
-				t, err := square(s)
+				t, err := squareFloat(s)
 				return types.DenseOf(t.Elem, t.Rows, 1), err
 			},
 			beginEigen(set, false))),
 		lower(decomposition("eigvecs",
 			"eigvecs is the eigenvectors of a symmetric matrix as columns of length 1, in the order of eigvals; the element of each that is "+
 				"greatest in size, the first of equals, is positive. Only the lower triangle is read. a @ eigvecs(a) is eigvecs(a) * t(eigvals(a)).",
-			"n x n, symmetric", "eigvecs(eye(2))", "1 0\n0 1\n", 9, square,
+			"n x n, symmetric", "eigvecs(eye(2))", "1 0\n0 1\n", 9, squareFloat,
 			beginEigen(set, true))),
 		decomposition("svdvals",
 			"svdvals is the singular values of a matrix as a column of min(n, m) numbers, in descending order.",

@@ -22,7 +22,7 @@ func (l *Linear) factorizations() []*op.Def {
 				"read; above its diagonal the factor is zero. It runs as one task: `cholesky` cuts large matrices into tiles.",
 			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}},
 			Eg:   []op.Example{{Program: "emit potrf(4 * eye(2))", Output: "2 0\n0 2\n"}},
-			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
+			Type: squareFloat,
 			Ref:  potrfRef, Elements: potrfElements, Laws: op.Pure, Accum: 1, Lower: []int{0},
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				n := float64(out.Rows)
@@ -38,7 +38,7 @@ func (l *Linear) factorizations() []*op.Def {
 				"for matrices that are not diagonally dominant or positive definite large errors are possible.",
 			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}, {Name: "singular", Doc: "a matrix with a zero pivot is no failure", Attr: true, Kind: op.BoolVal, Optional: true}},
 			Eg:   []op.Example{{Program: "emit getrf(ones(2, 2) + eye(2))", Output: "  2   1\n0.5 1.5\n"}},
-			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
+			Type: squareFloat,
 			Ref:  getrfRef, Elements: getrfElements, Laws: op.Pure, Accum: 1,
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				n := float64(out.Rows)
@@ -62,11 +62,11 @@ func floatMatrix(s *op.Sig, i int) (types.Type, error) {
 	return t, nil
 }
 
-// squareFloat is floatMatrix of a square matrix.
-func squareFloat(s *op.Sig, i int) (types.Type, error) {
-	t, err := floatMatrix(s, i)
+// squareFloat is floatMatrix of the first argument, which must be square.
+func squareFloat(s *op.Sig) (types.Type, error) {
+	t, err := floatMatrix(s, 0)
 	if err == nil && !define.Agree(t.Rows, t.Cols) {
-		return types.Type{}, op.Faultf(i, define.CodeSquare, "%s takes a square matrix; this has %d rows and %d columns", s.Def.Source(), t.Rows, t.Cols)
+		return types.Type{}, op.Faultf(0, define.CodeSquare, "%s takes a square matrix; this has %d rows and %d columns", s.Def.Source(), t.Rows, t.Cols)
 	}
 	return t, err
 }
@@ -91,10 +91,11 @@ func zeroPivot(k int) error {
 func (l *Linear) potrf(c *op.Call) error {
 	s := l.Pool.Get()
 	defer l.Pool.Put(s)
-	if out := c.Result(); out.Elem == types.F32 {
+	out := c.Result()
+	if out.Elem == types.F32 {
 		return potrfInto(l.F32, s, dense.GridOf[float32](out), out.Elem)
 	}
-	return potrfInto(l.F64, s, dense.GridOf[float64](c.Result()), types.F64)
+	return potrfInto(l.F64, s, dense.GridOf[float64](out), out.Elem)
 }
 
 func potrfInto[T dense.Precision](k blas.Kernels[T], s *Scratch, a dense.Grid[T], e types.Elem) error {

@@ -51,9 +51,9 @@ func (l *Linear) triangularSolves() []*op.Def {
 			doc: "trsm_left_upper is inverse(u) @ b for an upper triangular u: the back substitution after LU.",
 			eg:  op.Example{Program: "emit trsm_left_upper(upper(ones(2, 2)), ones(2, 1))", Output: "0\n1\n"}},
 	}
-	rows := make([]*op.Def, len(forms))
-	for i, f := range forms {
-		rows[i] = l.triangularSolve(f)
+	var rows []*op.Def
+	for _, f := range forms {
+		rows = append(rows, l.triangularSolve(f))
 	}
 	return rows
 }
@@ -87,7 +87,7 @@ func (l *Linear) triangularSolve(f triangular) *op.Def {
 
 // solveType is the type of b, when it fits the triangle.
 func solveType(s *op.Sig, left bool) (types.Type, error) {
-	l, err := squareFloat(s, 0)
+	l, err := squareFloat(s)
 	if err != nil {
 		return l, err
 	}

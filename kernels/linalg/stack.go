@@ -53,20 +53,16 @@ func (l *Linear) stack() *op.Def {
 // stackChain returns the row of stack that makes the panels window by window of their terms (op.Shard.Chain).
 func (l *Linear) stackChain(stack *op.Def) *op.Def {
 	d := define.Chained(stack, nil)
-	tables := func(c *op.Call) (PanelGrid, int) {
+	count := func(c *op.Call) int { // of a window
 		table := *c
 		table.Type.Rows /= c.Attrs.Int("windows")
-		g := stackGrid(&table)
-		return g, g.count()
+		return stackGrid(&table).count()
 	}
 	d.Loop = &op.Loop{
-		Rows: op.RowsOfResult,
-		Space: func(c *op.Call) (n, leaf int) {
-			_, n = tables(c)
-			return n * c.Attrs.Int("windows"), 1
-		},
+		Rows:  op.RowsOfResult,
+		Space: func(c *op.Call) (n, leaf int) { return count(c) * c.Attrs.Int("windows"), 1 },
 		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-			_, n := tables(c)
+			n := count(c)
 			b := &turnBody{lo: (c.Attrs.Int("turn") - 1) * n, n: n}
 			if !c.Part || c.From == b.lo {
 				table, lo, hi := define.TurnOf(c)
@@ -116,9 +112,12 @@ func panelsAdd() *op.Def {
 			t.Rows = s.Attrs.Int("rows")
 			return t, nil
 		},
-		Laws:   op.Pure | op.Total,
-		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
-		Kernel: addStack,
+		Laws: op.Pure | op.Total,
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
+		Kernel: func(c *op.Call) error {
+			dense.ForNumber(c.Type.Elem, addStack[float64], addStack[float32], nil)(c)
+			return nil
+		},
 	})
 }
 
@@ -136,16 +135,7 @@ func StackOf(s *op.Sig, t types.Type) (types.Type, error) {
 	return t, nil
 }
 
-func addStack(c *op.Call) error {
-	if c.Type.Elem == types.F32 {
-		addStackOf[float32](c)
-	} else {
-		addStackOf[float64](c)
-	}
-	return nil
-}
-
-func addStackOf[T dense.Precision](c *op.Call) {
+func addStack[T dense.Precision](c *op.Call) {
 	x, out := c.Dense(0).Clone(), c.Result()
 	var sums []dense.Grid[T]
 	for p := 0; p < x.Rows; p += out.Rows {
@@ -286,13 +276,13 @@ func (l *Linear) beginAlong(c *op.Call, workers int) (op.LoopBody, error) {
 		if err := first.Def.Kernel(first); err != nil {
 			return nil, err
 		}
-		return l.beginPanels(product, workers, nil), nil
+		return l.beginPanels(product, nil), nil
 	}
 	b, err := first.Def.Loop.Begin(first, workers)
 	if err != nil {
 		return nil, err
 	}
-	return l.beginPanels(product, workers, &rowsBefore{b, first, n / rows, RoundUp(max(1, alongElements/width), dense.Panel)}), nil
+	return l.beginPanels(product, &rowsBefore{b, first, n / rows, RoundUp(max(1, alongElements/width), dense.Panel)}), nil
 }
 
 // make makes rows from..to-1.

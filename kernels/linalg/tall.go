@@ -29,7 +29,7 @@ func (l *Linear) panels() *op.Def {
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return l.beginPanels(c, workers, nil), nil },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginPanels(c, nil), nil },
 		},
 	}
 }
@@ -61,7 +61,7 @@ func panelGridOf(c *op.Call) PanelGrid {
 }
 
 // beginPanels begins the loop. before makes the rows of a factor; nil: the factor is stored.
-func (l *Linear) beginPanels(c *op.Call, workers int, before *rowsBefore) op.LoopBody {
+func (l *Linear) beginPanels(c *op.Call, before *rowsBefore) op.LoopBody {
 	switch c.Type.Elem {
 	case types.F64:
 		return beginPanels(l, l.F64, c, before)
