@@ -22,8 +22,8 @@ func TestRehearse(t *testing.T) {
 	const program = `A = rand(30000, 12, seed = 1)
 B = A[:, 0..11]
 p = parfor i in 0..30000 { sin(A[i, 0]) OP 3 * A[i, 1] }
-iterate x = A[:, 11..12] times 3 {
-  next x = abs(x OP 0.25 * max(x))
+iterate x = A[:, 11..12] times 60 {
+  next x = abs(A @ (t(A) @ exp(-abs(x OP 1))) / 1e6)
 }
 emit max(rowmax(B * B OP B))
 emit max(x)

@@ -42,8 +42,8 @@ func TestTakesOverUnlessAnElementFails(t *testing.T) {
 	}
 }
 
-// A loop takes the memory of an operand of which it reads, for each element, the element at that place
-// alone.
+// TestLoopsTakeOver: a loop takes the memory of an operand that it reads, for each element, at the place of that
+// element alone.
 func TestLoopsTakeOver(t *testing.T) {
 	table, err := op.NewTable([]*op.Def{
 		{Name: "x"}, {Name: "arg", Role: op.Argument}, {Name: "const", Role: op.Constant}, {Name: "element", Role: op.Picks, Laws: op.Pure},

@@ -52,10 +52,29 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 				return nil, "a value of " + b.Register(r).String() + elsewhere
 			}
 			p.call[r] = true
-			p.called(r, noSize.Why)
+			p.called(r, unstored(b, r))
 		}
 	}
 	return nil, "so many operators"
+}
+
+// unstored is why register r is called: a size that only the run tells, of what it reads or of what its bodies
+// make, or else a matrix that is too large to be kept for each point.
+func unstored(b *op.Body, r int) string {
+	open := func(b *op.Body, r int) bool {
+		return slices.ContainsFunc(b.Register(r).Parts(), func(t types.Type) bool { return t.IsMatrix() && !t.Known() })
+	}
+	a := &b.Acts[r-len(b.Args)]
+	is := open(b, r) || slices.ContainsFunc(a.Args, func(x int) bool { return open(b, x) })
+	for _, c := range a.Bodies {
+		for k := range c.Acts {
+			is = is || unstored(c, len(c.Args)+k) == noSize.Why
+		}
+	}
+	if is {
+		return noSize.Why
+	}
+	return large
 }
 
 // callViews makes views calls if only calls read them, because a nest would copy their elements.
