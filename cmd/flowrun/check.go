@@ -48,22 +48,6 @@ func (s *session) checkCommand() *cli.Command {
 	}
 }
 
-// ranks reads --ranks, or returns otherwise.
-func ranks(c *cli.Context, otherwise int) (int, error) {
-	if !c.IsSet("ranks") {
-		return otherwise, nil
-	}
-	return between("ranks", c.Int("ranks"), mostRanks)
-}
-
-// count formats a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func (s *session) evalCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "eval",

@@ -62,15 +62,6 @@ func (s *session) chunksCommand() *cli.Command {
 	}
 }
 
-// technique looks a name up. A wrong one is a usage error.
-func technique(name string) (*schedule.Technique, error) {
-	t, err := schedule.Lookup(name)
-	if err == nil {
-		return t, nil
-	}
-	return nil, unknownName(err)
-}
-
 // chunks prints and draws the sequence.
 func (s *session) chunks(c *cli.Context, t *schedule.Technique) error {
 	p, err := chunkParams(c)

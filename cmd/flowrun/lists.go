@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +17,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file parses the lists of sweep and simulate, and writes their files.
+// This file reads counts and lists of them from flags, for all commands, and writes the files of sweep and
+// simulate.
 
 // techniqueList parses "all", or comma-separated names and expressions. A comma in parentheses
 // belongs to an expression.
@@ -128,6 +132,30 @@ func between(flag string, n, most int) (int, error) {
 	return n, nil
 }
 
+// ranks reads --ranks, or returns otherwise.
+func ranks(c *cli.Context, otherwise int) (int, error) {
+	if !c.IsSet("ranks") {
+		return otherwise, nil
+	}
+	return between("ranks", c.Int("ranks"), mostRanks)
+}
+
+// count formats a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// threads reads --threads. The default is one a processor, as far as quotas allow.
+func threads(c *cli.Context) (int, error) {
+	if !c.IsSet("threads") {
+		return flow.Scheduling{}.Parallelism(), nil
+	}
+	return between("threads", c.Int("threads"), mostThreads)
+}
+
 // maxNumbers is the longest list.
 const maxNumbers = 1000
 
@@ -176,6 +204,26 @@ func writable(c *cli.Context, flags ...string) error {
 		}
 	}
 	return nil
+}
+
+// canWrite checks before a run that a file can be written after it, without changing anything. ""
+// is no file.
+func canWrite(path string) error {
+	if path == "" {
+		return nil
+	}
+	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+		return f.Close()
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".flow-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s into %s: %w", filepath.Base(path), dir, errors.Unwrap(err))
+	}
+	_ = os.Remove(f.Name()) // what is left would be empty
+	return f.Close()
 }
 
 // savePage writes a figure. The extension of its file has been checked.

@@ -73,14 +73,6 @@ func (s *session) planCommand() *cli.Command {
 	}
 }
 
-// threads reads --threads. The default is one a processor, as far as quotas allow.
-func threads(c *cli.Context) (int, error) {
-	if !c.IsSet("threads") {
-		return flow.Scheduling{}.Parallelism(), nil
-	}
-	return between("threads", c.Int("threads"), mostThreads)
-}
-
 // dotLimit is the largest graph that Graphviz lays out in reasonable time.
 const dotLimit = 5000
 

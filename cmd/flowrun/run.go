@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -181,26 +178,6 @@ func (s *session) measureForNextTime(o flow.CompileOptions) {
 	}
 }
 
-// canWrite checks before a run that a file can be written after it, without changing anything. ""
-// is no file.
-func canWrite(path string) error {
-	if path == "" {
-		return nil
-	}
-	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-		return f.Close()
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".flow-*")
-	if err != nil {
-		return fmt.Errorf("cannot write %s into %s: %w", filepath.Base(path), dir, errors.Unwrap(err))
-	}
-	_ = os.Remove(f.Name()) // what is left would be empty
-	return f.Close()
-}
-
 // writeTrace writes the recordings to a file, also for a run that failed or was interrupted. The
 // file appears whole or not at all. After a rank's death only rank 0's recording is left, unless
 // rank 0 died. Files of the run itself must have been committed or discarded.
@@ -224,4 +201,33 @@ func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) 
 		return fmt.Errorf("--trace %s: %w", path, err)
 	}
 	return nil
+}
+
+// tune measures the fastest tile of each kernel on this machine (--tune), prints a table on standard error and stores the costs for later runs. It changes
+// no default: the tile of a program depends on shape and element type, so that its bytes do not
+// depend on the machine.
+func (s *session) tune(kernels string) (*flow.Rates, error) {
+	speeds, err := flow.TuneTiles(kernels)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(s.err, "%-8s %-5s %9s   GFLOP/s by tile\n", "kernel", "type", "best tile")
+	for _, k := range speeds {
+		best, line := 0, ""
+		for i, t := range k.Tiles {
+			if k.Gflops[i] > k.Gflops[best] {
+				best = i
+			}
+			line += fmt.Sprintf("  %d: %.1f", t, k.Gflops[i])
+		}
+		fmt.Fprintf(s.err, "%-8s %-5s %9d %s\n", k.Kernel, k.Elem, k.Tiles[best], line)
+	}
+	r, err := flow.MeasureRates(kernels)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Save(); err != nil {
+		fmt.Fprintf(s.err, "flowrun: the measured costs cannot be kept: %v\n", err)
+	}
+	return r, nil
 }

@@ -89,3 +89,12 @@ func unknownName(err error) error {
 	}
 	return e
 }
+
+// technique looks a name up. A wrong one is a usage error.
+func technique(name string) (*schedule.Technique, error) {
+	t, err := schedule.Lookup(name)
+	if err == nil {
+		return t, nil
+	}
+	return nil, unknownName(err)
+}

@@ -66,7 +66,8 @@ func (s *session) completionCommand() *cli.Command {
 	}
 }
 
-func (s *session) manCommand() *cli.Command {
+// manCommand prints the page of an app, of which it is a command.
+func (s *session) manCommand(app func() *cli.App) *cli.Command {
 	return &cli.Command{
 		Name:  "man",
 		Usage: "print the manual page of the command: flowrun man | man -l -",
@@ -74,7 +75,7 @@ func (s *session) manCommand() *cli.Command {
 			if c.NArg() > 0 {
 				return usagef("flowrun man takes no %s", c.Args().First())
 			}
-			page, err := s.app().ToManWithSection(1)
+			page, err := app().ToManWithSection(1)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -48,6 +49,44 @@ func (s *session) program(c *cli.Context) (name string, text []byte, err error) 
 	}
 	text, err = s.read(name)
 	return name, text, err
+}
+
+// file returns the one program of a command line.
+func (s *session) file(c *cli.Context) (string, error) {
+	switch c.NArg() {
+	case 0:
+		e := usagef("flowrun %s needs the FILE of a program", c.Command.Name)
+		e.help = "flowrun " + c.Command.Name + " FILE; FILE is - for standard input"
+		return "", e
+	case 1:
+		return c.Args().First(), nil
+	}
+	e := usagef("flowrun %s takes one FILE, got %q as well", c.Command.Name, c.Args().Get(1))
+	e.help = "params are given with --set name=value"
+	if second := c.Args().Get(1); strings.Contains(second, "=") {
+		e.help = "write --set " + second
+	}
+	return "", e
+}
+
+// read returns the text of a program; "-" is standard input.
+func (s *session) read(name string) ([]byte, error) {
+	if name == "-" {
+		return s.stdin()
+	}
+	text, err := source.ReadFile(name)
+	if err != nil {
+		e := usagef("cannot read the program: %v", err)
+		if errors.Is(err, os.ErrNotExist) {
+			if e = usagef("no program %s here", name); name == "" {
+				e = usagef("the name of the program is empty")
+			} else {
+				e.help = nearFile(name)
+			}
+		}
+		return nil, e
+	}
+	return text, nil
 }
 
 // fromStdin reports a command line whose program comes from standard input: it names the file -, or
