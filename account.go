@@ -2,7 +2,7 @@ package flow
 
 import (
 	"fmt"
-	"slices"
+	"io"
 
 	"flow/ir"
 	"flow/lang/source"
@@ -131,35 +131,38 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	return a, nil
 }
 
-// OwnSchedule is an operator for which the program names a technique.
-type OwnSchedule struct {
-	Name  string `json:"name"`  // of the operator
-	Where string `json:"where"` // its place in the text
-	// as the program names it, in the spelling of flowrun chunks
-	Technique string `json:"technique"`
-}
-
-// OwnSchedules lists these operators in the order of the program, each once.
-func (p *Program) OwnSchedules() []OwnSchedule {
-	var out []OwnSchedule
-	var walk func(g *ir.Graph)
-	walk = func(g *ir.Graph) {
-		for i := range g.Nodes {
-			n := &g.Nodes[i]
-			if t := n.Attrs.Str("schedule"); t != "" {
-				file, line, column := p.made.Files.Position(n.Span.From)
-				o := OwnSchedule{n.Op.Name, fmt.Sprintf("%s:%d:%d", file, line, column), t}
-				if !slices.Contains(out, o) {
-					out = append(out, o)
-				}
-			}
-			for r := n.Region; r != nil; r = r.Next {
-				walk(r.Graph)
-			}
+// WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a
+// process a rank, a track a worker.
+func (r *Report) WriteTrace(w io.Writer, p *Program) error {
+	for _, rec := range r.Recordings {
+		if rec != nil {
+			p.locate(rec.Loops)
 		}
 	}
-	walk(p.made.Plan.Graph)
-	return out
+	names := map[int][]string{}
+	for _, rec := range r.Recordings {
+		if rec != nil {
+			names[rec.Rank] = rec.Names
+		}
+	}
+	describe := func(rank int, e *trace.Event) []trace.Arg {
+		if int(e.ID) >= p.made.Plan.Graph.Len() || e.ID < 0 {
+			return nil
+		}
+		kernel := ""
+		if all := names[rank]; e.Name >= 0 && int(e.Name) < len(all) {
+			kernel = all[e.Name]
+		}
+		args := []trace.Arg{{Key: trace.NameKey, Text: p.statement(ir.ID(e.ID), kernel)}}
+		if where := p.made.Plan.Where(ir.ID(e.ID)); where != "" {
+			args = append(args, trace.Arg{Key: "where", Text: where})
+		}
+		if file, line, _ := p.made.Files.Position(p.made.Plan.Graph.Nodes[e.ID].Span.From); line > 0 {
+			args = append(args, trace.Arg{Key: "source", Text: fmt.Sprintf("%s:%d", file, line)})
+		}
+		return args
+	}
+	return trace.WriteChrome(w, describe, r.Recordings...)
 }
 
 // locate sets the places of the loops' operators: an operator in an iterate is at its own place,

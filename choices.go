@@ -10,11 +10,33 @@ import (
 	"slices"
 	"strings"
 
+	"flow/ir"
 	"flow/kernels/blas"
+	"flow/runtime/local"
 	"flow/runtime/schedule"
 )
 
-// This file keeps the choices of AUTO between runs, in a cache file that any run may lose.
+// This file says how loops are handed out. It keeps the choices of AUTO between runs, in a cache file that
+// any run may lose.
+
+// Scheduling says how the loops of a run are handed out to its threads. It does not change a bit of
+// the result. The zero value is the default technique and one queue.
+type Scheduling struct {
+	Plan schedule.Plan // Groups are those of the machine
+	Pin  bool          // bind each thread to a processor
+	// Forget: AUTO neither reads nor writes the file of its choices.
+	Forget bool
+	// OneThreadPerCore counts cores, not processors, if RunOptions.Threads is 0.
+	OneThreadPerCore bool
+}
+
+// pool returns the options of a run's pool.
+func (s Scheduling) pool() local.PoolOptions {
+	return local.PoolOptions{Pin: s.Pin, OneThreadPerCore: s.OneThreadPerCore}
+}
+
+// Parallelism returns the threads of a run of one rank if RunOptions.Threads is 0.
+func (s Scheduling) Parallelism() int { return local.Parallelism(s.OneThreadPerCore) }
 
 // choicesVersion is part of the file name. Files of other versions are ignored.
 const choicesVersion = 2
@@ -97,4 +119,35 @@ func (p *Program) chooses(s Scheduling) bool {
 		t, err := schedule.Lookup(o.Technique)
 		return err == nil && t == schedule.Auto
 	})
+}
+
+// OwnSchedule is an operator for which the program names a technique.
+type OwnSchedule struct {
+	Name  string `json:"name"`  // of the operator
+	Where string `json:"where"` // its place in the text
+	// as the program names it, in the spelling of flowrun chunks
+	Technique string `json:"technique"`
+}
+
+// OwnSchedules lists these operators in the order of the program, each once.
+func (p *Program) OwnSchedules() []OwnSchedule {
+	var out []OwnSchedule
+	var walk func(g *ir.Graph)
+	walk = func(g *ir.Graph) {
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if t := n.Attrs.Str("schedule"); t != "" {
+				file, line, column := p.made.Files.Position(n.Span.From)
+				o := OwnSchedule{n.Op.Name, fmt.Sprintf("%s:%d:%d", file, line, column), t}
+				if !slices.Contains(out, o) {
+					out = append(out, o)
+				}
+			}
+			for r := n.Region; r != nil; r = r.Next {
+				walk(r.Graph)
+			}
+		}
+	}
+	walk(p.made.Plan.Graph)
+	return out
 }

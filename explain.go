@@ -17,6 +17,15 @@ import (
 
 // This file converts the failure of a task to a diagnostic: code, line, loop indices, rank.
 
+// Explain converts the error of a run to a *Refusal or *Bug, or returns it unchanged (a cancelled
+// context, a transport).
+func (p *Program) Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return explain(p, err)
+}
+
 // explain converts err to a Refusal or a Bug.
 func explain(p *Program, err error) error {
 	var refusal *Refusal

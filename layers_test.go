@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,13 +38,48 @@ func TestLayers(t *testing.T) {
 		t.Errorf("%s/%s is in no layer of layers_test.go", dir, file)
 		return 0
 	}
+	uses := fileUses(t, dir)
+	seen := map[string]bool{}
+	for _, f := range uses.files {
+		seen[kernelLayers[layer(f)].name] = true
+	}
+	for _, l := range kernelLayers {
+		if !seen[l.name] {
+			t.Errorf("layer %q has no file", l.name)
+		}
+	}
+	within := 0
+	for _, u := range uses.all {
+		if within++; layer(u.from) < layer(u.to) {
+			t.Errorf("%s:%d uses %s of %s, which is in a higher layer: %s, %s", u.from, u.line, u.name, u.to, kernelLayers[layer(u.from)].name, kernelLayers[layer(u.to)].name)
+		}
+	}
+	if within < 500 {
+		t.Fatalf("only %d uses of other files were found: the check is broken", within)
+	}
+}
+
+// usesOfFiles is what the files of a package without its tests use of each other.
+type usesOfFiles struct {
+	files []string
+	all   []use
+}
+
+// use is a name of file to that a line of file from has.
+type use struct {
+	from, to, name string
+	line           int
+	field          bool // it is a variable, or a field
+}
+
+// fileUses sees names of the package, and fields and methods where their type is of the package.
+func fileUses(t *testing.T, dir string) (found usesOfFiles) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := token.NewFileSet()
 	var files []*ast.File
-	seen := map[string]bool{}
 	for _, e := range entries {
 		name := e.Name()
 		if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -54,33 +90,109 @@ func TestLayers(t *testing.T) {
 			t.Fatal(err)
 		}
 		files = append(files, f)
-		seen[kernelLayers[layer(name)].name] = true
-	}
-	for _, l := range kernelLayers {
-		if !seen[l.name] {
-			t.Errorf("layer %q has no file", l.name)
-		}
+		found.files = append(found.files, name)
 	}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: noImports{}, Error: func(error) {}} // errors: all that other packages give
 	pkg, _ := config.Check("flow/"+dir, set, files, &info)
-	within := 0
 	for id, o := range info.Uses {
 		if o.Pkg() != pkg || !o.Pos().IsValid() {
 			continue
 		}
 		from, to := set.Position(id.Pos()), set.Position(o.Pos())
 		a, b := filepath.Base(from.Filename), filepath.Base(to.Filename)
-		if a == b {
-			continue
-		}
-		if within++; layer(a) < layer(b) {
-			t.Errorf("%s:%d uses %s of %s, which is in a higher layer: %s, %s", a, from.Line, o.Name(), b, kernelLayers[layer(a)].name, kernelLayers[layer(b)].name)
+		if _, field := o.(*types.Var); a != b {
+			found.all = append(found.all, use{a, b, o.Name(), from.Line, field})
 		}
 	}
-	if within < 500 {
-		t.Fatalf("only %d uses of other files were found: the check is broken", within)
+	return found
+}
+
+// mostInCircle is how many files of a package may call each other in a circle. Files that are read in an
+// order, each after those that it calls, are read once. Of a circle any may be the first; a few that are one
+// thing, such as a descent, are read together.
+const mostInCircle = 6
+
+// circles lists the packages with a larger circle, and how many files it may have.
+var circles = map[string]int{
+	"compiler/lower":      33,
+	"compiler/pass":       28,
+	"compiler/rule":       11,
+	"ir/loop":             18,
+	"kernels":             10,
+	"kernels/blas":        9,
+	"kernels/encode":      10,
+	"kernels/format":      12,
+	"kernels/inout":       7,
+	"kernels/linalg":      8,
+	"kernels/loop/amd64":  40,
+	"kernels/loop/interp": 9,
+	"kernels/loop/launch": 13,
+	"kernels/nest":        26,
+	"kernels/reduce":      9,
+	"kernels/sparse":      18,
+	"runtime/dist":        18,
+	"runtime/local":       25,
+	"runtime/schedule":    12,
+	"cmd/flowrun":         7, // the REPL: commands use the loop that reads them
+}
+
+// TestCircles holds the largest circle of files in every package. Fields and variables make none.
+func TestCircles(t *testing.T) {
+	for pkg := range allowed {
+		if pkg == "" {
+			pkg = "."
+		}
+		uses := fileUses(t, filepath.FromSlash(pkg))
+		next := map[string][]string{}
+		for _, u := range uses.all {
+			if !u.field {
+				next[u.from] = append(next[u.from], u.to)
+			}
+		}
+		most, files := circle(uses.files, next)
+		if may := max(mostInCircle, circles[pkg]); most > may {
+			t.Errorf("package %q: %d files call each other in a circle, and %d may: %s", pkg, most, may, strings.Join(files, " "))
+		}
 	}
+}
+
+// circle returns the largest set of files each of which reaches all others (Tarjan, SIAM J. Computing
+// 1(2), 1972).
+func circle(files []string, next map[string][]string) (most int, of []string) {
+	number, low, on := map[string]int{}, map[string]int{}, map[string]bool{}
+	var stack []string
+	var visit func(f string)
+	visit = func(f string) {
+		number[f] = len(number) + 1
+		low[f] = number[f]
+		on[f], stack = true, append(stack, f)
+		for _, g := range next[f] {
+			if number[g] == 0 {
+				visit(g)
+				low[f] = min(low[f], low[g])
+			} else if on[g] {
+				low[f] = min(low[f], number[g])
+			}
+		}
+		if low[f] < number[f] {
+			return
+		}
+		k := slices.Index(stack, f)
+		for _, g := range stack[k:] {
+			on[g] = false
+		}
+		if n := len(stack) - k; n > most {
+			most, of = n, slices.Clone(stack[k:])
+		}
+		stack = stack[:k]
+	}
+	for _, f := range files {
+		if number[f] == 0 {
+			visit(f)
+		}
+	}
+	return most, of
 }
 
 // noImports gives packages without contents.

@@ -3,8 +3,6 @@ package flow
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"flow/ir/op"
 	"flow/lang/source"
@@ -66,17 +64,6 @@ func Decline(ctx context.Context, comm transport.Comm, failed error, why string,
 		return nil
 	}
 	return explainRanks(source.NewFileSet(), f)
-}
-
-// lookedAt returns the files that the rows of a table have read.
-func lookedAt(t *op.Table) (all []op.Looked) {
-	for _, d := range t.Rows() {
-		if d.Looked != nil {
-			all = append(all, d.Looked()...)
-		}
-	}
-	slices.SortFunc(all, func(a, b op.Looked) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(all, func(a, b op.Looked) bool { return a.Path == b.Path })
 }
 
 // inputs reads the properties of files. It skips unreadable ones, which have been reported.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"flow/ir/op"
+	"flow/ir/value"
 )
 
 // This file defines Output, where a run writes: standard output at once, files only when the whole
@@ -37,6 +38,15 @@ type Output struct {
 	over  bool // committed or discarded
 }
 
+// Result is a value that a program has emitted.
+type Result struct {
+	Label string // of `emit x as "label"`; "" without one
+	// Value is a float64, float32, int64, bool or string, a Matrix of these except string, or a
+	// Sparse, whose entries are widened to float64. A picture is the string that would be
+	// printed. The receiver owns it.
+	Value any
+}
+
 // sink is one unfinished file. Output.mu protects its fields, except file while a writer has it.
 type sink struct {
 	name string // what the program calls it
@@ -53,6 +63,15 @@ func (o *Output) Stdout() io.Writer { return o.stdout }
 
 // Path returns path: relative paths start at the working directory.
 func (o *Output) Path(path string) string { return path }
+
+// Take passes a value to the receiver of values, if there is one.
+func (o *Output) Take(label string, v value.Value) bool {
+	if o.take == nil {
+		return false
+	}
+	o.take(Result{label, goValue(v)})
+	return true
+}
 
 // Create opens a sink for path. A second Create of the same file appends: emits to one sink follow
 // each other. The same file by another name (a link, an absolute path) is refused, because emits to

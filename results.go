@@ -3,20 +3,9 @@ package flow
 import (
 	"context"
 	"fmt"
-
-	"flow/ir/value"
 )
 
-// This file defines what a program returns to a Go program.
-
-// Result is a value that a program has emitted.
-type Result struct {
-	Label string // of `emit x as "label"`; "" without one
-	// Value is a float64, float32, int64, bool or string, a Matrix of these except string, or a
-	// Sparse, whose entries are widened to float64. A picture is the string that would be
-	// printed. The receiver owns it.
-	Value any
-}
+// This file gives a Go program the values that a program emits.
 
 // Results are the emitted values, in textual order.
 type Results []Result
@@ -44,13 +33,4 @@ func Get[V any](rs Results, label string) (V, error) {
 		return none, fmt.Errorf("%s is a %T, not a %T", label, r.Value, none)
 	}
 	return none, fmt.Errorf("nothing was emitted as %q", label)
-}
-
-// Take passes a value to the receiver of values, if there is one.
-func (o *Output) Take(label string, v value.Value) bool {
-	if o.take == nil {
-		return false
-	}
-	o.take(Result{label, goValue(v)})
-	return true
 }

@@ -3,25 +3,53 @@ package flow
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"sync/atomic"
+	"time"
 
-	"flow/ir"
 	"flow/kernels/blas"
 	"flow/lang/source"
 	"flow/memory"
 	"flow/runtime/dist"
-	"flow/runtime/dist/transport"
 	"flow/runtime/local"
 	"flow/runtime/trace"
 )
 
-// This file connects a plan to its engine: on this machine, on ranks in this process, or as one
-// rank of a group.
+// This file says how a program is run, and connects its plan to an engine: on this machine, on ranks in
+// this process, or as one rank of a group.
+
+// RunOptions says how a program is run. The zero value runs it on all processors and discards its
+// output.
+type RunOptions struct {
+	Stdout io.Writer // where emit prints; nil: nowhere
+	// Take gets each value emitted to standard output, in program order, instead of its text;
+	// of several ranks, rank 0 calls it. nil: values are printed.
+	Take    func(Result)
+	Threads int // 0: one a processor
+	// Schedule says how loops are handed out to the threads.
+	Schedule Scheduling
+	// Output receives files; nil: an Output over Stdout that the run commits. A caller's Output
+	// is committed by the caller, or discarded if the run fails.
+	Output *Output
+	// Stats asks for busy times and arithmetic, by kernel and by call.
+	Stats bool
+	// Trace asks for a recording of every task.
+	Trace bool
+	// Progress is called a few times a second.
+	Progress func(Progress)
+	// Notice, on ranks in processes of their own, gets messages about other ranks: one has been
+	// silent for ten seconds, or is heard again. Of several ranks, one calls it.
+	Notice func(text string)
+	// Memory bounds the values of each rank whose size the plan knows: one beyond it is a failure. Zero
+	// is what the system gives.
+	Memory memory.Limit
+	// Grace is how long after a failure earlier parts of the program may still run, so that the
+	// first failure in the text is reported and everything before it is printed; 0 means ten
+	// seconds. A failure reported after that says so.
+	Grace time.Duration
+}
 
 // Report is what a run did.
 type Report struct {
@@ -49,6 +77,33 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	return report, err
 }
 
+// output returns where a run writes, and whether the run has to commit it.
+func (o RunOptions) output() (out *Output, own bool) {
+	if out, own = o.Output, false; out == nil {
+		w := o.Stdout
+		if w == nil {
+			w = io.Discard
+		}
+		out, own = NewOutput(w), true
+	}
+	if o.Take != nil {
+		out.take = o.Take
+	}
+	return out, own
+}
+
+// finish commits or discards the run's own output, and converts err for the user.
+func finish(out *Output, own bool, p *Program, err error) error {
+	if own {
+		if err == nil {
+			err = out.Commit()
+		} else {
+			out.Discard()
+		}
+	}
+	return p.Explain(err)
+}
+
 // read returns the counter of the bytes that are read of files, with those that this process has read
 // before the run. Of ranks in this process, rank 0 gets it.
 func (p *Program) read() *atomic.Int64 {
@@ -73,14 +128,6 @@ func (p *Program) canStart(o RunOptions, ranks int) error {
 	d := source.Errorf("E610", source.Span{}, "%v", err).WithHelp("--threads N runs on fewer, with the same result")
 	return &Refusal{Files: p.made.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 }
-
-// pool returns the options of a run's pool.
-func (s Scheduling) pool() local.PoolOptions {
-	return local.PoolOptions{Pin: s.Pin, OneThreadPerCore: s.OneThreadPerCore}
-}
-
-// Parallelism returns the threads of a run of one rank if RunOptions.Threads is 0.
-func (s Scheduling) Parallelism() int { return local.Parallelism(s.OneThreadPerCore) }
 
 // runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 divides the
 // processors among them.
@@ -120,55 +167,6 @@ func reportOf(r *dist.Report) *Report {
 	return &Report{Ranks: r.Ranks, Recordings: r.Recordings}
 }
 
-// RunRank executes one rank's part of the plan, together with the other ranks of comm, which must
-// run the same program: differences are named before anything runs. The plan must be for
-// comm.Size() ranks. Output is as in Run; only rank 0 prints. On rank 0 the report covers all
-// ranks.
-func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions) (*Report, error) {
-	return p.runRank(comm, o, func(why string) error { return dist.Refuse(ctx, comm, why) },
-		func(pool *local.Pool, do dist.Options) (*dist.Report, error) {
-			return dist.Run(ctx, comm, pool, p.made.Plan, do)
-		})
-}
-
-// runRank is RunRank with given ways to refuse a run and to run.
-func (p *Program) runRank(comm transport.Comm, o RunOptions, refuse func(why string) error, run func(*local.Pool, dist.Options) (*dist.Report, error)) (*Report, error) {
-	if p.made.Plan.Ranks != comm.Size() {
-		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.made.Plan.Ranks, comm.Size())
-	}
-	out, own := o.output()
-	err := p.canStart(o, 1)
-	if comm.Rank() == 0 && err == nil { // the one that writes
-		err = p.checkSinks(out)
-	}
-	if err != nil {
-		if e := refuse(err.Error()); e != nil {
-			err = e
-		}
-		return nil, finish(out, own, p, err)
-	}
-	pool := local.NewPool(o.Threads, o.Schedule.pool())
-	defer pool.Close()
-	var r *dist.Report
-	err = p.withChoices(o.Schedule, func(s Scheduling) (err error) {
-		o := o
-		o.Schedule = s
-		do := p.rankOptions(comm.Rank(), pool.Workers(), out, o)
-		do.Read = p.read()
-		r, err = run(pool, do)
-		return err
-	})
-	return reportOf(r), refusedRun(finish(out, own, p, err))
-}
-
-// refusedRun marks what a rank or another one refuses as a failed run: after Meet all have a valid program.
-func refusedRun(err error) error {
-	if r := (*Refusal)(nil); errors.As(err, &r) {
-		r.Ran = true
-	}
-	return err
-}
-
 // fingerprint is what ranks compare beside the plan: a param that only changes an input's contents
 // changes no task, and neither does a kernel set. Sets that keep the order of every sum
 // (blas.Set.Chain) may be mixed.
@@ -198,40 +196,6 @@ func (p *Program) fingerprint() []dist.Item {
 		items = append(items, dist.Item{Name: "the value " + name, Hash: [32]byte(h.Sum(nil))})
 	}
 	return items
-}
-
-// WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a
-// process a rank, a track a worker.
-func (r *Report) WriteTrace(w io.Writer, p *Program) error {
-	for _, rec := range r.Recordings {
-		if rec != nil {
-			p.locate(rec.Loops)
-		}
-	}
-	names := map[int][]string{}
-	for _, rec := range r.Recordings {
-		if rec != nil {
-			names[rec.Rank] = rec.Names
-		}
-	}
-	describe := func(rank int, e *trace.Event) []trace.Arg {
-		if int(e.ID) >= p.made.Plan.Graph.Len() || e.ID < 0 {
-			return nil
-		}
-		kernel := ""
-		if all := names[rank]; e.Name >= 0 && int(e.Name) < len(all) {
-			kernel = all[e.Name]
-		}
-		args := []trace.Arg{{Key: trace.NameKey, Text: p.statement(ir.ID(e.ID), kernel)}}
-		if where := p.made.Plan.Where(ir.ID(e.ID)); where != "" {
-			args = append(args, trace.Arg{Key: "where", Text: where})
-		}
-		if file, line, _ := p.made.Files.Position(p.made.Plan.Graph.Nodes[e.ID].Span.From); line > 0 {
-			args = append(args, trace.Arg{Key: "source", Text: fmt.Sprintf("%s:%d", file, line)})
-		}
-		return args
-	}
-	return trace.WriteChrome(w, describe, r.Recordings...)
 }
 
 // Traffic returns what the ranks sent each other.

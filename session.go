@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"flow/compiler"
 	"flow/ir"
@@ -155,31 +154,6 @@ func (s *Session) compileNow(ctx context.Context, name, text string, co compiler
 
 // smallResult is the greatest size of a value that is kept for a while because it was shown.
 const smallResult = 64 << 10
-
-// interrupted is how long Run waits for a cancelled run. A kernel that does not notice ends later;
-// its result is discarded.
-const interrupted = 300 * time.Millisecond
-
-// soon calls f and returns its result. If f takes longer than interrupted after the end of ctx,
-// late is not nil and delivers it.
-func soon[T any](ctx context.Context, f func() T) (result T, late <-chan T) {
-	if ctx.Done() == nil {
-		return f(), nil
-	}
-	ended := make(chan T, 1)
-	go func() { ended <- f() }()
-	select {
-	case result = <-ended:
-		return result, nil
-	case <-ctx.Done():
-	}
-	select {
-	case result = <-ended:
-		return result, nil
-	case <-time.After(interrupted):
-		return result, ended
-	}
-}
 
 // Run runs an entry as Program.Run does, and adds it to the session. After an error the session is
 // unchanged. It returns soon after the end of ctx, whatever is being computed.

@@ -2,10 +2,8 @@ package flow
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -45,30 +43,6 @@ type Sparse struct {
 	Rows, Cols int       // at least 0
 	Row, Col   []int     // of the entries, counted from 0
 	Value      []float64 // of the entries
-}
-
-// given splits Values into settings of params and matrices to read, which it puts into in.
-func (o CompileOptions) given(in *Input) ([]Setting, error) {
-	set := slices.Clone(o.Set)
-	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
-		text, scalar := textOf(o.Values[name])
-		if scalar {
-			set = append(set, Setting{Name: name, Text: text})
-			continue
-		}
-		if o.Input != nil {
-			return nil, errors.New("Values with matrices and an Input exclude each other: one Input serves several programs")
-		}
-		v, err := valueOf(o.Values[name])
-		if err != nil {
-			return nil, fmt.Errorf("the value %s: %w", name, err)
-		}
-		if in.Given == nil {
-			in.Given = map[string]value.Value{}
-		}
-		in.Given[name] = v
-	}
-	return set, nil
 }
 
 // textOf returns a scalar as on the command line.

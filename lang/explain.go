@@ -133,15 +133,6 @@ func (s scene) say(t lexer.Token) string {
 	return "`" + t.Value + "`"
 }
 
-func isOp(t lexer.Token, values ...string) bool {
-	for _, v := range values {
-		if t.Value == v && (t.Type == tokOp || t.Type == tokKeyword) {
-			return true
-		}
-	}
-	return false
-}
-
 func (s scene) next() lexer.Token {
 	if s.i+1 < len(s.toks) {
 		return s.toks[s.i+1]

@@ -272,3 +272,13 @@ func unitNanos(u string) int64 {
 	}
 	return 0
 }
+
+// isOp reports whether a token is one of some operators or keywords.
+func isOp(t lexer.Token, values ...string) bool {
+	for _, v := range values {
+		if t.Value == v && (t.Type == tokOp || t.Type == tokKeyword) {
+			return true
+		}
+	}
+	return false
+}

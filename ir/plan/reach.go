@@ -253,6 +253,9 @@ func (g *Gathered) rows(from, to, ranks int) (out []Range) {
 // Bytes returns the size of the rows of a range.
 func (g *Gathered) Bytes(r Range) int { return (r.To - r.From) * g.Type.Cols * g.Type.Elem.Size() }
 
+// traffic is the number and the size of messages between ranks.
+type traffic struct{ messages, bytes float64 }
+
 // traffic returns what all ranks send in a round.
 func (g *Gathered) traffic(ranks int) (sum traffic) {
 	if g.pick > 0 { // from one rank, to which the others send empty ones
