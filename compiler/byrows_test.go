@@ -165,6 +165,9 @@ var outerBodies = []string{
 	"K = parfor i in 0..x.rows, j in 0..w.cols { exp(-(x[i] - w[0, j]) ^ 2) * f64(i + 2 * j) }\nemit K @ y\nemit rowsum(K) / rowmax(K)",
 	"U = cbind(z, t(w)[0..1, :] * z)\nK = parfor i in 0..x.rows, j in 0..w.cols { abs(U[i, 1] - y[j]) }\nL = parfor i in 0..x.rows, j in 0..w.cols { K[i, j] * z[i] - w[0, j] }\nemit y.rows * rowsum(L)\nemit L @ y\nemit rownorm(K)",
 	"emit rowsum(10.0 ^ (300 * (x - w)))",
+	"emit rowargmin(abs(x - w))",
+	"D = (i64(4 * x) - i64(4 * w)) % 2\nemit rowargmin(D)\nemit rowargmax(f32(D))\nemit rowargmax(D / D)\nemit rowargmin(D > 0)\nemit rowargmin(D * t(y) * 0)",
+	"U = cbind(x, z, x * z)\nD = rowsum(U ^ 2) - 2 * U @ rbind(w, w ^ 2, 1 - w)\nemit rowargmin(D)\nemit rowargmax(D)\nemit rowmin(D)",
 	longProduct,
 }
 

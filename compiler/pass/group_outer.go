@@ -39,7 +39,9 @@ const (
 func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
 	g, in := b.g, b.g.In(id)
 	n, t := &g.Nodes[id], g.Type(id)
-	reduces := func(d *op.Def) bool { return d != nil && d.Fold == op.FoldRows && d.Class != loop.NoClass }
+	reduces := func(d *op.Def) bool {
+		return d != nil && d.Fold == op.FoldRows && (d.Class != loop.NoClass || d.Elements != nil)
+	}
 	switch {
 	case n.Op.Role == op.Reduces:
 		t = pipeSpace(n)
@@ -68,14 +70,15 @@ func (b *rowBlocks) stored(x ir.ID) bool {
 // no column.
 func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return !b.stored(x) || b.group[x] == at }
 
-// sumsRows reports a sum of rows whose elements take many operations. Where lanes are rows, a sum is
-// rounded if bounds of what it lost leave no doubt. Loops along rows need an exact one, which takes
-// five times as long for numbers of very different sizes, as exponential functions give. Cheap elements
-// are as fast along rows.
-func (b *rowBlocks) sumsRows(x ir.ID) bool {
+// slowAlong reports reductions of rows that take longer along a row than rows side by side: a place of an
+// extreme, and a sum of elements that take many operations. Where lanes are rows, a sum is rounded if bounds
+// of what it lost leave no doubt. Loops along rows need an exact one, which takes five times as long for
+// numbers of very different sizes, as exponential functions give. Cheap elements are as fast along rows.
+func (b *rowBlocks) slowAlong(x ir.ID) bool {
 	n := &b.g.Nodes[x]
-	sums := func(d *op.Def) bool { return d != nil && (d.Class == loop.Sum || d.Class == loop.Mean) }
-	return n.Op.Role == op.Reduces && plan.ChainFlops(b.g, x) >= dearSums && slices.ContainsFunc(pipeFolds(b.table, n), sums)
+	return n.Op.Role == op.Reduces && slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool {
+		return d != nil && (d.Elements != nil || (d.Class == loop.Sum || d.Class == loop.Mean) && plan.ChainFlops(b.g, x) >= dearSums)
+	})
 }
 
 // spares reports whether the matrices of a group need no memory, and whether it has matrices or sums of
@@ -86,7 +89,7 @@ func (b *rowBlocks) spares(r *rowGroup) bool {
 	}
 	any := false
 	for _, x := range r.members {
-		any = any || b.sumsRows(x)
+		any = any || b.slowAlong(x)
 		if b.stored(x) {
 			any = true
 			if slices.ContainsFunc(b.readBy[x], func(y ir.ID) bool { return b.group[y] != b.group[x] }) {
