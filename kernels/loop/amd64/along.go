@@ -72,9 +72,9 @@ func (l *lowering) along(s *loop.Stmt) bool {
 			fits(m)
 			m.Jump(Greater, rest)
 		})
-		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(whole) }})
+		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(whole) }})
 		round()
-		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
 			m.ArithImm(AddG, laneReg, int32(lanes))
 			m.refuel()
 			fits(m)
@@ -88,7 +88,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 			m.ArithG(SubG, RAX, laneReg)
 			m.Jump(LessEqual, end)
 		})
-		l.active = l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) { m.vec.first(m, dst) }})
+		l.active = l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) { m.vec.first(m, dst) }})
 		l.top, l.parts[0] = l.active, l.part
 		round()
 	}
@@ -187,6 +187,6 @@ func (l *lowering) besideRounds(e element) (base virt, ok bool) {
 		key.arg = -e.at
 	}
 	return l.inner.recent(l, key, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ []Reg) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
+		return step{scalar: func(m *maker, dst Reg, _ regs) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
 	}), true
 }

@@ -55,14 +55,14 @@ func (l *lowering) firstApart(p place) (v virt, disp int32) {
 		col: loop.Of(loop.IndexSym, l.lanes).Times(p.col.Coef(l.lane())), size: p.mem.elem.Size(), arg: p.mem.arg}
 	from, distance := int32(l.number*l.target.lanes), l.distance(p)
 	offset := l.settled(lanes, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+		return step{scalar: func(m *maker, dst Reg, _ regs) {
 			distance(m, dst)
 			m.Lea(R11, At(laneReg, from))
 			m.IMul(dst, R11)
 		}}
 	})
 	v = l.settled(sum{address: base, offset: offset}, func() step {
-		return step{uses: []virt{base, offset}, scalar: func(m *maker, dst Reg, r []Reg) { m.Lea(dst, Indexed(r[0], r[1], 1, 0)) }}
+		return step{a: base, b: offset, scalar: func(m *maker, dst Reg, r regs) { m.Lea(dst, Indexed(r.a, r.b, 1, 0)) }}
 	})
 	if len(moving.Terms) > 0 || len(across.Terms) > 0 {
 		v = l.moved(v, l.offset(p.mem, moving, across))
@@ -85,10 +85,10 @@ func (m *maker) fourPlaces(distance func(m *maker, dst Reg), first Reg, disp int
 func (l *lowering) loadApart(p place) virt {
 	first, disp := l.firstApart(p)
 	distance := l.distance(p)
-	return l.emit(step{dst: l.fresh(vectorClass), pure: true, uses: []virt{first}, scalar: func(m *maker, dst Reg, r []Reg) {
+	return l.emit(step{dst: l.fresh(vectorClass), pure: true, a: first, scalar: func(m *maker, dst Reg, r regs) {
 		upper := m.free(dst)
 		half := [2]Reg{dst, upper}
-		m.fourPlaces(distance, r[0], disp, func(lane int, at Mem) {
+		m.fourPlaces(distance, r.a, disp, func(lane int, at Mem) {
 			to := half[lane/2]
 			if lane%2 == 0 {
 				m.Emit(Inst{Op: VMOVSD, Dst: to, InMem: true, Mem: at})
@@ -104,11 +104,11 @@ func (l *lowering) loadApart(p place) virt {
 func (l *lowering) storeApart(v virt, p place) {
 	first, disp := l.firstApart(p)
 	distance := l.distance(p)
-	l.emit(step{uses: []virt{v, first}, scalar: func(m *maker, _ Reg, r []Reg) {
-		upper := m.free(r[0])
-		m.Emit(Inst{Op: VEXTRACTF128, Len: L256, Dst: upper, A: r[0], Imm: 1})
-		half := [2]Reg{r[0], upper}
-		m.fourPlaces(distance, r[1], disp, func(lane int, at Mem) {
+	l.emit(step{a: v, b: first, scalar: func(m *maker, _ Reg, r regs) {
+		upper := m.free(r.a)
+		m.Emit(Inst{Op: VEXTRACTF128, Len: L256, Dst: upper, A: r.a, Imm: 1})
+		half := [2]Reg{r.a, upper}
+		m.fourPlaces(distance, r.b, disp, func(lane int, at Mem) {
 			op := VMOVSDStore
 			if lane%2 == 1 {
 				op = VMOVHPDStore

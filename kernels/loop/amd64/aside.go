@@ -33,7 +33,7 @@ func (l *lowering) aside(write func()) {
 	l.asides++
 	id := l.asides
 	l.isAside = true
-	l.emit(step{aside: int32(id), scalar: func(m *maker, _ Reg, _ []Reg) {
+	l.emit(step{aside: int32(id), scalar: func(m *maker, _ Reg, _ regs) {
 		for _, v := range m.at.kept[id-1] {
 			if !m.p.hasSource(v) {
 				m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: m.at.reg[v], InMem: true, Mem: m.slotMem(v)})
@@ -41,7 +41,7 @@ func (l *lowering) aside(write func()) {
 		}
 	}})
 	write()
-	l.emit(step{aside: -int32(id), scalar: func(m *maker, _ Reg, _ []Reg) {
+	l.emit(step{aside: -int32(id), scalar: func(m *maker, _ Reg, _ regs) {
 		for _, v := range m.at.kept[id-1] {
 			if m.p.hasSource(v) {
 				m.fromSource(m.at.reg[v], m.p.source[v])

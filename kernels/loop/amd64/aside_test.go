@@ -42,7 +42,7 @@ func drawnProgram(r *rand.Rand) (p *program, through []virt) {
 		through = append(through, v)
 		emit(step{dst: v})
 	}
-	nothing := func(*maker, Reg, []Reg) {}
+	nothing := func(*maker, Reg, regs) {}
 	for id := 1; id <= 2; id++ {
 		emit(step{aside: int32(id), scalar: nothing})
 		var inside []virt

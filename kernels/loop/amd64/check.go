@@ -15,24 +15,24 @@ func (l *lowering) check(c operand) {
 		return
 	}
 	if l.alike() && l.active == 0 && c.twice == 0 {
-		l.emit(step{uses: []virt{l.vector(c)}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
-			m.vec.none(m, r[0])
+		l.emit(step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+			m.vec.none(m, r.a)
 			m.flagUnless(NotEqual)
 		}})
 		return
 	}
 	if c.twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign
-		l.emit(step{uses: []virt{c.twice}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{a: c.twice, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			w := uint64(math.MaxInt64)
-			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
+			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
 			m.flagUnless(Equal)
 		}})
 		return
 	}
 	if vex && l.active == 0 { // the carry says that all bits are ones
-		l.emit(step{uses: []virt{l.vector(c)}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			w := uint64(math.MaxUint64)
-			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
+			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
 			m.flagUnless(Below)
 		}})
 		return
@@ -46,8 +46,8 @@ func (l *lowering) check(c operand) {
 	if l.active != 0 {
 		not = l.mask(KANDW, not, l.active)
 	}
-	l.emit(step{uses: []virt{not}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
-		m.vec.none(m, r[0])
+	l.emit(step{a: not, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+		m.vec.none(m, r.a)
 		m.flagUnless(Equal)
 	}})
 }

@@ -45,12 +45,12 @@ func (l *lowering) wordNamed(name int) (c counter, ok bool) {
 
 // scalar emits code of general registers that makes no value.
 func (l *lowering) scalar(write func(m *maker)) {
-	l.emit(step{scalar: func(m *maker, _ Reg, _ []Reg) { write(m) }})
+	l.emit(step{scalar: func(m *maker, _ Reg, _ regs) { write(m) }})
 }
 
 // bind places a label.
 func (l *lowering) bind(at Label) {
-	l.emit(step{jumps: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(at) }})
+	l.emit(step{jumps: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(at) }})
 }
 
 // setWord sets a word of scratch memory to a form that is the same in all lanes.

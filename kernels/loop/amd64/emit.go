@@ -33,7 +33,6 @@ type maker struct {
 	checks bool
 	start  Label
 	resume []suspension
-	uses   []Reg // of the step that is being written
 	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end. fuel
 	// is that of the loop that ends now.
 	roundFuel []int
@@ -181,27 +180,29 @@ func (m *maker) step(s *step) {
 		return // its readers read memory
 	}
 	if s.scalar != nil {
-		m.uses = append(m.uses[:0], make([]Reg, len(s.uses))...)
-		regs := m.uses
 		var count [classCount]int
-		for k := len(s.uses) - 1; k >= 0; k-- { // the last mask is the one that may limit an instruction
-			v := s.uses[k]
-			c := m.p.classes[v]
-			regs[k] = m.load(v, count[c])
-			count[c]++
+		in := func(v virt) Reg {
+			if v == 0 {
+				return NoReg
+			}
+			count[m.p.classes[v]]++
+			return m.load(v, count[m.p.classes[v]]-1)
 		}
+		var r regs
+		r.mask = in(s.mask) // it takes the register that may limit an instruction
+		r.c, r.b, r.a = in(s.c), in(s.b), in(s.a)
 		dst := Reg(0)
 		if s.dst != 0 {
 			if dst = m.at.reg[s.dst]; dst == NoReg {
 				dst = m.spareFor(s.dst)
 			}
 		}
-		s.scalar(m, dst, regs)
+		s.scalar(m, dst, r)
 		m.store(s.dst, dst)
 		return
 	}
 	switch {
-	case s.fused == nil:
+	case !s.fused.is:
 	case s.fused.table != 0:
 		m.ternary(s)
 		return
@@ -329,7 +330,7 @@ var multiplyAdds = [2][3][4]Op{
 // fuse writes a*b + c. The three forms overwrite one operand each; where none of them dies, c is
 // copied first.
 func (m *maker) fuse(s *step) {
-	f := s.fused
+	f := &s.fused
 	ops := &multiplyAdds[0]
 	if f.single {
 		ops = &multiplyAdds[1]

@@ -131,6 +131,7 @@ func (p *program) reload(vectors int) {
 	if loads < fewLoads {
 		return
 	}
+	made[0] = 0
 	known := make([]*loaded, len(p.classes))
 	for k := range p.steps {
 		s := &p.steps[k]
@@ -144,7 +145,7 @@ func (p *program) reload(vectors int) {
 				x.at = k
 			}
 		})
-		if s.again && made[s.dst] == 1 && !slices.ContainsFunc(s.uses, func(v virt) bool { return made[v] > 1 }) {
+		if s.again && made[s.dst] == 1 && made[s.a] <= 1 && made[s.mask] <= 1 {
 			known[s.dst] = &loaded{step: s, at: k, writes: writes, steady: true}
 		}
 		if s.root() && !s.jumps {
@@ -191,7 +192,7 @@ func (s *step) latency() int {
 	switch {
 	case s.scalar != nil:
 		return 1
-	case s.fused != nil && s.fused.table == 0:
+	case s.fused.is && s.fused.table == 0:
 		return 4
 	}
 	switch s.Op {
@@ -245,16 +246,16 @@ func (l *lowering) balance() {
 			waits = waits[1:]
 		}
 		switch {
-		case len(waits) == 0 || waits[0], s.scalar != nil, s.fused != nil && s.fused.table != 0:
+		case len(waits) == 0 || waits[0], s.scalar != nil, s.fused.table != 0:
 			continue
-		case s.fused != nil:
+		case s.fused.is:
 			more--
 		case s.mask == 0 && !s.InMem && more >= mostAdditions && (s.Op == VSUBPD || s.Op == VSUBPS):
 			e, one := types.F64, loop.ToF64.Eval(types.Bool, 1)
 			if s.Op == VSUBPS {
 				e, one = types.F32, loop.ToF32.Eval(types.Bool, 1)
 			}
-			s.Op, s.fused = noOp, &fusedStep{single: e == types.F32, minusProduct: true}
+			s.Op, s.fused = noOp, fusedStep{is: true, single: e == types.F32, minusProduct: true}
 			s.a, s.b, s.c = s.b, l.constantVector(e, one), s.a
 			more--
 		default:
@@ -272,7 +273,7 @@ func (l *lowering) balance() {
 		more = max(more, leastAdditions)
 	}
 	if len(l.head) > before {
-		at := slices.IndexFunc(l.steps, func(s step) bool { return s.anchor || s.fused != nil })
+		at := slices.IndexFunc(l.steps, func(s step) bool { return s.anchor || s.fused.is })
 		l.steps = slices.Insert(l.shop.steps.room(l.steps, len(l.head)-before), at, l.head[before:]...)
 	}
 }

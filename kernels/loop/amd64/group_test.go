@@ -90,7 +90,7 @@ func TestBalance(t *testing.T) {
 	replaced := func(text string) (n int) {
 		l := loweringOf(t, text, Schedule{together: 2})
 		for k := range l.steps {
-			if f := l.steps[k].fused; f != nil && f.minusProduct {
+			if f := l.steps[k].fused; f.is && f.minusProduct {
 				n++
 			}
 		}

@@ -120,12 +120,9 @@ func (p *program) move(k int32, open []*loopSteps, depth int, same []virt) {
 	if to.anchor < 0 {
 		to, list = open[depth+1], &open[depth+1].before
 	}
-	key := pureStep{op: s.Op, length: s.Len, imm: s.Imm, zero: s.Zero, constant: 0, a: s.a, b: s.b, c: s.c, mask: s.mask}
+	key := pureStep{op: s.Op, length: s.Len, imm: s.Imm, zero: s.Zero, constant: 0, a: s.a, b: s.b, c: s.c, mask: s.mask, fused: s.fused}
 	if s.InMem {
 		key.constant = s.Mem.Constant
-	}
-	if s.fused != nil {
-		key.fused = *s.fused
 	}
 	if v, ok := to.made[key]; ok {
 		same[s.dst] = v

@@ -130,7 +130,7 @@ func (l *lowering) fromWord(at Mem) virt {
 	v := l.fresh(vectorClass)
 	l.source[v] = at
 	l.source[v].Broadcast = true
-	l.head = append(l.head, step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ []Reg) { m.fromSource(dst, at) }})
+	l.head = append(l.head, step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ regs) { m.fromSource(dst, at) }})
 	return v
 }
 
@@ -169,8 +169,8 @@ func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, movi
 	}
 	x := sum{row: rows, col: cols, size: mem.elem.Size(), arg: mem.arg, address: v}
 	return b.recent(l, x, func() step {
-		return step{uses: []virt{v}, scalar: func(m *maker, dst Reg, r []Reg) {
-			m.MovTo(dst, r[0])
+		return step{a: v, scalar: func(m *maker, dst Reg, r regs) {
+			m.MovTo(dst, r.a)
 			l.advance(m, dst, mem, rows, cols)
 		}}
 	}), moving, across
@@ -195,7 +195,7 @@ func (l *lowering) start(p place) (v virt, disp int32, moving, across loop.Lin) 
 		disp, col = int32(c), loop.Lin{Terms: col.Terms}
 	}
 	v = l.once(invariant{kind: addressKind, arg: p.mem.arg, row: row, col: col, plane: p.plane}, generalClass, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+		return step{scalar: func(m *maker, dst Reg, _ regs) {
 			m.LoadG(dst, argMem(p.mem.arg))
 			if p.plane > 0 {
 				m.planes(R9, p.mem.arg, p.plane)
@@ -214,7 +214,7 @@ func (l *lowering) offset(mem memory, rows, cols loop.Lin) virt {
 		x.arg = mem.arg
 	}
 	return l.recent(x, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+		return step{scalar: func(m *maker, dst Reg, _ regs) {
 			if len(cols.Terms) == 0 {
 				l.scalarLin(m, dst, rows)
 				m.IMulMem(dst, argMem(mem.arg+8))
@@ -230,7 +230,7 @@ func (l *lowering) offset(mem memory, rows, cols loop.Lin) virt {
 // moved is an address and an offset.
 func (l *lowering) moved(v, offset virt) virt {
 	return l.recent(sum{address: v, offset: offset}, func() step {
-		return step{uses: []virt{v, offset}, scalar: func(m *maker, dst Reg, r []Reg) { m.Lea(dst, Indexed(r[0], r[1], 1, 0)) }}
+		return step{a: v, b: offset, scalar: func(m *maker, dst Reg, r regs) { m.Lea(dst, Indexed(r.a, r.b, 1, 0)) }}
 	})
 }
 
@@ -294,24 +294,24 @@ func (l *lowering) uniform(p place) virt {
 	} else if len(moving.Terms) > 0 || len(across.Terms) > 0 {
 		base = l.moved(base, l.offset(p.mem, moving, across))
 	}
-	load := func(m *maker, dst Reg, r []Reg) {
+	load := func(m *maker, dst Reg, r regs) {
 		at := at
-		at.Base = r[0]
+		at.Base = r.a
 		m.everywhere(e, dst, at)
 	}
 	_, moving = l.steady(p.row.Plus(p.col))
 	certain := l.active == l.top // a lane counts
 	if certain && l.nested+l.branches == 0 && len(moving.Terms) == 0 {
 		return l.once(invariant{kind: elementKind, elem: e, arg: p.mem.arg, row: p.row, col: p.col}, l.classOf(e), func() step {
-			return step{uses: []virt{base}, scalar: load}
+			return step{a: base, scalar: load}
 		})
 	}
-	s := step{dst: l.fresh(l.classOf(e)), pure: true, uses: []virt{base}, scalar: load}
+	s := step{dst: l.fresh(l.classOf(e)), pure: true, a: base, scalar: load}
 	if !certain { // it may lie outside where no lane counts
-		s.uses = append(s.uses, l.active)
-		s.scalar = func(m *maker, dst Reg, r []Reg) { m.unlessNone(r[1], func() { load(m, dst, r) }) }
+		s.mask = l.active
+		s.scalar = func(m *maker, dst Reg, r regs) { m.unlessNone(r.mask, func() { load(m, dst, r) }) }
 	} else if e != types.Bool {
-		s.loads = &memoryRead{at: at, reg: base, size: uint8(e.Size()), all: true, len: l.vlen(e)}
+		s.loads = l.reading(memoryRead{at: at, reg: base, size: uint8(e.Size()), all: true, len: l.vlen(e)})
 	}
 	return l.emit(s)
 }
@@ -321,7 +321,7 @@ func (l *lowering) scalarOperand(e types.Elem, arg int32) virt {
 	x := invariant{kind: elementKind, elem: e, arg: arg}
 	if e == types.Bool {
 		return l.once(x, maskClass, func() step {
-			return step{scalar: func(m *maker, dst Reg, _ []Reg) { m.everywhere(e, dst, argMem(arg)) }}
+			return step{scalar: func(m *maker, dst Reg, _ regs) { m.everywhere(e, dst, argMem(arg)) }}
 		})
 	}
 	if v := l.find(x); v != 0 {
@@ -393,7 +393,7 @@ func (l *lowering) formVector(f loop.Lin) virt {
 		return l.broadcastG(func(m *maker) { l.scalarLin(m, RAX, f) })
 	}
 	return l.once(invariant{kind: formKind, row: f}, vectorClass, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+		return step{scalar: func(m *maker, dst Reg, _ regs) {
 			l.scalarLin(m, RAX, f)
 			m.vec.splat(m, dst)
 		}}

@@ -109,43 +109,34 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 // addEach adds a to the elements of all lanes, one after the other: at is their places, in words, disp bytes
 // before them.
 func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
-	add := step{uses: []virt{at}}
-	value, mask, row := -1, -1, -1
+	add := step{a: at, c: a.v, mask: l.active}
 	if !p.mem.unit { // the table of the row
-		base, by := l.pointer(place{mem: p.mem, row: p.row})
-		row, disp = len(add.uses), disp+by
-		add.uses = append(add.uses, base)
+		var by int32
+		add.b, by = l.pointer(place{mem: p.mem, row: p.row})
+		disp += by
 	}
-	if a.v != 0 {
-		value = len(add.uses)
-		add.uses = append(add.uses, a.v)
-	}
-	if l.active != 0 {
-		mask = len(add.uses)
-		add.uses = append(add.uses, l.active)
-	}
-	add.scalar = func(m *maker, _ Reg, r []Reg) {
-		table, one := R10, m.free(r[0]) // value and mask are in memory and in R9
-		if row >= 0 {
-			if table = r[row]; table == RAX { // it has no register of its own, and values pass through RAX
+	add.scalar = func(m *maker, _ Reg, r regs) {
+		table, one := R10, m.free(r.a) // value and mask are in memory and in R9
+		if r.b != NoReg {
+			if table = r.b; table == RAX { // it has no register of its own, and values pass through RAX
 				table = R10
 				m.Mov(table, RAX)
 			}
 		}
-		if value >= 0 {
-			m.vec.store(m, types.I64, r[value], NoReg, room(1))
+		if r.c != NoReg {
+			m.vec.store(m, types.I64, r.c, NoReg, room(1))
 		}
-		if mask >= 0 {
-			m.vec.bits(m, r[mask])
+		if r.mask != NoReg {
+			m.vec.bits(m, r.mask)
 			m.Mov(R9, RAX)
 		}
-		if row < 0 {
+		if r.b == NoReg {
 			m.LoadG(table, argMem(p.mem.arg))
 		}
 		for k := range m.lanes {
 			skip := m.Label()
-			at := m.lane(one, r[0], k)
-			if mask >= 0 {
+			at := m.lane(one, r.a, k)
+			if r.mask != NoReg {
 				m.ShiftImm(ShrG, R9, 1)
 				m.Jump(AboveEqual, skip)
 			}
@@ -154,11 +145,11 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 			to := Indexed(table, R11, 8, disp)
 			switch {
 			case a.float:
-				sum := m.free(r[0], one)
+				sum := m.free(r.a, one)
 				m.Emit(Inst{Op: VMOVSD, Dst: sum, InMem: true, Mem: to})
 				m.Emit(Inst{Op: VADDSD, Dst: sum, A: sum, InMem: true, Mem: offset(room(1), lane)})
 				m.Emit(Inst{Op: VMOVSDStore, A: sum, InMem: true, Mem: to})
-			case value < 0:
+			case r.c == NoReg:
 				m.AddImmTo(to, a.number)
 			default:
 				m.LoadG(RAX, offset(room(1), lane))
@@ -218,27 +209,26 @@ func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) 
 		return true
 	}
 	mask := l.firstColumns(len(list))
-	l.keepRoom(0, at)
+	l.keepRoom(0, at, 0)
 	rows := l.rowsOf(list)
 	for k, row := range rows[:l.side()] {
-		l.emit(step{uses: append(l.inActive(row), mask...), scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{a: row, b: l.active, mask: mask, scalar: func(m *maker, _ Reg, r regs) {
 			skip := m.Label()
-			if len(r) > 1+len(mask) {
-				m.vec.bits(m, r[1])
+			if r.b != NoReg {
+				m.vec.bits(m, r.b)
 				m.ShiftImm(ShrG, RAX, uint8(k+1))
 				m.Jump(AboveEqual, skip)
 			}
-			some := maskAt(r, len(r)-len(mask))
 			m.LoadG(R10, argMem(p.mem.arg))
 			m.LoadG(R11, offset(room(0), int32(8*k)))
-			to, sum := Indexed(R10, R11, 8, disp), m.free(r...)
+			to, sum := Indexed(R10, R11, 8, disp), m.free(r.a, r.b, r.mask)
 			if l.vexOnly() {
-				m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: r[0], InMem: true, Mem: to})
+				m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: r.a, InMem: true, Mem: to})
 			} else {
-				m.vec.load(m, types.F64, sum, some, to)
-				m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: sum, B: r[0]})
+				m.vec.load(m, types.F64, sum, r.mask, to)
+				m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: sum, B: r.a})
 			}
-			m.vec.store(m, types.F64, sum, some, to)
+			m.vec.store(m, types.F64, sum, r.mask, to)
 			m.Bind(skip)
 		}})
 	}

@@ -16,11 +16,12 @@ func room(k int32) Mem { return At(scratchReg, roomAt+k*slotBytes) }
 // roomLane is the word of lane R11 of that vector.
 func roomLane(k int32) Mem { return Indexed(scratchReg, R11, 8, roomAt+k*slotBytes) }
 
-// keepRoom stores vectors of words where lane-by-lane code finds them, from vector first on.
-func (l *lowering) keepRoom(first int32, list ...virt) {
-	l.emit(step{uses: list, scalar: func(m *maker, _ Reg, r []Reg) {
-		for k := range r {
-			m.vec.store(m, types.I64, r[k], NoReg, room(first+int32(k)))
+// keepRoom stores a vector of words, and another unless it is 0, where lane-by-lane code finds them.
+func (l *lowering) keepRoom(first int32, v, next virt) {
+	l.emit(step{a: v, b: next, scalar: func(m *maker, _ Reg, r regs) {
+		m.vec.store(m, types.I64, r.a, NoReg, room(first))
+		if next != 0 {
+			m.vec.store(m, types.I64, r.b, NoReg, room(first+1))
 		}
 	}})
 }
@@ -63,9 +64,9 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		near, large := l.divideSmall(rest, a, b)
 		l.move(out, near, 0, true)
 		a.v, b.v = l.vector(a), l.vector(b)
-		l.emit(step{uses: []virt{large}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{a: large, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			w := ^uint64(1<<52 - 1)
-			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
+			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
 			m.Jump(Equal, skip)
 		}})
 		upper := l.emit(step{Inst: Inst{Op: VPSRLQ, Len: l.length, Imm: 52}, b: large, dst: l.fresh(vectorClass)})
@@ -79,9 +80,9 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		l.jumpIfNone(skip, far)
 	}
 	l.keepRoom(0, a.v, b.v)
-	l.emit(step{uses: []virt{out, far}, dst: out, effect: true, scalar: func(m *maker, dst Reg, r []Reg) {
-		m.vec.store(m, types.I64, r[0], NoReg, room(2))
-		m.eachLane(r[1], func() { m.divideLane(rest) })
+	l.emit(step{a: out, mask: far, dst: out, effect: true, scalar: func(m *maker, dst Reg, r regs) {
+		m.vec.store(m, types.I64, r.a, NoReg, room(2))
+		m.eachLane(r.mask, func() { m.divideLane(rest) })
 		m.vec.load(m, types.I64, dst, NoReg, room(2))
 	}})
 	l.bind(skip)
@@ -241,16 +242,15 @@ func (m *maker) divideLane(rest bool) {
 // address in RAX.
 func (l *lowering) scatterBools(v, index virt, base func(m *maker)) {
 	l.keepRoom(0, l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)}), index)
-	st := step{}
+	st := step{mask: l.active}
 	skip := l.asm.Label()
 	if l.active != 0 {
-		st.uses = []virt{l.active}
 		l.jumpIfNone(skip, l.active)
 	}
-	st.scalar = func(m *maker, _ Reg, r []Reg) {
+	st.scalar = func(m *maker, _ Reg, r regs) {
 		base(m)
 		m.StoreG(room(2), RAX)
-		m.eachLane(maskAt(r, 0), func() {
+		m.eachLane(r.mask, func() {
 			m.LoadG(R10, roomLane(1))
 			m.ArithMem(AddG, R10, room(2))
 			m.LoadG(RAX, roomLane(0))

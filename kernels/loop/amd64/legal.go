@@ -166,7 +166,7 @@ func (g *legalizer) memory(s *step) {
 		s.Mem = g.asm.Const(w, w, w, w)
 		return
 	}
-	if s.fused != nil || forms[s.Op].elem != 8 {
+	if s.fused.is || forms[s.Op].elem != 8 {
 		panic("BUG: a broadcast operand that is not expected")
 	}
 	from := s.Mem
@@ -179,7 +179,7 @@ func (g *legalizer) memory(s *step) {
 func (g *legalizer) value(of step) virt {
 	g.changed = of
 	s := &g.changed
-	if s.fused != nil {
+	if s.fused.is {
 		return g.emit(*s)
 	}
 	if (s.Op == KXORW || s.Op == KXNORW) && s.a == 0 { // a constant; the registers do not matter

@@ -49,7 +49,7 @@ func (g *legalizer) toWord(x virt) virt {
 	whole := g.emit(step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 11}, b: x})
 	upper := g.with(VMULPD, whole, math.Float64bits(0x1p-32), 0)
 	upper = g.emit(step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 9}, b: upper})
-	lower := g.emit(step{Inst: Inst{Len: L256}, fused: &fusedStep{minusProduct: true}, a: upper, b: g.constant(math.Float64bits(0x1p32)), c: whole})
+	lower := g.emit(step{Inst: Inst{Len: L256}, fused: fusedStep{is: true, minusProduct: true}, a: upper, b: g.constant(math.Float64bits(0x1p32)), c: whole})
 	upper = g.shift(VPSLLQ, g.with(VADDPD, upper, math.Float64bits(0x1.8p52), 0), 32)
 	lower = g.with(VPXOR, g.with(VADDPD, lower, lowerWord, 0), lowerWord, 0)
 	return g.op(VPOR, L256, upper, lower)
@@ -100,8 +100,8 @@ func scale(g *legalizer, s *step) virt {
 	size := g.with(VANDPD, n, math.MaxInt64, 0)
 	far := g.with(VCMPPD, size, float(-leastExp), notAtMostImm)
 	near := g.asm.Label()
-	g.steps = append(g.steps, step{uses: []virt{far}, scalar: func(m *maker, _ Reg, r []Reg) {
-		m.vec.none(m, r[0])
+	g.steps = append(g.steps, step{a: far, scalar: func(m *maker, _ Reg, r regs) {
+		m.vec.none(m, r.a)
 		m.Jump(Equal, near)
 	}})
 	special := g.with(VCMPPD, size, float(math.Inf(1)), notLessImm)
@@ -118,6 +118,6 @@ func scale(g *legalizer, s *step) virt {
 	rest = g.with(VMAXPD, g.with(VMINPD, rest, float(largestExp), 0), float(leastExp), 0)
 	copied(x, y)
 	copied(n, rest)
-	g.steps = append(g.steps, step{scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(near) }})
+	g.steps = append(g.steps, step{scalar: func(m *maker, _ Reg, _ regs) { m.Bind(near) }})
 	return scaled(x, n)
 }

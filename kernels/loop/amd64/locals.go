@@ -160,7 +160,7 @@ func (l *lowering) clearLocals() {
 		}
 		x := l.nest.Locals[k]
 		zero := l.fresh(vectorClass)
-		l.emit(step{dst: zero, pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+		l.emit(step{dst: zero, pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 			m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: dst, A: dst, B: dst})
 		}})
 		if m.arg == 0 {
@@ -172,20 +172,20 @@ func (l *lowering) clearLocals() {
 				}
 				continue
 			}
-			l.emit(step{uses: []virt{zero}, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
+			l.emit(step{a: zero, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r regs) {
 				mk.Lea(RAX, At(scratchReg, m.at))
 				mk.Lea(R11, At(RAX, int32(vectors*wide)))
-				mk.clear(r[0])
+				mk.clear(r.a)
 			}})
 			continue
 		}
-		l.emit(step{uses: []virt{zero}, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
+		l.emit(step{a: zero, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r regs) {
 			mk.LoadG(RAX, argMem(m.arg))
 			mk.LoadG(R11, argMem(m.arg+8))
 			mk.LoadG(R10, argMem(m.arg+16))
 			mk.IMul(R11, R10)
 			mk.ArithG(AddG, R11, RAX)
-			mk.clear(r[0])
+			mk.clear(r.a)
 		}})
 	}
 }
@@ -229,16 +229,8 @@ func (l *lowering) offsetIn(e element) virt {
 	}
 	terms := loop.Lin{Terms: e.col.Terms}
 	return l.recent(sum{col: terms, size: 1}, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ []Reg) { l.scalarLin(m, dst, terms) }}
+		return step{scalar: func(m *maker, dst Reg, _ regs) { l.scalarLin(m, dst, terms) }}
 	})
-}
-
-// some is v if it is one.
-func some(v virt) []virt {
-	if v == 0 {
-		return nil
-	}
-	return []virt{v}
 }
 
 // elementMem writes code that finds an element whose place is the same in all lanes. offset is a
@@ -309,37 +301,33 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 	wide := e.wideElem()
 	if base, ok := l.besideRounds(e); ok {
 		at := Mem{Index: laneReg, Scale: uint8(e.wide)}
-		st := step{dst: l.fresh(vectorClass), pure: true, uses: l.inActive(base)}
+		st := step{dst: l.fresh(vectorClass), pure: true, a: base, mask: l.active}
 		if l.active == 0 {
-			st.loads = &memoryRead{at: at, reg: base, size: uint8(e.wide), len: l.vlen(wide)}
+			st.loads = l.reading(memoryRead{at: at, reg: base, size: uint8(e.wide), len: l.vlen(wide)})
 		}
-		st.scalar = func(m *maker, dst Reg, r []Reg) {
-			at.Base = r[0]
-			m.vec.load(m, wide, dst, maskAt(r, 1), at)
+		st.scalar = func(m *maker, dst Reg, r regs) {
+			at.Base = r.a
+			m.vec.load(m, wide, dst, r.mask, at)
 		}
 		v = l.emit(st)
 	} else if e.varies {
 		v = l.gather(wide, l.elementVector(e, s.Origin), 1, e.begins)
 	} else {
-		uses := some(l.offsetIn(e))
-		st := step{dst: l.fresh(vectorClass), pure: true, uses: uses}
-		if l.active != l.top && l.active != 0 { // it may lie outside where no lane counts
-			st.uses = append(st.uses, l.active)
+		offset := l.offsetIn(e)
+		st := step{dst: l.fresh(vectorClass), pure: true, a: offset}
+		if l.active != l.top { // it may lie outside where no lane counts
+			st.mask = l.active
 		}
 		one := l.point()
-		st.scalar = func(m *maker, dst Reg, r []Reg) {
-			mask := maskAt(r, len(uses))
+		st.scalar = func(m *maker, dst Reg, r regs) {
 			if !one {
-				m.vec.load(m, wide, dst, mask, l.elementMem(m, e, maskAt(r[:len(uses)], 0)))
+				m.vec.load(m, wide, dst, r.mask, l.elementMem(m, e, r.a))
 				return
 			}
-			m.unlessNone(mask, func() { m.everywhere(wide, dst, l.elementMem(m, e, maskAt(r[:len(uses)], 0))) })
+			m.unlessNone(r.mask, func() { m.everywhere(wide, dst, l.elementMem(m, e, r.a)) })
 		}
-		if c := e.col.Const + int64(e.at); len(st.uses) == len(uses) && e.arg == 0 && c == int64(int32(c)) {
-			st.loads = &memoryRead{at: At(scratchReg, int32(c)), size: uint8(wordBytes(wide)), len: l.vlen(wide), all: one}
-			if len(uses) > 0 {
-				st.loads.reg, st.loads.index = uses[0], true
-			}
+		if c := e.col.Const + int64(e.at); st.mask == 0 && e.arg == 0 && c == int64(int32(c)) {
+			st.loads = l.reading(memoryRead{at: At(scratchReg, int32(c)), reg: offset, index: true, size: uint8(wordBytes(wide)), len: l.vlen(wide), all: one})
 		}
 		v = l.emit(st)
 	}
@@ -367,9 +355,9 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 	wide := e.wideElem()
 	if base, ok := l.besideRounds(e); ok {
 		at := Mem{Index: laneReg, Scale: uint8(e.wide)}
-		l.emit(step{uses: l.inActive(v, base), scalar: func(m *maker, _ Reg, r []Reg) {
-			at.Base = r[1]
-			m.vec.store(m, wide, r[0], maskAt(r, 2), at)
+		l.emit(step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+			at.Base = r.b
+			m.vec.store(m, wide, r.a, r.mask, at)
 		}})
 		return
 	}
@@ -377,19 +365,17 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		l.scatter(wide, v, l.elementVector(e, s.Origin), e.begins)
 		return
 	}
-	offset := some(l.offsetIn(e))
-	st := step{uses: append(offset, v)}
+	st := step{a: v, b: l.offsetIn(e)}
 	if l.alike() || l.active != l.top { // no lane beyond the last point reads what it has
-		st.uses = l.inActive(st.uses...)
+		st.mask = l.active
 	}
 	one := l.point()
-	st.scalar = func(m *maker, _ Reg, r []Reg) {
-		offset, r := maskAt(r[:len(offset)], 0), r[len(offset):]
+	st.scalar = func(m *maker, _ Reg, r regs) {
 		if !one {
-			m.vec.store(m, wide, r[0], maskAt(r, 1), l.elementMem(m, e, offset))
+			m.vec.store(m, wide, r.a, r.mask, l.elementMem(m, e, r.b))
 			return
 		}
-		m.unlessNone(maskAt(r, 1), func() { m.storeOne(wide, r[0], l.elementMem(m, e, offset)) })
+		m.unlessNone(r.mask, func() { m.storeOne(wide, r.a, l.elementMem(m, e, r.b)) })
 	}
 	l.emit(st)
 }

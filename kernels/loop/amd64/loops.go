@@ -58,7 +58,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.makes(v, l.depthNow())
 		}
 	}
-	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(top) }})
+	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(top) }})
 	l.each(func(k int) { counts[k].test(l) })
 	if c.to != 0 {
 		l.jumpIfNone(end, left...)
@@ -86,7 +86,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	if !c.shared {
 		l.each(func(k int) { counts[k].advance(l) })
 	}
-	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
 		m.refuel()
 		if c.shared {
 			c.advanceShared(m, !c.alone || l.inMemory[c.word])
@@ -154,10 +154,10 @@ func (l *lowering) fetchAhead(p place, base virt, at Mem) {
 		return
 	}
 	bytes, first := l.together*l.target.lanes*p.mem.elem.Size(), at.Disp
-	l.emit(step{uses: []virt{base}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
+	l.emit(step{a: base, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 		m.LoadG(R11, argMem(p.mem.arg+8))
 		m.IMulImm(R11, R11, int32(rows))
-		m.ArithG(AddG, R11, r[0])
+		m.ArithG(AddG, R11, r.a)
 		at.Base = R11
 		for k := 0; k < bytes; k += lineBytes {
 			at.Disp = first + int32(k)
@@ -233,7 +233,7 @@ func (l *lowering) redirect(to virt, o operand, mask virt, begin int) bool {
 	for k := len(l.steps) - 1; k >= begin; k-- {
 		s := &l.steps[k]
 		if s.dst == o.v {
-			if s.effect || s.keeps || s.mask != 0 || mask != 0 && !l.maskable(s, o.elem) {
+			if s.effect || s.keeps || s.mask != 0 && s.scalar == nil || mask != 0 && !l.maskable(s, o.elem) {
 				return false
 			}
 			for i := k + 1; late && i < len(l.steps); i++ {
@@ -262,7 +262,7 @@ func (l *lowering) redirect(to virt, o operand, mask virt, begin int) bool {
 // of e have.
 func (l *lowering) maskable(s *step, e types.Elem) bool {
 	f := &forms[s.Op]
-	return s.scalar == nil && s.fused == nil && f.evexW != no && !f.noMask && f.pat != mr && s.Len == l.vlen(e) &&
+	return s.scalar == nil && !s.fused.is && f.evexW != no && !f.noMask && f.pat != mr && s.Len == l.vlen(e) &&
 		(f.tuple != tFull || int(f.elem) == e.Size())
 }
 

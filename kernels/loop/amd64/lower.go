@@ -120,7 +120,7 @@ func unsupported(o loop.Origin, format string, args ...any) {
 
 // emit appends a step.
 func (l *lowering) emit(s step) virt {
-	if s.scalar != nil && s.dst == 0 && (len(s.uses) == 0 || s.enters || s.leaves) { // perhaps a label
+	if s.scalar != nil && s.dst == 0 && (!s.operands() || s.enters || s.leaves) { // perhaps a label
 		l.sums = l.sums[:0]
 	}
 	if s.dst != 0 {
@@ -423,8 +423,8 @@ func (l *lowering) move(to virt, o operand, mask virt, everywhere bool) {
 func (l *lowering) jumpIfNone(to Label, masks ...virt) {
 	for ; len(masks) > 1; masks = append(masks[2:len(masks):len(masks)], l.mask(KORW, masks[0], masks[1])) {
 	}
-	l.emit(step{uses: []virt{masks[0]}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
-		m.vec.none(m, r[0])
+	l.emit(step{a: masks[0], jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+		m.vec.none(m, r.a)
 		m.Jump(Equal, to)
 	}})
 }

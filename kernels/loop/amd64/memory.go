@@ -112,7 +112,7 @@ func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
 
 // broadcastG is a general register in all lanes, written by code that leaves it in RAX.
 func (l *lowering) broadcastG(write func(m *maker)) virt {
-	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 		write(m)
 		m.vec.splat(m, dst)
 	}})
@@ -171,8 +171,8 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 			continue
 		}
 		first := l.recentOf(vectorClass, sum{address: by.v, size: -1}, func() step {
-			return step{uses: []virt{by.v}, scalar: func(m *maker, dst Reg, r []Reg) {
-				m.Emit(Inst{Op: VMOVQStore, Dst: RAX, A: r[0]})
+			return step{a: by.v, scalar: func(m *maker, dst Reg, r regs) {
+				m.Emit(Inst{Op: VMOVQStore, Dst: RAX, A: r.a})
 				m.IMul(RAX, laneReg)
 				m.vec.splat(m, dst)
 			}}
@@ -287,13 +287,13 @@ func (l *lowering) contiguous(p place) virt {
 	e := p.mem.elem
 	dst := l.fresh(l.classOf(e))
 	base, at := l.lanesAt(p)
-	st := step{dst: dst, pure: true, again: true, uses: l.inActive(base)}
+	st := step{dst: dst, pure: true, again: true, a: base, mask: l.active}
 	if l.active == 0 && e != types.Bool {
-		st.loads = &memoryRead{at: at, reg: base, size: uint8(e.Size()), len: l.vlen(e)}
+		st.loads = l.reading(memoryRead{at: at, reg: base, size: uint8(e.Size()), len: l.vlen(e)})
 	}
-	st.scalar = func(m *maker, dst Reg, r []Reg) {
-		at.Base = r[0]
-		m.vec.load(m, e, dst, maskAt(r, 1), at)
+	st.scalar = func(m *maker, dst Reg, r regs) {
+		at.Base = r.a
+		m.vec.load(m, e, dst, r.mask, at)
 	}
 	if l.active == 0 && l.part.first() {
 		l.fetchAhead(p, base, at)
@@ -328,37 +328,20 @@ func (l *lowering) gathered(p place, o loop.Origin) virt {
 	return l.gather(e, l.addresses(p, o), 1, base)
 }
 
-// inActive returns the registers that a step uses, with the mask of the lanes that count if that is not all.
-// maskAt finds it.
-func (l *lowering) inActive(uses ...virt) []virt {
-	if l.active != 0 {
-		uses = append(uses, l.active)
-	}
-	return uses
-}
-
-// maskAt is the mask among the registers of a step that may have one there, or NoReg.
-func maskAt(r []Reg, k int) Reg {
-	if k < len(r) {
-		return r[k]
-	}
-	return NoReg
-}
-
 // gather loads from base + index*scale; base leaves its address in RAX.
 func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *maker)) virt {
-	st := step{dst: l.fresh(l.classOf(e)), uses: l.inActive(index), pure: true}
+	st := step{dst: l.fresh(l.classOf(e)), a: index, mask: l.active, pure: true}
 	alike := l.alike()
-	st.scalar = func(m *maker, dst Reg, r []Reg) {
+	st.scalar = func(m *maker, dst Reg, r regs) {
 		if alike {
-			m.unlessNone(maskAt(r, 1), func() {
+			m.unlessNone(r.mask, func() {
 				base(m)
-				m.everywhere(e, dst, m.placeOfFirst(r[0], scale))
+				m.everywhere(e, dst, m.placeOfFirst(r.a, scale))
 			})
 			return
 		}
 		base(m)
-		m.vec.gather(m, e, dst, maskAt(r, 1), Indexed(RAX, r[0], scale, 0))
+		m.vec.gather(m, e, dst, r.mask, Indexed(RAX, r.a, scale, 0))
 	}
 	return l.emit(st)
 }
@@ -388,17 +371,17 @@ func (l *lowering) store(s *loop.Stmt) {
 	v := l.vector(l.args(s)[0])
 	if p.lanes {
 		base, at := l.lanesAt(p)
-		st := step{uses: l.inActive(v, base)}
+		st := step{a: v, b: base, mask: l.active}
 		words := e.Size()*l.target.lanes == l.length.Bytes()
 		whole, last := words && l.active == 0, words && l.vexOnly() && l.active == l.top
-		st.scalar = func(m *maker, _ Reg, r []Reg) {
-			switch at.Base = r[1]; {
+		st.scalar = func(m *maker, _ Reg, r regs) {
+			switch at.Base = r.b; {
 			case whole && m.streams:
-				m.stream(r[0], at)
-			case last && len(r) > 2:
-				m.storeLast(r[0], r[2], at)
+				m.stream(r.a, at)
+			case last && r.mask != NoReg:
+				m.storeLast(r.a, r.mask, at)
 			default:
-				m.vec.store(m, e, r[0], maskAt(r, 2), at)
+				m.vec.store(m, e, r.a, r.mask, at)
 			}
 		}
 		l.emit(st)
@@ -423,8 +406,8 @@ func (l *lowering) store(s *loop.Stmt) {
 // storeFirst stores the point of a nest without indices, if it counts.
 func (l *lowering) storeFirst(v virt, p place) {
 	base, disp := l.pointer(p)
-	l.emit(step{uses: l.inActive(v, base), scalar: func(m *maker, _ Reg, r []Reg) {
-		m.unlessNone(maskAt(r, 2), func() { m.storeOne(p.mem.elem, r[0], At(r[1], disp)) })
+	l.emit(step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+		m.unlessNone(r.mask, func() { m.storeOne(p.mem.elem, r.a, At(r.b, disp)) })
 	}})
 }
 
@@ -444,10 +427,10 @@ func (m *maker) stream(v Reg, at Mem) {
 
 // scatter stores v at base + index in the lanes that count; base leaves its address in RAX.
 func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
-	st := step{uses: l.inActive(v, index)}
-	st.scalar = func(m *maker, _ Reg, r []Reg) {
+	st := step{a: v, b: index, mask: l.active}
+	st.scalar = func(m *maker, _ Reg, r regs) {
 		base(m)
-		m.vec.scatter(m, e, r[0], maskAt(r, 2), Indexed(RAX, r[1], 1, 0))
+		m.vec.scatter(m, e, r.a, r.mask, Indexed(RAX, r.b, 1, 0))
 	}
 	l.emit(st)
 }

@@ -67,8 +67,8 @@ func (l *lowering) keepWord(v loop.Val, o operand) {
 	}
 	w.made, w.inner = l.alike(), l.inner
 	if w.made && !o.konst && (o.form == nil || l.counted(*o.form)) {
-		l.emit(step{uses: []virt{o.v}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
-			m.storeOne(types.I64, r[0], At(scratchReg, w.at))
+		l.emit(step{a: o.v, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+			m.storeOne(types.I64, r.a, At(scratchReg, w.at))
 		}})
 	}
 }
@@ -116,8 +116,8 @@ func (l *lowering) jump(s *loop.Stmt) {
 
 // jumpIf leaves if a condition of the point holds.
 func (l *lowering) jumpIf(c operand, to Label) {
-	l.emit(step{uses: []virt{l.vector(c)}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
-		m.vec.none(m, r[0])
+	l.emit(step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+		m.vec.none(m, r.a)
 		m.Jump(NotEqual, to)
 	}})
 }

@@ -29,11 +29,9 @@ type step struct {
 	// index is the vector of a gather's or scatter's addresses.
 	index virt
 	// fused is a multiply-add a*b + c with signs, or an operation on the bits of a, b and c.
-	fused *fusedStep
-	// scalar is code of general registers, labels and jumps. It may read virtual registers: see
-	// uses.
-	scalar func(m *maker, dst Reg, regs []Reg)
-	uses   []virt
+	fused fusedStep
+	// scalar is code of general registers, labels and jumps. It may read a, b, c and mask.
+	scalar func(m *maker, dst Reg, r regs)
 	// local is 1 + the number of the local that the step does nothing but store to, or 0.
 	local int32
 	// part is the number of the part that it belongs to.
@@ -63,9 +61,13 @@ type step struct {
 	anchor bool
 }
 
+// regs are the registers of the operands of scalar code, NoReg for operands that it has not.
+type regs struct{ a, b, c, mask Reg }
+
 // fusedStep is a multiply-add, or an operation on bits. Its form depends on which operand dies, so it
 // is chosen when registers are known.
 type fusedStep struct {
+	is           bool  // the step is one
 	table        uint8 // the truth table of an operation on bits: bit 4a+2b+c is the result; 0: multiply-add
 	single       bool  // of f32
 	minusProduct bool
@@ -102,12 +104,13 @@ type workshop struct {
 	classes   slab[class]
 	sources   slab[Mem]
 	relations slab[related]
+	reads     slab[memoryRead]
 }
 
 // free takes back all memory.
 func (w *workshop) free() {
 	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.intervals, &w.lives, &w.ints, &w.numbers, &w.virts,
-		&w.bytes, &w.classes, &w.sources, &w.relations} {
+		&w.bytes, &w.classes, &w.sources, &w.relations, &w.reads} {
 		s.free()
 	}
 }
@@ -157,6 +160,12 @@ type memoryRead struct {
 	size  uint8 // bytes of an element
 	all   bool  // all lanes read one element
 	len   Len   // the length of the vector
+}
+
+// reading returns memory that holds x.
+func (p *program) reading(x memoryRead) *memoryRead {
+	list := append(p.shop.reads.list(1), x)
+	return &list[0]
 }
 
 func (p *program) fresh(c class) virt {
@@ -210,9 +219,6 @@ func (s *step) reads(f func(v virt)) {
 	if s.keeps {
 		f(s.dst)
 	}
-	for _, v := range s.uses {
-		f(v)
-	}
 }
 
 // rename makes the step read f(v) where it reads v.
@@ -222,15 +228,15 @@ func (s *step) rename(f func(v virt) virt) {
 			*v = f(*v)
 		}
 	}
-	for i, v := range s.uses {
-		s.uses[i] = f(v)
-	}
 }
 
 // reading reports that the step reads v.
 func (s *step) reading(v virt) bool {
-	return v != 0 && (v == s.a || v == s.b || v == s.c || v == s.mask || v == s.index || v == s.near || s.keeps && v == s.dst || slices.Contains(s.uses, v))
+	return v != 0 && (v == s.a || v == s.b || v == s.c || v == s.mask || v == s.index || v == s.near || s.keeps && v == s.dst)
 }
+
+// operands reports that scalar code reads a virtual register.
+func (s *step) operands() bool { return s.a != 0 || s.mask != 0 }
 
 // root reports a step that is kept even if nothing reads its result.
 func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
@@ -317,9 +323,9 @@ func (s *step) fromMemory() [3]virt {
 	switch {
 	case s.scalar != nil || s.InMem || s.index != 0:
 		return [3]virt{}
-	case s.fused != nil && s.fused.table == 0:
+	case s.fused.is && s.fused.table == 0:
 		return [3]virt{s.b, s.a, s.c}
-	case s.fused != nil || s.c != 0:
+	case s.fused.is || s.c != 0:
 		return [3]virt{}
 	case slices.Contains(commutes, s.Op):
 		return [3]virt{s.b, s.a}
@@ -330,7 +336,7 @@ func (s *step) fromMemory() [3]virt {
 // fits reports whether the instruction of step s can take an operand from x.
 func (x *memoryRead) fits(t *target, s *step) bool {
 	size := uint8(8)
-	if f := &forms[s.Op]; s.fused == nil {
+	if f := &forms[s.Op]; !s.fused.is {
 		if !s.Op.takesMemory() || s.Op == VMOVAPD || f.tuple != tFull {
 			return false
 		}

@@ -93,7 +93,7 @@ func (l *lowering) quotient(a, b operand) virt {
 // multiplyAdd is a*b + c, or c - a*b, in dst, which other steps make, too; 0: in a register of its
 // own.
 func (l *lowering) multiplyAdd(minus bool, a, b, c operand, dst virt) virt {
-	s := step{Inst: Inst{Len: l.length}, fused: &fusedStep{minusProduct: minus}, a: l.vector(a), b: l.vector(b), c: l.vector(c), dst: dst, effect: dst != 0}
+	s := step{Inst: Inst{Len: l.length}, fused: fusedStep{is: true, minusProduct: minus}, a: l.vector(a), b: l.vector(b), c: l.vector(c), dst: dst, effect: dst != 0}
 	if dst == 0 {
 		s.dst = l.fresh(vectorClass)
 	}

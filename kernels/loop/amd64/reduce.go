@@ -158,8 +158,8 @@ func (l *lowering) finishReductions(row bool) {
 			at := r.place
 			at.plane = k
 			base, disp := l.pointer(at)
-			l.emit(step{uses: []virt{l.vector(o), base}, scalar: func(m *maker, _ Reg, r []Reg) {
-				m.Emit(Inst{Op: VMOVSDStore, A: r[0], InMem: true, Mem: At(r[1], disp)})
+			l.emit(step{a: l.vector(o), b: base, scalar: func(m *maker, _ Reg, r regs) {
+				m.Emit(Inst{Op: VMOVSDStore, A: r.a, InMem: true, Mem: At(r.b, disp)})
 			}})
 		}
 	}
@@ -169,8 +169,8 @@ func (l *lowering) finishReductions(row bool) {
 func (l *lowering) stateWord(p place, k int, dst virt) step {
 	p.plane = k
 	base, disp := l.pointer(p)
-	return step{dst: dst, uses: []virt{base}, effect: true, scalar: func(m *maker, dst Reg, r []Reg) {
-		m.everywhere(types.I64, dst, At(r[0], disp))
+	return step{dst: dst, a: base, effect: true, scalar: func(m *maker, dst Reg, r regs) {
+		m.everywhere(types.I64, dst, At(r.a, disp))
 	}}
 }
 
@@ -181,17 +181,14 @@ func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []op
 	for k, e := range st.Types {
 		p.plane = k
 		base, at := l.lanesAt(p)
-		s := step{dst: l.fresh(vectorClass), uses: []virt{base}, pure: true}
-		if mask != 0 {
-			s.uses = append(s.uses, mask)
-		}
-		s.scalar = func(m *maker, dst Reg, r []Reg) {
+		s := step{dst: l.fresh(vectorClass), a: base, mask: mask, pure: true}
+		s.scalar = func(m *maker, dst Reg, r regs) {
 			if same {
-				m.everywhere(types.I64, dst, At(r[0], at.Disp))
+				m.everywhere(types.I64, dst, At(r.a, at.Disp))
 				return
 			}
-			at.Base = r[0]
-			m.vec.load(m, types.I64, dst, maskAt(r, 1), at)
+			at.Base = r.a
+			m.vec.load(m, types.I64, dst, r.mask, at)
 		}
 		out[k] = operand{elem: e, v: l.emit(s)}
 	}
@@ -204,9 +201,9 @@ func (l *lowering) reduceSideBySide(s *loop.Stmt, st *loop.State, p place) {
 	for k, o := range next {
 		p.plane = k
 		base, at := l.lanesAt(p)
-		l.emit(step{uses: l.inActive(l.vector(o), base), scalar: func(m *maker, _ Reg, r []Reg) {
-			at.Base = r[1]
-			m.vec.store(m, types.I64, r[0], maskAt(r, 2), at)
+		l.emit(step{a: l.vector(o), b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+			at.Base = r.b
+			m.vec.store(m, types.I64, r.a, r.mask, at)
 		}})
 	}
 }
@@ -226,16 +223,16 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 		room = append(room, l.toWords(o))
 	}
 	for k, v := range room {
-		l.keepRoom(int32(k), v)
+		l.keepRoom(int32(k), v, 0)
 	}
-	l.emit(step{uses: l.inActive(), scalar: func(m *maker, _ Reg, r []Reg) {
-		m.vec.bits(m, maskAt(r, 0))
+	l.emit(step{mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+		m.vec.bits(m, r.mask)
 		m.StoreG(laneBits(), RAX)
 	}})
 	outer, top, end := l.active, l.asm.Label(), l.asm.Label()
 	l.active = 0
 	l.nested++
-	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) {
 		m.Bind(top)
 		m.LoadG(RAX, laneBits())
 		m.Test(RAX, RAX)
@@ -250,7 +247,7 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 		m.StoreG(laneState(), RAX)
 	}})
 	for k, o := range in {
-		v := l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+		v := l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 			m.LoadG(R11, laneNumber())
 			m.everywhere(types.I64, dst, roomLane(int32(k+1)))
 		}})
@@ -266,18 +263,18 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 	}
 	var words []operand
 	for k, e := range st.Types {
-		words = append(words, operand{elem: e, v: l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+		words = append(words, operand{elem: e, v: l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 			plane(m, k)
 			m.everywhere(types.I64, dst, At(RAX, 0))
 		}})})
 	}
 	for k, o := range l.call(st.Add(), append(words, in...)) {
-		l.emit(step{uses: []virt{l.vector(o)}, scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{a: l.vector(o), scalar: func(m *maker, _ Reg, r regs) {
 			plane(m, k)
-			m.Emit(Inst{Op: VMOVSDStore, A: r[0], InMem: true, Mem: At(RAX, 0)})
+			m.Emit(Inst{Op: VMOVSDStore, A: r.a, InMem: true, Mem: At(RAX, 0)})
 		}})
 	}
-	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
 		m.Goto(top)
 		m.Bind(end)
 	}})

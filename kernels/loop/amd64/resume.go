@@ -164,7 +164,7 @@ func (p *program) cycles(s *step) int {
 		return cyclesOfAddress
 	case s.local > 0, s.loads != nil && s.loads.at.Base == scratchReg:
 		return cyclesOfLocal
-	case s.scalar != nil && (s.pure || s.dst == 0 && len(s.uses) > 0):
+	case s.scalar != nil && (s.pure || s.dst == 0 && s.operands()):
 		return cyclesOfScalar
 	}
 	return max(1, cycles[s.Op])

@@ -148,7 +148,7 @@ func (l *lowering) differing(c loop.Code, in []operand) virt {
 	}
 	v := l.vector(x)
 	for k := 0; k < 4 && d[k] != 0; k += 2 {
-		v = l.emit(step{Inst: Inst{Len: l.length}, fused: &fusedStep{table: differTable}, a: d[k], b: d[k+1], c: v, dst: l.fresh(vectorClass)})
+		v = l.emit(step{Inst: Inst{Len: l.length}, fused: fusedStep{is: true, table: differTable}, a: d[k], b: d[k+1], c: v, dst: l.fresh(vectorClass)})
 	}
 	return v
 }
@@ -204,7 +204,7 @@ func (l *lowering) compare(op Op, e types.Elem, a, b operand, imm uint8) virt {
 // fma is a*b + c rounded once; operands that were negated give their sign to the instruction.
 func (l *lowering) fma(e types.Elem, in []operand) virt {
 	a, b, c := in[0], in[1], in[2]
-	f := &fusedStep{single: e == types.F32}
+	f := fusedStep{is: true, single: e == types.F32}
 	positive := func(o *operand, minus *bool) {
 		if o.negate != 0 {
 			*minus, o.v, o.negate = !*minus, o.negate, 0
@@ -261,7 +261,7 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	if l.embeds {
 		sign := l.constantVector(types.I64, 1<<63|loop.Word(0x80000000)*loop.Word(8/e.Size()-1))
-		return l.emit(step{Inst: Inst{Len: l.vlen(e)}, fused: &fusedStep{table: greaterTable}, a: x.v, b: y.v, c: sign, dst: l.fresh(vectorClass)})
+		return l.emit(step{Inst: Inst{Len: l.vlen(e)}, fused: fusedStep{is: true, table: greaterTable}, a: x.v, b: y.v, c: sign, dst: l.fresh(vectorClass)})
 	}
 	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y)}
 	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ)}

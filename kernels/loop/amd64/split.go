@@ -81,7 +81,7 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 				z.lives[v].evicted, z.lives[v].reload = false, 0
 			}
 		}
-		if s.scalar != nil && s.dst == 0 && len(s.uses) == 0 || s.enters || s.leaves { // perhaps a label
+		if s.scalar != nil && s.dst == 0 && !s.operands() || s.enters || s.leaves { // perhaps a label
 			z.forget()
 		}
 		z.step(k, *s)
@@ -200,7 +200,6 @@ func (z *splitter) begin(b block) {
 // step appends step k, behind loads of the evicted values that it reads, and evicts values until the rest
 // fits.
 func (z *splitter) step(k int, s step) {
-	s.uses = slices.Clone(s.uses)
 	s.rename(func(v virt) virt { // loads the value if it is evicted, and renames the read to its reload
 		if !z.counts(v) {
 			return v
@@ -234,7 +233,7 @@ func (z *splitter) step(k int, s step) {
 func (z *splitter) load(x *life, part int32) step {
 	at := At(scratchReg, x.slot)
 	return step{Inst: Inst{Op: VMOVUPD, Len: L256, InMem: true, Mem: at}, dst: x.reload, part: part,
-		loads: &memoryRead{at: at, size: 8, len: L256}}
+		loads: z.reading(memoryRead{at: at, size: 8, len: L256})}
 }
 
 // evict takes the register from the value whose next read is the farthest. It reports whether one is at least

@@ -93,7 +93,7 @@ func insertPassed(p *program, r *rand.Rand, values []virt) {
 	for range 3 {
 		list = append(list, step{a: values[r.IntN(len(values))], dst: p.fresh(vectorClass), part: passedPart})
 	}
-	list = append(list, step{jumps: true, scalar: func(*maker, Reg, []Reg) {}})
+	list = append(list, step{jumps: true, scalar: func(*maker, Reg, regs) {}})
 	p.steps = slices.Insert(p.steps, at, list...)
 }
 

@@ -77,7 +77,7 @@ func (l *lowering) turned(s *loop.Stmt) bool {
 		return false
 	}
 	l.part = l.parts[0]
-	cols := l.turn(l.readRows(l.place(s), nil))
+	cols := l.turn(l.readRows(l.place(s), 0))
 	l.each(func(k int) { l.set(s.Dst, operand{v: cols[k]}) })
 	return true
 }
@@ -88,11 +88,11 @@ func (l *lowering) rowOfLane(p place) (first virt, disp int32) {
 	p.row = l.without(p.row)
 	base, disp := l.pointer(p)
 	from := int32(l.number * l.target.lanes)
-	return l.emit(step{dst: l.fresh(generalClass), uses: []virt{base}, pure: true, scalar: func(m *maker, dst Reg, r []Reg) {
+	return l.emit(step{dst: l.fresh(generalClass), a: base, pure: true, scalar: func(m *maker, dst Reg, r regs) {
 		m.Lea(R11, At(laneReg, from))
 		m.LoadG(R10, argMem(p.mem.arg+8))
 		m.IMul(R11, R10)
-		m.Lea(dst, Indexed(r[0], R11, 1, 0))
+		m.Lea(dst, Indexed(r.a, R11, 1, 0))
 	}}), disp
 }
 
@@ -108,31 +108,30 @@ func rowAt(m *maker, p place, first Reg, disp int32, k int) Mem {
 	return Indexed(first, R11, 1, disp)
 }
 
-// firstColumns returns the mask of the first width columns, as the uses of a step: none for a full vector.
-func (l *lowering) firstColumns(width int) []virt {
+// firstColumns returns the mask of the first width columns, 0 for a full vector.
+func (l *lowering) firstColumns(width int) virt {
 	if width == l.side() {
-		return nil
+		return 0
 	}
-	return []virt{l.firstOnes(width)}
+	return l.firstOnes(width)
 }
 
 // firstOnes is the mask of so many lanes from the first on.
 func (l *lowering) firstOnes(n int) virt {
 	return l.once(invariant{kind: maskKind, row: loop.Num(int64(n))}, maskClass, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+		return step{scalar: func(m *maker, dst Reg, _ regs) {
 			m.MovImm(RAX, int64(n))
 			m.vec.first(m, dst)
 		}}
 	})
 }
 
-// readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector.
-func (l *lowering) readRows(p place, mask []virt) (rows [squareRows]virt) {
+// readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector if it is 0.
+func (l *lowering) readRows(p place, mask virt) (rows [squareRows]virt) {
 	first, disp := l.rowOfLane(p)
-	uses := append([]virt{first}, mask...)
 	for k := range l.side() {
-		rows[k] = l.emit(step{dst: l.fresh(vectorClass), uses: uses, pure: true, scalar: func(m *maker, dst Reg, r []Reg) {
-			m.vec.load(m, types.F64, dst, maskAt(r, 1), rowAt(m, p, r[0], disp, k))
+		rows[k] = l.emit(step{dst: l.fresh(vectorClass), a: first, mask: mask, pure: true, scalar: func(m *maker, dst Reg, r regs) {
+			m.vec.load(m, types.F64, dst, r.mask, rowAt(m, p, r.a, disp, k))
 		}})
 	}
 	return rows
@@ -146,8 +145,8 @@ func (l *lowering) writeRows(p place, cols []virt) {
 	copy(values[:], cols)
 	rows := l.turn(values)
 	for k, v := range rows[:l.side()] {
-		l.emit(step{uses: append([]virt{v, first}, mask...), scalar: func(m *maker, _ Reg, r []Reg) {
-			m.vec.store(m, types.F64, r[0], maskAt(r, 2), rowAt(m, p, r[1], disp, k))
+		l.emit(step{a: v, b: first, mask: mask, scalar: func(m *maker, _ Reg, r regs) {
+			m.vec.store(m, types.F64, r.a, r.mask, rowAt(m, p, r.b, disp, k))
 		}})
 	}
 }
@@ -348,7 +347,7 @@ func (l *lowering) loadTiled(p place) virt {
 	l.localsEnd += (1 + squareRows) * slotBytes
 	l.inMemory[l.counts[l.number].word] = true
 	index, end, skip := l.counts[l.number].word.mem(), At(scratchReg, at), l.asm.Label()
-	l.before.steps = append(l.before.steps, step{scalar: func(m *maker, _ Reg, _ []Reg) { // there is none
+	l.before.steps = append(l.before.steps, step{scalar: func(m *maker, _ Reg, _ regs) { // there is none
 		m.MovImm(RAX, math.MinInt64)
 		m.StoreG(end, RAX)
 	}})
@@ -359,7 +358,7 @@ func (l *lowering) loadTiled(p place) virt {
 		m.ArithImm(AddG, RAX, squareRows)
 		m.StoreG(end, RAX)
 	})
-	mask := l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) { // of the columns that there are
+	mask := l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) { // of the columns that there are
 		some := m.Label()
 		l.scalarLin(m, RAX, p.col)
 		m.Neg(RAX)
@@ -370,13 +369,13 @@ func (l *lowering) loadTiled(p place) virt {
 		m.Bind(some)
 		m.vec.first(m, dst)
 	}})
-	for k, v := range l.turn(l.readRows(p, []virt{mask})) {
-		l.emit(step{uses: []virt{v}, scalar: func(m *maker, _ Reg, r []Reg) {
-			m.vec.store(m, types.F64, r[0], NoReg, At(scratchReg, at+int32(1+k)*slotBytes))
+	for k, v := range l.turn(l.readRows(p, mask)) {
+		l.emit(step{a: v, scalar: func(m *maker, _ Reg, r regs) {
+			m.vec.store(m, types.F64, r.a, NoReg, At(scratchReg, at+int32(1+k)*slotBytes))
 		}})
 	}
 	l.bind(skip)
-	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 		m.LoadG(RAX, index)
 		m.ArithMem(SubG, RAX, end)
 		m.ShiftImm(ShlG, RAX, 6)

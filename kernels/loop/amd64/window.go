@@ -41,16 +41,16 @@ func (l *lowering) window() {
 }
 
 // anchor is a step to which those of inner loops may move.
-func (l *lowering) anchor() { l.emit(step{anchor: true, scalar: func(*maker, Reg, []Reg) {}}) }
+func (l *lowering) anchor() { l.emit(step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
 
 // rowLoop is the loop over rows, so many at a time as long as there are as many: whole vectors, so
 // many together, then what is left under a mask.
 func (l *lowering) rowLoop(rows, together int) []step {
 	enter := func(f func(m *maker)) {
-		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { f(m) }})
+		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
 	}
 	leave := func(f func(m *maker)) {
-		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) { f(m) }})
+		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
 	}
 	row, whole, rest, left, done, end := l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label()
 	some := l.asm.Label()
@@ -68,7 +68,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		enter(func(m *maker) { m.Bind(whole) })
 		l.points(max(rows, together), 0)
 		if line = l.lineStart(); line.base != 0 { // what is left of a row comes before whole vectors, too
-			l.steps = slices.Insert(l.steps, 0, step{enters: true, scalar: func(*maker, Reg, []Reg) {}})
+			l.steps = slices.Insert(l.steps, 0, step{enters: true, scalar: func(*maker, Reg, regs) {}})
 		}
 		leave(func(m *maker) {
 			m.ArithImm(AddG, laneReg, int32(m.lanes*together))
@@ -89,7 +89,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		mask = l.firstLanes(some)
 	}
 	l.points(rows, mask)
-	last := step{leaves: true, scalar: func(m *maker, _ Reg, r []Reg) {
+	last := step{leaves: true, scalar: func(m *maker, _ Reg, r regs) {
 		if one {
 			m.Bind(done)
 			return
@@ -97,7 +97,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		if line.base == 0 {
 			m.ArithImm(AddG, laneReg, int32(m.lanes))
 		} else {
-			m.Emit(Inst{Op: KMOVWToG, Dst: RAX, B: r[0]})
+			m.Emit(Inst{Op: KMOVWToG, Dst: RAX, B: r.mask})
 			m.PopCount(RAX, RAX)
 			m.ArithG(AddG, laneReg, RAX)
 		}
@@ -112,7 +112,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Bind(done)
 	}}
 	if line.base != 0 {
-		last.uses = []virt{mask}
+		last.mask = mask
 	}
 	l.emit(last)
 	if line.base != 0 {
@@ -134,20 +134,16 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	enter(func(m *maker) { m.Bind(row) })
 	l.steps = append(l.steps, l.rowHead...)
 	l.anchor()
-	first := step{scalar: func(m *maker, _ Reg, r []Reg) {
+	l.emit(step{a: line.base, scalar: func(m *maker, _ Reg, r regs) {
 		l.firstLane(m)
 		if line.base != 0 {
-			l.toLine(m, r[0], line, some)
+			l.toLine(m, r.a, line, some)
 		}
 		if !l.alike() {
 			fits(m)
 			m.Jump(Greater, rest)
 		}
-	}}
-	if line.base != 0 {
-		first.uses = []virt{line.base}
-	}
-	l.emit(first)
+	}})
 	return append(l.steps, body...)
 }
 
@@ -220,7 +216,7 @@ func (l *lowering) toLine(m *maker, base Reg, line lineStart, some Label) {
 // firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. Code that
 // jumps to some has its own number.
 func (l *lowering) firstLanes(some Label) virt {
-	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) {
+	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) {
 		m.ArithImm(CmpG, RAX, int32(m.lanes))
 		m.Jump(LessEqual, some)
 		m.MovImm(RAX, int64(m.lanes))
