@@ -13,12 +13,18 @@ import (
 // interval is where a virtual register lives: from the step that makes it to the last that reads
 // it.
 type interval struct {
-	v        virt
-	from, to int
+	from, to int32
 	// cost is how many steps make or read it, a step in a loop counting loopWeight times.
 	cost float64
 	// carried: a loop inside of the interval makes the value anew, so a round waits for the one before.
 	carried bool
+	made    bool // a step has made it
+}
+
+// intervals is where all virtual registers of a program live.
+type intervals struct {
+	of    []interval // by virt
+	order []virt     // by the step that makes them first
 }
 
 // loopWeight is how many rounds of a loop the choice of registers expects.
@@ -29,8 +35,8 @@ type assignment struct {
 	reg   []Reg // by virt; NoReg: in scratch memory
 	slot  []int // by virt, of those in scratch memory
 	slots int
-	kept  [][]virt   // by block aside: what gives its register away there
-	lives []interval // all of them
+	kept  [][]virt // by block aside: what gives its register away there
+	lives intervals
 }
 
 // registers is what may be assigned of each class.
@@ -39,20 +45,19 @@ type registers struct {
 	general        []Reg
 }
 
-// intervals finds where virtual registers live. A value that is made before a loop and read inside
+// live finds where virtual registers live. A value that is made before a loop and read inside
 // lives until the loop's end; one that is written inside and read before it there lives through the
 // whole loop, too, because its first write, before the loop, is what starts it.
-func (p *program) intervals() []interval {
-	all := p.shop.intervals.zeros(len(p.classes)) // by virt; what no step has made yet has no v
-	order := p.shop.intervals.list(len(p.classes))
-	var open []int
+func (p *program) live() intervals {
+	all, order := p.shop.intervals.zeros(len(p.classes)), p.shop.virts.list(len(p.classes))
+	var open []int32
 	weight, aside := 1.0, 1.0
 	// touched lists the registers that are read inside of an open loop and made before it, those of the
 	// innermost loop last. first is where those of each loop begin.
 	var touched []virt
 	var first []int
-	for k := range p.steps {
-		s := &p.steps[k]
+	for i := range p.steps {
+		s, k := &p.steps[i], int32(i)
 		switch {
 		case s.aside > 0:
 			aside = asideWeight
@@ -66,22 +71,22 @@ func (p *program) intervals() []interval {
 		}
 		last := k
 		if s.Op == VRANGEPD || s.Op == VRANGEPS { // its result may not be in the register of an operand
-			last = min(k+1, len(p.steps)-1)
+			last = min(k+1, int32(len(p.steps))-1)
 		}
 		use := func(v virt) {
 			x := &all[v]
 			x.to = max(x.to, last)
 			x.cost += weight * aside
-			if d := len(open) - 1; d >= 0 && x.v != 0 && x.from < open[d] {
+			if d := len(open) - 1; d >= 0 && x.made && x.from < open[d] {
 				touched = append(touched, v)
 			}
 		}
 		s.reads(use)
 		if s.dst != 0 {
 			x := &all[s.dst]
-			if x.v == 0 {
-				x.v, x.from = s.dst, k
-				order = append(order, *x)
+			if !x.made {
+				x.made, x.from = true, k
+				order = append(order, s.dst)
 			}
 			x.carried = x.carried || len(open) > 0 && x.from < open[len(open)-1]
 			use(s.dst)
@@ -100,10 +105,7 @@ func (p *program) intervals() []interval {
 			weight /= loopWeight
 		}
 	}
-	for i := range order {
-		order[i] = all[order[i].v]
-	}
-	return order
+	return intervals{all, order}
 }
 
 // scan is a linear scan over some of the intervals.
@@ -111,17 +113,18 @@ type scan struct {
 	p      *program
 	a      *assignment
 	free   [classCount][]Reg
-	active [classCount][]*interval
+	active [classCount][]virt
 	// ends is a step before which no active interval ends.
-	ends [classCount]int
+	ends [classCount]int32
 	// passed is how many steps outside of blocks aside are up to each step.
 	passed []int
 }
 
-// spillCost is what it costs if x has no register, for each step that its register would be busy.
-func (s *scan) spillCost(x *interval) float64 {
+// spillCost is what it costs if v has no register, for each step that its register would be busy.
+func (s *scan) spillCost(v virt) float64 {
+	x := &s.a.lives.of[v]
 	cost := x.cost
-	if s.p.hasSource(x.v) {
+	if s.p.hasSource(v) {
 		cost /= 2 // nothing is stored, and most readers take an element of memory in all lanes
 	}
 	return cost / float64(s.passed[x.to]-s.passed[x.from]+1)
@@ -135,46 +138,45 @@ func (s *scan) spill(v virt) {
 	}
 }
 
-// assign gives registers to intervals, which are in the order of their begins.
-func (s *scan) assign(list []interval) {
-	for k := range list {
-		x := &list[k]
-		c := s.p.classes[x.v]
+// assign gives registers to values, which are in the order of the begins of their intervals.
+func (s *scan) assign(list []virt) {
+	for _, v := range list {
+		x, c := &s.a.lives.of[v], s.p.classes[v]
 		// An operand that dies where the result is made gives its register to it.
 		if s.ends[c] <= x.from {
 			live := s.active[c][:0]
-			s.ends[c] = math.MaxInt
-			for _, y := range s.active[c] {
-				if y.to <= x.from {
-					s.free[c] = append(s.free[c], s.a.reg[y.v])
+			ends := int32(math.MaxInt32)
+			for _, w := range s.active[c] {
+				if to := s.a.lives.of[w].to; to <= x.from {
+					s.free[c] = append(s.free[c], s.a.reg[w])
 				} else {
-					live, s.ends[c] = append(live, y), min(s.ends[c], y.to)
+					live, ends = append(live, w), min(ends, to)
 				}
 			}
-			s.active[c] = live
+			s.active[c], s.ends[c] = live, ends
 		}
 		s.ends[c] = min(s.ends[c], x.to)
 		if n := len(s.free[c]); n > 0 {
-			s.a.reg[x.v] = s.free[c][n-1]
+			s.a.reg[v] = s.free[c][n-1]
 			s.free[c] = s.free[c][:n-1]
-			s.active[c] = append(s.active[c], x)
+			s.active[c] = append(s.active[c], v)
 			continue
 		}
 		// The cheapest goes to memory.
-		cheapest, least := -1, s.spillCost(x)
-		for k, y := range s.active[c] {
-			if cost := s.spillCost(y); cost < least {
+		cheapest, least := -1, s.spillCost(v)
+		for k, w := range s.active[c] {
+			if cost := s.spillCost(w); cost < least {
 				cheapest, least = k, cost
 			}
 		}
 		if cheapest < 0 {
-			s.spill(x.v)
+			s.spill(v)
 			continue
 		}
-		y := s.active[c][cheapest]
-		s.a.reg[x.v] = s.a.reg[y.v]
-		s.spill(y.v)
-		s.active[c][cheapest] = x
+		w := s.active[c][cheapest]
+		s.a.reg[v] = s.a.reg[w]
+		s.spill(w)
+		s.active[c][cheapest] = v
 	}
 }
 
@@ -195,32 +197,23 @@ func (p *program) allocate(r registers) assignment {
 	s.free[generalClass] = slices.Clone(r.general)
 	blocks := p.asides()
 	s.passed = p.passed(blocks)
-	all := p.intervals()
-	a.lives = all
-	within := p.within(all, blocks)
+	a.lives = p.live()
 	if len(blocks) == 0 {
-		s.assign(all)
+		s.assign(a.lives.order)
 		return a
 	}
-	rest, inside := p.shop.intervals.list(len(all)), make([][]interval, len(blocks))
-	for _, x := range all {
-		if k := within[x.v]; k > 0 {
-			inside[k-1] = append(inside[k-1], x)
-		} else {
-			rest = append(rest, x)
-		}
-	}
+	rest, inside := p.within(a.lives, blocks)
 	s.assign(rest)
 	s.passed = p.passed(nil)
-	var around []interval // those of rest that may live in the block or behind it
+	var around []virt // those of rest that may live in the block or behind it
 	next := 0
 	for k, b := range blocks {
-		for ; next < len(rest) && rest[next].from <= b.to; next++ {
-			if x := rest[next]; a.reg[x.v] != NoReg && p.classes[x.v] == vectorClass {
-				around = append(around, x)
+		for ; next < len(rest) && int(a.lives.of[rest[next]].from) <= b.to; next++ {
+			if v := rest[next]; a.reg[v] != NoReg && p.classes[v] == vectorClass {
+				around = append(around, v)
 			}
 		}
-		around = slices.DeleteFunc(around, func(x interval) bool { return x.to < b.from })
+		around = slices.DeleteFunc(around, func(v virt) bool { return int(a.lives.of[v].to) < b.from })
 		a.kept = append(a.kept, p.assignAside(&a, r, b, around, inside[k], s.passed))
 	}
 	return a
@@ -241,13 +234,14 @@ const mostSpilledByTwo = 0.1
 func (l *lowering) crowded() bool {
 	l.asm.at = l.allocate(l.asm.registers)
 	a, spilled, all := &l.asm.at, 0.0, 0.0
-	for _, x := range a.lives {
-		if l.classes[x.v] != vectorClass {
+	for _, v := range a.lives.order {
+		if l.classes[v] != vectorClass {
 			continue
 		}
+		x := &a.lives.of[v]
 		all += x.cost
 		switch {
-		case a.reg[x.v] != NoReg || l.hasSource(x.v):
+		case a.reg[v] != NoReg || l.hasSource(v):
 		case x.carried:
 			spilled += 2 * x.cost
 		default:

@@ -90,30 +90,28 @@ func (p *program) passed(blocks []block) []int {
 	return out
 }
 
-// within is 1 + the number of the block in which a vector lives and dies, by virtual register, or
-// 0.
-func (p *program) within(all []interval, blocks []block) []int {
-	if len(blocks) == 0 {
-		return nil
-	}
-	of := p.shop.ints.zeros(len(p.steps))
+// within returns the vectors that live and die inside of each block, and all other values.
+func (p *program) within(all intervals, blocks []block) (rest []virt, inside [][]virt) {
+	of := p.shop.ints.zeros(len(p.steps)) // by step: 1 + the number of its block
 	for k, b := range blocks {
 		for i := b.from + 1; i < b.to; i++ {
 			of[i] = k + 1
 		}
 	}
-	out := p.shop.ints.zeros(len(p.classes))
-	for _, x := range all {
-		if p.classes[x.v] == vectorClass && of[x.from] == of[x.to] {
-			out[x.v] = of[x.from]
+	rest, inside = p.shop.virts.list(len(all.order)), make([][]virt, len(blocks))
+	for _, v := range all.order {
+		if x := &all.of[v]; p.classes[v] == vectorClass && of[x.from] > 0 && of[x.from] == of[x.to] {
+			inside[of[x.from]-1] = append(inside[of[x.from]-1], v)
+		} else {
+			rest = append(rest, v)
 		}
 	}
-	return out
+	return rest, inside
 }
 
 // assignAside gives registers to the vectors that live in block b alone. The vectors around it have
 // theirs, and some of those that the block does not touch give it away: these are returned.
-func (p *program) assignAside(a *assignment, r registers, b block, around, inside []interval, passed []int) (kept []virt) {
+func (p *program) assignAside(a *assignment, r registers, b block, around, inside []virt, passed []int) (kept []virt) {
 	touched := map[virt]bool{}
 	for k := b.from; k <= b.to; k++ {
 		s := &p.steps[k]
@@ -121,10 +119,10 @@ func (p *program) assignAside(a *assignment, r registers, b block, around, insid
 		s.reads(func(v virt) { touched[v] = true })
 	}
 	owner, fixed := make([]virt, r.vectors), make([]bool, r.vectors)
-	for _, x := range around {
-		at := a.reg[x.v] - V(0)
-		owner[at] = x.v
-		fixed[at] = fixed[at] || touched[x.v] || x.from >= b.from || x.to <= b.to
+	for _, v := range around {
+		at, x := a.reg[v]-V(0), &a.lives.of[v]
+		owner[at] = v
+		fixed[at] = fixed[at] || touched[v] || int(x.from) >= b.from || int(x.to) <= b.to
 	}
 	s := scan{p: p, a: a, passed: passed}
 	free := &s.free[vectorClass]
@@ -136,8 +134,8 @@ func (p *program) assignAside(a *assignment, r registers, b block, around, insid
 		}
 	}
 	s.assign(inside)
-	for _, x := range inside {
-		reg := a.reg[x.v]
+	for _, v := range inside {
+		reg := a.reg[v]
 		if reg == NoReg {
 			continue
 		}

@@ -145,7 +145,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.placeWords()
 	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
 	l.window()
-	if l.few() && l.together > 1 && l.pressure(l.intervals()) >= l.vectors { // one for a mask on the way
+	if l.few() && l.together > 1 && l.pressure(l.live()) >= l.vectors { // one for a mask on the way
 		l.group()
 	}
 	if t.rewrite != nil {

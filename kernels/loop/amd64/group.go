@@ -23,10 +23,10 @@ type run struct {
 
 // pressure is how many vectors and masks of all live at once, at most. Those that can be read from memory
 // as well do not count.
-func (p *program) pressure(all []interval) int {
+func (p *program) pressure(all intervals) int {
 	change := p.shop.ints.zeros(len(p.steps))
-	for _, x := range all {
-		if p.classes[x.v] != generalClass && !p.hasSource(x.v) {
+	for _, v := range all.order {
+		if x := &all.of[v]; p.classes[v] != generalClass && !p.hasSource(v) {
 			change[x.from]++
 			change[x.to]--
 		}
@@ -152,7 +152,7 @@ func (p *program) reload(vectors int) {
 			writes++
 		}
 	}
-	if far < fewLoads || p.pressure(p.intervals()) <= vectors {
+	if far < fewLoads || p.pressure(p.live()) <= vectors {
 		return
 	}
 	old, labels := p.steps, 0

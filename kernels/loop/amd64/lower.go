@@ -47,12 +47,12 @@ const (
 type operand struct {
 	elem   types.Elem
 	konst  bool
-	word   loop.Word
+	plus   bool // of floats: it is not -0
+	rounds bool // it is carried from round to round, or from point to point
 	v      virt
-	negate virt      // of f64: the value whose negation it is
-	plus   bool      // of floats: it is not -0
-	rounds bool      // it is carried from round to round, or from point to point
+	word   loop.Word
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
+	negate virt      // of f64: the value whose negation it is
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
 	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0

@@ -47,9 +47,9 @@ func (r Reg) num() uint8 { return uint8(r) & 31 }
 type Mem struct {
 	Base, Index Reg // Index: NoReg if there is none
 	Scale       uint8
-	Disp        int32
 	// Broadcast repeats one element over all lanes (EVEX).
 	Broadcast bool
+	Disp      int32
 	// Constant is 1 + the number of a constant of the Asm, relative to the instruction; Base and
 	// Index do not count then.
 	Constant int32
@@ -83,14 +83,14 @@ type Inst struct {
 	Dst  Reg
 	A, B Reg // first and second source
 	C    Reg // the selector of a VEX blend
-	// InMem says that Mem stands for B, or for Dst in a store.
-	InMem bool
-	Mem   Mem
-	Imm   uint8
 	// Mask is a mask register other than K0 that limits what is written, or 0: none. Zero clears
 	// the other lanes.
 	Mask Reg
 	Zero bool
+	Imm  uint8
+	// InMem says that Mem stands for B, or for Dst in a store.
+	InMem bool
+	Mem   Mem
 }
 
 // operands is how many operands a pattern has, the immediate aside.

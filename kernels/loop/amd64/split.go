@@ -6,15 +6,17 @@ package amd64
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
 // life is the live range of a vector while splits walks the steps.
 type life struct {
-	from, to int     // the steps of its interval
-	reads    []int32 // the steps that read it, from the next one on
-	allReads []int32 // all steps that read it
+	from, to int32   // the steps of its interval
+	reads    []int32 // the steps that read it
+	next     int     // the place in reads of the next one
 	loop     int     // 1 + the step that begins the loop that all its steps are in; 0: none; -1: several
+	seen     bool    // a step reads or defines it
 	several  bool    // several steps define it
 	evicted  bool    // it is in memory alone
 	reload   virt    // the value that it was last loaded to; 0: it is in its first register
@@ -25,6 +27,25 @@ type life struct {
 // loop as that step.
 func (x *life) split() bool { return !x.several && x.loop >= 0 }
 
+// dies returns the step behind which the value needs no register.
+func (x *life) dies() int32 {
+	switch {
+	case !x.split():
+		return x.to
+	case len(x.reads) == 0:
+		return x.from
+	}
+	return min(x.to, x.reads[len(x.reads)-1])
+}
+
+// readBehind returns the place in reads of the first step behind step k.
+func (x *life) readBehind(k int) int {
+	for x.next < len(x.reads) && int(x.reads[x.next]) <= k {
+		x.next++
+	}
+	return x.next
+}
+
 // leastGap is the least distance to the next read, in steps, for which a value loses its register.
 const leastGap = 8
 
@@ -34,10 +55,11 @@ type splitter struct {
 	old       []step
 	lives     []life       // by virtual register
 	live      []virt       // the values that have a register
+	ends      int32        // a step before which none of them dies
 	registers int          // how many there are
 	aside     int32        // the number of the block aside, or 0
 	loops     []int        // where the loops around the step begin, the outermost first
-	ends      map[int]int  // where a loop ends, by its begin
+	loopEnds  map[int]int  // where a loop ends, by its begin
 	newSlot   func() int32 // see splits
 }
 
@@ -49,12 +71,12 @@ type splitter struct {
 // It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels, at the
 // begins and ends of loops, and at those of blocks aside (see forget).
 func (p *program) splits(vectors int, newSlot func() int32) {
-	all := p.intervals()
+	all := p.live()
 	if p.pressure(all) <= vectors {
 		return
 	}
 	z := &splitter{program: p, old: p.steps, lives: p.shop.lives.zeros(len(p.classes)), registers: vectors,
-		ends: map[int]int{}, newSlot: newSlot}
+		loopEnds: map[int]int{}, newSlot: newSlot}
 	z.survey(all)
 	p.home = make([]int32, len(p.classes))
 	p.steps = p.shop.steps.list(len(z.old) * 9 / 8)
@@ -76,7 +98,7 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 			for _, v := range z.live {
 				z.lives[v].evicted = z.lives[v].split()
 			}
-			z.aside, z.live = 0, outside
+			z.aside, z.live, z.ends = 0, outside, 0
 			for _, v := range outside {
 				z.lives[v].evicted, z.lives[v].reload = false, 0
 			}
@@ -93,16 +115,16 @@ func (z *splitter) counts(v virt) bool {
 	return v != 0 && z.classes[v] == vectorClass && !z.hasSource(v)
 }
 
-// survey fills lives and ends. all are the intervals.
-func (z *splitter) survey(all []interval) {
-	for _, x := range all {
-		z.lives[x.v].from, z.lives[x.v].to = x.from, x.to
+// survey fills lives and loopEnds. all are the intervals.
+func (z *splitter) survey(all intervals) {
+	for _, v := range all.order {
+		z.lives[v].from, z.lives[v].to = all.of[v].from, all.of[v].to
 	}
 	var open []int
-	in, seen := 0, make([]bool, len(z.lives))
+	in := 0
 	touch := func(v virt) {
-		if x := &z.lives[v]; !seen[v] {
-			seen[v], x.loop = true, in
+		if x := &z.lives[v]; !x.seen {
+			x.seen, x.loop = true, in
 		} else if x.loop != in {
 			x.loop = -1
 		}
@@ -121,20 +143,17 @@ func (z *splitter) survey(all []interval) {
 		})
 		if s.dst != 0 {
 			x := &z.lives[s.dst]
-			x.several = x.several || seen[s.dst] || s.keeps || s.effect
+			x.several = x.several || x.seen || s.keeps || s.effect
 			touch(s.dst)
 		}
 		if s.leaves {
-			z.ends[open[len(open)-1]] = k
+			z.loopEnds[open[len(open)-1]] = k
 			if open = open[:len(open)-1]; len(open) > 0 {
 				in = 1 + open[len(open)-1]
 			} else {
 				in = 0
 			}
 		}
-	}
-	for v := range z.lives {
-		z.lives[v].allReads = z.lives[v].reads
 	}
 }
 
@@ -155,14 +174,14 @@ func (z *splitter) forget() {
 func (z *splitter) begin(b block) {
 	inside, touched := make([]int, b.to-b.from+1), 0
 	for k := b.from + 1; k < b.to; k++ {
-		if v := z.old[k].dst; z.counts(v) && z.lives[v].from == k {
+		if v := z.old[k].dst; z.counts(v) && int(z.lives[v].from) == k {
 			inside[k-b.from]++
-			inside[min(z.lives[v].to, b.to)-b.from]--
+			inside[min(int(z.lives[v].to), b.to)-b.from]--
 		}
 	}
 	reads := func(x *life) bool { // within the block
-		at := slices.IndexFunc(x.reads, func(k int32) bool { return int(k) > b.from })
-		return at >= 0 && int(x.reads[at]) < b.to
+		at := x.readBehind(b.from)
+		return at < len(x.reads) && int(x.reads[at]) < b.to
 	}
 	old := z.live
 	z.live = nil
@@ -210,20 +229,24 @@ func (z *splitter) step(k int, s step) {
 			z.home = append(z.home, 0)
 			z.steps = append(z.steps, z.load(x, s.part))
 			z.live = append(z.live, v)
+			z.ends = min(z.ends, x.dies())
 		}
 		return cmp.Or(x.reload, v)
 	})
 	z.steps = append(z.steps, s)
-	z.live = slices.DeleteFunc(z.live, func(v virt) bool {
-		x := &z.lives[v]
-		for len(x.reads) > 0 && int(x.reads[0]) <= k {
-			x.reads = x.reads[1:]
-		}
-		return x.to <= k || x.split() && len(x.reads) == 0
-	})
-	if v := s.dst; z.counts(v) && int(v) < len(z.lives) && !z.lives[v].evicted && z.lives[v].to > k &&
+	if int(z.ends) <= k {
+		z.ends = math.MaxInt32
+		z.live = slices.DeleteFunc(z.live, func(v virt) bool {
+			dies := z.lives[v].dies()
+			if int(dies) > k {
+				z.ends = min(z.ends, dies)
+			}
+			return int(dies) <= k
+		})
+	}
+	if v := s.dst; z.counts(v) && int(v) < len(z.lives) && !z.lives[v].evicted && int(z.lives[v].to) > k &&
 		!slices.Contains(z.live, v) {
-		z.live = append(z.live, v)
+		z.live, z.ends = append(z.live, v), min(z.ends, z.lives[v].dies())
 	}
 	for len(z.live) > z.registers && z.evict(k) {
 	}
@@ -265,14 +288,14 @@ func (z *splitter) evict(k int) bool {
 // distance returns the number of steps from k to the next read of x, in this round of the loop or in the
 // next one.
 func (z *splitter) distance(x *life, k int) int {
-	if len(x.reads) > 0 {
-		return int(x.reads[0]) - k
+	if at := x.readBehind(k); at < len(x.reads) {
+		return int(x.reads[at]) - k
 	}
 	if n := len(z.loops); n > 0 {
 		begin := z.loops[n-1]
-		if at, _ := slices.BinarySearch(x.allReads, int32(begin)); at < len(x.allReads) {
-			return z.ends[begin] - k + int(x.allReads[at]) - begin
+		if at, _ := slices.BinarySearch(x.reads, int32(begin)); at < len(x.reads) {
+			return z.loopEnds[begin] - k + int(x.reads[at]) - begin
 		}
 	}
-	return x.to - k + leastGap // no step of the loop reads it
+	return int(x.to) - k + leastGap // no step of the loop reads it
 }
