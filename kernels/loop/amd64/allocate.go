@@ -49,7 +49,7 @@ type registers struct {
 // lives until the loop's end; one that is written inside and read before it there lives through the
 // whole loop, too, because its first write, before the loop, is what starts it.
 func (p *program) live() intervals {
-	all, order := p.shop.intervals.zeros(len(p.classes)), p.shop.virts.list(len(p.classes))
+	all, order := p.shop.intervals.zeros(len(p.values)), p.shop.virts.list(len(p.values))
 	var open []int32
 	weight, aside := 1.0, 1.0
 	// touched lists the registers that are read inside of an open loop and made before it, those of the
@@ -132,7 +132,7 @@ func (s *scan) spillCost(v virt) float64 {
 
 func (s *scan) spill(v virt) {
 	s.a.reg[v] = NoReg
-	if !s.p.hasSource(v) && s.p.homeOf(v) == 0 {
+	if !s.p.hasSource(v) && s.p.values[v].home == 0 {
 		s.a.slot[v] = s.a.slots
 		s.a.slots++
 	}
@@ -141,7 +141,7 @@ func (s *scan) spill(v virt) {
 // assign gives registers to values, which are in the order of the begins of their intervals.
 func (s *scan) assign(list []virt) {
 	for _, v := range list {
-		x, c := &s.a.lives.of[v], s.p.classes[v]
+		x, c := &s.a.lives.of[v], s.p.values[v].class
 		// An operand that dies where the result is made gives its register to it.
 		if s.ends[c] <= x.from {
 			live := s.active[c][:0]
@@ -183,7 +183,7 @@ func (s *scan) assign(list []virt) {
 // allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are
 // free.
 func (p *program) allocate(r registers) assignment {
-	a := assignment{reg: make([]Reg, len(p.classes)), slot: p.shop.ints.zeros(len(p.classes))}
+	a := assignment{reg: make([]Reg, len(p.values)), slot: p.shop.ints.zeros(len(p.values))}
 	for v := range a.reg {
 		a.reg[v] = NoReg
 	}
@@ -209,7 +209,7 @@ func (p *program) allocate(r registers) assignment {
 	next := 0
 	for k, b := range blocks {
 		for ; next < len(rest) && int(a.lives.of[rest[next]].from) <= b.to; next++ {
-			if v := rest[next]; a.reg[v] != NoReg && p.classes[v] == vectorClass {
+			if v := rest[next]; a.reg[v] != NoReg && p.values[v].class == vectorClass {
 				around = append(around, v)
 			}
 		}
@@ -235,7 +235,7 @@ func (l *lowering) crowded() bool {
 	l.asm.at = l.allocate(l.asm.registers)
 	a, spilled, all := &l.asm.at, 0.0, 0.0
 	for _, v := range a.lives.order {
-		if l.classes[v] != vectorClass {
+		if l.values[v].class != vectorClass {
 			continue
 		}
 		x := &a.lives.of[v]

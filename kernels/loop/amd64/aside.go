@@ -44,7 +44,7 @@ func (l *lowering) aside(write func()) {
 	l.emit(step{aside: -int32(id), scalar: func(m *maker, _ Reg, _ regs) {
 		for _, v := range m.at.kept[id-1] {
 			if m.p.hasSource(v) {
-				m.fromSource(m.at.reg[v], m.p.source[v])
+				m.fromSource(m.at.reg[v], m.p.values[v].source)
 			} else {
 				m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: m.at.reg[v], InMem: true, Mem: m.slotMem(v)})
 			}
@@ -100,7 +100,7 @@ func (p *program) within(all intervals, blocks []block) (rest []virt, inside [][
 	}
 	rest, inside = p.shop.virts.list(len(all.order)), make([][]virt, len(blocks))
 	for _, v := range all.order {
-		if x := &all.of[v]; p.classes[v] == vectorClass && of[x.from] > 0 && of[x.from] == of[x.to] {
+		if x := &all.of[v]; p.values[v].class == vectorClass && of[x.from] > 0 && of[x.from] == of[x.to] {
 			inside[of[x.from]-1] = append(inside[of[x.from]-1], v)
 		} else {
 			rest = append(rest, v)
@@ -142,7 +142,7 @@ func (p *program) assignAside(a *assignment, r registers, b block, around, insid
 		if v := owner[reg-V(0)]; v != 0 && !fixed[reg-V(0)] {
 			owner[reg-V(0)] = 0
 			kept = append(kept, v)
-			if !p.hasSource(v) && p.homeOf(v) == 0 && a.slot[v] == 0 {
+			if !p.hasSource(v) && p.values[v].home == 0 && a.slot[v] == 0 {
 				a.slot[v] = a.slots
 				a.slots++
 			}

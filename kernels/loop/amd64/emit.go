@@ -47,7 +47,7 @@ type maker struct {
 const slotBytes = 64
 
 func (m *maker) slotMem(v virt) Mem {
-	if at := m.p.homeOf(v); at != 0 {
+	if at := m.p.values[v].home; at != 0 {
 		return At(scratchReg, at)
 	}
 	return At(scratchReg, int32(m.spills+m.at.slot[v]*slotBytes))
@@ -61,7 +61,7 @@ func (m *maker) load(v virt, spare int) Reg {
 	if r := m.at.reg[v]; r != NoReg {
 		return r
 	}
-	switch m.p.classes[v] {
+	switch m.p.values[v].class {
 	case maskClass:
 		r := m.spareMask[spare&1]
 		m.Emit(Inst{Op: KMOVW, Dst: r, InMem: true, Mem: m.slotMem(v)})
@@ -75,7 +75,7 @@ func (m *maker) load(v virt, spare int) Reg {
 
 // fetch brings a vector that has no register into r.
 func (m *maker) fetch(r Reg, v virt) Reg {
-	if x := m.p.read(v); x != nil {
+	if x := m.p.values[v].inPlace; x != nil {
 		at, op := m.placeOf(x), VMOVUPD
 		if x.all {
 			if op, at.Broadcast = VBROADCASTSD, false; x.size == 4 {
@@ -84,7 +84,7 @@ func (m *maker) fetch(r Reg, v virt) Reg {
 		}
 		m.Emit(Inst{Op: op, Len: x.len, Dst: r, InMem: true, Mem: at})
 	} else if m.p.hasSource(v) {
-		m.fromSource(r, m.p.source[v])
+		m.fromSource(r, m.p.values[v].source)
 	} else {
 		m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: r, InMem: true, Mem: m.slotMem(v)})
 	}
@@ -118,14 +118,14 @@ func (m *maker) fromSource(r Reg, at Mem) {
 // fromMemory makes v the last operand of i where it has no register and the instruction takes it
 // from memory; else it reports false.
 func (m *maker) fromMemory(i *Inst, v virt) bool {
-	if v == 0 || i.InMem || m.at.reg[v] != NoReg || m.p.classes[v] != vectorClass {
+	if v == 0 || i.InMem || m.at.reg[v] != NoReg || m.p.values[v].class != vectorClass {
 		return false
 	}
 	f := &forms[i.Op]
 	if !i.Op.takesMemory() {
 		return false
 	}
-	if x := m.p.read(v); x != nil {
+	if x := m.p.values[v].inPlace; x != nil {
 		i.InMem, i.Mem = true, m.placeOf(x)
 		return true
 	}
@@ -133,7 +133,7 @@ func (m *maker) fromMemory(i *Inst, v virt) bool {
 		i.InMem, i.Mem = true, m.slotMem(v)
 		return true
 	}
-	at := m.p.source[v]
+	at := m.p.values[v].source
 	switch {
 	case f.tuple != tFull:
 		return false
@@ -149,12 +149,12 @@ func (m *maker) fromMemory(i *Inst, v virt) bool {
 }
 
 // store writes a result to scratch memory if it has no register, or if a later step loads it (see
-// program.home).
+// virtual.home).
 func (m *maker) store(v virt, r Reg) {
-	if v == 0 || m.at.reg[v] != NoReg && m.p.homeOf(v) == 0 {
+	if v == 0 || m.at.reg[v] != NoReg && m.p.values[v].home == 0 {
 		return
 	}
-	switch m.p.classes[v] {
+	switch m.p.values[v].class {
 	case maskClass:
 		m.Emit(Inst{Op: KMOVWStore, A: r, InMem: true, Mem: m.slotMem(v)})
 		return
@@ -185,8 +185,8 @@ func (m *maker) step(s *step) {
 			if v == 0 {
 				return NoReg
 			}
-			count[m.p.classes[v]]++
-			return m.load(v, count[m.p.classes[v]]-1)
+			count[m.p.values[v].class]++
+			return m.load(v, count[m.p.values[v].class]-1)
 		}
 		var r regs
 		r.mask = in(s.mask) // it takes the register that may limit an instruction
@@ -244,7 +244,7 @@ func (m *maker) step(s *step) {
 				return
 			}
 			i.Dst = m.spareFor(s.dst)
-			if s.keeps && m.p.classes[s.dst] == vectorClass { // an instruction on masks writes all of them
+			if s.keeps && m.p.values[s.dst].class == vectorClass { // an instruction on masks writes all of them
 				m.load(s.dst, 2)
 			}
 		}
@@ -261,7 +261,7 @@ var commutes = []Op{VADDPD, VMULPD, VADDPS, VMULPS, VPADDQ, VPAND, VPOR, VPXOR, 
 
 // spareFor is the register that a result passes through on its way to scratch memory.
 func (m *maker) spareFor(v virt) Reg {
-	switch m.p.classes[v] {
+	switch m.p.values[v].class {
 	case maskClass:
 		return m.spareMask[0]
 	case generalClass:

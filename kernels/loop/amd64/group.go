@@ -26,7 +26,7 @@ type run struct {
 func (p *program) pressure(all intervals) int {
 	change := p.shop.ints.zeros(len(p.steps))
 	for _, v := range all.order {
-		if x := &all.of[v]; p.classes[v] != generalClass && !p.hasSource(v) {
+		if x := &all.of[v]; p.values[v].class != generalClass && !p.hasSource(v) {
 			change[x.from]++
 			change[x.to]--
 		}
@@ -43,7 +43,7 @@ func (p *program) pressure(all intervals) int {
 // values that a part holds for a statement or two then need registers for one part at a time. Steps
 // with effects on memory, labels and jumps stay.
 func (p *program) group() {
-	r := run{made: p.shop.numbers.zeros(len(p.classes)), read: p.shop.numbers.zeros(len(p.classes))}
+	r := run{made: p.shop.numbers.zeros(len(p.values)), read: p.shop.numbers.zeros(len(p.values))}
 	begin := 0
 	for k := range p.steps {
 		s := &p.steps[k]
@@ -120,7 +120,7 @@ type loaded struct {
 // reload makes loads anew where values are read that were loaded or read long ago, if more vectors live
 // at once than there are registers: what a window of many elements reads twice is not stored meanwhile.
 func (p *program) reload(vectors int) {
-	made := p.shop.bytes.zeros(len(p.classes))
+	made := p.shop.bytes.zeros(len(p.values))
 	loads, writes, far := 0, 0, 0
 	for k := range p.steps {
 		s := &p.steps[k]
@@ -132,7 +132,7 @@ func (p *program) reload(vectors int) {
 		return
 	}
 	made[0] = 0
-	known := make([]*loaded, len(p.classes))
+	known := make([]*loaded, len(p.values))
 	for k := range p.steps {
 		s := &p.steps[k]
 		s.reads(func(v virt) {
@@ -169,7 +169,7 @@ func (p *program) reload(vectors int) {
 			}
 			if x.now == 0 || x.labels != labels || k-x.at > nearReads {
 				again := *x.step
-				again.dst = p.fresh(p.classes[v])
+				again.dst = p.fresh(p.values[v].class)
 				x.now, x.labels = again.dst, labels
 				p.steps = append(p.steps, again)
 			}
@@ -212,7 +212,7 @@ const fewAdditions = 32
 // waits reports, for each loop and what lies between two, in their order, whether a chain of results
 // takes longer than the units that add.
 func (l *lowering) waits() (list []bool) {
-	ready, base, last, adds := l.shop.ints.zeros(len(l.classes)), 0, 0, 0
+	ready, base, last, adds := l.shop.ints.zeros(len(l.values)), 0, 0, 0
 	for k := range l.steps {
 		s, at := &l.steps[k], base
 		s.reads(func(v virt) { at = max(at, ready[v]) })

@@ -174,7 +174,8 @@ func TestReadInPlace(t *testing.T) {
 		}
 		for _, target := range []*target{avx512, avx2} {
 			l, moved := lowered(target, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 1}, &workshop{}), false
-			for _, x := range l.inPlace {
+			for v := range l.values {
+				x := l.values[v].inPlace
 				moved = moved || x != nil
 			}
 			if moved != c.moved {

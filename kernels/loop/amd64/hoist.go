@@ -30,7 +30,7 @@ type pureStep struct {
 // hoist moves steps.
 func (p *program) hoist() {
 	// depth is in how many loops a register is made, at most; defs how often.
-	depth, defs, at := p.shop.numbers.zeros(len(p.classes)), p.shop.bytes.zeros(len(p.classes)), int32(0)
+	depth, defs, at := p.shop.numbers.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), int32(0)
 	for k := range p.steps {
 		s := &p.steps[k]
 		if s.enters {
@@ -47,7 +47,7 @@ func (p *program) hoist() {
 	if !p.moves(depth, defs) {
 		return
 	}
-	same := p.shop.virts.zeros(len(p.classes)) // what stands for a register that is made no more
+	same := p.shop.virts.zeros(len(p.values)) // what stands for a register that is made no more
 	now := func(v virt) virt { return cmp.Or(same[v], v) }
 	open := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}
 	for k := range p.steps {

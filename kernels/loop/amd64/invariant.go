@@ -128,8 +128,8 @@ func (l *lowering) constantVector(e types.Elem, w loop.Word) virt {
 // size.
 func (l *lowering) fromWord(at Mem) virt {
 	v := l.fresh(vectorClass)
-	l.source[v] = at
-	l.source[v].Broadcast = true
+	l.values[v].source = at
+	l.values[v].source.Broadcast = true
 	l.head = append(l.head, step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ regs) { m.fromSource(dst, at) }})
 	return v
 }

@@ -27,7 +27,7 @@ type related struct{ same, opposite, magnitudeOf virt }
 
 // legalizeAVX2 replaces all steps that AVX2 does not have.
 func legalizeAVX2(p *program, a *Asm) {
-	g := &legalizer{program: *p, asm: a, made: p.shop.bytes.zeros(len(p.classes)), known: p.shop.relations.zeros(2 * len(p.classes))[:len(p.classes)]}
+	g := &legalizer{program: *p, asm: a, made: p.shop.bytes.zeros(len(p.values)), known: p.shop.relations.zeros(2 * len(p.values))[:len(p.values)]}
 	g.steps = p.shop.steps.list(2 * len(p.steps))
 	for k := range p.steps {
 		d := p.steps[k].dst
@@ -36,9 +36,9 @@ func legalizeAVX2(p *program, a *Asm) {
 	for _, s := range p.steps {
 		g.step(s)
 	}
-	for v, c := range g.classes {
-		if c == maskClass {
-			g.classes[v] = vectorClass
+	for v := range g.values {
+		if c := &g.values[v].class; *c == maskClass {
+			*c = vectorClass
 		}
 	}
 	*p = g.program
@@ -303,7 +303,7 @@ func (g *legalizer) second(s *step) virt {
 func (g *legalizer) word(s *step) (w uint64, ok bool) {
 	at := s.Mem
 	if !s.InMem {
-		at = g.source[s.b]
+		at = g.values[s.b].source
 	}
 	if at.Constant == 0 {
 		return 0, false

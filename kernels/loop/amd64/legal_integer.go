@@ -44,7 +44,7 @@ func compareUnsigned(g *legalizer, s *step) virt {
 // in the upper half alone.
 func multiply(g *legalizer, s *step) virt {
 	w, known := g.word(s)
-	if at := g.source[s.a]; !known && at.Constant != 0 && !s.InMem {
+	if at := g.values[s.a].source; !known && at.Constant != 0 && !s.InMem {
 		s.a, s.b = s.b, s.a
 		w, known = g.word(s)
 	}

@@ -86,10 +86,9 @@ type lowering struct {
 	filled    []bool                  // by local: the nest of one point begins by writing all its elements
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
 	localsEnd int
-	top       virt    // the mask of the lanes of the window, or 0: all
-	nested    int     // how many inner loops the statement is in
-	depth     []int16 // by virt: see depthOf
-	roots     bool    // roots of f64 are computed by multiply-adds
+	top       virt // the mask of the lanes of the window, or 0: all
+	nested    int  // how many inner loops the statement is in
+	roots     bool // roots of f64 are computed by multiply-adds
 
 	invariants
 	words   []loop.Word // of constants that are folded
@@ -127,7 +126,7 @@ func (l *lowering) emit(s step) virt {
 		depth := l.depthNow()
 		if s.movable() {
 			depth = 0
-			s.reads(func(v virt) { depth = max(depth, l.depthOf(v)) })
+			s.reads(func(v virt) { depth = max(depth, l.values[v].depth) })
 		}
 		l.makes(s.dst, depth)
 	}

@@ -76,18 +76,23 @@ type fusedStep struct {
 
 // program is the steps of a body.
 type program struct {
-	steps   []step
-	classes []class // by virt
-	// source is the element in memory that is in all lanes of a virtual register, by virt; its Base
-	// and Constant are 0 where there is none. Such a register is made before the loops; without a
-	// register, its readers read memory.
-	source []Mem
-	// inPlace holds, by virtual register, the memory that its reader reads instead. nil: it is in a register.
-	inPlace []*memoryRead
-	// home holds, by virtual register, the offset in scratch memory where each definition stores it. 0:
-	// nowhere. Values added later lie beyond its end and have none.
-	home []int32
-	shop *workshop
+	steps  []step
+	values []virtual // by virt; that of 0 stands for the results of steps without one
+	shop   *workshop
+}
+
+// virtual is what is known of a virtual register.
+type virtual struct {
+	class class
+	// depth is in how many loops it is made at most, those over rows and lanes among them.
+	depth int16
+	// home is the offset in scratch memory where each definition stores it; 0: nowhere.
+	home int32
+	// source is the element in memory that is in all lanes; its Base and Constant are 0 where there is
+	// none. Such a register is made before the loops; without a register, its readers read memory.
+	source Mem
+	// inPlace is the memory that its reader reads instead. nil: it is in a register.
+	inPlace *memoryRead
 }
 
 // workshop is memory for what a compilation needs until its code is written. The next compilation uses it
@@ -101,8 +106,7 @@ type workshop struct {
 	numbers   slab[int32]
 	virts     slab[virt]
 	bytes     slab[uint8]
-	classes   slab[class]
-	sources   slab[Mem]
+	values    slab[virtual]
 	relations slab[related]
 	reads     slab[memoryRead]
 }
@@ -110,7 +114,7 @@ type workshop struct {
 // free takes back all memory.
 func (w *workshop) free() {
 	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.intervals, &w.lives, &w.ints, &w.numbers, &w.virts,
-		&w.bytes, &w.classes, &w.sources, &w.relations, &w.reads} {
+		&w.bytes, &w.values, &w.relations, &w.reads} {
 		s.free()
 	}
 }
@@ -169,32 +173,16 @@ func (p *program) reading(x memoryRead) *memoryRead {
 }
 
 func (p *program) fresh(c class) virt {
-	p.classes, p.source = p.shop.classes.room(p.classes, 2), p.shop.sources.room(p.source, 2)
-	if len(p.classes) == 0 {
-		p.classes, p.source = append(p.classes, 0), append(p.source, Mem{})
+	p.values = p.shop.values.room(p.values, 2)
+	if len(p.values) == 0 {
+		p.values = append(p.values, virtual{})
 	}
-	p.classes, p.source = append(p.classes, c), append(p.source, Mem{})
-	return virt(len(p.classes) - 1)
-}
-
-// read returns the memory that the reader of v reads instead of a register, or nil.
-func (p *program) read(v virt) *memoryRead {
-	if int(v) < len(p.inPlace) {
-		return p.inPlace[v]
-	}
-	return nil
-}
-
-// homeOf returns home of v, or 0.
-func (p *program) homeOf(v virt) int32 {
-	if int(v) < len(p.home) {
-		return p.home[v]
-	}
-	return 0
+	p.values = append(p.values, virtual{class: c})
+	return virt(len(p.values) - 1)
 }
 
 // hasSource reports that v is one element of memory in all lanes.
-func (p *program) hasSource(v virt) bool { return p.source[v].Broadcast }
+func (p *program) hasSource(v virt) bool { return p.values[v].source.Broadcast }
 
 // reads calls f for every virtual register that the step reads.
 func (s *step) reads(f func(v virt)) {
@@ -243,8 +231,8 @@ func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
 
 // prune drops steps whose results do not reach a root.
 func (p *program) prune() {
-	first := p.shop.numbers.zeros(len(p.classes)) // 1 + the last step that makes a virtual register
-	next := p.shop.numbers.zeros(len(p.steps))    // 1 + the one before it
+	first := p.shop.numbers.zeros(len(p.values)) // 1 + the last step that makes a virtual register
+	next := p.shop.numbers.zeros(len(p.steps))   // 1 + the one before it
 	needed := p.shop.bytes.zeros(len(p.steps))
 	work := p.shop.numbers.list(len(p.steps))
 	for k := range p.steps {
@@ -285,7 +273,7 @@ const farthestInPlace = 32
 // readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
 // reader no step stores, and no loop begins or ends.
 func (p *program) readInPlace(t *target) {
-	read, made, loads := p.shop.bytes.zeros(len(p.classes)), p.shop.bytes.zeros(len(p.classes)), false
+	read, made, loads := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), false
 	for k := range p.steps {
 		s := &p.steps[k]
 		s.reads(func(v virt) { read[v] = min(read[v]+1, 2) })
@@ -295,11 +283,10 @@ func (p *program) readInPlace(t *target) {
 	if !loads {
 		return
 	}
-	p.inPlace = make([]*memoryRead, len(p.classes))
-	at, last := p.shop.ints.zeros(len(p.classes)), 0 // 1 + the step of a load; the last step that no load may cross
+	at, last := p.shop.ints.zeros(len(p.values)), 0 // 1 + the step of a load; the last step that no load may cross
 	for k := range p.steps {
 		s := &p.steps[k]
-		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.homeOf(s.dst) == 0 && made[x.reg] <= 1 {
+		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.values[s.dst].home == 0 && made[x.reg] <= 1 {
 			at[s.dst] = k + 1
 		}
 		for _, v := range s.fromMemory() {
@@ -307,7 +294,7 @@ func (p *program) readInPlace(t *target) {
 			if v == 0 || d <= last || k-d >= farthestInPlace || !p.steps[d-1].loads.fits(t, s) {
 				continue
 			}
-			p.inPlace[v], s.near = p.steps[d-1].loads, p.steps[d-1].loads.reg
+			p.values[v].inPlace, s.near = p.steps[d-1].loads, p.steps[d-1].loads.reg
 			p.steps[d-1] = step{}
 			break
 		}

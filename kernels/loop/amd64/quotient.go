@@ -28,20 +28,10 @@ const (
 // twiceBits is twice the bits of 2^e: the bits of a number doubled are those of its magnitude.
 func twiceBits(e int) loop.Word { return 2 * math.Float64bits(math.Ldexp(1, e)) }
 
-// depthOf is in how many loops a register is made, those over rows and lanes among them.
-func (l *lowering) depthOf(v virt) int16 {
-	if int(v) < len(l.depth) {
-		return l.depth[v]
-	}
-	return 0
-}
-
 // makes notes that a register is made in so many loops.
 func (l *lowering) makes(v virt, depth int16) {
-	for len(l.depth) <= int(v) {
-		l.depth = append(l.depth, 0)
-	}
-	l.depth[v] = max(l.depth[v], depth)
+	x := &l.values[v]
+	x.depth = max(x.depth, depth)
 }
 
 // depthNow is in how many loops the statement is that is lowered.
@@ -50,7 +40,7 @@ func (l *lowering) depthNow() int16 { return int16(2 + l.nested) }
 // quotient is a / b for a divisor that some loop around does not change; 0 where it changes. Of AVX2
 // a division takes about as long as what stands for it.
 func (l *lowering) quotient(a, b operand) virt {
-	if l.vexOnly() || a.konst || l.lanes < 0 || l.depthOf(a.v) < l.depthNow() || !b.konst && l.depthOf(b.v) >= l.depthNow() {
+	if l.vexOnly() || a.konst || l.lanes < 0 || l.values[a.v].depth < l.depthNow() || !b.konst && l.values[b.v].depth >= l.depthNow() {
 		return 0
 	}
 	e := types.F64

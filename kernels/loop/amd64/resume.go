@@ -160,7 +160,7 @@ func (p *program) roundFuel() (unit int, all []int) {
 // cycles estimates the cycles of a step.
 func (p *program) cycles(s *step) int {
 	switch {
-	case s.scalar != nil && s.dst != 0 && p.classes[s.dst] == generalClass:
+	case s.scalar != nil && s.dst != 0 && p.values[s.dst].class == generalClass:
 		return cyclesOfAddress
 	case s.local > 0, s.loads != nil && s.loads.at.Base == scratchReg:
 		return cyclesOfLocal

@@ -75,10 +75,9 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 	if p.pressure(all) <= vectors {
 		return
 	}
-	z := &splitter{program: p, old: p.steps, lives: p.shop.lives.zeros(len(p.classes)), registers: vectors,
+	z := &splitter{program: p, old: p.steps, lives: p.shop.lives.zeros(len(p.values)), registers: vectors,
 		loopEnds: map[int]int{}, newSlot: newSlot}
 	z.survey(all)
-	p.home = make([]int32, len(p.classes))
 	p.steps = p.shop.steps.list(len(z.old) * 9 / 8)
 	blocks := asidesOf(z.old)
 	var outside []virt
@@ -112,7 +111,7 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 
 // counts reports whether v is a vector that needs a register. A broadcast of an element in memory needs none.
 func (z *splitter) counts(v virt) bool {
-	return v != 0 && z.classes[v] == vectorClass && !z.hasSource(v)
+	return v != 0 && z.values[v].class == vectorClass && !z.hasSource(v)
 }
 
 // survey fills lives and loopEnds. all are the intervals.
@@ -207,7 +206,7 @@ func (z *splitter) begin(b block) {
 		if x.slot == 0 {
 			x.slot = z.newSlot()
 		}
-		if at := x.slot; z.home[v] == 0 {
+		if at := x.slot; z.values[v].home == 0 {
 			store := Inst{Op: VMOVUPDStore, Len: L256, InMem: true, Mem: At(scratchReg, at)}
 			z.steps = append(z.steps, step{Inst: store, a: v, jumps: true})
 		}
@@ -226,7 +225,6 @@ func (z *splitter) step(k int, s step) {
 		x := &z.lives[v]
 		if x.split() && x.evicted {
 			x.evicted, x.reload = false, z.fresh(vectorClass)
-			z.home = append(z.home, 0)
 			z.steps = append(z.steps, z.load(x, s.part))
 			z.live = append(z.live, v)
 			z.ends = min(z.ends, x.dies())
@@ -279,7 +277,7 @@ func (z *splitter) evict(k int) bool {
 		if x.slot == 0 {
 			x.slot = z.newSlot()
 		}
-		z.home[v] = x.slot
+		z.values[v].home = x.slot
 	}
 	z.live = slices.Delete(z.live, at, at+1)
 	return true

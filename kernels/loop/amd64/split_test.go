@@ -21,7 +21,7 @@ func TestSplitValues(t *testing.T) {
 			insertPassed(p, r, through)
 		}
 		old := p.steps
-		n, places := virt(len(p.classes)), int32(0)
+		n, places := virt(len(p.values)), int32(0)
 		p.splits(4+r.IntN(6), func() int32 { places += slotBytes; return places })
 		for _, enter := range []bool{true, false} {
 			stood := map[virt]virt{} // the original of a reload; -1: it was not loaded
@@ -68,7 +68,7 @@ func TestSplitValues(t *testing.T) {
 				}
 				if at++; s.dst != 0 && !skip {
 					held[s.dst] = true
-					if home := p.homeOf(s.dst); home != 0 {
+					if home := p.values[s.dst].home; home != 0 {
 						stored[home] = s.dst
 					}
 				}
