@@ -78,7 +78,7 @@ func (p *program) live() intervals {
 			x.to = max(x.to, last)
 			x.cost += weight * aside
 			if d := len(open) - 1; d >= 0 && x.made && x.from < open[d] {
-				touched = append(touched, v)
+				touched = append(p.shop.virts.room(touched, 1), v)
 			}
 		}
 		s.reads(use)

@@ -69,14 +69,15 @@ func (p *program) hoist() {
 		if s.anchor {
 			in.anchor = len(in.steps)
 		}
-		in.steps = append(in.steps, int32(k))
+		in.steps = append(p.shop.numbers.room(in.steps, 1), int32(k))
 		if s.leaves {
 			open = open[:len(open)-1]
 			out := open[len(open)-1]
-			out.steps = append(append(out.steps, in.before...), in.joined()...)
+			out.steps = p.shop.numbers.room(out.steps, len(in.before)+len(in.moved)+len(in.steps))
+			out.steps = in.append(append(out.steps, in.before...))
 		}
 	}
-	order := open[0].joined()
+	order := open[0].append(p.shop.numbers.list(len(p.steps)))
 	steps := p.shop.steps.list(len(order))
 	for _, k := range order {
 		steps = append(steps, p.steps[k])
@@ -135,11 +136,8 @@ func (p *program) move(k int32, open []*loopSteps, depth int, same []virt) {
 	*list = append(*list, k)
 }
 
-// joined is the steps of the loop with those that moved to its anchor.
-func (l *loopSteps) joined() []int32 {
-	if len(l.moved) == 0 {
-		return l.steps
-	}
-	out := make([]int32, 0, len(l.steps)+len(l.moved))
-	return append(append(append(out, l.steps[:l.anchor]...), l.moved...), l.steps[l.anchor:]...)
+// append appends the steps of the loop with those that moved to its anchor.
+func (l *loopSteps) append(to []int32) []int32 {
+	at := max(0, l.anchor)
+	return append(append(append(to, l.steps[:at]...), l.moved...), l.steps[at:]...)
 }

@@ -77,10 +77,10 @@ func (l *lowering) once(x invariant, c class, f func() step) virt {
 	s.pure = s.scalar != nil
 	s.dst = l.fresh(c)
 	if x.v = s.dst; l.perRow(x.row) || l.perRow(x.col) {
-		l.rowHead = append(l.rowHead, s)
+		l.rowHead = append(l.shop.steps.room(l.rowHead, 1), s)
 		l.makes(s.dst, 1)
 	} else {
-		l.head = append(l.head, s)
+		l.head = append(l.shop.steps.room(l.head, 1), s)
 	}
 	l.made = append(l.made, x)
 	return x.v
@@ -130,7 +130,7 @@ func (l *lowering) fromWord(at Mem) virt {
 	v := l.fresh(vectorClass)
 	l.values[v].source = at
 	l.values[v].source.Broadcast = true
-	l.head = append(l.head, step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ regs) { m.fromSource(dst, at) }})
+	l.head = append(l.shop.steps.room(l.head, 1), step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ regs) { m.fromSource(dst, at) }})
 	return v
 }
 

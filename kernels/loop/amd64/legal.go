@@ -255,7 +255,7 @@ func becomes(op Op) func(g *legalizer, s *step) virt {
 }
 
 func (g *legalizer) fresh(c class) virt {
-	g.known = append(g.known, related{})
+	g.known = append(g.shop.relations.room(g.known, 1), related{})
 	return g.program.fresh(c)
 }
 
