@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -60,9 +61,9 @@ func withoutMPI() error {
 // the program, so only rank 0 reports them. The rank that a failure of the run names as speaker
 // reports it.
 func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) error {
-	started := s.prepare(c, o)
+	early := s.prepare(c, o)
 	comm, err := mpi.Init()
-	started()
+	early.stop()
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	if err := flow.ShareMemory(c.Context, comm, &agreed); err != nil {
 		return s.tellAndClose(err, comm)
 	}
-	p, err := s.compileTogether(c, agreed, comm.Rank(), flow.ReadTogether(c.Context, comm, o.Input))
+	p, err := s.compileTogether(c, agreed, comm.Rank(), early, flow.ReadTogether(c.Context, comm, o.Input))
 	if err != nil {
 		var files *flow.Refusal
 		if other := flow.Decline(c.Context, comm, err, reason(err), meet); errors.As(other, &files) {
@@ -127,29 +128,50 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	return s.tellAndClose(err, comm)
 }
 
+// early is what a rank prepares while MPI starts.
+type early struct {
+	options flow.CompileOptions
+	program chan *flow.Program // nil in it: there is none
+	stop    context.CancelFunc // ends the rehearsal
+}
+
 // prepare compiles the program and makes machine code of its tasks while MPI starts: that takes some
-// 100 ms and hardly any processor time. The compiler finds the tree of the program then (lang.Parse
-// remembers it), and the run finds the code. The caller calls stop when MPI has started. Nothing is
+// 100 ms and hardly any processor time. The caller calls stop when MPI has started. Nothing is
 // prepared if the launcher does not tell this process its rank. Mistakes are left to the compiler's
-// second run.
-func (s *session) prepare(c *cli.Context, o flow.CompileOptions) (stop func()) {
+// second run, and so are programs whose sizes take reading all of a file.
+func (s *session) prepare(c *cli.Context, o flow.CompileOptions) *early {
 	ctx, stop := context.WithCancel(c.Context)
+	e := &early{options: o, program: make(chan *flow.Program, 1), stop: stop}
 	rank, ranks, ok := placeOf()
-	if !ok || s.fromStdin(c, false) {
-		return stop
+	name, text, err := "", []byte(nil), error(nil)
+	if ok = ok && !s.fromStdin(c, false); ok {
+		name, text, err = s.program(c)
 	}
-	name, text, err := s.program(c)
-	if err != nil {
-		return stop
+	if !ok || err != nil {
+		e.program <- nil
+		return e
 	}
-	o.Ranks, o.Together = ranks, localRanks()
-	o.Input = &flow.Input{Brief: true, NoStreams: noStreams}
+	e.options.Ranks, e.options.Together = ranks, localRanks()
+	e.options.Input = &flow.Input{Brief: true, NoStreams: noStreams}
 	go func() {
-		if p, err := flow.Compile(ctx, name, text, o); err == nil {
-			p.Rehearse(rank, func() bool { return ctx.Err() != nil })
+		p, err := flow.Compile(c.Context, name, text, e.options)
+		if err != nil {
+			e.program <- nil
+			return
 		}
+		e.program <- p
+		p.Rehearse(rank, func() bool { return ctx.Err() != nil })
 	}()
-	return stop
+	return e
+}
+
+// compiled returns the prepared program if it was compiled for what the ranks have agreed, or nil. It
+// waits for the compiler, which takes no longer than to begin again.
+func (e *early) compiled(o flow.CompileOptions) *flow.Program {
+	if p := <-e.program; e.options.Ranks == o.Ranks && e.options.Together == o.Together && e.options.Memory == o.Memory {
+		return p
+	}
+	return nil
 }
 
 // placeOf returns the rank of this process and the number of ranks, if the launcher tells them.
@@ -164,20 +186,20 @@ func placeOf() (rank, ranks int, ok bool) {
 	return 0, 0, false
 }
 
-// compileTogether is compile on a rank. What whole files had to be read for, rank 0 reads and tells the
-// others in share.
-func (s *session) compileTogether(c *cli.Context, o flow.CompileOptions, rank int, share func() error) (p *flow.Program, err error) {
+// compileTogether is compile on a rank, which takes the prepared program if it can. What whole files
+// had to be read for, rank 0 reads and tells the others in share.
+func (s *session) compileTogether(c *cli.Context, o flow.CompileOptions, rank int, e *early, share func() error) (p *flow.Program, err error) {
 	if rank > 0 {
-		// Rank 0 parses meanwhile, too. Compile finds the tree (lang.Parse remembers it), and any
-		// mistake.
-		if name, text, err := s.program(c); err == nil {
-			_, _ = flow.Params(name, text, o)
-		}
 		if err := share(); err != nil {
 			return nil, err
 		}
 	}
-	p, err = s.compile(c.Context, c, o)
+	if p = e.compiled(o); p != nil {
+		s.compiling = time.Now()
+		s.warnOf(c, p)
+	} else {
+		p, err = s.compile(c.Context, c, o)
+	}
 	if rank == 0 {
 		if late := share(); err == nil {
 			err = late

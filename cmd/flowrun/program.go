@@ -204,8 +204,13 @@ func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOpt
 	if err != nil {
 		return nil, err
 	}
-	s.warn(p, func(d source.Diagnostic) bool { return !idleRanks(d) || !c.Bool("distributed") })
+	s.warnOf(c, p)
 	return p, nil
+}
+
+// warnOf prints the warnings of p that are due before a run.
+func (s *session) warnOf(c *cli.Context, p *flow.Program) {
+	s.warn(p, func(d source.Diagnostic) bool { return !idleRanks(d) || !c.Bool("distributed") })
 }
 
 // idleRanks reports whether d warns of ranks without work. A run prints this warning at its end. A failed

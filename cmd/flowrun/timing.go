@@ -18,7 +18,8 @@ func timingFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "timing", DisableDefaultText: true, Usage: "print startup, parsing, compilation, execution and total seconds as one JSON line on stderr"}
 }
 
-// times is that line. Total exceeds the sum of the others by the time between them.
+// times is that line. Total exceeds the sum of the others by the time between them. A rank that has
+// compiled while MPI started counts that in Startup, too.
 type times struct {
 	Startup     float64 `json:"startup_seconds"`
 	Parsing     float64 `json:"parsing_seconds"`
