@@ -90,52 +90,33 @@ func linesOf[T vec.Number](d *value.Dense) vec.Lines[T] {
 	return vec.Lines[T]{X: g.X, Cols: g.Cols, Stride: g.LD}
 }
 
-func beginRowfold(c *op.Call, workers int) op.LoopBody {
-	a, out := c.In[0].(*value.CSR), c.Result()
-	x := flatVector(c.Dense(1))
-	f := rowFold{step: vec.GreatestTimes, zeros: true}
-	switch foldClass(c.Attrs) {
-	case loop.Any:
+// beginFold begins a row of ring.go.
+func beginFold(c *op.Call, workers int) op.LoopBody {
+	a, out, x := c.In[0].(*value.CSR), c.Result(), flatVector(c.Dense(1))
+	r, _ := ringOf(c.Attrs)
+	switch pattern := a.Elem == types.Bool; {
+	case r.truths():
 		return anyRows(out.Bool, a, x.Bool)
-	case loop.Sum:
-		if a.Elem == types.Bool && x.Elem == types.Bool {
-			return countRows(out.I64, a, x.Bool)
-		}
-		if x = dense.Widened(x, out.Elem); !out.Elem.IsFloat() {
-			return rowFold{step: vec.Chain}.begin(out, a, x)
-		}
+	case r.sum == loop.Sum && pattern && x.Elem == types.Bool:
+		return countRows(out.I64, a, x.Bool)
+	}
+	f := rowFold{step: vec.GreatestTimes, zeros: r.zeros, empty: r.zero(out.Elem)}
+	switch x = dense.Widened(x, out.Elem); {
+	case r.sum == loop.Sum && out.Elem.IsFloat():
 		return dense.ForNumber(out.Elem, sumRows[float64], sumRows[float32], nil)(out, a, x)
-	case loop.Least:
+	case r.sum == loop.Sum:
+		f = rowFold{step: vec.Chain}
+	case r.least() && r.adds:
+		f.step = vec.LeastPlus
+	case r.least():
 		f.step = vec.LeastTimes
+	case r.adds:
+		f.step = vec.GreatestPlus
 	}
 	if len(c.In) > 2 {
 		f.base = flatVector(c.Dense(2))
 	}
-	f.empty = ring{sum: foldClass(c.Attrs)}.zero(out.Elem)
-	return f.ofVector(c, dense.Widened(x, out.Elem), workers)
-}
-
-func beginSemiring(c *op.Call, workers int) op.LoopBody {
-	a, out, x, r := c.In[0].(*value.CSR), c.Result(), flatVector(c.Dense(1)), ringOf(c.Attrs)
-	if r.truths() {
-		return anyRows(out.Bool, a, x.Bool)
-	}
-	step := vec.GreatestTimes
-	switch {
-	case r.least() && r.adds:
-		step = vec.LeastPlus
-	case r.least():
-		step = vec.LeastTimes
-	case r.adds:
-		step = vec.GreatestPlus
-	}
-	return rowFold{step: step, empty: r.zero(out.Elem)}.ofVector(c, dense.Widened(x, out.Elem), workers)
-}
-
-// ofVector returns the fold of a least or a greatest with a vector.
-func (f rowFold) ofVector(c *op.Call, x *value.Dense, workers int) op.LoopBody {
-	a, out := c.In[0].(*value.CSR), c.Result()
-	if times := f.step == vec.LeastTimes || f.step == vec.GreatestTimes; times && out.Elem == types.I64 && a.Elem == types.Bool {
+	if !r.adds && f.step != vec.Chain && out.Elem == types.I64 && a.Elem == types.Bool {
 		return beginExtreme(f, out, a, x, workers, c.Part)
 	}
 	return f.begin(out, a, x)

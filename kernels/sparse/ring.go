@@ -24,18 +24,29 @@ import (
 
 // ring is a semiring: what its sum chooses, and whether its product adds. That of Any is or and and.
 type ring struct {
-	name string
-	sum  loop.Class // Least, Greatest or Any
-	adds bool
+	name  string
+	sum   loop.Class // Least, Greatest or Any; of a row fold also Sum
+	adds  bool
+	zeros bool // the elements that are not stored take part: a row fold
 }
 
 // rings are those of semiring, by name.
-var rings = []ring{{"max *", loop.Greatest, false}, {"min *", loop.Least, false}, {"min +", loop.Least, true}, {"max +", loop.Greatest, true}, {"or and", loop.Any, false}}
+var rings = []ring{{"max *", loop.Greatest, false, false}, {"min *", loop.Least, false, false}, {"min +", loop.Least, true, false},
+	{"max +", loop.Greatest, true, false}, {"or and", loop.Any, false, false}}
 
-// ringOf returns the ring of a call, whose name the type rule has checked.
-func ringOf(a *op.Attrs) ring {
+// foldedRows names the sums of rings and of sp.rowfold.
+var foldedRows = map[loop.Class]string{loop.Least: "min", loop.Greatest: "max", loop.Any: "any", loop.Sum: "sum"}
+
+// ringOf returns the ring of a call; ok is false if its attributes name none.
+func ringOf(a *op.Attrs) (r ring, ok bool) {
+	if f := reduce.Named(a.Str("of")); f != nil {
+		return ring{sum: f.Whole.Class, zeros: true}, foldedRows[f.Whole.Class] == a.Str("of")
+	}
 	i := slices.IndexFunc(rings, func(r ring) bool { return r.name == a.Str("ring") })
-	return rings[i]
+	if i < 0 {
+		return ring{}, false
+	}
+	return rings[i], true
 }
 
 // ringNames lists the names of rings.
@@ -53,87 +64,103 @@ func (r ring) truths() bool { return r.sum == loop.Any }
 func (r ring) least() bool { return r.sum == loop.Least }
 
 func ringRows() []*op.Def {
+	row := func(d *op.Def) *op.Def {
+		d.Type, d.Ref, d.ByColumn, d.Laws, d.Rate, d.Cost = foldType, foldRef, 1, op.Pure, "copy", define.SparseCost(2)
+		d.Loop = &op.Loop{
+			Rows:  func(s *op.Sig, _ types.Type) int { return rowsShared(s.In[0]) },
+			Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginFold(c, workers), nil },
+		}
+		return d
+	}
 	return []*op.Def{
-		{
+		row(&op.Def{
 			Name: "semiring",
 			Doc: "semiring is the product of a sparse matrix and a column over another semiring: element i is the ring's sum of a[i,k] * x[k] " +
 				"over the entries that row i stores. Rings are \"max *\", \"min *\", \"min +\", \"max +\" and, for bools, \"or and\". A row without " +
 				"entries gives the ring's zero: inf (-inf for max), the greatest (least) i64, false.",
 			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "dense m x 1"},
 				{Name: "ring", Attr: true, Kind: op.StrVal, Doc: `"max *", "min *", "min +", "max +" or "or and"`}},
-			Eg:   define.Eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
-			Type: semiringType, Ref: semiringRef, Along: firstInput, ByColumn: 1, Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(2),
-			Loop: ringLoop(beginSemiring),
-		},
-		{
+			Eg:    define.Eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
+			Along: firstInput,
+		}),
+		row(&op.Def{
 			Name: "sp.rowfold", Hidden: true,
 			Doc: "sp.rowfold is a reduction (of = \"max\", \"min\", \"sum\", \"any\") of each row of a * t(x), or of a and t(x) for any, which is " +
 				"not built; with base, the greater (lesser) of that and of base. The compiler writes it.",
 			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "m elements, a row or a column"},
 				{Name: "base", Optional: true, Doc: "n x 1 of the type of the result, of max and min"},
 				{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the reduction"}},
-			Eg:   define.Eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
-			Type: rowfoldType, Ref: rowfoldRef, Along: func(*op.Attrs) []int { return []int{0, 2} }, ByColumn: 1, Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(2),
-			Loop: ringLoop(beginRowfold),
-		},
+			Eg:    define.Eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
+			Along: func(*op.Attrs) []int { return []int{0, 2} },
+		}),
 	}
 }
 
-func ringLoop(begin func(c *op.Call, workers int) op.LoopBody) *op.Loop {
-	return &op.Loop{
-		Rows:  func(s *op.Sig, _ types.Type) int { return rowsShared(s.In[0]) },
-		Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
-		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers), nil },
-	}
-}
-
-func semiringType(s *op.Sig) (types.Type, error) {
+func foldType(s *op.Sig) (types.Type, error) {
 	a, x := s.In[0], s.In[1]
-	switch name := s.Attrs.Str("ring"); {
+	r, ok := ringOf(s.Attrs)
+	name := s.Attrs.Str("ring") + s.Attrs.Str("of")
+	line, n := x.Cols == 1, x.Rows
+	if s.Def.Hidden && x.Rows == 1 {
+		line, n = true, x.Cols
+	}
+	switch {
 	case !a.IsSparse():
 		return a, op.Faultf(0, define.CodeKind, "`semiring` needs a sparse matrix, not %v", a).WithHelp("sparse(x) makes one")
-	case !x.IsDense() || x.Cols != 1:
+	case !x.IsDense() || !line:
 		return x, op.Faultf(1, define.CodeShape, "`semiring` needs a dense column, not %v", x)
-	case !define.Agree(a.Cols, x.Rows):
-		return x, op.Faultf(1, define.CodeInner, "`semiring` of %d columns and %d elements", a.Cols, x.Rows)
-	default:
-		if err := define.OneOf(2, "ring", name, ringNames()...); err != nil {
-			return x, err
-		}
-		rule := define.Numeric
-		if ringOf(s.Attrs).truths() {
-			rule = define.Logical
-		}
-		e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
-		if !ok {
-			return x, op.Faultf(-1, define.CodeElem, "`semiring` %q of %v and %v", name, a.Elem, x.Elem)
-		}
-		return types.DenseOf(e, a.Rows, 1), nil
+	case !define.Agree(a.Cols, n):
+		return x, op.Faultf(1, define.CodeInner, "`semiring` of %d columns and %d elements", a.Cols, n)
+	case !ok:
+		return x, define.OneOf(2, "ring", name, ringNames()...)
 	}
+	rule := define.Numeric
+	if r.truths() {
+		rule = define.Logical
+	}
+	e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
+	if !ok || r.zeros && a.Cols == 0 {
+		return x, op.Faultf(-1, define.CodeElem, "`semiring` %q of %v and %v", name, a.Elem, x.Elem)
+	}
+	if r.sum == loop.Sum {
+		e = reduce.Summed(e)
+	}
+	out := types.DenseOf(e, a.Rows, 1)
+	if len(s.In) > 2 && (!s.In[2].Equal(out) || r.sum != loop.Greatest && r.sum != loop.Least) {
+		return x, op.Faultf(2, define.CodeShape, "`semiring` %q onto a %v", name, s.In[2])
+	}
+	return out, nil
 }
 
-func semiringRef(c *op.Call) (value.Value, error) {
-	a, x := c.In[0].(*value.CSR), c.Dense(1)
-	ring, e := ringOf(c.Attrs), c.Type.Elem
+// foldRef lists the products of each row, and folds them.
+func foldRef(c *op.Call) (value.Value, error) {
+	a, x, e := define.EveryElement(c.In[0]), c.Dense(1), c.Type.Elem
+	r, _ := ringOf(c.Attrs)
+	whole := reduce.Named(foldedRows[r.sum]).Whole
 	out := value.New(e, a.Rows, 1)
 	for i := range a.Rows {
-		var acc value.Scalar
-		first := true
-		for k := range a.Cols {
-			u := a.At(i, k)
-			if !u.True() {
+		var line []value.Scalar
+		for j := range a.Cols {
+			p := value.Scalar{Elem: e}
+			if u := a.At(i, j); u.True() {
+				y := x.At(min(j, x.Rows-1), min(j, x.Cols-1))
+				if p = r.step(u.Convert(e), y.Convert(e)); r.zeros && !p.True() {
+					p = value.Scalar{Elem: e} // a sparse product has no -0
+				}
+			} else if !r.zeros {
 				continue
 			}
-			p := ring.step(u.Convert(e), x.At(k, 0).Convert(e))
-			if !first {
-				p = define.Extreme(acc, p, ring.least()) // of truths, true is the greater
-			}
-			acc, first = p, false
+			line = append(line, p)
 		}
-		if first {
-			acc = ring.zero(e)
+		v := r.zero(e)
+		if len(line) > 0 {
+			v = whole.Ref(line, e)
 		}
-		out.Set(i, 0, acc)
+		if len(c.In) > 2 {
+			v = define.Extreme(v, c.Dense(2).At(i, 0), r.least())
+		}
+		out.Set(i, 0, v)
 	}
 	return out, nil
 }
@@ -166,67 +193,4 @@ func (r ring) zero(e types.Elem) value.Scalar {
 		return value.I64(math.MaxInt64)
 	}
 	return value.I64(math.MinInt64)
-}
-
-// foldClass is the reduction of a rowfold.
-func foldClass(a *op.Attrs) loop.Class {
-	if f := reduce.Named(a.Str("of")); f != nil {
-		return f.Whole.Class
-	}
-	return loop.NoClass
-}
-
-func rowfoldType(s *op.Sig) (types.Type, error) {
-	a, x := s.In[0], s.In[1]
-	if !a.IsSparse() || !x.IsDense() || x.Rows != 1 && x.Cols != 1 || a.Known() && x.Known() && x.Rows*x.Cols != a.Cols {
-		return x, op.Faultf(1, define.CodeShape, "sp.rowfold of %v and %v", a, x)
-	}
-	rule, elem := define.Numeric, reduce.Itself
-	of := foldClass(s.Attrs)
-	switch of {
-	case loop.Any:
-		rule = define.Logical
-	case loop.Least, loop.Greatest:
-	case loop.Sum:
-		elem = reduce.Summed
-	default:
-		return x, op.Faultf(2, define.CodeAttr, "sp.rowfold of %q", s.Attrs.Str("of"))
-	}
-	e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
-	if !ok || a.Cols == 0 {
-		return x, op.Faultf(0, define.CodeElem, "sp.rowfold of %v and %v", a, x)
-	}
-	out := types.DenseOf(elem(e), a.Rows, 1)
-	if len(s.In) > 2 && (!s.In[2].Equal(out) || of != loop.Greatest && of != loop.Least) {
-		return x, op.Faultf(2, define.CodeShape, "sp.rowfold onto a %v", s.In[2])
-	}
-	return out, nil
-}
-
-// rowfoldRef builds the product, zeros and all, and reduces its rows.
-func rowfoldRef(c *op.Call) (value.Value, error) {
-	a, x := define.EveryElement(c.In[0]), c.Dense(1)
-	f, e := reduce.Named(c.Attrs.Str("of")), c.Type.Elem
-	out := value.New(e, a.Rows, 1)
-	r := ring{sum: loop.Greatest}
-	if f.Whole.Class == loop.Any {
-		r.sum = loop.Any
-	}
-	for i := range a.Rows {
-		line := make([]value.Scalar, a.Cols)
-		for j := range line {
-			line[j] = value.Scalar{Elem: e}
-			y := x.At(min(j, x.Rows-1), min(j, x.Cols-1))
-			if u := a.At(i, j); u.True() {
-				if p := r.step(u.Convert(e), y.Convert(e)); p.True() {
-					line[j] = p
-				}
-			}
-		}
-		out.Set(i, 0, f.Whole.Ref(line, e))
-		if len(c.In) > 2 {
-			out.Set(i, 0, define.Extreme(out.At(i, 0), c.Dense(2).At(i, 0), f.Whole.Class == loop.Least))
-		}
-	}
-	return out, nil
 }
