@@ -56,6 +56,11 @@ func cutByEntries(units int, of ...*value.CSR) RowCut {
 	}}
 }
 
+// evenly cuts rows of about the same cost.
+func evenly(units, rows int) RowCut {
+	return RowCut{rows, units, func(i int) int64 { return int64(i) }}
+}
+
 // begin is the first row of unit u.
 func (c *RowCut) begin(u int) int {
 	if u >= c.Units {

@@ -263,7 +263,7 @@ func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
 	out := value.NewCSR(types.F64, end-first, m, (end-first)*per)
 	by := make([]randomRow, workers)
 	return &UnitLoop{
-		RowCut: RowCut{end - first, units, func(i int) int64 { return int64(i) }},
+		RowCut: evenly(units, end-first),
 		Passes: []Pass{{func(worker, lo, hi int) error {
 			r := &by[worker]
 			if r.moved == nil {

@@ -115,29 +115,25 @@ func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *UnitLoo
 }
 
 // beginRangeOf copies a range of columns of m, columns(i) of row i, into a matrix of cols columns
-// whose first is column c0 of m. It takes two passes: find where the ranges begin and end, and copy.
+// whose first is column c0 of m.
 func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *UnitLoop {
 	first := make([]int64, m.Rows) // of each row: the first entry that is kept
-	return beginKept(c, m, cols, units, func(i int) int64 {
+	return beginKept(c, types.SparseOf(m.Elem, m.Rows, cols), cutByEntries(units, m), func(i int) int {
 		cols, at := m.Row(i)
 		from, to := columns(i)
 		p := vec.NotLess(cols, int32(from))
 		first[i] = int64(at + p)
-		return int64(vec.NotLess(cols, int32(to)) - p)
+		return vec.NotLess(cols, int32(to)) - p
 	}, func(out *value.CSR, i int) {
-		p, to := first[i], out.Ptr[i]
-		q := p + out.Ptr[i+1] - to
-		for k, j := range m.Col[p:q] {
-			out.Col[to+int64(k)] = j - int32(c0)
-		}
-		out.CopyValues(int(to), m, int(p), int(q))
+		to := out.Ptr[i]
+		copyEntries(out, to, m, first[i], first[i]+out.Ptr[i+1]-to, -int32(c0))
 	})
 }
 
-// beginKept makes a matrix of cols columns of some entries of each row of m, in two passes: count(i) is how
-// many row i keeps, and put copies them.
-func beginKept(c *op.Call, m *value.CSR, cols, units int, count func(i int) int64, put func(out *value.CSR, i int)) *UnitLoop {
-	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
+// beginKept makes a matrix of type t row by row, in two passes: count(i) is how many entries row i has, and put
+// writes them.
+func beginKept(c *op.Call, t types.Type, cut RowCut, count func(i int) int, put func(out *value.CSR, i int)) *UnitLoop {
+	out := value.NewCSR(t.Elem, t.Rows, t.Cols, 0)
 	each := func(f func(i int)) func(_, lo, hi int) error {
 		return func(_, lo, hi int) error {
 			for ; lo < hi; lo++ {
@@ -146,19 +142,21 @@ func beginKept(c *op.Call, m *value.CSR, cols, units int, count func(i int) int6
 			return nil
 		}
 	}
-	return &UnitLoop{RowCut: cutByEntries(units, m), Passes: []Pass{
-		{each(func(i int) { out.Ptr[i+1] = count(i) }), func() (bool, error) { out = laidOut(out); return false, nil }},
+	return &UnitLoop{RowCut: cut, Passes: []Pass{
+		{each(func(i int) { out.Ptr[i+1] = int64(count(i)) }), func() (bool, error) { return false, layOut(out) }},
 		{each(func(i int) { put(out, i) }), func() (bool, error) { c.Out = out; return true, nil }},
 	}}
 }
 
-// laidOut returns a matrix with room for the entries of m. m.Ptr holds the length of each row, and becomes
-// their offsets.
-func laidOut(m *value.CSR) *value.CSR {
+// layOut makes the lengths of the rows of m, which are in Ptr, offsets, and makes room for the entries.
+func layOut(m *value.CSR) error {
 	m.SumLengths()
-	out := value.NewCSR(m.Elem, m.Rows, m.Cols, int(m.Ptr[m.Rows]))
-	out.Ptr = m.Ptr
-	return out
+	return dense.ForElem(m.Elem, roomOf[float64], roomOf[float32], roomOf[int64], roomOf[uint8])(m)
+}
+
+func roomOf[T vec.Element](m *value.CSR) error {
+	_, err := entries[T](m, m.Ptr[m.Rows])
+	return err
 }
 
 // sparseDiag is diag of a sparse matrix: of a column a sparse matrix, else a dense column.

@@ -186,23 +186,15 @@ func every(n, step int) []int64 {
 
 // beginRowsAt makes rows at[0], at[1], .. of m.
 func beginRowsAt(c *op.Call, m *value.CSR, at []int64, units int) *UnitLoop {
-	out := value.NewCSR(m.Elem, len(at), m.Cols, 0)
-	for k, i := range at {
-		out.Ptr[k+1] = m.Ptr[i+1] - m.Ptr[i]
+	length := func(k int) int { return int(m.Ptr[at[k]+1] - m.Ptr[at[k]]) }
+	upTo := make([]int64, len(at)+1)
+	for k := range at {
+		upTo[k+1] = upTo[k] + 1 + int64(length(k))
 	}
-	out = laidOut(out)
-	return &UnitLoop{RowCut: cutByEntries(units, out), Passes: []Pass{{
-		func(_, lo, hi int) error {
-			for k := lo; k < hi; k++ {
-				cols, from := m.Row(int(at[k]))
-				to := int(out.Ptr[k])
-				copy(out.Col[to:], cols)
-				out.CopyValues(to, m, from, from+len(cols))
-			}
-			return nil
-		},
-		func() (bool, error) { c.Out = out; return true, nil },
-	}}}
+	cut := RowCut{len(at), units, func(k int) int64 { return upTo[k] }}
+	return beginKept(c, types.SparseOf(m.Elem, len(at), m.Cols), cut, length, func(out *value.CSR, k int) {
+		copyEntries(out, out.Ptr[k], m, m.Ptr[at[k]], m.Ptr[at[k]+1], 0)
+	})
 }
 
 // beginColumnsAt makes columns at[0], at[1], .. of m. It turns m twice unless they ascend.
@@ -219,7 +211,7 @@ func beginColumnsAt(c *op.Call, m *value.CSR, at []int64, units int) *UnitLoop {
 		}
 		place[j] = int32(k + 1)
 	}
-	return beginKept(c, m, len(at), units, func(i int) (n int64) {
+	return beginKept(c, types.SparseOf(m.Elem, m.Rows, len(at)), cutByEntries(units, m), func(i int) (n int) {
 		cols, _ := m.Row(i)
 		for _, j := range cols {
 			if place[j] > 0 {

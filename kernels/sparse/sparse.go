@@ -165,15 +165,13 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	return t, nil
 }
 
-// beginCompress makes the sparse form of d in two passes. The first counts the elements that are not zero,
-// and the second copies them. If the call asks for rows Call.Lo to Hi-1, the others stay empty.
+// beginCompress makes the sparse form of d. If the call asks for rows Call.Lo to Hi-1, the others stay empty.
 func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
 	return dense.ForElem(d.Elem, compress[float64], compress[float32], compress[int64], compress[uint8])(c, d, units)
 }
 
 func compress[T vec.Element](c *op.Call, d *value.Dense, units int) *UnitLoop {
-	m, x := value.NewCSR(d.Elem, d.Rows, d.Cols, 0), dense.GridOf[T](d).X
-	var val []T
+	x := dense.GridOf[T](d).X
 	from, to := c.Lo, c.Hi
 	if from == to {
 		from, to = 0, d.Rows
@@ -184,42 +182,20 @@ func compress[T vec.Element](c *op.Call, d *value.Dense, units int) *UnitLoop {
 		}
 		return x[i*d.Stride:][:d.Cols]
 	}
-	count := func(_, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			n := int64(0)
-			for _, v := range row(i) {
-				if v != 0 {
-					n++
-				}
+	return beginKept(c, types.SparseOf(d.Elem, d.Rows, d.Cols), evenly(units, d.Rows), func(i int) int {
+		return int(vec.CountNonZero(row(i)))
+	}, func(out *value.CSR, i int) {
+		k, col, val := out.Ptr[i], out.Col, numbersOf[T](out, out.Elem)
+		for j, v := range row(i) {
+			if v == 0 {
+				continue
 			}
-			m.Ptr[i+1] = n
-		}
-		return nil
-	}
-	fill := func(_, lo, hi int) error {
-		k := m.Ptr[lo]
-		for i := lo; i < hi; i++ {
-			for j, v := range row(i) {
-				if v == 0 {
-					continue
-				}
-				if m.Col[k] = int32(j); val != nil {
-					val[k] = v
-				}
-				k++
+			if col[k] = int32(j); val != nil {
+				val[k] = v
 			}
+			k++
 		}
-		return nil
-	}
-	layOut := func() (last bool, err error) {
-		m.SumLengths()
-		val, err = entries[T](m, m.Ptr[m.Rows])
-		return false, err
-	}
-	return &UnitLoop{
-		RowCut: RowCut{d.Rows, units, func(i int) int64 { return int64(i) }},
-		Passes: []Pass{{count, layOut}, {fill, func() (bool, error) { c.Out = m; return true, nil }}},
-	}
+	})
 }
 
 // spread fills out, of m's shape and element type, with the elements of m.
