@@ -20,10 +20,7 @@ import (
 // No program can tell: what it names as sparse stays sparse, and both forms of a reduction mean the
 // same, bit for bit. A dense product stores elements in place, without columns and without a
 // counting pass. It would be wrong for readers that want a sparse argument, and on a mere guess.
-//
-// alone says that no other rank has rows of a matrix.
-func Represent(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
-	g = reduceEntries(g, table, alone)
+func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 	var out *ir.Graph
 	var readers [][]ir.ID
 	estimates := ir.NewEstimator(g)
@@ -118,111 +115,288 @@ func allOf(ids []ir.ID, f func(ir.ID) bool) bool {
 	return len(ids) > 0
 }
 
-// reduceEntries reduces a chain of elementwise operators on a sparse matrix and numbers at the entries
-// of the matrix, where the chain is zero at zero. If alone is set, all elements of another are reduced
+// AtEntries computes elementwise operators, of whose results sparse matrices take some, at their entries
+// alone:
+//
+//	%3 = sub(%1, %2);  %4 = abs(%3);  %5 = sp.mul(%0, %4)   ->   %5 = sp.map(%0, %1, %2) { a * abs(b - c) }
+//
+// The dense matrix is not stored. The operators may read sparse matrices, and products of dense ones:
+//
+//	%3 = matmul(%1, %2);  %4 = sp.div(%0, %3)
+//	->
+//	%3 = sp.times(%0, %1, %2) {alone=1};  %4 = sp.map(%0, %3) { a / b }
+//
+// Several sparse matrices compute what they share again, if they have fewer entries together. Bits stay,
+// since an element is computed as in the whole. Operators that may fail stay: at the entries alone they
+// would fail later or not at all.
+//
+// A reduction of a chain on a sparse matrix and numbers reduces it at the entries, if it is zero at zero. If
+// alone is set, which says that no other rank has rows of a matrix, all elements of another chain are reduced
 // with what it is at zero, which is computed once:
 //
 //	%1 = sp.gt(%0, 0.1);  %2 = count(%1)   ->   %1 = sp.map(%0, 0.1) { a > b };  %2 = sp.count(%1)
 //	%1 = sp.sub(%0, 1);  %2 = sum(%1)   ->   %1 = sp.map(%0, 1) { a - b };  %3 = sub(0, 1)
 //	                                         %2 = sp.sum.beside(%1, %0, %3)
 //
-// The dense matrix is not made for the reduction. Bits stay: sums are exact, so a number may be added
-// often in one step. It would be wrong for the least and the greatest float, and for a chain that is -0
-// at zero: a sparse matrix keeps no -0. The chain must not fail: a zero may be what fails.
-func reduceEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
-	var c *copying
-	estimates := ir.NewEstimator(g)
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n, in := &g.Nodes[i], g.In(id)
-		var r *zeroChain
-		if n.Op.Fold != op.NoFold && n.Op.Class != loop.NoClass && len(in) == 1 && n.Region == nil {
-			r = chainOnEntries(g, table, in[0])
+// Sums are exact, so a number may be added often in one step. It would be wrong for the least and the greatest
+// float, and for a chain that is -0 at zero: a sparse matrix keeps no -0.
+func AtEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
+	f := &entryChains{g: g, table: table, estimates: ir.NewEstimator(g), reduced: map[ir.ID]*zeroChain{}}
+	for id := range g.All() {
+		if z := f.reduction(id, alone); z != nil {
+			f.reduced[id] = z
 		}
-		var to *op.Def
-		if r != nil && float64(g.Type(r.s).Count()) >= fewEntries*estimates.Of(r.s).NNZ &&
-			!(g.Type(in[0]).Elem.IsFloat() && (n.Op.Class == loop.Least || n.Op.Class == loop.Greatest)) {
-			if v := r.at[in[0]]; !r.open && !v.True() && !math.Signbit(v.Float()) {
-				to = table.Named("sp." + n.Op.Name)
-			} else if alone {
-				to = table.Named("sp." + n.Op.Name + ".beside")
-			}
-		}
-		if to == nil {
-			if c != nil {
-				c.node(id)
-			}
-			continue
-		}
-		if c == nil {
-			c = copyBefore(g, i)
-		}
-		t, o := g.Type(in[0]), g.Origin(in[0])
-		entries := c.g.Add(table.Must("sp.map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(r.modes...)}), types.SparseOf(t.Elem, t.Rows, t.Cols), o,
-			through(c.to, r.in)...)
-		c.g.Nodes[entries].Region = &ir.Region{Graph: r.body, Args: r.args, Yields: []ir.ID{r.inner[in[0]]}}
-		args := []ir.ID{entries}
-		if len(to.Args) > 1 {
-			args = append(args, c.to[r.s], r.atZero(c, r.inner[in[0]], o.NoDest()))
-		}
-		c.to[i] = c.g.Add(to, n.Attrs, g.Type(id), g.Origin(id), args...)
 	}
-	if c == nil {
+	taken, takers := f.takers()
+	if len(f.reduced) == 0 && !slices.Contains(taken, true) {
 		return g
 	}
-	return c.g
+	f.c = copyOf(g)
+	within := func(x ir.ID) bool { return taken[x] }
+	for id := range g.All() {
+		switch k := slices.IndexFunc(g.In(id), within); {
+		case taken[id]:
+		case f.reduced[id] != nil:
+			f.reduce(id, f.reduced[id])
+		case takers[id] && k >= 0:
+			k = slices.IndexFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).IsSparse() })
+			f.c.to[id] = f.write(id, g.In(id)[k], within)
+		default:
+			f.c.node(id)
+		}
+	}
+	return f.c.g
 }
 
-// fewEntries is how many elements of a matrix there are at least for each entry at which a chain is
-// computed.
-const fewEntries = 4
+// entryChains finds and writes the chains of a graph that are computed at entries.
+type entryChains struct {
+	g         *ir.Graph
+	table     *op.Table
+	estimates *ir.Estimator
+	c         *copying
+	reduced   map[ir.ID]*zeroChain // by reduction
+}
 
-// zeroChain is a chain of elementwise operators on a sparse matrix and numbers as the body of a loop over
-// entries.
+const (
+	// fewEntries is how many elements of a matrix there are at least for each entry at which a chain is
+	// reduced.
+	fewEntries = 4
+	// slowerApart is how many times as long as in the whole product one of its elements takes alone.
+	slowerApart = 16
+	// mostOfChain is how deep a chain on numbers is at most.
+	mostOfChain = 32
+)
+
+// elementwise returns the row for dense matrices of an elementwise operator, nil for other nodes.
+func (f *entryChains) elementwise(id ir.ID) *op.Def {
+	n, d := &f.g.Nodes[id], f.g.Nodes[id].Op
+	if d.For != "" {
+		d = f.table.Must(d.For)
+	}
+	if !d.Laws.Has(op.Elementwise|op.Pure) || d.Elt == nil || n.Region != nil || n.Attrs != nil {
+		return nil
+	}
+	return d
+}
+
+// takers returns which nodes sparse matrices take at their entries alone, and which nodes take some.
+func (f *entryChains) takers() (taken, takers []bool) {
+	g := f.g
+	taken, takers = make([]bool, g.Len()), make([]bool, g.Len())
+	apart, entries := make([]bool, g.Len()), make([]float64, g.Len()) // entries: at which readers compute a node
+	product := f.table.Must("matmul")
+	for i := g.Len() - 1; i >= 0; i-- {
+		id, t := ir.ID(i), g.Type(ir.ID(i))
+		of, chain := g.Nodes[i].Op == product, f.elementwise(id) != nil
+		if !apart[i] && entries[i] > 0 && t.IsDense() && t.Known() && (of || chain && !g.Asks(id)) {
+			most := float64(t.Count())
+			if of {
+				most /= slowerApart
+			}
+			taken[i] = entries[i] <= most && !ir.MayFail(g, id)
+		}
+		if takers[i] = chain && f.takesEntries(id); takers[i] {
+			entries[i] = max(1, f.estimates.Of(id).NNZ)
+		}
+		for _, x := range g.In(id) {
+			switch {
+			case f.reduced[id] != nil: // it has a chain of its own
+			case (takers[i] || taken[i] && !of) && sameShape(g.Type(x), t) && sameSend(g, x, id):
+				entries[x] += entries[i]
+			default:
+				apart[x] = true
+			}
+		}
+	}
+	return taken, takers
+}
+
+// takesEntries reports an elementwise operator whose result is zero where its one sparse operand is.
+func (f *entryChains) takesEntries(id ir.ID) bool {
+	t, sparse := f.g.Type(id), 0
+	if !t.IsSparse() || !t.Known() {
+		return false
+	}
+	for _, x := range f.g.In(id) {
+		if of := f.g.Type(x); of.IsSparse() {
+			if sparse++; !sameShape(of, t) {
+				return false
+			}
+		}
+	}
+	return sparse == 1
+}
+
+// write adds the chain that makes node id at the entries of s, with the operators within it.
+func (f *entryChains) write(id, s ir.ID, within func(ir.ID) bool) ir.ID {
+	e := entryChain{entryChains: f, within: within, body: ir.New(), inner: map[ir.ID]ir.ID{}}
+	e.operand(s, op.Full)
+	r := &ir.Region{Yields: []ir.ID{e.operator(id)}, Graph: e.body, Args: e.args}
+	t := f.g.Type(id)
+	made := f.c.g.Add(f.table.Must("sp.map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(e.modes...)}), types.SparseOf(t.Elem, t.Rows, t.Cols), f.g.Origin(id), e.in...)
+	f.c.g.Nodes[made].Region = r
+	return made
+}
+
+// entryChain is a chain at the entries of a sparse matrix under construction.
+type entryChain struct {
+	*entryChains
+	within func(ir.ID) bool // a node is computed at entries
+	body   *ir.Graph
+	inner  map[ir.ID]ir.ID // the inner nodes of outer ones
+	args   []ir.ID
+	modes  []int
+	in     []ir.ID // what the arguments are outside: the sparse matrix, and others
+}
+
+// operator adds elementwise operator y to the body.
+func (e *entryChain) operator(y ir.ID) ir.ID {
+	var in []ir.ID
+	for k, m := range modesOf(e.g, y, e.g.Type(y)) {
+		in = append(in, e.operand(e.g.In(y)[k], m))
+	}
+	n := &e.g.Nodes[y]
+	e.inner[y] = e.body.Add(e.elementwise(y), nil, types.ScalarOf(e.g.Type(y).Elem), ir.Origin{Span: n.Span}, in...)
+	return e.inner[y]
+}
+
+// operand returns the inner node of y. What differs from element to element is a list.
+func (e *entryChain) operand(y ir.ID, mode op.Mode) ir.ID {
+	if x, is := e.inner[y]; is {
+		return x
+	}
+	product := e.g.Nodes[y].Op == e.table.Must("matmul")
+	if e.within(y) && !product {
+		return e.operator(y)
+	}
+	if mode != op.Single {
+		mode = op.Full
+	}
+	outer, t := e.c.to[y], e.g.Type(y)
+	if e.within(y) {
+		outer = e.c.g.Add(e.table.Must("sp.times"), e.g.Nodes[y].Attrs.With("alone", op.Int(1)), types.SparseOf(t.Elem, t.Rows, t.Cols), e.g.Origin(y),
+			append([]ir.ID{e.in[0]}, e.c.in(y)...)...)
+	}
+	e.inner[y] = e.body.Add(e.table.Must("arg"), nil, types.ScalarOf(t.Elem), ir.Origin{})
+	e.args, e.modes, e.in = append(e.args, e.inner[y]), append(e.modes, int(mode)), append(e.in, outer)
+	return e.inner[y]
+}
+
+// zeroChain is a chain of elementwise operators on a sparse matrix and numbers.
 type zeroChain struct {
-	g     *ir.Graph
-	table *op.Table
-	shape types.Type
-	s     ir.ID // the sparse matrix; ir.None: none yet
-	body  *ir.Graph
-	args  []ir.ID
-	in    []ir.ID // what the arguments are in g
-	modes []int
-	inner map[ir.ID]ir.ID
-	at    map[ir.ID]value.Scalar // the value of a node where the matrix is zero
-	open  bool                   // it depends on a number of the run: at says nothing
+	*entryChains
+	s    ir.ID                  // the sparse matrix; ir.None: none yet
+	at   map[ir.ID]value.Scalar // the value of a node where the matrix is zero
+	open bool                   // it depends on a number of the run: at says nothing
+	to   *op.Def                // the row that reduces the chain at entries
+	zero map[ir.ID]ir.ID        // the new nodes of values where the matrix is zero
 }
 
-// chainOnEntries returns the chain that makes x, a dense matrix; nil: x is made in another way.
-func chainOnEntries(g *ir.Graph, table *op.Table, x ir.ID) *zeroChain {
-	t := g.Type(x)
-	if !t.IsDense() || !t.Known() || t.Count() == 0 {
+// reduction returns the chain that node id reduces and that is reduced at entries, nil for other nodes.
+func (f *entryChains) reduction(id ir.ID, alone bool) *zeroChain {
+	g, n, in := f.g, &f.g.Nodes[id], f.g.In(id)
+	if n.Op.Fold == op.NoFold || n.Op.Class == loop.NoClass || len(in) != 1 || n.Region != nil {
 		return nil
 	}
-	r := &zeroChain{g: g, table: table, shape: t, s: ir.None, body: ir.New(), inner: map[ir.ID]ir.ID{}, at: map[ir.ID]value.Scalar{}}
-	r.modes, r.args, r.in = []int{int(op.Full)}, []ir.ID{0}, []ir.ID{ir.None}
-	r.body.Add(table.Must("arg"), nil, types.ScalarOf(t.Elem), ir.Origin{}) // its type follows
-	if !r.node(x, 0) || r.s == ir.None {
+	x, t := in[0], g.Type(in[0])
+	z := &zeroChain{entryChains: f, s: ir.None, at: map[ir.ID]value.Scalar{}, zero: map[ir.ID]ir.ID{}}
+	if !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.IsFloat() && (n.Op.Class == loop.Least || n.Op.Class == loop.Greatest) ||
+		!z.node(x, t, 0) || z.s == ir.None || float64(t.Count()) < fewEntries*f.estimates.Of(z.s).NNZ {
 		return nil
 	}
-	r.body.SetType(0, types.ScalarOf(g.Type(r.s).Elem))
-	r.in[0] = r.s
-	return r
+	if v := z.at[x]; !z.open && !v.True() && !math.Signbit(v.Float()) {
+		z.to = f.table.Named("sp." + n.Op.Name)
+	} else if alone {
+		z.to = f.table.Named("sp." + n.Op.Name + ".beside")
+	}
+	if z.to == nil {
+		return nil
+	}
+	return z
 }
 
-// number makes scalar x an argument, with its value or a 0.
-func (r *zeroChain) number(x ir.ID, v value.Scalar) {
-	r.inner[x], r.at[x] = r.body.Add(r.table.Must("arg"), nil, r.g.Type(x), ir.Origin{}), v
-	r.args, r.in, r.modes = append(r.args, r.inner[x]), append(r.in, x), append(r.modes, int(op.Single))
+// node adds node x to a chain of that shape, or reports that it cannot be part of it.
+func (z *zeroChain) node(x ir.ID, shape types.Type, depth int) bool {
+	g, n, t := z.g, &z.g.Nodes[x], z.g.Type(x)
+	if _, is := z.at[x]; is {
+		return true
+	}
+	switch {
+	case t.IsSparse():
+		if z.s != ir.None || !sameShape(t, shape) || depth == 0 {
+			return false
+		}
+		z.s, z.at[x] = x, value.Scalar{Elem: t.Elem}
+		return true
+	case isNumber(t):
+		z.at[x] = value.Scalar{Elem: t.Elem}
+		if z.open = z.open || n.Op.Role != op.Constant; n.Op.Role == op.Constant {
+			return z.define(x, n.Op, &op.Call{Def: n.Op, Attrs: n.Attrs, Type: t})
+		}
+		return true
+	}
+	d := z.elementwise(x)
+	if d == nil || d.Body == nil || !t.IsDense() || !sameShape(t, shape) || sent(g, x) || ir.MayFail(g, x) || depth == mostOfChain {
+		return false
+	}
+	call := &op.Call{Def: d, Type: types.ScalarOf(t.Elem)}
+	for _, y := range g.In(x) {
+		if !z.node(y, shape, depth+1) {
+			return false
+		}
+		call.In = append(call.In, z.at[y])
+	}
+	return z.define(x, d, call)
 }
 
-// atZero adds node x of the body to c for a matrix that is zero.
-func (r *zeroChain) atZero(c *copying, x ir.ID, o ir.Origin) ir.ID {
-	n, t := &r.body.Nodes[x], r.body.Type(x)
-	switch k := slices.Index(r.args, x); {
-	case k > 0:
-		return c.to[r.in[k]]
-	case k == 0:
+// define sets the value of node x where the matrix is zero.
+func (z *zeroChain) define(x ir.ID, d *op.Def, c *op.Call) bool {
+	v, err := d.Ref(c)
+	number, is := v.(value.Scalar)
+	z.at[x] = number
+	return err == nil && is
+}
+
+// reduce adds reduction id of a chain at entries.
+func (f *entryChains) reduce(id ir.ID, z *zeroChain) {
+	g, x := f.g, f.g.In(id)[0]
+	args := []ir.ID{f.write(x, z.s, func(y ir.ID) bool { _, is := z.at[y]; return is && g.Type(y).IsDense() })}
+	if len(z.to.Args) > 1 {
+		args = append(args, f.c.to[z.s], z.atZero(x, g.Origin(x).NoDest()))
+	}
+	f.c.to[id] = f.c.g.Add(z.to, g.Nodes[id].Attrs, g.Type(id), g.Origin(id), args...)
+}
+
+// atZero adds what node x is where the matrix is zero.
+func (z *zeroChain) atZero(x ir.ID, o ir.Origin) ir.ID {
+	t := z.g.Type(x)
+	made, known := z.zero[x]
+	switch {
+	case known:
+		return made
+	case isNumber(t):
+		return z.c.to[x]
+	case x == z.s:
 		zero := op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(0)})
 		switch t.Elem {
 		case types.F32:
@@ -232,65 +406,14 @@ func (r *zeroChain) atZero(c *copying, x ir.ID, o ir.Origin) ir.ID {
 		case types.Bool:
 			zero = zero.With("value", op.Bool(false))
 		}
-		return c.g.Add(r.table.Must("const"), zero, t, o)
-	}
-	var in []ir.ID
-	for _, y := range r.body.In(x) {
-		in = append(in, r.atZero(c, y, o))
-	}
-	return c.g.Add(n.Op, n.Attrs, t, o, in...)
-}
-
-// mostOfChain is how deep a chain is at most.
-const mostOfChain = 32
-
-// node adds node x to the body, or reports that it cannot be part of the chain.
-func (r *zeroChain) node(x ir.ID, depth int) bool {
-	if _, is := r.inner[x]; is {
-		return true
-	}
-	g, n, t := r.g, &r.g.Nodes[x], r.g.Type(x)
-	switch {
-	case t.IsSparse():
-		if r.s != ir.None || !sameShape(t, r.shape) || depth == 0 {
-			return false
+		made = z.c.g.Add(z.table.Must("const"), zero, types.ScalarOf(t.Elem), o)
+	default:
+		var in []ir.ID
+		for _, y := range z.g.In(x) {
+			in = append(in, z.atZero(y, o))
 		}
-		r.s, r.inner[x], r.at[x] = x, 0, value.Scalar{Elem: t.Elem}
-		return true
-	case n.Op.Role == op.Constant && isNumber(t):
-		v, err := n.Op.Ref(&op.Call{Def: n.Op, Attrs: n.Attrs, Type: t})
-		number, is := v.(value.Scalar)
-		if err != nil || !is {
-			return false
-		}
-		r.number(x, number)
-		return true
-	case isNumber(t):
-		r.open = true
-		r.number(x, value.Scalar{Elem: t.Elem})
-		return true
+		made = z.c.g.Add(z.elementwise(x), nil, types.ScalarOf(t.Elem), o, in...)
 	}
-	d := n.Op
-	if d.For != "" {
-		d = r.table.Must(d.For)
-	}
-	if !d.Laws.Has(op.Elementwise|op.Pure) || d.Elt == nil || d.Body == nil || n.Region != nil || !t.IsDense() || !sameShape(t, r.shape) || sent(g, x) || ir.MayFail(g, x) || depth == mostOfChain {
-		return false
-	}
-	call := &op.Call{Def: d, Attrs: n.Attrs, Type: types.ScalarOf(t.Elem)}
-	var in []ir.ID
-	for _, y := range g.In(x) {
-		if !r.node(y, depth+1) {
-			return false
-		}
-		in, call.In = append(in, r.inner[y]), append(call.In, r.at[y])
-	}
-	v, err := d.Ref(call)
-	number, is := v.(value.Scalar)
-	if err != nil || !is {
-		return false
-	}
-	r.at[x] = number
-	r.inner[x] = r.body.Add(d, n.Attrs, types.ScalarOf(t.Elem), ir.Origin{Span: n.Span}, in...)
-	return true
+	z.zero[x] = made
+	return made
 }
