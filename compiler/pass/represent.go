@@ -1,7 +1,6 @@
 package pass
 
 import (
-	"math"
 	"slices"
 
 	"flow/ir"
@@ -139,7 +138,7 @@ func allOf(ids []ir.ID, f func(ir.ID) bool) bool {
 //	                                         %2 = sp.sum.beside(%1, %0, %3)
 //
 // Sums are exact, so a number may be added often in one step. It would be wrong for the least and the greatest
-// float, and for a chain that is -0 at zero: a sparse matrix keeps no -0.
+// float: a sparse matrix keeps no -0.
 func AtEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 	f := &entryChains{g: g, table: table, estimates: ir.NewEstimator(g), reduced: map[ir.ID]*zeroChain{}}
 	for id := range g.All() {
@@ -324,7 +323,7 @@ func (f *entryChains) reduction(id ir.ID, alone bool) *zeroChain {
 		!z.node(x, t, 0) || z.s == ir.None || float64(t.Count()) < fewEntries*f.estimates.Of(z.s).NNZ {
 		return nil
 	}
-	if v := z.at[x]; !z.open && !v.True() && !math.Signbit(v.Float()) {
+	if v := z.at[x]; !z.open && !v.True() {
 		z.to = f.table.Named("sp." + n.Op.Name)
 	} else if alone {
 		z.to = f.table.Named("sp." + n.Op.Name + ".beside")

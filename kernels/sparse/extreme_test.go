@@ -13,6 +13,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/rowtest"
+	"flow/kernels/vec"
 )
 
 // unevenGraph is a square pattern. Of a closed one vertices without neighbours are named by none;
@@ -108,6 +109,26 @@ func TestFoldsOfPatterns(t *testing.T) {
 		if known, ok := foldedColumns.Load(weak.Make(g)); !ok || !slices.Equal(known.(bitset), columnsOf(g)) {
 			t.Errorf("trial %d: known columns are %v", trial, known)
 		}
+	}
+}
+
+// A fold that ends early has not met all columns.
+func TestFoldsThatEndEarly(t *testing.T) {
+	g, x := unevenGraph(rand.New(rand.NewPCG(77, 78)), 300, true), value.New(types.I64, 300, 1)
+	l := beginExtreme(rowFold{step: vec.GreatestTimes}, x.Clone(), g, x, 1, false)
+	for range 2 {
+		if err := l.Chunk(0, 0, 150); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.End(); err != nil {
+		t.Fatal(err)
+	}
+	if known, ok := foldedColumns.Load(weak.Make(g)); ok || !l.naming {
+		t.Errorf("columns of half of the rows are remembered: %v", known)
 	}
 }
 
