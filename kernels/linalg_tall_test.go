@@ -53,8 +53,13 @@ func TestTallProductsAsLoops(t *testing.T) {
 				n, k := 1+r.IntN(30), 1+r.IntN(30)
 				m := 20000 + r.IntN(2000)
 				tb, ta := r.IntN(2) == 0, trial == 6
-				if ta { // by a column
+				switch {
+				case ta: // by a column
 					m, k, n, tb = 900+r.IntN(70), 300, 1, false
+				case trial == 5: // few columns
+					m, k, n = 600, 500, 1+r.IntN(16)
+				case trial == 4: // few terms
+					m, k, n = 600, 1+r.IntN(16), 500
 				}
 				a, b := rowtest.RandomDense(r, e, m, k), rowtest.RandomDense(r, e, k, n)
 				if ta {

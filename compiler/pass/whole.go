@@ -16,8 +16,8 @@ import (
 // is
 //
 //   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a
-//     factorisation or another operator that works by tiles; a matrix times a column is a loop on one rank,
-//     which goes by blocks only where the matrix is cut,
+//     factorisation or another operator that works by tiles; a matrix times a few columns is a loop on one
+//     rank, which goes by blocks only where the matrix is cut,
 //   - read in tiles (slices that make a grid), or assembled from tiles. It stays whole if ranks share rows,
 //     because columns of a table make a grid too,
 //   - the operand or result of an operator that can be cut and has no loop: blocks are its only
@@ -52,7 +52,7 @@ func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows boo
 	for i := range g.Nodes {
 		w.node(ir.ID(i))
 	}
-	for _, id := range w.columns {
+	for _, id := range w.thin {
 		if in := g.In(id); slices.ContainsFunc(in, func(x ir.ID) bool { return w.cut[w.find(int32(x))] }) {
 			w.markAll(id)
 		}
@@ -83,9 +83,9 @@ type families struct {
 	rows   bool   // Sizes.Rows
 	loops  bool   // see wholes
 	least  int    // Sizes.Block
-	// columns are products of a large matrix and a column: loops over the rows of the matrix, or blocks if
-	// the matrix is in blocks for other reasons.
-	columns []ir.ID
+	// thin are products of a large matrix and one or a few columns: loops over the rows of the matrix, or
+	// blocks if the matrix is in blocks for other reasons.
+	thin []ir.ID
 	// of the current node, reused: a quarter of the allocations of compiling a million tasks
 	sig op.Sig
 }
@@ -154,21 +154,19 @@ func (w *families) node(id ir.ID) {
 			w.join(id, in[0])
 			return
 		}
-		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t) {
-			// accumulates into a matrix with the result's layout
-			if in := w.g.In(id); len(in) == 3 {
-				w.join(id, in[0])
-			}
-			return
+		takes := loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t)
+		if takes && len(in) == 3 { // accumulates into a matrix with the result's layout
+			w.join(id, in[0])
 		}
-		if (t.Rows == 1 || t.Cols == 1) && w.most(in) <= lineBlocks*w.least {
-			return
+		lines := loop && !w.loops && !n.Attrs.Bool("ta")
+		switch {
+		case takes && !(lines && t.Cols <= w.g.Type(in[len(in)-2]).Cols/8):
+		case (t.Rows == 1 || t.Cols == 1) && w.most(in) <= lineBlocks*w.least:
+		case takes, lines && t.Cols == 1:
+			w.thin = append(w.thin, id)
+		default:
+			w.markAll(id)
 		}
-		if t.Cols == 1 && loop && !w.loops && !n.Attrs.Bool("ta") {
-			w.columns = append(w.columns, id)
-			return
-		}
-		w.markAll(id)
 	case op.ShardMove:
 		if boxes, _, ok := boxesOf(w.g, id); ok && n.Op.Role == op.Lays {
 			if grid, ok := laidGrid(boxes, t); ok && !grid.single() && !w.rows {

@@ -218,10 +218,11 @@ func (b *panelBody[T]) put(out, sum dense.Grid[T]) {
 	}
 }
 
-// The bounds of a product that runs as a loop over the rows of its result: a tall left factor, and
-// a right one that stays in a second-level cache.
+// The bounds of a product that runs as a loop over the rows of its result: a tall left factor or few terms
+// or columns, and a right factor that stays in a second-level cache.
 const (
 	tallRatio = 8       // rows to columns of the result and to the inner size, at least
+	mostThin  = 16      // terms of an element, or columns of the result, where a large matrix is less tall
 	MostRight = 1 << 15 // elements of the right factor
 )
 
@@ -249,8 +250,15 @@ func tallProduct(s *op.Sig, first int, out types.Type) bool {
 	if !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() || s.Attrs.Bool("ta") {
 		return false
 	}
-	return out.Rows >= tallRatio*max(a.Cols, out.Cols) && b.Count() > 0 && b.Count() <= MostRight
+	if b.Count() == 0 || b.Count() > MostRight {
+		return false
+	}
+	thin, large := min(a.Cols, out.Cols), max(a.Count(), out.Count()) >= LeastByVector
+	return tall(a, out) || large && thin <= mostThin && min(out.Rows, max(a.Cols, out.Cols)) >= tallRatio*thin
 }
+
+// tall reports a product whose left factor a has many more rows than the right one has elements in a line.
+func tall(a, out types.Type) bool { return out.Rows >= tallRatio*max(a.Cols, out.Cols) }
 
 // tallLoop is the Loop of matmul and gemm, whose left factor is input first: each chunk is the
 // product of its rows. Ranks share the rows of any product.
@@ -277,7 +285,11 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 			if !takes(s, c.Type) {
 				return 0, 0
 			}
-			return c.Type.Rows, max(LeastTall, window.LeafElements/max(1, s.In[first].Cols, c.Type.Cols))
+			least := LeastTall
+			if !tall(s.In[first], c.Type) {
+				least /= 4
+			}
+			return c.Type.Rows, max(least, window.LeafElements/max(1, s.In[first].Cols, c.Type.Cols))
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			if c.Attrs.Bool("ta") {
