@@ -120,7 +120,6 @@ var circles = map[string]int{
 	"compiler/rule":       11,
 	"ir/loop":             18,
 	"kernels":             10,
-	"kernels/blas":        9,
 	"kernels/encode":      10,
 	"kernels/format":      12,
 	"kernels/inout":       7,
