@@ -28,6 +28,8 @@ const (
 // drops what the tasks return, failures included.
 func (p *Program) Rehearse(rank int, stop func() bool) {
 	made := p.made.Plan
+	p.fingerprint() // what it and the hash take most time for is kept
+	made.Hash()
 	r := newRehearsal(stop)
 	r.graph(made.Graph, func(id ir.ID) bool { return made.Runs(rank, id) })
 }

@@ -154,6 +154,7 @@ func (s *session) prepare(c *cli.Context, o flow.CompileOptions) *early {
 	e.options.Ranks, e.options.Together = ranks, localRanks()
 	e.options.Input = &flow.Input{Brief: true, NoStreams: noStreams}
 	go func() {
+		dist.Prepare()
 		p, err := flow.Compile(c.Context, name, text, e.options)
 		if err != nil {
 			e.program <- nil

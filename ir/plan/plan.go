@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -33,6 +34,9 @@ type Plan struct {
 	Shares string
 	// Files are for diagnostics; nil for a plan written by hand.
 	Files *source.FileSet
+
+	once sync.Once
+	hash [32]byte // see Hash
 }
 
 // Everywhere is the owner of a node that all ranks run. What it makes has the same bits on all of
@@ -193,8 +197,14 @@ func (p *Plan) reaches(id, in ir.ID) error {
 }
 
 // Hash identifies the plan: operators, attributes, edges, shapes, owners. Ranks compare it before
-// anything runs. Source positions, loop indices and priorities are not in it.
+// anything runs. Source positions, loop indices and priorities are not in it. The first call takes up to
+// a millisecond for a thousand nodes. The plan must not change after it.
 func (p *Plan) Hash() [32]byte {
+	p.once.Do(func() { p.hash = p.hashed() })
+	return p.hash
+}
+
+func (p *Plan) hashed() [32]byte {
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
 	var num []byte

@@ -156,6 +156,10 @@ func TestHash(t *testing.T) {
 	if parse(t, region).Hash() == parse(t, other).Hash() {
 		t.Error("plans that differ in a region have one hash")
 	}
+	kept := parse(t, crossing)
+	if n := testing.AllocsPerRun(5, func() { kept.Hash() }); n > 0 {
+		t.Errorf("a hash that is known takes %v allocations", n)
+	}
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-4 }

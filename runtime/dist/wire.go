@@ -139,34 +139,28 @@ const (
 	aBeat
 )
 
-// coder encodes or decodes messages by gob. It is used again, because gob takes half a millisecond to
-// learn the types of a message.
-type coder struct {
-	b   bytes.Buffer
-	enc *gob.Encoder
-	dec *gob.Decoder
+// coders encode and decode messages by gob. Each is used again, because gob takes half a millisecond to
+// learn the types of a message. Pools of them would have none for another processor's first message.
+var coders = struct {
+	sync.Mutex
+	types []byte       // of a message, as an encoder writes them before its first one
+	b     bytes.Buffer // of enc
+	enc   *gob.Encoder
+	dec   map[string]*decoder // by the types that arrived: ranks of one build send the same
+}{dec: map[string]*decoder{}}
+
+type decoder struct {
+	b bytes.Buffer
+	*gob.Decoder
 }
 
-var (
-	// encoders is a pool of coders that have encoded one message, so they write no types any more.
-	encoders = sync.Pool{New: func() any {
-		c := new(coder)
-		c.enc = gob.NewEncoder(&c.b)
-		_ = c.enc.Encode(new(message)) // a Buffer takes all
-		return c
-	}}
-	// decoders has a pool of coders for each list of types that arrived. Ranks of one build send the
-	// same list, so there is one pool.
-	decoders sync.Map
-	// gobTypes are the types of a message, as an encoder writes them before its first one.
-	gobTypes = sync.OnceValue(func() []byte {
-		c := encoders.New().(*coder)
-		whole := bytes.Clone(c.b.Bytes())
-		c.b.Reset()
-		_ = c.enc.Encode(new(message)) // without types
-		return whole[:len(whole)-c.b.Len()]
-	})
-)
+// Prepare makes the first messages of this process fast. It takes 2 ms, for what gob learns of types
+// and for the build's identity.
+func Prepare() {
+	if b, err := encode(&message{Hello: &hello{Build: Build()}}); err == nil {
+		_, _ = decode(b)
+	}
+}
 
 func encode(m *message) ([]byte, error) {
 	if m.beat != nil {
@@ -177,17 +171,25 @@ func encode(m *message) ([]byte, error) {
 		}
 		return b, nil
 	}
-	types := gobTypes()
-	b := binary.LittleEndian.AppendUint32([]byte{byGob}, uint32(len(types)))
-	b = append(b, types...)
-	c := encoders.Get().(*coder)
+	c := &coders
+	c.Lock()
+	defer c.Unlock()
 	c.b.Reset()
+	if c.enc == nil {
+		c.enc = gob.NewEncoder(&c.b)
+		_ = c.enc.Encode(new(message)) // with types; a Buffer takes all
+		whole := bytes.Clone(c.b.Bytes())
+		c.b.Reset()
+		_ = c.enc.Encode(new(message)) // without
+		c.types = whole[:len(whole)-c.b.Len()]
+		c.b.Reset()
+	}
 	if err := c.enc.Encode(m); err != nil {
+		c.enc = nil
 		return nil, err
 	}
-	b = append(b, c.b.Bytes()...)
-	encoders.Put(c)
-	return b, nil
+	b := binary.LittleEndian.AppendUint32([]byte{byGob}, uint32(len(c.types)))
+	return append(append(b, c.types...), c.b.Bytes()...), nil
 }
 
 func decode(b []byte) (*message, error) {
@@ -216,21 +218,21 @@ func decodeGob(b []byte, m *message) error {
 		return io.ErrUnexpectedEOF
 	}
 	n := int(binary.LittleEndian.Uint32(b))
-	types, value := b[4:4+n], b[4+n:]
-	known, ok := decoders.Load(string(types))
-	if !ok {
-		known, _ = decoders.LoadOrStore(string(types), new(sync.Pool))
+	types, value := string(b[4:4+n]), b[4+n:]
+	c := &coders
+	c.Lock()
+	defer c.Unlock()
+	d := c.dec[types]
+	if d == nil {
+		d = new(decoder)
+		d.Decoder = gob.NewDecoder(&d.b)
+		d.b.WriteString(types)
 	}
-	c, ok := known.(*sync.Pool).Get().(*coder)
-	if !ok {
-		c = new(coder)
-		c.dec = gob.NewDecoder(&c.b)
-		c.b.Write(types)
+	delete(c.dec, types) // of no more use after an error
+	d.b.Write(value)
+	if err := d.Decode(m); err != nil {
+		return err
 	}
-	c.b.Write(value)
-	if err := c.dec.Decode(m); err != nil {
-		return err // the decoder is of no more use
-	}
-	known.(*sync.Pool).Put(c)
+	c.dec[types] = d
 	return nil
 }

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -81,6 +82,39 @@ func TestMessagesSurviveTheWire(t *testing.T) {
 	}
 	if _, err := decode(nil); err == nil {
 		t.Error("nothing was decoded")
+	}
+	good, err := encode(&message{Epoch: 4, End: &end{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 5 + len(coders.types); at < len(good); at++ { // of the value, which begins with its length
+		damaged := bytes.Clone(good)
+		damaged[at] = 2
+		if _, err := decode(damaged); err == nil {
+			continue
+		}
+		if m, err := decode(good); err != nil || m.Epoch != 4 {
+			t.Errorf("after a message with another byte %d a good one became %+v, %v", at, m, err)
+		}
+	}
+}
+
+// After Prepare no message waits for gob to learn its types.
+func TestPrepare(t *testing.T) {
+	coders.Lock()
+	coders.enc, coders.dec = nil, map[string]*decoder{}
+	coders.Unlock()
+	Prepare()
+	prepared := coders.enc
+	if prepared == nil || len(coders.dec) != 1 {
+		t.Errorf("there is no encoder, or there are %d decoders", len(coders.dec))
+	}
+	for _, m := range []*message{{Hello: &hello{}}, {Verdict: &verdict{}}, {Done: &done{}}} {
+		if b, err := encode(m); err != nil {
+			t.Error(err)
+		} else if _, err := decode(b); err != nil || len(coders.dec) != 1 || coders.enc != prepared {
+			t.Errorf("%+v takes another encoder, or one of %d decoders: %v", m, len(coders.dec), err)
+		}
 	}
 }
 
