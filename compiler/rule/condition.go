@@ -158,12 +158,12 @@ var conditionWords = map[string]func(x []operand) bool{
 	// cancels(Class): transposing the inputs instead of the result leaves fewer transposes,
 	// looking through elementwise operators with one reader.
 	"cancels": func(x []operand) bool {
-		gone, made := x[0].m.turns(x[0].m.rest, 8)
+		gone, made := x[0].m.turns(x[0].m.rest, 8, true)
 		return gone > 0 && made < 1+gone
 	},
-	// unturns(Class): the same where nothing transposes the result, a matrix.
+	// unturns(Class): the same where nothing transposes the result, a matrix. A vector is as wide turned.
 	"unturns": func(x []operand) bool {
-		gone, made := x[0].m.turns(x[0].m.rest, 8)
+		gone, made := x[0].m.turns(x[0].m.rest, 8, false)
 		t := x[0].m.shapeCut()
 		return made < gone && t.Rows > 1 && t.Cols > 1
 	},
@@ -281,8 +281,8 @@ func band(x []operand, left bool) (op.Val, bool) {
 }
 
 // turns counts the transposes that vanish and those that appear if the inputs are transposed,
-// looking through depth operators. Scalars and vectors do not count.
-func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
+// looking through depth operators. Scalars and vectors do not count, but transposes of vectors may.
+func (m *match) turns(in []ir.ID, depth int, vectors bool) (gone, made int) {
 	g := m.s.g
 	for k, id := range in {
 		n, t := &g.Nodes[id], g.Type(id)
@@ -294,11 +294,11 @@ func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 		}
 		switch {
 		case slices.Contains(in[:k], id): // its transpose is made once
-		case n.Op.Shard.Kind == op.ShardTranspose && g.Nodes[g.In(id)[0]].Op != n.Op && m.s.inside(id):
+		case n.Op.Shard.Kind == op.ShardTranspose && (vectors || t.Rows > 1 && t.Cols > 1) && g.Nodes[g.In(id)[0]].Op != n.Op && m.s.inside(id):
 			gone++
 		case !t.IsMatrix() || t.Rows == 1 || t.Cols == 1:
 		case classes["Elementwise"](n.Op) && n.Region == nil && m.s.inside(id) && m.s.uses(id) == times && depth > 0:
-			a, b := m.turns(g.In(id), depth-1)
+			a, b := m.turns(g.In(id), depth-1, vectors)
 			gone, made = gone+a, made+b
 		default:
 			made++
