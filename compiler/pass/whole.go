@@ -5,6 +5,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/types"
 )
 
 // This file decides which large matrices are not cut: those that only loops make and read. A loop
@@ -90,6 +91,11 @@ type families struct {
 	sig op.Sig
 }
 
+// fewColumns reports a product out that has few columns beside those of its left factor, which is not tall. A
+// tall one is read by rows even where other readers have it in blocks: it may be a matrix of codes, which is
+// never built.
+func fewColumns(out, left types.Type) bool { return out.Cols <= left.Cols/8 && out.Rows < 8*left.Cols }
+
 // lineBlocks is up to how many blocks of elements a matrix has that a product with one row or column
 // reads whole: one worker reads them in some 50 us, and others would have to wait for blocks.
 const lineBlocks = 4
@@ -160,7 +166,7 @@ func (w *families) node(id ir.ID) {
 		}
 		lines := loop && !w.loops && !n.Attrs.Bool("ta")
 		switch {
-		case takes && !(lines && t.Cols <= w.g.Type(in[len(in)-2]).Cols/8):
+		case takes && !(lines && fewColumns(t, w.g.Type(in[len(in)-2]))):
 		case (t.Rows == 1 || t.Cols == 1) && w.most(in) <= lineBlocks*w.least:
 		case takes, lines && t.Cols == 1:
 			w.thin = append(w.thin, id)
