@@ -110,3 +110,16 @@ func TestReplacedOrNot(t *testing.T) {
 		})
 	}
 }
+
+// A nest whose rounds are unrolled reads the row and the column that a number of the round names.
+func TestNestsReadNamedLines(t *testing.T) {
+	table := tinyTable(t)
+	kernels.LoopsFrom(0)
+	for _, read := range []string{"A[i, b]", "A[b, j]", "A[b + 1, b]", "(if A[b, j] > 0.5 { A[i, b] } else { 0.5 })"} {
+		text := "iterate A = materialize(rand(12, 18, seed = 1)), k = 0 times 3 {\n  b = k * 3 + 2\n" +
+			"  T = parfor i in 0..12, j in 0..18 { A[i, j] - " + read + " }\n  next A = rbind(T[1.., :], A[0, :])\n  next k = k + 1\n}\nemit A"
+		if _, err := (runs{{1, 1, nil, false, ""}, {2, 1, nil, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}

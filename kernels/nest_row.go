@@ -106,7 +106,8 @@ type nestSpace struct {
 	window.Windows
 	code    *spaceCode
 	c       *op.Call
-	rects   []spaceRun // none: the result has been made
+	num     []loop.Word // the operands that are scalars, which say where views begin
+	rects   []spaceRun  // none: the result has been made
 	workers []*launch.Worker
 }
 
@@ -161,8 +162,15 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 	return x
 }
 
-// bind binds all loops to operands and result, if there is a target for them.
+// bind binds all loops to operands and result, if there is a target for them and their operands lie in
+// the matrices.
 func (x *nestSpace) bind() bool {
+	x.num = dense.Resized(x.num, len(x.c.In))
+	for k, v := range x.c.In {
+		if v, ok := v.(value.Scalar); ok {
+			x.num[k] = loop.WordOf(v)
+		}
+	}
 	for k := range x.rects {
 		r := &x.rects[k]
 		if r.Loop == nil {
@@ -174,7 +182,9 @@ func (x *nestSpace) bind() bool {
 		for k, o := range r.Operands {
 			r.in[2+k] = x.c.In[o.Register]
 			if d, ok := r.in[2+k].(*value.Dense); ok {
-				d.Window(&r.views[k], o.Row, o.Col, d.Rows-o.Row, d.Cols-o.Col)
+				if _, fits := o.View(&r.views[k], d, x.num); !fits {
+					return false
+				}
 				r.in[2+k] = &r.views[k]
 			}
 		}

@@ -225,9 +225,9 @@ func sameNeed(a, b plan.Need) bool {
 }
 
 // through returns what is needed of an operand. r is needed of the node, which has so many rows and
-// reads reads of the operand.
+// reads reads of the operand: all of it, if numbers within the group say which rows.
 func (r rowReads) through(reads rowReads, rows int) rowReads {
-	if reads.whole || len(r.at)+len(reads.at) > 0 && !slices.EqualFunc(reads.needs, []plan.Need{ownRows(rows)}, sameNeed) {
+	if reads.whole || len(reads.at) > 0 || len(r.at) > 0 && !slices.EqualFunc(reads.needs, []plan.Need{ownRows(rows)}, sameNeed) {
 		return rowReads{whole: true}
 	}
 	var out []plan.Need

@@ -282,11 +282,10 @@ func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error
 				p.turned[d] = t
 			}
 		}
-		at, fits := o.begin(p.num, t)
+		at, fits := o.View(&v.Dense, t, p.num)
 		if !fits {
 			return false, nil
 		}
-		t.Window(&v.Dense, at[0], at[1], o.size(0, t.Rows-at[0]), o.size(1, t.Cols-at[1]))
 		v.from, v.turned, v.at, r.in[r.first+k] = d, t, at, &v.Dense
 	}
 	if err := r.Loop.Bind(&r.run, r.in, r.out); err != nil {
@@ -327,6 +326,15 @@ func (o *Operand) begin(num []loop.Word, d *value.Dense) (at [2]int, fits bool) 
 		}
 	}
 	return at, true
+}
+
+// View makes v the part of d that is the operand, which begins at row at[0] and column at[1]. num is the
+// registers' numbers. fits is false if the view does not lie in d.
+func (o *Operand) View(v, d *value.Dense, num []loop.Word) (at [2]int, fits bool) {
+	if at, fits = o.begin(num, d); fits {
+		d.Window(v, at[0], at[1], o.size(0, d.Rows-at[0]), o.size(1, d.Cols-at[1]))
+	}
+	return at, fits
 }
 
 // size returns the rows (axis 0) or columns (axis 1) of a view: rest, unless a register says where it begins.
