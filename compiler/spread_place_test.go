@@ -31,8 +31,8 @@ emit parfor i in 0..40 { y[39 - i, 0] + 7 // (i - 50) }`,
 emit a
 emit colsum(a)`,
 	`iterate a = seq(0, 41) * 1.0 times 5 {
-  b = parfor i in 0..41 with (place = %s) { a[i, 0] + a[40 - i, 0] }
-  next a = b / 2
+  b = parfor i in 0..41 with (place = %s) { (a[i, 0] + a[40 - i, 0]) / 2 }
+  next a = b
 }
 emit sum(a)`,
 	`chan L = tiles(rand_spd(12, seed = 4), 4, part = "lower") with (place = %s)

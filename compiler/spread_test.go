@@ -238,7 +238,7 @@ func sendsAsPredicted(t *testing.T, list []spreadProgram) {
 // A run takes one side of a branch: what the lighter side would send is in no prediction.
 func TestMessagesOfBranches(t *testing.T) {
 	sendsAsPredicted(t, []spreadProgram{{name: "a branch that sends more", text: `iterate x = seq(0, 40) * 1.0 times 6 {
-  next x = if max(x) > -2 {
+  next x = if max(x) < -2 {
     y = parfor i in 0..40 { sin(x[i, 0]) + i / 40 }
     parfor i in 0..40 { sin(y[39 - i, 0]) }
   } else {

@@ -115,14 +115,10 @@ func groupOf(g *ir.Graph, id ir.ID, products map[Epilogue]string) Group {
 	return f
 }
 
-// takenBy returns the nodes of a parfor's body that were outside: operators that fuse moved, and
-// constructors.
+// takenBy returns the constructors in a parfor's body that were outside.
 func takenBy(n *ir.Node) (taken []ir.ID) {
 	if n.Op.Role != op.Points {
 		return nil
-	}
-	for _, t := range n.Attrs.Ints("taken") {
-		taken = append(taken, ir.ID(t))
 	}
 	for i := range n.Region.Graph.Nodes {
 		if n.Region.Graph.Nodes[i].Op.Draw != nil && n.Region.Graph.Nodes[i].Attrs.Bool("drawn") {

@@ -40,7 +40,6 @@ func loops() []*op.Def {
 			{Name: "schedule", Attr: true, Optional: true, Kind: op.StrVal, Doc: "the self-scheduling technique"},
 			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
 			{Name: "place", Attr: true, Optional: true, Kind: op.StrVal, Doc: "where its rows lie on ranks: rows, replicated or one"},
-			{Name: "taken", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the nodes of the body that stood before or after the loop, for reports"},
 		},
 		Type: define.OwnType, // it follows from the body
 		Ref:  parforRef,

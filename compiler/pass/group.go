@@ -15,8 +15,7 @@ import (
 //	file                  members                                                     the loop is
 //	group_chain.go        elementwise operators of one shape; what reduces the last,  map, pipe
 //	                      group_several.go: in several ways; group_draw.go: what makes
-//	                      elements from their places alone
-//	group_loop.go         those around a parfor                                       parfor
+//	                      elements from their places alone, for a parfor, too
 //	whole_rows.go         those on running values, and what reduces their columns     parfor over columns
 //	group_nest.go         maps, parfors, and what moves elements between them         nest
 //	epilogues.go          a product, and the map or pipe that alone reads it          map.product, pipe.product
@@ -26,7 +25,7 @@ import (
 //	                      rows and columns make
 //
 // A node joins its readers if all of them are in one group, and if each reads it where the group is at
-// that time: the access map of an operand (modeOf, ownPlace, op.Def.Elements) tells. Only the last member's
+// that time: the access map of an operand (modeOf, op.Def.Elements) tells. Only the last member's
 // result is then there for others; groups of rows, and nests around one chain, have several results. What
 // is read at several places is computed again at each, if that costs less than storing it (cheaper).
 //

@@ -37,8 +37,8 @@ import (
 // `materialize` forces storing.
 func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &fusion{groups: groups{g: g}, table: table, uses: g.Uses(), keyed: reducesByKey(g), rows: reducesRows(g),
-		operands: operands{g: g, of: map[ir.ID][]ir.ID{}}, loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
-	changes := f.join(f.enters, f.links)
+		operands: operands{g: g, of: map[ir.ID][]ir.ID{}}}
+	changes := f.join(func(h, x ir.ID) bool { return h != x && f.fusable(x) && f.operands.join(h, x) }, f.links)
 	if again := f.repeated(); again != g {
 		return Fuse(again, table)
 	}
@@ -46,21 +46,12 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 	f.draws()
 	changes = changes || len(f.shared) > 0
 	for id := ir.ID(0); !changes && int(id) < g.Len(); id++ {
-		changes = f.stored(id) || f.member(id) && f.readsDrawn(id) || f.fusable(id) && f.readsTransposed(id)
+		changes = f.stored(id) || (f.member(id) || f.points(id)) && f.readsDrawn(id) || f.fusable(id) && f.readsTransposed(id)
 	}
 	if !changes {
 		return g
 	}
 	return f.build()
-}
-
-// enters reports whether node x may be in the group of h, which has all its readers, and notes it.
-func (f *fusion) enters(h, x ir.ID) bool {
-	if f.points(x) {
-		return f.lead(h, x)
-	}
-	l, looped := f.loop[h]
-	return h != x && f.fusable(x) && (!looped || f.inBody(x, l)) && f.operands.join(h, x)
 }
 
 // operands has what the groups of several nodes read of other nodes, by their heads.
@@ -98,11 +89,8 @@ func distinct(list, more []ir.ID) []ir.ID {
 // links reports whether operand k of r may be in its group.
 func (f *fusion) links(r ir.ID, k int) bool {
 	x := f.g.In(r)[k]
-	if f.points(r) {
-		return f.fusable(x) && !f.late(x, f.head[r]) // see inBody
-	}
 	return (f.fusable(r) && sameShape(f.g.Type(x), f.g.Type(r)) || f.folds(r) && f.g.Type(x).Count() != 1) && sameSend(f.g, x, r) &&
-		(f.points(x) || !f.late(x, f.head[r]))
+		!f.late(x, f.head[r])
 }
 
 // late reports an operator x that may fail and that, moved to h, would fail after something that it
@@ -117,9 +105,9 @@ func (f *fusion) late(x, h ir.ID) bool {
 	return f.stops.between(x, h)
 }
 
-// divides reports an elementwise operator that may fail, or such a loop.
+// divides reports an elementwise operator that may fail.
 func (f *fusion) divides(x ir.ID) bool {
-	return (f.fusable(x) && !f.g.Nodes[x].Op.Laws.Has(op.Total) || f.points(x)) && ir.MayFail(f.g, x)
+	return f.fusable(x) && !f.g.Nodes[x].Op.Laws.Has(op.Total) && ir.MayFail(f.g, x)
 }
 
 type fusion struct {
@@ -132,13 +120,9 @@ type fusion struct {
 	// shared holds the map-reduces of values with several readers, by the node at whose place
 	// they come.
 	shared map[ir.ID][]sharing
-	loop   map[ir.ID]ir.ID // the loop of each group that has one
-	early  map[ir.ID]bool  // loops where their groups come
-	col    map[ir.ID]int64 // the column of its members that an iteration makes
-	readBy [][]ir.ID       // see readers
-	keyed  bool            // something reduces by key
-	rows   bool            // something reduces rows
-	tiled  []bool          // products or factorisations read it
+	keyed  bool   // something reduces by key
+	rows   bool   // something reduces rows
+	tiled  []bool // products or factorisations read it
 	// drawn holds the constructors that the chains which read them compute. numbers holds those
 	// of one number, as scalars.
 	drawn   map[ir.ID]bool
@@ -159,7 +143,7 @@ func (f *fusion) folds(id ir.ID) bool {
 }
 
 // member reports a node that may be in a group.
-func (f *fusion) member(id ir.ID) bool { return f.fusable(id) || f.folds(id) || f.points(id) }
+func (f *fusion) member(id ir.ID) bool { return f.fusable(id) || f.folds(id) }
 
 // build copies the graph with every group of two or more, or with a transposed operand, as a map at
 // the place of its last node.
@@ -177,15 +161,11 @@ func (f *fusion) build() *ir.Graph {
 		}
 		h := f.head[id]
 		m := members[h]
-		l, looped := f.loop[h]
 		switch {
-		case f.early[id]:
-			f.parfor(m, l)
-			given[h] = true
 		case h != id && len(m) > 0: // comes with its head
-		case looped && (len(m) > 1 || f.readsDrawn(l)):
-			f.parfor(m, l)
-		case !looped && len(m) > 0 && (len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id)):
+		case f.points(id) && f.readsDrawn(id):
+			f.parfor(id)
+		case len(m) > 0 && (len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id)):
 			f.emit(m)
 		case f.stored(id):
 			c.to[id] = c.to[g.In(id)[0]]
@@ -266,12 +246,6 @@ type making struct {
 	args  []ir.ID
 	modes []int   // how each argument is read
 	in    []ir.ID // what it is outside
-
-	// Of groups with a loop:
-	around *ir.Node
-	reads  map[ir.ID]bool  // what it reads
-	whole  map[ir.ID]ir.ID // the inner nodes of matrices
-	taken  []int           // the operators of the body that were outside
 }
 
 // arguments makes arguments of what the members m read of others, or of the value if there are none.
@@ -297,50 +271,30 @@ func (b *making) arguments(m []ir.ID) {
 		}
 	}
 	for _, y := range drawn {
-		n, t := &b.g.Nodes[y], b.g.Type(y)
-		if o := (ir.Origin{Span: n.Span}); b.around == nil {
-			b.inner[y] = b.body.Add(n.Op, n.Attrs, types.ScalarOf(t.Elem), o)
-		} else {
-			b.whole[y] = b.body.Add(n.Op, n.Attrs.With("drawn", op.Bool(true)), t, o)
-		}
+		n := &b.g.Nodes[y]
+		b.inner[y] = b.body.Add(n.Op, n.Attrs, types.ScalarOf(b.g.Type(y).Elem), ir.Origin{Span: n.Span})
 	}
-}
-
-func (b *making) arg(t types.Type) ir.ID {
-	b.args = append(b.args, b.body.Add(b.table.Must("arg"), nil, t, ir.Origin{}))
-	return b.args[len(b.args)-1]
 }
 
 // argument makes an argument of y, which a member reads.
 func (b *making) argument(y ir.ID) {
 	g := b.g
 	t, of, mode, src := g.Type(b.value), g.Type(y), op.Single, b.out.to[y]
-	c, constant := ir.None, false
-	if !b.reads[y] {
-		c, constant = b.number(y, t)
-	}
-	switch {
-	case constant:
+	if c, constant := b.number(y, t); constant {
 		src = c
-	case b.around != nil && of.IsMatrix():
-		b.whole[y] = b.arg(of)
-		b.in = append(b.in, src)
-		return
-	case b.around == nil:
-		if mode = modeOf(of, t); g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
-			mode, src = op.Trans, b.out.to[g.In(y)[0]]
-		}
+	} else if mode = modeOf(of, t); g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
+		mode, src = op.Trans, b.out.to[g.In(y)[0]]
 	}
-	b.inner[y] = b.arg(types.ScalarOf(of.Elem))
-	b.modes, b.in = append(b.modes, int(mode)), append(b.in, src)
+	b.inner[y] = b.body.Add(b.table.Must("arg"), nil, types.ScalarOf(of.Elem), ir.Origin{})
+	b.args, b.modes, b.in = append(b.args, b.inner[y]), append(b.modes, int(mode)), append(b.in, src)
 }
 
 // operator adds member x to the body.
 func (b *making) operator(x ir.ID) {
 	g := b.g
-	var args []ir.ID
-	for _, y := range g.In(x) {
-		args = append(args, b.element(y, x))
+	args := make([]ir.ID, len(g.In(x)))
+	for k, y := range g.In(x) {
+		args[k] = b.inner[y]
 	}
 	b.inner[x] = b.body.Add(g.Nodes[x].Op, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
 }

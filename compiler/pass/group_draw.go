@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -82,8 +84,8 @@ func (f *fusion) units() func(ir.ID) []ir.ID {
 
 // mayDraw reports whether the chain of reader id may compute the constructor x.
 func (f *fusion) mayDraw(x, id ir.ID) bool {
-	if l, is := f.loop[f.head[id]]; is {
-		return f.drawsRows(x, id, l)
+	if f.points(id) {
+		return f.drawsRows(x, id)
 	}
 	return !f.isNumber(x) && f.readsAligned(x, id)
 }
@@ -98,7 +100,7 @@ func (f *fusion) readsAligned(x, id ir.ID) bool {
 func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 	g := f.g
 	for p := range passes {
-		if _, is := f.loop[p]; is || g.Nodes[p].Op.Fold == op.FoldRows {
+		if f.points(p) || g.Nodes[p].Op.Fold == op.FoldRows {
 			return false
 		}
 	}
@@ -139,4 +141,85 @@ func (f *fusion) readsDrawn(id ir.ID) bool {
 		}
 	}
 	return false
+}
+
+// points reports a parfor over numbers, and over one known range with step 1.
+func (f *fusion) points(id ir.ID) bool {
+	n := &f.g.Nodes[id]
+	by := n.Attrs.Ints("by")
+	return n.Op.Role == op.Points && n.Attrs.Ints("lo") != nil && len(by) == 1 && by[0] == 1 && onNumbers(n.Region, op.Iterate, op.Select)
+}
+
+// onNumbers reports a body in which everything but the arguments is a scalar, and which gives scalars. Its
+// loops and branches are of the given kinds.
+func onNumbers(b *ir.Region, with ...op.Control) bool {
+	g := b.Graph
+	if slices.ContainsFunc(b.Yields, func(y ir.ID) bool { return !g.Type(y).IsScalar() }) {
+		return false
+	}
+	for id, n := range g.All() {
+		switch {
+		case slices.Contains(b.Args, id) || n.Op.Control == op.Part:
+		case slices.Contains(with, n.Op.Control):
+			for r := n.Region; r != nil; r = r.Next {
+				if !onNumbers(r, with...) {
+					return false
+				}
+			}
+		case !g.Type(id).IsScalar() || n.Op.Elt == nil && n.Op.Role != op.Constant && n.Op.Role != op.Picks:
+			return false
+		}
+	}
+	return true
+}
+
+// mostDrawnCols is the most columns of a constructor that a parfor computes, since it computes
+// whole rows.
+const mostDrawnCols = 16
+
+// drawsRows reports whether the body of loop l may compute constructor x, which the loop reads: there is a
+// row for every iteration, and each reads only elements of its own. Only consecutive rows are computed.
+func (f *fusion) drawsRows(x, l ir.ID) bool {
+	g, n, t := f.g, &f.g.Nodes[l], f.g.Type(x)
+	if c := &g.Nodes[x]; c.Op.Draw == nil || c.Region != nil || len(g.In(x)) > 0 || sent(g, x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
+		return false
+	}
+	if _, cut := g.Nodes[x].Attrs.Get("at"); cut {
+		return false
+	}
+	lo, count := n.Attrs.Ints("lo")[0], n.Attrs.Ints("n")[0]
+	if lo < 0 || lo+count > int64(t.Rows) {
+		return false
+	}
+	body := n.Region.Graph
+	for k, y := range g.In(l) {
+		a := n.Region.Args[1+k]
+		for i := range body.Nodes {
+			in := body.In(ir.ID(i))
+			if at := slices.Index(in, a); y == x && at >= 0 && (body.Nodes[i].Op.Role != op.Picks || at > 0 || in[1] != n.Region.Args[0]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// parfor adds loop l with the constructors that its body computes.
+func (f *fusion) parfor(l ir.ID) {
+	g, n := f.g, &f.g.Nodes[l]
+	c, old := copyOf(n.Region.Graph), n.Region.Args
+	keep := slices.Repeat([]bool{true}, len(old))
+	for id := range c.old.All() {
+		k := slices.Index(old, id)
+		if k < 1 || !f.drawn[g.In(l)[k-1]] {
+			c.node(id)
+			continue
+		}
+		y := g.In(l)[k-1]
+		keep[k] = false
+		c.to[id] = c.g.Add(g.Nodes[y].Op, g.Nodes[y].Attrs.With("drawn", op.Bool(true)), g.Type(y), ir.Origin{Span: g.Nodes[y].Span})
+	}
+	r := c.region(n.Region)
+	r.Args = kept(r.Args, keep)
+	f.out.made(f.table, n.Op.Name, n.Attrs, r, kept(f.out.in(l), keep[1:]), g.Origin(l), l)
 }

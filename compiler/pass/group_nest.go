@@ -18,7 +18,8 @@ import (
 // so that a stencil is one pass over memory, its borders included. Bits stay, as each element is
 // the same operations. An operator joins its readers if all of them are in one group; what is read
 // at several places, as by two slices, is computed again at each, if that is cheaper than to store
-// it. Groups that read a chain element by element become one with it, of several results:
+// it. A loop over points is stored if its body has a loop, whose lanes end at different times, and what
+// has fewer elements than a loop over points that reads it is stored. Groups that read a chain element by element become one with it, of several results:
 //
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
@@ -98,7 +99,7 @@ func (f *nesting) any() bool {
 					return true
 				}
 				read[x] = true
-				moves := f.computes(x) && (f.moves(id) || f.picks(id)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				moves := f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
 				if moves && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
@@ -124,13 +125,7 @@ func (f *nesting) points(id ir.ID) bool {
 	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || asked(n) {
 		return false
 	}
-	g := n.Region.Graph
-	for id := range g.All() {
-		if g.Nodes[id].Region != nil || g.Type(id).IsMatrix() && !slices.Contains(n.Region.Args, id) {
-			return false
-		}
-	}
-	return true
+	return onNumbers(n.Region, op.Select)
 }
 
 // moves reports an operator that may have pieces.
@@ -175,7 +170,7 @@ func (f *nesting) look(id ir.ID) memberKind {
 		f.flops[id] = plan.ChainFlops(g, id)
 		return chainMember
 	case f.points(id):
-		f.flops[id] = plan.ChainFlops(g, id)
+		f.flops[id], _, _ = plan.BodyFlops(n.Region)
 		return pointMember
 	case f.picks(id):
 		return pickMember
@@ -219,7 +214,9 @@ func (f *nesting) find() {
 			aligned[x] = max(aligned[x], f.reads[r])
 			return f.aligned(r, k)
 		case pointMember:
-			moved[x] += f.reads[r] * f.elements(r, k)
+			n := f.g.Nodes[r].Region
+			moved[x] += f.reads[r] * readPlaces(n, n.Args[len(n.Args)-len(f.g.In(r))+k])
+			return !f.computes(x) || f.g.Type(x).Count() >= f.g.Type(r).Count() // each element would be made again and again
 		case pickMember:
 			moved[x] += f.reads[r] * f.g.Type(r).Cols
 			return k == 1
@@ -239,14 +236,19 @@ func (f *nesting) aligned(id ir.ID, k int) bool {
 	return sameShape(f.g.Type(f.g.In(id)[k]), f.g.Type(id))
 }
 
-// elements is how many elements of operand k a point of loop id reads.
-func (f *nesting) elements(id ir.ID, k int) (n int) {
-	r := f.g.Nodes[id].Region
-	arg := r.Args[len(r.Args)-len(f.g.In(id))+k]
+// readPlaces returns how many elements of argument a a point of a loop with body r reads at most.
+func readPlaces(r *ir.Region, a ir.ID) (n int) {
 	for i := range r.Graph.Nodes {
-		for _, x := range r.Graph.In(ir.ID(i)) {
-			if x == arg {
+		in := &r.Graph.Nodes[i]
+		for k, x := range r.Graph.In(ir.ID(i)) {
+			switch {
+			case x != a:
+			case in.Region == nil:
 				n++
+			default:
+				for b := in.Region; b != nil; b = b.Next {
+					n += readPlaces(b, b.Args[k-in.FirstArg()])
+				}
 			}
 		}
 	}

@@ -61,8 +61,7 @@ func (f *fusion) several() {
 // sharings decides for the reductions of x. members is the chain if x is the head of one.
 func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	first, second := f.passes(reductions)
-	_, looped := f.loop[x]
-	chain := f.fusable(x) && f.head[x] == x && !sent(f.g, x) && !looped
+	chain := f.fusable(x) && f.head[x] == x && !sent(f.g, x)
 	alone := chain && len(reductions) == int(f.uses[x]) // it has no other reader
 	switch {
 	case alone && len(second) == 0:
@@ -114,7 +113,7 @@ func (f *fusion) repeated() *ir.Graph {
 		folds, apart := false, false
 		for _, r := range readers[x] {
 			h := f.head[r]
-			if !f.fusable(r) || f.points(h) || !allLinked(f, r, x) || f.folds(h) && g.Nodes[h].Op.Fold == op.FoldRows {
+			if !f.fusable(r) || !allLinked(f, r, x) || f.folds(h) && g.Nodes[h].Op.Fold == op.FoldRows {
 				return false
 			}
 			folds, apart = folds || f.folds(h), apart || h != f.head[readers[x][0]]

@@ -416,3 +416,14 @@ func columnLoop(g, out *ir.Graph, table *op.Table, to, list []ir.ID) ir.ID {
 	out.Nodes[points].Region = r
 	return out.Add(table.Must("t"), nil, of, o, points)
 }
+
+// fromZero reports a parfor whose indices are the places of its results.
+func fromZero(n *ir.Node) bool {
+	lo, by := n.Attrs.Ints("lo"), n.Attrs.Ints("by")
+	for d := range by {
+		if by[d] != 1 || lo == nil || lo[d] != 0 {
+			return false
+		}
+	}
+	return len(by) > 0
+}
