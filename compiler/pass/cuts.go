@@ -105,18 +105,12 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 			prefer(preferred, x, w)
 			continue
 		}
-		switch g.Nodes[i].Op.Shard.Kind {
-		case op.ShardAligned:
-			if g.Nodes[i].Region != nil {
-				continue
-			}
-			for _, in := range g.In(id) {
-				if x := g.Type(in); x.Rows == t.Rows && x.Cols == t.Cols {
-					prefer(preferred, in, w)
+		if kind := g.Nodes[i].Op.Shard.Kind; (kind == op.ShardAligned || kind == op.ShardTranspose) && g.Nodes[i].Region == nil {
+			for k, a := range accesses(g, id, t) {
+				if a.full() {
+					prefer(preferred, g.In(id)[k], a.onto(w, w))
 				}
 			}
-		case op.ShardTranspose:
-			prefer(preferred, g.In(id)[0], cutting{w.cc, w.rc})
 		}
 	}
 	return preferred
@@ -153,28 +147,46 @@ func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]cutting, table
 		if w, ok, decided := c.moved(id, t, table); decided {
 			return w, ok
 		}
-	case op.ShardAligned:
-		if w, ok := c.aligned(id, t); ok {
+	case op.ShardAligned, op.ShardTranspose:
+		if w, ok := c.follows(id, t); ok {
 			return w, true
 		}
-	case op.ShardTranspose:
-		if w, ok := c.by[in[0]]; ok {
-			return cutting{w.cc, w.rc}, true
+	case op.ShardRows, op.ShardCols:
+		w, ok := c.follows(id, g.Type(in[0]))
+		if kind == op.ShardRows {
+			return cutting{w.rc, []int{0, t.Cols}}, ok
 		}
+		return cutting{[]int{0, t.Rows}, w.cc}, ok
 	case op.ShardContract:
-		return c.product(id, t, table), true
-	case op.ShardRows:
-		if w, ok := c.by[in[0]]; ok {
-			return cutting{w.rc, []int{0, t.Cols}}, true
+		w, ok := c.follows(id, t) // its accumulator
+		if ok {
+			return w, true
 		}
-		return cutting{}, false
-	case op.ShardCols:
-		if w, ok := c.by[in[0]]; ok {
-			return cutting{[]int{0, t.Rows}, w.cc}, true
+		w = c.byShape(t, table)
+		rows, cols := t.Rows <= w.rc[1], t.Cols <= w.cc[1]
+		for k, a := range accesses(g, id, t) {
+			x := a.onto(cutting{[]int{0}, []int{0}}, c.of(in[k]))
+			if len(x.rc) > 2 || rows && len(x.rc) > 1 {
+				w.rc = x.rc
+			}
+			if len(x.cc) > 2 || cols && len(x.cc) > 1 {
+				w.cc = x.cc
+			}
 		}
-		return cutting{}, false
+		return w, true
 	}
 	return c.byShape(t, table), true
+}
+
+// follows returns the cuts of an index space of type t: those of the first operand that is cut and has an element
+// for each of its points.
+func (c *cuts) follows(id ir.ID, t types.Type) (cutting, bool) {
+	for k, a := range accesses(c.g, id, t) {
+		if w, ok := c.by[c.g.In(id)[k]]; ok && a.full() {
+			return a.onto(w, w), true
+		}
+	}
+	return cutting{}, false
 }
 
 // moved returns the cuts of operators that move elements, if they follow from where the elements
@@ -194,52 +206,6 @@ func (c *cuts) moved(id ir.ID, t types.Type, table *op.Table) (w cutting, ok, de
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}, true, true
 	}
 	return cutting{}, false, false
-}
-
-// aligned returns the cuts of the first operand of an elementwise operator that is cut and has the
-// result's shape as it is read.
-func (c *cuts) aligned(id ir.ID, t types.Type) (cutting, bool) {
-	n := &c.g.Nodes[id]
-	for k, x := range c.g.In(id) {
-		w, ok := c.by[x]
-		if !ok {
-			continue
-		}
-		if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans {
-			return cutting{w.cc, w.rc}, true
-		}
-		if sameShape(c.g.Type(x), t) {
-			return w, true
-		}
-	}
-	return cutting{}, false
-}
-
-// product returns the cuts of a product: those of its accumulator, else of its factors, else by its
-// shape.
-func (c *cuts) product(id ir.ID, t types.Type, table *op.Table) cutting {
-	n, in := &c.g.Nodes[id], c.g.In(id)
-	if len(in) == 3 {
-		if w, ok := c.by[in[0]]; ok {
-			return w
-		}
-	}
-	d := c.byShape(t, table)
-	a, b := c.of(in[len(in)-2]), c.of(in[len(in)-1])
-	rows, cols := a.rc, b.cc
-	if n.Attrs.Bool("ta") {
-		rows = a.cc
-	}
-	if n.Attrs.Bool("tb") {
-		cols = b.rc
-	}
-	if len(rows) > 2 || t.Rows <= d.rc[1] {
-		d.rc = rows
-	}
-	if len(cols) > 2 || t.Cols <= d.cc[1] {
-		d.cc = cols
-	}
-	return d
 }
 
 // Sizes determine the shapes of blocks; 0 is the default. They are part of what a program means (a

@@ -230,10 +230,8 @@ func (p *partitioner) inBlocks(id ir.ID) bool {
 		p.pipe(id, n, t)
 	case n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil:
 		p.part(id, n, t)
-	case kind == op.ShardReduce:
-		p.reduce(id, n)
-	case (kind == op.ShardRows || kind == op.ShardCols) && t.IsDense():
-		p.along(id, n, cut)
+	case kind == op.ShardReduce || (kind == op.ShardRows || kind == op.ShardCols) && t.IsDense():
+		return p.reduce(id, n, t, cut)
 	case kind == op.ShardMove:
 		if boxes, in, ok := boxesOf(p.old, id); ok {
 			p.move(id, t, cut, boxes, in)
@@ -243,7 +241,7 @@ func (p *partitioner) inBlocks(id ir.ID) bool {
 			return false
 		}
 	case kind == op.ShardContract:
-		p.contract(id, n, t, cut)
+		return p.contract(id, n, t, cut)
 	case cut.single():
 		return false
 	case kind == op.ShardGenerate:
@@ -252,15 +250,21 @@ func (p *partitioner) inBlocks(id ir.ID) bool {
 			return p.typed(n.Op, n.Attrs.With("at", at), b)
 		})
 	case kind == op.ShardAligned:
-		p.aligned(id, n, t, cut)
-	case kind == op.ShardDiagonal:
-		x := p.recut(p.old.In(id)[0], cut.rc, cut.rc)
-		p.blocks(id, cut, func(i, j int, b Block) ir.ID { return p.typed(n.Op, n.Attrs, b, x.at(i, i)) })
+		at, draws := p.operands(id, t, cut, nil), n.Draws()
+		p.blocks(id, cut, func(i, j int, b Block) ir.ID {
+			attrs := n.Attrs
+			if draws {
+				attrs = attrs.With("origin", op.Ints(cut.rc[i], cut.cc[j]))
+			}
+			out := p.add(n.Op, attrs, types.DenseOf(t.Elem, cut.rc[i+1]-cut.rc[i], cut.cc[j+1]-cut.cc[j]), b, at(i, j, 0)...)
+			p.g.Nodes[out].Region = n.Region
+			return out
+		})
+	case kind == op.ShardDiagonal || kind == op.ShardTranspose:
+		at := p.operands(id, t, cut, nil)
+		p.blocks(id, cut, func(i, j int, b Block) ir.ID { return p.typed(n.Op, n.Attrs, b, at(i, j, 0)...) })
 	case kind == op.ShardTriangle:
 		p.triangle(id, n, t, cut)
-	case kind == op.ShardTranspose:
-		x := p.recut(p.old.In(id)[0], cut.cc, cut.rc)
-		p.blocks(id, cut, func(i, j int, b Block) ir.ID { return p.typed(n.Op, n.Attrs, b, x.at(j, i)) })
 	default:
 		return false
 	}
@@ -328,58 +332,4 @@ func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) {
 	i, j := first(x.rc, int(at[0])), first(x.cc, int(at[1]))
 	attrs := n.Attrs.With("at", op.Ints(int(at[0])-x.rc[i], int(at[1])-x.cc[j]))
 	p.one[id] = p.add(n.Op, attrs, p.old.Type(id), Block{}, x.at(i, j))
-}
-
-// aligned cuts an elementwise operator or a fused map.
-func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) {
-	at, draws := p.operands(id, t, c), n.Draws()
-	p.blocks(id, c, func(i, j int, b Block) ir.ID {
-		attrs := n.Attrs
-		if draws {
-			attrs = attrs.With("origin", op.Ints(c.rc[i], c.cc[j]))
-		}
-		out := p.add(n.Op, attrs, types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j]), b, at(i, j)...)
-		p.g.Nodes[out].Region = n.Region
-		return out
-	})
-}
-
-// operands cuts the operands of an elementwise operator or a fused chain over an index space of
-// type t with cuts c, and returns those of a block.
-func (p *partitioner) operands(id ir.ID, t types.Type, c cutting) func(i, j int) []ir.ID {
-	in := p.old.In(id)
-	arg := make([]*parts, len(in))
-	mode := modesOf(p.old, id, t)
-	for k, x := range in {
-		switch mode[k] {
-		case op.Full:
-			arg[k] = p.recut(x, c.rc, c.cc)
-		case op.Trans:
-			arg[k] = p.recut(x, c.cc, c.rc)
-		case op.RowVec:
-			arg[k] = p.recut(x, []int{0, 1}, c.cc)
-		case op.ColVec:
-			arg[k] = p.recut(x, c.rc, []int{0, 1})
-		default:
-			arg[k] = &parts{[]int{0, 1}, []int{0, 1}, []ir.ID{p.whole(x)}}
-		}
-	}
-	return func(i, j int) []ir.ID {
-		ins := make([]ir.ID, len(in))
-		for k := range in {
-			switch mode[k] {
-			case op.Full:
-				ins[k] = arg[k].at(i, j)
-			case op.Trans:
-				ins[k] = arg[k].at(j, i)
-			case op.RowVec:
-				ins[k] = arg[k].at(0, j)
-			case op.ColVec:
-				ins[k] = arg[k].at(i, 0)
-			default:
-				ins[k] = arg[k].ids[0]
-			}
-		}
-		return ins
-	}
 }

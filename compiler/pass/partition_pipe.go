@@ -81,18 +81,8 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	if found && axis == op.FoldCols && c.g.Type(id).IsDense() { // the cuts of its result, which is one row
 		out.rc = []int{0, t.Rows}
 	}
-	for k, x := range c.g.In(id) {
-		w, ok := c.by[x]
-		switch op.Mode(n.Attrs.Ints("modes")[k]) {
-		case op.Full:
-		case op.Trans:
-			w = cutting{w.cc, w.rc}
-		default:
-			continue
-		}
-		if ok && !found {
-			out, found = w, true
-		}
+	if !found {
+		out, found = c.follows(id, t)
 	}
 	if !found && (c.sizes.Whole || c.readsWhole(id)) && !c.tiled[id] { // its loop shares it out
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
@@ -158,7 +148,7 @@ func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) {
 // elements give partial results.
 func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) *parts {
 	space := pipeSpace(n)
-	at := p.operands(id, space, c)
+	at := p.operands(id, space, c, nil)
 	ofBlock := make([]*op.Def, len(folds))
 	names := make([]string, len(folds))
 	for k, d := range folds {
@@ -187,22 +177,22 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 		if draws {
 			a = a.With("origin", op.Ints(c.rc[i], c.cc[j]))
 		}
-		x := p.add(n.Op, a, t, b, at(i, j)...)
+		x := p.add(n.Op, a, t, b, at(i, j, 0)...)
 		p.g.Nodes[x].Region = n.Region
 		return x
 	})
 }
 
-// result assembles a result of type t of a pipe: that of the reduction d, or its elements, of type
-// space, if d is nil. f returns a block's contribution.
+// result assembles a result of type t of a pipe or of a reduction: that of the reduction d, or its elements, of
+// type space, if d is nil. f returns a block's contribution.
 func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting, f func(i, j int, b Block) ir.ID) {
 	switch {
 	case d == nil:
 		p.blocks(id, c, f)
-	case d.Fold == op.FoldAll:
-		p.partials(id, d, space, c, f)
-	case d.Fold == op.FoldRows:
+	case d.Shard.Kind == op.ShardRows:
 		p.blocks(id, cutting{c.rc, []int{0, t.Cols}}, f)
+	case d.Shard.Kind != op.ShardCols:
+		p.partials(id, d, space, c, f)
 	case len(c.rc) > 2:
 		p.columns(id, d, space, t, c, f)
 	default:

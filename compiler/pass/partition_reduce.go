@@ -8,34 +8,35 @@ import (
 
 // This file is the part of Partition that cuts reductions.
 
-// reduce cuts a reduction of a whole matrix: partials of blocks, combined over each row of blocks,
-// then over all, then finished.
-func (p *partitioner) reduce(id ir.ID, n *ir.Node) {
-	in := p.old.In(id)
-	x := p.get(in[0])
-	alike := true // with inputs of two shapes (identical: false) blocks do not correspond
-	for _, other := range in[1:] {
-		alike = alike && sameShape(p.old.Type(other), p.old.Type(in[0]))
-		if y := p.get(other); len(y.ids) > len(x.ids) {
-			x = y
+// reduce cuts a reduction. Its blocks hold whole rows or columns if its result has an element for each of these,
+// unless ranks combine the states of columns (see scalarStates). c is where the result is cut. It returns false
+// if the node stays whole.
+func (p *partitioner) reduce(id ir.ID, n *ir.Node, t types.Type, c cutting) bool {
+	in, of := p.old.In(id), n.Op
+	space := p.old.Type(in[0])
+	switch x := p.get(in[0]); n.Op.Shard.Kind {
+	case op.ShardRows:
+		c.cc = []int{0, space.Cols}
+	case op.ShardCols:
+		if c.rc = []int{0, space.Rows}; len(x.rc) > 2 && p.cuts.sizes.Loops && scalarStates(p.table, []*op.Def{n.Op}, space) {
+			c.rc, of = x.rc, p.table.Must(n.Op.Shard.Partial)
+		}
+	default:
+		for _, other := range in[1:] {
+			if !sameShape(p.old.Type(other), space) { // blocks of inputs of two shapes (identical: false) do not correspond
+				return false
+			}
+			if y := p.get(other); len(y.ids) > len(x.ids) {
+				x = y
+			}
+		}
+		if c, of = (cutting{x.rc, x.cc}), p.table.Must(n.Op.Shard.Partial); x.single() {
+			return false
 		}
 	}
-	if x.single() || !alike {
-		p.uncut(id)
-		return
-	}
-	args := make([]*parts, len(in))
-	for k, y := range in {
-		args[k] = p.recut(y, x.rc, x.cc)
-	}
-	partial := p.table.Must(n.Op.Shard.Partial)
-	p.partials(id, n.Op, p.old.Type(in[0]), cutting{x.rc, x.cc}, func(i, j int, b Block) ir.ID {
-		ins := make([]ir.ID, len(args))
-		for k := range args {
-			ins[k] = args[k].at(i, j)
-		}
-		return p.typed(partial, n.Attrs, b, ins...)
-	})
+	at := p.operands(id, space, c, nil)
+	p.result(id, n.Op, space, t, c, func(i, j int, b Block) ir.ID { return p.typed(of, n.Attrs, b, at(i, j, 0)...) })
+	return true
 }
 
 // partials returns the result of a reduction d of a value of type t with cuts c from the partial
@@ -81,34 +82,5 @@ func (p *partitioner) columns(id ir.ID, d *op.Def, of, t types.Type, c cutting, 
 		return p.finished(d, op.Int(of.Rows), of.Elem, b, rows, func(i int) ir.ID {
 			return f(i, j, Block{int32(i), int32(j), int32(rows), b.Cols})
 		})
-	})
-}
-
-// along cuts a reduction of each row (or column). Its blocks hold whole rows (columns), unless ranks
-// combine the states of columns (see scalarStates).
-func (p *partitioner) along(id ir.ID, n *ir.Node, c cutting) {
-	in := p.old.In(id)
-	xt := p.old.Type(in[0])
-	rc, cc := c.rc, []int{0, xt.Cols}
-	if n.Op.Shard.Kind == op.ShardCols {
-		rc, cc = []int{0, xt.Rows}, c.cc
-		if x := p.get(in[0]); len(x.rc) > 2 && p.cuts.sizes.Loops && scalarStates(p.table, []*op.Def{n.Op}, xt) {
-			x = p.recut(in[0], x.rc, cc)
-			p.columns(id, n.Op, xt, p.old.Type(id), cutting{x.rc, cc}, func(i, j int, b Block) ir.ID {
-				return p.typed(p.table.Must(n.Op.Shard.Partial), n.Attrs, b, x.at(i, j))
-			})
-			return
-		}
-	}
-	args := make([]*parts, len(in))
-	for k, y := range in {
-		args[k] = p.recut(y, rc, cc)
-	}
-	p.blocks(id, c, func(i, j int, b Block) ir.ID {
-		ins := make([]ir.ID, len(args))
-		for k := range args {
-			ins[k] = args[k].ids[i+j]
-		}
-		return p.typed(n.Op, n.Attrs, b, ins...)
 	})
 }

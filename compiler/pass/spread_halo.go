@@ -95,7 +95,17 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 	case n.Op.Role == op.Grouped:
 		return readsOfGroup(g, id)
 	case elementwise(n):
-		readsOfChain(g, id, rows, out)
+		if n.Op.Role == op.Reduces {
+			t = pipeSpace(n)
+		}
+		for k, a := range accesses(g, id, t) {
+			switch x := g.Type(in[k]); {
+			case a[0] == byRow:
+				out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
+			case a[0] == apart && dividable(x):
+				out[k] = rowReads{needs: []plan.Need{fixedRows(rows, 0, x.Rows)}}
+			}
+		}
 	case n.Op.Along != nil || n.Op.Fold == op.FoldRows:
 		for k, aligned := range alongRows(g, id, rows) {
 			if aligned {
@@ -135,29 +145,6 @@ func aligned(g *ir.Graph, id ir.ID) bool {
 // elementwise reports an operator, or a chain of them, whose row i comes from row i of its operands.
 func elementwise(n *ir.Node) bool {
 	return n.Op.Laws.Has(op.Elementwise) || n.Op.Role == op.Maps || n.Op.Role == op.Reduces
-}
-
-// readsOfChain is readsOf of an elementwise chain.
-func readsOfChain(g *ir.Graph, id ir.ID, rows int, out []rowReads) {
-	n := &g.Nodes[id]
-	space := g.Type(id)
-	if n.Op.Role == op.Reduces {
-		space = pipeSpace(n)
-	}
-	for k, x := range g.In(id) {
-		m := modeOf(g.Type(x), space)
-		if n.Region != nil {
-			m = op.Mode(n.Attrs.Ints("modes")[k])
-		}
-		switch m {
-		case op.Full, op.ColVec:
-			out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
-		case op.RowVec, op.Single:
-			if t := g.Type(x); dividable(t) {
-				out[k] = rowReads{needs: []plan.Need{fixedRows(rows, 0, t.Rows)}}
-			}
-		}
-	}
 }
 
 // readsOfPieces is readsOf of an operator that only moves elements.
