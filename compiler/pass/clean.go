@@ -35,11 +35,8 @@ func DropAllDead(g *ir.Graph) *ir.Graph {
 
 // allNodes counts the nodes of a graph and of its regions.
 func allNodes(g *ir.Graph) (n int) {
-	n = g.Len()
-	for i := range g.Nodes {
-		for r := g.Nodes[i].Region; r != nil; r = r.Next {
-			n += allNodes(r.Graph)
-		}
+	for range nodesIn(g, func(*ir.Node) bool { return true }) {
+		n++
 	}
 	return n
 }

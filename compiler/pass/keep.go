@@ -60,33 +60,22 @@ func (k *keeping) sink(g *ir.Graph, id ir.ID) {
 		return
 	}
 	lead := len(in) - len(n.Region.Args) // indices are no inputs, and bounds no arguments
-	keep, stays := slices.Repeat([]bool{true}, len(in)), slices.Repeat([]bool{true}, len(n.Region.Args))
-	var list []int
+	keep, ramps := slices.Repeat([]bool{true}, len(in)), map[int]*ir.Node{}
 	for a := len(n.Attrs.Ints("by")); a < len(n.Region.Args); a++ {
 		x := &g.Nodes[in[lead+a]]
 		if x.Op.Ramp == nil || len(g.In(in[lead+a])) > 0 || x.Attrs.Bool("drawn") {
 			continue
 		}
 		if _, _, ok := x.Op.Ramp(x.Attrs); ok {
-			keep[lead+a], stays[a], list = false, false, append(list, a)
+			keep[lead+a], ramps[a] = false, x
 		}
 	}
-	if list == nil {
+	if len(ramps) == 0 {
 		return
 	}
 	region := n.Region
-	ramps := make([]*ir.Node, len(list))
-	for k, a := range list {
-		ramps[k] = &g.Nodes[in[lead+a]]
-	}
 	g.Replace(id, n.Op, n.Attrs, kept(in, keep)...)
-	g.Nodes[id].Region = eachRegion(region, func(r *ir.Region) *ir.Region {
-		out := &ir.Region{Graph: r.Graph.Clone(), Args: kept(r.Args, stays), Yields: r.Yields}
-		for k, a := range list {
-			out.Graph.Replace(r.Args[a], ramps[k].Op, ramps[k].Attrs)
-		}
-		return out
-	})
+	g.Nodes[id].Region = eachRegion(region, func(r *ir.Region) *ir.Region { return withMade(r, ramps) })
 	k.any = true
 }
 

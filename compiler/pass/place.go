@@ -59,25 +59,17 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 // loops in which ranks help each other. ok is false if there are too many gathers.
 func numberGathers(g *ir.Graph) (ok bool) {
 	key, helped := 0, 0
-	var within func(g *ir.Graph)
-	within = func(g *ir.Graph) {
-		for _, n := range g.All() {
-			if plan.IsGather(n) {
-				n.Attrs = n.Attrs.With("key", op.Int(key))
-				key++
-			}
-			if n.Attrs.Int(plan.Helped) > 0 {
-				helped++
-				n.Attrs = n.Attrs.With(plan.Helped, op.Int(helped))
-			}
-			if isControl(n) {
-				for r := n.Region; r != nil; r = r.Next {
-					within(r.Graph)
-				}
-			}
+	for r, id := range nodesIn(g, isControl) {
+		n := &r.Nodes[id]
+		if plan.IsGather(n) {
+			n.Attrs = n.Attrs.With("key", op.Int(key))
+			key++
+		}
+		if n.Attrs.Int(plan.Helped) > 0 {
+			helped++
+			n.Attrs = n.Attrs.With(plan.Helped, op.Int(helped))
 		}
 	}
-	within(g)
 	return key <= plan.MostGathers
 }
 
@@ -413,23 +405,10 @@ func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
 // readsUnshared reports whether a node, or a node of its regions, reads a file that only rank 0 has, or a
 // file whose parts cannot be read alone.
 func (p *Partitioned) readsUnshared(n *ir.Node) bool {
-	if n.Op.Root {
-		return true
-	}
-	if n.Op.Reads != nil && (n.Op.Parts == nil || !n.Op.Parts(n.Attrs) || slices.Contains(p.Unshared, n.Op.Reads(n.Attrs))) {
-		return true
-	}
-	if elementwise(n) { // a chain reads nothing
-		return false
-	}
-	for r := n.Region; r != nil; r = r.Next {
-		for i := range r.Graph.Nodes {
-			if p.readsUnshared(&r.Graph.Nodes[i]) {
-				return true
-			}
-		}
-	}
-	return false
+	enters := func(n *ir.Node) bool { return !elementwise(n) } // a chain reads nothing
+	return someIn(n, enters, func(n *ir.Node) bool {
+		return n.Op.Root || n.Op.Reads != nil && (n.Op.Parts == nil || !n.Op.Parts(n.Attrs) || slices.Contains(p.Unshared, n.Op.Reads(n.Attrs)))
+	})
 }
 
 func destBlock(dims []int, at []int32) Block {

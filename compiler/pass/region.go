@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"iter"
 	"slices"
 
 	"flow/ir"
@@ -33,6 +34,43 @@ func Points(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 
 // Bodies is Deep without g itself.
 func Bodies(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return bodies(g, isControl, f) }
+
+// nodesIn yields the nodes of g and, after a node that enters selects, those of its regions, at any depth.
+func nodesIn(g *ir.Graph, enters func(n *ir.Node) bool) iter.Seq2[*ir.Graph, ir.ID] {
+	return func(yield func(*ir.Graph, ir.ID) bool) {
+		var within func(g *ir.Graph) bool
+		within = func(g *ir.Graph) bool {
+			for i := range g.Nodes {
+				n := &g.Nodes[i]
+				if !yield(g, ir.ID(i)) {
+					return false
+				}
+				for r := n.Region; r != nil && enters(n); r = r.Next {
+					if !within(r.Graph) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		within(g)
+	}
+}
+
+// someIn reports whether f holds for node n, or for a node in regions of n and of what enters selects there.
+func someIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
+	if f(n) {
+		return true
+	}
+	for r := n.Region; r != nil && enters(n); r = r.Next {
+		for g, id := range nodesIn(r.Graph, enters) {
+			if f(&g.Nodes[id]) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 func isControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 

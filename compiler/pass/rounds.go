@@ -125,7 +125,7 @@ func roundsOf(g *ir.Graph, a *around, id ir.ID, table *op.Table) *ir.Region {
 		}
 	}
 	loop := r.Graph.Add(n.Op, n.Attrs, g.Type(id), at, reads...)
-	r.Graph.Nodes[loop].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return withTexts(r, texts) })
+	r.Graph.Nodes[loop].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return withMade(r, texts) })
 	for k, f := range g.Results(id) {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		r.Yields = append(r.Yields, r.Graph.Add(table.Must("part"), attrs, f.Type, at, loop))
@@ -139,13 +139,13 @@ func constantText(g *ir.Graph, id ir.ID) bool {
 	return g.Nodes[id].Op.Role == op.Constant && g.Type(id) == types.ScalarOf(types.Str)
 }
 
-// withTexts returns r with constants in place of some arguments, by the numbers of the arguments.
-func withTexts(r *ir.Region, texts map[int]*ir.Node) *ir.Region {
+// withMade returns r with nodes without operands, such as constants and ramps, in place of some arguments, by the
+// numbers of the arguments.
+func withMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
 	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
 	for k, a := range r.Args {
-		if t := texts[k]; t != nil {
-			x := &out.Graph.Nodes[a]
-			x.Op, x.Attrs = t.Op, t.Attrs
+		if n := made[k]; n != nil {
+			out.Graph.Replace(a, n.Op, n.Attrs)
 		} else {
 			out.Args = append(out.Args, a)
 		}
@@ -403,28 +403,23 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 	return true
 }
 
+func branches(n *ir.Node) bool { return n.Op.Control == op.Select }
+
 // onePoint reports whether a point computes only such values, and adds its work.
 func (w *roundWork) onePoint(r *ir.Region) bool {
 	for ; r != nil; r = r.Next {
-		for i := range r.Graph.Nodes {
-			x, t := &r.Graph.Nodes[i], r.Graph.Type(ir.ID(i))
-			ops, fine := flops(r.Graph, ir.ID(i)), true
+		for g, id := range nodesIn(r.Graph, branches) {
+			x := &g.Nodes[id]
+			ops, fine := flops(g, id), x.Region == nil && x.Op.Laws.Has(op.Pure)
 			switch {
-			case x.Op.Role == op.Argument, x.Op.Control == op.Part:
-				continue
-			case x.Op.Control == op.Select:
-				if !w.onePoint(x.Region) {
-					return false
-				}
+			case x.Op.Role == op.Argument, x.Op.Control == op.Part, branches(x):
 				continue
 			case x.Op.Role == op.Points:
 				var n int
-				n, fine = w.fewPoints(r.Graph, ir.ID(i))
+				n, fine = w.fewPoints(g, id)
 				ops = float64(n)
-			default:
-				fine = x.Region == nil && x.Op.Laws.Has(op.Pure)
 			}
-			if !fine || !w.note(x.Op, t, ops) {
+			if !fine || !w.note(x.Op, g.Type(id), ops) {
 				return false
 			}
 		}
@@ -454,17 +449,10 @@ func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
 // count as one. fine is false if a branch has other operators than pure ones on small matrices.
 func (w *roundWork) pointOps(r *ir.Region) (ops int, fine bool) {
 	for ; r != nil; r = r.Next {
-		for i := range r.Graph.Nodes {
-			x, t := &r.Graph.Nodes[i], r.Graph.Type(ir.ID(i))
+		for g, id := range nodesIn(r.Graph, branches) {
+			x, t := &g.Nodes[id], g.Type(id)
 			switch {
-			case x.Op.Role == op.Argument || x.Op.Control == op.Part && t.Kind != types.Effect:
-				continue
-			case x.Op.Control == op.Select:
-				n, fine := w.pointOps(x.Region)
-				if !fine {
-					return 0, false
-				}
-				ops += n
+			case x.Op.Role == op.Argument || x.Op.Control == op.Part && t.Kind != types.Effect || branches(x):
 				continue
 			case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !w.fewElements(t):
 				return 0, false

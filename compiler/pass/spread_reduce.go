@@ -412,23 +412,17 @@ func typeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
 // panel, where that leaves no rank with much more than the others.
 func (s *spreader) units(g *ir.Graph) {
 	sparse := map[int]bool{}
-	var within func(g *ir.Graph)
-	within = func(g *ir.Graph) {
-		for id, n := range g.All() {
-			if t := g.Type(id); t.IsSparse() {
-				sparse[t.Rows], sparse[t.Cols] = true, true // a vector is fetched by lists of single rows
-			}
-			if stated(n.Op) && n.Op.Shard.Combine == "" {
-				if rows, panel := g.Type(g.In(id)[0]).Rows, n.Attrs.Int("panel"); s.balanced(rows, panel) {
-					s.unit[rows] = op.Int(panel)
-				}
-			}
-			for r := n.Region; r != nil; r = r.Next {
-				within(r.Graph)
+	for g, id := range nodesIn(g, func(*ir.Node) bool { return true }) {
+		n := &g.Nodes[id]
+		if t := g.Type(id); t.IsSparse() {
+			sparse[t.Rows], sparse[t.Cols] = true, true // a vector is fetched by lists of single rows
+		}
+		if stated(n.Op) && n.Op.Shard.Combine == "" {
+			if rows, panel := g.Type(g.In(id)[0]).Rows, n.Attrs.Int("panel"); s.balanced(rows, panel) {
+				s.unit[rows] = op.Int(panel)
 			}
 		}
 	}
-	within(g)
 	for rows := range sparse { // which are shared by single rows
 		delete(s.unit, rows)
 	}

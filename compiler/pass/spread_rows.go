@@ -124,21 +124,8 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 // happensOnce reports a node with an effect that only one rank may have. An assert has none where it
 // holds, and where it does not all ranks say the same.
 func happensOnce(g *ir.Graph, id ir.ID) bool {
-	n := &g.Nodes[id]
-	if n.Op.Laws.Has(op.Effectful) && n.Op.Elements == nil {
-		return true
-	}
-	if !isControl(n) {
-		return false
-	}
-	for r := n.Region; r != nil; r = r.Next {
-		for i := range r.Graph.Nodes {
-			if happensOnce(r.Graph, ir.ID(i)) {
-				return true
-			}
-		}
-	}
-	return false
+	once := func(n *ir.Node) bool { return n.Op.Laws.Has(op.Effectful) && n.Op.Elements == nil }
+	return someIn(&g.Nodes[id], isControl, once)
 }
 
 // Why ranks do not share a value, for `flowrun plan` (ir.Graph.Note).
