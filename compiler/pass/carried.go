@@ -8,6 +8,127 @@ import (
 	"flow/ir/types"
 )
 
+// form is another form in which a loop carries a value: as values of some types. into returns these, made of
+// node x of a graph, and from makes the value of them again.
+type form struct {
+	types []types.Type
+	into  func(g *ir.Graph, x ir.ID, o ir.Origin) []ir.ID
+	from  func(g *ir.Graph, of []ir.ID, o ir.Origin) ir.ID
+	cut   cutting // of a value in blocks
+}
+
+// reforming is a copy of a graph whose loops carry some values in other forms.
+type reforming struct {
+	*copying
+	part  *op.Def
+	forms map[ir.ID][]*form // of an old loop: those of its carried values; nil: as before
+	made  map[[2]int]ir.ID  // results of new loops that have other forms, in the old one, by (loop, number)
+}
+
+// loops copies the graph. chosen returns the forms of what a loop carries. node may make the new node of one in a
+// loop; of tells the form of an old argument, and its values. loops reports whether a loop has changed.
+func (c *reforming) loops(chosen func(n *ir.Node) []*form, node func(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool) bool {
+	for id, n := range c.old.All() {
+		if n.Op.Control == op.Iterate {
+			if forms := chosen(n); slices.ContainsFunc(forms, func(f *form) bool { return f != nil }) {
+				c.forms[id] = forms
+				c.loop(id, node)
+				continue
+			}
+		}
+		if n.Op.Control == op.Part && c.forms[c.old.In(id)[0]] != nil {
+			c.result(id)
+			continue
+		}
+		c.node(id)
+	}
+	return len(c.forms) > 0
+}
+
+// loop copies a loop. An effect comes behind the values that it carries.
+func (c *reforming) loop(id ir.ID, node func(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool) {
+	n, forms, o := &c.old.Nodes[id], c.forms[id], c.old.Origin(id)
+	var in []ir.ID
+	var ts []types.Type
+	for k, x := range c.in(id) {
+		if k < len(forms) && forms[k] != nil {
+			in, ts = append(in, forms[k].into(c.g, x, o.NoDest())...), append(ts, forms[k].types...)
+			continue
+		}
+		if in = append(in, x); k < len(forms) {
+			ts = append(ts, c.old.Results(id)[k].Type)
+		}
+	}
+	attrs := n.Attrs.With("carry", op.Int(len(ts)))
+	for _, f := range c.old.Results(id)[len(forms):] {
+		ts = append(ts, f.Type)
+	}
+	c.to[id] = c.g.Add(n.Op, attrs, types.TupleOf(ts...), o, in...)
+	c.g.Nodes[c.to[id]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+		b, args, out := copyOf(r.Graph), make([][]ir.ID, len(r.Args)), &ir.Region{}
+		of := func(x ir.ID) (*form, []ir.ID) {
+			if k := slices.Index(r.Args[:len(forms)], x); k >= 0 {
+				return forms[k], args[k]
+			}
+			return nil, nil
+		}
+		for id, n := range r.Graph.All() {
+			k := -1
+			if n.Op.Role == op.Argument {
+				k = slices.Index(r.Args, id)
+			}
+			switch {
+			case k >= 0 && k < len(forms) && forms[k] != nil:
+				for _, t := range forms[k].types {
+					args[k] = append(args[k], b.g.Add(n.Op, nil, t, r.Graph.Origin(id)))
+				}
+				b.to[id] = forms[k].from(b.g, args[k], r.Graph.Origin(id))
+			case !node(b, id, of):
+				b.node(id)
+			}
+			if k >= 0 && args[k] == nil {
+				args[k] = []ir.ID{b.to[id]}
+			}
+		}
+		for k, y := range r.Yields {
+			if r == n.Region && k < len(forms) && forms[k] != nil {
+				out.Yields = append(out.Yields, forms[k].into(b.g, b.to[y], r.Graph.Origin(y).NoDest())...)
+			} else {
+				out.Yields = append(out.Yields, b.to[y])
+			}
+		}
+		out.Graph, out.Args = b.g, slices.Concat(args...)
+		return out
+	})
+}
+
+// result makes the result of a loop that part id selects.
+func (c *reforming) result(id ir.ID) {
+	loop, k := c.old.In(id)[0], c.old.Nodes[id].Attrs.Int("at")
+	forms, at, o := c.forms[loop], k, c.old.Origin(id)
+	for _, f := range forms[:min(k, len(forms))] {
+		if f != nil {
+			at += len(f.types) - 1
+		}
+	}
+	part := func(k int, t types.Type) ir.ID {
+		return c.g.Add(c.part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), t, o, c.to[loop])
+	}
+	if k >= len(forms) || forms[k] == nil {
+		c.to[id] = part(at, c.old.Type(id))
+		return
+	}
+	key := [2]int{int(loop), k}
+	if _, ok := c.made[key]; !ok {
+		var of []ir.ID
+		for j, t := range forms[k].types {
+			of = append(of, part(at+j, t))
+		}
+		c.made[key] = forms[k].from(c.g, of, o)
+	}
+	c.to[id] = c.made[key]
+}
+
 // dropCarried drops the carried values of loop id that nothing depends on, over any number of
 // rounds: no result that is read, no condition and no effect. uses counts the readers of g's nodes;
 // parts lists the parts of the loop.

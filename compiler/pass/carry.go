@@ -20,31 +20,8 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !g.Controls() {
 		return g
 	}
-	c := &carrying{copying: copyOf(g), slice: table.Must("slice"), lay: table.Must("lay"), arg: table.Must("arg"), part: table.Must("part"),
-		shift: map[ir.ID][]int{}, whole: map[ir.ID]map[int]ir.ID{}}
-	changed := false
-	for id, n := range g.All() {
-		if n.Op.Control == op.Iterate {
-			if split := c.splits(n); split != nil {
-				c.loop(id, split)
-				changed = true
-				continue
-			}
-		}
-		if n.Op.Control == op.Part {
-			if shift := c.shift[g.In(id)[0]]; shift != nil {
-				at := n.Attrs.Int("at")
-				if w, ok := c.whole[g.In(id)[0]][at]; ok {
-					c.to[id] = w
-					continue
-				}
-				c.to[id] = c.g.Add(n.Op, n.Attrs.With("at", op.Int(shift[at])), g.Type(id), g.Origin(id), c.to[g.In(id)[0]])
-				continue
-			}
-		}
-		c.node(id)
-	}
-	if !changed {
+	c := &carrying{&reforming{copying: copyOf(g), part: table.Must("part"), forms: map[ir.ID][]*form{}, made: map[[2]int]ir.ID{}}, table.Must("slice"), table.Must("lay")}
+	if !c.loops(c.splits, c.window) {
 		return g
 	}
 	// what laid the wholes together
@@ -52,26 +29,17 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 type carrying struct {
-	*copying
-	slice, lay, arg, part *op.Def
-	shift                 map[ir.ID][]int // of a loop: the new number of each result
-	// of a loop: the assembled results, by old number
-	whole map[ir.ID]map[int]ir.ID
+	*reforming
+	slice, lay *op.Def
 }
 
-// splits returns where each carried value of a loop is cut, the zero value if it is not; nil if
-// none is.
-func (c *carrying) splits(n *ir.Node) []cutting {
-	k := n.Carried()
-	out := make([]cutting, k)
-	any := false
-	for i := range k {
+// splits returns the blocks in which a loop carries its values: nil for each that it carries whole.
+func (c *carrying) splits(n *ir.Node) []*form {
+	out := make([]*form, n.Carried())
+	for i := range out {
 		if w, ok := c.splitOf(n, i); ok {
-			out[i], any = w, true
+			out[i] = c.inBlocks(n.Region.Graph.Type(n.Region.Yields[i]), w)
 		}
-	}
-	if !any {
-		return nil
 	}
 	return out
 }
@@ -109,112 +77,58 @@ func (c *carrying) splitOf(n *ir.Node, i int) (cutting, bool) {
 	return w, true
 }
 
-// loop copies the loop id with the cut values carried as blocks.
-func (c *carrying) loop(id ir.ID, split []cutting) {
-	n := &c.old.Nodes[id]
-	o := c.old.Origin(id)
-	var in []ir.ID
-	var ts []types.Type
-	shift := make([]int, len(c.old.Results(id)))
-	for i, x := range c.old.In(id) {
-		if i >= len(split) {
-			in = append(in, c.to[x])
-			continue
-		}
-		shift[i] = len(ts)
-		if split[i].rc == nil {
-			in, ts = append(in, c.to[x]), append(ts, c.old.Results(id)[i].Type)
-			continue
-		}
-		for _, b := range split[i].boxes() {
-			t := types.DenseOf(c.old.Type(x).Elem, b.rows, b.cols)
-			in = append(in, c.g.Add(c.slice, b.attrs(), t, o.NoDest(), c.to[x]))
-			ts = append(ts, t)
-		}
+// inBlocks is the form of a value of type t that is cut at w.
+func (c *carrying) inBlocks(t types.Type, w cutting) *form {
+	f, boxes, whole := &form{cut: w}, w.boxes(), w.boxes()
+	for j, b := range boxes {
+		whole[j].sr, whole[j].sc = 0, 0
+		f.types = append(f.types, types.DenseOf(t.Elem, b.rows, b.cols))
 	}
-	carry := len(ts)
-	for i, f := range c.old.Results(id)[len(split):] { // an effect
-		shift[len(split)+i] = len(ts)
-		ts = append(ts, f.Type)
-	}
-	node := c.g.Add(n.Op, n.Attrs.With("carry", op.Int(carry)), types.TupleOf(ts...), o, in...)
-	c.g.Nodes[node].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return c.inBlocks(r, split, r == n.Region) })
-	c.to[id], c.shift[id] = node, shift
-	c.whole[id] = map[int]ir.ID{}
-	for i, w := range split {
-		if w.rc == nil {
-			continue
+	f.from = func(g *ir.Graph, of []ir.ID, o ir.Origin) ir.ID { return g.Add(c.lay, layAttrs(t, whole), t, o, of...) }
+	f.into = func(g *ir.Graph, x ir.ID, o ir.Origin) (out []ir.ID) {
+		laid := map[box]ir.ID{}
+		if g.Nodes[x].Op == c.lay {
+			list, in, _ := boxesOf(g, x)
+			for j, b := range list {
+				if of := g.Type(in[j]); of.Rows == b.rows && of.Cols == b.cols {
+					laid[b] = in[j]
+				}
+			}
 		}
-		var parts []ir.ID
-		boxes := w.boxes()
-		for j := range boxes {
-			boxes[j].sr, boxes[j].sc = 0, 0 // whole blocks
-			at := shift[i] + j
-			parts = append(parts, c.g.Add(c.part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(at)}), ts[at], o.NoDest(), node))
-		}
-		t := c.old.Results(id)[i].Type
-		c.whole[id][i] = c.g.Add(c.lay, layAttrs(t, boxes), t, o.NoDest(), parts...)
-	}
-}
-
-// inBlocks rewrites r for blocks. The yields of a body become blocks too.
-func (c *carrying) inBlocks(r *ir.Region, split []cutting, body bool) *ir.Region {
-	old, b := r.Graph, copyOf(r.Graph)
-	g, to := b.g, b.to
-	out := &ir.Region{Graph: g}
-	blocks := map[ir.ID][]ir.ID{} // of the arguments that are cut
-	cut := map[ir.ID]cutting{}
-	for i, a := range r.Args {
-		if i >= len(split) || split[i].rc == nil {
-			b.node(a)
-			out.Args = append(out.Args, to[a])
-			continue
-		}
-		to[a] = ir.None
-		cut[a] = split[i]
-		for _, b := range split[i].boxes() {
-			x := g.Add(c.arg, nil, types.DenseOf(old.Type(a).Elem, b.rows, b.cols), old.Origin(a))
-			blocks[a] = append(blocks[a], x)
-			out.Args = append(out.Args, x)
-		}
-	}
-	for id, n := range old.All() {
-		if src := old.In(id); n.Op == c.slice && blocks[src[0]] != nil {
-			to[id] = c.window(g, old, id, cut[src[0]], blocks[src[0]])
-		} else if n.Op != c.arg {
-			b.node(id)
-		}
-	}
-	for i, y := range r.Yields {
-		if !body || i >= len(split) || split[i].rc == nil {
-			out.Yields = append(out.Yields, to[y])
-			continue
-		}
-		boxes, src, _ := boxesOf(old, y)
-		at := map[[2]int]ir.ID{}
 		for j, b := range boxes {
-			at[[2]int{b.dr, b.dc}] = to[src[j]]
+			y, ok := laid[whole[j]]
+			if !ok {
+				y = g.Add(c.slice, b.attrs(), f.types[j], o, x)
+			}
+			out = append(out, y)
 		}
-		for _, b := range split[i].boxes() {
-			out.Yields = append(out.Yields, at[[2]int{b.sr, b.sc}])
-		}
+		return out
 	}
-	return out
+	return f
 }
 
-// window returns the slice id of a value in blocks: a block, a part of one, or assembled pieces.
-func (c *carrying) window(g, old *ir.Graph, id ir.ID, w cutting, blocks []ir.ID) ir.ID {
+// window makes the slice id of a value in blocks: a block, a part of one, or assembled pieces.
+func (c *carrying) window(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool {
+	old, g := b.old, b.g
+	if old.Nodes[id].Op != c.slice {
+		return false
+	}
+	f, blocks := of(old.In(id)[0])
+	if f == nil {
+		return false
+	}
 	at := old.Nodes[id].Attrs.Ints("at")
-	r0, c0, rows, cols := int(at[0]), int(at[1]), int(at[2]), int(at[3])
 	t, o := old.Type(id), old.Origin(id)
-	in, boxes := piece{&parts{w.rc, w.cc, blocks}, 0, 0, r0, c0, rows, cols}.blocks(nil, nil)
+	in, boxes := piece{&parts{f.cut.rc, f.cut.cc, blocks}, 0, 0, int(at[0]), int(at[1]), int(at[2]), int(at[3])}.blocks(nil, nil)
 	switch {
 	case len(in) != 1:
-		return g.Add(c.lay, layAttrs(t, boxes), t, o, in...)
+		b.to[id] = g.Add(c.lay, layAttrs(t, boxes), t, o, in...)
 	case g.Type(in[0]) == t:
-		return in[0]
+		b.to[id] = in[0]
+	default:
+		b.to[id] = g.Add(c.slice, boxes[0].attrs(), t, o, in[0])
 	}
-	return g.Add(c.slice, boxes[0].attrs(), t, o, in[0])
+	return true
 }
 
 // boxes returns the cells of a cutting, row by row, as windows of the whole at their own places.
