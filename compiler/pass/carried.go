@@ -8,8 +8,8 @@ import (
 	"flow/ir/types"
 )
 
-// form is another form in which a loop carries a value: as values of some types. into returns these, made of
-// node x of a graph, and from makes the value of them again.
+// form is another form in which a loop carries a value: as values of some types. into returns
+// these, made of node x of a graph, and from makes the value of them again.
 type form struct {
 	types []types.Type
 	into  func(g *ir.Graph, x ir.ID, o ir.Origin) []ir.ID
@@ -25,8 +25,9 @@ type reforming struct {
 	made  map[[2]int]ir.ID  // results of new loops that have other forms, in the old one, by (loop, number)
 }
 
-// loops copies the graph. chosen returns the forms of what a loop carries. node may make the new node of one in a
-// loop; of tells the form of an old argument, and its values. loops reports whether a loop has changed.
+// loops copies the graph. chosen returns the forms of what a loop carries. node may make the new
+// node of one in a loop; of tells the form of an old argument, and its values. loops reports
+// whether a loop has changed.
 func (c *reforming) loops(chosen func(n *ir.Node) []*form, node func(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool) bool {
 	for id, n := range c.old.All() {
 		if n.Op.Control == op.Iterate {

@@ -178,8 +178,8 @@ func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]cutting, table
 	return c.byShape(t, table), true
 }
 
-// follows returns the cuts of an index space of type t: those of the first operand that is cut and has an element
-// for each of its points.
+// follows returns the cuts of an index space of type t: those of the first operand that is cut and
+// has an element for each of its points.
 func (c *cuts) follows(id ir.ID, t types.Type) (cutting, bool) {
 	for k, a := range accesses(c.g, id, t) {
 		if w, ok := c.by[c.g.In(id)[k]]; ok && a.full() {

@@ -261,28 +261,35 @@ const leastAlong = 16
 // stay, since each chain goes on from block to block. The operator may not fail: it would fail after
 // what is between it and the product.
 func AlongPanels(g *ir.Graph, table *op.Table) *ir.Graph {
-	row, found := table.Must("matmul.panels"), map[ir.ID][]ir.ID{}
+	row := table.Must("matmul.panels")
 	along := func(n *ir.Node) bool { return n.Op == row && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") }
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return along(&n) }) {
 		return g
 	}
-	s := groups{g: g}
-	s.join(func(h, x ir.ID) bool {
-		if h == x || found[h] != nil || !rowsAlong(g, x, h) {
-			return false
-		}
-		found[h] = []ir.ID{x, h}
-		return true
-	}, func(r ir.ID, _ int) bool { return along(&g.Nodes[r]) && s.head[r] == r && g.Type(r).Elem.IsFloat() })
-	if len(found) == 0 {
-		return g
-	}
-	return s.build(found, func(c *copying, m []ir.ID) {
+	return pairs(g, func(h, x ir.ID) bool { return rowsAlong(g, x, h) }, func(r ir.ID, _ int) bool { return along(&g.Nodes[r]) && g.Type(r).Elem.IsFloat() }, func(c *copying, m []ir.ID) {
 		id := m[1]
 		r, reads := regionOf(g, table, m, m)
 		of := op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(g.Nodes[id].Attrs.Int("panel"))})
 		c.made(table, "panels.along", of, r, through(c.to, reads), g.Origin(id), m...)
 	})
+}
+
+// pairs makes one node of each two of which one alone reads the other, if enters says so of the
+// reader and what it reads, and links of the reader and the number of its operand. A reader takes
+// one operand. write is given what is read, and the reader.
+func pairs(g *ir.Graph, enters func(h, x ir.ID) bool, links func(r ir.ID, k int) bool, write func(c *copying, m []ir.ID)) *ir.Graph {
+	s, found := groups{g: g}, map[ir.ID][]ir.ID{}
+	s.join(func(h, x ir.ID) bool {
+		if h == x || found[h] != nil || !enters(h, x) {
+			return false
+		}
+		found[h] = []ir.ID{x, h}
+		return true
+	}, func(r ir.ID, k int) bool { return s.head[r] == r && links(r, k) })
+	if len(found) == 0 {
+		return g
+	}
+	return s.build(found, write)
 }
 
 // rowsAlong reports whether product id may make the rows of its factor x.
@@ -308,21 +315,13 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Reduces }) {
 		return g
 	}
-	found, whole := map[ir.ID][]ir.ID{}, sync.OnceValue(func() []bool { return wholes(g, sizes.Block, preferredCuts(g), false, sizes.Rows) })
-	s := groups{g: g}
-	s.join(func(h, x ir.ID) bool {
+	whole := sync.OnceValue(func() []bool { return wholes(g, sizes.Block, preferredCuts(g), false, sizes.Rows) })
+	tall := func(h, x ir.ID) bool {
 		n := &g.Nodes[x]
-		if h == x || found[h] != nil || n.Op.Role != op.Multiplies || !absorbable(g, x, h) || !n.Op.Loop.Takes(sigOf(g, x), g.Type(x)) ||
-			fewTerms(g, x, sizes.Block) || whole() != nil && !whole()[g.In(x)[0]] {
-			return false
-		}
-		found[h] = []ir.ID{x, h}
-		return true
-	}, func(r ir.ID, k int) bool { return reducesOwnRows(g, table, r, k) })
-	if len(found) == 0 {
-		return g
+		return n.Op.Role == op.Multiplies && absorbable(g, x, h) && n.Op.Loop.Takes(sigOf(g, x), g.Type(x)) && !fewTerms(g, x, sizes.Block) &&
+			(whole() == nil || whole()[g.In(x)[0]])
 	}
-	return s.build(found, func(c *copying, m []ir.ID) {
+	return pairs(g, tall, func(r ir.ID, k int) bool { return reducesOwnRows(g, table, r, k) }, func(c *copying, m []ir.ID) {
 		p, n := m[0], &g.Nodes[m[1]]
 		place, in := slices.Index(g.In(m[1]), p), append(c.in(m[1]), c.to[g.In(p)[1]])
 		in[place] = c.to[g.In(p)[0]]

@@ -79,7 +79,7 @@ func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
 	inputs := in
 	var more []outside
 	for r := n.Region; r != nil; r = r.Next {
-		out := h.invariants(n, r, in, origin)
+		out := h.invariants(id, r, in, origin)
 		more = append(more, out)
 		inputs = append(inputs, out.at...)
 	}
@@ -103,11 +103,10 @@ type outside struct {
 }
 
 // invariants moves the invariants of region r of loop l to the outer graph.
-func (h *hoisting) invariants(l *ir.Node, r *ir.Region, in []ir.ID, origin ir.Origin) (out outside) {
-	g, first, shift := r.Graph, l.Carried(), 0
-	moves := func(ir.ID) bool { return true }
-	if l.Op.Role == op.Points { // its indices are no inputs, and its bounds no arguments
-		first, shift = len(l.Attrs.Ints("by")), len(in)-len(r.Args)
+func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origin) (out outside) {
+	g, moves := r.Graph, func(ir.ID) bool { return true }
+	first, shift := captures(h.old, l, r)
+	if h.old.Nodes[l].Op.Role == op.Points {
 		some := sorted(g)
 		moves = func(id ir.ID) bool { return some[id] }
 	}

@@ -59,9 +59,9 @@ func (k *keeping) sink(g *ir.Graph, id ir.ID) {
 	if n.Op.Role != op.Points {
 		return
 	}
-	lead := len(in) - len(n.Region.Args) // indices are no inputs, and bounds no arguments
+	first, lead := captures(g, id, n.Region)
 	keep, ramps := slices.Repeat([]bool{true}, len(in)), map[int]*ir.Node{}
-	for a := len(n.Attrs.Ints("by")); a < len(n.Region.Args); a++ {
+	for a := first; a < len(n.Region.Args); a++ {
 		x := &g.Nodes[in[lead+a]]
 		if x.Op.Ramp == nil || len(g.In(in[lead+a])) > 0 || x.Attrs.Bool("drawn") {
 			continue
@@ -89,27 +89,17 @@ type keeping struct{ any bool }
 // enter replaces the regions of node id of g by marked copies. same gives for each node of g the
 // number of loops, innermost first, in which it is invariant; around is the number of loops.
 func (k *keeping) enter(g *ir.Graph, id ir.ID, same []int, around int) {
-	n, in := &g.Nodes[id], g.In(id)
+	n, in, more := &g.Nodes[id], g.In(id), 0
 	if isLoop(n) {
-		around++
+		more = 1
 	}
 	n.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		args := make([]int, len(r.Args)) // 0: changes from round to round
-		switch {
-		case n.Op.Control == op.Select:
-			for a := range args {
-				args[a] = same[in[1+a]]
-			}
-		case n.Op.Control == op.Iterate:
-			for a := n.Carried(); a < len(args); a++ {
-				args[a] = 1 + same[in[a]]
-			}
-		default: // indices come first, and bounds before captured values
-			for a, lead := len(n.Attrs.Ints("by")), len(in)-len(args); a < len(args); a++ {
-				args[a] = 1 + same[in[lead+a]]
-			}
+		first, shift := captures(g, id, r)
+		for a := first; a < len(args); a++ {
+			args[a] = more + same[in[a+shift]]
 		}
-		return k.region(r, args, around)
+		return k.region(r, args, around+more)
 	})
 }
 

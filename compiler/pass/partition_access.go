@@ -6,15 +6,16 @@ import (
 	"flow/ir/types"
 )
 
-// This file says how operators read their operands, axis by axis, and cuts operands by it. Where a result is cut
-// follows from where its operands are (cutting), and what a block reads of them from where the result is.
+// This file says how operators read their operands, axis by axis, and cuts operands by it. Where a
+// result is cut follows from where its operands are (cutting), and what a block reads of them from
+// where the result is.
 //
 //	map       a[byRow, byCol]  column[byRow, -]  row[-, byCol]  transposed[byCol, byRow]
 //	rowsum    a[byRow, byCol] of its index space        diag   a[byRow, byRow]
 //	matmul    a[byRow, byTerm]  b[byTerm, byCol]
 
-// axis says what an axis of an operand follows: the rows or columns of an index space, or the terms of its sums.
-// Each block reads all of an axis that follows none.
+// axis says what an axis of an operand follows: the rows or columns of an index space, or the terms
+// of its sums. Each block reads all of an axis that follows none.
 type axis int8
 
 const (
@@ -33,8 +34,8 @@ func (a access) full() bool { return a[0]+a[1] == byRow+byCol && a[0] != apart &
 // ofMode is what an operand of a chain follows.
 var ofMode = [...]access{op.Full: {byRow, byCol}, op.Trans: {byCol, byRow}, op.RowVec: {apart, byCol}, op.ColVec: {byRow, apart}, op.Single: {}}
 
-// accesses says how node id reads its operands. t is the type of its result, or that of the index space of a
-// reduction.
+// accesses says how node id reads its operands. t is the type of its result, or that of the index
+// space of a reduction.
 func accesses(g *ir.Graph, id ir.ID, t types.Type) []access {
 	n := &g.Nodes[id]
 	out := make([]access, len(g.In(id)))
@@ -73,8 +74,8 @@ func (a access) onto(c, w cutting) cutting {
 	return c
 }
 
-// operands cuts the operands of node id over an index space of type t with cuts c. The terms of its sums are cut
-// at terms. It returns the operands of a block.
+// operands cuts the operands of node id over an index space of type t with cuts c. The terms of its
+// sums are cut at terms. It returns the operands of a block.
 func (p *partitioner) operands(id ir.ID, t types.Type, c cutting, terms []int) func(i, j, term int) []ir.ID {
 	in, of := p.old.In(id), accesses(p.old, id, t)
 	args := make([]*parts, len(in))
@@ -98,8 +99,9 @@ func (p *partitioner) operands(id ir.ID, t types.Type, c cutting, terms []int) f
 	}
 }
 
-// contract cuts a product into one chain of block products a block of the result. The summed dimension is cut
-// where the factor with the most cuts is. It returns false if the node stays whole.
+// contract cuts a product into one chain of block products a block of the result. The summed
+// dimension is cut where the factor with the most cuts is. It returns false if the node stays
+// whole.
 func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) bool {
 	var terms []int
 	of := accesses(p.old, id, t)

@@ -183,8 +183,8 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 	})
 }
 
-// result assembles a result of type t of a pipe or of a reduction: that of the reduction d, or its elements, of
-// type space, if d is nil. f returns a block's contribution.
+// result assembles a result of type t of a pipe or of a reduction: that of the reduction d, or its
+// elements, of type space, if d is nil. f returns a block's contribution.
 func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting, f func(i, j int, b Block) ir.ID) {
 	switch {
 	case d == nil:

@@ -8,9 +8,9 @@ import (
 
 // This file is the part of Partition that cuts reductions.
 
-// reduce cuts a reduction. Its blocks hold whole rows or columns if its result has an element for each of these,
-// unless ranks combine the states of columns (see scalarStates). c is where the result is cut. It returns false
-// if the node stays whole.
+// reduce cuts a reduction. Its blocks hold whole rows or columns if its result has an element for
+// each of these, unless ranks combine the states of columns (see scalarStates). c is where the
+// result is cut. It returns false if the node stays whole.
 func (p *partitioner) reduce(id ir.ID, n *ir.Node, t types.Type, c cutting) bool {
 	in, of := p.old.In(id), n.Op
 	space := p.old.Type(in[0])

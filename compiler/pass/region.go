@@ -35,7 +35,8 @@ func Points(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 // Bodies is Deep without g itself.
 func Bodies(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return bodies(g, isControl, f) }
 
-// nodesIn yields the nodes of g and, after a node that enters selects, those of its regions, at any depth.
+// nodesIn yields the nodes of g and, after a node that enters selects, those of its regions, at any
+// depth.
 func nodesIn(g *ir.Graph, enters func(n *ir.Node) bool) iter.Seq2[*ir.Graph, ir.ID] {
 	return func(yield func(*ir.Graph, ir.ID) bool) {
 		var within func(g *ir.Graph) bool
@@ -57,7 +58,16 @@ func nodesIn(g *ir.Graph, enters func(n *ir.Node) bool) iter.Seq2[*ir.Graph, ir.
 	}
 }
 
-// someIn reports whether f holds for node n, or for a node in regions of n and of what enters selects there.
+// captures returns the first argument of region r of n that is the same in all rounds, and how many
+// places behind it among the inputs its value is. Indices are no inputs, and conditions and bounds
+// no arguments.
+func captures(g *ir.Graph, id ir.ID, r *ir.Region) (first, shift int) {
+	n := &g.Nodes[id]
+	return n.Carried() + len(n.Attrs.Ints("by")), len(g.In(id)) - len(r.Args)
+}
+
+// someIn reports whether f holds for node n, or for a node in regions of n and of what enters
+// selects there.
 func someIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
 	if f(n) {
 		return true

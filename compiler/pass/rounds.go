@@ -139,8 +139,8 @@ func constantText(g *ir.Graph, id ir.ID) bool {
 	return g.Nodes[id].Op.Role == op.Constant && g.Type(id) == types.ScalarOf(types.Str)
 }
 
-// withMade returns r with nodes without operands, such as constants and ramps, in place of some arguments, by the
-// numbers of the arguments.
+// withMade returns r with nodes without operands, such as constants and ramps, in place of some
+// arguments, by the numbers of the arguments.
 func withMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
 	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
 	for k, a := range r.Args {

@@ -433,17 +433,9 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
 	places, count, lists := selectPlaces(x.old, id)
-	attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)})
-	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), attrs, places, lists)
-	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
-}
-
-// keysAt makes the nodes that find the keys at some places of the sorted lists of node of.
-func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists int) (key ir.ID) {
-	rows := x.g.Type(of).Rows
-	attrs = attrs.With("places", op.Ints(places...))
-	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, x.unit[rows]) }
-	return x.digits(id, places, func(k, shift, bits int, found []ir.ID) ir.ID {
+	attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)}).With("places", op.Ints(places...))
+	of, share := x.reach(x.old.In(id)[0], reads[0]), func(a *op.Attrs) *op.Attrs { return x.sharing(a, from.Rows, x.unit[from.Rows]) }
+	found := x.digits(id, places, func(k, shift, bits int, found []ir.ID) ir.ID {
 		if k == keptDigits {
 			of = x.typed(id, x.table.Must("select.keep"), share(attrs.With("shift", op.Int(shift+bits))), of, found[0])
 			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)).With(plan.Shared, op.Int(x.ranks)) }
@@ -451,6 +443,7 @@ func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists 
 		digit := attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)).With("lists", op.Int(lists))
 		return x.typed(id, x.table.Must("select.count"), share(digit), append([]ir.ID{of}, found...)...)
 	})
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
 
 // digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has of a

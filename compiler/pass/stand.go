@@ -92,8 +92,9 @@ func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Grap
 	return out
 }
 
-// productsByRows copies r with products that read rows of transposes of captured arguments, where gains says that
-// it pays for factors and a product of these types. It returns nil if there are none.
+// productsByRows copies r with products that read rows of transposes of captured arguments, where
+// gains says that it pays for factors and a product of these types. It returns nil if there are
+// none.
 func productsByRows(t *op.Def, r *ir.Region, captured []ir.ID, gains func(a, b, product types.Type) bool) *ir.Region {
 	b, flags, made := copyOf(r.Graph), newFlagSets(), map[ir.ID]ir.ID{}
 	for id, n := range r.Graph.All() {
