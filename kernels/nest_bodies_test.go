@@ -321,6 +321,41 @@ func TestSlicesAreLoops(t *testing.T) {
 	}
 }
 
+// A body whose sums written out have more statements than a loop may have is a loop with inner loops: no
+// operator is called.
+func TestManySumsAreOneLoop(t *testing.T) {
+	from := loopsFrom.Load()
+	defer LoopsFrom(from)
+	LoopsFrom(0)
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := value.New(types.F64, 1, 64)
+	for k := range x.F64 {
+		x.F64[k] = construct.U01(5, uint64(k))
+	}
+	b := &bodyOf{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64), x.Type()}}, table: table}
+	scalar := types.ScalarOf(types.F64)
+	powers, total := b.act("mul", x.Type(), nil, 1, b.act("f64", scalar, nil, 0)), -1
+	for range 20 {
+		powers = b.act("mul", x.Type(), nil, powers, 1)
+		if sum := b.act("sum", scalar, nil, powers); total < 0 {
+			total = sum
+		} else {
+			total = b.act("add", scalar, nil, total, sum)
+		}
+	}
+	b.Yields = []int{total}
+	if callsOf(t, b.Body, 20, x) {
+		t.Error("an operator is called")
+	}
+	m := compileBody(b.Body, 1).form(nestKey{Form: nest.Form{Affine: true, Words: 2}, dims: 1, by: [2]int{1, 1}}, "i")
+	if m.body == nil || len(m.body.Nest.Types) > 2000 {
+		t.Errorf("no loop, or a long one: %s", m.why)
+	}
+}
+
 // callsOf runs a body for n points, compares the result with the definition's, and reports whether the body
 // calls operators between its loops.
 func callsOf(t *testing.T, b *op.Body, n int, in ...value.Value) bool {

@@ -23,6 +23,9 @@ type Form struct {
 	// negative.
 	Affine bool
 	Words  int // of exact sums
+	// Short says that matrices of more than define.WrittenLines elements are in memory, and reductions of
+	// more are loops.
+	Short bool
 }
 
 // Body is a body as a nest.
@@ -35,6 +38,10 @@ type Body struct {
 // what cannot be written.
 func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) (out *Body, why string) {
 	why, ok := Written(func() { out = writeBody(b, varies, keep, dims, by, names, form) })
+	if why == soLong {
+		form.Short = true
+		why, ok = Written(func() { out = writeBody(b, varies, keep, dims, by, names, form) })
+	}
 	if !ok {
 		return nil, why
 	}

@@ -43,10 +43,11 @@ type Builder struct {
 	*loop.Builder
 	Words    int // of an exact sum
 	Affine   bool
-	made     int // matrices so far
-	most     int // elements of a matrix in memory, if that is not laidElements
-	few      int // the most elements of a matrix in registers
-	limit    int // the most statements
+	made     int  // matrices so far
+	most     int  // elements of a matrix in memory, if that is not laidElements
+	few      int  // the most elements of a matrix in registers
+	limit    int  // the most statements
+	short    bool // see Form
 	Scopes   []map[ElementKey]loop.Val
 	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
 	Operands []Operand             // behind the bounds
@@ -64,7 +65,11 @@ type Builder struct {
 
 // NewBuilder begins a nest in a form.
 func NewBuilder(f Form) *Builder {
-	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, few: define.Unrolled, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}}
+	few := define.Unrolled
+	if f.Short {
+		few = define.WrittenLines
+	}
+	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}}
 }
 
 // inner writes what f writes in a scope of its own.
@@ -164,10 +169,13 @@ func (x *Builder) Hold(r Ref) []loop.Val {
 	return out
 }
 
+// soLong is why a body of more than the most statements is not written.
+const soLong = "so long a body; split it into several loops"
+
 // bounded gives up where the loop grows too long.
 func (x *Builder) bounded() {
 	if len(x.Nest.Types) > x.limit {
-		panic(NoBody{"so long a body; split it into several loops"})
+		panic(NoBody{soLong})
 	}
 }
 

@@ -115,7 +115,7 @@ const writtenStatements = 1024
 // if the first one, which is written and taken back, is short. They are not where rounds keep such
 // matrices in memory: the code takes longer to make than to run.
 func (x *Builder) writtenOut(n int, f func(i, j loop.Lin) []loop.Val) (fine bool) {
-	if few := len(x.Nest.Space) == 0 && x.few == define.WrittenLines; n <= define.WrittenLines || n > define.Unrolled || few {
+	if few := x.short || len(x.Nest.Space) == 0 && x.few == define.WrittenLines; n <= define.WrittenLines || n > define.Unrolled || few {
 		return n <= define.WrittenLines || n <= define.Unrolled && !few
 	}
 	x.takenBack(func() {
