@@ -195,7 +195,7 @@ func (p *program) allocate(r registers) assignment {
 		s.free[maskClass] = append(s.free[maskClass], K(k))
 	}
 	s.free[generalClass] = slices.Clone(r.general)
-	blocks := p.asides()
+	blocks := asides(p.steps)
 	s.passed = p.passed(blocks)
 	a.lives = p.live()
 	if len(blocks) == 0 {

@@ -57,10 +57,7 @@ func (l *lowering) aside(write func()) {
 type block struct{ from, to int }
 
 // asides finds the blocks aside, by number.
-func (p *program) asides() []block { return asidesOf(p.steps) }
-
-func asidesOf(steps []step) []block {
-	var list []block
+func asides(steps []step) (list []block) {
 	for k := range steps {
 		switch id := int(steps[k].aside); {
 		case id > 0:

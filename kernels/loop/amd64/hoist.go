@@ -44,15 +44,14 @@ func (p *program) hoist() {
 			at--
 		}
 	}
-	if !p.moves(depth, defs) {
-		return
-	}
 	same := p.shop.virts.zeros(len(p.values)) // what stands for a register that is made no more
-	now := func(v virt) virt { return cmp.Or(same[v], v) }
+	now, merged := func(v virt) virt { return cmp.Or(same[v], v) }, false
 	open := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}
 	for k := range p.steps {
 		s := &p.steps[k]
-		s.rename(now)
+		if merged {
+			s.rename(now)
+		}
 		if s.enters {
 			open = append(open, &loopSteps{anchor: -1})
 		}
@@ -62,6 +61,7 @@ func (p *program) hoist() {
 			s.reads(func(v virt) { least = max(least, depth[v]) })
 			if int(least) < to {
 				p.move(int32(k), open, int(least), same)
+				merged = merged || same[s.dst] != 0
 				depth[s.dst] = least
 				continue
 			}
@@ -83,28 +83,6 @@ func (p *program) hoist() {
 		steps = append(steps, p.steps[k])
 	}
 	p.steps = steps
-}
-
-// moves reports that some step moves.
-func (p *program) moves(depth []int32, defs []uint8) bool {
-	at := int32(0)
-	for k := range p.steps {
-		s := &p.steps[k]
-		if s.enters {
-			at++
-		}
-		if at > 0 && s.movable() && defs[s.dst] == 1 {
-			least := int32(0)
-			s.reads(func(v virt) { least = max(least, depth[v]) })
-			if least < at {
-				return true
-			}
-		}
-		if s.leaves {
-			at--
-		}
-	}
-	return false
 }
 
 // movable reports an instruction that does nothing but make its result, from registers or a

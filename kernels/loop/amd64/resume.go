@@ -116,7 +116,10 @@ const cyclesOfCall = 40_000
 
 // cycles are those of instructions on 512 bits that take more than one (Zen 4, as measured; Intel's
 // are no slower).
-var cycles = map[Op]int{VDIVPD: 9, VDIVPS: 6, VSQRTPD: 16, VSQRTPS: 8, VSCALEFPD: 2}
+var cycles = func() (list [mostOps]int) {
+	list[VDIVPD], list[VDIVPS], list[VSQRTPD], list[VSQRTPS], list[VSCALEFPD] = 9, 6, 16, 8, 2
+	return list
+}()
 
 // cyclesOfScalar is the cycles of a step of scalar code, which may wait for memory. An address is computed
 // from registers, and locals are in a cache.

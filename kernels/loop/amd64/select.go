@@ -32,7 +32,7 @@ var (
 	ordered = [256]uint8{loop.Lt: 0x11, loop.Le: 0x12, loop.Eq: 0x00, loop.Ne: 0x04}
 	// signed is the immediate of a comparison of integers.
 	nanOf  = map[bool]loop.Word{false: math.Float64bits(math.NaN()), true: loop.Word(math.Float32bits(float32(math.NaN())))}
-	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4}
+	signed = [256]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4}
 )
 
 // operation lowers one scalar operation.
@@ -344,8 +344,8 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 		}
 		return l.binary(op, e, in[0], in[1])
 	}
-	if imm, ok := signed[c]; ok {
-		return l.compare(VPCMPQ, e, in[0], in[1], imm)
+	if signed[c] != 0 || c == loop.Eq {
+		return l.compare(VPCMPQ, e, in[0], in[1], signed[c])
 	}
 	zero := operand{elem: e, konst: true}
 	switch c {

@@ -79,7 +79,7 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 		loopEnds: map[int]int{}, newSlot: newSlot}
 	z.survey(all)
 	p.steps = p.shop.steps.list(len(z.old) * 9 / 8)
-	blocks := asidesOf(z.old)
+	blocks := asides(z.old)
 	var outside []virt
 	for k := range z.old {
 		s := &z.old[k]
