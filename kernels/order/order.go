@@ -9,6 +9,7 @@ package order
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -115,17 +116,16 @@ func Precedes(a, b value.Scalar, desc bool) bool {
 	return a.F < b.F || a.I < b.I
 }
 
-// InsertSorted is the definition of sorting: x in order, equal elements as they came.
-func InsertSorted(x []value.Scalar, desc bool) []value.Scalar {
-	var out []value.Scalar
-	for _, v := range x {
-		i := len(out)
-		for i > 0 && Precedes(v, out[i-1], desc) {
-			i--
-		}
-		out = slices.Insert(out, i, v)
-	}
+// Sorted is the definition of sorting: x in order, equal elements as they came.
+func Sorted(x []value.Scalar, desc bool) []value.Scalar {
+	out := slices.Clone(x)
+	sort.SliceStable(out, func(i, j int) bool { return Precedes(out[i], out[j], desc) })
 	return out
+}
+
+// Distinct is the definition of the different elements of x: the first of those that are equal, in order.
+func Distinct(x []value.Scalar) []value.Scalar {
+	return slices.CompactFunc(Sorted(x, false), func(a, b value.Scalar) bool { return define.Contains([]value.Scalar{a}, b) })
 }
 
 // Plain is the scalar that stands for all that equal s: +0 for zeros, one nan.

@@ -5,6 +5,7 @@ package order
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"flow/ir/loop"
@@ -81,14 +82,13 @@ func Rows() []*op.Def {
 				return types.DenseOf(t.Elem, types.Unknown, 1), err
 			},
 			Ref: func(c *op.Call) (value.Value, error) {
-				var seen []value.Scalar
-				for _, v := range define.Elements(c.In[0]) {
-					if v = Plain(v); !define.Contains(seen, v) {
-						seen = append(seen, v)
-					}
+				all := define.Elements(c.In[0])
+				for i, v := range all {
+					all[i] = Plain(v)
 				}
-				out := value.New(c.Type.Elem, len(seen), 1)
-				for i, v := range InsertSorted(seen, false) {
+				all = Distinct(all)
+				out := value.New(c.Type.Elem, len(all), 1)
+				for i, v := range all {
 					out.Set(i, 0, v)
 				}
 				return out, nil
@@ -350,15 +350,12 @@ func (r *orderRoom) of(x *value.Dense, a *op.Attrs, spans []Span) []int64 {
 
 // orderRef is the rows' places by the definition of the order.
 func orderRef(x *value.Dense, a *op.Attrs) []int {
-	col := sortColumn(x, a)
-	var at []int
-	for i := range col.Rows {
-		k := len(at)
-		for k > 0 && Precedes(col.At(i, 0), col.At(at[k-1], 0), a.Bool("desc")) {
-			k--
-		}
-		at = append(at[:k], append([]int{i}, at[k:]...)...)
+	col, desc := sortColumn(x, a), a.Bool("desc")
+	at := make([]int, col.Rows)
+	for i := range at {
+		at[i] = i
 	}
+	sort.SliceStable(at, func(i, j int) bool { return Precedes(col.At(at[i], 0), col.At(at[j], 0), desc) })
 	return at
 }
 

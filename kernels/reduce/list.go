@@ -380,13 +380,7 @@ func listStatistics() []statistic {
 			doc:   "nunique is the number of different elements; -0 and 0 are one, and so are all nan.",
 			whole: "6", row: "3\n3\n", col: "2 2 2\n",
 			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar {
-				n := int64(0)
-				for i, v := range x {
-					if !define.Contains(x[:i], v) {
-						n++
-					}
-				}
-				return value.I64(n)
+				return value.I64(int64(len(order.Distinct(x))))
 			},
 			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
 				return value.I64(order.CountRuns(sortedKeys(line, room)))

@@ -58,7 +58,7 @@ func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Sca
 
 // refQuantile is the definition of quantile.
 func refQuantile(q float64, x []value.Scalar, e types.Elem) value.Scalar {
-	s := order.InsertSorted(x, false)
+	s := order.Sorted(x, false)
 	if last := s[len(s)-1]; last.Elem.IsFloat() && math.IsNaN(last.F) {
 		return define.Number(e, math.NaN())
 	}
