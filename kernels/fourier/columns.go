@@ -119,8 +119,23 @@ type operand struct {
 	conjugate bool
 }
 
-// scratch is the memory of a worker: two blocks of columns and the roots of a step.
-type scratch struct{ x, y, t []float64 }
+// at returns number j.
+func (x *operand) at(j int) complex128 {
+	v := complex(x.x[j*x.step], 0)
+	if !x.real {
+		v = complex(x.x[j*x.step], x.x[j*x.step+1])
+	}
+	if x.conjugate {
+		v = conjugate(v)
+	}
+	return v
+}
+
+// scratch is the memory of a worker: two blocks of columns and the roots of a step, or all numbers twice.
+type scratch struct {
+	x, y, t []float64
+	z, next []complex128
+}
 
 func (w *scratch) of(p *plan) {
 	if n := line * max(p.s, p.c); len(w.x) < n {

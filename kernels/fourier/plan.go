@@ -6,8 +6,6 @@ package fourier
 import (
 	"math"
 	"math/bits"
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"flow/kernels/vec"
@@ -16,40 +14,6 @@ import (
 // greatestFactor is the greatest prime factor of a length that the steps take, at a cost that grows
 // with the factor; lengths with a greater one go by Bluestein's convolution.
 const greatestFactor = 61
-
-// room is the memory of one transform. It is not safe for concurrent use.
-type room struct{ z, next []complex128 }
-
-// idle holds rooms that no transform uses. Many short transforms of one length often follow one
-// another.
-var idle = sync.Pool{New: func() any { return new(room) }}
-
-// transform returns the sum of z[j] w^(j k) for every k, where w is exp(-2 pi i / n). The inverse has
-// the conjugate of w, and divides by n. It may overwrite z. The result is valid until the room is used
-// again.
-func (s *room) transform(z []complex128, inverse bool) []complex128 {
-	n := len(z)
-	if n == 0 {
-		return z
-	}
-	if inverse {
-		for i, v := range z {
-			z[i] = conjugate(v)
-		}
-	}
-	if p := planOf(n); p.ok {
-		s.next = slices.Grow(s.next[:0], n)[:n]
-		z, _ = stockham(z, s.next, p)
-	} else {
-		z = bluestein(z)
-	}
-	if inverse {
-		for i, v := range z {
-			z[i] = complex(real(v)/float64(n), 0-imag(v)/float64(n)) // 0 -: no -0 of a real column
-		}
-	}
-	return z
-}
 
 func conjugate(z complex128) complex128 { return complex(real(z), -imag(z)) }
 
@@ -311,7 +275,7 @@ func stepOf(p int, x, y []complex128, m, s int, w []complex128) {
 	}
 }
 
-// convolved is the length of the convolution of bluestein.
+// convolved is the length of the convolution that a transform of length n is: see run.bluestein.
 func convolved(n int) int { return 1 << bits.Len(uint(2*n-2)) }
 
 // roomOf is the bytes of a transform of length n beside its operand, which is of f64, and its result.
@@ -322,37 +286,4 @@ func roomOf(n int) float64 {
 		return 18 * float64(n) // between the steps, and the direct roots
 	}
 	return 16 * (float64(n) + 3.2*float64(convolved(n)))
-}
-
-// bluestein is the transform of any length n, in the memory of z: j k = (j^2 + k^2 - (k - j)^2) / 2
-// makes it a convolution with c[j] = exp(pi i j^2 / n), whose length may be a power of two.
-func bluestein(z []complex128) []complex128 {
-	n := len(z)
-	size := convolved(n)
-	chirp := make([]complex128, n) // the conjugate of c
-	for j, at := 0, 0; j < n; j++ {
-		chirp[j] = root(at, 2*n)
-		at = (at + 2*j + 1) % (2 * n) // the next square
-	}
-	a, b := make([]complex128, size), make([]complex128, size)
-	for j, v := range z {
-		a[j] = multiply(v, chirp[j])
-	}
-	b[0] = conjugate(chirp[0])
-	for j := 1; j < n; j++ {
-		b[j] = conjugate(chirp[j])
-		b[size-j] = b[j]
-	}
-	p := planOf(size)
-	a, spare := stockham(a, make([]complex128, size), p)
-	b, spare = stockham(b, spare, p)
-	for k := range a {
-		a[k] = conjugate(multiply(a[k], b[k]))
-	}
-	a, _ = stockham(a, spare, p) // of the conjugate: size times the conjugate of the inverse
-	for k := range z {
-		v := complex(real(a[k])/float64(size), -imag(a[k])/float64(size))
-		z[k] = multiply(v, chirp[k])
-	}
-	return z
 }

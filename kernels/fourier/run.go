@@ -31,6 +31,7 @@ type run struct {
 	workers []scratch
 	room    []float64 // between the steps
 	short   bool
+	plain   bool // no transform is divided into columns
 }
 
 // runs keeps runs of short transforms on one worker. Programs often make many of these.
@@ -97,22 +98,34 @@ func lengthOf(n int) halves {
 	return cut(n, factors)
 }
 
+// operandOf returns the numbers of x. Numbers of another type than f64 are converted by fill, which the caller
+// calls for all rows; nil: there are none.
+func operandOf(x *value.Dense, conjugate bool) (o operand, fill func(lo, hi int)) {
+	o = operand{x: x.F64, step: x.Stride, real: x.Cols == 1, conjugate: conjugate}
+	if x.Elem == types.F64 {
+		return o, nil
+	}
+	o.x, o.step = make([]float64, x.Rows*x.Cols), x.Cols
+	return o, func(lo, hi int) {
+		for i := lo * x.Cols; i < hi*x.Cols; i++ {
+			o.x[i] = x.At(i/x.Cols, i%x.Cols).Float()
+		}
+	}
+}
+
 // begin begins the transform of the rows of x into out.
 func begin(x, out *value.Dense, inverse bool, workers int) *run {
-	n, r := x.Rows, (*run)(nil)
-	if workers == 1 && n <= longestTable {
-		r = runs.Get().(*run)
-	} else {
-		r = &run{workers: make([]scratch, workers)}
+	if workers == 1 && x.Rows <= longestTable {
+		return runs.Get().(*run).begin(x, out, inverse)
 	}
-	from := operand{x: x.F64, step: x.Stride, real: x.Cols == 1, conjugate: inverse}
-	if x.Elem != types.F64 {
-		from.x, from.step = make([]float64, n*x.Cols), x.Cols
-		r.add(n, func(_ *scratch, lo, hi int) {
-			for i := lo * x.Cols; i < hi*x.Cols; i++ {
-				from.x[i] = x.At(i/x.Cols, i%x.Cols).Float()
-			}
-		})
+	return (&run{workers: make([]scratch, workers)}).begin(x, out, inverse)
+}
+
+func (r *run) begin(x, out *value.Dense, inverse bool) *run {
+	n := x.Rows
+	from, fill := operandOf(x, inverse)
+	if fill != nil {
+		r.add(n, func(_ *scratch, lo, hi int) { fill(lo, hi) })
 	}
 	if _, ok := factorsOf(n); ok {
 		p := r.plan(n)
@@ -125,7 +138,7 @@ func begin(x, out *value.Dense, inverse bool, workers int) *run {
 
 // plan is the plan of length n, with passes that make the roots of a long one.
 func (r *run) plan(n int) *plan {
-	if n <= longestTable {
+	if n <= longestTable || r.plain || lengthOf(n).s == 0 {
 		return planOf(n)
 	}
 	at := memo(n)
@@ -147,6 +160,10 @@ func (r *run) plan(n int) *plan {
 
 // transform adds the transform of x into out.
 func (r *run) transform(p *plan, x operand, out []float64, inverse bool) {
+	if p.s == 0 || r.plain {
+		r.add(1, func(w *scratch, _, _ int) { p.whole(w, x, out, 2, inverse) })
+		return
+	}
 	n := line * p.s * blocks(p.c)
 	if len(r.room) < n {
 		r.room = memory.Fresh[float64](n)
@@ -164,7 +181,8 @@ func (r *run) transform(p *plan, x operand, out []float64, inverse bool) {
 	})
 }
 
-// bluestein adds the transform of x, of n numbers, into out: see the function of that name.
+// bluestein adds the transform of x, of any number n of numbers, into out: j k = (j^2 + k^2 - (k - j)^2) / 2
+// makes it a convolution with the conjugate of chirp[j] = exp(-pi i j^2 / n), whose length is a power of two.
 func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
 	size := convolved(n)
 	p := r.plan(size)
@@ -181,14 +199,7 @@ func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
 		if j > 0 {
 			b[size-j] = b[j]
 		}
-		v := complex(x.x[j*x.step], 0)
-		if !x.real {
-			v = complex(x.x[j*x.step], x.x[j*x.step+1])
-		}
-		if x.conjugate {
-			v = conjugate(v)
-		}
-		a[j] = multiply(v, c)
+		a[j] = multiply(x.at(j), c)
 	}
 	r.add(n/2+1, func(_ *scratch, lo, hi int) {
 		h, l := bits.Mul64(uint64(lo), uint64(lo))
@@ -225,6 +236,51 @@ func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
 	})
 }
 
+// idle holds memory that no transform uses. Many short transforms of one length often follow one another.
+var idle = sync.Pool{New: func() any { return new(scratch) }}
+
+// compute writes the transform of x to out on one worker. If plain, no transform is divided into columns,
+// which is the definition.
+func compute(x, out *value.Dense, inverse, plain bool) error {
+	n := x.Rows
+	if n == 0 {
+		return nil
+	}
+	if plain || lengthOf(n).s == 0 {
+		if p := planOf(n); p.ok {
+			from, fill := operandOf(x, inverse)
+			if fill != nil {
+				fill(0, n)
+			}
+			w := idle.Get().(*scratch)
+			p.whole(w, from, out.F64, out.Stride, inverse)
+			if n <= longestMemo { // longer memory would stay
+				idle.Put(w)
+			}
+			return nil
+		}
+	}
+	if plain {
+		return op.RunAll((&run{workers: make([]scratch, 1), plain: true}).begin(x, out, inverse), units)
+	}
+	return op.RunAll(begin(x, out, inverse, 1), units)
+}
+
+// whole writes the transform of x, of p.n numbers, to out, where they are step floats apart.
+func (p *plan) whole(w *scratch, x operand, out []float64, step int, inverse bool) {
+	w.z, w.next = slices.Grow(w.z[:0], p.n)[:p.n], slices.Grow(w.next[:0], p.n)[:p.n]
+	for j := range w.z {
+		w.z[j] = x.at(j)
+	}
+	z, _ := stockham(w.z, w.next, p)
+	for k, v := range z {
+		if inverse {
+			v = complex(real(v)/float64(p.n), 0-imag(v)/float64(p.n)) // 0 -: no -0 of a real column
+		}
+		out[k*step], out[k*step+1] = real(v), imag(v)
+	}
+}
+
 func Rows() []*op.Def {
 	return []*op.Def{
 		transform("fft", false,
@@ -240,29 +296,6 @@ func Rows() []*op.Def {
 }
 
 func transform(name string, inverse bool, doc, example, output string) *op.Def {
-	run := func(c *op.Call, out *value.Dense) {
-		x, s := c.Dense(0), idle.Get().(*room)
-		if x.Rows <= longestMemo { // longer rooms would stay in memory
-			defer idle.Put(s)
-		}
-		s.z = slices.Grow(s.z[:0], x.Rows)[:x.Rows]
-		for i := range s.z {
-			switch at := i * x.Stride; {
-			case x.Elem == types.F64 && x.Cols == 2:
-				s.z[i] = complex(x.F64[at], x.F64[at+1])
-			case x.Elem == types.F64:
-				s.z[i] = complex(x.F64[at], 0)
-			case x.Cols == 2:
-				s.z[i] = complex(x.At(i, 0).Float(), x.At(i, 1).Float())
-			default:
-				s.z[i] = complex(x.At(i, 0).Float(), 0)
-			}
-		}
-		for i, v := range s.transform(s.z, inverse) {
-			row := out.F64[i*out.Stride:]
-			row[0], row[1] = real(v), imag(v)
-		}
-	}
 	return &op.Def{
 		Name: name, Doc: doc, Eg: define.Eg(example, output), Args: []op.Arg{{Name: "x", Doc: "n x 1 of real numbers, or n x 2 of complex ones"}},
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -289,17 +322,9 @@ func transform(name string, inverse bool, doc, example, output string) *op.Def {
 		Beside: func(_ *op.Sig, out types.Type) float64 { return roomOf(out.Rows) },
 		Ref: func(c *op.Call) (value.Value, error) {
 			out := value.New(types.F64, c.Dense(0).Rows, 2)
-			run(c, out)
-			return out, nil
+			return out, compute(c.Dense(0), out, inverse, true)
 		},
-		Kernel: func(c *op.Call) error {
-			x, out := c.Dense(0), c.Result()
-			if lengthOf(x.Rows).s == 0 {
-				run(c, out)
-				return nil
-			}
-			return op.RunAll(begin(x, out, inverse, 1), units)
-		},
-		Loop: loop(inverse),
+		Kernel: func(c *op.Call) error { return compute(c.Dense(0), c.Result(), inverse, false) },
+		Loop:   loop(inverse),
 	}
 }
