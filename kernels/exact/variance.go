@@ -107,11 +107,13 @@ func quotient(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	d.addProduct(m, q.Term[0])
 	d.addProduct(-s.Term[0], s.Term[0])
 	rest := s.Rest || q.Rest
-	if q.Term[1] != 0 || q.Term[2] != 0 || s.Term[1] != 0 { // of small integers none is
+	if q.Term[1] != 0 || s.Term[1] != 0 { // of small integers none is
 		d.addProduct(m, q.Term[1])
 		d.addProduct(-2*s.Term[0], s.Term[1])
-		d.addProduct(m, q.Term[2])
 		d.addProduct(-s.Term[1], s.Term[1])
+	}
+	if q.Term[2] != 0 {
+		d.addProduct(m, q.Term[2])
 	}
 	if s.Term[2] != 0 {
 		d.addProduct(-2*s.Term[0], s.Term[2])
@@ -141,55 +143,10 @@ func quotient(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	return high, low, slack/square*2 + high*0x1p-98, true
 }
 
-// near is quotient with less than twice the bits of a float64, which mostly leave no doubt.
-func near(s, q *Parts, n int) (high, low, slack float64, ok bool) {
-	if n <= 0 || n > 1<<26 || s.Rest || q.Rest || !s.usable() || !q.usable() {
-		return 0, 0, 0, false
-	}
-	s0, s1, s2 := follow(&s.Term)
-	q0, q1, q2 := follow(&q.Term)
-	if math.Abs(s1) > 0x1p-50*math.Abs(s0) || math.Abs(q1) > 0x1p-50*q0 { // terms that cancel
-		return 0, 0, 0, false
-	}
-	m := float64(n)
-	a, b := product(m, q0)
-	c, d := product(s0, s0)
-	b += m * q1
-	d += 2 * s0 * s1
-	high, t := TwoSum(a, -c)
-	high, low = TwoSum(high, t+(b-d))
-	// What is rounded is below 2^-48 (a + c), by 2^-53 of it at most, a few times; s1 squared,
-	// which is left out, below 2^-100 c; s2 and q2 are left out, too.
-	slack = (a+c)*0x1p-98 + 2*m*math.Abs(q2) + 4*math.Abs(s0*s2)
-	if !(high > slack) {
-		return 0, 0, 0, false
-	}
-	v := high / (m * m) // a whole number below 2^53
-	p, e := product(v, m*m)
-	w := ((high - p) - e + low) / (m * m)
-	high, low = TwoSum(v, w)
-	return high, low, slack/(m*m)*2 + high*0x1p-98, true
-}
-
-// follow is the sum of the terms as three, exactly, of which each is small beside the one before it
-// unless terms cancel.
-func follow(x *[3]float64) (a, b, c float64) {
-	a, b = TwoSum(x[0], x[1])
-	b, c = TwoSum(b, x[2])
-	a, b = TwoSum(a, b)
-	b, c = TwoSum(b, c)
-	return a, b, c
-}
-
 // Variance is the variance of n numbers of which s is the sum and q that of the squares: never
 // negative, though squares too small for a float64 are missing in q. It is rounded once to a
 // float64, or to a float32 if narrow. n is not 0 and both sums are finite.
 func Variance(s, q *Parts, n int, narrow bool) (v float64, ok bool) {
-	if high, low, slack, ok := near(s, q, n); ok {
-		if v, ok = undoubted(high, low, slack, narrow); ok {
-			return v, true
-		}
-	}
 	high, low, slack, ok := quotient(s, q, n)
 	if !ok {
 		return 0, false
