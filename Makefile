@@ -76,6 +76,8 @@ nocgo:
 
 # Tests and staticcheck allocate much and keep little, so a collector that runs less often saves time.
 build lint unit race mpi nocgo: export GOGC ?= 400
+# Nothing reads what the runtime samples of allocations, and each sample walks a stack.
+lint unit race mpi: export GODEBUG ?= memprofilerate=0
 
 # The packages that take longest come first, so that none of them is left alone at the end.
 unit: build
