@@ -129,16 +129,15 @@ func allOf(ids []ir.ID, f func(ir.ID) bool) bool {
 // since an element is computed as in the whole. Operators that may fail stay: at the entries alone they
 // would fail later or not at all.
 //
-// A reduction of a chain on a sparse matrix and numbers reduces it at the entries, if it is zero at zero. If
-// alone is set, which says that no other rank has rows of a matrix, all elements of another chain are reduced
-// with what it is at zero, which is computed once:
+// A reduction of a chain on a sparse matrix and numbers reduces it at the entries, if it is zero at zero. Another
+// chain is reduced with what it is at zero, which is computed once. alone says that no other rank has rows of a
+// matrix; ranks share such a reduction of rows only.
 //
 //	%1 = sp.gt(%0, 0.1);  %2 = count(%1)   ->   %1 = sp.map(%0, 0.1) { a > b };  %2 = sp.count(%1)
 //	%1 = sp.sub(%0, 1);  %2 = sum(%1)   ->   %1 = sp.map(%0, 1) { a - b };  %3 = sub(0, 1)
 //	                                         %2 = sp.sum.beside(%1, %0, %3)
 //
-// Sums are exact, so a number may be added often in one step. It would be wrong for the least and the greatest
-// float: a sparse matrix keeps no -0.
+// For the least and the greatest float the entries of a chain are kept with their zeros: -0 is less than 0.
 func AtEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 	f := &entryChains{g: g, table: table, estimates: ir.NewEstimator(g), reduced: map[ir.ID]*zeroChain{}}
 	for id := range g.All() {
@@ -159,7 +158,7 @@ func AtEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 			f.reduce(id, f.reduced[id])
 		case takers[id] && k >= 0:
 			k = slices.IndexFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).IsSparse() })
-			f.c.to[id] = f.write(id, g.In(id)[k], within)
+			f.c.to[id] = f.write(id, g.In(id)[k], false, within)
 		default:
 			f.c.node(id)
 		}
@@ -246,13 +245,18 @@ func (f *entryChains) takesEntries(id ir.ID) bool {
 	return sparse == 1
 }
 
-// write adds the chain that makes node id at the entries of s, with the operators within it.
-func (f *entryChains) write(id, s ir.ID, within func(ir.ID) bool) ir.ID {
+// write adds the chain that makes node id at the entries of s, with the operators within it. zeros says whether
+// zeros stay.
+func (f *entryChains) write(id, s ir.ID, zeros bool, within func(ir.ID) bool) ir.ID {
 	e := entryChain{entryChains: f, within: within, body: ir.New(), inner: map[ir.ID]ir.ID{}}
 	e.operand(s, op.Full)
 	r := &ir.Region{Yields: []ir.ID{e.operator(id)}, Graph: e.body, Args: e.args}
 	t := f.g.Type(id)
-	made := f.c.g.Add(f.table.Must("sp.map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(e.modes...)}), types.SparseOf(t.Elem, t.Rows, t.Cols), f.g.Origin(id), e.in...)
+	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(e.modes...)})
+	if zeros {
+		attrs = attrs.With("zeros", op.Bool(true))
+	}
+	made := f.c.g.Add(f.table.Must("sp.map"), attrs, types.SparseOf(t.Elem, t.Rows, t.Cols), f.g.Origin(id), e.in...)
 	f.c.g.Nodes[made].Region = r
 	return made
 }
@@ -309,6 +313,8 @@ type zeroChain struct {
 	open bool                   // it depends on a number of the run: at says nothing
 	to   *op.Def                // the row that reduces the chain at entries
 	zero map[ir.ID]ir.ID        // the new nodes of values where the matrix is zero
+
+	zeros bool // those of the chain stay
 }
 
 // reduction returns the chain that node id reduces and that is reduced at entries, nil for other nodes.
@@ -319,13 +325,13 @@ func (f *entryChains) reduction(id ir.ID, alone bool) *zeroChain {
 	}
 	x, t := in[0], g.Type(in[0])
 	z := &zeroChain{entryChains: f, s: ir.None, at: map[ir.ID]value.Scalar{}, zero: map[ir.ID]ir.ID{}}
-	if !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.IsFloat() && (n.Op.Class == loop.Least || n.Op.Class == loop.Greatest) ||
-		!z.node(x, t, 0) || z.s == ir.None || float64(t.Count()) < fewEntries*f.estimates.Of(z.s).NNZ {
+	if !t.IsDense() || !t.Known() || t.Count() == 0 || !z.node(x, t, 0) || z.s == ir.None || float64(t.Count()) < fewEntries*f.estimates.Of(z.s).NNZ {
 		return nil
 	}
-	if v := z.at[x]; !z.open && !v.True() {
+	z.zeros = t.Elem.IsFloat() && (n.Op.Class == loop.Least || n.Op.Class == loop.Greatest)
+	if v := z.at[x]; !z.open && !v.True() && !z.zeros {
 		z.to = f.table.Named("sp." + n.Op.Name)
-	} else if alone {
+	} else if alone || n.Op.Fold == op.FoldRows {
 		z.to = f.table.Named("sp." + n.Op.Name + ".beside")
 	}
 	if z.to == nil {
@@ -379,7 +385,7 @@ func (z *zeroChain) define(x ir.ID, d *op.Def, c *op.Call) bool {
 // reduce adds reduction id of a chain at entries.
 func (f *entryChains) reduce(id ir.ID, z *zeroChain) {
 	g, x := f.g, f.g.In(id)[0]
-	args := []ir.ID{f.write(x, z.s, func(y ir.ID) bool { _, is := z.at[y]; return is && g.Type(y).IsDense() })}
+	args := []ir.ID{f.write(x, z.s, z.zeros, func(y ir.ID) bool { _, is := z.at[y]; return is && g.Type(y).IsDense() })}
 	if len(z.to.Args) > 1 {
 		args = append(args, f.c.to[z.s], z.atZero(x, g.Origin(x).NoDest()))
 	}

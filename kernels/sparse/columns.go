@@ -93,9 +93,14 @@ func beginColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) o
 	if l := foldColumns(w, m, out, workers); l != nil && worthStates(m, workers) {
 		return l
 	}
+	return beginTurned(m, workers, func(t *value.CSR) rowLoop { return lineRun(w, t, out) })
+}
+
+// beginTurned prepares a loop over the columns of m, as lines says of the rows of its transpose.
+func beginTurned(m *value.CSR, workers int, lines func(t *value.CSR) rowLoop) op.Passes {
 	l := &columnLoop{}
 	l.Passes = beginTranspose(m, workers, func(t *value.CSR) error {
-		l.lines, l.cut = lineRun(w, t, out), cutByEntries(transposeUnits, t)
+		l.lines, l.cut = lines(t), cutByEntries(transposeUnits, t)
 		return nil
 	})
 	return l

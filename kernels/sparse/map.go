@@ -73,7 +73,8 @@ func AtEntries(maps *op.Def) *op.Def {
 	d := &op.Def{
 		Name: "sp.map", Hidden: true,
 		Doc:  "sp.map runs a chain of elementwise operators at the entries of a sparse matrix; fusion makes it.",
-		Args: maps.Args, Laws: op.Pure, Rate: "copy", Along: everyInput, Type: define.OwnType, Cost: define.SparseCost(4),
+		Args: append(slices.Clone(maps.Args), define.Flag("zeros", "zeros stay, and -0: an element for each entry")),
+		Laws: op.Pure, Rate: "copy", Along: everyInput, Type: define.OwnType, Cost: define.SparseCost(4),
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
 			in[0].Basis = max(in[0].Basis, sparsity.Estimated) // zeros may come up
 			return in[0]
@@ -91,7 +92,11 @@ func AtEntries(maps *op.Def) *op.Def {
 			if err != nil {
 				return nil, err
 			}
-			x, out := define.EveryElement(v), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			x := define.EveryElement(v)
+			if c.Attrs.Bool("zeros") {
+				return takenAt(s, x), nil
+			}
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 			for i := range out.Rows {
 				for j := range out.Cols {
 					if s.At(i, j).True() {
@@ -108,6 +113,20 @@ func AtEntries(maps *op.Def) *op.Def {
 		return beginSparseMap(maps, c, patternMeet, full, units, workers)
 	})
 	return d
+}
+
+// takenAt returns the elements of x where s is not zero, zeros among them.
+func takenAt(s, x *value.Dense) *value.CSR {
+	m := define.KeptRef(s)
+	kept := value.NewCSR(x.Elem, m.Rows, m.Cols, m.NNZ())
+	copy(kept.Ptr, m.Ptr)
+	copy(kept.Col, m.Col)
+	for i := range m.Rows {
+		for k := m.Ptr[i]; k < m.Ptr[i+1]; k++ {
+			kept.SetEntry(int(k), x.At(i, int(m.Col[k])))
+		}
+	}
+	return kept
 }
 
 // patternOf is the pattern of d for arguments of these types and a result of element type e. full

@@ -272,9 +272,9 @@ func hasZero[T vec.Element](x []T) bool {
 	return bytes.IndexByte(any(x).([]uint8), 0) >= 0
 }
 
-// filled is the end of a call without zeros.
+// filled is the end of a call without zeros, or whose zeros stay.
 func (l *mapLoop[T]) filled() (last bool, err error) {
-	if !l.zero.Load() {
+	if !l.zero.Load() || l.c.Attrs.Bool("zeros") {
 		l.put(l.out, l.val)
 		return true, nil
 	}

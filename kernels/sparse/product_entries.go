@@ -80,16 +80,7 @@ func entryProductRef(c *op.Call) (value.Value, error) {
 	}
 	s, x := define.EveryElement(c.In[0]), define.EveryElement(v)
 	if c.Attrs.Bool("alone") {
-		m := define.KeptRef(s)
-		kept := value.NewCSR(c.Type.Elem, m.Rows, m.Cols, m.NNZ())
-		copy(kept.Ptr, m.Ptr)
-		copy(kept.Col, m.Col)
-		for i := range m.Rows {
-			for k := m.Ptr[i]; k < m.Ptr[i+1]; k++ {
-				kept.SetEntry(int(k), x.At(i, int(m.Col[k])))
-			}
-		}
-		return kept, nil
+		return takenAt(s, x), nil
 	}
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	for i := range out.Rows {

@@ -22,7 +22,8 @@ import (
 func sparseReductions() []*op.Def {
 	var out []*op.Def
 	for _, w := range reduce.Wholes() {
-		out = append(out, sparseWhole(w), sparseBeside(w), sparseLines(w, true), sparseLines(w, false))
+		whole, rows, columns := sparseWhole(w), sparseLines(w, true), sparseLines(w, false)
+		out = append(out, whole, rows, columns, beside(whole, besideAll(w)), beside(rows, besideEachRow(w)), beside(columns, besideEachColumn(w)))
 		if w.Family() == w.Name {
 			out = append(out, sparsePart(w))
 		}
@@ -359,9 +360,39 @@ func addCopies(acc *reduce.Accumulators, z *value.Dense, n int) {
 	}
 }
 
-// sparseBeside is the row that reduces the elements of a sparse matrix where another has its entries,
-// and a number for all other elements.
-func sparseBeside(w reduce.Whole) *op.Def {
+// beside returns the row that reduces as d does the matrix that is x where s has entries, and z elsewhere. x has
+// no other entries; it may store zeros.
+func beside(d *op.Def, loop *op.Loop) *op.Def {
+	return &op.Def{
+		Name: d.Name + ".beside", Hidden: true,
+		Doc: d.Name + ".beside is " + d.For + " of the matrix that is x where s has entries, and z elsewhere. x has no other entries. The " +
+			"compiler makes it of chains on sparse matrices.",
+		Args: []op.Arg{{Name: "x", Doc: "sparse matrix"}, {Name: "s", Doc: "sparse matrix"}, {Name: "z", Doc: "scalar"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			if x, of, z := s.In[0], s.In[1], s.In[2]; !x.IsSparse() || !x.Known() || x.Count() == 0 || !of.IsSparse() || x.Rows != of.Rows || x.Cols != of.Cols || !z.IsScalar() || z.Elem != x.Elem {
+				return x, op.Faultf(0, define.CodeShape, "%s of %s, %s and %s", s.Def.Name, x, of, z)
+			}
+			return d.Type(&op.Sig{Def: s.Def, Attrs: s.Attrs, In: s.In[:1]})
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			x, of := define.EveryElement(c.In[0]), define.EveryElement(c.In[1])
+			for i := range x.Rows {
+				for j := range x.Cols {
+					if !of.At(i, j).True() {
+						x.Set(i, j, c.Scalar(2))
+					}
+				}
+			}
+			whole := *c
+			whole.In = []value.Value{x}
+			return d.Ref(&whole)
+		},
+		Laws: op.Pure, Rate: d.Rate, Cost: d.Cost, Loop: loop,
+	}
+}
+
+// besideAll is the loop of such a reduction of all elements.
+func besideAll(w reduce.Whole) *op.Loop {
 	loop := entryLoop(w)
 	begin := loop.Begin
 	loop.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
@@ -377,26 +408,59 @@ func sparseBeside(w reduce.Whole) *op.Def {
 		}
 		return body, nil
 	}
-	return &op.Def{
-		Name: "sp." + w.Name + ".beside", Hidden: true,
-		Doc: "sp." + w.Name + ".beside is " + w.Name + " of the matrix that is x where s has entries, and z elsewhere. x has no other entries. The " +
-			"compiler makes it of chains on sparse matrices.",
-		Args: []op.Arg{{Name: "x", Doc: "sparse matrix"}, {Name: "s", Doc: "sparse matrix"}, {Name: "z", Doc: "scalar"}},
-		Type: func(s *op.Sig) (types.Type, error) {
-			if x, of, z := s.In[0], s.In[1], s.In[2]; !x.IsSparse() || !of.IsSparse() || x.Rows != of.Rows || x.Cols != of.Cols || !z.IsScalar() || z.Elem != x.Elem {
-				return x, op.Faultf(0, define.CodeShape, "sp.%s.beside of %s, %s and %s", w.Name, x, of, z)
-			}
-			return w.Type(denseSig(&op.Sig{Def: s.Def, Attrs: s.Attrs, In: s.In[:1]}), 0)
+	return loop
+}
+
+// besideEachRow is the loop of such a reduction of rows.
+func besideEachRow(w reduce.Whole) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+			s := c.In[1].(*value.CSR)
+			return besideLines(w, c.In[0].(*value.CSR), func(i int) int { return int(s.Ptr[i+1] - s.Ptr[i]) }, c.Scalar(2), c.Result()), nil
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			x, of := define.Elements(define.EveryElement(c.In[0])), define.Elements(define.EveryElement(c.In[1]))
-			for i := range x {
-				if !of[i].True() {
-					x[i] = c.Scalar(2)
-				}
+	}
+}
+
+// besideEachColumn is the loop of such a reduction of columns, which reduces the rows of the transpose.
+func besideEachColumn(w reduce.Whole) *op.Loop {
+	return &op.Loop{
+		Space: func(*op.Call) (n, leaf int) { return transposeUnits, 1 },
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			s, stored := c.In[1].(*value.CSR), make([]int, c.Type.Cols)
+			for _, j := range s.Col[s.Ptr[0]:s.Ptr[s.Rows]] {
+				stored[j]++
 			}
-			return w.Defined(c, x)
+			return beginTurned(c.In[0].(*value.CSR), workers, func(t *value.CSR) rowLoop {
+				return besideLines(w, t, func(j int) int { return stored[j] }, c.Scalar(2), turned(c.Result()))
+			}), nil
 		},
-		Laws: op.Pure, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops), Loop: loop,
+	}
+}
+
+// besideLines reduces lines of m into out, a column. A line has stored(i) elements that may be entries; the others
+// are z.
+func besideLines(w reduce.Whole, m *value.CSR, stored func(i int) int, z value.Scalar, out *value.Dense) rowLoop {
+	fold := &reduce.Fold{Whole: w}
+	once := extreme(w) || w.Class == loop.Any || w.Class == loop.All // a second z changes nothing
+	return func(lo, hi int) {
+		room, taken := value.New(m.Elem, 1, m.Cols), m.Cols // of room: other elements are z
+		var list value.Dense
+		fold.EachList(out, lo, hi, m.Cols, func(i int, row *value.Dense) {
+			for k := range taken {
+				room.Set(0, k, z)
+			}
+			valuesOf(m, i, i+1, &list)
+			room.View(0, 0, 1, list.Cols).CopyFrom(&list)
+			if taken = list.Cols; stored(i) > taken {
+				room.Set(0, taken, value.Scalar{Elem: m.Elem}) // one zero stands for all
+				taken++
+			}
+			rest := m.Cols - stored(i)
+			if once {
+				rest = min(rest, 1)
+			}
+			room.Window(row, 0, 0, 1, taken+rest)
+		})
 	}
 }
