@@ -39,7 +39,7 @@ func TestReducedAtEntries(t *testing.T) {
 			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
 		}
 	}
-	if kept < 100 || beside < 40 {
+	if kept < 100 || beside < 120 {
 		t.Errorf("%d chains are made at entries, %d of them with a number beside", kept, beside)
 	}
 }

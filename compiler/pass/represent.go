@@ -197,15 +197,20 @@ func (f *entryChains) elementwise(id ir.ID) *op.Def {
 	return d
 }
 
+// product reports a product of matrices, or one that is added to a matrix of its type.
+func (f *entryChains) product(id ir.ID) bool {
+	op, in := f.g.Nodes[id].Op, f.g.In(id)
+	return op == f.table.Must("matmul") || op == f.table.Must("gemm") && f.g.Type(in[0]).IsDense() && f.g.Type(in[0]) == f.g.Type(id)
+}
+
 // takers returns which nodes sparse matrices take at their entries alone, and which nodes take some.
 func (f *entryChains) takers() (taken, takers []bool) {
 	g := f.g
 	taken, takers = make([]bool, g.Len()), make([]bool, g.Len())
 	apart, entries := make([]bool, g.Len()), make([]float64, g.Len()) // entries: at which readers compute a node
-	product := f.table.Must("matmul")
 	for i := g.Len() - 1; i >= 0; i-- {
 		id, t := ir.ID(i), g.Type(ir.ID(i))
-		of, chain := g.Nodes[i].Op == product, f.elementwise(id) != nil
+		of, chain := f.product(id), f.elementwise(id) != nil
 		if !apart[i] && entries[i] > 0 && t.IsDense() && t.Known() && (of || chain && !g.Asks(id)) {
 			most := float64(t.Count())
 			if of {
@@ -288,8 +293,7 @@ func (e *entryChain) operand(y ir.ID, mode op.Mode) ir.ID {
 	if x, is := e.inner[y]; is {
 		return x
 	}
-	product := e.g.Nodes[y].Op == e.table.Must("matmul")
-	if e.within(y) && !product {
+	if e.within(y) && !e.product(y) {
 		return e.operator(y)
 	}
 	if mode != op.Single {
@@ -298,11 +302,17 @@ func (e *entryChain) operand(y ir.ID, mode op.Mode) ir.ID {
 	outer, t := e.c.to[y], e.g.Type(y)
 	if e.within(y) {
 		outer = e.c.g.Add(e.table.Must("sp.times"), e.g.Nodes[y].Attrs.With("alone", op.Int(1)), types.SparseOf(t.Elem, t.Rows, t.Cols), e.g.Origin(y),
-			append([]ir.ID{e.in[0]}, e.c.in(y)...)...)
+			append([]ir.ID{e.in[0]}, factorsFirst(e.c.in(y))...)...)
 	}
 	e.inner[y] = e.body.Add(e.table.Must("arg"), nil, types.ScalarOf(t.Elem), ir.Origin{})
 	e.args, e.modes, e.in = append(e.args, e.inner[y]), append(e.modes, int(mode)), append(e.in, outer)
 	return e.inner[y]
+}
+
+// factorsFirst returns the operands of a product with what it is added to behind its factors.
+func factorsFirst(in []ir.ID) []ir.ID {
+	n := len(in) - 2
+	return append(slices.Clone(in[n:]), in[:n]...)
 }
 
 // zeroChain is a chain of elementwise operators on a sparse matrix and numbers.

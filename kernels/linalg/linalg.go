@@ -89,7 +89,7 @@ func (l *Linear) contractions() []*op.Def {
 			Type:     gemmType,
 			Elements: func(e *op.Elements) op.Element { return chainElements(e, e.In[1:], e.In[0].At) },
 			Along:    rowsOfSum,
-			Ref:      gemmRef,
+			Ref:      GemmRef,
 			Laws:     op.Pure | op.Total,
 			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm"},
 			Accum:    1,

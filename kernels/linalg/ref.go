@@ -105,7 +105,7 @@ func MatmulRef(c *op.Call) (value.Value, error) {
 	return ProductRef(zero, c.Dense(0), c.Dense(1), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), false, false), nil
 }
 
-func gemmRef(c *op.Call) (value.Value, error) {
+func GemmRef(c *op.Call) (value.Value, error) {
 	return ProductRef(c.Dense(0).Clone(), c.Dense(1), c.Dense(2), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), c.Attrs.Bool("sub"), false), nil
 }
 

@@ -1,7 +1,7 @@
 package sparse
 
 // This file defines s * (a @ b) of a sparse s: the product is made where s has entries, and not stored. An
-// element is the chain that the product has there, times the entry.
+// element is the chain that the product has there, times the entry. The chain may begin with an element of c.
 
 import (
 	"math"
@@ -21,12 +21,15 @@ func sparseEntryProduct() *op.Def {
 		Name: "sp.times", Hidden: true,
 		Doc: "sp.times is s * (a @ b) of a sparse s and two dense or two sparse factors: the product is made where s " +
 			"has entries. The compiler writes it.",
-		Args: []op.Arg{{Name: "s", Doc: "sparse n x m"}, {Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"},
+		Args: []op.Arg{{Name: "s", Doc: "sparse n x m"}, {Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, {Name: "c", Optional: true, Doc: "dense n x m: the product is c + a @ b of dense factors"},
 			define.Flag("ta", "a is used transposed"), define.Flag("tb", "b is used transposed"),
+			define.Flag("sub", "the product is c - a @ b"),
 			define.Flag("alone", "the product alone, with what is zero in it: an element for each entry of s")},
 		Eg: define.Eg("sum(sparse(eye(2)) * (ones(2, 3) @ ones(3, 2)))", "6"),
 		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := linalg.ProductType(denseSig(s), 1)
+			product := denseSig(s)
+			product.In = product.In[:3]
+			t, err := linalg.ProductType(product, 1)
 			if err != nil {
 				return t, err
 			}
@@ -36,6 +39,9 @@ func sparseEntryProduct() *op.Def {
 				}
 				same := x.Elem == t.Elem || x.Elem == types.Bool || x.Elem == types.I64 && t.Elem == types.F64
 				sparse := i == 0 || s.In[1].IsSparse()
+				if i == 3 && (sparse || x.Elem != t.Elem || x.Rows != t.Rows || x.Cols != t.Cols) {
+					return t, op.Faultf(i, define.CodeShape, "sp.times of %v onto a %v", t, x)
+				}
 				if x.IsSparse() != sparse || sparse && (!same || i > 0 && (s.Attrs.Bool("ta") || s.Attrs.Bool("tb"))) {
 					return t, op.Faultf(i, define.CodeKind, "sp.times of %v", x)
 				}
@@ -47,6 +53,12 @@ func sparseEntryProduct() *op.Def {
 		},
 		Ref:  entryProductRef,
 		Laws: op.Pure, Rate: "copy",
+		Along: func(a *op.Attrs) []int {
+			if a.Bool("ta") {
+				return []int{0, 3}
+			}
+			return []int{0, 1, 3}
+		},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(1)(s, out)
 			if s.In[1].IsSparse() {
@@ -71,8 +83,11 @@ func sparseEntryProduct() *op.Def {
 func entryProductRef(c *op.Call) (value.Value, error) {
 	product, times := &op.Call{Def: c.Def, Attrs: c.Attrs, In: c.In[1:], Type: c.Type}, linalg.MatmulRef
 	_, whole := c.In[1].(*value.Dense)
-	if !whole {
+	switch {
+	case !whole:
 		times = sparseProductRef
+	case len(c.In) > 3:
+		product.In, times = []value.Value{c.In[3], c.In[1], c.In[2]}, linalg.GemmRef
 	}
 	v, err := times(product)
 	if err != nil {
@@ -98,8 +113,10 @@ func entryProductRef(c *op.Call) (value.Value, error) {
 type entryProduct[T dense.Factor] struct {
 	*mapLoop[T]
 	s     *value.CSR
-	u     []T  // the values of s; nil: all are one
-	alone bool // the values of s are no factors, and zeros stay
+	u     []T           // the values of s; nil: all are one
+	alone bool          // the values of s are no factors, and zeros stay
+	onto  dense.Grid[T] // what chains begin with; empty: 0
+	sub   bool          // terms are subtracted
 	step  func(u, v, sum T) T
 }
 
@@ -118,6 +135,9 @@ func beginEntryProduct[T dense.Factor](c *op.Call, units, workers int) op.LoopBo
 		return loop
 	}
 	a, b := linesAlong[T](c, 1, c.Attrs.Bool("ta")), linesAlong[T](c, 2, !c.Attrs.Bool("tb"))
+	if l.sub = c.Attrs.Bool("sub"); len(c.In) > 3 {
+		l.onto = dense.GridOf[T](c.Dense(3))
+	}
 	loop.RowCut, loop.Passes[0].Run = cutByEntries(units, s), l.chains(a, b)
 	return loop
 }
@@ -134,15 +154,27 @@ func linesAlong[T dense.Factor](c *op.Call, k int, turn bool) dense.Grid[T] {
 // chains makes the elements of dense factors, four chains at a time: one alone waits for each step.
 func (l *entryProduct[T]) chains(a, b dense.Grid[T]) func(_, lo, hi int) error {
 	return func(_, lo, hi int) error {
+		var minus []T
 		for i := lo; i < hi; i++ {
 			cols, from := l.s.Row(i)
 			val, x := l.val[int(l.out.Ptr[i]):][:len(cols)], a.Row(i)
+			if l.sub {
+				minus = minus[:0]
+				for _, u := range x {
+					minus = append(minus, -u)
+				}
+				x = minus
+			}
 			for k := 0; k < len(cols); k += 4 {
 				var y [4][]T
+				var sums [4]T
 				for q := range y {
-					y[q] = b.Row(int(cols[min(k+q, len(cols)-1)]))
+					j := int(cols[min(k+q, len(cols)-1)])
+					if y[q] = b.Row(j); l.onto.X != nil {
+						sums[q] = l.onto.Row(i)[j]
+					}
 				}
-				sums := fourChains(x, y)
+				fourChains(x, y, &sums)
 				copy(val[k:], sums[:])
 			}
 			if l.u != nil {
@@ -224,8 +256,8 @@ func stepOf[T dense.Factor]() func(u, v, sum T) T {
 	return step.(func(u, v, sum T) T)
 }
 
-// fourChains returns the chains of x and four lists of its length.
-func fourChains[T dense.Factor](x []T, y [4][]T) (sums [4]T) {
+// fourChains adds the chains of x and four lists of its length to sums.
+func fourChains[T dense.Factor](x []T, y [4][]T, sums *[4]T) {
 	a, ok := any(x).([]float64)
 	if !ok {
 		step := stepOf[T]()
@@ -234,15 +266,14 @@ func fourChains[T dense.Factor](x []T, y [4][]T) (sums [4]T) {
 				sums[q] = step(u, y[q][p], sums[q])
 			}
 		}
-		return sums
+		return
 	}
-	z := any(&y).(*[4][]float64)
+	z, s := any(&y).(*[4][]float64), any(sums).(*[4]float64)
 	y0, y1, y2, y3 := z[0][:len(a)], z[1][:len(a)], z[2][:len(a)], z[3][:len(a)]
-	s0, s1, s2, s3 := 0.0, 0.0, 0.0, 0.0
+	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
 	for p, u := range a {
 		s0, s1 = math.FMA(u, y0[p], s0), math.FMA(u, y1[p], s1)
 		s2, s3 = math.FMA(u, y2[p], s2), math.FMA(u, y3[p], s3)
 	}
-	*any(&sums).(*[4]float64) = [4]float64{s0, s1, s2, s3}
-	return sums
+	*s = [4]float64{s0, s1, s2, s3}
 }
