@@ -20,6 +20,7 @@ func onEntries(rng *rand.Rand) string {
 			"ifelse(R > 0, 1, 2)", "R < 0", "sqrt(R - 0.5)", "0 - R", "-1 * (R + 0)", "abs(R - 1) * -0.0", "max(R, 0.5)", "i64(R - 0.5)", "R + 1e308", "f64(R != 0)", "f64(R == 0) * 5e-324", "R // 0", "(R - mean(S)) ^ 2", "R > mean(S)")
 		fmt.Fprintf(&b, "emit %s(%s)\n", of("sum", "count", "mean", "norm", "any", "all", "min", "max", "var", "rowsum", "colsum", "rowmean", "colcount", "rowmax", "colmin", "rownorm", "colany"), chain)
 	}
+	b.WriteString("emit max(abs(S - 1) * -0.0)\n") // -0, also where S has entries
 	return b.String()
 }
 
