@@ -387,7 +387,7 @@ func beside(d *op.Def, loop *op.Loop) *op.Def {
 			whole.In = []value.Value{x}
 			return d.Ref(&whole)
 		},
-		Laws: op.Pure, Rate: d.Rate, Cost: d.Cost, Loop: loop,
+		Laws: op.Pure, Rate: d.Rate, Cost: d.Cost, Loop: loop, Along: func(*op.Attrs) []int { return []int{0, 1} },
 	}
 }
 
@@ -414,6 +414,7 @@ func besideAll(w reduce.Whole) *op.Loop {
 // besideEachRow is the loop of such a reduction of rows.
 func besideEachRow(w reduce.Whole) *op.Loop {
 	return &op.Loop{
+		Rows:  func(s *op.Sig, _ types.Type) int { return rowsShared(s.In[0]) },
 		Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
 		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 			s := c.In[1].(*value.CSR)
