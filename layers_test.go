@@ -116,7 +116,7 @@ const mostInCircle = 6
 // circles lists the packages with a larger circle, and how many files it may have.
 var circles = map[string]int{
 	"compiler/lower":      33,
-	"compiler/pass":       28,
+	"compiler/pass":       30,
 	"compiler/rule":       11,
 	"ir/loop":             18,
 	"kernels":             10,

@@ -19,6 +19,13 @@ import (
 	"flow/kernels/vec"
 )
 
+// besideExamples are examples of reductions beside a number, by row.
+var besideExamples = map[string][]op.Example{
+	"sp.sum.beside":    define.Eg("sum(sparse(eye(2)) - 1)", "-2"),
+	"sp.rowsum.beside": define.Eg("rowsum(sparse(eye(2)) - 3)", "-5\n-5\n"),
+	"sp.colmax.beside": define.Eg("colmax(sparse(eye(2)) - 3)", "-2 -2\n"),
+}
+
 func sparseReductions() []*op.Def {
 	var out []*op.Def
 	for _, w := range reduce.Wholes() {
@@ -387,6 +394,7 @@ func beside(d *op.Def, loop *op.Loop) *op.Def {
 			whole.In = []value.Value{x}
 			return d.Ref(&whole)
 		},
+		Eg:   besideExamples[d.Name+".beside"],
 		Laws: op.Pure, Rate: d.Rate, Cost: d.Cost, Loop: loop, Along: func(*op.Attrs) []int { return []int{0, 1} },
 	}
 }
