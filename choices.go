@@ -16,8 +16,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file says how loops are handed out. It keeps the choices of AUTO between runs, in a cache file that
-// any run may lose.
+// This file says how loops are handed out. It keeps the choices of AUTO between runs, in a cache file
+// that any run may lose.
 
 // Scheduling says how the loops of a run are handed out to its threads. It does not change a bit of
 // the result. The zero value is the default technique and one queue.

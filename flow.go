@@ -131,7 +131,8 @@ func (p *Program) runRank(comm transport.Comm, o RunOptions, refuse func(why str
 	return reportOf(r), refusedRun(finish(out, own, p, err))
 }
 
-// refusedRun marks what a rank or another one refuses as a failed run: after Meet all have a valid program.
+// refusedRun marks what a rank or another one refuses as a failed run: after Meet all have a valid
+// program.
 func refusedRun(err error) error {
 	if r := (*Refusal)(nil); errors.As(err, &r) {
 		r.Ran = true
@@ -143,11 +144,11 @@ func refusedRun(err error) error {
 // control group and ulimit.
 func MostMemory() memory.Limit { return memory.Most() }
 
-// BoundMemory limits the memory that this process takes from now on, including values whose size only the
-// run tells and the private memory of kernels. A run that would take more fails before it does (E605). A
-// zero limit ends it.
+// BoundMemory limits the memory that this process takes from now on, including values whose size only
+// the run tells and the private memory of kernels. A run that would take more fails before it does
+// (E605). A zero limit ends it.
 func BoundMemory(l memory.Limit) { memory.Bound(l) }
 
-// MemoryOf returns the limit that a text gives, such as 800M or 16GiB: powers of 1024. by says in messages
-// who has set it.
+// MemoryOf returns the limit that a text gives, such as 800M or 16GiB: powers of 1024. by says in
+// messages who has set it.
 func MemoryOf(text, by string) (memory.Limit, error) { return memory.Parse(text, by) }

@@ -108,9 +108,9 @@ func fileUses(t *testing.T, dir string) (found usesOfFiles) {
 	return found
 }
 
-// mostInCircle is how many files of a package may call each other in a circle. Files that are read in an
-// order, each after those that it calls, are read once. Of a circle any may be the first; a few that are one
-// thing, such as a descent, are read together.
+// mostInCircle is how many files of a package may call each other in a circle. Files that are read in
+// an order, each after those that it calls, are read once. Of a circle any may be the first; a few that
+// are one thing, such as a descent, are read together.
 const mostInCircle = 6
 
 // circles lists the packages with a larger circle, and how many files it may have.
@@ -156,8 +156,8 @@ func TestCircles(t *testing.T) {
 	}
 }
 
-// circle returns the largest set of files each of which reaches all others (Tarjan, SIAM J. Computing
-// 1(2), 1972).
+// circle returns the largest set of files in which each reaches all others, and its size. These sets are
+// the strongly connected components of the graph of calls (Tarjan, SIAM J. Computing 1(2), 1972).
 func circle(files []string, next map[string][]string) (most int, of []string) {
 	number, low, on := map[string]int{}, map[string]int{}, map[string]bool{}
 	var stack []string

@@ -197,15 +197,23 @@ func compileNow(ctx context.Context, name string, text []byte, o CompileOptions,
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if err := refused(r.Files, ds, co.Table); err != nil {
+		return nil, err
+	}
+	return &Program{made: r, table: co.Table, kernels: o.Kernels, name: name, text: text, options: o}, nil
+}
+
+// refused returns the error of a compilation: a *Bug, a *Refusal, or nil if there is no mistake.
+func refused(files *source.FileSet, ds source.Diagnostics, table *op.Table) error {
 	for _, d := range ds {
 		if d.Code == codeBug {
-			return nil, bugOf(d)
+			return bugOf(d)
 		}
 	}
 	if ds.HasErrors() {
-		return nil, &Refusal{Files: r.Files, Diagnostics: ds, looked: lookedAt(co.Table)}
+		return &Refusal{Files: files, Diagnostics: ds, looked: lookedAt(table)}
 	}
-	return &Program{made: r, table: co.Table, kernels: o.Kernels, name: name, text: text, options: o}, nil
+	return nil
 }
 
 // lookedAt returns the files that the rows of a table have read.

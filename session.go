@@ -140,13 +140,8 @@ func (s *Session) compileNow(ctx context.Context, name, text string, co compiler
 		}
 		return nil, context.Cause(ctx)
 	}
-	for _, d := range ds {
-		if d.Code == codeBug {
-			return nil, bugOf(d)
-		}
-	}
-	if ds.HasErrors() {
-		return nil, &Refusal{Files: r.Files, Diagnostics: ds, looked: lookedAt(co.Table)}
+	if err := refused(r.Files, ds, co.Table); err != nil {
+		return nil, err
 	}
 	p := &Program{made: r, table: co.Table, kernels: s.options.Kernels, name: name, text: []byte(text), options: s.options, earlier: earlier}
 	return &SessionEntry{Program: p, s: s, e: e, Text: text, name: name, sets: co.Sets, next: next}, nil

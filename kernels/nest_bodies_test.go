@@ -165,9 +165,7 @@ func beginRowBody(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) 
 
 // Bodies that go over all rows give the bits of the definition, whatever the chunks.
 func TestRowBodies(t *testing.T) {
-	from := loopsFrom.Load()
-	defer LoopsFrom(from)
-	LoopsFrom(0)
+	compiledFromTheStart(t)
 	for name := range rowBodies {
 		for _, n := range []int{16, 33, 70, 130} {
 			for _, odd := range []int{0, 1, n / 8} {
@@ -198,15 +196,22 @@ func TestRowBodies(t *testing.T) {
 	}
 }
 
-// A product of large matrices is called, also where a loop over all points could hold it.
-func TestHeavyProductsAreCalled(t *testing.T) {
+// compiledFromTheStart returns the table. Until the test ends, loops are compiled however little work
+// there is.
+func compiledFromTheStart(t *testing.T) *op.Table {
 	from := loopsFrom.Load()
-	defer LoopsFrom(from)
+	t.Cleanup(func() { LoopsFrom(from) })
 	LoopsFrom(0)
 	table, err := Table("")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return table
+}
+
+// A product of large matrices is called, also where a loop over all points could hold it.
+func TestHeavyProductsAreCalled(t *testing.T) {
+	table := compiledFromTheStart(t)
 	for _, rows := range []int{3, 300} {
 		const n, cols = 20, 16
 		p := value.New(types.F64, n+rows, cols)
@@ -227,13 +232,7 @@ func TestHeavyProductsAreCalled(t *testing.T) {
 // Rows and columns at computed places are loaded by the loop over all points, which also looks for intervals
 // among few edges.
 func TestPlacesAreLoaded(t *testing.T) {
-	from := loopsFrom.Load()
-	defer LoopsFrom(from)
-	LoopsFrom(0)
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := compiledFromTheStart(t)
 	const n = 20
 	x, at := value.New(types.F64, 5, 5), value.New(types.I64, n, 4)
 	for k := range x.F64 {
@@ -258,13 +257,7 @@ func TestPlacesAreLoaded(t *testing.T) {
 
 // Row and column numbers in a body, also turned, are indices of its loop, not operands in memory.
 func TestNumbersAreIndices(t *testing.T) {
-	from := loopsFrom.Load()
-	defer LoopsFrom(from)
-	LoopsFrom(0)
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := compiledFromTheStart(t)
 	const n = 30
 	x := value.New(types.F64, 1, 20)
 	for k := range x.F64 {
@@ -286,13 +279,7 @@ func TestNumbersAreIndices(t *testing.T) {
 // Variances and norms of slices, and of slices one below the other, are loops over all points, whose points
 // are lanes of vectors.
 func TestSlicesAreLoops(t *testing.T) {
-	from := loopsFrom.Load()
-	defer LoopsFrom(from)
-	LoopsFrom(0)
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := compiledFromTheStart(t)
 	const n = 20
 	x := value.New(types.F64, n, 1)
 	for k := range x.F64 {
@@ -321,16 +308,10 @@ func TestSlicesAreLoops(t *testing.T) {
 	}
 }
 
-// A body whose sums written out have more statements than a loop may have is a loop with inner loops: no
-// operator is called.
+// A body whose sums written out have more statements than a loop may have is a loop with inner loops:
+// no operator is called.
 func TestManySumsAreOneLoop(t *testing.T) {
-	from := loopsFrom.Load()
-	defer LoopsFrom(from)
-	LoopsFrom(0)
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := compiledFromTheStart(t)
 	x := value.New(types.F64, 1, 64)
 	for k := range x.F64 {
 		x.F64[k] = construct.U01(5, uint64(k))

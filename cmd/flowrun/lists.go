@@ -17,8 +17,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file reads counts and lists of them from flags, for all commands, and writes the files of sweep and
-// simulate.
+// This file reads counts and lists of them from flags, for all commands, and writes the files of sweep
+// and simulate.
 
 // techniqueList parses "all", or comma-separated names and expressions. A comma in parentheses
 // belongs to an expression.

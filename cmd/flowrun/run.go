@@ -203,9 +203,9 @@ func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) 
 	return nil
 }
 
-// tune measures the fastest tile of each kernel on this machine (--tune), prints a table on standard error and stores the costs for later runs. It changes
-// no default: the tile of a program depends on shape and element type, so that its bytes do not
-// depend on the machine.
+// tune measures the fastest tile of each kernel on this machine (--tune), prints a table on standard
+// error and stores the costs for later runs. It changes no default: the tile of a program depends on
+// shape and element type, so that its bytes do not depend on the machine.
 func (s *session) tune(kernels string) (*flow.Rates, error) {
 	speeds, err := flow.TuneTiles(kernels)
 	if err != nil {

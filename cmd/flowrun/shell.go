@@ -66,7 +66,7 @@ func (s *session) completionCommand() *cli.Command {
 	}
 }
 
-// manCommand prints the page of an app, of which it is a command.
+// manCommand is `flowrun man`. app makes the command with all its subcommands, which the page describes.
 func (s *session) manCommand(app func() *cli.App) *cli.Command {
 	return &cli.Command{
 		Name:  "man",

@@ -274,9 +274,9 @@ func AlongPanels(g *ir.Graph, table *op.Table) *ir.Graph {
 	})
 }
 
-// pairs makes one node of each two of which one alone reads the other, if enters says so of the
-// reader and what it reads, and links of the reader and the number of its operand. A reader takes
-// one operand. write is given what is read, and the reader.
+// pairs joins nodes in pairs: a reader h and an operand x of it that nothing else reads. enters(h, x)
+// says whether they may be one node, and links(h, k) whether operand k of h may be the one. A reader
+// joins one operand. write makes the node of x and h.
 func pairs(g *ir.Graph, enters func(h, x ir.ID) bool, links func(r ir.ID, k int) bool, write func(c *copying, m []ir.ID)) *ir.Graph {
 	s, found := groups{g: g}, map[ir.ID][]ir.ID{}
 	s.join(func(h, x ir.ID) bool {

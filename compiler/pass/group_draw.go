@@ -150,8 +150,8 @@ func (f *fusion) points(id ir.ID) bool {
 	return n.Op.Role == op.Points && n.Attrs.Ints("lo") != nil && len(by) == 1 && by[0] == 1 && onNumbers(n.Region, op.Iterate, op.Select)
 }
 
-// onNumbers reports a body in which everything but the arguments is a scalar, and which gives scalars. Its
-// loops and branches are of the given kinds.
+// onNumbers reports a body in which everything but the arguments is a scalar, and which gives scalars.
+// Its loops and branches are of the given kinds.
 func onNumbers(b *ir.Region, with ...op.Control) bool {
 	g := b.Graph
 	if slices.ContainsFunc(b.Yields, func(y ir.ID) bool { return !g.Type(y).IsScalar() }) {
@@ -177,8 +177,9 @@ func onNumbers(b *ir.Region, with ...op.Control) bool {
 // whole rows.
 const mostDrawnCols = 16
 
-// drawsRows reports whether the body of loop l may compute constructor x, which the loop reads: there is a
-// row for every iteration, and each reads only elements of its own. Only consecutive rows are computed.
+// drawsRows reports whether the body of loop l may compute constructor x, which the loop reads: there
+// is a row for every iteration, and each reads only elements of its own. Only consecutive rows are
+// computed.
 func (f *fusion) drawsRows(x, l ir.ID) bool {
 	g, n, t := f.g, &f.g.Nodes[l], f.g.Type(x)
 	if c := &g.Nodes[x]; c.Op.Draw == nil || c.Region != nil || len(g.In(x)) > 0 || sent(g, x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {

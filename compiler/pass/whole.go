@@ -84,16 +84,16 @@ type families struct {
 	rows   bool   // Sizes.Rows
 	loops  bool   // see wholes
 	least  int    // Sizes.Block
-	// thin are products of a large matrix and one or a few columns: loops over the rows of the matrix, or
-	// blocks if the matrix is in blocks for other reasons.
+	// thin are products of a large matrix and one or a few columns: loops over the rows of the matrix,
+	// or blocks if the matrix is in blocks for other reasons.
 	thin []ir.ID
 	// of the current node, reused: a quarter of the allocations of compiling a million tasks
 	sig op.Sig
 }
 
-// fewColumns reports a product out that has few columns beside those of its left factor, which is not tall. A
-// tall one is read by rows even where other readers have it in blocks: it may be a matrix of codes, which is
-// never built.
+// fewColumns reports a product out that has few columns beside those of its left factor, which is not
+// tall. A tall one is read by rows even where other readers have it in blocks: it may be a matrix of
+// codes, which is never built.
 func fewColumns(out, left types.Type) bool { return out.Cols <= left.Cols/8 && out.Rows < 8*left.Cols }
 
 // lineBlocks is up to how many blocks of elements a matrix has that a product with one row or column

@@ -161,7 +161,8 @@ var conditionWords = map[string]func(x []operand) bool{
 		gone, made := x[0].m.turns(x[0].m.rest, 8, true)
 		return gone > 0 && made < 1+gone
 	},
-	// unturns(Class): the same where nothing transposes the result, a matrix. A vector is as wide turned.
+	// unturns(Class): the same where nothing transposes the result, a matrix. A vector is as wide
+	// turned.
 	"unturns": func(x []operand) bool {
 		gone, made := x[0].m.turns(x[0].m.rest, 8, false)
 		t := x[0].m.shapeCut()

@@ -197,8 +197,8 @@ func (p *Plan) reaches(id, in ir.ID) error {
 }
 
 // Hash identifies the plan: operators, attributes, edges, shapes, owners. Ranks compare it before
-// anything runs. Source positions, loop indices and priorities are not in it. The first call takes up to
-// a millisecond for a thousand nodes. The plan must not change after it.
+// anything runs. Source positions, loop indices and priorities are not in it. The first call takes up
+// to a millisecond for a thousand nodes. The plan must not change after it.
 func (p *Plan) Hash() [32]byte {
 	p.once.Do(func() { p.hash = p.hashed() })
 	return p.hash

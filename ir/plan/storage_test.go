@@ -42,8 +42,8 @@ func TestTakesOverUnlessAnElementFails(t *testing.T) {
 	}
 }
 
-// TestLoopsTakeOver: a loop takes the memory of an operand that it reads, for each element, at the place of that
-// element alone.
+// TestLoopsTakeOver: a loop takes the memory of an operand that it reads, for each element, at the
+// place of that element alone.
 func TestLoopsTakeOver(t *testing.T) {
 	table, err := op.NewTable([]*op.Def{
 		{Name: "x"}, {Name: "arg", Role: op.Argument}, {Name: "const", Role: op.Constant}, {Name: "element", Role: op.Picks, Laws: op.Pure},

@@ -36,7 +36,8 @@ func messageBytes(g *ir.Graph, e *ir.Estimator) func(id ir.ID) float64 {
 	}
 }
 
-// Received returns a function that returns the bytes that a gather of g brings a rank in a round, on average.
+// Received returns a function that returns the bytes that a gather of g brings a rank in a round, on
+// average.
 func Received(g *ir.Graph, ranks int) func(id ir.ID) float64 {
 	bytes := sync.OnceValue(func() func(ir.ID) float64 { return messageBytes(g, ir.NewEstimator(g)) })
 	return func(id ir.ID) float64 {
@@ -44,8 +45,8 @@ func Received(g *ir.Graph, ranks int) func(id ir.ID) float64 {
 	}
 }
 
-// gatherOf predicts one round of a gather. A part of a sparse matrix is sent as the lengths of its rows, its
-// columns and, unless it is of bool, its values.
+// gatherOf predicts one round of a gather. A part of a sparse matrix is sent as the lengths of its
+// rows, its columns and, unless it is of bool, its values.
 func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traffic {
 	t, n := g.Type(id), float64(ranks)
 	of := gatheredBy(g.Nodes[id].Attrs, t)

@@ -131,7 +131,8 @@ func (x *operand) at(j int) complex128 {
 	return v
 }
 
-// scratch is the memory of a worker: two blocks of columns and the roots of a step, or all numbers twice.
+// scratch is the memory of a worker: two blocks of columns and the roots of a step, or all numbers
+// twice.
 type scratch struct {
 	x, y, t []float64
 	z, next []complex128

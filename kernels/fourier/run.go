@@ -98,8 +98,8 @@ func lengthOf(n int) halves {
 	return cut(n, factors)
 }
 
-// operandOf returns the numbers of x. Numbers of another type than f64 are converted by fill, which the caller
-// calls for all rows; nil: there are none.
+// operandOf returns the numbers of x. Numbers of another type than f64 are converted by fill, which the
+// caller calls for all rows; nil: there are none.
 func operandOf(x *value.Dense, conjugate bool) (o operand, fill func(lo, hi int)) {
 	o = operand{x: x.F64, step: x.Stride, real: x.Cols == 1, conjugate: conjugate}
 	if x.Elem == types.F64 {
@@ -181,8 +181,9 @@ func (r *run) transform(p *plan, x operand, out []float64, inverse bool) {
 	})
 }
 
-// bluestein adds the transform of x, of any number n of numbers, into out: j k = (j^2 + k^2 - (k - j)^2) / 2
-// makes it a convolution with the conjugate of chirp[j] = exp(-pi i j^2 / n), whose length is a power of two.
+// bluestein adds the transform of x, of any number n of numbers, into out. It is a convolution with the
+// conjugate of chirp[j] = exp(-pi i j^2 / n), because j k = (j^2 + k^2 - (k - j)^2) / 2. The length of the
+// convolution is a power of two.
 func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
 	size := convolved(n)
 	p := r.plan(size)
@@ -236,11 +237,12 @@ func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
 	})
 }
 
-// idle holds memory that no transform uses. Many short transforms of one length often follow one another.
+// idle holds memory that no transform uses. Many short transforms of one length often follow one
+// another.
 var idle = sync.Pool{New: func() any { return new(scratch) }}
 
-// compute writes the transform of x to out on one worker. If plain, no transform is divided into columns,
-// which is the definition.
+// compute writes the transform of x to out on one worker. If plain, no transform is divided into
+// columns, which is the definition.
 func compute(x, out *value.Dense, inverse, plain bool) error {
 	n := x.Rows
 	if n == 0 {

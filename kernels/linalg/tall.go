@@ -218,8 +218,8 @@ func (b *panelBody[T]) put(out, sum dense.Grid[T]) {
 	}
 }
 
-// The bounds of a product that runs as a loop over the rows of its result: a tall left factor or few terms
-// or columns, and a right factor that stays in a second-level cache.
+// The bounds of a product that runs as a loop over the rows of its result: a tall left factor or few
+// terms or columns, and a right factor that stays in a second-level cache.
 const (
 	tallRatio = 8       // rows to columns of the result and to the inner size, at least
 	mostThin  = 16      // terms of an element, or columns of the result, where a large matrix is less tall
@@ -257,7 +257,8 @@ func tallProduct(s *op.Sig, first int, out types.Type) bool {
 	return tall(a, out) || large && thin <= mostThin && min(out.Rows, max(a.Cols, out.Cols)) >= tallRatio*thin
 }
 
-// tall reports a product whose left factor a has many more rows than the right one has elements in a line.
+// tall reports a product whose left factor a has many more rows than the right one has elements in a
+// line.
 func tall(a, out types.Type) bool { return out.Rows >= tallRatio*max(a.Cols, out.Cols) }
 
 // tallLoop is the Loop of matmul and gemm, whose left factor is input first: each chunk is the

@@ -23,8 +23,8 @@ type Form struct {
 	// negative.
 	Affine bool
 	Words  int // of exact sums
-	// Short says that matrices of more than define.WrittenLines elements are in memory, and reductions of
-	// more are loops.
+	// Short says that matrices of more than define.WrittenLines elements are in memory, and reductions
+	// of more are loops.
 	Short bool
 }
 

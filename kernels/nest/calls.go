@@ -58,8 +58,8 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 	return nil, "so many operators"
 }
 
-// unstored is why register r is called: a size that only the run tells, of what it reads or of what its bodies
-// make, or else a matrix that is too large to be kept for each point.
+// unstored is why register r is called: a size that only the run tells, of what it reads or of what its
+// bodies make, or else a matrix that is too large to be kept for each point.
 func unstored(b *op.Body, r int) string {
 	open := func(b *op.Body, r int) bool {
 		return slices.ContainsFunc(b.Register(r).Parts(), func(t types.Type) bool { return t.IsMatrix() && !t.Known() })

@@ -328,8 +328,8 @@ func (o *Operand) begin(num []loop.Word, d *value.Dense) (at [2]int, fits bool) 
 	return at, true
 }
 
-// View makes v the part of d that is the operand, which begins at row at[0] and column at[1]. num is the
-// registers' numbers. fits is false if the view does not lie in d.
+// View makes v the part of d that is the operand, which begins at row at[0] and column at[1]. num is
+// the registers' numbers. fits is false if the view does not lie in d.
 func (o *Operand) View(v, d *value.Dense, num []loop.Word) (at [2]int, fits bool) {
 	if at, fits = o.begin(num, d); fits {
 		d.Window(v, at[0], at[1], o.size(0, d.Rows-at[0]), o.size(1, d.Cols-at[1]))

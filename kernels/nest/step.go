@@ -23,8 +23,8 @@ const elsewhere = "; compute it outside of the body, or a number at a time"
 
 var noSize = NoBody{"a matrix of a size that only the run tells; compute all elements, with ifelse(mask, x, 0) where a mask chooses some"}
 
-// large is the reason for a loop that reads all of a large matrix that each point makes. There is nothing to
-// write instead: its operators are about as fast.
+// large is the reason for a loop that reads all of a large matrix that each point makes. There is
+// nothing to write instead: its operators are about as fast.
 var large = fmt.Sprintf("what reads all of a matrix of more than %d elements that each point makes", laidElements)
 
 // NoElement returns the reason.

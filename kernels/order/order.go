@@ -123,7 +123,8 @@ func Sorted(x []value.Scalar, desc bool) []value.Scalar {
 	return out
 }
 
-// Distinct is the definition of the different elements of x: the first of those that are equal, in order.
+// Distinct is the definition of the different elements of x: the first of those that are equal, in
+// order.
 func Distinct(x []value.Scalar) []value.Scalar {
 	return slices.CompactFunc(Sorted(x, false), func(a, b value.Scalar) bool { return define.Contains([]value.Scalar{a}, b) })
 }

@@ -6,10 +6,11 @@ package sparse
 // 32 bits are copied to half the memory. The pass also finds a bound, the greatest element that any row
 // may name: a row ends where it holds that.
 //
-// The greatest of all elements is a poor bound, because a vertex without neighbours may have it. The first
-// fold with a matrix notes the columns that have entries, and the next ones look at these elements alone. What
-// was found is remembered as long as the matrix lives. A rank that folds only its own rows has listed their
-// columns (sp.touched). It must look at these alone, because other elements may not be valid.
+// The greatest of all elements is a poor bound, because a vertex without neighbours may have it. The
+// first fold with a matrix notes the columns that have entries, and the next ones look at these
+// elements alone. What was found is remembered as long as the matrix lives. A rank that folds only its
+// own rows has listed their columns (sp.touched). It must look at these alone, because other elements
+// may not be valid.
 
 import (
 	"encoding/binary"
@@ -28,9 +29,9 @@ import (
 // narrowed keeps the narrow copies of vectors for reuse, *[]int32: a fixpoint takes one each round.
 var narrowed sync.Pool
 
-// foldedColumns maps weak.Pointer[value.CSR] to bitset: the columns that have entries, for matrices that have
-// been folded as a whole. namedColumns does for matrices of which this rank has some rows, as far as it has
-// them. Matrices do not change.
+// foldedColumns holds, by matrix (weak.Pointer[value.CSR]), the bitset of the columns that have entries.
+// A matrix is in it once it has been folded as a whole. namedColumns holds the same of matrices of which
+// this rank has some rows: the columns of these rows. A matrix does not change, so neither does its set.
 var foldedColumns, namedColumns sync.Map
 
 // rememberOf stores a set for m in one of the maps, as long as m lives.
@@ -52,8 +53,8 @@ func columnsOf(m *value.CSR) bitset {
 	return marks.bits(make(bitset, (m.Cols+63)/64))
 }
 
-// columnMarks has a byte for each column, 1 for those of a set: setting bits would wait for the last change of
-// the same word.
+// columnMarks has a byte for each column, 1 for those of a set: setting bits would wait for the last
+// change of the same word.
 type columnMarks []byte
 
 func newMarks(cols int) columnMarks { return make(columnMarks, (cols+63)&^63) }
@@ -101,8 +102,8 @@ type extremeWorker struct {
 // entries a column, and they would give up the pass.
 const extremeEntries = 2
 
-// beginExtreme prepares the fold of the rows of a, a pattern. part tells that the fold is of the rows of one
-// rank only: then one worker goes over the whole vector.
+// beginExtreme prepares the fold of the rows of a, a pattern. part tells that the fold is of the rows
+// of one rank only: then one worker goes over the whole vector.
 func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, workers int, part bool) *extremeLoop {
 	l := &extremeLoop{rowFold: f, a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], least: f.step == vec.LeastTimes, by: make([]extremeWorker, workers)}
 	if f.base != nil {
@@ -245,8 +246,8 @@ func (l *extremeLoop) fold(by *extremeWorker, lo, hi int) {
 	}
 }
 
-// start sets out, which has one number a row, to what the rows from lo on start from: the base, and a zero for
-// a row with an element that is not stored.
+// start sets out, which has one number a row, to what the rows from lo on start from: the base, and a
+// zero for a row with an element that is not stored.
 func (l *extremeLoop) start(out []int64, lo int) {
 	least, zeros, cols := l.least, l.zeros, int64(l.a.Cols) // read once: the loop is as long as the vector
 	ptr, from := l.a.Ptr[lo:lo+len(out)+1], l.from

@@ -57,9 +57,9 @@ func extremesOf(least bool, g *value.CSR, x, base []int64) []int64 {
 	return out
 }
 
-// Folds with one matrix again and again give what plain loops give, whether it is closed or not and
-// its columns are known, and whatever the vector holds: elements that do not fit, that only rows without entries
-// have.
+// Folds with one matrix again and again give what plain loops give, whether it is closed or not and its
+// columns are known, and whatever the vector holds: elements that do not fit, that only rows without
+// entries have.
 func TestFoldsOfPatterns(t *testing.T) {
 	d := rowtest.RowNamed(t, define.Resolved(ringRows()), "sp.rowfold")
 	r := rand.New(rand.NewPCG(71, 72))

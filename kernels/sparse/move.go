@@ -130,8 +130,8 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 	})
 }
 
-// beginKept makes a matrix of type t row by row, in two passes: count(i) is how many entries row i has, and put
-// writes them.
+// beginKept makes a matrix of type t row by row, in two passes: count(i) is how many entries row i has,
+// and put writes them.
 func beginKept(c *op.Call, t types.Type, cut RowCut, count func(i int) int, put func(out *value.CSR, i int)) *UnitLoop {
 	out := value.NewCSR(t.Elem, t.Rows, t.Cols, 0)
 	each := func(f func(i int)) func(_, lo, hi int) error {

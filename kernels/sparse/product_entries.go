@@ -1,7 +1,8 @@
 package sparse
 
-// This file defines s * (a @ b) of a sparse s: the product is made where s has entries, and not stored. An
-// element is the chain that the product has there, times the entry. The chain may begin with an element of c.
+// This file defines s * (a @ b) of a sparse s: the product is made where s has entries, and not stored.
+// An element is the chain that the product has there, times the entry. The chain may begin with an
+// element of c.
 
 import (
 	"math"

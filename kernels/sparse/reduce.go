@@ -367,8 +367,8 @@ func addCopies(acc *reduce.Accumulators, z *value.Dense, n int) {
 	}
 }
 
-// beside returns the row that reduces as d does the matrix that is x where s has entries, and z elsewhere. x has
-// no other entries; it may store zeros.
+// beside returns the row that reduces as d does the matrix that is x where s has entries, and z
+// elsewhere. x has no other entries; it may store zeros.
 func beside(d *op.Def, loop *op.Loop) *op.Def {
 	return &op.Def{
 		Name: d.Name + ".beside", Hidden: true,
@@ -447,8 +447,8 @@ func besideEachColumn(w reduce.Whole) *op.Loop {
 	}
 }
 
-// besideLines reduces lines of m into out, a column. A line has stored(i) elements that may be entries; the others
-// are z.
+// besideLines reduces lines of m into out, a column. A line has stored(i) elements that may be entries;
+// the others are z.
 func besideLines(w reduce.Whole, m *value.CSR, stored func(i int) int, z value.Scalar, out *value.Dense) rowLoop {
 	fold := &reduce.Fold{Whole: w}
 	once := extreme(w) || w.Class == loop.Any || w.Class == loop.All // a second z changes nothing

@@ -165,7 +165,8 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	return t, nil
 }
 
-// beginCompress makes the sparse form of d. If the call asks for rows Call.Lo to Hi-1, the others stay empty.
+// beginCompress makes the sparse form of d. If the call asks for rows Call.Lo to Hi-1, the others stay
+// empty.
 func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
 	return dense.ForElem(d.Elem, compress[float64], compress[float32], compress[int64], compress[uint8])(c, d, units)
 }

@@ -126,7 +126,8 @@ func (l *lowering) firstOnes(n int) virt {
 	})
 }
 
-// readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector if it is 0.
+// readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector
+// if it is 0.
 func (l *lowering) readRows(p place, mask virt) (rows [squareRows]virt) {
 	first, disp := l.rowOfLane(p)
 	for k := range l.side() {
