@@ -6,11 +6,14 @@ package sparse
 // 32 bits are copied to half the memory. The pass also finds a bound, the greatest element that any row
 // may name: a row ends where it holds that.
 //
-// The greatest of all elements is a poor bound, because a vertex without neighbours may have it. The
-// first fold with a matrix notes the columns that have entries, and the next ones look at these
-// elements alone. What was found is remembered as long as the matrix lives. A rank that folds only its
-// own rows has listed their columns (sp.touched). It must look at these alone, because other elements
-// may not be valid.
+// The greatest of all elements is a poor bound, because a vertex without neighbours may have it. A matrix
+// is closed if a column that is named has entries in the row of its number, as in every symmetric one.
+// There elements with empty rows do not count. The first fold with a matrix marks them by a number beyond
+// all. If some row gives the mark, the matrix is not closed, and the fold is done again. What was found is
+// remembered as long as the matrix lives.
+//
+// A rank that folds only its own rows needs no marks. It has listed the columns in which its rows have
+// entries (sp.touched), and looks at these elements alone. It must, because the others may not be valid.
 
 import (
 	"encoding/binary"
@@ -29,10 +32,13 @@ import (
 // narrowed keeps the narrow copies of vectors for reuse, *[]int32: a fixpoint takes one each round.
 var narrowed sync.Pool
 
-// foldedColumns holds, by matrix (weak.Pointer[value.CSR]), the bitset of the columns that have entries.
-// A matrix is in it once it has been folded as a whole. namedColumns holds the same of matrices of which
-// this rank has some rows: the columns of these rows. A matrix does not change, so neither does its set.
-var foldedColumns, namedColumns sync.Map
+// closedPatterns maps weak.Pointer[value.CSR] to bitset, for matrices that have been folded. The set has the
+// rows with entries if the matrix is closed, and is nil otherwise. Matrices do not change.
+var closedPatterns sync.Map
+
+// namedColumns keeps the columns with entries (columnsOf) of matrices that lie in rows over ranks, as far as
+// this rank has them: weak.Pointer[value.CSR] to bitset.
+var namedColumns sync.Map
 
 // rememberOf stores a set for m in one of the maps, as long as m lives.
 func rememberOf(m *value.CSR, known *sync.Map, set bitset) {
@@ -44,33 +50,30 @@ func rememberOf(m *value.CSR, known *sync.Map, set bitset) {
 
 // NameColumns notes which columns have entries in m. This rank has only its own rows of m. Bit j%64 of
 // named[j/64] tells it of column j.
-func NameColumns(m *value.CSR, named []uint64) { rememberOf(m, &namedColumns, named) }
+func NameColumns(m *value.CSR, named []uint64) { rememberOf(m, &namedColumns, bitset(named)) }
+
+// rowsWithEntries returns the set of the rows of m that have entries.
+func rowsWithEntries(m *value.CSR) bitset {
+	some := make(bitset, (m.Rows+63)/64)
+	for i := range m.Rows {
+		if m.Ptr[i] < m.Ptr[i+1] {
+			some[i/64] |= 1 << (i % 64)
+		}
+	}
+	return some
+}
 
 // columnsOf returns the set of the columns of m that have entries.
 func columnsOf(m *value.CSR) bitset {
-	marks := newMarks(m.Cols)
-	marks.set(m.Col[m.Ptr[0]:m.Ptr[m.Rows]])
-	return marks.bits(make(bitset, (m.Cols+63)/64))
-}
-
-// columnMarks has a byte for each column, 1 for those of a set: setting bits would wait for the last
-// change of the same word.
-type columnMarks []byte
-
-func newMarks(cols int) columnMarks { return make(columnMarks, (cols+63)&^63) }
-
-func (m columnMarks) set(cols []int32) {
-	for _, j := range cols {
-		m[j] = 1
+	named := make(bitset, (m.Cols+63)/64)
+	marks := make([]byte, 64*len(named)) // setting bits would wait for the last change of the same word
+	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
+		marks[j] = 1
 	}
-}
-
-// bits adds the columns to a set, and returns it.
-func (m columnMarks) bits(set bitset) bitset {
-	for k := range len(m) / 8 { // byte i of eight becomes bit i
-		set[k/8] |= binary.LittleEndian.Uint64(m[8*k:]) * 0x0102040810204080 >> 56 << (k % 8 * 8)
+	for k := range 8 * len(named) { // byte i of eight becomes bit i
+		named[k/8] |= binary.LittleEndian.Uint64(marks[8*k:]) * 0x0102040810204080 >> 56 << (k % 8 * 8)
 	}
-	return set
+	return named
 }
 
 // extremeLoop is one fold.
@@ -81,7 +84,7 @@ type extremeLoop struct {
 	from    []int64 // the base, or nil
 	least   bool
 	named   bitset // columns that rows may name; nil: all
-	naming  bool   // this fold is to find out
+	marking bool   // this fold is to find out
 	folding bool   // the vector has been gone over
 
 	narrow *[]int32 // of x, if it fits
@@ -91,10 +94,9 @@ type extremeLoop struct {
 
 // extremeWorker is what a worker has come upon.
 type extremeWorker struct {
-	least, greatest int64       // of the elements that rows may name
-	marks           columnMarks // the columns of the rows that the worker has folded
-	entries         int64       // of these rows
-	_               [80]byte
+	least, greatest int64 // of the elements that rows may name
+	marked          bool
+	_               [104]byte
 }
 
 // extremeEntries is the number of entries a column from which the pass over the vector pays, about. The
@@ -102,39 +104,51 @@ type extremeWorker struct {
 // entries a column, and they would give up the pass.
 const extremeEntries = 2
 
-// beginExtreme prepares the fold of the rows of a, a pattern. part tells that the fold is of the rows
-// of one rank only: then one worker goes over the whole vector.
+// beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank
+// only: such rows cannot show that a matrix is closed.
 func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, workers int, part bool) *extremeLoop {
-	l := &extremeLoop{rowFold: f, a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], least: f.step == vec.LeastTimes, by: make([]extremeWorker, workers)}
+	l := &extremeLoop{rowFold: f, a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], least: f.step == vec.LeastTimes}
 	if f.base != nil {
 		l.from = f.base.I64[:a.Rows]
 	}
-	sets, columns := &foldedColumns, a.Cols
+	sets, columns := &closedPatterns, a.Cols
 	if part {
 		sets = &namedColumns
 	}
 	known, ok := sets.Load(weak.Make(a))
 	if ok {
 		l.named = known.(bitset)
+	}
+	if part && ok {
 		columns = l.named.count()
 	}
 	if l.folding = a.NNZ() < extremeEntries*columns; l.folding {
 		return l
 	}
-	l.naming = !ok && !part
-	if l.narrow, _ = narrowed.Get().(*[]int32); l.narrow == nil || cap(*l.narrow) < a.Cols {
-		s := memory.Fresh[int32](a.Cols)
-		l.narrow = &s
-	}
-	*l.narrow = (*l.narrow)[:a.Cols]
-	for i := range l.by {
-		l.by[i] = extremeWorker{least: math.MaxInt64, greatest: math.MinInt64}
-	}
+	l.marking = !ok && !part && a.Rows == a.Cols
+	l.by = make([]extremeWorker, workers)
+	l.scan()
 	if part {
 		l.look(&l.by[0], 0, len(l.x))
 		l.decide()
 	}
 	return l
+}
+
+// scan begins a pass over the vector.
+func (l *extremeLoop) scan() {
+	l.folding = false
+	if l.narrow == nil {
+		l.narrow, _ = narrowed.Get().(*[]int32)
+	}
+	if l.narrow == nil || cap(*l.narrow) < l.a.Cols {
+		s := memory.Fresh[int32](l.a.Cols)
+		l.narrow = &s
+	}
+	*l.narrow = (*l.narrow)[:l.a.Cols]
+	for i := range l.by {
+		l.by[i] = extremeWorker{least: math.MaxInt64, greatest: math.MinInt64}
+	}
 }
 
 // Chunk goes over the part of the vector that rows lo..hi-1 stand for, or folds them.
@@ -151,7 +165,7 @@ func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 	}
 	const piece = 1024 // what rows start from is in a near cache when they are folded
 	for ; lo < hi; lo += piece {
-		l.fold(&l.by[worker], lo, min(lo+piece, hi))
+		l.fold(l.by, worker, lo, min(lo+piece, hi))
 	}
 	return nil
 }
@@ -173,16 +187,47 @@ func (l *extremeLoop) look(by *extremeWorker, from, to int) {
 		} else {
 			least, greatest = vec.Narrow(dst, src)
 		}
+		if l.marking {
+			ptr := l.a.Ptr[from : end+1]
+			for i := range dst {
+				if ptr[i] == ptr[i+1] {
+					dst[i] = int32(l.mark())
+				}
+			}
+		}
 		by.least, by.greatest = min(by.least, least), max(by.greatest, greatest)
 	}
 }
 
-// Next begins the fold when the vector has been gone over.
-func (l *extremeLoop) Next() (again bool, err error) {
-	if again = !l.folding; again {
-		l.decide()
+// mark is what stands for elements with empty rows while it is not known whether they are named.
+func (l *extremeLoop) mark() int64 {
+	if l.least {
+		return math.MinInt32
 	}
-	return again, nil
+	return math.MaxInt32
+}
+
+// Next puts together what the workers found.
+func (l *extremeLoop) Next() (again bool, err error) {
+	if !l.folding {
+		l.decide()
+		return true, nil
+	}
+	if !l.marking {
+		return false, nil
+	}
+	l.marking = false
+	marked := false
+	for i := range l.by {
+		marked = marked || l.by[i].marked
+	}
+	if marked {
+		rememberOf(l.a, &closedPatterns, nil)
+		l.scan()
+	} else {
+		rememberOf(l.a, &closedPatterns, rowsWithEntries(l.a))
+	}
+	return marked, nil
 }
 
 // decide sets the bound once the vector is known, and gives up copying it where it does not fit.
@@ -192,25 +237,25 @@ func (l *extremeLoop) decide() {
 	for _, by := range l.by[1:] {
 		least, greatest = min(least, by.least), max(greatest, by.greatest)
 	}
-	if least < math.MinInt32 || greatest > math.MaxInt32 {
+	fits := least >= math.MinInt32 && greatest <= math.MaxInt32
+	if l.marking {
+		l.marking = fits && least != l.mark() && greatest != l.mark()
+		fits = l.marking // the copy has marks
+	}
+	switch {
+	case !fits:
 		l.release()
-	} else if l.bound = greatest; l.least {
+	case l.marking:
+		l.bound = l.mark()
+	case l.least:
 		l.bound = least
+	default:
+		l.bound = greatest
 	}
 }
 
-// End gives the copy back, and remembers the columns of a matrix that is folded for the first time.
+// End gives the copy back.
 func (l *extremeLoop) End() error {
-	if l.naming {
-		named, n := make(bitset, (l.a.Cols+63)/64), int64(0)
-		for i := range l.by {
-			l.by[i].marks.bits(named)
-			n += l.by[i].entries
-		}
-		if n == int64(l.a.NNZ()) { // not if the run has ended early
-			rememberOf(l.a, &foldedColumns, named)
-		}
-	}
 	l.release()
 	return nil
 }
@@ -222,10 +267,18 @@ func (l *extremeLoop) release() {
 	}
 }
 
-// fold folds rows lo..hi-1.
-func (l *extremeLoop) fold(by *extremeWorker, lo, hi int) {
+// fold folds rows lo..hi-1. While marking, rows start from the empty value: another start could hide a mark.
+func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
+	if l.marking && by[worker].marked {
+		return // all rows will be folded again
+	}
 	out := l.out[lo:hi]
-	l.start(out, lo)
+	for i := range out {
+		out[i] = l.empty.I
+	}
+	if !l.marking {
+		l.start(out, lo)
+	}
 	ptr, col := l.a.Ptr[lo:hi+1], l.a.Col
 	switch {
 	case l.narrow == nil:
@@ -236,26 +289,23 @@ func (l *extremeLoop) fold(by *extremeWorker, lo, hi int) {
 	default:
 		vec.MaxRows(out, ptr, col, *l.narrow, l.bound)
 	}
-	if l.naming {
-		if by.marks == nil {
-			by.marks = newMarks(l.a.Cols)
-		}
-		from, to := ptr[0], ptr[len(ptr)-1]
-		by.marks.set(col[from:to])
-		by.entries += to - from
+	if !l.marking {
+		return
+	}
+	if by[worker].marked = slices.Contains(out, l.bound); !by[worker].marked {
+		l.start(out, lo)
 	}
 }
 
-// start sets out, which has one number a row, to what the rows from lo on start from: the base, and a
-// zero for a row with an element that is not stored.
+// start folds the bases of the rows from lo on into out, which has one number a row. For a row with an
+// element that is not stored it folds a zero, too.
 func (l *extremeLoop) start(out []int64, lo int) {
 	least, zeros, cols := l.least, l.zeros, int64(l.a.Cols) // read once: the loop is as long as the vector
 	ptr, from := l.a.Ptr[lo:lo+len(out)+1], l.from
 	if from != nil {
 		from = from[lo : lo+len(out)]
 	}
-	for i := range out {
-		v := l.empty.I
+	for i, v := range out {
 		if zeros && ptr[i+1]-ptr[i] < cols {
 			v = pickI64(least, v, 0)
 		}
