@@ -117,7 +117,6 @@ const mostInCircle = 6
 var circles = map[string]int{
 	"compiler/lower":      33,
 	"compiler/pass":       30,
-	"compiler/rule":       11,
 	"ir/loop":             18,
 	"kernels":             10,
 	"kernels/encode":      10,
@@ -132,7 +131,6 @@ var circles = map[string]int{
 	"kernels/sparse":      18,
 	"runtime/dist":        18,
 	"runtime/local":       25,
-	"runtime/schedule":    12,
 	"cmd/flowrun":         7, // the REPL: commands use the loop that reads them
 }
 

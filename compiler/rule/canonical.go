@@ -5,9 +5,6 @@ package rule
 // a named one (its other readers would see other numbers). A rule is here only if it saves an order
 // of operations and its error bound is no larger. RATIONALE.md has those that were refused.
 
-// orderChain is the rule that Chain implements. Its text shows one step.
-const orderChain = "order-chain"
-
 func canonical() []Rule {
 	return []Rule{
 		{

@@ -1,10 +1,5 @@
 package rule
 
-import (
-	"slices"
-	"sync"
-)
-
 // Class says whether a rule keeps bits.
 type Class uint8
 
@@ -49,10 +44,11 @@ type Wrong struct {
 	Why     string
 }
 
-// Rules returns every rule in the order in which they are tried, exact ones first. The caller must not
-// change them.
-func Rules() []Rule { return rules() }
+// foldConstants is a rule implemented in code: an operator on constants is a constant.
+const foldConstants = "fold-constants"
 
-var rules = sync.OnceValue(func() []Rule {
-	return slices.Concat(elementwise(), choices(), moves(), reductions(), products(), canonical())
-})
+// standRows makes columns of rows. Where it applies, no other rule may make them rows again.
+const standRows = "stand-rows"
+
+// orderChain is the rule that Chain implements. Its text shows one step.
+const orderChain = "order-chain"

@@ -49,23 +49,6 @@ type asked struct {
 	forms []*form
 }
 
-// foldConstants is a rule implemented in code: an operator on constants is a constant.
-const foldConstants = "fold-constants"
-
-// standRows makes columns of rows. Where it applies, no other rule may make them rows again.
-const standRows = "stand-rows"
-
-// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices, and
-// upright whether matrices of one row are made columns.
-func Elsewhere(shared, upright bool) (names []string) {
-	for _, r := range Rules() {
-		if shared && r.Alone || !shared && r.Shared || !upright && r.Upright {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
-
 // New returns the rules of a class except those in off. The table keeps what is compiled of them. A
 // mistake in the text of a rule panics.
 func New(table *op.Table, class Class, off []string) *Set {

@@ -84,14 +84,6 @@ func NewSelector() *Selector { return &Selector{arms: map[Key]*trial{}} }
 // recorder is the technique of recorded executions.
 var recorder = sync.OnceValue(func() *Technique { return mustLookup("AUTO_CHUNK") })
 
-func mustLookup(name string) *Technique {
-	t, err := Lookup(name)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return t
-}
-
 // Choose returns the technique for the next execution of a loop. record asks for its chunks (see
 // Done).
 func (s *Selector) Choose(k Key) (t *Technique, record bool) {
@@ -236,12 +228,6 @@ func lessons(t *Technique) int {
 		return 6
 	}
 	return 0
-}
-
-func median(x []float64) float64 {
-	x = slices.Clone(x)
-	slices.Sort(x)
-	return x[len(x)/2]
 }
 
 // prune replays the portfolio on recorded chunks and returns the best, best first, and COST.

@@ -195,6 +195,9 @@ type Stealing interface {
 	Steal(lo, hi int) int // units that a thief takes of lo..hi, from 1 to hi-lo
 }
 
+// packedUnits is the most iterations or units of a packed counter, and the most steps.
+const packedUnits = 1<<32 - 1
+
 // loop is embedded by all calculators.
 type loop struct{ Params }
 

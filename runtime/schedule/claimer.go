@@ -36,9 +36,6 @@ type Claimer struct {
 	_    [120]byte
 }
 
-// packedUnits is the most iterations or units of a packed counter, and the most steps.
-const packedUnits = 1<<32 - 1
-
 // ownClaims is an Adaptive technique that counts iterations together with its other state, in one
 // atomic operation or under one lock.
 type ownClaims interface {

@@ -1,5 +1,7 @@
 package schedule
 
+import "slices"
+
 // This file defines profile, COST's expectation of a loop: the cumulative cost of the iterations.
 
 // profile is a piecewise constant cost over the iterations, with prefix sums.
@@ -90,4 +92,10 @@ func (p *profile) at(x float64) float64 {
 	x *= p.rate
 	b := min(int(x), len(p.bins)-1)
 	return p.bins[b].before + (x-float64(b))*p.bins[b].cost
+}
+
+func median(x []float64) float64 {
+	x = slices.Clone(x)
+	slices.Sort(x)
+	return x[len(x)/2]
 }

@@ -1,9 +1,6 @@
 package schedule
 
-import (
-	"math"
-	"sync/atomic"
-)
+import "math"
 
 // This file defines rates, the measured speeds of the workers, shared by the adaptive techniques.
 
@@ -17,12 +14,6 @@ type rate struct {
 	pending       int     // iterations whose time was too short to measure
 	_             [128 - 7*8]byte
 }
-
-// number is a float64 that is read while it is written.
-type number struct{ bits atomic.Uint64 }
-
-func (x *number) get() float64  { return math.Float64frombits(x.bits.Load()) }
-func (x *number) set(v float64) { x.bits.Store(math.Float64bits(v)) }
 
 // rates are the workers of a loop.
 type rates struct {

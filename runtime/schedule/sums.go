@@ -1,5 +1,10 @@
 package schedule
 
+import (
+	"math"
+	"sync/atomic"
+)
+
 // This file defines sums over all workers that a report renews in O(log P), because adding up 10^5
 // workers at every report would take longer than the loop.
 
@@ -15,6 +20,13 @@ type sums struct {
 }
 
 type threeNumbers [3]number
+
+// number is a float64 that is read while it is written.
+type number struct{ bits atomic.Uint64 }
+
+func (x *number) get() float64 { return math.Float64frombits(x.bits.Load()) }
+
+func (x *number) set(v float64) { x.bits.Store(math.Float64bits(v)) }
 
 func newSums(workers int) sums {
 	s := sums{workers: workers}

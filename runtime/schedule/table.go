@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
@@ -9,20 +8,7 @@ import (
 )
 
 // This file defines the table of techniques, one row each, and looks names up. The file of a row's
-// name has its formula.
-
-// Technique is a way to cut a loop into chunks. Rows are read-only.
-type Technique struct {
-	Name    string
-	Aliases []string // other names in use; comparison ignores case, "-" and "_"
-	// static, fixed, decreasing, increasing, random, weighted, adaptive, stealing, cost,
-	// expression
-	Class  string
-	Needs  string // the fields of Params that it reads
-	Doc    string // the size of a chunk
-	Source string // who published it, where and when
-	build  func(Params) (Calculator, error)
-}
+// name has its formula, and technique.go what the columns are.
 
 // In Doc, R is what is left, j = i div P the batch (stage) of step i, R_j what was left when it
 // began, w the weight of the asking worker.
@@ -64,16 +50,6 @@ func techniques() []Technique {
 // Techniques returns a new table of all techniques.
 func Techniques() []Technique { return techniques() }
 
-// New makes the calculator for a loop. It refuses impossible params with an error that names the
-// field and its value.
-func (t *Technique) New(p Params) (Calculator, error) {
-	p, err := p.checked()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
-	}
-	return t.build(p)
-}
-
 // UnknownError is an unknown name.
 type UnknownError struct {
 	What    string // "technique", "queue layout" or "victim selection"
@@ -100,16 +76,18 @@ func (e *UnknownError) Help() string {
 	return "flowrun chunks lists the techniques"
 }
 
-// Measured reports whether the technique's chunks depend on measured times, Params.Mu, Sigma and H.
-func (t *Technique) Measured() bool { return strings.Contains(t.Needs, "sigma") }
-
-// Static reports whether the technique decides before the loop begins which worker runs what.
-func (t *Technique) Static() bool { return t.Class == "static" }
-
 // Default is the technique of loops that name none.
 var Default = sync.OnceValue(func() *Technique {
 	return mustLookup("AUTO_CHUNK")
 })
+
+func mustLookup(name string) *Technique {
+	t, err := Lookup(name)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return t
+}
 
 // Lookup returns the technique of a name, or makes one of an expression that begins with "expr:".
 // The error is an *UnknownError or says what is wrong with the expression.
