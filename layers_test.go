@@ -117,7 +117,6 @@ const mostInCircle = 6
 var circles = map[string]int{
 	"compiler/lower":      33,
 	"compiler/pass":       30,
-	"ir/loop":             18,
 	"kernels":             10,
 	"kernels/encode":      10,
 	"kernels/format":      12,

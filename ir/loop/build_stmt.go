@@ -15,9 +15,6 @@ func New() *Builder {
 	return &Builder{Nest: n, open: []*Block{&n.Body}}
 }
 
-// Type returns the element type of a value.
-func (b *Builder) Type(v Val) types.Elem { return b.Nest.Types[v] }
-
 // Param adds an operand and returns its number.
 func (b *Builder) Param(kind ParamKind, e types.Elem) int {
 	b.Nest.Params = append(b.Nest.Params, Param{kind, e})

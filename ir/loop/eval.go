@@ -192,3 +192,13 @@ func ScalarOf(e types.Elem, w Word) value.Scalar {
 	}
 	return value.Scalar{Elem: e, I: int64(w)}
 }
+
+// Eval evaluates the function. Its body loads nothing and applies nothing.
+func (f *Function) Eval(args ...Word) []Word {
+	e := &evaluator{frame: newFrame(f.Types, f.Names, f.Tables)}
+	copy(e.vals, args)
+	if _, err := e.block(&f.Body); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return e.words(f.Body.Yield)
+}

@@ -118,28 +118,6 @@ type Index struct {
 	Range Range
 }
 
-// Code is the kind of a statement: a scalar operation of the table in op.go, or one of these.
-type Code uint8
-
-// The statements that are not scalar operations.
-const (
-	Const   Code = iota // Dst = the word Imm
-	IndexOf             // Dst = the index with the name Imm, as i64
-	Load                // Dst = Mem at At
-	Store               // Mem at At = Args[0]
-	Reduce              // contributes Args to the result Mem at At
-	Look                // Dst = word Args[0] of the table Mem
-	Check               // fails at site Imm, with the values Args[1:], unless Args[0]
-	Break               // leaves the innermost For if Args[0]
-	For                 // Dst.. = an inner loop with carried values
-	If                  // Dst.. = the yields of one of two blocks
-	Apply               // Dst.. = function Func of Args
-	firstOp
-)
-
-// Rare is the Imm of an If whose second block hardly ever runs. Estimates of work leave that block out.
-const Rare = 1
-
 // MemKind is the kind of memory that a statement accesses.
 type MemKind uint8
 
@@ -185,6 +163,21 @@ type Stmt struct {
 // led to it, as numbers of the graph that holds the nest. Zero: unknown.
 type Origin struct{ From, To, Call int32 }
 
+// Function is a function of scalars, such as exp. It numbers its own values, parameters first.
+type Function struct {
+	Name string
+	// Doc begins with the name and describes the function.
+	Doc    string
+	Params []types.Elem
+	Tables []Table
+	Body   Block // Yield: the results
+	Types  []types.Elem
+	Names  []string // of the indices of its inner loops
+	// Go is the function itself, of one of f64 that has no statements: only the evaluator and the
+	// interpreter call it.
+	Go func(x []float64) float64
+}
+
 // Loop is the inner loop of a For.
 type Loop struct {
 	Index Index
@@ -197,4 +190,18 @@ type Loop struct {
 	// Sums are reductions whose states, one after the other, are the carried values. A round does
 	// nothing with them but add its contributions. nil: they are other values.
 	Sums []*Terms
+}
+
+// Terms is a reduction as values that a loop may carry (terms.go).
+type Terms struct {
+	class  Class
+	elem   types.Elem // of the first value of a contribution
+	levels int        // of exact sums
+	// bounded sums also carry the magnitudes of the errors that their last word took: see
+	// Bounded. They are the last value of the state.
+	bounded bool
+	// watched: bits that the last word lost are noticed.
+	watched bool
+	// some: the state has a contribution.
+	some bool
 }

@@ -1,7 +1,5 @@
 package loop
 
-import "slices"
-
 // This file writes what is the same in all rounds of an inner loop in front of it. Targets move
 // operations out of loops by themselves, but no load whose lanes lie apart.
 
@@ -41,11 +39,6 @@ func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 		}
 	}
 	return sure || !leaves(b.Stmts)
-}
-
-// known reports whether all places are constants.
-func known(at []Lin) bool {
-	return !slices.ContainsFunc(at, func(l Lin) bool { return !l.Known() })
 }
 
 // leaves reports a statement of a list, or in one of their blocks, that may end a point or a loop.

@@ -58,6 +58,11 @@ func (l Lin) Times(c int64) Lin {
 // Known reports a form without symbols.
 func (l Lin) Known() bool { return len(l.Terms) == 0 }
 
+// known reports whether all places are constants.
+func known(at []Lin) bool {
+	return !slices.ContainsFunc(at, func(l Lin) bool { return !l.Known() })
+}
+
 // Affine reports whether the form contains no value of the body, so that it is known before the
 // point is evaluated.
 func (l Lin) Affine() bool {

@@ -4,12 +4,36 @@ package loop
 // operands and result, and the meaning on words.
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"flow/ir/types"
 )
+
+// Code is the kind of a statement: a scalar operation of the table below, or one of these.
+type Code uint8
+
+// The statements that are not scalar operations.
+const (
+	Const   Code = iota // Dst = the word Imm
+	IndexOf             // Dst = the index with the name Imm, as i64
+	Load                // Dst = Mem at At
+	Store               // Mem at At = Args[0]
+	Reduce              // contributes Args to the result Mem at At
+	Look                // Dst = word Args[0] of the table Mem
+	Check               // fails at site Imm, with the values Args[1:], unless Args[0]
+	Break               // leaves the innermost For if Args[0]
+	For                 // Dst.. = an inner loop with carried values
+	If                  // Dst.. = the yields of one of two blocks
+	Apply               // Dst.. = function Func of Args
+	firstOp
+)
+
+// Rare is the Imm of an If whose second block hardly ever runs. Estimates of work leave that block out.
+const Rare = 1
 
 // The scalar operations, as Codes of statements.
 const (
@@ -324,4 +348,27 @@ func ldexp(a, n float64) float64 {
 	x := new(big.Float).SetFloat64(a)
 	y, _ := x.SetMantExp(x, int(n)).Float64()
 	return y
+}
+
+// opType returns the result type of a scalar operation on operands of these types.
+func opType(c Code, in []types.Elem) (types.Elem, error) {
+	o := c.Operation()
+	if len(in) != o.Args || !slices.Contains(o.On, in[0]) {
+		return 0, fmt.Errorf("%s is not defined on %v", o.Name, in)
+	}
+	if c == Select {
+		if in[1] != in[2] {
+			return 0, fmt.Errorf("select of a %v and a %v", in[1], in[2])
+		}
+		return in[1], nil
+	}
+	for _, e := range in[1:] {
+		if e != in[0] {
+			return 0, fmt.Errorf("%s of a %v and a %v", o.Name, in[0], e)
+		}
+	}
+	if o.Gives != types.NoElem {
+		return o.Gives, nil
+	}
+	return in[0], nil
 }

@@ -28,6 +28,10 @@ const (
 // suffices for exponents within some 90 of each other, one of 5 within some 200.
 var Levels = []int{FastLevels, 3, 5, 8, DeepLevels}
 
+// Uncertain is the site of checks that a state holds the exact result. Where one fails, the point
+// has not failed: it must be evaluated by the definition.
+const Uncertain = 1 << 30
+
 // State describes the words that carry the contributions to one element of a result. All words are
 // f64 or i64.
 type State struct {
@@ -150,16 +154,6 @@ func (s *State) contribution() []types.Elem {
 		list[1] = types.I64
 	}
 	return list
-}
-
-// Eval evaluates the function. Its body loads nothing and applies nothing.
-func (f *Function) Eval(args ...Word) []Word {
-	e := &evaluator{frame: newFrame(f.Types, f.Names, f.Tables)}
-	copy(e.vals, args)
-	if _, err := e.block(&f.Body); err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return e.words(f.Body.Yield)
 }
 
 // plainState returns the state of a class without rounding, or of an ordered one.

@@ -11,21 +11,8 @@ import (
 	"flow/ir/types"
 )
 
-// Uncertain is the site of checks that a state holds the exact result. Where one fails, the point
-// has not failed: it must be evaluated by the definition.
-const Uncertain = 1 << 30
-
-// Terms is a reduction as values that a loop may carry.
-type Terms struct {
-	s *State
-	// bounded sums also carry the magnitudes of the errors that their last word took: see
-	// Bounded. They are the last value of the state.
-	bounded bool
-	// watched: bits that the last word lost are noticed.
-	watched bool
-	// some: the state has a contribution.
-	some bool
-}
+// state returns the words that carry the contributions.
+func (t *Terms) state() *State { return StateOf(t.class, t.elem, t.levels) }
 
 // TermsOf returns a reduction of contributions of e, or nil if a few values cannot carry it. Exact
 // sums have this many levels, 2 or 3 (f32: 2). Bits lost beyond them fail the check Uncertain. The
@@ -38,14 +25,15 @@ func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	if s == nil || s.end == nil {
 		return nil
 	}
-	return &Terms{s: s, watched: true}
+	return &Terms{class: c, elem: e, levels: levels, watched: true}
 }
 
 // Empty returns the types and the words of the state before the first contribution.
 func (t *Terms) Empty() (elems []types.Elem, words []Word) {
-	for k, e := range t.s.Types {
-		if k != t.s.Lost || t.watched {
-			elems, words = append(elems, e), append(words, t.s.Empty[k])
+	state := t.state()
+	for k, e := range state.Types {
+		if k != state.Lost || t.watched {
+			elems, words = append(elems, e), append(words, state.Empty[k])
 		}
 	}
 	if t.bounded {
@@ -65,7 +53,7 @@ func (t *Terms) Begin(b *Builder) (out []Val) {
 
 // String returns the reduction as in the text of a nest.
 func (t *Terms) String() string {
-	s := fmt.Sprintf("%s %v %d", t.s.class.Info().Name, t.s.elem, t.s.levels)
+	s := fmt.Sprintf("%s %v %d", t.class.Info().Name, t.elem, t.levels)
 	if t.bounded {
 		s += " bounded"
 	}
@@ -81,7 +69,8 @@ const MergeTerms = 32
 
 // merges reports whether states merge.
 func (t *Terms) merges() bool {
-	return !t.s.Ordered && !slices.ContainsFunc(t.s.Types, func(e types.Elem) bool { return e != types.F64 && e != types.I64 })
+	state := t.state()
+	return !state.Ordered && !slices.ContainsFunc(state.Types, func(e types.Elem) bool { return e != types.F64 && e != types.I64 })
 }
 
 // Merge returns the function that merges two states.
@@ -92,13 +81,14 @@ func (t *Terms) Merge() *Function {
 		if s := slices.Clone(v[:n]); t.bounded {
 			return t.mergeBounded(b, s, v[n:])
 		}
-		return t.s.merge(b, v[:n], v[n:])
+		return t.state().merge(b, v[:n], v[n:])
 	})
 }
 
 // mergeBounded adds the words of u to those of s.
 func (t *Terms) mergeBounded(b *Builder, s, u []Val) []Val {
-	last, most := t.s.sum.levels-1, len(s)-1
+	state := t.state()
+	last, most := state.sum.levels-1, len(s)-1
 	for k := range last {
 		t.pushBounded(b, s, k, u[k])
 	}
@@ -106,7 +96,7 @@ func (t *Terms) mergeBounded(b *Builder, s, u []Val) []Val {
 	t.pushBounded(b, s, last, u[last])
 	s[most] = size
 	if t.watched {
-		s[t.s.Lost] = b.Op(Or, s[t.s.Lost], u[t.s.Lost])
+		s[state.Lost] = b.Op(Or, s[state.Lost], u[state.Lost])
 	}
 	return s
 }
@@ -114,24 +104,25 @@ func (t *Terms) mergeBounded(b *Builder, s, u []Val) []Val {
 // sums reports an exact sum of f64. Its state starts with the words of the sum, then the lost bits
 // and, for a mean, the count.
 func (t *Terms) sums() bool {
-	return (t.s.class == Sum || t.s.class == Mean) && t.s.elem == types.F64
+	return (t.class == Sum || t.class == Mean) && t.elem == types.F64
 }
 
 // First returns the state after the first contribution. Words that are still 0 are NoVal: no loop
 // carries such a state.
 func (t *Terms) First(b *Builder, in []Val) []Val {
+	state := t.state()
 	if t.some = true; t.extreme() {
-		return []Val{b.to(t.s.Types[0], in[0]), in[1]}
+		return []Val{b.to(state.Types[0], in[0]), in[1]}
 	}
 	if !t.sums() {
-		return t.s.add(b, t.Begin(b), in)
+		return state.add(b, t.Begin(b), in)
 	}
-	s := make([]Val, len(t.s.Types))
+	s := make([]Val, len(state.Types))
 	for k := range s {
 		s[k] = NoVal
 	}
 	s[0] = in[0]
-	if t.s.class == Mean {
+	if t.class == Mean {
 		s[len(s)-1] = b.Const(types.I64, 1)
 	}
 	return s
@@ -139,15 +130,16 @@ func (t *Terms) First(b *Builder, in []Val) []Val {
 
 // Add returns the state after one more contribution.
 func (t *Terms) Add(b *Builder, s, in []Val) []Val {
+	state := t.state()
 	switch {
 	case t.bounded:
 		return t.addBounded(b, s, b.to(types.F64, in[0]))
 	case t.extreme():
 		return t.later(b, s, in)
-	case !t.sums() || s[t.s.Lost] != NoVal:
-		return t.s.add(b, s, in)
+	case !t.sums() || s[state.Lost] != NoVal:
+		return state.add(b, s, in)
 	}
-	for k := range t.s.Lost {
+	for k := range state.Lost {
 		if s[k] == NoVal { // the error is the word
 			out := append([]Val{}, s...)
 			x := in[0]
@@ -155,32 +147,32 @@ func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 				out[i], x = two(b, out[i], x)
 			}
 			out[k] = x
-			if t.s.class == Mean {
+			if t.class == Mean {
 				out[len(out)-1] = b.Op(Add, s[len(s)-1], b.Const(types.I64, 1))
 			}
 			return out
 		}
 	}
 	// A last word that is not finite would not be noticed from here on.
-	last := s[t.s.Lost-1]
-	out := t.s.add(b, t.whole(b, s), in)
-	out[t.s.Lost] = b.Op(Or, out[t.s.Lost], b.Op(Bits, b.Op(Sub, last, last)))
+	last := s[state.Lost-1]
+	out := state.add(b, t.whole(b, s), in)
+	out[state.Lost] = b.Op(Or, out[state.Lost], b.Op(Bits, b.Op(Sub, last, last)))
 	return out
 }
 
 // extreme reports the index of an extreme.
-func (t *Terms) extreme() bool { return t.s.class == ArgLeast || t.s.class == ArgGreatest }
+func (t *Terms) extreme() bool { return t.class == ArgLeast || t.class == ArgGreatest }
 
 // later returns the state of an extreme after a contribution with a greater index: the best value so
 // far stays unless the new one is ahead of it, and a NaN stays always.
 func (t *Terms) later(b *Builder, s, in []Val) []Val {
-	x, best := b.to(t.s.Types[0], in[0]), s[0]
+	x, best := b.to(t.state().Types[0], in[0]), s[0]
 	low, high := best, x
-	if t.s.class == ArgGreatest {
+	if t.class == ArgGreatest {
 		low, high = x, best
 	}
 	stays := b.Op(Le, low, high)
-	if t.s.elem.IsFloat() {
+	if t.elem.IsFloat() {
 		stays = b.Op(Or, stays, b.Op(Ne, best, best))
 	}
 	if !t.some {
@@ -194,14 +186,14 @@ func (t *Terms) whole(b *Builder, s []Val) []Val {
 	s = append([]Val{}, s...)
 	for k, v := range s {
 		if v == NoVal {
-			s[k] = b.Const(t.s.Types[k], 0)
+			s[k] = b.Const(t.state().Types[k], 0)
 		}
 	}
 	return s
 }
 
 // End returns the result.
-func (t *Terms) End(b *Builder, s []Val) Val { return t.s.end(b, t.whole(b, s)) }
+func (t *Terms) End(b *Builder, s []Val) Val { return t.state().end(b, t.whole(b, s)) }
 
 // watchedBelow is below how many contributions a bounded sum notices the bits that it lost, too.
 // Where it lost none, its words are the sum; but a bound cannot tell this from a sum next to it. It
@@ -212,9 +204,9 @@ const watchedBelow = 1024
 // EndBounded. n is the number of contributions, or -1 where the run tells it. It reports whether it
 // did.
 func (t *Terms) Bounded(n int64) bool {
-	if t.bounded = t.s.class == Sum && t.s.elem.IsFloat(); t.bounded {
+	if t.bounded = t.class == Sum && t.elem.IsFloat(); t.bounded {
 		// Sums of f32 have no errors, unless their numbers are far apart.
-		t.watched = t.s.elem != types.F32 && n < watchedBelow
+		t.watched = t.elem != types.F32 && n < watchedBelow
 	}
 	return t.bounded
 }
@@ -228,7 +220,8 @@ func (t *Terms) addBounded(b *Builder, s []Val, x Val) []Val {
 
 // pushBounded adds x to the words of s from a level on.
 func (t *Terms) pushBounded(b *Builder, s []Val, level int, x Val) {
-	last := t.s.sum.levels - 1
+	state := t.state()
+	last := state.sum.levels - 1
 	for k := level; k < last; k++ {
 		s[k], x = two(b, s[k], x)
 	}
@@ -236,7 +229,7 @@ func (t *Terms) pushBounded(b *Builder, s []Val, level int, x Val) {
 	s[last] = b.Op(Add, y, x)
 	if t.watched {
 		lost := b.Op(Or, unlike(b, b.Op(Sub, s[last], y), x), unlike(b, b.Op(Sub, s[last], x), y))
-		s[t.s.Lost] = b.Op(Or, s[t.s.Lost], lost)
+		s[state.Lost] = b.Op(Or, s[state.Lost], lost)
 	}
 	most := len(s) - 1
 	s[most] = b.Op(Add, s[most], b.Op(Abs, x))
@@ -246,12 +239,13 @@ func (t *Terms) pushBounded(b *Builder, s []Val, level int, x Val) {
 // holds. It adds 2^60 least to the sum of magnitudes, so that the bound of EndBounded is larger than the
 // contribution.
 func (t *Terms) LeftOut(b *Builder, s []Val, c Val, least float64) []Val {
+	state := t.state()
 	s = append([]Val{}, s...)
 	float := func(x float64) Val { return b.Const(types.F64, math.Float64bits(x)) }
 	most := len(s) - 1
 	s[most] = b.Op(Add, s[most], b.Op(Select, c, float(0x1p60*least), float(0)))
 	if t.watched {
-		s[t.s.Lost] = b.Op(Or, s[t.s.Lost], b.Op(Bits, b.Op(Select, c, float(1), float(0))))
+		s[state.Lost] = b.Op(Or, s[state.Lost], b.Op(Bits, b.Op(Select, c, float(1), float(0))))
 	}
 	return s
 }
@@ -264,16 +258,17 @@ func (t *Terms) LeftOut(b *Builder, s []Val, c Val, least float64) []Val {
 // itself, and 8 u m more for the rounding of the word less the bound. Where n u m underflows,
 // numbers are so small that nothing was rounded. Numbers that are not finite have no bound.
 func (t *Terms) EndBounded(b *Builder, s []Val, n Val) Val {
+	state := t.state()
 	float := func(x float64) Val { return b.Const(types.F64, math.Float64bits(x)) }
 	part := b.Op(Add, b.Op(Mul, n, float(0x1p-52)), float(0x1p-50))
 	m := s[len(s)-1]
 	bound := b.Op(Mul, m, part)
 	var exact Val
 	if t.watched {
-		exact = b.Op(Eq, b.Op(Shl, s[t.s.Lost], b.Const(types.I64, 1)), b.Const(types.I64, 0))
+		exact = b.Op(Eq, b.Op(Shl, s[state.Lost], b.Const(types.I64, 1)), b.Const(types.I64, 0))
 	}
-	e := t.s.class.Gives(t.s.elem)
-	if t.s.sum.levels == FastLevels {
+	e := t.class.Gives(t.elem)
+	if state.sum.levels == FastLevels {
 		low := roundTwo(b, e, s[0], b.Op(Sub, s[1], bound))
 		sure := b.Op(Eq, low, roundTwo(b, e, s[0], b.Op(Add, s[1], bound)))
 		if !t.watched {

@@ -175,7 +175,7 @@ func TestBoundedOthers(t *testing.T) {
 			t.Errorf("%s is bounded", c.Info().Name)
 		}
 		b := New()
-		if got, want := len(terms.Begin(b)), len(terms.s.Types); got != want {
+		if got, want := len(terms.Begin(b)), len(terms.state().Types); got != want {
 			t.Errorf("%s begins with %d words, want %d", c.Info().Name, got, want)
 		}
 	}

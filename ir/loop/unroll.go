@@ -114,30 +114,6 @@ func repeats(l *Loop, lanes int) bool {
 	})
 }
 
-// knownRounds returns the rounds of a For without a break, if known.
-func knownRounds(s *Stmt) (rounds int64, ok bool) {
-	if s.Code != For || s.Loop.Index.Range.Kind != Steps {
-		return 0, false
-	}
-	x := s.Loop.Index.Range
-	if !x.From.Known() || !x.To.Known() {
-		return 0, false
-	}
-	for i := range s.Loop.Body.Stmts {
-		if s.Loop.Body.Stmts[i].Code == Break {
-			return 0, false
-		}
-	}
-	const far = 1 << 40
-	if from, to := x.From.Const, x.To.Const; from > far || from < -far || to > far || to < -far || x.By > far || x.By < -far {
-		return 0, false
-	}
-	if x.By > 0 {
-		return max(0, (x.To.Const-x.From.Const+x.By-1)/x.By), true
-	}
-	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
-}
-
 // Length returns the number of statements that b executes, at most 2^30. It counts known rounds of
 // inner loops, and bodies of functions. It leaves out blocks that hardly ever run (Rare).
 func Length(b *Block) int { return LengthBy(b, func(*Stmt) int { return 1 }) }

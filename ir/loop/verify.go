@@ -53,6 +53,14 @@ func (f *Function) Verify() error {
 	return nil
 }
 
+// Done returns the nest. It panics if the nest is not well formed, which is a bug of the caller.
+func (b *Builder) Done() *Nest {
+	if err := b.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error() + " in\n" + b.Nest.String())
+	}
+	return b.Nest
+}
+
 type verifier struct {
 	nest    *Nest // nil in a function
 	types   []types.Elem
@@ -168,27 +176,4 @@ func (v *verifier) block(b *Block, breaks bool) []types.Elem {
 		v.visible[x] = false
 	}
 	return out
-}
-
-// opType returns the result type of a scalar operation on operands of these types.
-func opType(c Code, in []types.Elem) (types.Elem, error) {
-	o := c.Operation()
-	if len(in) != o.Args || !slices.Contains(o.On, in[0]) {
-		return 0, fmt.Errorf("%s is not defined on %v", o.Name, in)
-	}
-	if c == Select {
-		if in[1] != in[2] {
-			return 0, fmt.Errorf("select of a %v and a %v", in[1], in[2])
-		}
-		return in[1], nil
-	}
-	for _, e := range in[1:] {
-		if e != in[0] {
-			return 0, fmt.Errorf("%s of a %v and a %v", o.Name, in[0], e)
-		}
-	}
-	if o.Gives != types.NoElem {
-		return o.Gives, nil
-	}
-	return in[0], nil
 }

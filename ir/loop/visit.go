@@ -1,6 +1,6 @@
 package loop
 
-// This file visits statements.
+// This file visits statements, and counts the rounds of loops.
 
 // EachBlock calls f for the blocks of a statement: the sides of an if, or the body of a loop.
 func (s *Stmt) EachBlock(f func(b *Block)) {
@@ -96,4 +96,40 @@ func valuesOf(s *Stmt, f func(v Val)) { within(s, func(x *Stmt) { x.EachRead(f) 
 func (s *Stmt) Reads(f func(v Val) bool) (found bool) {
 	valuesOf(s, func(v Val) { found = found || f(v) })
 	return found
+}
+
+// knownRounds returns the rounds of a For without a break, if known.
+func knownRounds(s *Stmt) (rounds int64, ok bool) {
+	if s.Code != For || s.Loop.Index.Range.Kind != Steps {
+		return 0, false
+	}
+	x := s.Loop.Index.Range
+	if !x.From.Known() || !x.To.Known() {
+		return 0, false
+	}
+	for i := range s.Loop.Body.Stmts {
+		if s.Loop.Body.Stmts[i].Code == Break {
+			return 0, false
+		}
+	}
+	const far = 1 << 40
+	if from, to := x.From.Const, x.To.Const; from > far || from < -far || to > far || to < -far || x.By > far || x.By < -far {
+		return 0, false
+	}
+	if x.By > 0 {
+		return max(0, (x.To.Const-x.From.Const+x.By-1)/x.By), true
+	}
+	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
+}
+
+// each returns f of each element of a list.
+func each[A, B any](list []A, f func(x A) B) []B {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]B, len(list))
+	for k, x := range list {
+		out[k] = f(x)
+	}
+	return out
 }
