@@ -5,32 +5,9 @@ package dist
 import (
 	"fmt"
 	"hash/maphash"
-	"sync"
 
 	"flow/ir/value"
 )
-
-// agreement has the hashes of gathers that not all ranks have ended. A nil one compares nothing.
-type agreement struct {
-	ranks int
-	seed  maphash.Seed
-
-	mu    sync.Mutex
-	open  map[gatherRound]*agreed
-	wrong error // the first difference
-}
-
-// gatherRound is one execution of a gather: the how manieth of a run, from 1 on.
-type gatherRound struct {
-	key   int
-	round int32
-}
-
-type agreed struct {
-	rank  int // the first that ended it
-	hash  uint64
-	ended int // ranks
-}
 
 func newAgreement(ranks int) *agreement {
 	return &agreement{ranks: ranks, seed: maphash.MakeSeed(), open: map[gatherRound]*agreed{}}

@@ -11,15 +11,6 @@ import (
 	"flow/runtime/dist/transport"
 )
 
-// drain reports, after a failure, what was started with another rank on Data.
-type drain struct {
-	From    int
-	Posted  int32      // receives posted from you: numbers below
-	Started [][2]int32 // sends started to you: ranges of numbers, the end exclusive
-	Gathers []int32    // by key: how many rounds have begun, with a send to you and a receive from you
-	Fetched []fetched  // by key: of gathers with lists
-}
-
 // windDown is the part of step after a failure that leaves all ranks alive.
 func (r *rank) windDown(now time.Time) {
 	e := &r.ending

@@ -4,30 +4,11 @@ package dist
 
 import (
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"flow/ir"
 	"flow/runtime/trace"
 )
-
-// ending is the state of a rank's end. It belongs to Run's goroutine, except frozen and said.
-type ending struct {
-	idle   bool        // the engine runs no task any more
-	frozen atomic.Bool // no message starts, no receive is posted
-	// the end was announced: later messages on Control may belong to the next run
-	said     atomic.Bool
-	failure  *failure  // to be reported, as far as is known
-	since    time.Time // of the first failure
-	limit    time.Time // when this rank ends alone; zero: never
-	cause    error     // of this rank's own interruption
-	drains   []*drain  // by rank
-	filled   bool      // what others posted is being sent, what they sent is being received
-	reported int       // what rank 0 was told: a state
-	dones    []*done   // on rank 0
-	end      *end
-	last     time.Time // of the last check of needed values
-}
 
 // States of a rank without work.
 const (
@@ -40,19 +21,6 @@ func (e *ending) init(n int) {
 	e.drains = make([]*drain, n)
 	e.dones = make([]*done, n)
 }
-
-// done reports that a rank has nothing left to do.
-type done struct {
-	From      int
-	State     int
-	Failure   *failure
-	Unsettled bool // earlier tasks that may fail were skipped
-	Report    *RankReport
-	Recording []byte
-}
-
-// end is rank 0's final message.
-type end struct{ Failure *failure }
 
 // tell informs all ranks of a failure of this one. Workers call it too.
 func (r *rank) tell(f *failure) {

@@ -18,27 +18,6 @@ import (
 	"flow/runtime/trace"
 )
 
-// gathers is one gather of the plan, all its rounds.
-type gathers struct {
-	plan.Gathered
-	key        int
-	give, take [][]plan.Range // in a round, by the other rank: a message each
-	messages   int            // in a round: the number of these
-	begun      int32          // rounds that this rank has begun; mu
-	// by rank: the round of a sparse gather whose row pointers from it are awaited, or nil; mu
-	pointers []*sparseGathering
-	fetched  []fetched // by rank, with lists; mu
-}
-
-// gathering is one round of a gather.
-type gathering struct {
-	of       *gathers
-	round    int32 // from 1 on
-	left     int   // transfers under way; pollMu
-	finished func()
-	sparse   *sparseGathering // nil: of a dense matrix
-}
-
 // prepareGathers lists the gathers of the plan. Their tags are the last ones (see rank.tag).
 func (r *rank) prepareGathers() error {
 	for _, x := range r.p.Gathers() {

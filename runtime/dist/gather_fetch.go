@@ -12,14 +12,6 @@ import (
 	"flow/runtime/local"
 )
 
-// fetched counts the rounds of a gather with lists that had messages between this rank and another
-// one, and has the sizes of the last ones.
-type fetched struct {
-	Rounds             int32
-	Give, Take         int
-	GiveSome, TakeSome bool // see local.Parts
-}
-
 // fetch is local.Remote.Fetch. A worker calls it.
 func (r *rank) fetch(key int, x *local.Parts, finished func()) {
 	if r.startFetch(key, x, finished) {

@@ -12,23 +12,10 @@ package dist
 // the lengths of a round before the rest of the round before it (see fillSparse).
 
 import (
-	"unsafe"
-
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/runtime/dist/transport"
 )
-
-// sparseGathering is one round of the gather of a sparse matrix.
-type sparseGathering struct {
-	key   int // of the gather
-	elem  types.Elem
-	cols  int
-	parts []*value.CSR // by rank
-	rows  [][]int32    // by rank: the lengths of its rows
-	left  []int        // by rank: its messages that have not arrived
-	fills []int        // by rank: later rounds to fill once all receives of this one are posted
-}
 
 // gatherSparse is local.Remote.GatherSparse. A worker calls it.
 func (r *rank) gatherSparse(key int, give []*value.CSR, finished func([]*value.CSR)) {
@@ -92,11 +79,6 @@ func (r *rank) takeSparse(g *gathering, from int) {
 	g.left += s.left[from]
 	x.pointers[from] = s
 	r.take(g, from, bytesOf(s.rows[from]))
-}
-
-// bytesOf returns the memory of lengths.
-func bytesOf(rows []int32) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 4*len(rows))
 }
 
 // take posts the receive of one message of a part. mu is held.

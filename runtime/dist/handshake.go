@@ -14,27 +14,6 @@ import (
 	"flow/runtime/dist/transport"
 )
 
-// hello is a rank's message to rank 0.
-type hello struct {
-	From    int
-	Ranks   int // of its plan
-	Build   Item
-	Inputs  []Input
-	Items   []Item
-	Process process
-	Refusal string // why the rank has no plan, or ""
-}
-
-// verdict is rank 0's answer to all.
-type verdict struct {
-	Epoch    uint64
-	Mismatch string // "" if the run begins
-	Files    bool   // it is about a file that ranks read
-	Unshared []string
-	Peers    []process
-	Wall     int64 // rank 0's clock, Unix nanoseconds
-}
-
 var errUnfinished = errors.New("transfers were still under way at the end of the run")
 
 // TableHash identifies an operator table by the claims of its rows. Kernels have no hash, so the

@@ -13,19 +13,6 @@ import (
 	"syscall"
 )
 
-// Input is a file that a rank's program reads, as the rank sees it.
-type Input struct {
-	Path string // as the program says it
-	Head string // what its format's head says, such as f64[1000,20]
-	Size int64  // bytes
-	// Sample is a hash of at most sampleBlocks blocks, Whole of all bytes. Zero: not computed.
-	Sample, Whole [32]byte
-	// Device, Inode and the times, in nanoseconds since 1970, tell whether two ranks see the
-	// same file.
-	Device, Inode     uint64
-	Modified, Changed int64
-}
-
 const (
 	// sampleBlocks blocks of sampleBytes are compared of each file: 1 MiB, which takes a
 	// millisecond. A smaller file is compared whole.

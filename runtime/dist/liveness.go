@@ -15,18 +15,6 @@ import (
 	"flow/ir"
 )
 
-// process identifies a rank's process.
-type process struct {
-	Host  string
-	Space string // the scope of process numbers; ranks of one scope can check each other
-	Pid   int
-	Start string // so that a reused number is no sign of life
-	CPUs  cpus   // on which it may run; zero: not known
-}
-
-// cpus is a set of processors by number.
-type cpus [16]uint64
-
 func (p process) String() string { return fmt.Sprintf("process %d on %s", p.Pid, p.Host) }
 
 // thisProcess describes the process that calls it. Its processors may change, so they are read at each call.
@@ -65,15 +53,6 @@ func firstGone(peers []process, me int) int {
 		}
 	}
 	return -1
-}
-
-// beat is a heartbeat: a rank's current activity.
-type beat struct {
-	From     int
-	Finished int
-	Tasks    int
-	Nodes    []int32 // being executed
-	heard    time.Time
 }
 
 // sendBeat tells the next ranks, or all if they are few, what this one is doing. It sends nothing

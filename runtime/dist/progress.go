@@ -18,9 +18,6 @@ import (
 
 func yield() { runtime.Gosched() }
 
-// now returns the trace's clock, or 0: only traces need times of messages.
-func (r *rank) now() int64 { return r.o.Trace.Communication().Now() }
-
 // between polls after a task if the last poll is a while ago, the longer the more polls in a row have
 // found nothing: in short tasks a poll of a microsecond after each took a twentieth of the time.
 func (r *rank) between(now int64) {
@@ -182,15 +179,6 @@ func (r *rank) compact() {
 	r.oldest = 0
 }
 
-// countSent counts a message of this rank. read: it has what was read of a file.
-func (r *rank) countSent(f *flight, read bool) {
-	r.stats.MessagesSent++
-	r.stats.BytesSent += int64(len(f.buf))
-	if read {
-		r.stats.ReadSent += int64(len(f.buf))
-	}
-}
-
 // land handles one successful transfer.
 func (r *rank) land(f *flight) {
 	switch f.kind {
@@ -237,12 +225,6 @@ func (r *rank) received(at int, v value.Value, bytes int64) {
 	r.stats.Forwarded += int64(len(r.routes.of(id)))
 	if err := r.eng.Deliver(id, v); err != nil {
 		r.eng.Fail(&local.TaskFailure{Node: id, Rank: r.me, Err: err})
-	}
-}
-
-func (r *rank) record(k trace.Kind, f *flight) {
-	if t := r.o.Trace.Communication(); t != nil {
-		t.Add(trace.Event{Kind: k, ID: int32(f.id), Peer: f.peer, Bytes: int64(len(f.buf)), Start: f.started, End: t.Now()})
 	}
 }
 
@@ -293,64 +275,6 @@ func (r *rank) post() (worked bool) {
 		worked = true
 	}
 	return worked
-}
-
-// placedFrom is the size in bytes from which a matrix gets its memory on arrival. Posted long
-// before, it would be in untouched pages, whose first touch costs as much as the copy or ten times
-// that; on arrival there is memory of an earlier one. Below this size it would only add work.
-const placedFrom = 16 << 10
-
-// placed is the memory of a matrix being received, once there is any.
-type placed struct {
-	r      *rank
-	x      *receive
-	dense  *value.Dense
-	wasted bool // no task reads it, and it is in rank.waste
-}
-
-// place finds the memory, within the budget except for what the next task needs. The poller calls
-// it, inside Testsome.
-func (p *placed) place() []byte {
-	r, x := p.r, p.x
-	if r.ending.frozen.Load() {
-		return p.discard()
-	}
-	used := r.used.Load()
-	if used > 0 && used+int64(x.memory) > r.o.Budget && x.pos > r.eng.FirstUnfinished() {
-		return nil
-	}
-	t := r.p.Graph.Type(x.exchange)
-	b, err := r.eng.Buffers().GetPart(x.memory, x.bytes)
-	switch {
-	case err == nil:
-		p.dense = value.Over(b, t.Elem, t.Rows, t.Cols)
-	case x.pos > r.eng.FirstUnfinished():
-		return nil // memory will come back
-	default:
-		if r.starved == nil {
-			r.starved = &local.TaskFailure{Node: x.exchange, Rank: r.me, Err: op.NoMemory(err)}
-		}
-		// A sent message must be received, or the other ranks would wait: on the heap, if
-		// possible.
-		p.dense = value.Over(make([]byte, x.memory), t.Elem, t.Rows, t.Cols)
-		p.dense.Buf = nil
-	}
-	r.used.Add(int64(x.memory))
-	return x.in(p.dense.Bytes())
-}
-
-// discard receives messages that no task will read, one after the other into the same memory:
-// hundreds of tiles in fresh memory took longer than a run has to end.
-func (p *placed) discard() []byte {
-	r := p.r
-	if r.wasting {
-		return nil
-	}
-	if r.waste == nil || len(r.waste) < p.x.bytes {
-		r.waste = make([]byte, p.x.bytes)
-	}
-	r.wasting, p.wasted = true, true
-	return r.waste[:p.x.bytes]
 }
 
 // freed returns a received value's share of the budget.
@@ -433,13 +357,6 @@ func (r *rank) hearOne(m transport.Message) bool {
 	}
 	r.received(at, v, int64(len(m.Payload)))
 	return true
-}
-
-// broken records that the transport has failed.
-func (r *rank) broken(err error) {
-	if r.bad == nil {
-		r.bad = err
-	}
 }
 
 // Note [Receives cannot deadlock]

@@ -5,7 +5,6 @@ package dist
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -18,25 +17,6 @@ const (
 	// sends none by itself.
 	askBefore = 10
 )
-
-// word says that a rank is alive, and may ask the same of the other.
-type word struct {
-	From int
-	Ask  bool
-}
-
-// silences is what a rank knows of the silence of others. Rank 0 watches all, rank 1 watches rank
-// 0; the watcher also informs the user.
-type silences struct {
-	looks     atomic.Int64
-	heard     []atomic.Int64 // by rank: the look before which it was last heard
-	asked     []bool         // since then
-	mentioned []bool
-}
-
-func newSilences(n int) *silences {
-	return &silences{heard: make([]atomic.Int64, n), asked: make([]bool, n), mentioned: make([]bool, n)}
-}
 
 // watched returns the ranks that this one watches.
 func (r *rank) watched() (from, to int) {

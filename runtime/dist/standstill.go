@@ -8,17 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
-
-// standstill watches the ranks of a group. A nil one does nothing.
-type standstill struct {
-	mu    sync.Mutex
-	ranks []*rank // by number, nil before its engine has started and after its run has ended
-	ended chan struct{}
-	once  sync.Once
-}
 
 // lookAgain is the time between two looks. It decides only how soon a standstill is noticed.
 const lookAgain = 100 * time.Millisecond
@@ -68,16 +59,6 @@ func (s *standstill) run() {
 			return
 		}
 	}
-}
-
-// still is a rank that waits, or has nothing left to do.
-type still struct {
-	rank    *rank
-	waiting bool
-	moves   uint64 // as local.Engine.Waits
-	worked  int64  // when a poll last found something
-	polls   int64
-	needs   int64 // polls that look at every request, and some more
 }
 
 func sameStill(a, b []still) bool {
@@ -166,12 +147,4 @@ func (r *rank) open() (list []string) {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
 	return list
-}
-
-// gatherAt returns the place in the text of what a gather brings together, or its number.
-func (r *rank) gatherAt(g *gathers) string {
-	if at := r.p.At(g.Span); at != "" {
-		return at
-	}
-	return fmt.Sprintf("gather %d", g.key)
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"sync"
+	"unsafe"
 
 	"flow/ir"
 	"flow/ir/types"
@@ -118,21 +119,6 @@ func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 	return 0, 0, nil, damaged
 }
 
-// message is any Control message that is no value. One of the pointers is set. Epoch distinguishes
-// runs on one Comm.
-type message struct {
-	Epoch   uint64
-	Hello   *hello
-	Verdict *verdict
-	Failure *failure
-	Drain   *drain
-	Done    *done
-	End     *end
-	Word    *word
-
-	beat *beat // goes by itself
-}
-
 // The first byte of a message. After byGob come the length of the types, the types, and the value.
 const (
 	byGob byte = iota
@@ -235,4 +221,9 @@ func decodeGob(b []byte, m *message) error {
 	}
 	c.dec[types] = d
 	return nil
+}
+
+// bytesOf returns the memory of lengths.
+func bytesOf(rows []int32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 4*len(rows))
 }
