@@ -128,7 +128,6 @@ var circles = map[string]int{
 	"kernels/nest":        26,
 	"kernels/reduce":      9,
 	"kernels/sparse":      18,
-	"runtime/local":       25,
 	"cmd/flowrun":         7, // the REPL: commands use the loop that reads them
 }
 

@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"flow/ir/types"
+	"flow/ir/value"
 	"flow/memory"
 )
 
@@ -337,4 +338,24 @@ func (p *BufferPool) Close() error {
 	p.slabs, p.slab = nil, nil
 	p.resident.Store(0)
 	return nil
+}
+
+// span returns the bytes from the first element to the end of the last.
+func span(d *value.Dense) uintptr {
+	return uintptr(len(d.F64)*8 + len(d.F32)*4 + len(d.I64)*8 + len(d.Bool))
+}
+
+// address returns the address of the first element, or 0.
+func address(d *value.Dense) uintptr {
+	switch {
+	case len(d.F64) > 0:
+		return uintptr(unsafe.Pointer(&d.F64[0]))
+	case len(d.F32) > 0:
+		return uintptr(unsafe.Pointer(&d.F32[0]))
+	case len(d.I64) > 0:
+		return uintptr(unsafe.Pointer(&d.I64[0]))
+	case len(d.Bool) > 0:
+		return uintptr(unsafe.Pointer(&d.Bool[0]))
+	}
+	return 0
 }

@@ -1,12 +1,11 @@
 package local
 
-// This file defines Engine, which executes one rank's part of a plan: options, state, start and
-// end. engine_build.go derives the task graph, engine_task.go runs one task, engine_fail.go decides
-// which failure is reported, engine_report.go counts.
+// This file defines what an Engine, which executes one rank's part of a plan, remembers, part by part.
+// engine_build.go derives the task graph, engine_run.go starts it, engine_task.go runs one task,
+// engine_finish.go ends it, engine_fail.go decides which failure is reported, engine_report.go counts.
 
 import (
-	"context"
-	"runtime"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,110 +13,32 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 	"flow/ir/value"
-	"flow/memory"
 	"flow/runtime/schedule"
 	"flow/runtime/trace"
 )
 
-// EngineOptions says how a plan is executed. The zero value runs rank 0 of a plan without an
-// environment.
-type EngineOptions struct {
-	Env op.Env
-	// Read counts the bytes that tasks read of files, for the report, after those that it holds at the
-	// beginning. nil: they are not counted.
-	Read *atomic.Int64
-	// Buffers lends the memory of results; nil: a pool of the engine's own, which ends with it.
-	Buffers *BufferPool
-	// Memory bounds that pool of the engine's own; zero: what the system gives.
-	Memory memory.Limit
-	// Stats asks for busy times and flops, at two clock reads a task. Counts are always
-	// available.
-	Stats bool
-	// Trace records every task; nil is off. It needs a track a worker.
-	Trace *trace.Recorder
-	// Rank is the rank whose tasks are run.
-	Rank int
-	// OnProgress is called from one goroutine, a few times a second and once at the end.
-	OnProgress func(Progress)
-	// Observe gets each result as its task ends, in the task's worker, before it is read. It
-	// must not keep the value, whose memory is lent again.
-	Observe func(id ir.ID, v value.Value)
-	// Grace is how long after a failure the tasks before it may still run, so that the first
-	// failure in program order is reported; 0 means DefaultGrace. After it the remaining ones
-	// are skipped, and the failure is TaskFailure.Unsettled if one of them may have failed.
-	Grace time.Duration
-	// HelpFrom is how long a rank's own rows of a loop must have taken for it to ask in any case
-	// whether it can help other ranks with theirs; 0 means DefaultHelpFrom. Where they took less it
-	// asks as long as others have something to do. A rank gives rows away that took it as long for
-	// each half MiB of them.
-	HelpFrom time.Duration
-	// Schedule says how the loops of tasks are handed out in chunks. Its Groups are those of
-	// the pool.
-	Schedule schedule.Plan
-	// Remote connects the engine to other ranks; nil for a plan of one rank.
-	Remote *Remote
-}
+// Flags of a task.
+const (
+	sent     = 1 << iota // messages carry its result
+	lent                 // the result is Sized: the pool lends memory before the kernel runs
+	fused                // it has a body
+	effect               // the result may be nil
+	asks                 // only the run can check whether its arguments fit
+	steers               // of a loop or branch: it decides what runs next
+	constant             // a scalar without inputs: available from the start
+	// the result may share the memory of the first input, or of another owner
+	looks
+	several  // it has several results, selected by part nodes
+	kept     // the result is the same in several rounds: see engine_keep.go
+	clears   // a node of another rank waits for its success: see engine_guard.go
+	gathered // its result is that of transfers: see engine_gather.go
+	windowed // it makes this rank's rows, and no loop is cut for that: op.Call.Lo and Hi
+)
 
-// Remote is what an engine needs from the transport. All functions must be set. Several workers may
-// call them at once, and they must not block.
-type Remote struct {
-	// Sends returns how many messages will carry value id, made or received by this rank. Each
-	// holds the value until Engine.Release.
-	Sends func(id ir.ID) int
-	// Produced is called when a value with Sends above zero exists.
-	Produced func(id ir.ID, v value.Value)
-	// Freed is called when a received value has had its last reader.
-	Freed func(id ir.ID)
-	// Between is called after each task, with the time of Engine.Now.
-	Between func(now int64)
-	// Idle is Options.Idle of the executor.
-	Idle func(waited time.Duration, alone bool) bool
-	// Failed is called when a task of this rank failed and no earlier one is known to have
-	// failed.
-	Failed func(*TaskFailure)
-	// Gather brings the rows of d that other ranks have made, and sends them those of this rank
-	// (plan.Window). key is the number of the gather in the plan. finished is called once, when d
-	// is neither written nor read any more.
-	Gather func(key int, d *value.Dense, finished func())
-	// GatherSparse sends give[r] to each other rank r, and brings what the others have for this one: entries
-	// of this rank's rows, or each of the rows of the rank that sends them (plan.Gathered). finished gets a
-	// part from each rank; this rank's is its own of give.
-	GatherSparse func(key int, give []*value.CSR, finished func(parts []*value.CSR))
-	// Fetch sends x.Give[r] to each other rank r and receives x.Take[r]. It sends no message if both are
-	// empty. finished is called once, when nothing reads or writes x any more.
-	Fetch func(key int, x *Parts, finished func())
-	// Ask asks another rank for iterations of a loop, and Give answers such a request. Return sends
-	// a copy of the rows that given iterations have made, and the seconds that they took, or nil if
-	// they were not run. They call Engine.Asked, Given and Returned of the other rank. Near reports
-	// whether another rank is on the same machine; nil: all are. Wait drives transfers for a worker
-	// that has waited this long inside a task, and sleeps if nothing happens.
-	Ask    func(to int, a Ask)
-	Give   func(a Ask, g Gift)
-	Return func(to int, a Ask, chunk Chunk, made []byte, seconds float64)
-	Near   func(rank int) bool
-	Wait   func(waited time.Duration)
-	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
-	// waits for without reading them. Engine.Clear informs that rank.
-	Cleared func(shown ir.ID, to int)
-}
-
-// Parts has, by rank, the bytes that one rank sends (Give) and receives (Take). Sender and receiver agree
-// on the lengths, except for parts that the sender marks in GiveSome and the receiver in TakeSome. Such a
-// message has at least one byte and at most as many as Take. Got is its length.
-type Parts struct {
-	Give, Take         [][]byte
-	GiveSome, TakeSome []bool
-	Got                []int
-}
-
-// newParts returns empty Parts for so many ranks.
-func newParts(ranks int) Parts {
-	return Parts{make([][]byte, ranks), make([][]byte, ranks), make([]bool, ranks), make([]bool, ranks), make([]int, ranks)}
-}
-
-// DefaultGrace is the default of EngineOptions.Grace.
-const DefaultGrace = 10 * time.Second
+// maxNode is above every node.
+const maxNode = math.MaxInt64
 
 // Engine executes one rank's part of one plan, once. Its methods are safe for concurrent use after
 // Start.
@@ -202,23 +123,287 @@ type Engine struct {
 	err       error
 }
 
-// Start starts the tasks on pool and returns. Call it once, and then Wait.
-func (e *Engine) Start(ctx context.Context, pool *Pool) {
-	e.pool = pool
-	e.scratch = make([]workerState, pool.Workers())
-	for i := range e.scratch {
-		e.scratch[i].init(e, i)
-	}
-	var opts Options
-	if e.o.Remote != nil {
-		opts.Idle = e.o.Remote.Idle
-	}
-	memory.Steady()
-	e.processors = min(len(e.scratch), runtime.GOMAXPROCS(0))
-	e.started = time.Now()
-	e.startMu.Lock()
-	defer e.startMu.Unlock()
-	e.run.Store(pool.Start(ctx, &e.dag, e.body, opts))
+// control is an iterate or select of this rank.
+type control struct {
+	node    ir.ID // of Engine.g
+	regions []*region
+	args    []ir.ID // the nodes of the arguments, the same for all regions
+	carry   int     // how many of them are carried
+	branch  bool
+	times   int64     // rounds; -1: the condition says
+	parts   [][]ir.ID // the nodes that stand for each result
+	enter   int32     // task
+	exit    int32     // list
+	place   int64     // of enter in program order
+
+	// Where it is in its rounds, for failures of other ranks: see engine_ahead.go.
+	inside []*control   // loops and branches of its regions
+	at     atomic.Int64 // 1 + round while it runs; a branch has one round
+	left   atomic.Bool  // it has, in this round of the one around it
+
+	entered  int64        // how often
+	told     atomic.Int64 // 1 + round while the loop runs, for progress; else 0
+	retained []ir.ID      // nodes whose values stay until the loop ends
+
+	round int64        // rounds that have ended
+	shape []types.Type // of the carried values
+	vals  []value.Value
+}
+
+// region is a region of a loop as tasks.
+type region struct {
+	body   *ir.Region
+	lo, hi ir.ID // its nodes in Engine.g
+	yields []ir.ID
+	// Tasks from..to-1 are those of its nodes and, last, its join.
+	from, to int32
+	begin    int32   // list
+	place    int64   // of the join in program order
+	reads    []int32 // how often each argument is read in it
+	uses     []int32 // Engine.uses of its nodes when it begins
+	runs     int64
+	repeats  []*repeat
+}
+
+// home locates a node that is not in the plan's graph.
+type home struct {
+	loop   *control
+	region int
+	id     ir.ID // in the region's graph
+}
+
+// steer is a task that decides what runs next.
+type steer struct {
+	role   role
+	loop   *control
+	region int
+	gather *gather
+}
+
+type role uint8
+
+const (
+	enters role = iota
+	joins
+	leaves
+	gathers // starts the transfers of a gather; see engine_gather.go
+)
+
+// repeat says whether the marked nodes of a region that are invariant in one loop have run since it
+// was entered.
+type repeat struct {
+	loop  *control
+	seen  int64 // control.entered when the region last began
+	again bool
+	runs  int64 // how often they have been run
+}
+
+// gather is a node of the role Gathers.
+type gather struct {
+	id     ir.ID
+	task   int32
+	away   atomic.Bool  // its transfers are under way and have not been given up
+	states *value.Dense // the states of all ranks, one below the other
+	parts  []*value.CSR // the parts of a sparse matrix, by rank
+	fetch  fetch        // with lists
+}
+
+// fetch is what a gather with lists sends and receives in a round, by rank.
+type fetch struct {
+	Parts
+	landed         [][]byte    // memory of packed rows, used again in later rounds
+	sent, received []resending // see engine_changed.go
+}
+
+// resending is the state of the messages to or from another rank.
+type resending struct {
+	last  []byte   // the rows of the last message, if the next one may have only the changed ones
+	bytes int      // of all rows
+	full  int      // messages in a row with all rows; 1 after one with changed rows
+	at    []uint32 // positions of the changed rows
+	some  []byte   // memory of messages with changed rows
+}
+
+// clearance counts this rank's tasks that must succeed before a node of another rank shows
+// something.
+type clearance struct {
+	shown ir.ID
+	left  atomic.Int32
+}
+
+// awaited lets a task of this rank run as far as another rank is concerned.
+type awaited struct {
+	task  int32
+	given atomic.Bool // or given up
+}
+
+// grant is a clearance for a node of this rank by another rank.
+type grant struct {
+	shown ir.ID
+	from  int
+}
+
+// helping is the state of an engine's loops that ranks help each other with. Locks are taken in the
+// order: the lock of transfers, mu, the lock of sends. So Remote.Ask, Give and Return may be called
+// with mu held.
+type helping struct {
+	mu     sync.Mutex
+	open   map[int32]*loopRun // executions under way, by number of the loop
+	begun  map[int32]int32    // executions begun, by number of the loop
+	opened atomic.Int32       // len(open)
+	vain   map[int32]bool     // the last requests got nothing, by number of the loop
+	gone   []bool             // ranks that answer no more
+	trip   atomic.Int64       // nanoseconds from a request to its answer, a mean of the last
+	fast   atomic.Int64       // of the fastest: messages alone, without waits for a processor
+}
+
+// helped is what an execution of a loop knows of other ranks. helping.mu guards it, except atomics.
+type helped struct {
+	ask       Ask // of this rank; Loop is 0 if ranks do not help each other
+	since     time.Time
+	perRow    int           // iterations
+	asked     []Ask         // not answered yet
+	waiting   atomic.Int32  // len(asked)
+	left      atomic.Int64  // iterations of this rank that no worker has claimed
+	pace      atomic.Uint64 // bits of the seconds that a worker takes for an iteration; 0: unknown
+	asking    []asking      // requests of this rank under way
+	given     []Lent        // what others gave and no worker has begun
+	handed    atomic.Int64  // iterations in given
+	hints     schedule.Hints
+	dry       []bool  // by rank: its last answer was empty
+	away      []Chunk // iterations of this rank that others have
+	undone    []Chunk // iterations that others had and have not done
+	returned  []returned
+	busy      int  // workers that run what they claimed
+	exhausted bool // nothing is left to give but given
+}
+
+// asking is a request under way: to which rank, and when it was sent, as helped.clock.
+type asking struct {
+	to int32
+	at float64
+}
+
+// returned is what another rank has run, and how long that took.
+type returned struct {
+	from    int
+	chunk   Chunk
+	seconds float64
+	at      int64 // when it came, as Engine.Now
+}
+
+// cut is what determines, beside the options of a run, how a loop is cut into chunks.
+type cut struct {
+	units, grain int    // grain in units
+	technique    string // that the node asks for and gets; "": that of the run
+	ranks        int    // whose workers may take part
+	near         bool   // each worker begins with the same part in every execution
+}
+
+// executions counts those of a task's loop with this number of units.
+type executions struct {
+	units int
+	n     int32
+}
+
+// nodeLoop is the engine's state of a node that ran as a loop, and the memory of an execution.
+type nodeLoop struct {
+	loopRun
+	queues *schedule.Queues
+	plan   schedule.Plan
+	cut    cut
+	// it goes to the next execution of the same task; else to any loop with the same cut
+	learns bool
+
+	by     map[*schedule.Technique]*schedule.Queues // that have been chosen
+	auto   *schedule.Selector                       // nil: the technique is given
+	key    schedule.Key
+	record bool // this execution is recorded for the choice
+
+	did []moments // of each worker, if the technique or the choice needs them
+}
+
+// moments sums up the chunks of one worker: n units in t seconds, q the sum of t^2/n.
+type moments struct {
+	n, t, q, claiming float64
+	chunks            float64
+	_                 [88]byte
+}
+
+// loopRun is one execution of a loop.
+type loopRun struct {
+	Shared
+	e     *Engine
+	t     int32
+	id    ir.ID
+	call  op.Call
+	in    []value.Value
+	out   value.Value // what was lent
+	steps op.LoopBody
+	n     int // iterations
+	leaf  int
+	base  int   // the first iteration: of the rows of this rank
+	begun int64 // when the opener's task began
+	owner int   // worker that opened the loop; its share begins with the task
+	timed bool  // chunks are timed, and begun is a time
+	helped
+
+	stopped func() bool // of the call
+
+	failed atomic.Int64 // first iteration of the first failed chunk; maxNode: none
+	mu     sync.Mutex
+	err    error // of that chunk
+
+	count  *loopCount // for progress; nil: nobody asks
+	keeps  bool
+	chunks [][]trace.Chunk // of each worker, if keeps
+	log    *nodeLoop
+}
+
+// claimed is a chunk that a worker has claimed.
+type claimed struct {
+	Chunk
+	stolen bool // from another worker's queue
+}
+
+// workerState is the private state of one worker of a run.
+type workerState struct {
+	_        [cacheLine]byte
+	call     op.Call // of the task in its kernel
+	in       []value.Value
+	finished atomic.Int64  // tasks
+	current  atomic.Int64  // 1 + node in its kernel; 0: none
+	rounds   op.RoundCount // of an iterate that is one task
+	idle     []*nodeLoop   // unused; see engine_idle.go
+	track    *trace.Track
+	helped   int64 // chunks of other ranks
+	waited   int64 // ns that it has waited for answers
+	kinds    []kindCount
+	calls    []callCount
+	lent     int64 // bytes
+	reused   int64 // bytes of results that reused an input's memory
+	_        [cacheLine]byte
+}
+
+// kindCount sums up the tasks of one operator on one worker.
+type kindCount struct{ tasks, busy int64 }
+
+// callCount sums up the tasks of one call on one worker.
+type callCount struct {
+	tasks, first, last, busy int64
+	any                      bool // first and last are times
+}
+
+// loopCount counts the iterations of a loop execution that each worker has run.
+type loopCount struct {
+	node ir.ID // of the plan
+	of   atomic.Int64
+	done []paddedCount
+}
+
+type paddedCount struct {
+	atomic.Int64
+	_ [56]byte // a cache line each
 }
 
 // running returns the run. A task may fail, and a value arrive, before the pool's Start has
@@ -232,109 +417,8 @@ func (e *Engine) running() *Run {
 	return e.run.Load()
 }
 
-// Waits reports whether nothing can happen in this engine until a value arrives: tasks are left, none is
-// at work or ready, and no failure is known. moves is the same at two looks if nothing has happened
-// between them. over says that all tasks have ended.
-func (e *Engine) Waits() (moves uint64, waiting, over bool) {
-	r := e.running()
-	moves, waiting = r.waits()
-	return moves, waiting && e.failedAt.Load() == maxNode, r.left.Load() == 0
-}
-
-// Done is closed when no task will run any more.
-func (e *Engine) Done() <-chan struct{} { return e.running().Done() }
-
-// Wait blocks until the run has ended and reports on it. The error is a *TaskFailure, or the cause
-// of the context's end. Every call returns the same. Close releases the values that are left.
-func (e *Engine) Wait() (*Report, error) {
-	e.once.Do(func() {
-		stop := e.showProgress()
-		err := e.running().Wait()
-		stop()
-		e.failMu.Lock()
-		if e.grace != nil {
-			e.grace.Stop()
-		}
-		if f := e.failure; f != nil {
-			// an error of the run itself: it was interrupted
-			if e.unsettled || err != nil {
-				told := *f
-				told.Unsettled = true
-				f = &told
-			}
-			err = f
-		}
-		e.failMu.Unlock()
-		e.err = err
-		e.report = e.makeReport(time.Since(e.started))
-	})
-	return e.report, e.err
-}
-
-// Close gives all memory back. Call it after Wait, when no message from or into a value of the
-// engine is under way.
-func (e *Engine) Close() error {
-	for i, v := range e.slot {
-		if v != nil {
-			e.slot[i] = nil
-			e.discard(v)
-		}
-	}
-	for _, g := range e.gathers {
-		if g.states != nil { // of a gather that was given up
-			e.discard(g.states)
-			g.states = nil
-		}
-	}
-	if e.own {
-		return e.buffers.Close()
-	}
-	return nil
-}
-
 // Now returns the engine's clock: nanoseconds, monotonic, with an arbitrary origin.
 func (e *Engine) Now() int64 { return int64(time.Since(e.epoch)) }
 
 // Buffers returns the pool that the engine takes memory from.
 func (e *Engine) Buffers() *BufferPool { return e.buffers }
-
-// Tasks returns the number of tasks of this rank. A loop or branch is one.
-func (e *Engine) Tasks() int { return e.dag.counted() }
-
-// Rounds returns how many rounds have ended, over all loops.
-func (e *Engine) Rounds() int { return int(e.turns.Load()) }
-
-// Finished returns how many tasks have ended.
-func (e *Engine) Finished() int {
-	n := int64(0)
-	for i := range e.scratch {
-		n += e.scratch[i].finished.Load()
-	}
-	return int(n)
-}
-
-// Current lists the nodes that workers are executing.
-func (e *Engine) Current() []ir.ID {
-	var out []ir.ID
-	for i := range e.scratch {
-		if id := e.scratch[i].current.Load(); id > 0 {
-			out = append(out, e.planned(ir.ID(id-1)))
-		}
-	}
-	return out
-}
-
-// RunPlan executes o.Rank's part of p on pool and waits for the end. It returns the report even if
-// a task failed.
-func RunPlan(ctx context.Context, pool *Pool, p *plan.Plan, o EngineOptions) (*Report, error) {
-	e, err := NewEngine(p, o)
-	if err != nil {
-		return nil, err
-	}
-	e.Start(ctx, pool)
-	report, err := e.Wait()
-	if cerr := e.Close(); err == nil && cerr != nil {
-		err = cerr
-	}
-	return report, err
-}

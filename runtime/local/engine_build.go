@@ -17,27 +17,6 @@ import (
 	"flow/runtime/schedule"
 )
 
-// Flags of a task.
-const (
-	sent     = 1 << iota // messages carry its result
-	lent                 // the result is Sized: the pool lends memory before the kernel runs
-	fused                // it has a body
-	effect               // the result may be nil
-	asks                 // only the run can check whether its arguments fit
-	steers               // of a loop or branch: it decides what runs next
-	constant             // a scalar without inputs: available from the start
-	// the result may share the memory of the first input, or of another owner
-	looks
-	several  // it has several results, selected by part nodes
-	kept     // the result is the same in several rounds: see engine_keep.go
-	clears   // a node of another rank waits for its success: see engine_guard.go
-	gathered // its result is that of transfers: see engine_gather.go
-	windowed // it makes this rank's rows, and no loop is cut for that: op.Call.Lo and Hi
-)
-
-// maxNode is above every node.
-const maxNode = math.MaxInt64
-
 // NewEngine prepares the tasks of o.Rank. It costs some tens of nanoseconds a node, whether or not
 // the node is a task.
 func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
@@ -257,14 +236,6 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 		f |= windowed
 	}
 	return f
-}
-
-// at returns the node whose slot holds the value of id on this rank.
-func (e *Engine) at(id ir.ID) ir.ID {
-	if e.root == nil {
-		return id
-	}
-	return e.root[id]
 }
 
 // connect makes the edges of the task graph, the list of external inputs and the use counts, in two

@@ -16,15 +16,6 @@ import (
 	"flow/ir"
 )
 
-// resending is the state of the messages to or from another rank.
-type resending struct {
-	last  []byte   // the rows of the last message, if the next one may have only the changed ones
-	bytes int      // of all rows
-	full  int      // messages in a row with all rows; 1 after one with changed rows
-	at    []uint32 // positions of the changed rows
-	some  []byte   // memory of messages with changed rows
-}
-
 // smallest is the least size of all rows, in bytes, for which a message with changed rows may pay.
 const smallest = 1 << 10
 

@@ -25,7 +25,6 @@ package local
 
 import (
 	"math"
-	"sync/atomic"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -33,33 +32,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 )
-
-// control is an iterate or select of this rank.
-type control struct {
-	node    ir.ID // of Engine.g
-	regions []*region
-	args    []ir.ID // the nodes of the arguments, the same for all regions
-	carry   int     // how many of them are carried
-	branch  bool
-	times   int64     // rounds; -1: the condition says
-	parts   [][]ir.ID // the nodes that stand for each result
-	enter   int32     // task
-	exit    int32     // list
-	place   int64     // of enter in program order
-
-	// Where it is in its rounds, for failures of other ranks: see engine_ahead.go.
-	inside []*control   // loops and branches of its regions
-	at     atomic.Int64 // 1 + round while it runs; a branch has one round
-	left   atomic.Bool  // it has, in this round of the one around it
-
-	entered  int64        // how often
-	told     atomic.Int64 // 1 + round while the loop runs, for progress; else 0
-	retained []ir.ID      // nodes whose values stay until the loop ends
-
-	round int64        // rounds that have ended
-	shape []types.Type // of the carried values
-	vals  []value.Value
-}
 
 // skip returns how many inputs of the node precede the first argument: 1 for a branch, whose first
 // input is the condition.
@@ -69,45 +41,6 @@ func (lp *control) skip() int {
 	}
 	return 0
 }
-
-// region is a region of a loop as tasks.
-type region struct {
-	body   *ir.Region
-	lo, hi ir.ID // its nodes in Engine.g
-	yields []ir.ID
-	// Tasks from..to-1 are those of its nodes and, last, its join.
-	from, to int32
-	begin    int32   // list
-	place    int64   // of the join in program order
-	reads    []int32 // how often each argument is read in it
-	uses     []int32 // Engine.uses of its nodes when it begins
-	runs     int64
-	repeats  []*repeat
-}
-
-// home locates a node that is not in the plan's graph.
-type home struct {
-	loop   *control
-	region int
-	id     ir.ID // in the region's graph
-}
-
-// steer is a task that decides what runs next.
-type steer struct {
-	role   role
-	loop   *control
-	region int
-	gather *gather
-}
-
-type role uint8
-
-const (
-	enters role = iota
-	joins
-	leaves
-	gathers // starts the transfers of a gather; see engine_gather.go
-)
 
 // pinned is the use count of an argument that must not be freed or taken over.
 const pinned = math.MaxInt32 / 2
@@ -151,16 +84,6 @@ func (e *Engine) flatten() {
 		}
 	}
 	e.orderNodes(at)
-}
-
-// controlOf returns the loop or branch that a node is, or nil.
-func (e *Engine) controlOf(id ir.ID) *control {
-	for _, lp := range e.controls {
-		if lp.node == id {
-			return lp
-		}
-	}
-	return nil
 }
 
 // unfold appends the nodes of a loop's or branch's regions.
@@ -278,6 +201,9 @@ func (b *numbering) controls() error {
 
 func (b *numbering) entry(lp *control) { lp.enter = b.steers(steer{role: enters, loop: lp}, lp.node) }
 
+// starts adds the task that starts the transfers of g.
+func (b *numbering) starts(g *gather) { b.steers(steer{role: gathers, gather: g}, g.id) }
+
 // steers adds a task without a node of its own.
 func (b *numbering) steers(s steer, of ir.ID) int32 {
 	e := b.e
@@ -297,16 +223,6 @@ func (b *numbering) list() int32 {
 	e.flags = append(e.flags, steers)
 	e.kind = append(e.kind, 0)
 	return t
-}
-
-// reads returns what task t waits for: the inputs of its node, or of the loop that it enters.
-func (e *Engine) reads(t int32) []ir.ID {
-	if e.flags[t]&steers != 0 {
-		if s, ok := e.steer[t]; !ok || s.role != enters && s.role != gathers {
-			return nil
-		}
-	}
-	return e.g.In(e.task[t])
 }
 
 // handed reports whether x is an argument, which exists when its region begins.
@@ -448,46 +364,4 @@ func (e *Engine) prioritiseControls() {
 			}
 		}
 	}
-}
-
-// place returns the place of node id in program order.
-func (e *Engine) place(id ir.ID) int64 {
-	if e.order == nil {
-		return int64(id)
-	}
-	return e.order[id]
-}
-
-// planned returns the plan's node that is or contains id.
-func (e *Engine) planned(id ir.ID) ir.ID {
-	n := e.p.Graph.Len()
-	for int(id) >= n {
-		id = e.home[int(id)-n].loop.node
-	}
-	return id
-}
-
-// path leads from planned(id) to id.
-func (e *Engine) path(id ir.ID) []ir.Step {
-	n := e.p.Graph.Len()
-	var out []ir.Step
-	for int(id) >= n {
-		h := e.home[int(id)-n]
-		out = append([]ir.Step{{Region: h.region, Node: h.id, Round: h.loop.round}}, out...)
-		id = h.loop.node
-	}
-	return out
-}
-
-// runs returns how often the task of node id ran.
-func (e *Engine) runs(id ir.ID) float64 {
-	n := e.p.Graph.Len()
-	if int(id) < n {
-		return 1
-	}
-	if p := e.repeats[id]; p != nil {
-		return float64(p.runs)
-	}
-	h := e.home[int(id)-n]
-	return float64(h.loop.regions[h.region].runs)
 }

@@ -16,28 +16,6 @@ import (
 	"flow/lang/source"
 )
 
-// TaskFailure says which task of a plan failed, and where. Err is an *op.Failure if the user is to
-// blame, and a *PanicError or another error if Flow is.
-type TaskFailure struct {
-	Node ir.ID
-	Rank int
-	Err  error
-	// Within leads from Node, a loop or branch, to the failing node in its regions.
-	Within []ir.Step
-	// Depth is the number of steps of Within that lead to the failing task. The others are in its
-	// body. Their rounds are those of one point, so they do not order failures.
-	Depth int
-	// Act is the failing operator of a loop over rows whose body runs operator after operator (a node of its
-	// body). It orders failures of the ranks that share the rows.
-	Act ir.ID
-	// Unsettled: earlier tasks that may fail were skipped, so this may not be the first
-	// failure.
-	Unsettled bool
-
-	place int64 // 1 + the engine's place of it in program order; 0: that of Node
-	order int64 // place, counted from the first one of Node
-}
-
 func (f *TaskFailure) Error() string {
 	return fmt.Sprintf("task %d on rank %d: %v", f.Node, f.Rank, f.Err)
 }
@@ -143,12 +121,6 @@ func (e *Engine) Unsettled(id ir.ID) bool {
 	e.failMu.Lock()
 	defer e.failMu.Unlock()
 	return e.unsettled // a task of a loop
-}
-
-// over reports that the result of node id is dead: the run is ending, or an earlier task has
-// failed.
-func (e *Engine) over(id ir.ID) bool {
-	return e.place(id) > e.failedAt.Load() || e.running().stopping()
 }
 
 // Failure returns the failure so far, or nil.
@@ -291,3 +263,31 @@ func (e *Engine) FirstUnfinished() ir.ID {
 // The price is that a failure waits for earlier tasks, which EngineOptions.Grace bounds. After it
 // all tasks that have not begun are skipped, and the first failure seen is reported as Unsettled if
 // one of them may have failed.
+
+// arrived lets the second task of g run: the rows are there, or a failure has made them pointless.
+// Calls after the first one have no effect.
+func (e *Engine) arrived(g *gather) {
+	if g.away.CompareAndSwap(true, false) {
+		e.running().Satisfy(g.task)
+	}
+}
+
+// fail reports the failure of a task of node id.
+func (e *Engine) fail(id ir.ID, err error) {
+	node := e.planned(id)
+	path := e.path(id)
+	f := &TaskFailure{Node: node, Rank: e.o.Rank, Err: err, Within: e.p.Graph.Into(node, path, err), Depth: len(path), place: 1 + e.place(id)}
+	if g, at, ok := e.p.Graph.Follow(node, path); ok && len(f.Within) > f.Depth && g.Nodes[at].Op.Along != nil {
+		f.Act = f.Within[f.Depth].Node
+	}
+	e.Fail(f)
+}
+
+// failOrGiveUp reports the failure of a task of node id, unless it was only stopped.
+func (e *Engine) failOrGiveUp(id ir.ID, err error) {
+	if err == op.ErrStopped {
+		e.passOver(id)
+		return
+	}
+	e.fail(id, err)
+}

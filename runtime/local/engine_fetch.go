@@ -15,13 +15,6 @@ import (
 	"flow/memory"
 )
 
-// fetch is what a gather with lists sends and receives in a round, by rank.
-type fetch struct {
-	Parts
-	landed         [][]byte    // memory of packed rows, used again in later rounds
-	sent, received []resending // see engine_changed.go
-}
-
 // Inputs of a gather with lists, behind the matrix.
 const (
 	takeLists = 1

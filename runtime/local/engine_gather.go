@@ -9,27 +9,11 @@ package local
 // which no task of this rank has read or written before.
 
 import (
-	"fmt"
-	"sync/atomic"
-
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
 )
-
-// gather is a node of the role Gathers.
-type gather struct {
-	id     ir.ID
-	task   int32
-	away   atomic.Bool  // its transfers are under way and have not been given up
-	states *value.Dense // the states of all ranks, one below the other
-	parts  []*value.CSR // the parts of a sparse matrix, by rank
-	fetch  fetch        // with lists
-}
-
-// starts adds the task that starts the transfers of g.
-func (b *numbering) starts(g *gather) { b.steers(steer{role: gathers, gather: g}, g.id) }
 
 // startGather starts the transfers of g, unless an earlier failure makes it dead. The other ranks
 // learn of that failure, so they do not wait for this one.
@@ -137,14 +121,6 @@ func (e *Engine) partsFor(id ir.ID, m *value.CSR) []*value.CSR {
 	return parts
 }
 
-// arrived lets the second task of g run: the rows are there, or a failure has made them pointless.
-// Calls after the first one have no effect.
-func (e *Engine) arrived(g *gather) {
-	if g.away.CompareAndSwap(true, false) {
-		e.running().Satisfy(g.task)
-	}
-}
-
 // wholeOf returns the result of gather id of rows: a view of its input.
 func (e *Engine) wholeOf(id ir.ID) value.Value {
 	d := *e.slot[e.at(e.g.In(id)[0])].(*value.Dense)
@@ -178,35 +154,4 @@ func (e *Engine) dropStates(id ir.ID) {
 		e.discard(g.states)
 	}
 	g.states, g.parts = nil, nil
-}
-
-// shared reports whether this rank makes only its own rows of node id.
-func (e *Engine) shared(id ir.ID) bool {
-	loop := e.g.Nodes[id].Op.Loop
-	return e.o.Remote != nil && loop != nil && !loop.Own && !e.g.Type(id).IsSparse() && e.g.Nodes[id].Attrs.Int(plan.SharedRows) > 0
-}
-
-// ownRows returns this rank's rows lo..hi-1 of node id, which makes them without a loop. They are 0, 0
-// if there are no other ranks.
-func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
-	if e.o.Remote == nil {
-		return 0, 0
-	}
-	a := e.g.Nodes[id].Attrs
-	return plan.WindowOf(e.o.Rank, e.p.Ranks, a.Int(plan.SharedRows), a.Val(plan.Unit))
-}
-
-// window returns the iterations base..base+count-1 that a rank has of a loop of n iterations. They make the
-// rank's own rows.
-func (e *Engine) window(c *op.Call, rank, n int) (base, count int, err error) {
-	rows, by := c.Attrs.Int(plan.SharedRows), c.Attrs.Val(plan.Unit)
-	of := rows // iterations are those of rows, or of units
-	if unit := max(1, int(by.I)); n%rows != 0 {
-		of, by = (rows+unit-1)/unit, op.Val{}
-	}
-	if rows < e.p.Ranks || n < of || n%of != 0 {
-		return 0, 0, fmt.Errorf("BUG: %s has %d iterations for %d rows, which ranks share", c.Def.Name, n, rows)
-	}
-	lo, hi := plan.WindowOf(rank, e.p.Ranks, of, by)
-	return lo * (n / of), (hi - lo) * (n / of), nil
 }

@@ -5,30 +5,10 @@ package local
 
 import (
 	"slices"
-	"sync/atomic"
 
 	"flow/ir"
 	"flow/ir/plan"
 )
-
-// clearance counts this rank's tasks that must succeed before a node of another rank shows
-// something.
-type clearance struct {
-	shown ir.ID
-	left  atomic.Int32
-}
-
-// awaited lets a task of this rank run as far as another rank is concerned.
-type awaited struct {
-	task  int32
-	given atomic.Bool // or given up
-}
-
-// grant is a clearance for a node of this rank by another rank.
-type grant struct {
-	shown ir.ID
-	from  int
-}
 
 // connectGuards adds the edges from what may fail to what shows something. SuccOff[t+1] holds
 // counts of successors. It also records what guards on other ranks have to report, and what this

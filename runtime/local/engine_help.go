@@ -9,94 +9,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"flow/ir"
-	"flow/ir/plan"
 	"flow/ir/value"
 	"flow/runtime/schedule"
 )
-
-// Ask is a rank's request for iterations of a loop that all ranks run.
-type Ask struct {
-	Rank      int
-	Loop      int32 // number of the loop in the plan (plan.Helped)
-	Execution int32 // of the loop, from 1 on: the same on all ranks
-}
-
-// Chunk is iterations Lo..Hi-1 of a loop; it is empty if they are equal.
-type Chunk struct{ Lo, Hi int }
-
-func (c Chunk) size() int { return c.Hi - c.Lo }
-
-// Lent is iterations that another rank runs for Home, which keeps their rows.
-type Lent struct {
-	Home int
-	Chunk
-}
-
-// Gift is the answer to an Ask: iterations, or none.
-type Gift struct {
-	Lent []Lent
-	// Hints say how much work the rank that answers has left, and the rank that has most left as far as
-	// it knows. Left holds when the message is sent. At is not used.
-	Hints [2]schedule.Hint
-}
-
-// helping is the state of an engine's loops that ranks help each other with. Locks are taken in the
-// order: the lock of transfers, mu, the lock of sends. So Remote.Ask, Give and Return may be called
-// with mu held.
-type helping struct {
-	mu     sync.Mutex
-	open   map[int32]*loopRun // executions under way, by number of the loop
-	begun  map[int32]int32    // executions begun, by number of the loop
-	opened atomic.Int32       // len(open)
-	vain   map[int32]bool     // the last requests got nothing, by number of the loop
-	gone   []bool             // ranks that answer no more
-	trip   atomic.Int64       // nanoseconds from a request to its answer, a mean of the last
-	fast   atomic.Int64       // of the fastest: messages alone, without waits for a processor
-}
-
-// helped is what an execution of a loop knows of other ranks. helping.mu guards it, except atomics.
-type helped struct {
-	ask       Ask // of this rank; Loop is 0 if ranks do not help each other
-	since     time.Time
-	perRow    int           // iterations
-	asked     []Ask         // not answered yet
-	waiting   atomic.Int32  // len(asked)
-	left      atomic.Int64  // iterations of this rank that no worker has claimed
-	pace      atomic.Uint64 // bits of the seconds that a worker takes for an iteration; 0: unknown
-	asking    []asking      // requests of this rank under way
-	given     []Lent        // what others gave and no worker has begun
-	handed    atomic.Int64  // iterations in given
-	hints     schedule.Hints
-	dry       []bool  // by rank: its last answer was empty
-	away      []Chunk // iterations of this rank that others have
-	undone    []Chunk // iterations that others had and have not done
-	returned  []returned
-	busy      int  // workers that run what they claimed
-	exhausted bool // nothing is left to give but given
-}
-
-// asking is a request under way: to which rank, and when it was sent, as helped.clock.
-type asking struct {
-	to int32
-	at float64
-}
-
-// returned is what another rank has run, and how long that took.
-type returned struct {
-	from    int
-	chunk   Chunk
-	seconds float64
-	at      int64 // when it came, as Engine.Now
-}
-
-// DefaultHelpFrom is the default of EngineOptions.HelpFrom. An answer takes up to the time of
-// a part of a chunk.
-const DefaultHelpFrom = time.Millisecond
 
 // The numbers of requests.
 const (
@@ -112,19 +29,6 @@ const (
 	// tryAgain is how many executions of a loop there are to one in which a rank asks in any case.
 	tryAgain = 32
 )
-
-// helpNumber returns the number by which ranks ask each other for chunks of a loop, or 0 if they do not.
-// A static technique decides beforehand which worker runs a chunk, so no rank helps.
-func (e *Engine) helpNumber(n *ir.Node) int32 {
-	number := int32(n.Attrs.Int(plan.Helped))
-	if number == 0 || e.p.Ranks < 2 || e.o.Remote == nil {
-		return 0
-	}
-	if t := e.techniqueOf(n); t != nil && t.Static() {
-		return 0
-	}
-	return number
-}
 
 // opens notes that l begins, if other ranks may help with it. full is the number of iterations of
 // all ranks, and rows the number of rows of the result.

@@ -8,16 +8,9 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/plan"
 	"flow/runtime/schedule"
 )
-
-// cut is what determines, beside the options of a run, how a loop is cut into chunks.
-type cut struct {
-	units, grain int    // grain in units
-	technique    string // that the node asks for and gets; "": that of the run
-	ranks        int    // whose workers may take part
-	near         bool   // each worker begins with the same part in every execution
-}
 
 const (
 	// idleLoops is how many states each worker keeps to itself.
@@ -169,12 +162,6 @@ func (e *Engine) rest(s *workerState, l *nodeLoop) {
 	e.spares.Add(1)
 }
 
-// executions counts those of a task's loop with this number of units.
-type executions struct {
-	units int
-	n     int32
-}
-
 // executed returns the number, from 0 on, of a recorded execution of the loop of task t. It counts
 // on as long as the number of units stays.
 func (e *Engine) executed(t int32, units int) int32 {
@@ -184,4 +171,17 @@ func (e *Engine) executed(t int32, units int) int32 {
 	}
 	x.n++
 	return x.n - 1
+}
+
+// helpNumber returns the number by which ranks ask each other for chunks of a loop, or 0 if they do not.
+// A static technique decides beforehand which worker runs a chunk, so no rank helps.
+func (e *Engine) helpNumber(n *ir.Node) int32 {
+	number := int32(n.Attrs.Int(plan.Helped))
+	if number == 0 || e.p.Ranks < 2 || e.o.Remote == nil {
+		return 0
+	}
+	if t := e.techniqueOf(n); t != nil && t.Static() {
+		return 0
+	}
+	return number
 }

@@ -11,15 +11,6 @@ import (
 	"flow/ir"
 )
 
-// repeat says whether the marked nodes of a region that are invariant in one loop have run since it
-// was entered.
-type repeat struct {
-	loop  *control
-	seen  int64 // control.entered when the region last began
-	again bool
-	runs  int64 // how often they have been run
-}
-
 // keepMarked finds the marked tasks, after all tasks have their numbers.
 func (e *Engine) keepMarked() {
 	e.repeats = map[ir.ID]*repeat{}

@@ -14,30 +14,6 @@ import (
 	"flow/runtime/schedule"
 )
 
-// nodeLoop is the engine's state of a node that ran as a loop, and the memory of an execution.
-type nodeLoop struct {
-	loopRun
-	queues *schedule.Queues
-	plan   schedule.Plan
-	cut    cut
-	// it goes to the next execution of the same task; else to any loop with the same cut
-	learns bool
-
-	by     map[*schedule.Technique]*schedule.Queues // that have been chosen
-	auto   *schedule.Selector                       // nil: the technique is given
-	key    schedule.Key
-	record bool // this execution is recorded for the choice
-
-	did []moments // of each worker, if the technique or the choice needs them
-}
-
-// moments sums up the chunks of one worker: n units in t seconds, q the sum of t^2/n.
-type moments struct {
-	n, t, q, claiming float64
-	chunks            float64
-	_                 [88]byte
-}
-
 func (m *moments) add(units int, seconds, claiming float64) {
 	m.n += float64(units)
 	m.t += seconds

@@ -5,8 +5,6 @@ package local
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -15,36 +13,6 @@ import (
 	"flow/runtime/schedule"
 	"flow/runtime/trace"
 )
-
-// loopRun is one execution of a loop.
-type loopRun struct {
-	Shared
-	e     *Engine
-	t     int32
-	id    ir.ID
-	call  op.Call
-	in    []value.Value
-	out   value.Value // what was lent
-	steps op.LoopBody
-	n     int // iterations
-	leaf  int
-	base  int   // the first iteration: of the rows of this rank
-	begun int64 // when the opener's task began
-	owner int   // worker that opened the loop; its share begins with the task
-	timed bool  // chunks are timed, and begun is a time
-	helped
-
-	stopped func() bool // of the call
-
-	failed atomic.Int64 // first iteration of the first failed chunk; maxNode: none
-	mu     sync.Mutex
-	err    error // of that chunk
-
-	count  *loopCount // for progress; nil: nobody asks
-	keeps  bool
-	chunks [][]trace.Chunk // of each worker, if keeps
-	log    *nodeLoop
-}
 
 // open makes task t a loop if it is one, and then takes over the call of s. It returns false if the
 // kernel should run.
@@ -237,12 +205,6 @@ func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start, waited int6
 		c.share(start, end)
 		c.busy -= waited
 	}
-}
-
-// claimed is a chunk that a worker has claimed.
-type claimed struct {
-	Chunk
-	stolen bool // from another worker's queue
 }
 
 // claimNext claims the next chunk. ok is false if none is left.

@@ -10,61 +10,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/lang/source"
-	"flow/runtime/trace"
 )
-
-// Report says what one rank did in one run. It holds no pointer into the plan, so that it can be
-// sent.
-type Report struct {
-	Rank    int
-	Workers int
-	Tasks   int // completed, counting every round of a loop
-	Rounds  int // of all loops
-	Edges   int // between tasks of this rank
-	Seconds float64
-	Busy    float64 // seconds in kernels, over all workers; 0 without a clock
-	Flops   float64 // by Def.Cost; 0 unless EngineOptions.Stats
-	Kernels []KernelReport
-	Calls   []CallReport
-	Loops   []trace.LoopRecord // with EngineOptions.Stats or Trace, in the order of their ends
-
-	Helped int64 // chunks of other ranks that this one has run
-
-	BytesRead   int64 // of files, also before the run
-	BytesLent   int64 // memory lent for results, sum over all
-	BytesReused int64 // results that reused the memory of an input
-	BytesPeak   int64 // most memory held at once: buffers of the pool, and sparse matrices
-}
-
-// KernelReport sums up the tasks of one operator. Reports are sorted by busy time, then name.
-type KernelReport struct {
-	Name  string
-	Tasks int64
-	Busy  float64 // seconds
-	Flops float64
-}
-
-// CallReport sums up the tasks of one function call, inner calls included.
-type CallReport struct {
-	Call  int32 // index into ir.Graph.Calls
-	Name  string
-	Span  source.Span
-	Tasks int64
-	First float64 // seconds from the start of the run to the start of its first task here
-	Last  float64 // ... to the end of its last one; Last - First is its wall time
-	Busy  float64
-	Flops float64
-}
-
-// kindCount sums up the tasks of one operator on one worker.
-type kindCount struct{ tasks, busy int64 }
-
-// callCount sums up the tasks of one call on one worker.
-type callCount struct {
-	tasks, first, last, busy int64
-	any                      bool // first and last are times
-}
 
 func (c *callCount) add(start, end int64) {
 	c.share(start, end)

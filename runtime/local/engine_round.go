@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"flow/ir"
-	"flow/ir/op"
 	"flow/ir/value"
 )
 
@@ -313,24 +312,4 @@ func (e *Engine) copied(s *workerState, v value.Value, view bool) (value.Value, 
 	}
 	out.CopyFrom(d)
 	return out, nil
-}
-
-// failOrGiveUp reports the failure of a task of node id, unless it was only stopped.
-func (e *Engine) failOrGiveUp(id ir.ID, err error) {
-	if err == op.ErrStopped {
-		e.passOver(id)
-		return
-	}
-	e.fail(id, err)
-}
-
-// fail reports the failure of a task of node id.
-func (e *Engine) fail(id ir.ID, err error) {
-	node := e.planned(id)
-	path := e.path(id)
-	f := &TaskFailure{Node: node, Rank: e.o.Rank, Err: err, Within: e.p.Graph.Into(node, path, err), Depth: len(path), place: 1 + e.place(id)}
-	if g, at, ok := e.p.Graph.Follow(node, path); ok && len(f.Within) > f.Depth && g.Nodes[at].Op.Along != nil {
-		f.Act = f.Within[f.Depth].Node
-	}
-	e.Fail(f)
 }

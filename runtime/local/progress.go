@@ -5,39 +5,13 @@ package local
 
 import (
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"flow/ir"
 )
 
-// Progress is how far this rank's part of a run is.
-type Progress struct {
-	// Done and Total count tasks. A loop or branch is one.
-	Done, Total int
-	// Node is the plan's node that the other fields describe; ir.None if nothing runs.
-	Node ir.ID
-	// Rounds of the outermost running iterate have ended, of Times; -1: its condition decides,
-	// -2: none runs.
-	Rounds, Times int64
-	// Iterations of the running parallel loop have ended, of Of; 0 of 0 without one.
-	Iterations, Of int64
-}
-
 // NoRounds is Progress.Times if no iterate runs.
 const NoRounds = -2
-
-// loopCount counts the iterations of a loop execution that each worker has run.
-type loopCount struct {
-	node ir.ID // of the plan
-	of   atomic.Int64
-	done []paddedCount
-}
-
-type paddedCount struct {
-	atomic.Int64
-	_ [56]byte // a cache line each
-}
 
 // counted makes l the loop whose n iterations are reported.
 func (l *loopRun) counted(n int) {
@@ -117,4 +91,30 @@ func (e *Engine) showProgress() (stop func()) {
 		}
 	}()
 	return func() { close(quit); <-gone }
+}
+
+// Tasks returns the number of tasks of this rank. A loop or branch is one.
+func (e *Engine) Tasks() int { return e.dag.counted() }
+
+// Rounds returns how many rounds have ended, over all loops.
+func (e *Engine) Rounds() int { return int(e.turns.Load()) }
+
+// Finished returns how many tasks have ended.
+func (e *Engine) Finished() int {
+	n := int64(0)
+	for i := range e.scratch {
+		n += e.scratch[i].finished.Load()
+	}
+	return int(n)
+}
+
+// Current lists the nodes that workers are executing.
+func (e *Engine) Current() []ir.ID {
+	var out []ir.ID
+	for i := range e.scratch {
+		if id := e.scratch[i].current.Load(); id > 0 {
+			out = append(out, e.planned(ir.ID(id-1)))
+		}
+	}
+	return out
 }
