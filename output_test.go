@@ -197,7 +197,6 @@ func TestOutputRefusals(t *testing.T) {
 	}
 }
 
-// TestOutputSum: equal outputs have equal sums, others have not, whatever the order of creation.
 // Two emits to different names are in no order, so they may not mean one file: by a link to it, to
 // its directory, or from the root.
 func TestOutputRefusesOneFileByTwoNames(t *testing.T) {
@@ -226,6 +225,7 @@ func TestOutputRefusesOneFileByTwoNames(t *testing.T) {
 	}
 }
 
+// Equal outputs have equal sums, others have not, whatever the order of creation.
 func TestOutputSum(t *testing.T) {
 	dir := t.TempDir()
 	sum := func(files ...string) string {

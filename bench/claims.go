@@ -28,8 +28,7 @@ const (
 	launchTarget = 5   // us
 )
 
-// chunkLoops and chunkUnits are the loops that chunks and launches are measured on: their number in
-// sequence, and their units.
+// The loops on which chunks and launches are measured: chunkLoops of them run in sequence.
 const (
 	chunkLoops = 400
 	fewChunks  = 8

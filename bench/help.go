@@ -30,7 +30,7 @@ const (
 	helpBudget = 40 * time.Second // after which a table begins no other turn
 )
 
-// helpStops is how long a rank is stopped, and the longest time between two stops.
+// helpStop is how long a rank is stopped, and helpPause the longest time between two stops.
 const (
 	helpStop  = 50 * time.Millisecond
 	helpPause = 100 * time.Millisecond

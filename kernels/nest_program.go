@@ -23,7 +23,7 @@ type nestShape struct {
 	modes  modeList // as operands are bound: see machine.bind
 	tall   bool     // vectors go along the rows: of matrices that are higher than wide
 	past   bool     // the elements go past the caches
-	fold   string   // of a pipeline: see pipeRow
+	fold   string   // the reductions of a pipeline: see foldsNamed
 	levels int      // of exact sums (loop.StateOf) of a loop that reduces columns: see columnNest; 0: it does not
 }
 

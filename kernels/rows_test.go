@@ -301,7 +301,7 @@ var constructors = map[string][]op.Attr{
 func TestConstructorsInBlocks(t *testing.T) {
 	r, made := rand.New(rand.NewPCG(7, 8)), 0
 	for _, d := range rows(t) {
-		if d.Shard.Kind != op.ShardGenerate || d.Name == "read" { // read's window needs a file: see inout_test.go
+		if d.Shard.Kind != op.ShardGenerate || d.Name == "read" { // read's window needs a file: see the tests of kernels/inout
 			continue
 		}
 		attrs := op.MakeAttrs(constructors[d.Name]...)

@@ -130,7 +130,6 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 	return err
 }
 
-// explainCode prints the row of a code.
 // printGroups prints the groups that fusion made, and counts them.
 func (s *session) printGroups(groups []explain.Group, files *source.FileSet) {
 	operators := explain.WriteGroups(s.out, groups, files)

@@ -80,7 +80,7 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
-	apart bool      // pickMembers join no group, because ranks share the rows of the result
+	apart bool      // what picks rows joins no group, because ranks share the rows of the result
 	stops stops
 	// partly reports, by member, that its readers may leave elements of it unread.
 	partly []bool

@@ -62,7 +62,7 @@ func TestRulesKeepBits(t *testing.T) {
 	table := tableUnderTest(t)
 	for _, r := range Rules() {
 		if r.Name == foldConstants || r.Name == orderChain {
-			continue // code, not text: TestFold, TestChain
+			continue // code, not text: testdata/fold-constants.txtar, TestChain
 		}
 		t.Run(r.Name, func(t *testing.T) {
 			for _, text := range r.Rewrites {

@@ -6,7 +6,7 @@ package vec
 // operand of math.FMA. So no compiler fuses the two, and a result has the same bits on every processor.
 // special_test.go tests the bounds of errors.
 //
-// The polynomials at the end, and those of gen/special_tables.go, are tables. Each table has pieces of
+// The polynomials at the end of this file and of gen/functions_special.go are tables. Each table has pieces of
 // equal width. A piece is the polynomial through the values at the Chebyshev nodes of its interval,
 // computed in 50 decimal digits and written in powers of the distance from the middle of the interval;
 // its distance from the function is below 2^-57 of the value. special_test.go compares what comes of

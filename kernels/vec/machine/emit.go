@@ -186,7 +186,8 @@ func (e *emitter) noted(op amd64.Op, zero bool, operands []any) {
 	})
 }
 
-// otherForms are the forms by which operands other than vectors of a load are encoded.
+// The forms of instructions whose operands are not those of a load into a vector: stores, moves from and to
+// general registers, and comparisons into masks.
 var (
 	storing = map[amd64.Op]amd64.Op{amd64.VMOVUPD: amd64.VMOVUPDStore, amd64.VMOVUPS: amd64.VMOVUPSStore, amd64.VMOVSD: amd64.VMOVSDStore, amd64.VMOVSS: amd64.VMOVSSStore,
 		amd64.VMOVDQU: amd64.VMOVDQUStore, amd64.VMOVDQU64: amd64.VMOVDQU64Store}
