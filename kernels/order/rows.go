@@ -25,8 +25,8 @@ func Rows() []*op.Def {
 	desc := define.Flag("desc", "greatest first")
 	sorts := slices.Concat(orderRows(&op.Def{
 		Name: "sort",
-		Doc: "sort is the rows of a matrix ordered by one column, the least first; desc = true puts the greatest first. Rows that are " +
-			"equal there keep their order, -0 equals 0, and nan stands last in both directions. To sort by several columns sort by " +
+		Doc: "sort returns the rows of a matrix ordered by one column, ascending, or descending with desc = true. Rows that are " +
+			"equal there keep their order, -0 equals 0, and nan comes last in both directions. To sort by several columns sort by " +
 			"the last of them first.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
 		Eg: []op.Example{{Program: "emit sort(reverse(seq(1, 4)))", Output: "1\n2\n3\n"},
@@ -42,7 +42,7 @@ func Rows() []*op.Def {
 		},
 	}, func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }), orderRows(&op.Def{
 		Name: "argsort",
-		Doc:  "argsort is the row numbers in the order in which sort puts the rows, as a column: sort(x) is take(x, argsort(x)).",
+		Doc:  "argsort returns the column of row numbers that sorts x: sort(x) is take(x, argsort(x)).",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
 		Eg:   define.Eg("argsort(reverse(seq(1, 4)))", "2\n1\n0\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -65,7 +65,7 @@ func Rows() []*op.Def {
 	return slices.Concat(selects(), sharedOrders(by, desc), sorts, []*op.Def{
 		{
 			Name: "take",
-			Doc: "take is the rows of x whose numbers, from 0 on, stand in the column rows: in that order, repeated as they are. " +
+			Doc: "take returns the rows of x that the column rows lists by number, from 0 on: in that order, as often as listed. " +
 				"A number outside x fails the run.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
 			Eg:   define.Eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
@@ -74,7 +74,7 @@ func Rows() []*op.Def {
 		},
 		{
 			Name: "unique",
-			Doc:  "unique is the different elements of a matrix as a column, the least first; -0 becomes 0, and nan stands last, once.",
+			Doc:  "unique returns the distinct elements of a matrix as a column, ascending. -0 becomes 0, and nan comes last, once.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}},
 			Eg:   define.Eg("unique(seq(0, 6) % 3)", "0\n1\n2\n"),
 			Type: func(s *op.Sig) (types.Type, error) {

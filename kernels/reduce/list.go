@@ -377,7 +377,7 @@ func listStatistics() []statistic {
 	return append([]statistic{
 		{
 			name: "nunique", elem: Counted, flops: 20,
-			doc:   "nunique is the number of different elements; -0 and 0 are one, and so are all nan.",
+			doc:   "nunique returns the number of distinct elements. -0 equals 0, and all nans are equal.",
 			whole: "6", row: "3\n3\n", col: "2 2 2\n",
 			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar {
 				return value.I64(int64(len(order.Distinct(x))))
