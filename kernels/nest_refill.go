@@ -63,12 +63,6 @@ func TakePoints(always bool) { takeAlways.Store(always) }
 // PointsTaken is in how many windows of this process lanes have taken points.
 func PointsTaken() int64 { return pointsTaken.Load() }
 
-// pay reports that lanes should take points: it must be a fifth faster, for the statements are
-// counted alike.
-func (s *waits) pay() bool {
-	return 5*s.waiting.Load() > 6*s.taking.Load() || takeAlways.Load()
-}
-
 // refills reports that lanes take the points of a window. Some windows are sampled, the first of all
 // executions among them.
 func (w *nestWorker) refills(r0, r1, l0, l1 int) bool {
@@ -81,7 +75,8 @@ func (w *nestWorker) refills(r0, r1, l0, l1 int) bool {
 	if samples := s.sampled.Load(); samples == 0 || samplesApart*samples < points {
 		w.sample(r0, l0, l1)
 	}
-	return s.pay() && w.taker()
+	// They must be a fifth faster, for the statements are counted alike.
+	return (5*s.waiting.Load() > 6*s.taking.Load() || takeAlways.Load()) && w.taker()
 }
 
 // taker makes the worker of lanes that take points, if there is one.

@@ -136,7 +136,8 @@ func (s *indexSpace) failed(c *op.Call, err error, at ...int64) error {
 		return err
 	}
 	if c.Attrs.Bool("pairs") {
-		at = indicesOfPair(c, s.lead, at[0])
+		a, k := c.Dense(s.lead), int(at[0])
+		at = []int64{a.At(k, 0).I, a.At(k, 1).I}
 	}
 	var p []string
 	for d, name := range strings.Fields(c.Attrs.Str("names")) {

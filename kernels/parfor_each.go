@@ -151,7 +151,7 @@ func (w *pointWorker) free() {
 		w.points.free()
 	}
 	if w.each != nil {
-		w.each.free()
+		w.each.Free()
 	}
 }
 
@@ -171,8 +171,6 @@ func (r *parforRun) eachWorker(number int) *eachWorker {
 	copy(w.Reg, r.values)
 	return w
 }
-
-func (w *eachWorker) free() { w.Free() }
 
 func (w *eachWorker) run(from, to int, out *value.Dense) error {
 	s := &w.r.space
@@ -258,10 +256,4 @@ func pairsKernel(c *op.Call) error {
 		}
 	}
 	return nil
-}
-
-// indicesOfPair is the pair at a position of a parfor over pairs: its indices, for failures.
-func indicesOfPair(c *op.Call, lead int, k int64) []int64 {
-	a := c.Dense(lead)
-	return []int64{a.At(int(k), 0).I, a.At(int(k), 1).I}
 }

@@ -37,15 +37,13 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 			}
 		}
 		for k, in := range g.In(id) {
-			if !readsLower(node.Op, k) && (full[i] || !samePlaces(g, id, k)) {
+			if !slices.Contains(node.Op.Lower, k) && (full[i] || !samePlaces(g, id, k)) {
 				full[in] = true
 			}
 		}
 	}
 	return g
 }
-
-func readsLower(d *op.Def, input int) bool { return slices.Contains(d.Lower, input) }
 
 // samePlaces reports whether each element of node id needs only the element of its input k at the same place.
 // Where no reader needs an element of id, that of input k may then be anything. It is false for a node that

@@ -45,7 +45,10 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 			if err := ctx.Err(); err != nil {
 				panic(stop{err})
 			}
-			p.node(ir.ID(i))
+			id := ir.ID(i)
+			if p.from = id; sent(p.old, id) || !p.known(id) || !p.inBlocks(id) {
+				p.uncut(id)
+			}
 		}
 	})
 	if err != nil {
@@ -204,14 +207,6 @@ func (p *partitioner) known(id ir.ID) bool {
 	return !unknown(id) && !slices.ContainsFunc(p.old.In(id), unknown)
 }
 
-// node makes the replacement of node id: blocks if it is cut, else one node on whole inputs.
-func (p *partitioner) node(id ir.ID) {
-	p.from = id
-	if sent(p.old, id) || !p.known(id) || !p.inBlocks(id) {
-		p.uncut(id)
-	}
-}
-
 // uncut copies node id, on whole inputs.
 func (p *partitioner) uncut(id ir.ID) {
 	p.in = p.in[:0]
@@ -236,7 +231,10 @@ func (p *partitioner) inBlocks(id ir.ID) bool {
 		if boxes, in, ok := boxesOf(p.old, id); ok {
 			p.move(id, t, cut, boxes, in)
 		} else if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Role == op.PicksAt {
-			p.item(id, n, x)
+			at := n.Attrs.Ints("at")
+			i, j := first(x.rc, int(at[0])), first(x.cc, int(at[1]))
+			attrs := n.Attrs.With("at", op.Ints(int(at[0])-x.rc[i], int(at[1])-x.cc[j]))
+			p.one[id] = p.add(n.Op, attrs, p.old.Type(id), Block{}, x.at(i, j))
 		} else {
 			return false
 		}
@@ -324,12 +322,4 @@ func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c cutting) {
 		}
 		return p.zeros(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j], b)
 	})
-}
-
-// item takes an element from its block.
-func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) {
-	at := n.Attrs.Ints("at")
-	i, j := first(x.rc, int(at[0])), first(x.cc, int(at[1]))
-	attrs := n.Attrs.With("at", op.Ints(int(at[0])-x.rc[i], int(at[1])-x.cc[j]))
-	p.one[id] = p.add(n.Op, attrs, p.old.Type(id), Block{}, x.at(i, j))
 }

@@ -411,14 +411,6 @@ func (p *Partitioned) readsUnshared(n *ir.Node) bool {
 	})
 }
 
-func destBlock(dims []int, at []int32) Block {
-	b := Block{Row: at[0], Rows: int32(dims[0]), Cols: 1}
-	if len(dims) > 1 {
-		b.Col, b.Cols = at[len(at)-1], int32(dims[len(dims)-1])
-	}
-	return b
-}
-
 // follow moves pieces of matrices to the tiles of placed arrays: the tile [1,2] of %A to that of L,
 // where L[1,2] <- f(%A[1,2]), and what is made of that tile of L alone.
 func follow(p *Partitioned, owner []int32) {
@@ -451,7 +443,12 @@ func follow(p *Partitioned, owner []int32) {
 // blockOf returns the position of a piece: that of the tile it is sent to, if it is.
 func (p *Partitioned) blockOf(id ir.ID) Block {
 	if grid, _, at, sent := p.Graph.Dest(id); sent {
-		return destBlock(p.Graph.Grids[grid].Dims, at)
+		dims := p.Graph.Grids[grid].Dims
+		b := Block{Row: at[0], Rows: int32(dims[0]), Cols: 1}
+		if len(dims) > 1 {
+			b.Col, b.Cols = at[len(at)-1], int32(dims[len(dims)-1])
+		}
+		return b
 	}
 	return p.Block[id]
 }

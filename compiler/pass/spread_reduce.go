@@ -29,17 +29,12 @@ func (x *spreadGraph) pipeOf(id, from ir.ID, fold string, t types.Type, reads ro
 		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
 	attrs = x.sharing(attrs, space.Rows, x.unit[space.Rows])
 	made := x.g.Add(x.table.Must("pipe"), attrs, t, x.old.Origin(id).NoDest(), x.reach(from, reads))
-	x.g.Nodes[made].Region = x.sameElement(id, space.Elem)
+	r := &ir.Region{Graph: ir.New()} // a chain without operators
+	r.Args = []ir.ID{r.Graph.Add(x.table.Must("arg"), nil, types.ScalarOf(space.Elem), ir.Origin{Span: x.old.Nodes[id].Span})}
+	r.Yields = r.Args
+	x.g.Nodes[made].Region = r
 	x.shares++
 	return made
-}
-
-// sameElement returns a chain without operators, for node id of the old graph: it copies elements of type e.
-func (x *spreadGraph) sameElement(id ir.ID, e types.Elem) *ir.Region {
-	r := &ir.Region{Graph: ir.New()}
-	r.Args = []ir.ID{r.Graph.Add(x.table.Must("arg"), nil, types.ScalarOf(e), ir.Origin{Span: x.old.Nodes[id].Span})}
-	r.Yields = r.Args
-	return r
 }
 
 // reductionReads returns the reads of a reduction of rows, of columns or of all elements that is no part of

@@ -244,7 +244,9 @@ func (w *wholeRows) write(in []ir.ID) ir.ID {
 		o := w.g.Origin(w.id).NoDest()
 		o.Span = n.Span
 		if slices.Contains(w.index, id) && w.number(id) {
-			to[id] = w.counted(w.along(id), o)
+			t := w.along(id)
+			attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(0)}, op.Attr{Name: "b", Val: op.Int(t.Count())}, op.Attr{Name: "step", Val: op.Int(1)})
+			to[id] = w.turned(t, w.out.Add(w.table.Must("seq"), attrs, types.DenseOf(types.I64, t.Count(), 1), o), o)
 		}
 		if slices.Contains(r.Args, id) {
 			continue
@@ -270,13 +272,6 @@ func (w *wholeRows) number(index ir.ID) bool {
 		}
 	}
 	return false
-}
-
-// counted is the numbers from 0 on, a column or row of type t.
-func (w *wholeRows) counted(t types.Type, o ir.Origin) ir.ID {
-	n := t.Count()
-	attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(0)}, op.Attr{Name: "b", Val: op.Int(n)}, op.Attr{Name: "step", Val: op.Int(1)})
-	return w.turned(t, w.out.Add(w.table.Must("seq"), attrs, types.DenseOf(types.I64, n, 1), o), o)
 }
 
 // line is what node id picks, as a whole: rows, a column or a row. args is its operands.

@@ -191,7 +191,8 @@ func (x *product[T]) panelAhead() stream {
 	case x.tb:
 		return x.rowsAhead(src, 0, x.ldb, x.kp)
 	default:
-		return x.columnsAhead(src, 0, x.ldb)
+		size := unsafe.Sizeof(src[0])
+		return stream{uintptr(unsafe.Pointer(&src[0])), uintptr(x.ldb) * size, cacheLine} // a line of each row
 	}
 }
 
@@ -306,13 +307,6 @@ func (d *driver[T]) askRows(v []T, n, ld, k int) {
 	for i := range n {
 		d.run(machine.AskLines, &call[T]{k: (bytes + cacheLine - 1) / cacheLine, next: uintptr(unsafe.Pointer(&v[i*ld])), step: cacheLine})
 	}
-}
-
-// columnsAhead is the stream of a panel of columns from v[at] on: a line of each row, then the line
-// right of it.
-func (d *driver[T]) columnsAhead(v []T, at, ld int) stream {
-	size := unsafe.Sizeof(v[0])
-	return stream{uintptr(unsafe.Pointer(&v[0])) + uintptr(at)*size, uintptr(ld) * size, cacheLine}
 }
 
 // rowsOf returns h rows of a from row i on and kp columns from p on: in place if all MR are there

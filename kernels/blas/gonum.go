@@ -48,9 +48,6 @@ func block[T element](x []T, t blas.Transpose, i, ld int) []T {
 	return x[i*ld:]
 }
 
-// oppose returns the other of the two.
-func oppose(t blas.Transpose) blas.Transpose { return transposed(t == blas.NoTrans) }
-
 // gonumGemm computes c = c ± op(a)@op(b) block by block.
 func gonumGemm[T element](ta, tb blas.Transpose, sub bool, m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	if n == 0 || k == 0 {
@@ -65,7 +62,7 @@ func gonumGemm[T element](ta, tb blas.Transpose, sub bool, m, n, k int, a []T, l
 		ai := block(a, ta, i, lda)
 		for j := 0; j < n; j += gonumCols {
 			cols := min(gonumCols, n-j)
-			bj := block(b, oppose(tb), j, ldb)
+			bj := block(b, transposed(tb == blas.NoTrans), j, ldb)
 			switch c := any(c[i*ldc+j:]).(type) {
 			case []float64:
 				gonum.Implementation{}.Dgemm(ta, tb, rows, cols, k, float64(alpha), any(ai).([]float64), lda, any(bj).([]float64), ldb, 1, c, ldc)

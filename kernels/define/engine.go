@@ -122,18 +122,14 @@ func Chained(of *op.Def, add func(c *op.Call, lo, hi int) error) *op.Def {
 			w := of.Cost(sig, out)
 			return op.Work{Flops: w.Flops / float64(n), Bytes: w.Bytes / float64(n)}
 		},
-		Kernel: func(c *op.Call) error { return inTurn(c, add) },
+		Kernel: func(c *op.Call) error {
+			rows := c.Type.Rows / c.Attrs.Int("windows")
+			if c.Lo < c.Hi && c.Lo != (c.Attrs.Int("turn")-1)*rows { // the rows of another rank
+				return nil
+			}
+			return add(TurnOf(c))
+		},
 	})
-}
-
-// inTurn makes the table of the window of a call. It does nothing if the call asks for the rows of another
-// rank.
-func inTurn(c *op.Call, add func(c *op.Call, lo, hi int) error) error {
-	rows := c.Type.Rows / c.Attrs.Int("windows")
-	if c.Lo < c.Hi && c.Lo != (c.Attrs.Int("turn")-1)*rows {
-		return nil
-	}
-	return add(TurnOf(c))
 }
 
 // TurnOf returns the call that adds rows lo..hi-1 of its operands, those of the window of a call of a

@@ -16,9 +16,6 @@ import (
 	"flow/kernels/window"
 )
 
-// checkedCodes is the rows of this file.
-func checkedCodes() []*op.Def { return []*op.Def{onehotCode(), onehotOf(), onehotEach(), onehotTake()} }
-
 // onehotCode is the row of the codes in a matrix of codes. Loops that read codes take it in.
 func onehotCode() *op.Def {
 	kernel := func(c *op.Call) error {

@@ -21,8 +21,8 @@ import (
 // onehots is the rows of this file.
 func onehots() []*op.Def {
 	sums := onehotSums()
-	rows := append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, inRows(addRows))}, checkedCodes()...)
-	return append(rows, onehotStates()...)
+	return append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, inRows(addRows)),
+		onehotCode(), onehotOf(), onehotEach(), onehotTake()}, onehotStates()...)
 }
 
 // manyCodes is the attribute k.

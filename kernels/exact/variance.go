@@ -151,12 +151,7 @@ func Variance(s, q *Parts, n int, narrow bool) (v float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return undoubted(high, low, slack, narrow)
-}
-
-// undoubted is the rounding of high + low, high, to a float64, or to a float32 if narrow: ok if
-// that of everything within slack of it is the same.
-func undoubted(high, low, slack float64, narrow bool) (v float64, ok bool) {
+	// The rounding is beyond doubt if that of everything within slack of high + low is the same.
 	if narrow {
 		f := float32(math.Nextafter(high, 0))
 		return float64(f), f == float32(math.Nextafter(high, math.Inf(1))) && slack < high*0x1p-54 || high == 0

@@ -161,10 +161,6 @@ func (r *csvReader) split(line []byte, hasQuotes bool) ([]string, error) {
 	return fields, nil
 }
 
-func isMissing(word []byte) bool {
-	return len(word) == 0 || len(word) == 2 && word[0] == 'N' && word[1] == 'A'
-}
-
 // numbers appends the fields of a record to x.
 func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64, error) {
 	before := len(x)
@@ -246,7 +242,7 @@ func skipBlank(b []byte, i int) int {
 
 // number appends one field; k is its 0-based number, col its place in the line or 0.
 func (r *csvReader) number(x []float64, word []byte, k, col int) ([]float64, error) {
-	if isMissing(word) {
+	if len(word) == 0 || len(word) == 2 && word[0] == 'N' && word[1] == 'A' {
 		return append(x, r.missing), nil
 	}
 	if v, ok := floatWord(word); ok {

@@ -122,13 +122,6 @@ func edgesTask(in *input, o Options, ext string, block int64) (t Task, some bool
 		!in.compressed && in.plain != nil && in.size > block
 }
 
-// edges reads edges to the end.
-func (c Task) edges(in *input, first bool) (Entries, error) {
-	r := newEdges(in, Options{Sep: c.Sep}, c.Names && first)
-	err := in.blocks(r.block)
-	return Entries{Row: bytesOf(r.list.row), Col: bytesOf(r.list.col), Most: r.most, Lines: r.line, Widest: r.list.widest}, err
-}
-
 // edgeReader reads the lines of a list of edges.
 type edgeReader struct {
 	in     *input

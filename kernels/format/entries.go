@@ -218,7 +218,9 @@ func (c Task) entries(lo, hi int) (e Entries, err error) {
 	}
 	in.Reader = bufio.NewReaderSize(io.NewSectionReader(file, begin, end-begin), bufferSize)
 	if c.Edges {
-		return c.edges(in, lo == 0)
+		r := newEdges(in, Options{Sep: c.Sep}, c.Names && lo == 0)
+		err := in.blocks(r.block)
+		return Entries{Row: bytesOf(r.list.row), Col: bytesOf(r.list.col), Most: r.most, Lines: r.line, Widest: r.list.widest}, err
 	}
 	return c.Market.entries(in, int(float64(c.Market.Entries)*float64(end-begin)/float64(c.Size-c.Begin)))
 }

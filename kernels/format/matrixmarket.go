@@ -357,8 +357,13 @@ func (r *marketReader) add(i, j int, w uint64) {
 
 // put adds a value at a place.
 func (r *marketReader) put(i, j int, w uint64) {
-	if r.sparse != nil {
-		r.sparse.add(i, j, w)
+	if t := r.sparse; t != nil {
+		if i >= 0 { // a number of an array has no place
+			t.row, t.col = append(t.row, int32(i)), append(t.col, int32(j))
+		}
+		if t.header.Elem != types.Bool {
+			t.val = append(t.val, w)
+		}
 		return
 	}
 	switch d, at := r.out, i*r.out.Stride+j; r.Elem {

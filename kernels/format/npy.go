@@ -359,7 +359,8 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 		return true
 	}
 	place := func(i int) int64 { return h.at + (int64(row+i)*int64(h.Cols)+int64(col))*size }
-	same := h.inMemory() && !h.fortran
+	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+	same := !h.fortran && h.size == h.Elem.Size() && h.kind != 'b' && h.Elem != types.Bool && (h.order == binary.LittleEndian) == little
 	if same && out.Cols == h.Cols && out.Stride == out.Cols {
 		_, err := file.ReadAt(out.Bytes(), place(0))
 		return err == nil
@@ -432,10 +433,4 @@ func (h *npyHeader) clear(out *value.Dense, i int) {
 	if out.Elem == types.Bool {
 		clear(out.Bool[i*out.Stride:][:out.Cols])
 	}
-}
-
-// inMemory reports whether elements have the same bytes in the file and in memory.
-func (h *npyHeader) inMemory() bool {
-	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-	return h.size == h.Elem.Size() && h.kind != 'b' && h.Elem != types.Bool && (h.order == binary.LittleEndian) == little
 }

@@ -141,16 +141,6 @@ func (t *triples) room(in *input, line, n int) (err error) {
 	return err
 }
 
-// add adds an entry of value w.
-func (t *triples) add(i, j int, w uint64) {
-	if i >= 0 { // a number of an array has no place
-		t.row, t.col = append(t.row, int32(i)), append(t.col, int32(j))
-	}
-	if t.header.Elem != types.Bool {
-		t.val = append(t.val, w)
-	}
-}
-
 // put makes entry k of the list entry at of m.
 func (t *triples) put(m *value.CSR, at int, k int32) {
 	switch m.Col[at] = t.col[k]; m.Elem {

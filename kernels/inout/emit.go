@@ -108,11 +108,12 @@ func emitKernel(c *op.Call) error {
 	case *value.Dense:
 		switch {
 		case endsAlone(c):
-			b.ends(x)
+			b.text = append(b.text, endsTitle(x.Type())...)
+			b.columns(x, ends(x.Rows), ends(x.Cols))
 		case c.Attrs.Bool("all") || x.Cols < 2:
 			b.matrix(x)
 		default:
-			b.aligned(x)
+			b.columns(x, upTo(x.Rows), upTo(x.Cols))
 		}
 	case *value.CSR:
 		if endsAlone(c) {
@@ -131,7 +132,10 @@ func emitKernel(c *op.Call) error {
 		b.text = append(b.text, text...)
 	}
 	b.flush()
-	return stdoutFailure(b.err)
+	if b.err != nil {
+		return op.Failf(define.CodeUnwritten, "standard output cannot be written: %v", b.err)
+	}
+	return nil
 }
 
 // labelled is a label as it is printed before v: on a line of its own, unless v is one word.
@@ -160,14 +164,6 @@ func taken(c *op.Call) bool {
 		v = value.Str(text)
 	}
 	return t.Take(c.Attrs.Str("label"), v)
-}
-
-// stdoutFailure is the failure of printing, if it failed.
-func stdoutFailure(err error) error {
-	if err == nil {
-		return nil
-	}
-	return op.Failf(define.CodeUnwritten, "standard output cannot be written: %v", err)
 }
 
 // emitFile writes to a sink of the environment, which keeps half files from being seen.
@@ -241,11 +237,6 @@ func (b *textWriter) matrix(d *value.Dense) {
 	}
 }
 
-// aligned prints a matrix with each column as wide as its widest element, right-aligned.
-func (b *textWriter) aligned(d *value.Dense) {
-	b.columns(d, upTo(d.Rows), upTo(d.Cols))
-}
-
 // sparse prints what is stored, a line an element: row, column and, but for bool, the value; both
 // count from 0.
 func (b *textWriter) sparse(m *value.CSR) {
@@ -300,12 +291,6 @@ func ends(n int) []int {
 }
 
 func endsTitle(t types.Type) string { return t.String() + ", its ends (emit all shows everything)\n" }
-
-// ends prints the type of d and its first and last rows and columns.
-func (b *textWriter) ends(d *value.Dense) {
-	b.text = append(b.text, endsTitle(d.Type())...)
-	b.columns(d, ends(d.Rows), ends(d.Cols))
-}
 
 // upTo is 0 to n-1.
 func upTo(n int) []int {

@@ -48,10 +48,6 @@ func logAttr() op.Arg {
 	return textAttr("log", "\"x\", \"y\" or \"xy\": axes that are logarithmic; what is not positive is missing there")
 }
 
-func labelAttr() op.Arg {
-	return textAttr("label", "in the legend; of several columns their labels, separated by commas")
-}
-
 func colorAttrs() []op.Arg {
 	return []op.Arg{textAttr("colormap", "\"viridis\" unless given, or \"cividis\", \"grey\", \"diverging\" (0 in the middle)"),
 		numberAttr("low", "the value at the lower end of the colour map; the least unless given"),
@@ -61,7 +57,7 @@ func colorAttrs() []op.Arg {
 // Pictures is the rows that draw.
 func Pictures() []*op.Def {
 	x, y := op.Arg{Name: "x", Doc: "column or row of numbers"}, op.Arg{Name: "y", Doc: "as many numbers; a matrix: a column each"}
-	curve := []op.Arg{labelAttr(), logAttr()}
+	curve := []op.Arg{textAttr("label", "in the legend; of several columns their labels, separated by commas"), logAttr()}
 	const missing = " Missing values (nan, infinities) leave gaps."
 	rows := []pictureRow{
 		{name: "plot", data: []op.Arg{x, y}, attrs: curve, layers: curves(figure.LineLayer), check: curveType,

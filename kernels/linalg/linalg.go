@@ -34,8 +34,8 @@ func NewLinear(set *blas.Set) *Linear {
 }
 
 func (l *Linear) Rows() []*op.Def {
-	rows := append(l.contractions(), l.panels(), l.along())
-	rows = append(rows, l.stacks()...)
+	stack := l.stack()
+	rows := append(l.contractions(), l.panels(), l.along(), stack, l.stackChain(stack), panelsAdd())
 	rows = append(rows, l.factorizations()...)
 	rows = append(rows, l.triangularSolves()...)
 	return append(rows, Triangles()...)

@@ -14,11 +14,6 @@ import (
 	"flow/kernels/dense"
 )
 
-func (l *Linear) stacks() []*op.Def {
-	stack := l.stack()
-	return []*op.Def{stack, l.stackChain(stack), panelsAdd()}
-}
-
 // stack returns the row matmul.stack, which makes the panels of a product.
 func (l *Linear) stack() *op.Def {
 	return define.ByKernel(&op.Def{
@@ -283,12 +278,6 @@ func (l *Linear) beginAlong(c *op.Call, workers int) (op.LoopBody, error) {
 		return nil, err
 	}
 	return l.beginPanels(product, &rowsBefore{b, first, n / rows, RoundUp(max(1, alongElements/width), dense.Panel)}), nil
-}
-
-// make makes rows from..to-1.
-func (r *rowsBefore) make(worker, from, to int) error {
-	startRows(r.of, from, to)
-	return r.Chunk(worker, from*r.each, to*r.each)
 }
 
 // incomplete reports whether some of the rows are there only when the loop has ended.

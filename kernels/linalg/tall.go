@@ -115,7 +115,8 @@ func (b *panelBody[T]) Chunk(worker, lo, hi int) error {
 		for ; from < to; from = next {
 			if b.before != nil {
 				next = min(from+b.before.block, to)
-				if err := b.before.make(worker, from, next); err != nil {
+				startRows(b.before.of, from, next)
+				if err := b.before.Chunk(worker, from*b.before.each, next*b.before.each); err != nil {
 					return err
 				}
 			}

@@ -115,11 +115,6 @@ func WindowType(s *op.Sig) (types.Type, error) {
 	return types.DenseOf(t.Elem, int(size[0]), int(size[1])), subscriptTypes(s)
 }
 
-// outOfRange is the failure of an index.
-func outOfRange(what string, i int64, n int) error {
-	return define.BadIndex("%s %d of a matrix with %d %ss", what, i, n, what)
-}
-
 // outOfWindow is the failure of a range.
 func outOfWindow(what string, i int64, size, n int) error {
 	end := i + int64(size)
@@ -162,14 +157,6 @@ func WindowRef(c *op.Call) (value.Value, error) {
 		return nil, err
 	}
 	return w.Clone(), nil
-}
-
-// position is index i of n, counted from the end when it is negative; ok is false outside.
-func position(i int64, n int) (at int, ok bool) {
-	if i < 0 {
-		i += int64(n)
-	}
-	return int(i), uint64(i) < uint64(n)
 }
 
 // stretch is the first of size indices from i on, of n; a range that crosses from negative indices
@@ -262,17 +249,12 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 		to++
 	}
 	if from < 0 || to > int64(n) || from > to {
-		return 0, 0, outOfCut(what, from, to, n)
+		if from > to && to == int64(n) { // the program may have left out the end
+			return 0, 0, define.BadIndex("%ss from %d on of a matrix with %d", what, from, n)
+		}
+		return 0, 0, define.BadIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 	}
 	return int(from), int(to - from), nil
-}
-
-// outOfCut is the failure of a range whose end the program may have left out.
-func outOfCut(what string, from, to int64, n int) error {
-	if from > to && to == int64(n) {
-		return define.BadIndex("%ss from %d on of a matrix with %d", what, from, n)
-	}
-	return define.BadIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 }
 
 // CutWindow returns the window of a cut of a matrix of so many rows and columns. It fails if the window is

@@ -230,7 +230,11 @@ func turnedBlocks() *op.Def {
 			if err != nil || !t.Known() {
 				return t, err
 			}
-			return types.DenseOf(t.Elem, t.Cols*(len(cuts)-1), longest(cuts)), nil
+			longest := 0
+			for k := range cuts[1:] {
+				longest = max(longest, int(cuts[k+1]-cuts[k]))
+			}
+			return types.DenseOf(t.Elem, t.Cols*(len(cuts)-1), longest), nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			x, cuts := c.Dense(0), c.Attrs.Ints("cuts")
@@ -245,14 +249,6 @@ func turnedBlocks() *op.Def {
 		Laws: op.Pure | op.Total, Rate: "transpose", Cost: define.CopyWork,
 		Kernel: window.RectKernel(turnBlocks), Loop: window.RectLoop(turnBlocks),
 	}
-}
-
-// longest returns the number of rows of the longest block.
-func longest(cuts []int64) (most int) {
-	for k := range cuts[1:] {
-		most = max(most, int(cuts[k+1]-cuts[k]))
-	}
-	return most
 }
 
 func turnBlocks(c *op.Call, w window.Rect) {

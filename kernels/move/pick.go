@@ -184,11 +184,14 @@ func PickRef(axis int, place func(p int64, axis, n int) (int, error)) func(c *op
 
 // FromEither returns the place of position p of n. Negative positions count from the end.
 func FromEither(p int64, axis, n int) (int, error) {
-	at, ok := position(p, n)
-	if !ok {
-		return 0, outOfRange(indexedBy[axis], p, n)
+	at := p
+	if p < 0 {
+		at += int64(n)
 	}
-	return at, nil
+	if uint64(at) >= uint64(n) {
+		return 0, define.BadIndex("%s %d of a matrix with %d %ss", indexedBy[axis], p, n, indexedBy[axis])
+	}
+	return int(at), nil
 }
 
 // PlacesElements returns Elements of op.Def for a selection along an axis (0: rows): operand 1 is a column

@@ -160,7 +160,10 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 	t := b.Register(r)
 	bring := func() int { return x.param(t, Operand{Register: r}) }
 	if k := r - len(b.Args); k >= 0 && b.Acts[k].Attrs.Bool("drawn") {
-		return x.drawn(&b.Acts[k]).outside() // only where it has all that is read
+		a := &b.Acts[k] // its elements are computed where they are read
+		words := a.Def.Draw.Words(a.Attrs, 0, 0)
+		drawn := x.matrix(a.Type, func(i, j loop.Lin) loop.Val { return x.drawnBy(a.Def, a.Type.Elem, words, i, j) })
+		return drawn.outside() // only where it has all that is read
 	}
 	switch {
 	case t.Elem.Size() == 0:
@@ -192,12 +195,6 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 		return Ref{Type: t, Val: loop.NoVal, At: at, rows: size(ItsRows), cols: size(ItsCols)}.outside()
 	}
 	return Ref{Type: t, Val: loop.NoVal}
-}
-
-// drawn returns the matrix of constructor a. Its elements are computed where they are read.
-func (x *Builder) drawn(a *op.Action) Ref {
-	words := a.Def.Draw.Words(a.Attrs, 0, 0)
-	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val { return x.drawnBy(a.Def, a.Type.Elem, words, i, j) })
 }
 
 // drawnBy writes element (i, j) of constructor d, of type e, by its words.

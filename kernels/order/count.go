@@ -65,15 +65,6 @@ func selects() []*op.Def {
 	return rows
 }
 
-// keptKeys makes a matrix of pairs of a key and the number of its list.
-func keptKeys(pairs []uint64) *value.Dense {
-	out := value.New(types.I64, len(pairs)/2, 2)
-	for i, k := range pairs {
-		out.I64[i] = int64(k)
-	}
-	return out
-}
-
 func narrowed(c *op.Call) *value.Dense {
 	counts, out, places := c.Dense(0), value.New(types.I64, c.Type.Rows, 2), c.Attrs.Ints("places")
 	for t := range out.Rows {
@@ -266,7 +257,11 @@ func (l *countBody) End() error {
 				pairs = append(pairs, k, uint64(p.list))
 			}
 		}
-		l.c.Out = keptKeys(pairs)
+		out := value.New(types.I64, len(pairs)/2, 2) // a key and the number of its list
+		for i, k := range pairs {
+			out.I64[i] = int64(k)
+		}
+		l.c.Out = out
 		return nil
 	}
 	out := l.c.Result()

@@ -128,9 +128,3 @@ func Sorted(x []value.Scalar, desc bool) []value.Scalar {
 func Distinct(x []value.Scalar) []value.Scalar {
 	return slices.CompactFunc(Sorted(x, false), func(a, b value.Scalar) bool { return define.Contains([]value.Scalar{a}, b) })
 }
-
-// Plain is the scalar that stands for all that equal s: +0 for zeros, one nan.
-func Plain(s value.Scalar) value.Scalar {
-	s.F += 0
-	return define.Canonical(s)
-}

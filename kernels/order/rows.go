@@ -84,7 +84,8 @@ func Rows() []*op.Def {
 			Ref: func(c *op.Call) (value.Value, error) {
 				all := define.Elements(c.In[0])
 				for i, v := range all {
-					all[i] = Plain(v)
+					v.F += 0 // +0 for zeros
+					all[i] = define.Canonical(v)
 				}
 				all = Distinct(all)
 				out := value.New(c.Type.Elem, len(all), 1)
@@ -107,7 +108,7 @@ func Rows() []*op.Def {
 				c.Out = out
 				return nil
 			},
-			Loop: &op.Loop{Space: SortAll, Begin: beginUnique},
+			Loop: &op.Loop{Space: func(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Count()) }, Begin: beginUnique},
 		},
 	})
 }
@@ -158,7 +159,12 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 	part.Loop = &op.Loop{Space: space, Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 		spans := spansOf(c)
 		done := func(l *Selector) error {
-			l.each(func(at []int64, from int) { write(c, at, from) })
+			for r := range l.ranges {
+				x := &l.ranges[r]
+				for _, s := range x.spans {
+					write(c, x.at[s.From-x.below:s.To-x.below], s.From)
+				}
+			}
 			return nil
 		}
 		if l := beginSelect(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, SortUnits, spans, done); l != nil {
@@ -201,9 +207,6 @@ func writeSpans(spans []Span, at []int64, lo, hi int, write func(at []int64, i i
 		write(at[from:to], from)
 	}
 }
-
-// SortAll is the index space of sorting all elements of a matrix.
-func SortAll(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Count()) }
 
 // beginUnique counts the different elements of each class, and writes them when it is known where
 // each class begins.

@@ -305,16 +305,6 @@ func (l *Selector) End() error {
 	return l.done(l)
 }
 
-// each calls f for each span with the places that its elements had.
-func (l *Selector) each(f func(at []int64, from int)) {
-	for r := range l.ranges {
-		x := &l.ranges[r]
-		for _, s := range x.spans {
-			f(x.at[s.From-x.below:s.To-x.below], s.From)
-		}
-	}
-}
-
 // keyAt is the key at a place of a span.
 func (l *Selector) keyAt(place int) uint64 {
 	r := len(l.ranges) - 1

@@ -216,12 +216,3 @@ func extremePlace(e *op.Elements, c loop.Class, rows, cols bool) op.Element {
 	y := at(loop.Num(0), loop.Num(0))
 	return func(loop.Lin, loop.Lin) loop.Val { return y }
 }
-
-// lineProductBody is the product of a list, a chain in the order of its elements.
-func lineProductBody(b *loop.Builder, e types.Elem, x []loop.Val) loop.Val {
-	p := define.Numeral(b, e, 1)
-	for _, v := range x {
-		p = b.Op(loop.Mul, p, define.ConvertBody(b, e, v))
-	}
-	return p
-}

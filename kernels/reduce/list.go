@@ -383,7 +383,9 @@ func listStatistics() []statistic {
 				return value.I64(int64(len(order.Distinct(x))))
 			},
 			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
-				return value.I64(order.CountRuns(sortedKeys(line, room)))
+				*room = order.AppendKeys((*room)[:0], line)
+				order.SortKeys(*room)
+				return value.I64(order.CountRuns(*room))
 			},
 			passes: distinct, least: order.SortLeast, abreast: 1, beside: order.RoomOfAll,
 			order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs.count", End: "sum"},

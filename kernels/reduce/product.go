@@ -225,7 +225,14 @@ func lineProduct() statistic {
 		},
 		lines: linesProducts,
 		elements: func(e *op.Elements, rows, cols bool) op.Element {
-			return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return lineProductBody(e.B, dense.Storage(e.Out.Elem), x) })
+			elem := dense.Storage(e.Out.Elem)
+			return lineElements(e, rows, cols, func(x []loop.Val) loop.Val {
+				p := define.Numeral(e.B, elem, 1)
+				for _, v := range x {
+					p = e.B.Op(loop.Mul, p, define.ConvertBody(e.B, elem, v))
+				}
+				return p
+			})
 		},
 	}
 }

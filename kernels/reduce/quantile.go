@@ -15,13 +15,6 @@ import (
 	"flow/kernels/window"
 )
 
-// sortedKeys is the keys of a line in order; they live in room.
-func sortedKeys(line *value.Dense, room *[]uint64) []uint64 {
-	*room = order.AppendKeys((*room)[:0], line)
-	order.SortKeys(*room)
-	return *room
-}
-
 // between is the quantile q of n sorted elements: element h = q (n - 1), and between two elements
 // linearly (type 7 of R. Hyndman, Y. Fan, "Sample quantiles in statistical packages", 1996).
 func between(n int, q float64, at func(i int) float64) float64 {

@@ -72,11 +72,6 @@ type scanRun struct {
 	to             [1]*value.Dense
 }
 
-// loop is the nest of a form.
-func (s *scanner) loop(k scanKey) *launch.Loop {
-	return s.made.Of(k, func() *launch.Loop { return launch.New(scanNest(k, s.step)) })
-}
-
 // scanNest writes a form. Its operands are the elements behind the first ones and the running
 // values before them.
 func scanNest(k scanKey, step scanStep) *loop.Nest {
@@ -166,7 +161,8 @@ func (s *scanner) part(r *scanRun, form scanForm, rounds int, out, a *value.Dens
 		out.Window(&r.before, i, j-1, rows, 1)
 	}
 	r.in[0], r.in[1], r.to[0] = &r.x, &r.before, &r.out
-	_, err := s.loop(scanKey{form, rounds, a.Elem, out.Elem}).Alone(&r.run, r.in[:], r.to[:], points[0], points[1])
+	k := scanKey{form, rounds, a.Elem, out.Elem}
+	_, err := s.made.Of(k, func() *launch.Loop { return launch.New(scanNest(k, s.step)) }).Alone(&r.run, r.in[:], r.to[:], points[0], points[1])
 	return err == nil
 }
 

@@ -19,13 +19,6 @@ import (
 	"flow/kernels/dense"
 )
 
-// beginGustavson prepares the product of the two sparse arguments of a call, in so many units of
-// rows.
-func beginGustavson(c *op.Call, units, workers int) *UnitLoop {
-	begin := dense.ForNumber(c.Type.Elem, newGustavson[float64], newGustavson[float32], newGustavson[int64])
-	return begin(c, units, workers)
-}
-
 // gustavson is a product in the making.
 type gustavson[T dense.Factor] struct {
 	c    *op.Call

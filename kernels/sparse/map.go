@@ -314,13 +314,6 @@ func joined(dst, a, b []int32) []int32 {
 	return dst[:k+copy(dst[k:], b[j:])]
 }
 
-// listOf makes d the elements of v at the places, whose first row is row r0. A sparse matrix has zero
-// where it has no entry; a dense one is stretched to the shape.
-func (p *places) listOf(v value.Value, r0 int, d *value.Dense) {
-	relist(d, v.Type().Elem, len(p.col))
-	dense.ForElem(d.Elem, placed[float64], placed[float32], placed[int64], placed[uint8])(p, v, r0, d)
-}
-
 func placed[T vec.Element](p *places, v value.Value, r0 int, d *value.Dense) {
 	dst := dense.GridOf[T](d).X
 	switch x := v.(type) {

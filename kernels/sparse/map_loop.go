@@ -233,7 +233,8 @@ func (l *mapLoop[T]) piece(w *mapWorker, lo, hi int) error {
 			case stored && l.own[k]:
 				valuesOf(m, lo, hi, list)
 			default:
-				at.listOf(v, lo, list)
+				relist(list, v.Type().Elem, len(at.col))
+				dense.ForElem(list.Elem, placed[float64], placed[float32], placed[int64], placed[uint8])(&at, v, lo, list)
 			}
 			w.args[k] = list
 		}

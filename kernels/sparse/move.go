@@ -109,11 +109,6 @@ func layTurned[T vec.Element](t, m *value.CSR) {
 	}
 }
 
-// beginColumnsOf makes the columns of window w of m.
-func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *UnitLoop {
-	return beginRangeOf(c, m, w.Col, w.Cols, func(int) (lo, hi int) { return w.Col, w.Col + w.Cols }, units)
-}
-
 // beginRangeOf copies a range of columns of m, columns(i) of row i, into a matrix of cols columns
 // whose first is column c0 of m.
 func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *UnitLoop {

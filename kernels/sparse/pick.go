@@ -129,7 +129,7 @@ func sparseWindow(name string, args []op.Arg, rule func(*op.Sig) (types.Type, er
 			c.Out = m
 			return nil, nil
 		}
-		return beginColumnsOf(c, m, w, units), nil
+		return beginRangeOf(c, m, w.Col, w.Cols, func(int) (lo, hi int) { return w.Col, w.Col + w.Cols }, units), nil
 	})
 	space := d.Loop.Space
 	d.Loop.Space = func(c *op.Call) (n, leaf int) {

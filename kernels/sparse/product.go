@@ -74,7 +74,8 @@ func sparseMatmul() *op.Def {
 				switch {
 				case spspProduct(c):
 					n, _ := UnitSpace(c.Type)
-					return beginGustavson(c, n, workers), nil
+					begin := dense.ForNumber(c.Type.Elem, newGustavson[float64], newGustavson[float32], newGustavson[int64])
+					return begin(c, n, workers), nil
 				case rowProduct(c):
 					return beginTransposedProduct(c, workers, true), nil
 				}
@@ -315,10 +316,10 @@ func beginTransposedProduct(c *op.Call, workers int, row bool) op.LoopBody {
 		b = turned(b)
 	}
 	add := adder(out, a, b)
-	return newColumnProduct(a, func(c0, c1 int) {
+	return &columnProduct{columnParts(a, min(workers, columnUnits, max(a.Cols, 1))), func(c0, c1 int) {
 		dense.Clear(out.View(c0, 0, c1-c0, out.Cols))
 		add(c0, c1)
-	}, workers)
+	}}
 }
 
 // turned returns a row as a column in the same memory.
@@ -342,10 +343,6 @@ func adderOf[T vec.Number](out *value.Dense, a *value.CSR, b *value.Dense) func(
 type columnProduct struct {
 	begin []int            // the first column of each part, and the number of columns
 	rows  func(c0, c1 int) // computes rows c0..c1-1 of the result
-}
-
-func newColumnProduct(a *value.CSR, rows func(c0, c1 int), workers int) *columnProduct {
-	return &columnProduct{columnParts(a, min(workers, columnUnits, max(a.Cols, 1))), rows}
 }
 
 // columnParts cuts the columns of a into parts of about equally many entries, by a sample of them.

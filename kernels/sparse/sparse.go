@@ -62,7 +62,8 @@ func toSparse() *op.Def {
 					return rowLoop(nil), nil
 				}
 				n, _ := UnitSpace(c.In[0].Type())
-				return beginCompress(c, c.Dense(0), n), nil
+				begin := dense.ForElem(c.Dense(0).Elem, compress[float64], compress[float32], compress[int64], compress[uint8])
+				return begin(c, c.Dense(0), n), nil
 			},
 		},
 	}
@@ -163,12 +164,6 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 			WithHelp("`*`, `and` and functions that keep zero give sparse results; see the table of representations in the language reference")
 	}
 	return t, nil
-}
-
-// beginCompress makes the sparse form of d. If the call asks for rows Call.Lo to Hi-1, the others stay
-// empty.
-func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
-	return dense.ForElem(d.Elem, compress[float64], compress[float32], compress[int64], compress[uint8])(c, d, units)
 }
 
 func compress[T vec.Element](c *op.Call, d *value.Dense, units int) *UnitLoop {

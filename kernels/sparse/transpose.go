@@ -75,7 +75,10 @@ func (x *transposer[T]) Chunk(worker, lo, hi int) error {
 	for u := lo; u < hi; u++ {
 		switch x.pass {
 		case 0:
-			x.count(u)
+			at := x.at[u*transposeUnits:][:transposeUnits] // entries by range
+			for _, j := range x.m.Col[x.m.Ptr[x.begin(u)]:x.m.Ptr[x.begin(u+1)]] {
+				at[j>>x.shift]++
+			}
 		case 1:
 			x.distribute(u)
 		default:
@@ -83,15 +86,6 @@ func (x *transposer[T]) Chunk(worker, lo, hi int) error {
 		}
 	}
 	return nil
-}
-
-// count counts the entries of unit u by range.
-func (x *transposer[T]) count(u int) {
-	m := x.m
-	at := x.at[u*transposeUnits:][:transposeUnits]
-	for _, j := range m.Col[m.Ptr[x.begin(u)]:m.Ptr[x.begin(u+1)]] {
-		at[j>>x.shift]++
-	}
 }
 
 // distribute puts the entries of unit u with those of their ranges.

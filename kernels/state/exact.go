@@ -174,9 +174,6 @@ func (s *Exact) Reset(places int) {
 	s.eachPart(func(_ int, a *sums) { a.reset(places) })
 }
 
-// halves is a 64-bit integer as the sum of two floats.
-func halves(x int64) (high, low float64) { return float64(x>>32) * (1 << 32), float64(x & (1<<32 - 1)) }
-
 func (s *Exact) one(place int, x float64) {
 	if s.class != loop.Norm {
 		s.sum.add(place, x)
@@ -202,9 +199,8 @@ func (s *Exact) Add(at []int, x, _ *dense.Slab) {
 		case s.squared():
 			s.one(place, float64(x.I64[k]))
 		default:
-			high, low := halves(x.I64[k])
-			s.one(place, high)
-			s.one(place, low)
+			s.one(place, float64(x.I64[k]>>32)*(1<<32)) // each half is a float
+			s.one(place, float64(x.I64[k]&(1<<32-1)))
 		}
 	}
 }

@@ -41,7 +41,10 @@ func Compile(t Target, n *loop.Nest, params, results []Layout, levels int, plan 
 	defer refused(&err)
 	shop := shops.Get().(*workshop)
 	defer func() {
-		shop.free()
+		for _, s := range []interface{ free() }{&shop.steps, &shop.operands, &shop.intervals, &shop.lives, &shop.ints, &shop.numbers, &shop.virts,
+			&shop.bytes, &shop.values, &shop.relations, &shop.reads} {
+			s.free()
+		}
 		shops.Put(shop)
 	}()
 	return lowered(targetNamed(t), n, params, results, levels, plan, shop).code()
@@ -86,7 +89,10 @@ func (l *lowering) code() (*Code, error) {
 	m.roundFuel = fuel
 	m.code = make([]byte, 0, 8*len(l.steps)+512)
 	m.enter()
-	m.write(&l.program)
+	m.p = &l.program
+	for k := range l.steps {
+		m.step(&l.steps[k])
+	}
 	m.end()
 	text, err := m.Finish()
 	if err != nil {

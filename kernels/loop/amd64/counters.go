@@ -61,11 +61,6 @@ func (l *lowering) setWord(to Mem, f loop.Lin) {
 	})
 }
 
-// everyLane is a counter as a vector.
-func (l *lowering) everyLane(c counter) virt {
-	return l.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
-}
-
 // countersRead finds the counters that instructions read from memory. Steps that nothing reads have been
 // removed. Scalar code finds the index of a loop that contains no other in its register.
 func (l *lowering) countersRead() {

@@ -165,13 +165,6 @@ func (m *maker) store(v virt, r Reg) {
 	m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: r, InMem: true, Mem: m.slotMem(v)})
 }
 
-func (m *maker) write(p *program) {
-	m.p = p
-	for k := range p.steps {
-		m.step(&p.steps[k])
-	}
-}
-
 func (m *maker) step(s *step) {
 	if s.leaves {
 		m.fuel, m.roundFuel = m.roundFuel[0], m.roundFuel[1:]

@@ -147,7 +147,8 @@ func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large vir
 	if n := int64(b.word); b.konst && n > 1 && n < 1<<51 {
 		d := l.dividedBy(a, b)
 		if rest {
-			return l.restOf(d), d.large
+			more := l.binary(VADDPD, f, d.rest, numberF64(float64(n))) // where the rest is negative
+			return l.wholeOf(l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: d.rest.v, b: more, c: d.rest.v, dst: l.fresh(vectorClass)})), d.large
 		}
 		less := l.compare(VCMPPDK, f, d.rest, numberF64(0), ordered[loop.Lt])
 		q := operand{elem: e, v: l.binary(VPADDQ, e, d.shifted, operand{elem: e, v: less})} // -1 where it is less
@@ -196,13 +197,6 @@ func (l *lowering) dividedBy(a, b operand) *divided {
 	d.rest = operand{elem: f, v: l.multiplyAdd(true, q, numberF64(n), x, 0)}
 	l.divided = append(l.divided, d)
 	return &l.divided[len(l.divided)-1]
-}
-
-// restOf returns the rest of a division by a constant: d.rest, or that and the divisor where it is negative.
-func (l *lowering) restOf(d *divided) operand {
-	r := d.rest
-	more := l.binary(VADDPD, types.F64, r, numberF64(float64(int64(d.b))))
-	return l.wholeOf(l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: r.v, b: more, c: r.v, dst: l.fresh(vectorClass)}))
 }
 
 // divideLane divides word R11 of vector 0 of the room by that of vector 1. The instruction traps on

@@ -15,17 +15,11 @@ var (
 	signedOffset = math.Float64bits(0x1p84 + 0x1p63 + 0x1p52)
 )
 
-// fromHalves is upper plus the low half of x, rounded once; upper is the upper half as f64, less
-// 2^52, and exact.
-func (g *legalizer) fromHalves(x, upper virt) virt {
-	lower := g.with(VPBLENDD, x, lowerWord, 0xaa) // the upper halves are those of 2^52
-	return g.op(VADDPD, L256, upper, lower)
-}
-
 // toDouble converts i64 to f64.
 func (g *legalizer) toDouble(x virt) virt {
 	upper := g.with(VPXOR, g.shift(VPSRLQ, x, 32), upperWord|1<<31, 0)
-	return g.fromHalves(x, g.with(VSUBPD, upper, signedOffset, 0))
+	upper = g.with(VSUBPD, upper, signedOffset, 0)                         // the upper half as f64, less 2^52
+	return g.op(VADDPD, L256, upper, g.with(VPBLENDD, x, lowerWord, 0xaa)) // rounded once
 }
 
 // toSingle converts i64 to f32 by way of f64. Where that would round, which is from 2^53, the last

@@ -140,7 +140,7 @@ func (l *lowering) indexVector(name int, o loop.Origin) virt {
 		return out
 	}
 	if c, ok := l.counters[name]; ok && l.frame.nest {
-		return l.everyLane(c)
+		return l.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
 	}
 	switch name {
 	case l.lanes:
@@ -336,7 +336,9 @@ func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *ma
 		if alike {
 			m.unlessNone(r.mask, func() {
 				base(m)
-				m.everywhere(e, dst, m.placeOfFirst(r.a, scale))
+				m.Emit(Inst{Op: VMOVQStore, Dst: R9, A: r.a}) // the first lane
+				m.Lea(RAX, Indexed(RAX, R9, scale, 0))
+				m.everywhere(e, dst, At(RAX, 0))
 			})
 			return
 		}
@@ -388,7 +390,10 @@ func (l *lowering) store(s *loop.Stmt) {
 		return
 	}
 	if l.alike() && !p.gather {
-		l.storeFirst(v, p)
+		base, disp := l.pointer(p)
+		l.emit(step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+			m.unlessNone(r.mask, func() { m.storeOne(p.mem.elem, r.a, At(r.b, disp)) })
+		}})
 		return
 	}
 	if l.apart(p) {
@@ -401,14 +406,6 @@ func (l *lowering) store(s *loop.Stmt) {
 		return
 	}
 	l.scatter(e, v, l.addresses(p, s.Origin), base)
-}
-
-// storeFirst stores the point of a nest without indices, if it counts.
-func (l *lowering) storeFirst(v virt, p place) {
-	base, disp := l.pointer(p)
-	l.emit(step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
-		m.unlessNone(r.mask, func() { m.storeOne(p.mem.elem, r.a, At(r.b, disp)) })
-	}})
 }
 
 // stream stores a vector past the caches if its place is aligned.

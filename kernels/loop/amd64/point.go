@@ -149,10 +149,3 @@ func (m *maker) storeOne(e types.Elem, v Reg, at Mem) {
 		m.Emit(Inst{Op: VMOVSDStore, A: v, InMem: true, Mem: at})
 	}
 }
-
-// placeOfFirst is the place at RAX + index*scale of the first lane. It changes R9.
-func (m *maker) placeOfFirst(index Reg, scale uint8) Mem {
-	m.Emit(Inst{Op: VMOVQStore, Dst: R9, A: index})
-	m.Lea(RAX, Indexed(RAX, R9, scale, 0))
-	return At(RAX, 0)
-}

@@ -5,7 +5,6 @@ package amd64
 import (
 	"math"
 
-	"flow/ir/loop"
 	"flow/ir/types"
 )
 
@@ -13,8 +12,6 @@ import (
 type words struct{ *lowering }
 
 func (w words) of(v virt) operand { return operand{elem: types.I64, v: v} }
-
-func (w words) constant(x loop.Word) operand { return operand{elem: types.I64, konst: true, word: x} }
 
 func (w words) op(op Op, a, b operand) operand { return w.of(w.binary(op, types.I64, a, b)) }
 
@@ -29,7 +26,7 @@ func (w words) upperHalf(a, b operand) virt {
 	ah, bh := w.right(a, 32), w.right(b, 32)
 	low := w.op(VPMULUDQ, a, b)
 	t := w.op(VPADDQ, w.op(VPMULUDQ, ah, b), w.right(low, 32))
-	u := w.op(VPADDQ, w.op(VPMULUDQ, a, bh), w.op(VPANDQ, t, w.constant(math.MaxUint32)))
+	u := w.op(VPADDQ, w.op(VPMULUDQ, a, bh), w.op(VPANDQ, t, operand{elem: types.I64, konst: true, word: math.MaxUint32}))
 	high := w.op(VPADDQ, w.op(VPADDQ, w.op(VPMULUDQ, ah, bh), w.right(t, 32)), w.right(u, 32))
 	return high.v
 }

@@ -18,9 +18,6 @@ const squareRows = 8
 
 func (l *lowering) side() int { return l.target.length.Bytes() / 8 }
 
-// ofWords reports that the lanes are words of 64 bits.
-func (l *lowering) ofWords() bool { return l.target.lanes == l.side() }
-
 // maxSquareCost is above what cost of the body eight rows would not fit into registers.
 const maxSquareCost = 24
 
@@ -178,7 +175,7 @@ func (l *lowering) fewestBeside() int {
 // findBeside finds the groups among the statements of the body, outside of branches and inner loops.
 func (l *lowering) findBeside() {
 	l.besides = nil
-	if l.top != 0 || l.square || !l.ofWords() || l.lanes < 0 {
+	if l.top != 0 || l.square || l.target.lanes != l.side() || l.lanes < 0 {
 		return
 	}
 	l.part = l.parts[0]
@@ -186,7 +183,13 @@ func (l *lowering) findBeside() {
 	var groups []*beside
 	for i := range l.nest.Body.Stmts {
 		s := &l.nest.Body.Stmts[i]
-		storedBy(s, within)
+		s.EachBlock(func(b *loop.Block) {
+			loop.EachStmt(b, func(s *loop.Stmt) {
+				if s.Code == loop.Store {
+					within[s.Mem] = true
+				}
+			})
+		})
 		if !l.inRow(s) {
 			if s.Code == loop.Store {
 				within[s.Mem] = true
@@ -213,17 +216,6 @@ func (l *lowering) findBeside() {
 			l.besides[s] = g
 		}
 	}
-}
-
-// storedBy adds the memories that the blocks of a statement store to.
-func storedBy(s *loop.Stmt, to map[loop.Mem]bool) {
-	s.EachBlock(func(b *loop.Block) {
-		loop.EachStmt(b, func(s *loop.Stmt) {
-			if s.Code == loop.Store {
-				to[s.Mem] = true
-			}
-		})
-	})
 }
 
 // inRow reports an access to 64-bit words at one column, where each lane has its own row of the memory.

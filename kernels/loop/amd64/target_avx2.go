@@ -108,12 +108,7 @@ func (x vexVectors) loadBools(m *maker, dst, mask Reg, at Mem) {
 		widen.InMem, widen.B = false, dst
 	}
 	m.Emit(widen)
-	x.truths(m, dst)
-}
-
-// truths makes masks of words that are 1 or 0.
-func (vexVectors) truths(m *maker, dst Reg) {
-	zero := m.free(dst)
+	zero := m.free(dst) // words that are 1 or 0 become masks
 	m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: zero, A: zero, B: zero})
 	m.Emit(Inst{Op: VPSUBQ, Len: m.length, Dst: dst, A: zero, B: dst})
 }

@@ -35,14 +35,6 @@ type contribution struct {
 	word [2]loop.Word
 }
 
-func (r *result) begin(of loop.Result, rows, cols int64) {
-	if r.Class != of.Class {
-		r.state = nil
-	}
-	r.Result, r.rows, r.cols = of, int(rows), int(cols)
-	r.elem, r.byRow, r.base = types.NoElem, false, 0
-}
-
 // reduces makes the state for contributions of e.
 func (r *result) reduces(e types.Elem) {
 	if r.elem == e {

@@ -124,13 +124,6 @@ func (w *Worker) apply(s *stmt) bool {
 	return done
 }
 
-// takeYield hands the values that a block yields to the registers from dst on.
-func (w *Worker) takeYield(dst int, b *block) {
-	for k, y := range b.yield {
-		w.hand(&w.regs[dst+k], &w.regs[y.reg], y.last)
-	}
-}
-
 func (w *Worker) branch(s *stmt) bool {
 	cond := &w.regs[s.args[0]]
 	side := func(taken bool) bool {
@@ -141,7 +134,9 @@ func (w *Worker) branch(s *stmt) bool {
 		if !w.run(b) {
 			return false
 		}
-		w.takeYield(s.dst, b)
+		for k, y := range b.yield {
+			w.hand(&w.regs[s.dst+k], &w.regs[y.reg], y.last)
+		}
 		return true
 	}
 	if cond.kind == uniform {
@@ -316,7 +311,12 @@ func (w *Worker) loop(s *stmt) bool {
 		if !w.run(in.block) {
 			break
 		}
-		w.next(in)
+		for k := range in.carry { // the values of this round are those of the next one
+			w.hand(&w.regs[in.next[k]], &w.regs[in.yield[k].reg], in.yield[k].last)
+		}
+		for k, r := range in.carry {
+			w.hand(&w.regs[r], &w.regs[in.next[k]], true)
+		}
 		if b.counts {
 			for k := range w.n {
 				w.regs[in.index].s.I64[k] += b.by
@@ -341,16 +341,6 @@ func (w *Worker) loop(s *stmt) bool {
 	w.empty(&w.regs[in.index])
 	w.empty(&w.regs[in.count])
 	return !w.over()
-}
-
-// next makes the values that a round yields the carried values of the next round.
-func (w *Worker) next(in *inner) {
-	for k := range in.carry {
-		w.hand(&w.regs[in.next[k]], &w.regs[in.yield[k].reg], in.yield[k].last)
-	}
-	for k, r := range in.carry {
-		w.hand(&w.regs[r], &w.regs[in.next[k]], true)
-	}
 }
 
 func leastOf(list []int64) uint64 {

@@ -89,7 +89,12 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	w.begun, w.fuel = false, askEvery
 	w.results = dense.Resized(w.results, len(n.Results))
 	for k, r := range n.Results {
-		w.results[k].begin(r, w.outside(r.Rows), w.outside(r.Cols))
+		to := &w.results[k]
+		if to.Class != r.Class {
+			to.state = nil
+		}
+		to.Result, to.rows, to.cols = r, int(w.outside(r.Rows)), int(w.outside(r.Cols))
+		to.elem, to.byRow, to.base = types.NoElem, false, 0
 	}
 	for _, c := range w.code.contributions {
 		w.results[c.number].reduces(c.elem)
@@ -171,7 +176,11 @@ func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	if r0 < r1 && l0 < l1 {
 		switch {
 		case len(w.code.nest.Space) < 2:
-			w.single(l0, l1)
+			first, n := int64(0), int64(1)
+			if len(w.code.nest.Space) == 1 {
+				first, n = w.space(0, 0, l0, l1)
+			}
+			w.line(0, first, n)
 		case l1-l0 < shortRow && r1-r0 > 1:
 			w.acrossRows(r0, r1, l0, l1)
 		default:
@@ -220,15 +229,6 @@ func within(from, to, by, lo, hi int64) (first, n int64) {
 func (w *Worker) space(k int, row int64, lo, hi int) (first, n int64) {
 	r := w.code.nest.Space[k].Range
 	return within(w.form(r.From, row), w.form(r.To, row), r.By, int64(lo), int64(hi))
-}
-
-// single runs a space of one index or of none.
-func (w *Worker) single(l0, l1 int) {
-	first, n := int64(0), int64(1)
-	if len(w.code.nest.Space) == 1 {
-		first, n = w.space(0, 0, l0, l1)
-	}
-	w.line(0, first, n)
 }
 
 // line runs n points of one row.

@@ -157,13 +157,6 @@ func (c *check) overwrites(w *Worker, r0, r1, l0, l1 int) bool {
 	return false
 }
 
-// merge adds what another worker's check has.
-func (c *check) merge(o *check) {
-	c.off = c.off || o.off
-	c.rows = append(c.rows, o.rows...)
-	c.beside.Worker.Merge(o.beside.Worker)
-}
-
 // finish compares the reduced results. Of one with an element a row it compares those of the rows
 // that windows had.
 func (c *check) finish() {

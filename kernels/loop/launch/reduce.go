@@ -249,7 +249,9 @@ func (w *Worker) Merge(o *Worker) {
 		return
 	}
 	if w.check != nil {
-		w.check.merge(o.check)
+		w.check.off = w.check.off || o.check.off
+		w.check.rows = append(w.check.rows, o.check.rows...)
+		w.check.beside.Worker.Merge(o.check.beside.Worker)
 	}
 	for k := range w.run.reduced {
 		w.parts[k].merge(&w.run.reduced[k], &o.parts[k])
@@ -271,17 +273,13 @@ func (w *Worker) Finish() {
 	}
 	for k, res := range w.run.loop.nest.Results {
 		if res.Class != loop.NoClass && w.run.v.code.states()[k] == nil { // nothing contributes
-			fillEmpty(w.run.out[k], res)
-		}
-	}
-}
-
-// fillEmpty sets a result that no statement contributes to.
-func fillEmpty(out *value.Dense, res loop.Result) {
-	x := loop.ScalarOf(res.Elem, res.Class.Fold(res.Elem, make([][]loop.Word, res.Class.Info().Args)))
-	for i := range out.Rows {
-		for j := range out.Cols {
-			out.Set(i, j, x)
+			out := w.run.out[k]
+			x := loop.ScalarOf(res.Elem, res.Class.Fold(res.Elem, make([][]loop.Word, res.Class.Info().Args)))
+			for i := range out.Rows {
+				for j := range out.Cols {
+					out.Set(i, j, x)
+				}
+			}
 		}
 	}
 }

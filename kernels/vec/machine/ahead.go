@@ -56,7 +56,10 @@ func (e *tiler) packingKernel(sub, turn bool) {
 			step()
 		}
 		e.add(cs, below)
-		e.nextColumns(turn, p)
+		if e.add(PackColumns*vectors*e.bytes, p.dst); turn {
+			e.add(PackColumns*e.size, p.column)
+			e.mov(p.column, p.cur)
+		}
 	})
 	e.steps(k, step, nil)
 	e.store(t, e.param("c"), e.stride("cs"))
@@ -72,15 +75,6 @@ func (e *tiler) piece(turn bool, s int, p packing) {
 		e.turnPiece64(s, p)
 	default:
 		e.turnPiece32(s, p)
-	}
-}
-
-// nextColumns ends a round.
-func (e *tiler) nextColumns(turn bool, p packing) {
-	e.add(PackColumns*vectors*e.bytes, p.dst)
-	if turn {
-		e.add(PackColumns*e.size, p.column)
-		e.mov(p.column, p.cur)
 	}
 }
 
