@@ -19,7 +19,7 @@ var kernelLayers = []struct{ name, files string }{
 	{"the engine of chains", "pipe*.go nest_machine.go nest_program.go nest_fold.go"},
 	{"products with chains", "linalg_*.go"},
 	{"runs of loops", "parfor*.go nest_*.go byrows*.go rounds.go"},
-	{"the table", "table.go own.go control.go doc.go"},
+	{"the table", "table.go own.go doc.go"},
 }
 
 // TestLayers counts what files of package kernels use of files in higher layers; there must be none.

@@ -15,7 +15,6 @@
 //	                 where there is little work, interpreted; by phases, or nests with calls of
 //	                 operators without a form between them, on blocks of points (nest_blocks.go); an
 //	                 operator at a time what no nest computes
-//	control.go       the rows that are no operators: iterate, select, part
 //	linalg_product.go  chains, and reductions of rows behind them, on products of package linalg
 //	                 that are not stored: strip of rows by strip of rows
 //

@@ -1,10 +1,12 @@
 package blas
 
-// This file defines which sets a CPU can run.
+// This file defines which sets a CPU can run, and chooses one by name.
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/cpu"
 
@@ -83,4 +85,41 @@ func (d *driver[T]) asKernels() Kernels[T] {
 		},
 		Trsm: d.trsmAll, Potrf: d.potrfAll, Tall: d.tallAll, Pack: d.packAll, GemmPacked: d.gemmPacked,
 	}
+}
+
+// sets lists what this machine and this build offer, best first. The optional set stands last, so
+// that building with it changes no bit of a program that does not ask for it by name.
+func sets() []*Set {
+	list := machineSets()
+	if hardwareFMA() {
+		list = append(list, portable(), gonumSet())
+	} else {
+		// Emulated FMA is slower by a factor of 50: the chain gives way to a program that finishes.
+		list = append(list, gonumSet(), portable())
+	}
+	return append(list, optional()...)
+}
+
+// Names lists the sets available on this machine and in this build, best first.
+func Names() []string {
+	var names []string
+	for _, s := range sets() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Select returns the set of that name; "" and "auto" mean the best one for this CPU. The error for
+// a name that is not available lists those that are.
+func Select(name string) (*Set, error) {
+	list := sets()
+	if name == "" || name == "auto" {
+		return list[0], nil
+	}
+	for _, s := range list {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("no kernel set %q here; available: %s", name, strings.Join(Names(), ", "))
 }

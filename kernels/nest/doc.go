@@ -1,8 +1,8 @@
 // Package nest writes bodies as loops: what an op.Body computes at every point of an index space
 // becomes a loop.Nest, or a plan of several.
 //
-//	body.go         the body of a parfor; step.go: one elementwise operator; control.go,
-//	                effect.go: loops, branches and asserts in it
+//	body.go         the body of a parfor; step.go: one elementwise operator, and asserts; control.go:
+//	                loops and branches in it
 //	matrix.go       matrices of a body; reduction.go: their reductions; ragged.go: of a length that
 //	                the run tells; carry.go: where they lie, and what rounds carry; space.go: as
 //	                loops over their elements
@@ -14,9 +14,8 @@
 //	                work.go: what bodies cost
 //	calls.go        bodies in which operators are called between nests; counter.go: counters of rounds as
 //	                linear forms
-//	memo.go         what is computed once and kept; once.go: how a nest reads it
+//	memo.go         what is computed once and kept; loops by their text
 //	interpreter.go  a body, one operator at a time, where there is no nest; rounds.go: loops in it
-//	cache.go        loops by their text
 //
 // The package runs no nest: package kernels gives them operands, threads and blocks.
 package nest

@@ -5,6 +5,6 @@
 // Go of package vec and package exact calls on a slice.
 //
 // A writer uses virtual registers, and operands in the order of the Go assembler: the destination
-// last. assign.go gives each a register of the processor. No register is ever spilled: a loop that
+// last. emit.go gives each a register of the processor. No register is ever spilled: a loop that
 // needs too many is a bug, which a test finds on every machine, for both sets.
 package machine
