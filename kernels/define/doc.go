@@ -1,8 +1,7 @@
 // Package define holds what rows of every family are defined with: codes of faults, type rules,
 // costs, definitions on scalars, bodies of one element, and the wrappers that all rows get.
 //
-//	type.go     type rules, arguments and faults that rows share, and the codes of these
-//	cost.go     costs that rows share; results of a size that no matrix has are refused
+//	type.go     type rules, arguments, faults with their codes, and costs that rows share
 //	element.go  elementwise rows on scalars, elements of values
 //	scalar.go   element rules, and definitions on scalars
 //	body.go     bodies of elementwise rows in the loop form, and small matrices in loops

@@ -280,12 +280,6 @@ func (l *Linear) beginAlong(c *op.Call, workers int) (op.LoopBody, error) {
 	return l.beginPanels(product, &rowsBefore{b, first, n / rows, RoundUp(max(1, alongElements/width), dense.Panel)}), nil
 }
 
-// incomplete reports whether some of the rows are there only when the loop has ended.
-func (r *rowsBefore) incomplete() bool {
-	x, ok := r.LoopBody.(op.Incomplete)
-	return ok && x.Incomplete()
-}
-
 // startRows gives rows from..to-1 of a result what they start from (op.Def.Accum).
 func startRows(c *op.Call, from, to int) {
 	if a := c.Def.Accum; a > 0 {

@@ -10,8 +10,7 @@
 //	stage.go        bodies over matrices that fit in a cache, by stages; stage_cost.go: their costs;
 //	                stage_run.go: their runs; place.go: which part of a matrix a round writes in place
 //	                numbers.go: numbers between them, as one stage
-//	batch.go        many rounds of a loop over a few numbers as one nest; owned.go: of each row on its own;
-//	                work.go: what bodies cost
+//	batch.go        many rounds of a loop over a few numbers as one nest, or of each row on its own
 //	calls.go        bodies in which operators are called between nests; counter.go: counters of rounds as
 //	                linear forms
 //	memo.go         what is computed once and kept; loops by their text

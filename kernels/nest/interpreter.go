@@ -151,7 +151,11 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			if inner >= 0 {
 				in.batch = planOf(a.Bodies[0]).batch.begin()
 			}
-			in.allocate(len(a.Args), a.Attrs.Int("carry"))
+			n := a.Attrs.Int("carry")
+			in.args, in.own = make([]value.Value, len(a.Args)), make([]*value.Dense, n)
+			in.kept = [2][]*value.Dense{make([]*value.Dense, n), make([]*value.Dense, n)}
+			in.whole = value.Tuple(in.args[:n:n])
+			in.body[0].own, in.body[1].own = in.own, in.own
 		}
 	}
 	p.place(keeps)
@@ -176,17 +180,6 @@ func (p *Interpreter) takeTurns() {
 			}
 		}
 		p.turns = append(p.turns, k)
-	}
-}
-
-// allocate makes room for a loop whose first n args are carried.
-func (in *nested) allocate(args, n int) {
-	in.args = make([]value.Value, args)
-	in.kept = [2][]*value.Dense{make([]*value.Dense, n), make([]*value.Dense, n)}
-	in.whole = value.Tuple(in.args[:n:n])
-	in.own = make([]*value.Dense, n)
-	for _, q := range in.body {
-		q.own = in.own
 	}
 }
 

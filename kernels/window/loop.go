@@ -48,7 +48,10 @@ func Loop(kernel func(c *op.Call) error, parts ...Part) *op.Loop {
 			if !ok {
 				l = &windowBody{idle: idle, kernel: kernel, parts: parts}
 			}
-			l.begin(c, workers)
+			l.c, l.Windows, l.cols = c, windowsFor(c, parts), byColumns(c, parts)
+			for len(l.by) < workers {
+				l.by = append(l.by, windowWorker{})
+			}
 			return l, nil
 		},
 	}
@@ -121,15 +124,6 @@ type windowWorker struct {
 	at   []int64 // the attribute, of constructors
 	from Rect
 	_    [128]byte
-}
-
-func (l *windowBody) begin(c *op.Call, workers int) {
-	l.c = c
-	l.Windows = windowsFor(c, l.parts)
-	l.cols = byColumns(c, l.parts)
-	for len(l.by) < workers {
-		l.by = append(l.by, windowWorker{})
-	}
 }
 
 // bind makes the worker's call.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"flow/ir/loop"
-	"flow/ir/types"
 	"flow/ir/value"
 )
 
@@ -174,7 +173,10 @@ func (w *Worker) contribute(s *stmt) {
 		}
 	}
 	if s.ordered {
-		r.keep(w.lanes(w.body.lane).I64[:w.n], list, []types.Elem{w.regs[s.args[0]].elem, w.regs[s.args[len(s.args)-1]].elem}, x, y)
+		a, b, lane := accessTo(w.regs[s.args[0]].elem), accessTo(w.regs[s.args[len(s.args)-1]].elem), w.lanes(w.body.lane).I64
+		for k, place := range list {
+			r.kept = append(r.kept, contribution{lane[k], place, [2]loop.Word{a.word(x, k), b.word(y, k)}})
+		}
 	} else {
 		r.state.Add(list, x, y)
 	}

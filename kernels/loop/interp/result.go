@@ -58,26 +58,6 @@ func (r *result) ready() {
 	}
 }
 
-// window begins a window of rows r0 to r1-1.
-func (r *result) window(r0, r1 int) {
-	switch {
-	case r.byRow && r.state != nil:
-		r.base = (r0 + r.offset) * r.cols
-		r.state.Reset(max(0, r1-r0) * r.cols)
-	default:
-		r.ready()
-	}
-	r.kept = r.kept[:0]
-}
-
-// keep remembers contributions until the batch has made all.
-func (r *result) keep(lane []int64, at []int, elems []types.Elem, x, y *slab) {
-	a, b := accessTo(elems[0]), accessTo(elems[len(elems)-1])
-	for k, place := range at {
-		r.kept = append(r.kept, contribution{lane[k], place, [2]loop.Word{a.word(x, k), b.word(y, k)}})
-	}
-}
-
 // flush puts what a batch has contributed in the order of the points.
 func (r *result) flush() {
 	if len(r.kept) > 0 {

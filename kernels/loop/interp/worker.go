@@ -168,7 +168,14 @@ func (w *Worker) form(l loop.Lin, row int64) int64 {
 func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	w.stopped, w.flagged, w.err = stopped, false, nil
 	for k := range w.results {
-		w.results[k].window(r0, r1)
+		r := &w.results[k]
+		if r.byRow && r.state != nil {
+			r.base = (r0 + r.offset) * r.cols
+			r.state.Reset(max(0, r1-r0) * r.cols)
+		} else {
+			r.ready()
+		}
+		r.kept = r.kept[:0]
 	}
 	if !w.begun {
 		w.start()
@@ -184,7 +191,12 @@ func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 		case l1-l0 < shortRow && r1-r0 > 1:
 			w.acrossRows(r0, r1, l0, l1)
 		default:
-			w.alongRows(r0, r1, l0, l1)
+			row, rows := w.space(0, 0, r0, r1)
+			for ; rows > 0 && !w.over(); rows-- {
+				first, n := w.space(1, row, l0, l1)
+				w.line(row, first, n)
+				row += w.by[0]
+			}
 		}
 	}
 	for k := range w.results {
@@ -242,15 +254,6 @@ func (w *Worker) line(row, first, n int64) {
 		w.batch(int(m))
 		first += m * w.by[1]
 		n -= m
-	}
-}
-
-func (w *Worker) alongRows(r0, r1, l0, l1 int) {
-	row, rows := w.space(0, 0, r0, r1)
-	for ; rows > 0 && !w.over(); rows-- {
-		first, n := w.space(1, row, l0, l1)
-		w.line(row, first, n)
-		row += w.by[0]
 	}
 }
 

@@ -77,17 +77,6 @@ func newCheck(r *Run) *check {
 	return c
 }
 
-// after follows a window. One that was given up has no results, and contributions of it are
-// missing.
-func (c *check) after(w *Worker, gaveUp bool, r0, r1, l0, l1 int) {
-	switch {
-	case !gaveUp:
-		c.window(w, r0, r1, l0, l1)
-	case c.reduces:
-		c.off = true
-	}
-}
-
 // window checks a window that machine code has evaluated: a strip of it at random, or all of it
 // where results are reduced.
 func (c *check) window(w *Worker, r0, r1, l0, l1 int) {

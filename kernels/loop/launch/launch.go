@@ -423,7 +423,11 @@ func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 		flagged, err = w.window(r0, r1, l0, l1, stopped)
 	}
 	if w.check != nil {
-		w.check.after(w, flagged || err != nil, r0, r1, l0, l1)
+		if !flagged && err == nil {
+			w.check.window(w, r0, r1, l0, l1)
+		} else if w.check.reduces { // contributions of the window are missing
+			w.check.off = true
+		}
 	}
 	return flagged, err
 }

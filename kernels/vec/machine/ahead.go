@@ -51,7 +51,14 @@ func (e *tiler) packingKernel(sub, turn bool) {
 	e.rounds("round", PackRound, k, nil, func() {
 		for s := range PackRound {
 			e.prefetch(mem{base: p.dst, disp: packedAhead*PackColumns*vectors*e.bytes + s*cacheLine})
-			e.piece(turn, s, p)
+			switch { // a part of PackColumns rows of the panel
+			case !turn:
+				e.copyPiece(s, p)
+			case e.double():
+				e.turnPiece64(s, p)
+			default:
+				e.turnPiece32(s, p)
+			}
 			e.askBelow(s, vectors, below) // beyond the tile below too: few rows of a go through the panel, and those after them are next
 			step()
 		}
@@ -64,18 +71,6 @@ func (e *tiler) packingKernel(sub, turn bool) {
 	e.steps(k, step, nil)
 	e.store(t, e.param("c"), e.stride("cs"))
 	e.finish()
-}
-
-// piece packs a part of PackColumns rows of the panel in step s of a round.
-func (e *tiler) piece(turn bool, s int, p packing) {
-	switch {
-	case !turn:
-		e.copyPiece(s, p)
-	case e.double():
-		e.turnPiece64(s, p)
-	default:
-		e.turnPiece32(s, p)
-	}
 }
 
 // turnPiece64 packs half of a block of 4 x 4: two steps take the columns of four rows.

@@ -17,14 +17,13 @@ var laneTypes = [...]lanes{{"F64", 64, true}, {"F32", 32, true}, {"I64", 64, fal
 // Extremes are the kernels of this file. They reduce one or more rows. The first row is at x, and rows are
 // step bytes apart. A kernel sets element i from best on to the least or greatest element of row i. The
 // bytes of a row are at least a vector. The extreme of a row with a NaN is NaN, and -0 is less than 0.
-var Extremes = extremes()
+// They are listed by type (F64, F32, I64): the least, then the greatest.
+var Extremes [3][2]*Kernel
 
-// extremes returns the kernels by type (F64, F32, I64): the least, then the greatest.
-func extremes() (list [3][2]*Kernel) {
+func init() {
 	for k, l := range laneTypes {
-		list[k] = [2]*Kernel{extreme("Least"+l.name, l, false), extreme("Greatest"+l.name, l, true)}
+		Extremes[k] = [2]*Kernel{extreme("Least"+l.name, l, false), extreme("Greatest"+l.name, l, true)}
 	}
-	return list
 }
 
 func extreme(name string, l lanes, greatest bool) *Kernel {
@@ -76,13 +75,8 @@ func (e *emitter) extreme(l lanes, greatest bool) {
 	} else {
 		e.v(amd64.VMOVSS, best[0].x(), mem{base: out})
 	}
-	e.nextRow(x, step, out, l.bits/8, rows)
-}
-
-// nextRow goes to the label row, if there is another row, and ends the kernel.
-func (e *emitter) nextRow(x, step, out reg, size int, rows reg) {
 	e.add(step, x)
-	e.add(size, out)
+	e.add(l.bits/8, out)
 	e.dec(rows)
 	e.jumpIf(amd64.NotEqual, "row")
 	e.finish()
