@@ -18,32 +18,69 @@ import (
 )
 
 // oneRow is a body on matrices of so many rows as the body for one of them. Its first argument is
-// the number of the row. A pipe becomes the chain and its reductions. nil where something has no
-// such form.
-func oneRow(b *op.Body, rows int) *nest.RowsBody {
+// the number of the row. nil where something has no such form.
+func oneRow(whole *op.Body, rows int) *nest.RowsBody {
+	b, results := withoutPipes(whole)
+	if b == nil {
+		return nil
+	}
 	one := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {
 			t.Rows = 1
 		}
 		return t
 	}
+	behind := func(list []int) []int { // the number of the row
+		list = slices.Clone(list)
+		for k := range list {
+			list[k]++
+		}
+		return list
+	}
 	out := &nest.RowsBody{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64)}}, Varies: []bool{true}, ByRow: []bool{false}}
-	to := make([]int, len(b.Args)+len(b.Acts)) // of a register: its number in out
-	several := map[int][]int{}                 // of a register that is several results
-	totals := map[int]nest.RowResult{}         // of a register that is of all elements
 	for r, t := range b.Args {
 		own := t.IsDense() && t.Rows == rows && !slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsTurned(&a, r) })
-		to[r] = len(out.Args)
 		out.Args = append(out.Args, one(t))
 		out.ByRow, out.Varies = append(out.ByRow, own), append(out.Varies, own)
 	}
-	add := func(a op.Action) int {
-		out.Acts = append(out.Acts, a)
+	for _, a := range b.Acts {
 		varies := a.Chain != nil && slices.ContainsFunc(a.Chain.In, func(o op.Operand) bool { return o.Mode == op.Drawn || o.Mode == op.Trans })
+		a.Type, a.Args = one(a.Type), behind(a.Args)
 		for _, x := range a.Args {
 			varies = varies || out.Varies[x]
 		}
-		out.Varies = append(out.Varies, varies)
+		out.Acts, out.Varies = append(out.Acts, a), append(out.Varies, varies)
+	}
+	for _, y := range results {
+		if y.Register++; y.Keyed != nil {
+			keyed := *y.Keyed
+			keyed.Args, y.Keyed = behind(keyed.Args), &keyed
+		}
+		if !out.Varies[y.Register] {
+			return nil
+		}
+		out.Results, out.Yields = append(out.Results, y), append(out.Yields, y.Register)
+	}
+	return out
+}
+
+// withoutPipes returns a body in which the chain of each pipe, and its reductions of rows, are actions
+// of their own, and what the body gives: matrices, and reductions of all elements and by key, which
+// are no actions. The arguments stay. nil where a reduction has no such form.
+func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult) {
+	out = &op.Body{Args: b.Args}
+	to := make([]int, len(b.Args)+len(b.Acts)) // of a register: its number in out
+	totals := map[int]nest.RowResult{}         // of a register that is of all elements
+	type parts struct {
+		to     []int
+		totals []nest.RowResult // without a row: it is an action
+	}
+	several := map[int]parts{} // of a register that is several results
+	for r := range b.Args {
+		to[r] = r
+	}
+	add := func(a op.Action) int {
+		out.Acts = append(out.Acts, a)
 		return len(out.Args) + len(out.Acts) - 1
 	}
 	for k := range b.Acts {
@@ -52,43 +89,39 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 		for k, x := range a.Args {
 			args[k] = to[x]
 		}
-		if a.Def.Control == op.Part {
-			x, at := a.Args[0], a.Attrs.Int("at")
-			if to[r] = several[x][at]; to[r] < 0 {
-				totals[r] = totals[^to[r]]
+		folds, is := foldsNamed(a.Attrs.Str("fold"))
+		switch {
+		case a.Def.Control == op.Part:
+			x, at := several[a.Args[0]], a.Attrs.Int("at")
+			if to[r] = x.to[at]; x.totals[at].Whole() {
+				totals[r] = x.totals[at]
 			}
-			continue
-		}
-		if a.Def.Keyed != nil {
+		case a.Def.Keyed != nil:
 			totals[r] = nest.RowResult{Register: args[0], Type: a.Type,
 				Keyed: &op.Action{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Args: args}}
-			continue
-		}
-		folds, is := foldsNamed(a.Attrs.Str("fold"))
-		if a.Chain == nil || !is {
-			to[r] = add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: one(a.Type), Args: args, Chain: a.Chain})
-			continue
-		}
-		chain := add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: types.DenseOf(a.Chain.Elem(), 1, a.Attrs.Int("cols")), Args: args, Chain: a.Chain})
-		results := a.Type.Parts()
-		var list []int
-		for k, f := range folds {
-			switch {
-			case f == nil:
-				list = append(list, chain)
-			case f.Axis == reduce.OverRows:
-				list = append(list, add(op.Action{Def: f.Def, Type: one(results[k]), Args: []int{chain}}))
-			case f.Def.Class == loop.NoClass:
-				return nil
-			default: // ^i of several stands for total i
-				i := len(totals) + len(to)
-				totals[i] = nest.RowResult{Register: chain, Total: f.Def, Type: results[k]}
-				list = append(list, ^i)
+		case a.Def.Fold == op.FoldAll || a.Def.Places:
+			totals[r] = nest.RowResult{Register: args[0], Total: a.Def, Type: a.Type}
+		case a.Chain == nil || !is:
+			to[r] = add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Args: args, Chain: a.Chain, Bodies: a.Bodies})
+		default:
+			chain := add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: types.DenseOf(a.Chain.Elem(), a.Attrs.Int("rows"), a.Attrs.Int("cols")), Args: args, Chain: a.Chain})
+			var x parts
+			for k, t := range a.Type.Parts() {
+				at, total := chain, nest.RowResult{}
+				switch f := folds[k]; {
+				case f == nil:
+				case f.Axis == reduce.OverRows:
+					at = add(op.Action{Def: f.Def, Type: t, Args: []int{chain}})
+				case f.Def.Class == loop.NoClass:
+					return nil, nil
+				default:
+					total = nest.RowResult{Register: chain, Total: f.Def, Type: t}
+				}
+				x.to, x.totals = append(x.to, at), append(x.totals, total)
 			}
-		}
-		if several[r] = list; a.Type.Kind != types.Tuple {
-			if to[r] = list[0]; to[r] < 0 {
-				totals[r] = totals[^to[r]]
+			several[r] = x
+			if to[r] = x.to[0]; a.Type.Kind != types.Tuple && x.totals[0].Whole() {
+				totals[r] = x.totals[0]
 			}
 		}
 	}
@@ -97,13 +130,9 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 		if !total {
 			res = nest.RowResult{Register: to[y], Type: b.Register(y)}
 		}
-		out.Results = append(out.Results, res)
-		out.Yields = append(out.Yields, res.Register)
+		results, out.Yields = append(results, res), append(out.Yields, res.Register)
 	}
-	if slices.ContainsFunc(out.Results, func(r nest.RowResult) bool { return !out.Varies[r.Register] }) {
-		return nil
-	}
-	return out
+	return out, results
 }
 
 // readsTurned reports whether a is a chain that reads register r transposed.

@@ -5,6 +5,7 @@ package kernels
 // runs: `flowrun explain --pass=loops`.
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -24,7 +25,10 @@ import (
 func nestRow() *op.Def {
 	run := &op.Loop{
 		Light: true,
-		Rows:  op.RowsOfResult,
+		Rows: func(s *op.Sig, out types.Type) int {
+			rows, _ := nestSize(s.Attrs, out)
+			return rows
+		},
 		Space: func(c *op.Call) (n, leaf int) {
 			w := nestWindows(c)
 			return w.N, w.Leaf
@@ -36,12 +40,13 @@ func nestRow() *op.Def {
 		Role: op.Grouped,
 		Doc:  "nest runs operators that compute and move elements as one loop over the elements of their results; the pass group makes it.",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			if out.Kind != types.Tuple {
+			if out.IsDense() {
 				return define.StreamCost(s, out, 8)
 			}
 			w := define.ReadCost(s, 0)
+			rows, cols := nestSize(s.Attrs, out)
 			for _, t := range out.Parts() {
-				w.Flops += 8 * float64(t.Count())
+				w.Flops += 8 * float64(rows) * float64(cols)
 				w.Bytes += float64(t.Bytes())
 			}
 			return w
@@ -51,20 +56,33 @@ func nestRow() *op.Def {
 	})
 }
 
-// sharedShape returns the type of the first result, whose shape all results have.
-func sharedShape(c *op.Call) types.Type { return c.Type.Parts()[0] }
+// nestSize returns the rows and columns that a nest goes over: those of its matrices or, if it has
+// none, of what it reduces.
+func nestSize(a *op.Attrs, out types.Type) (rows, cols int) {
+	if t := out.Parts()[0]; a.Int("cols") == 0 {
+		return t.Rows, t.Cols
+	}
+	return a.Int("rows"), a.Int("cols")
+}
 
-func nestWindows(c *op.Call) window.Windows { return window.Of(sharedShape(c), false) }
+func nestWindows(c *op.Call) window.Windows {
+	rows, cols := nestSize(c.Attrs, c.Type)
+	return window.Of(types.DenseOf(types.F64, rows, cols), false)
+}
 
 // spaceCode is a body as loops, which are written when enough work has been seen.
 type spaceCode struct {
-	body  *op.Body
-	steps int64        // of an element, about
-	seen  atomic.Int64 // steps on elements in executions so far
-	once  sync.Once
-	rects []nest.SpaceRect // none: the body is run in another way
-	why   string           // why there are no rects
-	idle  sync.Pool        // of *nestSpace
+	body *op.Body
+	// flat is the body without pipes, and results what it gives.
+	flat    *op.Body
+	results []nest.RowResult
+	steps   int64        // of an element, about
+	seen    atomic.Int64 // steps on elements in executions so far
+	once    sync.Once
+	rects   []nest.SpaceRect // none: the body is run in another way
+	why     string           // why there are no rects
+	apart   atomic.Bool      // numbers were too far apart for the sums of the loops
+	idle    sync.Pool        // of *nestSpace
 }
 
 // nestSteps is how many steps on elements count as one action of LoopsFrom: to write and compile
@@ -73,6 +91,7 @@ const nestSteps = 10
 
 func spaceCodeOf(b *op.Body) *spaceCode {
 	c := &spaceCode{body: b}
+	c.flat, c.results = withoutPipes(b)
 	for k := range b.Acts {
 		switch a := &b.Acts[k]; {
 		case a.Chain != nil:
@@ -88,7 +107,7 @@ func spaceCodeOf(b *op.Body) *spaceCode {
 
 // worthwhile counts an execution on so many elements, and reports that it is to run as loops.
 func (code *spaceCode) worthwhile(elements int) bool {
-	if code.seen.Add(code.steps*int64(elements)) < nestSteps*loopsFrom.Load() {
+	if code.seen.Add(code.steps*int64(elements)) < nestSteps*loopsFrom.Load() || code.apart.Load() {
 		return false
 	}
 	return len(code.written()) > 0
@@ -96,7 +115,7 @@ func (code *spaceCode) worthwhile(elements int) bool {
 
 // written is the loops.
 func (code *spaceCode) written() []nest.SpaceRect {
-	code.once.Do(func() { code.rects, code.why = nest.WriteSpace(code.body) })
+	code.once.Do(func() { code.rects, code.why = nest.WriteSpace(code.flat, code.results) })
 	return code.rects
 }
 
@@ -109,6 +128,7 @@ type nestSpace struct {
 	num     []loop.Word // the operands that are scalars, which say where views begin
 	rects   []spaceRun  // none: the result has been made
 	workers []*launch.Worker
+	lost    atomic.Bool // the loops could not give all results
 }
 
 // spaceRun is an execution of the loop of a rectangle, if it is no copy.
@@ -126,10 +146,8 @@ type spaceRun struct {
 func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	define.LendResults(c)
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return spaceCodeOf(b) }).(*spaceCode)
-	if sharedShape(c).Count() == 0 {
-		return &nestSpace{Windows: nestWindows(c), c: c}, nil
-	}
-	if code.worthwhile(sharedShape(c).Count()) {
+	rows, cols := nestSize(c.Attrs, c.Type)
+	if code.worthwhile(rows * cols) {
 		x := code.space(c)
 		if x.bind() {
 			launch.Begun.Add(1)
@@ -150,7 +168,7 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 	x := &nestSpace{Windows: nestWindows(c), code: code, c: c, rects: make([]spaceRun, len(code.rects))}
 	for k := range x.rects {
 		r := &x.rects[k]
-		r.SpaceRect, r.made = &code.rects[k], make([]value.Dense, len(code.body.Yields))
+		r.SpaceRect, r.made = &code.rects[k], make([]value.Dense, len(code.results))
 		for k := range r.made {
 			r.out = append(r.out, &r.made[k])
 		}
@@ -177,6 +195,10 @@ func (x *nestSpace) bind() bool {
 			continue
 		}
 		for k, d := range r.out {
+			if y := &x.code.results[k]; y.Total != nil {
+				*d = *value.New(dense.Storage(y.Type.Elem), 1, 1)
+				continue
+			}
 			x.c.Lent(k).Window(d, r.Row, r.Col, r.Rows, r.Cols)
 		}
 		for k, o := range r.Operands {
@@ -199,10 +221,11 @@ func (x *nestSpace) bind() bool {
 }
 
 func (x *nestSpace) Chunk(worker, lo, hi int) error {
-	if len(x.rects) == 0 {
+	if len(x.rects) == 0 || x.lost.Load() {
 		return nil
 	}
-	return x.Each(lo, hi, sharedShape(x.c).Cols, func(w window.Rect) error { return x.window(worker, w) })
+	_, cols := nestSize(x.c.Attrs, x.c.Type)
+	return x.Each(lo, hi, cols, func(w window.Rect) error { return x.window(worker, w) })
 }
 
 // window makes the parts of the rectangles that lie in w.
@@ -224,8 +247,11 @@ func (x *nestSpace) window(worker int, w window.Rect) error {
 		}
 		flagged, err := (*at).Window(r0-r.Row, r1-r.Row, c0-r.Col, c1-r.Col, x.c.Stopped)
 		switch {
-		case err != nil:
+		case errors.Is(err, launch.ErrStopped):
 			return op.ErrStopped
+		case err != nil:
+			x.lost.Store(true)
+			return nil
 		case flagged:
 			return x.failure()
 		}
@@ -242,15 +268,15 @@ func (x *nestSpace) failure() error {
 	return errNoFailure
 }
 
-// End gives the workers' memory back and keeps no value alive.
-func (x *nestSpace) End() error {
-	for _, w := range x.workers {
-		if w != nil {
-			w.Free()
-		}
-	}
+// End completes what is of all elements, gives the workers' memory back and keeps no value alive.
+func (x *nestSpace) End() (err error) {
 	if x.code == nil {
 		return nil
+	}
+	x.together()
+	if x.lost.Swap(false) {
+		x.code.apart.Store(true)
+		err = byKernels(x.c, x.code.body)
 	}
 	for k := range x.rects {
 		r := &x.rects[k]
@@ -262,7 +288,35 @@ func (x *nestSpace) End() error {
 	}
 	x.c = nil
 	x.code.idle.Put(x)
-	return nil
+	return err
+}
+
+// together puts what the workers have reduced in all rectangles together, and frees them.
+func (x *nestSpace) together() {
+	var first *launch.Worker
+	var made []value.Dense
+	for k, w := range x.workers {
+		switch {
+		case w == nil:
+		case first == nil:
+			first, made = w, x.rects[k%len(x.rects)].made
+		default:
+			first.Merge(w)
+			w.Free()
+		}
+	}
+	if first == nil {
+		return
+	}
+	if !x.lost.Load() {
+		first.Finish()
+	}
+	first.Free()
+	for k, y := range x.code.results {
+		if y.Total != nil && !x.lost.Load() {
+			x.c.Give(k, made[k].At(0, 0))
+		}
+	}
 }
 
 // parforNests is the loop of a parfor: with subscripts that the launch proves.

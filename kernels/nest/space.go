@@ -32,10 +32,11 @@ type SpaceRect struct {
 	told uint64
 }
 
-// WriteSpace is the yields of a body, which have one shape, as loops, or why a loop cannot compute them.
-func WriteSpace(b *op.Body) (list []SpaceRect, why string) {
+// WriteSpace is the results of a body as loops, or why a loop cannot compute them. What they are, or
+// reduce, has one shape.
+func WriteSpace(b *op.Body, results []RowResult) (list []SpaceRect, why string) {
 	why, _ = Written(func() {
-		list = writeSpace(b.Register(b.Yields[0]), nil, Form{Affine: true}, -1, func(x *Builder) []Ref {
+		list = writeSpace(b, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
 			var args []Ref
 			for r := range b.Args {
 				args = append(args, x.Outer(b, r))
@@ -46,18 +47,26 @@ func WriteSpace(b *op.Body) (list []SpaceRect, why string) {
 	return list, why
 }
 
-// writeSpace is matrices of the shape of t, which write writes, as loops: see Written.
-// If folds is not nil, the loops compute the reduction of all their elements. A column is reduced like a row.
-// over is the register of the matrix that the result may be written over; negative: none.
-func writeSpace(t types.Type, folds *op.Action, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
-	todo := []window.Rect{{Row: 0, Col: 0, Rows: t.Rows, Cols: t.Cols}}
-	if folds != nil && t.Cols == 1 {
-		todo[0].Rows, todo[0].Cols = 1, t.Rows
+// SpaceOf returns the rows and columns of the loops that make results of b. A column that is only
+// reduced is reduced like a row.
+func SpaceOf(b *op.Body, results []RowResult) (rows, cols int) {
+	t := b.Register(results[0].Register)
+	stores := func(y RowResult) bool { return y.Total == nil }
+	if t.Cols == 1 && !slices.ContainsFunc(results, stores) {
+		return 1, t.Rows
 	}
+	return t.Rows, t.Cols
+}
+
+// writeSpace is results of b, whose registers write writes, as loops: see Written.
+// over is the register of the matrix that the result may be written over; negative: none.
+func writeSpace(b *op.Body, results []RowResult, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
+	rows, cols := SpaceOf(b, results)
+	todo := []window.Rect{{Row: 0, Col: 0, Rows: rows, Cols: cols}}
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		r, cut := writeRect(write, folds, form, over, w)
+		r, cut := writeRect(write, results, form, over, w)
 		switch {
 		case len(list)+len(todo) >= mostRects:
 			panic(NoBody{"so many rectangles"})
@@ -76,13 +85,13 @@ func writeSpace(t types.Type, folds *op.Action, form Form, over int, write func(
 		todo = append(todo, second, first)
 	}
 	if over >= 0 && !mayReplace(list, over) {
-		return writeSpace(t, folds, form, -1, write)
+		return writeSpace(b, results, form, -1, write)
 	}
 	return list
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over int, w window.Rect) (out SpaceRect, cut *op.Cut) {
+func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, over int, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -102,23 +111,20 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over i
 	if out = (SpaceRect{Rect: w, From: -1}); over >= 0 {
 		x.replaced = &overwrites{register: over, at: [2]loop.Lin{at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col)))}, own: map[loop.Val]int{}}
 	}
-	results := write(x)
-	for _, y := range results {
+	for k, y := range write(x) {
 		if y.At == nil || y.Type.Elem.Size() == 0 {
 			panic(NoBody{"a result of " + y.Type.String()})
 		}
 		i, j := at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col)))
-		if folds != nil {
-			if y.Type.Cols == 1 {
+		if results[k].Total != nil {
+			if y.Type.Cols == 1 && w.Col+w.Cols > 1 {
 				i, j = j, i
 			}
-			v := x.Term(folds.Def.Class, y.At(i, j))
-			n := x.Reduced(folds.Def.Class, dense.Storage(folds.Type.Elem), loop.Num(1), loop.Num(1))
 			to := loop.Num(0)
-			if w.Rows == 1 && w.Cols == y.Type.Count() { // the whole matrix is a row, which is rounded at once
+			if x.told && w.Rows == 1 && w.Cols == y.Type.Count() { // a stage goes over the whole row, which is rounded at once
 				to = at[0]
 			}
-			x.Reduce(loop.Mem{Kind: loop.ResultMem, N: n}, to, loop.Num(0), v)
+			x.ends(&results[k], y, i, j, to)
 			continue
 		}
 		v := y.At(i, j)
@@ -139,6 +145,27 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over i
 	}
 	out.Operands, out.Loop, out.told = x.Operands, LoopOf(made), inSubscripts(made)
 	return out, nil
+}
+
+// ends contributes element (i, j) of y to a result of all elements, which is at row to of its memory.
+func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
+	contribute := func(c loop.Class, terms ...loop.Val) {
+		e := x.Type(terms[0])
+		x.Summed(c, e, r.Type.Elem)
+		n := x.Reduced(c, c.Gives(e), loop.Num(1), loop.Num(1))
+		x.Reduce(loop.Mem{Kind: loop.ResultMem, N: n}, to, loop.Num(0), terms...)
+	}
+	if !r.Total.Places {
+		contribute(r.Total.Class, x.Term(r.Total.Class, y.At(i, j)))
+		return
+	}
+	e, _ := x.call(&op.Action{Def: r.Total, Type: r.Type}, []Ref{y})
+	e.Fold = func(c loop.Class, _ types.Elem, _, _ loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+		terms := f(i, j)
+		contribute(c, terms...)
+		return terms[0]
+	}
+	r.Total.Elements(e)
 }
 
 // inSubscripts marks the scalar operands of a nest that its subscripts and inner ranges have.

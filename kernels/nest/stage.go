@@ -424,18 +424,16 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
 			read[r] = r < len(b.Args) || !own[r-len(b.Args)]
 		}
 	}
-	t, result := b.Acts[k].Type, len(b.Args)+k
-	var folds *op.Action
+	gives := RowResult{Register: len(b.Args) + k, Type: b.Acts[k].Type}
 	if folded(&b.Acts[k]) {
-		folds, result = &b.Acts[k], b.Acts[k].Args[0]
-		t = b.Register(result)
+		gives.Register, gives.Total = b.Acts[k].Args[0], b.Acts[k].Def
 	}
 	over := -1
 	if affine {
 		over = s.over[k] - 1
 	}
 	Written(func() {
-		list = writeSpace(t, folds, Form{Affine: affine}, over, func(x *Builder) []Ref {
+		list = writeSpace(b, []RowResult{gives}, Form{Affine: affine}, over, func(x *Builder) []Ref {
 			x.fixed, x.told = s.fixed, true
 			env := make([]Ref, len(b.Args)+k+1)
 			for r := range env {
@@ -444,11 +442,11 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
 					env[r] = s.known[r](x)
 				case read[r]:
 					env[r] = x.Outer(b, r)
-				case i >= 0 && own[i] && (i != k || folds == nil):
+				case i >= 0 && own[i] && (i != k || gives.Total == nil):
 					env[r] = x.Act(b, i, env)
 				}
 			}
-			return []Ref{env[result]}
+			return []Ref{env[gives.Register]}
 		})
 	})
 	return list

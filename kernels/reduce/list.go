@@ -185,7 +185,7 @@ func (s statistic) wholeRow() *op.Def {
 			},
 		}
 	}
-	d.Elements = s.form(false, false)
+	d.Elements, d.Places = s.form(false, false), s.folds
 	return d
 }
 

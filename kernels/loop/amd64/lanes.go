@@ -23,7 +23,8 @@ func LanesFirst(n *loop.Nest, params, results []Layout, rows, cols int) bool {
 	return first+first/4 < last
 }
 
-// canTurn reports a space whose two indices may change places.
+// canTurn reports a space whose two indices may change places: each reduced result is one element,
+// whose contributions come in any order.
 func canTurn(n *loop.Nest) bool {
 	if len(n.Space) != 2 {
 		return false
@@ -38,7 +39,13 @@ func canTurn(n *loop.Nest) bool {
 			}
 		}
 	}
-	return !slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Class != loop.NoClass })
+	return !loop.Some(n.Body.Stmts, func(s *loop.Stmt) bool { return s.Code == loop.Reduce && !ofAll(n, s) })
+}
+
+// ofAll reports whether a statement reduces all points to one element, in any order.
+func ofAll(n *loop.Nest, s *loop.Stmt) bool {
+	r := n.Results[s.Mem.N]
+	return !slices.ContainsFunc(s.At, func(l loop.Lin) bool { return !l.Known() }) && r.Class.Free(r.Elem)
 }
 
 // What an access costs beside the instruction, and what a row costs beside its vectors, in the
@@ -101,6 +108,7 @@ func Flat(n *loop.Nest) (across uint64, ok bool) {
 		switch {
 		case s.Code == loop.IndexOf:
 			ok = ok && !depends(loop.Of(loop.IndexSym, int(s.Imm)))
+		case s.Code == loop.Reduce:
 		case len(s.At) == 2 && (s.Mem.Kind == loop.ParamMem || s.Mem.Kind == loop.ResultMem):
 			switch operand := s.Mem.Kind == loop.ParamMem; {
 			case !s.At[1].Equal(j):

@@ -86,7 +86,7 @@ func same(a, b *value.Dense) bool {
 }
 
 // TestSchedules runs a nest on spaces for which the lanes are either index, and on whole rows that
-// are one row of memory.
+// are one row of memory. A number that all points are reduced to does not count.
 func TestSchedules(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
@@ -94,7 +94,8 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
   v1 = load %1
   v2 = add v0, v1
   store out0[i, j] v2
-} : (f64[%0.rows, %0.cols])`, loop.Standard{})
+  reduce out1[0, 0] v0
+} : (f64[%0.rows, %0.cols], sum f64[1, 1])`, loop.Standard{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,13 +104,14 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 		rows, cols, around int
 		first              bool
 		wide               int
-	}{{200, 1, 0, false, 1}, {200, 1, 2, true, 0}, {200, 3, 0, false, 3}, {200, 3, 1, false, 0}, {40, 200, 0, false, 200}, {40, 200, 1, false, 0}} {
+	}{{200, 1, 0, false, 1}, {200, 1, 2, true, 0}, {200, 3, 0, false, 3}, {200, 3, 1, true, 0}, {40, 200, 0, false, 200}, {40, 200, 1, false, 0}} {
 		whole := value.New(types.F64, c.rows, c.cols+c.around)
 		for k := range whole.F64 {
 			whole.F64[k] = float64(k)
 		}
 		x, out := whole.View(0, 0, c.rows, c.cols), value.New(types.F64, c.rows, c.cols)
-		r, err := l.Begin([]value.Value{x, value.F64(0.5)}, []*value.Dense{out})
+		sum := value.New(types.F64, 1, 1)
+		r, err := l.Begin([]value.Value{x, value.F64(0.5)}, []*value.Dense{out, sum})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,13 +124,19 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 				t.Fatal(err)
 			}
 		}
+		w.Finish()
 		w.Free()
+		all := 0.0
 		for i := range c.rows {
 			for j := range c.cols {
+				all += x.At(i, j).F
 				if got, want := out.At(i, j).F, x.At(i, j).F+0.5; got != want {
 					t.Fatalf("%d x %d: (%d, %d) is %v, want %v", c.rows, c.cols, i, j, got, want)
 				}
 			}
+		}
+		if got := sum.At(0, 0).F; got != all {
+			t.Errorf("%d x %d: the sum is %v, want %v", c.rows, c.cols, got, all)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package launch
 // This file chooses how the index space of a run is scheduled.
 
 import (
-	"slices"
-
 	"flow/ir/loop"
 	"flow/ir/value"
 	"flow/kernels/loop/amd64"
@@ -81,7 +79,7 @@ func (l *Loop) schedule(in []value.Value, out []*value.Dense, lay layout) (with 
 		return lay, 0
 	}
 	switch piece := l.flat && inOnePiece(l.nest, in, l.across, cols); {
-	case piece && l.across == 0 && onePiece(out, cols):
+	case piece && l.across == 0 && l.onePiece(out, cols):
 		return lay, cols
 	case piece && l.across != 0 && rows*cols >= leastJoined:
 	case cols < FewColumns:
@@ -103,9 +101,15 @@ func inOnePiece(n *loop.Nest, in []value.Value, across uint64, cols int) bool {
 	return true
 }
 
-// onePiece reports that results have so many columns and no gap between their rows.
-func onePiece(out []*value.Dense, cols int) bool {
-	return !slices.ContainsFunc(out, func(d *value.Dense) bool { return d.Cols != cols || d.Stride != cols })
+// onePiece reports that results have so many columns and no gap between their rows. A reduced result
+// is one element.
+func (l *Loop) onePiece(out []*value.Dense, cols int) bool {
+	for k, d := range out {
+		if l.nest.Results[k].Class == loop.NoClass && (d.Cols != cols || d.Stride != cols) {
+			return false
+		}
+	}
+	return true
 }
 
 // layouts are those of the operands and results.
