@@ -20,12 +20,26 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"iterate A = U, B = V, C = U times 5 { r = A * B; next A = near(A) - r; next B = near(B) + r; next C = near(C) * r }\nemit A + B + C",
 			"(f64[70,60], f64[70,60], f64[70,60])"},
 		{"r = U * V\nA = near(U) > r\nB = f32(near(V) + r)\nemit A\nemit B", "(bool[70,60], f32[70,60])"},
-		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit r[3, :]", ""},          // a reader that is no group
-		{"r = U * V\nA = near(U) - r\nB = near(A) + r\nemit A\nemit B", ""},                        // one reads the other
-		{"r = U * V\nA = near(U) - r\nB = near(V + sum(A)) + r\nemit A\nemit B", ""},               // through what is between them
-		{"r = U * V\nA = near(U) - r\nB = near(r)\nemit A\nemit B", ""},                            // one reads it elsewhere
-		{"r = i64(9 * U) // i64(9 * V + 1)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""}, // it may fail
-		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit rowsum(r)", ""},        // a reduction reads it
+		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit r[3, :]", ""},             // a reader that is no group
+		{"r = U * V\nA = near(U) - r\nB = near(A) + r\nemit A\nemit B", ""},                           // one reads the other
+		{"r = U * V\nA = near(U) - r\nB = near(V + sum(A)) + r\nemit A\nemit B", "(f64[70,60], f64)"}, // through what is between them
+		{"r = U * V\nA = near(U) - r\nB = near(r)\nemit A\nemit B", ""},                               // one reads it elsewhere
+		{"r = i64(9 * U) // i64(9 * V + 1)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""},    // it may fail
+		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit rowsum(r)", ""},           // a reduction reads it
+
+		// Reductions join the loop that makes what they reduce.
+		{"A = near(U)\nemit max(abs(A - U))\nemit A", "(f64[70,60], f64)"},
+		{"A = near(U)\nemit max(abs(A - U))\nemit sum(A)", "(f64, f64)"}, // which nothing stores
+		{"A = near(U)\nemit argmax(A)\nemit argmin(A)\nemit any(A > V)\nemit t(A)", "(f64[70,60], i64, i64, bool)"},
+		{"A = near(U)\nB = near(V)\nemit norm(A - B)\nemit A\nemit B", "(f64[70,60], f64[70,60], f64)"},
+		{"iterate A = U, d = 1.0, k = 0 until d < 0.3 or k > 4 { B = near(A); next d = stddev(B - A); next A = B; next k = k + 1 }\nemit A", "(f64[70,60], f64)"},
+		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A)\nemit s", "(f64[70,60], f64)"}, // a reader comes before the reduction
+		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A * s)", ""},                      // which reads what that gives
+		{"A = materialize(near(U))\nemit max(A)\nemit sum(A * V)", ""},
+		{"A = roll(U[:, 3], 1) * V[:, 2]\nemit argmax(A - U[:, 3])\nemit argmin(A)\nemit sum(A)", "(f64, i64, i64)"}, // a column
+		{"A = near(U)\nemit max(A[1.., :])\nemit A", ""},                                                             // of other elements
+		{"A = near(U)\nemit sum(rowmax(A))\nemit A", ""},
+		{"A = near(U) * exp(1400 * (V - 0.5))\nemit sum(A)\nemit sum(A - U)\nemit A[0, 0]", "(f64[70,60], f64, f64)"}, // numbers that are far apart
 	} {
 		c, err := compileTiny(tinyTable(t), data+p.text, 1, false, []string{"rounds"})
 		if err != nil {
@@ -34,7 +48,7 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		results := ""
 		for _, line := range strings.Split(c.Plan.Graph.String(), "\n") {
 			if _, of, is := strings.Cut(line, "= nest("); is {
-				if _, t, _ := strings.Cut(of, ") : "); strings.HasPrefix(t, "(") {
+				if _, t, _ := strings.Cut(of, " : "); strings.HasPrefix(t, "(") {
 					results += t[:strings.Index(t, ")")+1]
 				}
 			}

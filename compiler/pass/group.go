@@ -17,7 +17,8 @@ import (
 //	                      group_several.go: in several ways; group_draw.go: what makes
 //	                      elements from their places alone, for a parfor, too
 //	whole_rows.go         those on running values, and what reduces their columns     parfor over columns
-//	group_nest.go         maps, parfors, and what moves elements between them         nest
+//	group_nest.go         maps, parfors, and what moves elements between them; in     nest
+//	                      group_ends.go, what reduces all elements
 //	epilogues.go          a product, and the map or pipe that alone reads it          map.product, pipe.product
 //	                      a product, and what makes the rows of a factor              panels.along
 //	group_rows.go         what makes rows from rows, with reductions of rows and, in  byrows
@@ -26,8 +27,9 @@ import (
 //
 // A node joins its readers if all of them are in one group, and if each reads it where the group is at
 // that time: the access map of an operand (modeOf, op.Def.Elements) tells. Only the last member's
-// result is then there for others; groups of rows, and nests around one chain, have several results. What
-// is read at several places is computed again at each, if that costs less than storing it (cheaper).
+// result is then there for others; groups of rows, and nests around one chain or with reductions, have
+// several results. What is read at several places is computed again at each, if that costs less than
+// storing it (cheaper).
 //
 // Bits stay, since the operations of an element do. Three things stay apart always: what belongs to
 // another send, because one `<-` is one task; what would fail, or have an effect, before or after
@@ -89,6 +91,21 @@ func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members 
 		}
 	}
 	return c.g
+}
+
+// points reports a loop of known bounds over numbers without a hint of a technique.
+func (s *groups) points(id ir.ID) bool {
+	n := &s.g.Nodes[id]
+	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || asked(n) {
+		return false
+	}
+	return onNumbers(n.Region, op.Select)
+}
+
+// moves reports an operator that may have pieces.
+func (s *groups) moves(id ir.ID) bool {
+	d := s.g.Nodes[id].Op
+	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
 }
 
 // regionOf returns a region that computes the nodes members of g, which ascend, and yields those of

@@ -24,12 +24,15 @@ import (
 //
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
+// What reduces all elements of a group ends it, and is one of several results if the elements are read
+// elsewhere (group_ends.go).
+//
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
 // at another place. Rows at computed positions are the exception: they join a loop that reads all of them,
 // if nothing else that may fail lies between (RATIONALE.md, "Why may one operator of a nest fail?").
 // Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	f := &nesting{groups: groups{g: g}, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
+	f := &nesting{groups: groups{g: g}, table: table, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
 	if f.apart = sizes.Loops; !f.any() {
 		return g
 	}
@@ -38,19 +41,20 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f.find()
 	if !sizes.Loops { // ranks share the rows of one result
 		f.several()
+		f.ends()
 	}
 	chosen := f.worthwhile()
 	if len(chosen) == 0 {
 		return g
 	}
 	return f.build(chosen, func(c *copying, m []ir.ID) {
-		last := m[len(m)-1]
-		results := f.results[last]
+		h := f.head[m[0]]
+		results := f.results[h]
 		if results == nil {
-			results = []ir.ID{last}
+			results = []ir.ID{h}
 		}
 		r, reads := regionOf(g, table, m, results)
-		c.made(table, "nest", nil, r, through(c.to, reads), g.Origin(last), results...)
+		c.made(table, "nest", f.space(results), r, through(c.to, reads), g.Origin(h), results...)
 	})
 }
 
@@ -63,6 +67,7 @@ const (
 	pointMember // a loop over points, each of which computes a number from elements of its operands
 	moveMember  // its elements are those of its operands
 	pickMember  // rows of operand 0 at the positions in operand 1; it may fail
+	foldMember  // it reduces all elements: the last of its group
 )
 
 const (
@@ -75,6 +80,7 @@ const (
 
 type nesting struct {
 	groups
+	table *op.Table
 	kind  []memberKind
 	flops []float64 // of an element, of chains
 	whole []bool    // nil: all are
@@ -84,7 +90,7 @@ type nesting struct {
 	stops stops
 	// partly reports, by member, that its readers may leave elements of it unread.
 	partly []bool
-	// results has those of a group of several, by the last.
+	// results has those of a group of several, by the head.
 	results map[ir.ID][]ir.ID
 }
 
@@ -94,13 +100,13 @@ type nesting struct {
 func (f *nesting) any() bool {
 	g, read := f.g, make([]bool, f.g.Len())
 	for i := range g.Nodes {
-		if id := ir.ID(i); f.moves(id) || f.computes(id) {
+		if id := ir.ID(i); f.moves(id) || f.computes(id) || f.folds(id) {
 			for _, x := range g.In(id) {
 				if read[x] && f.chain(x) && f.of(x) != noMember {
 					return true
 				}
 				read[x] = true
-				moves := f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				moves := f.folds(id) && (f.points(x) || f.chain(x) && g.Nodes[id].Op.Places) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
 				if moves && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
@@ -120,21 +126,6 @@ func (f *nesting) chain(id ir.ID) bool {
 // computes reports an operator that may compute its elements.
 func (f *nesting) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
 
-// points reports a loop of known bounds over numbers without a hint of a technique.
-func (f *nesting) points(id ir.ID) bool {
-	n := &f.g.Nodes[id]
-	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || asked(n) {
-		return false
-	}
-	return onNumbers(n.Region, op.Select)
-}
-
-// moves reports an operator that may have pieces.
-func (f *nesting) moves(id ir.ID) bool {
-	d := f.g.Nodes[id].Op
-	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
-}
-
 // picks reports an operator that takes rows at positions that the run computes, and may join a group.
 func (f *nesting) picks(id ir.ID) bool {
 	d := f.g.Nodes[id].Op
@@ -152,21 +143,28 @@ func (f *nesting) of(id ir.ID) memberKind {
 func (f *nesting) look(id ir.ID) memberKind {
 	g, t := f.g, f.g.Type(id)
 	n := &g.Nodes[id]
-	if sent(g, id) || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) {
+	if n.Op.Control == op.Part && f.of(g.In(id)[0]) == foldMember && !sent(g, id) {
+		return foldMember
+	}
+	folds := f.folds(id)
+	if sent(g, id) || !folds && (!t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0) || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) {
 		return noMember
 	}
-	if f.whole != nil && !f.whole[id] {
+	if f.whole != nil && !folds && !f.whole[id] {
 		return noMember
 	}
 	var in []types.Type
 	for _, x := range g.In(id) {
 		t := g.Type(x)
-		if !t.IsScalar() && !(t.IsDense() && t.Known()) || t.Elem.Size() == 0 {
+		if !t.IsScalar() && !(t.IsDense() && t.Known()) || t.Elem.Size() == 0 || folds && f.whole != nil && t.IsDense() && !f.whole[x] {
 			return noMember
 		}
 		in = append(in, t)
 	}
 	switch {
+	case folds:
+		f.flops[id] = max(1, plan.ChainFlops(g, id))
+		return foldMember
 	case f.chain(id):
 		f.flops[id] = plan.ChainFlops(g, id)
 		return chainMember
@@ -196,7 +194,7 @@ func (f *nesting) find() {
 			reads, f.partly[x] = 1, false
 		} else if f.of(x) == pickMember && (f.partly[x] || f.stops.between(x, h)) {
 			return false
-		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
+		} else if reads > mostReads || f.of(x) == noMember || f.of(x) == foldMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
 			return false
 		}
 		f.reads[x] = reads
@@ -211,9 +209,9 @@ func (f *nesting) find() {
 		switch f.of(r) {
 		case noMember:
 			return false
-		case chainMember:
+		case chainMember, foldMember:
 			aligned[x] = max(aligned[x], f.reads[r])
-			return f.aligned(r, k)
+			return f.aligned(r, k) && !(f.of(r) == foldMember && f.of(x) == chainMember && (f.turned(x) || !f.g.Nodes[r].Op.Places)) // see Fuse
 		case pointMember:
 			n := f.g.Nodes[r].Region
 			moved[x] += f.reads[r] * readPlaces(n, n.Args[len(n.Args)-len(f.g.In(r))+k])
@@ -234,7 +232,7 @@ func (f *nesting) aligned(id ir.ID, k int) bool {
 	if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) != op.Full {
 		return false
 	}
-	return sameShape(f.g.Type(f.g.In(id)[k]), f.g.Type(id))
+	return sameShape(f.g.Type(f.g.In(id)[k]), f.spaceOf(id))
 }
 
 // readPlaces returns how many elements of argument a a point of a loop with body r reads at most.
@@ -260,13 +258,16 @@ func readPlaces(r *ir.Region, a ir.ID) (n int) {
 func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 	chosen := f.members(func(id ir.ID) bool { return f.of(id) != noMember })
 	for h, m := range chosen {
-		stored := 0
+		stored, fold := 0, 0
 		for _, x := range m {
-			if f.g.Nodes[x].Op.Look == nil {
+			switch {
+			case f.of(x) == foldMember:
+				fold = 1
+			case f.g.Nodes[x].Op.Look == nil:
 				stored++
 			}
 		}
-		if stored < 2 {
+		if stored+fold < 2 {
 			delete(chosen, h)
 		}
 	}
