@@ -9,55 +9,86 @@ import (
 	"flow/ir/types"
 )
 
-// This file is the part of Group that ends groups with reductions of all elements:
+// This file is the part of Group that makes one group of several, which share what they read, and ends
+// groups with reductions of all elements:
 //
 //	%5 = rbind(..);  %6 = pipe(%5, %0) {fold="max"} {..}   ->   %5, %6 = nest(%0, ..) { both }
 //
 // A reduction of what a group makes is computed in the loop that makes it. If the elements have other
 // readers, they are stored in the same loop. Only what comes in any order is reduced so.
 
-// ends puts reductions into the groups that make what they reduce.
-func (f *nesting) ends() {
-	e := ending{nesting: f, rows: f.reducesRows()}
-	for id, n := range f.g.All() {
-		if n.Op.Control == op.Part || f.head[id] != id || f.of(id) != foldMember {
-			continue
-		}
-		if e.readers == nil {
-			e.readers, e.list = readersOf(f.g), f.members(func(id ir.ID) bool { return f.of(id) != noMember })
-		}
-		e.end(id)
-	}
-}
-
-// ending is the work of ends.
-type ending struct {
+// mergers is the work of making one group of several.
+type mergers struct {
 	*nesting
 	readers [][]ir.ID
 	list    map[ir.ID][]ir.ID // the members of the groups
 	rows    bool              // something reduces rows
 }
 
-// end puts reduction id into groups.
-func (e *ending) end(id ir.ID) {
-	g := e.g
-	e.results[id] = []ir.ID{id}
-	if g.Type(id).Kind == types.Tuple {
-		e.results[id] = e.readers[id]
-		for _, part := range e.readers[id] {
-			e.head[part] = id
+// merge merges groups that read a chain, and reductions with what makes their elements.
+func (f *nesting) merge() {
+	f.results = map[ir.ID][]ir.ID{}
+	m := mergers{nesting: f, readers: readersOf(f.g), rows: f.reducesRows(),
+		list: f.members(func(id ir.ID) bool { return f.of(id) != noMember })}
+	for x := ir.ID(f.g.Len() - 1); x >= 0; x-- {
+		if f.head[x] == x && f.of(x) == chainMember {
+			m.shared(x)
 		}
-		e.list[id] = append(e.list[id], e.readers[id]...)
+	}
+	for id, n := range f.g.All() {
+		if f.head[id] == id && f.of(id) == foldMember && n.Op.Control != op.Part {
+			m.end(id)
+		}
+	}
+}
+
+// shared makes one group of a chain and of the groups that read it, if all of them read only the
+// element at their own place. A chain that only such a group of several reads joins it: readers come
+// first.
+func (m *mergers) shared(x ir.ID) {
+	groups := []ir.ID{x}
+	several := false
+	for _, r := range m.readers[x] {
+		h := m.head[r]
+		for k, y := range m.g.In(r) {
+			if y == x && (m.of(r) != chainMember || !m.aligned(r, k) || m.reads[r] != 1 || !sameShape(m.g.Type(h), m.g.Type(x))) {
+				return // not at its own place
+			}
+		}
+		if !slices.Contains(groups, h) {
+			groups, several = append(groups, h), several || m.results[h] != nil
+		}
+	}
+	for _, h := range groups[1:] { // one that another one reads would be made again
+		if slices.ContainsFunc(m.readers[h], func(r ir.ID) bool { return m.head[r] != h && slices.Contains(groups, m.head[r]) }) {
+			return
+		}
+	}
+	if len(groups) > 2 && !several || len(groups) == 2 && several {
+		m.merge(groups...)
+	}
+}
+
+// end puts reduction id into the groups that make what it reduces.
+func (m *mergers) end(id ir.ID) {
+	g := m.g
+	m.results[id] = []ir.ID{id}
+	if g.Type(id).Kind == types.Tuple {
+		m.results[id] = m.readers[id]
+		for _, part := range m.readers[id] {
+			m.head[part] = id
+		}
+		m.list[id] = append(m.list[id], m.readers[id]...)
 	}
 	atPlace := map[ir.ID]bool{id: true} // chains of the group that the reduction reads at its own place
-	for _, y := range slices.Backward(e.list[id]) {
+	for _, y := range slices.Backward(m.list[id]) {
 		for k, x := range g.In(y) {
-			switch h, r := e.head[x], e.head[id]; {
-			case !atPlace[y] || !e.aligned(y, k):
-			case h == r:
-				atPlace[x] = e.of(x) == chainMember && e.reads[x] == 1
-			case e.stores(x, id) && e.steps[r]+e.steps[h] <= againSteps:
-				e.merge(h, r)
+			switch {
+			case !atPlace[y] || !m.aligned(y, k):
+			case m.head[x] == m.head[id]:
+				atPlace[x] = m.of(x) == chainMember && m.reads[x] == 1
+			case m.stores(x, id):
+				m.merge(m.head[x], m.head[id])
 			}
 		}
 	}
@@ -65,15 +96,60 @@ func (e *ending) end(id ir.ID) {
 
 // stores reports whether x is a result that its group stores, and that reduction r can read in the
 // same loop. A chain alone is left to groups of rows, unless they know no such reduction.
-func (e *ending) stores(x, r ir.ID) bool {
-	h := e.head[x]
-	if x != h && !slices.Contains(e.results[h], x) || slices.ContainsFunc(e.list[h], e.picks) {
+func (m *mergers) stores(x, r ir.ID) bool {
+	h := m.head[x]
+	if x != h && !slices.Contains(m.results[h], x) {
 		return false
 	}
 	moves := func(x ir.ID) bool {
-		return e.of(x) == pointMember || e.of(x) == moveMember && e.g.Nodes[x].Op.Look == nil
+		return m.of(x) == pointMember || m.of(x) == moveMember && m.g.Nodes[x].Op.Look == nil
 	}
-	return slices.ContainsFunc(e.list[h], moves) || e.of(x) == chainMember && e.g.Nodes[r].Op.Places && !e.rows && !e.turned(x)
+	return slices.ContainsFunc(m.list[h], moves) || m.of(x) == chainMember && m.g.Nodes[r].Op.Places && !m.rows && !m.turned(x)
+}
+
+// merge makes one group of groups, which are so small together that a loop has room for them. It is at
+// the place of the last one or, if something reads a result before that, at that of the first. There
+// is none if a member reads something that is not there yet. A result that only its own group reads is
+// not stored.
+func (m *mergers) merge(groups ...ir.ID) {
+	g := m.g
+	first, last := slices.Min(groups), slices.Max(groups)
+	var members, results []ir.ID
+	steps := 0.0
+	for _, h := range groups {
+		members, steps = append(members, m.list[h]...), steps+m.steps[h]
+		if several := m.results[h]; several != nil {
+			results = append(results, several...)
+		} else {
+			results = append(results, h)
+		}
+	}
+	if steps > againSteps || slices.ContainsFunc(members, m.picks) {
+		return
+	}
+	slices.Sort(members)
+	own, place := setOf(members), last
+	other := func(y ir.ID) bool { return !own[y] }
+	for _, x := range results {
+		if slices.ContainsFunc(m.readers[x], func(y ir.ID) bool { return other(y) && m.head[y] <= last }) {
+			place = first
+		}
+	}
+	for _, x := range members {
+		if slices.ContainsFunc(g.In(x), func(y ir.ID) bool { return other(y) && m.head[y] >= place }) {
+			return
+		}
+	}
+	matrices, numbers := split(results, func(x ir.ID) bool { return g.Type(x).IsDense() })
+	matrices = slices.DeleteFunc(matrices, func(x ir.ID) bool { return len(m.readers[x]) > 0 && !slices.ContainsFunc(m.readers[x], other) })
+	for _, h := range groups {
+		delete(m.results, h)
+		delete(m.list, h)
+	}
+	m.results[place], m.list[place], m.steps[place] = append(matrices, numbers...), members, steps
+	for _, x := range members {
+		m.head[x] = place
+	}
 }
 
 // reducesRows reports a graph with reductions of rows, alone or in pipes.
@@ -86,42 +162,6 @@ func (f *nesting) reducesRows() bool {
 // turned reports a chain that reads an operand transposed: as a map it goes over pairs of blocks.
 func (f *nesting) turned(id ir.ID) bool {
 	return slices.Contains(f.g.Nodes[id].Attrs.Ints("modes"), int64(op.Trans))
-}
-
-// merge makes one group of group h and group r, which is later and reads a result of it. It is at the
-// place of r or, if something reads a result before that, at the place of h. There is none if a member
-// reads something that is not there yet. A result that only its own group reads is not stored.
-func (e *ending) merge(h, r ir.ID) {
-	g := e.g
-	results := append([]ir.ID{h}, e.results[r]...)
-	if several := e.results[h]; several != nil {
-		results = slices.Concat(several, e.results[r])
-	}
-	members := slices.Concat(e.list[h], e.list[r])
-	slices.Sort(members)
-	own, place := setOf(members), r
-	other := func(y ir.ID) bool { return !own[y] }
-	for _, x := range results {
-		if slices.ContainsFunc(e.readers[x], func(y ir.ID) bool { return other(y) && e.head[y] <= r }) {
-			place = h
-		}
-	}
-	for _, x := range members {
-		if slices.ContainsFunc(g.In(x), func(y ir.ID) bool { return other(y) && e.head[y] >= place }) {
-			return
-		}
-	}
-	matrices, numbers := split(results, func(x ir.ID) bool { return g.Type(x).IsDense() })
-	matrices = slices.DeleteFunc(matrices, func(x ir.ID) bool { return !slices.ContainsFunc(e.readers[x], other) })
-	steps := e.steps[h] + e.steps[r]
-	for _, old := range []ir.ID{h, r} {
-		delete(e.results, old)
-		delete(e.list, old)
-	}
-	e.results[place], e.list[place], e.steps[place] = append(matrices, numbers...), members, steps
-	for _, x := range members {
-		e.head[x] = place
-	}
 }
 
 // folds reports a map-reduce of all elements, which may store them, too, a reduction of them without a

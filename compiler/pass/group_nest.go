@@ -1,8 +1,6 @@
 package pass
 
 import (
-	"slices"
-
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -40,8 +38,7 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
 	f.find()
 	if !sizes.Loops { // ranks share the rows of one result
-		f.several()
-		f.ends()
+		f.merge()
 	}
 	chosen := f.worthwhile()
 	if len(chosen) == 0 {
@@ -272,68 +269,4 @@ func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 		}
 	}
 	return chosen
-}
-
-// several makes one group of a chain and of the groups that read it, if all of them read only the
-// element at their own place. What lies between the chain and the last result must not read one of
-// them. A chain that only such a group of several reads joins it: readers come first.
-func (f *nesting) several() {
-	g := f.g
-	readers := map[ir.ID][]ir.ID{} // of the chains that are stored
-	of := f.members(func(ir.ID) bool { return true })
-	for id := range g.All() {
-		for k, x := range g.In(id) {
-			if f.head[x] != x || f.of(x) != chainMember {
-				continue
-			}
-			reader := id
-			if f.of(id) != chainMember || !f.aligned(id, k) || f.reads[id] != 1 || !sameShape(g.Type(f.head[id]), g.Type(x)) {
-				reader = ir.None // not at its own place
-			}
-			readers[x] = append(readers[x], reader)
-		}
-	}
-	f.results = map[ir.ID][]ir.ID{}
-	apart := func(h ir.ID) bool { return f.results[h] != nil || slices.ContainsFunc(of[h], f.picks) }
-	for x := ir.ID(g.Len() - 1); x >= 0; x-- {
-		heads, steps := []ir.ID{}, f.steps[x]
-		for _, r := range readers[x] {
-			if r == ir.None {
-				heads = nil
-				break
-			}
-			if h := f.head[r]; !slices.Contains(heads, h) {
-				heads, steps = append(heads, h), steps+f.steps[h]
-			}
-		}
-		slices.Sort(heads)
-		joins := len(heads) == 1 && f.results[heads[0]] != nil // what lies between them was looked at
-		if !joins && (len(heads) < 2 || !f.unread(x, heads) || slices.ContainsFunc(heads, apart)) ||
-			steps > againSteps || f.head[x] != x || apart(x) { // x may be one of several results now
-			continue
-		}
-		last := heads[len(heads)-1]
-		for _, h := range append(heads[:len(heads)-1:len(heads)-1], x) {
-			for _, m := range of[h] {
-				f.head[m] = last
-			}
-			of[last] = append(of[last], of[h]...)
-		}
-		if f.steps[last] = steps; !joins {
-			f.results[last] = heads
-		}
-	}
-}
-
-// unread reports that no node between x and the last of the groups heads reads a result of another one of
-// them.
-func (f *nesting) unread(x ir.ID, heads []ir.ID) bool {
-	for id := x + 1; id <= heads[len(heads)-1]; id++ {
-		for _, y := range f.g.In(id) {
-			if h := f.head[y]; h != f.head[id] && slices.Contains(heads, h) {
-				return false
-			}
-		}
-	}
-	return true
 }
