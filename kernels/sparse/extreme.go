@@ -104,6 +104,9 @@ type extremeWorker struct {
 // entries a column, and they would give up the pass.
 const extremeEntries = 2
 
+// piece is how many rows are folded at a time: what they start from is then in a near cache.
+const piece = 1024
+
 // beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank
 // only: such rows cannot show that a matrix is closed.
 func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, workers int, part bool) *extremeLoop {
@@ -163,7 +166,6 @@ func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 		l.look(&l.by[worker], part(lo), part(hi))
 		return nil
 	}
-	const piece = 1024 // what rows start from is in a near cache when they are folded
 	for ; lo < hi; lo += piece {
 		l.fold(l.by, worker, lo, min(lo+piece, hi))
 	}
@@ -173,9 +175,9 @@ func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 // look copies elements from..to-1 of the vector, at least those that rows may name, and updates the extremes
 // of a worker. from is a multiple of 64.
 func (l *extremeLoop) look(by *extremeWorker, from, to int) {
-	const piece = 512
-	for ; from < to; from += piece {
-		end := min(from+piece, to)
+	const part = 512
+	for ; from < to; from += part {
+		end := min(from+part, to)
 		dst, src := (*l.narrow)[from:end], l.x[from:end]
 		var least, greatest int64
 		if l.named != nil {
@@ -267,16 +269,16 @@ func (l *extremeLoop) release() {
 	}
 }
 
-// fold folds rows lo..hi-1. While marking, rows start from the empty value: another start could hide a mark.
+// fold folds rows lo..hi-1, at most piece. While marking, rows start from the empty value: another start
+// could hide a mark.
 func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	if l.marking && by[worker].marked {
 		return // all rows will be folded again
 	}
 	out := l.out[lo:hi]
-	for i := range out {
-		out[i] = l.empty.I
-	}
-	if !l.marking {
+	if l.marking {
+		vec.Fill(out, l.empty.I)
+	} else {
 		l.start(out, lo)
 	}
 	ptr, col := l.a.Ptr[lo:hi+1], l.a.Col
@@ -293,26 +295,38 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 		return
 	}
 	if by[worker].marked = slices.Contains(out, l.bound); !by[worker].marked {
-		l.start(out, lo)
+		var starts [piece]int64
+		l.start(starts[:len(out)], lo)
+		l.pick(out, starts[:len(out)])
 	}
 }
 
-// start folds the bases of the rows from lo on into out, which has one number a row. For a row with an
-// element that is not stored it folds a zero, too.
+// start sets out to what the rows from lo on start from: the empty value, a zero if an element of the row is
+// not stored, and the base. A loop over vectors that tests no row is enough where no row has all elements.
 func (l *extremeLoop) start(out []int64, lo int) {
-	least, zeros, cols := l.least, l.zeros, int64(l.a.Cols) // read once: the loop is as long as the vector
-	ptr, from := l.a.Ptr[lo:lo+len(out)+1], l.from
-	if from != nil {
-		from = from[lo : lo+len(out)]
+	ptr, cols, first := l.a.Ptr[lo:lo+len(out)+1], int64(l.a.Cols), l.empty.I
+	if l.zeros {
+		first = pickI64(l.least, first, 0)
 	}
-	for i, v := range out {
-		if zeros && ptr[i+1]-ptr[i] < cols {
-			v = pickI64(least, v, 0)
+	vec.Fill(out, first)
+	if l.zeros && ptr[len(out)]-ptr[0] >= cols {
+		for i := range out {
+			if ptr[i+1]-ptr[i] == cols {
+				out[i] = l.empty.I
+			}
 		}
-		if from != nil {
-			v = pickI64(least, v, from[i])
-		}
-		out[i] = v
+	}
+	if l.from != nil {
+		l.pick(out, l.from[lo:])
+	}
+}
+
+// pick makes out the lesser or the greater of out and x.
+func (l *extremeLoop) pick(out, x []int64) {
+	if l.least {
+		vec.Min(out, out, x)
+	} else {
+		vec.Max(out, out, x)
 	}
 }
 
