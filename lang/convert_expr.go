@@ -5,13 +5,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alecthomas/participle/v2/lexer"
+
 	"flow/lang/ast"
 )
 
 // This file converts productions of expressions to the tree of package ast. Precedence levels
 // become Binary and Unary nodes.
 
-func (c converter) exprs(gs []*gExpr) []ast.Expr {
+func (c converter) exprs(gs []gExpr) []ast.Expr {
 	var out []ast.Expr
 	for _, g := range gs {
 		out = append(out, c.expr(g))
@@ -19,26 +21,40 @@ func (c converter) exprs(gs []*gExpr) []ast.Expr {
 	return out
 }
 
-func (c converter) expr(g *gExpr) ast.Expr {
-	if g == nil {
-		return nil
+func (c converter) expr(g gExpr) ast.Expr {
+	switch g := g.(type) {
+	case *gPiped:
+		x := c.or(g.X)
+		for _, p := range g.Pipes {
+			x = c.binary(x, p.Tokens[0], "|>", c.post(p.X))
+		}
+		return x
+	case *gClimbed:
+		return c.climbed(g)
 	}
-	x := c.or(g.X)
-	for _, p := range g.Pipes {
-		x = c.binary(x, p.at, "|>", c.post(p.X))
-	}
-	return x
+	return nil
 }
 
-// binary joins x and y by the operator at the start of tail.
-func (c converter) binary(x ast.Expr, tail at, op string, y ast.Expr) ast.Expr {
-	return &ast.Binary{Src: ast.Src{At: x.Span().Join(y.Span())}, Op: op, OpAt: c.token(tail.Tokens[0]), X: x, Y: y}
+// climbed converts what a climber made.
+func (c converter) climbed(g *gClimbed) ast.Expr {
+	switch {
+	case g.op == "":
+		return c.post(g.post)
+	case g.y == nil:
+		return &ast.Unary{Src: c.src(g.at), Op: g.op, X: c.climbed(g.x)}
+	}
+	return c.binary(c.climbed(g.x), g.sign, g.op, c.climbed(g.y))
+}
+
+// binary joins x and y by an operator.
+func (c converter) binary(x ast.Expr, sign lexer.Token, op string, y ast.Expr) ast.Expr {
+	return &ast.Binary{Src: ast.Src{At: x.Span().Join(y.Span())}, Op: op, OpAt: c.token(sign), X: x, Y: y}
 }
 
 func (c converter) or(g *gOr) ast.Expr {
 	x := c.and(g.X)
 	for _, t := range g.Tail {
-		x = c.binary(x, t.at, "or", c.and(t.X))
+		x = c.binary(x, t.Tokens[0], "or", c.and(t.X))
 	}
 	return x
 }
@@ -46,7 +62,7 @@ func (c converter) or(g *gOr) ast.Expr {
 func (c converter) and(g *gAnd) ast.Expr {
 	x := c.not(g.X)
 	for _, t := range g.Tail {
-		x = c.binary(x, t.at, "and", c.not(t.X))
+		x = c.binary(x, t.Tokens[0], "and", c.not(t.X))
 	}
 	return x
 }
@@ -54,7 +70,7 @@ func (c converter) and(g *gAnd) ast.Expr {
 func (c converter) not(g *gNot) ast.Expr {
 	x := c.add(g.X.X)
 	if t := g.X.Tail; t != nil {
-		x = c.binary(x, t.at, t.Op, c.add(t.X))
+		x = c.binary(x, t.Tokens[0], t.Op, c.add(t.X))
 	}
 	if g.Not {
 		x = &ast.Unary{Src: c.src(g.at), Op: "not", X: x}
@@ -65,7 +81,7 @@ func (c converter) not(g *gNot) ast.Expr {
 func (c converter) add(g *gAdd) ast.Expr {
 	x := c.mul(g.X)
 	for _, t := range g.Tail {
-		x = c.binary(x, t.at, t.Op, c.mul(t.X))
+		x = c.binary(x, t.Tokens[0], t.Op, c.mul(t.X))
 	}
 	return x
 }
@@ -73,7 +89,7 @@ func (c converter) add(g *gAdd) ast.Expr {
 func (c converter) mul(g *gMul) ast.Expr {
 	x := c.matmul(g.X)
 	for _, t := range g.Tail {
-		x = c.binary(x, t.at, t.Op, c.matmul(t.X))
+		x = c.binary(x, t.Tokens[0], t.Op, c.matmul(t.X))
 	}
 	return x
 }
@@ -81,7 +97,7 @@ func (c converter) mul(g *gMul) ast.Expr {
 func (c converter) matmul(g *gMM) ast.Expr {
 	x := c.unary(g.X)
 	for _, t := range g.Tail {
-		x = c.binary(x, t.at, "@", c.unary(t.X))
+		x = c.binary(x, t.Tokens[0], "@", c.unary(t.X))
 	}
 	return x
 }
@@ -89,7 +105,7 @@ func (c converter) matmul(g *gMM) ast.Expr {
 func (c converter) unary(g *gUn) ast.Expr {
 	x := c.post(g.X.X)
 	if t := g.X.Tail; t != nil {
-		x = c.binary(x, t.at, "^", c.unary(t.X))
+		x = c.binary(x, t.Tokens[0], "^", c.unary(t.X))
 	}
 	if g.Sign != "" {
 		x = &ast.Unary{Src: c.src(g.at), Op: g.Sign, X: x}

@@ -1,9 +1,20 @@
 package lang
 
+import "github.com/alecthomas/participle/v2/lexer"
+
 // This file defines the productions of expressions, one a precedence level, loosest first.
 
-// gExpr is `orders |> where(.amount > 10) |> head(10)`.
-type gExpr struct {
+// gExpr is any expression: a *gPiped of the whole grammar, or what climbing made of it.
+type gExpr interface{ tokens() []lexer.Token }
+
+// gAlone is a text that is one expression.
+type gAlone struct {
+	at
+	X gExpr `parser:"@@"`
+}
+
+// gPiped is `orders |> where(.amount > 10) |> head(10)`.
+type gPiped struct {
 	at
 	X     *gOr     `parser:"@@"`
 	Pipes []*gPipe `parser:"{ @@ }"`
@@ -148,7 +159,7 @@ type gArgs struct {
 type gArg struct {
 	at
 	Name  *gIdent `parser:"[ @@ '=' ]"`
-	Value *gExpr  `parser:"@@"`
+	Value gExpr   `parser:"@@"`
 }
 
 // gIndex is `[2..5, 0]`.
@@ -162,11 +173,11 @@ type gIndex struct {
 type gSub struct {
 	at
 	All  bool   `parser:"@':'"`
-	Lo   *gExpr `parser:"| @@"`
+	Lo   gExpr  `parser:"| @@"`
 	Dots string `parser:"[ @( '..' | '..=' )"`
-	Step *gExpr `parser:"[ 'by' @@"`
-	Hi   *gExpr `parser:"| @@"`
-	By   *gExpr `parser:"[ 'by' @@ ] ] ]"`
+	Step gExpr  `parser:"[ 'by' @@"`
+	Hi   gExpr  `parser:"| @@"`
+	By   gExpr  `parser:"[ 'by' @@ ] ] ]"`
 }
 
 // gPrim is an operand: `L`, `1e-3`, `.amount`, `[1, 2]`, `(a, b)`, `(ok = a, bad = b)`, ..
@@ -187,7 +198,7 @@ type gPrim struct {
 // gIf is `if i == j { a } else { b }`.
 type gIf struct {
 	at
-	Cond   *gExpr  `parser:"'if' @@"`
+	Cond   gExpr   `parser:"'if' @@"`
 	Then   *gBlock `parser:"@@"`
 	ElseIf *gIf    `parser:"[ 'else' ( @@"`
 	Else   *gBlock `parser:"| @@ ) ]"`
@@ -197,7 +208,7 @@ type gIf struct {
 type gLambda struct {
 	at
 	Params []*gPar `parser:"'fn' '(' [ @@ { ',' @@ } [ ',' ] ] ')'"`
-	Expr   *gExpr  `parser:"( '=>' @@"`
+	Expr   gExpr   `parser:"( '=>' @@"`
 	Body   *gBlock `parser:"| @@ )"`
 }
 
@@ -205,7 +216,7 @@ type gLambda struct {
 type gComp struct {
 	at
 	Ranges []*gRange `parser:"'for' @@ { ',' @@ }"`
-	Expr   *gExpr    `parser:"'=>' @@"`
+	Expr   gExpr     `parser:"'=>' @@"`
 }
 
 // gParfor is `parfor i in 0..n with (grain = 4) { norm(X[i, :]) }`.
@@ -219,8 +230,8 @@ type gParfor struct {
 // gList is `["bsp", "ssp"]`.
 type gList struct {
 	at
-	Open  string   `parser:"@'['"`
-	Elems []*gExpr `parser:"[ @@ { ',' @@ } [ ',' ] ] ']'"`
+	Open  string  `parser:"@'['"`
+	Elems []gExpr `parser:"[ @@ { ',' @@ } [ ',' ] ] ']'"`
 }
 
 // gRecord is `{id: 1, city: "Aachen"}`.
@@ -234,5 +245,5 @@ type gRecord struct {
 type gFieldInit struct {
 	at
 	Name  *gIdent `parser:"@@ ':'"`
-	Value *gExpr  `parser:"@@"`
+	Value gExpr   `parser:"@@"`
 }

@@ -38,8 +38,8 @@ type gParam struct {
 	at
 	Name    *gIdent  `parser:"'param' @@"`
 	Type    *gType   `parser:"[ ':' @@ ]"`
-	Default *gExpr   `parser:"[ '=' @@ ]"`
-	In      *gExpr   `parser:"[ 'in' @@ ]"`
+	Default gExpr    `parser:"[ '=' @@ ]"`
+	In      gExpr    `parser:"[ 'in' @@ ]"`
 	Doc     *gString `parser:"[ @@ ]"`
 }
 
@@ -56,7 +56,7 @@ type gFnDecl struct {
 	Name   *gIdent `parser:"'fn' @@"`
 	Params []*gPar `parser:"'(' [ @@ { ',' @@ } [ ',' ] ] ')'"`
 	Result *gType  `parser:"[ '->' @@ ]"`
-	Expr   *gExpr  `parser:"( '=' @@"`
+	Expr   gExpr   `parser:"( '=' @@"`
 	Body   *gBlock `parser:"| @@ )"`
 }
 
@@ -65,7 +65,7 @@ type gPar struct {
 	at
 	Name    *gIdent `parser:"@@"`
 	Type    *gType  `parser:"[ ':' @@ ]"`
-	Default *gExpr  `parser:"[ '=' @@ ]"`
+	Default gExpr   `parser:"[ '=' @@ ]"`
 }
 
 // gStage is `stage alarm(xs: chan Hit, limit: f64) -> chan str { .. }`.
@@ -82,7 +82,7 @@ type gState struct {
 	at
 	Name *gIdent `parser:"'state' @@"`
 	Type *gType  `parser:"[ ':' @@ ]"`
-	Init *gExpr  `parser:"'=' @@"`
+	Init gExpr   `parser:"'=' @@"`
 }
 
 // gOn is `on h in hits { .. }`, `on (x, y) in zip(a, b) { .. }` or `on end { .. }`.
@@ -92,7 +92,7 @@ type gOn struct {
 	Names []*gIdent `parser:"| ( @@"`
 	Paren bool      `parser:"| @'('"`
 	More  []*gIdent `parser:"@@ { ',' @@ } ')' )"`
-	In    *gExpr    `parser:"'in' @@ )"`
+	In    gExpr     `parser:"'in' @@ )"`
 	Body  *gBlock   `parser:"@@"`
 }
 
@@ -100,7 +100,7 @@ type gOn struct {
 type gNext struct {
 	at
 	Name *gIdent `parser:"'next' @@"`
-	Expr *gExpr  `parser:"'=' @@"`
+	Expr gExpr   `parser:"'=' @@"`
 }
 
 // gChan is `chan L[i in 0..nt, j in 0..=i]: f64[b,b] = e with (place = cyclic2d)`.
@@ -109,7 +109,7 @@ type gChan struct {
 	Name   *gIdent   `parser:"'chan' @@"`
 	Ranges []*gRange `parser:"[ '[' @@ { ',' @@ } ']' ]"`
 	Type   *gType    `parser:"[ ':' @@ ]"`
-	Expr   *gExpr    `parser:"[ '=' @@ ]"`
+	Expr   gExpr     `parser:"[ '=' @@ ]"`
 	With   *gWith    `parser:"[ @@ ]"`
 }
 
@@ -124,18 +124,18 @@ type gFor struct {
 type gRange struct {
 	at
 	Name *gIdent `parser:"[ @@ 'in' ]"`
-	Lo   *gExpr  `parser:"@@"`
+	Lo   gExpr   `parser:"@@"`
 	Dots string  `parser:"[ @( '..' | '..=' )"`
-	Hi   *gExpr  `parser:"@@"`
-	By   *gExpr  `parser:"[ 'by' @@ ] ]"`
+	Hi   gExpr   `parser:"@@"`
+	By   gExpr   `parser:"[ 'by' @@ ] ]"`
 }
 
 // gIterate is `iterate c = init, r = 0 until r == cap { next c = f(c); next r = r + 1 }`.
 type gIterate struct {
 	at
 	Carry []*gCarry `parser:"'iterate' @@ { ',' @@ }"`
-	Until *gExpr    `parser:"( 'until' @@"`
-	Times *gExpr    `parser:"| 'times' @@ )"`
+	Until gExpr     `parser:"( 'until' @@"`
+	Times gExpr     `parser:"| 'times' @@ )"`
 	With  *gWith    `parser:"[ @@ ]"`
 	Body  *gBlock   `parser:"@@"`
 }
@@ -145,7 +145,7 @@ type gCarry struct {
 	at
 	Name *gIdent `parser:"@@"`
 	Type *gType  `parser:"[ ':' @@ ]"`
-	Init *gExpr  `parser:"'=' @@"`
+	Init gExpr   `parser:"'=' @@"`
 }
 
 // gEmit is `emit w to "beta.csv" as "weights"`, or `emit all w`. all is a name before a token that
@@ -153,16 +153,16 @@ type gCarry struct {
 type gEmit struct {
 	at
 	All  bool     `parser:"'emit' [ @'all' (?= Ident | Int | Float | String | 'if' | 'parfor') ]"`
-	Expr *gExpr   `parser:"@@"`
-	To   *gExpr   `parser:"[ 'to' @@ ]"`
+	Expr gExpr    `parser:"@@"`
+	To   gExpr    `parser:"[ 'to' @@ ]"`
 	As   *gString `parser:"[ 'as' @@ ]"`
 }
 
 // gAssert is `assert identical(a, b), "must agree"`.
 type gAssert struct {
 	at
-	Expr    *gExpr `parser:"'assert' @@"`
-	Message *gExpr `parser:"[ ',' @@ ]"`
+	Expr    gExpr `parser:"'assert' @@"`
+	Message gExpr `parser:"[ ',' @@ ]"`
 }
 
 // gWith is `with (schedule = "fac2", grain = 4)`.
@@ -176,14 +176,14 @@ type gBind struct {
 	at
 	Names []*gIdent `parser:"@@ { ',' @@ }"`
 	Type  *gType    `parser:"[ ':' @@ ]"`
-	Expr  *gExpr    `parser:"'=' @@"`
+	Expr  gExpr     `parser:"'=' @@"`
 }
 
 // gSend is `L[i,j] <- e`, or an expression, which is a block's value.
 type gSend struct {
 	at
-	Target *gExpr `parser:"@@"`
-	Expr   *gExpr `parser:"[ '<-' @@ ]"`
+	Target gExpr `parser:"@@"`
+	Expr   gExpr `parser:"[ '<-' @@ ]"`
 }
 
 // gBad replaces a statement that recovery removed. No text produces it.

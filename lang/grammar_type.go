@@ -19,8 +19,8 @@ type gType struct {
 // gGrid is `grid[p,q] of chan str`.
 type gGrid struct {
 	at
-	Dims []*gExpr `parser:"'grid' '[' @@ { ',' @@ } ']'"`
-	Elem *gType   `parser:"'of' @@"`
+	Dims []gExpr `parser:"'grid' '[' @@ { ',' @@ } ']'"`
+	Elem *gType  `parser:"'of' @@"`
 }
 
 // gRec is `{id: i64, city: str}`.
@@ -46,7 +46,7 @@ type gFnType struct {
 // gNamedType is `f64[n,m]`, `Order`, or `lib.Order` of an import.
 type gNamedType struct {
 	at
-	Name *gIdent  `parser:"@@"`
-	Of   *gIdent  `parser:"[ '.' @@ ]"`
-	Dims []*gExpr `parser:"[ '[' @@ { ',' @@ } ']' ]"`
+	Name *gIdent `parser:"@@"`
+	Of   *gIdent `parser:"[ '.' @@ ]"`
+	Dims []gExpr `parser:"[ '[' @@ { ',' @@ } ']' ]"`
 }

@@ -81,12 +81,9 @@ func ParseExpr(f *source.File) (ast.Expr, source.Diagnostics) {
 	s := scan(f)
 	toks, ok := s.layout()
 	if ok && !s.diags.HasErrors() {
-		lex, err := lexer.Upgrade(&tokens{toks, len(f.Text)})
+		g, err := parseTokens(toks, len(f.Text), climbing().expr, grammarAlone)
 		if err == nil {
-			var g *gExpr
-			if g, err = grammar().expr.ParseFromLexer(lex); err == nil {
-				return converter{f}.expr(g), nil
-			}
+			return converter{f}.expr(g.X), nil
 		}
 		p := newParser(s)
 		p.mistake(toks, len(f.Text), err)
@@ -165,11 +162,21 @@ func (p *parser) mistakeIn(toks []lexer.Token, from, to, stop int, err error) {
 }
 
 func (p *parser) parse(toks []lexer.Token, stop int) (*gFile, error) {
+	return parseTokens(toks, stop, climbing().file, grammar)
+}
+
+// parseTokens parses tokens by climbing, and those that do not fit by the whole grammar for its error.
+func parseTokens[T any](toks []lexer.Token, stop int, climbing *participle.Parser[T], grammar func() *participle.Parser[T]) (*T, error) {
 	lex, err := lexer.Upgrade(&tokens{toks, stop})
 	if err != nil {
 		return nil, err
 	}
-	return grammar().file.ParseFromLexer(lex)
+	start := lex.MakeCheckpoint()
+	if g, err := climbing.ParseFromLexer(lex); err == nil {
+		return g, nil
+	}
+	lex.LoadCheckpoint(start)
+	return grammar().ParseFromLexer(lex)
 }
 
 // find returns the index of the token that err names, or len(toks) for the end.

@@ -3,6 +3,7 @@ package lang
 import (
 	"io"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/participle/v2"
@@ -48,30 +49,61 @@ func (t *tokens) Next() (lexer.Token, error) {
 	return tok, nil
 }
 
+// The whole grammar says where a text is wrong. Building fails only if the tags are wrong, which every
+// test shows, so users never see a panic.
+var (
+	grammar      = sync.OnceValue(func() *participle.Parser[gFile] { return build[gFile](participle.Union[gExpr](&gPiped{})) })
+	grammarAlone = sync.OnceValue(func() *participle.Parser[gAlone] { return build[gAlone](participle.Union[gExpr](&gPiped{})) })
+)
+
+// climbing is the parser of correct texts, which parses expressions by a climber.
+var climbing = sync.OnceValue(buildClimbing)
+
 type parsers struct {
 	file *participle.Parser[gFile]
-	expr *participle.Parser[gExpr]
+	expr *participle.Parser[gAlone]
 }
 
-// grammar is the parser. Building fails only if the tags are wrong, which every test shows, so
-// users never see Must panic.
-var grammar = sync.OnceValue(build)
+func buildClimbing() parsers {
+	var operands *participle.Parser[gPrim]
+	// Productions that are parsed alone have to be within reach of the root.
+	type root struct {
+		at
+		File *gFile  `parser:"@@"`
+		Expr *gAlone `parser:"| @@"`
+		Prim *gPrim  `parser:"| @@"`
+	}
+	p := build[root](participle.ParseTypeWith(func(lex *lexer.PeekingLexer) (gExpr, error) {
+		c := climber{PeekingLexer: lex, operands: operands}
+		return c.expr(), c.err
+	}))
+	operands = production[gPrim](p)
+	return parsers{production[gFile](p), production[gAlone](p)}
+}
 
-func build() parsers {
-	file := participle.MustBuild[gFile](
+// build makes the parser of T. How expressions are parsed is an option.
+func build[T any](expr participle.Option) *participle.Parser[T] {
+	return participle.MustBuild[T](
+		expr,
 		participle.Lexer(definition{}),
 		participle.UseLookahead(1),
 		participle.Union[gStmt](&gBind{}, &gFor{}, &gEmit{}, &gParam{}, &gChan{}, &gNext{}, &gAssert{}, &gIterate{}, &gFnDecl{},
 			&gImport{}, &gTypeDef{}, &gStage{}, &gState{}, &gOn{}, &gBad{}, &gSend{}),
 	)
-	expr, err := participle.ParserForProduction[gExpr](file)
+}
+
+// production returns the parser of one production of p.
+func production[P, T any](p *participle.Parser[T]) *participle.Parser[P] {
+	out, err := participle.ParserForProduction[P](p)
 	if err != nil {
 		panic(err)
 	}
-	return parsers{file, expr}
+	return out
 }
 
 // Grammar returns the grammar in EBNF as the parser has it. Its ";" come from layout.
 func Grammar() string {
-	return regexp.MustCompile(`\bG([A-Z])`).ReplaceAllString(grammar().file.String(), "$1") + "\n"
+	text := regexp.MustCompile(`\bG([A-Z])`).ReplaceAllString(grammar().String(), "$1") + "\n"
+	// That an expression has two forms here is of no interest to a reader.
+	return strings.Replace(text, "Expr = Piped .\nPiped = ", "Expr = ", 1)
 }

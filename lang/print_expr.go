@@ -24,7 +24,7 @@ const (
 )
 
 // levels returns the level of an operator and the lowest levels that its operands may have without
-// parentheses.
+// parentheses, or 0 if no operator between operands is called op.
 func levels(op string) (own, left, right int) {
 	switch op {
 	case "|>":
@@ -41,8 +41,10 @@ func levels(op string) (own, left, right int) {
 		return levelMM, levelMM, levelUn
 	case "^":
 		return levelPow, levelPost, levelUn
+	case "==", "!=", "<=", ">=", "<", ">":
+		return levelCmp, levelAdd, levelAdd
 	}
-	return levelCmp, levelAdd, levelAdd
+	return 0, 0, 0
 }
 
 func level(e ast.Expr) int {
