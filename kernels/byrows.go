@@ -116,13 +116,20 @@ func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {
 	return &byRowsCode{body: b, rows: attrs.Int("rows"), cols: attrs.Int("cols"), panel: attrs.Int("panel"), lanes: attrs.Bool("lanes")}
 }
 
+// fewCode is the number of columns of narrow rows whose code takes about as long to compile as other loops.
+const fewCode = 4
+
 // worthwhile counts an execution, and reports that it is to run as loops.
 func (c *byRowsCode) worthwhile() bool {
 	work := int64(len(c.body.Acts)) * int64(c.rows) * int64(c.cols)
 	if c.quick {
 		work /= quickKernel
 	}
-	if c.seen.Add(work) < loopsFrom.Load() || c.apart.Load() {
+	from := loopsFrom.Load()
+	if c.cols < nest.LeastWidth { // every column has code of its own
+		from *= int64(max(1, c.cols/fewCode))
+	}
+	if c.seen.Add(work) < from || c.apart.Load() {
 		return false
 	}
 	c.once.Do(c.write)

@@ -11,6 +11,21 @@ import (
 	"flow/kernels/reduce"
 )
 
+// TestByRowsPay: the columns of narrow rows have code of their own, which pays after more work than the code of
+// wide rows.
+func TestByRowsPay(t *testing.T) {
+	for cols, want := range map[int]int{4: 13, 16: 13, 64: 1} {
+		c := &byRowsCode{body: &op.Body{Acts: make([]op.Action, 4)}, rows: int(loopsFrom.Load()) / (12 * 4 * 4), cols: cols}
+		c.once.Do(func() { c.form = &rowForm{} })
+		runs := 1
+		for ; !c.worthwhile(); runs++ {
+		}
+		if runs != want {
+			t.Errorf("loops over rows of %d columns pay after %d runs, not %d", cols, runs, want)
+		}
+	}
+}
+
 // TestByRowsWorkers: what is of all rows is there when several workers have run parts, also where
 // sums of two words lose something.
 func TestByRowsWorkers(t *testing.T) {

@@ -86,7 +86,7 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 	windows := map[ir.ID][]box{}
 	for id, n := range g.All() {
 		if n.Op.Role == op.Slices {
-			if boxes, in, ok := boxesOf(g, id); ok {
+			if boxes, in, ok := boxesOf(g, id); ok && !isLine(boxes[0], g.Type(in[0])) {
 				windows[in[0]] = append(windows[in[0]], boxes[0])
 			}
 		}
@@ -115,6 +115,13 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 	}
 	return preferred
 }
+
+// isLine reports a window of a few columns with all rows of a matrix of type t, as the columns of a table
+// are. Loops read it where it lies.
+func isLine(w box, t types.Type) bool { return w.cols < fewInLine && w.rows == t.Rows }
+
+// fewInLine is from how many columns on a window is a tile.
+const fewInLine = 8
 
 func prefer(preferred map[ir.ID]cutting, id ir.ID, w cutting) {
 	if _, ok := preferred[id]; !ok {
