@@ -17,7 +17,7 @@ import (
 )
 
 // mostRects is the most rectangles that a result is cut into.
-const mostRects = 64
+const mostRects = 256
 
 // SpaceRect is a rectangle of the result, and the loop that makes it.
 type SpaceRect struct {
