@@ -35,8 +35,8 @@ func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source
 		return d.WithHelp("write `%s @ t(%s)`: t(b) transposes the right side", text(0), text(1))
 	case two && d.Code == "E210" && strings.HasPrefix(d.Help, "t(a)"):
 		return d.WithHelp("write `t(%s) @ %s`: t(a) transposes the left side", text(0), text(1))
-	case def.Infix == "@" && two && a.IsScalar() && l.follows(spans[0], "/*"):
-		return d.WithHelp("`@` comes before `*` and `/`: write the left side in parentheses, as `(x / %s) @ %s`", text(0), text(1))
+	case def.Infix == "@" && two && a.IsScalar() && l.before(spans[0]) != "":
+		return d.WithHelp("`@` comes before `*` and `/`: write the left side in parentheses, as `(x %s %s) @ %s`", l.before(spans[0]), text(0), text(1))
 	case d.Help != "":
 		return d
 	case d.Code == "E210":

@@ -25,14 +25,18 @@ func (l *lowerer) text(at source.Span) string {
 	return f.Text[f.Offset(at.From):f.Offset(at.To)]
 }
 
-// follows reports a span of the user's text before which one of these characters stands.
-func (l *lowerer) follows(at source.Span, chars string) bool {
+// before returns the sign * or / before a span of the user's text; "" if none is there.
+func (l *lowerer) before(at source.Span) string {
 	if l.text(at) == "" {
-		return false
+		return ""
 	}
 	f := l.in.Files.File(at.From)
-	before := strings.TrimRight(f.Text[:f.Offset(at.From)], " \t")
-	return before != "" && strings.ContainsRune(chars, rune(before[len(before)-1]))
+	for _, sign := range []string{"//", "/", "*"} {
+		if strings.HasSuffix(strings.TrimRight(f.Text[:f.Offset(at.From)], " \t"), sign) {
+			return sign
+		}
+	}
+	return ""
 }
 
 // ownText reports a span in the user's files, not in the library.

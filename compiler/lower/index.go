@@ -217,7 +217,11 @@ func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript 
 			}
 		}
 		if a >= 0 && a <= n && b > n {
-			d = d.WithHelp("up to the last it is `%d..%d`", a, n)
+			by := ""
+			if s.By != nil {
+				by = " by " + l.text(s.By.Span())
+			}
+			d = d.WithHelp("up to the last it is `%d..%d%s`", a, n, by)
 		} else if a > b && a < n && b >= 0 && s.By == nil {
 			d = d.WithHelp("a range that descends has a step: `%s by -1`", l.text(at))
 		}
