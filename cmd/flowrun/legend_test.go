@@ -51,3 +51,15 @@ func TestFasterThanThePlan(t *testing.T) {
 		}
 	}
 }
+
+// TestLoopTimes: work that has no loop runs outside of the chunks, and counts by the time of its executions.
+func TestLoopTimes(t *testing.T) {
+	times := loopTimes([]loopStats{
+		{Name: "nest", Where: "p.flow:2:5", Busy: 0.001, Seconds: 0.5},
+		{Name: "nest", Where: "p.flow:2:5", Busy: 0.5, Seconds: 0.25},
+		{Name: "map", Where: "p.flow:3:5", Busy: 2, Seconds: 1},
+	})
+	if times["nest p.flow:2:5"] != 1 || times["map p.flow:3:5"] != 2 || len(times) != 2 {
+		t.Error(times)
+	}
+}

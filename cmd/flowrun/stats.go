@@ -124,14 +124,21 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 
 // timeInterpreted sets how long interpreted work took.
 func (st *runStats) timeInterpreted(p *flow.Program) {
-	loops, kernels := map[string]float64{}, map[string]float64{}
-	for _, l := range st.Loops {
-		loops[l.Name+" "+l.Where] += l.Busy
-	}
+	kernels := map[string]float64{}
 	for _, k := range st.Kernels {
 		kernels[k.Name] = k.Busy
 	}
-	explain.Timed(st.Interpreted, p.Compiled().Plan.Graph, loops, kernels)
+	explain.Timed(st.Interpreted, p.Compiled().Plan.Graph, loopTimes(st.Loops), kernels)
+}
+
+// loopTimes returns how long the loops took, by name and place. What has no loop runs before or after the
+// chunks, which counts in the time of its executions alone.
+func loopTimes(list []loopStats) map[string]float64 {
+	times := map[string]float64{}
+	for _, l := range list {
+		times[l.Name+" "+l.Where] += max(l.Busy, l.Seconds)
+	}
+	return times
 }
 
 // gather adds up the ranks. Busy and Communication are seconds and Gflops is work until stats
