@@ -99,8 +99,9 @@ type Engine struct {
 	rounds   []executions        // by task, if loops are recorded
 	selector *schedule.Selector  // of nodes that ask for a choice where the run does not
 	records  []trace.LoopRecord
-	kept     int // chunks in records
-	unkept   int // loops whose chunks would have been too many
+	kept     int           // chunks in records
+	room     []trace.Chunk // for those of the next loops
+	unkept   int           // loops whose chunks would have been too many
 
 	scratch []workerState
 	names   []int32 // of kinds, in the trace
@@ -356,8 +357,14 @@ type loopRun struct {
 
 	count  *loopCount // for progress; nil: nobody asks
 	keeps  bool
-	chunks [][]trace.Chunk // of each worker, if keeps
+	chunks []chunkList // of each worker, if keeps
 	log    *nodeLoop
+}
+
+// chunkList is what a worker has run, in a cache line of its own.
+type chunkList struct {
+	list []trace.Chunk
+	_    [cacheLine - 24]byte
 }
 
 // claimed is a chunk that a worker has claimed.

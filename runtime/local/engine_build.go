@@ -168,7 +168,7 @@ func (b *numbering) add(id ir.ID) error {
 			return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
 		}
 	}
-	if isLoop(node) {
+	if e.notesOver(node, id) {
 		e.noteOver(id)
 	}
 	e.index[id] = int32(len(e.task))

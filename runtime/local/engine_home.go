@@ -136,7 +136,8 @@ func (l *loopRun) hears(w *Worker) {
 // records keeps the record of a chunk that worker has run from start to end.
 func (l *loopRun) records(w *Worker, chunk Chunk, worker int, start, end int64) {
 	if l.keeps {
-		l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: int64(chunk.Lo - l.base), Hi: int64(chunk.Hi - l.base),
+		did := &l.chunks[w.index]
+		did.list = append(did.list, trace.Chunk{Lo: int64(chunk.Lo - l.base), Hi: int64(chunk.Hi - l.base),
 			Worker: int32(worker), Asked: start, Start: start, End: end})
 	}
 }

@@ -126,8 +126,8 @@ func (l *nodeLoop) learn(start, end int64) {
 	var chunks []schedule.Executed
 	if l.record {
 		chunks = []schedule.Executed{}
-		for _, list := range l.chunks {
-			for _, c := range list {
+		for k := range l.chunks {
+			for _, c := range l.chunks[k].list {
 				lo, hi := int(c.Lo)/l.leaf, (int(c.Hi)+l.leaf-1)/l.leaf
 				chunks = append(chunks, schedule.Executed{Start: lo, N: hi - lo, Worker: int(c.Worker), Seconds: float64(c.End-c.Start) / 1e9})
 			}

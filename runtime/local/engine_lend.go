@@ -83,19 +83,21 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	return e.freshFor(s, id, t)
 }
 
-// takesOver is plan.TakesOver. Of loops it is known since they became tasks: it takes a walk through
-// the body.
+// takesOver is plan.TakesOver. Of loops, and of chains that rounds run again, it is known since they
+// became tasks: it takes a walk through the body.
 func (e *Engine) takesOver(n *ir.Node, id ir.ID, j int) bool {
-	if isLoop(n) {
+	if e.notesOver(n, id) {
 		return j < 64 && e.takes[id]>>j&1 == 1
 	}
 	return plan.TakesOver(e.g, id, j)
 }
 
-// isLoop reports a parfor or a group of operators that are one loop.
-func isLoop(n *ir.Node) bool { return n.Op.Role == op.Points || n.Op.Role == op.Grouped }
+// notesOver reports a parfor, a group of operators that are one loop, or a chain in a region.
+func (e *Engine) notesOver(n *ir.Node, id ir.ID) bool {
+	return n.Op.Role == op.Points || n.Op.Role == op.Grouped || n.Op.Role == op.Maps && int(id) >= e.p.Graph.Len()
+}
 
-// noteOver notes the inputs whose memory the result of loop id may take.
+// noteOver notes the inputs whose memory the result of node id may take.
 func (e *Engine) noteOver(id ir.ID) {
 	of := uint64(0)
 	for j := range e.g.In(id)[:min(len(e.g.In(id)), 64)] {
@@ -122,7 +124,7 @@ func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
 func (e *Engine) onlyColumns(id, x ir.ID) bool {
 	uses := int32(1)
 	for k, y := range e.g.In(id) {
-		if plan.TakesColumn(e.g, id, k, x) && e.isView(y, e.slot[y]) && e.at(e.g.In(y)[0]) == x && atomic.LoadInt32(&e.uses[y]) == 1 {
+		if e.isView(y, e.slot[y]) && e.at(e.g.In(y)[0]) == x && plan.TakesColumn(e.g, id, k, x) && atomic.LoadInt32(&e.uses[y]) == 1 {
 			uses++
 		}
 	}

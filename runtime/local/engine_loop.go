@@ -95,10 +95,10 @@ func (l *loopRun) observe() {
 		return
 	}
 	if l.chunks == nil {
-		l.chunks = make([][]trace.Chunk, len(e.scratch))
+		l.chunks = make([]chunkList, len(e.scratch))
 	}
 	for i := range l.chunks {
-		l.chunks[i] = nil
+		l.chunks[i].list = l.chunks[i].list[:0] // addLoop copies them
 	}
 }
 
@@ -266,7 +266,8 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 				l.log.did[w.index].add(units, float64(ended-began)/1e9, float64(began-asked)/1e9)
 			}
 			if l.keeps {
-				l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: int64(ran.Lo - l.base), Hi: int64(ran.Hi - l.base), Worker: int32(w.index), Stolen: c.stolen,
+				did := &l.chunks[w.index]
+				did.list = append(did.list, trace.Chunk{Lo: int64(ran.Lo - l.base), Hi: int64(ran.Hi - l.base), Worker: int32(w.index), Stolen: c.stolen,
 					Asked: asked, Start: began, End: ended})
 			}
 			asked = ended
@@ -349,8 +350,8 @@ func (l *loopRun) result() (v value.Value, err error) {
 // addLoop stores the record of a loop.
 func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	n := 0
-	for _, c := range l.chunks {
-		n += len(c)
+	for k := range l.chunks {
+		n += len(l.chunks[k].list)
 	}
 	p := &l.log.plan
 	t := p.Technique
@@ -359,13 +360,18 @@ func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	}
 	r := trace.LoopRecord{Node: int32(e.planned(l.id)), At: int32(e.g.Nodes[l.id].Span.From), Round: e.executed(l.t, l.log.cut.units), Op: l.call.Def.Name, N: int64(l.n), Leaf: int64(l.leaf), MinChunk: int64(p.Grain),
 		Technique: t.Name, Layout: p.Layout.String(), Victim: p.Victim.String(), Workers: int32(len(e.scratch)),
-		Chosen: l.log.auto != nil, Start: l.begun, End: end, Failed: failed, Chunks: make([]trace.Chunk, 0, n)}
-	for _, c := range l.chunks {
-		r.Chunks = append(r.Chunks, c...)
-	}
-	e.o.Trace.AddLoop(r)
+		Chosen: l.log.auto != nil, Start: l.begun, End: end, Failed: failed}
 	e.loopMu.Lock()
 	defer e.loopMu.Unlock()
+	if cap(e.room)-len(e.room) < n { // a slice a loop would be some microseconds a round
+		e.room = make([]trace.Chunk, 0, max(n, 1024))
+	}
+	from := len(e.room)
+	for k := range l.chunks {
+		e.room = append(e.room, l.chunks[k].list...)
+	}
+	r.Chunks = e.room[from:len(e.room):len(e.room)]
+	e.o.Trace.AddLoop(r)
 	if e.kept += n; e.kept <= maxChunks {
 		e.records = append(e.records, r)
 	} else {
