@@ -212,7 +212,7 @@ func (m *maker) step(s *step) {
 		return
 	}
 	a, b := s.a, s.b
-	if a != 0 && b != 0 && s.c == 0 && m.at.reg[a] == NoReg && m.at.reg[b] != NoReg && slices.Contains(commutes, i.Op) {
+	if a != 0 && b != 0 && s.c == 0 && m.at.reg[a] == NoReg && m.at.reg[b] != NoReg && i.exchanges() {
 		a, b = b, a
 	}
 	if a != 0 {
@@ -250,7 +250,20 @@ func (m *maker) step(s *step) {
 
 // commutes are operations whose operands may change places, so that the one in memory is the last.
 // Of two that are nan either may be the result.
-var commutes = []Op{VADDPD, VMULPD, VADDPS, VMULPS, VPADDQ, VPAND, VPOR, VPXOR, VPMULUDQ, VPCMPEQQ}
+var commutes = []Op{VADDPD, VMULPD, VADDPS, VMULPS, VPADDQ, VPAND, VPOR, VPXOR, VPANDQ, VPORQ, VPXORQ, VANDPD, VANDPS, VPMULUDQ, VPCMPEQQ}
+
+// exchanges reports whether the operands of i may change places, and makes of a comparison the one that holds
+// for them then.
+func (i *Inst) exchanges() bool {
+	switch i.Op {
+	case VCMPPD, VCMPPS, VCMPPDK, VCMPPSK: // less and greater are 0x11 and 0x1e, with equal ones 0x12 and 0x1d
+		if i.Imm&3 == 1 || i.Imm&3 == 2 {
+			i.Imm ^= 0xf
+		}
+		return true
+	}
+	return slices.Contains(commutes, i.Op)
+}
 
 // spareFor is the register that a result passes through on its way to scratch memory.
 func (m *maker) spareFor(v virt) Reg {

@@ -10,6 +10,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/loop/code"
 )
 
 // TestExtremeOfConstant compares min and max of special values and a constant, on either side, with
@@ -43,22 +44,7 @@ func TestExtremeOfConstant(t *testing.T) {
 						}
 					}
 				}
-				want, err := b.Nest.Eval([]value.Value{in}, loop.Env{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				f, err := compile(m, target, b.Nest, []value.Value{in}, out)
-				if err != nil {
-					t.Fatal(err)
-				}
-				f.run(0, 1, 0, len(edges))
-				for k := range out {
-					for i := range edges {
-						if x, y := out[k].At(i, 0), want[k].(*value.Dense).At(i, 0); !x.Same(y) {
-							t.Errorf("%s of %v: %v gives %v, want %v", what[k], e, in.At(i, 0), x, y)
-						}
-					}
-				}
+				ofEdges(t, m, target, b.Nest, in, out, what)
 			}
 		})
 	}
@@ -127,5 +113,75 @@ func TestExtremeOfSigns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestChosenWords compares what a comparison says of a value that selects choose from two constants, through
+// another select on either side, with its meaning.
+func TestChosenWords(t *testing.T) {
+	for _, target := range []*target{avx512, avx2} {
+		t.Run(string(target.name), func(t *testing.T) {
+			m := need(t, target)
+			for _, e := range []types.Elem{types.F64, types.I64} {
+				in := value.New(types.F64, len(edges), 1)
+				for i, x := range edges {
+					in.Set(i, 0, value.F64(x))
+				}
+				b := loop.New()
+				x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.F64)}
+				rows := loop.Of(loop.RowsSym, x.N)
+				i := loop.Of(loop.IndexSym, b.Index("i", loop.Range{Kind: loop.Steps, To: rows, By: 1}))
+				v := b.Load(x, i, loop.Num(0))
+				number := func(k int) loop.Val {
+					if e == types.I64 {
+						return b.Const(e, loop.Word(k))
+					}
+					return b.Const(e, loop.Word(math.Float64bits(float64(k))))
+				}
+				first := b.Op(loop.Lt, v, b.Const(types.F64, loop.Word(math.Float64bits(1))))
+				second := b.Op(loop.Lt, b.Const(types.F64, loop.Word(math.Float64bits(-2))), v)
+				two := b.Op(loop.Select, first, number(3), number(5))
+				chosen := []loop.Val{two}
+				for _, k := range []int{3, 5} {
+					chosen = append(chosen, b.Op(loop.Select, second, two, number(k)), b.Op(loop.Select, second, number(k), two))
+				}
+				var out []*value.Dense
+				var what []string
+				for n, w := range chosen {
+					for _, c := range []loop.Code{loop.Eq, loop.Ne, loop.Lt, loop.Le} {
+						for _, k := range []int{2, 3, 4, 5} {
+							for way, r := range []loop.Val{b.Op(c, w, number(k)), b.Op(c, number(k), w)} {
+								b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(types.F64, rows, loop.Num(1))}, i, loop.Num(0), b.Op(loop.ToF64, r))
+								out = append(out, value.New(types.F64, len(edges), 1))
+								what = append(what, fmt.Sprintf("%s of choice %d and %d, way %d", c.Operation().Name, n, k, way))
+							}
+						}
+					}
+				}
+				ofEdges(t, m, target, b.Nest, in, out, what)
+			}
+		})
+	}
+}
+
+// ofEdges compares the results of a nest over the column in, one for each element, with their meaning. what
+// describes each result.
+func ofEdges(t *testing.T, m *code.Memory, target *target, n *loop.Nest, in *value.Dense, out []*value.Dense, what []string) {
+	t.Helper()
+	want, err := n.Eval([]value.Value{in}, loop.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := compile(m, target, n, []value.Value{in}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.run(0, 1, 0, in.Rows)
+	for k := range out {
+		for i := range in.Rows {
+			if x, y := out[k].At(i, 0), want[k].(*value.Dense).At(i, 0); !x.Same(y) {
+				t.Errorf("%s of %v: %v gives %v, want %v", what[k], in.Elem, in.At(i, 0), x, y)
+			}
+		}
 	}
 }
