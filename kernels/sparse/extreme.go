@@ -269,8 +269,8 @@ func (l *extremeLoop) release() {
 	}
 }
 
-// fold folds rows lo..hi-1, at most piece. While marking, rows start from the empty value: another start
-// could hide a mark.
+// fold folds rows lo..hi-1, at most piece. While marking, rows start from the empty value, since
+// another start could hide a mark.
 func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	if l.marking && by[worker].marked {
 		return // all rows will be folded again
@@ -301,8 +301,9 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	}
 }
 
-// start sets out to what the rows from lo on start from: the empty value, a zero if an element of the row is
-// not stored, and the base. A loop over vectors that tests no row is enough where no row has all elements.
+// start sets out to what the rows from lo on start from: the empty value, a zero if an element of the
+// row is not stored, and the base. Loops over vectors, without a test of each row, are enough where
+// no row has all elements.
 func (l *extremeLoop) start(out []int64, lo int) {
 	ptr, cols, first := l.a.Ptr[lo:lo+len(out)+1], int64(l.a.Cols), l.empty.I
 	if l.zeros {

@@ -135,7 +135,7 @@ func surelyTrue(d *op.Def, c *op.Call, p pattern, full []bool) bool {
 	return true
 }
 
-// columns returns the columns of the entries of row i, in dst if that has room.
+// columns returns the columns of the places of row i, in dst, which has room for them.
 func (l *mapLoop[T]) columns(w *mapWorker, dst []int32, i int) []int32 {
 	a, _ := l.of[0].Row(i)
 	b, _ := l.of[1].Row(i)
@@ -144,7 +144,7 @@ func (l *mapLoop[T]) columns(w *mapWorker, dst []int32, i int) []int32 {
 		a = w.line[1]
 		b, _ = l.of[2].Row(i)
 	}
-	if dst = slices.Grow(dst[:0:cap(dst)], min(len(a)+len(b), l.out.Cols)); l.p == patternMeet {
+	if l.p == patternMeet {
 		return met(dst, a, b)
 	}
 	return joined(dst, a, b)
@@ -158,7 +158,11 @@ func (l *mapLoop[T]) count(worker, lo, hi int) error {
 	}
 	for i := lo; i < hi; i++ {
 		if len(l.of) > 2 || w.seen == nil {
-			w.line[0] = l.columns(w, w.line[0], i)
+			most := 0
+			for _, m := range l.of {
+				most += int(m.Ptr[i+1] - m.Ptr[i])
+			}
+			w.line[0] = l.columns(w, slices.Grow(w.line[0][:0], most), i)
 			l.out.Ptr[i+1] = int64(len(w.line[0]))
 			continue
 		}
@@ -254,8 +258,7 @@ func (l *mapLoop[T]) piece(w *mapWorker, lo, hi int) error {
 func (l *mapLoop[T]) placesOf(w *mapWorker, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if from, to := l.out.Ptr[i], l.out.Ptr[i+1]; from < to {
-			w.line[0] = l.columns(w, w.line[0], i)
-			copy(l.out.Col[from:to], w.line[0])
+			l.columns(w, l.out.Col[from:from:to], i)
 		}
 	}
 }

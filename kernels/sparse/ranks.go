@@ -275,8 +275,9 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 	for i := range rows {
 		for _, m := range parts {
 			from, end := m.Ptr[i], m.Ptr[i+1]
-			for k, j := range m.Col[from:end] {
-				out.Col[to+int64(k)] = j
+			dst := out.Col[to:][:end-from]
+			for k, j := range m.Col[from:end] { // most rows are too short for a copy
+				dst[k] = j
 			}
 			if from < end && t.Elem != types.Bool {
 				out.CopyValues(int(to), m, int(from), int(end))

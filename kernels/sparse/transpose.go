@@ -45,14 +45,21 @@ type transposer[T vec.Element] struct {
 	shift int     // column j is in range j >> shift
 	at    []int64 // of each range of columns and unit of rows: how many entries, later where the next goes
 	first []int64 // of each range: its first entry
-	row   []int32 // the entries by range
-	col   []int32
-	num   []T
-	next  [][]int64 // of each worker: where the next entry of each column of a range goes
+	col   []int32 // of the entries by range; t has their rows and values meanwhile
+	by    []transposeWorker[T]
 	pass  int
 }
 
-// entriesByRange is op.Def.Beside of a transpose: row, column and value of each entry.
+// transposeWorker is the memory of a worker that sorts a range.
+type transposeWorker[T vec.Element] struct {
+	next []int64 // where the next entry of each column goes
+	row  []int32 // the entries, in the order in which they came
+	num  []T
+	_    [56]byte
+}
+
+// entriesByRange is op.Def.Beside of a transpose: the column of each entry, and the row and value of
+// those in the ranges that workers sort, at most all.
 func entriesByRange(s *op.Sig, _ types.Type) float64 {
 	each := 8
 	if e := s.In[0].Elem; e != types.Bool {
@@ -63,7 +70,7 @@ func entriesByRange(s *op.Sig, _ types.Type) float64 {
 
 // newTransposer is beginTranspose for entries whose values are stored as T.
 func newTransposer[T vec.Element](m *value.CSR, workers int, done func(t *value.CSR) error) op.Passes {
-	x := &transposer[T]{m: m, val: numbersOf[T](m, m.Elem), done: done, next: make([][]int64, workers)}
+	x := &transposer[T]{m: m, val: numbersOf[T](m, m.Elem), done: done, by: make([]transposeWorker[T], workers)}
 	x.RowCut = cutByEntries(transposeUnits, m)
 	x.shift = max(0, bits.Len(uint(max(m.Cols, 1)-1))-bits.Len(transposeUnits-1))
 	x.at = make([]int64, transposeUnits*transposeUnits)
@@ -98,9 +105,9 @@ func (x *transposer[T]) distribute(u int) {
 			r := j >> x.shift
 			p := at[r]
 			at[r]++
-			x.row[p], x.col[p] = int32(i), j
+			x.t.Col[p], x.col[p] = int32(i), j
 			if x.val != nil {
-				x.num[p] = x.val[from+k]
+				x.to[p] = x.val[from+k]
 			}
 		}
 	}
@@ -113,13 +120,11 @@ func (x *transposer[T]) sort(worker, r int) {
 	if c0 == c1 {
 		return
 	}
-	if x.next[worker] == nil {
-		x.next[worker] = make([]int64, 1<<x.shift)
-	}
-	next := x.next[worker][:c1-c0]
+	w, lo, hi := &x.by[worker], x.first[r], x.first[r+1]
+	w.next = dense.Resized(w.next, c1-c0)
+	next, cols := w.next, x.col[lo:hi]
 	clear(next)
-	lo, hi := x.first[r], x.first[r+1]
-	for _, j := range x.col[lo:hi] {
+	for _, j := range cols {
 		next[int(j)-c0]++
 	}
 	sum := lo
@@ -128,13 +133,17 @@ func (x *transposer[T]) sort(worker, r int) {
 		sum += n
 		x.t.Ptr[c0+k+1] = sum
 	}
-	for p := lo; p < hi; p++ {
-		k := int(x.col[p]) - c0
+	w.row = append(w.row[:0], x.t.Col[lo:hi]...)
+	if x.val != nil {
+		w.num = append(w.num[:0], x.to[lo:hi]...)
+	}
+	for p, i := range w.row {
+		k := int(cols[p]) - c0
 		q := next[k]
 		next[k]++
-		x.t.Col[q] = x.row[p]
+		x.t.Col[q] = i
 		if x.val != nil {
-			x.to[q] = x.num[p]
+			x.to[q] = w.num[p]
 		}
 	}
 }
@@ -158,10 +167,7 @@ func (x *transposer[T]) Next() (again bool, err error) {
 		if x.to, err = entries[T](x.t, int64(n)); err != nil {
 			return false, err
 		}
-		x.row, x.col = memory.Fresh[int32](n), memory.Fresh[int32](n)
-		if x.val != nil {
-			x.num = memory.Fresh[T](n)
-		}
+		x.col = memory.Fresh[int32](n)
 		return true, nil
 	case 2:
 		return true, nil
