@@ -125,6 +125,9 @@ func (p *Program) runRank(comm transport.Comm, o RunOptions, refuse func(why str
 		o.Schedule = s
 		do := p.rankOptions(comm.Rank(), pool.Workers(), out, o)
 		do.Read = p.read()
+		if o.Memory.Bytes == 0 {
+			do.Buffers = o.Buffers
+		}
 		r, err = run(pool, do)
 		return err
 	})

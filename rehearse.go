@@ -8,6 +8,8 @@ import (
 	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/memory"
+	"flow/runtime/local"
 )
 
 // This file makes the machine code of a program before the program runs, while its rank waits for
@@ -32,6 +34,12 @@ func (p *Program) Rehearse(rank int, stop func() bool) {
 	made.Hash()
 	r := newRehearsal(stop)
 	r.graph(made.Graph, func(id ir.ID) bool { return made.Runs(rank, id) })
+}
+
+// Warm returns memory for RunOptions.Buffers of this rank: what the plan is predicted to take, as far as
+// stop allows. The ranks of a machine get at most a sixteenth of its memory so.
+func (p *Program) Warm(rank int, stop func() bool) *Buffers {
+	return local.Warm(p.made.Plan, rank, memory.Most().Bytes/16/int64(max(1, p.options.Together)), stop)
 }
 
 // rehearsal is one call of Rehearse.

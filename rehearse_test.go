@@ -2,14 +2,17 @@ package flow
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"flow/ir"
 	machine "flow/kernels/loop/code"
 	"flow/kernels/loop/launch"
+	"flow/runtime/dist/transport/mem"
 )
 
 // TestRehearse runs two programs on two ranks, which differ in operators, since machine code is found
@@ -71,6 +74,62 @@ func TestRehearsedExamples(t *testing.T) {
 		r.graph(p.made.Plan.Graph, func(ir.ID) bool { return true })
 		if r.ran < 5 || len(r.failed) > 0 {
 			t.Errorf("%s: %d tasks were rehearsed, and %v", name, r.ran, r.failed)
+		}
+	}
+}
+
+// TestWarm runs programs on two ranks, in memory that was prepared. Results are in it, and the output is that
+// of one rank.
+func TestWarm(t *testing.T) {
+	for name, set := range map[string]string{"linreg": "n=30000 method=cg", "heat2d": "n=500 steps=5", "qr": "n=600"} {
+		file := filepath.Join("examples", name+".flow")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []Setting
+		for _, s := range strings.Fields(set) {
+			param, value, _ := strings.Cut(s, "=")
+			list = append(list, Setting{Name: param, Text: value})
+		}
+		run := func(ranks int) (printed bytes.Buffer) {
+			comms := mem.New(ranks, mem.Options{})
+			errs := make([]error, ranks)
+			var all sync.WaitGroup
+			for rank := range ranks {
+				p, err := Compile(t.Context(), file, text, CompileOptions{Ranks: ranks, Set: list})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := RunOptions{Threads: 1}
+				if rank == 0 {
+					o.Stdout = &printed
+				}
+				o.Buffers = p.Warm(rank, func() bool { return false })
+				before := o.Buffers.Stats()
+				if before.Live+before.Peak+before.Gets != 0 || before.Resident == 0 {
+					t.Errorf("%s: prepared memory counts as lent: %+v", name, before)
+				}
+				all.Go(func() {
+					_, errs[rank] = p.RunRank(t.Context(), comms[rank], o)
+					if now := o.Buffers.Stats(); now.Resident > 2*before.Resident || now.Gets == 0 {
+						t.Errorf("%s: rank %d took %d bytes in a pool of %d", name, rank, now.Resident-before.Resident, before.Resident)
+					}
+				})
+			}
+			all.Wait()
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(name, err)
+			}
+			for _, c := range comms {
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			return printed
+		}
+		if one, two := run(1), run(2); one.String() != two.String() {
+			t.Errorf("%s: %s on one rank, %s on two", name, one.String(), two.String())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package memory
 import (
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 	"unsafe"
 )
@@ -95,4 +96,12 @@ func warmPage(most uintptr) bool {
 	}
 	heap.warm += hugePage
 	return true
+}
+
+// Populate backs the pages of b with memory, as writing to each would, but changes nothing. It returns
+// false if the system cannot do that: Linux before 5.14, or where no memory is left.
+func Populate(b []byte) bool {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	before := at % uintptr(syscall.Getpagesize())
+	return len(b) == 0 || populate(at-before, before+uintptr(len(b)))
 }

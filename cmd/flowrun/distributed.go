@@ -61,7 +61,7 @@ func withoutMPI() error {
 // the program, so only rank 0 reports them. The rank that a failure of the run names as speaker
 // reports it.
 func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) error {
-	early := s.prepare(c, o)
+	early := s.prepare(c, req, o)
 	comm, err := mpi.Init()
 	early.stop()
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		return s.tellAndClose(err, comm)
 	}
 	err = s.execute(c.Context, p, o, req, func(ctx context.Context, ro flow.RunOptions) (*flow.Report, error) {
-		ro.Notice = notice
+		ro.Notice, ro.Buffers = notice, early.buffers()
 		report, err := p.RunRank(ctx, comm, ro)
 		errors.As(err, &failure)
 		if comm.Rank() > 0 {
@@ -133,13 +133,24 @@ type early struct {
 	options flow.CompileOptions
 	program chan *flow.Program // nil in it: there is none
 	stop    context.CancelFunc // ends the rehearsal
+	memory  struct {
+		sync.Mutex
+		warm *flow.Buffers // nil: none
+	}
+}
+
+// buffers returns memory for the run. The caller has called stop.
+func (e *early) buffers() *flow.Buffers {
+	e.memory.Lock()
+	defer e.memory.Unlock()
+	return e.memory.warm
 }
 
 // prepare compiles the program and makes machine code of its tasks while MPI starts: that takes some
 // 100 ms and hardly any processor time. The caller calls stop when MPI has started. Nothing is
 // prepared if the launcher does not tell this process its rank. Mistakes are left to the compiler's
 // second run, and so are programs whose sizes take reading all of a file.
-func (s *session) prepare(c *cli.Context, o flow.CompileOptions) *early {
+func (s *session) prepare(c *cli.Context, req runRequest, o flow.CompileOptions) *early {
 	ctx, stop := context.WithCancel(c.Context)
 	e := &early{options: o, program: make(chan *flow.Program, 1), stop: stop}
 	rank, ranks, ok := placeOf()
@@ -161,7 +172,13 @@ func (s *session) prepare(c *cli.Context, o flow.CompileOptions) *early {
 			return
 		}
 		e.program <- p
-		p.Rehearse(rank, func() bool { return ctx.Err() != nil })
+		stop := func() bool { return ctx.Err() != nil }
+		p.Rehearse(rank, stop)
+		e.memory.Lock()
+		defer e.memory.Unlock()
+		if !req.limited && !stop() { // what a bounded run takes is counted from its start
+			e.memory.warm = p.Warm(rank, stop)
+		}
 	}()
 	return e
 }

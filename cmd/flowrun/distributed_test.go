@@ -44,7 +44,7 @@ func TestRanksCompileOnce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			e := s.prepare(c, o)
+			e := s.prepare(c, runRequest{}, o)
 			defer e.stop()
 			mine := <-e.program // nil of a file that must be read
 			e.program <- mine
