@@ -21,7 +21,7 @@ iterate v = 0.0 times 9 {
   next v = v + sum(L) }
 emit v
 R = parfor i in 0..200 { sqrt(X[i, 0]) }
-emit sum(R)
+emit colsum(R)
 `
 	for _, ranks := range []int{1, 3} {
 		p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{Ranks: ranks})

@@ -97,7 +97,7 @@ emit parfor i in 0..150 with (schedule = "tss", grain = 2) { sort(t(P[i, :]))[1,
 v = parfor i in 0..20_000 {
   if i % 3 == 0 { sqrt(f64(i)) } else { f64(i) / 2.0 }
 }
-emit sum(v)
+emit colsum(v)
 `,
 }
 
