@@ -57,7 +57,7 @@ func (r *rank) prepare() *Failure {
 		r.begun[dst] = make([]uint64, (c+63)/64)
 	}
 	if err := r.prepareGathers(); err != nil {
-		return &Failure{Code: "E606", Err: err}
+		return &Failure{Code: "E606", Speaker: r.me, Err: fmt.Errorf("rank %d: %w", r.me, err)} // the others know nothing of it
 	}
 	r.arrived = make([]bool, len(r.routes.receives))
 	r.missing = len(r.routes.receives)
@@ -88,7 +88,7 @@ func (r *rank) prepare() *Failure {
 		},
 	})
 	if err != nil {
-		return &Failure{Code: "E606", Err: err}
+		return &Failure{Code: "E606", Speaker: r.me, Err: fmt.Errorf("rank %d: %w", r.me, err)} // the others know nothing of it
 	}
 	r.eng = eng
 	return nil
