@@ -116,11 +116,11 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 	return preferred
 }
 
-// isLine reports a window of a few columns with all rows of a matrix of type t, as the columns of a table
-// are. Loops read it where it lies.
+// isLine reports a window of a few columns with all rows of a matrix of type t, such as a column of a
+// table. Loops read it in place, so no cut is made for it.
 func isLine(w box, t types.Type) bool { return w.cols < fewInLine && w.rows == t.Rows }
 
-// fewInLine is from how many columns on a window is a tile.
+// fewInLine is the number of columns from which on a window counts as a tile.
 const fewInLine = 8
 
 func prefer(preferred map[ir.ID]cutting, id ir.ID, w cutting) {

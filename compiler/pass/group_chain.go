@@ -177,10 +177,10 @@ func (f *fusion) build() *ir.Graph {
 }
 
 // stored reports a `materialize` to be dropped, since it has prevented fusion: it would only copy a
-// value that has other readers. It stays for the token of a send, and where it copies nothing, the
-// value having no other reader, and later passes would otherwise fuse: for a product, beside
-// reductions by key, or of rows unless a constructor makes it, and where the pass group would reduce
-// it in the loop that makes it.
+// value that has other readers. It stays for the token of a send. Of a value without other readers it
+// copies nothing, and it stays where it keeps a later pass from fusion: of a product, beside reductions
+// by key, beside reductions of rows unless a constructor makes the value, and where the pass group would
+// reduce the value in the loop that makes it.
 func (f *fusion) stored(id ir.ID) bool {
 	if f.g.Nodes[id].Op.Role != op.Stores {
 		return false
@@ -193,17 +193,17 @@ func (f *fusion) stored(id ir.ID) bool {
 // and a loop of the pass group.
 func (f *fusion) ends(id ir.ID) bool {
 	g, x := f.g, f.g.In(id)[0]
-	moves := func(x ir.ID) bool {
+	grouped := func(x ir.ID) bool { // the loop that makes x is one of the pass group
 		return f.groups.points(x) || f.moves(x) && len(g.In(x)) > 0 && g.Nodes[x].Op.Look == nil
 	}
 	for r := id + 1; int(r) < g.Len(); r++ {
 		switch d := g.Nodes[r].Op; {
 		case !slices.Contains(g.In(r), id):
-		case d.Places && f.fusable(x), (d.Places || d.Fold == op.FoldAll) && moves(x):
+		case d.Places && f.fusable(x), (d.Places || d.Fold == op.FoldAll) && grouped(x):
 			return true
 		case d.Fold == op.FoldAll && f.fusable(x):
 			for y, h := range f.head[:x+1] {
-				if h == f.head[x] && slices.ContainsFunc(g.In(ir.ID(y)), moves) {
+				if h == f.head[x] && slices.ContainsFunc(g.In(ir.ID(y)), grouped) {
 					return true
 				}
 			}

@@ -15,20 +15,21 @@ import (
 //	%5 = rbind(..);  %6 = pipe(%5, %0) {fold="max"} {..}   ->   %5, %6 = nest(%0, ..) { both }
 //
 // A reduction of what a group makes is computed in the loop that makes it. If the elements have other
-// readers, they are stored in the same loop. Only what comes in any order is reduced so.
+// readers, they are stored in the same loop. The reduction must allow any order of its contributions,
+// because the lanes of the loop may be along either index.
 
-// mergers is the work of making one group of several.
-type mergers struct {
+// merger makes one group of several.
+type merger struct {
 	*nesting
 	readers [][]ir.ID
 	list    map[ir.ID][]ir.ID // the members of the groups
 	rows    bool              // something reduces rows
 }
 
-// merge merges groups that read a chain, and reductions with what makes their elements.
-func (f *nesting) merge() {
+// mergeGroups merges groups that read a chain, and reductions with what makes their elements.
+func (f *nesting) mergeGroups() {
 	f.results = map[ir.ID][]ir.ID{}
-	m := mergers{nesting: f, readers: readersOf(f.g), rows: f.reducesRows(),
+	m := merger{nesting: f, readers: readersOf(f.g), rows: f.reducesRows(),
 		list: f.members(func(id ir.ID) bool { return f.of(id) != noMember })}
 	for x := ir.ID(f.g.Len() - 1); x >= 0; x-- {
 		if f.head[x] == x && f.of(x) == chainMember {
@@ -42,10 +43,10 @@ func (f *nesting) merge() {
 	}
 }
 
-// shared makes one group of a chain and of the groups that read it, if all of them read only the
-// element at their own place. A chain that only such a group of several reads joins it: readers come
-// first.
-func (m *mergers) shared(x ir.ID) {
+// shared makes one group of chain x and of the groups that read it, if all of them read only the element
+// at their own place. A chain with a single reading group joins it only if that group has been merged from
+// several: otherwise the chain would have been its member. So mergeGroups visits readers first.
+func (m *merger) shared(x ir.ID) {
 	groups := []ir.ID{x}
 	several := false
 	for _, r := range m.readers[x] {
@@ -59,7 +60,7 @@ func (m *mergers) shared(x ir.ID) {
 			groups, several = append(groups, h), several || m.results[h] != nil
 		}
 	}
-	for _, h := range groups[1:] { // one that another one reads would be made again
+	for _, h := range groups[1:] { // a group that another one reads would be computed again
 		if slices.ContainsFunc(m.readers[h], func(r ir.ID) bool { return m.head[r] != h && slices.Contains(groups, m.head[r]) }) {
 			return
 		}
@@ -70,7 +71,7 @@ func (m *mergers) shared(x ir.ID) {
 }
 
 // end puts reduction id into the groups that make what it reduces.
-func (m *mergers) end(id ir.ID) {
+func (m *merger) end(id ir.ID) {
 	g := m.g
 	m.results[id] = []ir.ID{id}
 	if g.Type(id).Kind == types.Tuple {
@@ -96,22 +97,22 @@ func (m *mergers) end(id ir.ID) {
 
 // stores reports whether x is a result that its group stores, and that reduction r can read in the
 // same loop. A chain alone is left to groups of rows, unless they know no such reduction.
-func (m *mergers) stores(x, r ir.ID) bool {
+func (m *merger) stores(x, r ir.ID) bool {
 	h := m.head[x]
 	if x != h && !slices.Contains(m.results[h], x) {
 		return false
 	}
-	moves := func(x ir.ID) bool {
+	makes := func(x ir.ID) bool {
 		return m.of(x) == pointMember || m.of(x) == moveMember && m.g.Nodes[x].Op.Look == nil
 	}
-	return slices.ContainsFunc(m.list[h], moves) || m.of(x) == chainMember && m.g.Nodes[r].Op.Places && !m.rows && !m.turned(x)
+	return slices.ContainsFunc(m.list[h], makes) || m.of(x) == chainMember && m.g.Nodes[r].Op.Places && !m.rows && !m.turned(x)
 }
 
-// merge makes one group of groups, which are so small together that a loop has room for them. It is at
-// the place of the last one or, if something reads a result before that, at that of the first. There
-// is none if a member reads something that is not there yet. A result that only its own group reads is
-// not stored.
-func (m *mergers) merge(groups ...ir.ID) {
+// merge makes one group of several, unless they are too large together for one loop. The group is at the
+// place of the last one or, if another node reads a result before that, at the place of the first. It
+// would be wrong there if a member read a value that is computed later: then the groups stay apart. A
+// result that only its own group reads is not stored.
+func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
 	first, last := slices.Min(groups), slices.Max(groups)
 	var members, results []ir.ID
@@ -164,8 +165,8 @@ func (f *nesting) turned(id ir.ID) bool {
 	return slices.Contains(f.g.Nodes[id].Attrs.Ints("modes"), int64(op.Trans))
 }
 
-// folds reports a map-reduce of all elements, which may store them, too, a reduction of them without a
-// chain, or the place of an extreme.
+// folds reports a node that reduces all elements: a map-reduce (which may also store them), a reduction
+// without a chain, or the place of an extreme.
 func (f *nesting) folds(id ir.ID) bool {
 	g := f.g
 	n, in := &g.Nodes[id], g.In(id)
@@ -186,7 +187,8 @@ func (f *nesting) folds(id ir.ID) bool {
 	return false
 }
 
-// wholeOf reports whether a loop of two indices reduces elements of e as d does, in any order.
+// wholeOf reports whether a loop over two indices can compute reduction d of elements of type e, with the
+// contributions in any order.
 func wholeOf(d *op.Def, e types.Elem) bool {
 	switch {
 	case d.Places:
@@ -213,7 +215,8 @@ func (f *nesting) spaceOf(id ir.ID) types.Type {
 	}
 }
 
-// space returns the attributes of a group without a matrix among its results: what it goes over.
+// space returns the attributes of a group without a matrix among its results: the rows and columns of
+// what it reduces. Other groups have none, since the matrices say what the loop goes over.
 func (f *nesting) space(results []ir.ID) *op.Attrs {
 	if slices.ContainsFunc(results, func(id ir.ID) bool { return f.g.Type(id).IsDense() }) {
 		return nil

@@ -22,8 +22,8 @@ import (
 //
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
-// What reduces all elements of a group ends it, and is one of several results if the elements are read
-// elsewhere (group_ends.go).
+// A reduction of all elements of a group is its last member. If the elements are read elsewhere, too, the
+// group has several results (group_ends.go).
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
 // at another place. Rows at computed positions are the exception: they join a loop that reads all of them,
@@ -38,7 +38,7 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
 	f.find()
 	if !sizes.Loops { // ranks share the rows of one result
-		f.merge()
+		f.mergeGroups()
 	}
 	chosen := f.worthwhile()
 	if len(chosen) == 0 {
@@ -64,7 +64,7 @@ const (
 	pointMember // a loop over points, each of which computes a number from elements of its operands
 	moveMember  // its elements are those of its operands
 	pickMember  // rows of operand 0 at the positions in operand 1; it may fail
-	foldMember  // it reduces all elements: the last of its group
+	foldMember  // it reduces all elements, and is the last of its group
 )
 
 const (
@@ -83,7 +83,7 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
-	apart bool      // what picks rows joins no group, because ranks share the rows of the result
+	apart bool      // picks and reductions join no group, because ranks share the rows of the result
 	stops stops
 	// partly reports, by member, that its readers may leave elements of it unread.
 	partly []bool

@@ -1,7 +1,7 @@
 package pass
 
 // This file is the part of Partition that cuts reductions and pipes (map-reduces). The index space of
-// a pipe is cut like that of a map; a block makes a partial result.
+// a pipe is cut like that of a map. Each block gives a partial result.
 
 import (
 	"slices"

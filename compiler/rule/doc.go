@@ -8,6 +8,7 @@
 // means: elaboration applies it while it reads an expression, before the reference evaluator, and
 // it cannot be switched off.
 //
+//	rule.go                           what a row is
 //	table.go exact_*.go canonical.go  the table: one row a rule, with the nearby rewrite
 //	                                  that is wrong and an example before and after
 //	pattern.go                        the text of patterns and replacements

@@ -1,5 +1,7 @@
 package rule
 
+// This file defines Rule, a row of the table.
+
 // Class says whether a rule keeps bits.
 type Class uint8
 

@@ -1,6 +1,6 @@
 package loop
 
-// This file defines functions of scalars, and how libraries of them are asked.
+// This file makes functions of scalars (form.go) and finds them by name.
 
 import "flow/ir/types"
 

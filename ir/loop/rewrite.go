@@ -2,7 +2,7 @@ package loop
 
 import "fmt"
 
-// This file copies nests and writes other statements for some.
+// This file copies nests and replaces some of their statements.
 
 // rewriter copies the statements of a nest to a builder. replace may write something else instead.
 type rewriter struct {

@@ -11,7 +11,7 @@ import (
 	"flow/ir/types"
 )
 
-// state returns the words that carry the contributions.
+// state returns the description of the words that carry the contributions.
 func (t *Terms) state() *State { return StateOf(t.class, t.elem, t.levels) }
 
 // TermsOf returns a reduction of contributions of e, or nil if a few values cannot carry it. Exact
