@@ -116,7 +116,8 @@ func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {
 	return &byRowsCode{body: b, rows: attrs.Int("rows"), cols: attrs.Int("cols"), panel: attrs.Int("panel"), lanes: attrs.Bool("lanes")}
 }
 
-// fewCode is the number of columns of narrow rows whose code takes about as long to compile as other loops.
+// fewCode is the number of columns from which on the code of narrow rows takes longer to compile than other
+// loops, about.
 const fewCode = 4
 
 // worthwhile counts an execution, and reports that it is to run as loops.
@@ -126,7 +127,7 @@ func (c *byRowsCode) worthwhile() bool {
 		work /= quickKernel
 	}
 	from := loopsFrom.Load()
-	if c.cols < nest.LeastWidth { // every column has code of its own
+	if c.cols < nest.LeastWidth { // narrow rows: every column has code of its own
 		from *= int64(max(1, c.cols/fewCode))
 	}
 	if c.seen.Add(work) < from || c.apart.Load() {

@@ -72,16 +72,15 @@ func nestWindows(c *op.Call) window.Windows {
 
 // spaceCode is a body as loops, which are written when enough work has been seen.
 type spaceCode struct {
-	body *op.Body
-	// flat is the body without pipes, and results what it gives.
-	flat    *op.Body
+	body    *op.Body
+	flat    *op.Body // body without pipes
 	results []nest.RowResult
 	steps   int64        // of an element, about
 	seen    atomic.Int64 // steps on elements in executions so far
 	once    sync.Once
 	rects   []nest.SpaceRect // none: the body is run in another way
 	why     string           // why there are no rects
-	apart   atomic.Bool      // numbers were too far apart for the sums of the loops
+	apart   atomic.Bool      // numbers were too far apart for the sums of the loops, which run no more
 	idle    sync.Pool        // of *nestSpace
 }
 
@@ -128,7 +127,7 @@ type nestSpace struct {
 	num     []loop.Word // the operands that are scalars, which say where views begin
 	rects   []spaceRun  // none: the result has been made
 	workers []*launch.Worker
-	lost    atomic.Bool // the loops could not give all results
+	lost    atomic.Bool // the loops cannot give all results: see spaceCode.apart
 }
 
 // spaceRun is an execution of the loop of a rectangle, if it is no copy.
@@ -268,7 +267,8 @@ func (x *nestSpace) failure() error {
 	return errNoFailure
 }
 
-// End completes what is of all elements, gives the workers' memory back and keeps no value alive.
+// End completes the reductions, gives the workers' memory back and keeps no value alive. If the loops could
+// not give all results, it runs the operators one after the other.
 func (x *nestSpace) End() (err error) {
 	if x.code == nil {
 		return nil
@@ -291,7 +291,7 @@ func (x *nestSpace) End() (err error) {
 	return err
 }
 
-// together puts what the workers have reduced in all rectangles together, and frees them.
+// together merges what the workers have reduced in all rectangles into the results, and frees the workers.
 func (x *nestSpace) together() {
 	var first *launch.Worker
 	var made []value.Dense

@@ -102,11 +102,7 @@ func (m *machine) reduceRows(x *execution, a area) error {
 		return m.eachBlock(x, a, func(b *value.Dense, a area) {
 			for k := range m.f {
 				if f := &m.f[k]; f.Axis == reduce.OverRows {
-					if f.out.Window(&f.view, a.i0, 0, b.Rows, 1); f.Arg {
-						reduce.Places(f.view.I64, b, f.Least)
-					} else {
-						f.ByRow(&f.view, b, &f.Accumulators)
-					}
+					f.reduceRows(b, a.i0)
 				} else {
 					f.Add(b, a.i0, 0, m.cols)
 				}
@@ -136,6 +132,16 @@ func (m *machine) reduceRows(x *execution, a area) error {
 		}
 	}
 	return nil
+}
+
+// reduceRows writes the results of the rows of a block, whose first row is row i.
+func (f *folder) reduceRows(b *value.Dense, i int) {
+	f.out.Window(&f.view, i, 0, b.Rows, 1)
+	if f.Arg {
+		reduce.Places(f.view.I64, b, f.Least)
+	} else {
+		f.ByRow(&f.view, b, &f.Accumulators)
+	}
 }
 
 // split calls f for areas of at most n elements, in whole rows, at most that many, where these are

@@ -56,7 +56,7 @@ type batchForm struct {
 	operands []Operand
 	why      string
 	few      int         // the most elements of a matrix in registers
-	points   int         // 1, or the rows of the carried matrices: see below
+	points   int         // 1, or the rows of the carried matrices: see rowsCarried
 	limit    int         // the most statements
 	made     bool        // the results end with the number of rounds made
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
@@ -340,8 +340,8 @@ func (l *batch) results(args []value.Value, carried int, f *batchForm) []*value.
 }
 
 // What follows writes rounds in which no row reads another one: each row of the carried matrices makes all
-// rounds on its own, as a point of a nest, with its state in registers. Such rounds are written as operations
-// on whole columns. A round at a time would read and write each column in memory.
+// rounds on its own, as a point of a nest, with its state in registers. Programs write such rounds as
+// operations on whole columns, and a round at a time would read and write each column in memory.
 
 // rowsCarried returns the number of rows of all matrices with several rows that loop a carries, or 0.
 func rowsCarried(a *op.Action) (n int) {

@@ -13,7 +13,7 @@
 //	batch.go        many rounds of a loop over a few numbers as one nest, or of each row on its own
 //	calls.go        bodies in which operators are called between nests; counter.go: counters of rounds as
 //	                linear forms
-//	memo.go         what is computed once and kept; loops by their text
+//	memo.go         what is computed once and kept, and loops by their text
 //	interpreter.go  a body, one operator at a time, where there is no nest; rounds.go: loops in it
 //
 // The package runs no nest: package kernels gives them operands, threads and blocks.

@@ -59,7 +59,7 @@ type Builder struct {
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
 	row      loop.Lin              // of matrices of which a body has one row: which it is
 	own      loop.Lin              // the index of the point, which has one row of all matrices with owned rows
-	owned    int                   // 0: a point has whole matrices. See batch.go.
+	owned    int                   // 0: a point has whole matrices. See Builder.owns.
 	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
 }
 

@@ -213,8 +213,7 @@ func (k *Memo) Peek(cell int) value.Value {
 	return nil
 }
 
-// What follows writes what is the same in every iteration into a loop: an operand, and the question whether it
-// is there.
+// What follows writes kept values into a loop: each is an operand, and a check whether it is there.
 
 // param makes an operand.
 func (x *Builder) param(t types.Type, o Operand) int {
@@ -287,6 +286,7 @@ func (o Operand) Of(values []value.Value) value.Value {
 	return v
 }
 
+// loopsByText keeps loops by their text, so that a body that is written twice is compiled once.
 var loopsByText = define.Made[string, *launch.Loop]{Most: 512}
 
 // LoopOf is a nest, which has been verified, as a loop that can be run.

@@ -32,8 +32,8 @@ type SpaceRect struct {
 	told uint64
 }
 
-// WriteSpace is the results of a body as loops, or why a loop cannot compute them. What they are, or
-// reduce, has one shape.
+// WriteSpace returns loops that compute the results of a body, or why there are none. All results that are
+// matrices, and all matrices that are reduced to results, have one shape.
 func WriteSpace(b *op.Body, results []RowResult) (list []SpaceRect, why string) {
 	why, _ = Written(func() {
 		list = writeSpace(b, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
@@ -47,9 +47,9 @@ func WriteSpace(b *op.Body, results []RowResult) (list []SpaceRect, why string) 
 	return list, why
 }
 
-// SpaceOf returns the rows and columns of the loops that make results of b. A column that is only
+// spaceOf returns the rows and columns that the loops of results of b go over. A column that is only
 // reduced is reduced like a row.
-func SpaceOf(b *op.Body, results []RowResult) (rows, cols int) {
+func spaceOf(b *op.Body, results []RowResult) (rows, cols int) {
 	t := b.Register(results[0].Register)
 	stores := func(y RowResult) bool { return y.Total == nil }
 	if t.Cols == 1 && !slices.ContainsFunc(results, stores) {
@@ -58,10 +58,10 @@ func SpaceOf(b *op.Body, results []RowResult) (rows, cols int) {
 	return t.Rows, t.Cols
 }
 
-// writeSpace is results of b, whose registers write writes, as loops: see Written.
+// writeSpace returns loops that compute results of b (see Written). write writes the registers of the results.
 // over is the register of the matrix that the result may be written over; negative: none.
 func writeSpace(b *op.Body, results []RowResult, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
-	rows, cols := SpaceOf(b, results)
+	rows, cols := spaceOf(b, results)
 	todo := []window.Rect{{Row: 0, Col: 0, Rows: rows, Cols: cols}}
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
@@ -147,7 +147,7 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 	return out, nil
 }
 
-// ends contributes element (i, j) of y to a result of all elements, which is at row to of its memory.
+// ends contributes element (i, j) of y to result r, a reduction of all elements, in row to of its memory.
 func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
 	contribute := func(c loop.Class, terms ...loop.Val) {
 		e := x.Type(terms[0])

@@ -1,7 +1,7 @@
 package nest
 
 // This file writes one call of an elementwise row into a loop: conversions of its operands, the
-// check that it has a value, its body.
+// check that it has a value, its body. It also writes asserts.
 
 import (
 	"fmt"

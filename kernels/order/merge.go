@@ -183,8 +183,8 @@ func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
 	copy(outAt[k:], at[j:])
 }
 
-// What follows reduces a sorted column that ranks share to its distinct elements, or to their number (unique
-// and nunique). Rank r keeps the rows of its window whose key differs from that of the row above
+// What follows reduces a sorted column that ranks share to its distinct elements, or to their number
+// (unique and nunique). Rank r keeps the rows of its window whose key differs from that of the row above
 // (order.runs).
 
 // sharedRuns returns the rows that make distinct elements of a sorted column that ranks share. They are named

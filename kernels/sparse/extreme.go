@@ -104,8 +104,8 @@ type extremeWorker struct {
 // entries a column, and they would give up the pass.
 const extremeEntries = 2
 
-// piece is how many rows are folded at a time: what they start from is then in a near cache.
-const piece = 1024
+// foldRows is how many rows are folded at a time, so that what they start from is in a near cache.
+const foldRows = 1024
 
 // beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank
 // only: such rows cannot show that a matrix is closed.
@@ -166,8 +166,8 @@ func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 		l.look(&l.by[worker], part(lo), part(hi))
 		return nil
 	}
-	for ; lo < hi; lo += piece {
-		l.fold(l.by, worker, lo, min(lo+piece, hi))
+	for ; lo < hi; lo += foldRows {
+		l.fold(l.by, worker, lo, min(lo+foldRows, hi))
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (l *extremeLoop) release() {
 	}
 }
 
-// fold folds rows lo..hi-1, at most piece. While marking, rows start from the empty value, since
+// fold folds rows lo..hi-1, at most foldRows. While marking, rows start from the empty value, since
 // another start could hide a mark.
 func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	if l.marking && by[worker].marked {
@@ -295,15 +295,15 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 		return
 	}
 	if by[worker].marked = slices.Contains(out, l.bound); !by[worker].marked {
-		var starts [piece]int64
+		var starts [foldRows]int64
 		l.start(starts[:len(out)], lo)
 		l.pick(out, starts[:len(out)])
 	}
 }
 
-// start sets out to what the rows from lo on start from: the empty value, a zero if an element of the
-// row is not stored, and the base. Loops over vectors, without a test of each row, are enough where
-// no row has all elements.
+// start sets out to what the rows from lo on start from: the fold of the empty value, of zero if an
+// element of the row is not stored, and of the base. Where too few entries are stored for a full row, no
+// row is tested.
 func (l *extremeLoop) start(out []int64, lo int) {
 	ptr, cols, first := l.a.Ptr[lo:lo+len(out)+1], int64(l.a.Cols), l.empty.I
 	if l.zeros {
@@ -322,7 +322,7 @@ func (l *extremeLoop) start(out []int64, lo int) {
 	}
 }
 
-// pick makes out the lesser or the greater of out and x.
+// pick sets each element of out to the lesser or the greater of out and x.
 func (l *extremeLoop) pick(out, x []int64) {
 	if l.least {
 		vec.Min(out, out, x)

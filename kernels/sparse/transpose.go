@@ -45,7 +45,7 @@ type transposer[T vec.Element] struct {
 	shift int     // column j is in range j >> shift
 	at    []int64 // of each range of columns and unit of rows: how many entries, later where the next goes
 	first []int64 // of each range: its first entry
-	col   []int32 // of the entries by range; t has their rows and values meanwhile
+	col   []int32 // of the entries by range; t holds their rows and values until the ranges are sorted
 	by    []transposeWorker[T]
 	pass  int
 }

@@ -115,8 +115,8 @@ func (c cascade) sliceF64(x []float64, squares bool, terms *Terms) (n, done int,
 	return n, rounds * round, terms.exact(n, c.lanes)
 }
 
-// What follows reduces a slice: to its least and its greatest element, its sum, and the number of elements that
-// are not zero. Plain loops reduce a slice that is shorter than a vector.
+// What follows reduces a slice: to its least and its greatest element, its sum, and the number of elements
+// that are not zero. Plain loops reduce a slice that is shorter than a vector.
 
 // CountNonZero is the number of elements that are not 0.
 func CountNonZero[S Element](a []S) (n int64) {

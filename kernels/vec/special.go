@@ -198,7 +198,7 @@ var lgammaOver = [...]piece[[10]float64]{
 	{0.3843228883324753, 1.3529254600562917e-18, [...]float64{-0.07722420585841787, 0.021081016550400237, -0.006532924478935919, 0.002169030860277621, -0.0007516262498291494, 0.00026806033734230885, -9.757697429986917e-05, 3.606205060499653e-05, -1.3504358897805107e-05, 5.095861320460364e-06}},
 }
 
-// What follows is what the generated functions (functions_gen.go) share, and lists them.
+// What follows is shared by the generated functions (functions_gen.go), and lists them.
 
 // scaled is p * 2^n rounded once, for p that is 0 or near 1 and an integral |n| < 2046. It multiplies by two
 // factors, and the first one makes no subnormal number.

@@ -41,10 +41,7 @@ func Compile(t Target, n *loop.Nest, params, results []Layout, levels int, plan 
 	defer refused(&err)
 	shop := shops.Get().(*workshop)
 	defer func() {
-		for _, s := range []interface{ free() }{&shop.steps, &shop.operands, &shop.intervals, &shop.lives, &shop.ints, &shop.numbers, &shop.virts,
-			&shop.bytes, &shop.values, &shop.relations, &shop.reads} {
-			s.free()
-		}
+		shop.free()
 		shops.Put(shop)
 	}()
 	return lowered(targetNamed(t), n, params, results, levels, plan, shop).code()

@@ -8,9 +8,9 @@
 // entered again (resume.go).
 //
 // The schedule follows from a cost model that reads the body (schedule.go): how many vectors are
-// lowered together, which index the lanes are (lanes.go), squares and rows that are turned
-// in registers (square.go), lanes of 32 bits (target.go). Constants, operands that are one element and
-// addresses of rows are made before the loops (invariant.go). hoist.go moves other invariants out of
+// lowered together, which index the lanes are (lanes.go), squares and rows that are turned in registers
+// (square.go), lanes of 32 bits (target.go). Constants, operands that are one element and addresses of
+// rows are made before the loops (invariant.go). hoist.go moves other invariants out of
 // loops, quotient.go divides by them, and root.go makes roots by multiply-adds. resume.go limits the
 // rounds of a call; the caller computes the number of rounds from what is left.
 //

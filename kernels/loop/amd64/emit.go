@@ -212,7 +212,7 @@ func (m *maker) step(s *step) {
 		return
 	}
 	a, b := s.a, s.b
-	if a != 0 && b != 0 && s.c == 0 && m.at.reg[a] == NoReg && m.at.reg[b] != NoReg && i.exchanges() {
+	if a != 0 && b != 0 && s.c == 0 && m.at.reg[a] == NoReg && m.at.reg[b] != NoReg && i.exchange() {
 		a, b = b, a
 	}
 	if a != 0 {
@@ -252,11 +252,11 @@ func (m *maker) step(s *step) {
 // Of two that are nan either may be the result.
 var commutes = []Op{VADDPD, VMULPD, VADDPS, VMULPS, VPADDQ, VPAND, VPOR, VPXOR, VPANDQ, VPORQ, VPXORQ, VANDPD, VANDPS, VPMULUDQ, VPCMPEQQ}
 
-// exchanges reports whether the operands of i may change places, and makes of a comparison the one that holds
-// for them then.
-func (i *Inst) exchanges() bool {
+// exchange makes of i the instruction for its operands in the other order. It returns false, and leaves i
+// alone, if there is none.
+func (i *Inst) exchange() bool {
 	switch i.Op {
-	case VCMPPD, VCMPPS, VCMPPDK, VCMPPSK: // less and greater are 0x11 and 0x1e, with equal ones 0x12 and 0x1d
+	case VCMPPD, VCMPPS, VCMPPDK, VCMPPSK: // < and > are 0x11 and 0x1e, <= and >= 0x12 and 0x1d, as are their negations
 		if i.Imm&3 == 1 || i.Imm&3 == 2 {
 			i.Imm ^= 0xf
 		}

@@ -44,7 +44,7 @@ func TestExtremeOfConstant(t *testing.T) {
 						}
 					}
 				}
-				ofEdges(t, m, target, b.Nest, in, out, what)
+				checkEdges(t, m, target, b.Nest, in, out, what)
 			}
 		})
 	}
@@ -116,8 +116,8 @@ func TestExtremeOfSigns(t *testing.T) {
 	}
 }
 
-// TestChosenWords compares what a comparison says of a value that selects choose from two constants, through
-// another select on either side, with its meaning.
+// TestChosenWords compares values that selects choose from two constants with a third constant. The value
+// passes through another select, on either side.
 func TestChosenWords(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		t.Run(string(target.name), func(t *testing.T) {
@@ -158,15 +158,15 @@ func TestChosenWords(t *testing.T) {
 						}
 					}
 				}
-				ofEdges(t, m, target, b.Nest, in, out, what)
+				checkEdges(t, m, target, b.Nest, in, out, what)
 			}
 		})
 	}
 }
 
-// ofEdges compares the results of a nest over the column in, one for each element, with their meaning. what
-// describes each result.
-func ofEdges(t *testing.T, m *code.Memory, target *target, n *loop.Nest, in *value.Dense, out []*value.Dense, what []string) {
+// checkEdges compares the machine code of a nest over the column in with its evaluation. Each result has an
+// element for each row of in, and what describes it.
+func checkEdges(t *testing.T, m *code.Memory, target *target, n *loop.Nest, in *value.Dense, out []*value.Dense, what []string) {
 	t.Helper()
 	want, err := n.Eval([]value.Value{in}, loop.Env{})
 	if err != nil {

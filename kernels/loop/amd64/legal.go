@@ -2,8 +2,7 @@ package amd64
 
 // This file rewrites a program for AVX2, which lacks masks, embedded broadcasts and many operations
 // on words. A mask becomes a vector of 64-bit words, whatever the lanes hold; an instruction under
-// a mask becomes one without and a blend. The rules for single operations are in
-// legal_rules.go.
+// a mask becomes one without and a blend. The rules for single operations are in legal_rules.go.
 
 import (
 	"cmp"

@@ -84,19 +84,12 @@ func (l *lowering) loop(s *loop.Stmt) {
 	l.divided = divided // divisions in the loop hold for one round, because carried values change
 	l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
 	if !c.shared {
-		l.each(func(k int) { // to the next index of every lane
-			c := counts[k]
-			by := l.constantVector(types.I64, loop.Word(c.rng.By))
-			l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: c.vector, b: by, dst: c.vector, effect: true})
-		})
+		l.each(func(k int) { counts[k].advance(l) })
 	}
 	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
 		m.refuel()
 		if c.shared {
-			c.index(m)
-			if m.ArithConst(AddG, c.reg(), c.rng.By); !c.alone || l.inMemory[c.word] {
-				m.StoreG(c.word.mem(), c.reg())
-			}
+			c.advanceShared(m, !c.alone || l.inMemory[c.word])
 		}
 		if c.scalar {
 			c.compareShared(m)
@@ -397,5 +390,20 @@ func (c *counting) test(l *lowering) {
 	}
 	if c.left != 0 {
 		l.active = c.left
+	}
+}
+
+// advance goes to the next index of every lane.
+func (c *counting) advance(l *lowering) {
+	by := l.constantVector(types.I64, loop.Word(c.rng.By))
+	l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: c.vector, b: by, dst: c.vector, effect: true})
+}
+
+// advanceShared advances a shared index in its register, and in memory if inMemory is set.
+func (c *counting) advanceShared(m *maker, inMemory bool) {
+	c.index(m)
+	m.ArithConst(AddG, c.reg(), c.rng.By)
+	if inMemory {
+		m.StoreG(c.word.mem(), c.reg())
 	}
 }

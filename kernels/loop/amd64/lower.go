@@ -56,7 +56,7 @@ type operand struct {
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
 	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
-	two    twoWords  // of what selects choose from two constants
+	two    twoWords  // of a result of selects between two constants
 }
 
 // lowering is the state of one nest.

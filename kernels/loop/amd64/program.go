@@ -111,6 +111,14 @@ type workshop struct {
 	reads     slab[memoryRead]
 }
 
+// free takes back all memory.
+func (w *workshop) free() {
+	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.intervals, &w.lives, &w.ints, &w.numbers, &w.virts,
+		&w.bytes, &w.values, &w.relations, &w.reads} {
+		s.free()
+	}
+}
+
 // slab is memory for values of a type. Pieces are cut from it one after another.
 type slab[T any] struct {
 	all  []T

@@ -179,7 +179,7 @@ func (p *program) cycles(s *step) int {
 	return max(1, cycles[s.Op])
 }
 
-// A check that fails ends the call, too.
+// What follows lowers checks. A check that fails ends the call, too.
 
 // check sets a flag and leaves the code if a lane that counts fails.
 func (l *lowering) check(c operand) {

@@ -42,7 +42,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		return o
 	}
 	c := s.Code
-	if o, ok := l.told(c, e, in); ok {
+	if o, ok := l.comparedWords(c, e, in); ok {
 		return o
 	}
 	switch {
@@ -173,15 +173,15 @@ func (l *lowering) lesser(in []operand) virt {
 	return 0
 }
 
-// twoWords is one of two constants: yes in the lanes of a mask, no in the others. Mask 0 says that it is
-// another value.
+// twoWords says that a value is one of two constants: yes in the lanes of a mask, no in the others. Mask 0
+// says that it is another value.
 type twoWords struct {
 	mask    virt
 	yes, no loop.Word
 }
 
-// between returns the two constants that a select chooses from, perhaps through other selects. A function
-// says so which of its lanes have a special argument.
+// between returns the two constants that a select chooses from, perhaps through other selects. Functions
+// write such selects to mark the lanes whose argument is special.
 func (l *lowering) between(in []operand) twoWords {
 	c, a, b := l.vector(in[0]), in[1], in[2]
 	switch x, y := a.two, b.two; {
@@ -200,8 +200,9 @@ func (l *lowering) between(in []operand) twoWords {
 	return twoWords{}
 }
 
-// told is the comparison of one of two constants with a third one: the mask of the two, or its complement.
-func (l *lowering) told(c loop.Code, e types.Elem, in []operand) (o operand, ok bool) {
+// comparedWords compares one of two constants with a third constant. The result is a constant, the mask of
+// the two, or its complement. ok is false for other operands.
+func (l *lowering) comparedWords(c loop.Code, e types.Elem, in []operand) (o operand, ok bool) {
 	if c != loop.Eq && c != loop.Ne && c != loop.Lt && c != loop.Le || e == types.Bool {
 		return o, false
 	}
@@ -428,7 +429,7 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 	return 0
 }
 
-// The upper half of a product is a sequence of instructions.
+// What follows writes the upper half of a product.
 
 // words writes expressions on vectors of 64-bit words.
 type words struct{ *lowering }

@@ -1,7 +1,7 @@
 package launch
 
-// This file lets a worker meet operands and results window by window, where they do not lie in memory as a
-// whole. It hands what the worker has of reduced results to the caller, who merges them by means of its own.
+// This file serves callers whose operands and results are not in memory as a whole: a worker meets them
+// window by window. Such a caller takes what the worker has of reduced results, and merges it itself.
 
 import (
 	"flow/ir/loop"

@@ -343,6 +343,8 @@ func (w *Worker) resultWords(k int) []uint64 {
 	return w.args[firstOperand+4*(len(w.run.in)+k):][:4]
 }
 
+// What follows finds which elements of a reduced result a window contributes to.
+
 // extent is which elements of a reduced result a window contributes to.
 type extent uint8
 

@@ -18,12 +18,10 @@ var laneTypes = [...]lanes{{"F64", 64, true}, {"F32", 32, true}, {"I64", 64, fal
 // step bytes apart. A kernel sets element i from best on to the least or greatest element of row i. The
 // bytes of a row are at least a vector. The extreme of a row with a NaN is NaN, and -0 is less than 0.
 // They are listed by type (F64, F32, I64): the least, then the greatest.
-var Extremes [3][2]*Kernel
+var Extremes = [...][2]*Kernel{extremes(laneTypes[0]), extremes(laneTypes[1]), extremes(laneTypes[2])}
 
-func init() {
-	for k, l := range laneTypes {
-		Extremes[k] = [2]*Kernel{extreme("Least"+l.name, l, false), extreme("Greatest"+l.name, l, true)}
-	}
+func extremes(l lanes) [2]*Kernel {
+	return [2]*Kernel{extreme("Least"+l.name, l, false), extreme("Greatest"+l.name, l, true)}
 }
 
 func extreme(name string, l lanes, greatest bool) *Kernel {
