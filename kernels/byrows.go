@@ -116,8 +116,8 @@ func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {
 	return &byRowsCode{body: b, rows: attrs.Int("rows"), cols: attrs.Int("cols"), panel: attrs.Int("panel"), lanes: attrs.Bool("lanes")}
 }
 
-// fewCode is the number of columns from which on the code of narrow rows takes longer to compile than other
-// loops, about.
+// fewCode is the number of columns from which on the code of narrow rows takes longer to compile than
+// other loops, about.
 const fewCode = 4
 
 // worthwhile counts an execution, and reports that it is to run as loops.

@@ -64,9 +64,9 @@ func oneRow(whole *op.Body, rows int) *nest.RowsBody {
 	return out
 }
 
-// withoutPipes returns b without its pipes, and its results. The chain of a pipe and the pipe's reductions of
-// rows become actions of their own. Reductions of all elements and by key become results and are no actions.
-// The arguments stay. out is nil if a reduction has no such form.
+// withoutPipes returns b without its pipes, and its results. The chain of a pipe and the pipe's
+// reductions of rows become actions of their own. Reductions of all elements and by key become results
+// and are no actions. The arguments stay. out is nil if a reduction has no such form.
 func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult) {
 	out = &op.Body{Args: b.Args}
 	to := make([]int, len(b.Args)+len(b.Acts)) // of a register: its number in out

@@ -11,8 +11,8 @@ import (
 	"flow/kernels/reduce"
 )
 
-// TestByRowsPay: every column of narrow rows has code of its own, which pays after more work than the code
-// of wide rows.
+// TestByRowsPay: every column of narrow rows has code of its own, which pays after more work than the
+// code of wide rows.
 func TestByRowsPay(t *testing.T) {
 	for cols, want := range map[int]int{4: 13, 16: 13, 64: 1} {
 		c := &byRowsCode{body: &op.Body{Acts: make([]op.Action, 4)}, rows: int(loopsFrom.Load()) / (12 * 4 * 4), cols: cols}

@@ -267,8 +267,8 @@ func (x *nestSpace) failure() error {
 	return errNoFailure
 }
 
-// End completes the reductions, gives the workers' memory back and keeps no value alive. If the loops could
-// not give all results, it runs the operators one after the other.
+// End completes the reductions, gives the workers' memory back and keeps no value alive. If the loops
+// could not give all results, it runs the operators one after the other.
 func (x *nestSpace) End() (err error) {
 	if x.code == nil {
 		return nil
@@ -291,7 +291,8 @@ func (x *nestSpace) End() (err error) {
 	return err
 }
 
-// together merges what the workers have reduced in all rectangles into the results, and frees the workers.
+// together merges what the workers have reduced in all rectangles into the results, and frees the
+// workers.
 func (x *nestSpace) together() {
 	var first *launch.Worker
 	var made []value.Dense

@@ -1,7 +1,7 @@
 package kernels
 
-// This file assembles the operator table. It also defines the rows that compute nothing: arg, the parameter
-// of a region, and the rows whose meaning is the engines' own (op.Control).
+// This file assembles the operator table. It also defines the rows that compute nothing: arg, the
+// parameter of a region, and the rows whose meaning is the engines' own (op.Control).
 
 import (
 	"slices"

@@ -52,7 +52,8 @@ func TestFasterThanThePlan(t *testing.T) {
 	}
 }
 
-// TestLoopTimes: work that has no loop runs outside of the chunks, and counts by the time of its executions.
+// TestLoopTimes: work that has no loop runs outside of the chunks, and counts by the time of its
+// executions.
 func TestLoopTimes(t *testing.T) {
 	times := loopTimes([]loopStats{
 		{Name: "nest", Where: "p.flow:2:5", Busy: 0.001, Seconds: 0.5},

@@ -131,8 +131,8 @@ func (st *runStats) timeInterpreted(p *flow.Program) {
 	explain.Timed(st.Interpreted, p.Compiled().Plan.Graph, loopTimes(st.Loops), kernels)
 }
 
-// loopTimes returns how long the loops took, by name and place. What has no loop runs before or after the
-// chunks, which counts in the time of its executions alone.
+// loopTimes returns how long the loops took, by name and place. What has no loop runs before or after
+// the chunks, which counts in the time of its executions alone.
 func loopTimes(list []loopStats) map[string]float64 {
 	times := map[string]float64{}
 	for _, l := range list {

@@ -179,8 +179,8 @@ func (f *fusion) build() *ir.Graph {
 // stored reports a `materialize` to be dropped, since it has prevented fusion: it would only copy a
 // value that has other readers. It stays for the token of a send. Of a value without other readers it
 // copies nothing, and it stays where it keeps a later pass from fusion: of a product, beside reductions
-// by key, beside reductions of rows unless a constructor makes the value, and where the pass group would
-// reduce the value in the loop that makes it.
+// by key, beside reductions of rows unless a constructor makes the value, and where the pass group
+// would reduce the value in the loop that makes it.
 func (f *fusion) stored(id ir.ID) bool {
 	if f.g.Nodes[id].Op.Role != op.Stores {
 		return false

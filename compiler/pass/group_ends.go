@@ -43,9 +43,10 @@ func (f *nesting) mergeGroups() {
 	}
 }
 
-// shared makes one group of chain x and of the groups that read it, if all of them read only the element
-// at their own place. A chain with a single reading group joins it only if that group has been merged from
-// several: otherwise the chain would have been its member. So mergeGroups visits readers first.
+// shared makes one group of chain x and of the groups that read it, if all of them read only the
+// element at their own place. A chain with a single reading group joins it only if that group has been
+// merged from several: otherwise the chain would have been its member. So mergeGroups visits readers
+// first.
 func (m *merger) shared(x ir.ID) {
 	groups := []ir.ID{x}
 	several := false
@@ -108,10 +109,10 @@ func (m *merger) stores(x, r ir.ID) bool {
 	return slices.ContainsFunc(m.list[h], makes) || m.of(x) == chainMember && m.g.Nodes[r].Op.Places && !m.rows && !m.turned(x)
 }
 
-// merge makes one group of several, unless they are too large together for one loop. The group is at the
-// place of the last one or, if another node reads a result before that, at the place of the first. It
-// would be wrong there if a member read a value that is computed later: then the groups stay apart. A
-// result that only its own group reads is not stored.
+// merge makes one group of several, unless they are too large together for one loop. The group is at
+// the place of the last one or, if another node reads a result before that, at the place of the first.
+// It would be wrong there if a member read a value that is computed later: then the groups stay apart.
+// A result that only its own group reads is not stored.
 func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
 	first, last := slices.Min(groups), slices.Max(groups)
@@ -187,8 +188,8 @@ func (f *nesting) folds(id ir.ID) bool {
 	return false
 }
 
-// wholeOf reports whether a loop over two indices can compute reduction d of elements of type e, with the
-// contributions in any order.
+// wholeOf reports whether a loop over two indices can compute reduction d of elements of type e, with
+// the contributions in any order.
 func wholeOf(d *op.Def, e types.Elem) bool {
 	switch {
 	case d.Places:

@@ -22,8 +22,8 @@ import (
 //
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
-// A reduction of all elements of a group is its last member. If the elements are read elsewhere, too, the
-// group has several results (group_ends.go).
+// A reduction of all elements of a group is its last member. If the elements are read elsewhere, too,
+// the group has several results (group_ends.go).
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
 // at another place. Rows at computed positions are the exception: they join a loop that reads all of them,

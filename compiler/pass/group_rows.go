@@ -19,11 +19,11 @@ import (
 // many rows are made at a time.
 //
 // It comes after Partition and takes what that left whole: tasks on blocks are near one another in
-// time already. Three kinds stay outside: small matrices of wide rows, which stay in a cache anyway; rows
-// of some tens of columns, for which the loop is no faster; rows so long that one would not stay in a
-// cache.
-// Operators that may fail stay outside, so that the first failure in program order is the one that
-// is told. Groups whose matrices rows and columns make have been found before (group_outer.go).
+// time already. Three kinds stay outside: small matrices of wide rows, which stay in a cache anyway;
+// rows of some tens of columns, for which the loop is no faster; rows so long that one would not stay
+// in a cache. Operators that may fail stay outside, so that the first failure in program order is the
+// one that is told. Groups whose matrices rows and columns make have been found before
+// (group_outer.go).
 func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g

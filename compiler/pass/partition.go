@@ -352,8 +352,8 @@ type piece struct {
 	rows, cols int
 }
 
-// blocks appends the blocks of x that the window overlaps to in. For each it appends to boxes the part that
-// the window has and its place in the result.
+// blocks appends the blocks of x that the window overlaps to in. For each it appends to boxes the part
+// that the window has and its place in the result.
 func (s piece) blocks(in []ir.ID, boxes []box) ([]ir.ID, []box) {
 	for i := first(s.x.rc, s.sr); i < len(s.x.rc)-1 && s.x.rc[i] < s.sr+s.rows; i++ {
 		for j := first(s.x.cc, s.sc); j < len(s.x.cc)-1 && s.x.cc[j] < s.sc+s.cols; j++ {

@@ -15,8 +15,8 @@ var rules = sync.OnceValue(func() []Rule {
 	return slices.Concat(elementwise(), choices(), moves(), reductions(), products(), canonical())
 })
 
-// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices, and
-// upright whether matrices of one row are made columns.
+// Elsewhere lists the rules that do not apply. shared tells whether ranks share the rows of matrices,
+// and upright whether matrices of one row are made columns.
 func Elsewhere(shared, upright bool) (names []string) {
 	for _, r := range Rules() {
 		if shared && r.Alone || !shared && r.Shared || !upright && r.Upright {

@@ -23,8 +23,8 @@
 //   - The schedule (vector index, unrolling, strips) is not part of a nest.
 //
 // The package knows neither operators nor kernels. Start at form.go. op.go lists the statements and the
-// scalar operations, reduce.go the reductions. build.go builds nests, rewrite.go copies them with changes,
-// visit.go visits statements, and eval.go is the definition. library.go holds exp, log, sin and the like.
-// For targets, state.go carries reductions in a few words, unroll.go unrolls short loops, and handed.go
-// hands values that a round has computed on to later rounds.
+// scalar operations, reduce.go the reductions. build.go builds nests, rewrite.go copies them with
+// changes, visit.go visits statements, and eval.go is the definition. library.go holds exp, log, sin
+// and the like. For targets, state.go carries reductions in a few words, unroll.go unrolls short loops,
+// and handed.go hands values that a round has computed on to later rounds.
 package loop

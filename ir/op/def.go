@@ -110,8 +110,8 @@ type Def struct {
 	Nests func(c *Call, in []types.Type) (loops []*loop.Nest, why string)
 	// Class is how a loop reduces, for a reduction with a Fold.
 	Class loop.Class
-	// Places says that the result is the place of one of the elements (argmax, argmin). Elements finds it by
-	// a fold whose contributions may come in any order.
+	// Places says that the result is the place of one of the elements (argmax, argmin). Elements finds
+	// it by a fold whose contributions may come in any order.
 	Places bool
 	// Native is an elementwise operator on floats without a Body, as a Go function: of f32 its
 	// result is rounded. It must not keep x.

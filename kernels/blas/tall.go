@@ -1,8 +1,8 @@
 package blas
 
 // This file defines the products that pack nothing, or one factor once. The first is the product of two
-// tall matrices, t(a)@b with few columns on both sides. Both lie in memory as the micro-kernel reads them,
-// rows of the summed dimension one behind the other, so nothing is packed:
+// tall matrices, t(a)@b with few columns on both sides. Both lie in memory as the micro-kernel reads
+// them, rows of the summed dimension one behind the other, so nothing is packed:
 //
 //	for tallDepth bytes of rows of a and b:        they stay in L1, or in L2 where they are wide
 //	    for MR columns of a:

@@ -223,7 +223,8 @@ func ReadCost(s *op.Sig, flops float64) op.Work {
 	return w
 }
 
-// Entries returns the number of elements of input k for costs: the estimate if there is one, else a Guess.
+// Entries returns the number of elements of input k for costs: the estimate if there is one, else a
+// Guess.
 func Entries(s *op.Sig, k int) float64 {
 	if n, ok := s.Entries(k); ok {
 		return n
@@ -231,7 +232,8 @@ func Entries(s *op.Sig, k int) float64 {
 	return Guess(s.In[k])
 }
 
-// Guess returns the number of entries for costs if only the run tells it: eight a row of a sparse matrix.
+// Guess returns the number of entries for costs if only the run tells it: eight a row of a sparse
+// matrix.
 func Guess(t types.Type) float64 {
 	if t.Rows < 0 || t.Cols < 0 {
 		return 0

@@ -308,8 +308,8 @@ var (
 	binsMade define.Made[binKey, *launch.Loop]
 )
 
-// runBin bins the first argument of a call: by f, or where there has been enough work for machine code by a
-// loop with these operands.
+// runBin bins the first argument of a call: by f, or where there has been enough work for machine code
+// by a loop with these operands.
 func runBin(c *op.Call, f func(x float64) int64, k binKey, operands func() []value.Value) {
 	t := c.In[0].Type()
 	if !t.IsScalar() && t.Count() > 0 && binsSeen.Pay(int64(t.Count()), func() int { return binOperations }) {
@@ -330,8 +330,8 @@ func runBin(c *op.Call, f func(x float64) int64, k binKey, operands func() []val
 	}
 }
 
-// binNest writes the nest of a bin. Its operands are the elements and what bin.edges makes of edges; of equal
-// intervals where they begin, how wide they are together, and how many there are.
+// binNest writes the nest of a bin. Its operands are the elements and what bin.edges makes of edges; of
+// equal intervals where they begin, how wide they are together, and how many there are.
 func binNest(k binKey) *loop.Nest {
 	b := loop.New()
 	x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, dense.Storage(k.elem))}

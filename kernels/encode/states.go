@@ -151,8 +151,8 @@ func inRows(add func(c *op.Call) error) func(c *op.Call, lo, hi int) error {
 	return func(c *op.Call, lo, hi int) error { return add(define.RowsOf(c, lo, hi)) }
 }
 
-// addRows adds the rows of a call of onehot.sums to the table in Call.Out. It fails for a code beyond the
-// table.
+// addRows adds the rows of a call of onehot.sums to the table in Call.Out. It fails for a code beyond
+// the table.
 func addRows(c *op.Call) error {
 	b := sumsBody{codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1))}
 	return b.add(dense.GridOf[float64](c.Result()), 0, b.x.Rows)

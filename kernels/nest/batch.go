@@ -339,9 +339,9 @@ func (l *batch) results(args []value.Value, carried int, f *batchForm) []*value.
 	return l.out[l.odd]
 }
 
-// What follows writes rounds in which no row reads another one: each row of the carried matrices makes all
-// rounds on its own, as a point of a nest, with its state in registers. Programs write such rounds as
-// operations on whole columns, and a round at a time would read and write each column in memory.
+// What follows writes rounds in which no row reads another one: each row of the carried matrices makes
+// all rounds on its own, as a point of a nest, with its state in registers. Programs write such rounds
+// as operations on whole columns, and a round at a time would read and write each column in memory.
 
 // rowsCarried returns the number of rows of all matrices with several rows that loop a carries, or 0.
 func rowsCarried(a *op.Action) (n int) {
@@ -401,8 +401,8 @@ func (x *Builder) whole(ts []types.Type, list []Ref) (out []Ref) {
 	return out
 }
 
-// ownSettled is settled for a point that has one row of each matrix. Elements are written once, where they
-// are first read. Those that may fail are written now, read or not.
+// ownSettled is settled for a point that has one row of each matrix. Elements are written once, where
+// they are first read. Those that may fail are written now, read or not.
 func (x *Builder) ownSettled(m Ref, fails bool) Ref {
 	if !fails {
 		return m

@@ -143,8 +143,8 @@ func (c *carrying) next(in []Ref) []loop.Val {
 
 // settled is a matrix of the body: held where it is small and read more than once, in memory of the
 // iteration where it is large and dear to make again, else written where it is read. A matrix that one
-// elementwise operator reads once counts as read wherever the result of that operator is read, because the
-// operator is written there again. What fails must be made, read or not.
+// elementwise operator reads once counts as read wherever the result of that operator is read, because
+// the operator is written there again. What fails must be made, read or not.
 func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	if x.owned > 0 {
 		return x.ownSettled(m, fails || mayFail(b, k))

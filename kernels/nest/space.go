@@ -32,8 +32,8 @@ type SpaceRect struct {
 	told uint64
 }
 
-// WriteSpace returns loops that compute the results of a body, or why there are none. All results that are
-// matrices, and all matrices that are reduced to results, have one shape.
+// WriteSpace returns loops that compute the results of a body, or why there are none. All results that
+// are matrices, and all matrices that are reduced to results, have one shape.
 func WriteSpace(b *op.Body, results []RowResult) (list []SpaceRect, why string) {
 	why, _ = Written(func() {
 		list = writeSpace(b, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
@@ -58,8 +58,8 @@ func spaceOf(b *op.Body, results []RowResult) (rows, cols int) {
 	return t.Rows, t.Cols
 }
 
-// writeSpace returns loops that compute results of b (see Written). write writes the registers of the results.
-// over is the register of the matrix that the result may be written over; negative: none.
+// writeSpace returns loops that compute results of b (see Written). write writes the registers of the
+// results. over is the register of the matrix that the result may be written over; negative: none.
 func writeSpace(b *op.Body, results []RowResult, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
 	rows, cols := spaceOf(b, results)
 	todo := []window.Rect{{Row: 0, Col: 0, Rows: rows, Cols: cols}}
@@ -147,7 +147,8 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 	return out, nil
 }
 
-// ends contributes element (i, j) of y to result r, a reduction of all elements, in row to of its memory.
+// ends contributes element (i, j) of y to result r, a reduction of all elements, in row to of its
+// memory.
 func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
 	contribute := func(c loop.Class, terms ...loop.Val) {
 		e := x.Type(terms[0])

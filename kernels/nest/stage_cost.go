@@ -204,8 +204,8 @@ func ActionsOf(b *op.Body) int {
 	return n
 }
 
-// elementsOf estimates the number of elements of each register of a body. A matrix of unknown size is taken
-// to have half of the elements of the largest operand that it is computed from.
+// elementsOf estimates the number of elements of each register of a body. A matrix of unknown size is
+// taken to have half of the elements of the largest operand that it is computed from.
 func elementsOf(b *op.Body) []int {
 	n := make([]int, len(b.Args)+len(b.Acts))
 	for r := range n {

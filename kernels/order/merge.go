@@ -184,11 +184,11 @@ func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
 }
 
 // What follows reduces a sorted column that ranks share to its distinct elements, or to their number
-// (unique and nunique). Rank r keeps the rows of its window whose key differs from that of the row above
-// (order.runs).
+// (unique and nunique). Rank r keeps the rows of its window whose key differs from that of the row
+// above (order.runs).
 
-// sharedRuns returns the rows that make distinct elements of a sorted column that ranks share. They are named
-// in op.Ordering.Runs and End.
+// sharedRuns returns the rows that make distinct elements of a sorted column that ranks share. They are
+// named in op.Ordering.Runs and End.
 func sharedRuns(ranks, step op.Arg) []*op.Def {
 	return []*op.Def{
 		{
@@ -230,8 +230,8 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 	}
 }
 
-// eachRun calls f for each row of the windows of a call whose key differs from the key of the row above it. r
-// is the rank of the window.
+// eachRun calls f for each row of the windows of a call whose key differs from the key of the row above
+// it. r is the rank of the window.
 func eachRun(c *op.Call, f func(r int, key uint64)) {
 	var keys [512]uint64
 	eachWindow(c, func(r int, s sortedRows) {

@@ -302,8 +302,8 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 }
 
 // start sets out to what the rows from lo on start from: the fold of the empty value, of zero if an
-// element of the row is not stored, and of the base. Where too few entries are stored for a full row, no
-// row is tested.
+// element of the row is not stored, and of the base. Where too few entries are stored for a full row,
+// no row is tested.
 func (l *extremeLoop) start(out []int64, lo int) {
 	ptr, cols, first := l.a.Ptr[lo:lo+len(out)+1], int64(l.a.Cols), l.empty.I
 	if l.zeros {

@@ -115,8 +115,8 @@ func (c cascade) sliceF64(x []float64, squares bool, terms *Terms) (n, done int,
 	return n, rounds * round, terms.exact(n, c.lanes)
 }
 
-// What follows reduces a slice: to its least and its greatest element, its sum, and the number of elements
-// that are not zero. Plain loops reduce a slice that is shorter than a vector.
+// What follows reduces a slice: to its least and its greatest element, its sum, and the number of
+// elements that are not zero. Plain loops reduce a slice that is shorter than a vector.
 
 // CountNonZero is the number of elements that are not 0.
 func CountNonZero[S Element](a []S) (n int64) {
@@ -149,8 +149,9 @@ func ordinal[T Number]() int {
 	return 2
 }
 
-// ExtremeRows sets out[i] to the least (lesser) or greatest element of row i of x. The row begins at x[i*ld]
-// and has cols elements, at least one. The extreme of a row with a NaN is NaN, and -0 is less than 0.
+// ExtremeRows sets out[i] to the least (lesser) or greatest element of row i of x. The row begins at
+// x[i*ld] and has cols elements, at least one. The extreme of a row with a NaN is NaN, and -0 is less
+// than 0.
 func ExtremeRows[T Number](out, x []T, ld, cols int, lesser bool) {
 	if len(out) == 0 {
 		return

@@ -6,11 +6,11 @@ package vec
 // operand of math.FMA. So no compiler fuses the two, and a result has the same bits on every processor.
 // special_test.go tests the bounds of errors.
 //
-// The polynomials at the end of this file and of gen/functions_special.go are tables. Each table has pieces of
-// equal width. A piece is the polynomial through the values at the Chebyshev nodes of its interval,
-// computed in 50 decimal digits and written in powers of the distance from the middle of the interval;
-// its distance from the function is below 2^-57 of the value. special_test.go compares what comes of
-// them with values of high precision.
+// The polynomials at the end of this file and of gen/functions_special.go are tables. Each table has
+// pieces of equal width. A piece is the polynomial through the values at the Chebyshev nodes of its
+// interval, computed in 50 decimal digits and written in powers of the distance from the middle of the
+// interval; its distance from the function is below 2^-57 of the value. special_test.go compares what
+// comes of them with values of high precision.
 
 import "math"
 
@@ -200,8 +200,8 @@ var lgammaOver = [...]piece[[10]float64]{
 
 // What follows is shared by the generated functions (functions_gen.go), and lists them.
 
-// scaled is p * 2^n rounded once, for p that is 0 or near 1 and an integral |n| < 2046. It multiplies by two
-// factors, and the first one makes no subnormal number.
+// scaled is p * 2^n rounded once, for p that is 0 or near 1 and an integral |n| < 2046. It multiplies
+// by two factors, and the first one makes no subnormal number.
 func scaled(p, n float64) float64 {
 	bits := math.Float64bits(n+0x1.8p52) - (0x4338000000000000 - 2046)
 	half := bits >> 1
@@ -218,8 +218,8 @@ type Function[F any] struct {
 	F    F
 	Ulps float64
 	Tiny float64
-	// F32 is the function of float32: its results are rounded once more, and are within Ulps32 of the exact
-	// value then.
+	// F32 is the function of float32: its results are rounded once more, and are within Ulps32 of the
+	// exact value then.
 	F32 F
 }
 

@@ -15,8 +15,8 @@ import (
 	"flow/runtime/local"
 )
 
-// This file defines what a rank of a run remembers, part by part. The functions of a part are in the file
-// of its name.
+// This file defines what a rank of a run remembers, part by part. The functions of a part are in the
+// file of its name.
 
 // rank is one rank in one run.
 type rank struct {

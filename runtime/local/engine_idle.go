@@ -173,8 +173,8 @@ func (e *Engine) executed(t int32, units int) int32 {
 	return x.n - 1
 }
 
-// helpNumber returns the number by which ranks ask each other for chunks of a loop, or 0 if they do not.
-// A static technique decides beforehand which worker runs a chunk, so no rank helps.
+// helpNumber returns the number by which ranks ask each other for chunks of a loop, or 0 if they do
+// not. A static technique decides beforehand which worker runs a chunk, so no rank helps.
 func (e *Engine) helpNumber(n *ir.Node) int32 {
 	number := int32(n.Attrs.Int(plan.Helped))
 	if number == 0 || e.p.Ranks < 2 || e.o.Remote == nil {

@@ -8,8 +8,8 @@ import (
 	"flow/ir/plan"
 )
 
-// This file answers questions about nodes: which task and slot they have, where they are in program order,
-// which rows of them are this rank's.
+// This file answers questions about nodes: which task and slot they have, where they are in program
+// order, which rows of them are this rank's.
 
 // over reports that the result of node id is dead: the run is ending, or an earlier task has
 // failed.
@@ -97,8 +97,8 @@ func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 	return plan.WindowOf(e.o.Rank, e.p.Ranks, a.Int(plan.SharedRows), a.Val(plan.Unit))
 }
 
-// window returns the iterations base..base+count-1 that a rank has of a loop of n iterations. They make the
-// rank's own rows.
+// window returns the iterations base..base+count-1 that a rank has of a loop of n iterations. They make
+// the rank's own rows.
 func (e *Engine) window(c *op.Call, rank, n int) (base, count int, err error) {
 	rows, by := c.Attrs.Int(plan.SharedRows), c.Attrs.Val(plan.Unit)
 	of := rows // iterations are those of rows, or of units

@@ -30,8 +30,8 @@ func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	e.run.Store(pool.Start(ctx, &e.dag, e.body, opts))
 }
 
-// Waits reports whether nothing can happen in this engine until a value arrives: tasks are left, none is
-// at work or ready, and no failure is known. moves is the same at two looks if nothing has happened
+// Waits reports whether nothing can happen in this engine until a value arrives: tasks are left, none
+// is at work or ready, and no failure is known. moves is the same at two looks if nothing has happened
 // between them. over says that all tasks have ended.
 func (e *Engine) Waits() (moves uint64, waiting, over bool) {
 	r := e.running()

@@ -75,12 +75,12 @@ type Remote struct {
 	// (plan.Window). key is the number of the gather in the plan. finished is called once, when d
 	// is neither written nor read any more.
 	Gather func(key int, d *value.Dense, finished func())
-	// GatherSparse sends give[r] to each other rank r, and brings what the others have for this one: entries
-	// of this rank's rows, or each of the rows of the rank that sends them (plan.Gathered). finished gets a
-	// part from each rank; this rank's is its own of give.
+	// GatherSparse sends give[r] to each other rank r, and brings what the others have for this one:
+	// entries of this rank's rows, or each of the rows of the rank that sends them (plan.Gathered).
+	// finished gets a part from each rank; this rank's is its own of give.
 	GatherSparse func(key int, give []*value.CSR, finished func(parts []*value.CSR))
-	// Fetch sends x.Give[r] to each other rank r and receives x.Take[r]. It sends no message if both are
-	// empty. finished is called once, when nothing reads or writes x any more.
+	// Fetch sends x.Give[r] to each other rank r and receives x.Take[r]. It sends no message if both
+	// are empty. finished is called once, when nothing reads or writes x any more.
 	Fetch func(key int, x *Parts, finished func())
 	// Ask asks another rank for iterations of a loop, and Give answers such a request. Return sends
 	// a copy of the rows that given iterations have made, and the seconds that they took, or nil if
@@ -97,9 +97,9 @@ type Remote struct {
 	Cleared func(shown ir.ID, to int)
 }
 
-// Parts has, by rank, the bytes that one rank sends (Give) and receives (Take). Sender and receiver agree
-// on the lengths, except for parts that the sender marks in GiveSome and the receiver in TakeSome. Such a
-// message has at least one byte and at most as many as Take. Got is its length.
+// Parts has, by rank, the bytes that one rank sends (Give) and receives (Take). Sender and receiver
+// agree on the lengths, except for parts that the sender marks in GiveSome and the receiver in
+// TakeSome. Such a message has at least one byte and at most as many as Take. Got is its length.
 type Parts struct {
 	Give, Take         [][]byte
 	GiveSome, TakeSome []bool
@@ -164,8 +164,8 @@ type TaskFailure struct {
 	// Depth is the number of steps of Within that lead to the failing task. The others are in its
 	// body. Their rounds are those of one point, so they do not order failures.
 	Depth int
-	// Act is the failing operator of a loop over rows whose body runs operator after operator (a node of its
-	// body). It orders failures of the ranks that share the rows.
+	// Act is the failing operator of a loop over rows whose body runs operator after operator (a node
+	// of its body). It orders failures of the ranks that share the rows.
 	Act ir.ID
 	// Unsettled: earlier tasks that may fail were skipped, so this may not be the first
 	// failure.

@@ -252,8 +252,8 @@ func (m *maker) step(s *step) {
 // Of two that are nan either may be the result.
 var commutes = []Op{VADDPD, VMULPD, VADDPS, VMULPS, VPADDQ, VPAND, VPOR, VPXOR, VPANDQ, VPORQ, VPXORQ, VANDPD, VANDPS, VPMULUDQ, VPCMPEQQ}
 
-// exchange makes of i the instruction for its operands in the other order. It returns false, and leaves i
-// alone, if there is none.
+// exchange makes of i the instruction for its operands in the other order. It returns false, and leaves
+// i alone, if there is none.
 func (i *Inst) exchange() bool {
 	switch i.Op {
 	case VCMPPD, VCMPPS, VCMPPDK, VCMPPSK: // < and > are 0x11 and 0x1e, <= and >= 0x12 and 0x1d, as are their negations

@@ -116,8 +116,8 @@ func TestExtremeOfSigns(t *testing.T) {
 	}
 }
 
-// TestChosenWords compares values that selects choose from two constants with a third constant. The value
-// passes through another select, on either side.
+// TestChosenWords compares values that selects choose from two constants with a third constant. The
+// value passes through another select, on either side.
 func TestChosenWords(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		t.Run(string(target.name), func(t *testing.T) {
@@ -164,8 +164,8 @@ func TestChosenWords(t *testing.T) {
 	}
 }
 
-// checkEdges compares the machine code of a nest over the column in with its evaluation. Each result has an
-// element for each row of in, and what describes it.
+// checkEdges compares the machine code of a nest over the column in with its evaluation. Each result
+// has an element for each row of in, and what describes it.
 func checkEdges(t *testing.T, m *code.Memory, target *target, n *loop.Nest, in *value.Dense, out []*value.Dense, what []string) {
 	t.Helper()
 	want, err := n.Eval([]value.Value{in}, loop.Env{})

@@ -86,10 +86,10 @@ func extremeWord(g *legalizer, s *step) virt {
 // sign is all ones in the lanes that are negative.
 func (g *legalizer) sign(v virt) virt { return g.op(VPCMPGTQ, L256, g.constant(0), v) }
 
-// shiftArithmetic returns s.a or s.b shifted right with its sign. AVX2 has such an instruction for words of
-// 32 bits alone. With a constant, it makes the upper half of the result, and a logical shift the lower
-// half. With a variable, the bits that differ from the sign are shifted logically; a shift by 64 or more
-// leaves none of them.
+// shiftArithmetic returns s.a or s.b shifted right with its sign. AVX2 has such an instruction for
+// words of 32 bits alone. With a constant, it makes the upper half of the result, and a logical shift
+// the lower half. With a variable, the bits that differ from the sign are shifted logically; a shift by
+// 64 or more leaves none of them.
 func shiftArithmetic(g *legalizer, s *step) virt {
 	switch n := s.Imm; {
 	case s.Op == VPSRAVQ:
@@ -130,8 +130,8 @@ func turn(g *legalizer, s *step) virt {
 	return g.emit(step{Inst: Inst{Op: VPERMQI, Len: L256, Imm: imm}, b: s.b})
 }
 
-// What follows converts floats from and to 64-bit integers, and scales them by a power of two. All are exact
-// or rounded once.
+// What follows converts floats from and to 64-bit integers, and scales them by a power of two. All are
+// exact or rounded once.
 
 // Words and numbers of the conversions. 2^52 with a 32-bit integer in its last bits is 2^52 plus
 // that integer, and 2^84 is 2^84 plus 2^32 times the integer (the method is known from the

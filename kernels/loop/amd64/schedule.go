@@ -182,8 +182,9 @@ func (l *lowering) least() int {
 	return 2
 }
 
-// What follows lowers several vectors together. Statement by statement their instructions alternate, so the
-// processor works on one while the other waits, and the instructions that count and jump are shared.
+// What follows lowers several vectors together. Statement by statement their instructions alternate, so
+// the processor works on one while the other waits, and the instructions that count and jump are
+// shared.
 
 // part is one of the vectors that are lowered together.
 type part struct {

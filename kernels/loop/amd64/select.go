@@ -173,15 +173,15 @@ func (l *lowering) lesser(in []operand) virt {
 	return 0
 }
 
-// twoWords says that a value is one of two constants: yes in the lanes of a mask, no in the others. Mask 0
-// says that it is another value.
+// twoWords says that a value is one of two constants: yes in the lanes of a mask, no in the others.
+// Mask 0 says that it is another value.
 type twoWords struct {
 	mask    virt
 	yes, no loop.Word
 }
 
-// between returns the two constants that a select chooses from, perhaps through other selects. Functions
-// write such selects to mark the lanes whose argument is special.
+// between returns the two constants that a select chooses from, perhaps through other selects.
+// Functions write such selects to mark the lanes whose argument is special.
 func (l *lowering) between(in []operand) twoWords {
 	c, a, b := l.vector(in[0]), in[1], in[2]
 	switch x, y := a.two, b.two; {
@@ -200,8 +200,8 @@ func (l *lowering) between(in []operand) twoWords {
 	return twoWords{}
 }
 
-// comparedWords compares one of two constants with a third constant. The result is a constant, the mask of
-// the two, or its complement. ok is false for other operands.
+// comparedWords compares one of two constants with a third constant. The result is a constant, the mask
+// of the two, or its complement. ok is false for other operands.
 func (l *lowering) comparedWords(c loop.Code, e types.Elem, in []operand) (o operand, ok bool) {
 	if c != loop.Eq && c != loop.Ne && c != loop.Lt && c != loop.Le || e == types.Bool {
 		return o, false

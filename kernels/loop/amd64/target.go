@@ -200,8 +200,8 @@ func (x evexVectors) scatter(m *maker, e types.Elem, v, mask Reg, at Mem) {
 	m.Emit(Inst{Op: op, Len: m.length, A: v, InMem: true, Mem: at, Mask: x.counting(m, mask)})
 }
 
-// What follows finds nests on f32 alone, whose vectors have twice as many lanes, and those of one point,
-// which have shorter ones.
+// What follows finds nests on f32 alone, whose vectors have twice as many lanes, and those of one
+// point, which have shorter ones.
 
 // singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with
 // nothing else, or with vectors of half the length where there is one point.
@@ -265,8 +265,8 @@ func (l *lowering) besideLanes(s *loop.Stmt) bool {
 	return s.Code.IsOp()
 }
 
-// ofAllLanes reports whether a place is the same for all lanes: it depends on no index but the row's, and on
-// no value.
+// ofAllLanes reports whether a place is the same for all lanes: it depends on no index but the row's,
+// and on no value.
 func (l *lowering) ofAllLanes(at []loop.Lin) bool {
 	other := func(s loop.Sym) bool { return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && s.N != l.rows }
 	return !slices.ContainsFunc(at, func(f loop.Lin) bool { return f.Any(other) })

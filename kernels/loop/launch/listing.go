@@ -1,7 +1,7 @@
 package launch
 
-// This file tells users how a nest is scheduled and what machine code it becomes, and tells the profiler
-// perf where the code lies.
+// This file tells users how a nest is scheduled and what machine code it becomes, and tells the
+// profiler perf where the code lies.
 
 import (
 	"fmt"

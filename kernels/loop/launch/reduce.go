@@ -354,7 +354,8 @@ const (
 	oneInAll               // the same in all windows
 )
 
-// perRow reports a result with a row for each row of the space: it has one also where there are no lanes.
+// perRow reports a result with a row for each row of the space: it has one also where there are no
+// lanes.
 func (r *Run) perRow() bool { return len(r.loop.byRow) > 0 }
 
 // rowResult is a result of which row i of the space makes row i + offset.

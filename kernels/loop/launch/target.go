@@ -51,9 +51,10 @@ var Lanes = sync.OnceValue(func() int {
 	return 16
 })
 
-// PaysFrom is how many operations on elements the interpreter executes in the time, about 0.1 ms, that it
-// takes to make machine code of a loop with few operations. An operation on an element takes 1 ns. Each
-// operation of the body adds 4 us, so PaysFrom / bodyPays, to the time of making code. Tests set it.
+// PaysFrom is how many operations on elements the interpreter executes in the time, about 0.1 ms, that
+// it takes to make machine code of a loop with few operations. An operation on an element takes 1 ns.
+// Each operation of the body adds 4 us, so PaysFrom / bodyPays, to the time of making code. Tests set
+// it.
 var PaysFrom int64 = 1 << 17
 
 // bodyPays is how many operations a body has that takes twice as long as an empty one to compile.
@@ -63,8 +64,8 @@ const bodyPays = 32
 type Steps struct{ n atomic.Int64 }
 
 // Pay adds elements and reports whether there have been enough for machine code of a body with so many
-// operations: whether interpreting them takes as long as making code. So a program takes at most twice as
-// long as if it had been known before how many elements there will be.
+// operations: whether interpreting them takes as long as making code. So a program takes at most twice
+// as long as if it had been known before how many elements there will be.
 func (s *Steps) Pay(elements int64, operations func() int) bool {
 	least := PaysFrom / bodyPays
 	n := s.n.Load()

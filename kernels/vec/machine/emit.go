@@ -188,8 +188,8 @@ func (e *emitter) noted(op amd64.Op, zero bool, operands []any) {
 	})
 }
 
-// The forms of instructions whose operands are not those of a load into a vector: stores, moves from and to
-// general registers, and comparisons into masks.
+// The forms of instructions whose operands are not those of a load into a vector: stores, moves from
+// and to general registers, and comparisons into masks.
 var (
 	storing = map[amd64.Op]amd64.Op{amd64.VMOVUPD: amd64.VMOVUPDStore, amd64.VMOVUPS: amd64.VMOVUPSStore, amd64.VMOVSD: amd64.VMOVSDStore, amd64.VMOVSS: amd64.VMOVSSStore,
 		amd64.VMOVDQU: amd64.VMOVDQUStore, amd64.VMOVDQU64: amd64.VMOVDQU64Store}
@@ -340,8 +340,8 @@ func (e *emitter) jumpIf(c amd64.Cond, to string) {
 	e.steps = append(e.steps, step{jump: to, write: func(a *amd64.Asm, _ func(reg) amd64.Reg) { a.Jump(c, e.labels[to]) }})
 }
 
-// What follows gives virtual registers those of the processor, by linear scan (M. Poletto & V. Sarkar, "Linear
-// scan register allocation", 1999).
+// What follows gives virtual registers those of the processor, by linear scan (M. Poletto & V. Sarkar,
+// "Linear scan register allocation", 1999).
 
 // span is where a register lives: from the first step that has it to the last.
 type span struct{ id, from, to int }

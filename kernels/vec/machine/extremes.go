@@ -251,11 +251,11 @@ func (e *emitter) find(l lanes) {
 
 // What follows writes the error-free sums: package exact says what they are for.
 
-// The kernels sum elements, or their squares. Each runs several chains side by side. A chain is a vector s
-// of sums and a vector t of the rounding errors of s. For squares, whose low halves are as long as their
-// high ones, it also has a vector u of the rounding errors of t. A round takes a vector at x for each chain,
-// and moves x by step bytes. acc receives the vectors s, t (and u) of every chain, and then a vector that is
-// not zero (but for signs) where an error of the last level was lost.
+// The kernels sum elements, or their squares. Each runs several chains side by side. A chain is a
+// vector s of sums and a vector t of the rounding errors of s. For squares, whose low halves are as
+// long as their high ones, it also has a vector u of the rounding errors of t. A round takes a vector
+// at x for each chain, and moves x by step bytes. acc receives the vectors s, t (and u) of every chain,
+// and then a vector that is not zero (but for signs) where an error of the last level was lost.
 var (
 	SumF64     = cascade("SumF64", false)
 	SquaresF64 = cascade("SquaresF64", true)
