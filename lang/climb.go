@@ -6,15 +6,16 @@ import (
 )
 
 // This file parses expressions by precedence climbing. The parser of a correct text is the grammar
-// with this function in place of the production of expressions: through participle every operand
-// costs eleven productions, one a precedence level, and most of a text are operands. A text that it
-// does not accept is parsed again by the whole grammar, which says the mistake.
+// with climber.expr in place of the production of expressions: through participle every operand costs
+// eleven productions, one a precedence level, and most of a text are operands. A text that it does not
+// accept is parsed again by the whole grammar, which says what the mistake is.
 //
-// It would be wrong if it accepted a text that the whole grammar refuses, or understood it otherwise.
+// It would be wrong if a climber accepted a text that the whole grammar refuses, or understood it
+// otherwise (TestClimbing).
 
-// gClimbed is an operator with its operands, or an operand. No tag describes it.
+// gClimbed is an operator with its operands, or an operand. It has no grammar tags: a climber makes it.
 type gClimbed struct {
-	at               // of an operator before its operand
+	at               // set for an operator before its operand
 	op   string      // "" for an operand
 	sign lexer.Token // the operator's
 	x, y *gClimbed   // y is nil if the operator is before its operand

@@ -165,7 +165,8 @@ func (p *parser) parse(toks []lexer.Token, stop int) (*gFile, error) {
 	return parseTokens(toks, stop, climbing().file, grammar)
 }
 
-// parseTokens parses tokens by climbing, and those that do not fit by the whole grammar for its error.
+// parseTokens parses tokens by climbing. Tokens that do not fit are parsed again by the whole grammar,
+// whose error it returns.
 func parseTokens[T any](toks []lexer.Token, stop int, climbing *participle.Parser[T], grammar func() *participle.Parser[T]) (*T, error) {
 	lex, err := lexer.Upgrade(&tokens{toks, stop})
 	if err != nil {

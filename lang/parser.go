@@ -104,6 +104,6 @@ func production[P, T any](p *participle.Parser[T]) *participle.Parser[P] {
 // Grammar returns the grammar in EBNF as the parser has it. Its ";" come from layout.
 func Grammar() string {
 	text := regexp.MustCompile(`\bG([A-Z])`).ReplaceAllString(grammar().String(), "$1") + "\n"
-	// That an expression has two forms here is of no interest to a reader.
+	// Piped exists only because climbing makes expressions of another type.
 	return strings.Replace(text, "Expr = Piped .\nPiped = ", "Expr = ", 1)
 }

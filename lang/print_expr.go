@@ -24,7 +24,7 @@ const (
 )
 
 // levels returns the level of an operator and the lowest levels that its operands may have without
-// parentheses, or 0 if no operator between operands is called op.
+// parentheses. They are 0 if op is no operator between two operands.
 func levels(op string) (own, left, right int) {
 	switch op {
 	case "|>":

@@ -25,7 +25,7 @@ func (l *lowerer) text(at source.Span) string {
 	return f.Text[f.Offset(at.From):f.Offset(at.To)]
 }
 
-// before returns the sign * or / before a span of the user's text; "" if none is there.
+// before returns the sign *, / or // before a span of the user's text, or "".
 func (l *lowerer) before(at source.Span) string {
 	if l.text(at) == "" {
 		return ""

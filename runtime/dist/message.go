@@ -49,6 +49,9 @@ type process struct {
 	CPUs  cpus   // on which it may run; zero: not known
 }
 
+// cpus is a set of processors by number.
+type cpus [16]uint64
+
 // beat is a heartbeat: a rank's current activity.
 type beat struct {
 	From     int
@@ -57,9 +60,6 @@ type beat struct {
 	Nodes    []int32 // being executed
 	heard    time.Time
 }
-
-// cpus is a set of processors by number.
-type cpus [16]uint64
 
 // done reports that a rank has nothing left to do.
 type done struct {

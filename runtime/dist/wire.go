@@ -223,7 +223,7 @@ func decodeGob(b []byte, m *message) error {
 	return nil
 }
 
-// bytesOf returns the memory of lengths.
+// bytesOf returns the memory of rows.
 func bytesOf(rows []int32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 4*len(rows))
 }

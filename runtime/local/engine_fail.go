@@ -243,27 +243,6 @@ func (e *Engine) FirstUnfinished() ir.ID {
 	return e.task[e.low]
 }
 
-// Note [The first failure]
-//
-// Which of several failing tasks fails first on the clock depends on threads and ranks; the program
-// order does not. Node numbers are program order and a topological order. So a failure of node f
-// skips all tasks after f, whose results are dead (readers of skipped tasks come after them, so
-// they are skipped too), while tasks before f run on. One of them may fail and replace f. When the
-// graph has drained, every task before the remaining failure has succeeded: it is the first in
-// program order, on every engine. Values from other ranks that only tasks after f read are no
-// longer awaited; the others still arrive, since the other ranks do the same.
-//
-// A failing run shows what the reference evaluator shows before the failure: a visible effect waits
-// for every earlier task that may fail (ir.Guards), by edges of the task graph. Program order alone
-// does not suffice, since the effect may happen before the failure is known. Guards on other ranks
-// send one message for each visible effect (Remote.Cleared), once all of them have succeeded; after
-// a failure that never happens, and the wait is abandoned. A loop or branch with a visible effect
-// waits as a whole. Tasks that show nothing never wait.
-//
-// The price is that a failure waits for earlier tasks, which EngineOptions.Grace bounds. After it
-// all tasks that have not begun are skipped, and the first failure seen is reported as Unsettled if
-// one of them may have failed.
-
 // arrived lets the second task of g run: the rows are there, or a failure has made them pointless.
 // Calls after the first one have no effect.
 func (e *Engine) arrived(g *gather) {
@@ -291,3 +270,24 @@ func (e *Engine) failOrGiveUp(id ir.ID, err error) {
 	}
 	e.fail(id, err)
 }
+
+// Note [The first failure]
+//
+// Which of several failing tasks fails first on the clock depends on threads and ranks; the program
+// order does not. Node numbers are program order and a topological order. So a failure of node f
+// skips all tasks after f, whose results are dead (readers of skipped tasks come after them, so
+// they are skipped too), while tasks before f run on. One of them may fail and replace f. When the
+// graph has drained, every task before the remaining failure has succeeded: it is the first in
+// program order, on every engine. Values from other ranks that only tasks after f read are no
+// longer awaited; the others still arrive, since the other ranks do the same.
+//
+// A failing run shows what the reference evaluator shows before the failure: a visible effect waits
+// for every earlier task that may fail (ir.Guards), by edges of the task graph. Program order alone
+// does not suffice, since the effect may happen before the failure is known. Guards on other ranks
+// send one message for each visible effect (Remote.Cleared), once all of them have succeeded; after
+// a failure that never happens, and the wait is abandoned. A loop or branch with a visible effect
+// waits as a whole. Tasks that show nothing never wait.
+//
+// The price is that a failure waits for earlier tasks, which EngineOptions.Grace bounds. After it
+// all tasks that have not begun are skipped, and the first failure seen is reported as Unsettled if
+// one of them may have failed.
