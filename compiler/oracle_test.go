@@ -18,6 +18,7 @@ import (
 	"flow/ir"
 	"flow/ir/eval"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels"
@@ -159,6 +160,9 @@ func scheduled(r *compiler.Result, workers int, technique string) outcome {
 		}
 	}
 	if r.Plan.Ranks > 1 {
+		if err := lendings(r.Plan); err != nil {
+			return outcome{how, "", true, err}
+		}
 		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options {
 			return dist.Options{Env: p, Schedule: chunks, Grace: hangs, HelpFrom: 1, Agree: true}
 		})
@@ -168,6 +172,33 @@ func scheduled(r *compiler.Result, workers int, technique string) outcome {
 	defer pool.Close()
 	_, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p, Schedule: chunks, Grace: hangs})
 	return outcome{how, p.out.String(), err != nil, err}
+}
+
+// lendings follows what each rank's memory is lent for. All of it must come back, once.
+func lendings(p *plan.Plan) (err error) {
+	for rank := range p.Ranks {
+		var out []bool // of each piece
+		plan.Lend(p, rank, plan.Lender[int]{
+			Lend: func(t types.Type, lo, hi int) int {
+				if lo < 0 || lo > hi || hi > t.Rows {
+					err = fmt.Errorf("rank %d: rows %d to %d of %v are lent", rank, lo, hi, t)
+				}
+				out = append(out, true)
+				return len(out)
+			},
+			Back: func(m int) {
+				if !out[m-1] {
+					err = fmt.Errorf("rank %d: piece %d comes back twice", rank, m)
+				}
+				out[m-1] = false
+			},
+			Stop: func() bool { return err != nil },
+		})
+		if m := slices.Index(out, true); m >= 0 && err == nil {
+			err = fmt.Errorf("rank %d: piece %d does not come back", rank, m+1)
+		}
+	}
+	return err
 }
 
 // runs says how a program is run: ranks, workers, passes and exact rules left out, whether one

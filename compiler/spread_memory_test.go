@@ -54,6 +54,18 @@ emit max(abs(x - 0.5))`
 	}
 }
 
+// TestLentInBranches: nodes of a region are not those of the plan with the same number, of which there may be fewer.
+func TestLentInBranches(t *testing.T) {
+	text := "x = rand(40, 3, seed = 1)\nif i64(max(x)) == 0 { emit " + strings.Repeat("cumsum(sort(", 12) + "x" + strings.Repeat("))", 12) + " }"
+	r, err := compileTiny(tinyTable(t), text, 2, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := evaluated("branches", r.Program), ran(r, 1); got.err != nil || got.out != want.out {
+		t.Error(got.err, difference(want.out, got.out))
+	}
+}
+
 // TestMemoryOfWhatRanksKeep compares predictions of memory with those of plans whose ranks keep nothing of
 // messages and of files. Half of what a rank keeps of a file, it has again in the matrix that it gets.
 func TestMemoryOfWhatRanksKeep(t *testing.T) {

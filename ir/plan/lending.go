@@ -48,7 +48,7 @@ func (w *lending[M]) graph(g *ir.Graph, top bool, args map[ir.ID]M, yields []ir.
 	runs := func(id ir.ID) bool { return !top || w.p.Runs(w.rank, id) }
 	h := w.roots(g, top)
 	for id := range g.All() {
-		if _, sent := w.p.exchange(id); top && sent && h.root[id] == id || !runs(id) {
+		if _, sent := w.exchange(top, id); sent && h.root[id] == id || !runs(id) {
 			continue
 		}
 		for _, x := range g.In(id) {
@@ -66,7 +66,7 @@ func (w *lending[M]) graph(g *ir.Graph, top bool, args map[ir.ID]M, yields []ir.
 		if w.Stop() {
 			break
 		}
-		if to, sent := w.p.exchange(id); top && sent {
+		if to, sent := w.exchange(top, id); sent {
 			if h.root[id] == id && slices.Contains(to, int64(w.rank)) {
 				h.in[id] = w.lend(g, id, n.Attrs, false)
 			} else if w.p.Rank(id) == w.rank {
@@ -116,15 +116,23 @@ func (w *lending[M]) graph(g *ir.Graph, top bool, args map[ir.ID]M, yields []ir.
 	return out
 }
 
+// exchange returns the ranks that get a value, if it is one that ranks send. Values of regions are none.
+func (w *lending[M]) exchange(top bool, id ir.ID) (to []int64, sent bool) {
+	if !top {
+		return nil, false
+	}
+	return w.p.exchange(id)
+}
+
 // roots finds which values of a graph share memory on this rank.
 func (w *lending[M]) roots(g *ir.Graph, top bool) *held[M] {
 	n := g.Len()
 	h := &held[M]{make([]ir.ID, n), make([]bool, n), make([]int32, n), make([]M, n)}
 	for id, n := range g.All() {
 		h.root[id] = id
-		_, sent := w.p.exchange(id)
+		_, sent := w.exchange(top, id)
 		switch in := g.In(id); {
-		case top && sent:
+		case sent:
 			if w.p.Rank(id) == w.rank || w.p.Rank(id) == Everywhere {
 				h.root[id] = h.root[in[0]]
 			}
