@@ -21,7 +21,8 @@
 //   - A run ends on every rank with the same outcome, or the missing rank is named.
 //   - After a clean end, also of a failure, no request is left: the Comm serves the next run.
 //
-// Start at Run; rank.go has what a rank remembers, and message.go what ranks tell each other. Note
-// [Receives cannot deadlock] in progress.go and Note [Ending together] in end.go explain what is not
-// local to a function. The package does not know operators or how plans are made.
+// Start at Run. options.go has what a run is asked to do, rank.go what a rank remembers, and message.go
+// what ranks tell each other. Note [Receives cannot deadlock] in progress.go and Note [Ending together] in
+// end.go explain what is not local to a function. The package does not know operators or how plans are
+// made.
 package dist
