@@ -119,7 +119,6 @@ var circles = map[string]int{
 	"compiler/pass":       30,
 	"kernels":             10,
 	"kernels/encode":      10,
-	"kernels/format":      12,
 	"kernels/inout":       7,
 	"kernels/linalg":      8,
 	"kernels/loop/amd64":  40,

@@ -39,7 +39,8 @@ type comment struct {
 }
 
 // TestNamesExist holds that texts name what exists: in comments files, names of packages and words with
-// a capital letter within, in the documents all words in backticks. A word is a name if code has it anywhere.
+// a capital letter within, in the documents all words in backticks. A word exists if code has it
+// anywhere.
 func TestNamesExist(t *testing.T) {
 	names, comments := readNames(t)
 	for _, c := range comments {

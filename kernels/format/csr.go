@@ -21,7 +21,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"unsafe"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -147,11 +146,6 @@ func (in *input) csrSum(sum uint32) error {
 		return failf(CSR, in.file, "the file is damaged: its checksum is %08x, that of its contents %08x", want, sum).help("copy the file again")
 	}
 	return nil
-}
-
-// bytesOf is the memory of x.
-func bytesOf[T int32 | int64 | uint64 | float32 | float64](x []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
 }
 
 // oneNaN returns val, the bytes of x, or those of a copy of x in which all nans have the bits of bits64.

@@ -17,66 +17,6 @@ import (
 	"flow/memory"
 )
 
-// csrParts calls f with the open file and the head of a .csr. ok is false if its rows cannot be read alone,
-// or f fails.
-func csrParts(path string, o Options, f func(in *input, h csrLayout) error) (ok bool) {
-	if !HasSparseParts(path, o) {
-		return false
-	}
-	err := open(path, CSR, o, func(in *input) error {
-		h, err := readCSRHead(in)
-		if err == nil && (in.plain == nil || in.compressed) {
-			err = errUncut
-		}
-		if err == nil {
-			err = f(in, h)
-		}
-		return err
-	})
-	return err == nil
-}
-
-// HasSparseParts reports whether ReadRows can read rows of a file with this name, provided that HasRows
-// finds no mistake.
-func HasSparseParts(path string, o Options) bool {
-	f, compressed, err := choose(path, o)
-	return err == nil && !compressed && f.cause == CSR
-}
-
-// HasRows reports whether ReadRows can read rows of the sparse matrix in a file: nothing is wrong with its
-// head, its length and its checksum. All of the file is read for that, in blocks (Options.Share).
-func HasRows(path string, o Options) bool {
-	return csrParts(path, o, func(in *input, h csrLayout) error {
-		_, err := in.summed(o, h, 0)
-		return err
-	})
-}
-
-// GraphRows is HasRows of the square matrix of a graph, with a checksum and without values. It also counts
-// the edges of each vertex, and finds all mistakes of the file.
-func GraphRows(path string, o Options) (k Kept, ok bool) {
-	return k, csrParts(path, o, func(in *input, h csrLayout) error {
-		if h.Rows != h.Cols || !h.summed || h.Elem != types.Bool || in.holds(0, "the rows", 28*float64(h.Rows), 0) != nil {
-			return errUncut
-		}
-		parts, err := in.summed(o, h, h.Cols)
-		if err != nil {
-			return err
-		}
-		k = Kept{Header: h.Header}
-		k.ByRow, k.ByCol = memory.Huge(make([]float64, h.Rows)), memory.Huge(make([]float64, h.Cols))
-		if err := in.lengths(h, k.ByRow); err != nil {
-			return err
-		}
-		for _, e := range parts {
-			for j, n := range of[int32](e.To) {
-				k.ByCol[j] += float64(n)
-			}
-		}
-		return nil
-	})
-}
-
 // lengths reads the row pointers of a .csr, and sets rows to the lengths of the rows.
 func (in *input) lengths(h csrLayout, rows []float64) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(in.plain, h.at, 8*int64(h.Rows+1)), bufferSize)
@@ -304,47 +244,6 @@ func joinSums(a, b uint32, n int64) uint32 {
 		square()
 	}
 	return a ^ b
-}
-
-// ReadRows reads the rows lo..hi-1 of the sparse matrix in a file for which HasRows holds. The other rows of
-// the result are empty. The error says that reading failed, not where: reading the whole file does.
-func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
-	if !csrParts(path, o, func(in *input, h csrLayout) error {
-		if hi > h.Rows {
-			return errUncut
-		}
-		ptr := make([]int64, hi-lo+1)
-		if _, err := in.plain.ReadAt(bytesOf(ptr), h.at+8*int64(lo)); err != nil {
-			return err
-		}
-		from, to := ptr[0], ptr[hi-lo]
-		if from < 0 || to < from || to > int64(h.Entries) || lo == 0 && from != 0 || hi == h.Rows && to != int64(h.Entries) {
-			return errUncut
-		}
-		if err := in.holds(0, "the rows", 8*float64(h.Rows)+float64(to-from)*float64(4+h.per()), 0); err != nil {
-			return err
-		}
-		part := value.NewCSR(h.Elem, hi-lo, h.Cols, int(to-from))
-		for i, p := range ptr {
-			part.Ptr[i] = p - from
-		}
-		if _, err := in.plain.ReadAt(bytesOf(part.Col), h.cols()+4*from); err != nil {
-			return err
-		}
-		for _, p := range [][]byte{bytesOf(part.F64), bytesOf(part.F32), bytesOf(part.I64)} {
-			if len(p) == 0 {
-				continue
-			}
-			if _, err := in.plain.ReadAt(p, h.values()+h.per()*from); err != nil {
-				return err
-			}
-		}
-		m = part.Padded(lo, h.Rows)
-		return part.Check()
-	}) {
-		return nil, errUncut
-	}
-	return m, nil
 }
 
 // GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are empty.

@@ -15,9 +15,7 @@ import (
 	"runtime"
 	"sort"
 	"sync"
-	"sync/atomic"
 
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/memory"
 )
@@ -35,31 +33,6 @@ type Cut struct {
 	Line, Row int // lines and rows above
 }
 
-// Task is the reading of a file by blocks, which several threads or ranks share. Edges, Market and Sum
-// select the kind of reading. If none of them is set, the lines and records of a CSV are counted.
-type Task struct {
-	Path               string
-	Size, Begin, Block int64   // bytes: of the file, before the first block, and of a block
-	Edges              bool    // the edges of a graph
-	Sep                byte    // separates the numbers of an edge
-	Names              bool    // the first line of edges may hold names
-	Market             *Market // the entries of this Matrix Market file
-	Sum                bool    // the checksum of the bytes
-	Keep               bool    // each process keeps the entries, or columns of a sum, that it reads and answers with their Told
-	Graph              bool    // the entries of a Matrix Market file are edges
-	Cols               int     // of a sum: the bytes From..To-1 are numbers of columns below it, which are counted
-	From, To           int64
-
-	read *atomic.Int64 // as in Options
-	cols []byte        // of a sum that is kept: room for the bytes From..To-1
-}
-
-// Answer is what a task has read of some blocks, in the order of the file.
-type Answer struct {
-	Spans []Span    // of a count: one for each block
-	Parts []Entries // of the other tasks: each of several blocks
-}
-
 // share does a task: by Options.Share if it is set, otherwise in this process.
 func (o Options) share(t Task) (Answer, error) {
 	t = t.Counting(o.Read)
@@ -67,77 +40,6 @@ func (o Options) share(t Task) (Answer, error) {
 		return t.All()
 	}
 	return o.Share(t)
-}
-
-// Counting returns the task with a counter of the bytes that it reads.
-func (c Task) Counting(read *atomic.Int64) Task {
-	c.read = read
-	return c
-}
-
-// Span counts the lines that begin in a block. Index 0 of the arrays holds for an even number of quotes
-// above the block, index 1 for an odd number.
-type Span struct {
-	Lines int
-	Odd   bool     // the lines have an odd number of quotes
-	Rows  [2]int   // records that begin with these lines
-	First [2]int64 // the byte at which the first of them begins
-	Above [2]int   // lines of the block above that
-}
-
-const (
-	leastBlock = 64 << 10
-	mostBlocks = 4096
-)
-
-// Blocks returns the number of blocks.
-func (c Task) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
-
-// CutRows finds the shape of a CSV and its cuts. ok is false if the file cannot be cut or has a mistake.
-// StatOrRead then reports the mistake.
-func CutRows(path string, o Options) (h Header, cuts *Cuts, ok bool) {
-	return cutRows(path, o, leastBlock)
-}
-
-// CountsLines reports whether the shape of a file with this name takes all of it.
-func CountsLines(path string, o Options) bool {
-	f, _, err := choose(path, o)
-	return err == nil && f.cause == CSV
-}
-
-func cutRows(path string, o Options, block int64) (h Header, cuts *Cuts, ok bool) {
-	f, compressed, err := choose(path, o)
-	if err != nil || f.cause != CSV || compressed {
-		return h, nil, false
-	}
-	err = open(path, CSV, o, func(in *input) error {
-		if o.Sep == 0 {
-			o.Sep = f.sep
-		}
-		r, names, _, _, err := headCSV(in, o)
-		if err != nil || in.compressed || in.feeds || in.plain == nil {
-			return err
-		}
-		c := Task{Path: path, Size: in.size, Block: max(block, in.size/mostBlocks)}
-		cuts = &Cuts{Cols: r.cols, First: r.first}
-		above := 0
-		if names {
-			c.Begin, above = in.begun+r.size, r.no
-		} else {
-			c.Begin = in.begun
-		}
-		a, err := o.share(c)
-		if err != nil || !cuts.join(a.Spans, above) {
-			return errUncut
-		}
-		h = Header{Elem: types.F64, Rows: cuts.Rows, Cols: cuts.Cols}
-		if err := r.someRows(h, o.Header); err != nil {
-			return err
-		}
-		ok = in.fits(h) == nil
-		return nil
-	})
-	return h, cuts, ok && err == nil
 }
 
 // errUncut is the error of a file whose blocks cannot be joined.
@@ -240,20 +142,6 @@ func (c Task) count(spans []Span, lo int) error {
 	return nil
 }
 
-// skipLine skips the rest of a line, but no more than most bytes, and returns how many.
-func (in *input) skipLine(most int64) (n int64, err error) {
-	for n < most {
-		part, err := in.ReadSlice('\n')
-		n += int64(len(part))
-		if err == nil || err == io.EOF {
-			return n, nil
-		} else if err != bufio.ErrBufferFull {
-			return n, readError(in.file, 0, err)
-		}
-	}
-	return n, nil
-}
-
 // RowReader reads rows of a CSV. It is not safe for concurrent use.
 type RowReader struct {
 	cuts *Cuts
@@ -261,26 +149,6 @@ type RowReader struct {
 	r    csvReader
 	row  int // that comes next; -1: none has been read
 	line []float64
-}
-
-// Open opens a CSV for reading by its cuts, with the options that it was cut with.
-func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
-	f, _, err := choose(path, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.Sep == 0 {
-		o.Sep = f.sep
-	}
-	file, err := openCounted(path, o.Read)
-	if err != nil {
-		return nil, err
-	}
-	in := newInput(path)
-	in.Reader = bufio.NewReaderSize(file, bufferSize)
-	x := &RowReader{cuts: c, file: file, row: -1, r: newCSV(in, o)}
-	x.r.cols, x.r.first = c.Cols, c.First
-	return x, nil
 }
 
 func (x *RowReader) Close() error { return x.file.file.Close() }

@@ -13,39 +13,6 @@ import (
 	"flow/ir/value"
 )
 
-// ReadGraph is the graph in a file: a list of edges, or a square sparse matrix (.mtx, .csr) of
-// which every entry is an edge.
-func ReadGraph(path string, o Options) (*value.CSR, error) {
-	ext := extension(path, o)
-	if ext == "mtx" || ext == "csr" {
-		m, err := ReadSparse(path, o)
-		return AsGraph(path, m, err)
-	}
-	if m, ok := cutEdges(path, o, partBlock); ok {
-		return m, nil
-	}
-	var m *value.CSR
-	err := open(path, Edges, o, func(in *input) (err error) {
-		m, err = readEdges(in, o, ext == "csv" || ext == "tsv")
-		return err
-	})
-	return m, err
-}
-
-// AsGraph is the places of a square sparse matrix, which was read of a file with this name if err is nil.
-func AsGraph(name string, m *value.CSR, err error) (*value.CSR, error) {
-	switch {
-	case err != nil:
-		return nil, err
-	case m.Rows != m.Cols:
-		return nil, failf(Edges, name, "%d x %d: the matrix of a graph is square", m.Rows, m.Cols)
-	}
-	if m.Elem == types.Bool {
-		return m, nil
-	}
-	return &value.CSR{Elem: types.Bool, Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}, nil
-}
-
 // readEdges reads a list of edges; header says that the first line may be names.
 func readEdges(in *input, o Options, header bool) (*value.CSR, error) {
 	r := newEdges(in, o, header)

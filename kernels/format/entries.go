@@ -6,33 +6,11 @@ package format
 import (
 	"bufio"
 	"io"
-	"os"
-	"strings"
-	"unsafe"
 
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/memory"
 )
-
-// Entries is what some blocks hold, in the order of the file. The numbers are bytes in the machine's order,
-// because ranks send them.
-type Entries struct {
-	Row, Col []byte // int32, from 0 on; empty for arrays, whose entries have no places
-	Val      []byte // the values: f64 or i64; empty for edges and patterns
-	Most     int32  // the greatest vertex of the edges; -1: no edge
-	Lines    int    // number of lines of edges
-	Widest   int    // the line of the greatest vertex, counted from the first of these lines
-	Sum      uint32 // CRC-32C of Bytes bytes
-	Bytes    int64
-	// Count is the number of entries that another process keeps. From and To hold how many of its edges begin
-	// and end at each vertex, as int32. Of a sum, To has the entries of each column.
-	Count    int
-	From, To []byte
-}
-
-// count returns the number of entries.
-func (e *Entries) count() int { return max(e.Count, len(e.Val)/8, len(e.Row)/4) }
 
 // Told returns what other processes need to know of parts that this one keeps: the number of entries and
 // lines, the largest vertex and, of edges, how many begin and end at each vertex. Of a sum it returns the sum
@@ -84,68 +62,6 @@ func (c Task) Told(parts []Entries) Entries {
 	return t
 }
 
-// Kept describes a sparse matrix whose entries several processes keep. Of a graph, ByRow and ByCol hold how
-// many edges begin and end at each vertex, equal edges included.
-type Kept struct {
-	Header
-	ByRow, ByCol []float64
-}
-
-// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges or of a
-// square pattern, together with other processes (Options.Share). Each process keeps the entries that it
-// reads. ok is false if they have not done so, or if the file has a mistake: the caller then reads the file
-// alone, which reports the mistake.
-func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
-	ext := extension(path, o)
-	market, cause := !graph || ext == "mtx", Edges
-	if o.Share == nil || ext == "csr" || market && !Shared(path, o) {
-		return k, false
-	}
-	if market {
-		cause = MatrixMarket
-	}
-	_ = open(path, cause, o, func(in *input) error {
-		entries := -1
-		t, some := edgesTask(in, o, ext, partBlock)
-		if market {
-			r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
-			if err := r.sparseHead(); err != nil {
-				return err
-			}
-			k.Header, entries = r.Header, r.entries
-			t, some = r.task(partBlock)
-			some = some && (!graph || r.Elem == types.Bool && r.Rows == r.Cols) // zeros are no edges
-		}
-		if !some {
-			return nil
-		}
-		t.Keep, t.Graph = true, market && graph
-		a, err := o.share(t)
-		if err != nil {
-			return err
-		}
-		n, most := 0, int32(-1)
-		for _, e := range a.Parts {
-			n, most = n+e.Count, max(most, e.Most)
-		}
-		if graph {
-			if vertices := int(most) + 1; !market {
-				k.Header = Header{Elem: types.Bool, Rows: vertices, Cols: vertices, Sparse: true, Entries: n}
-			}
-			k.ByRow, k.ByCol = make([]float64, k.Rows), make([]float64, k.Cols)
-			for _, e := range a.Parts {
-				for i, n := range of[int32](e.From) {
-					k.ByRow[i] += float64(n)
-					k.ByCol[i] += float64(of[int32](e.To)[i])
-				}
-			}
-		}
-		ok = n > 0 && (!market || n == entries) && in.holds(0, "the rows", 12*float64(k.Rows), 0) == nil
-		return nil
-	})
-	return k, ok
-}
-
 // Relocated returns a matrix of type t with the entries of parts in their rows. The entries of a row are in
 // the order of the file, so a column may come twice and columns need not ascend. It fails if the matrix does
 // not fit into memory.
@@ -184,18 +100,6 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	m.SumLengths()
 	return m, nil
 }
-
-// Market is what a Matrix Market file says of its entries.
-type Market struct {
-	Elem       types.Elem
-	Rows, Cols int
-	Entries    int // announced
-	Array      bool
-	Symmetry   uint8
-}
-
-// partBlock is the size of a block of entries.
-const partBlock = 256 << 10
 
 // entries reads the blocks lo..hi-1 of a task.
 func (c Task) entries(lo, hi int) (e Entries, err error) {
@@ -236,20 +140,6 @@ func (c Task) lineAt(file io.ReaderAt, k int) (int64, error) {
 	in.Reader = bufio.NewReaderSize(io.NewSectionReader(file, at-1, c.Size-at+1), 1<<12)
 	n, err := in.skipLine(c.Size - at + 1)
 	return at - 1 + n, err
-}
-
-// Plain reports whether a file is large enough for ranks to read it together and not compressed, by its name.
-func Plain(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock &&
-		!strings.HasSuffix(strings.ToLower(path), ".gz")
-}
-
-// Shared reports whether ranks can read a matrix together (Options.Share): it is a plain Matrix Market file
-// that is large enough.
-func Shared(path string, o Options) bool {
-	f, _, err := choose(path, o)
-	return err == nil && f.cause == MatrixMarket && Plain(path)
 }
 
 // entries reads the entries up to the end of in, as they are stored. about is their expected number.
@@ -329,9 +219,4 @@ func (r *marketReader) fill(parts []Entries) {
 			}
 		}
 	}
-}
-
-// of returns b as numbers. They share its memory.
-func of[T int32 | uint64](b []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }

@@ -1,7 +1,7 @@
 package format
 
-// This file defines the list of formats, and what they share: choosing by name or by the
-// first bytes, opening, compression, memory, and streams that can be read once only.
+// This file defines the list of formats: choosing by name or by the first bytes, reading, writing, and
+// streams that can be read once only.
 
 import (
 	"bufio"
@@ -9,62 +9,12 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"math"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/lang/source"
-	"flow/memory"
 )
-
-// Choice is yes, no, or whatever the file suggests.
-type Choice uint8
-
-// The choices.
-const (
-	Auto Choice = iota
-	Yes
-	No
-)
-
-// Options are how to read or write a file; the zero value is right for most.
-type Options struct {
-	// Form overrides the extension: "mtx", "npy", "csv" or "tsv".
-	Form string
-	// Sep separates the fields of a CSV; 0: a comma (a tab in .tsv).
-	Sep byte
-	// Header says whether a CSV begins with a line of names. Auto: it does when no field of that
-	// line begins like a number.
-	Header Choice
-	// Missing is what an empty field or NA of a CSV becomes; nil: nan.
-	Missing *float64
-	// Max is the number that is white in an image; nil: the greatest.
-	Max *float64
-	// Share does a task of reading together with other processes; nil: Task.All does.
-	Share func(Task) (Answer, error)
-	// Read counts the bytes that are read from files. nil: they are not counted.
-	Read *atomic.Int64
-}
-
-// Header is what is known of a file before its numbers are read.
-type Header struct {
-	Elem       types.Elem
-	Rows, Cols int
-	Sparse     bool // it is read as a sparse matrix
-	Entries    int  // of a sparse matrix: how many elements the head announces, those that a symmetric file leaves out included
-}
-
-// Type is the type of the matrix in the file.
-func (h Header) Type() types.Type {
-	if h.Sparse {
-		return types.SparseOf(h.Elem, h.Rows, h.Cols)
-	}
-	return types.DenseOf(h.Elem, h.Rows, h.Cols)
-}
 
 // form is one format. read returns after the header when headOnly is set, with a nil matrix.
 type form struct {
@@ -169,57 +119,33 @@ func readFile(path string, o Options, headOnly func(f form, in *input) bool) (h 
 	return h, d, err
 }
 
-// OpenFile opens a file for reading. The error is an *Error.
-func OpenFile(path string) (*os.File, error) {
-	file, err := os.Open(path)
+// StatSparse is the head of a file for a matrix that is to be read sparse: nothing of its size need fit memory
+// but its entries.
+func StatSparse(path string, o Options) (Header, error) {
+	h, _, err := readSparse(path, o, true)
+	return h, err
+}
+
+// ReadSparse is the matrix in a file as a sparse one: a Matrix Market file of coordinates, or .csr.
+func ReadSparse(path string, o Options) (*value.CSR, error) {
+	_, m, err := readSparse(path, o, false)
+	return m, err
+}
+
+func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, err error) {
+	f, _, err := choose(path, o)
 	if err != nil {
-		return nil, openError(path, err)
+		return h, nil, err
 	}
-	return file, nil
-}
-
-// countedFile is a file that counts the bytes read from it.
-type countedFile struct {
-	file *os.File
-	read *atomic.Int64 // nil: no count
-}
-
-// openCounted opens a file for reading. The error is an *Error.
-func openCounted(path string, read *atomic.Int64) (countedFile, error) {
-	file, err := OpenFile(path)
-	return countedFile{file, read}, err
-}
-
-func (c countedFile) Read(b []byte) (int, error) { return c.add(c.file.Read(b)) }
-
-func (c countedFile) ReadAt(b []byte, at int64) (int, error) { return c.add(c.file.ReadAt(b, at)) }
-
-func (c countedFile) add(n int, err error) (int, error) {
-	if c.read != nil {
-		c.read.Add(int64(n))
+	if f.readSparse == nil {
+		return h, nil, holdsDense(path, f)
 	}
-	return n, err
+	err = open(path, f.cause, o, func(in *input) error {
+		h, m, err = f.readSparse(in, o, headOnly)
+		return err
+	})
+	return h, m, err
 }
-
-// input is a file being read.
-type input struct {
-	*bufio.Reader
-	file    string
-	size    int64        // bytes that the file can hold at most once decompressed
-	memory  memory.Limit // what a matrix may take
-	longest int          // line, in bytes
-
-	plain      io.ReaderAt // the file, if it is regular
-	compressed bool        // set by unpack
-	begun      int64       // bytes of a byte order mark; set by begin, and feeds
-	feeds      bool        // lines end in carriage returns alone
-}
-
-const (
-	bufferSize = 1 << 18
-	// deflateRatio bounds how much DEFLATE can shrink: 258 bytes in two bits.
-	deflateRatio = 1032
-)
 
 // decode reads the file as f.
 func (in *input) decode(f form, o Options, headOnly bool) (Header, *value.Dense, error) {
@@ -227,39 +153,6 @@ func (in *input) decode(f form, o Options, headOnly bool) (Header, *value.Dense,
 		o.Sep = f.sep
 	}
 	return f.read(in, o, headOnly)
-}
-
-// unpack makes r what is read, compressed or not: the first bytes tell, so that a wrong name does
-// no harm. cause is what an empty file breaks the rules of.
-func (in *input) unpack(r io.Reader, cause Cause) error {
-	in.Reader = bufio.NewReaderSize(r, bufferSize)
-	magic, err := in.Peek(2)
-	if len(magic) == 0 {
-		if err != nil && err != io.EOF {
-			return readError(in.file, 0, err)
-		}
-		return isEmpty(in.file, cause)
-	}
-	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(in.Reader)
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return readError(in.file, 0, err)
-		}
-		in.compressed = true
-		if in.size < math.MaxInt64/deflateRatio {
-			in.size *= deflateRatio
-		}
-		in.Reader = bufio.NewReaderSize(z, bufferSize)
-		if _, err := in.Peek(1); err == io.EOF {
-			return isEmpty(in.file, cause)
-		}
-	} else if strings.HasSuffix(strings.ToLower(in.file), ".gz") {
-		return failf(Gzip, in.file, "the file is not compressed").help("rename it without .gz")
-	}
-	return nil
 }
 
 // Write writes v, a matrix or a scalar (as a 1 x 1 matrix), in the format that the name and the
@@ -337,34 +230,6 @@ func ParseSparse(r io.Reader, name string, o Options) (*value.CSR, error) {
 	return m, err
 }
 
-// ParseGraph is Parse for a graph. A stream that begins neither like .mtx nor like .csr is a list
-// of edges.
-func ParseGraph(r io.Reader, name string, o Options) (*value.CSR, error) {
-	in := newInput(name)
-	if err := in.unpack(r, Edges); err != nil {
-		return nil, err
-	}
-	ext := extension(name, o)
-	if ext == "" {
-		ext = in.guess()
-	}
-	if ext != "mtx" && ext != "csr" {
-		return readEdges(in, o, ext == "csv" || ext == "tsv")
-	}
-	o.Form = ext
-	f, _, err := choose(name, o)
-	if err != nil {
-		return nil, err
-	}
-	_, m, err := f.readSparse(in, o, false)
-	return AsGraph(name, m, err)
-}
-
-// newInput is an input of unknown size.
-func newInput(name string) *input {
-	return &input{file: name, size: math.MaxInt64, memory: memory.Most(), longest: mostLine}
-}
-
 // stream makes r what is read, and returns its format.
 func (in *input) stream(r io.Reader, o Options) (form, error) {
 	if extension(in.file, o) != "" {
@@ -380,16 +245,6 @@ func (in *input) stream(r io.Reader, o Options) (form, error) {
 	o.Form = in.guess()
 	f, _, err := choose(in.file, o)
 	return f, err
-}
-
-// extension is the word that tells the format of a file: o.Form, or the extension of its name in
-// lower case without its point and without .gz.
-func extension(name string, o Options) string {
-	if o.Form != "" {
-		return o.Form
-	}
-	base := strings.TrimSuffix(strings.ToLower(filepath.Base(name)), ".gz")
-	return strings.TrimPrefix(filepath.Ext(base), ".")
 }
 
 // guess is the format of a stream by its first bytes: csv where they are those of no other format.

@@ -1,6 +1,6 @@
 package format
 
-// This file defines reading by lines, and numbers out of lines. It keeps a file from asking for more
+// This file defines reading by lines, and numbers in lines. It keeps a file from asking for more
 // memory than there is, by its head or by its length.
 
 import (
@@ -203,10 +203,6 @@ func floatWord(word []byte) (float64, bool) {
 // quote is bytes of a file as a Go string literal: printable whatever they are.
 func quote(b []byte) string { return strconv.Quote(string(b)) }
 
-// mostLine is the length of the longest line that is read, and of the longest record of a CSV,
-// which may be several lines.
-const mostLine = 256 << 20
-
 // matrix allocates what a header announces, if it can be held at all.
 func (in *input) matrix(h Header) (*value.Dense, error) {
 	if err := in.fits(h); err != nil {
@@ -278,4 +274,42 @@ func fieldsIn(line []byte, sep byte, usual int) int {
 		return usual
 	}
 	return max(usual, bytes.Count(line, []byte{sep})+1)
+}
+
+// quoted is a piece of a file in a message: at most 40 bytes of it, unprintable ones escaped.
+func quoted(b []byte) string {
+	const most = 40
+	if len(b) == 0 {
+		return "nothing"
+	}
+	if len(b) > most {
+		return quote(b[:most]) + " ..."
+	}
+	return quote(b)
+}
+
+// appendNumber appends the element at a place as the shortest decimal that reads back the same;
+// bool as 0 or 1.
+func appendNumber(text []byte, d *value.Dense, at int) []byte {
+	switch d.Elem {
+	case types.F64:
+		return AppendFloat(text, d.F64[at], 64)
+	case types.F32:
+		return AppendFloat(text, float64(d.F32[at]), 32)
+	case types.Bool:
+		return append(text, '0'+d.Bool[at])
+	}
+	return strconv.AppendInt(text, d.I64[at], 10)
+}
+
+// AppendFloat appends a number as value.FormatFloat writes it, without allocating.
+func AppendFloat(text []byte, x float64, bits int) []byte {
+	if x-x != 0 { // nan or infinite
+		return append(text, value.FormatFloat(x, bits)...)
+	}
+	form := byte('g')
+	if value.Counted(x, bits) {
+		form = 'f'
+	}
+	return strconv.AppendFloat(text, x, form, -1, bits)
 }

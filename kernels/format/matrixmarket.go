@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"flow/ir/types"
@@ -376,14 +375,6 @@ func (r *marketReader) put(i, j int, w uint64) {
 	}
 }
 
-// sum is old + x, where an old zero is no entry yet: 0 + -0 would lose the sign.
-func sum(old, x float64) float64 {
-	if old == 0 {
-		return x
-	}
-	return old + x
-}
-
 // columns reads the entries of an array file: column after column, of the lower triangle alone if
 // it is symmetric. The standard has one number a line; several are read too.
 func (r *marketReader) columns() error {
@@ -431,18 +422,6 @@ func (r *marketReader) filler() func(w uint64) {
 	}
 }
 
-// quoted is a piece of a file in a message: at most 40 bytes of it, unprintable ones escaped.
-func quoted(b []byte) string {
-	const most = 40
-	if len(b) == 0 {
-		return "nothing"
-	}
-	if len(b) > most {
-		return quote(b[:most]) + " ..."
-	}
-	return quote(b)
-}
-
 // writeMatrixMarket writes the array form of a general matrix, with the shortest decimals that read back
 // as the same numbers. bool becomes integer 0 and 1.
 func writeMatrixMarket(w *bufio.Writer, d *value.Dense, _ Options) error {
@@ -461,30 +440,4 @@ func writeMatrixMarket(w *bufio.Writer, d *value.Dense, _ Options) error {
 		}
 	}
 	return nil
-}
-
-// appendNumber appends the element at a place as the shortest decimal that reads back the same;
-// bool as 0 or 1.
-func appendNumber(text []byte, d *value.Dense, at int) []byte {
-	switch d.Elem {
-	case types.F64:
-		return AppendFloat(text, d.F64[at], 64)
-	case types.F32:
-		return AppendFloat(text, float64(d.F32[at]), 32)
-	case types.Bool:
-		return append(text, '0'+d.Bool[at])
-	}
-	return strconv.AppendInt(text, d.I64[at], 10)
-}
-
-// AppendFloat appends a number as value.FormatFloat writes it, without allocating.
-func AppendFloat(text []byte, x float64, bits int) []byte {
-	if x-x != 0 { // nan or infinite
-		return append(text, value.FormatFloat(x, bits)...)
-	}
-	form := byte('g')
-	if value.Counted(x, bits) {
-		form = 'f'
-	}
-	return strconv.AppendFloat(text, x, form, -1, bits)
 }

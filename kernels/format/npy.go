@@ -74,13 +74,6 @@ func readNPY(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) 
 	}
 }
 
-// plainEnd reports that the stream itself has ended without an error: ReadFull says
-// ErrUnexpectedEOF for that and for a gzip stream that is cut.
-func (in *input) plainEnd() bool {
-	_, err := in.ReadByte()
-	return err == io.EOF
-}
-
 // store puts the element in b at a place of d.
 func (h *npyHeader) store(d *value.Dense, at int, b []byte) {
 	var bits uint64
@@ -322,53 +315,6 @@ func bits32(x float32) uint32 {
 		return 0x7fc0 << 16
 	}
 	return math.Float32bits(x)
-}
-
-// HasParts reports whether ReadPart can read a part of a file with this name, if the file is what the name
-// says.
-func HasParts(path string, o Options) bool {
-	f, compressed, err := choose(path, o)
-	return err == nil && f.name == "npy" && !compressed
-}
-
-// ReadPart sets out to the elements from (row, col) on of the matrix in an .npy file, without reading all
-// of it. It returns false if the caller must read the whole file: it has no places in which parts begin,
-// the part does not lie in the matrix, or the file has a mistake. Read reports the mistake.
-func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
-	if !HasParts(path, o) {
-		return false
-	}
-	file, err := openCounted(path, o.Read)
-	if err != nil {
-		return false
-	}
-	defer file.file.Close()
-	st, err := file.file.Stat()
-	if err != nil || !st.Mode().IsRegular() {
-		return false
-	}
-	in := newInput(path)
-	in.size, in.Reader = st.Size(), bufio.NewReaderSize(file, 1<<9)
-	h, err := npyHead(in)
-	size := int64(h.size)
-	if err != nil || h.fortran && out.Rows < h.Rows && out.Rows*h.size < leastRun || h.Elem != out.Elem || st.Size() != h.at+int64(h.Rows)*int64(h.Cols)*size ||
-		row < 0 || col < 0 || row+out.Rows > h.Rows || col+out.Cols > h.Cols {
-		return false
-	}
-	if out.Rows == 0 || out.Cols == 0 {
-		return true
-	}
-	place := func(i int) int64 { return h.at + (int64(row+i)*int64(h.Cols)+int64(col))*size }
-	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-	same := !h.fortran && h.size == h.Elem.Size() && h.kind != 'b' && h.Elem != types.Bool && (h.order == binary.LittleEndian) == little
-	if same && out.Cols == h.Cols && out.Stride == out.Cols {
-		_, err := file.ReadAt(out.Bytes(), place(0))
-		return err == nil
-	}
-	if h.fortran {
-		return h.columns(file, out, row, col)
-	}
-	return h.spans(file, out, place, same)
 }
 
 // spans reads out. Its row i begins at byte place(i) of the file. One call reads several rows, with
