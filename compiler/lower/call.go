@@ -185,14 +185,6 @@ func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 	return args
 }
 
-// counted returns "1 argument", "2 arguments".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // typed is signature with the written types.
 func (l *lowerer) typed(f *fun) string {
 	var p []string

@@ -11,32 +11,6 @@ import (
 	"flow/lang/source"
 )
 
-// grid is a channel array: for every element the edge of its latest token, in program order. A send
-// makes a new edge and forgets the old one. There is no storage, so there is no aliasing.
-type grid struct {
-	name  string
-	span  source.Span
-	num   int // in Graph.Grids; -1: it has no send end
-	place ir.Placement
-	dims  []int
-	cur   []ir.ID // latest token, ir.None before the first
-	ver   []int32
-	// typ is the element type of every token. Invalid: each element's first token decides.
-	typ []types.Type
-
-	// tiled arrays: the matrix and its cuts
-	tiled      bool
-	elem       types.Elem
-	rows, cols int
-	nb         int
-	part       string
-
-	eq *equation
-
-	level int32 // how many regions enclose the graph of its tokens
-	outer bool  // it belongs to an outer graph and can only be read
-}
-
 // offset returns the place of an element, or -1 outside the array.
 func (g *grid) offset(at []int) int {
 	o := 0

@@ -75,21 +75,6 @@ func (l *lowerer) emitsOne(s *ast.Emit) {
 	l.fail(d.WithHelp("write `%s`", strings.Join(each, "; ")))
 }
 
-// written describes what was emitted to a sink.
-type written struct {
-	by   ir.ID // the effect after which the next one comes
-	form form
-	at   source.Span // where; of several, the last
-}
-
-// form is the format of a sink: csv, npy, .. as its extension or the program says; "" is standard
-// output.
-type form string
-
-// severalFit reports whether a sink of the format takes several values in sequence. In any other
-// file a second value would make it unreadable.
-func (f form) severalFit() bool { return f == "" || f == "csv" || f == "tsv" }
-
 func formOf(attrs []op.Attr, sink string) form {
 	for _, a := range attrs {
 		if a.Name == "form" {
@@ -97,25 +82,6 @@ func formOf(attrs []op.Attr, sink string) form {
 		}
 	}
 	return form(strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(sink, ".gz")), "."))
-}
-
-// writtenOnce refuses the second of two emits to one sink if either format holds one matrix.
-func (l *lowerer) writtenOnce(sink string, first, second written) {
-	one := second.form
-	if one.severalFit() {
-		one = first.form
-	}
-	if one.severalFit() {
-		return
-	}
-	if slices.Contains([]form{"svg", "png", "html"}, one) {
-		l.fail(source.Errorf("E515", second.at, "%s is written twice, and %s holds one picture", sink, one).
-			WithNote(first.at, "written here first").
-			WithHelp("give each a name of its own; panels(p, q) puts pictures beside each other, figure(p, q) over each other"))
-	}
-	l.fail(source.Errorf("E515", second.at, "%s is written twice, and %s holds one matrix", sink, one).
-		WithNote(first.at, "written here first").
-		WithHelp("give each a name of its own, or write .csv, where one follows below the other"))
 }
 
 // sink returns the attributes of `to`: a path, or a call such as csv("f", sep = ";").

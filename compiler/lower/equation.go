@@ -12,19 +12,6 @@ import (
 // This file elaborates the equation form of channel arrays, chan L[i in 0..n] = e: on demand,
 // memoised, with cycle detection.
 
-// equation is the equation form: one expression an element, evaluated on demand.
-type equation struct {
-	decl  *ast.Chan
-	env   *scope
-	nest  int // the loops around the declaration, and their indices
-	at    []int
-	call  int32
-	calls []*ast.Call
-	// per element: 0 not requested, 1 being evaluated, 2 done, 3 outside the domain
-	state []uint8
-	path  []int // elements being evaluated, outermost first
-}
-
 // equations declares an array by one equation an element. Nothing is evaluated yet.
 func (l *lowerer) equations(s *ast.Chan, place ir.Placement) {
 	if s.Expr == nil {

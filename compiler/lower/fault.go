@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -11,6 +12,60 @@ import (
 
 // This file adds help from the program's text to an operator's complaint about its arguments: the
 // user's own expression, corrected.
+
+// fault reports a type rule's refusal, with the argument types as labels.
+func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Span) {
+	var f *op.Fault
+	if !errors.As(err, &f) {
+		var x *op.Failure
+		if errors.As(err, &x) {
+			diag := source.Errorf(source.Code(x.Code), at, "%s", x.Msg)
+			diag.Help = x.Help
+			l.fail(diag)
+		}
+		l.failf("E203", at, "%s: %v", d.Source(), err)
+	}
+	where := at
+	if f.Arg >= 0 && f.Arg < len(spans) && spans[f.Arg].IsValid() {
+		where = spans[f.Arg]
+	}
+	diag := source.Errorf(source.Code(f.Code), where, "%s", f.Msg)
+	diag.Help = f.Help
+	if !strings.Contains(f.Help, "dense(") && l.takesDense(d, f) {
+		diag.Help = "dense(x) makes a dense matrix of it"
+	}
+	for i, t := range l.types {
+		if i < len(spans) && spans[i].IsValid() && len(l.types) <= 3 {
+			if spans[i] == where {
+				diag.Label = t.String()
+			} else {
+				diag = diag.WithNote(spans[i], "%s", t)
+			}
+		}
+	}
+	if len(l.calls) == 0 || l.ownText(where) { // the text of the library is no help
+		diag = l.faultHelp(diag, d, f.Arg, at, spans)
+	}
+	l.fail(diag)
+}
+
+// takesDense reports a row that refused a sparse argument whose dense form it takes. l.sig is the
+// call.
+func (l *lowerer) takesDense(d *op.Def, f *op.Fault) bool {
+	if f.Arg < 0 || f.Arg >= len(l.types) || !l.types[f.Arg].IsSparse() || l.sig.Def != d {
+		return false
+	}
+	dense := append([]types.Type(nil), l.types...)
+	for i, t := range dense {
+		if t.IsSparse() {
+			dense[i] = types.DenseOf(t.Elem, t.Rows, t.Cols)
+		}
+	}
+	sig := l.sig
+	sig.In = dense
+	_, err := d.Type(&sig)
+	return err == nil
+}
 
 // faultHelp adds help to d, the diagnostic of a call of def at `at` with arguments at spans. bad is
 // the wrong argument, or -1. l.types are the argument types.

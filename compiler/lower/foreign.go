@@ -13,38 +13,6 @@ import (
 // This file reports names, methods and fields of other languages. Where possible the help holds the
 // user's own text, corrected, in backquotes, and the diagnostic is at the text that it replaces.
 
-// text returns the user's text of a span.
-func (l *lowerer) text(at source.Span) string {
-	if l.in.Files == nil || !at.IsValid() {
-		return ""
-	}
-	f := l.in.Files.File(at.From)
-	if f == nil {
-		return ""
-	}
-	return f.Text[f.Offset(at.From):f.Offset(at.To)]
-}
-
-// before returns the sign *, / or // before a span of the user's text, or "".
-func (l *lowerer) before(at source.Span) string {
-	if l.text(at) == "" {
-		return ""
-	}
-	f := l.in.Files.File(at.From)
-	for _, sign := range []string{"//", "/", "*"} {
-		if strings.HasSuffix(strings.TrimRight(f.Text[:f.Offset(at.From)], " \t"), sign) {
-			return sign
-		}
-	}
-	return ""
-}
-
-// ownText reports a span in the user's files, not in the library.
-func (l *lowerer) ownText(at source.Span) bool {
-	f := l.in.Files.File(at.From)
-	return f != nil && !strings.HasPrefix(f.Name, "std/")
-}
-
 // afterSlashes reports a span after // on its line, as before a C comment.
 func (l *lowerer) afterSlashes(at source.Span) bool {
 	f := l.in.Files.File(at.From)
@@ -63,36 +31,6 @@ func (l *lowerer) equality(s *ast.ExprStmt) {
 				WithHelp("a binding has one sign: write `%s = %s`", n.Name, l.text(b.Y.Span())))
 		}
 	}
-}
-
-// texts returns the arguments of a call as the user wrote them. With flat, a list or tuple that is
-// the only argument is replaced by its elements, as in concatenate([a, b]).
-func (l *lowerer) texts(args []ast.Arg, flat bool) []string {
-	var out []string
-	for _, a := range args {
-		if a.Name != nil {
-			return nil
-		}
-		out = append(out, l.text(a.Value.Span()))
-	}
-	if len(args) == 1 && flat {
-		elems := []ast.Expr(nil)
-		switch x := args[0].Value.(type) {
-		case *ast.List:
-			elems = x.Elems
-		case *ast.Tuple:
-			for _, p := range x.Parts {
-				elems = append(elems, p.Value)
-			}
-		}
-		if len(elems) > 0 {
-			out = out[:0]
-			for _, e := range elems {
-				out = append(out, l.text(e.Span()))
-			}
-		}
-	}
-	return out
 }
 
 // joins reports a name that other systems call with one list of things to join.

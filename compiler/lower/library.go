@@ -6,24 +6,10 @@ import (
 
 	"flow/lang"
 	"flow/lang/ast"
-	"flow/lang/source"
 )
 
 // This file reads the embedded library. Parsing all of it takes longer than compiling most
 // programs, so a declaration is parsed when a program first uses it, with those that it mentions.
-
-// library is the library of one elaboration or session.
-type library struct {
-	scope *scope
-	words []string // of all declarations, in the order of the files
-	rest  map[string]declaration
-}
-
-// declaration is an unparsed declaration.
-type declaration struct {
-	file     *source.File
-	from, to int
-}
 
 // library returns a library function. Programs find them after their own names and the operators.
 func (l *lowerer) library(name string) (val, bool) {

@@ -3,6 +3,7 @@ package lower
 import (
 	"slices"
 
+	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/lang/source"
@@ -80,4 +81,22 @@ func (l *lowerer) listElement(x val, at source.Span) val {
 	}
 	l.fail(d)
 	return val{}
+}
+
+// toEdge makes v a value of the run. Constants become const nodes.
+func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
+	switch v.kind {
+	case edge:
+		return v.id
+	case konst:
+		return l.konst(v.s, at)
+	case poison:
+		panic(bail{})
+	case list:
+		return l.matrixOf(v, types.NoElem, at).id
+	case function:
+		l.failf("E119", at, "%s is no value", l.what(v))
+	}
+	l.failf("E200", at, "a matrix or scalar is wanted, this is %s", l.what(v))
+	return ir.None
 }

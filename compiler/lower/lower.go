@@ -2,9 +2,7 @@ package lower
 
 import (
 	"context"
-	"errors"
 	"io/fs"
-	"strings"
 
 	"flow/compiler/rule"
 	"flow/ir"
@@ -60,30 +58,6 @@ type Param struct {
 type Output struct {
 	Graph  *ir.Graph
 	Params []Param
-}
-
-// Run elaborates a program. Diagnostics are sorted. With an error among them the graph is nil.
-func Run(ctx context.Context, in Input) (Output, source.Diagnostics) {
-	l := newLowerer(ctx, in)
-	l.noteFile(in.File)
-	l.program(in.File)
-	l.checkNames()
-	ds := l.diags.Sort()
-	out := Output{Params: l.params, Graph: l.g}
-	if ds.HasErrors() {
-		out.Graph = nil
-		return out, ds
-	}
-	l.g.Clip()
-	return out, ds
-}
-
-// Params evaluates only the program's params, for help.
-func Params(in Input) ([]Param, source.Diagnostics) {
-	l := newLowerer(context.Background(), in)
-	l.onlyParams = true
-	l.program(in.File)
-	return l.params, l.diags.Sort()
 }
 
 // lowerer is one elaboration.
@@ -203,24 +177,6 @@ func (l *lowerer) try(f func()) (ok bool) {
 // origin returns the origin of a node made now.
 func (l *lowerer) origin(at source.Span) ir.Origin {
 	return ir.Origin{Span: at, Call: l.call}.InLoop(l.loop)
-}
-
-// toEdge makes v a value of the run. Constants become const nodes.
-func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
-	switch v.kind {
-	case edge:
-		return v.id
-	case konst:
-		return l.konst(v.s, at)
-	case poison:
-		panic(bail{})
-	case list:
-		return l.matrixOf(v, types.NoElem, at).id
-	case function:
-		l.failf("E119", at, "%s is no value", l.what(v))
-	}
-	l.failf("E200", at, "a matrix or scalar is wanted, this is %s", l.what(v))
-	return ir.None
 }
 
 // konst makes a const node.
@@ -365,58 +321,4 @@ func (l *lowerer) sparseRow(d *op.Def) *op.Def {
 		}
 	}
 	return d
-}
-
-// fault reports a type rule's refusal, with the argument types as labels.
-func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Span) {
-	var f *op.Fault
-	if !errors.As(err, &f) {
-		var x *op.Failure
-		if errors.As(err, &x) {
-			diag := source.Errorf(source.Code(x.Code), at, "%s", x.Msg)
-			diag.Help = x.Help
-			l.fail(diag)
-		}
-		l.failf("E203", at, "%s: %v", d.Source(), err)
-	}
-	where := at
-	if f.Arg >= 0 && f.Arg < len(spans) && spans[f.Arg].IsValid() {
-		where = spans[f.Arg]
-	}
-	diag := source.Errorf(source.Code(f.Code), where, "%s", f.Msg)
-	diag.Help = f.Help
-	if !strings.Contains(f.Help, "dense(") && l.takesDense(d, f) {
-		diag.Help = "dense(x) makes a dense matrix of it"
-	}
-	for i, t := range l.types {
-		if i < len(spans) && spans[i].IsValid() && len(l.types) <= 3 {
-			if spans[i] == where {
-				diag.Label = t.String()
-			} else {
-				diag = diag.WithNote(spans[i], "%s", t)
-			}
-		}
-	}
-	if len(l.calls) == 0 || l.ownText(where) { // the text of the library is no help
-		diag = l.faultHelp(diag, d, f.Arg, at, spans)
-	}
-	l.fail(diag)
-}
-
-// takesDense reports a row that refused a sparse argument whose dense form it takes. l.sig is the
-// call.
-func (l *lowerer) takesDense(d *op.Def, f *op.Fault) bool {
-	if f.Arg < 0 || f.Arg >= len(l.types) || !l.types[f.Arg].IsSparse() || l.sig.Def != d {
-		return false
-	}
-	dense := append([]types.Type(nil), l.types...)
-	for i, t := range dense {
-		if t.IsSparse() {
-			dense[i] = types.DenseOf(t.Elem, t.Rows, t.Cols)
-		}
-	}
-	sig := l.sig
-	sig.In = dense
-	_, err := d.Type(&sig)
-	return err == nil
 }

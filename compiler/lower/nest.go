@@ -37,31 +37,6 @@ func (l *lowerer) nestOf(loop ast.Node, ranges []ast.Range) int {
 	return nest
 }
 
-// rounds elaborates body once for every point of the ranges of a loop, with the indices bound in a
-// scope of their own. Nodes and failures carry the index values.
-func (l *lowerer) rounds(loop ast.Node, ranges []ast.Range, body func()) {
-	nest := -1
-	outerScope, outerLoop, outerNest, outerAt := l.scope, l.loop, l.nest, l.loopAt
-	base := len(outerAt)
-	at := append(append(make([]int, 0, base+len(ranges)), outerAt...), make([]int, len(ranges))...)
-	head := &scope{parent: outerScope}
-	l.scope, l.loopAt = head, at
-	l.ranges(ranges, head, func(depth, x int, v val) { at[base+depth] = l.indexOf(v, ranges[depth], x) }, func() {
-		if nest < 0 {
-			nest = l.nestOf(loop, ranges)
-		}
-		l.nest = nest
-		nodes := l.g.Len()
-		l.loop = l.g.Loop(nest, at)
-		body()
-		if l.g.Len() == nodes {
-			l.g.DropLoop(l.loop) // a round without nodes takes no memory
-		}
-		l.scope, l.loopAt, l.nest = head, at, outerNest
-	})
-	l.scope, l.loop, l.nest, l.loopAt = outerScope, outerLoop, outerNest, outerAt
-}
-
 // mostIndexText is the most characters of an index value in a failure.
 const mostIndexText = 60
 

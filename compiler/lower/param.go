@@ -12,7 +12,6 @@ import (
 
 	"flow/compiler/check"
 	"flow/ir/types"
-	"flow/ir/value"
 	"flow/lang"
 	"flow/lang/ast"
 	"flow/lang/source"
@@ -155,26 +154,6 @@ func (l *lowerer) choice(s *ast.Param, p Param, v val) {
 		}
 	}
 	l.fail(source.Errorf("E123", s.Name.At, "%s = %s is not among %s", p.Name, v.s, p.In))
-}
-
-// parseScalar parses a scalar from the command line: a str is the text itself, everything else a
-// literal, with underscores in numbers.
-func parseScalar(text string, e types.Elem) (value.Scalar, bool) {
-	plain := strings.ReplaceAll(text, "_", "")
-	switch e {
-	case types.Str:
-		return value.Str(text), true
-	case types.Bool:
-		b, err := strconv.ParseBool(text)
-		return value.Bool(b), err == nil
-	case types.I64:
-		n, err := strconv.ParseInt(plain, 10, 64)
-		return value.I64(n), err == nil
-	case types.F64, types.F32:
-		x, err := strconv.ParseFloat(plain, 64)
-		return value.F64(x).Convert(e), err == nil
-	}
-	return value.Scalar{}, false
 }
 
 // unusedSets reports settings that name no param.

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -205,4 +207,38 @@ func (l *lowerer) effects(rs []*region) (any bool, sinks map[string]written) {
 		l.capture(rs[0], l.assert, l.level())
 	}
 	return any, sinks
+}
+
+// written describes what was emitted to a sink.
+type written struct {
+	by   ir.ID // the effect after which the next one comes
+	form form
+	at   source.Span // where; of several, the last
+}
+
+// form is the format of a sink: csv, npy, .. as its extension or the program says; "" is standard
+// output.
+type form string
+
+// severalFit reports whether a sink of the format takes several values in sequence. In any other
+// file a second value would make it unreadable.
+func (f form) severalFit() bool { return f == "" || f == "csv" || f == "tsv" }
+
+// writtenOnce refuses the second of two emits to one sink if either format holds one matrix.
+func (l *lowerer) writtenOnce(sink string, first, second written) {
+	one := second.form
+	if one.severalFit() {
+		one = first.form
+	}
+	if one.severalFit() {
+		return
+	}
+	if slices.Contains([]form{"svg", "png", "html"}, one) {
+		l.fail(source.Errorf("E515", second.at, "%s is written twice, and %s holds one picture", sink, one).
+			WithNote(first.at, "written here first").
+			WithHelp("give each a name of its own; panels(p, q) puts pictures beside each other, figure(p, q) over each other"))
+	}
+	l.fail(source.Errorf("E515", second.at, "%s is written twice, and %s holds one matrix", sink, one).
+		WithNote(first.at, "written here first").
+		WithHelp("give each a name of its own, or write .csv, where one follows below the other"))
 }

@@ -11,11 +11,6 @@ import (
 
 // This file elaborates tuples, with and without names, type names, and the unary plus.
 
-// with returns v, a list or tuple, with other elements.
-func (v val) with(elems []val) val {
-	return val{kind: v.kind, compound: &compound{elems: elems, names: v.names}}
-}
-
 // tuple elaborates `(a, b)` and `(ok = a, bad = b)`. Each part is contracted by itself.
 func (l *lowerer) tuple(e *ast.Tuple) val {
 	parts := make([]val, len(e.Parts))
@@ -78,14 +73,6 @@ func (l *lowerer) plus(x val, e *ast.Unary) val {
 		l.failf("E201", e.X.Span(), "the sign `+` is not defined on bool")
 	}
 	return x
-}
-
-// alias is a name that `type` declares, and the scope of its sizes.
-type alias struct {
-	name string
-	typ  ast.Type
-	env  *scope
-	at   source.Span
 }
 
 // typeDef declares a type name.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"flow/ir"
@@ -173,4 +174,89 @@ func (s *scope) visible() []string {
 		out = append(out, s.names...)
 	}
 	return out
+}
+
+// grid is a channel array: for every element the edge of its latest token, in program order. A send
+// makes a new edge and forgets the old one. There is no storage, so there is no aliasing.
+type grid struct {
+	name  string
+	span  source.Span
+	num   int // in Graph.Grids; -1: it has no send end
+	place ir.Placement
+	dims  []int
+	cur   []ir.ID // latest token, ir.None before the first
+	ver   []int32
+	// typ is the element type of every token. Invalid: each element's first token decides.
+	typ []types.Type
+
+	// tiled arrays: the matrix and its cuts
+	tiled      bool
+	elem       types.Elem
+	rows, cols int
+	nb         int
+	part       string
+
+	eq *equation
+
+	level int32 // how many regions enclose the graph of its tokens
+	outer bool  // it belongs to an outer graph and can only be read
+}
+
+// alias is a name that `type` declares, and the scope of its sizes.
+type alias struct {
+	name string
+	typ  ast.Type
+	env  *scope
+	at   source.Span
+}
+
+// with returns v, a list or tuple, with other elements.
+func (v val) with(elems []val) val {
+	return val{kind: v.kind, compound: &compound{elems: elems, names: v.names}}
+}
+
+// library is the library of one elaboration or session.
+type library struct {
+	scope *scope
+	words []string // of all declarations, in the order of the files
+	rest  map[string]declaration
+}
+
+// equation is the equation form: one expression an element, evaluated on demand.
+type equation struct {
+	decl  *ast.Chan
+	env   *scope
+	nest  int // the loops around the declaration, and their indices
+	at    []int
+	call  int32
+	calls []*ast.Call
+	// per element: 0 not requested, 1 being evaluated, 2 done, 3 outside the domain
+	state []uint8
+	path  []int // elements being evaluated, outermost first
+}
+
+// declaration is an unparsed declaration.
+type declaration struct {
+	file     *source.File
+	from, to int
+}
+
+// parseScalar parses a scalar from the command line: a str is the text itself, everything else a
+// literal, with underscores in numbers.
+func parseScalar(text string, e types.Elem) (value.Scalar, bool) {
+	plain := strings.ReplaceAll(text, "_", "")
+	switch e {
+	case types.Str:
+		return value.Str(text), true
+	case types.Bool:
+		b, err := strconv.ParseBool(text)
+		return value.Bool(b), err == nil
+	case types.I64:
+		n, err := strconv.ParseInt(plain, 10, 64)
+		return value.I64(n), err == nil
+	case types.F64, types.F32:
+		x, err := strconv.ParseFloat(plain, 64)
+		return value.F64(x).Convert(e), err == nil
+	}
+	return value.Scalar{}, false
 }
