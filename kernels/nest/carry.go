@@ -142,15 +142,16 @@ func (c *carrying) next(in []Ref) []loop.Val {
 }
 
 // settled is a matrix of the body: held where it is small and read more than once, in memory of the
-// iteration where it is large and dear to make again, else written where it is read. A matrix that one
-// elementwise operator reads once counts as read wherever the result of that operator is read, because
-// the operator is written there again. What fails must be made, read or not.
+// iteration where it is large and dear to make again, else written where it is read. What only an
+// elementwise operator reads is made again wherever that is read. A reduction of rows may be: pair forces
+// take four times as long if the sums of their short rows are stored. A product may not.
+// What fails must be made, read or not.
 func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	if x.owned > 0 {
 		return x.ownSettled(m, fails || mayFail(b, k))
 	}
 	readers := readersOf(b, k)
-	dear = dear && (readers > 1 || !readOnce(b, k) || !endsOnce(b, k))
+	dear = dear && (readers > 1 || !readOnce(b, k) || b.Acts[k].Def.Fold == op.NoFold && !endsOnce(b, k))
 	switch {
 	case x.extent != nil || !fails && m.Type.Count() > define.WrittenLines && x.phase == nil && endsOnce(b, k):
 		return m
