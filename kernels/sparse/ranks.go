@@ -275,10 +275,7 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 	for i := range rows {
 		for _, m := range parts {
 			from, end := m.Ptr[i], m.Ptr[i+1]
-			dst := out.Col[to:][:end-from]
-			for k, j := range m.Col[from:end] { // most rows are too short for a copy
-				dst[k] = j
-			}
+			copy(out.Col[to:], m.Col[from:end])
 			if from < end && t.Elem != types.Bool {
 				out.CopyValues(int(to), m, int(from), int(end))
 			}
