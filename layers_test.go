@@ -150,8 +150,8 @@ func TestCircles(t *testing.T) {
 	}
 }
 
-// circle returns the largest set of files in which each reaches all others, and its size. These sets are
-// the strongly connected components of the graph of calls (Tarjan, SIAM J. Computing 1(2), 1972).
+// circle returns the largest set of files in which each reaches all others, and its size. These sets
+// are the strongly connected components of the graph of calls (Tarjan, SIAM J. Computing 1(2), 1972).
 func circle(files []string, next map[string][]string) (most int, of []string) {
 	number, low, on := map[string]int{}, map[string]int{}, map[string]bool{}
 	var stack []string

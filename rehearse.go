@@ -36,8 +36,8 @@ func (p *Program) Rehearse(rank int, stop func() bool) {
 	r.graph(made.Graph, func(id ir.ID) bool { return made.Runs(rank, id) })
 }
 
-// Warm returns memory for RunOptions.Buffers of this rank: what the plan is predicted to take, as far as
-// stop allows. The ranks of a machine get at most a sixteenth of its memory so.
+// Warm returns memory for RunOptions.Buffers of this rank: what the plan is predicted to take, as far
+// as stop allows. The ranks of a machine get at most a sixteenth of its memory so.
 func (p *Program) Warm(rank int, stop func() bool) *Buffers {
 	return local.Warm(p.made.Plan, rank, memory.Most().Bytes/16/int64(max(1, p.options.Together)), stop)
 }

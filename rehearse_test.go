@@ -78,8 +78,8 @@ func TestRehearsedExamples(t *testing.T) {
 	}
 }
 
-// TestWarm runs programs on two ranks, in memory that was prepared. Results are in it, and the output is that
-// of one rank.
+// TestWarm runs programs on two ranks, in memory that was prepared. Results are in it, and the output
+// is that of one rank.
 func TestWarm(t *testing.T) {
 	for name, set := range map[string]string{"linreg": "n=30000 method=cg", "heat2d": "n=500 steps=5", "qr": "n=600"} {
 		file := filepath.Join("examples", name+".flow")

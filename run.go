@@ -45,7 +45,8 @@ type RunOptions struct {
 	// Memory bounds the values of each rank whose size the plan knows: one beyond it is a failure. Zero
 	// is what the system gives.
 	Memory memory.Limit
-	// Buffers lends the memory of values in RunRank, if Memory is zero: see Warm. nil: a pool of the run's own.
+	// Buffers lends the memory of values in RunRank, if Memory is zero: see Warm. nil: a pool of the
+	// run's own.
 	Buffers *Buffers
 	// Grace is how long after a failure earlier parts of the program may still run, so that the
 	// first failure in the text is reported and everything before it is printed; 0 means ten

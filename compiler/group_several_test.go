@@ -14,7 +14,7 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		text    string
 		results string // the type of the loop; "": there is no loop of several results
 	}{
-		{"r = materialize(U * V ^ 2)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", "(f64[70,60], f64[70,60])"},
+		{"r = U * V ^ 2\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", "(f64[70,60], f64[70,60])"},
 		{"iterate A = U, B = V times 5 { r = A * B ^ 2; next A = A + 0.1 * near(A) - r; next B = B + 0.05 * near(B) + r - 0.1 * B }\nemit A\nemit B",
 			"(f64[70,60], f64[70,60])"},
 		{"iterate A = U, B = V, C = U times 5 { r = A * B; next A = near(A) - r; next B = near(B) + r; next C = near(C) * r }\nemit A + B + C",
@@ -36,6 +36,8 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A)\nemit s", "(f64[70,60], f64)"}, // a reader comes before the reduction
 		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A * s)", ""},                      // which reads what that gives
 		{"A = materialize(near(U))\nemit max(A)\nemit sum(A * V)", ""},
+		{"A = materialize(near(U))\nemit norm(A ^ 2)\nemit A", ""},
+		{"r = materialize(U * V)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""},
 		{"A = roll(U[:, 3], 1) * V[:, 2]\nemit argmax(A - U[:, 3])\nemit argmin(A)\nemit sum(A)", "(f64, i64, i64)"}, // a column
 		{"A = near(U)\nemit max(A[1.., :])\nemit A", ""},                                                             // of other elements
 		{"A = near(U)\nemit sum(rowmax(A))\nemit A", ""},

@@ -54,7 +54,8 @@ emit max(abs(x - 0.5))`
 	}
 }
 
-// TestLentInBranches: nodes of a region are not those of the plan with the same number, of which there may be fewer.
+// TestLentInBranches: a node of a region has nothing to do with the node of the plan that has the same
+// number. The plan may even have fewer nodes.
 func TestLentInBranches(t *testing.T) {
 	text := "x = rand(40, 3, seed = 1)\nif i64(max(x)) == 0 { emit " + strings.Repeat("cumsum(sort(", 12) + "x" + strings.Repeat("))", 12) + " }"
 	r, err := compileTiny(tinyTable(t), text, 2, false, nil)

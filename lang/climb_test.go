@@ -13,8 +13,9 @@ import (
 	"flow/lang/source"
 )
 
-// TestClimbing: climbing and the whole grammar accept the same tokens and give the same tree with the same
-// places. Expressions are drawn. Texts that are mostly wrong come of statements with a token or two changed.
+// TestClimbing: climbing and the whole grammar accept the same tokens and give the same tree with the
+// same places. Expressions are drawn. Texts that are mostly wrong come of statements with a token or
+// two changed.
 func TestClimbing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var all, foreign []lexer.Token

@@ -66,7 +66,8 @@ func (s *session) completionCommand() *cli.Command {
 	}
 }
 
-// manCommand is `flowrun man`. app makes the command with all its subcommands, which the page describes.
+// manCommand is `flowrun man`. app makes the command with all its subcommands, which the page
+// describes.
 func (s *session) manCommand(app func() *cli.App) *cli.Command {
 	return &cli.Command{
 		Name:  "man",

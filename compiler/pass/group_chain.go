@@ -36,7 +36,7 @@ import (
 // A constructor becomes part of a chain where that is cheaper than storing it (group_draw.go).
 // `materialize` forces storing.
 func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
-	f := &fusion{groups: groups{g: g}, table: table, uses: g.Uses(), keyed: reducesByKey(g), rows: reducesRows(g),
+	f := &fusion{groups: groups{g: g}, table: table, uses: g.Uses(),
 		operands: operands{g: g, of: map[ir.ID][]ir.ID{}}}
 	changes := f.join(func(h, x ir.ID) bool { return h != x && f.fusable(x) && f.operands.join(h, x) }, f.links)
 	if again := f.repeated(); again != g {
@@ -46,7 +46,7 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 	f.draws()
 	changes = changes || len(f.shared) > 0
 	for id := ir.ID(0); !changes && int(id) < g.Len(); id++ {
-		changes = f.stored(id) || (f.member(id) || f.points(id)) && f.readsDrawn(id) || f.fusable(id) && f.readsTransposed(id)
+		changes = (f.member(id) || f.points(id)) && f.readsDrawn(id) || f.fusable(id) && f.readsTransposed(id)
 	}
 	if !changes {
 		return g
@@ -120,8 +120,6 @@ type fusion struct {
 	// shared holds the map-reduces of values with several readers, by the node at whose place
 	// they come.
 	shared map[ir.ID][]sharing
-	keyed  bool   // something reduces by key
-	rows   bool   // something reduces rows
 	tiled  []bool // products or factorisations read it
 	// drawn holds the constructors that the chains which read them compute. numbers holds those
 	// of one number, as scalars.
@@ -167,8 +165,6 @@ func (f *fusion) build() *ir.Graph {
 			f.parfor(id)
 		case len(m) > 0 && (len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id)):
 			f.emit(m)
-		case f.stored(id):
-			c.to[id] = c.to[g.In(id)[0]]
 		default:
 			c.node(id)
 		}
@@ -176,40 +172,35 @@ func (f *fusion) build() *ir.Graph {
 	return c.g
 }
 
-// stored reports a `materialize` to be dropped, since it has prevented fusion: it would only copy a
-// value that has other readers. It stays for the token of a send. Of a value without other readers it
-// copies nothing, and it stays where it keeps a later pass from fusion: of a product, beside reductions
-// by key, beside reductions of rows unless a constructor makes the value, and where the pass group
-// would reduce the value in the loop that makes it.
-func (f *fusion) stored(id ir.ID) bool {
-	if f.g.Nodes[id].Op.Role != op.Stores {
-		return false
+// DropStored drops each `materialize` that has prevented fusion and would only copy a value that has
+// other readers. It stays for the token of a send. Of a value without other readers it copies nothing,
+// and it stays where it keeps a later pass from fusion: of a product, and beside reductions of rows
+// unless a constructor makes the value.
+func DropStored(g *ir.Graph) *ir.Graph {
+	uses, rows := g.Uses(), reducesRows(g)
+	drops := func(id ir.ID) bool {
+		if g.Nodes[id].Op.Role != op.Stores || sent(g, id) {
+			return false
+		}
+		x := g.In(id)[0]
+		return uses[x] != 1 || g.Nodes[x].Op.Shard.Kind != op.ShardContract && !(rows && len(g.In(x)) > 0)
 	}
-	x := f.g.In(id)[0]
-	return !sent(f.g, id) && (f.uses[x] != 1 || !f.ends(id) && f.g.Nodes[x].Op.Shard.Kind != op.ShardContract && !f.keyed && !(f.rows && len(f.g.In(x)) > 0))
-}
-
-// ends reports whether node id, a `materialize`, is all that is between a reduction of all elements
-// and a loop of the pass group.
-func (f *fusion) ends(id ir.ID) bool {
-	g, x := f.g, f.g.In(id)[0]
-	grouped := func(x ir.ID) bool { // the loop that makes x is one of the pass group
-		return f.groups.points(x) || f.moves(x) && len(g.In(x)) > 0 && g.Nodes[x].Op.Look == nil
+	any := false
+	for id := range g.All() {
+		any = any || drops(id)
 	}
-	for r := id + 1; int(r) < g.Len(); r++ {
-		switch d := g.Nodes[r].Op; {
-		case !slices.Contains(g.In(r), id):
-		case d.Places && f.fusable(x), (d.Places || d.Fold == op.FoldAll) && grouped(x):
-			return true
-		case d.Fold == op.FoldAll && f.fusable(x):
-			for y, h := range f.head[:x+1] {
-				if h == f.head[x] && slices.ContainsFunc(g.In(ir.ID(y)), grouped) {
-					return true
-				}
-			}
+	if !any {
+		return g
+	}
+	c := copyOf(g)
+	for id := range g.All() {
+		if drops(id) {
+			c.to[id] = c.to[g.In(id)[0]]
+		} else {
+			c.node(id)
 		}
 	}
-	return false
+	return c.g
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {

@@ -14,11 +14,11 @@ import (
 //
 // What lies between is not stored: an element of the last result is computed where it is read from, so
 // that a stencil is one pass over memory, its borders included. Bits stay, as each element is the same
-// operations. An operator joins its readers if all of them are in one group; what is read at several
-// places, as by two slices, is computed again at each, if that is cheaper than to store it. A loop over
-// points is stored if its body has a loop, whose lanes end at different times, and what has fewer
-// elements than a loop over points that reads it is stored. Groups that read a chain element by element
-// become one with it, of several results:
+// operations. An operator joins its readers if all of them are in one group. An element that is read at
+// several places, as by two slices, is computed at each if that costs less than to store it. The result
+// of a loop over points is stored if its body has a loop, because lanes would end at different times. A
+// matrix is stored if a loop over points that reads it has more elements. Groups that read a chain
+// element by element become one with it, of several results:
 //
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //

@@ -254,7 +254,7 @@ func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f f
 }
 
 // finished returns the result of the reduction d of n elements of type elem from count partial
-// results, of which f makes number i. b is the block of the result.
+// results. f makes partial result i. b is the block of the result.
 func (p *partitioner) finished(d *op.Def, n op.Val, elem types.Elem, b Block, count int, f func(i int) ir.ID) ir.ID {
 	sum := p.combined(d, b, count, f)
 	if d.Shard.Finish == "" {

@@ -8,9 +8,10 @@ import (
 	"flow/ir/types"
 )
 
-// Lender lends memory for the values of a rank. M is what it calls a piece of memory; the zero M is none.
+// Lender lends memory for the values of a rank. M is what it calls a piece of memory; the zero M is
+// none.
 type Lender[M comparable] struct {
-	// Lend returns memory for a matrix of type t, of which the rank touches rows lo to hi-1.
+	// Lend returns memory for a matrix of type t. The rank touches rows lo to hi-1 of it.
 	Lend func(t types.Type, lo, hi int) M
 	// Back takes memory back that no value is in any more.
 	Back func(M)
@@ -18,14 +19,14 @@ type Lender[M comparable] struct {
 	Stop func() bool
 }
 
-// Lend asks l for the memory of a rank's dense values in the order of the graph, and gives it back as a run
-// with one worker does: after the last reader of a value, unless the reader makes its result there. The
-// rounds of a loop are followed twice: from the second one on each finds the memory of the one before.
-// Lend is a guess. It ignores values of sizes that only the run tells, the memory of kernels, and what
-// several tasks at a time need more.
+// Lend asks l for the memory of a rank's dense values in the order of the graph, and gives it back as a
+// run with one worker does: after the last reader of a value, unless the reader makes its result there.
+// The rounds of a loop are followed twice: from the second one on each finds the memory of the one
+// before. Lend is a guess. It ignores values of sizes that only the run tells, the memory of kernels,
+// and what several tasks at a time need more.
 func Lend[M comparable](p *Plan, rank int, l Lender[M]) {
 	w := lending[M]{p, rank, l}
-	w.graph(p.Graph, true, nil, nil)
+	w.graph(p.Graph, nil, nil)
 }
 
 type lending[M comparable] struct {
@@ -42,13 +43,13 @@ type held[M comparable] struct {
 	in    []M     // by root
 }
 
-// graph follows the nodes of a graph. args is the memory of arguments of a region. The memory of yields is
-// the caller's.
-func (w *lending[M]) graph(g *ir.Graph, top bool, args map[ir.ID]M, yields []ir.ID) []M {
-	runs := func(id ir.ID) bool { return !top || w.p.Runs(w.rank, id) }
-	h := w.roots(g, top)
+// graph follows the nodes of a graph. args is the memory of arguments of a region. The memory of yields
+// is the caller's.
+func (w *lending[M]) graph(g *ir.Graph, args map[ir.ID]M, yields []ir.ID) []M {
+	runs := func(id ir.ID) bool { return g != w.p.Graph || w.p.Runs(w.rank, id) }
+	h := w.roots(g)
 	for id := range g.All() {
-		if _, sent := w.exchange(top, id); sent && h.root[id] == id || !runs(id) {
+		if _, sent := w.exchange(g, id); sent && h.root[id] == id || !runs(id) {
 			continue
 		}
 		for _, x := range g.In(id) {
@@ -66,7 +67,7 @@ func (w *lending[M]) graph(g *ir.Graph, top bool, args map[ir.ID]M, yields []ir.
 		if w.Stop() {
 			break
 		}
-		if to, sent := w.exchange(top, id); sent {
+		if to, sent := w.exchange(g, id); sent {
 			if h.root[id] == id && slices.Contains(to, int64(w.rank)) {
 				h.in[id] = w.lend(g, id, n.Attrs, false)
 			} else if w.p.Rank(id) == w.rank {
@@ -82,7 +83,7 @@ func (w *lending[M]) graph(g *ir.Graph, top bool, args map[ir.ID]M, yields []ir.
 			results[id] = w.rounds(h, g, id)
 		case n.Op.Control == op.Select:
 			for r := n.Region; r != nil; r = r.Next {
-				w.backAll(w.graph(r.Graph, false, nil, r.Yields))
+				w.backAll(w.graph(r.Graph, nil, r.Yields))
 			}
 		case n.Op.Control == op.Part && len(results[g.In(id)[0]]) > n.Attrs.Int("at"):
 			made := results[g.In(id)[0]]
@@ -116,21 +117,21 @@ func (w *lending[M]) graph(g *ir.Graph, top bool, args map[ir.ID]M, yields []ir.
 	return out
 }
 
-// exchange returns the ranks that get a value, if it is one that ranks send. Values of regions are none.
-func (w *lending[M]) exchange(top bool, id ir.ID) (to []int64, sent bool) {
-	if !top {
+// exchange returns the ranks that a value is sent to, if it is sent. Values of regions are not.
+func (w *lending[M]) exchange(g *ir.Graph, id ir.ID) (to []int64, sent bool) {
+	if g != w.p.Graph {
 		return nil, false
 	}
 	return w.p.exchange(id)
 }
 
 // roots finds which values of a graph share memory on this rank.
-func (w *lending[M]) roots(g *ir.Graph, top bool) *held[M] {
+func (w *lending[M]) roots(g *ir.Graph) *held[M] {
 	n := g.Len()
 	h := &held[M]{make([]ir.ID, n), make([]bool, n), make([]int32, n), make([]M, n)}
 	for id, n := range g.All() {
 		h.root[id] = id
-		_, sent := w.exchange(top, id)
+		_, sent := w.exchange(g, id)
 		switch in := g.In(id); {
 		case sent:
 			if w.p.Rank(id) == w.rank || w.p.Rank(id) == Everywhere {
@@ -146,8 +147,8 @@ func (w *lending[M]) roots(g *ir.Graph, top bool) *held[M] {
 	return h
 }
 
-// rounds follows two rounds of loop id and returns the memory of its results. The first round takes over
-// initial values that nothing else reads.
+// rounds follows two rounds of loop id and returns the memory of its results. The first round takes
+// over initial values that nothing else reads.
 func (w *lending[M]) rounds(h *held[M], g *ir.Graph, id ir.ID) []M {
 	n := &g.Nodes[id]
 	r := n.Region
@@ -157,17 +158,17 @@ func (w *lending[M]) rounds(h *held[M], g *ir.Graph, id ir.ID) []M {
 			args[r.Args[k]], h.in[root] = h.in[root], *new(M)
 		}
 	}
-	out := w.graph(r.Graph, false, args, r.Yields)
+	out := w.graph(r.Graph, args, r.Yields)
 	clear(args)
 	for k := range n.Carried() {
 		args[r.Args[k]] = out[k]
 	}
 	w.backAll(out[n.Carried():])
-	return w.graph(r.Graph, false, args, r.Yields)
+	return w.graph(r.Graph, args, r.Yields)
 }
 
-// lend lends memory for the result of a node with these attributes: of one whose rows ranks share, unless
-// other ranks' rows arrive there, the rank touches its own rows.
+// lend lends memory for the result of a node with these attributes: of one whose rows ranks share,
+// unless other ranks' rows arrive there, the rank touches its own rows.
 func (w *lending[M]) lend(g *ir.Graph, id ir.ID, a *op.Attrs, whole bool) (m M) {
 	t := g.Type(id)
 	if t.Kind == types.Tuple || !t.IsDense() || !t.Sized() || t.IsScalar() || w.Stop() {

@@ -257,8 +257,8 @@ func SparseCost(flops float64) func(*op.Sig, types.Type) op.Work {
 	}
 }
 
-// Possible is rows whose type rules refuse what is not Possible. A rule may compute sizes of what
-// others allow by types.Plus and types.Times, and leave the verdict to this.
+// Possible returns the rows with type rules that also refuse a result with a type that is not possible.
+// A rule may therefore add and multiply sizes by types.Plus and types.Times without a check of its own.
 func Possible(families ...[]*op.Def) [][]*op.Def {
 	for _, rows := range families {
 		for _, d := range rows {

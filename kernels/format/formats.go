@@ -119,8 +119,8 @@ func readFile(path string, o Options, headOnly func(f form, in *input) bool) (h 
 	return h, d, err
 }
 
-// StatSparse is the head of a file for a matrix that is to be read sparse: nothing of its size need fit memory
-// but its entries.
+// StatSparse is the head of a file for a matrix that is to be read sparse: nothing of its size need fit
+// memory but its entries.
 func StatSparse(path string, o Options) (Header, error) {
 	h, _, err := readSparse(path, o, true)
 	return h, err

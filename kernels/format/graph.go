@@ -51,7 +51,8 @@ func ParseGraph(r io.Reader, name string, o Options) (*value.CSR, error) {
 	return AsGraph(name, m, err)
 }
 
-// AsGraph is the places of a square sparse matrix, which was read of a file with this name if err is nil.
+// AsGraph is the places of a square sparse matrix, which was read of a file with this name if err is
+// nil.
 func AsGraph(name string, m *value.CSR, err error) (*value.CSR, error) {
 	switch {
 	case err != nil:

@@ -1,7 +1,7 @@
 package format
 
-// This file defines files that are being read: the options of reading, what is known of a file, opening,
-// compression and blocks.
+// This file defines files that are being read: the options of reading, what is known of a file,
+// opening, compression and blocks.
 
 import (
 	"bufio"
@@ -142,8 +142,8 @@ func open(path string, cause Cause, o Options, f func(in *input) error) error {
 	return f(in)
 }
 
-// unpack makes r what is read, compressed or not: the first bytes tell, so that a wrong name does
-// no harm. cause is what an empty file breaks the rules of.
+// unpack makes in read from r, and decompresses it if its first bytes say that it is compressed. The
+// file's name may therefore be wrong. An empty file is an error of the given cause.
 func (in *input) unpack(r io.Reader, cause Cause) error {
 	in.Reader = bufio.NewReaderSize(r, bufferSize)
 	magic, err := in.Peek(2)

@@ -13,8 +13,8 @@ import (
 	"flow/memory"
 )
 
-// CutRows finds the shape of a CSV and its cuts. ok is false if the file cannot be cut or has a mistake.
-// StatOrRead then reports the mistake.
+// CutRows finds the shape of a CSV and its cuts. ok is false if the file cannot be cut or has a
+// mistake. StatOrRead then reports the mistake.
 func CutRows(path string, o Options) (h Header, cuts *Cuts, ok bool) {
 	return cutRows(path, o, leastBlock)
 }
@@ -80,16 +80,16 @@ func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
 	return x, nil
 }
 
-// HasParts reports whether ReadPart can read a part of a file with this name, if the file is what the name
-// says.
+// HasParts reports whether ReadPart can read a part of a file with this name, if the file is what the
+// name says.
 func HasParts(path string, o Options) bool {
 	f, compressed, err := choose(path, o)
 	return err == nil && f.name == "npy" && !compressed
 }
 
-// ReadPart sets out to the elements from (row, col) on of the matrix in an .npy file, without reading all
-// of it. It returns false if the caller must read the whole file: it has no places in which parts begin,
-// the part does not lie in the matrix, or the file has a mistake. Read reports the mistake.
+// ReadPart sets out to the elements from (row, col) on of the matrix in an .npy file, without reading
+// all of it. It returns false if the caller must read the whole file: it has no places in which parts
+// begin, the part does not lie in the matrix, or the file has a mistake. Read reports the mistake.
 func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if !HasParts(path, o) {
 		return false
@@ -127,10 +127,10 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	return h.spans(file, out, place, same)
 }
 
-// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges or of a
-// square pattern, together with other processes (Options.Share). Each process keeps the entries that it
-// reads. ok is false if they have not done so, or if the file has a mistake: the caller then reads the file
-// alone, which reports the mistake.
+// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges or
+// of a square pattern, together with other processes (Options.Share). Each process keeps the entries
+// that it reads. ok is false if they have not done so, or if the file has a mistake: the caller then
+// reads the file alone, which reports the mistake.
 func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	ext := extension(path, o)
 	market, cause := !graph || ext == "mtx", Edges
@@ -182,14 +182,15 @@ func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	return k, ok
 }
 
-// Shared reports whether ranks can read a matrix together (Options.Share): it is a plain Matrix Market file
-// that is large enough.
+// Shared reports whether ranks can read a matrix together (Options.Share): it is a plain Matrix Market
+// file that is large enough.
 func Shared(path string, o Options) bool {
 	f, _, err := choose(path, o)
 	return err == nil && f.cause == MatrixMarket && Plain(path)
 }
 
-// Plain reports whether a file is large enough for ranks to read it together and not compressed, by its name.
+// Plain reports whether a file is large enough for ranks to read it together and not compressed, by its
+// name.
 func Plain(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock &&
@@ -203,8 +204,8 @@ func HasSparseParts(path string, o Options) bool {
 	return err == nil && !compressed && f.cause == CSR
 }
 
-// HasRows reports whether ReadRows can read rows of the sparse matrix in a file: nothing is wrong with its
-// head, its length and its checksum. All of the file is read for that, in blocks (Options.Share).
+// HasRows reports whether ReadRows can read rows of the sparse matrix in a file: nothing is wrong with
+// its head, its length and its checksum. All of the file is read for that, in blocks (Options.Share).
 func HasRows(path string, o Options) bool {
 	return csrParts(path, o, func(in *input, h csrLayout) error {
 		_, err := in.summed(o, h, 0)
@@ -212,8 +213,8 @@ func HasRows(path string, o Options) bool {
 	})
 }
 
-// GraphRows is HasRows of the square matrix of a graph, with a checksum and without values. It also counts
-// the edges of each vertex, and finds all mistakes of the file.
+// GraphRows is HasRows of the square matrix of a graph, with a checksum and without values. It also
+// counts the edges of each vertex, and finds all mistakes of the file.
 func GraphRows(path string, o Options) (k Kept, ok bool) {
 	return k, csrParts(path, o, func(in *input, h csrLayout) error {
 		if h.Rows != h.Cols || !h.summed || h.Elem != types.Bool || in.holds(0, "the rows", 28*float64(h.Rows), 0) != nil {
@@ -237,8 +238,8 @@ func GraphRows(path string, o Options) (k Kept, ok bool) {
 	})
 }
 
-// csrParts calls f with the open file and the head of a .csr. ok is false if its rows cannot be read alone,
-// or f fails.
+// csrParts calls f with the open file and the head of a .csr. ok is false if its rows cannot be read
+// alone, or f fails.
 func csrParts(path string, o Options, f func(in *input, h csrLayout) error) (ok bool) {
 	if !HasSparseParts(path, o) {
 		return false
@@ -256,8 +257,9 @@ func csrParts(path string, o Options, f func(in *input, h csrLayout) error) (ok 
 	return err == nil
 }
 
-// ReadRows reads the rows lo..hi-1 of the sparse matrix in a file for which HasRows holds. The other rows of
-// the result are empty. The error says that reading failed, not where: reading the whole file does.
+// ReadRows reads the rows lo..hi-1 of the sparse matrix in a file for which HasRows holds. The other
+// rows of the result are empty. The error says that reading failed, not where: reading the whole file
+// does.
 func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
 	if !csrParts(path, o, func(in *input, h csrLayout) error {
 		if hi > h.Rows {

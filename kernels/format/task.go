@@ -58,8 +58,8 @@ const (
 // Blocks returns the number of blocks.
 func (c Task) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
 
-// Entries is what some blocks hold, in the order of the file. The numbers are bytes in the machine's order,
-// because ranks send them.
+// Entries is what some blocks hold, in the order of the file. The numbers are bytes in the machine's
+// order, because ranks send them.
 type Entries struct {
 	Row, Col []byte // int32, from 0 on; empty for arrays, whose entries have no places
 	Val      []byte // the values: f64 or i64; empty for edges and patterns
@@ -68,8 +68,8 @@ type Entries struct {
 	Widest   int    // the line of the greatest vertex, counted from the first of these lines
 	Sum      uint32 // CRC-32C of Bytes bytes
 	Bytes    int64
-	// Count is the number of entries that another process keeps. From and To hold how many of its edges begin
-	// and end at each vertex, as int32. Of a sum, To has the entries of each column.
+	// Count is the number of entries that another process keeps. From and To hold how many of its edges
+	// begin and end at each vertex, as int32. Of a sum, To has the entries of each column.
 	Count    int
 	From, To []byte
 }
@@ -77,8 +77,8 @@ type Entries struct {
 // count returns the number of entries.
 func (e *Entries) count() int { return max(e.Count, len(e.Val)/8, len(e.Row)/4) }
 
-// Kept describes a sparse matrix whose entries several processes keep. Of a graph, ByRow and ByCol hold how
-// many edges begin and end at each vertex, equal edges included.
+// Kept describes a sparse matrix whose entries several processes keep. Of a graph, ByRow and ByCol hold
+// how many edges begin and end at each vertex, equal edges included.
 type Kept struct {
 	Header
 	ByRow, ByCol []float64

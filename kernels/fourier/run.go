@@ -182,8 +182,8 @@ func (r *run) transform(p *plan, x operand, out []float64, inverse bool) {
 }
 
 // bluestein adds the transform of x, of any number n of numbers, into out. It is a convolution with the
-// conjugate of chirp[j] = exp(-pi i j^2 / n), because j k = (j^2 + k^2 - (k - j)^2) / 2. The length of the
-// convolution is a power of two.
+// conjugate of chirp[j] = exp(-pi i j^2 / n), because j k = (j^2 + k^2 - (k - j)^2) / 2. The length of
+// the convolution is a power of two.
 func (r *run) bluestein(x operand, n int, out []float64, inverse bool) {
 	size := convolved(n)
 	p := r.plan(size)

@@ -143,9 +143,9 @@ func (c *carrying) next(in []Ref) []loop.Val {
 
 // settled is a matrix of the body: held where it is small and read more than once, in memory of the
 // iteration where it is large and dear to make again, else written where it is read. What only an
-// elementwise operator reads is made again wherever that is read. A reduction of rows may be: pair forces
-// take four times as long if the sums of their short rows are stored. A product may not.
-// What fails must be made, read or not.
+// elementwise operator reads is made again wherever that is read. A reduction of rows may be: pair
+// forces take four times as long if the sums of their short rows are stored. A product may not. What
+// fails must be made, read or not.
 func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	if x.owned > 0 {
 		return x.ownSettled(m, fails || mayFail(b, k))

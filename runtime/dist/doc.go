@@ -22,7 +22,7 @@
 //   - After a clean end, also of a failure, no request is left: the Comm serves the next run.
 //
 // Start at Run. options.go has what a run is asked to do, rank.go what a rank remembers, and message.go
-// what ranks tell each other. Note [Receives cannot deadlock] in progress.go and Note [Ending together] in
-// end.go explain what is not local to a function. The package does not know operators or how plans are
-// made.
+// what ranks tell each other. Note [Receives cannot deadlock] in progress.go and Note [Ending together]
+// in end.go explain protocols that no single function shows. The package does not know operators or how
+// plans are made.
 package dist

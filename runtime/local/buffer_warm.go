@@ -9,10 +9,10 @@ import (
 )
 
 // Warm returns a pool that has memory behind what a rank is predicted to lend (plan.Lend), at most the
-// given bytes. A rank that waits for others to start calls it: to clear fresh pages takes up to a third of
-// a run. stop ends it within the time that two MiB take. The engine whose EngineOptions.Buffers the pool
-// is must be of the same rank, or it finds memory behind other rows than its own. The caller closes the
-// pool.
+// given bytes. A rank that waits for others to start calls it: to clear fresh pages takes up to a third
+// of a run. stop ends it within the time that two MiB take. The engine whose EngineOptions.Buffers the
+// pool is must be of the same rank, or it finds memory behind other rows than its own. The caller
+// closes the pool.
 func Warm(p *plan.Plan, rank int, most int64, stop func() bool) *BufferPool {
 	w := &warming{pool: newOwnPool(memory.Limit{}), most: most, stop: stop}
 	plan.Lend(p, rank, plan.Lender[*[]byte]{Lend: w.lend, Back: w.back, Stop: w.over})

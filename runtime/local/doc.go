@@ -34,9 +34,9 @@
 //   - Of several failing tasks the first in program order is reported, whatever the threads did.
 //     Visible effects wait for every earlier task that may fail.
 //
-// Start at DAG, then Worker.work, then Engine: options.go has what callers tell it, and engine.go what it
-// remembers. Note [Ending a run] in run.go, Note [Sleeping] in pool.go and Note [The first failure] in
-// engine_fail.go explain what is not local to a function.
+// Start at DAG, then Worker.work, then Engine: options.go has what callers tell it, and engine.go what
+// it remembers. Note [Ending a run] in run.go, Note [Sleeping] in pool.go and Note [The first failure]
+// in engine_fail.go explain protocols that no single function shows.
 //
 // The package knows no operator by name (except exchange, which is no task), and neither how plans
 // are made nor transports.

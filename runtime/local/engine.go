@@ -1,7 +1,7 @@
 package local
 
-// This file defines what an Engine remembers, part by part. An Engine executes one rank's part of a plan.
-// engine_build.go derives the task graph, engine_run.go starts it, engine_task.go runs one task,
+// This file defines what an Engine remembers, part by part. An Engine executes one rank's part of a
+// plan. engine_build.go derives the task graph, engine_run.go starts it, engine_task.go runs one task,
 // engine_finish.go ends it, engine_fail.go decides which failure is reported, engine_report.go counts.
 
 import (

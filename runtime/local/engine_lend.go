@@ -83,8 +83,8 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	return e.freshFor(s, id, t)
 }
 
-// takesOver is plan.TakesOver. That walks through the body of a loop or a chain, so the answer for those
-// that notesOver reports was noted when they became tasks.
+// takesOver is plan.TakesOver. That walks through the body of a loop or a chain, so the answer for
+// those that notesOver reports was noted when they became tasks.
 func (e *Engine) takesOver(n *ir.Node, id ir.ID, j int) bool {
 	if e.notesOver(n, id) {
 		return j < 64 && e.takes[id]>>j&1 == 1
@@ -92,8 +92,8 @@ func (e *Engine) takesOver(n *ir.Node, id ir.ID, j int) bool {
 	return plan.TakesOver(e.g, id, j)
 }
 
-// notesOver reports whether noteOver has been called for a node: a parfor, a group of operators that are
-// one loop, or a chain in a region, which runs in every round.
+// notesOver reports whether noteOver has been called for a node: a parfor, a group of operators that
+// are one loop, or a chain in a region, which runs in every round.
 func (e *Engine) notesOver(n *ir.Node, id ir.ID) bool {
 	return n.Op.Role == op.Points || n.Op.Role == op.Grouped || n.Op.Role == op.Maps && int(id) >= e.p.Graph.Len()
 }

@@ -358,7 +358,8 @@ const (
 // lanes.
 func (r *Run) perRow() bool { return len(r.loop.byRow) > 0 }
 
-// rowResult is a result of which row i of the space makes row i + offset.
+// rowResult is a result with a row for each row of the space: row i of the space makes its row i +
+// offset.
 type rowResult struct{ result, offset int }
 
 // rowResults are those of a nest.
