@@ -83,12 +83,21 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 // preferredCuts returns the preferred layout of matrices that are read in tiles.
 func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 	preferred := map[ir.ID]cutting{}
-	windows := map[ir.ID][]box{}
+	windows, whole := map[ir.ID][]box{}, make([]bool, g.Len())
 	for id, n := range g.All() {
 		if n.Op.Role == op.Slices {
-			if boxes, in, ok := boxesOf(g, id); ok && !isLine(boxes[0], g.Type(in[0])) {
+			if boxes, in, ok := boxesOf(g, id); ok {
 				windows[in[0]] = append(windows[in[0]], boxes[0])
+				continue
 			}
+		}
+		for _, x := range g.In(id) {
+			whole[x] = true
+		}
+	}
+	for x := range windows {
+		if whole[x] {
+			windows[x] = slices.DeleteFunc(windows[x], func(w box) bool { return isLine(w, g.Type(x)) })
 		}
 	}
 	for i := g.Len() - 1; i >= 0; i-- {
@@ -117,7 +126,8 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 }
 
 // isLine reports a window of a few columns with all rows of a matrix of type t, such as a column of a
-// table. Loops read it in place, so no cut is made for it.
+// table. No cut is made for it if something reads all of the matrix, too. Else each column lies in one
+// piece, and a loop over columns reads every byte of a line of the cache.
 func isLine(w box, t types.Type) bool { return w.cols < fewInLine && w.rows == t.Rows }
 
 // fewInLine is the number of columns from which on a window counts as a tile.
