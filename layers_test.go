@@ -118,14 +118,10 @@ var circles = map[string]int{
 	"compiler/lower":      26,
 	"compiler/pass":       30,
 	"kernels":             10,
-	"kernels/encode":      10,
-	"kernels/inout":       7,
-	"kernels/linalg":      8,
 	"kernels/loop/amd64":  40,
 	"kernels/loop/interp": 9,
 	"kernels/loop/launch": 13,
 	"kernels/nest":        26,
-	"kernels/reduce":      9,
 	"kernels/sparse":      18,
 	"cmd/flowrun":         7, // the REPL: commands use the loop that reads them
 }

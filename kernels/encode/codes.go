@@ -234,3 +234,37 @@ func onehotTake() *op.Def {
 		},
 	}
 }
+
+func recode() *op.Def {
+	return &op.Def{
+		Name: "recode",
+		Doc: "recode is x with every element that equals from[k] replaced by to[k], the first such k; others stay. nan equals nan here, and " +
+			"-0 equals 0. recode(x, unique(x), codes) numbers the values of x.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "from", Doc: "k elements"}, {Name: "to", Doc: "k elements"}},
+		Eg:   define.Eg("recode(seq(0, 3), seq(1, 3), seq(10, 12))", "0\n10\n11\n"),
+		Type: recodeType,
+		Ref: func(c *op.Call) (value.Value, error) {
+			x, from, to := c.Dense(0), define.Elements(c.In[1]), define.Elements(c.In[2])
+			if len(from) != len(to) {
+				return nil, recodeLengths(len(from), len(to))
+			}
+			e, _ := types.Widen(x.Elem, c.Dense(1).Elem)
+			return define.Placed(c.Type, func(i, j int) value.Scalar {
+				v := x.At(i, j)
+				for k := range from {
+					if define.Contains([]value.Scalar{from[k].Convert(e)}, v.Convert(e)) {
+						return to[k]
+					}
+				}
+				return v
+			}), nil
+		},
+		Laws: op.Pure,
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
+		Loop: recodeLoop(),
+	}
+}
+
+func recodeLengths(n, m int) error {
+	return op.Failf("E606", "recode: %d elements to replace, %d to replace them by", n, m)
+}

@@ -1,13 +1,11 @@
 package encode
 
-// This file defines the rows that make codes of data and tables of codes: bin, recode, ctable;
-// onehot is in onehot.go.
+// This file defines bin in its four forms, and what rows of codes share.
 
 import (
 	"fmt"
 	"math"
 
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/sparsity"
 	"flow/ir/types"
@@ -17,13 +15,6 @@ import (
 	"flow/kernels/sparse"
 	"flow/kernels/window"
 )
-
-// Rows is the rows of this file.
-func Rows() []*op.Def {
-	weights := ctableOfWeights()
-	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights,
-		define.Chained(weights, inRows(addPairsInOrder))}, onehots()...)
-}
 
 // code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.
 func code(word string, s value.Scalar, n int) (int, error) {
@@ -68,40 +59,6 @@ func sizeOf(a *op.Attrs, name string) int {
 	return a.Int(name)
 }
 
-func ctable() *op.Def {
-	return &op.Def{
-		Name: "ctable",
-		Doc: "ctable is the contingency table of two columns of codes: how often row i of a is p and row i of b is q stands at (p, q), as " +
-			"i64. It is n x m; without n and m as large as the codes ask for. A code outside it fails the run. sparse = true makes it sparse, for " +
-			"codes of which few pairs occur; then n and m are needed.",
-		Args: []op.Arg{{Name: "a", Doc: "codes, a column"}, {Name: "b", Doc: "codes, a column as long"},
-			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
-			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
-		Eg:   define.Eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
-		Type: tableType, Ref: define.InForm(weightsRef), Loop: pairsLoop(func(t types.Type) func(c *op.Call) error {
-			if t.IsSparse() {
-				return sumWeights[int64]
-			}
-			return nil
-		}),
-		Laws: op.Pure, Stored: storedTable,
-		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain"},
-		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
-			m := sizeOf(e.Attrs, "m")
-			p, q := keyOfRow(e, 0, sizeOf(e.Attrs, "n"), loop.Num(0)), keyOfRow(e, 1, m, loop.Num(0))
-			return oneMore(e, e.B.Op(loop.Add, e.B.Op(loop.Mul, p, define.Numeral(e.B, types.I64, m)), q))
-		}},
-		Cost: func(s *op.Sig, out types.Type) op.Work {
-			if out.IsSparse() {
-				return op.Work{Flops: 20 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}
-			}
-			w := define.StreamCost(s, out, 1)
-			w.Flops += 4 * define.ElementCount(s.In[0])
-			return w
-		},
-	}
-}
-
 func tableType(s *op.Sig) (types.Type, error) {
 	a, err := columnOfNumbers(s, 0)
 	if err != nil {
@@ -124,40 +81,6 @@ func tableType(s *op.Sig) (types.Type, error) {
 		err = op.Faultf(4, define.CodeAttr, "a sparse `ctable` needs n and m, its numbers of rows and columns")
 	}
 	return inForm(s, types.DenseOf(types.I64, n, m), err)
-}
-
-func recode() *op.Def {
-	return &op.Def{
-		Name: "recode",
-		Doc: "recode is x with every element that equals from[k] replaced by to[k], the first such k; others stay. nan equals nan here, and " +
-			"-0 equals 0. recode(x, unique(x), codes) numbers the values of x.",
-		Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "from", Doc: "k elements"}, {Name: "to", Doc: "k elements"}},
-		Eg:   define.Eg("recode(seq(0, 3), seq(1, 3), seq(10, 12))", "0\n10\n11\n"),
-		Type: recodeType,
-		Ref: func(c *op.Call) (value.Value, error) {
-			x, from, to := c.Dense(0), define.Elements(c.In[1]), define.Elements(c.In[2])
-			if len(from) != len(to) {
-				return nil, recodeLengths(len(from), len(to))
-			}
-			e, _ := types.Widen(x.Elem, c.Dense(1).Elem)
-			return define.Placed(c.Type, func(i, j int) value.Scalar {
-				v := x.At(i, j)
-				for k := range from {
-					if define.Contains([]value.Scalar{from[k].Convert(e)}, v.Convert(e)) {
-						return to[k]
-					}
-				}
-				return v
-			}), nil
-		},
-		Laws: op.Pure,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
-		Loop: recodeLoop(),
-	}
-}
-
-func recodeLengths(n, m int) error {
-	return op.Failf("E606", "recode: %d elements to replace, %d to replace them by", n, m)
 }
 
 func recodeType(s *op.Sig) (types.Type, error) {
@@ -392,26 +315,6 @@ func inForm(s *op.Sig, t types.Type, err error) (types.Type, error) {
 		return t, op.Faultf(-1, define.CodeMemory, "`%s`: the pointers of %d rows take %s", s.Def.Source(), t.Rows, tell)
 	}
 	return sparse.Of(-1, t)
-}
-
-// beginOnehot makes a sparse onehot: one element a row.
-func beginOnehot(c *op.Call, units int) op.LoopBody {
-	a := c.Dense(0)
-	codes := codeColumn{a, c.Attrs.Int("k")}
-	out := value.NewCSR(types.F64, a.Rows, codes.k, a.Rows)
-	return &sparse.UnitLoop{
-		RowCut: sparse.RowCut{Rows: a.Rows, Units: units, Before: func(i int) int64 { return int64(i) }},
-		Passes: []sparse.Pass{{Run: func(_, lo, hi int) error {
-			for i := lo; i < hi; i++ {
-				p, err := codes.at(i)
-				if err != nil {
-					return err
-				}
-				out.Col[i], out.F64[i], out.Ptr[i+1] = int32(p), 1, int64(i)+1
-			}
-			return nil
-		}, Then: func() (bool, error) { c.Out = out; return true, nil }}},
-	}
 }
 
 func storedOnehot(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {

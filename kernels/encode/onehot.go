@@ -422,3 +422,23 @@ func (b *countsBody) End() error {
 	}
 	return nil
 }
+
+// beginOnehot makes a sparse onehot: one element a row.
+func beginOnehot(c *op.Call, units int) op.LoopBody {
+	a := c.Dense(0)
+	codes := codeColumn{a, c.Attrs.Int("k")}
+	out := value.NewCSR(types.F64, a.Rows, codes.k, a.Rows)
+	return &sparse.UnitLoop{
+		RowCut: sparse.RowCut{Rows: a.Rows, Units: units, Before: func(i int) int64 { return int64(i) }},
+		Passes: []sparse.Pass{{Run: func(_, lo, hi int) error {
+			for i := lo; i < hi; i++ {
+				p, err := codes.at(i)
+				if err != nil {
+					return err
+				}
+				out.Col[i], out.F64[i], out.Ptr[i+1] = int32(p), 1, int64(i)+1
+			}
+			return nil
+		}, Then: func() (bool, error) { c.Out = out; return true, nil }}},
+	}
+}

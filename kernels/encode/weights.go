@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -309,4 +310,38 @@ func roomForTable(c *op.Call, n, m int) error {
 	}
 	c.Out = value.New(c.Type.Elem, n, m)
 	return nil
+}
+
+func ctable() *op.Def {
+	return &op.Def{
+		Name: "ctable",
+		Doc: "ctable is the contingency table of two columns of codes: how often row i of a is p and row i of b is q stands at (p, q), as " +
+			"i64. It is n x m; without n and m as large as the codes ask for. A code outside it fails the run. sparse = true makes it sparse, for " +
+			"codes of which few pairs occur; then n and m are needed.",
+		Args: []op.Arg{{Name: "a", Doc: "codes, a column"}, {Name: "b", Doc: "codes, a column as long"},
+			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
+			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
+		Eg:   define.Eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
+		Type: tableType, Ref: define.InForm(weightsRef), Loop: pairsLoop(func(t types.Type) func(c *op.Call) error {
+			if t.IsSparse() {
+				return sumWeights[int64]
+			}
+			return nil
+		}),
+		Laws: op.Pure, Stored: storedTable,
+		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain"},
+		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
+			m := sizeOf(e.Attrs, "m")
+			p, q := keyOfRow(e, 0, sizeOf(e.Attrs, "n"), loop.Num(0)), keyOfRow(e, 1, m, loop.Num(0))
+			return oneMore(e, e.B.Op(loop.Add, e.B.Op(loop.Mul, p, define.Numeral(e.B, types.I64, m)), q))
+		}},
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			if out.IsSparse() {
+				return op.Work{Flops: 20 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}
+			}
+			w := define.StreamCost(s, out, 1)
+			w.Flops += 4 * define.ElementCount(s.In[0])
+			return w
+		},
+	}
 }

@@ -97,15 +97,6 @@ func (f *fileCache) summed(a *op.Attrs) bool {
 	return f.heads[k].summed
 }
 
-// taken is the sparse matrix that has been read before the run, the first time it is asked for.
-func (f *fileCache) taken(k fileKey) *value.CSR {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	m := f.graphs[k]
-	delete(f.graphs, k)
-	return m
-}
-
 // sketch counts the elements of the rows and columns of the graph in a file. A graph that the run
 // has taken is read again: what a program means must not depend on whether another has run.
 func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {

@@ -13,13 +13,6 @@ import (
 	"flow/kernels/format"
 )
 
-// Rows is the rows of input and output. The files that a table's read has parsed are cached in that
-// table, streams in in.
-func Rows(in *Input) []*op.Def {
-	files := newFileCache(in)
-	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow()}
-}
-
 // codeOf is the diagnostic code of what is wrong with a file.
 func codeOf(c format.Cause) string {
 	switch c {

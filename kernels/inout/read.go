@@ -424,3 +424,12 @@ func (f *fileCache) storedFile(s *op.Sig, _ []sparsity.Estimate, out types.Type)
 	}
 	return sparsity.Unknown(out.Rows, out.Cols)
 }
+
+// taken is the sparse matrix that has been read before the run, the first time it is asked for.
+func (f *fileCache) taken(k fileKey) *value.CSR {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := f.graphs[k]
+	delete(f.graphs, k)
+	return m
+}

@@ -9,25 +9,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/window"
 )
-
-// axisRows returns the forms by rows and by columns of each whole reduction, and of argmin and argmax.
-func axisRows() []*op.Def {
-	var out []*op.Def
-	for _, w := range Wholes() {
-		out = append(out, AxisRow(w, w.Name, true), AxisRow(w, w.Name, false))
-		out = append(out, w.columnRows()...)
-	}
-	for _, byRow := range []bool{true, false} {
-		for _, s := range argExtremes() {
-			d := s.lineRow(byRow)
-			d.Eg = define.Eg("sum("+d.Name+"(eye(3)))", s.row)
-			out = append(out, d)
-		}
-	}
-	return out
-}
 
 // AxisNames are the words of the two directions.
 func AxisNames(byRow bool) (prefix, each, of string) {
@@ -55,50 +37,6 @@ func AxisType(s *op.Sig, byRow, nonempty bool, elem func(types.Elem) types.Elem)
 		return types.Type{}, op.Faultf(0, define.CodeShape, "`%s` of %v: there is nothing to choose from", s.Def.Source(), t)
 	}
 	return out, nil
-}
-
-// AxisRow is the row that reduces each row or each column of a matrix by w; word names it behind
-// row or col.
-func AxisRow(w Whole, word string, byRow bool) *op.Def {
-	prefix, each, shape := AxisNames(byRow)
-	d := &op.Def{
-		Name: prefix + word,
-		Doc:  prefix + word + " is " + word + " of each " + each + ", " + shape + ".",
-		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
-		Type: func(s *op.Sig) (types.Type, error) { return AxisType(s, byRow, w.Nonempty, w.Elem) },
-		Laws: w.laws(), Class: w.Class, Rate: "reduce." + prefix,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
-	}
-	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)
-	switch {
-	case byRow:
-		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
-	case w.hasColumnState():
-		d.Shard.Partial, d.Shard.Combine, d.Shard.Finish = "col"+w.Family()+".part", w.Family()+".join", "col"+w.Name+".done"
-	}
-	d.Ref = func(c *op.Call) (value.Value, error) {
-		return EachLine(c, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })
-	}
-	d.Kernel = func(c *op.Call) error {
-		a, out := c.Dense(0), c.Result()
-		if w.Nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
-			return op.Failf(define.CodeData, "%s of an empty matrix", d.Name)
-		}
-		switch {
-		case out.Rows*out.Cols == 0:
-		case byRow:
-			s := pool.Get().(*Accumulators)
-			defer pool.Put(s)
-			(&Fold{Axis: OverRows, Whole: w}).ByRow(out, a, s)
-		default:
-			(&Fold{Axis: OverCols, Whole: w}).Into(out, a)
-		}
-		return nil
-	}
-	if byRow {
-		d.Loop = window.Loop(d.Kernel, window.Rows)
-	}
-	return d
 }
 
 // axisExample is the program of the manual for one direction of a reduction of a 3 x 2 matrix of

@@ -10,7 +10,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
@@ -88,36 +87,6 @@ func (f *Fold) Into(out, a *value.Dense) {
 
 // Extreme reports a least or greatest element.
 func (f *Fold) Extreme() bool { return f.Whole.Class == loop.Least || f.Whole.Class == loop.Greatest }
-
-// Folds lists the reductions by the names of their rows.
-var Folds = sync.OnceValue(func() map[string]*Fold {
-	defs := map[string]*op.Def{}
-	for _, d := range define.Resolved(append(Rows(), Statistics()...)) {
-		defs[d.Name] = d
-	}
-	out := map[string]*Fold{}
-	add := func(name string, f Fold) {
-		f.Def = defs[name]
-		out[name] = &f
-	}
-	for _, w := range append(Wholes(), Variances()...) {
-		add(w.Name, Fold{Whole: w})
-		add("row"+w.Name, Fold{Axis: OverRows, Whole: w})
-		add("col"+w.Name, Fold{Axis: OverCols, Whole: w})
-		if w.shared == "" {
-			add(w.Name+".part", Fold{Whole: w, Part: true})
-			if w.hasColumnState() {
-				add("col"+w.Name+".part", Fold{Axis: OverCols, Whole: w, Part: true})
-			}
-		}
-	}
-	for name, least := range map[string]bool{"argmin": true, "argmax": false} {
-		add(name, Fold{Arg: true, Least: least})
-		add("row"+name, Fold{Axis: OverRows, Arg: true, Least: least})
-		add("col"+name, Fold{Axis: OverCols, Arg: true, Least: least})
-	}
-	return out
-})
 
 // Named returns the reduction of that row, nil if there is none.
 func Named(name string) *Fold { return Folds()[name] }

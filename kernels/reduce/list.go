@@ -373,50 +373,6 @@ func argExtreme(name, which, whole, row string, least bool) statistic {
 	}
 }
 
-func listStatistics() []statistic {
-	return append([]statistic{
-		{
-			name: "nunique", elem: Counted, flops: 20,
-			doc:   "nunique returns the number of distinct elements. -0 equals 0, and all nans are equal.",
-			whole: "6", row: "3\n3\n", col: "2 2 2\n",
-			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar {
-				return value.I64(int64(len(order.Distinct(x))))
-			},
-			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
-				*room = order.AppendKeys((*room)[:0], line)
-				order.SortKeys(*room)
-				return value.I64(order.CountRuns(*room))
-			},
-			passes: distinct, least: order.SortLeast, abreast: 1, beside: order.RoomOfAll,
-			order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs.count", End: "sum"},
-			elements: func(e *op.Elements, rows, cols bool) op.Element {
-				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })
-			},
-		},
-		quantileStatistic(statistic{
-			name: "quantile",
-			doc: "quantile is the value that the fraction q of all elements does not exceed, 0 <= q <= 1: of the sorted elements the one at " +
-				"q * (n - 1), between two of them linearly (type 7). nan if there is one.",
-			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1"}},
-			check: func(a *op.Attrs) error {
-				if v, ok := a.Get("q"); !ok || v.Kind != op.FloatVal && v.Kind != op.IntVal || !(a.Float("q") >= 0 && a.Float("q") <= 1) {
-					return op.Faultf(1, define.CodeAttr, "q of `quantile` is a number from 0 to 1, not %v", v)
-				}
-				return nil
-			},
-			call: ", 0.25", whole: "2.25", row: "1.5\n4.5\n", col: "1.75 2.75 3.75\n",
-			fraction: func(a *op.Attrs) float64 { return a.Float("q") },
-		}),
-		quantileStatistic(statistic{
-			name:  "median",
-			doc:   "median is the middle of the sorted elements, or the mean of the two in the middle: the quantile 0.5. nan if there is one.",
-			whole: "3.5", row: "2\n5\n", col: "2.5 3.5 4.5\n",
-			fraction: func(*op.Attrs) float64 { return 0.5 },
-		}),
-		lineProduct(),
-	}, argExtremes()...)
-}
-
 // argExtremes returns argmin and argmax.
 func argExtremes() []statistic {
 	return []statistic{argExtreme("argmin", "least", "0", "1", true), argExtreme("argmax", "greatest", "5", "3", false)}

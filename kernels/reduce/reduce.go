@@ -17,15 +17,6 @@ import (
 	"flow/kernels/exact"
 )
 
-func Rows() []*op.Def {
-	var out []*op.Def
-	for _, r := range Wholes() {
-		out = append(out, r.Defs()...)
-	}
-	out = append(out, prod(), identical())
-	return append(out, axisRows()...)
-}
-
 // Whole is a reduction with an accumulator, which is exact sums (see sums) or one element.
 type Whole struct {
 	Name, doc string

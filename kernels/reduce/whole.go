@@ -8,7 +8,6 @@ import (
 	"math/big"
 
 	"flow/ir/loop"
-	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
@@ -186,25 +185,6 @@ func ExactRef(x []value.Scalar, e types.Elem, squares bool) value.Scalar {
 	}
 	f, _ := sum.Float64()
 	return define.Number(e, f)
-}
-
-// Statistics is the rows of statistics.
-func Statistics() []*op.Def {
-	var out []*op.Def
-	for _, w := range Variances() {
-		out = append(out, w.Defs()...)
-		out = append(out, w.columnRows()...)
-		for _, byRow := range []bool{true, false} {
-			d := AxisRow(w, w.Name, byRow)
-			zero := map[bool]string{true: "0\n0\n0\n", false: "0 0\n"}[byRow]
-			d.Eg = define.Eg(d.Name+"(ones(3, 2))", zero)
-			out = append(out, d)
-		}
-	}
-	for _, s := range listStatistics() {
-		out = append(out, s.defs()...)
-	}
-	return out
 }
 
 // Variances is var and stddev. Their accumulator is two exact sums, of the elements and of their

@@ -1,0 +1,13 @@
+package encode
+
+import (
+	"flow/ir/op"
+	"flow/kernels/define"
+)
+
+// Rows is the rows that make codes of data and tables of codes.
+func Rows() []*op.Def {
+	weights := ctableOfWeights()
+	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights,
+		define.Chained(weights, inRows(addPairsInOrder))}, onehots()...)
+}
