@@ -119,7 +119,6 @@ var circles = map[string]int{
 	"compiler/pass":       30,
 	"kernels":             10,
 	"kernels/loop/amd64":  40,
-	"kernels/loop/interp": 9,
 	"kernels/loop/launch": 13,
 	"kernels/nest":        26,
 	"kernels/sparse":      18,

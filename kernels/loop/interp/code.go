@@ -4,50 +4,10 @@ package interp
 
 import (
 	"fmt"
-	"sync"
 
 	"flow/ir/loop"
-	"flow/ir/types"
 	"flow/ir/value"
 )
-
-const (
-	// batchLanes is the greatest number of lanes of a batch. A register of f64 takes 4 KiB then:
-	// some of them stay in the first-level cache, and a chain takes 0.8 of the time that it takes
-	// with 256 lanes.
-	batchLanes = 512
-	// leastLanes is the least number of lanes that large locals reduce a batch to.
-	leastLanes = 8
-	// localBytes is the memory of the locals of a batch from which batches are shorter.
-	localBytes = 1 << 20
-	// shortRow is the length below which rows share a batch.
-	shortRow = 48
-)
-
-// Unsupported is the error of Compile for a nest that the package cannot run.
-type Unsupported struct{ What string }
-
-func (u *Unsupported) Error() string { return "interp: no code for " + u.What }
-
-// Code is a prepared nest. It is read-only and safe for concurrent use.
-type Code struct {
-	nest   *loop.Nest
-	body   *body
-	bodies []*body // the body of the nest, and the bodies of functions
-	// known lists the parts of linear forms that depend on operands only.
-	known []loop.Lin
-	lists int // number of loops and branches, whose lanes may part
-	// contributions are the statements that contribute to results.
-	contributions []reducedInfo
-	idle          sync.Pool
-}
-
-// reducedInfo describes a contributing statement: the number of its result, and the element type of its
-// contributions.
-type reducedInfo struct {
-	number int
-	elem   types.Elem
-}
 
 // Compile prepares a nest that Verify accepts. It fails with an *Unsupported if the package cannot run the
 // nest.

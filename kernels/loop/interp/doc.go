@@ -18,6 +18,6 @@
 //   - A window allocates nothing once buffers have grown.
 //
 // Start reading with plan.go, which prepares the statements once, and run.go, which runs them; worker.go
-// (Window) cuts windows into batches, register.go holds registers and their memory, memory.go loads and
-// stores, ops.go lists the loops of scalar operations. Package kernels/state holds reductions.
+// (Window) cuts windows into batches, memory.go loads and stores. Below are program.go and state.go with the
+// types, register.go, ops.go with the loops of scalar operations, and slab.go. Package kernels/state holds reductions.
 package interp

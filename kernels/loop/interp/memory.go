@@ -182,14 +182,6 @@ func (w *Worker) contribute(s *stmt) {
 	}
 }
 
-// matrix is a local of a worker. Element (r, c) of all lanes is contiguous; rows follow each other.
-type matrix struct {
-	mem        *value.Dense
-	rows, cols int64
-	// strides are the distances between rows and between columns, in elements.
-	strides [2]int64
-}
-
 // zeroLocals sets all locals to zero, as they are when a point starts.
 func (w *Worker) zeroLocals() {
 	for k := range w.locals {

@@ -219,8 +219,3 @@ func fused[T vec.Float](k *kind[T], f func(x, y, z T) T) operation {
 // fma calls math.FMA directly, which is one instruction then. As a value, math.FMA is the routine for
 // processors that have none.
 func fma(x, y, z float64) float64 { return math.FMA(x, y, z) }
-
-func f64Word(x float64) loop.Word { return math.Float64bits(x) }
-func wordF64(w loop.Word) float64 { return math.Float64frombits(w) }
-func f32Word(x float32) loop.Word { return loop.Word(math.Float32bits(x)) }
-func wordF32(w loop.Word) float32 { return math.Float32frombits(uint32(w)) }

@@ -12,31 +12,6 @@ import (
 	"flow/kernels/state"
 )
 
-// result is a worker's part of a result.
-type result struct {
-	loop.Result
-	rows, cols int
-	state      state.State // of a reduced one that some statement contributes to
-	elem       types.Elem
-	// kept are contributions whose order counts and which the batch makes in another order.
-	kept []contribution
-	one  [2]slab
-
-	fresh bool // there are no states yet
-	// byRow says that states are those of the rows of the window: row i contributes to row i +
-	// offset of the result. base is the place of the first of them.
-	byRow  bool
-	offset int
-	base   int
-}
-
-// contribution is one to a place, at a lane of the batch.
-type contribution struct {
-	lane int64
-	at   int
-	word [2]loop.Word
-}
-
 // reduces makes the state for contributions of e.
 func (r *result) reduces(e types.Elem) {
 	if r.elem == e {

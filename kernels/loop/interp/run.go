@@ -14,29 +14,6 @@ import (
 	"flow/kernels/vec"
 )
 
-// lanes is the state of an If or a loop whose lanes part. The outer lanes are those that were active before
-// it.
-type lanes struct {
-	at    []int // the number of each active lane among the outer lanes
-	move  []int // room for a list of lanes
-	saved []saved
-	n     int  // number of outer lanes
-	parts bool // lanes may part
-	given bool // some lanes have left the loop, and its results have their values
-	left  bool // all lanes have left the loop
-}
-
-// saved is a register as the outer lanes have it.
-type saved struct {
-	reg    int
-	kind   kindOf
-	owned  bool
-	s      *slab
-	by     int64
-	wide   *slab
-	filled int
-}
-
 // run runs a block. It returns false if all lanes have left the enclosing loop, or if the window is over.
 func (w *Worker) run(b *block) bool {
 	if b.point {

@@ -9,50 +9,6 @@ import (
 	"flow/kernels/dense"
 )
 
-// Worker evaluates windows of a nest for given operands and results. It must not be used by two
-// goroutines at a time.
-type Worker struct {
-	code *Code
-	*frame
-	frames []*frame // by body.number; nil: not used yet
-	n      int      // active lanes
-	begun  bool     // start has run for the current scalars
-	known  []int64  // by form.known
-	lists  []lanes
-	pool   [types.Picture + 1][]*slab // free memory by element type, for a batch each
-
-	scalars []loop.Word
-	dense   []*value.Dense
-	in      []value.Value
-	out     []*value.Dense
-	// origins are the numbers of the elements with which the memory of operands and results begins:
-	// see Place.
-	origins []int
-
-	stopped func() bool
-	fuel    int
-	flagged bool
-	err     error
-
-	comparing bool // stores compare: see Compare
-	// odd are the results and columns in which a comparing worker met a float that is not finite.
-	odd map[[2]int]bool
-
-	most     int // lanes of a batch
-	locals   []matrix
-	results  []result
-	segments []segment
-	filled   int      // lanes of the batch that takes points from several rows
-	by       [2]int64 // steps of the first two indices
-	places   []int
-}
-
-// segment is the lanes of a batch that lie in one row: first, first + by, .. of the second index.
-type segment struct {
-	at, n      int
-	row, first int64
-}
-
 // askEvery is the number of lanes that rounds of loops take between two questions whether the run was
 // stopped.
 const askEvery = 1 << 16
