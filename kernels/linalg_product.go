@@ -357,10 +357,9 @@ func (w *stripWorker[T]) chain(b *stripBody[T], i, n int) error {
 		j.ends[k].out = view(to+1+k, b.job.ends[k].out)
 	}
 	j.in, j.rows, j.cols, j.from.row = w.in, n, b.job.cols, b.job.from.row+i
-	w.x.flatten()
 	w.m.prepare(&w.x)
 	w.m.past = b.stream
-	return w.m.work(&w.x, w.x.flat(area{0, n, 0, b.job.cols}))
+	return w.m.work(&w.x, area{0, n, 0, b.job.cols})
 }
 
 // End gives the memory back.

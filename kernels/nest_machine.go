@@ -128,7 +128,9 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 	if len(m.in) > mostIn {
 		return s, 0, false
 	}
-	s.past = m.past
+	if s.past = m.past; m.piece {
+		lines = 1 << mostIn
+	}
 	narrow := cols < tallBelow
 	s.tall = narrow && rows >= 2*cols && !m.joins(cols)
 	for k := range m.in {
@@ -207,7 +209,11 @@ func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 		b.in = append(b.in, v)
 	}
 	b.in = append(b.in, scalar(len(m.in), value.I64(int64(rows))), scalar(len(m.in)+1, value.I64(int64(cols))))
-	b.out = append(b.out, head(len(m.in), m.prog.Elem()))
+	result := head(len(m.in), m.prog.Elem())
+	if m.piece {
+		result.Stride = cols
+	}
+	b.out = append(b.out, result)
 	if b.shape.levels > 0 {
 		b.in = append(b.in, scalar(len(m.in)+2, value.I64(0)), scalar(len(m.in)+3, value.I64(int64(rows))))
 		for k := 2; k < 4; k++ {

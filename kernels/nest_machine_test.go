@@ -50,18 +50,19 @@ func TestNestsRun(t *testing.T) {
 		name       string
 		rows, cols int
 		mode       op.Mode
-		line, tall bool
+		tall       bool
 	}{
-		{"line", 30, 40, op.Full, true, false},
-		{"rows", 30, 40, op.RowVec, false, false},
-		{"columns", 30, 40, op.ColVec, false, false},
-		{"side by side", 300, 3, op.RowVec, false, false},
-		{"tall", 300, 3, op.ColVec, false, true},
-		{"square", 10, 10, op.RowVec, false, false},
-		{"transposed", 30, 40, op.Trans, false, false},
-		{"transposed, tall", 300, 3, op.Trans, false, true},
-		{"transposed, few columns", 12, 9, op.Trans, false, false},
-		{"a number", 30, 40, op.Single, true, false},
+		{"in one piece", 30, 40, op.Full, false},
+		{"few columns in one piece", 300, 3, op.Full, false},
+		{"rows", 30, 40, op.RowVec, false},
+		{"columns", 30, 40, op.ColVec, false},
+		{"side by side", 300, 3, op.RowVec, false},
+		{"tall", 300, 3, op.ColVec, true},
+		{"square", 10, 10, op.RowVec, false},
+		{"transposed", 30, 40, op.Trans, false},
+		{"transposed, tall", 300, 3, op.Trans, true},
+		{"transposed, few columns", 12, 9, op.Trans, false},
+		{"a number", 30, 40, op.Single, false},
 	} {
 		counted = &define.Made[string, *launch.Steps]{Most: 512} // others have run such programs
 		p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: c.mode}}, Steps: []op.Step{{Def: add, Args: []int{0, 1}, Elem: f}}}
@@ -77,15 +78,21 @@ func TestNestsRun(t *testing.T) {
 		calls := 0
 		for launch.PaysFrom = 10000; ; calls++ {
 			x := &execution{job: job{p: p, in: in, rows: c.rows, cols: c.cols, out: out}}
-			x.flatten()
-			m.prepare(&execution{job: job{p: p, in: x.in, rows: x.rows, cols: x.cols}, width: x.cols})
+			m.prepare(x)
 			b := &m.nest.grid
-			if err := m.area(x.flat(area{0, c.rows, 0, c.cols}), target{d: x.out}); err != nil {
+			if err := m.area(area{0, c.rows, 0, c.cols}, target{d: x.out}); err != nil {
 				t.Fatal(err)
 			}
 			if b.worker != nil && b.last {
-				if x.rows == 1 != c.line || b.shape.tall != c.tall {
-					t.Errorf("%s: a line is %v, tall is %v", c.name, x.rows == 1, b.shape.tall)
+				if b.shape.tall != c.tall {
+					t.Errorf("%s: tall is %v", c.name, b.shape.tall)
+				}
+				rounds := b.worker.Rounds()
+				if err := m.area(area{0, c.rows, 0, c.cols}, target{d: x.out}); err != nil {
+					t.Fatal(err)
+				}
+				if n := b.worker.Rounds() - rounds; c.mode == op.Full && n > int64(c.rows*c.cols/launch.Lanes()) {
+					t.Errorf("%s: %d rounds for %d rows in one piece", c.name, n, c.rows)
 				}
 				break
 			}
@@ -221,7 +228,7 @@ func TestNestScalars(t *testing.T) {
 	for k, x := range []float64{0, math.Copysign(0, -1), 0, 1, -1} {
 		cols := 20 + k // each is bound anew
 		out := value.New(f, 1, cols)
-		m.prepare(&execution{job: job{p: p, in: []value.Value{value.New(f, 1, cols), value.F64(x)}, rows: 1, cols: cols}, width: cols})
+		m.prepare(&execution{job: job{p: p, in: []value.Value{value.New(f, 1, cols), value.F64(x)}, rows: 1, cols: cols}})
 		if err := m.area(area{0, 1, 0, cols}, target{d: out}); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +264,7 @@ func TestManyOperands(t *testing.T) {
 			last = n + k - 1
 		}
 		m, out := &machine{}, value.New(f, rows, cols)
-		m.prepare(&execution{job: job{p: p, in: in, rows: rows, cols: cols}, width: cols})
+		m.prepare(&execution{job: job{p: p, in: in, rows: rows, cols: cols}})
 		if err := m.area(area{0, rows, 0, cols}, target{d: out}); err != nil {
 			t.Fatal(err)
 		}

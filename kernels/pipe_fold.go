@@ -349,14 +349,15 @@ func (m *machine) addAgain(x *execution, a area, p foldPart) error {
 // grow along the way are among them.
 func (m *machine) sample(x *execution, a area) error {
 	top := 0.0
-	first, last := area{a.i0, a.i0 + 1, a.j0, min(a.j1, a.j0+sampleElems)}, area{a.i1 - 1, a.i1, max(a.j0, a.j1-sampleElems), a.j1}
+	rows := 1 + sampleElems/a.cols()
+	first, last := area{a.i0, min(a.i1, a.i0+rows), a.j0, min(a.j1, a.j0+sampleElems)}, area{max(a.i0, a.i1-rows), a.i1, max(a.j0, a.j1-sampleElems), a.j1}
 	for _, a := range [...]area{first, last} {
-		b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.cols()), a)
+		b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
 		if err := m.area(a, target{d: b, i0: a.i0, j0: a.j0}); err != nil {
 			return err
 		}
-		for j := range b.Cols {
-			if v := math.Abs(b.At(0, j).Float()); v > top { // no NaN is
+		for k := range b.Rows * b.Cols {
+			if v := math.Abs(b.At(0, k).Float()); v > top { // no NaN is
 				top = v
 			}
 		}

@@ -66,7 +66,7 @@ func (e *engine) whole(c *op.Call, j job) error {
 		err = x.Chunk(0, 0, j.groups())
 	} else {
 		x.copyRows(0, j.rows)
-		err = x.worker(0).work(x, x.flat(area{0, j.rows, 0, j.cols}))
+		err = x.worker(0).work(x, area{0, j.rows, 0, j.cols})
 	}
 	if end := x.End(); err == nil {
 		err = end
@@ -153,10 +153,7 @@ type execution struct {
 	c       *op.Call
 	workers []*machine // nil: that one has not had a chunk yet
 	stream  bool
-	parts   int           // see pieces
-	width   int           // the columns of the index space, where it is not taken as one row
-	in1     []value.Value // operands where it is
-	views   []value.Dense // of in1
+	parts   int // see pieces
 	columns []ownColumn
 	apart   []value.Value // operands where there are own columns
 }
@@ -186,7 +183,7 @@ func (x *execution) separate() {
 			continue
 		}
 		n := len(x.columns)
-		if n == 0 { // in1 is for flatten
+		if n == 0 {
 			x.apart = append(x.apart[:0], x.in...)
 			x.in = x.apart
 		}
@@ -212,51 +209,7 @@ func (e *engine) begin(c *op.Call, j job, workers int) *execution {
 	clear(x.workers)
 	x.stream, x.parts = j.streams(), j.pieces()
 	x.separate()
-	x.flatten()
 	return x
-}
-
-// flatten takes an index space as one row, if its elements follow on one another in all matrices:
-// narrow rows would leave lanes empty. Reductions along an axis need it as it is.
-func (x *execution) flatten() {
-	if x.width = x.cols; x.rows == 1 || x.rows*x.cols == 0 || x.axis() != reduce.OverAll || x.out != nil && x.out.Stride != x.cols {
-		return
-	}
-	x.in1, x.views = append(x.in1[:0], x.in...), dense.Resized(x.views, len(x.in)+1)
-	one := func(k int, d *value.Dense) *value.Dense {
-		v := &x.views[k]
-		*v = *d
-		v.Rows, v.Cols, v.Stride = 1, x.rows*x.cols, x.rows*x.cols
-		return v
-	}
-	for k, o := range x.p.In {
-		if o.Mode == op.Drawn {
-			if _, ok := x.p.In[k].Words(x.from.row, x.from.col).InOneRow(x.cols); !ok {
-				return
-			}
-			continue
-		}
-		d, is := x.in[k].(*value.Dense)
-		switch {
-		case !is || d.Rows == 1 && d.Cols == 1:
-		case o.Mode == op.Trans || d.Rows != x.rows || d.Cols != x.cols || d.Stride != x.cols:
-			return
-		default:
-			x.in1[k] = one(k, d)
-		}
-	}
-	if x.in = x.in1; x.out != nil {
-		x.out = one(len(x.in), x.out)
-	}
-	x.rows, x.cols = 1, x.rows*x.cols
-}
-
-// flat is an area of whole rows, or of a part of one, where the index space may be one row.
-func (x *execution) flat(a area) area {
-	if x.width != x.cols {
-		a = area{0, 1, a.i0*x.width + a.j0, (a.i1-1)*x.width + a.j1}
-	}
-	return a
 }
 
 // streams reports that the elements are written past the caches.
@@ -303,12 +256,12 @@ func (x *execution) Chunk(worker, lo, hi int) error {
 		return nil
 	case p == 1:
 		x.copyRows(lo, hi)
-		return m.work(x, x.flat(area{lo, hi, 0, x.width}))
+		return m.work(x, area{lo, hi, 0, x.cols})
 	}
 	for lo < hi { // whole rows of pieces, and what is before and behind them
 		i, k := lo/p, lo%p
 		n := min(p-k, hi-lo)
-		if err := m.work(x, x.flat(area{i, i + 1, k * loopUnit, min((k+n)*loopUnit, x.width)})); err != nil {
+		if err := m.work(x, area{i, i + 1, k * loopUnit, min((k+n)*loopUnit, x.cols)}); err != nil {
 			return err
 		}
 		lo += n
@@ -346,9 +299,7 @@ func (x *execution) End() error {
 		}
 	}
 	x.c, x.job = nil, job{} // keep no value alive
-	clear(x.in1)
 	clear(x.apart)
-	clear(x.views)
 	for k := range x.columns {
 		x.columns[k].from = nil
 	}

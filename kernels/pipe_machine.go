@@ -34,7 +34,7 @@ type machine struct {
 	rows, cols int  // of the index space
 	dense      bool // every operand is a constant, a row, or lies in memory like the index space, without gaps
 	past       bool // results go past the caches
-	wide       int  // the columns of the index space, where it is taken as one row
+	piece      bool // the rows of the results follow on one another
 	from       offset
 	words      []*value.Dense // of constructors
 
@@ -68,7 +68,7 @@ func (m *machine) prepare(x *execution) {
 	m.nest.fold.begin()
 	m.nest.columns.begin()
 	m.nest.program = nestsOf(p)
-	m.wide, m.from = x.width, x.from
+	m.from, m.piece = x.from, x.out == nil || x.out.Stride == cols
 	m.bind(p, x.in)
 }
 
@@ -86,7 +86,8 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 	for k, o := range p.In {
 		x := operand{mode: o.Mode}
 		if o.Mode == op.Drawn {
-			words, flat := p.In[k].Words(m.from.row, m.from.col).InOneRow(m.wide)
+			words := p.In[k].Words(m.from.row, m.from.col)
+			_, flat := words.InOneRow(m.cols)
 			x.d, m.dense = m.wordsFor(k, words), m.dense && flat
 			m.in = append(m.in, x)
 			continue
@@ -190,8 +191,7 @@ func (m *machine) element(i, j int) (v value.Scalar, err error) {
 		case op.Trans:
 			v = x.d.At(j, i)
 		case op.Drawn:
-			at := i*m.cols + j
-			one, err := drawnBlock(&m.prog.In[k], m.from.row+at/m.wide, m.from.col+at%m.wide, 1, 1)
+			one, err := drawnBlock(&m.prog.In[k], m.from.row+i, m.from.col+j, 1, 1)
 			if err != nil {
 				return v, err
 			}

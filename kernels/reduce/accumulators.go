@@ -66,6 +66,11 @@ func (s *Accumulators) Add(b *value.Dense, i0, j0, cols int) {
 	case f.Axis == OverCols:
 		s.eachColumn(b, j0, func(k int, line *value.Dense) { s.add(k, line, i0) })
 	case f.Arg:
+		if f.Axis == OverAll && b.Stride == cols { // whole rows are one
+			s.row = *b
+			b = &s.row
+			b.Rows, b.Cols = min(b.Rows, 1), b.Rows*b.Cols
+		}
 		for i := range b.Rows {
 			b.Window(&s.line, i, 0, 1, b.Cols)
 			at := j0
