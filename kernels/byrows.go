@@ -143,9 +143,14 @@ func (c *byRowsCode) write() {
 	if b == nil {
 		return
 	}
-	if c.cols < nest.LeastWidth || c.lanes || c.reduces && !alongRows(b, c.rows, c.cols) {
+	lanes := c.cols < nest.LeastWidth || c.lanes
+	if lanes || c.reduces && !alongRows(b, c.rows, c.cols) {
 		c.form = laneForm(b, loop.FastLevels, c.rows, c.panel)
-	} else if p := nest.PlanRows(b, 0); p != nil {
+	}
+	if lanes || c.form != nil { // no lanes store rows of more than define.Unrolled columns
+		return
+	}
+	if p := nest.PlanRows(b, 0); p != nil {
 		if f := phasedForm(p, 1, "i", nest.Form{Words: loop.FastLevels, Affine: true}); len(f.phases) > 0 {
 			if c.form = f; len(f.phases) == 1 { // nothing stays in a cache for a later one
 				f.height = math.MaxInt
@@ -158,6 +163,7 @@ func (c *byRowsCode) write() {
 type rowsRun struct {
 	code    *byRowsCode
 	values  []value.Value // of its registers
+	aside   []int         // see rowRun
 	out     []*value.Dense
 	run     *rowRun
 	workers []*rowWorker
@@ -178,7 +184,7 @@ func (c *byRowsCode) execution(call *op.Call, in []value.Value) *rowsRun {
 	if !ok {
 		x = &rowsRun{code: c}
 	}
-	x.c, x.out = call, x.out[:0]
+	x.c, x.out, x.aside = call, x.out[:0], nil
 	x.values = append(append(x.values[:0], value.I64(0)), in...)
 	return x
 }
@@ -228,11 +234,11 @@ func (x *rowsRun) bind(c *op.Call, workers int) bool {
 			return false
 		}
 	}
-	if x.c = c; x.run != nil && x.run.form == f && x.run.bindAgain(x.out) {
+	if x.c = c; x.run != nil && x.run.form == f && slices.Equal(x.run.aside, x.aside) && x.run.bindAgain(x.out) {
 		return true
 	}
 	ended := func() bool { return x.c.Ended() }
-	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, out: x.out, stopped: func(int) func() bool { return ended },
+	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, aside: x.aside, out: x.out, stopped: func(int) func() bool { return ended },
 		operand: func(o nest.Operand) value.Value { return o.Of(x.values) }}
 	return x.run.bind() == nil
 }
@@ -263,19 +269,29 @@ func (x *rowsRun) Chunk(worker, lo, hi int) error {
 	if x.workers[worker] == nil {
 		x.workers[worker] = x.run.worker(worker)
 	}
-	done, err := x.workers[worker].rows(lo, hi)
-	switch {
-	case err != nil && err != errApart || done:
-		return err
-	case x.other == nil:
-		x.lost.Store(true)
-		return nil
+	w := x.workers[worker]
+	for lo < hi {
+		n := w.copyAside(lo, hi)
+		done, err := w.rows(lo, lo+n)
+		switch {
+		case err != nil && err != errApart:
+			return err
+		case done:
+		case x.other == nil:
+			x.lost.Store(true)
+			return nil
+		default:
+			w.restore(lo, n)
+			if x.once.Do(func() { x.made, x.fails = x.other() }); x.fails != nil {
+				return x.fails
+			}
+			if err := x.made.Chunk(worker, lo, lo+n); err != nil {
+				return err
+			}
+		}
+		lo += n
 	}
-	x.once.Do(func() { x.made, x.fails = x.other() })
-	if x.fails != nil {
-		return x.fails
-	}
-	return x.made.Chunk(worker, lo, hi)
+	return nil
 }
 
 // Incomplete reports whether the loops could not give all rows.

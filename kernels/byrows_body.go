@@ -4,6 +4,7 @@ package kernels
 // such loops.
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"flow/ir/loop"
@@ -149,7 +150,7 @@ func readsTurned(a *op.Action, r int) bool {
 type rowsKey struct {
 	fold       string
 	rows, cols int
-	in         [mostRowsIn][2]int // sizes of operands; of a scalar -1
+	in         string // sizes of operands; of a scalar -1
 }
 
 const (
@@ -189,9 +190,6 @@ const quickKernel = 8
 
 // mostShapes is about the most keys for which a program keeps loops.
 const mostShapes = 64
-
-// mostRowsIn is the most operands of a chain whose rows are reduced by loops.
-const mostRowsIn = 6
 
 // reducingRows makes rows that reduce rows run by loops, where enough work has been seen.
 func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bool)) []*op.Def {
@@ -281,7 +279,7 @@ func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
 // byRowLoops reports whether loops reduce the rows of a job, if there is enough work. Long rows that are read
 // transposed are turned tile by tile instead.
 func (j *job) byRowLoops() bool {
-	return len(j.p.In) <= mostRowsIn &&
+	return len(j.p.In) <= mostIn &&
 		!slices.ContainsFunc(j.p.In, func(o op.Operand) bool { return o.Mode == op.Trans && j.cols >= nest.LeastWidth }) &&
 		!slices.ContainsFunc(j.ends, func(x ending) bool { return x.Axis != reduce.OverRows || !rowsPay(x.Fold, j.cols, len(j.p.Steps) > 0) })
 }
@@ -289,16 +287,19 @@ func (j *job) byRowLoops() bool {
 // rowsOf is the loops of a job that reduces rows, or nil as long as little work has been seen, and
 // where there are none.
 func (j *job) rowsOf(c *op.Call) *byRowsCode {
-	if j.axis() != reduce.OverRows || !j.byRowLoops() || j.alias {
+	if j.axis() != reduce.OverRows || !j.byRowLoops() {
 		return nil
 	}
-	k, in := rowsKey{fold: j.fold, rows: j.rows, cols: j.cols}, make([]types.Type, len(j.in))
+	var room [64]byte
+	sizes, in := room[:0], make([]types.Type, len(j.in))
 	for i, v := range j.in {
-		in[i] = v.Type()
-		if k.in[i] = [2]int{-1, -1}; in[i].IsMatrix() {
-			k.in[i] = [2]int{in[i].Rows, in[i].Cols}
+		if in[i] = v.Type(); in[i].IsMatrix() {
+			sizes = binary.AppendVarint(binary.AppendVarint(sizes, int64(in[i].Rows)), int64(in[i].Cols))
+		} else {
+			sizes = binary.AppendVarint(sizes, -1)
 		}
 	}
+	k := rowsKey{fold: j.fold, rows: j.rows, cols: j.cols, in: string(sizes)}
 	for i := range j.ends {
 		x := &j.ends[i]
 		if x.out == nil || sharesMemory(j.in, x.out) { // rows of which a loop is not sure are reduced again
@@ -337,7 +338,7 @@ func (j *job) rowsBody(d *op.Def, in []types.Type) *op.Body {
 		b.Acts = append(b.Acts, op.Action{Def: d, Type: types.DenseOf(j.elem, j.rows, j.cols), Args: args, Chain: j.p})
 		chain = len(b.Args)
 	}
-	if j.out != nil {
+	if j.stores {
 		b.Yields = append(b.Yields, chain)
 	}
 	for k := range j.ends {
@@ -350,11 +351,16 @@ func (j *job) rowsBody(d *op.Def, in []types.Type) *op.Body {
 // beginRows binds the loops of a job that reduces rows; nil if it runs in another way, which begin
 // begins.
 func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers int) (op.LoopBody, error)) *rowsRun {
+	aside, ok := j.overwritten()
+	if !ok {
+		return nil
+	}
 	code := j.rowsOf(c)
 	if code == nil {
 		return nil
 	}
 	x := code.execution(c, j.in)
+	x.aside = aside
 	for k := len(j.in); k < len(j.p.In); k++ {
 		words := value.New(types.I64, 1, len(op.DrawWords{}))
 		w := j.p.In[k].Words(j.from.row, j.from.col)
@@ -362,7 +368,7 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 		x.values = append(x.values, words)
 	}
 	x.other = func() (op.LoopBody, error) { return begin(c, workers) }
-	if j.out != nil {
+	if j.stores {
 		x.out = append(x.out, j.out)
 	}
 	for k := range j.ends {
@@ -372,6 +378,40 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 		return nil
 	}
 	return x
+}
+
+// overwritten lists the registers of rowsBody, behind the number of the row, whose rows lie where the
+// same rows of the elements will be stored. ok is false if an operand lies there in another way: rows that
+// it still has to give would be gone. It is false for extremes, too, whose kernel takes as little time as a
+// loop and copies of rows.
+func (j *job) overwritten() (list []int, ok bool) {
+	if !j.alias {
+		return nil, true
+	}
+	if !slices.ContainsFunc(j.ends, func(x ending) bool { return x.Sums(j.elem) > 0 }) {
+		return nil, false
+	}
+	for k, v := range j.in {
+		d, is := v.(*value.Dense)
+		switch {
+		case !is || !shareMemory(d, j.out):
+		case j.p.In[k].Mode == op.Trans || d.Rows != j.rows || !inRowsOf(d, j.out):
+			return nil, false
+		default:
+			list = append(list, k+1)
+		}
+	}
+	return list, true
+}
+
+// inRowsOf reports that each row of d lies in the same row of a matrix of as many rows.
+func inRowsOf(d, of *value.Dense) bool {
+	begin := func(d *value.Dense) int64 {
+		s := dense.SlabOf(d, 0, 1)
+		return int64(uintptr(s.Pointer()))
+	}
+	first, size := begin(d)-begin(of), int64(d.Elem.Size())
+	return d.Elem == of.Elem && d.Stride == of.Stride && first >= 0 && first%size == 0 && first/size+int64(d.Cols) <= int64(of.Cols)
 }
 
 // table is the memory of the tables of result k, which is by key.

@@ -1,7 +1,9 @@
 package kernels
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -248,6 +250,145 @@ func TestRowsAlongTheirElements(t *testing.T) {
 					t.Errorf("%s of %d x %d %v, kind %d: another result", d.Name, size[0], size[1], e, k)
 				}
 			}
+		}
+	}
+}
+
+// TestRowsOverwritten: the elements of a chain may be stored where an operand lies while their rows are
+// reduced. Where the sums of a loop are not sure the rows are made again, from what the operand was. A
+// column of the operand is read as it was, too.
+func TestRowsOverwritten(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := loopsFrom.Load()
+	LoopsFrom(0)
+	defer LoopsFrom(before)
+	kinds := map[string]func(k int) float64{
+		"similar": func(k int) float64 { return math.Sin(float64(k)) },
+		"far":     func(k int) float64 { return math.Ldexp(math.Sin(float64(k)), 150*(k%5)-300) },
+		"odd": func(k int) float64 {
+			return []float64{1, math.Inf(1), math.NaN(), math.Copysign(0, -1), -2, 0, 3}[k*k%41%7]
+		},
+	}
+	const rows = 700 // more than copies hold of wide rows
+	begun := 0
+	for _, fold := range []string{"store rowsum", "store rowmean rowmax", "store rownorm", "store rowmin"} {
+		for _, cols := range []int{1, 5, 24, 70} {
+			for kind, number := range kinds {
+				for _, column := range []bool{false, true} {
+					d := table.Must("pipe")
+					p := &op.Program{In: []op.Operand{{Elem: types.F64, Mode: op.Full}, {Elem: types.F64, Mode: op.ColVec}},
+						Steps: []op.Step{{Def: table.Must("mul"), Args: []int{0, 1}, Elem: types.F64}, {Def: table.Must("sub"), Args: []int{2, 0}, Elem: types.F64}}}
+					in := func() []value.Value {
+						x, y := value.New(types.F64, rows, cols), value.New(types.F64, rows, 1)
+						for i := range x.F64 {
+							x.F64[i] = number(7*i + 1)
+						}
+						for i := range y.F64 {
+							y.F64[i] = number(5*i + 2)
+						}
+						if column {
+							y = x.View(0, cols/2, rows, 1)
+						}
+						return []value.Value{x, y}
+					}
+					parts := []types.Type{types.DenseOf(types.F64, rows, cols)}
+					for range strings.Fields(fold)[1:] {
+						parts = append(parts, types.DenseOf(types.F64, rows, 1))
+					}
+					call := func() *op.Call {
+						return &op.Call{Def: d, In: in(), Type: types.TupleOf(parts...), Body: p, Attrs: op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str(fold)},
+							op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)})}
+					}
+					want, err := d.Ref(call())
+					if err != nil {
+						t.Fatal(err)
+					}
+					for round := range 3 { // later ones find what the first one has left
+						c := call()
+						out := value.Tuple{c.In[0]}
+						for range parts[1:] {
+							out = append(out, value.New(types.F64, rows, 1))
+						}
+						c.Out = out
+						l, err := d.Loop.Begin(c, 2)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if _, ok := l.(*rowsRun); ok {
+							begun++
+						}
+						for k := 0; k < rows && err == nil; k += 300 {
+							err = l.Chunk(k/300%2, k, min(k+300, rows))
+						}
+						if end := l.End(); err == nil {
+							err = end
+						}
+						if err != nil || !slices.EqualFunc(out, want.(value.Tuple), value.Same) {
+							t.Fatalf("%s of %s numbers, %d columns, a column %v, round %d: %v, another result", fold, kind, cols, column, round, err)
+						}
+					}
+				}
+			}
+		}
+	}
+	if begun < 200 { // not those of extremes
+		t.Errorf("%d executions were loops", begun)
+	}
+}
+
+// TestRowsOfManyOperands: a chain of many operands is one loop with the reductions of its rows, which is
+// told as it runs: with the elements that it stores.
+func TestRowsOfManyOperands(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := loopsFrom.Load()
+	LoopsFrom(0)
+	defer LoopsFrom(before)
+	const rows, cols = 40, 70
+	full, column := types.DenseOf(types.F64, rows, cols), types.DenseOf(types.F64, rows, 1)
+	d := table.Must("pipe")
+	for _, n := range []int{2, 9, mostIn, mostIn + 1} {
+		p := &op.Program{In: []op.Operand{{Elem: types.F64}}}
+		var in []value.Value
+		var of []types.Type
+		for k := range n {
+			if k > 0 {
+				p.In = append(p.In, op.Operand{Elem: types.F64})
+				p.Steps = append(p.Steps, op.Step{Def: table.Must([]string{"add", "mul"}[k%2]), Args: []int{k, max(0, n+k-2)}, Elem: types.F64})
+			}
+			x := value.New(types.F64, rows, cols)
+			for i := range x.F64 {
+				x.F64[i] = math.Sin(float64(i + 31*k))
+			}
+			in, of = append(in, x), append(of, full)
+		}
+		p.Steps[0].Args[1] = 0
+		c := &op.Call{Def: d, In: in, Type: types.TupleOf(full, column), Body: p,
+			Attrs: op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str("store rowsum")}, op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)})}
+		want, err := d.Ref(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _ := d.Nests(c, of)
+		if told := len(list) == 1 && len(list[0].Results) == 2; told != (n <= mostIn) {
+			t.Errorf("%d operands: a loop with both results is told %v", n, told)
+		}
+		out := value.Tuple{value.New(types.F64, rows, cols), value.New(types.F64, rows, 1)}
+		c.Out = out
+		l, err := d.Loop.Begin(c, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, is := l.(*rowsRun); is != (n <= mostIn) {
+			t.Errorf("%d operands: a loop %v", n, is)
+		}
+		if err := errors.Join(l.Chunk(0, 0, rows), l.End()); err != nil || !slices.EqualFunc(out, want.(value.Tuple), value.Same) {
+			t.Errorf("%d operands: %v, another result", n, err)
 		}
 	}
 }

@@ -178,6 +178,7 @@ type rowRun struct {
 	n       int                              // rows
 	head    []value.Value                    // the bounds
 	operand func(o nest.Operand) value.Value // of the loops, from outside of the body
+	aside   []int                            // registers whose rows lie where rows of results will: see copyAside
 	out     []*value.Dense                   // results; totals are 1 x 1
 	stopped func(w int) func() bool          // reports that the rows of a worker may be given up
 	runs    []*launch.Run
@@ -212,11 +213,13 @@ func (x *rowRun) bind() error {
 func (x *rowRun) operands(k int) []value.Value {
 	in := append(x.in[k][:0], x.head...)
 	for _, o := range x.form.phases[k].Operands {
-		switch o.What {
-		case nest.ItsReduced:
+		switch {
+		case o.What == nest.ItsReduced:
 			in = append(in, x.reduced[o.Register])
-		case nest.ItsKept:
+		case o.What == nest.ItsKept:
 			in = append(in, x.place(o.Register))
+		case slices.Contains(x.aside, o.Register):
+			in = append(in, x.absent(o.Register))
 		default:
 			in = append(in, x.operand(o))
 		}
@@ -266,12 +269,16 @@ func (x *rowRun) stored(r int) (k int, ok bool) {
 	return k, ok && (x.form.results[k].Register == r || !launch.Streams(x.out[k]))
 }
 
-// place returns the matrix of all rows of a kept register: a result, or a matrix without memory that only
-// gives the size.
+// place returns the matrix of all rows of a kept register: a result, or one without memory.
 func (x *rowRun) place(r int) *value.Dense {
 	if k, ok := x.stored(r); ok {
 		return x.out[k]
 	}
+	return x.absent(r)
+}
+
+// absent is a matrix of all rows of a register without memory, which only gives the size.
+func (x *rowRun) absent(r int) *value.Dense {
 	size := x.form.size(r)
 	return &value.Dense{Elem: dense.Storage(x.form.body.Register(r).Elem), Rows: x.n, Cols: size, Stride: size + 1}
 }
@@ -280,7 +287,7 @@ func (x *rowRun) place(r int) *value.Dense {
 func (x *rowRun) wide() *rowRun {
 	x.once.Do(func() {
 		if f := x.form.wider(); f != nil {
-			y := &rowRun{form: f, n: x.n, head: x.head, operand: x.operand, out: x.out, stopped: x.stopped}
+			y := &rowRun{form: f, n: x.n, head: x.head, operand: x.operand, aside: x.aside, out: x.out, stopped: x.stopped}
 			if y.bind() == nil {
 				x.again = y
 			}
@@ -296,6 +303,7 @@ type rowWorker struct {
 	workers []*launch.Worker
 	one     [1]*launch.Worker // the memory of workers, mostly
 	kept    []*value.Dense    // of the rows at work
+	aside   []*value.Dense    // copies of them
 	stopped func() bool
 	wide    *rowWorker // with sums of more words; nil until they are needed
 }
@@ -326,6 +334,34 @@ func (w *rowWorker) free() {
 // errApart says that numbers are too far apart for the sums of a loop.
 var errApart = errors.New("sums of numbers that are too far apart")
 
+// copyAside copies rows that results will overwrite, from row r0 on, and returns how many. The loops read
+// the copies, so rows whose sums are not sure can be made again. Copies stay in a cache.
+func (w *rowWorker) copyAside(r0, r1 int) (n int) {
+	n = r1 - r0
+	if w.x.aside == nil {
+		return n
+	}
+	for _, r := range w.x.aside {
+		n = min(n, max(1, phaseElements/w.x.form.size(r)))
+	}
+	for k, r := range w.x.aside {
+		from := w.x.operand(nest.Operand{Register: r}).(*value.Dense)
+		if k == len(w.aside) {
+			w.aside = append(w.aside, value.New(from.Elem, n, from.Cols))
+		}
+		w.aside[k].View(0, 0, n, from.Cols).CopyFrom(from.View(r0, 0, n, from.Cols))
+	}
+	return n
+}
+
+// restore gives n rows from row r0 on the elements that they had before results overwrote them.
+func (w *rowWorker) restore(r0, n int) {
+	for k, r := range w.x.aside {
+		to := w.x.operand(nest.Operand{Register: r}).(*value.Dense)
+		to.View(r0, 0, n, to.Cols).CopyFrom(w.aside[k].View(0, 0, n, to.Cols))
+	}
+}
+
 // rows runs the loops on rows, and again with sums of more words where these are not enough, unless
 // there are results of all rows, in which the rows count already; false if some have no value by them.
 func (w *rowWorker) rows(r0, r1 int) (done bool, err error) {
@@ -336,6 +372,7 @@ func (w *rowWorker) rows(r0, r1 int) (done bool, err error) {
 			return done, err
 		}
 		w.wide = x.wide().worker(w.number)
+		w.wide.aside = w.aside
 	}
 	if done, err = w.wide.passes(r0, r1); done {
 		x.widened.Store(true)
@@ -388,13 +425,16 @@ func (w *rowWorker) phase(k, r0, r1 int) (done bool, err error) {
 	return !flagged, nil
 }
 
-// place tells loop k where the kept rows lie. The first one is r0.
+// place tells loop k where the kept rows lie, and the copies. The first one is r0.
 func (w *rowWorker) place(k, r0 int) {
 	f, at := w.x.form.phases[k], len(w.x.head)
 	for _, list := range [...][]nest.Operand{f.Operands, f.Results} {
 		for i, o := range list {
 			if n := slices.Index(w.x.kept, o.Register); o.What == nest.ItsKept && n >= 0 {
 				w.workers[k].Place(at+i, w.kept[n], r0, 0)
+			}
+			if n := slices.Index(w.x.aside, o.Register); o.What == nest.ItsValue && n >= 0 {
+				w.workers[k].Place(at+i, w.aside[n], r0, 0)
 			}
 		}
 		at += len(f.Operands)

@@ -80,7 +80,8 @@ type job struct {
 	in         []value.Value
 	rows, cols int
 	elem       types.Elem
-	out        *value.Dense // where the elements are stored; nil: they are not
+	stores     bool         // the elements are a result
+	out        *value.Dense // where they are stored; nil: they are not, or memory for them is not lent yet
 	ends       []ending
 	alias      bool   // out may be the memory of an operand
 	from       offset // see op.Origin
@@ -148,7 +149,10 @@ func pipeJob(c *op.Call) (job, error) {
 		}
 		if e.Fold != nil {
 			j.ends = append(j.ends, e)
-		} else if j.out = e.out; j.out != nil {
+			continue
+		}
+		j.stores = true
+		if j.out = e.out; j.out != nil {
 			j.alias = sharesMemory(c.In, j.out)
 		}
 	}

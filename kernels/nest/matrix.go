@@ -134,7 +134,7 @@ type Operand struct {
 type operandPart uint8
 
 const (
-	itsValue operandPart = iota
+	ItsValue operandPart = iota
 	ItsRows
 	ItsCols
 	ItsReduced // what a phase has reduced of it, a column with an element for each iteration

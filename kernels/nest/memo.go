@@ -267,7 +267,7 @@ func (x *Builder) readHere(b *op.Body, k int, m *MemoMap) bool {
 // launch.Run.Stays. first is the number of the first operand in list.
 func Stays(list []Operand, first int) (bits uint64) {
 	for k, o := range list {
-		if o.What == itsValue {
+		if o.What == ItsValue {
 			bits |= 1 << (first + k)
 		}
 	}

@@ -304,7 +304,7 @@ func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 // OwnRow is the row of argument r that belongs to the iteration.
 func (x *Builder) OwnRow(b *RowsBody, r int, row loop.Lin) Ref {
 	t := b.Args[r]
-	m := x.bring(r, itsValue, dense.Storage(t.Elem))
+	m := x.bring(r, ItsValue, dense.Storage(t.Elem))
 	return x.sized(t, func(_, j loop.Lin) loop.Val { return x.Load(m, row, j) })
 }
 

@@ -296,7 +296,7 @@ func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 		case t.Sym.Kind == loop.IndexSym && t.Coef > 0:
 			rest.Terms = append(rest.Terms, t)
 		case t.Sym.Kind == loop.ParamSym && t.Coef == 1 && by == 0 && t.Sym.N >= 2 &&
-			x.Operands[t.Sym.N-2].What == itsValue:
+			x.Operands[t.Sym.N-2].What == ItsValue:
 			by = 1 + x.Operands[t.Sym.N-2].Register
 		default:
 			return 0, 0, 0, l
