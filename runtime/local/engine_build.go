@@ -318,7 +318,7 @@ func (e *Engine) receive() (ext map[ir.ID]int32) {
 	return ext
 }
 
-// prioritise copies the plan's priorities, or makes earlier tasks more urgent.
+// prioritise copies the plan's priorities, or makes earlier tasks more urgent. Gathers start first.
 func (e *Engine) prioritise() {
 	e.dag.Prio = make([]int32, e.dag.N)
 	for t, id := range e.task[:e.dag.counted()] {
@@ -326,6 +326,11 @@ func (e *Engine) prioritise() {
 			e.dag.Prio[t] = e.p.Prio[id]
 		} else {
 			e.dag.Prio[t] = -int32(t)
+		}
+	}
+	for t, s := range e.steer { // other ranks wait for what a gather sends, and it takes no time to start it
+		if s.role == gathers {
+			e.dag.Prio[t] = math.MaxInt32
 		}
 	}
 	e.prioritiseControls()

@@ -143,6 +143,7 @@ func rows() []*op.Def {
 		{Name: "atleast", Kernel: set(atLeast), Ref: atLeast},
 		{Name: "first", Kernel: set(first), Ref: first},
 		{Name: "exchange", Role: op.Exchange, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
+		{Name: "gather", Role: op.Gathers, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
 		{Name: "crash", Kernel: func(c *op.Call) error { var none *value.Dense; none.Rows++; return nil },
 			Ref: func(c *op.Call) (value.Value, error) { return nil, fmt.Errorf("crash") }},
 		{Name: "starve", Kernel: set(starve), Ref: starve},
