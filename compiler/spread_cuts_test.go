@@ -3,6 +3,8 @@ package compiler_test
 // These tests cut rows of sparse matrices where that balances their entries.
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,6 +36,27 @@ func hubs(t *testing.T, n int) (path string, degree []int) {
 		t.Fatal(err)
 	}
 	return path, degree
+}
+
+// zipped returns a compressed copy of a file.
+func zipped(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".gz", b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path + ".gz"
 }
 
 // cutPrograms read a graph of 90 vertices with rows of very different lengths. They use everything that ranks
@@ -84,10 +107,12 @@ emit sum(T)`, 2, 1},
 
 func TestSpreadCuts(t *testing.T) {
 	path, _ := hubs(t, 90)
-	list := make([]spreadProgram, len(cutPrograms))
-	for k, p := range cutPrograms {
-		p.text = fmt.Sprintf("L = read_graph(%q)\n%s", path, p.text)
-		list[k] = p
+	var list []spreadProgram
+	for _, from := range []string{path, zipped(t, path)} { // ranks read one together, and one of them the other
+		for _, p := range cutPrograms {
+			p.text = fmt.Sprintf("L = read_graph(%q)\n%s", from, p.text)
+			list = append(list, p)
+		}
 	}
 	spreadAlike(t, list)
 }
@@ -165,5 +190,52 @@ func TestCutsOfTriangles(t *testing.T) {
 	// have some work of their own.
 	if sums < 1200 || sums > 1732 || products < sums+300 || products > 2080 {
 		t.Errorf("rank 0 has rows up to %d of a triangle, and up to %d of its square", sums, products)
+	}
+}
+
+// TestTransposesAreCutByEntries: a rank transposes about as many entries as the others, though the cuts of rows
+// balance the work with a union in which all rows are alike. It gets the rows of both cuts.
+func TestTransposesAreCutByEntries(t *testing.T) {
+	path, degree := hubs(t, 600)
+	path = zipped(t, path) // one rank reads it
+	for _, x := range []struct{ name, text string }{
+		{"labels", "iterate c = seq(1, 601), k = 0 until k == 50 {\n  next c = max(c, rowmax((L or t(L)) * t(c)))\n  next k = k + 1\n}\nemit sum(c)"},
+		{"sums", "A = t(L)\niterate x = rand(600, 1, seed = 1) times 50 { next x = A @ x / 600 + rowsum(L) / 600 }\nemit sum(x)"},
+	} {
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(tinyTable(t), fmt.Sprintf("L = read_graph(%q)\n%s", path, x.text), ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := c.Plan.Graph
+			turned := 0
+			for id, n := range g.All() {
+				if n.Op.Name != "sp.t" {
+					continue
+				}
+				turned++
+				own := g.In(id)[0]
+				sent := g.In(own)[0]
+				cuts := g.Nodes[own].Attrs.Val(plan.Unit)
+				for r := range ranks {
+					lo, hi := plan.WindowOf(r, ranks, 600, cuts)
+					entries, all := 0, 0
+					for i, d := range degree {
+						if all += d; lo <= i && i < hi {
+							entries += d
+						}
+					}
+					if 5*entries*ranks > 6*all {
+						t.Errorf("%s: rank %d of %d transposes %d of %d entries", x.name, r, ranks, entries, all)
+					}
+					if from, to := plan.SentRows(g.Nodes[sent].Attrs, r, ranks, 600); from > lo || to < hi {
+						t.Errorf("%s: rank %d of %d transposes rows %d to %d and gets %d to %d", x.name, r, ranks, lo, hi, from, to)
+					}
+				}
+			}
+			if turned != 1 {
+				t.Errorf("%s: %d transposes", x.name, turned)
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"math"
 	"slices"
 
 	"flow/ir"
@@ -160,10 +161,44 @@ func (x *spreadGraph) transposed(id ir.ID) ir.ID {
 	of := x.old.In(id)[0]
 	made, ok := x.turnedOf[of]
 	if !ok {
-		made = x.joined(id, x.shares1(x.typed(id, x.table.Must("sp.t"), nil, x.to[of])), true)
+		made = x.joined(id, x.shares1(x.typed(id, x.table.Must("sp.t"), nil, x.byEntries(of))), true)
 		x.turnedOf[of] = made
 	}
 	return made
+}
+
+// byEntries returns the rows of an old partial sparse matrix that this rank transposes. The cuts of rows balance
+// the work with all matrices that have as many, mostly in a loop. If one rank sends each its rows, it can send
+// those of other cuts, too, with as many entries for each:
+//
+//	%1 = exchange(%0) {units=[0,6,9]}         %1 = exchange(%0) {also=[0,7,9], units=[0,6,9]}
+//	%2 = sp.own(%1) {units=[0,6,9]}           %2 = sp.own(%1) {units=[0,6,9]}
+//	%3 = sp.t(%2)                       ->    %3 = sp.own(%1) {units=[0,7,9]};  %4 = sp.t(%3)
+//
+// What moves is sent at most twice: to be transposed, and back.
+func (x *spreadGraph) byEntries(of ir.ID) ir.ID {
+	own, t, e := x.to[of], x.old.Type(of), x.estimates(x.old).Of(of)
+	if x.g.Nodes[own].Op != x.table.Must("sp.own") || e.Even() {
+		return own // each rank has made its rows
+	}
+	upTo := make([]float64, t.Rows+1)
+	for i := range t.Rows {
+		upTo[i+1] = upTo[i] + 1 + e.InRow(i)
+	}
+	was, cuts, moved := x.unit[t.Rows], x.evenCuts(upTo), 0.0
+	for r := 1; r < x.ranks; r++ {
+		before, _ := plan.WindowOf(r, x.ranks, t.Rows, was)
+		moved += math.Abs(upTo[before] - upTo[cuts.L[r]])
+	}
+	gain := storedSteps * (x.busiest(upTo, was) - x.busiest(upTo, cuts))
+	if gain <= 0 || x.from > 1 && gain < 2*moved*float64((entryBytes+t.Elem.Size())*x.from)/bytesSpread {
+		return own
+	}
+	from := x.g.In(own)[0]
+	if n := &x.g.Nodes[from]; n.Op.Role == op.Exchange {
+		n.Attrs = n.Attrs.With(plan.Also, cuts)
+	}
+	return x.g.Add(x.table.Must("sp.own"), x.sharing(nil, t.Rows, cuts), t, x.old.Origin(of).NoDest(), from)
 }
 
 // shares1 marks a new node as one whose work ranks share without a loop over rows.
@@ -318,23 +353,34 @@ func (s *spreader) cuts(g *ir.Graph) {
 		if share < float64(s.from) {
 			continue
 		}
-		at := make([]int, s.ranks+1)
-		for r := 1; r < s.ranks; r++ {
-			k, _ := slices.BinarySearch(upTo, float64(float64(r)*share))
-			at[r] = min(max(k, at[r-1]+1), rows-s.ranks+r)
-		}
-		at[s.ranks] = rows
-		busiest := func(by op.Val) (most float64) {
-			for r := range s.ranks {
-				lo, hi := plan.WindowOf(r, s.ranks, rows, by)
-				most = max(most, upTo[hi]-upTo[lo])
-			}
-			return most
-		}
-		if now, cut := busiest(op.Val{}), busiest(op.Ints(at...)); now > unevenFrom*share && cut < now {
-			s.unit[rows] = op.Ints(at...)
+		cuts := s.evenCuts(upTo)
+		if now, cut := s.busiest(upTo, op.Val{}), s.busiest(upTo, cuts); now > unevenFrom*share && cut < now {
+			s.unit[rows] = cuts
 		}
 	}
+}
+
+// evenCuts returns the attribute plan.Unit for rows of which each rank gets about the same work. upTo[i] is the
+// work of the rows before row i.
+func (s *spreader) evenCuts(upTo []float64) op.Val {
+	rows := len(upTo) - 1
+	share := upTo[rows] / float64(s.ranks)
+	at := make([]int, s.ranks+1)
+	for r := 1; r < s.ranks; r++ {
+		k, _ := slices.BinarySearch(upTo, float64(float64(r)*share))
+		at[r] = min(max(k, at[r-1]+1), rows-s.ranks+r)
+	}
+	at[s.ranks] = rows
+	return op.Ints(at...)
+}
+
+// busiest returns the most work of a rank if ranks share rows by an attribute plan.Unit.
+func (s *spreader) busiest(upTo []float64, by op.Val) (most float64) {
+	for r := range s.ranks {
+		lo, hi := plan.WindowOf(r, s.ranks, len(upTo)-1, by)
+		most = max(most, upTo[hi]-upTo[lo])
+	}
+	return most
 }
 
 // weigh adds the work of the nodes of g, which runs the given number of times, to work by number of rows.

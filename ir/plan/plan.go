@@ -62,6 +62,10 @@ const Turn = "turn"
 // (see WindowOf). The Unit of a gather describes the matrix that it gathers.
 const Unit = "units"
 
+// Also is the attribute of an exchange that sends each rank more than its own rows: a second list of cuts, as
+// those of Unit (see SentRows).
+const Also = "also"
+
 // Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of
 // states. Its input is the state of this rank, and the run gives it those of all ranks. Parts of a
 // sparse matrix are joined in the same way: with the attribute SharedRows each rank gets its own
@@ -74,6 +78,17 @@ const Helped = "help"
 
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
+
+// SentRows returns the rows lo..hi-1 of a sparse matrix with the given number of rows that an exchange with
+// attributes a sends a rank: from the first to the last one of its windows by Unit and by Also.
+func SentRows(a *op.Attrs, rank, ranks, rows int) (lo, hi int) {
+	lo, hi = WindowOf(rank, ranks, rows, a.Val(Unit))
+	if also := a.Val(Also); len(also.L) > 0 {
+		from, to := WindowOf(rank, ranks, rows, also)
+		lo, hi = min(lo, from), max(hi, to)
+	}
+	return lo, hi
+}
 
 // WindowOf returns the rows lo..hi-1 that a rank makes of a matrix with the given number of rows. by is the
 // attribute Unit. If it is a number, ranks have equal numbers of units; the last unit of the matrix may have

@@ -352,8 +352,9 @@ func (r *rank) hearOne(m transport.Message) bool {
 		return true
 	}
 	if m, ok := v.(*value.CSR); ok && ownRows(r.p, id) {
-		lo, _ := plan.WindowOf(r.me, r.n, r.p.Graph.Type(id).Rows, r.p.Graph.Nodes[id].Attrs.Val(plan.Unit))
-		v = m.Padded(lo, r.p.Graph.Type(id).Rows)
+		rows := r.p.Graph.Type(id).Rows
+		lo, _ := plan.SentRows(r.p.Graph.Nodes[id].Attrs, r.me, r.n, rows)
+		v = m.Padded(lo, rows)
 	}
 	r.received(at, v, int64(len(m.Payload)))
 	return true

@@ -30,7 +30,7 @@ func (r *rank) start(s send, id ir.ID, v value.Value) {
 	switch form, _ := formOf(r.p.Graph.Type(s.exchange)); form {
 	case variable:
 		if m, ok := v.(*value.CSR); ok && ownRows(r.p, s.exchange) {
-			lo, hi := plan.WindowOf(int(s.dst), r.n, m.Rows, r.p.Graph.Nodes[s.exchange].Attrs.Val(plan.Unit))
+			lo, hi := plan.SentRows(r.p.Graph.Nodes[s.exchange].Attrs, int(s.dst), r.n, m.Rows)
 			v = m.View(lo, hi-lo)
 		}
 		b, err := putValue(r.epoch, s.exchange, v)
