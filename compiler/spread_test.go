@@ -31,7 +31,7 @@ type spreadProgram struct {
 var spreadPrograms = []spreadProgram{
 	{"points", "emit parfor i in 0..13 { i * i + 1 }", 1, 0},
 	{"points of two indices, reduced", "img = parfor y in 0..11, x in 0..5 { y * 10 + x }\nemit sum(img)\nemit mean(img > 40)\nemit rowmax(img)", 3, 0},
-	{"an index that does not begin at 0", "x = parfor i in 3..17 { i * 0.5 }\nemit sum(x)\nemit x[2, 0]", 2, 0},
+	{"an index that does not begin at 0", "x = parfor i in 3..17 { i * 0.5 }\nemit sum(x)\nemit x[2, 0]", 1, 0},
 	{"rows read as they are made", `A = rand(17, 3, seed = 1)
 x = parfor i in 0..17 { sum(A[i, :]) * A[i, 1] }
 y = parfor i in 0..17 { x[i, 0] + x[16 - i, 0] }
@@ -199,7 +199,7 @@ func TestSpreadRowsOnce(t *testing.T) {
 			of = append(of, fmt.Sprintf("%d: %s %d", r.Rank, l.Op, l.N))
 		}
 	}
-	want := "[0: parfor 33 0: pipe 33 1: parfor 34 1: pipe 34 2: parfor 34 2: pipe 34]"
+	want := "[0: nest 33 1: nest 34 2: nest 34]"
 	if got := fmt.Sprint(of); got != want {
 		t.Errorf("the ranks ran %s, not %s", got, want)
 	}
@@ -268,10 +268,10 @@ emit x`
 	}
 	want := []string{
 		"map f64[12,1] rows, 1 rounds: 0 messages, 0 bytes",
-		"parfor f64[12,1] rows, 10 rounds: 60 messages, 1920 bytes",
-		"parfor f64[12,1] rows, 10 rounds: 0 messages, 0 bytes",
-		"pipe i64[1,69] partial, 10 rounds: 60 messages, 33120 bytes",
+		"part f64[12,1] rows, 10 rounds: 60 messages, 1920 bytes",
+		"part i64[1,69] partial, 10 rounds: 60 messages, 33120 bytes",
 		"sum.join i64[1,69] replicated, 10 rounds: 0 messages, 0 bytes",
+		"parfor f64[12,1] rows, 10 rounds: 0 messages, 0 bytes",
 		"part f64[12,1] rows, 1 rounds: 4 messages, 64 bytes", // only rank 0 prints
 	}
 	if !slices.Equal(got, want) {

@@ -407,13 +407,7 @@ func (x *rowsRun) ownByKernels() error {
 	if lo == hi {
 		return nil
 	}
-	in := make([]value.Value, len(x.c.In))
-	for k, v := range x.c.In {
-		in[k] = v
-		if d, ok := v.(*value.Dense); ok && d.Rows == x.code.rows {
-			in[k] = d.View(lo, 0, hi-lo, d.Cols)
-		}
-	}
+	in := rowsOf(x.c.In, x.code.rows, lo, hi)
 	out, err := nest.NewInterpreter(bodyOfRows(b, x.code.rows, lo, hi-lo), nil, false, x.c, nil, nil).On(in)
 	if err != nil {
 		return err
@@ -430,6 +424,17 @@ func (x *rowsRun) ownByKernels() error {
 		d.View(from, 0, made.Rows, made.Cols).CopyFrom(made)
 	}
 	return nil
+}
+
+// rowsOf returns values, and of matrices with so many rows the rows lo..hi-1.
+func rowsOf(values []value.Value, rows, lo, hi int) []value.Value {
+	out := slices.Clone(values)
+	for k, v := range out {
+		if d, ok := v.(*value.Dense); ok && d.Rows == rows {
+			out[k] = d.View(lo, 0, hi-lo, d.Cols)
+		}
+	}
+	return out
 }
 
 // panelsOf is the number of panels of so many rows.

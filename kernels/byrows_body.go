@@ -113,7 +113,7 @@ func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult) {
 				case f == nil:
 				case f.Axis == reduce.OverRows:
 					at = add(op.Action{Def: f.Def, Type: t, Args: []int{chain}})
-				case f.Def.Class == loop.NoClass:
+				case f.Def.Class == loop.NoClass && !f.Part:
 					return nil, nil
 				default:
 					total = nest.RowResult{Register: chain, Total: f.Def, Type: t}

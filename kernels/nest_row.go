@@ -15,8 +15,10 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/exact"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
+	"flow/kernels/reduce"
 	"flow/kernels/window"
 )
 
@@ -74,7 +76,10 @@ func nestWindows(c *op.Call) window.Windows {
 type spaceCode struct {
 	body    *op.Body
 	flat    *op.Body // body without pipes
+	rows    int      // of the space
+	cols    int
 	results []nest.RowResult
+	states  []spaceState // which results are states of a rank's rows; the loops make the reductions instead
 	steps   int64        // of an element, about
 	seen    atomic.Int64 // steps on elements in executions so far
 	once    sync.Once
@@ -84,13 +89,35 @@ type spaceCode struct {
 	idle    sync.Pool        // of *nestSpace
 }
 
+// spaceState is result number at of a body, the state of reduction of of elements of type elem.
+type spaceState struct {
+	at   int
+	of   *reduce.Fold
+	elem types.Elem
+}
+
 // nestSteps is how many steps on elements count as one action of LoopsFrom: to write and compile
 // the loops of a body takes some milliseconds.
 const nestSteps = 10
 
-func spaceCodeOf(b *op.Body) *spaceCode {
-	c := &spaceCode{body: b}
+// spaceCodeOf returns the code of the body of a call.
+func spaceCodeOf(c *op.Call) *spaceCode {
+	rows, cols := nestSize(c.Attrs, c.Type)
+	return c.Bodies[0].Compiled(func(b *op.Body) any { return newSpaceCode(b, rows, cols) }).(*spaceCode)
+}
+
+func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
+	c := &spaceCode{body: b, rows: rows, cols: cols}
 	c.flat, c.results = withoutPipes(b)
+	for k := range c.results {
+		y := &c.results[k]
+		if y.Total == nil || y.Total.Places || !reduce.Named(y.Total.Name).Part {
+			continue
+		}
+		f, e := reduce.Named(y.Total.Name), c.flat.Register(y.Register).Elem
+		c.states = append(c.states, spaceState{k, f, e})
+		y.Total, y.Type = &op.Def{Class: f.Whole.Class}, types.ScalarOf(f.Whole.Elem(e))
+	}
 	for k := range b.Acts {
 		switch a := &b.Acts[k]; {
 		case a.Chain != nil:
@@ -104,9 +131,9 @@ func spaceCodeOf(b *op.Body) *spaceCode {
 	return c
 }
 
-// worthwhile counts an execution on so many elements, and reports that it is to run as loops.
-func (code *spaceCode) worthwhile(elements int) bool {
-	if code.seen.Add(code.steps*int64(elements)) < nestSteps*loopsFrom.Load() || code.apart.Load() {
+// worthwhile counts an execution, and reports that it is to run as loops.
+func (code *spaceCode) worthwhile() bool {
+	if code.seen.Add(code.steps*int64(code.rows*code.cols)) < nestSteps*loopsFrom.Load() || code.apart.Load() {
 		return false
 	}
 	return len(code.written()) > 0
@@ -114,7 +141,7 @@ func (code *spaceCode) worthwhile(elements int) bool {
 
 // written is the loops.
 func (code *spaceCode) written() []nest.SpaceRect {
-	code.once.Do(func() { code.rects, code.why = nest.WriteSpace(code.flat, code.results) })
+	code.once.Do(func() { code.rects, code.why = nest.WriteSpace(code.flat, code.results, code.rows, code.cols) })
 	return code.rects
 }
 
@@ -128,6 +155,8 @@ type nestSpace struct {
 	rects   []spaceRun  // none: the result has been made
 	workers []*launch.Worker
 	lost    atomic.Bool // the loops cannot give all results: see spaceCode.apart
+	own     rowRange    // the rows of this rank, if some results are states
+	states  []reduce.Accumulators
 }
 
 // spaceRun is an execution of the loop of a rectangle, if it is no copy.
@@ -144,9 +173,8 @@ type spaceRun struct {
 // beginNest binds the loops. Until enough work has been seen the operators run one after the other.
 func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	define.LendResults(c)
-	code := c.Bodies[0].Compiled(func(b *op.Body) any { return spaceCodeOf(b) }).(*spaceCode)
-	rows, cols := nestSize(c.Attrs, c.Type)
-	if code.worthwhile(rows * cols) {
+	code := spaceCodeOf(c)
+	if code.worthwhile() {
 		x := code.space(c)
 		if x.bind() {
 			launch.Begun.Add(1)
@@ -154,6 +182,9 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 			clear(x.workers)
 			return x, nil
 		}
+	}
+	if c.Part && len(code.states) > 0 { // whose rows the chunks tell
+		return &nestSpace{Windows: nestWindows(c), code: code, c: c}, nil
 	}
 	return &nestSpace{Windows: nestWindows(c), c: c}, byKernels(c, c.Bodies[0])
 }
@@ -212,7 +243,8 @@ func (x *nestSpace) bind() bool {
 		if r.bound && r.run.Again(r.in, r.out) {
 			continue
 		}
-		if r.bound = r.Loop.Bind(&r.run, r.in, r.out) == nil; !r.bound {
+		r.bound = r.Loop.Bind(&r.run, r.in, r.out) == nil && (len(x.code.states) == 0 || r.run.Partials())
+		if !r.bound {
 			return false
 		}
 	}
@@ -220,11 +252,13 @@ func (x *nestSpace) bind() bool {
 }
 
 func (x *nestSpace) Chunk(worker, lo, hi int) error {
+	if x.code != nil && len(x.code.states) > 0 {
+		x.own.covers(lo/x.Segs, (hi-1)/x.Segs+1)
+	}
 	if len(x.rects) == 0 || x.lost.Load() {
 		return nil
 	}
-	_, cols := nestSize(x.c.Attrs, x.c.Type)
-	return x.Each(lo, hi, cols, func(w window.Rect) error { return x.window(worker, w) })
+	return x.Each(lo, hi, x.code.cols, func(w window.Rect) error { return x.window(worker, w) })
 }
 
 // window makes the parts of the rectangles that lie in w.
@@ -270,14 +304,17 @@ func (x *nestSpace) failure() error {
 // End completes the reductions, gives the workers' memory back and keeps no value alive. If the loops
 // could not give all results, it runs the operators one after the other.
 func (x *nestSpace) End() (err error) {
-	if x.code == nil {
+	switch {
+	case x.code == nil:
 		return nil
+	case len(x.rects) == 0:
+		return x.ownByKernels()
 	}
-	x.together()
-	if x.lost.Swap(false) {
+	if x.together(); x.lost.Swap(false) {
 		x.code.apart.Store(true)
-		err = byKernels(x.c, x.code.body)
+		err = x.ownByKernels()
 	}
+	x.own = rowRange{}
 	for k := range x.rects {
 		r := &x.rects[k]
 		clear(r.made)
@@ -289,6 +326,46 @@ func (x *nestSpace) End() (err error) {
 	x.c = nil
 	x.code.idle.Put(x)
 	return err
+}
+
+// ownByKernels runs the operators one after the other. Then it runs the reductions whose states ranks merge
+// again, on the rows of this rank: it has no others of what they reduce.
+func (x *nestSpace) ownByKernels() error {
+	b, rows := x.code.body, x.code.rows
+	if !x.c.Part || len(x.code.states) == 0 {
+		return byKernels(x.c, b)
+	}
+	all, own := &op.Body{Args: b.Args, Acts: b.Acts}, &op.Body{}
+	for r := range len(b.Args) + len(b.Acts) {
+		all.Yields, own.Args = append(all.Yields, r), append(own.Args, b.Register(r))
+	}
+	for _, s := range x.code.states {
+		a := b.Acts[b.Yields[s.at]-len(b.Args)]
+		if a.Def.Control == op.Part {
+			own.Acts = append(own.Acts, b.Acts[a.Args[0]-len(b.Args)])
+			a.Args = []int{len(own.Args) + len(own.Acts) - 1}
+		}
+		own.Acts = append(own.Acts, a)
+		own.Yields = append(own.Yields, len(own.Args)+len(own.Acts)-1)
+	}
+	run := func(b *op.Body, in []value.Value) ([]value.Value, error) {
+		return nest.NewInterpreter(b, nil, false, x.c, nil, nil).On(in)
+	}
+	made, err := run(all, x.c.In)
+	if err != nil {
+		return err
+	}
+	states, err := run(bodyOfRows(own, rows, x.own.lo, x.own.hi-x.own.lo), rowsOf(made, rows, x.own.lo, x.own.hi))
+	if err != nil {
+		return err
+	}
+	for k, r := range b.Yields {
+		x.c.Give(k, made[r])
+	}
+	for k, s := range x.code.states {
+		x.c.Give(s.at, states[k])
+	}
+	return nil
 }
 
 // together merges what the workers have reduced in all rectangles into the results, and frees the
@@ -306,17 +383,41 @@ func (x *nestSpace) together() {
 			w.Free()
 		}
 	}
+	x.putStates(first)
 	if first == nil {
 		return
 	}
-	if !x.lost.Load() {
+	if !x.lost.Load() && len(x.code.states) == 0 {
 		first.Finish()
+		for k, y := range x.code.results {
+			if y.Total != nil {
+				x.c.Give(k, made[k].At(0, 0))
+			}
+		}
 	}
 	first.Free()
-	for k, y := range x.code.results {
-		if y.Total != nil && !x.lost.Load() {
-			x.c.Give(k, made[k].At(0, 0))
+}
+
+// putStates sets the results that are states to those of a worker, which has what all have reduced. nil:
+// this rank has no rows.
+func (x *nestSpace) putStates(w *launch.Worker) {
+	x.states = dense.Resized(x.states, len(x.code.states))
+	for k, s := range x.code.states {
+		var unused exact.Sum
+		to, at := &x.states[k], s.at-(len(x.code.results)-len(x.code.states)) // behind the matrices
+		to.Open(s.of, s.elem, 0, 1)
+		switch n := s.of.Sums(s.elem); {
+		case w == nil:
+		case n == 0:
+			to.Join(0, w.Take(at))
+		case n == 2:
+			w.TakeSums(at, to.Sum(0, 0), to.Sum(1, 0))
+		case s.of.Whole.Class == loop.Norm:
+			w.TakeSums(at, &unused, to.Sum(0, 0))
+		default:
+			w.TakeSums(at, to.Sum(0, 0), &unused)
 		}
+		to.Finish(x.c.Lent(s.at), 0)
 	}
 }
 
@@ -357,7 +458,7 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 
 // spaceNests is the loops of a nest, one for each rectangle that is no copy.
 func spaceNests(c *op.Call, _ []types.Type) (list []*loop.Nest, why string) {
-	code := c.Bodies[0].Compiled(func(b *op.Body) any { return spaceCodeOf(b) }).(*spaceCode)
+	code := spaceCodeOf(c)
 	for _, r := range code.written() {
 		if r.Loop != nil {
 			list = append(list, r.Loop.Nest())

@@ -171,27 +171,29 @@ func (f *nesting) turned(id ir.ID) bool {
 func (f *nesting) folds(id ir.ID) bool {
 	g := f.g
 	n, in := &g.Nodes[id], g.In(id)
-	if f.apart || len(in) == 0 {
+	if len(in) == 0 {
 		return false
 	}
-	t := f.spaceOf(id)
+	t := spaceIn(g, id)
 	if !t.IsDense() || !t.Known() || t.Count() < 2 {
 		return false
 	}
 	switch {
 	case n.Op.Role == op.Reduces:
 		return !n.Draws() && !f.turned(id) &&
-			!slices.ContainsFunc(pipeFolds(f.table, n), func(d *op.Def) bool { return d != nil && !wholeOf(d, t.Elem) })
+			!slices.ContainsFunc(pipeFolds(f.table, n), func(d *op.Def) bool { return d != nil && !f.wholeOf(d, t.Elem) })
 	case n.Region == nil && len(in) == 1:
-		return wholeOf(n.Op, t.Elem)
+		return f.wholeOf(n.Op, t.Elem)
 	}
 	return false
 }
 
 // wholeOf reports whether a loop over two indices can compute reduction d of elements of type e, with
 // the contributions in any order.
-func wholeOf(d *op.Def, e types.Elem) bool {
+func (f *nesting) wholeOf(d *op.Def, e types.Elem) bool {
 	switch {
+	case f.apart && d.Shard.Partial == "":
+		return false
 	case d.Places:
 		return e.IsFloat() || e == types.I64
 	case d.Fold != op.FoldAll || d.Class == loop.NoClass:
@@ -202,28 +204,14 @@ func wholeOf(d *op.Def, e types.Elem) bool {
 	return slices.Contains([]loop.Class{loop.Sum, loop.Least, loop.Greatest, loop.Count, loop.Any, loop.All}, d.Class)
 }
 
-// spaceOf returns the type of what node id makes or, if it is a reduction, of what it reduces.
-func (f *nesting) spaceOf(id ir.ID) types.Type {
-	switch n, t := &f.g.Nodes[id], f.g.Type(id); {
-	case n.Op.Role == op.Reduces:
-		return pipeSpace(n)
-	case n.Op.Control == op.Part:
-		return f.spaceOf(f.g.In(id)[0])
-	case !t.IsDense() && len(f.g.In(id)) > 0:
-		return f.g.Type(f.g.In(id)[0])
-	default:
-		return t
-	}
-}
-
 // space returns the attributes of a group without a matrix among its results: the rows and columns of
 // what it reduces. Other groups have none, since the matrices say what the loop goes over.
 func (f *nesting) space(results []ir.ID) *op.Attrs {
 	if slices.ContainsFunc(results, func(id ir.ID) bool { return f.g.Type(id).IsDense() }) {
 		return nil
 	}
-	t := f.spaceOf(results[0])
-	if t.Cols == 1 { // it is reduced like a row
+	t := spaceIn(f.g, results[0])
+	if t.Cols == 1 && !f.apart { // it is reduced like a row
 		t.Rows, t.Cols = 1, t.Rows
 	}
 	return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}, op.Attr{Name: "cols", Val: op.Int(t.Cols)})

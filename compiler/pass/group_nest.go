@@ -23,7 +23,8 @@ import (
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
 // A reduction of all elements of a group is its last member. If the elements are read elsewhere, too,
-// the group has several results (group_ends.go).
+// the group has several results (group_ends.go). Ranks share the rows of a group, and merge the states of
+// its reductions.
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
 // at another place. Rows at computed positions are the exception: they join a loop that reads all of them,
@@ -37,9 +38,7 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f.stops = stopsOf(g)
 	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
 	f.find()
-	if !sizes.Loops { // ranks share the rows of one result
-		f.mergeGroups()
-	}
+	f.mergeGroups()
 	chosen := f.worthwhile()
 	if len(chosen) == 0 {
 		return g
@@ -83,7 +82,7 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
-	apart bool      // picks and reductions join no group, because ranks share the rows of the result
+	apart bool      // ranks share the rows: no picks join a group, and no reductions without states
 	stops stops
 	// partly reports, by member, that its readers may leave elements of it unread.
 	partly []bool
@@ -229,7 +228,7 @@ func (f *nesting) aligned(id ir.ID, k int) bool {
 	if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) != op.Full {
 		return false
 	}
-	return sameShape(f.g.Type(f.g.In(id)[k]), f.spaceOf(id))
+	return sameShape(f.g.Type(f.g.In(id)[k]), spaceIn(f.g, id))
 }
 
 // readPlaces returns how many elements of argument a a point of a loop with body r reads at most.

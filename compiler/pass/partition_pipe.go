@@ -18,6 +18,21 @@ func pipeSpace(n *ir.Node) types.Type {
 	return types.DenseOf(y.Elem, n.Attrs.Int("rows"), n.Attrs.Int("cols"))
 }
 
+// spaceIn returns the type of what node id of g goes over: that of its result or, if it is a reduction of all
+// elements or a pipe, of what it reduces.
+func spaceIn(g *ir.Graph, id ir.ID) types.Type {
+	switch n, t := &g.Nodes[id], g.Type(id); {
+	case n.Op.Role == op.Reduces:
+		return pipeSpace(n)
+	case n.Op.Control == op.Part:
+		return spaceIn(g, g.In(id)[0])
+	case !t.IsDense() && len(g.In(id)) > 0:
+		return g.Type(g.In(id)[0])
+	default:
+		return t
+	}
+}
+
 // pipeFolds returns the reductions of a pipe; nil is its elements.
 func pipeFolds(table *op.Table, n *ir.Node) []*op.Def {
 	var out []*op.Def

@@ -79,10 +79,11 @@ func (s *spreader) workOf(g *ir.Graph, id ir.ID) float64 {
 	case elementwise(n):
 		return float64(t.Count()) * steps(g, id)
 	case n.Op.Role == op.Grouped:
-		work := float64(t.Count()) * moveSteps
-		for i := range n.Region.Graph.Nodes {
-			if x := ir.ID(i); elementwise(&n.Region.Graph.Nodes[i]) {
-				work += float64(n.Region.Graph.Type(x).Count()) * plan.ChainFlops(n.Region.Graph, x) / lanes
+		b := n.Region.Graph
+		work := float64(spaceIn(b, n.Region.Yields[0]).Count()) * moveSteps
+		for i := range b.Nodes {
+			if x := ir.ID(i); elementwise(&b.Nodes[i]) || b.Nodes[i].Op.Role == op.Points {
+				work += s.workOf(b, x) - float64(spaceIn(b, x).Count())*moveSteps
 			}
 		}
 		return work

@@ -106,6 +106,8 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 				out[k] = rowReads{needs: []plan.Need{fixedRows(rows, 0, x.Rows)}}
 			}
 		}
+	case n.Op.Fold == op.FoldAll && len(in) == 1:
+		out[0] = rowReads{needs: []plan.Need{ownRows(rows)}}
 	case n.Op.Along != nil || n.Op.Fold == op.FoldRows:
 		for k, aligned := range alongRows(g, id, rows) {
 			if aligned {
@@ -185,19 +187,25 @@ func movesRows(g *ir.Graph, id ir.ID) bool {
 	return !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !dividable(g.Type(x)) })
 }
 
-// readsOfGroup is readsOf of operators on whole matrices that are one loop: what its result needs is
+// readsOfGroup is readsOf of operators on whole matrices that are one loop: what its results need is
 // followed back to the operands.
 func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	r := g.Nodes[id].Region
 	of := make([]rowReads, r.Graph.Len())
-	y := r.Yields[0]
-	of[y].needs = []plan.Need{ownRows(g.Type(id).Rows)}
+	for _, y := range r.Yields {
+		of[y].needs = []plan.Need{ownRows(spaceIn(r.Graph, y).Rows)}
+	}
 	for i := r.Graph.Len() - 1; i >= 0; i-- {
 		x := ir.ID(i)
 		if r.Graph.Nodes[i].Op.Role == op.Argument || !of[i].whole && len(of[i].needs) == 0 {
 			continue
 		}
-		rows := r.Graph.Type(x).Rows
+		if r.Graph.Nodes[i].Op.Control == op.Part {
+			from := r.Graph.In(x)[0]
+			of[from] = of[from].and(of[i])
+			continue
+		}
+		rows := spaceIn(r.Graph, x).Rows
 		for k, reads := range readsOf(r.Graph, x, rows) {
 			from := r.Graph.In(x)[k]
 			of[from] = of[from].and(of[i].through(reads, rows))

@@ -292,18 +292,24 @@ func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 	x.shares++
 }
 
-// hasBody reports operators on whole matrices that are one loop over their rows.
-func hasBody(n *ir.Node) bool { return n.Region != nil && !n.IsChain() && n.Op.Along != nil }
+// hasBody reports operators on whole matrices that are one loop.
+func hasBody(n *ir.Node) bool {
+	return n.Region != nil && !n.IsChain() && (n.Op.Along != nil || n.Op.Role == op.Grouped)
+}
 
 // bodyShared reports whether ranks can share the rows of such a loop: what it makes is rows, or has
 // states.
 func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
-	r, rows := g.Nodes[id].Region, g.Nodes[id].Attrs.Int("rows")
-	b := r.Graph
-	for _, y := range r.Yields {
-		n := &b.Nodes[y]
+	n := &g.Nodes[id]
+	b, rows := n.Region.Graph, n.Op.Loop.Rows(sigOf(g, id), g.Type(id))
+	var folds []*op.Def
+	var space types.Type
+	for _, y := range n.Region.Yields {
+		of, list, at := s.bodyFolds(b, y)
 		switch t := b.Type(y); {
-		case stated(n.Op) && n.Op.Keyed != nil:
+		case list != nil && list[at] != nil && list[at].Fold == op.FoldAll && n.Op.Role == op.Grouped:
+			folds, space = append(folds, list[at]), spaceIn(b, of)
+		case stated(b.Nodes[y].Op) && b.Nodes[y].Op.Keyed != nil:
 			if s.statedRows(b, y) != rows {
 				return false
 			}
@@ -311,35 +317,73 @@ func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 			return false
 		}
 	}
-	return true
+	return s.joins(folds, space)
 }
 
-// bodyEnds gives the new node of operators that are one loop over rows the results of a rank: its
-// rows, and states.
+// bodyFolds returns the reductions of which node y of a body is result number at, and the node that has them
+// all. They are nil if y is no result of a pipe or of a reduction of all elements.
+func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, at int) {
+	if of = y; b.Nodes[y].Op.Control == op.Part {
+		of, at = b.In(y)[0], b.Nodes[y].Attrs.Int("at")
+	}
+	switch n := &b.Nodes[of]; {
+	case n.Op.Role == op.Reduces:
+		folds = pipeFolds(s.table, n)
+	case n.Op.Fold == op.FoldAll:
+		folds = []*op.Def{n.Op}
+	}
+	return of, folds, at
+}
+
+// bodyEnds gives the new node of operators that are one loop the results of a rank: its rows, and states.
 func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 	of := x.old.Nodes[id].Region
 	region := &ir.Region{Graph: of.Graph.Clone(), Args: of.Args, Yields: of.Yields}
 	ts, join := make([]types.Type, len(of.Yields)), make([]joins, len(of.Yields))
 	for k, y := range of.Yields {
-		d := of.Graph.Nodes[y].Op
-		if ts[k] = of.Graph.Type(y); d.Keyed == nil {
-			continue
+		n := &of.Graph.Nodes[y]
+		if ts[k] = of.Graph.Type(y); n.Op.Keyed != nil {
+			state := x.table.Must(n.Op.Shard.Partial)
+			ts[k] = typeOf(state, n.Attrs, sigOf(of.Graph, y).In...)
+			region.Graph.Replace(y, state, n.Attrs, of.Graph.In(y)...)
+			join[k] = x.joinsStated(n.Op)
+		} else if pipe, folds, at := x.bodyFolds(of.Graph, y); folds != nil {
+			names, parts, joined := x.folded(folds, spaceIn(of.Graph, pipe))
+			if n := &region.Graph.Nodes[pipe]; n.Region != nil {
+				n.Attrs = n.Attrs.With("fold", op.Str(strings.Join(names, " ")))
+			} else {
+				region.Graph.Replace(y, x.table.Must(names[0]), nil, of.Graph.In(y)...)
+			}
+			region.Graph.SetType(pipe, tupleOf(parts))
+			ts[k], join[k] = parts[at], joined[at]
 		}
-		state := x.table.Must(d.Shard.Partial)
-		ts[k] = typeOf(state, of.Graph.Nodes[y].Attrs, sigOf(of.Graph, y).In...)
-		region.Graph.Replace(y, state, of.Graph.Nodes[y].Attrs, of.Graph.In(y)...)
 		region.Graph.SetType(y, ts[k])
-		join[k] = x.joinsStated(d)
 	}
 	x.g.Nodes[made].Region = region
 	x.results(id, made, ts, join)
 }
 
-// ends sets the results that one rank has of the pipe made, the new node of id: its rows of a result with
-// rows, and the state of a reduction of all elements, which ranks merge. folds are the reductions of the
-// index space space; nil: the elements are stored.
+// tupleOf returns the type of a node with results of types ts.
+func tupleOf(ts []types.Type) types.Type {
+	if len(ts) == 1 {
+		return ts[0]
+	}
+	return types.TupleOf(ts...)
+}
+
+// ends sets the results that one rank has of the pipe made, the new node of id. folds are the reductions of
+// the index space space.
 func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
-	names, ts, join := make([]string, len(folds)), make([]types.Type, len(folds)), make([]joins, len(folds))
+	names, ts, join := x.folded(folds, space)
+	at := &x.g.Nodes[made]
+	at.Attrs = at.Attrs.With("fold", op.Str(strings.Join(names, " ")))
+	x.results(id, made, ts, join)
+}
+
+// folded returns what a rank has of each reduction of the index space space: its rows of a result with rows,
+// and the state of a reduction of all elements, which ranks merge. A nil reduction stores the elements.
+func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names []string, ts []types.Type, join []joins) {
+	names, ts, join = make([]string, len(folds)), make([]types.Type, len(folds)), make([]joins, len(folds))
 	for k, d := range folds {
 		switch {
 		case d == nil:
@@ -352,23 +396,20 @@ func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 			join[k] = func(id, state ir.ID) ir.ID { return x.merged(id, d, space, state) }
 		}
 	}
-	at := &x.g.Nodes[made]
-	at.Attrs = at.Attrs.With("fold", op.Str(strings.Join(names, " ")))
-	x.results(id, made, ts, join)
+	return names, ts, join
 }
 
 // results makes the results of made those of node id. ts are their types. join merges the states of a
 // result; nil: it is a rank's rows.
 func (x *spreadGraph) results(id, made ir.ID, ts []types.Type, join []joins) {
+	x.g.SetType(made, tupleOf(ts))
 	if x.old.Type(id).Kind == types.Tuple {
-		x.g.SetType(made, types.TupleOf(ts...))
 		x.parts[id], x.states[id] = make([]bool, len(join)), join
 		for k := range join {
 			x.parts[id][k] = join[k] == nil
 		}
 		return
 	}
-	x.g.SetType(made, ts[0])
 	if x.partial[id] = join[0] == nil; !x.partial[id] {
 		x.to[id] = join[0](id, made)
 	}

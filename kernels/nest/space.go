@@ -33,10 +33,11 @@ type SpaceRect struct {
 }
 
 // WriteSpace returns loops that compute the results of a body, or why there are none. All results that
-// are matrices, and all matrices that are reduced to results, have one shape.
-func WriteSpace(b *op.Body, results []RowResult) (list []SpaceRect, why string) {
+// are matrices have so many rows and columns. Matrices that are reduced to results have them, too, or are
+// columns where the loops go over one row.
+func WriteSpace(b *op.Body, results []RowResult, rows, cols int) (list []SpaceRect, why string) {
 	why, _ = Written(func() {
-		list = writeSpace(b, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
+		list = writeSpace(window.Rect{Rows: rows, Cols: cols}, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
 			var args []Ref
 			for r := range b.Args {
 				args = append(args, x.Outer(b, r))
@@ -47,22 +48,10 @@ func WriteSpace(b *op.Body, results []RowResult) (list []SpaceRect, why string) 
 	return list, why
 }
 
-// spaceOf returns the rows and columns that the loops of results of b go over. A column that is only
-// reduced is reduced like a row.
-func spaceOf(b *op.Body, results []RowResult) (rows, cols int) {
-	t := b.Register(results[0].Register)
-	stores := func(y RowResult) bool { return y.Total == nil }
-	if t.Cols == 1 && !slices.ContainsFunc(results, stores) {
-		return 1, t.Rows
-	}
-	return t.Rows, t.Cols
-}
-
-// writeSpace returns loops that compute results of b (see Written). write writes the registers of the
-// results. over is the register of the matrix that the result may be written over; negative: none.
-func writeSpace(b *op.Body, results []RowResult, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
-	rows, cols := spaceOf(b, results)
-	todo := []window.Rect{{Row: 0, Col: 0, Rows: rows, Cols: cols}}
+// writeSpace returns loops over space that compute results (see Written). write writes the registers of
+// the results. over is the register of the matrix that the result may be written over; negative: none.
+func writeSpace(space window.Rect, results []RowResult, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
+	todo := []window.Rect{space}
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -85,7 +74,7 @@ func writeSpace(b *op.Body, results []RowResult, form Form, over int, write func
 		todo = append(todo, second, first)
 	}
 	if over >= 0 && !mayReplace(list, over) {
-		return writeSpace(b, results, form, -1, write)
+		return writeSpace(space, results, form, -1, write)
 	}
 	return list
 }

@@ -14,6 +14,7 @@ import (
 	"flow/ir/types"
 	"flow/kernels/define"
 	"flow/kernels/loop/launch"
+	"flow/kernels/window"
 )
 
 const (
@@ -425,15 +426,20 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
 		}
 	}
 	gives := RowResult{Register: len(b.Args) + k, Type: b.Acts[k].Type}
+	space := window.Rect{Rows: gives.Type.Rows, Cols: gives.Type.Cols}
 	if folded(&b.Acts[k]) {
 		gives.Register, gives.Total = b.Acts[k].Args[0], b.Acts[k].Def
+		t := b.Register(gives.Register)
+		if space = (window.Rect{Rows: t.Rows, Cols: t.Cols}); t.Cols == 1 { // it is reduced like a row
+			space.Rows, space.Cols = 1, t.Rows
+		}
 	}
 	over := -1
 	if affine {
 		over = s.over[k] - 1
 	}
 	Written(func() {
-		list = writeSpace(b, []RowResult{gives}, Form{Affine: affine}, over, func(x *Builder) []Ref {
+		list = writeSpace(space, []RowResult{gives}, Form{Affine: affine}, over, func(x *Builder) []Ref {
 			x.fixed, x.told = s.fixed, true
 			env := make([]Ref, len(b.Args)+k+1)
 			for r := range env {
