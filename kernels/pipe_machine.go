@@ -34,7 +34,7 @@ type machine struct {
 	rows, cols int  // of the index space
 	dense      bool // every operand is a constant, a row, or lies in memory like the index space, without gaps
 	past       bool // results go past the caches
-	piece      bool // the rows of the results follow on one another
+	piece      bool // so does the result
 	from       offset
 	words      []*value.Dense // of constructors
 
@@ -68,8 +68,9 @@ func (m *machine) prepare(x *execution) {
 	m.nest.fold.begin()
 	m.nest.columns.begin()
 	m.nest.program = nestsOf(p)
-	m.from, m.piece = x.from, x.out == nil || x.out.Stride == cols
+	m.from = x.from
 	m.bind(p, x.in)
+	m.piece = m.dense && (x.out == nil || x.out.Stride == cols)
 }
 
 // release lets go of the call's memory.
