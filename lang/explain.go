@@ -54,10 +54,31 @@ func (p *parser) mistake(toks []lexer.Token, stop int, err error) {
 	}
 	for _, explain := range append(foreignForms[:], explainers[:]...) {
 		if d, ok := explain(sc); ok {
-			p.diags = append(p.diags, d)
+			if !sc.repeats(d) {
+				p.diags = append(p.diags, d)
+			}
 			return
 		}
 	}
+}
+
+// repeats reports a mistake that follows from one that was reported: a reserved word is reported once as a
+// name, and not where it is used as one again.
+func (s scene) repeats(d source.Diagnostic) bool {
+	switch d.Code {
+	case "E102":
+		return s.found.Type == tokKeyword && s.named[s.found.Value]
+	case "E106":
+		word := s.found
+		if s.at(word) != d.Span {
+			word = s.prev
+		}
+		if s.named[word.Value] {
+			return true
+		}
+		s.named[word.Value] = true
+	}
+	return false
 }
 
 // wanted returns the production that err expected, as the grammar names it: `Pow`, `"="`,

@@ -95,11 +95,13 @@ type parser struct {
 	*scanner
 	conv     converter
 	reported []int // scanner.poison in order
+	// named are the reserved words that were reported as names.
+	named map[string]bool
 }
 
 // newParser takes the results of scanning and layout.
 func newParser(s *scanner) *parser {
-	p := &parser{scanner: s, conv: converter{s.file}}
+	p := &parser{scanner: s, conv: converter{s.file}, named: map[string]bool{}}
 	for off := range s.poison {
 		p.reported = append(p.reported, off)
 	}

@@ -46,3 +46,14 @@ func Near(name string, own, words []string) string {
 	}
 	return ""
 }
+
+// Unknown returns help for an unknown name: what is near, or how to give the name a meaning.
+func Unknown(name string, call bool, own, words []string) string {
+	switch near := Near(name, own, words); {
+	case near != "":
+		return near
+	case call:
+		return fmt.Sprintf("declare it above: fn %s(x) = .., or look for an operator: flowrun doc --search %s", name, name)
+	}
+	return fmt.Sprintf("bind it above: %s = ..", name)
+}

@@ -353,7 +353,7 @@ func (c *names) expr(e ast.Expr) {
 	ast.Walk(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Name:
-			c.use(n, func(name string) bool { return c.world.Value(name) && !c.boundLater(name) })
+			c.use(n, false, func(name string) bool { return c.world.Value(name) && !c.boundLater(name) })
 			return false
 		case *ast.Call:
 			if f, ok := n.Fun.(*ast.Name); ok {
@@ -412,7 +412,7 @@ func (c *names) called(n *ast.Name, call source.Span) {
 			return
 		}
 	}
-	c.use(n, c.world.Callable)
+	c.use(n, true, c.world.Callable)
 }
 
 // outermost reports whether a name is the file's, not a parameter.
@@ -440,7 +440,8 @@ func (c *names) boundLater(name string) bool {
 	return slices.ContainsFunc(c.scopes, func(s scope) bool { _, later := s.later[name]; return later })
 }
 
-func (c *names) use(n *ast.Name, known func(string) bool) {
+// use checks a name that is used, as a function if call is true.
+func (c *names) use(n *ast.Name, call bool, known func(string) bool) {
 	if c.visible(n.Name) || known(n.Name) {
 		return
 	}
@@ -469,7 +470,7 @@ func (c *names) use(n *ast.Name, known func(string) bool) {
 				own = append(own, name)
 			}
 		}
-		d = d.WithHelp("%s", Near(n.Name, own, c.world.Words()))
+		d = d.WithHelp("%s", Unknown(n.Name, call, own, c.world.Words()))
 	}
 	c.diags = append(c.diags, d)
 }

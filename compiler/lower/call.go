@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -267,7 +268,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			l.fail(source.Errorf("E215", a.Value.Span(), "`%s` must be known before the run", d.Args[i].Name).
 				WithHelp(told, l.text(a.Value.Span())))
 		}
-		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name)})
+		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name, d)})
 	}
 	for i, a := range d.Args {
 		switch {
@@ -427,8 +428,9 @@ func usages(rows []*op.Def) string {
 	return strings.Join(all, " or ")
 }
 
-// attr returns a plan-time constant as an attribute of kind k. NoVal is any kind.
-func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val {
+// attr returns a plan-time constant as an attribute of kind k, of a call of d if it is not nil. NoVal is any
+// kind.
+func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.Def) op.Val {
 	switch v.kind {
 	case edge:
 		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).WithHelp("%s", knownBefore))
@@ -467,7 +469,12 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val 
 		out = op.Str(v.s.S)
 	}
 	if k == op.IntVal && out.Kind == op.FloatVal {
-		l.fail(source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v)).WithHelp("%s", l.toInteger(at)))
+		help := l.toInteger(at)
+		if whole := math.Trunc(out.F) == out.F && !math.IsInf(out.F, 0); d != nil && !whole && !strings.Contains(l.text(at), "/") {
+			// i64(x) is most likely not meant, but another order of arguments
+			help = usage(d)
+		}
+		l.fail(source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v)).WithHelp("%s", help))
 	}
 	if k != op.NoVal && out.Kind != k {
 		l.failf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))

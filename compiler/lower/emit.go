@@ -97,7 +97,7 @@ func (l *lowerer) sink(e ast.Expr) []op.Attr {
 				if a.Name == nil {
 					l.failf("E127", a.Span(), "%s takes one path; name the other arguments", n.Name)
 				}
-				out = append(out, op.Attr{Name: a.Name.Name, Val: l.attr(l.expr(a.Value), op.NoVal, a.Value.Span(), a.Name.Name)})
+				out = append(out, op.Attr{Name: a.Name.Name, Val: l.attr(l.expr(a.Value), op.NoVal, a.Value.Span(), a.Name.Name, nil)})
 			}
 			return out
 		}

@@ -92,7 +92,7 @@ func (l *lowerer) name(e *ast.Name) val {
 	} else if l.afterSlashes(e.Span()) {
 		d.Help = "`//` divides; a comment starts with `#`"
 	} else {
-		d.Help = l.near(e.Name)
+		d.Help = check.Unknown(e.Name, false, l.scope.visible(), l.vocabulary())
 	}
 	l.fail(d)
 	return val{}

@@ -53,16 +53,19 @@ func (l *lowerer) unknownCall(e *ast.Call, n *ast.Name) source.Diagnostic {
 		}
 		return d.WithHelp("%s", help)
 	}
-	return d.WithHelp("%s", l.near(n.Name))
+	return d.WithHelp("%s", check.Unknown(n.Name, true, l.scope.visible(), l.vocabulary()))
 }
 
 // near returns help for an unknown name: the nearest name of the program or word of the language.
-func (l *lowerer) near(name string) string {
+func (l *lowerer) near(name string) string { return check.Near(name, l.scope.visible(), l.vocabulary()) }
+
+// vocabulary lists the words of the language and of the library.
+func (l *lowerer) vocabulary() []string {
 	words := l.words()
 	if l.std != nil {
 		words = append(words, l.std.words...)
 	}
-	return check.Near(name, l.scope.visible(), words)
+	return words
 }
 
 // unknownModule reports np.f(x) and np.linalg.f(x) if np is unbound.
