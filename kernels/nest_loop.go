@@ -21,7 +21,8 @@ import (
 type bodyCode struct {
 	body    *op.Body
 	varies  []bool          // by register
-	uniform []int           // actions with the same value in every iteration, in order, without drawn
+	uniform []int           // actions with the same value in every iteration, in order, without constants and drawn
+	numbers []value.Value   // by register, the constants; nil for others
 	acts    []int           // actions whose values differ from iteration to iteration
 	drawn   []int           // constructors from which every iteration reads its own row, and lists of pairs: loops need none of them
 	cells   []nest.MemoCell // values in nested bodies that are the same in every iteration
@@ -67,7 +68,7 @@ type nestMade struct {
 // compileBody compiles a body whose first dims arguments are the indices.
 func compileBody(b *op.Body, dims int) *bodyCode {
 	varies := make([]bool, len(b.Args)+len(b.Acts))
-	c := &bodyCode{body: b, varies: varies, uniform: []int{}, acts: []int{}, work: nest.ActionsOf(b)}
+	c := &bodyCode{body: b, varies: varies, uniform: []int{}, acts: []int{}, work: nest.ActionsOf(b), numbers: make([]value.Value, len(varies))}
 	for d := range dims {
 		varies[d] = true
 	}
@@ -84,7 +85,11 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 		case b.Acts[k].Attrs.Bool("drawn"):
 			c.drawn = append(c.drawn, k)
 		default:
-			c.uniform = append(c.uniform, k)
+			if x := constantOf(&b.Acts[k]); x != nil {
+				c.numbers[len(b.Args)+k] = x
+			} else {
+				c.uniform = append(c.uniform, k)
+			}
 		}
 	}
 	for _, k := range nest.LazyPairs(b, varies) {
@@ -98,6 +103,19 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	nest.PlanPoint(b)
 	c.calls = sync.OnceValues(func() (*nest.CallPlan, string) { return nest.PlanCalls(b, varies, c.keep, dims) })
 	return c
+}
+
+// constantOf returns the value of a constant, and nil for other actions. A parfor in an iterate begins in every
+// round, so its constants are not made there.
+func constantOf(a *op.Action) value.Value {
+	if a.Def.Role != op.Constant || a.Def.Ref == nil {
+		return nil
+	}
+	v, err := a.Def.Ref(&op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type})
+	if err != nil {
+		return nil
+	}
+	return v
 }
 
 // compiledOf is the compiled body of a parfor.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -303,15 +304,14 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 
 // uniform computes what is the same in every iteration.
 func (r *parforRun) uniform(code *bodyCode) error {
-	b := r.c.Bodies[0]
+	r.values = slices.Clone(code.numbers)
+	copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
 	if len(code.uniform) == 0 {
-		r.values = make([]value.Value, len(b.Args)+len(b.Acts))
-		copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
 		return nil
 	}
-	p := nest.NewPoint(b, code.uniform, true, r.c, nil, nil, loopsFrom.Load())
+	p := nest.NewPoint(r.c.Bodies[0], code.uniform, true, r.c, nil, nil, loopsFrom.Load())
 	defer p.Free()
-	copy(p.Reg[r.space.dims:], r.c.In[r.space.lead:])
+	copy(p.Reg, r.values)
 	r.values = p.Reg
 	return p.Run()
 }
