@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"flow/compiler"
@@ -224,6 +225,54 @@ emit s
 		}
 		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestRoundsOfPoints: rounds whose parfors have some microseconds of work are one task, also where conditions
+// and constants make their bodies long, and those with much work for each point are not.
+func TestRoundsOfPoints(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := `if i + k < n {
+      s = ifelse(a[i, 0] == a[i + k, 0], 2.0, -1.0)
+      up = if i > 0 { x[i - 1, 0] } else { 0.0 }
+      left = if k > 2 { x[i, 0] } else { 0.0 }
+      corner = if i > 0 and k > 1 { x[i - 1, 0] } else { 1.5 }
+      max(max(0.0, corner + s), max(up, left) - 1.5)
+    } else { 0.0 }`
+	long := `p = exp(-x[i, 0]) + pow(x[i, 0], 0.3)
+    q = exp(-p) + pow(p, 0.3)
+    r = exp(-q) + pow(q, 0.3)
+    exp(-r) + pow(r, 0.3)`
+	for _, c := range []struct {
+		n    int
+		body string
+		one  bool
+	}{{4000, short, true}, {8000, short, true}, {40000, short, false}, {500, long, true}, {8000, long, false}} {
+		text := fmt.Sprintf(`n = %d
+a = randint(n, 1, 0, 4, seed = 1)
+iterate x = rand(n, 1, seed = 2), k = 0 times 9 {
+  next x = parfor i in 0..n {
+    %s
+  }
+  next k = k + 1
+}
+emit sum(x)
+`, c.n, c.body)
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if one := strings.Contains(r.Plan.Graph.String(), "= rounds("); one != c.one {
+			t.Errorf("%d points: one task %v, want %v, of\n%s", c.n, one, c.one, text)
+		}
+		if c.n < 8000 {
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

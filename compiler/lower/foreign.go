@@ -57,7 +57,9 @@ func (l *lowerer) unknownCall(e *ast.Call, n *ast.Name) source.Diagnostic {
 }
 
 // near returns help for an unknown name: the nearest name of the program or word of the language.
-func (l *lowerer) near(name string) string { return check.Near(name, l.scope.visible(), l.vocabulary()) }
+func (l *lowerer) near(name string) string {
+	return check.Near(name, l.scope.visible(), l.vocabulary())
+}
 
 // vocabulary lists the words of the language and of the library.
 func (l *lowerer) vocabulary() []string {

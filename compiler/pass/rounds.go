@@ -387,7 +387,7 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 					return false
 				}
 			case n.Op.Role == op.Points:
-				if ops, fine := w.fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, float64(ops)) {
+				if ops, fine := w.fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, ops) {
 					return false
 				}
 			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure),
@@ -415,9 +415,7 @@ func (w *roundWork) onePoint(r *ir.Region) bool {
 			case x.Op.Role == op.Argument, x.Op.Control == op.Part, branches(x):
 				continue
 			case x.Op.Role == op.Points:
-				var n int
-				n, fine = w.fewPoints(g, id)
-				ops = float64(n)
+				ops, fine = w.fewPoints(g, id)
 			}
 			if !fine || !w.note(x.Op, g.Type(id), ops) {
 				return false
@@ -427,39 +425,35 @@ func (w *roundWork) onePoint(r *ir.Region) bool {
 	return true
 }
 
-// mostPoints is the most operators that the points of a parfor run together: fewer than is worth
-// sharing among workers.
-const mostPoints = 1 << 17
-
-// fewPoints returns how many operators a parfor runs. fine is false if they are too many, if a bound is not
+// fewPoints returns how many operations a parfor runs. fine is false if they are too many, if a bound is not
 // known, or if the program names a technique.
-func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
+func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops float64, fine bool) {
 	n := &g.Nodes[id]
 	if !w.fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
 		return 0, false
 	}
 	ops, fine = w.pointOps(n.Region)
 	for _, points := range n.Attrs.Ints("n") {
-		ops *= int(points)
+		ops *= float64(points)
 	}
-	return ops, fine && ops <= mostPoints
+	return ops, fine && ops <= mostWork
 }
 
-// pointOps returns how many operators a point of a parfor runs, in all branches. Four elements of a matrix
-// count as one. fine is false if a branch has other operators than pure ones on small matrices.
-func (w *roundWork) pointOps(r *ir.Region) (ops int, fine bool) {
+// pointOps returns how many operations a point of a parfor runs, in all branches. fine is false if a branch has
+// other operators than pure ones on small matrices.
+func (w *roundWork) pointOps(r *ir.Region) (ops float64, fine bool) {
 	for ; r != nil; r = r.Next {
 		for g, id := range nodesIn(r.Graph, branches) {
 			x, t := &g.Nodes[id], g.Type(id)
 			switch {
-			case x.Op.Role == op.Argument || x.Op.Control == op.Part && t.Kind != types.Effect || branches(x):
+			case x.Op.Role == op.Argument || x.Op.Role == op.Constant || x.Op.Control == op.Part && t.Kind != types.Effect || branches(x):
 				continue
 			case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !w.fewElements(t):
 				return 0, false
 			}
 			ops++
-			if t.IsDense() && !x.Op.Laws.Has(op.View) {
-				ops += t.Count() / 4
+			if !x.Op.Laws.Has(op.View) {
+				ops = max(ops, ops-1+flops(g, id))
 			}
 		}
 	}
