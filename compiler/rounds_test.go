@@ -276,3 +276,47 @@ emit sum(x)
 		}
 	}
 }
+
+// TestRoundsOfDescendingWindows: a window whose begin descends from round to round is an operand of a loop,
+// also where the matrix has borders. Such windows are the diagonals of a table.
+func TestRoundsOfDescendingWindows(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{7, 60, 1100} { // the last one is longer than numbers in subscripts take to be worth it
+		for _, at := range []string{"2 * n - 1 - d..3 * n - 1 - d", "n + 3 - d // 3..2 * n + 3 - d // 3"} {
+			text := fmt.Sprintf(`n = %d
+a = randint(n, 1, 0, 4, seed = 1)
+b = randint(3 * n + 4, 1, 0, 4, seed = 2)
+iterate h = rand(n, 1, seed = 3), d = 0 times min(2 * n - 1, 90) {
+  s = ifelse(a == b[%s, :], 2.0, -1.0)
+  up = rbind(zeros(1, 1), h[0..-1, :])
+  next h = max(0.0, max(up + s, h - 0.5))
+  next d = d + 1
+}
+emit sum(h)
+iterate r = zeros(1, n), k = 0 times min(n, 90) {
+  next r = r + t(a[n - 1 - k, 0] * b[0..n, :])
+  next k = k + 1
+}
+emit sum(r * t(seq(0, n)))
+`, n, at)
+			r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+			if ds.HasErrors() {
+				t.Fatal(ds)
+			}
+			work, err := explain.InterpretedWork(r.Plan.Graph, r.Files)
+			if err != nil || len(work) > 0 {
+				t.Errorf("%d, %s: interpreted: %+v %v", n, at, work, err)
+			}
+			for _, from := range []int64{0, 1 << 60} {
+				kernels.LoopsFrom(from)
+				if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+					t.Error(err)
+				}
+			}
+			kernels.LoopsFrom(0)
+		}
+	}
+}

@@ -125,7 +125,7 @@ type Operand struct {
 	What     operandPart
 	Row, Col int // where a view begins
 	// RowBy and ColBy are 1 + a register: its number is added to Row or Col, and the view has Rows rows
-	// or Cols columns. 0: there is none.
+	// or Cols columns. The negative of that: it is subtracted. 0: there is none.
 	RowBy, ColBy, Rows, Cols int
 	// Turned: it is the matrix transposed. Row and column are those of the transposed one.
 	Turned bool

@@ -238,7 +238,10 @@ func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {
 		}
 		for _, in := range a.Bodies {
 			if s := planOf(in).stages; s != nil {
-				list = append(list, s.loops()...)
+				loops, no := s.loops()
+				if list = append(list, loops...); why == "" {
+					why = no
+				}
 			}
 			more, no := LoopsIn(in)
 			if list = append(list, more...); why == "" {

@@ -215,7 +215,7 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 			v, down, right := o, i, j
 			v.Row, v.RowBy, v.Rows, down = x.begins(i)
 			v.Col, v.ColBy, v.Cols, right = x.begins(j)
-			if v.RowBy > 0 || v.ColBy > 0 || len(x.Operands) < mostFixed || slices.Contains(x.Operands, v) {
+			if v.RowBy != 0 || v.ColBy != 0 || len(x.Operands) < mostFixed || slices.Contains(x.Operands, v) {
 				o, i, j = v, down, right
 			}
 		}
@@ -278,15 +278,16 @@ func (x *Builder) turns(r int, i, j loop.Lin) bool {
 }
 
 // begins is the least value of a form that ascends with the indices, and the rest of it. With a number
-// that the run tells, by is 1 + its register, and size how many places the form spans from there on.
+// that the run tells, by is 1 + its register, or the negative of that where the number is subtracted, and size
+// how many places the form spans from there on.
 func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 	for _, t := range l.Terms {
 		switch {
 		case t.Sym.Kind == loop.IndexSym && t.Coef > 0:
 			rest.Terms = append(rest.Terms, t)
-		case t.Sym.Kind == loop.ParamSym && t.Coef == 1 && by == 0 && t.Sym.N >= 2 &&
+		case t.Sym.Kind == loop.ParamSym && (t.Coef == 1 || t.Coef == -1) && by == 0 && t.Sym.N >= 2 &&
 			x.Operands[t.Sym.N-2].What == ItsValue:
-			by = 1 + x.Operands[t.Sym.N-2].Register
+			by = int(t.Coef) * (1 + x.Operands[t.Sym.N-2].Register)
 		default:
 			return 0, 0, 0, l
 		}
@@ -294,7 +295,7 @@ func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 	if by == 0 && l.Const < 0 {
 		return 0, 0, 0, l
 	}
-	if by > 0 {
+	if by != 0 {
 		size = 1
 		for _, t := range rest.Terms {
 			n, known := x.inside[t.Sym.N]

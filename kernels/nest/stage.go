@@ -67,6 +67,7 @@ type stageCode struct {
 	forms [2]struct {
 		once  sync.Once
 		rects []SpaceRect // none: it has no loops
+		why   string      // the reason, of a matrix
 	}
 }
 
@@ -406,14 +407,15 @@ func (s *Stages) written(k, form int) []SpaceRect {
 		if s.tiny[k] {
 			c.rects = s.writeNumbers(k)
 		} else {
-			c.rects = s.write(k, form == 0)
+			c.rects, c.why = s.write(k, form == 0)
 		}
 	})
 	return c.rects
 }
 
-// write writes the loops of the stage of action k. affine: the launch proves the subscripts.
-func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
+// write writes the loops of the stage of action k, or says why there are none. affine: the launch proves the
+// subscripts.
+func (s *Stages) write(k int, affine bool) (list []SpaceRect, why string) {
 	b := s.body
 	own := make([]bool, len(b.Acts))
 	for _, i := range s.members[k] {
@@ -438,7 +440,7 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
 	if affine {
 		over = s.over[k] - 1
 	}
-	Written(func() {
+	why, _ = Written(func() {
 		list = writeSpace(space, []RowResult{gives}, Form{Affine: affine}, over, func(x *Builder) []Ref {
 			x.fixed, x.told = s.fixed, true
 			env := make([]Ref, len(b.Args)+k+1)
@@ -455,11 +457,11 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect) {
 			return []Ref{env[gives.Register]}
 		})
 	})
-	return list
+	return list, why
 }
 
-// loops returns the loops of all stages, for listings.
-func (s *Stages) loops() (list []*loop.Nest) {
+// loops returns the loops of all stages, for listings, and why one has none; "" if all have some.
+func (s *Stages) loops() (list []*loop.Nest, why string) {
 	for k, h := range s.root {
 		if h != k {
 			continue
@@ -469,6 +471,9 @@ func (s *Stages) loops() (list []*loop.Nest) {
 				list = append(list, r.Loop.Nest())
 			}
 		}
+		if why == "" {
+			why = s.code[k].forms[0].why
+		}
 	}
-	return list
+	return list, why
 }

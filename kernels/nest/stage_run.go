@@ -316,8 +316,11 @@ func (o *Operand) begin(num []loop.Word, d *value.Dense) (at [2]int, fits bool) 
 		if by == 0 {
 			continue
 		}
-		n, limit := int64(num[by-1]), [2]int{d.Rows, d.Cols}[axis]
-		if n < -int64(limit) || n > int64(limit) {
+		n, limit := int64(num[max(by, -by)-1]), [2]int{d.Rows, d.Cols}[axis]
+		if by < 0 {
+			n = -n
+		}
+		if reach := int64(limit) + max(int64(at[axis]), -int64(at[axis])); n < -reach || n > reach {
 			return at, false
 		}
 		at[axis] += int(n)
@@ -340,9 +343,9 @@ func (o *Operand) View(v, d *value.Dense, num []loop.Word) (at [2]int, fits bool
 // size returns the rows (axis 0) or columns (axis 1) of a view: rest, unless a register says where it begins.
 func (o *Operand) size(axis, rest int) int {
 	switch {
-	case axis == 0 && o.RowBy > 0:
+	case axis == 0 && o.RowBy != 0:
 		return o.Rows
-	case axis == 1 && o.ColBy > 0:
+	case axis == 1 && o.ColBy != 0:
 		return o.Cols
 	}
 	return rest
