@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"flow/ir/op"
@@ -133,5 +134,32 @@ func TestReadyCells(t *testing.T) {
 				t.Errorf("%s: a value that is there is not ready", c.what)
 			}
 		}
+	}
+}
+
+// TestConstantsOfBodies: a body's constants are made when it is compiled, and not whenever its loop begins, for
+// loops in an iterate begin in every round.
+func TestConstantsOfBodies(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := types.ScalarOf(types.F64)
+	value25 := op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(2.5)})
+	b := &op.Body{Args: []types.Type{types.ScalarOf(types.I64), number}, Yields: []int{4}, Acts: []op.Action{
+		{Def: table.Must("const"), Attrs: value25, Type: number},
+		{Def: table.Must("mul"), Type: number, Args: []int{1, 2}},
+		{Def: table.Must("add"), Type: number, Args: []int{0, 3}},
+	}}
+	c := compileBody(b, 1)
+	if !slices.Equal(c.uniform, []int{1}) {
+		t.Errorf("actions %v are run whenever the loop begins, not 1 alone", c.uniform)
+	}
+	r := &parforRun{c: &op.Call{Bodies: []*op.Body{b}, In: []value.Value{value.F64(3)}}, space: indexSpace{dims: 1}}
+	if err := r.uniform(c); err != nil {
+		t.Fatal(err)
+	}
+	if x, is := r.values[3].(value.Scalar); !is || x.F != 7.5 {
+		t.Errorf("2.5 * 3 is %v", r.values[3])
 	}
 }
