@@ -148,7 +148,13 @@ type Call struct {
 	// work, such as a loop in a body, asks now and then (some nanoseconds) and returns
 	// ErrStopped.
 	Stopped func() bool
+
+	asked *Sig // see Repeats
 }
+
+// Repeats says that one goroutine makes the call, or a copy of it, again and again with other arguments: Settle
+// asks in the same memory each time.
+func (c *Call) Repeats() { c.asked = &Sig{} }
 
 // Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: contiguous, and
 // as many as others make, or one fewer.
@@ -199,7 +205,11 @@ func (c *Call) Settle() error {
 	if c.Def.Type == nil {
 		return nil
 	}
-	s := &Sig{Def: c.Def, Attrs: c.Attrs}
+	s := c.asked
+	if s == nil {
+		s = &Sig{}
+	}
+	s.Def, s.Attrs, s.In = c.Def, c.Attrs, s.In[:0]
 	for _, v := range c.In {
 		s.In = append(s.In, v.Type())
 	}

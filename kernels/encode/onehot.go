@@ -133,12 +133,16 @@ func (c codeColumn) at(i int) (int, error) {
 // it. A look at all rows before f sees them would take 0.4 of the time of f. The failure is that of the
 // first row whose element is no code.
 func (c codeColumn) blocks(from, to int, f func(i int, codes []int64) int) error {
-	var room [512]int64
-	for i := from; i < to; i += len(room) {
-		n, done := min(len(room), to-i), 0
-		if c.Elem == types.I64 && c.Stride == 1 {
+	var room []int64
+	inPlace := c.Elem == types.I64 && c.Stride == 1
+	if !inPlace {
+		room = make([]int64, min(someRows, to-from))
+	}
+	for i := from; i < to; i += someRows {
+		n, done := min(someRows, to-i), 0
+		if inPlace {
 			done = f(i, c.I64[i:i+n])
-		} else if p, ok := readCodes(room[:], c.Dense, i, n, c.k); ok {
+		} else if p, ok := readCodes(room, c.Dense, i, n, c.k); ok {
 			done = f(i, p)
 		}
 		for ; done < n; done++ {

@@ -167,16 +167,21 @@ func codesWithin(room []int64, d *value.Dense, from, k, n int, crop bool) ([]int
 	return p, true
 }
 
+// someRows is how many codes are read at a time. Of fewer rows there is room for these alone: a call in
+// the body of a parfor has a few.
+const someRows = 512
+
 // eachPairs calls do with the codes p and q of some hundred rows, from row lo on, until it has passed rows
 // lo..hi-1. do has to skip rows with a negative code. eachPairs returns false if a code is invalid.
 func eachPairs(c *op.Call, lo, hi int, do func(lo int, p, q []int64)) bool {
 	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-	var room, other [512]int64
-	for ; lo < hi; lo += len(room) {
-		k := min(len(room), hi-lo)
-		p, ok := codesWithin(room[:], a, lo, k, n, crop)
-		q, both := codesWithin(other[:], b, lo, k, m, crop)
+	step := min(someRows, hi-lo)
+	room, other := make([]int64, step), make([]int64, step)
+	for ; lo < hi; lo += step {
+		k := min(step, hi-lo)
+		p, ok := codesWithin(room, a, lo, k, n, crop)
+		q, both := codesWithin(other, b, lo, k, m, crop)
 		if !ok || !both {
 			return false
 		}
@@ -215,8 +220,11 @@ func addAllWeights[T int64 | float64 | float32](c *op.Call) error {
 
 // addWeights adds rows lo..hi-1 of a call to a table: their weights, or 1 each. It fails if a code is invalid.
 func addWeights[T int64 | float64 | float32](c *op.Call, table dense.Grid[T], lo, hi int) error {
-	var room [512]T
+	var room []T
 	ones := len(c.In) < 3 && !c.Attrs.Bool("crop")
+	if !ones {
+		room = make([]T, min(someRows, hi-lo))
+	}
 	if !eachPairs(c, lo, hi, func(lo int, p, q []int64) {
 		q = q[:len(p)]
 		if ones { // 0.75 of the time
@@ -225,7 +233,7 @@ func addWeights[T int64 | float64 | float32](c *op.Call, table dense.Grid[T], lo
 			}
 			return
 		}
-		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
+		for i, w := range weightsFrom(c, room, lo, len(p)) {
 			if v := p[i]; v|q[i] >= 0 {
 				table.X[int(v)*table.LD+int(q[i])] += w
 			}
@@ -281,9 +289,9 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 		rows[i+1] += rows[i]
 	}
 	out, val, at := value.NewCSR(types.Bool, n, m, int(rows[n])), make([]T, rows[n]), slices.Clone(rows[:n])
-	var room [512]T
+	room := make([]T, min(someRows, c.Dense(0).Rows))
 	eachPairs(c, 0, c.Dense(0).Rows, func(lo int, p, q []int64) {
-		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
+		for i, w := range weightsFrom(c, room, lo, len(p)) {
 			if v := p[i]; v|q[i] >= 0 {
 				out.Col[at[v]], val[at[v]] = int32(q[i]), w
 				at[v]++

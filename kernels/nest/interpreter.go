@@ -122,6 +122,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		p.keep[k] = a.Attrs.Int("keep")
 		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env, Read: within.Read,
 			Rounds: within.Rounds, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
+		p.calls[k].Repeats()
 		if a.Type.IsScalar() && a.Def.Elt != nil && a.Def.Laws.Has(op.Elementwise) && a.Chain == nil {
 			p.scalars[k] = make([]value.Scalar, len(a.Args))
 			p.plain[k] = from >= 0 && plain(b, k)

@@ -19,8 +19,9 @@ type Eigen struct {
 // NewEigen begins the computation for a, n x n, n > 0, without gaps, finite, of which the lower
 // triangle is read; a is overwritten. The computation fails if an iteration does not converge.
 func NewEigen(set *blas.Set, workers, n int, a []float64, vectors bool) *Eigen {
-	p := &Eigen{Machine: newMachine(set, workers), Values: make([]float64, n)}
+	p := &Eigen{Machine: newMachine(set, workers)}
 	m := p.Machine
+	p.Values = m.floats(n)
 	for i := range n {
 		clear(a[i*n+i+1 : (i+1)*n])
 	}

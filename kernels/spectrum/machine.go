@@ -28,6 +28,10 @@ type Machine struct {
 	alone  bool // the pass is too small to be shared
 	passes bool // a pass is waiting
 	err    error
+
+	arena []float64 // of a machine of one worker: see floats
+	taken int       // elements of it that are in use
+	more  int       // elements that it had no room for
 }
 
 // worker is the scratch of one worker.
@@ -41,29 +45,51 @@ type worker struct {
 }
 
 func newMachine(set *blas.Set, workers int) *Machine {
-	m := &Machine{set: set, workers: make([]worker, workers)}
-	if workers == 1 {
-		s := scratches.Get().(*scratch)
-		m.workers[0].rows, m.workers[0].room = s.rows, s.room
+	if workers > 1 {
+		return &Machine{set: set, workers: make([]worker, workers)}
 	}
+	m := machines.Get().(*Machine)
+	m.set = set
 	return m
 }
 
-// scratch is what a machine of one worker leaves to the next.
-type scratch struct{ rows, room []float64 }
-
-// scratches lends it: small matrices take less time than to make it.
-var scratches = sync.Pool{New: func() any { return &scratch{} }}
+// machines lends machines of one worker with the memory of earlier ones: small matrices take less time than
+// to make it.
+var machines = sync.Pool{New: func() any { return &Machine{workers: make([]worker, 1)} }}
 
 // mostKept is the most elements that are kept.
 const mostKept = 1 << 14
 
-// Free gives the machine's memory to others. Nothing of it is read after that.
+// Free gives the machine to others. Nothing of it is read after that.
 func (m *Machine) Free() {
-	if w := &m.workers[0]; len(m.workers) == 1 && len(w.room) <= mostKept {
-		scratches.Put(&scratch{w.rows, w.room})
-		w.rows, w.room = nil, nil
+	w := &m.workers[0]
+	if len(m.workers) > 1 || len(w.room)+m.taken+m.more > mostKept {
+		return
 	}
+	if m.more > 0 {
+		m.arena = make([]float64, m.taken+m.more)
+	}
+	w.block = nil
+	*m = Machine{workers: m.workers, arena: m.arena}
+	machines.Put(m)
+}
+
+// floats returns n numbers that are the machine's until Free. They are not zeros.
+func (m *Machine) floats(n int) []float64 {
+	from := m.taken
+	if from+n > len(m.arena) {
+		m.more += n
+		return make([]float64, n)
+	}
+	m.taken += n
+	return m.arena[from:m.taken:m.taken]
+}
+
+// zeros is floats, of zeros.
+func (m *Machine) zeros(n int) []float64 {
+	x := m.floats(n)
+	clear(x)
+	return x
 }
 
 // pass asks for item(w, i) for all i < items, in any order and at once, and goes on with then.

@@ -91,8 +91,9 @@ type reflectorBlock struct {
 // of blas.
 const together = 48
 
-func newReflectors(m, n, shift int) *reflectors {
-	r := &reflectors{m: m, n: n, shift: shift, vt: make([]float64, m*n)}
+// reflectors is room for n reflectors on vectors of length rows.
+func (m *Machine) reflectors(rows, n, shift int) *reflectors {
+	r := &reflectors{m: rows, n: n, shift: shift, vt: m.zeros(rows * n)}
 	for j := 0; j < n; j += together {
 		r.blocks = append(r.blocks, reflectorBlock{from: j, n: min(together, n-j)})
 	}

@@ -25,19 +25,20 @@ type Singular struct {
 // overwritten. The computation fails if an iteration does not converge.
 func NewSingular(set *blas.Set, workers, m, n int, a []float64, vectors bool) *Singular {
 	k := min(m, n)
-	p := &Singular{Machine: newMachine(set, workers), Values: make([]float64, k)}
+	p := &Singular{Machine: newMachine(set, workers)}
 	machine := p.Machine
+	p.Values = machine.floats(k)
 	machine.pass(0, nil, func() {
 		power := scaleToOne(a)
 		high, wide := m, n
 		if m < n {
 			high, wide = n, m
-			t := make([]float64, len(a))
+			t := machine.floats(len(a))
 			transpose(t, m, a, n, m, n)
 			a = t
 		}
 		machine.fold(high, wide, a, vectors, func(rows int, a []float64, unfold unfolding) {
-			at := make([]float64, rows*wide)
+			at := machine.floats(rows * wide)
 			transpose(at, rows, a, wide, rows, wide)
 			machine.bidiagonal(rows, wide, a, at, func(b *bidiagonal) {
 				rescale := func() {
@@ -47,7 +48,7 @@ func NewSingular(set *blas.Set, workers, m, n int, a []float64, vectors bool) *S
 				}
 				if !vectors {
 					copy(p.Values, b.d)
-					if (lapack.Implementation{}).Dlasq1(k, p.Values, b.e, make([]float64, 4*k)) != 0 {
+					if (lapack.Implementation{}).Dlasq1(k, p.Values, b.e, machine.zeros(4*k)) != 0 {
 						machine.fail(ErrDiverged)
 						return
 					}
@@ -331,7 +332,7 @@ type bidiagonal struct {
 	yu, uy      []float64 // n x 2*panel: y[0][c], u[0][c], ...; and its transpose
 	v, y        []float64 // of the column
 	u, x        []float64 // of the row
-	coefs       [2 * panel]float64
+	coefs       []float64 // 2*panel
 }
 
 // bidiagonal begins the reduction of a to bidiagonal form.
@@ -343,13 +344,13 @@ func (m *Machine) bidiagonal(rows, n int, a, at []float64, then func(b *bidiagon
 
 // newBidiagonal is a reduction without its matrix; triangle: to triangular form.
 func (m *Machine) newBidiagonal(rows, n int, triangle bool, then func(b *bidiagonal)) *bidiagonal {
-	b := &bidiagonal{m: m, rows: rows, n: n, d: make([]float64, n), e: make([]float64, n), left: newReflectors(rows, n, 0),
-		vx: make([]float64, rows*2*panel), xv: make([]float64, rows*2*panel), yu: make([]float64, n*2*panel), uy: make([]float64, n*2*panel),
-		v: make([]float64, rows), x: make([]float64, rows), y: make([]float64, n), u: make([]float64, n)}
+	b := &bidiagonal{m: m, rows: rows, n: n, d: m.floats(n), e: m.zeros(n), left: m.reflectors(rows, n, 0),
+		vx: m.floats(rows * 2 * panel), xv: m.floats(rows * 2 * panel), yu: m.floats(n * 2 * panel), uy: m.floats(n * 2 * panel),
+		v: m.floats(rows), x: m.floats(rows), y: m.floats(n), u: m.floats(n), coefs: m.floats(2 * panel)}
 	if triangle {
-		b.r = make([]float64, n*n)
+		b.r = m.zeros(n * n)
 	} else {
-		b.right = newReflectors(n, max(n-1, 0), 1)
+		b.right = m.reflectors(n, max(n-1, 0), 1)
 	}
 	b.then = func() { then(b) }
 	return b
@@ -366,7 +367,7 @@ func (b *bidiagonal) less(c, by, pairs []float64, ld, k int) {
 	for i, x := range by[:k] {
 		b.coefs[i] = -x
 	}
-	b.m.combine(&b.m.workers[0], c, b.coefs[:], pairs, ld, len(c), k)
+	b.m.combine(&b.m.workers[0], c, b.coefs, pairs, ld, len(c), k)
 }
 
 // product makes c the sum of rows of a matrix, each times an element of by, and goes on with then.

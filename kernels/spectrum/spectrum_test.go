@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -204,5 +205,75 @@ func BenchmarkEigen(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// TestMemoryOfEarlierMachines: what earlier machines have left in the memory of a machine does not count, and
+// small matrices make no memory for what earlier ones had.
+func TestMemoryOfEarlierMachines(t *testing.T) {
+	set := setNamed(t, "")
+	left := func() {
+		m := newMachine(set, 1)
+		for range 2 {
+			for _, x := range [][]float64{m.floats(5000), m.workers[0].scratch(5000)} {
+				for i := range x {
+					x[i] = math.NaN()
+				}
+			}
+		}
+		m.Free()
+	}
+	for _, vectors := range []bool{false, true} {
+		for _, shape := range [][2]int{{1, 1}, {2, 2}, {3, 3}, {8, 3}, {3, 8}, {40, 40}} {
+			high, wide := shape[0], shape[1]
+			a := generalMatrix(0, high, wide)
+			want := NewSingular(set, 2, high, wide, slices.Clone(a), vectors)
+			finish(t, want.Machine, 2)
+			left()
+			p := NewSingular(set, 1, high, wide, slices.Clone(a), vectors)
+			finish(t, p.Machine, 1)
+			if !slices.Equal(p.Values, want.Values) || !slices.Equal(p.Left, want.Left) || !slices.Equal(p.Right, want.Right) {
+				t.Errorf("%v, vectors %v: other singular values or vectors", shape, vectors)
+			}
+			p.Free()
+			if high != wide {
+				continue
+			}
+			a = symmetricMatrix(0, wide)
+			values := NewEigen(set, 2, wide, slices.Clone(a), vectors)
+			finish(t, values.Machine, 2)
+			left()
+			q := NewEigen(set, 1, wide, slices.Clone(a), vectors)
+			finish(t, q.Machine, 1)
+			if !slices.Equal(q.Values, values.Values) || !slices.Equal(q.Vectors, values.Vectors) {
+				t.Errorf("%v, vectors %v: other eigenvalues or eigenvectors", shape, vectors)
+			}
+			q.Free()
+		}
+	}
+}
+
+// TestSmallMemory: a decomposition of a small matrix takes its memory from the one before.
+func TestSmallMemory(t *testing.T) {
+	set, a := setNamed(t, ""), generalMatrix(0, 4, 3)
+	room := make([]float64, len(a))
+	one := func() {
+		copy(room, a)
+		p := NewSingular(set, 1, 4, 3, room, false)
+		if err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+		p.Free()
+	}
+	var before, after runtime.MemStats
+	one()
+	runtime.ReadMemStats(&before)
+	const times = 200
+	for range times {
+		one()
+	}
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) / times; n > 12<<10 { // closures, and not panels of some kilobytes
+		t.Errorf("a decomposition takes %d bytes of new memory", n)
 	}
 }

@@ -31,12 +31,12 @@ type tridiagonal struct {
 	vw    []float64 // n x 2*panel: row r is v[0][r], w[0][r], v[1][r], w[1][r], ...
 	wv    []float64 // 2*panel x n: rows w[0], v[0], w[1], v[1], ...
 	v, y  []float64 // of the column; from the row below the diagonal on
-	coefs [2 * panel]float64
+	coefs []float64 // 2*panel
 }
 
 func (m *Machine) tridiagonal(n int, a []float64, then func(t *tridiagonal)) {
-	t := &tridiagonal{m: m, n: n, a: a, d: make([]float64, n), e: make([]float64, max(n-1, 0)), q: newReflectors(n, max(n-1, 0), 1),
-		vw: make([]float64, n*2*panel), wv: make([]float64, 2*panel*n), v: make([]float64, n), y: make([]float64, n)}
+	t := &tridiagonal{m: m, n: n, a: a, d: m.floats(n), e: m.floats(max(n-1, 0)), q: m.reflectors(n, max(n-1, 0), 1),
+		vw: m.floats(n * 2 * panel), wv: m.floats(2 * panel * n), v: m.floats(n), y: m.floats(n), coefs: m.floats(2 * panel)}
 	t.then = func() { then(t) }
 	t.column(0)
 }
@@ -50,7 +50,7 @@ func (t *tridiagonal) column(j int) {
 	}
 	row := t.a[j*t.n+j : (j+1)*t.n]
 	t.negated(t.vw[j*2*panel:], i)
-	t.m.combine(w, row, t.coefs[:], t.wv[j:], t.n, t.n-j, 2*i)
+	t.m.combine(w, row, t.coefs, t.wv[j:], t.n, t.n-j, 2*i)
 	t.d[j] = row[0]
 	x := t.v[:t.n-j-1]
 	copy(x, row[1:])
@@ -79,7 +79,7 @@ func (t *tridiagonal) pair(j int) {
 	var g [2 * panel]float64
 	t.m.combine(worker, g[:2*i], v, t.vw[at*2*panel:], 2*panel, 2*i, len(v))
 	t.negated(g[:], i)
-	t.m.combine(worker, w, t.coefs[:], t.wv[at:], t.n, len(w), 2*i)
+	t.m.combine(worker, w, t.coefs, t.wv[at:], t.n, len(w), 2*i)
 	addScaled(w, -0.5*dot(w, v), v)
 	copy(t.wv[2*i*t.n+at:], w)
 	copy(t.wv[(2*i+1)*t.n+at:], v)
