@@ -95,7 +95,7 @@ func TestPlacesAreTaken(t *testing.T) {
 		place, want string
 	}{
 		{0, "rows", "parfor rows"}, {0, "replicated", "parfor replicated"}, {0, "one", "parfor rank 0"},
-		{1, "rows", "parfor rows"}, {1, "replicated", "parfor replicated"}, {1, "one", "parfor rank 0"},
+		{1, "rows", "part rows\npart partial"}, {1, "replicated", "part replicated"}, {1, "one", "part rank 0"},
 		{2, "rows", "parfor rows"}, {2, "replicated", "parfor rank 0"}, {2, "one", "parfor rank 0"},
 		{3, "rows", "trsm ranks 1 2"}, {3, "cols", "trsm ranks 0 1"}, {3, "one", "trsm rank 0"}, {3, "replicated", "trsm replicated"},
 	} {
