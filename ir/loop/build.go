@@ -41,6 +41,12 @@ func (b *Builder) add(s Stmt) {
 	block.Stmts = append(block.Stmts, s)
 }
 
+// room makes room for so many statements.
+func (b *Builder) room(n int) {
+	block := b.open[len(b.open)-1]
+	block.Stmts = slices.Grow(block.Stmts, n)
+}
+
 // last returns the statement that was added last to the open block.
 func (b *Builder) last() *Stmt {
 	list := b.open[len(b.open)-1].Stmts

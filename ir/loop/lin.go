@@ -14,33 +14,50 @@ func Num(c int64) Lin { return Lin{Const: c} }
 // Of returns the form of one symbol.
 func Of(kind SymKind, n int) Lin { return Lin{Terms: []Term{{1, Sym{kind, n}}}} }
 
-// Plus returns l + m.
+// Plus returns l + m. The result may share its terms with one of them.
 func (l Lin) Plus(m Lin) Lin {
-	out := Lin{Const: l.Const + m.Const}
-	terms := slices.Concat(l.Terms, m.Terms)
-	if len(terms) == 1 && terms[0].Coef != 0 {
-		out.Terms = terms
+	a, b, out := l.Terms, m.Terms, Lin{Const: l.Const + m.Const}
+	switch {
+	case len(b) == 0:
+		out.Terms = slices.Clip(a)
+		return out
+	case len(a) == 0:
+		out.Terms = slices.Clip(b)
 		return out
 	}
-	slices.SortStableFunc(terms, func(a, b Term) int {
-		return cmp.Or(cmp.Compare(a.Sym.Kind, b.Sym.Kind), cmp.Compare(a.Sym.N, b.Sym.N))
-	})
-	kept := terms[:0]
-	for _, t := range terms {
-		if k := len(kept) - 1; k >= 0 && kept[k].Sym == t.Sym {
-			if kept[k].Coef += t.Coef; kept[k].Coef == 0 {
-				kept = kept[:k]
+	terms := make([]Term, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		order := cmp.Or(cmp.Compare(a[0].Sym.Kind, b[0].Sym.Kind), cmp.Compare(a[0].Sym.N, b[0].Sym.N))
+		switch {
+		case order < 0:
+			terms, a = append(terms, a[0]), a[1:]
+		case order > 0:
+			terms, b = append(terms, b[0]), b[1:]
+		default:
+			if c := a[0].Coef + b[0].Coef; c != 0 {
+				terms = append(terms, Term{c, a[0].Sym})
 			}
-			continue
-		}
-		if t.Coef != 0 {
-			kept = append(kept, t)
+			a, b = a[1:], b[1:]
 		}
 	}
-	if len(kept) > 0 {
-		out.Terms = slices.Clip(kept)
+	if terms = append(append(terms, a...), b...); len(terms) > 0 {
+		out.Terms = slices.Clip(terms)
 	}
 	return out
+}
+
+// Without returns l without a symbol.
+func (l Lin) Without(s Sym) Lin {
+	k := slices.IndexFunc(l.Terms, func(t Term) bool { return t.Sym == s })
+	switch {
+	case k < 0:
+		return l
+	case len(l.Terms) == 1:
+		return Lin{Const: l.Const}
+	case k == 0:
+		return Lin{l.Const, slices.Clip(l.Terms[1:])}
+	}
+	return Lin{l.Const, slices.Concat(l.Terms[:k], l.Terms[k+1:])}
 }
 
 // Times returns c * l.
@@ -49,9 +66,7 @@ func (l Lin) Times(c int64) Lin {
 	if c == 0 {
 		return out
 	}
-	for _, t := range l.Terms {
-		out.Terms = append(out.Terms, Term{c * t.Coef, t.Sym})
-	}
+	out.Terms = each(l.Terms, func(t Term) Term { return Term{c * t.Coef, t.Sym} })
 	return out
 }
 

@@ -364,6 +364,41 @@ func TestLin(t *testing.T) {
 	}
 }
 
+// TestLinTerms adds drawn forms, and leaves out a symbol: the terms are in ascending order and none is 0, and
+// the operands keep theirs.
+func TestLinTerms(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	draw := func() (l Lin) {
+		for n := range 5 {
+			if c := int64(r.IntN(5) - 2); c != 0 {
+				l.Terms = append(l.Terms, Term{c, Sym{SymKind(n / 3), n % 3}})
+			}
+		}
+		l.Const = int64(r.IntN(9) - 4)
+		return l
+	}
+	for range 2000 {
+		a, b, s := draw(), draw(), Sym{SymKind(r.IntN(2)), r.IntN(3)}
+		before := []Lin{{a.Const, slices.Clone(a.Terms)}, {b.Const, slices.Clone(b.Terms)}}
+		sum, rest := a.Plus(b), a.Without(s)
+		var want, without Lin
+		want.Const, without.Const = a.Const+b.Const, a.Const
+		for n := range 6 {
+			x := Sym{SymKind(n / 3), n % 3}
+			if c := a.Coef(x) + b.Coef(x); c != 0 {
+				want.Terms = append(want.Terms, Term{c, x})
+			}
+			if c := a.Coef(x); c != 0 && x != s {
+				without.Terms = append(without.Terms, Term{c, x})
+			}
+		}
+		_, _ = append(sum.Terms, Term{}), append(rest.Terms, Term{}) // which others share
+		if !sum.Equal(want) || !rest.Equal(without) || !a.Equal(before[0]) || !b.Equal(before[1]) {
+			t.Fatalf("%v + %v is %v, and %v without %v", before[0], before[1], sum, rest, s)
+		}
+	}
+}
+
 // TestStandardReadsBack: every function of the library is read, accepted, and prints as it was
 // written.
 func TestStandardReadsBack(t *testing.T) {

@@ -40,6 +40,7 @@ func (m *merger) scope(f func()) {
 // statements writes a block.
 func (m *merger) statements(b *Block) {
 	done := make([]bool, len(b.Stmts))
+	m.room(len(b.Stmts))
 	for i := range b.Stmts {
 		if !done[i] {
 			m.statement(b, i, done)

@@ -71,6 +71,7 @@ func (r *rewriter) rng(x Range) Range {
 }
 
 func (r *rewriter) block(b *Block) {
+	r.room(len(b.Stmts))
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
 		r.where = s.Origin

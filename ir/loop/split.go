@@ -280,7 +280,7 @@ func (c *cutter) changes(v Val, index Sym) (list []Lin) {
 	for t := range 2 {
 		for _, f := range c.facts.Where(v, t == 1) {
 			a := f.Coef(index)
-			rest := f.Plus(Lin{Terms: []Term{{-a, index}}})
+			rest := f.Without(index)
 			_, around := c.box(rest)
 			switch {
 			case a > 0 && rest.Known(): // from -Const/a on
