@@ -28,9 +28,11 @@ func EachStmt(b *Block, f func(s *Stmt)) {
 // within calls f for s and the statements in its blocks.
 func within(s *Stmt, f func(s *Stmt)) {
 	f(s)
-	EachStmt(s.Then, f)
-	EachStmt(s.Else, f)
-	if s.Loop != nil {
+	switch s.Code { // most statements hold none
+	case If:
+		EachStmt(s.Then, f)
+		EachStmt(s.Else, f)
+	case For:
 		EachStmt(&s.Loop.Body, f)
 	}
 }

@@ -50,12 +50,13 @@ type registers struct {
 // whole loop, too, because its first write, before the loop, is what starts it.
 func (p *program) live() intervals {
 	all, order := p.shop.intervals.zeros(len(p.values)), p.shop.virts.list(len(p.values))
-	var open []int32
+	open := p.shop.numbers.list(8)
 	weight, aside := 1.0, 1.0
 	// touched lists the registers that are read inside of an open loop and made before it, those of the
 	// innermost loop last. first is where those of each loop begin.
 	var touched []virt
 	var first []int
+	var in inputs
 	for i := range p.steps {
 		s, k := &p.steps[i], int32(i)
 		switch {
@@ -73,23 +74,32 @@ func (p *program) live() intervals {
 		if s.Op == VRANGEPD || s.Op == VRANGEPS { // its result may not be in the register of an operand
 			last = min(k+1, int32(len(p.steps))-1)
 		}
-		use := func(v virt) {
+		cost, inner := weight*aside, int32(-1) // where the innermost loop begins
+		if len(open) > 0 {
+			inner = open[len(open)-1]
+		}
+		read := func(v virt) {
 			x := &all[v]
 			x.to = max(x.to, last)
-			x.cost += weight * aside
-			if d := len(open) - 1; d >= 0 && x.made && x.from < open[d] {
+			x.cost += cost
+			if x.made && x.from < inner {
 				touched = append(p.shop.virts.room(touched, 1), v)
 			}
 		}
-		s.reads(use)
-		if s.dst != 0 {
-			x := &all[s.dst]
+		in.of(s)
+		for i := range in {
+			if v := in[i]; v != 0 {
+				read(v)
+			}
+		}
+		if v := s.dst; v != 0 {
+			x := &all[v]
 			if !x.made {
 				x.made, x.from = true, k
-				order = append(order, s.dst)
+				order = append(order, v)
 			}
-			x.carried = x.carried || len(open) > 0 && x.from < open[len(open)-1]
-			use(s.dst)
+			x.carried = x.carried || x.from < inner
+			read(v)
 		}
 		if s.leaves {
 			d := len(open) - 1
@@ -110,18 +120,57 @@ func (p *program) live() intervals {
 
 // scan is a linear scan over some of the intervals.
 type scan struct {
-	p      *program
-	a      *assignment
-	free   [classCount][]Reg
-	active [classCount][]virt
-	// ends is a step before which no active interval ends.
-	ends [classCount]int32
+	p    *program
+	a    *assignment
+	bank [classCount]bank
 	// passed is how many steps outside of blocks aside are up to each step.
 	passed []int
 }
 
-// spillCost is what it costs if v has no register, for each step that its register would be busy.
-func (s *scan) spillCost(v virt) float64 {
+// bank is the registers of a class.
+type bank struct {
+	free   []Reg
+	active []holder
+	ends   int32 // a step before which no active interval ends
+}
+
+// holder is a value that has a register, and the last step of its interval.
+type holder struct {
+	v    virt
+	to   int32
+	cost float64 // its spillCost; negative: it has not been computed
+	reg  Reg
+}
+
+func (h *holder) begin(v virt, to int32, r Reg) { h.v, h.to, h.cost, h.reg = v, to, -1, r }
+
+// expire takes back the registers of intervals that end at a step or before it.
+func (b *bank) expire(at int32) {
+	n, ends := 0, int32(math.MaxInt32)
+	for i := range b.active {
+		h := &b.active[i]
+		if h.to <= at {
+			b.free = append(b.free, h.reg)
+			continue
+		}
+		ends = min(ends, h.to)
+		if n < i {
+			b.active[n] = *h
+		}
+		n++
+	}
+	b.active, b.ends = b.active[:n], ends
+}
+
+// spillCost is what it costs if a value has no register, for each step that its register would be busy.
+func (s *scan) spillCost(h *holder) float64 {
+	if h.cost < 0 {
+		h.cost = s.costOf(h.v)
+	}
+	return h.cost
+}
+
+func (s *scan) costOf(v virt) float64 {
 	x := &s.a.lives.of[v]
 	cost := x.cost
 	if s.p.hasSource(v) {
@@ -141,31 +190,21 @@ func (s *scan) spill(v virt) {
 // assign gives registers to values, which are in the order of the begins of their intervals.
 func (s *scan) assign(list []virt) {
 	for _, v := range list {
-		x, c := &s.a.lives.of[v], s.p.values[v].class
-		// An operand that dies where the result is made gives its register to it.
-		if s.ends[c] <= x.from {
-			live := s.active[c][:0]
-			ends := int32(math.MaxInt32)
-			for _, w := range s.active[c] {
-				if to := s.a.lives.of[w].to; to <= x.from {
-					s.free[c] = append(s.free[c], s.a.reg[w])
-				} else {
-					live, ends = append(live, w), min(ends, to)
-				}
-			}
-			s.active[c], s.ends[c] = live, ends
+		x, b := &s.a.lives.of[v], &s.bank[s.p.values[v].class]
+		if b.ends <= x.from { // an operand that dies where the result is made gives its register to it
+			b.expire(x.from)
 		}
-		s.ends[c] = min(s.ends[c], x.to)
-		if n := len(s.free[c]); n > 0 {
-			s.a.reg[v] = s.free[c][n-1]
-			s.free[c] = s.free[c][:n-1]
-			s.active[c] = append(s.active[c], v)
+		b.ends = min(b.ends, x.to)
+		if n, k := len(b.free)-1, len(b.active); n >= 0 {
+			s.a.reg[v] = b.free[n]
+			b.free, b.active = b.free[:n], b.active[:k+1]
+			b.active[k].begin(v, x.to, s.a.reg[v])
 			continue
 		}
 		// The cheapest goes to memory.
-		cheapest, least := -1, s.spillCost(v)
-		for k, w := range s.active[c] {
-			if cost := s.spillCost(w); cost < least {
+		cheapest, least := -1, s.costOf(v)
+		for k := range b.active {
+			if cost := s.spillCost(&b.active[k]); cost < least {
 				cheapest, least = k, cost
 			}
 		}
@@ -173,10 +212,10 @@ func (s *scan) assign(list []virt) {
 			s.spill(v)
 			continue
 		}
-		w := s.active[c][cheapest]
-		s.a.reg[v] = s.a.reg[w]
-		s.spill(w)
-		s.active[c][cheapest] = v
+		w := &b.active[cheapest]
+		s.a.reg[v] = w.reg
+		s.spill(w.v)
+		w.begin(v, x.to, w.reg)
 	}
 }
 
@@ -188,13 +227,16 @@ func (p *program) allocate(r registers) assignment {
 		a.reg[v] = NoReg
 	}
 	s := scan{p: p, a: &a}
+	for c, n := range [classCount]int{r.vectors, r.masks, len(r.general)} {
+		s.bank[c] = bank{free: p.shop.regs.list(n), active: p.shop.holders.list(n)}
+	}
 	for k := r.vectors - 1; k >= 0; k-- {
-		s.free[vectorClass] = append(s.free[vectorClass], V(k))
+		s.bank[vectorClass].free = append(s.bank[vectorClass].free, V(k))
 	}
 	for k := r.masks; k >= 1; k-- {
-		s.free[maskClass] = append(s.free[maskClass], K(k))
+		s.bank[maskClass].free = append(s.bank[maskClass].free, K(k))
 	}
-	s.free[generalClass] = slices.Clone(r.general)
+	s.bank[generalClass].free = append(s.bank[generalClass].free, r.general...)
 	blocks := asides(p.steps)
 	s.passed = p.passed(blocks)
 	a.lives = p.live()

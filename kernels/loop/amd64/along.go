@@ -55,7 +55,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	round := func() {
 		begin := len(l.steps)
 		for k, v := range carried {
-			l.set(x.Carry+loop.Val(k), operand{v: v, rounds: true})
+			l.set(x.Carry+loop.Val(k), operand{traits: traits{rounds: true}, v: v})
 		}
 		l.block(&body)
 		l.carry(s, carried, l.active, begin)
@@ -72,9 +72,9 @@ func (l *lowering) along(s *loop.Stmt) bool {
 			fits(m)
 			m.Jump(Greater, rest)
 		})
-		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(whole) }})
+		l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(whole) }})
 		round()
-		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
+		l.emit(&step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
 			m.ArithImm(AddG, laneReg, int32(lanes))
 			m.refuel()
 			fits(m)
@@ -88,7 +88,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 			m.ArithG(SubG, RAX, laneReg)
 			m.Jump(LessEqual, end)
 		})
-		l.active = l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) { m.vec.first(m, dst) }})
+		l.active = l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) { m.vec.first(m, dst) }})
 		l.top, l.parts[0] = l.active, l.part
 		round()
 	}
@@ -109,7 +109,7 @@ func (l *lowering) openSums(x *loop.Loop) (carried []virt) {
 		elems, words := t.Empty()
 		for k, e := range elems {
 			c, o := l.fresh(vectorClass), l.frame.vals[x.Init[len(carried)]]
-			l.move(c, operand{elem: e, konst: true, word: words[k]}, 0, true)
+			l.move(c, constantOf(e, words[k]), 0, true)
 			if !o.konst || o.word != words[k] {
 				l.move(c, o, l.firstOnes(1), false)
 			}
@@ -127,20 +127,20 @@ func (l *lowering) mergeSums(s *loop.Stmt, carried []virt) {
 		elems, _ := t.Empty()
 		merge, words := t.Merge(), l.cut(len(elems))
 		for k, e := range elems {
-			words[k] = operand{elem: e, v: carried[k]}
+			words[k] = inRegister(e, carried[k])
 		}
 		carried = carried[len(elems):]
 		for by := l.target.lanes / 2; by > 0; by /= 2 {
 			both := slices.Clone(words)
 			for _, o := range words {
 				v := l.vector(o)
-				o.v = l.emit(step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
-				both = append(both, operand{elem: o.elem, v: o.v})
+				o.v = l.emit(&step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
+				both = append(both, inRegister(o.elem, o.v))
 			}
 			words = l.call(merge, both)
 		}
 		for _, o := range words {
-			l.set(dst, operand{v: l.emit(step{Inst: Inst{Op: VPBROADCASTQ, Len: l.length}, b: l.vector(o), dst: l.fresh(vectorClass)})})
+			l.set(dst, operand{v: l.emit(&step{Inst: Inst{Op: VPBROADCASTQ, Len: l.length}, b: l.vector(o), dst: l.fresh(vectorClass)})})
 			dst++
 		}
 	}

@@ -21,7 +21,7 @@ func (l *lowering) apart(p place) bool {
 
 // without is a form without the lanes' index.
 func (l *lowering) without(f loop.Lin) loop.Lin {
-	return f.Plus(loop.Lin{Terms: []loop.Term{{Coef: f.Coef(l.lane()), Sym: l.lane()}}}.Times(-1))
+	return f.Without(l.lane())
 }
 
 // distance returns what writes code that leaves the distance of two lanes in dst. The code changes R11.
@@ -85,7 +85,7 @@ func (m *maker) fourPlaces(distance func(m *maker, dst Reg), first Reg, disp int
 func (l *lowering) loadApart(p place) virt {
 	first, disp := l.firstApart(p)
 	distance := l.distance(p)
-	return l.emit(step{dst: l.fresh(vectorClass), pure: true, a: first, scalar: func(m *maker, dst Reg, r regs) {
+	return l.emit(&step{dst: l.fresh(vectorClass), pure: true, a: first, scalar: func(m *maker, dst Reg, r regs) {
 		upper := m.free(dst)
 		half := [2]Reg{dst, upper}
 		m.fourPlaces(distance, r.a, disp, func(lane int, at Mem) {
@@ -104,7 +104,7 @@ func (l *lowering) loadApart(p place) virt {
 func (l *lowering) storeApart(v virt, p place) {
 	first, disp := l.firstApart(p)
 	distance := l.distance(p)
-	l.emit(step{a: v, b: first, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{a: v, b: first, scalar: func(m *maker, _ Reg, r regs) {
 		upper := m.free(r.a)
 		m.Emit(Inst{Op: VEXTRACTF128, Len: L256, Dst: upper, A: r.a, Imm: 1})
 		half := [2]Reg{r.a, upper}

@@ -33,7 +33,7 @@ func (l *lowering) aside(write func()) {
 	l.asides++
 	id := l.asides
 	l.isAside = true
-	l.emit(step{aside: int32(id), scalar: func(m *maker, _ Reg, _ regs) {
+	l.emit(&step{aside: int32(id), scalar: func(m *maker, _ Reg, _ regs) {
 		for _, v := range m.at.kept[id-1] {
 			if !m.p.hasSource(v) {
 				m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: m.at.reg[v], InMem: true, Mem: m.slotMem(v)})
@@ -41,7 +41,7 @@ func (l *lowering) aside(write func()) {
 		}
 	}})
 	write()
-	l.emit(step{aside: -int32(id), scalar: func(m *maker, _ Reg, _ regs) {
+	l.emit(&step{aside: -int32(id), scalar: func(m *maker, _ Reg, _ regs) {
 		for _, v := range m.at.kept[id-1] {
 			if m.p.hasSource(v) {
 				m.fromSource(m.at.reg[v], m.p.values[v].source)
@@ -109,20 +109,25 @@ func (p *program) within(all intervals, blocks []block) (rest []virt, inside [][
 // assignAside gives registers to the vectors that live in block b alone. The vectors around it have
 // theirs, and some of those that the block does not touch give it away: these are returned.
 func (p *program) assignAside(a *assignment, r registers, b block, around, inside []virt, passed []int) (kept []virt) {
-	touched := map[virt]bool{}
+	touched := p.shop.bytes.zeros(len(p.values))
+	var in inputs
 	for k := b.from; k <= b.to; k++ {
 		s := &p.steps[k]
-		touched[s.dst] = true
-		s.reads(func(v virt) { touched[v] = true })
+		touched[s.dst] = 1
+		in.of(s)
+		for i := range in {
+			touched[in[i]] = 1
+		}
 	}
 	owner, fixed := make([]virt, r.vectors), make([]bool, r.vectors)
 	for _, v := range around {
 		at, x := a.reg[v]-V(0), &a.lives.of[v]
 		owner[at] = v
-		fixed[at] = fixed[at] || touched[v] || int(x.from) >= b.from || int(x.to) <= b.to
+		fixed[at] = fixed[at] || touched[v] != 0 || int(x.from) >= b.from || int(x.to) <= b.to
 	}
 	s := scan{p: p, a: a, passed: passed}
-	free := &s.free[vectorClass]
+	s.bank[vectorClass].active = p.shop.holders.list(r.vectors)
+	free := &s.bank[vectorClass].free
 	for _, given := range []bool{true, false} { // the last ones are taken first: registers without an owner
 		for k := range owner {
 			if !fixed[k] && (owner[k] != 0) == given {

@@ -49,10 +49,13 @@ func (a *Asm) Reset() {
 func (a *Asm) Len() int { return len(a.code) }
 
 // Emit appends a vector or mask instruction.
-func (a *Asm) Emit(i Inst) {
+func (a *Asm) Emit(i Inst) { a.put(&i) }
+
+// put is Emit of an instruction in memory.
+func (a *Asm) put(i *Inst) {
 	from := len(a.code)
 	var at int
-	a.code, at = encode(a.code, &i)
+	a.code, at = encode(a.code, i)
 	if a.vexOnly && (a.code[from] == evexByte || forms[i.Op].ofMasks()) {
 		panic("BUG: " + forms[i.Op].name + " needs AVX-512")
 	}

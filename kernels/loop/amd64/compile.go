@@ -3,6 +3,7 @@ package amd64
 // This file drives the making of code: the loops over the window around the body.
 
 import (
+	"slices"
 	"sync"
 
 	"flow/ir/loop"
@@ -84,7 +85,6 @@ func (l *lowering) code() (*Code, error) {
 	m.spills = l.localsEnd
 	unit, fuel := l.roundFuel()
 	m.roundFuel = fuel
-	m.code = make([]byte, 0, 8*len(l.steps)+512)
 	m.enter()
 	m.p = &l.program
 	for k := range l.steps {
@@ -92,10 +92,10 @@ func (l *lowering) code() (*Code, error) {
 	}
 	m.end()
 	text, err := m.Finish()
-	if err != nil {
+	if l.shop.asm = m.Asm; err != nil {
 		return nil, err
 	}
-	return &Code{Text: text, Scratch: m.spills + m.at.slots*slotBytes, Words: argMemory + memoryWords*(len(l.nest.Params)+len(l.nest.Results)+len(l.nest.Locals)),
+	return &Code{Text: slices.Clone(text), Scratch: m.spills + m.at.slots*slotBytes, Words: argMemory + memoryWords*(len(l.nest.Params)+len(l.nest.Results)+len(l.nest.Locals)),
 		Fuel: max(4, cyclesOfCall/unit), Points: l.target.lanes * max(1, l.together), sized: l.sized(), States: l.states}, nil
 }
 
@@ -112,7 +112,8 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 }
 
 func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
-	m := &maker{target: t}
+	shop.asm.Reset()
+	m := &maker{Asm: shop.asm, target: t}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream
 	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, inMemory: map[counter]bool{}, lanes: -1, rows: -1,
@@ -154,9 +155,8 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	if t.rewrite != nil {
 		t.rewrite(&l.program, &m.Asm)
 	}
-	l.prune()
-	l.countersRead()
 	l.hoist()
+	l.countersRead()
 	l.balance()
 	l.reload(l.vectors)
 	if l.vexOnly() {

@@ -45,12 +45,12 @@ func (l *lowering) wordNamed(name int) (c counter, ok bool) {
 
 // scalar emits code of general registers that makes no value.
 func (l *lowering) scalar(write func(m *maker)) {
-	l.emit(step{scalar: func(m *maker, _ Reg, _ regs) { write(m) }})
+	l.emit(&step{scalar: func(m *maker, _ Reg, _ regs) { write(m) }})
 }
 
 // bind places a label.
 func (l *lowering) bind(at Label) {
-	l.emit(step{jumps: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(at) }})
+	l.emit(&step{jumps: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(at) }})
 }
 
 // setWord sets a word of scratch memory to a form that is the same in all lanes.
@@ -79,16 +79,19 @@ func breaks(b *loop.Block) bool {
 // form is f with values replaced by the linear forms that they are known to be. A form that needs
 // the vector of an index is left.
 func (l *lowering) form(f loop.Lin) loop.Lin {
+	if f.Affine() {
+		return f
+	}
 	out := loop.Lin{Const: f.Const}
 	for _, t := range f.Terms {
 		one := loop.Lin{Terms: []loop.Term{t}}
 		if t.Sym.Kind == loop.ValSym {
 			o := l.frame.vals[t.Sym.N]
-			switch {
+			switch form := o.known().form; {
 			case o.konst:
 				one = loop.Num(int64(o.word)).Times(t.Coef)
-			case o.form != nil && !l.counted(*o.form):
-				one = o.form.Times(t.Coef)
+			case form != nil && !l.counted(*form):
+				one = form.Times(t.Coef)
 			}
 		}
 		out = out.Plus(one)
@@ -120,8 +123,8 @@ func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
 			return nil
 		case o.konst:
 			known[k] = loop.Num(int64(o.word))
-		case o.form != nil:
-			known[k] = *o.form
+		case o.known().form != nil:
+			known[k] = *o.facts.form
 		default:
 			return nil
 		}

@@ -243,7 +243,7 @@ func (m *maker) step(s *step) {
 		}
 	}
 	if i.Op != VMOVAPD || i.InMem || i.Dst != i.B || i.Mask != 0 {
-		m.Emit(i)
+		m.put(&i)
 	}
 	m.store(s.dst, i.Dst)
 }
@@ -262,7 +262,7 @@ func (i *Inst) exchange() bool {
 		}
 		return true
 	}
-	return slices.Contains(commutes, i.Op)
+	return traitsOf[i.Op].commutes
 }
 
 // spareFor is the register that a result passes through on its way to scratch memory.
@@ -311,7 +311,7 @@ func (m *maker) ranged(s *step) {
 	} else {
 		m.fetch(i.Dst, s.c)
 	}
-	m.Emit(i)
+	m.put(&i)
 	if dst != NoReg && dst != i.Dst {
 		m.Emit(Inst{Op: VMOVAPD, Len: m.length, Dst: dst, B: i.Dst})
 	}
@@ -362,7 +362,7 @@ func (m *maker) fuse(s *step) {
 	in := func(v virt) bool { return m.fromMemory(&inst, v) }
 	emit := func(order int, x, y Reg) {
 		inst.Op, inst.A, inst.B = ops[order][sign], x, y
-		m.Emit(inst)
+		m.put(&inst)
 	}
 	move := func(r Reg) {
 		if r != dst {

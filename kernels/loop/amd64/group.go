@@ -195,16 +195,28 @@ func (s *step) latency() int {
 	case s.fused.is && s.fused.table == 0:
 		return 4
 	}
-	switch s.Op {
-	case VADDPD, VADDPS, VSUBPD, VSUBPS, VMULPD, VMULPS, VCMPPDK, VCMPPSK, VRANGEPD, VRANGEPS:
-		return 3
-	case VDIVPD, VDIVPS:
-		return 13
-	case VSQRTPD, VSQRTPS:
-		return 21
-	}
-	return 1
+	return 1 + traitsOf[s.Op].waits
 }
+
+// traitsOf is what the passes ask of instructions. They ask it of every step, and a comparison with each of a
+// list of instructions takes longer.
+var traitsOf = func() (list [mostOps]struct {
+	waits    int  // cycles that others wait for the result, but for the first
+	adds     bool // it is of the units that add
+	commutes bool // see commutes
+}) {
+	for _, op := range []Op{VADDPD, VADDPS, VSUBPD, VSUBPS, VMULPD, VMULPS, VCMPPDK, VCMPPSK, VRANGEPD, VRANGEPS} {
+		list[op].waits = 2
+	}
+	list[VDIVPD].waits, list[VDIVPS].waits, list[VSQRTPD].waits, list[VSQRTPS].waits = 12, 12, 20, 20
+	for _, op := range []Op{VADDPD, VADDPS, VSUBPD, VSUBPS} {
+		list[op].adds = true
+	}
+	for _, op := range commutes {
+		list[op].commutes = true
+	}
+	return list
+}()
 
 // fewAdditions are as many as no units wait for.
 const fewAdditions = 32
@@ -213,15 +225,19 @@ const fewAdditions = 32
 // takes longer than the units that add.
 func (l *lowering) waits() (list []bool) {
 	ready, base, last, adds := l.shop.ints.zeros(len(l.values)), 0, 0, 0
+	var in inputs
 	for k := range l.steps {
 		s, at := &l.steps[k], base
-		s.reads(func(v virt) { at = max(at, ready[v]) })
+		in.of(s)
+		for i := range in {
+			at = max(at, ready[in[i]])
+		}
 		at += s.latency()
-		switch s.Op {
-		case VADDPD, VADDPS, VSUBPD, VSUBPS:
+		if traitsOf[s.Op].adds {
 			adds++
 		}
 		ready[s.dst], last = at, max(last, at)
+		ready[0] = 0
 		if s.enters || s.leaves || k == len(l.steps)-1 {
 			list = append(list, adds < fewAdditions || adds*l.length.Bytes() < 64*(last-base)) // 64 bytes a cycle
 			base, adds = last, 0
@@ -236,6 +252,9 @@ func (l *lowering) waits() (list []bool) {
 // take a cycle less. On AVX2 operations on bits, which all units do, find room in the latter: a window of 49
 // numbers takes 0.86 of the time without such differences (Zen 3). The bytes are the same.
 func (l *lowering) balance() {
+	if l.additions < fewAdditions {
+		return
+	}
 	more, before, waits := 0, len(l.head), l.waits()
 	if !slices.Contains(waits, false) {
 		return

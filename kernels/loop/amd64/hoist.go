@@ -13,26 +13,32 @@ type loopSteps struct {
 	before []int32
 	anchor int // a place in steps, or -1
 	moved  []int32
-	made   map[pureStep]virt
+	number int32
 }
 
-// pureStep is what the result of a step depends on.
-type pureStep struct {
-	op            Op
-	length        Len
-	imm           uint8
-	zero          bool
-	constant      int32
-	a, b, c, mask virt
-	fused         fusedStep
+// movedSteps finds a step that has moved and makes the same as another one.
+type movedSteps struct {
+	last []int32 // by an operand: 1 + the last step that has moved and reads it
+	next []int32 // by step: 1 + the one before it
+	loop []int32 // by step: the number of the loop to which it has moved
 }
 
-// hoist moves steps.
+// makesTheSame reports whether the results of two movable steps are equal.
+func (s *step) makesTheSame(t *step) bool {
+	return s.Op == t.Op && s.Len == t.Len && s.Imm == t.Imm && s.Zero == t.Zero && s.InMem == t.InMem && (!s.InMem || s.Mem.Constant == t.Mem.Constant) &&
+		s.a == t.a && s.b == t.b && s.c == t.c && s.mask == t.mask && s.fused == t.fused
+}
+
+// hoist moves steps, and drops those that nothing needs.
 func (p *program) hoist() {
+	needed := p.needed()
 	// depth is in how many loops a register is made, at most; defs how often.
 	depth, defs, at := p.shop.numbers.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), int32(0)
 	for k := range p.steps {
 		s := &p.steps[k]
+		if needed[k] == 0 {
+			continue
+		}
 		if s.enters {
 			at++
 		}
@@ -46,21 +52,25 @@ func (p *program) hoist() {
 	}
 	same := p.shop.virts.zeros(len(p.values)) // what stands for a register that is made no more
 	now, merged := func(v virt) virt { return cmp.Or(same[v], v) }, false
-	open := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}
+	moved := movedSteps{p.shop.numbers.zeros(len(p.values)), p.shop.numbers.zeros(len(p.steps)), p.shop.numbers.zeros(len(p.steps))}
+	open, loops := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}, int32(0)
 	for k := range p.steps {
 		s := &p.steps[k]
+		if needed[k] == 0 {
+			continue
+		}
 		if merged {
 			s.rename(now)
 		}
 		if s.enters {
-			open = append(open, &loopSteps{anchor: -1})
+			loops++
+			open = append(open, &loopSteps{anchor: -1, number: loops})
 		}
 		in := open[len(open)-1]
 		if to := len(open) - 1; s.movable() && defs[s.dst] == 1 {
-			least := int32(0)
-			s.reads(func(v virt) { least = max(least, depth[v]) })
+			least := max(depth[s.a], depth[s.b], depth[s.c], depth[s.mask])
 			if int(least) < to {
-				p.move(int32(k), open, int(least), same)
+				p.move(int32(k), open, int(least), same, &moved)
 				merged = merged || same[s.dst] != 0
 				depth[s.dst] = least
 				continue
@@ -78,9 +88,13 @@ func (p *program) hoist() {
 		}
 	}
 	order := open[0].append(p.shop.numbers.list(len(p.steps)))
-	steps := p.shop.steps.list(len(order))
-	for _, k := range order {
-		steps = append(steps, p.steps[k])
+	steps := p.shop.steps.list(len(order))[:len(order)]
+	p.additions = 0
+	for i, k := range order {
+		steps[i] = p.steps[k]
+		if traitsOf[steps[i].Op].adds {
+			p.additions++
+		}
 	}
 	p.steps = steps
 }
@@ -93,25 +107,21 @@ func (s *step) movable() bool {
 }
 
 // move puts a step behind the loops at a depth, unless one is there that makes the same.
-func (p *program) move(k int32, open []*loopSteps, depth int, same []virt) {
+func (p *program) move(k int32, open []*loopSteps, depth int, same []virt, moved *movedSteps) {
 	s := &p.steps[k]
 	to, list := open[depth], &open[depth].moved
 	if to.anchor < 0 {
 		to, list = open[depth+1], &open[depth+1].before
 	}
-	key := pureStep{op: s.Op, length: s.Len, imm: s.Imm, zero: s.Zero, constant: 0, a: s.a, b: s.b, c: s.c, mask: s.mask, fused: s.fused}
-	if s.InMem {
-		key.constant = s.Mem.Constant
+	operand := max(s.a, s.b, s.c)
+	for i := moved.last[operand]; i != 0; i = moved.next[i-1] {
+		if t := &p.steps[i-1]; moved.loop[i-1] == to.number && s.makesTheSame(t) {
+			same[s.dst] = t.dst
+			return
+		}
 	}
-	if v, ok := to.made[key]; ok {
-		same[s.dst] = v
-		return
-	}
-	if to.made == nil {
-		to.made = map[pureStep]virt{}
-	}
-	to.made[key] = s.dst
-	*list = append(*list, k)
+	moved.next[k], moved.last[operand], moved.loop[k] = moved.last[operand], k+1, to.number
+	*list = append(p.shop.numbers.room(*list, 1), k)
 }
 
 // append appends the steps of the loop with those that moved to its anchor.

@@ -15,7 +15,8 @@ import (
 type invariants struct {
 	head    []step // before the rows
 	rowHead []step // at the begin of each row
-	consts  map[word]virt
+	consts  []knownWord
+	byWord  [64]int32 // by some bits of a constant: 1 + the place in consts of the last such one
 	made    []invariant
 	sums    []sum // see recent
 	before  settling
@@ -32,10 +33,12 @@ type settling struct {
 	sums  []sum
 }
 
-// word is a constant: what 64 bits repeat.
-type word struct {
-	single bool // of f32
+// knownWord is a constant, and the register with it in all lanes.
+type knownWord struct {
 	bits   loop.Word
+	single bool // of f32
+	v      virt
+	before int32 // 1 + the place of the one before with the same bits of byWord
 }
 
 // invariant is a value that depends on operands and the row alone.
@@ -110,17 +113,17 @@ func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
 
 // constantVector is a constant in all lanes.
 func (l *lowering) constantVector(e types.Elem, w loop.Word) virt {
-	k := word{e == types.F32, w}
-	if v, ok := l.consts[k]; ok {
-		return v
+	single, last := e == types.F32, &l.byWord[w*0x9e3779b97f4a7c15>>58]
+	for k := *last; k != 0; k = l.consts[k-1].before {
+		if x := &l.consts[k-1]; x.bits == w && x.single == single {
+			return x.v
+		}
 	}
 	at := l.constant(e, w)
 	at.Scale = uint8(e.Size())
 	v := l.fromWord(at)
-	if l.consts == nil {
-		l.consts = map[word]virt{}
-	}
-	l.consts[k] = v
+	l.consts = append(l.shop.words.room(l.consts, 1), knownWord{w, single, v, *last})
+	*last = int32(len(l.consts))
 	return v
 }
 
@@ -260,7 +263,7 @@ func (l *lowering) recentOf(c class, x sum, f func() step) virt {
 	}
 	s := f()
 	s.dst, s.pure = l.fresh(c), true
-	x.v = l.emit(s)
+	x.v = l.emit(&s)
 	l.sums = append(l.sums, x)
 	return x.v
 }
@@ -313,7 +316,7 @@ func (l *lowering) uniform(p place) virt {
 	} else if e != types.Bool {
 		s.loads = l.reading(memoryRead{at: at, reg: base, size: uint8(e.Size()), all: true, len: l.vlen(e)})
 	}
-	return l.emit(s)
+	return l.emit(&s)
 }
 
 // scalarOperand is a scalar operand in all lanes.

@@ -93,9 +93,9 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 	number := [2]int{l.number, l.row}
 	at := t.places[number]
 	if at == 0 {
-		key := operand{elem: types.I64, v: l.vector(l.frame.vals[t.key.N])}
+		key := inRegister(types.I64, l.vector(l.frame.vals[t.key.N]))
 		if at = key.v; t.coef != 1 { // a place in a table is below 2^32
-			at = l.binary(VPMULUDQ, types.I64, key, operand{elem: types.I64, konst: true, word: loop.Word(t.coef)})
+			at = l.binary(VPMULUDQ, types.I64, key, constantOf(types.I64, loop.Word(t.coef)))
 		}
 		t.places[number] = at
 	}
@@ -162,7 +162,7 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 			m.Bind(skip)
 		}
 	}
-	l.emit(add)
+	l.emit(&add)
 }
 
 // lane returns a register with word k of v in front: v itself or one, which has word k-1 of v for odd k
@@ -212,7 +212,7 @@ func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) 
 	l.keepRoom(0, at, 0)
 	rows := l.rowsOf(list)
 	for k, row := range rows[:l.side()] {
-		l.emit(step{a: row, b: l.active, mask: mask, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: row, b: l.active, mask: mask, scalar: func(m *maker, _ Reg, r regs) {
 			skip := m.Label()
 			if r.b != NoReg {
 				m.vec.bits(m, r.b)

@@ -18,7 +18,7 @@ func roomLane(k int32) Mem { return Indexed(scratchReg, R11, 8, roomAt+k*slotByt
 
 // keepRoom stores a vector of words, and another unless it is 0, where lane-by-lane code finds them.
 func (l *lowering) keepRoom(first int32, v, next virt) {
-	l.emit(step{a: v, b: next, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{a: v, b: next, scalar: func(m *maker, _ Reg, r regs) {
 		m.vec.store(m, types.I64, r.a, NoReg, room(first))
 		if next != 0 {
 			m.vec.store(m, types.I64, r.b, NoReg, room(first+1))
@@ -49,13 +49,13 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 	e, rest := types.I64, s.Code == loop.Mod
 	if n := b.word; b.konst && int64(n) > 0 && n&(n-1) == 0 {
 		if rest {
-			return l.binary(VPANDQ, e, a, operand{elem: e, konst: true, word: n - 1})
+			return l.binary(VPANDQ, e, a, constantOf(e, n-1))
 		}
 		shift := uint8(0)
 		for n>>shift != 1 {
 			shift++
 		}
-		return l.emit(step{Inst: Inst{Op: VPSRAQ, Len: l.length, Imm: shift}, b: l.vector(a), dst: l.fresh(vectorClass)})
+		return l.emit(&step{Inst: Inst{Op: VPSRAQ, Len: l.length, Imm: shift}, b: l.vector(a), dst: l.fresh(vectorClass)})
 	}
 	skip := l.asm.Label()
 	var far virt // a mask of the lanes with large numbers, which divideLane divides
@@ -64,23 +64,23 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		near, large := l.divideSmall(rest, a, b)
 		l.move(out, near, 0, true)
 		a.v, b.v = l.vector(a), l.vector(b)
-		l.emit(step{a: large, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: large, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			w := ^uint64(1<<52 - 1)
 			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
 			m.Jump(Equal, skip)
 		}})
-		upper := l.emit(step{Inst: Inst{Op: VPSRLQ, Len: l.length, Imm: 52}, b: large, dst: l.fresh(vectorClass)})
-		far = l.compare(VPCMPQ, e, operand{elem: e, v: upper}, operand{elem: e, konst: true}, signed[loop.Ne])
+		upper := l.emit(&step{Inst: Inst{Op: VPSRLQ, Len: l.length, Imm: 52}, b: large, dst: l.fresh(vectorClass)})
+		far = l.compare(VPCMPQ, e, inRegister(e, upper), constantOf(e, 0), signed[loop.Ne])
 	} else {
 		a.v, b.v = l.vector(a), l.vector(b)
 		a.konst, b.konst = false, false
 		l.move(out, l.divideNear(rest, a, b), 0, true)
-		size := l.binary(VPORQ, e, operand{elem: e, v: l.unary(VPABSQ, e, a, 0)}, operand{elem: e, v: l.unary(VPABSQ, e, b, 0)})
-		far = l.under(l.compare(VPCMPUQ, e, operand{elem: e, v: size}, operand{elem: e, konst: true, word: 1 << 52}, 5)) // not below
+		size := l.binary(VPORQ, e, inRegister(e, l.unary(VPABSQ, e, a, 0)), inRegister(e, l.unary(VPABSQ, e, b, 0)))
+		far = l.under(l.compare(VPCMPUQ, e, inRegister(e, size), constantOf(e, 1<<52), 5)) // not below
 		l.jumpIfNone(skip, far)
 	}
 	l.keepRoom(0, a.v, b.v)
-	l.emit(step{a: out, mask: far, dst: out, effect: true, scalar: func(m *maker, dst Reg, r regs) {
+	l.emit(&step{a: out, mask: far, dst: out, effect: true, scalar: func(m *maker, dst Reg, r regs) {
 		m.vec.store(m, types.I64, r.a, NoReg, room(2))
 		m.eachLane(r.mask, func() { m.divideLane(rest) })
 		m.vec.load(m, types.I64, dst, NoReg, room(2))
@@ -92,14 +92,14 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 // divideNear returns the quotient or the rest of numbers whose magnitudes are below 2^52.
 func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	e, f := types.I64, types.F64
-	x := operand{elem: f, v: l.unary(VCVTQQ2PD, e, a, 0)}
-	y := operand{elem: f, v: l.unary(VCVTQQ2PD, e, b, 0)}
-	q := operand{elem: f, v: l.binary(VDIVPD, f, x, y)}
+	x := inRegister(f, l.unary(VCVTQQ2PD, e, a, 0))
+	y := inRegister(f, l.unary(VCVTQQ2PD, e, b, 0))
+	q := inRegister(f, l.binary(VDIVPD, f, x, y))
 	q.v = l.unary(VRNDSCALEPD, f, q, rounding[loop.Floor])
 	if rest { // exact
 		q.v = l.multiplyAdd(true, q, y, x, 0)
 	}
-	return operand{elem: e, v: l.unary(VCVTTPD2QQ, f, q, 0)}
+	return inRegister(e, l.unary(VCVTTPD2QQ, f, q, 0))
 }
 
 // divided is a division of a by the constant b in the lanes of active. A later division of the same numbers
@@ -117,12 +117,12 @@ type divided struct {
 const middle = 0x1.8p52
 
 var (
-	middleBits = operand{elem: types.I64, konst: true, word: math.Float64bits(middle)}
+	middleBits = constantOf(types.I64, math.Float64bits(middle))
 	middleF64  = numberF64(middle)
 )
 
 func numberF64(x float64) operand {
-	return operand{elem: types.F64, konst: true, word: math.Float64bits(x)}
+	return constantOf(types.F64, math.Float64bits(x))
 }
 
 // smallF64 returns an integer from -2^51 to below 2^51 as f64. For other numbers it sets bits from 52 on in
@@ -132,12 +132,12 @@ func (l *lowering) smallF64(o operand, large *virt) operand {
 	if n := int64(o.word); o.konst && n >= -1<<51 && n < 1<<51 {
 		return numberF64(float64(n))
 	}
-	above := l.binary(VPADDQ, e, o, operand{elem: e, konst: true, word: 1 << 51})
+	above := l.binary(VPADDQ, e, o, constantOf(e, 1<<51))
 	if *large != 0 {
-		above = l.binary(VPORQ, e, operand{elem: e, v: *large}, operand{elem: e, v: above})
+		above = l.binary(VPORQ, e, inRegister(e, *large), inRegister(e, above))
 	}
 	*large = above
-	return operand{elem: f, v: l.binary(VSUBPD, f, operand{elem: f, v: l.binary(VPADDQ, e, o, middleBits)}, middleF64)}
+	return inRegister(f, l.binary(VSUBPD, f, inRegister(f, l.binary(VPADDQ, e, o, middleBits)), middleF64))
 }
 
 // divideSmall returns the quotient or the rest of numbers from -2^51 to below 2^51. In a lane that counts and
@@ -148,18 +148,18 @@ func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large vir
 		d := l.dividedBy(a, b)
 		if rest {
 			more := l.binary(VADDPD, f, d.rest, numberF64(float64(n))) // where the rest is negative
-			return l.wholeOf(l.emit(step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: d.rest.v, b: more, c: d.rest.v, dst: l.fresh(vectorClass)})), d.large
+			return l.wholeOf(l.emit(&step{Inst: Inst{Op: VBLENDVPD, Len: l.length}, a: d.rest.v, b: more, c: d.rest.v, dst: l.fresh(vectorClass)})), d.large
 		}
 		less := l.compare(VCMPPDK, f, d.rest, numberF64(0), ordered[loop.Lt])
-		q := operand{elem: e, v: l.binary(VPADDQ, e, d.shifted, operand{elem: e, v: less})} // -1 where it is less
-		return operand{elem: e, v: l.binary(VPSUBQ, e, q, middleBits)}, d.large
+		q := inRegister(e, l.binary(VPADDQ, e, d.shifted, inRegister(e, less))) // -1 where it is less
+		return inRegister(e, l.binary(VPSUBQ, e, q, middleBits)), d.large
 	}
 	x := l.smallF64(a, &large)
 	y := l.smallF64(b, &large)
 	large = l.inLanes(large)
-	near.v = l.unary(VRNDSCALEPD, f, operand{elem: f, v: l.binary(VDIVPD, f, x, y)}, rounding[loop.Floor])
+	near.v = l.unary(VRNDSCALEPD, f, inRegister(f, l.binary(VDIVPD, f, x, y)), rounding[loop.Floor])
 	if rest {
-		near.v = l.multiplyAdd(true, operand{elem: f, v: near.v}, y, x, 0)
+		near.v = l.multiplyAdd(true, inRegister(f, near.v), y, x, 0)
 	}
 	return l.wholeOf(near.v), large
 }
@@ -169,13 +169,13 @@ func (l *lowering) inLanes(large virt) virt {
 	if l.active == 0 {
 		return large
 	}
-	return l.binary(VPANDQ, types.I64, operand{elem: types.I64, v: large}, operand{elem: types.I64, v: l.active})
+	return l.binary(VPANDQ, types.I64, inRegister(types.I64, large), inRegister(types.I64, l.active))
 }
 
 // wholeOf returns a whole f64 from -2^51 to below 2^51 as i64.
 func (l *lowering) wholeOf(v virt) operand {
-	above := l.binary(VADDPD, types.F64, operand{elem: types.F64, v: v}, middleF64)
-	return operand{elem: types.I64, v: l.binary(VPSUBQ, types.I64, operand{elem: types.I64, v: above}, middleBits)}
+	above := l.binary(VADDPD, types.F64, inRegister(types.F64, v), middleF64)
+	return inRegister(types.I64, l.binary(VPSUBQ, types.I64, inRegister(types.I64, above), middleBits))
 }
 
 // dividedBy divides a by the constant b, unless that has been done. A product with the reciprocal of b, rounded
@@ -192,9 +192,9 @@ func (l *lowering) dividedBy(a, b operand) *divided {
 	x := l.smallF64(a, &d.large)
 	d.large = l.inLanes(d.large)
 	n := float64(int64(b.word))
-	d.shifted = operand{elem: f, v: l.multiplyAdd(false, x, numberF64(1/n), middleF64, 0)}
-	q := operand{elem: f, v: l.binary(VSUBPD, f, d.shifted, middleF64)}
-	d.rest = operand{elem: f, v: l.multiplyAdd(true, q, numberF64(n), x, 0)}
+	d.shifted = inRegister(f, l.multiplyAdd(false, x, numberF64(1/n), middleF64, 0))
+	q := inRegister(f, l.binary(VSUBPD, f, d.shifted, middleF64))
+	d.rest = inRegister(f, l.multiplyAdd(true, q, numberF64(n), x, 0))
 	l.divided = append(l.divided, d)
 	return &l.divided[len(l.divided)-1]
 }
@@ -235,7 +235,7 @@ func (m *maker) divideLane(rest bool) {
 // scatterBools stores a byte a lane at base + index in the lanes that count; base leaves its
 // address in RAX.
 func (l *lowering) scatterBools(v, index virt, base func(m *maker)) {
-	l.keepRoom(0, l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)}), index)
+	l.keepRoom(0, l.emit(&step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)}), index)
 	st := step{mask: l.active}
 	skip := l.asm.Label()
 	if l.active != 0 {
@@ -253,19 +253,19 @@ func (l *lowering) scatterBools(v, index virt, base func(m *maker)) {
 		})
 		m.Bind(skip)
 	}
-	l.emit(st)
+	l.emit(&st)
 }
 
 // gatherBools loads a byte a lane from base + index. The word of 8 bytes that holds it lies on the
 // same page.
 func (l *lowering) gatherBools(index virt, base func(m *maker)) virt {
 	e := types.I64
-	vec := func(v virt) operand { return operand{elem: e, v: v} }
-	konst := func(w loop.Word) operand { return operand{elem: e, konst: true, word: w} }
+	vec := func(v virt) operand { return inRegister(e, v) }
+	konst := func(w loop.Word) operand { return constantOf(e, w) }
 	at := vec(l.binary(VPADDQ, e, vec(index), vec(l.broadcastG(base))))
 	aligned := l.binary(VPANDQ, e, at, konst(^loop.Word(7)))
 	words := l.gather(e, aligned, 1, func(m *maker) { m.MovImm(RAX, 0) })
-	shift := l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: 3}, b: l.binary(VPANDQ, e, at, konst(7)), dst: l.fresh(vectorClass)})
+	shift := l.emit(&step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: 3}, b: l.binary(VPANDQ, e, at, konst(7)), dst: l.fresh(vectorClass)})
 	byt := l.binary(VPANDQ, e, vec(l.binary(VPSRLVQ, e, vec(words), vec(shift))), konst(0xff))
 	return l.compare(VPCMPQ, e, vec(byt), konst(0), 4)
 }

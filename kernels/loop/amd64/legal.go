@@ -32,8 +32,8 @@ func legalizeAVX2(p *program, a *Asm) {
 		d := p.steps[k].dst
 		g.made[d] = min(g.made[d]+1, 2)
 	}
-	for _, s := range p.steps {
-		g.step(s)
+	for k := range p.steps {
+		g.step(&p.steps[k])
 	}
 	for v := range g.values {
 		if c := &g.values[v].class; *c == maskClass {
@@ -43,23 +43,23 @@ func legalizeAVX2(p *program, a *Asm) {
 	*p = g.program
 }
 
-// step appends what a step becomes.
-func (g *legalizer) step(s step) {
+// step appends what a step becomes. It changes s.
+func (g *legalizer) step(s *step) {
 	s.rename(g.resolve)
 	if s.scalar != nil {
-		g.steps = append(g.steps, s)
+		*g.next() = *s
 		return
 	}
 	mask := s.mask
 	s.mask, s.keeps = 0, false
-	g.memory(&s)
+	g.memory(s)
 	f := &forms[s.Op]
 	single := f.elem == 4 && f.src != wHalf || f.dst == wHalf // the lanes that a mask limits have 32 bits
 	blends := s.Op == VBLENDMPD || s.Op == VBLENDMPS
 	compares := forms[s.Op].dst == wK
 	switch {
 	case blends:
-		g.blend(s.Op == VBLENDMPS, s.a, g.second(&s), mask)
+		g.blend(s.Op == VBLENDMPS, s.a, g.second(s), mask)
 	case mask == 0:
 		g.value(s)
 	case compares && !forms[s.Op].ofMasks():
@@ -69,7 +69,7 @@ func (g *legalizer) step(s step) {
 		if single {
 			mask = g.narrow(mask)
 		}
-		if w, ok := g.word(&s); ok { // a constant in the lanes of the mask
+		if w, ok := g.word(s); ok { // a constant in the lanes of the mask
 			if x := g.known[mask].opposite; x != 0 {
 				g.with(VPANDN, x, w, 0)
 			} else {
@@ -78,7 +78,7 @@ func (g *legalizer) step(s step) {
 		} else {
 			g.and(s.Len, g.value(s), mask)
 		}
-	case g.counts(&s): // a mask is -1 in its lanes
+	case g.counts(s): // a mask is -1 in its lanes
 		g.op(VPSUBQ, L256, s.dst, mask)
 	default:
 		v := s.b
@@ -140,7 +140,7 @@ func (g *legalizer) negative(s *step) virt {
 		return 0
 	}
 	s.a = x
-	return g.emit(*s)
+	return g.emit(s)
 }
 
 // and returns a and b. If one is a complement, its original is an operand of VPANDN.
@@ -170,23 +170,23 @@ func (g *legalizer) memory(s *step) {
 	}
 	from := s.Mem
 	from.Broadcast = false
-	s.b = g.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: s.Len, InMem: true, Mem: from}})
+	s.b = g.emit(&step{Inst: Inst{Op: VBROADCASTSD, Len: s.Len, InMem: true, Mem: from}})
 	s.InMem, s.Mem = false, Mem{}
 }
 
 // value appends the steps that make the value of a step, the last one giving it.
-func (g *legalizer) value(of step) virt {
-	g.changed = of
+func (g *legalizer) value(of *step) virt {
+	g.changed = *of
 	s := &g.changed
 	if s.fused.is {
-		return g.emit(*s)
+		return g.emit(s)
 	}
 	if (s.Op == KXORW || s.Op == KXNORW) && s.a == 0 { // a constant; the registers do not matter
 		op := VXORPD
 		if s.Op == KXNORW {
 			op = VPCMPEQQ
 		}
-		return g.emit(step{Inst: Inst{Op: op, Len: L256}})
+		return g.emit(&step{Inst: Inst{Op: op, Len: L256}})
 	}
 	if v := g.negative(s); v != 0 {
 		return v
@@ -197,7 +197,7 @@ func (g *legalizer) value(of step) virt {
 	if f := &forms[s.Op]; f.vexW == no || f.ofMasks() {
 		panic("BUG: AVX2 has no rule for " + f.name)
 	}
-	return g.emit(*s)
+	return g.emit(s)
 }
 
 // rules make the value of a step that AVX2 has no instruction for. The last step of a rule makes
@@ -249,7 +249,7 @@ func becomes(op Op) func(g *legalizer, s *step) virt {
 			s.Len = L256
 		}
 		s.Op = op
-		return g.emit(*s)
+		return g.emit(s)
 	}
 }
 
@@ -259,35 +259,38 @@ func (g *legalizer) fresh(c class) virt {
 }
 
 // emit appends a step with a fresh result.
-func (g *legalizer) emit(s step) virt {
-	s.dst = g.fresh(vectorClass)
-	s.effect = false
-	g.steps = append(g.shop.steps.room(g.steps, 1), s)
-	g.relate(&s)
+func (g *legalizer) emit(from *step) virt {
+	s := g.next()
+	*s = *from
+	s.dst, s.effect = g.fresh(vectorClass), false
+	g.relate(s)
 	return s.dst
 }
 
 // op is an instruction of registers; a may be 0.
 func (g *legalizer) op(op Op, length Len, a, b virt) virt {
-	return g.emit(step{Inst: Inst{Op: op, Len: length}, a: a, b: b})
+	s := g.next()
+	s.Op, s.Len, s.a, s.b, s.dst = op, length, a, b, g.fresh(vectorClass)
+	g.relate(s)
+	return s.dst
 }
 
 // with is an instruction whose second operand is a constant in all lanes.
 func (g *legalizer) with(op Op, a virt, w uint64, imm uint8) virt {
-	return g.emit(step{Inst: Inst{Op: op, Len: L256, InMem: true, Mem: g.asm.Const(w, w, w, w), Imm: imm}, a: a})
+	return g.emit(&step{Inst: Inst{Op: op, Len: L256, InMem: true, Mem: g.asm.Const(w, w, w, w), Imm: imm}, a: a})
 }
 
 // shift is a shift by a constant.
 func (g *legalizer) shift(op Op, a virt, n uint8) virt {
-	return g.emit(step{Inst: Inst{Op: op, Len: L256, Imm: n}, b: a})
+	return g.emit(&step{Inst: Inst{Op: op, Len: L256, Imm: n}, b: a})
 }
 
 // constant is a constant in a register.
 func (g *legalizer) constant(w uint64) virt {
 	if w == 0 {
-		return g.emit(step{Inst: Inst{Op: VXORPD, Len: L256}})
+		return g.emit(&step{Inst: Inst{Op: VXORPD, Len: L256}})
 	}
-	return g.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: L256, InMem: true, Mem: g.asm.Const(w)}})
+	return g.emit(&step{Inst: Inst{Op: VBROADCASTSD, Len: L256, InMem: true, Mem: g.asm.Const(w)}})
 }
 
 // second is the last operand in a register.
@@ -295,7 +298,7 @@ func (g *legalizer) second(s *step) virt {
 	if !s.InMem {
 		return s.b
 	}
-	return g.emit(step{Inst: Inst{Op: VMOVUPD, Len: L256, InMem: true, Mem: s.Mem}})
+	return g.emit(&step{Inst: Inst{Op: VMOVUPD, Len: L256, InMem: true, Mem: s.Mem}})
 }
 
 // word is the last operand if it is a constant.
@@ -320,7 +323,7 @@ func (g *legalizer) blend(single bool, a, b, mask virt) virt {
 		i = Inst{Op: VBLENDVPS, Len: L128}
 		mask = g.narrow(mask)
 	}
-	return g.emit(step{Inst: i, a: a, b: b, c: mask})
+	return g.emit(&step{Inst: i, a: a, b: b, c: mask})
 }
 
 // andNot returns the lanes of mask b that are not lanes of mask a.
@@ -341,6 +344,6 @@ func (g *legalizer) not(mask virt) virt {
 
 // narrow is a mask of 32-bit lanes.
 func (g *legalizer) narrow(mask virt) virt {
-	upper := g.emit(step{Inst: Inst{Op: VEXTRACTF128, Len: L256, Imm: 1}, a: mask})
-	return g.emit(step{Inst: Inst{Op: VSHUFPS, Len: L128, Imm: 0x88}, a: mask, b: upper})
+	upper := g.emit(&step{Inst: Inst{Op: VEXTRACTF128, Len: L256, Imm: 1}, a: mask})
+	return g.emit(&step{Inst: Inst{Op: VSHUFPS, Len: L128, Imm: 0x88}, a: mask, b: upper})
 }

@@ -17,11 +17,11 @@ func compareWords(g *legalizer, s *step) virt {
 	var v virt
 	switch s.Imm &^ 4 {
 	case 0:
-		v = g.emit(step{Inst: equal, a: s.a, b: s.b})
+		v = g.emit(&step{Inst: equal, a: s.a, b: s.b})
 	case 1: // less
 		v = g.op(VPCMPGTQ, L256, g.second(s), s.a)
 	case 2: // not greater
-		v = g.emit(step{Inst: greater, a: s.a, b: s.b})
+		v = g.emit(&step{Inst: greater, a: s.a, b: s.b})
 	default:
 		panic("BUG: an unknown comparison of words")
 	}
@@ -95,7 +95,7 @@ func shiftArithmetic(g *legalizer, s *step) virt {
 	case s.Op == VPSRAVQ:
 		sign := g.sign(s.a)
 		x := g.op(VPXOR, L256, s.a, sign)
-		x = g.emit(step{Inst: Inst{Op: VPSRLVQ, Len: L256, InMem: s.InMem, Mem: s.Mem}, a: x, b: s.b})
+		x = g.emit(&step{Inst: Inst{Op: VPSRLVQ, Len: L256, InMem: s.InMem, Mem: s.Mem}, a: x, b: s.b})
 		return g.op(VPXOR, L256, x, sign)
 	case n >= 63:
 		return g.sign(s.b)
@@ -109,7 +109,7 @@ func shiftArithmetic(g *legalizer, s *step) virt {
 
 // upperHalf returns the lower halves of the words of x and the upper halves of those of y.
 func (g *legalizer) upperHalf(x, y virt) virt {
-	return g.emit(step{Inst: Inst{Op: VPBLENDD, Len: L256, Imm: 0xaa}, a: x, b: y})
+	return g.emit(&step{Inst: Inst{Op: VPBLENDD, Len: L256, Imm: 0xaa}, a: x, b: y})
 }
 
 func absolute(g *legalizer, s *step) virt {
@@ -127,7 +127,7 @@ func turn(g *legalizer, s *step) virt {
 	for k := range uint8(4) {
 		imm |= (k + s.Imm) & 3 << (2 * k)
 	}
-	return g.emit(step{Inst: Inst{Op: VPERMQI, Len: L256, Imm: imm}, b: s.b})
+	return g.emit(&step{Inst: Inst{Op: VPERMQI, Len: L256, Imm: imm}, b: s.b})
 }
 
 // What follows converts floats from and to 64-bit integers, and scales them by a power of two. All are
@@ -168,10 +168,10 @@ func toSingle(g *legalizer, s *step) virt {
 // halves of 32 bits, of which the lower one is not negative, and each half is added to a number
 // that has its last bit at 1.
 func (g *legalizer) toWord(x virt) virt {
-	whole := g.emit(step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 11}, b: x})
+	whole := g.emit(&step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 11}, b: x})
 	upper := g.with(VMULPD, whole, math.Float64bits(0x1p-32), 0)
-	upper = g.emit(step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 9}, b: upper})
-	lower := g.emit(step{Inst: Inst{Len: L256}, fused: fusedStep{is: true, minusProduct: true}, a: upper, b: g.constant(math.Float64bits(0x1p32)), c: whole})
+	upper = g.emit(&step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 9}, b: upper})
+	lower := g.emit(&step{Inst: Inst{Len: L256}, fused: fusedStep{is: true, minusProduct: true}, a: upper, b: g.constant(math.Float64bits(0x1p32)), c: whole})
 	upper = g.shift(VPSLLQ, g.with(VADDPD, upper, math.Float64bits(0x1.8p52), 0), 32)
 	lower = g.with(VPXOR, g.with(VADDPD, lower, lowerWord, 0), lowerWord, 0)
 	return g.op(VPOR, L256, upper, lower)
@@ -180,7 +180,7 @@ func (g *legalizer) toWord(x virt) virt {
 // compareSingle compares f32 and widens the mask.
 func compareSingle(g *legalizer, s *step) virt {
 	s.Op = VCMPPS
-	return g.op(VPMOVSXDQ, L256, 0, g.emit(*s))
+	return g.op(VPMOVSXDQ, L256, 0, g.emit(s))
 }
 
 // Immediates of comparisons of floats, all quiet.

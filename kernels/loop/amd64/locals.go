@@ -160,7 +160,7 @@ func (l *lowering) clearLocals() {
 		}
 		x := l.nest.Locals[k]
 		zero := l.fresh(vectorClass)
-		l.emit(step{dst: zero, pure: true, scalar: func(m *maker, dst Reg, _ regs) {
+		l.emit(&step{dst: zero, pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 			m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: dst, A: dst, B: dst})
 		}})
 		if m.arg == 0 {
@@ -168,18 +168,18 @@ func (l *lowering) clearLocals() {
 			vectors := (max(0, x.Rows.Const)*max(0, x.Cols.Const)*m.wide + wide - 1) / wide
 			if vectors <= 32 {
 				for v := range vectors {
-					l.emit(step{Inst: Inst{Op: VMOVUPDStore, Len: l.length, InMem: true, Mem: At(scratchReg, m.at+int32(v*wide))}, a: zero, local: int32(k) + 1})
+					l.emit(&step{Inst: Inst{Op: VMOVUPDStore, Len: l.length, InMem: true, Mem: At(scratchReg, m.at+int32(v*wide))}, a: zero, local: int32(k) + 1})
 				}
 				continue
 			}
-			l.emit(step{a: zero, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r regs) {
+			l.emit(&step{a: zero, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r regs) {
 				mk.Lea(RAX, At(scratchReg, m.at))
 				mk.Lea(R11, At(RAX, int32(vectors*wide)))
 				mk.clear(r.a)
 			}})
 			continue
 		}
-		l.emit(step{a: zero, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r regs) {
+		l.emit(&step{a: zero, local: int32(k) + 1, scalar: func(mk *maker, _ Reg, r regs) {
 			mk.LoadG(RAX, argMem(m.arg))
 			mk.LoadG(R11, argMem(m.arg+8))
 			mk.LoadG(R10, argMem(m.arg+16))
@@ -266,15 +266,15 @@ func (l *lowering) elementVector(e element, o loop.Origin) virt {
 		for k := range words {
 			words[k] = uint64(k * wordBytes(e.elem))
 		}
-		at = l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(words...)}, a: at, dst: l.fresh(vectorClass)})
+		at = l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(words...)}, a: at, dst: l.fresh(vectorClass)})
 	}
 	if e.arg == 0 || len(e.row.Terms) == 0 && e.row.Const == 0 {
 		return at
 	}
 	stride := argMem(e.arg + 8)
 	stride.Broadcast = true
-	row := l.emit(step{Inst: Inst{Op: VPMULLQ, Len: l.length, InMem: true, Mem: stride}, a: l.lin(e.row, o), dst: l.fresh(vectorClass)})
-	return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: row, b: at, dst: l.fresh(vectorClass)})
+	row := l.emit(&step{Inst: Inst{Op: VPMULLQ, Len: l.length, InMem: true, Mem: stride}, a: l.lin(e.row, o), dst: l.fresh(vectorClass)})
+	return l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: row, b: at, dst: l.fresh(vectorClass)})
 }
 
 // begins writes code that leaves the address of the local in RAX.
@@ -309,7 +309,7 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 			at.Base = r.a
 			m.vec.load(m, wide, dst, r.mask, at)
 		}
-		v = l.emit(st)
+		v = l.emit(&st)
 	} else if e.varies {
 		v = l.gather(wide, l.elementVector(e, s.Origin), 1, e.begins)
 	} else {
@@ -329,10 +329,10 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 		if c := e.col.Const + int64(e.at); st.mask == 0 && e.arg == 0 && c == int64(int32(c)) {
 			st.loads = l.reading(memoryRead{at: At(scratchReg, int32(c)), reg: offset, index: true, size: uint8(wordBytes(wide)), len: l.vlen(wide), all: one})
 		}
-		v = l.emit(st)
+		v = l.emit(&st)
 	}
 	if e.elem == types.Bool {
-		v = l.emit(step{Inst: Inst{Op: VPMOVQ2M, Len: l.length}, b: v, dst: l.fresh(maskClass)})
+		v = l.emit(&step{Inst: Inst{Op: VPMOVQ2M, Len: l.length}, b: v, dst: l.fresh(maskClass)})
 	}
 	return operand{v: v}
 }
@@ -350,12 +350,12 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		}
 	}()
 	if e.elem == types.Bool {
-		v = l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)})
+		v = l.emit(&step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)})
 	}
 	wide := e.wideElem()
 	if base, ok := l.besideRounds(e); ok {
 		at := Mem{Index: laneReg, Scale: uint8(e.wide)}
-		l.emit(step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
 			at.Base = r.b
 			m.vec.store(m, wide, r.a, r.mask, at)
 		}})
@@ -377,5 +377,5 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		}
 		m.unlessNone(r.mask, func() { m.storeOne(wide, r.a, l.elementMem(m, e, r.b)) })
 	}
-	l.emit(st)
+	l.emit(&st)
 }

@@ -22,7 +22,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			o := l.frame.vals[v]
 			c := l.fresh(l.classOf(o.elem))
 			if l.active != 0 && o.elem.IsFloat() && l.manyRounds(x) {
-				l.move(c, operand{elem: o.elem, konst: true}, 0, true)
+				l.move(c, constantOf(o.elem, 0), 0, true)
 				l.move(c, o, l.active, false)
 			} else {
 				l.move(c, o, 0, true)
@@ -58,7 +58,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.makes(v, l.depthNow())
 		}
 	}
-	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(top) }})
+	l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(top) }})
 	l.each(func(k int) { counts[k].test(l) })
 	if c.to != 0 {
 		l.jumpIfNone(end, left...)
@@ -68,7 +68,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	begin, divided := len(l.steps), l.divided
 	l.each(func(k int) {
 		for i, v := range carried[k] {
-			l.set(x.Carry+loop.Val(i), operand{v: v, rounds: true})
+			l.set(x.Carry+loop.Val(i), operand{traits: traits{rounds: true}, v: v})
 		}
 	})
 	for i := range x.Body.Stmts {
@@ -86,7 +86,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	if !c.shared {
 		l.each(func(k int) { counts[k].advance(l) })
 	}
-	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
+	l.emit(&step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
 		m.refuel()
 		if c.shared {
 			c.advanceShared(m, !c.alone || l.inMemory[c.word])
@@ -154,7 +154,7 @@ func (l *lowering) fetchAhead(p place, base virt, at Mem) {
 		return
 	}
 	bytes, first := l.together*l.target.lanes*p.mem.elem.Size(), at.Disp
-	l.emit(step{a: base, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{a: base, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 		m.LoadG(R11, argMem(p.mem.arg+8))
 		m.IMulImm(R11, R11, int32(rows))
 		m.ArithG(AddG, R11, r.a)
@@ -170,7 +170,7 @@ func (l *lowering) fetchAhead(p place, base virt, at Mem) {
 // it itself: it is made the other way round, in the lanes of left alone.
 func (l *lowering) leaveIf(v loop.Val, left virt) {
 	o := l.frame.vals[v]
-	if !o.konst && l.frame.reads(v) == 1 {
+	if !o.konst && l.timesRead(v) == 1 {
 		for k := len(l.steps) - 1; k >= 0; k-- {
 			s := &l.steps[k]
 			if s.dst == o.v {
@@ -186,7 +186,7 @@ func (l *lowering) leaveIf(v loop.Val, left virt) {
 			}
 		}
 	}
-	l.emit(step{Inst: Inst{Op: KANDNW}, a: l.vector(o), b: left, dst: left, effect: true})
+	l.emit(&step{Inst: Inst{Op: KANDNW}, a: l.vector(o), b: left, dst: left, effect: true})
 }
 
 // carry moves the values of a round to those that the next one begins with, in the lanes of left,
@@ -208,7 +208,7 @@ func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 			continue
 		}
 		mask := left
-		if s.Loop.Sums == nil && l.frame.reads(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
+		if s.Loop.Sums == nil && l.timesRead(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
 			mask = 0
 		}
 		once := 0
@@ -287,13 +287,13 @@ func (l *lowering) count(s *loop.Stmt) *counting {
 	c := &counting{name: x.Index.Name, rng: x.Index.Range}
 	c.rng.From, c.rng.To = l.form(c.rng.From), l.form(c.rng.To)
 	c.word, c.shared = l.counter(x.Index)
-	c.alone = c.shared && weigh(&x.Body).inner == 0
+	c.alone = c.shared && l.weight(&x.Body).inner == 0
 	ends := c.rng.Kind == loop.Steps
 	if !c.shared {
 		c.vector = l.fresh(vectorClass)
-		from := operand{elem: types.I64, konst: true}
+		from := constantOf(types.I64, 0)
 		if ends {
-			from = operand{elem: types.I64, v: l.lin(c.rng.From, s.Origin)}
+			from = inRegister(types.I64, l.lin(c.rng.From, s.Origin))
 		}
 		l.move(c.vector, from, 0, true)
 		if l.frame.inner == nil {
@@ -313,9 +313,9 @@ func (l *lowering) count(s *loop.Stmt) *counting {
 	}
 	c.left = l.fresh(maskClass)
 	if l.active == 0 {
-		l.move(c.left, operand{elem: types.Bool, konst: true, word: 1}, 0, true)
+		l.move(c.left, constantOf(types.Bool, 1), 0, true)
 	} else {
-		l.emit(step{Inst: Inst{Op: KMOVW}, b: l.active, dst: c.left, effect: true})
+		l.emit(&step{Inst: Inst{Op: KMOVW}, b: l.active, dst: c.left, effect: true})
 	}
 	return c
 }
@@ -386,7 +386,7 @@ func (c *counting) test(l *lowering) {
 		if c.rng.By < 0 {
 			s.Imm ^= less ^ greater
 		}
-		l.emit(s)
+		l.emit(&s)
 	}
 	if c.left != 0 {
 		l.active = c.left
@@ -396,7 +396,7 @@ func (c *counting) test(l *lowering) {
 // advance goes to the next index of every lane.
 func (c *counting) advance(l *lowering) {
 	by := l.constantVector(types.I64, loop.Word(c.rng.By))
-	l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: c.vector, b: by, dst: c.vector, effect: true})
+	l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: c.vector, b: by, dst: c.vector, effect: true})
 }
 
 // advanceShared advances a shared index in its register, and in memory if inMemory is set.

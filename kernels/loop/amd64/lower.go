@@ -45,18 +45,64 @@ const (
 
 // operand is a value of the body while it is lowered: a constant, or a virtual register.
 type operand struct {
+	traits
+	v     virt
+	word  loop.Word
+	facts *facts // nil: nothing is known. See known
+}
+
+// traits is a struct of its own because the Go compiler keeps structs of up to four fields in registers. It
+// copies others by wide loads, which wait for the narrow stores before them.
+type traits struct {
 	elem   types.Elem
 	konst  bool
 	plus   bool // of floats: it is not -0
 	rounds bool // it is carried from round to round, or from point to point
-	v      virt
-	word   loop.Word
+}
+
+// constantOf is a constant of e, inRegister a value of e in a register.
+func constantOf(e types.Elem, w loop.Word) operand {
+	return operand{traits: traits{elem: e, konst: true}, word: w}
+}
+func inRegister(e types.Elem, v virt) operand { return operand{traits: traits{elem: e}, v: v} }
+
+// facts is what is known of few operands. Operands are copied often, so they hold no more than its address.
+type facts struct {
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
 	negate virt      // of f64: the value whose negation it is
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
 	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
 	two    twoWords  // of a result of selects between two constants
+}
+
+// nothing is known of most operands.
+var nothing facts
+
+// known returns what is known of o. The caller does not change it.
+func (o *operand) known() *facts {
+	if o.facts == nil {
+		return &nothing
+	}
+	return o.facts
+}
+
+// knows returns o with what f says of it, too.
+func (l *lowering) knows(o operand, f facts) operand {
+	if f != nothing {
+		o.facts = &append(l.shop.facts.list(1), f)[0]
+	}
+	return o
+}
+
+// formed returns o with the form that it is known to be; nil: it has none.
+func (l *lowering) formed(o operand, form *loop.Lin) operand {
+	if form == nil {
+		return o
+	}
+	f := *o.known()
+	f.form = form
+	return l.knows(o, f)
 }
 
 // lowering is the state of one nest.
@@ -92,8 +138,10 @@ type lowering struct {
 	roots     bool // roots of f64 are computed by multiply-adds
 
 	invariants
-	words   []loop.Word // of constants that are folded
-	divided []divided   // divisions by constants before the statement, in its block and those around it
+	words   []loop.Word            // of constants that are folded
+	weights map[*loop.Block]weight // see weight
+	read    map[*loop.Block][]int  // see timesRead
+	divided []divided              // divisions by constants before the statement, in its block and those around it
 
 	levels     int                         // of exact sums in results
 	states     map[int]*loop.State         // of reduced results
@@ -111,7 +159,6 @@ type frame struct {
 	body   *loop.Block
 	nest   bool         // not of a function
 	inner  map[int]virt // the indices of inner loops that are counted in every lane
-	read   []int        // of body: see reads
 }
 
 func unsupported(o loop.Origin, format string, args ...any) {
@@ -119,20 +166,25 @@ func unsupported(o loop.Origin, format string, args ...any) {
 }
 
 // emit appends a step.
-func (l *lowering) emit(s step) virt {
+func (l *lowering) emit(s *step) virt {
+	*l.next() = *s
+	return l.emitted()
+}
+
+// emitted completes the last step and returns its result.
+func (l *lowering) emitted() virt {
+	s := &l.steps[len(l.steps)-1]
 	if s.scalar != nil && s.dst == 0 && (!s.operands() || s.enters || s.leaves) { // perhaps a label
 		l.sums = l.sums[:0]
 	}
 	if s.dst != 0 {
 		depth := l.depthNow()
 		if s.movable() {
-			depth = 0
-			s.reads(func(v virt) { depth = max(depth, l.values[v].depth) })
+			depth = max(l.values[s.a].depth, l.values[s.b].depth, l.values[s.c].depth, l.values[s.mask].depth)
 		}
 		l.makes(s.dst, depth)
 	}
 	s.part = int32(l.part.number)
-	l.steps = append(l.shop.steps.room(l.steps, 1), s)
 	return s.dst
 }
 
@@ -176,22 +228,32 @@ func (l *lowering) vector(o operand) virt {
 		}
 		op = KXNORW
 	}
-	return l.emit(step{Inst: Inst{Op: op, A: K(0), B: K(0)}, dst: l.fresh(maskClass)})
+	return l.emit(&step{Inst: Inst{Op: op, A: K(0), B: K(0)}, dst: l.fresh(maskClass)})
 }
 
 // binary is dst = a op b on vectors of e.
 func (l *lowering) binary(op Op, e types.Elem, a, b operand) virt {
-	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e)}, a: l.vector(a), b: l.vector(b), dst: l.fresh(vectorClass)})
+	return l.pairwise(op, l.vlen(e), l.vector(a), l.vector(b), vectorClass)
+}
+
+// pairwise is an instruction on a and b that makes a register of a class.
+func (l *lowering) pairwise(op Op, length Len, a, b virt, c class) virt {
+	s := l.next()
+	s.Op, s.Len, s.a, s.b, s.dst = op, length, a, b, l.fresh(c)
+	return l.emitted()
 }
 
 // unary is dst = op a.
 func (l *lowering) unary(op Op, e types.Elem, a operand, imm uint8) virt {
-	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}, b: l.vector(a), dst: l.fresh(vectorClass)})
+	v := l.vector(a)
+	s := l.next()
+	s.Op, s.Len, s.Imm, s.b, s.dst = op, l.vlen(e), imm, v, l.fresh(vectorClass)
+	return l.emitted()
 }
 
 // mask is dst = a op b on masks.
 func (l *lowering) mask(op Op, a, b virt) virt {
-	return l.emit(step{Inst: Inst{Op: op}, a: a, b: b, dst: l.fresh(maskClass)})
+	return l.pairwise(op, 0, a, b, maskClass)
 }
 
 // under is c in the lanes that count.
@@ -261,21 +323,20 @@ func (l *lowering) simple(s *loop.Stmt) {
 			o = l.operation(s, in)
 			o.plus = !l.embeds && l.frame.types[s.Dst].IsFloat() && in[0].elem == l.frame.types[s.Dst] && neverMinus(s.Code, in[0].elem, in)
 		}
-		o.form = l.affine(s, in)
-		l.set(s.Dst, o)
+		l.set(s.Dst, l.formed(o, l.affine(s, in)))
 		return
 	}
 	switch s.Code {
 	case loop.Const:
-		l.set(s.Dst, operand{konst: true, word: s.Imm})
+		l.set(s.Dst, operand{traits: traits{konst: true}, word: s.Imm})
 	case loop.IndexOf:
-		l.set(s.Dst, operand{v: l.indexVector(int(s.Imm), s.Origin), form: l.affine(s, nil)})
+		l.set(s.Dst, l.formed(operand{v: l.indexVector(int(s.Imm), s.Origin)}, l.affine(s, nil)))
 	case loop.Load:
 		if s.Mem.Kind == loop.LocalMem {
 			l.set(s.Dst, l.loadLocal(s))
 			return
 		}
-		l.set(s.Dst, operand{v: l.load(s), form: l.affine(s, nil)})
+		l.set(s.Dst, l.formed(operand{v: l.load(s)}, l.affine(s, nil)))
 	case loop.Store:
 		l.store(s)
 	case loop.Reduce:
@@ -333,7 +394,7 @@ func (l *lowering) merged(c virt, a, b operand) virt {
 		return l.mask(KORW, yes, l.mask(KANDNW, c, l.vector(b)))
 	}
 	op := pair{VBLENDMPD, VBLENDMPS}.of(e)
-	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e)}, a: l.vector(b), mask: c, b: l.vector(a), dst: l.fresh(vectorClass)})
+	return l.emit(&step{Inst: Inst{Op: op, Len: l.vlen(e)}, a: l.vector(b), mask: c, b: l.vector(a), dst: l.fresh(vectorClass)})
 }
 
 // branch lowers an if: each block runs if some lane takes it, and its lanes alone count.
@@ -404,26 +465,26 @@ func (l *lowering) move(to virt, o operand, mask virt, everywhere bool) {
 	if o.elem == types.Bool {
 		if everywhere {
 			v := l.vector(o)
-			l.emit(step{Inst: Inst{Op: KMOVW}, b: v, dst: to, effect: true})
+			l.emit(&step{Inst: Inst{Op: KMOVW}, b: v, dst: to, effect: true})
 			return
 		}
 		v := l.mask(KANDW, mask, l.vector(o))
 		rest := l.mask(KANDNW, mask, to)
-		l.emit(step{Inst: Inst{Op: KORW}, a: v, b: rest, dst: to, keeps: true, effect: true})
+		l.emit(&step{Inst: Inst{Op: KORW}, a: v, b: rest, dst: to, keeps: true, effect: true})
 		return
 	}
 	s := step{Inst: Inst{Op: pair{VMOVAPD, VMOVUPS}.of(o.elem), Len: l.vlen(o.elem)}, b: l.vector(o), dst: to, effect: true}
 	if !everywhere {
 		s.mask, s.keeps = mask, true
 	}
-	l.emit(s)
+	l.emit(&s)
 }
 
 // jumpIfNone leaves where no lane of any of the masks counts.
 func (l *lowering) jumpIfNone(to Label, masks ...virt) {
 	for ; len(masks) > 1; masks = append(masks[2:len(masks):len(masks)], l.mask(KORW, masks[0], masks[1])) {
 	}
-	l.emit(step{a: masks[0], jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{a: masks[0], jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 		m.vec.none(m, r.a)
 		m.Jump(Equal, to)
 	}})

@@ -112,7 +112,7 @@ func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
 
 // broadcastG is a general register in all lanes, written by code that leaves it in RAX.
 func (l *lowering) broadcastG(write func(m *maker)) virt {
-	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
+	return l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 		write(m)
 		m.vec.splat(m, dst)
 	}})
@@ -129,18 +129,18 @@ var counting64 = func() (list [8 * maxParts]uint64) {
 // numberedLanes is first, and in each lane of the part how many lanes come before it.
 func (l *lowering) numberedLanes(first virt) virt {
 	at := l.asm.Const(counting64[l.number*l.target.lanes:][:l.target.lanes]...)
-	return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: at}, a: first, dst: l.fresh(vectorClass)})
+	return l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: at}, a: first, dst: l.fresh(vectorClass)})
 }
 
 // indexVector is an index as i64.
 func (l *lowering) indexVector(name int, o loop.Origin) virt {
 	if v, ok := l.frame.inner[name]; ok {
 		out := l.fresh(vectorClass) // the counter changes
-		l.move(out, operand{elem: types.I64, v: v}, 0, true)
+		l.move(out, inRegister(types.I64, v), 0, true)
 		return out
 	}
 	if c, ok := l.counters[name]; ok && l.frame.nest {
-		return l.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
+		return l.emit(&step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
 	}
 	switch name {
 	case l.lanes:
@@ -162,11 +162,11 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 	lane := loop.Of(loop.IndexSym, l.lanes)
 	for k, x := range in {
 		by := in[1-k]
-		if x.form == nil || !x.form.Equal(lane) {
+		if form := x.known().form; form == nil || !form.Equal(lane) {
 			continue
 		}
 		if by.konst && l.affine(s, in) == nil { // by more than 32 bits
-			by = operand{elem: types.I64, v: l.vector(by)}
+			by = inRegister(types.I64, l.vector(by))
 		} else if !slices.ContainsFunc(l.made, func(y invariant) bool { return y.kind == elementKind && y.v == by.v }) {
 			continue
 		}
@@ -178,7 +178,7 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 			}}
 		})
 		count := l.numberedLanes(l.constantVector(types.I64, 0))
-		return l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: first}, operand{elem: types.I64, v: l.integer(s, []operand{{elem: types.I64, v: count}, by})})
+		return l.binary(VPADDQ, types.I64, inRegister(types.I64, first), inRegister(types.I64, l.integer(s, []operand{inRegister(types.I64, count), by})))
 	}
 	return 0
 }
@@ -193,7 +193,7 @@ func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
 			sum = v
 			return
 		}
-		sum = l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: sum, b: v, dst: l.fresh(vectorClass)})
+		sum = l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: sum, b: v, dst: l.fresh(vectorClass)})
 	}
 	for _, t := range f.Terms {
 		one := loop.Lin{Terms: []loop.Term{t}}
@@ -201,7 +201,7 @@ func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
 			same = same.Plus(one)
 			continue
 		}
-		x := operand{elem: types.I64}
+		x := inRegister(types.I64, 0)
 		if t.Sym.Kind == loop.ValSym {
 			x = l.frame.vals[t.Sym.N]
 		} else {
@@ -209,16 +209,16 @@ func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
 		}
 		switch {
 		case t.Coef > 1 && t.Coef&(t.Coef-1) == 0:
-			x.v = l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(uint64(t.Coef)))}, b: l.vector(x), dst: l.fresh(vectorClass)})
+			x.v = l.emit(&step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(uint64(t.Coef)))}, b: l.vector(x), dst: l.fresh(vectorClass)})
 			x.konst = false
 		case t.Coef != 1:
-			x = operand{elem: types.I64, v: l.binary(VPMULLQ, types.I64, operand{elem: types.I64, v: l.vector(x)}, operand{elem: types.I64, konst: true, word: loop.Word(t.Coef)})}
+			x = inRegister(types.I64, l.binary(VPMULLQ, types.I64, inRegister(types.I64, l.vector(x)), constantOf(types.I64, loop.Word(t.Coef))))
 		}
 		add(l.vector(x))
 	}
 	if len(same.Terms) == 0 && sum != 0 {
 		if same.Const != 0 {
-			sum = l.binary(VPADDQ, types.I64, operand{elem: types.I64, v: sum}, operand{elem: types.I64, konst: true, word: loop.Word(same.Const)})
+			sum = l.binary(VPADDQ, types.I64, inRegister(types.I64, sum), constantOf(types.I64, loop.Word(same.Const)))
 		}
 		return sum
 	}
@@ -244,7 +244,7 @@ func (l *lowering) place(s *loop.Stmt) place {
 	}
 	lane := loop.Sym{Kind: loop.IndexSym, N: l.lanes}
 	if l.lanes >= 0 && p.row.Coef(lane) == 0 && p.col.Coef(lane) == 1 {
-		rest := p.col.Plus(loop.Of(loop.IndexSym, l.lanes).Times(-1))
+		rest := p.col.Without(lane)
 		if !l.varies(p.row) && !l.varies(rest) {
 			p.col, p.lanes = rest, true
 			return p
@@ -298,7 +298,7 @@ func (l *lowering) contiguous(p place) virt {
 	if l.active == 0 && l.part.first() {
 		l.fetchAhead(p, base, at)
 	}
-	return l.emit(st)
+	return l.emit(&st)
 }
 
 // addresses is the offset in bytes of every lane from the address of the memory.
@@ -306,7 +306,7 @@ func (l *lowering) addresses(p place, o loop.Origin) virt {
 	size := uint64(p.mem.elem.Size())
 	col := l.lin(p.col, o)
 	if size > 1 {
-		col = l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(size))}, b: col, dst: l.fresh(vectorClass)})
+		col = l.emit(&step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(size))}, b: col, dst: l.fresh(vectorClass)})
 	}
 	if p.mem.unit || p.row.Known() && p.row.Const == 0 {
 		return col
@@ -314,8 +314,8 @@ func (l *lowering) addresses(p place, o loop.Origin) virt {
 	row := l.lin(p.row, o)
 	stride := argMem(p.mem.arg + 8)
 	stride.Broadcast = true
-	row = l.emit(step{Inst: Inst{Op: VPMULLQ, Len: l.length, InMem: true, Mem: stride}, a: row, dst: l.fresh(vectorClass)})
-	return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: row, b: col, dst: l.fresh(vectorClass)})
+	row = l.emit(&step{Inst: Inst{Op: VPMULLQ, Len: l.length, InMem: true, Mem: stride}, a: row, dst: l.fresh(vectorClass)})
+	return l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: row, b: col, dst: l.fresh(vectorClass)})
 }
 
 // gathered loads an element a lane.
@@ -345,7 +345,7 @@ func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *ma
 		base(m)
 		m.vec.gather(m, e, dst, r.mask, Indexed(RAX, r.a, scale, 0))
 	}
-	return l.emit(st)
+	return l.emit(&st)
 }
 
 // look lowers a look into a table, which lies beside the code.
@@ -355,9 +355,9 @@ func (l *lowering) look(s *loop.Stmt, at operand) virt {
 	v := l.gather(types.I64, l.vector(at), 8, func(m *maker) { m.Lea(RAX, table) })
 	switch t.Elem {
 	case types.F32:
-		v = l.emit(step{Inst: Inst{Op: VPMOVQD, Len: l.length}, a: v, dst: l.fresh(vectorClass)})
+		v = l.emit(&step{Inst: Inst{Op: VPMOVQD, Len: l.length}, a: v, dst: l.fresh(vectorClass)})
 	case types.Bool:
-		v = l.compare(VPCMPQ, types.I64, operand{elem: types.I64, v: v}, operand{elem: types.I64, konst: true}, 4)
+		v = l.compare(VPCMPQ, types.I64, inRegister(types.I64, v), constantOf(types.I64, 0), 4)
 	}
 	return v
 }
@@ -386,12 +386,12 @@ func (l *lowering) store(s *loop.Stmt) {
 				m.vec.store(m, e, r.a, r.mask, at)
 			}
 		}
-		l.emit(st)
+		l.emit(&st)
 		return
 	}
 	if l.alike() && !p.gather {
 		base, disp := l.pointer(p)
-		l.emit(step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
 			m.unlessNone(r.mask, func() { m.storeOne(p.mem.elem, r.a, At(r.b, disp)) })
 		}})
 		return
@@ -429,5 +429,5 @@ func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
 		base(m)
 		m.vec.scatter(m, e, r.a, r.mask, Indexed(RAX, r.b, 1, 0))
 	}
-	l.emit(st)
+	l.emit(&st)
 }

@@ -25,7 +25,7 @@ func (l *lowering) not(c virt) virt {
 	if l.halved() {
 		return l.mask(KANDNW, c, l.firstOnes(l.target.lanes))
 	}
-	return l.emit(step{Inst: Inst{Op: KNOTW}, b: c, dst: l.fresh(maskClass)})
+	return l.emit(&step{Inst: Inst{Op: KNOTW}, b: c, dst: l.fresh(maskClass)})
 }
 
 // namedWord is where a value lies that a subscript names.
@@ -66,8 +66,8 @@ func (l *lowering) keepWord(v loop.Val, o operand) {
 		return
 	}
 	w.made, w.inner = l.alike(), l.inner
-	if w.made && !o.konst && (o.form == nil || l.counted(*o.form)) {
-		l.emit(step{a: o.v, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+	if form := o.known().form; w.made && !o.konst && (form == nil || l.counted(*form)) {
+		l.emit(&step{a: o.v, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			m.storeOne(types.I64, r.a, At(scratchReg, w.at))
 		}})
 	}
@@ -116,7 +116,7 @@ func (l *lowering) jump(s *loop.Stmt) {
 
 // jumpIf leaves if a condition of the point holds.
 func (l *lowering) jumpIf(c operand, to Label) {
-	l.emit(step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 		m.vec.none(m, r.a)
 		m.Jump(NotEqual, to)
 	}})

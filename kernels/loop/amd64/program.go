@@ -3,8 +3,6 @@ package amd64
 // This file defines a program of virtual registers: what a body becomes before registers are
 // assigned.
 
-import "slices"
-
 // virt is a virtual register; 0 is none.
 type virt int32
 
@@ -79,6 +77,8 @@ type program struct {
 	steps  []step
 	values []virtual // by virt; that of 0 stands for the results of steps without one
 	shop   *workshop
+	// additions is how many steps add floats, when hoist has dropped those that nothing needs.
+	additions int
 }
 
 // virtual is what is known of a virtual register.
@@ -100,7 +100,12 @@ type virtual struct {
 type workshop struct {
 	steps     slab[step]
 	operands  slab[operand]
+	facts     slab[facts]
 	intervals slab[interval]
+	holders   slab[holder]
+	words     slab[knownWord]
+	asm       Asm
+	regs      slab[Reg]
 	lives     slab[life]
 	ints      slab[int]
 	numbers   slab[int32]
@@ -113,7 +118,7 @@ type workshop struct {
 
 // free takes back all memory.
 func (w *workshop) free() {
-	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.intervals, &w.lives, &w.ints, &w.numbers, &w.virts,
+	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.facts, &w.intervals, &w.holders, &w.words, &w.regs, &w.lives, &w.ints, &w.numbers, &w.virts,
 		&w.bytes, &w.values, &w.relations, &w.reads} {
 		s.free()
 	}
@@ -177,35 +182,45 @@ func (p *program) fresh(c class) virt {
 	if len(p.values) == 0 {
 		p.values = append(p.values, virtual{})
 	}
-	p.values = append(p.values, virtual{class: c})
-	return virt(len(p.values) - 1)
+	n := len(p.values)
+	p.values = p.values[:n+1]
+	p.values[n] = virtual{}
+	p.values[n].class = c
+	return virt(n)
+}
+
+// next appends an empty step, which the caller fills in. Then it calls emitted. Steps that are filled in where
+// they lie take less time than those that are copied there.
+func (p *program) next() *step {
+	p.steps = p.shop.steps.room(p.steps, 1)
+	n := len(p.steps)
+	p.steps = p.steps[:n+1]
+	p.steps[n] = step{}
+	return &p.steps[n]
 }
 
 // hasSource reports that v is one element of memory in all lanes.
 func (p *program) hasSource(v virt) bool { return p.values[v].source.Broadcast }
 
+// inputs is the virtual registers that a step reads, and 0 where it reads none.
+type inputs [7]virt
+
+// of fills in those of s, for walks over all steps: calls for each register, and copies of the list, take longer.
+func (in *inputs) of(s *step) {
+	in[0], in[1], in[2], in[3], in[4], in[5], in[6] = s.a, s.b, s.c, s.mask, s.index, s.near, 0
+	if s.keeps {
+		in[6] = s.dst
+	}
+}
+
 // reads calls f for every virtual register that the step reads.
 func (s *step) reads(f func(v virt)) {
-	if s.a != 0 {
-		f(s.a)
-	}
-	if s.b != 0 {
-		f(s.b)
-	}
-	if s.c != 0 {
-		f(s.c)
-	}
-	if s.mask != 0 {
-		f(s.mask)
-	}
-	if s.index != 0 {
-		f(s.index)
-	}
-	if s.near != 0 {
-		f(s.near)
-	}
-	if s.keeps {
-		f(s.dst)
+	var in inputs
+	in.of(s)
+	for i := range in {
+		if in[i] != 0 {
+			f(in[i])
+		}
 	}
 }
 
@@ -229,8 +244,8 @@ func (s *step) operands() bool { return s.a != 0 || s.mask != 0 }
 // root reports a step that is kept even if nothing reads its result.
 func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
 
-// prune drops steps whose results do not reach a root.
-func (p *program) prune() {
+// needed marks the steps whose results reach a root.
+func (p *program) needed() []uint8 {
 	first := p.shop.numbers.zeros(len(p.values)) // 1 + the last step that makes a virtual register
 	next := p.shop.numbers.zeros(len(p.steps))   // 1 + the one before it
 	needed := p.shop.bytes.zeros(len(p.steps))
@@ -245,10 +260,13 @@ func (p *program) prune() {
 			work = append(work, int32(k))
 		}
 	}
+	var in inputs
 	for len(work) > 0 {
 		k := work[len(work)-1]
 		work = work[:len(work)-1]
-		p.steps[k].reads(func(v virt) {
+		in.of(&p.steps[k])
+		for i := range in {
+			v := in[i] // first[0] is 0
 			for d := first[v]; d != 0; d = next[d-1] {
 				if needed[d-1] == 0 {
 					needed[d-1] = 1
@@ -256,15 +274,9 @@ func (p *program) prune() {
 				}
 			}
 			first[v] = 0
-		})
-	}
-	kept := p.steps[:0]
-	for k := range p.steps {
-		if needed[k] != 0 {
-			kept = append(kept, p.steps[k])
 		}
 	}
-	p.steps = kept
+	return needed
 }
 
 // farthestInPlace is the largest number of steps between a load and the reader that replaces it.
@@ -274,9 +286,15 @@ const farthestInPlace = 32
 // reader no step stores, and no loop begins or ends.
 func (p *program) readInPlace(t *target) {
 	read, made, loads := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), false
+	var in inputs
 	for k := range p.steps {
 		s := &p.steps[k]
-		s.reads(func(v virt) { read[v] = min(read[v]+1, 2) })
+		in.of(s)
+		for i := range in {
+			if v := in[i]; v != 0 {
+				read[v] = min(read[v]+1, 2)
+			}
+		}
 		made[s.dst] = min(made[s.dst]+1, 2)
 		loads = loads || s.loads != nil
 	}
@@ -314,7 +332,7 @@ func (s *step) fromMemory() [3]virt {
 		return [3]virt{s.b, s.a, s.c}
 	case s.fused.is || s.c != 0:
 		return [3]virt{}
-	case slices.Contains(commutes, s.Op):
+	case traitsOf[s.Op].commutes:
 		return [3]virt{s.b, s.a}
 	}
 	return [3]virt{s.b}

@@ -44,9 +44,9 @@ func (l *lowering) quotient(a, b operand) virt {
 		return 0
 	}
 	e := types.F64
-	number := func(x float64) operand { return operand{elem: e, konst: true, word: math.Float64bits(x)} }
-	bits := func(w loop.Word) operand { return operand{elem: types.I64, konst: true, word: w} }
-	whole := func(v virt) operand { return operand{elem: e, v: v} }
+	number := func(x float64) operand { return constantOf(e, math.Float64bits(x)) }
+	bits := func(w loop.Word) operand { return constantOf(types.I64, w) }
+	whole := func(v virt) operand { return inRegister(e, v) }
 	from, span := bits(twiceBits(leastDividend)), bits(twiceBits(mostDividend)-twiceBits(leastDividend))
 	// outside compares the magnitude of x with a range.
 	outside := func(x, from, span operand, code uint8) virt {
@@ -67,7 +67,7 @@ func (l *lowering) quotient(a, b operand) virt {
 		rest := l.multiplyAdd(true, high, b, number(1), 0)
 		low = whole(l.binary(VMULPD, e, whole(rest), high))
 		fits := outside(b, bits(twiceBits(leastDivisor)), bits(twiceBits(mostDivisor)-twiceBits(leastDivisor)), 1) // below
-		span = whole(l.merged(fits, operand{elem: types.I64, konst: true, word: span.word}, bits(0)))
+		span = whole(l.merged(fits, constantOf(types.I64, span.word), bits(0)))
 	}
 	a = whole(l.vector(a))
 	q := whole(l.multiplyAdd(false, a, high, whole(l.binary(VMULPD, e, a, low)), 0))
@@ -75,7 +75,7 @@ func (l *lowering) quotient(a, b operand) virt {
 	out := l.multiplyAdd(false, r, high, q, l.fresh(vectorClass))
 	skip := l.asm.Label()
 	l.jumpIfNone(skip, l.under(outside(a, from, span, 5))) // not below
-	l.emit(step{Inst: Inst{Op: VDIVPD, Len: l.length}, a: a.v, b: l.vector(b), dst: out, effect: true})
+	l.emit(&step{Inst: Inst{Op: VDIVPD, Len: l.length}, a: a.v, b: l.vector(b), dst: out, effect: true})
 	l.bind(skip)
 	return out
 }
@@ -87,5 +87,5 @@ func (l *lowering) multiplyAdd(minus bool, a, b, c operand, dst virt) virt {
 	if dst == 0 {
 		s.dst = l.fresh(vectorClass)
 	}
-	return l.emit(s)
+	return l.emit(&s)
 }

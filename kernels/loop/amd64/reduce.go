@@ -106,7 +106,7 @@ func (r *reduction) operands() []operand { return stateOperands(r.State, r.words
 func stateOperands(st *loop.State, words []virt) []operand {
 	out := make([]operand, len(words))
 	for k, v := range words {
-		out[k] = operand{elem: st.Types[k], v: v, rounds: true}
+		out[k] = operand{traits: traits{elem: st.Types[k], rounds: true}, v: v}
 	}
 	return out
 }
@@ -137,7 +137,7 @@ func (l *lowering) finishReductions(row bool) {
 			turned := make([]virt, len(words))
 			for k, o := range words {
 				v := l.vector(o)
-				turned[k] = l.emit(step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
+				turned[k] = l.emit(&step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
 			}
 			words = l.call(merge, append(words, stateOperands(r.State, turned)...))
 		}
@@ -158,7 +158,7 @@ func (l *lowering) finishReductions(row bool) {
 			at := r.place
 			at.plane = k
 			base, disp := l.pointer(at)
-			l.emit(step{a: l.vector(o), b: base, scalar: func(m *maker, _ Reg, r regs) {
+			l.emit(&step{a: l.vector(o), b: base, scalar: func(m *maker, _ Reg, r regs) {
 				m.Emit(Inst{Op: VMOVSDStore, A: r.a, InMem: true, Mem: At(r.b, disp)})
 			}})
 		}
@@ -190,7 +190,7 @@ func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []op
 			at.Base = r.a
 			m.vec.load(m, types.I64, dst, r.mask, at)
 		}
-		out[k] = operand{elem: e, v: l.emit(s)}
+		out[k] = inRegister(e, l.emit(&s))
 	}
 	return out
 }
@@ -201,7 +201,7 @@ func (l *lowering) reduceSideBySide(s *loop.Stmt, st *loop.State, p place) {
 	for k, o := range next {
 		p.plane = k
 		base, at := l.lanesAt(p)
-		l.emit(step{a: l.vector(o), b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: l.vector(o), b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
 			at.Base = r.b
 			m.vec.store(m, types.I64, r.a, r.mask, at)
 		}})
@@ -225,14 +225,14 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 	for k, v := range room {
 		l.keepRoom(int32(k), v, 0)
 	}
-	l.emit(step{mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
 		m.vec.bits(m, r.mask)
 		m.StoreG(laneBits(), RAX)
 	}})
 	outer, top, end := l.active, l.asm.Label(), l.asm.Label()
 	l.active = 0
 	l.nested++
-	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) {
+	l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) {
 		m.Bind(top)
 		m.LoadG(RAX, laneBits())
 		m.Test(RAX, RAX)
@@ -247,7 +247,7 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 		m.StoreG(laneState(), RAX)
 	}})
 	for k, o := range in {
-		v := l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
+		v := l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 			m.LoadG(R11, laneNumber())
 			m.everywhere(types.I64, dst, roomLane(int32(k+1)))
 		}})
@@ -263,18 +263,18 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 	}
 	var words []operand
 	for k, e := range st.Types {
-		words = append(words, operand{elem: e, v: l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
+		words = append(words, inRegister(e, l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 			plane(m, k)
 			m.everywhere(types.I64, dst, At(RAX, 0))
-		}})})
+		}})))
 	}
 	for k, o := range l.call(st.Add(), append(words, in...)) {
-		l.emit(step{a: l.vector(o), scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: l.vector(o), scalar: func(m *maker, _ Reg, r regs) {
 			plane(m, k)
 			m.Emit(Inst{Op: VMOVSDStore, A: r.a, InMem: true, Mem: At(RAX, 0)})
 		}})
 	}
-	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
+	l.emit(&step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) {
 		m.Goto(top)
 		m.Bind(end)
 	}})
@@ -295,9 +295,9 @@ func (l *lowering) toWords(o operand) virt {
 	v := l.vector(o)
 	switch o.elem {
 	case types.F32:
-		return l.unary(VCVTPS2PD, types.F64, operand{elem: types.F32, v: v}, 0)
+		return l.unary(VCVTPS2PD, types.F64, inRegister(types.F32, v), 0)
 	case types.Bool:
-		return l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)})
+		return l.emit(&step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)})
 	}
 	return v
 }
@@ -305,9 +305,9 @@ func (l *lowering) toWords(o operand) virt {
 func (l *lowering) fromWords(e types.Elem, v virt) operand {
 	switch e {
 	case types.F32:
-		v = l.unary(VCVTPD2PS, types.F64, operand{elem: types.F64, v: v}, 0)
+		v = l.unary(VCVTPD2PS, types.F64, inRegister(types.F64, v), 0)
 	case types.Bool:
-		v = l.emit(step{Inst: Inst{Op: VPMOVQ2M, Len: l.length}, b: v, dst: l.fresh(maskClass)})
+		v = l.emit(&step{Inst: Inst{Op: VPMOVQ2M, Len: l.length}, b: v, dst: l.fresh(maskClass)})
 	}
-	return operand{elem: e, v: v}
+	return inRegister(e, v)
 }

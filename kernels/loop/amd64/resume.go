@@ -183,19 +183,19 @@ func (p *program) cycles(s *step) int {
 
 // check sets a flag and leaves the code if a lane that counts fails.
 func (l *lowering) check(c operand) {
-	vex := l.vexOnly()
+	vex, twice := l.vexOnly(), c.known().twice
 	if vex && c.konst && c.word != 0 { // a constant that holds, such as that a constant divisor is not zero
 		return
 	}
-	if l.alike() && l.active == 0 && c.twice == 0 {
-		l.emit(step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+	if l.alike() && l.active == 0 && twice == 0 {
+		l.emit(&step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			m.vec.none(m, r.a)
 			m.flagUnless(NotEqual)
 		}})
 		return
 	}
-	if c.twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign
-		l.emit(step{a: c.twice, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+	if twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign
+		l.emit(&step{a: twice, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			w := uint64(math.MaxInt64)
 			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
 			m.flagUnless(Equal)
@@ -203,7 +203,7 @@ func (l *lowering) check(c operand) {
 		return
 	}
 	if vex && l.active == 0 { // the carry says that all bits are ones
-		l.emit(step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 			w := uint64(math.MaxUint64)
 			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
 			m.flagUnless(Below)
@@ -211,15 +211,15 @@ func (l *lowering) check(c operand) {
 		return
 	}
 	var not virt
-	if c.twice != 0 && !vex {
-		not = l.compare(VPTESTMQ, types.I64, operand{elem: types.I64, v: c.twice}, operand{elem: types.I64, konst: true, word: math.MaxInt64}, 0)
+	if twice != 0 && !vex {
+		not = l.compare(VPTESTMQ, types.I64, inRegister(types.I64, twice), constantOf(types.I64, math.MaxInt64), 0)
 	} else {
 		not = l.not(l.vector(c))
 	}
 	if l.active != 0 {
 		not = l.mask(KANDW, not, l.active)
 	}
-	l.emit(step{a: not, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{a: not, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
 		m.vec.none(m, r.a)
 		m.flagUnless(Equal)
 	}})

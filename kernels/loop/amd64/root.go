@@ -66,10 +66,10 @@ func chained(b *loop.Block, carried map[loop.Val]bool) (found bool) {
 // root is the root of o by multiply-adds.
 func (l *lowering) root(o operand) virt {
 	const whole = types.I64
-	word := func(w loop.Word) operand { return operand{elem: whole, konst: true, word: w} }
-	of := func(v virt) operand { return operand{elem: types.F64, v: v} }
+	word := func(w loop.Word) operand { return constantOf(whole, w) }
+	of := func(v virt) operand { return inRegister(types.F64, v) }
 	x := of(l.vector(o))
-	half := operand{elem: types.F64, konst: true, word: math.Float64bits(.5)}
+	half := constantOf(types.F64, math.Float64bits(.5))
 	y := of(l.unary(VRSQRT14PD, types.F64, x, 0))
 	h := of(l.binary(VPSUBQ, whole, y, word(1<<52)))
 	g := of(l.binary(VMULPD, types.F64, x, y))
@@ -81,7 +81,7 @@ func (l *lowering) root(o operand) virt {
 	far := of(l.binary(VPSUBQ, whole, x, word(rootFrom)))
 	skip := l.asm.Label()
 	l.jumpIfNone(skip, l.under(l.compare(VPCMPUQ, whole, far, word(rootTo-rootFrom), 5))) // not below
-	l.emit(step{Inst: Inst{Op: VSQRTPD, Len: l.length}, b: x.v, dst: out, effect: true})
+	l.emit(&step{Inst: Inst{Op: VSQRTPD, Len: l.length}, b: x.v, dst: out, effect: true})
 	l.bind(skip)
 	return out
 }

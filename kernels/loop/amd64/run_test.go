@@ -3,6 +3,7 @@
 package amd64
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -70,6 +71,7 @@ type compiled struct {
 	first   bool   // the lanes are the first index
 	fuel    uint64 // of a call; 0: as much as it needs
 	calls   int
+	begun   []byte // scratch memory after the first call, if it is not nil before
 }
 
 // guardBytes is what lies behind scratch memory.
@@ -235,7 +237,10 @@ func (x *compiled) run(r0, r1, l0, l1 int) bool {
 	for {
 		x.args[argFuel] = fuel
 		x.Call(unsafe.Pointer(&x.args[0]))
-		if x.calls++; x.args[argResume] == 0 {
+		if x.calls++; x.calls == 1 && x.begun != nil {
+			x.begun = bytes.Clone(x.scratch)
+		}
+		if x.args[argResume] == 0 {
 			if string(x.behind) != guardBytes {
 				panic("the code wrote behind scratch memory")
 			}

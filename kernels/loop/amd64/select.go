@@ -52,21 +52,22 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		if v := l.lesser(in); v != 0 {
 			return operand{v: v}
 		}
-		return operand{v: l.merged(l.vector(in[0]), in[1], in[2]), two: l.between(in)}
+		v := l.merged(l.vector(in[0]), in[1], in[2])
+		return l.knows(operand{v: v}, facts{two: l.between(in)})
 	case e == types.Bool:
 		return operand{v: l.logic(s, in)}
 	case e == types.I64:
 		if v := l.differing(c, in); v != 0 {
 			return operand{v: v}
 		}
-		o := operand{v: l.integer(s, in), differ: differences(c, in)}
+		v, f := l.integer(s, in), facts{differ: differences(c, in)}
 		switch k := in[len(in)-1]; {
 		case c == loop.Shl && k.konst && k.word == 1:
-			o.twice = in[0].v
+			f.twice = in[0].v
 		case c == loop.Eq && k.konst && k.word == 0:
-			o.twice = in[0].twice
+			f.twice = in[0].known().twice
 		}
-		return o
+		return l.knows(operand{v: v}, f)
 	}
 	if c == loop.Div && e == types.F64 {
 		if v := l.quotient(in[0], in[1]); v != 0 {
@@ -78,7 +79,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1])}
 	case c == loop.Lt:
 		v := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])
-		return operand{v: v, less: [2]virt{l.vector(in[0]), l.vector(in[1])}}
+		return l.knows(operand{v: v}, facts{less: [2]virt{l.vector(in[0]), l.vector(in[1])}})
 	case ordered[c] != 0 || c == loop.Eq:
 		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])}
 	case rounding[c] != 0:
@@ -92,7 +93,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		return operand{v: l.fma(e, in)}
 	case loop.Neg:
 		v := l.bits(VXORPD, VXORPS, e, in[0], 1<<63, 1<<31)
-		return operand{v: v, negate: in[0].v}
+		return l.knows(operand{v: v}, facts{negate: in[0].v})
 	case loop.Abs:
 		return operand{v: l.bits(VANDPD, VANDPS, e, in[0], math.MaxInt64, math.MaxInt32)}
 	case loop.Sqrt:
@@ -114,7 +115,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		}
 		return operand{v: l.unary(VCVTTPD2QQ, e, in[0], 0)}
 	case loop.ToBool:
-		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], operand{elem: e, konst: true}, 0x04)}
+		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], constantOf(e, 0), 0x04)}
 	case loop.Bits:
 		if e == types.F64 {
 			return operand{v: l.vector(in[0])}
@@ -130,8 +131,10 @@ func differences(c loop.Code, in []operand) (d [4]virt) {
 	switch {
 	case c == loop.Xor && !in[0].konst && !in[1].konst:
 		return [4]virt{in[0].v, in[1].v}
-	case c == loop.Or && in[0].differ[0] != 0 && in[1].differ[0] != 0 && in[0].differ[2] == 0 && in[1].differ[2] == 0:
-		return [4]virt{in[0].differ[0], in[0].differ[1], in[1].differ[0], in[1].differ[1]}
+	case c == loop.Or:
+		if x, y := in[0].known().differ, in[1].known().differ; x[0] != 0 && y[0] != 0 && x[2] == 0 && y[2] == 0 {
+			return [4]virt{x[0], x[1], y[0], y[1]}
+		}
 	}
 	return d
 }
@@ -142,16 +145,16 @@ func (l *lowering) differing(c loop.Code, in []operand) virt {
 	if c != loop.Or || l.vexOnly() {
 		return 0
 	}
-	x, d := in[0], in[1].differ
+	x, d := in[0], in[1].known().differ
 	if d[0] == 0 {
-		x, d = in[1], in[0].differ
+		x, d = in[1], in[0].known().differ
 	}
-	if d[0] == 0 || x.konst && x.word == 0 || x.differ[0] != 0 && x.differ[2] == 0 && d[2] == 0 {
+	if of := x.known().differ; d[0] == 0 || x.konst && x.word == 0 || of[0] != 0 && of[2] == 0 && d[2] == 0 {
 		return 0 // or it is two differences, which something may be added to
 	}
 	v := l.vector(x)
 	for k := 0; k < 4 && d[k] != 0; k += 2 {
-		v = l.emit(step{Inst: Inst{Len: l.length}, fused: fusedStep{is: true, table: differTable}, a: d[k], b: d[k+1], c: v, dst: l.fresh(vectorClass)})
+		v = l.emit(&step{Inst: Inst{Len: l.length}, fused: fusedStep{is: true, table: differTable}, a: d[k], b: d[k+1], c: v, dst: l.fresh(vectorClass)})
 	}
 	return v
 }
@@ -159,15 +162,15 @@ func (l *lowering) differing(c loop.Code, in []operand) virt {
 // lesser is a select between the two numbers that its condition compares, or 0. The instructions
 // give the second number where the comparison is false, as the select does.
 func (l *lowering) lesser(in []operand) virt {
-	e := in[1].elem
-	if in[0].less[0] == 0 || !e.IsFloat() {
+	e, less := in[1].elem, in[0].known().less
+	if less[0] == 0 || !e.IsFloat() {
 		return 0
 	}
 	x, y := in[1], in[2]
 	switch [2]virt{l.vector(x), l.vector(y)} {
-	case [2]virt{in[0].less[0], in[0].less[1]}:
+	case less:
 		return l.binary(pair{VMINPD, VMINPS}.of(e), e, x, y)
-	case [2]virt{in[0].less[1], in[0].less[0]}:
+	case [2]virt{less[1], less[0]}:
 		return l.binary(pair{VMAXPD, VMAXPS}.of(e), e, x, y)
 	}
 	return 0
@@ -184,7 +187,7 @@ type twoWords struct {
 // Functions write such selects to mark the lanes whose argument is special.
 func (l *lowering) between(in []operand) twoWords {
 	c, a, b := l.vector(in[0]), in[1], in[2]
-	switch x, y := a.two, b.two; {
+	switch x, y := a.known().two, b.known().two; {
 	case a.elem == types.Bool:
 	case a.konst && b.konst:
 		return twoWords{c, a.word, b.word}
@@ -210,7 +213,7 @@ func (l *lowering) comparedWords(c loop.Code, e types.Elem, in []operand) (o ope
 	if in[0].konst {
 		k = 1
 	}
-	x := in[k].two
+	x := in[k].known().two
 	if x.mask == 0 || !in[1-k].konst {
 		return o, false
 	}
@@ -220,7 +223,7 @@ func (l *lowering) comparedWords(c loop.Code, e types.Elem, in []operand) (o ope
 	words[k] = x.no
 	switch no := c.Eval(e, words[:]...); {
 	case yes == no:
-		return operand{konst: true, word: yes}, true
+		return operand{traits: traits{konst: true}, word: yes}, true
 	case yes != 0:
 		return operand{v: x.mask}, true
 	}
@@ -240,22 +243,25 @@ func (l *lowering) folded(s *loop.Stmt, in []operand, e types.Elem) (operand, bo
 	}
 	l.words = words
 	if !s.Code.Defined(e, words...) { // behind a check that fails
-		return operand{konst: true}, true
+		return operand{traits: traits{konst: true}}, true
 	}
-	return operand{konst: true, word: s.Code.Eval(e, words...)}, true
+	return operand{traits: traits{konst: true}, word: s.Code.Eval(e, words...)}, true
 }
 
 // bits combines the bits of a float with a constant.
 func (l *lowering) bits(op64, op32 Op, e types.Elem, o operand, w64, w32 loop.Word) virt {
 	if e == types.F32 {
-		return l.binary(op32, e, o, operand{elem: e, konst: true, word: w32})
+		return l.binary(op32, e, o, constantOf(e, w32))
 	}
-	return l.binary(op64, e, o, operand{elem: e, konst: true, word: w64})
+	return l.binary(op64, e, o, constantOf(e, w64))
 }
 
 // compare is a mask of the lanes in which a comparison holds.
 func (l *lowering) compare(op Op, e types.Elem, a, b operand, imm uint8) virt {
-	return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), Imm: imm}, a: l.vector(a), b: l.vector(b), dst: l.fresh(maskClass)})
+	x, y := l.vector(a), l.vector(b)
+	s := l.next()
+	s.Op, s.Len, s.Imm, s.a, s.b, s.dst = op, l.vlen(e), imm, x, y, l.fresh(maskClass)
+	return l.emitted()
 }
 
 // fma is a*b + c rounded once; operands that were negated give their sign to the instruction.
@@ -263,14 +269,17 @@ func (l *lowering) fma(e types.Elem, in []operand) virt {
 	a, b, c := in[0], in[1], in[2]
 	f := fusedStep{is: true, single: e == types.F32}
 	positive := func(o *operand, minus *bool) {
-		if o.negate != 0 {
-			*minus, o.v, o.negate = !*minus, o.negate, 0
+		if v := o.known().negate; v != 0 {
+			*minus, o.v = !*minus, v
 		}
 	}
 	positive(&a, &f.minusProduct)
 	positive(&b, &f.minusProduct)
 	positive(&c, &f.minusAddend)
-	return l.emit(step{Inst: Inst{Len: l.vlen(e)}, fused: f, a: l.vector(a), b: l.vector(b), c: l.vector(c), dst: l.fresh(vectorClass)})
+	x, y, z := l.vector(a), l.vector(b), l.vector(c)
+	s := l.next()
+	s.Len, s.fused, s.a, s.b, s.c, s.dst = l.vlen(e), f, x, y, z, l.fresh(vectorClass)
+	return l.emitted()
 }
 
 // The truth tables of c | a^b, and of a&b if c is set, else a|b.
@@ -293,7 +302,7 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 		switch f := loop.ScalarOf(e, b.word).F; {
 		case f != f, f == 0 && c == loop.Min && math.Signbit(f):
 		case f == 0 && c == loop.Max && !math.Signbit(f):
-			return l.binary(pair{VADDPD, VADDPS}.of(e), e, operand{elem: e, v: l.binary(op, e, k, a)}, k)
+			return l.binary(pair{VADDPD, VADDPS}.of(e), e, inRegister(e, l.binary(op, e, k, a)), k)
 		default:
 			return l.binary(op, e, k, a)
 		}
@@ -306,11 +315,11 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	if a.plus {
 		a, b = b, a
 	}
-	x := operand{elem: e, v: l.binary(op, e, a, b)}
+	x := inRegister(e, l.binary(op, e, a, b))
 	if c == loop.Max && b.plus && !a.plus && !l.embeds { // x is right unless a is nan
 		return l.merged(l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, a, 3), a, x)
 	}
-	y := operand{elem: e, v: l.binary(op, e, b, a)}
+	y := inRegister(e, l.binary(op, e, b, a))
 	// The two differ in zeros of both signs and where one is nan. The bits of both are a nan then,
 	// and -0.
 	if c == loop.Min || a.plus && !l.embeds {
@@ -318,10 +327,10 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	if l.embeds {
 		sign := l.constantVector(types.I64, 1<<63|loop.Word(0x80000000)*loop.Word(8/e.Size()-1))
-		return l.emit(step{Inst: Inst{Len: l.vlen(e)}, fused: fusedStep{is: true, table: greaterTable}, a: x.v, b: y.v, c: sign, dst: l.fresh(vectorClass)})
+		return l.emit(&step{Inst: Inst{Len: l.vlen(e)}, fused: fusedStep{is: true, table: greaterTable}, a: x.v, b: y.v, c: sign, dst: l.fresh(vectorClass)})
 	}
-	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y)}
-	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ)}
+	differ := inRegister(e, l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y))
+	both := inRegister(e, l.binary(pair{VORPD, VORPS}.of(e), e, x, differ))
 	return l.binary(pair{VSUBPD, VSUBPS}.of(e), e, both, differ) // -0 - -0 is 0
 }
 
@@ -342,7 +351,7 @@ func (l *lowering) ranged(c loop.Code, e types.Elem, a, b virt) virt {
 		return step{Inst: Inst{Op: pair{VCMPPDK, VCMPPSK}.of(e), Len: s.Len, Imm: orderedImm}, a: a, b: b}
 	})
 	s.dst = l.fresh(vectorClass)
-	return l.emit(s)
+	return l.emit(&s)
 }
 
 // neverMinus reports a float that is no -0, as far as the operation tells.
@@ -380,7 +389,7 @@ func (l *lowering) logic(s *loop.Stmt, in []operand) virt {
 		op := pair{VBROADCASTSD, VBROADCASTSS}.of(e)
 		m := l.constant(e, s.Code.Eval(types.Bool, 1))
 		m.Broadcast = false
-		return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), InMem: true, Mem: m, Zero: true}, mask: l.vector(in[0]), dst: l.fresh(vectorClass)})
+		return l.emit(&step{Inst: Inst{Op: op, Len: l.vlen(e), InMem: true, Mem: m, Zero: true}, mask: l.vector(in[0]), dst: l.fresh(vectorClass)})
 	}
 	unsupported(s.Origin, "%s of bool", s.Code.Operation().Name)
 	return 0
@@ -391,7 +400,7 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 	c, e := s.Code, types.I64
 	if op := shifts[c]; op != noOp && in[1].konst {
 		n := uint8(min(in[1].word, 64))
-		return l.emit(step{Inst: Inst{Op: op, Len: l.length, Imm: n}, b: l.vector(in[0]), dst: l.fresh(vectorClass)})
+		return l.emit(&step{Inst: Inst{Op: op, Len: l.length, Imm: n}, b: l.vector(in[0]), dst: l.fresh(vectorClass)})
 	}
 	if op := intBinary[c]; op != noOp {
 		for k, o := range in { // a state that begins with 0
@@ -404,12 +413,12 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 	if signed[c] != 0 || c == loop.Eq {
 		return l.compare(VPCMPQ, e, in[0], in[1], signed[c])
 	}
-	zero := operand{elem: e, konst: true}
+	zero := constantOf(e, 0)
 	switch c {
 	case loop.Neg:
 		return l.binary(VPSUBQ, e, zero, in[0])
 	case loop.Not:
-		return l.binary(VPXORQ, e, in[0], operand{elem: e, konst: true, word: math.MaxUint64})
+		return l.binary(VPXORQ, e, in[0], constantOf(e, math.MaxUint64))
 	case loop.Abs:
 		return l.unary(VPABSQ, e, in[0], 0)
 	case loop.IDiv, loop.Mod:
@@ -434,13 +443,13 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 // words writes expressions on vectors of 64-bit words.
 type words struct{ *lowering }
 
-func (w words) of(v virt) operand { return operand{elem: types.I64, v: v} }
+func (w words) of(v virt) operand { return inRegister(types.I64, v) }
 
 func (w words) op(op Op, a, b operand) operand { return w.of(w.binary(op, types.I64, a, b)) }
 
 // right is a >> n, without sign.
 func (w words) right(a operand, n uint8) operand {
-	return w.of(w.emit(step{Inst: Inst{Op: VPSRLQ, Len: w.length, Imm: n}, b: w.vector(a), dst: w.fresh(vectorClass)}))
+	return w.of(w.emit(&step{Inst: Inst{Op: VPSRLQ, Len: w.length, Imm: n}, b: w.vector(a), dst: w.fresh(vectorClass)}))
 }
 
 // upperHalf is that of a product, of halves of 32 bits as one multiplies on paper.
@@ -449,7 +458,7 @@ func (w words) upperHalf(a, b operand) virt {
 	ah, bh := w.right(a, 32), w.right(b, 32)
 	low := w.op(VPMULUDQ, a, b)
 	t := w.op(VPADDQ, w.op(VPMULUDQ, ah, b), w.right(low, 32))
-	u := w.op(VPADDQ, w.op(VPMULUDQ, a, bh), w.op(VPANDQ, t, operand{elem: types.I64, konst: true, word: math.MaxUint32}))
+	u := w.op(VPADDQ, w.op(VPMULUDQ, a, bh), w.op(VPANDQ, t, constantOf(types.I64, math.MaxUint32)))
 	high := w.op(VPADDQ, w.op(VPADDQ, w.op(VPMULUDQ, ah, bh), w.right(t, 32)), w.right(u, 32))
 	return high.v
 }

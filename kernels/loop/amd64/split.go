@@ -13,6 +13,7 @@ import (
 // life is the live range of a vector while splits walks the steps.
 type life struct {
 	from, to int32   // the steps of its interval
+	dies     int32   // the step behind which it needs no register
 	reads    []int32 // the steps that read it
 	next     int     // the place in reads of the next one
 	loop     int     // 1 + the step that begins the loop that all its steps are in; 0: none; -1: several
@@ -27,8 +28,8 @@ type life struct {
 // loop as that step.
 func (x *life) split() bool { return !x.several && x.loop >= 0 }
 
-// dies returns the step behind which the value needs no register.
-func (x *life) dies() int32 {
+// end returns what dies is.
+func (x *life) end() int32 {
 	switch {
 	case !x.split():
 		return x.to
@@ -105,7 +106,7 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 		if s.scalar != nil && s.dst == 0 && !s.operands() || s.enters || s.leaves { // perhaps a label
 			z.forget()
 		}
-		z.step(k, *s)
+		z.step(k, s)
 	}
 }
 
@@ -120,11 +121,12 @@ func (z *splitter) survey(all intervals) {
 		z.lives[v].from, z.lives[v].to = all.of[v].from, all.of[v].to
 	}
 	var open []int
-	in := 0
+	var in inputs
+	around := 0 // 1 + the step that begins the innermost loop; 0: there is none
 	touch := func(v virt) {
 		if x := &z.lives[v]; !x.seen {
-			x.seen, x.loop = true, in
-		} else if x.loop != in {
+			x.seen, x.loop = true, around
+		} else if x.loop != around {
 			x.loop = -1
 		}
 	}
@@ -132,14 +134,19 @@ func (z *splitter) survey(all intervals) {
 		s := &z.old[k]
 		if s.enters {
 			open = append(open, k)
-			in = 1 + k
+			around = 1 + k
 		}
-		s.reads(func(v virt) {
+		in.of(s)
+		for i := range in {
+			v := in[i]
+			if v == 0 {
+				continue
+			}
 			touch(v)
 			if x := &z.lives[v]; len(x.reads) == 0 || x.reads[len(x.reads)-1] != int32(k) {
 				x.reads = append(z.shop.numbers.room(x.reads, 1), int32(k))
 			}
-		})
+		}
 		if s.dst != 0 {
 			x := &z.lives[s.dst]
 			x.several = x.several || x.seen || s.keeps || s.effect
@@ -148,11 +155,14 @@ func (z *splitter) survey(all intervals) {
 		if s.leaves {
 			z.loopEnds[open[len(open)-1]] = k
 			if open = open[:len(open)-1]; len(open) > 0 {
-				in = 1 + open[len(open)-1]
+				around = 1 + open[len(open)-1]
 			} else {
-				in = 0
+				around = 0
 			}
 		}
+	}
+	for _, v := range all.order {
+		z.lives[v].dies = z.lives[v].end()
 	}
 }
 
@@ -217,7 +227,7 @@ func (z *splitter) begin(b block) {
 
 // step appends step k, behind loads of the evicted values that it reads, and evicts values until the rest
 // fits.
-func (z *splitter) step(k int, s step) {
+func (z *splitter) step(k int, s *step) {
 	s.rename(func(v virt) virt { // loads the value if it is evicted, and renames the read to its reload
 		if !z.counts(v) {
 			return v
@@ -227,15 +237,15 @@ func (z *splitter) step(k int, s step) {
 			x.evicted, x.reload = false, z.fresh(vectorClass)
 			z.steps = append(z.steps, z.load(x, s.part))
 			z.live = append(z.live, v)
-			z.ends = min(z.ends, x.dies())
+			z.ends = min(z.ends, x.dies)
 		}
 		return cmp.Or(x.reload, v)
 	})
-	z.steps = append(z.steps, s)
+	z.steps = append(z.steps, *s)
 	if int(z.ends) <= k {
 		z.ends = math.MaxInt32
 		z.live = slices.DeleteFunc(z.live, func(v virt) bool {
-			dies := z.lives[v].dies()
+			dies := z.lives[v].dies
 			if int(dies) > k {
 				z.ends = min(z.ends, dies)
 			}
@@ -244,7 +254,7 @@ func (z *splitter) step(k int, s step) {
 	}
 	if v := s.dst; z.counts(v) && int(v) < len(z.lives) && !z.lives[v].evicted && int(z.lives[v].to) > k &&
 		!slices.Contains(z.live, v) {
-		z.live, z.ends = append(z.live, v), min(z.ends, z.lives[v].dies())
+		z.live, z.ends = append(z.live, v), min(z.ends, z.lives[v].dies)
 	}
 	for len(z.live) > z.registers && z.evict(k) {
 	}

@@ -20,7 +20,7 @@ func TestSplitValues(t *testing.T) {
 		for range 4 {
 			insertPassed(p, r, through)
 		}
-		old := p.steps
+		old := slices.Clone(p.steps)
 		n, places := virt(len(p.values)), int32(0)
 		p.splits(4+r.IntN(6), func() int32 { places += slotBytes; return places })
 		for _, enter := range []bool{true, false} {

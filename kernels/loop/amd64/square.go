@@ -25,7 +25,7 @@ const maxSquareCost = 24
 // operations, loads and stores alone.
 func (l *lowering) squares() bool {
 	n := l.nest
-	if !l.embeds || l.target.lanes != squareRows || l.rows < 0 || !canTurn(n) || len(n.Locals) > 0 || weigh(&n.Body).cost > maxSquareCost {
+	if !l.embeds || l.target.lanes != squareRows || l.rows < 0 || !canTurn(n) || len(n.Locals) > 0 || l.weight(&n.Body).cost > maxSquareCost {
 		return false
 	}
 	some := false
@@ -85,7 +85,7 @@ func (l *lowering) rowOfLane(p place) (first virt, disp int32) {
 	p.row = l.without(p.row)
 	base, disp := l.pointer(p)
 	from := int32(l.number * l.target.lanes)
-	return l.emit(step{dst: l.fresh(generalClass), a: base, pure: true, scalar: func(m *maker, dst Reg, r regs) {
+	return l.emit(&step{dst: l.fresh(generalClass), a: base, pure: true, scalar: func(m *maker, dst Reg, r regs) {
 		m.Lea(R11, At(laneReg, from))
 		m.LoadG(R10, argMem(p.mem.arg+8))
 		m.IMul(R11, R10)
@@ -128,7 +128,7 @@ func (l *lowering) firstOnes(n int) virt {
 func (l *lowering) readRows(p place, mask virt) (rows [squareRows]virt) {
 	first, disp := l.rowOfLane(p)
 	for k := range l.side() {
-		rows[k] = l.emit(step{dst: l.fresh(vectorClass), a: first, mask: mask, pure: true, scalar: func(m *maker, dst Reg, r regs) {
+		rows[k] = l.emit(&step{dst: l.fresh(vectorClass), a: first, mask: mask, pure: true, scalar: func(m *maker, dst Reg, r regs) {
 			m.vec.load(m, types.F64, dst, r.mask, rowAt(m, p, r.a, disp, k))
 		}})
 	}
@@ -143,7 +143,7 @@ func (l *lowering) writeRows(p place, cols []virt) {
 	copy(values[:], cols)
 	rows := l.turn(values)
 	for k, v := range rows[:l.side()] {
-		l.emit(step{a: v, b: first, mask: mask, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: v, b: first, mask: mask, scalar: func(m *maker, _ Reg, r regs) {
 			m.vec.store(m, types.F64, r.a, r.mask, rowAt(m, p, r.b, disp, k))
 		}})
 	}
@@ -266,7 +266,7 @@ func (l *lowering) accessBeside(g *beside, s *loop.Stmt) {
 			g.cols = append(g.cols, l.turn(g.rows[k]))
 		})
 	}
-	l.each(func(k int) { l.set(s.Dst, operand{v: g.cols[k][s.At[1].Const-g.least], form: l.affine(s, nil)}) })
+	l.each(func(k int) { l.set(s.Dst, l.formed(operand{v: g.cols[k][s.At[1].Const-g.least]}, l.affine(s, nil))) })
 }
 
 // rowsOf returns the transposed vectors of cols. If a group has read these columns, it returns what was read.
@@ -291,7 +291,7 @@ func (l *lowering) turn(rows [squareRows]virt) (cols [squareRows]virt) {
 		if a == 0 {
 			return 0
 		}
-		return l.emit(step{Inst: Inst{Op: op, Len: l.length, Imm: imm}, a: a, b: b, dst: l.fresh(vectorClass)})
+		return l.emit(&step{Inst: Inst{Op: op, Len: l.length, Imm: imm}, a: a, b: b, dst: l.fresh(vectorClass)})
 	}
 	const even, odd = 0x88, 0xdd // quarters 0 and 2, or 1 and 3, of both operands
 	for parity, op := range []Op{VUNPCKLPD, VUNPCKHPD} {
@@ -351,7 +351,7 @@ func (l *lowering) loadTiled(p place) virt {
 		m.ArithImm(AddG, RAX, squareRows)
 		m.StoreG(end, RAX)
 	})
-	mask := l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) { // of the columns that there are
+	mask := l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) { // of the columns that there are
 		some := m.Label()
 		l.scalarLin(m, RAX, p.col)
 		m.Neg(RAX)
@@ -363,12 +363,12 @@ func (l *lowering) loadTiled(p place) virt {
 		m.vec.first(m, dst)
 	}})
 	for k, v := range l.turn(l.readRows(p, mask)) {
-		l.emit(step{a: v, scalar: func(m *maker, _ Reg, r regs) {
+		l.emit(&step{a: v, scalar: func(m *maker, _ Reg, r regs) {
 			m.vec.store(m, types.F64, r.a, NoReg, At(scratchReg, at+int32(1+k)*slotBytes))
 		}})
 	}
 	l.bind(skip)
-	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
+	return l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 		m.LoadG(RAX, index)
 		m.ArithMem(SubG, RAX, end)
 		m.ShiftImm(ShlG, RAX, 6)

@@ -143,10 +143,10 @@ func (evexVectors) load(m *maker, e types.Elem, dst, mask Reg, at Mem) {
 		if mask == NoReg && m.lanes == 8 {
 			i.Op = VMOVQ
 		}
-		m.Emit(i)
+		m.put(&i)
 		i = Inst{Op: VPTESTMB, Len: L128, Dst: dst, A: m.spare[0], B: m.spare[0]}
 	}
-	m.Emit(i)
+	m.put(&i)
 }
 
 func (evexVectors) store(m *maker, e types.Elem, v, mask Reg, at Mem) {
@@ -168,7 +168,7 @@ func (evexVectors) store(m *maker, e types.Elem, v, mask Reg, at Mem) {
 		m.Emit(Inst{Op: VPSRLQ, Len: m.length, Dst: m.spare[0], B: m.spare[0], Imm: 63})
 		i.Op, i.A = VPMOVQB, m.spare[0]
 	}
-	m.Emit(i)
+	m.put(&i)
 }
 
 // counting copies a mask for an instruction that clears it.

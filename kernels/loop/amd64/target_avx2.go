@@ -107,7 +107,7 @@ func (x vexVectors) loadBools(m *maker, dst, mask Reg, at Mem) {
 		m.Emit(Inst{Op: VMOVD, Dst: dst, B: R11})
 		widen.InMem, widen.B = false, dst
 	}
-	m.Emit(widen)
+	m.put(&widen)
 	zero := m.free(dst) // words that are 1 or 0 become masks
 	m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: zero, A: zero, B: zero})
 	m.Emit(Inst{Op: VPSUBQ, Len: m.length, Dst: dst, A: zero, B: dst})

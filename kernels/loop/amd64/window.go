@@ -4,7 +4,6 @@ package amd64
 
 import (
 	"math/bits"
-	"slices"
 
 	"flow/ir/loop"
 )
@@ -22,35 +21,41 @@ func (l *lowering) window() {
 	})
 	l.findLocals()
 	begin := l.steps
-	var squares []step
+	var loops [4][]step
 	if l.squares() {
 		l.square = true
-		squares = l.rowLoop(squareRows, 1)
+		loops[0], loops[1] = l.rowLoop(squareRows, 1)
 		l.square = false
 		l.forgetRow()
 	}
-	loops := l.rowLoop(1, l.together)
+	loops[2], loops[3] = l.rowLoop(1, l.together)
 	l.steps = nil
 	l.finishReductions(false)
 	l.bind(end)
 	last := l.steps
-	l.steps = l.shop.steps.list(len(begin) + len(l.head) + len(squares) + len(loops) + len(last) + 1)
-	l.steps = append(append(l.steps, begin...), l.head...)
+	count := len(begin) + len(l.head) + len(last) + 1
+	for _, list := range loops {
+		count += len(list)
+	}
+	l.steps = append(append(l.shop.steps.list(count), begin...), l.head...)
 	l.anchor()
-	l.steps = append(append(append(l.steps, squares...), loops...), last...)
+	for _, list := range loops {
+		l.steps = append(l.steps, list...)
+	}
+	l.steps = append(l.steps, last...)
 }
 
 // anchor is a step to which those of inner loops may move.
-func (l *lowering) anchor() { l.emit(step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
+func (l *lowering) anchor() { l.emit(&step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
 
 // rowLoop is the loop over rows, so many at a time as long as there are as many: whole vectors, so
-// many together, then what is left under a mask.
-func (l *lowering) rowLoop(rows, together int) []step {
+// many together, then what is left under a mask. begin comes before the first vector of a row.
+func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	enter := func(f func(m *maker)) {
-		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
+		l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
 	}
 	leave := func(f func(m *maker)) {
-		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
+		l.emit(&step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
 	}
 	row, whole, rest, left, done, end := l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label()
 	some := l.asm.Label()
@@ -63,13 +68,11 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Lea(RAX, At(rowReg, int32(rows-1)))
 		m.ArithMem(CmpG, RAX, argMem(8*argRowEnd))
 	}
-	l.steps = l.shop.steps.list(64 + (weigh(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
+	l.steps = l.shop.steps.list(64 + (l.weight(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
 	if l.lanes >= 0 { // one point fills no vector
 		enter(func(m *maker) { m.Bind(whole) })
 		l.points(max(rows, together), 0)
-		if line = l.lineStart(); line.base != 0 { // what is left of a row comes before whole vectors, too
-			l.steps = slices.Insert(l.steps, 0, step{enters: true, scalar: func(*maker, Reg, regs) {}})
-		}
+		line = l.lineStart()
 		leave(func(m *maker) {
 			m.ArithImm(AddG, laneReg, int32(m.lanes*together))
 			m.refuel()
@@ -114,7 +117,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	if line.base != 0 {
 		last.mask = mask
 	}
-	l.emit(last)
+	l.emit(&last)
 	if line.base != 0 {
 		leave(func(*maker) {})
 	}
@@ -125,8 +128,8 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.Jump(Less, row)
 		m.Bind(end)
 	})
-	body := l.steps
-	l.steps = l.shop.steps.list(len(body) + len(l.rowHead) + 4)
+	body = l.steps
+	l.steps = l.shop.steps.list(len(l.rowHead) + 5)
 	l.scalar(func(m *maker) {
 		more(m)
 		m.Jump(GreaterEq, end)
@@ -134,7 +137,7 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	enter(func(m *maker) { m.Bind(row) })
 	l.steps = append(l.steps, l.rowHead...)
 	l.anchor()
-	l.emit(step{a: line.base, scalar: func(m *maker, _ Reg, r regs) {
+	l.emit(&step{a: line.base, scalar: func(m *maker, _ Reg, r regs) {
 		l.firstLane(m)
 		if line.base != 0 {
 			l.toLine(m, r.a, line, some)
@@ -144,7 +147,10 @@ func (l *lowering) rowLoop(rows, together int) []step {
 			m.Jump(Greater, rest)
 		}
 	}})
-	return append(l.steps, body...)
+	if line.base != 0 { // what is left of a row comes before whole vectors, too
+		enter(func(*maker) {})
+	}
+	return l.steps, body
 }
 
 // lineStart is where a row stores first: an address in base without the lanes' index, which at adds.
@@ -181,7 +187,7 @@ func (l *lowering) lineStart() (x lineStart) {
 			return x
 		}
 	}
-	if l.line == 0 || l.alike() || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || weigh(&l.nest.Body).cost > lineCost*accesses {
+	if l.line == 0 || l.alike() || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || l.weight(&l.nest.Body).cost > lineCost*accesses {
 		return x
 	}
 	before := len(l.steps)
@@ -216,7 +222,7 @@ func (l *lowering) toLine(m *maker, base Reg, line lineStart, some Label) {
 // firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. Code that
 // jumps to some has its own number.
 func (l *lowering) firstLanes(some Label) virt {
-	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) {
+	return l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) {
 		m.ArithImm(CmpG, RAX, int32(m.lanes))
 		m.Jump(LessEqual, some)
 		m.MovImm(RAX, int64(m.lanes))
