@@ -6,12 +6,14 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"flow/ir/loop"
+	"flow/ir/loop/looptest"
 )
 
 // BenchmarkShapes measures each shape beside the C program in testdata/shapes.c, where gcc is
@@ -110,6 +112,44 @@ func BenchmarkCompile(b *testing.B) {
 				least = min(least, time.Since(t))
 			}
 			b.ReportMetric(float64(least.Nanoseconds())/1000, "least-us")
+		})
+	}
+}
+
+// BenchmarkDrawn measures the same of drawn nests: the median of their least times, and the sum of these times
+// over that of instructions.
+func BenchmarkDrawn(b *testing.B) {
+	for _, target := range []Target{AVX512, AVX2} {
+		b.Run(string(target), func(b *testing.B) {
+			var nests []*loop.Nest
+			instructions, least := 0, []time.Duration{}
+			for seed := range uint64(200) {
+				n := looptest.Draw(seed).Nest
+				list, err := List(target, n, make([]Layout, len(n.Params)), make([]Layout, len(n.Results)), Schedule{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				nests, least = append(nests, n), append(least, time.Hour)
+				instructions += strings.Count(list.Text, "\n  ")
+			}
+			for b.Loop() {
+				for k, n := range nests {
+					for range 5 {
+						t := time.Now()
+						if _, err := Compile(target, n, make([]Layout, len(n.Params)), make([]Layout, len(n.Results)), loop.FastLevels, Schedule{}); err != nil {
+							b.Fatal(err)
+						}
+						least[k] = min(least[k], time.Since(t))
+					}
+				}
+			}
+			all := time.Duration(0)
+			for _, t := range least {
+				all += t
+			}
+			slices.Sort(least)
+			b.ReportMetric(float64(least[len(least)/2].Nanoseconds())/1000, "median-us")
+			b.ReportMetric(float64(all.Nanoseconds())/float64(instructions), "ns/instruction")
 		})
 	}
 }
