@@ -170,7 +170,7 @@ func (l *lowering) fetchAhead(p place, base virt, at Mem) {
 // it itself: it is made the other way round, in the lanes of left alone.
 func (l *lowering) leaveIf(v loop.Val, left virt) {
 	o := l.frame.vals[v]
-	if !o.konst && l.timesRead(v) == 1 {
+	if !o.konst && l.frame.reads(v) == 1 {
 		for k := len(l.steps) - 1; k >= 0; k-- {
 			s := &l.steps[k]
 			if s.dst == o.v {
@@ -208,7 +208,7 @@ func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 			continue
 		}
 		mask := left
-		if s.Loop.Sums == nil && l.timesRead(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
+		if s.Loop.Sums == nil && l.frame.reads(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
 			mask = 0
 		}
 		once := 0
@@ -287,7 +287,7 @@ func (l *lowering) count(s *loop.Stmt) *counting {
 	c := &counting{name: x.Index.Name, rng: x.Index.Range}
 	c.rng.From, c.rng.To = l.form(c.rng.From), l.form(c.rng.To)
 	c.word, c.shared = l.counter(x.Index)
-	c.alone = c.shared && l.weight(&x.Body).inner == 0
+	c.alone = c.shared && weigh(&x.Body).inner == 0
 	ends := c.rng.Kind == loop.Steps
 	if !c.shared {
 		c.vector = l.fresh(vectorClass)

@@ -138,10 +138,8 @@ type lowering struct {
 	roots     bool // roots of f64 are computed by multiply-adds
 
 	invariants
-	words   []loop.Word            // of constants that are folded
-	weights map[*loop.Block]weight // see weight
-	read    map[*loop.Block][]int  // see timesRead
-	divided []divided              // divisions by constants before the statement, in its block and those around it
+	words   []loop.Word // of constants that are folded
+	divided []divided   // divisions by constants before the statement, in its block and those around it
 
 	levels     int                         // of exact sums in results
 	states     map[int]*loop.State         // of reduced results
@@ -159,6 +157,7 @@ type frame struct {
 	body   *loop.Block
 	nest   bool         // not of a function
 	inner  map[int]virt // the indices of inner loops that are counted in every lane
+	read   []int        // of body: see reads
 }
 
 func unsupported(o loop.Origin, format string, args ...any) {

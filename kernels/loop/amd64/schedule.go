@@ -102,19 +102,6 @@ func weigh(b *loop.Block) (w weight) {
 	return w
 }
 
-// weight is weigh, once for each block.
-func (l *lowering) weight(b *loop.Block) weight {
-	w, ok := l.weights[b]
-	if !ok {
-		if l.weights == nil {
-			l.weights = map[*loop.Block]weight{}
-		}
-		w = weigh(b)
-		l.weights[b] = w
-	}
-	return w
-}
-
 // few says that the target has few registers, for which vectors that are lowered together compete.
 func (l *lowering) few() bool { return l.vectors < 29 }
 
@@ -132,7 +119,7 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // least. With few registers, two vectors in loops that end by their values take 0.6 to 0.75 of the time of
 // one, if the values have registers (Zen 3; Collatz lengths, Newton's basins).
 func (l *lowering) choose(plan Schedule) int {
-	w := l.weight(&l.nest.Body)
+	w := weigh(&l.nest.Body)
 	switch {
 	case len(l.nest.Locals) > 0: // they have room for one vector
 		return 1
@@ -177,7 +164,7 @@ func Together(t Target, n *loop.Nest) int {
 // registers their carried values would lose theirs: a recurrence takes 1.17 times as long (Zen 3). Trees of
 // prices take 0.8 of the time (AVX-512, Emerald Rapids).
 func (l *lowering) writtenTimes(b *loop.Block) int {
-	switch cost := l.weight(b).cost; {
+	switch cost := weigh(b).cost; {
 	case l.together > 1, l.alongBody[b]:
 	case cost <= 24:
 		return 4
@@ -189,7 +176,7 @@ func (l *lowering) writtenTimes(b *loop.Block) int {
 
 // least returns the smallest number of vectors that are lowered together if registers are scarce.
 func (l *lowering) least() int {
-	if w := l.weight(&l.nest.Body); w.inner > shortRound || l.few() && w.open {
+	if w := weigh(&l.nest.Body); w.inner > shortRound || l.few() && w.open {
 		return 1
 	}
 	return 2
@@ -234,21 +221,15 @@ func (l *lowering) begin(parts int, mask virt) {
 // first reports the first of the vectors.
 func (p *part) first() bool { return p.number == 0 && p.row == 0 }
 
-// timesRead is how often statements of the body read v.
-func (l *lowering) timesRead(v loop.Val) int {
-	f := l.frame
-	read := l.read[f.body]
-	if read == nil {
-		read = make([]int, len(f.vals))
-		note := func(v loop.Val) { read[v]++ }
+// reads is how often statements of the body read v.
+func (f *frame) reads(v loop.Val) int {
+	if f.read == nil {
+		f.read = make([]int, len(f.vals))
+		note := func(v loop.Val) { f.read[v]++ }
 		loop.EachStmt(f.body, func(s *loop.Stmt) { s.EachRead(note) })
 		for _, v := range f.body.Yield {
 			note(v)
 		}
-		if l.read == nil {
-			l.read = map[*loop.Block][]int{}
-		}
-		l.read[f.body] = read
 	}
-	return read[v]
+	return f.read[v]
 }

@@ -68,7 +68,7 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 		m.Lea(RAX, At(rowReg, int32(rows-1)))
 		m.ArithMem(CmpG, RAX, argMem(8*argRowEnd))
 	}
-	l.steps = l.shop.steps.list(64 + (l.weight(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
+	l.steps = l.shop.steps.list(64 + (weigh(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
 	if l.lanes >= 0 { // one point fills no vector
 		enter(func(m *maker) { m.Bind(whole) })
 		l.points(max(rows, together), 0)
@@ -187,7 +187,7 @@ func (l *lowering) lineStart() (x lineStart) {
 			return x
 		}
 	}
-	if l.line == 0 || l.alike() || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || l.weight(&l.nest.Body).cost > lineCost*accesses {
+	if l.line == 0 || l.alike() || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || weigh(&l.nest.Body).cost > lineCost*accesses {
 		return x
 	}
 	before := len(l.steps)
