@@ -65,7 +65,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	}
 	around := l.counts
 	l.counts = counts
-	begin, divided := len(l.steps), l.divided
+	begin, divided, costly := len(l.steps), l.divided, l.costly
 	l.each(func(k int) {
 		for i, v := range carried[k] {
 			l.set(x.Carry+loop.Val(i), operand{traits: traits{rounds: true}, v: v})
@@ -81,7 +81,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.stmt(b)
 		}
 	}
-	l.divided = divided // divisions in the loop hold for one round, because carried values change
+	l.divided, l.costly = divided, costly // those in the loop hold for one round, because carried values change
 	l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
 	if !c.shared {
 		l.each(func(k int) { counts[k].advance(l) })

@@ -147,6 +147,8 @@ type lowering struct {
 	reductions map[contribution]*reduction // whose states are in registers
 	reduced    []*reduction                // the same, in order
 	keyed      map[int]*keyedTable         // of the results that are contributed to by key
+
+	costly []costly // products and quotients before the statement, in its block and those around it
 }
 
 // frame is the values of one body: of the nest or of a function.
@@ -263,13 +265,17 @@ func (l *lowering) under(c virt) virt {
 	return l.mask(KANDW, c, l.active)
 }
 
-// block lowers statements.
+// block lowers the statements of a block that perhaps does not run, or runs again with other values.
 func (l *lowering) block(b *loop.Block) {
-	known := len(l.divided)
+	divided, costly := len(l.divided), len(l.costly)
+	l.statements(b)
+	l.divided, l.costly = l.divided[:divided], l.costly[:costly]
+}
+
+func (l *lowering) statements(b *loop.Block) {
 	for i := range b.Stmts {
 		l.stmt(&b.Stmts[i])
 	}
-	l.divided = l.divided[:known]
 }
 
 func (l *lowering) args(s *loop.Stmt) []operand {
@@ -359,7 +365,7 @@ func (l *lowering) apply(s *loop.Stmt) {
 		l.frame = &frame{vals: l.cut(len(f.Types)), types: f.Types, tables: f.Tables, body: &f.Body}
 		copy(l.frame.vals, args)
 	})
-	l.block(&f.Body)
+	l.statements(&f.Body)
 	l.each(func(k int) {
 		inside := l.frame
 		l.frame = outer[k]
@@ -403,7 +409,7 @@ func (l *lowering) branch(s *loop.Stmt) {
 		if o.word == 0 {
 			b = s.Else
 		}
-		l.block(b)
+		l.statements(b)
 		l.each(func(int) {
 			for k, v := range b.Yield {
 				l.set(s.Dst+loop.Val(k), l.frame.vals[v])

@@ -75,6 +75,8 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		}
 	}
 	switch {
+	case c == loop.Mul, c == loop.Div:
+		return operand{v: l.onceMade(floatBinary[c].of(e), e, in[0], in[1])}
 	case floatBinary[c] != pair{}:
 		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1])}
 	case c == loop.Lt:
@@ -124,6 +126,33 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	}
 	unsupported(s.Origin, "%s of %v", c.Operation().Name, e)
 	return operand{}
+}
+
+// costly is a product or quotient of two values, and the body that makes it.
+type costly struct {
+	op        Op
+	length    Len
+	a, b, dst virt
+	in        *loop.Block
+}
+
+// nearby is how many products and quotients back one is still found. Those farther away would hold a
+// register for long.
+const nearby = 16
+
+// onceMade is a op b, which another body has perhaps made: a function makes the square of an argument, and
+// the program makes it, too. What one body makes twice is to hold no register in between, as the square in
+// exp. It is made in all lanes, whichever count.
+func (l *lowering) onceMade(op Op, e types.Elem, a, b operand) virt {
+	x := costly{op: op, length: l.vlen(e), a: l.vector(a), b: l.vector(b), in: l.frame.body}
+	for k := len(l.costly) - 1; k >= max(0, len(l.costly)-nearby); k-- {
+		if y := l.costly[k]; y.op == x.op && y.length == x.length && y.a == x.a && y.b == x.b && y.in != x.in {
+			return y.dst
+		}
+	}
+	x.dst = l.binary(op, e, operand{v: x.a}, operand{v: x.b})
+	l.costly = append(l.costly, x)
+	return x.dst
 }
 
 // differences are the values that a word tells to differ.

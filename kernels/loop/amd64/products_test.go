@@ -1,0 +1,87 @@
+//go:build linux && amd64
+
+package amd64
+
+import (
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// TestProductsOnce: products that a function and the program make are made once. Those of a block that
+// perhaps does not run, and of a round, are not taken behind it.
+func TestProductsOnce(t *testing.T) {
+	for _, c := range []struct {
+		what, body string
+		products   int // of a vector, in no loop but those over rows and lanes
+	}{
+		{"a function", `
+  v1 = f64 3
+  v2 = call pow(v0, v1)
+  v3 = mul v0, v0
+  v4 = mul v3, v0
+  v5 = add v2, v4
+  store out0[i, 0] v5`, 2},
+		{"other factors", `
+  v1 = f64 3
+  v2 = call pow(v0, v1)
+  v3 = mul v2, v0
+  v4 = mul v3, v2
+  v5 = add v3, v4
+  store out0[i, 0] v5`, 4},
+		{"one body", `
+  v1 = mul v0, v0
+  v2 = mul v0, v0
+  v3 = add v1, v2
+  store out0[i, 0] v3`, 2},
+		{"a block", `
+  v1 = f64 1
+  v2 = lt v0, v1
+  v3 = f64 3
+  v4 = if v2 {
+    v5 = call pow(v0, v3)
+    yield v5
+  } else {
+    yield v1
+  }
+  v6 = mul v0, v0
+  v7 = add v4, v6
+  store out0[i, 0] v7`, 3},
+		{"a round", `
+  v1 = f64 3
+  v2 = for q: 0..97 (v3 = v0) {
+    v4 = call pow(v3, v1)
+    v5 = f64 -0.75
+    v6 = add v4, v5
+    next v6
+  }
+  v7 = mul v2, v2
+  store out0[i, 0] v7`, 1},
+	} {
+		for _, on := range []*target{avx512, avx2} {
+			t.Run(c.what+" "+string(on.name), func(t *testing.T) {
+				n, err := loop.Parse(`
+nest(%0: f64[]) (i: 0..%0.rows) {
+  v0 = load %0[i, 0]`+c.body+`
+} : (f64[%0.rows, 1])`, loop.Standard{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := lowered(on, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{together: 1}, &workshop{})
+				if got := l.stepsOf(VMULPD, 1) + l.stepsOf(VMULPD, 2); got != 2*c.products { // whole vectors, and the rest
+					t.Errorf("%d products, want %d", got, 2*c.products)
+				}
+				m := need(t, on)
+				for _, from := range []float64{-3, 1.5} { // where some lanes run the block, and where none does
+					x := value.New(types.F64, 11, 1)
+					for i := range x.F64 {
+						x.F64[i] = from + float64(i)/2
+					}
+					checkEdges(t, m, on, n, x, []*value.Dense{value.New(types.F64, x.Rows, 1)}, []string{c.what})
+				}
+			})
+		}
+	}
+}
