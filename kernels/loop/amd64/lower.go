@@ -57,6 +57,7 @@ type traits struct {
 	elem   types.Elem
 	konst  bool
 	plus   bool // of floats: it is not -0
+	summed bool // of floats: a sum, a difference or a product, so it is no nan that signals
 	rounds bool // it is carried from round to round, or from point to point
 }
 
@@ -326,7 +327,8 @@ func (l *lowering) simple(s *loop.Stmt) {
 		o := operand{v: l.multiple(s, in)}
 		if o.v == 0 {
 			o = l.operation(s, in)
-			o.plus = !l.embeds && l.frame.types[s.Dst].IsFloat() && in[0].elem == l.frame.types[s.Dst] && neverMinus(s.Code, in[0].elem, in)
+			o.plus = l.frame.types[s.Dst].IsFloat() && in[0].elem == l.frame.types[s.Dst] && neverMinus(s.Code, in[0].elem, in)
+			o.summed = s.Code == loop.Add || s.Code == loop.Sub || s.Code == loop.Mul
 		}
 		l.set(s.Dst, l.formed(o, l.affine(s, in)))
 		return

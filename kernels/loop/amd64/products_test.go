@@ -3,6 +3,8 @@
 package amd64
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"flow/ir/loop"
@@ -81,6 +83,43 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 					}
 					checkEdges(t, m, on, n, x, []*value.Dense{value.New(types.F64, x.Rows, 1)}, []string{c.what})
 				}
+			})
+		}
+	}
+}
+
+// TestZeroAdded: 0 is added to what may be -0 alone, as a sum of the columns of a row adds it.
+func TestZeroAdded(t *testing.T) {
+	for body, additions := range map[string]int{
+		"v2 = mul v0, v0\n v3 = add v2, v1":                                   0,
+		"v2 = mul v0, v0\n v3 = add v2, v2\n v4 = add v3, v1":                 1,
+		"v2 = sub v1, v0\n v3 = add v2, v1":                                   0,
+		"v2 = neg v0\n v3 = mul v2, v0\n v4 = add v3, v1":                     1,
+		"v2 = neg v0\n v3 = add v2, v1":                                       1,
+		"v2 = abs v0\n v3 = add v2, v1":                                       1, // of a nan that signals it makes a quiet one
+		"v2 = f64 -0\n v3 = mul v0, v0\n v4 = mul v3, v2\n v5 = add v4, v1":   1,
+		"v2 = f64 -0\n v3 = mul v0, v0\n v4 = add v3, v2":                     1,
+		"v2 = mul v0, v0\n v3 = add v1, v2\n v4 = f64 0.01\n v5 = add v3, v4": 2, // it comes second in sums
+	} {
+		for _, on := range []*target{avx512, avx2} {
+			t.Run(string(on.name), func(t *testing.T) {
+				n, err := loop.Parse(`
+nest(%0: f64[]) (i: 0..%0.rows) {
+  v0 = load %0[i, 0]
+  v1 = f64 0
+  `+body+`
+  store out0[i, 0] v`+strconv.Itoa(strings.Count(body, "=")+1)+`
+} : (f64[%0.rows, 1])`, loop.Standard{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := lowered(on, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{together: 1}, &workshop{})
+				if got := l.stepsOf(VADDPD, 1) + l.stepsOf(VADDPD, 2); got != 2*additions { // whole vectors, and the rest
+					t.Errorf("%d additions, want %d:\n%s", got, 2*additions, body)
+				}
+				m, x := need(t, on), value.New(types.F64, len(edges), 1)
+				copy(x.F64, edges)
+				checkEdges(t, m, on, n, x, []*value.Dense{value.New(types.F64, x.Rows, 1)}, []string{body})
 			})
 		}
 	}

@@ -75,6 +75,8 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		}
 	}
 	switch {
+	case c == loop.Add && in[1].konst && in[1].word == 0 && in[0].plus && in[0].summed: // 0 changes -0 alone
+		return in[0]
 	case c == loop.Mul, c == loop.Div:
 		return operand{v: l.onceMade(floatBinary[c].of(e), e, in[0], in[1])}
 	case floatBinary[c] != pair{}:
