@@ -1146,207 +1146,215 @@ func Pow(x, y float64) float64 {
 		v71, v72 := v68, float64(0)
 		if float64(7) < v63 {
 			v73 := float64(v68 * v68)
-			v77 := math.FMA(v68, float64(0), math.FMA(float64(0), v68, math.FMA(v68, v68, -(v73))))
-			v82, v83 := v73, v77
+			v75 := math.FMA(v68, v68, -(v73))
+			v80, v81 := v73, v75
 			if int64(uint64(0x0)) < int64((v66 & uint64(0x4))) {
-				v84 := float64(v73 * x)
-				v82, v83 = v84, math.FMA(v77, x, math.FMA(v73, x, -(v84)))
+				v82 := float64(v73 * x)
+				v80, v81 = v82, math.FMA(v75, x, math.FMA(v73, x, -(v82)))
 			}
-			v71, v72 = v82, v83
+			v71, v72 = v80, v81
 		}
-		v90, v91 := v71, v72
+		v88, v89 := v71, v72
 		if float64(3) < v63 {
-			v92 := float64(v71 * v71)
-			v96 := math.FMA(v71, v72, math.FMA(v72, v71, math.FMA(v71, v71, -(v92))))
-			v101, v102 := v92, v96
+			v90 := float64(v71 * v71)
+			v92 := math.FMA(v71, v71, -(v90))
+			v96 := v92
+			if float64(7) < v63 {
+				v96 = math.FMA(v71, v72, math.FMA(v72, v71, v92))
+			}
+			v101, v102 := v90, v96
 			if int64(uint64(0x0)) < int64((v66 & uint64(0x2))) {
-				v103 := float64(v92 * x)
-				v101, v102 = v103, math.FMA(v96, x, math.FMA(v92, x, -(v103)))
+				v103 := float64(v90 * x)
+				v101, v102 = v103, math.FMA(v96, x, math.FMA(v90, x, -(v103)))
 			}
-			v90, v91 = v101, v102
+			v88, v89 = v101, v102
 		}
-		v108, v109 := v90, v91
+		v108, v109 := v88, v89
 		if float64(1) < v63 {
-			v110 := float64(v90 * v90)
-			v114 := math.FMA(v90, v91, math.FMA(v91, v90, math.FMA(v90, v90, -(v110))))
-			v119, v120 := v110, v114
+			v110 := float64(v88 * v88)
+			v112 := math.FMA(v88, v88, -(v110))
+			v116 := v112
+			if float64(3) < v63 {
+				v116 = math.FMA(v88, v89, math.FMA(v89, v88, v112))
+			}
+			v121, v122 := v110, v116
 			if int64(uint64(0x0)) < int64((v66 & uint64(0x1))) {
-				v121 := float64(v110 * x)
-				v119, v120 = v121, math.FMA(v114, x, math.FMA(v110, x, -(v121)))
+				v123 := float64(v110 * x)
+				v121, v122 = v123, math.FMA(v116, x, math.FMA(v110, x, -(v123)))
 			}
-			v108, v109 = v119, v120
+			v108, v109 = v121, v122
 		}
-		v126, v127 := v108, v109
+		v128, v129 := v108, v109
 		if v63 < v62 {
-			v128 := math.Sqrt(x)
-			v134 := float64(v108 * v128)
-			v138 := math.FMA(v108, float64(math.FMA(-(v128), v128, x)*(float64(0x1p-01)/v128)), math.FMA(v109, v128, math.FMA(v108, v128, -(v134))))
-			v126, v127 = v134, v138
+			v130 := math.Sqrt(x)
+			v136 := float64(v108 * v130)
+			v140 := math.FMA(v108, float64(math.FMA(-(v130), v130, x)*(float64(0x1p-01)/v130)), math.FMA(v109, v130, math.FMA(v108, v130, -(v136))))
+			v128, v129 = v136, v140
 		}
-		v140, v141 := v126, v127
+		v142, v143 := v128, v129
 		if y < float64(0) {
-			v142 := (float64(1) / v126)
-			v147 := float64(v142 * math.FMA(-(v142), v127, math.FMA(-(v142), v126, float64(1))))
-			v140, v141 = v142, v147
+			v144 := (float64(1) / v128)
+			v149 := float64(v144 * math.FMA(-(v144), v129, math.FMA(-(v144), v128, float64(1))))
+			v142, v143 = v144, v149
 		}
-		v151 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v140)))
-		v156 := float64(1)
-		if float64(0x1p-480) < v151 {
-			v156 = float64(0)
+		v153 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v142)))
+		v158 := float64(1)
+		if float64(0x1p-480) < v153 {
+			v158 = float64(0)
 		}
-		v157 := float64(1)
-		if v151 < float64(0x1p+480) {
-			v157 = v156
+		v159 := float64(1)
+		if v153 < float64(0x1p+480) {
+			v159 = v158
 		}
-		v57, v58 = (v140 + v141), v157
+		v57, v58 = (v142 + v143), v159
 	}
-	v160 := v57
+	v162 := v57
 	if v58 == float64(1) {
-		v161 := math.Float64bits(x)
-		v166 := ((v161 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v161))
-		v168 := (int64(v166) < int64(uint64(0x0)))
-		v172 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-		v176 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-		v178 := (v176 < float64(0x1p-1022))
-		v179 := v172
-		if v168 {
-			v182 := v172
-			if v178 {
-				v182 = float64(v172 * float64(0x1p+54))
+		v163 := math.Float64bits(x)
+		v168 := ((v163 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v163))
+		v170 := (int64(v168) < int64(uint64(0x0)))
+		v174 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v178 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+		v180 := (v178 < float64(0x1p-1022))
+		v181 := v174
+		if v170 {
+			v184 := v174
+			if v180 {
+				v184 = float64(v174 * float64(0x1p+54))
 			}
-			v179 = v182
+			v181 = v184
 		}
-		v183 := math.Float64bits(v179)
-		v185 := (v183 + uint64(0x9c00000000000))
-		v187 := (v185 >> uint64(0x34))
-		v189 := (v185 >> uint64(0x2f))
-		v194 := math.Float64frombits(((v183 - (v187 << uint64(0x34))) + uint64(0x3ff0000000000000)))
-		v199 := (math.Float64frombits((v187 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
-		v200 := v199
-		if v168 {
-			v203 := v199
-			if v178 {
-				v203 = (v199 - float64(54))
+		v185 := math.Float64bits(v181)
+		v187 := (v185 + uint64(0x9c00000000000))
+		v189 := (v187 >> uint64(0x34))
+		v191 := (v187 >> uint64(0x2f))
+		v196 := math.Float64frombits(((v185 - (v189 << uint64(0x34))) + uint64(0x3ff0000000000000)))
+		v201 := (math.Float64frombits((v189 | uint64(0x4330000000000000))) - float64(0x1.00000000003ffp+52))
+		v202 := v201
+		if v170 {
+			v205 := v201
+			if v180 {
+				v205 = (v201 - float64(54))
 			}
-			v200 = v203
+			v202 = v205
 		}
-		v206 := math.Float64frombits(logBinsInverse[(v189 & uint64(0x1f))])
-		v211 := float64(v194 * v206)
-		v213 := math.FMA(v194, v206, -(v211))
-		v214 := (v211 - float64(1))
-		v216 := float64(v214 * float64(-0x1p-01))
-		v217 := math.FMA(v216, v214, v214)
-		v220 := float64(v214 * v214)
-		v224 := math.FMA(float64(-0x1.99c4b094939f8p-04), v220, float64(-0x1.fffffe4ceaadfp-04))
-		v228 := math.FMA(math.FMA(v224, v220, float64(-0x1.5555555558143p-03)), v220, float64(-0x1p-02))
-		v231 := math.FMA(float64(0x1.c74b73879c36cp-04), v220, float64(0x1.2492483741226p-03))
-		v235 := math.FMA(math.FMA(v231, v220, float64(0x1.999999999c986p-03)), v220, float64(0x1.5555555555555p-02))
-		v237 := math.FMA(float64(v220*v214), math.FMA(v228, v214, v235), math.FMA(v216, v214, (v214-v217)))
-		v243 := math.FMA(v200, float64(0x1.62e42fefa38p-01), math.Float64frombits(logBinsHigh[(v189&uint64(0x1f))]))
-		v244 := (v243 + v217)
-		v248 := math.FMA(v200, float64(0x1.ef35793c7673p-45), math.Float64frombits(logBinsLow[(v189&uint64(0x1f))]))
-		v250 := (((v243 - v244) + v217) + ((v237 + math.FMA(-(v214-v220), v213, v213)) + v248))
-		v251 := (v244 + v250)
-		v254 := float64(y * v251)
-		v261 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v254)))
-		v264 := float64(0)
-		if v261 < float64(1000) {
-			v264 = math.FMA(y, ((v244 - v251) + v250), math.FMA(y, v251, -(v254)))
+		v208 := math.Float64frombits(logBinsInverse[(v191 & uint64(0x1f))])
+		v213 := float64(v196 * v208)
+		v215 := math.FMA(v196, v208, -(v213))
+		v216 := (v213 - float64(1))
+		v218 := float64(v216 * float64(-0x1p-01))
+		v219 := math.FMA(v218, v216, v216)
+		v222 := float64(v216 * v216)
+		v226 := math.FMA(float64(-0x1.99c4b094939f8p-04), v222, float64(-0x1.fffffe4ceaadfp-04))
+		v230 := math.FMA(math.FMA(v226, v222, float64(-0x1.5555555558143p-03)), v222, float64(-0x1p-02))
+		v233 := math.FMA(float64(0x1.c74b73879c36cp-04), v222, float64(0x1.2492483741226p-03))
+		v237 := math.FMA(math.FMA(v233, v222, float64(0x1.999999999c986p-03)), v222, float64(0x1.5555555555555p-02))
+		v239 := math.FMA(float64(v222*v216), math.FMA(v230, v216, v237), math.FMA(v218, v216, (v216-v219)))
+		v245 := math.FMA(v202, float64(0x1.62e42fefa38p-01), math.Float64frombits(logBinsHigh[(v191&uint64(0x1f))]))
+		v246 := (v245 + v219)
+		v250 := math.FMA(v202, float64(0x1.ef35793c7673p-45), math.Float64frombits(logBinsLow[(v191&uint64(0x1f))]))
+		v252 := (((v245 - v246) + v219) + ((v239 + math.FMA(-(v216-v222), v215, v215)) + v250))
+		v253 := (v246 + v252)
+		v256 := float64(y * v253)
+		v263 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(v256)))
+		v266 := float64(0)
+		if v263 < float64(1000) {
+			v266 = math.FMA(y, ((v246 - v253) + v252), math.FMA(y, v253, -(v256)))
 		}
-		v266 := v254
-		if float64(1000) < v254 {
-			v266 = float64(1000)
+		v268 := v256
+		if float64(1000) < v256 {
+			v268 = float64(1000)
 		}
-		v269 := v266
-		if v266 < float64(-1000) {
-			v269 = float64(-1000)
+		v271 := v268
+		if v268 < float64(-1000) {
+			v271 = float64(-1000)
 		}
-		v273 := (math.FMA(v269, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v276 := math.FMA(-(v273), float64(0x1.62e42fefa38p-01), v269)
-		v278 := math.FMA(-(v273), float64(0x1.ef35793c7673p-45), v264)
-		v279 := (v276 + v278)
-		v280 := (v279 - v276)
-		v285 := (float64(1) + v279)
-		v287 := float64(v279 * v279)
-		v290 := math.FMA(float64(0x1.af4e092e1705bp-26), v287, float64(0x1.71de02225a2f3p-19))
-		v294 := math.FMA(math.FMA(v290, v287, float64(0x1.a01a01abeccc3p-13)), v287, float64(0x1.11111111100d3p-07))
-		v299 := math.FMA(float64(0x1.1f7315649f2d7p-29), v287, float64(0x1.27e4db5bb725ap-22))
-		v303 := math.FMA(math.FMA(v299, v287, float64(0x1.a01a01a6db488p-16)), v287, float64(0x1.6c16c16c162cfp-10))
-		v307 := math.FMA(math.FMA(v303, v287, float64(0x1.5555555555556p-05)), v287, float64(0x1p-01))
-		v308 := math.FMA(math.FMA(v294, v287, float64(0x1.5555555555557p-03)), v279, v307)
-		v310 := math.FMA(((v276 - (v279 - v280)) + (v278 - v280)), v285, float64(float64(v279*v279)*v308))
-		v315 := scaled((v285 + (((float64(1) - v285) + v279) + v310)), v273)
-		v316 := v315
-		if v168 {
-			v320 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
-			v324 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
-			v328 := v315
-			if v320 == float64(1) {
-				v328 = float64(1)
+		v275 := (math.FMA(v271, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v278 := math.FMA(-(v275), float64(0x1.62e42fefa38p-01), v271)
+		v280 := math.FMA(-(v275), float64(0x1.ef35793c7673p-45), v266)
+		v281 := (v278 + v280)
+		v282 := (v281 - v278)
+		v287 := (float64(1) + v281)
+		v289 := float64(v281 * v281)
+		v292 := math.FMA(float64(0x1.af4e092e1705bp-26), v289, float64(0x1.71de02225a2f3p-19))
+		v296 := math.FMA(math.FMA(v292, v289, float64(0x1.a01a01abeccc3p-13)), v289, float64(0x1.11111111100d3p-07))
+		v301 := math.FMA(float64(0x1.1f7315649f2d7p-29), v289, float64(0x1.27e4db5bb725ap-22))
+		v305 := math.FMA(math.FMA(v301, v289, float64(0x1.a01a01a6db488p-16)), v289, float64(0x1.6c16c16c162cfp-10))
+		v309 := math.FMA(math.FMA(v305, v289, float64(0x1.5555555555556p-05)), v289, float64(0x1p-01))
+		v310 := math.FMA(math.FMA(v296, v289, float64(0x1.5555555555557p-03)), v281, v309)
+		v312 := math.FMA(((v278 - (v281 - v282)) + (v280 - v282)), v287, float64(float64(v281*v281)*v310))
+		v317 := scaled((v287 + (((float64(1) - v287) + v281) + v312)), v275)
+		v318 := v317
+		if v170 {
+			v322 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(x)))
+			v326 := math.Float64frombits((^uint64(0x8000000000000000) & math.Float64bits(y)))
+			v330 := v317
+			if v322 == float64(1) {
+				v330 = float64(1)
 			}
-			v329 := v315
-			if v324 == math.Float64frombits(0x7ff0000000000000) {
-				v329 = v328
+			v331 := v317
+			if v326 == math.Float64frombits(0x7ff0000000000000) {
+				v331 = v330
 			}
-			v332 := float64(0)
+			v334 := float64(0)
 			if y < float64(0) {
-				v332 = math.Float64frombits(0x7ff0000000000000)
+				v334 = math.Float64frombits(0x7ff0000000000000)
 			}
-			v333 := v329
-			if v320 == float64(0) {
-				v333 = v332
+			v335 := v331
+			if v322 == float64(0) {
+				v335 = v334
 			}
-			v336 := math.Float64frombits(0x7ff0000000000000)
+			v338 := math.Float64frombits(0x7ff0000000000000)
 			if y < float64(0) {
-				v336 = float64(0)
+				v338 = float64(0)
 			}
-			v337 := v333
-			if v320 == math.Float64frombits(0x7ff0000000000000) {
-				v337 = v336
+			v339 := v335
+			if v322 == math.Float64frombits(0x7ff0000000000000) {
+				v339 = v338
 			}
-			v339 := (math.RoundToEven(y) == y)
-			v340 := float64(y * float64(0x1p-01))
-			v346 := float64(0)
-			if v339 {
-				v346 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
+			v341 := (math.RoundToEven(y) == y)
+			v342 := float64(y * float64(0x1p-01))
+			v348 := float64(0)
+			if v341 {
+				v348 = math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000)))
 			}
-			v347 := v346
-			if math.RoundToEven(v340) == v340 {
-				v347 = float64(0)
+			v349 := v348
+			if math.RoundToEven(v342) == v342 {
+				v349 = float64(0)
 			}
-			v351 := math.Float64frombits(0x7ff8000000000001)
-			if v339 {
-				v351 = float64(0)
+			v353 := math.Float64frombits(0x7ff8000000000001)
+			if v341 {
+				v353 = float64(0)
 			}
-			v352 := float64(0)
+			v354 := float64(0)
 			if math.Float64frombits(0xfff0000000000000) < x {
-				v352 = v351
+				v354 = v353
 			}
-			v358 := v347
+			v360 := v349
 			if x < float64(0) {
-				v358 = math.Float64frombits((math.Float64bits(v352) | math.Float64bits(v347)))
+				v360 = math.Float64frombits((math.Float64bits(v354) | math.Float64bits(v349)))
 			}
-			v365 := y
+			v367 := y
 			if y == y {
-				v365 = math.Float64frombits((math.Float64bits(v337) | math.Float64bits(v358)))
+				v367 = math.Float64frombits((math.Float64bits(v339) | math.Float64bits(v360)))
 			}
-			v366 := x
+			v368 := x
 			if x == x {
-				v366 = v365
+				v368 = v367
 			}
-			v368 := v366
+			v370 := v368
 			if y == float64(0) {
-				v368 = float64(1)
+				v370 = float64(1)
 			}
-			v316 = v368
+			v318 = v370
 		}
-		v370 := v316
+		v372 := v318
 		if x == float64(1) {
-			v370 = float64(1)
+			v372 = float64(1)
 		}
-		v160 = v370
+		v162 = v372
 	}
-	return v160
+	return v162
 }
 
 // Atan2 is the angle of the point (y, x): its abscissa comes second.

@@ -124,3 +124,28 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 		}
 	}
 }
+
+// TestPowerOfConstant: the first square of a power carries what its rounding lost, nothing of the factor.
+func TestPowerOfConstant(t *testing.T) {
+	for exponent, want := range map[string]int{"4": 4, "5": 6, "6": 6, "8": 7, "15": 13} {
+		l := loweringOf(t, `
+nest(%0: f64[]) (i: 0..%0.rows) {
+  v0 = load %0[i, 0]
+  v1 = f64 `+exponent+`
+  v2 = call pow(v0, v1)
+  store out0[i, 0] v2
+} : (f64[%0.rows, 1])`, Schedule{together: 1})
+		got := 0
+		for _, s := range l.steps { // up to the other ways to make a power
+			if s.jumps {
+				break
+			}
+			if s.fused.is && s.fused.table == 0 {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%d multiply-adds for x ^ %s, want %d", got, exponent, want)
+		}
+	}
+}

@@ -143,7 +143,14 @@ func (f *function) product(x, y *value, long bool) []*value {
 	p.h = f.pick(f.less(whole, k(1)), k(1), x)
 	for bit := mostFactors / 4; bit > 0; bit /= 2 {
 		when(f.less(k(float64(2*bit-1)), whole), func() pair {
-			square := times(p, p)
+			square := pair{f.mul(p.h, p.h), p.l}
+			if long {
+				square.l = f.fms(p.h, p.h, square.h)
+			}
+			if long && bit < mostFactors/4 { // of the first square p.l is 0
+				second := f.less(k(float64(4*bit-1)), whole)
+				square.l = f.pick(second, f.fma(p.h, p.l, f.fma(p.l, p.h, square.l)), square.l)
+			}
 			odd := f.less(w(0), f.and(bits, w(uint64(bit))))
 			out := f.whenAll(odd, []*value{square.h, square.l}, func() []*value {
 				v := times(square, pair{x, nil})
