@@ -6,6 +6,7 @@ package format
 import (
 	"bufio"
 	"io"
+	"slices"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -80,18 +81,15 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	if err := in.holds(0, "the entries that this rank has read", bytes, 0); err != nil {
 		return nil, err
 	}
+	if c.Edges {
+		return edgesByRow(t, parts, n), nil
+	}
 	if err := list.room(in, 0, n); err != nil {
 		return nil, err
 	}
-	if c.Edges {
-		for _, e := range parts {
-			list.row, list.col = append(list.row, of[int32](e.Row)...), append(list.col, of[int32](e.Col)...)
-		}
-	} else {
-		r := &marketReader{sparse: &list}
-		r.Elem, r.sym, r.coordinate = t.Elem, symmetry(c.Market.Symmetry), true
-		r.fill(parts)
-	}
+	r := &marketReader{sparse: &list}
+	r.Elem, r.sym, r.coordinate = t.Elem, symmetry(c.Market.Symmetry), true
+	r.fill(parts)
 	m := value.NewCSR(t.Elem, t.Rows, t.Cols, len(list.row))
 	for to, k := range counted(list.row, t.Rows, nil) {
 		m.Ptr[list.row[k]+1]++
@@ -99,6 +97,27 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	}
 	m.SumLengths()
 	return m, nil
+}
+
+// edgesByRow returns a matrix of type t with the n edges of parts. They have no values, so each is read where
+// it was kept and written to its place.
+func edgesByRow(t types.Type, parts []Entries, n int) *value.CSR {
+	m := value.NewCSR(t.Elem, t.Rows, t.Cols, n)
+	for _, e := range parts {
+		for _, i := range of[int32](e.Row) {
+			m.Ptr[i+1]++
+		}
+	}
+	m.SumLengths()
+	next := slices.Clone(m.Ptr)
+	for _, e := range parts {
+		cols := of[int32](e.Col)
+		for k, i := range of[int32](e.Row) {
+			m.Col[next[i]] = cols[k]
+			next[i]++
+		}
+	}
+	return m
 }
 
 // entries reads the blocks lo..hi-1 of a task.

@@ -345,17 +345,16 @@ func addEqual[T vec.Element](m *value.CSR) {
 	to, from := int64(0), int64(0)
 	for i := range m.Rows {
 		end := m.Ptr[i+1]
-		order = order[:0]
-		last, ascending := int32(-1), true
-		for k, j := range m.Col[from:end] {
-			order = append(order, uint64(j)<<32|uint64(k))
-			last, ascending = j, ascending && j > last
-		}
-		if ascending && val == nil { // as mostly
-			copy(m.Col[to:], m.Col[from:end])
+		cols := m.Col[from:end]
+		if val == nil && ascends(cols) { // as mostly
+			copy(m.Col[to:], cols)
 			to += end - from
 			m.Ptr[i+1], from = to, end
 			continue
+		}
+		order = order[:0]
+		for k, j := range cols {
+			order = append(order, uint64(j)<<32|uint64(k))
 		}
 		slices.Sort(order)
 		if val != nil {
@@ -385,4 +384,16 @@ func addEqual[T vec.Element](m *value.CSR) {
 	}
 	m.Col = m.Col[:to]
 	*values = val[:min(int(to), len(val))]
+}
+
+// ascends reports whether each column is above the one before.
+func ascends(cols []int32) bool {
+	last := int32(-1)
+	for _, j := range cols {
+		if j <= last {
+			return false
+		}
+		last = j
+	}
+	return true
 }

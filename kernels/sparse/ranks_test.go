@@ -127,3 +127,49 @@ func BenchmarkJoinedRows(b *testing.B) {
 		})
 	}
 }
+
+// TestAddEqual: of entries at one place one is left, with their sum in the order in which they came, or none if
+// it is zero. Rows whose columns ascend are left as they are, and moved up.
+func TestAddEqual(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, e := range []types.Elem{types.Bool, types.F64, types.I64} {
+		for trial := range 40 {
+			m := partOf(rng, e, 1+rng.IntN(50), 4, func(int) bool { return true })
+			for k := range m.Col {
+				if m.Col[k] = rng.Int32N(int32(2 + 30*(trial%3))); e != types.Bool {
+					m.SetEntry(k, value.I64(rng.Int64N(7)-3).Convert(e))
+				}
+			}
+			type place struct {
+				row int
+				col int32
+			}
+			want := map[place]float64{}
+			for i := range m.Rows {
+				cols, from := m.Row(i)
+				for k, j := range cols {
+					x := 1.0
+					if e != types.Bool {
+						x = m.Entry(from + k).Convert(types.F64).F
+					}
+					if want[place{i, j}] += x; want[place{i, j}] == 0 {
+						delete(want, place{i, j})
+					}
+				}
+			}
+			AddEqual(m)
+			if m.NNZ() != len(want) {
+				t.Fatalf("%v, trial %d: %d entries, not %d", e, trial, m.NNZ(), len(want))
+			}
+			for i := range m.Rows {
+				cols, from := m.Row(i)
+				for k, j := range cols {
+					x, ok := want[place{i, j}]
+					if !ok || k > 0 && cols[k-1] >= j || e != types.Bool && m.Entry(from+k).Convert(types.F64).F != x {
+						t.Fatalf("%v, trial %d, row %d: column %d after %v, %v", e, trial, i, j, cols[:k], x)
+					}
+				}
+			}
+		}
+	}
+}
