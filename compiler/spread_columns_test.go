@@ -3,11 +3,13 @@ package compiler_test
 // These tests run what reads rows of other ranks in a few columns of a matrix that ranks share by rows.
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"flow/compiler"
 	"flow/kernels"
+	"flow/runtime/dist/transport/mem"
 )
 
 // narrowPrograms bring columns together, and no matrix that they are columns of.
@@ -90,6 +92,32 @@ func TestProductsOfFewTerms(t *testing.T) {
 		}
 		if !strings.HasPrefix(r.Plan.Shares, want) {
 			t.Errorf("matrices are shared %q in\n%s", r.Plan.Shares, text)
+		}
+	}
+}
+
+// Ranks share the columns of a product of few terms that has more columns than rows.
+func TestWideProducts(t *testing.T) {
+	const text = `A = rand(250, 40, seed = 1)
+B = rand(250, 500, seed = 2)
+C = t(A) @ B
+emit sum(C)
+emit C[3, 5] + C[39, 499]`
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ranks := 2; ranks <= 3; ranks++ {
+		r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Verify: true})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if want := fmt.Sprintf("{ranks=%d, shared=500, ta=true}", ranks); !strings.Contains(r.Plan.Graph.String(), want) {
+			t.Errorf("no product has %s in\n%s", want, r.Plan.Graph)
+		}
+		want := meanings{}.of("the meaning", r.Program)
+		if out, err := runOver(mem.New(ranks, mem.Options{}), r, 1); err != nil || out != want.out {
+			t.Errorf("%d ranks: %v, %s", ranks, err, difference(want.out, out))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,17 @@ func TestShardRowsExist(t *testing.T) {
 		}
 		if d.Shard.Kind == op.ShardReduce && (d.Shard.Partial == "" || d.Shard.Combine == "") {
 			t.Errorf("%s: a reduction without partials", d.Name)
+		}
+	}
+}
+
+// TestPlacesHaveLoops: what keeps or reduces elements at their places has a loop. So a matrix that only such
+// operators make and read need not be cut into blocks to be shared by workers (compiler/pass/whole.go).
+func TestPlacesHaveLoops(t *testing.T) {
+	kinds := []op.ShardKind{op.ShardAligned, op.ShardTranspose, op.ShardTriangle, op.ShardReduce, op.ShardRows, op.ShardCols}
+	for _, d := range rows(t) {
+		if slices.Contains(kinds, d.Shard.Kind) && d.Loop == nil {
+			t.Errorf("%s has no loop", d.Name)
 		}
 	}
 }

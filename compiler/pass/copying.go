@@ -38,11 +38,7 @@ func (c *copying) node(id ir.ID) {
 
 // made adds a node with a region that gives these old nodes: one value, or several as its parts.
 func (c *copying) made(table *op.Table, row string, attrs *op.Attrs, r *ir.Region, in []ir.ID, o ir.Origin, results ...ir.ID) {
-	t := c.old.Type(results[0])
-	if len(results) > 1 {
-		t = types.TupleOf(typesIn(c.old, results)...)
-	}
-	id := c.g.Add(table.Must(row), attrs, t, o, in...)
+	id := c.g.Add(table.Must(row), attrs, tupleOf(typesIn(c.old, results)), o, in...)
 	c.g.Nodes[id].Region = r
 	for k, x := range results {
 		if c.to[x] = id; len(results) > 1 {
@@ -50,6 +46,14 @@ func (c *copying) made(table *op.Table, row string, attrs *op.Attrs, r *ir.Regio
 			c.to[x] = c.g.Add(table.Must("part"), part, c.old.Type(x), c.old.Origin(x), id)
 		}
 	}
+}
+
+// tupleOf returns the type of a node with results of types ts.
+func tupleOf(ts []types.Type) types.Type {
+	if len(ts) == 1 {
+		return ts[0]
+	}
+	return types.TupleOf(ts...)
 }
 
 // region returns r with the copy as its graph.

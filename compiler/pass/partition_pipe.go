@@ -46,6 +46,22 @@ func pipeFolds(table *op.Table, n *ir.Node) []*op.Def {
 	return out
 }
 
+// foldedParts returns the attribute fold and the type of a pipe that gives, of a part of its index space, the
+// states of the reductions for which state holds. It gives the results of the others.
+func foldedParts(table *op.Table, folds []*op.Def, space types.Type, state func(d *op.Def) bool) (names string, t types.Type) {
+	list, ts := make([]string, len(folds)), make([]types.Type, len(folds))
+	for k, d := range folds {
+		if list[k], ts[k] = stores, space; d == nil {
+			continue
+		}
+		if state(d) {
+			d = table.Must(d.Shard.Partial)
+		}
+		list[k], ts[k] = d.Name, typeOf(d, nil, space)
+	}
+	return strings.Join(list, " "), tupleOf(ts)
+}
+
 // axisOf returns the range of the folds: an axis if one of them has one.
 func axisOf(folds []*op.Def) op.Fold {
 	for _, d := range folds {
@@ -163,32 +179,11 @@ func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) {
 // elements give partial results.
 func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) *parts {
 	space := pipeSpace(n)
-	at := p.operands(id, space, c, nil)
-	ofBlock := make([]*op.Def, len(folds))
-	names := make([]string, len(folds))
-	for k, d := range folds {
-		names[k] = stores
-		if d != nil {
-			if ofBlock[k] = d; d.Fold == op.FoldAll || d.Fold == op.FoldCols && len(c.rc) > 2 {
-				ofBlock[k] = p.table.Must(d.Shard.Partial)
-			}
-			names[k] = ofBlock[k].Name
-		}
-	}
-	attrs, draws := n.Attrs.With("fold", op.Str(strings.Join(names, " "))), n.Draws()
+	at, draws := p.operands(id, space, c, nil), n.Draws()
 	return p.each(c, func(i, j int, b Block) ir.ID {
 		s := types.DenseOf(space.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
-		ts := make([]types.Type, len(folds))
-		for k, d := range ofBlock {
-			if ts[k] = s; d != nil {
-				ts[k] = p.typeOf(d, nil, s)
-			}
-		}
-		t := ts[0]
-		if len(ts) > 1 {
-			t = types.TupleOf(ts...)
-		}
-		a := attrs.With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
+		names, t := foldedParts(p.table, folds, s, func(d *op.Def) bool { return d.Fold == op.FoldAll || d.Fold == op.FoldCols && len(c.rc) > 2 })
+		a := n.Attrs.With("fold", op.Str(names)).With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
 		if draws {
 			a = a.With("origin", op.Ints(c.rc[i], c.cc[j]))
 		}

@@ -270,9 +270,6 @@ func rankGrid(ranks int) (p, q int) {
 func owners(p *Partitioned, ranks int) []int32 {
 	g := p.Graph
 	owner := make([]int32, g.Len())
-	if ranks == 1 {
-		return owner
-	}
 	gp, gq := rankGrid(ranks)
 	alone := make([]bool, g.Len()) // read what rank 0 has to read
 	for i := range g.Nodes {

@@ -414,9 +414,6 @@ func (x *spreadGraph) whyLoop(id ir.ID) string {
 func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func(k int) bool) (out *ir.Region, in *spreadGraph, yields, gathered []bool) {
 	in = x.on(r.Graph)
 	in.inside = true
-	if s := x.spreader; s.estimators[r.Graph] == nil && loop != ir.None {
-		s.estimators[r.Graph] = s.estimates(x.old).Region(loop, r)
-	}
 	if loop != ir.None {
 		in.around, in.loop, in.args = x, loop, r.Args
 	}

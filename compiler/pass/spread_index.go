@@ -117,12 +117,6 @@ func (p *pointReads) control(n *ir.Node, in []ir.ID, of []traced) {
 		p.escapes(of[in[0]])
 	}
 	for r := n.Region; r != nil; r = r.Next {
-		if len(r.Args) != len(args) {
-			for _, x := range args {
-				p.escapes(x)
-			}
-			return
-		}
 		p.region(r, args)
 	}
 }

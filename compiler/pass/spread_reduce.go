@@ -3,7 +3,6 @@ package pass
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -348,61 +347,48 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 			region.Graph.Replace(y, state, n.Attrs, of.Graph.In(y)...)
 			join[k] = x.joinsStated(n.Op)
 		} else if pipe, folds, at := x.bodyFolds(of.Graph, y); folds != nil {
-			names, parts, joined := x.folded(folds, spaceIn(of.Graph, pipe))
+			names, t, joined := x.folded(folds, spaceIn(of.Graph, pipe))
 			if n := &region.Graph.Nodes[pipe]; n.Region != nil {
-				n.Attrs = n.Attrs.With("fold", op.Str(strings.Join(names, " ")))
+				n.Attrs = n.Attrs.With("fold", op.Str(names))
 			} else {
-				region.Graph.Replace(y, x.table.Must(names[0]), nil, of.Graph.In(y)...)
+				region.Graph.Replace(y, x.table.Must(names), nil, of.Graph.In(y)...)
 			}
-			region.Graph.SetType(pipe, tupleOf(parts))
-			ts[k], join[k] = parts[at], joined[at]
+			region.Graph.SetType(pipe, t)
+			ts[k], join[k] = t.Parts()[at], joined[at]
 		}
 		region.Graph.SetType(y, ts[k])
 	}
 	x.g.Nodes[made].Region = region
-	x.results(id, made, ts, join)
-}
-
-// tupleOf returns the type of a node with results of types ts.
-func tupleOf(ts []types.Type) types.Type {
-	if len(ts) == 1 {
-		return ts[0]
-	}
-	return types.TupleOf(ts...)
+	x.results(id, made, tupleOf(ts), join)
 }
 
 // ends sets the results that one rank has of the pipe made, the new node of id. folds are the reductions of
 // the index space space.
 func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
-	names, ts, join := x.folded(folds, space)
+	names, t, join := x.folded(folds, space)
 	at := &x.g.Nodes[made]
-	at.Attrs = at.Attrs.With("fold", op.Str(strings.Join(names, " ")))
-	x.results(id, made, ts, join)
+	at.Attrs = at.Attrs.With("fold", op.Str(names))
+	x.results(id, made, t, join)
 }
 
-// folded returns what a rank has of each reduction of the index space space: its rows of a result with rows,
-// and the state of a reduction of all elements, which ranks merge. A nil reduction stores the elements.
-func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names []string, ts []types.Type, join []joins) {
-	names, ts, join = make([]string, len(folds)), make([]types.Type, len(folds)), make([]joins, len(folds))
+// folded returns the attribute fold and the type of a pipe whose rows ranks share. They have states of the
+// reductions that have no result for each row; join merges these.
+func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names string, t types.Type, join []joins) {
+	state := func(d *op.Def) bool { return d.Fold != op.FoldRows }
+	join = make([]joins, len(folds))
 	for k, d := range folds {
-		switch {
-		case d == nil:
-			names[k], ts[k] = stores, space
-		case d.Fold == op.FoldRows:
-			names[k], ts[k] = d.Name, typeOf(d, nil, space)
-		default:
-			state := x.table.Must(d.Shard.Partial)
-			names[k], ts[k] = state.Name, typeOf(state, nil, space)
+		if d != nil && state(d) {
 			join[k] = func(id, state ir.ID) ir.ID { return x.merged(id, d, space, state) }
 		}
 	}
-	return names, ts, join
+	names, t = foldedParts(x.table, folds, space, state)
+	return names, t, join
 }
 
-// results makes the results of made those of node id. ts are their types. join merges the states of a
+// results makes the results of made those of node id. t is their type. join merges the states of a
 // result; nil: it is a rank's rows.
-func (x *spreadGraph) results(id, made ir.ID, ts []types.Type, join []joins) {
-	x.g.SetType(made, tupleOf(ts))
+func (x *spreadGraph) results(id, made ir.ID, t types.Type, join []joins) {
+	x.g.SetType(made, t)
 	if x.old.Type(id).Kind == types.Tuple {
 		x.parts[id], x.states[id] = make([]bool, len(join)), join
 		for k := range join {

@@ -21,8 +21,6 @@ import (
 //     rank, which goes by blocks only where the matrix is cut,
 //   - read in tiles (slices that make a grid), or assembled from tiles. It stays whole if ranks share rows,
 //     because columns of a table make a grid too,
-//   - the operand or result of an operator that can be cut and has no loop: blocks are its only
-//     parallelism,
 //   - larger than mostWhole: of blocks only the live ones are in memory.
 //
 // preferred holds the layouts that readers in tiles prefer. With loops, only families stay whole of
@@ -138,7 +136,6 @@ func (w *families) markAll(id ir.ID) {
 func (w *families) node(id ir.ID) {
 	n, in := &w.g.Nodes[id], w.g.In(id)
 	t := w.g.Type(id)
-	loop := n.Op.Loop != nil
 	if pipe, ok := storedPart(w.g, id); ok { // aligned, as a map is
 		modes := w.g.Nodes[pipe].Attrs.Ints("modes")
 		for k, x := range w.g.In(pipe) {
@@ -156,10 +153,11 @@ func (w *families) node(id ir.ID) {
 			}
 			return
 		}
-		if w.rows && loop && n.Op.Shard.Kind == op.ShardTriangle {
+		if w.rows && n.Op.Shard.Kind == op.ShardTriangle {
 			w.join(id, in[0])
 			return
 		}
+		loop := n.Op.Loop != nil
 		takes := loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t)
 		if takes && len(in) == 3 { // accumulates into a matrix with the result's layout
 			w.join(id, in[0])
@@ -183,15 +181,6 @@ func (w *families) node(id ir.ID) {
 		for _, x := range in {
 			if xt := w.g.Type(x); sameShape(xt, t) || xt.Rows == t.Cols && xt.Cols == t.Rows && t.Count() > 1 {
 				w.join(id, x)
-			}
-		}
-		if !loop {
-			w.mark(id)
-		}
-	case op.ShardReduce, op.ShardRows, op.ShardCols:
-		if !loop {
-			for _, x := range in {
-				w.mark(x)
 			}
 		}
 	}
