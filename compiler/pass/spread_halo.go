@@ -69,10 +69,6 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 		out[0] = rowReads{needs: []plan.Need{ownRows(t.Rows)}}
 		return out
 	case !picks(n) || !dividable(g.Type(in[0])):
-	case n.Op.Role == op.PicksAt:
-		at := int(n.Attrs.Ints("at")[0])
-		out[0] = rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+1)}}
-		return out
 	case n.Op.Role == op.Picks:
 		out[0] = rowReads{at: []rowsAt{{in[1], 1, 0, 1}}}
 		return out

@@ -238,9 +238,6 @@ func (x *spreadGraph) looseFold(id, root ir.ID) ir.ID {
 	t := x.old.Type(from)
 	state := x.shares1(x.typed(id, x.table.Must(d.Shard.Partial), nil, x.to[from]))
 	all := x.typed(id, x.table.Must(d.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
-	if d.Shard.Finish == "" {
-		return all
-	}
 	attrs := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(t.Elem.String())}, op.Attr{Name: "cols", Val: op.Int(t.Cols)})
 	return x.typed(id, x.table.Must(d.Shard.Finish), attrs, all, x.countOf(root))
 }

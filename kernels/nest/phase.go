@@ -175,11 +175,11 @@ func (x *Builder) laneRow(y *RowResult, in Ref, row loop.Lin, n int) {
 // total contributes a value to a reduction of all elements, whose result m is when there is one.
 func (x *Builder) total(c loop.Class, gives types.Elem, v loop.Val, m *loop.Mem) {
 	v = x.Term(c, v)
-	if e := x.Type(v); m.Kind == loop.NoMem {
-		x.Summed(c, e, gives)
-		*m = loop.Mem{Kind: loop.ResultMem, N: x.Reduced(c, c.Gives(e), loop.Num(1), loop.Num(1))}
+	if zero := loop.Num(0); m.Kind == loop.NoMem {
+		*m = x.reduced(c, gives, loop.Num(1), [2]loop.Lin{zero, zero}, v)
+	} else {
+		x.Reduce(*m, zero, zero, v)
 	}
-	x.Reduce(*m, loop.Num(0), loop.Num(0), v)
 }
 
 // contributeByKey contributes what element at[1] of vectors gives to the table of point at[0]. A product with
@@ -321,15 +321,20 @@ func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin
 	if in.At == nil && !in.Type.IsScalar() || in.Val == loop.NoVal && in.At == nil {
 		panic(NoBody{"`" + define.SourceName(d) + "` of " + in.Type.String()})
 	}
-	v := x.Term(d.Class, in.along(col))
-	e := x.Type(v)
-	x.Summed(d.Class, e, gives)
 	rows := loop.Of(loop.ParamSym, 1)
 	if to[0].Known() {
 		rows = loop.Num(1)
 	}
-	out := x.Reduced(d.Class, d.Class.Gives(e), rows, loop.Num(1))
-	x.Reduce(loop.Mem{Kind: loop.ResultMem, N: out}, to[0], to[1], v)
+	x.reduced(d.Class, gives, rows, to, x.Term(d.Class, in.along(col)))
+}
+
+// reduced adds a reduced result of so many rows and one column, and contributes terms to element to of it.
+func (x *Builder) reduced(c loop.Class, gives types.Elem, rows loop.Lin, to [2]loop.Lin, terms ...loop.Val) loop.Mem {
+	e := x.Type(terms[0])
+	x.Summed(c, e, gives)
+	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(c, c.Gives(e), rows, loop.Num(1))}
+	x.Reduce(m, to[0], to[1], terms...)
+	return m
 }
 
 // Summed gives up on a reduction of e that has no state, or depends on the order, or whose result

@@ -140,10 +140,7 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 // memory.
 func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
 	contribute := func(c loop.Class, terms ...loop.Val) {
-		e := x.Type(terms[0])
-		x.Summed(c, e, r.Type.Elem)
-		n := x.Reduced(c, c.Gives(e), loop.Num(1), loop.Num(1))
-		x.Reduce(loop.Mem{Kind: loop.ResultMem, N: n}, to, loop.Num(0), terms...)
+		x.reduced(c, r.Type.Elem, loop.Num(1), [2]loop.Lin{to, loop.Num(0)}, terms...)
 	}
 	if !r.Total.Places {
 		contribute(r.Total.Class, x.Term(r.Total.Class, y.At(i, j)))
