@@ -245,3 +245,22 @@ func TestOuterByRows(t *testing.T) {
 		}
 	}
 }
+
+// loopless returns an error for a task over rows that has no loop. What no loop makes, such as what blocks
+// of rows add to a sum, stays outside of such tasks.
+func loopless(table *op.Table, g *ir.Graph) error {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Op != table.Must("byrows") {
+			continue
+		}
+		call := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(ir.ID(i))}
+		if err := n.Enter(call); err != nil {
+			return err
+		}
+		if list, why := n.Op.Nests(call, nil); len(list) == 0 || why != "" {
+			return fmt.Errorf("a task over rows has no loop, because of %s: node %d", why, i)
+		}
+	}
+	return nil
+}

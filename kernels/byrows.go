@@ -48,7 +48,7 @@ func byRowsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	code := byRowsCodeOf(c.Bodies[0], c.Attrs)
 	code.write()
 	if code.form == nil {
-		return nil, ""
+		return nil, code.why
 	}
 	return code.form.nests(), ""
 }
@@ -74,6 +74,7 @@ type byRowsCode struct {
 	wide  atomic.Bool  // exact sums of two words were not enough for narrow rows
 	once  sync.Once
 	form  *rowForm
+	why   string // there is none
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
@@ -137,24 +138,27 @@ func (c *byRowsCode) worthwhile() bool {
 	return c.form != nil
 }
 
-// write writes the loops.
+// write writes the loops, or says why there are none.
 func (c *byRowsCode) write() {
-	b := oneRow(c.body, c.rows)
-	if b == nil {
+	b, why := oneRow(c.body, c.rows)
+	if c.why = why; b == nil {
 		return
 	}
 	lanes := c.cols < nest.LeastWidth || c.lanes
 	if lanes || c.reduces && !alongRows(b, c.rows, c.cols) {
-		c.form = laneForm(b, loop.FastLevels, c.rows, c.panel)
+		c.form, c.why = laneForm(b, loop.FastLevels, c.rows, c.panel)
 	}
 	if lanes || c.form != nil { // no lanes store rows of more than define.Unrolled columns
 		return
 	}
-	if p := nest.PlanRows(b, 0); p != nil {
-		if f := phasedForm(p, 1, "i", nest.Form{Words: loop.FastLevels, Affine: true}); len(f.phases) > 0 {
-			if c.form = f; len(f.phases) == 1 { // nothing stays in a cache for a later one
-				f.height = math.MaxInt
-			}
+	p, why := nest.PlanRows(b, 0)
+	if c.why = why; p == nil {
+		return
+	}
+	f := phasedForm(p, 1, "i", nest.Form{Words: loop.FastLevels, Affine: true})
+	if c.why = f.why; len(f.phases) > 0 {
+		if c.form = f; len(f.phases) == 1 { // nothing stays in a cache for a later one
+			f.height = math.MaxInt
 		}
 	}
 }

@@ -19,11 +19,11 @@ import (
 )
 
 // oneRow is a body on matrices of so many rows as the body for one of them. Its first argument is
-// the number of the row. nil where something has no such form.
-func oneRow(whole *op.Body, rows int) *nest.RowsBody {
-	b, results := withoutPipes(whole)
+// the number of the row. nil where something has no such form: why names it.
+func oneRow(whole *op.Body, rows int) (out *nest.RowsBody, why string) {
+	b, results, why := withoutPipes(whole)
 	if b == nil {
-		return nil
+		return nil, why
 	}
 	one := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {
@@ -38,14 +38,15 @@ func oneRow(whole *op.Body, rows int) *nest.RowsBody {
 		}
 		return list
 	}
-	out := &nest.RowsBody{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64)}}, Varies: []bool{true}, ByRow: []bool{false}}
+	out = &nest.RowsBody{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64)}}, Varies: []bool{true}, ByRow: []bool{false}}
 	for r, t := range b.Args {
 		own := t.IsDense() && t.Rows == rows && !slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsTurned(&a, r) })
 		out.Args = append(out.Args, one(t))
 		out.ByRow, out.Varies = append(out.ByRow, own), append(out.Varies, own)
 	}
 	for _, a := range b.Acts {
-		varies := a.Chain != nil && slices.ContainsFunc(a.Chain.In, func(o op.Operand) bool { return o.Mode == op.Drawn || o.Mode == op.Trans })
+		// Rows that are all the same are made for each row, too: nothing else would make them.
+		varies := a.Type.IsDense() && a.Type.Rows == rows || a.Chain != nil && slices.ContainsFunc(a.Chain.In, func(o op.Operand) bool { return o.Mode == op.Drawn || o.Mode == op.Trans })
 		a.Type, a.Args = one(a.Type), behind(a.Args)
 		for _, x := range a.Args {
 			varies = varies || out.Varies[x]
@@ -58,17 +59,17 @@ func oneRow(whole *op.Body, rows int) *nest.RowsBody {
 			keyed.Args, y.Keyed = behind(keyed.Args), &keyed
 		}
 		if !out.Varies[y.Register] {
-			return nil
+			return nil, "a result whose rows are all the same"
 		}
 		out.Results, out.Yields = append(out.Results, y), append(out.Yields, y.Register)
 	}
-	return out
+	return out, ""
 }
 
 // withoutPipes returns b without its pipes, and its results. The chain of a pipe and the pipe's
 // reductions of rows become actions of their own. Reductions of all elements and by key become results
-// and are no actions. The arguments stay. out is nil if a reduction has no such form.
-func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult) {
+// and are no actions. The arguments stay. out is nil if a reduction has no such form: why names it.
+func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult, why string) {
 	out = &op.Body{Args: b.Args}
 	to := make([]int, len(b.Args)+len(b.Acts)) // of a register: its number in out
 	totals := map[int]nest.RowResult{}         // of a register that is of all elements
@@ -114,7 +115,7 @@ func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult) {
 				case f.Axis == reduce.OverRows:
 					at = add(op.Action{Def: f.Def, Type: t, Args: []int{chain}})
 				case f.Def.Class == loop.NoClass && !f.Part:
-					return nil, nil
+					return nil, nil, "`" + define.SourceName(f.Def) + "`"
 				default:
 					total = nest.RowResult{Register: chain, Total: f.Def, Type: t}
 				}
@@ -133,7 +134,7 @@ func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult) {
 		}
 		results, out.Yields = append(results, res), append(out.Yields, res.Register)
 	}
-	return out, results
+	return out, results, ""
 }
 
 // readsTurned reports whether a is a chain that reads register r transposed.
@@ -232,25 +233,30 @@ func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(
 	return func(c *op.Call, in []types.Type) ([]*loop.Nest, string) {
 		j, err := pipeJob(&op.Call{Def: c.Def, Attrs: c.Attrs, Body: c.Body, Type: c.Type})
 		if err == nil && j.axis() == reduce.OverRows {
-			if list := j.nests(c.Def, in); list != nil {
+			list, why := j.nests(c.Def, in)
+			if list != nil {
 				return list, ""
+			}
+			if why != "" {
+				list, _ = others(c, in)
+				return list, why
 			}
 		}
 		return others(c, in)
 	}
 }
 
-// nests returns the loops of a job that reduces rows, or nil. d is the row of the pipe, in has its operand
-// types.
-func (j *job) nests(d *op.Def, in []types.Type) []*loop.Nest {
+// nests returns the loops of a job that reduces rows. It returns nil where kernels reduce them as fast, and
+// why if no loop can. d is the row of the pipe, in has its operand types.
+func (j *job) nests(d *op.Def, in []types.Type) (list []*loop.Nest, why string) {
 	if !j.byRowLoops() {
-		return nil
+		return nil, ""
 	}
 	code := &byRowsCode{body: j.rowsBody(d, in), rows: j.rows, cols: j.cols, reduces: true}
 	if code.write(); code.form == nil {
-		return nil
+		return nil, code.why
 	}
-	return code.form.nests()
+	return code.form.nests(), ""
 }
 
 // pipedRows reads a pipe that reduces rows alone, axisRows a reduction of rows without a chain.

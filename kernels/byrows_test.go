@@ -392,3 +392,41 @@ func TestRowsOfManyOperands(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualRows: rows that are all the same, since they follow from one row, are reduced and stored by a loop
+// as others are.
+func TestEqualRows(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := loopsFrom.Load()
+	LoopsFrom(0)
+	defer LoopsFrom(before)
+	const rows = 11
+	d := table.Must("pipe")
+	for _, cols := range []int{5, 70} {
+		w := value.New(types.F64, 1, cols)
+		for j := range w.F64 {
+			w.F64[j] = math.Sin(float64(j))
+		}
+		p := &op.Program{In: []op.Operand{{Elem: types.F64, Mode: op.RowVec}}, Steps: []op.Step{{Def: table.Must("exp"), Args: []int{0}, Elem: types.F64}}}
+		out := value.Tuple{value.New(types.F64, rows, cols), value.New(types.F64, rows, 1)}
+		c := &op.Call{Def: d, In: []value.Value{w}, Type: types.TupleOf(out[0].Type(), out[1].Type()), Body: p, Out: out,
+			Attrs: op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str("store rowsum")}, op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)})}
+		want, err := d.Ref(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := d.Loop.Begin(c, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, is := l.(*rowsRun); !is {
+			t.Errorf("%d columns: no loop", cols)
+		}
+		if err := errors.Join(l.Chunk(0, 0, rows), l.End()); err != nil || !slices.EqualFunc(out, want.(value.Tuple), value.Same) {
+			t.Errorf("%d columns: %v, another result", cols, err)
+		}
+	}
+}

@@ -108,7 +108,7 @@ func spaceCodeOf(c *op.Call) *spaceCode {
 
 func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 	c := &spaceCode{body: b, rows: rows, cols: cols}
-	c.flat, c.results = withoutPipes(b)
+	c.flat, c.results, c.why = withoutPipes(b)
 	for k := range c.results {
 		y := &c.results[k]
 		if y.Total == nil || y.Total.Places || !reduce.Named(y.Total.Name).Part {
@@ -141,7 +141,11 @@ func (code *spaceCode) worthwhile() bool {
 
 // written is the loops.
 func (code *spaceCode) written() []nest.SpaceRect {
-	code.once.Do(func() { code.rects, code.why = nest.WriteSpace(code.flat, code.results, code.rows, code.cols) })
+	code.once.Do(func() {
+		if code.flat != nil {
+			code.rects, code.why = nest.WriteSpace(code.flat, code.results, code.rows, code.cols)
+		}
+	})
 	return code.rects
 }
 

@@ -28,6 +28,7 @@ const phaseElements = 16 << 10
 type rowForm struct {
 	body    *op.Body
 	phases  []*nest.RowPhase // none: the body cannot be written
+	why     string           // why it cannot
 	height  int              // rows at a time
 	kept    []int            // registers that are stored between loops
 	lanes   bool             // lanes are rows; else the loops go over rows and columns
@@ -55,7 +56,8 @@ func phasedForm(p *nest.RowPlan, by int, name string, form nest.Form) *rowForm {
 	for _, f := range p.Phases {
 		width = max(width, f.Width)
 	}
-	f := &rowForm{body: p.Body, results: p.Results, height: max(1, phaseElements/width), phases: nest.WritePhases(p, by, name, form), store: map[int]int{}}
+	f := &rowForm{body: p.Body, results: p.Results, height: max(1, phaseElements/width), store: map[int]int{}}
+	f.phases, f.why = nest.WritePhases(p, by, name, form)
 	for r, kept := range p.Kept {
 		if kept {
 			f.kept = append(f.kept, r)
@@ -72,17 +74,20 @@ func phasedForm(p *nest.RowPlan, by int, name string, form nest.Form) *rowForm {
 	return f
 }
 
-// laneForm is a body whose lanes are rows, or nil.
-func laneForm(b *nest.RowsBody, words, rows, panel int) *rowForm {
-	l := nest.WriteLanes(b, words, rows, panel)
+// laneForm is a body whose lanes are rows, or nil, and why there is none.
+func laneForm(b *nest.RowsBody, words, rows, panel int) (f *rowForm, why string) {
+	l, why := nest.WriteLanes(b, words, rows, panel)
 	if l == nil {
-		return nil
+		return nil, why
 	}
-	f := &rowForm{body: b.Body, results: b.Results, height: math.MaxInt, lanes: true, panel: panel, phases: []*nest.RowPhase{l}}
+	f = &rowForm{body: b.Body, results: b.Results, height: math.MaxInt, lanes: true, panel: panel, phases: []*nest.RowPhase{l}}
 	if words < nest.WideWords {
-		f.wider = sync.OnceValue(func() *rowForm { return laneForm(b, nest.WideWords, rows, panel) })
+		f.wider = sync.OnceValue(func() *rowForm {
+			wide, _ := laneForm(b, nest.WideWords, rows, panel)
+			return wide
+		})
 	}
-	return f
+	return f, ""
 }
 
 // nests is the loops, in their order.

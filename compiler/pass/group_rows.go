@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 )
@@ -136,7 +137,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		return b.outer(id)
 	case n.Op.Role == op.Reduces:
 		for _, d := range pipeFolds(b.table, n) {
-			if d != nil && (d.Fold == op.FoldCols || d.Fold == op.FoldAll && b.ranks) {
+			if d != nil && (d.Fold == op.FoldCols || d.Fold == op.FoldAll && (b.ranks || d.Class == loop.NoClass && !d.Places)) { // no loop makes what ranks add
 				return 0, 0, false
 			}
 		}

@@ -26,17 +26,18 @@ type RowPhase struct {
 	column loop.Lin
 }
 
-// WritePhases writes all phases in one form; nil where one cannot be written. name is that of the
+// WritePhases writes all phases in one form; nil where one cannot be written, and why. name is that of the
 // index, by its step.
-func WritePhases(p *RowPlan, by int, name string, form Form) (out []*RowPhase) {
-	if _, ok := Written(func() {
+func WritePhases(p *RowPlan, by int, name string, form Form) (out []*RowPhase, why string) {
+	why, ok := Written(func() {
 		for n := range p.Phases {
 			out = append(out, writePhase(p, n, by, name, form))
 		}
-	}); !ok {
-		return nil
+	})
+	if !ok {
+		return nil, why
 	}
-	return out
+	return out, ""
 }
 
 func writePhase(p *RowPlan, number, by int, name string, form Form) *RowPhase {
@@ -82,10 +83,10 @@ func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
 }
 
 // WriteLanes writes a body of so many iterations as one loop whose lanes are iterations, with exact
-// sums of so many words; nil where it cannot be written. Its bounds are the number of the panel, of
-// reductions by key whose order counts, and that of the iterations.
-func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase) {
-	Written(func() {
+// sums of so many words; nil where it cannot be written, and why. Its bounds are the number of the panel,
+// of reductions by key whose order counts, and that of the iterations.
+func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase, why string) {
+	why, _ = Written(func() {
 		x := NewBuilder(Form{Words: words, Affine: true})
 		number, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 		row := loop.Of(loop.IndexSym, x.Index("i", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1}))
@@ -125,7 +126,7 @@ func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase) {
 		}
 		f = &RowPhase{Loop: LoopOf(loop.Merge(x.Done())), Operands: x.Operands, Results: results}
 	})
-	return f
+	return f, why
 }
 
 // keptInLanes says which registers of a body whose lanes are rows are dear and read again after a reduction
@@ -136,7 +137,7 @@ func (b *RowsBody) keptInLanes() []bool {
 	for k := range b.Acts {
 		any = any || wide(len(b.Args)+k)
 	}
-	p := PlanRows(b, 0)
+	p, _ := PlanRows(b, 0)
 	if !any || p == nil {
 		return nil
 	}

@@ -89,7 +89,8 @@ func PlanParfor(b *op.Body, varies []bool) *RowPlan {
 	if !t.IsDense() || !t.Known() || t.Rows != 1 || t.Cols < LeastWidth || !varies[y] {
 		return nil
 	}
-	return PlanRows(&RowsBody{Body: b, Varies: varies, Results: []RowResult{{Register: y, Type: t}}}, t.Cols)
+	p, _ := PlanRows(&RowsBody{Body: b, Varies: varies, Results: []RowResult{{Register: y, Type: t}}}, t.Cols)
+	return p
 }
 
 // PlanLong plans the body of a parfor whose only index is its first argument by phases over long vectors
@@ -110,12 +111,13 @@ func PlanLong(b *op.Body, varies []bool) *RowPlan {
 	if width < LeastWidth {
 		return nil
 	}
-	return PlanRows(&RowsBody{Body: b, Varies: varies, Results: []RowResult{{Register: y, Type: t}}}, width)
+	p, _ := PlanRows(&RowsBody{Body: b, Varies: varies, Results: []RowResult{{Register: y, Type: t}}}, width)
+	return p
 }
 
-// PlanRows plans a body; nil where it cannot run by phases.
-func PlanRows(b *RowsBody, width int) *RowPlan {
-	p := &RowPlan{RowsBody: b, width: width, level: make([]int, len(b.Varies)), Kept: make([]bool, len(b.Varies)), cost: make([]int, len(b.Varies))}
+// PlanRows plans a body; nil where it cannot run by phases, and why.
+func PlanRows(b *RowsBody, width int) (p *RowPlan, why string) {
+	p = &RowPlan{RowsBody: b, width: width, level: make([]int, len(b.Varies)), Kept: make([]bool, len(b.Varies)), cost: make([]int, len(b.Varies))}
 	for k := range b.Acts {
 		a, r := &b.Acts[k], len(b.Args)+k
 		if !b.Varies[r] {
@@ -123,7 +125,7 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 		}
 		other := func(b *op.Body) bool { return !pointwiseBody(b, true) }
 		if a.Def.Control == op.Iterate || a.Def.Control == op.Select && slices.ContainsFunc(a.Bodies, other) {
-			return nil
+			return nil, "a loop or branch for each row"
 		}
 		for _, x := range a.Args {
 			p.level[r] = max(p.level[r], p.level[x])
@@ -139,7 +141,7 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 	}
 	for k := range b.Acts { // unread results may fail
 		if r := len(b.Args) + k; b.Varies[r] && !p.needed(r) {
-			return nil
+			return nil, "what nothing reads: `" + define.SourceName(b.Acts[k].Def) + "`"
 		}
 	}
 	slices.SortStableFunc(p.Phases, func(a, b phasePlan) int {
@@ -148,7 +150,7 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 		}
 		return cmp.Or(a.level-b.level, b.Width-a.Width)
 	})
-	return p
+	return p, ""
 }
 
 // phase is the number of the phase of a level that goes over rows of type t, until all phases are
