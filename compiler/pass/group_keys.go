@@ -153,6 +153,10 @@ func (b *rowBlocks) written(id ir.ID) bool {
 
 // enter adds what a group has to know of a new last member, or reports that it cannot be one.
 func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
+	ordered := r.ordered || fewOrdered(b.g, id)
+	if _, cols, _ := b.rowwise(id); ordered && max(cols, r.cols) > orderedByRows {
+		return false
+	}
 	fails, first, told := r.fails, r.first, r.told
 	if b.kind == ofKeys && ir.MayFail(b.g, id) {
 		if fails == 0 {
@@ -181,6 +185,6 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		r.keyed = true
 	}
 	r.fails, r.first, r.told, r.panel, r.few = fails, first, told, panel, r.few || fewTerms(b.g, id, b.block)
-	r.ordered = r.ordered || fewOrdered(b.g, id)
+	r.ordered = ordered
 	return true
 }

@@ -73,6 +73,9 @@ const (
 	// after the other are as fast or faster.
 	fewByRows  = 16
 	manyByRows = 128
+	// Rows of at most orderedByRows columns whose median or the like is wanted are lanes: the network that puts
+	// so many elements in order is written out (define.Unrolled), and takes a twentieth of a sort of the row.
+	orderedByRows = 64
 	// longestByRows is the longest row: 256 KiB of f64.
 	longestByRows = 1 << 15
 	// A product with at most fewProducts multiplications a row runs in lanes, together with the
@@ -163,8 +166,11 @@ func fewOrdered(g *ir.Graph, id ir.ID) bool {
 	if n.Op.Shard.Kind != op.ShardRows || n.Op.Fold != op.NoFold || n.Op.Elements == nil || n.Region != nil {
 		return false
 	}
-	x := g.Type(g.In(id)[0])
-	return x.Known() && x.Cols > 1 && x.Cols <= fewByRows
+	x, most := g.Type(g.In(id)[0]), orderedByRows
+	if n.Op.Cost(sigOf(g, id), g.Type(id)).Flops <= float64(x.Count()) { // a kernel multiplies longer rows faster
+		most = fewByRows
+	}
+	return x.Known() && x.Cols > 1 && x.Cols <= most
 }
 
 // fewTerms reports whether node id is a product of a tall matrix with narrow rows and a small matrix. Its
@@ -338,7 +344,7 @@ func (b *rowBlocks) choose() bool {
 		} else {
 			b.part(r)
 			r.chosen = r.reuses && (r.cols <= fewByRows && r.rows*r.cols >= b.block/leastFew || r.cols >= manyByRows && r.rows*r.cols >= leastByRows*b.block) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r) ||
-				r.ordered && r.cols <= fewByRows && r.rows*r.cols >= b.block
+				r.ordered && r.rows*r.cols >= b.block
 		}
 		any = any || r.chosen
 	}
@@ -467,7 +473,7 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(r.rows)}, op.Attr{Name: "cols", Val: op.Int(r.cols)},
 		op.Attr{Name: "block", Val: op.Int(min(r.rows, block))})
-	if m.kind == ofOuter {
+	if m.kind == ofOuter || r.ordered && r.cols > fewByRows {
 		attrs = attrs.With("lanes", op.Bool(true))
 	}
 	if r.panel > 0 {
