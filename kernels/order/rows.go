@@ -38,7 +38,7 @@ func Rows() []*op.Def {
 			return move.RowsRef(x, orderRef(x, c.Attrs)), nil
 		},
 		Elements: func(e *op.Elements) op.Element {
-			return fewInOrder(e, e.In[0].Type.Cols, func(i, j int) loop.Val { return e.In[0].At(loop.Num(int64(i)), loop.Num(int64(j))) })
+			return fewInOrder(e, e.In[0].Type.Cols, false, func(i, j int) loop.Val { return e.In[0].At(loop.Num(int64(i)), loop.Num(int64(j))) })
 		},
 	}, func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }), orderRows(&op.Def{
 		Name: "argsort",
@@ -59,7 +59,7 @@ func Rows() []*op.Def {
 			return out, nil
 		},
 		Elements: func(e *op.Elements) op.Element {
-			return fewInOrder(e, 1, func(i, _ int) loop.Val { return define.Numeral(e.B, types.I64, i) })
+			return fewInOrder(e, 1, true, func(i, _ int) loop.Val { return define.Numeral(e.B, types.I64, i) })
 		},
 	}, func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }))
 	return slices.Concat(selects(), sharedOrders(by, desc), sorts, []*op.Def{
@@ -269,11 +269,12 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 }
 
 // fewInOrder writes the order of a few rows into a loop. of gives what row i puts in column j of the
-// result. The place of a row is the number of rows that precede it, so equal rows keep their order.
-func fewInOrder(e *op.Elements, cols int, of func(i, j int) loop.Val) op.Element {
+// result. The place of a row is the number of rows that precede it, so equal rows keep their order. More
+// rows take a network, if the result is their keys or numbers (places): all pairs would be too many.
+func fewInOrder(e *op.Elements, cols int, places bool, of func(i, j int) loop.Val) op.Element {
 	x, by, b := e.In[0], e.Attrs.Int("by"), e.B
 	n := x.Type.Rows
-	if !x.Type.Known() || n == 0 || n > define.WrittenLines || n*cols > define.Unrolled {
+	if !x.Type.Known() || n == 0 || n > define.WrittenLines && cols > 1 || n*cols > define.Unrolled {
 		return nil
 	}
 	if by < 0 {
@@ -285,6 +286,9 @@ func fewInOrder(e *op.Elements, cols int, of func(i, j int) loop.Val) op.Element
 			keys[i] = define.ConvertBody(b, types.I64, keys[i])
 		}
 		place[i] = define.Numeral(b, types.I64, i)
+	}
+	if n > define.WrittenLines {
+		return someInOrder(e, keys, places)
 	}
 	zero, one := define.Numeral(b, types.I64, 0), define.Numeral(b, types.I64, 1)
 	for j := range n {

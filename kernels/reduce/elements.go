@@ -11,6 +11,7 @@ import (
 	"flow/ir/types"
 	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/order"
 )
 
 // lineElements writes the three forms of a statistic: line gives the result for the elements of one
@@ -46,30 +47,10 @@ func lineElements(e *op.Elements, rows, cols bool, line func(x []loop.Val) loop.
 	return func(loop.Lin, loop.Lin) loop.Val { return y }
 }
 
-// comparator puts the lesser of two wires on lo and the other one on hi.
-type comparator struct{ lo, hi int }
-
-// network is Batcher's odd-even merge sort of n wires (K. Batcher, "Sorting networks and their
-// applications", 1968).
-func network(n int) (list []comparator) {
-	for p := 1; p < n; p *= 2 {
-		for k := p; k > 0; k /= 2 {
-			for j := k % p; j+k < n; j += 2 * k {
-				for i := range min(k, n-j-k) {
-					if (i+j)/(2*p) == (i+j+k)/(2*p) {
-						list = append(list, comparator{i + j, i + j + k})
-					}
-				}
-			}
-		}
-	}
-	return list
-}
-
 // selected writes what the network gives on some wires, from whose numbers it returns the values. No
 // element is a nan.
 func selected(b *loop.Builder, x []loop.Val, wires ...int) []loop.Val {
-	list := network(len(x))
+	list := order.Network(len(x))
 	needed := make([]bool, len(x))
 	for _, w := range wires {
 		needed[w] = true
@@ -78,23 +59,23 @@ func selected(b *loop.Builder, x []loop.Val, wires ...int) []loop.Val {
 	uses := make([]use, len(list))
 	for k := len(list) - 1; k >= 0; k-- {
 		c := list[k]
-		uses[k] = use{needed[c.lo], needed[c.hi]}
+		uses[k] = use{needed[c.Lo], needed[c.Hi]}
 		if uses[k].lo || uses[k].hi {
-			needed[c.lo], needed[c.hi] = true, true
+			needed[c.Lo], needed[c.Hi] = true, true
 		}
 	}
 	x = append([]loop.Val{}, x...)
 	for k, c := range list {
-		u, lo, hi := uses[k], x[c.lo], x[c.hi]
+		u, lo, hi := uses[k], x[c.Lo], x[c.Hi]
 		if !u.lo && !u.hi {
 			continue
 		}
 		less := b.Op(loop.Lt, hi, lo)
 		if u.lo {
-			x[c.lo] = b.Op(loop.Select, less, hi, lo)
+			x[c.Lo] = b.Op(loop.Select, less, hi, lo)
 		}
 		if u.hi {
-			x[c.hi] = b.Op(loop.Select, less, lo, hi)
+			x[c.Hi] = b.Op(loop.Select, less, lo, hi)
 		}
 	}
 	return x
