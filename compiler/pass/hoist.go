@@ -29,7 +29,9 @@ func Hoist(g *ir.Graph, table *op.Table, constants bool) *ir.Graph {
 	h := &hoisting{copying: copyOf(g), arg: table.Must("arg"), constants: constants}
 	for i := range g.Nodes {
 		if id := ir.ID(i); g.Nodes[i].Op.Control == op.Iterate || sortsOfPoints(&g.Nodes[i]) {
-			h.to[i] = h.loop(id, h.in(id))
+			h.to[i] = h.copied(id, h.in(id), func(r *ir.Region, in []ir.ID) outside {
+				return h.invariants(id, r, in, g.Origin(id).NoDest())
+			})
 		} else {
 			h.node(id)
 		}
@@ -72,14 +74,13 @@ func sorted(g *ir.Graph) map[ir.ID]bool {
 	return is
 }
 
-// loop copies the loop id and moves invariants of its regions in front of it.
-func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
+// copied copies a loop or branch, whose regions read some of their values from outside.
+func (h *hoisting) copied(id ir.ID, in []ir.ID, find func(r *ir.Region, in []ir.ID) outside) ir.ID {
 	n := &h.old.Nodes[id]
-	origin := h.old.Origin(id).NoDest()
 	inputs := in
 	var more []outside
 	for r := n.Region; r != nil; r = r.Next {
-		out := h.invariants(id, r, in, origin)
+		out := find(r, in)
 		more = append(more, out)
 		inputs = append(inputs, out.at...)
 	}
@@ -151,8 +152,13 @@ func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origi
 		}
 		add(id, from...)
 		moved[id] = true
-		h.moved++
 	}
+	return h.left(r, moved, at)
+}
+
+// left returns what is computed outside of a region and still read in it. at has its places.
+func (h *hoisting) left(r *ir.Region, moved []bool, at []ir.ID) (out outside) {
+	g, yielded := r.Graph, setOf(r.Yields)
 	out.moved = moved
 	needed := make([]bool, g.Len())
 	for i := range g.Nodes {
@@ -161,7 +167,11 @@ func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origi
 		}
 	}
 	for i := range g.Nodes {
-		if id := ir.ID(i); moved[i] && (needed[i] || yielded[id]) {
+		id := ir.ID(i)
+		if moved[i] {
+			h.moved++
+		}
+		if moved[i] && (needed[i] || yielded[id]) {
 			out.ids, out.at = append(out.ids, id), append(out.at, at[i])
 		}
 	}
@@ -225,4 +235,70 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 		return !empty
 	}
 	return !ir.MayFail(g, id)
+}
+
+// ReadAbove makes branches read what is computed above them from matrices:
+//
+//	%4 = element(%1, %2);  select(%5, %1, %2) { %2 = element(%0, %1); .. }   ->   select(%5, %4) { .. }
+//
+// What the condition reads is mostly read in a branch again. Nothing is computed that was not, so it may fail.
+// A loop then knows that a subscript which has passed its condition is the same one.
+func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
+	branch := func(n ir.Node) bool { return n.Op.Control == op.Select }
+	if !slices.ContainsFunc(g.Nodes, branch) {
+		return g
+	}
+	h := &hoisting{copying: copyOf(g), arg: table.Must("arg")}
+	readers := map[ir.ID][]ir.ID{} // by first operand
+	for i := range g.Nodes {
+		if branch(g.Nodes[i]) {
+			h.to[i] = h.branch(ir.ID(i), readers)
+		} else {
+			h.node(ir.ID(i))
+		}
+		if in := h.g.In(h.to[i]); len(in) > 0 && h.g.Nodes[h.to[i]].Region == nil && h.g.Type(in[0]).IsMatrix() {
+			readers[in[0]] = append(readers[in[0]], h.to[i])
+		}
+	}
+	if h.moved == 0 {
+		return g
+	}
+	for i := range h.g.Nodes {
+		if branch(h.g.Nodes[i]) {
+			dropInputs(h.g, ir.ID(i))
+		}
+	}
+	return h.g
+}
+
+// branch copies the branch id, with what readers has instead of what is equal to it in the regions.
+func (h *hoisting) branch(id ir.ID, readers map[ir.ID][]ir.ID) ir.ID {
+	return h.copied(id, h.in(id), func(r *ir.Region, in []ir.ID) outside {
+		g, at := r.Graph, slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())
+		_, shift := captures(h.old, id, r)
+		for k, a := range r.Args {
+			at[a] = in[k+shift]
+		}
+		moved := make([]bool, g.Len())
+		for x, n := range g.All() {
+			if in := g.In(x); len(in) == 0 || at[in[0]] == ir.None || n.Region != nil || sent(g, x) || n.Op.Laws.Has(op.Effectful) {
+				continue
+			} else if k := slices.IndexFunc(readers[at[in[0]]], func(y ir.ID) bool { return h.equal(g, x, y, at) }); k >= 0 {
+				at[x], moved[x] = readers[at[in[0]]][k], true
+			}
+		}
+		return h.left(r, moved, at)
+	})
+}
+
+// equal reports whether node x of a region computes what node y of the copy does. at has the places of what is
+// computed outside of the region.
+func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
+	same := func(x, y ir.ID) bool {
+		a, b := &g.Nodes[x], &h.g.Nodes[y]
+		return a.Op == b.Op && g.Type(x).Equal(h.g.Type(y)) && (a.Attrs == b.Attrs || a.Attrs.Equal(b.Attrs))
+	}
+	return same(x, y) && slices.EqualFunc(g.In(x), h.g.In(y), func(x, y ir.ID) bool {
+		return at[x] == y || at[x] == ir.None && g.Nodes[x].Op.Role == op.Constant && same(x, y)
+	})
 }
