@@ -320,3 +320,46 @@ emit sum(r * t(seq(0, n)))
 		}
 	}
 }
+
+// TestRoundsOfConditions: a subscript with a number of the run, of which a condition says that it is inside, needs no
+// view of the matrix that is as long as the space. Each round of such a loop is one launch.
+func TestRoundsOfConditions(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{
+		"if i + k < n { if s[i, 0] == s[i + k, 0] { y[i + 1, 0] + 2 } else { max(x[i, 0], x[i + 1, 0]) } } else { 0.0 }",
+		"if i >= k { max(x[i, 0], x[i - k, 0] + s[i, 0]) } else { y[i, 0] - s[n - 1 - k, 0] }",
+		"if k + i > n - 1 { y[2 * n - 1 - i - k, 0] } else { x[n - 1 - i - k, 0] / 2 }",
+	} {
+		text := fmt.Sprintf(`n = 1100
+s = randint(n, 1, 0, 4, seed = 3)
+iterate x = rand(n, 1, seed = 1), y = zeros(n, 1), k = 1 times 90 {
+  next x = parfor i in 0..n { %s }
+  next y = x
+  next k = k + 1
+}
+emit sum(x)
+emit t(y[0..5, :])
+`, body)
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		before := kernels.LoopsBegun()
+		if out := ran(r, 1); out.failed {
+			t.Error(out.err)
+		}
+		if n := kernels.LoopsBegun() - before; n > 30 {
+			t.Errorf("%d loops have begun in 90 rounds of\n%s", n, body)
+		}
+		for _, from := range []int64{0, 1 << 60} {
+			kernels.LoopsFrom(from)
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+				t.Error(err)
+			}
+		}
+		kernels.LoopsFrom(0)
+	}
+}

@@ -146,8 +146,7 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 			elems = append(elems, dense.Storage(t.Elem))
 		}
 	}
-	out := x.If(c, elems, func() []loop.Val { return x.inner(func() []loop.Val { return side(0) }) },
-		func() []loop.Val { return x.inner(func() []loop.Val { return side(1) }) })
+	out := x.either(c, elems, func() []loop.Val { return side(0) }, func() []loop.Val { return side(1) })
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 
@@ -180,10 +179,8 @@ func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
 			continue
 		}
 		out = append(out, x.matrix(yes.Type, func(i, j loop.Lin) loop.Val {
-			read := func(r Ref) func() []loop.Val {
-				return func() []loop.Val { return x.inner(func() []loop.Val { return []loop.Val{r.At(i, j)} }) }
-			}
-			return x.If(c, []types.Elem{dense.Storage(yes.Type.Elem)}, read(yes), read(no))[0]
+			read := func(r Ref) func() []loop.Val { return func() []loop.Val { return []loop.Val{r.At(i, j)} } }
+			return x.either(c, []types.Elem{dense.Storage(yes.Type.Elem)}, read(yes), read(no))[0]
 		}))
 	}
 	return out

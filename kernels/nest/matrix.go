@@ -55,6 +55,7 @@ type Builder struct {
 	inside   map[int]int           // the rounds of inner loops there, by the name of the index
 	fixed    []bool                // see Stages
 	replaced *overwrites           // for a result that may be written in place: see place.go
+	sides    int                   // in how many sides of branches it writes
 	told     bool                  // the run tells integers of subscripts before each launch: see Stages
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
 	row      loop.Lin              // of matrices of which a body has one row: which it is
@@ -77,6 +78,14 @@ func (x *Builder) inner(f func() []loop.Val) []loop.Val {
 	x.Scopes = append(x.Scopes, map[ElementKey]loop.Val{})
 	out := f()
 	x.Scopes = x.Scopes[:len(x.Scopes)-1]
+	return out
+}
+
+// either writes a branch.
+func (x *Builder) either(c loop.Val, gives []types.Elem, then, other func() []loop.Val) []loop.Val {
+	x.sides++
+	out := x.If(c, gives, func() []loop.Val { return x.inner(then) }, func() []loop.Val { return x.inner(other) })
+	x.sides--
 	return out
 }
 
@@ -307,8 +316,6 @@ func (x *Builder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val {
 	}
 	var e types.Elem
 	x.takenBack(func() { e = x.Type(then()) })
-	side := func(f func() loop.Val) func() []loop.Val {
-		return func() []loop.Val { return x.inner(func() []loop.Val { return []loop.Val{f()} }) }
-	}
-	return x.If(x.Op(loop.Lt, x.Value(a), x.Value(b)), []types.Elem{e}, side(then), side(other))[0]
+	side := func(f func() loop.Val) func() []loop.Val { return func() []loop.Val { return []loop.Val{f()} } }
+	return x.either(x.Op(loop.Lt, x.Value(a), x.Value(b)), []types.Elem{e}, side(then), side(other))[0]
 }
