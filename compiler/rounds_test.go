@@ -321,8 +321,8 @@ emit sum(r * t(seq(0, n)))
 	}
 }
 
-// TestRoundsOfConditions: a subscript with a number of the run, of which a condition says that it is inside, needs no
-// view of the matrix that is as long as the space. Each round of such a loop is one launch.
+// TestRoundsOfConditions: a subscript with a number of the run, of which a condition says that it is
+// inside, needs no view of the matrix that is as long as the space. Each round is one launch.
 func TestRoundsOfConditions(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

@@ -241,8 +241,8 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 //
 //	%4 = element(%1, %2);  select(%5, %1, %2) { %2 = element(%0, %1); .. }   ->   select(%5, %4) { .. }
 //
-// What the condition reads is mostly read in a branch again. Nothing is computed that was not, so it may fail.
-// A loop then knows that a subscript which has passed its condition is the same one.
+// What the condition reads is mostly read in a branch again. Nothing is computed that was not, so it may
+// fail. A loop then knows that a subscript which has passed its condition is the same one.
 func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 	branch := func(n ir.Node) bool { return n.Op.Control == op.Select }
 	if !slices.ContainsFunc(g.Nodes, branch) {
@@ -291,8 +291,8 @@ func (h *hoisting) branch(id ir.ID, readers map[ir.ID][]ir.ID) ir.ID {
 	})
 }
 
-// equal reports whether node x of a region computes what node y of the copy does. at has the places of what is
-// computed outside of the region.
+// equal reports whether node x of a region computes what node y of the copy does. at has the places of
+// what is computed outside of the region.
 func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 	same := func(x, y ir.ID) bool {
 		a, b := &g.Nodes[x], &h.g.Nodes[y]

@@ -213,7 +213,7 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 			v.Row, v.RowBy, v.Rows, down = x.begins(i)
 			v.Col, v.ColBy, v.Cols, right = x.begins(j)
 			if moves := v.RowBy != 0 || v.ColBy != 0; moves && x.sides > 0 && x.tells() {
-				// a condition may keep the places in the matrix, and all of them as a view may not be in it
+				// a condition may keep the places in the matrix, which a view of all of them is not in
 			} else if moves || len(x.Operands) < mostFixed || slices.Contains(x.Operands, v) {
 				o, i, j = v, down, right
 			}
