@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"math"
 	"math/bits"
 
 	"flow/ir"
@@ -186,24 +187,29 @@ func (m *merging) first(id ir.ID) ir.ID {
 }
 
 func (m *merging) hash(id ir.ID) uint64 {
-	const prime = 1099511628211 // FNV-1a
-	g := m.g
+	h := hashOf(&m.g.Nodes[id])
+	for _, in := range m.g.In(id) {
+		h = (h ^ uint64(m.to[in])) * hashPrime
+	}
+	return h
+}
+
+const hashPrime = 1099511628211 // FNV-1a
+
+// hashOf returns a hash of a node's operator and attributes.
+func hashOf(n *ir.Node) uint64 {
 	h := uint64(14695981039346656037)
-	n := &g.Nodes[id]
 	for i := 0; i < len(n.Op.Name); i++ {
-		h = (h ^ uint64(n.Op.Name[i])) * prime
+		h = (h ^ uint64(n.Op.Name[i])) * hashPrime
 	}
 	for _, a := range n.Attrs.List() {
-		h = (h ^ uint64(a.Val.I)) * prime
+		h = (h ^ uint64(a.Val.I) ^ math.Float64bits(a.Val.F)) * hashPrime
 		for i := 0; i < len(a.Val.S); i++ {
-			h = (h ^ uint64(a.Val.S[i])) * prime
+			h = (h ^ uint64(a.Val.S[i])) * hashPrime
 		}
 		for _, x := range a.Val.L {
-			h = (h ^ uint64(x)) * prime
+			h = (h ^ uint64(x)) * hashPrime
 		}
-	}
-	for _, in := range g.In(id) {
-		h = (h ^ uint64(m.to[in])) * prime
 	}
 	return h
 }

@@ -249,7 +249,7 @@ func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 		return g
 	}
 	h := &hoisting{copying: copyOf(g), arg: table.Must("arg")}
-	readers := map[ir.ID][]ir.ID{} // by first operand
+	readers := map[uint64][]ir.ID{} // by hash
 	for i := range g.Nodes {
 		if branch(g.Nodes[i]) {
 			h.to[i] = h.branch(ir.ID(i), readers)
@@ -257,7 +257,8 @@ func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 			h.node(ir.ID(i))
 		}
 		if in := h.g.In(h.to[i]); len(in) > 0 && h.g.Nodes[h.to[i]].Region == nil && h.g.Type(in[0]).IsMatrix() {
-			readers[in[0]] = append(readers[in[0]], h.to[i])
+			key := h.hash(h.g, h.to[i], nil)
+			readers[key] = append(readers[key], h.to[i])
 		}
 	}
 	if h.moved == 0 {
@@ -272,7 +273,7 @@ func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 // branch copies the branch id, with what readers has instead of what is equal to it in the regions.
-func (h *hoisting) branch(id ir.ID, readers map[ir.ID][]ir.ID) ir.ID {
+func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
 	return h.copied(id, h.in(id), func(r *ir.Region, in []ir.ID) outside {
 		g, at := r.Graph, slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())
 		_, shift := captures(h.old, id, r)
@@ -283,12 +284,31 @@ func (h *hoisting) branch(id ir.ID, readers map[ir.ID][]ir.ID) ir.ID {
 		for x, n := range g.All() {
 			if in := g.In(x); len(in) == 0 || at[in[0]] == ir.None || n.Region != nil || sent(g, x) || n.Op.Laws.Has(op.Effectful) {
 				continue
-			} else if k := slices.IndexFunc(readers[at[in[0]]], func(y ir.ID) bool { return h.equal(g, x, y, at) }); k >= 0 {
-				at[x], moved[x] = readers[at[in[0]]][k], true
+			}
+			list := readers[h.hash(g, x, at)]
+			if k := slices.IndexFunc(list, func(y ir.ID) bool { return h.equal(g, x, y, at) }); k >= 0 {
+				at[x], moved[x] = list[k], true
 			}
 		}
 		return h.left(r, moved, at)
 	})
+}
+
+// hash returns a hash of node x of a region, or of a node of the copy if at is nil: see equal.
+func (h *hoisting) hash(g *ir.Graph, x ir.ID, at []ir.ID) uint64 {
+	key := hashOf(&g.Nodes[x])
+	for _, y := range g.In(x) {
+		g := g
+		if at != nil && at[y] != ir.None {
+			g, y = h.g, at[y]
+		}
+		if n := &g.Nodes[y]; n.Op.Role == op.Constant {
+			key = (key ^ hashOf(n)) * hashPrime
+		} else if g == h.g {
+			key = (key ^ uint64(y)) * hashPrime
+		}
+	}
+	return key
 }
 
 // equal reports whether node x of a region computes what node y of the copy does. at has the places of
