@@ -95,7 +95,7 @@ func (m *machine) nestWorker() *launch.Worker {
 
 // alike reports whether the bound loop serves a call. The operands of the call may be in other memory.
 func (b *boundNest) alike(m *machine, shape nestShape, lines uint64, rows, cols int) bool {
-	alike := b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
+	alike := b.worker != nil && b.prog == m.prog && b.run.Past == m.past && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
 	for k := 0; alike && k < len(m.in); k++ {
 		alike = m.in[k].mode != op.Single || b.run.MadeFor(k, m.in[k].scalar)
 	}
@@ -113,7 +113,7 @@ func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols 
 
 // bind binds a loop to the operands. It returns nil if no target runs the loop.
 func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
-	b.run.Stays = 1<<len(m.in) - 1 // see alike
+	b.run.Stays, b.run.Past = 1<<len(m.in)-1, m.past // see alike
 	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && b.shape.levels == 0 && !b.run.Partials() {
 		m.nest.program.of(m.prog, b.shape).bad.Store(true)
 		return nil
@@ -128,7 +128,7 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 	if len(m.in) > mostIn {
 		return s, 0, false
 	}
-	if s.past = m.past; m.piece {
+	if m.piece {
 		lines = 1 << mostIn
 	}
 	narrow := cols < tallBelow
@@ -314,11 +314,8 @@ func (m *machine) nestedWindow(b *boundNest, p area) error {
 		at = p.mirror()
 	}
 	flagged, err := b.worker.Window(at.i0, at.i1, at.j0, at.j1, nil)
-	switch {
-	case err != nil:
+	if err != nil || !flagged {
 		return err
-	case !flagged:
-		return m.reduced(b, p)
 	}
 	return m.areaFailure(p)
 }

@@ -22,7 +22,6 @@ import (
 type nestShape struct {
 	modes  modeList // as operands are bound: see machine.bind
 	tall   bool     // vectors go along the rows: of matrices that are higher than wide
-	past   bool     // the elements go past the caches
 	fold   string   // the reductions of a pipeline: see foldsNamed
 	levels int      // of exact sums (loop.StateOf) of a loop that reduces columns: see columnNest; 0: it does not
 }
@@ -151,14 +150,7 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	}
 	x.once.Do(func() {
 		if loopNest := writeNest(p, s); loopNest != nil {
-			switch {
-			case s.fold != "" && s.levels == 0:
-				x.loop = nest.LoopAs("partial", loopNest, launch.Partial)
-			case s.past:
-				x.loop = nest.LoopAs("past", loopNest, launch.Past)
-			default:
-				x.loop = nest.LoopOf(loopNest)
-			}
+			x.loop = nest.LoopOf(loopNest)
 		}
 	})
 	return x.loop
@@ -168,7 +160,7 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 // counted is that of the interpreter.
 func (n *programNests) operations(p *op.Program, s nestShape) int {
 	count := foldSteps * len(strings.Fields(s.fold))
-	s.fold, s.levels, s.past = "", 0, false
+	s.fold, s.levels = "", 0
 	if l := n.of(p, s).small(); l != nil {
 		count += launch.Operations(l.Nest())
 	}

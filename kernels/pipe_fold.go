@@ -6,9 +6,6 @@ package kernels
 // adds them to its accumulators.
 
 import (
-	"math"
-	"slices"
-
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -91,7 +88,7 @@ func (f *folder) finish(x *execution) {
 // block by block.
 func (m *machine) reduceAll(x *execution, a area) error {
 	if m.foldWorker(x) != nil {
-		return a.split(loop.NearCount, loop.NearCount, func(a area) error { return m.reduceArea(x, a) })
+		return m.nestedGrid(&m.nest.fold.boundNest, a, target{d: x.out})
 	}
 	return m.addBlocks(x, a)
 }
@@ -115,13 +112,7 @@ func (m *machine) reduceRows(x *execution, a area) error {
 				f.open(x.elem, 0, 0)
 			}
 		}
-		row, err := area{i, i + 1, 0, x.cols}, error(nil)
-		if m.foldWorker(x) != nil {
-			err = row.split(loop.NearCount, 1, func(a area) error { return m.reduceArea(x, a) })
-		} else {
-			err = m.addBlocks(x, row)
-		}
-		if err != nil {
+		if err := m.reduceAll(x, area{i, i + 1, 0, x.cols}); err != nil {
 			return err
 		}
 		m.takeFolds()
@@ -209,22 +200,14 @@ func (m *machine) addBlocks(x *execution, a area) error {
 	})
 }
 
-// sampleElems is the number of elements at each end that the expectation is taken from.
-const sampleElems = 32
-
 // foldNest is the loop that reduces the elements of a job, bound to its operands.
 type foldNest struct {
 	boundNest
-	x      *execution // nil outside of windows of the loop
+	x      *execution
 	parts  []foldPart
-	known  bool // the size of the elements to come: their magnitude is about 2^exp, or less
-	exp    int
 	out    []value.Dense // reduced results, which stay with the worker
 	unused exact.Sum
 }
-
-// begin forgets what a worker expects.
-func (n *foldNest) begin() { n.asked, n.known, n.x = false, false, nil }
 
 // foldWorker is the worker of the loop that reduces the elements of an execution, or nil where they
 // are to be reduced block by block.
@@ -233,7 +216,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	if n.asked {
 		return n.worker
 	}
-	n.asked = true
+	n.asked, n.x = true, x
 	rows, cols := m.rows, m.cols
 	shape, lines, ok := m.nestShape(rows, cols)
 	shape.fold = x.fold
@@ -265,50 +248,10 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		n.out[k] = *value.New(dense.Storage(p.class.Gives(p.of)), 1, 1)
 		b.out = append(b.out, &n.out[k])
 	}
-	return b.bind(m, l)
-}
-
-// reduceArea adds an area of at most loop.NearCount elements to the results over all elements.
-func (m *machine) reduceArea(x *execution, a area) error {
-	n, w := &m.nest.fold, m.foldWorker(x)
-	if w == nil {
-		return m.addBlocks(x, a)
+	if b.bind(m, l) != nil {
+		b.worker.Doubted = m.addDoubted
 	}
-	if !n.known && n.expects() {
-		if err := m.sample(x, a); err != nil {
-			return err
-		}
-	}
-	w.Expect(n.exp)
-	n.x = x
-	err := m.nestedGrid(&n.boundNest, a, target{d: x.out})
-	n.x = nil
-	return err
-}
-
-// expects reports sums whose states depend on the size of the elements.
-func (n *foldNest) expects() bool {
-	return slices.ContainsFunc(n.parts, func(p foldPart) bool { return p.class == loop.Sum && p.of.IsFloat() })
-}
-
-// reduced follows a window of the loop: sums that have lost bits of it are taken again.
-func (m *machine) reduced(b *boundNest, a area) error {
-	n := &m.nest.fold
-	x := n.x
-	if x == nil || b != &n.boundNest {
-		return nil
-	}
-	n.x = nil
-	defer func() { n.x = x }()
-	for k, p := range n.parts {
-		if n.worker.Doubt(k) {
-			if err := m.addAgain(x, a, p); err != nil {
-				return err
-			}
-		}
-	}
-	n.known = n.known && !n.worker.Missed()
-	return nil
+	return b.worker
 }
 
 // takeFolds moves what the loop has reduced to the accumulators.
@@ -332,38 +275,30 @@ func (m *machine) takeFolds() {
 	}
 }
 
+// addDoubted adds a window to the exact sum of a part of which the loop has lost bits.
+func (m *machine) addDoubted(part, i0, i1, j0, j1 int) error {
+	n, a := &m.nest.fold, area{i0, i1, j0, j1}
+	if n.shape.tall {
+		a = a.mirror()
+	}
+	return m.addAgain(n.x, a, n.parts[part])
+}
+
 // addAgain adds an area to one exact sum. It reads stored elements from the result, because the result
-// may have overwritten an operand.
+// may have overwritten an operand. The loop whose window it was may go on with the same tile.
 func (m *machine) addAgain(x *execution, a area, p foldPart) error {
 	add := func(b *value.Dense, a area) { m.f[p.fold].AddPart(p.sum, b, a.j0) }
 	if x.out == nil {
-		return m.eachBlock(x, a, add)
+		tile := m.nest.turned
+		err := m.eachBlock(x, a, add)
+		if m.nest.turned != tile {
+			m.nest.turned = tile
+			m.turn(tile.i0, tile.rows(), tile.j0, tile.cols())
+		}
+		return err
 	}
 	var b value.Dense
 	x.out.Window(&b, a.i0, a.j0, a.rows(), a.cols())
 	add(&b, a)
-	return nil
-}
-
-// sample sets what sums expect, from the first and the last elements of an area: elements that
-// grow along the way are among them.
-func (m *machine) sample(x *execution, a area) error {
-	top := 0.0
-	rows := 1 + sampleElems/a.cols()
-	first, last := area{a.i0, min(a.i1, a.i0+rows), a.j0, min(a.j1, a.j0+sampleElems)}, area{max(a.i0, a.i1-rows), a.i1, max(a.j0, a.j1-sampleElems), a.j1}
-	for _, a := range [...]area{first, last} {
-		b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
-		if err := m.area(a, target{d: b, i0: a.i0, j0: a.j0}); err != nil {
-			return err
-		}
-		for k := range b.Rows * b.Cols {
-			if v := math.Abs(b.At(0, k).Float()); v > top { // no NaN is
-				top = v
-			}
-		}
-	}
-	n := &m.nest.fold
-	_, n.exp = math.Frexp(top)
-	n.known = true
 	return nil
 }

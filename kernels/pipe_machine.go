@@ -65,7 +65,7 @@ func (m *machine) prepare(x *execution) {
 	m.prog, m.past = p, false
 	m.rows, m.cols = rows, cols
 	m.nest.grid.asked = false
-	m.nest.fold.begin()
+	m.nest.fold.asked = false
 	m.nest.columns.begin()
 	m.nest.program = nestsOf(p)
 	m.from = x.from
@@ -78,6 +78,7 @@ func (m *machine) release() {
 	clear(m.in[:cap(m.in)])
 	m.nest.grid.forget()
 	m.nest.fold.forget()
+	m.nest.fold.x = nil
 	m.nest.columns.forget()
 }
 

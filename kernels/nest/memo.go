@@ -290,10 +290,6 @@ func (o Operand) Of(values []value.Value) value.Value {
 var loopsByText = define.Made[string, *launch.Loop]{Most: 512}
 
 // LoopOf is a nest, which has been verified, as a loop that can be run.
-func LoopOf(n *loop.Nest) *launch.Loop { return LoopAs("", n, launch.New) }
-
-// LoopAs is LoopOf for loops that make compiles. Loops of the same nest with another make have another
-// kind.
-func LoopAs(kind string, n *loop.Nest, make func(*loop.Nest) *launch.Loop) *launch.Loop {
-	return loopsByText.Of(kind+n.String(), func() *launch.Loop { return make(n) })
+func LoopOf(n *loop.Nest) *launch.Loop {
+	return loopsByText.Of(n.String(), func() *launch.Loop { return launch.New(n) })
 }

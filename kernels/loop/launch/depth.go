@@ -10,9 +10,11 @@ import (
 	"flow/ir/loop"
 )
 
-// partialLevels lists the levels that a window of a Partial loop is tried with: near sums of two and
-// three words, then cascades of more.
-var partialLevels = append([]int{loop.NearLevels, loop.NearLevels - 1}, loop.Levels[2:]...)
+// nearLevels lists the levels that a window of numbers of about one size is tried with: near sums of two
+// and three words, then cascades of more. From place unsized on their size does not matter.
+var nearLevels = append([]int{loop.NearLevels, loop.NearLevels - 1}, loop.Levels[1:]...)
+
+const unsized = 2
 
 // depthWindows is the number of windows that begin with more levels after one has needed them. Then the
 // next fewer levels are tried: a window that runs twice costs little among so many.

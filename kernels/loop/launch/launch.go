@@ -38,7 +38,8 @@ type Loop struct {
 	small  bool  // it is interpreted, whatever the target
 	levels []int // of exact sums that windows are tried with, in this order
 	depth  Depth
-	past   bool // results go past the caches, whatever their size
+	near   bool // see nearWindows
+	sizes  sizes
 	// decides lists the scalar operands for whose values code is made: see loop.Deciding.
 	decides []int
 	mu      sync.Mutex
@@ -59,6 +60,9 @@ func New(n *loop.Nest) *Loop {
 		nest: n, whole: whole, levels: loop.Levels, facts: branchesOf(whole), flat: flat, across: across,
 		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
 		core: coreOf(n),
+	}
+	if l.near = sumsNear(n); l.near {
+		l.levels, l.sizes.exps = nearLevels, make([]atomic.Int32, len(n.Results))
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	l.Together = sync.OnceValue(func() int {
@@ -88,24 +92,6 @@ func Interpreted(n *loop.Nest) *Loop {
 	l.small = true
 	return l
 }
-
-// Partial makes a Loop whose caller takes over what the workers have of reduced results: see
-// Worker.Expect. A window begins with sums of numbers of about one size.
-func Partial(n *loop.Nest) *Loop {
-	l := New(n)
-	l.levels = partialLevels
-	return l
-}
-
-// Past makes a Loop that stores its results past the caches: each is a part of a large one.
-func Past(n *loop.Nest) *Loop {
-	l := New(n)
-	l.past = true
-	return l
-}
-
-// partial reports a Partial loop.
-func (l *Loop) partial() bool { return l.levels[0] < 0 }
 
 // Nest is what the loop runs.
 func (l *Loop) Nest() *loop.Nest { return l.nest }
@@ -152,6 +138,8 @@ type Run struct {
 	Stays uint64
 	// Overwrites says that results may lie in the memory of operands. A window is not run again then.
 	Overwrites bool
+	// Past says that results are stored past the caches, whatever their size: each is a part of a large one.
+	Past bool
 
 	loop *Loop
 	made version
@@ -204,7 +192,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 		bit <<= 1
 	}
 	lay, wide := l.schedule(in, out, lay)
-	lay |= l.streams(out, wide > 0)
+	lay |= l.streams(out, wide > 0, r.Past)
 	made := l.version(lay, in, r.Stays)
 	v, err := l.variant(made)
 	if err != nil {
@@ -324,9 +312,11 @@ type Worker struct {
 	saved, rows []uint64 // of joined: the words of operands, and repeated rows
 
 	parts []part // of reduced results
+	// Doubted is called with reduced result number k of a window, counted without the other results, to which
+	// the window contributed nothing because its sum lost bits. nil: the window then ends with ErrInexact.
+	Doubted func(k, r0, r1, l0, l1 int) error
 	// deeper are the workers of code with more levels of exact sums: see atDepth.
 	deeper []*Worker
-	missed bool    // see Missed
 	core   *Worker // for the points within, or nil
 	moved  bool    // there is none, or an operand that says where they are has another value
 	seen   int     // points without it: see cut
@@ -387,7 +377,7 @@ func (w *Worker) Free() {
 	v := w.run.v
 	w.forget()
 	w.freeCore()
-	w.run = nil
+	w.run, w.Doubted = nil, nil
 	clear(w.args[firstOperand:])
 	for _, d := range w.deeper {
 		if d != nil {

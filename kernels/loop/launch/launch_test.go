@@ -157,19 +157,19 @@ func TestStreams(t *testing.T) {
 		{4095, 1024, false, 0}, {4096, 1024, false, streamed}, {200000, 24, false, streamed}, {300000, 20, false, 0},
 		{300000, 20, true, streamed}, {10000, 1001, false, 0}, {3000, 2049, false, streamed}, {1, 5000001, false, streamed},
 	} {
-		if got := l.streams(size(c.rows, c.cols), c.wide); got != c.want {
+		if got := l.streams(size(c.rows, c.cols), c.wide, false); got != c.want {
 			t.Errorf("%d x %d, in one row %v: %d, want %d", c.rows, c.cols, c.wide, got, c.want)
 		}
 	}
 	gap := size(200000, 24)
-	if gap[0].Stride = 25; l.streams(gap, false) != 0 {
+	if gap[0].Stride = 25; l.streams(gap, false, false) != 0 {
 		t.Error("a result whose rows begin between lines is stored past the caches")
 	}
-	if Past(n).streams(size(1, 1024), false) != streamed {
+	if New(n).streams(size(1, 1024), false, true) != streamed {
 		t.Error("a part of a large result is not stored past the caches")
 	}
 	n.Results[0].Over = 0
-	if l.streams(size(4096, 1024), false) != 0 {
+	if l.streams(size(4096, 1024), false, false) != 0 {
 		t.Error("a result in the memory of an operand is stored past the caches")
 	}
 }

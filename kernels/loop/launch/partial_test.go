@@ -11,8 +11,8 @@ import (
 	"flow/kernels/exact"
 )
 
-// partialNest stores the elements of a vector and reduces them in three ways.
-func partialNest(e types.Elem) *loop.Nest {
+// partialNest stores the elements of a vector and reduces them in some ways.
+func partialNest(e types.Elem, ways ...loop.Class) *loop.Nest {
 	b := loop.New()
 	x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, e)}
 	cols := loop.Of(loop.ColsSym, x.N)
@@ -21,20 +21,20 @@ func partialNest(e types.Elem) *loop.Nest {
 	j := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
 	v := b.Load(x, i, j)
 	b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(e, one, cols)}, i, j, v)
-	for _, c := range []loop.Class{loop.Sum, loop.Norm, loop.Greatest} {
+	for _, c := range ways {
 		b.Reduce(loop.Mem{Kind: loop.ResultMem, N: b.Reduced(c, e, one, one)}, zero, zero, v)
 	}
 	return b.Nest
 }
 
-// The windows of a Partial loop sum exactly what they do not doubt, whatever the caller expects: with
-// more levels if they may run again, else with those that the last windows needed.
+// Workers sum windows exactly, and say which they doubt: with more levels if windows may run again, else with
+// those that the last windows needed.
 func TestPartialSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for k, e := range []types.Elem{types.F64, types.F32, types.F64, types.F32} {
 		overwrites := k > 1
-		l := Partial(partialNest(e))
-		sure, doubts, missed := 0, 0, 0
+		l := New(partialNest(e, loop.Sum, loop.Norm, loop.Greatest))
+		doubts := 0
 		for round := range 60 {
 			n := 1 + r.IntN(2000)
 			x, y := value.New(e, 1, n), value.New(e, 1, n)
@@ -57,37 +57,33 @@ func TestPartialSums(t *testing.T) {
 			if !run.Partials() {
 				t.Skip("no machine code")
 			}
-			var want, squares, got, gotSquares, unused exact.Sum
-			run.Overwrites = overwrites
-			w := run.Worker()
-			for at := 0; at < n; at += 700 {
-				end := min(at+700, n)
-				w.Expect(from + spread - 1 + r.IntN(9) - 2)
-				if flagged, err := w.Window(0, 1, at, end, nil); flagged || err != nil {
-					t.Fatal(flagged, err)
-				}
-				if w.Missed() {
-					missed++
-				}
-				if w.Doubt(2) {
-					t.Fatal("a maximum is in doubt")
-				}
-				for k, to := range []*exact.Sum{&want, &squares} {
-					if w.Doubt(k) {
-						doubts++
-						continue
-					}
-					sure++
-					for j := at; j < end; j++ {
-						if v := x.At(0, j).F; k == 0 {
-							to.Add(v)
-						} else {
-							to.AddSquares([]float64{v})
-						}
+			var sums, got [2]exact.Sum
+			add := func(to *[2]exact.Sum, k, l0, l1 int) {
+				for j := l0; j < l1; j++ {
+					if v := x.At(0, j).F; k == 0 {
+						to[k].Add(v)
+					} else {
+						to[k].AddSquares([]float64{v})
 					}
 				}
 			}
-			greatest := value.F64(math.Inf(-1)).F
+			run.Overwrites = overwrites
+			w := run.Worker()
+			w.Doubted = func(k, r0, r1, l0, l1 int) error {
+				doubts++
+				if k == 2 || r0 != 0 || r1 != 1 {
+					t.Fatalf("result %d is in doubt in rows %d to %d", k, r0, r1)
+				}
+				add(&got, k, l0, l1)
+				return nil
+			}
+			for at := 0; at < n; at += 700 {
+				end := min(at+700, n)
+				if flagged, err := w.Window(0, 1, at, end, nil); flagged || err != nil {
+					t.Fatal(flagged, err)
+				}
+			}
+			greatest := math.Inf(-1)
 			for j := range n {
 				v := x.At(0, j)
 				if !y.At(0, j).Same(v) {
@@ -95,25 +91,58 @@ func TestPartialSums(t *testing.T) {
 				}
 				greatest = math.Max(greatest, v.F)
 			}
-			w.TakeSums(0, &got, &unused)
-			w.TakeSums(1, &unused, &gotSquares)
-			if a, b := value.F64(got.Round()), value.F64(want.Round()); !a.Same(b) {
-				t.Errorf("round %d of %v: the sum is %v, want %v", round, e, a, b)
-			}
-			if a, b := value.F64(gotSquares.Round()), value.F64(squares.Round()); !a.Same(b) {
-				t.Errorf("round %d of %v: the squares are %v, want %v", round, e, a, b)
+			var again, unused exact.Sum
+			w.TakeSums(0, &got[0], &unused)
+			w.TakeSums(1, &unused, &got[1])
+			for k, name := range []string{"the sum", "the squares"} {
+				add(&sums, k, 0, n)
+				if a, b := value.F64(got[k].Round()), value.F64(sums[k].Round()); !a.Same(b) {
+					t.Errorf("round %d of %v: %s is %v, want %v", round, e, name, a, b)
+				}
 			}
 			if a := w.Take(2).F; a != greatest && !(math.IsNaN(a) && math.IsNaN(greatest)) {
 				t.Errorf("round %d of %v: the maximum is %v, want %v", round, e, a, greatest)
 			}
-			var again exact.Sum
 			if w.TakeSums(0, &again, &unused); again.Round() != 0 {
 				t.Errorf("what has been taken is %v", again.Round())
 			}
 			w.Free()
 		}
-		if sure < 50 || missed == 0 || overwrites && doubts == 0 || !overwrites && e == types.F32 && doubts > 0 {
-			t.Errorf("%v, overwrites is %v: %d sums, %d doubts and %d windows missed", e, overwrites, sure, doubts, missed)
+		if overwrites && doubts == 0 || !overwrites && e == types.F32 && doubts > 0 {
+			t.Errorf("%v, overwrites is %v: %d doubts", e, overwrites, doubts)
+		}
+	}
+}
+
+// The first points tell the size of what the next ones add.
+func TestNearSizes(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for _, scale := range []float64{1e-9, 1, 1e12} {
+		for k, draw := range []func() float64{r.Float64, r.NormFloat64, func() float64 { return math.Exp(-10 * r.Float64()) }} {
+			l := New(partialNest(types.F64, loop.Sum))
+			x, y := value.New(types.F64, 1, 100_000), value.New(types.F64, 1, 100_000)
+			for j := range x.F64 {
+				x.F64[j] = scale * draw()
+			}
+			run, err := l.Begin([]value.Value{x}, []*value.Dense{y, value.New(types.F64, 1, 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !run.Partials() {
+				t.Skip("no machine code")
+			}
+			w := run.Worker()
+			for round := range 3 {
+				for _, n := range []int{300, x.Cols} {
+					if flagged, err := w.Window(0, 1, 0, n, nil); flagged || err != nil {
+						t.Fatal(flagged, err)
+					}
+					if at := l.depth.at.Load(); !l.sizes.known.Load() || at != 0 {
+						t.Errorf("numbers of kind %d, times %v, %d in round %d: levels at %d, the size is known: %v", k, scale, n, round, at, l.sizes.known.Load())
+					}
+				}
+			}
+			w.Free()
 		}
 	}
 }

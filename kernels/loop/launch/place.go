@@ -39,27 +39,11 @@ func (w *Worker) Move(number int, d *value.Dense, i, j int) {
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
 func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
 
-// Partials reports that the run of a Partial loop keeps its reduced results for Take. The
-// interpreter does not.
+// Partials reports that the run keeps its reduced results for Take. The interpreter does not.
 func (r *Run) Partials() bool {
 	_, interpreted := r.v.code.(*interpreted)
 	return !interpreted
 }
-
-// Expect says that the numbers that the next windows of a Partial loop add to its sums have a
-// magnitude of about 2^e, or less. A window has at most loop.NearCount points then.
-func (w *Worker) Expect(e int) {
-	for k := range w.parts {
-		w.parts[k].size = e
-	}
-}
-
-// Doubt reports that the last window of a Partial loop contributed nothing to reduced result number
-// k, counted without the other results: its sum lost bits, and the window was not run with more levels.
-func (w *Worker) Doubt(k int) bool { return w.parts[k].doubt }
-
-// Missed reports that numbers of the last window had another size than Expect said.
-func (w *Worker) Missed() bool { return w.missed }
 
 // TakeSums adds the exact sums that the worker has of reduced result number k to sum and squares,
 // and forgets them.

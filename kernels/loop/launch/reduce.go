@@ -7,6 +7,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -61,7 +62,7 @@ func (r *Run) reduces() error {
 	for _, res := range n.Results {
 		over = over || res.Over >= 0
 	}
-	if exact && over && !r.loop.partial() {
+	if exact && over {
 		return errOver
 	}
 	r.reduced = reducingOf(n, fast, r.out)
@@ -80,8 +81,8 @@ var errOver = errors.New("an exact sum beside a result in the memory of an opera
 // part is what a worker has of a reduced result.
 type part struct {
 	words []uint64     // the states of the last window of exact sums, of all windows otherwise
-	size  int          // of numbers that are summed: see Expect
-	doubt bool         // the last window's sums have lost bits
+	size  int          // of numbers that are summed: see nearWindows
+	last  float64      // the first word of the last window of exact sums: of one point it is what that adds
 	exact *state.Exact // of exact sums: what earlier windows gave
 }
 
@@ -94,7 +95,6 @@ func (p *part) begin(r *reducing) {
 		return
 	}
 	places := r.rows * r.cols
-	p.doubt = false
 	p.clear(r.fast, places)
 	if r.exact() {
 		p.exact.Reset(places)
@@ -287,32 +287,41 @@ func (w *Worker) Finish() {
 // reduce runs a window of a nest with reduced results. If its sums lose bits, it runs the window again
 // with more levels. Of results that lose nothing it keeps what the first run gave.
 func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	list, l := w.run.reduced, w.run.loop
 	first, sums := 0, false
-	for k := range list {
-		r := &list[k]
+	for k := range w.run.reduced {
+		r := &w.run.reduced[k]
 		if r.extent == oneEach && (l0 > w.run.lanes[0] || l1 < w.run.lanes[1]) {
 			return false, fmt.Errorf("BUG: a window of lanes %d to %d of %v, and result %d is of whole rows", l0, l1, w.run.lanes, r.result)
 		}
 		sums = sums || r.exact()
 	}
-	if sums {
-		first = l.depth.Next()
+	if w.run.loop.near {
+		return w.nearWindows(r0, r1, l0, l1, stopped)
 	}
+	if sums {
+		first = w.run.loop.depth.Next()
+	}
+	_, flagged, err = w.tries(first, r0, r1, l0, l1, stopped)
+	return flagged, err
+}
+
+// tries runs a window with the levels at a place, and again with more as long as its sums lose bits. last is
+// the place of those that it ran with last.
+func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int, flagged bool, err error) {
+	list, l := w.run.reduced, w.run.loop
 	d, lost := w, true
 	for at := first; lost; at++ {
 		next, err := w.atDepth(at)
 		if err != nil && at > first { // there is no code for so many levels
 			break
 		} else if err != nil {
-			return false, err
+			return at, false, err
 		}
-		d = next
+		d, last = next, at
 		w.bindParts(d, at > first, r0, r1)
 		if flagged, err := d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
-			return flagged, err
+			return at, flagged, err
 		}
-		w.missed = at > first
 		if lost = w.loses(d); !lost || at+1 == len(l.levels) {
 			break
 		}
@@ -320,22 +329,24 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 			break
 		}
 	}
-	if lost && !l.partial() {
-		return false, ErrInexact
+	if lost && w.Doubted == nil {
+		return last, false, ErrInexact
 	}
-	w.missed = w.missed || lost
 	for k := range list {
 		r, p := &list[k], &w.parts[k]
 		if !r.exact() {
 			p.take(r, r.fast, p.words, r0)
 			continue
 		}
-		st, words := d.state(r), d.parts[k].words
-		if p.doubt = d.parts[k].lost(st); !p.doubt {
-			p.take(r, st, words, r0)
+		st := d.state(r)
+		p.last = math.Abs(math.Float64frombits(d.parts[k].words[0]))
+		if !lost || !d.parts[k].lost(st) {
+			p.take(r, st, d.parts[k].words, r0)
+		} else if err := w.Doubted(k, r0, r1, l0, l1); err != nil {
+			return last, false, err
 		}
 	}
-	return false, nil
+	return last, false, nil
 }
 
 // resultWords is the words of a result in the block of arguments.

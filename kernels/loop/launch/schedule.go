@@ -21,20 +21,18 @@ const streamFrom = 32 << 20
 // Streams reports a result that is stored past the caches by loops that can.
 func Streams(d *value.Dense) bool { return d.Rows*d.Cols*d.Elem.Size() >= streamFrom }
 
-// streams returns the bit of a layout that says that results are stored past the caches. One that shares
-// memory with an operand has its lines in a cache, and an inner loop stores no whole lines. wide: rows are
-// one row of memory.
-func (l *Loop) streams(out []*value.Dense, wide bool) layout {
-	large := l.past
+// streams returns the bit of a layout that says that results are stored past the caches, because they or
+// what they are parts of are large. One that shares memory with an operand has its lines in a cache, and an
+// inner loop stores no whole lines. wide: rows are one row of memory.
+func (l *Loop) streams(out []*value.Dense, wide, large bool) layout {
 	if l.inner {
 		return 0
 	}
 	for k, d := range out {
-		reduced := l.nest.Results[k].Class != loop.NoClass
-		if l.nest.Results[k].Over >= 0 || reduced && !l.partial() || !wide && cutsLines(d) {
+		if l.nest.Results[k].Over >= 0 || !wide && cutsLines(d) {
 			return 0
 		}
-		large = large || !reduced && Streams(d)
+		large = large || l.nest.Results[k].Class == loop.NoClass && Streams(d)
 	}
 	if large {
 		return streamed
