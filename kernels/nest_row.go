@@ -15,7 +15,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
 	"flow/kernels/reduce"
@@ -407,7 +406,6 @@ func (x *nestSpace) together() {
 func (x *nestSpace) putStates(w *launch.Worker) {
 	x.states = dense.Resized(x.states, len(x.code.states))
 	for k, s := range x.code.states {
-		var unused exact.Sum
 		to, at := &x.states[k], s.at-(len(x.code.results)-len(x.code.states)) // behind the matrices
 		to.Open(s.of, s.elem, 0, 1)
 		switch n := s.of.Sums(s.elem); {
@@ -416,10 +414,8 @@ func (x *nestSpace) putStates(w *launch.Worker) {
 			to.Join(0, w.Take(at))
 		case n == 2:
 			w.TakeSums(at, to.Sum(0, 0), to.Sum(1, 0))
-		case s.of.Whole.Class == loop.Norm:
-			w.TakeSums(at, &unused, to.Sum(0, 0))
 		default:
-			w.TakeSums(at, to.Sum(0, 0), &unused)
+			w.TakeSums(at, to.Sum(0, 0))
 		}
 		to.Finish(x.c.Lent(s.at), 0)
 	}

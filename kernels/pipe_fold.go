@@ -11,7 +11,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/loop/launch"
 	"flow/kernels/reduce"
 )
@@ -203,10 +202,9 @@ func (m *machine) addBlocks(x *execution, a area) error {
 // foldNest is the loop that reduces the elements of a job, bound to its operands.
 type foldNest struct {
 	boundNest
-	x      *execution
-	parts  []foldPart
-	out    []value.Dense // reduced results, which stay with the worker
-	unused exact.Sum
+	x     *execution
+	parts []foldPart
+	out   []value.Dense // reduced results, which stay with the worker
 }
 
 // foldWorker is the worker of the loop that reduces the elements of an execution, or nil where they
@@ -267,10 +265,8 @@ func (m *machine) takeFolds() {
 			f.Join(0, n.worker.Take(k))
 		case p.class == loop.Count:
 			f.Sum(p.sum, 0).AddInt(n.worker.Take(k).I)
-		case p.class == loop.Norm:
-			n.worker.TakeSums(k, &n.unused, f.Sum(p.sum, 0))
 		default:
-			n.worker.TakeSums(k, f.Sum(p.sum, 0), &n.unused)
+			n.worker.TakeSums(k, f.Sum(p.sum, 0))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/dense"
+	"flow/kernels/loop/launch"
 	"flow/kernels/reduce"
 	"flow/kernels/window"
 )
@@ -22,9 +23,6 @@ const (
 	columnGroup = 512
 	// columnGroups is the most groups that a loop goes over at once.
 	columnGroups = 8
-	// streamFrom is the size of results that are written past the caches: they would not stay
-	// there.
-	streamFrom = 32 << 20
 )
 
 // runs gives row d a kernel and a loop. bind reads a call as the job that they run. space reads the part of
@@ -214,7 +212,7 @@ func (e *engine) begin(c *op.Call, j job, workers int) *execution {
 
 // streams reports that the elements are written past the caches.
 func (j *job) streams() bool {
-	return j.out != nil && !j.alias && j.elem.IsFloat() && j.out.Type().Bytes() >= streamFrom && wholeLines(j.out)
+	return j.out != nil && !j.alias && j.elem.IsFloat() && launch.Streams(j.out) && wholeLines(j.out)
 }
 
 // wholeLines reports that d, and every row of it, begins with a cache line.

@@ -45,13 +45,13 @@ func (r *Run) Partials() bool {
 	return !interpreted
 }
 
-// TakeSums adds the exact sums that the worker has of reduced result number k to sum and squares,
-// and forgets them.
-func (w *Worker) TakeSums(k int, sum, squares *exact.Sum) {
+// TakeSums adds the exact sums that the worker has of reduced result number k to some, and forgets them: the
+// sum of numbers, or of squares for a norm, then that of squares for a variance.
+func (w *Worker) TakeSums(k int, to ...*exact.Sum) {
 	p := &w.parts[k]
-	a, b := p.exact.Sums(0)
-	sum.Merge(a)
-	squares.Merge(b)
+	for i, sum := range to {
+		sum.Merge(p.exact.Sum(i, 0))
+	}
 	p.begin(&w.run.reduced[k])
 }
 
