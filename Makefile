@@ -88,16 +88,17 @@ race:
 	else echo "make: no C compiler, so the race detector is left out"; fi
 
 # The conformance suite and the golden programs over real ranks, more ranks than cores among them.
+mpi: export FLOW_COMMAND = $(CURDIR)/bin/flowrun
 mpi: build
 	@if $(HAVE_MPI); then $(GO) $(TEST) -tags mpi ./runtime/dist/transport/mpi && $(GO) $(TEST) -tags mpi -run MPI . ./cmd/flowrun ./runtime/dist; \
 	else echo "make: no MPI development files, so the tests on MPI ranks are left out"; fi
 
-lint: generated
+lint: generated build
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt: run make fmt for"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
 	@if $(HAVE_MPI); then echo "$(GO) vet -tags mpi"; $(GO) vet -tags mpi $(MPI_CODE); fi
 	$(GO) tool staticcheck ./...
-	$(GO) run ./cmd/flowrun fmt -d $$(git ls-files 'examples/*.flow' 'stdlib/*.flow' 'bench/*.flow')
+	bin/flowrun fmt -d $$(git ls-files 'examples/*.flow' 'stdlib/*.flow' 'bench/*.flow')
 
 generated:
 	@.ci/generated

@@ -163,16 +163,32 @@ func scheduled(r *compiler.Result, workers int, technique string) outcome {
 		if err := lendings(r.Plan); err != nil {
 			return outcome{how, "", true, err}
 		}
-		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options {
-			return dist.Options{Env: p, Schedule: chunks, Grace: hangs, HelpFrom: 1, Agree: true}
+		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(rank int) dist.Options {
+			return dist.Options{Env: p, Pool: poolOf(rank, workers), Schedule: chunks, Grace: hangs, HelpFrom: 1, Agree: true}
 		})
 		return outcome{how, p.out.String(), err != nil, err}
 	}
-	pool := local.NewPool(workers)
-	defer pool.Close()
-	_, err := local.RunPlan(context.Background(), pool, r.Plan, local.EngineOptions{Env: p, Schedule: chunks, Grace: hangs})
+	_, err := local.RunPlan(context.Background(), poolOf(0, workers), r.Plan, local.EngineOptions{Env: p, Schedule: chunks, Grace: hangs})
 	return outcome{how, p.out.String(), err != nil, err}
 }
+
+// poolOf is a pool of so many threads for a rank, which serves all runs of these tests. One for each run costs more
+// than a small run does. Its workers sleep at once: they would poll for most of a run, on processors that other
+// tests need. Tests of the runtimes have pools whose workers spin.
+func poolOf(rank, workers int) *local.Pool {
+	pools.Lock()
+	defer pools.Unlock()
+	key := [2]int{rank, workers}
+	if pools.of[key] == nil {
+		pools.of[key] = local.NewPool(workers, local.PoolOptions{Spin: -1})
+	}
+	return pools.of[key]
+}
+
+var pools = struct {
+	sync.Mutex
+	of map[[2]int]*local.Pool
+}{of: map[[2]int]*local.Pool{}}
 
 // lendings follows what each rank's memory is lent for. All of it must come back, once.
 func lendings(p *plan.Plan) (err error) {

@@ -32,11 +32,14 @@ func RunGroup(ctx context.Context, comms []transport.Comm, p *plan.Plan, workers
 	var all sync.WaitGroup
 	for i, c := range comms {
 		all.Go(func() {
-			pool := local.NewPool(max(workers, 1))
-			defer pool.Close()
 			var o Options
 			if options != nil {
 				o = options(i)
+			}
+			pool := o.Pool
+			if pool == nil {
+				pool = local.NewPool(max(workers, 1))
+				defer pool.Close()
 			}
 			if o.watch = watch; o.Agree {
 				o.agree = agree

@@ -100,7 +100,7 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	// Cancellation is handled here, so that all ranks end together: the engine's context is
 	// another. Threads that wait for messages must not take cores from those that compute what
 	// they wait for.
-	if r.roomy(pool.Workers(), runtime.NumCPU()) {
+	if pool.Spins() && r.roomy(pool.Workers(), runtime.NumCPU()) {
 		r.keen = keenly
 	}
 	r.consumed = processorTime()

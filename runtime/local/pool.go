@@ -212,6 +212,9 @@ func (p *Pool) deal(r *Run) {
 	}
 }
 
+// Spins reports whether workers look for work for a while before they sleep.
+func (p *Pool) Spins() bool { return p.spinTime() > 0 }
+
 func (p *Pool) spinTime() int64 {
 	switch {
 	case p.options.Spin < 0:
