@@ -8,8 +8,8 @@ import (
 	"flow/ir/op"
 )
 
-// TestOrderOfSomeRows: a body puts up to 64 rows in order as part of its loop: nan last, -0 equal to 0, equal
-// rows as they were.
+// TestOrderOfSomeRows: a body puts up to 64 rows in order as part of its loop: nan last, -0 equal to 0,
+// equal rows as they were.
 func TestOrderOfSomeRows(t *testing.T) {
 	table := tinyTable(t)
 	for _, n := range []int{16, 17, 31, 64} {

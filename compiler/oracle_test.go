@@ -78,7 +78,8 @@ func (p *printer) Create(path string) (io.WriteCloser, error) {
 }
 func (p *printer) Path(path string) string { return path }
 
-// compileTiny compiles with tiny blocks, verifying after every pass. Every task over rows must have a loop.
+// compileTiny compiles with tiny blocks, verifying after every pass. Every task over rows must have a
+// loop.
 func compileTiny(table *op.Table, text string, ranks int, blocks bool, disable []string, sets ...compiler.Setting) (*compiler.Result, error) {
 	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{
 		Table: table, Ranks: ranks, Disable: disable, Verify: true, Sizes: tinySizes, Blocks: blocks, Std: stdlib.Files, Sets: sets})

@@ -246,8 +246,8 @@ func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(
 	}
 }
 
-// nests returns the loops of a job that reduces rows. It returns nil where kernels reduce them as fast, and
-// why if no loop can. d is the row of the pipe, in has its operand types.
+// nests returns the loops of a job that reduces rows. It returns nil where kernels reduce them as fast,
+// and why if no loop can. d is the row of the pipe, in has its operand types.
 func (j *job) nests(d *op.Def, in []types.Type) (list []*loop.Nest, why string) {
 	if !j.byRowLoops() {
 		return nil, ""

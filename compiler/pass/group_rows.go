@@ -73,8 +73,9 @@ const (
 	// after the other are as fast or faster.
 	fewByRows  = 16
 	manyByRows = 128
-	// Rows of at most orderedByRows columns whose median or the like is wanted are lanes: the network that puts
-	// so many elements in order is written out (define.Unrolled), and takes a twentieth of a sort of the row.
+	// Rows of at most orderedByRows columns whose median or the like is wanted are lanes: the network that
+	// puts so many elements in order is written out (define.Unrolled), and takes a twentieth of a sort of
+	// the row.
 	orderedByRows = 64
 	// longestByRows is the longest row: 256 KiB of f64.
 	longestByRows = 1 << 15

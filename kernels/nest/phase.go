@@ -26,8 +26,8 @@ type RowPhase struct {
 	column loop.Lin
 }
 
-// WritePhases writes all phases in one form; nil where one cannot be written, and why. name is that of the
-// index, by its step.
+// WritePhases writes all phases in one form; nil where one cannot be written, and why. name is that of
+// the index, by its step.
 func WritePhases(p *RowPlan, by int, name string, form Form) (out []*RowPhase, why string) {
 	why, ok := Written(func() {
 		for n := range p.Phases {

@@ -32,9 +32,9 @@ func Network(n int) (list []Comparator) {
 	return list
 }
 
-// someInOrder writes the order of rows into a loop by a network, with their numbers beside the keys: equal
-// rows keep their order. A nan takes part as the greatest number, with a number behind all others. places asks
-// for the numbers of the rows, not for the keys.
+// someInOrder writes the order of rows into a loop by a network, with their numbers beside the keys:
+// equal rows keep their order. A nan takes part as the number that comes last, with a row number behind
+// all others. places asks for the numbers of the rows, not for the keys.
 func someInOrder(e *op.Elements, keys []loop.Val, places bool) op.Element {
 	b, n, desc := e.B, len(keys), e.Attrs.Bool("desc")
 	float := b.Type(keys[0]).IsFloat()
