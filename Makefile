@@ -5,6 +5,7 @@
 # make bench   side by side with other systems (long; see bench/)
 # make soak    fuzzing, killed ranks, repeated runs (SOAK_SECONDS, default 300)
 # make lint    formatting, vet, staticcheck, generated files
+# make cover   which share of the statements the tests reach, without MPI and the race detector
 # make fmt     format Go and .flow files in place
 #
 # demo and test install the Debian packages they need, as root or through sudo.
@@ -44,7 +45,7 @@ PREFIX ?= /usr/local
 # lint vets what is tested.
 TEST := test -vet=off -timeout 40m
 
-.PHONY: demo test build install bench soak lint fmt setup generated unit race mpi nocgo
+.PHONY: demo test build install bench soak lint cover fmt setup generated unit race mpi nocgo
 
 demo: setup build
 	bin/flowrun --distributed --backend=mpi examples/cholesky.flow
@@ -102,6 +103,10 @@ lint: generated build
 
 generated:
 	@.ci/generated
+
+cover: build
+	$(GO) $(TEST) -coverpkg=./... -coverprofile=bin/cover.out ./...
+	$(GO) tool cover -func=bin/cover.out | tail -n 1
 
 fmt:
 	gofmt -w $$(git ls-files '*.go')

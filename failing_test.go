@@ -161,7 +161,7 @@ type pools map[int]*local.Pool
 func newPools(t *testing.T) pools {
 	out := pools{}
 	for _, n := range []int{1, 2, 4} {
-		out[n] = local.NewPool(n)
+		out[n] = local.NewPool(n, local.PoolOptions{Spin: -1}) // or idle workers would poll for most of a small run
 		t.Cleanup(func() { out[n].Close() })
 	}
 	return out

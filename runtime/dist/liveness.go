@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"flow/ir"
+	"flow/runtime/local"
 )
 
 func (p process) String() string { return fmt.Sprintf("process %d on %s", p.Pid, p.Host) }
@@ -84,6 +85,16 @@ func (r *rank) hasNeighbours() bool {
 		}
 	}
 	return false
+}
+
+// keenness is how long an idle worker of the pool polls without a sleep. Threads that wait for messages must
+// not take processors from those that compute what they wait for. A pool whose workers never spin does not want
+// them to poll either.
+func (r *rank) keenness(pool *local.Pool, own int) time.Duration {
+	if pool.Spins() && r.roomy(pool.Workers(), own) {
+		return keenly
+	}
+	return 0
 }
 
 // roomy reports whether each worker of the ranks on this machine can have a processor. Each rank has that

@@ -98,11 +98,8 @@ func (r *rank) prepare() *Failure {
 // happens.
 func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	// Cancellation is handled here, so that all ranks end together: the engine's context is
-	// another. Threads that wait for messages must not take cores from those that compute what
-	// they wait for.
-	if pool.Spins() && r.roomy(pool.Workers(), runtime.NumCPU()) {
-		r.keen = keenly
-	}
+	// another.
+	r.keen = r.keenness(pool, runtime.NumCPU())
 	r.consumed = processorTime()
 	r.eng.Start(context.WithoutCancel(ctx), pool)
 	r.started.Store(true)

@@ -157,6 +157,47 @@ func TestRunsOneAfterAnother(t *testing.T) {
 	closeAll(t, comms)
 }
 
+// A pool that the caller of RunGroup gives serves several runs, and its workers poll keenly only if it lets them spin.
+func TestGivenPools(t *testing.T) {
+	const ranks = 3
+	var pools []*local.Pool
+	for range ranks {
+		pools = append(pools, local.NewPool(2, local.PoolOptions{Spin: -1}))
+	}
+	for seed := range uint64(3) {
+		p := enginetest.Random(seed, 200, ranks)
+		o, err := enginetest.NewOracle(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, func() {
+			report, err := RunInProcess(context.Background(), p, 1, func(rank int) Options {
+				return Options{Env: &enginetest.Env{}, Pool: pools[rank], Observe: o.Observe}
+			})
+			if err != nil || o.Err() != nil {
+				t.Fatal(seed, err, o.Err())
+			}
+			for _, r := range report.Ranks {
+				if r.Workers != 2 {
+					t.Errorf("rank %d has %d workers, its pool 2", r.Rank, r.Workers)
+				}
+			}
+		})
+	}
+	r := &rank{peers: []process{{Host: "a"}}}
+	if d := r.keenness(pools[0], 2); d != 0 {
+		t.Errorf("workers that never spin poll keenly for %v", d)
+	}
+	for _, p := range pools {
+		p.Close()
+	}
+	spins := local.NewPool(2)
+	defer spins.Close()
+	if r.keenness(spins, 2) != keenly || r.keenness(spins, 1) != 0 {
+		t.Errorf("two workers poll keenly for %v on two processors, for %v on one", r.keenness(spins, 2), r.keenness(spins, 1))
+	}
+}
+
 // spoiled is a random plan of n tasks, or of more where those have none to spoil, and the first
 // task that fails.
 func spoiled(seed uint64, n, ranks, from int) (*plan.Plan, int) {
