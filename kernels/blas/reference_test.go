@@ -29,8 +29,8 @@ func bigFMA(x, y, z float32) float32 {
 	if e := s - p; p-(s-e)+(float64(z)-e) == 0 { // the error of the sum (Knuth): s is exact
 		return float32(s)
 	}
-	// The exact sum lies between the neighbours of s, and rounding keeps order: where both round to one number,
-	// so does all between them. That is most often, and costs a tenth.
+	// The exact sum lies between the neighbours of s, and rounding keeps order: where both round to one
+	// number, so does all between them. That is so most often.
 	below, above := float32(math.Nextafter(s, math.Inf(-1))), float32(math.Nextafter(s, math.Inf(1)))
 	if below == above {
 		return below

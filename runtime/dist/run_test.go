@@ -157,7 +157,8 @@ func TestRunsOneAfterAnother(t *testing.T) {
 	closeAll(t, comms)
 }
 
-// A pool that the caller of RunGroup gives serves several runs, and its workers poll keenly only if it lets them spin.
+// A pool that the caller of RunGroup gives serves several runs. Its workers poll keenly only if it lets
+// them spin.
 func TestGivenPools(t *testing.T) {
 	const ranks = 3
 	var pools []*local.Pool
