@@ -43,9 +43,10 @@ func byRows() *op.Def {
 	})
 }
 
-// byRowsNests is the loop of narrow rows, or those of the phases of wide ones.
+// byRowsNests is the loop of narrow rows, or those of the phases of wide ones. Where they depend on values of
+// the run, it is what they are for one of them: c may have no values yet.
 func byRowsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	code := byRowsCodeOf(c.Bodies[0], c.Attrs)
+	code := byRowsCodeOf(c.Bodies[0], c.Attrs).bound(nil)
 	code.write()
 	if code.form == nil {
 		return nil, code.why

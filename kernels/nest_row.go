@@ -157,8 +157,9 @@ type nestSpace struct {
 	num     []loop.Word // the operands that are scalars, which say where views begin
 	rects   []spaceRun  // none: the result has been made
 	workers []*launch.Worker
-	lost    atomic.Bool // the loops cannot give all results: see spaceCode.apart
-	own     rowRange    // the rows of this rank, if some results are states
+	lost    atomic.Bool   // the loops cannot give all results: see spaceCode.apart
+	own     rowRange      // the rows of this rank, if some results are states
+	made    []value.Value // see byKernels
 	states  []reduce.Accumulators
 }
 
@@ -186,10 +187,8 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 			return x, nil
 		}
 	}
-	if c.Part && len(code.states) > 0 { // whose rows the chunks tell
-		return &nestSpace{Windows: nestWindows(c), code: code, c: c}, nil
-	}
-	return &nestSpace{Windows: nestWindows(c), c: c}, byKernels(c, c.Bodies[0])
+	x := &nestSpace{Windows: nestWindows(c), code: code, c: c}
+	return x, x.byKernels()
 }
 
 // space is an execution that has been before, or a new one.
@@ -255,7 +254,7 @@ func (x *nestSpace) bind() bool {
 }
 
 func (x *nestSpace) Chunk(worker, lo, hi int) error {
-	if x.code != nil && len(x.code.states) > 0 {
+	if len(x.code.states) > 0 {
 		x.own.covers(lo/x.Segs, (hi-1)/x.Segs+1)
 	}
 	if len(x.rects) == 0 || x.lost.Load() {
@@ -307,15 +306,14 @@ func (x *nestSpace) failure() error {
 // End completes the reductions, gives the workers' memory back and keeps no value alive. If the loops
 // could not give all results, it runs the operators one after the other.
 func (x *nestSpace) End() (err error) {
-	switch {
-	case x.code == nil:
-		return nil
-	case len(x.rects) == 0:
-		return x.ownByKernels()
+	if len(x.rects) == 0 {
+		return x.ownStates()
 	}
 	if x.together(); x.lost.Swap(false) {
 		x.code.apart.Store(true)
-		err = x.ownByKernels()
+		if err = x.byKernels(); err == nil {
+			err = x.ownStates()
+		}
 	}
 	x.own = rowRange{}
 	for k := range x.rects {
@@ -331,16 +329,30 @@ func (x *nestSpace) End() (err error) {
 	return err
 }
 
-// ownByKernels runs the operators one after the other. Then it runs the reductions whose states ranks merge
-// again, on the rows of this rank: it has no others of what they reduce.
-func (x *nestSpace) ownByKernels() error {
-	b, rows := x.code.body, x.code.rows
+// byKernels runs the operators one after the other. Of a rank's part it keeps what they make: ownStates gives
+// the results.
+func (x *nestSpace) byKernels() (err error) {
+	b := x.code.body
 	if !x.c.Part || len(x.code.states) == 0 {
 		return byKernels(x.c, b)
 	}
-	all, own := &op.Body{Args: b.Args, Acts: b.Acts}, &op.Body{}
+	all := &op.Body{Args: b.Args, Acts: b.Acts}
 	for r := range len(b.Args) + len(b.Acts) {
-		all.Yields, own.Args = append(all.Yields, r), append(own.Args, b.Register(r))
+		all.Yields = append(all.Yields, r)
+	}
+	x.made, err = nest.NewInterpreter(all, nil, false, x.c, nil, nil).On(x.c.In)
+	return err
+}
+
+// ownStates runs the reductions whose states ranks merge again, on the rows of this rank: it has no others of
+// what they reduce.
+func (x *nestSpace) ownStates() error {
+	if x.made == nil {
+		return nil
+	}
+	b, rows, own := x.code.body, x.code.rows, &op.Body{}
+	for r := range x.made {
+		own.Args = append(own.Args, b.Register(r))
 	}
 	for _, s := range x.code.states {
 		a := b.Acts[b.Yields[s.at]-len(b.Args)]
@@ -351,23 +363,18 @@ func (x *nestSpace) ownByKernels() error {
 		own.Acts = append(own.Acts, a)
 		own.Yields = append(own.Yields, len(own.Args)+len(own.Acts)-1)
 	}
-	run := func(b *op.Body, in []value.Value) ([]value.Value, error) {
-		return nest.NewInterpreter(b, nil, false, x.c, nil, nil).On(in)
-	}
-	made, err := run(all, x.c.In)
-	if err != nil {
-		return err
-	}
-	states, err := run(bodyOfRows(own, rows, x.own.lo, x.own.hi-x.own.lo), rowsOf(made, rows, x.own.lo, x.own.hi))
+	part := bodyOfRows(own, rows, x.own.lo, x.own.hi-x.own.lo)
+	states, err := nest.NewInterpreter(part, nil, false, x.c, nil, nil).On(rowsOf(x.made, rows, x.own.lo, x.own.hi))
 	if err != nil {
 		return err
 	}
 	for k, r := range b.Yields {
-		x.c.Give(k, made[r])
+		x.c.Give(k, x.made[r])
 	}
 	for k, s := range x.code.states {
 		x.c.Give(s.at, states[k])
 	}
+	x.made = nil
 	return nil
 }
 

@@ -95,7 +95,8 @@ type Def struct {
 	// are known. nil: Type tells it.
 	MostRows func(s *Sig) int
 	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
-	// whole. The call has it as BoundAttr. nil: Elements needs no values.
+	// whole; the others are nil, and before a run these are, too. The call has it as BoundAttr. nil:
+	// Elements needs no values.
 	Bound func(in []value.Value) int64
 	// Prepare names rows that do the same in two steps. The first step needs one input alone. nil:
 	// there are none.

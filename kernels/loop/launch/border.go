@@ -11,26 +11,6 @@ import (
 	"flow/ir/value"
 )
 
-// cuts says where in its space a loop meets the same side of conditions.
-type cuts struct {
-	rows, cols []stretch // one after the other; those of columns hold in rows that are within
-	core       *core     // for the points within
-	reads      uint64    // the operands that the cuts depend on
-}
-
-// stretch is the indices from from to to-1. within: they meet the same sides as most.
-type stretch struct {
-	from, to int
-	within   bool
-}
-
-// core is a nest for some points of a loop. It may have borders, which cut off more points.
-type core struct {
-	nest    *loop.Nest
-	borders []loop.Border
-	next    map[string]*core // by the outcomes of borders
-}
-
 const (
 	// mostBorders is the most borders that are looked at, and mostCores the most nests of a loop.
 	mostBorders, mostCores = 128, 64

@@ -40,20 +40,6 @@ const (
 	checkedLanes = 700
 )
 
-// check is the interpreter beside the machine code of a worker.
-type check struct {
-	*beside
-	random *rand.Rand
-	// reduces says that there are reduced results: all points of every window are interpreted then,
-	// and shadow holds what comes of them.
-	reduces bool
-	shadow  []*value.Dense
-	// rows are the windows' rows.
-	rows [][2]int
-	// off says that contributions to reduced results are missing.
-	off bool
-}
-
 // newCheck begins a check; nil where the interpreter cannot take the nest.
 func newCheck(r *Run) *check {
 	n := r.loop.nest

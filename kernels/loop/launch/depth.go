@@ -5,8 +5,6 @@ package launch
 // again with more.
 
 import (
-	"sync/atomic"
-
 	"flow/ir/loop"
 )
 
@@ -19,10 +17,6 @@ const unsized = 2
 // depthWindows is the number of windows that begin with more levels after one has needed them. Then the
 // next fewer levels are tried: a window that runs twice costs little among so many.
 const depthWindows = 128
-
-// Depth remembers which levels of a list recent windows needed, by their place in the list. Its zero
-// value is the first place. It is safe for concurrent use. It changes only speed.
-type Depth struct{ at, left atomic.Int32 }
 
 // Next returns the place where the next window begins.
 func (d *Depth) Next() int {

@@ -7,15 +7,6 @@ import (
 	"flow/ir/value"
 )
 
-// span is the numbers from lo to hi; empty where hi < lo. Ends are far from overflow: see wide.
-type span struct{ lo, hi int64 }
-
-// proof is the last proof that accesses are inside.
-type proof struct {
-	from []int64 // what it depends on: see proofOf
-	cuts *cuts   // of a space with such sizes and integers
-}
-
 // Inside proves that all accesses are inside. A caller of Bind that has changed integers of its operands, and
 // Worker.Word, proves that again.
 func (r *Run) Inside() bool {
@@ -48,33 +39,6 @@ const wide = 1 << 45
 var anything = span{-wide, wide}
 
 func (s span) empty() bool { return s.hi < s.lo }
-
-// hull is what is known while a nest is walked.
-type hull struct {
-	nest  *loop.Nest
-	in    []value.Value
-	out   []*value.Dense
-	index map[int]span
-	inner []loop.Index // the indices of open inner loops that count up by one
-	// facts are what holds within the branches of the nest; nil: nothing is known.
-	facts branches
-	saved []narrowed
-	// visit sees each access to a matrix where all indices around it have ranges. It returns false to end the
-	// walk.
-	visit   func(s *loop.Stmt) bool
-	touched touched // see touch
-	// varies marks the operands whose scalars may change while the proof holds, a bit each.
-	varies uint64
-}
-
-// branches are the forms that are not negative in the two blocks of each if, where there are any.
-type branches map[*loop.Stmt]*[2][]loop.Lin
-
-// narrowed is what an index was before a branch said more.
-type narrowed struct {
-	name int
-	span span
-}
 
 // inside reports that every affine access of a nest stays inside its matrix, whatever the body
 // computes. Its memory is used again.

@@ -36,18 +36,6 @@ func (c *interpreted) ScratchFor([]uint64) (int, error) { return 0, nil }
 // states are none: the interpreter keeps its own.
 func (c *interpreted) states() map[int]*loop.State { return nil }
 
-// beside is an interpreter that evaluates windows of a launch worker. Like machine code it finds
-// matrices by the words of the worker: what Begin was told may be gone, but for sparse operands and
-// reduced results.
-type beside struct {
-	*interp.Worker
-	run   *Run
-	hull  hull           // operands and results without elements
-	heads []value.Dense  // of hull, results after operands
-	parts []value.Dense  // what of them a window touches
-	out   []*value.Dense // what the interpreter is told
-}
-
 // bind begins the interpreter for a run with these results.
 func (b *beside) bind(r *Run, code *interp.Code, out []*value.Dense) {
 	n := r.loop.nest

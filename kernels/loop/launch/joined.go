@@ -5,10 +5,6 @@ package launch
 // operand that is read in row 0, for each row of the space, is repeated as often.
 
 import (
-	"math/bits"
-	"slices"
-	"unsafe"
-
 	"flow/ir/loop"
 	"flow/ir/types"
 )
@@ -48,34 +44,4 @@ func (w *Worker) matrices(f func(k int, e types.Elem, words []uint64)) {
 			f(k, n.Params[k].Elem, words)
 		}
 	}
-}
-
-// joined evaluates rows r0 to r1-1 of cols columns, k rows as one.
-func (w *Worker) joined(k, r0, r1, cols int, stopped func() bool) (flagged bool, err error) {
-	l := w.run.loop
-	w.saved, w.rows = append(w.saved[:0], w.args[firstOperand:]...), w.rows[:0]
-	defer func() { copy(w.args[firstOperand:], w.saved) }()
-	w.rows = slices.Grow(w.rows, bits.OnesCount64(l.across)*k*cols) // words: no element is larger
-	w.matrices(func(i int, e types.Elem, a []uint64) {
-		if l.across>>i&1 == 0 {
-			a[1] *= uint64(k)
-			return
-		}
-		row := unsafe.Slice(*(**byte)(unsafe.Pointer(&a[0])), cols*e.Size())
-		to := w.rows[len(w.rows) : len(w.rows)+k*cols]
-		w.rows = w.rows[:len(w.rows)+k*cols]
-		for room := unsafe.Slice((*byte)(unsafe.Pointer(&to[0])), k*len(row)); len(room) > 0; room = room[len(row):] {
-			copy(room, row)
-		}
-		a[0] = uint64(uintptr(unsafe.Pointer(&to[0])))
-	})
-	for r0 < r1 && !flagged && err == nil {
-		rows, from, to := 1, r0%k, min(k, r0%k+r1-r0)
-		if to-from == k {
-			rows = (r1 - r0) / k
-		}
-		flagged, err = w.points1(r0/k, r0/k+rows, from*cols, to*cols, stopped)
-		r0 += rows*to - from // from is 0 if there are several
-	}
-	return flagged, err
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"math/bits"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -20,37 +22,6 @@ var ErrOutside = errors.New("an access may leave its matrix")
 
 // ErrStopped says that a window was given up because the run was stopped.
 var ErrStopped = errors.New("the run was stopped")
-
-// Loop is a nest that can be run. It is safe for concurrent use.
-type Loop struct {
-	nest *loop.Nest
-	// whole is nest with whole sweeps (loop.AtPlaces). If all accesses of whole are inside, so are
-	// those of nest.
-	whole  *loop.Nest
-	flat   bool   // see amd64.Flat
-	across uint64 // of flat: operands that are read in row 0
-	inner  bool   // it stores in an inner loop
-	facts  branches
-	proved atomic.Pointer[proof]
-	core   *core // nest, and with the borders of it
-	cores  int   // made of it
-	byRow  []rowResult
-	small  bool  // it is interpreted, whatever the target
-	levels []int // of exact sums that windows are tried with, in this order
-	depth  Depth
-	near   bool // see nearWindows
-	sizes  sizes
-	// decides lists the scalar operands for whose values code is made: see loop.Deciding.
-	decides []int
-	mu      sync.Mutex
-	made    map[version]*variant
-	// met is how many versions in made are for values of scalars, fixed how many of these have code.
-	met, fixed int
-	// beside is the nest for the interpreter, which checks machine code.
-	beside func() (*interp.Code, error)
-	// Together returns how many points of a row are evaluated at a time, about.
-	Together func() int
-}
 
 // New makes a Loop of a nest, which has been verified.
 func New(n *loop.Nest) *Loop {
@@ -95,61 +66,6 @@ func Interpreted(n *loop.Nest) *Loop {
 
 // Nest is what the loop runs.
 func (l *Loop) Nest() *loop.Nest { return l.nest }
-
-// layout says of every operand and result, a bit each, whether it is a column in one piece, and
-// which index the lanes are: what machine code depends on.
-type layout uint64
-
-// most is how many operands and results a layout has room for.
-const most = 62
-
-// variant is a loop compiled for a version.
-type variant struct {
-	code   executable
-	err    error
-	points int       // bound so far, until there is code for values of scalars
-	idle   sync.Pool // of *Worker
-}
-
-// executable is the code of a target.
-type executable interface {
-	// worker makes the state of a worker.
-	worker() *Worker
-	// ScratchFor is how many bytes of scratch memory a worker needs for operands with these words.
-	ScratchFor(operands []uint64) (int, error)
-	// states are those of the reduced results, by number.
-	states() map[int]*loop.State
-}
-
-// Run is one execution of a loop on given operands and results.
-type Run struct {
-	v    *variant
-	in   []value.Value
-	out  []*value.Dense
-	args []uint64 // the words of the operands and results, as machine code reads them
-	next []uint64 // room for those of other operands: see Again
-	room int      // bytes of scratch memory of a worker
-	hull hull
-	// Varies marks scalar operands that Worker.Word may change after Bind, a bit each. A proof of Bind
-	// knows nothing of them.
-	Varies uint64
-	// Stays marks scalar operands, a bit each, that keep their values: Bind may make code for these
-	// values.
-	Stays uint64
-	// Overwrites says that results may lie in the memory of operands. A window is not run again then.
-	Overwrites bool
-	// Past says that results are stored past the caches, whatever their size: each is a part of a large one.
-	Past bool
-
-	loop *Loop
-	made version
-	// cuts says where the code of version core runs, which is for most points. nil: nowhere.
-	cuts    *cuts
-	core    version
-	lanes   [2]int // where the lanes of the space begin and end
-	reduced []reducing
-	wide    int // of rows that are one row of memory: see schedule
-}
 
 // Begin binds operands and results. Every result must have the size that the nest says. The error is
 // ErrOutside, or the reason why the nest can run on no target.
@@ -297,36 +213,6 @@ func base(d *value.Dense) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(d.I64))
 }
 
-// Worker is what a worker needs to run windows of a Run.
-type Worker struct {
-	run  *Run
-	call func(w *Worker) // one call into machine code
-	args []uint64
-	keep []byte // scratch memory
-	fuel uint64
-	// points is the number of points that machine code evaluates at a time. rounds is the fuel that it
-	// has taken, see Rounds.
-	points int
-	rounds int64
-
-	saved, rows []uint64 // of joined: the words of operands, and repeated rows
-
-	parts []part // of reduced results
-	// Doubted is called with reduced result number k of a window, counted without the other results, to which
-	// the window contributed nothing because its sum lost bits. nil: the window then ends with ErrInexact.
-	Doubted func(k, r0, r1, l0, l1 int) error
-	// deeper are the workers of code with more levels of exact sums: see atDepth.
-	deeper []*Worker
-	core   *Worker // for the points within, or nil
-	moved  bool    // there is none, or an operand that says where they are has another value
-	seen   int     // points without it: see cut
-
-	variant *variant // of core, and of deeper
-
-	beside *beside // the interpreter, where it is the target
-	check  *check  // nil where machine code is not checked
-}
-
 // Worker lends a worker's state; Free gives it back.
 func (r *Run) Worker() *Worker {
 	w, ok := r.v.idle.Get().(*Worker)
@@ -471,17 +357,32 @@ func (w *Worker) calls(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, e
 	}
 }
 
-// The words of the block of arguments: as package amd64 has them.
-const (
-	argRow = iota
-	argRowEnd
-	argLane
-	argLaneEnd
-	argScratch
-	argFlags
-	argFuel
-	argResume
-	firstOperand
-
-	wordsOfOperand = 4
-)
+// joined evaluates rows r0 to r1-1 of cols columns, k rows as one.
+func (w *Worker) joined(k, r0, r1, cols int, stopped func() bool) (flagged bool, err error) {
+	l := w.run.loop
+	w.saved, w.rows = append(w.saved[:0], w.args[firstOperand:]...), w.rows[:0]
+	defer func() { copy(w.args[firstOperand:], w.saved) }()
+	w.rows = slices.Grow(w.rows, bits.OnesCount64(l.across)*k*cols) // words: no element is larger
+	w.matrices(func(i int, e types.Elem, a []uint64) {
+		if l.across>>i&1 == 0 {
+			a[1] *= uint64(k)
+			return
+		}
+		row := unsafe.Slice(*(**byte)(unsafe.Pointer(&a[0])), cols*e.Size())
+		to := w.rows[len(w.rows) : len(w.rows)+k*cols]
+		w.rows = w.rows[:len(w.rows)+k*cols]
+		for room := unsafe.Slice((*byte)(unsafe.Pointer(&to[0])), k*len(row)); len(room) > 0; room = room[len(row):] {
+			copy(room, row)
+		}
+		a[0] = uint64(uintptr(unsafe.Pointer(&to[0])))
+	})
+	for r0 < r1 && !flagged && err == nil {
+		rows, from, to := 1, r0%k, min(k, r0%k+r1-r0)
+		if to-from == k {
+			rows = (r1 - r0) / k
+		}
+		flagged, err = w.points1(r0/k, r0/k+rows, from*cols, to*cols, stopped)
+		r0 += rows*to - from // from is 0 if there are several
+	}
+	return flagged, err
+}

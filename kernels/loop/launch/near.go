@@ -4,17 +4,11 @@ package launch
 
 import (
 	"math"
-	"sync/atomic"
+
+	"fmt"
 
 	"flow/ir/loop"
 )
-
-// sizes is of what size the numbers are that a loop adds to each reduced result: they have a magnitude of
-// about 2^e, or less. It changes only speed.
-type sizes struct {
-	known atomic.Bool
-	exps  []atomic.Int32
-}
 
 // set notes the sizes of the greatest numbers that were seen.
 func (s *sizes) set(top []float64) {
@@ -89,4 +83,69 @@ func (w *Worker) nearWindows(r0, r1, l0, l1 int, stopped func() bool) (flagged b
 		}
 	}
 	return false, nil
+}
+
+// reduce runs a window of a nest with reduced results. If its sums lose bits, it runs the window again
+// with more levels. Of results that lose nothing it keeps what the first run gave.
+func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
+	first, sums := 0, false
+	for k := range w.run.reduced {
+		r := &w.run.reduced[k]
+		if r.extent == oneEach && (l0 > w.run.lanes[0] || l1 < w.run.lanes[1]) {
+			return false, fmt.Errorf("BUG: a window of lanes %d to %d of %v, and result %d is of whole rows", l0, l1, w.run.lanes, r.result)
+		}
+		sums = sums || r.exact()
+	}
+	if w.run.loop.near {
+		return w.nearWindows(r0, r1, l0, l1, stopped)
+	}
+	if sums {
+		first = w.run.loop.depth.Next()
+	}
+	_, flagged, err = w.tries(first, r0, r1, l0, l1, stopped)
+	return flagged, err
+}
+
+// tries runs a window with the levels at a place, and again with more as long as its sums lose bits. last is
+// the place of those that it ran with last.
+func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int, flagged bool, err error) {
+	list, l := w.run.reduced, w.run.loop
+	d, lost := w, true
+	for at := first; lost; at++ {
+		next, err := w.atDepth(at)
+		if err != nil && at > first { // there is no code for so many levels
+			break
+		} else if err != nil {
+			return at, false, err
+		}
+		d, last = next, at
+		w.bindParts(d, at > first, r0, r1)
+		if flagged, err := d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
+			return at, flagged, err
+		}
+		if lost = w.loses(d); !lost || at+1 == len(l.levels) {
+			break
+		}
+		if l.depth.Raise(at + 1); w.run.Overwrites {
+			break
+		}
+	}
+	if lost && w.Doubted == nil {
+		return last, false, ErrInexact
+	}
+	for k := range list {
+		r, p := &list[k], &w.parts[k]
+		if !r.exact() {
+			p.take(r, r.fast, p.words, r0)
+			continue
+		}
+		st := d.state(r)
+		p.last = math.Abs(math.Float64frombits(d.parts[k].words[0]))
+		if !lost || !d.parts[k].lost(st) {
+			p.take(r, st, d.parts[k].words, r0)
+		} else if err := w.Doubted(k, r0, r1, l0, l1); err != nil {
+			return last, false, err
+		}
+	}
+	return last, false, nil
 }

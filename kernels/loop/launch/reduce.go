@@ -6,8 +6,6 @@ package launch
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -20,17 +18,6 @@ import (
 // ErrInexact says that a sum of numbers that are too far apart, or that overflows on the way, has
 // been given up: another target takes it.
 var ErrInexact = errors.New("an exact sum is beyond what machine code keeps")
-
-// reducing is a reduced result of a run.
-type reducing struct {
-	result     int
-	class      loop.Class
-	fast       *loop.State
-	extent     extent
-	offset     int64 // of oneEach: the row of row i is i + offset
-	out        *value.Dense
-	rows, cols int
-}
 
 // exact reports states that can lose something.
 func (r *reducing) exact() bool { return r.fast.Lost >= 0 }
@@ -77,14 +64,6 @@ func (r *Run) reduces() error {
 
 // errOver says that a window cannot be run again.
 var errOver = errors.New("an exact sum beside a result in the memory of an operand")
-
-// part is what a worker has of a reduced result.
-type part struct {
-	words []uint64     // the states of the last window of exact sums, of all windows otherwise
-	size  int          // of numbers that are summed: see nearWindows
-	last  float64      // the first word of the last window of exact sums: of one point it is what that adds
-	exact *state.Exact // of exact sums: what earlier windows gave
-}
 
 // begin makes a part empty.
 func (p *part) begin(r *reducing) {
@@ -284,71 +263,6 @@ func (w *Worker) Finish() {
 	}
 }
 
-// reduce runs a window of a nest with reduced results. If its sums lose bits, it runs the window again
-// with more levels. Of results that lose nothing it keeps what the first run gave.
-func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	first, sums := 0, false
-	for k := range w.run.reduced {
-		r := &w.run.reduced[k]
-		if r.extent == oneEach && (l0 > w.run.lanes[0] || l1 < w.run.lanes[1]) {
-			return false, fmt.Errorf("BUG: a window of lanes %d to %d of %v, and result %d is of whole rows", l0, l1, w.run.lanes, r.result)
-		}
-		sums = sums || r.exact()
-	}
-	if w.run.loop.near {
-		return w.nearWindows(r0, r1, l0, l1, stopped)
-	}
-	if sums {
-		first = w.run.loop.depth.Next()
-	}
-	_, flagged, err = w.tries(first, r0, r1, l0, l1, stopped)
-	return flagged, err
-}
-
-// tries runs a window with the levels at a place, and again with more as long as its sums lose bits. last is
-// the place of those that it ran with last.
-func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int, flagged bool, err error) {
-	list, l := w.run.reduced, w.run.loop
-	d, lost := w, true
-	for at := first; lost; at++ {
-		next, err := w.atDepth(at)
-		if err != nil && at > first { // there is no code for so many levels
-			break
-		} else if err != nil {
-			return at, false, err
-		}
-		d, last = next, at
-		w.bindParts(d, at > first, r0, r1)
-		if flagged, err := d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
-			return at, flagged, err
-		}
-		if lost = w.loses(d); !lost || at+1 == len(l.levels) {
-			break
-		}
-		if l.depth.Raise(at + 1); w.run.Overwrites {
-			break
-		}
-	}
-	if lost && w.Doubted == nil {
-		return last, false, ErrInexact
-	}
-	for k := range list {
-		r, p := &list[k], &w.parts[k]
-		if !r.exact() {
-			p.take(r, r.fast, p.words, r0)
-			continue
-		}
-		st := d.state(r)
-		p.last = math.Abs(math.Float64frombits(d.parts[k].words[0]))
-		if !lost || !d.parts[k].lost(st) {
-			p.take(r, st, d.parts[k].words, r0)
-		} else if err := w.Doubted(k, r0, r1, l0, l1); err != nil {
-			return last, false, err
-		}
-	}
-	return last, false, nil
-}
-
 // resultWords is the words of a result in the block of arguments.
 func (w *Worker) resultWords(k int) []uint64 {
 	return w.args[firstOperand+4*(len(w.run.in)+k):][:4]
@@ -356,22 +270,9 @@ func (w *Worker) resultWords(k int) []uint64 {
 
 // What follows finds which elements of a reduced result a window contributes to.
 
-// extent is which elements of a reduced result a window contributes to.
-type extent uint8
-
-const (
-	anywhere extent = iota // all of them, maybe
-	oneEach                // row i of it in row i of the window
-	oneInAll               // the same in all windows
-)
-
 // perRow reports a result with a row for each row of the space: it has one also where there are no
 // lanes.
 func (r *Run) perRow() bool { return len(r.loop.byRow) > 0 }
-
-// rowResult is a result with a row for each row of the space: row i of the space makes its row i +
-// offset.
-type rowResult struct{ result, offset int }
 
 // rowResults are those of a nest.
 func rowResults(n *loop.Nest) (list []rowResult) {

@@ -10,26 +10,6 @@ import (
 	"flow/ir/value"
 )
 
-// version names what code is made for: a layout of the operands, a number of levels of exact sums and
-// the values of some scalar operands.
-type version struct {
-	layout
-	levels int
-	which  uint64 // the operands with a value, a bit each
-	values [mostDecides]loop.Word
-	core   *core // nil: for all points
-}
-
-const (
-	// mostDecides is the most operands for whose values code is made.
-	mostDecides = 4
-	// mostFixed is the most values, or combinations of values, that a loop has code for. All others
-	// share code.
-	mostFixed = 4
-	// mostMet is the most values whose points are counted.
-	mostMet = 64
-)
-
 // FixedFrom is the number of points that a value must be met on before code is made for it. Making the
 // code takes about as long as it saves on so many points. Tests set it.
 var FixedFrom = 1 << 18
