@@ -120,7 +120,6 @@ var circles = map[string]int{
 	"kernels":            10,
 	"kernels/loop/amd64": 40,
 	"kernels/nest":       26,
-	"kernels/sparse":     18,
 	"cmd/flowrun":        7, // the REPL: commands use the loop that reads them
 }
 

@@ -105,3 +105,18 @@ func (l *UnitLoop) Next() (again bool, err error) {
 }
 
 func (l *UnitLoop) End() error { return nil }
+
+// rowsShared is Rows of a loop over rowSpace.
+func rowsShared(t types.Type) int {
+	n, _ := rowSpace(t)
+	return n
+}
+
+// rowSpace is the index space of loops over the rows of a sparse matrix. Rows differ in length by
+// orders of magnitude, so leaves are small: what evens out is the technique's affair.
+func rowSpace(t types.Type) (n, leaf int) {
+	if t.Rows < 256 { // one leaf: no loop, unless ranks share it
+		return max(0, t.Rows), 256
+	}
+	return t.Rows, 64
+}

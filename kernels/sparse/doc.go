@@ -3,9 +3,10 @@
 // result, which follows from the operator and from which arguments are sparse, never from the data.
 // The representations are in the table of lang/spec.md, section "Sparse matrices".
 //
-//	sparse.go     sparse, dense, nnz
+//	rows.go       the table of the rows
+//	convert.go    sparse, dense, nnz; sparse.go: what rows share
 //	map*.go       elementwise operators; merge.go: lists of columns
-//	move.go       slices, joins and diag; transpose.go
+//	move.go       joins and diag; pick.go: slices and choices; transpose.go
 //	product*.go   @ by rows (fold.go, gustavson.go) and by columns
 //	reduce*.go    reductions; columns.go: of columns
 //	fold.go       folds over the entries of rows: products, ring.go (semiring, rowfold); extreme.go: of patterns

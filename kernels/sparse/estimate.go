@@ -10,9 +10,6 @@ import (
 	"flow/kernels/window"
 )
 
-// stored is a rule of op.Def.Stored.
-type stored func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate
-
 // storedSame is the first argument's: conversions, and functions that keep zero. Most of
 // them keep everything else, too.
 func storedSame(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0] }
@@ -44,34 +41,6 @@ func storedWindow(s *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Esti
 
 func storedProduct(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
 	return sparsity.Product(in[0], in[1])
-}
-
-// storedMap is that of the elementwise row d, by its pattern.
-func storedMap(d *op.Def) stored {
-	return func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
-		p, full := patternOf(d, s.In, out)
-		var of []sparsity.Estimate
-		for k := range in {
-			if full[k] && (p != patternFirst || k == 0) {
-				of = append(of, in[k])
-			}
-		}
-		if p == patternAll {
-			return sparsity.Dense(out.Rows, out.Cols)
-		}
-		e := of[0]
-		for _, x := range of[1:] {
-			if p == patternMeet {
-				e = sparsity.Meet(e, x)
-			} else {
-				e = sparsity.Join(e, x)
-			}
-		}
-		if e.Basis == sparsity.Counted && (len(in) > 1 || !keepsNonzeros[d.Name]) {
-			e.Basis = sparsity.Estimated // zeros may come up
-		}
-		return e
-	}
 }
 
 // keepsNonzeros are the functions of one argument that are zero at zero alone, conversions to wider

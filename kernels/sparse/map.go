@@ -370,3 +370,34 @@ func gathered[T vec.Element](p *places, x *value.Dense, r0 int, from, dst []T) {
 
 // everyInput is the Along of rows that stretch their inputs to the shape of the result.
 func everyInput(*op.Attrs) []int { return []int{op.AllInputs} }
+
+// storedMap is that of the elementwise row d, by its pattern.
+func storedMap(d *op.Def) stored {
+	return func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+		p, full := patternOf(d, s.In, out)
+		var of []sparsity.Estimate
+		for k := range in {
+			if full[k] && (p != patternFirst || k == 0) {
+				of = append(of, in[k])
+			}
+		}
+		if p == patternAll {
+			return sparsity.Dense(out.Rows, out.Cols)
+		}
+		e := of[0]
+		for _, x := range of[1:] {
+			if p == patternMeet {
+				e = sparsity.Meet(e, x)
+			} else {
+				e = sparsity.Join(e, x)
+			}
+		}
+		if e.Basis == sparsity.Counted && (len(in) > 1 || !keepsNonzeros[d.Name]) {
+			e.Basis = sparsity.Estimated // zeros may come up
+		}
+		return e
+	}
+}
+
+// stored is a rule of op.Def.Stored.
+type stored func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate

@@ -13,20 +13,7 @@ import (
 	"flow/kernels/linalg"
 	"flow/kernels/move"
 	"flow/kernels/vec"
-	"flow/kernels/window"
 )
-
-func sparseMoves() []*op.Def {
-	return []*op.Def{
-		sparseDiag(),
-		sparseTransposed(),
-		sparseSlice(),
-		sparseItem(),
-		sparseTriangle("lower", linalg.LowerRef, func(i, strict, cols int) (lo, hi int) { return 0, min(i+1-strict, cols) }),
-		sparseTriangle("upper", linalg.UpperRef, func(i, strict, cols int) (lo, hi int) { return min(i+strict, cols), cols }),
-		sparseBind("rbind", true), sparseBind("cbind", false),
-	}
-}
 
 func sparseTransposed() *op.Def {
 	return &op.Def{
@@ -49,16 +36,6 @@ func sparseTransposed() *op.Def {
 			},
 		},
 	}
-}
-
-func sparseSlice() *op.Def {
-	d := sparseWindow("slice", []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
-		move.SliceType, move.SliceRef, func(c *op.Call, _ *value.CSR) (window.Rect, error) {
-			w, _ := window.RectOf(c.Attrs, "at")
-			return w, nil
-		})
-	d.Word, d.Cost = "slice", define.SparseCost(1)
-	return d
 }
 
 func sparseItem() *op.Def {

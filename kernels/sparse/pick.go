@@ -1,6 +1,6 @@
 package sparse
 
-// This file defines the rows of subscripts of sparse matrices that the run knows, and of lists of places:
+// This file defines slices, and the rows of subscripts of sparse matrices that the run knows and of lists of places:
 // element, window, cut, pick.rows, pick.cols, take and stride.
 
 import (
@@ -230,4 +230,14 @@ func beginColumnsAt(c *op.Call, m *value.CSR, at []int64, units int) *UnitLoop {
 			}
 		}
 	})
+}
+
+func sparseSlice() *op.Def {
+	d := sparseWindow("slice", []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
+		move.SliceType, move.SliceRef, func(c *op.Call, _ *value.CSR) (window.Rect, error) {
+			w, _ := window.RectOf(c.Attrs, "at")
+			return w, nil
+		})
+	d.Word, d.Cost = "slice", define.SparseCost(1)
+	return d
 }

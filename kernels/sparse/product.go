@@ -21,10 +21,6 @@ import (
 	"flow/kernels/vec"
 )
 
-func sparseProducts() []*op.Def {
-	return append([]*op.Def{sparseMatmul(), sparseTransposedProduct(), sparseProductAsDense(), sparseEntryProduct()}, ringRows()...)
-}
-
 func sparseMatmul() *op.Def {
 	return &op.Def{
 		Name: "sp.matmul", For: "matmul", Word: "@", Hidden: true,
@@ -215,19 +211,6 @@ func sparseProductRef(c *op.Call) (value.Value, error) {
 		return define.KeptRef(out), nil
 	}
 	return out, nil
-}
-
-// numbersOf is the values of m in element type T = e; nil for a pattern.
-func numbersOf[T vec.Element](m *value.CSR, e types.Elem) []T {
-	if m.Elem == types.Bool {
-		return nil
-	}
-	if m.Elem == types.I64 && e == types.F64 {
-		x := make([]float64, len(m.I64))
-		vec.Convert(x, m.I64)
-		return any(x).([]T)
-	}
-	return *dense.Values[T](m)
 }
 
 // firstInput is the Along of an operator that makes row i of its result from row i of its first input.

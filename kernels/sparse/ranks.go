@@ -89,15 +89,6 @@ func sparseRanks() []*op.Def {
 	}
 }
 
-// ofRank returns the rank's own rows of the sparse input of a call: rows Call.Lo to Hi-1, or all.
-func ofRank(c *op.Call) *value.CSR {
-	m := c.In[0].(*value.CSR)
-	if c.Hi > c.Lo {
-		m = m.View(c.Lo, c.Hi-c.Lo)
-	}
-	return m
-}
-
 // packedColumns returns the rows of m that this rank has, with other column numbers. If a rank sends only
 // the listed rows of a vector, the k-th column of its list becomes the k-th of its window. Columns of a row
 // still ascend. The result shares values and row pointers with m. marks has the columns of named (a bitset

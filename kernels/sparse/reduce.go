@@ -38,17 +38,6 @@ func sparseReductions() []*op.Def {
 	return out
 }
 
-// denseSig is s with its arguments taken as dense, for the type rules of dense rows.
-func denseSig(s *op.Sig) *op.Sig {
-	d := *s
-	d.In = make([]types.Type, len(s.In))
-	for i, t := range s.In {
-		t.Repr = types.Dense
-		d.In[i] = t
-	}
-	return &d
-}
-
 func sparseWhole(w reduce.Whole) *op.Def {
 	return &op.Def{
 		Name: "sp." + w.Name, For: w.Name, Word: w.Name, Hidden: true,
@@ -179,21 +168,6 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		},
 	}
 	return d
-}
-
-// rowSpace is the index space of loops over the rows of a sparse matrix. Rows differ in length by
-// orders of magnitude, so leaves are small: what evens out is the technique's affair.
-func rowSpace(t types.Type) (n, leaf int) {
-	if t.Rows < 256 { // one leaf: no loop, unless ranks share it
-		return max(0, t.Rows), 256
-	}
-	return t.Rows, 64
-}
-
-// rowsShared is Rows of a loop over rowSpace.
-func rowsShared(t types.Type) int {
-	n, _ := rowSpace(t)
-	return n
 }
 
 // extreme reports whether w is a least or greatest element.

@@ -1,7 +1,7 @@
 package sparse
 
-// This file defines products of a sparse matrix and a vector over other semirings than (+, *), in
-// two rows:
+// This file defines products of a sparse matrix and a vector over other semirings than (+, *),
+// for two rows of rows.go:
 //
 // semiring is a word of the language: the sum over the *stored* entries, with the neutral element
 // of the ring where a row has none, as shortest paths and reachability want it.
@@ -62,40 +62,6 @@ func (r ring) truths() bool { return r.sum == loop.Any }
 
 // least reports a sum that is a minimum.
 func (r ring) least() bool { return r.sum == loop.Least }
-
-func ringRows() []*op.Def {
-	row := func(d *op.Def) *op.Def {
-		d.Type, d.Ref, d.ByColumn, d.Laws, d.Rate, d.Cost = foldType, foldRef, 1, op.Pure, "copy", define.SparseCost(2)
-		d.Loop = &op.Loop{
-			Rows:  func(s *op.Sig, _ types.Type) int { return rowsShared(s.In[0]) },
-			Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginFold(c, workers), nil },
-		}
-		return d
-	}
-	return []*op.Def{
-		row(&op.Def{
-			Name: "semiring",
-			Doc: "semiring is the product of a sparse matrix and a column over another semiring: element i is the ring's sum of a[i,k] * x[k] " +
-				"over the entries that row i stores. Rings are \"max *\", \"min *\", \"min +\", \"max +\" and, for bools, \"or and\". A row without " +
-				"entries gives the ring's zero: inf (-inf for max), the greatest (least) i64, false.",
-			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "dense m x 1"},
-				{Name: "ring", Attr: true, Kind: op.StrVal, Doc: `"max *", "min *", "min +", "max +" or "or and"`}},
-			Eg:    define.Eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
-			Along: firstInput,
-		}),
-		row(&op.Def{
-			Name: "sp.rowfold", Hidden: true,
-			Doc: "sp.rowfold is a reduction (of = \"max\", \"min\", \"sum\", \"any\") of each row of a * t(x), or of a and t(x) for any, which is " +
-				"not built; with base, the greater (lesser) of that and of base. The compiler writes it.",
-			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "m elements, a row or a column"},
-				{Name: "base", Optional: true, Doc: "n x 1 of the type of the result, of max and min"},
-				{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the reduction"}},
-			Eg:    define.Eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
-			Along: func(*op.Attrs) []int { return []int{0, 2} },
-		}),
-	}
-}
 
 func foldType(s *op.Sig) (types.Type, error) {
 	a, x := s.In[0], s.In[1]
