@@ -251,15 +251,3 @@ func effectsOf(g *ir.Graph) (list []ir.ID) {
 	}
 	return list
 }
-
-// compacted returns r without the nodes that do not stay. args are the old nodes of its arguments.
-func compacted(r *ir.Region, stays []bool, args []ir.ID) *ir.Region {
-	to := make([]ir.ID, len(stays))
-	at := ir.ID(0)
-	for i, s := range stays {
-		if to[i] = at; s {
-			at++
-		}
-	}
-	return &ir.Region{Graph: r.Graph.Compact(stays), Args: through(to, args), Yields: through(to, r.Yields)}
-}

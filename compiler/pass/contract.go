@@ -351,3 +351,12 @@ func (c *Contraction) resettle() {
 	}
 	c.settled = c.settled[:min(len(c.settled), c.g.Len())]
 }
+
+// points reports a loop of known bounds over numbers without a hint of a technique.
+func (s *groups) points(id ir.ID) bool {
+	n := &s.g.Nodes[id]
+	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || asked(n) {
+		return false
+	}
+	return onNumbers(n.Region, op.Select)
+}

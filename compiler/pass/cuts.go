@@ -12,11 +12,6 @@ import (
 // This file decides where matrices are cut. The cuts depend on the program and its shapes alone.
 // They change how a result is computed and never its bits.
 
-// cutting is where one matrix is cut.
-type cutting struct{ rc, cc []int }
-
-func (c cutting) single() bool { return len(c.rc) <= 2 && len(c.cc) <= 2 }
-
 type cuts struct {
 	by        map[ir.ID]cutting
 	preferred map[ir.ID]cutting // of readers in tiles
@@ -320,56 +315,6 @@ func every(n, step int) []int {
 	return append(out, n)
 }
 
-// box is a window (sr, sc, rows, cols) of an input at (dr, dc) of a result.
-type box struct{ sr, sc, rows, cols, dr, dc int }
-
-// shardOf returns how an operator is cut: as its row says, except that cbind and rbind, which are
-// defined on whole values, put boxes side by side.
-func shardOf(d *op.Def) op.ShardKind {
-	if d.Role == op.Beside || d.Role == op.Below {
-		return op.ShardMove
-	}
-	return d.Shard.Kind
-}
-
-// boxesOf returns a moving operator as boxes: slice, lay, cbind and rbind. Others (reverse,
-// reshape) move single elements and stay whole.
-func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
-	n := &g.Nodes[id]
-	in := g.In(id)
-	switch n.Op.Role {
-	case op.Slices:
-		a := n.Attrs.Ints("at")
-		return []box{{int(a[0]), int(a[1]), int(a[2]), int(a[3]), 0, 0}}, in, true
-	case op.Lays:
-		l := n.Attrs.Ints("boxes")
-		out := make([]box, len(in))
-		for k := range out {
-			b := l[6*k:]
-			out[k] = box{int(b[0]), int(b[1]), int(b[2]), int(b[3]), int(b[4]), int(b[5])}
-		}
-		return out, in, true
-	case op.Beside, op.Below:
-		var out []box
-		at := 0
-		for _, x := range in {
-			t := g.Type(x)
-			if !t.IsDense() || !t.Known() || t.Elem != g.Type(id).Elem {
-				return nil, nil, false
-			}
-			if n.Op.Role == op.Beside {
-				out = append(out, box{0, 0, t.Rows, t.Cols, 0, at})
-				at += t.Cols
-			} else {
-				out = append(out, box{0, 0, t.Rows, t.Cols, at, 0})
-				at += t.Rows
-			}
-		}
-		return out, in, true
-	}
-	return nil, nil, false
-}
-
 // windowGrid returns the grid that windows of a value make, if they are tiles of one: at least
 // three, each exactly one cell.
 func windowGrid(ws []box, t types.Type) (cutting, bool) {
@@ -388,35 +333,6 @@ func (c *cuts) isBlock(id ir.ID, w box) bool {
 	i, okR := slices.BinarySearch(x.rc, w.sr)
 	j, okC := slices.BinarySearch(x.cc, w.sc)
 	return okR && okC && i+1 < len(x.rc) && j+1 < len(x.cc) && x.rc[i+1] == w.sr+w.rows && x.cc[j+1] == w.sc+w.cols
-}
-
-// laidGrid returns the grid that the inputs of a lay make in its result.
-func laidGrid(ws []box, t types.Type) (cutting, bool) {
-	return cells(ws, t, func(w box) (int, int) { return w.dr, w.dc })
-}
-
-// cells returns the grid of a matrix of type t in which each box is one cell.
-func cells(ws []box, t types.Type, at func(box) (int, int)) (cutting, bool) {
-	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
-	for _, w := range ws {
-		r, c := at(w)
-		rc, cc = append(rc, r, r+w.rows), append(cc, c, c+w.cols)
-	}
-	slices.Sort(rc)
-	slices.Sort(cc)
-	rc, cc = slices.Compact(rc), slices.Compact(cc)
-	if (len(rc)-1)*(len(cc)-1) > 4*len(ws)+16 {
-		return cutting{}, false
-	}
-	for _, w := range ws {
-		r, c := at(w)
-		i, okR := slices.BinarySearch(rc, r)
-		j, okC := slices.BinarySearch(cc, c)
-		if !okR || !okC || i+1 >= len(rc) || j+1 >= len(cc) || rc[i+1] != r+w.rows || cc[j+1] != c+w.cols {
-			return cutting{}, false
-		}
-	}
-	return cutting{rc, cc}, true
 }
 
 // autoTile returns the default tile edge for a shape, from the table's own function.

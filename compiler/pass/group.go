@@ -93,15 +93,6 @@ func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members 
 	return c.g
 }
 
-// points reports a loop of known bounds over numbers without a hint of a technique.
-func (s *groups) points(id ir.ID) bool {
-	n := &s.g.Nodes[id]
-	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || asked(n) {
-		return false
-	}
-	return onNumbers(n.Region, op.Select)
-}
-
 // moves reports an operator that may have pieces.
 func (s *groups) moves(id ir.ID) bool {
 	d := s.g.Nodes[id].Op

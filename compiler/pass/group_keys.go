@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"flow/ir"
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 )
@@ -134,21 +133,6 @@ func (b *rowBlocks) byKey(id ir.ID) (rows, cols int, ok bool) {
 		ok = t.Count() <= rows/2 && t.Count() <= mostKeyed
 	}
 	return rows, cols, ok
-}
-
-// written reports a node that a loop over rows computes.
-func (b *rowBlocks) written(id ir.ID) bool {
-	n := &b.g.Nodes[id]
-	if n.Region == nil {
-		return n.Op.Body != nil || n.Op.Class != loop.NoClass || n.Op.Elements != nil
-	}
-	body := n.Region.Graph
-	for i := range body.Nodes {
-		if len(body.In(ir.ID(i))) > 0 && body.Nodes[i].Op.Body == nil {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && d.Class == loop.NoClass && d.Elements == nil })
 }
 
 // enter adds what a group has to know of a new last member, or reports that it cannot be one.

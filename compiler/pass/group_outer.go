@@ -131,3 +131,18 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 	}
 	return c.g
 }
+
+// written reports a node that a loop over rows computes.
+func (b *rowBlocks) written(id ir.ID) bool {
+	n := &b.g.Nodes[id]
+	if n.Region == nil {
+		return n.Op.Body != nil || n.Op.Class != loop.NoClass || n.Op.Elements != nil
+	}
+	body := n.Region.Graph
+	for i := range body.Nodes {
+		if len(body.In(ir.ID(i))) > 0 && body.Nodes[i].Op.Body == nil {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && d.Class == loop.NoClass && d.Elements == nil })
+}

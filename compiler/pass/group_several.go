@@ -13,9 +13,6 @@ import (
 // Reductions of all elements join those of rows or those of columns, not both: a pass produces
 // whole rows or groups of columns. The more numerous of the two wins.
 
-// stores is the name of the elements themselves in the attribute fold of a pipe.
-const stores = "store"
-
 // sharing is a pipe with several results, or one of several pipes that compute the same chain.
 type sharing struct {
 	of    ir.ID   // the reduced value: the head of a chain or, if stored, any matrix
@@ -249,10 +246,6 @@ func (f *fusion) share(given []bool, members []ir.ID, s sharing) {
 	}
 	f.pipe(members, s.of, strings.Join(names, " "), g.Origin(at), results...)
 }
-
-// againFlops is how many operations an element may cost to be computed again: about what memory
-// takes to store and read 16 bytes.
-const againFlops = 24
 
 // cheaper reports whether a chain of members with head x should be computed in each of two passes
 // over its operands rather than stored.

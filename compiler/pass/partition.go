@@ -13,18 +13,6 @@ import (
 	"flow/ir/types"
 )
 
-// Partitioned is a graph of tasks and the place of each in its matrix.
-type Partitioned struct {
-	Graph *ir.Graph
-	Block []Block // of every node; placement reads them
-	// Unshared lists files that only rank 0 may read.
-	Unshared []string
-}
-
-// Block is a task's place in the block grid of its matrix: the coordinates of its result and the
-// number of blocks along each side. All are 0 for scalars and whole matrices.
-type Block struct{ Row, Col, Rows, Cols int32 }
-
 // Partition cuts large matrices into blocks and every operator on them into operators on blocks:
 //
 //	%3 = add(%1, %2) : f64[512,512]   ->   %7 = add(%3, %5) : f64[256,512] ..
@@ -105,11 +93,6 @@ func Tiled(g *ir.Graph) bool {
 		}
 	}
 	return false
-}
-
-// lone reports a channel array of one element, which is like any other value.
-func lone(g *ir.Graph, grid int) bool {
-	return !slices.ContainsFunc(g.Grids[grid].Dims, func(n int) bool { return n != 1 })
 }
 
 // parts is a value cut into blocks: block (i, j) has rows rc[i]..rc[i+1] and columns

@@ -74,31 +74,6 @@ func (a access) onto(c, w cutting) cutting {
 	return c
 }
 
-// operands cuts the operands of node id over an index space of type t with cuts c. The terms of its
-// sums are cut at terms. It returns the operands of a block.
-func (p *partitioner) operands(id ir.ID, t types.Type, c cutting, terms []int) func(i, j, term int) []ir.ID {
-	in, of := p.old.In(id), accesses(p.old, id, t)
-	args := make([]*parts, len(in))
-	for k, x := range in {
-		xt := p.old.Type(x)
-		cuts := [2][]int{{0, xt.Rows}, {0, xt.Cols}}
-		for d, by := range of[k] {
-			if by != apart {
-				cuts[d] = [...][]int{byRow: c.rc, byCol: c.cc, byTerm: terms}[by]
-			}
-		}
-		args[k] = p.recut(x, cuts[0], cuts[1])
-	}
-	return func(i, j, term int) []ir.ID {
-		at := [...]int{byRow: i, byCol: j, byTerm: term}
-		ins := make([]ir.ID, len(in))
-		for k, x := range args {
-			ins[k] = x.at(at[of[k][0]], at[of[k][1]])
-		}
-		return ins
-	}
-}
-
 // contract cuts a product into one chain of block products a block of the result. The summed
 // dimension is cut where the factor with the most cuts is. It returns false if the node stays
 // whole.
@@ -128,4 +103,29 @@ func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) bo
 		return sum
 	})
 	return true
+}
+
+// operands cuts the operands of node id over an index space of type t with cuts c. The terms of its
+// sums are cut at terms. It returns the operands of a block.
+func (p *partitioner) operands(id ir.ID, t types.Type, c cutting, terms []int) func(i, j, term int) []ir.ID {
+	in, of := p.old.In(id), accesses(p.old, id, t)
+	args := make([]*parts, len(in))
+	for k, x := range in {
+		xt := p.old.Type(x)
+		cuts := [2][]int{{0, xt.Rows}, {0, xt.Cols}}
+		for d, by := range of[k] {
+			if by != apart {
+				cuts[d] = [...][]int{byRow: c.rc, byCol: c.cc, byTerm: terms}[by]
+			}
+		}
+		args[k] = p.recut(x, cuts[0], cuts[1])
+	}
+	return func(i, j, term int) []ir.ID {
+		at := [...]int{byRow: i, byCol: j, byTerm: term}
+		ins := make([]ir.ID, len(in))
+		for k, x := range args {
+			ins[k] = x.at(at[of[k][0]], at[of[k][1]])
+		}
+		return ins
+	}
 }

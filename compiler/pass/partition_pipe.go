@@ -5,62 +5,11 @@ package pass
 
 import (
 	"slices"
-	"strings"
 
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
 )
-
-// pipeSpace returns the type of what a pipe reduces.
-func pipeSpace(n *ir.Node) types.Type {
-	y := n.Region.Graph.Type(n.Region.Yields[0])
-	return types.DenseOf(y.Elem, n.Attrs.Int("rows"), n.Attrs.Int("cols"))
-}
-
-// spaceIn returns the type of what node id of g goes over: that of its result or, if it is a reduction of all
-// elements or a pipe, of what it reduces.
-func spaceIn(g *ir.Graph, id ir.ID) types.Type {
-	switch n, t := &g.Nodes[id], g.Type(id); {
-	case n.Op.Role == op.Reduces:
-		return pipeSpace(n)
-	case n.Op.Control == op.Part:
-		return spaceIn(g, g.In(id)[0])
-	case !t.IsDense() && len(g.In(id)) > 0:
-		return g.Type(g.In(id)[0])
-	default:
-		return t
-	}
-}
-
-// pipeFolds returns the reductions of a pipe; nil is its elements.
-func pipeFolds(table *op.Table, n *ir.Node) []*op.Def {
-	var out []*op.Def
-	for _, name := range strings.Fields(n.Attrs.Str("fold")) {
-		if name == stores {
-			out = append(out, nil)
-		} else {
-			out = append(out, table.Must(name))
-		}
-	}
-	return out
-}
-
-// foldedParts returns the attribute fold and the type of a pipe that gives, of a part of its index space, the
-// states of the reductions for which state holds. It gives the results of the others.
-func foldedParts(table *op.Table, folds []*op.Def, space types.Type, state func(d *op.Def) bool) (names string, t types.Type) {
-	list, ts := make([]string, len(folds)), make([]types.Type, len(folds))
-	for k, d := range folds {
-		if list[k], ts[k] = stores, space; d == nil {
-			continue
-		}
-		if state(d) {
-			d = table.Must(d.Shard.Partial)
-		}
-		list[k], ts[k] = d.Name, typeOf(d, nil, space)
-	}
-	return strings.Join(list, " "), tupleOf(ts)
-}
 
 // axisOf returns the range of the folds: an axis if one of them has one.
 func axisOf(folds []*op.Def) op.Fold {
@@ -70,17 +19,6 @@ func axisOf(folds []*op.Def) op.Fold {
 		}
 	}
 	return op.FoldAll
-}
-
-// storedPart returns the pipe whose elements node id selects.
-func storedPart(g *ir.Graph, id ir.ID) (pipe ir.ID, ok bool) {
-	n := &g.Nodes[id]
-	if n.Op.Control != op.Part || n.Attrs.Int("at") != 0 {
-		return 0, false
-	}
-	pipe = g.In(id)[0]
-	p := &g.Nodes[pipe]
-	return pipe, p.Op.Role == op.Reduces && strings.HasPrefix(p.Attrs.Str("fold"), stores+" ")
 }
 
 // resultCut returns where a result of type t of a pipe with index-space cuts w is cut: a result

@@ -201,16 +201,6 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 	return why
 }
 
-// others lists all ranks but one.
-func others(but int32, ranks int) (list []int32) {
-	for k := range int32(ranks) {
-		if k != but {
-			list = append(list, k)
-		}
-	}
-	return list
-}
-
 // ranksReading returns the other ranks that read the result of each node, ascending. One that a
 // node on all ranks reads lists plan.Everywhere, and all others unless each gets its rows.
 func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]int32 {
@@ -237,25 +227,6 @@ func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]i
 		}
 	}
 	return reach
-}
-
-// exchangeTo returns the attributes of an exchange that sends to these ranks.
-func exchangeTo(ranks []int32) *op.Attrs {
-	to := make([]int, len(ranks))
-	for k, r := range ranks {
-		to[k] = int(r)
-	}
-	return op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(to...)})
-}
-
-// madeAnywhere reports a constant, or a matrix of zeros or the like, that each reader makes. What is read
-// of a file, or of a session, is on rank 0 or costs more than a message.
-func madeAnywhere(g *ir.Graph, id ir.ID) bool {
-	n := &g.Nodes[id]
-	if sent(g, id) || n.Op.Shard.Kind != op.ShardGenerate {
-		return n.Op.Role == op.Constant
-	}
-	return len(g.In(id)) == 0 && !g.Effects(id) && n.Op.Reads == nil && !n.Op.Root && n.Op.Cost(sigOf(g, id), g.Type(id)).Flops == 0
 }
 
 // rankGrid returns the P x Q grid of ranks nearest to square, P <= Q.

@@ -227,12 +227,3 @@ func reads(r *ir.Region, a ir.ID) bool {
 	}
 	return slices.Contains(r.Yields, a)
 }
-
-// without returns r without the unread arguments for which keep is false.
-func without(r *ir.Region, keep []bool) *ir.Region {
-	stays := slices.Repeat([]bool{true}, r.Graph.Len())
-	for k, a := range r.Args {
-		stays[a] = keep[k]
-	}
-	return compacted(r, stays, kept(r.Args, keep))
-}

@@ -168,8 +168,6 @@ const (
 	mostWork = 1 << 19
 )
 
-func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
-
 func (w *roundWork) fewElements(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= w.most
 }

@@ -129,22 +129,6 @@ func picks(n *ir.Node) bool {
 	return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows
 }
 
-// aligned reports an operator that takes, from row i of its input, row i of its result: columns whose place
-// only the run knows, or the diagonal. Its kernel can make a rank's own rows alone.
-func aligned(g *ir.Graph, id ir.ID) bool {
-	n, t := &g.Nodes[id], g.Type(id)
-	if n.Op.Role != op.Windows && n.Op.Shard.Kind != op.ShardDiagonal || !dividable(t) {
-		return false
-	}
-	from := g.Type(g.In(id)[0])
-	return dividable(from) && t.Rows == from.Rows && (n.Op.Role == op.Windows || from.Rows == from.Cols)
-}
-
-// elementwise reports an operator, or a chain of them, whose row i comes from row i of its operands.
-func elementwise(n *ir.Node) bool {
-	return n.Op.Laws.Has(op.Elementwise) || n.Op.Role == op.Maps || n.Op.Role == op.Reduces
-}
-
 // readsOfPieces is readsOf of an operator that only moves elements.
 func readsOfPieces(g *ir.Graph, id ir.ID, out []rowReads) {
 	n, t := &g.Nodes[id], g.Type(id)

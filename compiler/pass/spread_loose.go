@@ -241,3 +241,22 @@ func (x *spreadGraph) looseFold(id, root ir.ID) ir.ID {
 	attrs := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(t.Elem.String())}, op.Attr{Name: "cols", Val: op.Int(t.Cols)})
 	return x.typed(id, x.table.Must(d.Shard.Finish), attrs, all, x.countOf(root))
 }
+
+// exchangeTo returns the attributes of an exchange that sends to these ranks.
+func exchangeTo(ranks []int32) *op.Attrs {
+	to := make([]int, len(ranks))
+	for k, r := range ranks {
+		to[k] = int(r)
+	}
+	return op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(to...)})
+}
+
+// others lists all ranks but one.
+func others(but int32, ranks int) (list []int32) {
+	for k := range int32(ranks) {
+		if k != but {
+			list = append(list, k)
+		}
+	}
+	return list
+}

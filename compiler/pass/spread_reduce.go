@@ -1,7 +1,6 @@
 package pass
 
 import (
-	"fmt"
 	"slices"
 
 	"flow/ir"
@@ -242,14 +241,6 @@ func chainAttrs(g *ir.Graph, id ir.ID) (attrs *op.Attrs, rows int) {
 	return attrs, rows
 }
 
-// turnedProduct reports a product t(a) @ b of floats that has no more elements than a right factor that
-// each rank has as a whole (mostRight), and no more rows and columns than terms.
-func turnedProduct(g *ir.Graph, id ir.ID) bool {
-	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	return len(in) == 2 && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.Elem.IsFloat() && dividable(g.Type(in[0])) && dividable(g.Type(in[1])) &&
-		t.Count() <= mostRight && max(t.Rows, t.Cols) <= g.Type(in[0]).Rows
-}
-
 // chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain). Ranks
 // add one after the other, so sharing takes as long as one rank. Ranks do not send rows, but each sends the
 // table once.
@@ -419,15 +410,6 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 // typed makes a node for node id of the old graph whose type comes from its row.
 func (x *spreadGraph) typed(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	return x.g.Add(d, attrs, typeOf(d, attrs, typesIn(x.g, in)...), x.old.Origin(id).NoDest(), in...)
-}
-
-// typeOf is the type that a row gives inputs for which it was made.
-func typeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
-	t, err := d.Type(&op.Sig{Def: d, In: in, Attrs: attrs})
-	if err != nil {
-		panic(fmt.Sprintf("BUG: %s of %v: %v", d.Name, in, err))
-	}
-	return t
 }
 
 // units chooses the units in which ranks share rows that are summed by panels, in g and its regions: a

@@ -311,9 +311,6 @@ func elements(t types.Type) float64 {
 	return float64(t.Count())
 }
 
-// dividable reports whether ranks can share a value: a dense matrix of known shape that is not empty.
-func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
-
 // wideReads returns the reads of a product t(a) @ b of floats with more columns than rows. Ranks share its
 // columns.
 func (s *spreader) wideReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {

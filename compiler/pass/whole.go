@@ -201,21 +201,3 @@ func rowProduct(g *ir.Graph, id ir.ID) bool {
 // size. Each rank gets the right factor, which is then at most so small a part of the result. A result in
 // blocks would be brought together where something reads whole rows of it, as distances of points are read.
 const mostInner = 16
-
-// mostRight is the most elements of a right factor that each rank has as a whole: 2 MiB of f64, which stay
-// in a cache. Two products of 6000 x 500 by 500 x 500 take 0.65 of the time that blocks take, and send a
-// fiftieth of the bytes.
-const mostRight = 1 << 18
-
-// sigOf returns what the row of node id is asked about.
-func sigOf(g *ir.Graph, id ir.ID) *op.Sig { return sigInto(new(op.Sig), g, id) }
-
-// sigInto is sigOf in the memory of s, which is overwritten.
-func sigInto(s *op.Sig, g *ir.Graph, id ir.ID) *op.Sig {
-	n := &g.Nodes[id]
-	*s = op.Sig{Def: n.Op, Attrs: n.Attrs, In: s.In[:0]}
-	for _, x := range g.In(id) {
-		s.In = append(s.In, g.Type(x))
-	}
-	return s
-}

@@ -77,9 +77,6 @@ type wholeLoops struct {
 	readBy [][]ir.ID
 }
 
-// fewProductCols is the most columns of a product whose left factor is worth being no matrix in memory.
-const fewProductCols = 16
-
 // reduced reports a matrix that nothing reads but reductions of its rows, reductions of all its elements,
 // products with few columns, and what is made of it element by element for such readers.
 func (c *wholeLoops) reduced(x ir.ID) bool {
@@ -104,11 +101,6 @@ func (c *wholeLoops) reduced(x ir.ID) bool {
 	}
 	c.asked[x] = len(c.readBy[x]) > 0 && !slices.ContainsFunc(c.readBy[x], other)
 	return c.asked[x]
-}
-
-// narrowProduct reports a product of type t with few columns, or one that is added to a matrix.
-func narrowProduct(n *ir.Node, t types.Type) bool {
-	return (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) && n.Region == nil && !n.Attrs.Bool("ta") && t.Cols <= fewProductCols && t.Elem.IsFloat()
 }
 
 // loop is parfor id.
@@ -175,11 +167,6 @@ func (w *wholeRows) draws() bool {
 
 // asked reports a parfor over pairs, or with a hint.
 func asked(n *ir.Node) bool { return n.Attrs.Bool("pairs") || hinted(n) }
-
-// hinted reports a loop whose schedule, grain or place the program states. It stays a loop of its own.
-func hinted(n *ir.Node) bool {
-	return n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 || n.Attrs.Str(ir.PlaceAttr) != ""
-}
 
 func (w *wholeRows) elementwise(x ir.ID) bool { return isElementwise(&w.body.Nodes[x]) }
 
