@@ -117,7 +117,7 @@ const mostInCircle = 6
 var circles = map[string]int{
 	"compiler/lower":     26, // the descent over the syntax
 	"compiler/pass":      9,  // sharing rows: where a value lies depends on its operands and its readers
-	"kernels":            10,
+	"kernels":            7,
 	"kernels/loop/amd64": 40,
 	"kernels/nest":       26,
 	"cmd/flowrun":        7, // the REPL: commands use the loop that reads them

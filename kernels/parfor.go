@@ -23,38 +23,6 @@ import (
 // parforLoop is a parfor as a loop over its first index.
 var parforLoop = &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Rows: op.RowsOfResult, Begin: beginParfor}
 
-// loops is the rows of loops that are one node.
-func loops() []*op.Def {
-	return []*op.Def{{
-		Name:   "parfor",
-		Role:   op.Points,
-		Hidden: true,
-		Doc:    "parfor evaluates a body for every point of an index space of one or two dimensions and collects the values; the compiler writes it for `parfor i in a..b { .. }`.",
-		Args: []op.Arg{
-			{Name: "x", Rest: true, Doc: "bounds that only the run knows, a lower and an upper one for each index, if there are any; then what the body reads"},
-			{Name: "lo", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the first index of each dimension; absent if bounds are inputs"},
-			{Name: "n", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the number of indices of each dimension; absent if bounds are inputs"},
-			{Name: "by", Attr: true, Kind: op.IntsVal, Doc: "the step of each dimension"},
-			{Name: "through", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "of bounds that are inputs, 1 for each dimension whose upper one is included"},
-			{Name: "names", Attr: true, Kind: op.StrVal, Doc: "the names of the indices, for failures"},
-			{Name: "pairs", Attr: true, Optional: true, Kind: op.BoolVal, Doc: "the indices of position k are row k of the first input after the bounds"},
-			{Name: "schedule", Attr: true, Optional: true, Kind: op.StrVal, Doc: "the self-scheduling technique"},
-			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
-			{Name: "place", Attr: true, Optional: true, Kind: op.StrVal, Doc: "where its rows lie on ranks: rows, replicated or one"},
-		},
-		Type: define.OwnType, // it follows from the body
-		Ref:  parforRef,
-		Laws: op.Pure,
-		Cost: func(s *op.Sig, out types.Type) op.Work {
-			n := define.ElementCount(out)
-			return op.Work{Flops: 100 * n, Bytes: 8 * n}
-		},
-		Kernel: parforLoop.Alone,
-		Loop:   parforLoop,
-		Nests:  parforNests,
-	}, pairs()}
-}
-
 // indexSpace is the points of a parfor: index d goes lo, lo + by, .. for n values. The first lead
 // inputs are bounds.
 type indexSpace struct {
