@@ -5,7 +5,7 @@
 # make bench   side by side with other systems (long; see bench/)
 # make soak    fuzzing, killed ranks, repeated runs (SOAK_SECONDS, default 300)
 # make lint    formatting, vet, staticcheck, generated files
-# make cover   which share of the statements the tests reach, without MPI and the race detector
+# make cover   the share of the statements that the tests reach, without MPI and the race detector
 # make fmt     format Go and .flow files in place
 #
 # demo and test install the Debian packages they need, as root or through sudo.

@@ -110,7 +110,7 @@ func TestSchedulesChangeNoByte(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var out bytes.Buffer
-		if testing.Short() { // for the race detector, to which an evaluator with one goroutine says nothing
+		if testing.Short() { // under the race detector: the evaluator has one goroutine and cannot race
 			_, err = p.Run(context.Background(), RunOptions{Stdout: &out, Threads: 1})
 		} else {
 			err = p.Evaluate(&out)

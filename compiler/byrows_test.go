@@ -248,8 +248,8 @@ func TestOuterByRows(t *testing.T) {
 	}
 }
 
-// loopless returns an error for a task over rows that has no loop. What no loop makes, such as what
-// blocks of rows add to a sum, stays outside of such tasks.
+// loopless returns an error for a task over rows that has no loop. Such tasks contain nothing that no loop
+// makes, such as the state that a block of rows adds to a sum.
 func loopless(table *op.Table, g *ir.Graph) error {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]

@@ -43,8 +43,8 @@ func byRows() *op.Def {
 	})
 }
 
-// byRowsNests is the loop of narrow rows, or those of the phases of wide ones. Where they depend on values of
-// the run, it is what they are for one of them: c may have no values yet.
+// byRowsNests returns the loop of narrow rows, or the loops of the phases of wide rows. c may have no values
+// yet. If the loops depend on values of the run, it returns the loops for one such value.
 func byRowsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	code := byRowsCodeOf(c.Bodies[0], c.Attrs).bound(nil)
 	code.write()
@@ -75,7 +75,7 @@ type byRowsCode struct {
 	wide  atomic.Bool  // exact sums of two words were not enough for narrow rows
 	once  sync.Once
 	form  *rowForm
-	why   string // there is none
+	why   string // why form is nil
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
@@ -431,7 +431,7 @@ func (x *rowsRun) ownByKernels() error {
 	return nil
 }
 
-// rowsOf returns values, and of matrices with so many rows the rows lo..hi-1.
+// rowsOf returns a copy of values in which matrices of the given number of rows are views of rows lo..hi-1.
 func rowsOf(values []value.Value, rows, lo, hi int) []value.Value {
 	out := slices.Clone(values)
 	for k, v := range out {

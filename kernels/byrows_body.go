@@ -18,8 +18,8 @@ import (
 	"flow/kernels/reduce"
 )
 
-// oneRow is a body on matrices of so many rows as the body for one of them. Its first argument is
-// the number of the row. nil where something has no such form: why names it.
+// oneRow returns the body for one row of a body on matrices of the given number of rows. Its first argument is
+// the number of the row. out is nil if a part of the body has no such form; why names that part.
 func oneRow(whole *op.Body, rows int) (out *nest.RowsBody, why string) {
 	b, results, why := withoutPipes(whole)
 	if b == nil {
@@ -45,7 +45,7 @@ func oneRow(whole *op.Body, rows int) (out *nest.RowsBody, why string) {
 		out.ByRow, out.Varies = append(out.ByRow, own), append(out.Varies, own)
 	}
 	for _, a := range b.Acts {
-		// Rows that are all the same are made for each row, too: nothing else would make them.
+		// rows that are all the same are computed for each row as well, because no other loop computes them
 		varies := a.Type.IsDense() && a.Type.Rows == rows || a.Chain != nil && slices.ContainsFunc(a.Chain.In, func(o op.Operand) bool { return o.Mode == op.Drawn || o.Mode == op.Trans })
 		a.Type, a.Args = one(a.Type), behind(a.Args)
 		for _, x := range a.Args {
@@ -151,7 +151,7 @@ func readsTurned(a *op.Action, r int) bool {
 type rowsKey struct {
 	fold       string
 	rows, cols int
-	in         string // sizes of operands; of a scalar -1
+	in         string // sizes of operands; a scalar has -1
 }
 
 const (
@@ -246,8 +246,8 @@ func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(
 	}
 }
 
-// nests returns the loops of a job that reduces rows. It returns nil where kernels reduce them as fast,
-// and why if no loop can. d is the row of the pipe, in has its operand types.
+// nests returns the loops of a job that reduces rows. list is nil if kernels reduce the rows as fast, or if no
+// loop can; why is then the reason. d is the row of the pipe, in has its operand types.
 func (j *job) nests(d *op.Def, in []types.Type) (list []*loop.Nest, why string) {
 	if !j.byRowLoops() {
 		return nil, ""
@@ -386,10 +386,9 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 	return x
 }
 
-// overwritten lists the registers of rowsBody, behind the number of the row, whose rows lie where the
-// same rows of the elements will be stored. ok is false if an operand lies there in another way: rows that
-// it still has to give would be gone. It is false for extremes, too, whose kernel takes as little time as a
-// loop and copies of rows.
+// overwritten lists the operands, as registers of rowsBody, whose rows share memory with the same rows of the
+// result. ok is false if an operand shares memory in another way: storing a row would destroy rows that are
+// still to be read. ok is also false for extremes, whose kernel takes no more time than a loop with copies.
 func (j *job) overwritten() (list []int, ok bool) {
 	if !j.alias {
 		return nil, true
@@ -410,7 +409,7 @@ func (j *job) overwritten() (list []int, ok bool) {
 	return list, true
 }
 
-// inRowsOf reports that each row of d lies in the same row of a matrix of as many rows.
+// inRowsOf reports whether the memory of each row of d is a part of the same row of the matrix of.
 func inRowsOf(d, of *value.Dense) bool {
 	begin := func(d *value.Dense) int64 {
 		s := dense.SlabOf(d, 0, 1)

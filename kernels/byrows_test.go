@@ -254,9 +254,9 @@ func TestRowsAlongTheirElements(t *testing.T) {
 	}
 }
 
-// TestRowsOverwritten: the elements of a chain may be stored where an operand lies while their rows are
-// reduced. Where the sums of a loop are not sure the rows are made again, from what the operand was. A
-// column of the operand is read as it was, too.
+// TestRowsOverwritten: a chain may overwrite an operand while its rows are reduced. Rows whose sums are not
+// sure are computed again from the elements that the operand had. A column that is a view of the operand
+// is read before it is overwritten, too.
 func TestRowsOverwritten(t *testing.T) {
 	table, err := Table("")
 	if err != nil {
@@ -339,8 +339,8 @@ func TestRowsOverwritten(t *testing.T) {
 	}
 }
 
-// TestRowsOfManyOperands: a chain of many operands is one loop with the reductions of its rows, which is
-// told as it runs: with the elements that it stores.
+// TestRowsOfManyOperands: a chain of many operands is one loop with the reductions of its rows. The listing
+// shows the loop that runs, with the elements that it stores.
 func TestRowsOfManyOperands(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -78,7 +78,7 @@ type spaceCode struct {
 	rows    int      // of the space
 	cols    int
 	results []nest.RowResult
-	states  []spaceState // which results are states of a rank's rows; the loops make the reductions instead
+	states  []spaceState // the results that are states of a rank's rows; the loops reduce their elements
 	steps   int64        // of an element, about
 	seen    atomic.Int64 // steps on elements in executions so far
 	once    sync.Once
@@ -88,7 +88,7 @@ type spaceCode struct {
 	idle    sync.Pool        // of *nestSpace
 }
 
-// spaceState is result number at of a body, the state of reduction of of elements of type elem.
+// spaceState describes result number at of a body: a state of the reduction of, on elements of type elem.
 type spaceState struct {
 	at   int
 	of   *reduce.Fold
@@ -130,7 +130,7 @@ func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 	return c
 }
 
-// worthwhile counts an execution, and reports that it is to run as loops.
+// worthwhile counts an execution and reports whether it runs as loops.
 func (code *spaceCode) worthwhile() bool {
 	if code.seen.Add(code.steps*int64(code.rows*code.cols)) < nestSteps*loopsFrom.Load() || code.apart.Load() {
 		return false
@@ -329,8 +329,8 @@ func (x *nestSpace) End() (err error) {
 	return err
 }
 
-// byKernels runs the operators one after the other. Of a rank's part it keeps what they make: ownStates gives
-// the results.
+// byKernels runs the operators one after the other. It keeps all values if the results are states of a rank,
+// because ownStates computes these later.
 func (x *nestSpace) byKernels() (err error) {
 	b := x.code.body
 	if !x.c.Part || len(x.code.states) == 0 {
@@ -344,8 +344,8 @@ func (x *nestSpace) byKernels() (err error) {
 	return err
 }
 
-// ownStates runs the reductions whose states ranks merge again, on the rows of this rank: it has no others of
-// what they reduce.
+// ownStates computes the states of reductions from the values that byKernels has kept. It reads only the rows
+// of this rank, because byKernels has computed no others of the elements that are reduced.
 func (x *nestSpace) ownStates() error {
 	if x.made == nil {
 		return nil
@@ -408,8 +408,8 @@ func (x *nestSpace) together() {
 	first.Free()
 }
 
-// putStates sets the results that are states to those of a worker, which has what all have reduced. nil:
-// this rank has no rows.
+// putStates sets the results that are states to those of worker w, which has merged those of all workers. A
+// nil w: this rank has no rows.
 func (x *nestSpace) putStates(w *launch.Worker) {
 	x.states = dense.Resized(x.states, len(x.code.states))
 	for k, s := range x.code.states {

@@ -28,7 +28,7 @@ const phaseElements = 16 << 10
 type rowForm struct {
 	body    *op.Body
 	phases  []*nest.RowPhase // none: the body cannot be written
-	why     string           // why it cannot
+	why     string           // why there are no phases
 	height  int              // rows at a time
 	kept    []int            // registers that are stored between loops
 	lanes   bool             // lanes are rows; else the loops go over rows and columns
@@ -74,7 +74,7 @@ func phasedForm(p *nest.RowPlan, by int, name string, form nest.Form) *rowForm {
 	return f
 }
 
-// laneForm is a body whose lanes are rows, or nil, and why there is none.
+// laneForm returns the form of a body whose lanes are rows, or nil and why there is none.
 func laneForm(b *nest.RowsBody, words, rows, panel int) (f *rowForm, why string) {
 	l, why := nest.WriteLanes(b, words, rows, panel)
 	if l == nil {
@@ -183,7 +183,7 @@ type rowRun struct {
 	n       int                              // rows
 	head    []value.Value                    // the bounds
 	operand func(o nest.Operand) value.Value // of the loops, from outside of the body
-	aside   []int                            // registers whose rows lie where rows of results will: see copyAside
+	aside   []int                            // registers whose rows the results overwrite: see copyAside
 	out     []*value.Dense                   // results; totals are 1 x 1
 	stopped func(w int) func() bool          // reports that the rows of a worker may be given up
 	runs    []*launch.Run
@@ -282,7 +282,7 @@ func (x *rowRun) place(r int) *value.Dense {
 	return x.absent(r)
 }
 
-// absent is a matrix of all rows of a register without memory, which only gives the size.
+// absent returns a matrix without memory that has the size of all rows of a register.
 func (x *rowRun) absent(r int) *value.Dense {
 	size := x.form.size(r)
 	return &value.Dense{Elem: dense.Storage(x.form.body.Register(r).Elem), Rows: x.n, Cols: size, Stride: size + 1}
@@ -308,7 +308,7 @@ type rowWorker struct {
 	workers []*launch.Worker
 	one     [1]*launch.Worker // the memory of workers, mostly
 	kept    []*value.Dense    // of the rows at work
-	aside   []*value.Dense    // copies of them
+	aside   []*value.Dense    // copies of rows of the registers x.aside
 	stopped func() bool
 	wide    *rowWorker // with sums of more words; nil until they are needed
 }
@@ -339,8 +339,9 @@ func (w *rowWorker) free() {
 // errApart says that numbers are too far apart for the sums of a loop.
 var errApart = errors.New("sums of numbers that are too far apart")
 
-// copyAside copies rows that results will overwrite, from row r0 on, and returns how many. The loops read
-// the copies, so rows whose sums are not sure can be made again. Copies stay in a cache.
+// copyAside copies rows from r0 to at most r1-1 that results will overwrite, and returns their number. It
+// copies no more than a cache holds. The loops read the copies. Rows whose sums are not sure can be
+// computed again, because the copies still have their elements (see restore).
 func (w *rowWorker) copyAside(r0, r1 int) (n int) {
 	n = r1 - r0
 	if w.x.aside == nil {
@@ -430,7 +431,7 @@ func (w *rowWorker) phase(k, r0, r1 int) (done bool, err error) {
 	return !flagged, nil
 }
 
-// place tells loop k where the kept rows lie, and the copies. The first one is r0.
+// place gives loop k the memory of kept rows and of copies. Both begin at row r0.
 func (w *rowWorker) place(k, r0 int) {
 	f, at := w.x.form.phases[k], len(w.x.head)
 	for _, list := range [...][]nest.Operand{f.Operands, f.Results} {

@@ -137,8 +137,8 @@ func TestReadyCells(t *testing.T) {
 	}
 }
 
-// TestConstantsOfBodies: a body's constants are made when it is compiled, and not whenever its loop begins, for
-// loops in an iterate begin in every round.
+// TestConstantsOfBodies: the constants of a body are made when it is compiled. A loop in an iterate begins in
+// every round, and would make them each time.
 func TestConstantsOfBodies(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -271,7 +271,7 @@ func (m *machine) takeFolds() {
 	}
 }
 
-// addDoubted adds a window to the exact sum of a part of which the loop has lost bits.
+// addDoubted adds a window to the exact sum of a part, after the sum of the loop has lost bits.
 func (m *machine) addDoubted(part, i0, i1, j0, j1 int) error {
 	n, a := &m.nest.fold, area{i0, i1, j0, j1}
 	if n.shape.tall {
@@ -281,7 +281,7 @@ func (m *machine) addDoubted(part, i0, i1, j0, j1 int) error {
 }
 
 // addAgain adds an area to one exact sum. It reads stored elements from the result, because the result
-// may have overwritten an operand. The loop whose window it was may go on with the same tile.
+// may have overwritten an operand. It binds the transposed tile of the loop again if it has used another.
 func (m *machine) addAgain(x *execution, a area, p foldPart) error {
 	add := func(b *value.Dense, a area) { m.f[p.fold].AddPart(p.sum, b, a.j0) }
 	if x.out == nil {

@@ -34,7 +34,7 @@ type machine struct {
 	rows, cols int  // of the index space
 	dense      bool // every operand is a constant, a row, or lies in memory like the index space, without gaps
 	past       bool // results go past the caches
-	piece      bool // so does the result
+	piece      bool // the result has no gaps between its rows either
 	from       offset
 	words      []*value.Dense // of constructors
 

@@ -64,8 +64,8 @@ func TestShardRowsExist(t *testing.T) {
 	}
 }
 
-// TestPlacesHaveLoops: what keeps or reduces elements at their places has a loop. So a matrix that only such
-// operators make and read need not be cut into blocks to be shared by workers (compiler/pass/whole.go).
+// TestPlacesHaveLoops: operators that keep or reduce elements at their places have a loop. Workers share it, so
+// a matrix that only such operators make and read is not cut into blocks (compiler/pass/whole.go).
 func TestPlacesHaveLoops(t *testing.T) {
 	kinds := []op.ShardKind{op.ShardAligned, op.ShardTranspose, op.ShardTriangle, op.ShardReduce, op.ShardRows, op.ShardCols}
 	for _, d := range rows(t) {

@@ -95,7 +95,7 @@ type parser struct {
 	*scanner
 	conv     converter
 	reported []int // scanner.poison in order
-	// named are the reserved words that were reported as names.
+	// named has the reserved words that were reported as names.
 	named map[string]bool
 }
 

@@ -428,8 +428,8 @@ func usages(rows []*op.Def) string {
 	return strings.Join(all, " or ")
 }
 
-// attr returns a plan-time constant as an attribute of kind k, of a call of d if it is not nil. NoVal is any
-// kind.
+// attr returns a plan-time constant as an attribute of kind k. NoVal accepts every kind. d is the operator
+// that is called, for the help of a message, or nil.
 func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.Def) op.Val {
 	switch v.kind {
 	case edge:
@@ -471,7 +471,7 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.D
 	if k == op.IntVal && out.Kind == op.FloatVal {
 		help := l.toInteger(at)
 		if whole := math.Trunc(out.F) == out.F && !math.IsInf(out.F, 0); d != nil && !whole && !strings.Contains(l.text(at), "/") {
-			// i64(x) is most likely not meant, but another order of arguments
+			// i64(x) would fail or drop a fraction; the arguments are probably in the wrong order
 			help = usage(d)
 		}
 		l.fail(source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v)).WithHelp("%s", help))

@@ -156,7 +156,7 @@ func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origi
 	return h.left(r, moved, at)
 }
 
-// left returns what is computed outside of a region and still read in it. at has its places.
+// left returns the values that are computed outside of a region and still read in it. at has their nodes.
 func (h *hoisting) left(r *ir.Region, moved []bool, at []ir.ID) (out outside) {
 	g, yielded := r.Graph, setOf(r.Yields)
 	out.moved = moved
@@ -237,12 +237,13 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 	return !ir.MayFail(g, id)
 }
 
-// ReadAbove makes branches read what is computed above them from matrices:
+// ReadAbove makes branches take elements of matrices that are already read above them:
 //
 //	%4 = element(%1, %2);  select(%5, %1, %2) { %2 = element(%0, %1); .. }   ->   select(%5, %4) { .. }
 //
-// What the condition reads is mostly read in a branch again. Nothing is computed that was not, so it may
-// fail. A loop then knows that a subscript which has passed its condition is the same one.
+// A branch mostly reads again the elements that its condition has read. A loop then knows that the subscript
+// in the branch is the one that has passed the condition. The operator may be one that fails, because it
+// is computed above anyway. An operator with effects stays in the branch.
 func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 	branch := func(n ir.Node) bool { return n.Op.Control == op.Select }
 	if !slices.ContainsFunc(g.Nodes, branch) {
@@ -272,7 +273,7 @@ func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 	return h.g
 }
 
-// branch copies the branch id, with what readers has instead of what is equal to it in the regions.
+// branch copies the branch id. Nodes of its regions that equal one of readers are replaced by that one.
 func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
 	return h.copied(id, h.in(id), func(r *ir.Region, in []ir.ID) outside {
 		g, at := r.Graph, slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())
@@ -294,7 +295,7 @@ func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
 	})
 }
 
-// hash returns a hash of node x of a region, or of a node of the copy if at is nil: see equal.
+// hash returns the same number for nodes that are equal: node x of a region, or of the copy if at is nil.
 func (h *hoisting) hash(g *ir.Graph, x ir.ID, at []ir.ID) uint64 {
 	key := hashOf(&g.Nodes[x])
 	for _, y := range g.In(x) {
@@ -311,8 +312,8 @@ func (h *hoisting) hash(g *ir.Graph, x ir.ID, at []ir.ID) uint64 {
 	return key
 }
 
-// equal reports whether node x of a region computes what node y of the copy does. at has the places of
-// what is computed outside of the region.
+// equal reports whether node x of a region computes the same as node y of the copy. at has the nodes of the
+// copy for values from outside of the region.
 func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 	same := func(x, y ir.ID) bool {
 		a, b := &g.Nodes[x], &h.g.Nodes[y]

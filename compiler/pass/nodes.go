@@ -116,8 +116,8 @@ func madeAnywhere(g *ir.Graph, id ir.ID) bool {
 	return len(g.In(id)) == 0 && !g.Effects(id) && n.Op.Reads == nil && !n.Op.Root && n.Op.Cost(sigOf(g, id), g.Type(id)).Flops == 0
 }
 
-// spaceIn returns the type of what node id of g goes over: that of its result or, if it is a reduction of all
-// elements or a pipe, of what it reduces.
+// spaceIn returns the type of the index space of node id of g. A pipe or a reduction of all elements has the
+// space of the elements that it reduces, any other node that of its result.
 func spaceIn(g *ir.Graph, id ir.ID) types.Type {
 	switch n, t := &g.Nodes[id], g.Type(id); {
 	case n.Op.Role == op.Reduces:
@@ -205,8 +205,8 @@ func typeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
 	return t
 }
 
-// foldedParts returns the attribute fold and the type of a pipe that gives, of a part of its index space, the
-// states of the reductions for which state holds. It gives the results of the others.
+// foldedParts returns the attribute fold and the type of a pipe over a part of the index space. The pipe gives
+// states of the reductions for which state holds, and results of the others.
 func foldedParts(table *op.Table, folds []*op.Def, space types.Type, state func(d *op.Def) bool) (names string, t types.Type) {
 	list, ts := make([]string, len(folds)), make([]types.Type, len(folds))
 	for k, d := range folds {

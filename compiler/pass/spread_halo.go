@@ -167,8 +167,8 @@ func movesRows(g *ir.Graph, id ir.ID) bool {
 	return !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !dividable(g.Type(x)) })
 }
 
-// readsOfGroup is readsOf of operators on whole matrices that are one loop: what its results need is
-// followed back to the operands.
+// readsOfGroup returns the reads of a loop of operators on whole matrices. It follows the rows that the
+// results need back to the operands.
 func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	r := g.Nodes[id].Region
 	of := make([]rowReads, r.Graph.Len())

@@ -287,8 +287,8 @@ func hasBody(n *ir.Node) bool {
 	return n.Region != nil && !n.IsChain() && (n.Op.Along != nil || n.Op.Role == op.Grouped)
 }
 
-// bodyShared reports whether ranks can share the rows of such a loop: what it makes is rows, or has
-// states.
+// bodyShared reports whether ranks can share the rows of such a loop: each of its results has these rows, or
+// has a state that ranks merge.
 func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	b, rows := n.Region.Graph, n.Op.Loop.Rows(sigOf(g, id), g.Type(id))
@@ -310,8 +310,8 @@ func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 	return s.joins(folds, space)
 }
 
-// bodyFolds returns the reductions of which node y of a body is result number at, and the node that has them
-// all. They are nil if y is no result of a pipe or of a reduction of all elements.
+// bodyFolds returns the node of a body that gives y, the reductions of that node, and the number of y among its
+// results. folds is nil if y is no result of a pipe or of a reduction of all elements.
 func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, at int) {
 	if of = y; b.Nodes[y].Op.Control == op.Part {
 		of, at = b.In(y)[0], b.Nodes[y].Attrs.Int("at")
@@ -325,7 +325,8 @@ func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, a
 	return of, folds, at
 }
 
-// bodyEnds gives the new node of operators that are one loop the results of a rank: its rows, and states.
+// bodyEnds changes the region of made, the new node of loop id, so that it gives the rows of one rank and the
+// states of its reductions.
 func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 	of := x.old.Nodes[id].Region
 	region := &ir.Region{Graph: of.Graph.Clone(), Args: of.Args, Yields: of.Yields}
@@ -353,8 +354,8 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 	x.results(id, made, tupleOf(ts), join)
 }
 
-// ends sets the results that one rank has of the pipe made, the new node of id. folds are the reductions of
-// the index space space.
+// ends changes the pipe made, the new node of id, so that it gives the results of one rank. folds are its
+// reductions, space is the type of its index space.
 func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	names, t, join := x.folded(folds, space)
 	at := &x.g.Nodes[made]
@@ -362,8 +363,8 @@ func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	x.results(id, made, t, join)
 }
 
-// folded returns the attribute fold and the type of a pipe whose rows ranks share. They have states of the
-// reductions that have no result for each row; join merges these.
+// folded returns the attribute fold and the type of a pipe whose rows ranks share. A reduction of rows gives
+// results, any other one gives a state, which join merges.
 func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names string, t types.Type, join []joins) {
 	state := func(d *op.Def) bool { return d.Fold != op.FoldRows }
 	join = make([]joins, len(folds))
@@ -376,8 +377,8 @@ func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names string, t
 	return names, t, join
 }
 
-// results makes the results of made those of node id. t is their type. join merges the states of a
-// result; nil: it is a rank's rows.
+// results sets the type of made to t and records its results as those of node id. join[k] merges the states of
+// result k; nil: the result is the rows of a rank.
 func (x *spreadGraph) results(id, made ir.ID, t types.Type, join []joins) {
 	x.g.SetType(made, t)
 	if x.old.Type(id).Kind == types.Tuple {

@@ -167,15 +167,16 @@ func (x *spreadGraph) transposed(id ir.ID) ir.ID {
 	return made
 }
 
-// byEntries returns the rows of an old partial sparse matrix that this rank transposes. The cuts of rows balance
-// the work with all matrices that have as many, mostly in a loop. If one rank sends each its rows, it can send
-// those of other cuts, too, with as many entries for each:
+// byEntries returns the rows of the sparse matrix of that this rank transposes. The cuts of rows balance the
+// work on all matrices with as many rows, mostly in a loop, so ranks may have very different numbers of
+// entries. If one rank sends the others their rows, it also sends them rows with about equal numbers:
 //
 //	%1 = exchange(%0) {units=[0,6,9]}         %1 = exchange(%0) {also=[0,7,9], units=[0,6,9]}
 //	%2 = sp.own(%1) {units=[0,6,9]}           %2 = sp.own(%1) {units=[0,6,9]}
 //	%3 = sp.t(%2)                       ->    %3 = sp.own(%1) {units=[0,7,9]};  %4 = sp.t(%3)
 //
-// What moves is sent at most twice: to be transposed, and back.
+// Rows that each rank has made stay as they are. The cost counts each moved entry twice: an entry may be sent
+// to the rank that transposes it, and back.
 func (x *spreadGraph) byEntries(of ir.ID) ir.ID {
 	own, t, e := x.to[of], x.old.Type(of), x.estimates(x.old).Of(of)
 	if x.g.Nodes[own].Op != x.table.Must("sp.own") || e.Even() {
@@ -360,7 +361,7 @@ func (s *spreader) cuts(g *ir.Graph) {
 	}
 }
 
-// evenCuts returns the attribute plan.Unit for rows of which each rank gets about the same work. upTo[i] is the
+// evenCuts returns a value of the attribute plan.Unit that gives each rank about the same work. upTo[i] is the
 // work of the rows before row i.
 func (s *spreader) evenCuts(upTo []float64) op.Val {
 	rows := len(upTo) - 1

@@ -94,9 +94,9 @@ type Def struct {
 	// MostRows returns how many rows a result has at most whose rows the run chooses. The types of the inputs
 	// are known. nil: Type tells it.
 	MostRows func(s *Sig) int
-	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
-	// whole; the others are nil, and before a run these are, too. The call has it as BoundAttr. nil:
-	// Elements needs no values.
+	// Bound returns a number on which Elements depends. It gets the values of the inputs that are read as
+	// a whole, and nil for other inputs. Before a run all are nil. The call has the number as BoundAttr.
+	// A nil Bound: Elements needs no values.
 	Bound func(in []value.Value) int64
 	// Prepare names rows that do the same in two steps. The first step needs one input alone. nil:
 	// there are none.

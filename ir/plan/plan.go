@@ -62,8 +62,8 @@ const Turn = "turn"
 // (see WindowOf). The Unit of a gather describes the matrix that it gathers.
 const Unit = "units"
 
-// Also is the attribute of an exchange that sends each rank more than its own rows: a second list of cuts, as
-// those of Unit (see SentRows).
+// Also is the attribute of an exchange that sends each rank more than its own rows. Its value is a second
+// list of cuts, in the form of Unit (see SentRows).
 const Also = "also"
 
 // Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of

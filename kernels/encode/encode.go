@@ -1,6 +1,6 @@
 package encode
 
-// This file defines bin in its four forms, and what rows of codes share.
+// This file defines bin in its four forms, and functions that several rows of codes use.
 
 import (
 	"fmt"

@@ -5,7 +5,7 @@ import (
 	"flow/kernels/define"
 )
 
-// Rows is the rows that make codes of data and tables of codes.
+// Rows returns the rows that make codes of data and tables of codes.
 func Rows() []*op.Def {
 	weights := ctableOfWeights()
 	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights,

@@ -6,7 +6,7 @@ import (
 	"flow/kernels/define"
 )
 
-// Rows is products, factorizations and solutions of triangular systems.
+// Rows returns the rows of products, factorisations and solutions of triangular systems.
 func (l *Linear) Rows() []*op.Def {
 	stack := l.stack()
 	rows := append(l.contractions(), l.panels(), l.along(), stack, l.stackChain(stack), panelsAdd())

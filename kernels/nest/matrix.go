@@ -55,7 +55,7 @@ type Builder struct {
 	inside   map[int]int           // the rounds of inner loops there, by the name of the index
 	fixed    []bool                // see Stages
 	replaced *overwrites           // for a result that may be written in place: see place.go
-	sides    int                   // in how many sides of branches it writes
+	sides    int                   // the number of branches around the statements that it writes
 	told     bool                  // the run tells integers of subscripts before each launch: see Stages
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
 	row      loop.Lin              // of matrices of which a body has one row: which it is
@@ -81,7 +81,7 @@ func (x *Builder) inner(f func() []loop.Val) []loop.Val {
 	return out
 }
 
-// either writes a branch.
+// either writes a branch on c, whose sides are written by then and other.
 func (x *Builder) either(c loop.Val, gives []types.Elem, then, other func() []loop.Val) []loop.Val {
 	x.sides++
 	out := x.If(c, gives, func() []loop.Val { return x.inner(then) }, func() []loop.Val { return x.inner(other) })
@@ -133,8 +133,8 @@ type Operand struct {
 	Register int
 	What     operandPart
 	Row, Col int // where a view begins
-	// RowBy and ColBy are 1 + a register: its number is added to Row or Col, and the view has Rows rows
-	// or Cols columns. The negative of that: it is subtracted. 0: there is none.
+	// RowBy and ColBy are 1 + a register whose number is added to Row or Col, or the negative of that if
+	// the number is subtracted; 0: there is none. The view then has Rows rows or Cols columns.
 	RowBy, ColBy, Rows, Cols int
 	// Turned: it is the matrix transposed. Row and column are those of the transposed one.
 	Turned bool

@@ -26,8 +26,8 @@ type RowPhase struct {
 	column loop.Lin
 }
 
-// WritePhases writes all phases in one form; nil where one cannot be written, and why. name is that of
-// the index, by its step.
+// WritePhases writes all phases in one form. If a phase cannot be written, it returns nil and why. name and
+// by are the name and the step of the index.
 func WritePhases(p *RowPlan, by int, name string, form Form) (out []*RowPhase, why string) {
 	why, ok := Written(func() {
 		for n := range p.Phases {
@@ -82,9 +82,9 @@ func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
 	}
 }
 
-// WriteLanes writes a body of so many iterations as one loop whose lanes are iterations, with exact
-// sums of so many words; nil where it cannot be written, and why. Its bounds are the number of the panel,
-// of reductions by key whose order counts, and that of the iterations.
+// WriteLanes writes a body as one loop whose lanes are the iterations, with exact sums of the given number of
+// words. If it cannot be written, it returns nil and why. Its bounds are the number of the panel, for
+// reductions by key whose order counts, and the number of iterations.
 func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase, why string) {
 	why, _ = Written(func() {
 		x := NewBuilder(Form{Words: words, Affine: true})
@@ -329,7 +329,7 @@ func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin
 	x.reduced(d.Class, gives, rows, to, x.Term(d.Class, in.along(col)))
 }
 
-// reduced adds a reduced result of so many rows and one column, and contributes terms to element to of it.
+// reduced adds a reduced result of one column and the given rows, and contributes terms to its element to.
 func (x *Builder) reduced(c loop.Class, gives types.Elem, rows loop.Lin, to [2]loop.Lin, terms ...loop.Val) loop.Mem {
 	e := x.Type(terms[0])
 	x.Summed(c, e, gives)

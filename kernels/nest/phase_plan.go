@@ -115,7 +115,7 @@ func PlanLong(b *op.Body, varies []bool) *RowPlan {
 	return p
 }
 
-// PlanRows plans a body; nil where it cannot run by phases, and why.
+// PlanRows plans a body by phases. If the body cannot run so, it returns nil and why.
 func PlanRows(b *RowsBody, width int) (p *RowPlan, why string) {
 	p = &RowPlan{RowsBody: b, width: width, level: make([]int, len(b.Varies)), Kept: make([]bool, len(b.Varies)), cost: make([]int, len(b.Varies))}
 	for k := range b.Acts {

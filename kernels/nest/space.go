@@ -32,9 +32,9 @@ type SpaceRect struct {
 	told uint64
 }
 
-// WriteSpace returns loops that compute the results of a body, or why there are none. All results that
-// are matrices have so many rows and columns. Matrices that are reduced to results have them, too, or are
-// columns where the loops go over one row.
+// WriteSpace returns loops that compute the results of a body, or why there are none. Results that are
+// matrices have the given size. So have matrices that are reduced to results, except columns, over which
+// loops run as over a row.
 func WriteSpace(b *op.Body, results []RowResult, rows, cols int) (list []SpaceRect, why string) {
 	why, _ = Written(func() {
 		list = writeSpace(window.Rect{Rows: rows, Cols: cols}, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
@@ -213,7 +213,7 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 			v.Row, v.RowBy, v.Rows, down = x.begins(i)
 			v.Col, v.ColBy, v.Cols, right = x.begins(j)
 			if moves := v.RowBy != 0 || v.ColBy != 0; moves && x.sides > 0 && x.tells() {
-				// a condition may keep the places in the matrix, which a view of all of them is not in
+				// a condition may keep the places inside the matrix, and a view of all places would not fit in it
 			} else if moves || len(x.Operands) < mostFixed || slices.Contains(x.Operands, v) {
 				o, i, j = v, down, right
 			}
@@ -276,9 +276,9 @@ func (x *Builder) turns(r int, i, j loop.Lin) bool {
 	return r < len(x.fixed) && x.fixed[r] && x.extent[1] == 1 && x.extent[0] > 1 && i.Coef(row) == 1 && j.Coef(row) == 0 && len(j.Terms) > 0
 }
 
-// begins is the least value of a form that ascends with the indices, and the rest of it. With a number
-// that the run tells, by is 1 + its register, or the negative of that where the number is subtracted, and size
-// how many places the form spans from there on.
+// begins splits a form that ascends with the indices into its least value and the rest. If the form has a
+// number that the run tells, by is 1 + its register, or the negative of that if it is subtracted, and size is
+// the number of places that the form spans from there on.
 func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 	for _, t := range l.Terms {
 		switch {

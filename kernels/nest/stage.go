@@ -67,7 +67,7 @@ type stageCode struct {
 	forms [2]struct {
 		once  sync.Once
 		rects []SpaceRect // none: it has no loops
-		why   string      // the reason, of a matrix
+		why   string      // why it has none, if the stage is a matrix
 	}
 }
 
@@ -413,7 +413,7 @@ func (s *Stages) written(k, form int) []SpaceRect {
 	return c.rects
 }
 
-// write writes the loops of the stage of action k, or says why there are none. affine: the launch proves the
+// write returns the loops of the stage of action k, or why there are none. affine: the launch proves the
 // subscripts.
 func (s *Stages) write(k int, affine bool) (list []SpaceRect, why string) {
 	b := s.body
@@ -460,7 +460,7 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect, why string) {
 	return list, why
 }
 
-// loops returns the loops of all stages, for listings, and why one has none; "" if all have some.
+// loops returns the loops of all stages, for listings. why is the reason of a stage without loops, or "".
 func (s *Stages) loops() (list []*loop.Nest, why string) {
 	for k, h := range s.root {
 		if h != k {

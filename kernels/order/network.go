@@ -12,7 +12,7 @@ import (
 	"flow/kernels/dense"
 )
 
-// Comparator puts the lesser of two wires on Lo and the other one on Hi.
+// Comparator puts the lesser of the values on two wires on Lo and the other one on Hi.
 type Comparator struct{ Lo, Hi int }
 
 // Network is Batcher's odd-even merge sort of n wires (K. Batcher, "Sorting networks and their
@@ -32,9 +32,9 @@ func Network(n int) (list []Comparator) {
 	return list
 }
 
-// someInOrder writes the order of rows into a loop by a network, with their numbers beside the keys:
-// equal rows keep their order. A nan takes part as the number that comes last, with a row number behind
-// all others. places asks for the numbers of the rows, not for the keys.
+// someInOrder writes the order of rows into a loop by a network. Row numbers move with the keys, so that
+// equal rows keep their order. A nan is replaced by the infinity that comes last and gets a row number
+// behind all others. The result is the numbers of the rows if places is set, else the keys.
 func someInOrder(e *op.Elements, keys []loop.Val, places bool) op.Element {
 	b, n, desc := e.B, len(keys), e.Attrs.Bool("desc")
 	float := b.Type(keys[0]).IsFloat()

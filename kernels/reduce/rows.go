@@ -12,7 +12,7 @@ import (
 	"flow/kernels/window"
 )
 
-// Rows is the reductions of all elements, of rows and of columns.
+// Rows returns the reductions of all elements, of rows and of columns.
 func Rows() []*op.Def {
 	var out []*op.Def
 	for _, r := range Wholes() {

@@ -284,13 +284,13 @@ func joinValues[T dense.Cell](out *value.CSR, ptr []int64, parts []*value.CSR) {
 	joinLists(*dense.Values[T](out), ptr, parts, func(m *value.CSR) []T { return *dense.Values[T](m) })
 }
 
-// atOnce is how many elements of a short list are copied, however many it has: the processor would mispredict
-// a question.
+// atOnce is the number of elements that are copied for every list of at most as many. A branch on the length
+// of the list would be mispredicted.
 const atOnce = 8
 
-// joinLists copies the lists of each row, by part, to their places in dst. Rows that one part has alone are
-// next to each other in both, so they are copied together. In a graph with clusters most rows are such. What
-// is copied beyond the end of a list is written over by the next one.
+// joinLists copies the lists of each row, by part, to their places in dst. Successive rows that only one part
+// has are contiguous in the part and in dst, so they are copied together. In a graph with clusters most rows are
+// such. The next list overwrites elements that were copied beyond the end of a list.
 func joinLists[T any](dst []T, ptr []int64, parts []*value.CSR, of func(m *value.CSR) []T) {
 	lists := make([][]T, len(parts))
 	for p, m := range parts {

@@ -29,9 +29,9 @@ type Machine struct {
 	passes bool // a pass is waiting
 	err    error
 
-	arena []float64 // of a machine of one worker: see floats
-	taken int       // elements of it that are in use
-	more  int       // elements that it had no room for
+	arena []float64 // memory for floats, of a machine of one worker
+	taken int       // elements of arena that are in use
+	more  int       // elements for which arena had no room
 }
 
 // worker is the scratch of one worker.
@@ -53,14 +53,14 @@ func newMachine(set *blas.Set, workers int) *Machine {
 	return m
 }
 
-// machines lends machines of one worker with the memory of earlier ones: small matrices take less time than
-// to make it.
+// machines keeps machines of one worker with their memory. Allocating it takes longer than a decomposition of a
+// small matrix.
 var machines = sync.Pool{New: func() any { return &Machine{workers: make([]worker, 1)} }}
 
-// mostKept is the most elements that are kept.
+// mostKept is the greatest number of elements that a machine in machines has.
 const mostKept = 1 << 14
 
-// Free gives the machine to others. Nothing of it is read after that.
+// Free returns the machine to machines. The caller reads no result of it after that.
 func (m *Machine) Free() {
 	w := &m.workers[0]
 	if len(m.workers) > 1 || len(w.room)+m.taken+m.more > mostKept {
@@ -74,7 +74,7 @@ func (m *Machine) Free() {
 	machines.Put(m)
 }
 
-// floats returns n numbers that are the machine's until Free. They are not zeros.
+// floats returns memory for n numbers, which is valid until Free. It is not zeroed.
 func (m *Machine) floats(n int) []float64 {
 	from := m.taken
 	if from+n > len(m.arena) {
@@ -85,7 +85,7 @@ func (m *Machine) floats(n int) []float64 {
 	return m.arena[from:m.taken:m.taken]
 }
 
-// zeros is floats, of zeros.
+// zeros returns memory for n numbers like floats, filled with zeros.
 func (m *Machine) zeros(n int) []float64 {
 	x := m.floats(n)
 	clear(x)

@@ -91,7 +91,7 @@ type reflectorBlock struct {
 // of blas.
 const together = 48
 
-// reflectors is room for n reflectors on vectors of length rows.
+// reflectors returns room for n reflectors on vectors of length rows.
 func (m *Machine) reflectors(rows, n, shift int) *reflectors {
 	r := &reflectors{m: rows, n: n, shift: shift, vt: m.zeros(rows * n)}
 	for j := 0; j < n; j += together {

@@ -87,9 +87,9 @@ func (r *rank) hasNeighbours() bool {
 	return false
 }
 
-// keenness is how long an idle worker of the pool polls without a sleep. Threads that wait for messages
-// must not take processors from those that compute what they wait for. A pool whose workers never spin
-// does not want them to poll either.
+// keenness returns how long an idle worker of the pool polls without a sleep. It is 0 if there are fewer
+// processors than workers, because polling would take processors from the threads that compute. It is 0, too, if
+// the workers of the pool do not spin.
 func (r *rank) keenness(pool *local.Pool, own int) time.Duration {
 	if pool.Spins() && r.roomy(pool.Workers(), own) {
 		return keenly

@@ -47,8 +47,8 @@ type Options struct {
 	// silent for long, or is heard again.
 	Notice func(text string)
 
-	// Pool has the workers of a rank of RunGroup, which leaves it open; nil: a pool that ends with the
-	// run. No two ranks may have the same one.
+	// Pool has the workers of a rank of RunGroup, which does not close it. nil: the rank makes a pool and
+	// closes it at the end of the run. Two ranks must not have the same pool.
 	Pool *local.Pool
 
 	// Agree makes the ranks of one process compare all that they gather, round by round: they must

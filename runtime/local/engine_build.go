@@ -328,7 +328,7 @@ func (e *Engine) prioritise() {
 			e.dag.Prio[t] = -int32(t)
 		}
 	}
-	for t, s := range e.steer { // other ranks wait for what a gather sends, and it takes no time to start it
+	for t, s := range e.steer { // other ranks wait for the message of a gather, and starting it takes no time
 		if s.role == gathers {
 			e.dag.Prio[t] = math.MaxInt32
 		}

@@ -127,7 +127,7 @@ type scan struct {
 	passed []int
 }
 
-// bank is the registers of a class.
+// bank holds the registers of a class.
 type bank struct {
 	free   []Reg
 	active []holder
@@ -138,7 +138,7 @@ type bank struct {
 type holder struct {
 	v    virt
 	to   int32
-	cost float64 // its spillCost; negative: it has not been computed
+	cost float64 // its spillCost; negative: not computed yet
 	reg  Reg
 }
 
@@ -162,7 +162,7 @@ func (b *bank) expire(at int32) {
 	b.active, b.ends = b.active[:n], ends
 }
 
-// spillCost is what it costs if a value has no register, for each step that its register would be busy.
+// spillCost returns the cost of a value without a register, for each step that its register would be busy.
 func (s *scan) spillCost(h *holder) float64 {
 	if h.cost < 0 {
 		h.cost = s.costOf(h.v)

@@ -51,7 +51,7 @@ func (a *Asm) Len() int { return len(a.code) }
 // Emit appends a vector or mask instruction.
 func (a *Asm) Emit(i Inst) { a.put(&i) }
 
-// put is Emit of an instruction in memory.
+// put appends the instruction at i, which it does not copy.
 func (a *Asm) put(i *Inst) {
 	from := len(a.code)
 	var at int

@@ -198,11 +198,11 @@ func (s *step) latency() int {
 	return 1 + traitsOf[s.Op].waits
 }
 
-// traitsOf is what the passes ask of instructions. They ask it of every step, and a comparison with each of a
-// list of instructions takes longer.
+// traitsOf has, by instruction, the properties that passes look up for every step. A table takes less time than
+// comparing with each instruction of a list.
 var traitsOf = func() (list [mostOps]struct {
 	waits    int  // cycles that others wait for the result, but for the first
-	adds     bool // it is of the units that add
+	adds     bool // it runs on the units for additions
 	commutes bool // see commutes
 }) {
 	for _, op := range []Op{VADDPD, VADDPS, VSUBPD, VSUBPS, VMULPD, VMULPS, VCMPPDK, VCMPPSK, VRANGEPD, VRANGEPS} {

@@ -16,7 +16,7 @@ type loopSteps struct {
 	number int32
 }
 
-// movedSteps finds a step that has moved and makes the same as another one.
+// movedSteps finds a moved step with the same result as another step.
 type movedSteps struct {
 	last []int32 // by an operand: 1 + the last step that has moved and reads it
 	next []int32 // by step: 1 + the one before it
@@ -29,7 +29,7 @@ func (s *step) makesTheSame(t *step) bool {
 		s.a == t.a && s.b == t.b && s.c == t.c && s.mask == t.mask && s.fused == t.fused
 }
 
-// hoist moves steps, and drops those that nothing needs.
+// hoist moves steps out of loops and drops those whose results no step needs.
 func (p *program) hoist() {
 	needed := p.needed()
 	// depth is in how many loops a register is made, at most; defs how often.

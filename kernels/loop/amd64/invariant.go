@@ -38,7 +38,7 @@ type knownWord struct {
 	bits   loop.Word
 	single bool // of f32
 	v      virt
-	before int32 // 1 + the place of the one before with the same bits of byWord
+	before int32 // 1 + the place of the constant before it with the same bits of byWord; 0: none
 }
 
 // invariant is a value that depends on operands and the row alone.

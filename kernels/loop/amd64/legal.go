@@ -43,7 +43,7 @@ func legalizeAVX2(p *program, a *Asm) {
 	*p = g.program
 }
 
-// step appends what a step becomes. It changes s.
+// step appends the legal form of a step. It changes s.
 func (g *legalizer) step(s *step) {
 	s.rename(g.resolve)
 	if s.scalar != nil {

@@ -57,17 +57,17 @@ type traits struct {
 	elem   types.Elem
 	konst  bool
 	plus   bool // of floats: it is not -0
-	summed bool // of floats: a sum, a difference or a product, so it is no nan that signals
+	summed bool // of floats: a sum, a difference or a product, so it is not a signalling nan
 	rounds bool // it is carried from round to round, or from point to point
 }
 
-// constantOf is a constant of e, inRegister a value of e in a register.
+// constantOf returns a constant of type e. inRegister returns a value of type e in a register.
 func constantOf(e types.Elem, w loop.Word) operand {
 	return operand{traits: traits{elem: e, konst: true}, word: w}
 }
 func inRegister(e types.Elem, v virt) operand { return operand{traits: traits{elem: e}, v: v} }
 
-// facts is what is known of few operands. Operands are copied often, so they hold no more than its address.
+// facts has properties that few operands have. Operands are copied often, so they hold only its address.
 type facts struct {
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
 	negate virt      // of f64: the value whose negation it is
@@ -77,10 +77,10 @@ type facts struct {
 	two    twoWords  // of a result of selects between two constants
 }
 
-// nothing is known of most operands.
+// nothing is the facts of an operand without such properties.
 var nothing facts
 
-// known returns what is known of o. The caller does not change it.
+// known returns the facts of o. The caller does not change them.
 func (o *operand) known() *facts {
 	if o.facts == nil {
 		return &nothing
@@ -88,7 +88,7 @@ func (o *operand) known() *facts {
 	return o.facts
 }
 
-// knows returns o with what f says of it, too.
+// knows returns o with the facts f instead of its own, or o if f is empty.
 func (l *lowering) knows(o operand, f facts) operand {
 	if f != nothing {
 		o.facts = &append(l.shop.facts.list(1), f)[0]
@@ -96,7 +96,7 @@ func (l *lowering) knows(o operand, f facts) operand {
 	return o
 }
 
-// formed returns o with the form that it is known to be; nil: it has none.
+// formed returns o with a linear form as one of its facts. If form is nil, it returns o.
 func (l *lowering) formed(o operand, form *loop.Lin) operand {
 	if form == nil {
 		return o
@@ -238,7 +238,7 @@ func (l *lowering) binary(op Op, e types.Elem, a, b operand) virt {
 	return l.pairwise(op, l.vlen(e), l.vector(a), l.vector(b), vectorClass)
 }
 
-// pairwise is an instruction on a and b that makes a register of a class.
+// pairwise emits an instruction on a and b whose result is a register of class c.
 func (l *lowering) pairwise(op Op, length Len, a, b virt, c class) virt {
 	s := l.next()
 	s.Op, s.Len, s.a, s.b, s.dst = op, length, a, b, l.fresh(c)

@@ -77,7 +77,7 @@ type program struct {
 	steps  []step
 	values []virtual // by virt; that of 0 stands for the results of steps without one
 	shop   *workshop
-	// additions is how many steps add floats, when hoist has dropped those that nothing needs.
+	// additions is the number of steps that add floats, without those that hoist drops.
 	additions int
 }
 
@@ -189,8 +189,8 @@ func (p *program) fresh(c class) virt {
 	return virt(n)
 }
 
-// next appends an empty step, which the caller fills in. Then it calls emitted. Steps that are filled in where
-// they lie take less time than those that are copied there.
+// next appends an empty step. The caller fills it in and then calls emitted. Filling in a step in place takes
+// less time than copying one.
 func (p *program) next() *step {
 	p.steps = p.shop.steps.room(p.steps, 1)
 	n := len(p.steps)
@@ -202,10 +202,11 @@ func (p *program) next() *step {
 // hasSource reports that v is one element of memory in all lanes.
 func (p *program) hasSource(v virt) bool { return p.values[v].source.Broadcast }
 
-// inputs is the virtual registers that a step reads, and 0 where it reads none.
+// inputs holds the virtual registers that a step reads. Unused places are 0.
 type inputs [7]virt
 
-// of fills in those of s, for walks over all steps: calls for each register, and copies of the list, take longer.
+// of sets in to the registers that s reads. Walks over all steps use it because it neither makes a call for
+// each register nor copies a list.
 func (in *inputs) of(s *step) {
 	in[0], in[1], in[2], in[3], in[4], in[5], in[6] = s.a, s.b, s.c, s.mask, s.index, s.near, 0
 	if s.keeps {

@@ -130,7 +130,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	return operand{}
 }
 
-// costly is a product or quotient of two values, and the body that makes it.
+// costly is a product or quotient of two values, and the body that computes it.
 type costly struct {
 	op        Op
 	length    Len
@@ -138,13 +138,13 @@ type costly struct {
 	in        *loop.Block
 }
 
-// nearby is how many products and quotients back one is still found. Those farther away would hold a
-// register for long.
+// nearby is the number of last products and quotients among which onceMade looks. An earlier one would keep a
+// register busy for long.
 const nearby = 16
 
-// onceMade is a op b, which another body has perhaps made: a function makes the square of an argument, and
-// the program makes it, too. What one body makes twice is to hold no register in between, as the square in
-// exp. It is made in all lanes, whichever count.
+// onceMade returns a op b. It reuses a result of another body: a function and the program may both compute the
+// square of an argument. An operation that one body computes twice is emitted twice, so that its result
+// holds no register in between, as the square in exp. The result is computed in all lanes.
 func (l *lowering) onceMade(op Op, e types.Elem, a, b operand) virt {
 	x := costly{op: op, length: l.vlen(e), a: l.vector(a), b: l.vector(b), in: l.frame.body}
 	for k := len(l.costly) - 1; k >= max(0, len(l.costly)-nearby); k-- {

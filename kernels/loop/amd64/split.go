@@ -28,7 +28,7 @@ type life struct {
 // loop as that step.
 func (x *life) split() bool { return !x.several && x.loop >= 0 }
 
-// end returns what dies is.
+// end returns the value of dies.
 func (x *life) end() int32 {
 	switch {
 	case !x.split():

@@ -48,8 +48,8 @@ func (l *lowering) window() {
 // anchor is a step to which those of inner loops may move.
 func (l *lowering) anchor() { l.emit(&step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
 
-// rowLoop is the loop over rows, so many at a time as long as there are as many: whole vectors, so
-// many together, then what is left under a mask. begin comes before the first vector of a row.
+// rowLoop lowers the loop over rows, which takes the given number of rows at a time. A row is whole vectors,
+// the given number together, then the rest under a mask. begin comes before the first vector of a row.
 func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	enter := func(f func(m *maker)) {
 		l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})

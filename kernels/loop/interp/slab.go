@@ -1,6 +1,6 @@
 package interp
 
-// This file defines slabs, and what is done to them and to memory whatever the type of their elements is.
+// This file defines slabs, and operations on slabs and memory of any element type.
 
 import (
 	"math"

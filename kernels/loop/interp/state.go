@@ -1,6 +1,6 @@
 package interp
 
-// This file defines what a worker holds: registers, frames, lanes, locals and results.
+// This file defines the state of a worker: registers, frames, lanes, locals and results.
 
 import (
 	"flow/ir/loop"

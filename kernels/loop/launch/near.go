@@ -10,7 +10,7 @@ import (
 	"flow/ir/loop"
 )
 
-// set notes the sizes of the greatest numbers that were seen.
+// set stores the exponents of the greatest numbers of a sample. top has one for each reduced result.
 func (s *sizes) set(top []float64) {
 	for k, v := range top {
 		_, e := math.Frexp(v)
@@ -19,8 +19,8 @@ func (s *sizes) set(top []float64) {
 	s.known.Store(true)
 }
 
-// sumsNear reports a nest that adds floats to sums, of which each is one element and takes one number of a
-// point. Several numbers would be states that all begin with the words in memory.
+// sumsNear reports whether a nest adds floats to sums of one element each, one number a point. Several numbers
+// a point would be wrong: each would have a state that begins with the words in memory.
 func sumsNear(n *loop.Nest) bool {
 	sums, others, seen := false, false, uint64(0)
 	reduces := func(s *loop.Stmt) bool { return s.Code == loop.Reduce }
@@ -41,9 +41,9 @@ func sumsNear(n *loop.Nest) bool {
 // sampled is how many points at each end of a row tell the size of what others add.
 const sampled = 32
 
-// nearWindows runs a window whose sums take numbers of about one size. Where that is not known, points are
-// windows of their own. Each part is one call into machine code, as such sums put what they have in the place
-// of the words that they began with.
+// nearWindows runs a window whose sums take numbers of about one size. While that size is not known, it runs
+// some points at both ends of a row as windows of their own. Each part is one call into machine code,
+// because such sums replace the words that they began with.
 func (w *Worker) nearWindows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	s, depth, rows := &w.run.loop.sizes, &w.run.loop.depth, max(1, loop.NearCount/(l1-l0))
 	if w.run.made.layout&lanesFirst != 0 {
@@ -106,8 +106,8 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	return flagged, err
 }
 
-// tries runs a window with the levels at a place, and again with more as long as its sums lose bits. last is
-// the place of those that it ran with last.
+// tries runs a window with the levels at place first, and again with more levels as long as its sums lose
+// bits. last is the place of the levels of the last run.
 func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int, flagged bool, err error) {
 	list, l := w.run.reduced, w.run.loop
 	d, lost := w, true

@@ -39,14 +39,15 @@ func (w *Worker) Move(number int, d *value.Dense, i, j int) {
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
 func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
 
-// Partials reports that the run keeps its reduced results for Take. The interpreter does not.
+// Partials reports whether workers keep reduced results for Take and TakeSums. The interpreter does not.
 func (r *Run) Partials() bool {
 	_, interpreted := r.v.code.(*interpreted)
 	return !interpreted
 }
 
-// TakeSums adds the exact sums that the worker has of reduced result number k to some, and forgets them: the
-// sum of numbers, or of squares for a norm, then that of squares for a variance.
+// TakeSums adds the exact sums of reduced result number k that the worker has to the sums to, and empties the
+// result. The first sum is that of the numbers, or of their squares for a norm. A variance has a second one, of
+// squares.
 func (w *Worker) TakeSums(k int, to ...*exact.Sum) {
 	p := &w.parts[k]
 	for i, sum := range to {
@@ -55,7 +56,8 @@ func (w *Worker) TakeSums(k int, to ...*exact.Sum) {
 	p.begin(&w.run.reduced[k])
 }
 
-// Take returns what the worker has of reduced result number k, which loses nothing, and forgets it.
+// Take returns reduced result number k of the windows of the worker, and empties it. It would be wrong for
+// an exact sum, see TakeSums.
 func (w *Worker) Take(k int) value.Scalar {
 	p, r := &w.parts[k], &w.run.reduced[k]
 	x := loop.ScalarOf(r.out.Elem, r.fast.Result(p.words))

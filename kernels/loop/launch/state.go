@@ -1,6 +1,6 @@
 package launch
 
-// This file defines what a loop, its runs and their workers hold.
+// This file defines the types of loops, runs and workers.
 
 import (
 	"sync"
@@ -87,7 +87,8 @@ type Run struct {
 	Stays uint64
 	// Overwrites says that results may lie in the memory of operands. A window is not run again then.
 	Overwrites bool
-	// Past says that results are stored past the caches, whatever their size: each is a part of a large one.
+	// Past says that each result is a part of a large one, so that results of any size are stored past the
+	// caches.
 	Past bool
 
 	loop *Loop
@@ -115,8 +116,8 @@ type Worker struct {
 	saved, rows []uint64 // of joined: the words of operands, and repeated rows
 
 	parts []part // of reduced results
-	// Doubted is called with reduced result number k of a window, counted without the other results, to which
-	// the window contributed nothing because its sum lost bits. nil: the window then ends with ErrInexact.
+	// Doubted is called when sum k of a window has lost bits; k counts reduced results alone. The window has
+	// contributed nothing to that result. A nil Doubted: the window ends with ErrInexact.
 	Doubted func(k, r0, r1, l0, l1 int) error
 	// deeper are the workers of code with more levels of exact sums: see atDepth.
 	deeper []*Worker
@@ -246,7 +247,7 @@ type reducing struct {
 type part struct {
 	words []uint64     // the states of the last window of exact sums, of all windows otherwise
 	size  int          // of numbers that are summed: see nearWindows
-	last  float64      // the first word of the last window of exact sums: of one point it is what that adds
+	last  float64      // the first word of the last window of exact sums; in a window of one point its number
 	exact *state.Exact // of exact sums: what earlier windows gave
 }
 
@@ -273,8 +274,8 @@ type version struct {
 	core   *core // nil: for all points
 }
 
-// sizes is of what size the numbers are that a loop adds to each reduced result: they have a magnitude of
-// about 2^e, or less. It changes only speed.
+// sizes has the size of the numbers that a loop adds to each reduced result: their magnitude is about 2^e or
+// less. It changes only speed.
 type sizes struct {
 	known atomic.Bool
 	exps  []atomic.Int32
