@@ -3,9 +3,8 @@ package launch
 // This file sums numbers of about one size at half the cost of a cascade (loop.NearLevels).
 
 import (
-	"math"
-
 	"fmt"
+	"math"
 
 	"flow/ir/loop"
 )
