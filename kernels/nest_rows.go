@@ -343,17 +343,18 @@ var errApart = errors.New("sums of numbers that are too far apart")
 // copies no more than a cache holds. The loops read the copies. Rows whose sums are not sure can be
 // computed again, because the copies still have their elements (see restore).
 func (w *rowWorker) copyAside(r0, r1 int) (n int) {
-	n = r1 - r0
 	if w.x.aside == nil {
-		return n
+		return r1 - r0
 	}
+	most := w.x.n
 	for _, r := range w.x.aside {
-		n = min(n, max(1, phaseElements/w.x.form.size(r)))
+		most = min(most, max(1, phaseElements/w.x.form.size(r)))
 	}
+	n = min(r1-r0, most)
 	for k, r := range w.x.aside {
 		from := w.x.operand(nest.Operand{Register: r}).(*value.Dense)
 		if k == len(w.aside) {
-			w.aside = append(w.aside, value.New(from.Elem, n, from.Cols))
+			w.aside = append(w.aside, value.New(from.Elem, most, from.Cols))
 		}
 		w.aside[k].View(0, 0, n, from.Cols).CopyFrom(from.View(r0, 0, n, from.Cols))
 	}
