@@ -72,8 +72,11 @@ func TestCompilingAllocatesLittle(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc
 		}
-		every()
-		each := float64(every()) / float64(code)
+		least := every()
+		for range 4 { // a goroutine that moves to another processor finds no memory of earlier compilations there
+			least = min(least, every())
+		}
+		each := float64(least) / float64(code)
 		t.Logf("%s: %.0f bytes allocated a byte of code", target, each)
 		if each > mostAllocated {
 			t.Errorf("%s: %.0f bytes allocated a byte of code, want at most %d", target, each, mostAllocated)
