@@ -51,7 +51,7 @@ func TestCompilationsShareNothing(t *testing.T) {
 }
 
 // mostAllocated is the largest number of bytes that a compilation allocates a byte of code, on average.
-const mostAllocated = 30
+const mostAllocated = 20
 
 // TestCompilingAllocatesLittle compiles drawn nests again, without a collector that would take the workshop away.
 func TestCompilingAllocatesLittle(t *testing.T) {
