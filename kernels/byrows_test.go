@@ -105,6 +105,16 @@ func TestByRowsWorkers(t *testing.T) {
 	}
 }
 
+// rowNumbers are kinds of numbers that rows hold: of similar size, too far apart for sums of two words, and not
+// finite.
+var rowNumbers = map[string]func(k int) float64{
+	"similar": func(k int) float64 { return math.Sin(float64(k)) },
+	"far":     func(k int) float64 { return math.Ldexp(math.Sin(float64(k)), 150*(k%5)-300) },
+	"odd": func(k int) float64 {
+		return []float64{1, math.Inf(1), math.NaN(), math.Copysign(0, -1), -2, 0, 3}[k*k%41%7]
+	},
+}
+
 // TestRowsByLoops: reductions of rows, with and without a chain before them, are those of their
 // definition, call after call: where sums of two words lose something or numbers are not finite, too,
 // and where the result lies in the memory of an operand.
@@ -116,17 +126,10 @@ func TestRowsByLoops(t *testing.T) {
 	before := loopsFrom.Load()
 	LoopsFrom(0)
 	defer LoopsFrom(before)
-	kinds := map[string]func(k int) float64{
-		"similar": func(k int) float64 { return math.Sin(float64(k)) },
-		"far":     func(k int) float64 { return math.Ldexp(math.Sin(float64(k)), 150*(k%5)-300) },
-		"odd": func(k int) float64 {
-			return []float64{1, math.Inf(1), math.NaN(), math.Copysign(0, -1), -2, 0, 3}[k*k%41%7]
-		},
-	}
 	begun := 0
 	for _, name := range []string{"rowsum", "rowmean", "rownorm", "rowvar", "rowstddev", "rowmin", "rowmax", "rowcount", "rowany", "rowargmax"} {
 		for _, cols := range []int{1, 5, 24, 70} {
-			for kind, number := range kinds {
+			for kind, number := range rowNumbers {
 				for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
 					const rows = 37
 					x := value.New(e, rows, cols)
@@ -265,18 +268,11 @@ func TestRowsOverwritten(t *testing.T) {
 	before := loopsFrom.Load()
 	LoopsFrom(0)
 	defer LoopsFrom(before)
-	kinds := map[string]func(k int) float64{
-		"similar": func(k int) float64 { return math.Sin(float64(k)) },
-		"far":     func(k int) float64 { return math.Ldexp(math.Sin(float64(k)), 150*(k%5)-300) },
-		"odd": func(k int) float64 {
-			return []float64{1, math.Inf(1), math.NaN(), math.Copysign(0, -1), -2, 0, 3}[k*k%41%7]
-		},
-	}
 	const rows = 700 // more than copies hold of wide rows
 	begun := 0
 	for _, fold := range []string{"store rowsum", "store rowmean rowmax", "store rownorm", "store rowmin"} {
 		for _, cols := range []int{1, 5, 24, 70} {
-			for kind, number := range kinds {
+			for kind, number := range rowNumbers {
 				for _, column := range []bool{false, true} {
 					d := table.Must("pipe")
 					p := &op.Program{In: []op.Operand{{Elem: types.F64, Mode: op.Full}, {Elem: types.F64, Mode: op.ColVec}},
@@ -320,7 +316,8 @@ func TestRowsOverwritten(t *testing.T) {
 						if _, ok := l.(*rowsRun); ok {
 							begun++
 						}
-						for k := rows / 300 * 300; k >= 0 && err == nil; k -= 300 { // a worker's first rows may be the fewest
+						// The first rows of a worker may be the fewest.
+						for k := rows / 300 * 300; k >= 0 && err == nil; k -= 300 {
 							err = l.Chunk(k/300%2, k, min(k+300, rows))
 						}
 						if end := l.End(); err == nil {

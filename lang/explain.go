@@ -419,6 +419,9 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 		d.Help = "a range of the first k is 0" + s.found.Value + "k; from k on it is k.., and : is all"
 	}
 	d.Notes = []source.Note{{Span: s.at(s.found), Text: "found " + s.say(s.found)}}
+	if s.found.Type == tokKeyword && !s.lineBreak(s.i-1) {
+		d.Help = fmt.Sprintf("`%s` is a reserved word: choose another name, such as `%[1]s_`", s.found.Value)
+	}
 	switch {
 	case isOp(s.prev, "%") && s.i-2 >= s.from && end(s.toks[s.i-2]) == s.prev.Pos.Offset && s.toks[s.i-2].Type == tokInt:
 		if n, err := strconv.Atoi(s.toks[s.i-2].Value); err == nil {

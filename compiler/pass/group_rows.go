@@ -141,7 +141,8 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		return b.outer(id)
 	case n.Op.Role == op.Reduces:
 		for _, d := range pipeFolds(b.table, n) {
-			if d != nil && (d.Fold == op.FoldCols || d.Fold == op.FoldAll && (b.ranks || d.Class == loop.NoClass && !d.Places)) { // no loop makes what ranks add
+			// No loop computes states that ranks merge.
+			if d != nil && (d.Fold == op.FoldCols || d.Fold == op.FoldAll && (b.ranks || d.Class == loop.NoClass && !d.Places)) {
 				return 0, 0, false
 			}
 		}

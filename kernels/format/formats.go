@@ -26,18 +26,19 @@ type form struct {
 	// The sparse forms; nil where the format has none. A format without read has only these.
 	readSparse  func(in *input, o Options, headOnly bool) (Header, *value.CSR, error)
 	writeSparse func(w *bufio.Writer, m *value.CSR) error
+	placed      bool // an element's place in the file follows from its row and column: see ReadPart
 }
 
 // forms is the list of formats. It is a function because package variables that hold functions can
 // be changed.
 func forms() []form {
 	return []form{
-		{"mtx", MatrixMarket, 0, readMatrixMarket, writeMatrixMarket, readMarketSparse, writeMarketSparse},
-		{"npy", NPY, 0, readNPY, writeNPY, nil, nil},
-		{"csv", CSV, ',', readCSV, writeCSV, nil, nil},
-		{"tsv", CSV, '\t', readCSV, writeCSV, nil, nil},
-		{"csr", CSR, 0, nil, nil, readCSR, writeCSR},
-		{"pgm", Unwritable, 0, readPGM, writePGM, nil, nil},
+		{"mtx", MatrixMarket, 0, readMatrixMarket, writeMatrixMarket, readMarketSparse, writeMarketSparse, false},
+		{"npy", NPY, 0, readNPY, writeNPY, nil, nil, true},
+		{"csv", CSV, ',', readCSV, writeCSV, nil, nil, false},
+		{"tsv", CSV, '\t', readCSV, writeCSV, nil, nil, false},
+		{"csr", CSR, 0, nil, nil, readCSR, writeCSR, false},
+		{"pgm", Unwritable, 0, readPGM, writePGM, nil, nil, false},
 	}
 }
 

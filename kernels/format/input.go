@@ -53,7 +53,9 @@ type Header struct {
 	Elem       types.Elem
 	Rows, Cols int
 	Sparse     bool // it is read as a sparse matrix
-	Entries    int  // of a sparse matrix: how many elements the head announces, those that a symmetric file leaves out included
+	// Entries is the number of elements in the head of a sparse matrix, with those that a symmetric
+	// file leaves out.
+	Entries int
 }
 
 // Type is the type of the matrix in the file.
@@ -220,7 +222,8 @@ func (in *input) blocks(f func(block []byte) error) error {
 				send(piece{err: in.tooLong(0)})
 				return
 			}
-			if cap(buf) < size+len(rest) { // twice as much for a long line, or each piece of it would be copied again and again
+			// A long line doubles the buffer: otherwise each piece of the line would be copied again.
+			if cap(buf) < size+len(rest) {
 				var err error
 				if buf, err = grow[byte](in, 0, nil, max(size, len(rest))+len(rest)); err != nil {
 					send(piece{err: err})

@@ -84,7 +84,7 @@ func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
 // name says.
 func HasParts(path string, o Options) bool {
 	f, compressed, err := choose(path, o)
-	return err == nil && f.name == "npy" && !compressed
+	return err == nil && f.placed && !compressed
 }
 
 // ReadPart sets out to the elements from (row, col) on of the matrix in an .npy file, without reading

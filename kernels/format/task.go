@@ -19,10 +19,11 @@ type Task struct {
 	Names              bool    // the first line of edges may hold names
 	Market             *Market // the entries of this Matrix Market file
 	Sum                bool    // the checksum of the bytes
-	Keep               bool    // each process keeps the entries, or columns of a sum, that it reads and answers with their Told
-	Graph              bool    // the entries of a Matrix Market file are edges
-	Cols               int     // of a sum: the bytes From..To-1 are numbers of columns below it, which are counted
-	From, To           int64
+	// Keep: each process keeps the entries, or columns of a sum, that it reads and answers with their Told.
+	Keep     bool
+	Graph    bool // the entries of a Matrix Market file are edges
+	Cols     int  // of a sum: the bytes From..To-1 are numbers of columns below it, which are counted
+	From, To int64
 
 	read *atomic.Int64 // as in Options
 	cols []byte        // of a sum that is kept: room for the bytes From..To-1

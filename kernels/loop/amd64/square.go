@@ -351,7 +351,8 @@ func (l *lowering) loadTiled(p place) virt {
 		m.ArithImm(AddG, RAX, squareRows)
 		m.StoreG(end, RAX)
 	})
-	mask := l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) { // of the columns that there are
+	// The mask has the columns of the tile.
+	mask := l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) {
 		some := m.Label()
 		l.scalarLin(m, RAX, p.col)
 		m.Neg(RAX)

@@ -54,9 +54,7 @@ func TestPartialSums(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !run.Partials() {
-				t.Skip("no machine code")
-			}
+			skipInterpreted(t, run)
 			var sums, got [2]exact.Sum
 			add := func(to *[2]exact.Sum, k, l0, l1 int) {
 				for j := l0; j < l1; j++ {
@@ -128,9 +126,7 @@ func TestNearSizes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !run.Partials() {
-				t.Skip("no machine code")
-			}
+			skipInterpreted(t, run)
 			w := run.Worker()
 			for round := range 3 {
 				for _, n := range []int{300, x.Cols} {
@@ -144,5 +140,17 @@ func TestNearSizes(t *testing.T) {
 			}
 			w.Free()
 		}
+	}
+}
+
+// skipInterpreted skips a test of machine code where loops are interpreted. Elsewhere the run must have partial
+// states.
+func skipInterpreted(t *testing.T, run *Run) {
+	t.Helper()
+	if target, err := Target(); err != nil || target == Interp {
+		t.Skip("no machine code")
+	}
+	if !run.Partials() {
+		t.Fatal("machine code without partial states")
 	}
 }
