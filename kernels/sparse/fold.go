@@ -5,6 +5,7 @@ package sparse
 
 import (
 	"math"
+	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -35,7 +36,11 @@ func (f rowFold) begin(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
 }
 
 func foldOf[T vec.Number](f rowFold, out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
-	entries, to, from := entriesOf[T](a, out.Elem), linesOf[T](out), linesOf[T](b)
+	integers := converted(a, out.Elem)
+	entries, to, from := vec.Entries[T]{Ptr: a.Ptr, Col: a.Col}, linesOf[T](out), linesOf[T](b)
+	if integers == nil {
+		entries = entriesOf[T](a, out.Elem)
+	}
 	nan, start := math.NaN(), T(f.empty.I)
 	if out.Elem.IsFloat() {
 		start = T(f.empty.F)
@@ -44,12 +49,18 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, a *value.CSR, b *value.De
 	if f.base != nil {
 		base = linesOf[T](f.base).X
 	}
+	rooms := sync.Pool{New: func() any { return new(vec.Entries[T]) }} // of workers: a chunk is small beside making one
 	return func(lo, hi int) {
 		const piece = 1024 // rows that stay in a cache from their start to their end
+		room := rooms.Get().(*vec.Entries[T])
+		defer rooms.Put(room)
 		for ; lo < hi; lo += piece {
 			end := min(lo+piece, hi)
 			rows := entries // a copy, since workers run at the same time
-			rows.Ptr = entries.Ptr[lo : end+1]
+			if rows.Ptr = entries.Ptr[lo : end+1]; integers != nil {
+				room.Convert(rows, integers)
+				rows = *room
+			}
 			if f.step == vec.Chain {
 				rows.Fold(f.step, to.From(lo), from)
 				continue
@@ -164,7 +175,11 @@ func countRows(out []int64, a *value.CSR, x []uint8) rowLoop {
 // sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their entries
 // with column. Both have elements T.
 func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, column *value.Dense) rowLoop {
-	sum, val, x := reduce.Named("sum"), numbersOf[T](a, out.Elem), *dense.Cells[T](column)
+	sum, integers, x := reduce.Named("sum"), converted(a, out.Elem), *dense.Cells[T](column)
+	var val []T
+	if integers == nil {
+		val = numbersOf[T](a, out.Elem)
+	}
 	return func(lo, hi int) {
 		longest := int64(0)
 		for i := lo; i < hi; i++ {
@@ -175,8 +190,11 @@ func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, column *value.
 		sum.EachList(out, lo, hi, a.Cols, func(i int, row *value.Dense) {
 			cols, from := a.Row(i)
 			for k, j := range cols {
-				if products[k] = x[j]; val != nil {
+				switch products[k] = x[j]; {
+				case val != nil:
 					products[k] *= val[from+k]
+				case integers != nil:
+					products[k] *= T(integers[from+k])
 				}
 			}
 			list.Window(row, 0, 0, 1, len(cols))

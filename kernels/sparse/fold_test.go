@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -74,6 +75,62 @@ func TestFoldsOfManyWorkers(t *testing.T) {
 			if msg := rowtest.Differ(many.Out, one.Out); msg != "" {
 				t.Fatalf("%s: %s", c.Def.Name, msg)
 			}
+		}
+	}
+}
+
+// TestFoldsConvertInPlace: folds of a matrix of integers with floats give what folds of its floats give, and
+// make no copy of its values.
+func TestFoldsConvertInPlace(t *testing.T) {
+	rows := define.Resolved(sparseProducts())
+	r := rand.New(rand.NewPCG(93, 94))
+	const n, most = 3000, 400
+	m := value.NewCSR(types.I64, n, n, 0)
+	for i := range n {
+		for j := r.IntN(n); j < n && int64(len(m.Col)) < m.Ptr[i]+most; j += 1 + r.IntN(10) {
+			m.Col, m.I64 = append(m.Col, int32(j)), append(m.I64, r.Int64N(2000)-1000)
+		}
+		m.Ptr[i+1] = int64(len(m.Col))
+	}
+	floats := *m
+	floats.Elem, floats.I64, floats.F64 = types.F64, nil, make([]float64, m.NNZ())
+	for k, v := range m.I64 {
+		floats.F64[k] = float64(v)
+	}
+	x, wide := value.New(types.F64, n, 1), value.New(types.F64, n, 3)
+	for _, d := range []*value.Dense{x, wide} {
+		for k := range d.F64 {
+			d.F64[k] = r.NormFloat64()
+		}
+	}
+	str := func(name, v string) *op.Attrs { return op.MakeAttrs(rowtest.Attr(name, op.Str(v))) }
+	for _, c := range []*op.Call{
+		{Def: rowtest.RowNamed(t, rows, "sp.matmul"), In: []value.Value{m, x}},
+		{Def: rowtest.RowNamed(t, rows, "sp.matmul"), In: []value.Value{m, wide}},
+		{Def: rowtest.RowNamed(t, rows, "semiring"), In: []value.Value{m, x}, Attrs: str("ring", "min +")},
+		{Def: rowtest.RowNamed(t, rows, "semiring"), In: []value.Value{m, x}, Attrs: str("ring", "max *")},
+		{Def: rowtest.RowNamed(t, rows, "sp.rowfold"), In: []value.Value{m, x}, Attrs: str("of", "min")},
+		{Def: rowtest.RowNamed(t, rows, "sp.rowfold"), In: []value.Value{m, x}, Attrs: str("of", "sum")},
+	} {
+		c.Type = value.New(types.F64, n, c.In[1].Type().Cols).Type()
+		want := *c
+		want.In = append([]value.Value{&floats}, c.In[1:]...)
+		for _, call := range []*op.Call{&want, c} {
+			rowtest.Lend(call)
+			if err := c.Def.Kernel(call); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if msg := rowtest.Differ(c.Out, want.Out); msg != "" {
+			t.Errorf("%s: %s", c.Def.Name, msg)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := c.Def.Loop.Begin(c, 1); err != nil {
+			t.Fatal(err)
+		}
+		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > uint64(8*m.NNZ()/2) {
+			t.Errorf("%s allocates %d bytes for %d entries", c.Def.Name, after.TotalAlloc-before.TotalAlloc, m.NNZ())
 		}
 	}
 }

@@ -129,14 +129,24 @@ func ofRank(c *op.Call) *value.CSR {
 	return m
 }
 
+// converted returns the values of m if a result of element type e has them converted; nil if not. A loop
+// that reads each value once converts it there, because in each round of an iterate a copy of all values
+// would be made again.
+func converted(m *value.CSR, e types.Elem) []int64 {
+	if m.Elem == types.I64 && e == types.F64 {
+		return m.I64
+	}
+	return nil
+}
+
 // numbersOf is the values of m in element type T = e; nil for a pattern.
 func numbersOf[T vec.Element](m *value.CSR, e types.Elem) []T {
 	if m.Elem == types.Bool {
 		return nil
 	}
-	if m.Elem == types.I64 && e == types.F64 {
-		x := make([]float64, len(m.I64))
-		vec.Convert(x, m.I64)
+	if integers := converted(m, e); integers != nil {
+		x := make([]float64, len(integers))
+		vec.Convert(x, integers)
 		return any(x).([]T)
 	}
 	return *dense.Values[T](m)

@@ -4,6 +4,7 @@ package vec
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"unsafe"
 
@@ -47,6 +48,20 @@ type Entries[T Number] struct {
 	Ptr []int64
 	Col []int32
 	Val []T
+}
+
+// Convert makes e the rows of x with the values that integers has at their places. It reuses the memory of e.
+// The values of machine.Ahead entries behind the rows are converted too, as kernels read them.
+func (e *Entries[T]) Convert(x Entries[T], integers []int64) {
+	from, n := x.Ptr[0], len(x.Ptr)
+	to := min(int(x.Ptr[n-1])+machine.Ahead, len(x.Col))
+	e.Col = x.Col[from:to]
+	e.Val = slices.Grow(e.Val[:0], to-int(from))[:to-int(from)]
+	Convert(e.Val, integers[from:to])
+	e.Ptr = slices.Grow(e.Ptr[:0], n)[:n]
+	for i, k := range x.Ptr {
+		e.Ptr[i] = k - from
+	}
 }
 
 // Fold makes step s of row i of out with the lines of b that row i of e names, one entry after the other, for
