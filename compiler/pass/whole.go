@@ -32,7 +32,7 @@ func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows boo
 	for i := range g.Nodes {
 		w.parent[i] = int32(i)
 		t := g.Type(ir.ID(i))
-		any = any || t.IsDense() && t.Known() && t.Count() > least
+		any = any || t.IsDense() && t.Known() && t.Count() > least/2 // a block of few columns is a power of two of rows
 		if t.IsDense() && t.Known() && t.Rows > 0 && t.Cols > mostWhole/8/t.Rows {
 			large = append(large, ir.ID(i))
 		}
