@@ -284,7 +284,7 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 	in := make([]ir.ID, len(x.old.In(id)))
 	for k, from := range x.old.In(id) {
 		if k > 0 && k == n.Op.ByColumn {
-			in[k] = x.fetched(from, x.old.In(id)[0])
+			in[k] = x.fetched(from, x.old.In(id)[k-1])
 		} else if k == 0 && n.Op.Numbers > 0 {
 			in[k] = x.numbered(from, x.old.In(id)[n.Op.Numbers], false)
 		} else {

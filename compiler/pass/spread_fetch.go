@@ -214,7 +214,7 @@ func (x *spreadGraph) readersByColumn(g, s ir.ID) (readers []ir.ID, ok bool) {
 	for y, n := range x.g.All() {
 		for k, z := range x.g.In(y) {
 			switch {
-			case z == g && k > 0 && k == n.Op.ByColumn && x.g.In(y)[0] == s:
+			case z == g && k > 0 && k == n.Op.ByColumn && x.g.In(y)[k-1] == s:
 				readers = append(readers, y)
 			case z == g, z == from && y != g && (n.Op.Role == op.Gathers || isControl(n) && k >= n.Carried()):
 				return nil, false

@@ -127,7 +127,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		case aligned[k]:
 			args[k] = x.own(from)
 		case sparse && k == n.Op.ByColumn:
-			args[k] = x.fetchedSparse(from, in[0])
+			args[k] = x.fetchedSparse(from, in[k-1])
 		default:
 			args[k] = x.full(from)
 		}
@@ -424,7 +424,7 @@ func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 			e := s.estimates(g).Of(from)
 			x.even += times * rowSteps
 			entries = true
-			if by := n.Op.ByColumn; k == 0 && by > 0 && g.Type(g.In(id)[by]).IsSparse() && !e.Even() {
+			if by := n.Op.ByColumn; by > 0 && k == by-1 && g.Type(g.In(id)[by]).IsSparse() && !e.Even() {
 				b := s.estimates(g).Of(g.In(id)[by])
 				rows, all := sparsity.RowsWork(&e, &b)
 				x.addRows(len(rows), func(k int) float64 { return rows[k] }, times*storedSteps*(1+min(1, s.estimates(g).Of(id).NNZ/max(all, 1))))

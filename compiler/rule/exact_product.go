@@ -45,7 +45,6 @@ func products() []Rule {
 		{
 			Name:   "multiply-at-entries",
 			Sparse: true,
-			Alone:  true,
 			Doc: "A product of which a sparse matrix takes a few elements is made there alone: each has the chain that it has in the whole. " +
 				"Triangles of a graph need no paths of two edges, the errors of a factorisation no product of its factors.",
 			Rewrites: []string{

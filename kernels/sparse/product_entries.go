@@ -53,7 +53,7 @@ func sparseEntryProduct() *op.Def {
 			return Of(0, t)
 		},
 		Ref:  entryProductRef,
-		Laws: op.Pure, Rate: "copy",
+		Laws: op.Pure, Rate: "copy", ByColumn: 2,
 		Along: func(a *op.Attrs) []int {
 			if a.Bool("ta") {
 				return []int{0, 3}
