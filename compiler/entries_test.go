@@ -14,10 +14,10 @@ func onEntries(rng *rand.Rand) string {
 	of := func(list ...string) string { return list[rng.IntN(len(list))] }
 	var b strings.Builder
 	fmt.Fprintf(&b, "S = rand_sparse(%d, %d, %v, seed = %d)\nR = %s\n", 3+rng.IntN(40), 2+rng.IntN(9), []float64{0.05, 0.1, 0.2}[rng.IntN(3)], rng.IntN(99),
-		of("S", "-S", "f32(S)", "S > 0", "i64(S * 5)", "S * inf", "t(S) * 2"))
+		of("S", "-S", "f32(S)", "S > 0", "i64(S * 5)", "S * inf", "t(S) * 2", "bool(S)"))
 	for range 3 {
 		chain := of("R - 1", "R - 0.5", "R > 0.1", "R == 0", "exp(R)", "(R - 1) ^ 2", "R != 0", "R >= 2", "1 - R", "log(1 + R)", "R + inf", "R * R - 1", "1 / (R + 1)", "1 / R",
-			"ifelse(R > 0, 1, 2)", "R < 0", "sqrt(R - 0.5)", "0 - R", "-1 * (R + 0)", "abs(R - 1) * -0.0", "max(R, 0.5)", "i64(R - 0.5)", "R + 1e308", "f64(R != 0)", "f64(R == 0) * 5e-324", "R // 0", "(R - mean(S)) ^ 2", "R > mean(S)")
+			"ifelse(R > 0, 1, 2)", "R < 0", "sqrt(R - 0.5)", "0 - R", "-1 * (R + 0)", "abs(R - 1) * -0.0", "max(R, 0.5)", "i64(R - 0.5)", "R + 1e308", "f64(R != 0)", "f64(R == 0) * 5e-324", "R // 0", "(R - mean(S)) ^ 2", "R > mean(S)", "not R", "f64(not R) * 3", "R == (not R)")
 		fmt.Fprintf(&b, "emit %s(%s)\n", of("sum", "count", "mean", "norm", "any", "all", "min", "max", "var", "rowsum", "colsum", "rowmean", "colcount", "rowmax", "colmin", "rownorm", "colany"), chain)
 	}
 	b.WriteString("emit max(abs(S - 1) * -0.0)\n") // -0, also where S has entries

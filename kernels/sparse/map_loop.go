@@ -110,10 +110,10 @@ func (l *mapLoop[T]) onPlaces(m *value.CSR) {
 }
 
 // surelyTrue reports that the result of d is true at every place that p makes of bool arguments, as
-// that of `or` is. It tries the values that arguments can have there.
+// that of `or` is. It tries the values that arguments can have there. A chain has no function to try.
 func surelyTrue(d *op.Def, c *op.Call, p pattern, full []bool) bool {
 	x, n := make([]value.Scalar, len(c.In)), len(c.In)
-	if c.Type.Elem != types.Bool {
+	if c.Type.Elem != types.Bool || d.Elt == nil {
 		return false
 	}
 	for k, v := range c.In {
