@@ -44,3 +44,17 @@ func TestReducedAtEntries(t *testing.T) {
 		t.Errorf("%d chains are made at entries, %d of them with a number beside", kept, beside)
 	}
 }
+
+// TestChainsBesideEntries: a chain at the entries of a sparse matrix computes nothing elsewhere, where an integer
+// division by zero would end the run.
+func TestChainsBesideEntries(t *testing.T) {
+	const text = `S = i64(rand_sparse(9, 7, density = 0.2, seed = 3) * 9)
+D = ifelse(dense(S) > 0, 1 + dense(S) // 2, 0)
+emit S // (D * 2)
+emit sum(S // (D * 3))
+emit S // (i64(bool(S)) + 0 * D)
+`
+	if _, err := (runs{{1, 1, nil, false, ""}}).differ(tinyTable(t), text); err != nil {
+		t.Error(err)
+	}
+}

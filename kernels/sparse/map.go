@@ -80,29 +80,31 @@ func AtEntries(maps *op.Def) *op.Def {
 			return in[0]
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			s, whole := define.EveryElement(c.In[0]), *c
-			whole.In = slices.Clone(c.In)
-			for k, v := range whole.In {
+			s, one, wide := define.EveryElement(c.In[0]), *c, slices.Clone(c.In)
+			for k, v := range wide {
 				if v.Type().IsSparse() {
-					whole.In[k] = define.EveryElement(v)
+					wide[k] = define.EveryElement(v)
 				}
-			}
-			whole.Type.Repr = types.Dense
-			v, err := maps.Ref(&whole)
-			if err != nil {
-				return nil, err
-			}
-			x := define.EveryElement(v)
-			if c.Attrs.Bool("zeros") {
-				return takenAt(s, x), nil
 			}
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			one.In, one.Type = slices.Clone(c.In), types.ScalarOf(c.Type.Elem)
 			for i := range out.Rows {
 				for j := range out.Cols {
-					if s.At(i, j).True() {
-						out.Set(i, j, x.At(i, j))
+					if !s.At(i, j).True() { // the chain may fail there
+						continue
 					}
+					for k, v := range wide {
+						one.In[k] = define.ElementAt(v, i, j)
+					}
+					y, err := maps.Ref(&one)
+					if err != nil {
+						return nil, err
+					}
+					out.Set(i, j, y.(value.Scalar))
 				}
+			}
+			if c.Attrs.Bool("zeros") {
+				return takenAt(s, out), nil
 			}
 			return define.KeptRef(out), nil
 		},
