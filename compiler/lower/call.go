@@ -10,7 +10,6 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/ir/value"
 	"flow/lang/ast"
 	"flow/lang/source"
 )
@@ -275,10 +274,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		case given[i] || a.Optional || a.Rest:
 		case a.Default == nil:
 			l.fail(source.Errorf("E127", e.Span(), "%s needs an argument for `%s`", word, a.Name).WithHelp("%s", usage(d)))
-		case a.Attr:
-			attrs = append(attrs, op.Attr{Name: a.Name, Val: *a.Default})
 		default:
-			in, spans, args = append(in, konstVal(scalarOf(*a.Default))), append(spans, e.Span()), append(args, i)
+			attrs = append(attrs, op.Attr{Name: a.Name, Val: *a.Default})
 		}
 	}
 	if seed != nil {
@@ -480,16 +477,4 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.D
 		l.failf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
 	}
 	return out
-}
-
-func scalarOf(v op.Val) value.Scalar {
-	switch v.Kind {
-	case op.FloatVal:
-		return value.F64(v.F)
-	case op.BoolVal:
-		return value.Bool(v.I != 0)
-	case op.StrVal:
-		return value.Str(v.S)
-	}
-	return value.I64(v.I)
 }

@@ -238,7 +238,7 @@ type Arg struct {
 	// Rest takes all remaining positional arguments (cbind). Only the last value argument may
 	// be one.
 	Rest bool
-	// Default replaces an absent argument. nil with Optional false means required.
+	// Default replaces an absent attribute. nil with Optional false means required.
 	Default  *Val
 	Optional bool
 	// Kind is the kind of an attribute.

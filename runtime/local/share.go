@@ -54,9 +54,6 @@ func (s *Shared) AtMost(workers int) {
 	}
 }
 
-// Index returns the number of the worker in its pool.
-func (w *Worker) Index() int { return w.index }
-
 // Stopping reports that the run is ending: a shared task should begin nothing more. It costs some
 // nanoseconds.
 func (w *Worker) Stopping() bool { return w.run.stopping() }

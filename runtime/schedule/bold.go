@@ -66,16 +66,6 @@ func newBOLD(p Params) (Calculator, error) {
 	return c, nil
 }
 
-// Next is for callers that count the iterations themselves.
-func (c *bold) Next(_, _, remaining int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.advance()
-	k := c.sized(remaining)
-	c.total += c.speed(k)
-	return k
-}
-
 // claim is Claimer.Claim.
 func (c *bold) claim(int) (start, size int, ok bool) {
 	word := c.next.Load()
@@ -243,6 +233,3 @@ func (c *bold) Restart() {
 func (c *bold) touch(worker int) float64 {
 	return float64(c.next.Load()) + c.m + float64(c.far) + c.spent[worker]
 }
-
-// Expected returns equal speeds.
-func (c *bold) Expected() []float64 { return c.Weights }

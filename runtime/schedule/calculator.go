@@ -179,8 +179,6 @@ type Learning interface {
 	// Restart begins the next execution of the same loop and keeps what was learned. It must
 	// not overlap with other calls.
 	Restart()
-	// Expected returns the current relative speed of every worker; the sum is P.
-	Expected() []float64
 }
 
 // Stealing is a calculator under which every worker owns a block of consecutive units, takes pieces

@@ -36,7 +36,7 @@ type Claimer struct {
 	_    [120]byte
 }
 
-// ownClaims is an Adaptive technique that counts iterations together with its other state, in one
+// ownClaims is a Learning technique that counts iterations together with its other state, in one
 // atomic operation or under one lock.
 type ownClaims interface {
 	claim(worker int) (start, size int, ok bool)

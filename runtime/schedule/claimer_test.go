@@ -147,7 +147,6 @@ func (o *overtaken) Next(worker, _, remaining int) int {
 func (o *overtaken) stepless() bool                   { return true }
 func (o *overtaken) Report(_, _, _ int, _, _ float64) {}
 func (o *overtaken) Restart()                         {}
-func (o *overtaken) Expected() []float64              { return nil }
 
 // TestOvertaken: a size that was computed from what is out of date does not reach beyond the end.
 func TestOvertaken(t *testing.T) {

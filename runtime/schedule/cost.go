@@ -198,9 +198,6 @@ func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
 	}
 }
 
-// Expected returns the measured speeds. No lesson may be running.
-func (c *cost) Expected() []float64 { return slices.Clone(c.weights) }
-
 // Profile returns what COST has learned: the expected time of each of equally many iterations, in
 // order, at speed 1. It is nil before the first Restart that learns. Another loop of the same
 // operator can begin with it (Params.Profile).

@@ -122,27 +122,7 @@ func (c *pssMeasured) request(had bool, remaining int) (size int) {
 	return c.size(s.requests, s.idle, remaining)
 }
 
-// Next is for callers that count the iterations themselves.
-func (c *pssMeasured) Next(worker, _, remaining int) (size int) {
-	had := &c.running[worker].busy
-	if c.locked {
-		c.mu.Lock()
-		size = c.request(*had, remaining)
-		c.mu.Unlock()
-	} else {
-		for {
-			word := c.word.Load()
-			var then uint64
-			if size, then = c.packed(word, *had, remaining); c.word.CompareAndSwap(word, then) {
-				break
-			}
-		}
-	}
-	*had = true
-	return size
-}
-
-// claim is Claimer.Claim: Next and the change of the counter in one.
+// claim is Claimer.Claim.
 func (c *pssMeasured) claim(worker int) (start, size int, ok bool) {
 	if c.locked {
 		return c.claimLocked(worker)
@@ -197,6 +177,3 @@ func (c *pssMeasured) Restart() {
 	c.word.Store(0)
 	c.state = pssState{}
 }
-
-// Expected returns equal speeds, since none are known.
-func (c *pssMeasured) Expected() []float64 { return c.Weights }

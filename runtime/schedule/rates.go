@@ -127,15 +127,3 @@ func (r *rates) weight(worker int) float64 {
 	}
 	return v * r.perRate.get()
 }
-
-// weights fills dst, which has room for all workers.
-func (r *rates) weights(dst []float64) []float64 {
-	r.rescaleAll()
-	for i := range dst {
-		dst[i] = r.weight(i)
-	}
-	return dst
-}
-
-// Expected returns the current relative speed of every worker.
-func (r *rates) Expected() []float64 { return r.weights(make([]float64, len(r.of))) }

@@ -26,6 +26,3 @@ func (c *wf2) Report(_, _, _ int, _, _ float64) {}
 
 // Restart does nothing.
 func (c *wf2) Restart() {}
-
-// Expected returns the given weights.
-func (c *wf2) Expected() []float64 { return c.Weights }
