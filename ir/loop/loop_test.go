@@ -240,6 +240,10 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q is accepted", text)
 		}
 	}
+	const narrow = "func f(v0: i64) (f32) \"f is one.\" {\n  table t0 f32 [1]\n  v1 = look t0 v0\n  yield v1\n}\n"
+	if _, err := ParseLibrary(narrow); err == nil || !strings.Contains(err.Error(), "a table of f32") {
+		t.Errorf("a table of f32: %v", err)
+	}
 }
 
 // TestOperations: every row says what it is defined on, and gives a word of the type that it

@@ -46,6 +46,7 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 		return v.one(v.load(s))
 	case Look:
 		v.check(s.Mem.Kind == TableMem && s.Mem.N < len(v.tables), "no table %v", s.Mem)
+		v.check(v.tables[s.Mem.N].Elem.Size() == 8, "a table of %v", v.tables[s.Mem.N].Elem)
 		v.check(slices.Equal(in, ints), "look takes one i64")
 		return v.one(v.tables[s.Mem.N].Elem)
 	case Store, Reduce:

@@ -31,18 +31,6 @@ func compareWords(g *legalizer, s *step) virt {
 	return v
 }
 
-func compareUnsigned(g *legalizer, s *step) virt {
-	x := *s
-	x.a = g.with(VPXOR, s.a, signBit, 0)
-	if w, ok := g.word(s); ok {
-		w ^= signBit
-		x.b, x.InMem, x.Mem = 0, true, g.asm.Const(w, w, w, w)
-	} else {
-		x.b, x.InMem = g.with(VPXOR, g.second(s), signBit, 0), false
-	}
-	return compareWords(g, &x)
-}
-
 // multiply makes the low 64 bits of a product from products of halves: the two mixed products count
 // in the upper half alone.
 func multiply(g *legalizer, s *step) virt {
@@ -117,9 +105,6 @@ func absolute(g *legalizer, s *step) virt {
 	sign := g.sign(x)
 	return g.op(VPSUBQ, L256, g.op(VPXOR, L256, x, sign), sign)
 }
-
-// lowHalves packs the low half of each lane.
-func lowHalves(g *legalizer, s *step) virt { return g.narrow(s.a) }
 
 // turn moves every lane down by some places, the lowest to the top: both operands are one vector.
 func turn(g *legalizer, s *step) virt {

@@ -350,16 +350,8 @@ func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *ma
 
 // look lowers a look into a table, which lies beside the code.
 func (l *lowering) look(s *loop.Stmt, at operand) virt {
-	t := l.frame.tables[s.Mem.N]
-	table := l.asm.Const(t.Words...)
-	v := l.gather(types.I64, l.vector(at), 8, func(m *maker) { m.Lea(RAX, table) })
-	switch t.Elem {
-	case types.F32:
-		v = l.emit(&step{Inst: Inst{Op: VPMOVQD, Len: l.length}, a: v, dst: l.fresh(vectorClass)})
-	case types.Bool:
-		v = l.compare(VPCMPQ, types.I64, inRegister(types.I64, v), constantOf(types.I64, 0), 4)
-	}
-	return v
+	table := l.asm.Const(l.frame.tables[s.Mem.N].Words...)
+	return l.gather(types.I64, l.vector(at), 8, func(m *maker) { m.Lea(RAX, table) })
 }
 
 // store lowers a store of lanes that lie side by side, or of an element a lane.
