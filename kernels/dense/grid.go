@@ -139,7 +139,7 @@ func Clear(d *value.Dense) { clear(d.Bytes()) }
 // TurnedVector is a vector seen the other way round, in the same memory.
 func TurnedVector(v *value.Dense) *value.Dense {
 	t := *v
-	if v.Cols == 1 && v.Stride != 1 { // a column with gaps becomes a row only by a copy
+	if v.Rows > 1 && v.Stride != 1 { // a column with gaps becomes a row only by a copy
 		t = *v.Clone()
 	}
 	t.Rows, t.Cols, t.Stride = v.Cols, v.Rows, v.Rows

@@ -33,31 +33,18 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 		p := d.I64[from : from+k]
 		return p, vec.Extreme(p, true) >= 0 && uint64(vec.Extreme(p, false)) < bound
 	}
-	p := room[:k]
-	wrong := false
-	switch d.Elem {
-	case types.I64:
-		wrong = !wholeCodes(p, d.I64[from*d.Stride:], d.Stride, bound)
-	case types.F64:
-		wrong = !wholeCodes(p, d.F64[from*d.Stride:], d.Stride, bound)
-	default:
-		for i := range p {
-			v, err := code("ctable", d.At(from+i, 0), n)
-			p[i] = int64(v)
-			wrong = wrong || err != nil
-		}
-	}
-	return p, !wrong
+	read := dense.ForElem(d.Elem, wholeCodes[float64], wholeCodes[float32], wholeCodes[int64], wholeCodes[uint8])
+	return room[:k], read(room[:k], d, from, bound)
 }
 
-// wholeCodes sets p to elements 0, step, .. of x. It reports whether they are whole numbers from 0 to
-// bound - 1.
-func wholeCodes[T int64 | float64](p []int64, x []T, step int, bound uint64) bool {
-	wrong := false
+// wholeCodes sets p to the elements of column d from the given one on. It reports whether they are whole
+// numbers from 0 to bound - 1.
+func wholeCodes[T vec.Element](p []int64, d *value.Dense, from int, bound uint64) bool {
+	wrong, x := false, (*dense.Cells[T](d))[from*d.Stride:]
 	for i := range p {
-		v := int64(x[i*step])
+		v := int64(x[i*d.Stride])
 		p[i] = v
-		wrong = wrong || T(v) != x[i*step] || uint64(v) >= bound
+		wrong = wrong || T(v) != x[i*d.Stride] || uint64(v) >= bound
 	}
 	return !wrong
 }
@@ -72,21 +59,6 @@ func wrongCode(c *op.Call, lo, hi int) error {
 		}
 	}
 	return nil
-}
-
-// greatestCode is one more than the greatest code among elements lo..hi-1 of d; ok is false if some
-// element is none.
-func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
-	var room [512]int64
-	last := int64(-1)
-	for ; lo < hi; lo += len(room) {
-		p, ok := readCodes(room[:], d, lo, min(len(room), hi-lo), types.Unknown)
-		if !ok {
-			return 0, false
-		}
-		last = max(last, vec.Extreme(p, false))
-	}
-	return int(last) + 1, true
 }
 
 // pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is too
@@ -143,9 +115,8 @@ func (l *pairsBody) sizing() bool { return l.n == types.Unknown || l.m == types.
 func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if l.sizing() {
-		n, ok := greatestCode(l.c.Dense(0), lo, hi)
-		m, both := greatestCode(l.c.Dense(1), lo, hi)
-		w.n, w.m, w.wrong = max(w.n, n), max(w.m, m), w.wrong || !ok || !both
+		n, m, ok := tableFor(l.c, lo, hi)
+		w.n, w.m, w.wrong = max(w.n, n), max(w.m, m), w.wrong || !ok
 		return nil
 	}
 	if w.counts == nil {
@@ -160,17 +131,14 @@ func (l *pairsBody) Next() (again bool, err error) {
 	if !l.sizing() {
 		return false, nil
 	}
-	n, m := 0, 0
+	n, m := max(l.n, 0), max(l.m, 0)
 	for _, w := range l.by {
 		if w.wrong {
 			return false, nil // End says which
 		}
 		n, m = max(n, w.n), max(m, w.m)
 	}
-	if !settled(&l.n, n) || !settled(&l.m, m) {
-		l.by[0].wrong = true
-		return false, nil
-	}
+	l.n, l.m = n, m
 	if err := roomForTable(l.c, l.n, l.m); err != nil {
 		return false, err
 	}
@@ -180,14 +148,6 @@ func (l *pairsBody) Next() (again bool, err error) {
 		return false, addWeights(l.c, dense.Grid[int64]{LD: l.m, X: w.counts}, 0, l.c.Dense(0).Rows)
 	}
 	return true, nil
-}
-
-// settled makes an unknown size what the codes ask for; false if it is given and they ask for more.
-func settled(size *int, asked int) bool {
-	if *size == types.Unknown {
-		*size = asked
-	}
-	return asked <= *size
 }
 
 // table returns the counts of a worker, all 0. Those of worker 0 lie in the result if it has no gaps.

@@ -13,6 +13,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
+	"flow/kernels/vec"
 )
 
 // onehotStates is the rows of this file.
@@ -51,11 +52,7 @@ func onehotStates() []*op.Def {
 			Laws: op.Pure | op.Total,
 			Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 			Kernel: func(c *op.Call) error {
-				if c.Type.Elem == types.I64 {
-					joinCounts[int64](c, c.Result())
-				} else {
-					joinCounts[float64](c, c.Result())
-				}
+				dense.ForNumber(c.Type.Elem, joinCounts[float64], nil, joinCounts[int64])(c, c.Result())
 				return nil
 			},
 		}),
@@ -63,17 +60,12 @@ func onehotStates() []*op.Def {
 }
 
 func joinCounts[T int64 | float64](c *op.Call, out *value.Dense) {
+	out.CopyFrom(c.Dense(0))
 	sum := dense.GridOf[T](out)
-	for k := range c.In {
-		x := dense.GridOf[T](c.Dense(k))
+	for k := range c.In[1:] {
+		x := dense.GridOf[T](c.Dense(1 + k))
 		for i := range sum.Rows {
-			for j, v := range x.Row(i) {
-				if k == 0 {
-					sum.Row(i)[j] = v
-				} else {
-					sum.Row(i)[j] += v
-				}
-			}
+			vec.Add(sum.Row(i), sum.Row(i), x.Row(i))
 		}
 	}
 }

@@ -190,18 +190,32 @@ func eachPairs(c *op.Call, lo, hi int, do func(lo int, p, q []int64)) bool {
 	return true
 }
 
+// tableFor returns the size of a table that has the codes of rows lo..hi-1. ok is false if one is invalid.
+func tableFor(c *op.Call, lo, hi int) (n, m int, ok bool) {
+	crop := c.Attrs.Bool("crop")
+	ok = eachPairs(c, lo, hi, func(_ int, p, q []int64) {
+		if !crop { // a third of the time
+			n, m = max(n, int(vec.Extreme(p, false))+1), max(m, int(vec.Extreme(q, false))+1)
+			return
+		}
+		for i, v := range p {
+			if v|q[i] >= 0 {
+				n, m = max(n, int(v)+1), max(m, int(q[i])+1)
+			}
+		}
+	})
+	return n, m, ok
+}
+
 // sumWeights is the kernel of ctable with weights, for a table of T. It fails if a code is invalid or if
 // there is no memory for the table.
 func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 	rows, cols := max(sizeOf(c.Attrs, "n"), 0), max(sizeOf(c.Attrs, "m"), 0)
-	if valid := c.Type.Known() || eachPairs(c, 0, c.Dense(0).Rows, func(_ int, p, q []int64) {
-		for i, v := range p {
-			if v|q[i] >= 0 {
-				rows, cols = max(rows, int(v)+1), max(cols, int(q[i])+1)
-			}
+	if !c.Type.Known() {
+		n, m, ok := tableFor(c, 0, c.Dense(0).Rows)
+		if rows, cols = max(rows, n), max(cols, m); !ok {
+			return wrongCode(c, 0, c.Dense(0).Rows)
 		}
-	}); !valid {
-		return wrongCode(c, 0, c.Dense(0).Rows)
 	}
 	if c.Type.IsSparse() {
 		return sparseWeights[T](c, rows, cols)

@@ -136,8 +136,12 @@ func pickRowsKernel(c *op.Call) error {
 	if err != nil || len(at) == 0 {
 		return err
 	}
-	rows := value.Dense{Elem: types.I64, Rows: len(at), Cols: 1, Stride: 1, I64: at}
-	return TakeInto(c.Result(), x, &rows)
+	return TakeInto(c.Result(), x, Column(at))
+}
+
+// Column is a list as a column in the same memory.
+func Column(x []int64) *value.Dense {
+	return &value.Dense{Elem: types.I64, Rows: len(x), Cols: 1, Stride: 1, I64: x}
 }
 
 func pickColumnsKernel(c *op.Call) error {

@@ -371,21 +371,14 @@ func copyRows(out, x *value.Dense, at []int64, lo int) {
 	if len(at) == 0 {
 		return
 	}
-	rows := value.Dense{Elem: types.I64, Rows: len(at), Cols: 1, Stride: 1, I64: at}
-	if err := move.TakeInto(out.View(lo, 0, len(at), out.Cols), x, &rows); err != nil {
+	if err := move.TakeInto(out.View(lo, 0, len(at), out.Cols), x, move.Column(at)); err != nil {
 		panic("BUG: a sort made up a place: " + err.Error())
 	}
 }
 
 // copyColumn writes x to rows lo, lo + 1, ... of the column out.
 func copyColumn(out *value.Dense, x []int64, lo int) {
-	if out.Stride == 1 {
-		copy(out.I64[lo:], x)
-		return
-	}
-	for i, v := range x {
-		out.I64[(lo+i)*out.Stride] = v
-	}
+	out.View(lo, 0, len(x), 1).CopyFrom(move.Column(x))
 }
 
 func takeKernel(c *op.Call) error { return move.TakeInto(c.Result(), c.Dense(0), c.Dense(1)) }

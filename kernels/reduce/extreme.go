@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -130,7 +131,7 @@ func sameEntries(a, b *value.CSR) bool {
 	return true
 }
 
-// sameLoop is the Loop of identical: a worker's verdict each.
+// sameLoop is the Loop of identical.
 func sameLoop() *op.Loop {
 	return &op.Loop{
 		Light: true,
@@ -141,41 +142,30 @@ func sameLoop() *op.Loop {
 			s := window.InputSpace(c)
 			return s.N, s.Leaf
 		},
-		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			return &sameBody{Windows: window.InputSpace(c), c: c, by: make([]sameWorker, workers)}, nil
+		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+			return &sameBody{Windows: window.InputSpace(c), c: c}, nil
 		},
 	}
 }
 
 type sameBody struct {
 	window.Windows
-	c  *op.Call
-	by []sameWorker
+	c      *op.Call
+	differ atomic.Bool
 }
 
-type sameWorker struct {
-	differ bool
-	a, b   value.Dense
-	_      [128]byte
-}
-
-func (l *sameBody) Chunk(worker, lo, hi int) error {
-	w, a, b := &l.by[worker], l.c.Dense(0), l.c.Dense(1)
-	for ; lo < hi && !w.differ; lo++ {
-		i, j := lo/l.Segs, lo%l.Segs*l.Width
-		a.Window(&w.a, i, j, 1, min(l.Width, a.Cols-j))
-		b.Window(&w.b, i, j, 1, min(l.Width, a.Cols-j))
-		w.differ = !value.Same(&w.a, &w.b)
-	}
-	return nil
+func (l *sameBody) Chunk(_, lo, hi int) error {
+	a, b := l.c.Dense(0), l.c.Dense(1)
+	return l.Each(lo, hi, a.Cols, func(r window.Rect) error {
+		if !l.differ.Load() && !value.Same(r.Of(a), r.Of(b)) {
+			l.differ.Store(true)
+		}
+		return nil
+	})
 }
 
 func (l *sameBody) End() error {
-	differ := false
-	for i := range l.by {
-		differ = differ || l.by[i].differ
-	}
-	l.c.Out = value.Bool(!differ)
+	l.c.Out = value.Bool(!l.differ.Load())
 	return nil
 }
 
@@ -200,12 +190,6 @@ func extremeLines[T vec.Element](result, d *value.Dense, least bool) {
 // branch on that would be mispredicted.
 func argLines[T vec.Element](out []int64, d *value.Dense, least bool) {
 	x := dense.GridOf[T](d).X
-	if d.Cols < shortRow {
-		for i := range d.Rows {
-			out[i] = placeInShort(x[i*d.Stride:i*d.Stride+d.Cols], least)
-		}
-		return
-	}
 	words := argPool.Get().(*[atOnce]uint64)
 	defer argPool.Put(words)
 	room := unsafe.Slice((*T)(unsafe.Pointer(words)), atOnce)
@@ -223,19 +207,6 @@ func argLines[T vec.Element](out []int64, d *value.Dense, least bool) {
 const atOnce = 64
 
 var argPool = sync.Pool{New: func() any { return new([atOnce]uint64) }}
-
-// shortRow is from how many elements on two passes by vectors are less than one without.
-const shortRow = 16
-
-func placeInShort[T vec.Element](row []T, least bool) int64 {
-	best, at := row[0], 0
-	for j, v := range row {
-		if Beats(v, best, least) {
-			best, at = v, j
-		}
-	}
-	return int64(at)
-}
 
 // Beats reports that v replaces best: strictly beyond it, or the first NaN.
 func Beats[T vec.Element](v, best T, least bool) bool {

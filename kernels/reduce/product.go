@@ -8,7 +8,6 @@ package reduce
 
 import (
 	"math"
-	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -73,12 +72,6 @@ func prodRuns(n int) int { return (n + prodRun - 1) / prodRun }
 // elements.
 func refProd(x []value.Scalar, e types.Elem) value.Scalar {
 	one := value.I64(1).Convert(e)
-	times := func(a, b value.Scalar) value.Scalar {
-		if e.IsFloat() {
-			return define.Number(e, a.F*b.F)
-		}
-		return value.I64(a.I * b.I)
-	}
 	runs := []value.Scalar{one}
 	for at := 0; at < len(x); at += prodRun {
 		chains := make([]value.Scalar, prodChains)
@@ -86,12 +79,12 @@ func refProd(x []value.Scalar, e types.Elem) value.Scalar {
 			chains[k] = one
 		}
 		for k, v := range x[at:min(at+prodRun, len(x))] {
-			chains[k%prodChains] = times(chains[k%prodChains], v)
+			chains[k%prodChains] = times(chains[k%prodChains], v, e)
 		}
 		for len(chains) > 1 {
 			half := len(chains) / 2
 			for k := range half {
-				chains[k] = times(chains[k], chains[k+half])
+				chains[k] = times(chains[k], chains[k+half], e)
 			}
 			chains = chains[:half]
 		}
@@ -99,16 +92,25 @@ func refProd(x []value.Scalar, e types.Elem) value.Scalar {
 			runs = runs[1:]
 		}
 	}
+	return joinedRuns(runs, e)
+}
+
+// times is the product of two numbers of e.
+func times(a, b value.Scalar, e types.Elem) value.Scalar {
+	if e.IsFloat() {
+		return define.Number(e, a.F*b.F)
+	}
+	return value.I64(a.I * b.I)
+}
+
+// joinedRuns multiplies the products of runs, at least one, neighbour with neighbour.
+func joinedRuns(runs []value.Scalar, e types.Elem) value.Scalar {
 	for len(runs) > 1 {
-		var next []value.Scalar
-		for k := 0; k < len(runs); k += 2 {
-			if k+1 < len(runs) {
-				next = append(next, times(runs[k], runs[k+1]))
-			} else {
-				next = append(next, runs[k])
-			}
+		next := runs[:0]
+		for ; len(runs) > 1; runs = runs[2:] {
+			next = append(next, times(runs[0], runs[1], e))
 		}
-		runs = next
+		runs = append(next, runs...)
 	}
 	return define.Canonical(runs[0])
 }
@@ -120,95 +122,70 @@ type prodBody struct {
 	runs []value.Scalar
 }
 
-// prodRoom is the memory of a chunk: the chains, and a run whose elements do not lie one after the
-// other.
-type prodRoom struct {
-	f64      [prodChains]float64
-	f32      [prodChains]float32
-	i64      [prodChains]int64
-	gathered *value.Dense
-}
-
-var prodRooms = sync.Pool{New: func() any { return new(prodRoom) }}
-
 func (b *prodBody) Chunk(_, lo, hi int) error {
-	room := prodRooms.Get().(*prodRoom)
-	defer prodRooms.Put(room)
+	chains := dense.ForNumber(b.c.Type.Elem, chainsOf[float64], chainsOf[float32], chainsOf[int64])
 	total := b.in.Rows * b.in.Cols
+	var room value.Dense
 	for r := lo; r < hi; r++ {
 		at := r * prodRun
-		s := room.run(b.in, at, min(prodRun, total-at))
-		switch b.in.Elem {
-		case types.F64:
-			b.runs[r] = value.F64(chainsOf(room.f64[:], s.F64, vec.Mul))
-		case types.F32:
-			b.runs[r] = value.Scalar{Elem: types.F32, F: float64(chainsOf(room.f32[:], s.F32, vec.Mul))}
-		case types.Bool:
-			b.runs[r] = value.I64(int64(Bit(vec.CountTrue(s.Bool) == int64(len(s.Bool)))))
-		default:
-			b.runs[r] = value.I64(chainsOf(room.i64[:], s.I64, vec.Mul))
+		x := b.run(&room, at, min(prodRun, total-at))
+		if x.Elem == types.Bool {
+			b.runs[r] = value.I64(int64(extremeBool(x.Bool[:x.Cols], true)))
+		} else {
+			b.runs[r] = chains(x)
 		}
 	}
 	return nil
 }
 
-// run is elements at..at+n-1 of d in row-major order, one after the other.
-func (r *prodRoom) run(d *value.Dense, at, n int) dense.Slab {
-	if d.Stride != d.Cols {
-		if r.gathered == nil || r.gathered.Elem != d.Elem {
-			r.gathered = value.New(d.Elem, 1, prodRun)
-		}
-		for k := 0; k < n; {
-			i, j := (at+k)/d.Cols, (at+k)%d.Cols
-			m := min(n-k, d.Cols-j)
-			to := dense.SlabOf(r.gathered, k, m)
-			dense.CopySlab(&to, d.Elem, 0, dense.SlabOf(d, i*d.Stride+j, m))
-			k += m
-		}
-		d, at = r.gathered, 0
+// run is elements at..at+n-1 of the operand in row-major order, as one row. It copies them to room if they do
+// not lie one after the other.
+func (b *prodBody) run(room *value.Dense, at, n int) *value.Dense {
+	d := b.in
+	if d.Stride == d.Cols || d.Rows == 1 {
+		return oneLine(d).View(0, at, 1, n)
 	}
-	return dense.SlabOf(d, at, n)
+	if room.Cols < n {
+		*room = *value.New(d.Elem, 1, n)
+	}
+	var to, from value.Dense
+	for k := 0; k < n; k += to.Cols {
+		i, j := (at+k)/d.Cols, (at+k)%d.Cols
+		m := min(n-k, d.Cols-j)
+		room.Window(&to, 0, k, 1, m)
+		d.Window(&from, i, j, 1, m)
+		to.CopyFrom(&from)
+	}
+	return room.View(0, 0, 1, n)
 }
 
-// chainsOf is the product of a run x, which is not empty.
-func chainsOf[T vec.Number](chains, x []T, mul func(dst, a, b []T)) T {
+// chainsOf is the product of a run, which is not empty.
+func chainsOf[T vec.Number](run *value.Dense) value.Scalar {
+	x, chains := dense.GridOf[T](run).Row(0), make([]T, prodChains)
 	n := copy(chains, x)
 	for x = x[n:]; len(x) > 0; {
 		m := min(n, len(x))
-		mul(chains[:m], chains[:m], x[:m])
+		vec.Mul(chains[:m], chains[:m], x[:m])
 		x = x[m:]
 	}
 	for half := prodChains / 2; half > 0; half /= 2 { // a chain without elements is 1: a factor that changes nothing
 		if n > half {
-			mul(chains[:n-half], chains[:n-half], chains[half:n])
+			vec.Mul(chains[:n-half], chains[:n-half], chains[half:n])
 			n = half
 		}
 	}
-	return chains[0]
+	if run.Elem.IsFloat() {
+		return value.Scalar{Elem: run.Elem, F: float64(chains[0])}
+	}
+	return value.I64(int64(chains[0]))
 }
 
 // End multiplies the products of the runs.
 func (b *prodBody) End() error {
-	p, e := b.runs, b.c.Type.Elem
-	if len(p) == 0 {
-		b.c.Out = value.I64(1).Convert(e)
-		return nil
+	if len(b.runs) == 0 {
+		b.runs = []value.Scalar{value.I64(1).Convert(b.c.Type.Elem)}
 	}
-	for len(p) > 1 {
-		half := (len(p) + 1) / 2
-		for k := range len(p) / 2 {
-			if e.IsFloat() {
-				p[k] = define.Number(e, p[2*k].F*p[2*k+1].F)
-			} else {
-				p[k] = value.I64(p[2*k].I * p[2*k+1].I)
-			}
-		}
-		if len(p)%2 > 0 {
-			p[half-1] = p[len(p)-1]
-		}
-		p = p[:half]
-	}
-	b.c.Out = define.Canonical(p[0])
+	b.c.Out = joinedRuns(b.runs, b.c.Type.Elem)
 	return nil
 }
 

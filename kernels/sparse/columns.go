@@ -194,16 +194,6 @@ func extremeColumns[T vec.Number](m *value.CSR, result *value.Dense, workers int
 func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	lost := make([]bool, m.Cols)
 	var again atomic.Bool
-	put := func(j int, round func() float64, round32 func() float32) {
-		switch {
-		case w.Class == loop.Mean:
-			reduce.PutFloat(out, j, round()/float64(m.Rows))
-		case out.Elem == types.F32:
-			out.F32[j] = round32()
-		default:
-			out.F64[j] = round()
-		}
-	}
 	l := newColumnFold(m, workers, columnSteps[exact.Pair]{func(pairs []exact.Pair, from, to int64) {
 		if m.Elem == types.F32 {
 			exact.AddScattered(pairs, m.Col[from:to], m.F32[from:to])
@@ -216,46 +206,32 @@ func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.
 		}
 	}, func(j int, pairs []exact.Pair) {
 		for k := range pairs {
-			if p := &pairs[k]; p.Lost() {
+			switch p := &pairs[k]; {
+			case p.Lost():
 				lost[j+k] = true
 				again.Store(true)
-			} else {
-				put(j+k, p.Round, p.Round32)
+			case w.Class == loop.Mean:
+				reduce.PutFloat(out, j+k, p.Round()/float64(m.Rows))
+			case out.Elem == types.F32:
+				out.F32[j+k] = p.Round32()
+			default:
+				out.F64[j+k] = p.Round()
 			}
 		}
 	}})
 	l.end = func() error {
-		if again.Load() {
-			sumAgain(m, lost, func(j int, s *exact.Sum) { put(j, s.Round, s.Round32) })
+		if !again.Load() {
+			return nil
+		}
+		t, fold := transposed(m), &reduce.Fold{Whole: w}
+		for j, is := range lost {
+			if is {
+				fold.EachList(out, j, j+1, m.Rows, func(j int, row *value.Dense) { valuesOf(t, j, j+1, row) })
+			}
 		}
 		return nil
 	}
 	return l
-}
-
-// sumAgain sums the lost columns with large accumulators.
-func sumAgain(m *value.CSR, lost []bool, put func(j int, s *exact.Sum)) {
-	const most = 1 << 14 // columns of a pass over the entries, to bound the memory
-	place, columns := make([]int32, m.Cols), make([]int, 0, most)
-	for j := 0; j < m.Cols; {
-		columns = columns[:0]
-		for ; j < m.Cols && len(columns) < most; j++ {
-			if lost[j] {
-				columns = append(columns, j)
-				place[j] = int32(len(columns)) // 0: not among them
-			}
-		}
-		sums := make([]exact.Sum, len(columns))
-		for k := m.Ptr[0]; k < m.Ptr[m.Rows]; k++ {
-			if p := place[m.Col[k]]; p > 0 {
-				sums[p-1].Add(m.Entry(int(k)).F)
-			}
-		}
-		for k, j := range columns {
-			put(j, &sums[k])
-			place[j] = 0
-		}
-	}
 }
 
 // columnLoop reduces the columns of a matrix as the rows of its transpose, which its first passes make.

@@ -137,7 +137,7 @@ func beginFold(c *op.Call, workers int) op.LoopBody {
 func flatVector(x *value.Dense) *value.Dense {
 	switch {
 	case x.Rows == 1:
-		return turned(x)
+		return dense.TurnedVector(x)
 	case x.Stride != 1:
 		return x.Clone()
 	}

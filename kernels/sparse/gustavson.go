@@ -11,7 +11,6 @@ package sparse
 import (
 	"math"
 	"math/bits"
-	"sync/atomic"
 
 	"flow/ir/op"
 	"flow/ir/value"
@@ -21,24 +20,22 @@ import (
 
 // gustavson is a product in the making.
 type gustavson[T dense.Factor] struct {
-	c    *op.Call
-	a, b *value.CSR
-	x, y []T                                     // the values of a and b; nil: all are one
-	add  func(sum []T, u T, cols []int32, v []T) // see scatterOf
-	out  *value.CSR
-	val  []T
-	by   []scatterRow[T] // of each worker
-	zero atomic.Bool     // a sum came out as zero
+	*mapLoop[T] // it ends as an elementwise operator does: sums that are zero are left out
+	a, b        *value.CSR
+	x, y        []T                                     // the values of a and b; nil: all are one
+	add         func(sum []T, u T, cols []int32, v []T) // see scatterOf
+	rows        []scatterRow[T]                         // of each worker
 }
 
 func newGustavson[T dense.Factor](c *op.Call, units, workers int) *UnitLoop {
-	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), by: make([]scatterRow[T], workers)}
-	g.add = scatterOf[T]()
-	g.x, g.y = numbersOf[T](g.a, c.Type.Elem), numbersOf[T](g.b, c.Type.Elem)
-	g.out = value.NewCSR(c.Type.Elem, g.a.Rows, g.b.Cols, 0)
+	a, b := c.In[0].(*value.CSR), c.In[1].(*value.CSR)
+	g := &gustavson[T]{
+		mapLoop: &mapLoop[T]{c: c, out: value.NewCSR(c.Type.Elem, a.Rows, b.Cols, 0)}, a: a, b: b, x: numbersOf[T](a, c.Type.Elem),
+		y: numbersOf[T](b, c.Type.Elem), add: scatterOf[T](), rows: make([]scatterRow[T], workers),
+	}
 	return &UnitLoop{
-		RowCut: cutByMeetings(units, g.a, g.b),
-		Passes: []Pass{{g.count, g.layOut}, {g.fill, g.finish}},
+		RowCut: cutByMeetings(units, a, b),
+		Passes: append([]Pass{{g.count, g.layOut}}, g.ends(g.fill)...),
 	}
 }
 
@@ -58,7 +55,7 @@ func cutByMeetings(units int, a, b *value.CSR) RowCut {
 
 // worker is the scratch row of a worker.
 func (g *gustavson[T]) worker(w int) *scatterRow[T] {
-	s := &g.by[w]
+	s := &g.rows[w]
 	if s.bits == nil {
 		words := g.b.Cols/64 + 1
 		s.bits, s.top = make([]uint64, words), make([]uint64, words/64+1)
@@ -84,14 +81,6 @@ func (g *gustavson[T]) count(worker, lo, hi int) error {
 		g.out.Ptr[i+1] = s.count()
 	}
 	return nil
-}
-
-// layOut sums up the lengths and makes room.
-func (g *gustavson[T]) layOut() (last bool, err error) {
-	out := g.out
-	out.SumLengths()
-	g.val, err = entries[T](out, out.Ptr[out.Rows])
-	return false, err
 }
 
 // fill computes rows lo..hi-1.
@@ -122,16 +111,6 @@ func (g *gustavson[T]) fill(worker, lo, hi int) error {
 		}
 	}
 	return nil
-}
-
-// finish leaves out the sums that are zero.
-func (g *gustavson[T]) finish() (last bool, err error) {
-	if g.zero.Load() {
-		g.out.Col, g.val = prune(g.out, g.val)
-		*dense.Values[T](g.out) = g.val
-	}
-	g.c.Out = g.out
-	return true, nil
 }
 
 // scatterRow is a row in the making: its sums lie where their columns are. Two levels of bits say

@@ -89,13 +89,18 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: memory.Huge(make([]int64, first.Rows+1))}
 	loop := &UnitLoop{
 		RowCut: cutByEntries(units, l.of...),
-		Passes: []Pass{{l.count, l.layOut}, {l.fill, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}},
+		Passes: append([]Pass{{l.count, l.layOut}}, l.ends(l.fill)...),
 	}
 	if len(l.of) == 1 {
 		l.onPlaces(first)
 		loop.Passes = loop.Passes[1:]
 	}
 	return loop
+}
+
+// ends is the passes behind those that lay the result out: fill computes it, and zeros that came up go.
+func (l *mapLoop[T]) ends(fill func(worker, lo, hi int) error) []Pass {
+	return []Pass{{fill, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}}
 }
 
 // onPlaces gives the result the places of m.

@@ -85,13 +85,6 @@ func sparseSelect(name string, args []op.Arg, rule func(*op.Sig) (types.Type, er
 		Doc: "sp." + name + " is " + name + " of a sparse matrix, sparse.", Args: args,
 		Type: func(s *op.Sig) (types.Type, error) { return sparseOf(ofFirst(rule)(s)) },
 		Ref:  define.InForm(ref), Laws: op.Pure, Rate: "copy", Cost: partCost,
-		Kernel: func(c *op.Call) error {
-			l, err := begin(c, c.In[0].(*value.CSR), 1)
-			if err == nil && l != nil {
-				err = op.RunAll(l, 1)
-			}
-			return err
-		},
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
 				t := c.Type

@@ -18,6 +18,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
+	"flow/kernels/move"
 	"flow/kernels/vec"
 )
 
@@ -184,7 +185,7 @@ func beginSparseProduct(c *op.Call) rowLoop {
 	return func(lo, hi int) { // each row of out adds the scaled rows of b in ascending order
 		for i := lo; i < hi; i++ {
 			dense.Clear(out.View(i, 0, 1, out.Cols))
-			adder(turned(out.View(i, 0, 1, out.Cols)), b, turned(a.View(i, 0, 1, a.Cols)))(0, math.MaxInt32)
+			adder(dense.TurnedVector(out.View(i, 0, 1, out.Cols)), b, dense.TurnedVector(a.View(i, 0, 1, a.Cols)))(0, math.MaxInt32)
 		}
 	}
 }
@@ -261,22 +262,13 @@ func sparseTransposedProduct() *op.Def {
 	}
 }
 
-// TransposedProductRef is the definition: every element is a chain of the entries that are stored.
+// TransposedProductRef is the definition: the product of t(a), sparse, and b.
 func TransposedProductRef(c *op.Call) (value.Value, error) {
-	a, b := define.EveryElement(c.In[0]), define.EveryElement(c.In[1])
-	out := value.New(c.Type.Elem, a.Cols, b.Cols)
-	for i := range out.Rows {
-		for j := range out.Cols {
-			z := value.Scalar{Elem: out.Elem}
-			for k := range a.Rows {
-				if x := a.At(k, i); x.True() {
-					z = linalg.StepRef(out.Elem, false, x, b.At(k, j), z)
-				}
-			}
-			out.Set(i, j, z)
-		}
+	a, err := move.TransposeRef(&op.Call{In: []value.Value{define.EveryElement(c.In[0])}})
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return sparseProductRef(&op.Call{In: []value.Value{define.KeptRef(a.(*value.Dense)), c.In[1]}, Type: c.Type})
 }
 
 // columnSpace is the index space of a product whose result has a row for each column of a sparse
@@ -292,24 +284,17 @@ func columnSpace(t types.Type) (n, leaf int) {
 func beginTransposedProduct(c *op.Call, workers int, row bool) op.LoopBody {
 	out, sparse, other := c.Result(), c.In[0], c.In[1]
 	if row {
-		out, sparse, other = turned(out), other, sparse
+		out, sparse, other = dense.TurnedVector(out), other, sparse
 	}
 	a, b := sparse.(*value.CSR), dense.Widened(other.(*value.Dense), out.Elem)
 	if row {
-		b = turned(b)
+		b = dense.TurnedVector(b)
 	}
 	add := adder(out, a, b)
 	return &columnProduct{columnParts(a, min(workers, columnUnits, max(a.Cols, 1))), func(c0, c1 int) {
 		dense.Clear(out.View(c0, 0, c1-c0, out.Cols))
 		add(c0, c1)
 	}}
-}
-
-// turned returns a row as a column in the same memory.
-func turned(d *value.Dense) *value.Dense {
-	t := *d
-	t.Rows, t.Cols, t.Stride = d.Cols, 1, 1
-	return &t
 }
 
 // adder returns a function that adds rows c0..c1-1 of t(a) @ b to out, each element as one chain.

@@ -129,18 +129,15 @@ func beginEntryProduct[T dense.Factor](c *op.Call, units, workers int) op.LoopBo
 		l.u = numbersOf[T](s, out.Elem)
 	}
 	l.onPlaces(s)
-	loop := &UnitLoop{Passes: []Pass{{nil, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}}}
 	if a, ok := c.In[1].(*value.CSR); ok {
 		b := c.In[2].(*value.CSR)
-		loop.RowCut, loop.Passes[0].Run = cutByMeetings(units, a, b), l.meetings(a, b, workers)
-		return loop
+		return &UnitLoop{RowCut: cutByMeetings(units, a, b), Passes: l.ends(l.meetings(a, b, workers))}
 	}
 	a, b := linesAlong[T](c, 1, c.Attrs.Bool("ta")), linesAlong[T](c, 2, !c.Attrs.Bool("tb"))
 	if l.sub = c.Attrs.Bool("sub"); len(c.In) > 3 {
 		l.onto = dense.GridOf[T](c.Dense(3))
 	}
-	loop.RowCut, loop.Passes[0].Run = cutByEntries(units, s), l.chains(a, b)
-	return loop
+	return &UnitLoop{RowCut: cutByEntries(units, s), Passes: l.ends(l.chains(a, b))}
 }
 
 // linesAlong returns argument k, transposed if turn, whose rows are contiguous.

@@ -124,7 +124,7 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		if byRow {
 			return c.Result()
 		}
-		return turned(c.Result())
+		return dense.TurnedVector(c.Result())
 	}
 	d.Kernel = func(c *op.Call) error {
 		m := c.In[0].(*value.CSR)
@@ -415,7 +415,7 @@ func besideEachColumn(w reduce.Whole) *op.Loop {
 				stored[j]++
 			}
 			return beginTurned(c.In[0].(*value.CSR), workers, func(t *value.CSR) rowLoop {
-				return besideLines(w, t, func(j int) int { return stored[j] }, c.Scalar(2), turned(c.Result()))
+				return besideLines(w, t, func(j int) int { return stored[j] }, c.Scalar(2), dense.TurnedVector(c.Result()))
 			}), nil
 		},
 	}

@@ -74,29 +74,6 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 	return val, nil
 }
 
-// prune drops the entries of m whose value in x is zero, in place.
-func prune[T vec.Element](m *value.CSR, x []T) ([]int32, []T) {
-	first := 0
-	for first < len(x) && x[first] != 0 {
-		first++
-	}
-	if first == len(x) {
-		return m.Col, x
-	}
-	to, from := 0, int64(0)
-	for i := range m.Rows {
-		end := m.Ptr[i+1]
-		for k := from; k < end; k++ {
-			if x[k] != 0 {
-				m.Col[to], x[to] = m.Col[k], x[k]
-				to++
-			}
-		}
-		from, m.Ptr[i+1] = end, int64(to)
-	}
-	return m.Col[:to], x[:to]
-}
-
 // Of is the sparse type of a matrix of type t, or the limit that it meets; arg is whom to
 // blame.
 func Of(arg int, t types.Type) (types.Type, error) {

@@ -84,7 +84,7 @@ func New(class loop.Class, e types.Elem) State {
 	case loop.All:
 		return truths(1, vec.And, func(a, b uint8) uint8 { return a & b })
 	case loop.Count:
-		return &count{}
+		return &count{*words(0, vec.Add, func(a, b int64) int64 { return a + b })}
 	case loop.ArgLeast, loop.ArgGreatest:
 		greatest := class == loop.ArgGreatest
 		switch e {
@@ -125,7 +125,7 @@ func greatest[T vec.Number](start T) State {
 	return &number[T]{start: start, loop: vec.Max[T], combine: func(a, b T) T { return max(a, b) }}
 }
 
-func words(start int64, loop func(dst, a, b []int64), combine func(a, b int64) int64) State {
+func words(start int64, loop func(dst, a, b []int64), combine func(a, b int64) int64) *number[int64] {
 	return &number[int64]{start: start, loop: loop, combine: combine}
 }
 
@@ -176,12 +176,7 @@ func (s *number[T]) Put(acc *value.Dense, place int) { (*dense.Cells[T](acc))[0]
 func (s *number[T]) Take(place int, acc *value.Dense) { s.Join(place, acc.At(0, 0)) }
 
 // count counts the bools that are true.
-type count struct{ acc []int64 }
-
-func (s *count) Reset(places int) {
-	s.acc = dense.Resized(s.acc, places)
-	clear(s.acc)
-}
+type count struct{ number[int64] }
 
 func (s *count) Add(at []int, x, _ *dense.Slab) {
 	for k, i := range at {
@@ -191,15 +186,7 @@ func (s *count) Add(at []int, x, _ *dense.Slab) {
 
 func (s *count) All(place int, x, _ *dense.Slab, n int) { s.acc[place] += vec.CountTrue(x.Bool[:n]) }
 
-func (s *count) Merge(o State) { vec.Add(s.acc, s.acc, o.(*count).acc) }
-
-func (s *count) Result(dst *dense.Slab, from, n int) { copy(dst.I64[:n], s.acc[from:]) }
-
-func (s *count) Join(place int, v value.Scalar) { s.acc[place] += v.I }
-
-func (s *count) Put(acc *value.Dense, place int) { acc.I64[0] = s.acc[place] }
-
-func (s *count) Take(place int, acc *value.Dense) { s.acc[place] += acc.I64[0] }
+func (s *count) Merge(o State) { s.number.Merge(&o.(*count).number) }
 
 // arg is the state of ArgLeast and ArgGreatest: the value ahead of all others, and its index, -1 of
 // none.
