@@ -224,15 +224,7 @@ func firstAt[T vec.Element](x []T, v T) int {
 	if v != v {
 		return slices.IndexFunc(x, func(u T) bool { return u != u })
 	}
-	switch x := any(x).(type) {
-	case []float64:
-		return vec.Index(x, float64(v))
-	case []float32:
-		return vec.Index(x, float32(v))
-	case []int64:
-		return vec.Index(x, int64(v))
-	}
-	return slices.Index(x, v)
+	return vec.Index(x, v)
 }
 
 // Places writes the place of the extreme element of every row of d.

@@ -13,6 +13,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/reduce"
+	"flow/kernels/vec"
 	"flow/kernels/window"
 )
 
@@ -115,101 +116,97 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool, before *value.De
 	if a.Rows == 0 || a.Cols == 0 {
 		return
 	}
-	if byRow && a.Elem == out.Elem && c.alongRows(out, a) {
+	if byRow {
+		if a.Elem != out.Elem { // truths, which count
+			for i := range a.Rows {
+				vec.Convert(out.I64[i*out.Stride:][:a.Cols], a.Bool[i*a.Stride:][:a.Cols])
+			}
+			a = out
+		}
+		dense.ForElem(out.Elem, alongRows[float64], alongRows[float32], alongRows[int64], alongRows[uint8])(c, out, a)
 		return
 	}
-	first := window.Rect{Row: 0, Col: 0, Rows: 1, Cols: a.Cols}
-	if byRow {
-		first = window.Rect{Row: 0, Col: 0, Rows: a.Rows, Cols: 1}
-	}
-	window.CopyRect(out, first, a, 0, 0)
+	window.CopyRect(out, window.Rect{Rows: 1, Cols: a.Cols}, a, 0, 0)
 	if before != nil {
 		for j := range a.Cols {
 			out.Set(0, j, c.next(before, j, out.At(0, j)))
 		}
 	}
-	if s.scan(out, a, byRow) {
+	if a.Rows == 1 || s.scan(out, a) {
 		return
 	}
-	w, back := window.Rect{Row: 1, Col: 0, Rows: a.Rows - 1, Cols: a.Cols}, out.Stride // back to the element before in a line
-	if byRow {
-		w, back = window.Rect{Row: 0, Col: 1, Rows: a.Rows, Cols: a.Cols - 1}, 1
-	}
-	if w.Rows == 0 || w.Cols == 0 {
-		return
-	}
-	window.CopyRect(out, w, a, w.Row, w.Col)
-	dense.ForElem(out.Elem, runLines[float64], runLines[float32], runLines[int64], runLines[uint8])(c, out, w, back)
+	rest := window.Rect{Row: 1, Rows: a.Rows - 1, Cols: a.Cols}
+	window.CopyRect(out, rest, a, 1, 0)
+	dense.ForElem(out.Elem, runLines[float64], runLines[float32], runLines[int64], runLines[uint8])(c, out)
 }
 
-// alongRows writes running sums and products along rows, some rows side by side: a step of one
-// waits for the one before it, and those of several rows do not. It reports whether the operator is
-// one of these. A loop whose lanes are rows would gather; eight scalar chains side by side took 1.2
-// to 1.8 times as long as these two.
-func (c chain) alongRows(out, a *value.Dense) bool {
-	if c.body != loop.Mul && c.body != loop.Add || out.Elem == types.Bool {
-		return false
-	}
-	accumulate := dense.ForNumber(out.Elem, accumulateRows[float64], accumulateRows[float32], accumulateRows[int64])
-	accumulate(out, a, c.body == loop.Mul)
-	return true
-}
-
-// accumulateRows goes along two rows at a time, but for sums of integers, of which a step takes no
-// longer than its loop: more rows, and as many streams of memory, took longer.
-func accumulateRows[T dense.Factor](result, x *value.Dense, product bool) {
+// alongRows writes running values along rows, some rows side by side: a step of one waits for the one before
+// it, and those of several rows do not. Two rows at a time go, but for sums of integers, of which a step takes
+// no longer than its loop: more rows, and as many streams of memory, took longer.
+func alongRows[T dense.Cell](c chain, result, x *value.Dense) {
 	out, a := dense.GridOf[T](result), dense.GridOf[T](x)
-	i, pairs := 0, a.Rows&^1
-	if _, integers := any(a.X).([]int64); integers && !product {
+	pairs := a.Rows &^ 1
+	if c.body == loop.Add && result.Elem == types.I64 {
 		pairs = 0
 	}
-	for ; i < pairs; i += 2 {
+	for i := 0; i < pairs; i += 2 {
 		x := a.Row(i)
 		n := len(x)
 		z, y, w := a.Row(i + 1)[:n], out.Row(i)[:n], out.Row(i + 1)[:n]
 		s, t := x[0], z[0]
 		y[0], w[0] = s, t
-		if product {
+		switch c.body {
+		case loop.Add:
+			for j := 1; j < n; j++ {
+				s += x[j]
+				t += z[j]
+				y[j], w[j] = s, t
+			}
+		case loop.Mul:
 			for j := 1; j < n; j++ {
 				s *= x[j]
 				t *= z[j]
 				y[j], w[j] = s, t
 			}
-			continue
-		}
-		for j := 1; j < n; j++ {
-			s += x[j]
-			t += z[j]
-			y[j], w[j] = s, t
+		case loop.Min:
+			for j := 1; j < n; j++ {
+				s, t = min(s, x[j]), min(t, z[j])
+				y[j], w[j] = s, t
+			}
+		default:
+			for j := 1; j < n; j++ {
+				s, t = max(s, x[j]), max(t, z[j])
+				y[j], w[j] = s, t
+			}
 		}
 	}
-	for ; i < a.Rows; i++ {
+	step := stepOf[T](c.body)
+	for i := pairs; i < a.Rows; i++ {
 		x := a.Row(i)
 		y := out.Row(i)[:len(x)]
 		s := x[0]
 		y[0] = s
-		if product {
+		if c.body == loop.Add {
 			for j := 1; j < len(x); j++ {
-				s *= x[j]
+				s += x[j]
 				y[j] = s
 			}
 			continue
 		}
 		for j := 1; j < len(x); j++ {
-			s += x[j]
+			s = step(s, x[j])
 			y[j] = s
 		}
 	}
 }
 
-// runLines makes the elements of window w of out running values, each with the element so far that lies
-// back before it.
-func runLines[T dense.Cell](c chain, out *value.Dense, w window.Rect, back int) {
-	x, step := *dense.Cells[T](out), stepOf[T](c.body)
-	for i := range w.Rows {
-		at := (w.Row+i)*out.Stride + w.Col
-		for k := at; k < at+w.Cols; k++ {
-			x[k] = step(x[k-back], x[k])
+// runLines makes the elements of out, below the first row, running values of their columns.
+func runLines[T dense.Cell](c chain, out *value.Dense) {
+	x, step := dense.GridOf[T](out), stepOf[T](c.body)
+	for i := 1; i < x.Rows; i++ {
+		last, row := x.Row(i-1), x.Row(i)
+		for j, v := range row {
+			row[j] = step(last[j], v)
 		}
 	}
 }

@@ -7,7 +7,6 @@ package sparse
 // made in pieces of some rows.
 
 import (
-	"bytes"
 	"slices"
 	"sync/atomic"
 
@@ -253,7 +252,7 @@ func (l *mapLoop[T]) piece(w *mapWorker, lo, hi int) error {
 	if err := l.d.Kernel(&w.call); err != nil {
 		return err
 	}
-	if hasZero(l.val[p:q]) && !l.zero.Load() {
+	if vec.Index(l.val[p:q], 0) >= 0 && !l.zero.Load() {
 		l.zero.Store(true)
 	}
 	return nil
@@ -266,19 +265,6 @@ func (l *mapLoop[T]) placesOf(w *mapWorker, lo, hi int) {
 			l.columns(w, l.out.Col[from:from:to], i)
 		}
 	}
-}
-
-// hasZero reports a zero in a list.
-func hasZero[T vec.Element](x []T) bool {
-	switch x := any(x).(type) {
-	case []float64:
-		return vec.Index(x, 0) >= 0
-	case []float32:
-		return vec.Index(x, 0) >= 0
-	case []int64:
-		return vec.Index(x, 0) >= 0
-	}
-	return bytes.IndexByte(any(x).([]uint8), 0) >= 0
 }
 
 // filled is the end of a call without zeros, or whose zeros stay.

@@ -15,6 +15,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
+	"flow/kernels/vec"
 )
 
 func sparseEntryProduct() *op.Def {
@@ -236,7 +237,7 @@ func (l *entryProduct[T]) meetings(a, b *value.CSR, workers int) func(worker, lo
 
 // note looks for zeros.
 func (l *entryProduct[T]) note(val []T) {
-	if !l.alone && !l.zero.Load() && hasZero(val) {
+	if !l.alone && !l.zero.Load() && vec.Index(val, 0) >= 0 {
 		l.zero.Store(true)
 	}
 }

@@ -86,14 +86,9 @@ func addEntries(acc *reduce.Accumulators, w reduce.Whole, m *value.CSR, from, n 
 		}
 		acc.Join(0, v)
 	case m.Elem == types.Bool: // reductions of floats: all entries are 1
-		const piece = 4096
-		ones := value.New(types.Bool, 1, min(piece, n))
-		for i := range ones.Bool {
-			ones.Bool[i] = 1
-		}
-		for ; n > 0; n -= piece {
-			acc.Add(ones.View(0, 0, 1, min(piece, n)), 0, 0, 0)
-		}
+		one := value.New(types.Bool, 1, 1)
+		one.Bool[0] = 1
+		addCopies(acc, one, n)
 	default:
 		acc.Add(m.Values().View(0, from, 1, n), 0, 0, 0)
 	}

@@ -56,35 +56,18 @@ func New(class loop.Class, e types.Elem) State {
 	switch class {
 	case loop.Sum, loop.Mean, loop.Norm, loop.Var, loop.Stddev:
 		if class == loop.Sum && e == types.I64 {
-			return words(0, vec.Add, func(a, b int64) int64 { return a + b })
+			return added()
 		}
 		return &Exact{class: class, elem: e}
-	case loop.Least:
-		switch e {
-		case types.F64:
-			return least(math.Inf(1))
-		case types.F32:
-			return least(float32(math.Inf(1)))
-		case types.I64:
-			return least[int64](math.MaxInt64)
-		}
-		return truths(1, vec.And, func(a, b uint8) uint8 { return a & b })
-	case loop.Greatest:
-		switch e {
-		case types.F64:
-			return greatest(math.Inf(-1))
-		case types.F32:
-			return greatest(float32(math.Inf(-1)))
-		case types.I64:
-			return greatest[int64](math.MinInt64)
-		}
-		return truths(0, vec.Or, func(a, b uint8) uint8 { return a | b })
+	case loop.Least, loop.Greatest:
+		least := class == loop.Least
+		return dense.ForElem(e, extremes[float64], extremes[float32], extremes[int64], extremes[uint8])(beyond(e, least), least)
 	case loop.Any:
-		return truths(0, vec.Or, func(a, b uint8) uint8 { return a | b })
+		return extremes[uint8](value.Bool(false), false)
 	case loop.All:
-		return truths(1, vec.And, func(a, b uint8) uint8 { return a & b })
+		return extremes[uint8](value.Bool(true), true)
 	case loop.Count:
-		return &count{*words(0, vec.Add, func(a, b int64) int64 { return a + b })}
+		return &count{*added()}
 	case loop.ArgLeast, loop.ArgGreatest:
 		greatest := class == loop.ArgGreatest
 		switch e {
@@ -104,7 +87,7 @@ func New(class loop.Class, e types.Elem) State {
 		// math.FMA itself, as a value, is the routine for processors without the instruction.
 		return &chains[float64]{fuse: func(a, b, c float64) float64 { return math.FMA(a, b, c) }}
 	case loop.Product:
-		return words(1, vec.Mul, func(a, b int64) int64 { return a * b })
+		return &number[int64]{start: 1, combine: func(a, b int64) int64 { return a * b }}
 	}
 	return nil
 }
@@ -112,25 +95,36 @@ func New(class loop.Class, e types.Elem) State {
 // number is a state that one operation combines with a contribution.
 type number[T vec.Element] struct {
 	start   T
-	loop    func(dst, a, b []T)
 	combine func(a, b T) T
 	acc     []T
 }
 
-func least[T vec.Number](start T) State {
-	return &number[T]{start: start, loop: vec.Min[T], combine: func(a, b T) T { return min(a, b) }}
+func added() *number[int64] {
+	return &number[int64]{combine: func(a, b int64) int64 { return a + b }}
 }
 
-func greatest[T vec.Number](start T) State {
-	return &number[T]{start: start, loop: vec.Max[T], combine: func(a, b T) T { return max(a, b) }}
+// extremes is the state of a least or greatest element, which begins with start. The least of truths is
+// whether all are true, the greatest whether any is.
+func extremes[T vec.Element](start value.Scalar, least bool) State {
+	if least {
+		return &number[T]{start: scalar[T](start), combine: func(a, b T) T { return min(a, b) }}
+	}
+	return &number[T]{start: scalar[T](start), combine: func(a, b T) T { return max(a, b) }}
 }
 
-func words(start int64, loop func(dst, a, b []int64), combine func(a, b int64) int64) *number[int64] {
-	return &number[int64]{start: start, loop: loop, combine: combine}
-}
-
-func truths(start uint8, loop func(dst, a, b []uint8), combine func(a, b uint8) uint8) State {
-	return &number[uint8]{start: start, loop: loop, combine: combine}
+// beyond is a number of e that no other is above, if least, or below.
+func beyond(e types.Elem, least bool) value.Scalar {
+	switch {
+	case e.IsFloat() && least:
+		return value.Scalar{Elem: e, F: math.Inf(1)}
+	case e.IsFloat():
+		return value.Scalar{Elem: e, F: math.Inf(-1)}
+	case e == types.Bool:
+		return value.Bool(least)
+	case least:
+		return value.I64(math.MaxInt64)
+	}
+	return value.I64(math.MinInt64)
 }
 
 // scalar is v as an element of memory.
@@ -161,7 +155,11 @@ func (s *number[T]) All(place int, x, _ *dense.Slab, n int) {
 	s.acc[place] = acc
 }
 
-func (s *number[T]) Merge(o State) { s.loop(s.acc, s.acc, o.(*number[T]).acc) }
+func (s *number[T]) Merge(o State) {
+	for k, v := range o.(*number[T]).acc {
+		s.acc[k] = s.combine(s.acc[k], v)
+	}
+}
 
 func (s *number[T]) Result(dst *dense.Slab, from, n int) {
 	copy((*dense.Part[T](dst))[:n], s.acc[from:])

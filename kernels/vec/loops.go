@@ -5,6 +5,7 @@ package vec
 // the same in all of them, so the choice shows in no bit.
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"unsafe"
@@ -139,7 +140,7 @@ func SumI64(x []int64) int64 {
 }
 
 // ordinal returns the number of an element type in machine.Extremes and machine.Form: f64, f32, i64.
-func ordinal[T Number]() int {
+func ordinal[T Element]() int {
 	switch any(*new(T)).(type) {
 	case float64:
 		return 0
@@ -192,7 +193,10 @@ func Extreme[T Number](x []T, lesser bool) T {
 }
 
 // Index returns the first place of x that equals v, or -1. No place equals NaN.
-func Index[S Number](x []S, v S) int {
+func Index[S Element](x []S, v S) int {
+	if b, is := any(x).([]uint8); is {
+		return bytes.IndexByte(b, any(v).(uint8))
+	}
 	n := whole[S](len(x))
 	if n > 0 {
 		args := struct {
