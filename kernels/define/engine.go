@@ -150,6 +150,14 @@ func TurnOf(c *op.Call) (table *op.Call, lo, hi int) {
 	return &whole, lo, hi
 }
 
+// OwnRows returns which of n rows a call is to read or make: on ranks those of this one, else all.
+func OwnRows(c *op.Call, n int) (lo, hi int) {
+	if c.Lo == c.Hi {
+		return 0, n
+	}
+	return c.Lo, c.Hi
+}
+
 // RowsOf returns a call with rows lo..hi-1 of the operands of c, which are dense.
 func RowsOf(c *op.Call, lo, hi int) *op.Call {
 	part := *c

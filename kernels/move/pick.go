@@ -275,13 +275,11 @@ func placesKernel(c *op.Call) error {
 	if err != nil {
 		return err
 	}
-	lo, hi, step := 0, m.Rows*m.Cols, 1
+	step := 1
 	if m.Cols == 1 {
 		step = m.Stride
 	}
-	if c.Lo < c.Hi { // those of a rank
-		lo, hi = c.Lo, c.Hi
-	}
+	lo, hi := define.OwnRows(c, m.Rows*m.Cols)
 	count := 0
 	for i := lo; i < hi; i++ {
 		count += int(m.Bool[i*step])

@@ -52,14 +52,6 @@ func (s *sortedRows) after(k uint64, lo, hi int) int {
 	return s.before(k+1, lo, hi)
 }
 
-// ownRows is the rows of a call: those of this rank, or all n.
-func ownRows(c *op.Call, n int) (lo, hi int) {
-	if c.Lo == c.Hi { // no other ranks
-		return 0, n
-	}
-	return c.Lo, c.Hi
-}
-
 // sharedOrders returns the rows of this file.
 func sharedOrders(by, desc op.Arg) []*op.Def {
 	step := op.Arg{Name: "step", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of windows, or where these begin (WindowOf)"}
@@ -148,7 +140,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 // eachWindow calls f with the rank of this call and its sorted rows, or with all ranks.
 func eachWindow(c *op.Call, f func(r int, s sortedRows)) {
 	ranks, n := c.Type.Rows, c.Dense(0).Rows
-	from, to := ownRows(c, ranks)
+	from, to := define.OwnRows(c, ranks)
 	for r := from; r < to; r++ {
 		lo, hi := op.WindowOf(r, ranks, n, c.Attrs.Val("step"))
 		f(r, sortedOf(c, lo, hi))
@@ -159,7 +151,7 @@ func eachWindow(c *op.Call, f func(r int, s sortedRows)) {
 func countSorted(c *op.Call) error {
 	out, shift := c.Result(), c.Attrs.Int("shift")
 	above := shift + c.Attrs.Int("bits")
-	lo, hi := ownRows(c, c.Dense(0).Rows)
+	lo, hi := define.OwnRows(c, c.Dense(0).Rows)
 	rows := sortedOf(c, lo, hi)
 	found := func(t int) uint64 {
 		if len(c.In) < 2 {
@@ -213,7 +205,7 @@ func cutsOf(c *op.Call) *value.Dense {
 func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
 	begin := func(c *op.Call, workers int) *Sorter {
 		x := c.Dense(0)
-		lo, hi := ownRows(c, x.Rows)
+		lo, hi := define.OwnRows(c, x.Rows)
 		l := BeginSort(sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), pairs || x.Cols > 1 || x.Elem != types.I64, workers)
 		l.SortedClass = func(_, i, j int) {
 			at := l.At
@@ -235,7 +227,7 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 		},
 		Laws: op.Pure, Cost: sortWork, Beside: roomOfRows,
 		Kernel: func(c *op.Call) error {
-			lo, hi := ownRows(c, c.Dense(0).Rows)
+			lo, hi := define.OwnRows(c, c.Dense(0).Rows)
 			r := ordering()
 			defer r.free()
 			at := r.of(c.Dense(0).View(lo, 0, hi-lo, c.Dense(0).Cols), c.Attrs, nil)

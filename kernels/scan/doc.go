@@ -1,3 +1,3 @@
 // Package scan defines the running reductions: cumsum, cumprod, cummin and cummax down columns, and
-// rowcumsum .. along rows. Little work is done in Go, more of it by compiled loops.
+// rowcumsum .. along rows. Rows and little work are done in Go, more work on columns by compiled loops.
 package scan

@@ -34,10 +34,7 @@ func (c chain) next(s *value.Dense, j int, x value.Scalar) value.Scalar {
 // the window x, and the running row that x continues, nil if there is none.
 func eachEnd(call *op.Call, f func(to, x, before *value.Dense)) {
 	x, out, ranks, turn := call.Dense(0), call.Result(), call.Type.Rows, call.Attrs.Int("turn")
-	from, to := call.Lo, call.Hi
-	if from == to {
-		from, to = 0, ranks
-	}
+	from, to := define.OwnRows(call, ranks)
 	for r := from; r < to; r++ {
 		lo, hi := op.WindowOf(r, ranks, x.Rows, call.Attrs.Val("by"))
 		if turn > 0 && r != turn-1 || lo == hi || x.Cols == 0 {

@@ -76,10 +76,7 @@ func toSparse() *op.Def {
 
 func compress[T vec.Element](c *op.Call, d *value.Dense, units int) *UnitLoop {
 	x := dense.GridOf[T](d).X
-	from, to := c.Lo, c.Hi
-	if from == to {
-		from, to = 0, d.Rows
-	}
+	from, to := define.OwnRows(c, d.Rows)
 	row := func(i int) []T {
 		if d.Cols == 0 || i < from || i >= to {
 			return nil
@@ -115,13 +112,7 @@ func nnz() *op.Def {
 			return types.ScalarOf(types.I64), nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			n := int64(0)
-			for _, x := range define.Elements(define.EveryElement(c.In[0])) {
-				if x.True() {
-					n++
-				}
-			}
-			return value.I64(n), nil
+			return reduce.Named("count").Whole.Ref(define.Elements(define.EveryElement(c.In[0])), types.I64), nil
 		},
 		Laws:  op.Pure,
 		Shard: op.Shard{Partial: "sp.count.part", Combine: "count.join", Finish: "count.done"}, // of a sparse matrix

@@ -53,7 +53,7 @@ func randGraph() *op.Def {
 			return op.Work{Flops: 20 * float64(s.Attrs.Int("e")), Bytes: 12 * float64(s.Attrs.Int("e"))}
 		},
 		Kernel: func(c *op.Call) error {
-			lo, hi := rowsOf(c)
+			lo, hi := define.OwnRows(c, c.Type.Rows)
 			c.Out = randomGraph(c.Attrs.Int("n"), c.Attrs.Int("e"), uint64(c.Attrs.Int("seed")), lo, hi)
 			return nil
 		},
@@ -129,7 +129,7 @@ func eyeSparse() *op.Def {
 		Laws: op.Pure, Rate: "copy", ByRows: true,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: 20 * float64(out.Rows)} },
 		Kernel: func(c *op.Call) error {
-			lo, hi := rowsOf(c)
+			lo, hi := define.OwnRows(c, c.Type.Rows)
 			m := value.NewCSR(types.F64, hi-lo, c.Type.Cols, hi-lo)
 			for i := range hi - lo {
 				m.Col[i], m.F64[i], m.Ptr[i+1] = int32(lo+i), 1, int64(i)+1
@@ -138,14 +138,6 @@ func eyeSparse() *op.Def {
 			return nil
 		},
 	}
-}
-
-// rowsOf returns the rows lo..hi-1 that a constructor is to make: of several ranks, those of this one.
-func rowsOf(c *op.Call) (lo, hi int) {
-	if c.Lo == c.Hi {
-		return 0, c.Type.Rows
-	}
-	return c.Lo, c.Hi
 }
 
 // placedRows returns a matrix of so many rows, of which those from lo on are m's and the others are empty.
@@ -260,7 +252,7 @@ type randomEntry struct {
 
 func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
 	m, per, seed := c.Attrs.Int("m"), perRow(c.Attrs), uint64(c.Attrs.Int("seed"))
-	first, end := rowsOf(c)
+	first, end := define.OwnRows(c, c.Type.Rows)
 	rows := c.Type.Rows
 	out := value.NewCSR(types.F64, end-first, m, (end-first)*per)
 	by := make([]randomRow, workers)

@@ -137,10 +137,7 @@ func touched(c *op.Call) error {
 		}
 	} else {
 		m := c.In[0].(*value.CSR)
-		lo, hi := c.Lo, c.Hi
-		if lo == hi { // one rank
-			hi = m.Rows
-		}
+		lo, hi := define.OwnRows(c, m.Rows)
 		if known, ok := namedColumns.Load(weak.Make(m)); ok { // counted while it was read
 			named = known.(bitset)
 		} else if named = columnsOf(ofRank(c)); m.NNZ() > 0 && hi-lo < m.Rows {

@@ -100,10 +100,8 @@ func denseSig(s *op.Sig) *op.Sig {
 // ofRank returns the rank's own rows of the sparse input of a call: rows Call.Lo to Hi-1, or all.
 func ofRank(c *op.Call) *value.CSR {
 	m := c.In[0].(*value.CSR)
-	if c.Hi > c.Lo {
-		m = m.View(c.Lo, c.Hi-c.Lo)
-	}
-	return m
+	lo, hi := define.OwnRows(c, m.Rows)
+	return m.View(lo, hi-lo)
 }
 
 // converted returns the values of m if a result of element type e has them converted; nil if not. A loop
