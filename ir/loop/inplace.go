@@ -2,7 +2,8 @@ package loop
 
 // This file makes matrices that rounds carry in their own place. A round writes the next one beside
 // the old one and copies it there, since each element may read all old ones. Where an element reads
-// only old ones at its own place and behind it, ascending rounds may write it at once. And where
+// only old ones at its own place and behind it, ascending rounds may write it at once. A few old ones at
+// places that are the same in all rounds are read before these rounds. And where
 // later rounds, too, read only some rows behind their own, the first rows of the last matrix need
 // fewer rows round by round: a triangle, as in trees of prices or de Casteljau's curves.
 
@@ -21,9 +22,13 @@ func InPlace(n *Nest) *Nest {
 // placing is a nest in which one matrix is made in place at a time.
 type placing struct {
 	nest       *Nest
-	make, copy *Stmt // the loops that make a matrix, and copy it
-	from, to   int   // locals
+	make, copy *Stmt   // the loops that make a matrix, and copy it
+	from, to   int     // locals
+	before     []*Stmt // the loads of the loop that makes it which are made before it
 }
+
+// mostBefore is the most loads that are made before a loop: each takes a register in it.
+const mostBefore = 16
 
 // next finds a loop that makes a local and one behind it that copies it over another.
 func (p *placing) next() (found bool) {
@@ -38,9 +43,9 @@ func (p *placing) next() (found bool) {
 				continue
 			}
 			between := slices.ContainsFunc(b.Stmts[i+1:j], func(s Stmt) bool { return accesses(&s, to) > 0 })
-			if !between && ahead(&b.Stmts[i], &b.Stmts[j], from, to) &&
-				p.nest.Locals[from].Elem == p.nest.Locals[to].Elem {
-				p.make, p.copy, p.from, p.to, found = &b.Stmts[i], &b.Stmts[j], from, to, true
+			before, fine := ahead(&b.Stmts[i], &b.Stmts[j], from, to)
+			if !between && fine && p.nest.Locals[from].Elem == p.nest.Locals[to].Elem {
+				*p, found = placing{p.nest, &b.Stmts[i], &b.Stmts[j], from, to, before}, true
 			}
 		}
 	})
@@ -61,7 +66,14 @@ func (p *placing) rewrite() *Nest {
 		return m
 	}
 	return rewritten(&like, func(r *rewriter, s *Stmt) bool {
-		if s == p.copy {
+		if s == p.make {
+			for _, s := range p.before {
+				t := *s
+				t.Mem = now(s.Mem)
+				r.copy(&t)
+			}
+		}
+		if s == p.copy || slices.Contains(p.before, s) {
 			return true
 		}
 		if s.Mem.Kind != LocalMem {
@@ -203,15 +215,16 @@ func copies(s *Stmt) (from, to int, ok bool) {
 }
 
 // ahead reports that a sweep makes exactly the elements of local from that another copies to local
-// to, and that each reads none of to that an earlier element of the sweep replaces.
-func ahead(maker, copier *Stmt, from, to int) bool {
+// to, and that each reads none of to that an earlier element of the sweep replaces, but for the loads in
+// before. These are the same in all rounds.
+func ahead(maker, copier *Stmt, from, to int) (before []*Stmt, fine bool) {
 	w, ok := swept(maker)
 	c, _ := swept(copier)
 	if !ok || w.along != c.along || !slices.EqualFunc(w.ranges, c.ranges, sameRange) {
-		return false
+		return nil, false
 	}
 	var made []int64 // columns
-	fine := true
+	fine = true
 	for k := range w.body {
 		switch s := &w.body[k]; {
 		case s.Code == Store && s.Mem == (Mem{Kind: LocalMem, N: from}):
@@ -219,7 +232,12 @@ func ahead(maker, copier *Stmt, from, to int) bool {
 			fine = fine && is && !slices.Contains(made, col.Const)
 			made = append(made, col.Const)
 		case accesses(s, from) > 0:
-			return false
+			return nil, false
+		case s.Code == Load && s.Mem == (Mem{Kind: LocalMem, N: to}) && s.At[0].Known() && s.At[1].Known():
+			if before = append(before, s); len(before) > mostBefore {
+				return nil, false
+			}
+			continue
 		}
 		EachStmt(&Block{Stmts: w.body[k : k+1]}, func(s *Stmt) {
 			if s.Mem != (Mem{Kind: LocalMem, N: to}) {
@@ -229,7 +247,7 @@ func ahead(maker, copier *Stmt, from, to int) bool {
 		})
 	}
 	slices.Sort(made)
-	return fine && slices.Equal(made, c.columns())
+	return before, fine && slices.Equal(made, c.columns())
 }
 
 // unmade reports a place that the sweep has not made yet, of a statement behind those that made

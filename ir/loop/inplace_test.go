@@ -373,3 +373,32 @@ func TestAtFewPlaces(t *testing.T) {
 		t.Errorf("of 1500 sweeps %d are narrowed, %d with a test of -0.0, %d of them with products", narrowed, signed, finite)
 	}
 }
+
+// TestInPlaceBefore: a sweep that reads elements at known places reads them before it, and is made in place,
+// unless they are many.
+func TestInPlaceBefore(t *testing.T) {
+	in := value.New(types.F64, 3, 8)
+	for k := range in.F64 {
+		in.F64[k] = float64(k*k%7) - 2
+	}
+	for _, many := range []int{1, 5, 16, 17} {
+		var b strings.Builder
+		fmt.Fprint(&b, "nest(%0: f64[]) (i: 0..%0.rows) {\nlocal w0 f64[1, 24]\nlocal w1 f64[1, 24]\nfor c: 0..24 {\nv0 = load %0[i, 3]\nv1 = index c\nv2 = to_f64 v1\nv3 = mul v0, v2\nstore w0[0, c] v3\n}\n")
+		fmt.Fprint(&b, "for round: 0..5 {\nfor r: 0..24 {\nv4 = load w0[0, r]\n")
+		v := 4
+		for k := range many {
+			fmt.Fprintf(&b, "v%d = load w0[0, %d]\nv%d = sub v%d, v%d\n", v+1, (k*5+3)%24, v+2, v+1, v)
+			v += 2
+		}
+		fmt.Fprintf(&b, "store w1[0, r] v%d\n}\nfor t: 0..24 {\nv%[2]d = load w1[0, t]\nstore w0[0, t] v%[2]d\n}\n}\nfor q: 0..24 {\nv%[3]d = load w0[0, q]\nstore out0[i, q] v%[3]d\n}\n} : (f64[%%0.rows, 24])", v, v+1, v+2)
+		n, err := loop.Parse(b.String(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := loop.InPlace(n)
+		sameResults(t, n, m, []value.Value{in})
+		if one := len(m.Locals) == 1; one != (many <= 16) {
+			t.Errorf("%d reads: %d locals\n%s", many, len(m.Locals), m)
+		}
+	}
+}

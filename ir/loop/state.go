@@ -45,9 +45,10 @@ type State struct {
 
 	near   bool // see Near
 	class  Class
-	elem   types.Elem // of the first value of a contribution
-	levels int        // of exact sums
-	op     Code       // of one word: it merges two
+	elem   types.Elem                     // of the first value of a contribution
+	levels int                            // of exact sums
+	op     Code                           // of one word: it merges two
+	word   func(b *Builder, in []Val) Val // of one contribution to a least or greatest float; nil: of no other
 	add    func(b *Builder, s, in []Val) []Val
 	merge  func(b *Builder, s, t []Val) []Val
 	end    func(b *Builder, s []Val) Val
@@ -212,7 +213,9 @@ func leastState(e types.Elem, least bool) *State {
 	}
 	s := extremeState(types.F64, Min)
 	step := s.add
-	s.add = func(b *Builder, s, in []Val) []Val { return step(b, s, []Val{sign(b, b.to(types.F64, in[0]))}) }
+	word := func(b *Builder, in []Val) Val { return sign(b, b.to(types.F64, in[0])) }
+	s.word = word
+	s.add = func(b *Builder, s, in []Val) []Val { return step(b, s, []Val{word(b, in)}) }
 	s.end = func(b *Builder, s []Val) Val { return b.to(e, sign(b, s[0])) }
 	return s
 }

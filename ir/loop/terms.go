@@ -128,6 +128,23 @@ func (t *Terms) First(b *Builder, in []Val) []Val {
 	return s
 }
 
+// Balanced returns the state after n contributions to a least or greatest float, as a tree: each operation
+// on floats waits for the one before it. It returns nil for other reductions.
+func (t *Terms) Balanced(b *Builder, n int, in func(k int) []Val) []Val {
+	s := t.state()
+	if s.word == nil {
+		return nil
+	}
+	var tree func(k, n int) Val
+	tree = func(k, n int) Val {
+		if n == 1 {
+			return s.word(b, in(k))
+		}
+		return b.Op(s.op, tree(k, n/2), tree(k+n/2, n-n/2))
+	}
+	return s.merge(b, t.Begin(b), []Val{tree(0, n)})
+}
+
 // Add returns the state after one more contribution.
 func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 	state := t.state()

@@ -241,3 +241,62 @@ func TestTermsOfAllClasses(t *testing.T) {
 		t.Errorf("%d reductions are carried by loops", tried)
 	}
 }
+
+// TestBalanced: a tree of contributions to an extreme gives what they give one by one, in fewer steps that
+// wait for each other. Other reductions have no tree.
+func TestBalanced(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	if (TermsOf(Sum, types.F64, FastLevels)).Balanced(New(), 3, nil) != nil {
+		t.Error("a tree of an exact sum")
+	}
+	for _, e := range []types.Elem{types.F64, types.F32} {
+		for _, c := range []Class{Least, Greatest} {
+			for n := 1; n < 20; n++ {
+				b := New()
+				m := Mem{Kind: ParamMem, N: b.Param(DenseParam, e)}
+				terms := TermsOf(c, e, FastLevels)
+				in := func(k int) []Val { return []Val{b.Load(m, Num(0), Num(int64(k)))} }
+				one := terms.Begin(b)
+				for k := range n {
+					one = terms.Add(b, one, in(k))
+				}
+				tree := terms.Balanced(b, n, in)
+				for k, s := range [][]Val{one, tree} {
+					out := b.Result(e, Num(1), Num(1))
+					b.Store(Mem{Kind: ResultMem, N: out}, Num(0), Num(0), terms.End(b, s))
+					if depth, most := depthOf(b.Nest, s[0]), 1+[]int{n, 5}[k]; depth > most {
+						t.Errorf("%d steps of %d contributions, want %d", depth, n, most)
+					}
+				}
+				if err := b.Nest.Verify(); err != nil {
+					t.Fatal(err)
+				}
+				for range 20 {
+					x := value.New(e, 1, n)
+					for k := range n {
+						x.Set(0, k, ScalarOf(e, fromFloat(e, []float64{r.NormFloat64(), 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1}[min(r.IntN(60), 6)])))
+					}
+					y, err := b.Nest.Eval([]value.Value{x}, Env{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if p, q := y[0].(*value.Dense).At(0, 0), y[1].(*value.Dense).At(0, 0); !p.Same(q) {
+						t.Fatalf("%v, one by one %v, of %v", q, p, x)
+					}
+				}
+			}
+		}
+	}
+}
+
+// depthOf counts the extremes on the longest way to a value.
+func depthOf(n *Nest, v Val) (depth int) {
+	s := FactsOf(n).made[v]
+	for _, x := range s.Args {
+		depth = max(depth, depthOf(n, x))
+	}
+	if s.Code == Min || s.Code == Max {
+		depth++
+	}
+	return depth
+}

@@ -17,7 +17,7 @@ import (
 	"flow/ir/types"
 )
 
-// Through returns n with the loops of its body joined where one reads what an earlier one stores.
+// Through returns n with loops of one block joined where one reads what an earlier one stores.
 func Through(n *Nest) *Nest {
 	if len(n.Locals) == 0 {
 		return n
@@ -45,21 +45,27 @@ type passed struct {
 }
 
 // findPassing returns two loops to join, or nil.
-func findPassing(n *Nest) *passing {
-	list := n.Body.Stmts
-	var alone []int // the loops so far that may be joined, the last first
-	for j := range list {
-		if list[j].Code != For || !roundsAlone(&list[j]) {
-			continue
-		}
-		for _, i := range alone {
-			if p := (&passing{from: &list[i], to: &list[j], passed: map[Mem]passed{}}); p.fits(list, i, j) {
-				return p
+func findPassing(n *Nest) (found *passing) {
+	eachBlock(&n.Body, func(b *Block) {
+		list := b.Stmts
+		var alone []int // the loops so far that may be joined, the last first
+		for j := range list {
+			if found != nil || list[j].Loop == nil && list[j].some(func(s *Stmt) bool { return s.Code == Break }) {
+				return // no loop moves behind a break
 			}
+			if list[j].Code != For || !roundsAlone(&list[j]) {
+				continue
+			}
+			for _, i := range alone {
+				if p := (&passing{from: &list[i], to: &list[j], passed: map[Mem]passed{}}); p.fits(list, i, j) {
+					found = p
+					return
+				}
+			}
+			alone = slices.Insert(alone, 0, j)
 		}
-		alone = slices.Insert(alone, 0, j)
-	}
-	return nil
+	})
+	return found
 }
 
 // locals calls f for every access to a local in statements.

@@ -2,6 +2,8 @@ package loop_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -132,5 +134,84 @@ func TestForward(t *testing.T) {
 		if loads := strings.Contains(m.String(), "load w0"); loads != c.local || len(m.Locals) > 0 != c.local {
 			t.Errorf("%d: want a local %v\n%s", k, c.local, m)
 		}
+	}
+}
+
+// roundsNest draws a nest whose rounds make a local in one loop and read it in a second one.
+func roundsNest(d *rand.Rand) string {
+	pick := func(of ...string) string { return of[d.IntN(len(of))] }
+	from := pick("w2[r, 0]", "w2[r+1, 0]", "w2[4, 0]", "w0[r, 0]", "w1[0, r]")
+	between := pick("", "", "", "v8 = load w0[3, 0]\nstore w2[1, 0] v8\n", "v8 = load w0[9, 0]\nstore w1[0, 9] v8\n", "store w2[2, 0] v3\n", "store w0[2, 0] v3\n",
+		"v8 = index round\nv9 = i64 2\nv10 = eq v8, v9\nbreak v10\n", "v8 = index round\nv9 = i64 3\nv10 = eq v8, v9\nif v10 {\nstore w2[5, 0] v3\n} else {\n}\n")
+	at := pick("w0[q, 0]", "w0[q, 0]", "w0[q+1, 0]", "w0[10-q, 0]", "w0[0, q]", "w0[q, 0]")
+	rest := pick("", "", fmt.Sprintf("v30 = load w0[%d, 0]\nstore out0[i, 1] v30\n", d.IntN(9)), "v30 = load w2[4, 0]\nstore out0[i, 1] v30\n")
+	lo := d.IntN(2)
+	return numbered(fmt.Sprintf(`nest(%%0: f64[]) (i: 0..%%0.rows) {
+local w0 f64[12, 12]
+local w1 f64[12, 12]
+local w2 f64[12, 1]
+v0 = load %%0[i, 0]
+for p: 0..12 {
+v1 = index p
+v2 = to_f64 v1
+v31 = mul v2, v0
+store w2[p, 0] v31
+}
+for round: 0..%d {
+v3 = load w2[3, 0]
+for r: 0..%d {
+v4 = index r
+v32 = index round
+v33 = add v4, v32
+v5 = load %s
+v6 = to_f64 v33
+v7 = sub v5, v6
+store w0[r, 0] v7
+}
+%sfor q: %d..%d {
+v20 = load %s
+v21 = load %s
+v22 = sub v21, v20
+store %s v22
+}
+}
+v23 = load w1[0, %d]
+store out0[i, 0] v23
+%s} : (f64[%%0.rows, 2])`, 1+d.IntN(4), 8+d.IntN(2), from, between, lo, 8+d.IntN(2)+lo, at, pick(at, "w2[2, 0]"), pick("w1[0, q]", "w1[0, q]", "w2[q, 0]"), d.IntN(10), rest))
+}
+
+// numbered is a text whose values have the numbers in which they are made.
+func numbered(text string) string {
+	now := map[string]string{}
+	value := regexp.MustCompile(`\bv\d+`)
+	lines := strings.Split(text, "\n")
+	for k, s := range lines {
+		if to, _, ok := strings.Cut(s, " = "); ok && now[to] == "" {
+			now[to] = fmt.Sprintf("v%d", len(now))
+		}
+		lines[k] = value.ReplaceAllStringFunc(s, func(v string) string { return now[v] })
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestThroughRounds: loops in rounds are joined, too, and no loop moves behind the end of the rounds.
+func TestThroughRounds(t *testing.T) {
+	in := value.New(types.F64, 3, 1)
+	copy(in.F64, []float64{0.5, -3, 7})
+	joined := 0
+	for seed := range 1500 {
+		text := roundsNest(rand.New(rand.NewPCG(uint64(seed), 8)))
+		n, err := loop.Parse(text, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		m := loop.Through(n)
+		if strings.Count(m.String(), "for ") < strings.Count(n.String(), "for ") {
+			joined++
+		}
+		sameResults(t, n, m, []value.Value{in})
+	}
+	if joined < 50 || joined > 1200 {
+		t.Errorf("loops of %d nests of 1500 are joined", joined)
 	}
 }

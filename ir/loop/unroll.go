@@ -148,13 +148,13 @@ func LengthBy(b *Block, lanes func(s *Stmt) int) int {
 	return n
 }
 
-// vectorRounds is from how many rounds on a vector evaluates those of a loop of one point, if none
+// VectorRounds is from how many rounds on a vector evaluates those of a loop of one point, if none
 // depends on another, in fewer instructions than code without the loop takes.
-const vectorRounds = 8
+const VectorRounds = 8
 
 // short reports a For of known rounds with at most this many statements that vectors do not evaluate.
 func short(n *Nest, s *Stmt, most int) bool {
 	rounds, ok := knownRounds(s)
 	return ok && rounds*int64(Length(&s.Loop.Body)) <= int64(most) &&
-		(len(n.Space) > 0 || rounds < vectorRounds || !RoundsApart(n, s))
+		(len(n.Space) > 0 || rounds < VectorRounds || !RoundsApart(n, s))
 }

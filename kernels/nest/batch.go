@@ -8,6 +8,7 @@ package nest
 // makes that round: it reports the error, or succeeds where only the words of an exact sum were too few.
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -40,14 +41,21 @@ const (
 // batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is safe
 // for concurrent use.
 type batchCode struct {
-	a     *op.Action
-	known []writer                     // see Stages
-	work  int64                        // actions of a round
-	apart float64                      // the cost of a round by stages, see weighStages
-	rows  int                          // of the carried matrices; 0: they differ, or there is one
-	laid  int64                        // elements of the carried matrices, which each call copies
-	seen  atomic.Int64                 // actions run so far, see worthwhile
-	forms define.Made[int, *batchForm] // by words of exact sums
+	a       *op.Action
+	known   []writer     // see Stages
+	work    int64        // actions of a round
+	apart   float64      // the cost of a round by stages, see weighStages
+	numbers bool         // the only stage is one of numbers: it is such a nest that makes one round a launch
+	rows    int          // of the carried matrices; 0: they differ, or there is one
+	laid    int64        // elements of the carried matrices, which each call copies
+	seen    atomic.Int64 // actions run so far, see worthwhile
+	forms   define.Made[batchKey, *batchForm]
+}
+
+// batchKey tells the forms of a nest apart.
+type batchKey struct {
+	words  int  // of exact sums
+	proved bool // see Form.Affine
 }
 
 // batchForm is the nest in one form.
@@ -56,31 +64,38 @@ type batchForm struct {
 	operands []Operand
 	why      string
 	few      int         // the most elements of a matrix in registers
+	widest   int         // the most elements of one that rounds carry there
 	points   int         // 1, or the rows of the carried matrices: see rowsCarried
 	limit    int         // the most statements
 	made     bool        // the results end with the number of rounds made
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
 }
 
-// form returns the nest whose exact sums have this number of words. It has no loop if stages take fewer
-// operations. Matrices of the body are in registers or in memory, whichever takes fewer operations.
-func (c *batchCode) form(words int) *batchForm {
-	return c.forms.Of(words, func() *batchForm {
-		best := &batchForm{}
-		for _, few := range []int{define.Unrolled, define.WrittenLines} {
+// form returns the nest of a key. It has no loop if stages take fewer operations. Matrices of the body are
+// in registers or in memory, whichever takes fewer operations.
+func (c *batchCode) form(k batchKey) *batchForm {
+	return c.forms.Of(k, func() *batchForm {
+		best, widest := &batchForm{}, 1+define.Unrolled
+		for _, few := range []int{define.Unrolled, define.WrittenLines, loop.VectorRounds - 1} {
+			if widest <= few {
+				continue // the form would be the same
+			}
 			// A nest of more statements has more operations than stages.
 			f := &batchForm{few: few, limit: min(bodyStatements, 1000+int(2*c.apart)), points: 1}
-			f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
+			f.why, _ = Written(func() { f.loop = LoopOf(f.write(c.a, c.known, k)) })
+			if f.loop != nil {
+				widest = f.widest
+			}
 			if few == define.Unrolled || f.loop != nil && (best.loop == nil || f.work() < best.work()) {
 				best = f
 			}
 		}
-		if best.loop != nil && best.work() > c.apart {
+		if best.loop != nil && best.work() > c.apart && !c.numbers {
 			best = &batchForm{} // stages are faster
 		}
 		if c.rows > 0 {
 			f := &batchForm{few: define.WrittenLines, limit: stageOps, points: c.rows}
-			Written(func() { f.loop = LoopOf(f.write(c.a, c.known, words)) })
+			Written(func() { f.loop = LoopOf(f.write(c.a, c.known, k)) })
 			if f.loop != nil && f.work() <= c.apart && (best.loop == nil || f.work() < best.work()) {
 				best = f
 			}
@@ -91,9 +106,8 @@ func (c *batchCode) form(words int) *batchForm {
 
 // write writes loop a. The operands are the arguments of the loop's body, followed by the most rounds to
 // make. Result i has a row for each point, of all elements that it has of carried value i.
-func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
-	// The nest checks subscripts itself, because a launch knows no bounds of values that the rounds compute.
-	x := NewBuilder(Form{Words: words})
+func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
+	x := NewBuilder(Form{Words: k.words, Affine: k.proved})
 	x.few, x.limit, x.most = f.few, f.limit, mostCarried
 	in := make([]Ref, len(a.Args))
 	for i := range in {
@@ -124,7 +138,7 @@ func (f *batchForm) write(a *op.Action, known []writer, words int) *loop.Nest {
 		}
 		x.keepRow(y, at, loop.Num(int64(f.points)))
 	}
-	f.operands = x.Operands
+	f.operands, f.widest = x.Operands, x.widest
 	return loop.Merge(x.Done())
 }
 
@@ -139,7 +153,7 @@ func batchOf(a *op.Action, known []writer) *batchCode {
 			c.laid += int64(t.Count())
 		}
 	}
-	c.rows = rowsCarried(a)
+	c.rows, c.numbers = rowsCarried(a), numbersAlone(a.Bodies[0])
 	c.work *= max(1, int64(c.rows/8))
 	return c
 }
@@ -162,7 +176,42 @@ func (f *batchForm) work() (ops float64) {
 			ops += float64(loop.LengthBy(&s.Loop.Body, lanes)) / 2
 		}
 	}
-	return ops * float64((f.points+7)/8)
+	return (ops + gathered(n, &n.Body, 0)) * float64((f.points+7)/8)
+}
+
+// gathered counts the elements that vectors of a round load from rows one below the other: each takes as long
+// as without a vector. A block is executed so many times a round.
+func gathered(n *loop.Nest, b *loop.Block, times float64) (count float64) {
+	for k := range b.Stmts {
+		s := &b.Stmts[k]
+		if s.Loop == nil {
+			s.EachBlock(func(b *loop.Block) { count += gathered(n, b, times) })
+			continue
+		}
+		rounds := max(times, 1)
+		if r := s.Loop.Index.Range; times > 0 && r.From.Known() && r.To.Known() {
+			rounds *= float64(max(0, r.To.Const-r.From.Const))
+		}
+		if own := (loop.Sym{Kind: loop.IndexSym, N: s.Loop.Index.Name}); times > 0 && loop.RoundsApart(n, s) {
+			for i := range s.Loop.Body.Stmts {
+				if t := &s.Loop.Body.Stmts[i]; t.Code == loop.Load && len(t.At) > 1 && t.At[0].Coef(own) != 0 && !inColumn(n, t) {
+					count += rounds
+				}
+			}
+		}
+		if times > 0 || !s.Loop.Index.Range.To.Known() {
+			count += gathered(n, &s.Loop.Body, rounds)
+		}
+	}
+	return count
+}
+
+// inColumn reports a load whose rows may follow each other in memory.
+func inColumn(n *loop.Nest, s *loop.Stmt) bool {
+	if s.Mem.Kind == loop.LocalMem {
+		return n.Locals[s.Mem.N].Cols.Equal(loop.Num(1))
+	}
+	return s.At[1].Equal(loop.Num(0))
 }
 
 // begin returns a new batch for one interpreter; nil if c is nil.
@@ -170,13 +219,13 @@ func (c *batchCode) begin() *batch {
 	if c == nil {
 		return nil
 	}
-	return &batch{batchCode: c, words: loop.FastLevels, most: firstRounds + c.laid}
+	return &batch{batchCode: c, batchKey: batchKey{loop.FastLevels, true}, most: firstRounds + c.laid}
 }
 
 // batch makes rounds of one loop for one interpreter, many in a call.
 type batch struct {
 	*batchCode
-	words  int   // of exact sums
+	batchKey
 	most   int64 // the most rounds of the next call
 	failed int   // successive calls of one round that failed
 	none   bool  // the interpreter makes all further rounds
@@ -208,7 +257,7 @@ func (l *batch) worthwhile(left, from int64) bool {
 func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) (n int64, ended bool, err error) {
 	given := left >= 0
 	for !l.none {
-		f := l.form(l.words)
+		f := l.form(l.batchKey)
 		if f.loop == nil {
 			l.none = true
 			break
@@ -232,6 +281,9 @@ func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) 
 		switch {
 		case err == op.ErrStopped:
 			return n, false, err
+		case errors.Is(err, launch.ErrOutside) && l.proved:
+			l.proved = false // the nest checks subscripts itself
+			continue
 		case err != nil:
 			l.none = true
 			continue
@@ -287,6 +339,7 @@ func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, 
 	l.odd ^= 1
 	out := l.results(args, carried, f)
 	if err := f.loop.Bind(&l.run, l.in, l.rows); err != nil {
+		l.odd ^= 1
 		return 0, err
 	}
 	w := l.run.Worker()

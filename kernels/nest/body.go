@@ -37,10 +37,17 @@ type Body struct {
 // WriteBody writes a body whose first dims arguments are the indices, with the steps by. why says
 // what cannot be written.
 func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) (out *Body, why string) {
-	why, ok := Written(func() { out = writeBody(b, varies, keep, dims, by, names, form) })
-	if why == soLong {
+	widest := 0
+	write := func() (made *Body, why string, ok bool) {
+		why, ok = Written(func() { made, widest = writeBody(b, varies, keep, dims, by, names, form) })
+		return made, why, ok
+	}
+	out, why, ok := write()
+	if !form.Short && (why == soLong || ok && widest > define.WrittenLines) {
 		form.Short = true
-		why, ok = Written(func() { out = writeBody(b, varies, keep, dims, by, names, form) })
+		if short, said, fine := write(); !ok || fine && lengthOf(short.Nest) < lengthOf(out.Nest) {
+			out, why, ok = short, said, fine
+		}
 	}
 	if !ok {
 		return nil, why
@@ -53,7 +60,12 @@ func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 	return out, ""
 }
 
-func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) *Body {
+// lengthOf estimates the operations of a point: its statements, after a launch has taken copies of matrices
+// and rounds without effect away.
+func lengthOf(n *loop.Nest) int { return loop.Length(&loop.AtPlaces(loop.InPlace(n)).Body) }
+
+// writeBody also returns the most elements of a matrix that rounds carry in registers.
+func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) (*Body, int) {
 	x := NewBuilder(form)
 	x.keep, x.most = keep, passedElements
 	at, size := [2]loop.Lin{}, [2]loop.Lin{loop.Num(1), loop.Num(1)}
@@ -75,7 +87,7 @@ func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 		}
 	}
 	x.yield(env[b.Yields[0]], dims, at, size)
-	return &Body{loop.Merge(x.Done()), x.Operands}
+	return &Body{loop.Merge(x.Done()), x.Operands}, x.widest
 }
 
 // index adds an index to the space, whose bounds are operands. It returns its position, how many there
@@ -228,9 +240,16 @@ func (x *Builder) constant(a *op.Action) (Ref, bool) {
 			return number(d.At(int(i.Const), int(j.Const)))
 		}
 		var list []loop.Val
+		made := map[loop.Word]loop.Val{}
 		for i := range d.Rows {
 			for j := range d.Cols {
-				list = append(list, number(d.At(i, j)))
+				s := d.At(i, j)
+				v, ok := made[loop.WordOf(s)]
+				if !ok {
+					v = number(s)
+					made[loop.WordOf(s)] = v
+				}
+				list = append(list, v)
 			}
 		}
 		return x.chosen(a.Type, list, i, j)

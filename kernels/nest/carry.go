@@ -40,7 +40,9 @@ func (x *Builder) laid(r Ref) Ref {
 // lay writes all elements of a matrix.
 func (x *Builder) lay(m loop.Mem, r Ref) {
 	e := x.Nest.Locals[m.N].Elem
-	x.eachElement(r, define.WrittenLines, func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.At(i, j))) })
+	defer func(around bool) { x.laying = around }(x.laying)
+	x.laying = true
+	x.eachElement(r, x.lines(), func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.At(i, j))) })
 }
 
 // carrying is the carried values of a loop.
@@ -66,6 +68,7 @@ func (x *Builder) carry(ts []types.Type) *carrying {
 		n := 1
 		if t.IsDense() {
 			n = t.Count()
+			x.widest = max(x.widest, n)
 		}
 		for range n {
 			c.elems = append(c.elems, dense.Storage(t.Elem))
@@ -153,7 +156,7 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	readers := readersOf(b, k)
 	dear = dear && (readers > 1 || !readOnce(b, k) || b.Acts[k].Def.Fold == op.NoFold && !endsOnce(b, k))
 	switch {
-	case x.extent != nil || !fails && m.Type.Count() > define.WrittenLines && x.phase == nil && endsOnce(b, k):
+	case x.extent != nil || !fails && m.Type.Count() > x.lines() && x.phase == nil && endsOnce(b, k):
 		return m
 	case x.phase != nil && (!holdable(m.Type) || x.phase.plan.wide(m.Type)):
 		if fails && !x.phase.passes(m.Type) {
@@ -165,7 +168,7 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 				m.At(x.phase.column, loop.Num(int64(j)))
 			}
 		}
-	case x.inRegisters(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= define.WrittenLines):
+	case x.inRegisters(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= x.lines()):
 		return x.held(m.Type, x.Hold(m))
 	case fails || dear:
 		return x.laid(m)

@@ -84,6 +84,9 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 	case counted:
 		r = loop.Range{Kind: loop.Steps, To: count.rounds, By: 1}
 	}
+	if most != nil && !counted {
+		x.Affine = false // a launch would have to prove subscripts of rounds behind the last one
+	}
 	ts := rest(count, a.Bodies[0].Args[:n])
 	c := x.carry(x.ownTypes(ts))
 	init := c.begin(x.ownRows(rest(count, in[:n])))

@@ -48,6 +48,8 @@ type Builder struct {
 	few      int  // the most elements of a matrix in registers
 	limit    int  // the most statements
 	short    bool // see Form
+	laying   bool // all elements of a matrix are written
+	widest   int  // the most elements of a matrix that rounds carry in registers
 	Scopes   []map[ElementKey]loop.Val
 	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
 	Operands []Operand             // behind the bounds
@@ -160,6 +162,9 @@ func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() 
 // inRegisters reports whether registers hold a matrix of the body of this type.
 func (x *Builder) inRegisters(t types.Type) bool { return holdable(t) && t.Count() <= x.few }
 
+// lines is the most elements that are written without a loop over them.
+func (x *Builder) lines() int { return min(x.few, define.WrittenLines) }
+
 // Hold writes all elements of a small matrix now.
 func (x *Builder) Hold(r Ref) []loop.Val {
 	if r.At == nil {
@@ -201,7 +206,7 @@ func (x *Builder) held(t types.Type, list []loop.Val) Ref {
 		switch {
 		case i.Known() && j.Known():
 			return list[int(i.Const)*t.Cols+int(j.Const)]
-		case len(list) <= define.WrittenLines:
+		case len(list) <= x.lines():
 			return x.chosen(t, list, i, j)
 		case x.extent != nil || x.phase != nil:
 			panic(NoBody{"a subscript that the run tells, of a matrix of the body"})
@@ -222,6 +227,9 @@ func (x *Builder) held(t types.Type, list []loop.Val) Ref {
 func (x *Builder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.Val {
 	if len(list) == 0 {
 		panic(NoBody{"a subscript of a matrix without elements"})
+	}
+	if slices.Max(list) == slices.Min(list) { // one value
+		return list[0]
 	}
 	at := x.Value(i.Times(int64(t.Cols)).Plus(j))
 	v := list[0]

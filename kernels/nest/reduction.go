@@ -82,6 +82,14 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 	if x.writtenOut(n, f) {
 		var t *terms
 		var state []loop.Val
+		at := func(k int) []loop.Val { return f(loop.Num(int64(k/cols)), loop.Num(int64(k%cols))) }
+		if n > 1 && len(x.Nest.Space) == 0 { // one point waits for each operation
+			x.takenBack(func() { t = x.terms(c, at(0)) })
+			if state = t.Balanced(x.Builder, n, at); state != nil {
+				return t.end(x, out, loop.Num(int64(rows)), loop.Num(int64(cols)), state)
+			}
+			t = nil
+		}
 		for i := range rows {
 			for j := range cols {
 				in := f(loop.Num(int64(i)), loop.Num(int64(j)))
@@ -115,8 +123,12 @@ const writtenStatements = 1024
 // if the first one, which is written and taken back, is short. They are not where rounds keep such
 // matrices in memory: the code takes longer to make than to run.
 func (x *Builder) writtenOut(n int, f func(i, j loop.Lin) []loop.Val) (fine bool) {
-	if few := x.short || len(x.Nest.Space) == 0 && x.few == define.WrittenLines; n <= define.WrittenLines || n > define.Unrolled || few {
-		return n <= define.WrittenLines || n <= define.Unrolled && !few
+	lines := x.lines()
+	if x.laying {
+		lines = define.WrittenLines
+	}
+	if few := x.short || len(x.Nest.Space) == 0 && x.few <= define.WrittenLines; n <= lines || n > define.Unrolled || few {
+		return n <= lines || n <= define.Unrolled && !few
 	}
 	x.takenBack(func() {
 		before := len(x.Nest.Types)
@@ -235,7 +247,7 @@ func (t *terms) end(x *Builder, out types.Elem, rows, cols loop.Lin, state []loo
 
 // over carries a state over the points of a rows x cols space by inner loops.
 func (x *Builder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
-	if cols.Known() && cols.Const <= define.WrittenLines {
+	if cols.Known() && cols.Const <= int64(x.lines()) {
 		return x.rounds("r", rows, state, func(i loop.Lin, st []loop.Val) []loop.Val {
 			for j := range cols.Const {
 				st = step(i, loop.Num(j), st)

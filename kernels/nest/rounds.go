@@ -229,7 +229,7 @@ func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {
 			continue
 		}
 		if c := planOf(a.Bodies[0]).batch; c != nil {
-			f := c.form(loop.FastLevels)
+			f := c.form(batchKey{loop.FastLevels, true})
 			if f.loop != nil {
 				list = append(list, f.loop.Nest())
 				continue

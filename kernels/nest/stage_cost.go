@@ -52,6 +52,17 @@ func weighStages(b *op.Body) (cost float64) {
 	return cost
 }
 
+// numbersAlone reports whether stages of numbers run all of body b.
+func numbersAlone(b *op.Body) bool {
+	s := stagesIn(b, nil, make([]writer, len(b.Args)))
+	for k := range b.Acts {
+		if len(b.Acts[k].Args) > 0 && (s == nil || s.root[k] < 0 || !s.tiny[s.root[k]]) {
+			return false
+		}
+	}
+	return true
+}
+
 // flopsOf returns the operations of action a of body b, whose row has a cost.
 func flopsOf(b *op.Body, a *op.Action) float64 {
 	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}

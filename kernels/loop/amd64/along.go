@@ -23,6 +23,22 @@ func (l *lowering) findAlong() {
 	})
 }
 
+// fewAlong reports whether the nest makes rounds whose number the run tells, and no loop in them or in
+// other loops has rounds that are lanes. Then numbers take most of the time.
+func (l *lowering) fewAlong() (fine bool) {
+	for k := range l.nest.Body.Stmts {
+		s := &l.nest.Body.Stmts[k]
+		if s.Code != loop.For || l.alongBody[&s.Loop.Body] {
+			continue
+		}
+		if loop.Some(s.Loop.Body.Stmts, func(s *loop.Stmt) bool { return s.Code == loop.For && l.alongBody[&s.Loop.Body] }) {
+			return false
+		}
+		fine = fine || !s.Loop.Index.Range.To.Known()
+	}
+	return fine
+}
+
 // along lowers such a loop and reports whether s is one: whole vectors, then what is left under a mask.
 func (l *lowering) along(s *loop.Stmt) bool {
 	l.part = l.parts[0]

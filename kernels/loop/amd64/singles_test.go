@@ -218,3 +218,39 @@ func TestRowsOfAPoint(t *testing.T) {
 		})
 	}
 }
+
+// TestNumbersHaveHalfAVector: a nest of one point has short vectors unless loops in its rounds have vectors.
+// Loops around the rounds, which copy, make no difference.
+func TestNumbersHaveHalfAVector(t *testing.T) {
+	const copied = `
+  for c: 0..12 {
+    v1 = load %1[0, c]
+    store w0[0, c] v1
+  }`
+	rounds := func(within string) string {
+		return `
+  v2 = for round: 0..%0 (v3 = v0) {
+    v4 = index round
+    v5 = load w0[0, 3]
+    v6 = add v3, v5` + within + `
+    next v6
+  }`
+	}
+	for body, lanes := range map[string]int{
+		copied + rounds(""): 4,
+		copied + rounds("\n    for q: 0..12 {\n      v7 = load w0[0, q]\n      v8 = mul v7, v6\n      store w0[0, q] v8\n    }"): 8,
+		copied + "\n  v2 = load w0[0, 1]": 8, // there are no rounds
+	} {
+		n, err := loop.Parse("nest(%0: i64, %1: f64[]) () {\n  local w0 f64[1, 12]\n  v0 = f64 0"+body+"\n  store out0[0, 0] v2\n} : (f64[1, 1])", loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := List(AVX512, n, make([]Layout, 2), make([]Layout, 1), Schedule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list.Lanes != lanes {
+			t.Errorf("%d lanes, want %d, of\n%s", list.Lanes, lanes, n)
+		}
+	}
+}

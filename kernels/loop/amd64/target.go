@@ -204,9 +204,9 @@ func (x evexVectors) scatter(m *maker, e types.Elem, v, mask Reg, at Mem) {
 // point, which have shorter ones.
 
 // singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with
-// nothing else, or with vectors of half the length where there is one point.
+// nothing else, or with vectors of half the length where there is one point and no vector in its rounds.
 func singles(t *target, l *lowering) *target {
-	if t.embeds && l.point() && len(l.alongBody) == 0 {
+	if t.embeds && l.point() && (len(l.alongBody) == 0 || l.fewAlong()) {
 		half := *t
 		half.length, half.lanes = t.length-1, t.lanes/2
 		return &half
