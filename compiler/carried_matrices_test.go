@@ -122,6 +122,14 @@ var smallStates = []struct {
 		 }
 		 [[e, l, sum(S)]]`,
 	}},
+	{"a system with functions", "", 100, [2]string{
+		`fn f(q) = tanh(q @ T[0..6, 0..6]) - 0.1 * q
+		 iterate q = ones(1, 6) times 90 { k = f(q); next q = q + 0.01 * f(q + 0.005 * k) }
+		 q`,
+		`fn f(q) = tanh(T[0..6, 0..6] @ q) - 0.1 * q
+		 iterate q = ones(6, 1) times 90 { k = f(q); next q = q + 0.01 * f(q + 0.005 * k) }
+		 q`,
+	}},
 }
 
 // smallState returns a program.
@@ -212,6 +220,34 @@ func TestSubscriptsOfRounds(t *testing.T) {
 		}
 		if lines := loopLines(t, head+c.text); strings.Contains(lines[strings.Index(lines, "for round"):], "check") != c.checks {
 			t.Errorf("checks, want %v:\n%s", c.checks, lines)
+		}
+	}
+}
+
+// TestProductsReadWhatIsMade: what a product reads again and again is made once, before it.
+func TestProductsReadWhatIsMade(t *testing.T) {
+	table := tinyTable(t)
+	kernels.LoopsFrom(0)
+	head := "A = materialize(randn(70, 70, seed = 1) / 9)\nx = materialize(rand(12, 70, seed = 2))\n"
+	for _, text := range []string{
+		"emit parfor p in 0..12 {\niterate u = t(x[p, :]) times 3 { v = tanh(A @ u); next u = tanh(A @ (u + 0.5 * v)) }\nsum(u)\n}",
+		"emit parfor p in 0..12 {\niterate u = x[p, :] times 3 { v = tanh(u @ A); next u = t(tanh(A @ t(u + 0.5 * v))) }\nsum(u)\n}",
+		"emit parfor p in 0..12 {\nu = parfor i in 0..70 { tanh(x[p, i]) }\nsum(tanh(A @ u))\n}",
+	} {
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}}).differ(table, head+text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+		depth := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
+		sums, lines := -1, loopLines(t, head+text)
+		for _, s := range strings.Split(lines, "\n") {
+			if strings.Contains(s, "= fma") {
+				sums = max(sums, depth(s))
+			}
+		}
+		for _, s := range strings.Split(lines, "\n") {
+			if strings.Contains(s, "call tanh") && depth(s) >= sums {
+				t.Fatalf("a function in a product\n%s\n%s", text, lines)
+			}
 		}
 	}
 }

@@ -211,7 +211,7 @@ func TestThroughRounds(t *testing.T) {
 		}
 		sameResults(t, n, m, []value.Value{in})
 	}
-	if joined < 50 || joined > 1200 {
+	if joined < 20 || joined > 1200 {
 		t.Errorf("loops of %d nests of 1500 are joined", joined)
 	}
 }

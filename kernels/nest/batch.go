@@ -31,8 +31,8 @@ const (
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
 	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none
-	// depends on another. Those of exact sums take more operations, and less of their time is that of
-	// loads.
+	// depends on another. Those of exact sums and of functions take more operations, and less of their time
+	// is that of loads.
 	roundsTogether, sumsTogether = 2, 4
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
@@ -76,9 +76,9 @@ type batchForm struct {
 func (c *batchCode) form(k batchKey) *batchForm {
 	return c.forms.Of(k, func() *batchForm {
 		best, widest := &batchForm{}, 1+define.Unrolled
-		for _, few := range []int{define.Unrolled, define.WrittenLines, loop.VectorRounds - 1} {
-			if widest <= few {
-				continue // the form would be the same
+		for _, few := range []int{define.Unrolled, define.WrittenLines, loop.VectorRounds - 1, loop.VectorRounds/2 - 1} {
+			if widest <= few || few < loop.VectorRounds-1 && (best.loop == nil || !callsIn(best.loop.Nest().Body.Stmts)) {
+				continue // the form would be the same, or slower
 			}
 			// A nest of more statements has more operations than stages.
 			f := &batchForm{few: few, limit: min(bodyStatements, 1000+int(2*c.apart)), points: 1}
@@ -166,7 +166,7 @@ func (f *batchForm) work() (ops float64) {
 		switch {
 		case f.points > 1 || !loop.RoundsApart(n, s):
 			return 1
-		case s.N > 0:
+		case s.N > 0 || callsIn(s.Loop.Body.Stmts):
 			return sumsTogether
 		}
 		return roundsTogether
@@ -177,6 +177,11 @@ func (f *batchForm) work() (ops float64) {
 		}
 	}
 	return (ops + gathered(n, &n.Body, 0)) * float64((f.points+7)/8)
+}
+
+// callsIn reports functions, such as exp, in statements.
+func callsIn(list []loop.Stmt) bool {
+	return loop.Some(list, func(s *loop.Stmt) bool { return s.Code == loop.Apply })
 }
 
 // gathered counts the elements that vectors of a round load from rows one below the other: each takes as long

@@ -170,10 +170,39 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 		}
 	case x.inRegisters(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= x.lines()):
 		return x.held(m.Type, x.Hold(m))
-	case fails || dear:
+	case fails || dear || x.readAgain(b, k):
 		return x.laid(m)
 	}
 	return m
+}
+
+// againElements is the most elements of a matrix that lies in memory because it is read again and again: so
+// many of eight lanes fill 32 KiB.
+const againElements = 512
+
+// readAgain reports that products read each element of action k, which is not a view, several times. An
+// operator on it would be made again for each time.
+func (x *Builder) readAgain(b *op.Body, k int) bool {
+	t := b.Acts[k].Type
+	if x.phase != nil || !t.Known() || x.inRegisters(t) || t.Count() > againElements || b.Acts[k].Def.Laws.Has(op.View) {
+		return false
+	}
+	return multiplied(b, len(b.Args)+k)
+}
+
+// multiplied reports that products read each element of a register, or of a view of it, several times.
+func multiplied(b *op.Body, r int) bool {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		switch {
+		case !slices.Contains(a.Args, r):
+		case a.Def.Role == op.Multiplies && flopsOf(b, a) > 4*float64(b.Register(r).Count()):
+			return true
+		case a.Def.Laws.Has(op.View) && a.Type.Known() && multiplied(b, len(b.Args)+k):
+			return true
+		}
+	}
+	return false
 }
 
 // readOnce reports that each element of action k is read once: by an elementwise operator of its

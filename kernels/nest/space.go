@@ -346,7 +346,7 @@ func (x *Builder) points(b *op.Body, k int, env []Ref) Ref {
 		return x.pairsOf(b, k, env)
 	}
 	m := x.pointsOf(a, env)
-	if x.extent != nil || !bodyFails(a.Bodies[0]) || readByFold(b, k) {
+	if x.extent != nil || !bodyFails(a.Bodies[0]) && !x.readAgain(b, k) || readByFold(b, k) {
 		return m
 	}
 	return x.settled(b, k, m, true, false)
