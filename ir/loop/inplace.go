@@ -3,7 +3,7 @@ package loop
 // This file makes matrices that rounds carry in their own place. A round writes the next one beside
 // the old one and copies it there, since each element may read all old ones. Where an element reads
 // only old ones at its own place and behind it, ascending rounds may write it at once. A few old ones at
-// places that are the same in all rounds are read before these rounds. And where
+// places that are the same in all rounds are read before these rounds. Where
 // later rounds, too, read only some rows behind their own, the first rows of the last matrix need
 // fewer rows round by round: a triangle, as in trees of prices or de Casteljau's curves.
 
