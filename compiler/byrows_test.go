@@ -54,6 +54,47 @@ func TestByRows(t *testing.T) {
 	}
 }
 
+// TestColumnsByRows: reductions of the columns of narrow rows beside a column are lanes of rows, alone and
+// with what makes the rows. What reads such a sum comes after the group. Without a column, and on several ranks,
+// pipes reduce columns.
+func TestColumnsByRows(t *testing.T) {
+	table := tinyTable(t)
+	for _, p := range []struct {
+		body          string
+		ranks, groups int
+	}{
+		{"emit colsum(X * y)", 1, 1},
+		{"emit colsum(X + 1)", 1, 0},
+		{"emit colsum(X * y)", 2, 0},
+		{"P = X / rowsum(X)\nemit colsum(P)\nemit colmean(P * y)", 1, 1},
+		{"P = X / rowsum(X)\nemit colsum(P * colsum(P))\nemit colvar(P * y)", 1, 1},
+		{"emit colvar(X * y)\nemit colargmin(X - y)", 1, 1},
+		{"E = exp(X)\nP = E / rowsum(E)\nn = colsum(P)\nemit colsum(P * y) / n\nemit P + y", 1, 1},
+		{"P = X / rowsum(X)\nemit colmean(P)\nemit colvar(P * y)\nemit colmax(P)\nemit colmin(P - y)\nemit colcount(P > y)\nemit colnorm(P)\nemit sum(P)", 1, 1},
+		{"E = exp(900 * (X - y))\nP = E / rowsum(E)\nemit colsum(P)\nemit colstddev(E)", 1, 1},
+		{"L = materialize(i64(9 * X))\nK = L - rowmax(L)\nemit colsum(K)\nemit colmean(K)\nemit colany(K > 0)", 1, 1},
+		{"F = f32(X)\nP = F / rowsum(F)\nemit colsum(P)\nemit colmean(P * f32(y))", 1, 1},
+	} {
+		for _, cols := range []int{2, 16, 17} {
+			text := fmt.Sprintf("X = materialize(rand(61, %d, seed = 1))\ny = materialize(rand(61, 1, seed = 2))\n%s\n", cols, p.body)
+			c, err := compileTiny(table, text, p.ranks, p.ranks > 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := p.groups
+			if cols > 16 {
+				want = 0
+			}
+			if n := strings.Count(c.Plan.Graph.String(), "= byrows("); n != want {
+				t.Errorf("%d groups of rows on %d ranks, not %d, of\n%s%s", n, p.ranks, want, text, c.Plan.Graph)
+			}
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"row-blocks"}, false, "SS"}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+		}
+	}
+}
+
 // TestOrderedByRows: statistics of narrow rows that no chain ends with run in the lanes of a loop over rows,
 // beside others and alone. Rows of 65 columns have operators,
 // and products of 17.

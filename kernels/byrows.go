@@ -24,7 +24,8 @@ import (
 // byRows is the row. Its body is the operators on whole matrices. Its attributes are the number of
 // rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. With lanes the
 // lanes are rows, however wide. An argument of as many rows is read by rows, any other as a whole. A pipe may
-// reduce all elements, too, and reductions by key may end the body; nothing in the body reads what they give.
+// reduce all elements, too, and reductions of the columns of narrow rows and by key may end the body; nothing in
+// the body reads what they give.
 // Where an operator fails the operators run one after the other, so that the first of them is told.
 func byRows() *op.Def {
 	run := &op.Loop{Early: true, Rows: func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }, Space: byRowsSpace, Begin: beginByRows}
@@ -150,6 +151,10 @@ func (c *byRowsCode) write() {
 		c.form, c.why = laneForm(b, loop.FastLevels, c.rows, c.panel)
 	}
 	if lanes || c.form != nil { // no lanes store rows of more than define.Unrolled columns
+		return
+	}
+	if slices.ContainsFunc(b.Results, nest.RowResult.Columns) {
+		c.why = "reductions of many columns"
 		return
 	}
 	p, why := nest.PlanRows(b, 0)

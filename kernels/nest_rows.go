@@ -242,6 +242,9 @@ func (x *rowRun) results(k int) (out []*value.Dense) {
 		case o.What == nest.ItsKept:
 			out = append(out, x.place(o.Register))
 			continue
+		case o.What == nest.ItsColumn:
+			out = append(out, x.out[o.Register].View(0, o.Col, 1, 1))
+			continue
 		case o.What == nest.ItsResult:
 			out = append(out, x.out[o.Register])
 			continue

@@ -138,7 +138,9 @@ func (b *rowBlocks) byKey(id ir.ID) (rows, cols int, ok bool) {
 // enter adds what a group has to know of a new last member, or reports that it cannot be one.
 func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 	ordered := r.ordered || fewOrdered(b.g, id)
-	if _, cols, _ := b.rowwise(id); ordered && max(cols, r.cols) > orderedByRows {
+	rows, cols, _ := b.rowwise(id)
+	columns := r.columns || b.ofColumns(id)
+	if ordered && max(cols, r.cols) > orderedByRows || columns && max(cols, r.cols) > fewByRows {
 		return false
 	}
 	fails, first, told := r.fails, r.first, r.told
@@ -169,6 +171,10 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		r.keyed = true
 	}
 	r.fails, r.first, r.told, r.panel, r.few = fails, first, told, panel, r.few || fewTerms(b.g, id, b.block)
-	r.ordered = ordered
+	r.ordered, r.columns = ordered, columns
+	r.beside = r.beside || cols > 1 && b.ofColumns(id) && slices.ContainsFunc(b.g.In(id), func(x ir.ID) bool {
+		t := b.g.Type(x)
+		return t.IsDense() && t.Rows == rows && t.Cols == 1
+	})
 	return true
 }

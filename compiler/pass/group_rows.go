@@ -19,6 +19,10 @@ import (
 // matrix that several of them read comes from memory once. Bits stay: no element depends on how
 // many rows are made at a time.
 //
+// Reductions of columns, too, may end such a task of narrow rows: an element is added where it is made. So
+// does one that reads a column beside a matrix, without other members: vectors along rows of few columns would
+// be half empty, and rows side by side would repeat the column.
+//
 // It comes after Partition and takes what that left whole: tasks on blocks are near one another in
 // time already. Three kinds stay outside: small matrices of wide rows, which stay in a cache anyway;
 // rows of some tens of columns, for which the loop is no faster; rows so long that one would not stay
@@ -118,6 +122,8 @@ type rowGroup struct {
 	keyed   bool           // a reduction by key takes what is made in it
 	few     bool           // a product of few terms a row is made in it
 	ordered bool           // see fewOrdered
+	columns bool           // columns are reduced in it
+	beside  bool           // a column is read beside a matrix whose columns are reduced
 	panel   int            // of such reductions; 0: order does not count
 	fails   int32          // how many members may fail
 	first   ir.ID          // the first of them
@@ -142,13 +148,13 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	case n.Op.Role == op.Reduces:
 		for _, d := range pipeFolds(b.table, n) {
 			// No loop computes states that ranks merge.
-			if d != nil && (d.Fold == op.FoldCols || d.Fold == op.FoldAll && (b.ranks || d.Class == loop.NoClass && !d.Places)) {
+			if d != nil && (d.Fold == op.FoldAll && (b.ranks || d.Class == loop.NoClass && !d.Places) || d.Fold == op.FoldCols && !b.columnwise(d)) {
 				return 0, 0, false
 			}
 		}
 		t = pipeSpace(n)
 	case n.Op.Role == op.Maps, isElementwise(n):
-	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1, fewOrdered(g, id):
+	case (n.Op.Fold == op.FoldRows || b.columnwise(n.Op)) && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1, fewOrdered(g, id):
 		t = g.Type(g.In(id)[0])
 	case b.kind == ofKeys:
 		return b.toKeys(id)
@@ -159,6 +165,27 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	}
 	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.kind == ofKeys && b.written(id) || b.kind != ofKeys && !ir.MayFail(g, id))
 	return t.Rows, t.Cols, ok
+}
+
+// columnwise reports a reduction of columns that a loop over rows computes beside what it makes.
+func (b *rowBlocks) columnwise(d *op.Def) bool {
+	return d.Fold == op.FoldCols && d.Class != loop.NoClass && !b.ranks && b.kind != ofOuter
+}
+
+// ofColumns reports whether node x is a reduction of columns, or a pipe that has some.
+func (b *rowBlocks) ofColumns(x ir.ID) bool {
+	n := &b.g.Nodes[x]
+	folds := []*op.Def{n.Op}
+	switch {
+	case n.Op.Control == op.Part:
+		x = b.g.In(x)[0]
+		if folds = nil; b.g.Nodes[x].Op.Role == op.Reduces {
+			folds = pipeFolds(b.table, &b.g.Nodes[x])[n.Attrs.Int("at"):][:1]
+		}
+	case n.Op.Role == op.Reduces:
+		folds = pipeFolds(b.table, n)
+	}
+	return slices.ContainsFunc(folds, func(d *op.Def) bool { return d != nil && d.Fold == op.FoldCols })
 }
 
 // fewOrdered reports whether node id is a statistic of narrow rows that no chain ends with: a product, a
@@ -312,9 +339,9 @@ func (b *rowBlocks) fits(id ir.ID, at int32) bool {
 }
 
 // byRow reports a result, or several, that a group has row by row: not that of a reduction of all
-// elements, or by key.
+// elements, of columns, or by key.
 func (b *rowBlocks) byRow(x ir.ID) bool {
-	return !b.g.Type(x).IsScalar() && b.g.Nodes[x].Op.Keyed == nil
+	return !b.g.Type(x).IsScalar() && b.g.Nodes[x].Op.Keyed == nil && !b.ofColumns(x)
 }
 
 // waits reports that group h is group at or needs something of it. The groups in seen do not.
@@ -345,7 +372,7 @@ func (b *rowBlocks) choose() bool {
 			r.chosen = r.keyed && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
 			b.part(r)
-			r.chosen = r.reuses && (r.cols <= fewByRows && r.rows*r.cols >= b.block/leastFew || r.cols >= manyByRows && r.rows*r.cols >= leastByRows*b.block) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r) ||
+			r.chosen = (r.reuses || r.beside) && (r.cols <= fewByRows && r.rows*r.cols >= b.block/leastFew || r.cols >= manyByRows && r.rows*r.cols >= leastByRows*b.block) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r) ||
 				r.ordered && r.rows*r.cols >= b.block
 		}
 		any = any || r.chosen

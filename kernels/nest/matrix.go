@@ -151,6 +151,7 @@ const (
 	ItsReduced // what a phase has reduced of it, a column with an element for each iteration
 	ItsKept    // what a phase has stored of it, a matrix with a row for each iteration
 	ItsResult  // a result of phases, whose number is the register
+	ItsColumn  // element Col of such a result, which is one row
 	itsElement // the element at Row and Col, an integer
 	CellKnown  // 1 if the cell has a value, 0 if not yet
 	CellValue  // follows CellKnown

@@ -117,6 +117,10 @@ func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase, why str
 		var results []Operand
 		for k := range b.Results {
 			y := &b.Results[k]
+			if y.Columns() {
+				results = append(results, x.laneColumns(k, y, env[y.Register])...)
+				continue
+			}
 			if results = append(results, Operand{Register: k, What: ItsResult}); y.Keyed == nil {
 				x.laneRow(y, env[y.Register], row, n)
 				continue
@@ -171,6 +175,17 @@ func (x *Builder) laneRow(y *RowResult, in Ref, row loop.Lin, n int) {
 		}
 		x.Store(m, row, col, define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
 	}
+}
+
+// laneColumns contributes a row to the reductions of the columns, result k. Each of them is a result of the
+// loop, since numbers of a column are mostly of one size, and those of several columns are not.
+func (x *Builder) laneColumns(k int, y *RowResult, in Ref) (results []Operand) {
+	for j := range y.Type.Cols {
+		var m loop.Mem
+		x.total(y.Total.Class, y.Type.Elem, in.elem(loop.Num(0), loop.Num(int64(j))), &m)
+		results = append(results, Operand{Register: k, What: ItsColumn, Col: j})
+	}
+	return results
 }
 
 // total contributes a value to a reduction of all elements, whose result m is when there is one.

@@ -27,7 +27,7 @@ const (
 // all elements that a register has in all iterations, or one by key.
 type RowResult struct {
 	Register int
-	Total    *op.Def // nil: rows
+	Total    *op.Def // nil: rows. Of the type of a row, it is of each column.
 	// Keyed is a reduction by key over all iterations, of registers of the body; Register is its
 	// first operand then. nil: another result.
 	Keyed *op.Action
@@ -44,6 +44,9 @@ type RowsBody struct {
 
 // Whole reports a result of all iterations.
 func (y RowResult) Whole() bool { return y.Total != nil || y.Keyed != nil }
+
+// Columns reports the reduction of each column.
+func (y RowResult) Columns() bool { return y.Total != nil && y.Type.IsDense() }
 
 // Tables is how many tables a result of reductions by key has, one for each panel of that many
 // iterations where their order counts, and the number of elements of each.
