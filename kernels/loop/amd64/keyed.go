@@ -118,10 +118,9 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 	add.scalar = func(m *maker, _ Reg, r regs) {
 		table, one := R10, m.free(r.a) // value and mask are in memory and in R9
 		if r.b != NoReg {
-			if table = r.b; table == RAX { // it has no register of its own, and values pass through RAX
-				table = R10
-				m.Mov(table, RAX)
-			}
+			// A Zen 4 takes memory at [r.b + R11*8] for what was stored there last, though R11 has changed, and
+			// begins again 20 cycles later. It makes no such guess once the base has been written.
+			m.Mov(table, r.b)
 		}
 		if r.c != NoReg {
 			m.vec.store(m, types.I64, r.c, NoReg, room(1))
