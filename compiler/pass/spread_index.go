@@ -200,13 +200,7 @@ func (r ramp) below(x int) (low, rest ramp) {
 	case r.by == 0 && r.c < x:
 		at = r.to
 	case r.by > 0: // the first i with by*i + c >= x
-		at = min(max((x-r.c+r.by-1)/r.by, r.from), r.to)
-		for at > r.from && r.by*(at-1)+r.c >= x { // the division rounds towards zero
-			at--
-		}
-		for at < r.to && r.by*at+r.c < x {
-			at++
-		}
+		at = min(max((x-r.c+r.by-1)/r.by, r.from), r.to) // no range begins below 0, so rounding towards 0 is fine
 	}
 	low.to, rest.from = at, at
 	return low, rest

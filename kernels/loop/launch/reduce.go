@@ -112,11 +112,8 @@ func (p *part) bind(r *reducing, st *loop.State, args []uint64, r0, r1 int) {
 	args[1], args[2], args[3] = uint64(8*r.cols), uint64(rows), uint64(r.cols)
 }
 
-// lost reports a state of the window that does not stand for its contributions.
+// lost reports an exact sum of the window that does not stand for its contributions.
 func (p *part) lost(st *loop.State) bool {
-	if st.Lost < 0 {
-		return false
-	}
 	places := len(p.words) / len(st.Types)
 	var bad uint64
 	for _, w := range p.words[st.Lost*places:][:places] {
