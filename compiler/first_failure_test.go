@@ -47,6 +47,9 @@ var firstFailures = []string{
 	"emit parfor i in 0..30 { q = i64(C[i, 1] * 4) * k * 1000000000; sum(C[i..i + 200, 0]) + sum(C[q..q + 200, 1]) }",
 	// A subscript that is in no matrix, in a loop whose range only the run knows.
 	"emit t(parfor i in 0..30 { f = i64(C[i, 0] * 4) * k * 1000000000; sum(parfor j in f..f + 3 { C[j, 1] }) })",
+	// A carried matrix that grows in a body.
+	"emit 7\nemit parfor i in 0..5 { iterate y = C[0..i + 4, 0..1], n = 0 until n == 2 { next y = rbind(y, y); next n = n + 1 }; sum(y) }",
+	"emit parfor i in 0..5 { iterate y = C[0..i + 4, 0..1], n = 0 until n == i { next y = y[0..3, :]; next n = n + 1 }; sum(y) }\nemit 1 // z",
 	// Operators over rows become one task where the last of them is, or where something reads the first.
 	"I = seq(0, 300) % 2\nJ = i64(C * 1e17)\nH = onehot(I + k, 2) @ rand(2, 3, seed = 1)\nK = J % ((J % J) // 3)\nemit K * I\nemit H",
 	"I = seq(0, 300) % 2\nemit 1 // (1 - I[0..2, :])\nJ = i64(C * 1e17) + 1\nK = J % ((J % J) // 3)\nemit K * I",

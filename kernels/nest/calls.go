@@ -48,7 +48,10 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 			return p, ""
 		}
 		for _, r := range bad {
-			if r < len(b.Args) || p.call[r] {
+			switch {
+			case r >= len(b.Args) && p.call[r] && unstored(b, r) == noSize.Why:
+				return nil, noSize.Why
+			case r < len(b.Args) || p.call[r]:
 				return nil, "a value of " + b.Register(r).String() + elsewhere
 			}
 			p.call[r] = true
