@@ -80,6 +80,9 @@ func isClass(name string) bool { return unicode.IsUpper(rune(name[0])) }
 // fewRows is up to how many rows are few.
 const fewRows = 8
 
+// fewColumns is up to how many columns of a matrix are read as fast as a mask is searched.
+const fewColumns = 4
+
 // conditionWords are the words of Where.
 var conditionWords = map[string]func(x []operand) bool{
 	// total(x): neither x nor its inputs, at any depth, can fail. Without it a rewrite that
@@ -120,6 +123,14 @@ var conditionWords = map[string]func(x []operand) bool{
 	"ofmore": func(x []operand) bool {
 		rows := x[1].typ.Rows
 		return rows > 0 && rows == x[2].typ.Rows && 2*window(x[0])[2] <= rows
+	},
+	// mask(c, n, x): c is a column with a truth for each of the n rows of a dense x. Finding the rows of
+	// a mask costs about as much as reading four columns; of a wider x a mask that chooses few rows
+	// leaves less to read than all.
+	"mask": func(x []operand) bool {
+		n, known := constantOf(x[1].m.s.g, x[1].id)
+		rows := x[0].typ.Rows
+		return known && x[0].typ.Cols == 1 && x[0].typ.Elem == types.Bool && rows == x[2].typ.Rows && n.Float() == float64(rows) && x[2].typ.IsDense() && x[2].typ.Cols <= fewColumns
 	},
 	"sparse": func(x []operand) bool { return x[0].typ.IsSparse() },
 	// few(s, a): a sparse s has few of the elements of a product with factor a. Of a dense one each takes

@@ -244,6 +244,17 @@ func (d *drawer) draw(p *pattern, depth int) (ir.ID, bool) {
 				d.vars[a.name], _ = d.add(d.table.Must("data"), column)
 			}
 		}
+		if a.shape == variable && def.Name == "places" { // few leaves are a mask and its length
+			if _, ok := d.vars[a.name]; !ok {
+				mask := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str("bool")}, op.Attr{Name: "rows", Val: op.Int(3)}, op.Attr{Name: "cols", Val: op.Int(1)},
+					op.Attr{Name: "seed", Val: op.Int(d.rng.IntN(1000))})
+				if len(in) == 0 {
+					d.vars[a.name], _ = d.add(d.table.Must("data"), mask)
+				} else {
+					d.vars[a.name], _ = d.add(d.table.Must("const"), constantAttrs(value.I64(3)))
+				}
+			}
+		}
 		id, ok := d.draw(a, depth+1)
 		if !ok {
 			return 0, false

@@ -26,7 +26,34 @@ func reductions() []Rule {
 			stored = append(stored, by+w+"(sp.dense(x)) -> sp."+by+w+"(x)")
 		}
 	}
+	const chosen = "pick.rows(x, places(c, n){axis=0})"
+	var masked []string
+	for _, by := range []string{"", "col"} {
+		masked = append(masked, by+"sum("+chosen+") -> "+by+"sum(ifelse(c, x, 0))", by+"norm("+chosen+") -> "+by+"norm(ifelse(c, x, 0))",
+			by+"count("+chosen+") -> "+by+"count(and(c, bool(x)))", by+"any("+chosen+") -> "+by+"any(and(c, bool(x)))",
+			by+"all("+chosen+") -> "+by+"all(or(not(c), bool(x)))")
+	}
+	masked = append(masked, "nrow("+chosen+"!) -> count(c)")
 	return []Rule{
+		{
+			Name: "reduce-chosen",
+			Doc: "A reduction of the rows that a mask chooses in a matrix of few columns reads all rows, with what changes nothing in place of the others: the chosen rows are " +
+				"not stored. An exact sum does not see zeros. The least of no rows is a failure, so min and max stay.",
+			Rewrites: masked,
+			Where:    []string{"mask(c, n, x)"},
+			Wrong: []Wrong{{Rewrite: "sum(" + chosen + ") -> sum(mul(c, x))", Why: "0 times inf is nan"},
+				{Rewrite: "mean(" + chosen + ") -> mean(ifelse(c, x, 0))", Why: "the zeros count"},
+				{Rewrite: "prod(" + chosen + ") -> prod(ifelse(c, x, 0))", Why: "of one 0 the product is 0"},
+				{Rewrite: "all(" + chosen + ") -> all(and(c, bool(x)))", Why: "what is left out need not hold"}},
+		},
+		{
+			Name: "average-chosen",
+			Doc:  "So does a mean: it is the rounded sum, divided by how many rows there are.",
+			Rewrites: []string{"mean(" + chosen + ") -> div(sum(ifelse(c, x, 0)), f64(mul(count(c), ncol(x))))",
+				"colmean(" + chosen + ") -> div(colsum(ifelse(c, x, 0)), f64(count(c)))"},
+			Where: []string{"mask(c, n, x)", "doubles(x)"},
+			Wrong: []Wrong{{Rewrite: "mean(" + chosen + ") -> div(sum(ifelse(c, x, 0)), f64(n))", Why: "n is the number of all rows"}},
+		},
 		{
 			Name: "reduce-stored", Sparse: true,
 			Doc:      "Reductions of sparse matrices count their zeros, so no dense matrix has to be made for them.",

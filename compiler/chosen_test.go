@@ -1,0 +1,78 @@
+package compiler_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/compiler/pass"
+	"flow/ir"
+)
+
+// This file tests reductions of the rows that a mask chooses.
+
+// choosing draws a program that reduces chosen rows of a matrix of few columns, in the body of a parfor
+// too. Masks may choose no row, and the matrix may have what sums to nothing: -0, inf and nan.
+func choosing(rng *rand.Rand) string {
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	n, m := 1+rng.IntN(40), 1+rng.IntN(4)
+	x := pick("X", "f32(X)", "i64(X * 9)", "X > 0.1", "ifelse(X > 0.4, inf, X)", "ifelse(X > 0.3, nan, X)", "X * 0 * -1", "ifelse(X > 0.3, 1e300, -X * 1e-300)")
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "X = rand(%d, %d, seed = %d) - 0.5\nx = materialize(%s)\nc = rand(%d, 1, seed = %d)\n", n, m, rng.IntN(99), x, n, rng.IntN(99))
+	reduced := func(mask string) string {
+		by := pick("", "col")
+		word := by + pick("sum", "norm", "count", "any", "all", "mean")
+		return fmt.Sprintf("%s(f(x[%s, :]))", word, mask)
+	}
+	fmt.Fprintf(b, "fn f(y) = y\nemit %s\n", reduced(fmt.Sprintf("c > %.1f", 1.1*rng.Float64())))
+	fmt.Fprintf(b, "R = parfor k in 0..%d { %s }\n", 1+rng.IntN(9), strings.ReplaceAll(reduced("c > k * 0.2"), "f(x", "f(X"))
+	fmt.Fprintf(b, "emit R\nemit x[c > %.1f, :].rows\nemit mean(X[c < 0.5, 0])\n", rng.Float64())
+	return b.String()
+}
+
+// TestChosenRowsAreNotStored: such programs have the bytes of the definition in every way to run them, and
+// no chosen rows.
+func TestChosenRowsAreNotStored(t *testing.T) {
+	table := tinyTable(t)
+	stored, left := 0, 0
+	for seed := range uint64(200) {
+		text := choosing(rand.New(rand.NewPCG(seed, 47)))
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err, text)
+		}
+		pass.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph {
+			for _, n := range g.Nodes {
+				if n.Op.Name == "pick.rows" {
+					stored++
+				}
+			}
+			return g
+		})
+		if strings.Contains(text, "mean(f(x[") && !strings.Contains(text, "materialize(X)") {
+			left++ // of other types than f64 a mean reads what is chosen
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {1, 2, []string{"reduce-chosen"}, false, "SS"},
+			{2, 2, nil, false, "GSS"}, {3, 1, []string{"average-chosen"}, false, "TSS"}}).some(seed).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if stored > left {
+		t.Errorf("%d chosen matrices are stored, of which %d may be", stored, left)
+	}
+}
+
+// TestWideChosenRowsAreStored: a mask of a wide matrix may choose few rows, and then all rows take longer.
+func TestWideChosenRowsAreStored(t *testing.T) {
+	for cols, want := range map[int]bool{4: false, 5: true} {
+		text := fmt.Sprintf("X = rand(9, %d, seed = 1)\nemit colsum(X[X[:, 0] > 0.5, :])", cols)
+		r, err := compiledOnce(tinyTable(t), text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(r.Plan.Graph.String(), "pick.rows"); got != want {
+			t.Errorf("%d columns: chosen rows are stored: %v", cols, got)
+		}
+	}
+}
