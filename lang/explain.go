@@ -70,8 +70,10 @@ func (s scene) repeats(d source.Diagnostic) bool {
 		return s.found.Type == tokKeyword && s.named[s.found.Value]
 	case "E106":
 		word := s.found
-		if s.at(word) != d.Span {
-			word = s.prev
+		for _, t := range []lexer.Token{s.prev, s.next()} {
+			if s.at(t) == d.Span {
+				word = t
+			}
 		}
 		if s.named[word.Value] {
 			return true
@@ -187,34 +189,6 @@ func explainLineEnd(s scene) (source.Diagnostic, bool) {
 
 func isInfix(t lexer.Token) bool {
 	return isOp(t, "|>", "or", "and", "not", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "//", "%", "@", "^", "=", "..", "..=", "<-", "=>")
-}
-
-func explainReserved(s scene) (source.Diagnostic, bool) {
-	word := s.found
-	switch names := s.want == "Ident" || s.want == "<ident>" || s.want == "Par" || s.want == "Carry"; {
-	case s.found.Type == tokKeyword && (names || isOp(s.prev, ".")):
-	case s.found.Type == tokKeyword && isOp(s.next(), "=", ":", "<-") && !isOp(s.found, "true", "false", "inf", "nan"):
-	case s.usedAsName():
-	case s.prev.Type == tokKeyword && isOp(s.found, "=", ":", "<-", ",") && (names || s.i-1 == s.from && !isOp(s.prev, "true", "false", "inf", "nan")):
-		word = s.prev
-	default:
-		return source.Diagnostic{}, false
-	}
-	if word == s.found && s.prev.Type == tokKeyword && s.lineBreak(s.i-1) {
-		return source.Errorf("E100", s.at(s.prev), "a name is missing after the word `%s`", s.prev.Value), true
-	}
-	return source.Errorf("E106", s.at(word), "`%s` is a reserved word and cannot be a name", word.Value).
-		WithHelp("choose another name, such as `%s_`", word.Value), true
-}
-
-// usedAsName reports whether the unexpected token is a word in the place of an operand.
-func (s scene) usedAsName() bool {
-	if s.found.Type != tokKeyword || s.lineBreak(s.i-1) ||
-		isOp(s.found, "true", "false", "inf", "nan", "fn", "if", "for", "parfor", "not", "and", "or", "else", "with") {
-		return false
-	}
-	n := s.next()
-	return n.EOF() || n.Type == tokOp && !isOp(n, "(", "[", "{", ".")
 }
 
 func explainEquals(s scene) (source.Diagnostic, bool) {

@@ -252,3 +252,33 @@ func explainWord(s scene) (source.Diagnostic, bool) {
 	}
 	return source.Diagnostic{}, false
 }
+
+func explainReserved(s scene) (source.Diagnostic, bool) {
+	word := s.found
+	switch names := s.want == "Ident" || s.want == "<ident>" || s.want == "Par" || s.want == "Carry"; {
+	case s.found.Type == tokKeyword && (names || isOp(s.prev, ".")):
+	case s.found.Type == tokKeyword && isOp(s.next(), "=", ":", "<-", "in") && !isOp(s.found, "true", "false", "inf", "nan"):
+	case s.usedAsName():
+	case isOp(s.found, ",") && s.next().Type == tokKeyword && s.i+2 < len(s.toks) && isOp(s.toks[s.i+2], "=", "in"):
+		word = s.next() // the parser went back to the comma
+	case s.prev.Type == tokKeyword && isOp(s.found, "=", ":", "<-", ",") && (names || s.i-1 == s.from && !isOp(s.prev, "true", "false", "inf", "nan")):
+		word = s.prev
+	default:
+		return source.Diagnostic{}, false
+	}
+	if word == s.found && s.prev.Type == tokKeyword && s.lineBreak(s.i-1) {
+		return source.Errorf("E100", s.at(s.prev), "a name is missing after the word `%s`", s.prev.Value), true
+	}
+	return source.Errorf("E106", s.at(word), "`%s` is a reserved word and cannot be a name", word.Value).
+		WithHelp("choose another name, such as `%s_`", word.Value), true
+}
+
+// usedAsName reports whether the unexpected token is a word in the place of an operand.
+func (s scene) usedAsName() bool {
+	if s.found.Type != tokKeyword || s.lineBreak(s.i-1) ||
+		isOp(s.found, "true", "false", "inf", "nan", "fn", "if", "for", "parfor", "not", "and", "or", "else", "with") {
+		return false
+	}
+	n := s.next()
+	return n.EOF() || n.Type == tokOp && !isOp(n, "(", "[", "{", ".")
+}
