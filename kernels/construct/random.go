@@ -267,30 +267,45 @@ func fillSample(a *op.Attrs, out *value.Dense, r0, _ int) {
 		}
 		return
 	}
-	half := halfBits(n)
-	var keys [rounds]uint64
-	for k := range keys {
-		keys[k] = roundKey(seed, k)
+	half := uint(halfBits(n)) & 63
+	mask := uint64(1)<<half - 1
+	// The function of a round has 1<<half arguments. Of more numbers than that it is a table.
+	var few [rounds << 5]uint64
+	table := few[:0]
+	if out.Rows>>half >= 4 {
+		if table = few[:min(rounds<<half, len(few))]; len(table) < rounds<<half {
+			table = make([]uint64, rounds<<half)
+		}
+		for k := range rounds {
+			key := roundKey(seed, k)
+			for r := range table[k<<half : (k+1)<<half] {
+				table[k<<half+r] = mix(key+uint64(r)*golden) & mask
+			}
+		}
 	}
 	var x [128]uint64
 	var row [len(x)]int // the row of out of each number that is not below n yet
 	for from := 0; from < out.Rows; from += len(x) {
 		left := min(len(x), out.Rows-from)
 		for i := range left {
-			x[i], row[i] = uint64(r0+from+i), from+i
+			x[i], row[i] = uint64(r0+from+i), (from+i)*out.Stride
 		}
 		for left > 0 {
-			for _, key := range keys {
-				feistelRound(x[:left], half, key)
+			for k := range rounds {
+				if len(table) > 0 {
+					tabledRound(x[:left], half, table[k<<half:(k+1)<<half])
+				} else {
+					feistelRound(x[:left], half, roundKey(seed, k))
+				}
 			}
+			// Half of the numbers may be below n, in no order: a branch would be guessed wrongly.
 			still := 0
 			for i, v := range x[:left] {
-				if v < n {
-					out.I64[row[i]*out.Stride] = int64(v)
-				} else {
-					x[still], row[still] = v, row[i]
-					still++
-				}
+				to := row[i]
+				out.I64[to] = int64(v)
+				x[still], row[still] = v, to
+				_, above := bits.Sub64(n-1, v, 0)
+				still += int(above)
 			}
 			left = still
 		}
@@ -332,13 +347,25 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// feistelRound runs one round of the network on several numbers.
-func feistelRound(x []uint64, half int, key uint64) {
-	h := uint(half) & 63
-	mask := uint64(1)<<h - 1
+// feistelRound runs one round of the network on several numbers. In the loops of its caller there are too
+// few registers for it.
+//
+//go:noinline
+func feistelRound(x []uint64, half uint, key uint64) {
+	mask := uint64(1)<<(half&63) - 1
 	for i, v := range x {
 		r := v & mask
-		x[i] = r<<h | (v>>h ^ mix(key+r*golden)&mask)
+		x[i] = r<<(half&63) | (v>>(half&63) ^ mix(key+r*golden)&mask)
+	}
+}
+
+// tabledRound runs one whose function is a table.
+//
+//go:noinline
+func tabledRound(x []uint64, half uint, table []uint64) {
+	for i, v := range x {
+		r := v & uint64(len(table)-1)
+		x[i] = r<<(half&63) | (v>>(half&63) ^ table[r])
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // TestFillSample compares rows of a sample that are drawn together, in any window, with rows that are drawn
 // alone.
 func TestFillSample(t *testing.T) {
-	for _, n := range []int{1, 2, 5, 16, 17, 127, 128, 129, 4097, 1 << 40} {
+	for _, n := range []int{1, 2, 5, 16, 17, 127, 128, 129, 1025, 4097, 20000, 1 << 40} {
 		for seed := range 3 {
 			for _, replace := range []bool{false, true} {
 				a := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "seed", Val: op.Int(seed - 1)}, op.Attr{Name: "replace", Val: op.Bool(replace)})
