@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"flow/compiler"
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/kernels"
 	"flow/memory"
@@ -272,6 +273,35 @@ func TestLaidWhereTheRowsAre(t *testing.T) {
 		}
 		if laid < 12 {
 			t.Errorf("%d ranks: %d tiles are laid out", ranks, laid)
+		}
+	}
+}
+
+// A rank makes no constant and no matrix of zeros or the like that nothing of it reads.
+func TestNothingIsMadeUnread(t *testing.T) {
+	table := tinyTable(t)
+	for _, text := range []string{
+		"X = rand(60, 4, seed = 1)\niterate w = zeros(4, 1) times 5 { next w = w + t(X) @ (X @ w - 1) / 60 }\nemit w",
+		"k = seq(0, 60)\nemit sum(k * rand(60, 1, seed = 1) + 2)\nemit k[3..5, :]",
+		rearranged,
+	} {
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(table, text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := c.Plan.Graph
+			uses, some := g.Uses(), false
+			for id, n := range g.All() {
+				if n.Op.Role == op.Constant || n.Op.Shard.Kind == op.ShardGenerate {
+					if some = true; uses[id] == 0 {
+						t.Errorf("%d ranks: rank %d makes a %s that nothing reads, in\n%s", ranks, c.Plan.Owner[id], n.Op.Name, text)
+					}
+				}
+			}
+			if !some {
+				t.Errorf("%d ranks: nothing is made of nothing in\n%s", ranks, text)
+			}
 		}
 	}
 }

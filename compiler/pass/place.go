@@ -117,27 +117,27 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 			switch {
 			case everywhere[x]:
 				in = append(in, all.onRank(x, int(owner[id])))
+			case len(reach[x]) > 0 && madeAnywhere(g, x):
+				in = append(in, copies[[2]int32{int32(x), owner[id]}])
 			case owner[x] == owner[id]:
 				in = append(in, to[x])
-			case madeAnywhere(g, x):
-				in = append(in, copies[[2]int32{int32(x), owner[id]}])
 			default:
 				in = append(in, moved[x])
 			}
 		}
-		to[id] = ng.CopyNode(g, id, in...)
-		own(owner[id])
-		ng.Note(to[id], s.whyAlone(p, id, everywhere, all.partials(id)))
-		if len(reach[id]) == 0 {
-			continue
-		}
-		if madeAnywhere(g, id) {
+		if len(reach[id]) > 0 && madeAnywhere(g, id) {
 			for _, r := range reach[id] {
 				copies[[2]int32{int32(id), r}] = ng.CopyNode(g, id)
 				ng.Note(copies[[2]int32{int32(id), r}], whyAnywhere)
 				own(r)
 			}
 			all.to[id] = copies[[2]int32{int32(id), plan.Everywhere}]
+			continue
+		}
+		to[id] = ng.CopyNode(g, id, in...)
+		own(owner[id])
+		ng.Note(to[id], s.whyAlone(p, id, everywhere, all.partials(id)))
+		if len(reach[id]) == 0 {
 			continue
 		}
 		ranked := reach[id]
@@ -202,7 +202,8 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 }
 
 // ranksReading returns the other ranks that read the result of each node, ascending. One that a
-// node on all ranks reads lists plan.Everywhere, and all others unless each gets its rows.
+// node on all ranks reads lists plan.Everywhere, and all others unless each gets its rows. Of what each
+// reader makes (madeAnywhere) it lists the owner too, if that reads it: otherwise the owner need not make it.
 func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]int32 {
 	reach := make([][]int32, g.Len())
 	add := func(x ir.ID, r int32) {
@@ -213,7 +214,7 @@ func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]i
 	for i := range g.Nodes {
 		for _, in := range g.In(ir.ID(i)) {
 			switch r := owner[i]; {
-			case owner[in] == plan.Everywhere || r == owner[in]:
+			case owner[in] == plan.Everywhere || r == owner[in] && !madeAnywhere(g, in):
 			case r == plan.Everywhere:
 				add(in, r)
 				for _, k := range others(owner[in], ranks) {
