@@ -61,6 +61,7 @@ type nestMade struct {
 	open  bool // values tell when an inner loop ends
 	// refill is the loop with lanes that take the next point; nil: it has no such form.
 	refill *nestRefill
+	idle   sync.Pool // of *boundBody, on the target of the process
 	// tables are the operands behind those of body.
 	tables []nestTable
 }
@@ -257,7 +258,7 @@ func (c *bodyCode) sums() int { return max(1, int(c.words.Load())) }
 type nestRun struct {
 	code     *bodyCode
 	r        *parforRun
-	run      *launch.Run
+	run      *boundBody
 	affine   bool
 	small    bool // it is interpreted
 	tables   bool // it reads tables, if that pays
@@ -267,48 +268,57 @@ type nestRun struct {
 	// wider is the same with sums of more words, made when fewer were not enough.
 	wider [nest.WideWords + 1]struct {
 		once sync.Once
-		run  *launch.Run
+		run  *boundBody
 	}
 }
 
 // errNoNest says that a body is no nest.
 var errNoNest = errors.New("the body is no nest")
 
-func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
+func (n *nestRun) bind(affine bool, words int) (*boundBody, error) {
 	r := n.r
 	n.affine = affine
 	m := n.form(words)
 	if m.loop == nil {
 		return nil, errNoNest
 	}
-	var in []value.Value
-	for d := range r.space.dims {
-		in = append(in, r.space.bounds(d)...)
-	}
 	if len(m.tables) > 0 && !n.early(m) {
 		n.tables = false
 		return n.bind(affine, words)
 	}
+	b := m.binding(2 * r.space.dims)
+	for d := range r.space.dims {
+		b.in = append(b.in, r.space.bounds(d)...)
+	}
 	n.operands = m.body.Operands
 	for _, o := range n.operands {
-		in = append(in, r.operand(o))
+		b.in = append(b.in, r.operand(o))
 	}
 	if len(m.tables) > 0 {
-		made, ok := n.makeTables(m.tables, in)
+		made, ok := n.makeTables(m.tables, b.in)
 		if !ok {
+			b.rest()
 			n.tables = false
 			return n.bind(affine, words)
 		}
-		in = append(in, made...)
+		b.in = append(b.in, made...)
 	}
 	l := m.loop
 	if n.small {
-		l = m.small
+		l, b = m.small, &boundBody{in: b.in, Run: launch.Run{Stays: b.Stays}}
 	} else {
-		n.refill.of, n.refill.in = m.refill, in
+		n.refill.of, n.refill.in = m.refill, b.in
 	}
-	run := &launch.Run{Stays: nest.Stays(n.operands, 2*r.space.dims)}
-	return run, l.Bind(run, in, []*value.Dense{r.out})
+	if err := b.to(l, r.out); err != nil {
+		if !n.small {
+			b.rest()
+		}
+		return nil, err
+	}
+	if len(b.workers) != len(r.chunk) {
+		b.workers = make([]nestWorker, len(r.chunk))
+	}
+	return b, nil
 }
 
 // form is the body as it runs with sums of so many words.
@@ -329,7 +339,7 @@ func (n *nestRun) after(words int) int {
 }
 
 // with is the run with sums of so many words, or nil.
-func (n *nestRun) with(words int) *launch.Run {
+func (n *nestRun) with(words int) *boundBody {
 	if words == n.words {
 		return n.run
 	}
@@ -348,6 +358,7 @@ type nestWorker struct {
 	words  int // of the sums that have most likely no doubts
 	sums   [nest.WideWords + 1]nestSums
 	fill   *launch.Worker // with lanes that take the next point; nil until it is needed
+	halt   func() bool    // stopped, made once
 	// tried and doubts count the points, some together, that were looked at again, and those that
 	// needed wider sums.
 	tried, doubts int
@@ -361,7 +372,7 @@ type nestSums struct {
 }
 
 func (n *nestRun) points(number int) points {
-	return &nestWorker{n: n, number: number, words: n.words}
+	return n.run.worker(n, number)
 }
 
 // step is how many lanes are in doubt together. Windows may be of any size.
@@ -471,5 +482,5 @@ func (w *nestWorker) looked() {
 // evaluate runs the nest on rows r0..r1-1 and lanes l0..l1-1.
 func (w *nestWorker) evaluate(x *nestSums, r0, r1, l0, l1 int) (flagged bool, err error) {
 	x.cells.learn(x.Worker)
-	return x.Window(r0, r1, l0, l1, w.stopped)
+	return x.Window(r0, r1, l0, l1, w.halt)
 }

@@ -108,7 +108,7 @@ func (w *nestWorker) taking(r0, r1, l0, l1 int) (flagged bool, err error) {
 	w.fill.Scalar(f.From, value.I64(int64(l0)))
 	w.fill.Scalar(f.To, value.I64(int64(l1)))
 	w.fill.Scalar(f.Step, value.I64(int64(step)))
-	return w.fill.Window(r0, r1, 0, step, w.stopped)
+	return w.fill.Window(r0, r1, 0, step, w.halt)
 }
 
 // sample evaluates points of a row in both ways and notes what they cost.

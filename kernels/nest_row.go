@@ -156,6 +156,9 @@ type nestSpace struct {
 	c       *op.Call
 	num     []loop.Word // the operands that are scalars, which say where views begin
 	rects   []spaceRun  // none: the result has been made
+	was     [][4]uint64 // the words of operands and results that all loops are bound to; none: they are not
+	next    [][4]uint64
+	shifted bool // the loops of this execution are bound by shift
 	workers []*launch.Worker
 	lost    atomic.Bool   // the loops cannot give all results: see spaceCode.apart
 	own     rowRange      // the rows of this rank, if some results are states
@@ -215,6 +218,10 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 // bind binds all loops to operands and result, if there is a target for them and their operands lie in
 // the matrices.
 func (x *nestSpace) bind() bool {
+	if x.shifted = x.alike() && x.shift(); x.shifted {
+		return true
+	}
+	x.was = x.was[:0]
 	x.num = dense.Resized(x.num, len(x.c.In))
 	for k, v := range x.c.In {
 		if v, ok := v.(value.Scalar); ok {
@@ -250,6 +257,7 @@ func (x *nestSpace) bind() bool {
 			return false
 		}
 	}
+	x.was, x.next = x.next, x.was
 	return true
 }
 
@@ -316,12 +324,9 @@ func (x *nestSpace) End() (err error) {
 		}
 	}
 	x.own = rowRange{}
-	for k := range x.rects {
-		r := &x.rects[k]
-		clear(r.made)
-		if r.Loop != nil {
-			clear(r.in[2:])
-			clear(r.views)
+	if !x.shifted {
+		for k := range x.rects {
+			x.rects[k].rest()
 		}
 	}
 	x.c = nil

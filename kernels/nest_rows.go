@@ -451,6 +451,9 @@ func (w *rowWorker) place(k, r0 int) {
 	}
 }
 
+// noRowForm is the form of a body that has no phases.
+var noRowForm = &rowForm{}
+
 // rowForm is the body by phases in one form, made when it is first asked for.
 func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
 	p := c.plan
@@ -458,7 +461,7 @@ func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
 		p = c.long
 	}
 	if p == nil {
-		return &rowForm{}
+		return noRowForm
 	}
 	return c.rows.Of(k, func() *rowForm { return phasedForm(p, k.by[0], name, k.Form) })
 }

@@ -209,6 +209,7 @@ type parforRun struct {
 	out    *value.Dense
 	values []value.Value // of the registers that are the same in every iteration; nil for the others
 	work   []*pointWorker
+	of     nestBound // the loops; nil: there are none
 	// more are the loops for much work, where little was expected.
 	more struct {
 		once  sync.Once
@@ -259,13 +260,16 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	r.chunk = make([]int, workers)
 	r.code, r.kept = code, nest.Memo{Call: c, Values: r.values, Cells: code.cells, State: make([]nest.MemoValue, len(code.cells))}
 	of, brief := code.begin(r)
-	if of == nil {
+	if r.of = of; of == nil {
 		if err := r.complete(); err != nil {
 			return nil, err
 		}
 	}
-	for i := range workers {
-		r.work = append(r.work, &pointWorker{r: r, of: of, brief: brief, number: i})
+	r.work = make([]*pointWorker, workers)
+	all := make([]pointWorker, workers)
+	for i := range all {
+		all[i] = pointWorker{r: r, of: of, brief: brief, number: i}
+		r.work[i] = &all[i]
 	}
 	return r, nil
 }
@@ -321,6 +325,11 @@ func (r *parforRun) Chunk(worker, lo, hi int) error {
 func (r *parforRun) End() error {
 	for _, w := range r.work {
 		w.free()
+	}
+	for _, x := range [...]nestBound{r.of, r.more.loops} {
+		if n, ok := x.(*nestRun); ok {
+			n.rest()
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
 )
 
@@ -17,6 +18,74 @@ type nestBound interface {
 	points(number int) points
 	// step is how many lanes of a row are in doubt together; more: windows may be larger.
 	step() (lanes int, more bool)
+}
+
+// boundBody is a body bound to operands and a result. The next execution mostly differs in where these
+// lie, so it is bound again in the same memory. To bind it anew takes some 2 KB, which no cache holds, in
+// each round of an iterate.
+type boundBody struct {
+	launch.Run
+	made  *nestMade
+	bound bool
+	in    []value.Value
+	out   [1]*value.Dense
+	// workers are those of the execution, with what the next one uses again.
+	workers []nestWorker
+}
+
+// binding is one that no execution uses, for a nest whose operands begin behind lead others.
+func (m *nestMade) binding(lead int) *boundBody {
+	if b, ok := m.idle.Get().(*boundBody); ok {
+		b.in = b.in[:0]
+		return b
+	}
+	b := &boundBody{made: m, in: make([]value.Value, 0, lead+len(m.body.Operands)+len(m.tables))}
+	b.Stays = nest.Stays(m.body.Operands, lead)
+	return b
+}
+
+// to binds l to the operands in b.in and to a result.
+func (b *boundBody) to(l *launch.Loop, out *value.Dense) error {
+	b.out[0] = out
+	if b.bound && b.Again(b.in, b.out[:]) {
+		return nil
+	}
+	err := l.Bind(&b.Run, b.in, b.out[:])
+	b.bound = err == nil
+	return err
+}
+
+// worker is a worker of execution n.
+func (b *boundBody) worker(n *nestRun, number int) *nestWorker {
+	w := &b.workers[number]
+	halt := w.halt
+	if halt == nil {
+		halt = w.stopped
+	}
+	*w = nestWorker{n: n, number: number, words: n.words, halt: halt}
+	return w
+}
+
+// rest gives b to the next execution. It keeps no value alive.
+func (b *boundBody) rest() {
+	clear(b.in)
+	b.out[0] = nil
+	for k := range b.workers {
+		b.workers[k].n = nil
+	}
+	b.made.idle.Put(b)
+}
+
+// rest ends the bindings of an execution whose workers have ended.
+func (n *nestRun) rest() {
+	if n.run != nil && !n.small {
+		n.run.rest()
+	}
+	for k := range n.wider {
+		if run := n.wider[k].run; run != nil && !n.small {
+			run.rest()
+		}
+	}
 }
 
 // points evaluates points by loops.

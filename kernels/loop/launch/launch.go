@@ -179,6 +179,20 @@ func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 	return true
 }
 
+// Shift says that operand k, or result k less the number of operands, lies so many bytes further on. It is
+// Again where nothing else has changed. It would be wrong for sparse operands and reduced results.
+func (r *Run) Shift(k int, bytes uint64) { r.args[wordsOfOperand*k] += bytes }
+
+// Words is what machine code reads of an operand or result: the address of a matrix or the value of a
+// scalar, and what Shift leaves as it is. ok is false for a sparse matrix.
+func Words(v value.Value) (words [wordsOfOperand]uint64, ok bool) {
+	switch v.(type) {
+	case *value.Dense, value.Scalar:
+		return wordsOf(v), true
+	}
+	return words, false
+}
+
 // column reports a column in one piece.
 func column(d *value.Dense) bool { return d.Cols == 1 && d.Stride == 1 }
 
