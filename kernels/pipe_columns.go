@@ -69,15 +69,9 @@ func (m *machine) columns(x *execution, a area) error {
 
 // finishColumns writes the results of the columns in work.
 func (m *machine) finishColumns(x *execution) {
-	n := &m.nest.columns
-	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.Part && n.worker != nil && n.begun && !f.Begun() {
-			n.finish(f, k, x.rows)
-		}
-	}
 	m.takeColumns()
 	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.finished {
+		if f := &m.f[k]; f.Axis == reduce.OverCols {
 			f.Finish(f.out, x.rows)
 		}
 	}

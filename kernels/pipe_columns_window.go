@@ -3,7 +3,6 @@ package kernels
 // This file runs the loop that reduces columns on a window, and takes over what its states hold.
 
 import (
-	"math"
 	"slices"
 	"unsafe"
 
@@ -11,7 +10,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
@@ -133,104 +131,9 @@ func (m *machine) takeColumns() {
 		return
 	}
 	for k := range n.parts {
-		if x := &n.parts[k]; !m.f[x.fold].finished {
-			n.take(m, x)
-		}
+		n.take(m, &n.parts[k])
 	}
 	n.begun = false
-}
-
-// finish writes the results of a reduction of columns of so many rows, if the states have all of them
-// and they follow from these without more.
-func (n *columnNest) finish(f *folder, fold, rows int) {
-	var of []*foldPart
-	for k := range n.parts {
-		if x := &n.parts[k]; x.fold == fold {
-			of = append(of, x)
-		}
-	}
-	words := n.stateWords(of[0])
-	switch class := f.Whole.Class; {
-	case of[0].sum >= 0 && (of[0].of.IsFloat() || of[0].class == loop.Count):
-		n.round(f, of, rows)
-	case n.side > 0:
-		return
-	case f.Arg, f.Extreme(), class == loop.Any, class == loop.All, class == loop.Count, class == loop.Sum:
-		of[0].state.Results(f.out, n.j0, 1, words, n.width, 0, n.width)
-	default:
-		return
-	}
-	f.finished = true
-}
-
-// round rounds sums of columns once, by the words of their states where these leave no doubt.
-func (n *columnNest) round(f *folder, of []*foldPart, rows int) {
-	cols := n.cols
-	var sums [2]exact.Sum
-	pairs := len(of) == 1 && of[0].pairs()
-	var plain []float64 // a result is a sum itself
-	if pairs && f.Whole.Class == loop.Sum {
-		plain = f.out.F64
-	}
-	for j := range cols {
-		sure := true
-		if pairs {
-			var p exact.Pair
-			if p, sure = of[0].pairOf(n, j); sure {
-				if v := p.Round() + 0; plain != nil && v-v == 0 { // a sum of 0 is +0
-					plain[n.j0+j] = v
-					continue
-				}
-				if f.Whole.PutParts(f.out, n.j0+j, rows, [2]exact.Parts{{Term: [3]float64{p.S, p.T}}}) {
-					continue
-				}
-			}
-		}
-		var parts [2]exact.Parts
-		for k, x := range of {
-			sure = sure && !pairs && x.partsOf(&parts[k], n, j)
-		}
-		if sure && !pairs && f.Whole.PutParts(f.out, n.j0+j, rows, parts) {
-			continue
-		}
-		for k, x := range of {
-			sums[k].Reset()
-			for at := j; at < n.width; at += cols {
-				x.addTo(&sums[k], n.stateWords(x), n.width, at)
-			}
-		}
-		reduce.PutFloat(f.out, n.j0+j, exact.Reduced(f.Whole.Class, &sums[0], &sums[len(of)-1], rows, f.out.Elem == types.F32))
-	}
-}
-
-// pairs reports sums of two words.
-func (x *foldPart) pairs() bool { return x.state.Lost == loop.FastLevels }
-
-// pairOf is the sum of the states of column j, which have two words, if ok.
-func (x *foldPart) pairOf(n *columnNest, j int) (p exact.Pair, ok bool) {
-	words := n.stateWords(x)
-	first, second := words[:n.width], words[n.width:][:n.width]
-	p = exact.Pair{S: math.Float64frombits(first[j]), T: math.Float64frombits(second[j])}
-	for at := j + n.cols; at < n.width; at += n.cols {
-		p.Merge(exact.Pair{S: math.Float64frombits(first[at]), T: math.Float64frombits(second[at])})
-	}
-	return p, !p.Lost()
-}
-
-// partsOf is the sum of the states of column j, if ok.
-func (x *foldPart) partsOf(to *exact.Parts, n *columnNest, j int) (ok bool) {
-	words := n.stateWords(x)
-	if x.state.Lost > len(to.Term) {
-		return false
-	}
-	x.parts(to, words, n.width, j)
-	ok = true
-	for at := j + n.cols; at < n.width && ok; at += n.cols {
-		var p exact.Parts
-		x.parts(&p, words, n.width, at)
-		ok = to.Merge(&p)
-	}
-	return ok
 }
 
 func (n *columnNest) stateWords(x *foldPart) []uint64 {
@@ -247,7 +150,7 @@ func (n *columnNest) take(m *machine, x *foldPart) {
 			if f.Axis == reduce.OverCols {
 				line = n.j0 + j%cols
 			}
-			x.addTo(f.Sum(x.sum, line), words, n.width, j)
+			x.addTo(f.Adder(x.sum, line), words, n.width, j)
 		}
 		return
 	}
@@ -261,12 +164,12 @@ func (n *columnNest) take(m *machine, x *foldPart) {
 			n.row = value.New(e, 1, cols)
 		}
 		x.state.Results(n.row, 0, 1, words, n.width, at, at+cols)
+		if f.Axis == reduce.OverCols {
+			f.JoinRow(n.row)
+			continue
+		}
 		for j := range cols {
-			line := 0
-			if f.Axis == reduce.OverCols {
-				line = n.j0 + j
-			}
-			f.Join(line, n.row.At(0, j))
+			f.Join(0, n.row.At(0, j))
 		}
 	}
 }
@@ -286,26 +189,15 @@ func (n *columnNest) takePlaces(f *folder, x *foldPart, words []uint64, at int) 
 	}
 }
 
-// parts is the sum of state j of places, of which nothing was lost.
-func (x *foldPart) parts(to *exact.Parts, words []uint64, places, j int) {
-	if x.class == loop.Count {
-		to.Term[0] = float64(int64(words[j]))
-		return
-	}
-	for k := range x.state.Lost {
-		to.Term[k] = math.Float64frombits(words[k*places+j])
-	}
-}
-
 // addTo adds state j of places to an exact sum.
-func (x *foldPart) addTo(to *exact.Sum, words []uint64, places, j int) {
-	switch {
-	case x.half == upper:
-		v := int64(words[j])
-		to.Add(float64(v>>31) * (1 << 31 << halfBits))
-		to.Add(float64(v&(1<<31-1)) * (1 << halfBits))
-	case x.half == lower || !x.of.IsFloat():
-		to.AddInt(int64(words[j]))
+func (x *foldPart) addTo(to loop.Adder, words []uint64, places, j int) {
+	switch v, by := int64(words[j]), 1.0; {
+	case x.sum >= 0 && !x.of.IsFloat():
+		if x.half == upper {
+			by = 1 << halfBits
+		}
+		to.Add(float64(v>>31) * (1 << 31) * by)
+		to.Add(float64(v&(1<<31-1)) * by)
 	default:
 		x.state.Sums(words, places, j, to, to)
 	}

@@ -23,8 +23,7 @@ const blockElems = 3 << 10
 type folder struct {
 	*ending
 	reduce.Accumulators
-	finished bool        // the results of the columns are written
-	view     value.Dense // a window of the result
+	view value.Dense // a window of the result
 }
 
 // blockRoom is where a block is made before it is reduced.
@@ -53,7 +52,7 @@ func (m *machine) start(j *job) {
 
 // open starts the reduction of elements of e, by columns of columns c0..c1-1.
 func (f *folder) open(e types.Elem, c0, c1 int) {
-	if f.finished = false; f.Axis != reduce.OverCols {
+	if f.Axis != reduce.OverCols {
 		c0, c1 = 0, 1
 	}
 	f.Open(f.Fold, e, c0, c1-c0)

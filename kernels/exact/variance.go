@@ -21,18 +21,17 @@ type Parts struct {
 	Rest bool
 }
 
-// Merge adds o, and reports that nothing was lost.
-func (p *Parts) Merge(o *Parts) bool {
-	t := &p.Term
-	var lost float64
-	for k, v := range o.Term {
-		for i := k; i < len(t); i++ {
-			t[i], v = TwoSum(t[i], v)
-		}
-		lost += math.Abs(v)
+// Add adds x and reports whether the parts hold the sum. If not, they stay as they are: a fourth part would be
+// needed, or x or the sum is not finite.
+func (p *Parts) Add(x float64) bool {
+	a, x := TwoSum(p.Term[0], x)
+	b, x := TwoSum(p.Term[1], x)
+	c, x := TwoSum(p.Term[2], x)
+	if x != 0 {
+		return false
 	}
-	p.Rest = p.Rest || o.Rest
-	return lost == 0 && !p.Rest
+	p.Term = [3]float64{a, b, c}
+	return true
 }
 
 // Round is the float64 nearest to the sum, if ok.

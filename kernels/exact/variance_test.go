@@ -137,3 +137,33 @@ func TestVarianceDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// Parts hold the exact sum of what they take, and refuse what they would lose.
+func TestPartsAdd(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	refused := 0
+	for range 2000 {
+		var p Parts
+		var want Sum
+		for range 1 + r.IntN(40) {
+			x := math.Ldexp(r.NormFloat64(), r.IntN(90))
+			switch r.IntN(200) {
+			case 0:
+				x = []float64{math.Inf(1), math.NaN(), math.MaxFloat64}[r.IntN(3)]
+			case 1:
+				x = math.Ldexp(x, -300)
+			}
+			if before := p; p.Add(x) {
+				want.Add(x)
+			} else if refused++; before != p {
+				t.Fatalf("%v refuse %v and become %v", before, x, p)
+			}
+		}
+		if got, ok := p.Round(); ok && got != want.Round() {
+			t.Fatalf("%v are %v, want %v", p, got, want.Round())
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
+	}
+}

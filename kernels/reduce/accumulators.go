@@ -12,6 +12,7 @@ import (
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/state"
+	"flow/kernels/vec"
 )
 
 // Accumulators holds the states of a reduction, one for each line. The line of a reduction of all
@@ -42,9 +43,6 @@ func (s *Accumulators) Open(f *Fold, e types.Elem, first, n int) {
 func (s *Accumulators) Alike() *Accumulators {
 	return &Accumulators{of: s.of, elem: s.elem, first: s.first, n: s.n}
 }
-
-// Begun reports whether something was added since Open.
-func (s *Accumulators) Begun() bool { return s.begun }
 
 // begin makes the states empty. It is called on first use, because states may be larger than the elements of
 // a small reduction.
@@ -143,10 +141,23 @@ func (s *Accumulators) Sum(part, j int) *exact.Sum {
 	return s.st.(*state.Exact).Sum(part, j-s.first)
 }
 
+// Adder returns what adds to exact sum number part of line j, until it is called again.
+func (s *Accumulators) Adder(part, j int) loop.Adder {
+	s.begin()
+	return s.st.(*state.Exact).Adder(part, j-s.first)
+}
+
 // Join merges v, an accumulator of one element, into line j.
 func (s *Accumulators) Join(j int, v value.Scalar) {
 	s.begin()
 	s.st.(state.Joining).Join(j-s.first, v)
+}
+
+// JoinRow merges accumulators of one element, in a row, into the lines.
+func (s *Accumulators) JoinRow(row *value.Dense) {
+	s.begin()
+	x := dense.SlabOf(row, 0, s.n)
+	s.st.(state.Joining).JoinAll(&x)
 }
 
 // Take merges an accumulator for each line, in rows of acc.
@@ -202,38 +213,22 @@ func (s *Accumulators) Finish(out *value.Dense, count int) {
 		s.eachRow(out, func(k int, row *value.Dense) { s.st.(state.Accumulating).Put(row, k) })
 		return
 	}
-	for j := s.first; j < s.first+s.n; j++ {
-		out.Set(0, j, s.Result(j, out.Elem, count))
+	if sums, ok := s.st.(*state.Exact); ok {
+		for k := range s.n {
+			*sums.Count(k) = int64(count)
+		}
 	}
+	to := dense.SlabOf(out, s.first, s.n)
+	s.st.Result(&to, 0, s.n)
+	canonical(to.F64)
+	canonical(to.F32)
 }
 
-// PutParts sets element j of out to the result of a reduction of n elements. sums[0] is the exact sum of the
-// elements, for a norm of their squares. sums[1] is that of the squares for a variance. ok is false if the
-// rounding is in doubt; then the element is not set.
-func (w *Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok bool) {
-	var v float64
-	switch w.Class {
-	case loop.Norm:
-		v, ok = sums[0].Round()
-		v = math.Sqrt(v)
-	case loop.Mean:
-		v, ok = sums[0].Round()
-		v /= float64(n)
-	case loop.Var, loop.Stddev:
-		if v, ok = exact.Variance(&sums[0], &sums[1], n, out.Elem == types.F32 && w.Class == loop.Var); w.Class == loop.Stddev {
-			v = math.Sqrt(v)
-		}
-	default:
-		if out.Elem == types.F32 {
-			var f float32
-			f, ok = sums[0].Round32()
-			v = float64(f)
-		} else {
-			v, ok = sums[0].Round()
+// canonical makes every nan the canonical one.
+func canonical[T vec.Float](x []T) {
+	for k, v := range x {
+		if v != v {
+			x[k] = T(math.NaN())
 		}
 	}
-	if ok {
-		PutFloat(out, j, v)
-	}
-	return ok
 }

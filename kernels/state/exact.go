@@ -13,14 +13,13 @@ import (
 	"flow/kernels/vec"
 )
 
-// sums are exact sums. A sum is s + t as long as t takes all rounding errors of s without one of
-// its own (T. Ogita, S. Rump & S. Oishi, "Accurate sum and dot product", 2005). From then on it is
-// a superaccumulator.
+// sums are exact sums. A sum is a few floats as long as these hold it. From then on it is a superaccumulator.
 type sums struct {
-	s, t []float64
-	long []*exact.Sum
-	idle []*exact.Sum
-	work exact.Sum
+	parts []exact.Parts
+	long  []*exact.Sum
+	idle  []*exact.Sum
+	work  exact.Sum
+	place int // where Add adds
 }
 
 func (a *sums) reset(places int) {
@@ -29,20 +28,18 @@ func (a *sums) reset(places int) {
 			a.idle = append(a.idle, l)
 		}
 	}
-	a.s, a.t, a.long = dense.Resized(a.s, places), dense.Resized(a.t, places), dense.Resized(a.long, places)
-	clear(a.s)
-	clear(a.t)
+	a.parts, a.long = dense.Resized(a.parts, places), dense.Resized(a.long, places)
+	clear(a.parts)
 	clear(a.long)
 }
 
+// Add adds x to the sum of a.place.
+func (a *sums) Add(x float64) { a.add(a.place, x) }
+
 func (a *sums) add(place int, x float64) {
-	s, e := exact.TwoSum(a.s[place], x)
-	t, f := exact.TwoSum(a.t[place], e)
-	if f == 0 && a.long[place] == nil {
-		a.s[place], a.t[place] = s, t
-		return
+	if a.long[place] != nil || !a.parts[place].Add(x) {
+		a.lengthen(place).Add(x)
 	}
-	a.lengthen(place).Add(x)
 }
 
 // lengthen is the superaccumulator of a place.
@@ -57,8 +54,9 @@ func (a *sums) lengthen(place int) *exact.Sum {
 	} else {
 		l = new(exact.Sum)
 	}
-	l.Add(a.s[place])
-	l.Add(a.t[place])
+	for _, t := range &a.parts[place].Term {
+		l.Add(t)
+	}
 	a.long[place] = l
 	return l
 }
@@ -93,40 +91,50 @@ func (a *sums) addWork(place int) {
 	}
 }
 
+// short returns the parts of the sum of a place. ok is false if it is a superaccumulator.
+func (a *sums) short(place int) (p *exact.Parts, ok bool) {
+	return &a.parts[place], a.long[place] == nil
+}
+
 // total writes the sum of a place to a.work.
 func (a *sums) total(place int) *exact.Sum {
 	a.work.Reset()
-	if l := a.long[place]; l != nil {
-		a.work.Merge(l)
+	if p, ok := a.short(place); ok {
+		for _, t := range &p.Term {
+			a.work.Add(t)
+		}
 	} else {
-		a.work.Add(a.s[place])
-		a.work.Add(a.t[place])
+		a.work.Merge(a.long[place])
 	}
 	return &a.work
 }
 
 func (a *sums) round(place int) float64 {
-	if l := a.long[place]; l != nil {
-		return l.Round()
+	if p, ok := a.short(place); ok {
+		if x, ok := p.Round(); ok {
+			return x
+		}
 	}
-	return a.s[place] + a.t[place]
+	return a.total(place).Round()
 }
 
 func (a *sums) round32(place int) float32 {
-	if a.long[place] == nil && a.t[place] == 0 {
-		return float32(a.s[place])
+	if p, ok := a.short(place); ok {
+		if x, ok := p.Round32(); ok {
+			return x
+		}
 	}
 	return a.total(place).Round32()
 }
 
-func (a *sums) merge(o *sums) {
-	for k := range a.s {
-		if l := o.long[k]; l != nil {
-			a.lengthen(k).Merge(l)
-			continue
+// merge adds the sums of o from its place from on.
+func (a *sums) merge(o *sums, from int) {
+	for k := range a.parts {
+		if p, ok := o.short(from + k); ok {
+			a.addTerms(k, &p.Term)
+		} else {
+			a.lengthen(k).Merge(o.long[from+k])
 		}
-		a.add(k, o.s[k])
-		a.add(k, o.t[k])
 	}
 }
 
@@ -261,12 +269,17 @@ func (s *Exact) Sum(part, place int) *exact.Sum {
 	return &s.spare
 }
 
-// Sums returns the exact sums of a place as Sum does: of the numbers and of their squares.
-func (s *Exact) Sums(place int) (sum, squares *exact.Sum) {
-	if s.class == loop.Norm {
-		return s.Sum(1, place), s.Sum(0, place)
-	}
-	return s.Sum(0, place), s.Sum(1, place)
+// Adders returns what adds to the sum of a place and to that of the squares, until it is called again.
+func (s *Exact) Adders(place int) (sum, squares loop.Adder) {
+	s.sum.place, s.squares.place = place, place
+	return &s.sum, &s.squares
+}
+
+// Adder returns what adds to a part of a place, until it is called again.
+func (s *Exact) Adder(part, place int) loop.Adder {
+	a, _ := s.part(part)
+	a.place = place
+	return a
 }
 
 // Count is the number of contributions to a place, which the caller may change.
@@ -280,7 +293,7 @@ func (s *Exact) Merge(o State) {
 	}
 	s.eachPart(func(k int, a *sums) {
 		b, _ := p.part(k)
-		a.merge(b)
+		a.merge(b, 0)
 	})
 }
 
@@ -293,6 +306,16 @@ func (s *Exact) Result(dst *dense.Slab, from, n int) {
 		case s.class == loop.Norm:
 			v = math.Sqrt(s.squares.round(place))
 		case s.squared():
+			sum, ok := s.sum.short(place)
+			squares, both := s.squares.short(place)
+			if n := int(s.n[place]); ok && both && n > 0 {
+				if v, ok = exact.Variance(sum, squares, n, narrow && s.class == loop.Var); ok {
+					if s.class == loop.Stddev {
+						v = math.Sqrt(v)
+					}
+					break
+				}
+			}
 			v = exact.Reduced(s.class, s.sum.total(place), s.squares.total(place), int(s.n[place]), narrow)
 		case s.class == loop.Sum && narrow:
 			v = float64(s.sum.round32(place))

@@ -36,10 +36,11 @@ type Accumulating interface {
 	Take(place int, acc *value.Dense)
 }
 
-// Joining is an Accumulating whose accumulators are one element. Join adds one.
+// Joining is an Accumulating whose accumulators are one element. Join adds one, JoinAll one to each place.
 type Joining interface {
 	Accumulating
 	Join(place int, v value.Scalar)
+	JoinAll(v *dense.Slab)
 }
 
 // Placing is the state of ArgLeast and ArgGreatest.
@@ -168,6 +169,8 @@ func (s *number[T]) Result(dst *dense.Slab, from, n int) {
 func (s *number[T]) Join(place int, v value.Scalar) {
 	s.acc[place] = s.combine(s.acc[place], scalar[T](v))
 }
+
+func (s *number[T]) JoinAll(v *dense.Slab) { s.loop(s.acc, s.acc, *dense.Part[T](v)) }
 
 func (s *number[T]) Put(acc *value.Dense, place int) { (*dense.Cells[T](acc))[0] = s.acc[place] }
 

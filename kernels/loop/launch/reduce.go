@@ -160,7 +160,7 @@ func (p *part) take(r *reducing, st *loop.State, words []uint64, r0 int) {
 
 // add adds state i of places, of exact sums, to a place.
 func (p *part) add(st *loop.State, words []uint64, places, i, place int) {
-	sum, squares := p.exact.Sums(place)
+	sum, squares := p.exact.Adders(place)
 	*p.exact.Count(place) += st.Sums(words, places, i, sum, squares)
 }
 
