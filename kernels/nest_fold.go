@@ -1,8 +1,7 @@
 package kernels
 
 // This file writes the reductions of a pipeline into the loop of its chain. That of columns has columns
-// as its points, and its inner loop goes over rows. What it has reduced of a column are the words of
-// states (loop.State), which it takes from memory at its beginning and puts there at its end.
+// as its points, and its inner loop goes over rows.
 
 import (
 	"strings"
@@ -54,8 +53,6 @@ type foldPart struct {
 	class loop.Class
 	of    types.Elem // its contributions
 	half  half
-	plane int         // of columns the first word of its state, among those of all parts
-	state *loop.State // of columns
 }
 
 // half is which half of an integer is summed. The sums of both halves of up to 2^31 integers are
@@ -71,10 +68,9 @@ const (
 // halfBits is the length of the lower half.
 const halfBits = 32
 
-// foldParts lists the reduced results of the loop of a pipeline of elements of e, how many words a
-// column has, and whether it stores the elements. There are none where a reduction has no loop. levels
-// is that of the exact sums of columns; 0: the loop does not reduce columns.
-func foldParts(names string, e types.Elem, levels int) (parts []foldPart, planes int, stored bool) {
+// foldParts lists the reduced results of the loop of a pipeline of elements of e, and whether it stores the
+// elements. There are none where a reduction has no loop. columns: the loop reduces columns.
+func foldParts(names string, e types.Elem, columns bool) (parts []foldPart, stored bool) {
 	folds, _ := foldsNamed(names)
 	n := 0
 	for _, f := range folds {
@@ -82,9 +78,9 @@ func foldParts(names string, e types.Elem, levels int) (parts []foldPart, planes
 			stored = true
 			continue
 		}
-		list := partsOf(f, e, levels > 0)
+		list := partsOf(f, e, columns)
 		if len(list) == 0 {
-			return nil, 0, false
+			return nil, false
 		}
 		for k, p := range list {
 			if p.fold, p.sum = n, k; p.half != wholly {
@@ -92,15 +88,11 @@ func foldParts(names string, e types.Elem, levels int) (parts []foldPart, planes
 			} else if f.Arg || f.Sums(e) == 0 && len(list) == 1 {
 				p.sum = -1
 			}
-			if levels > 0 {
-				p.plane, p.state = planes, loop.StateOf(p.class, p.of, levels)
-				planes += len(p.state.Types)
-			}
 			parts = append(parts, p)
 		}
 		n++
 	}
-	return parts, planes, stored
+	return parts, stored
 }
 
 // partsOf lists the reduced results that a reduction of elements of e is made of; none where no loop
@@ -117,10 +109,11 @@ func partsOf(f *reduce.Fold, e types.Elem, columns bool) []foldPart {
 	switch {
 	case f.Arg && !columns:
 		return nil
-	case f.Arg && f.Least:
-		return one(loop.ArgLeast, e)
 	case f.Arg:
-		return one(loop.ArgGreatest, e)
+		if e == types.Bool {
+			e = types.I64
+		}
+		return one(f.ArgClass(), e)
 	case e == types.Bool && (c == loop.Sum || c == loop.Mean || c == loop.Norm):
 		return one(loop.Count, e)
 	case e == types.Bool && spread: // a truth is its own square
@@ -145,19 +138,29 @@ func partsOf(f *reduce.Fold, e types.Elem, columns bool) []foldPart {
 	return nil
 }
 
-// contribute writes the reductions of a value.
-func contribute(b *loop.Builder, parts []foldPart, v loop.Val) {
-	zero, one := loop.Num(0), loop.Num(1)
+// contribute writes the reductions of a value to results of so many columns, to column j. row is the index of the
+// row, if a part needs it.
+func contribute(b *loop.Builder, parts []foldPart, v loop.Val, cols, j loop.Lin, row int) {
 	for _, p := range parts {
-		x := p.term(b, v)
-		r := b.Reduced(p.class, p.class.Gives(p.of), one, one)
-		b.Reduce(loop.Mem{Kind: loop.ResultMem, N: r}, zero, zero, x)
+		x := []loop.Val{p.term(b, v)}
+		if p.class == loop.ArgLeast || p.class == loop.ArgGreatest {
+			x = append(x, b.IndexValue(row))
+		}
+		r := b.Reduced(p.class, p.class.Gives(p.of), loop.Num(1), cols)
+		b.Reduce(loop.Mem{Kind: loop.ResultMem, N: r}, loop.Num(0), j, x...)
 	}
 }
+
+// wide is the type of the first word of the state of a place.
+func (p foldPart) wide() types.Elem { return loop.StateOf(p.class, p.of, loop.FastLevels).Types[0] }
 
 // term is a value as the class takes it.
 func (p foldPart) term(b *loop.Builder, v loop.Val) loop.Val {
 	switch e := b.Type(v); {
+	case p.half == upper:
+		return b.Op(loop.Sar, v, b.Const(types.I64, halfBits))
+	case p.half == lower:
+		return b.Op(loop.And, v, b.Const(types.I64, 1<<halfBits-1))
 	case p.of == e:
 		return v
 	case p.of == types.Bool:
@@ -167,63 +170,25 @@ func (p foldPart) term(b *loop.Builder, v loop.Val) loop.Val {
 }
 
 // writeColumns writes the loop for a matrix of so many rows and columns. Its operands behind these
-// are the first row, the one behind the last, and the words of the states, a row each; its results
-// are the elements, if they are stored, and the words.
+// are the first row and the one behind the last.
 func writeColumns(b *loop.Builder, p *op.Program, s nestShape, rows, cols loop.Lin) {
 	from := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
 	to := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
-	states := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
 	j := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
-	parts, planes, stored := foldParts(s.fold, p.Elem(), s.levels)
+	parts, stored := foldParts(s.fold, p.Elem(), true)
 	var out loop.Mem
 	if stored {
 		out = loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(p.Elem()), rows, cols)}
 	}
-	next := loop.Mem{Kind: loop.ResultMem, N: b.Result(types.I64, loop.Num(int64(planes)), cols)}
-	var words []loop.Val
-	for _, x := range parts {
-		for k, e := range x.state.Types {
-			w := b.Load(states, loop.Num(int64(x.plane+k)), j)
-			if e == types.F64 {
-				w = b.Op(loop.F64Bits, w)
-			}
-			words = append(words, w)
-		}
-	}
 	drawn, row := wordsIn(b, p), b.Name("i")
 	rowsOf := loop.Index{Name: row, Range: loop.Range{Kind: loop.Steps, From: from, To: to, By: 1}}
-	words = b.For(rowsOf, words, func(words []loop.Val) (after []loop.Val) {
+	b.For(rowsOf, nil, func([]loop.Val) []loop.Val {
 		i := loop.Of(loop.IndexSym, row)
 		v := elementOf(b, p, s, drawn, i, j)
 		if stored {
 			b.Store(out, i, j, v)
 		}
-		for _, x := range parts {
-			n := len(x.state.Types)
-			after = append(after, b.Apply(x.state.Add(), append(words[:n:n], x.terms(b, v, row)...)...)...)
-			words = words[n:]
-		}
-		return after
+		contribute(b, parts, v, cols, j, row)
+		return nil
 	})
-	for k, w := range words {
-		if b.Type(w) == types.F64 {
-			w = b.Op(loop.Bits, w)
-		}
-		b.Store(next, loop.Num(int64(k)), j, w)
-	}
-}
-
-// terms is what a value of a row contributes.
-func (p foldPart) terms(b *loop.Builder, v loop.Val, row int) []loop.Val {
-	v = p.term(b, v)
-	bits := func() loop.Val { return b.Const(types.I64, halfBits) }
-	switch {
-	case p.half == upper:
-		v = b.Op(loop.Sar, v, bits())
-	case p.half == lower:
-		v = b.Op(loop.And, v, b.Const(types.I64, 1<<halfBits-1))
-	case p.class == loop.ArgLeast || p.class == loop.ArgGreatest:
-		return []loop.Val{v, b.IndexValue(row)}
-	}
-	return []loop.Val{v}
 }

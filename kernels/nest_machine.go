@@ -20,7 +20,7 @@ type nestWork struct {
 	program *programNests
 	grid    boundNest
 	fold    foldNest // with the reductions of a pipeline
-	columns columnNest
+	columns foldNest
 	turned  area // the tile of transposed operands that is in strips
 	view    value.Dense
 }
@@ -114,7 +114,7 @@ func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols 
 // bind binds a loop to the operands. It returns nil if no target runs the loop.
 func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
 	b.run.Stays, b.run.Past = 1<<len(m.in)-1, m.past // see alike
-	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && b.shape.levels == 0 && !b.run.Partials() {
+	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && !b.run.Partials() {
 		m.nest.program.of(m.prog, b.shape).bad.Store(true)
 		return nil
 	}
@@ -177,7 +177,7 @@ func (b *boundNest) again(m *machine) {
 // operands sets what the nest is bound to. beside: rows of matrices lie side by side.
 func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 	b.in, b.out = b.in[:0], b.out[:0]
-	b.heads = dense.Resized(b.heads, len(m.in)+4)
+	b.heads = dense.Resized(b.heads, len(m.in)+1)
 	b.scalars = dense.Resized(b.scalars, len(m.in)+4)
 	scalar := func(k int, v value.Scalar) value.Value {
 		if old, ok := b.scalars[k].(value.Scalar); !ok || old != v || math.Signbit(old.F) != math.Signbit(v.F) { // -0 == 0
@@ -214,17 +214,8 @@ func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 		result.Stride = cols
 	}
 	b.out = append(b.out, result)
-	if b.shape.levels > 0 {
+	if b.shape.columns {
 		b.in = append(b.in, scalar(len(m.in)+2, value.I64(0)), scalar(len(m.in)+3, value.I64(int64(rows))))
-		for k := 2; k < 4; k++ {
-			h := head(len(m.in)+k, types.I64)
-			h.Rows = m.nest.columns.planes
-			if k == 2 {
-				b.in = append(b.in, h)
-			} else {
-				b.out = append(b.out, h)
-			}
-		}
 	}
 }
 
@@ -308,7 +299,7 @@ func (m *machine) nestedTile(b *boundNest, p area) error {
 func (m *machine) nestedWindow(b *boundNest, p area) error {
 	at := p
 	switch {
-	case b.shape.levels > 0:
+	case b.shape.columns:
 		return m.columnWindow(p)
 	case b.shape.tall:
 		at = p.mirror()

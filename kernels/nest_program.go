@@ -20,10 +20,10 @@ import (
 
 // nestShape is what the nest of a program depends on beside the program.
 type nestShape struct {
-	modes  modeList // as operands are bound: see machine.bind
-	tall   bool     // vectors go along the rows: of matrices that are higher than wide
-	fold   string   // the reductions of a pipeline: see foldsNamed
-	levels int      // of exact sums (loop.StateOf) of a loop that reduces columns: see columnNest; 0: it does not
+	modes   modeList // as operands are bound: see machine.bind
+	tall    bool     // vectors go along the rows: of matrices that are higher than wide
+	fold    string   // the reductions of a pipeline: see foldsNamed
+	columns bool     // of a loop that reduces columns: see columnNest
 }
 
 const (
@@ -62,7 +62,6 @@ type programNests struct {
 	native bool         // a step is a Go function, which machine code does not call
 	kept   sync.Map     // loops of other forms, by what they depend on
 	shapes atomic.Int64 // how many of these there have been
-	depth  launch.Depth // of sums of columns: see machine.deepen
 	steps  int          // of an element, about: a function counts as several, as it takes as long and longer to compile
 }
 
@@ -160,7 +159,7 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 // counted is that of the interpreter.
 func (n *programNests) operations(p *op.Program, s nestShape) int {
 	count := foldSteps * len(strings.Fields(s.fold))
-	s.fold, s.levels = "", 0
+	s.fold, s.columns = "", false
 	if l := n.of(p, s).small(); l != nil {
 		count += launch.Operations(l.Nest())
 	}
@@ -194,7 +193,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	}
 	var i, j loop.Lin
 	switch {
-	case s.levels > 0:
+	case s.columns:
 		writeColumns(b, p, s, rows, cols)
 		return b.Done()
 	case s.tall:
@@ -208,13 +207,13 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	var folded []foldPart
 	stored := true
 	if s.fold != "" {
-		folded, _, stored = foldParts(s.fold, p.Elem(), 0)
+		folded, stored = foldParts(s.fold, p.Elem(), false)
 	}
 	if stored {
 		r := b.Result(dense.Storage(p.Elem()), rows, cols)
 		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
 	}
-	contribute(b, folded, last)
+	contribute(b, folded, last, loop.Num(1), loop.Num(0), -1)
 	return b.Done()
 }
 

@@ -163,7 +163,6 @@ type nestSpace struct {
 	lost    atomic.Bool   // the loops cannot give all results: see spaceCode.apart
 	own     rowRange      // the rows of this rank, if some results are states
 	made    []value.Value // see byKernels
-	states  []reduce.Accumulators
 }
 
 // spaceRun is an execution of the loop of a rectangle, if it is no copy.
@@ -416,20 +415,14 @@ func (x *nestSpace) together() {
 // putStates sets the results that are states to those of worker w, which has merged those of all workers. A
 // nil w: this rank has no rows.
 func (x *nestSpace) putStates(w *launch.Worker) {
-	x.states = dense.Resized(x.states, len(x.code.states))
-	for k, s := range x.code.states {
-		to, at := &x.states[k], s.at-(len(x.code.results)-len(x.code.states)) // behind the matrices
-		to.Open(s.of, s.elem, 0, 1)
-		switch n := s.of.Sums(s.elem); {
-		case w == nil:
-		case n == 0:
-			to.Join(0, w.Take(at))
-		case n == 2:
-			w.TakeSums(at, to.Sum(0, 0), to.Sum(1, 0))
-		default:
-			w.TakeSums(at, to.Sum(0, 0))
+	for _, s := range x.code.states {
+		if w != nil {
+			w.Put(s.at-(len(x.code.results)-len(x.code.states)), x.c.Lent(s.at)) // behind the matrices
+			continue
 		}
-		to.Finish(x.c.Lent(s.at), 0)
+		var none reduce.Accumulators
+		none.Open(s.of, s.elem, 0, 1)
+		none.Finish(x.c.Lent(s.at), 0)
 	}
 }
 

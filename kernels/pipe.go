@@ -469,10 +469,10 @@ func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	for _, f := range folds {
 		rows = rows || f != nil && f.Axis == reduce.OverRows
 		if f != nil && f.Axis == reduce.OverCols {
-			s.levels = loop.FastLevels
+			s.columns = true
 		}
 	}
-	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), s.levels); rows || len(parts) == 0 {
+	if parts, _ := foldParts(s.fold, c.Body.Elem(), s.columns); rows || len(parts) == 0 {
 		if s = (nestShape{}); len(c.Body.Steps) == 0 {
 			return nil, ""
 		}

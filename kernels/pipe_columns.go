@@ -6,6 +6,8 @@ package kernels
 // so that vectors are full.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
@@ -25,31 +27,21 @@ const (
 	sideRows   = 64
 )
 
-// columnNest is the loop that reduces columns, bound to its operands.
-type columnNest struct {
+// foldNest is a loop with reductions of a job, bound to its operands.
+type foldNest struct {
 	boundNest
-	x      *execution
-	parts  []foldPart
-	planes int
-	stored bool
-	side   int // rows side by side in a row of the loop; 0: it is the index space's own
-	first  int // the row of the index space where row 0 of the loop begins, if rows are side by side
-	// What follows is of the columns in work, from column j0 on.
-	j0, width int
-	cols      int      // of the index space
-	words     []uint64 // of the states, plane by plane
-	next      []uint64
-	begun     bool   // the states are in use
-	lost      []area // see doubts
-	depth     int    // the place in loop.Levels of the levels of the loop
-	deepest   bool   // there is no loop with more levels
-	row       *value.Dense
-	repeated  []*value.Dense // see repeat
-}
-
-// begin forgets what a worker knows.
-func (n *columnNest) begin() {
-	n.asked, n.x, n.begun, n.deepest = false, nil, false, false
+	x     *execution
+	parts []foldPart
+	out   []value.Dense // reduced results, which stay with the worker
+	// What follows is of a loop that reduces columns.
+	side     int  // rows side by side in a row of the loop; 0: it is the index space's own
+	first    int  // the row of the index space where row 0 of the loop begins, if rows are side by side
+	begun    bool // there are columns in work, whose states are the worker's
+	j0, cols int  // of the index space: the columns in work
+	width    int  // how many the loop has of them
+	rows     area // of the window at work
+	row      *value.Dense
+	repeated []*value.Dense // see repeat
 }
 
 // columns reduces all rows of a group of columns and writes the results.
@@ -69,7 +61,7 @@ func (m *machine) columns(x *execution, a area) error {
 
 // finishColumns writes the results of the columns in work.
 func (m *machine) finishColumns(x *execution) {
-	m.takeColumns()
+	m.takeFolds(&m.nest.columns)
 	for k := range m.f {
 		if f := &m.f[k]; f.Axis == reduce.OverCols {
 			f.Finish(f.out, x.rows)
@@ -84,10 +76,8 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 		return m.addBlocks(x, a)
 	}
 	if !n.begun {
-		n.j0, n.width, n.cols = a.j0, a.cols(), a.cols()
-		if n.side > 0 {
-			n.width *= n.side
-		}
+		n.begun, n.j0, n.width, n.cols = true, a.j0, a.cols()*max(1, n.side), a.cols()
+		n.worker.Columns(n.j0, n.width)
 	}
 	whole, rest := a, area{}
 	if n.side > 0 {
@@ -95,19 +85,16 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 		whole, rest = area{0, rows, 0, n.width}, area{rows, rows + 1, 0, a.rows() % n.side * x.cols}
 	}
 	m.placeColumns(x, a.i0)
-	n.x = x
 	var err error
 	for _, part := range [...]area{whole, rest} { // of the space of the loop
 		if err == nil && part.cols() > 0 {
 			err = part.tiles(max(leastRows, windowElems/part.cols()), part.cols(), func(p area) error {
-				n.empty()
 				return m.nestedGrid(&n.boundNest, p, target{})
 			})
 		}
 	}
-	n.x = nil
 	if n.side > 0 && n.places() { // the next area counts its rows from elsewhere
-		m.takeColumns()
+		m.takeFolds(n)
 	}
 	return err
 }
@@ -126,7 +113,7 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 	if n.asked {
 		return n.worker
 	}
-	n.asked, n.side, n.depth = true, 0, m.nest.program.depth.Next()
+	n.asked, n.begun, n.side = true, false, 0
 	rows, cols := m.rows, m.cols
 	if m.dense && cols < launch.FewColumns && (x.out == nil || x.out.Stride == cols) {
 		n.side = max(1, min(sideBySide, rows*cols/sideRows)/cols)
@@ -134,7 +121,7 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 		n.repeat(m)
 	}
 	shape, lines, ok := m.nestShape(rows, cols)
-	shape.tall, shape.fold, shape.levels = false, x.fold, loop.Levels[n.depth]
+	shape.tall, shape.columns = false, true
 	if n.side > 0 {
 		lines = 0
 	}
@@ -142,59 +129,24 @@ func (m *machine) columnWorker(x *execution) *launch.Worker {
 		n.renew(m, shape, lines, rows, cols)
 		return nil
 	}
-	return m.bindColumns(x, shape, lines, rows, cols)
+	return m.bindFolds(n, x, shape, lines, rows, cols)
 }
 
-// bindColumns binds the loop of a shape. Rows may lie side by side.
-func (m *machine) bindColumns(x *execution, shape nestShape, lines uint64, rows, cols int) *launch.Worker {
+// columnWindow runs the loop that reduces columns on a window.
+func (m *machine) columnWindow(p area) error {
 	n := &m.nest.columns
-	b := &n.boundNest
-	if b.alike(m, shape, lines, rows, cols) {
-		b.again(m)
-		return b.worker
+	n.worker.Scalar(len(m.in)+2, value.I64(int64(p.i0)))
+	n.worker.Scalar(len(m.in)+3, value.I64(int64(p.i1)))
+	n.rows = p
+	flagged, err := n.worker.Window(0, 1, p.j0, p.j1, nil)
+	if err != nil || !flagged {
+		return err
 	}
-	b.renew(m, shape, lines, rows, cols)
-	if n.parts, n.planes, n.stored = foldParts(x.fold, x.elem, shape.levels); len(n.parts) == 0 {
-		return nil
-	}
-	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
-	if l == nil {
-		return nil
-	}
-	b.operands(m, n.side > 0, rows, cols)
-	if !n.stored {
-		b.out = b.out[1:]
-	}
-	return b.bind(m, l)
-}
-
-// deepen takes what the states hold and binds the loop with more levels to the same operands. If there
-// is no such loop, it binds the old one. It reports that the states are empty. Otherwise they have the
-// most levels.
-func (m *machine) deepen() bool {
-	n := &m.nest.columns
-	if n.deepest || n.depth+1 == len(loop.Levels) {
-		return false
-	}
-	m.takeColumns()
-	shape, lines, rows, cols := n.shape, n.lines, n.rows, n.boundNest.cols
-	deeper := shape
-	deeper.levels = loop.Levels[n.depth+1]
-	if m.bindColumns(n.x, deeper, lines, rows, cols) != nil {
-		n.depth++
-		m.nest.program.depth.Raise(n.depth)
-	} else {
-		n.deepest = true
-		m.bindColumns(n.x, shape, lines, rows, cols)
-	}
-	m.placeColumns(n.x, n.first)
-	m.placeTurned(&n.boundNest)
-	n.empty()
-	return true
+	return m.areaFailure(n.inSpace(m, p))
 }
 
 // repeat makes operands that are a row as long as rows side by side.
-func (n *columnNest) repeat(m *machine) {
+func (n *foldNest) repeat(m *machine) {
 	n.repeated = append(n.repeated, make([]*value.Dense, max(0, len(m.in)-len(n.repeated)))...)
 	for k := range m.in {
 		x := &m.in[k]
@@ -220,7 +172,7 @@ func (m *machine) placeColumns(x *execution, i int) {
 	n := &m.nest.columns
 	n.first = i
 	if n.side == 0 {
-		if n.stored {
+		if x.out != nil {
 			n.worker.Place(n.result(m), x.out, 0, 0)
 		}
 		return
@@ -239,21 +191,24 @@ func (m *machine) placeColumns(x *execution, i int) {
 			n.worker.Place(k, m.wordsFor(len(m.in)+k, words), 0, 0) // the chain itself has others
 		}
 	}
-	if n.stored {
+	if x.out != nil {
 		place(n.result(m), x.out)
 	}
 }
 
-// states and result are the numbers of the states and of the first result among the operands and
-// results of the loop.
-func (n *columnNest) states(m *machine) int { return len(m.in) + 4 }
-func (n *columnNest) result(m *machine) int { return len(m.in) + 5 }
+// result is the number of the first result among the operands and results of the loop.
+func (n *foldNest) result(m *machine) int { return len(m.in) + 4 }
 
 // inSpace is an area of the loop in the index space: whole rows, or the beginning of one.
-func (n *columnNest) inSpace(m *machine, p area) area {
+func (n *foldNest) inSpace(m *machine, p area) area {
 	if n.side == 0 {
 		return p
 	}
 	i := n.first + p.i0*n.side
 	return area{i, i + (p.rows()-1)*n.side + p.cols()/m.cols, 0, m.cols}
+}
+
+// places reports a reduction that says in which row something lies.
+func (n *foldNest) places() bool {
+	return slices.ContainsFunc(n.parts, func(p foldPart) bool { return p.class == loop.ArgLeast || p.class == loop.ArgGreatest })
 }

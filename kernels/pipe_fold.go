@@ -113,7 +113,7 @@ func (m *machine) reduceRows(x *execution, a area) error {
 		if err := m.reduceAll(x, area{i, i + 1, 0, x.cols}); err != nil {
 			return err
 		}
-		m.takeFolds()
+		m.takeFolds(&m.nest.fold)
 		for k := range m.f {
 			if f := &m.f[k]; f.Axis == reduce.OverRows {
 				f.out.Set(i, 0, f.Result(0, f.out.Elem, x.cols))
@@ -198,14 +198,6 @@ func (m *machine) addBlocks(x *execution, a area) error {
 	})
 }
 
-// foldNest is the loop that reduces the elements of a job, bound to its operands.
-type foldNest struct {
-	boundNest
-	x     *execution
-	parts []foldPart
-	out   []value.Dense // reduced results, which stay with the worker
-}
-
 // foldWorker is the worker of the loop that reduces the elements of an execution, or nil where they
 // are to be reduced block by block.
 func (m *machine) foldWorker(x *execution) *launch.Worker {
@@ -213,67 +205,115 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	if n.asked {
 		return n.worker
 	}
-	n.asked, n.x = true, x
+	n.asked = true
 	rows, cols := m.rows, m.cols
 	shape, lines, ok := m.nestShape(rows, cols)
-	shape.fold = x.fold
+	n.begun, n.width, n.cols = true, 1, 1
+	if !ok || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // its kernel is as fast
+		n.renew(m, shape, lines, rows, cols)
+		return nil
+	}
+	return m.bindFolds(n, x, shape, lines, rows, cols)
+}
+
+// bindFolds binds the loop with the reductions of an execution in some shape, or returns nil.
+func (m *machine) bindFolds(n *foldNest, x *execution, shape nestShape, lines uint64, rows, cols int) *launch.Worker {
 	b := &n.boundNest
-	b.run.Overwrites = x.alias
-	if ok && b.alike(m, shape, lines, rows, cols) {
+	n.x, shape.fold = x, x.fold
+	b.run.Overwrites, b.run.Together = x.alias, n.side > 0
+	if b.alike(m, shape, lines, rows, cols) {
 		b.again(m)
 		b.worker.Forget()
 		return b.worker
 	}
 	b.renew(m, shape, lines, rows, cols)
-	if !ok || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // its kernel is as fast
-		return nil
-	}
 	stored := false
-	if n.parts, _, stored = foldParts(x.fold, x.elem, 0); len(n.parts) == 0 {
+	if n.parts, stored = foldParts(x.fold, x.elem, shape.columns); len(n.parts) == 0 {
 		return nil
 	}
 	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
 	if l == nil {
 		return nil
 	}
-	b.operands(m, false, rows, cols)
+	b.operands(m, n.side > 0, rows, cols)
 	if !stored {
 		b.out = b.out[:0]
 	}
 	n.out = dense.Resized(n.out, len(n.parts))
 	for k, p := range n.parts {
-		n.out[k] = *value.New(dense.Storage(p.class.Gives(p.of)), 1, 1)
+		if e := dense.Storage(p.class.Gives(p.of)); shape.columns { // the worker has states of the columns in work alone
+			n.out[k] = value.Dense{Elem: e, Rows: 1, Cols: cols, Stride: cols + 1}
+		} else {
+			n.out[k] = *value.New(e, 1, 1)
+		}
 		b.out = append(b.out, &n.out[k])
 	}
 	if b.bind(m, l) != nil {
-		b.worker.Doubted = m.addDoubted
+		b.worker.Doubted = func(part, i0, i1, j0, j1 int) error { return m.addDoubted(n, part, area{i0, i1, j0, j1}) }
 	}
 	return b.worker
 }
 
-// takeFolds moves what the loop has reduced to the accumulators.
-func (m *machine) takeFolds() {
-	n := &m.nest.fold
-	if !n.asked || n.worker == nil {
+// takeFolds moves what a loop has reduced to the accumulators.
+func (m *machine) takeFolds(n *foldNest) {
+	if !n.asked || n.worker == nil || !n.begun {
 		return
 	}
-	for k, p := range n.parts {
-		f := &m.f[p.fold]
+	for k := range n.parts {
+		n.take(m, k)
+	}
+	n.worker.Forget()
+	n.begun = !n.shape.columns
+}
+
+// take moves what the loop has reduced of a part. If rows lie side by side, the loop has several states of a column.
+func (n *foldNest) take(m *machine, k int) {
+	x := &n.parts[k]
+	f, line, lines := &m.f[x.fold], 0, 1
+	if f.Axis == reduce.OverCols {
+		line, lines = n.j0, n.cols
+	}
+	words := n.worker.Words(k)
+	for at := 0; at < n.width; at += lines {
 		switch {
-		case p.sum < 0:
-			f.Join(0, n.worker.Take(k))
-		case p.class == loop.Count:
-			f.Sum(p.sum, 0).AddInt(n.worker.Take(k).I)
+		case x.sum >= 0 && x.of.IsFloat() && x.class != loop.Count:
+			f.MergePart(x.sum, n.worker.Sums(k), at)
+		case x.sum >= 0:
+			by := 1.0
+			if x.half == upper {
+				by = 1 << halfBits
+			}
+			for j, w := range words[at : at+lines] {
+				to := f.Adder(x.sum, line+j)
+				to.Add(float64(int64(w)>>31) * (1 << 31) * by)
+				to.Add(float64(w&(1<<31-1)) * by)
+			}
+		case f.Arg:
+			for j, w := range words[at : at+lines] {
+				if i := int(int64(words[n.width+at+j])); i >= 0 {
+					if n.side > 0 {
+						i = n.first + i*n.side + at/lines
+					}
+					f.Place(line+j, loop.ScalarOf(x.wide(), w), i)
+				}
+			}
 		default:
-			n.worker.TakeSums(k, f.Sum(p.sum, 0))
+			e := dense.Storage(x.class.Gives(x.of))
+			if n.row == nil || n.row.Elem != e || n.row.Cols != lines {
+				n.row = value.New(e, 1, lines)
+			}
+			loop.StateOf(x.class, x.of, loop.FastLevels).Results(n.row, 0, 1, words, n.width, at, at+lines)
+			f.JoinRow(n.row)
 		}
 	}
 }
 
 // addDoubted adds a window to the exact sum of a part, after the sum of the loop has lost bits.
-func (m *machine) addDoubted(part, i0, i1, j0, j1 int) error {
-	n, a := &m.nest.fold, area{i0, i1, j0, j1}
-	if n.shape.tall {
+func (m *machine) addDoubted(n *foldNest, part int, a area) error {
+	switch {
+	case n.shape.columns:
+		a = n.inSpace(m, area{n.rows.i0, n.rows.i1, a.j0, a.j1})
+	case n.shape.tall:
 		a = a.mirror()
 	}
 	return m.addAgain(n.x, a, n.parts[part])

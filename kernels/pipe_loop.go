@@ -312,11 +312,11 @@ func (x *execution) combine() {
 		case m == nil:
 		case first == nil:
 			first = m
-			m.takeFolds()
+			m.takeFolds(&m.nest.fold)
 		default:
-			m.takeFolds()
-			m.takeColumns()
-			first.takeColumns()
+			m.takeFolds(&m.nest.fold)
+			m.takeFolds(&m.nest.columns)
+			first.takeFolds(&first.nest.columns)
 			for k := range x.ends {
 				first.f[k].merge(x, &m.f[k])
 			}

@@ -66,7 +66,7 @@ func (m *machine) prepare(x *execution) {
 	m.rows, m.cols = rows, cols
 	m.nest.grid.asked = false
 	m.nest.fold.asked = false
-	m.nest.columns.begin()
+	m.nest.columns.asked = false
 	m.nest.program = nestsOf(p)
 	m.from = x.from
 	m.bind(p, x.in)
@@ -78,8 +78,8 @@ func (m *machine) release() {
 	clear(m.in[:cap(m.in)])
 	m.nest.grid.forget()
 	m.nest.fold.forget()
-	m.nest.fold.x = nil
 	m.nest.columns.forget()
+	m.nest.fold.x, m.nest.columns.x = nil, nil
 }
 
 // bind looks at the operands.

@@ -10,7 +10,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/state"
 	"flow/kernels/vec"
 )
@@ -135,12 +134,6 @@ func (s *Accumulators) Place(j int, v value.Scalar, at int) {
 	s.st.(state.Placing).Offer(j-s.first, v, int64(at))
 }
 
-// Sum returns exact sum number part of line j.
-func (s *Accumulators) Sum(part, j int) *exact.Sum {
-	s.begin()
-	return s.st.(*state.Exact).Sum(part, j-s.first)
-}
-
 // Adder returns what adds to exact sum number part of line j, until it is called again.
 func (s *Accumulators) Adder(part, j int) loop.Adder {
 	s.begin()
@@ -151,6 +144,12 @@ func (s *Accumulators) Adder(part, j int) loop.Adder {
 func (s *Accumulators) Join(j int, v value.Scalar) {
 	s.begin()
 	s.st.(state.Joining).Join(j-s.first, v)
+}
+
+// MergePart adds exact sums to part number part of the lines: those of o from place from on.
+func (s *Accumulators) MergePart(part int, o *state.Exact, from int) {
+	s.begin()
+	s.st.(*state.Exact).MergePart(part, o, from)
 }
 
 // JoinRow merges accumulators of one element, in a row, into the lines.

@@ -47,10 +47,8 @@ func (f *Fold) Sums(e types.Elem) int {
 // what they take.
 func (f *Fold) states(e types.Elem) (loop.Class, types.Elem) {
 	switch c := f.Whole.Class; {
-	case f.Arg && f.Least:
-		return loop.ArgLeast, e
 	case f.Arg:
-		return loop.ArgGreatest, e
+		return f.ArgClass(), e
 	case c == loop.Sum && e == types.Bool:
 		return loop.Count, e
 	case c == loop.Count || c == loop.Any || c == loop.All:
@@ -58,6 +56,14 @@ func (f *Fold) states(e types.Elem) (loop.Class, types.Elem) {
 	default:
 		return c, e
 	}
+}
+
+// ArgClass returns the class of the places of extremes.
+func (f *Fold) ArgClass() loop.Class {
+	if f.Least {
+		return loop.ArgLeast
+	}
+	return loop.ArgGreatest
 }
 
 // pool keeps Accumulators for kernels of one call, which may be a chunk of a few rows.

@@ -148,7 +148,6 @@ type Exact struct {
 	squares sums
 	n       []int64
 	wide    []float64 // room for contributions as floats
-	spare   exact.Sum
 }
 
 func (s *Exact) squared() bool {
@@ -259,16 +258,6 @@ func (s *Exact) AllTo(part, place int, x *dense.Slab, n int) {
 	}
 }
 
-// Sum returns the exact sum of a part of a place, to which the caller may add. A part that the class does not
-// have is an empty sum of no place.
-func (s *Exact) Sum(part, place int) *exact.Sum {
-	if a, _ := s.part(part); a != nil {
-		return a.lengthen(place)
-	}
-	s.spare.Reset()
-	return &s.spare
-}
-
 // Adders returns what adds to the sum of a place and to that of the squares, until it is called again.
 func (s *Exact) Adders(place int) (sum, squares loop.Adder) {
 	s.sum.place, s.squares.place = place, place
@@ -280,6 +269,13 @@ func (s *Exact) Adder(part, place int) loop.Adder {
 	a, _ := s.part(part)
 	a.place = place
 	return a
+}
+
+// MergePart adds the only part of another state, from its place from on, to a part of this one.
+func (s *Exact) MergePart(part int, o *Exact, from int) {
+	a, _ := s.part(part)
+	b, _ := o.part(0)
+	a.merge(b, from)
 }
 
 // Count is the number of contributions to a place, which the caller may change.

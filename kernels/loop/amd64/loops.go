@@ -14,6 +14,7 @@ import (
 // these alone.
 func (l *lowering) loop(s *loop.Stmt) {
 	x := s.Loop
+	held := l.hold(x)
 	outer, carried := make([]virt, len(l.parts)), make([][]virt, len(l.parts))
 	counts := make([]*counting, len(l.parts))
 	l.each(func(k int) {
@@ -58,6 +59,13 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.makes(v, l.depthNow())
 		}
 	}
+	l.each(func(k int) {
+		for _, s := range held {
+			for _, v := range l.reductions[contribution{s, k}].words {
+				l.makes(v, l.depthNow())
+			}
+		}
+	})
 	l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { m.Bind(top) }})
 	l.each(func(k int) { counts[k].test(l) })
 	if c.to != 0 {
@@ -67,6 +75,9 @@ func (l *lowering) loop(s *loop.Stmt) {
 	l.counts = counts
 	begin, divided, costly := len(l.steps), l.divided, l.costly
 	l.each(func(k int) {
+		for _, s := range held {
+			l.reductions[contribution{s, k}].from = begin
+		}
 		for i, v := range carried[k] {
 			l.set(x.Carry+loop.Val(i), operand{traits: traits{rounds: true}, v: v})
 		}
@@ -113,6 +124,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.set(s.Dst+loop.Val(i), operand{v: v})
 		}
 	})
+	l.release(held)
 }
 
 // fewRounds is the most rounds in which values that decay do not become subnormal.

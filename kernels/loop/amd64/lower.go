@@ -315,6 +315,10 @@ func (l *lowering) stmt(s *loop.Stmt) {
 		if l.square && l.turned(s) {
 			return
 		}
+		if l.reductions[contribution{s, 0}] != nil && l.place(s).lanes {
+			l.reduceHeld(s)
+			return
+		}
 		l.each(func(int) { l.simple(s) })
 	}
 }
@@ -359,21 +363,31 @@ func (l *lowering) simple(s *loop.Stmt) {
 
 // apply lowers the body of a function in its place.
 func (l *lowering) apply(s *loop.Stmt) {
-	f := s.Func
+	l.inline(s.Func, func() []operand { return l.args(s) }, func(out []operand) {
+		for i, o := range out {
+			l.set(s.Dst+loop.Val(i), o)
+		}
+	})
+}
+
+// inline lowers the body of a function for all parts together. in returns the arguments of a part, out takes its
+// results.
+func (l *lowering) inline(f *loop.Function, in func() []operand, out func([]operand)) {
 	outer := make([]*frame, len(l.parts))
 	l.each(func(k int) {
-		args := l.args(s)
+		args := in()
 		outer[k] = l.frame
 		l.frame = &frame{vals: l.cut(len(f.Types)), types: f.Types, tables: f.Tables, body: &f.Body}
 		copy(l.frame.vals, args)
 	})
 	l.statements(&f.Body)
 	l.each(func(k int) {
-		inside := l.frame
-		l.frame = outer[k]
-		for i, v := range f.Body.Yield {
-			l.set(s.Dst+loop.Val(i), inside.vals[v])
+		list := l.cut(0)
+		for _, v := range f.Body.Yield {
+			list = append(list, l.frame.vals[v])
 		}
+		l.frame = outer[k]
+		out(list)
 	})
 }
 

@@ -18,6 +18,7 @@ type reduction struct {
 	row    bool // the element changes with the row
 	words  []virt
 	parts  []*reduction // those of the other vectors that are lowered together
+	from   int          // the step where the round begins: see hold
 }
 
 // contribution is a statement that contributes, in one of the vectors that are lowered together.
@@ -197,14 +198,79 @@ func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []op
 
 // reduceSideBySide takes the state of every lane from memory and puts it back.
 func (l *lowering) reduceSideBySide(s *loop.Stmt, st *loop.State, p place) {
-	next := l.call(st.Add(), append(l.loadState(st, p, l.active, false), l.args(s)...))
-	for k, o := range next {
+	l.storeState(l.call(st.Add(), append(l.loadState(st, p, l.active, false), l.args(s)...)), p)
+}
+
+// storeState puts the states of the lanes that count, which lie side by side, into memory.
+func (l *lowering) storeState(words []operand, p place) {
+	for k, o := range words {
 		p.plane = k
 		base, at := l.lanesAt(p)
 		l.emit(&step{a: l.vector(o), b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
 			at.Base = r.b
 			m.vec.store(m, types.I64, r.a, r.mask, at)
 		}})
+	}
+}
+
+// hold loads the states to which a loop contributes side by side, the same in each round, and returns what
+// contributes. They stay in registers until release. A second contribution to the same result could read what
+// is not in memory yet.
+func (l *lowering) hold(x *loop.Loop) (list []*loop.Stmt) {
+	times := map[int]int{}
+	loop.EachStmt(&l.nest.Body, func(s *loop.Stmt) {
+		if s.Code == loop.Reduce {
+			times[s.Mem.N]++
+		}
+	})
+	for i := range x.Body.Stmts {
+		s := &x.Body.Stmts[i]
+		if s.Code != loop.Reduce || times[s.Mem.N] > 1 || s.At[0].Any(isInside(x)) || s.At[1].Any(isInside(x)) || !l.place(s).lanes || l.alike() {
+			continue
+		}
+		list = append(list, s)
+		l.each(func(k int) {
+			r := &reduction{State: l.state(s), result: s.Mem.N, place: l.place(s)}
+			for _, o := range l.loadState(r.State, r.place, l.active, false) {
+				v := l.fresh(vectorClass)
+				l.move(v, o, 0, true)
+				r.words = append(r.words, v)
+			}
+			l.reductions[contribution{s, k}] = r
+		})
+	}
+	return list
+}
+
+// reduceHeld contributes to states that a loop holds.
+func (l *lowering) reduceHeld(s *loop.Stmt) {
+	held := func() *reduction { return l.reductions[contribution{s, l.number}] }
+	l.inline(l.state(s).Add(), func() []operand { return append(held().operands(), l.args(s)...) }, func(next []operand) {
+		r := held()
+		for k, v := range r.words {
+			if !l.redirect(v, next[k], l.active, r.from) {
+				l.move(v, next[k], l.active, l.active == 0)
+			}
+		}
+	})
+}
+
+// isInside returns whether a symbol has a value only in a loop.
+func isInside(x *loop.Loop) func(s loop.Sym) bool {
+	return func(s loop.Sym) bool {
+		return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && s.N == x.Index.Name
+	}
+}
+
+// release stores the states that a loop has held.
+func (l *lowering) release(list []*loop.Stmt) {
+	for _, s := range list {
+		l.each(func(k int) {
+			at := contribution{s, k}
+			r := l.reductions[at]
+			delete(l.reductions, at)
+			l.storeState(r.operands(), r.place)
+		})
 	}
 }
 

@@ -32,6 +32,21 @@ nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: 0..%1.cols) {
   v2 = mul v0, v1
   store out1[i, j] v2
 } : (max f64[%1.cols, 1], f64[%1.rows, %1.cols])`,
+		"columns in a loop": `
+nest(%0: f64[], %1: f64[]) (j: 0..%1.rows) {
+  v0 = load %0[j, 1]
+  for i: 0..%1.rows {
+    v1 = load %1[i, j]
+    v2 = mul v0, v1
+    reduce out0[0, j] v2
+    v3 = index i
+    reduce out1[0, j] v1, v3
+    reduce out2[0, j] v2
+    v4 = lt v1, v0
+    reduce out3[0, j] v4
+    reduce out3[0, j] v4
+  }
+} : (sum f64[1, %1.rows], argmin i64[1, %1.rows], var f64[1, %1.rows], count i64[1, %1.rows])`,
 		"triangle": `
 nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: i+1..2*i) {
   v0 = load %0[i, 0]

@@ -61,6 +61,9 @@ func (w *Worker) atDepth(at int) (*Worker, error) {
 		d.run, d.variant, d.moved = w.run, v, true // the code for points within has other levels
 		d.scratch(room)
 		d.parts = append(d.parts[:cap(d.parts)], make([]part, max(0, len(w.parts)-cap(d.parts)))...)[:len(w.parts)]
+		for k := range d.parts {
+			d.parts[k].begun = false
+		}
 	}
 	copy(d.args[firstOperand:], w.args[firstOperand:][:len(w.run.args)]) // as Place and Scalar say
 	for k := range d.parts {
@@ -79,26 +82,30 @@ func (w *Worker) state(r *reducing) *loop.State {
 
 // bindParts prepares the reduced results for a window of rows r0 to r1-1, to be run by d. again: the
 // window has run before, so what it gives to results that lose nothing is left out.
-func (w *Worker) bindParts(d *Worker, again bool, r0, r1 int) {
+func (w *Worker) bindParts(d *Worker, again bool, r0, r1, l0, l1 int) {
 	for k := range w.run.reduced {
 		r, p := &w.run.reduced[k], &w.parts[k]
 		st := d.state(r)
 		if r.exact() || again {
 			p = &d.parts[k]
+			p.first, p.n = w.parts[k].first, w.parts[k].n
 		}
-		if again {
-			p.clear(st, r.rows*r.cols)
+		if again && !r.exact() {
+			p.clear(st, p.n)
 		}
-		p.bind(r, st, d.resultWords(r.result), r0, r1)
+		p.bind(r, st, d.resultWords(r.result), r0, r1, l0, l1)
 	}
 }
 
-// loses reports exact sums of the last window that d has lost bits of.
-func (w *Worker) loses(d *Worker) bool {
+// loses reports exact sums of the last window that d has lost bits of, and whether they are few enough for more
+// levels not to pay.
+func (w *Worker) loses(d *Worker, l0, l1 int) (lost, few bool) {
+	few = true
 	for k := range w.run.reduced {
-		if r := &w.run.reduced[k]; r.exact() && d.parts[k].lost(d.state(r)) {
-			return true
+		if r := &w.run.reduced[k]; r.exact() {
+			n := lostOf(d.parts[k].watched(r, d.state(r), l0, l1))
+			lost, few = lost || n > 0, few && w.few(r, n, l0, l1)
 		}
 	}
-	return false
+	return lost, few
 }

@@ -238,6 +238,7 @@ func (r *Run) Worker() *Worker {
 	w.scratch(r.room)
 	w.parts = append(w.parts[:cap(w.parts)], make([]part, max(0, len(r.reduced)-cap(w.parts)))...)[:len(r.reduced)]
 	for k := range r.reduced {
+		w.parts[k].n = 0
 		w.parts[k].begin(&r.reduced[k])
 	}
 	w.interpret()

@@ -118,11 +118,12 @@ func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int
 			return at, false, err
 		}
 		d, last = next, at
-		w.bindParts(d, at > first, r0, r1)
+		w.bindParts(d, at > first, r0, r1, l0, l1)
 		if flagged, err := d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
 			return at, flagged, err
 		}
-		if lost = w.loses(d); !lost || at+1 == len(l.levels) {
+		few := true
+		if lost, few = w.loses(d, l0, l1); few || at+1 == len(l.levels) {
 			break
 		}
 		if l.depth.Raise(at + 1); w.run.Overwrites {
@@ -138,11 +139,21 @@ func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int
 			p.take(r, r.fast, p.words, r0)
 			continue
 		}
+		if r.kept {
+			if err = w.retain(k, d, r0, r1, l0, l1); err != nil {
+				return last, false, err
+			}
+			continue
+		}
 		st := d.state(r)
 		p.last = math.Abs(math.Float64frombits(d.parts[k].words[0]))
-		if !lost || !d.parts[k].lost(st) {
+		switch {
+		case !lost || lostOf(d.parts[k].watched(r, st, l0, l1)) == 0:
 			p.take(r, st, d.parts[k].words, r0)
-		} else if err := w.Doubted(k, r0, r1, l0, l1); err != nil {
+		default:
+			err = w.Doubted(k, r0, r1, l0, l1)
+		}
+		if err != nil {
 			return last, false, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
 
@@ -89,20 +90,29 @@ func TestPartialSums(t *testing.T) {
 				}
 				greatest = math.Max(greatest, v.F)
 			}
-			var again exact.Sum
-			w.TakeSums(0, &got[0])
-			w.TakeSums(1, &got[1])
+			take := func(k int, to *exact.Sum) {
+				acc := value.New(types.I64, 1, exact.Words)
+				w.Put(k, acc)
+				sum := exact.FromWords(acc.I64)
+				to.Merge(&sum)
+			}
+			take(0, &got[0])
+			take(1, &got[1])
 			for k, name := range []string{"the sum", "the squares"} {
 				add(&sums, k, 0, n)
 				if a, b := value.F64(got[k].Round()), value.F64(sums[k].Round()); !a.Same(b) {
 					t.Errorf("round %d of %v: %s is %v, want %v", round, e, name, a, b)
 				}
 			}
-			if a := w.Take(2).F; a != greatest && !(math.IsNaN(a) && math.IsNaN(greatest)) {
+			most := value.New(e, 1, 1)
+			w.Put(2, most)
+			if a := most.At(0, 0).F; a != greatest && !(math.IsNaN(a) && math.IsNaN(greatest)) {
 				t.Errorf("round %d of %v: the maximum is %v, want %v", round, e, a, greatest)
 			}
-			if w.TakeSums(0, &again); again.Round() != 0 {
-				t.Errorf("what has been taken is %v", again.Round())
+			var again exact.Sum
+			w.Forget()
+			if take(0, &again); again.Round() != 0 {
+				t.Errorf("what was forgotten is %v", again.Round())
 			}
 			w.Free()
 		}
@@ -152,5 +162,95 @@ func skipInterpreted(t *testing.T, run *Run) {
 	}
 	if !run.Partials() {
 		t.Fatal("machine code without partial states")
+	}
+}
+
+// Sums of lanes keep their words from window to window, in as many levels as these need. Of few lanes that lose
+// bits the caller is told, and other lanes keep what they have.
+func TestSumsOfLanes(t *testing.T) {
+	n, err := loop.Parse(`
+nest(%0: f64[], %1: i64, %2: i64) (j: 0..%0.cols) {
+  for i: %1..%2 {
+    v0 = load %0[i, j]
+    reduce out0[0, j] v0
+    v1 = index i
+    reduce out1[0, j] v0, v1
+  }
+} : (sum f64[1, %0.cols], argmax i64[1, %0.cols])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows, cols, first, wide = 300, 100, 20, 77
+	for _, spread := range []int{1, 150} { // bits
+		for _, together := range []bool{false, true} {
+			x := value.New(types.F64, rows, cols)
+			r := rand.New(rand.NewPCG(45, uint64(spread)))
+			for i := range rows {
+				for j := range cols {
+					e := r.IntN(spread)
+					if j == wide && i%7 == 3 {
+						e = 900
+					}
+					x.Set(i, j, value.F64(math.Ldexp(r.NormFloat64(), e)))
+				}
+			}
+			out := []*value.Dense{{Elem: types.F64, Rows: 1, Cols: cols, Stride: cols + 1}, {Elem: types.I64, Rows: 1, Cols: cols, Stride: cols + 1}}
+			l := New(n)
+			run, err := l.Begin([]value.Value{x, value.I64(0), value.I64(rows)}, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			skipInterpreted(t, run)
+			run.Together = together
+			w := run.Worker()
+			w.Columns(first, cols-first)
+			from := 0
+			var doubted [][2]int // first rows and columns
+			w.Doubted = func(k, r0, r1, l0, l1 int) error {
+				for j := l0; j < l1; j++ {
+					doubted = append(doubted, [2]int{from, j})
+				}
+				return nil
+			}
+			for ; from < rows; from += 30 {
+				w.Scalar(1, value.I64(int64(from)))
+				w.Scalar(2, value.I64(int64(from+30)))
+				if flagged, err := w.Window(0, 1, first, cols, nil); flagged || err != nil {
+					t.Fatal(flagged, err)
+				}
+			}
+			if at := int(l.depth.at.Load()); (at > 0) != (spread > 1 || together) {
+				t.Errorf("numbers within 2^%d, together is %v: levels at %d", spread, together, at)
+			}
+			if want := rows / 30; spread == 1 && !together && len(doubted) != want {
+				t.Errorf("%d sums are doubted, want %d", len(doubted), want)
+			}
+			sums, words := w.Sums(0), w.Words(1)
+			got := value.New(types.F64, 1, cols-first)
+			to := dense.SlabOf(got, 0, got.Cols)
+			for _, d := range doubted {
+				for i := d[0]; i < d[0]+30; i++ {
+					sums.Adder(0, d[1]-first).Add(x.At(i, d[1]).F)
+				}
+			}
+			sums.Result(&to, 0, got.Cols)
+			for j := first; j < cols; j++ {
+				var want exact.Sum
+				best := 0
+				for i := range rows {
+					want.Add(x.At(i, j).F)
+					if x.At(i, j).F > x.At(best, j).F {
+						best = i
+					}
+				}
+				if g := got.At(0, j-first).F; g != want.Round() {
+					t.Errorf("numbers within 2^%d: sum %d is %v, want %v", spread, j, g, want.Round())
+				}
+				if g := int(words[cols-first+j-first]); g != best {
+					t.Errorf("the greatest of column %d is at %d, want %d", j, g, best)
+				}
+			}
+			w.Free()
+		}
 	}
 }

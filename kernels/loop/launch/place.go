@@ -6,7 +6,7 @@ package launch
 import (
 	"flow/ir/loop"
 	"flow/ir/value"
-	"flow/kernels/exact"
+	"flow/kernels/state"
 )
 
 // Place makes element (i0, j0) of a matrix begin where d begins, and rows follow one another as in
@@ -39,34 +39,40 @@ func (w *Worker) Move(number int, d *value.Dense, i, j int) {
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
 func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
 
-// Partials reports whether workers keep reduced results for Take and TakeSums. The interpreter does not.
+// Partials reports whether workers keep reduced results for Sums, Words and Put. The interpreter does not.
 func (r *Run) Partials() bool {
 	_, interpreted := r.v.code.(*interpreted)
 	return !interpreted
 }
 
-// TakeSums adds the exact sums of reduced result number k that the worker has to the sums to, and empties the
-// result. The first sum is that of the numbers, or of their squares for a norm. A variance has a second one, of
-// squares.
-func (w *Worker) TakeSums(k int, to ...*exact.Sum) {
-	p := &w.parts[k]
-	for i, sum := range to {
-		sum.Merge(p.exact.Sum(i, 0))
-	}
-	p.begin(&w.run.reduced[k])
+// Sums returns the exact sums of reduced result number k that the worker has. They change with the next window.
+func (w *Worker) Sums(k int) *state.Exact {
+	w.settle()
+	return w.parts[k].exact
 }
 
-// Take returns reduced result number k of the windows of the worker, and empties it. It would be wrong for
-// an exact sum, see TakeSums.
-func (w *Worker) Take(k int) value.Scalar {
-	p, r := &w.parts[k], &w.run.reduced[k]
-	x := loop.ScalarOf(r.out.Elem, r.fast.Result(p.words))
-	p.begin(r)
-	return x
+// Words returns the words of the states of reduced result number k, which is no exact sum: the first words of all
+// elements, then their second words.
+func (w *Worker) Words(k int) []uint64 { return w.parts[k].words }
+
+// Put writes reduced result number k, which is one element, to an accumulator (package state).
+func (w *Worker) Put(k int, acc *value.Dense) {
+	if p, r := &w.parts[k], &w.run.reduced[k]; r.exact() {
+		w.Sums(k).Put(acc, 0)
+	} else {
+		acc.Set(0, 0, loop.ScalarOf(r.out.Elem, r.fast.Result(p.words)))
+	}
 }
 
 // Forget empties all reduced results.
 func (w *Worker) Forget() {
+	for _, d := range w.deeper {
+		if d != nil {
+			for k := range d.parts {
+				d.parts[k].begun = false
+			}
+		}
+	}
 	for k := range w.parts {
 		w.parts[k].begin(&w.run.reduced[k])
 	}

@@ -30,6 +30,7 @@ func reducingOf(n *loop.Nest, fast map[int]*loop.State, out []*value.Dense) (lis
 		}
 		r := reducing{result: k, class: res.Class, fast: fast[k], out: out[k], rows: out[k].Rows, cols: out[k].Cols}
 		r.extent, r.offset, _ = extentOf(n, k)
+		r.kept = r.exact() && (r.extent == anywhere || r.extent == byLane)
 		list = append(list, r)
 	}
 	return list
@@ -73,10 +74,38 @@ func (p *part) begin(r *reducing) {
 	if r.extent == oneEach {
 		return
 	}
-	places := r.rows * r.cols
-	p.clear(r.fast, places)
+	if p.begun = false; r.extent != byLane || p.n == 0 {
+		p.first, p.n = 0, r.rows*r.cols
+	}
+	if !r.kept {
+		p.clear(r.fast, p.n)
+	}
 	if r.exact() {
-		p.exact.Reset(places)
+		p.exact.Reset(p.n)
+	}
+}
+
+// Columns says that windows from now on have only lanes first..first+n-1, and empties all reduced results. So
+// states of few columns need little memory, however many a matrix has.
+func (w *Worker) Columns(first, n int) {
+	for k := range w.parts {
+		w.parts[k].first, w.parts[k].n = first, n
+	}
+	w.Forget()
+}
+
+// span is the places to which lanes l0 to l1-1 contribute.
+func (p *part) span(r *reducing, l0, l1 int) (from, to int) {
+	if r.extent == byLane {
+		return l0 - p.first, l1 - p.first
+	}
+	return 0, p.n
+}
+
+// copied copies places from..to-1 of states from one memory to another.
+func (p *part) copied(to, from []uint64, first, end int) {
+	for at := 0; at < len(p.words); at += p.n {
+		copy(to[at+first:at+end], from[at+first:at+end])
 	}
 }
 
@@ -97,29 +126,110 @@ func (p *part) clear(st *loop.State, places int) {
 
 // bind prepares the states for a window of rows r0 to r1-1 and sets the words of the result in the
 // block of arguments.
-func (p *part) bind(r *reducing, st *loop.State, args []uint64, r0, r1 int) {
-	rows, skip := r.rows, 0
-	if r.extent == oneEach {
-		rows, skip = r1-r0, r0+int(r.offset)
+func (p *part) bind(r *reducing, st *loop.State, args []uint64, r0, r1, l0, l1 int) {
+	rows, cols, skip := r.rows, r.cols, 0
+	switch r.extent {
+	case oneEach:
+		rows, skip = r1-r0, (r0+int(r.offset))*cols
+	case byLane:
+		cols, skip = p.n, p.first
 	}
-	if r.extent == oneEach || r.exact() {
-		p.clear(st, rows*r.cols)
+	words := &p.words
+	switch {
+	case r.kept:
+		if !p.begun {
+			p.clear(st, p.n)
+			p.begun = true
+		}
+		words, p.next = &p.next, dense.Resized(p.next, len(p.words))
+		from, to := p.span(r, l0, l1)
+		p.copied(p.next, p.words, from, to)
+	case r.extent == oneEach || r.exact():
+		p.clear(st, rows*cols)
 	}
-	if len(p.words) == 0 {
-		p.words = append(p.words, 0) // an address
+	if len(*words) == 0 {
+		*words = append(*words, 0) // an address
 	}
-	args[0] = uint64(uintptr(unsafe.Pointer(&p.words[0]))) - uint64(8*skip*r.cols)
-	args[1], args[2], args[3] = uint64(8*r.cols), uint64(rows), uint64(r.cols)
+	args[0] = uint64(uintptr(unsafe.Pointer(&(*words)[0]))) - uint64(8*skip)
+	args[1], args[2], args[3] = uint64(8*cols), uint64(rows), uint64(cols)
 }
 
-// lost reports an exact sum of the window that does not stand for its contributions.
-func (p *part) lost(st *loop.State) bool {
-	places := len(p.words) / len(st.Types)
+// lostOf returns how many states of a window do not stand for its contributions. watched are the words that tell.
+func lostOf(watched []uint64) (n int) {
 	var bad uint64
-	for _, w := range p.words[st.Lost*places:][:places] {
+	for _, w := range watched {
 		bad |= w << 1
 	}
-	return bad != 0
+	for k := 0; bad != 0 && k < len(watched); k++ {
+		if watched[k]<<1 != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// watched is the words of the last window that tell whether exact sums lost bits.
+func (p *part) watched(r *reducing, st *loop.State, l0, l1 int) []uint64 {
+	if r.kept {
+		from, to := p.span(r, l0, l1)
+		return p.next[st.Lost*p.n:][from:to]
+	}
+	places := len(p.words) / len(st.Types)
+	return p.words[st.Lost*places:][:places]
+}
+
+// fewLost divides the lanes of a window. If a greater part has lost bits, all lanes are summed again together.
+const fewLost = 32
+
+// few reports that so many lost sums of a result are doubted one by one.
+func (w *Worker) few(r *reducing, lost, l0, l1 int) bool {
+	return lost == 0 || r.extent == byLane && w.Doubted != nil && !w.run.Together && lost <= (l1-l0)/fewLost
+}
+
+// retain takes over what a window of worker d, of some levels, gave to kept sum k, but for what has lost bits.
+func (w *Worker) retain(k int, d *Worker, r0, r1, l0, l1 int) (err error) {
+	r, p := &w.run.reduced[k], &d.parts[k]
+	watched := p.watched(r, d.state(r), l0, l1)
+	at, to := p.span(r, l0, l1)
+	n := lostOf(watched)
+	switch {
+	case !w.few(r, n, l0, l1):
+		return w.Doubted(k, r0, r1, l0, l1)
+	case n > 0:
+		for j, bits := range watched {
+			if bits<<1 != 0 && err == nil {
+				p.copied(p.words, p.next, at, to-len(watched)+j)
+				at = to - len(watched) + j + 1
+				err = w.Doubted(k, r0, r1, l0+j, l0+j+1)
+			}
+		}
+	}
+	if at == 0 && to == p.n {
+		p.words, p.next = p.next, p.words
+	} else {
+		p.copied(p.words, p.next, at, to)
+	}
+	return err
+}
+
+// settle adds the words of kept sums to those of all windows.
+func (w *Worker) settle() {
+	for k := range w.parts {
+		r, p := &w.run.reduced[k], &w.parts[k]
+		for at := -1; r.kept && at < len(w.deeper); at++ {
+			d := w
+			if at >= 0 {
+				d = w.deeper[at]
+			}
+			if d == nil || d.run != w.run || !d.parts[k].begun {
+				continue
+			}
+			d.parts[k].begun = false
+			for i := range p.n {
+				p.add(d.state(r), d.parts[k].words, p.n, i, i)
+			}
+		}
+	}
 }
 
 // take takes over the words that a window gave: states of rows from r0 on are results, exact sums are
@@ -198,7 +308,7 @@ func (p *part) merge(r *reducing, o *part) {
 			p.words[i] |= w
 		}
 	default:
-		r.fast.MergeAll(p.words, o.words, r.rows*r.cols)
+		r.fast.MergeAll(p.words, o.words, p.n)
 	}
 }
 
@@ -229,6 +339,8 @@ func (w *Worker) Merge(o *Worker) {
 		w.check.rows = append(w.check.rows, o.check.rows...)
 		w.check.beside.Worker.Merge(o.check.beside.Worker)
 	}
+	w.settle()
+	o.settle()
 	for k := range w.run.reduced {
 		w.parts[k].merge(&w.run.reduced[k], &o.parts[k])
 	}
@@ -244,6 +356,7 @@ func (w *Worker) Finish() {
 	if w.check != nil {
 		defer w.check.finish()
 	}
+	w.settle()
 	for k := range w.run.reduced {
 		w.parts[k].finish(&w.run.reduced[k])
 	}
@@ -303,6 +416,9 @@ func extentOf(n *loop.Nest, k int) (all extent, offset int64, some bool) {
 // extentOfOne is that of one statement, and its offset.
 func extentOfOne(n *loop.Nest, s *loop.Stmt) (extent, int64) {
 	row, col := s.At[0], s.At[1]
+	if k := len(n.Space); k > 0 && row.Equal(loop.Num(0)) && col.Equal(loop.Of(loop.IndexSym, n.Space[k-1].Name)) {
+		return byLane, 0
+	}
 	varies := func(s loop.Sym) bool { return s.Kind == loop.IndexSym || s.Kind == loop.ValSym }
 	if !row.Any(varies) && !col.Any(varies) {
 		return oneInAll, 0

@@ -87,6 +87,8 @@ type Run struct {
 	Stays uint64
 	// Overwrites says that results may lie in the memory of operands. A window is not run again then.
 	Overwrites bool
+	// Together says that the lanes of a window are doubted together: see Worker.Doubted.
+	Together bool
 	// Past says that each result is a part of a large one, so that results of any size are stored past the
 	// caches.
 	Past bool
@@ -117,7 +119,8 @@ type Worker struct {
 
 	parts []part // of reduced results
 	// Doubted is called when sum k of a window has lost bits; k counts reduced results alone. The window has
-	// contributed nothing to that result. A nil Doubted: the window ends with ErrInexact.
+	// contributed nothing to that result in these lanes, which are few or all where each lane has a sum of its
+	// own. A nil Doubted: the window ends with ErrInexact.
 	Doubted func(k, r0, r1, l0, l1 int) error
 	// deeper are the workers of code with more levels of exact sums: see atDepth.
 	deeper []*Worker
@@ -241,11 +244,16 @@ type reducing struct {
 	offset     int64 // of oneEach: the row of row i is i + offset
 	out        *value.Dense
 	rows, cols int
+	kept       bool // exact sums whose words stay from window to window
 }
 
 // part is what a worker has of a reduced result.
 type part struct {
-	words []uint64     // the states of the last window of exact sums, of all windows otherwise
+	words []uint64     // the states of the last window of exact sums that are not kept, else of all windows
+	next  []uint64     // of kept sums: those of the last window, too
+	begun bool         // words are those of kept sums
+	first int          // of the places, see Worker.Columns
+	n     int          // of places
 	size  int          // of numbers that are summed: see nearWindows
 	last  float64      // the first word of the last window of exact sums; in a window of one point its number
 	exact *state.Exact // of exact sums: what earlier windows gave
@@ -262,6 +270,7 @@ const (
 	anywhere extent = iota // all of them, maybe
 	oneEach                // row i of it in row i of the window
 	oneInAll               // the same in all windows
+	byLane                 // element (0, j) of it in lane j
 )
 
 // version names what code is made for: a layout of the operands, a number of levels of exact sums and
