@@ -102,7 +102,7 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 const (
 	// windowElems is about how many elements a window has, and leastRows the least rows: with their
 	// states they stay in a second-level cache.
-	windowElems = 16 << 10
+	windowElems = 32 << 10
 	leastRows   = 8
 )
 

@@ -222,8 +222,9 @@ func (m *machine) bindFolds(n *foldNest, x *execution, shape nestShape, lines ui
 	n.x, shape.fold = x, x.fold
 	b.run.Overwrites, b.run.Together = x.alias, n.side > 0
 	if b.alike(m, shape, lines, rows, cols) {
-		b.again(m)
-		b.worker.Forget()
+		if b.again(m); !shape.columns {
+			b.worker.Forget()
+		}
 		return b.worker
 	}
 	b.renew(m, shape, lines, rows, cols)
@@ -262,8 +263,9 @@ func (m *machine) takeFolds(n *foldNest) {
 	for k := range n.parts {
 		n.take(m, k)
 	}
-	n.worker.Forget()
-	n.begun = !n.shape.columns
+	if n.begun = !n.shape.columns; n.begun { // else Columns comes before the next window
+		n.worker.Forget()
+	}
 }
 
 // take moves what the loop has reduced of a part. If rows lie side by side, the loop has several states of a column.
@@ -273,11 +275,13 @@ func (n *foldNest) take(m *machine, k int) {
 	if f.Axis == reduce.OverCols {
 		line, lines = n.j0, n.cols
 	}
+	if sums := n.worker.Sums(k); sums != nil {
+		f.MergePart(x.sum, sums)
+		return
+	}
 	words := n.worker.Words(k)
 	for at := 0; at < n.width; at += lines {
 		switch {
-		case x.sum >= 0 && x.of.IsFloat() && x.class != loop.Count:
-			f.MergePart(x.sum, n.worker.Sums(k), at)
 		case x.sum >= 0:
 			by := 1.0
 			if x.half == upper {

@@ -146,10 +146,10 @@ func (s *Accumulators) Join(j int, v value.Scalar) {
 	s.st.(state.Joining).Join(j-s.first, v)
 }
 
-// MergePart adds exact sums to part number part of the lines: those of o from place from on.
-func (s *Accumulators) MergePart(part int, o *state.Exact, from int) {
+// MergePart adds exact sums to part number part of the lines: see state.Exact.
+func (s *Accumulators) MergePart(part int, o *state.Exact) {
 	s.begin()
-	s.st.(*state.Exact).MergePart(part, o, from)
+	s.st.(*state.Exact).MergePart(part, o)
 }
 
 // JoinRow merges accumulators of one element, in a row, into the lines.

@@ -37,7 +37,7 @@ func (a *sums) reset(places int) {
 func (a *sums) Add(x float64) { a.add(a.place, x) }
 
 func (a *sums) add(place int, x float64) {
-	if a.long[place] != nil || !a.parts[place].Add(x) {
+	if x != 0 && (a.long[place] != nil || !a.parts[place].Add(x)) {
 		a.lengthen(place).Add(x)
 	}
 }
@@ -127,13 +127,17 @@ func (a *sums) round32(place int) float32 {
 	return a.total(place).Round32()
 }
 
-// merge adds the sums of o from its place from on.
-func (a *sums) merge(o *sums, from int) {
-	for k := range a.parts {
-		if p, ok := o.short(from + k); ok {
-			a.addTerms(k, &p.Term)
+// merge adds the sums of o: if it has more places, the first of them again after so many.
+func (a *sums) merge(o *sums) {
+	place := 0
+	for k := range o.parts {
+		if p, ok := o.short(k); ok {
+			a.addTerms(place, &p.Term)
 		} else {
-			a.lengthen(k).Merge(o.long[from+k])
+			a.lengthen(place).Merge(o.long[k])
+		}
+		if place++; place == len(a.parts) {
+			place = 0
 		}
 	}
 }
@@ -271,11 +275,12 @@ func (s *Exact) Adder(part, place int) loop.Adder {
 	return a
 }
 
-// MergePart adds the only part of another state, from its place from on, to a part of this one.
-func (s *Exact) MergePart(part int, o *Exact, from int) {
+// MergePart adds the only part of another state to a part of this one. If that state has several times as many
+// places, they count again from the first one on after so many.
+func (s *Exact) MergePart(part int, o *Exact) {
 	a, _ := s.part(part)
 	b, _ := o.part(0)
-	a.merge(b, from)
+	a.merge(b)
 }
 
 // Count is the number of contributions to a place, which the caller may change.
@@ -289,7 +294,7 @@ func (s *Exact) Merge(o State) {
 	}
 	s.eachPart(func(k int, a *sums) {
 		b, _ := p.part(k)
-		a.merge(b, 0)
+		a.merge(b)
 	})
 }
 

@@ -140,7 +140,7 @@ func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int
 			continue
 		}
 		if r.kept {
-			if err = w.retain(k, d, r0, r1, l0, l1); err != nil {
+			if err = w.retain(k, d, lost, r0, r1, l0, l1); err != nil {
 				return last, false, err
 			}
 			continue

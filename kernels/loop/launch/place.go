@@ -45,8 +45,12 @@ func (r *Run) Partials() bool {
 	return !interpreted
 }
 
-// Sums returns the exact sums of reduced result number k that the worker has. They change with the next window.
+// Sums returns the exact sums of reduced result number k that the worker has, or nil if it is another. They change
+// with the next window.
 func (w *Worker) Sums(k int) *state.Exact {
+	if !w.run.reduced[k].exact() {
+		return nil
+	}
 	w.settle()
 	return w.parts[k].exact
 }

@@ -186,16 +186,16 @@ func (w *Worker) few(r *reducing, lost, l0, l1 int) bool {
 	return lost == 0 || r.extent == byLane && w.Doubted != nil && !w.run.Together && lost <= (l1-l0)/fewLost
 }
 
-// retain takes over what a window of worker d, of some levels, gave to kept sum k, but for what has lost bits.
-func (w *Worker) retain(k int, d *Worker, r0, r1, l0, l1 int) (err error) {
+// retain takes over what a window of worker d, of some levels, gave to kept sum k, but for what has lost bits. lost:
+// some sum has.
+func (w *Worker) retain(k int, d *Worker, lost bool, r0, r1, l0, l1 int) (err error) {
 	r, p := &w.run.reduced[k], &d.parts[k]
-	watched := p.watched(r, d.state(r), l0, l1)
 	at, to := p.span(r, l0, l1)
-	n := lostOf(watched)
-	switch {
-	case !w.few(r, n, l0, l1):
-		return w.Doubted(k, r0, r1, l0, l1)
-	case n > 0:
+	if lost {
+		watched := p.watched(r, d.state(r), l0, l1)
+		if !w.few(r, lostOf(watched), l0, l1) {
+			return w.Doubted(k, r0, r1, l0, l1)
+		}
 		for j, bits := range watched {
 			if bits<<1 != 0 && err == nil {
 				p.copied(p.words, p.next, at, to-len(watched)+j)
