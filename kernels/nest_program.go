@@ -23,7 +23,7 @@ type nestShape struct {
 	modes   modeList // as operands are bound: see machine.bind
 	tall    bool     // vectors go along the rows: of matrices that are higher than wide
 	fold    string   // the reductions of a pipeline: see foldsNamed
-	columns bool     // of a loop that reduces columns: see columnNest
+	columns bool     // of a loop that reduces columns: see columnWorker
 }
 
 const (

@@ -156,8 +156,10 @@ func (s *number[T]) All(place int, x, _ *dense.Slab, n int) {
 	s.acc[place] = acc
 }
 
-func (s *number[T]) Merge(o State) {
-	for k, v := range o.(*number[T]).acc {
+func (s *number[T]) Merge(o State) { s.joinAll(o.(*number[T]).acc) }
+
+func (s *number[T]) joinAll(with []T) {
+	for k, v := range with {
 		s.acc[k] = s.combine(s.acc[k], v)
 	}
 }
@@ -170,7 +172,7 @@ func (s *number[T]) Join(place int, v value.Scalar) {
 	s.acc[place] = s.combine(s.acc[place], scalar[T](v))
 }
 
-func (s *number[T]) JoinAll(v *dense.Slab) { s.loop(s.acc, s.acc, *dense.Part[T](v)) }
+func (s *number[T]) JoinAll(v *dense.Slab) { s.joinAll((*dense.Part[T](v))[:len(s.acc)]) }
 
 func (s *number[T]) Put(acc *value.Dense, place int) { (*dense.Cells[T](acc))[0] = s.acc[place] }
 
