@@ -1,8 +1,7 @@
 package dense
 
-// This file defines Slab, a vector of any element type, and its loops: fill, copy, convert and
-// transpose.
-
+// This file defines Slab, a vector of any element type, and its loops: fill, convert and
+// This file defines Slab, a vector of any element type, and its loops: fill, convert and transpose.
 import (
 	"slices"
 	"unsafe"
@@ -89,20 +88,6 @@ func Cut(s Slab, at, n int) Slab {
 		return Slab{Bool: s.Bool[at : at+n]}
 	}
 	return Slab{I64: s.I64[at : at+n]}
-}
-
-// CopySlab copies src to the elements of dst from at on.
-func CopySlab(dst *Slab, e types.Elem, at int, src Slab) {
-	switch Storage(e) {
-	case types.F64:
-		copy(dst.F64[at:], src.F64)
-	case types.F32:
-		copy(dst.F32[at:], src.F32)
-	case types.Bool:
-		copy(dst.Bool[at:], src.Bool)
-	default:
-		copy(dst.I64[at:], src.I64)
-	}
 }
 
 // Fill sets n elements of s from at on to v, which is of type e.
