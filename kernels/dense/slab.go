@@ -1,7 +1,7 @@
 package dense
 
-// This file defines Slab, a vector of any element type, and its loops: fill, convert and
 // This file defines Slab, a vector of any element type, and its loops: fill, convert and transpose.
+
 import (
 	"slices"
 	"unsafe"

@@ -13,7 +13,6 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/reduce"
-	"flow/kernels/vec"
 	"flow/kernels/window"
 )
 
@@ -119,7 +118,10 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool, before *value.De
 	if byRow {
 		if a.Elem != out.Elem { // truths, which count
 			for i := range a.Rows {
-				vec.Convert(out.I64[i*out.Stride:][:a.Cols], a.Bool[i*a.Stride:][:a.Cols])
+				row := out.I64[i*out.Stride:][:a.Cols]
+				for j, v := range a.Bool[i*a.Stride:][:a.Cols] {
+					row[j] = int64(v)
+				}
 			}
 			a = out
 		}
