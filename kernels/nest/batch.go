@@ -8,14 +8,11 @@ package nest
 // makes that round: it reports the error, or succeeds where only the words of an exact sum were too few.
 
 import (
-	"errors"
-	"sync/atomic"
 	"time"
 
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/loop/launch"
 )
@@ -37,20 +34,6 @@ const (
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
 )
-
-// batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is safe
-// for concurrent use.
-type batchCode struct {
-	a       *op.Action
-	known   []writer     // see Stages
-	work    int64        // actions of a round
-	apart   float64      // the cost of a round by stages, see weighStages
-	numbers bool         // the only stage is one of numbers: it is such a nest that makes one round a launch
-	rows    int          // of the carried matrices; 0: they differ, or there is one
-	laid    int64        // elements of the carried matrices, which each call copies
-	seen    atomic.Int64 // actions run so far, see worthwhile
-	forms   define.Made[batchKey, *batchForm]
-}
 
 // batchKey tells the forms of a nest apart.
 type batchKey struct {
@@ -219,184 +202,6 @@ func inColumn(n *loop.Nest, s *loop.Stmt) bool {
 	return s.At[1].Equal(loop.Num(0))
 }
 
-// begin returns a new batch for one interpreter; nil if c is nil.
-func (c *batchCode) begin() *batch {
-	if c == nil {
-		return nil
-	}
-	return &batch{batchCode: c, batchKey: batchKey{loop.FastLevels, true}, most: firstRounds + c.laid}
-}
-
-// batch makes rounds of one loop for one interpreter, many in a call.
-type batch struct {
-	*batchCode
-	batchKey
-	most   int64 // the most rounds of the next call
-	failed int   // successive calls of one round that failed
-	none   bool  // the interpreter makes all further rounds
-	run    launch.Run
-	in     []value.Value
-	// out has the results of even and of odd calls. A call reads the results of the call before it.
-	out  [2][]*value.Dense
-	made [2][]*value.Dense // the same memory, with a row for each point
-	rows []*value.Dense    // the results of a call as rows
-	odd  int               // the index in out of the last call that succeeded
-}
-
-// worthwhile reports whether the remaining rounds pay for a compilation: they run at least from
-// actions. If their number is unknown (left < 0), a tenth of from actions must have been run already,
-// because a loop that has run for long may run for as long again. They must also pay for the copies of
-// large carried matrices.
-func (l *batch) worthwhile(left, from int64) bool {
-	if left < 0 {
-		seen := l.seen.Add(l.work)
-		return 10*seen >= from && (l.laid <= laidElements || seen/l.work >= l.laid/copiesRound)
-	}
-	return left >= max(from/l.work, l.laid/copiesRound)
-}
-
-// rounds makes up to left rounds, or any number if left is negative. args are the values that the body reads;
-// rounds sets the first carried of them. It returns the number n of rounds made. ended reports that the
-// condition of the loop holds. If it does not and n is below left, the caller makes the next round. rounds
-// fails with op.ErrStopped.
-func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) (n int64, ended bool, err error) {
-	given := left >= 0
-	for !l.none {
-		f := l.form(l.batchKey)
-		if f.loop == nil {
-			l.none = true
-			break
-		}
-		l.operands(f, args)
-		if left < 0 && f.times != nil {
-			if left = f.times.of(l.in); left < 0 {
-				l.none = true
-				break
-			}
-		}
-		if left == 0 {
-			return n, !given, nil
-		}
-		most := l.most
-		if left > 0 {
-			most = min(most, left)
-		}
-		begun := time.Now()
-		done, err := l.call(f, args, carried, most, c)
-		switch {
-		case err == op.ErrStopped:
-			return n, false, err
-		case errors.Is(err, launch.ErrOutside) && l.proved:
-			l.proved = false // the nest checks subscripts itself
-			continue
-		case err != nil:
-			l.none = true
-			continue
-		case done < 0 && l.words < WideWords:
-			l.words++
-			continue
-		case done < 0 && most > 1:
-			l.most = max(1, most/8)
-			continue
-		case done < 0:
-			l.failed++
-			l.none = l.failed > mostFlags
-			return n, false, nil
-		}
-		n, l.failed = n+done, 0
-		if left >= 0 {
-			left -= done
-		}
-		if left == 0 || done < most {
-			return n, !given, nil
-		}
-		if time.Since(begun) < batchTime {
-			l.most = min(4*max(l.most, 1), mostRounds)
-		}
-		if c.Rounds != nil {
-			c.Rounds.Begun.Add(done)
-		}
-	}
-	return n, false, nil
-}
-
-// operands sets the operands of the nest, except the most rounds to make.
-func (l *batch) operands(f *batchForm, args []value.Value) {
-	l.in = l.in[:0]
-	for _, o := range f.operands {
-		if o.Register == len(args) {
-			l.in = append(l.in, nil) // the most rounds, see call
-		} else {
-			l.in = append(l.in, o.Of(args))
-		}
-	}
-}
-
-// call makes up to most rounds and sets the first carried values of args, after operands. It returns the
-// number of rounds made, or -1 if a check failed. It fails with op.ErrStopped, or if no target runs the nest
-// on these operands.
-func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, c *op.Call) (done int64, err error) {
-	for i, o := range f.operands {
-		if o.Register == len(args) {
-			l.in[i] = value.I64(most)
-		}
-	}
-	l.odd ^= 1
-	out := l.results(args, carried, f)
-	if err := f.loop.Bind(&l.run, l.in, l.rows); err != nil {
-		l.odd ^= 1
-		return 0, err
-	}
-	w := l.run.Worker()
-	flagged, err := w.Window(0, 1, 0, f.points, c.Stopped)
-	w.Free()
-	switch {
-	case err != nil:
-		return 0, op.ErrStopped
-	case flagged:
-		l.odd ^= 1
-		return -1, nil
-	}
-	launch.Begun.Add(1)
-	for i := range carried {
-		if args[i].Type().IsScalar() {
-			args[i] = out[i].At(0, 0)
-		} else {
-			args[i] = out[i]
-		}
-	}
-	done = most
-	if f.made {
-		done = out[carried].At(0, 0).I
-	}
-	return done, nil
-}
-
-// results returns the memory for the results of a call, and sets rows to views of it.
-func (l *batch) results(args []value.Value, carried int, f *batchForm) []*value.Dense {
-	if l.out[l.odd] == nil || l.made[l.odd][0].Rows != f.points {
-		l.out[l.odd], l.made[l.odd] = nil, nil
-		for _, v := range append(append([]value.Value{}, args[:carried]...), value.I64(0)) {
-			t := v.Type()
-			size := max(1, t.Rows) * max(1, t.Cols)
-			if t.IsDense() && f.points > 1 && t.Rows == f.points {
-				size = t.Cols
-			}
-			d := value.New(t.Elem, f.points, size)
-			shaped := *d // what is no matrix of rows is the same in all points
-			if t.IsDense() {
-				shaped.Rows, shaped.Cols, shaped.Stride = t.Rows, t.Cols, t.Cols
-			}
-			l.out[l.odd], l.made[l.odd] = append(l.out[l.odd], &shaped), append(l.made[l.odd], d)
-		}
-	}
-	l.rows = l.made[l.odd]
-	if !f.made {
-		l.rows = l.rows[:carried]
-	}
-	return l.out[l.odd]
-}
-
 // What follows writes rounds in which no row reads another one: each row of the carried matrices makes
 // all rounds on its own, as a point of a nest, with its state in registers. Programs write such rounds
 // as operations on whole columns, and a round at a time would read and write each column in memory.
@@ -413,63 +218,4 @@ func rowsCarried(a *op.Action) (n int) {
 		}
 	}
 	return n
-}
-
-// owns reports that a point has one row of a matrix of type t.
-func (x *Builder) owns(t types.Type) bool { return x.owned > 0 && t.IsDense() && t.Rows == x.owned }
-
-// ownTypes is the types of what a point has of values of these types.
-func (x *Builder) ownTypes(ts []types.Type) (out []types.Type) {
-	for _, t := range ts {
-		if x.owns(t) {
-			t.Rows = 1
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-// ownRows is what a point has of values.
-func (x *Builder) ownRows(list []Ref) (out []Ref) {
-	for _, r := range list {
-		if x.owns(r.Type) && r.At != nil {
-			whole, t := r, r.Type
-			t.Rows = 1
-			r = x.sized(t, func(_, j loop.Lin) loop.Val { return whole.At(x.own, j) })
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// whole is the inverse of ownRows for values of types ts. There is no body if it reads another row.
-func (x *Builder) whole(ts []types.Type, list []Ref) (out []Ref) {
-	for k, r := range list {
-		if x.owns(ts[k]) {
-			row := r
-			r = x.sized(ts[k], func(i, j loop.Lin) loop.Val {
-				if !i.Equal(x.own) {
-					panic(NoBody{"rows that read one another"})
-				}
-				return row.At(loop.Num(0), j)
-			})
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// ownSettled is settled for a point that has one row of each matrix. Elements are written once, where
-// they are first read. Those that may fail are written now, read or not.
-func (x *Builder) ownSettled(m Ref, fails bool) Ref {
-	if !fails {
-		return m
-	}
-	if !x.owns(m.Type) || m.Type.Cols > x.few {
-		panic(NoBody{"a matrix that may fail"})
-	}
-	for j := range m.Type.Cols {
-		m.At(x.own, loop.Num(int64(j)))
-	}
-	return m
 }

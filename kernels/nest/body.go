@@ -16,18 +16,6 @@ import (
 	"flow/kernels/dense"
 )
 
-// Form is how a body is written.
-type Form struct {
-	// Affine says that subscripts which are linear in the indices are taken to be in range: who
-	// launches the loop has to prove it. Else each is checked, and counted from the end where it is
-	// negative.
-	Affine bool
-	Words  int // of exact sums
-	// Short says that matrices of more than define.WrittenLines elements are in memory, and reductions
-	// of more are loops.
-	Short bool
-}
-
 // Body is a body as a nest.
 type Body struct {
 	Nest     *loop.Nest
@@ -135,24 +123,6 @@ func (x *Builder) keepRow(y Ref, at, count loop.Lin) {
 	for k := range size {
 		store(loop.Num(int64(k/cols)), loop.Num(int64(k%cols)))
 	}
-}
-
-// eachElement writes loops over the elements of a matrix. Rows of few columns are no loop.
-func (x *Builder) eachElement(r Ref, few int, store func(i, j loop.Lin)) {
-	row := func(i loop.Lin) {
-		if r.Type.Cols <= few {
-			for j := range r.Type.Cols {
-				store(i, loop.Num(int64(j)))
-			}
-			return
-		}
-		x.rounds("c", r.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
-	}
-	if r.Type.Rows == 1 {
-		row(loop.Num(0))
-		return
-	}
-	x.rounds("r", r.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
 }
 
 // Outer is register r of the loop's body, the same in every iteration: a constant, or an operand
@@ -482,11 +452,40 @@ func (x *Builder) within(l loop.Lin, size int, n loop.Lin) bool {
 	return n.Known() && 0 <= least && most <= n.Const
 }
 
-// outside marks a matrix that is an operand.
-func (r Ref) outside() Ref {
-	r.hull = [2]bool{true, true}
-	return r
-}
-
 // WideWords is of how many words exact sums are where two are not enough.
 const WideWords = 3
+
+// readByFold reports whether a yield or a reduction of a whole matrix takes all elements of action k, as
+// elementwise operators leave them.
+func readByFold(b *op.Body, k int) bool {
+	r := len(b.Args) + k
+	if slices.Contains(b.Yields, r) {
+		return true
+	}
+	for i := k + 1; i < len(b.Acts); i++ {
+		a := &b.Acts[i]
+		if slices.Contains(a.Args, r) && (folded(a) || a.Def.Laws.Has(op.Elementwise) && sameSize(a.Type, b.Register(r)) && readByFold(b, i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// effect writes an action that has no value. Its order among others needs no words: which point
+// fails first, and how, is said by definition.
+func (x *Builder) effect(a *op.Action, env []Ref) Ref {
+	none := Ref{Type: a.Type, Val: loop.NoVal}
+	if a.Def.Control == op.Part {
+		return none
+	}
+	if a.Def.Elements == nil {
+		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
+	}
+	var in []Ref
+	for _, r := range a.Args {
+		in = append(in, env[r])
+	}
+	e, _ := x.call(a, in)
+	a.Def.Elements(e)
+	return none
+}

@@ -98,20 +98,6 @@ func (p *CallPlan) callViews() {
 	}
 }
 
-const (
-	// againWork is the most operations of an element that each nest computes for itself. The lanes are
-	// points, and the stored elements of a point lie in a row, so that to store one and to load it is a
-	// scatter and a gather: local regressions around a quantile of distances take 1.2 times as long
-	// with all of them stored.
-	againWork = 8
-	// heavyWork is from how many operations on a call is worth less than its work, if each element
-	// takes part in heavyUses of them: then its kernel keeps elements in registers.
-	heavyWork = 1 << 15
-	heavyUses = 8
-	// WideElements is the most elements that rows of a block of several points have.
-	WideElements = 1 << 20
-)
-
 // Heavy reports whether a body has an action whose kernel is faster than a loop over points, and whose value
 // differs from point to point. varies reports the latter, by register.
 func Heavy(b *op.Body, varies []bool) bool {
@@ -121,28 +107,6 @@ func Heavy(b *op.Body, varies []bool) bool {
 		}
 	}
 	return false
-}
-
-// heavy reports an action whose kernel is faster than a loop over points.
-func heavy(b *op.Body, k int) bool {
-	a := &b.Acts[k]
-	d := a.Def
-	switch {
-	case d.Control != op.NoControl || d.Kernel == nil || d.Cost == nil || a.Bodies != nil || a.Chain != nil:
-		return false
-	case d.Laws.Has(op.Elementwise) || d.Class != loop.NoClass || !a.Type.IsDense() || !a.Type.Known():
-		return false
-	}
-	elements := a.Type.Count()
-	for _, r := range a.Args {
-		t := b.Register(r)
-		if !t.IsScalar() && !(t.IsDense() && t.Known()) {
-			return false
-		}
-		elements += t.Count()
-	}
-	work := flopsOf(b, a)
-	return work >= heavyWork && work >= heavyUses*float64(elements)
 }
 
 // Rounds reports a loop that is not called.

@@ -6,6 +6,8 @@ package nest
 import (
 	"slices"
 
+	"fmt"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -13,22 +15,9 @@ import (
 	"flow/kernels/dense"
 )
 
-// laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its
-// own, so that eight of them fill 256 KiB.
-const laidElements = 4096
-
 // passedElements is the most elements of a matrix that may need no memory, because one loop passes its
 // elements on to the next (loop.Through).
 const passedElements = 1 << 24
-
-// local is memory for a matrix of the body.
-func (x *Builder) local(t types.Type) (loop.Mem, Ref) {
-	if !t.IsDense() || !t.Known() || t.Count() > max(laidElements, x.most) {
-		panic(NoBody{"a value of " + t.String() + elsewhere})
-	}
-	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(dense.Storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
-	return m, x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
-}
 
 // laid is a matrix in memory, where all its elements have been written.
 func (x *Builder) laid(r Ref) Ref {
@@ -264,23 +253,65 @@ func byElement(b *op.Body, a *op.Action, r int) bool {
 
 func sameSize(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
 
-// readersOf is how many actions and yields of a body read action k.
-func readersOf(b *op.Body, k int) int {
-	n, r := 0, len(b.Args)+k
-	for i := range b.Acts {
-		for _, x := range b.Acts[i].Args {
-			if x == r {
-				n++
-				if b.Acts[i].Bodies != nil { // within, it may be read any number of times
-					n++
+// large is the reason for a loop that reads all of a large matrix that each point makes. There is
+// nothing to write instead: its operators are about as fast.
+var large = fmt.Sprintf("what reads all of a matrix of more than %d elements that each point makes", laidElements)
+
+// ownSettled is settled for a point that has one row of each matrix. Elements are written once, where
+// they are first read. Those that may fail are written now, read or not.
+func (x *Builder) ownSettled(m Ref, fails bool) Ref {
+	if !fails {
+		return m
+	}
+	if !x.owns(m.Type) || m.Type.Cols > x.few {
+		panic(NoBody{"a matrix that may fail"})
+	}
+	for j := range m.Type.Cols {
+		m.At(x.own, loop.Num(int64(j)))
+	}
+	return m
+}
+
+// owns reports that a point has one row of a matrix of type t.
+func (x *Builder) owns(t types.Type) bool { return x.owned > 0 && t.IsDense() && t.Rows == x.owned }
+
+// ownRows is what a point has of values.
+func (x *Builder) ownRows(list []Ref) (out []Ref) {
+	for _, r := range list {
+		if x.owns(r.Type) && r.At != nil {
+			whole, t := r, r.Type
+			t.Rows = 1
+			r = x.sized(t, func(_, j loop.Lin) loop.Val { return whole.At(x.own, j) })
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// ownTypes is the types of what a point has of values of these types.
+func (x *Builder) ownTypes(ts []types.Type) (out []types.Type) {
+	for _, t := range ts {
+		if x.owns(t) {
+			t.Rows = 1
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// whole is the inverse of ownRows for values of types ts. There is no body if it reads another row.
+func (x *Builder) whole(ts []types.Type, list []Ref) (out []Ref) {
+	for k, r := range list {
+		if x.owns(ts[k]) {
+			row := r
+			r = x.sized(ts[k], func(i, j loop.Lin) loop.Val {
+				if !i.Equal(x.own) {
+					panic(NoBody{"rows that read one another"})
 				}
-			}
+				return row.At(loop.Num(0), j)
+			})
 		}
+		out = append(out, r)
 	}
-	for _, y := range b.Yields {
-		if y == r {
-			n++
-		}
-	}
-	return n
+	return out
 }

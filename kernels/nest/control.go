@@ -28,17 +28,6 @@ func (x *Builder) body(b *op.Body, args []Ref, keep *MemoMap) []Ref {
 	return out
 }
 
-// spread is scalars and small matrices as numbers, and the types of these.
-func (x *Builder) spread(list []Ref) (vals []loop.Val) {
-	for _, r := range list {
-		if r.Parts != nil || r.Val == loop.NoVal && r.At == nil || r.Type.Elem.Size() == 0 {
-			panic(NoBody{"a carried " + r.Type.String()})
-		}
-		vals = append(vals, x.Hold(r)...)
-	}
-	return vals
-}
-
 // gathered is the inverse of spread.
 func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
 	for _, t := range ts {
@@ -187,24 +176,4 @@ func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
 		}))
 	}
 	return out
-}
-
-// simple reports a body of a few operators that cannot fail.
-func simple(b *op.Body, depth int) bool {
-	if len(b.Acts) > 12 || depth > 2 {
-		return false
-	}
-	for i := range b.Acts {
-		a := &b.Acts[i]
-		switch {
-		case a.Def.Control == op.Part || a.Def.Role == op.Constant:
-		case a.Def.Control == op.Select:
-			if !simple(a.Bodies[0], depth+1) || !simple(a.Bodies[1], depth+1) {
-				return false
-			}
-		case a.Def.Elt == nil || a.Def.Fails(b.Register(a.Args[0]).Elem, a.Type.Elem):
-			return false
-		}
-	}
-	return true
 }

@@ -367,3 +367,23 @@ func (x *Builder) rampOf(b *op.Body, k int) (Ref, bool) {
 	of.linear = true
 	return of, true
 }
+
+// simple reports a body of a few operators that cannot fail.
+func simple(b *op.Body, depth int) bool {
+	if len(b.Acts) > 12 || depth > 2 {
+		return false
+	}
+	for i := range b.Acts {
+		a := &b.Acts[i]
+		switch {
+		case a.Def.Control == op.Part || a.Def.Role == op.Constant:
+		case a.Def.Control == op.Select:
+			if !simple(a.Bodies[0], depth+1) || !simple(a.Bodies[1], depth+1) {
+				return false
+			}
+		case a.Def.Elt == nil || a.Def.Fails(b.Register(a.Args[0]).Elem, a.Type.Elem):
+			return false
+		}
+	}
+	return true
+}

@@ -11,69 +11,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 )
-
-// bodyStatements is the most statements of a loop: code beyond that fits into no cache.
-const bodyStatements = 12000
-
-// Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
-// or branch.
-type Ref struct {
-	Type types.Type
-	Val  loop.Val
-	At   op.Element // of matrices
-	rows loop.Lin   // its size
-	cols loop.Lin
-	// hull tells along which axes an element is one of an operand of that length: a launch proves that the
-	// operand has what is loaded of it. What the body makes has no such proof.
-	hull   [2]bool
-	linear bool // its elements are linear forms of their places, computed where they are read
-	Parts  []Ref
-	pairs  *pairs // of a loop over pairs, which has no At
-}
-
-// ElementKey is an element that a scope has written.
-type ElementKey struct {
-	matrix int
-	i, j   string
-}
-
-// Builder writes bodies into a nest.
-type Builder struct {
-	*loop.Builder
-	Words    int // of an exact sum
-	Affine   bool
-	made     int  // matrices so far
-	most     int  // elements of a matrix in memory, if that is not laidElements
-	few      int  // the most elements of a matrix in registers
-	limit    int  // the most statements
-	short    bool // see Form
-	laying   bool // all elements of a matrix are written
-	widest   int  // the most elements of a matrix that rounds carry in registers
-	Scopes   []map[ElementKey]loop.Val
-	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
-	Operands []Operand             // behind the bounds
-	extent   *[2]int               // of the space, where it is a rectangle of a result: see space.go
-	inside   map[int]int           // the rounds of inner loops there, by the name of the index
-	fixed    []bool                // see Stages
-	replaced *overwrites           // for a result that may be written in place: see place.go
-	sides    int                   // the number of branches around the statements that it writes
-	told     bool                  // the run tells integers of subscripts before each launch: see Stages
-	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
-	row      loop.Lin              // of matrices of which a body has one row: which it is
-	own      loop.Lin              // the index of the point, which has one row of all matrices with owned rows
-	owned    int                   // 0: a point has whole matrices. See Builder.owns.
-	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
-}
-
-// NewBuilder begins a nest in a form.
-func NewBuilder(f Form) *Builder {
-	few := define.Unrolled
-	if f.Short {
-		few = define.WrittenLines
-	}
-	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}}
-}
 
 // inner writes what f writes in a scope of its own.
 func (x *Builder) inner(f func() []loop.Val) []loop.Val {
@@ -128,21 +67,6 @@ func (r Ref) elem(i, j loop.Lin) loop.Val {
 func (x *Builder) sized(t types.Type, at op.Element) Ref {
 	return Ref{Type: t, Val: loop.NoVal, At: at, rows: loop.Num(int64(t.Rows)), cols: loop.Num(int64(t.Cols))}
 }
-
-// Operand is an operand of a nest: a register of the loop's body or something of it, what
-// phases have made of it, or a cell.
-type Operand struct {
-	Register int
-	What     operandPart
-	Row, Col int // where a view begins
-	// RowBy and ColBy are 1 + a register whose number is added to Row or Col, or the negative of that if
-	// the number is subtracted; 0: there is none. The view then has Rows rows or Cols columns.
-	RowBy, ColBy, Rows, Cols int
-	// Turned: it is the matrix transposed. Row and column are those of the transposed one.
-	Turned bool
-}
-
-type operandPart uint8
 
 const (
 	ItsValue operandPart = iota
@@ -327,4 +251,42 @@ func (x *Builder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val {
 	x.takenBack(func() { e = x.Type(then()) })
 	side := func(f func() loop.Val) func() []loop.Val { return func() []loop.Val { return []loop.Val{f()} } }
 	return x.either(x.Op(loop.Lt, x.Value(a), x.Value(b)), []types.Elem{e}, side(then), side(other))[0]
+}
+
+// spread is scalars and small matrices as numbers, and the types of these.
+func (x *Builder) spread(list []Ref) (vals []loop.Val) {
+	for _, r := range list {
+		if r.Parts != nil || r.Val == loop.NoVal && r.At == nil || r.Type.Elem.Size() == 0 {
+			panic(NoBody{"a carried " + r.Type.String()})
+		}
+		vals = append(vals, x.Hold(r)...)
+	}
+	return vals
+}
+
+// local is memory for a matrix of the body.
+func (x *Builder) local(t types.Type) (loop.Mem, Ref) {
+	if !t.IsDense() || !t.Known() || t.Count() > max(laidElements, x.most) {
+		panic(NoBody{"a value of " + t.String() + elsewhere})
+	}
+	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(dense.Storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
+	return m, x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
+}
+
+// eachElement writes loops over the elements of a matrix. Rows of few columns are no loop.
+func (x *Builder) eachElement(r Ref, few int, store func(i, j loop.Lin)) {
+	row := func(i loop.Lin) {
+		if r.Type.Cols <= few {
+			for j := range r.Type.Cols {
+				store(i, loop.Num(int64(j)))
+			}
+			return
+		}
+		x.rounds("c", r.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
+	}
+	if r.Type.Rows == 1 {
+		row(loop.Num(0))
+		return
+	}
+	x.rounds("r", r.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
 }

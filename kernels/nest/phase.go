@@ -4,27 +4,12 @@ package nest
 // of short rows is one phase, whose lanes are rows.
 
 import (
-	"slices"
-
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/loop/launch"
 )
-
-// RowPhase is one loop of several that run one after the other on some rows, or on some points.
-type RowPhase struct {
-	Operands []Operand // behind the bounds
-	Results  []Operand
-	Loop     *launch.Loop
-	// What follows is of phases over rows and columns.
-	plan   *RowPlan
-	Own    *phasePlan
-	Apart  map[int]bool // kept registers that are read elsewhere than at the element that is made
-	column loop.Lin
-}
 
 // WritePhases writes all phases in one form. If a phase cannot be written, it returns nil and why. name and
 // by are the name and the step of the index.
@@ -250,17 +235,6 @@ func (x *Builder) laneKeyed(y *RowResult, env []Ref, number, tables, size int) {
 	}
 }
 
-// along is element k of a row or column, or the number.
-func (r Ref) along(k loop.Lin) loop.Val {
-	switch {
-	case r.At == nil:
-		return r.Val
-	case r.Type.Rows == 1:
-		return r.At(loop.Num(0), k)
-	}
-	return r.At(k, loop.Num(0))
-}
-
 // inPhase is register r at a point of the phase.
 func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 	f, p := x.phase, x.phase.plan
@@ -342,62 +316,4 @@ func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin
 		rows = loop.Num(1)
 	}
 	x.reduced(d.Class, gives, rows, to, x.Term(d.Class, in.along(col)))
-}
-
-// reduced adds a reduced result of one column and the given rows, and contributes terms to its element to.
-func (x *Builder) reduced(c loop.Class, gives types.Elem, rows loop.Lin, to [2]loop.Lin, terms ...loop.Val) loop.Mem {
-	e := x.Type(terms[0])
-	x.Summed(c, e, gives)
-	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(c, c.Gives(e), rows, loop.Num(1))}
-	x.Reduce(m, to[0], to[1], terms...)
-	return m
-}
-
-// Summed gives up on a reduction of e that has no state, or depends on the order, or whose result
-// is not of gives; NoElem: it may be of any type.
-func (x *Builder) Summed(c loop.Class, e, gives types.Elem) {
-	switch {
-	case !kept(c, e):
-		panic(NoBody{c.Info().Name + " of " + e.String()})
-	case gives != types.NoElem && c.Gives(e) != dense.Storage(gives):
-		panic(NoBody{c.Info().Name + " as " + gives.String()})
-	}
-}
-
-// kept reports whether class c has a state for contributions of e and does not depend on their order.
-func kept(c loop.Class, e types.Elem) bool {
-	return slices.Contains(c.Info().On, e) && loop.StateOf(c, e, loop.FastLevels) != nil && c.Free(e)
-}
-
-// sums reports whether a loop can reduce elements of type e to a result of type gives.
-func sums(c loop.Class, e, gives types.Elem) bool {
-	e = takenAs(c, dense.Storage(e))
-	return kept(c, e) && c.Gives(e) == dense.Storage(gives)
-}
-
-// Term is an element as a class takes it.
-func (x *Builder) Term(c loop.Class, v loop.Val) loop.Val {
-	switch e := x.Type(v); takenAs(c, e) {
-	case e:
-		return v
-	case types.Bool:
-		return x.Op(loop.ToBool, v)
-	case types.F64:
-		return define.ConvertBody(x.Builder, types.F64, v)
-	default:
-		return x.Op(loop.ToI64, v)
-	}
-}
-
-// takenAs is the type of the contributions that elements of e are to a class.
-func takenAs(c loop.Class, e types.Elem) types.Elem {
-	switch {
-	case c == loop.Count || c == loop.Any || c == loop.All:
-		return types.Bool
-	case e == types.Bool && c == loop.Sum:
-		return types.I64
-	case !e.IsFloat() && (c == loop.Norm || c == loop.Var || c == loop.Stddev), e == types.Bool && c == loop.Mean:
-		return types.F64
-	}
-	return e
 }

@@ -23,25 +23,6 @@ const (
 	dearElement = 12
 )
 
-// RowResult is a result of a body that gives rows: a row of it for each iteration, the reduction of
-// all elements that a register has in all iterations, or one by key.
-type RowResult struct {
-	Register int
-	Total    *op.Def // nil: rows. Of the type of a row, it is of each column.
-	// Keyed is a reduction by key over all iterations, of registers of the body; Register is its
-	// first operand then. nil: another result.
-	Keyed *op.Action
-	Type  types.Type
-}
-
-// RowsBody is a body whose only index is its first argument, and which gives rows.
-type RowsBody struct {
-	*op.Body
-	Varies  []bool
-	ByRow   []bool // of arguments: an iteration has its row of a matrix; nil: of none
-	Results []RowResult
-}
-
 // Whole reports a result of all iterations.
 func (y RowResult) Whole() bool { return y.Total != nil || y.Keyed != nil }
 
@@ -66,23 +47,6 @@ func (y *RowResult) Ordered() bool { return y.Keyed.Def.Keyed.Panel(y.Keyed.Attr
 
 // OwnRow reports an argument that gives each iteration its own row.
 func (b *RowsBody) OwnRow(r int) bool { return b.ByRow != nil && r < len(b.Args) && b.ByRow[r] }
-
-// RowPlan says which phase computes what.
-type RowPlan struct {
-	*RowsBody
-	width  int // of rows of the only result; 0: rows may have several widths
-	Phases []phasePlan
-	level  []int  // of each register, the first level of phases that may read it
-	Kept   []bool // registers that their first phase stores for later ones
-	cost   []int  // of each register, statements for an element
-}
-
-// phasePlan is a phase: rows of one width, at one level. It reads what phases of lower levels make.
-type phasePlan struct {
-	level, Width int
-	need         []bool // registers that it reads or makes
-	Results      []int  // that it stores, or contributes to
-}
 
 // PlanParfor plans the body of a parfor whose only index is its first argument; nil where it gives
 // no rows, or not by phases.

@@ -17,50 +17,9 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/loop/launch"
+	"flow/kernels/window"
 )
-
-// planInPlace finds the stages whose results may lie in the memory of the carried argument that they replace.
-// carried is the number of carried arguments. No action may read the result. No earlier stage in place may
-// change what the stage reads, and no other carried result may lie in the argument's memory. The stage may
-// read this memory as the argument alone: under another name, such as the value of an if, changed does not
-// see the reads. A stage of numbers is never in place, because stages in place run last, and other stages
-// may read its numbers.
-func (s *Stages) planInPlace(carried int) {
-	b := s.body
-	for c, y := range b.Yields[:carried] {
-		k := y - len(b.Args)
-		if k < 0 || s.root[k] != k || s.tiny[k] || b.Args[c] != b.Acts[k].Type || !b.Acts[k].Type.IsDense() || folded(&b.Acts[k]) {
-			continue
-		}
-		reads := func(r int) bool {
-			return slices.ContainsFunc(b.Acts, func(a op.Action) bool { return slices.Contains(a.Args, r) })
-		}
-		shares := s.shares(c)
-		fine := !reads(y)
-		for i, r := range b.Yields {
-			fine = fine && (i == c || r != y && !shares[r])
-		}
-		for _, i := range s.members[k] {
-			fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return r != c && shares[r] })
-		}
-		for _, h := range s.last {
-			earlier := s.shares(s.over[h] - 1)
-			for _, i := range s.members[k] {
-				fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return earlier[r] })
-			}
-		}
-		if fine {
-			s.over[k], s.last = 1+c, append(s.last, k)
-		}
-	}
-}
-
-// shares reports, by register, which values may lie in the memory of argument c.
-func (s *Stages) shares(c int) []bool {
-	args := make([]bool, len(s.body.Args))
-	args[c] = true
-	return sharing(s.body, args, func(k int) bool { return s.root[k] >= 0 })
-}
 
 // sharing reports, by register of b, which values may lie in the memory of some arguments. The value of
 // an if does not, if its branches make it. made reports actions of b that run as stages.
@@ -138,15 +97,6 @@ func (a area) misses(at [2]loop.Lin) bool {
 		}
 	}
 	return a.none
-}
-
-// overwrites describes how a loop reads the matrix that its result replaces.
-type overwrites struct {
-	register int              // of the matrix
-	at       [2]loop.Lin      // the place of the element that an iteration makes
-	own      map[loop.Val]int // loads at this place, and their operands
-	others   [][2]loop.Lin    // the places of all other loads
-	foreign  []int            // the operands of these loads
 }
 
 // reads notes that v is element (i, j) of the matrix, loaded as operand number k. t is the matrix's type.
@@ -348,4 +298,22 @@ func (p *inPlace) window(num []loop.Word) (at [2][2]int, ok bool) {
 		at[d] = [2]int{int(lo - from), int(max(lo, hi) - from)}
 	}
 	return at, ok
+}
+
+// owns reports an action whose kernel writes into memory of the interpreter, if place has some for it.
+func owns(a *op.Action) bool {
+	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
+}
+
+// SpaceRect is a rectangle of the result, and the loop that makes it.
+type SpaceRect struct {
+	window.Rect
+	Loop     *launch.Loop // nil: it is a copy
+	Operands []Operand
+	// A copy is of operand from, from row i and column j on.
+	From, I, J int
+	// place describes a rectangle of a matrix that is written in place; nil: of another.
+	place *inPlace
+	// told marks the operands that are numbers in subscripts, a bit each. A launch proves them.
+	told uint64
 }

@@ -149,21 +149,3 @@ func (x *Builder) together(t types.Type, in []Ref) (rows, cols loop.Lin) {
 	cols = axis(t.Cols, func(r *Ref) (loop.Lin, int) { return r.cols, r.Type.Cols })
 	return rows, cols
 }
-
-// foldRagged reduces a space whose size only the run knows. What has no value of nothing is left to
-// a check.
-func (x *Builder) foldRagged(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
-	if rows.Known() && cols.Known() {
-		return x.fold(c, out, int(rows.Const), int(cols.Const), f)
-	}
-	switch c {
-	case loop.Sum, loop.Count, loop.Any, loop.All, loop.Norm:
-	default:
-		zero := x.Const(types.I64, 0)
-		x.Check(0, x.Op(loop.And, x.Op(loop.Lt, zero, x.Value(rows)), x.Op(loop.Lt, zero, x.Value(cols))))
-	}
-	if v := x.paired(c, out, rows, cols, f); v != loop.NoVal {
-		return v
-	}
-	return x.foldOver(c, out, rows, cols, f)
-}

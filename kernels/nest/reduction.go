@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -392,4 +394,80 @@ func (x *Builder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) 
 		list = list[:min(len(list), half)]
 	}
 	return list[0]
+}
+
+// Term is an element as a class takes it.
+func (x *Builder) Term(c loop.Class, v loop.Val) loop.Val {
+	switch e := x.Type(v); takenAs(c, e) {
+	case e:
+		return v
+	case types.Bool:
+		return x.Op(loop.ToBool, v)
+	case types.F64:
+		return define.ConvertBody(x.Builder, types.F64, v)
+	default:
+		return x.Op(loop.ToI64, v)
+	}
+}
+
+// reduced adds a reduced result of one column and the given rows, and contributes terms to its element to.
+func (x *Builder) reduced(c loop.Class, gives types.Elem, rows loop.Lin, to [2]loop.Lin, terms ...loop.Val) loop.Mem {
+	e := x.Type(terms[0])
+	x.Summed(c, e, gives)
+	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(c, c.Gives(e), rows, loop.Num(1))}
+	x.Reduce(m, to[0], to[1], terms...)
+	return m
+}
+
+// sums reports whether a loop can reduce elements of type e to a result of type gives.
+func sums(c loop.Class, e, gives types.Elem) bool {
+	e = takenAs(c, dense.Storage(e))
+	return kept(c, e) && c.Gives(e) == dense.Storage(gives)
+}
+
+// kept reports whether class c has a state for contributions of e and does not depend on their order.
+func kept(c loop.Class, e types.Elem) bool {
+	return slices.Contains(c.Info().On, e) && loop.StateOf(c, e, loop.FastLevels) != nil && c.Free(e)
+}
+
+// takenAs is the type of the contributions that elements of e are to a class.
+func takenAs(c loop.Class, e types.Elem) types.Elem {
+	switch {
+	case c == loop.Count || c == loop.Any || c == loop.All:
+		return types.Bool
+	case e == types.Bool && c == loop.Sum:
+		return types.I64
+	case !e.IsFloat() && (c == loop.Norm || c == loop.Var || c == loop.Stddev), e == types.Bool && c == loop.Mean:
+		return types.F64
+	}
+	return e
+}
+
+// Summed gives up on a reduction of e that has no state, or depends on the order, or whose result
+// is not of gives; NoElem: it may be of any type.
+func (x *Builder) Summed(c loop.Class, e, gives types.Elem) {
+	switch {
+	case !kept(c, e):
+		panic(NoBody{c.Info().Name + " of " + e.String()})
+	case gives != types.NoElem && c.Gives(e) != dense.Storage(gives):
+		panic(NoBody{c.Info().Name + " as " + gives.String()})
+	}
+}
+
+// foldRagged reduces a space whose size only the run knows. What has no value of nothing is left to
+// a check.
+func (x *Builder) foldRagged(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	if rows.Known() && cols.Known() {
+		return x.fold(c, out, int(rows.Const), int(cols.Const), f)
+	}
+	switch c {
+	case loop.Sum, loop.Count, loop.Any, loop.All, loop.Norm:
+	default:
+		zero := x.Const(types.I64, 0)
+		x.Check(0, x.Op(loop.And, x.Op(loop.Lt, zero, x.Value(rows)), x.Op(loop.Lt, zero, x.Value(cols))))
+	}
+	if v := x.paired(c, out, rows, cols, f); v != loop.NoVal {
+		return v
+	}
+	return x.foldOver(c, out, rows, cols, f)
 }

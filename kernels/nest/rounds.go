@@ -209,17 +209,6 @@ func (in *nested) forget(out int) {
 	}
 }
 
-// bodyPlan says how the body of a loop or branch is run.
-type bodyPlan struct {
-	stages *Stages    // nil: the body has none
-	batch  *batchCode // of the body of a loop; nil: rounds are made one by one
-}
-
-// planOf returns the plan that PlanStages has made for the body of a loop or branch.
-func planOf(b *op.Body) *bodyPlan {
-	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*bodyPlan)
-}
-
 // LoopsIn lists the nests that run the loops and branches in a body, for listings. why is the reason why some
 // loop is no nest of many rounds; "" if there is none.
 func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {

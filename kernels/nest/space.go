@@ -12,25 +12,11 @@ import (
 	"flow/ir/types"
 	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/loop/launch"
 	"flow/kernels/window"
 )
 
 // mostRects is the most rectangles that a result is cut into.
 const mostRects = 256
-
-// SpaceRect is a rectangle of the result, and the loop that makes it.
-type SpaceRect struct {
-	window.Rect
-	Loop     *launch.Loop // nil: it is a copy
-	Operands []Operand
-	// A copy is of operand from, from row i and column j on.
-	From, I, J int
-	// place describes a rectangle of a matrix that is written in place; nil: of another.
-	place *inPlace
-	// told marks the operands that are numbers in subscripts, a bit each. A launch proves them.
-	told uint64
-}
 
 // WriteSpace returns loops that compute the results of a body, or why there are none. Results that are
 // matrices have the given size. So have matrices that are reduced to results, except columns, over which
@@ -403,18 +389,38 @@ func bodyFails(b *op.Body) bool {
 	return false
 }
 
-// readByFold reports whether a yield or a reduction of a whole matrix takes all elements of action k, as
-// elementwise operators leave them.
-func readByFold(b *op.Body, k int) bool {
-	r := len(b.Args) + k
-	if slices.Contains(b.Yields, r) {
-		return true
+// pairsOf is the loop over pairs of action k. Its first input is the list, made of a row for each i: i and
+// the range of j.
+func (x *Builder) pairsOf(b *op.Body, k int, env []Ref) Ref {
+	a := &b.Acts[k]
+	list := madeBy(b, a.Args[0])
+	if x.extent != nil || x.phase != nil || !a.Type.Known() || a.Type.Count() == 0 || list == nil || list.Def.Role != op.Pairs {
+		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
-	for i := k + 1; i < len(b.Acts); i++ {
-		a := &b.Acts[i]
-		if slices.Contains(a.Args, r) && (folded(a) || a.Def.Laws.Has(op.Elementwise) && sameSize(a.Type, b.Register(r)) && readByFold(b, i)) {
-			return true
+	of := env[list.Args[0]]
+	if first := madeBy(b, list.Args[0]); first != nil && first.Bodies != nil {
+		of = x.pointsOf(first, env) // its numbers are linear in i
+	}
+	if of.At == nil {
+		panic(NoBody{"`" + define.SourceName(a.Def) + "` of " + of.Type.String()})
+	}
+	var in []Ref
+	for _, r := range a.Args[1:] {
+		in = append(in, env[r])
+	}
+	inner, by := a.Bodies[0], int64(list.Attrs.Int("by"))
+	row := func(i loop.Lin) (loop.Lin, func(j loop.Lin) loop.Val) {
+		from, n := x.steps(of.At(i, loop.Num(1)), of.At(i, loop.Num(2)), by, list.Attrs.Bool("through"))
+		return n, func(j loop.Lin) loop.Val {
+			pair := x.sized(inner.Args[1], func(_, col loop.Lin) loop.Val {
+				if col.Known() && col.Const == 0 {
+					return of.At(i, loop.Num(0))
+				}
+				return x.Value(j.Times(by).Plus(from))
+			})
+			place := Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Num(0))} // of the pair, which alone is asked for
+			return x.body(inner, append([]Ref{place, pair}, in...), nil)[0].Val
 		}
 	}
-	return false
+	return Ref{Type: a.Type, Val: loop.NoVal, pairs: &pairs{of.rows, row}}
 }

@@ -6,70 +6,12 @@ package nest
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/kernels/define"
-	"flow/kernels/loop/launch"
 	"flow/kernels/window"
 )
-
-const (
-	// stageOps is the most operations of an element of a stage: longer code fills the instruction cache. A
-	// long reduction is a loop and counts as stageBefore.
-	stageOps = 400
-	// stageAgain is the most operations of an element that is computed again: about the cost of a launch
-	// and of the memory of an element.
-	stageAgain = 12
-	// stageBefore is the most operations of an element that is made before the loop. More are a loop of their
-	// own, which would run for every vector of points.
-	stageBefore = 2 * define.Unrolled
-	// shortRows is the most elements of a matrix with short rows that is reduced as a stage.
-	shortRows = 2048
-	// stageReads is the most reads of one element.
-	stageReads = 16
-)
-
-// Stages are the stages of a body. They are safe for concurrent use.
-type Stages struct {
-	body *op.Body
-	// fixed reports, by argument, whether it is the same matrix with the same elements in all runs of an
-	// interpreter. known writes an argument whose elements are known before the run; nil: they are not.
-	fixed []bool
-	known []writer
-	// root is, by action, the last action of its stage; -1: a call.
-	root []int
-	// roots is, by action, the last actions of all stages that compute it. Comparisons of places may have
-	// several.
-	roots   [][]int
-	members [][]int // by last action, the actions of its stage in order
-	// over is, by last action, 1 + the carried argument that the stage writes in place; 0: none. last lists
-	// these stages. They run after all other actions, in this order.
-	over []int
-	last []int
-	// tiny reports, by last action, a stage of numbers: see numbers.go. gives lists the registers that it
-	// sets.
-	tiny  []bool
-	gives [][]int
-	code  []stageCode
-}
-
-// writer writes a matrix into a loop.
-type writer func(x *Builder) Ref
-
-// stageCode is a stage as loops, which are written when enough work has been seen.
-type stageCode struct {
-	seen atomic.Int64 // about the operations that its actions have run
-	// forms are its loops: those whose subscripts a launch proves, and those that check them.
-	forms [2]struct {
-		once  sync.Once
-		rects []SpaceRect // none: it has no loops
-		why   string      // why it has none, if the stage is a matrix
-	}
-}
 
 // PlanStages groups the actions of the loops and branches in b. The arguments of b never change.
 func PlanStages(b *op.Body) {
@@ -235,16 +177,6 @@ func (s *Stages) readers(k int) (list []int) {
 	return list
 }
 
-// folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the
-// matrix is small.
-func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
-
-// mayFail reports whether action k may fail, at an element or by a subscript.
-func mayFail(b *op.Body, k int) bool {
-	a := &b.Acts[k]
-	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
-}
-
 // readWhole reports whether a later action reads all elements of action k. whole reports, by action,
 // whether all its elements are computed.
 func (s *Stages) readWhole(k int, whole []bool) bool {
@@ -286,93 +218,6 @@ func (s *Stages) tells(k int) bool {
 		}
 	}
 	return false
-}
-
-// stageable reports whether action k computes or moves elements, and fails for no reason but a subscript.
-func stageable(b *op.Body, k int) bool {
-	a := &b.Acts[k]
-	d := a.Def
-	switch {
-	case a.Type.Elem.Size() == 0 || a.Asks || a.Attrs.Int("keep") > 0 || a.Attrs.Bool("drawn"):
-		return false
-	case !a.Type.IsScalar() && !(a.Type.IsDense() && a.Type.Known() && a.Type.Count() > 0):
-		return false
-	case d.Role == op.Points:
-		return pointwise(a)
-	case d.Control != op.NoControl || a.Bodies != nil || a.Chain != nil || !d.Laws.Has(op.Pure):
-		return false
-	}
-	subscripts := 0
-	for _, r := range a.Args {
-		t := b.Register(r)
-		if t.Elem.Size() == 0 || !t.IsScalar() && !(t.IsDense() && t.Known() && t.Count() > 0) {
-			return false
-		}
-		if t == types.ScalarOf(types.I64) {
-			subscripts++
-		}
-	}
-	switch {
-	case len(a.Args) == 0:
-		return d.Role == op.Constant
-	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
-		return d.Body != nil && d.TotalOn(b.Register(a.Args[0]).Elem, a.Type.Elem)
-	case folded(a): // a kernel is faster on many short rows
-		t := b.Register(a.Args[0])
-		return t.IsDense() && sums(d.Class, t.Elem, a.Type.Elem) &&
-			(t.Rows == 1 || t.Cols == 1 || t.Cols >= launch.FewColumns || t.Count() <= shortRows)
-	case d.Class != loop.NoClass:
-		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
-	case d.Elements != nil && a.Type.IsDense():
-		moves := d.Laws.Has(op.Total) || d.Laws.Has(op.View) && subscripts > 0 || d.Numbers == 1
-		return (moves || d.Role == op.Multiplies || d.Role == op.MultipliesOnto) && !heavy(b, k)
-	case d.Elements != nil:
-		return d.Role == op.Picks || d.Role == op.PicksAt
-	}
-	return false
-}
-
-// pointwise reports whether a stage can compute a parfor element by element: its body makes no matrix that is
-// read more than once, and has no effects.
-func pointwise(a *op.Action) bool {
-	if len(a.Bodies) != 1 || a.Attrs.Ints("lo") == nil || a.Attrs.Bool("pairs") {
-		return false
-	}
-	return pointwiseBody(a.Bodies[0], !a.Bodies[0].Type().IsScalar())
-}
-
-// pointwiseBody is pointwise for a body or a side of a branch. row: its result is a row.
-func pointwiseBody(b *op.Body, row bool) bool {
-	for k := range b.Acts {
-		x := &b.Acts[k]
-		d, dense := x.Def, x.Type.IsDense()
-		switch {
-		case d.Control == op.Part && x.Type.Elem.Size() > 0:
-		case d.Control == op.Select && !x.Asks:
-			for _, side := range x.Bodies {
-				if !pointwiseBody(side, row) {
-					return false
-				}
-			}
-			continue
-		case x.Type.Elem.Size() == 0 || x.Asks || x.Bodies != nil || x.Chain != nil || d.Control != op.NoControl || !d.Laws.Has(op.Pure):
-			return false
-		}
-		switch {
-		case dense && !x.Type.Known(), !dense && !x.Type.IsScalar():
-			return false
-		case d.Control == op.Part:
-			if dense && readersOf(b, k) > 1 {
-				return false
-			}
-		case d.Class != loop.NoClass && (row || dense):
-			return false
-		case d.Ramp != nil:
-		case dense && !(d.Laws.Has(op.Elementwise) || d.Laws.Has(op.View) || d.Role == op.Constant), dense && !d.Laws.Has(op.View) && readersOf(b, k) > 1:
-			return false
-		}
-	}
-	return true
 }
 
 // joins returns the last action h of the stage that has all readers of action k, and how often it computes
@@ -476,4 +321,101 @@ func (s *Stages) loops() (list []*loop.Nest, why string) {
 		}
 	}
 	return list, why
+}
+
+// planInPlace finds the stages whose results may lie in the memory of the carried argument that they replace.
+// carried is the number of carried arguments. No action may read the result. No earlier stage in place may
+// change what the stage reads, and no other carried result may lie in the argument's memory. The stage may
+// read this memory as the argument alone: under another name, such as the value of an if, changed does not
+// see the reads. A stage of numbers is never in place, because stages in place run last, and other stages
+// may read its numbers.
+func (s *Stages) planInPlace(carried int) {
+	b := s.body
+	for c, y := range b.Yields[:carried] {
+		k := y - len(b.Args)
+		if k < 0 || s.root[k] != k || s.tiny[k] || b.Args[c] != b.Acts[k].Type || !b.Acts[k].Type.IsDense() || folded(&b.Acts[k]) {
+			continue
+		}
+		reads := func(r int) bool {
+			return slices.ContainsFunc(b.Acts, func(a op.Action) bool { return slices.Contains(a.Args, r) })
+		}
+		shares := s.shares(c)
+		fine := !reads(y)
+		for i, r := range b.Yields {
+			fine = fine && (i == c || r != y && !shares[r])
+		}
+		for _, i := range s.members[k] {
+			fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return r != c && shares[r] })
+		}
+		for _, h := range s.last {
+			earlier := s.shares(s.over[h] - 1)
+			for _, i := range s.members[k] {
+				fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return earlier[r] })
+			}
+		}
+		if fine {
+			s.over[k], s.last = 1+c, append(s.last, k)
+		}
+	}
+}
+
+// shares reports, by register, which values may lie in the memory of argument c.
+func (s *Stages) shares(c int) []bool {
+	args := make([]bool, len(s.body.Args))
+	args[c] = true
+	return sharing(s.body, args, func(k int) bool { return s.root[k] >= 0 })
+}
+
+// weighStages estimates how many operations a run of body b by stages takes.
+func weighStages(b *op.Body) (cost float64) {
+	s := stagesIn(b, nil, make([]writer, len(b.Args)))
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		switch {
+		case a.Def.Control == op.Iterate || a.Def.Control == op.Select:
+			rounds := 1.0
+			if times, known := a.Attrs.Get("times"); known {
+				rounds = float64(times.I)
+			}
+			for _, in := range a.Bodies {
+				cost += rounds * weighStages(in)
+			}
+			continue
+		case a.Def.Control != op.NoControl || len(a.Args) == 0:
+			continue
+		case s == nil || s.root[k] < 0:
+			cost += stageActions
+		case s.root[k] == k:
+			cost += stageLaunch
+			fallthrough
+		default:
+			if moves(a) { // each matrix of a border is one more
+				cost += stageLaunch * float64(len(a.Args)-1)
+			}
+		}
+		if s != nil && s.root[k] >= 0 && !moves(a) {
+			own := float64(max(1, a.Type.Count()))
+			if a.Def.Cost != nil {
+				own = max(own, flopsOf(b, a)/2)
+			}
+			cost += own / 8
+		}
+	}
+	return cost
+}
+
+// numbersAlone reports whether stages of numbers run all of body b.
+func numbersAlone(b *op.Body) bool {
+	s := stagesIn(b, nil, make([]writer, len(b.Args)))
+	for k := range b.Acts {
+		if len(b.Acts[k].Args) > 0 && (s == nil || s.root[k] < 0 || !s.tiny[s.root[k]]) {
+			return false
+		}
+	}
+	return true
+}
+
+// planOf returns the plan that PlanStages has made for the body of a loop or branch.
+func planOf(b *op.Body) *bodyPlan {
+	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*bodyPlan)
 }

@@ -5,6 +5,8 @@ package nest
 import (
 	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/loop/launch"
 )
 
 const (
@@ -13,64 +15,6 @@ const (
 	stageLaunch  = 250
 	stageActions = 800
 )
-
-// weighStages estimates how many operations a run of body b by stages takes.
-func weighStages(b *op.Body) (cost float64) {
-	s := stagesIn(b, nil, make([]writer, len(b.Args)))
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		switch {
-		case a.Def.Control == op.Iterate || a.Def.Control == op.Select:
-			rounds := 1.0
-			if times, known := a.Attrs.Get("times"); known {
-				rounds = float64(times.I)
-			}
-			for _, in := range a.Bodies {
-				cost += rounds * weighStages(in)
-			}
-			continue
-		case a.Def.Control != op.NoControl || len(a.Args) == 0:
-			continue
-		case s == nil || s.root[k] < 0:
-			cost += stageActions
-		case s.root[k] == k:
-			cost += stageLaunch
-			fallthrough
-		default:
-			if moves(a) { // each matrix of a border is one more
-				cost += stageLaunch * float64(len(a.Args)-1)
-			}
-		}
-		if s != nil && s.root[k] >= 0 && !moves(a) {
-			own := float64(max(1, a.Type.Count()))
-			if a.Def.Cost != nil {
-				own = max(own, flopsOf(b, a)/2)
-			}
-			cost += own / 8
-		}
-	}
-	return cost
-}
-
-// numbersAlone reports whether stages of numbers run all of body b.
-func numbersAlone(b *op.Body) bool {
-	s := stagesIn(b, nil, make([]writer, len(b.Args)))
-	for k := range b.Acts {
-		if len(b.Acts[k].Args) > 0 && (s == nil || s.root[k] < 0 || !s.tiny[s.root[k]]) {
-			return false
-		}
-	}
-	return true
-}
-
-// flopsOf returns the operations of action a of body b, whose row has a cost.
-func flopsOf(b *op.Body, a *op.Action) float64 {
-	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-	for _, r := range a.Args {
-		sig.In = append(sig.In, b.Register(r))
-	}
-	return a.Def.Cost(sig, a.Type).Flops
-}
 
 // moves reports whether an action only moves elements of its operands.
 func moves(a *op.Action) bool {
@@ -233,3 +177,83 @@ func elementsOf(b *op.Body) []int {
 	}
 	return n
 }
+
+// stageable reports whether action k computes or moves elements, and fails for no reason but a subscript.
+func stageable(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	d := a.Def
+	switch {
+	case a.Type.Elem.Size() == 0 || a.Asks || a.Attrs.Int("keep") > 0 || a.Attrs.Bool("drawn"):
+		return false
+	case !a.Type.IsScalar() && !(a.Type.IsDense() && a.Type.Known() && a.Type.Count() > 0):
+		return false
+	case d.Role == op.Points:
+		return pointwise(a)
+	case d.Control != op.NoControl || a.Bodies != nil || a.Chain != nil || !d.Laws.Has(op.Pure):
+		return false
+	}
+	subscripts := 0
+	for _, r := range a.Args {
+		t := b.Register(r)
+		if t.Elem.Size() == 0 || !t.IsScalar() && !(t.IsDense() && t.Known() && t.Count() > 0) {
+			return false
+		}
+		if t == types.ScalarOf(types.I64) {
+			subscripts++
+		}
+	}
+	switch {
+	case len(a.Args) == 0:
+		return d.Role == op.Constant
+	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
+		return d.Body != nil && d.TotalOn(b.Register(a.Args[0]).Elem, a.Type.Elem)
+	case folded(a): // a kernel is faster on many short rows
+		t := b.Register(a.Args[0])
+		return t.IsDense() && sums(d.Class, t.Elem, a.Type.Elem) &&
+			(t.Rows == 1 || t.Cols == 1 || t.Cols >= launch.FewColumns || t.Count() <= shortRows)
+	case d.Class != loop.NoClass:
+		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
+	case d.Elements != nil && a.Type.IsDense():
+		moves := d.Laws.Has(op.Total) || d.Laws.Has(op.View) && subscripts > 0 || d.Numbers == 1
+		return (moves || d.Role == op.Multiplies || d.Role == op.MultipliesOnto) && !heavy(b, k)
+	case d.Elements != nil:
+		return d.Role == op.Picks || d.Role == op.PicksAt
+	}
+	return false
+}
+
+// heavy reports an action whose kernel is faster than a loop over points.
+func heavy(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	d := a.Def
+	switch {
+	case d.Control != op.NoControl || d.Kernel == nil || d.Cost == nil || a.Bodies != nil || a.Chain != nil:
+		return false
+	case d.Laws.Has(op.Elementwise) || d.Class != loop.NoClass || !a.Type.IsDense() || !a.Type.Known():
+		return false
+	}
+	elements := a.Type.Count()
+	for _, r := range a.Args {
+		t := b.Register(r)
+		if !t.IsScalar() && !(t.IsDense() && t.Known()) {
+			return false
+		}
+		elements += t.Count()
+	}
+	work := flopsOf(b, a)
+	return work >= heavyWork && work >= heavyUses*float64(elements)
+}
+
+const (
+	// againWork is the most operations of an element that each nest computes for itself. The lanes are
+	// points, and the stored elements of a point lie in a row, so that to store one and to load it is a
+	// scatter and a gather: local regressions around a quantile of distances take 1.2 times as long
+	// with all of them stored.
+	againWork = 8
+	// heavyWork is from how many operations on a call is worth less than its work, if each element
+	// takes part in heavyUses of them: then its kernel keeps elements in registers.
+	heavyWork = 1 << 15
+	heavyUses = 8
+	// WideElements is the most elements that rows of a block of several points have.
+	WideElements = 1 << 20
+)

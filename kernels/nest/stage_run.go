@@ -17,40 +17,6 @@ import (
 // stageCall is the cost of a kernel call, in operations on elements.
 const stageCall = 1000
 
-// stageRun is a stage in the memory of one interpreter.
-type stageRun struct {
-	rects []stageRect
-	off   bool // it is not run as loops: there are none, or they have failed
-	form  int  // of its loops: see Stages.written
-	flags int  // consecutive windows in which a check has failed
-	// number is the result of a reduction of all elements; nil for other stages.
-	number *value.Dense
-	ready  bool // it is bound to write in place
-}
-
-// stageRect is a loop of a stage, bound to operands.
-type stageRect struct {
-	*SpaceRect
-	run    launch.Run
-	worker *launch.Worker // nil: it is not bound
-	in     []value.Value
-	views  []stageView
-	view   value.Dense
-	out    []*value.Dense // view, or the memory of each register that a stage of numbers sets
-	given  []*value.Dense // the same memory in the shape of the registers
-	first  int            // the place of the first operand in in: 2 after the size, or 0
-	part   [2][2]int      // the first and the end of the rows, and of the columns, that are made
-}
-
-// stageView is an operand as it was last bound.
-type stageView struct {
-	value.Dense
-	from   *value.Dense // the register's matrix; nil: the operand is a number
-	number loop.Word    // the number
-	turned *value.Dense // from, transposed where the operand is
-	at     [2]int       // where the view begins
-}
-
 // stage runs the stage of action k into out. done is false if its actions have to run one by one.
 func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	s := &p.runs[k]

@@ -4,7 +4,6 @@ package nest
 // check that it has a value, its body. It also writes asserts.
 
 import (
-	"fmt"
 	"math"
 
 	"flow/ir/loop"
@@ -23,10 +22,6 @@ type NoBody struct{ Why string }
 const elsewhere = "; compute it outside of the body, or a number at a time"
 
 var noSize = NoBody{"a matrix of a size that only the run tells; compute all elements, with ifelse(mask, x, 0) where a mask chooses some"}
-
-// large is the reason for a loop that reads all of a large matrix that each point makes. There is
-// nothing to write instead: its operators are about as fast.
-var large = fmt.Sprintf("what reads all of a matrix of more than %d elements that each point makes", laidElements)
 
 // NoElement returns the reason.
 func (n NoBody) NoElement() string { return n.Why }
@@ -129,25 +124,6 @@ func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
 
 // What follows writes what a body does beside its value: asserts, and the texts that only they read.
 
-// effect writes an action that has no value. Its order among others needs no words: which point
-// fails first, and how, is said by definition.
-func (x *Builder) effect(a *op.Action, env []Ref) Ref {
-	none := Ref{Type: a.Type, Val: loop.NoVal}
-	if a.Def.Control == op.Part {
-		return none
-	}
-	if a.Def.Elements == nil {
-		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
-	}
-	var in []Ref
-	for _, r := range a.Args {
-		in = append(in, env[r])
-	}
-	e, _ := x.call(a, in)
-	a.Def.Elements(e)
-	return none
-}
-
 // text reports a text that no point fails to make, so that it need not be made. Whether one fails
 // follows from the types of what it holds and from constants, so it is made once, of zeros.
 func text(b *op.Body, k int) bool {
@@ -174,4 +150,87 @@ func text(b *op.Body, k int) bool {
 	}
 	_, err := a.Def.Ref(c)
 	return err == nil
+}
+
+// mayFail reports whether action k may fail, at an element or by a subscript.
+func mayFail(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
+}
+
+// folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the
+// matrix is small.
+func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
+
+// pointwiseBody is pointwise for a body or a side of a branch. row: its result is a row.
+func pointwiseBody(b *op.Body, row bool) bool {
+	for k := range b.Acts {
+		x := &b.Acts[k]
+		d, dense := x.Def, x.Type.IsDense()
+		switch {
+		case d.Control == op.Part && x.Type.Elem.Size() > 0:
+		case d.Control == op.Select && !x.Asks:
+			for _, side := range x.Bodies {
+				if !pointwiseBody(side, row) {
+					return false
+				}
+			}
+			continue
+		case x.Type.Elem.Size() == 0 || x.Asks || x.Bodies != nil || x.Chain != nil || d.Control != op.NoControl || !d.Laws.Has(op.Pure):
+			return false
+		}
+		switch {
+		case dense && !x.Type.Known(), !dense && !x.Type.IsScalar():
+			return false
+		case d.Control == op.Part:
+			if dense && readersOf(b, k) > 1 {
+				return false
+			}
+		case d.Class != loop.NoClass && (row || dense):
+			return false
+		case d.Ramp != nil:
+		case dense && !(d.Laws.Has(op.Elementwise) || d.Laws.Has(op.View) || d.Role == op.Constant), dense && !d.Laws.Has(op.View) && readersOf(b, k) > 1:
+			return false
+		}
+	}
+	return true
+}
+
+// pointwise reports whether a stage can compute a parfor element by element: its body makes no matrix that is
+// read more than once, and has no effects.
+func pointwise(a *op.Action) bool {
+	if len(a.Bodies) != 1 || a.Attrs.Ints("lo") == nil || a.Attrs.Bool("pairs") {
+		return false
+	}
+	return pointwiseBody(a.Bodies[0], !a.Bodies[0].Type().IsScalar())
+}
+
+// readersOf is how many actions and yields of a body read action k.
+func readersOf(b *op.Body, k int) int {
+	n, r := 0, len(b.Args)+k
+	for i := range b.Acts {
+		for _, x := range b.Acts[i].Args {
+			if x == r {
+				n++
+				if b.Acts[i].Bodies != nil { // within, it may be read any number of times
+					n++
+				}
+			}
+		}
+	}
+	for _, y := range b.Yields {
+		if y == r {
+			n++
+		}
+	}
+	return n
+}
+
+// flopsOf returns the operations of action a of body b, whose row has a cost.
+func flopsOf(b *op.Body, a *op.Action) float64 {
+	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+	for _, r := range a.Args {
+		sig.In = append(sig.In, b.Register(r))
+	}
+	return a.Def.Cost(sig, a.Type).Flops
 }

@@ -10,40 +10,8 @@ import (
 	"slices"
 )
 
-// interval is where a virtual register lives: from the step that makes it to the last that reads
-// it.
-type interval struct {
-	from, to int32
-	// cost is how many steps make or read it, a step in a loop counting loopWeight times.
-	cost float64
-	// carried: a loop inside of the interval makes the value anew, so a round waits for the one before.
-	carried bool
-	made    bool // a step has made it
-}
-
-// intervals is where all virtual registers of a program live.
-type intervals struct {
-	of    []interval // by virt
-	order []virt     // by the step that makes them first
-}
-
 // loopWeight is how many rounds of a loop the choice of registers expects.
 const loopWeight = 8
-
-// assignment says where every virtual register lives.
-type assignment struct {
-	reg   []Reg // by virt; NoReg: in scratch memory
-	slot  []int // by virt, of those in scratch memory
-	slots int
-	kept  [][]virt // by block aside: what gives its register away there
-	lives intervals
-}
-
-// registers is what may be assigned of each class.
-type registers struct {
-	vectors, masks int
-	general        []Reg
-}
 
 // live finds where virtual registers live. A value that is made before a loop and read inside
 // lives until the loop's end; one that is written inside and read before it there lives through the
@@ -132,14 +100,6 @@ type bank struct {
 	free   []Reg
 	active []holder
 	ends   int32 // a step before which no active interval ends
-}
-
-// holder is a value that has a register, and the last step of its interval.
-type holder struct {
-	v    virt
-	to   int32
-	cost float64 // its spillCost; negative: not computed yet
-	reg  Reg
 }
 
 func (h *holder) begin(v virt, to int32, r Reg) { h.v, h.to, h.cost, h.reg = v, to, -1, r }
@@ -295,3 +255,6 @@ func (l *lowering) crowded() bool {
 	}
 	return spilled > mostSpilled*all
 }
+
+// asideWeight is how often a block aside is expected to run, of the times that it is passed.
+const asideWeight = 1.0 / 8

@@ -187,22 +187,3 @@ func (l *lowering) outside(x *loop.Loop) (rest loop.Block) {
 	}
 	return rest
 }
-
-// besideRounds returns the address of an element of a local of a nest of one point, without the lanes'
-// index, if the lanes have elements side by side.
-func (l *lowering) besideRounds(e element) (base virt, ok bool) {
-	if !l.point() || l.alike() || e.row.Coef(l.lane()) != 0 || e.col.Coef(l.lane()) != e.wide {
-		return 0, false
-	}
-	e.col = l.without(e.col)
-	if l.varies(e.row) || l.varies(e.col) {
-		return 0, false
-	}
-	key := sum{row: e.row, col: e.col, size: -1, arg: e.arg}
-	if e.arg == 0 {
-		key.arg = -e.at
-	}
-	return l.inner.recent(l, key, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ regs) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
-	}), true
-}

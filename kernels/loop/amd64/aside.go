@@ -7,9 +7,6 @@ package amd64
 
 import "flow/ir/loop"
 
-// asideWeight is how often a block aside is expected to run, of the times that it is passed.
-const asideWeight = 1.0 / 8
-
 // leastAside is how many statements make it worth it to store registers at a block's begin.
 const leastAside = 8
 

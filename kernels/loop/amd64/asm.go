@@ -37,9 +37,6 @@ type constant struct {
 	at    int // offset when finished
 }
 
-// NewAsm is an empty piece for a processor that has no more than t.
-func NewAsm(t Target) *Asm { return &Asm{vexOnly: targetNamed(t).vexOnly()} }
-
 // Reset empties the piece.
 func (a *Asm) Reset() {
 	a.code, a.labels, a.jumps, a.consts, a.uses = a.code[:0], a.labels[:0], a.jumps[:0], a.consts[:0], a.uses[:0]
@@ -130,4 +127,16 @@ func (a *Asm) Finish() ([]byte, error) {
 		binary.LittleEndian.PutUint32(a.code[u.at:], uint32(int32(a.consts[u.target].at-(u.at+4+u.more))))
 	}
 	return a.code, nil
+}
+
+// offset is a place in memory so many bytes behind another.
+func offset(m Mem, by int32) Mem {
+	m.Disp += by
+	return m
+}
+
+// listed is a vector or mask instruction of a listing.
+type listed struct {
+	from, to int // offsets in the code
+	text     string
 }

@@ -10,25 +10,6 @@ import (
 	"flow/ir/types"
 )
 
-// Code is the machine code of a nest, and what its caller has to know.
-type Code struct {
-	Text []byte
-	// Scratch is how many bytes of scratch memory a call needs, at an address that is a multiple of
-	// 64, beside what locals need whose size is known at run time alone: see ScratchFor.
-	Scratch int
-	// Words is the length of the block of arguments.
-	Words int
-	// Fuel is the fuel of a call. A round of the cheapest inner loop takes 1, so that a call takes some 20 us
-	// at most. The rest of it is in the block when the call returns.
-	Fuel int
-	// Points is how many points of a row are evaluated at a time.
-	Points int
-	sized  []sizedLocal
-	// States are those of the results that are reduced, by number. A result that no statement
-	// contributes to has none.
-	States map[int]*loop.State
-}
-
 // Compile makes code of a target for the points of a window: of nests over two indices the lanes
 // are the last one unless the schedule says otherwise, of nests over one its points. The operands
 // and results are laid out as the layouts say. An error is an *Unsupported, or a bug.
@@ -50,19 +31,6 @@ func Compile(t Target, n *loop.Nest, params, results []Layout, levels int, plan 
 
 // shops holds the workshops that no compilation uses now.
 var shops = sync.Pool{New: func() any { return &workshop{} }}
-
-func targetNamed(t Target) *target {
-	for _, x := range []*target{avx512, avx2} {
-		if x.name == t {
-			return x
-		}
-	}
-	panic("BUG: no target " + string(t))
-}
-
-// straight is up to how many statements inner loops of known rounds are written out: short ones
-// wait for nothing then, and the subscripts of locals are constants.
-const straight = 160
 
 // refused makes an error of a panic with an *Unsupported.
 func refused(err *error) {
@@ -167,4 +135,20 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	}
 	l.readInPlace(l.target)
 	return l
+}
+
+// List is the code that Compile makes, for people.
+func List(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (list *Listing, err error) {
+	defer refused(&err)
+	l := lowered(targetNamed(t), n, params, results, loop.FastLevels, plan, &workshop{})
+	l.asm.list = &[]listed{}
+	c, err := l.code()
+	if err != nil {
+		return nil, err
+	}
+	list = &Listing{Lanes: l.target.lanes, Together: l.together, Text: l.asm.listing(c.Text)}
+	if l.lanes >= 0 {
+		list.Index = n.Names[l.lanes]
+	}
+	return list, nil
 }

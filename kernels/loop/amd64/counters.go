@@ -8,15 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"math/bits"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 )
-
-// maxCounters is the room for counters in scratch memory.
-const maxCounters = 64
-
-// counter is two words in scratch memory: the index, and where it ends.
-type counter int32
 
 // mem is where the index lies.
 func (c counter) mem() Mem { return At(scratchReg, countersAt+16*int32(c)) }
@@ -99,14 +95,6 @@ func (l *lowering) form(f loop.Lin) loop.Lin {
 	return out
 }
 
-// counted reports a form with an index that is counted a lane.
-func (l *lowering) counted(f loop.Lin) bool {
-	return f.Any(func(s loop.Sym) bool {
-		_, inner := l.frame.inner[s.N]
-		return inner && s.Kind == loop.IndexSym
-	})
-}
-
 // affine is the linear form of a value of the nest, or nil: an index, an operand, a constant, and
 // sums and multiples of them.
 func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
@@ -150,4 +138,113 @@ func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
 		}
 	}
 	return &f
+}
+
+// varies reports that a form is not the same in all lanes.
+func (l *lowering) varies(f loop.Lin) bool {
+	return f.Any(func(s loop.Sym) bool {
+		_, inner := l.frame.inner[s.N]
+		return s.Kind == loop.ValSym && !l.sameWord(s.N) || s.Kind == loop.IndexSym && (inner || s.N == l.lanes)
+	})
+}
+
+// symbolMem is the word of a symbol that is the same in all lanes; ok is false for the row index,
+// which is in a register.
+func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
+	at := 8 * int32(argMemory+memoryWords*s.N)
+	switch s.Kind {
+	case loop.IndexSym:
+		if c, ok := l.counters[s.N]; ok {
+			return c.mem(), true
+		}
+	case loop.ParamSym:
+		return argMem(at), true
+	case loop.RowsSym:
+		return argMem(at + 16), true
+	case loop.ColsSym:
+		return argMem(at + 24), true
+	case loop.ValSym:
+		return At(scratchReg, l.named[loop.Val(s.N)].at), true
+	}
+	return Mem{}, false
+}
+
+// symbolIn returns a register that holds symbol s. It loads the symbol into spare if it has no register of
+// its own.
+func (l *lowering) symbolIn(m *maker, s loop.Sym, spare Reg) Reg {
+	if c, ok := l.counters[s.N]; ok && s.Kind == loop.IndexSym && m.held == 1+c {
+		return counterReg
+	}
+	from, ok := l.symbolMem(s)
+	if !ok {
+		return rowReg
+	}
+	m.LoadG(spare, from)
+	return spare
+}
+
+// scalarLin writes code that leaves a form, the same in all lanes, in dst. It uses R10 and R11.
+func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
+	if len(f.Terms) == 0 {
+		m.MovImm(dst, f.Const)
+		return
+	}
+	for k, t := range f.Terms {
+		to := R11
+		if k == 0 {
+			to = dst
+		}
+		from := l.symbolIn(m, t.Sym, to)
+		switch c := t.Coef; {
+		case c == 1:
+			to = from
+		case c > 0 && c&(c-1) == 0:
+			m.MovTo(to, from)
+			m.ShiftImm(ShlG, to, uint8(bits.TrailingZeros64(uint64(c))))
+		case c == int64(int32(c)):
+			m.IMulImm(to, from, int32(c))
+		default:
+			m.MovTo(to, from)
+			m.MovImm(R10, c)
+			m.IMul(to, R10)
+		}
+		if k > 0 {
+			m.ArithG(AddG, dst, to)
+		} else {
+			m.MovTo(dst, to)
+		}
+	}
+	if f.Const != 0 {
+		m.ArithConst(AddG, dst, f.Const)
+	}
+}
+
+// broadcastG is a general register in all lanes, written by code that leaves it in RAX.
+func (l *lowering) broadcastG(write func(m *maker)) virt {
+	return l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
+		write(m)
+		m.vec.splat(m, dst)
+	}})
+}
+
+// ofRow is a form in the row of the present part.
+func (l *lowering) ofRow(f loop.Lin) loop.Lin {
+	if l.part.row == 0 {
+		return f
+	}
+	return f.Plus(loop.Num(int64(l.part.row) * f.Coef(loop.Sym{Kind: loop.IndexSym, N: l.rows})))
+}
+
+// ragged reports that the lanes are others in each row.
+func (l *lowering) ragged() bool {
+	r := l.laneRange()
+	return l.rows >= 0 && (l.perRow(r.From) || l.perRow(r.To))
+}
+
+// laneRange is the range of the lanes; a space without indices is one point.
+func (l *lowering) laneRange() loop.Range {
+	if n := len(l.nest.Space); n > 0 {
+		return l.nest.Space[n-1].Range
+	}
+	return loop.Range{}
 }

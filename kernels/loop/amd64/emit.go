@@ -2,16 +2,10 @@ package amd64
 
 // This file writes a program as machine code, its registers being assigned.
 
-import "slices"
+import (
+	"slices"
 
-// General registers with a fixed role. RAX, R9, R10 and R11 are free within a step.
-const (
-	argsReg    = RDI // the block of arguments
-	laneReg    = RSI // the vector index of the first lane
-	rowReg     = RCX // the other index of the space
-	fuelReg    = R15 // rounds that may still be made
-	scratchReg = RBX
-	counterReg = RBP // the index of a shared inner loop that holds no other loop: see counting.alone
+	"flow/ir/types"
 )
 
 // generalRegs are the registers that may be assigned.
@@ -20,31 +14,6 @@ var generalRegs = []Reg{R14, R13, R12, RDX, R8}
 // spareGeneral are the registers in which a step finds addresses that live in scratch memory. RAX
 // is also that of its result.
 var spareGeneral = [2]Reg{RAX, R9}
-
-// maker writes steps.
-type maker struct {
-	Asm
-	*target
-	p      *program
-	at     assignment
-	spills int // offset of the slots in scratch memory
-	leave  Label
-	failed Label // the code that sets the flag of a failed check and leaves; bound if checks is set
-	checks bool
-	start  Label
-	resume []suspension
-	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end. fuel
-	// is that of the loop that ends now.
-	roundFuel []int
-	fuel      int
-	// held is 1 + the number of the counter whose index is in counterReg, or 0.
-	held counter
-	// streams says that results are stored past the caches.
-	streams bool
-}
-
-// slotBytes is the size of a slot: a vector, or a mask.
-const slotBytes = 64
 
 func (m *maker) slotMem(v virt) Mem {
 	if at := m.p.values[v].home; at != 0 {
@@ -404,4 +373,53 @@ func (m *maker) fuse(s *step) {
 		}
 	}
 	m.store(s.dst, dst)
+}
+
+// planes sets dst to the bytes of k planes of the states of a result. It changes R11.
+func (m *maker) planes(dst Reg, arg int32, k int) {
+	m.LoadG(dst, argMem(arg+8))
+	m.LoadG(R11, argMem(arg+16))
+	m.IMul(dst, R11)
+	m.IMulImm(dst, dst, int32(k))
+}
+
+// unlessNone writes code that is passed where the mask has no lane; NoReg: it has all.
+func (m *maker) unlessNone(mask Reg, write func()) {
+	if mask == NoReg {
+		write()
+		return
+	}
+	skip := m.Label()
+	m.vec.none(m, mask)
+	m.Jump(Equal, skip)
+	write()
+	m.Bind(skip)
+}
+
+// storeOne stores the first lane. It may change RAX.
+func (m *maker) storeOne(e types.Elem, v Reg, at Mem) {
+	switch e {
+	case types.Bool:
+		m.Lea(R10, at)
+		m.vec.bits(m, v)
+		m.ArithImm(AndG, RAX, 1)
+		m.StoreG8(At(R10, 0), RAX)
+	case types.F32:
+		m.Emit(Inst{Op: VMOVSSStore, A: v, InMem: true, Mem: at})
+	default:
+		m.Emit(Inst{Op: VMOVSDStore, A: v, InMem: true, Mem: at})
+	}
+}
+
+// everywhere loads an element into all lanes.
+func (m *maker) everywhere(e types.Elem, dst Reg, at Mem) {
+	switch e {
+	case types.Bool:
+		m.LoadG8(RAX, at)
+		m.vec.truth(m, dst)
+	case types.F32:
+		m.Emit(Inst{Op: VBROADCASTSS, Len: m.single(), Dst: dst, InMem: true, Mem: at})
+	default:
+		m.Emit(Inst{Op: VBROADCASTSD, Len: m.length, Dst: dst, InMem: true, Mem: at})
+	}
 }

@@ -296,3 +296,28 @@ func (l *lowering) balance() {
 		l.steps = slices.Insert(l.shop.steps.room(l.steps, len(l.head)-before), at, l.head[before:]...)
 	}
 }
+
+// canTurn reports a space whose two indices may change places: each reduced result is one element,
+// whose contributions come in any order.
+func canTurn(n *loop.Nest) bool {
+	if len(n.Space) != 2 {
+		return false
+	}
+	for _, x := range n.Space {
+		if x.Range.Kind != loop.Steps || x.Range.By != 1 {
+			return false
+		}
+		for _, f := range []loop.Lin{x.Range.From, x.Range.To} {
+			if f.Coef(loop.Sym{Kind: loop.IndexSym, N: n.Space[0].Name}) != 0 {
+				return false
+			}
+		}
+	}
+	return !loop.Some(n.Body.Stmts, func(s *loop.Stmt) bool { return s.Code == loop.Reduce && !ofAll(n, s) })
+}
+
+// ofAll reports whether a statement reduces all points to one element, in any order.
+func ofAll(n *loop.Nest, s *loop.Stmt) bool {
+	r := n.Results[s.Mem.N]
+	return !slices.ContainsFunc(s.At, func(l loop.Lin) bool { return !l.Known() }) && r.Class.Free(r.Elem)
+}

@@ -11,89 +11,6 @@ import (
 	"flow/ir/types"
 )
 
-// invariants is what has been made before the loops.
-type invariants struct {
-	head    []step // before the rows
-	rowHead []step // at the begin of each row
-	consts  []knownWord
-	byWord  [64]int32 // by some bits of a constant: 1 + the place in consts of the last such one
-	made    []invariant
-	sums    []sum // see recent
-	before  settling
-	// inner is like before, for the innermost of nested loops; nil: there is none. innermost is the name of
-	// the index of that loop. See ahead.
-	inner     *settling
-	innermost int
-}
-
-// settling is what moves in front of the inner loop that is lowered and no other holds.
-type settling struct {
-	at    int // where the loop begins
-	steps []step
-	sums  []sum
-}
-
-// knownWord is a constant, and the register with it in all lanes.
-type knownWord struct {
-	bits   loop.Word
-	single bool // of f32
-	v      virt
-	before int32 // 1 + the place of the constant before it with the same bits of byWord; 0: none
-}
-
-// invariant is a value that depends on operands and the row alone.
-type invariant struct {
-	kind     invariantKind
-	elem     types.Elem
-	arg      int32 // the words of an operand or result
-	row, col loop.Lin
-	plane    int
-	v        virt
-}
-
-type invariantKind uint8
-
-const (
-	addressKind invariantKind = iota // of an element
-	elementKind                      // an element in all lanes
-	formKind                         // a linear form in all lanes: row + col
-	maskKind                         // the first lanes, as many as row says
-)
-
-// find is the value of x, or 0.
-func (l *lowering) find(x invariant) virt {
-	for k := range l.made {
-		y := &l.made[k]
-		if y.kind == x.kind && y.elem == x.elem && y.arg == x.arg && y.plane == x.plane && y.row.Equal(x.row) && y.col.Equal(x.col) {
-			return y.v
-		}
-	}
-	return 0
-}
-
-// once is the value of x, made by f the first time. f returns a step without its result.
-func (l *lowering) once(x invariant, c class, f func() step) virt {
-	if v := l.find(x); v != 0 {
-		return v
-	}
-	s := f()
-	s.pure = s.scalar != nil
-	s.dst = l.fresh(c)
-	if x.v = s.dst; l.perRow(x.row) || l.perRow(x.col) {
-		l.rowHead = append(l.shop.steps.room(l.rowHead, 1), s)
-		l.makes(s.dst, 1)
-	} else {
-		l.head = append(l.shop.steps.room(l.head, 1), s)
-	}
-	l.made = append(l.made, x)
-	return x.v
-}
-
-// perRow reports that a form changes with the row.
-func (l *lowering) perRow(f loop.Lin) bool {
-	return f.Coef(loop.Sym{Kind: loop.IndexSym, N: l.rows}) != 0
-}
-
 // steady splits a form that is the same in all lanes: into what all rounds of inner loops share,
 // and the rest.
 func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
@@ -109,32 +26,6 @@ func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
 		}
 	}
 	return same, moving
-}
-
-// constantVector is a constant in all lanes.
-func (l *lowering) constantVector(e types.Elem, w loop.Word) virt {
-	single, last := e == types.F32, &l.byWord[w*0x9e3779b97f4a7c15>>58]
-	for k := *last; k != 0; k = l.consts[k-1].before {
-		if x := &l.consts[k-1]; x.bits == w && x.single == single {
-			return x.v
-		}
-	}
-	at := l.constant(e, w)
-	at.Scale = uint8(e.Size())
-	v := l.fromWord(at)
-	l.consts = append(l.shop.words.room(l.consts, 1), knownWord{w, single, v, *last})
-	*last = int32(len(l.consts))
-	return v
-}
-
-// fromWord is an element in memory that no point changes, in all lanes. Scale of the place is its
-// size.
-func (l *lowering) fromWord(at Mem) virt {
-	v := l.fresh(vectorClass)
-	l.values[v].source = at
-	l.values[v].source.Broadcast = true
-	l.head = append(l.shop.steps.room(l.head, 1), step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ regs) { m.fromSource(dst, at) }})
-	return v
 }
 
 // pointer is the address of an element: of the first lane where lanes are contiguous, which is the
@@ -235,15 +126,6 @@ func (l *lowering) moved(v, offset virt) virt {
 	return l.recent(sum{address: v, offset: offset}, func() step {
 		return step{a: v, b: offset, scalar: func(m *maker, dst Reg, r regs) { m.Lea(dst, Indexed(r.a, r.b, 1, 0)) }}
 	})
-}
-
-// sum is an offset, or an address and an offset.
-type sum struct {
-	row, col        loop.Lin
-	size            int
-	arg             int32
-	address, offset virt
-	v               virt
 }
 
 func (x *sum) same(y *sum) bool {
@@ -374,19 +256,6 @@ func (l *lowering) settle(write func()) {
 	l.before = settling{}
 }
 
-// everywhere loads an element into all lanes.
-func (m *maker) everywhere(e types.Elem, dst Reg, at Mem) {
-	switch e {
-	case types.Bool:
-		m.LoadG8(RAX, at)
-		m.vec.truth(m, dst)
-	case types.F32:
-		m.Emit(Inst{Op: VBROADCASTSS, Len: m.single(), Dst: dst, InMem: true, Mem: at})
-	default:
-		m.Emit(Inst{Op: VBROADCASTSD, Len: m.length, Dst: dst, InMem: true, Mem: at})
-	}
-}
-
 // formVector is a form that is the same in all lanes, as a vector.
 func (l *lowering) formVector(f loop.Lin) virt {
 	if len(f.Terms) == 0 {
@@ -402,3 +271,80 @@ func (l *lowering) formVector(f loop.Lin) virt {
 		}}
 	})
 }
+
+// lin is a form in every lane.
+func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
+	f = l.form(f)
+	same := loop.Lin{Const: f.Const}
+	var sum virt
+	add := func(v virt) {
+		if sum == 0 {
+			sum = v
+			return
+		}
+		sum = l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: sum, b: v, dst: l.fresh(vectorClass)})
+	}
+	for _, t := range f.Terms {
+		one := loop.Lin{Terms: []loop.Term{t}}
+		if !l.varies(one) {
+			same = same.Plus(one)
+			continue
+		}
+		x := inRegister(types.I64, 0)
+		if t.Sym.Kind == loop.ValSym {
+			x = l.frame.vals[t.Sym.N]
+		} else {
+			x.v = l.indexVector(t.Sym.N, o)
+		}
+		switch {
+		case t.Coef > 1 && t.Coef&(t.Coef-1) == 0:
+			x.v = l.emit(&step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(uint64(t.Coef)))}, b: l.vector(x), dst: l.fresh(vectorClass)})
+			x.konst = false
+		case t.Coef != 1:
+			x = inRegister(types.I64, l.binary(VPMULLQ, types.I64, inRegister(types.I64, l.vector(x)), constantOf(types.I64, loop.Word(t.Coef))))
+		}
+		add(l.vector(x))
+	}
+	if len(same.Terms) == 0 && sum != 0 {
+		if same.Const != 0 {
+			sum = l.binary(VPADDQ, types.I64, inRegister(types.I64, sum), constantOf(types.I64, loop.Word(same.Const)))
+		}
+		return sum
+	}
+	add(l.formVector(same))
+	return sum
+}
+
+// indexVector is an index as i64.
+func (l *lowering) indexVector(name int, o loop.Origin) virt {
+	if v, ok := l.frame.inner[name]; ok {
+		out := l.fresh(vectorClass) // the counter changes
+		l.move(out, inRegister(types.I64, v), 0, true)
+		return out
+	}
+	if c, ok := l.counters[name]; ok && l.frame.nest {
+		return l.emit(&step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
+	}
+	switch name {
+	case l.lanes:
+		return l.numberedLanes(l.broadcastG(func(m *maker) { m.Mov(RAX, laneReg) }))
+	case l.rows:
+		return l.formVector(l.ofRow(loop.Of(loop.IndexSym, name)))
+	}
+	unsupported(o, "index %s", l.nest.Names[name])
+	return 0
+}
+
+// numberedLanes is first, and in each lane of the part how many lanes come before it.
+func (l *lowering) numberedLanes(first virt) virt {
+	at := l.asm.Const(counting64[l.number*l.target.lanes:][:l.target.lanes]...)
+	return l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: at}, a: first, dst: l.fresh(vectorClass)})
+}
+
+// counting64 counts the lanes of all parts.
+var counting64 = func() (list [8 * maxParts]uint64) {
+	for k := range list {
+		list[k] = uint64(k)
+	}
+	return list
+}()

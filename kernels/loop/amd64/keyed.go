@@ -11,17 +11,6 @@ import (
 	"flow/ir/types"
 )
 
-// keyedTable is a result that is contributed to by key.
-type keyedTable struct {
-	key  loop.Sym
-	coef int64
-	at   map[int64]bool // the constants of the places
-	// places is the keys times the coefficient, of every part.
-	places map[[2]int]virt
-	// abreast holds the values that are added at places side by side (see addAbreast).
-	abreast map[[2]int][]virt
-}
-
 // apartInTable reports that no two statements that contribute to the table of s reach one element,
 // so that every element has its contributions in the order of the points. A table has one key with
 // one coefficient, and places below the coefficient.
@@ -232,10 +221,4 @@ func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) 
 		}})
 	}
 	return true
-}
-
-// offset is a place in memory so many bytes behind another.
-func offset(m Mem, by int32) Mem {
-	m.Disp += by
-	return m
 }

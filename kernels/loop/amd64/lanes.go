@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"flow/ir/loop"
+	"flow/ir/types"
 )
 
 // LanesFirst reports that points of a space of so many rows and columns are evaluated faster if the
@@ -21,31 +22,6 @@ func LanesFirst(n *loop.Nest, params, results []Layout, rows, cols int) bool {
 	last := c.points(rows, cols, own+c.access[1])
 	first := c.points(cols, rows, own+c.access[0])
 	return first+first/4 < last
-}
-
-// canTurn reports a space whose two indices may change places: each reduced result is one element,
-// whose contributions come in any order.
-func canTurn(n *loop.Nest) bool {
-	if len(n.Space) != 2 {
-		return false
-	}
-	for _, x := range n.Space {
-		if x.Range.Kind != loop.Steps || x.Range.By != 1 {
-			return false
-		}
-		for _, f := range []loop.Lin{x.Range.From, x.Range.To} {
-			if f.Coef(loop.Sym{Kind: loop.IndexSym, N: n.Space[0].Name}) != 0 {
-				return false
-			}
-		}
-	}
-	return !loop.Some(n.Body.Stmts, func(s *loop.Stmt) bool { return s.Code == loop.Reduce && !ofAll(n, s) })
-}
-
-// ofAll reports whether a statement reduces all points to one element, in any order.
-func ofAll(n *loop.Nest, s *loop.Stmt) bool {
-	r := n.Results[s.Mem.N]
-	return !slices.ContainsFunc(s.At, func(l loop.Lin) bool { return !l.Known() }) && r.Class.Free(r.Elem)
 }
 
 // What an access costs beside the instruction, and what a row costs beside its vectors, in the
@@ -131,4 +107,73 @@ func Flat(n *loop.Nest) (across uint64, ok bool) {
 		return 0, false
 	}
 	return across, true
+}
+
+// singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with
+// nothing else, or with vectors of half the length where there is one point and no vector in its rounds.
+func singles(t *target, l *lowering) *target {
+	if t.embeds && l.point() && (len(l.alongBody) == 0 || l.fewAlong()) {
+		half := *t
+		half.length, half.lanes = t.length-1, t.lanes/2
+		return &half
+	}
+	if !t.embeds || l.ragged() || !narrow(l.nest.Types) || len(l.nest.Locals) > 0 || !l.sideBySide(&l.nest.Body) {
+		return t
+	}
+	wide := *t
+	wide.lanes *= 2
+	return &wide
+}
+
+// narrow reports values of f32 and bools alone, some of f32.
+func narrow(list []types.Elem) (some bool) {
+	for _, e := range list {
+		if e != types.F32 && e != types.Bool {
+			return false
+		}
+		some = some || e == types.F32
+	}
+	return some
+}
+
+// sideBySide reports a block whose lanes lie side by side in memory, or read one element, and whose
+// loops have bounds for all lanes.
+func (l *lowering) sideBySide(b *loop.Block) bool {
+	fine := true
+	loop.EachStmt(b, func(s *loop.Stmt) { fine = fine && l.besideLanes(s) })
+	return fine
+}
+
+func (l *lowering) besideLanes(s *loop.Stmt) bool {
+	lane := l.lane()
+	switch s.Code {
+	case loop.Const, loop.If, loop.Check, loop.Break:
+		return true
+	case loop.Load, loop.Store:
+		if len(s.At) == 0 {
+			return true
+		}
+		row, col := s.At[0], s.At[1]
+		if l.memory(s.Mem).unit {
+			row, col = loop.Lin{}, row.Plus(col)
+		}
+		c := col.Coef(lane)
+		return row.Coef(lane) == 0 && (c == 1 || c == 0 && s.Code == loop.Load)
+	case loop.Reduce:
+		c := l.nest.Results[s.Mem.N].Class
+		return (c == loop.Least || c == loop.Greatest) && l.nest.Types[s.Args[0]] == types.F32 && l.ofAllLanes(s.At)
+	case loop.For:
+		r := s.Loop.Index.Range
+		return r.Kind == loop.Steps && r.From.Coef(lane) == 0 && r.To.Coef(lane) == 0
+	case loop.Apply:
+		return narrow(s.Func.Types) && l.sideBySide(&s.Func.Body)
+	}
+	return s.Code.IsOp()
+}
+
+// ofAllLanes reports whether a place is the same for all lanes: it depends on no index but the row's,
+// and on no value.
+func (l *lowering) ofAllLanes(at []loop.Lin) bool {
+	other := func(s loop.Sym) bool { return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && s.N != l.rows }
+	return !slices.ContainsFunc(at, func(f loop.Lin) bool { return f.Any(other) })
 }

@@ -102,16 +102,6 @@ func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	return inRegister(e, l.unary(VCVTTPD2QQ, f, q, 0))
 }
 
-// divided is a division of a by the constant b in the lanes of active. A later division of the same numbers
-// in the block, or in a block inside, reuses it. shifted is the quotient plus 1.5 * 2^52, and rest is the
-// rest. If rest is negative, the quotient is too large by one. large: see divideSmall.
-type divided struct {
-	a             virt
-	b             loop.Word
-	active, large virt
-	shifted, rest operand
-}
-
 // middle is 1.5 * 2^52. The bits of middle plus an integer from -2^51 to below 2^51 are those of the f64 middle
 // plus it, so an addition and a subtraction convert it, either way.
 const middle = 0x1.8p52

@@ -20,10 +20,6 @@ type legalizer struct {
 	changed step // a copy of the step for a rule, which may change it
 }
 
-// related holds the values, each with one definition, that a value is a copy of, has the complemented bits
-// of, and is the magnitude of (floats). 0: there is none.
-type related struct{ same, opposite, magnitudeOf virt }
-
 // legalizeAVX2 replaces all steps that AVX2 does not have.
 func legalizeAVX2(p *program, a *Asm) {
 	g := &legalizer{program: *p, asm: a, made: p.shop.bytes.zeros(len(p.values)), known: p.shop.relations.zeros(2 * len(p.values))[:len(p.values)]}
@@ -204,42 +200,6 @@ func (g *legalizer) value(of *step) virt {
 // the value, in a register of its own.
 var rules [mostOps]func(g *legalizer, s *step) virt
 
-func init() {
-	for op, rule := range map[Op]func(g *legalizer, s *step) virt{
-		KANDW:       func(g *legalizer, s *step) virt { return g.and(L256, s.a, s.b) },
-		KANDNW:      andNot,
-		KNOTW:       func(g *legalizer, s *step) virt { return g.not(s.b) },
-		KXNORW:      func(g *legalizer, s *step) virt { return g.not(g.op(VPXOR, L256, s.a, s.b)) },
-		VCMPPDK:     becomes(VCMPPD),
-		VCMPPSK:     compareSingle,
-		VPCMPQ:      compareWords,
-		VALIGNQ:     turn,
-		VPMULLQ:     multiply,
-		VPMINSQ:     extremeWord,
-		VPMAXSQ:     extremeWord,
-		VPSRAQ:      shiftArithmetic,
-		VPSRAVQ:     shiftArithmetic,
-		VPABSQ:      absolute,
-		VPMOVM2Q:    becomes(VMOVAPD),
-		VPMOVQ2M:    func(g *legalizer, s *step) virt { return g.sign(s.b) },
-		VCVTQQ2PD:   func(g *legalizer, s *step) virt { return g.toDouble(g.second(s)) },
-		VCVTQQ2PS:   toSingle,
-		VCVTTPD2QQ:  func(g *legalizer, s *step) virt { return g.toWord(g.second(s)) },
-		VCVTTPS2QQ:  func(g *legalizer, s *step) virt { return g.toWord(g.op(VCVTPS2PD, L256, 0, g.second(s))) },
-		VSCALEFPD:   scale,
-		VPANDQ:      becomes(VPAND),
-		VPORQ:       becomes(VPOR),
-		VPXORQ:      becomes(VPXOR),
-		VRNDSCALEPD: becomes(VROUNDPD),
-		VRNDSCALEPS: becomes(VROUNDPS),
-		KORW:        becomes(VPOR),
-		KXORW:       becomes(VPXOR),
-		KMOVW:       becomes(VMOVAPD),
-	} {
-		rules[op] = rule
-	}
-}
-
 // becomes is the rule of an instruction that differs from one of AVX2 in name alone. A mask is a vector.
 func becomes(op Op) func(g *legalizer, s *step) virt {
 	return func(g *legalizer, s *step) virt {
@@ -345,3 +305,6 @@ func (g *legalizer) narrow(mask virt) virt {
 	upper := g.emit(&step{Inst: Inst{Op: VEXTRACTF128, Len: L256, Imm: 1}, a: mask})
 	return g.emit(&step{Inst: Inst{Op: VSHUFPS, Len: L128, Imm: 0x88}, a: mask, b: upper})
 }
+
+// signBit is what turns an unsigned order into a signed one.
+const signBit = 1 << 63

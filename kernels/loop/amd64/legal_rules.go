@@ -7,9 +7,6 @@ import (
 	"math/bits"
 )
 
-// signBit is what turns an unsigned order into a signed one.
-const signBit = 1 << 63
-
 // compareWords makes signed comparisons of "greater" and "equal".
 func compareWords(g *legalizer, s *step) virt {
 	equal := Inst{Op: VPCMPEQQ, Len: L256, InMem: s.InMem, Mem: s.Mem}
@@ -227,4 +224,40 @@ func scale(g *legalizer, s *step) virt {
 	copied(n, rest)
 	g.steps = append(g.steps, step{scalar: func(m *maker, _ Reg, _ regs) { m.Bind(near) }})
 	return scaled(x, n)
+}
+
+func init() {
+	for op, rule := range map[Op]func(g *legalizer, s *step) virt{
+		KANDW:       func(g *legalizer, s *step) virt { return g.and(L256, s.a, s.b) },
+		KANDNW:      andNot,
+		KNOTW:       func(g *legalizer, s *step) virt { return g.not(s.b) },
+		KXNORW:      func(g *legalizer, s *step) virt { return g.not(g.op(VPXOR, L256, s.a, s.b)) },
+		VCMPPDK:     becomes(VCMPPD),
+		VCMPPSK:     compareSingle,
+		VPCMPQ:      compareWords,
+		VALIGNQ:     turn,
+		VPMULLQ:     multiply,
+		VPMINSQ:     extremeWord,
+		VPMAXSQ:     extremeWord,
+		VPSRAQ:      shiftArithmetic,
+		VPSRAVQ:     shiftArithmetic,
+		VPABSQ:      absolute,
+		VPMOVM2Q:    becomes(VMOVAPD),
+		VPMOVQ2M:    func(g *legalizer, s *step) virt { return g.sign(s.b) },
+		VCVTQQ2PD:   func(g *legalizer, s *step) virt { return g.toDouble(g.second(s)) },
+		VCVTQQ2PS:   toSingle,
+		VCVTTPD2QQ:  func(g *legalizer, s *step) virt { return g.toWord(g.second(s)) },
+		VCVTTPS2QQ:  func(g *legalizer, s *step) virt { return g.toWord(g.op(VCVTPS2PD, L256, 0, g.second(s))) },
+		VSCALEFPD:   scale,
+		VPANDQ:      becomes(VPAND),
+		VPORQ:       becomes(VPOR),
+		VPXORQ:      becomes(VPXOR),
+		VRNDSCALEPD: becomes(VROUNDPD),
+		VRNDSCALEPS: becomes(VROUNDPS),
+		KORW:        becomes(VPOR),
+		KXORW:       becomes(VPXOR),
+		KMOVW:       becomes(VMOVAPD),
+	} {
+		rules[op] = rule
+	}
 }

@@ -10,15 +10,7 @@ import (
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
-
-	"flow/ir/loop"
 )
-
-// listed is a vector or mask instruction of a listing.
-type listed struct {
-	from, to int // offsets in the code
-	text     string
-}
 
 // Listing is what List tells of code.
 type Listing struct {
@@ -26,22 +18,6 @@ type Listing struct {
 	Lanes    int    // of a vector
 	Together int    // how many vectors are worked on at a time
 	Text     string // a line an instruction, labels where jumps lead, and the constants
-}
-
-// List is the code that Compile makes, for people.
-func List(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (list *Listing, err error) {
-	defer refused(&err)
-	l := lowered(targetNamed(t), n, params, results, loop.FastLevels, plan, &workshop{})
-	l.asm.list = &[]listed{}
-	c, err := l.code()
-	if err != nil {
-		return nil, err
-	}
-	list = &Listing{Lanes: l.target.lanes, Together: l.together, Text: l.asm.listing(c.Text)}
-	if l.lanes >= 0 {
-		list.Index = n.Names[l.lanes]
-	}
-	return list, nil
 }
 
 // listing is the finished code as text.

@@ -20,21 +20,6 @@ const maxLocalBytes = 1 << 19
 // than maxLocalBytes: a round changes a few places of what it carries, however large that is.
 const maxFilledBytes = 1 << 28
 
-// local is where a local lies.
-type local struct {
-	elem types.Elem
-	wide int64    // bytes from element to element
-	cols loop.Lin // elements of a row
-	at   int32    // offset in scratch memory; of one of a constant size
-	arg  int32    // offset of its words in the block of arguments: address, bytes of a row, rows, columns; 0: of a constant size
-}
-
-// sizedLocal is a local whose size is known at run time alone.
-type sizedLocal struct {
-	rows, cols loop.Lin
-	wide       int64
-}
-
 // placeLocals gives locals of a constant size their places in scratch memory.
 func (l *lowering) placeLocals() {
 	l.localsEnd = localsAt
@@ -66,14 +51,6 @@ func (l *lowering) placeLocals() {
 		}
 		l.locals = append(l.locals, m)
 	}
-}
-
-// wordBytes is how many bytes an element of e has in a vector.
-func wordBytes(e types.Elem) int {
-	if e == types.F32 {
-		return 4
-	}
-	return 8
 }
 
 // sized lists the locals whose size is known at run time alone.
@@ -378,4 +355,23 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		m.unlessNone(r.mask, func() { m.storeOne(wide, r.a, l.elementMem(m, e, r.b)) })
 	}
 	l.emit(&st)
+}
+
+// besideRounds returns the address of an element of a local of a nest of one point, without the lanes'
+// index, if the lanes have elements side by side.
+func (l *lowering) besideRounds(e element) (base virt, ok bool) {
+	if !l.point() || l.alike() || e.row.Coef(l.lane()) != 0 || e.col.Coef(l.lane()) != e.wide {
+		return 0, false
+	}
+	e.col = l.without(e.col)
+	if l.varies(e.row) || l.varies(e.col) {
+		return 0, false
+	}
+	key := sum{row: e.row, col: e.col, size: -1, arg: e.arg}
+	if e.arg == 0 {
+		key.arg = -e.at
+	}
+	return l.inner.recent(l, key, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ regs) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
+	}), true
 }

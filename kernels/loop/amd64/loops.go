@@ -142,42 +142,6 @@ func (l *lowering) manyRounds(x *loop.Loop) bool {
 	return !r.From.Known() || !r.To.Known() || r.To.Const-r.From.Const > fewRounds
 }
 
-const (
-	// lineBytes is the length of a line of a cache.
-	lineBytes = 64
-	// fetchRounds is how many rounds ahead a loop down the rows of an operand asks for its lines. Half
-	// as many take 1.1 times as long (Emerald Rapids).
-	fetchRounds = 32
-)
-
-// fetchAhead asks for the lines of an operand that a later round reads, where the innermost loop goes
-// down its rows. Rows are far apart there, so the processor foresees no line: walks down 1000 rows of
-// 80 kB take half of the time (Emerald Rapids). It would be slower for operands that are in a cache
-// already and for loops that have next to no work for a line. Loops of few rounds would ask for lines
-// that nothing reads.
-func (l *lowering) fetchAhead(p place, base virt, at Mem) {
-	if len(l.counts) == 0 || !l.counts[0].shared || l.square {
-		return
-	}
-	rng := l.counts[0].rng
-	rows := p.row.Coef(loop.Sym{Kind: loop.IndexSym, N: l.counts[0].name}) * rng.By * fetchRounds
-	few := rng.From.Known() && rng.To.Known() && (rng.To.Const-rng.From.Const)/max(1, rng.By) < 4*fetchRounds
-	if rows == 0 || rows != int64(int32(rows)) || few {
-		return
-	}
-	bytes, first := l.together*l.target.lanes*p.mem.elem.Size(), at.Disp
-	l.emit(&step{a: base, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
-		m.LoadG(R11, argMem(p.mem.arg+8))
-		m.IMulImm(R11, R11, int32(rows))
-		m.ArithG(AddG, R11, r.a)
-		at.Base = R11
-		for k := 0; k < bytes; k += lineBytes {
-			at.Disp = first + int32(k)
-			m.Prefetch(at, true)
-		}
-	}})
-}
-
 // leaveIf takes the lanes in which v is true from left. A comparison that nothing else reads does
 // it itself: it is made the other way round, in the lanes of left alone.
 func (l *lowering) leaveIf(v loop.Val, left virt) {
@@ -276,21 +240,6 @@ func (l *lowering) maskable(s *step, e types.Elem) bool {
 	f := &forms[s.Op]
 	return s.scalar == nil && !s.fused.is && f.evexW != no && !f.noMask && f.pat != mr && s.Len == l.vlen(e) &&
 		(f.tuple != tFull || int(f.elem) == e.Size())
-}
-
-// counting is how the rounds of a loop are counted, for one part.
-type counting struct {
-	name   int
-	rng    loop.Range
-	left   virt    // the lanes that have rounds left, or 0: those that count outside
-	shared bool    // the index is the same in all lanes: word
-	word   counter // of a shared index
-	// alone tells that the loop of a shared index contains no other loop. counterReg then holds the index, too.
-	alone  bool
-	scalar bool // the end is shared, too
-	after  bool // the index goes on where the loop before ended: see loop.Loop.After
-	vector virt // of another
-	to     virt // the end in every lane, where it is not shared
 }
 
 // count decides how the rounds of a loop are counted.

@@ -4,267 +4,8 @@ package amd64
 // vectors.
 
 import (
-	"fmt"
-
 	"flow/ir/loop"
-	"flow/ir/types"
 )
-
-// Unsupported says why a nest has no machine code; the caller interprets it.
-type Unsupported struct {
-	What string
-	loop.Origin
-}
-
-func (u *Unsupported) Error() string { return "no machine code for " + u.What }
-
-// Layout says how an operand or a result lies in memory, as far as the code depends on it.
-type Layout struct {
-	// Unit says that rows follow each other by one element: a column that lies in one piece.
-	Unit bool
-}
-
-// Words of the block of arguments, each of 8 bytes. The memory of operand or result k begins at
-// argMemory + k*memoryWords, operands first: address, bytes from row to row, rows, columns; of a
-// scalar the word itself. Memory of a reduced result holds the states of its elements (see
-// Code.States). The caller fills it with State.Empty, and every call adds to it. Word k of all elements
-// is a matrix of 8-byte words; these matrices follow one another in memory. Windows of a nest with an
-// ordered state are evaluated in the order of their rows.
-const (
-	argRow      = 0 // the window: rows argRow to argRowEnd-1, lanes argLane to argLaneEnd-1
-	argRowEnd   = 1
-	argLane     = 2
-	argLaneEnd  = 3
-	argScratch  = 4 // the address of scratch memory, aligned to 64 bytes
-	argFlags    = 5 // bit 0: a check failed, and the window is to be evaluated again in order
-	argFuel     = 6 // the code returns when it is used up; a round of the cheapest inner loop takes 1, others more
-	argResume   = 7 // 0: the window is to be begun, or has been ended; else where it goes on
-	argMemory   = 8
-	memoryWords = 4
-)
-
-// operand is a value of the body while it is lowered: a constant, or a virtual register.
-type operand struct {
-	traits
-	v     virt
-	word  loop.Word
-	facts *facts // nil: nothing is known. See known
-}
-
-// traits is a struct of its own because the Go compiler keeps structs of up to four fields in registers. It
-// copies others by wide loads, which wait for the narrow stores before them.
-type traits struct {
-	elem   types.Elem
-	konst  bool
-	plus   bool // of floats: it is not -0
-	summed bool // of floats: a sum, a difference or a product, so it is not a signalling nan
-	rounds bool // it is carried from round to round, or from point to point
-}
-
-// constantOf returns a constant of type e. inRegister returns a value of type e in a register.
-func constantOf(e types.Elem, w loop.Word) operand {
-	return operand{traits: traits{elem: e, konst: true}, word: w}
-}
-func inRegister(e types.Elem, v virt) operand { return operand{traits: traits{elem: e}, v: v} }
-
-// facts has properties that few operands have. Operands are copied often, so they hold only its address.
-type facts struct {
-	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
-	negate virt      // of f64: the value whose negation it is
-	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
-	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
-	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
-	two    twoWords  // of a result of selects between two constants
-}
-
-// nothing is the facts of an operand without such properties.
-var nothing facts
-
-// known returns the facts of o. The caller does not change them.
-func (o *operand) known() *facts {
-	if o.facts == nil {
-		return &nothing
-	}
-	return o.facts
-}
-
-// knows returns o with the facts f instead of its own, or o if f is empty.
-func (l *lowering) knows(o operand, f facts) operand {
-	if f != nothing {
-		o.facts = &append(l.shop.facts.list(1), f)[0]
-	}
-	return o
-}
-
-// formed returns o with a linear form as one of its facts. If form is nil, it returns o.
-func (l *lowering) formed(o operand, form *loop.Lin) operand {
-	if form == nil {
-		return o
-	}
-	f := *o.known()
-	f.form = form
-	return l.knows(o, f)
-}
-
-// lowering is the state of one nest.
-type lowering struct {
-	*target
-	nest    *loop.Nest
-	params  []Layout
-	results []Layout
-	program
-	asm   *maker
-	lanes int // the name of the index that the lanes count, or -1
-	rows  int // the name of the other index of the space, or -1
-
-	part             // the vectors that are lowered now
-	parts     []part // all that are lowered together
-	square    bool   // the parts are rows: see squares
-	besides   map[*loop.Stmt]*beside
-	counts    []*counting      // of the innermost loop, by part
-	asides    int              // blocks that stand aside, so far
-	isAside   bool             // the block that is lowered is one, or in one
-	together  int              // how many vectors are lowered together, but for the last ones of a row
-	counters  map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
-	inMemory  map[counter]bool // counters that an instruction reads from memory
-	locals    []local
-	named     map[loop.Val]*namedWord // of values that subscripts name: see point.go
-	alongBody map[*loop.Block]bool    // bodies of loops whose rounds are lanes: see along.go
-	branches  int                     // how many blocks that perhaps do not run the statement is in
-	filled    []bool                  // by local: the nest of one point begins by writing all its elements
-	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
-	localsEnd int
-	top       virt // the mask of the lanes of the window, or 0: all
-	nested    int  // how many inner loops the statement is in
-	roots     bool // roots of f64 are computed by multiply-adds
-
-	invariants
-	words   []loop.Word // of constants that are folded
-	divided []divided   // divisions by constants before the statement, in its block and those around it
-
-	levels     int                         // of exact sums in results
-	states     map[int]*loop.State         // of reduced results
-	stateOf    map[int]types.Elem          // what contributes to them
-	reductions map[contribution]*reduction // whose states are in registers
-	reduced    []*reduction                // the same, in order
-	keyed      map[int]*keyedTable         // of the results that are contributed to by key
-
-	costly []costly // products and quotients before the statement, in its block and those around it
-}
-
-// frame is the values of one body: of the nest or of a function.
-type frame struct {
-	vals   []operand
-	types  []types.Elem
-	tables []loop.Table
-	body   *loop.Block
-	nest   bool         // not of a function
-	inner  map[int]virt // the indices of inner loops that are counted in every lane
-	read   []int        // of body: see reads
-}
-
-func unsupported(o loop.Origin, format string, args ...any) {
-	panic(&Unsupported{fmt.Sprintf(format, args...), o})
-}
-
-// emit appends a step.
-func (l *lowering) emit(s *step) virt {
-	*l.next() = *s
-	return l.emitted()
-}
-
-// emitted completes the last step and returns its result.
-func (l *lowering) emitted() virt {
-	s := &l.steps[len(l.steps)-1]
-	if s.scalar != nil && s.dst == 0 && (!s.operands() || s.enters || s.leaves) { // perhaps a label
-		l.sums = l.sums[:0]
-	}
-	if s.dst != 0 {
-		depth := l.depthNow()
-		if s.movable() {
-			depth = max(l.values[s.a].depth, l.values[s.b].depth, l.values[s.c].depth, l.values[s.mask].depth)
-		}
-		l.makes(s.dst, depth)
-	}
-	s.part = int32(l.part.number)
-	return s.dst
-}
-
-// vlen is the length of vectors of e.
-func (l *lowering) vlen(e types.Elem) Len {
-	if e == types.F32 {
-		return l.single()
-	}
-	return l.length
-}
-
-func (l *lowering) classOf(e types.Elem) class {
-	if e == types.Bool {
-		return maskClass
-	}
-	return vectorClass
-}
-
-// constant is the memory operand of a constant in every lane.
-func (l *lowering) constant(e types.Elem, w loop.Word) Mem {
-	if e == types.F32 {
-		w |= w << 32
-	}
-	m := l.asm.Const(w)
-	m.Broadcast = true
-	return m
-}
-
-// vector is o in a register.
-func (l *lowering) vector(o operand) virt {
-	if !o.konst {
-		return o.v
-	}
-	if o.elem != types.Bool {
-		return l.constantVector(o.elem, o.word)
-	}
-	op := KXORW
-	if o.word != 0 {
-		if l.halved() {
-			return l.firstOnes(l.target.lanes)
-		}
-		op = KXNORW
-	}
-	return l.emit(&step{Inst: Inst{Op: op, A: K(0), B: K(0)}, dst: l.fresh(maskClass)})
-}
-
-// binary is dst = a op b on vectors of e.
-func (l *lowering) binary(op Op, e types.Elem, a, b operand) virt {
-	return l.pairwise(op, l.vlen(e), l.vector(a), l.vector(b), vectorClass)
-}
-
-// pairwise emits an instruction on a and b whose result is a register of class c.
-func (l *lowering) pairwise(op Op, length Len, a, b virt, c class) virt {
-	s := l.next()
-	s.Op, s.Len, s.a, s.b, s.dst = op, length, a, b, l.fresh(c)
-	return l.emitted()
-}
-
-// unary is dst = op a.
-func (l *lowering) unary(op Op, e types.Elem, a operand, imm uint8) virt {
-	v := l.vector(a)
-	s := l.next()
-	s.Op, s.Len, s.Imm, s.b, s.dst = op, l.vlen(e), imm, v, l.fresh(vectorClass)
-	return l.emitted()
-}
-
-// mask is dst = a op b on masks.
-func (l *lowering) mask(op Op, a, b virt) virt {
-	return l.pairwise(op, 0, a, b, maskClass)
-}
-
-// under is c in the lanes that count.
-func (l *lowering) under(c virt) virt {
-	if l.active == 0 {
-		return c
-	}
-	return l.mask(KANDW, c, l.active)
-}
 
 // block lowers the statements of a block that perhaps does not run, or runs again with other values.
 func (l *lowering) block(b *loop.Block) {
@@ -277,23 +18,6 @@ func (l *lowering) statements(b *loop.Block) {
 	for i := range b.Stmts {
 		l.stmt(&b.Stmts[i])
 	}
-}
-
-func (l *lowering) args(s *loop.Stmt) []operand {
-	out := l.shop.operands.list(len(s.Args))
-	for _, v := range s.Args {
-		out = append(out, l.frame.vals[v])
-	}
-	return out
-}
-
-// cut is memory for n operands.
-func (l *lowering) cut(n int) []operand { return l.shop.operands.zeros(n) }
-
-func (l *lowering) set(v loop.Val, o operand) {
-	o.elem = l.frame.types[v]
-	l.frame.vals[v] = o
-	l.keepWord(v, o)
 }
 
 func (l *lowering) stmt(s *loop.Stmt) {
@@ -407,17 +131,6 @@ func (l *lowering) call(f *loop.Function, args []operand) []operand {
 	return out
 }
 
-// merged is a in the lanes of c, b in the others.
-func (l *lowering) merged(c virt, a, b operand) virt {
-	e := a.elem
-	if e == types.Bool {
-		yes := l.mask(KANDW, c, l.vector(a))
-		return l.mask(KORW, yes, l.mask(KANDNW, c, l.vector(b)))
-	}
-	op := pair{VBLENDMPD, VBLENDMPS}.of(e)
-	return l.emit(&step{Inst: Inst{Op: op, Len: l.vlen(e)}, a: l.vector(b), mask: c, b: l.vector(a), dst: l.fresh(vectorClass)})
-}
-
 // branch lowers an if: each block runs if some lane takes it, and its lanes alone count.
 func (l *lowering) branch(s *loop.Stmt) {
 	if o := l.args(s)[0]; o.konst { // of all parts: as where a function is applied to a constant
@@ -481,32 +194,37 @@ func (l *lowering) branch(s *loop.Stmt) {
 	side(yes, s.Then, false)
 }
 
-// move sets to in the lanes of mask, or in all.
-func (l *lowering) move(to virt, o operand, mask virt, everywhere bool) {
-	if o.elem == types.Bool {
-		if everywhere {
-			v := l.vector(o)
-			l.emit(&step{Inst: Inst{Op: KMOVW}, b: v, dst: to, effect: true})
-			return
+// jump lowers an if whose condition is that of the point. The second block comes first, because the
+// first one may stand aside, where no value is made that lives behind it.
+func (l *lowering) jump(s *loop.Stmt) {
+	out := make([]virt, s.N)
+	for i := range out {
+		out[i] = l.fresh(l.classOf(l.frame.types[int(s.Dst)+i]))
+	}
+	c, yes, end := l.frame.vals[s.Args[0]], l.asm.Label(), l.asm.Label()
+	write := func(b *loop.Block) {
+		l.block(b)
+		for i, v := range b.Yield {
+			l.move(out[i], l.frame.vals[v], 0, true)
 		}
-		v := l.mask(KANDW, mask, l.vector(o))
-		rest := l.mask(KANDNW, mask, to)
-		l.emit(&step{Inst: Inst{Op: KORW}, a: v, b: rest, dst: to, keeps: true, effect: true})
-		return
 	}
-	s := step{Inst: Inst{Op: pair{VMOVAPD, VMOVUPS}.of(o.elem), Len: l.vlen(o.elem)}, b: l.vector(o), dst: to, effect: true}
-	if !everywhere {
-		s.mask, s.keeps = mask, true
+	l.branches++
+	if len(s.Else.Stmts)+s.N == 0 {
+		l.jumpIfNone(end, l.vector(c))
+	} else {
+		l.jumpIf(c, yes)
+		write(s.Else)
+		l.scalar(func(m *maker) { m.Goto(end) })
+		l.bind(yes)
 	}
-	l.emit(&s)
-}
-
-// jumpIfNone leaves where no lane of any of the masks counts.
-func (l *lowering) jumpIfNone(to Label, masks ...virt) {
-	for ; len(masks) > 1; masks = append(masks[2:len(masks):len(masks)], l.mask(KORW, masks[0], masks[1])) {
+	if l.standsAside(s.Then) {
+		l.aside(func() { write(s.Then) })
+	} else {
+		write(s.Then)
 	}
-	l.emit(&step{a: masks[0], jumps: true, scalar: func(m *maker, _ Reg, r regs) {
-		m.vec.none(m, r.a)
-		m.Jump(Equal, to)
-	}})
+	l.bind(end)
+	l.branches--
+	for i, v := range out {
+		l.set(s.Dst+loop.Val(i), operand{v: v})
+	}
 }

@@ -6,17 +6,11 @@ import (
 	"math/bits"
 	"slices"
 
+	"math"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 )
-
-// memory is an operand or a result: where its words stand in the block of arguments, and its
-// layout.
-type memory struct {
-	elem types.Elem
-	unit bool
-	arg  int32 // offset of its words
-}
 
 func (l *lowering) memory(m loop.Mem) memory {
 	if m.Kind == loop.ResultMem && l.nest.Results[m.N].Class != loop.NoClass { // words of states
@@ -27,129 +21,6 @@ func (l *lowering) memory(m loop.Mem) memory {
 		return memory{l.nest.Results[m.N].Elem, l.results[m.N].Unit, 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+m.N))}
 	}
 	return memory{l.nest.Params[m.N].Elem, l.params[m.N].Unit, 8 * int32(argMemory+memoryWords*m.N)}
-}
-
-func argMem(offset int32) Mem { return At(argsReg, offset) }
-
-// varies reports that a form is not the same in all lanes.
-func (l *lowering) varies(f loop.Lin) bool {
-	return f.Any(func(s loop.Sym) bool {
-		_, inner := l.frame.inner[s.N]
-		return s.Kind == loop.ValSym && !l.sameWord(s.N) || s.Kind == loop.IndexSym && (inner || s.N == l.lanes)
-	})
-}
-
-// symbolMem is the word of a symbol that is the same in all lanes; ok is false for the row index,
-// which is in a register.
-func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
-	at := 8 * int32(argMemory+memoryWords*s.N)
-	switch s.Kind {
-	case loop.IndexSym:
-		if c, ok := l.counters[s.N]; ok {
-			return c.mem(), true
-		}
-	case loop.ParamSym:
-		return argMem(at), true
-	case loop.RowsSym:
-		return argMem(at + 16), true
-	case loop.ColsSym:
-		return argMem(at + 24), true
-	case loop.ValSym:
-		return At(scratchReg, l.named[loop.Val(s.N)].at), true
-	}
-	return Mem{}, false
-}
-
-// symbolIn returns a register that holds symbol s. It loads the symbol into spare if it has no register of
-// its own.
-func (l *lowering) symbolIn(m *maker, s loop.Sym, spare Reg) Reg {
-	if c, ok := l.counters[s.N]; ok && s.Kind == loop.IndexSym && m.held == 1+c {
-		return counterReg
-	}
-	from, ok := l.symbolMem(s)
-	if !ok {
-		return rowReg
-	}
-	m.LoadG(spare, from)
-	return spare
-}
-
-// scalarLin writes code that leaves a form, the same in all lanes, in dst. It uses R10 and R11.
-func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
-	if len(f.Terms) == 0 {
-		m.MovImm(dst, f.Const)
-		return
-	}
-	for k, t := range f.Terms {
-		to := R11
-		if k == 0 {
-			to = dst
-		}
-		from := l.symbolIn(m, t.Sym, to)
-		switch c := t.Coef; {
-		case c == 1:
-			to = from
-		case c > 0 && c&(c-1) == 0:
-			m.MovTo(to, from)
-			m.ShiftImm(ShlG, to, uint8(bits.TrailingZeros64(uint64(c))))
-		case c == int64(int32(c)):
-			m.IMulImm(to, from, int32(c))
-		default:
-			m.MovTo(to, from)
-			m.MovImm(R10, c)
-			m.IMul(to, R10)
-		}
-		if k > 0 {
-			m.ArithG(AddG, dst, to)
-		} else {
-			m.MovTo(dst, to)
-		}
-	}
-	if f.Const != 0 {
-		m.ArithConst(AddG, dst, f.Const)
-	}
-}
-
-// broadcastG is a general register in all lanes, written by code that leaves it in RAX.
-func (l *lowering) broadcastG(write func(m *maker)) virt {
-	return l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
-		write(m)
-		m.vec.splat(m, dst)
-	}})
-}
-
-// counting64 counts the lanes of all parts.
-var counting64 = func() (list [8 * maxParts]uint64) {
-	for k := range list {
-		list[k] = uint64(k)
-	}
-	return list
-}()
-
-// numberedLanes is first, and in each lane of the part how many lanes come before it.
-func (l *lowering) numberedLanes(first virt) virt {
-	at := l.asm.Const(counting64[l.number*l.target.lanes:][:l.target.lanes]...)
-	return l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: at}, a: first, dst: l.fresh(vectorClass)})
-}
-
-// indexVector is an index as i64.
-func (l *lowering) indexVector(name int, o loop.Origin) virt {
-	if v, ok := l.frame.inner[name]; ok {
-		out := l.fresh(vectorClass) // the counter changes
-		l.move(out, inRegister(types.I64, v), 0, true)
-		return out
-	}
-	if c, ok := l.counters[name]; ok && l.frame.nest {
-		return l.emit(&step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
-	}
-	switch name {
-	case l.lanes:
-		return l.numberedLanes(l.broadcastG(func(m *maker) { m.Mov(RAX, laneReg) }))
-	case l.rows:
-		return l.formVector(l.ofRow(loop.Of(loop.IndexSym, name)))
-	}
-	unsupported(o, "index %s", l.nest.Names[name])
-	return 0
 }
 
 // multiple writes s if it is the product of the lanes' index and a number that is the same in all lanes. It
@@ -181,59 +52,6 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 		return l.binary(VPADDQ, types.I64, inRegister(types.I64, first), inRegister(types.I64, l.integer(s, []operand{inRegister(types.I64, count), by})))
 	}
 	return 0
-}
-
-// lin is a form in every lane.
-func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
-	f = l.form(f)
-	same := loop.Lin{Const: f.Const}
-	var sum virt
-	add := func(v virt) {
-		if sum == 0 {
-			sum = v
-			return
-		}
-		sum = l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: sum, b: v, dst: l.fresh(vectorClass)})
-	}
-	for _, t := range f.Terms {
-		one := loop.Lin{Terms: []loop.Term{t}}
-		if !l.varies(one) {
-			same = same.Plus(one)
-			continue
-		}
-		x := inRegister(types.I64, 0)
-		if t.Sym.Kind == loop.ValSym {
-			x = l.frame.vals[t.Sym.N]
-		} else {
-			x.v = l.indexVector(t.Sym.N, o)
-		}
-		switch {
-		case t.Coef > 1 && t.Coef&(t.Coef-1) == 0:
-			x.v = l.emit(&step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(uint64(t.Coef)))}, b: l.vector(x), dst: l.fresh(vectorClass)})
-			x.konst = false
-		case t.Coef != 1:
-			x = inRegister(types.I64, l.binary(VPMULLQ, types.I64, inRegister(types.I64, l.vector(x)), constantOf(types.I64, loop.Word(t.Coef))))
-		}
-		add(l.vector(x))
-	}
-	if len(same.Terms) == 0 && sum != 0 {
-		if same.Const != 0 {
-			sum = l.binary(VPADDQ, types.I64, inRegister(types.I64, sum), constantOf(types.I64, loop.Word(same.Const)))
-		}
-		return sum
-	}
-	add(l.formVector(same))
-	return sum
-}
-
-// place is where an access is: contiguous lanes, one element for all, or an address a lane.
-type place struct {
-	mem    memory
-	row    loop.Lin // without the lanes' index where the lanes are contiguous
-	col    loop.Lin
-	lanes  bool // contiguous
-	gather bool
-	plane  int // of the states of a reduced result: which word
 }
 
 func (l *lowering) place(s *loop.Stmt) place {
@@ -328,26 +146,6 @@ func (l *lowering) gathered(p place, o loop.Origin) virt {
 	return l.gather(e, l.addresses(p, o), 1, base)
 }
 
-// gather loads from base + index*scale; base leaves its address in RAX.
-func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *maker)) virt {
-	st := step{dst: l.fresh(l.classOf(e)), a: index, mask: l.active, pure: true}
-	alike := l.alike()
-	st.scalar = func(m *maker, dst Reg, r regs) {
-		if alike {
-			m.unlessNone(r.mask, func() {
-				base(m)
-				m.Emit(Inst{Op: VMOVQStore, Dst: R9, A: r.a}) // the first lane
-				m.Lea(RAX, Indexed(RAX, R9, scale, 0))
-				m.everywhere(e, dst, At(RAX, 0))
-			})
-			return
-		}
-		base(m)
-		m.vec.gather(m, e, dst, r.mask, Indexed(RAX, r.a, scale, 0))
-	}
-	return l.emit(&st)
-}
-
 // look lowers a look into a table, which lies beside the code.
 func (l *lowering) look(s *loop.Stmt, at operand) virt {
 	table := l.asm.Const(l.frame.tables[s.Mem.N].Words...)
@@ -414,12 +212,136 @@ func (m *maker) stream(v Reg, at Mem) {
 	m.Bind(done)
 }
 
-// scatter stores v at base + index in the lanes that count; base leaves its address in RAX.
-func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
-	st := step{a: v, b: index, mask: l.active}
-	st.scalar = func(m *maker, _ Reg, r regs) {
-		base(m)
-		m.vec.scatter(m, e, r.a, r.mask, Indexed(RAX, r.b, 1, 0))
+// tiled reports a load that reads a tile. Its loop is the only one around it.
+func (l *lowering) tiled(p place) bool {
+	if !p.gather || l.nested != 1 || l.number >= len(l.counts) || l.top != 0 || l.square || !l.embeds || l.target.lanes != squareRows || p.mem.unit || p.mem.elem.Size() != 8 {
+		return false
 	}
-	l.emit(&st)
+	c := l.counts[l.number]
+	r := c.rng
+	if !c.shared || r.Kind != loop.Steps || r.By != 1 || l.active != 0 && l.active != c.left || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < leastTiled {
+		return false
+	}
+	_, moving := l.steady(p.row)
+	return len(moving.Terms) == 0 && p.row.Coef(l.lane()) == 1 && !l.varies(l.without(p.row)) && p.col.Coef(loop.Sym{Kind: loop.IndexSym, N: c.name}) == 1 && !l.varies(p.col)
 }
+
+// loadTiled emits a load that reads a tile. A word before the tile holds the index at which the tile ends.
+func (l *lowering) loadTiled(p place) virt {
+	at := int32(l.localsEnd)
+	l.localsEnd += (1 + squareRows) * slotBytes
+	l.inMemory[l.counts[l.number].word] = true
+	index, end, skip := l.counts[l.number].word.mem(), At(scratchReg, at), l.asm.Label()
+	l.before.steps = append(l.before.steps, step{scalar: func(m *maker, _ Reg, _ regs) { // there is none
+		m.MovImm(RAX, math.MinInt64)
+		m.StoreG(end, RAX)
+	}})
+	l.scalar(func(m *maker) {
+		m.LoadG(RAX, index)
+		m.ArithMem(CmpG, RAX, end)
+		m.Jump(Less, skip)
+		m.ArithImm(AddG, RAX, squareRows)
+		m.StoreG(end, RAX)
+	})
+	// The mask has the columns of the tile.
+	mask := l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) {
+		some := m.Label()
+		l.scalarLin(m, RAX, p.col)
+		m.Neg(RAX)
+		m.ArithMem(AddG, RAX, argMem(p.mem.arg+24))
+		m.ArithImm(CmpG, RAX, squareRows)
+		m.Jump(LessEqual, some)
+		m.MovImm(RAX, squareRows)
+		m.Bind(some)
+		m.vec.first(m, dst)
+	}})
+	for k, v := range l.turn(l.readRows(p, mask)) {
+		l.emit(&step{a: v, scalar: func(m *maker, _ Reg, r regs) {
+			m.vec.store(m, types.F64, r.a, NoReg, At(scratchReg, at+int32(1+k)*slotBytes))
+		}})
+	}
+	l.bind(skip)
+	return l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
+		m.LoadG(RAX, index)
+		m.ArithMem(SubG, RAX, end)
+		m.ShiftImm(ShlG, RAX, 6)
+		m.vec.load(m, types.F64, dst, NoReg, Indexed(scratchReg, RAX, 1, at+(1+squareRows)*slotBytes))
+	}})
+}
+
+// leastTiled is the least number of rounds for which tiles pay, if the number is known.
+const leastTiled = 16
+
+// readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector
+// if it is 0.
+func (l *lowering) readRows(p place, mask virt) (rows [squareRows]virt) {
+	first, disp := l.rowOfLane(p)
+	for k := range l.side() {
+		rows[k] = l.emit(&step{dst: l.fresh(vectorClass), a: first, mask: mask, pure: true, scalar: func(m *maker, dst Reg, r regs) {
+			m.vec.load(m, types.F64, dst, r.mask, rowAt(m, p, r.a, disp, k))
+		}})
+	}
+	return rows
+}
+
+// rowAt returns the place of row k after the first. It emits code that changes R11.
+func rowAt(m *maker, p place, first Reg, disp int32, k int) Mem {
+	switch m.LoadG(R11, argMem(p.mem.arg+8)); k {
+	case 0:
+		return At(first, disp)
+	case 1, 2, 4:
+		return Indexed(first, R11, uint8(k), disp)
+	}
+	m.IMulImm(R11, R11, int32(k))
+	return Indexed(first, R11, 1, disp)
+}
+
+// rowOfLane returns the address of the row of the first lane of the present part, less a displacement.
+// Lanes of p are rows of the memory.
+func (l *lowering) rowOfLane(p place) (first virt, disp int32) {
+	p.row = l.without(p.row)
+	base, disp := l.pointer(p)
+	from := int32(l.number * l.target.lanes)
+	return l.emit(&step{dst: l.fresh(generalClass), a: base, pure: true, scalar: func(m *maker, dst Reg, r regs) {
+		m.Lea(R11, At(laneReg, from))
+		m.LoadG(R10, argMem(p.mem.arg+8))
+		m.IMul(R11, R10)
+		m.Lea(dst, Indexed(r.a, R11, 1, 0))
+	}}), disp
+}
+
+// fetchAhead asks for the lines of an operand that a later round reads, where the innermost loop goes
+// down its rows. Rows are far apart there, so the processor foresees no line: walks down 1000 rows of
+// 80 kB take half of the time (Emerald Rapids). It would be slower for operands that are in a cache
+// already and for loops that have next to no work for a line. Loops of few rounds would ask for lines
+// that nothing reads.
+func (l *lowering) fetchAhead(p place, base virt, at Mem) {
+	if len(l.counts) == 0 || !l.counts[0].shared || l.square {
+		return
+	}
+	rng := l.counts[0].rng
+	rows := p.row.Coef(loop.Sym{Kind: loop.IndexSym, N: l.counts[0].name}) * rng.By * fetchRounds
+	few := rng.From.Known() && rng.To.Known() && (rng.To.Const-rng.From.Const)/max(1, rng.By) < 4*fetchRounds
+	if rows == 0 || rows != int64(int32(rows)) || few {
+		return
+	}
+	bytes, first := l.together*l.target.lanes*p.mem.elem.Size(), at.Disp
+	l.emit(&step{a: base, jumps: true, scalar: func(m *maker, _ Reg, r regs) {
+		m.LoadG(R11, argMem(p.mem.arg+8))
+		m.IMulImm(R11, R11, int32(rows))
+		m.ArithG(AddG, R11, r.a)
+		at.Base = R11
+		for k := 0; k < bytes; k += lineBytes {
+			at.Disp = first + int32(k)
+			m.Prefetch(at, true)
+		}
+	}})
+}
+
+const (
+	// lineBytes is the length of a line of a cache.
+	lineBytes = 64
+	// fetchRounds is how many rounds ahead a loop down the rows of an operand asks for its lines. Half
+	// as many take 1.1 times as long (Emerald Rapids).
+	fetchRounds = 32
+)

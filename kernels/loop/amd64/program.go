@@ -1,5 +1,10 @@
 package amd64
 
+import (
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
 // This file defines a program of virtual registers: what a body becomes before registers are
 // assigned.
 
@@ -245,113 +250,226 @@ func (s *step) operands() bool { return s.a != 0 || s.mask != 0 }
 // root reports a step that is kept even if nothing reads its result.
 func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
 
-// needed marks the steps whose results reach a root.
-func (p *program) needed() []uint8 {
-	first := p.shop.numbers.zeros(len(p.values)) // 1 + the last step that makes a virtual register
-	next := p.shop.numbers.zeros(len(p.steps))   // 1 + the one before it
-	needed := p.shop.bytes.zeros(len(p.steps))
-	work := p.shop.numbers.list(len(p.steps))
-	for k := range p.steps {
-		s := &p.steps[k]
-		if s.dst != 0 {
-			next[k], first[s.dst] = first[s.dst], int32(k)+1
-		}
-		if s.root() {
-			needed[k] = 1
-			work = append(work, int32(k))
-		}
-	}
-	var in inputs
-	for len(work) > 0 {
-		k := work[len(work)-1]
-		work = work[:len(work)-1]
-		in.of(&p.steps[k])
-		for i := range in {
-			v := in[i] // first[0] is 0
-			for d := first[v]; d != 0; d = next[d-1] {
-				if needed[d-1] == 0 {
-					needed[d-1] = 1
-					work = append(work, d-1)
-				}
-			}
-			first[v] = 0
-		}
-	}
-	return needed
-}
-
 // farthestInPlace is the largest number of steps between a load and the reader that replaces it.
 const farthestInPlace = 32
 
-// readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
-// reader no step stores, and no loop begins or ends.
-func (p *program) readInPlace(t *target) {
-	read, made, loads := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), false
-	var in inputs
-	for k := range p.steps {
-		s := &p.steps[k]
-		in.of(s)
-		for i := range in {
-			if v := in[i]; v != 0 {
-				read[v] = min(read[v]+1, 2)
-			}
-		}
-		made[s.dst] = min(made[s.dst]+1, 2)
-		loads = loads || s.loads != nil
-	}
-	if !loads {
-		return
-	}
-	at, last := p.shop.ints.zeros(len(p.values)), 0 // 1 + the step of a load; the last step that no load may cross
-	for k := range p.steps {
-		s := &p.steps[k]
-		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.values[s.dst].home == 0 && made[x.reg] <= 1 {
-			at[s.dst] = k + 1
-		}
-		for _, v := range s.fromMemory() {
-			d := at[v]
-			if v == 0 || d <= last || k-d >= farthestInPlace || !p.steps[d-1].loads.fits(t, s) {
-				continue
-			}
-			p.values[v].inPlace, s.near = p.steps[d-1].loads, p.steps[d-1].loads.reg
-			p.steps[d-1] = step{}
-			break
-		}
-		if s.enters || s.leaves || s.root() && !s.jumps {
-			last = k + 1
-		}
-	}
+// maker writes steps.
+type maker struct {
+	Asm
+	*target
+	p      *program
+	at     assignment
+	spills int // offset of the slots in scratch memory
+	leave  Label
+	failed Label // the code that sets the flag of a failed check and leaves; bound if checks is set
+	checks bool
+	start  Label
+	resume []suspension
+	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end. fuel
+	// is that of the loop that ends now.
+	roundFuel []int
+	fuel      int
+	// held is 1 + the number of the counter whose index is in counterReg, or 0.
+	held counter
+	// streams says that results are stored past the caches.
+	streams bool
 }
 
-// fromMemory lists the operands that an instruction may read from memory: the last one, or one that may be
-// exchanged with it.
-func (s *step) fromMemory() [3]virt {
-	switch {
-	case s.scalar != nil || s.InMem || s.index != 0:
-		return [3]virt{}
-	case s.fused.is && s.fused.table == 0:
-		return [3]virt{s.b, s.a, s.c}
-	case s.fused.is || s.c != 0:
-		return [3]virt{}
-	case traitsOf[s.Op].commutes:
-		return [3]virt{s.b, s.a}
-	}
-	return [3]virt{s.b}
+// slotBytes is the size of a slot: a vector, or a mask.
+const slotBytes = 64
+
+// General registers with a fixed role. RAX, R9, R10 and R11 are free within a step.
+const (
+	argsReg    = RDI // the block of arguments
+	laneReg    = RSI // the vector index of the first lane
+	rowReg     = RCX // the other index of the space
+	fuelReg    = R15 // rounds that may still be made
+	scratchReg = RBX
+	counterReg = RBP // the index of a shared inner loop that holds no other loop: see counting.alone
+)
+
+// target is one instruction set.
+type target struct {
+	name   Target
+	length Len // of vectors of 64-bit elements
+	lanes  int
+	// embeds says that instructions take one element of memory for all lanes.
+	embeds bool
+	registers
+	// line is how many vectors a row has at least that begins at a line of a cache: see lineStart. 0:
+	// none does.
+	line  int
+	spare [3]Reg // vector registers through which values in scratch memory pass
+	// spareMask are the mask registers through which they pass. The second limits no instruction.
+	spareMask [2]Reg
+	vec       vectors
+	// rewrite replaces the instructions that the target lacks; nil: it has all.
+	rewrite func(p *program, a *Asm)
 }
 
-// fits reports whether the instruction of step s can take an operand from x.
-func (x *memoryRead) fits(t *target, s *step) bool {
-	size := uint8(8)
-	if f := &forms[s.Op]; !s.fused.is {
-		if !s.Op.takesMemory() || s.Op == VMOVAPD || f.tuple != tFull {
-			return false
-		}
-		size = f.elem
-		if x.all && f.evexW == no {
-			return false
-		}
-	} else if s.fused.single {
-		size = 4
-	}
-	return s.Len == x.len && (!x.all || t.embeds && size == x.size)
+// vectors is what a target does with whole vectors inside scalar code. A mask says which lanes
+// count; NoReg: all. The methods may change RAX, R9, R10, R11, the spare registers that no operand
+// is in, and the flags; operands stay as they are.
+type vectors interface {
+	// splat sets all lanes of dst to the word in RAX.
+	splat(m *maker, dst Reg)
+	// truth sets the mask dst to all lanes if RAX is 1, to none if it is 0.
+	truth(m *maker, dst Reg)
+	// first sets the mask dst to as many lanes from the first on as RAX says, at most all.
+	first(m *maker, dst Reg)
+	// none sets the flags to Equal if the mask has no lane.
+	none(m *maker, mask Reg)
+	// bits sets RAX to the lanes of the mask, a bit each, and the others to 0.
+	bits(m *maker, mask Reg)
+	// load reads lanes that lie side by side at a place. It touches no memory of lanes that do not
+	// count; they become 0.
+	load(m *maker, e types.Elem, dst, mask Reg, at Mem)
+	// store writes lanes side by side. Memory of lanes that do not count is not touched.
+	store(m *maker, e types.Elem, v, mask Reg, at Mem)
+	// gather reads an element a lane, but no bools: at.Index is the vector of offsets. Lanes that
+	// do not count become 0.
+	gather(m *maker, e types.Elem, dst, mask Reg, at Mem)
+	// scatter writes an element a lane, but no bools, in ascending order of the lanes: at.Index is
+	// the vector of offsets.
+	scatter(m *maker, e types.Elem, v, mask Reg, at Mem)
 }
+
+// Target names an instruction set that code is made for.
+type Target string
+
+// pair is an instruction for f64 and f32.
+type pair struct{ f64, f32 Op }
+
+func (p pair) of(e types.Elem) Op {
+	if e == types.F32 {
+		return p.f32
+	}
+	return p.f64
+}
+
+// counter is two words in scratch memory: the index, and where it ends.
+type counter int32
+
+// maxCounters is the room for counters in scratch memory.
+const maxCounters = 64
+
+// suspension is a place where the code may return.
+type suspension struct{ leave, back Label }
+
+// Scratch memory saves, in this order, the vector registers, the masks, the position in the window, the
+// assigned general registers and counterReg. Counters of inner loops, the room of lane-by-lane code, locals,
+// and values without a register follow. They stay in scratch memory and need no saving.
+const (
+	savedMasks = 32 * slotBytes
+	savedRow   = savedMasks + 8*8
+	savedLane  = savedRow + 8
+	savedG     = savedLane + 8
+	countersAt = savedMasks + 3*slotBytes
+	roomAt     = countersAt + 16*maxCounters
+	rowEndAt   = roomAt + 3*slotBytes + 32 // behind the words of lane-by-lane code
+	localsAt   = roomAt + 4*slotBytes
+)
+
+// holder is a value that has a register, and the last step of its interval.
+type holder struct {
+	v    virt
+	to   int32
+	cost float64 // its spillCost; negative: not computed yet
+	reg  Reg
+}
+
+// interval is where a virtual register lives: from the step that makes it to the last that reads
+// it.
+type interval struct {
+	from, to int32
+	// cost is how many steps make or read it, a step in a loop counting loopWeight times.
+	cost float64
+	// carried: a loop inside of the interval makes the value anew, so a round waits for the one before.
+	carried bool
+	made    bool // a step has made it
+}
+
+// assignment says where every virtual register lives.
+type assignment struct {
+	reg   []Reg // by virt; NoReg: in scratch memory
+	slot  []int // by virt, of those in scratch memory
+	slots int
+	kept  [][]virt // by block aside: what gives its register away there
+	lives intervals
+}
+
+// registers is what may be assigned of each class.
+type registers struct {
+	vectors, masks int
+	general        []Reg
+}
+
+// intervals is where all virtual registers of a program live.
+type intervals struct {
+	of    []interval // by virt
+	order []virt     // by the step that makes them first
+}
+
+// life is the live range of a vector while splits walks the steps.
+type life struct {
+	from, to int32   // the steps of its interval
+	dies     int32   // the step behind which it needs no register
+	reads    []int32 // the steps that read it
+	next     int     // the place in reads of the next one
+	loop     int     // 1 + the step that begins the loop that all its steps are in; 0: none; -1: several
+	seen     bool    // a step reads or defines it
+	several  bool    // several steps define it
+	evicted  bool    // it is in memory alone
+	reload   virt    // the value that it was last loaded to; 0: it is in its first register
+	slot     int32   // its offset in scratch memory; 0: none
+}
+
+// related holds the values, each with one definition, that a value is a copy of, has the complemented bits
+// of, and is the magnitude of (floats). 0: there is none.
+type related struct{ same, opposite, magnitudeOf virt }
+
+// Code is the machine code of a nest, and what its caller has to know.
+type Code struct {
+	Text []byte
+	// Scratch is how many bytes of scratch memory a call needs, at an address that is a multiple of
+	// 64, beside what locals need whose size is known at run time alone: see ScratchFor.
+	Scratch int
+	// Words is the length of the block of arguments.
+	Words int
+	// Fuel is the fuel of a call. A round of the cheapest inner loop takes 1, so that a call takes some 20 us
+	// at most. The rest of it is in the block when the call returns.
+	Fuel int
+	// Points is how many points of a row are evaluated at a time.
+	Points int
+	sized  []sizedLocal
+	// States are those of the results that are reduced, by number. A result that no statement
+	// contributes to has none.
+	States map[int]*loop.State
+}
+
+func argMem(offset int32) Mem { return At(argsReg, offset) }
+
+// sizedLocal is a local whose size is known at run time alone.
+type sizedLocal struct {
+	rows, cols loop.Lin
+	wide       int64
+}
+
+// Words of the block of arguments, each of 8 bytes. The memory of operand or result k begins at
+// argMemory + k*memoryWords, operands first: address, bytes from row to row, rows, columns; of a
+// scalar the word itself. Memory of a reduced result holds the states of its elements (see
+// Code.States). The caller fills it with State.Empty, and every call adds to it. Word k of all elements
+// is a matrix of 8-byte words; these matrices follow one another in memory. Windows of a nest with an
+// ordered state are evaluated in the order of their rows.
+const (
+	argRow      = 0 // the window: rows argRow to argRowEnd-1, lanes argLane to argLaneEnd-1
+	argRowEnd   = 1
+	argLane     = 2
+	argLaneEnd  = 3
+	argScratch  = 4 // the address of scratch memory, aligned to 64 bytes
+	argFlags    = 5 // bit 0: a check failed, and the window is to be evaluated again in order
+	argFuel     = 6 // the code returns when it is used up; a round of the cheapest inner loop takes 1, others more
+	argResume   = 7 // 0: the window is to be begun, or has been ended; else where it goes on
+	argMemory   = 8
+	memoryWords = 4
+)

@@ -28,15 +28,6 @@ const (
 // twiceBits is twice the bits of 2^e: the bits of a number doubled are those of its magnitude.
 func twiceBits(e int) loop.Word { return 2 * math.Float64bits(math.Ldexp(1, e)) }
 
-// makes notes that a register is made in so many loops.
-func (l *lowering) makes(v virt, depth int16) {
-	x := &l.values[v]
-	x.depth = max(x.depth, depth)
-}
-
-// depthNow is in how many loops the statement is that is lowered.
-func (l *lowering) depthNow() int16 { return int16(2 + l.nested) }
-
 // quotient is a / b for a divisor that some loop around does not change; 0 where it changes. Of AVX2
 // a division takes about as long as what stands for it.
 func (l *lowering) quotient(a, b operand) virt {

@@ -10,23 +10,6 @@ import (
 	"flow/ir/types"
 )
 
-// reduction is one statement that contributes, whose element belongs to all lanes.
-type reduction struct {
-	*loop.State
-	result int
-	place  place
-	row    bool // the element changes with the row
-	words  []virt
-	parts  []*reduction // those of the other vectors that are lowered together
-	from   int          // the step where the round begins: see hold
-}
-
-// contribution is a statement that contributes, in one of the vectors that are lowered together.
-type contribution struct {
-	*loop.Stmt
-	part int
-}
-
 // state is the state of the result that s contributes to.
 func (l *lowering) state(s *loop.Stmt) *loop.State {
 	n, e := s.Mem.N, l.frame.types[s.Args[0]]
@@ -346,14 +329,6 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 	}})
 	l.nested--
 	l.active = outer
-}
-
-// planes sets dst to the bytes of k planes of the states of a result. It changes R11.
-func (m *maker) planes(dst Reg, arg int32, k int) {
-	m.LoadG(dst, argMem(arg+8))
-	m.LoadG(R11, argMem(arg+16))
-	m.IMul(dst, R11)
-	m.IMulImm(dst, dst, int32(k))
 }
 
 // toWords is a value as a vector of 64-bit words, from which fromWords makes it again.

@@ -11,23 +11,6 @@ import (
 	"flow/ir/types"
 )
 
-// suspension is a place where the code may return.
-type suspension struct{ leave, back Label }
-
-// Scratch memory saves, in this order, the vector registers, the masks, the position in the window, the
-// assigned general registers and counterReg. Counters of inner loops, the room of lane-by-lane code, locals,
-// and values without a register follow. They stay in scratch memory and need no saving.
-const (
-	savedMasks = 32 * slotBytes
-	savedRow   = savedMasks + 8*8
-	savedLane  = savedRow + 8
-	savedG     = savedLane + 8
-	countersAt = savedMasks + 3*slotBytes
-	roomAt     = countersAt + 16*maxCounters
-	rowEndAt   = roomAt + 3*slotBytes + 32 // behind the words of lane-by-lane code
-	localsAt   = roomAt + 4*slotBytes
-)
-
 // refuel takes the fuel of a round, and leaves the code if none is left. The next call goes on there.
 func (m *maker) refuel() {
 	s := suspension{m.Label(), m.Label()}

@@ -186,14 +186,6 @@ func (l *lowering) least() int {
 // the processor works on one while the other waits, and the instructions that count and jump are
 // shared.
 
-// part is one of the vectors that are lowered together.
-type part struct {
-	frame  *frame
-	active virt // the mask of the lanes that count, or 0: all
-	number int  // it holds the lanes number*lanes to (number+1)*lanes-1 of those that are lowered together
-	row    int  // it is so many rows behind the row index
-}
-
 // each calls f for every part, which is the present one meanwhile. What f changes of it stays.
 func (l *lowering) each(f func(k int)) {
 	for k := range l.parts {
@@ -233,3 +225,7 @@ func (f *frame) reads(v loop.Val) int {
 	}
 	return f.read[v]
 }
+
+// straight is up to how many statements inner loops of known rounds are written out: short ones
+// wait for nothing then, and the subscripts of locals are constants.
+const straight = 160

@@ -9,16 +9,6 @@ import (
 	"flow/ir/types"
 )
 
-// pair is an instruction for f64 and f32.
-type pair struct{ f64, f32 Op }
-
-func (p pair) of(e types.Elem) Op {
-	if e == types.F32 {
-		return p.f32
-	}
-	return p.f64
-}
-
 var (
 	floatBinary = [256]pair{loop.Add: {VADDPD, VADDPS}, loop.Sub: {VSUBPD, VSUBPS}, loop.Mul: {VMULPD, VMULPS}, loop.Div: {VDIVPD, VDIVPS}}
 	intBinary   = [256]Op{loop.Add: VPADDQ, loop.Sub: VPSUBQ, loop.Mul: VPMULLQ, loop.Min: VPMINSQ, loop.Max: VPMAXSQ,
@@ -130,14 +120,6 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	return operand{}
 }
 
-// costly is a product or quotient of two values, and the body that computes it.
-type costly struct {
-	op        Op
-	length    Len
-	a, b, dst virt
-	in        *loop.Block
-}
-
 // nearby is the number of last products and quotients among which onceMade looks. An earlier one would keep a
 // register busy for long.
 const nearby = 16
@@ -205,13 +187,6 @@ func (l *lowering) lesser(in []operand) virt {
 		return l.binary(pair{VMAXPD, VMAXPS}.of(e), e, x, y)
 	}
 	return 0
-}
-
-// twoWords says that a value is one of two constants: yes in the lanes of a mask, no in the others.
-// Mask 0 says that it is another value.
-type twoWords struct {
-	mask    virt
-	yes, no loop.Word
 }
 
 // between returns the two constants that a select chooses from, perhaps through other selects.
@@ -285,14 +260,6 @@ func (l *lowering) bits(op64, op32 Op, e types.Elem, o operand, w64, w32 loop.Wo
 		return l.binary(op32, e, o, constantOf(e, w32))
 	}
 	return l.binary(op64, e, o, constantOf(e, w64))
-}
-
-// compare is a mask of the lanes in which a comparison holds.
-func (l *lowering) compare(op Op, e types.Elem, a, b operand, imm uint8) virt {
-	x, y := l.vector(a), l.vector(b)
-	s := l.next()
-	s.Op, s.Len, s.Imm, s.a, s.b, s.dst = op, l.vlen(e), imm, x, y, l.fresh(maskClass)
-	return l.emitted()
 }
 
 // fma is a*b + c rounded once; operands that were negated give their sign to the instruction.

@@ -10,20 +10,6 @@ import (
 	"slices"
 )
 
-// life is the live range of a vector while splits walks the steps.
-type life struct {
-	from, to int32   // the steps of its interval
-	dies     int32   // the step behind which it needs no register
-	reads    []int32 // the steps that read it
-	next     int     // the place in reads of the next one
-	loop     int     // 1 + the step that begins the loop that all its steps are in; 0: none; -1: several
-	seen     bool    // a step reads or defines it
-	several  bool    // several steps define it
-	evicted  bool    // it is in memory alone
-	reload   virt    // the value that it was last loaded to; 0: it is in its first register
-	slot     int32   // its offset in scratch memory; 0: none
-}
-
 // split reports whether a value may lose its register: one step defines it, and all reads are in the same
 // loop as that step.
 func (x *life) split() bool { return !x.several && x.loop >= 0 }

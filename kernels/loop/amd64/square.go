@@ -6,17 +6,11 @@ package amd64
 // inner loop goes along.
 
 import (
-	"math"
 	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
 )
-
-// squareRows is the most rows of a square: a row for each lane of 64 bits. side is how many the target has.
-const squareRows = 8
-
-func (l *lowering) side() int { return l.target.length.Bytes() / 8 }
 
 // maxSquareCost is above what cost of the body eight rows would not fit into registers.
 const maxSquareCost = 24
@@ -53,14 +47,6 @@ func (l *lowering) across(s *loop.Stmt) bool {
 		s.At[0].Coef(lane) == 1 && s.At[0].Coef(row) == 0 && s.At[1].Coef(row) == 1 && s.At[1].Coef(lane) == 0
 }
 
-// ofRow is a form in the row of the present part.
-func (l *lowering) ofRow(f loop.Lin) loop.Lin {
-	if l.part.row == 0 {
-		return f
-	}
-	return f.Plus(loop.Num(int64(l.part.row) * f.Coef(loop.Sym{Kind: loop.IndexSym, N: l.rows})))
-}
-
 // forgetRow begins a new loop over rows: what was made once a row is made again.
 func (l *lowering) forgetRow() {
 	l.rowHead = nil
@@ -79,60 +65,12 @@ func (l *lowering) turned(s *loop.Stmt) bool {
 	return true
 }
 
-// rowOfLane returns the address of the row of the first lane of the present part, less a displacement.
-// Lanes of p are rows of the memory.
-func (l *lowering) rowOfLane(p place) (first virt, disp int32) {
-	p.row = l.without(p.row)
-	base, disp := l.pointer(p)
-	from := int32(l.number * l.target.lanes)
-	return l.emit(&step{dst: l.fresh(generalClass), a: base, pure: true, scalar: func(m *maker, dst Reg, r regs) {
-		m.Lea(R11, At(laneReg, from))
-		m.LoadG(R10, argMem(p.mem.arg+8))
-		m.IMul(R11, R10)
-		m.Lea(dst, Indexed(r.a, R11, 1, 0))
-	}}), disp
-}
-
-// rowAt returns the place of row k after the first. It emits code that changes R11.
-func rowAt(m *maker, p place, first Reg, disp int32, k int) Mem {
-	switch m.LoadG(R11, argMem(p.mem.arg+8)); k {
-	case 0:
-		return At(first, disp)
-	case 1, 2, 4:
-		return Indexed(first, R11, uint8(k), disp)
-	}
-	m.IMulImm(R11, R11, int32(k))
-	return Indexed(first, R11, 1, disp)
-}
-
 // firstColumns returns the mask of the first width columns, 0 for a full vector.
 func (l *lowering) firstColumns(width int) virt {
 	if width == l.side() {
 		return 0
 	}
 	return l.firstOnes(width)
-}
-
-// firstOnes is the mask of so many lanes from the first on.
-func (l *lowering) firstOnes(n int) virt {
-	return l.once(invariant{kind: maskKind, row: loop.Num(int64(n))}, maskClass, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ regs) {
-			m.MovImm(RAX, int64(n))
-			m.vec.first(m, dst)
-		}}
-	})
-}
-
-// readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector
-// if it is 0.
-func (l *lowering) readRows(p place, mask virt) (rows [squareRows]virt) {
-	first, disp := l.rowOfLane(p)
-	for k := range l.side() {
-		rows[k] = l.emit(&step{dst: l.fresh(vectorClass), a: first, mask: mask, pure: true, scalar: func(m *maker, dst Reg, r regs) {
-			m.vec.load(m, types.F64, dst, r.mask, rowAt(m, p, r.a, disp, k))
-		}})
-	}
-	return rows
 }
 
 // writeRows writes columns side by side, from p on, of the rows of all lanes.
@@ -147,19 +85,6 @@ func (l *lowering) writeRows(p place, cols []virt) {
 			m.vec.store(m, types.F64, r.a, r.mask, rowAt(m, p, r.b, disp, k))
 		}})
 	}
-}
-
-// beside is a group of accesses of a block to columns side by side, in the rows of the lanes. All are loads
-// or all are stores, to one memory, and they span at most as many columns as a vector has lanes. Loads run
-// together at the place of the first of them, stores at the place of the last.
-type beside struct {
-	at    []*loop.Stmt // in the order of the block
-	least int64        // the constant of the first column
-	width int
-	twice bool               // a column is accessed twice: the last store counts, so stores stay apart
-	made  int                // how many stores have been reached
-	rows  [][squareRows]virt // by part, of loads: what was read
-	cols  [][squareRows]virt // the same, transposed
 }
 
 // fewestBeside returns the least size of a group. On a Zen 4 a gather takes 25 cycles, a scatter 30, and eight
@@ -281,98 +206,6 @@ func (l *lowering) rowsOf(cols []virt) [squareRows]virt {
 	return l.turn(all)
 }
 
-// turn transposes a square of 64-bit words: pairs of rows are interleaved, then pairs of those,
-// then halves.
-func (l *lowering) turn(rows [squareRows]virt) (cols [squareRows]virt) {
-	mix := func(op Op, imm uint8, a, b virt) virt { // 0 is any vector
-		if b == 0 {
-			b = a
-		}
-		if a == 0 {
-			return 0
-		}
-		return l.emit(&step{Inst: Inst{Op: op, Len: l.length, Imm: imm}, a: a, b: b, dst: l.fresh(vectorClass)})
-	}
-	const even, odd = 0x88, 0xdd // quarters 0 and 2, or 1 and 3, of both operands
-	for parity, op := range []Op{VUNPCKLPD, VUNPCKHPD} {
-		if l.vexOnly() {
-			upper, lower := mix(op, 0, rows[0], rows[1]), mix(op, 0, rows[2], rows[3])
-			cols[parity], cols[2+parity] = mix(VPERM2F128, 0x20, upper, lower), mix(VPERM2F128, 0x31, upper, lower)
-			continue
-		}
-		var pairs [4]virt // of rows 2k and 2k+1: columns parity, 2+parity, 4+parity, 6+parity
-		for k := range pairs {
-			pairs[k] = mix(op, 0, rows[2*k], rows[2*k+1])
-		}
-		for k, imm := range []uint8{even, odd} { // columns 2k+parity and 4+2k+parity
-			upper, lower := mix(VSHUFF64X2, imm, pairs[0], pairs[1]), mix(VSHUFF64X2, imm, pairs[2], pairs[3])
-			cols[2*k+parity] = mix(VSHUFF64X2, even, upper, lower)
-			cols[4+2*k+parity] = mix(VSHUFF64X2, odd, upper, lower)
-		}
-	}
-	return cols
-}
-
 // An inner loop may go along the rows of the lanes, so that each lane loads the element of its row at the
 // loop's index. Such a load reads a tile: squareRows columns of the rows, transposed, in scratch memory. The
 // code fills the tile again when the index has left it.
-
-// leastTiled is the least number of rounds for which tiles pay, if the number is known.
-const leastTiled = 16
-
-// tiled reports a load that reads a tile. Its loop is the only one around it.
-func (l *lowering) tiled(p place) bool {
-	if !p.gather || l.nested != 1 || l.number >= len(l.counts) || l.top != 0 || l.square || !l.embeds || l.target.lanes != squareRows || p.mem.unit || p.mem.elem.Size() != 8 {
-		return false
-	}
-	c := l.counts[l.number]
-	r := c.rng
-	if !c.shared || r.Kind != loop.Steps || r.By != 1 || l.active != 0 && l.active != c.left || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < leastTiled {
-		return false
-	}
-	_, moving := l.steady(p.row)
-	return len(moving.Terms) == 0 && p.row.Coef(l.lane()) == 1 && !l.varies(l.without(p.row)) && p.col.Coef(loop.Sym{Kind: loop.IndexSym, N: c.name}) == 1 && !l.varies(p.col)
-}
-
-// loadTiled emits a load that reads a tile. A word before the tile holds the index at which the tile ends.
-func (l *lowering) loadTiled(p place) virt {
-	at := int32(l.localsEnd)
-	l.localsEnd += (1 + squareRows) * slotBytes
-	l.inMemory[l.counts[l.number].word] = true
-	index, end, skip := l.counts[l.number].word.mem(), At(scratchReg, at), l.asm.Label()
-	l.before.steps = append(l.before.steps, step{scalar: func(m *maker, _ Reg, _ regs) { // there is none
-		m.MovImm(RAX, math.MinInt64)
-		m.StoreG(end, RAX)
-	}})
-	l.scalar(func(m *maker) {
-		m.LoadG(RAX, index)
-		m.ArithMem(CmpG, RAX, end)
-		m.Jump(Less, skip)
-		m.ArithImm(AddG, RAX, squareRows)
-		m.StoreG(end, RAX)
-	})
-	// The mask has the columns of the tile.
-	mask := l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) {
-		some := m.Label()
-		l.scalarLin(m, RAX, p.col)
-		m.Neg(RAX)
-		m.ArithMem(AddG, RAX, argMem(p.mem.arg+24))
-		m.ArithImm(CmpG, RAX, squareRows)
-		m.Jump(LessEqual, some)
-		m.MovImm(RAX, squareRows)
-		m.Bind(some)
-		m.vec.first(m, dst)
-	}})
-	for k, v := range l.turn(l.readRows(p, mask)) {
-		l.emit(&step{a: v, scalar: func(m *maker, _ Reg, r regs) {
-			m.vec.store(m, types.F64, r.a, NoReg, At(scratchReg, at+int32(1+k)*slotBytes))
-		}})
-	}
-	l.bind(skip)
-	return l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
-		m.LoadG(RAX, index)
-		m.ArithMem(SubG, RAX, end)
-		m.ShiftImm(ShlG, RAX, 6)
-		m.vec.load(m, types.F64, dst, NoReg, Indexed(scratchReg, RAX, 1, at+(1+squareRows)*slotBytes))
-	}})
-}

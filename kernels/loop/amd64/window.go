@@ -239,20 +239,6 @@ func (l *lowering) points(parts int, mask virt) {
 	l.block(&l.nest.Body)
 }
 
-// laneRange is the range of the lanes; a space without indices is one point.
-func (l *lowering) laneRange() loop.Range {
-	if n := len(l.nest.Space); n > 0 {
-		return l.nest.Space[n-1].Range
-	}
-	return loop.Range{}
-}
-
-// ragged reports that the lanes are others in each row.
-func (l *lowering) ragged() bool {
-	r := l.laneRange()
-	return l.rows >= 0 && (l.perRow(r.From) || l.perRow(r.To))
-}
-
 // laneEnd is the word that says where the lanes of the row end.
 func (l *lowering) laneEnd() Mem {
 	if l.ragged() {

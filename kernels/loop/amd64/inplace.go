@@ -1,0 +1,109 @@
+package amd64
+
+// readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
+// reader no step stores, and no loop begins or ends.
+func (p *program) readInPlace(t *target) {
+	read, made, loads := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), false
+	var in inputs
+	for k := range p.steps {
+		s := &p.steps[k]
+		in.of(s)
+		for i := range in {
+			if v := in[i]; v != 0 {
+				read[v] = min(read[v]+1, 2)
+			}
+		}
+		made[s.dst] = min(made[s.dst]+1, 2)
+		loads = loads || s.loads != nil
+	}
+	if !loads {
+		return
+	}
+	at, last := p.shop.ints.zeros(len(p.values)), 0 // 1 + the step of a load; the last step that no load may cross
+	for k := range p.steps {
+		s := &p.steps[k]
+		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.values[s.dst].home == 0 && made[x.reg] <= 1 {
+			at[s.dst] = k + 1
+		}
+		for _, v := range s.fromMemory() {
+			d := at[v]
+			if v == 0 || d <= last || k-d >= farthestInPlace || !p.steps[d-1].loads.fits(t, s) {
+				continue
+			}
+			p.values[v].inPlace, s.near = p.steps[d-1].loads, p.steps[d-1].loads.reg
+			p.steps[d-1] = step{}
+			break
+		}
+		if s.enters || s.leaves || s.root() && !s.jumps {
+			last = k + 1
+		}
+	}
+}
+
+// fits reports whether the instruction of step s can take an operand from x.
+func (x *memoryRead) fits(t *target, s *step) bool {
+	size := uint8(8)
+	if f := &forms[s.Op]; !s.fused.is {
+		if !s.Op.takesMemory() || s.Op == VMOVAPD || f.tuple != tFull {
+			return false
+		}
+		size = f.elem
+		if x.all && f.evexW == no {
+			return false
+		}
+	} else if s.fused.single {
+		size = 4
+	}
+	return s.Len == x.len && (!x.all || t.embeds && size == x.size)
+}
+
+// fromMemory lists the operands that an instruction may read from memory: the last one, or one that may be
+// exchanged with it.
+func (s *step) fromMemory() [3]virt {
+	switch {
+	case s.scalar != nil || s.InMem || s.index != 0:
+		return [3]virt{}
+	case s.fused.is && s.fused.table == 0:
+		return [3]virt{s.b, s.a, s.c}
+	case s.fused.is || s.c != 0:
+		return [3]virt{}
+	case traitsOf[s.Op].commutes:
+		return [3]virt{s.b, s.a}
+	}
+	return [3]virt{s.b}
+}
+
+// needed marks the steps whose results reach a root.
+func (p *program) needed() []uint8 {
+	first := p.shop.numbers.zeros(len(p.values)) // 1 + the last step that makes a virtual register
+	next := p.shop.numbers.zeros(len(p.steps))   // 1 + the one before it
+	needed := p.shop.bytes.zeros(len(p.steps))
+	work := p.shop.numbers.list(len(p.steps))
+	for k := range p.steps {
+		s := &p.steps[k]
+		if s.dst != 0 {
+			next[k], first[s.dst] = first[s.dst], int32(k)+1
+		}
+		if s.root() {
+			needed[k] = 1
+			work = append(work, int32(k))
+		}
+	}
+	var in inputs
+	for len(work) > 0 {
+		k := work[len(work)-1]
+		work = work[:len(work)-1]
+		in.of(&p.steps[k])
+		for i := range in {
+			v := in[i] // first[0] is 0
+			for d := first[v]; d != 0; d = next[d-1] {
+				if needed[d-1] == 0 {
+					needed[d-1] = 1
+					work = append(work, d-1)
+				}
+			}
+			first[v] = 0
+		}
+	}
+	return needed
+}
