@@ -54,9 +54,9 @@ func TestByRows(t *testing.T) {
 	}
 }
 
-// TestColumnsByRows: reductions of the columns of narrow rows beside a column are lanes of rows, alone and
-// with what makes the rows. What reads such a sum comes after the group. Without a column, and on several ranks,
-// pipes reduce columns.
+// TestColumnsByRows: reductions of the columns of narrow rows beside a column are lanes of rows,
+// alone and with what makes the rows. What reads such a sum comes after the group. Without a
+// column, and on several ranks, pipes reduce columns.
 func TestColumnsByRows(t *testing.T) {
 	table := tinyTable(t)
 	for _, p := range []struct {

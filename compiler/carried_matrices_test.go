@@ -14,8 +14,8 @@ import (
 	"flow/stdlib"
 )
 
-// smallStates are rounds that carry matrices of 8 to 64 elements, in two wordings each. lines is the most
-// lines that the loops of a wording have: a form with all elements in registers is longer.
+// smallStates are rounds that carry matrices of 8 to 64 elements, in two wordings each. lines is
+// the most lines that the loops of a wording have: a form with all elements in registers is longer.
 var smallStates = []struct {
 	name  string
 	of    string // how many points there are; "": the rounds stand alone
@@ -193,9 +193,9 @@ func loopLines(t *testing.T, text string) string {
 	return out.String()
 }
 
-// TestSubscriptsOfRounds: subscripts that the launch of many rounds proves are not checked in them. Where
-// one is outside, the error is that of its round, however many rounds the launch asks for. A condition may
-// end the rounds before.
+// TestSubscriptsOfRounds: subscripts that the launch of many rounds proves are not checked in them.
+// Where one is outside, the error is that of its round, however many rounds the launch asks for. A
+// condition may end the rounds before.
 func TestSubscriptsOfRounds(t *testing.T) {
 	table := tinyTable(t)
 	head := "x = materialize(rand(900, 2, seed = 1))\n"

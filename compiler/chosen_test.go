@@ -31,8 +31,8 @@ func choosing(rng *rand.Rand) string {
 	return b.String()
 }
 
-// TestChosenRowsAreNotStored: such programs have the bytes of the definition in every way to run them, and
-// no chosen rows.
+// TestChosenRowsAreNotStored: such programs have the bytes of the definition in every way to run
+// them, and no chosen rows.
 func TestChosenRowsAreNotStored(t *testing.T) {
 	table := tinyTable(t)
 	stored, left := 0, 0
@@ -63,7 +63,8 @@ func TestChosenRowsAreNotStored(t *testing.T) {
 	}
 }
 
-// TestWideChosenRowsAreStored: a mask of a wide matrix may choose few rows, and then all rows take longer.
+// TestWideChosenRowsAreStored: a mask of a wide matrix may choose few rows, and then all rows take
+// longer.
 func TestWideChosenRowsAreStored(t *testing.T) {
 	for cols, want := range map[int]bool{4: false, 5: true} {
 		text := fmt.Sprintf("X = rand(9, %d, seed = 1)\nemit colsum(X[X[:, 0] > 0.5, :])", cols)

@@ -45,8 +45,8 @@ func TestReducedAtEntries(t *testing.T) {
 	}
 }
 
-// TestChainsBesideEntries: a chain at the entries of a sparse matrix computes nothing elsewhere, where an integer
-// division by zero would end the run.
+// TestChainsBesideEntries: a chain at the entries of a sparse matrix computes nothing elsewhere,
+// where an integer division by zero would end the run.
 func TestChainsBesideEntries(t *testing.T) {
 	const text = `S = i64(rand_sparse(9, 7, density = 0.2, seed = 3) * 9)
 D = ifelse(dense(S) > 0, 1 + dense(S) // 2, 0)

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestTabledValues: bodies read tables of what many points compute alike, of all element types, by rounds and by columns. A
-// value that each point would compute only under a condition is made before the first point, unless that fails.
+// TestTabledValues: bodies read tables of values that many points compute alike. The tables have
+// all element types and are indexed by rounds or columns. A value that each point would compute
+// only under a condition is made before the first point, unless that fails.
 func TestTabledValues(t *testing.T) {
 	const head = `S = rand(100, 1, seed = 1)
 x = rand(60, 1, seed = 3)

@@ -22,11 +22,11 @@ import (
 )
 
 // byRows is the row. Its body is the operators on whole matrices. Its attributes are the number of
-// rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. With lanes the
-// lanes are rows, however wide. An argument of as many rows is read by rows, any other as a whole. A pipe may
-// reduce all elements, too, and reductions of the columns of narrow rows and by key may end the body; nothing in
-// the body reads what they give.
-// Where an operator fails the operators run one after the other, so that the first of them is told.
+// rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. With
+// lanes the lanes are rows, however wide. An argument of as many rows is read by rows, any other as
+// a whole. A pipe may reduce all elements, too, and reductions of the columns of narrow rows and by
+// key may end the body; nothing in the body reads what they give. Where an operator fails the
+// operators run one after the other, so that the first of them is told.
 func byRows() *op.Def {
 	run := &op.Loop{Early: true, Rows: func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }, Space: byRowsSpace, Begin: beginByRows}
 	return define.OfBody(op.Def{

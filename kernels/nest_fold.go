@@ -1,7 +1,7 @@
 package kernels
 
-// This file writes the reductions of a pipeline into the loop of its chain. That of columns has columns
-// as its points, and its inner loop goes over rows.
+// This file writes the reductions of a pipeline into the loop of its chain. The points of a loop
+// that reduces columns are columns, and its inner loop iterates over rows.
 
 import (
 	"strings"
@@ -68,8 +68,9 @@ const (
 // halfBits is the length of the lower half.
 const halfBits = 32
 
-// foldParts lists the reduced results of the loop of a pipeline of elements of e, and whether it stores the
-// elements. There are none where a reduction has no loop. columns: the loop reduces columns.
+// foldParts lists the reduced results of the loop of a pipeline with elements of type e. stored
+// reports whether the loop stores the elements. The list is empty if a reduction has no loop.
+// columns says that the loop reduces columns.
 func foldParts(names string, e types.Elem, columns bool) (parts []foldPart, stored bool) {
 	folds, _ := foldsNamed(names)
 	n := 0
@@ -138,8 +139,8 @@ func partsOf(f *reduce.Fold, e types.Elem, columns bool) []foldPart {
 	return nil
 }
 
-// contribute writes the reductions of a value to results of so many columns, to column j. row is the index of the
-// row, if a part needs it.
+// contribute writes contributions of v to column j of results with cols columns. row is the index
+// of the row; only least and greatest places read it.
 func contribute(b *loop.Builder, parts []foldPart, v loop.Val, cols, j loop.Lin, row int) {
 	for _, p := range parts {
 		x := []loop.Val{p.term(b, v)}
@@ -151,7 +152,7 @@ func contribute(b *loop.Builder, parts []foldPart, v loop.Val, cols, j loop.Lin,
 	}
 }
 
-// wide is the type of the first word of the state of a place.
+// wide returns the type of the first word of the state of a place.
 func (p foldPart) wide() types.Elem { return loop.StateOf(p.class, p.of, loop.FastLevels).Types[0] }
 
 // term is a value as the class takes it.
@@ -169,8 +170,8 @@ func (p foldPart) term(b *loop.Builder, v loop.Val) loop.Val {
 	return define.ConvertBody(b, p.of, v)
 }
 
-// writeColumns writes the loop for a matrix of so many rows and columns. Its operands behind these
-// are the first row and the one behind the last.
+// writeColumns writes the loop for a matrix of so many rows and columns. Its last operands are the
+// first row and the row behind the last.
 func writeColumns(b *loop.Builder, p *op.Program, s nestShape, rows, cols loop.Lin) {
 	from := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
 	to := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))

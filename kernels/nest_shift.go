@@ -1,14 +1,16 @@
 package kernels
 
-// This file binds the loops of a nest again that differs from its last execution only in where matrices lie.
+// This file reuses the bindings of a nest for an execution that differs from the last one only in
+// the addresses of matrices.
 
 import (
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
 )
 
-// alike notes the words of operands and results in x.next. It reports whether they differ from x.was
-// only in where matrices lie. Loops with reduced results, which are made anew, are not alike.
+// alike stores the words of operands and results in x.next. It reports whether only addresses of
+// matrices differ from x.was. It reports false for loops with reduced results, since these are
+// allocated for each execution.
 func (x *nestSpace) alike() bool {
 	x.next = x.next[:0]
 	alike := len(x.was) > 0
@@ -31,8 +33,9 @@ func (x *nestSpace) alike() bool {
 	return alike
 }
 
-// shift binds all loops to operands and results that are alike: what they read and write lies as far from
-// the beginnings of these as before. It reports false if the value of a number may have better code now.
+// shift adds to each address in the bindings of the loops the distance that its matrix has moved.
+// It is legal if alike reports true. It changes nothing and reports false if Bind may find better
+// code for the value of a number.
 func (x *nestSpace) shift() bool {
 	for k := range x.rects {
 		r := &x.rects[k]
@@ -64,8 +67,8 @@ func (x *nestSpace) shift() bool {
 	return true
 }
 
-// rest keeps no value alive. It keeps the shapes of matrices, which the interpreter reads if the next
-// execution is bound by shift.
+// rest drops all references to values. It keeps the shapes of matrices, which the interpreter reads
+// if shift binds the next execution.
 func (r *spaceRun) rest() {
 	shape := func(d *value.Dense) {
 		*d = value.Dense{Elem: d.Elem, Rows: d.Rows, Cols: d.Cols, Stride: d.Stride}

@@ -77,8 +77,9 @@ func TestBodiesStayBound(t *testing.T) {
 	}
 }
 
-// TestNestsShift: an execution of a nest whose matrices lie elsewhere shifts the loops of the one before.
-// Another number, and other distances between rows, bind them anew. All give what the definition does.
+// TestNestsShift: an execution of a nest whose matrices lie elsewhere shifts the loops of the one
+// before. Another number, and other distances between rows, bind them anew. All give what the
+// definition does.
 func TestNestsShift(t *testing.T) {
 	needCode(t)
 	table := compiledFromTheStart(t)

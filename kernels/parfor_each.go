@@ -20,20 +20,21 @@ type nestBound interface {
 	step() (lanes int, more bool)
 }
 
-// boundBody is a body bound to operands and a result. The next execution mostly differs in where these
-// lie, so it is bound again in the same memory. To bind it anew takes some 2 KB, which no cache holds, in
-// each round of an iterate.
+// boundBody is a body bound to operands and a result. The next execution binds it again in the same
+// memory, since mostly only addresses differ. A new binding would allocate some 2 KB in each round
+// of an iterate.
 type boundBody struct {
 	launch.Run
 	made  *nestMade
 	bound bool
 	in    []value.Value
 	out   [1]*value.Dense
-	// workers are those of the execution, with what the next one uses again.
+	// workers are the workers of the execution. The next execution uses their memory again.
 	workers []nestWorker
 }
 
-// binding is one that no execution uses, for a nest whose operands begin behind lead others.
+// binding returns a boundBody that no execution uses. lead is the number of operands before those
+// of the nest.
 func (m *nestMade) binding(lead int) *boundBody {
 	if b, ok := m.idle.Get().(*boundBody); ok {
 		b.in = b.in[:0]
@@ -55,7 +56,7 @@ func (b *boundBody) to(l *launch.Loop, out *value.Dense) error {
 	return err
 }
 
-// worker is a worker of execution n.
+// worker returns worker number of execution n.
 func (b *boundBody) worker(n *nestRun, number int) *nestWorker {
 	w := &b.workers[number]
 	halt := w.halt
@@ -66,7 +67,7 @@ func (b *boundBody) worker(n *nestRun, number int) *nestWorker {
 	return w
 }
 
-// rest gives b to the next execution. It keeps no value alive.
+// rest gives b to the next execution. It drops all references to values.
 func (b *boundBody) rest() {
 	clear(b.in)
 	b.out[0] = nil
@@ -76,7 +77,7 @@ func (b *boundBody) rest() {
 	b.made.idle.Put(b)
 }
 
-// rest ends the bindings of an execution whose workers have ended.
+// rest releases the bindings of an execution whose workers have ended.
 func (n *nestRun) rest() {
 	if n.run != nil && !n.small {
 		n.run.rest()

@@ -33,13 +33,13 @@ type foldNest struct {
 	x     *execution
 	parts []foldPart
 	out   []value.Dense // reduced results, which stay with the worker
-	// What follows is of a loop that reduces columns.
+	// The fields below belong to a loop that reduces columns.
 	side     int  // rows side by side in a row of the loop; 0: it is the index space's own
 	first    int  // the row of the index space where row 0 of the loop begins, if rows are side by side
-	begun    bool // there are columns in work, whose states are the worker's
+	begun    bool // the worker has states of the columns in work
 	j0, cols int  // of the index space: the columns in work
-	width    int  // how many the loop has of them
-	rows     area // of the window at work
+	width    int  // the number of columns of the loop
+	rows     area // of the current window
 	row      *value.Dense
 	repeated []*value.Dense // see repeat
 }
@@ -196,7 +196,7 @@ func (m *machine) placeColumns(x *execution, i int) {
 	}
 }
 
-// result is the number of the first result among the operands and results of the loop.
+// result returns the number of the first result among the operands and results of the loop.
 func (n *foldNest) result(m *machine) int { return len(m.in) + 4 }
 
 // inSpace is an area of the loop in the index space: whole rows, or the beginning of one.

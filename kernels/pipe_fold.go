@@ -242,7 +242,7 @@ func (m *machine) bindFolds(n *foldNest, x *execution, shape nestShape, lines ui
 	}
 	n.out = dense.Resized(n.out, len(n.parts))
 	for k, p := range n.parts {
-		if e := dense.Storage(p.class.Gives(p.of)); shape.columns { // the worker has states of the columns in work alone
+		if e := dense.Storage(p.class.Gives(p.of)); shape.columns { // the worker has only states of the columns in work
 			n.out[k] = value.Dense{Elem: e, Rows: 1, Cols: cols, Stride: cols + 1}
 		} else {
 			n.out[k] = *value.New(e, 1, 1)
@@ -255,7 +255,7 @@ func (m *machine) bindFolds(n *foldNest, x *execution, shape nestShape, lines ui
 	return b.worker
 }
 
-// takeFolds moves what a loop has reduced to the accumulators.
+// takeFolds merges the reduced results of a loop into the accumulators.
 func (m *machine) takeFolds(n *foldNest) {
 	if !n.asked || n.worker == nil || !n.begun {
 		return
@@ -268,7 +268,8 @@ func (m *machine) takeFolds(n *foldNest) {
 	}
 }
 
-// take moves what the loop has reduced of a part. If rows lie side by side, the loop has several states of a column.
+// take merges the reduced result of part k into the accumulators. If rows lie side by side, the
+// loop has several states of a column.
 func (n *foldNest) take(m *machine, k int) {
 	x := &n.parts[k]
 	f, line, lines := &m.f[x.fold], 0, 1

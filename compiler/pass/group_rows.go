@@ -19,9 +19,10 @@ import (
 // matrix that several of them read comes from memory once. Bits stay: no element depends on how
 // many rows are made at a time.
 //
-// Reductions of columns, too, may end such a task of narrow rows: an element is added where it is made. So
-// does one that reads a column beside a matrix, without other members: vectors along rows of few columns would
-// be half empty, and rows side by side would repeat the column.
+// Reductions of columns, too, may end such a task of narrow rows: an element is added where it is
+// made. A reduction of columns that reads a column beside a matrix is such a task even without
+// other members. Vectors along rows of few columns would be half empty, and rows side by side would
+// repeat the column.
 //
 // It comes after Partition and takes what that left whole: tasks on blocks are near one another in
 // time already. Three kinds stay outside: small matrices of wide rows, which stay in a cache anyway;

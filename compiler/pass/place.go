@@ -202,8 +202,9 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 }
 
 // ranksReading returns the other ranks that read the result of each node, ascending. One that a
-// node on all ranks reads lists plan.Everywhere, and all others unless each gets its rows. Of what each
-// reader makes (madeAnywhere) it lists the owner too, if that reads it: otherwise the owner need not make it.
+// node on all ranks reads lists plan.Everywhere, and all others unless each gets its rows. For a
+// value that each reader makes itself (madeAnywhere), the list contains the owner only if the owner
+// reads it. Other owners need not make it.
 func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]int32 {
 	reach := make([][]int32, g.Len())
 	add := func(x ir.ID, r int32) {

@@ -80,7 +80,7 @@ func isClass(name string) bool { return unicode.IsUpper(rune(name[0])) }
 // fewRows is up to how many rows are few.
 const fewRows = 8
 
-// fewColumns is up to how many columns of a matrix are read as fast as a mask is searched.
+// fewColumns is the most columns of a matrix that are read as fast as a mask is searched.
 const fewColumns = 4
 
 // conditionWords are the words of Where.
@@ -124,9 +124,9 @@ var conditionWords = map[string]func(x []operand) bool{
 		rows := x[1].typ.Rows
 		return rows > 0 && rows == x[2].typ.Rows && 2*window(x[0])[2] <= rows
 	},
-	// mask(c, n, x): c is a column with a truth for each of the n rows of a dense x. Finding the rows of
-	// a mask costs about as much as reading four columns; of a wider x a mask that chooses few rows
-	// leaves less to read than all.
+	// mask(c, n, x): c is a column with a truth for each of the n rows of a dense x. Finding the
+	// rows of a mask costs about as much as reading four columns; of a wider x a mask that chooses
+	// few rows leaves less to read than all.
 	"mask": func(x []operand) bool {
 		n, known := constantOf(x[1].m.s.g, x[1].id)
 		rows := x[0].typ.Rows

@@ -2,10 +2,11 @@ package loop
 
 // This file makes matrices that rounds carry in their own place. A round writes the next one beside
 // the old one and copies it there, since each element may read all old ones. Where an element reads
-// only old ones at its own place and behind it, ascending rounds may write it at once. A few old ones at
-// places that are the same in all rounds are read before these rounds. Where
-// later rounds, too, read only some rows behind their own, the first rows of the last matrix need
-// fewer rows round by round: a triangle, as in trees of prices or de Casteljau's curves.
+// only old ones at its own place and behind it, ascending rounds may write it at once. If it also
+// reads a few old ones at places that are the same in all rounds, these are loaded before the
+// rounds. Where later rounds, too, read only some rows behind their own, the first rows of the last
+// matrix need fewer rows round by round: a triangle, as in trees of prices or de Casteljau's
+// curves.
 
 import "slices"
 
@@ -24,10 +25,10 @@ type placing struct {
 	nest       *Nest
 	make, copy *Stmt   // the loops that make a matrix, and copy it
 	from, to   int     // locals
-	before     []*Stmt // the loads of the loop that makes it which are made before it
+	before     []*Stmt // loads of make that move before it
 }
 
-// mostBefore is the most loads that are made before a loop: each takes a register in it.
+// mostBefore is the most loads that move before a loop: each takes a register in it.
 const mostBefore = 16
 
 // next finds a loop that makes a local and one behind it that copies it over another.
@@ -215,8 +216,8 @@ func copies(s *Stmt) (from, to int, ok bool) {
 }
 
 // ahead reports that a sweep makes exactly the elements of local from that another copies to local
-// to, and that each reads none of to that an earlier element of the sweep replaces, but for the loads in
-// before. These are the same in all rounds.
+// to, and that each reads none of to that an earlier element of the sweep replaces. before lists
+// loads that are excepted, since their places are the same in all rounds.
 func ahead(maker, copier *Stmt, from, to int) (before []*Stmt, fine bool) {
 	w, ok := swept(maker)
 	c, _ := swept(copier)

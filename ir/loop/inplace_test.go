@@ -374,8 +374,8 @@ func TestAtFewPlaces(t *testing.T) {
 	}
 }
 
-// TestInPlaceBefore: a sweep that reads elements at known places reads them before it, and is made in place,
-// unless they are many.
+// TestInPlaceBefore: a sweep that reads elements at known places reads them before it, and is made
+// in place, unless they are many.
 func TestInPlaceBefore(t *testing.T) {
 	in := value.New(types.F64, 3, 8)
 	for k := range in.F64 {

@@ -128,8 +128,9 @@ func (t *Terms) First(b *Builder, in []Val) []Val {
 	return s
 }
 
-// Balanced returns the state after n contributions to a least or greatest float, as a tree: each operation
-// on floats waits for the one before it. It returns nil for other reductions.
+// Balanced returns the state after n contributions to a least or greatest float, as a tree, since
+// in a chain each operation on floats waits for the one before it. It returns nil for other
+// reductions.
 func (t *Terms) Balanced(b *Builder, n int, in func(k int) []Val) []Val {
 	s := t.state()
 	if s.word == nil {

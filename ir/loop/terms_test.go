@@ -242,8 +242,8 @@ func TestTermsOfAllClasses(t *testing.T) {
 	}
 }
 
-// TestBalanced: a tree of contributions to an extreme gives what they give one by one, in fewer steps that
-// wait for each other. Other reductions have no tree.
+// TestBalanced: a tree of contributions to an extreme gives what they give one by one, in fewer
+// steps that wait for each other. Other reductions have no tree.
 func TestBalanced(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	if (TermsOf(Sum, types.F64, FastLevels)).Balanced(New(), 3, nil) != nil {

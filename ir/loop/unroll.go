@@ -148,8 +148,8 @@ func LengthBy(b *Block, lanes func(s *Stmt) int) int {
 	return n
 }
 
-// VectorRounds is from how many rounds on a vector evaluates those of a loop of one point, if none
-// depends on another, in fewer instructions than code without the loop takes.
+// VectorRounds is the least number of independent rounds of a loop, in a nest of one point, that
+// vectors evaluate in fewer instructions than code without the loop.
 const VectorRounds = 8
 
 // short reports a For of known rounds with at most this many statements that vectors do not evaluate.

@@ -82,8 +82,8 @@ type Def struct {
 	// ByRows: a constructor of a sparse matrix, or a conversion to one, makes some rows alone (Call.Lo and
 	// Hi), if asked to.
 	ByRows bool
-	// ByColumn is the input whose row j is read only where the input before it has an entry in column j, if
-	// that is a sparse matrix. 0: there is none.
+	// ByColumn is the input whose row j is read only where the input before it has an entry in
+	// column j, if that is a sparse matrix. 0: there is none.
 	ByColumn int
 	// Numbers is the input whose elements are the row numbers that are read of input 0; negative ones count
 	// from the end. 0: there is none.

@@ -269,7 +269,8 @@ func fillSample(a *op.Attrs, out *value.Dense, r0, _ int) {
 	}
 	half := uint(halfBits(n)) & 63
 	mask := uint64(1)<<half - 1
-	// The function of a round has 1<<half arguments. Of more numbers than that it is a table.
+	// The function of a round has 1<<half arguments. A table of it pays from four numbers for each
+	// argument on.
 	var few [rounds << 5]uint64
 	table := few[:0]
 	if out.Rows>>half >= 4 {
@@ -347,8 +348,8 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// feistelRound runs one round of the network on several numbers. In the loops of its caller there are too
-// few registers for it.
+// feistelRound runs one round of the network on several numbers. In the loops of its caller there
+// are too few registers for it.
 //
 //go:noinline
 func feistelRound(x []uint64, half uint, key uint64) {
@@ -359,7 +360,7 @@ func feistelRound(x []uint64, half uint, key uint64) {
 	}
 }
 
-// tabledRound runs one whose function is a table.
+// tabledRound runs one round whose function is a table.
 //
 //go:noinline
 func tabledRound(x []uint64, half uint, table []uint64) {

@@ -150,7 +150,8 @@ func TurnOf(c *op.Call) (table *op.Call, lo, hi int) {
 	return &whole, lo, hi
 }
 
-// OwnRows returns which of n rows a call is to read or make: on ranks those of this one, else all.
+// OwnRows returns the range of the n rows that a call reads or makes: those of this rank, or all if the
+// call is not split among ranks.
 func OwnRows(c *op.Call, n int) (lo, hi int) {
 	if c.Lo == c.Hi {
 		return 0, n

@@ -37,8 +37,8 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	return room[:k], read(room[:k], d, from, bound)
 }
 
-// wholeCodes sets p to the elements of column d from the given one on. It reports whether they are whole
-// numbers from 0 to bound - 1.
+// wholeCodes sets p to the elements of column d from the given one on. It reports whether they are
+// whole numbers from 0 to bound - 1.
 func wholeCodes[T vec.Element](p []int64, d *value.Dense, from int, bound uint64) bool {
 	wrong, x := false, (*dense.Cells[T](d))[from*d.Stride:]
 	for i := range p {

@@ -190,7 +190,8 @@ func eachPairs(c *op.Call, lo, hi int, do func(lo int, p, q []int64)) bool {
 	return true
 }
 
-// tableFor returns the size of a table that has the codes of rows lo..hi-1. ok is false if one is invalid.
+// tableFor returns the size of a table for the codes of rows lo..hi-1. ok is false if one is
+// invalid.
 func tableFor(c *op.Call, lo, hi int) (n, m int, ok bool) {
 	crop := c.Attrs.Bool("crop")
 	ok = eachPairs(c, lo, hi, func(_ int, p, q []int64) {

@@ -21,8 +21,8 @@ type Parts struct {
 	Rest bool
 }
 
-// Add adds x and reports whether the parts hold the sum. If not, they stay as they are: a fourth part would be
-// needed, or x or the sum is not finite.
+// Add adds x and reports whether the parts hold the sum. If not, they stay as they are: a fourth
+// part would be needed, or x or the sum is not finite.
 func (p *Parts) Add(x float64) bool {
 	a, x := TwoSum(p.Term[0], x)
 	b, x := TwoSum(p.Term[1], x)

@@ -139,7 +139,7 @@ func pickRowsKernel(c *op.Call) error {
 	return TakeInto(c.Result(), x, Column(at))
 }
 
-// Column is a list as a column in the same memory.
+// Column returns a list as a column in the same memory.
 func Column(x []int64) *value.Dense {
 	return &value.Dense{Elem: types.I64, Rows: len(x), Cols: 1, Stride: 1, I64: x}
 }

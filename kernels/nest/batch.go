@@ -27,9 +27,9 @@ const (
 	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
-	// roundsTogether is how many rounds of an inner loop of one point a vector evaluates, if none
-	// depends on another. Those of exact sums and of functions take more operations, and less of their time
-	// is that of loads.
+	// roundsTogether is the number of independent rounds of an inner loop that a vector evaluates
+	// in a nest of one point. sumsTogether is the number for rounds with exact sums or functions.
+	// It is larger because loads take less of their time.
 	roundsTogether, sumsTogether = 2, 4
 	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
 	copiesRound = 16
@@ -54,8 +54,8 @@ type batchForm struct {
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
 }
 
-// form returns the nest of a key. It has no loop if stages take fewer operations. Matrices of the body are
-// in registers or in memory, whichever takes fewer operations.
+// form returns the nest of a key. It has no loop if stages take fewer operations. It keeps matrices
+// of the body in registers or in memory, whichever takes fewer operations.
 func (c *batchCode) form(k batchKey) *batchForm {
 	return c.forms.Of(k, func() *batchForm {
 		best, widest := &batchForm{}, 1+define.Unrolled
@@ -162,13 +162,13 @@ func (f *batchForm) work() (ops float64) {
 	return (ops + gathered(n, &n.Body, 0)) * float64((f.points+7)/8)
 }
 
-// callsIn reports functions, such as exp, in statements.
+// callsIn reports whether statements call functions such as exp.
 func callsIn(list []loop.Stmt) bool {
 	return loop.Some(list, func(s *loop.Stmt) bool { return s.Code == loop.Apply })
 }
 
-// gathered counts the elements that vectors of a round load from rows one below the other: each takes as long
-// as without a vector. A block is executed so many times a round.
+// gathered counts the elements that vectors of a round load from rows one below the other. A vector
+// loads each of them as slowly as scalar code does. times is how often a round executes the block.
 func gathered(n *loop.Nest, b *loop.Block, times float64) (count float64) {
 	for k := range b.Stmts {
 		s := &b.Stmts[k]

@@ -1,5 +1,7 @@
 package nest
 
+// This file runs batches of rounds. batch.go writes their nests.
+
 import (
 	"errors"
 	"time"

@@ -48,8 +48,8 @@ func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 	return out, ""
 }
 
-// lengthOf estimates the operations of a point: its statements, after a launch has taken copies of matrices
-// and rounds without effect away.
+// lengthOf estimates the operations of a point. It counts the statements that stay when a launch
+// has removed copies of matrices and rounds without effect.
 func lengthOf(n *loop.Nest) int { return loop.Length(&loop.AtPlaces(loop.InPlace(n)).Body) }
 
 // writeBody also returns the most elements of a matrix that rounds carry in registers.

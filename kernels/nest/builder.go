@@ -1,5 +1,8 @@
 package nest
 
+// This file defines the Builder, which writes bodies as loops, and what its methods in other files
+// share.
+
 import (
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -8,27 +11,11 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
-// or branch.
-type Ref struct {
-	Type types.Type
-	Val  loop.Val
-	At   op.Element // of matrices
-	rows loop.Lin   // its size
-	cols loop.Lin
-	// hull tells along which axes an element is one of an operand of that length: a launch proves that the
-	// operand has what is loaded of it. What the body makes has no such proof.
-	hull   [2]bool
-	linear bool // its elements are linear forms of their places, computed where they are read
-	Parts  []Ref
-	pairs  *pairs // of a loop over pairs, which has no At
-}
-
 // Builder writes bodies into a nest.
 type Builder struct {
 	*loop.Builder
-	Words    int // of an exact sum
-	Affine   bool
+	Words    int  // of an exact sum
+	Affine   bool // see Form
 	made     int  // matrices so far
 	most     int  // elements of a matrix in memory, if that is not laidElements
 	few      int  // the most elements of a matrix in registers
@@ -61,63 +48,39 @@ func NewBuilder(f Form) *Builder {
 	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}}
 }
 
-// Operand is an operand of a nest: a register of the loop's body or something of it, what
-// phases have made of it, or a cell.
-type Operand struct {
-	Register int
-	What     operandPart
-	Row, Col int // where a view begins
-	// RowBy and ColBy are 1 + a register whose number is added to Row or Col, or the negative of that if
-	// the number is subtracted; 0: there is none. The view then has Rows rows or Cols columns.
-	RowBy, ColBy, Rows, Cols int
-	// Turned: it is the matrix transposed. Row and column are those of the transposed one.
-	Turned bool
-}
-
-// ElementKey is an element that a scope has written.
-type ElementKey struct {
-	matrix int
-	i, j   string
+// Form is how a body is written.
+type Form struct {
+	// Affine says that subscripts which are linear in the indices are taken to be in range: who
+	// launches the loop has to prove it. Else each is checked, and counted from the end where it is
+	// negative.
+	Affine bool
+	Words  int // of exact sums
+	// Short says that matrices of more than define.WrittenLines elements are in memory, and reductions
+	// of more are loops.
+	Short bool
 }
 
 // bodyStatements is the most statements of a loop: code beyond that fits into no cache.
 const bodyStatements = 12000
 
-type operandPart uint8
+// laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its
+// own, so that eight of them fill 256 KiB.
+const laidElements = 4096
 
-// pairs is the values of such a loop, row by row.
-type pairs struct {
-	rows loop.Lin
-	// row is how many values a row has, and the values.
-	row func(i loop.Lin) (n loop.Lin, at func(j loop.Lin) loop.Val)
-}
-
-// MemoMap says which actions of a body are kept, for the loops and branches in it as well. It is
-// read-only. A body that stands in two places of a program has two.
-type MemoMap struct {
-	Cell []int        // of each action: 1 + its cell; 0: it is run
-	In   [][]*MemoMap // of each action: of its bodies
-}
-
-// overwrites describes how a loop reads the matrix that its result replaces.
-type overwrites struct {
-	register int              // of the matrix
-	at       [2]loop.Lin      // the place of the element that an iteration makes
-	own      map[loop.Val]int // loads at this place, and their operands
-	others   [][2]loop.Lin    // the places of all other loads
-	foreign  []int            // the operands of these loads
-}
-
-// RowPhase is one loop of several that run one after the other on some rows, or on some points.
-type RowPhase struct {
-	Operands []Operand // behind the bounds
-	Results  []Operand
-	Loop     *launch.Loop
-	// What follows is of phases over rows and columns.
-	plan   *RowPlan
-	Own    *phasePlan
-	Apart  map[int]bool // kept registers that are read elsewhere than at the element that is made
-	column loop.Lin
+// Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
+// or branch.
+type Ref struct {
+	Type types.Type
+	Val  loop.Val
+	At   op.Element // of matrices
+	rows loop.Lin   // its size
+	cols loop.Lin
+	// hull tells along which axes an element is one of an operand of that length: a launch proves
+	// that the operand has what is loaded of it. What the body makes has no such proof.
+	hull   [2]bool
+	linear bool // its elements are linear forms of their places, computed where they are read
+	Parts  []Ref
+	pairs  *pairs // of a loop over pairs, which has no At
 }
 
 // along is element k of a row or column, or the number.
@@ -131,22 +94,66 @@ func (r Ref) along(k loop.Lin) loop.Val {
 	return r.At(k, loop.Num(0))
 }
 
-// Form is how a body is written.
-type Form struct {
-	// Affine says that subscripts which are linear in the indices are taken to be in range: who
-	// launches the loop has to prove it. Else each is checked, and counted from the end where it is
-	// negative.
-	Affine bool
-	Words  int // of exact sums
-	// Short says that matrices of more than define.WrittenLines elements are in memory, and reductions
-	// of more are loops.
-	Short bool
-}
-
 // outside marks a matrix that is an operand.
 func (r Ref) outside() Ref {
 	r.hull = [2]bool{true, true}
 	return r
+}
+
+// pairs is the values of a loop over pairs, row by row.
+type pairs struct {
+	rows loop.Lin
+	// row returns the number n of values in row i, and at, which returns value j of them.
+	row func(i loop.Lin) (n loop.Lin, at func(j loop.Lin) loop.Val)
+}
+
+// ElementKey is an element that a scope has written.
+type ElementKey struct {
+	matrix int
+	i, j   string
+}
+
+// Operand is an operand of a nest: a register of the loop's body or something of it, what
+// phases have made of it, or a cell.
+type Operand struct {
+	Register int
+	What     operandPart
+	Row, Col int // where a view begins
+	// RowBy and ColBy are 1 + a register whose number is added to Row or Col, or the negative of that if
+	// the number is subtracted; 0: there is none. The view then has Rows rows or Cols columns.
+	RowBy, ColBy, Rows, Cols int
+	// Turned: it is the matrix transposed. Row and column are those of the transposed one.
+	Turned bool
+}
+
+type operandPart uint8
+
+// overwrites describes how a loop reads the matrix that its result replaces.
+type overwrites struct {
+	register int              // of the matrix
+	at       [2]loop.Lin      // the place of the element that an iteration makes
+	own      map[loop.Val]int // loads at this place, and their operands
+	others   [][2]loop.Lin    // the places of all other loads
+	foreign  []int            // the operands of these loads
+}
+
+// MemoMap says which actions of a body are kept, for the loops and branches in it as well. It is
+// read-only. A body that stands in two places of a program has two.
+type MemoMap struct {
+	Cell []int        // of each action: 1 + its cell; 0: it is run
+	In   [][]*MemoMap // of each action: of its bodies
+}
+
+// RowPhase is one loop of several that run one after the other on some rows, or on some points.
+type RowPhase struct {
+	Operands []Operand // behind the bounds
+	Results  []Operand
+	Loop     *launch.Loop
+	// What follows is of phases over rows and columns.
+	plan   *RowPlan
+	Own    *phasePlan
+	Apart  map[int]bool // kept registers that are read elsewhere than at the element that is made
+	column loop.Lin
 }
 
 // phasePlan is a phase: rows of one width, at one level. It reads what phases of lower levels make.
@@ -178,13 +185,9 @@ type RowsBody struct {
 // all elements that a register has in all iterations, or one by key.
 type RowResult struct {
 	Register int
-	Total    *op.Def // nil: rows. Of the type of a row, it is of each column.
+	Total    *op.Def // nil: rows. If Type is that of a row, Total reduces each column.
 	// Keyed is a reduction by key over all iterations, of registers of the body; Register is its
 	// first operand then. nil: another result.
 	Keyed *op.Action
 	Type  types.Type
 }
-
-// laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its
-// own, so that eight of them fill 256 KiB.
-const laidElements = 4096

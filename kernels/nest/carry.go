@@ -165,12 +165,12 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	return m
 }
 
-// againElements is the most elements of a matrix that lies in memory because it is read again and again: so
-// many of eight lanes fill 32 KiB.
+// againElements is the most elements of a matrix that is in memory because products read it several
+// times. Eight lanes of so many elements fill 32 KiB.
 const againElements = 512
 
-// readAgain reports that products read each element of action k, which is not a view, several times. An
-// operator on it would be made again for each time.
+// readAgain reports that products read each element of the result of action k several times. It is
+// false for a view. Without memory for the result, each read would compute the element again.
 func (x *Builder) readAgain(b *op.Body, k int) bool {
 	t := b.Acts[k].Type
 	if x.phase != nil || !t.Known() || x.inRegisters(t) || t.Count() > againElements || b.Acts[k].Def.Laws.Has(op.View) {

@@ -87,7 +87,7 @@ func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() 
 // inRegisters reports whether registers hold a matrix of the body of this type.
 func (x *Builder) inRegisters(t types.Type) bool { return holdable(t) && t.Count() <= x.few }
 
-// lines is the most elements that are written without a loop over them.
+// lines returns the most elements that are written without a loop over them.
 func (x *Builder) lines() int { return min(x.few, define.WrittenLines) }
 
 // Hold writes all elements of a small matrix now.

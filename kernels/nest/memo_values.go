@@ -1,5 +1,7 @@
 package nest
 
+// This file computes and holds the values of cells. memo.go finds the cells.
+
 import (
 	"sync"
 	"sync/atomic"

@@ -1,8 +1,8 @@
 package nest
 
-// This file writes a loop over pairs (i, j), whose second range depends on i, as two loops, one in the
-// other. Nobody stores the list of the pairs then. Only a reduction of all values is written like this:
-// the place of a pair in the list is not known.
+// This file writes a loop over pairs (i, j), whose second range depends on i, as two loops, one in
+// the other. The list of the pairs is not stored then. Only a reduction of all values is written
+// like this: the place of a pair in the list is not known.
 
 import (
 	"flow/ir/loop"

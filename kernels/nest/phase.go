@@ -162,8 +162,9 @@ func (x *Builder) laneRow(y *RowResult, in Ref, row loop.Lin, n int) {
 	}
 }
 
-// laneColumns contributes a row to the reductions of the columns, result k. Each of them is a result of the
-// loop, since numbers of a column are mostly of one size, and those of several columns are not.
+// laneColumns contributes a row to the reductions of the columns, result k. Each column is a result
+// of its own in the loop, since the numbers of one column mostly have similar magnitudes and those
+// of several columns do not.
 func (x *Builder) laneColumns(k int, y *RowResult, in Ref) (results []Operand) {
 	for j := range y.Type.Cols {
 		var m loop.Mem

@@ -1,5 +1,7 @@
 package nest
 
+// This file defines what is planned for a body and its loops: stages, and batches of rounds.
+
 import (
 	"sync"
 	"sync/atomic"

@@ -134,7 +134,8 @@ func (s *Accumulators) Place(j int, v value.Scalar, at int) {
 	s.st.(state.Placing).Offer(j-s.first, v, int64(at))
 }
 
-// Adder returns what adds to exact sum number part of line j, until it is called again.
+// Adder returns an adder to exact sum number part of line j. It is valid until the next call of
+// Adder.
 func (s *Accumulators) Adder(part, j int) loop.Adder {
 	s.begin()
 	return s.st.(*state.Exact).Adder(part, j-s.first)

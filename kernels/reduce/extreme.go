@@ -131,7 +131,7 @@ func sameEntries(a, b *value.CSR) bool {
 	return true
 }
 
-// sameLoop is the Loop of identical.
+// sameLoop writes the loop of identical.
 func sameLoop() *op.Loop {
 	return &op.Loop{
 		Light: true,

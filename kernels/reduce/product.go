@@ -95,7 +95,7 @@ func refProd(x []value.Scalar, e types.Elem) value.Scalar {
 	return joinedRuns(runs, e)
 }
 
-// times is the product of two numbers of e.
+// times returns the product of two numbers of e.
 func times(a, b value.Scalar, e types.Elem) value.Scalar {
 	if e.IsFloat() {
 		return define.Number(e, a.F*b.F)
@@ -103,7 +103,8 @@ func times(a, b value.Scalar, e types.Elem) value.Scalar {
 	return value.I64(a.I * b.I)
 }
 
-// joinedRuns multiplies the products of runs, at least one, neighbour with neighbour.
+// joinedRuns multiplies the products of runs pairwise, neighbour with neighbour. There is at least
+// one run.
 func joinedRuns(runs []value.Scalar, e types.Elem) value.Scalar {
 	for len(runs) > 1 {
 		next := runs[:0]
@@ -138,8 +139,8 @@ func (b *prodBody) Chunk(_, lo, hi int) error {
 	return nil
 }
 
-// run is elements at..at+n-1 of the operand in row-major order, as one row. It copies them to room if they do
-// not lie one after the other.
+// run returns elements at..at+n-1 of the operand in row-major order, as one row. It copies them to
+// room if they are not contiguous.
 func (b *prodBody) run(room *value.Dense, at, n int) *value.Dense {
 	d := b.in
 	if d.Stride == d.Cols || d.Rows == 1 {
@@ -159,7 +160,7 @@ func (b *prodBody) run(room *value.Dense, at, n int) *value.Dense {
 	return room.View(0, 0, 1, n)
 }
 
-// chainsOf is the product of a run, which is not empty.
+// chainsOf returns the product of a run, which is not empty.
 func chainsOf[T vec.Number](run *value.Dense) value.Scalar {
 	x, chains := dense.GridOf[T](run).Row(0), make([]T, prodChains)
 	n := copy(chains, x)

@@ -142,9 +142,10 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool, before *value.De
 	dense.ForElem(out.Elem, runLines[float64], runLines[float32], runLines[int64], runLines[uint8])(c, out)
 }
 
-// alongRows writes running values along rows, some rows side by side: a step of one waits for the one before
-// it, and those of several rows do not. Two rows at a time go, but for sums of integers, of which a step takes
-// no longer than its loop: more rows, and as many streams of memory, took longer.
+// alongRows writes running values along rows. It computes two rows side by side, since steps of one
+// row wait for each other and steps of two rows do not. Sums of integers are computed row by row:
+// their step takes no longer than its loop. More than two rows, with as many streams of memory,
+// took longer.
 func alongRows[T dense.Cell](c chain, result, x *value.Dense) {
 	out, a := dense.GridOf[T](result), dense.GridOf[T](x)
 	pairs := a.Rows &^ 1

@@ -61,7 +61,7 @@ func TestScans(t *testing.T) {
 					}
 				}
 			}
-			if ran := launch.Begun.Load() > begun; ran != (launch.PaysFrom == 0 && target != launch.Interp && d.Down) { // rows go by Go
+			if ran := launch.Begun.Load() > begun; ran != (launch.PaysFrom == 0 && target != launch.Interp && d.Down) { // rows are computed in Go
 				t.Errorf("%s: loops ran: %v", d.Name, ran)
 			}
 		}

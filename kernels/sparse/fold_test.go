@@ -79,8 +79,8 @@ func TestFoldsOfManyWorkers(t *testing.T) {
 	}
 }
 
-// TestFoldsConvertInPlace: folds of a matrix of integers with floats give what folds of its floats give, and
-// make no copy of its values.
+// TestFoldsConvertInPlace: folds of a matrix of integers with floats give what folds of its floats
+// give, and make no copy of its values.
 func TestFoldsConvertInPlace(t *testing.T) {
 	rows := define.Resolved(sparseProducts())
 	r := rand.New(rand.NewPCG(93, 94))

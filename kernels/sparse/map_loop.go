@@ -97,7 +97,8 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 	return loop
 }
 
-// ends is the passes behind those that lay the result out: fill computes it, and zeros that came up go.
+// ends lists the passes after the layout of the result: fill computes the result, and the zeros in
+// it are removed.
 func (l *mapLoop[T]) ends(fill func(worker, lo, hi int) error) []Pass {
 	return []Pass{{fill, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}}
 }

@@ -11,8 +11,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// TestProductsWithZeros: a product of two sparse matrices does not store the sums that come out as zero, on one
-// worker and on several.
+// TestProductsWithZeros: a product of two sparse matrices does not store the sums that come out as
+// zero, on one worker and on several.
 func TestProductsWithZeros(t *testing.T) {
 	d := rowtest.RowNamed(t, define.Resolved(sparseProducts()), "sp.matmul")
 	r := rand.New(rand.NewPCG(71, 72))
@@ -42,8 +42,8 @@ func TestProductsWithZeros(t *testing.T) {
 	}
 }
 
-// TestProductIntoColumn: the product of a dense matrix and a sparse column may be stored in a column of a wider
-// matrix, where each row of the result is one element.
+// TestProductIntoColumn: the product of a dense matrix and a sparse column may be stored in a
+// column of a wider matrix, where each row of the result is one element.
 func TestProductIntoColumn(t *testing.T) {
 	d := rowtest.RowNamed(t, define.Resolved(sparseProducts()), "sp.matmul")
 	a, b := value.New(types.F64, 4, 3), value.NewCSR(types.F64, 3, 1, 2)

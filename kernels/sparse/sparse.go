@@ -104,9 +104,9 @@ func ofRank(c *op.Call) *value.CSR {
 	return m.View(lo, hi-lo)
 }
 
-// converted returns the values of m if a result of element type e has them converted; nil if not. A loop
-// that reads each value once converts it there, because in each round of an iterate a copy of all values
-// would be made again.
+// converted returns the values of m if a result of element type e has them converted; nil if not. A
+// loop that reads each value once converts it in the loop, because each round of an iterate would
+// copy all values.
 func converted(m *value.CSR, e types.Elem) []int64 {
 	if m.Elem == types.I64 && e == types.F64 {
 		return m.I64

@@ -13,7 +13,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// sums are exact sums. A sum is a few floats as long as these hold it. From then on it is a superaccumulator.
+// sums holds an exact sum for each place. A sum is a few floats while these represent it exactly,
+// and a superaccumulator from then on.
 type sums struct {
 	parts []exact.Parts
 	long  []*exact.Sum
@@ -127,7 +128,8 @@ func (a *sums) round32(place int) float32 {
 	return a.total(place).Round32()
 }
 
-// merge adds the sums of o: if it has more places, the first of them again after so many.
+// merge adds the sums of o. If o has more places than a, place k of o is added to place k modulo
+// the number of places of a.
 func (a *sums) merge(o *sums) {
 	place := 0
 	for k := range o.parts {
@@ -262,21 +264,23 @@ func (s *Exact) AllTo(part, place int, x *dense.Slab, n int) {
 	}
 }
 
-// Adders returns what adds to the sum of a place and to that of the squares, until it is called again.
+// Adders returns adders to the sum of a place and to the sum of its squares. They are valid until the
+// next call of Adders or Adder.
 func (s *Exact) Adders(place int) (sum, squares loop.Adder) {
 	s.sum.place, s.squares.place = place, place
 	return &s.sum, &s.squares
 }
 
-// Adder returns what adds to a part of a place, until it is called again.
+// Adder returns an adder to a part of a place. It is valid until the next call of Adders or Adder.
 func (s *Exact) Adder(part, place int) loop.Adder {
 	a, _ := s.part(part)
 	a.place = place
 	return a
 }
 
-// MergePart adds the only part of another state to a part of this one. If that state has several times as many
-// places, they count again from the first one on after so many.
+// MergePart adds the only part of another state to a part of this one. If the other state has a
+// multiple of the places of this one, its place k is added to place k modulo the number of places
+// of this one.
 func (s *Exact) MergePart(part int, o *Exact) {
 	a, _ := s.part(part)
 	b, _ := o.part(0)

@@ -36,7 +36,8 @@ type Accumulating interface {
 	Take(place int, acc *value.Dense)
 }
 
-// Joining is an Accumulating whose accumulators are one element. Join adds one, JoinAll one to each place.
+// Joining is an Accumulating whose accumulators are one element. Join adds one, JoinAll one to each
+// place.
 type Joining interface {
 	Accumulating
 	Join(place int, v value.Scalar)

@@ -50,8 +50,9 @@ type Entries[T Number] struct {
 	Val []T
 }
 
-// Convert makes e the rows of x with the values that integers has at their places. It reuses the memory of e.
-// The values of machine.Ahead entries behind the rows are converted too, as kernels read them.
+// Convert makes e the rows of x with the values that integers has at their places. It reuses the
+// memory of e. The values of machine.Ahead entries behind the rows are converted too, as kernels
+// read them.
 func (e *Entries[T]) Convert(x Entries[T], integers []int64) {
 	from, n := x.Ptr[0], len(x.Ptr)
 	to := min(int(x.Ptr[n-1])+machine.Ahead, len(x.Col))

@@ -23,8 +23,9 @@ func (l *lowering) findAlong() {
 	})
 }
 
-// fewAlong reports whether the nest makes rounds whose number the run tells, and no loop in them or in
-// other loops has rounds that are lanes. Then numbers take most of the time.
+// fewAlong reports whether the nest makes rounds whose number is known at run time alone, and no
+// loop in them or in other loops has rounds that are lanes. Scalar operations then take most of the
+// time.
 func (l *lowering) fewAlong() (fine bool) {
 	for k := range l.nest.Body.Stmts {
 		s := &l.nest.Body.Stmts[k]

@@ -8,20 +8,21 @@
 // entered again (resume.go).
 //
 // The schedule follows from a cost model that reads the body (schedule.go): how many vectors are
-// lowered together, which index the lanes are and lanes of 32 bits (lanes.go), squares and rows that are
-// turned in registers (square.go). Constants, operands that are one element and addresses of
-// rows are made before the loops (invariant.go). hoist.go moves other invariants out of
-// loops, quotient.go divides by them, and root.go makes roots by multiply-adds. resume.go limits the
+// lowered together, which index the lanes are and lanes of 32 bits (lanes.go), squares and rows
+// that are turned in registers (square.go). Constants, operands that are one element and addresses
+// of rows are made before the loops (invariant.go). hoist.go moves other invariants out of loops,
+// quotient.go divides by them, and root.go makes roots by multiply-adds. resume.go limits the
 // rounds of a call; the caller computes the number of rounds from what is left.
 //
 // Inner loops are in loops.go, their shared indices in counters.go. An instruction that is the only
-// reader of a load takes its operand from memory (inplace.go). Small matrices of a body are in scratch
-// memory (locals.go). All lanes hold the one point of a nest without indices, whose branches jump
-// (point.go); rounds of its inner loops are lanes if none depends on another (along.go). A reduced
-// result leaves the code as states, which the caller merges (reduce.go); loop.State says what their
-// words mean. Operations without a vector instruction are done lane by lane (lanewise.go). All of them
-// share the states of a program and of its lowering (program.go, state.go) and single vector steps
-// (vector.go), which call nothing of what stands above them.
+// reader of a load takes its operand from memory (inplace.go). Small matrices of a body are in
+// scratch memory (locals.go). All lanes hold the one point of a nest without indices, whose
+// branches jump (point.go); rounds of its inner loops are lanes if none depends on another
+// (along.go). A reduced result leaves the code as states, which the caller merges (reduce.go);
+// loop.State says what their words mean. Operations without a vector instruction are done lane by
+// lane (lanewise.go). These files share three that call none of them: the types of programs,
+// targets and registers (program.go), the state of a lowering (state.go), and steps on whole
+// vectors (vector.go).
 //
 // Instructions are encoded by one table (forms.go): opcode, prefix and operand pattern as the
 // manuals have them (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; AMD64

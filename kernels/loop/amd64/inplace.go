@@ -1,5 +1,7 @@
 package amd64
 
+// This file lets an instruction take an operand from memory instead of a register.
+
 // readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
 // reader no step stores, and no loop begins or ends.
 func (p *program) readInPlace(t *target) {

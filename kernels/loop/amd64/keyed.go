@@ -107,8 +107,9 @@ func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 	add.scalar = func(m *maker, _ Reg, r regs) {
 		table, one := R10, m.free(r.a) // value and mask are in memory and in R9
 		if r.b != NoReg {
-			// A Zen 4 takes memory at [r.b + R11*8] for what was stored there last, though R11 has changed, and
-			// begins again 20 cycles later. It makes no such guess once the base has been written.
+			// A Zen 4 predicts that a load at [r.b + R11*8] reads the last store through these
+			// registers, even if R11 has changed. A wrong prediction costs 20 cycles. Writing the
+			// base prevents the prediction.
 			m.Mov(table, r.b)
 		}
 		if r.c != NoReg {

@@ -45,8 +45,8 @@ func keyedNest(keys, cols int) *loop.Nest {
 	return b.Nest
 }
 
-// TestTablesOfRows demands that the base of a table is written before the lanes of each vector count in it. A
-// Zen 4 is ten times slower otherwise: see addEach.
+// TestTablesOfRows demands that the base of a table is written before the lanes of each vector
+// count in it. A Zen 4 is ten times slower otherwise: see addEach.
 func TestTablesOfRows(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
   v0 = load %0[i, j]

@@ -1,6 +1,6 @@
 package amd64
 
-// This file chooses which index of a space of two the lanes are.
+// This file chooses which index of a space of two the lanes are, and how wide a lane is.
 
 import (
 	"slices"
@@ -109,8 +109,9 @@ func Flat(n *loop.Nest) (across uint64, ok bool) {
 	return across, true
 }
 
-// singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with
-// nothing else, or with vectors of half the length where there is one point and no vector in its rounds.
+// singles returns the target for a nest. It is t, except in two cases. A nest of one point has
+// vectors of half the length if vectors take little of its time (see fewAlong). Another nest has
+// lanes of 32 bits if all its values are f32 or bool and its lanes lie side by side in memory.
 func singles(t *target, l *lowering) *target {
 	if t.embeds && l.point() && (len(l.alongBody) == 0 || l.fewAlong()) {
 		half := *t

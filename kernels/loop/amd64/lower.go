@@ -94,8 +94,8 @@ func (l *lowering) apply(s *loop.Stmt) {
 	})
 }
 
-// inline lowers the body of a function for all parts together. in returns the arguments of a part, out takes its
-// results.
+// inline lowers the body of a function for all parts together. in returns the arguments of a part;
+// out takes its results.
 func (l *lowering) inline(f *loop.Function, in func() []operand, out func([]operand)) {
 	outer := make([]*frame, len(l.parts))
 	l.each(func(k int) {

@@ -6,7 +6,31 @@ import (
 )
 
 // This file defines a program of virtual registers: what a body becomes before registers are
-// assigned.
+// assigned. It also defines what the later passes share: the memory of a compilation, targets, live
+// intervals, machine code, and the layouts of scratch memory and of the block of arguments.
+
+// program is the steps of a body.
+type program struct {
+	steps  []step
+	values []virtual // by virt; that of 0 stands for the results of steps without one
+	shop   *workshop
+	// additions is the number of steps that add floats, without those that hoist drops.
+	additions int
+}
+
+// virtual is what is known of a virtual register.
+type virtual struct {
+	class class
+	// depth is in how many loops it is made at most, those over rows and lanes among them.
+	depth int16
+	// home is the offset in scratch memory where each definition stores it; 0: nowhere.
+	home int32
+	// source is the element in memory that is in all lanes; its Base and Constant are 0 where there is
+	// none. Such a register is made before the loops; without a register, its readers read memory.
+	source Mem
+	// inPlace is the memory that its reader reads instead. nil: it is in a register.
+	inPlace *memoryRead
+}
 
 // virt is a virtual register; 0 is none.
 type virt int32
@@ -75,29 +99,6 @@ type fusedStep struct {
 	single       bool  // of f32
 	minusProduct bool
 	minusAddend  bool
-}
-
-// program is the steps of a body.
-type program struct {
-	steps  []step
-	values []virtual // by virt; that of 0 stands for the results of steps without one
-	shop   *workshop
-	// additions is the number of steps that add floats, without those that hoist drops.
-	additions int
-}
-
-// virtual is what is known of a virtual register.
-type virtual struct {
-	class class
-	// depth is in how many loops it is made at most, those over rows and lanes among them.
-	depth int16
-	// home is the offset in scratch memory where each definition stores it; 0: nowhere.
-	home int32
-	// source is the element in memory that is in all lanes; its Base and Constant are 0 where there is
-	// none. Such a register is made before the loops; without a register, its readers read memory.
-	source Mem
-	// inPlace is the memory that its reader reads instead. nil: it is in a register.
-	inPlace *memoryRead
 }
 
 // workshop is memory for what a compilation needs until its code is written. The next compilation uses it

@@ -184,7 +184,7 @@ func (l *lowering) reduceSideBySide(s *loop.Stmt, st *loop.State, p place) {
 	l.storeState(l.call(st.Add(), append(l.loadState(st, p, l.active, false), l.args(s)...)), p)
 }
 
-// storeState puts the states of the lanes that count, which lie side by side, into memory.
+// storeState stores the states of the lanes that count side by side.
 func (l *lowering) storeState(words []operand, p place) {
 	for k, o := range words {
 		p.plane = k
@@ -196,9 +196,9 @@ func (l *lowering) storeState(words []operand, p place) {
 	}
 }
 
-// hold loads the states to which a loop contributes side by side, the same in each round, and returns what
-// contributes. They stay in registers until release. A second contribution to the same result could read what
-// is not in memory yet.
+// hold loads states that lie side by side and to which every round of a loop contributes. It
+// returns the contributing statements. The states stay in registers until release. A result with a
+// second contribution is left out: it would read memory before release writes it.
 func (l *lowering) hold(x *loop.Loop) (list []*loop.Stmt) {
 	times := map[int]int{}
 	loop.EachStmt(&l.nest.Body, func(s *loop.Stmt) {
@@ -238,7 +238,7 @@ func (l *lowering) reduceHeld(s *loop.Stmt) {
 	})
 }
 
-// isInside returns whether a symbol has a value only in a loop.
+// isInside reports whether a symbol has a value only in a loop.
 func isInside(x *loop.Loop) func(s loop.Sym) bool {
 	return func(s loop.Sym) bool {
 		return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && s.N == x.Index.Name

@@ -219,8 +219,8 @@ func TestRowsOfAPoint(t *testing.T) {
 	}
 }
 
-// TestNumbersHaveHalfAVector: a nest of one point has short vectors unless loops in its rounds have vectors.
-// Loops around the rounds, which copy, make no difference.
+// TestNumbersHaveHalfAVector: a nest of one point has short vectors unless loops in its rounds have
+// vectors. Loops around the rounds, which copy, make no difference.
 func TestNumbersHaveHalfAVector(t *testing.T) {
 	const copied = `
   for c: 0..12 {

@@ -1,5 +1,8 @@
 package amd64
 
+// This file defines the state of a lowering: what it knows of values, rows, locals and reduced results.
+// lower.go and the files that it calls fill it in.
+
 import (
 	"flow/ir/loop"
 	"flow/ir/types"

@@ -1,9 +1,9 @@
 package amd64
 
-// This file defines what a target is. Lowering writes the instructions of AVX-512, masks included;
-// a target that lacks some of them rewrites the steps before registers are assigned. What the
-// scalar code between the steps does with vectors is behind an interface, since no step names the
-// instructions inside it.
+// This file lists the targets; program.go defines their type. Lowering writes the instructions of
+// AVX-512, masks included; a target that lacks some of them rewrites the steps before registers are
+// assigned. What the scalar code between the steps does with vectors is behind the interface
+// vectors, since no step names the instructions inside it.
 
 import (
 	"flow/ir/types"

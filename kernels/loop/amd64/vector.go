@@ -1,5 +1,7 @@
 package amd64
 
+// This file appends single steps on whole vectors to a program. All files that lower statements use it.
+
 import (
 	"fmt"
 

@@ -97,8 +97,8 @@ func (w *Worker) bindParts(d *Worker, again bool, r0, r1, l0, l1 int) {
 	}
 }
 
-// loses reports exact sums of the last window that d has lost bits of, and whether they are few enough for more
-// levels not to pay.
+// loses reports whether exact sums of the last window of d have lost bits (lost), and whether they
+// are too few for more levels to pay (few).
 func (w *Worker) loses(d *Worker, l0, l1 int) (lost, few bool) {
 	few = true
 	for k := range w.run.reduced {

@@ -179,12 +179,14 @@ func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 	return true
 }
 
-// Shift says that operand k, or result k less the number of operands, lies so many bytes further on. It is
-// Again where nothing else has changed. It would be wrong for sparse operands and reduced results.
+// Shift moves the address of operand k by some bytes. From the number of operands on, k counts
+// results. Shift replaces Again if nothing but addresses has changed. It would be wrong for sparse
+// operands and reduced results.
 func (r *Run) Shift(k int, bytes uint64) { r.args[wordsOfOperand*k] += bytes }
 
-// Words is what machine code reads of an operand or result: the address of a matrix or the value of a
-// scalar, and what Shift leaves as it is. ok is false for a sparse matrix.
+// Words returns what machine code reads of an operand or result. The first word is the address of a
+// matrix or the value of a scalar; Shift does not change the others. ok is false for a sparse
+// matrix.
 func Words(v value.Value) (words [wordsOfOperand]uint64, ok bool) {
 	switch v.(type) {
 	case *value.Dense, value.Scalar:

@@ -165,8 +165,8 @@ func skipInterpreted(t *testing.T, run *Run) {
 	}
 }
 
-// Sums of lanes keep their words from window to window, in as many levels as these need. Of few lanes that lose
-// bits the caller is told, and other lanes keep what they have.
+// Sums of lanes keep their words from window to window, in as many levels as these need. Of few
+// lanes that lose bits the caller is told, and other lanes keep what they have.
 func TestSumsOfLanes(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[], %1: i64, %2: i64) (j: 0..%0.cols) {

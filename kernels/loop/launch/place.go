@@ -39,14 +39,15 @@ func (w *Worker) Move(number int, d *value.Dense, i, j int) {
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
 func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
 
-// Partials reports whether workers keep reduced results for Sums, Words and Put. The interpreter does not.
+// Partials reports whether workers keep reduced results for Sums, Words and Put. Workers of the
+// interpreter do not.
 func (r *Run) Partials() bool {
 	_, interpreted := r.v.code.(*interpreted)
 	return !interpreted
 }
 
-// Sums returns the exact sums of reduced result number k that the worker has, or nil if it is another. They change
-// with the next window.
+// Sums returns the exact sums that the worker has for reduced result number k. It returns nil if
+// that result is no exact sum. The sums change with the next window.
 func (w *Worker) Sums(k int) *state.Exact {
 	if !w.run.reduced[k].exact() {
 		return nil
@@ -55,8 +56,8 @@ func (w *Worker) Sums(k int) *state.Exact {
 	return w.parts[k].exact
 }
 
-// Words returns the words of the states of reduced result number k, which is no exact sum: the first words of all
-// elements, then their second words.
+// Words returns the words of the states of reduced result number k, which must not be an exact sum:
+// the first words of all elements, then their second words.
 func (w *Worker) Words(k int) []uint64 { return w.parts[k].words }
 
 // Put writes reduced result number k, which is one element, to an accumulator (package state).

@@ -85,8 +85,8 @@ func (p *part) begin(r *reducing) {
 	}
 }
 
-// Columns says that windows from now on have only lanes first..first+n-1, and empties all reduced results. So
-// states of few columns need little memory, however many a matrix has.
+// Columns limits all later windows to lanes first..first+n-1, and empties all reduced results. The
+// memory for states then depends on n and not on the width of the matrix.
 func (w *Worker) Columns(first, n int) {
 	for k := range w.parts {
 		w.parts[k].first, w.parts[k].n = first, n
@@ -94,7 +94,7 @@ func (w *Worker) Columns(first, n int) {
 	w.Forget()
 }
 
-// span is the places to which lanes l0 to l1-1 contribute.
+// span returns the places to which lanes l0 to l1-1 contribute.
 func (p *part) span(r *reducing, l0, l1 int) (from, to int) {
 	if r.extent == byLane {
 		return l0 - p.first, l1 - p.first
@@ -102,7 +102,7 @@ func (p *part) span(r *reducing, l0, l1 int) (from, to int) {
 	return 0, p.n
 }
 
-// copied copies places from..to-1 of states from one memory to another.
+// copied copies the states of places first..end-1 from one memory to another.
 func (p *part) copied(to, from []uint64, first, end int) {
 	for at := 0; at < len(p.words); at += p.n {
 		copy(to[at+first:at+end], from[at+first:at+end])
@@ -154,7 +154,8 @@ func (p *part) bind(r *reducing, st *loop.State, args []uint64, r0, r1, l0, l1 i
 	args[1], args[2], args[3] = uint64(8*cols), uint64(rows), uint64(cols)
 }
 
-// lostOf returns how many states of a window do not stand for its contributions. watched are the words that tell.
+// lostOf returns the number of states of a window that have lost bits of contributions. watched
+// holds the words that tell this.
 func lostOf(watched []uint64) (n int) {
 	var bad uint64
 	for _, w := range watched {
@@ -168,7 +169,7 @@ func lostOf(watched []uint64) (n int) {
 	return n
 }
 
-// watched is the words of the last window that tell whether exact sums lost bits.
+// watched returns the words of the last window that tell whether exact sums lost bits.
 func (p *part) watched(r *reducing, st *loop.State, l0, l1 int) []uint64 {
 	if r.kept {
 		from, to := p.span(r, l0, l1)
@@ -178,16 +179,18 @@ func (p *part) watched(r *reducing, st *loop.State, l0, l1 int) []uint64 {
 	return p.words[st.Lost*places:][:places]
 }
 
-// fewLost divides the lanes of a window. If a greater part has lost bits, all lanes are summed again together.
+// fewLost divides the lanes of a window. If a greater part has lost bits, all lanes are summed
+// again together.
 const fewLost = 32
 
-// few reports that so many lost sums of a result are doubted one by one.
+// few reports whether a result has so few lost sums that they are doubted one by one.
 func (w *Worker) few(r *reducing, lost, l0, l1 int) bool {
 	return lost == 0 || r.extent == byLane && w.Doubted != nil && !w.run.Together && lost <= (l1-l0)/fewLost
 }
 
-// retain takes over what a window of worker d, of some levels, gave to kept sum k, but for what has lost bits. lost:
-// some sum has.
+// retain replaces the words of kept sum k by those after a window of worker d, except the words of
+// sums that have lost bits. d may have another number of levels. lost says that some sum has lost
+// bits.
 func (w *Worker) retain(k int, d *Worker, lost bool, r0, r1, l0, l1 int) (err error) {
 	r, p := &w.run.reduced[k], &d.parts[k]
 	at, to := p.span(r, l0, l1)

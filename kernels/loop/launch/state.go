@@ -118,9 +118,9 @@ type Worker struct {
 	saved, rows []uint64 // of joined: the words of operands, and repeated rows
 
 	parts []part // of reduced results
-	// Doubted is called when sum k of a window has lost bits; k counts reduced results alone. The window has
-	// contributed nothing to that result in these lanes, which are few or all where each lane has a sum of its
-	// own. A nil Doubted: the window ends with ErrInexact.
+	// Doubted is called when sum k of a window has lost bits; k counts reduced results alone. The
+	// window has contributed nothing to that result in these lanes. If each lane has a sum of its
+	// own, they are a few lanes or all. If Doubted is nil, the window ends with ErrInexact.
 	Doubted func(k, r0, r1, l0, l1 int) error
 	// deeper are the workers of code with more levels of exact sums: see atDepth.
 	deeper []*Worker
