@@ -12,6 +12,22 @@ import (
 	"flow/kernels/loop/launch"
 )
 
+// batch makes rounds of one loop for one interpreter, many in a call.
+type batch struct {
+	*batchCode
+	batchKey
+	most   int64 // the most rounds of the next call
+	failed int   // successive calls of one round that failed
+	none   bool  // the interpreter makes all further rounds
+	run    launch.Run
+	in     []value.Value
+	// out has the results of even and of odd calls. A call reads the results of the call before it.
+	out  [2][]*value.Dense
+	made [2][]*value.Dense // the same memory, with a row for each point
+	rows []*value.Dense    // the results of a call as rows
+	odd  int               // the index in out of the last call that succeeded
+}
+
 // begin returns a new batch for one interpreter; nil if c is nil.
 func (c *batchCode) begin() *batch {
 	if c == nil {

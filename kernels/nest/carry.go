@@ -4,9 +4,8 @@ package nest
 // rounds of a loop in a body carry.
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/op"

@@ -11,7 +11,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/loop/launch"
 )
 
 // Interpreter runs one body for one worker. The results of a run lie in the interpreter's memory, or in
@@ -479,20 +478,4 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 	}
 	err := a.Def.Kernel(c)
 	return c.Out, err
-}
-
-// batch makes rounds of one loop for one interpreter, many in a call.
-type batch struct {
-	*batchCode
-	batchKey
-	most   int64 // the most rounds of the next call
-	failed int   // successive calls of one round that failed
-	none   bool  // the interpreter makes all further rounds
-	run    launch.Run
-	in     []value.Value
-	// out has the results of even and of odd calls. A call reads the results of the call before it.
-	out  [2][]*value.Dense
-	made [2][]*value.Dense // the same memory, with a row for each point
-	rows []*value.Dense    // the results of a call as rows
-	odd  int               // the index in out of the last call that succeeded
 }

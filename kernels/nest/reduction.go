@@ -6,7 +6,6 @@ package nest
 import (
 	"fmt"
 	"math"
-
 	"slices"
 
 	"flow/ir/loop"

@@ -6,9 +6,8 @@ package amd64
 
 import (
 	"math"
-	"slices"
-
 	"math/bits"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"

@@ -109,3 +109,6 @@ func (p *program) needed() []uint8 {
 	}
 	return needed
 }
+
+// farthestInPlace is the largest number of steps between a load and the reader that replaces it.
+const farthestInPlace = 32

@@ -3,10 +3,9 @@ package amd64
 // This file lowers what reads and writes memory.
 
 import (
+	"math"
 	"math/bits"
 	"slices"
-
-	"math"
 
 	"flow/ir/loop"
 	"flow/ir/types"

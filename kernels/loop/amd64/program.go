@@ -251,9 +251,6 @@ func (s *step) operands() bool { return s.a != 0 || s.mask != 0 }
 // root reports a step that is kept even if nothing reads its result.
 func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
 
-// farthestInPlace is the largest number of steps between a load and the reader that replaces it.
-const farthestInPlace = 32
-
 // maker writes steps.
 type maker struct {
 	Asm
