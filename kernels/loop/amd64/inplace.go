@@ -2,6 +2,9 @@ package amd64
 
 // This file lets an instruction take an operand from memory instead of a register.
 
+// farthestInPlace is the largest number of steps between a load and the reader that replaces it.
+const farthestInPlace = 32
+
 // readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
 // reader no step stores, and no loop begins or ends.
 func (p *program) readInPlace(t *target) {
@@ -109,6 +112,3 @@ func (p *program) needed() []uint8 {
 	}
 	return needed
 }
-
-// farthestInPlace is the largest number of steps between a load and the reader that replaces it.
-const farthestInPlace = 32
