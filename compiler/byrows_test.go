@@ -289,8 +289,8 @@ func TestOuterByRows(t *testing.T) {
 	}
 }
 
-// loopless returns an error for a task over rows that has no loop. Such tasks contain nothing that no loop
-// makes, such as the state that a block of rows adds to a sum.
+// loopless returns an error for a task over rows that has no loop. Such tasks contain nothing that no
+// loop makes, such as the state that a block of rows adds to a sum.
 func loopless(table *op.Table, g *ir.Graph) error {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]

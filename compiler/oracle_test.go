@@ -173,9 +173,10 @@ func scheduled(r *compiler.Result, workers int, technique string) outcome {
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
-// poolOf returns the pool of a rank with the given number of workers. All runs of these tests use it, because
-// a small run takes less time than starting threads. Its workers sleep at once: they would poll for most
-// of a run, on processors that other tests need. Tests of the runtimes have pools whose workers spin.
+// poolOf returns the pool of a rank with the given number of workers. All runs of these tests use it,
+// because a small run takes less time than starting threads. Its workers sleep at once: they would poll
+// for most of a run, on processors that other tests need. Tests of the runtimes have pools whose
+// workers spin.
 func poolOf(rank, workers int) *local.Pool {
 	pools.Lock()
 	defer pools.Unlock()

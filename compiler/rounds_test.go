@@ -229,8 +229,8 @@ emit s
 	}
 }
 
-// TestRoundsOfPoints: rounds whose parfors have some microseconds of work are one task, also if conditions and
-// constants make their bodies long. Rounds with much work for each point are not.
+// TestRoundsOfPoints: rounds whose parfors have some microseconds of work are one task, also if
+// conditions and constants make their bodies long. Rounds with much work for each point are not.
 func TestRoundsOfPoints(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -321,8 +321,8 @@ emit sum(r * t(seq(0, n)))
 	}
 }
 
-// TestRoundsOfConditions: a condition keeps a subscript with a number of the run inside a matrix. The loop then
-// needs no view of the matrix that is as long as the space. Each round is one launch.
+// TestRoundsOfConditions: a condition keeps a subscript with a number of the run inside a matrix. The
+// loop then needs no view of the matrix that is as long as the space. Each round is one launch.
 func TestRoundsOfConditions(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

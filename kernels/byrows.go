@@ -44,8 +44,8 @@ func byRows() *op.Def {
 	})
 }
 
-// byRowsNests returns the loop of narrow rows, or the loops of the phases of wide rows. c may have no values
-// yet. If the loops depend on values of the run, it returns the loops for one such value.
+// byRowsNests returns the loop of narrow rows, or the loops of the phases of wide rows. c may have no
+// values yet. If the loops depend on values of the run, it returns the loops for one such value.
 func byRowsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	code := byRowsCodeOf(c.Bodies[0], c.Attrs).bound(nil)
 	code.write()
@@ -436,7 +436,8 @@ func (x *rowsRun) ownByKernels() error {
 	return nil
 }
 
-// rowsOf returns a copy of values in which matrices of the given number of rows are views of rows lo..hi-1.
+// rowsOf returns a copy of values in which matrices of the given number of rows are views of rows
+// lo..hi-1.
 func rowsOf(values []value.Value, rows, lo, hi int) []value.Value {
 	out := slices.Clone(values)
 	for k, v := range out {

@@ -18,8 +18,9 @@ import (
 	"flow/kernels/reduce"
 )
 
-// oneRow returns the body for one row of a body on matrices of the given number of rows. Its first argument is
-// the number of the row. out is nil if a part of the body has no such form; why names that part.
+// oneRow returns the body for one row of a body on matrices of the given number of rows. Its first
+// argument is the number of the row. out is nil if a part of the body has no such form; why names that
+// part.
 func oneRow(whole *op.Body, rows int) (out *nest.RowsBody, why string) {
 	b, results, why := withoutPipes(whole)
 	if b == nil {
@@ -246,8 +247,8 @@ func rowsNests(others func(*op.Call, []types.Type) ([]*loop.Nest, string)) func(
 	}
 }
 
-// nests returns the loops of a job that reduces rows. list is nil if kernels reduce the rows as fast, or if no
-// loop can; why is then the reason. d is the row of the pipe, in has its operand types.
+// nests returns the loops of a job that reduces rows. list is nil if kernels reduce the rows as fast,
+// or if no loop can; why is then the reason. d is the row of the pipe, in has its operand types.
 func (j *job) nests(d *op.Def, in []types.Type) (list []*loop.Nest, why string) {
 	if !j.byRowLoops() {
 		return nil, ""
@@ -386,9 +387,10 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 	return x
 }
 
-// overwritten lists the operands, as registers of rowsBody, whose rows share memory with the same rows of the
-// result. ok is false if an operand shares memory in another way: storing a row would destroy rows that are
-// still to be read. ok is also false for extremes, whose kernel takes no more time than a loop with copies.
+// overwritten lists the operands, as registers of rowsBody, whose rows share memory with the same rows
+// of the result. ok is false if an operand shares memory in another way: storing a row would destroy
+// rows that are still to be read. ok is also false for extremes, whose kernel takes no more time than a
+// loop with copies.
 func (j *job) overwritten() (list []int, ok bool) {
 	if !j.alias {
 		return nil, true

@@ -105,8 +105,8 @@ func TestByRowsWorkers(t *testing.T) {
 	}
 }
 
-// rowNumbers are kinds of numbers that rows hold: of similar size, too far apart for sums of two words, and not
-// finite.
+// rowNumbers are kinds of numbers that rows hold: of similar size, too far apart for sums of two words,
+// and not finite.
 var rowNumbers = map[string]func(k int) float64{
 	"similar": func(k int) float64 { return math.Sin(float64(k)) },
 	"far":     func(k int) float64 { return math.Ldexp(math.Sin(float64(k)), 150*(k%5)-300) },
@@ -257,9 +257,9 @@ func TestRowsAlongTheirElements(t *testing.T) {
 	}
 }
 
-// TestRowsOverwritten: a chain may overwrite an operand while its rows are reduced. Rows whose sums are not
-// sure are computed again from the elements that the operand had. A column that is a view of the operand
-// is read before it is overwritten, too.
+// TestRowsOverwritten: a chain may overwrite an operand while its rows are reduced. Rows whose sums are
+// not sure are computed again from the elements that the operand had. A column that is a view of the
+// operand is read before it is overwritten, too.
 func TestRowsOverwritten(t *testing.T) {
 	table, err := Table("")
 	if err != nil {
@@ -336,8 +336,8 @@ func TestRowsOverwritten(t *testing.T) {
 	}
 }
 
-// TestRowsOfManyOperands: a chain of many operands is one loop with the reductions of its rows. The listing
-// shows the loop that runs, with the elements that it stores.
+// TestRowsOfManyOperands: a chain of many operands is one loop with the reductions of its rows. The
+// listing shows the loop that runs, with the elements that it stores.
 func TestRowsOfManyOperands(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

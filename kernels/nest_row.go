@@ -333,8 +333,8 @@ func (x *nestSpace) End() (err error) {
 	return err
 }
 
-// byKernels runs the operators one after the other. It keeps all values if the results are states of a rank,
-// because ownStates computes these later.
+// byKernels runs the operators one after the other. It keeps all values if the results are states of a
+// rank, because ownStates computes these later.
 func (x *nestSpace) byKernels() (err error) {
 	b := x.code.body
 	if !x.c.Part || len(x.code.states) == 0 {
@@ -348,8 +348,8 @@ func (x *nestSpace) byKernels() (err error) {
 	return err
 }
 
-// ownStates computes the states of reductions from the values that byKernels has kept. It reads only the rows
-// of this rank, because byKernels has computed no others of the elements that are reduced.
+// ownStates computes the states of reductions from the values that byKernels has kept. It reads only
+// the rows of this rank, because byKernels has computed no others of the elements that are reduced.
 func (x *nestSpace) ownStates() error {
 	if x.made == nil {
 		return nil
@@ -412,8 +412,8 @@ func (x *nestSpace) together() {
 	first.Free()
 }
 
-// putStates sets the results that are states to those of worker w, which has merged those of all workers. A
-// nil w: this rank has no rows.
+// putStates sets the results that are states to those of worker w, which has merged those of all
+// workers. A nil w: this rank has no rows.
 func (x *nestSpace) putStates(w *launch.Worker) {
 	for _, s := range x.code.states {
 		if w != nil {

@@ -137,8 +137,8 @@ func TestReadyCells(t *testing.T) {
 	}
 }
 
-// TestConstantsOfBodies: the constants of a body are made when it is compiled. A loop in an iterate begins in
-// every round, and would make them each time.
+// TestConstantsOfBodies: the constants of a body are made when it is compiled. A loop in an iterate
+// begins in every round, and would make them each time.
 func TestConstantsOfBodies(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

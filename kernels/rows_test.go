@@ -64,8 +64,9 @@ func TestShardRowsExist(t *testing.T) {
 	}
 }
 
-// TestPlacesHaveLoops: operators that keep or reduce elements at their places have a loop. Workers share it, so
-// a matrix that only such operators make and read is not cut into blocks (compiler/pass/whole.go).
+// TestPlacesHaveLoops: operators that keep or reduce elements at their places have a loop. Workers
+// share it, so a matrix that only such operators make and read is not cut into blocks
+// (compiler/pass/whole.go).
 func TestPlacesHaveLoops(t *testing.T) {
 	kinds := []op.ShardKind{op.ShardAligned, op.ShardTranspose, op.ShardTriangle, op.ShardReduce, op.ShardRows, op.ShardCols}
 	for _, d := range rows(t) {

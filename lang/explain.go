@@ -62,8 +62,8 @@ func (p *parser) mistake(toks []lexer.Token, stop int, err error) {
 	}
 }
 
-// repeats reports whether a mistake follows from a reported one. A reserved word that is used as a name is
-// reported at its first use only.
+// repeats reports whether a mistake follows from a reported one. A reserved word that is used as a name
+// is reported at its first use only.
 func (s scene) repeats(d source.Diagnostic) bool {
 	switch d.Code {
 	case "E102":

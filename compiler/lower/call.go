@@ -425,8 +425,8 @@ func usages(rows []*op.Def) string {
 	return strings.Join(all, " or ")
 }
 
-// attr returns a plan-time constant as an attribute of kind k. NoVal accepts every kind. d is the operator
-// that is called, for the help of a message, or nil.
+// attr returns a plan-time constant as an attribute of kind k. NoVal accepts every kind. d is the
+// operator that is called, for the help of a message, or nil.
 func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.Def) op.Val {
 	switch v.kind {
 	case edge:

@@ -121,8 +121,8 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 }
 
 // isLine reports a window of a few columns with all rows of a matrix of type t, such as a column of a
-// table. It makes no cut if another node reads the whole matrix. Otherwise each column is one piece, and a
-// loop over columns uses every byte of a cache line.
+// table. It makes no cut if another node reads the whole matrix. Otherwise each column is one piece,
+// and a loop over columns uses every byte of a cache line.
 func isLine(w box, t types.Type) bool { return w.cols < fewInLine && w.rows == t.Rows }
 
 // fewInLine is the number of columns from which on a window counts as a tile.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 )
@@ -177,4 +178,31 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		return t.IsDense() && t.Rows == rows && t.Cols == 1
 	})
 	return true
+}
+
+// columnwise reports a reduction of columns that a loop over rows computes beside what it makes.
+func (b *rowBlocks) columnwise(d *op.Def) bool {
+	return d.Fold == op.FoldCols && d.Class != loop.NoClass && !b.ranks && b.kind != ofOuter
+}
+
+// ofColumns reports whether node x is a reduction of columns, or a pipe that has some.
+func (b *rowBlocks) ofColumns(x ir.ID) bool {
+	n := &b.g.Nodes[x]
+	folds := []*op.Def{n.Op}
+	switch {
+	case n.Op.Control == op.Part:
+		x = b.g.In(x)[0]
+		if folds = nil; b.g.Nodes[x].Op.Role == op.Reduces {
+			folds = pipeFolds(b.table, &b.g.Nodes[x])[n.Attrs.Int("at"):][:1]
+		}
+	case n.Op.Role == op.Reduces:
+		folds = pipeFolds(b.table, n)
+	}
+	return slices.ContainsFunc(folds, func(d *op.Def) bool { return d != nil && d.Fold == op.FoldCols })
+}
+
+// lone reports whether r is a single product that a kernel of tiles computes faster.
+func (b *rowBlocks) lone(r *rowGroup) bool {
+	id := r.members[0]
+	return len(r.members) == 1 && (b.g.Type(id).Cols >= 8 || products(b.g, id) > loneProducts)
 }

@@ -168,27 +168,6 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	return t.Rows, t.Cols, ok
 }
 
-// columnwise reports a reduction of columns that a loop over rows computes beside what it makes.
-func (b *rowBlocks) columnwise(d *op.Def) bool {
-	return d.Fold == op.FoldCols && d.Class != loop.NoClass && !b.ranks && b.kind != ofOuter
-}
-
-// ofColumns reports whether node x is a reduction of columns, or a pipe that has some.
-func (b *rowBlocks) ofColumns(x ir.ID) bool {
-	n := &b.g.Nodes[x]
-	folds := []*op.Def{n.Op}
-	switch {
-	case n.Op.Control == op.Part:
-		x = b.g.In(x)[0]
-		if folds = nil; b.g.Nodes[x].Op.Role == op.Reduces {
-			folds = pipeFolds(b.table, &b.g.Nodes[x])[n.Attrs.Int("at"):][:1]
-		}
-	case n.Op.Role == op.Reduces:
-		folds = pipeFolds(b.table, n)
-	}
-	return slices.ContainsFunc(folds, func(d *op.Def) bool { return d != nil && d.Fold == op.FoldCols })
-}
-
 // fewOrdered reports whether node id is a statistic of narrow rows that no chain ends with: a product, a
 // quantile, or how many elements differ. Lanes make those of several rows at a time.
 func fewOrdered(g *ir.Graph, id ir.ID) bool {
@@ -215,12 +194,6 @@ func fewTerms(g *ir.Graph, id ir.ID, block int) bool {
 func products(g *ir.Graph, id ir.ID) int {
 	t := g.Type(id)
 	return int(g.Nodes[id].Op.Cost(sigOf(g, id), t).Flops) / 2 / t.Rows
-}
-
-// lone reports whether r is a single product that a kernel of tiles computes faster.
-func (b *rowBlocks) lone(r *rowGroup) bool {
-	id := r.members[0]
-	return len(r.members) == 1 && (b.g.Type(id).Cols >= 8 || products(b.g, id) > loneProducts)
 }
 
 // readable reports a node whose operands are matrices of known sizes, none of them read transposed.

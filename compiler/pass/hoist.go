@@ -241,9 +241,9 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 //
 //	%4 = element(%1, %2);  select(%5, %1, %2) { %2 = element(%0, %1); .. }   ->   select(%5, %4) { .. }
 //
-// A branch mostly reads again the elements that its condition has read. A loop then knows that the subscript
-// in the branch is the one that has passed the condition. The operator may be one that fails, because it
-// is computed above anyway. An operator with effects stays in the branch.
+// A branch mostly reads again the elements that its condition has read. A loop then knows that the
+// subscript in the branch is the one that has passed the condition. The operator may be one that fails,
+// because it is computed above anyway. An operator with effects stays in the branch.
 func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 	branch := func(n ir.Node) bool { return n.Op.Control == op.Select }
 	if !slices.ContainsFunc(g.Nodes, branch) {
@@ -312,8 +312,8 @@ func (h *hoisting) hash(g *ir.Graph, x ir.ID, at []ir.ID) uint64 {
 	return key
 }
 
-// equal reports whether node x of a region computes the same as node y of the copy. at has the nodes of the
-// copy for values from outside of the region.
+// equal reports whether node x of a region computes the same as node y of the copy. at has the nodes of
+// the copy for values from outside of the region.
 func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 	same := func(x, y ir.ID) bool {
 		a, b := &g.Nodes[x], &h.g.Nodes[y]

@@ -116,8 +116,8 @@ func madeAnywhere(g *ir.Graph, id ir.ID) bool {
 	return len(g.In(id)) == 0 && !g.Effects(id) && n.Op.Reads == nil && !n.Op.Root && n.Op.Cost(sigOf(g, id), g.Type(id)).Flops == 0
 }
 
-// spaceIn returns the type of the index space of node id of g. A pipe or a reduction of all elements has the
-// space of the elements that it reduces, any other node that of its result.
+// spaceIn returns the type of the index space of node id of g. A pipe or a reduction of all elements
+// has the space of the elements that it reduces, any other node that of its result.
 func spaceIn(g *ir.Graph, id ir.ID) types.Type {
 	switch n, t := &g.Nodes[id], g.Type(id); {
 	case n.Op.Role == op.Reduces:
@@ -155,8 +155,8 @@ func elementwise(n *ir.Node) bool {
 	return n.Op.Laws.Has(op.Elementwise) || n.Op.Role == op.Maps || n.Op.Role == op.Reduces
 }
 
-// aligned reports an operator that takes, from row i of its input, row i of its result: columns whose place
-// only the run knows, or the diagonal. Its kernel can make a rank's own rows alone.
+// aligned reports an operator that takes, from row i of its input, row i of its result: columns whose
+// place only the run knows, or the diagonal. Its kernel can make a rank's own rows alone.
 func aligned(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Role != op.Windows && n.Op.Shard.Kind != op.ShardDiagonal || !dividable(t) {
@@ -183,9 +183,9 @@ func lone(g *ir.Graph, grid int) bool {
 	return !slices.ContainsFunc(g.Grids[grid].Dims, func(n int) bool { return n != 1 })
 }
 
-// mostRight is the most elements of a right factor that each rank has as a whole: 2 MiB of f64, which stay
-// in a cache. Two products of 6000 x 500 by 500 x 500 take 0.65 of the time that blocks take, and send a
-// fiftieth of the bytes.
+// mostRight is the most elements of a right factor that each rank has as a whole: 2 MiB of f64, which
+// stay in a cache. Two products of 6000 x 500 by 500 x 500 take 0.65 of the time that blocks take, and
+// send a fiftieth of the bytes.
 const mostRight = 1 << 18
 
 // turnedProduct reports a product t(a) @ b of floats that has no more elements than a right factor that
@@ -205,8 +205,8 @@ func typeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
 	return t
 }
 
-// foldedParts returns the attribute fold and the type of a pipe over a part of the index space. The pipe gives
-// states of the reductions for which state holds, and results of the others.
+// foldedParts returns the attribute fold and the type of a pipe over a part of the index space. The
+// pipe gives states of the reductions for which state holds, and results of the others.
 func foldedParts(table *op.Table, folds []*op.Def, space types.Type, state func(d *op.Def) bool) (names string, t types.Type) {
 	list, ts := make([]string, len(folds)), make([]types.Type, len(folds))
 	for k, d := range folds {

@@ -287,8 +287,8 @@ func hasBody(n *ir.Node) bool {
 	return n.Region != nil && !n.IsChain() && (n.Op.Along != nil || n.Op.Role == op.Grouped)
 }
 
-// bodyShared reports whether ranks can share the rows of such a loop: each of its results has these rows, or
-// has a state that ranks merge.
+// bodyShared reports whether ranks can share the rows of such a loop: each of its results has these
+// rows, or has a state that ranks merge.
 func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	b, rows := n.Region.Graph, n.Op.Loop.Rows(sigOf(g, id), g.Type(id))
@@ -310,8 +310,8 @@ func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 	return s.joins(folds, space)
 }
 
-// bodyFolds returns the node of a body that gives y, the reductions of that node, and the number of y among its
-// results. folds is nil if y is no result of a pipe or of a reduction of all elements.
+// bodyFolds returns the node of a body that gives y, the reductions of that node, and the number of y
+// among its results. folds is nil if y is no result of a pipe or of a reduction of all elements.
 func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, at int) {
 	if of = y; b.Nodes[y].Op.Control == op.Part {
 		of, at = b.In(y)[0], b.Nodes[y].Attrs.Int("at")
@@ -325,8 +325,8 @@ func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, a
 	return of, folds, at
 }
 
-// bodyEnds changes the region of made, the new node of loop id, so that it gives the rows of one rank and the
-// states of its reductions.
+// bodyEnds changes the region of made, the new node of loop id, so that it gives the rows of one rank
+// and the states of its reductions.
 func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 	of := x.old.Nodes[id].Region
 	region := &ir.Region{Graph: of.Graph.Clone(), Args: of.Args, Yields: of.Yields}
@@ -363,8 +363,8 @@ func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	x.results(id, made, t, join)
 }
 
-// folded returns the attribute fold and the type of a pipe whose rows ranks share. A reduction of rows gives
-// results, any other one gives a state, which join merges.
+// folded returns the attribute fold and the type of a pipe whose rows ranks share. A reduction of rows
+// gives results, any other one gives a state, which join merges.
 func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names string, t types.Type, join []joins) {
 	state := func(d *op.Def) bool { return d.Fold != op.FoldRows }
 	join = make([]joins, len(folds))
@@ -377,8 +377,8 @@ func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names string, t
 	return names, t, join
 }
 
-// results sets the type of made to t and records its results as those of node id. join[k] merges the states of
-// result k; nil: the result is the rows of a rank.
+// results sets the type of made to t and records its results as those of node id. join[k] merges the
+// states of result k; nil: the result is the rows of a rank.
 func (x *spreadGraph) results(id, made ir.ID, t types.Type, join []joins) {
 	x.g.SetType(made, t)
 	if x.old.Type(id).Kind == types.Tuple {

@@ -167,16 +167,17 @@ func (x *spreadGraph) transposed(id ir.ID) ir.ID {
 	return made
 }
 
-// byEntries returns the rows of the sparse matrix of that this rank transposes. The cuts of rows balance the
-// work on all matrices with as many rows, mostly in a loop, so ranks may have very different numbers of
-// entries. If one rank sends the others their rows, it also sends them rows with about equal numbers:
+// byEntries returns the rows of the sparse matrix of that this rank transposes. The cuts of rows
+// balance the work on all matrices with as many rows, mostly in a loop, so ranks may have very
+// different numbers of entries. If one rank sends the others their rows, it also sends them rows with
+// about equal numbers:
 //
 //	%1 = exchange(%0) {units=[0,6,9]}         %1 = exchange(%0) {also=[0,7,9], units=[0,6,9]}
 //	%2 = sp.own(%1) {units=[0,6,9]}           %2 = sp.own(%1) {units=[0,6,9]}
 //	%3 = sp.t(%2)                       ->    %3 = sp.own(%1) {units=[0,7,9]};  %4 = sp.t(%3)
 //
-// Rows that each rank has made stay as they are. The cost counts each moved entry twice: an entry may be sent
-// to the rank that transposes it, and back.
+// Rows that each rank has made stay as they are. The cost counts each moved entry twice: an entry may
+// be sent to the rank that transposes it, and back.
 func (x *spreadGraph) byEntries(of ir.ID) ir.ID {
 	own, t, e := x.to[of], x.old.Type(of), x.estimates(x.old).Of(of)
 	if x.g.Nodes[own].Op != x.table.Must("sp.own") || e.Even() {
@@ -361,8 +362,8 @@ func (s *spreader) cuts(g *ir.Graph) {
 	}
 }
 
-// evenCuts returns a value of the attribute plan.Unit that gives each rank about the same work. upTo[i] is the
-// work of the rows before row i.
+// evenCuts returns a value of the attribute plan.Unit that gives each rank about the same work. upTo[i]
+// is the work of the rows before row i.
 func (s *spreader) evenCuts(upTo []float64) op.Val {
 	rows := len(upTo) - 1
 	share := upTo[rows] / float64(s.ranks)

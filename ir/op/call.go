@@ -152,8 +152,9 @@ type Call struct {
 	asked *Sig // see Repeats
 }
 
-// Repeats lets Settle use the same memory for each question. It is for a call that one goroutine makes again
-// and again with other arguments. It would be wrong if two goroutines made the call, or copies of it.
+// Repeats lets Settle use the same memory for each question. It is for a call that one goroutine makes
+// again and again with other arguments. It would be wrong if two goroutines made the call, or copies of
+// it.
 func (c *Call) Repeats() { c.asked = &Sig{} }
 
 // Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: contiguous, and

@@ -167,8 +167,8 @@ func codesWithin(room []int64, d *value.Dense, from, k, n int, crop bool) ([]int
 	return p, true
 }
 
-// someRows is how many codes are read at a time. A call with fewer rows makes room for its rows alone: most
-// calls in the body of a parfor have a few.
+// someRows is how many codes are read at a time. A call with fewer rows makes room for its rows alone:
+// most calls in the body of a parfor have a few.
 const someRows = 512
 
 // eachPairs calls do with the codes p and q of some hundred rows, from row lo on, until it has passed rows

@@ -48,10 +48,10 @@ func (l *batch) worthwhile(left, from int64) bool {
 	return left >= max(from/l.work, l.laid/copiesRound)
 }
 
-// rounds makes up to left rounds, or any number if left is negative. args are the values that the body reads;
-// rounds sets the first carried of them. It returns the number n of rounds made. ended reports that the
-// condition of the loop holds. If it does not and n is below left, the caller makes the next round. rounds
-// fails with op.ErrStopped.
+// rounds makes up to left rounds, or any number if left is negative. args are the values that the body
+// reads; rounds sets the first carried of them. It returns the number n of rounds made. ended reports
+// that the condition of the loop holds. If it does not and n is below left, the caller makes the next
+// round. rounds fails with op.ErrStopped.
 func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) (n int64, ended bool, err error) {
 	given := left >= 0
 	for !l.none {
@@ -125,9 +125,9 @@ func (l *batch) operands(f *batchForm, args []value.Value) {
 	}
 }
 
-// call makes up to most rounds and sets the first carried values of args, after operands. It returns the
-// number of rounds made, or -1 if a check failed. It fails with op.ErrStopped, or if no target runs the nest
-// on these operands.
+// call makes up to most rounds and sets the first carried values of args, after operands. It returns
+// the number of rounds made, or -1 if a check failed. It fails with op.ErrStopped, or if no target runs
+// the nest on these operands.
 func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, c *op.Call) (done int64, err error) {
 	for i, o := range f.operands {
 		if o.Register == len(args) {

@@ -46,8 +46,9 @@ func (k *Memo) Get(cell int) (value.Value, error) {
 	return v, err
 }
 
-// Ready returns the value of a cell, or nil. Unlike Peek it computes a cell that nothing has asked for yet,
-// if that takes little work and cannot fail. Otherwise the first point would be interpreted to get it.
+// Ready returns the value of a cell, or nil. Unlike Peek it computes a cell that nothing has asked for
+// yet, if that takes little work and cannot fail. Otherwise the first point would be interpreted to get
+// it.
 func (k *Memo) Ready(cell int) value.Value {
 	if v := k.Peek(cell); v != nil {
 		return v

@@ -11,8 +11,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// WritePhases writes all phases in one form. If a phase cannot be written, it returns nil and why. name and
-// by are the name and the step of the index.
+// WritePhases writes all phases in one form. If a phase cannot be written, it returns nil and why. name
+// and by are the name and the step of the index.
 func WritePhases(p *RowPlan, by int, name string, form Form) (out []*RowPhase, why string) {
 	why, ok := Written(func() {
 		for n := range p.Phases {
@@ -67,9 +67,9 @@ func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
 	}
 }
 
-// WriteLanes writes a body as one loop whose lanes are the iterations, with exact sums of the given number of
-// words. If it cannot be written, it returns nil and why. Its bounds are the number of the panel, for
-// reductions by key whose order counts, and the number of iterations.
+// WriteLanes writes a body as one loop whose lanes are the iterations, with exact sums of the given
+// number of words. If it cannot be written, it returns nil and why. Its bounds are the number of the
+// panel, for reductions by key whose order counts, and the number of iterations.
 func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase, why string) {
 	why, _ = Written(func() {
 		x := NewBuilder(Form{Words: words, Affine: true})

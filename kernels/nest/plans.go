@@ -58,8 +58,8 @@ const (
 	// stageAgain is the most operations of an element that is computed again: about the cost of a launch
 	// and of the memory of an element.
 	stageAgain = 12
-	// stageBefore is the most operations of an element that is made before the loop. More are a loop of their
-	// own, which would run for every vector of points.
+	// stageBefore is the most operations of an element that is made before the loop. More are a loop of
+	// their own, which would run for every vector of points.
 	stageBefore = 2 * define.Unrolled
 	// shortRows is the most elements of a matrix with short rows that is reduced as a stage.
 	shortRows = 2048
@@ -101,8 +101,8 @@ type stageView struct {
 	at     [2]int       // where the view begins
 }
 
-// batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is safe
-// for concurrent use.
+// batchCode is a loop as nests of one point. Each nest is written when it is first needed. batchCode is
+// safe for concurrent use.
 type batchCode struct {
 	a       *op.Action
 	known   []writer     // see Stages

@@ -409,7 +409,8 @@ func (x *Builder) Term(c loop.Class, v loop.Val) loop.Val {
 	}
 }
 
-// reduced adds a reduced result of one column and the given rows, and contributes terms to its element to.
+// reduced adds a reduced result of one column and the given rows, and contributes terms to its element
+// to.
 func (x *Builder) reduced(c loop.Class, gives types.Elem, rows loop.Lin, to [2]loop.Lin, terms ...loop.Val) loop.Mem {
 	e := x.Type(terms[0])
 	x.Summed(c, e, gives)

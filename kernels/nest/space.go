@@ -262,9 +262,9 @@ func (x *Builder) turns(r int, i, j loop.Lin) bool {
 	return r < len(x.fixed) && x.fixed[r] && x.extent[1] == 1 && x.extent[0] > 1 && i.Coef(row) == 1 && j.Coef(row) == 0 && len(j.Terms) > 0
 }
 
-// begins splits a form that ascends with the indices into its least value and the rest. If the form has a
-// number that the run tells, by is 1 + its register, or the negative of that if it is subtracted, and size is
-// the number of places that the form spans from there on.
+// begins splits a form that ascends with the indices into its least value and the rest. If the form has
+// a number that the run tells, by is 1 + its register, or the negative of that if it is subtracted, and
+// size is the number of places that the form spans from there on.
 func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 	for _, t := range l.Terms {
 		switch {
@@ -389,8 +389,8 @@ func bodyFails(b *op.Body) bool {
 	return false
 }
 
-// pairsOf is the loop over pairs of action k. Its first input is the list, made of a row for each i: i and
-// the range of j.
+// pairsOf is the loop over pairs of action k. Its first input is the list, made of a row for each i: i
+// and the range of j.
 func (x *Builder) pairsOf(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	list := madeBy(b, a.Args[0])

@@ -323,12 +323,12 @@ func (s *Stages) loops() (list []*loop.Nest, why string) {
 	return list, why
 }
 
-// planInPlace finds the stages whose results may lie in the memory of the carried argument that they replace.
-// carried is the number of carried arguments. No action may read the result. No earlier stage in place may
-// change what the stage reads, and no other carried result may lie in the argument's memory. The stage may
-// read this memory as the argument alone: under another name, such as the value of an if, changed does not
-// see the reads. A stage of numbers is never in place, because stages in place run last, and other stages
-// may read its numbers.
+// planInPlace finds the stages whose results may lie in the memory of the carried argument that they
+// replace. carried is the number of carried arguments. No action may read the result. No earlier stage
+// in place may change what the stage reads, and no other carried result may lie in the argument's
+// memory. The stage may read this memory as the argument alone: under another name, such as the value
+// of an if, changed does not see the reads. A stage of numbers is never in place, because stages in
+// place run last, and other stages may read its numbers.
 func (s *Stages) planInPlace(carried int) {
 	b := s.body
 	for c, y := range b.Yields[:carried] {

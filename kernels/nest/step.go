@@ -196,8 +196,8 @@ func pointwiseBody(b *op.Body, row bool) bool {
 	return true
 }
 
-// pointwise reports whether a stage can compute a parfor element by element: its body makes no matrix that is
-// read more than once, and has no effects.
+// pointwise reports whether a stage can compute a parfor element by element: its body makes no matrix
+// that is read more than once, and has no effects.
 func pointwise(a *op.Action) bool {
 	if len(a.Bodies) != 1 || a.Attrs.Ints("lo") == nil || a.Attrs.Bool("pairs") {
 		return false

@@ -1,7 +1,7 @@
 package sparse
 
-// This file defines slices, and the rows of subscripts of sparse matrices that the run knows and of lists of places:
-// element, window, cut, pick.rows, pick.cols, take and stride.
+// This file defines slices, and the rows of subscripts of sparse matrices that the run knows and of
+// lists of places: element, window, cut, pick.rows, pick.cols, take and stride.
 
 import (
 	"slices"

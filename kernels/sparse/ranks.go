@@ -281,13 +281,14 @@ func joinValues[T dense.Cell](out *value.CSR, ptr []int64, parts []*value.CSR) {
 	joinLists(*dense.Values[T](out), ptr, parts, func(m *value.CSR) []T { return *dense.Values[T](m) })
 }
 
-// atOnce is the number of elements that are copied for every list of at most as many. A branch on the length
-// of the list would be mispredicted.
+// atOnce is the number of elements that are copied for every list of at most as many. A branch on the
+// length of the list would be mispredicted.
 const atOnce = 8
 
-// joinLists copies the lists of each row, by part, to their places in dst. Successive rows that only one part
-// has are contiguous in the part and in dst, so they are copied together. In a graph with clusters most rows are
-// such. The next list overwrites elements that were copied beyond the end of a list.
+// joinLists copies the lists of each row, by part, to their places in dst. Successive rows that only
+// one part has are contiguous in the part and in dst, so they are copied together. In a graph with
+// clusters most rows are such. The next list overwrites elements that were copied beyond the end of a
+// list.
 func joinLists[T any](dst []T, ptr []int64, parts []*value.CSR, of func(m *value.CSR) []T) {
 	lists := make([][]T, len(parts))
 	for p, m := range parts {

@@ -53,8 +53,8 @@ func newMachine(set *blas.Set, workers int) *Machine {
 	return m
 }
 
-// machines keeps machines of one worker with their memory. Allocating it takes longer than a decomposition of a
-// small matrix.
+// machines keeps machines of one worker with their memory. Allocating it takes longer than a
+// decomposition of a small matrix.
 var machines = sync.Pool{New: func() any { return &Machine{workers: make([]worker, 1)} }}
 
 // mostKept is the greatest number of elements that a machine in machines has.

@@ -87,9 +87,9 @@ func (r *rank) hasNeighbours() bool {
 	return false
 }
 
-// keenness returns how long an idle worker of the pool polls without a sleep. It is 0 if there are fewer
-// processors than workers, because polling would take processors from the threads that compute. It is 0, too, if
-// the workers of the pool do not spin.
+// keenness returns how long an idle worker of the pool polls without a sleep. It is 0 if there are
+// fewer processors than workers, because polling would take processors from the threads that compute.
+// It is 0, too, if the workers of the pool do not spin.
 func (r *rank) keenness(pool *local.Pool, own int) time.Duration {
 	if pool.Spins() && r.roomy(pool.Workers(), own) {
 		return keenly

@@ -157,8 +157,8 @@ func TestRunsOneAfterAnother(t *testing.T) {
 	closeAll(t, comms)
 }
 
-// A pool that the caller gives to RunGroup can be used by several runs. Its workers poll without a sleep only
-// if it lets them spin.
+// A pool that the caller gives to RunGroup can be used by several runs. Its workers poll without a
+// sleep only if it lets them spin.
 func TestGivenPools(t *testing.T) {
 	const ranks = 3
 	var pools []*local.Pool

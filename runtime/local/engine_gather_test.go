@@ -13,8 +13,9 @@ import (
 	"flow/runtime/local"
 )
 
-// TestGathersStartFirst: a rank starts a gather as soon as its rows are there, before other tasks that are
-// ready. The one worker also has %2 to %4 to run, which are as urgent as the task that makes the rows.
+// TestGathersStartFirst: a rank starts a gather as soon as its rows are there, before other tasks that
+// are ready. The one worker also has %2 to %4 to run, which are as urgent as the task that makes the
+// rows.
 func TestGathersStartFirst(t *testing.T) {
 	p := parse(t, "%0 = fill() {v=3.0} : f64[8,2]\n%1 = add(%0, %0) {ranks=2, shared=8} : f64[8,2]\n"+
 		"%2 = neg(%0) : f64[8,2]\n%3 = neg(%2) : f64[8,2]\n%4 = neg(%3) : f64[8,2]\n"+

@@ -122,7 +122,8 @@ func (b *bank) expire(at int32) {
 	b.active, b.ends = b.active[:n], ends
 }
 
-// spillCost returns the cost of a value without a register, for each step that its register would be busy.
+// spillCost returns the cost of a value without a register, for each step that its register would be
+// busy.
 func (s *scan) spillCost(h *holder) float64 {
 	if h.cost < 0 {
 		h.cost = s.costOf(h.v)

@@ -116,8 +116,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkDrawn compiles drawn nests. It reports the median of their least times, and the sum of these times
-// divided by the number of instructions.
+// BenchmarkDrawn compiles drawn nests. It reports the median of their least times, and the sum of these
+// times divided by the number of instructions.
 func BenchmarkDrawn(b *testing.B) {
 	for _, target := range []Target{AVX512, AVX2} {
 		b.Run(string(target), func(b *testing.B) {

@@ -168,8 +168,8 @@ func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
 	return Mem{}, false
 }
 
-// symbolIn returns a register that holds symbol s. It loads the symbol into spare if it has no register of
-// its own.
+// symbolIn returns a register that holds symbol s. It loads the symbol into spare if it has no register
+// of its own.
 func (l *lowering) symbolIn(m *maker, s loop.Sym, spare Reg) Reg {
 	if c, ok := l.counters[s.N]; ok && s.Kind == loop.IndexSym && m.held == 1+c {
 		return counterReg

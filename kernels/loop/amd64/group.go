@@ -198,8 +198,8 @@ func (s *step) latency() int {
 	return 1 + traitsOf[s.Op].waits
 }
 
-// traitsOf has, by instruction, the properties that passes look up for every step. A table takes less time than
-// comparing with each instruction of a list.
+// traitsOf has, by instruction, the properties that passes look up for every step. A table takes less
+// time than comparing with each instruction of a list.
 var traitsOf = func() (list [mostOps]struct {
 	waits    int  // cycles that others wait for the result, but for the first
 	adds     bool // it runs on the units for additions

@@ -62,8 +62,8 @@ func (x *memoryRead) fits(t *target, s *step) bool {
 	return s.Len == x.len && (!x.all || t.embeds && size == x.size)
 }
 
-// fromMemory lists the operands that an instruction may read from memory: the last one, or one that may be
-// exchanged with it.
+// fromMemory lists the operands that an instruction may read from memory: the last one, or one that may
+// be exchanged with it.
 func (s *step) fromMemory() [3]virt {
 	switch {
 	case s.scalar != nil || s.InMem || s.index != 0:

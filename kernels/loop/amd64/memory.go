@@ -225,7 +225,8 @@ func (l *lowering) tiled(p place) bool {
 	return len(moving.Terms) == 0 && p.row.Coef(l.lane()) == 1 && !l.varies(l.without(p.row)) && p.col.Coef(loop.Sym{Kind: loop.IndexSym, N: c.name}) == 1 && !l.varies(p.col)
 }
 
-// loadTiled emits a load that reads a tile. A word before the tile holds the index at which the tile ends.
+// loadTiled emits a load that reads a tile. A word before the tile holds the index at which the tile
+// ends.
 func (l *lowering) loadTiled(p place) virt {
 	at := int32(l.localsEnd)
 	l.localsEnd += (1 + squareRows) * slotBytes

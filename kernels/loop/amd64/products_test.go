@@ -12,8 +12,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestProductsOnce: a product that a function and the program compute is computed once. A product of a block
-// that perhaps does not run, or of a round, is not used behind it.
+// TestProductsOnce: a product that a function and the program compute is computed once. A product of a
+// block that perhaps does not run, or of a round, is not used behind it.
 func TestProductsOnce(t *testing.T) {
 	for _, c := range []struct {
 		what, body string
@@ -125,8 +125,8 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 	}
 }
 
-// TestPowerOfConstant: the first square of a power takes no instructions for the rest of the factor, which is
-// 0.
+// TestPowerOfConstant: the first square of a power takes no instructions for the rest of the factor,
+// which is 0.
 func TestPowerOfConstant(t *testing.T) {
 	for exponent, want := range map[string]int{"4": 4, "5": 6, "6": 6, "8": 7, "15": 13} {
 		l := loweringOf(t, `

@@ -195,8 +195,8 @@ func (p *program) fresh(c class) virt {
 	return virt(n)
 }
 
-// next appends an empty step. The caller fills it in and then calls emitted. Filling in a step in place takes
-// less time than copying one.
+// next appends an empty step. The caller fills it in and then calls emitted. Filling in a step in place
+// takes less time than copying one.
 func (p *program) next() *step {
 	p.steps = p.shop.steps.room(p.steps, 1)
 	n := len(p.steps)
@@ -211,8 +211,8 @@ func (p *program) hasSource(v virt) bool { return p.values[v].source.Broadcast }
 // inputs holds the virtual registers that a step reads. Unused places are 0.
 type inputs [7]virt
 
-// of sets in to the registers that s reads. Walks over all steps use it because it neither makes a call for
-// each register nor copies a list.
+// of sets in to the registers that s reads. Walks over all steps use it because it neither makes a call
+// for each register nor copies a list.
 func (in *inputs) of(s *step) {
 	in[0], in[1], in[2], in[3], in[4], in[5], in[6] = s.a, s.b, s.c, s.mask, s.index, s.near, 0
 	if s.keeps {
@@ -263,8 +263,8 @@ type maker struct {
 	checks bool
 	start  Label
 	resume []suspension
-	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end. fuel
-	// is that of the loop that ends now.
+	// roundFuel is the fuel of a round of each loop that has not ended, in the order in which they end.
+	// fuel is that of the loop that ends now.
 	roundFuel []int
 	fuel      int
 	// held is 1 + the number of the counter whose index is in counterReg, or 0.
@@ -355,8 +355,8 @@ const maxCounters = 64
 type suspension struct{ leave, back Label }
 
 // Scratch memory saves, in this order, the vector registers, the masks, the position in the window, the
-// assigned general registers and counterReg. Counters of inner loops, the room of lane-by-lane code, locals,
-// and values without a register follow. They stay in scratch memory and need no saving.
+// assigned general registers and counterReg. Counters of inner loops, the room of lane-by-lane code,
+// locals, and values without a register follow. They stay in scratch memory and need no saving.
 const (
 	savedMasks = 32 * slotBytes
 	savedRow   = savedMasks + 8*8
@@ -422,8 +422,8 @@ type life struct {
 	slot     int32   // its offset in scratch memory; 0: none
 }
 
-// related holds the values, each with one definition, that a value is a copy of, has the complemented bits
-// of, and is the magnitude of (floats). 0: there is none.
+// related holds the values, each with one definition, that a value is a copy of, has the complemented
+// bits of, and is the magnitude of (floats). 0: there is none.
 type related struct{ same, opposite, magnitudeOf virt }
 
 // Code is the machine code of a nest, and what its caller has to know.
@@ -434,8 +434,8 @@ type Code struct {
 	Scratch int
 	// Words is the length of the block of arguments.
 	Words int
-	// Fuel is the fuel of a call. A round of the cheapest inner loop takes 1, so that a call takes some 20 us
-	// at most. The rest of it is in the block when the call returns.
+	// Fuel is the fuel of a call. A round of the cheapest inner loop takes 1, so that a call takes some 20
+	// us at most. The rest of it is in the block when the call returns.
 	Fuel int
 	// Points is how many points of a row are evaluated at a time.
 	Points int

@@ -120,13 +120,14 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	return operand{}
 }
 
-// nearby is the number of last products and quotients among which onceMade looks. An earlier one would keep a
-// register busy for long.
+// nearby is the number of last products and quotients among which onceMade looks. An earlier one would
+// keep a register busy for long.
 const nearby = 16
 
-// onceMade returns a op b. It reuses a result of another body: a function and the program may both compute the
-// square of an argument. An operation that one body computes twice is emitted twice, so that its result
-// holds no register in between, as the square in exp. The result is computed in all lanes.
+// onceMade returns a op b. It reuses a result of another body: a function and the program may both
+// compute the square of an argument. An operation that one body computes twice is emitted twice, so
+// that its result holds no register in between, as the square in exp. The result is computed in all
+// lanes.
 func (l *lowering) onceMade(op Op, e types.Elem, a, b operand) virt {
 	x := costly{op: op, length: l.vlen(e), a: l.vector(a), b: l.vector(b), in: l.frame.body}
 	for k := len(l.costly) - 1; k >= max(0, len(l.costly)-nearby); k-- {

@@ -72,8 +72,8 @@ type operand struct {
 	facts *facts // nil: nothing is known. See known
 }
 
-// traits is a struct of its own because the Go compiler keeps structs of up to four fields in registers. It
-// copies others by wide loads, which wait for the narrow stores before them.
+// traits is a struct of its own because the Go compiler keeps structs of up to four fields in
+// registers. It copies others by wide loads, which wait for the narrow stores before them.
 type traits struct {
 	elem   types.Elem
 	konst  bool
@@ -114,9 +114,9 @@ type costly struct {
 	in        *loop.Block
 }
 
-// beside is a group of accesses of a block to columns side by side, in the rows of the lanes. All are loads
-// or all are stores, to one memory, and they span at most as many columns as a vector has lanes. Loads run
-// together at the place of the first of them, stores at the place of the last.
+// beside is a group of accesses of a block to columns side by side, in the rows of the lanes. All are
+// loads or all are stores, to one memory, and they span at most as many columns as a vector has lanes.
+// Loads run together at the place of the first of them, stores at the place of the last.
 type beside struct {
 	at    []*loop.Stmt // in the order of the block
 	least int64        // the constant of the first column
@@ -127,7 +127,8 @@ type beside struct {
 	cols  [][squareRows]virt // the same, transposed
 }
 
-// squareRows is the most rows of a square: a row for each lane of 64 bits. side is how many the target has.
+// squareRows is the most rows of a square: a row for each lane of 64 bits. side is how many the target
+// has.
 const squareRows = 8
 
 // part is one of the vectors that are lowered together.
@@ -138,9 +139,9 @@ type part struct {
 	row    int  // it is so many rows behind the row index
 }
 
-// divided is a division of a by the constant b in the lanes of active. A later division of the same numbers
-// in the block, or in a block inside, reuses it. shifted is the quotient plus 1.5 * 2^52, and rest is the
-// rest. If rest is negative, the quotient is too large by one. large: see divideSmall.
+// divided is a division of a by the constant b in the lanes of active. A later division of the same
+// numbers in the block, or in a block inside, reuses it. shifted is the quotient plus 1.5 * 2^52, and
+// rest is the rest. If rest is negative, the quotient is too large by one. large: see divideSmall.
 type divided struct {
 	a             virt
 	b             loop.Word
@@ -231,7 +232,8 @@ type counting struct {
 	left   virt    // the lanes that have rounds left, or 0: those that count outside
 	shared bool    // the index is the same in all lanes: word
 	word   counter // of a shared index
-	// alone tells that the loop of a shared index contains no other loop. counterReg then holds the index, too.
+	// alone tells that the loop of a shared index contains no other loop. counterReg then holds the index,
+	// too.
 	alone  bool
 	scalar bool // the end is shared, too
 	after  bool // the index goes on where the loop before ended: see loop.Loop.After

@@ -48,8 +48,9 @@ func (l *lowering) window() {
 // anchor is a step to which those of inner loops may move.
 func (l *lowering) anchor() { l.emit(&step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
 
-// rowLoop lowers the loop over rows, which takes the given number of rows at a time. A row is whole vectors,
-// the given number together, then the rest under a mask. begin comes before the first vector of a row.
+// rowLoop lowers the loop over rows, which takes the given number of rows at a time. A row is whole
+// vectors, the given number together, then the rest under a mask. begin comes before the first vector
+// of a row.
 func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	enter := func(f func(m *maker)) {
 		l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})

@@ -18,8 +18,8 @@ func (s *sizes) set(top []float64) {
 	s.known.Store(true)
 }
 
-// sumsNear reports whether a nest adds floats to sums of one element each, one number a point. Several numbers
-// a point would be wrong: each would have a state that begins with the words in memory.
+// sumsNear reports whether a nest adds floats to sums of one element each, one number a point. Several
+// numbers a point would be wrong: each would have a state that begins with the words in memory.
 func sumsNear(n *loop.Nest) bool {
 	sums, others, seen := false, false, uint64(0)
 	reduces := func(s *loop.Stmt) bool { return s.Code == loop.Reduce }
@@ -40,9 +40,9 @@ func sumsNear(n *loop.Nest) bool {
 // sampled is how many points at each end of a row tell the size of what others add.
 const sampled = 32
 
-// nearWindows runs a window whose sums take numbers of about one size. While that size is not known, it runs
-// some points at both ends of a row as windows of their own. Each part is one call into machine code,
-// because such sums replace the words that they began with.
+// nearWindows runs a window whose sums take numbers of about one size. While that size is not known, it
+// runs some points at both ends of a row as windows of their own. Each part is one call into machine
+// code, because such sums replace the words that they began with.
 func (w *Worker) nearWindows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	s, depth, rows := &w.run.loop.sizes, &w.run.loop.depth, max(1, loop.NearCount/(l1-l0))
 	if w.run.made.layout&lanesFirst != 0 {

@@ -153,8 +153,8 @@ func TestNearSizes(t *testing.T) {
 	}
 }
 
-// skipInterpreted skips a test of machine code where loops are interpreted. Elsewhere the run must have partial
-// states.
+// skipInterpreted skips a test of machine code where loops are interpreted. Elsewhere the run must have
+// partial states.
 func skipInterpreted(t *testing.T, run *Run) {
 	t.Helper()
 	if target, err := Target(); err != nil || target == Interp {

@@ -21,9 +21,9 @@ const streamFrom = 32 << 20
 // Streams reports a result that is stored past the caches by loops that can.
 func Streams(d *value.Dense) bool { return d.Rows*d.Cols*d.Elem.Size() >= streamFrom }
 
-// streams returns the bit of a layout for results that are stored past the caches, or 0. Such results are
-// large, or parts of large ones (large). A result that shares memory with an operand has its lines in a cache,
-// and an inner loop stores no whole lines. wide: rows are one row of memory.
+// streams returns the bit of a layout for results that are stored past the caches, or 0. Such results
+// are large, or parts of large ones (large). A result that shares memory with an operand has its lines
+// in a cache, and an inner loop stores no whole lines. wide: rows are one row of memory.
 func (l *Loop) streams(out []*value.Dense, wide, large bool) layout {
 	if l.inner {
 		return 0

@@ -199,8 +199,8 @@ type hull struct {
 	// facts are what holds within the branches of the nest; nil: nothing is known.
 	facts branches
 	saved []narrowed
-	// visit sees each access to a matrix where all indices around it have ranges. It returns false to end the
-	// walk.
+	// visit sees each access to a matrix where all indices around it have ranges. It returns false to end
+	// the walk.
 	visit   func(s *loop.Stmt) bool
 	touched touched // see touch
 	// varies marks the operands whose scalars may change while the proof holds, a bit each.
@@ -283,8 +283,8 @@ type version struct {
 	core   *core // nil: for all points
 }
 
-// sizes has the size of the numbers that a loop adds to each reduced result: their magnitude is about 2^e or
-// less. It changes only speed.
+// sizes has the size of the numbers that a loop adds to each reduced result: their magnitude is about
+// 2^e or less. It changes only speed.
 type sizes struct {
 	known atomic.Bool
 	exps  []atomic.Int32

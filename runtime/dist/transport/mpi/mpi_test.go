@@ -29,8 +29,8 @@ const roleVariable = "FLOW_MPI_TEST_ROLE"
 func roles() map[string]func(*Comm) error {
 	return map[string]func(*Comm) error{
 		"suite": suite,
-		// Payloads above 1000 bytes are sent in pieces, on more than two ranks those above 4000: each poll of Open
-		// MPI looks at all pieces in flight, and five ranks take twice as long with pieces of 1000 bytes.
+		// Payloads above 1000 bytes are sent in pieces, on more than two ranks those above 4000: each poll of
+		// Open MPI looks at all pieces in flight, and five ranks take twice as long with pieces of 1000 bytes.
 		// The suite has lengths around both.
 		"cut": func(c *Comm) error {
 			if c.PieceLimit = 1000; c.Size() > 2 {
