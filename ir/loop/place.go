@@ -40,6 +40,10 @@ type placed struct {
 	// signed: elsewhere it adds 0.0, so that it changes each -0.0 of mem.
 	signed bool
 	finite []Val // elsewhere it adds 0.0 only if these values from before it are finite
+	// beside is the local that lies between a sweep and the one that copies it. fixed tells the axes of
+	// which all places have the index. Along them, beside has one index for each place.
+	beside Mem
+	fixed  [2]bool
 }
 
 // AtPlaces returns n with the steps for a few places instead of each sweep that changes a local only there.
@@ -71,7 +75,8 @@ func AtPlaces(n *Nest) *Nest {
 			}
 			if found[s] = p; from != nil {
 				w, _ := swept(from)
-				found[from] = &placed{sweep: w, list: p.list, mem: Mem{LocalMem, to}}
+				p.lieBeside()
+				found[from] = &placed{sweep: w, list: p.list, mem: Mem{LocalMem, to}, beside: p.beside, fixed: p.fixed}
 			}
 		}
 	})
@@ -86,9 +91,29 @@ func AtPlaces(n *Nest) *Nest {
 			m.clean[p.mem.N] = Mem{LocalMem, len(like.Locals)}
 			like.Locals = append(like.Locals, Local{Elem: types.I64, Rows: Num(1), Cols: Num(1)})
 		}
+		if p.beside.Kind != NoMem {
+			few, l := Num(int64(max(1, len(p.list)))), &like.Locals[p.beside.N]
+			if p.fixed[0] {
+				l.Rows = few
+			}
+			if p.fixed[1] {
+				l.Cols = few
+			}
+		}
 	}
 	return rewritten(&like, m.replace)
 }
+
+// lieBeside makes the matrix that p writes the one beside what it changes.
+func (p *placed) lieBeside() {
+	p.beside = p.mem
+	for d := range p.names {
+		p.fixed[p.axis(d)] = !slices.ContainsFunc(p.list, func(x spot) bool { return x.at[d] == NoVal })
+	}
+}
+
+// axis returns the axis of loop d of a sweep.
+func (w *sweep) axis(d int) int { return (w.along + d) % 2 }
 
 // query asks where a stored value differs from the element before.
 type query struct {
@@ -326,7 +351,9 @@ type atPlaces struct {
 	// clean is, by local that a signed sweep changes, the local that is 1 if it has no -0.0.
 	clean []Mem
 	whole *placed // the signed sweep that is being written whole
-	quiet bool    // what the statement changes has been noted
+	few   *placed // the sweep of which place number spot is being written
+	spot  int
+	quiet bool // what the statement changes has been noted
 }
 
 // isClean writes whether local k has no -0.0.
@@ -334,6 +361,17 @@ func (m *atPlaces) isClean(r *rewriter, k int, is Val) { r.Store(m.clean[k], Num
 
 func (m *atPlaces) replace(r *rewriter, s *Stmt) bool {
 	p := m.found[s]
+	if f := m.few; f != nil && (s.Code == Load || s.Code == Store) && s.Mem == f.beside {
+		t := *s
+		t.At = slices.Clone(s.At)
+		for axis, is := range f.fixed {
+			if is {
+				t.At[axis] = Num(int64(m.spot))
+			}
+		}
+		r.copy(&t)
+		return true
+	}
 	if p == nil {
 		return m.store(r, s)
 	}
@@ -435,7 +473,12 @@ func (m *atPlaces) narrow(r *rewriter, p *placed) {
 		for _, y := range p.list[:k] {
 			conds = append(conds, m.other(r, x, y)...)
 		}
-		write := func() []Val { m.step(r, p, at, lins, 0); return nil }
+		write := func() []Val {
+			m.few, m.spot = p, k
+			m.step(r, p, at, lins, 0)
+			m.few = nil
+			return nil
+		}
 		if len(conds) == 0 {
 			write()
 			continue

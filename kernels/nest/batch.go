@@ -31,8 +31,6 @@ const (
 	// in a nest of one point. sumsTogether is the number for rounds with exact sums or functions.
 	// It is larger because loads take less of their time.
 	roundsTogether, sumsTogether = 2, 4
-	// copiesRound is how many elements are copied into and out of that memory in the time of a round.
-	copiesRound = 16
 )
 
 // batchKey tells the forms of a nest apart.
@@ -125,11 +123,15 @@ func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 	return loop.Merge(x.Done())
 }
 
-// batchOf returns loop a as a nest of one point. known[i] writes operand i of a into a nest, see Stages.
-func batchOf(a *op.Action, known []writer) *batchCode {
+// batchOf returns loop a as a nest of one point. known[i] writes operand i of a into a nest, see Stages. s has
+// the stages of a round, or is nil.
+func batchOf(a *op.Action, known []writer, s *Stages) *batchCode {
 	c := &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
-	for _, in := range a.Bodies {
+	for k, in := range a.Bodies {
 		c.apart += weighStages(in)
+		if k == 0 && s != nil {
+			c.spared = s.unchanged() / 8
+		}
 	}
 	for _, t := range a.Bodies[0].Args[:a.Attrs.Int("carry")] {
 		if t.IsDense() {

@@ -43,9 +43,15 @@ func (c *batchCode) begin() *batch {
 func (l *batch) worthwhile(left, from int64) bool {
 	if left < 0 {
 		seen := l.seen.Add(l.work)
-		return 10*seen >= from && (l.laid <= laidElements || seen/l.work >= l.laid/copiesRound)
+		return 10*seen >= from && (l.laid <= laidElements || l.outweigh(seen/l.work))
 	}
-	return left >= max(from/l.work, l.laid/copiesRound)
+	return left >= from/l.work && l.outweigh(left)
+}
+
+// outweigh reports whether rounds in one call save more time than the copies of the carried matrices
+// take. They save half of a round by stages, and copying an element takes as long as an operation.
+func (c *batchCode) outweigh(rounds int64) bool {
+	return float64(rounds)*(c.apart-c.spared)/2 >= float64(c.laid)
 }
 
 // rounds makes up to left rounds, or any number if left is negative. args are the values that the body

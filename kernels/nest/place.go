@@ -305,6 +305,35 @@ func owns(a *op.Action) bool {
 	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
 }
 
+// size estimates how many elements change. Of an axis whose bounds differ by what the run tells, half of
+// the places change.
+func (p *inPlace) size() (elements float64) {
+	if p.none {
+		return 0
+	}
+	elements = 1
+	for d := range 2 {
+		of := func(lo, hi loop.Lin) (n float64, known bool) {
+			l := hi.Plus(lo.Times(-1))
+			return float64(max(0, l.Const)), l.Known()
+		}
+		least, most := p.least[d], p.most[d]
+		n, _ := of(least[len(least)-1], most[len(most)-1]) // of the rectangle, whose bounds come last
+		if all := n; len(least)+len(most) > 2 {
+			n /= 2
+			for _, lo := range least {
+				for _, hi := range most {
+					if m, known := of(lo, hi); known && m < all {
+						n = min(n, m)
+					}
+				}
+			}
+		}
+		elements *= n
+	}
+	return elements
+}
+
 // SpaceRect is a rectangle of the result, and the loop that makes it.
 type SpaceRect struct {
 	window.Rect

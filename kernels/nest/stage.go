@@ -55,9 +55,10 @@ func planWithin(b *op.Body, fixed []bool, known []writer) {
 			in.Compiled(func(in *op.Body) any {
 				plan := &bodyPlan{stages: stagesIn(in, same, made)}
 				if a.Def.Control == op.Iterate && in == a.Bodies[0] {
-					if plan.batch = batchOf(a, made); plan.stages != nil {
+					if plan.stages != nil {
 						plan.stages.planInPlace(carried)
 					}
+					plan.batch = batchOf(a, made, plan.stages)
 				}
 				return plan
 			})
@@ -357,6 +358,22 @@ func (s *Stages) planInPlace(carried int) {
 			s.over[k], s.last = 1+c, append(s.last, k)
 		}
 	}
+}
+
+// unchanged estimates how many elements of large matrices the stages in place leave as they are.
+func (s *Stages) unchanged() (elements float64) {
+	for _, k := range s.last {
+		t := s.body.Acts[k].Type
+		if t.Count() <= laidElements {
+			continue
+		}
+		for _, r := range s.written(k, 0) {
+			if r.place != nil {
+				elements += float64(r.Rows*r.Cols) - r.place.size()
+			}
+		}
+	}
+	return elements
 }
 
 // shares reports, by register, which values may lie in the memory of argument c.

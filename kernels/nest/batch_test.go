@@ -1,0 +1,57 @@
+package nest
+
+import (
+	"testing"
+
+	"flow/ir/loop"
+	"flow/kernels/window"
+)
+
+// TestOutweigh: rounds in one call copy the carried matrices once. They pay for it if the stages of all
+// rounds take longer. Elements that stages leave in place cost them nothing.
+func TestOutweigh(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		apart, spared float64
+		laid, rounds  int64
+		pays          bool
+	}{
+		{"a row of 300 in each of 300 rounds", 12_600, 11_200, 90_600, 300, true},
+		{"the same, in 100 rounds", 12_600, 11_200, 90_600, 100, false},
+		{"two rows that stages copy all others of", 563_000, 0, 2_250_000, 1499, true},
+		{"an element of many in few rounds", 2_097_900, 2_097_151, 1 << 24, 1000, false},
+		{"an element of many in many rounds", 2_097_900, 2_097_151, 1 << 24, 100_000, true},
+	} {
+		b := &batchCode{apart: c.apart, spared: c.spared, laid: c.laid}
+		if got := b.outweigh(c.rounds); got != c.pays {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestPlaceSize: the places that a round changes are counted from bounds that differ by a number, and
+// taken as half of the rectangle otherwise.
+func TestPlaceSize(t *testing.T) {
+	k := loop.Of(loop.ParamSym, 7)
+	rect := func(least, most []loop.Lin) float64 {
+		r := SpaceRect{Rect: window.Rect{Rows: 30, Cols: 8}, place: &inPlace{}}
+		p := r.place
+		p.least, p.most = [2][]loop.Lin{append(least, loop.Num(0)), {loop.Num(0)}}, [2][]loop.Lin{append(most, loop.Num(30)), {loop.Num(8)}}
+		return p.size()
+	}
+	for _, c := range []struct {
+		name        string
+		least, most []loop.Lin
+		size        float64
+	}{
+		{"all", nil, nil, 240},
+		{"row k", []loop.Lin{k}, []loop.Lin{k.Plus(loop.Num(1))}, 8},
+		{"rows k and k + 1", []loop.Lin{k}, []loop.Lin{k.Plus(loop.Num(2))}, 16},
+		{"rows from k on", []loop.Lin{k}, nil, 120},
+		{"rows before 5", nil, []loop.Lin{loop.Num(5)}, 40},
+	} {
+		if got := rect(c.least, c.most); got != c.size {
+			t.Errorf("%s: %v elements, want %v", c.name, got, c.size)
+		}
+	}
+}
