@@ -28,7 +28,7 @@ func (r *result) reduces(e types.Elem) {
 // ready makes empty states where there are none yet.
 func (r *result) ready() {
 	if r.state != nil && r.fresh {
-		r.state.Reset(r.rows * r.cols)
+		r.state.Reset(r.places)
 		r.fresh = false
 	}
 }
@@ -67,7 +67,14 @@ func (w *Worker) ByRow(k, offset int) {
 	w.results[k].byRow, w.results[k].offset = true, offset
 }
 
-// Finish writes the reduced results. The worker must not be used for windows afterwards.
+// Forget empties reduced result k and limits it to places first..first+n-1, counted row by row. The
+// memory for states then depends on n and not on the size of the result.
+func (w *Worker) Forget(k, first, n int) {
+	r := &w.results[k]
+	r.base, r.places, r.fresh = first, n, true
+}
+
+// Finish writes what windows have given of the reduced results since Begin or Forget.
 func (w *Worker) Finish() {
 	for k := range w.results {
 		r := &w.results[k]
@@ -79,22 +86,21 @@ func (w *Worker) Finish() {
 		}
 		if !r.byRow {
 			r.ready()
-			w.write(k, 0, r.rows)
+			w.write(k, r.base, r.base+r.places)
 		}
 	}
 }
 
-// write writes rows from to to-1 of reduced result k.
+// write writes places from to to-1 of reduced result k.
 func (w *Worker) write(k, from, to int) {
 	r := &w.results[k]
 	d, a := w.out[k], accessTo(r.Elem)
 	part := w.take(r.Elem)
-	for i := from; i < to; i++ {
-		for j := 0; j < r.cols; j += w.most {
-			n := min(w.most, r.cols-j)
-			r.state.Result(part, i*r.cols+j-r.base, n)
-			a.store(d, i*d.Stride+j, 1, part, n)
-		}
+	for n := 0; from < to; from += n {
+		i, j := from/r.cols, from%r.cols
+		n = min(w.most, r.cols-j, to-from)
+		r.state.Result(part, from-r.base, n)
+		a.store(d, i*d.Stride+j, 1, part, n)
 	}
 	w.give(r.Elem, part)
 }

@@ -128,10 +128,10 @@ type result struct {
 
 	fresh bool // there are no states yet
 	// byRow says that states are those of the rows of the window: row i contributes to row i +
-	// offset of the result. base is the place of the first of them.
-	byRow  bool
-	offset int
-	base   int
+	// offset of the result.
+	byRow        bool
+	offset       int
+	base, places int // the first place with a state, and how many have one where byRow is not set
 }
 
 // contribution is one to a place, at a lane of the batch.

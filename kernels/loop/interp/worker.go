@@ -50,7 +50,7 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 			to.state = nil
 		}
 		to.Result, to.rows, to.cols = r, int(w.outside(r.Rows)), int(w.outside(r.Cols))
-		to.elem, to.byRow, to.base = types.NoElem, false, 0
+		to.elem, to.byRow, to.base, to.places = types.NoElem, false, 0, to.rows*to.cols
 	}
 	for _, c := range w.code.contributions {
 		w.results[c.number].reduces(c.elem)
@@ -157,7 +157,7 @@ func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	}
 	for k := range w.results {
 		if r := &w.results[k]; r.byRow && r.state != nil && !w.over() {
-			w.write(k, r0+r.offset, max(r0, r1)+r.offset)
+			w.write(k, r.base, r.base+max(0, r1-r0)*r.cols)
 		}
 	}
 	return w.flagged, w.err

@@ -13,6 +13,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/interp"
 )
 
@@ -140,7 +141,7 @@ func (c *check) finish() {
 	}
 	c.beside.Worker.Finish()
 	for _, r := range c.run.reduced {
-		there, want := c.run.out[r.result], c.shadow[r.result]
+		there := c.run.out[r.result]
 		rows := [][2]int{{0, there.Rows}}
 		if r.extent == oneEach {
 			rows = nil
@@ -151,11 +152,46 @@ func (c *check) finish() {
 		for _, x := range rows {
 			for i := x[0]; i < x[1]; i++ {
 				for j := range there.Cols {
-					if a, b := there.At(i, j), want.At(i, j); !a.Same(b) {
-						c.report(&interp.Difference{Result: r.result, Row: i, Col: j, There: a, Want: b})
-					}
+					c.same(&r, i, j, there.At(i, j))
 				}
 			}
 		}
+	}
+}
+
+// same compares an element of a reduced result with that of the interpreter.
+func (c *check) same(r *reducing, i, j int, there value.Scalar) {
+	if want := c.shadow[r.result].At(i, j); !there.Same(want) {
+		c.report(&interp.Difference{Result: r.result, Row: i, Col: j, There: there, Want: want})
+	}
+}
+
+// partial compares the states of a reduced result that the caller takes itself. Nobody calls finish then.
+func (c *check) partial(r *reducing, p *part) {
+	if c.off || r.extent == oneEach {
+		return
+	}
+	there := value.New(r.out.Elem, 1, p.n)
+	if to := dense.SlabOf(there, 0, p.n); r.exact() {
+		p.exact.Result(&to, 0, p.n)
+	} else {
+		r.fast.Results(there, 0, 1, p.words, p.n, 0, p.n)
+	}
+	c.beside.Worker.Finish()
+	for i := range p.n {
+		c.same(r, (p.first+i)/r.cols, (p.first+i)%r.cols, there.At(0, i))
+	}
+}
+
+// forget empties the reduced results as Worker.Forget does.
+func (c *check) forget(w *Worker) {
+	c.rows, c.off = nil, false
+	for k := range w.parts {
+		r, p := &w.run.reduced[k], &w.parts[k]
+		first, n := p.first, p.n
+		if r.extent == oneEach {
+			first, n = 0, r.rows*r.cols
+		}
+		c.beside.Forget(r.result, first, n)
 	}
 }

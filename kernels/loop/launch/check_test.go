@@ -17,7 +17,7 @@ import (
 // the environment is read once a process.
 func TestTargets(t *testing.T) {
 	for _, set := range []string{Variable + "=" + Interp, CheckVariable + "=" + CheckValue} {
-		c := exec.Command(os.Args[0], "-test.run=^(TestWindows|TestStopped|TestPlaced|TestRangesOfScalars|TestDifference)$", "-test.v")
+		c := exec.Command(os.Args[0], "-test.run=^(TestWindows|TestStopped|TestPlaced|TestRangesOfScalars|TestDifference|TestPartialDifference|TestPartialSums|TestSumsOfLanes|TestNearSizes)$", "-test.v")
 		c.Env = append(os.Environ(), set)
 		out, err := c.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "--- PASS: TestWindows") {
@@ -237,4 +237,73 @@ func caught(f func()) (text string) {
 	}()
 	f()
 	return ""
+}
+
+// TestPartialDifference: states that a caller takes itself are compared, too: of columns, also where the
+// worker is limited to some of them, and of all points. A forgotten state is no difference.
+func TestPartialDifference(t *testing.T) {
+	if slices.Equal(Targets(), []string{Interp}) || os.Getenv(Variable) == Interp {
+		t.Skip("there is no machine code to check")
+	}
+	const rows, cols, first, n = 40, 90, 30, 20
+	x := counted(rows, cols)
+	columns := `
+nest(%0: f64[]) (j: 0..%0.cols) {
+  for i: 0..%0.rows {
+    v0 = load %0[i, j]
+    reduce out0[0, j] v0
+    reduce out1[0, j] v0
+  }
+} : (sum f64[1, %0.cols], max f64[1, %0.cols])`
+	all := `
+nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  reduce out0[0, 0] v0
+  reduce out1[0, 0] v0
+} : (sum f64[1, 1], max f64[1, 1])`
+	for _, c := range []struct {
+		name, text string
+		wrong      func(w *Worker)
+		want       string
+	}{
+		{"nothing", columns, func(*Worker) {}, ""},
+		{"a sum", columns, func(w *Worker) { w.Sums(0).Adder(0, 7).Add(1) }, "element (0, 37) of result 0 is "},
+		{"a maximum", columns, func(w *Worker) { w.Words(1)[n-1] ^= 1 }, "element (0, 49) of result 1 is "},
+		{"a sum of all", all, func(w *Worker) { w.Sums(0).Adder(0, 0).Add(1e290) }, "element (0, 0) of result 0 is "},
+		{"a maximum of all", all, func(w *Worker) { w.Words(1)[0] ^= 1 }, "element (0, 0) of result 1 is "},
+	} {
+		out := []*value.Dense{value.New(types.F64, 1, 1), value.New(types.F64, 1, 1)}
+		height, lanes, l0 := rows, cols, 0
+		if c.text == columns {
+			head := value.Dense{Elem: types.F64, Rows: 1, Cols: cols, Stride: cols + 1}
+			out, height, lanes, l0 = []*value.Dense{&head, &head}, 1, n, first
+		}
+		r := begin(t, c.text, []value.Value{x}, out)
+		w := r.Worker()
+		w.Doubted = func(k, r0, r1, l0, l1 int) error { return nil }
+		if w.check == nil {
+			w.check = newCheck(r)
+		}
+		got := caught(func() {
+			for k, first := range []int{0, l0} { // the first is forgotten
+				if c.text == columns {
+					w.Columns(first, n)
+				} else {
+					w.Forget()
+				}
+				if flagged, err := w.Window(0, height, first, first+lanes, nil); flagged || err != nil {
+					t.Fatal(flagged, err)
+				}
+				if k == 1 {
+					c.wrong(w)
+				}
+				w.Sums(0)
+				w.Words(1)
+			}
+		})
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		w.Free()
+	}
 }

@@ -151,7 +151,7 @@ func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int
 		case !lost || lostOf(d.parts[k].watched(r, st, l0, l1)) == 0:
 			p.take(r, st, d.parts[k].words, r0)
 		default:
-			err = w.Doubted(k, r0, r1, l0, l1)
+			err = w.doubt(k, r0, r1, l0, l1)
 		}
 		if err != nil {
 			return last, false, err

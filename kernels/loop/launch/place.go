@@ -53,19 +53,29 @@ func (w *Worker) Sums(k int) *state.Exact {
 		return nil
 	}
 	w.settle()
+	w.checkPartial(k)
 	return w.parts[k].exact
+}
+
+func (w *Worker) checkPartial(k int) {
+	if w.check != nil {
+		w.check.partial(&w.run.reduced[k], &w.parts[k])
+	}
 }
 
 // Words returns the words of the states of reduced result number k, which must not be an exact sum:
 // the first words of all elements, then their second words.
-func (w *Worker) Words(k int) []uint64 { return w.parts[k].words }
+func (w *Worker) Words(k int) []uint64 {
+	w.checkPartial(k)
+	return w.parts[k].words
+}
 
 // Put writes reduced result number k, which is one element, to an accumulator (package state).
 func (w *Worker) Put(k int, acc *value.Dense) {
-	if p, r := &w.parts[k], &w.run.reduced[k]; r.exact() {
+	if r := &w.run.reduced[k]; r.exact() {
 		w.Sums(k).Put(acc, 0)
 	} else {
-		acc.Set(0, 0, loop.ScalarOf(r.out.Elem, r.fast.Result(p.words)))
+		acc.Set(0, 0, loop.ScalarOf(r.out.Elem, r.fast.Result(w.Words(k))))
 	}
 }
 
@@ -80,5 +90,8 @@ func (w *Worker) Forget() {
 	}
 	for k := range w.parts {
 		w.parts[k].begin(&w.run.reduced[k])
+	}
+	if w.check != nil {
+		w.check.forget(w)
 	}
 }

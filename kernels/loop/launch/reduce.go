@@ -197,13 +197,13 @@ func (w *Worker) retain(k int, d *Worker, lost bool, r0, r1, l0, l1 int) (err er
 	if lost {
 		watched := p.watched(r, d.state(r), l0, l1)
 		if !w.few(r, lostOf(watched), l0, l1) {
-			return w.Doubted(k, r0, r1, l0, l1)
+			return w.doubt(k, r0, r1, l0, l1)
 		}
 		for j, bits := range watched {
 			if bits<<1 != 0 && err == nil {
 				p.copied(p.words, p.next, at, to-len(watched)+j)
 				at = to - len(watched) + j + 1
-				err = w.Doubted(k, r0, r1, l0+j, l0+j+1)
+				err = w.doubt(k, r0, r1, l0+j, l0+j+1)
 			}
 		}
 	}
@@ -213,6 +213,14 @@ func (w *Worker) retain(k int, d *Worker, lost bool, r0, r1, l0, l1 int) (err er
 		p.copied(p.words, p.next, at, to)
 	}
 	return err
+}
+
+// doubt leaves contributions to the caller.
+func (w *Worker) doubt(k, r0, r1, l0, l1 int) error {
+	if w.check != nil {
+		w.check.off = true
+	}
+	return w.Doubted(k, r0, r1, l0, l1)
 }
 
 // settle adds the words of kept sums to those of all windows.
