@@ -155,10 +155,13 @@ func (s *session) explainCode(name string) error {
 		if !ok {
 			near, ok = source.Suggest(name, known)
 		}
-		if ok {
+		switch {
+		case ok:
 			e.help = "did you mean " + near + "?"
-		} else if strings.HasSuffix(name, ".flow") {
+		case strings.HasSuffix(name, ".flow"):
 			e.help = "flowrun explain " + name + " --pass=NAME prints the program after a pass: " + passesOf()
+		default:
+			e.help = "a diagnostic has its code in brackets, as in error[E116]; flowrun explain --rules lists the rules"
 		}
 		return e
 	}

@@ -47,7 +47,7 @@ func Wholes() []Whole {
 		{
 			Name: "sum", Class: loop.Sum, Flops: 4, Elem: Summed,
 			doc: "sum is the sum of all elements. Of floats it is the exact sum, correctly rounded once: the order, the blocks and the ranks do " +
-				"not matter. Integers wrap, bools are counted.",
+				"not matter. Integers wrap, bools are counted. The sum of a list of numbers, `sum([a, b, c])`, is `a + b + c`.",
 			eg: define.Eg(`sum(ones(3, 2))`, "6"),
 			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				if e == types.I64 {
