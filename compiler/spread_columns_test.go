@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"flow/compiler"
+	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/kernels"
 	"flow/runtime/dist/transport/mem"
 )
@@ -165,3 +167,62 @@ func TestTransposesOfRows(t *testing.T) {
 }
 
 func TestTransposeMessages(t *testing.T) { sendsAsPredicted(t, turningPrograms[:2]) }
+
+// A loop over rows reduces columns of what it makes, also where ranks share the rows: a rank's result is
+// a state.
+func TestColumnsBesideRows(t *testing.T) {
+	const text = `x = rand(30000, 1, seed = 1)
+iterate m = [0.2, 0.8], k = 0 times 6 {
+  D = exp(-(x - t(m)) ^ 2)
+  R = D / rowsum(D)
+  next m = t(colsum(R * x)) / t(colsum(R))
+  next k = k + 1
+}
+emit m`
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3, Verify: true})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	loops := map[string]int{}
+	for i := range r.Plan.Graph.Nodes {
+		if n := &r.Plan.Graph.Nodes[i]; n.Op.Control == op.Iterate {
+			for _, m := range n.Region.Graph.Nodes {
+				loops[m.Op.Name]++
+			}
+		}
+	}
+	if loops["byrows"] != 1 || loops["pipe"] != 0 {
+		t.Errorf("%d loops over rows and %d pipes in\n%s", loops["byrows"], loops["pipe"], r.Plan.Graph)
+	}
+	want := meanings{}.of("the meaning", r.Program)
+	if out, err := runOver(mem.New(3, mem.Options{}), r, 1); err != nil || out != want.out {
+		t.Errorf("%v, %s", err, difference(want.out, out))
+	}
+}
+
+// Ranks keep their rows of a network's layers, and send each other sums of a round alone.
+func TestLayersStay(t *testing.T) {
+	const text = `X = rand(8000, 32, seed = 1)
+iterate W = rand(32, 64, seed = 2), V = rand(64, 10, seed = 3) times 80 {
+  H = tanh(X @ W)
+  G = tanh(H @ V)
+  next V = V - t(H) @ G / 8000
+  next W = W - t(X) @ ((G @ t(V)) * H) / 8000
+}
+emit sum(W) + sum(V)`
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3, Verify: true})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	if bytes := plan.Summarise(r.Plan, nil, 1).Bytes; bytes > 60<<20 {
+		t.Errorf("ranks send %d bytes in\n%s", bytes, r.Plan.Graph)
+	}
+}

@@ -25,8 +25,9 @@ import (
 // rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. With
 // lanes the lanes are rows, however wide. An argument of as many rows is read by rows, any other as
 // a whole. A pipe may reduce all elements, too, and reductions of the columns of narrow rows and by
-// key may end the body; nothing in the body reads what they give. Where an operator fails the
-// operators run one after the other, so that the first of them is told.
+// key may end the body; nothing in the body reads what they give. Where ranks share the rows, such a
+// result is the state of a rank's rows. Where an operator fails the operators run one after the other,
+// so that the first of them is told.
 func byRows() *op.Def {
 	run := &op.Loop{Early: true, Rows: func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }, Space: byRowsSpace, Begin: beginByRows}
 	return define.OfBody(op.Def{
@@ -77,6 +78,8 @@ type byRowsCode struct {
 	once  sync.Once
 	form  *rowForm
 	why   string // why form is nil
+	// states lists the results that are states of a rank's rows.
+	states []spaceState
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
@@ -146,6 +149,7 @@ func (c *byRowsCode) write() {
 	if c.why = why; b == nil {
 		return
 	}
+	c.states = reduceStates(b.Body, b.Results)
 	lanes := c.cols < nest.LeastWidth || c.lanes
 	if lanes || c.reduces && !alongRows(b, c.rows, c.cols) {
 		c.form, c.why = laneForm(b, loop.FastLevels, c.rows, c.panel)
@@ -222,9 +226,14 @@ func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 func (x *rowsRun) begin(workers int) bool {
 	b := x.code.body
 	for k, r := range b.Yields {
-		d := x.c.Lent(k)
-		if t := b.Register(r); d == nil { // of all elements
-			d = value.New(t.Elem, 1, 1)
+		d, state := x.c.Lent(k), slices.ContainsFunc(x.code.states, func(s spaceState) bool { return s.at == k })
+		switch y := x.code.form.results[k].Type; {
+		case state && y.IsDense():
+			d = value.New(dense.Storage(y.Elem), 1, y.Cols)
+		case state:
+			d = value.New(dense.Storage(y.Elem), 1, 1)
+		case d == nil: // of all elements
+			d = value.New(b.Register(r).Elem, 1, 1)
 		}
 		if x.code.form.lanes && x.code.form.results[k].Keyed != nil {
 			d = x.table(k)
@@ -250,7 +259,7 @@ func (x *rowsRun) bind(c *op.Call, workers int) bool {
 	ended := func() bool { return x.c.Ended() }
 	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, aside: x.aside, out: x.out, stopped: func(int) func() bool { return ended },
 		operand: func(o nest.Operand) value.Value { return o.Of(x.values) }}
-	return x.run.bind() == nil
+	return x.run.bind() == nil && (x.code.states == nil || !slices.ContainsFunc(x.run.runs, func(r *launch.Run) bool { return !r.Partials() }))
 }
 
 // byKernels makes the results of a call by the kernels of the operators of its body.
@@ -325,7 +334,7 @@ func (x *rowsRun) End() error {
 	}
 	var err error
 	switch {
-	case lost && x.c.Part:
+	case x.c.Part && (lost || !first): // or this rank has no rows
 		err = x.ownByKernels()
 	case lost:
 		err = byKernels(x.c, x.code.body)
@@ -370,6 +379,9 @@ func (x *rowsRun) together(lost bool) bool {
 	if first == nil {
 		return false
 	}
+	if !lost {
+		x.putStates(first)
+	}
 	for _, l := range first.workers {
 		if !lost {
 			l.Finish()
@@ -393,99 +405,4 @@ func (x *rowsRun) forget() {
 	if x.code.reduces {
 		x.code.idle.Put(x)
 	}
-}
-
-// rowRange is rows lo..hi-1, which workers add up to.
-type rowRange struct {
-	mu     sync.Mutex
-	lo, hi int
-}
-
-// covers extends the range so that it has rows lo..hi-1.
-func (r *rowRange) covers(lo, hi int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lo == r.hi {
-		r.lo, r.hi = lo, hi
-	}
-	r.lo, r.hi = min(r.lo, lo), max(r.hi, hi)
-}
-
-// ownByKernels makes the results of this rank's rows by the kernels of the operators.
-func (x *rowsRun) ownByKernels() error {
-	b, lo, hi := x.code.body, x.own.lo, x.own.hi
-	if lo == hi {
-		return nil
-	}
-	in := rowsOf(x.c.In, x.code.rows, lo, hi)
-	out, err := nest.NewInterpreter(bodyOfRows(b, x.code.rows, lo, hi-lo), nil, false, x.c, nil, nil).On(in)
-	if err != nil {
-		return err
-	}
-	for k, v := range out {
-		d := x.c.Lent(k)
-		from, made := lo, v.(*value.Dense)
-		if a := b.Yields[k] - len(b.Args); a >= 0 && b.Acts[a].Def.Keyed != nil {
-			from = 0
-			if keyed := b.Acts[a].Def.Keyed; keyed.Stacked {
-				from = lo / x.code.panel * (d.Rows / panelsOf(x.code.rows, x.code.panel))
-			}
-		}
-		d.View(from, 0, made.Rows, made.Cols).CopyFrom(made)
-	}
-	return nil
-}
-
-// rowsOf returns a copy of values in which matrices of the given number of rows are views of rows
-// lo..hi-1.
-func rowsOf(values []value.Value, rows, lo, hi int) []value.Value {
-	out := slices.Clone(values)
-	for k, v := range out {
-		if d, ok := v.(*value.Dense); ok && d.Rows == rows {
-			out[k] = d.View(lo, 0, hi-lo, d.Cols)
-		}
-	}
-	return out
-}
-
-// panelsOf is the number of panels of so many rows.
-func panelsOf(rows, panel int) int { return (rows + panel - 1) / panel }
-
-// bodyOfRows returns body b, whose matrices have this number of rows, for the n rows from lo on. A panel
-// begins at lo.
-func bodyOfRows(b *op.Body, rows, lo, n int) *op.Body {
-	fewer := func(t types.Type) types.Type {
-		if t.IsDense() && t.Rows == rows {
-			t.Rows = n
-		}
-		return t
-	}
-	out := &op.Body{Yields: b.Yields}
-	for _, t := range b.Args {
-		out.Args = append(out.Args, fewer(t))
-	}
-	for _, a := range b.Acts {
-		switch {
-		case a.Def.Keyed != nil && a.Def.Keyed.Stacked:
-			panel := a.Def.Keyed.Panel(a.Attrs)
-			a.Type.Rows = a.Type.Rows / panelsOf(rows, panel) * panelsOf(n, panel)
-		case a.Def.Keyed != nil:
-		case a.Type.Kind == types.Tuple:
-			list := a.Type.Parts()
-			for k, t := range list {
-				list[k] = fewer(t)
-			}
-			a.Type = types.TupleOf(list...)
-		default:
-			a.Type = fewer(a.Type)
-		}
-		if i, j := op.Origin(a.Attrs); a.Chain != nil {
-			a.Attrs = a.Attrs.With("origin", op.Ints(i+lo, j))
-		}
-		if a.Attrs.Int("rows") == rows {
-			a.Attrs = a.Attrs.With("rows", op.Int(n))
-		}
-		out.Acts = append(out.Acts, a)
-	}
-	return out
 }

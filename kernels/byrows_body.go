@@ -102,7 +102,7 @@ func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult, why strin
 		case a.Def.Keyed != nil:
 			totals[r] = nest.RowResult{Register: args[0], Type: a.Type,
 				Keyed: &op.Action{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Args: args}}
-		case a.Def.Fold == op.FoldAll || a.Def.Fold == op.FoldCols && a.Def.Class != loop.NoClass || a.Def.Places:
+		case a.Def.Fold == op.FoldAll || a.Def.Fold == op.FoldCols && (a.Def.Class != loop.NoClass || isState(a.Def)) || a.Def.Places:
 			totals[r] = nest.RowResult{Register: args[0], Total: a.Def, Type: a.Type}
 		case a.Chain == nil || !is:
 			to[r] = add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Args: args, Chain: a.Chain, Bodies: a.Bodies})

@@ -95,6 +95,29 @@ type spaceState struct {
 	elem types.Elem
 }
 
+// reduceStates makes the results of body b that are states of reductions those reductions, which loops
+// compute. It returns the states.
+func reduceStates(b *op.Body, results []nest.RowResult) (states []spaceState) {
+	for k := range results {
+		y := &results[k]
+		if y.Total == nil || !isState(y.Total) {
+			continue
+		}
+		f, from := reduce.Named(y.Total.Name), b.Register(y.Register)
+		states = append(states, spaceState{k, f, from.Elem})
+		if y.Total, y.Type = (&op.Def{Class: f.Whole.Class}), types.ScalarOf(f.Whole.Elem(from.Elem)); f.Axis == reduce.OverCols {
+			y.Type = types.DenseOf(y.Type.Elem, 1, from.Cols)
+		}
+	}
+	return states
+}
+
+// isState reports whether the result of a row is the state of a reduction.
+func isState(d *op.Def) bool {
+	f := reduce.Named(d.Name)
+	return f != nil && f.Part
+}
+
 // nestSteps is how many steps on elements count as one action of LoopsFrom: to write and compile
 // the loops of a body takes some milliseconds.
 const nestSteps = 10
@@ -108,15 +131,7 @@ func spaceCodeOf(c *op.Call) *spaceCode {
 func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 	c := &spaceCode{body: b, rows: rows, cols: cols}
 	c.flat, c.results, c.why = withoutPipes(b)
-	for k := range c.results {
-		y := &c.results[k]
-		if y.Total == nil || y.Total.Places || !reduce.Named(y.Total.Name).Part {
-			continue
-		}
-		f, e := reduce.Named(y.Total.Name), c.flat.Register(y.Register).Elem
-		c.states = append(c.states, spaceState{k, f, e})
-		y.Total, y.Type = &op.Def{Class: f.Whole.Class}, types.ScalarOf(f.Whole.Elem(e))
-	}
+	c.states = reduceStates(c.flat, c.results)
 	for k := range b.Acts {
 		switch a := &b.Acts[k]; {
 		case a.Chain != nil:
@@ -420,10 +435,19 @@ func (x *nestSpace) putStates(w *launch.Worker) {
 			w.Put(s.at-(len(x.code.results)-len(x.code.states)), x.c.Lent(s.at)) // behind the matrices
 			continue
 		}
-		var none reduce.Accumulators
-		none.Open(s.of, s.elem, 0, 1)
-		none.Finish(x.c.Lent(s.at), 0)
+		s.empty(x.c.Lent(s.at))
 	}
+}
+
+// empty makes acc the state of no rows.
+func (s *spaceState) empty(acc *value.Dense) {
+	lines := 1
+	if s.of.Axis == reduce.OverCols {
+		lines = acc.Rows
+	}
+	var none reduce.Accumulators
+	none.Open(s.of, s.elem, 0, lines)
+	none.Finish(acc, 0)
 }
 
 // parforNests is the loop of a parfor: with subscripts that the launch proves.

@@ -240,7 +240,7 @@ type Sizes struct {
 	Whole bool
 	// Loops keeps those whole that correspond in place to the result of a loop over an index space
 	// or of an iterate, for plans of several ranks: ranks share the rows of such loops (spread.go).
-	// What is of all rows is then a node of its own, as ranks merge it.
+	// What is of all rows and has no state that ranks merge is then a node of its own.
 	Loops bool
 	// Rows, with Whole, keeps those whole that ranks can share by rows, if no loop of one rank would
 	// do: the left factors of products whose right factors a cache holds, and their results.

@@ -182,8 +182,11 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 
 // columnwise reports a reduction of columns that a loop over rows computes beside what it makes.
 func (b *rowBlocks) columnwise(d *op.Def) bool {
-	return d.Fold == op.FoldCols && d.Class != loop.NoClass && !b.ranks && b.kind != ofOuter
+	return d.Fold == op.FoldCols && d.Class != loop.NoClass && (!b.ranks || merges(d)) && b.kind != ofOuter
 }
+
+// merges reports a reduction that loops compute for the rows of a rank as a state, which ranks merge.
+func merges(d *op.Def) bool { return d.Class != loop.NoClass && d.Shard.Partial != "" }
 
 // ofColumns reports whether node x is a reduction of columns, or a pipe that has some.
 func (b *rowBlocks) ofColumns(x ir.ID) bool {

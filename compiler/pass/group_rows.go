@@ -100,7 +100,7 @@ type rowBlocks struct {
 	g     *ir.Graph
 	table *op.Table
 	block int
-	ranks bool // share the rows: what is of all rows stays outside
+	ranks bool // share the rows: what is of all rows and has no state stays outside
 	kind  rowsKind
 	stops stops
 	// readBy has the readers of every node where a group was asked whether it spares.
@@ -148,8 +148,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		return b.outer(id)
 	case n.Op.Role == op.Reduces:
 		for _, d := range pipeFolds(b.table, n) {
-			// No loop computes states that ranks merge.
-			if d != nil && (d.Fold == op.FoldAll && (b.ranks || d.Class == loop.NoClass && !d.Places) || d.Fold == op.FoldCols && !b.columnwise(d)) {
+			if d != nil && (d.Fold == op.FoldAll && (b.ranks && !merges(d) || d.Class == loop.NoClass && !d.Places) || d.Fold == op.FoldCols && !b.columnwise(d)) {
 				return 0, 0, false
 			}
 		}

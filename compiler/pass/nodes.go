@@ -117,14 +117,14 @@ func madeAnywhere(g *ir.Graph, id ir.ID) bool {
 }
 
 // spaceIn returns the type of the index space of node id of g. A pipe or a reduction of all elements
-// has the space of the elements that it reduces, any other node that of its result.
+// or of columns has the space of the elements that it reduces, any other node that of its result.
 func spaceIn(g *ir.Graph, id ir.ID) types.Type {
 	switch n, t := &g.Nodes[id], g.Type(id); {
 	case n.Op.Role == op.Reduces:
 		return pipeSpace(n)
 	case n.Op.Control == op.Part:
 		return spaceIn(g, g.In(id)[0])
-	case !t.IsDense() && len(g.In(id)) > 0:
+	case (!t.IsDense() || n.Op.Fold == op.FoldCols) && len(g.In(id)) > 0:
 		return g.Type(g.In(id)[0])
 	default:
 		return t

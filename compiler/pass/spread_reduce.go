@@ -297,7 +297,7 @@ func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 	for _, y := range n.Region.Yields {
 		of, list, at := s.bodyFolds(b, y)
 		switch t := b.Type(y); {
-		case list != nil && list[at] != nil && list[at].Fold == op.FoldAll && n.Op.Role == op.Grouped:
+		case list != nil && list[at] != nil && (list[at].Fold == op.FoldAll || list[at].Fold == op.FoldCols):
 			folds, space = append(folds, list[at]), spaceIn(b, of)
 		case stated(b.Nodes[y].Op) && b.Nodes[y].Op.Keyed != nil:
 			if s.statedRows(b, y) != rows {
@@ -311,7 +311,8 @@ func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 }
 
 // bodyFolds returns the node of a body that gives y, the reductions of that node, and the number of y
-// among its results. folds is nil if y is no result of a pipe or of a reduction of all elements.
+// among its results. folds is nil if y is no result of a pipe or of a reduction of all elements or of
+// columns.
 func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, at int) {
 	if of = y; b.Nodes[y].Op.Control == op.Part {
 		of, at = b.In(y)[0], b.Nodes[y].Attrs.Int("at")
@@ -319,7 +320,7 @@ func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, a
 	switch n := &b.Nodes[of]; {
 	case n.Op.Role == op.Reduces:
 		folds = pipeFolds(s.table, n)
-	case n.Op.Fold == op.FoldAll:
+	case n.Op.Fold == op.FoldAll || n.Op.Fold == op.FoldCols:
 		folds = []*op.Def{n.Op}
 	}
 	return of, folds, at

@@ -4,6 +4,8 @@ package launch
 // window by window. Such a caller takes what the worker has of reduced results, and merges it itself.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/value"
 	"flow/kernels/state"
@@ -76,6 +78,14 @@ func (w *Worker) Put(k int, acc *value.Dense) {
 		w.Sums(k).Put(acc, 0)
 	} else {
 		acc.Set(0, 0, loop.ScalarOf(r.out.Elem, r.fast.Result(w.Words(k))))
+	}
+}
+
+// PutResult is Put for the reduced result that is result number n of the loop. A result that nothing
+// contributes to leaves acc as it is.
+func (w *Worker) PutResult(n int, acc *value.Dense) {
+	if k := slices.IndexFunc(w.run.reduced, func(r reducing) bool { return r.result == n }); k >= 0 {
+		w.Put(k, acc)
 	}
 }
 
