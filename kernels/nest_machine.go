@@ -143,7 +143,7 @@ func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool)
 		case mode != op.Single && x.d.Cols == 1 && x.d.Stride == 1:
 			lines |= 1 << k
 		}
-		s.modes.set(k, mode)
+		s.modes[k] = mode
 	}
 	return s, lines, true
 }
@@ -159,7 +159,7 @@ func (m *machine) joins(cols int) bool {
 // placed reports a transposed operand that is turned and placed window by window, since the nest does
 // not read it across.
 func (b *boundNest) placed(m *machine, k int) bool {
-	return m.in[k].mode == op.Trans && b.shape.mode(k) != op.Trans
+	return m.in[k].mode == op.Trans && b.shape.modes[k] != op.Trans
 }
 
 // again places the operands of another call.

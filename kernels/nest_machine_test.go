@@ -257,7 +257,7 @@ func TestManyOperands(t *testing.T) {
 	launch.PaysFrom = 0
 	add, f := rowtest.RowNamed(t, elementwiseRows(), "add"), types.F64
 	const rows, cols = 9, 70
-	for _, n := range []int{inWord, inWord + 1, mostIn, mostIn + 1} {
+	for _, n := range []int{mostIn / 2, mostIn, mostIn + 1} {
 		p, last := &op.Program{}, 0
 		var in []value.Value
 		for k := range n {

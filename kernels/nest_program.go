@@ -20,39 +20,22 @@ import (
 
 // nestShape is what the nest of a program depends on beside the program.
 type nestShape struct {
-	modes   modeList // as operands are bound: see machine.bind
-	tall    bool     // vectors go along the rows: of matrices that are higher than wide
-	fold    string   // the reductions of a pipeline: see foldsNamed
-	columns bool     // of a loop that reduces columns: see columnWorker
+	modes   [mostIn]op.Mode // as operands are bound: see machine.bind
+	tall    bool            // vectors go along the rows: of matrices that are higher than wide
+	fold    string          // the reductions of a pipeline: see foldsNamed
+	columns bool            // of a loop that reduces columns: see columnWorker
 }
 
-const (
-	modeBits = 3
-	// mostIn is the most operands of a nest of a program: a worker has room for its results besides.
-	mostIn = op.MostOperands
-	inWord = 64 / modeBits
-)
-
-// mode is how operand k lies.
-func (s nestShape) mode(k int) op.Mode { return s.modes.of(k) }
-
-// modeList is the modes of operands, three bits each.
-type modeList [(mostIn + inWord - 1) / inWord]uint64
-
-func (l *modeList) of(k int) op.Mode {
-	return op.Mode(l[k/inWord] >> (modeBits * (k % inWord)) & (1<<modeBits - 1))
-}
-
-func (l *modeList) set(k int, mode op.Mode) { l[k/inWord] |= uint64(mode) << (modeBits * (k % inWord)) }
+// mostIn is the most operands of a nest of a program: a worker has room for its results besides.
+const mostIn = op.MostOperands
 
 // programNest is a nest of a program, which is made when enough work has been seen.
 type programNest struct {
 	seen    *launch.Steps
-	once    sync.Once
-	loop    *launch.Loop // nil: there is none
-	bad     atomic.Bool  // no target runs it
-	defined atomic.Int64 // steps on elements that ran by definition
-	small   func() *launch.Loop
+	loop    func() *launch.Loop // nil: there is none
+	small   func() *launch.Loop // interpreted
+	bad     atomic.Bool         // no target runs it
+	defined atomic.Int64        // steps on elements that ran by definition
 }
 
 // programNests is the nests of a program.
@@ -95,12 +78,15 @@ const definedSteps = 1 << 9
 // of is the nest of a program in some shape.
 func (n *programNests) of(p *op.Program, s nestShape) *programNest {
 	return n.by.Of(s, func() *programNest {
-		return &programNest{seen: stepsOf(p, s), small: sync.OnceValue(func() *launch.Loop {
-			if loopNest := writeNest(p, s); loopNest != nil {
-				return launch.Interpreted(loopNest)
-			}
-			return nil
-		})}
+		made := func(by func(n *loop.Nest) *launch.Loop) func() *launch.Loop {
+			return sync.OnceValue(func() *launch.Loop {
+				if n := writeNest(p, s); n != nil {
+					return by(n)
+				}
+				return nil
+			})
+		}
+		return &programNest{seen: stepsOf(p, s), loop: made(nest.LoopOf), small: made(launch.Interpreted)}
 	})
 }
 
@@ -112,7 +98,7 @@ var counted = &define.Made[string, *launch.Steps]{Most: 512}
 // The text leaves out attributes, so programs that differ in them count together too. That changes no
 // result.
 func stepsOf(p *op.Program, s nestShape) *launch.Steps {
-	text := fmt.Append(nil, s)
+	text := fmt.Append(nil, s.modes[:len(p.In)], s.tall, s.fold, s.columns)
 	for _, o := range p.In {
 		if text = fmt.Append(text, o.Elem); o.Mode == op.Drawn {
 			text = fmt.Append(text, o.Gen.Name)
@@ -141,18 +127,10 @@ func (n *programNests) chain(p *op.Program, s nestShape, work int) (l *launch.Lo
 // where there is none. work is how many elements it is about to run on.
 func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	x := n.of(p, s)
-	if n.native || x.bad.Load() {
+	if n.native || x.bad.Load() || !x.seen.Pay(int64(work)+callElements, func() int { return n.operations(p, s) }) {
 		return nil
 	}
-	if !x.seen.Pay(int64(work)+callElements, func() int { return n.operations(p, s) }) {
-		return nil
-	}
-	x.once.Do(func() {
-		if loopNest := writeNest(p, s); loopNest != nil {
-			x.loop = nest.LoopOf(loopNest)
-		}
-	})
-	return x.loop
+	return x.loop()
 }
 
 // operations is how many operations an element of a program takes in some shape. The nest that is
@@ -178,7 +156,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	b := loop.New()
 	for k, o := range p.In {
 		kind, e := loop.DenseParam, dense.Storage(o.Elem)
-		switch s.mode(k) {
+		switch s.modes[k] {
 		case op.Single:
 			kind = loop.ScalarParam
 		case op.Drawn:
@@ -222,13 +200,13 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 func elementOf(b *loop.Builder, p *op.Program, s nestShape, words map[int][]loop.Val, i, j loop.Lin) loop.Val {
 	return nest.Chain(b, p, true, func(k int) loop.Val {
 		m := loop.Mem{Kind: loop.ParamMem, N: k}
-		switch s.mode(k) {
+		switch s.modes[k] {
 		case op.Single:
 			return b.Load(m)
 		case op.Drawn:
 			return p.In[k].Gen.Draw.Element(b, p.In[k].Elem, i, j, func(n int) loop.Val { return words[k][n] })
 		}
-		row, col := nest.Place(s.mode(k), i, j)
+		row, col := nest.Place(s.modes[k], i, j)
 		return b.Load(m, row, col)
 	})
 }

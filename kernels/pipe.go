@@ -452,7 +452,7 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 		if mode == op.Trans && !s.tall { // a block of it is written first, and read as it lies there
 			mode = op.Full
 		}
-		s.modes.set(k, mode)
+		s.modes[k] = mode
 	}
 	nest := writeNest(p, s)
 	if nest == nil {

@@ -26,12 +26,6 @@ type folder struct {
 	view value.Dense // a window of the result
 }
 
-// blockRoom is where a block is made before it is reduced.
-type blockRoom struct {
-	words []uint64
-	block value.Dense // over words, or where its elements are stored
-}
-
 // start prepares a worker for the reductions of a job.
 func (m *machine) start(j *job) {
 	for len(m.f) < len(j.ends) && cap(m.f) > len(m.f) {
@@ -41,8 +35,8 @@ func (m *machine) start(j *job) {
 		m.f = append(m.f, folder{})
 	}
 	m.f = m.f[:len(j.ends)]
-	if need := max(blockElems, columnElems) + 8; len(m.f) > 0 && len(m.made.words) < need {
-		m.made.words = aligned(make([]uint64, need+8))
+	if need := max(blockElems, columnElems) + 8; len(m.f) > 0 && len(m.room) < need {
+		m.room = aligned(make([]uint64, need+8))
 	}
 	for k := range m.f {
 		m.f[k].ending = &j.ends[k]
@@ -56,12 +50,6 @@ func (f *folder) open(e types.Elem, c0, c1 int) {
 		c0, c1 = 0, 1
 	}
 	f.Open(f.Fold, e, c0, c1-c0)
-}
-
-// over makes block the elements of an area, which lie in s one after the other.
-func (r *blockRoom) over(e types.Elem, s dense.Slab, a area) *value.Dense {
-	r.block = denseOver(s, e, a.rows(), a.cols(), a.cols())
-	return &r.block
 }
 
 // merge adds the part of another worker. Groups of columns have been written already.
@@ -172,16 +160,16 @@ func (m *machine) eachBlock(x *execution, a area, f func(b *value.Dense, a area)
 // make runs the program on an area of at most a block, stores what it made if that is wanted, and
 // returns it. Without a program it is the operand.
 func (m *machine) make(x *execution, a area) (*value.Dense, error) {
-	if m.plain(x) {
-		d := m.in[0].d
-		d.Window(&m.made.block, a.i0, a.j0, a.rows(), a.cols())
-		return &m.made.block, nil
-	}
-	if x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()) { // made where it belongs
-		b := m.made.over(x.elem, dense.SlabOf(x.out, a.i0*x.out.Stride+a.j0, a.rows()*a.cols()), a)
+	b := &m.block
+	switch {
+	case m.plain(x):
+		m.in[0].d.Window(b, a.i0, a.j0, a.rows(), a.cols())
+		return b, nil
+	case x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()): // made where it belongs
+		x.out.Window(b, a.i0, a.j0, a.rows(), a.cols())
 		return b, m.area(a, target{d: x.out})
 	}
-	b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
+	*b = denseOver(dense.SlabOver(m.room, x.elem, a.rows()*a.cols()), x.elem, a.rows(), a.cols(), a.cols())
 	err := m.area(a, target{b, a.i0, a.j0})
 	if err == nil && x.out != nil {
 		x.out.View(a.i0, a.j0, a.rows(), a.cols()).CopyFrom(b)

@@ -40,8 +40,9 @@ type machine struct {
 
 	nest nestWork // see nest_machine.go
 
-	f    []folder // of the reductions of a pipeline, which share:
-	made blockRoom
+	f     []folder    // of the reductions of a pipeline, which share:
+	room  []uint64    // where a block is made before it is reduced
+	block value.Dense // over room, or where its elements are stored
 }
 
 // operand is an input of one call.
