@@ -170,12 +170,7 @@ func (f *rowForm) tables() (n int) {
 }
 
 // size is how many elements a row of a register has.
-func (f *rowForm) size(r int) int {
-	if t := f.body.Register(r); t.IsDense() {
-		return t.Count()
-	}
-	return 1
-}
+func (f *rowForm) size(r int) int { return f.body.Register(r).Count() }
 
 // rowRun is one execution of a body as loops.
 type rowRun struct {

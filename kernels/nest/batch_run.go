@@ -177,7 +177,7 @@ func (l *batch) results(args []value.Value, carried int, f *batchForm) []*value.
 		l.out[l.odd], l.made[l.odd] = nil, nil
 		for _, v := range append(append([]value.Value{}, args[:carried]...), value.I64(0)) {
 			t := v.Type()
-			size := max(1, t.Rows) * max(1, t.Cols)
+			size := max(1, t.Count())
 			if t.IsDense() && f.points > 1 && t.Rows == f.points {
 				size = t.Cols
 			}

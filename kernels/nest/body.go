@@ -107,10 +107,7 @@ func (x *Builder) keepRow(y Ref, at, count loop.Lin) {
 	if y.Val == loop.NoVal && y.At == nil {
 		panic(NoBody{"a value of " + y.Type.String() + elsewhere})
 	}
-	e, size := dense.Storage(y.Type.Elem), 1
-	if y.At != nil {
-		size = y.Type.Count()
-	}
+	e, size := dense.Storage(y.Type.Elem), y.Type.Count()
 	m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, count, loop.Num(int64(size)))}
 	store := func(i, j loop.Lin) {
 		x.Store(m, at, i.Times(int64(y.Type.Cols)).Plus(j), define.ConvertBody(x.Builder, e, y.elem(i, j)))
@@ -275,10 +272,10 @@ func (x *Builder) Act(b *op.Body, k int, env []Ref) Ref {
 
 // reads is the refs that an action reads, all of which can be written.
 func (x *Builder) reads(a *op.Action, env []Ref) []Ref {
-	out := make([]Ref, len(a.Args))
-	for k, r := range a.Args {
-		if out[k] = env[r]; out[k].Val == loop.NoVal && out[k].At == nil {
-			panic(NoBody{"`" + define.SourceName(a.Def) + "` of " + out[k].Type.String()})
+	out := picked(env, a.Args)
+	for _, r := range out {
+		if r.Val == loop.NoVal && r.At == nil {
+			panic(NoBody{"`" + define.SourceName(a.Def) + "` of " + r.Type.String()})
 		}
 	}
 	return out
@@ -481,11 +478,7 @@ func (x *Builder) effect(a *op.Action, env []Ref) Ref {
 	if a.Def.Elements == nil {
 		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
-	var in []Ref
-	for _, r := range a.Args {
-		in = append(in, env[r])
-	}
-	e, _ := x.call(a, in)
+	e, _ := x.call(a, picked(env, a.Args))
 	a.Def.Elements(e)
 	return none
 }

@@ -11,7 +11,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/kernels/define"
-	"flow/kernels/dense"
 )
 
 // passedElements is the most elements of a matrix that may need no memory, because one loop passes its
@@ -53,14 +52,10 @@ func (x *Builder) carry(ts []types.Type) *carrying {
 			c.spare[k], _ = x.local(t)
 			continue
 		}
-		n := 1
 		if t.IsDense() {
-			n = t.Count()
-			x.widest = max(x.widest, n)
+			x.widest = max(x.widest, t.Count())
 		}
-		for range n {
-			c.elems = append(c.elems, dense.Storage(t.Elem))
-		}
+		c.elems = append(c.elems, elemsOf(t)...)
 	}
 	return c
 }
@@ -106,12 +101,8 @@ func (c *carrying) refs(vals []loop.Val) (out []Ref) {
 			out = append(out, c.x.sized(t, func(i, j loop.Lin) loop.Val { return c.x.Load(m, i, j) }))
 			continue
 		}
-		n := 1
-		if t.IsDense() {
-			n = t.Count()
-		}
-		out = append(out, c.x.held(t, vals[:n:n]))
-		vals = vals[n:]
+		out = append(out, c.x.gathered([]types.Type{t}, vals)...)
+		vals = vals[t.Count():]
 	}
 	return out
 }

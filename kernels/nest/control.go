@@ -21,34 +21,13 @@ func (x *Builder) body(b *op.Body, args []Ref, keep *MemoMap) []Ref {
 	for k := range b.Acts {
 		env = append(env, x.Act(b, k, env))
 	}
-	out := make([]Ref, len(b.Yields))
-	for k, y := range b.Yields {
-		out[k] = env[y]
-	}
-	return out
-}
-
-// gathered is the inverse of spread.
-func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
-	for _, t := range ts {
-		n := 1
-		if t.IsDense() {
-			n = t.Count()
-		}
-		out = append(out, x.held(t, vals[:n:n]))
-		vals = vals[n:]
-	}
-	return out
+	return picked(env, b.Yields)
 }
 
 // iterate writes a loop with carried values. Scalars and small matrices are carried in registers,
 // large ones lie in memory. Counters are neither, see counter.go.
 func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
-	var in []Ref
-	for _, r := range a.Args {
-		in = append(in, env[r])
-	}
-	parts, _, _ := x.iterated(a, in, keep, nil)
+	parts, _, _ := x.iterated(a, picked(env, a.Args), keep, nil)
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: parts}
 }
 
@@ -111,10 +90,7 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	if c == loop.NoVal {
 		panic(NoBody{"a condition that is no scalar"})
 	}
-	var in []Ref
-	for _, r := range a.Args[1:] {
-		in = append(in, env[r])
-	}
+	in := picked(env, a.Args[1:])
 	var ts []types.Type
 	for _, y := range a.Bodies[0].Yields {
 		ts = append(ts, a.Bodies[0].Register(y))
@@ -132,13 +108,7 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 		}
 		return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 	}
-	var elems []types.Elem
-	for _, t := range ts {
-		for range t.Count() {
-			elems = append(elems, dense.Storage(t.Elem))
-		}
-	}
-	out := x.either(c, elems, func() []loop.Val { return side(0) }, func() []loop.Val { return side(1) })
+	out := x.either(c, elemsOf(ts...), func() []loop.Val { return side(0) }, func() []loop.Val { return side(1) })
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 

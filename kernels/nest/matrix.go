@@ -174,6 +174,15 @@ func (x *Builder) Value(l loop.Lin) loop.Val {
 	return v
 }
 
+// picked is what some registers are.
+func picked(env []Ref, registers []int) []Ref {
+	out := make([]Ref, len(registers))
+	for k, r := range registers {
+		out[k] = env[r]
+	}
+	return out
+}
+
 // sourceAt is element (i, j) of r, stretched to the shape of t.
 func sourceAt(r Ref, t types.Type, i, j loop.Lin) loop.Val {
 	if r.At == nil {
@@ -262,6 +271,26 @@ func (x *Builder) spread(list []Ref) (vals []loop.Val) {
 		vals = append(vals, x.Hold(r)...)
 	}
 	return vals
+}
+
+// gathered is the inverse of spread.
+func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
+	for _, t := range ts {
+		n := t.Count()
+		out = append(out, x.held(t, vals[:n:n]))
+		vals = vals[n:]
+	}
+	return out
+}
+
+// elemsOf returns the types of the elements of scalars and matrices in registers.
+func elemsOf(ts ...types.Type) (elems []types.Elem) {
+	for _, t := range ts {
+		for range t.Count() {
+			elems = append(elems, dense.Storage(t.Elem))
+		}
+	}
+	return elems
 }
 
 // local is memory for a matrix of the body.

@@ -59,15 +59,13 @@ func (k *Memo) Ready(cell int) value.Value {
 		a.Asks || !a.Type.IsScalar() && !(a.Type.IsDense() && a.Type.Known() && a.Type.Count() <= readyWork) {
 		return nil
 	}
-	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-	for i, r := range a.Args {
-		sig.In = append(sig.In, c.Body.Register(r))
-		switch x := c.Args[i]; {
+	for _, x := range c.Args {
+		switch {
 		case x.Cell > 0 && k.Ready(x.Cell-1) == nil, x.Cell == 0 && k.Values[x.Reg-1] == nil:
 			return nil
 		}
 	}
-	if w := a.Def.Cost(sig, a.Type); !(w.Flops <= readyWork) {
+	if !(flopsOf(c.Body, a) <= readyWork) {
 		return nil
 	}
 	if _, err := k.Get(cell); err != nil {

@@ -142,23 +142,13 @@ func (b *RowsBody) keptInLanes() []bool {
 
 // laneRow stores a row of a result, or contributes it.
 func (x *Builder) laneRow(y *RowResult, in Ref, row loop.Lin, n int) {
-	cols := 1
-	if in.At != nil {
-		cols = in.Type.Cols
+	if y.Total == nil {
+		x.keepRow(in, row, loop.Of(loop.ParamSym, n))
+		return
 	}
 	var m loop.Mem
-	zero := loop.Num(0)
-	for j := range cols {
-		col := loop.Num(int64(j))
-		v := in.elem(zero, col)
-		if y.Total != nil {
-			x.total(y.Total.Class, y.Type.Elem, v, &m)
-			continue
-		}
-		if j == 0 {
-			m = loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), loop.Of(loop.ParamSym, n), loop.Num(int64(cols)))}
-		}
-		x.Store(m, row, col, define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
+	for j := range max(1, in.Type.Cols) {
+		x.total(y.Total.Class, y.Type.Elem, in.elem(loop.Num(0), loop.Num(int64(j))), &m)
 	}
 }
 

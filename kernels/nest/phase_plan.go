@@ -123,10 +123,7 @@ func PlanRows(b *RowsBody, width int) (p *RowPlan, why string) {
 // phase is the number of the phase of a level that goes over rows of type t, until all phases are
 // known.
 func (p *RowPlan) phase(level int, t types.Type) int {
-	width := 1
-	if t.IsDense() {
-		width = t.Count()
-	}
+	width := t.Count()
 	for k := range p.Phases {
 		if f := &p.Phases[k]; f.level == level && f.Width == width {
 			return k

@@ -404,10 +404,7 @@ func (x *Builder) pairsOf(b *op.Body, k int, env []Ref) Ref {
 	if of.At == nil {
 		panic(NoBody{"`" + define.SourceName(a.Def) + "` of " + of.Type.String()})
 	}
-	var in []Ref
-	for _, r := range a.Args[1:] {
-		in = append(in, env[r])
-	}
+	in := picked(env, a.Args[1:])
 	inner, by := a.Bodies[0], int64(list.Attrs.Int("by"))
 	row := func(i loop.Lin) (loop.Lin, func(j loop.Lin) loop.Val) {
 		from, n := x.steps(of.At(i, loop.Num(1)), of.At(i, loop.Num(2)), by, list.Attrs.Bool("through"))

@@ -155,7 +155,7 @@ func (r *stageRect) begin(code *SpaceRect, b *op.Body, gives []int) {
 	r.SpaceRect, r.part = code, [2][2]int{{0, code.Rows}, {0, code.Cols}}
 	for _, g := range gives {
 		t := b.Register(g)
-		d := value.New(t.Elem, 1, max(1, t.Rows)*max(1, t.Cols))
+		d := value.New(t.Elem, 1, max(1, t.Count()))
 		shaped := *d
 		shaped.Rows, shaped.Cols, shaped.Stride = max(1, t.Rows), max(1, t.Cols), max(1, t.Cols)
 		r.out, r.given = append(r.out, d), append(r.given, &shaped)
