@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -361,5 +362,66 @@ emit t(y[0..5, :])
 			}
 		}
 		kernels.LoopsFrom(0)
+	}
+}
+
+// TestRoundsAgain: an inner loop that is one task takes the memory of its last call in the next round of
+// the outer loop, and nothing of its values: not a transposed copy, a solution or a flag.
+func TestRoundsAgain(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kernels.LoopsFrom(0)
+	for _, inner := range []string{
+		"next v = 0.5 * v + 0.01 * A[k, :] @ v + t(A)[:, k]",
+		"w = solve(A, ones(n, 1))\nnext v = ifelse(seq(0, n) == k, v - w + A[:, 0], v)",
+		"next v = if sum(A[k, :]) > n { v + A[:, k] } else { v * 0.9 }",
+	} {
+		text := fmt.Sprintf(`n = 9
+iterate A = rand(n, n, seed = 1) + 9.0 * eye(n), c = 0.0, z = rand(5000, 1, seed = 2) times 6 {
+iterate v = ones(n, 1), k = 0 times 9 {
+%s
+next k = k + 1
+}
+next A = 0.9 * A + 0.1 * (A @ A) / norm(A) + 0.001 * v
+next c = c + sum(v)
+next z = sort(z * c) + 0.5
+}
+emit c
+emit sum(A) + sum(z)
+`, inner)
+		for _, from := range []int64{0, 1 << 60} {
+			kernels.LoopsFrom(from)
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, nil, true, "SS"}, {2, 2, nil, false, ""}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+		}
+	}
+	kernels.LoopsFrom(0)
+	allocated := func(inner string, rounds int) float64 {
+		text := fmt.Sprintf(`n = 20000
+iterate x = rand(n, 1, seed = 1) times %d {
+%s
+next x = sort(y)
+}
+emit sum(x)
+`, rounds, inner)
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if out := ran(r, 1); out.failed {
+			t.Fatal(out.err)
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	each := func(inner string) float64 { return (allocated(inner, 60) - allocated(inner, 10)) / 50 }
+	more := each("iterate y = x, j = 0 times 9 { next y = ifelse(seq(0, n) == j, y[j + 1, 0] + 1, y); next j = j + 1 }") - each("y = x + 1")
+	if more > 100_000 {
+		t.Errorf("%.0f bytes are allocated in a round of a loop over 20000 numbers", more)
 	}
 }

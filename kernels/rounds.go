@@ -5,6 +5,8 @@ package kernels
 // stages of a round.
 
 import (
+	"sync"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -26,23 +28,26 @@ func roundsRow() *op.Def {
 	})
 }
 
-// planned returns b after it has planned the loops and branches in it, once for all calls.
-func planned(b *op.Body) *op.Body {
-	b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return nil })
-	return b
+// interpretersOf returns the idle interpreters of b, after it has planned the loops and branches in b. Both are
+// for all calls: a call in a round of an outer loop takes the memory of the call before it.
+func interpretersOf(b *op.Body) *sync.Pool {
+	return b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return &sync.Pool{} }).(*sync.Pool)
 }
 
 // roundsNests returns the nests of a call, and the reason why some rounds are made one by one.
 func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	return nest.LoopsIn(planned(c.Bodies[0]))
+	interpretersOf(c.Bodies[0])
+	return nest.LoopsIn(c.Bodies[0])
 }
 
 // roundsKernel runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped.
 func roundsKernel(c *op.Call) error {
-	p := nest.NewStaged(planned(c.Bodies[0]), c, loopsFrom.Load())
-	defer p.Free()
+	idle := interpretersOf(c.Bodies[0])
+	old, _ := idle.Get().(*nest.Interpreter)
+	p := nest.NewStaged(old, c.Bodies[0], c, loopsFrom.Load())
 	out, err := p.On(c.In)
 	if err != nil {
+		p.Free()
 		return err
 	}
 	define.LendResults(c)
@@ -59,5 +64,7 @@ func roundsKernel(c *op.Call) error {
 			c.Give(k, v)
 		}
 	}
+	p.Free()
+	idle.Put(p)
 	return nil
 }

@@ -81,8 +81,14 @@ func NewPoint(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *M
 }
 
 // NewStaged makes an interpreter of all actions of b. It runs the stages of inner bodies as loops once
-// their actions have run about ten times from operations. The caller calls Free in the end.
-func NewStaged(b *op.Body, within *op.Call, from int64) *Interpreter {
+// their actions have run about ten times from operations. The caller calls Free in the end. old is an
+// interpreter of b whose last run has ended without a failure, or nil. Its memory is used again.
+func NewStaged(old *Interpreter, b *op.Body, within *op.Call, from int64) *Interpreter {
+	if old != nil && old.compileFrom == from {
+		clear(old.turned)
+		old.renew(within)
+		return old
+	}
 	return newInterpreter(b, nil, false, within, nil, nil, staging{from, from}, nil, map[*value.Dense]*value.Dense{})
 }
 
@@ -162,6 +168,26 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	p.place(keeps)
 	p.takeTurns()
 	return p
+}
+
+// renew makes p take its environment from another call, and forget what held in the last one.
+func (p *Interpreter) renew(within *op.Call) {
+	p.stopped = within.Stopped
+	clear(p.held)
+	inside := *within
+	inside.Rounds = nil
+	for _, k := range p.Acts {
+		c := &p.calls[k]
+		c.Env, c.Read, c.Rounds, c.Stopped = within.Env, within.Read, within.Rounds, within.Stopped
+		for _, q := range p.inner[k].all() {
+			q.renew(&inside)
+		}
+	}
+}
+
+// all returns the interpreters of the bodies.
+func (in *nested) all() []*Interpreter {
+	return slices.DeleteFunc([]*Interpreter{in.body[0], in.body[1], in.cond}, func(q *Interpreter) bool { return q == nil })
 }
 
 // takeTurns sets turns. Numbers of the program are made here, not in every round.

@@ -14,10 +14,8 @@ import (
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
-	for _, p := range []*Interpreter{in.body[0], in.body[1], in.cond} {
-		if p != nil {
-			p.given = false
-		}
+	for _, p := range in.all() {
+		p.given = false
 	}
 	times, counted := a.Attrs.Get("times")
 	if c.Rounds != nil {

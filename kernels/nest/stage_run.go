@@ -319,13 +319,13 @@ func (o *Operand) size(axis, rest int) int {
 
 // free unbinds the loop.
 func (r *stageRect) free() {
-	if r.worker != nil {
+	if r.view = (value.Dense{}); r.worker != nil {
 		r.worker.Free()
 		r.worker = nil
 	}
 }
 
-// Free frees the memory of the stages. The interpreter must not be used after it.
+// Free frees the memory of the stages. The interpreter may serve NewStaged after it.
 func (p *Interpreter) Free() {
 	for k := range p.runs {
 		for i := range p.runs[k].rects {
@@ -333,11 +333,8 @@ func (p *Interpreter) Free() {
 		}
 	}
 	for k := range p.inner {
-		in := &p.inner[k]
-		for _, q := range []*Interpreter{in.body[0], in.body[1], in.cond} {
-			if q != nil {
-				q.Free()
-			}
+		for _, q := range p.inner[k].all() {
+			q.Free()
 		}
 	}
 }
