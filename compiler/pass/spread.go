@@ -171,20 +171,6 @@ func (s *spreader) inUnitsOf(rows int) *op.Attrs {
 	return inUnits(nil, s.unit[rows])
 }
 
-// inputs returns the inputs of a new node: those for which need is false as they are, the others
-// with all their rows.
-func (x *spreadGraph) inputs(id ir.ID, need func(k int) bool) []ir.ID {
-	in := make([]ir.ID, 0, len(x.old.In(id)))
-	for k, from := range x.old.In(id) {
-		if need(k) {
-			in = append(in, x.full(from))
-		} else {
-			in = append(in, x.own(from))
-		}
-	}
-	return in
-}
-
 func always(int) bool { return true }
 
 // control makes the new node of an old one with regions, or of a result of such a node. It returns false for
@@ -205,15 +191,20 @@ func (x *spreadGraph) control(id ir.ID) bool {
 	case n.Op.Control == op.Iterate:
 		region, takes, lists := x.iterate(id)
 		if region == nil {
-			x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
+			x.to[id] = x.g.CopyNode(x.old, id, x.reachAll(id, nil)...)
 			x.g.Note(x.to[id], x.whyLoop(id))
 			x.takes[id] = make([]bool, len(x.old.In(id)))
 			return true
 		}
-		in := x.inputs(id, func(k int) bool { return !takes[k] })
+		in := make([]ir.ID, len(takes))
 		for k, from := range x.old.In(id) {
-			if takes[k] && x.old.Type(from).IsSparse() {
+			switch {
+			case !takes[k]:
+				in[k] = x.full(from)
+			case x.old.Type(from).IsSparse():
 				in[k] = x.ownSparse(from)
+			default:
+				in[k] = x.own(from)
 			}
 		}
 		for _, by := range lists {
@@ -238,7 +229,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 			*next = y
 			next = &y.Next
 		}
-		x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
+		x.to[id] = x.g.CopyNode(x.old, id, x.reachAll(id, nil)...)
 		x.g.Nodes[x.to[id]].Region = first
 	default:
 		return false
@@ -260,38 +251,25 @@ func (x *spreadGraph) node(id ir.ID) {
 
 // notShared makes the new node of a node that each rank computes as a whole, and notes why.
 func (x *spreadGraph) notShared(id ir.ID, why string) {
-	n, from := &x.old.Nodes[id], x.old.In(id)
-	few := x.fewRows(x.old, id)
-	in := x.inputs(id, func(k int) bool { return !few && (k > 0 || !picks(n) && n.Op.Numbers == 0) })
+	n := &x.old.Nodes[id]
+	var first []rowReads // what it reads of its first operand
 	switch {
-	case few && len(in) > 0:
+	case x.fewRows(x.old, id):
 		at := int(n.Attrs.Ints("at")[0])
-		in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}})
+		first = []rowReads{{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}}}
 	case aligned(x.old, id): // all rows of a column, which no view is
-		in[0] = x.full(from[0])
-	case picks(n):
-		in[0] = x.reach(from[0], readsOf(x.old, id, 0)[0])
-	case n.Op.Numbers > 0:
-		in[0] = x.numbered(from[0], from[n.Op.Numbers], true)
+	case picks(n), n.Op.Numbers > 0:
+		first = readsOf(x.old, id, 0)[:1]
+		first[0].all = true
 	}
-	x.to[id] = x.g.CopyNode(x.old, id, in...)
+	x.to[id] = x.g.CopyNode(x.old, id, x.reachAll(id, first)...)
 	x.g.Note(x.to[id], why)
 }
 
 // byRows makes the new node of node id, whose rows ranks share.
 func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 	n := &x.old.Nodes[id]
-	in := make([]ir.ID, len(x.old.In(id)))
-	for k, from := range x.old.In(id) {
-		if k > 0 && k == n.Op.ByColumn {
-			in[k] = x.fetched(from, x.old.In(id)[k-1])
-		} else if k == 0 && n.Op.Numbers > 0 {
-			in[k] = x.numbered(from, x.old.In(id)[n.Op.Numbers], false)
-		} else {
-			in[k] = x.reach(from, reads[k])
-		}
-	}
-	made, rows := x.g.CopyNode(x.old, id, in...), x.rows(x.old, id)
+	made, rows := x.g.CopyNode(x.old, id, x.reachAll(id, reads)...), x.rows(x.old, id)
 	x.to[id] = made
 	at := &x.g.Nodes[made]
 	at.Attrs = x.sharing(at.Attrs, rows, x.unit[rows])

@@ -40,26 +40,39 @@ func (x *spreadGraph) unchanged(id ir.ID) (k int, ok bool) {
 	return k, k >= 0 && k >= x.around.old.Nodes[x.loop].Carried()
 }
 
-// fetched returns the new node of an old one with the rows that the entries of s touch, an old sparse
-// matrix with a column for each row.
-func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
+// named returns the new node of an old one with the rows that the old node s names (rowReads.by). It has all
+// rows where a rank would get most of them.
+func (x *spreadGraph) named(id, s ir.ID, all bool) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
-	if t.IsSparse() {
-		return x.fetchedSparse(id, s)
-	}
-	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil && !x.settled(id) || !dividable(t) || x.remakes(id) ||
-		!st.IsSparse() || !st.Known() || st.Cols != t.Rows {
-		return x.full(id)
-	}
-	if g, ok := x.whole[id]; ok {
+	_, same := x.unchanged(s)
+	g, brought := x.whole[id]
+	switch {
+	case !x.partial[id] || !st.Known() || st.IsSparse() && st.Cols != t.Rows || x.views[id] != nil && !x.settled(id):
+	case t.IsSparse():
+		if rows := x.touched(s); x.partial[s] && (same || !x.inside) && 2*rows <= float64((x.ranks-1)*t.Rows) {
+			attrs := x.inUnitsOf(t.Rows).With(plan.Stacked, op.Int(x.ranks)).With(plan.Fetch, op.Int(1+int(rows)))
+			return x.g.Add(x.table.Must("sp.collect"), attrs, t, x.old.Origin(id).NoDest(), x.to[id], x.listsOf(s).give)
+		}
+	case st.IsSparse() && brought:
 		if in := x.g.In(g); x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 && in[1] == x.listsOf(s).take {
 			return g
 		}
-		return x.full(id)
+	case st.IsSparse():
+		if same && dividable(t) && !x.remakes(id) {
+			l := x.listsOf(s)
+			return x.fetch(id, x.touched(s), l.take, l.give)
+		}
+	case !brought && dividable(t) && dividable(st):
+		return x.numbered(id, s, all)
 	}
-	l := x.listsOf(s)
-	attrs := x.inUnitsOf(t.Rows).With(plan.Fetch, op.Int(1+int(x.touched(s))))
-	x.whole[id] = x.gatherOf(id, attrs, x.to[id], l.take, l.give)
+	return x.full(id)
+}
+
+// fetch adds the gather that brings each rank the rows of an old node that the lists take name, about so many
+// on all ranks.
+func (x *spreadGraph) fetch(id ir.ID, rows float64, take, give ir.ID) ir.ID {
+	attrs := x.inUnitsOf(x.old.Type(id).Rows).With(plan.Fetch, op.Int(1+int(rows)))
+	x.whole[id] = x.gatherOf(id, attrs, x.to[id], take, give)
 	return x.whole[id]
 }
 
@@ -68,9 +81,6 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 // the lists where the reader stands, since numbers are seldom the same in two rounds.
 func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
-	if _, ok := x.whole[id]; ok || !x.partial[id] || x.views[id] != nil && !x.settled(id) || !dividable(t) || !dividable(st) {
-		return x.full(id)
-	}
 	others := float64(x.ranks - 1)
 	rows := others * float64(st.Rows)
 	if !all {
@@ -91,16 +101,13 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	if all {
 		attrs, from = attrs.With("all", op.Int(1)), x.full(s)
 	} else {
-		shared, unit = st.Rows, x.unit[st.Rows]
-		from = x.reach(s, rowReads{needs: []plan.Need{ownRows(st.Rows)}})
+		shared, unit, from = st.Rows, x.unit[st.Rows], x.own(s)
 	}
 	if of := x.unit[t.Rows]; of.I > 1 || len(of.L) > 0 {
 		attrs = attrs.With("of", of)
 	}
 	take := x.typed(s, x.table.Must("sp.touched"), x.sharing(attrs, shared, unit), from)
-	fetch := x.inUnitsOf(t.Rows).With(plan.Fetch, op.Int(1+int(rows)))
-	x.whole[id] = x.gatherOf(id, fetch, x.to[id], take, x.collected(s, take))
-	return x.whole[id]
+	return x.fetch(id, rows, take, x.collected(s, take))
 }
 
 // byNumbers reports whether a new node is a gather of numbered rows.
@@ -116,23 +123,6 @@ func (x *spreadGraph) byNumbers(g ir.ID) bool {
 // numberedSpreads is gatherSpreads of a gather whose lists are exchanged before, and entryBytes the size of an
 // entry of a list.
 const numberedSpreads, entryBytes = 2 * gatherSpreads, 4
-
-// fetchedSparse returns the new node of the old sparse matrix id with the rows that the entries of s touch.
-// s is an old sparse matrix with a column for each row of id. If its entries touch more than half of the
-// rows, by estimate, the node has all rows.
-func (x *spreadGraph) fetchedSparse(id, s ir.ID) ir.ID {
-	t, st := x.old.Type(id), x.old.Type(s)
-	_, same := x.unchanged(s)
-	if x.inside && !same || !x.partial[id] || !x.partial[s] || !st.Known() || st.Cols != t.Rows {
-		return x.full(id)
-	}
-	rows := x.touched(s)
-	if 2*rows > float64((x.ranks-1)*t.Rows) {
-		return x.full(id)
-	}
-	attrs := x.inUnitsOf(t.Rows).With(plan.Stacked, op.Int(x.ranks)).With(plan.Fetch, op.Int(1+int(rows)))
-	return x.g.Add(x.table.Must("sp.collect"), attrs, t, x.old.Origin(id).NoDest(), x.to[id], x.listsOf(s).give)
-}
 
 // listsOf returns the lists of an old sparse matrix: arguments, if it is one that does not change.
 func (x *spreadGraph) listsOf(s ir.ID) rowLists {

@@ -33,11 +33,17 @@ const mostNeeds = 24
 
 // rowReads is what a node reads of an operand to make its own rows: all of it if whole, or the rows of
 // needs, and those of at, whose place the run computes. turned: it reads the same rows of the transpose.
+//
+// If by is not 0, it reads at most those rows that the old node by-1 names: in whose columns this rank's rows
+// of a sparse matrix have entries, or whose numbers are in this rank's rows of a column; in all of its rows
+// if all.
 type rowReads struct {
 	whole  bool
 	needs  []plan.Need
 	at     []rowsAt
 	turned bool
+	by     ir.ID
+	all    bool
 }
 
 // rowsAt is `rows` rows of an operand. The first has the number times*s + plus, where s is a scalar node of
@@ -61,7 +67,11 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 	n, in := &g.Nodes[id], g.In(id)
 	out := make([]rowReads, len(in))
 	for k := range out {
-		out[k].whole = true
+		if out[k].whole = true; k > 0 && k == n.Op.ByColumn {
+			out[k].by = 1 + in[k-1]
+		} else if k == 0 && n.Op.Numbers > 0 {
+			out[k].by = 1 + in[n.Op.Numbers]
+		}
 	}
 	t := g.Type(id)
 	switch {
@@ -316,6 +326,8 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	switch {
 	case reads.turned:
 		return x.turnedRows(id)
+	case reads.by > 0:
+		return x.named(id, reads.by-1, reads.all)
 	case !x.partial[id]:
 		return x.full(id)
 	case x.views[id] != nil && !(reads.whole && x.settled(id)):
@@ -353,11 +365,16 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	return g
 }
 
-// reachAll returns the new nodes of the inputs of old node id with the rows that reads says.
+// reachAll returns the new nodes of the inputs of old node id with the rows that reads says, by input. Inputs
+// behind these have all rows.
 func (x *spreadGraph) reachAll(id ir.ID, reads []rowReads) []ir.ID {
-	in := make([]ir.ID, len(reads))
+	in := make([]ir.ID, len(x.old.In(id)))
 	for k, from := range x.old.In(id) {
-		in[k] = x.reach(from, reads[k])
+		if k < len(reads) {
+			in[k] = x.reach(from, reads[k])
+		} else {
+			in[k] = x.full(from)
+		}
 	}
 	return in
 }
@@ -457,12 +474,5 @@ func (x *spreadGraph) viewOf(id, from ir.ID, own bool) ir.ID {
 
 // own returns the new node of an old one with a rank's own rows.
 func (x *spreadGraph) own(id ir.ID) ir.ID {
-	t := x.old.Type(id)
-	if x.partial[id] && x.views[id] != nil {
-		return x.reach(id, rowReads{needs: []plan.Need{ownRows(t.Rows)}})
-	}
-	if !x.partial[id] {
-		return x.full(id)
-	}
-	return x.to[id]
+	return x.reach(id, rowReads{needs: []plan.Need{ownRows(x.old.Type(id).Rows)}})
 }

@@ -78,8 +78,9 @@ func (s *spreader) relocates(g *ir.Graph, id ir.ID) bool {
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if x.generates(id) {
-		made := x.shares1(x.g.CopyNode(x.old, id, x.inputs(id, func(int) bool { return false })...))
 		rows := x.old.Type(id).Rows
+		own := slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+		made := x.shares1(x.g.CopyNode(x.old, id, x.reachAll(id, own)...))
 		x.g.Nodes[made].Attrs = x.sharing(x.g.Nodes[made].Attrs, rows, x.unit[rows])
 		if x.to[id], x.partial[id] = made, true; strewn(n) {
 			x.to[id] = x.joinedAdding(id, made)
@@ -101,11 +102,8 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 			x.to[id] = x.transposed(id)
 			return true
 		}
-		args := []ir.ID{x.to[in[0]]}
-		for _, from := range in[1:] { // places
-			args = append(args, x.full(from))
-		}
-		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, args...)), true)
+		own := []rowReads{{needs: []plan.Need{ownRows(x.old.Type(in[0]).Rows)}}} // and all places
+		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, x.reachAll(id, own)...)), true)
 		return true
 	}
 	aligned, ok := sparseRows(x.old, id)
@@ -119,17 +117,10 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 	if !by {
 		return false
 	}
-	args := make([]ir.ID, len(in))
+	args := x.reachAll(id, readsOf(x.old, id, x.old.Type(id).Rows))
 	for k, from := range in {
-		switch sparse := x.old.Type(from).IsSparse(); {
-		case aligned[k] && sparse:
+		if aligned[k] && x.old.Type(from).IsSparse() {
 			args[k] = x.ownSparse(from)
-		case aligned[k]:
-			args[k] = x.own(from)
-		case sparse && k == n.Op.ByColumn:
-			args[k] = x.fetchedSparse(from, in[k-1])
-		default:
-			args[k] = x.full(from)
 		}
 	}
 	x.to[id], x.partial[id] = x.shares1(x.g.CopyNode(x.old, id, args...)), true
