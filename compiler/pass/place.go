@@ -86,21 +86,6 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 	reach := ranksReading(g, owner, scattered, ranks)
 	all := s.on(g) // what nodes on all ranks read
 	ng := all.g
-	out := &Placed{Graph: ng}
-	everyone := func() { // of the nodes that all has made
-		for id := len(out.Owner); id < ng.Len(); id++ {
-			r, one := all.owners[ir.ID(id)]
-			if !one {
-				r = plan.Everywhere
-			}
-			out.Owner = append(out.Owner, r)
-		}
-	}
-	own := func(r int32) { // of the last node
-		everyone()
-		out.Owner[ng.Len()-1] = r
-	}
-	exchange := s.table.Must("exchange")
 	attrs := map[string]*op.Attrs{}
 	to := make([]ir.ID, g.Len())    // the value at its owner
 	moved := make([]ir.ID, g.Len()) // its exchange
@@ -109,7 +94,6 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 	for id := range g.All() {
 		if everywhere[id] {
 			all.node(id)
-			everyone()
 			continue
 		}
 		in = in[:0]
@@ -127,15 +111,14 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 		}
 		if len(reach[id]) > 0 && madeAnywhere(g, id) {
 			for _, r := range reach[id] {
-				copies[[2]int32{int32(id), r}] = ng.CopyNode(g, id)
-				ng.Note(copies[[2]int32{int32(id), r}], whyAnywhere)
-				own(r)
+				made := all.alone(ng.CopyNode(g, id), r)
+				ng.Note(made, whyAnywhere)
+				copies[[2]int32{int32(id), r}] = made
 			}
 			all.to[id] = copies[[2]int32{int32(id), plan.Everywhere}]
 			continue
 		}
-		to[id] = ng.CopyNode(g, id, in...)
-		own(owner[id])
+		to[id] = all.alone(ng.CopyNode(g, id, in...), owner[id])
 		ng.Note(to[id], s.whyAlone(p, id, everywhere, all.partials(id)))
 		if len(reach[id]) == 0 {
 			continue
@@ -146,10 +129,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 			if scattered[id] {
 				rows := g.Type(id).Rows
 				each := inUnits(exchangeTo(others(owner[id], ranks)), s.unit[rows]).With(plan.SharedRows, op.Int(rows))
-				sent := ng.Add(exchange, each, g.Type(id), g.Origin(id).NoDest(), to[id])
-				own(owner[id])
-				all.to[id], all.partial[id] = all.ownOf(id, sent), true
-				own(plan.Everywhere)
+				all.to[id], all.partial[id] = all.ownOf(id, all.sent(to[id], owner[id], each)), true
 			}
 		}
 		if len(ranked) == 0 {
@@ -161,13 +141,12 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 			a = exchangeTo(ranked)
 			attrs[key] = a
 		}
-		moved[id] = ng.Add(exchange, a, g.Type(id), g.Origin(id).NoDest(), to[id])
-		own(owner[id])
+		moved[id] = all.sent(to[id], owner[id], a)
 		if !scattered[id] {
 			all.to[id] = moved[id]
 		}
 	}
-	return out
+	return &Placed{Graph: ng, Owner: append(all.owners, slices.Repeat([]int32{plan.Everywhere}, ng.Len()-len(all.owners))...)}
 }
 
 // whyAlone says why one rank runs a node. partial says which of its operands ranks share.

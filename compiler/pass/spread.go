@@ -68,7 +68,7 @@ type spreadGraph struct {
 	loose    map[ir.ID]ir.ID           // of old nodes with rows that the run chooses: the old node that chooses them
 	counts   map[ir.ID]ir.ID           // of old nodes that choose rows: how many, on all ranks
 	together map[looseFor]ir.ID        // the rows of all ranks of an old node with such rows
-	owners   map[ir.ID]int32           // the ranks of new nodes that one rank runs
+	owners   []int32                   // the ranks of the first new nodes: see alone
 	inside   bool                      // of a region
 	args     []ir.ID                   // of a region of an iterate: its old arguments
 	around   *spreadGraph              // the graph that the loop is in
@@ -89,7 +89,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
 		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{},
 		takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
-		loose: map[ir.ID]ir.ID{}, counts: map[ir.ID]ir.ID{}, together: map[looseFor]ir.ID{}, owners: map[ir.ID]int32{},
+		loose: map[ir.ID]ir.ID{}, counts: map[ir.ID]ir.ID{}, together: map[looseFor]ir.ID{},
 	}
 	x.g.CopyTables(g)
 	return x

@@ -163,19 +163,14 @@ func (x *spreadGraph) allLoose(id ir.ID, rank int32) ir.ID {
 		}
 		made = x.typed(id, x.table.Must("rbind"), nil, in...)
 	}
-	if rank != plan.Everywhere {
-		x.owners[made] = rank
-	}
-	x.together[key] = made
+	x.together[key] = x.alone(made, rank)
 	return made
 }
 
 // piece returns the rows of rank r of a loose old node, on that rank.
 func (x *spreadGraph) piece(id ir.ID, r int32) ir.ID {
 	attrs := op.MakeAttrs(op.Attr{Name: plan.Turn, Val: op.Int(int(r) + 1)}, op.Attr{Name: plan.SharedRows, Val: op.Int(x.ranks)})
-	made := x.typed(id, x.table.Must("rank.rows"), attrs, x.to[id])
-	x.owners[made] = r
-	return made
+	return x.alone(x.typed(id, x.table.Must("rank.rows"), attrs, x.to[id]), r)
 }
 
 // sentFrom returns an exchange of the new node from, which is on rank r: to another rank, or to all.
@@ -184,8 +179,20 @@ func (x *spreadGraph) sentFrom(r int32, from ir.ID, to int32) ir.ID {
 	if to == plan.Everywhere {
 		list = others(r, x.ranks)
 	}
-	made := x.g.Add(x.table.Must("exchange"), exchangeTo(list), x.g.Type(from), x.g.Origin(from).NoDest(), from)
-	x.owners[made] = r
+	return x.sent(from, r, exchangeTo(list))
+}
+
+// sent returns an exchange of the new node from, which is on rank r.
+func (x *spreadGraph) sent(from ir.ID, r int32, attrs *op.Attrs) ir.ID {
+	return x.alone(x.g.Add(x.table.Must("exchange"), attrs, x.g.Type(from), x.g.Origin(from).NoDest(), from), r)
+}
+
+// alone says that one rank runs a new node. All ranks run those of which it says nothing.
+func (x *spreadGraph) alone(made ir.ID, rank int32) ir.ID {
+	for len(x.owners) <= int(made) {
+		x.owners = append(x.owners, plan.Everywhere)
+	}
+	x.owners[made] = rank
 	return made
 }
 
@@ -205,8 +212,7 @@ func (x *spreadGraph) looseProduct(id ir.ID) (made ir.ID) {
 		} else {
 			made = x.g.Add(x.table.Must(n.Op.Shard.Accum), n.Attrs, x.old.Type(id), x.old.Origin(id).NoDest(), append([]ir.ID{made}, args...)...)
 		}
-		x.g.Note(made, whyOrdered)
-		x.owners[made] = r
+		x.g.Note(x.alone(made, r), whyOrdered)
 		if to := r + 1; to < int32(x.ranks) {
 			made = x.sentFrom(r, made, to)
 		}
