@@ -242,11 +242,19 @@ func (x *spreadGraph) node(id ir.ID) {
 	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) {
 		return
 	}
-	if w, reads, why := x.shared(x.old, id, x.partials(id)); why == "" {
-		w.make(x, id, reads)
-	} else {
+	if why := x.share(id); why != "" {
 		x.notShared(id, why)
 	}
+}
+
+// share makes the new nodes of an old one in the way in which ranks share it, or returns why they do not.
+func (x *spreadGraph) share(id ir.ID) (why string) {
+	w, reads, why := x.shared(x.old, id, x.partials(id))
+	if why == "" {
+		w.make(x, id, reads)
+		x.shares++
+	}
+	return why
 }
 
 // notShared makes the new node of a node that each rank computes as a whole, and notes why.
@@ -284,7 +292,6 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 			at.Region = &ir.Region{Graph: n.Region.Graph, Args: n.Region.Args, Yields: n.Region.Yields} // others have its modes
 		}
 	}
-	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 	if x.all || x.old.Placement(id) == ir.ByRows {
 		x.asked++

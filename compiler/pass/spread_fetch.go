@@ -334,9 +334,7 @@ func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	rows := x.old.Type(from).Rows
 	unit, key := x.unit[rows], sorting{n.Op.Order.Of, from, n.Attrs.String()}
 	above, ok := x.sorted[key]
-	if ok {
-		x.shares++
-	} else {
+	if !ok {
 		sorted := x.window(id, reads)
 		need := plan.Need{Rows: rows, To: rows, By: 1, Lo: -1, Hi: 1, Unit: unit}
 		above = x.gatherOf(id, x.inUnitsOf(rows).With(plan.Reach, plan.ReachOf([]plan.Need{need})), sorted)
@@ -446,7 +444,6 @@ func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits 
 		all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts(k, shift, bits, found))
 		found = []ir.ID{x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)}
 	}
-	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 	return found[0]
 }

@@ -31,7 +31,6 @@ func (x *spreadGraph) pipeOf(id, from ir.ID, fold string, t types.Type, reads ro
 	r.Args = []ir.ID{r.Graph.Add(x.table.Must("arg"), nil, types.ScalarOf(space.Elem), ir.Origin{Span: x.old.Nodes[id].Span})}
 	r.Yields = r.Args
 	x.g.Nodes[made].Region = r
-	x.shares++
 	return made
 }
 
@@ -131,7 +130,6 @@ func (s *spreader) whyNoStates(g *ir.Graph, id ir.ID) string {
 // stated makes the new nodes of a stated operator: the states of a rank's rows, and the merge.
 func (x *spreadGraph) stated(id ir.ID, reads []rowReads) {
 	n := &x.old.Nodes[id]
-	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 	state := x.typed(id, x.table.Must(n.Op.Shard.Partial), n.Attrs, x.reachAll(id, reads)...)
 	rows := x.old.Type(x.old.In(id)[0]).Rows
@@ -198,7 +196,6 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	}
 	x.to[id] = x.typed(id, x.table.Must(scan.From), x.sharing(nil, t.Rows, unit), in...)
 	x.partial[id] = true
-	x.shares++
 }
 
 // turn adds the node that rank r alone runs, with operands in. From rank 1 on it also reads before[r-1], the
@@ -279,7 +276,6 @@ func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 	if rows != t.Rows {
 		x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}), x.to[id])
 	}
-	x.shares++
 }
 
 // hasBody reports operators on whole matrices that are one loop.

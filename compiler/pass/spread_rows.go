@@ -328,7 +328,6 @@ func (x *spreadGraph) turned(id ir.ID, reads []rowReads) {
 	t.Rows, t.Cols = t.Cols, t.Rows
 	attrs := x.sharing(op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}), t.Rows, x.unit[t.Rows])
 	made := x.g.Add(x.old.Nodes[id].Op, attrs, t, x.old.Origin(id).NoDest(), in[1], in[0])
-	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, x.inUnitsOf(t.Rows), made))
 }
@@ -356,7 +355,6 @@ func (s *spreader) transposeReads(g *ir.Graph, id ir.ID, partial []bool) (reads 
 // transpose makes the new nodes of a transpose.
 func (x *spreadGraph) transpose(id ir.ID, reads []rowReads) {
 	x.to[id], x.partial[id] = x.reach(x.old.In(id)[0], reads[0]), true
-	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 }
 

@@ -88,10 +88,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		return true
 	}
 	if stated(n.Op) && x.old.Type(id).IsSparse() {
-		_, reads, why := x.shared(x.old, id, x.partials(id))
-		if x.partial[id] = why == ""; x.partial[id] {
-			x.stated(id, reads)
-		}
+		x.partial[id] = x.share(id) == ""
 		return x.partial[id]
 	}
 	if x.relocates(x.old, id) {
