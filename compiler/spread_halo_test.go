@@ -28,6 +28,9 @@ emit X[:, 2..=1 by -1] * 2
 emit reverse(X[7..8, :])
 iterate Y = X times 3 { next Y = reverse(Y * 0.5) + X }
 emit Y`, 17, 0},
+	{"some rows in reverse order", `X = randn(61, 3, seed = 1) * 2
+iterate Y = X times 12 { next Y = rbind(reverse(Y[0..30, :] + Y[1..31, :]) * 0.25, Y[0..31, :] + 1) }
+emit Y`, 1, 0},
 	{"every so many rows", `X = randn(61, 6, seed = 1) * 2
 emit X[0.. by 2, :] + 1
 emit X[1.. by 3, 0.. by 2] * 2

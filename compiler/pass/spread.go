@@ -114,7 +114,7 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 		x.g.Note(g, whyLittle)
 	case ok && !x.old.Type(id).IsSparse():
 		for range max(0, len(x.picked[id])-1) { // the first one brings all rows, and the others none
-			x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows).With(plan.Reach, plan.ReachOf(nil))
+			x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows).With(plan.Reach, plan.ReachOf(make([][]plan.Range, x.ranks)))
 			g = x.g.In(g)[0]
 		}
 		x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows) // no reach
@@ -158,7 +158,7 @@ func (x *spreadGraph) remakes(id ir.ID) bool {
 }
 
 // gather makes a gather of an old node that is partial: of the rows that list says, or of all.
-func (x *spreadGraph) gather(id ir.ID, list []plan.Need) ir.ID {
+func (x *spreadGraph) gather(id ir.ID, list [][]plan.Range) ir.ID {
 	attrs := x.inUnitsOf(x.old.Type(id).Rows)
 	if list != nil {
 		attrs = attrs.With(plan.Reach, plan.ReachOf(list))
@@ -264,10 +264,10 @@ func (x *spreadGraph) notShared(id ir.ID, why string) {
 	switch {
 	case x.fewRows(x.old, id):
 		at := int(n.Attrs.Ints("at")[0])
-		first = []rowReads{{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}}}
+		first = []rowReads{x.fixedRows(at, at+max(1, x.old.Type(id).Rows))}
 	case aligned(x.old, id): // all rows of a column, which no view is
 	case picks(n), n.Op.Numbers > 0:
-		first = readsOf(x.old, id, 0)[:1]
+		first = x.readsOf(x.old, id, 0)[:1]
 		first[0].all = true
 	}
 	x.to[id] = x.g.CopyNode(x.old, id, x.reachAll(id, first)...)

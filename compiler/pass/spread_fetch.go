@@ -272,7 +272,7 @@ func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
 		return s.inMessages(g, id, nil, false)
 	}
-	return s.inMessages(g, id, []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}, s.from == 1 || s.orderGains(g, id, partial[0]))
+	return s.inMessages(g, id, []rowReads{s.ownRows(from.Rows)}, s.from == 1 || s.orderGains(g, id, partial[0]))
 }
 
 // orderGains reports whether ranks put rows in order in less time together than one takes that gets them all.
@@ -336,8 +336,8 @@ func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	above, ok := x.sorted[key]
 	if !ok {
 		sorted := x.window(id, reads)
-		need := plan.Need{Rows: rows, To: rows, By: 1, Lo: -1, Hi: 1, Unit: unit}
-		above = x.gatherOf(id, x.inUnitsOf(rows).With(plan.Reach, plan.ReachOf([]plan.Need{need})), sorted)
+		two := rowsFor([]need{{to: rows, by: 1, lo: -1, hi: 1}}, x.windows(rows), rows)
+		above = x.gatherOf(id, x.inUnitsOf(rows).With(plan.Reach, plan.ReachOf(two)), sorted)
 		x.sorted[key] = above
 	}
 	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(n.Attrs.With("step", unit), x.ranks, op.Val{}), above)
@@ -413,7 +413,7 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	}
 	places, _, lists := selectPlaces(g, id)
 	fewer := s.from == 1 || selectBytes*len(places)*lists*s.ranks <= from.Bytes() // than the rows are
-	reads = []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}
+	reads = []rowReads{s.ownRows(from.Rows)}
 	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= len(selectBits)*gatherSpreads*s.from))
 }
 

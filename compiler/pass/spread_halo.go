@@ -15,7 +15,7 @@ import (
 // has not made itself:
 //
 //	%0 = arg()                                  %0 = arg()
-//	                                      ->    %1 = gather(%0) {reach=[998,0,998,1,0,3,1]}
+//	                                      ->    %1 = gather(%0) {reach=[1,0,334,1,332,667,1,665,1000]}
 //	%3 = slice(%0) {at=[0,1,998,998]}           %3 = slice(%1) {at=[0,1,998,998]}
 //	%4 = slice(%0) {at=[2,1,998,998]}           %4 = slice(%1) {at=[2,1,998,998]}
 //	%5 = map(%3, %4) ..                         %5 = map(%3, %4) {ranks=3} ..
@@ -28,18 +28,15 @@ import (
 // A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
 // serves all readers of a value in a region.
 
-// mostNeeds bounds the parts of an attribute plan.Reach. What needs more needs everything.
-const mostNeeds = 24
-
-// rowReads is what a node reads of an operand to make its own rows: all of it if whole, or the rows of
-// needs, and those of at, whose place the run computes. turned: it reads the same rows of the transpose.
+// rowReads is what each rank reads of an operand to make its own rows of a node: all of it if whole, or these
+// rows, and those of at, whose place the run computes. turned: it reads the same rows of the transpose.
 //
 // If by is not 0, it reads at most those rows that the old node by-1 names: in whose columns this rank's rows
 // of a sparse matrix have entries, or whose numbers are in this rank's rows of a column; in all of its rows
 // if all.
 type rowReads struct {
 	whole  bool
-	needs  []plan.Need
+	rows   [][]plan.Range // by rank: ascending ranges that do not touch
 	at     []rowsAt
 	turned bool
 	by     ir.ID
@@ -53,19 +50,112 @@ type rowsAt struct {
 	times, plus, rows int
 }
 
-// ownRows is what a reader needs that reads of each row the same one.
-func ownRows(rows int) plan.Need { return plan.Need{Rows: rows, To: rows, By: 1, Hi: 1} }
+// rowMap says which rows of an operand a node reads to make some of its own: see rowReads.
+type rowMap struct {
+	whole bool
+	needs []need
+	at    []rowsAt
+	by    ir.ID
+}
 
-// everyRank is a number of rows that gives each of any number of ranks some.
-const everyRank = 1 << 24
+// need is rows of an operand: for each row i in from..to-1 of a result the rows by*i + lo .. by*i + hi - 1, as
+// far as the operand has them. If by is 0, the rows are the same for all i. For consecutive rows of a result
+// there are no gaps, also where by is above hi - lo. A negative by reverses the rows. If per is above 1, by, lo
+// and hi count elements, and a row of the operand has per of them (reshape).
+//
+// A stencil of three rows is one need, and a periodic border another one.
+type need struct{ from, to, by, lo, hi, per int }
 
-// fixedRows is what a reader of so many rows needs that reads the same rows lo..hi-1 for each.
-func fixedRows(rows, lo, hi int) plan.Need { return plan.Need{Rows: rows, To: rows, Lo: lo, Hi: hi} }
+// sameRow is what a node of so many rows needs that reads of each row the same one.
+func sameRow(rows int) need { return need{to: rows, by: 1, hi: 1} }
+
+// windows returns, by rank, the rows that it makes of so many.
+func (s *spreader) windows(rows int) [][]plan.Range {
+	out := make([][]plan.Range, s.ranks)
+	for r := range out {
+		if lo, hi := plan.WindowOf(r, s.ranks, rows, s.unit[rows]); lo < hi {
+			out[r] = []plan.Range{{From: lo, To: hi}}
+		}
+	}
+	return out
+}
+
+// ownRows is what each rank reads that reads its own rows of so many.
+func (s *spreader) ownRows(rows int) rowReads { return rowReads{rows: s.windows(rows)} }
+
+// fixedRows is what ranks read that all read the rows lo..hi-1.
+func (s *spreader) fixedRows(lo, hi int) rowReads {
+	return rowReads{rows: slices.Repeat([][]plan.Range{{{From: lo, To: hi}}}, s.ranks)}
+}
+
+// rowsFor returns, by rank, which of so many rows of an operand are needed for these rows of a node.
+func rowsFor(needs []need, of [][]plan.Range, rows int) [][]plan.Range {
+	out := make([][]plan.Range, len(of))
+	for rank, list := range of {
+		for _, n := range needs {
+			for _, r := range list {
+				a, b := max(r.From, n.from), min(r.To, n.to)
+				if a >= b {
+					continue
+				}
+				first, last, per := n.by*a+n.lo, n.by*(b-1)+n.hi, max(1, n.per)
+				if n.by < 0 {
+					first, last = n.by*(b-1)+n.lo, n.by*a+n.hi
+				}
+				out[rank] = append(out[rank], plan.Range{From: max(0, first) / per, To: min(rows, (max(0, last)+per-1)/per)})
+			}
+		}
+		out[rank] = joined(out[rank])
+	}
+	return out
+}
+
+// joined returns the rows of a list as ascending ranges that do not touch.
+func joined(list []plan.Range) (out []plan.Range) {
+	slices.SortFunc(list, func(a, b plan.Range) int { return a.From - b.From })
+	for _, r := range list {
+		switch k := len(out) - 1; {
+		case r.From >= r.To:
+		case k >= 0 && r.From <= out[k].To:
+			out[k].To = max(out[k].To, r.To)
+		default:
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// together returns, by rank, the rows of two lists.
+func together(a, b [][]plan.Range) [][]plan.Range {
+	if len(a) == 0 {
+		return b
+	}
+	out := slices.Clone(a)
+	for rank := range b {
+		out[rank] = joined(slices.Concat(a[rank], b[rank]))
+	}
+	return out
+}
 
 // readsOf returns what node id reads of each operand, for each row of its space, which has so many.
-func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
-	n, in := &g.Nodes[id], g.In(id)
+func (s *spreader) readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
+	if g.Nodes[id].Op.Role == op.Grouped {
+		return s.readsOfGroup(g, id)
+	}
+	in, own := g.In(id), s.windows(rows)
 	out := make([]rowReads, len(in))
+	for k, m := range mapsOf(g, id, rows) {
+		if out[k] = (rowReads{whole: m.whole, at: m.at, by: m.by}); !m.whole {
+			out[k].rows = rowsFor(m.needs, own, g.Type(in[k]).Rows)
+		}
+	}
+	return out
+}
+
+// mapsOf returns which rows of each operand node id reads, for each row of its space, which has so many.
+func mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
+	n, in := &g.Nodes[id], g.In(id)
+	out := make([]rowMap, len(in))
 	for k := range out {
 		if out[k].whole = true; k > 0 && k == n.Op.ByColumn {
 			out[k].by = 1 + in[k-1]
@@ -73,33 +163,18 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 			out[k].by = 1 + in[n.Op.Numbers]
 		}
 	}
-	t := g.Type(id)
+	t, same := g.Type(id), rowMap{needs: []need{sameRow(rows)}}
 	switch {
 	case aligned(g, id) || n.Op.Shard.Kind == op.ShardTriangle && dividable(t):
-		out[0] = rowReads{needs: []plan.Need{ownRows(t.Rows)}}
-		return out
-	case !picks(n) || !dividable(g.Type(in[0])):
-	case n.Op.Role == op.Picks:
-		out[0] = rowReads{at: []rowsAt{{in[1], 1, 0, 1}}}
-		return out
-	default:
-		out[0] = rowReads{at: []rowsAt{{in[1], 1, 0, t.Rows}}}
-		return out
-	}
-	switch {
-	case n.Op.Role == op.Points:
-		p := readsOfPoints(g, id)
-		for k := range out {
-			if !p.whole[k] {
-				out[k] = rowReads{needs: p.need[k]}
-				for _, a := range p.at[k] {
-					a.s = in[a.s]
-					out[k].at = append(out[k].at, a)
-				}
-			}
+		out[0] = rowMap{needs: []need{sameRow(t.Rows)}}
+	case picks(n) && dividable(g.Type(in[0])):
+		at := rowsAt{in[1], 1, 0, t.Rows}
+		if n.Op.Role == op.Picks {
+			at.rows = 1
 		}
-	case n.Op.Role == op.Grouped:
-		return readsOfGroup(g, id)
+		out[0] = rowMap{at: []rowsAt{at}}
+	case n.Op.Role == op.Points:
+		return readsOfPoints(g, id)
 	case elementwise(n):
 		if n.Op.Role == op.Reduces {
 			t = pipeSpace(n)
@@ -107,28 +182,24 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 		for k, a := range accesses(g, id, t) {
 			switch x := g.Type(in[k]); {
 			case a[0] == byRow:
-				out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
+				out[k] = same
 			case a[0] == apart && dividable(x):
-				out[k] = rowReads{needs: []plan.Need{fixedRows(rows, 0, x.Rows)}}
+				out[k] = rowMap{needs: []need{{to: rows, hi: x.Rows}}}
 			}
 		}
 	case n.Op.Fold == op.FoldAll && len(in) == 1:
-		out[0] = rowReads{needs: []plan.Need{ownRows(rows)}}
+		out[0] = same
 	case n.Op.Along != nil || n.Op.Fold == op.FoldRows:
 		for k, aligned := range alongRows(g, id, rows) {
 			if aligned {
-				out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
+				out[k] = same
 			}
 		}
 	case n.Op.RowSpan != nil && dividable(t) && dividable(g.Type(in[0])):
 		r := n.Op.RowSpan(sigOf(g, id), t)
-		need := plan.Need{Rows: rows, To: rows, By: r.By, Lo: r.Lo, Hi: r.Hi, Per: r.Per}
-		if r.Per > 1 && r.By%r.Per+r.Lo%r.Per+r.Hi%r.Per == 0 { // whole rows
-			need.By, need.Lo, need.Hi, need.Per = r.By/r.Per, r.Lo/r.Per, r.Hi/r.Per, 1
-		}
-		out[0] = rowReads{needs: []plan.Need{need}}
+		out[0] = rowMap{needs: []need{{to: rows, by: r.By, lo: r.Lo, hi: r.Hi, per: r.Per}}}
 	case n.Region == nil:
-		readsOfPieces(g, id, out)
+		mapsOfPieces(g, id, out)
 	}
 	return out
 }
@@ -139,32 +210,25 @@ func picks(n *ir.Node) bool {
 	return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows
 }
 
-// readsOfPieces is readsOf of an operator that only moves elements.
-func readsOfPieces(g *ir.Graph, id ir.ID, out []rowReads) {
+// mapsOfPieces is mapsOf of an operator that only moves elements.
+func mapsOfPieces(g *ir.Graph, id ir.ID, out []rowMap) {
 	n, t := &g.Nodes[id], g.Type(id)
 	if !movesRows(g, id) {
 		return
 	}
-	need := func(k, row, rows, by, down int) {
-		out[k].needs = joinNeed(out[k].needs, plan.Need{Rows: t.Rows, From: row, To: row + rows, By: by, Lo: down, Hi: down + 1})
-		out[k].whole = len(out[k].needs) > mostNeeds
+	add := func(k, row, rows, by, down int) {
+		out[k].needs = append(out[k].needs, need{from: row, to: row + rows, by: by, lo: down, hi: down + 1})
 	}
 	if boxes, in, ok := boxesOf(g, id); ok && len(in) == len(out) {
+		clear(out)
 		for k, b := range boxes {
-			out[k] = rowReads{}
-			need(k, b.dr, b.rows, 1, b.sr-b.dr)
+			add(k, b.dr, b.rows, 1, b.sr-b.dr)
 		}
-		return
-	}
-	pieces, ok := n.Op.Pieces(n.Attrs, sigOf(g, id).In, t)
-	if !ok {
-		return
-	}
-	for k := range out {
-		out[k] = rowReads{}
-	}
-	for _, p := range pieces {
-		need(p.In, p.Row, p.Rows, p.By, p.Down)
+	} else if pieces, ok := n.Op.Pieces(n.Attrs, sigOf(g, id).In, t); ok {
+		clear(out)
+		for _, p := range pieces {
+			add(p.In, p.Row, p.Rows, p.By, p.Down)
+		}
 	}
 }
 
@@ -179,118 +243,46 @@ func movesRows(g *ir.Graph, id ir.ID) bool {
 
 // readsOfGroup returns the reads of a loop of operators on whole matrices. It follows the rows that the
 // results need back to the operands.
-func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
+func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	r := g.Nodes[id].Region
 	of := make([]rowReads, r.Graph.Len())
 	for _, y := range r.Yields {
-		of[y].needs = []plan.Need{ownRows(spaceIn(r.Graph, y).Rows)}
+		of[y] = s.ownRows(spaceIn(r.Graph, y).Rows)
 	}
 	for i := r.Graph.Len() - 1; i >= 0; i-- {
-		x := ir.ID(i)
-		if r.Graph.Nodes[i].Op.Role == op.Argument || !of[i].whole && len(of[i].needs) == 0 {
-			continue
-		}
-		if r.Graph.Nodes[i].Op.Control == op.Part {
-			from := r.Graph.In(x)[0]
-			of[from] = of[from].and(of[i])
-			continue
-		}
-		rows := spaceIn(r.Graph, x).Rows
-		for k, reads := range readsOf(r.Graph, x, rows) {
-			from := r.Graph.In(x)[k]
-			of[from] = of[from].and(of[i].through(reads, rows))
+		x, in := ir.ID(i), r.Graph.In(ir.ID(i))
+		switch n := &r.Graph.Nodes[i]; {
+		case n.Op.Role == op.Argument || !of[i].whole && of[i].rows == nil:
+		case n.Op.Control == op.Part:
+			of[in[0]] = of[in[0]].and(of[i])
+		default:
+			rows := spaceIn(r.Graph, x).Rows
+			for k, m := range mapsOf(r.Graph, x, rows) {
+				of[in[k]] = of[in[k]].and(m.of(of[i], rows, r.Graph.Type(in[k]).Rows))
+			}
 		}
 	}
 	return through(of, r.Args)
 }
 
-// sameNeed reports whether two readers with the same unit need the same.
-func sameNeed(a, b plan.Need) bool {
-	return a.Rows == b.Rows && a.From == b.From && a.To == b.To && a.By == b.By && a.Lo == b.Lo && a.Hi == b.Hi && max(1, a.Per) == max(1, b.Per)
-}
-
-// through returns what is needed of an operand. r is needed of the node, which has so many rows and
-// reads reads of the operand: all of it, if numbers within the group say which rows.
-func (r rowReads) through(reads rowReads, rows int) rowReads {
-	if reads.whole || len(reads.at) > 0 || len(r.at) > 0 && !slices.EqualFunc(reads.needs, []plan.Need{ownRows(rows)}, sameNeed) {
+// of returns what is read of an operand with `below` rows where r is read of a node with so many, through
+// it. That is all of the operand, if numbers within the node say which rows.
+func (m rowMap) of(r rowReads, rows, below int) rowReads {
+	if m.whole || r.whole || len(m.at) > 0 || len(r.at) > 0 && !slices.Equal(m.needs, []need{sameRow(rows)}) {
 		return rowReads{whole: true}
 	}
-	var out []plan.Need
-	for _, b := range reads.needs { // row j of the node, in From..To-1, needs By j + Lo ..
-		plain := !slices.ContainsFunc(r.needs, func(a plan.Need) bool { return !a.Plain() })
-		switch {
-		case b.Plain() && plain:
-		case !r.whole && len(r.needs) == 1 && sameNeed(r.needs[0], ownRows(rows)):
-			out = joinNeed(out, b)
-			continue
-		case !r.whole && sameNeed(b, ownRows(rows)):
-			out = slices.Concat(out, r.needs)
-			continue
-		default:
-			return rowReads{whole: true}
-		}
-		if r.whole {
-			out = joinNeed(out, fixedRows(everyRank, b.By*b.From+b.Lo, b.By*(b.To-1)+b.Hi))
-			continue
-		}
-		for _, a := range r.needs {
-			if n, some := composed(a, b, rows); some {
-				out = joinNeed(out, n)
-			}
-		}
-	}
-	return rowReads{whole: r.whole || len(out) > mostNeeds, needs: out, at: r.at}
-}
-
-// composed returns what a reader needs of a matrix that needs a of another one, whose rows need b of
-// the matrix. some is false if that is nothing.
-func composed(a, b plan.Need, rows int) (n plan.Need, some bool) {
-	if a.By == 0 {
-		lo, hi := max(a.Lo, b.From, 0), min(a.Hi, b.To, rows)
-		a.Lo, a.Hi = b.By*lo+b.Lo, b.By*(hi-1)+b.Hi
-		return a, lo < hi && a.From < a.To
-	}
-	// rows i with By i + Hi > From and By i + Lo < To
-	r := ramp{from: a.From, to: a.To, by: a.By, c: a.Hi}
-	_, r = r.below(b.From + 1)
-	r.c = a.Lo
-	r, _ = r.below(b.To)
-	a.From, a.To = r.from, r.to
-	if a.Hi-a.Lo == 1 { // exactly one row for each
-		a.By, a.Lo, a.Hi = b.By*a.By, b.By*a.Lo+b.Lo, b.By*a.Lo+b.Hi
-	} else {
-		a.By, a.Lo, a.Hi = b.By*a.By, b.By*a.Lo+b.Lo, b.By*(a.Hi-1)+b.Hi
-	}
-	return a, a.From < a.To
+	return rowReads{rows: rowsFor(m.needs, r.rows, below), at: r.at}
 }
 
 // and is what two readers need together.
 func (r rowReads) and(x rowReads) rowReads {
-	r.whole = r.whole || x.whole
-	for _, n := range x.needs {
-		r.needs = joinNeed(r.needs, n)
-	}
+	r.whole, r.rows = r.whole || x.whole, together(r.rows, x.rows)
 	for _, p := range x.at {
 		if !slices.Contains(r.at, p) {
 			r.at = append(slices.Clip(r.at), p)
 		}
 	}
-	r.whole = r.whole || len(r.needs) > mostNeeds
 	return r
-}
-
-// joinNeed adds n to a list. Neighbouring rows for the same range are one need.
-func joinNeed(list []plan.Need, n plan.Need) []plan.Need {
-	for {
-		k := slices.IndexFunc(list, func(x plan.Need) bool {
-			return x.Rows == n.Rows && x.From == n.From && x.To == n.To && x.By == n.By && max(1, x.Per) == max(1, n.Per) && x.Lo <= n.Hi && n.Lo <= x.Hi
-		})
-		if k < 0 {
-			return append(slices.Clip(list), n)
-		}
-		n.Lo, n.Hi = min(n.Lo, list[k].Lo), max(n.Hi, list[k].Hi)
-		list = slices.Concat(list[:k], list[k+1:])
-	}
 }
 
 // view makes an old node a view of a partial matrix, if it is one: its new nodes are made where it
@@ -323,6 +315,7 @@ func (s *spreader) fewRows(g *ir.Graph, id ir.ID) bool {
 // of the reader's space.
 func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	rows := x.old.Type(id).Rows
+	own := x.windows(rows)
 	switch {
 	case reads.turned:
 		return x.turnedRows(id)
@@ -332,37 +325,43 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 		return x.full(id)
 	case x.views[id] != nil && !(reads.whole && x.settled(id)):
 		if reads.whole {
-			reads = rowReads{needs: []plan.Need{fixedRows(everyRank, 0, rows)}}
+			reads = x.fixedRows(0, rows)
 		}
-		from, pieces := x.old.In(id)[0], make([]rowReads, 1)
-		if readsOfPieces(x.old, id, pieces); aligned(x.old, id) {
-			pieces = readsOf(x.old, id, rows)
-		}
-		own := !reads.whole && len(reads.at) == 0 && slices.EqualFunc(reads.needs, []plan.Need{ownRows(rows)}, sameNeed)
-		return x.viewOf(id, x.reach(from, reads.through(pieces[0], rows)), own)
-	case reads.whole || slices.ContainsFunc(reads.needs, func(n plan.Need) bool { return n.By == 0 && n.From == 0 && n.To == n.Rows && n.Lo <= 0 && n.Hi >= rows }):
+		from := x.old.In(id)[0]
+		below := mapsOf(x.old, id, rows)[0].of(reads, rows, x.old.Type(from).Rows)
+		return x.viewOf(id, x.reach(from, below), len(reads.at) == 0 && slices.EqualFunc(reads.rows, own, slices.Equal))
+	case reads.whole:
 		return x.full(id)
-	case plan.Within(x.inUnits(reads.needs), x.ranks, rows, x.unit[rows]):
+	}
+	g, ok := x.whole[id]
+	all, some := reads.rows, false
+	if ok {
+		var brought [][]plan.Range
+		brought, some = plan.Needs(x.g.Nodes[g].Attrs)
+		all = together(brought, all)
+	}
+	switch {
+	case slices.EqualFunc(together(own, reads.rows), own, slices.Equal):
 		return x.pick(id, reads.at)
-	case len(reads.at) > 0 || x.picked[id] != nil:
+	case len(reads.at) > 0 || x.picked[id] != nil || ok && x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 || most(all, rows):
 		return x.full(id)
+	case !ok:
+		g = x.gather(id, all)
+		x.whole[id] = g
+	case some:
+		x.g.Nodes[g].Attrs = x.g.Nodes[g].Attrs.With(plan.Reach, plan.ReachOf(all))
 	}
-	if g, ok := x.whole[id]; ok {
-		if x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 {
-			return x.full(id)
-		}
-		if old, some := plan.Needs(x.g.Nodes[g].Attrs); some {
-			if all := (rowReads{needs: old}).and(reads); !all.whole {
-				x.g.Nodes[g].Attrs = x.g.Nodes[g].Attrs.With(plan.Reach, plan.ReachOf(x.inUnits(all.needs)))
-				return g
-			}
-			return x.full(id)
-		}
-		return g
-	}
-	g := x.gather(id, x.inUnits(reads.needs))
-	x.whole[id] = g
 	return g
+}
+
+// mostRanges is the most ranges of rows that a rank gets, since each is a message. What needs more needs all.
+const mostRanges = 24
+
+// most reports rows that are brought as a whole: all ranks need all of so many, or one needs many ranges.
+func most(list [][]plan.Range, rows int) bool {
+	some := func(l []plan.Range) bool { return !slices.Equal(l, []plan.Range{{To: rows}}) }
+	many := func(l []plan.Range) bool { return len(l) > mostRanges }
+	return !slices.ContainsFunc(list, some) || slices.ContainsFunc(list, many)
 }
 
 // reachAll returns the new nodes of the inputs of old node id with the rows that reads says, by input. Inputs
@@ -396,7 +395,9 @@ func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
 		}
 		return g
 	}
-	return x.reach(id, rowReads{needs: []plan.Need{{Rows: x.ranks, From: rank, To: rank + 1, Hi: t.Rows}}})
+	rows := make([][]plan.Range, x.ranks)
+	rows[rank] = []plan.Range{{To: t.Rows}}
+	return x.reach(id, rowReads{rows: rows})
 }
 
 // pick returns the new node of an old one with a rank's own rows and those that at says. Each gather reads
@@ -443,15 +444,6 @@ func (x *spreadGraph) first(a rowsAt) ir.ID {
 	return out
 }
 
-// inUnits returns needs with the units in which ranks share the rows of their readers.
-func (s *spreader) inUnits(list []plan.Need) []plan.Need {
-	out := slices.Clone(list)
-	for k := range out {
-		out[k].Unit = s.unit[out[k].Rows]
-	}
-	return out
-}
-
 // viewOf is the new node of the view id of the new node from. own: a reader needs a rank's own rows alone. If
 // all readers do, an aligned one makes no others; from may have rows for another reader.
 func (x *spreadGraph) viewOf(id, from ir.ID, own bool) ir.ID {
@@ -474,5 +466,5 @@ func (x *spreadGraph) viewOf(id, from ir.ID, own bool) ir.ID {
 
 // own returns the new node of an old one with a rank's own rows.
 func (x *spreadGraph) own(id ir.ID) ir.ID {
-	return x.reach(id, rowReads{needs: []plan.Need{ownRows(x.old.Type(id).Rows)}})
+	return x.reach(id, x.ownRows(x.old.Type(id).Rows))
 }

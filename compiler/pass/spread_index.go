@@ -6,7 +6,6 @@ import (
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
-	"flow/ir/plan"
 	"flow/ir/types"
 )
 
@@ -28,11 +27,10 @@ const farRow = 1 << 40
 
 // pointReads follows the subscripts in the body of a loop.
 type pointReads struct {
-	rows  int           // the number of values of the first index
-	reads []int         // by operand: its number of rows
-	need  [][]plan.Need // by operand
-	at    [][]rowsAt    // by operand: rows whose place a scalar operand says; rowsAt.s is its number
-	whole []bool        // by operand: which rows are read of it is not known
+	rows  int      // the number of values of the first index
+	reads []int    // by operand: its number of rows
+	of    []rowMap // by operand
+	in    []ir.ID  // the operands
 }
 
 // traced is what is known of a value in a body: the operand that it is, as 1 + its number, or the
@@ -43,28 +41,28 @@ type traced struct {
 }
 
 // readsOfPoints returns which rows a loop over an index space reads of each of its operands.
-func readsOfPoints(g *ir.Graph, id ir.ID) *pointReads {
+func readsOfPoints(g *ir.Graph, id ir.ID) []rowMap {
 	n, in := &g.Nodes[id], g.In(id)
 	by, lo := n.Attrs.Ints("by"), n.Attrs.Ints("lo")
-	p := &pointReads{rows: g.Type(id).Rows, need: make([][]plan.Need, len(in)), at: make([][]rowsAt, len(in)), whole: make([]bool, len(in))}
+	p := &pointReads{rows: g.Type(id).Rows, of: make([]rowMap, len(in)), in: in}
 	env := make([]traced, len(n.Region.Args))
 	for k, x := range in {
 		t := g.Type(x)
-		p.reads, p.whole[k] = append(p.reads, t.Rows), !dividable(t)
+		p.reads, p.of[k].whole = append(p.reads, t.Rows), !dividable(t)
 		env[len(by)+k] = traced{operand: 1 + k}
 		if t == types.ScalarOf(types.I64) {
 			env[len(by)+k].at = ramped(ramp{0, p.rows, 0, 0, 1 + k, 1})
 		}
 	}
 	if len(lo) == 0 || n.Attrs.Bool("pairs") {
-		for k := range p.whole {
-			p.whole[k] = true
+		for k := range p.of {
+			p.of[k].whole = true
 		}
-		return p
+		return p.of
 	}
 	env[0].at = ramped(ramp{to: p.rows, by: int(by[0]), c: int(lo[0])})
 	p.region(n.Region, env)
-	return p
+	return p.of
 }
 
 // region follows a region with these arguments. All of an operand that it yields may be read.
@@ -124,16 +122,13 @@ func (p *pointReads) control(n *ir.Node, in []ir.ID, of []traced) {
 // escapes notes that all rows of a value may be read, if it is an operand.
 func (p *pointReads) escapes(x traced) {
 	if x.operand > 0 {
-		p.whole[x.operand-1] = true
+		p.of[x.operand-1].whole = true
 	}
 }
 
 // read notes what node n reads of operand a, its input k.
 func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
-	if p.whole[a] {
-		return
-	}
-	size, at := 1, []ramp(nil)
+	size, at, m := 1, []ramp(nil), &p.of[a]
 	if n.Op.Role == op.Windows {
 		size = int(n.Attrs.Ints("size")[0])
 	}
@@ -143,7 +138,7 @@ func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 		at = of[in[1]].at
 		if len(at) == 1 && at[0].of > 0 && at[0].by == 0 {
 			r := at[0]
-			p.at[a] = rowReads{at: p.at[a]}.and(rowReads{at: []rowsAt{{ir.ID(r.of - 1), r.times, r.c, size}}}).at
+			m.at = rowReads{at: m.at}.and(rowReads{at: []rowsAt{{p.in[r.of-1], r.times, r.c, size}}}).at
 			return
 		}
 		if slices.ContainsFunc(at, func(r ramp) bool { return r.of > 0 }) {
@@ -157,15 +152,11 @@ func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 		at = ramped(ramp{to: p.rows, c: int(v[0])})
 	}
 	at = fromEnd(at, p.reads[a])
-	if len(at) == 0 {
-		p.whole[a] = true
-		return
-	}
+	m.whole = m.whole || len(at) == 0
 	for _, r := range at {
-		p.need[a] = joinNeed(p.need[a], plan.Need{Rows: p.rows, From: r.from, To: r.to, By: r.by, Lo: r.c, Hi: r.c + size})
-	}
-	if len(p.need[a]) > mostNeeds {
-		p.whole[a] = true
+		if x := (need{from: r.from, to: r.to, by: r.by, lo: r.c, hi: r.c + size}); !slices.Contains(m.needs, x) {
+			m.needs = append(m.needs, x)
+		}
 	}
 }
 

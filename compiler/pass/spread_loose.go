@@ -229,7 +229,7 @@ func (x *spreadGraph) countOf(root ir.ID) ir.ID {
 		if x.isLoose(mask) {
 			made = x.shares1(x.typed(root, state, nil, x.to[mask]))
 		} else {
-			made = x.pipeOf(root, mask, state.Name, typeOf(state, nil, t), rowReads{needs: []plan.Need{ownRows(t.Rows)}})
+			made = x.pipeOf(root, mask, state.Name, typeOf(state, nil, t), x.ownRows(t.Rows))
 		}
 		t.Rows = max(0, t.Rows) // the number of elements has no part in a count
 		made = x.merged(root, d, t, made)

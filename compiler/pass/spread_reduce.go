@@ -42,7 +42,7 @@ func (s *spreader) reductionReads(g *ir.Graph, id ir.ID, partial []bool) (reads 
 		return nil, elsewise
 	}
 	space := g.Type(in[0])
-	reads = []rowReads{{needs: []plan.Need{ownRows(space.Rows)}}}
+	reads = []rowReads{s.ownRows(space.Rows)}
 	switch {
 	case space.Rows < s.ranks:
 		return reads, whyFew
@@ -103,7 +103,7 @@ func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 		return nil, elsewise
 	}
 	rows, in := s.statedRows(g, id), g.In(id)
-	reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+	reads = slices.Repeat([]rowReads{s.ownRows(rows)}, len(in))
 	sparse := g.Type(id).IsSparse() || g.Type(in[0]).IsSparse()
 	switch {
 	case rows < s.ranks:
@@ -169,7 +169,7 @@ func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	if !dividable(t) || !dividable(from) || t.Rows < s.ranks {
 		return s.inMessages(g, id, nil, false)
 	}
-	reads = []rowReads{{needs: []plan.Need{ownRows(t.Rows)}}}
+	reads = []rowReads{s.ownRows(t.Rows)}
 	if g.Nodes[id].Op.Scan.Joins(t.Elem) {
 		return s.inMessages(g, id, reads, partial[0] || t.Count() >= gatherSpreads*s.from)
 	}
@@ -207,11 +207,12 @@ func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, befo
 	}
 	made := x.typed(id, d, attrs.With(plan.Turn, op.Int(1+r)), in...)
 	rows := x.g.Type(made).Rows / x.ranks
-	to := plan.Need{Rows: x.ranks, From: r + 1, To: r + 2, Lo: r * rows, Hi: (r + 1) * rows}
-	if r == x.ranks-1 {
-		to = fixedRows(everyRank, to.Lo, to.Hi)
+	to := x.fixedRows(r*rows, (r+1)*rows).rows
+	if r < x.ranks-1 {
+		clear(to[:r+1])
+		clear(to[r+2:])
 	}
-	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf([]plan.Need{to})}), op.Int(rows)), made)
+	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(to)}), op.Int(rows)), made)
 }
 
 // chainAttrs returns the attributes of the row that adds the terms of node id in the order of rows
@@ -257,7 +258,7 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 		}
 	}
 	t.Rows = table
-	reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+	reads = slices.Repeat([]rowReads{s.ownRows(rows)}, len(in))
 	return reads, unless(bytes > 0 && (s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())), whyOrdered)
 }
 

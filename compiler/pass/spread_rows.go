@@ -207,7 +207,7 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	n := &g.Nodes[id]
 	switch {
 	case aligned(g, id) && partial[0] && !sent(g, id):
-		return readsOf(g, id, g.Type(id).Rows), ""
+		return s.readsOf(g, id, g.Type(id).Rows), ""
 	case n.Op.Look != nil && (n.Op.Role != op.Slices && n.Op.RowSpan == nil || !partial[0] || sent(g, id)):
 		return nil, whyView
 	}
@@ -253,7 +253,7 @@ func (s *spreader) rowsReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	if !gains && !slices.Contains(partial, true) {
 		return nil, whyLittle
 	}
-	reads = readsOf(g, id, rows)
+	reads = s.readsOf(g, id, rows)
 	for k := range in {
 		if n.Region != nil && reads[k].whole && (elementwise(n) || n.Op.Role == op.Reduces) {
 			reads[k] = rowReads{whole: true, turned: op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans && partial[k] && s.turns(g.Type(in[k]))}
@@ -365,15 +365,16 @@ func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 	}
 	t := x.old.Type(id)
 	cuts, boxes := []int{0}, []int(nil)
-	var needs []plan.Need
+	var needs []need
 	for r := range x.ranks {
 		lo, hi := plan.WindowOf(r, x.ranks, t.Rows, x.unit[t.Rows])
 		cuts, boxes = append(cuts, hi), append(boxes, r*t.Cols, 0, t.Cols, hi-lo, 0, lo)
-		needs = append(needs, plan.Need{Rows: t.Cols, To: t.Cols, By: 1, Lo: r * t.Cols, Hi: r*t.Cols + 1})
+		needs = append(needs, need{to: t.Cols, by: 1, lo: r * t.Cols, hi: r*t.Cols + 1})
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "cuts", Val: op.Ints(cuts...)})
 	blocks := x.typed(id, x.table.Must("t.blocks"), x.sharing(attrs, x.ranks*t.Cols, op.Val{}), x.own(id))
-	all := x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(x.inUnits(needs))}), blocks)
+	rows := rowsFor(needs, x.windows(t.Cols), x.ranks*t.Cols)
+	all := x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(rows)}), blocks)
 	attrs = op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Cols)}, op.Attr{Name: "cols", Val: op.Int(t.Rows)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
 	made := x.typed(id, x.table.Must("lay"), x.sharing(attrs, t.Cols, x.unit[t.Cols]), slices.Repeat([]ir.ID{all}, x.ranks)...)
 	x.turnedOf[id] = made

@@ -79,7 +79,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if x.generates(id) {
 		rows := x.old.Type(id).Rows
-		own := slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+		own := slices.Repeat([]rowReads{x.ownRows(rows)}, len(in))
 		made := x.shares1(x.g.CopyNode(x.old, id, x.reachAll(id, own)...))
 		x.g.Nodes[made].Attrs = x.sharing(x.g.Nodes[made].Attrs, rows, x.unit[rows])
 		if x.to[id], x.partial[id] = made, true; strewn(n) {
@@ -99,7 +99,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 			x.to[id] = x.transposed(id)
 			return true
 		}
-		own := []rowReads{{needs: []plan.Need{ownRows(x.old.Type(in[0]).Rows)}}} // and all places
+		own := []rowReads{x.ownRows(x.old.Type(in[0]).Rows)} // and all places
 		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, x.reachAll(id, own)...)), true)
 		return true
 	}
@@ -114,7 +114,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 	if !by {
 		return false
 	}
-	args := x.reachAll(id, readsOf(x.old, id, x.old.Type(id).Rows))
+	args := x.reachAll(id, x.readsOf(x.old, id, x.old.Type(id).Rows))
 	for k, from := range in {
 		if aligned[k] && x.old.Type(from).IsSparse() {
 			args[k] = x.ownSparse(from)

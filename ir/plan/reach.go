@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -11,8 +9,9 @@ import (
 
 // This file defines halos: which rows of other ranks a gather brings.
 
-// Reach is the attribute of a gather that brings only some rows of other ranks: the Needs of its
-// readers. The rows that it neither brings nor finds on this rank are not valid.
+// Reach is the attribute of a gather that brings only some rows of other ranks. By rank it lists how many
+// ranges of rows the readers there need, and these ranges; they ascend and do not touch. The rows that the
+// gather neither brings nor finds on this rank are not valid.
 const Reach = "reach"
 
 // Fetch is the attribute of a gather that brings a rank the rows that its entries of a sparse matrix
@@ -72,120 +71,45 @@ func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
 // plus 1.
 const Only = "only"
 
-// Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks share: for
-// each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix, as far as it has
-// them. If By is 0, the rows are the same for all i. A rank brings the rows between its first and its last i
-// without gaps, also those that a By above Hi - Lo leaves out. A negative By reverses the rows. If Per is
-// above 1, By, Lo and Hi count elements, and a row of the matrix has Per of them (reshape).
-//
-// Unit says how ranks share the result (see WindowOf).
-//
-// A stencil of three rows is one Need, and a periodic border another one.
-type Need struct {
-	Rows, From, To, By, Lo, Hi int
-	Unit                       op.Val
-	Per                        int
-}
-
-// Plain reports whether n counts whole rows and keeps their order.
-func (n Need) Plain() bool { return n.By >= 0 && n.Per <= 1 }
-
-// needInts is the number of integers of a Need in an attribute. The last one is the unit. If it is -n, a list
-// of n integers follows. If the first one is negative, Per follows.
-const needInts = 7
+// Range is rows From..To-1.
+type Range struct{ From, To int }
 
 // Needs reads the attribute Reach. ok is false if there is none: then all rows are needed.
-func Needs(a *op.Attrs) (list []Need, ok bool) {
+func Needs(a *op.Attrs) (rows [][]Range, ok bool) {
 	if _, ok = a.Get(Reach); !ok {
 		return nil, false
 	}
-	v := a.Ints(Reach)
-	for len(v) >= needInts {
-		n := Need{int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4]), int(v[5]), op.Int(int(v[6])), 0}
-		if v = v[needInts:]; n.Unit.I < 0 {
-			k := int(-n.Unit.I)
-			n.Unit, v = op.Val{Kind: op.IntsVal, L: v[:k:k]}, v[k:]
+	for v := a.Ints(Reach); len(v) > 0; {
+		var list []Range
+		n := 2*int(v[0]) + 1
+		for k := 1; k < n; k += 2 {
+			list = append(list, Range{int(v[k]), int(v[k+1])})
 		}
-		if n.Rows < 0 && len(v) > 0 {
-			n.Rows, n.Per, v = -n.Rows, int(v[0]), v[1:]
-		}
-		list = append(list, n)
+		rows, v = append(rows, list), v[n:]
 	}
-	return list, true
+	return rows, true
 }
 
 // ReachOf returns the value of the attribute Reach.
-func ReachOf(list []Need) op.Val {
+func ReachOf(rows [][]Range) op.Val {
 	var v []int
-	for _, n := range list {
-		rows := n.Rows
-		if n.Per > 1 {
-			rows = -rows
-		}
-		v = append(v, rows, n.From, n.To, n.By, n.Lo, n.Hi, int(n.Unit.I)-len(n.Unit.L))
-		for _, at := range n.Unit.L {
-			v = append(v, int(at))
-		}
-		if n.Per > 1 {
-			v = append(v, n.Per)
+	for _, list := range rows {
+		v = append(v, len(list))
+		for _, r := range list {
+			v = append(v, r.From, r.To)
 		}
 	}
 	return op.Ints(v...)
 }
 
-// Range is rows From..To-1.
-type Range struct{ From, To int }
-
-// Needed returns the rows, of a matrix of so many, that a rank needs: ascending ranges that do not
-// touch.
-func Needed(list []Need, rank, ranks, rows int) (out []Range) {
-	for _, n := range list {
-		a, b := WindowOf(rank, ranks, n.Rows, n.Unit)
-		if a, b = max(a, n.From), min(b, n.To); a >= b {
-			continue
-		}
-		first, last, per := n.By*a+n.Lo, n.By*(b-1)+n.Hi, max(1, n.Per)
-		if n.By < 0 {
-			first, last = n.By*(b-1)+n.Lo, n.By*a+n.Hi
-		}
-		if r := (Range{max(0, first) / per, min(rows, (max(0, last)+per-1)/per)}); r.From < r.To {
-			out = append(out, r)
-		}
-	}
-	slices.SortFunc(out, func(a, b Range) int { return a.From - b.From })
-	k := 0
-	for _, r := range out {
-		if k > 0 && r.From <= out[k-1].To {
-			out[k-1].To = max(out[k-1].To, r.To)
-			continue
-		}
-		out[k], k = r, k+1
-	}
-	return out[:k]
-}
-
-// Within reports whether no rank needs rows of another one, of a matrix of so many that ranks share
-// in units.
-func Within(list []Need, ranks, rows int, unit op.Val) bool {
-	for rank := range ranks {
-		lo, hi := WindowOf(rank, ranks, rows, unit)
-		for _, r := range Needed(list, rank, ranks, rows) {
-			if r.From < lo || r.To > hi {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // Gathered describes one gather: of a matrix, or of a stack of states.
 type Gathered struct {
 	Type  types.Type
-	needs []Need // of the readers, unless all
-	all   bool   // every rank gets all rows
-	fetch int    // about how many rows all ranks get by lists; 0: without lists
-	pick  int    // how many rows each rank gets that the run chooses; 0: others
-	unit  op.Val // in which ranks share the rows
+	needs [][]Range // of the readers by rank, unless all
+	all   bool      // every rank gets all rows
+	fetch int       // about how many rows all ranks get by lists; 0: without lists
+	pick  int       // how many rows each rank gets that the run chooses; 0: others
+	unit  op.Val    // in which ranks share the rows
 	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
 	// Otherwise each rank has the entries of its own rows.
 	Own bool
@@ -242,7 +166,7 @@ func (g *Gathered) rows(from, to, ranks int) (out []Range) {
 	if g.all {
 		return []Range{{lo, hi}}
 	}
-	for _, r := range Needed(g.needs, to, ranks, g.Type.Rows) {
+	for _, r := range g.needs[to] {
 		if r = (Range{max(r.From, lo), min(r.To, hi)}); r.From < r.To {
 			out = append(out, r)
 		}

@@ -90,7 +90,7 @@ func identities() []*op.Def {
 				{Name: "fetch", Attr: true, Kind: op.IntVal, Optional: true, Doc: "about how many rows all ranks get by lists"},
 				{Name: "packed", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: the rows that a list names of a rank arrive one after the other (ir/plan, Packed)"},
 				{Name: "pick", Attr: true, Kind: op.IntVal, Optional: true, Doc: "how many rows all ranks get from one on that the run computes"},
-				{Name: "reach", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "which rows (ir/plan, Need), if not all"},
+				{Name: "reach", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "which rows, by rank (ir/plan, Reach), if not all"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   []op.Example{{Program: "emit eye(1) + 1", Output: "2\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },

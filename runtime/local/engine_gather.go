@@ -90,8 +90,10 @@ func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
 		pick = hi - lo
 	}
 	rows := hi - lo + pick
-	for _, r := range plan.Needed(needs, e.o.Rank, e.p.Ranks, d.Rows) {
-		rows += r.To - r.From
+	if some {
+		for _, r := range needs[e.o.Rank] {
+			rows += r.To - r.From
+		}
 	}
 	return min(rows, d.Rows) * (len(d.Bytes()) / d.Rows)
 }
