@@ -41,6 +41,22 @@ const (
 	checkedLanes = 700
 )
 
+// interpret gives a worker what it needs where the run is interpreted or checked.
+func (w *Worker) interpret() {
+	w.check = nil
+	if c, ok := w.run.v.code.(*interpreted); ok {
+		if w.beside == nil {
+			w.beside = &beside{}
+		}
+		w.beside.bind(w.run, c.code, w.run.out)
+		for _, x := range w.run.loop.byRow {
+			w.beside.ByRow(x.result, x.offset)
+		}
+	} else if Checks() {
+		w.check = newCheck(w.run)
+	}
+}
+
 // newCheck begins a check; nil where the interpreter cannot take the nest.
 func newCheck(r *Run) *check {
 	n := r.loop.nest

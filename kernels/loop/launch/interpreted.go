@@ -73,22 +73,6 @@ func (b *beside) free() {
 	b.Worker, b.run = nil, nil
 }
 
-// interpret gives a worker what it needs where the run is interpreted or checked.
-func (w *Worker) interpret() {
-	w.check = nil
-	if c, ok := w.run.v.code.(*interpreted); ok {
-		if w.beside == nil {
-			w.beside = &beside{}
-		}
-		w.beside.bind(w.run, c.code, w.run.out)
-		for _, x := range w.run.loop.byRow {
-			w.beside.ByRow(x.result, x.offset)
-		}
-	} else if Checks() {
-		w.check = newCheck(w.run)
-	}
-}
-
 // forget lets go of the interpreters.
 func (w *Worker) forget() {
 	if w.beside != nil {

@@ -19,9 +19,6 @@ import (
 // been given up: another target takes it.
 var ErrInexact = errors.New("an exact sum is beyond what machine code keeps")
 
-// exact reports states that can lose something.
-func (r *reducing) exact() bool { return r.fast.Lost >= 0 }
-
 // reducingOf lists the reduced results of a run.
 func reducingOf(n *loop.Nest, fast map[int]*loop.State, out []*value.Dense) (list []reducing) {
 	for k, res := range n.Results {

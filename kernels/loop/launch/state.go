@@ -247,6 +247,9 @@ type reducing struct {
 	kept       bool // exact sums whose words stay from window to window
 }
 
+// exact reports states that can lose something.
+func (r *reducing) exact() bool { return r.fast.Lost >= 0 }
+
 // part is what a worker has of a reduced result.
 type part struct {
 	words []uint64     // the states of the last window of exact sums that are not kept, else of all windows
