@@ -164,13 +164,30 @@ func (l *lowering) store(s *loop.Stmt) {
 		base, at := l.lanesAt(p)
 		st := step{a: v, b: base, mask: l.active}
 		words := e.Size()*l.target.lanes == l.length.Bytes()
-		whole, last := words && l.active == 0, words && l.vexOnly() && l.active == l.top
+		whole, first := words && l.active == 0, words && l.active != 0 && l.active == l.top
+		var read []int32
+		if first && !l.vexOnly() {
+			read = l.readAt(p)
+			first = len(read) > 0
+		}
 		st.scalar = func(m *maker, _ Reg, r regs) {
 			switch at.Base = r.b; {
 			case whole && m.streams:
 				m.stream(r.a, at)
-			case last && r.mask != NoReg:
-				m.storeLast(r.a, r.mask, at)
+			case first:
+				exact, done := m.Label(), m.Label()
+				for _, arg := range read { // the base may be in RAX or R9
+					m.LoadG(R10, argMem(p.mem.arg))
+					m.ArithMem(CmpG, R10, argMem(arg))
+					m.Jump(Equal, exact)
+				}
+				if read != nil {
+					m.vec.store(m, e, r.a, r.mask, at)
+					m.Goto(done)
+				}
+				m.Bind(exact)
+				m.storeFirst(r.a, r.mask, e.Size(), at)
+				m.Bind(done)
 			default:
 				m.vec.store(m, e, r.a, r.mask, at)
 			}
@@ -195,6 +212,66 @@ func (l *lowering) store(s *loop.Stmt) {
 		return
 	}
 	l.scatter(e, v, l.addresses(p, s.Origin), base)
+}
+
+// readAt returns where the arguments have the addresses of operands of which the nest reads the elements that
+// p stores: the result may lie in the memory of one of them.
+func (l *lowering) readAt(p place) (list []int32) {
+	for k := range l.nest.Body.Stmts {
+		s := &l.nest.Body.Stmts[k]
+		if s.Code != loop.Load || s.Mem.Kind != loop.ParamMem || l.nest.Params[s.Mem.N].Kind == loop.ScalarParam || !l.frame.nest {
+			continue
+		}
+		x := l.place(s)
+		if x.lanes && x.mem.elem == p.mem.elem && x.mem.unit == p.mem.unit && x.row.Equal(p.row) && x.col.Equal(p.col) && !slices.Contains(list, x.mem.arg) {
+			list = append(list, x.mem.arg)
+		}
+	}
+	return list
+}
+
+// storeFirst stores the words of the first lanes, which are those of the mask, by stores of fewer and fewer
+// words. A store under a mask is 42 operations on a Zen 3: without, rows of 20 words take 0.7 of the time. On
+// a Zen 4, loads of bytes that such a store might have written wait until it has left the processor. If the
+// result lies in the memory of an operand, those are the next whole vector or the beginning of the next row.
+func (m *maker) storeFirst(v, mask Reg, size int, at Mem) {
+	done, part := m.Label(), m.free(v, mask)
+	m.Lea(R11, at)
+	m.vec.bits(m, mask)
+	m.Emit(Inst{Op: VMOVAPD, Len: m.length, Dst: part, B: v})
+	all := m.length.Bytes()
+	for bytes := all; bytes >= size; bytes /= 2 {
+		fewer, lanes := m.Label(), bytes/size
+		store := Inst{Op: VMOVUPDStore, Len: L128, A: part, InMem: true, Mem: At(R11, 0)}
+		switch bytes {
+		case 64:
+			store.Len = L512
+		case 32:
+			store.Len = L256
+		case 8:
+			store.Op = VMOVSDStore
+		case 4:
+			store.Op = VMOVSSStore
+		}
+		m.ArithImm(CmpG, RAX, 1<<lanes-1)
+		m.Jump(Less, fewer)
+		m.put(&store)
+		switch {
+		case bytes == all:
+			m.Goto(done)
+		case bytes > size:
+			m.Jump(Equal, done)
+			if m.Asm.vexOnly {
+				m.Emit(Inst{Op: VEXTRACTF128, Len: L256, Dst: part, A: part, Imm: 1})
+			} else {
+				m.Emit(Inst{Op: VALIGNQ, Len: m.length, Dst: part, A: part, B: part, Imm: uint8(bytes / 8)})
+			}
+			m.ArithImm(AddG, R11, int32(bytes))
+			m.ShiftImm(ShrG, RAX, uint8(lanes))
+		}
+		m.Bind(fewer)
+	}
+	m.Bind(done)
 }
 
 // stream stores a vector past the caches if its place is aligned.

@@ -72,7 +72,11 @@ func (evexVectors) bits(m *maker, mask Reg) {
 		m.MovImm(RAX, 1<<m.lanes-1)
 		return
 	}
-	m.Emit(Inst{Op: KMOVBToG, Dst: RAX, B: mask})
+	op := KMOVBToG
+	if m.lanes > 8 {
+		op = KMOVWToG
+	}
+	m.Emit(Inst{Op: op, Dst: RAX, B: mask})
 	if m.lanes < 8 { // a constant mask has all bits
 		m.ArithImm(AndG, RAX, 1<<m.lanes-1)
 	}

@@ -48,9 +48,14 @@ func (l *lowering) window() {
 // anchor is a step to which those of inner loops may move.
 func (l *lowering) anchor() { l.emit(&step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
 
+// singleCost is the cost of a nest up to which whole vectors of a row that are fewer than are lowered
+// together have a loop of their own. Counting lanes and their mask take some fourteen instructions a vector,
+// and masked operands are not read in place. Of costlier nests the second loop would only be more code.
+const singleCost = 40
+
 // rowLoop lowers the loop over rows, which takes the given number of rows at a time. A row is whole
-// vectors, the given number together, then the rest under a mask. begin comes before the first vector
-// of a row.
+// vectors, the given number together, then single ones, then the rest under a mask. begin comes before the
+// first vector of a row.
 func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	enter := func(f func(m *maker)) {
 		l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
@@ -61,10 +66,11 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	row, whole, rest, left, done, end := l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label()
 	some := l.asm.Label()
 	var line lineStart
-	fits := func(m *maker) { // compares the end of the next lanes with the end of all
-		m.Lea(RAX, At(laneReg, int32(m.lanes*together)))
+	fitting := func(m *maker, vectors int) { // compares the end of the next lanes with the end of all
+		m.Lea(RAX, At(laneReg, int32(m.lanes*vectors)))
 		m.ArithMem(CmpG, RAX, l.laneEnd())
 	}
+	fits := func(m *maker) { fitting(m, together) }
 	more := func(m *maker) { // compares the last of the next rows with the end of all
 		m.Lea(RAX, At(rowReg, int32(rows-1)))
 		m.ArithMem(CmpG, RAX, argMem(8*argRowEnd))
@@ -81,8 +87,24 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 			m.Jump(LessEqual, whole)
 		})
 	}
+	l.scalar(func(m *maker) { m.Bind(rest) })
+	if w := weigh(&l.nest.Body); l.lanes >= 0 && rows == 1 && together > 1 && w.inner == 0 && w.cost <= singleCost {
+		single, short := l.asm.Label(), l.asm.Label()
+		l.scalar(func(m *maker) {
+			fitting(m, 1)
+			m.Jump(Greater, short)
+		})
+		enter(func(m *maker) { m.Bind(single) })
+		l.points(1, 0)
+		leave(func(m *maker) {
+			m.ArithImm(AddG, laneReg, int32(m.lanes))
+			m.refuel()
+			fitting(m, 1)
+			m.Jump(LessEqual, single)
+			m.Bind(short)
+		})
+	}
 	l.scalar(func(m *maker) {
-		m.Bind(rest)
 		m.LoadG(RAX, l.laneEnd())
 		m.ArithG(SubG, RAX, laneReg)
 		m.Jump(LessEqual, done)
