@@ -222,15 +222,18 @@ func (x *spreadGraph) control(id ir.ID) bool {
 		x.g.Nodes[x.to[id]].Region = region
 		x.takes[id], x.parts[id] = takes, takes[:n.Carried()]
 	case n.Op.Control == op.Select:
-		var first *ir.Region
-		next := &first
-		for r := n.Region; r != nil; r = r.Next {
-			y, _, _, _ := x.region(r, ir.None, nil, always)
-			*next = y
-			next = &y.Next
+		first, takes, yields := x.branches(id)
+		in := []ir.ID{x.full(x.old.In(id)[0])}
+		for k, from := range x.old.In(id)[1:] {
+			if takes[k] {
+				in = append(in, x.own(from))
+			} else {
+				in = append(in, x.full(from))
+			}
 		}
-		x.to[id] = x.g.CopyNode(x.old, id, x.reachAll(id, nil)...)
+		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		x.g.Nodes[x.to[id]].Region = first
+		x.parts[id] = yields
 	default:
 		return false
 	}
@@ -383,6 +386,39 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 			return nil, nil, nil
 		}
 	}
+}
+
+// branches spreads the regions of a branch. takes says which captured matrices they take as they are if they
+// are partial: those of which no region needs all rows. yields says which results are partial: those of which
+// a region makes each rank's rows. Another region may have all rows of such a result.
+//
+//	%5 = gather(%1);  %6 = select(%4, %5) { yield map(%0) } { yield %0 }
+//	->  %5 = select(%4, %1) { yield map(%0) {ranks=3} } { yield %0 }
+func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool) {
+	n, captured := &x.old.Nodes[id], x.old.In(id)[1:]
+	takes = make([]bool, len(captured))
+	for k, from := range captured {
+		takes[k] = x.partial[from] && dividable(x.old.Type(from))
+	}
+	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
+	for again := true; again; {
+		x.shares, x.saved, x.paid, x.asked, again = shares, saved, paid, asked, false
+		yields = make([]bool, len(n.Region.Yields))
+		next := &first
+		for r := n.Region; r != nil; r = r.Next {
+			whole := func(k int) bool { return !dividable(r.Graph.Type(r.Yields[k])) }
+			y, _, own, gathered := x.region(r, ir.None, takes, whole)
+			for k, all := range gathered {
+				again = again || takes[k] && all
+				takes[k] = takes[k] && !all
+			}
+			for k := range own {
+				yields[k] = yields[k] || own[k]
+			}
+			*next, next = y, &y.Next
+		}
+	}
+	return first, takes, yields
 }
 
 // whyLoop says why ranks share nothing of an iterate.

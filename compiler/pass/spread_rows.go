@@ -91,6 +91,10 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 			if everywhere[id] = may[id] && x.sparse(id); everywhere[id] {
 				continue
 			}
+		case n.Op.Control == op.Select && s.whole:
+			x.node(id)
+			everywhere[id] = x.shares > shares || slices.Contains(x.parts[id], true) || s.repeats(g, id, x, everywhere)
+			continue
 		default:
 			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
 			blocks := !s.whole && n.Op.Rate == productRate // products of blocks are tasks of one rank
@@ -99,7 +103,7 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 				x.node(id)
 				continue
 			}
-			everywhere[id] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), x.isLoose) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
+			everywhere[id] = s.repeats(g, id, x, everywhere)
 		}
 		if everywhere[id] {
 			x.node(id)
@@ -119,6 +123,12 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 		}
 	}
 	return x, everywhere, scattered
+}
+
+// repeats reports a node that each rank makes as a whole, since it is little work on what all ranks have.
+func (s *spreader) repeats(g *ir.Graph, id ir.ID, x *spreadGraph, everywhere []bool) bool {
+	return s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), x.isLoose) &&
+		!slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
 }
 
 // happensOnce reports a node with an effect that only one rank may have. An assert has none where it

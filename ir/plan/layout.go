@@ -134,7 +134,7 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 			where[id] = replicated
 		case (n.Op.Role == op.Slices || n.Op.Role == op.Windows && g.Type(id).Rows == g.Type(g.In(id)[0]).Rows) && where[g.In(id)[0]] == byRows || n.Op.Role == op.Gathers && n.Attrs.Int(Stacked) == 0 && Reaches(n):
 			where[id] = byRows
-		case part && shares.Op.Control == op.Iterate:
+		case part && controls(shares):
 			where[id] = replicated
 			if carried, at := loops[g.In(id)[0]], n.Attrs.Int("at"); at < len(carried) { // behind them is an effect
 				where[id] = carried[at]
@@ -154,11 +154,33 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 		default:
 			where[id] = states
 		}
-		if n.Op.Control == op.Iterate {
+		switch n.Op.Control {
+		case op.Iterate:
 			loops[id] = l.carried(n)
+		case op.Select:
+			captured := make([]string, len(g.In(id))-1)
+			for k, x := range g.In(id)[1:] {
+				captured[k] = where[x]
+			}
+			loops[id] = l.chosen(n, captured)
 		}
 	}
 	return where
+}
+
+// chosen returns Layout.Where of the results of a branch that all ranks run: by rows if a region makes each
+// rank's rows. captured has that of the captured values.
+func (l *layouts) chosen(n *ir.Node, captured []string) []string {
+	out := make([]string, len(n.Region.Yields))
+	for r := n.Region; r != nil; r = r.Next {
+		inside := l.locate(r.Graph, everywhere, argsOf(r, captured))
+		for k, y := range r.Yields {
+			if out[k] != byRows {
+				out[k] = inside[y]
+			}
+		}
+	}
+	return out
 }
 
 // carried returns Layout.Where of the carried values of an iterate that all ranks run. It is found by
