@@ -89,8 +89,7 @@ func (b *rowBlocks) toKeys(id ir.ID) (rows, cols int, ok bool) {
 func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 	g := b.g
 	n, t := &g.Nodes[id], g.Type(id)
-	byRow := n.Op.Along(n.Attrs)
-	if len(byRow) == 0 || !t.IsDense() || !t.Known() || t.Rows <= 1 || t.Elem == types.Str {
+	if len(n.Op.Along(n.Attrs)) == 0 || !t.IsDense() || !t.Known() || t.Rows <= 1 || t.Elem == types.Str {
 		return 0, 0, false
 	}
 	cols = t.Cols
@@ -99,7 +98,7 @@ func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 		if in.IsMatrix() && (!in.IsDense() || !in.Known() || in.Elem == types.Str) || in.Elem.Size() == 0 {
 			return 0, 0, false
 		}
-		own := slices.Contains(byRow, k) || byRow[0] == op.AllInputs
+		own := byRows(n, k)
 		if own != (in.IsDense() && in.Rows == t.Rows) {
 			return 0, 0, false
 		}

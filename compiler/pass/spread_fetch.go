@@ -112,12 +112,7 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 
 // byNumbers reports whether a new node is a gather of numbered rows.
 func (x *spreadGraph) byNumbers(g ir.ID) bool {
-	in := x.g.In(g)
-	if x.g.Nodes[g].Attrs.Int(plan.Fetch) == 0 || len(in) < 2 || !x.g.Type(in[1]).IsSparse() {
-		return false
-	}
-	of := x.g.In(in[1])
-	return len(of) == 1 && x.g.Type(of[0]).IsDense()
+	return x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 && x.g.Nodes[x.g.In(g)[1]].Attrs.Int("rows") > 0 // of sp.touched
 }
 
 // numberedSpreads is gatherSpreads of a gather whose lists are exchanged before, and entryBytes the size of an

@@ -13,8 +13,6 @@ package pass
 // It would be wrong for rows that depend on other rows, and for two matrices whose rows were chosen apart.
 
 import (
-	"slices"
-
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -128,16 +126,12 @@ func (x *spreadGraph) rowByRow(id ir.ID) bool {
 	if !t.IsDense() || t.Rows != types.Unknown || !n.Op.Laws.Has(op.Pure) || n.Region != nil {
 		return false
 	}
-	along := []int{}
-	if through := n.Attrs.Ints("through"); n.Op.Fold == op.FoldRows || len(through) == 2 && through[0] == 2 { // or some columns
-		along = []int{0}
-	} else if n.Op.Along != nil {
-		along = n.Op.Along(n.Attrs)
-	}
+	through := n.Attrs.Ints("through")
+	first := n.Op.Fold == op.FoldRows || len(through) == 2 && through[0] == 2 // or some columns
 	for k, from := range in {
 		t := x.old.Type(from)
 		beside := n.Op.Role == op.Beside // whose operands have as many rows, and not one
-		by := beside || n.Op.Laws.Has(op.Elementwise) || slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
+		by := beside || n.Op.Laws.Has(op.Elementwise) || k == 0 && first || byRows(n, k)
 		if x.isLoose(from) != by && (!by || beside || t.IsMatrix() && (!dividable(t) || t.Rows != 1)) {
 			return false
 		}

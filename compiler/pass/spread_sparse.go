@@ -35,35 +35,24 @@ import (
 // It would be wrong for an operator that makes entries where its sparse operands have none: then the
 // rows of other ranks would not be empty.
 
-// sparseRows reports whether node id makes a sparse matrix whose row i depends on row i of some sparse
-// operand. aligned says which operands are read in row i alone.
-func sparseRows(g *ir.Graph, id ir.ID) (aligned []bool, ok bool) {
-	n, t := &g.Nodes[id], g.Type(id)
-	if !t.IsSparse() || !t.Known() || n.Op.Along == nil || !n.Op.Laws.Has(op.Pure) {
-		return nil, false
-	}
-	aligned = alongRows(g, id, t.Rows)
-	for k, x := range g.In(id) {
-		ok = ok || aligned[k] && g.Type(x).IsSparse()
-	}
-	return aligned, ok
-}
-
 // alongRows reports by operand of node id, whose result has so many rows, whether row i of the result
 // depends on no row of the operand but row i.
 func alongRows(g *ir.Graph, id ir.ID, rows int) []bool {
-	n, in := &g.Nodes[id], g.In(id)
-	aligned := make([]bool, len(in))
-	if n.Op.Along == nil {
-		return aligned
-	}
-	along := n.Op.Along(n.Attrs)
-	for k, x := range in {
+	aligned := make([]bool, len(g.In(id)))
+	for k, x := range g.In(id) {
 		t := g.Type(x)
-		by := slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
-		aligned[k] = by && t.IsMatrix() && t.Rows == rows && rows > 1
+		aligned[k] = byRows(&g.Nodes[id], k) && t.IsMatrix() && t.Rows == rows && rows > 1
 	}
 	return aligned
+}
+
+// byRows reports an operator whose row says that its row i depends on no row of input k but row i.
+func byRows(n *ir.Node, k int) bool {
+	if n.Op.Along == nil {
+		return false
+	}
+	along := n.Op.Along(n.Attrs)
+	return slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
 }
 
 // relocates reports whether node id moves the entries of a sparse matrix whose rows ranks can share.
@@ -103,20 +92,21 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, x.reachAll(id, own)...)), true)
 		return true
 	}
-	aligned, ok := sparseRows(x.old, id)
-	if !ok || x.old.Type(id).Rows < x.ranks {
+	t, by := x.old.Type(id), false
+	if !t.IsSparse() || !t.Known() || t.Rows < x.ranks || !n.Op.Laws.Has(op.Pure) {
 		return false
 	}
-	by := false
+	own := alongRows(x.old, id, t.Rows)
 	for k, from := range in {
-		by = by || aligned[k] && x.partial[from] && x.old.Type(from).IsSparse()
+		own[k] = own[k] && x.old.Type(from).IsSparse()
+		by = by || own[k] && x.partial[from]
 	}
 	if !by {
 		return false
 	}
-	args := x.reachAll(id, x.readsOf(x.old, id, x.old.Type(id).Rows))
+	args := x.reachAll(id, x.readsOf(x.old, id, t.Rows))
 	for k, from := range in {
-		if aligned[k] && x.old.Type(from).IsSparse() {
+		if own[k] {
 			args[k] = x.ownSparse(from)
 		}
 	}
@@ -139,9 +129,8 @@ func (x *spreadGraph) byColumns(id ir.ID, _ []rowReads) {
 	turned := x.transposed(id)
 	rows := x.g.Type(turned).Rows
 	made := x.typed(id, x.table.Must(x.old.Nodes[id].Op.Turned), x.sharing(nil, rows, x.unit[rows]), turned)
-	all := x.gatherOf(id, x.inUnitsOf(rows), made)
 	x.saved += x.spared(x.workOf(x.old, id))
-	x.to[id] = x.typed(id, x.table.Must("t"), nil, all)
+	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, x.inUnitsOf(rows), made))
 }
 
 // transposed returns this rank's rows of the transpose of the partial sparse matrix that old node id reads.
