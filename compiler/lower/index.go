@@ -115,7 +115,8 @@ func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 
 // subscript is size indices from lo on, or, if only the run knows it, from the value of edge from
 // on. The size of an open one is known only in the run: it ends before the value of edge to, or
-// with it if through is 1. If it is 2, the range is the whole axis.
+// with it if through is 1. If it is 2, the range is the whole axis. 3 is 1 of a range that the program
+// writes from to down to from.
 type subscript struct {
 	lo      int
 	from    ir.ID // ir.None: lo
@@ -209,7 +210,20 @@ func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript 
 			}
 			l.fail(d)
 		}
-		d := source.Errorf("E212", at, "%ss %d to %d of a matrix with %s", what, a, b, counted(n, what))
+		from, to := a, b // as written, if they are before the first
+		if a < 0 {
+			from = int(lo.s.I)
+		}
+		if b < 0 {
+			to = int(hi.s.I)
+		}
+		d := source.Errorf("E212", at, "%ss %d to %d of a matrix with %s", what, from, to, counted(n, what))
+		if a < 0 && n > 0 {
+			d = d.WithHelp("%ss are numbered from 0, and from the end from -1: the first is `%d`", what, -n)
+			if b >= 0 && b <= n && s.By == nil {
+				d = d.WithHelp("%ss are numbered from 0, and from the end from -1; from the first on it is `0..%d`", what, b)
+			}
+		}
 		if s.Hi == nil && a > n {
 			d = source.Errorf("E212", at, "%ss from %d on of a matrix with %s", what, a, counted(n, what))
 			if n > 0 {

@@ -129,7 +129,9 @@ func (l *lowerer) steppedSub(s ast.Sub, x val, k int, lo, hi val) subscript {
 		}
 	}
 	out := l.interval(s, lo, hi, n, what)
-	out.step = step
+	if out.step = step; out.open && step < 0 {
+		out.through = 3
+	}
 	return out
 }
 
@@ -141,14 +143,18 @@ func (l *lowerer) fromStart(v val, n int) int {
 	return int(v.s.I)
 }
 
-// after returns the index that follows v. A negative v counts from the end of the axis.
+// after returns the index that follows v. A negative v counts from the end of the axis, and so does what
+// follows it: added to the length here, an index before the first row would count from the end again.
 func (l *lowerer) after(v val, n int, count string, x val, at source.Span) val {
-	if v.kind == konst && (v.s.I >= 0 || n != types.Unknown) {
-		return intVal(l.fromStart(v, n) + 1)
+	if v.kind == konst && v.s.I != -1 {
+		return intVal(int(v.s.I) + 1)
 	}
-	spans := []source.Span{at, at}
-	less := l.apply(l.table.Infix("<"), nil, at, []val{v, intVal(0)}, spans)
-	wrap := l.apply(l.table.Infix("*"), nil, at, []val{l.size(n, count, x, at), less}, spans)
+	size, spans := l.size(n, count, x, at), []source.Span{at, at}
+	if v.kind == konst {
+		return size
+	}
+	last := l.apply(l.table.Infix("=="), nil, at, []val{v, intVal(-1)}, spans)
+	wrap := l.apply(l.table.Infix("*"), nil, at, []val{size, last}, spans)
 	v = l.apply(l.table.Infix("+"), nil, at, []val{v, wrap}, spans)
 	return l.apply(l.table.Infix("+"), nil, at, []val{v, intVal(1)}, spans)
 }

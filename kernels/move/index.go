@@ -68,7 +68,7 @@ func indexings() []*op.Def {
 			Args: []op.Arg{at[0], {Name: "i", Doc: "first row, i64; negative ones count from the end"}, {Name: "k", Doc: "end of the rows, i64"},
 				{Name: "j", Doc: "first column"}, {Name: "l", Doc: "end of the columns"},
 				{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], negative where the end says it"},
-				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included, 2 where the window has all"}},
+				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included, 2 where the window has all, 3 where the end is included and the program descends"}},
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
 			Type: CutType, Ref: CutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
 			Elements: cutElements, RowsRead: cutReads,
@@ -245,12 +245,23 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	if to < 0 {
 		to += int64(n)
 	}
-	if c.Attrs.Ints("through")[k] == 1 && to < math.MaxInt64 { // which is outside with or without
+	through := c.Attrs.Ints("through")[k]
+	if through&1 == 1 && to < math.MaxInt64 { // which is outside with or without
 		to++
 	}
 	if from < 0 || to > int64(n) || from > to {
+		// An index before the first one is shown as it came.
+		if from < 0 {
+			from = lo
+		}
+		if through == 3 {
+			return 0, 0, define.BadIndex("%ss %d down to %d of a matrix with %d", what, hi, from, n)
+		}
 		if from > to && to == int64(n) { // the program may have left out the end
 			return 0, 0, define.BadIndex("%ss from %d on of a matrix with %d", what, from, n)
+		}
+		if to < 0 {
+			to = hi
 		}
 		return 0, 0, define.BadIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 	}
@@ -286,7 +297,7 @@ func cutElements(e *op.Elements) op.Element {
 		if through[k] == 2 {
 			return loop.Num(0), n
 		}
-		return e.Window(1+2*k, 2+2*k, through[k] == 1, n)
+		return e.Window(1+2*k, 2+2*k, through[k]&1 == 1, n)
 	}
 	row, rows := axis(0, x.Rows)
 	col, cols := axis(1, x.Cols)
