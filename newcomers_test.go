@@ -99,13 +99,14 @@ func TestNewcomers(t *testing.T) {
 func newcomersFolder(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"data.csv":      "1,2\n3,4\n",
-		"data":          "1,2\n3,4\n",
-		"words.csv":     "name,age\nAnna,31\nBob,27\n",
-		"ragged.csv":    "1,2,3\n4,5\n",
-		"semicolon.csv": "1;2\n3;4\n",
-		"book.xlsx":     "PK\x03\x04\x14\x00",
-		"folder/a.csv":  "1\n",
+		"data.csv":         "1,2\n3,4\n",
+		"data":             "1,2\n3,4\n",
+		"words.csv":        "name,age\nAnna,31\nBob,27\n",
+		"ragged.csv":       "1,2,3\n4,5\n",
+		"semicolon.csv":    "1;2\n3;4\n",
+		"book.xlsx":        "PK\x03\x04\x14\x00",
+		"folder/a.csv":     "1\n",
+		"tables.csv/b.csv": "1\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -184,8 +184,11 @@ func explainLineEnd(s scene) (source.Diagnostic, bool) {
 		return source.Diagnostic{}, false
 	}
 	return source.Errorf("E102", s.at(s.toks[k]), "an operand is missing after `%s`", s.toks[k].Value).
-		WithNote(s.at(s.prev), "the statement goes on here, because a line cannot end with `%s`", s.toks[k].Value), true
+		WithNote(s.at(s.prev), "the statement goes on here, because a line cannot end with `%s`", s.toks[k].Value).WithHelp(anOperand), true
 }
+
+// anOperand says what is missing.
+const anOperand = "what stands here is a value: a number, a name, a call or something in brackets"
 
 func isInfix(t lexer.Token) bool {
 	return isOp(t, "|>", "or", "and", "not", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "//", "%", "@", "^", "=", "..", "..=", "<-", "=>")
@@ -312,6 +315,9 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 	if head == "`if`" && s.text(s.i, s.i+1) == "then" {
 		d.Help = "write `if c { a } else { b }`; element by element it is ifelse(c, a, b)"
 	}
+	if head == "`iterate`" && isOp(s.found, "until", "times") {
+		d.Help = "it has one end: `until c or k == n` counts the rounds in a carried k, as well"
+	}
 	if brace := s.braceBelow(); brace > 0 && s.i > s.from {
 		d.Help = "write `" + s.text(s.from, s.i) + " {`: the brace stands on the line that it belongs to"
 		d.Span = s.span(s.from, s.i-1)
@@ -387,10 +393,15 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 		return source.Errorf("E102", s.span(s.i-1, s.i), "an operand is missing after `,`").WithHelp("write `,`, or what belongs between the two"), true
 	}
 	if isOp(s.found, ")", "]", "}", ",", ";") || s.found.EOF() {
+		if d.Code == "E102" {
+			d.Help = anOperand
+		}
 		return d, true
 	}
 	if isOp(s.found, "..", "..=") && isOp(s.prev, "[", ",") {
 		d.Help = "a range of the first k is 0" + s.found.Value + "k; from k on it is k.., and : is all"
+	} else if d.Help == "" && d.Code == "E102" {
+		d.Help = anOperand
 	}
 	d.Notes = []source.Note{{Span: s.at(s.found), Text: "found " + s.say(s.found)}}
 	if s.found.Type == tokKeyword && !s.lineBreak(s.i-1) {

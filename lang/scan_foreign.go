@@ -108,6 +108,9 @@ func (s *scanner) foreignSpelling() bool {
 		s.other(2, "%", "the remainder is `%`")
 	case strings.HasPrefix(rest, "÷"):
 		s.other(len("÷"), "//", "the floor of a quotient is `//`")
+	case rest[0] == '\\' && strings.TrimLeft(strings.SplitN(rest[1:], "\n", 2)[0], " \t\r") == "":
+		s.at++
+		s.report("E110", from, s.at, "`\\` does not continue a line").Help = "a line goes on inside of brackets, and behind an operator at its end"
 	case rest[0] == '\\' && s.afterValue():
 		text, start := s.before()
 		text = strings.TrimSpace(text)

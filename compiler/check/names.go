@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 
 	"flow/lang/ast"
@@ -21,7 +22,7 @@ type World interface {
 // Names reports wrong uses of names in a file, sorted. It knows no types; elaboration checks what
 // depends on a value.
 func Names(f *ast.File, w World) source.Diagnostics {
-	c := &names{world: w}
+	c := &names{world: w, ended: map[string]source.Span{}}
 	c.push()
 	c.stmts(f.Stmts)
 	return c.diags.Sort()
@@ -38,6 +39,8 @@ type names struct {
 	loops   int         // `for`s around
 	carried []ast.Ident // of the innermost iterate
 	binding []ast.Ident // the names of the binding whose right side is being checked
+	// ended are the names of blocks above.
+	ended map[string]source.Span
 }
 
 type scope struct {
@@ -51,7 +54,13 @@ func (c *names) push() *scope {
 	return &c.scopes[len(c.scopes)-1]
 }
 
-func (c *names) pop() { c.scopes = c.scopes[:len(c.scopes)-1] }
+func (c *names) pop() {
+	last := len(c.scopes) - 1
+	if !c.scopes[last].fn {
+		maps.Copy(c.ended, c.scopes[last].at)
+	}
+	c.scopes = c.scopes[:last]
+}
 
 // bind declares a name that must be new in every visible scope, up to a function's.
 func (c *names) bind(id ast.Ident) {
@@ -461,7 +470,10 @@ func (c *names) use(n *ast.Name, call bool, known func(string) bool) {
 		return // an operator as a value: elaboration decides
 	}
 	d := source.Errorf("E116", n.Span(), "nothing is called `%s` here", n.Name)
-	if h := Foreign(n.Name); h != "" {
+	if at, ok := c.ended[n.Name]; ok && !call {
+		d = d.WithNote(at, "bound here, and gone at the end of the body").
+			WithHelp("a body gives its value: `%s = if c { a } else { b }`, `%s = parfor i in a..b { .. }`; iterate carries names out", n.Name, n.Name)
+	} else if h := Foreign(n.Name); h != "" {
 		d = d.WithHelp("%s", h)
 	} else {
 		var own []string

@@ -178,7 +178,7 @@ func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 			l.fail(d.WithHelp("it is %s", signature(f)))
 		}
 		if args[j] != nil {
-			l.failf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
+			l.fail(source.Errorf("E129", a.Span(), "`%s` is given twice", a.Name.Name).WithHelp("it is %s", signature(f)))
 		}
 		args[j] = a
 	}
@@ -433,7 +433,13 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.D
 		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).WithHelp("%s", knownBefore))
 	case list:
 		if k != op.NoVal && k != op.IntsVal {
-			l.failf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
+			wrong := source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
+			if k == op.IntVal && len(v.elems) > 1 {
+				wrong = wrong.WithHelp("numbers are arguments of their own: write `%s`", strings.Trim(l.text(at), "[]"))
+			} else if d != nil {
+				wrong = wrong.WithHelp("%s", usage(d))
+			}
+			l.fail(wrong)
 		}
 		out := op.Val{Kind: op.IntsVal}
 		for _, x := range v.elems {
@@ -474,7 +480,11 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.D
 		l.fail(source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v)).WithHelp("%s", help))
 	}
 	if k != op.NoVal && out.Kind != k {
-		l.failf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
+		wrong := source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
+		if d != nil {
+			wrong = wrong.WithHelp("%s", usage(d))
+		}
+		l.fail(wrong)
 	}
 	return out
 }

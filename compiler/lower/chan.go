@@ -154,7 +154,8 @@ func (l *lowerer) element(e *ast.Index, g *grid) (off int) {
 		}
 		x := l.intArg(s.Lo, "a subscript of a channel array")
 		if x < 0 || x >= g.dims[i] {
-			l.failf("E403", s.Span(), "subscript %d is outside %s, which has %d along this dimension", x, g.name, g.dims[i])
+			l.fail(source.Errorf("E403", s.Span(), "subscript %d is outside %s, which has %d along this dimension", x, g.name, g.dims[i]).
+				WithHelp("subscripts are 0 to %d; %s.rows and %s.cols say how many there are", g.dims[i]-1, g.name, g.name))
 		}
 		at = append(at, x)
 	}
@@ -202,7 +203,8 @@ func (l *lowerer) send(s *ast.Send) {
 	if want := g.typ[off]; want.Kind == types.Invalid {
 		g.typ[off] = l.g.Type(id)
 	} else if got := l.g.Type(id); got != want {
-		l.fail(source.Errorf("E411", s.Expr.Span(), "%s carries %v, this is %v", g.elemName(off), want, got).WithNote(g.span, "declared here"))
+		l.fail(source.Errorf("E411", s.Expr.Span(), "%s carries %v, this is %v", g.elemName(off), want, got).WithNote(g.span, "declared here").
+			WithHelp("what is sent has the type and the sizes of the tile, which stay"))
 	}
 	g.cur[off] = id
 	l.sends++

@@ -70,7 +70,10 @@ func (l *lowerer) vocabulary() []string {
 	return words
 }
 
-// unknownModule reports np.f(x) and np.linalg.f(x) if np is unbound.
+// fileNames are how names of files end.
+var fileNames = []string{"csv", "tsv", "mtx", "npy", "csr", "pgm", "png", "svg", "html", "txt", "dat"}
+
+// unknownModule reports data.csv without quotes, and np.f(x) and np.linalg.f(x), if data or np is unbound.
 func (l *lowerer) unknownModule(f *ast.Field, e *ast.Call) {
 	root := ast.Expr(f)
 	for {
@@ -81,10 +84,16 @@ func (l *lowerer) unknownModule(f *ast.Field, e *ast.Call) {
 		root = x.X
 	}
 	n, ok := root.(*ast.Name)
-	if !ok || !check.Module(n.Name) {
+	if !ok {
 		return
 	}
 	if _, bound := l.scope.lookup(n.Name); bound {
+		return
+	}
+	if e == nil && f.X == root && slices.Contains(fileNames, f.Name.Name) {
+		l.fail(source.Errorf("E116", f.Span(), "nothing is called `%s` here", n.Name).WithHelp("a file is named by a text: write `%q`", l.text(f.Span())))
+	}
+	if !check.Module(n.Name) {
 		return
 	}
 	word, d := f.Name.Name, source.Errorf("E116", f.Span(), "nothing is called `%s` here", n.Name)

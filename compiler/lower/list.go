@@ -95,7 +95,7 @@ func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
 	case list:
 		return l.matrixOf(v, types.NoElem, at).id
 	case function:
-		l.failf("E119", at, "%s is no value", l.what(v))
+		l.fail(source.Errorf("E119", at, "%s is no value", l.what(v)).WithHelp("its value is that of a call: %s(..)", l.text(at)))
 	}
 	l.failf("E200", at, "a matrix or scalar is wanted, this is %s", l.what(v))
 	return ir.None

@@ -196,7 +196,7 @@ func (l *lowerer) importFile(s *ast.Import) {
 	}
 	for _, f := range l.in.Files.Files() {
 		if f.Name == name && len(l.imports) > 16 {
-			l.failf("E125", s.Path.Span(), "imports form a cycle")
+			l.fail(source.Errorf("E125", s.Path.Span(), "imports form a cycle").WithHelp("what two files need of each other goes into a third, which both import"))
 		}
 	}
 	m := l.file(name, text, s.Path.Span(), id.Name)

@@ -33,7 +33,8 @@ func (l *lowerer) positions(s ast.Sub, v val, t types.Type, n, k int, x val) ir.
 		}
 		for _, p := range v.elems {
 			if i := p.s.I; p.isInt() && n != types.Unknown && (i < -int64(n) || i >= int64(n)) {
-				l.failf("E212", at, "%s %d of a matrix with %d %ss", what, i, n, what)
+				l.fail(source.Errorf("E212", at, "%s %d of a matrix with %d %ss", what, i, n, what).
+					WithHelp("%ss are numbered from 0, and from the end from -1: 0 to %d, or -1 to %d", what, n-1, -n))
 			}
 		}
 		v = l.matrixOf(v, types.NoElem, at)

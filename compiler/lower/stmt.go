@@ -149,6 +149,9 @@ func (l *lowerer) bind(s *ast.Bind) {
 		if v.kind == tuple {
 			d = d.WithHelp("as many names stand on the left as the tuple has parts: %d", len(v.elems))
 		}
+		if v.kind == konst {
+			d = d.WithHelp("a name for each: `%s`", l.text(s.Names[0].At)+" = "+l.text(s.Expr.Span()))
+		}
 		if v.kind == edge && l.typeOf(v).IsMatrix() {
 			d = d.WithHelp("a column is taken by its number: `%s = %s[:, 0]`", s.Names[0].Name, l.text(s.Expr.Span()))
 		}

@@ -29,6 +29,8 @@ func (l *lowerer) joined(e *ast.Binary, x, y val) val {
 		d := source.Errorf("E201", e.OpAt, "`+` joins a str to another; this is %s", l.what(other)).WithNote(at.Span(), "%s", l.what(other))
 		if t := l.typeOf(other); t.IsScalar() {
 			d = d.WithHelp("write str(%s), or fmt(\"{} ..\", ..), which also says how many digits", l.in.Files.Text(at.Span()))
+		} else {
+			d = d.WithHelp("a matrix is shown under a text by `emit X as \"label\"`; str and fmt take its elements")
 		}
 		l.fail(d)
 	}

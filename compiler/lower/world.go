@@ -61,7 +61,7 @@ func (l *lowerer) words() []string {
 func (l *lowerer) checkNames() {
 	for _, f := range l.checked {
 		for _, d := range check.Names(f, world{l}) {
-			if i := l.unknownAt(d); i >= 0 { // the program binds it further down
+			if i := l.unknownAt(d); i >= 0 { // the program binds it elsewhere
 				l.diags[i] = d
 			} else if !l.reported(d) {
 				l.diags = append(l.diags, d)
@@ -71,9 +71,9 @@ func (l *lowerer) checkNames() {
 }
 
 // unknownAt returns elaboration's diagnostic of an unknown name that d, which has seen the whole
-// file, knows to be bound too late; -1 if there is none.
+// file, knows to be bound too late or in a body that has ended; -1 if there is none.
 func (l *lowerer) unknownAt(d source.Diagnostic) int {
-	if d.Code != "E117" {
+	if d.Code != "E117" && (d.Code != "E116" || len(d.Notes) == 0) {
 		return -1
 	}
 	return slices.IndexFunc(l.diags, func(x source.Diagnostic) bool { return x.Span.From == d.Span.From && x.Code == "E116" })

@@ -253,7 +253,7 @@ func (g generator) typ(s *op.Sig) (types.Type, error) {
 	}
 	rows, cols, bad := g.shape(s.Attrs)
 	if bad != "" {
-		return types.Type{}, op.Faultf(-1, define.CodeAttr, "`%s`: %s", g.name, bad)
+		return types.Type{}, op.Faultf(-1, define.CodeAttr, "`%s`: %s", g.name, bad).WithHelp("flowrun doc %s says what its arguments are", g.name)
 	}
 	if cols > 0 && rows > math.MaxInt/8/cols {
 		tell, _ := define.Scarce(float64(rows) * float64(cols) * float64(g.elem(s.Attrs).Size()))

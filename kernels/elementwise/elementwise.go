@@ -95,6 +95,9 @@ func elementFault(s *op.Sig, in []types.Elem, rule define.ElementRule) *op.Fault
 	}
 	bools := slices.Repeat([]types.Elem{types.Bool}, len(in))
 	if e, ok := rule(bools, s); ok && e == types.Bool && s.Def.Infix != "" {
+		if slices.Contains(in, types.Str) {
+			return f.WithHelp("a text and a number have nothing in common: str(x) makes a text of a number")
+		}
 		return f.WithHelp("bool(x) is true where x is not zero")
 	}
 	return f

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"flow/lang/source"
 )
@@ -71,7 +72,7 @@ func (e *Error) help(format string, args ...any) *Error {
 // openError is the error of a file that could not be opened.
 func openError(path string, err error) *Error {
 	if !errors.Is(err, fs.ErrNotExist) {
-		return failf(Unreadable, path, "cannot be read: %v", reason(err))
+		return unreadable(path, err)
 	}
 	e := failf(Unreadable, path, "no such file")
 	dir := filepath.Dir(path)
@@ -106,7 +107,19 @@ func readError(file string, line int, err error) *Error {
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
 		return failf(Gzip, file, "the compressed data are damaged (%v)", reason(err)).at(line, 0).help("copy the file again")
 	}
-	return failf(Unreadable, file, "cannot be read: %v", reason(err)).at(line, 0)
+	return unreadable(file, err).at(line, 0)
+}
+
+// unreadable is the error of a file that the system refuses to read.
+func unreadable(file string, err error) *Error {
+	e := failf(Unreadable, file, "cannot be read: %v", reason(err))
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return e.help("name a file in it")
+	case errors.Is(err, fs.ErrPermission):
+		return e.help("it belongs to another user: chmod or a copy makes it readable")
+	}
+	return e
 }
 
 // reason is an error without the path that every *fs.PathError repeats.

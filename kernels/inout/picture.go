@@ -55,7 +55,8 @@ func drawnType(s *op.Sig, arg int) error {
 	case t.IsSparse():
 		return op.Faultf(0, define.CodeKind, "a sparse matrix is no image").WithHelp("dense(x) makes it dense")
 	case !t.IsDense() || !t.Elem.IsNumeric():
-		return op.Faultf(0, define.CodeKind, "an image is made of a matrix of numbers; this is %v", t)
+		return op.Faultf(0, define.CodeKind, "an image is made of a matrix of numbers; this is %v", t).
+			WithHelp("a number is written to .csv or .npy, [[x]] is a matrix of one pixel")
 	case t.Rows == 0 || t.Cols == 0 || max(t.Rows, t.Cols) > 1<<16:
 		return op.Faultf(0, define.CodeShape, "an image has 1 to 65536 rows and columns; this is %v", t)
 	default:

@@ -199,6 +199,8 @@ func curveType(s *op.Sig) error {
 			f := op.Faultf(1, define.CodeShape, "`x` of `%s` has %d numbers, `y` has %d", s.Def.Source(), n, points)
 			if y.Cols == n && columns > 1 {
 				f.WithHelp("a column of y is a curve: t(y) has rows as columns")
+			} else {
+				f.WithHelp("each number of x has one of y: seq(0, %d) numbers the points", points)
 			}
 			return f
 		}

@@ -159,7 +159,8 @@ func listStatistics() []statistic {
 			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1"}},
 			check: func(a *op.Attrs) error {
 				if v, ok := a.Get("q"); !ok || v.Kind != op.FloatVal && v.Kind != op.IntVal || !(a.Float("q") >= 0 && a.Float("q") <= 1) {
-					return op.Faultf(1, define.CodeAttr, "q of `quantile` is a number from 0 to 1, not %v", v)
+					return op.Faultf(1, define.CodeAttr, "q of `quantile` is a number from 0 to 1, not %v", v).
+						WithHelp("0.5 is the median, and p per cent are p / 100")
 				}
 				return nil
 			},
