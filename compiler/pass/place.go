@@ -154,10 +154,8 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 	g := p.Graph
 	n := &g.Nodes[id]
 	place := g.Placement(id)
-	_, _, why := s.shared(g, id, partial)
-	after := slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) })
 	block := p.Block[id]
-	switch {
+	switch { // what needs no reads comes first: there may be a million tiles
 	case n.Op.Root:
 		return whyKept
 	case p.readsUnshared(n):
@@ -174,7 +172,9 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 		return whyMessages
 	case n.Op.Role != op.Points && !s.whole:
 		return whyBlocks
-	case after && (why == "" || why == whyLittle):
+	}
+	_, _, why := s.shared(g, id, partial)
+	if after := func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) }; (why == "" || why == whyLittle) && slices.ContainsFunc(g.In(id), after) {
 		return whyAfter
 	}
 	return why
