@@ -164,8 +164,11 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 				k *= f
 			}
 		}
-		if r.IntN(2) == 0 {
+		switch r.IntN(3) {
+		case 0:
 			k = a.Rows * a.Cols / k
+		case 1: // a column
+			k = a.Rows * a.Cols
 		}
 		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(k)}, op.Attr{Name: "m", Val: op.Int(a.Rows * a.Cols / k)}), []value.Value{a}
 	case "reverse":

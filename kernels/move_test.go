@@ -31,7 +31,11 @@ func TestMovesEqualTheirDefinition(t *testing.T) {
 		rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "lower"), op.MakeAttrs(rowtest.Attr("strict", op.Bool(true))), a)
 		rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "upper"), op.MakeAttrs(rowtest.Attr("strict", op.Bool(true))), a)
 		rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "diag"), nil, rowtest.RandomDense(r, e, n, 1))
-		rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "reshape"), op.MakeAttrs(rowtest.Attr("n", op.Int(m)), rowtest.Attr("m", op.Int(n))), a)
+		for k := range n*m + 2 { // of a matrix with gaps between its rows, to every shape, also to one row and one column
+			if shape := [2]int{n * m / max(k, 1), k}; shape[0]*k == n*m {
+				rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "reshape"), op.MakeAttrs(rowtest.Attr("n", op.Int(shape[0])), rowtest.Attr("m", op.Int(k))), a)
+			}
+		}
 		for _, by := range []string{"", "rows", "cols", "both"} {
 			rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "reverse"), op.MakeAttrs(rowtest.Attr("by", op.Str(by))), a)
 		}

@@ -247,24 +247,39 @@ func reshapeRef(c *op.Call) (value.Value, error) {
 	}), nil
 }
 
-// reshapeRect makes a window of a reshape. It copies runs of elements that are in one row of the operand and
-// in one row of the window. Matrices without gaps between rows are copied at once.
+// reshapeRect makes a window of a reshape. Rows without gaps between them count as one row, of the window and
+// of the operand each for itself: a column made of a window of a matrix has runs of a whole row of that window.
 func reshapeRect(c *op.Call, w window.Rect) {
 	out, a := *c.Result(), *c.Dense(0)
-	if w.Cols == out.Cols && out.Stride == out.Cols && a.Stride == a.Cols {
+	if w.Cols == out.Cols && out.Stride == out.Cols {
 		w = window.Rect{Col: w.Row * out.Cols, Rows: 1, Cols: w.Rows * out.Cols}
-		for _, d := range []*value.Dense{&out, &a} {
-			d.Rows, d.Cols = 1, d.Rows*d.Cols
-			d.Stride = d.Cols
-		}
+		inOneRow(&out)
 	}
+	if a.Stride == a.Cols {
+		inOneRow(&a)
+	}
+	reshape := dense.ForElem(a.Elem, reshapeInto[float64], reshapeInto[float32], reshapeInto[int64], reshapeInto[uint8])
+	reshape(&out, &a, w)
+}
+
+// inOneRow makes d, which has no gaps between its rows, a matrix of one row.
+func inOneRow(d *value.Dense) {
+	d.Rows, d.Cols = 1, d.Rows*d.Cols
+	d.Stride = d.Cols
+}
+
+// reshapeInto makes window w of out. It copies runs of elements that are in one row of a and in one row of w.
+func reshapeInto[T dense.Cell](out, a *value.Dense, w window.Rect) {
+	if w.Cols == 0 {
+		return // a may have no columns by which a place could be divided
+	}
+	dst, src := dense.GridOf[T](out), dense.GridOf[T](a)
 	for i := w.Row; i < w.Row+w.Rows; i++ {
-		for j := w.Col; j < w.Col+w.Cols; {
-			at := i*out.Cols + j
-			p, q := at/a.Cols, at%a.Cols
-			n := min(a.Cols-q, w.Col+w.Cols-j)
-			out.View(i, j, 1, n).CopyFrom(a.View(p, q, 1, n))
-			j += n
+		at := i*dst.Cols + w.Col
+		from, col := at/src.Cols*src.LD, at%src.Cols
+		for row := dst.X[i*dst.LD+w.Col:][:w.Cols]; len(row) > 0; from, col = from+src.LD, 0 {
+			n := copy(row, src.X[from+col:from+src.Cols])
+			row = row[n:]
 		}
 	}
 }
