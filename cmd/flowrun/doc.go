@@ -141,11 +141,12 @@ func (s *session) docList(table *op.Table, library []function) error {
 	for _, w := range words {
 		names = append(names, w.name)
 	}
-	fmt.Fprintf(s.out, "\nwords of the language:\n  %s\n", strings.Join(names, " "))
+	fmt.Fprintln(s.out, "\nwords of the language:")
+	s.prose("  "+strings.Join(names, " "), 2)
 	if err := s.docExamples(); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.out, "\nflowrun doc NAME prints one of them, flowrun doc --search TEXT lists those that speak of it; flowrun explain CODE explains a diagnostic.")
+	s.prose("\nflowrun doc NAME prints one of them, flowrun doc --search TEXT lists those that speak of it; flowrun explain CODE explains a diagnostic.", 0)
 	return nil
 }
 
@@ -172,7 +173,7 @@ func (s *session) docOf(name string, table *op.Table, library []function) error 
 			if found {
 				fmt.Fprintln(s.out)
 			}
-			fmt.Fprintf(s.out, "%s\n\n%s\n\nin the standard library, %s\n", f.signature, f.doc, f.file)
+			s.prose(f.signature+"\n\n"+f.doc+"\n\nin the standard library, "+f.file, 0)
 			found = true
 		}
 	}
@@ -211,7 +212,7 @@ func (s *session) docRow(d *op.Def, more bool) {
 	if more {
 		fmt.Fprintln(s.out)
 	}
-	fmt.Fprintf(s.out, "%s\n\n%s\n", signature(d), d.Doc)
+	s.prose(signature(d)+"\n\n"+d.Doc, 0)
 	var args [][]string
 	for _, a := range d.Args {
 		if a.Doc != "" {

@@ -88,7 +88,7 @@ func wordOf(name string) (word, bool) {
 
 // docWord prints the manual of a word.
 func (s *session) docWord(w word) {
-	fmt.Fprintf(s.out, "%s\n\n%s\n", w.form, w.doc)
+	s.prose(w.form+"\n\n"+w.doc, 0)
 	if w.eg.Program != "" {
 		s.docExample(w.eg)
 	}

@@ -165,7 +165,7 @@ func (s *session) explainCode(name string) error {
 		}
 		return e
 	}
-	fmt.Fprintf(s.out, "%s  %s\n\n%s\n", row.Code, row.Title, row.Explain)
+	s.prose(string(row.Code)+"  "+row.Title+"\n\n"+row.Explain, 0)
 	if row.Program != "" {
 		fmt.Fprintf(s.out, "\nThe smallest program that is told so:\n\n")
 		for _, l := range strings.Split(row.Program, "\n") {

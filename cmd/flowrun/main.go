@@ -25,7 +25,10 @@ func main() {
 // invoke runs one command line and returns its exit code.
 func invoke(args []string, began time.Time) (code int) {
 	stdout := &watched{Writer: os.Stdout}
-	s := &session{began: began, loaded: beforeMain(), compiling: began, in: os.Stdin, out: stdout, err: os.Stderr, color: wantsColor(os.Stderr)}
+	s := &session{
+		began: began, loaded: beforeMain(), compiling: began, in: os.Stdin, out: stdout, err: os.Stderr, color: wantsColor(os.Stderr),
+		width: func() int { return terminalWidth(os.Stdout) },
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			code = s.bug(fmt.Errorf("%v", v), debug.Stack())

@@ -285,11 +285,36 @@ func (s *session) columns(rows [][]string) {
 		}
 	}
 	for _, r := range rows {
-		line := "  "
+		line, last := "  ", 0
 		for i, cell := range r {
+			last = len([]rune(line))
 			line += cell + strings.Repeat(" ", width[i]-len([]rune(cell))+2)
 		}
-		fmt.Fprintln(s.out, strings.TrimRight(line, " "))
+		s.prose(strings.TrimRight(line, " "), last)
+	}
+}
+
+// prose prints text. A terminal gets line ends between words, and blanks in front of what goes on.
+func (s *session) prose(text string, indent int) {
+	const least = 30 // characters of text in a line
+	width := 0
+	if s.width != nil {
+		width = s.width()
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		rest := []rune(line)
+		for width >= indent+least && len(rest) > width {
+			at := width
+			for at > indent && rest[at] != ' ' {
+				at--
+			}
+			if at == indent { // one long word
+				break
+			}
+			fmt.Fprintln(s.out, string(rest[:at]))
+			rest = append([]rune(strings.Repeat(" ", indent)), rest[at+1:]...)
+		}
+		fmt.Fprintln(s.out, string(rest))
 	}
 }
 

@@ -1,14 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"flow"
 )
@@ -45,12 +44,7 @@ func (s *session) progress() *progressLine {
 	l := &progressLine{start: time.Now(), width: func() int { return 80 }}
 	if f, ok := s.err.(*os.File); ok && isTerminal(f) {
 		l.to = f
-		l.width = func() int {
-			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-				return w
-			}
-			return 80
-		}
+		l.width = func() int { return cmp.Or(terminalWidth(f), 80) }
 	}
 	return l
 }

@@ -114,7 +114,7 @@ func (r *repl) loop(ctx context.Context) error {
 		r.s.signal.endAtOnce(in.close)
 	}
 	if in.interactive() {
-		fmt.Fprintf(r.s.out, "flowrun %s. An expression shows its value, and `_` is the last one. help tells more, exit or Ctrl-D ends.\n", buildVersion())
+		r.s.prose("flowrun "+buildVersion()+". An expression shows its value, and `_` is the last one. help tells more, exit or Ctrl-D ends.", 0)
 	}
 	for {
 		entry, err := r.read(ctx)

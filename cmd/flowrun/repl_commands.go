@@ -48,8 +48,9 @@ func (r *repl) command(ctx context.Context, line string) error {
 			rows = append(rows, []string{strings.TrimSpace(":" + c.name + " " + c.args), c.doc})
 		}
 		r.s.columns(rows)
-		fmt.Fprintln(r.s.out, "An expression shows its value, which is then called _. An entry goes on in the next line within brackets, behind an operator and\n"+
-			"behind \"\\\". Each entry runs once, and names keep their values; a name may be bound again, and what was made from it stays as it is.")
+		r.s.prose("An expression shows its value, which is then called _.\n"+
+			"An entry goes on in the next line within brackets, behind an operator and behind \"\\\".\n"+
+			"Each entry runs once, and names keep their values; a name may be bound again, and what was made from it stays as it is.", 0)
 		return nil
 	case "type":
 		if rest == "" {

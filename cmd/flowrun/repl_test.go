@@ -174,3 +174,23 @@ func TestBlockLines(t *testing.T) {
 		}
 	}
 }
+
+// TestProse: on a terminal lines end between words, and what goes on stands under its column.
+func TestProse(t *testing.T) {
+	for _, c := range []struct {
+		width, indent int
+		text, want    string
+	}{
+		{0, 0, strings.Repeat("word ", 50) + "end", strings.Repeat("word ", 50) + "end\n"},
+		{34, 0, "the first line is short\nbut the second has more words than a line holds", "the first line is short\nbut the second has more words than\na line holds\n"},
+		{40, 8, "  name  a text that stands in a column of its own", "  name  a text that stands in a column\n        of its own\n"},
+		{40, 0, strings.Repeat("x", 60), strings.Repeat("x", 60) + "\n"},
+		{40, 20, "  a long name         and little room for what it is", "  a long name         and little room for what it is\n"},
+	} {
+		var out strings.Builder
+		s := &session{out: &out, width: func() int { return c.width }}
+		if s.prose(c.text, c.indent); out.String() != c.want {
+			t.Errorf("%d columns:\n%swant\n%s", c.width, out.String(), c.want)
+		}
+	}
+}

@@ -34,6 +34,7 @@ type session struct {
 	in        io.Reader
 	text      []byte // a program read from in, or nil
 	out       io.Writer
+	width     func() int // of out, if it is a terminal; else 0
 	err       io.Writer
 	color     bool // on err
 	signal    *interruption

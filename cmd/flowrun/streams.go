@@ -16,6 +16,15 @@ import (
 // isTerminal reports whether f is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
+// terminalWidth is how many characters a line of the terminal f has; 0: f is none.
+func terminalWidth(f *os.File) int {
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
 // wantsColor reports whether text on f may have colours: a terminal, and NO_COLOR (no-color.org)
 // not set.
 func wantsColor(f *os.File) bool {
