@@ -233,23 +233,23 @@ func (x *rowRun) operands(k int) []value.Value {
 func (x *rowRun) results(k int) (out []*value.Dense) {
 	p := x.form.phases[k]
 	for i, o := range p.Results {
+		var d *value.Dense
 		switch at, direct := x.form.direct[o.Register]; {
 		case o.What == nest.ItsKept:
-			out = append(out, x.place(o.Register))
-			continue
+			d = x.place(o.Register)
 		case o.What == nest.ItsColumn:
-			out = append(out, x.out[o.Register].View(0, o.Col, 1, 1))
-			continue
+			d = x.out[o.Register].View(0, o.Col, 1, 1)
 		case o.What == nest.ItsResult:
-			out = append(out, x.out[o.Register])
-			continue
+			d = x.out[o.Register]
 		case direct:
-			x.reduced[o.Register] = x.out[at]
+			d = x.out[at]
+			x.reduced[o.Register] = d
 		default:
 			y := p.Loop.Nest().Results[i]
-			x.reduced[o.Register] = value.New(y.Elem, x.n, int(y.Cols.Const))
+			d = value.New(y.Elem, x.n, int(y.Cols.Const))
+			x.reduced[o.Register] = d
 		}
-		out = append(out, x.reduced[o.Register])
+		out = append(out, d)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/reduce"
+	"slices"
 )
 
 // blockElems is how many elements are made before they are reduced: half of a first-level cache of
@@ -28,13 +29,7 @@ type folder struct {
 
 // start prepares a worker for the reductions of a job.
 func (m *machine) start(j *job) {
-	for len(m.f) < len(j.ends) && cap(m.f) > len(m.f) {
-		m.f = m.f[:len(m.f)+1] // with the memory of earlier jobs
-	}
-	for len(m.f) < len(j.ends) {
-		m.f = append(m.f, folder{})
-	}
-	m.f = m.f[:len(j.ends)]
+	m.f = slices.Grow(m.f, max(0, len(j.ends)-len(m.f)))[:len(j.ends)] // with the memory of earlier jobs
 	if need := max(blockElems, columnElems) + 8; len(m.f) > 0 && len(m.room) < need {
 		m.room = aligned(make([]uint64, need+8))
 	}

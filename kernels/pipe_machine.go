@@ -4,7 +4,6 @@ package kernels
 // little work, element by element.
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"unsafe"
@@ -270,14 +269,10 @@ func (j *job) pairs() int {
 
 // pairAt returns the block row i and the block column j <= i of pair u.
 func pairAt(u int) (i, j int) {
-	i = int((math.Sqrt(float64(8*u+1)) - 1) / 2)
-	for i*(i+1)/2 > u { // the root may be rounded either way
-		i--
+	for ; u > i; i++ {
+		u -= i + 1
 	}
-	for (i+1)*(i+2)/2 <= u {
-		i++
-	}
-	return i, u - i*(i+1)/2
+	return i, u
 }
 
 func (a area) mirror() area { return area{a.j0, a.j1, a.i0, a.i1} }
