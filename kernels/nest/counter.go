@@ -266,20 +266,6 @@ func (c *counters) after(x *Builder, others []Ref) []Ref {
 
 // What follows writes ramps, matrices of row or column numbers, as linear forms of the indices.
 
-// ramp writes the elements of a ramp (op.Def.Ramp) as linear forms. ok is false for another action.
-func (x *Builder) ramp(a *op.Action) (Ref, bool) {
-	if a.Def.Ramp == nil || !a.Type.Known() || a.Attrs.Bool("drawn") {
-		return Ref{}, false
-	}
-	first, down, ok := a.Def.Ramp(a.Attrs)
-	if !ok {
-		return Ref{}, false
-	}
-	r := x.matrix(a.Type, func(i, _ loop.Lin) loop.Val { return x.Value(i.Times(down).Plus(loop.Num(first))) })
-	r.linear = true
-	return r, true
-}
-
 // linearIn writes action k of a body, a view of a matrix of linear forms, or a sum or a product of one
 // and numbers, although a cell keeps its value: to compute an element takes less time than reading it,
 // and what depends on it alone is seen (loop.Tabulate).
@@ -352,20 +338,23 @@ func isRamp(b *op.Body, k int) (is bool) {
 // rampOf writes action k of a body if it is a ramp or a view of one, wherever it is computed: an index
 // takes less time than reading it from memory, and comparisons with it tell which places change
 // (loop.AtPlaces).
-func (x *Builder) rampOf(b *op.Body, k int) (Ref, bool) {
+func (x *Builder) rampOf(b *op.Body, k int) (r Ref, ok bool) {
 	a := &b.Acts[k]
-	if c, ok := x.ramp(a); ok || !a.Type.Known() || !isRamp(b, k) || a.Def.Ramp != nil {
-		return c, ok
+	if !a.Type.Known() || a.Attrs.Bool("drawn") || !isRamp(b, k) {
+		return r, false
 	}
-	env := make([]Ref, a.Args[0]+1)
-	of, ok := x.rampOf(b, a.Args[0]-len(b.Args))
-	if !ok {
-		return of, false
+	if a.Def.Ramp != nil {
+		first, down, _ := a.Def.Ramp(a.Attrs)
+		r = x.matrix(a.Type, func(i, _ loop.Lin) loop.Val { return x.Value(i.Times(down).Plus(loop.Num(first))) })
+	} else {
+		env := make([]Ref, a.Args[0]+1)
+		if env[a.Args[0]], ok = x.rampOf(b, a.Args[0]-len(b.Args)); !ok {
+			return r, false
+		}
+		r = x.elements(b, k, env)
 	}
-	env[a.Args[0]] = of
-	of = x.elements(b, k, env)
-	of.linear = true
-	return of, true
+	r.linear = true
+	return r, true
 }
 
 // simple reports a body of a few operators that cannot fail.
