@@ -180,15 +180,15 @@ func (p *Interpreter) renew(within *op.Call) {
 		c := &p.calls[k]
 		c.Env, c.Read, c.Rounds, c.Stopped = within.Env, within.Read, within.Rounds, within.Stopped
 		for _, q := range p.inner[k].all() {
-			q.renew(&inside)
+			if q != nil {
+				q.renew(&inside)
+			}
 		}
 	}
 }
 
-// all returns the interpreters of the bodies.
-func (in *nested) all() []*Interpreter {
-	return slices.DeleteFunc([]*Interpreter{in.body[0], in.body[1], in.cond}, func(q *Interpreter) bool { return q == nil })
-}
+// all returns the interpreters of the bodies. Some are nil.
+func (in *nested) all() [3]*Interpreter { return [3]*Interpreter{in.body[0], in.body[1], in.cond} }
 
 // takeTurns sets turns. Numbers of the program are made here, not in every round.
 func (p *Interpreter) takeTurns() {

@@ -15,7 +15,9 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
 	for _, p := range in.all() {
-		p.given = false
+		if p != nil {
+			p.given = false
+		}
 	}
 	times, counted := a.Attrs.Get("times")
 	if c.Rounds != nil {

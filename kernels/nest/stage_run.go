@@ -334,7 +334,9 @@ func (p *Interpreter) Free() {
 	}
 	for k := range p.inner {
 		for _, q := range p.inner[k].all() {
-			q.Free()
+			if q != nil {
+				q.Free()
+			}
 		}
 	}
 }
