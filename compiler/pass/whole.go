@@ -82,8 +82,8 @@ type families struct {
 	rows   bool   // Sizes.Rows
 	loops  bool   // see wholes
 	least  int    // Sizes.Block
-	// thin are products of a large matrix and one or a few columns: loops over the rows of the matrix,
-	// or blocks if the matrix is in blocks for other reasons.
+	// thin are products of a large matrix and one or a few columns: loops over the rows of the
+	// matrix or of its transpose, or blocks if the matrix is in blocks for other reasons.
 	thin []ir.ID
 	// of the current node, reused: a quarter of the allocations of compiling a million tasks
 	sig op.Sig
@@ -162,9 +162,9 @@ func (w *families) node(id ir.ID) {
 		if takes && len(in) == 3 { // accumulates into a matrix with the result's layout
 			w.join(id, in[0])
 		}
-		lines := loop && !w.loops && !n.Attrs.Bool("ta")
+		lines := loop && !w.loops
 		switch {
-		case takes && !(lines && fewColumns(t, w.g.Type(in[len(in)-2]))):
+		case takes && !(lines && !n.Attrs.Bool("ta") && fewColumns(t, w.g.Type(in[len(in)-2]))):
 		case (t.Rows == 1 || t.Cols == 1) && w.most(in) <= lineBlocks*w.least:
 		case takes, lines && t.Cols == 1:
 			w.thin = append(w.thin, id)
