@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"flow/compiler"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/kernels"
+	"flow/runtime/dist/transport/mem"
 )
 
 var sparseDraws = flag.Uint64("sparse.draws", 40, "programs that TestSparseOperatorsOnRanks draws")
@@ -144,6 +147,41 @@ func TestChainsAtEntriesOnRanks(t *testing.T) {
 		}
 		if _, err := (runs{{1, 1, nil, false, ""}, {3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, apart, false, ""}}).differ(table, text); err != nil {
 			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
+
+// Ranks merge states of the columns of a tall sparse matrix. If states take more bytes than entries, or zeros
+// count, they transpose it.
+func TestSumsOfSparseColumns(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tall = "S = rand_sparse(60000, 40, 0.2, seed = 1)\n"
+	for text, transposes := range map[string]bool{
+		tall + "emit colsum(S)\nemit colmean(S * 1e200 - S)\nemit colcount(sparse(S * 2))\nemit colsum(bool(S))\nemit colsum(f32(S))": false,
+		tall + "emit colmax(S)": true,
+		"S = rand_sparse(60000, 60000, 0.00005, seed = 1)\nemit colsum(S)[0, 7..9]": true,
+	} {
+		var outs []string
+		for _, ranks := range []int{1, 3} {
+			r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Verify: true})
+			if ds.HasErrors() {
+				t.Fatal(ds)
+			}
+			out, err := runOver(mem.New(ranks, mem.Options{}), r, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			outs = append(outs, out)
+			met := map[string]bool{}
+			if sharedOperators(r.Plan.Graph, met); ranks > 1 && (met["sp.t"] != transposes || met["sp.colsum.part"] == transposes) {
+				t.Errorf("ranks share %v in\n%s", slices.Sorted(maps.Keys(met)), text)
+			}
+		}
+		if outs[0] != outs[1] {
+			t.Errorf("%s in\n%s", difference(outs[0], outs[1]), text)
 		}
 	}
 }

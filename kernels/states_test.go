@@ -14,7 +14,7 @@ import (
 // The states of rows that are joined in any order give the columns' reductions, and those of sparse matrices,
 // as they are defined.
 func TestStatesOfRows(t *testing.T) {
-	r, tried := rand.New(rand.NewPCG(75, 76)), map[bool]int{}
+	r, tried, columns := rand.New(rand.NewPCG(75, 76)), map[bool]int{}, 0
 	for _, d := range rows(t) {
 		if d.Shard.Partial == "" || d.Shard.Finish == "" || d.Shard.Kind != op.ShardCols && d.For == "" {
 			continue
@@ -27,11 +27,19 @@ func TestStatesOfRows(t *testing.T) {
 				calm(x)
 			}
 			n, in := x.Rows, value.Value(x)
-			if d.For != "" {
+			if d.Turned != "" {
+				in = define.KeptRef(x)
+			} else if d.For != "" {
 				n, in = x.Rows*x.Cols, define.KeptRef(x)
 			}
 			if _, err := d.Type(&op.Sig{Def: d, In: []types.Type{in.Type()}}); err != nil {
 				continue
+			}
+			if part := row(t, d.Shard.Partial); d.Turned != "" {
+				if _, err := part.Type(&op.Sig{Def: part, In: []types.Type{in.Type()}}); err != nil {
+					continue
+				}
+				columns++
 			}
 			var states []value.Value
 			at := cuts(r, x.Rows)
@@ -50,8 +58,8 @@ func TestStatesOfRows(t *testing.T) {
 			}
 		}
 	}
-	if tried[false] < 8 || tried[true] < 8 {
-		t.Errorf("%d dense rows and %d sparse ones", tried[false], tried[true])
+	if tried[false] < 8 || tried[true] < 8 || columns < 12 {
+		t.Errorf("%d dense rows and %d sparse ones, %d times states of sparse columns", tried[false], tried[true], columns)
 	}
 }
 

@@ -152,7 +152,11 @@ func (x *spreadGraph) joinsStated(d *op.Def) joins {
 			return x.joinedAdding(id, state)
 		}
 		if d.Shard.Combine != "" {
-			return x.merged(id, d, x.old.Type(x.old.In(id)[0]), state)
+			of := x.old.Type(x.old.In(id)[0])
+			if d.Turned != "" { // of each column
+				of.Cols = 1
+			}
+			return x.merged(id, d, of, state)
 		}
 		rows := x.old.Type(id).Rows
 		all := x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(rows)}), state)

@@ -224,10 +224,24 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	return nil, elsewise
 }
 
-// turnedReads says whether ranks share a reduction of the columns of a sparse matrix (op.Def.Turned).
+// turnedReads says whether ranks share a reduction of the columns of a sparse matrix as one of rows of the
+// transpose (op.Def.Turned). They do not where states of the columns take less time: exact states are large,
+// so there have to be many entries for each column.
 func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	in := g.In(id)
-	return nil, unless(g.Nodes[id].Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks, elsewise)
+	return nil, unless(g.Nodes[id].Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks && !s.statesOfColumns(g, id), elsewise)
+}
+
+// statesOfColumns reports whether ranks merge states of the columns of a sparse matrix in less time than
+// they make and send their parts of its transpose.
+func (s *spreader) statesOfColumns(g *ir.Graph, id ir.ID) bool {
+	if !stated(g.Nodes[id].Op) || s.statedRows(g, id) == 0 {
+		return false
+	}
+	of, e := g.Type(g.In(id)[0]), s.estimates(g).Of(g.In(id)[0])
+	state := float64(typeOf(s.table.Must(g.Nodes[id].Op.Shard.Partial), nil, of).Bytes())
+	moved := func(bytes float64) float64 { return float64(s.from) * bytes / bytesSpread }
+	return moved(float64(s.ranks-1)*state) < storedSteps*e.NNZ/float64(s.ranks)+moved(s.spared(e.Bytes(0, of.Elem.Size()))/float64(s.ranks))
 }
 
 // inMessages returns reads, and why ranks do not share a node that no other way is for. gains: sharing saves

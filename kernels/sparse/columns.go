@@ -2,7 +2,7 @@ package sparse
 
 // This file reduces the columns of a sparse matrix. If the state of a column is small, each worker folds
 // entries in the order of memory into its own states of all columns, and a second pass merges the states.
-// Other reductions reduce the rows of a transpose.
+// Other reductions reduce the rows of a transpose. Ranks merge states of sums and counts (columnsPart).
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/reduce"
@@ -194,17 +195,7 @@ func extremeColumns[T vec.Number](m *value.CSR, result *value.Dense, workers int
 func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	lost := make([]bool, m.Cols)
 	var again atomic.Bool
-	l := newColumnFold(m, workers, columnSteps[exact.Pair]{func(pairs []exact.Pair, from, to int64) {
-		if m.Elem == types.F32 {
-			exact.AddScattered(pairs, m.Col[from:to], m.F32[from:to])
-		} else {
-			exact.AddScattered(pairs, m.Col[from:to], m.F64[from:to])
-		}
-	}, func(pairs, more []exact.Pair) {
-		for k, p := range more {
-			pairs[k].Merge(p)
-		}
-	}, func(j int, pairs []exact.Pair) {
+	l := newColumnFold(m, workers, columnSteps[exact.Pair]{addPairs(m), mergePairs, func(j int, pairs []exact.Pair) {
 		for k := range pairs {
 			switch p := &pairs[k]; {
 			case p.Lost():
@@ -228,6 +219,95 @@ func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.
 			if is {
 				fold.EachList(out, j, j+1, m.Rows, func(j int, row *value.Dense) { valuesOf(t, j, j+1, row) })
 			}
+		}
+		return nil
+	}
+	return l
+}
+
+// addPairs returns what adds entries of m to the sums of their columns.
+func addPairs(m *value.CSR) func(pairs []exact.Pair, from, to int64) {
+	return func(pairs []exact.Pair, from, to int64) {
+		if m.Elem == types.F32 {
+			exact.AddScattered(pairs, m.Col[from:to], m.F32[from:to])
+		} else {
+			exact.AddScattered(pairs, m.Col[from:to], m.F64[from:to])
+		}
+	}
+}
+
+// mergePairs adds sums of the same columns.
+func mergePairs(pairs, more []exact.Pair) {
+	for k, p := range more {
+		pairs[k].Merge(p)
+	}
+}
+
+// columnsPart returns the row that makes the accumulators of the columns of a rank's rows, a row each.
+// Zeros change no sum and no count, so it does not matter how many of them the rank's rows have. It would
+// be wrong for a least or greatest element: a column that is full has no zero, and parts of it may have.
+func columnsPart(w reduce.Whole) *op.Def {
+	d := define.ByKernel(&op.Def{
+		Name: "sp.col" + w.Name + ".part", Hidden: true,
+		Doc:  "sp.col" + w.Name + ".part is the accumulators of the columns of the rows of a sparse matrix that a rank has, a row each.",
+		Args: []op.Arg{{Name: "x", Doc: "sparse matrix"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t := s.In[0]
+			if !t.IsSparse() || w.Class == loop.Mean && !t.Elem.IsFloat() {
+				return t, op.Faultf(0, define.CodeKind, "`%s` of %v", s.Def.Name, t)
+			}
+			acc := w.Acc(t.Elem)
+			acc.Rows = t.Cols
+			return acc, nil
+		},
+		Laws: op.Pure, Rate: "reduce.col", Cost: define.SparseCost(w.Flops),
+		Loop: &op.Loop{
+			Own: true, Rows: func(s *op.Sig, _ types.Type) int { return s.In[0].Rows },
+			Space: func(*op.Call) (n, leaf int) { return transposeUnits, 1 },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				m, out := ofRank(c), c.Result()
+				if w.Class != loop.Count && m.Elem.IsFloat() {
+					return columnStates(w, m, out, workers), nil
+				}
+				var values []int64
+				if w.Class == loop.Sum && m.Elem == types.I64 {
+					values = m.I64
+				}
+				return countColumns(m, workers, values, nil, func(j int, sums []int64) { copy(out.I64[j:], sums) }), nil
+			},
+		},
+	})
+	return d
+}
+
+// columnStates sets the rows of out to the exact sums of the columns of m.
+func columnStates(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
+	fold := &reduce.Fold{Whole: w, Part: true}
+	put := func(acc *reduce.Accumulators, j int, values *value.Dense) {
+		acc.Open(fold, values.Elem, 0, 1)
+		acc.Add(values, 0, 0, values.Cols)
+		acc.Finish(out.View(j, 0, 1, out.Cols), 0)
+	}
+	var lost atomic.Bool
+	l := newColumnFold(m, workers, columnSteps[exact.Pair]{addPairs(m), mergePairs, func(j int, pairs []exact.Pair) {
+		both, acc := value.New(types.F64, 1, 2), &reduce.Accumulators{}
+		for k := range pairs {
+			if pairs[k].Lost() {
+				lost.Store(true)
+				continue
+			}
+			both.F64[0], both.F64[1] = pairs[k].S, pairs[k].T
+			put(acc, j+k, both)
+		}
+	}})
+	l.end = func() error {
+		if !lost.Load() {
+			return nil
+		}
+		t, row, acc := transposed(m), &value.Dense{}, &reduce.Accumulators{}
+		for j := range t.Rows {
+			valuesOf(t, j, j+1, row)
+			put(acc, j, row)
 		}
 		return nil
 	}

@@ -34,6 +34,9 @@ func sparseReductions() []*op.Def {
 		if w.Family() == w.Name {
 			out = append(out, sparsePart(w))
 		}
+		if columns.Shard.Partial != "" {
+			out = append(out, columnsPart(w))
+		}
 	}
 	return out
 }
@@ -137,6 +140,9 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 	}
 	if d.Along = firstInput; !byRow {
 		d.Along, d.Turned = nil, "sp.row"+w.Name
+		if w.Class == loop.Count || w.Class == loop.Sum || w.Class == loop.Mean {
+			d.Shard = op.Shard{Partial: "sp." + name + ".part", Combine: w.Family() + ".join", Finish: name + ".done"}
+		}
 	}
 	d.Loop = &op.Loop{
 		Rows: func(s *op.Sig, _ types.Type) int {
