@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -72,9 +73,32 @@ func TestRehearsedExamples(t *testing.T) {
 		}
 		r := newRehearsal(func() bool { return false })
 		r.graph(p.made.Plan.Graph, func(ir.ID) bool { return true })
+		r.end()
 		if r.ran < 5 || len(r.failed) > 0 {
 			t.Errorf("%s: %d tasks were rehearsed, and %v", name, r.ran, r.failed)
 		}
+	}
+}
+
+// TestRehearsesInFreshMemory: the matrices of a large task are not on the Go heap, which would clear them.
+func TestRehearsesInFreshMemory(t *testing.T) {
+	const bytes = 1000000 * 6 * 8
+	p, err := Compile(t.Context(), "large.flow", []byte("A = rand(1000000, 6, seed = 1)\niterate x = A[:, 0..1] times 3 { next x = abs(A @ (t(A) @ x)) / 1e6 }\nemit max(x)\n"), CompileOptions{Ranks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := false
+	for i := range p.made.Plan.Graph.Nodes {
+		large = large || p.made.Plan.Graph.Type(ir.ID(i)).Bytes() == bytes
+	}
+	if !large {
+		t.Fatal("the program has no matrix as large as this test means")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p.Rehearse(0, func() bool { return false })
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > bytes/3 {
+		t.Errorf("a rehearsal took %d bytes of the heap", after.TotalAlloc-before.TotalAlloc)
 	}
 }
 

@@ -74,6 +74,7 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 	l := loweredOnce(t, n, params, results, levels, plan, shop)
 	for free := plan.together == 0; free && l.together > l.least() && !l.few() && l.crowded(); {
 		plan.together = l.together - 1
+		shop.free() // l lay in it
 		l = loweredOnce(t, n, params, results, levels, plan, shop)
 	}
 	return l

@@ -202,3 +202,25 @@ func TestReadInPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestTriesShareMemory lowers a nest that has too few registers for the vectors that are tried first. The
+// last try is in the memory of the others.
+func TestTriesShareMemory(t *testing.T) {
+	n, err := loop.Parse(`
+nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  reduce out0[0, 0] v0
+} : (sum f64[1, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop := &workshop{}
+	l := lowered(avx512, n, make([]Layout, 1), make([]Layout, 1), loop.DeepLevels, Schedule{}, shop)
+	first := loweredOnce(avx512, n, make([]Layout, 1), make([]Layout, 1), loop.DeepLevels, Schedule{}, &workshop{}).together
+	if l.together >= first {
+		t.Fatalf("%d vectors are lowered together, and %d were tried: the nest has enough registers", l.together, first)
+	}
+	if shop.values.most == 0 || shop.values.asked > shop.values.most {
+		t.Errorf("the last try took room for %d registers, and %d were given back before", shop.values.asked, shop.values.most)
+	}
+}
