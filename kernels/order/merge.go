@@ -212,7 +212,7 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 				for r := range out.Rows {
 					out.Set(r, 0, value.I64(0))
 				}
-				eachRun(c, func(r int, _ uint64) { out.I64[r*out.Stride]++ })
+				eachRun(c, func(r int, keys []uint64) { out.I64[r*out.Stride] += int64(len(keys)) })
 				return nil
 			},
 		},
@@ -230,12 +230,12 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 	}
 }
 
-// eachRun calls f for each row of the windows of a call whose key differs from the key of the row above
-// it. r is the rank of the window.
-func eachRun(c *op.Call, f func(r int, key uint64)) {
+// eachRun calls f with the keys of the rows of the windows of a call that differ from the key of the row
+// above, some at a time. r is the rank of the window.
+func eachRun(c *op.Call, f func(r int, keys []uint64)) {
 	var keys [512]uint64
 	eachWindow(c, func(r int, s sortedRows) {
-		last := ^uint64(0)
+		last := uint64(0)
 		for i := s.lo; i < s.hi; i += len(keys) {
 			k := keys[:min(len(keys), s.hi-i)]
 			if i > 0 && i == s.lo {
@@ -243,12 +243,16 @@ func eachRun(c *op.Call, f func(r int, key uint64)) {
 				last = k[0]
 			}
 			s.keys(k, i)
-			for j, key := range k {
-				if key != last || i+j == 0 {
-					f(r, key)
-				}
-				last = key
+			if i == 0 {
+				last = ^k[0] // the first row is always one
 			}
+			n := 0
+			for _, key := range k { // a branch would be guessed wrong as often as not
+				differs := key ^ last
+				k[n], last = key, key
+				n += int((differs | -differs) >> 63)
+			}
+			f(r, k[:n])
 		}
 	})
 }
@@ -256,10 +260,12 @@ func eachRun(c *op.Call, f func(r int, key uint64)) {
 // runsByWindow returns the result of order.runs.
 func runsByWindow(c *op.Call) *value.CSR {
 	out := value.NewCSR(types.I64, c.Type.Rows, c.Type.Cols, 0)
-	eachRun(c, func(r int, key uint64) {
-		out.Ptr[r+1]++
-		out.Col = append(out.Col, int32(out.Ptr[r+1]-1))
-		out.I64 = append(out.I64, int64(key))
+	eachRun(c, func(r int, keys []uint64) {
+		for _, key := range keys {
+			out.Ptr[r+1]++
+			out.Col = append(out.Col, int32(out.Ptr[r+1]-1))
+			out.I64 = append(out.I64, int64(key))
+		}
 	})
 	out.SumLengths()
 	return out
@@ -269,6 +275,12 @@ func runsByWindow(c *op.Call) *value.CSR {
 func distinctOf(c *op.Call) *value.Dense {
 	keys := c.In[0].(*value.CSR).I64
 	out := value.New(c.Type.Elem, len(keys), 1)
+	if out.Elem == types.I64 {
+		for i, k := range keys {
+			out.I64[i] = int64(uint64(k) ^ SignBit)
+		}
+		return out
+	}
 	for i, k := range keys {
 		out.Set(i, 0, Keyed(out.Elem, uint64(k)))
 	}
