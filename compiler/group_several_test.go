@@ -41,6 +41,8 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"A = roll(U[:, 3], 1) * V[:, 2]\nemit argmax(A - U[:, 3])\nemit argmin(A)\nemit sum(A)", "(f64, i64, i64)"}, // a column
 		{"A = near(U)\nemit max(A[1.., :])\nemit A", ""},                                                             // of other elements
 		{"A = near(U)\nemit sum(rowmax(A))\nemit A", ""},
+		// the last round is no group, and reads what the group of the round before stores
+		{"iterate h = U[:, 1] times 3 { next h = rbind(h[1.., :], [[max(h)]]) }\nemit t(h)", "(f64[70,1], f64)(f64[70,1], f64)"},
 		{"A = near(U) * exp(1400 * (V - 0.5))\nemit sum(A)\nemit sum(A - U)\nemit A[0, 0]", "(f64[70,60], f64, f64)"}, // numbers that are far apart
 	} {
 		c, err := compileTiny(tinyTable(t), data+p.text, 1, false, []string{"rounds"})

@@ -96,6 +96,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 		}
 		l.equality(s)
 		l.expr(s.Expr) // checked; an unread value costs nothing
+		l.unread(s)
 	case *ast.TypeDef:
 		l.typeDef(s)
 	case *ast.Stage:
@@ -111,6 +112,13 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	default:
 		l.failf("L010", s.Span(), "this statement is not built yet")
 	}
+}
+
+// unread warns of a value that has no name and is not the last of its block.
+func (l *lowerer) unread(s *ast.ExprStmt) {
+	text := l.text(s.Expr.Span())
+	l.diags = append(l.diags, source.Errorf("W006", s.Span(), "nothing reads this value").
+		WithHelp("to keep it, write `name = %s`; to print it, `emit %s`", text, text))
 }
 
 // declare binds a name that must be new in every visible scope: a block may not rebind a visible

@@ -79,16 +79,30 @@ func (s *groups) members(in func(ir.ID) bool) map[ir.ID][]ir.ID {
 	return out
 }
 
-// build copies the graph. write adds what computes the last member of a chosen group.
+// build copies the graph. write adds what computes the last member of a chosen group. A member of
+// another group stays where it is, unless it reads what a chosen group makes later: then it is with the
+// last of its own group, as merge took for granted.
 func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members []ir.ID)) *ir.Graph {
 	c := copyOf(s.g)
+	waits, waiting := make([]bool, len(s.head)), map[ir.ID][]ir.ID{}
 	for i, h := range s.head {
-		switch m := chosen[h]; {
-		case len(m) == 0:
-			c.node(ir.ID(i))
-		case h == ir.ID(i):
-			write(c, m)
+		id := ir.ID(i)
+		if m := chosen[h]; len(m) > 0 {
+			if h == id {
+				write(c, m)
+			}
+			continue
 		}
+		later := func(x ir.ID) bool { return waits[x] || len(chosen[s.head[x]]) > 0 && s.head[x] > id }
+		if h > id && slices.ContainsFunc(s.g.In(id), later) {
+			waits[i], waiting[h] = true, append(waiting[h], id)
+			continue
+		}
+		for _, x := range waiting[id] {
+			c.node(x)
+			waits[x] = false
+		}
+		c.node(id)
 	}
 	return c.g
 }

@@ -182,4 +182,5 @@ var codes = [...]CodeRow{
 	{"W003", "setting has no effect", "A placement or schedule hint does not apply here, or a tile edge is larger than the matrix.", "chan L = tiles(eye(4), 8)\nemit untile(L)", ""},
 	{"W004", "comparison with nan", "A comparison with nan is false, and `!=` is true, whatever the other side. Use isnan(x).", "emit 1.0 == nan", ""},
 	{"W005", "empty range", "A range counts up unless its step is negative: one whose bounds descend has no index.", "for i in 3..0 { emit i }", ""},
+	{"W006", "unread value", "An expression that stands alone prints nothing. Only emit prints, and only a name or the end of a block passes a value on.", "1 + 2", ""},
 }
