@@ -50,7 +50,7 @@ type rehearsal struct {
 	units    map[types.Type]*value.Dense // see unit
 	room     *local.BufferPool           // lends from and to
 	lent     [][]byte                    // by room
-	from, to []byte                      // memory of operands, which is zero, and of results; most is never touched
+	from, to []byte                      // memory of operands, which is zero, and of results: most is never touched
 	ran      int                         // tasks, for tests
 	failed   []error                     // likewise
 }
@@ -214,12 +214,12 @@ func (r *rehearsal) unit(t types.Type) *value.Dense {
 }
 
 // over returns a matrix of type t in memory that it shares with others. The memory is not of the Go heap,
-// whose ballast has left it memory that counts as used: it would be cleared, 8 MiB of heat2d in 4 to 40 ms,
-// which Warm then lacks.
+// which would clear it, because what the ballast leaves behind counts as used. To clear the 8 MiB of
+// heat2d takes 4 to 40 ms, which Warm then lacks.
 func (r *rehearsal) over(memory *[]byte, t types.Type) *value.Dense {
 	if n := t.Bytes(); len(*memory) < n {
 		if b, err := r.room.Get(n); err == nil {
-			*memory, r.lent = b, append(r.lent, b) // Get must not give results to operands, so none goes back
+			*memory, r.lent = b, append(r.lent, b) // kept until the end: no operand may get the memory of a result
 		} else {
 			*memory = make([]byte, n)
 		}

@@ -86,8 +86,8 @@ func TestTilesOfColumns(t *testing.T) {
 	}
 }
 
-// A large matrix, or its transpose, times a column is a loop, and the matrix stays whole. If the matrix is in
-// blocks for another product, this one is by blocks, too: no program lays the matrix out.
+// A large matrix, or its transpose, times a column is a loop, and the matrix stays whole. If the matrix is
+// in blocks for another product, this one is by blocks, too: no program lays the matrix out.
 func TestTimesColumn(t *testing.T) {
 	table := tinyTable(t)
 	for _, p := range []struct {

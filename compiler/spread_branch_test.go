@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"flow/compiler"
 	"flow/ir/plan"
-	"flow/kernels"
 )
 
 var branchPrograms = []spreadProgram{
@@ -61,14 +59,7 @@ p = if mean(abs(X[:, 0])) > 0.5 {
   1 / (1 + rowsum(abs(X)))
 }
 emit sum(p)`
-	table, err := kernels.Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3, Verify: true})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
+	r := compiledFor(t, text, 3)
 	if n := wholeGathers(r.Plan.Graph, 1, true); n > 0 {
 		t.Errorf("%d matrices are brought together in\n%s", n, r.Plan.Graph)
 	}

@@ -179,14 +179,7 @@ iterate m = [0.2, 0.8], k = 0 times 6 {
   next k = k + 1
 }
 emit m`
-	table, err := kernels.Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3, Verify: true})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
+	r := compiledFor(t, text, 3)
 	loops := map[string]int{}
 	for i := range r.Plan.Graph.Nodes {
 		if n := &r.Plan.Graph.Nodes[i]; n.Op.Control == op.Iterate {
@@ -214,14 +207,7 @@ iterate W = rand(32, 64, seed = 2), V = rand(64, 10, seed = 3) times 80 {
   next W = W - t(X) @ ((G @ t(V)) * H) / 8000
 }
 emit sum(W) + sum(V)`
-	table, err := kernels.Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3, Verify: true})
-	if ds.HasErrors() {
-		t.Fatal(ds)
-	}
+	r := compiledFor(t, text, 3)
 	if bytes := plan.Summarise(r.Plan, nil, 1).Bytes; bytes > 60<<20 {
 		t.Errorf("ranks send %d bytes in\n%s", bytes, r.Plan.Graph)
 	}

@@ -11,11 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"flow/compiler"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
-	"flow/kernels"
 	"flow/runtime/dist/transport/mem"
 )
 
@@ -151,13 +149,9 @@ func TestChainsAtEntriesOnRanks(t *testing.T) {
 	}
 }
 
-// Ranks merge states of the columns of a tall sparse matrix. If states take more bytes than entries, or zeros
-// count, they transpose it.
+// Ranks merge states of the columns of a tall sparse matrix. If states take more bytes than entries, or
+// zeros count, they transpose it.
 func TestSumsOfSparseColumns(t *testing.T) {
-	table, err := kernels.Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const tall = "S = rand_sparse(60000, 40, 0.2, seed = 1)\n"
 	for text, transposes := range map[string]bool{
 		tall + "emit colsum(S)\nemit colmean(S * 1e200 - S)\nemit colcount(sparse(S * 2))\nemit colsum(bool(S))\nemit colsum(f32(S))": false,
@@ -166,10 +160,7 @@ func TestSumsOfSparseColumns(t *testing.T) {
 	} {
 		var outs []string
 		for _, ranks := range []int{1, 3} {
-			r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Verify: true})
-			if ds.HasErrors() {
-				t.Fatal(ds)
-			}
+			r := compiledFor(t, text, ranks)
 			out, err := runOver(mem.New(ranks, mem.Options{}), r, 1)
 			if err != nil {
 				t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"flow/compiler"
 	"flow/ir"
 	"flow/ir/plan"
+	"flow/kernels"
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mem"
@@ -157,6 +158,20 @@ func spreadAlike(t *testing.T, list []spreadProgram) {
 			}
 		}
 	}
+}
+
+// compiledFor compiles a program for so many ranks, and verifies the plan after every pass.
+func compiledFor(t *testing.T, text string, ranks int) *compiler.Result {
+	t.Helper()
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Verify: true})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	return r
 }
 
 // helpedChunks counts the chunks that ranks have run for others.

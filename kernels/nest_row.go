@@ -95,8 +95,8 @@ type spaceState struct {
 	elem types.Elem
 }
 
-// reduceStates makes the results of body b that are states of reductions those reductions, which loops
-// compute. It returns the states.
+// reduceStates replaces results of body b that are states of reductions by the reductions, which loops
+// compute. It returns the states that it has replaced.
 func reduceStates(b *op.Body, results []nest.RowResult) (states []spaceState) {
 	for k := range results {
 		y := &results[k]
@@ -112,7 +112,7 @@ func reduceStates(b *op.Body, results []nest.RowResult) (states []spaceState) {
 	return states
 }
 
-// isState reports whether the result of a row is the state of a reduction.
+// isState reports whether operator d makes the state of a reduction.
 func isState(d *op.Def) bool {
 	f := reduce.Named(d.Name)
 	return f != nil && f.Part
@@ -439,7 +439,7 @@ func (x *nestSpace) putStates(w *launch.Worker) {
 	}
 }
 
-// empty makes acc the state of no rows.
+// empty makes acc the state of a reduction of no rows. Of columns it has a row for each.
 func (s *spaceState) empty(acc *value.Dense) {
 	lines := 1
 	if s.of.Axis == reduce.OverCols {

@@ -6,6 +6,8 @@ package kernels
 // adds them to its accumulators.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -13,7 +15,6 @@ import (
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/reduce"
-	"slices"
 )
 
 // blockElems is how many elements are made before they are reduced: half of a first-level cache of

@@ -28,15 +28,15 @@ func roundsRow() *op.Def {
 	})
 }
 
-// interpretersOf returns the idle interpreters of b, after it has planned the loops and branches in b. Both are
-// for all calls: a call in a round of an outer loop takes the memory of the call before it.
+// interpretersOf returns the idle interpreters of b. The first call plans the loops and branches in b. All
+// calls share both: a call in a round of an outer loop takes the memory of the call before it.
 func interpretersOf(b *op.Body) *sync.Pool {
 	return b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return &sync.Pool{} }).(*sync.Pool)
 }
 
 // roundsNests returns the nests of a call, and the reason why some rounds are made one by one.
 func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	interpretersOf(c.Bodies[0])
+	interpretersOf(c.Bodies[0]) // plans the body
 	return nest.LoopsIn(c.Bodies[0])
 }
 

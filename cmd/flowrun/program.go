@@ -294,9 +294,10 @@ func (s *session) columns(rows [][]string) {
 	}
 }
 
-// prose prints text. A terminal gets line ends between words, and blanks in front of what goes on.
+// prose prints text. On a terminal it breaks long lines between words. What goes on begins with indent
+// blanks. Lines stay whole on a terminal that is too narrow for text behind the blanks.
 func (s *session) prose(text string, indent int) {
-	const least = 30 // characters of text in a line
+	const least = 30 // characters of text behind the blanks
 	width := 0
 	if s.width != nil {
 		width = s.width()

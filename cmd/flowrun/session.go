@@ -34,7 +34,7 @@ type session struct {
 	in        io.Reader
 	text      []byte // a program read from in, or nil
 	out       io.Writer
-	width     func() int // of out, if it is a terminal; else 0
+	width     func() int // characters in a line of out, 0 if out is no terminal; nil means 0
 	err       io.Writer
 	color     bool // on err
 	signal    *interruption

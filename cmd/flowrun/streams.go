@@ -16,7 +16,7 @@ import (
 // isTerminal reports whether f is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// terminalWidth is how many characters a line of the terminal f has; 0: f is none.
+// terminalWidth returns how many characters a line of terminal f has. It returns 0 if f is no terminal.
 func terminalWidth(f *os.File) int {
 	w, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {

@@ -39,7 +39,7 @@ type names struct {
 	loops   int         // `for`s around
 	carried []ast.Ident // of the innermost iterate
 	binding []ast.Ident // the names of the binding whose right side is being checked
-	// ended are the names of blocks above.
+	// ended has the names of blocks that have ended, and where they were bound.
 	ended map[string]source.Span
 }
 

@@ -12,19 +12,6 @@ import (
 // This file elaborates `if`: one branch if the condition is known before the run, else a node with
 // both as regions.
 
-// noTruth adds help to d, the diagnostic of v, which is no bool.
-func (l *lowerer) noTruth(d source.Diagnostic, v val) source.Diagnostic {
-	switch t := l.typeOf(v); {
-	case v.kind != konst && v.kind != edge:
-		return d.WithHelp("a bool is what a comparison gives, `true` or `false`")
-	case t.IsMatrix() && t.Elem == types.Bool:
-		return d.WithHelp("any(..) and all(..) make one bool of a matrix; ifelse(c, a, b) selects element by element")
-	case t.IsScalar() && t.Elem.IsNumeric():
-		return d.WithHelp("numbers are no truth values: write `%s != 0`", l.text(d.Span))
-	}
-	return d.WithHelp("a bool is what a comparison gives: `%s == ..`", l.text(d.Span))
-}
-
 // branch elaborates an `if` as a value or a statement.
 func (l *lowerer) branch(e *ast.If, wantValue bool) val {
 	for {
@@ -35,7 +22,7 @@ func (l *lowerer) branch(e *ast.If, wantValue bool) val {
 		case c.kind == edge && l.typeOf(c) == types.ScalarOf(types.Bool):
 			return l.choose(e, c.id, wantValue)
 		case c.kind != konst || c.s.Elem != types.Bool:
-			l.fail(l.noTruth(source.Errorf("E202", e.Cond.Span(), "the condition is %s, not a bool", l.what(c)), c))
+			l.fail(l.helpBool(source.Errorf("E202", e.Cond.Span(), "the condition is %s, not a bool", l.what(c)), c))
 		case c.s.I != 0:
 			return l.block(e.Then, wantValue)
 		}
@@ -48,6 +35,19 @@ func (l *lowerer) branch(e *ast.If, wantValue bool) val {
 		return val{}
 	}
 	return l.block(e.Else, wantValue)
+}
+
+// helpBool adds help to d, the diagnostic of a condition v that is no bool.
+func (l *lowerer) helpBool(d source.Diagnostic, v val) source.Diagnostic {
+	switch t := l.typeOf(v); {
+	case v.kind != konst && v.kind != edge:
+		return d.WithHelp("a bool is what a comparison gives, `true` or `false`")
+	case t.IsMatrix() && t.Elem == types.Bool:
+		return d.WithHelp("any(..) and all(..) make one bool of a matrix; ifelse(c, a, b) selects element by element")
+	case t.IsScalar() && t.Elem.IsNumeric():
+		return d.WithHelp("numbers are no truth values: write `%s != 0`", l.text(d.Span))
+	}
+	return d.WithHelp("a bool is what a comparison gives: `%s == ..`", l.text(d.Span))
 }
 
 // choose makes the node of an `if` whose condition only the run knows.

@@ -70,10 +70,10 @@ func (l *lowerer) vocabulary() []string {
 	return words
 }
 
-// fileNames are how names of files end.
-var fileNames = []string{"csv", "tsv", "mtx", "npy", "csr", "pgm", "png", "svg", "html", "txt", "dat"}
+// fileEndings are the endings of names of files that programs read and write.
+var fileEndings = []string{"csv", "tsv", "mtx", "npy", "csr", "pgm", "png", "svg", "html", "txt", "dat"}
 
-// unknownModule reports data.csv without quotes, and np.f(x) and np.linalg.f(x), if data or np is unbound.
+// unknownModule reports np.f(x) and np.linalg.f(x) if np is unbound, and data.csv without quotes.
 func (l *lowerer) unknownModule(f *ast.Field, e *ast.Call) {
 	root := ast.Expr(f)
 	for {
@@ -90,7 +90,7 @@ func (l *lowerer) unknownModule(f *ast.Field, e *ast.Call) {
 	if _, bound := l.scope.lookup(n.Name); bound {
 		return
 	}
-	if e == nil && f.X == root && slices.Contains(fileNames, f.Name.Name) {
+	if e == nil && f.X == root && slices.Contains(fileEndings, f.Name.Name) {
 		l.fail(source.Errorf("E116", f.Span(), "nothing is called `%s` here", n.Name).WithHelp("a file is named by a text: write `%q`", l.text(f.Span())))
 	}
 	if !check.Module(n.Name) {

@@ -115,8 +115,8 @@ func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 
 // subscript is size indices from lo on, or, if only the run knows it, from the value of edge from
 // on. The size of an open one is known only in the run: it ends before the value of edge to, or
-// with it if through is 1. If it is 2, the range is the whole axis. 3 is 1 of a range that the program
-// writes from to down to from.
+// with it if through is 1. If through is 2, the range is the whole axis. 3 means 1, and that the program
+// writes the range in descending order, so that messages do, too.
 type subscript struct {
 	lo      int
 	from    ir.ID // ir.None: lo

@@ -297,7 +297,7 @@ func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val, h
 				panic(bail{})
 			}
 			if l.typeOf(v) != types.ScalarOf(types.Bool) {
-				l.fail(l.noTruth(source.Errorf("E202", c.s.Until.Span(), "`until` takes a bool, this is %s", l.what(v)), v))
+				l.fail(l.helpBool(source.Errorf("E202", c.s.Until.Span(), "`until` takes a bool, this is %s", l.what(v)), v))
 			}
 			stop = l.toEdge(v, c.s.Until.Span())
 			if l.assert != ir.None || len(l.effect) > 0 {

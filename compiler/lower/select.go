@@ -144,8 +144,9 @@ func (l *lowerer) fromStart(v val, n int) int {
 	return int(v.s.I)
 }
 
-// after returns the index that follows v. A negative v counts from the end of the axis, and so does what
-// follows it: added to the length here, an index before the first row would count from the end again.
+// after returns the index that follows v. A negative v counts from the end of the axis, and so does the
+// index after it. It would be wrong to add the length here: an index before the first row would count from
+// the end a second time.
 func (l *lowerer) after(v val, n int, count string, x val, at source.Span) val {
 	if v.kind == konst && v.s.I != -1 {
 		return intVal(int(v.s.I) + 1)

@@ -98,7 +98,7 @@ func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 		if in.IsMatrix() && (!in.IsDense() || !in.Known() || in.Elem == types.Str) || in.Elem.Size() == 0 {
 			return 0, 0, false
 		}
-		own := byRows(n, k)
+		own := alongRow(n, k)
 		if own != (in.IsDense() && in.Rows == t.Rows) {
 			return 0, 0, false
 		}
@@ -184,7 +184,7 @@ func (b *rowBlocks) columnwise(d *op.Def) bool {
 	return d.Fold == op.FoldCols && d.Class != loop.NoClass && (!b.ranks || merges(d)) && b.kind != ofOuter
 }
 
-// merges reports a reduction that loops compute for the rows of a rank as a state, which ranks merge.
+// merges reports a reduction whose state loops compute for the rows of a rank, and ranks merge.
 func merges(d *op.Def) bool { return d.Class != loop.NoClass && d.Shard.Partial != "" }
 
 // ofColumns reports whether node x is a reduction of columns, or a pipe that has some.

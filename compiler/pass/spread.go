@@ -250,7 +250,8 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 }
 
-// share makes the new nodes of an old one in the way in which ranks share it, or returns why they do not.
+// share makes the new nodes of an old one in the way in which ranks share it. If they do not, it makes
+// none and returns why.
 func (x *spreadGraph) share(id ir.ID) (why string) {
 	w, reads, why := x.shared(x.old, id, x.partials(id))
 	if why == "" {
@@ -388,9 +389,9 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 	}
 }
 
-// branches spreads the regions of a branch. takes says which captured matrices they take as they are if they
-// are partial: those of which no region needs all rows. yields says which results are partial: those of which
-// a region makes each rank's rows. Another region may have all rows of such a result.
+// branches spreads the regions of a branch. takes says which partial matrices the branch captures as they
+// are: those of which no region needs all rows. yields says which results are partial: those of which some
+// region makes each rank's rows. It does not matter that another region has all rows of such a result.
 //
 //	%5 = gather(%1);  %6 = select(%4, %5) { yield map(%0) } { yield %0 }
 //	->  %5 = select(%4, %1) { yield map(%0) {ranks=3} } { yield %0 }

@@ -40,8 +40,8 @@ func (x *spreadGraph) unchanged(id ir.ID) (k int, ok bool) {
 	return k, k >= 0 && k >= x.around.old.Nodes[x.loop].Carried()
 }
 
-// named returns the new node of an old one with the rows that the old node s names (rowReads.by). It has all
-// rows where a rank would get most of them.
+// named returns the new node of old node id with the rows that old node s names (see rowReads.by). It has
+// all rows if a rank would get most of them.
 func (x *spreadGraph) named(id, s ir.ID, all bool) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
 	_, same := x.unchanged(s)
@@ -68,8 +68,8 @@ func (x *spreadGraph) named(id, s ir.ID, all bool) ir.ID {
 	return x.full(id)
 }
 
-// fetch adds the gather that brings each rank the rows of an old node that the lists take name, about so many
-// on all ranks.
+// fetch adds the gather that brings each rank the rows of old node id that take lists. give lists the rows
+// that it sends (see rowLists). rows estimates the number of rows that all ranks get.
 func (x *spreadGraph) fetch(id ir.ID, rows float64, take, give ir.ID) ir.ID {
 	attrs := x.inUnitsOf(x.old.Type(id).Rows).With(plan.Fetch, op.Int(1+int(rows)))
 	x.whole[id] = x.gatherOf(id, attrs, x.to[id], take, give)

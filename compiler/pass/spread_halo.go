@@ -28,12 +28,13 @@ import (
 // A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
 // serves all readers of a value in a region.
 
-// rowReads is what each rank reads of an operand to make its own rows of a node: all of it if whole, or these
-// rows, and those of at, whose place the run computes. turned: it reads the same rows of the transpose.
+// rowReads is what each rank reads of an operand to make its own rows of a node: all of it if whole, else
+// the rows in rows, and those of at, whose place the run computes. If turned is set, it reads the same
+// rows of the transpose.
 //
-// If by is not 0, it reads at most those rows that the old node by-1 names: in whose columns this rank's rows
-// of a sparse matrix have entries, or whose numbers are in this rank's rows of a column; in all of its rows
-// if all.
+// If by is not 0, old node by-1 names the rows, and a rank may get fewer. A sparse matrix names the
+// columns in which this rank's rows have entries. A column names the numbers in this rank's rows, or in
+// all rows if all is set.
 type rowReads struct {
 	whole  bool
 	rows   [][]plan.Range // by rank: ascending ranges that do not touch
@@ -50,7 +51,8 @@ type rowsAt struct {
 	times, plus, rows int
 }
 
-// rowMap says which rows of an operand a node reads to make some of its own: see rowReads.
+// rowMap says which rows of an operand a node reads to make some of its own, for any rows of its own. The
+// fields are as in rowReads.
 type rowMap struct {
 	whole bool
 	needs []need
@@ -58,15 +60,15 @@ type rowMap struct {
 	by    ir.ID
 }
 
-// need is rows of an operand: for each row i in from..to-1 of a result the rows by*i + lo .. by*i + hi - 1, as
-// far as the operand has them. If by is 0, the rows are the same for all i. For consecutive rows of a result
-// there are no gaps, also where by is above hi - lo. A negative by reverses the rows. If per is above 1, by, lo
-// and hi count elements, and a row of the operand has per of them (reshape).
+// need is rows of an operand: for each row i in from..to-1 of a result the rows by*i + lo .. by*i + hi -
+// 1, as far as the operand has them. If by is 0, the rows are the same for all i. For consecutive rows of
+// a result there are no gaps, even if by is above hi - lo. A negative by reverses the rows. If per is
+// above 1, by, lo and hi count elements, and a row of the operand has per of them (reshape).
 //
 // A stencil of three rows is one need, and a periodic border another one.
 type need struct{ from, to, by, lo, hi, per int }
 
-// sameRow is what a node of so many rows needs that reads of each row the same one.
+// sameRow is the need of a node with so many rows whose row i reads row i.
 func sameRow(rows int) need { return need{to: rows, by: 1, hi: 1} }
 
 // windows returns, by rank, the rows that it makes of so many.
@@ -80,10 +82,10 @@ func (s *spreader) windows(rows int) [][]plan.Range {
 	return out
 }
 
-// ownRows is what each rank reads that reads its own rows of so many.
+// ownRows is the reads of a node for which each rank reads its own rows of so many.
 func (s *spreader) ownRows(rows int) rowReads { return rowReads{rows: s.windows(rows)} }
 
-// fixedRows is what ranks read that all read the rows lo..hi-1.
+// fixedRows is the reads of a node for which all ranks read the rows lo..hi-1.
 func (s *spreader) fixedRows(lo, hi int) rowReads {
 	return rowReads{rows: slices.Repeat([][]plan.Range{{{From: lo, To: hi}}}, s.ranks)}
 }
@@ -110,7 +112,7 @@ func rowsFor(needs []need, of [][]plan.Range, rows int) [][]plan.Range {
 	return out
 }
 
-// joined returns the rows of a list as ascending ranges that do not touch.
+// joined returns the rows of a list as ascending ranges that do not touch. It sorts the list.
 func joined(list []plan.Range) (out []plan.Range) {
 	slices.SortFunc(list, func(a, b plan.Range) int { return a.From - b.From })
 	for _, r := range list {
@@ -210,7 +212,7 @@ func picks(n *ir.Node) bool {
 	return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows
 }
 
-// mapsOfPieces is mapsOf of an operator that only moves elements.
+// mapsOfPieces sets out as mapsOf does, of an operator that only moves elements.
 func mapsOfPieces(g *ir.Graph, id ir.ID, out []rowMap) {
 	n, t := &g.Nodes[id], g.Type(id)
 	if !movesRows(g, id) {
@@ -265,8 +267,8 @@ func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	return through(of, r.Args)
 }
 
-// of returns what is read of an operand with `below` rows where r is read of a node with so many, through
-// it. That is all of the operand, if numbers within the node say which rows.
+// of returns what is read of an operand, which has `below` rows, through a node with so many rows of which
+// r is read. That is all of the operand if numbers within the node say which rows.
 func (m rowMap) of(r rowReads, rows, below int) rowReads {
 	if m.whole || r.whole || len(m.at) > 0 || len(r.at) > 0 && !slices.Equal(m.needs, []need{sameRow(rows)}) {
 		return rowReads{whole: true}
@@ -343,7 +345,7 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	switch {
 	case slices.EqualFunc(together(own, reads.rows), own, slices.Equal):
 		return x.pick(id, reads.at)
-	case len(reads.at) > 0 || x.picked[id] != nil || ok && x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 || most(all, rows):
+	case len(reads.at) > 0 || x.picked[id] != nil || ok && x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 || bringsAll(all, rows):
 		return x.full(id)
 	case !ok:
 		g = x.gather(id, all)
@@ -354,18 +356,20 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	return g
 }
 
-// mostRanges is the most ranges of rows that a rank gets, since each is a message. What needs more needs all.
+// mostRanges is the most ranges of rows that a rank gets, since each is a message. A rank that needs more
+// gets all rows.
 const mostRanges = 24
 
-// most reports rows that are brought as a whole: all ranks need all of so many, or one needs many ranges.
-func most(list [][]plan.Range, rows int) bool {
+// bringsAll reports whether a gather brings all of so many rows: all ranks need all, or one needs many
+// ranges.
+func bringsAll(list [][]plan.Range, rows int) bool {
 	some := func(l []plan.Range) bool { return !slices.Equal(l, []plan.Range{{To: rows}}) }
 	many := func(l []plan.Range) bool { return len(l) > mostRanges }
 	return !slices.ContainsFunc(list, some) || slices.ContainsFunc(list, many)
 }
 
-// reachAll returns the new nodes of the inputs of old node id with the rows that reads says, by input. Inputs
-// behind these have all rows.
+// reachAll returns the new nodes of the inputs of old node id with the rows that reads says, by input.
+// Inputs beyond the end of reads have all rows.
 func (x *spreadGraph) reachAll(id ir.ID, reads []rowReads) []ir.ID {
 	in := make([]ir.ID, len(x.old.In(id)))
 	for k, from := range x.old.In(id) {

@@ -127,11 +127,11 @@ func (x *spreadGraph) rowByRow(id ir.ID) bool {
 		return false
 	}
 	through := n.Attrs.Ints("through")
-	first := n.Op.Fold == op.FoldRows || len(through) == 2 && through[0] == 2 // or some columns
+	first := n.Op.Fold == op.FoldRows || len(through) == 2 && through[0] == 2 // whose first input is read row by row
 	for k, from := range in {
 		t := x.old.Type(from)
 		beside := n.Op.Role == op.Beside // whose operands have as many rows, and not one
-		by := beside || n.Op.Laws.Has(op.Elementwise) || k == 0 && first || byRows(n, k)
+		by := beside || n.Op.Laws.Has(op.Elementwise) || k == 0 && first || alongRow(n, k)
 		if x.isLoose(from) != by && (!by || beside || t.IsMatrix() && (!dividable(t) || t.Rows != 1)) {
 			return false
 		}
@@ -176,12 +176,13 @@ func (x *spreadGraph) sentFrom(r int32, from ir.ID, to int32) ir.ID {
 	return x.sent(from, r, exchangeTo(list))
 }
 
-// sent returns an exchange of the new node from, which is on rank r.
+// sent returns an exchange of the new node from, which rank r runs.
 func (x *spreadGraph) sent(from ir.ID, r int32, attrs *op.Attrs) ir.ID {
 	return x.alone(x.g.Add(x.table.Must("exchange"), attrs, x.g.Type(from), x.g.Origin(from).NoDest(), from), r)
 }
 
-// alone says that one rank runs a new node. All ranks run those of which it says nothing.
+// alone notes that one rank runs a new node, and returns the node. All ranks run the nodes without such a
+// note.
 func (x *spreadGraph) alone(made ir.ID, rank int32) ir.ID {
 	for len(x.owners) <= int(made) {
 		x.owners = append(x.owners, plan.Everywhere)

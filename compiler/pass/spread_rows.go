@@ -125,7 +125,8 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 	return x, everywhere, scattered
 }
 
-// repeats reports a node that each rank makes as a whole, since it is little work on what all ranks have.
+// repeats reports a node that each rank makes as a whole: it is little work, and all ranks have its
+// operands.
 func (s *spreader) repeats(g *ir.Graph, id ir.ID, x *spreadGraph, everywhere []bool) bool {
 	return s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), x.isLoose) &&
 		!slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
@@ -225,8 +226,8 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 }
 
 // turnedReads says whether ranks share a reduction of the columns of a sparse matrix as one of rows of the
-// transpose (op.Def.Turned). They do not where states of the columns take less time: exact states are large,
-// so there have to be many entries for each column.
+// transpose (op.Def.Turned). They do not if states of the columns take less time. Exact states are large,
+// so that needs many entries a column.
 func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	in := g.In(id)
 	return nil, unless(g.Nodes[id].Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks && !s.statesOfColumns(g, id), elsewise)

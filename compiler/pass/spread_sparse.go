@@ -41,13 +41,13 @@ func alongRows(g *ir.Graph, id ir.ID, rows int) []bool {
 	aligned := make([]bool, len(g.In(id)))
 	for k, x := range g.In(id) {
 		t := g.Type(x)
-		aligned[k] = byRows(&g.Nodes[id], k) && t.IsMatrix() && t.Rows == rows && rows > 1
+		aligned[k] = alongRow(&g.Nodes[id], k) && t.IsMatrix() && t.Rows == rows && rows > 1
 	}
 	return aligned
 }
 
-// byRows reports an operator whose row says that its row i depends on no row of input k but row i.
-func byRows(n *ir.Node, k int) bool {
+// alongRow reports whether row i of node n depends on no row of input k but row i (op.Def.Along).
+func alongRow(n *ir.Node, k int) bool {
 	if n.Op.Along == nil {
 		return false
 	}

@@ -68,8 +68,8 @@ func StandCarried(g *ir.Graph, table *op.Table) *ir.Graph {
 // Hoist moves the transpose in front of the loop. Ranks share the rows of the new product. Of the old one
 // they would add the terms one rank after the other. A product in panels is shared as it is. It would be
 // wrong for a right factor of several columns, as layers of a network have: all ranks would get all of it
-// in each round, and a fast kernel takes less time to multiply than messages take. Of 8000 rows with 64
-// columns three ranks sent 1.3 GiB in 80 rounds, now 25 MiB, and took 2.3 times the processor time.
+// in each round, and a fast kernel takes less time to multiply than messages take. For 8000 rows and 64
+// columns three ranks would send 1.3 GiB in 80 rounds instead of 25 MiB, in 2.3 times the processor time.
 // Nothing is gained if the loop has only a few rounds, since ranks send each other the elements of the
 // transpose once. It returns g if there is no such product.
 func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {

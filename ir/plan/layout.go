@@ -168,8 +168,8 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 	return where
 }
 
-// chosen returns Layout.Where of the results of a branch that all ranks run: by rows if a region makes each
-// rank's rows. captured has that of the captured values.
+// chosen returns Layout.Where of the results of a branch that all ranks run. A result is by rows if a
+// region makes each rank's rows. captured has Layout.Where of the captured values.
 func (l *layouts) chosen(n *ir.Node, captured []string) []string {
 	out := make([]string, len(n.Region.Yields))
 	for r := n.Region; r != nil; r = r.Next {

@@ -9,9 +9,9 @@ import (
 
 // This file defines halos: which rows of other ranks a gather brings.
 
-// Reach is the attribute of a gather that brings only some rows of other ranks. By rank it lists how many
-// ranges of rows the readers there need, and these ranges; they ascend and do not touch. The rows that the
-// gather neither brings nor finds on this rank are not valid.
+// Reach is the attribute of a gather that brings only some rows of other ranks. Rank by rank it lists the
+// number of ranges of rows that the readers need there, then From and To of each range. The ranges ascend
+// and do not touch. The rows that the gather neither brings nor finds on this rank are not valid.
 const Reach = "reach"
 
 // Fetch is the attribute of a gather that brings a rank the rows that its entries of a sparse matrix
@@ -74,7 +74,8 @@ const Only = "only"
 // Range is rows From..To-1.
 type Range struct{ From, To int }
 
-// Needs reads the attribute Reach. ok is false if there is none: then all rows are needed.
+// Needs returns the ranges of rows of the attribute Reach, by rank. ok is false if there is none: then all
+// rows are needed.
 func Needs(a *op.Attrs) (rows [][]Range, ok bool) {
 	if _, ok = a.Get(Reach); !ok {
 		return nil, false
@@ -90,7 +91,7 @@ func Needs(a *op.Attrs) (rows [][]Range, ok bool) {
 	return rows, true
 }
 
-// ReachOf returns the value of the attribute Reach.
+// ReachOf returns the value of the attribute Reach for these ranges of rows, by rank.
 func ReachOf(rows [][]Range) op.Val {
 	var v []int
 	for _, list := range rows {

@@ -68,7 +68,7 @@ func indexings() []*op.Def {
 			Args: []op.Arg{at[0], {Name: "i", Doc: "first row, i64; negative ones count from the end"}, {Name: "k", Doc: "end of the rows, i64"},
 				{Name: "j", Doc: "first column"}, {Name: "l", Doc: "end of the columns"},
 				{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], negative where the end says it"},
-				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included, 2 where the window has all, 3 where the end is included and the program descends"}},
+				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included, 2 where the window has all, 3 as 1 of a range that the program writes in descending order"}},
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
 			Type: CutType, Ref: CutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
 			Elements: cutElements, RowsRead: cutReads,
@@ -250,7 +250,7 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 		to++
 	}
 	if from < 0 || to > int64(n) || from > to {
-		// An index before the first one is shown as it came.
+		// An index before the first one is shown as the program has it.
 		if from < 0 {
 			from = lo
 		}

@@ -247,8 +247,8 @@ func reshapeRef(c *op.Call) (value.Value, error) {
 	}), nil
 }
 
-// reshapeRect makes a window of a reshape. Rows without gaps between them count as one row, of the window and
-// of the operand each for itself: a column made of a window of a matrix has runs of a whole row of that window.
+// reshapeRect makes a window of a reshape. Rows without gaps between them count as one row, in the window
+// as in the operand. So a column that is made of a slice takes whole rows of the slice at a time.
 func reshapeRect(c *op.Call, w window.Rect) {
 	out, a := *c.Result(), *c.Dense(0)
 	if w.Cols == out.Cols && out.Stride == out.Cols {
@@ -268,7 +268,7 @@ func inOneRow(d *value.Dense) {
 	d.Stride = d.Cols
 }
 
-// reshapeInto makes window w of out. It copies runs of elements that are in one row of a and in one row of w.
+// reshapeInto makes window w of out from the elements of a. It copies runs that are in one row of both.
 func reshapeInto[T dense.Cell](out, a *value.Dense, w window.Rect) {
 	if w.Cols == 0 {
 		return // a may have no columns by which a place could be divided

@@ -123,8 +123,8 @@ func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 	return loop.Merge(x.Done())
 }
 
-// batchOf returns loop a as a nest of one point. known[i] writes operand i of a into a nest, see Stages. s has
-// the stages of a round, or is nil.
+// batchOf returns loop a as a nest of one point. known[i] writes operand i of a into a nest, see Stages.
+// s has the stages of a round, or is nil.
 func batchOf(a *op.Action, known []writer, s *Stages) *batchCode {
 	c := &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
 	for k, in := range a.Bodies {

@@ -70,10 +70,14 @@ func (c *carrying) begin(in []Ref) []loop.Val {
 	return c.registers(in)
 }
 
+// resized is the reason for a carried matrix whose size is not that of the first round, as far as types
+// tell: in `next v = x[mask]` only the run tells whether it is.
+var resized = NoBody{"a carried matrix that changes its size; carry one of the last size, and how much of it is used"}
+
 // checked is r, which has the type that is carried.
 func (c *carrying) checked(k int, r Ref) Ref {
 	if r.At == nil || !sameSize(r.Type, c.types[k]) {
-		panic(NoBody{"a carried matrix that changes its size; carry one of the last size, and how much of it is used"})
+		panic(resized)
 	}
 	return r
 }
@@ -86,7 +90,7 @@ func (c *carrying) registers(in []Ref) (vals []loop.Val) {
 		}
 	}
 	if len(vals) != len(c.elems) {
-		panic(NoBody{"a carried matrix that changes its size; carry one of the last size, and how much of it is used"})
+		panic(resized)
 	}
 	for k := range vals {
 		vals[k] = define.ConvertBody(c.x.Builder, c.elems[k], vals[k])

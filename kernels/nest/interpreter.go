@@ -66,6 +66,9 @@ type nested struct {
 	whole value.Value // the carried ones of args
 }
 
+// all returns the interpreters of the bodies. Some are nil.
+func (in *nested) all() [3]*Interpreter { return [3]*Interpreter{in.body[0], in.body[1], in.cond} }
+
 // NewInterpreter makes an interpreter of the actions acts of b; nil: of all. keeps: all results stay valid
 // until the next run, not the yields alone. Actions take their environment from within, and learn from it
 // that they are stopped. k has the values of the cells that m describes. Both may be nil.
@@ -78,18 +81,6 @@ func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 // calls Free in the end.
 func NewPoint(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, from int64) *Interpreter {
 	return newInterpreter(b, acts, keeps, within, k, m, staging{-1, from}, nil, nil)
-}
-
-// NewStaged makes an interpreter of all actions of b. It runs the stages of inner bodies as loops once
-// their actions have run about ten times from operations. The caller calls Free in the end. old is an
-// interpreter of b whose last run has ended without a failure, or nil. Its memory is used again.
-func NewStaged(old *Interpreter, b *op.Body, within *op.Call, from int64) *Interpreter {
-	if old != nil && old.compileFrom == from {
-		clear(old.turned)
-		old.renew(within)
-		return old
-	}
-	return newInterpreter(b, nil, false, within, nil, nil, staging{from, from}, nil, map[*value.Dense]*value.Dense{})
 }
 
 // staging says from how many operations on the stages of a body, and those of the bodies within, are
@@ -169,26 +160,6 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	p.takeTurns()
 	return p
 }
-
-// renew makes p take its environment from another call, and forget what held in the last one.
-func (p *Interpreter) renew(within *op.Call) {
-	p.stopped = within.Stopped
-	clear(p.held)
-	inside := *within
-	inside.Rounds = nil
-	for _, k := range p.Acts {
-		c := &p.calls[k]
-		c.Env, c.Read, c.Rounds, c.Stopped = within.Env, within.Read, within.Rounds, within.Stopped
-		for _, q := range p.inner[k].all() {
-			if q != nil {
-				q.renew(&inside)
-			}
-		}
-	}
-}
-
-// all returns the interpreters of the bodies. Some are nil.
-func (in *nested) all() [3]*Interpreter { return [3]*Interpreter{in.body[0], in.body[1], in.cond} }
 
 // takeTurns sets turns. Numbers of the program are made here, not in every round.
 func (p *Interpreter) takeTurns() {

@@ -174,7 +174,7 @@ func (x *Builder) Value(l loop.Lin) loop.Val {
 	return v
 }
 
-// picked is what some registers are.
+// picked returns what env has of some registers, in their order.
 func picked(env []Ref, registers []int) []Ref {
 	out := make([]Ref, len(registers))
 	for k, r := range registers {
@@ -273,7 +273,7 @@ func (x *Builder) spread(list []Ref) (vals []loop.Val) {
 	return vals
 }
 
-// gathered is the inverse of spread.
+// gathered is the inverse of spread: it returns values of types ts that have vals as their numbers.
 func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
 	for _, t := range ts {
 		n := t.Count()
@@ -283,7 +283,8 @@ func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
 	return out
 }
 
-// elemsOf returns the types of the elements of scalars and matrices in registers.
+// elemsOf returns the element type of each number of scalars and matrices of known size that registers
+// hold.
 func elemsOf(ts ...types.Type) (elems []types.Elem) {
 	for _, t := range ts {
 		for range t.Count() {

@@ -60,8 +60,7 @@ func (k *Memo) Ready(cell int) value.Value {
 		return nil
 	}
 	for _, x := range c.Args {
-		switch {
-		case x.Cell > 0 && k.Ready(x.Cell-1) == nil, x.Cell == 0 && k.Values[x.Reg-1] == nil:
+		if x.Cell > 0 && k.Ready(x.Cell-1) == nil || x.Cell == 0 && k.Values[x.Reg-1] == nil {
 			return nil
 		}
 	}

@@ -305,8 +305,8 @@ func owns(a *op.Action) bool {
 	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
 }
 
-// size estimates how many elements change. Of an axis whose bounds differ by what the run tells, half of
-// the places change.
+// size estimates how many elements change. Along an axis whose bounds differ by what the run tells, that
+// is half of the indices.
 func (p *inPlace) size() (elements float64) {
 	if p.none {
 		return 0

@@ -319,9 +319,39 @@ func (o *Operand) size(axis, rest int) int {
 
 // free unbinds the loop.
 func (r *stageRect) free() {
-	if r.view = (value.Dense{}); r.worker != nil {
+	r.view = value.Dense{} // idle interpreters keep no memory of their last call
+	if r.worker != nil {
 		r.worker.Free()
 		r.worker = nil
+	}
+}
+
+// NewStaged makes an interpreter of all actions of b. It runs the stages of inner bodies as loops once
+// their actions have run about ten times from operations. The caller calls Free in the end. old is an
+// interpreter of b whose last run has ended without a failure, or nil. Its memory is used again.
+func NewStaged(old *Interpreter, b *op.Body, within *op.Call, from int64) *Interpreter {
+	if old != nil && old.compileFrom == from {
+		clear(old.turned)
+		old.renew(within)
+		return old
+	}
+	return newInterpreter(b, nil, false, within, nil, nil, staging{from, from}, nil, map[*value.Dense]*value.Dense{})
+}
+
+// renew makes p take its environment from another call, and forget what held in the last one.
+func (p *Interpreter) renew(within *op.Call) {
+	p.stopped = within.Stopped
+	clear(p.held)
+	inside := *within
+	inside.Rounds = nil
+	for _, k := range p.Acts {
+		c := &p.calls[k]
+		c.Env, c.Read, c.Rounds, c.Stopped = within.Env, within.Read, within.Rounds, within.Stopped
+		for _, q := range p.inner[k].all() {
+			if q != nil {
+				q.renew(&inside)
+			}
+		}
 	}
 }
 

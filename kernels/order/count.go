@@ -124,7 +124,7 @@ type wanted struct {
 type countWorker struct {
 	count      [][]int // by place and digit; nil until the worker's first chunk
 	kept       []keptPart
-	block, has [selectBlock]uint64 // keys, and those that have the digits of a place
+	block, has [selectBlock]uint64 // keys, and those of them with the digits of a place
 	_          [64]byte
 }
 
@@ -216,7 +216,7 @@ func (l *countBody) part(w *countWorker, list, row int, x *value.Dense) {
 // keys counts keys of a list, or keeps them.
 func (l *countBody) keys(w *countWorker, list []wanted, keys []uint64, kept *keptPart) {
 	above := l.shift + l.bits
-	if l.bits == 0 { // few have the digits, so the branch is guessed right
+	if l.bits == 0 { // few keys have the digits, so the branch is guessed right
 		for _, k := range keys {
 			if slices.ContainsFunc(list, func(p wanted) bool { return p.key == k>>above }) {
 				kept.keys = append(kept.keys, k)
@@ -236,8 +236,8 @@ func (l *countBody) keys(w *countWorker, list []wanted, keys []uint64, kept *kep
 	}
 }
 
-// withDigits copies the keys to has that have some digits above so many bits, and returns the copies. A
-// branch would be guessed wrong often: counting the second digit took four times as long as the first.
+// withDigits copies to has the keys whose bits from bit number above on are digits. It returns the copies.
+// A branch would often be guessed wrong: counting the second digit took four times as long as the first.
 func withDigits(has, keys []uint64, above int, digits uint64) []uint64 {
 	n := 0
 	for _, k := range keys {

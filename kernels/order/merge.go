@@ -230,8 +230,8 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 	}
 }
 
-// eachRun calls f with the keys of the rows of the windows of a call that differ from the key of the row
-// above, some at a time. r is the rank of the window.
+// eachRun calls f with the keys that differ from the key of the row above, for all rows of the windows of
+// a call, at most 512 at a time. r is the rank of the window.
 func eachRun(c *op.Call, f func(r int, keys []uint64)) {
 	var keys [512]uint64
 	eachWindow(c, func(r int, s sortedRows) {

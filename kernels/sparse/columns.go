@@ -225,7 +225,7 @@ func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.
 	return l
 }
 
-// addPairs returns what adds entries of m to the sums of their columns.
+// addPairs returns the function that adds entries from..to-1 of m to the sums of their columns.
 func addPairs(m *value.CSR) func(pairs []exact.Pair, from, to int64) {
 	return func(pairs []exact.Pair, from, to int64) {
 		if m.Elem == types.F32 {
@@ -236,18 +236,19 @@ func addPairs(m *value.CSR) func(pairs []exact.Pair, from, to int64) {
 	}
 }
 
-// mergePairs adds sums of the same columns.
+// mergePairs adds the sums in more to pairs, which has those of the same columns.
 func mergePairs(pairs, more []exact.Pair) {
 	for k, p := range more {
 		pairs[k].Merge(p)
 	}
 }
 
-// columnsPart returns the row that makes the accumulators of the columns of a rank's rows, a row each.
-// Zeros change no sum and no count, so it does not matter how many of them the rank's rows have. It would
-// be wrong for a least or greatest element: a column that is full has no zero, and parts of it may have.
+// columnsPart returns the operator that makes the accumulators of the columns of a rank's rows, a row
+// each. Zeros change no sum and no count, so it does not matter how many of them the rank's rows have. It
+// would be wrong for a least or greatest element: a column that is full has no zero, but a rank's part of
+// it may have one.
 func columnsPart(w reduce.Whole) *op.Def {
-	d := define.ByKernel(&op.Def{
+	return define.ByKernel(&op.Def{
 		Name: "sp.col" + w.Name + ".part", Hidden: true,
 		Doc:  "sp.col" + w.Name + ".part is the accumulators of the columns of the rows of a sparse matrix that a rank has, a row each.",
 		Args: []op.Arg{{Name: "x", Doc: "sparse matrix"}},
@@ -277,10 +278,9 @@ func columnsPart(w reduce.Whole) *op.Def {
 			},
 		},
 	})
-	return d
 }
 
-// columnStates sets the rows of out to the exact sums of the columns of m.
+// columnStates sets row j of out to the accumulator of the exact sum of column j of m.
 func columnStates(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	fold := &reduce.Fold{Whole: w, Part: true}
 	put := func(acc *reduce.Accumulators, j int, values *value.Dense) {

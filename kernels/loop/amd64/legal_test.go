@@ -244,8 +244,9 @@ func TestCopiesToMemory(t *testing.T) {
 	}
 }
 
-// TestLastWords: AVX2 stores what is left of a row word by word, for stores under a mask are slow there. In a
-// branch the lanes that count may be any, so its store has a mask: of vectors together, of one, and of the rest.
+// TestLastWords: AVX2 stores what is left of a row word by word, for stores under a mask are slow there.
+// In a branch the lanes that count may be any, so its store has a mask: of vectors together, of one, and
+// of the rest.
 func TestLastWords(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
   v0 = load %0[i, j]

@@ -214,8 +214,8 @@ func (l *lowering) store(s *loop.Stmt) {
 	l.scatter(e, v, l.addresses(p, s.Origin), base)
 }
 
-// readAt returns where the arguments have the addresses of operands of which the nest reads the elements that
-// p stores: the result may lie in the memory of one of them.
+// readAt returns the places, among the arguments, of the addresses of some operands: those of which the
+// nest reads the elements that p stores. The result may lie in the memory of one of them.
 func (l *lowering) readAt(p place) (list []int32) {
 	for k := range l.nest.Body.Stmts {
 		s := &l.nest.Body.Stmts[k]
@@ -230,10 +230,12 @@ func (l *lowering) readAt(p place) (list []int32) {
 	return list
 }
 
-// storeFirst stores the words of the first lanes, which are those of the mask, by stores of fewer and fewer
-// words. A store under a mask is 42 operations on a Zen 3: without, rows of 20 words take 0.7 of the time. On
-// a Zen 4, loads of bytes that such a store might have written wait until it has left the processor. If the
-// result lies in the memory of an operand, those are the next whole vector or the beginning of the next row.
+// storeFirst stores the words of the first lanes, which are those of the mask, by stores of fewer and
+// fewer words. size is the number of bytes of a word. A store under a mask is 42 operations on a Zen 3:
+// without it rows of 20 words take 0.7 of the time. On a Zen 4, loads of bytes that such a store might
+// have written wait until it has left the processor. If the result lies in the memory of an operand, those
+// are loads of the next whole vector or of the beginning of the next row. It would be wrong for a mask of
+// other lanes.
 func (m *maker) storeFirst(v, mask Reg, size int, at Mem) {
 	done, part := m.Label(), m.free(v, mask)
 	m.Lea(R11, at)

@@ -48,9 +48,10 @@ func (l *lowering) window() {
 // anchor is a step to which those of inner loops may move.
 func (l *lowering) anchor() { l.emit(&step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
 
-// singleCost is the cost of a nest up to which whole vectors of a row that are fewer than are lowered
-// together have a loop of their own. Counting lanes and their mask take some fourteen instructions a vector,
-// and masked operands are not read in place. Of costlier nests the second loop would only be more code.
+// singleCost is the cost of a nest up to which single vectors of a row have a loop of their own: the whole
+// vectors that are fewer than are lowered together. To count lanes and make their mask takes some fourteen
+// instructions a vector, and masked operands are not read in place. For a costlier nest the second loop
+// would only be more code.
 const singleCost = 40
 
 // rowLoop lowers the loop over rows, which takes the given number of rows at a time. A row is whole

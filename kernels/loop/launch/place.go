@@ -59,6 +59,7 @@ func (w *Worker) Sums(k int) *state.Exact {
 	return w.parts[k].exact
 }
 
+// checkPartial compares the states of reduced result number k with those of the interpreter in a check.
 func (w *Worker) checkPartial(k int) {
 	if w.check != nil {
 		w.check.partial(&w.run.reduced[k], &w.parts[k])

@@ -212,7 +212,7 @@ func (w *Worker) retain(k int, d *Worker, lost bool, r0, r1, l0, l1 int) (err er
 	return err
 }
 
-// doubt leaves contributions to the caller.
+// doubt leaves contributions to the caller. A check ends then, because the states of w lack them.
 func (w *Worker) doubt(k, r0, r1, l0, l1 int) error {
 	if w.check != nil {
 		w.check.off = true
