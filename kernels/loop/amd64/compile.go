@@ -72,8 +72,8 @@ func (l *lowering) code() (*Code, error) {
 func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
 	n = loop.HandOn(loop.Forward(loop.Unroll(loop.Through(n), straight)))
 	l := loweredOnce(t, n, params, results, levels, plan, shop)
-	for free := plan.together == 0; free && l.together > l.least() && !l.few() && l.crowded(); {
-		plan.together = l.together - 1
+	for free := plan.together == 0; free && l.together > l.least() && !l.few() && (l.full() || l.crowded()); {
+		plan.together = min(l.together-1, l.fitting())
 		shop.free() // l lay in it
 		l = loweredOnce(t, n, params, results, levels, plan, shop)
 	}
@@ -114,10 +114,13 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	m.target = l.target
 	l.placeLocals()
 	l.together = l.choose(plan)
+	l.free = plan.together == 0 && !l.few()
 	l.nest = loop.Repeat(n, l.lanes, l.writtenTimes)
 	l.placeWords()
 	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
-	l.window()
+	if l.window(); l.full() {
+		return l
+	}
 	if l.few() && l.together > 1 && l.pressure(l.live()) >= l.vectors { // one for a mask on the way
 		l.group()
 	}

@@ -3,6 +3,7 @@
 package amd64
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -214,13 +215,56 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const levels = 5 // the states of four vectors have registers, what adds to them has not
 	shop := &workshop{}
-	l := lowered(avx512, n, make([]Layout, 1), make([]Layout, 1), loop.DeepLevels, Schedule{}, shop)
-	first := loweredOnce(avx512, n, make([]Layout, 1), make([]Layout, 1), loop.DeepLevels, Schedule{}, &workshop{}).together
+	l := lowered(avx512, n, make([]Layout, 1), make([]Layout, 1), levels, Schedule{}, shop)
+	first := loweredOnce(avx512, n, make([]Layout, 1), make([]Layout, 1), levels, Schedule{}, &workshop{}).together
 	if l.together >= first {
 		t.Fatalf("%d vectors are lowered together, and %d were tried: the nest has enough registers", l.together, first)
 	}
 	if shop.values.most == 0 || shop.values.asked > shop.values.most {
 		t.Errorf("the last try took room for %d registers, and %d were given back before", shop.values.asked, shop.values.most)
+	}
+}
+
+// TestTriesEndEarly: if registers cannot hold even the states of the vectors that are tried first, their
+// program is given up before states are merged, and numbers of vectors that cannot do either are left out.
+// The code is that of as many vectors that nothing else was tried before. Roots are asked for at each try.
+func TestTriesEndEarly(t *testing.T) {
+	n, err := loop.Parse(`
+nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  v1 = sqrt v0
+  v2 = for k: 0..%0.rows (v3 = v1) {
+    v4 = add v3, v0
+    next v4
+  }
+  reduce out0[0, 0] v2
+} : (sum f64[1, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ levels, tries, together int }{{3, 1, 4}, {8, 2, 2}, {loop.DeepLevels, 2, 2}} {
+		tries := 0
+		made := func(together int) *Code {
+			plan := Schedule{together: together, Roots: func() bool { tries++; return true }}
+			code, err := Compile(AVX512, n, make([]Layout, 1), make([]Layout, 1), c.levels, plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return code
+		}
+		code := made(0)
+		if got := code.Points / avx512.lanes; got != c.together || tries != c.tries {
+			t.Errorf("%d levels: %d tries, %d vectors together, want %d and %d", c.levels, tries, got, c.tries, c.together)
+		}
+		if !bytes.Equal(code.Text, made(c.together).Text) {
+			t.Errorf("%d levels: the code differs from that of one try", c.levels)
+		}
+		first := loweredOnce(avx512, n, make([]Layout, 1), make([]Layout, 1), c.levels, Schedule{}, &workshop{})
+		last := loweredOnce(avx512, n, make([]Layout, 1), make([]Layout, 1), c.levels, Schedule{together: c.together}, &workshop{})
+		if c.tries > 1 && 2*len(first.steps) > len(last.steps) {
+			t.Errorf("%d levels: the first try has %d steps, the last %d", c.levels, len(first.steps), len(last.steps))
+		}
 	}
 }

@@ -98,6 +98,9 @@ func stateOperands(st *loop.State, words []virt) []operand {
 // finishReductions merges the lanes of the states that end with the row, or with the window, into
 // the states in memory.
 func (l *lowering) finishReductions(row bool) {
+	if l.full() {
+		return
+	}
 	l.part, l.top = part{}, 0
 	for _, r := range l.reduced {
 		if r.row != row {

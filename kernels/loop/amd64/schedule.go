@@ -182,6 +182,24 @@ func (l *lowering) least() int {
 	return 2
 }
 
+// fitting returns how many of the vectors that are lowered together have registers for their states of
+// reduced results, and least at least.
+func (l *lowering) fitting() int {
+	words := 0
+	for _, r := range l.reduced {
+		words += len(r.words)
+	}
+	if words == 0 {
+		return l.together
+	}
+	return max(l.least(), min(l.together, l.vectors/words))
+}
+
+// full says that fewer vectors will be lowered together because states alone take more registers than
+// there are. Then the rest of the program need not be made. It matters for exact sums of many words: code
+// that merges the states of vectors and lanes is most of their program.
+func (l *lowering) full() bool { return l.free && l.fitting() < l.together }
+
 // What follows lowers several vectors together. Statement by statement their instructions alternate, so
 // the processor works on one while the other waits, and the instructions that count and jump are
 // shared.

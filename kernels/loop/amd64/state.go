@@ -27,6 +27,7 @@ type lowering struct {
 	asides    int              // blocks that stand aside, so far
 	isAside   bool             // the block that is lowered is one, or in one
 	together  int              // how many vectors are lowered together, but for the last ones of a row
+	free      bool             // it may be lowered again, with fewer vectors together
 	counters  map[int]counter  // of the indices of inner loops that are the same in all lanes, by name
 	inMemory  map[counter]bool // counters that an instruction reads from memory
 	locals    []local
