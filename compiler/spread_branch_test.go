@@ -44,6 +44,14 @@ if s > 5 { emit sum(G * 2) } else { emit colsum(X) }
 K = if s > 6 { if s > 1e6 { X * 3 } else { X + s } } else { X }
 assert max(K) < 1e9
 emit colsum(K * G)`, 3, 0},
+	{"rows of other ranks", `X = parfor i in 0..24 { t([i, 2 - i]) * 0.5 }
+iterate w = X, k = 0 times 5 {
+  Y = tanh(w * 0.5)
+  Z = if k % 2 == 0 { Y[23..=0 by -1, :] } else { rbind(Y[1.., :], Y[0, :]) }
+  next w = Z + (if k > 2 { roll(Z, 5) * 0.5 } else { Y[k, 0] + Y })
+  next k = k + 1
+}
+emit w`, 2, 0},
 }
 
 func TestBranchesOnRanks(t *testing.T) { spreadAlike(t, branchPrograms) }
@@ -70,5 +78,22 @@ emit sum(p)`
 	}
 	if bytes := plan.Summarise(r.Plan, nil, 1).Bytes; bytes > 1<<16 {
 		t.Errorf("ranks send %d bytes", bytes)
+	}
+}
+
+// A branch that shifts a matrix gets the rows at the edges. For one that needs all rows of a matrix, no rank
+// brings that together in every round.
+func TestBranchesGetFewRows(t *testing.T) {
+	for _, p := range []struct {
+		text string
+		most int64 // bytes
+	}{
+		{"iterate w = randn(300000, 4, seed = 1), k = 0 times 20 {\n Y = tanh(w * 0.5)\n" +
+			" next w = (if k % 2 == 0 { Y } else { rbind(Y[1.., :], Y[0, :]) }) * 0.5\n next k = k + 1 }\nemit colsum(w)", 1 << 16},
+		{"A = randn(1000, 1000, seed = 1)\nB = if sum(A) > 0 { A @ A } else { A @ t(A) }\nemit colsum(B)", 8 << 20},
+	} {
+		if bytes := int64(plan.Summarise(compiledFor(t, p.text, 3).Plan, nil, 1).Bytes); bytes > p.most {
+			t.Errorf("ranks send %d bytes, and %d are enough for\n%s", bytes, p.most, p.text)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package pass
 
 import (
+	"fmt"
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -14,7 +17,7 @@ type copying struct {
 
 // copyOf begins a copy of g. The copy has the tables of g and no nodes.
 func copyOf(g *ir.Graph) *copying {
-	c := &copying{old: g, g: ir.New(), to: make([]ir.ID, g.Len())}
+	c := &copying{old: g, g: ir.New(), to: slices.Repeat([]ir.ID{ir.None}, g.Len())}
 	c.g.CopyTables(g)
 	return c
 }
@@ -31,9 +34,13 @@ func copyBefore(g *ir.Graph, n int) *copying {
 // in returns the new inputs of an old node.
 func (c *copying) in(id ir.ID) []ir.ID { return through(c.to, c.old.In(id)) }
 
-// node copies an old node.
+// node copies an old node. What it reads must have been made.
 func (c *copying) node(id ir.ID) {
-	c.to[id] = c.g.CopyNode(c.old, id, c.in(id)...)
+	in := c.in(id)
+	if slices.Contains(in, ir.None) {
+		panic(fmt.Sprintf("BUG: %%%d is copied before what it reads, in\n%s", id, c.old))
+	}
+	c.to[id] = c.g.CopyNode(c.old, id, in...)
 }
 
 // made adds a node with a region that gives these old nodes: one value, or several as its parts.

@@ -222,7 +222,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 		x.g.Nodes[x.to[id]].Region = region
 		x.takes[id], x.parts[id] = takes, takes[:n.Carried()]
 	case n.Op.Control == op.Select:
-		first, takes, yields := x.branches(id)
+		first, takes, yields, _ := x.branches(id)
 		in := []ir.ID{x.full(x.old.In(id)[0])}
 		for k, from := range x.old.In(id)[1:] {
 			if takes[k] {
@@ -390,36 +390,50 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 }
 
 // branches spreads the regions of a branch. takes says which partial matrices the branch captures as they
-// are: those of which no region needs all rows. yields says which results are partial: those of which some
-// region makes each rank's rows. It does not matter that another region has all rows of such a result.
+// are, and yields which results are partial: those of which some region makes each rank's rows. It does not
+// matter that another region has all rows of such a result.
 //
 //	%5 = gather(%1);  %6 = select(%4, %5) { yield map(%0) } { yield %0 }
 //	->  %5 = select(%4, %1) { yield map(%0) {ranks=3} } { yield %0 }
-func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool) {
-	n, captured := &x.old.Nodes[id], x.old.In(id)[1:]
+//
+// own is false, and all results are whole, if a region needs all rows of a partial matrix. Each round would
+// bring it together, also one that chooses another region, and that costs more than others spare.
+func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool, own bool) {
+	captured := x.old.In(id)[1:]
 	takes = make([]bool, len(captured))
 	for k, from := range captured {
 		takes[k] = x.partial[from] && dividable(x.old.Type(from))
 	}
 	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
-	for again := true; again; {
-		x.shares, x.saved, x.paid, x.asked, again = shares, saved, paid, asked, false
-		yields = make([]bool, len(n.Region.Yields))
-		next := &first
-		for r := n.Region; r != nil; r = r.Next {
-			whole := func(k int) bool { return !dividable(r.Graph.Type(r.Yields[k])) }
-			y, _, own, gathered := x.region(r, ir.None, takes, whole)
-			for k, all := range gathered {
-				again = again || takes[k] && all
-				takes[k] = takes[k] && !all
+	for own = true; ; own = false {
+		yields = make([]bool, len(x.old.Nodes[id].Region.Yields))
+		more, next := false, &first
+		for r := x.old.Nodes[id].Region; r != nil; r = r.Next {
+			whole := func(k int) bool { return !own || !dividable(r.Graph.Type(r.Yields[k])) }
+			y, in, parts, _ := x.region(r, ir.None, takes, whole)
+			for k, a := range r.Args[:len(takes)] {
+				more = more || takes[k] && in.gathered(a)
 			}
-			for k := range own {
-				yields[k] = yields[k] || own[k]
+			for k := range parts {
+				yields[k] = yields[k] || parts[k]
 			}
 			*next, next = y, &y.Next
 		}
+		if !more {
+			return first, takes, yields, own
+		}
+		x.shares, x.saved, x.paid, x.asked = shares, saved, paid, asked
+		clear(takes)
 	}
-	return first, takes, yields
+}
+
+// ownBranches reports whether ranks share the regions of a branch and what it captures, each its own rows.
+func (x *spreadGraph) ownBranches(id ir.ID) bool {
+	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
+	_, _, yields, own := x.branches(id)
+	own = own && (x.shares > shares || slices.Contains(yields, true))
+	x.shares, x.saved, x.paid, x.asked = shares, saved, paid, asked
+	return own
 }
 
 // whyLoop says why ranks share nothing of an iterate.

@@ -267,8 +267,8 @@ func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	return through(of, r.Args)
 }
 
-// of returns what is read of an operand, which has `below` rows, through a node with so many rows of which
-// r is read. That is all of the operand if numbers within the node say which rows.
+// of returns what is read of an operand through a node, if r is read of the node. The node has so many rows,
+// and the operand `below`. All of the operand is read if numbers within the node say which rows.
 func (m rowMap) of(r rowReads, rows, below int) rowReads {
 	if m.whole || r.whole || len(m.at) > 0 || len(r.at) > 0 && !slices.Equal(m.needs, []need{sameRow(rows)}) {
 		return rowReads{whole: true}

@@ -91,9 +91,9 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 			if everywhere[id] = may[id] && x.sparse(id); everywhere[id] {
 				continue
 			}
-		case n.Op.Control == op.Select && s.whole:
+		case n.Op.Control == op.Select && s.whole && x.ownBranches(id):
 			x.node(id)
-			everywhere[id] = x.shares > shares || slices.Contains(x.parts[id], true) || s.repeats(g, id, x, everywhere)
+			everywhere[id] = true
 			continue
 		default:
 			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })

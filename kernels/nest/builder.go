@@ -63,8 +63,8 @@ type Form struct {
 // bodyStatements is the most statements of a loop: code beyond that fits into no cache.
 const bodyStatements = 12000
 
-// laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its
-// own, so that eight of them fill 256 KiB.
+// laidElements is the most elements that a matrix of the body may have in memory. Each lane has a matrix of
+// its own, and eight of them fill 256 KiB.
 const laidElements = 4096
 
 // Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop

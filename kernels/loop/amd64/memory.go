@@ -214,8 +214,8 @@ func (l *lowering) store(s *loop.Stmt) {
 	l.scatter(e, v, l.addresses(p, s.Origin), base)
 }
 
-// readAt returns the places, among the arguments, of the addresses of some operands: those of which the
-// nest reads the elements that p stores. The result may lie in the memory of one of them.
+// readAt returns where, among the arguments, the addresses of operands are whose memory the result at p may
+// share: the nest reads the elements of these operands that p stores.
 func (l *lowering) readAt(p place) (list []int32) {
 	for k := range l.nest.Body.Stmts {
 		s := &l.nest.Body.Stmts[k]
@@ -232,10 +232,10 @@ func (l *lowering) readAt(p place) (list []int32) {
 
 // storeFirst stores the words of the first lanes, which are those of the mask, by stores of fewer and
 // fewer words. size is the number of bytes of a word. A store under a mask is 42 operations on a Zen 3:
-// without it rows of 20 words take 0.7 of the time. On a Zen 4, loads of bytes that such a store might
-// have written wait until it has left the processor. If the result lies in the memory of an operand, those
-// are loads of the next whole vector or of the beginning of the next row. It would be wrong for a mask of
-// other lanes.
+// without it rows of 20 words take 0.7 of the time. A Zen 4 lets loads of bytes that such a store might
+// have written wait until the store has left the processor. If the result lies in the memory of an operand,
+// the next whole vector and the next row begin with such loads. storeFirst would be wrong for a mask of other
+// lanes.
 func (m *maker) storeFirst(v, mask Reg, size int, at Mem) {
 	done, part := m.Label(), m.free(v, mask)
 	m.Lea(R11, at)
