@@ -212,3 +212,21 @@ emit sum(W) + sum(V)`
 		t.Errorf("ranks send %d bytes in\n%s", bytes, r.Plan.Graph)
 	}
 }
+
+// Ranks share a loop over rows whose only result is a sum, or sums of columns: they merge its states.
+func TestOneStateOfRows(t *testing.T) {
+	for _, last := range []string{"sum(log(rowsum(E)) + top)", "colsum(E / rowsum(E))", "max(E / rowsum(E))"} {
+		const head = "X = randn(%d, 12, seed = 1)\nS = X @ rand(12, 3, seed = 2)\ntop = rowmax(S)\nE = exp(S - top)\nemit "
+		c := compiledFor(t, fmt.Sprintf(head, 200000)+last, 3)
+		loops := 0
+		for i := range c.Plan.Graph.Nodes {
+			if n := &c.Plan.Graph.Nodes[i]; n.Op.Name == "byrows" && n.Attrs.Int(plan.Shared) == 3 {
+				loops++
+			}
+		}
+		if loops != 1 {
+			t.Errorf("%d loops are shared for %s in\n%s", loops, last, c.Plan.Graph)
+		}
+		spreadAlike(t, []spreadProgram{{last, fmt.Sprintf(head, 24) + last, 1, 0}})
+	}
+}

@@ -317,7 +317,7 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 	if n.Op.Loop == nil || n.Op.Loop.Rows == nil || !n.Op.Laws.Has(op.Pure) {
 		return 0
 	}
-	if n.Op.Role != op.Reduces && n.Op.Role != op.Grouped && t.Kind != types.Tuple && !dividable(t) || n.Op.Role == op.Points && n.Attrs.Ints("lo") == nil {
+	if n.Op.Role != op.Reduces && !hasBody(n) && t.Kind != types.Tuple && !dividable(t) || n.Op.Role == op.Points && n.Attrs.Ints("lo") == nil {
 		return 0
 	}
 	for _, x := range g.In(id) {
