@@ -78,37 +78,32 @@ func (s *step) fromMemory() [3]virt {
 	return [3]virt{s.b}
 }
 
-// needed marks the steps whose results reach a root.
+// needed marks the steps whose results reach a root. A walk from the last step to the first finds them. It is
+// repeated if a step that it has left out makes a value that an earlier one reads, as those of a loop may.
 func (p *program) needed() []uint8 {
-	first := p.shop.numbers.zeros(len(p.values)) // 1 + the last step that makes a virtual register
-	next := p.shop.numbers.zeros(len(p.steps))   // 1 + the one before it
+	read, unread := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))
 	needed := p.shop.bytes.zeros(len(p.steps))
-	work := p.shop.numbers.list(len(p.steps))
-	for k := range p.steps {
-		s := &p.steps[k]
-		if s.dst != 0 {
-			next[k], first[s.dst] = first[s.dst], int32(k)+1
-		}
-		if s.root() {
-			needed[k] = 1
-			work = append(work, int32(k))
-		}
-	}
 	var in inputs
-	for len(work) > 0 {
-		k := work[len(work)-1]
-		work = work[:len(work)-1]
-		in.of(&p.steps[k])
-		for i := range in {
-			v := in[i] // first[0] is 0
-			for d := first[v]; d != 0; d = next[d-1] {
-				if needed[d-1] == 0 {
-					needed[d-1] = 1
-					work = append(work, d-1)
+	for again := true; again; {
+		again = false
+		for k := len(p.steps) - 1; k >= 0; k-- {
+			s := &p.steps[k]
+			switch {
+			case needed[k] != 0:
+			case read[s.dst] == 0 && !s.root():
+				unread[s.dst] = 1
+			default:
+				needed[k] = 1
+				in.of(s)
+				for i := range in {
+					if v := in[i]; v != 0 {
+						read[v] = 1
+						again = again || unread[v] != 0
+					}
 				}
 			}
-			first[v] = 0
 		}
+		clear(unread)
 	}
 	return needed
 }

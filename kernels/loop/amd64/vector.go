@@ -304,9 +304,14 @@ func (l *lowering) constantVector(e types.Elem, w loop.Word) virt {
 // size.
 func (l *lowering) fromWord(at Mem) virt {
 	v := l.fresh(vectorClass)
+	at.Broadcast = true
 	l.values[v].source = at
-	l.values[v].source.Broadcast = true
-	l.head = append(l.shop.steps.room(l.head, 1), step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ regs) { m.fromSource(dst, at) }})
+	at.Broadcast = false
+	load := Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: at}
+	if at.Scale == 4 {
+		load.Op = VBROADCASTSS
+	}
+	l.head = append(l.shop.steps.room(l.head, 1), step{Inst: load, dst: v})
 	return v
 }
 
