@@ -6,7 +6,7 @@ package amd64
 // from there do.
 
 import (
-	"math"
+	"cmp"
 	"slices"
 )
 
@@ -54,9 +54,8 @@ func (p *program) live() intervals {
 				touched = append(p.shop.virts.room(touched, 1), v)
 			}
 		}
-		in.of(s)
-		for i := range in {
-			if v := in[i]; v != 0 {
+		for _, v := range in.of(s) {
+			if v != 0 {
 				read(v)
 			}
 		}
@@ -93,51 +92,73 @@ type scan struct {
 	bank [classCount]bank
 	// passed is how many steps outside of blocks aside are up to each step.
 	passed []int
+	// ends lists, by step, the values whose intervals end there: the last of them, and by value the one before
+	// it. Those before step done have been taken off.
+	ends, before []virt
+	done         int32
+	turns        int32 // how often a register was free for a value
 }
 
 // bank holds the registers of a class.
 type bank struct {
-	free   []Reg
-	active []holder
-	ends   int32 // a step before which no active interval ends
+	free  []Reg
+	taken int       // as many of free were free when the last register was taken
+	holds [32]virt  // by number: the value that has or had the register; 0: the bank has no such register
+	turn  [32]int32 // by number: when it was taken
 }
 
-func (h *holder) begin(v virt, to int32, r Reg) { h.v, h.to, h.cost, h.reg = v, to, -1, r }
+func (p *program) scan(a *assignment, passed []int) scan {
+	return scan{p: p, a: a, passed: passed, ends: p.shop.virts.zeros(len(p.steps) + 1), before: p.shop.virts.zeros(len(p.values))}
+}
 
-// expire takes back the registers of intervals that end at a step or before it.
-func (b *bank) expire(at int32) {
-	n, ends := 0, int32(math.MaxInt32)
-	for i := range b.active {
-		h := &b.active[i]
-		if h.to <= at {
-			b.free = append(b.free, h.reg)
+// expire takes back the registers of values whose intervals end up to a step.
+func (s *scan) expire(at int32) {
+	for ; s.done <= at; s.done++ {
+		for v := s.ends[s.done]; v != 0; v = s.before[v] {
+			if r := s.a.reg[v]; r != NoReg {
+				b := &s.bank[s.p.values[v].class]
+				b.free = append(b.free, r)
+			}
+		}
+	}
+}
+
+// take returns the register that was free last. Of those that became free together it is the one that was taken
+// last.
+func (b *bank) take() Reg {
+	if freed := b.free[b.taken:]; len(freed) > 1 {
+		slices.SortFunc(freed, func(x, y Reg) int { return cmp.Compare(b.turn[x.num()], b.turn[y.num()]) })
+	}
+	b.taken = len(b.free) - 1
+	r := b.free[b.taken]
+	b.free = b.free[:b.taken]
+	return r
+}
+
+// cheapest returns the register whose value costs least in memory, if that is less than a limit.
+func (s *scan) cheapest(b *bank, least float64) (r int, ok bool) {
+	for k, w := range b.holds {
+		if w == 0 {
 			continue
 		}
-		ends = min(ends, h.to)
-		if n < i {
-			b.active[n] = *h
+		if cost := s.spillCost(w); cost < least || ok && cost == least && b.turn[k] < b.turn[r] {
+			r, least, ok = k, cost, true
 		}
-		n++
 	}
-	b.active, b.ends = b.active[:n], ends
+	return r, ok
 }
 
 // spillCost returns the cost of a value without a register, for each step that its register would be
 // busy.
-func (s *scan) spillCost(h *holder) float64 {
-	if h.cost < 0 {
-		h.cost = s.costOf(h.v)
-	}
-	return h.cost
-}
-
-func (s *scan) costOf(v virt) float64 {
+func (s *scan) spillCost(v virt) float64 {
 	x := &s.a.lives.of[v]
-	cost := x.cost
-	if s.p.hasSource(v) {
-		cost /= 2 // nothing is stored, and most readers take an element of memory in all lanes
+	if x.spill == 0 {
+		x.spill = x.cost / float64(s.passed[x.to]-s.passed[x.from]+1)
+		if s.p.hasSource(v) {
+			x.spill /= 2 // nothing is stored, and most readers take an element of memory in all lanes
+		}
 	}
-	return cost / float64(s.passed[x.to]-s.passed[x.from]+1)
+	return x.spill
 }
 
 func (s *scan) spill(v virt) {
@@ -152,31 +173,23 @@ func (s *scan) spill(v virt) {
 func (s *scan) assign(list []virt) {
 	for _, v := range list {
 		x, b := &s.a.lives.of[v], &s.bank[s.p.values[v].class]
-		if b.ends <= x.from { // an operand that dies where the result is made gives its register to it
-			b.expire(x.from)
-		}
-		b.ends = min(b.ends, x.to)
-		if n, k := len(b.free)-1, len(b.active); n >= 0 {
-			s.a.reg[v] = b.free[n]
-			b.free, b.active = b.free[:n], b.active[:k+1]
-			b.active[k].begin(v, x.to, s.a.reg[v])
+		s.expire(x.from) // an operand that dies where the result is made gives its register to it
+		end := max(x.to, s.done)
+		s.before[v], s.ends[end] = s.ends[end], v
+		if len(b.free) > 0 {
+			r := b.take()
+			s.turns++
+			s.a.reg[v], b.holds[r.num()], b.turn[r.num()] = r, v, s.turns
 			continue
 		}
-		// The cheapest goes to memory.
-		cheapest, least := -1, s.costOf(v)
-		for k := range b.active {
-			if cost := s.spillCost(&b.active[k]); cost < least {
-				cheapest, least = k, cost
-			}
-		}
-		if cheapest < 0 {
+		k, ok := s.cheapest(b, s.spillCost(v))
+		if !ok {
 			s.spill(v)
 			continue
 		}
-		w := &b.active[cheapest]
-		s.a.reg[v] = w.reg
-		s.spill(w.v)
-		w.begin(v, x.to, w.reg)
+		w := b.holds[k]
+		s.a.reg[v], b.holds[k] = s.a.reg[w], v
+		s.spill(w)
 	}
 }
 
@@ -187,9 +200,10 @@ func (p *program) allocate(r registers) assignment {
 	for v := range a.reg {
 		a.reg[v] = NoReg
 	}
-	s := scan{p: p, a: &a}
+	blocks := asides(p.steps)
+	s := p.scan(&a, p.passed(blocks))
 	for c, n := range [classCount]int{r.vectors, r.masks, len(r.general)} {
-		s.bank[c] = bank{free: p.shop.regs.list(n), active: p.shop.holders.list(n)}
+		s.bank[c].free = p.shop.regs.list(n)
 	}
 	for k := r.vectors - 1; k >= 0; k-- {
 		s.bank[vectorClass].free = append(s.bank[vectorClass].free, V(k))
@@ -198,8 +212,9 @@ func (p *program) allocate(r registers) assignment {
 		s.bank[maskClass].free = append(s.bank[maskClass].free, K(k))
 	}
 	s.bank[generalClass].free = append(s.bank[generalClass].free, r.general...)
-	blocks := asides(p.steps)
-	s.passed = p.passed(blocks)
+	for c := range s.bank {
+		s.bank[c].taken = len(s.bank[c].free)
+	}
 	a.lives = p.live()
 	if len(blocks) == 0 {
 		s.assign(a.lives.order)

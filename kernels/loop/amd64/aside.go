@@ -111,9 +111,8 @@ func (p *program) assignAside(a *assignment, r registers, b block, around, insid
 	for k := b.from; k <= b.to; k++ {
 		s := &p.steps[k]
 		touched[s.dst] = 1
-		in.of(s)
-		for i := range in {
-			touched[in[i]] = 1
+		for _, v := range in.of(s) {
+			touched[v] = 1
 		}
 	}
 	owner, fixed := make([]virt, r.vectors), make([]bool, r.vectors)
@@ -122,8 +121,7 @@ func (p *program) assignAside(a *assignment, r registers, b block, around, insid
 		owner[at] = v
 		fixed[at] = fixed[at] || touched[v] != 0 || int(x.from) >= b.from || int(x.to) <= b.to
 	}
-	s := scan{p: p, a: a, passed: passed}
-	s.bank[vectorClass].active = p.shop.holders.list(r.vectors)
+	s := p.scan(a, passed)
 	free := &s.bank[vectorClass].free
 	for _, given := range []bool{true, false} { // the last ones are taken first: registers without an owner
 		for k := range owner {
@@ -132,6 +130,7 @@ func (p *program) assignAside(a *assignment, r registers, b block, around, insid
 			}
 		}
 	}
+	s.bank[vectorClass].taken = len(*free)
 	s.assign(inside)
 	for _, v := range inside {
 		reg := a.reg[v]

@@ -228,9 +228,8 @@ func (l *lowering) waits() (list []bool) {
 	var in inputs
 	for k := range l.steps {
 		s, at := &l.steps[k], base
-		in.of(s)
-		for i := range in {
-			at = max(at, ready[in[i]])
+		for _, v := range in.of(s) {
+			at = max(at, ready[v])
 		}
 		at += s.latency()
 		if traitsOf[s.Op].adds {

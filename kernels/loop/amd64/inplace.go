@@ -12,11 +12,8 @@ func (p *program) readInPlace(t *target) {
 	var in inputs
 	for k := range p.steps {
 		s := &p.steps[k]
-		in.of(s)
-		for i := range in {
-			if v := in[i]; v != 0 {
-				read[v] = min(read[v]+1, 2)
-			}
+		for _, v := range in.of(s) {
+			read[v] = min(read[v]+1, 2)
 		}
 		made[s.dst] = min(made[s.dst]+1, 2)
 		loads = loads || s.loads != nil
@@ -94,13 +91,11 @@ func (p *program) needed() []uint8 {
 				unread[s.dst] = 1
 			default:
 				needed[k] = 1
-				in.of(s)
-				for i := range in {
-					if v := in[i]; v != 0 {
-						read[v] = 1
-						again = again || unread[v] != 0
-					}
+				for _, v := range in.of(s) {
+					read[v] = 1
+					again = again || unread[v] != 0
 				}
+				read[0] = 0
 			}
 		}
 		clear(unread)

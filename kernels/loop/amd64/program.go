@@ -108,7 +108,6 @@ type workshop struct {
 	operands  slab[operand]
 	facts     slab[facts]
 	intervals slab[interval]
-	holders   slab[holder]
 	words     slab[knownWord]
 	asm       Asm
 	regs      slab[Reg]
@@ -124,7 +123,7 @@ type workshop struct {
 
 // free takes back all memory.
 func (w *workshop) free() {
-	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.facts, &w.intervals, &w.holders, &w.words, &w.regs, &w.lives, &w.ints, &w.numbers, &w.virts,
+	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.facts, &w.intervals, &w.words, &w.regs, &w.lives, &w.ints, &w.numbers, &w.virts,
 		&w.bytes, &w.values, &w.relations, &w.reads} {
 		s.free()
 	}
@@ -208,25 +207,29 @@ func (p *program) next() *step {
 // hasSource reports that v is one element of memory in all lanes.
 func (p *program) hasSource(v virt) bool { return p.values[v].source.Broadcast }
 
-// inputs holds the virtual registers that a step reads. Unused places are 0.
+// inputs is room for the virtual registers that a step reads.
 type inputs [7]virt
 
-// of sets in to the registers that s reads. Walks over all steps use it because it neither makes a call
-// for each register nor copies a list.
-func (in *inputs) of(s *step) {
-	in[0], in[1], in[2], in[3], in[4], in[5], in[6] = s.a, s.b, s.c, s.mask, s.index, s.near, 0
+// of returns the registers that s reads, and 0 in unused places. Most steps read two at most. Walks over all
+// steps use it because it makes no call for each register.
+func (in *inputs) of(s *step) []virt {
+	in[0], in[1] = s.a, s.b
+	if s.c|s.mask|s.index|s.near == 0 && !s.keeps {
+		return in[:2]
+	}
+	in[2], in[3], in[4], in[5], in[6] = s.c, s.mask, s.index, s.near, 0
 	if s.keeps {
 		in[6] = s.dst
 	}
+	return in[:]
 }
 
 // reads calls f for every virtual register that the step reads.
 func (s *step) reads(f func(v virt)) {
 	var in inputs
-	in.of(s)
-	for i := range in {
-		if in[i] != 0 {
-			f(in[i])
+	for _, v := range in.of(s) {
+		if v != 0 {
+			f(v)
 		}
 	}
 }
@@ -368,20 +371,14 @@ const (
 	localsAt   = roomAt + 4*slotBytes
 )
 
-// holder is a value that has a register, and the last step of its interval.
-type holder struct {
-	v    virt
-	to   int32
-	cost float64 // its spillCost; negative: not computed yet
-	reg  Reg
-}
-
 // interval is where a virtual register lives: from the step that makes it to the last that reads
 // it.
 type interval struct {
 	from, to int32
 	// cost is how many steps make or read it, a step in a loop counting loopWeight times.
 	cost float64
+	// spill is the value of spillCost; 0: it has not been computed.
+	spill float64
 	// carried: a loop inside of the interval makes the value anew, so a round waits for the one before.
 	carried bool
 	made    bool // a step has made it

@@ -122,9 +122,7 @@ func (z *splitter) survey(all intervals) {
 			open = append(open, k)
 			around = 1 + k
 		}
-		in.of(s)
-		for i := range in {
-			v := in[i]
+		for _, v := range in.of(s) {
 			if v == 0 {
 				continue
 			}
