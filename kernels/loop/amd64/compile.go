@@ -85,7 +85,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	m := &maker{Asm: shop.asm, target: t}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream
-	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, inMemory: map[counter]bool{}, lanes: -1, rows: -1,
+	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, lanes: -1, rows: -1,
 		program: program{shop: shop},
 		levels:  levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
 	l.fresh(maskClass) // steps without a result have an entry in lists by register, too
@@ -128,7 +128,6 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 		t.rewrite(&l.program, &m.Asm)
 	}
 	l.hoist()
-	l.countersRead()
 	l.balance()
 	l.reload(l.vectors)
 	if l.vexOnly() {

@@ -56,16 +56,6 @@ func (l *lowering) setWord(to Mem, f loop.Lin) {
 	})
 }
 
-// countersRead finds the counters that instructions read from memory. Steps that nothing reads have been
-// removed. Scalar code finds the index of a loop that contains no other in its register.
-func (l *lowering) countersRead() {
-	for k := range l.steps {
-		if s := &l.steps[k]; s.InMem && s.Mem.Base == scratchReg && s.Mem.Disp >= countersAt && s.Mem.Disp < roomAt {
-			l.inMemory[counter((s.Mem.Disp-countersAt)/16)] = true
-		}
-	}
-}
-
 // breaks reports a break that belongs to the loop of b.
 func breaks(b *loop.Block) bool {
 	return slices.ContainsFunc(b.Stmts, func(s loop.Stmt) bool { return s.Code == loop.Break })

@@ -3,8 +3,6 @@ package amd64
 // This file moves instructions out of the loops in which their operands do not change, and makes
 // those that are equal there once.
 
-import "cmp"
-
 // loopSteps is a loop while its steps are walked, as their numbers; the outermost is no loop.
 type loopSteps struct {
 	steps []int32
@@ -31,42 +29,27 @@ func (s *step) makesTheSame(t *step) bool {
 
 // hoist moves steps out of loops and drops those whose results no step needs.
 func (p *program) hoist() {
-	needed := p.needed()
-	// depth is in how many loops a register is made, at most; defs how often.
-	depth, defs, at := p.shop.numbers.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), int32(0)
-	for k := range p.steps {
-		s := &p.steps[k]
-		if needed[k] == 0 {
-			continue
-		}
-		if s.enters {
-			at++
-		}
-		if s.dst != 0 {
-			defs[s.dst] = min(defs[s.dst]+1, 2)
-			depth[s.dst] = max(depth[s.dst], at)
-		}
-		if s.leaves {
-			at--
-		}
-	}
-	same := p.shop.virts.zeros(len(p.values)) // what stands for a register that is made no more
-	now, merged := func(v virt) virt { return cmp.Or(same[v], v) }, false
+	needed, depth, defs := p.needed()
+	same, merged := p.shop.virts.zeros(len(p.values)), false // what stands for a register that is made no more
 	moved := movedSteps{p.shop.numbers.zeros(len(p.values)), p.shop.numbers.zeros(len(p.steps)), p.shop.numbers.zeros(len(p.steps))}
-	open, loops := []*loopSteps{{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}}, int32(0)
+	open, loops := append(make([]loopSteps, 0, 8), loopSteps{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}), int32(0)
 	for k := range p.steps {
 		s := &p.steps[k]
 		if needed[k] == 0 {
 			continue
 		}
 		if merged {
-			s.rename(now)
+			for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
+				if now := same[*v]; now != 0 {
+					*v = now
+				}
+			}
 		}
 		if s.enters {
 			loops++
-			open = append(open, &loopSteps{anchor: -1, number: loops})
+			open = append(open, loopSteps{anchor: -1, number: loops})
 		}
-		in := open[len(open)-1]
+		in := &open[len(open)-1]
 		if to := len(open) - 1; s.movable() && defs[s.dst] == 1 {
 			least := max(depth[s.a], depth[s.b], depth[s.c], depth[s.mask])
 			if int(least) < to {
@@ -82,7 +65,7 @@ func (p *program) hoist() {
 		in.steps = append(p.shop.numbers.room(in.steps, 1), int32(k))
 		if s.leaves {
 			open = open[:len(open)-1]
-			out := open[len(open)-1]
+			out := &open[len(open)-1]
 			out.steps = p.shop.numbers.room(out.steps, len(in.before)+len(in.moved)+len(in.steps))
 			out.steps = in.append(append(out.steps, in.before...))
 		}
@@ -92,8 +75,12 @@ func (p *program) hoist() {
 	p.additions = 0
 	for i, k := range order {
 		steps[i] = p.steps[k]
-		if traitsOf[steps[i].Op].adds {
+		s := &steps[i]
+		if traitsOf[s.Op].adds {
 			p.additions++
+		}
+		if s.InMem && s.Mem.Base == scratchReg && s.Mem.Disp >= countersAt && s.Mem.Disp < roomAt {
+			p.inMemory[(s.Mem.Disp-countersAt)/16] = true
 		}
 	}
 	p.steps = steps
@@ -107,11 +94,11 @@ func (s *step) movable() bool {
 }
 
 // move puts a step behind the loops at a depth, unless one is there that makes the same.
-func (p *program) move(k int32, open []*loopSteps, depth int, same []virt, moved *movedSteps) {
+func (p *program) move(k int32, open []loopSteps, depth int, same []virt, moved *movedSteps) {
 	s := &p.steps[k]
-	to, list := open[depth], &open[depth].moved
+	to, list := &open[depth], &open[depth].moved
 	if to.anchor < 0 {
-		to, list = open[depth+1], &open[depth+1].before
+		to, list = &open[depth+1], &open[depth+1].before
 	}
 	operand := max(s.a, s.b, s.c)
 	for i := moved.last[operand]; i != 0; i = moved.next[i-1] {

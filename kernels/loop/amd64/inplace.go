@@ -75,30 +75,41 @@ func (s *step) fromMemory() [3]virt {
 	return [3]virt{s.b}
 }
 
-// needed marks the steps whose results reach a root. A walk from the last step to the first finds them. It is
-// repeated if a step that it has left out makes a value that an earlier one reads, as those of a loop may.
-func (p *program) needed() []uint8 {
+// needed marks the steps whose results reach a root. By value, it returns in how many loops such steps make it at
+// most, and how many steps do, at most 2. A walk from the last step to the first finds them. It is repeated if a
+// step that it has left out makes a value that an earlier one reads, as those of a loop may.
+func (p *program) needed() (needed []uint8, depth []int32, defs []uint8) {
 	read, unread := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))
-	needed := p.shop.bytes.zeros(len(p.steps))
+	needed, depth, defs = p.shop.bytes.zeros(len(p.steps)), p.shop.numbers.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))
+	at := int32(0)
 	var in inputs
 	for again := true; again; {
 		again = false
 		for k := len(p.steps) - 1; k >= 0; k-- {
 			s := &p.steps[k]
+			if s.leaves {
+				at++
+			}
 			switch {
 			case needed[k] != 0:
 			case read[s.dst] == 0 && !s.root():
 				unread[s.dst] = 1
 			default:
 				needed[k] = 1
+				defs[s.dst] = min(defs[s.dst]+1, 2)
+				depth[s.dst] = max(depth[s.dst], at)
 				for _, v := range in.of(s) {
 					read[v] = 1
 					again = again || unread[v] != 0
 				}
 				read[0] = 0
 			}
+			if s.enters {
+				at--
+			}
 		}
 		clear(unread)
 	}
-	return needed
+	defs[0], depth[0] = 0, 0
+	return needed, depth, defs
 }

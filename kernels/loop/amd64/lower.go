@@ -58,7 +58,10 @@ func (l *lowering) simple(s *loop.Stmt) {
 			o.plus = l.frame.types[s.Dst].IsFloat() && in[0].elem == l.frame.types[s.Dst] && neverMinus(s.Code, in[0].elem, in)
 			o.summed = s.Code == loop.Add || s.Code == loop.Sub || s.Code == loop.Mul
 		}
-		l.set(s.Dst, l.formed(o, l.affine(s, in)))
+		if form := l.affine(s, in); form != nil {
+			o = l.formed(o, form)
+		}
+		l.set(s.Dst, o)
 		return
 	}
 	switch s.Code {

@@ -16,6 +16,9 @@ type program struct {
 	shop   *workshop
 	// additions is the number of steps that add floats, without those that hoist drops.
 	additions int
+	// inMemory tells which counters instructions read from memory. Scalar code finds the index of a loop that
+	// contains no other in its register.
+	inMemory [maxCounters]bool
 }
 
 // virtual is what is known of a virtual register.
