@@ -172,6 +172,9 @@ func (s *scan) spill(v virt) {
 // assign gives registers to values, which are in the order of the begins of their intervals.
 func (s *scan) assign(list []virt) {
 	for _, v := range list {
+		if s.p.values[v].inPlace != nil {
+			continue
+		}
 		x, b := &s.a.lives.of[v], &s.bank[s.p.values[v].class]
 		s.expire(x.from) // an operand that dies where the result is made gives its register to it
 		end := max(x.to, s.done)
@@ -194,8 +197,8 @@ func (s *scan) assign(list []virt) {
 }
 
 // allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are
-// free.
-func (p *program) allocate(r registers) assignment {
+// free. It finds the intervals if none are given.
+func (p *program) allocate(r registers, lives intervals) assignment {
 	a := assignment{reg: make([]Reg, len(p.values)), slot: p.shop.ints.zeros(len(p.values))}
 	for v := range a.reg {
 		a.reg[v] = NoReg
@@ -215,7 +218,9 @@ func (p *program) allocate(r registers) assignment {
 	for c := range s.bank {
 		s.bank[c].taken = len(s.bank[c].free)
 	}
-	a.lives = p.live()
+	if a.lives = lives; lives.of == nil {
+		a.lives = p.live()
+	}
 	if len(blocks) == 0 {
 		s.assign(a.lives.order)
 		return a
@@ -250,7 +255,7 @@ const mostSpilledByTwo = 0.1
 // read have none. A value that a round of a loop hands to the next counts twice: it takes the time of a
 // store and a load.
 func (l *lowering) crowded() bool {
-	l.asm.at = l.allocate(l.asm.registers)
+	l.asm.at = l.allocate(l.asm.registers, l.lives)
 	a, spilled, all := &l.asm.at, 0.0, 0.0
 	for _, v := range a.lives.order {
 		if l.values[v].class != vectorClass {

@@ -13,7 +13,7 @@ func TestAsideRegisters(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p, through := drawnProgram(r)
-		a := p.allocate(registers{vectors: 8, masks: 0})
+		a := p.allocate(registers{vectors: 8, masks: 0}, intervals{})
 		for _, v := range through {
 			if a.reg[v] == NoReg {
 				t.Fatalf("seed %d: value %d of %v passes through and has no register", seed, v, through)

@@ -47,7 +47,7 @@ func refused(err *error) {
 func (l *lowering) code() (*Code, error) {
 	m := l.asm
 	if m.at.reg == nil {
-		m.at = l.allocate(m.registers)
+		m.at = l.allocate(m.registers, l.lives)
 	}
 	m.leave, m.failed = m.Label(), m.Label()
 	m.spills = l.localsEnd
@@ -131,12 +131,12 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.balance()
 	l.reload(l.vectors)
 	if l.vexOnly() {
-		l.splits(l.vectors, func() int32 {
+		l.lives = l.splits(l.vectors, func() int32 {
 			l.localsEnd += slotBytes
 			return int32(l.localsEnd - slotBytes)
 		})
 	}
-	l.readInPlace(l.target)
+	l.readInPlace(l.target, l.lives)
 	return l
 }
 

@@ -6,8 +6,9 @@ package amd64
 const farthestInPlace = 32
 
 // readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
-// reader no step stores, and no loop begins or ends.
-func (p *program) readInPlace(t *target) {
+// reader no step stores, and no loop begins or ends. It keeps the intervals right, if they are known: the base of
+// the address lives until the reader, and the value in no register.
+func (p *program) readInPlace(t *target, lives intervals) {
 	read, made, loads := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), false
 	var in inputs
 	for k := range p.steps {
@@ -33,6 +34,10 @@ func (p *program) readInPlace(t *target) {
 				continue
 			}
 			p.values[v].inPlace, s.near = p.steps[d-1].loads, p.steps[d-1].loads.reg
+			if lives.of != nil {
+				base := &lives.of[s.near]
+				base.to = max(base.to, int32(k))
+			}
 			p.steps[d-1] = step{}
 			break
 		}

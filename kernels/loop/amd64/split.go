@@ -53,14 +53,14 @@ type splitter struct {
 // splits gives values registers for parts of their lives. If more values live than there are registers, the
 // one whose next read is the farthest loses its register (L. Belady, "A study of replacement algorithms for
 // a virtual-storage computer", 1966). vectors is the number of registers. newSlot returns the offset of a
-// new slot in scratch memory.
+// new slot in scratch memory. It returns the intervals if it changes nothing.
 //
 // It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels, at the
 // begins and ends of loops, and at those of blocks aside (see forget).
-func (p *program) splits(vectors int, newSlot func() int32) {
+func (p *program) splits(vectors int, newSlot func() int32) intervals {
 	all := p.live()
 	if p.pressure(all) <= vectors {
-		return
+		return all
 	}
 	z := &splitter{program: p, old: p.steps, lives: p.shop.lives.zeros(len(p.values)), registers: vectors,
 		loopEnds: map[int]int{}, newSlot: newSlot}
@@ -94,6 +94,7 @@ func (p *program) splits(vectors int, newSlot func() int32) {
 		}
 		z.step(k, s)
 	}
+	return intervals{}
 }
 
 // counts reports whether v is a vector that needs a register. A broadcast of an element in memory needs none.

@@ -32,6 +32,7 @@ type lowering struct {
 	locals    []local
 	named     map[loop.Val]*namedWord // of values that subscripts name: see point.go
 	alongBody map[*loop.Block]bool    // bodies of loops whose rounds are lanes: see along.go
+	lives     intervals               // of the whole program; empty: they have not been found
 	branches  int                     // how many blocks that perhaps do not run the statement is in
 	filled    []bool                  // by local: the nest of one point begins by writing all its elements
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
