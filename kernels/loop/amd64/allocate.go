@@ -18,45 +18,37 @@ const loopWeight = 8
 // whole loop, too, because its first write, before the loop, is what starts it.
 func (p *program) live() intervals {
 	all, order := p.shop.intervals.zeros(len(p.values)), p.shop.virts.list(len(p.values))
-	open := p.shop.numbers.list(8)
-	weight, aside := 1.0, 1.0
+	type loop struct {
+		from  int32
+		first int // where its registers begin in touched
+	}
+	open := []loop{{from: -1}}
+	inner, weight, aside := int32(-1), 1.0, 1.0 // where the innermost loop begins; what a step in it counts
 	// touched lists the registers that are read inside of an open loop and made before it, those of the
-	// innermost loop last. first is where those of each loop begin.
-	var touched []virt
-	var first []int
+	// innermost loop last.
+	touched := p.shop.virts.list(len(p.values))
 	var in inputs
-	for i := range p.steps {
-		s, k := &p.steps[i], int32(i)
-		switch {
-		case s.aside > 0:
-			aside = asideWeight
-		case s.aside < 0:
-			aside = 1
+	for k := range int32(len(p.steps)) {
+		s := &p.steps[k]
+		if s.scalar != nil { // other steps mark nothing
+			switch {
+			case s.aside > 0:
+				aside = asideWeight
+			case s.aside < 0:
+				aside = 1
+			case s.enters:
+				inner = k
+				open = append(open, loop{k, len(touched)})
+				weight *= loopWeight
+			}
 		}
-		if s.enters {
-			open = append(open, k)
-			first = append(first, len(touched))
-			weight *= loopWeight
-		}
-		last := k
+		cost, last := weight*aside, k
 		if s.Op == VRANGEPD || s.Op == VRANGEPS { // its result may not be in the register of an operand
 			last = min(k+1, int32(len(p.steps))-1)
 		}
-		cost, inner := weight*aside, int32(-1) // where the innermost loop begins
-		if len(open) > 0 {
-			inner = open[len(open)-1]
-		}
-		read := func(v virt) {
-			x := &all[v]
-			x.to = max(x.to, last)
-			x.cost += cost
-			if x.made && x.from < inner {
-				touched = append(p.shop.virts.room(touched, 1), v)
-			}
-		}
 		for _, v := range in.of(s) {
-			if v != 0 {
-				read(v)
+			if x := &all[v]; v != 0 && x.reads(last, cost) < inner {
+				touched = append(p.shop.virts.room(touched, 1), v)
 			}
 		}
 		if v := s.dst; v != 0 {
@@ -65,24 +57,37 @@ func (p *program) live() intervals {
 				x.made, x.from = true, k
 				order = append(order, v)
 			}
-			x.carried = x.carried || x.from < inner
-			read(v)
+			if x.reads(last, cost) < inner {
+				x.carried = true
+				touched = append(p.shop.virts.room(touched, 1), v)
+			}
 		}
 		if s.leaves {
 			d := len(open) - 1
-			inside := touched[first[d]:]
-			touched = touched[:first[d]]
+			inside := touched[open[d].first:]
+			touched = touched[:open[d].first]
+			inner = open[d-1].from
 			for _, v := range inside {
-				all[v].to = k
-				if d > 0 && all[v].from < open[d-1] {
+				x := &all[v]
+				if x.to = k; x.from < inner {
 					touched = append(touched, v)
 				}
 			}
-			open, first = open[:d], first[:d]
+			open = open[:d]
 			weight /= loopWeight
 		}
 	}
 	return intervals{all, order}
+}
+
+// reads notes that a step reads or makes the value. It returns where the interval begins.
+func (x *interval) reads(step int32, cost float64) int32 {
+	x.to = max(x.to, step)
+	x.cost += cost
+	if !x.made {
+		return step
+	}
+	return x.from
 }
 
 // scan is a linear scan over some of the intervals.
