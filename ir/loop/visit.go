@@ -105,7 +105,7 @@ func knownRounds(s *Stmt) (rounds int64, ok bool) {
 	if s.Code != For || s.Loop.Index.Range.Kind != Steps {
 		return 0, false
 	}
-	x := s.Loop.Index.Range
+	x := &s.Loop.Index.Range
 	if !x.From.Known() || !x.To.Known() {
 		return 0, false
 	}

@@ -113,11 +113,16 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.target = singles(t, l)
 	m.target = l.target
 	l.placeLocals()
+	l.weight = weigh(&n.Body)
 	l.together = l.choose(plan)
 	l.free = plan.together == 0 && !l.few()
-	l.nest = loop.Repeat(n, l.lanes, l.writtenTimes)
+	if l.together == 1 {
+		if l.nest = loop.Repeat(n, l.lanes, l.writtenTimes); l.nest != n {
+			l.weight = weigh(&l.nest.Body)
+		}
+	}
 	l.placeWords()
-	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
+	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && l.rooted(&n.Body) && plan.Roots()
 	if l.window(); l.full() {
 		return l
 	}

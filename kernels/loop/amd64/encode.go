@@ -195,10 +195,9 @@ func evex(b []byte, i *Inst, f *form, reg, vvvv, rmReg Reg, mem *Mem) ([]byte, i
 	if mem != nil && mem.Broadcast {
 		cast = 1
 	}
-	w := uint8(f.evexW)
 	b = append(b, evexByte,
 		(bit3(reg)^1)<<7|(x^1)<<6|(bb^1)<<5|(bit4(reg)^1)<<4|f.mm,
-		w<<7|(v&15^15)<<3|1<<2|f.pp,
+		uint8(f.evexW)<<7|(v&15^15)<<3|1<<2|f.pp,
 		z<<7|uint8(i.Len)<<5|cast<<4|(v4^1)<<3|i.Mask.num()&7,
 		f.op)
 	b, at := address(b, reg, rmReg, mem, scaling(i, f, cast != 0))

@@ -6,6 +6,8 @@ package amd64
 // taken lane by lane.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 )
@@ -203,6 +205,9 @@ func (l *lowering) storeState(words []operand, p place) {
 // returns the contributing statements. The states stay in registers until release. A result with a
 // second contribution is left out: it would read memory before release writes it.
 func (l *lowering) hold(x *loop.Loop) (list []*loop.Stmt) {
+	if !slices.ContainsFunc(x.Body.Stmts, func(s loop.Stmt) bool { return s.Code == loop.Reduce }) {
+		return nil
+	}
 	times := map[int]int{}
 	loop.EachStmt(&l.nest.Body, func(s *loop.Stmt) {
 		if s.Code == loop.Reduce {

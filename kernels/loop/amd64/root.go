@@ -35,8 +35,8 @@ var rootFrom, rootTo = math.Float64bits(0x1p-900), math.Float64bits(0x1p1000)
 
 // rooted reports a body that waits for the unit that divides longer than for all others, and for no
 // root of what the round of a loop before has made: a root by multiply-adds takes twice as long.
-func rooted(b *loop.Block) bool {
-	w := weigh(b)
+func (l *lowering) rooted(b *loop.Block) bool {
+	w := &l.weight
 	return w.roots > 0 && 2*w.divides >= w.cost-w.divides && !chained(b, map[loop.Val]bool{})
 }
 

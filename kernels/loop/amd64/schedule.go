@@ -119,7 +119,7 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // least. With few registers, two vectors in loops that end by their values take 0.6 to 0.75 of the time of
 // one, if the values have registers (Zen 3; Collatz lengths, Newton's basins).
 func (l *lowering) choose(plan Schedule) int {
-	w := weigh(&l.nest.Body)
+	w := &l.weight
 	switch {
 	case len(l.nest.Locals) > 0: // they have room for one vector
 		return 1
@@ -153,6 +153,7 @@ func (l *lowering) choose(plan Schedule) int {
 // scarce.
 func Together(t Target, n *loop.Nest) int {
 	l := &lowering{target: targetNamed(t), nest: loop.Unroll(n, straight), lanes: -1}
+	l.weight = weigh(&l.nest.Body)
 	if k := len(n.Space); k > 0 {
 		l.lanes = n.Space[k-1].Name
 	}
@@ -165,7 +166,7 @@ func Together(t Target, n *loop.Nest) int {
 // prices take 0.8 of the time (AVX-512, Emerald Rapids).
 func (l *lowering) writtenTimes(b *loop.Block) int {
 	switch cost := weigh(b).cost; {
-	case l.together > 1, l.alongBody[b]:
+	case l.alongBody[b]:
 	case cost <= 24:
 		return 4
 	case cost <= 60:
@@ -176,7 +177,7 @@ func (l *lowering) writtenTimes(b *loop.Block) int {
 
 // least returns the smallest number of vectors that are lowered together if registers are scarce.
 func (l *lowering) least() int {
-	if w := weigh(&l.nest.Body); w.inner > shortRound || l.few() && w.open {
+	if w := &l.weight; w.inner > shortRound || l.few() && w.open {
 		return 1
 	}
 	return 2

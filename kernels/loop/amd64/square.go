@@ -19,7 +19,7 @@ const maxSquareCost = 24
 // operations, loads and stores alone.
 func (l *lowering) squares() bool {
 	n := l.nest
-	if !l.embeds || l.target.lanes != squareRows || l.rows < 0 || !canTurn(n) || len(n.Locals) > 0 || weigh(&n.Body).cost > maxSquareCost {
+	if !l.embeds || l.target.lanes != squareRows || l.rows < 0 || !canTurn(n) || len(n.Locals) > 0 || l.weight.cost > maxSquareCost {
 		return false
 	}
 	some := false

@@ -12,6 +12,7 @@ import (
 type lowering struct {
 	*target
 	nest    *loop.Nest
+	weight  weight // of the nest
 	params  []Layout
 	results []Layout
 	program

@@ -76,7 +76,7 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 		m.Lea(RAX, At(rowReg, int32(rows-1)))
 		m.ArithMem(CmpG, RAX, argMem(8*argRowEnd))
 	}
-	l.steps = l.shop.steps.list(64 + (weigh(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
+	l.steps = l.shop.steps.list(64 + (l.weight.cost+16)*(max(rows, together)+1)*5/4)
 	if l.lanes >= 0 { // one point fills no vector
 		enter(func(m *maker) { m.Bind(whole) })
 		l.points(max(rows, together), 0)
@@ -89,7 +89,7 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 		})
 	}
 	l.scalar(func(m *maker) { m.Bind(rest) })
-	if w := weigh(&l.nest.Body); l.lanes >= 0 && rows == 1 && together > 1 && w.inner == 0 && w.cost <= singleCost {
+	if w := &l.weight; l.lanes >= 0 && rows == 1 && together > 1 && w.inner == 0 && w.cost <= singleCost {
 		single, short := l.asm.Label(), l.asm.Label()
 		l.scalar(func(m *maker) {
 			fitting(m, 1)
@@ -211,7 +211,7 @@ func (l *lowering) lineStart() (x lineStart) {
 			return x
 		}
 	}
-	if l.line == 0 || l.alike() || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || weigh(&l.nest.Body).cost > lineCost*accesses {
+	if l.line == 0 || l.alike() || l.square || l.ragged() || first == nil || size*l.target.lanes != l.length.Bytes() || l.weight.cost > lineCost*accesses {
 		return x
 	}
 	before := len(l.steps)
