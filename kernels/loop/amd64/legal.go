@@ -43,7 +43,7 @@ func legalizeAVX2(p *program, a *Asm) {
 func (g *legalizer) step(s *step) {
 	s.rename(g.resolve)
 	if s.scalar != nil {
-		*g.next() = *s
+		*g.appended() = *s
 		return
 	}
 	mask := s.mask
@@ -218,7 +218,7 @@ func (g *legalizer) fresh(c class) virt {
 
 // emit appends a step with a fresh result.
 func (g *legalizer) emit(from *step) virt {
-	s := g.next()
+	s := g.appended()
 	*s = *from
 	s.dst, s.effect = g.fresh(vectorClass), false
 	g.relate(s)

@@ -186,24 +186,32 @@ func (p *program) reading(x memoryRead) *memoryRead {
 }
 
 func (p *program) fresh(c class) virt {
-	p.values = p.shop.values.room(p.values, 2)
-	if len(p.values) == 0 {
-		p.values = append(p.values, virtual{})
+	if len(p.values) == cap(p.values) {
+		if p.values = p.shop.values.room(p.values, 2); len(p.values) == 0 {
+			p.values = append(p.values, virtual{})
+		}
 	}
 	n := len(p.values)
 	p.values = p.values[:n+1]
-	p.values[n] = virtual{}
-	p.values[n].class = c
+	p.values[n] = virtual{class: c}
 	return virt(n)
 }
 
 // next appends an empty step. The caller fills it in and then calls emitted. Filling in a step in place
 // takes less time than copying one.
 func (p *program) next() *step {
-	p.steps = p.shop.steps.room(p.steps, 1)
+	s := p.appended()
+	*s = step{}
+	return s
+}
+
+// appended appends a step that the caller sets.
+func (p *program) appended() *step {
 	n := len(p.steps)
+	if n == cap(p.steps) {
+		p.steps = p.shop.steps.room(p.steps, 1)
+	}
 	p.steps = p.steps[:n+1]
-	p.steps[n] = step{}
 	return &p.steps[n]
 }
 

@@ -126,20 +126,20 @@ func (p *program) roundFuel() (unit int, all []int) {
 		cost  int
 		holds bool // others
 	}
-	open := []loop{{}}
+	var around []loop
+	var now loop
 	for k := range p.steps {
 		s := &p.steps[k]
 		if s.enters {
-			open[len(open)-1].holds = true
-			open = append(open, loop{cost: 1})
+			now.holds = true
+			around, now = append(around, now), loop{cost: 1}
 		}
-		open[len(open)-1].cost += p.cycles(s)
+		now.cost += p.cycles(s)
 		if s.leaves {
-			last := open[len(open)-1]
-			open, all = open[:len(open)-1], append(all, last.cost)
-			if !last.holds && (unit == 0 || last.cost < unit) {
-				unit = last.cost
+			if all = append(all, now.cost); !now.holds && (unit == 0 || now.cost < unit) {
+				unit = now.cost
 			}
+			around, now = around[:len(around)-1], around[len(around)-1]
 		}
 	}
 	unit = max(1, unit)

@@ -20,7 +20,7 @@ func (l *lowering) emitted() virt {
 	}
 	if s.dst != 0 {
 		depth := l.depthNow()
-		if s.movable() {
+		if l.weight.divides > 0 && s.movable() { // quotient asks for it
 			depth = max(l.values[s.a].depth, l.values[s.b].depth, l.values[s.c].depth, l.values[s.mask].depth)
 		}
 		l.makes(s.dst, depth)
@@ -55,7 +55,7 @@ func (l *lowering) set(v loop.Val, o operand) {
 
 // emit appends a step.
 func (l *lowering) emit(s *step) virt {
-	*l.next() = *s
+	*l.appended() = *s
 	return l.emitted()
 }
 
@@ -207,9 +207,9 @@ func (l *lowering) formed(o operand, form *loop.Lin) operand {
 }
 
 func (l *lowering) args(s *loop.Stmt) []operand {
-	out := l.shop.operands.list(len(s.Args))
-	for _, v := range s.Args {
-		out = append(out, l.frame.vals[v])
+	vals, out := l.frame.vals, l.shop.operands.list(len(s.Args))[:len(s.Args)]
+	for k, v := range s.Args {
+		out[k] = vals[v]
 	}
 	return out
 }
