@@ -93,6 +93,31 @@ emit f64(w - argsort(w)) as "as many as the run tells"
 	}
 }
 
+// Many rows of few values are looked up in a table, and others are sorted: the bytes are the same, of every type.
+func TestEncodeManyRows(t *testing.T) {
+	text := `
+n = 6000
+k = randint(n, 1, -3, 4, seed = 5)
+fn both(x) {
+  codes, values = encode(x)
+  sorted, same = encode_sorted(x, unique(x), true)
+  assert identical(values, same), "other values"
+  identical(codes, sorted) and all(take(values, codes) == x or isnan(f64(x)))
+}
+emit i64(both(k) and both(k * 1_000_000_000_000_000_001) and both(k > 0) and both(f32(k) / 3)) as "few"
+emit i64(both(ifelse(k == 1, nan, ifelse(k == 2, -0.0, k / 7))) and both(1 / f64(k))) as "odd ones"
+emit i64(both(k * n + seq(0, n)) and both(rand(n, 1, seed = 6))) as "many"
+emit i64(both(k[k > -2]) and both(f64(k[k > 2])) and both(k[k > 9])) as "as many as the run tells"
+`
+	got := values(t, text, "")
+	for _, label := range []string{"few", "odd ones", "many", "as many as the run tells"} {
+		if got.get(t, label).At(0, 0) != 1 {
+			t.Errorf("%s: encode and encode_sorted differ", label)
+		}
+	}
+	alike(t, text, "")
+}
+
 func TestOnehotColumns(t *testing.T) {
 	text := `
 X = [[1, 7.5, 3, 0], [0, 8.5, 4, 2]]
