@@ -259,9 +259,10 @@ func recode() *op.Def {
 				return v
 			}), nil
 		},
-		Laws: op.Pure,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
-		Loop: recodeLoop(),
+		Laws:  op.Pure,
+		Along: func(*op.Attrs) []int { return []int{0} },
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
+		Loop:  recodeLoop(),
 	}
 }
 

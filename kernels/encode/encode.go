@@ -156,6 +156,7 @@ func binByList() *op.Def {
 		Laws: op.Pure, Cost: binCost,
 		Kernel: kernel, Loop: loop,
 		Prepare: &op.Prepare{Input: 1, By: "bin.edges", Then: "bin.within"}, Elements: listElements,
+		Along: func(*op.Attrs) []int { return []int{0} },
 	}
 }
 

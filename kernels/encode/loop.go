@@ -314,15 +314,13 @@ func (b *recodeBody) replace(keys []uint64, to *value.Dense, at int) {
 	}
 }
 
-// recodeLoop is the Loop of recode. Ranks do not share it.
+// recodeLoop is the Loop of recode.
 func recodeLoop() *op.Loop {
-	l := window.Rects(func(c *op.Call) (func(r window.Rect), error) {
+	return window.Rects(func(c *op.Call) (func(r window.Rect), error) {
 		b, err := beginRecode(c)
 		if err != nil {
 			return nil, err
 		}
 		return b.area, nil
 	})
-	l.Rows = nil
-	return l
 }
