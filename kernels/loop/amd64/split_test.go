@@ -126,3 +126,34 @@ func TestSplitCode(t *testing.T) {
 		t.Errorf("%d of %d instructions touch scratch memory", scratch, all)
 	}
 }
+
+// TestIntervalsAfterReadInPlace: where an instruction reads the memory of a load, the address lives until there, and
+// the intervals are those of the new steps.
+func TestIntervalsAfterReadInPlace(t *testing.T) {
+	p := &program{shop: &workshop{}}
+	base, other, x, y := p.fresh(generalClass), p.fresh(vectorClass), p.fresh(vectorClass), p.fresh(vectorClass)
+	code := func(*maker, Reg, regs) {}
+	load := memoryRead{at: At(0, 8), reg: base, size: 8, len: L256}
+	p.steps = []step{
+		{dst: base, pure: true, scalar: code},
+		{dst: other, pure: true, scalar: code},
+		{dst: x, a: base, pure: true, scalar: code, loads: &load},
+		{a: other, jumps: true, scalar: code},
+		{Inst: Inst{Op: VADDPD, Len: L256}, a: other, b: x, dst: y},
+		{a: y, scalar: code},
+	}
+	lives := p.live()
+	p.readInPlace(avx2, lives)
+	if p.values[x].inPlace == nil {
+		t.Fatal("the load stays")
+	}
+	all := p.live()
+	for _, v := range all.order {
+		if all.of[v] != lives.of[v] {
+			t.Errorf("value %d: %+v, want %+v", v, lives.of[v], all.of[v])
+		}
+	}
+	if a := p.allocate(registers{vectors: 2, general: generalRegs}, lives); a.reg[x] != NoReg || a.reg[base] == NoReg || a.reg[y] == NoReg {
+		t.Errorf("registers %v: the value in memory has none, the others one each", a.reg)
+	}
+}
