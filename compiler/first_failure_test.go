@@ -76,6 +76,9 @@ var firstFailures = []string{
 	"x = seq(0, 5)[0..i64(max(A) / f64(z)), :]\nemit x",
 	"p = i64(t(C) * 1e19)[2, :]\nemit p\nemit i64(C[3, 0] * 1e300)",
 	"iterate x = A until i64(max(x)) < 0 { next x = x * 1e7 }\nemit x",
+	// A part that no window meets fails all the same.
+	"emit 7\nemit rbind(A, f64(B // z), A)[0..4, :]",
+	"p = cbind(C, f64(i64(C * 1e19)))\nemit p[0, 2]\nemit p[3..9, 0..3]",
 	// A loop without a round fails nowhere.
 	"iterate x = sum(A) until x > 0 { next x = x + sum(A[k..k + 2, :]) }\nemit x",
 }

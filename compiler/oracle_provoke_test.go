@@ -143,6 +143,7 @@ var idioms = []struct {
 	{"not (%[1]s == %[2]s)", truths}, {"not (%[1]s != %[2]s)", truths}, {"not (i64(%[1]s) < i64(%[2]s))", truths}, {"not (i64(%[1]s) >= 3)", truths}, {"not (%[1]s < %[2]s)", truths},
 	{"identical(%[1]s, %[1]s)", truth}, {"%[1]s[:, :]", sameAs}, {"dense(%[1]s)", sameAs}, {"(%[1]s[0.., :])[0..1, :]", rowOf}, {"(%[1]s[0..1, :])[0, 0]", number},
 	{"t(%[1]s)[0..1, 0..1]", corner}, {"t(%[1]s)[0, 0]", number}, {"(%[1]s * 2 - sqrt(abs(%[2]s)))[0..1, 0..1]", corner}, {"(%[1]s * rowmax(%[2]s))[0, 0]", number},
+	{"rbind(%[1]s, %[2]s, %[1]s)[%[4]d - 1..2 * %[4]d - 1, :]", sameAs}, {"cbind(%[1]s, %[2]s * 2)[%[4]d - 1.., 1..][:, 0..1]", corner}, {"rbind(%[1]s, %[2]s)[%[4]d, 0]", number},
 	{"(%[1]s @ t(%[2]s))[0..1, 0..1]", corner}, {"(%[1]s - %[2]s @ t(%[2]s) @ %[1]s)[0..1, 0..1]", corner}, {"rowsum(%[1]s)[0..1, :]", corner}, {"colmax(%[1]s)[:, 0..1]", corner},
 	{"zeros(9, 9)[2..3, 4..5] + sum(%[1]s)", corner}, {"ones(7, 9)[1..2, 4..5] * sum(%[1]s)", corner}, {"fill(2.5, 7, 7)[3..4, 1..2] - sum(%[1]s)", corner}, {"eye(8)[2..3, 2..3] * %[1]s[0, 0]", corner},
 	{"seq(1.0, 20.0)[4..5, :] + sum(%[1]s)", corner}, {"rand(9, 9, seed = 3)[2..3, 4..5] + %[1]s[0, 0]", corner},

@@ -90,6 +90,7 @@ func TestBranchesGetFewRows(t *testing.T) {
 	}{
 		{"iterate w = randn(300000, 4, seed = 1), k = 0 times 20 {\n Y = tanh(w * 0.5)\n" +
 			" next w = (if k % 2 == 0 { Y } else { rbind(Y[1.., :], Y[0, :]) }) * 0.5\n next k = k + 1 }\nemit colsum(w)", 1 << 16},
+		{"iterate w = randn(300000, 4, seed = 1) times 20 { next w = if sum(w) > 0 { rbind(w, w)[299999..599999, :] } else { rbind(w, w)[2..300002, :] } }\nemit colsum(w)", 1 << 17},
 		{"A = randn(1000, 1000, seed = 1)\nB = if sum(A) > 0 { A @ A } else { A @ t(A) }\nemit colsum(B)", 8 << 20},
 	} {
 		if bytes := int64(plan.Summarise(compiledFor(t, p.text, 3).Plan, nil, 1).Bytes); bytes > p.most {

@@ -28,6 +28,15 @@ emit X[:, 2..=1 by -1] * 2
 emit reverse(X[7..8, :])
 iterate Y = X times 3 { next Y = reverse(Y * 0.5) + X }
 emit Y`, 17, 0},
+	{"shifted rows, which nothing is fused with", `X = randn(61, 3, seed = 1) * 2
+iterate Y = X times 12 { next Y = roll(Y, 25) }
+emit Y
+Z = rbind(X, Y, -X)
+emit Z[30..130, :]
+emit Z[70..80, 1..3]
+emit Z[122, 2]
+emit t(Z[61..122, :]) @ Z[61..122, :]
+emit roll(X, 4, by = "cols")`, 5, 0},
 	{"some rows in reverse order", `X = randn(61, 3, seed = 1) * 2
 iterate Y = X times 12 { next Y = rbind(reverse(Y[0..30, :] + Y[1..31, :]) * 0.25, Y[0..31, :] + 1) }
 emit Y`, 1, 0},
@@ -192,4 +201,18 @@ emit x`,
 
 func TestSpreadHaloFails(t *testing.T) {
 	failsAsDefined(t, haloFailures, sharedIn, spreadPrograms[4].text)
+}
+
+// Shifted rows are parts of the matrix, which each rank has, and a few rows of others. A matrix of twice as
+// many rows would lie on other ranks.
+func TestShiftsSendFewRows(t *testing.T) {
+	for _, text := range []string{
+		"X = randn(300000, 4, seed = 1)\nY = rbind(X, X)[299999..599999, :]\nemit colsum(X * Y)\nemit colsum(Y)",
+		"iterate w = randn(300000, 4, seed = 1) times 20 { next w = rbind(w, w)[3..300003, :] }\nemit colsum(w)",
+		"X = randn(300000, 4, seed = 1)\nY = rbind(X[5.., :], X[0..5, :], X)[2..300002, :]\nemit colsum(abs(Y))",
+	} {
+		if bytes := plan.Summarise(compiledFor(t, text, 3).Plan, nil, 1).Bytes; bytes > 1<<16 {
+			t.Errorf("ranks send %d bytes for\n%s", int64(bytes), text)
+		}
+	}
 }

@@ -35,7 +35,7 @@ type plan struct {
 func (m *match) plan() *plan {
 	p := &plan{m: m}
 	var ok bool
-	if p.root, ok = p.add(m.f.to, ir.None); !ok || !p.typeOf(p.root).Equal(m.s.typ) {
+	if p.root, ok = p.add(m.f.to, none); !ok || !p.typeOf(p.root).Equal(m.s.typ) {
 		return nil
 	}
 	if _, _, _, sends := m.s.dest(); sends && p.root >= 0 {
@@ -53,14 +53,20 @@ func (p *plan) typeOf(r ref) types.Type {
 	return p.nodes[^r].typ
 }
 
-// add plans a pattern. current is the input that `..` stands for.
-func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
+// none is the number of an input where `..` stands for none.
+const none = -1
+
+// add plans a pattern. place is the number of the input that `..` stands for.
+func (p *plan) add(pat *pattern, place int) (ref, bool) {
 	m := p.m
 	switch pat.shape {
 	case variable:
 		return ref(m.vars.of(pat.name)), true
 	case rest:
-		return ref(current), current != ir.None
+		if place == none {
+			return 0, false
+		}
+		return ref(m.rest[place]), true
 	case literal:
 		return p.constant(pat)
 	}
@@ -79,26 +85,31 @@ func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
 		d = m.class.of(pat.name)
 	}
 	var in []ref
-	if len(pat.args) == 1 && listing(pat.args[0]) && current == ir.None {
-		for _, x := range m.rest {
-			r := ref(x)
+	if len(pat.args) == 1 && listing(pat.args[0]) && place == none {
+		binds := classes["Bind"](d)
+		for k, x := range m.rest {
+			r, made := ref(x), len(p.nodes)
 			if ok := true; !m.s.g.Type(x).IsScalar() {
-				if r, ok = p.add(pat.args[0], x); !ok {
+				if r, ok = p.add(pat.args[0], k); !ok {
 					return 0, false
 				}
+			}
+			if binds && p.typeOf(r).Count() == 0 {
+				p.nodes = p.nodes[:made] // it has no element of the result
+				continue
 			}
 			in = append(in, r)
 		}
 	} else {
 		for _, a := range pat.args {
-			r, ok := p.add(a, current)
+			r, ok := p.add(a, place)
 			if !ok {
 				return 0, false
 			}
 			in = append(in, r)
 		}
 	}
-	attrs, ok := p.attributes(pat, current)
+	attrs, ok := p.attributes(pat, place)
 	if !ok {
 		return 0, false
 	}
@@ -135,7 +146,7 @@ func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	return ^ref(len(p.nodes) - 1), true
 }
 
-func (p *plan) attributes(pat *pattern, current ir.ID) (*op.Attrs, bool) {
+func (p *plan) attributes(pat *pattern, place int) (*op.Attrs, bool) {
 	if pat.all != "" {
 		return p.m.alls.of(pat.all), true
 	}
@@ -147,7 +158,7 @@ func (p *plan) attributes(pat *pattern, current ir.ID) (*op.Attrs, bool) {
 			f := attributeWords[a.word]
 			args := make([]operand, len(a.args))
 			for i, name := range a.args {
-				args[i] = p.m.operand(name, current)
+				args[i] = p.m.operand(name, place)
 			}
 			var ok bool
 			if v, ok = f(args); !ok {

@@ -31,21 +31,23 @@ var classes = map[string]func(d *op.Def) bool{
 	"Reduction": func(d *op.Def) bool { return d.Shard.Kind == op.ShardReduce && len(d.Args) == 1 && !d.Hidden },
 	"Rowwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardRows },
 	"Colwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardCols },
+	"Bind":      func(d *op.Def) bool { return d.Role == op.Below || d.Role == op.Beside },
 }
 
 // operand is what a letter of a rule is bound to: a node or an attribute.
 type operand struct {
-	val op.Val
-	id  ir.ID
-	typ types.Type
-	m   *match
+	val   op.Val
+	id    ir.ID
+	typ   types.Type
+	m     *match
+	place int // among all inputs, if it is one of them
 }
 
-// operand returns the binding of a letter. ".." is the current input.
-func (m *match) operand(name string, current ir.ID) operand {
+// operand returns the binding of a letter. ".." is input number place.
+func (m *match) operand(name string, place int) operand {
 	switch {
 	case name == "..":
-		return operand{id: current, typ: m.s.g.Type(current), m: m}
+		return operand{id: m.rest[place], typ: m.s.g.Type(m.rest[place]), m: m, place: place}
 	case name == "root":
 		return operand{id: ir.None, typ: m.s.typ, m: m}
 	}
@@ -68,7 +70,7 @@ func (c *condition) holds(m *match) bool {
 			m.args = append(m.args, operand{m: m, id: ir.None, val: op.Str(name)})
 			continue
 		}
-		m.args = append(m.args, m.operand(name, ir.None))
+		m.args = append(m.args, m.operand(name, none))
 	}
 	return c.test(m.args)
 }
@@ -118,6 +120,28 @@ var conditionWords = map[string]func(x []operand) bool{
 	"line": func(x []operand) bool {
 		p, t := window(x[0]), x[0].m.shapeCut()
 		return p[2] == 1 && p[3] == t.Cols && t.Rows <= fewRows && t.Cols > t.Rows
+	},
+	// spares(p): the matrix that the root cuts, which binds several, is read by window p alone; or by windows
+	// alone, and p lies in one input of it or has at most half of the rows that rbind puts below each other, or
+	// of the columns of cbind. An input that p does not meet cannot fail.
+	"spares": func(x []operand) bool {
+		m, p := x[0].m, window(x[0])
+		single := m.s.single(m.inner[0])
+		if len(m.rest) == 1 || !single && !m.s.cut(m.inner[0]) {
+			return false
+		}
+		met := 0
+		for k, w := range m.cutBound(p) {
+			if w[2] > 0 && w[3] > 0 {
+				met++
+			} else if !m.s.total(m.rest[k]) {
+				return false
+			}
+		}
+		if m.below() {
+			return single || met == 1 || 2*p[2] <= m.shapeCut().Rows
+		}
+		return single || met == 1 || 2*p[3] <= m.shapeCut().Cols
 	},
 	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
 	"ofmore": func(x []operand) bool {
@@ -230,6 +254,11 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		}
 		return op.Ints(p[0], p[1], p[2], p[3]), true
 	},
+	// piece(p, ..): the part of an input that window p of a matrix that binds the inputs reads.
+	"piece": func(x []operand) (op.Val, bool) {
+		w := x[1].m.cutBound(window(x[0]))[x[1].place]
+		return op.Ints(w[:]...), true
+	},
 	// rows(p, a, f): the rows of window p of a product with left factor a, transposed if f.
 	// cols: the same for the right factor.
 	"rows": func(x []operand) (op.Val, bool) { return band(x, true) },
@@ -291,6 +320,33 @@ func band(x []operand, left bool) (op.Val, bool) {
 	}
 	return op.Ints(0, first, t.Rows, n), true
 }
+
+// cutBound returns the window of each input that window p of the matrix that binds them reads.
+func (m *match) cutBound(p [4]int) [][4]int {
+	if len(m.pieces) > 0 {
+		return m.pieces
+	}
+	axis := 1
+	if m.below() {
+		axis = 0
+	}
+	from, to := p[axis], p[axis]+p[axis+2]
+	for _, id := range m.rest {
+		n := m.s.g.Type(id).Cols
+		if axis == 0 {
+			n = m.s.g.Type(id).Rows
+		}
+		w := p
+		w[axis] = min(max(from, 0), n)
+		w[axis+2] = min(max(to, 0), n) - w[axis]
+		m.pieces = append(m.pieces, w)
+		from, to = from-n, to-n
+	}
+	return m.pieces
+}
+
+// below reports that the matched matrices are bound below each other.
+func (m *match) below() bool { return m.class.of("Bind").Role == op.Below }
 
 // turns counts the transposes that vanish and those that appear if the inputs are transposed,
 // looking through depth operators. Scalars and vectors do not count, but transposes of vectors may.

@@ -230,6 +230,9 @@ func (d *drawer) draw(p *pattern, depth int) (ir.ID, bool) {
 			if !a.Attr {
 				values++
 			}
+			if a.Rest {
+				values += d.rng.IntN(3)
+			}
 		}
 		for range values {
 			args = append(args, args[0])

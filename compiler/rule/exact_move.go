@@ -74,6 +74,14 @@ func moves() []Rule {
 				Why: "some rows in order are not the rows of the order"}},
 		},
 		{
+			Name: "slice-below-bind",
+			Doc: "A window of matrices below or beside each other is made of windows of those alone that it meets. The whole is not made then. " +
+				"Where other windows are cut from it, too, this one lies in one of the matrices or is at most half as long as they are together.",
+			Rewrites: []string{"slice(Bind(..)){at=p} -> Bind(slice(..){at=piece(p, ..)})", "item(Bind(..)){at=p} -> item(Bind(slice(..){at=piece(p, ..)})){at=first(p)}"},
+			Where:    []string{"spares(p)"},
+			Wrong:    []Wrong{{Rewrite: "slice(rbind(a, b)){at=p} -> slice(b){at=p}", Why: "the rows of b are further up in b"}},
+		},
+		{
 			Name: "make-window",
 			Doc:  "A window or the transpose of a matrix of one number is made as such.",
 			Rewrites: []string{"slice(zeros(){n=r, m=s}){at=p} -> zeros(){n=height(p), m=width(p)}", "slice(ones(){n=r, m=s}){at=p} -> ones(){n=height(p), m=width(p)}",

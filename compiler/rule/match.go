@@ -29,6 +29,8 @@ type site struct {
 	single func(ir.ID) bool
 	// uses counts the readers of a node that are in the graph or to come.
 	uses func(ir.ID) int32
+	// cut reports a node of which all readers, those to come included, read a window.
+	cut func(ir.ID) bool
 	// total reports whether neither a node nor its inputs, at any depth, can fail.
 	total func(ir.ID) bool
 }
@@ -65,6 +67,8 @@ type match struct {
 	rest  []ir.ID
 	inner []ir.ID // the nodes that the pattern names, without the root
 	args  []operand
+	// pieces is what cutBound has returned.
+	pieces [][4]int
 }
 
 // bound holds what the letters of a pattern are bound to. They are few, so a list is faster than a map, and
@@ -106,6 +110,7 @@ func (set *Set) try(f *form, s *site) *match {
 	set.spare = m
 	m.s, m.f = s, f
 	m.vars, m.vals, m.alls, m.class, m.rest, m.inner = m.vars[:0], m.vals[:0], m.alls[:0], m.class[:0], m.rest[:0], m.inner[:0]
+	m.pieces = m.pieces[:0]
 	if !m.node(f.from, s.def, s.attrs, s.in) || !m.known() {
 		return nil
 	}

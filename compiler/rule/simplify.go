@@ -27,6 +27,8 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	b.out.Grow(room)
 	b.readers, b.waiting = make([]int32, 0, room), make([]int32, 0, room)
 	b.totals = newTotals(b.out)
+	b.others = make([]int32, 0, room)
+	others := others(g)
 	to := make([]ir.ID, g.Len())
 	var in []ir.ID
 	for id, n := range g.All() {
@@ -34,6 +36,7 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 		for _, x := range g.In(id) {
 			in = append(in, to[x])
 			b.waiting[to[x]]--
+			b.others[to[x]] -= whole(n.Op)
 		}
 		if n.Region != nil {
 			to[id] = b.copy(g, id, in)
@@ -41,6 +44,7 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 			to[id] = b.emit(planned{def: n.Op, attrs: n.Attrs, typ: g.Type(id)}, g.Origin(id), in)
 		}
 		b.waiting[to[id]] += b.old[id]
+		b.others[to[id]] += others[id]
 	}
 	return b.out, to
 }
@@ -56,6 +60,13 @@ func (set *Set) applies(g *ir.Graph) bool {
 		return uses[id]
 	}
 	s.single = func(id ir.ID) bool { return s.uses(id) == 1 }
+	var wholes []int32
+	s.cut = func(id ir.ID) bool {
+		if wholes == nil {
+			wholes = others(g)
+		}
+		return wholes[id] == 0
+	}
 	s.total = newTotals(g).of
 	var last *op.Def
 	var b *bucket
@@ -80,6 +91,25 @@ func (set *Set) applies(g *ir.Graph) bool {
 	return false
 }
 
+// whole is 0 for an operator that reads a window of its input, and 1 for others.
+func whole(d *op.Def) int32 {
+	if d.Role == op.Slices || d.Role == op.PicksAt {
+		return 0
+	}
+	return 1
+}
+
+// others counts the readers of each node of g that read no window.
+func others(g *ir.Graph) []int32 {
+	n := make([]int32, g.Len())
+	for id := range g.Nodes {
+		for _, x := range g.In(ir.ID(id)) {
+			n[x] += whole(g.Nodes[id].Op)
+		}
+	}
+	return n
+}
+
 // builder makes the rewritten graph.
 type builder struct {
 	set    *Set
@@ -91,6 +121,8 @@ type builder struct {
 
 	// By new node: its readers, and old readers still to come.
 	readers, waiting []int32
+	// Of both, those that read no window.
+	others []int32
 }
 
 // maxDepth bounds how often a replacement is replaced: a slice sinks at most this deep into an
@@ -100,11 +132,13 @@ const maxDepth = 1000
 // single reports a node whose only reader is the one being emitted.
 func (b *builder) single(id ir.ID) bool { return b.readers[id] == 0 && b.waiting[id] == 0 }
 
+func (b *builder) cut(id ir.ID) bool { return b.others[id] == 0 }
+
 func (b *builder) uses(id ir.ID) int32 { return b.readers[id] + b.waiting[id] }
 
 func (b *builder) emit(n planned, o ir.Origin, in []ir.ID) ir.ID {
 	if b.depth == len(b.sites) {
-		b.sites = append(b.sites, &site{g: b.out, single: b.single, uses: b.uses, total: b.totals.of})
+		b.sites = append(b.sites, &site{g: b.out, single: b.single, uses: b.uses, cut: b.cut, total: b.totals.of})
 	}
 	s := b.sites[b.depth]
 	s.def, s.attrs, s.in, s.typ, s.origin = n.def, n.attrs, in, n.typ, o
@@ -157,22 +191,23 @@ func (b *builder) replace(p *plan) ir.ID {
 
 func (b *builder) add(n planned, o ir.Origin, in []ir.ID) ir.ID {
 	id := b.out.Add(n.def, n.attrs, n.typ, o, in...)
-	b.grew(in)
+	b.grew(n.def, in)
 	return id
 }
 
 func (b *builder) copy(g *ir.Graph, id ir.ID, in []ir.ID) ir.ID {
 	out := b.out.CopyNode(g, id, in...)
-	b.grew(in)
+	b.grew(g.Nodes[id].Op, in)
 	return out
 }
 
 // grew counts the readers of a node's inputs.
-func (b *builder) grew(in []ir.ID) {
+func (b *builder) grew(d *op.Def, in []ir.ID) {
 	for _, x := range in {
 		b.readers[x]++
+		b.others[x] += whole(d)
 	}
-	b.readers, b.waiting = append(b.readers, 0), append(b.waiting, 0)
+	b.readers, b.waiting, b.others = append(b.readers, 0), append(b.waiting, 0), append(b.others, 0)
 }
 
 // release releases a matched node without readers, so that its inputs do not count it.
@@ -183,6 +218,7 @@ func (b *builder) release(id ir.ID) {
 	b.readers[id] = -1 << 30 // once
 	for _, x := range b.out.In(id) {
 		b.readers[x]--
+		b.others[x] -= whole(b.out.Nodes[id].Op)
 		b.release(x)
 	}
 }
