@@ -288,12 +288,8 @@ func rowsBefore(ptr []int64, entries int) int {
 // Narrow copies the low halves of src to dst, and says what the least and the greatest of src are:
 // where both fit in an int32, dst is src. Of no elements they are the greatest and the least int64.
 func Narrow(dst []int32, src []int64) (least, greatest int64) {
-	n, least, greatest := narrowWhole(dst, src)
-	if n == 0 {
-		least, greatest = math.MaxInt64, math.MinInt64
-	}
-	for i := n; i < len(src); i++ {
-		v := src[i]
+	least, greatest = math.MaxInt64, math.MinInt64
+	for i, v := range src {
 		dst[i] = int32(v)
 		least, greatest = min(least, v), max(greatest, v)
 	}
@@ -303,10 +299,10 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 // NarrowMarked is Narrow for the elements whose bits are set in marks: bit i stands for element i. The
 // other elements of dst are undefined.
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
-	n, least, greatest := narrowMarked(dst, src, marks)
-	for i, end := n, 0; i < len(src); i = end {
-		end = min(i&^63+64, len(src))
-		dst, src, w := dst[i:end], src[i:end], marks[i/64]>>(i%64)
+	least, greatest = math.MaxInt64, math.MinInt64
+	for i := 0; i < len(src); i += 64 {
+		end := min(i+64, len(src))
+		dst, src, w := dst[i:end], src[i:end], marks[i/64]
 		if w == math.MaxUint64 { // most words are full
 			lo, hi := Narrow(dst, src)
 			least, greatest = min(least, lo), max(greatest, hi)
@@ -322,36 +318,4 @@ func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int
 		}
 	}
 	return least, greatest
-}
-
-// narrowWhole is Narrow by a kernel for the first n elements. n is 0 if there is no kernel.
-func narrowWhole(dst []int32, src []int64) (n int, least, greatest int64) {
-	if n = len(src) &^ 7; !haveGather || n == 0 {
-		return 0, 0, 0
-	}
-	args := struct {
-		dst             *int32
-		src             *int64
-		bytes           int
-		least, greatest int64
-	}{&dst[:n][0], &src[0], 8 * n, 0, 0}
-	machine.NarrowI64.Call(machine.AVX512, unsafe.Pointer(&args))
-	return n, args.least, args.greatest
-}
-
-// narrowMarked is NarrowMarked by a kernel for the first n elements. n is 0 if there is no kernel.
-func narrowMarked(dst []int32, src []int64, marks []uint64) (n int, least, greatest int64) {
-	if n = len(src) &^ 7; !haveGather || n == 0 {
-		return 0, math.MaxInt64, math.MinInt64
-	}
-	args := struct {
-		dst   *int32
-		src   *int64
-		marks *uint64
-		bytes int
-		all   [2]int64
-		of    [2]int64
-	}{&dst[:n][0], &src[0], &marks[0], 8 * n, [2]int64{}, [2]int64{}}
-	machine.NarrowMarkedI64.Call(machine.AVX512, unsafe.Pointer(&args))
-	return n, args.of[0], args.of[1]
 }

@@ -1,7 +1,6 @@
 package machine
 
-// This file writes the extremes of the rows of a pattern with integers of 32 bits, and the narrowing of
-// integers of 64 bits to 32.
+// This file writes the extremes of the rows of a pattern with integers of 32 bits.
 
 import "flow/kernels/loop/amd64"
 
@@ -12,12 +11,6 @@ var (
 	// kernels read up to Ahead entries beyond a row.
 	MaxRows = of("MaxRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(false) }, AVX512)
 	MinRows = of("MinRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(true) }, AVX512)
-	// NarrowI64 copies the low halves of src to dst. Its results are the least and the greatest of src.
-	// NarrowMarkedI64 has two more results: the least and the greatest of the elements whose bits are
-	// set at ptr, or the greatest and the least int64 if no bit is set. bytes is the size of src, at
-	// least a vector.
-	NarrowI64       = of("NarrowI64", "dst src bytes", func(e *emitter) { e.narrow(false) }, AVX512)
-	NarrowMarkedI64 = of("NarrowMarkedI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true) }, AVX512)
 )
 
 // extremeRows looks at eight rows at once. Those that have the bound already and those without entries
@@ -113,52 +106,4 @@ func (e *emitter) extremeOf(pick amd64.Op, acc reg) reg {
 		e.v(pick, other, quarter, quarter)
 	}
 	return quarter
-}
-
-// narrow writes NarrowI64, or NarrowMarkedI64 if marked.
-func (e *emitter) narrow(marked bool) {
-	dst, src, n := e.param("dst"), e.param("src"), e.param("bytes")
-	acc, v, low, i := e.vectors(4), e.vector(), e.of(amd64.L256), e.general()
-	e.v(amd64.VMOVDQU64, mem{base: src}, acc[0])
-	e.v(amd64.VMOVAPD, acc[0], acc[1])
-	ptr := src
-	mask := e.mask()
-	if marked {
-		ptr = e.param("ptr")
-		x := e.general()
-		e.mov(1<<63-1, x)
-		e.v(amd64.VPBROADCASTQ, x, acc[2])
-		e.inc(x)
-		e.v(amd64.VPBROADCASTQ, x, acc[3])
-	} else {
-		acc = acc[:2]
-	}
-	e.clear(i)
-	e.label("loop")
-	e.v(amd64.VMOVDQU64, at(src, i, 0), v)
-	if marked {
-		e.v(amd64.KMOVB, mem{base: ptr}, mask)
-		e.add(1, ptr)
-		e.v(amd64.VPMINSQ, v, acc[2], mask, acc[2])
-		e.v(amd64.VPMAXSQ, v, acc[3], mask, acc[3])
-	}
-	e.v(amd64.VPMINSQ, v, acc[0], acc[0])
-	e.v(amd64.VPMAXSQ, v, acc[1], acc[1])
-	e.v(amd64.VPMOVQD, v, low)
-	e.v(amd64.VMOVDQU, low, mem{base: dst})
-	e.add(32, dst)
-	e.add(64, i)
-	e.cmp(i, n)
-	e.jumpIf(amd64.Less, "loop")
-	for k := range acc {
-		pick := amd64.VPMINSQ
-		if k%2 == 1 {
-			pick = amd64.VPMAXSQ
-		}
-		e.across(acc[k:k+1], 64, func(from, to reg) { e.v(pick, from, to, to) })
-		x := e.general()
-		e.v(amd64.VMOVQ, acc[k].x(), x)
-		e.store(x, k)
-	}
-	e.finish()
 }
