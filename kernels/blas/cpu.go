@@ -55,8 +55,8 @@ type simd struct {
 func newAVX512() *simd {
 	return &simd{
 		name: "avx512",
-		d:    driver[float64]{kernels: machine.TilesF64, on: machine.AVX512, mr: 8, lanes: 8, nr: 24, lead: 3, group: 4, maxDepth: 384, maxArea: 200 * 256, maxOrder: 384},
-		s:    driver[float32]{kernels: machine.TilesF32, on: machine.AVX512, mr: 8, lanes: 16, nr: 48, lead: 3, group: 8, maxDepth: 768, maxArea: 430 * 256, maxOrder: 576},
+		d:    driver[float64]{kernels: machine.TilesF64, on: machine.AVX512, mr: 8, lanes: 8, nr: 24, group: 4, maxDepth: 384, maxArea: 200 * 256, maxOrder: 384},
+		s:    driver[float32]{kernels: machine.TilesF32, on: machine.AVX512, mr: 8, lanes: 16, nr: 48, group: 8, maxDepth: 768, maxArea: 430 * 256, maxOrder: 576},
 	}
 }
 
@@ -64,8 +64,8 @@ func newAVX512() *simd {
 func newAVX2() *simd {
 	return &simd{
 		name: "avx2",
-		d:    driver[float64]{kernels: machine.TilesF64, on: machine.AVX2, mr: 4, lanes: 4, nr: 12, lead: 8, group: 4, maxDepth: 384, maxArea: 200 * 256, maxOrder: 384},
-		s:    driver[float32]{kernels: machine.TilesF32, on: machine.AVX2, mr: 4, lanes: 8, nr: 24, lead: 8, group: 8, maxDepth: 768, maxArea: 400 * 256, maxOrder: 384},
+		d:    driver[float64]{kernels: machine.TilesF64, on: machine.AVX2, mr: 4, lanes: 4, nr: 12, group: 4, maxDepth: 384, maxArea: 200 * 256, maxOrder: 384},
+		s:    driver[float32]{kernels: machine.TilesF32, on: machine.AVX2, mr: 4, lanes: 8, nr: 24, group: 8, maxDepth: 768, maxArea: 400 * 256, maxOrder: 384},
 	}
 }
 

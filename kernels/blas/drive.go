@@ -5,9 +5,8 @@ package blas
 // they are free to follow the cache.
 //
 //	for a block of columns of c and a block of k (maxDepth, maxArea):
-//	    for each panel of b, NR columns wide, packed: row p at p*NR
-//	        micro-tiles of some rows of a                                  they pack the next panel meanwhile
-//	    for MR rows of a, the rest:                                        they stay in L1; the next ones come meanwhile
+//	    pack b into panels, NR columns wide: row p at p*NR
+//	    for MR rows of a:                                                  they stay in L1; the next ones come meanwhile
 //	        for each panel: micro-tile of c = c ± rows of a @ panel        the panel streams from L2
 
 import (
@@ -23,7 +22,6 @@ type driver[T element] struct {
 
 	mr, lanes int // rows of a micro-tile; elements of a vector
 	nr        int // columns of the widest micro-tile: three vectors
-	lead      int // groups of MR rows that go through the panels while b is being packed, at most maxLead: enough to pack a panel
 	group     int // rows that the kernels In and Out take
 
 	maxDepth int // k of a block: MR rows of a and a row of c's tiles then stay in L1
@@ -51,9 +49,6 @@ type call[T element] struct {
 
 func (d *driver[T]) run(k *machine.Kernel, args *call[T]) { k.Call(d.on, unsafe.Pointer(args)) }
 
-// packs reports that there are kernels that pack.
-func (d *driver[T]) packs() bool { return d.on == machine.AVX512 }
-
 // width returns the argument of an edge kernel that touches the first n elements of a row: a mask of bits,
 // or the address of one.
 func (d *driver[T]) width(n int) uint64 {
@@ -62,8 +57,6 @@ func (d *driver[T]) width(n int) uint64 {
 	}
 	return machine.StripMask(n * int(unsafe.Sizeof(*new(T))))
 }
-
-const packRound, packColumns = machine.PackRound, machine.PackColumns
 
 // conflicts reports that rows so far apart fall into the same few sets of L1 and push each other out.
 func conflicts(bytes int) bool { return bytes%4096 == 0 || bytes%4096 == 64 || bytes%4096 == 4096-64 }
@@ -74,9 +67,6 @@ type operand[T element] struct {
 	rs, ks int
 }
 
-// maxLead bounds driver.lead.
-const maxLead = 8
-
 // gemmAll computes c = c ± a@op(b), or its lower triangle (lower; m == n). b is n x k where tb is true.
 func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) {
 	if m == 0 || n == 0 || k == 0 {
@@ -86,177 +76,62 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 		return
 	}
 	depth, cols := d.block(n, k)
-	size := depth * d.nr
-	buf := scratch[T](ws, depth*d.lead*d.mr+size*(cols/d.nr+1))
-	x := product[T]{driver: d, ws: ws, tb: tb, sub: sub, lower: lower, m: m, n: n, k: k, a: a, b: b, ldb: ldb, c: c, ldc: ldc,
-		compact: !lower && ldc == n && n < d.nr, size: size, slots: cols/d.nr + 1, rows: buf, panels: buf[depth*d.lead*d.mr:]}
-	x.start(x.packingOf(0, 0, min(depth, k)), 0)
-	x.askFirst()
-	x.finish()
-	for j := 0; j < n; j += cols {
-		for p := 0; p < k; p += depth {
-			x.j, x.w, x.p, x.kp = j, min(cols, n-j), p, min(depth, k-p)
-			after := packing[T]{}
-			if p+depth < k {
-				after = x.packingOf(j, p+depth, min(depth, k-p-depth))
-			} else if j+cols < n {
-				after = x.packingOf(j+cols, 0, min(depth, k))
+	buf := scratch[T](ws, depth*(d.mr+cols))
+	x := product[T]{driver: d, ws: ws, sub: sub, lower: lower, m: m, a: a, c: c, ldc: ldc, compact: !lower && ldc == n && n < d.nr,
+		rows: buf, panels: buf[depth*d.mr:]}
+	for ; x.j < n; x.j += cols {
+		x.w = min(cols, n-x.j)
+		for x.p = 0; x.p < k; x.p += depth {
+			x.kp = min(depth, k-x.p)
+			from := x.p*ldb + x.j
+			if tb {
+				from = x.j*ldb + x.p
 			}
-			x.block(after)
+			d.pack(tb, x.w, x.kp, b[from:], ldb, x.panels)
+			top := 0
+			if lower {
+				top = x.j // rows above see only columns right of the diagonal
+			}
+			for i := top; i < m; i += d.mr {
+				x.line(i)
+			}
 		}
 	}
 }
 
 // product is a running gemm or syrk, at the block of w columns of c from j on and of kp terms from
-// p on. The packed panels of b are slots of a ring with one more than a block takes, so that the
-// first panel of the next block is packed while this one is still read.
+// p on.
 type product[T element] struct {
 	*driver[T]
-	ws             *Workspace
-	tb, sub, lower bool
-	compact        bool // the rows of c lie one behind the other: see tile
-	behind         int  // elements of c's memory that lie behind it
-	m, n, k        int
-	a              operand[T]
-	b              []T
-	ldb            int
-	c              []T
-	ldc            int
+	ws         *Workspace
+	sub, lower bool
+	compact    bool // the rows of c lie one behind the other: see tile
+	behind     int  // elements of c's memory that lie behind it
+	m          int
+	a          operand[T]
+	c          []T
+	ldc        int
 
 	j, w, p, kp  int
-	rows, panels []T
-	size, slots  int // elements of a slot; their number
-	first        int // the slot of the block's first panel
-	next         packing[T]
+	rows, panels []T // room for MR rows of a; the packed panels of the block
 	ahead        stream
 }
 
-// packing is a panel of b that is being packed: w columns of op(b), k deep, of which done rows are
-// there.
-type packing[T element] struct {
-	src, dst   []T
-	w, k, done int
-}
-
-// askFirst asks for what is read before anything is asked for meanwhile: the first panel of b and
-// the rows of a that go through it. The tiles of a factorization are seldom in L2 when their turn
-// comes; waiting for these took 2 % of a product.
-func (x *product[T]) askFirst() {
-	if y := &x.next; x.tb {
-		x.askRows(y.src, y.w, x.ldb, y.k)
-	}
+// line runs the micro-tiles of up to MR rows from row i on, for one panel after the other. The first of them ask
+// for the next MR rows.
+func (x *product[T]) line(i int) {
+	rows := x.rowsOf(x.a, i, min(x.mr, x.m-i), x.p, x.kp, x.rows)
+	x.ahead = stream{next: uintptr(unsafe.Pointer(&x.a.v[0]))}
 	if x.a.ks == 1 {
-		from, to := x.leading()
-		x.askRows(x.a.v[from*x.a.rs:], to-from, x.a.rs, x.next.k)
+		x.ahead = x.rowsAhead(x.a.v, (i+x.mr)*x.a.rs+x.p, x.a.rs, x.kp)
 	}
-}
-
-// packingOf is the panel whose first element is row p and column j of op(b), to be put into the
-// slot after those that are packed.
-func (x *product[T]) packingOf(j, p, kp int) packing[T] {
-	if x.tb {
-		return packing[T]{src: x.b[j*x.ldb+p:], w: min(x.nr, x.n-j), k: kp}
-	}
-	return packing[T]{src: x.b[p*x.ldb+j:], w: min(x.nr, x.n-j), k: kp}
-}
-
-// start makes the panel in slot t (modulo their number) the next one.
-func (x *product[T]) start(next packing[T], t int) {
-	next.dst = x.slot(t)
-	x.next = next
-}
-
-func (x *product[T]) slot(t int) []T { return x.panels[(x.first+t)%x.slots*x.size:][:x.size] }
-
-// finish packs what is missing of the next panel.
-func (x *product[T]) finish() {
-	y := &x.next
-	if y.done == y.k {
-		return
-	}
-	dst := y.dst[y.done*x.nr:]
-	if x.tb {
-		x.packT(y.w, y.k-y.done, y.src[y.done:], x.ldb, dst)
-	} else {
-		x.packN(y.w, y.k-y.done, y.src[y.done*x.ldb:], x.ldb, dst)
-	}
-	y.done = y.k
-}
-
-// panelAhead is the stream of the next panel of b, unless it is packed meanwhile.
-func (x *product[T]) panelAhead() stream {
-	switch src := x.next.src; {
-	case src == nil || x.packs():
-		return stream{next: uintptr(unsafe.Pointer(&x.a.v[0]))}
-	case x.tb:
-		return x.rowsAhead(src, 0, x.ldb, x.kp)
-	default:
-		size := unsafe.Sizeof(src[0])
-		return stream{uintptr(unsafe.Pointer(&src[0])), uintptr(x.ldb) * size, cacheLine} // a line of each row
-	}
-}
-
-// block runs the micro-tiles of a block whose first panel is packed. Behind its last panel comes
-// the panel after.
-//
-// The first rows of a (of a triangle the last ones, whose tiles are whole) go through one panel
-// after another, and the next panel is packed meanwhile; the other rows go through all of them.
-func (x *product[T]) block(after packing[T]) {
-	d := x.driver
-	top := 0
-	if x.lower {
-		top = x.j // rows above see only columns right of the diagonal
-	}
-	from, _ := x.leading()
-	var group [maxLead]operand[T]
-	groups := 0
-	for ; groups < d.lead && from+groups*d.mr < x.m; groups++ {
-		i := from + groups*d.mr
-		group[groups] = d.rowsOf(x.a, i, min(d.mr, x.m-i), x.p, x.kp, x.rows[groups*d.mr*x.kp:])
-	}
-	panels := (x.w + d.nr - 1) / d.nr
-	for q := range panels {
-		next := after
-		if q+1 < panels {
-			next = x.packingOf(x.j+(q+1)*d.nr, x.p, x.kp)
+	for q := range (x.w + x.nr - 1) / x.nr {
+		if q == x.asking() {
+			x.ahead.step = 0 // the next MR rows are on their way
 		}
-		x.start(next, q+1)
-		x.ahead = x.panelAhead()
-		for g := range groups {
-			x.tile(from+g*d.mr, q, group[g])
-			x.ahead.next += x.ahead.skip
-		}
-		x.finish()
+		x.tile(i, q, rows)
+		x.ahead.next += x.ahead.skip
 	}
-	for i := top; i < x.m; i += d.mr {
-		if i == from {
-			if i += groups * d.mr; i >= x.m {
-				break
-			}
-		}
-		ap := d.rowsOf(x.a, i, min(d.mr, x.m-i), x.p, x.kp, x.rows)
-		x.ahead = stream{next: uintptr(unsafe.Pointer(&x.a.v[0]))}
-		if x.a.ks == 1 {
-			x.ahead = d.rowsAhead(x.a.v, (i+d.mr)*x.a.rs+x.p, x.a.rs, x.kp)
-		}
-		for q := range panels {
-			if q == d.asking() {
-				x.ahead.step = 0 // the next MR rows are on their way
-			}
-			x.tile(i, q, ap)
-			x.ahead.next += x.ahead.skip
-		}
-	}
-	x.first = (x.first + panels) % x.slots
-}
-
-// leading is the rows of a that go panel by panel.
-func (x *product[T]) leading() (from, to int) {
-	size := x.lead * x.mr
-	if x.lower {
-		from = max(x.j, x.j+(x.m-x.j)/x.mr*x.mr-size)
-	}
-	return from, min(x.m, from+size)
 }
 
 // block returns the depth and the columns of the packed blocks of b: cuts of even size within the
@@ -296,17 +171,6 @@ func (d *driver[T]) rowsAhead(v []T, at, ld, k int) stream {
 		return stream{next: base}
 	}
 	return stream{base + uintptr(at)*unsafe.Sizeof(v[0]), cacheLine, uintptr(k/machine.Round) * cacheLine}
-}
-
-// askRows asks for n rows of k elements at once, into L2.
-func (d *driver[T]) askRows(v []T, n, ld, k int) {
-	bytes := k * int(unsafe.Sizeof(v[0]))
-	if ld == k {
-		n, bytes = 1, n*bytes
-	}
-	for i := range n {
-		d.run(machine.AskLines, &call[T]{k: (bytes + cacheLine - 1) / cacheLine, next: uintptr(unsafe.Pointer(&v[i*ld])), step: cacheLine})
-	}
 }
 
 // rowsOf returns h rows of a from row i on and kp columns from p on: in place if all MR are there
@@ -361,12 +225,8 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 		cols = min(cols, below+h)
 	}
 	nv := (cols + d.lanes - 1) / d.lanes
-	to := call[T]{k: x.kp, a: &a.v[0], rs: a.rs, ks: a.ks, b: &x.slot(q)[0], bs: d.nr, c: &x.c[i*x.ldc+column], cs: x.ldc, next: x.ahead.next, step: int(x.ahead.step)}
+	to := call[T]{k: x.kp, a: &a.v[0], rs: a.rs, ks: a.ks, b: &x.panels[q*d.nr*x.kp], bs: d.nr, c: &x.c[i*x.ldc+column], cs: x.ldc, next: x.ahead.next, step: int(x.ahead.step)}
 	if h == d.mr && cols == nv*d.lanes && (!x.lower || below+1 >= cols) {
-		if cols == d.nr && a.ks == 1 && x.packable() {
-			x.tileAndPack(which, &to)
-			return
-		}
 		d.run(d.kernels.Gemm[which][nv-1], &to)
 		return
 	}
@@ -396,28 +256,16 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 	d.run(d.kernels.Edge[which][nv-1], &to)
 }
 
-// packable reports that a packing kernel can take the next panel further during one micro-tile.
-func (x *product[T]) packable() bool {
-	y := &x.next
-	n := x.kp / packRound * packColumns
-	return x.packs() && n > 0 && y.w == x.nr && y.done+n <= y.k
-}
-
-// tileAndPack runs a whole micro-tile and packs a part of the next panel.
-func (x *product[T]) tileAndPack(which int, to *call[T]) {
-	y := &x.next
-	kernel, at := x.kernels.Packing[which][0], y.done
-	if !x.tb {
-		kernel, at = x.kernels.Packing[which][1], y.done*x.ldb
+// pack packs op(b), of n columns and k rows, into panels one behind the other. b is n x k where tb is true.
+func (d *driver[T]) pack(tb bool, n, k int, b []T, ldb int, panels []T) {
+	for q := 0; q < n; q += d.nr {
+		w, to := min(d.nr, n-q), panels[q*k:][:d.nr*k]
+		if tb {
+			d.transposeIn(w, k, b[q*ldb:], ldb, to, d.nr)
+		} else {
+			d.packN(w, k, b[q:], ldb, to)
+		}
 	}
-	to.src, to.ss, to.dst = &y.src[at], x.ldb, &y.dst[y.done*x.nr]
-	x.run(kernel, to)
-	y.done += x.kp / packRound * packColumns
-}
-
-// packT packs the transpose of w rows of b, as far as kp, into a panel: row p at dst[p*NR].
-func (d *driver[T]) packT(w, kp int, b []T, ldb int, dst []T) {
-	d.transposeIn(w, kp, b, ldb, dst[:d.nr*kp], d.nr)
 }
 
 // packN packs w columns of kp rows of b into a panel: row p at dst[p*NR].

@@ -30,7 +30,6 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 	}
 	triangle := d.blockStart(order) - d.blockStart(inPlace)
 	buf := scratch[T](ws, triangle+order*d.nr)
-	d.askRows(b, min(d.nr, m), ldb, n)
 	d.packTriangle(inPlace, n, l, ldl, buf)
 	panel := buf[triangle:]
 	for i := 0; i < m; i += d.nr {

@@ -243,21 +243,16 @@ func copyVector[T element](dst, src []T, step int, negative bool) {
 //
 // All of b should stay in L2: the panels stream from there once for every MR rows.
 
-// packAll packs op(b), k x n, into the memory of ws: the panels of each block of k in slots one
-// behind the other, all of one size.
+// packAll packs op(b), k x n, into the memory of ws: the panels of one block of k behind those of the block before.
 func (d *driver[T]) packAll(ws *Workspace, tb bool, n, k int, b []T, ldb int) []T {
 	cols, depth := roundUp(n, d.nr), evenly(max(k, 1), d.maxDepth)
-	packed := scratch[T](ws, cols*roundUp(k, depth))
+	packed := scratch[T](ws, cols*k)
 	for p := 0; p < k; p += depth {
-		kp := min(depth, k-p)
-		for q := 0; q < n; q += d.nr {
-			to := packed[p*cols+q*depth:]
-			if tb {
-				d.packT(min(d.nr, n-q), kp, b[q*ldb+p:], ldb, to)
-			} else {
-				d.packN(min(d.nr, n-q), kp, b[p*ldb+q:], ldb, to)
-			}
+		from := p * ldb
+		if tb {
+			from = p
 		}
+		d.pack(tb, n, min(depth, k-p), b[from:], ldb, packed[p*cols:])
 	}
 	return packed
 }
@@ -268,22 +263,14 @@ func (d *driver[T]) gemmPacked(ws *Workspace, sub bool, m, n, k int, a []T, lda 
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
-	cols, depth := roundUp(n, d.nr), evenly(k, d.maxDepth)
-	x := product[T]{driver: d, ws: ws, sub: sub, m: m, n: n, k: k, a: operand[T]{a, lda, 1}, c: c, ldc: ldc, w: n, size: depth * d.nr, slots: cols / d.nr,
+	depth := evenly(k, d.maxDepth)
+	x := product[T]{driver: d, ws: ws, sub: sub, m: m, a: operand[T]{a, lda, 1}, c: c, ldc: ldc, w: n,
 		compact: ldc == n && n < d.nr, behind: len(c) - m*ldc, rows: scratch[T](ws, depth*d.mr)}
 	for i := 0; i < m; i += d.mr {
 		for x.p = 0; x.p < k; x.p += depth {
 			x.kp = min(depth, k-x.p)
-			x.panels = packed[x.p*cols:]
-			rows := d.rowsOf(x.a, i, min(d.mr, m-i), x.p, x.kp, x.rows)
-			x.ahead = d.rowsAhead(a, (i+d.mr)*lda+x.p, lda, x.kp)
-			for q := range x.slots {
-				if q == d.asking() {
-					x.ahead.step = 0 // the next MR rows are on their way
-				}
-				x.tile(i, q, rows)
-				x.ahead.next += x.ahead.skip
-			}
+			x.panels = packed[x.p*roundUp(n, d.nr):]
+			x.line(i)
 		}
 	}
 }

@@ -169,7 +169,6 @@ var (
 	VEXTRACTF128               = row("VEXTRACTF128", form{pat: mr, pp: p66, mm: m3A, op: 0x19, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, dst: wX})
 	VEXTRACTF64X4              = row("VEXTRACTF64X4", form{pat: mr, pp: p66, mm: m3A, op: 0x1b, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, dst: wHalf})
 	VINSERTF128                = row("VINSERTF128", form{pat: rvm, pp: p66, mm: m3A, op: 0x18, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, src: wX})
-	VINSERTF64X2               = row("VINSERTF64X2", form{pat: rvm, pp: p66, mm: m3A, op: 0x18, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, src: wX}) // of 32 bytes
 	VGATHERQPD                 = row("VGATHERQPD", form{pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 1, evexW: 1, tuple: tScalar, elem: 8})
 	VPGATHERDD                 = row("VPGATHERDD", form{pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 0, evexW: 0, tuple: tScalar, elem: 4})
 	VGATHERQPS                 = row("VGATHERQPS", form{pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wHalf})

@@ -107,19 +107,6 @@ func (e *tiler) block32(from, to rows, _ bool) {
 	}
 }
 
-// AskLines asks for k > 0 cache lines from next on, step bytes apart, into L2.
-var AskLines = of("AskLines", tileParams, func(e *emitter) { e.askLines() })
-
-func (e *emitter) askLines() {
-	n, next, step := e.param("k"), e.param("next"), e.param("step")
-	e.label("line")
-	e.prefetchSecond(mem{base: next})
-	e.add(step, next)
-	e.dec(n)
-	e.jumpIf(amd64.NotEqual, "line")
-	e.finish()
-}
-
 // copyRows copies k rows as wide as the widest tile from a matrix to dst, where they lie one behind the
 // other.
 func (e *tiler) copyRows() {

@@ -18,9 +18,6 @@ type Tiles struct {
 	// does the same on a part of each row: width has a word for each row, as mask of FoldLines. It asks
 	// for nothing.
 	Gemm, Edge [2][vectors]*Kernel
-	// Packing is Gemm of the widest tile that also packs the next panel, by minus, and by whether b is
-	// not transposed: see ahead.go. AVX-512 alone has it.
-	Packing [2][2]*Kernel
 	// Narrow is a Gemm of few rows, by rows less one and vectors less one: see gemm.go.
 	Narrow [len(narrowVectors)][]*Kernel
 	// Solve is forward substitution of MR rows, by vectors less one: see potf.go.
@@ -51,8 +48,8 @@ const cacheLine = 64
 var TilesF64, TilesF32 = tilesOf(8), tilesOf(4)
 
 func tilesOf(size int) *Tiles {
-	kernel := func(name string, write func(e *tiler), only ...Set) *Kernel {
-		return of(fmt.Sprint(name, 8*size), tileParams, func(e *emitter) { write(&tiler{e, size, e.bytes / 8}) }, only...)
+	kernel := func(name string, write func(e *tiler)) *Kernel {
+		return of(fmt.Sprint(name, 8*size), tileParams, func(e *emitter) { write(&tiler{e, size, e.bytes / 8}) })
 	}
 	t := &Tiles{Potf: kernel("Potf", (*tiler).potf), Dot: kernel("Dot", (*tiler).dot), In: kernel("In", (*tiler).in), Out: kernel("Out", (*tiler).out),
 		CopyRows: kernel("CopyRows", (*tiler).copyRows)}
@@ -61,9 +58,6 @@ func tilesOf(size int) *Tiles {
 		for nv := 1; nv <= vectors; nv++ {
 			t.Gemm[minus][nv-1] = kernel(fmt.Sprint("Gemm", minus, nv), func(e *tiler) { e.gemm(nv, sub) })
 			t.Edge[minus][nv-1] = kernel(fmt.Sprint("Edge", minus, nv), func(e *tiler) { e.edge(nv, sub) })
-		}
-		for copies := range 2 {
-			t.Packing[minus][copies] = kernel(fmt.Sprint("Packing", minus, copies), func(e *tiler) { e.packingKernel(sub, copies == 0) }, AVX512)
 		}
 	}
 	for nv := 1; nv <= vectors; nv++ {
