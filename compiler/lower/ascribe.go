@@ -15,9 +15,6 @@ import (
 // ascribe checks a value against a written type and converts it: literals take the type, bool and
 // i64 widen. Dimension names are bound or compared.
 func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
-	if v.kind == poison {
-		panic(bail{})
-	}
 	switch t := t.(type) {
 	case *ast.NamedType:
 		if a := l.aliasOf(t); a != nil {

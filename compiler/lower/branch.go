@@ -17,8 +17,6 @@ func (l *lowerer) branch(e *ast.If, wantValue bool) val {
 	for {
 		c := l.whole(e.Cond)
 		switch {
-		case c.kind == poison:
-			panic(bail{})
 		case c.kind == edge && l.typeOf(c) == types.ScalarOf(types.Bool):
 			return l.choose(e, c.id, wantValue)
 		case c.kind != konst || c.s.Elem != types.Bool:
@@ -118,9 +116,6 @@ type union struct {
 // part for each edge.
 func (u *union) meet(a, b val) val {
 	l := u.l
-	if a.kind == poison || b.kind == poison {
-		panic(bail{})
-	}
 	if a.kind == tuple && b.kind == tuple && len(a.elems) == len(b.elems) && slices.Equal(a.names, b.names) {
 		parts := make([]val, len(a.elems))
 		for i := range parts {

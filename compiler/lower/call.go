@@ -55,8 +55,6 @@ func isText(e ast.Expr) bool {
 
 func (l *lowerer) callVal(e *ast.Call, v val) val {
 	switch v.kind {
-	case poison:
-		panic(bail{})
 	case function:
 		return l.callFn(e, v.fn)
 	}
@@ -86,9 +84,6 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	for i, a := range args {
 		if a != nil {
 			vals[i], spans[i] = l.argument(a.Value), a.Value.Span()
-			if vals[i].kind == poison {
-				panic(bail{})
-			}
 		}
 	}
 	outer, outerCall := l.scope, l.call
@@ -236,9 +231,6 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		}
 		given[i] = true
 		v := l.expr(a.Value)
-		if v.kind == poison {
-			panic(bail{})
-		}
 		if !d.Args[i].Attr {
 			if v.kind == list && len(e.Args) == 1 && !v.isRows() {
 				if step := l.foldStep(word); step != nil {

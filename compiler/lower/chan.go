@@ -180,9 +180,6 @@ func (l *lowerer) send(s *ast.Send) {
 			WithHelp("an array of channels is declared above: `chan %s = tiles(A, nb)`, or chan %s: grid[n] of f64", n.Name, n.Name))
 	}
 	v := l.expr(target.X)
-	if v.kind == poison {
-		panic(bail{})
-	}
 	if v.kind != array {
 		l.fail(source.Errorf("E401", target.X.Span(), "this is no channel, it is %s", l.what(v)).WithHelp("declare an array of channels: chan L = tiles(..)"))
 	}

@@ -286,8 +286,6 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 	constant, lists := d.Laws.Has(op.Pure), false
 	for i, v := range in {
 		switch v.kind {
-		case poison:
-			panic(bail{})
 		case konst:
 		case edge:
 			constant = false
@@ -435,9 +433,6 @@ func (l *lowerer) intArg(e ast.Expr, what string) int {
 		}
 	}
 	v := l.expr(e)
-	if v.kind == poison {
-		panic(bail{})
-	}
 	if v.kind == edge {
 		l.fail(source.Errorf("E215", e.Span(), "%s must be known before the run", what).WithHelp("%s", knownBefore))
 	}
@@ -450,9 +445,6 @@ func (l *lowerer) intArg(e ast.Expr, what string) int {
 // strArg returns a text known before the run.
 func (l *lowerer) strArg(e ast.Expr, what string) string {
 	v := l.expr(e)
-	if v.kind == poison {
-		panic(bail{})
-	}
 	if !v.isStr() {
 		l.failf("E200", e.Span(), "%s is a str, this is %s", what, l.what(v))
 	}

@@ -23,12 +23,10 @@ func (l *lowerer) field(e *ast.Field) val {
 	l.unknownModule(e, nil)
 	x := l.expr(e.X)
 	switch x.kind {
-	case poison:
-		panic(bail{})
 	case module:
 		for i, n := range x.mod.names {
 			if n == e.Name.Name {
-				return x.mod.vals[i]
+				return l.here(x.mod.vals[i])
 			}
 		}
 		d := source.Errorf("E132", e.Name.At, "the imported file has no `%s`", e.Name.Name)

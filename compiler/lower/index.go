@@ -18,8 +18,6 @@ func (l *lowerer) index(e *ast.Index) val {
 	l.doubleSubscript(e)
 	x := l.expr(e.X)
 	switch x.kind {
-	case poison:
-		panic(bail{})
 	case array:
 		return l.edgeVal(l.read(x.grid, l.element(e, x.grid), e.Span()))
 	case list:
@@ -263,8 +261,6 @@ func (l *lowerer) integer(e ast.Expr, code source.Code, what string) val {
 // integerOf returns v, the value of e, if it is an integer.
 func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) val {
 	switch {
-	case v.kind == poison:
-		panic(bail{})
 	case v.isInt() || v.kind == edge && l.g.Type(v.id) == types.ScalarOf(types.I64):
 		return v
 	}

@@ -34,8 +34,6 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 	if s.Times != nil {
 		count = l.whole(s.Times)
 		switch {
-		case count.kind == poison:
-			panic(bail{})
 		case count.isInt():
 			times, counted = count.s.I, true
 		case count.kind != edge || l.typeOf(count) != types.ScalarOf(types.I64):
@@ -62,9 +60,6 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 // add elaborates the initial value of a carried name.
 func (c *carried) add(l *lowerer, k ast.Carry) {
 	v := l.whole(k.Init)
-	if v.kind == poison {
-		panic(bail{})
-	}
 	if v.kind == list {
 		v = l.matrixOf(v, types.NoElem, k.Init.Span())
 	}
@@ -212,9 +207,6 @@ func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 		}
 	}
 	at := nx.Expr.Span()
-	if v.kind == poison {
-		panic(bail{})
-	}
 	if v.kind == list {
 		v = l.matrixOf(v, types.NoElem, at)
 	}
@@ -293,9 +285,6 @@ func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val, h
 				l.scope.bind(k.Name.Name, l.edgeVal(args[i]), k.Name.At)
 			}
 			v := l.whole(c.s.Until)
-			if v.kind == poison {
-				panic(bail{})
-			}
 			if l.typeOf(v) != types.ScalarOf(types.Bool) {
 				l.fail(l.helpBool(source.Errorf("E202", c.s.Until.Span(), "`until` takes a bool, this is %s", l.what(v)), v))
 			}

@@ -65,9 +65,6 @@ func (l *lowerer) matrices(d *op.Def, in []val, spans []source.Span) []val {
 
 // listElement returns x if it can be an element of a matrix.
 func (l *lowerer) listElement(x val, at source.Span) val {
-	if x.kind == poison {
-		panic(bail{})
-	}
 	if x.kind == konst || x.kind == edge {
 		if t := l.typeOf(x); t.IsScalar() && t.Elem.Size() > 0 {
 			return x
@@ -90,8 +87,6 @@ func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
 		return v.id
 	case konst:
 		return l.konst(v.s, at)
-	case poison:
-		panic(bail{})
 	case list:
 		return l.matrixOf(v, types.NoElem, at).id
 	case function:

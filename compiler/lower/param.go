@@ -31,9 +31,6 @@ func (l *lowerer) param(s *ast.Param) {
 	want := types.NoElem
 	if s.Default != nil {
 		def = l.expr(s.Default)
-		if def.kind == poison {
-			panic(bail{})
-		}
 		if def.kind == edge && l.typeOf(def).IsMatrix() || def.kind != edge && def.kind != konst {
 			l.fail(noScalarParam(s.Default.Span()))
 		}

@@ -69,8 +69,12 @@ func (l *lowerer) carry(r *region, t types.Type) ir.ID {
 	return a
 }
 
-// here returns v as a value of the current graph. Outer values are captured.
+// here returns v, the value of a name, as a value of the current graph. Outer values are captured. A name
+// whose statement has failed ends the statement that reads it, which is not reported again.
 func (l *lowerer) here(v val) val {
+	if v.kind == poison {
+		panic(bail{})
+	}
 	if l.region == nil {
 		return v
 	}

@@ -93,8 +93,6 @@ func (l *lowerer) entered(st ast.Stmt) {
 	}
 	v := l.whole(e.Expr)
 	switch v.kind {
-	case poison:
-		panic(bail{})
 	case function, module, typeName:
 		old, had := l.scope.lookup("_")
 		was := val{}

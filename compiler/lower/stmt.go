@@ -267,9 +267,6 @@ func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 			l.fail(source.Errorf("E405", e.Span(), "a loop bound must be known before the run").
 				WithHelp("use parfor for independent results, iterate for rounds"))
 		}
-		if v.kind == poison {
-			panic(bail{})
-		}
 		if !v.isInt() {
 			l.fail(source.Errorf("E215", e.Span(), "a loop bound is an integer, this is %s", l.what(v)).WithHelp("%s", l.toInteger(e.Span())))
 		}
@@ -317,9 +314,6 @@ func (l *lowerer) typeOf(v val) types.Type {
 
 func (l *lowerer) assertion(s *ast.Assert) {
 	v := l.whole(s.Expr)
-	if v.kind == poison {
-		panic(bail{})
-	}
 	if t := l.typeOf(v); t != types.ScalarOf(types.Bool) {
 		d := source.Errorf("E202", s.Expr.Span(), "assert takes a bool, this is %s", l.what(v))
 		if t.Elem == types.Bool || v.kind == list {

@@ -59,9 +59,6 @@ func (l *lowerer) tiles(e *ast.Call) val {
 		l.fail(source.Errorf("E127", e.Span(), "tiles needs a matrix").WithHelp("tiles(A, nb, part = \"all\")"))
 	}
 	x := l.expr(a[0])
-	if x.kind == poison {
-		panic(bail{})
-	}
 	if x.kind != edge || !l.g.Type(x.id).IsMatrix() {
 		l.failf("E200", a[0].Span(), "tiles cuts a matrix, this is %s", l.what(x))
 	}
@@ -127,9 +124,6 @@ func (l *lowerer) untile(e *ast.Call) val {
 		l.failf("E127", e.Span(), "untile needs a channel array")
 	}
 	v := l.expr(a[0])
-	if v.kind == poison {
-		panic(bail{})
-	}
 	if v.kind != array || len(v.grid.dims) > 2 {
 		l.failf("E200", a[0].Span(), "untile takes a one- or two-dimensional channel array, this is %s", l.what(v))
 	}

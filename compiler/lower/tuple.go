@@ -65,8 +65,6 @@ func (l *lowerer) plus(x val, e *ast.Unary) val {
 	}
 	t := l.typeOf(x)
 	switch {
-	case x.kind == poison:
-		panic(bail{})
 	case !t.Elem.IsNumeric() || !t.IsScalar() && !t.IsMatrix():
 		l.failf("E200", e.X.Span(), "the sign `+` takes numbers and matrices, this is %s", l.what(x))
 	case t.Elem == types.Bool:
