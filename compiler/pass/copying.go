@@ -22,13 +22,28 @@ func copyOf(g *ir.Graph) *copying {
 	return c
 }
 
-// copyBefore begins a copy of g with its first n nodes.
-func copyBefore(g *ir.Graph, n int) *copying {
-	c := copyOf(g)
-	for k := range n {
-		c.node(ir.ID(k))
+// changed returns a copy of g in which write makes the nodes for which is holds. It returns g if there are
+// none.
+func changed(g *ir.Graph, is func(id ir.ID) bool, write func(c *copying, id ir.ID)) *ir.Graph {
+	var c *copying
+	for id := range g.All() {
+		switch own := is(id); {
+		case own && c == nil:
+			c = copyOf(g)
+			for k := range id {
+				c.node(k)
+			}
+			fallthrough
+		case own:
+			write(c, id)
+		case c != nil:
+			c.node(id)
+		}
 	}
-	return c
+	if c == nil {
+		return g
+	}
+	return c.g
 }
 
 // in returns the new inputs of an old node.

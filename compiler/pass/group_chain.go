@@ -178,29 +178,13 @@ func (f *fusion) build() *ir.Graph {
 // unless a constructor makes the value.
 func DropStored(g *ir.Graph) *ir.Graph {
 	uses, rows := g.Uses(), reducesRows(g)
-	drops := func(id ir.ID) bool {
+	return changed(g, func(id ir.ID) bool {
 		if g.Nodes[id].Op.Role != op.Stores || sent(g, id) {
 			return false
 		}
 		x := g.In(id)[0]
 		return uses[x] != 1 || g.Nodes[x].Op.Shard.Kind != op.ShardContract && !(rows && len(g.In(x)) > 0)
-	}
-	any := false
-	for id := range g.All() {
-		any = any || drops(id)
-	}
-	if !any {
-		return g
-	}
-	c := copyOf(g)
-	for id := range g.All() {
-		if drops(id) {
-			c.to[id] = c.to[g.In(id)[0]]
-		} else {
-			c.node(id)
-		}
-	}
-	return c.g
+	}, func(c *copying, id ir.ID) { c.to[id] = c.in(id)[0] })
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {

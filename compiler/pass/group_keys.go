@@ -34,26 +34,16 @@ func Keys(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 // prepared does in two steps what a loop over rows does not do in one: what depends on a whole operand
 // comes before the loop.
 func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
-	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Prepare != nil }) {
-		return g
-	}
-	c := copyOf(g)
-	for id, n := range g.All() {
+	return changed(g, func(id ir.ID) bool {
+		t := g.Type(id)
+		return g.Nodes[id].Op.Prepare != nil && !sent(g, id) && t.IsDense() && t.Known() && t.Rows >= least
+	}, func(c *copying, id ir.ID) {
+		n, in := &g.Nodes[id], c.in(id)
 		p := n.Op.Prepare
-		if p == nil || sent(g, id) || !g.Type(id).IsDense() || !g.Type(id).Known() || g.Type(id).Rows < least {
-			c.node(id)
-			continue
-		}
-		by, in := table.Must(p.By), c.in(id)
-		t, err := by.Type(&op.Sig{Def: by, Attrs: n.Attrs, In: []types.Type{g.Type(g.In(id)[p.Input])}})
-		if err != nil {
-			c.node(id)
-			continue
-		}
-		in[p.Input] = c.g.Add(by, n.Attrs, t, g.Origin(id), in[p.Input])
+		by := table.Must(p.By)
+		in[p.Input] = c.g.Add(by, n.Attrs, typeOf(by, n.Attrs, g.Type(g.In(id)[p.Input])), g.Origin(id), in[p.Input])
 		c.to[id] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
-	}
-	return c.g
+	})
 }
 
 const (

@@ -101,35 +101,20 @@ func (b *rowBlocks) spares(r *rowGroup) bool {
 	return any
 }
 
-// columnsTurned returns the graph in which the products of chosen groups read their columns as rows, or nil
-// if they do: a column of as many elements as there are rows would be cut.
+// columnsTurned returns the graph in which the products of chosen groups read their columns as rows: a column
+// of as many elements as there are rows would be cut.
 func (b *rowBlocks) columnsTurned() *ir.Graph {
 	g := b.g
-	var c *copying
-	for id, n := range g.All() {
-		in := g.In(id)
-		column := b.group[id] >= 0 && b.all[b.group[id]].chosen && (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) &&
+	return changed(g, func(id ir.ID) bool {
+		in, role := g.In(id), g.Nodes[id].Op.Role
+		return b.group[id] >= 0 && b.all[b.group[id]].chosen && (role == op.Multiplies || role == op.MultipliesOnto) &&
 			g.Type(in[len(in)-1]).Rows > fewProductCols
-		if column && c == nil {
-			c = copyBefore(g, int(id))
-		}
-		if c == nil {
-			continue
-		}
-		if !column {
-			c.node(id)
-			continue
-		}
-		in, last := c.in(id), len(in)-1
-		t := g.Type(g.In(id)[last])
-		t.Rows, t.Cols = t.Cols, t.Rows
-		in[last] = c.g.Add(b.table.Must("t"), nil, t, g.Origin(id), in[last])
+	}, func(c *copying, id ir.ID) {
+		n, in := &g.Nodes[id], c.in(id)
+		last := len(in) - 1
+		in[last] = c.g.Add(b.table.Must("t"), nil, transposed(c.g.Type(in[last])), g.Origin(id), in[last])
 		c.to[id] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(!n.Attrs.Bool("tb"))), g.Type(id), g.Origin(id), in...)
-	}
-	if c == nil {
-		return nil
-	}
-	return c.g
+	})
 }
 
 // written reports a node that a loop over rows computes.

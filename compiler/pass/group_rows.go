@@ -59,7 +59,7 @@ func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, kind rowsKind) *ir.G
 		return g
 	}
 	if kind == ofOuter {
-		if turned := b.columnsTurned(); turned != nil {
+		if turned := b.columnsTurned(); turned != g {
 			return rowBlocksOf(turned, table, sizes, kind)
 		}
 	}

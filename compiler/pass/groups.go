@@ -212,26 +212,15 @@ func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Code
 // matrix in terms of the codes (take-by-code), and loops may make it (sinkCodes). It would be wrong for a
 // matrix that is sent, which is one task.
 func Codes(g *ir.Graph, table *op.Table) *ir.Graph {
-	var c *copying
-	for i := range g.Nodes {
-		id := ir.ID(i)
+	g = changed(g, func(id ir.ID) bool {
 		t := g.Type(id)
-		if !ofCodes(g, id) || !t.IsDense() || !t.Known() || g.Nodes[i].Op.Laws.Has(op.Total) || sent(g, id) {
-			if c != nil {
-				c.node(id)
-			}
-			continue
-		}
-		if c == nil {
-			c = copyBefore(g, i)
-		}
+		return ofCodes(g, id) && t.IsDense() && t.Known() && !g.Nodes[id].Op.Laws.Has(op.Total) && !sent(g, id)
+	}, func(c *copying, id ir.ID) {
+		t, o := c.old.Type(id), c.old.Origin(id)
 		k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(t.Cols)})
-		code := c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), c.in(id)...)
-		c.to[i] = c.g.Add(table.Must("onehot.of"), k, t, g.Origin(id), code)
-	}
-	if c != nil {
-		g = c.g
-	}
+		code := c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), o, c.in(id)...)
+		c.to[id] = c.g.Add(table.Must("onehot.of"), k, t, o, code)
+	})
 	if out := sinkCodes(g, table); out != g {
 		return DropDead(out)
 	}

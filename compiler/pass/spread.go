@@ -73,10 +73,15 @@ type spreadGraph struct {
 	args     []ir.ID                   // of a region of an iterate: its old arguments
 	around   *spreadGraph              // the graph that the loop is in
 	loop     ir.ID                     // the loop in that graph
-	shares   int                       // nodes whose rows are shared, those in regions included
-	saved    float64                   // operations of a rank that others do instead
-	paid     float64                   // what gathers in regions cost, in operations
-	asked    int                       // nodes whose rows the program asks ranks to share
+	tally
+}
+
+// tally is what ranks share in a graph, those in regions included.
+type tally struct {
+	shares int     // nodes whose rows are shared
+	saved  float64 // operations of a rank that others do instead
+	paid   float64 // what gathers in regions cost, in operations
+	asked  int     // nodes whose rows the program asks ranks to share
 }
 
 // partials says which inputs of a node are partial.
@@ -355,7 +360,7 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 	free := func(k int) bool { // and what may begin with another number of rows than it goes on with is whole
 		return k >= carried || n.Region.Graph.Type(n.Region.Args[k]).Rows == types.Unknown
 	}
-	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
+	before := x.tally
 	for {
 		body, in, yields, gathered := x.region(n.Region, id, partial, free)
 		inside := []*spreadGraph{in}
@@ -375,14 +380,14 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 				partial[k], again = false, true
 			}
 		}
-		worth := x.saved-saved >= x.paid-paid || x.asked > asked
+		worth := x.saved-before.saved >= x.paid-before.paid || x.asked > before.asked
 		if !again && worth {
 			times, _ := plan.Rounds(n)
 			rounds := float64(times) // which matter only in other loops
-			x.saved, x.paid = saved+rounds*(x.saved-saved), paid+rounds*(x.paid-paid)
+			x.saved, x.paid = before.saved+rounds*(x.saved-before.saved), before.paid+rounds*(x.paid-before.paid)
 			return body, partial, takeLists(body, inside)
 		}
-		x.shares, x.saved, x.paid, x.asked = shares, saved, paid, asked
+		x.tally = before
 		if !again {
 			return nil, nil, nil
 		}
@@ -404,7 +409,7 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 	for k, from := range captured {
 		takes[k] = x.partial[from] && dividable(x.old.Type(from))
 	}
-	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
+	before := x.tally
 	for own = true; ; own = false {
 		yields = make([]bool, len(x.old.Nodes[id].Region.Yields))
 		more, next := false, &first
@@ -422,17 +427,17 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 		if !more {
 			return first, takes, yields, own
 		}
-		x.shares, x.saved, x.paid, x.asked = shares, saved, paid, asked
+		x.tally = before
 		clear(takes)
 	}
 }
 
 // ownBranches reports whether ranks share the regions of a branch and what it captures, each its own rows.
 func (x *spreadGraph) ownBranches(id ir.ID) bool {
-	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
+	before := x.tally
 	_, _, yields, own := x.branches(id)
-	own = own && (x.shares > shares || slices.Contains(yields, true))
-	x.shares, x.saved, x.paid, x.asked = shares, saved, paid, asked
+	own = own && (x.shares > before.shares || slices.Contains(yields, true))
+	x.tally = before
 	return own
 }
 
