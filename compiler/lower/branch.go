@@ -79,17 +79,14 @@ func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
 // matrixIfList returns v with matrices in place of lists: the run chooses between values, and a list is
 // known before it.
 func (l *lowerer) matrixIfList(v val, at source.Span) val {
-	switch v.kind {
-	case list:
-		return l.matrixOf(v, types.NoElem, at)
-	case tuple:
+	if v.kind == tuple {
 		parts := make([]val, len(v.elems))
 		for i, x := range v.elems {
 			parts[i] = l.matrixIfList(x, at)
 		}
 		return v.with(parts)
 	}
-	return v
+	return l.matrixOf(v, types.NoElem, at)
 }
 
 // blockWhole is block with the value in canonical form inside the region.

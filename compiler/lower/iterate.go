@@ -57,15 +57,17 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 	}
 }
 
+// carriedOf returns v as a value that rounds carry: a matrix or a scalar.
+func (l *lowerer) carriedOf(v val, at source.Span) val {
+	if v = l.matrixOf(v, types.NoElem, at); v.kind != konst && v.kind != edge {
+		l.failf("E200", at, "a carried value is a matrix or scalar, this is %s", l.what(v))
+	}
+	return v
+}
+
 // add elaborates the initial value of a carried name.
 func (c *carried) add(l *lowerer, k ast.Carry) {
-	v := l.whole(k.Init)
-	if v.kind == list {
-		v = l.matrixOf(v, types.NoElem, k.Init.Span())
-	}
-	if v.kind != konst && v.kind != edge {
-		l.failf("E200", k.Init.Span(), "a carried value is a matrix or scalar, this is %s", l.what(v))
-	}
+	v := l.carriedOf(l.whole(k.Init), k.Init.Span())
 	if k.Type != nil {
 		v = l.ascribe(v, k.Type, k.Init.Span())
 	}
@@ -207,12 +209,7 @@ func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 		}
 	}
 	at := nx.Expr.Span()
-	if v.kind == list {
-		v = l.matrixOf(v, types.NoElem, at)
-	}
-	if v.kind != konst && v.kind != edge {
-		l.failf("E200", at, "a carried value is a matrix or scalar, this is %s", l.what(v))
-	}
+	v = l.carriedOf(v, at)
 	want := c.typ[i]
 	if v.kind == konst && v.untyped && want.IsScalar() && becomes(v.s.Elem, want.Elem) {
 		v = konstVal(v.s.Convert(want.Elem))

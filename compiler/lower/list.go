@@ -15,9 +15,12 @@ import (
 // isRows reports a list of lists.
 func (v val) isRows() bool { return v.kind == list && len(v.elems) > 0 && v.elems[0].kind == list }
 
-// matrixOf makes a matrix of a list. Number literals in it take the type meet, if it is one, unless
-// other elements have types.
+// matrixOf makes a matrix of a list; other values stay. Number literals in a list take the type meet, if it is
+// one, unless other elements have types.
 func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
+	if v.kind != list {
+		return v
+	}
 	rows := v.elems
 	if !v.isRows() {
 		rows = make([]val, len(v.elems))
@@ -56,9 +59,7 @@ func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 func (l *lowerer) matrices(d *op.Def, in []val, spans []source.Span) []val {
 	out, meet := slices.Clone(in), l.meet(in)
 	for i, v := range in {
-		if v.kind == list {
-			out[i] = l.matrixOf(v, meets(d, i, meet), spans[i])
-		}
+		out[i] = l.matrixOf(v, meets(d, i, meet), spans[i])
 	}
 	return out
 }

@@ -13,10 +13,7 @@ func (l *lowerer) wholePower(x, y val, at, from source.Span) (power val, ok bool
 	if !y.isInt() || y.s.I < 0 {
 		return val{}, false
 	}
-	if x.kind == list {
-		x = l.matrixOf(x, types.NoElem, from)
-	}
-	if x.kind != edge || l.typeOf(x).Elem != types.I64 && l.typeOf(x).Elem != types.Bool {
+	if x = l.matrixOf(x, types.NoElem, from); x.kind != edge || l.typeOf(x).Elem != types.I64 && l.typeOf(x).Elem != types.Bool {
 		return val{}, false
 	}
 	n := y.s.I

@@ -60,9 +60,7 @@ func (l *lowerer) noPart(x val, e *ast.Field) source.Diagnostic {
 
 // plus elaborates unary plus: x, if x is numeric.
 func (l *lowerer) plus(x val, e *ast.Unary) val {
-	if x.kind == list {
-		x = l.matrixOf(x, types.NoElem, e.X.Span())
-	}
+	x = l.matrixOf(x, types.NoElem, e.X.Span())
 	t := l.typeOf(x)
 	switch {
 	case !t.Elem.IsNumeric() || !t.IsScalar() && !t.IsMatrix():
