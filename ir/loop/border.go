@@ -106,16 +106,9 @@ func Borders(n *Nest) (list []Border) {
 	var inner []Index
 	end := func(f Lin, high bool) Lin {
 		for k := len(inner) - 1; k >= 0; k-- {
-			x := inner[k]
-			a := f.Coef(Sym{IndexSym, x.Name})
-			if a == 0 || x.Range.Kind != Steps || x.Range.By != 1 {
-				continue
+			if x := inner[k]; x.Range.Kind == Steps && x.Range.By == 1 {
+				f = f.End(x, high)
 			}
-			at := x.Range.From
-			if high == (a > 0) {
-				at = x.Range.To.Plus(Num(-1))
-			}
-			f = f.Plus(Of(IndexSym, x.Name).Times(-a)).Plus(at.Times(a))
 		}
 		return f
 	}
@@ -141,9 +134,6 @@ func Borders(n *Nest) (list []Border) {
 	}
 	var walk func(b *Block)
 	walk = func(b *Block) {
-		if b == nil {
-			return
-		}
 		for i := range b.Stmts {
 			s := &b.Stmts[i]
 			switch s.Code {
@@ -162,13 +152,12 @@ func Borders(n *Nest) (list []Border) {
 					}
 				}
 			}
-			walk(s.Then)
-			walk(s.Else)
+			around := inner
 			if s.Loop != nil {
 				inner = append(inner, s.Loop.Index)
-				walk(&s.Loop.Body)
-				inner = inner[:len(inner)-1]
 			}
+			s.EachBlock(walk)
+			inner = around
 		}
 	}
 	walk(&n.Body)

@@ -99,6 +99,21 @@ func (l Lin) Coef(s Sym) int64 {
 	return 0
 }
 
+// End returns l with index x at the end of its range at which l is greatest, or least if high is false. The
+// index counts up by one.
+func (l Lin) End(x Index, high bool) Lin {
+	own := Sym{IndexSym, x.Name}
+	a := l.Coef(own)
+	if a == 0 {
+		return l
+	}
+	at := x.Range.From
+	if high == (a > 0) {
+		at = x.Range.To.Plus(Num(-1))
+	}
+	return l.Without(own).Plus(at.Times(a))
+}
+
 // Linear returns the linear form of the integer that a scalar operation makes of these. ok is false if
 // it is none.
 func (c Code) Linear(in []Lin) (l Lin, ok bool) {

@@ -137,15 +137,10 @@ func (c *cutter) most(f Lin) (most int64, ok bool) {
 	most, ok = c.box(f)
 	for k := len(c.inner) - 1; k >= 0; k-- {
 		x := c.inner[k]
-		a := f.Coef(Sym{IndexSym, x.Name})
-		if a == 0 || x.Range.From.Known() && x.Range.To.Known() {
+		if f.Coef(Sym{IndexSym, x.Name}) == 0 || x.Range.From.Known() && x.Range.To.Known() {
 			continue
 		}
-		end := x.Range.From // the form is greatest at one end of the range
-		if a > 0 {
-			end = x.Range.To.Plus(Num(-1))
-		}
-		f = f.Plus(Of(IndexSym, x.Name).Times(-a)).Plus(end.Times(a))
+		f = f.End(x, true)
 		if m, fine := c.box(f); fine && (!ok || m < most) {
 			most, ok = m, true
 		}

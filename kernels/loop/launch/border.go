@@ -44,7 +44,7 @@ func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
 	if !two { // its index is that of the lanes
 		rows, cols = 1, rows
 	}
-	c := &cutter{in: in, varies: varies}
+	c := &cutter{hull: hull{in: in, varies: varies}}
 	c.rows, c.cols, c.core = []stretch{{0, rows, true}}, []stretch{{0, cols, true}}, l.core
 	space := l.nest.Space
 	for { // what is decided may make linear what depends on it, or leave out borders of columns
@@ -69,8 +69,7 @@ func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
 // cutter finds cuts.
 type cutter struct {
 	cuts
-	in     []value.Value
-	varies uint64
+	hull // operands alone
 }
 
 // next returns the nest for points of the core where borders of an index are decided, or nil.
@@ -102,27 +101,17 @@ type line struct {
 func (c *cutter) line(f loop.Lin, index int) (l line, ok bool) {
 	l.b = f.Const
 	for _, t := range f.Terms {
-		x := int64(0)
-		switch t.Sym.Kind {
-		case loop.IndexSym:
-			if t.Sym.N != index {
-				return l, false
-			}
+		x := c.sym(t.Sym)
+		switch {
+		case t.Sym == (loop.Sym{Kind: loop.IndexSym, N: index}):
 			l.a = t.Coef
 			continue
-		case loop.ParamSym:
-			s, is := c.in[t.Sym.N].(value.Scalar)
-			if !is || c.varies>>t.Sym.N&1 != 0 || s.I != min(max(s.I, -wide), wide) {
-				return l, false
-			}
-			x = s.I
+		case x == anything: // another index, or a number that may change
+			return l, false
+		case t.Sym.Kind == loop.ParamSym:
 			l.reads |= 1 << t.Sym.N
-		case loop.RowsSym:
-			x = int64(c.in[t.Sym.N].Type().Rows)
-		default:
-			x = int64(c.in[t.Sym.N].Type().Cols)
 		}
-		l.b += t.Coef * x
+		l.b += t.Coef * x.lo
 	}
 	return l, true
 }

@@ -76,31 +76,12 @@ func (h *hull) rng(r loop.Range) span {
 func (h *hull) tight(l loop.Lin) span {
 	lo, hi := l, l
 	for k := len(h.inner) - 1; k >= 0; k-- {
-		x := h.inner[k]
-		first, last := x.Range.From, x.Range.To.Plus(loop.Num(-1))
-		if !first.Affine() || !last.Affine() {
-			continue
+		if x := h.inner[k]; x.Range.From.Affine() && x.Range.To.Affine() {
+			lo, hi = lo.End(x, false), hi.End(x, true)
 		}
-		lo, hi = replaced(lo, x.Name, first, last), replaced(hi, x.Name, last, first)
 	}
 	all, a, b := h.lin(l), h.lin(lo), h.lin(hi)
 	return span{max(all.lo, a.lo), min(all.hi, b.hi)}
-}
-
-// replaced is l with one form for an index whose coefficient is positive, and another where it is
-// negative.
-func replaced(l loop.Lin, index int, positive, negative loop.Lin) loop.Lin {
-	for _, t := range l.Terms {
-		if t.Sym.Kind != loop.IndexSym || t.Sym.N != index {
-			continue
-		}
-		with := positive
-		if t.Coef < 0 {
-			with = negative
-		}
-		return l.Plus(loop.Of(loop.IndexSym, index).Times(-t.Coef)).Plus(with.Times(t.Coef))
-	}
-	return l
 }
 
 func (h *hull) lin(l loop.Lin) span {
