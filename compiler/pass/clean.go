@@ -47,10 +47,14 @@ func SweepDead(g *ir.Graph) *ir.Graph {
 	if g.Controls() {
 		return DropDead(g)
 	}
-	keep := alive(g)
-	if keep == nil {
-		return g
+	if keep := alive(g); keep != nil {
+		sweep(g, keep)
 	}
+	return g
+}
+
+// sweep drops the nodes of g that are not kept, in place.
+func sweep(g *ir.Graph, keep []bool) {
 	live := make([]int32, len(keep))
 	for i, k := range keep {
 		if k {
@@ -58,7 +62,6 @@ func SweepDead(g *ir.Graph) *ir.Graph {
 		}
 	}
 	g.Sweep(0, live, make([]ir.ID, len(keep)))
-	return g
 }
 
 // alive returns which nodes some effect needs; nil if all are.

@@ -53,15 +53,13 @@ func (p *Partitioned) DropDead() *Partitioned {
 		return p
 	}
 	// In place: the graph is the partitioner's own and may fill most of the memory.
-	live, to := make([]int32, len(keep)), make([]ir.ID, len(keep))
+	sweep(p.Graph, keep)
 	blocks := p.Block[:0]
 	for i, k := range keep {
 		if k {
-			live[i] = 1
 			blocks = append(blocks, p.Block[i])
 		}
 	}
-	p.Graph.Sweep(0, live, to)
 	p.Block = blocks
 	return p
 }

@@ -13,8 +13,7 @@ import (
 // and results stay the same; of several failing checks another may fail first.
 func Merge(n *Nest) *Nest {
 	n = Through(n)
-	m := &merger{rewriter: &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}}}
-	m.rewriter.replace = func(*Stmt) bool { return false }
+	m := &merger{rewriter: newRewriter(n)}
 	for v := range m.now {
 		m.now[v] = NoVal
 	}

@@ -143,11 +143,10 @@ func (f *refill) depends() {
 // rewrite makes the nest.
 func (f *refill) rewrite() *Refilled {
 	n := f.n
-	r := &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), points: map[int]Val{}}
+	r := newRewriter(n)
 	r.Nest.Params = append([]Param{}, n.Params...)
 	r.Nest.Space = append([]Index{}, n.Space...)
 	r.Nest.Space[len(n.Space)-1].Range = Range{Kind: Steps, To: Num(refilledLanes), By: 1}
-	r.replace = func(*Stmt) bool { return false }
 	out := &Refilled{From: r.Param(ScalarParam, types.I64), To: r.Param(ScalarParam, types.I64), Step: r.Param(ScalarParam, types.I64)}
 	scalar := func(k int) Val { return r.Load(Mem{Kind: ParamMem, N: k}) }
 	from, to, step := scalar(out.From), scalar(out.To), scalar(out.Step)

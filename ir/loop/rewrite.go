@@ -19,9 +19,15 @@ type rewriter struct {
 	shifts map[int]int64 // how far indices are behind those that stand for them
 }
 
+// newRewriter returns a rewriter of n that replaces nothing.
+func newRewriter(n *Nest) *rewriter {
+	return &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}, points: map[int]Val{},
+		replace: func(*Stmt) bool { return false }}
+}
+
 // rewritten returns a copy of n, rewritten by replace.
 func rewritten(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
-	r := &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}, points: map[int]Val{}}
+	r := newRewriter(n)
 	r.replace = func(s *Stmt) bool { return replace(r, s) }
 	r.block(&n.Body)
 	if err := r.Nest.Verify(); err != nil {

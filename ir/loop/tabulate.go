@@ -136,9 +136,6 @@ func (t *tabulator) bit(name int) int {
 
 // depend finds what the values of a block depend on.
 func (t *tabulator) depend(b *Block) {
-	if b == nil {
-		return
-	}
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
 		if s.Loop != nil {
@@ -146,10 +143,8 @@ func (t *tabulator) depend(b *Block) {
 			for k := range s.Loop.Init {
 				t.carry(s.Loop, k, bit, ok)
 			}
-			t.depend(&s.Loop.Body)
 		}
-		t.depend(s.Then)
-		t.depend(s.Else)
+		s.EachBlock(t.depend)
 		for k := range s.N {
 			t.deps[int(s.Dst)+k] = varies
 		}
@@ -231,9 +226,6 @@ func (t *tabulator) tabled(v Val) bool {
 
 // roots finds the values for tables: those that statements read which have none.
 func (t *tabulator) roots(b *Block) {
-	if b == nil {
-		return
-	}
 	read := func(list []Val) {
 		for _, v := range list {
 			if !t.tabled(v) || t.made[v] == nil || slices.Contains(t.root, v) || t.cost(v, map[Val]bool{}) < t.least {
@@ -255,10 +247,8 @@ func (t *tabulator) roots(b *Block) {
 		}
 		if s.Loop != nil {
 			read(s.Loop.Init)
-			t.roots(&s.Loop.Body)
 		}
-		t.roots(s.Then)
-		t.roots(s.Else)
+		s.EachBlock(t.roots)
 	}
 	read(b.Yield)
 }
