@@ -102,7 +102,7 @@ func (f *nesting) any() bool {
 					return true
 				}
 				read[x] = true
-				moves := f.folds(id) && (f.points(x) || f.chain(x) && g.Nodes[id].Op.Places) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				moves := f.folds(id) && (f.points(x) || f.chain(x)) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
 				if moves && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
