@@ -85,7 +85,7 @@ func TestOnDemand(t *testing.T) {
 			t.Errorf("the first comparison is statement %d of %d", place, len(b.Stmts))
 		}
 		l := loweringOf(t, text, Schedule{})
-		at := l.allocate(l.asm.registers)
+		at := l.allocate(l.asm.registers, l.lives)
 		first, spilled := slices.IndexFunc(l.steps, func(s step) bool { return s.enters }), 0
 		for _, v := range at.lives.order {
 			if l.values[v].class == vectorClass && at.reg[v] == NoReg && int(at.lives.of[v].from) > first {
