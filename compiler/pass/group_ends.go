@@ -114,23 +114,7 @@ func (m *merger) stores(x, r ir.ID) bool {
 // passes take less time. A chain of functions takes longer to compute than to read, and needs the registers of
 // its loop.
 func (m *merger) readsAlong(x, r ir.ID) bool {
-	if m.g.Nodes[r].Op.Places {
-		return true
-	}
-	read := map[ir.ID]bool{}
-	for _, y := range m.g.In(x) {
-		read[m.seen(y)] = true
-	}
-	again := func(y ir.ID) bool { return read[m.seen(y)] && m.g.Type(y).Count() > 1 }
-	return m.flops[x] <= againFlops/2 && slices.ContainsFunc(m.g.In(r), again)
-}
-
-// seen returns the matrix of which x is a view, or a view of one; x if it is none.
-func (m *merger) seen(x ir.ID) ir.ID {
-	for m.of(x) == moveMember && m.g.Nodes[x].Op.Look != nil {
-		x = m.g.In(x)[0]
-	}
-	return x
+	return m.g.Nodes[r].Op.Places || m.flops[x] <= againFlops/2 && m.readsAgain(x, r)
 }
 
 // merge makes one group of several, unless they are too large together for one loop. The group is at

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -102,7 +104,7 @@ func (f *nesting) any() bool {
 					return true
 				}
 				read[x] = true
-				moves := f.folds(id) && (f.points(x) || f.chain(x)) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				moves := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id))) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
 				if moves && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
@@ -110,6 +112,23 @@ func (f *nesting) any() bool {
 		}
 	}
 	return false
+}
+
+// readsAgain reports whether r reads a matrix that x reads, or another view of it.
+func (f *nesting) readsAgain(x, r ir.ID) bool {
+	read := map[ir.ID]bool{}
+	for _, y := range f.g.In(x) {
+		read[f.seen(y)] = true
+	}
+	return slices.ContainsFunc(f.g.In(r), func(y ir.ID) bool { return read[f.seen(y)] && f.g.Type(y).Count() > 1 })
+}
+
+// seen returns the matrix of which x is a view, or a view of one; x if it is none.
+func (f *nesting) seen(x ir.ID) ir.ID {
+	for f.of(x) == moveMember && f.g.Nodes[x].Op.Look != nil {
+		x = f.g.In(x)[0]
+	}
+	return x
 }
 
 // chain reports a map or an elementwise operator.
