@@ -37,9 +37,7 @@ type mapLoop[T vec.Element] struct {
 	out  *value.CSR
 	val  []T         // the results
 	zero atomic.Bool // some results are zero
-	kept []int64     // then of each row, behind it: how many are not
-	into *value.CSR  // what is kept
-	left []T         // its values
+	into *value.CSR  // then what is kept
 	by   []mapWorker
 }
 
@@ -100,7 +98,8 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 // ends lists the passes after the layout of the result: fill computes the result, and the zeros in
 // it are removed.
 func (l *mapLoop[T]) ends(fill func(worker, lo, hi int) error) []Pass {
-	return []Pass{{fill, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}}
+	room := func() (last bool, err error) { return false, layOut(l.into) }
+	return []Pass{{fill, l.filled}, {l.tally, room}, {Run: l.moveUp}}
 }
 
 // onPlaces gives the result the places of m.
@@ -271,10 +270,12 @@ func (l *mapLoop[T]) placesOf(w *mapWorker, lo, hi int) {
 // filled is the end of a call without zeros, or whose zeros stay.
 func (l *mapLoop[T]) filled() (last bool, err error) {
 	if !l.zero.Load() || l.c.Attrs.Bool("zeros") {
-		l.put(l.out, l.val)
+		*dense.Values[T](l.out) = l.val
+		l.c.Out = l.out
 		return true, nil
 	}
-	l.kept = memory.Huge(make([]int64, l.out.Rows+1))
+	l.into = value.NewCSR(l.out.Elem, l.out.Rows, l.out.Cols, 0)
+	l.c.Out = l.into
 	return false, nil
 }
 
@@ -287,44 +288,24 @@ func (l *mapLoop[T]) tally(_, lo, hi int) error {
 				n++
 			}
 		}
-		l.kept[i+1] = n
+		l.into.Ptr[i+1] = n
 	}
 	return nil
-}
-
-// tallied makes room for what is kept.
-func (l *mapLoop[T]) tallied() (last bool, err error) {
-	sum := int64(0)
-	for i, n := range l.kept {
-		sum += n
-		l.kept[i] = sum
-	}
-	l.into = &value.CSR{Elem: l.out.Elem, Rows: l.out.Rows, Cols: l.out.Cols, Ptr: l.kept, Col: memory.Fresh[int32](int(sum))}
-	l.left = memory.Fresh[T](int(sum))
-	return false, nil
 }
 
 // moveUp copies what is kept of rows lo..hi-1.
 func (l *mapLoop[T]) moveUp(_, lo, hi int) error {
-	to, from := l.into.Ptr[lo], l.out.Ptr[lo]
+	to, from, left := l.into.Ptr[lo], l.out.Ptr[lo], numbersOf[T](l.into, l.into.Elem)
 	for k, v := range l.val[from:l.out.Ptr[hi]] {
-		if v != 0 {
-			l.left[to], l.into.Col[to] = v, l.out.Col[from+int64(k)]
-			to++
+		if v == 0 {
+			continue
 		}
+		if l.into.Col[to] = l.out.Col[from+int64(k)]; left != nil {
+			left[to] = v
+		}
+		to++
 	}
 	return nil
-}
-
-func (l *mapLoop[T]) finish() (last bool, err error) {
-	l.put(l.into, l.left)
-	return true, nil
-}
-
-// put makes val the values of m, and m the result.
-func (l *mapLoop[T]) put(m *value.CSR, val []T) {
-	*dense.Values[T](m) = val
-	l.c.Out = m
 }
 
 // valuesOf makes d the values of rows lo..hi-1 of m as a list, in m's memory unless they are bools.
