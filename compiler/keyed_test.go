@@ -85,7 +85,7 @@ func (k keying) codes() string {
 	for range 1 + k.rng.IntN(3) {
 		b.WriteString("emit " + k.of("H @ w", "H @ M", "colsum(H)", "H[2, 1]", "Z - H @ M", "Z + H @ M", "t(M) @ t(H)", "t(Z) - t(M) @ t(H)", "rowsum(H)", "sum(H)", "sum(t(H) @ X)", "rowsum(H * (X @ t(M)))",
 			"colmax(ifelse(H > 0, y, -inf))", "colsum(H * y)", "H == 1", "H * y + H", "max(H @ w, y)", "H", "H[0..2, :]", "t(H) @ H", "H @ M * (H @ (M + 1))",
-			"t(H) @ (y - H @ w)", "parfor j in 0..3 { sum((X[:, j] - H @ M[:, j]) ^ 2) }") + "\n")
+			"t(H) @ (y - H @ w)", "take(X, argsort(argsort(y, desc = true)))", "parfor j in 0..3 { sum((X[:, j] - H @ M[:, j]) ^ 2) }") + "\n")
 	}
 	if k.rng.IntN(2) == 0 {
 		fmt.Fprintf(&b, "iterate p = w times 6 {\n  next p = %s\n}\nemit y - H @ p\n", k.of("t(H) @ (y - H @ p) / (1 + t(colsum(H)))", "t(colsum(H * (y - H @ p))) / 10",

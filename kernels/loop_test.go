@@ -108,6 +108,12 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			codes.I64[i] = r.Int64N(9) - 2
 		}
 		return nil, []value.Value{anyDense(r, types.F64, 6, 1+m%3), codes}
+	case "order.inverse":
+		p := value.New(types.I64, 60000+n, 1)
+		for i, q := range r.Perm(p.Rows) {
+			p.I64[i] = int64(q)
+		}
+		return nil, []value.Value{p}
 	case "onehot", "onehot.code", "onehot.of", "onehot.counts", "onehot.sums", "onehot.stack":
 		attrs = op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(5)}, op.Attr{Name: "panel", Val: op.Int(9000)})
 		if d.Name == "onehot" && r.IntN(2) == 0 {

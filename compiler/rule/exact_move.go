@@ -82,6 +82,14 @@ func moves() []Rule {
 			Wrong:    []Wrong{{Rewrite: "slice(rbind(a, b)){at=p} -> slice(b){at=p}", Why: "the rows of b are further up in b"}},
 		},
 		{
+			Name:     "undo-order",
+			Doc:      "The order of the numbers of an order is the order that undoes it, which takes one store for each number and no sort.",
+			Rewrites: []string{"argsort(argsort(x){A}){by=p, desc=false} -> order.inverse(argsort(x){A})"},
+			Alone:    true, // ranks share a sort, and no stores to the rows of others
+			Wrong: []Wrong{{Rewrite: "argsort(argsort(x){A}){by=p, desc=true} -> order.inverse(argsort(x){A})",
+				Why: "the greatest number first is the reverse"}},
+		},
+		{
 			Name: "make-window",
 			Doc:  "A window or the transpose of a matrix of one number is made as such.",
 			Rewrites: []string{"slice(zeros(){n=r, m=s}){at=p} -> zeros(){n=height(p), m=width(p)}", "slice(ones(){n=r, m=s}){at=p} -> ones(){n=height(p), m=width(p)}",

@@ -1,0 +1,66 @@
+package order
+
+// This file defines the order that undoes another one. A sort of an order would give it, too, but the
+// numbers of an order need no comparisons: each says where it belongs.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+)
+
+// inverse is the row that a rule puts in the place of an argsort of an argsort.
+func inverse() *op.Def {
+	undo := func(c *op.Call, lo, hi int) {
+		p, out := c.Dense(0), c.Result()
+		for i := lo; i < hi; i++ {
+			out.I64[int(p.I64[i*p.Stride])*out.Stride] = int64(i)
+		}
+	}
+	return &op.Def{
+		Name: "order.inverse", Hidden: true,
+		Doc:  "order.inverse is the order that undoes p: row p[i] of it is i. p has each number from 0 to n - 1 once.",
+		Args: []op.Arg{{Name: "p", Doc: "n x 1 of i64"}},
+		Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },
+		Ref: func(c *op.Call) (value.Value, error) {
+			p := c.Dense(0)
+			out := value.New(types.I64, p.Rows, 1)
+			for i := range p.Rows {
+				out.Set(int(p.At(i, 0).I), 0, value.I64(int64(i)))
+			}
+			return out, nil
+		},
+		Laws: op.Pure | op.Total,
+		// A store to a computed place takes longer than a copy where the result is in no cache.
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 4) },
+		Kernel: func(c *op.Call) error { undo(c, 0, c.Dense(0).Rows); return nil },
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, 1 << 14 },
+			Light: true,
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				return inverseBody(func(lo, hi int) { undo(c, lo, hi) }), nil
+			},
+		},
+		Elements: func(e *op.Elements) op.Element {
+			n := e.In[0].Type.Rows
+			if !e.In[0].Type.Known() || n == 0 || n > define.Unrolled {
+				return nil
+			}
+			return e.Laid(func(store func(i, j loop.Lin, v loop.Val)) {
+				for i := range n {
+					p := e.In[0].At(loop.Num(int64(i)), loop.Num(0))
+					store(loop.Of(loop.ValSym, int(p)), loop.Num(0), define.Numeral(e.B, types.I64, i))
+				}
+			})
+		},
+	}
+}
+
+// inverseBody is one execution of order.inverse. Each iteration stores at a place of its own.
+type inverseBody func(lo, hi int)
+
+func (l inverseBody) Chunk(_, lo, hi int) error { l(lo, hi); return nil }
+
+func (inverseBody) End() error { return nil }
