@@ -44,6 +44,12 @@ func (l *lowerer) index(e *ast.Index) val {
 		}
 		return x.elems[i]
 	case edge:
+	case tuple:
+		parts := "a, b = .."
+		if len(x.names) > 0 {
+			parts = "." + x.names[0]
+		}
+		l.fail(source.Errorf("E217", e.X.Span(), "%s cannot be indexed", l.what(x)).WithHelp("the parts of a tuple have names: `%s`", parts))
 	default:
 		l.fail(source.Errorf("E217", e.X.Span(), "%s cannot be indexed", l.what(x)).WithHelp("a scalar is one value, without subscripts"))
 	}

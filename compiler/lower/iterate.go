@@ -228,6 +228,12 @@ func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 		d = d.WithHelp("convert one of them: %v(..)", want)
 	} else if want == (types.Type{Kind: have.Kind, Repr: have.Repr, Elem: have.Elem, Rows: have.Cols, Cols: have.Rows}) {
 		d = d.WithHelp("t(..) of it is %v", want)
+	} else if have.IsMatrix() && want.IsMatrix() && have.Repr != want.Repr {
+		convert := "sparse"
+		if want.IsDense() {
+			convert = "dense"
+		}
+		d = d.WithHelp("nothing becomes sparse or dense by itself: %s(..)", convert)
 	} else if have.IsMatrix() {
 		d = d.WithHelp("a carried value keeps its shape: it starts as large as it will be, or a parfor collects what the rounds give")
 	}

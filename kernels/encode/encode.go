@@ -140,7 +140,8 @@ func binByList() *op.Def {
 		Name: "bin",
 		Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
 			"to k; -1 for nan. With closed = \"right\" it is the number of edges that are below it, so that an interval has its upper end and not its " +
-			"lower one. The edges ascend. bin of four arguments has intervals of equal width.",
+			"lower one. The edges ascend. Numbers are compared as f64, so integers beyond 2^53 may count as equal. bin of four arguments has " +
+			"intervals of equal width.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "edges", Doc: "k elements, ascending"}, closedAttr},
 		Eg:   define.Eg("bin(seq(0, 5), 1.5 * seq(1, 3))", "0\n0\n1\n2\n2\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
