@@ -18,6 +18,7 @@ import (
 	"flow"
 	"flow/ir/op"
 	"flow/lang/source"
+	"flow/memory"
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport/mpi"
 )
@@ -69,6 +70,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	}
 	speakAs(fmt.Sprintf("rank %d", comm.Rank()))
 	o.Ranks, o.Together = comm.Size(), localRanks()
+	o.Input.From = early.options.Input
 	if req.threads == 0 {
 		req.threads = shareOf(req.schedule.Parallelism())
 	}
@@ -149,7 +151,8 @@ func (e *early) buffers() *flow.Buffers {
 // prepare compiles the program and makes machine code of its tasks while MPI starts: that takes some
 // 100 ms and hardly any processor time. The caller calls stop when MPI has started. Nothing is
 // prepared if the launcher does not tell this process its rank. Mistakes are left to the compiler's
-// second run, and so are programs whose sizes take reading all of a file.
+// second run, and so are programs whose sizes take reading all of a file. Rank 0 begins to read such a
+// file if it reads it alone.
 func (s *session) prepare(c *cli.Context, req runRequest, o flow.CompileOptions) *early {
 	ctx, stop := context.WithCancel(c.Context)
 	e := &early{options: o, program: make(chan *flow.Program, 1), stop: stop}
@@ -163,12 +166,17 @@ func (s *session) prepare(c *cli.Context, req runRequest, o flow.CompileOptions)
 		return e
 	}
 	e.options.Ranks, e.options.Together = ranks, localRanks()
-	e.options.Input = &flow.Input{Brief: true, NoStreams: noStreams}
+	e.options.Input = &flow.Input{Brief: true, Early: rank == 0 && !req.limited, NoStreams: noStreams}
 	go func() {
 		dist.Prepare()
 		p, err := flow.Compile(c.Context, name, text, e.options)
 		if err != nil {
 			e.program <- nil
+			if rank > 0 && !req.limited && e.options.Input.Postponed() { // rank 0 reads meanwhile
+				halt := memory.Warm(e.options.Together)
+				<-ctx.Done()
+				halt()
+			}
 			return
 		}
 		e.program <- p

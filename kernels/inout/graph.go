@@ -57,6 +57,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 		if x := f.in.known(path, k); x != nil {
 			r.head, r.kept, r.summed, r.uncut = x.Head, x.Kept, x.Summed, !x.Summed
 		} else if r.err = f.in.brief(path); r.err != nil {
+			f.in.begin(path, k, o)
 		} else if x, ok := format.Keep(path, f.in.sharing(o), true); ok {
 			r.head, r.kept = x.Header, true
 			f.in.learn(path, k, r.head).Kept = true
@@ -65,7 +66,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 			r.head, r.summed = x.Header, true
 			f.in.learn(path, k, r.head).Summed = true
 			f.counts[k] = f.in.count(path, k, r.head, x.ByRow, x.ByCol)
-		} else if m, err := format.ReadGraph(path, f.in.sharing(o)); err != nil {
+		} else if m, err := f.in.readGraph(path, k, o); err != nil {
 			r.err = err
 		} else {
 			r.head = headOf(nil, m)

@@ -44,6 +44,11 @@ type Input struct {
 	Settled func()
 	// Brief refuses to read all of a file before the run. Postponed then tells that a program needs it.
 	Brief bool
+	// Early reads, in the background, the graphs that Brief refuses and that ranks do not read together, for the
+	// Input whose From this one is.
+	Early bool
+	// From has read files for this Input; nil: it reads all by itself.
+	From *Input
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.
 	Waiting func(name string)
@@ -56,6 +61,7 @@ type Input struct {
 	kept    map[string]keptEntries // by name and kind of the file
 	read    atomic.Int64           // bytes that were read before the run
 	refused atomic.Bool            // a file, by Brief
+	early   map[fileKey]*earlyFile // files that are read for another Input
 }
 
 // sharing returns o with the Share of this input, for what is read before the run.
