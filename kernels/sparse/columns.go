@@ -38,7 +38,7 @@ type columnSteps[S any] struct {
 
 func newColumnFold[S any](m *value.CSR, workers int, steps columnSteps[S]) *columnFold[S] {
 	return &columnFold[S]{
-		RowCut: cutByEntries(transposeUnits, m), columnSteps: steps, m: m, by: make([][]S, workers),
+		RowCut: cutFilled(transposeUnits, m), columnSteps: steps, m: m, by: make([][]S, workers),
 	}
 }
 

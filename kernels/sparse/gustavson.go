@@ -50,7 +50,7 @@ func cutByMeetings(units int, a, b *value.CSR) RowCut {
 		}
 		work[i+1] = work[i] + n
 	}
-	return RowCut{a.Rows, units, func(i int) int64 { return work[i] }}
+	return RowCut{Rows: a.Rows, Units: units, Before: func(i int) int64 { return work[i] }}
 }
 
 // worker is the scratch row of a worker.

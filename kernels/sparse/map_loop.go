@@ -85,7 +85,7 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 	l.sure = surelyTrue(d, c, p, full)
 	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: memory.Huge(make([]int64, first.Rows+1))}
 	loop := &UnitLoop{
-		RowCut: cutByEntries(units, l.of...),
+		RowCut: cutFilled(units, l.of...),
 		Passes: append([]Pass{{l.count, l.layOut}}, l.ends(l.fill)...),
 	}
 	if len(l.of) == 1 {

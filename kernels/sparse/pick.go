@@ -184,7 +184,7 @@ func beginRowsAt(c *op.Call, m *value.CSR, at []int64, units int) *UnitLoop {
 	for k := range at {
 		upTo[k+1] = upTo[k] + 1 + int64(length(k))
 	}
-	cut := RowCut{len(at), units, func(k int) int64 { return upTo[k] }}
+	cut := RowCut{Rows: len(at), Units: units, Before: func(k int) int64 { return upTo[k] }}
 	return beginKept(c, types.SparseOf(m.Elem, len(at), m.Cols), cut, length, func(out *value.CSR, k int) {
 		copyEntries(out, out.Ptr[k], m, m.Ptr[at[k]], m.Ptr[at[k]+1], 0)
 	})

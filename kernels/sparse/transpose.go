@@ -71,7 +71,7 @@ func entriesByRange(s *op.Sig, _ types.Type) float64 {
 // newTransposer is beginTranspose for entries whose values are stored as T.
 func newTransposer[T vec.Element](m *value.CSR, workers int, done func(t *value.CSR) error) op.Passes {
 	x := &transposer[T]{m: m, val: numbersOf[T](m, m.Elem), done: done, by: make([]transposeWorker[T], workers)}
-	x.RowCut = cutByEntries(transposeUnits, m)
+	x.RowCut = cutFilled(transposeUnits, m)
 	x.shift = max(0, bits.Len(uint(max(m.Cols, 1)-1))-bits.Len(transposeUnits-1))
 	x.at = make([]int64, transposeUnits*transposeUnits)
 	return x
