@@ -173,6 +173,47 @@ func TestSmallStates(t *testing.T) {
 	}
 }
 
+// TestPathWithSteps: rounds of a best path that keep the best steps run as loops over the elements of a round,
+// the places of extremes among them. A history that a round changes at one row makes no round dear. Estimated
+// with all its elements, rounds were one point with all numbers in registers, and thousands of lines.
+func TestPathWithSteps(t *testing.T) {
+	table := tinyTable(t)
+	head := `A = materialize(floor(9 * rand(40, 40, seed = 1)) / 4 + ifelse(rand(40, 40, seed = 2) < 0.001, 0 / 0, 0))
+x = materialize(rand(400, 40, seed = 3))
+`
+	for _, text := range []string{
+		`iterate v = x[0, :], i = 1, T = zeros(400, 40) times 399 {
+   s = t(v) + A
+   next v = colmax(s) + x[i, :] - v[0, 0]
+   next T = ifelse(seq(0, 400) == i, colargmax(s), T)
+   next i = i + 1
+ }
+ emit v
+ emit colsum(T)`,
+		`iterate v = t(x[0, :]), i = 1, T = zeros(400, 40) times 399 {
+   s = t(v) + A
+   best = rowargmin(s)
+   next v = rowmin(s) + t(x[i, :]) - max(v)
+   next T = parfor r in 0..400, c in 0..40 { if r == i { f64(best[c, 0]) } else { T[r, c] } }
+   next i = i + 1
+ }
+ emit v
+ emit colsum(T)`,
+	} {
+		for _, from := range []int64{0, 1 << 60} {
+			kernels.LoopsFrom(from)
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, head+text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+		}
+		kernels.LoopsFrom(0)
+		lines := loopLines(t, head+text)
+		if n := strings.Count(lines, "\n"); n > 900 || !strings.Contains(lines, "= le ") {
+			t.Errorf("%d lines of loops, want at most 900, and comparisons for places of extremes, of\n%s\n%s", n, text, lines)
+		}
+	}
+}
+
 // loopLines lists the loops of a program that make rounds.
 func loopLines(t *testing.T, text string) string {
 	t.Helper()

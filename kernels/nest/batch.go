@@ -128,10 +128,11 @@ func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 func batchOf(a *op.Action, known []writer, s *Stages) *batchCode {
 	c := &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
 	for k, in := range a.Bodies {
-		c.apart += weighStages(in)
+		var changed []float64
 		if k == 0 && s != nil {
-			c.spared = s.unchanged() / 8
+			changed = s.changed()
 		}
+		c.apart += weighStages(in, changed)
 	}
 	for _, t := range a.Bodies[0].Args[:a.Attrs.Int("carry")] {
 		if t.IsDense() {

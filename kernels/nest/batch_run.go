@@ -51,7 +51,7 @@ func (l *batch) worthwhile(left, from int64) bool {
 // outweigh reports whether rounds in one call save more time than the copies of the carried matrices
 // take. They save half of a round by stages, and copying an element takes as long as an operation.
 func (c *batchCode) outweigh(rounds int64) bool {
-	return float64(rounds)*(c.apart-c.spared)/2 >= float64(c.laid)
+	return float64(rounds)*c.apart/2 >= float64(c.laid)
 }
 
 // rounds makes up to left rounds, or any number if left is negative. args are the values that the body

@@ -108,7 +108,6 @@ type batchCode struct {
 	known   []writer     // see Stages
 	work    int64        // actions of a round
 	apart   float64      // the cost of a round by stages, see weighStages
-	spared  float64      // the part of apart for elements that a round in place leaves as they are
 	numbers bool         // the only stage is one of numbers: it is such a nest that makes one round a launch
 	rows    int          // of the carried matrices; 0: they differ, or there is one
 	laid    int64        // elements of the carried matrices, which each call copies

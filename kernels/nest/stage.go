@@ -360,20 +360,33 @@ func (s *Stages) planInPlace(carried int) {
 	}
 }
 
-// unchanged estimates how many elements of large matrices the stages in place leave as they are.
-func (s *Stages) unchanged() (elements float64) {
-	for _, k := range s.last {
-		t := s.body.Acts[k].Type
-		if t.Count() <= laidElements {
+// changed estimates, by action, the part of the elements of its stage that the stage makes: less than 1 for a
+// stage that leaves elements of a large matrix as they are.
+func (s *Stages) changed() []float64 {
+	list := make([]float64, len(s.body.Acts))
+	for k := range list {
+		list[k] = 1
+	}
+	for _, h := range s.last {
+		n, made, rects := s.body.Acts[h].Type.Count(), 0.0, []SpaceRect(nil)
+		if n > laidElements {
+			rects = s.written(h, 0)
+		}
+		if len(rects) == 0 {
 			continue
 		}
-		for _, r := range s.written(k, 0) {
-			if r.place != nil {
-				elements += float64(r.Rows*r.Cols) - r.place.size()
+		for _, r := range rects {
+			if r.place == nil {
+				made += float64(r.Rows * r.Cols)
+			} else {
+				made += r.place.size()
 			}
 		}
+		for _, k := range s.members[h] {
+			list[k] = made / float64(n)
+		}
 	}
-	return elements
+	return list
 }
 
 // shares reports, by register, which values may lie in the memory of argument c.
@@ -383,8 +396,9 @@ func (s *Stages) shares(c int) []bool {
 	return sharing(s.body, args, func(k int) bool { return s.root[k] >= 0 })
 }
 
-// weighStages estimates how many operations a run of body b by stages takes.
-func weighStages(b *op.Body) (cost float64) {
+// weighStages estimates how many operations a run of body b by stages takes. changed is as of
+// Stages.changed; nil: all elements are made.
+func weighStages(b *op.Body, changed []float64) (cost float64) {
 	s := stagesIn(b, nil, make([]writer, len(b.Args)))
 	for k := range b.Acts {
 		a := &b.Acts[k]
@@ -395,7 +409,7 @@ func weighStages(b *op.Body) (cost float64) {
 				rounds = float64(times.I)
 			}
 			for _, in := range a.Bodies {
-				cost += rounds * weighStages(in)
+				cost += rounds * weighStages(in, nil)
 			}
 			continue
 		case a.Def.Control != op.NoControl || len(a.Args) == 0:
@@ -415,7 +429,10 @@ func weighStages(b *op.Body) (cost float64) {
 			if a.Def.Cost != nil {
 				own = max(own, flopsOf(b, a)/2)
 			}
-			cost += own / 8
+			if own /= 8; changed != nil {
+				own *= changed[k]
+			}
+			cost += own
 		}
 	}
 	return cost

@@ -211,7 +211,7 @@ func stageable(b *op.Body, k int) bool {
 		t := b.Register(a.Args[0])
 		return t.IsDense() && sums(d.Class, t.Elem, a.Type.Elem) &&
 			(t.Rows == 1 || t.Cols == 1 || t.Cols >= launch.FewColumns || t.Count() <= shortRows)
-	case d.Class != loop.NoClass:
+	case d.Class != loop.NoClass || d.Once && d.Fold != op.NoFold: // the second is a place of an extreme
 		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
 	case d.Elements != nil && a.Type.IsDense():
 		moves := d.Laws.Has(op.Total) || d.Laws.Has(op.View) && subscripts > 0 || d.Numbers == 1
