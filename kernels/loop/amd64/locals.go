@@ -287,6 +287,8 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 			m.vec.load(m, wide, dst, r.mask, at)
 		}
 		v = l.emit(&st)
+	} else if e.varies && e.wide == 8 && l.rising(e.row, e.col, 8) {
+		v = l.loadRising(wide, l.elementVector(e, s.Origin), e.begins)
 	} else if e.varies {
 		v = l.gather(wide, l.elementVector(e, s.Origin), 1, e.begins)
 	} else {

@@ -5,6 +5,7 @@ package amd64
 
 import (
 	"flow/ir/loop"
+	"flow/ir/types"
 )
 
 // block lowers the statements of a block that perhaps does not run, or runs again with other values.
@@ -60,6 +61,9 @@ func (l *lowering) simple(s *loop.Stmt) {
 		}
 		if form := l.affine(s, in); form != nil {
 			o = l.formed(o, form)
+		}
+		if l.frame.types[s.Dst] == types.I64 {
+			o = l.subscript(s, in, o)
 		}
 		l.set(s.Dst, o)
 		return

@@ -142,6 +142,9 @@ func (l *lowering) gathered(p place, o loop.Origin) virt {
 	if e == types.Bool && !l.alike() {
 		return l.gatherBools(l.addresses(p, o), base)
 	}
+	if e.Size() == 8 && l.rising(p.row, p.col, 1) {
+		return l.loadRising(e, l.addresses(p, o), base)
+	}
 	return l.gather(e, l.addresses(p, o), 1, base)
 }
 

@@ -167,7 +167,7 @@ func (p *program) cycles(s *step) int {
 // check sets a flag and leaves the code if a lane that counts fails.
 func (l *lowering) check(c operand) {
 	vex, twice := l.vexOnly(), c.known().twice
-	if vex && c.konst && c.word != 0 { // a constant that holds, such as that a constant divisor is not zero
+	if c.konst && c.word != 0 { // a constant that holds, such as that a constant divisor is not zero
 		return
 	}
 	if l.alike() && l.active == 0 && twice == 0 {

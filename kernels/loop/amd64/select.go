@@ -4,6 +4,7 @@ package amd64
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -32,6 +33,11 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		return o
 	}
 	c := s.Code
+	if e == types.I64 {
+		if o, ok := l.decided(s, in); ok {
+			return o
+		}
+	}
 	if o, ok := l.comparedWords(c, e, in); ok {
 		return o
 	}
@@ -45,6 +51,9 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		v := l.merged(l.vector(in[0]), in[1], in[2])
 		return l.knows(operand{v: v}, facts{two: l.between(in)})
 	case e == types.Bool:
+		if k := slices.IndexFunc(in, func(o operand) bool { return o.konst && o.word == 1 }); k >= 0 && c == loop.And {
+			return in[1-k]
+		}
 		return operand{v: l.logic(s, in)}
 	case e == types.I64:
 		if v := l.differing(c, in); v != 0 {

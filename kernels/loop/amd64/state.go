@@ -64,6 +64,8 @@ type facts struct {
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
 	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
 	two    twoWords  // of a result of selects between two constants
+	climbs bool      // of i64: it probably goes up by one from lane to lane, see subscripts.go
+	span   *span     // of i64: see spanOf
 }
 
 // operand is a value of the body while it is lowered: a constant, or a virtual register.

@@ -1,0 +1,143 @@
+//go:build linux && amd64
+
+package amd64
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// climbing are subscripts below 91 that go up by one in most vectors of lanes, of the lanes' index, a number
+// and a column of numbers. flags says that they may also lie outside.
+var climbing = []struct {
+	text  string
+	flags bool
+}{
+	{"v9 = max v3, v1", true},
+	{"v8 = max v3, v1\nv9 = min v8, v2", false},
+	{"v8 = min v3, v2\nv9 = max v8, v1", false},
+	{"v7 = i64 91\nv9 = mod v3, v7", false},
+	{"v6 = lt v3, v1\nv7 = i64 91\nv8 = add v3, v7\nv9 = select v6, v8, v3", true},
+	{"v7 = load %2[i, 0]\nv8 = max v3, v7\nv9 = min v8, v2", true},
+	{"v7 = load %2[i, 0]\nv8 = add v3, v7\nv9 = max v8, v1", true},
+	{"v7 = i64 2\nv8 = mul v3, v7\nv9 = max v8, v1", true},
+}
+
+// climbingNests returns nests that load elements at such subscripts: all lanes, or some of them.
+func climbingNests(k int, row bool) (list []string) {
+	lanes, at, space := "i", "v9, 0", "(i: 0..91)"
+	if row {
+		lanes, at, space = "j", "i, v9", "(i: 0..5, j: 0..91)"
+	}
+	size := "91, 1"
+	if row {
+		size = "5, 91"
+	}
+	store := strings.Replace("store out0[i, 0] v15", "i, 0", map[bool]string{false: "i, 0", true: "i, j"}[row], 1)
+	head := fmt.Sprintf("v0 = load %%1\nv1 = i64 0\nv2 = i64 90\nv4 = index %s\nv3 = add v4, v0\n%s\nv10 = le v1, v9\nv11 = le v9, v2\nv12 = and v10, v11\n", lanes, climbing[k].text)
+	for _, body := range []string{
+		"check 0 v12\nv15 = load %%0[%s]\n",
+		"v13 = load %%2[i, 0]\nv14 = lt v13, v1\nv16 = and v12, v14\nv15 = if v16 {\nv17 = load %%0[%s]\nyield v17\n} else {\nv18 = f64 -1\nyield v18\n}\n",
+	} {
+		text := head + fmt.Sprintf(body, at) + store
+		list = append(list, renumbered(fmt.Sprintf("nest(%%0: f64[], %%1: i64, %%2: i64[]) %s {\n%s\n} : (f64[%s])", space, text, size)))
+	}
+	return list
+}
+
+var valueName = regexp.MustCompile(`v\d+`)
+
+// renumbered returns a text with its values numbered in order.
+func renumbered(text string) string {
+	now := map[string]string{}
+	return valueName.ReplaceAllStringFunc(text, func(v string) string {
+		if now[v] == "" {
+			now[v] = fmt.Sprintf("v%d", len(now))
+		}
+		return now[v]
+	})
+}
+
+// TestSubscriptsThatClimb loads elements side by side, but where a bound, the end of a circle or a choice lies.
+// The loads are those of the definition, and no lane reads what it may not.
+func TestSubscriptsThatClimb(t *testing.T) {
+	for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
+		m := need(t, target)
+		r := rand.New(rand.NewPCG(7, 1))
+		failed := 0
+		for k := range climbing {
+			for _, row := range []bool{false, true} {
+				for _, text := range climbingNests(k, row) {
+					n, err := loop.Parse(text, loop.Standard{})
+					if err != nil {
+						t.Fatalf("%v\n%s", err, text)
+					}
+					rows, x, some := 1, value.New(types.F64, 91, 1), value.New(types.I64, 91, 1)
+					if row {
+						rows, x = 5, value.New(types.F64, 5, 91)
+					}
+					for i := range x.F64 {
+						x.F64[i] = r.Float64()
+					}
+					for _, by := range []int64{0, 1, -1, 8, -17, 40, -90, 90, 91, -200, 1 << 40, -1 << 62} {
+						for i := range some.I64 {
+							some.I64[i] = int64(r.IntN(8) - 4)
+							if by%2 == 0 { // the same in a few lanes after each other
+								some.I64[i] = int64(i/20%3 - 1)
+							}
+						}
+						in := []value.Value{x, value.I64(by), some}
+						out := value.New(types.F64, x.Rows, x.Cols)
+						f, err := compile(m, target, n, in, []*value.Dense{out})
+						if err != nil {
+							t.Fatalf("%v\n%s", err, text)
+						}
+						flagged := f.run(0, rows, 0, 91)
+						want, err := n.Eval(in, loop.Env{})
+						if flagged != (err != nil) {
+							t.Fatalf("flagged: %v, but the definition says %v\n%s", flagged, err, text)
+						}
+						if err != nil {
+							failed++
+							continue
+						}
+						if err := same(out, want[0].(*value.Dense)); err != nil {
+							t.Fatalf("%v for %d\n%s", err, by, text)
+						}
+					}
+				}
+			}
+		}
+		if failed < 20 {
+			t.Errorf("%d runs failed, want more", failed)
+		}
+	}
+}
+
+// TestBoundedSubscripts: a subscript that bounds keep inside the matrix is not checked, and one that climbs
+// is compared with the places of lanes side by side before it is gathered.
+func TestBoundedSubscripts(t *testing.T) {
+	for k, c := range climbing {
+		n, err := loop.Parse(climbingNests(k, true)[0], loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := List(AVX512, n, make([]Layout, len(n.Params)), make([]Layout, len(n.Results)), Schedule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checks := strings.Contains(l.Text, "VPCMPQ $2"); checks != c.flags {
+			t.Errorf("compares with bounds: %v, want %v\n%s\n%s", checks, c.flags, n, l.Text)
+		}
+		if side := strings.Contains(l.Text, "VPCMPQ $0"); side != !strings.Contains(c.text, "mul") {
+			t.Errorf("compares places: %v\n%s\n%s", side, n, l.Text)
+		}
+	}
+}
