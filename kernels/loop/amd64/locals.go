@@ -287,6 +287,11 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 			m.vec.load(m, wide, dst, r.mask, at)
 		}
 		v = l.emit(&st)
+	} else if base, distance, ok := l.apartInLocal(e); ok {
+		v = l.emit(&step{dst: l.fresh(vectorClass), pure: true, a: base, scalar: func(m *maker, dst Reg, r regs) {
+			m.firstOf(r.a, distance)
+			m.loadPlaces(distance, dst, RAX, 0)
+		}})
 	} else if e.varies && e.wide == 8 && l.rising(e.row, e.col, 8) {
 		v = l.loadRising(wide, l.elementVector(e, s.Origin), e.begins)
 	} else if e.varies {
@@ -340,6 +345,13 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		}})
 		return
 	}
+	if base, distance, ok := l.apartInLocal(e); ok {
+		l.emit(&step{a: v, b: base, scalar: func(m *maker, _ Reg, r regs) {
+			m.firstOf(r.b, distance)
+			m.storePlaces(distance, r.a, RAX, 0)
+		}})
+		return
+	}
 	if e.varies {
 		l.scatter(wide, v, l.elementVector(e, s.Origin), e.begins)
 		return
@@ -369,11 +381,16 @@ func (l *lowering) besideRounds(e element) (base virt, ok bool) {
 	if l.varies(e.row) || l.varies(e.col) {
 		return 0, false
 	}
+	return l.addressIn(e), true
+}
+
+// addressIn returns the address of an element of a local that is the same in all lanes.
+func (l *lowering) addressIn(e element) virt {
 	key := sum{row: e.row, col: e.col, size: -1, arg: e.arg}
 	if e.arg == 0 {
 		key.arg = -e.at
 	}
 	return l.inner.recent(l, key, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ regs) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
-	}), true
+	})
 }

@@ -82,10 +82,10 @@ func (l *lowering) load(s *loop.Stmt) virt {
 	switch {
 	case p.lanes:
 		return l.contiguous(p)
-	case l.apart(p):
-		return l.loadApart(p)
 	case l.tiled(p):
 		return l.loadTiled(p)
+	case l.apart(p):
+		return l.loadApart(p)
 	case p.gather:
 		return l.gathered(p, s.Origin)
 	}

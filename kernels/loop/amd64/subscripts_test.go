@@ -68,7 +68,7 @@ func renumbered(text string) string {
 // TestSubscriptsThatClimb loads elements side by side, but where a bound, the end of a circle or a choice lies.
 // The loads are those of the definition, and no lane reads what it may not.
 func TestSubscriptsThatClimb(t *testing.T) {
-	for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
+	for _, target := range []*target{avx512, halved(avx512), avx2, starved(avx512), starved(avx2)} {
 		m := need(t, target)
 		r := rand.New(rand.NewPCG(7, 1))
 		failed := 0
