@@ -214,6 +214,32 @@ x = materialize(rand(400, 40, seed = 3))
 	}
 }
 
+// TestRemaindersInRounds: remainders and quotients of integers are part of the loops over the elements of a round,
+// which check that no divisor is zero. Where one is, the round fails as by the definition.
+func TestRemaindersInRounds(t *testing.T) {
+	table := tinyTable(t)
+	head := "x = materialize(rand(600, 1, seed = 1))\nw = materialize(randint(600, 1, 1, 90, seed = 2))\ni = seq(0, 600)\n"
+	for _, c := range []struct{ text, has, fails string }{
+		{"iterate y = x, k = 1 times 40 { next y = (y + y[(i + 37 * k) % 600]) / 2; next k = k + 1 }\nemit y", "= mod ", ""},
+		{"iterate y = x, k = 1 times 40 { q = i + 37 * k; next y = (y + y[q - q // 600 * 600]) / 2; next k = k + 1 }\nemit y", "= idiv ", ""},
+		{"iterate a = i, b = w times 30 { next a = ifelse(b == 0, a, b); next b = a % max(b, 1) }\nemit a\nemit b", "= mod ", ""},
+		{"iterate a = i, k = -20 times 40 { next a = a % k + 7 * w; next k = k + 1 }\nemit a", "= mod ", "zero"},
+		{"iterate a = i, b = w times 30 { next a = b; next b = (a + 90) // b - 1 }\nemit a", "= idiv ", "zero"},
+	} {
+		for _, from := range []int64{0, 1 << 60} {
+			kernels.LoopsFrom(from)
+			o, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, nil, false, "SS"}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, head+c.text)
+			if err != nil || o.failed != (c.fails != "") || o.failed && !strings.Contains(fmt.Sprint(o.err), c.fails) {
+				t.Errorf("%v, %v, want %q\nin\n%s", err, o.err, c.fails, c.text)
+			}
+		}
+		kernels.LoopsFrom(0)
+		if lines := loopLines(t, head+c.text); !strings.Contains(lines, c.has) {
+			t.Errorf("no %q in the loops of\n%s\n%s", c.has, c.text, lines)
+		}
+	}
+}
+
 // loopLines lists the loops of a program that make rounds.
 func loopLines(t *testing.T, text string) string {
 	t.Helper()

@@ -178,7 +178,8 @@ func elementsOf(b *op.Body) []int {
 	return n
 }
 
-// stageable reports whether action k computes or moves elements, and fails for no reason but a subscript.
+// stageable reports whether action k computes or moves elements. A loop checks what may fail, such as a subscript
+// or a division by zero. If a check fails, all actions run again one by one.
 func stageable(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	d := a.Def
@@ -206,7 +207,7 @@ func stageable(b *op.Body, k int) bool {
 	case len(a.Args) == 0:
 		return d.Role == op.Constant
 	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
-		return d.Body != nil && d.TotalOn(b.Register(a.Args[0]).Elem, a.Type.Elem)
+		return d.Body != nil
 	case folded(a): // a kernel is faster on many short rows
 		t := b.Register(a.Args[0])
 		return t.IsDense() && sums(d.Class, t.Elem, a.Type.Elem) &&
