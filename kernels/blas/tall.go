@@ -187,18 +187,28 @@ func (d *driver[T]) byVector(ws *Workspace, tb, sub bool, m, n, k int, a operand
 
 const dotRows = machine.DotRows
 
+// dotElements is how many elements of a matrix a call of the kernel for dots reads. A call cannot stop, and takes
+// some ten microseconds. With short rows a call for each eight rows would take as long as the rows.
+const dotElements = 1 << 14
+
 // columnOfDots is eight rows at a time by a column; the last ones may be rows that were taken
 // before, whose sums are dropped.
 func (d *driver[T]) columnOfDots(ws *Workspace, step int, sub bool, m, k int, a operand[T], b []T, c []T, ldc int) {
 	buf := scratch[T](ws, dotRows+k)
 	sums, x := buf[:dotRows], buf[dotRows:]
 	copyVector(x, b, step, sub)
-	for i := 0; i < m; i += dotRows {
+	i := 0
+	for most := max(1, dotElements/(dotRows*k)); ldc == 1 && i+dotRows <= m; {
+		blocks := min(most, (m-i)/dotRows)
+		d.run(d.kernels.Dot, &call[T]{k: k, a: &a.v[i*a.rs], rs: a.rs, b: &x[0], c: &c[i], step: blocks})
+		i += blocks * dotRows
+	}
+	for ; i < m; i += dotRows {
 		from := min(i, m-dotRows)
 		for r := range sums {
 			sums[r] = c[(from+r)*ldc]
 		}
-		d.run(d.kernels.Dot, &call[T]{k: k, a: &a.v[from*a.rs], rs: a.rs, b: &x[0], c: &sums[0]})
+		d.run(d.kernels.Dot, &call[T]{k: k, a: &a.v[from*a.rs], rs: a.rs, b: &x[0], c: &sums[0], step: 1})
 		for r := i - from; r < dotRows; r++ {
 			c[(from+r)*ldc] = sums[r]
 		}

@@ -5,7 +5,9 @@ package blas
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -69,6 +71,37 @@ func TestNarrowProducts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDots: a call continues the chains of all its rows, and writes nothing behind them.
+func TestDots(t *testing.T) {
+	for _, s := range []*simd{newAVX512(), newAVX2()} {
+		if !slices.Contains(Names(), s.name) {
+			continue
+		}
+		r := rand.New(rand.NewPCG(25, 26))
+		for k := 1; k < 20; k++ {
+			for blocks := 1; blocks < 5; blocks++ {
+				m, lda := blocks*dotRows, k+r.IntN(3)
+				a, x, c := fenced[float64](t, (m-1)*lda+k), fenced[float64](t, k), fenced[float64](t, m)
+				for _, list := range [][]float64{a, x, c} {
+					for i := range list {
+						list[i] = r.NormFloat64()
+					}
+				}
+				want := slices.Clone(c)
+				for i := range want {
+					for p := range k {
+						want[i] = math.FMA(a[i*lda+p], x[p], want[i])
+					}
+				}
+				s.d.run(s.d.kernels.Dot, &call[float64]{k: k, a: &a[0], rs: lda, b: &x[0], c: &c[0], step: blocks})
+				if !slices.Equal(c, want) {
+					t.Fatalf("%s: %d rows of %d: %v, want %v", s.name, m, k, c, want)
+				}
+			}
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ func TestVectors(t *testing.T) {
 		}
 		for range 400 {
 			m, k := 1+r.IntN(40), 1+r.IntN(150)
+			if r.IntN(10) == 0 { // several calls of many rows
+				m, k = 1+r.IntN(3*dotElements/4), 1+r.IntN(4)
+			}
 			lda, ldx, ldc := k+r.IntN(3), 1+r.IntN(3), 1+r.IntN(3)
 			tb, sub := r.IntN(2) == 0, r.IntN(2) == 0
 			a, x, c := random(m*lda), random(k*ldx), random(m*ldc)

@@ -24,7 +24,7 @@ type Tiles struct {
 	Solve [vectors]*Kernel
 	// Potf factors a block: see potf.go.
 	Potf *Kernel
-	// Dot continues DotRows chains.
+	// Dot continues DotRows chains, step times.
 	Dot *Kernel
 	// In and Out take rows of a matrix to lanes of a panel and back, and CopyRows copies rows: see pack.go.
 	In, Out, CopyRows *Kernel
@@ -124,12 +124,17 @@ const DotRows = 8
 // chains are what two FMAs a cycle that each take four keep busy, and 16 or 8 bytes a cycle are more
 // than memory gives. Vectors would hold parts of a sum that is one chain, or need rows turned first.
 
-// dot continues the chains c[i], i < DotRows, with a[i*rs+p] * b[p] for p < k.
+// dot continues the chains c[i], i < DotRows*step, with a[i*rs+p] * b[p] for p < k.
 func (e *tiler) dot() {
-	k, a, rs, x, c := e.param("k"), e.param("a"), e.stride("rs"), e.param("b"), e.param("c")
-	second := e.general()
-	e.lea(mem{base: a, index: rs, scale: 4}, second)
+	first, rs, c, blocks := e.param("a"), e.stride("rs"), e.param("c"), e.param("step")
+	k, a, second, x := e.general(), e.general(), e.general(), e.general()
 	from := rows{base: []reg{a, second}, rs: rs, rs3: e.three(rs)}
+	e.label("rows")
+	e.mov(e.place("k"), k)
+	e.mov(e.place("b"), x)
+	e.mov(first, a)
+	e.lea(mem{base: a, index: rs, scale: 4}, second)
+	e.lea(mem{base: second, index: rs, scale: 4}, first)
 	sums := make([]reg, DotRows)
 	for i := range sums {
 		sums[i] = e.of(amd64.L128)
@@ -169,5 +174,8 @@ func (e *tiler) dot() {
 	for i, s := range sums {
 		e.moveOne(s, mem{base: c, disp: i * e.size})
 	}
+	e.add(DotRows*e.size, c)
+	e.dec(blocks)
+	e.jumpIf(amd64.NotEqual, "rows")
 	e.finish()
 }
