@@ -235,6 +235,14 @@ func stripRows(p factors[types.Type], space types.Type) int {
 	return linalg.RoundUp(max(1, stripElements/space.Cols), dense.Panel)
 }
 
+// evenStrips returns the rows of strips of n rows with at most so many each. Strips of one height share what
+// the chain's loop is bound to. A long and a short one in turn bound it anew each time, which took a ninth of
+// a round of logistic regression.
+func evenStrips(n, most int) int {
+	strips := max(1, (n+most-1)/most)
+	return min(most, linalg.RoundUp((n+strips-1)/strips, blas.TallRows))
+}
+
 // stripBody is one execution by strips.
 type stripBody[T dense.Precision] struct {
 	f       *products
@@ -294,8 +302,8 @@ func (b *stripBody[T]) worker(k int) *stripWorker[T] {
 
 func (b *stripBody[T]) Chunk(worker, lo, hi int) error {
 	w := b.worker(worker)
-	for ; lo < hi; lo += b.height {
-		n := min(b.height, hi-lo)
+	for height := evenStrips(hi-lo, b.height); lo < hi; lo += height {
+		n := min(height, hi-lo)
 		w.product(b, lo, n)
 		if err := w.chain(b, lo, n); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/blas"
 	"flow/kernels/construct"
 	"flow/kernels/linalg"
 	"flow/kernels/rowtest"
@@ -227,5 +228,18 @@ func BenchmarkEpilogues(b *testing.B) {
 		}
 		run("fused", c)
 		run("apart", p, m)
+	}
+}
+
+// TestEvenStrips: as few strips as there may be are of one height, but for the last one.
+func TestEvenStrips(t *testing.T) {
+	for n := 1; n < 5000; n += 7 {
+		for _, most := range []int{8, 64, 1664} {
+			h := evenStrips(n, most)
+			strips := (n + h - 1) / h
+			if last := n - (strips-1)*h; h > most || strips != (n+most-1)/most || strips > 1 && h%blas.TallRows != 0 || last <= 0 || h-last > blas.TallRows*strips {
+				t.Errorf("%d rows with at most %d: %d strips of %d, the last of %d", n, most, strips, h, last)
+			}
+		}
 	}
 }
