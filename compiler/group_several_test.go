@@ -29,8 +29,10 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 
 		// Reductions join the loop that makes what they reduce.
 		{"A = near(U)\nemit max(abs(A - U))\nemit A", "(f64[70,60], f64)"},
-		{"A = near(U)\nemit max(abs(A - U))\nemit sum(A)", "(f64, f64)"},       // which nothing stores
-		{"A = U * 0.5 + V\nemit max(abs(A - U))\nemit A", "(f64[70,60], f64)"}, // a chain alone
+		{"A = near(U)\nemit max(abs(A - U))\nemit sum(A)", "(f64, f64)"},                                               // which nothing stores
+		{"A = U * 0.5 + V\nemit sum(A)\nemit max(abs(A - U))\nemit min(A * V)\nemit A", "(f64[70,60], f64, f64, f64)"}, // which is reduced itself
+		{"A = U * 0.5 + V\nemit sum(A)\nemit max(A)\nemit A", ""},                                                      // by one pass already
+		{"A = U * 0.5 + V\nemit max(abs(A - U))\nemit A", "(f64[70,60], f64)"},                                         // a chain alone
 		{"iterate A = U, d = 1.0, k = 0 until d < 0.01 or k > 9 { B = 0.5 * (A + V[0, 0] / A); next d = norm(A - B); next A = B; next k = k + 1 }\nemit A", "(f64[70,60], f64)"},
 		{"A = U * 0.5\nemit max(A * 2 - V)\nemit A", ""}, // which may take the memory of U
 		{"A = near(U)\nemit argmax(A)\nemit argmin(A)\nemit any(A > V)\nemit t(A)", "(f64[70,60], i64, i64, bool)"},

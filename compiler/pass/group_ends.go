@@ -106,15 +106,22 @@ func (m *merger) stores(x, r ir.ID) bool {
 	makes := func(x ir.ID) bool {
 		return m.of(x) == pointMember || m.of(x) == moveMember && m.g.Nodes[x].Op.Look == nil
 	}
-	return slices.ContainsFunc(m.list[h], makes) || m.of(x) == chainMember && m.readsAlong(x, r) && !m.rows && !m.turned(x)
+	return slices.ContainsFunc(m.list[h], makes) || m.readsAlong(x, r) && !m.rows
 }
 
-// readsAlong reports whether one pass makes chain x and what r reduces in less time than two. Then r reads a
-// matrix that x reads, or another view of it. Otherwise x may be made in the memory of its operand, and two
-// passes take less time. A chain of functions takes longer to compute than to read, and needs the registers of
-// its loop.
+// readsAlong reports whether one pass makes x, the elements of a chain, and what r reduces in less time than two.
+// Then r reads a matrix that the chain reads, or another view of it. Otherwise x may be made in the memory of its
+// operand, and two passes take less time. A chain of functions takes longer to compute than to read, and needs
+// the registers of its loop.
 func (m *merger) readsAlong(x, r ir.ID) bool {
-	return m.g.Nodes[r].Op.Places || m.flops[x] <= againFlops/2 && m.readsAgain(x, r)
+	if pipe, is := storedPart(m.g, x); is && m.of(x) == foldMember { // with reductions of the elements
+		x = pipe
+	} else if m.of(x) != chainMember || m.turned(x) {
+		return false
+	} else if m.g.Nodes[r].Op.Places {
+		return true
+	}
+	return m.flops[x] <= againFlops/2 && m.readsAgain(x, r)
 }
 
 // merge makes one group of several, unless they are too large together for one loop. The group is at

@@ -104,7 +104,8 @@ func (f *nesting) any() bool {
 					return true
 				}
 				read[x] = true
-				moves := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id))) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				pipe, elements := storedPart(g, x)
+				moves := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id)) || elements && f.readsAgain(pipe, id)) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
 				if moves && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
@@ -273,16 +274,17 @@ func readPlaces(r *ir.Region, a ir.ID) (n int) {
 func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 	chosen := f.members(func(id ir.ID) bool { return f.of(id) != noMember })
 	for h, m := range chosen {
-		stored, fold := 0, 0
+		stored, folds := 0, 0
 		for _, x := range m {
 			switch {
+			case f.of(x) == foldMember && f.g.Nodes[x].Op.Control != op.Part:
+				folds++
 			case f.of(x) == foldMember:
-				fold = 1
 			case f.g.Nodes[x].Op.Look == nil:
 				stored++
 			}
 		}
-		if stored+fold < 2 {
+		if stored+folds < 2 {
 			delete(chosen, h)
 		}
 	}
