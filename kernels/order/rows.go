@@ -209,25 +209,6 @@ func writeSpans(spans []Span, at []int64, lo, hi int, write func(at []int64, i i
 	}
 }
 
-// beginUnique counts the different elements of each class, and writes them when it is known where
-// each class begins.
-func beginUnique(c *op.Call, workers int) (op.LoopBody, error) {
-	l := BeginSort(c.Dense(0), false, false, workers)
-	var starts [SortUnits + 1]int
-	l.SortedClass = func(class, lo, hi int) { starts[class+1] = int(CountRuns(l.Sorted[lo:hi])) }
-	l.Between = func() bool {
-		for i := range SortUnits {
-			starts[i+1] += starts[i]
-		}
-		c.Out = value.New(c.Type.Elem, starts[SortUnits], 1)
-		return true
-	}
-	l.More = func(class int) {
-		copyDifferent(c.Out.(*value.Dense), starts[class], l.Sorted[l.Begin[class]:l.Begin[class+1]])
-	}
-	return l, nil
-}
-
 // copyDifferent writes the different elements whose sorted keys these are to the column out, from
 // row i on.
 func copyDifferent(out *value.Dense, i int, keys []uint64) {

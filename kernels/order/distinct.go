@@ -1,0 +1,142 @@
+package order
+
+// This file finds the distinct elements of a matrix. Where they are few, a table of them has each element in
+// a cache, which takes a tenth of the time of a sort and no memory beside it. A sample tells whether they
+// may be few. If a worker meets more, all elements are sorted after all.
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"flow/ir/op"
+	"flow/ir/value"
+)
+
+const (
+	tableSlots = 1 << 14        // 128 KiB of keys
+	mostFew    = tableSlots / 2 // more would wait for longer chains of slots
+	// fewSampled is the most distinct keys of a sample of few. A sample of 4096 has 3200 of 8192.
+	fewSampled = SortUnits * sortSample * 3 / 4
+)
+
+// keySet is the keys that a worker has met, in open addressing. An empty slot is 0; the key 0 has a field.
+type keySet struct {
+	slots [tableSlots]uint64
+	n     int
+	zero  bool
+}
+
+// add puts keys into the set, and reports whether they fit.
+func (s *keySet) add(keys []uint64) bool {
+	for _, k := range keys {
+		if k == 0 {
+			s.zero = true
+			continue
+		}
+		// Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, 6.4).
+		for h := k * 0x9E3779B97F4A7C15 >> 50; s.slots[h] != k; h = (h + 1) % tableSlots {
+			if s.slots[h] == 0 {
+				if s.n == mostFew {
+					return false
+				}
+				s.slots[h], s.n = k, s.n+1
+				break
+			}
+		}
+	}
+	return true
+}
+
+// distinct is one execution of unique.
+type distinct struct {
+	c       *op.Call
+	workers int
+	sets    []*keySet // of each worker; nil: it has met no key
+	many    atomic.Bool
+	sorts   *Sorter // of many elements; nil: they are few, as far as is known
+}
+
+func beginUnique(c *op.Call, workers int) (op.LoopBody, error) {
+	l := &distinct{c: c, workers: workers, sets: make([]*keySet, workers)}
+	x := c.Dense(0)
+	sample := make([]uint64, SortUnits*sortSample)
+	sampleKeys(sample, x.Rows*x.Cols, func(keys []uint64, i int) { ElementKeys(keys, x, i) })
+	if CountRuns(sample) > fewSampled {
+		l.sort()
+	}
+	return l, nil
+}
+
+// sort begins the other way. The different elements of each class are counted, and written when it is
+// known where each class begins.
+func (l *distinct) sort() {
+	s := BeginSort(l.c.Dense(0), false, false, l.workers)
+	l.sorts = s
+	var starts [SortUnits + 1]int
+	s.SortedClass = func(class, lo, hi int) { starts[class+1] = int(CountRuns(s.Sorted[lo:hi])) }
+	s.Between = func() bool {
+		for i := range SortUnits {
+			starts[i+1] += starts[i]
+		}
+		l.c.Out = value.New(l.c.Type.Elem, starts[SortUnits], 1)
+		return true
+	}
+	s.More = func(class int) {
+		copyDifferent(l.c.Out.(*value.Dense), starts[class], s.Sorted[s.Begin[class]:s.Begin[class+1]])
+	}
+}
+
+// Chunk meets the elements of units lo..hi-1, or sorts.
+func (l *distinct) Chunk(worker, lo, hi int) error {
+	if l.sorts != nil {
+		return l.sorts.Chunk(worker, lo, hi)
+	}
+	x := l.c.Dense(0)
+	if l.sets[worker] == nil {
+		l.sets[worker] = &keySet{}
+	}
+	n := uint64(x.Rows * x.Cols)
+	var keys [512]uint64
+	for at, end := int(n*uint64(lo)/SortUnits), int(n*uint64(hi)/SortUnits); at < end && !l.many.Load(); at += len(keys) {
+		k := keys[:min(len(keys), end-at)]
+		ElementKeys(k, x, at)
+		if !l.sets[worker].add(k) {
+			l.many.Store(true)
+		}
+	}
+	return nil
+}
+
+// Next makes the result, or goes on with the sort.
+func (l *distinct) Next() (again bool, err error) {
+	if l.sorts != nil {
+		return l.sorts.Next()
+	}
+	if l.many.Load() {
+		l.sort()
+		return true, nil
+	}
+	var keys []uint64
+	for _, s := range l.sets {
+		if s != nil {
+			keys = slices.AppendSeq(keys, func(yield func(uint64) bool) {
+				for _, k := range s.slots {
+					if k != 0 && !yield(k) {
+						return
+					}
+				}
+			})
+			if s.zero {
+				keys = append(keys, 0)
+			}
+		}
+	}
+	slices.Sort(keys)
+	l.c.Out = value.New(l.c.Type.Elem, int(CountRuns(keys)), 1)
+	copyDifferent(l.c.Out.(*value.Dense), 0, keys)
+	return false, nil
+}
+
+func (l *distinct) End() error { return nil }
+
+var _ op.Passes = (*distinct)(nil)
