@@ -110,13 +110,6 @@ func (z *splitter) survey(all intervals) {
 	var open []int
 	var in inputs
 	around := 0 // 1 + the step that begins the innermost loop; 0: there is none
-	touch := func(v virt) {
-		if x := &z.lives[v]; !x.seen {
-			x.seen, x.loop = true, around
-		} else if x.loop != around {
-			x.loop = -1
-		}
-	}
 	for k := range z.old {
 		s := &z.old[k]
 		if s.enters {
@@ -127,15 +120,19 @@ func (z *splitter) survey(all intervals) {
 			if v == 0 {
 				continue
 			}
-			touch(v)
-			if x := &z.lives[v]; len(x.reads) == 0 || x.reads[len(x.reads)-1] != int32(k) {
-				x.reads = append(z.shop.numbers.room(x.reads, 1), int32(k))
+			x := &z.lives[v]
+			x.touch(around)
+			if n := len(x.reads); n == 0 || x.reads[n-1] != int32(k) {
+				if n == cap(x.reads) {
+					x.reads = z.shop.numbers.room(x.reads, 1)
+				}
+				x.reads = append(x.reads, int32(k))
 			}
 		}
 		if s.dst != 0 {
 			x := &z.lives[s.dst]
 			x.several = x.several || x.seen || s.keeps || s.effect
-			touch(s.dst)
+			x.touch(around)
 		}
 		if s.leaves {
 			z.loopEnds[open[len(open)-1]] = k
@@ -148,6 +145,15 @@ func (z *splitter) survey(all intervals) {
 	}
 	for _, v := range all.order {
 		z.lives[v].dies = z.lives[v].end()
+	}
+}
+
+// touch notes that a step in a loop reads or defines the value.
+func (x *life) touch(around int) {
+	if !x.seen {
+		x.seen, x.loop = true, around
+	} else if x.loop != around {
+		x.loop = -1
 	}
 }
 
@@ -213,9 +219,10 @@ func (z *splitter) begin(b block) {
 // step appends step k, behind loads of the evicted values that it reads, and evicts values until the rest
 // fits.
 func (z *splitter) step(k int, s *step) {
-	s.rename(func(v virt) virt { // loads the value if it is evicted, and renames the read to its reload
+	for _, place := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
+		v := *place
 		if !z.counts(v) {
-			return v
+			continue
 		}
 		x := &z.lives[v]
 		if x.split() && x.evicted {
@@ -224,18 +231,19 @@ func (z *splitter) step(k int, s *step) {
 			z.live = append(z.live, v)
 			z.ends = min(z.ends, x.dies)
 		}
-		return cmp.Or(x.reload, v)
-	})
+		*place = cmp.Or(x.reload, v) // the read is renamed to its reload
+	}
 	z.steps = append(z.steps, *s)
 	if int(z.ends) <= k {
 		z.ends = math.MaxInt32
-		z.live = slices.DeleteFunc(z.live, func(v virt) bool {
-			dies := z.lives[v].dies
-			if int(dies) > k {
+		live := z.live[:0]
+		for _, v := range z.live {
+			if dies := z.lives[v].dies; int(dies) > k {
 				z.ends = min(z.ends, dies)
+				live = append(live, v)
 			}
-			return int(dies) <= k
-		})
+		}
+		z.live = live
 	}
 	if v := s.dst; z.counts(v) && int(v) < len(z.lives) && !z.lives[v].evicted && int(z.lives[v].to) > k &&
 		!slices.Contains(z.live, v) {
