@@ -64,21 +64,29 @@ func (p *program) group() {
 // foreign reports that s may not change places with a step of another part in the run.
 func (r *run) foreign(s *step) bool {
 	other := func(who int32) bool { return who != 0 && who != s.part+1 }
-	found := other(r.made[s.dst]) || other(r.read[s.dst])
-	s.reads(func(v virt) { found = found || other(r.made[v]) })
-	return found
+	if other(r.made[s.dst]) || other(r.read[s.dst]) {
+		return true
+	}
+	var in inputs
+	for _, v := range in.of(s) {
+		if other(r.made[v]) { // that of 0 is 0
+			return true
+		}
+	}
+	return false
 }
 
 // add appends a step.
 func (r *run) add(s *step) {
 	r.made[s.dst] = s.part + 1
-	s.reads(func(v virt) {
+	var in inputs
+	for _, v := range in.of(s) {
 		if who := &r.read[v]; *who == 0 || *who == s.part+1 {
 			*who = s.part + 1
 		} else {
 			*who = -1
 		}
-	})
+	}
 }
 
 // order sorts the steps of the run by part and empties it.
@@ -92,10 +100,13 @@ func (r *run) order(shop *workshop, steps []step) {
 		}
 	}
 	copy(steps, sorted)
+	var in inputs
 	for k := range steps {
 		s := &steps[k]
 		r.made[s.dst] = 0
-		s.reads(func(v virt) { r.read[v] = 0 })
+		for _, v := range in.of(s) {
+			r.read[v] = 0
+		}
 	}
 }
 

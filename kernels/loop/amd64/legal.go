@@ -4,10 +4,7 @@ package amd64
 // on words. A mask becomes a vector of 64-bit words, whatever the lanes hold; an instruction under
 // a mask becomes one without and a blend. The rules for single operations are in legal_rules.go.
 
-import (
-	"cmp"
-	"math"
-)
+import "math"
 
 // legalizer is the program while it is rewritten.
 type legalizer struct {
@@ -41,7 +38,11 @@ func legalizeAVX2(p *program, a *Asm) {
 
 // step appends the legal form of a step. It changes s.
 func (g *legalizer) step(s *step) {
-	s.rename(g.resolve)
+	for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} { // copies become their originals (copy propagation)
+		if same := g.known[*v].same; same != 0 {
+			*v = same
+		}
+	}
 	if s.scalar != nil {
 		*g.appended() = *s
 		return
@@ -113,9 +114,6 @@ func (g *legalizer) relate(s *step) {
 		g.known[s.dst] = related{magnitudeOf: s.a}
 	}
 }
-
-// resolve returns the original of a copy (copy propagation), and others as they are.
-func (g *legalizer) resolve(v virt) virt { return cmp.Or(g.known[v].same, v) }
 
 // magnitudes and signs are masks of the bits of two f32.
 const magnitudes, signs = math.MaxInt32 | math.MaxInt32<<32, 1<<63 | 1<<31
