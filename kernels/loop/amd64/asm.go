@@ -129,6 +129,12 @@ func (a *Asm) Finish() ([]byte, error) {
 	return a.code, nil
 }
 
+// on is the place with another base.
+func (m Mem) on(base Reg) Mem {
+	m.Base = base
+	return m
+}
+
 // offset is a place in memory so many bytes behind another.
 func offset(m Mem, by int32) Mem {
 	m.Disp += by

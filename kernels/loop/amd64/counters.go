@@ -126,7 +126,7 @@ func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
 			return nil
 		}
 	}
-	return &f
+	return &append(l.shop.forms.list(1), f)[0]
 }
 
 // varies reports that a form is not the same in all lanes.

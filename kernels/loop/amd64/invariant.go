@@ -179,11 +179,7 @@ func (l *lowering) uniform(p place) virt {
 	} else if len(moving.Terms) > 0 || len(across.Terms) > 0 {
 		base = l.moved(base, l.offset(p.mem, moving, across))
 	}
-	load := func(m *maker, dst Reg, r regs) {
-		at := at
-		at.Base = r.a
-		m.everywhere(e, dst, at)
-	}
+	load := func(m *maker, dst Reg, r regs) { m.everywhere(e, dst, at.on(r.a)) }
 	_, moving = l.steady(p.row.Plus(p.col))
 	certain := l.active == l.top // a lane counts
 	if certain && l.nested+l.branches == 0 && len(moving.Terms) == 0 {

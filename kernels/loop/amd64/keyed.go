@@ -22,6 +22,9 @@ func (l *lowering) apartInTable(s *loop.Stmt, p place) bool {
 	k := l.keyed[s.Mem.N]
 	if k == nil {
 		k = &keyedTable{key: t.Sym, coef: t.Coef, at: map[int64]bool{}, places: map[[2]int]virt{}, abreast: map[[2]int][]virt{}}
+		if l.keyed == nil {
+			l.keyed = map[int]*keyedTable{}
+		}
 		l.keyed[s.Mem.N] = k
 	}
 	c := p.col.Const

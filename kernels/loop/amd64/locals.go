@@ -283,8 +283,7 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 			st.loads = l.reading(memoryRead{at: at, reg: base, size: uint8(e.wide), len: l.vlen(wide)})
 		}
 		st.scalar = func(m *maker, dst Reg, r regs) {
-			at.Base = r.a
-			m.vec.load(m, wide, dst, r.mask, at)
+			m.vec.load(m, wide, dst, r.mask, at.on(r.a))
 		}
 		v = l.emit(&st)
 	} else if base, distance, ok := l.apartInLocal(e); ok {
@@ -340,8 +339,7 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 	if base, ok := l.besideRounds(e); ok {
 		at := Mem{Index: laneReg, Scale: uint8(e.wide)}
 		l.emit(&step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
-			at.Base = r.b
-			m.vec.store(m, wide, r.a, r.mask, at)
+			m.vec.store(m, wide, r.a, r.mask, at.on(r.b))
 		}})
 		return
 	}

@@ -109,8 +109,7 @@ func (l *lowering) contiguous(p place) virt {
 		st.loads = l.reading(memoryRead{at: at, reg: base, size: uint8(e.Size()), len: l.vlen(e)})
 	}
 	st.scalar = func(m *maker, dst Reg, r regs) {
-		at.Base = r.a
-		m.vec.load(m, e, dst, r.mask, at)
+		m.vec.load(m, e, dst, r.mask, at.on(r.a))
 	}
 	if l.active == 0 && l.part.first() {
 		l.fetchAhead(p, base, at)
@@ -174,7 +173,7 @@ func (l *lowering) store(s *loop.Stmt) {
 			first = len(read) > 0
 		}
 		st.scalar = func(m *maker, _ Reg, r regs) {
-			switch at.Base = r.b; {
+			switch at := at.on(r.b); {
 			case whole && m.streams:
 				m.stream(r.a, at)
 			case first:

@@ -122,12 +122,13 @@ type workshop struct {
 	values    slab[virtual]
 	relations slab[related]
 	reads     slab[memoryRead]
+	forms     slab[loop.Lin]
 }
 
 // free takes back all memory.
 func (w *workshop) free() {
 	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.facts, &w.intervals, &w.words, &w.regs, &w.lives, &w.ints, &w.numbers, &w.virts,
-		&w.bytes, &w.values, &w.relations, &w.reads} {
+		&w.bytes, &w.values, &w.relations, &w.reads, &w.forms} {
 		s.free()
 	}
 }

@@ -176,8 +176,7 @@ func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []op
 				m.everywhere(types.I64, dst, At(r.a, at.Disp))
 				return
 			}
-			at.Base = r.a
-			m.vec.load(m, types.I64, dst, r.mask, at)
+			m.vec.load(m, types.I64, dst, r.mask, at.on(r.a))
 		}
 		out[k] = inRegister(e, l.emit(&s))
 	}
@@ -195,8 +194,7 @@ func (l *lowering) storeState(words []operand, p place) {
 		p.plane = k
 		base, at := l.lanesAt(p)
 		l.emit(&step{a: l.vector(o), b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
-			at.Base = r.b
-			m.vec.store(m, types.I64, r.a, r.mask, at)
+			m.vec.store(m, types.I64, r.a, r.mask, at.on(r.b))
 		}})
 	}
 }

@@ -226,7 +226,7 @@ func (l *lowering) begin(parts int, mask virt) {
 		}
 		l.parts = append(l.parts, p)
 	}
-	l.top, l.keyed = mask, map[int]*keyedTable{}
+	l.top, l.keyed = mask, nil
 }
 
 // first reports the first of the vectors.
