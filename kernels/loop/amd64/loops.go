@@ -73,7 +73,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	}
 	around := l.counts
 	l.counts = counts
-	begin, divided, costly := len(l.steps), l.divided, l.costly
+	begin, divided := len(l.steps), l.divided
 	l.each(func(k int) {
 		for _, s := range held {
 			l.reductions[contribution{s, k}].from = begin
@@ -92,7 +92,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			l.stmt(b)
 		}
 	}
-	l.divided, l.costly = divided, costly // those in the loop hold for one round, because carried values change
+	l.divided = divided // those in the loop hold for one round, because carried values change
 	l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
 	if !c.shared {
 		l.each(func(k int) { counts[k].advance(l) })

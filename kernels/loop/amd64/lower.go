@@ -10,9 +10,9 @@ import (
 
 // block lowers the statements of a block that perhaps does not run, or runs again with other values.
 func (l *lowering) block(b *loop.Block) {
-	divided, costly := len(l.divided), len(l.costly)
+	divided := len(l.divided)
 	l.statements(b)
-	l.divided, l.costly = l.divided[:divided], l.costly[:costly]
+	l.divided = l.divided[:divided]
 }
 
 func (l *lowering) statements(b *loop.Block) {

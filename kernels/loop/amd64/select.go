@@ -76,8 +76,6 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	switch {
 	case c == loop.Add && in[1].konst && in[1].word == 0 && in[0].plus && in[0].summed: // 0 changes -0 alone
 		return in[0]
-	case c == loop.Mul, c == loop.Div:
-		return operand{v: l.onceMade(floatBinary[c].of(e), e, in[0], in[1])}
 	case floatBinary[c] != pair{}:
 		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1])}
 	case c == loop.Lt:
@@ -127,26 +125,6 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	}
 	unsupported(s.Origin, "%s of %v", c.Operation().Name, e)
 	return operand{}
-}
-
-// nearby is the number of last products and quotients among which onceMade looks. An earlier one would
-// keep a register busy for long.
-const nearby = 16
-
-// onceMade returns a op b. It reuses a result of another body: a function and the program may both
-// compute the square of an argument. An operation that one body computes twice is emitted twice, so
-// that its result holds no register in between, as the square in exp. The result is computed in all
-// lanes.
-func (l *lowering) onceMade(op Op, e types.Elem, a, b operand) virt {
-	x := costly{op: op, length: l.vlen(e), a: l.vector(a), b: l.vector(b), in: l.frame.body}
-	for k := len(l.costly) - 1; k >= max(0, len(l.costly)-nearby); k-- {
-		if y := l.costly[k]; y.op == x.op && y.length == x.length && y.a == x.a && y.b == x.b && y.in != x.in {
-			return y.dst
-		}
-	}
-	x.dst = l.binary(op, e, operand{v: x.a}, operand{v: x.b})
-	l.costly = append(l.costly, x)
-	return x.dst
 }
 
 // differences are the values that a word tells to differ.

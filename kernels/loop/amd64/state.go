@@ -52,8 +52,6 @@ type lowering struct {
 	reductions map[contribution]*reduction // whose states are in registers
 	reduced    []*reduction                // the same, in order
 	keyed      map[int]*keyedTable         // of the results that are contributed to by key
-
-	costly []costly // products and quotients before the statement, in its block and those around it
 }
 
 // facts has properties that few operands have. Operands are copied often, so they hold only its address.
@@ -108,14 +106,6 @@ type frame struct {
 type twoWords struct {
 	mask    virt
 	yes, no loop.Word
-}
-
-// costly is a product or quotient of two values, and the body that computes it.
-type costly struct {
-	op        Op
-	length    Len
-	a, b, dst virt
-	in        *loop.Block
 }
 
 // beside is a group of accesses of a block to columns side by side, in the rows of the lanes. All are
