@@ -38,9 +38,6 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 			return o
 		}
 	}
-	if o, ok := l.comparedWords(c, e, in); ok {
-		return o
-	}
 	switch {
 	case c == loop.Select && in[0].konst:
 		return in[2-in[0].word]
@@ -48,8 +45,7 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		if v := l.lesser(in); v != 0 {
 			return operand{v: v}
 		}
-		v := l.merged(l.vector(in[0]), in[1], in[2])
-		return l.knows(operand{v: v}, facts{two: l.between(in)})
+		return operand{v: l.merged(l.vector(in[0]), in[1], in[2])}
 	case e == types.Bool:
 		if k := slices.IndexFunc(in, func(o operand) bool { return o.konst && o.word == 1 }); k >= 0 && c == loop.And {
 			return in[1-k]
@@ -175,53 +171,6 @@ func (l *lowering) lesser(in []operand) virt {
 		return l.binary(pair{VMAXPD, VMAXPS}.of(e), e, x, y)
 	}
 	return 0
-}
-
-// between returns the two constants that a select chooses from, perhaps through other selects.
-// Functions write such selects to mark the lanes whose argument is special.
-func (l *lowering) between(in []operand) twoWords {
-	c, a, b := l.vector(in[0]), in[1], in[2]
-	switch x, y := a.known().two, b.known().two; {
-	case a.elem == types.Bool:
-	case a.konst && b.konst:
-		return twoWords{c, a.word, b.word}
-	case b.konst && x.mask != 0 && b.word == x.no:
-		return twoWords{l.mask(KANDW, c, x.mask), x.yes, x.no}
-	case b.konst && x.mask != 0 && b.word == x.yes:
-		return twoWords{l.mask(KANDNW, x.mask, c), x.no, x.yes}
-	case a.konst && y.mask != 0 && a.word == y.yes:
-		return twoWords{l.mask(KORW, c, y.mask), y.yes, y.no}
-	case a.konst && y.mask != 0 && a.word == y.no:
-		return twoWords{l.mask(KANDNW, c, y.mask), y.yes, y.no}
-	}
-	return twoWords{}
-}
-
-// comparedWords compares one of two constants with a third constant. The result is a constant, the mask
-// of the two, or its complement. ok is false for other operands.
-func (l *lowering) comparedWords(c loop.Code, e types.Elem, in []operand) (o operand, ok bool) {
-	if c != loop.Eq && c != loop.Ne && c != loop.Lt && c != loop.Le || e == types.Bool {
-		return o, false
-	}
-	k := 0
-	if in[0].konst {
-		k = 1
-	}
-	x := in[k].known().two
-	if x.mask == 0 || !in[1-k].konst {
-		return o, false
-	}
-	words := [2]loop.Word{in[0].word, in[1].word}
-	words[k] = x.yes
-	yes := c.Eval(e, words[:]...)
-	words[k] = x.no
-	switch no := c.Eval(e, words[:]...); {
-	case yes == no:
-		return operand{traits: traits{konst: true}, word: yes}, true
-	case yes != 0:
-		return operand{v: x.mask}, true
-	}
-	return operand{v: l.not(x.mask)}, true
 }
 
 // folded computes an operation on constants.

@@ -61,7 +61,6 @@ type facts struct {
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
 	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
-	two    twoWords  // of a result of selects between two constants
 	climbs bool      // of i64: it probably goes up by one from lane to lane, see subscripts.go
 	span   *span     // of i64: see spanOf
 }
@@ -99,13 +98,6 @@ type frame struct {
 	nest   bool         // not of a function
 	inner  map[int]virt // the indices of inner loops that are counted in every lane
 	read   []int        // of body: see reads
-}
-
-// twoWords says that a value is one of two constants: yes in the lanes of a mask, no in the others.
-// Mask 0 says that it is another value.
-type twoWords struct {
-	mask    virt
-	yes, no loop.Word
 }
 
 // beside is a group of accesses of a block to columns side by side, in the rows of the lanes. All are
