@@ -8,20 +8,16 @@ type Cond uint8
 
 // The conditions.
 const (
-	Overflow    Cond = 0x0
-	Below       Cond = 0x2 // without sign
-	AboveEqual  Cond = 0x3
-	Equal       Cond = 0x4
-	NotEqual    Cond = 0x5
-	BelowEqual  Cond = 0x6
-	Above       Cond = 0x7
-	Sign        Cond = 0x8
-	Parity      Cond = 0xa
-	Less        Cond = 0xc // with sign
-	GreaterEq   Cond = 0xd
-	LessEqual   Cond = 0xe
-	Greater     Cond = 0xf
-	NotOverflow Cond = 0x1
+	Below      Cond = 0x2 // without sign
+	AboveEqual Cond = 0x3
+	Equal      Cond = 0x4
+	NotEqual   Cond = 0x5
+	Above      Cond = 0x7
+	Sign       Cond = 0x8
+	Less       Cond = 0xc // with sign
+	GreaterEq  Cond = 0xd
+	LessEqual  Cond = 0xe
+	Greater    Cond = 0xf
 )
 
 // Not is the opposite condition.
@@ -202,7 +198,6 @@ type Shift uint8
 const (
 	ShlG Shift = 4
 	ShrG Shift = 5
-	SarG Shift = 7
 )
 
 // ShiftImm shifts dst by n bits.
