@@ -176,3 +176,14 @@ func (m *maker) firstOf(base Reg, distance func(m *maker, dst Reg)) {
 	m.IMul(R11, R10)
 	m.Lea(RAX, Indexed(base, R11, 1, 0))
 }
+
+// addressIn returns the address of an element of a local that is the same in all lanes.
+func (l *lowering) addressIn(e element) virt {
+	key := sum{row: e.row, col: e.col, size: -1, arg: e.arg}
+	if e.arg == 0 {
+		key.arg = -e.at
+	}
+	return l.inner.recent(l, key, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ regs) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
+	})
+}

@@ -86,13 +86,6 @@ func (p *program) hoist() {
 	p.steps = steps
 }
 
-// movable reports an instruction that does nothing but make its result, from registers or a
-// constant. One that reads nothing is as cheap as a register that is kept.
-func (s *step) movable() bool {
-	return s.dst != 0 && s.scalar == nil && !s.keeps && !s.effect && (s.a != 0 || s.b != 0 || s.c != 0) && s.index == 0 &&
-		(!s.InMem || s.Mem.Constant != 0)
-}
-
 // move puts a step behind the loops at a depth, unless one is there that makes the same.
 func (p *program) move(k int32, open []loopSteps, depth int, same []virt, moved *movedSteps) {
 	s := &p.steps[k]

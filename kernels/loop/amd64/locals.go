@@ -179,14 +179,6 @@ func (m *maker) clear(zero Reg) {
 	m.Bind(end)
 }
 
-// element is where an element of a local lies: in bytes from the local, as far as rows have a
-// constant size.
-type element struct {
-	*local
-	row, col loop.Lin
-	varies   bool // from lane to lane
-}
-
 func (l *lowering) element(s *loop.Stmt) element {
 	m := &l.locals[s.Mem.N]
 	e := element{local: m, row: l.form(s.At[0]), col: l.form(s.At[1])}
@@ -380,15 +372,4 @@ func (l *lowering) besideRounds(e element) (base virt, ok bool) {
 		return 0, false
 	}
 	return l.addressIn(e), true
-}
-
-// addressIn returns the address of an element of a local that is the same in all lanes.
-func (l *lowering) addressIn(e element) virt {
-	key := sum{row: e.row, col: e.col, size: -1, arg: e.arg}
-	if e.arg == 0 {
-		key.arg = -e.at
-	}
-	return l.inner.recent(l, key, func() step {
-		return step{scalar: func(m *maker, dst Reg, _ regs) { m.Lea(dst, l.elementMem(m, e, NoReg)) }}
-	})
 }

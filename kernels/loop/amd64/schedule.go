@@ -32,18 +32,6 @@ var costs = [256]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 5, loop.I
 // shortRound is the cost of a round up to which three vectors are lowered together.
 const shortRound = 40
 
-// weight is what is known of a block.
-type weight struct {
-	cost    int
-	divides int  // what of it are quotients and roots
-	roots   int  // how many roots
-	inner   int  // the cost of the costliest block of an inner loop that holds no other, 0: there is none
-	calls   bool // of functions
-	open    bool // an inner loop ends for each lane when its values say so
-	whole   bool // integers are divided
-	carry   int  // the most values that an inner loop carries
-}
-
 // mostCarried is the most values that an inner loop carries of which two vectors are lowered together
 // for targets with few registers. Sums and squares, eight words each, take 0.8 of the time with one.
 const mostCarried = 7

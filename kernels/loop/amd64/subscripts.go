@@ -17,9 +17,6 @@ import (
 	"flow/ir/types"
 )
 
-// span is the least and the greatest number that an integer may be.
-type span struct{ least, most int64 }
-
 // spanOf returns the span of the integer o.
 func (l *lowering) spanOf(o operand) span {
 	switch f := o.known(); {

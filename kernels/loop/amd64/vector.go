@@ -390,3 +390,10 @@ func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
 	}
 	l.emit(&st)
 }
+
+// movable reports an instruction that does nothing but make its result, from registers or a
+// constant. One that reads nothing is as cheap as a register that is kept.
+func (s *step) movable() bool {
+	return s.dst != 0 && s.scalar == nil && !s.keeps && !s.effect && (s.a != 0 || s.b != 0 || s.c != 0) && s.index == 0 &&
+		(!s.InMem || s.Mem.Constant != 0)
+}

@@ -1,0 +1,46 @@
+package amd64
+
+import (
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// facts has properties that few operands have. Operands are copied often, so they hold only its address.
+type facts struct {
+	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
+	negate virt      // of f64: the value whose negation it is
+	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
+	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
+	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
+	climbs bool      // of i64: it probably goes up by one from lane to lane, see subscripts.go
+	span   *span     // of i64: see spanOf
+}
+
+// operand is a value of the body while it is lowered: a constant, or a virtual register.
+type operand struct {
+	traits
+	v     virt
+	word  loop.Word
+	facts *facts // nil: nothing is known. See known
+}
+
+// traits is a struct of its own because the Go compiler keeps structs of up to four fields in
+// registers. It copies others by wide loads, which wait for the narrow stores before them.
+type traits struct {
+	elem   types.Elem
+	konst  bool
+	plus   bool // of floats: it is not -0
+	summed bool // of floats: a sum, a difference or a product, so it is not a signalling nan
+	rounds bool // it is carried from round to round, or from point to point
+}
+
+// knownWord is a constant, and the register with it in all lanes.
+type knownWord struct {
+	bits   loop.Word
+	single bool // of f32
+	v      virt
+	before int32 // 1 + the place of the constant before it with the same bits of byWord; 0: none
+}
+
+// span is the least and the greatest number that an integer may be.
+type span struct{ least, most int64 }
