@@ -366,6 +366,20 @@ func (g *Graph) Clone() *Graph {
 	return out
 }
 
+// Needed returns the required nodes and those that they depend on. required is not asked of nodes that another
+// one needs.
+func (g *Graph) Needed(required func(id ID) bool) []bool {
+	out := make([]bool, len(g.Nodes))
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		if out[i] = out[i] || required(ID(i)); out[i] {
+			for _, x := range g.In(ID(i)) {
+				out[x] = true
+			}
+		}
+	}
+	return out
+}
+
 // Compact keeps the nodes for which keep is true, in order. They must not read dropped ones.
 func (g *Graph) Compact(keep []bool) *Graph {
 	out := New()

@@ -34,6 +34,24 @@ type Region struct {
 	err  error
 }
 
+// Compact returns r with the nodes for which keep is true. Arguments and yields are among them.
+func (r *Region) Compact(keep []bool) *Region {
+	to := make([]ID, len(keep))
+	at := ID(0)
+	for i, k := range keep {
+		if to[i] = at; k {
+			at++
+		}
+	}
+	out := &Region{Graph: r.Graph.Compact(keep), Args: slices.Clone(r.Args), Yields: slices.Clone(r.Yields)}
+	for _, list := range [][]ID{out.Args, out.Yields} {
+		for k, x := range list {
+			list[k] = to[x]
+		}
+	}
+	return out
+}
+
 // Carried returns how many of an iterate's inputs, the first ones, change from round to round. The
 // others are captured.
 func (n *Node) Carried() int { return n.Attrs.Int("carry") }

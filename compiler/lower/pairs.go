@@ -38,58 +38,39 @@ func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
 		}
 	}
 	first, second, at := e.Ranges[0], e.Ranges[1], e.Span()
-	outer, step := l.extent(first), 1
-	if second.By != nil {
-		if step = l.intArg(second.By, "the step"); step == 0 {
-			l.failf("E417", second.By.Span(), "the step is 0")
-		}
-	}
+	outer, step := l.extent(first), l.step(second)
 	bounds, total := l.boundsOf(first, second, outer, step)
 	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(step)}, op.Attr{Name: "through", Val: op.Bool(second.Inclusive)}, op.Attr{Name: "rows", Val: op.Int(total)})
 	list := l.edgeVal(l.add(l.table.Must("pairs"), attrs, second.Span(), nil, bounds))
 
-	r, pure := l.newRegion(), l.pure
-	var y ir.ID
-	l.pure = true
-	l.within(r, func() {
+	r, y := l.points(func(r *region) ir.ID {
 		k := l.carry(r, types.ScalarOf(types.I64))
 		here := l.here(list)
 		for c, x := range e.Ranges {
 			l.declare(*x.Name, l.edgeVal(l.add(l.table.Must("element"), nil, x.Span(), nil, here.id, k, l.konst(value.I64(int64(c)), x.Span()))))
 		}
-		y = l.toEdge(l.blockWhole(e.Body, true), e.Body.Span())
+		return l.body(e)
 	})
-	l.pure = pure
-	t := l.collected(e, []extent{{count: total}}, r.g.Type(y))
-	body, captured := trimmed(r, y)
-	names := op.Attr{Name: "names", Val: op.Str(first.Name.Name + " " + second.Name.Name)}
-	hints = append(hints, op.Attr{Name: "by", Val: op.Ints(1)})
-	if len(captured) > 0 && captured[0] == list.id {
-		hints = append(hints, names, op.Attr{Name: "pairs", Val: op.Bool(true)})
-	} else {
-		hints = append(hints, op.Attr{Name: "names", Val: op.Str("pair")})
+	names := []string{"pair"}
+	if _, captured := trimmed(r, y); len(captured) > 0 && captured[0] == list.id {
+		names, hints = []string{first.Name.Name, second.Name.Name}, append(hints, op.Attr{Name: "pairs", Val: op.Bool(true)})
 	}
-	var in []ir.ID
+	x := extent{lo: intVal(0), step: 1, count: total}
+	t := l.collected(e, []extent{x}, r.g.Type(y))
 	if total == types.Unknown {
-		in = []ir.ID{l.konst(value.I64(0), at), l.toEdge(l.size(total, "nrow", list, at), at)}
-	} else {
-		hints = append(hints, op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(total)})
+		x.lo = l.edgeVal(l.konst(value.I64(0), at))
+		x.hi = l.size(total, "nrow", list, at)
 	}
-	id := l.g.Add(l.table.Must("parfor"), op.MakeAttrs(hints...), t, l.origin(at), append(in, captured...)...)
-	l.g.Nodes[id].Region = body
-	return l.edgeVal(id)
+	return l.edgeVal(l.loopNode(e, names, []extent{x}, hints, r, y, t))
 }
 
 // boundsOf returns the matrix of i and the bounds of j for each i, and the number of pairs:
 // types.Unknown unless the bounds are numbers, or multiples of i plus a number.
 func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id ir.ID, total int) {
 	head := &ast.Parfor{Src: second.Src, Ranges: []ast.Range{first}}
-	r, pure := l.newRegion(), l.pure
-	var y ir.ID
 	var bounds [2]linear
 	var index ir.ID
-	l.pure = true
-	l.within(r, func() {
+	r, y := l.points(func(r *region) ir.ID {
 		index = l.carry(r, types.ScalarOf(types.I64))
 		i := l.edgeVal(index)
 		l.declare(*first.Name, i)
@@ -99,9 +80,8 @@ func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id 
 			bounds[k] = l.linear(v)
 			row = append(row, v)
 		}
-		y = l.matrixOf(seqVal(list, []val{seqVal(list, row)}), types.NoElem, second.Span()).id
+		return l.matrixOf(seqVal(list, []val{seqVal(list, row)}), types.NoElem, second.Span()).id
 	})
-	l.pure = pure
 	total = types.Unknown
 	if lo := outer.lo; outer.count != types.Unknown && outer.count <= mostCounted && bounds[0].linearIn(index) && bounds[1].linearIn(index) {
 		total = 0
@@ -114,7 +94,7 @@ func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id 
 			total += int(n)
 		}
 	}
-	return l.loopNode(head, []extent{outer}, nil, r, y, types.DenseOf(types.I64, outer.count, 3)), total
+	return l.loopNode(head, []string{first.Name.Name}, []extent{outer}, nil, r, y, types.DenseOf(types.I64, outer.count, 3)), total
 }
 
 // linearIn reports whether f is a number plus multiples of one edge.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,27 +44,32 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 		}
 		space[i] = l.extent(r)
 	}
-	r := l.newRegion()
-	v := l.body(e, r)
+	var names []string
+	r, v := l.points(func(r *region) ir.ID {
+		for _, x := range e.Ranges {
+			names = append(names, x.Name.Name)
+			l.declare(*x.Name, l.edgeVal(l.carry(r, types.ScalarOf(types.I64))))
+		}
+		return l.body(e)
+	})
 	t := l.collected(e, space, r.g.Type(v))
 	if !t.Possible() {
 		l.failf("E216", e.Span(), "the result is %v: a matrix has fewer than 2^60 rows, columns and elements", t)
 	}
-	return l.edgeVal(l.loopNode(e, space, hints, r, v, t))
+	return l.edgeVal(l.loopNode(e, names, space, hints, r, v, t))
 }
 
 // loopNode makes the node of a parfor over the index space with body r, its value v, and the result
-// type t.
-func (l *lowerer) loopNode(e *ast.Parfor, space []extent, hints []op.Attr, r *region, v ir.ID, t types.Type) ir.ID {
+// type t. names are those of the indices.
+func (l *lowerer) loopNode(e *ast.Parfor, names []string, space []extent, hints []op.Attr, r *region, v ir.ID, t types.Type) ir.ID {
 	body, captured := trimmed(r, v)
 
 	var lo, by, n, through []int
 	included := false
-	var names []string
 	var in []ir.ID
 	dynamic := false
 	for i, x := range space {
-		lo, by, n, names = append(lo, 0), append(by, x.step), append(n, x.count), append(names, e.Ranges[i].Name.Name)
+		lo, by, n = append(lo, 0), append(by, x.step), append(n, x.count)
 		if x.lo.kind == konst {
 			lo[i] = int(x.lo.s.I)
 		}
@@ -91,12 +97,7 @@ func (l *lowerer) loopNode(e *ast.Parfor, space []extent, hints []op.Attr, r *re
 
 // extent elaborates a range's bounds.
 func (l *lowerer) extent(r ast.Range) extent {
-	x := extent{lo: l.integer(r.Lo, "E215", "a loop bound"), hi: l.integer(r.Hi, "E215", "a loop bound"), step: 1, inclusive: r.Inclusive}
-	if r.By != nil {
-		if x.step = l.intArg(r.By, "the step"); x.step == 0 {
-			l.failf("E417", r.By.Span(), "the step is 0")
-		}
-	}
+	x := extent{lo: l.integer(r.Lo, "E215", "a loop bound"), hi: l.integer(r.Hi, "E215", "a loop bound"), step: l.step(r), inclusive: r.Inclusive}
 	if x.lo.kind != konst || x.hi.kind != konst {
 		x.count = types.Unknown
 		return x
@@ -109,6 +110,18 @@ func (l *lowerer) extent(r ast.Range) extent {
 	return x
 }
 
+// step elaborates the step of a range.
+func (l *lowerer) step(r ast.Range) int {
+	if r.By == nil {
+		return 1
+	}
+	n := l.intArg(r.By, "the step")
+	if n == 0 {
+		l.failf("E417", r.By.Span(), "the step is 0")
+	}
+	return n
+}
+
 // many formats n, where the greatest uint64 means at least that.
 func many(n uint64) string {
 	if n == math.MaxUint64 {
@@ -117,18 +130,18 @@ func many(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// body elaborates the block with its indices and returns the edge of its value in r.
-func (l *lowerer) body(e *ast.Parfor, r *region) (value ir.ID) {
+// points elaborates the body of a parfor in a region of its own. write declares names and returns the value.
+func (l *lowerer) points(write func(r *region) ir.ID) (r *region, value ir.ID) {
 	outer := l.pure
-	l.pure = true
-	l.within(r, func() {
-		for _, x := range e.Ranges {
-			l.declare(*x.Name, l.edgeVal(l.carry(r, types.ScalarOf(types.I64))))
-		}
-		value = l.toEdge(l.blockWhole(e.Body, true), e.Body.Span())
-	})
+	l.pure, r = true, l.newRegion()
+	l.within(r, func() { value = write(r) })
 	l.pure = outer
-	return value
+	return r, value
+}
+
+// body elaborates the block of a parfor.
+func (l *lowerer) body(e *ast.Parfor) ir.ID {
+	return l.toEdge(l.blockWhole(e.Body, true), e.Body.Span())
 }
 
 // collected returns the type of a parfor whose body has type t.
@@ -161,20 +174,8 @@ func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.T
 // trimmed returns the body of r, with value as its yield, without unneeded nodes and captures, and
 // the remaining captured edges.
 func trimmed(r *region, value ir.ID) (*ir.Region, []ir.ID) {
-	g := r.g
-	keep := make([]bool, g.Len())
-	keep[value] = true
-	for i := range keep {
-		keep[i] = keep[i] || g.Required(ir.ID(i))
-	}
-	for i := g.Len() - 1; i >= 0; i-- {
-		if keep[i] {
-			for _, x := range g.In(ir.ID(i)) {
-				keep[x] = true
-			}
-		}
-	}
-	args, captured := append([]ir.ID(nil), r.own...), []ir.ID(nil)
+	keep := r.g.Needed(func(id ir.ID) bool { return id == value || r.g.Required(id) })
+	args, captured := slices.Clone(r.own), []ir.ID(nil)
 	for _, a := range args {
 		keep[a] = true
 	}
@@ -183,15 +184,5 @@ func trimmed(r *region, value ir.ID) (*ir.Region, []ir.ID) {
 			args, captured = append(args, a), append(captured, id)
 		}
 	}
-	to := make([]ir.ID, g.Len())
-	n := ir.ID(0)
-	for i, k := range keep {
-		if to[i] = n; k {
-			n++
-		}
-	}
-	for k, a := range args {
-		args[k] = to[a]
-	}
-	return &ir.Region{Graph: g.Compact(keep), Args: args, Yields: []ir.ID{to[value]}}, captured
+	return (&ir.Region{Graph: r.g, Args: args, Yields: []ir.ID{value}}).Compact(keep), captured
 }

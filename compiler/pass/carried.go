@@ -219,27 +219,13 @@ func markArgs(r *ir.Region, from []ir.ID, needed []bool) {
 
 // reached returns the nodes that those of from depend on, and those of from.
 func reached(g *ir.Graph, from []ir.ID) []bool {
-	out := make([]bool, g.Len())
-	for _, x := range from {
-		out[x] = true
-	}
-	for i := g.Len() - 1; i >= 0; i-- {
-		if out[i] {
-			for _, x := range g.In(ir.ID(i)) {
-				out[x] = true
-			}
-		}
-	}
-	return out
+	set := setOf(from)
+	return g.Needed(func(id ir.ID) bool { return set[id] })
 }
 
 // swept returns r without the nodes that neither its yields nor an effect needs. Arguments stay.
 func swept(r *ir.Region) *ir.Region {
-	stays := reached(r.Graph, append(effectsOf(r.Graph), r.Yields...))
-	for _, a := range r.Args {
-		stays[a] = true
-	}
-	return compacted(r, stays, r.Args)
+	return r.Compact(reached(r.Graph, slices.Concat(effectsOf(r.Graph), r.Yields, r.Args)))
 }
 
 // effectsOf lists the nodes of a graph that are kept though nothing reads them.

@@ -3,6 +3,7 @@ package pass
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -69,25 +70,10 @@ func alive(g *ir.Graph) []bool { return aliveAnd(g, g.Required) }
 
 // aliveAnd returns which nodes the required ones need; nil if all are.
 func aliveAnd(g *ir.Graph, required func(ir.ID) bool) []bool {
-	keep := make([]bool, g.Len())
-	all := true
-	for i := g.Len() - 1; i >= 0; i-- {
-		id := ir.ID(i)
-		if !keep[i] && required(id) {
-			keep[i] = true
-		}
-		if !keep[i] {
-			all = false
-			continue
-		}
-		for _, in := range g.In(id) {
-			keep[in] = true
-		}
+	if keep := g.Needed(required); slices.Contains(keep, false) {
+		return keep
 	}
-	if all {
-		return nil
-	}
-	return keep
+	return nil
 }
 
 // MergeEqual merges pure nodes with equal operator, attributes and inputs (common subexpressions):

@@ -87,7 +87,7 @@ func without(r *ir.Region, keep []bool) *ir.Region {
 	for k, a := range r.Args {
 		stays[a] = keep[k]
 	}
-	return compacted(r, stays, kept(r.Args, keep))
+	return (&ir.Region{Graph: r.Graph, Args: kept(r.Args, keep), Yields: r.Yields}).Compact(stays)
 }
 
 // sigOf returns what the row of node id is asked about.
@@ -268,16 +268,4 @@ func cells(ws []box, t types.Type, at func(box) (int, int)) (cutting, bool) {
 		}
 	}
 	return cutting{rc, cc}, true
-}
-
-// compacted returns r without the nodes that do not stay. args are the old nodes of its arguments.
-func compacted(r *ir.Region, stays []bool, args []ir.ID) *ir.Region {
-	to := make([]ir.ID, len(stays))
-	at := ir.ID(0)
-	for i, s := range stays {
-		if to[i] = at; s {
-			at++
-		}
-	}
-	return &ir.Region{Graph: r.Graph.Compact(stays), Args: through(to, args), Yields: through(to, r.Yields)}
 }
