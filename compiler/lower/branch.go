@@ -80,11 +80,7 @@ func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
 // known before it.
 func (l *lowerer) matrixIfList(v val, at source.Span) val {
 	if v.kind == tuple {
-		parts := make([]val, len(v.elems))
-		for i, x := range v.elems {
-			parts[i] = l.matrixIfList(x, at)
-		}
-		return v.with(parts)
+		return v.each(func(_ int, x val) val { return l.matrixIfList(x, at) })
 	}
 	return l.matrixOf(v, types.NoElem, at)
 }
@@ -114,11 +110,7 @@ type union struct {
 func (u *union) meet(a, b val) val {
 	l := u.l
 	if a.kind == tuple && b.kind == tuple && len(a.elems) == len(b.elems) && slices.Equal(a.names, b.names) {
-		parts := make([]val, len(a.elems))
-		for i := range parts {
-			parts[i] = u.meet(a.elems[i], b.elems[i])
-		}
-		return a.with(parts)
+		return a.each(func(i int, x val) val { return u.meet(x, b.elems[i]) })
 	}
 	for _, v := range []val{a, b} {
 		if v.kind != konst && v.kind != edge && v.kind != tuple {
@@ -170,11 +162,7 @@ func (u *union) fill(v val, parts []ir.ID) val {
 	case edge:
 		return u.l.edgeVal(parts[v.id])
 	case tuple:
-		elems := make([]val, len(v.elems))
-		for i, x := range v.elems {
-			elems[i] = u.fill(x, parts)
-		}
-		return v.with(elems)
+		return v.each(func(_ int, x val) val { return u.fill(x, parts) })
 	}
 	return v
 }

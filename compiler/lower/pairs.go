@@ -16,7 +16,7 @@ import (
 
 // dependent reports whether the second range of a parfor reads its first index.
 func dependent(e *ast.Parfor) (found bool) {
-	if len(e.Ranges) != 2 || e.Ranges[0].Name == nil {
+	if len(e.Ranges) != 2 {
 		return false
 	}
 	for _, x := range []ast.Expr{e.Ranges[1].Lo, e.Ranges[1].Hi, e.Ranges[1].By} {
@@ -32,11 +32,6 @@ func dependent(e *ast.Parfor) (found bool) {
 
 // overPairs elaborates such a parfor.
 func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
-	for _, r := range e.Ranges {
-		if r.Name == nil || r.Hi == nil {
-			l.failf("E416", r.Span(), "the range of a parfor is `i in a..b`")
-		}
-	}
 	first, second, at := e.Ranges[0], e.Ranges[1], e.Span()
 	outer, step := l.extent(first), l.step(second)
 	bounds, total := l.boundsOf(first, second, outer, step)

@@ -33,21 +33,22 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 			WithHelp("its value is a column or a matrix; join indices: k in 0..p * q"))
 	}
 	hints := l.parforHints(e.With)
-	if dependent(e) {
-		return l.overPairs(e, hints)
-	}
-	space := make([]extent, len(e.Ranges))
-	for i, r := range e.Ranges {
+	for _, r := range e.Ranges {
 		if r.Name == nil || r.Hi == nil {
 			l.fail(source.Errorf("E416", r.Span(), "the range of a parfor is `i in a..b`").
 				WithHelp("its indices are numbers: `parfor i in 0..n { .. xs[i, 0] .. }` reads a column"))
 		}
-		space[i] = l.extent(r)
 	}
+	if dependent(e) {
+		return l.overPairs(e, hints)
+	}
+	var space []extent
 	var names []string
+	for _, r := range e.Ranges {
+		space, names = append(space, l.extent(r)), append(names, r.Name.Name)
+	}
 	r, v := l.points(func(r *region) ir.ID {
 		for _, x := range e.Ranges {
-			names = append(names, x.Name.Name)
 			l.declare(*x.Name, l.edgeVal(l.carry(r, types.ScalarOf(types.I64))))
 		}
 		return l.body(e)

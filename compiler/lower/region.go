@@ -88,11 +88,7 @@ func (l *lowerer) here(v val) val {
 			return arrayVal(g)
 		}
 	case tuple, list:
-		elems := make([]val, len(v.elems))
-		for i, x := range v.elems {
-			elems[i] = l.here(x)
-		}
-		return v.with(elems)
+		return v.each(func(_ int, x val) val { return l.here(x) })
 	}
 	return v
 }

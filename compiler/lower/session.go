@@ -99,7 +99,11 @@ func (l *lowerer) entered(st ast.Stmt) {
 		if had {
 			was = *old
 		}
-		l.shown(e, konstVal(value.Str(l.signature(v))), "")
+		text := l.what(v)
+		if v.kind == function {
+			text = "fn " + l.typed(v.fn)
+		}
+		l.shown(e, konstVal(value.Str(text)), "")
 		l.session.typ = l.what(v)
 		if had {
 			l.scope.bind("_", was, e.Span())
@@ -140,22 +144,6 @@ func (l *lowerer) shown(e *ast.ExprStmt, v val, label string) {
 		emit.As = &ast.String{Src: e.Src, Value: label}
 	}
 	l.emit(emit)
-}
-
-// signature describes a function or another thing that is no value.
-func (l *lowerer) signature(v val) string {
-	if v.kind != function {
-		return l.what(v)
-	}
-	var ps []string
-	for _, p := range v.fn.params {
-		text := p.Name.Name
-		if p.Type != nil {
-			text += ": " + l.in.Files.Text(p.Type.Span())
-		}
-		ps = append(ps, text)
-	}
-	return "fn " + v.fn.name + "(" + strings.Join(ps, ", ") + ")"
 }
 
 // does distinguishes an `if` that has an effect, or may do nothing, from an expression with a value

@@ -54,11 +54,7 @@ func (w *walk) val(v val) val {
 			}
 		}
 	case list, tuple:
-		elems := make([]val, len(v.elems))
-		for i, x := range v.elems {
-			elems[i] = w.val(x)
-		}
-		return v.with(elems)
+		return v.each(func(_ int, x val) val { return w.val(x) })
 	case function:
 		w.scope(v.fn.env)
 	}

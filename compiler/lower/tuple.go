@@ -27,22 +27,23 @@ func (l *lowerer) tuple(e *ast.Tuple) val {
 // ascribeTuple gives a tuple the types and names that the program writes for its parts. A named
 // tuple keeps its names if the type has none; otherwise both must agree in order.
 func (l *lowerer) ascribeTuple(v val, t *ast.TupleType, at source.Span) val {
-	parts, names := make([]val, len(t.Fields)), []string(nil)
-	for i, f := range t.Fields {
-		parts[i] = l.ascribe(v.elems[i], f.Type, at)
-		if f.Name != nil {
+	var names []string
+	out := v.each(func(i int, x val) val {
+		if f := t.Fields[i]; f.Name != nil {
 			names = append(names, f.Name.Name)
 		}
-	}
+		return l.ascribe(x, t.Fields[i].Type, at)
+	})
 	switch {
 	case len(names) == 0:
-		return v.with(parts)
-	case len(names) < len(parts):
+		return out
+	case len(names) < len(t.Fields):
 		l.fail(source.Errorf("E135", t.Span(), "some parts of this tuple type have names and others none").WithHelp("name all, (ok: f64, bad: f64), or none"))
 	case len(v.names) > 0 && !slices.Equal(v.names, names):
 		l.failf("E200", at, "the type says that the parts are %s, this is a tuple of %s", strings.Join(names, ", "), strings.Join(v.names, ", "))
 	}
-	return val{kind: tuple, compound: &compound{elems: parts, names: names}}
+	out.names = names
+	return out
 }
 
 // noPart is the diagnostic of a missing part of a tuple.

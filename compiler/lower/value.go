@@ -210,8 +210,12 @@ type alias struct {
 	at   source.Span
 }
 
-// with returns v, a list or tuple, with other elements.
-func (v val) with(elems []val) val {
+// each returns v, a list or tuple, with f of each element.
+func (v val) each(f func(i int, x val) val) val {
+	elems := make([]val, len(v.elems))
+	for i, x := range v.elems {
+		elems[i] = f(i, x)
+	}
 	return val{kind: v.kind, compound: &compound{elems: elems, names: v.names}}
 }
 
