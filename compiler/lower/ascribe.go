@@ -138,7 +138,7 @@ func (l *lowerer) noType(t *ast.NamedType) {
 // integer of that size, or a value of the run if only the run knows it.
 func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
 	have := l.typeOf(v)
-	dims, rows := []int{have.Rows, have.Cols}, []string{"nrow", "ncol"}
+	dims := []int{have.Rows, have.Cols}
 	if len(t.Dims) > 2 {
 		l.failf("E218", t.Span(), "matrices have two dimensions")
 	}
@@ -156,7 +156,7 @@ func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
 				sizes = &scope{names: sizes.names, vals: sizes.vals, index: sizes.index}
 			}
 			if _, bound := sizes.lookup(n.Name); !bound {
-				l.scope.bind(n.Name, l.size(dims[i], rows[i], v, at), at)
+				l.scope.bind(n.Name, l.length(l.axis(v, i), at), at)
 				continue
 			}
 		}

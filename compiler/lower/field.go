@@ -10,12 +10,24 @@ import (
 
 // This file elaborates fields: sizes, and names of an import.
 
-// size returns a size of a matrix: n, or the value of row d if n is types.Unknown.
-func (l *lowerer) size(n int, d string, x val, at source.Span) val {
-	if n == types.Unknown {
-		return l.edgeVal(l.add(l.table.Must(d), nil, at, []source.Span{at}, x.id))
+// axis is the rows of a matrix, with k 0, or its columns. n may be types.Unknown.
+type axis struct {
+	of   val
+	k, n int
+	what string // one of them
+}
+
+func (l *lowerer) axis(x val, k int) axis {
+	t := l.typeOf(x)
+	return axis{of: x, k: k, n: [...]int{t.Rows, t.Cols}[k], what: [...]string{"row", "column"}[k]}
+}
+
+// length returns the length of an axis, which the run may know alone.
+func (l *lowerer) length(a axis, at source.Span) val {
+	if a.n == types.Unknown {
+		return l.edgeVal(l.add(l.table.Must([...]string{"nrow", "ncol"}[a.k]), nil, at, []source.Span{at}, a.of.id))
 	}
-	return intVal(n)
+	return intVal(a.n)
 }
 
 // field elaborates .rows and .cols of matrices, lists and channel arrays, and names of an import.
@@ -60,9 +72,9 @@ func (l *lowerer) field(e *ast.Field) val {
 		if t := l.g.Type(x.id); t.IsMatrix() {
 			switch e.Name.Name {
 			case "rows":
-				return l.size(t.Rows, "nrow", x, e.Span())
+				return l.length(l.axis(x, 0), e.Span())
 			case "cols":
-				return l.size(t.Cols, "ncol", x, e.Span())
+				return l.length(l.axis(x, 1), e.Span())
 			}
 		}
 	}

@@ -59,28 +59,28 @@ func (l *lowerer) index(e *ast.Index) val {
 	}
 	subs := e.Subs
 	if len(subs) == 1 && t.Cols == 1 {
-		subs = append(append([]ast.Sub(nil), subs...), ast.Sub{Lo: &ast.Int{Value: 0}})
+		subs = []ast.Sub{subs[0], {Src: subs[0].Src, Lo: &ast.Int{Src: subs[0].Src, Value: 0}}}
 	}
 	if len(subs) != 2 {
 		l.fail(l.tooFewSubscripts(e, t))
 	}
-	row, col := l.sub(subs[0], x, 0), l.sub(subs[1], x, 1)
+	row, col := l.sub(subs[0], l.axis(x, 0)), l.sub(subs[1], l.axis(x, 1))
 	if row.picks() || col.picks() {
 		return l.selection(e, x, row, col)
 	}
-	return l.part(e, x, subs, row, col)
+	return l.part(e, x, row, col)
 }
 
 // part returns the rectangle of x that two subscripts name, or the element.
-func (l *lowerer) part(e *ast.Index, x val, subs []ast.Sub, row, col subscript) val {
+func (l *lowerer) part(e *ast.Index, x val, row, col subscript) val {
 	spans := []source.Span{e.X.Span()}
 	one := row.one && col.one
 	if row.open || col.open {
 		return l.cut(e, x, row, col)
 	}
 	if row.dynamic() || col.dynamic() {
-		at := []ir.ID{x.id, l.start(row, subs[0].Span()), l.start(col, subs[1].Span())}
-		spans = append(spans, subs[0].Span(), subs[1].Span())
+		at := []ir.ID{x.id, l.start(row), l.start(col)}
+		spans = append(spans, row.at, col.at)
 		if one {
 			return l.edgeVal(l.add(l.table.Must("element"), nil, e.Span(), spans, at...))
 		}
@@ -97,15 +97,14 @@ func (l *lowerer) part(e *ast.Index, x val, subs []ast.Sub, row, col subscript) 
 func (l *lowerer) cut(e *ast.Index, x val, row, col subscript) val {
 	in, spans := []ir.ID{x.id}, []source.Span{e.X.Span()}
 	var size, through []int
-	for k, s := range []subscript{row, col} {
-		at := e.Subs[min(k, len(e.Subs)-1)].Span()
-		from, to, n := l.start(s, at), s.to, s.size
+	for _, s := range []subscript{row, col} {
+		from, to, n := l.start(s), s.to, s.size
 		if s.open {
 			n = types.Unknown
 		} else {
 			to = from // the size says where it ends
 		}
-		in, spans = append(in, from, to), append(spans, at, at)
+		in, spans = append(in, from, to), append(spans, s.at, s.at)
 		size = append(size, n)
 		through = append(through, s.through)
 	}
@@ -132,8 +131,9 @@ type subscript struct {
 	// picked is the column of positions that a vector names; ir.None: no vector. The other
 	// fields are then those of `:`.
 	picked ir.ID
-	all    bool // `:`
-	step   int  // take every step-th index of a range, from the last if negative; 0: all
+	all    bool // the whole axis
+	at     source.Span
+	step   int // take every step-th index of a range, from the last if negative; 0: all
 }
 
 // picks reports a subscript that is no interval.
@@ -142,27 +142,22 @@ func (s subscript) picks() bool { return s.picked != ir.None || s.step != 0 }
 func (s subscript) dynamic() bool { return s.from != ir.None }
 
 // start returns the first index as an edge.
-func (l *lowerer) start(s subscript, at source.Span) ir.ID {
+func (l *lowerer) start(s subscript) ir.ID {
 	if s.dynamic() {
 		return s.from
 	}
-	return l.konst(value.I64(int64(s.lo)), at)
+	return l.konst(value.I64(int64(s.lo)), s.at)
 }
 
-// sub elaborates subscript k of x, 0 for rows. A negative index counts from the end.
-func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
-	t := l.g.Type(x.id)
-	n, what, count := t.Rows, "row", "nrow"
-	if k == 1 {
-		n, what, count = t.Cols, "column", "ncol"
-	}
+// sub elaborates a subscript. A negative index counts from the end.
+func (l *lowerer) sub(s ast.Sub, a axis) subscript {
 	if s.All {
-		return l.wholeAxis(s, x, n, count)
+		return l.wholeAxis(s, a)
 	}
 	v := l.expr(s.Lo)
-	if at, several := v.vector(l); several && !s.IsRange {
-		out := l.wholeAxis(s, x, n, count)
-		out.picked = l.positions(s, v, at, n, k, x)
+	if t, several := v.vector(l); several && !s.IsRange {
+		out := l.wholeAxis(s, a)
+		out.picked = l.positions(s, v, t, a)
 		return out
 	}
 	lo := l.integerOf(v, s.Lo, "E200", "a subscript")
@@ -171,34 +166,27 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 	switch {
 	case one:
 	case s.Hi == nil:
-		hi = l.size(n, count, x, s.Span())
+		hi = l.length(a, s.Span())
 	default:
 		hi = l.integer(s.Hi, "E200", "a subscript")
 	}
 	if s.By != nil {
-		return l.steppedSub(s, x, k, lo, hi)
+		return l.steppedSub(s, lo, hi, a)
 	}
-	return l.interval(s, lo, hi, n, what)
+	return l.interval(s, lo, hi, a)
 }
 
-// interval returns the subscript s, a single index or a range, with bounds lo and hi. what names
-// the axis, of length n.
-func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript {
+// interval returns the subscript s, a single index or a range, with bounds lo and hi.
+func (l *lowerer) interval(s ast.Sub, lo, hi val, axis axis) subscript {
+	n, what := axis.n, axis.what
 	if lo.kind == edge || hi.kind == edge || n == types.Unknown {
 		return l.dynamicSub(s, lo, hi)
 	}
 	one := !s.IsRange
-	end := func(v val) int {
-		x := int(v.s.I)
-		if x < 0 {
-			x += n
-		}
-		return x
-	}
-	a := end(lo)
+	a := axis.fromStart(lo)
 	b := a + 1
 	if !one {
-		b = end(hi)
+		b = axis.fromStart(hi)
 		if s.Inclusive && b < math.MaxInt { // which is outside with or without
 			b++
 		}
@@ -245,17 +233,17 @@ func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript 
 		}
 		l.fail(d)
 	}
-	return subscript{lo: a, from: ir.None, size: b - a, one: one, picked: ir.None}
+	return subscript{lo: a, from: ir.None, size: b - a, one: one, picked: ir.None, all: a == 0 && b == n, at: s.Span()}
 }
 
-// wholeAxis returns the subscript `:` of an axis of n.
-func (l *lowerer) wholeAxis(s ast.Sub, x val, n int, count string) subscript {
-	if n == types.Unknown {
-		out := l.openSub(s, intVal(0), l.size(n, count, x, s.Span()))
+// wholeAxis returns the subscript `:`.
+func (l *lowerer) wholeAxis(s ast.Sub, a axis) subscript {
+	if a.n == types.Unknown {
+		out := l.openSub(s, intVal(0), l.length(a, s.Span()))
 		out.all, out.through = true, 2
 		return out
 	}
-	return subscript{from: ir.None, size: n, picked: ir.None, all: true}
+	return subscript{from: ir.None, size: a.n, picked: ir.None, all: true, at: s.Span()}
 }
 
 // integer returns the value of e, an integer known before the run or not. Anything else is reported
@@ -281,7 +269,7 @@ func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) va
 // dynamicSub returns a subscript that only the run knows. A range has a known size if its bounds
 // differ by a constant, as in i..i+3 and i*3..(i+1)*3.
 func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
-	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange, picked: ir.None}
+	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange, picked: ir.None, at: s.Span()}
 	if out.one {
 		return out
 	}
@@ -305,7 +293,7 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 
 // openSub returns a range whose size only the run knows.
 func (l *lowerer) openSub(s ast.Sub, lo, hi val) subscript {
-	out := subscript{from: l.toEdge(lo, s.Span()), to: l.toEdge(hi, s.Span()), size: types.Unknown, open: true, picked: ir.None}
+	out := subscript{from: l.toEdge(lo, s.Span()), to: l.toEdge(hi, s.Span()), size: types.Unknown, open: true, picked: ir.None, at: s.Span()}
 	if s.Inclusive {
 		out.through = 1
 	}

@@ -157,11 +157,7 @@ func (l *lowerer) settled(c *carried) (*region, []ir.ID) {
 	warnings := len(l.diags)
 	for {
 		l.diags = l.diags[:warnings]
-		r := l.newRegion()
-		args := make([]ir.ID, len(c.typ))
-		for i, t := range c.typ {
-			args[i] = l.carry(r, t)
-		}
+		r, args := c.region(l)
 		changed := false
 		next := make([]ir.ID, len(c.typ))
 		l.within(r, func() {
@@ -178,13 +174,27 @@ func (l *lowerer) settled(c *carried) (*region, []ir.ID) {
 	}
 }
 
+// region returns a region with the carried values as arguments.
+func (c *carried) region(l *lowerer) (r *region, args []ir.ID) {
+	r = l.newRegion()
+	for _, t := range c.typ {
+		args = append(args, l.carry(r, t))
+	}
+	return r, args
+}
+
+// bind binds the carried names to values of a round.
+func (c *carried) bind(l *lowerer, at []ir.ID) {
+	for i, k := range c.s.Carry {
+		l.scope.bind(k.Name.Name, l.edgeVal(at[i]), k.Name.At)
+	}
+}
+
 // round elaborates the body once on carried values and returns their next ones.
 func (l *lowerer) round(c *carried, args []ir.ID) []val {
 	outer := l.scope
 	l.scope = &scope{parent: outer}
-	for i, k := range c.s.Carry {
-		l.scope.bind(k.Name.Name, l.edgeVal(args[i]), k.Name.At)
-	}
+	c.bind(l, args)
 	l.scope = &scope{parent: l.scope}
 	vals := make([]val, len(args))
 	for _, st := range c.s.Body.Stmts {
@@ -276,17 +286,11 @@ func (l *lowerer) unrolledRounds(c *carried, times int64, warnings int) []ir.ID 
 // run knows: then a hidden carried value counts the rounds.
 func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val, hints []op.Attr) []ir.ID {
 	init, ts := c.edges(l), append([]types.Type(nil), c.typ...)
-	cond := l.newRegion()
-	args := make([]ir.ID, len(ts))
-	for i, t := range ts {
-		args[i] = l.carry(cond, t)
-	}
+	cond, args := c.region(l)
 	var stop ir.ID
 	if c.s.Until != nil {
 		l.within(cond, func() {
-			for i, k := range c.s.Carry {
-				l.scope.bind(k.Name.Name, l.edgeVal(args[i]), k.Name.At)
-			}
+			c.bind(l, args)
 			v := l.whole(c.s.Until)
 			if l.typeOf(v) != types.ScalarOf(types.Bool) {
 				l.fail(l.helpBool(source.Errorf("E202", c.s.Until.Span(), "`until` takes a bool, this is %s", l.what(v)), v))

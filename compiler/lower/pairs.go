@@ -33,7 +33,7 @@ func dependent(e *ast.Parfor) (found bool) {
 // overPairs elaborates such a parfor.
 func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
 	first, second, at := e.Ranges[0], e.Ranges[1], e.Span()
-	outer, step := l.extent(first), l.step(second)
+	outer, step := l.extent(first), l.step(second.By)
 	bounds, total := l.boundsOf(first, second, outer, step)
 	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(step)}, op.Attr{Name: "through", Val: op.Bool(second.Inclusive)}, op.Attr{Name: "rows", Val: op.Int(total)})
 	list := l.edgeVal(l.add(l.table.Must("pairs"), attrs, second.Span(), nil, bounds))
@@ -54,7 +54,7 @@ func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
 	t := l.collected(e, []extent{x}, r.g.Type(y))
 	if total == types.Unknown {
 		x.lo = l.edgeVal(l.konst(value.I64(0), at))
-		x.hi = l.size(total, "nrow", list, at)
+		x.hi = l.length(l.axis(list, 0), at)
 	}
 	return l.edgeVal(l.loopNode(e, names, []extent{x}, hints, r, y, t))
 }

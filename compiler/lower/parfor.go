@@ -98,7 +98,7 @@ func (l *lowerer) loopNode(e *ast.Parfor, names []string, space []extent, hints 
 
 // extent elaborates a range's bounds.
 func (l *lowerer) extent(r ast.Range) extent {
-	x := extent{lo: l.integer(r.Lo, "E215", "a loop bound"), hi: l.integer(r.Hi, "E215", "a loop bound"), step: l.step(r), inclusive: r.Inclusive}
+	x := extent{lo: l.integer(r.Lo, "E215", "a loop bound"), hi: l.integer(r.Hi, "E215", "a loop bound"), step: l.step(r.By), inclusive: r.Inclusive}
 	if x.lo.kind != konst || x.hi.kind != konst {
 		x.count = types.Unknown
 		return x
@@ -111,14 +111,14 @@ func (l *lowerer) extent(r ast.Range) extent {
 	return x
 }
 
-// step elaborates the step of a range.
-func (l *lowerer) step(r ast.Range) int {
-	if r.By == nil {
+// step elaborates the step of a range, nil where none is written.
+func (l *lowerer) step(by ast.Expr) int {
+	if by == nil {
 		return 1
 	}
-	n := l.intArg(r.By, "the step")
+	n := l.intArg(by, "the step")
 	if n == 0 {
-		l.failf("E417", r.By.Span(), "the step is 0")
+		l.failf("E417", by.Span(), "the step is 0")
 	}
 	return n
 }
