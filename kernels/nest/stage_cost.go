@@ -50,7 +50,7 @@ func (s *Stages) costs() []float64 {
 func (s *Stages) cost(k int) float64 {
 	a := &s.body.Acts[k]
 	if a.Def.Role == op.Points {
-		return bodyOps(a.Bodies[0])
+		return float64(ActionsOf(a.Bodies[0]))
 	}
 	if a.Def.Laws.Has(op.View) || a.Def.Cost == nil || len(a.Args) == 0 {
 		return 0
@@ -104,22 +104,6 @@ func branching(b *op.Body, k int) (is bool) {
 		})
 	})
 	return is
-}
-
-// bodyOps estimates the operations of a point of a parfor with body b.
-func bodyOps(b *op.Body) (ops float64) {
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		switch {
-		case a.Def.Control == op.Select:
-			ops += bodyOps(a.Bodies[0]) + bodyOps(a.Bodies[1])
-		case a.Def.Class != loop.NoClass && b.Register(a.Args[0]).Known():
-			ops += 2 * float64(b.Register(a.Args[0]).Count())
-		case a.Def.Control == op.NoControl:
-			ops++
-		}
-	}
-	return ops
 }
 
 // What follows estimates the work of bodies.
