@@ -121,6 +121,14 @@ func (g *Graph) In(id ID) []ID {
 // Type returns the type of an edge.
 func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
 
+// Types appends the types of edges to a list.
+func (g *Graph) Types(to []types.Type, ids ...ID) []types.Type {
+	for _, id := range ids {
+		to = append(to, g.Type(id))
+	}
+	return to
+}
+
 // SetType sets the type of an edge.
 func (g *Graph) SetType(id ID, t types.Type) { g.Edges[id] = g.edge(t) }
 

@@ -229,10 +229,7 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	if t := l.typeMemo.find(l.g, d, attrs, in); t != nil {
 		return l.g.Add(t.row, attrs, t.typ, l.origin(at), in...)
 	}
-	l.types = l.types[:0]
-	for _, x := range in {
-		l.types = append(l.types, l.g.Type(x))
-	}
+	l.types = l.g.Types(l.types[:0], in...)
 	row := l.sparseRow(d)
 	l.sig = op.Sig{Def: row, In: l.types, Attrs: attrs}
 	t, err := row.Type(&l.sig)

@@ -60,7 +60,7 @@ func (c *copying) node(id ir.ID) {
 
 // made adds a node with a region that gives these old nodes: one value, or several as its parts.
 func (c *copying) made(table *op.Table, row string, attrs *op.Attrs, r *ir.Region, in []ir.ID, o ir.Origin, results ...ir.ID) {
-	id := c.g.Add(table.Must(row), attrs, tupleOf(typesIn(c.old, results)), o, in...)
+	id := c.g.Add(table.Must(row), attrs, tupleOf(c.old.Types(nil, results...)), o, in...)
 	c.g.Nodes[id].Region = r
 	for k, x := range results {
 		if c.to[x] = id; len(results) > 1 {
@@ -88,15 +88,6 @@ func through[T any](places []T, ids []ir.ID) []T {
 	out := make([]T, len(ids))
 	for i, x := range ids {
 		out[i] = places[x]
-	}
-	return out
-}
-
-// typesIn returns the types of nodes of a graph.
-func typesIn(g *ir.Graph, ids []ir.ID) []types.Type {
-	out := make([]types.Type, len(ids))
-	for k, x := range ids {
-		out[k] = g.Type(x)
 	}
 	return out
 }

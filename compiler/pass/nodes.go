@@ -96,10 +96,7 @@ func sigOf(g *ir.Graph, id ir.ID) *op.Sig { return sigInto(new(op.Sig), g, id) }
 // sigInto is sigOf in the memory of s, which is overwritten.
 func sigInto(s *op.Sig, g *ir.Graph, id ir.ID) *op.Sig {
 	n := &g.Nodes[id]
-	*s = op.Sig{Def: n.Op, Attrs: n.Attrs, In: s.In[:0]}
-	for _, x := range g.In(id) {
-		s.In = append(s.In, g.Type(x))
-	}
+	*s = op.Sig{Def: n.Op, Attrs: n.Attrs, In: g.Types(s.In[:0], g.In(id)...)}
 	return s
 }
 

@@ -168,16 +168,11 @@ func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in 
 // typed makes a node whose type comes from its row. It stops the pass if the row refuses the inputs: a file
 // may have changed.
 func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) ir.ID {
-	return p.add(d, attrs, p.typeOf(d, attrs, typesIn(p.g, in)...), b, in...)
-}
-
-// typeOf is the type that a row gives these inputs.
-func (p *partitioner) typeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
-	t, err := d.Type(&op.Sig{Def: d, In: in, Attrs: attrs})
+	t, err := d.Type(&op.Sig{Def: d, In: p.g.Types(nil, in...), Attrs: attrs})
 	if err != nil {
 		panic(stop{err})
 	}
-	return t
+	return p.add(d, attrs, t, b, in...)
 }
 
 // known reports whether a node's result and inputs have known sizes. Others stay whole, because

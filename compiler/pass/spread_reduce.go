@@ -412,7 +412,7 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 
 // typed makes a node for node id of the old graph whose type comes from its row.
 func (x *spreadGraph) typed(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
-	return x.g.Add(d, attrs, typeOf(d, attrs, typesIn(x.g, in)...), x.old.Origin(id).NoDest(), in...)
+	return x.g.Add(d, attrs, typeOf(d, attrs, x.g.Types(nil, in...)...), x.old.Origin(id).NoDest(), in...)
 }
 
 // units chooses the units in which ranks share rows that are summed by panels, in g and its regions: a

@@ -91,16 +91,10 @@ func (m *match) cheaper() bool {
 		return false
 	}
 	g := m.s.g
-	var in []types.Type
-	for _, x := range m.s.in {
-		in = append(in, g.Type(x))
-	}
+	in := g.Types(nil, m.s.in...)
 	before := operations(m.s.def.Name, in, m.s.typ, m.s.attrs.Bool("ta"))
 	for _, id := range m.inner {
-		in = in[:0]
-		for _, x := range g.In(id) {
-			in = append(in, g.Type(x))
-		}
+		in = g.Types(in[:0], g.In(id)...)
 		before += operations(g.Nodes[id].Op.Name, in, g.Type(id), g.Nodes[id].Attrs.Bool("ta"))
 	}
 	after := 0.0

@@ -269,11 +269,7 @@ func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at 
 	if set.buckets[d] == nil {
 		return ir.None, false
 	}
-	sig := &op.Sig{Def: d, Attrs: attrs}
-	for _, x := range in {
-		sig.In = append(sig.In, g.Type(x))
-	}
-	t, err := d.Type(sig)
+	t, err := d.Type(&op.Sig{Def: d, Attrs: attrs, In: g.Types(nil, in...)})
 	if err != nil {
 		return ir.None, false // elaboration says what is wrong
 	}

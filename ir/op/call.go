@@ -28,6 +28,15 @@ type Sig struct {
 	Told bool
 }
 
+// Of makes s that of a call, in the memory that it has.
+func (s *Sig) Of(c *Call) *Sig {
+	s.Def, s.Attrs, s.In = c.Def, c.Attrs, s.In[:0]
+	for _, v := range c.In {
+		s.In = append(s.In, v.Type())
+	}
+	return s
+}
+
 // Entries returns the estimated nonzeros of input k. ok is false if it is no sparse matrix, or if nothing is
 // known of them.
 func (s *Sig) Entries(k int) (n float64, ok bool) {
@@ -210,11 +219,7 @@ func (c *Call) Settle() error {
 	if s == nil {
 		s = &Sig{}
 	}
-	s.Def, s.Attrs, s.In = c.Def, c.Attrs, s.In[:0]
-	for _, v := range c.In {
-		s.In = append(s.In, v.Type())
-	}
-	t, err := c.Def.Type(s)
+	t, err := c.Def.Type(s.Of(c))
 	var f *Fault
 	switch {
 	case errors.As(err, &f):

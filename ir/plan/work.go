@@ -62,10 +62,7 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 			case n.Op.Laws.Has(op.Elementwise):
 				inLanes += float64(max(1, t.Count())) * ChainFlops(g, id)
 			case n.Op.Cost != nil:
-				s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
-				for _, x := range g.In(id) {
-					s.In = append(s.In, g.Type(x))
-				}
+				s := &op.Sig{Def: n.Op, Attrs: n.Attrs, In: g.Types(nil, g.In(id)...)}
 				if n.Attrs.Bool("drawn") { // only what is read of it is drawn
 					t = types.DenseOf(t.Elem, 1, 1)
 				}

@@ -278,10 +278,7 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 			if c.Part {
 				return c.Type.Rows, max(1, window.LeafElements/max(1, c.Type.Cols))
 			}
-			s := &op.Sig{Def: c.Def, Attrs: c.Attrs}
-			for _, v := range c.In {
-				s.In = append(s.In, v.Type())
-			}
+			s := new(op.Sig).Of(c)
 			if a := s.In[first]; c.Type.Cols == 1 && a.Count() >= LeastByVector {
 				return c.Type.Rows, ByVectorLeaf(a, s.Attrs.Bool("ta"))
 			}

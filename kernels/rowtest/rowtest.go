@@ -48,10 +48,7 @@ func RandomDense(r *rand.Rand, e types.Elem, rows, cols int) *value.Dense {
 // RunRow runs type rule and kernel of d as a runtime does, and the reference.
 func RunRow(t testing.TB, d *op.Def, attrs *op.Attrs, in ...value.Value) (kernel, ref value.Value, err error) {
 	t.Helper()
-	sig := &op.Sig{Def: d, Attrs: attrs}
-	for _, v := range in {
-		sig.In = append(sig.In, v.Type())
-	}
+	sig := new(op.Sig).Of(&op.Call{Def: d, Attrs: attrs, In: in})
 	typ, terr := d.Type(sig)
 	if terr != nil {
 		t.Fatalf("%s%v of %v: %v", d.Name, attrs, sig.In, terr)
@@ -157,10 +154,7 @@ func Defined(t testing.TB, c *op.Call) value.Value {
 // rule refuses.
 func Check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out value.Value, ok bool) {
 	t.Helper()
-	sig := &op.Sig{Def: d, Attrs: attrs}
-	for _, v := range in {
-		sig.In = append(sig.In, v.Type())
-	}
+	sig := new(op.Sig).Of(&op.Call{Def: d, Attrs: attrs, In: in})
 	typ, err := d.Type(sig)
 	if err != nil {
 		if _, is := err.(*op.Fault); !is {
@@ -266,10 +260,7 @@ func checkOpenLoop(t *testing.T, c *op.Call, want value.Value) {
 	d := *c.Def
 	d.Loop = define.ResolvedLoop(&d) // as in the table; some tests have rows from before that
 	for k := range 3 * len(c.In) {
-		sig := &op.Sig{Def: c.Def, Attrs: c.Attrs}
-		for _, v := range c.In {
-			sig.In = append(sig.In, v.Type())
-		}
+		sig := new(op.Sig).Of(c)
 		in := &sig.In[k/3]
 		if !in.IsDense() {
 			continue

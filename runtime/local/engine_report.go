@@ -144,10 +144,7 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 		if d.Cost == nil {
 			continue
 		}
-		in = in[:0]
-		for _, x := range g.In(id) {
-			in = append(in, g.Type(x))
-		}
+		in = g.Types(in[:0], g.In(id)...)
 		a := &last[k]
 		if out := g.Type(id); a.in == nil || a.attrs != g.Nodes[id].Attrs || a.out != out || !slices.Equal(a.in, in) {
 			a.in, a.out, a.attrs = append(a.in[:0], in...), out, g.Nodes[id].Attrs
@@ -173,11 +170,7 @@ func (e *Engine) chainFlops(id ir.ID) float64 {
 		return 0
 	}
 	if _, product := n.Attrs.Get("place"); product && n.Op.Cost != nil {
-		s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
-		for _, x := range e.g.In(id) {
-			s.In = append(s.In, e.g.Type(x))
-		}
-		return n.Op.Cost(s, t).Flops
+		return n.Op.Cost(&op.Sig{Def: n.Op, Attrs: n.Attrs, In: e.g.Types(nil, e.g.In(id)...)}, t).Flops
 	}
 	return float64(t.Count()) * float64(r.Graph.Len()-len(r.Args))
 }
