@@ -69,6 +69,23 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
+// TestChecksOfAllLanes: one instruction tells whether all lanes pass a check. Where lanes of a mask count, the
+// rest of a row, those that fail are found first.
+func TestChecksOfAllLanes(t *testing.T) {
+	l := loweringOf(t, `
+nest(%0: f64[], %1: i64[]) (i: 0..%1.rows) {
+  v0 = load %1[i, 0]
+  v1 = i64 9
+  v2 = lt v0, v1
+  check 0 v2, v0
+  v3 = load %0[v0, 0]
+  store out0[i, 0] v3
+} : (f64[%1.rows, 1])`, Schedule{together: 3})
+	if got := l.stepsOf(KNOTW, 2); got != 1 {
+		t.Errorf("%d complements of masks, want that of the rest of the rows alone", got)
+	}
+}
+
 // TestFuel: a round that does more takes more fuel, and rounds of inner loops take theirs apart.
 func TestFuel(t *testing.T) {
 	fuel := func(body string) (int, []int) {

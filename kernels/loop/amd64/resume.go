@@ -185,10 +185,13 @@ func (l *lowering) check(c operand) {
 		}})
 		return
 	}
-	if vex && l.active == 0 { // the carry says that all bits are ones
+	if l.active == 0 && (vex || twice == 0 && l.target.lanes >= 8) { // the carry: all bits are ones, eight at least
 		l.emit(&step{a: l.vector(c), jumps: true, scalar: func(m *maker, _ Reg, r regs) {
-			w := uint64(math.MaxUint64)
-			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
+			if w := uint64(math.MaxUint64); vex {
+				m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r.a, InMem: true, Mem: m.Const(w, w, w, w)})
+			} else {
+				m.vec.none(m, r.a)
+			}
 			m.flagUnless(Below)
 		}})
 		return
