@@ -23,6 +23,7 @@ func inverse() *op.Def {
 		Name: "order.inverse", Hidden: true,
 		Doc:  "order.inverse is the order that undoes p: row p[i] of it is i. p has each number from 0 to n - 1 once.",
 		Args: []op.Arg{{Name: "p", Doc: "n x 1 of i64"}},
+		Eg:   define.Eg("t(argsort(argsort([30, 10, 20])))", "2 0 1\n"),
 		Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },
 		Ref: func(c *op.Call) (value.Value, error) {
 			p := c.Dense(0)
