@@ -173,9 +173,10 @@ func TestSmallStates(t *testing.T) {
 	}
 }
 
-// TestPathWithSteps: rounds of a best path that keep the best steps run as loops over the elements of a round,
-// the places of extremes among them. A history that a round changes at one row makes no round dear. Estimated
-// with all its elements, rounds were one point with all numbers in registers, and thousands of lines.
+// TestPathWithSteps: a round of a best path that keeps the best steps runs as loops over its elements,
+// the places of extremes among them. A history of which a round changes one row makes no round dear.
+// With all its elements in the estimate, a round was one point with all numbers in registers, and
+// thousands of lines.
 func TestPathWithSteps(t *testing.T) {
 	table := tinyTable(t)
 	head := `A = materialize(floor(9 * rand(40, 40, seed = 1)) / 4 + ifelse(rand(40, 40, seed = 2) < 0.001, 0 / 0, 0))
@@ -214,8 +215,9 @@ x = materialize(rand(400, 40, seed = 3))
 	}
 }
 
-// TestRemaindersInRounds: remainders and quotients of integers are part of the loops over the elements of a round,
-// which check that no divisor is zero. Where one is, the round fails as by the definition.
+// TestRemaindersInRounds: remainders and quotients of integers are part of the loops over the elements
+// of a round. The loops check that no divisor is zero. If one is, the round fails as the definition
+// does.
 func TestRemaindersInRounds(t *testing.T) {
 	table := tinyTable(t)
 	head := "x = materialize(rand(600, 1, seed = 1))\nw = materialize(randint(600, 1, 1, 90, seed = 2))\ni = seq(0, 600)\n"

@@ -203,8 +203,8 @@ func TestSpreadHaloFails(t *testing.T) {
 	failsAsDefined(t, haloFailures, sharedIn, spreadPrograms[4].text)
 }
 
-// Shifted rows are parts of the matrix, which each rank has, and a few rows of others. A matrix of twice as
-// many rows would lie on other ranks.
+// TestShiftsSendFewRows: a rank has most of the shifted rows and gets the few others. A matrix of
+// twice as many rows would be cut at other rows, and most of it would be sent.
 func TestShiftsSendFewRows(t *testing.T) {
 	for _, text := range []string{
 		"X = randn(300000, 4, seed = 1)\nY = rbind(X, X)[299999..599999, :]\nemit colsum(X * Y)\nemit colsum(Y)",

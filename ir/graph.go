@@ -121,7 +121,7 @@ func (g *Graph) In(id ID) []ID {
 // Type returns the type of an edge.
 func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
 
-// Types appends the types of edges to a list.
+// Types appends the types of edges to a list and returns it.
 func (g *Graph) Types(to []types.Type, ids ...ID) []types.Type {
 	for _, id := range ids {
 		to = append(to, g.Type(id))
@@ -374,8 +374,8 @@ func (g *Graph) Clone() *Graph {
 	return out
 }
 
-// Needed returns the required nodes and those that they depend on. required is not asked of nodes that another
-// one needs.
+// Needed reports, by node, whether it is required or a required node depends on it. It does not call
+// required for nodes that another one needs.
 func (g *Graph) Needed(required func(id ID) bool) []bool {
 	out := make([]bool, len(g.Nodes))
 	for i := len(g.Nodes) - 1; i >= 0; i-- {

@@ -34,7 +34,7 @@ type Region struct {
 	err  error
 }
 
-// Compact returns r with the nodes for which keep is true. Arguments and yields are among them.
+// Compact returns r with the nodes for which keep is true, which include its arguments and yields.
 func (r *Region) Compact(keep []bool) *Region {
 	to := make([]ID, len(keep))
 	at := ID(0)

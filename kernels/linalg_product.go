@@ -235,9 +235,9 @@ func stripRows(p factors[types.Type], space types.Type) int {
 	return linalg.RoundUp(max(1, stripElements/space.Cols), dense.Panel)
 }
 
-// evenStrips returns the rows of strips of n rows with at most so many each. Strips of one height share what
-// the chain's loop is bound to. A long and a short one in turn bound it anew each time, which took a ninth of
-// a round of logistic regression.
+// evenStrips returns the height of strips that divide n rows evenly. No strip has more than most rows.
+// Strips of one height share what the chain's loop is bound to. A long and a short strip in turn bound
+// it anew each time, which took a ninth of a round of logistic regression.
 func evenStrips(n, most int) int {
 	strips := max(1, (n+most-1)/most)
 	return min(most, linalg.RoundUp((n+strips-1)/strips, blas.TallRows))

@@ -231,7 +231,7 @@ func BenchmarkEpilogues(b *testing.B) {
 	}
 }
 
-// TestEvenStrips: as few strips as there may be are of one height, but for the last one.
+// TestEvenStrips: the strips are as few as they may be. All but the last are of one height.
 func TestEvenStrips(t *testing.T) {
 	for n := 1; n < 5000; n += 7 {
 		for _, most := range []int{8, 64, 1664} {

@@ -93,7 +93,8 @@ emit f64(w - argsort(w)) as "as many as the run tells"
 	}
 }
 
-// Many rows of few values are looked up in a table, and others are sorted: the bytes are the same, of every type.
+// TestEncodeManyRows: encode looks up many rows of few values in a table, and sorts others. The bytes
+// are the same, for every type.
 func TestEncodeManyRows(t *testing.T) {
 	text := `
 n = 6000

@@ -10,19 +10,21 @@ import (
 
 // This file elaborates fields: sizes, and names of an import.
 
-// axis is the rows of a matrix, with k 0, or its columns. n may be types.Unknown.
+// axis is the rows or the columns of a matrix, as a subscript names them.
 type axis struct {
-	of   val
-	k, n int
-	what string // one of them
+	of   val    // the matrix
+	k    int    // 0 for rows, 1 for columns
+	n    int    // the length, or types.Unknown
+	what string // "row" or "column"
 }
 
+// axis returns the rows of a matrix (k = 0) or its columns (k = 1).
 func (l *lowerer) axis(x val, k int) axis {
 	t := l.typeOf(x)
 	return axis{of: x, k: k, n: [...]int{t.Rows, t.Cols}[k], what: [...]string{"row", "column"}[k]}
 }
 
-// length returns the length of an axis, which the run may know alone.
+// length returns the length of an axis. It is a value of the run if only the run knows it.
 func (l *lowerer) length(a axis, at source.Span) val {
 	if a.n == types.Unknown {
 		return l.edgeVal(l.add(l.table.Must([...]string{"nrow", "ncol"}[a.k]), nil, at, []source.Span{at}, a.of.id))

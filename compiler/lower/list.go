@@ -15,8 +15,8 @@ import (
 // isRows reports a list of lists.
 func (v val) isRows() bool { return v.kind == list && len(v.elems) > 0 && v.elems[0].kind == list }
 
-// matrixOf makes a matrix of a list; other values stay. Number literals in a list take the type meet, if it is
-// one, unless other elements have types.
+// matrixOf makes a matrix of a list and returns other values as they are. Number literals in a list
+// take the type meet, unless it is NoElem or other elements have types.
 func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 	if v.kind != list {
 		return v

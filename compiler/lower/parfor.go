@@ -111,7 +111,7 @@ func (l *lowerer) extent(r ast.Range) extent {
 	return x
 }
 
-// step elaborates the step of a range, nil where none is written.
+// step elaborates the step of a range. It is 1 if the program writes none: by is nil then.
 func (l *lowerer) step(by ast.Expr) int {
 	if by == nil {
 		return 1
@@ -131,7 +131,8 @@ func many(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// points elaborates the body of a parfor in a region of its own. write declares names and returns the value.
+// points elaborates the body of a parfor in a pure region of its own. write declares the names of the
+// body and returns its value.
 func (l *lowerer) points(write func(r *region) ir.ID) (r *region, value ir.ID) {
 	outer := l.pure
 	l.pure, r = true, l.newRegion()

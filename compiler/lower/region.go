@@ -69,8 +69,9 @@ func (l *lowerer) carry(r *region, t types.Type) ir.ID {
 	return a
 }
 
-// here returns v, the value of a name, as a value of the current graph. Outer values are captured. A name
-// whose statement has failed ends the statement that reads it, which is not reported again.
+// here returns v, the value of a name, as a value of the current graph, which captures outer values.
+// If the statement that defines the name has failed, v is poison. The failure has been reported, so
+// the statement that reads the name ends without a report of its own.
 func (l *lowerer) here(v val) val {
 	if v.kind == poison {
 		panic(bail{})

@@ -88,8 +88,8 @@ func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 	return l.edgeVal(out)
 }
 
-// steppedSub returns the range lo..hi by a step: the enclosing interval, of which
-// selection takes every step-th index. Descending, lo..hi by -1 is in hi+1..=lo.
+// steppedSub returns the range lo..hi by a step as the enclosing interval, from which selection takes
+// every step-th index. Descending, lo..hi by -1 is in hi+1..=lo.
 func (l *lowerer) steppedSub(s ast.Sub, lo, hi val, a axis) subscript {
 	step := l.step(s.By)
 	if step == 1 {

@@ -210,7 +210,7 @@ type alias struct {
 	at   source.Span
 }
 
-// each returns v, a list or tuple, with f of each element.
+// each returns v, a list or tuple, with f(i, x) in place of each element x.
 func (v val) each(f func(i int, x val) val) val {
 	elems := make([]val, len(v.elems))
 	for i, x := range v.elems {

@@ -109,10 +109,11 @@ func (m *merger) stores(x, r ir.ID) bool {
 	return slices.ContainsFunc(m.list[h], makes) || m.readsAlong(x, r) && !m.rows
 }
 
-// readsAlong reports whether one pass makes x, the elements of a chain, and what r reduces in less time than two.
-// Then r reads a matrix that the chain reads, or another view of it. Otherwise x may be made in the memory of its
-// operand, and two passes take less time. A chain of functions takes longer to compute than to read, and needs
-// the registers of its loop.
+// readsAlong reports whether one pass that makes x, the elements of a chain, and reduces them as r
+// does takes less time than two passes. It does if r reads a matrix that the chain reads, or another
+// view of it. Otherwise x may be made in the memory of its operand, and two passes take less time. It
+// does not for a chain of functions, which takes longer to compute than to read and needs the
+// registers of its loop.
 func (m *merger) readsAlong(x, r ir.ID) bool {
 	if pipe, is := storedPart(m.g, x); is && m.of(x) == foldMember { // with reductions of the elements
 		x = pipe

@@ -115,7 +115,8 @@ func (f *nesting) any() bool {
 	return false
 }
 
-// readsAgain reports whether r reads a matrix that x reads, or another view of it.
+// readsAgain reports whether r reads a matrix that x reads, or another view of it. Single numbers do
+// not count.
 func (f *nesting) readsAgain(x, r ir.ID) bool {
 	read := map[ir.ID]bool{}
 	for _, y := range f.g.In(x) {
@@ -124,7 +125,7 @@ func (f *nesting) readsAgain(x, r ir.ID) bool {
 	return slices.ContainsFunc(f.g.In(r), func(y ir.ID) bool { return read[f.seen(y)] && f.g.Type(y).Count() > 1 })
 }
 
-// seen returns the matrix of which x is a view, or a view of one; x if it is none.
+// seen returns the matrix behind the views that x is made of, or x if it is no view.
 func (f *nesting) seen(x ir.ID) ir.ID {
 	for f.of(x) == moveMember && f.g.Nodes[x].Op.Look != nil {
 		x = f.g.In(x)[0]
@@ -279,7 +280,7 @@ func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 			switch {
 			case f.of(x) == foldMember && f.g.Nodes[x].Op.Control != op.Part:
 				folds++
-			case f.of(x) == foldMember:
+			case f.of(x) == foldMember: // a part of a tuple, which is counted already
 			case f.g.Nodes[x].Op.Look == nil:
 				stored++
 			}

@@ -101,8 +101,9 @@ func (b *rowBlocks) spares(r *rowGroup) bool {
 	return any
 }
 
-// columnsTurned returns the graph in which the products of chosen groups read their columns as rows: a column
-// of as many elements as there are rows would be cut.
+// columnsTurned returns the graph in which the products of chosen groups read their columns as rows. A
+// column with as many elements as there are rows would be cut otherwise. It returns the old graph if
+// no product has such a column.
 func (b *rowBlocks) columnsTurned() *ir.Graph {
 	g := b.g
 	return changed(g, func(id ir.ID) bool {

@@ -321,7 +321,8 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 		return 0
 	}
 	for _, x := range g.In(id) {
-		// A matrix with as many rows as the run tells is read whole. A chain would read it row by row.
+		// Each rank reads all of a dense matrix whose size only the run knows. It would be wrong for a chain,
+		// which reads it row by row.
 		if xt := g.Type(x); !isNumber(xt) && !dividable(xt) && !xt.IsSparse() && (!xt.IsDense() || xt.Known() || elementwise(n)) {
 			return 0
 		}

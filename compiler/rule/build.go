@@ -35,7 +35,7 @@ type plan struct {
 func (m *match) plan() *plan {
 	p := &plan{m: m}
 	var ok bool
-	if p.root, ok = p.add(m.f.to, none); !ok || !p.typeOf(p.root).Equal(m.s.typ) {
+	if p.root, ok = p.add(m.f.to, noPlace); !ok || !p.typeOf(p.root).Equal(m.s.typ) {
 		return nil
 	}
 	if _, _, _, sends := m.s.dest(); sends && p.root >= 0 {
@@ -53,17 +53,17 @@ func (p *plan) typeOf(r ref) types.Type {
 	return p.nodes[^r].typ
 }
 
-// none is the number of an input where `..` stands for none.
-const none = -1
+// noPlace is the number of the input that `..` stands for where it stands for no single input.
+const noPlace = -1
 
-// add plans a pattern. place is the number of the input that `..` stands for.
+// add plans a pattern. place is the number of the input that `..` stands for, or noPlace.
 func (p *plan) add(pat *pattern, place int) (ref, bool) {
 	m := p.m
 	switch pat.shape {
 	case variable:
 		return ref(m.vars.of(pat.name)), true
 	case rest:
-		if place == none {
+		if place == noPlace {
 			return 0, false
 		}
 		return ref(m.rest[place]), true
@@ -85,7 +85,7 @@ func (p *plan) add(pat *pattern, place int) (ref, bool) {
 		d = m.class.of(pat.name)
 	}
 	var in []ref
-	if len(pat.args) == 1 && listing(pat.args[0]) && place == none {
+	if len(pat.args) == 1 && listing(pat.args[0]) && place == noPlace {
 		binds := classes["Bind"](d)
 		for k, x := range m.rest {
 			r, made := ref(x), len(p.nodes)

@@ -40,7 +40,7 @@ type operand struct {
 	id    ir.ID
 	typ   types.Type
 	m     *match
-	place int // among all inputs, if it is one of them
+	place int // the number of the input that ".." stands for
 }
 
 // operand returns the binding of a letter. ".." is input number place.
@@ -70,7 +70,7 @@ func (c *condition) holds(m *match) bool {
 			m.args = append(m.args, operand{m: m, id: ir.None, val: op.Str(name)})
 			continue
 		}
-		m.args = append(m.args, m.operand(name, none))
+		m.args = append(m.args, m.operand(name, noPlace))
 	}
 	return c.test(m.args)
 }
@@ -121,9 +121,10 @@ var conditionWords = map[string]func(x []operand) bool{
 		p, t := window(x[0]), x[0].m.shapeCut()
 		return p[2] == 1 && p[3] == t.Cols && t.Rows <= fewRows && t.Cols > t.Rows
 	},
-	// spares(p): the matrix that the root cuts, which binds several, is read by window p alone; or by windows
-	// alone, and p lies in one input of it or has at most half of the rows that rbind puts below each other, or
-	// of the columns of cbind. An input that p does not meet cannot fail.
+	// spares(p): less work is left if window p is cut from the bound matrices, and not from the whole that
+	// the root cuts. Either only window p reads the whole, or only windows do, and p lies in one of the
+	// bound matrices or is at most half as long as the whole. It would be wrong if a matrix that p does
+	// not meet could fail: nothing would make it any more.
 	"spares": func(x []operand) bool {
 		m, p := x[0].m, window(x[0])
 		single := m.s.single(m.inner[0])
@@ -254,7 +255,7 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		}
 		return op.Ints(p[0], p[1], p[2], p[3]), true
 	},
-	// piece(p, ..): the part of an input that window p of a matrix that binds the inputs reads.
+	// piece(p, ..): the part of an input that window p reads, where p is cut from the inputs bound together.
 	"piece": func(x []operand) (op.Val, bool) {
 		w := x[1].m.cutBound(window(x[0]))[x[1].place]
 		return op.Ints(w[:]...), true
@@ -321,7 +322,7 @@ func band(x []operand, left bool) (op.Val, bool) {
 	return op.Ints(0, first, t.Rows, n), true
 }
 
-// cutBound returns the window of each input that window p of the matrix that binds them reads.
+// cutBound returns, for each of the bound matrices, the part of it that window p of the whole reads.
 func (m *match) cutBound(p [4]int) [][4]int {
 	if len(m.pieces) > 0 {
 		return m.pieces
@@ -345,7 +346,7 @@ func (m *match) cutBound(p [4]int) [][4]int {
 	return m.pieces
 }
 
-// below reports that the matched matrices are bound below each other.
+// below reports whether the matrices are bound below each other, and not beside each other.
 func (m *match) below() bool { return m.class.of("Bind").Role == op.Below }
 
 // turns counts the transposes that vanish and those that appear if the inputs are transposed,

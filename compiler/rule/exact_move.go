@@ -75,17 +75,17 @@ func moves() []Rule {
 		},
 		{
 			Name: "slice-below-bind",
-			Doc: "A window of matrices below or beside each other is made of windows of those alone that it meets. The whole is not made then. " +
-				"Where other windows are cut from it, too, this one lies in one of the matrices or is at most half as long as they are together.",
+			Doc: "A window of matrices below or beside each other is made of windows of the matrices that it meets. The whole is not made then. " +
+				"If other windows are cut from the whole, too, this one lies in one of the matrices or is at most half as long as the whole.",
 			Rewrites: []string{"slice(Bind(..)){at=p} -> Bind(slice(..){at=piece(p, ..)})", "item(Bind(..)){at=p} -> item(Bind(slice(..){at=piece(p, ..)})){at=first(p)}"},
 			Where:    []string{"spares(p)"},
 			Wrong:    []Wrong{{Rewrite: "slice(rbind(a, b)){at=p} -> slice(b){at=p}", Why: "the rows of b are further up in b"}},
 		},
 		{
 			Name:     "undo-order",
-			Doc:      "The order of the numbers of an order is the order that undoes it, which takes one store for each number and no sort.",
+			Doc:      "An order of the numbers of another order undoes that one. It takes one store for each number, and no sort.",
 			Rewrites: []string{"argsort(argsort(x){A}){by=p, desc=false} -> order.inverse(argsort(x){A})"},
-			Alone:    true, // ranks share a sort, and no stores to the rows of others
+			Alone:    true, // ranks share a sort, but not stores to the rows of others
 			Wrong: []Wrong{{Rewrite: "argsort(argsort(x){A}){by=p, desc=true} -> order.inverse(argsort(x){A})",
 				Why: "the greatest number first is the reverse"}},
 		},

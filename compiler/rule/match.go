@@ -29,7 +29,7 @@ type site struct {
 	single func(ir.ID) bool
 	// uses counts the readers of a node that are in the graph or to come.
 	uses func(ir.ID) int32
-	// cut reports a node of which all readers, those to come included, read a window.
+	// cut reports whether all readers of a node, those to come included, read a window of it.
 	cut func(ir.ID) bool
 	// total reports whether neither a node nor its inputs, at any depth, can fail.
 	total func(ir.ID) bool
@@ -67,7 +67,7 @@ type match struct {
 	rest  []ir.ID
 	inner []ir.ID // the nodes that the pattern names, without the root
 	args  []operand
-	// pieces is what cutBound has returned.
+	// pieces is what cutBound has returned for the window of this match; empty: it was not asked.
 	pieces [][4]int
 }
 

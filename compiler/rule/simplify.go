@@ -91,7 +91,7 @@ func (set *Set) applies(g *ir.Graph) bool {
 	return false
 }
 
-// whole is 0 for an operator that reads a window of its input, and 1 for others.
+// whole returns 0 for an operator that reads a window of its input, and 1 for others.
 func whole(d *op.Def) int32 {
 	if d.Role == op.Slices || d.Role == op.PicksAt {
 		return 0
@@ -121,7 +121,7 @@ type builder struct {
 
 	// By new node: its readers, and old readers still to come.
 	readers, waiting []int32
-	// Of both, those that read no window.
+	// By new node: the readers of both kinds that read more than a window of it.
 	others []int32
 }
 

@@ -99,8 +99,8 @@ func (l Lin) Coef(s Sym) int64 {
 	return 0
 }
 
-// End returns l with index x at the end of its range at which l is greatest, or least if high is false. The
-// index counts up by one.
+// End returns l with index x replaced by the end of its range at which l is greatest, or least if high
+// is false. It would be wrong for an index that does not count up by one.
 func (l Lin) End(x Index, high bool) Lin {
 	own := Sym{IndexSym, x.Name}
 	a := l.Coef(own)

@@ -28,7 +28,7 @@ type Sig struct {
 	Told bool
 }
 
-// Of makes s that of a call, in the memory that it has.
+// Of sets s to the signature of a call and returns it. It reuses the memory of s.In.
 func (s *Sig) Of(c *Call) *Sig {
 	s.Def, s.Attrs, s.In = c.Def, c.Attrs, s.In[:0]
 	for _, v := range c.In {

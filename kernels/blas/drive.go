@@ -6,8 +6,8 @@ package blas
 //
 //	for a block of columns of c and a block of k (maxDepth, maxArea):
 //	    pack b into panels, NR columns wide: row p at p*NR
-//	    for MR rows of a:                                                  they stay in L1; the next ones come meanwhile
-//	        for each panel: micro-tile of c = c ± rows of a @ panel        the panel streams from L2
+//	    for MR rows of a:                                      they stay in L1; the next ones come meanwhile
+//	        for each panel: tile of c = c ± rows of a @ panel  the panel streams from L2
 
 import (
 	"unsafe"
@@ -117,8 +117,8 @@ type product[T element] struct {
 	ahead        stream
 }
 
-// line runs the micro-tiles of up to MR rows from row i on, for one panel after the other. The first of them ask
-// for the next MR rows.
+// line runs the micro-tiles of up to MR rows from row i on, for one panel after the other. The first
+// micro-tiles ask for the next MR rows.
 func (x *product[T]) line(i int) {
 	rows := x.rowsOf(x.a, i, min(x.mr, x.m-i), x.p, x.kp, x.rows)
 	x.ahead = stream{next: uintptr(unsafe.Pointer(&x.a.v[0]))}
@@ -256,7 +256,8 @@ func (x *product[T]) tile(i, q int, a operand[T]) {
 	d.run(d.kernels.Edge[which][nv-1], &to)
 }
 
-// pack packs op(b), of n columns and k rows, into panels one behind the other. b is n x k where tb is true.
+// pack packs op(b), of n columns and k rows, into panels one behind the other. b is n x k if tb is
+// true.
 func (d *driver[T]) pack(tb bool, n, k int, b []T, ldb int, panels []T) {
 	for q := 0; q < n; q += d.nr {
 		w, to := min(d.nr, n-q), panels[q*k:][:d.nr*k]

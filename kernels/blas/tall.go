@@ -187,12 +187,13 @@ func (d *driver[T]) byVector(ws *Workspace, tb, sub bool, m, n, k int, a operand
 
 const dotRows = machine.DotRows
 
-// dotElements is how many elements of a matrix a call of the kernel for dots reads. A call cannot stop, and takes
-// some ten microseconds. With short rows a call for each eight rows would take as long as the rows.
+// dotElements is how many elements of a matrix one call of the kernel for dots reads. A call cannot be
+// stopped and takes some ten microseconds. If the rows are short, a call takes as long as eight of
+// them, so it takes more rows.
 const dotElements = 1 << 14
 
-// columnOfDots is eight rows at a time by a column; the last ones may be rows that were taken
-// before, whose sums are dropped.
+// columnOfDots multiplies rows by a column, eight rows at a time. The last eight may include rows that
+// were taken before, whose sums are dropped.
 func (d *driver[T]) columnOfDots(ws *Workspace, step int, sub bool, m, k int, a operand[T], b []T, c []T, ldc int) {
 	buf := scratch[T](ws, dotRows+k)
 	sums, x := buf[:dotRows], buf[dotRows:]
@@ -253,7 +254,8 @@ func copyVector[T element](dst, src []T, step int, negative bool) {
 //
 // All of b should stay in L2: the panels stream from there once for every MR rows.
 
-// packAll packs op(b), k x n, into the memory of ws: the panels of one block of k behind those of the block before.
+// packAll packs op(b), k x n, into the memory of ws. The panels of a block of k follow those of the
+// block before.
 func (d *driver[T]) packAll(ws *Workspace, tb bool, n, k int, b []T, ldb int) []T {
 	cols, depth := roundUp(n, d.nr), evenly(max(k, 1), d.maxDepth)
 	packed := scratch[T](ws, cols*k)

@@ -1,8 +1,9 @@
 package inout
 
-// This file reads files before the program that needs them can be compiled: a rank has nothing to do while MPI
-// starts. Which files one rank reads alone does not depend on the others, so it begins with these
-// (Input.Early), and the program that is compiled then takes what has been read (Input.From).
+// This file reads files before the program that needs them can be compiled, because a rank has nothing
+// to do while MPI starts. A file that one rank reads alone does not depend on the other ranks, so the
+// rank begins with it (Input.Early). The program is compiled again later, and takes what has been read
+// (Input.From).
 
 import (
 	"sync/atomic"
@@ -11,14 +12,14 @@ import (
 	"flow/kernels/format"
 )
 
-// earlyFile is a file that is being read or has been.
+// earlyFile is a file that is read in the background.
 type earlyFile struct {
-	done  chan struct{} // closed at the end
+	done  chan struct{} // closed when all is read
 	read  atomic.Int64  // bytes
-	graph *value.CSR    // nil: there is a mistake in the file
+	graph *value.CSR    // nil: the file has a mistake
 }
 
-// begin starts reading a graph that Brief refuses, unless ranks read it together.
+// begin starts to read a graph that Brief refuses, unless ranks read it together.
 func (in *Input) begin(path string, k fileKey, o format.Options) {
 	if !in.Early || format.Plain(path) {
 		return
@@ -36,12 +37,13 @@ func (in *Input) begin(path string, k fileKey, o format.Options) {
 	o.Read = &x.read
 	go func() {
 		defer close(x.done)
-		x.graph, _ = format.ReadGraph(path, o) // who takes none reads the file again, and tells the mistake
+		x.graph, _ = format.ReadGraph(path, o) // readGraph reads a file with a mistake again, and reports it
 	}()
 }
 
-// begun returns a graph that From has read or is reading, the first time it is asked for. It waits for the end. It
-// returns nil if there is none: a file that has changed since has another key.
+// begun returns a graph that From has begun to read, once, and waits until it is read. It returns nil
+// if there is none. A file that has changed since then has another key, so its old contents are not
+// taken.
 func (in *Input) begun(k fileKey) *value.CSR {
 	if in.From == nil {
 		return nil

@@ -24,8 +24,8 @@ func gzipped(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestReadsGraphsEarly: an Input takes a graph that another one has read, once, and no other file. The file is
-// overwritten after it was read, so that reading it again fails.
+// TestReadsGraphsEarly: an Input takes a graph that another one has read, once, and no other file. The
+// file is overwritten after it was read, so that reading it again fails.
 func TestReadsGraphsEarly(t *testing.T) {
 	path, then := filepath.Join(t.TempDir(), "g.txt.gz"), time.Unix(1e9, 0)
 	put := func(b []byte, at time.Time) {

@@ -44,10 +44,10 @@ type Input struct {
 	Settled func()
 	// Brief refuses to read all of a file before the run. Postponed then tells that a program needs it.
 	Brief bool
-	// Early reads, in the background, the graphs that Brief refuses and that ranks do not read together, for the
-	// Input whose From this one is.
+	// Early reads graphs that Brief refuses in the background, for an Input whose From is this one. Graphs
+	// that ranks read together are left out.
 	Early bool
-	// From has read files for this Input; nil: it reads all by itself.
+	// From is the Input that has read files for this one; nil: there is none.
 	From *Input
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.

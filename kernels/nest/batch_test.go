@@ -7,8 +7,8 @@ import (
 	"flow/kernels/window"
 )
 
-// TestOutweigh: rounds in one call copy the carried matrices once. They pay for it if the stages of all
-// rounds take longer. The cost of stages is without elements that they leave in place.
+// TestOutweigh: rounds in one call copy the carried matrices once. They pay for it if the stages of
+// all rounds take longer. The cost of stages does not include elements that they leave in place.
 func TestOutweigh(t *testing.T) {
 	for _, c := range []struct {
 		name         string

@@ -360,8 +360,8 @@ func (s *Stages) planInPlace(carried int) {
 	}
 }
 
-// changed estimates, by action, the part of the elements of its stage that the stage makes: less than 1 for a
-// stage that leaves elements of a large matrix as they are.
+// changed estimates, by action, the part of the elements of its stage that the stage makes. It is less
+// than 1 if the stage leaves elements of a large matrix as they are.
 func (s *Stages) changed() []float64 {
 	list := make([]float64, len(s.body.Acts))
 	for k := range list {
@@ -396,7 +396,7 @@ func (s *Stages) shares(c int) []bool {
 	return sharing(s.body, args, func(k int) bool { return s.root[k] >= 0 })
 }
 
-// weighStages estimates how many operations a run of body b by stages takes. changed is as of
+// weighStages estimates how many operations a run of body b by stages takes. changed is the result of
 // Stages.changed; nil: all elements are made.
 func weighStages(b *op.Body, changed []float64) (cost float64) {
 	s := stagesIn(b, nil, make([]writer, len(b.Args)))

@@ -162,8 +162,8 @@ func elementsOf(b *op.Body) []int {
 	return n
 }
 
-// stageable reports whether action k computes or moves elements. A loop checks what may fail, such as a subscript
-// or a division by zero. If a check fails, all actions run again one by one.
+// stageable reports whether action k computes or moves elements. A loop checks what may fail, such as
+// a subscript or a division by zero. If a check fails, all actions run again one by one.
 func stageable(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	d := a.Def

@@ -1,8 +1,8 @@
 package order
 
-// This file finds the distinct elements of a matrix. Where they are few, a table of them has each element in
-// a cache, which takes a tenth of the time of a sort and no memory beside it. A sample tells whether they
-// may be few. If a worker meets more, all elements are sorted after all.
+// This file finds the distinct elements of a matrix. If they are few, a table of them stays in a
+// cache. To fill it takes a tenth of the time of a sort, and no memory for each element. A sample
+// tells whether they may be few. If a worker meets more, all elements are sorted.
 
 import (
 	"slices"
@@ -14,12 +14,14 @@ import (
 
 const (
 	tableSlots = 1 << 14        // 128 KiB of keys
-	mostFew    = tableSlots / 2 // more would wait for longer chains of slots
-	// fewSampled is the most distinct keys of a sample of few. A sample of 4096 has 3200 of 8192.
+	mostFew    = tableSlots / 2 // more keys would need longer searches in the table
+	// fewSampled is the most distinct keys of the sample for which the table is tried. A sample of 4096
+	// elements has some 3200 of 8192 distinct keys.
 	fewSampled = SortUnits * sortSample * 3 / 4
 )
 
-// keySet is the keys that a worker has met, in open addressing. An empty slot is 0; the key 0 has a field.
+// keySet is the set of the keys that a worker has met, a table with open addressing. An empty slot is 0,
+// so the key 0 has a field of its own.
 type keySet struct {
 	slots [tableSlots]uint64
 	n     int
@@ -53,7 +55,7 @@ type distinct struct {
 	workers int
 	sets    []*keySet // of each worker; nil: it has met no key
 	many    atomic.Bool
-	sorts   *Sorter // of many elements; nil: they are few, as far as is known
+	sorts   *Sorter // sorts all elements; nil: the table is tried
 }
 
 func beginUnique(c *op.Call, workers int) (op.LoopBody, error) {
@@ -67,8 +69,8 @@ func beginUnique(c *op.Call, workers int) (op.LoopBody, error) {
 	return l, nil
 }
 
-// sort begins the other way. The different elements of each class are counted, and written when it is
-// known where each class begins.
+// sort begins to sort all elements. The distinct elements of each class are counted, and are written
+// when it is known where each class begins.
 func (l *distinct) sort() {
 	s := BeginSort(l.c.Dense(0), false, false, l.workers)
 	l.sorts = s
@@ -86,7 +88,7 @@ func (l *distinct) sort() {
 	}
 }
 
-// Chunk meets the elements of units lo..hi-1, or sorts.
+// Chunk puts the keys of units lo..hi-1 into the table of its worker, or sorts.
 func (l *distinct) Chunk(worker, lo, hi int) error {
 	if l.sorts != nil {
 		return l.sorts.Chunk(worker, lo, hi)
@@ -107,7 +109,7 @@ func (l *distinct) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// Next makes the result, or goes on with the sort.
+// Next makes the result of the tables, begins the sort if they were too small, or goes on with it.
 func (l *distinct) Next() (again bool, err error) {
 	if l.sorts != nil {
 		return l.sorts.Next()

@@ -10,7 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// Few distinct elements are found without a sort. More than a sample has told of are sorted after all.
+// TestFewDistinct: few distinct elements are found without a sort. If there are more than the sample
+// has told, all elements are sorted.
 func TestFewDistinct(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, p := range []struct {

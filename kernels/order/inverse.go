@@ -1,7 +1,7 @@
 package order
 
-// This file defines the order that undoes another one. A sort of an order would give it, too, but the
-// numbers of an order need no comparisons: each says where it belongs.
+// This file defines the order that undoes another one. A sort of the numbers of an order gives it,
+// too. But each number says where it belongs, so none needs to be compared.
 
 import (
 	"flow/ir/loop"

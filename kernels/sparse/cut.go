@@ -42,7 +42,7 @@ func unitLoop(begin func(c *op.Call, units, workers int) op.LoopBody) *op.Loop {
 type RowCut struct {
 	Rows, Units int
 	Before      func(i int) int64
-	first       int // units begin here
+	first       int // the first row of the first unit
 }
 
 // cutByEntries cuts the rows of matrices of one number of rows by the entries of all, and one for
@@ -57,9 +57,10 @@ func cutByEntries(units int, of ...*value.CSR) RowCut {
 	}}
 }
 
-// cutFilled is cutByEntries without the rows before the first entry and behind the last one. A rank's part of a
-// matrix has no entries in the rows of others, which took as long as some of its own: web-NotreDame has 4.6 entries
-// a row. It is for loops that have nothing to do at an empty row.
+// cutFilled is cutByEntries without the rows before the first entry and behind the last one. The part
+// of a matrix that a rank has is empty in the rows of other ranks. These rows took as long as some of
+// its own: web-NotreDame has 4.6 entries a row. It would be wrong for a loop that has something to do
+// at an empty row.
 func cutFilled(units int, of ...*value.CSR) RowCut {
 	c := cutByEntries(units, of...)
 	first, last := c.Rows, 0

@@ -8,7 +8,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestCutFilled: units lie one behind the other, from the first row with entries of any matrix to the last one.
+// TestCutFilled: units follow each other from the first row with entries of any matrix to the last
+// one.
 func TestCutFilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -37,7 +37,7 @@ type mapLoop[T vec.Element] struct {
 	out  *value.CSR
 	val  []T         // the results
 	zero atomic.Bool // some results are zero
-	into *value.CSR  // then what is kept
+	into *value.CSR  // out without its zeros, if some are removed
 	by   []mapWorker
 }
 

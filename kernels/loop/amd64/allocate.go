@@ -22,7 +22,7 @@ func (p *program) live() intervals {
 		from  int32
 		first int // where its registers begin in touched
 	}
-	open := []loop{{from: -1}}
+	open := []loop{{from: -1}}                  // the first is no loop
 	inner, weight, aside := int32(-1), 1.0, 1.0 // where the innermost loop begins; what a step in it counts
 	// touched lists the registers that are read inside of an open loop and made before it, those of the
 	// innermost loop last.
@@ -97,19 +97,20 @@ type scan struct {
 	bank [classCount]bank
 	// passed is how many steps outside of blocks aside are up to each step.
 	passed []int
-	// ends lists, by step, the values whose intervals end there: the last of them, and by value the one before
-	// it. Those before step done have been taken off.
+	// ends and before are lists of the values whose intervals end at a step: ends holds, by step, the last
+	// one, and before, by value, the one before it. The registers of values that end before step done are
+	// free.
 	ends, before []virt
 	done         int32
-	turns        int32 // how often a register was free for a value
+	turns        int32 // how often a free register was taken
 }
 
 // bank holds the registers of a class.
 type bank struct {
 	free  []Reg
-	taken int       // as many of free were free when the last register was taken
-	holds [32]virt  // by number: the value that has or had the register; 0: the bank has no such register
-	turn  [32]int32 // by number: when it was taken
+	taken int       // the length of free after the last register was taken
+	holds [32]virt  // by number: the last value that took the register; 0: there is none
+	turn  [32]int32 // by number: when the register was taken
 }
 
 func (p *program) scan(a *assignment, passed []int) scan {
@@ -128,8 +129,8 @@ func (s *scan) expire(at int32) {
 	}
 }
 
-// take returns the register that was free last. Of those that became free together it is the one that was taken
-// last.
+// take returns a free register: the one that became free last. If several have become free since the
+// last call, it is the one of them that was taken last.
 func (b *bank) take() Reg {
 	if freed := b.free[b.taken:]; len(freed) > 1 {
 		slices.SortFunc(freed, func(x, y Reg) int { return cmp.Compare(b.turn[x.num()], b.turn[y.num()]) })

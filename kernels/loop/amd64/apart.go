@@ -1,8 +1,9 @@
 package amd64
 
 // This file lowers accesses whose lanes lie apart by the same distance, as the elements of a column
-// do. It takes an address and a move a lane, where a gather takes an address a lane and some 18 operations on
-// AVX2, which has no scatter. On a Zen 4 with AVX-512 a gather of eight lanes takes 25 cycles, eight moves 10.
+// do. An access takes an address and a move a lane. A gather of eight lanes takes 25 cycles on a Zen 4
+// with AVX-512, where eight moves take 10. On AVX2 a gather takes an address a lane and some 18
+// operations, and there is no scatter.
 
 import "flow/ir/loop"
 
@@ -29,8 +30,8 @@ func (l *lowering) distance(p place) func(m *maker, dst Reg) {
 	return distanceOf(p.row.Coef(l.lane()), p.col.Coef(l.lane())*int64(p.mem.elem.Size()), p.mem.arg)
 }
 
-// distanceOf is distance for lanes that lie some rows and some bytes apart. arg is where the arguments have the
-// memory.
+// distanceOf is distance for lanes that are row rows and col bytes apart. arg is the place of the
+// memory among the arguments.
 func distanceOf(row, col int64, arg int32) func(m *maker, dst Reg) {
 	return func(m *maker, dst Reg) {
 		if row == 0 {
@@ -155,8 +156,8 @@ func (l *lowering) storeApart(v virt, p place) {
 	l.emit(&step{a: v, b: first, scalar: func(m *maker, _ Reg, r regs) { m.storePlaces(distance, r.a, r.b, disp) }})
 }
 
-// apartInLocal returns the address of an element of a local of a nest of one point for the lane 0, and the
-// distance of two lanes, if the elements of all lanes lie apart by the same distance.
+// apartInLocal returns the address of an element of a local for lane 0, and the distance of two lanes.
+// ok is false if the lanes do not all lie apart by the same distance. The nest is one of one point.
 func (l *lowering) apartInLocal(e element) (base virt, distance func(m *maker, dst Reg), ok bool) {
 	if !l.point() || l.alike() || l.active != 0 || e.wide != 8 || l.length.Bytes() != 8*l.target.lanes {
 		return 0, nil, false
@@ -169,7 +170,8 @@ func (l *lowering) apartInLocal(e element) (base virt, distance func(m *maker, d
 	return l.addressIn(e), distanceOf(row, col, e.arg), true
 }
 
-// firstOf writes code that leaves the address of the first lane in RAX.
+// firstOf writes code that leaves the address of the first lane in RAX. base is the address for lane 0
+// of the first vector.
 func (m *maker) firstOf(base Reg, distance func(m *maker, dst Reg)) {
 	distance(m, R10)
 	m.Mov(R11, laneReg)

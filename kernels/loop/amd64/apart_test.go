@@ -12,8 +12,8 @@ import (
 	"flow/ir/value"
 )
 
-// columnsOfPoints returns nests of one point that add columns of a local, or of an operand, to columns of another
-// local, and read a diagonal. size is that of the first local.
+// columnsOfPoints returns nests of one point that add columns of a local, or of an operand, to columns
+// of another local, and read a diagonal. size is that of the first local.
 func columnsOfPoints(size string) (list []string) {
 	for _, from := range []string{"w0", "%0"} {
 		list = append(list, renumbered(strings.NewReplacer("SIZE", size, "FROM", from).Replace(`nest(%0: f64[], %1: i64, %2: i64, %3: i64) () {
@@ -58,8 +58,8 @@ func halved(of *target) *target {
 	return &t
 }
 
-// TestColumnsOfPoints: lanes that lie apart by the same distance are loaded and stored one by one, not by gathers
-// and scatters, but for the last ones.
+// TestColumnsOfPoints: lanes that lie apart by the same distance are loaded and stored one by one.
+// Only the last lanes are gathered and scattered.
 func TestColumnsOfPoints(t *testing.T) {
 	x, r := value.New(types.F64, 43, 61), rand.New(rand.NewPCG(1, 2))
 	for i := range x.F64 {

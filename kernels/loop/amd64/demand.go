@@ -8,15 +8,16 @@ import (
 	"flow/ir/loop"
 )
 
-// longBlock is from how many statements on the order of a block is looked at. In fewer, few values wait.
+// longBlock is the least number of statements of a block that is ordered. In shorter blocks, few
+// values wait.
 const longBlock = 32
 
-// onDemand returns n with long blocks in another order, if fewer values live at once then, and two vectors that
-// are lowered together have too few registers for the order of before. A statement is made when the first reader
-// asks for it, and at once if it is the last that reads a value. Of ten distances whose least is sought, each is
-// then compared when it is there, and the processor compares while it makes the next one. What has effects stays
-// in order. It would be wrong if a load moved behind a store to its memory. A break leaves lanes, so a block with
-// one stays as it is.
+// onDemand returns n with the statements of long blocks in another order, if fewer values live at once
+// then and two vectors that are lowered together have too few registers for the old order. A statement
+// is made when its first reader asks for it, and at once if it is the last reader of a value. If the
+// least of ten distances is sought, each is then compared as soon as it is made, and the processor
+// compares while it makes the next one. Statements with effects stay in order. It would be wrong if a
+// load moved behind a store to its memory. A break leaves lanes, so a block with one stays as it is.
 func onDemand(n *loop.Nest, vectors int) *loop.Nest {
 	if b, changed := (&ordering{values: len(n.Types), vectors: vectors, long: longBlock}).block(&n.Body); changed {
 		c := *n
@@ -42,7 +43,7 @@ type ordering struct {
 	order           []int
 }
 
-// block returns b in another order, and whether that is so.
+// block returns b, in another order if changed is true.
 func (o *ordering) block(b *loop.Block) (_ loop.Block, changed bool) {
 	now := *b
 	for i := range b.Stmts {
@@ -100,7 +101,7 @@ func (o *ordering) block(b *loop.Block) (_ loop.Block, changed bool) {
 	return now, true
 }
 
-// begin notes who reads what in a block, in the order of before.
+// begin notes which statements read and make the values of a block, in the old order.
 func (o *ordering) begin(b *loop.Block) {
 	o.list, o.in, o.order = b.Stmts, make([][]loop.Val, len(b.Stmts)), make([]int, len(b.Stmts))
 	n := o.values
@@ -132,14 +133,15 @@ func (o *ordering) begin(b *loop.Block) {
 	}
 }
 
-// make appends statement k behind what it reads, and then those that are the last to read a value.
+// make appends what statement k reads, then k, and then the statements that are the last to read a
+// value.
 func (o *ordering) make(k int) {
 	for _, v := range o.in[k] {
 		if m := o.maker[v]; m > 0 && !o.done[k] {
 			o.make(int(m - 1))
 		}
 	}
-	if o.done[k] { // before, or as the last that reads one of these
+	if o.done[k] { // before this call, or as the last reader of what it reads
 		return
 	}
 	o.done[k] = true
@@ -156,7 +158,7 @@ func (o *ordering) make(k int) {
 	}
 }
 
-// last makes the only statement that is left to read v, if all else that it reads is there.
+// last makes the last reader of v, if all else that it reads is there.
 func (o *ordering) last(v loop.Val) {
 	if o.readers[v] != 1 || !o.varies[v] {
 		return
@@ -183,7 +185,8 @@ func moves(s *loop.Stmt) bool {
 	})
 }
 
-// live is how many values that are not the same at all points live at once in the present order, at most.
+// live returns how many values live at once in the present order, at most. Values that are the same at
+// all points do not count.
 func (o *ordering) live() (most int) {
 	left, now := o.left, 0
 	clear(left)

@@ -12,8 +12,8 @@ import (
 	"flow/ir/value"
 )
 
-// leastOf is a nest that seeks the place of the least of sums of products: first come all sums, then they are
-// compared.
+// leastOf returns a nest that seeks the place of the least of some sums of products. First come all
+// sums, then they are compared.
 func leastOf(sums, terms int, compare string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -62,8 +62,8 @@ func numbered(text string) string {
 	return strings.Join(out, "")
 }
 
-// TestOnDemand: values that wait for the last of them to be made have no registers. Compared when they are
-// there, all have.
+// TestOnDemand: in the order of the text, all sums live before the first is compared, and some have no
+// register. Compared as soon as they are made, all have one.
 func TestOnDemand(t *testing.T) {
 	for _, c := range []struct {
 		sums, terms int

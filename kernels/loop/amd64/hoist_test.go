@@ -69,8 +69,8 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestChecksOfAllLanes: one instruction tells whether all lanes pass a check. Where lanes of a mask count, the
-// rest of a row, those that fail are found first.
+// TestChecksOfAllLanes: one instruction tells whether all lanes pass a check. In the rest of a row
+// only the lanes of a mask count, so the lanes that fail are found first.
 func TestChecksOfAllLanes(t *testing.T) {
 	l := loweringOf(t, `
 nest(%0: f64[], %1: i64[]) (i: 0..%1.rows) {

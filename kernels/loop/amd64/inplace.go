@@ -5,9 +5,9 @@ package amd64
 // farthestInPlace is the largest number of steps between a load and the reader that replaces it.
 const farthestInPlace = 32
 
-// readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
-// reader no step stores, and no loop begins or ends. It keeps the intervals right, if they are known: the base of
-// the address lives until the reader, and the value in no register.
+// readInPlace removes loads whose only reader can take its operand from memory. Between the load and
+// the reader no step stores, and no loop begins or ends. If the intervals are known, they stay right:
+// the base of the address lives until the reader.
 func (p *program) readInPlace(t *target, lives intervals) {
 	read, made, loads := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), false
 	var in inputs
@@ -80,9 +80,10 @@ func (s *step) fromMemory() [3]virt {
 	return [3]virt{s.b}
 }
 
-// needed marks the steps whose results reach a root. By value, it returns in how many loops such steps make it at
-// most, and how many steps do, at most 2. A walk from the last step to the first finds them. It is repeated if a
-// step that it has left out makes a value that an earlier one reads, as those of a loop may.
+// needed marks the steps whose results reach a root. By value, depth is the greatest number of loops
+// around such a step that makes it, and defs is how many such steps make it, at most 2. The steps are
+// walked from the last to the first. The walk is repeated if a step that it has left out makes a value
+// that an earlier step reads, as a step of a loop may.
 func (p *program) needed() (needed []uint8, depth []int32, defs []uint8) {
 	read, unread := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))
 	needed, depth, defs = p.shop.bytes.zeros(len(p.steps)), p.shop.numbers.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))

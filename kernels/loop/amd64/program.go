@@ -16,8 +16,8 @@ type program struct {
 	shop   *workshop
 	// additions is the number of steps that add floats, without those that hoist drops.
 	additions int
-	// inMemory tells which counters instructions read from memory. Scalar code finds the index of a loop that
-	// contains no other in its register.
+	// inMemory reports, by counter, whether instructions read it from memory. Scalar code finds the index of a
+	// loop that contains no other loop in its register.
 	inMemory [maxCounters]bool
 }
 
@@ -206,7 +206,8 @@ func (p *program) next() *step {
 	return s
 }
 
-// appended appends a step that the caller sets.
+// appended appends a step and returns it. The caller sets all of it, because its fields are not
+// cleared.
 func (p *program) appended() *step {
 	n := len(p.steps)
 	if n == cap(p.steps) {
@@ -222,8 +223,8 @@ func (p *program) hasSource(v virt) bool { return p.values[v].source.Broadcast }
 // inputs is room for the virtual registers that a step reads.
 type inputs [7]virt
 
-// of returns the registers that s reads, and 0 in unused places. Most steps read two at most. Walks over all
-// steps use it because it makes no call for each register.
+// of returns the registers that s reads, and 0 in unused places. Most steps read at most two. Walks
+// over all steps use it because it makes no call for each register.
 func (in *inputs) of(s *step) []virt {
 	in[0], in[1] = s.a, s.b
 	if s.c|s.mask|s.index|s.near == 0 && !s.keeps {

@@ -127,8 +127,8 @@ func TestSplitCode(t *testing.T) {
 	}
 }
 
-// TestIntervalsAfterReadInPlace: where an instruction reads the memory of a load, the address lives until there, and
-// the intervals are those of the new steps.
+// TestIntervalsAfterReadInPlace: if an instruction reads the memory of a load, the address lives until
+// there. The intervals are then those of the new steps.
 func TestIntervalsAfterReadInPlace(t *testing.T) {
 	p := &program{shop: &workshop{}}
 	base, other, x, y := p.fresh(generalClass), p.fresh(vectorClass), p.fresh(vectorClass), p.fresh(vectorClass)

@@ -1,14 +1,14 @@
 package amd64
 
-// This file knows what bounds do to subscripts. Where x[max(i, 0)] is read, no subscript is negative, so no
-// code counts it from the end or checks that it may be.
+// This file finds the bounds of subscripts. A subscript in x[max(i, 0)] is never negative, so no code counts
+// it from the end or checks it for that.
 //
-// It also loads elements at places that go up by one from lane to lane in most vectors, but not in all:
+// The file also loads elements at places that go up by one from lane to lane in most vectors, not in all:
 //
 //	x[max(i - k, 0)]     x[(i + k) % n]     x[ifelse(i < m, i, i - m)]
 //
-// Only the run tells the few vectors in which a bound, the end of a circle or a choice lies. Where the
-// places of a vector follow each other, it is loaded as a whole; a gather takes ten times as long.
+// Only the run tells the few vectors in which a bound, the end of a circle or a choice lies. If the places
+// of a vector follow each other, one instruction loads it. A gather takes ten times as long.
 
 import (
 	"math"
@@ -69,7 +69,7 @@ func (l *lowering) climbs(o operand) bool {
 	return f.climbs || f.form != nil && l.lanes >= 0 && f.form.Coef(l.lane()) == 1
 }
 
-// subscript returns the integer o, the result of s, with what is known of it as a subscript. in are the operands of s.
+// subscript returns o, the integer that s makes of in, with what is known of it as a subscript.
 func (l *lowering) subscript(s *loop.Stmt, in []operand, o operand) operand {
 	if in[len(in)-1].elem != types.I64 || o.konst {
 		return o
@@ -91,8 +91,8 @@ func (l *lowering) subscript(s *loop.Stmt, in []operand, o operand) operand {
 	return o
 }
 
-// rising reports that the lanes' elements in a row probably follow each other. col is where they lie, in
-// parts of an element of 8 bytes.
+// rising reports whether the elements of the lanes probably follow each other in a row. col is their
+// place in it. parts is how many units of col an element has: 1, or 8 if col counts bytes.
 func (l *lowering) rising(row, col loop.Lin, parts int64) bool {
 	if l.alike() || l.length.Bytes() != 8*l.target.lanes || l.varies(row) {
 		return false
@@ -111,7 +111,8 @@ func (l *lowering) rising(row, col loop.Lin, parts int64) bool {
 	return climbing == 1
 }
 
-// loadRising loads an element of 8 bytes a lane, at bytes behind what base leaves in RAX.
+// loadRising loads an element of 8 bytes a lane. at holds their distances in bytes from the address
+// that base leaves in RAX.
 func (l *lowering) loadRising(e types.Elem, at virt, base func(m *maker)) virt {
 	lanes := l.target.lanes
 	var steps []uint64

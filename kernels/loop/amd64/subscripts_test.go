@@ -14,8 +14,9 @@ import (
 	"flow/ir/value"
 )
 
-// climbing are subscripts below 91 that go up by one in most vectors of lanes, of the lanes' index, a number
-// and a column of numbers. flags says that they may also lie outside.
+// climbing are subscripts below 91 that go up by one in most vectors of lanes. They are made of the
+// index of the lanes, a number and a column of numbers. flags says that a subscript may also lie
+// outside.
 var climbing = []struct {
 	text  string
 	flags bool
@@ -65,8 +66,8 @@ func renumbered(text string) string {
 	})
 }
 
-// TestSubscriptsThatClimb loads elements side by side, but where a bound, the end of a circle or a choice lies.
-// The loads are those of the definition, and no lane reads what it may not.
+// TestSubscriptsThatClimb: elements are loaded side by side except where a bound, the end of a circle
+// or a choice lies. The results are those of the definition, and no lane reads what it may not.
 func TestSubscriptsThatClimb(t *testing.T) {
 	for _, target := range []*target{avx512, halved(avx512), avx2, starved(avx512), starved(avx2)} {
 		m := need(t, target)
@@ -121,8 +122,8 @@ func TestSubscriptsThatClimb(t *testing.T) {
 	}
 }
 
-// TestBoundedSubscripts: a subscript that bounds keep inside the matrix is not checked, and one that climbs
-// is compared with the places of lanes side by side before it is gathered.
+// TestBoundedSubscripts: a subscript that bounds keep inside the matrix is not checked. One that
+// climbs is compared with the places of lanes side by side before it is gathered.
 func TestBoundedSubscripts(t *testing.T) {
 	for k, c := range climbing {
 		n, err := loop.Parse(climbingNests(k, true)[0], loop.Standard{})

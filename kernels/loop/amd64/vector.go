@@ -20,7 +20,7 @@ func (l *lowering) emitted() virt {
 	}
 	if s.dst != 0 {
 		depth := l.depthNow()
-		if l.weight.divides > 0 && s.movable() { // quotient asks for it
+		if l.weight.divides > 0 && s.movable() { // quotient.go alone reads the depth
 			depth = max(l.values[s.a].depth, l.values[s.b].depth, l.values[s.c].depth, l.values[s.mask].depth)
 		}
 		l.makes(s.dst, depth)

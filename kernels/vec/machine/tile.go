@@ -24,7 +24,7 @@ type Tiles struct {
 	Solve [vectors]*Kernel
 	// Potf factors a block: see potf.go.
 	Potf *Kernel
-	// Dot continues DotRows chains, step times.
+	// Dot continues DotRows*step chains.
 	Dot *Kernel
 	// In and Out take rows of a matrix to lanes of a panel and back, and CopyRows copies rows: see pack.go.
 	In, Out, CopyRows *Kernel
