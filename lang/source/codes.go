@@ -99,7 +99,7 @@ var codes = [...]CodeRow{
 	{"E214", "wrong shape", "The value has another shape than its declared type.", "a: f64[2,2] = ones(2, 3)", ""},
 	{"E215", "must be known before the run", "Sizes, loop bounds, tile edges and indices of channel arrays are integers that do not depend on data.", "emit zeros(i64(sum(rand(2, 2))), 1)", ""},
 	{"E216", "impossible size", "Sizes are not negative and a matrix fits in memory that can be addressed.", "chan c: grid[-1] of f64[2,2]", ""},
-	{"E217", "cannot be indexed", "Matrices and channel arrays have subscripts; scalars do not.", "a = 1\nemit a[0]", ""},
+	{"E217", "cannot be indexed", "Matrices, lists and channel arrays have subscripts; scalars and tuples do not.", "a = 1\nemit a[0]", ""},
 	{"E218", "wrong number of subscripts", "Matrices take two subscripts, channel arrays as many as they have dimensions.", "emit ones(2, 2)[0, 0, 0]", ""},
 	{"E219", "division by zero", "An integer division by zero in an expression that is computed before the run.", "emit 1 // 0", ""},
 	{"E220", "integer overflow", "An integer expression computed before the run leaves the range of 64 bits.", "emit 9_223_372_036_854_775_807 + 1", ""},

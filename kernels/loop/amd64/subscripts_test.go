@@ -33,15 +33,10 @@ var climbing = []struct {
 
 // climbingNests returns nests that load elements at such subscripts: all lanes, or some of them.
 func climbingNests(k int, row bool) (list []string) {
-	lanes, at, space := "i", "v9, 0", "(i: 0..91)"
+	lanes, at, space, size, store := "i", "v9, 0", "(i: 0..91)", "91, 1", "store out0[i, 0] v15"
 	if row {
-		lanes, at, space = "j", "i, v9", "(i: 0..5, j: 0..91)"
+		lanes, at, space, size, store = "j", "i, v9", "(i: 0..5, j: 0..91)", "5, 91", "store out0[i, j] v15"
 	}
-	size := "91, 1"
-	if row {
-		size = "5, 91"
-	}
-	store := strings.Replace("store out0[i, 0] v15", "i, 0", map[bool]string{false: "i, 0", true: "i, j"}[row], 1)
 	head := fmt.Sprintf("v0 = load %%1\nv1 = i64 0\nv2 = i64 90\nv4 = index %s\nv3 = add v4, v0\n%s\nv10 = le v1, v9\nv11 = le v9, v2\nv12 = and v10, v11\n", lanes, climbing[k].text)
 	for _, body := range []string{
 		"check 0 v12\nv15 = load %%0[%s]\n",
