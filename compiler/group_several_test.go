@@ -22,19 +22,19 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"r = U * V\nA = near(U) > r\nB = f32(near(V) + r)\nemit A\nemit B", "(bool[70,60], f32[70,60])"},
 		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit r[3, :]", ""},                         // a reader that is no group
 		{"r = U * V\nA = near(U) - r\nB = near(A) + r\nemit A\nemit B", ""},                                       // one reads the other
-		{"r = U * V\nA = near(U) - r\nB = near(V + sum(A)) + r\nemit A\nemit B", "(f64[70,60], f64[70,60], f64)"}, // one does through its sum
+		{"r = U * V\nA = near(U) - r\nB = near(V + sum(A)) + r\nemit A\nemit B", "(f64[70,60], f64[70,60], f64)"}, // B reads the sum of A
 		{"r = U * V\nA = near(U) - r\nB = near(r)\nemit A\nemit B", ""},                                           // one reads it elsewhere
 		{"r = i64(9 * U) // i64(9 * V + 1)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""},                // it may fail
 		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit rowsum(r)", ""},                       // a reduction reads it
 
 		// Reductions join the loop that makes what they reduce.
 		{"A = near(U)\nemit max(abs(A - U))\nemit A", "(f64[70,60], f64)"},
-		{"A = near(U)\nemit max(abs(A - U))\nemit sum(A)", "(f64, f64)"},                                               // which nothing stores
-		{"A = U * 0.5 + V\nemit sum(A)\nemit max(abs(A - U))\nemit min(A * V)\nemit A", "(f64[70,60], f64, f64, f64)"}, // which is reduced itself
-		{"A = U * 0.5 + V\nemit sum(A)\nemit max(A)\nemit A", ""},                                                      // by one pass already
+		{"A = near(U)\nemit max(abs(A - U))\nemit sum(A)", "(f64, f64)"},                                               // nothing stores A
+		{"A = U * 0.5 + V\nemit sum(A)\nemit max(abs(A - U))\nemit min(A * V)\nemit A", "(f64[70,60], f64, f64, f64)"}, // A is reduced, too
+		{"A = U * 0.5 + V\nemit sum(A)\nemit max(A)\nemit A", ""},                                                      // one pass reduces A already
 		{"A = U * 0.5 + V\nemit max(abs(A - U))\nemit A", "(f64[70,60], f64)"},                                         // a chain alone
 		{"iterate A = U, d = 1.0, k = 0 until d < 0.01 or k > 9 { B = 0.5 * (A + V[0, 0] / A); next d = norm(A - B); next A = B; next k = k + 1 }\nemit A", "(f64[70,60], f64)"},
-		{"A = U * 0.5\nemit max(A * 2 - V)\nemit A", ""}, // which may take the memory of U
+		{"A = U * 0.5\nemit max(A * 2 - V)\nemit A", ""}, // A may take the memory of U
 		{"A = near(U)\nemit argmax(A)\nemit argmin(A)\nemit any(A > V)\nemit t(A)", "(f64[70,60], i64, i64, bool)"},
 		{"A = near(U)\nB = near(V)\nemit norm(A - B)\nemit A\nemit B", "(f64[70,60], f64[70,60], f64)"},
 		{"iterate A = U, d = 1.0, k = 0 until d < 0.3 or k > 4 { B = near(A); next d = stddev(B - A); next A = B; next k = k + 1 }\nemit A", "(f64[70,60], f64)"},

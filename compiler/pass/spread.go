@@ -76,7 +76,7 @@ type spreadGraph struct {
 	tally
 }
 
-// tally is what ranks share in a graph, those in regions included.
+// tally counts what ranks share in a graph and its regions.
 type tally struct {
 	shares int     // nodes whose rows are shared
 	saved  float64 // operations of a rank that others do instead

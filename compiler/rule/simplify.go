@@ -28,7 +28,7 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	b.readers, b.waiting = make([]int32, 0, room), make([]int32, 0, room)
 	b.totals = newTotals(b.out)
 	b.others = make([]int32, 0, room)
-	others := others(g)
+	others := otherReaders(g)
 	to := make([]ir.ID, g.Len())
 	var in []ir.ID
 	for id, n := range g.All() {
@@ -63,7 +63,7 @@ func (set *Set) applies(g *ir.Graph) bool {
 	var wholes []int32
 	s.cut = func(id ir.ID) bool {
 		if wholes == nil {
-			wholes = others(g)
+			wholes = otherReaders(g)
 		}
 		return wholes[id] == 0
 	}
@@ -99,8 +99,8 @@ func whole(d *op.Def) int32 {
 	return 1
 }
 
-// others counts the readers of each node of g that read no window.
-func others(g *ir.Graph) []int32 {
+// otherReaders counts the readers of each node of g that read no window.
+func otherReaders(g *ir.Graph) []int32 {
 	n := make([]int32, g.Len())
 	for id := range g.Nodes {
 		for _, x := range g.In(ir.ID(id)) {

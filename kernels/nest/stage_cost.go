@@ -163,7 +163,7 @@ func elementsOf(b *op.Body) []int {
 }
 
 // stageable reports whether action k computes or moves elements. A loop checks what may fail, such as
-// a subscript or a division by zero. If a check fails, all actions run again one by one.
+// a subscript or a division by zero. If a check fails, the actions of the stage run one by one.
 func stageable(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	d := a.Def

@@ -156,8 +156,9 @@ func (l *lowering) storeApart(v virt, p place) {
 	l.emit(&step{a: v, b: first, scalar: func(m *maker, _ Reg, r regs) { m.storePlaces(distance, r.a, r.b, disp) }})
 }
 
-// apartInLocal returns the address of an element of a local for lane 0, and the distance of two lanes.
-// ok is false if the lanes do not all lie apart by the same distance. The nest is one of one point.
+// apartInLocal returns the address of an element of a local at index 0 of the lanes, and the distance
+// of two lanes. ok is false if the lanes do not all lie apart by the same distance, or if the nest has
+// more than one point.
 func (l *lowering) apartInLocal(e element) (base virt, distance func(m *maker, dst Reg), ok bool) {
 	if !l.point() || l.alike() || l.active != 0 || e.wide != 8 || l.length.Bytes() != 8*l.target.lanes {
 		return 0, nil, false
@@ -170,8 +171,8 @@ func (l *lowering) apartInLocal(e element) (base virt, distance func(m *maker, d
 	return l.addressIn(e), distanceOf(row, col, e.arg), true
 }
 
-// firstOf writes code that leaves the address of the first lane in RAX. base is the address for lane 0
-// of the first vector.
+// firstOf writes code that leaves the address of the first lane in RAX. base is the address at index 0
+// of the lanes.
 func (m *maker) firstOf(base Reg, distance func(m *maker, dst Reg)) {
 	distance(m, R10)
 	m.Mov(R11, laneReg)

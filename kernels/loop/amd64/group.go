@@ -69,7 +69,7 @@ func (r *run) foreign(s *step) bool {
 	}
 	var in inputs
 	for _, v := range in.of(s) {
-		if other(r.made[v]) { // that of 0 is 0
+		if other(r.made[v]) { // made[0] is 0
 			return true
 		}
 	}
