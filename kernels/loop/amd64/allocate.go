@@ -117,6 +117,13 @@ func (p *program) scan(a *assignment, passed []int) scan {
 	return scan{p: p, a: a, passed: passed, ends: p.shop.virts.zeros(len(p.steps) + 1), before: p.shop.virts.zeros(len(p.values))}
 }
 
+// inside returns a scan over intervals that begin and end inside of a block, when s has ended. It takes the lists
+// of s, since a program may have hundreds of blocks.
+func (s *scan) inside(b block) scan {
+	clear(s.ends[b.from : b.to+1])
+	return scan{p: s.p, a: s.a, passed: s.passed, ends: s.ends, before: s.before, done: int32(b.from)}
+}
+
 // expire takes back the registers of values whose intervals end up to a step.
 func (s *scan) expire(at int32) {
 	for ; s.done <= at; s.done++ {
@@ -243,7 +250,7 @@ func (p *program) allocate(r registers, lives intervals) assignment {
 			}
 		}
 		around = slices.DeleteFunc(around, func(v virt) bool { return int(a.lives.of[v].to) < b.from })
-		a.kept = append(a.kept, p.assignAside(&a, r, b, around, inside[k], s.passed))
+		a.kept = append(a.kept, p.assignAside(&s, r, b, around, inside[k]))
 	}
 	return a
 }

@@ -105,8 +105,8 @@ func (p *program) within(all intervals, blocks []block) (rest []virt, inside [][
 
 // assignAside gives registers to the vectors that live in block b alone. The vectors around it have
 // theirs, and some of those that the block does not touch give it away: these are returned.
-func (p *program) assignAside(a *assignment, r registers, b block, around, inside []virt, passed []int) (kept []virt) {
-	touched := p.shop.bytes.zeros(len(p.values))
+func (p *program) assignAside(outer *scan, r registers, b block, around, inside []virt) (kept []virt) {
+	a, touched := outer.a, p.shop.bytes.zeros(len(p.values))
 	var in inputs
 	for k := b.from; k <= b.to; k++ {
 		s := &p.steps[k]
@@ -121,7 +121,7 @@ func (p *program) assignAside(a *assignment, r registers, b block, around, insid
 		owner[at] = v
 		fixed[at] = fixed[at] || touched[v] != 0 || int(x.from) >= b.from || int(x.to) <= b.to
 	}
-	s := p.scan(a, passed)
+	s := outer.inside(b)
 	free := &s.bank[vectorClass].free
 	for _, given := range []bool{true, false} { // the last ones are taken first: registers without an owner
 		for k := range owner {

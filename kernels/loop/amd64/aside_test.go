@@ -12,7 +12,7 @@ func TestAsideRegisters(t *testing.T) {
 	gave := 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		p, through := drawnProgram(r)
+		p, through := drawnProgram(r, 2)
 		a := p.allocate(registers{vectors: 8, masks: 0}, intervals{})
 		for _, v := range through {
 			if a.reg[v] == NoReg {
@@ -31,9 +31,22 @@ func TestAsideRegisters(t *testing.T) {
 	}
 }
 
-// drawnProgram has six values that live to its end, and blocks aside that make many short-lived
+// TestAsideMemory: a program with many blocks aside takes no memory of its own length for each.
+func TestAsideMemory(t *testing.T) {
+	room := func(blocks int) int {
+		p, _ := drawnProgram(rand.New(rand.NewPCG(1, 1)), blocks)
+		before := p.shop.virts.asked
+		p.allocate(registers{vectors: 8, masks: 0}, intervals{})
+		return p.shop.virts.asked - before
+	}
+	if few, many := room(16), room(64); few == 0 || many > 5*few {
+		t.Errorf("16 blocks take room for %d values, and 64 for %d", few, many)
+	}
+}
+
+// drawnProgram has six values that live to its end, and a number of blocks aside that make many short-lived
 // ones.
-func drawnProgram(r *rand.Rand) (p *program, through []virt) {
+func drawnProgram(r *rand.Rand, blocks int) (p *program, through []virt) {
 	p = &program{shop: &workshop{}}
 	fresh := func() virt { return p.fresh(vectorClass) }
 	emit := func(s step) { p.steps = append(p.steps, s) }
@@ -43,7 +56,7 @@ func drawnProgram(r *rand.Rand) (p *program, through []virt) {
 		emit(step{dst: v})
 	}
 	nothing := func(*maker, Reg, regs) {}
-	for id := 1; id <= 2; id++ {
+	for id := 1; id <= blocks; id++ {
 		emit(step{aside: int32(id), scalar: nothing})
 		var inside []virt
 		for range 30 {

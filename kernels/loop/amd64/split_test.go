@@ -16,7 +16,7 @@ func TestSplitValues(t *testing.T) {
 	loads, inside := 0, 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		p, through := drawnProgram(r)
+		p, through := drawnProgram(r, 2)
 		for range 4 {
 			insertPassed(p, r, through)
 		}
