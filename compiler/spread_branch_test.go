@@ -44,6 +44,13 @@ if s > 5 { emit sum(G * 2) } else { emit colsum(X) }
 K = if s > 6 { if s > 1e6 { X * 3 } else { X + s } } else { X }
 assert max(K) < 1e9
 emit colsum(K * G)`, 3, 0},
+	{"columns of a shared matrix", `X = parfor i in 0..24 { t([i, 2 - i, i * i, 7]) * 0.5 }
+v = X[:, 1]
+s = sum(X)
+A = if s > 3 { roll(v, 5) * (X[:, 0] > 0) } else { v }
+B = if s > 1e9 { v * 2 } else { take(v, seq(23, -1, -1)) }
+emit X[3, :]
+emit rbind(A, B)`, 2, 0},
 	{"rows of other ranks", `X = parfor i in 0..24 { t([i, 2 - i]) * 0.5 }
 iterate w = X, k = 0 times 5 {
   Y = tanh(w * 0.5)

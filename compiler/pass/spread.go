@@ -407,7 +407,7 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 	captured := x.old.In(id)[1:]
 	takes = make([]bool, len(captured))
 	for k, from := range captured {
-		takes[k] = x.partial[from] && dividable(x.old.Type(from))
+		takes[k] = x.partial[from] && dividable(x.old.Type(from)) && (x.views[from] == nil || x.settled(from))
 	}
 	before := x.tally
 	for own = true; ; own = false {

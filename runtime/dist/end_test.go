@@ -75,6 +75,24 @@ func TestInterruptionEndsAllRanks(t *testing.T) {
 	closeAll(t, comms)
 }
 
+// An engine that stops in the middle of a task, which reports nothing, ends the run of all ranks as a bug in Flow.
+func TestStoppedEngineIsABug(t *testing.T) {
+	const ranks = 3
+	comms := mem.New(ranks, mem.Options{})
+	within(t, func() {
+		_, err := RunGroup(context.Background(), comms, parse(t, slow(ranks, 3)), 1, func(rank int) Options {
+			return Options{Observe: func(ir.ID, value.Value) {
+				if rank == 1 {
+					panic("BUG: nobody observes")
+				}
+			}}
+		})
+		if f, ok := err.(*Failure); !ok || f.Code != "B001" || !strings.Contains(f.Error(), "BUG: nobody observes") {
+			t.Errorf("the error is %v", err)
+		}
+	})
+}
+
 // The others know of a death long before their ten seconds of tasks are over.
 func TestDeathIsNamed(t *testing.T) {
 	const ranks, tasks = 4, 1000

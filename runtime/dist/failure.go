@@ -111,7 +111,7 @@ type failure struct {
 	Act       int32 // of a task: local.TaskFailure's
 	Unsettled bool  // of a task: local.TaskFailure's
 	Rank      int   // where the task failed, or who was interrupted or died
-	Bug       bool  // of a task: a bug in Flow, without an *op.Failure for Code and Help
+	Bug       bool  // a bug in Flow, without an *op.Failure for Code and Help: of a task, or of the engine
 	Code      string
 	Msg       string
 	Help      string
@@ -195,6 +195,9 @@ func (w *failure) public() *Failure {
 			f.Speaker = 1
 		}
 		return f
+	}
+	if w.Bug {
+		return &Failure{Code: w.Code, Err: errors.New(w.Msg)}
 	}
 	return &Failure{Code: "E705", Err: errors.New(w.Msg)}
 }

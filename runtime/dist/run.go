@@ -4,6 +4,7 @@ package dist
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -136,6 +137,7 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 		case <-engineDone:
 			engineDone = nil
 			r.ending.idle = true
+			r.broke()
 			worked = true
 			r.attended.Store(false) // there will be no more of it
 		default:
@@ -150,6 +152,15 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 		default:
 			r.pause(nap, engineDone, quit)
 		}
+	}
+}
+
+// broke ends the run of all ranks if the engine has ended with an error that no task reports: it stopped in the
+// middle of a task, which is a bug in Flow. Without it the ranks would agree that all has been done.
+func (r *rank) broke() {
+	var task *local.TaskFailure
+	if _, err := r.eng.Wait(); err != nil && r.ending.failure == nil && !errors.As(err, &task) {
+		r.tell(&failure{Severity: transportFailed, Rank: r.me, Bug: true, Code: "B001", Msg: err.Error()})
 	}
 }
 
