@@ -406,7 +406,7 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool, own bool) {
 	captured := x.old.In(id)[1:]
 	takes = make([]bool, len(captured))
-	for k, from := range captured {
+	for k, from := range captured { // rows of others cannot be brought into a view that has not been copied
 		takes[k] = x.partial[from] && dividable(x.old.Type(from)) && (x.views[from] == nil || x.settled(from))
 	}
 	before := x.tally
