@@ -174,7 +174,7 @@ func TestSmallStates(t *testing.T) {
 }
 
 // TestPathWithSteps: a round of a best path that keeps the best steps runs as loops over its elements,
-// the places of extremes among them. A history of which a round changes one row makes no round dear.
+// the places of extremes among them. A history costs a round no more than the one row that the round changes.
 // With all its elements in the estimate, a round was one point with all numbers in registers, and
 // thousands of lines.
 func TestPathWithSteps(t *testing.T) {

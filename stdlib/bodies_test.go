@@ -45,7 +45,6 @@ var inBodies = []struct{ name, block string }{
 	{"isfinite", "row(f64(isfinite((M + x) / (M > 0))))"},
 	{"sparsity", "sparsity(floor(M + x))"},
 	{"encode", "codes, values = encode(floor(2 * M[:, 0] + x)); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
-	{"encode_sorted", "codes, values = encode_sorted(floor(2 * M[:, 0] + x), unique(floor(2 * M[:, 0] + x)), true); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
 	{"encode in order", "codes, values = encode(floor(2 * M[:, 0] + x), ascending = false); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
 	{"onehot_columns", "row(onehot_columns(cbind(seq(0, 5) * i % 3, seq(0, 5)), [3, -1]))"},
 	{"cov", "row(cov(M + x, sample = true))"},

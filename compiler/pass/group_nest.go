@@ -105,8 +105,10 @@ func (f *nesting) any() bool {
 				}
 				read[x] = true
 				pipe, elements := storedPart(g, x)
-				moves := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id)) || elements && f.readsAgain(pipe, id)) || f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
-				if moves && f.of(x) != noMember && f.of(id) != noMember {
+				ends := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id)) || elements && f.readsAgain(pipe, id))
+				feeds := f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x))
+				moves := f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				if (ends || feeds || moves) && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
 			}

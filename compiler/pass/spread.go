@@ -395,8 +395,8 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 }
 
 // branches spreads the regions of a branch. takes says which partial matrices the branch captures as they
-// are, and yields which results are partial: those of which some region makes each rank's rows. It does not
-// matter that another region has all rows of such a result.
+// are. yields says which results are partial. A result is partial if one region makes each rank's rows
+// alone, even if another region has all rows of it.
 //
 //	%5 = gather(%1);  %6 = select(%4, %5) { yield map(%0) } { yield %0 }
 //	->  %5 = select(%4, %1) { yield map(%0) {ranks=3} } { yield %0 }

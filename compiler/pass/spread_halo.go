@@ -267,8 +267,8 @@ func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	return through(of, r.Args)
 }
 
-// of returns what is read of an operand through a node, if r is read of the node. The node has so many rows,
-// and the operand `below`. All of the operand is read if numbers within the node say which rows.
+// of returns which rows of an operand a node reads to make the rows r of its own. The node has so many
+// rows, and the operand has `below`. If numbers within the node say which rows, these are all rows.
 func (m rowMap) of(r rowReads, rows, below int) rowReads {
 	if m.whole || r.whole || len(m.at) > 0 || len(r.at) > 0 && !slices.Equal(m.needs, []need{sameRow(rows)}) {
 		return rowReads{whole: true}
