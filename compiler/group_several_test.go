@@ -46,6 +46,22 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"A = roll(U[:, 3], 1) * V[:, 2]\nemit argmax(A - U[:, 3])\nemit argmin(A)\nemit sum(A)", "(f64, i64, i64)"}, // a column
 		{"A = near(U)\nemit max(A[1.., :])\nemit A", ""},                                                             // of other elements
 		{"A = near(U)\nemit sum(rowmax(A))\nemit A", ""},
+
+		// Reductions of what is taken into a larger matrix are over that matrix.
+		{"N = U[0..-2, :] * V[2.., :]\nA = rbind(U[0, :], N, U[-1, :])\nemit max(abs(N - U[1..-1, :]))\nemit A", "(f64[70,60], f64)"},
+		{"N = U[:, 2..] * V[:, 0..-2]\nA = cbind(N, U[:, 0..2])\nemit A\nemit norm(N - V[:, 2..])", "(f64[70,60], f64)"},
+		{"N = U[0..-2, 1..-1] + V[2.., 2..]\nA = rbind(U[0, :], cbind(U[1..-1, 0], N, U[1..-1, -1]), U[-1, :])\nemit all(abs(N - U[1..-1, 1..-1]) < 0.5)\nemit A", "(f64[70,60], bool)"},
+		{"N = f32(U[0..-2, :]) * f32(V[2.., :])\nA = rbind(N, f32(U[0..2, :]))\nemit min(N - f32(U[1..-1, :]))\nemit A", "(f32[70,60], f32)"},
+		{"W = materialize(i64(U > 0.5))\nN = W[0..-2, :] + 2 * W[2.., :]\nA = rbind(N, W[0..2, :])\nd = max(N - W[1..-1, :])\nc = count(N > W[1..-1, :])\nemit A\nemit d + c", "(i64[70,60], i64, i64)"},
+		{"N = U[0..-2, :] * V[2.., :]\nA = rbind(U[0, :], N, U[-1, :])\nemit max(abs(N - U[1..-1, :]))\nemit sum(N * V[0..-2, :])\nemit A", "(f64[70,60], f64, f64)"},
+		{"N = U[0..-2, :] * V[2.., :]\nemit rbind(U[0, :], N, U[-1, :])\nemit rbind(V[0, :], N, V[-1, :])", "(f64[70,60], f64[70,60])"},
+		{"N = U[0..-2, :] * V[2.., :]\nemit rbind(U[0, :], N, U[-1, :])\nemit rbind(N, V[0..2, :])", ""},            // at two places
+		{"N = U[0..-2, :] * V[2.., :]\nemit rbind(U[0..2, :], N)\nemit mean(N - U[1..-1, :])", "(f64[68,60], f64)"}, // it divides by the number of elements
+		{"N = U[0..-2, :] * V[2.., :]\nemit rbind(N, U[0, :], N)\nemit max(N - U[1..-1, :])", "(f64[68,60], f64)"},
+		{"N = U[0..-2, :] * V[2.., :]\nemit rbind(U[0, :], N, U[-1, :])\nemit N[1, :]\nemit max(N - U[1..-1, :])", "(f64[68,60], f64)"},
+		{"iterate A = U, d = 1.0, k = 0 until d < 0.001 or k > 4 { N = 0.5 * (A[0..-2, :] + A[2.., :]); next A = rbind(A[0, :], N, A[-1, :]); next d = max(abs(N - A[1..-1, :])); next k = k + 1 }\nemit A",
+			"(f64[70,60], f64)"},
+
 		// the last round is no group, and reads what the group of the round before stores
 		{"iterate h = U[:, 1] times 3 { next h = rbind(h[1.., :], [[max(h)]]) }\nemit t(h)", "(f64[70,1], f64)(f64[70,1], f64)"},
 		{"A = near(U) * exp(1400 * (V - 0.5))\nemit sum(A)\nemit sum(A - U)\nemit A[0, 0]", "(f64[70,60], f64, f64)"}, // numbers that are far apart

@@ -37,23 +37,24 @@ func (f *nesting) mergeGroups() {
 		}
 	}
 	for id, n := range f.g.All() {
-		if f.head[id] == id && f.of(id) == foldMember && n.Op.Control != op.Part {
+		if f.head[id] == id && f.of(id) == foldMember && n.Op.Control != op.Part && f.results[id] == nil {
 			m.end(id)
 		}
 	}
 }
 
 // shared makes one group of chain x and of the groups that read it, if all of them read only the
-// element at their own place. A chain with a single reading group joins it only if that group has been
-// merged from several: otherwise the chain would have been its member. So mergeGroups visits readers
-// first.
+// element at their own place, or all read it at the same other place. A chain with a single reading group
+// joins it only if that group has been merged from several: otherwise the chain would have been its member.
+// So mergeGroups visits readers first.
 func (m *merger) shared(x ir.ID) {
 	groups := []ir.ID{x}
 	several := false
+	displaced := m.displaced(x)
 	for _, r := range m.readers[x] {
 		h := m.head[r]
 		for k, y := range m.g.In(r) {
-			if y == x && (m.of(r) != chainMember || !m.aligned(r, k) || m.reads[r] != 1 || !sameShape(m.g.Type(h), m.g.Type(x))) {
+			if y == x && !displaced && (m.of(r) != chainMember || !m.aligned(r, k) || m.reads[r] != 1 || !sameShape(m.g.Type(h), m.g.Type(x))) {
 				return // not at its own place
 			}
 		}
@@ -69,6 +70,222 @@ func (m *merger) shared(x ir.ID) {
 	if len(groups) > 2 && !several || len(groups) == 2 && several {
 		m.merge(groups...)
 	}
+}
+
+// displaced reports a chain x that all groups which read it take into a larger matrix, whole and at one
+// place. These matrices have one shape. Then one loop over it computes each element of x once.
+func (m *merger) displaced(x ir.ID) bool {
+	var first *spot
+	for _, r := range m.readers[x] {
+		at := m.spotIn(x, r, map[ir.ID]*spot{})
+		if at == nil || first != nil && *at != *first {
+			return false
+		}
+		first = at
+	}
+	return first != nil
+}
+
+// spot is where a matrix lies in the space of a group: its element (0, 0), and the size of the space.
+type spot struct{ row, col, rows, cols int }
+
+// spotIn returns where y lies in the space of the group of its reader r, or nil if it lies at several
+// places or not as a whole.
+func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
+	g := m.g
+	if _, is := known[r]; !is {
+		known[r] = nil
+		if t := spaceIn(g, r); m.head[r] == r {
+			known[r] = &spot{0, 0, t.Rows, t.Cols}
+		} else {
+			known[r] = m.oneSpot(r, known)
+		}
+	}
+	at := known[r]
+	if at == nil {
+		return nil
+	}
+	out := *at
+	for k, z := range g.In(r) {
+		switch {
+		case z != y || (m.of(r) == chainMember || m.of(r) == foldMember) && m.aligned(r, k):
+		case m.of(r) != moveMember:
+			return nil
+		default:
+			p, ok := placeIn(g, r, k)
+			if !ok {
+				return nil
+			}
+			out.row, out.col = at.row+p.Row, at.col+p.Col
+		}
+	}
+	return &out
+}
+
+// oneSpot returns where member y lies in its group, whose members alone read it.
+func (m *merger) oneSpot(y ir.ID, known map[ir.ID]*spot) (one *spot) {
+	for _, r := range m.readers[y] {
+		at := m.spotIn(y, r, known)
+		if at == nil || one != nil && *one != *at {
+			return nil
+		}
+		one = at
+	}
+	return one
+}
+
+// placeIn returns the rectangle of node r, which moves elements, that is operand k as a whole.
+func placeIn(g *ir.Graph, r ir.ID, k int) (at op.Piece, ok bool) {
+	n := &g.Nodes[r]
+	t := g.Type(g.In(r)[k])
+	list, _ := n.Op.Pieces(n.Attrs, g.Types(nil, g.In(r)...), g.Type(r))
+	for _, p := range list {
+		if p.In != k {
+			continue
+		}
+		if ok || p.By != 1 || p.Over != 1 || p.Rows != t.Rows || p.Cols != t.Cols || p.Down != -p.Row || p.Right != -p.Col {
+			return p, false
+		}
+		at, ok = p, true
+	}
+	return at, ok
+}
+
+// padded returns the graph with reductions over larger matrices, where these are made of what is reduced:
+//
+//	%3 = map(..);  %4 = pipe(%3, %0) {fold="max"} {..};  %5 = rbind(%1, %3, %2)
+//	->  %3 = map(..);  %6 = map(%3, %0) {..};  %7 = rbind(-inf, %6, -inf);  %4 = max(%7);  %5 = rbind(%1, %3, %2)
+//
+// The elements around are such that the result has the same bits. Both matrices have one shape, so that one
+// loop makes them (shared): a step of a stencil, its border and its largest change. It would be wrong for
+// places of extremes and for what divides by the number of elements.
+func (f *nesting) padded() *ir.Graph {
+	g := f.g
+	var readers [][]ir.ID
+	around := map[ir.ID][]taken{} // of a reduction
+	for id := range g.All() {
+		if _, _, ok := f.padding(id); !ok {
+			continue
+		}
+		if readers == nil {
+			readers = readersOf(g)
+		}
+		if list := f.around(id, readers); list != nil {
+			around[id] = list
+		}
+	}
+	if len(around) == 0 {
+		return g
+	}
+	c, numbers := copyOf(g), map[ir.ID]ir.ID{}
+	for id := range g.All() { // in front of all, so that the group may be at any place
+		if around[id] != nil {
+			_, with, _ := f.padding(id)
+			numbers[id] = c.g.Add(f.table.Must("const"), with, types.ScalarOf(pipeSpace(&g.Nodes[id]).Elem), g.Origin(id))
+		}
+	}
+	for id := range g.All() {
+		if around[id] == nil {
+			c.node(id)
+			continue
+		}
+		d, _, _ := f.padding(id)
+		n, o := &g.Nodes[id], g.Origin(id)
+		modes := op.MakeAttrs(op.Attr{Name: "modes", Val: n.Attrs.Val("modes")})
+		e := pipeSpace(n).Elem
+		made := c.g.Add(f.table.Must("map"), modes, pipeSpace(n), o, c.in(id)...)
+		c.g.Nodes[made].Region = n.Region
+		for _, b := range around[id] {
+			var in []ir.ID
+			for k, y := range g.In(b.by) {
+				if k == b.k {
+					in = append(in, made)
+				} else {
+					in = append(in, f.alike(c, numbers[id], g.Type(y).With(e), o))
+				}
+			}
+			made = c.g.Add(g.Nodes[b.by].Op, g.Nodes[b.by].Attrs, g.Type(b.by).With(e), o, in...)
+		}
+		c.to[id] = c.g.Add(d, nil, g.Type(id), o, made)
+	}
+	return c.g
+}
+
+// alike adds a matrix of type t whose elements are one number.
+func (f *nesting) alike(c *copying, number ir.ID, t types.Type, o ir.Origin) ir.ID {
+	r := &ir.Region{Graph: ir.New()}
+	r.Args = []ir.ID{r.Graph.Add(f.table.Must("arg"), nil, types.ScalarOf(t.Elem), ir.Origin{})}
+	r.Yields = r.Args
+	id := c.g.Add(f.table.Must("map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Single))}), t, o, number)
+	c.g.Nodes[id].Region = r
+	return id
+}
+
+// padding returns the reduction of pipe id and the constant that leaves its result as it is.
+func (f *nesting) padding(id ir.ID) (d *op.Def, with *op.Attrs, ok bool) {
+	n := &f.g.Nodes[id]
+	if n.Op.Role != op.Reduces || f.of(id) != foldMember {
+		return nil, nil, false
+	}
+	if list := pipeFolds(f.table, n); len(list) != 1 || list[0] == nil {
+		return nil, nil, false
+	} else {
+		d = list[0]
+	}
+	e := pipeSpace(n).Elem
+	var w loop.Word
+	switch d.Class {
+	case loop.Sum, loop.Norm, loop.Any, loop.All, loop.Count:
+		if d.Class == loop.All {
+			w = 1
+		}
+	case loop.Least, loop.Greatest:
+		w = d.Class.Fold(e, [][]loop.Word{nil})
+	default:
+		return nil, nil, false
+	}
+	switch v := loop.ScalarOf(e, w); e {
+	case types.F64:
+		with = op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(v.F)})
+	case types.F32:
+		with = op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str("f32")}, op.Attr{Name: "value", Val: op.Float(v.F)})
+	case types.I64:
+		with = op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(v.I))})
+	case types.Bool:
+		with = op.MakeAttrs(op.Attr{Name: "value", Val: op.Bool(w != 0)})
+	default:
+		return nil, nil, false
+	}
+	return d, with, true
+}
+
+// taken says which operand of an operator becomes a part of a larger matrix.
+type taken struct {
+	by ir.ID
+	k  int
+}
+
+// around returns the operators that take what pipe id reads into a larger matrix, one after the other, if
+// they and reductions alone read it.
+func (f *nesting) around(id ir.ID, readers [][]ir.ID) (list []taken) {
+	g := f.g
+	for k, x := range g.In(id) {
+		if f.of(x) != chainMember || !f.aligned(id, k) || f.turned(x) {
+			continue
+		}
+		next := slices.DeleteFunc(slices.Clone(readers[x]), func(r ir.ID) bool { return f.of(r) == foldMember })
+		for len(next) == 1 && f.of(next[0]) == moveMember && g.Nodes[next[0]].Op.Look == nil && sameSend(g, next[0], id) {
+			b := taken{next[0], slices.Index(g.In(next[0]), x)}
+			if _, ok := placeIn(g, b.by, b.k); !ok {
+				break
+			}
+			list, x, next = append(list, b), b.by, readers[b.by]
+		}
+		if list != nil {
+			return list
+		}
+	}
+	return nil
 }
 
 // end puts reduction id into the groups that make what it reduces.

@@ -25,7 +25,7 @@ import (
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
 // A reduction of all elements of a group is its last member. If the elements are read elsewhere, too,
-// the group has several results (group_ends.go). Ranks share the rows of a group, and merge the states of
+// the group has several results (group_ends.go), also if they are there a part of a larger matrix. Ranks share the rows of a group, and merge the states of
 // its reductions.
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
@@ -33,12 +33,15 @@ import (
 // if nothing else that may fail lies between (RATIONALE.md, "Why may one operator of a nest fail?").
 // Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	f := &nesting{groups: groups{g: g}, table: table, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
-	if f.apart = sizes.Loops; !f.any() {
+	f := newNesting(g, table, sizes)
+	if !f.any() {
 		return g
 	}
-	f.stops = stopsOf(g)
-	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
+	f.cut(sizes)
+	if padded := f.padded(); padded != g {
+		g, f = padded, newNesting(padded, table, sizes)
+		f.cut(sizes)
+	}
 	f.find()
 	f.mergeGroups()
 	chosen := f.worthwhile()
@@ -54,6 +57,17 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		r, reads := regionOf(g, table, m, results)
 		c.made(table, "nest", f.space(results), r, through(c.to, reads), g.Origin(h), results...)
 	})
+}
+
+func newNesting(g *ir.Graph, table *op.Table, sizes Sizes) *nesting {
+	return &nesting{groups: groups{g: g}, table: table, apart: sizes.Loops, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
+}
+
+// cut finds which matrices are cut into blocks, and what may fail.
+func (f *nesting) cut(sizes Sizes) {
+	f.stops = stopsOf(f.g)
+	f.whole = wholes(f.g, sizes.filled().Block, preferredCuts(f.g), false, sizes.Rows)
+	clear(f.kind) // what is cut was not known
 }
 
 type memberKind uint8
@@ -203,7 +217,6 @@ func (f *nesting) look(id ir.ID) memberKind {
 // find puts every member into the group of its readers, if it is cheap enough to compute it wherever it
 // is read.
 func (f *nesting) find() {
-	clear(f.kind) // what is cut was not known
 	f.reads = make([]int, f.g.Len())
 	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
 	f.steps, f.partly = make([]float64, f.g.Len()), make([]bool, f.g.Len())
