@@ -113,6 +113,18 @@ func (s *groups) moves(id ir.ID) bool {
 	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
 }
 
+// views reports an operator whose result lies in the memory of its operand: a part of it that is no copy, as
+// one of every other column is.
+func (s *groups) views(id ir.ID) bool {
+	g, n := s.g, &s.g.Nodes[id]
+	in := g.Types(nil, g.In(id)...)
+	if n.Op.Look == nil || slices.ContainsFunc(append(in, g.Type(id)), func(t types.Type) bool { return !t.Known() }) {
+		return n.Op.Look != nil
+	}
+	list, _ := n.Op.Pieces(n.Attrs, in, g.Type(id))
+	return len(list) != 1 || list[0].Over == 1 && list[0].By > 0
+}
+
 // regionOf returns a region that computes the nodes members of g, which ascend, and yields those of
 // yields. reads lists the nodes outside that members read; the arguments of the region stand for them.
 func regionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Region, reads []ir.ID) {

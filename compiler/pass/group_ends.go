@@ -274,7 +274,7 @@ func (f *nesting) around(id ir.ID, readers [][]ir.ID) (list []taken) {
 			continue
 		}
 		next := slices.DeleteFunc(slices.Clone(readers[x]), func(r ir.ID) bool { return f.of(r) == foldMember })
-		for len(next) == 1 && f.of(next[0]) == moveMember && g.Nodes[next[0]].Op.Look == nil && sameSend(g, next[0], id) {
+		for len(next) == 1 && f.of(next[0]) == moveMember && !f.views(next[0]) && sameSend(g, next[0], id) {
 			b := taken{next[0], slices.Index(g.In(next[0]), x)}
 			if _, ok := placeIn(g, b.by, b.k); !ok {
 				break
@@ -321,7 +321,7 @@ func (m *merger) stores(x, r ir.ID) bool {
 		return false
 	}
 	makes := func(x ir.ID) bool {
-		return m.of(x) == pointMember || m.of(x) == moveMember && m.g.Nodes[x].Op.Look == nil
+		return m.of(x) == pointMember || m.of(x) == moveMember && !m.views(x)
 	}
 	return slices.ContainsFunc(m.list[h], makes) || m.readsAlong(x, r) && !m.rows
 }

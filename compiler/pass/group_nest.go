@@ -121,7 +121,7 @@ func (f *nesting) any() bool {
 				pipe, elements := storedPart(g, x)
 				ends := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id)) || elements && f.readsAgain(pipe, id))
 				feeds := f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x))
-				moves := f.moves(x) && g.Nodes[x].Op.Look == nil || f.picks(x)
+				moves := f.moves(x) && !f.views(x) || f.picks(x)
 				if (ends || feeds || moves) && f.of(x) != noMember && f.of(id) != noMember {
 					return true
 				}
@@ -296,7 +296,7 @@ func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 			case f.of(x) == foldMember && f.g.Nodes[x].Op.Control != op.Part:
 				folds++
 			case f.of(x) == foldMember: // a part of a tuple, which is counted already
-			case f.g.Nodes[x].Op.Look == nil:
+			case !f.views(x):
 				stored++
 			}
 		}
