@@ -13,8 +13,8 @@ import (
 )
 
 // Border is an integer of a nest that cuts the space into pieces: a comparison on which branches, choices
-// or checks depend, a division, or a subscript of a load. Its outcome is the truth of the comparison, the
-// quotient, or 0 for a subscript inside of the matrix.
+// or checks depend, the lesser or the greater of two numbers, a division, or a subscript of a load. Its outcome
+// is the truth of the comparison, or of a <= b, the quotient, or 0 for a subscript inside of the matrix.
 type Border struct {
 	// Low and High are the least and the greatest value over all rounds of inner loops: of the second
 	// operand of a comparison minus the first, of a dividend, or of a subscript. They are forms of one
@@ -36,12 +36,21 @@ func (b *Border) Outcome(low, high, size int64) (int64, bool) {
 	case Eq, Ne: // rounds with one sign of the difference may only be unequal
 		is := (x == 0) == (b.stmt.Code == Eq)
 		return int64(truth(is)), x == y
-	case Lt, Le:
+	case Lt, Le, Min, Max:
 		return x, x == y
 	case Load:
 		return 0, x == 0 && y == 0
 	}
 	return x, x == y && x >= -mostQuotient && x <= mostQuotient
+}
+
+// Numbers reports that the outcome decides a number, of which subscripts may be made, and not only a truth.
+func (b *Border) Numbers() bool {
+	switch b.stmt.Code {
+	case Min, Max, Mod, IDiv:
+		return true
+	}
+	return false
 }
 
 // side returns the outcome of a round with the value x. Of equalities it returns the sign of x.
@@ -51,7 +60,7 @@ func (b *Border) side(x, size int64) int64 {
 		return int64(cmp.Compare(x, 0))
 	case Lt:
 		return int64(truth(x > 0))
-	case Le:
+	case Le, Min, Max:
 		return int64(truth(x >= 0))
 	}
 	return FloorDiv(x, size)
@@ -69,7 +78,7 @@ func (b *Border) Changes(a, c, size, from, to int64) (list []int64, ok bool) {
 		last = 1
 	case Lt:
 		c--
-	case Le:
+	case Le, Min, Max:
 	default:
 		first = FloorDiv(min(a*from, a*to)+c, size) + 1
 		if last = FloorDiv(max(a*from, a*to)+c, size); last-first >= mostQuotient {
@@ -145,6 +154,10 @@ func Borders(n *Nest) (list []Border) {
 				if ok1 && ok2 {
 					add(s, f, size, 0)
 				}
+			case Min, Max:
+				if f, ok := c.facts.difference(s); ok {
+					add(s, f, Num(1), 0)
+				}
 			case Load:
 				for k, l := range s.At {
 					if f, ok := c.facts.linear(l); ok && !l.Affine() && s.Mem.Kind == ParamMem {
@@ -184,13 +197,21 @@ func (f *Facts) linear(l Lin) (Lin, bool) {
 // Decided returns n for points at which some of its borders have these outcomes, by number.
 func Decided(n *Nest, borders []Border, outcomes map[int]int64) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}, known: map[*Stmt][2]outcome{}}
+	limited := map[int]bool{} // a launch knows no outcome where they are large
 	for k, q := range outcomes {
 		b := &borders[k]
+		for _, f := range []Lin{b.Low, b.High, b.Size} {
+			for _, t := range f.Terms {
+				if t.Sym.Kind == ParamSym {
+					limited[t.Sym.N] = true
+				}
+			}
+		}
 		x := c.known[b.stmt]
 		x[b.at] = outcome{q, true}
 		c.known[b.stmt] = x
 	}
-	return c.rewritten(n)
+	return counted(c.rewritten(n), limited)
 }
 
 // outcome is that of a border, if it is known.
@@ -214,6 +235,12 @@ func (c *cutter) decide(r *rewriter, s *Stmt) bool {
 		r.copy(&t)
 	case s.Code == Mod && is:
 		r.set(s, []Val{r.Op(Sub, r.now[s.Args[0]], r.Op(Mul, r.now[s.Args[1]], r.Const(types.I64, Word(x[0].value))))})
+	case (s.Code == Min || s.Code == Max) && is: // the first operand is at most the second one, or it is not
+		k := 0
+		if (x[0].value == 1) != (s.Code == Min) {
+			k = 1
+		}
+		r.set(s, []Val{r.now[s.Args[k]]})
 	case is:
 		r.set(s, []Val{r.Const(r.from.Types[s.Dst], Word(x[0].value))})
 	case (s.Code == And || s.Code == Or) && r.from.Types[s.Dst] == types.Bool && len(c.known) > 0:

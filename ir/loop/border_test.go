@@ -13,13 +13,15 @@ import (
 // the places that are listed.
 func TestBorderOutcomes(t *testing.T) {
 	r, sure, few, listed := rand.New(rand.NewPCG(1, 2)), 0, 0, 0
-	for seed := range 700 {
+	for seed := range 900 {
 		a, b, c := r.Int64N(7)-3, r.Int64N(5)-2, r.Int64N(5)-2
 		k, size, end := r.Int64N(40)-20, 1+r.Int64N(30), r.Int64N(4)
-		code := []string{"lt", "le", "eq", "ne", "mod", "idiv", "load", "local"}[seed%8]
+		code := []string{"lt", "le", "eq", "ne", "mod", "idiv", "load", "local", "min", "max"}[seed%10]
 		use := map[string]string{
 			"mod":   "v20 = mod v18, v19\n v21 = to_f64 v20\n next v21",
 			"idiv":  "v20 = idiv v18, v19\n v21 = to_f64 v20\n next v21",
+			"min":   "v20 = min v19, v18\n v21 = to_f64 v20\n next v21",
+			"max":   "v20 = max v19, v18\n v21 = to_f64 v20\n next v21",
 			"load":  "v20 = load %0[v18, 0]\n next v20",
 			"local": "v20 = load w0[v18, 0]\n next v20",
 		}[code]
@@ -64,7 +66,7 @@ func TestBorderOutcomes(t *testing.T) {
 		}
 		by := &list[0]
 		side := func(x int64) int64 { // x is the form of v18
-			holds := map[string]bool{"lt": size < x, "le": size <= x, "eq": size == x, "ne": size != x}
+			holds := map[string]bool{"lt": size < x, "le": size <= x, "min": size <= x, "max": size <= x, "eq": size == x, "ne": size != x}
 			if is, ok := holds[code]; !ok {
 				return loop.FloorDiv(x, size)
 			} else if is {
