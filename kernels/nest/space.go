@@ -118,7 +118,7 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 	if len(results) > 1 { // they share what they read
 		made = loop.Merge(made)
 	}
-	out.Operands, out.Loop, out.told = x.Operands, LoopOf(made), inSubscripts(made)
+	out.Operands, out.Loop, out.told = x.Operands, LoopOf(made), x.inSubscripts(made)
 	return out, nil
 }
 
@@ -141,13 +141,10 @@ func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
 	r.Total.Elements(e)
 }
 
-// inSubscripts marks the scalar operands of a nest that its subscripts and inner ranges have.
-func inSubscripts(n *loop.Nest) (marks uint64) {
-	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
-		list := s.At
-		if s.Loop != nil {
-			list = []loop.Lin{s.Loop.Index.Range.From, s.Loop.Index.Range.To}
-		}
+// inSubscripts marks the scalar operands of a nest that its subscripts and inner ranges have, and those that move
+// borders of its subscripts, if there are points enough.
+func (x *Builder) inSubscripts(n *loop.Nest) (marks uint64) {
+	mark := func(list ...loop.Lin) {
 		for _, l := range list {
 			for _, t := range l.Terms {
 				if t.Sym.Kind == loop.ParamSym {
@@ -155,7 +152,20 @@ func inSubscripts(n *loop.Nest) (marks uint64) {
 				}
 			}
 		}
+	}
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		mark(s.At...)
+		if s.Loop != nil {
+			mark(s.Loop.Index.Range.From, s.Loop.Index.Range.To)
+		}
 	})
+	if x.tells() && x.extent[0]*x.extent[1] >= leastCut {
+		for _, b := range loop.Borders(n) {
+			if b.Numbers() {
+				mark(b.Low, b.High, b.Size)
+			}
+		}
+	}
 	return marks
 }
 
@@ -229,6 +239,9 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 // leastTold is the fewest points of a nest with numbers of the run in subscripts. For fewer points a proof of
 // such subscripts takes longer than gathers.
 const leastTold = 1024
+
+// leastCut is leastTold for borders that such a number moves: to find them takes some 5 us.
+const leastCut = 16384
 
 // tells reports whether subscripts may have numbers that the run tells before each launch.
 func (x *Builder) tells() bool { return x.told && x.Affine && x.extent[0]*x.extent[1] >= leastTold }

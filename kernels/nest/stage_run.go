@@ -213,7 +213,7 @@ func (r *stageRect) again(p *Interpreter) bool {
 			v.from, v.turned, v.at = d, t, at
 		}
 	}
-	return !told || r.run.Inside()
+	return !told || r.worker.Told()
 }
 
 // bind binds the loop to its operands. fits is false if a subscript is out of range.

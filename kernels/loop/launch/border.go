@@ -188,6 +188,23 @@ func (r *Run) cutBy(c *cuts) {
 	r.core.core = c.core
 }
 
+// Told proves that all accesses are inside where Word has told other integers, which the operands of the run
+// have, too. The code for most points then runs where these integers say. The run has no other worker.
+func (w *Worker) Told() (inside bool) {
+	r, old := w.run, w.run.core
+	if !r.Inside() {
+		return false
+	}
+	if r.cuts != nil && !w.moved {
+		return true
+	}
+	if r.cutBy(r.loop.cutsOf(r.in, r.Varies)); r.cuts == nil || r.core != old {
+		w.freeCore()
+	}
+	w.moved = false
+	return true
+}
+
 // askFrom is how many points a worker evaluates before it asks whether there is code for those within.
 const askFrom = 1 << 12
 

@@ -490,3 +490,67 @@ nest(%0: f64[], %1: i64) (i: 0..%0.rows, j: 0..%0.cols) {
 		}
 	}
 }
+
+// TestBordersFollow: a worker that is told other numbers runs the code for most points where these numbers say.
+func TestBordersFollow(t *testing.T) {
+	if x, err := Target(); err != nil || x == Interp {
+		t.Skip("machine code alone is cut at borders, and there is none here")
+	}
+	n, err := loop.Parse(`
+nest(%0: f64[], %1: i64) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  v1 = index j
+  v2 = load %1
+  v3 = i64 0
+  v4 = sub v1, v2
+  v5 = max v4, v3
+  v6 = i64 199
+  v7 = min v5, v6
+  v8 = load %0[i, v7]
+  v9 = add v0, v8
+  store out0[i, j] v9
+} : (f64[%0.rows, %0.cols])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(old int) { FixedFrom = old }(FixedFrom)
+	FixedFrom = 1
+	x, out := value.New(types.F64, 20, 200), value.New(types.F64, 20, 200)
+	for k := range x.F64 {
+		x.F64[k] = float64(k % 101)
+	}
+	in := []value.Value{x, value.I64(3)}
+	run, err := New(n).Begin(in, []*value.Dense{out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := run.Worker()
+	defer w.Free()
+	cuts := map[string]bool{}
+	for _, v := range []int64{3, 4, 4, 150, 250, -3, 0, 17, 1<<45 + 1, 5} {
+		in[1] = value.I64(v)
+		w.Scalar(1, value.I64(v))
+		if !w.Told() {
+			t.Fatal("an access is outside")
+		}
+		if flagged, err := w.Window(0, 20, 0, 200, nil); err != nil || flagged {
+			t.Fatal(err, flagged)
+		}
+		want, err := n.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !same(out, want[0].(*value.Dense)) {
+			t.Fatalf("a wrong result with %d", v)
+		}
+		switch within := run.cuts != nil && w.core != nil && !w.moved; {
+		case !within && v < 20:
+			t.Errorf("with %d no code for most points runs", v)
+		case within && v < 20:
+			cuts[fmt.Sprint(run.cuts.cols)] = true
+		}
+	}
+	if len(cuts) != 6 {
+		t.Errorf("the cuts are %v", cuts)
+	}
+}

@@ -7,8 +7,7 @@ import (
 	"flow/ir/value"
 )
 
-// Inside proves that all accesses are inside. A caller of Bind that has changed integers of its operands, and
-// Worker.Word, proves that again.
+// Inside proves that all accesses are inside.
 func (r *Run) Inside() bool {
 	r.hull.facts, r.hull.varies = r.loop.facts, r.Varies
 	return r.hull.inside(r.loop.whole, r.in, r.out)
