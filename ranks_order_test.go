@@ -10,14 +10,14 @@ import (
 
 // TestWhatRanksWaitForComesFirst: a round of a stencil finds the largest change, which all ranks wait
 // for, before it makes the matrix of the next round, which takes as long. So the message is under way
-// meanwhile. A step of fewer operations is made in the loop that finds its change: see group/along in
-// compiler/testdata.
+// meanwhile. A step of fewer operations, and one that lies at one place in the next matrix, is made in the
+// loop that finds its change: see group/along and group/displaced in compiler/testdata.
 func TestWhatRanksWaitForComesFirst(t *testing.T) {
 	const text = `U0 = rand(1000, 1000, seed = 3)
 iterate U = U0, change = 1.0, step = 0 until change <= 0 or step >= 4 {
   inner = U[1..-1, 1..-1]
   new = inner + 0.25 * tanh(U[0..-2, 1..-1] + U[2.., 1..-1] + U[1..-1, 0..-2] + U[1..-1, 2..] - 4 * inner)
-  next U = rbind(U[0, :], cbind(U[1..-1, 0], new, U[1..-1, -1]), U[-1, :])
+  next U = rbind(U[0, :], cbind(new[:, -1], new, new[:, 0]), U[-1, :])
   next change = max(abs(new - inner))
   next step = step + 1
 }

@@ -103,16 +103,19 @@ func TestRehearsesInFreshMemory(t *testing.T) {
 }
 
 // TestWarm runs programs on two ranks, in memory that was prepared. Results are in it, and the output
-// is that of one rank.
+// is that of one rank. Kernels of linreg and qr take memory that is not foreseen.
 func TestWarm(t *testing.T) {
-	for name, set := range map[string]string{"linreg": "n=30000 method=cg", "heat2d": "n=500 steps=5", "qr": "n=600"} {
+	for name, of := range map[string]struct {
+		set  string
+		more float64 // how often the memory of the pool
+	}{"linreg": {"n=30000 method=cg", 2}, "heat2d": {"n=500 steps=5", 1.1}, "qr": {"n=600", 2}} {
 		file := filepath.Join("examples", name+".flow")
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var list []Setting
-		for _, s := range strings.Fields(set) {
+		for _, s := range strings.Fields(of.set) {
 			param, value, _ := strings.Cut(s, "=")
 			list = append(list, Setting{Name: param, Text: value})
 		}
@@ -136,7 +139,7 @@ func TestWarm(t *testing.T) {
 				}
 				all.Go(func() {
 					_, errs[rank] = p.RunRank(t.Context(), comms[rank], o)
-					if now := o.Buffers.Stats(); now.Resident > 2*before.Resident || now.Gets == 0 {
+					if now := o.Buffers.Stats(); float64(now.Resident) > of.more*float64(before.Resident) || now.Gets == 0 {
 						t.Errorf("%s: rank %d took %d bytes in a pool of %d", name, rank, now.Resident-before.Resident, before.Resident)
 					}
 				})

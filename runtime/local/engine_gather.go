@@ -91,8 +91,8 @@ func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
 	}
 	rows := hi - lo + pick
 	if some {
-		for _, r := range needs[e.o.Rank] {
-			rows += r.To - r.From
+		for _, r := range needs[e.o.Rank] { // which may have own rows
+			rows += r.To - r.From - max(0, min(r.To, hi)-max(r.From, lo))
 		}
 	}
 	return min(rows, d.Rows) * (len(d.Bytes()) / d.Rows)
