@@ -7,6 +7,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
 )
 
 // This file is the part of Group that makes one group of several, which share what they read, and ends
@@ -32,7 +33,7 @@ func (f *nesting) mergeGroups() {
 	m := merger{nesting: f, readers: readersOf(f.g), rows: f.reducesRows(),
 		list: f.members(func(id ir.ID) bool { return f.of(id) != noMember })}
 	for x := ir.ID(f.g.Len() - 1); x >= 0; x-- {
-		if f.head[x] == x && f.of(x) == chainMember {
+		if f.head[x] == x && (f.of(x) == chainMember || f.of(x) == pointMember) {
 			m.shared(x)
 		}
 	}
@@ -44,9 +45,9 @@ func (f *nesting) mergeGroups() {
 }
 
 // shared makes one group of chain x and of the groups that read it, if all of them read only the
-// element at their own place, or all read it at the same other place. A chain with a single reading group
-// joins it only if that group has been merged from several: otherwise the chain would have been its member.
-// So mergeGroups visits readers first.
+// element at their own place, or all read it at the same other place. The latter holds for points, too. A
+// chain with a single reading group joins it only if that group has been merged from several: otherwise the
+// chain would have been its member. So mergeGroups visits readers first.
 func (m *merger) shared(x ir.ID) {
 	groups := []ir.ID{x}
 	several := false
@@ -54,7 +55,7 @@ func (m *merger) shared(x ir.ID) {
 	for _, r := range m.readers[x] {
 		h := m.head[r]
 		for k, y := range m.g.In(r) {
-			if y == x && !displaced && (m.of(r) != chainMember || !m.aligned(r, k) || m.reads[r] != 1 || !sameShape(m.g.Type(h), m.g.Type(x))) {
+			if y == x && !displaced && (m.of(x) != chainMember || m.of(r) != chainMember || !m.aligned(r, k) || m.reads[r] != 1 || !sameShape(m.g.Type(h), m.g.Type(x))) {
 				return // not at its own place
 			}
 		}
@@ -72,7 +73,7 @@ func (m *merger) shared(x ir.ID) {
 	}
 }
 
-// displaced reports a chain x that all groups which read it take into a larger matrix, whole and at one
+// displaced reports a matrix x that all groups which read it take into a larger matrix, whole and at one
 // place. These matrices have one shape. Then one loop over it computes each element of x once.
 func (m *merger) displaced(x ir.ID) bool {
 	var first *spot
@@ -157,58 +158,85 @@ func placeIn(g *ir.Graph, r ir.ID, k int) (at op.Piece, ok bool) {
 //	->  %3 = map(..);  %6 = map(%3, %0) {..};  %7 = rbind(-inf, %6, -inf);  %4 = max(%7);  %5 = rbind(%1, %3, %2)
 //
 // The elements around are such that the result has the same bits. Both matrices have one shape, so that one
-// loop makes them (shared): a step of a stencil, its border and its largest change. It would be wrong for
-// places of extremes and for what divides by the number of elements.
+// loop makes them (shared): a step of a stencil, its border and its largest change. A mean is a sum over the
+// number of elements. It would be wrong for places of extremes, and for variances, which divide by that number.
 func (f *nesting) padded() *ir.Graph {
 	g := f.g
 	var readers [][]ir.ID
-	around := map[ir.ID][]taken{} // of a reduction
+	of := map[ir.ID]*padding{}
 	for id := range g.All() {
-		if _, _, ok := f.padding(id); !ok {
-			continue
-		}
-		if readers == nil {
-			readers = readersOf(g)
-		}
-		if list := f.around(id, readers); list != nil {
-			around[id] = list
+		if p := f.padding(id); p != nil {
+			if readers == nil {
+				readers = readersOf(g)
+			}
+			if p.around = f.around(id, readers); p.around != nil {
+				of[id] = p
+			}
 		}
 	}
-	if len(around) == 0 {
+	if len(of) == 0 {
 		return g
 	}
-	c, numbers := copyOf(g), map[ir.ID]ir.ID{}
+	c := copyOf(g)
 	for id := range g.All() { // in front of all, so that the group may be at any place
-		if around[id] != nil {
-			_, with, _ := f.padding(id)
-			numbers[id] = c.g.Add(f.table.Must("const"), with, types.ScalarOf(pipeSpace(&g.Nodes[id]).Elem), g.Origin(id))
+		if p := of[id]; p != nil {
+			p.number = f.constant(c, p.neutral, g.Origin(id))
+			if p.count != nil {
+				p.over = f.constant(c, *p.count, g.Origin(id))
+			}
 		}
 	}
 	for id := range g.All() {
-		if around[id] == nil {
+		if of[id] == nil {
 			c.node(id)
 			continue
 		}
-		d, _, _ := f.padding(id)
-		n, o := &g.Nodes[id], g.Origin(id)
+		p, n, o := of[id], &g.Nodes[id], g.Origin(id)
 		modes := op.MakeAttrs(op.Attr{Name: "modes", Val: n.Attrs.Val("modes")})
 		e := pipeSpace(n).Elem
 		made := c.g.Add(f.table.Must("map"), modes, pipeSpace(n), o, c.in(id)...)
 		c.g.Nodes[made].Region = n.Region
-		for _, b := range around[id] {
+		for _, b := range p.around {
 			var in []ir.ID
 			for k, y := range g.In(b.by) {
 				if k == b.k {
 					in = append(in, made)
 				} else {
-					in = append(in, f.alike(c, numbers[id], g.Type(y).With(e), o))
+					in = append(in, f.alike(c, p.number, g.Type(y).With(e), o))
 				}
 			}
 			made = c.g.Add(g.Nodes[b.by].Op, g.Nodes[b.by].Attrs, g.Type(b.by).With(e), o, in...)
 		}
-		c.to[id] = c.g.Add(d, nil, g.Type(id), o, made)
+		c.to[id] = c.g.Add(p.fold, nil, g.Type(id), o, made)
+		if p.count != nil {
+			c.to[id] = c.g.Add(f.table.Infix("/"), nil, g.Type(id), o, c.to[id], p.over)
+		}
 	}
 	return c.g
+}
+
+// padding is what padded knows of a reduction.
+type padding struct {
+	fold    *op.Def
+	neutral value.Scalar  // leaves the result as it is
+	count   *value.Scalar // nil: nothing divides the result
+	around  []taken
+	number  ir.ID // neutral and count in the new graph
+	over    ir.ID
+}
+
+// constant adds a number.
+func (f *nesting) constant(c *copying, v value.Scalar, o ir.Origin) ir.ID {
+	attrs := op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(v.I))})
+	switch v.Elem {
+	case types.F64:
+		attrs = attrs.With("value", op.Float(v.F))
+	case types.F32:
+		attrs = attrs.With("value", op.Float(v.F)).With("elem", op.Str("f32"))
+	case types.Bool:
+		attrs = attrs.With("value", op.Bool(v.I != 0))
+	}
+	return c.g.Add(f.table.Must("const"), attrs, v.Type(), o)
 }
 
 // alike adds a matrix of type t whose elements are one number.
@@ -221,42 +249,32 @@ func (f *nesting) alike(c *copying, number ir.ID, t types.Type, o ir.Origin) ir.
 	return id
 }
 
-// padding returns the reduction of pipe id and the constant that leaves its result as it is.
-func (f *nesting) padding(id ir.ID) (d *op.Def, with *op.Attrs, ok bool) {
+// padding returns how pipe id is reduced over a larger matrix, or nil.
+func (f *nesting) padding(id ir.ID) *padding {
 	n := &f.g.Nodes[id]
 	if n.Op.Role != op.Reduces || f.of(id) != foldMember {
-		return nil, nil, false
+		return nil
 	}
-	if list := pipeFolds(f.table, n); len(list) != 1 || list[0] == nil {
-		return nil, nil, false
-	} else {
-		d = list[0]
+	list, t := pipeFolds(f.table, n), pipeSpace(n)
+	if len(list) != 1 || list[0] == nil {
+		return nil
 	}
-	e := pipeSpace(n).Elem
-	var w loop.Word
-	switch d.Class {
-	case loop.Sum, loop.Norm, loop.Any, loop.All, loop.Count:
-		if d.Class == loop.All {
-			w = 1
+	p, w := &padding{fold: list[0]}, loop.Word(0)
+	switch p.fold.Class {
+	case loop.Mean:
+		if t.Elem != types.F64 {
+			return nil
 		}
-	case loop.Least, loop.Greatest:
-		w = d.Class.Fold(e, [][]loop.Word{nil})
+		n := value.F64(float64(t.Count()))
+		p.fold, p.count = f.table.Must("sum"), &n
+	case loop.Sum, loop.Norm, loop.Any, loop.Count:
+	case loop.All, loop.Least, loop.Greatest:
+		w = p.fold.Class.Fold(t.Elem, [][]loop.Word{nil})
 	default:
-		return nil, nil, false
+		return nil
 	}
-	switch v := loop.ScalarOf(e, w); e {
-	case types.F64:
-		with = op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(v.F)})
-	case types.F32:
-		with = op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str("f32")}, op.Attr{Name: "value", Val: op.Float(v.F)})
-	case types.I64:
-		with = op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(v.I))})
-	case types.Bool:
-		with = op.MakeAttrs(op.Attr{Name: "value", Val: op.Bool(w != 0)})
-	default:
-		return nil, nil, false
-	}
-	return d, with, true
+	p.neutral = loop.ScalarOf(t.Elem, w)
+	return p
 }
 
 // taken says which operand of an operator becomes a part of a larger matrix.
@@ -270,7 +288,7 @@ type taken struct {
 func (f *nesting) around(id ir.ID, readers [][]ir.ID) (list []taken) {
 	g := f.g
 	for k, x := range g.In(id) {
-		if f.of(x) != chainMember || !f.aligned(id, k) || f.turned(x) {
+		if f.of(x) != chainMember && f.of(x) != pointMember || !f.aligned(id, k) || f.turned(x) {
 			continue
 		}
 		next := slices.DeleteFunc(slices.Clone(readers[x]), func(r ir.ID) bool { return f.of(r) == foldMember })
