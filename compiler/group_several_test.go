@@ -1,8 +1,11 @@
 package compiler_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"flow/runtime/local"
 )
 
 // Groups that read one chain at their own place become one loop of several results, which gives the bytes
@@ -93,5 +96,26 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		if _, err := rs.differ(tinyTable(t), data+p.text); err != nil {
 			t.Errorf("%s: %v", p.text, err)
 		}
+	}
+}
+
+// A loop of a matrix and of its largest change tells the operations of both.
+func TestOperationsOfSeveralResults(t *testing.T) {
+	c, err := compileTiny(tinyTable(t), "U = materialize(rand(70, 60, seed = 1))\nA = U[0..-1, :] * U[1.., :]\nemit max(A - U[1.., :])\nemit rbind(U[0, :], A)", 1, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := local.RunPlan(context.Background(), poolOf(0, 1), c.Plan, local.EngineOptions{Env: &printer{}, Stats: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0.0
+	for _, k := range rep.Kernels {
+		if k.Name == "nest" {
+			told += k.Flops
+		}
+	}
+	if told < 2*70*60 {
+		t.Errorf("%v operations", told)
 	}
 }

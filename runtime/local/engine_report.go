@@ -165,7 +165,7 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 func (e *Engine) chainFlops(id ir.ID) float64 {
 	n := &e.g.Nodes[id]
 	r := n.Region
-	t := e.g.Type(id)
+	t := e.g.Type(id).Parts()[0] // matrices come first, and are of one shape
 	if t.Kind == types.Matrix && !t.Known() {
 		return 0
 	}
