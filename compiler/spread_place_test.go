@@ -74,6 +74,25 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// A loop with a place is a loop on one rank, too. Unrolled, it would need none of the values that its first
+// round does not read, and fail on several ranks alone.
+func TestPlacedLoopsStayLoops(t *testing.T) {
+	const text = `iterate a = 7 // seq(0, 41), k = 0 times 3 with (place = rows) {
+  next a = k + parfor i in 0..41 { i }
+  next k = k + 1
+}
+emit a`
+	for _, ranks := range []int{1, 2} {
+		c, err := compileTiny(tinyTable(t), text, ranks, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := evaluated("the program", c.Program); o.err == nil {
+			t.Errorf("%d ranks: the first value does not fail, and prints %q", ranks, o.out)
+		}
+	}
+}
+
 // TestPlacesAreTaken reads where values lie that would be elsewhere without a word: rows of little work
 // under the limits of real runs, others under none.
 func TestPlacesAreTaken(t *testing.T) {

@@ -114,13 +114,14 @@ func (l *lowerer) loopPlace(out []op.Attr, e ast.Expr, form hinted) []op.Attr {
 }
 
 // iterateHints returns the number of rounds up to which a loop is unrolled, and its other hints. One
-// with a placement is unrolled only if it says so: its copies would have no place.
+// with a placement is unrolled only if it says so: its copies would have no place. One rank does the same.
+// If it unrolled the loop, a value that no later round reads could fail on several ranks alone.
 func (l *lowerer) iterateHints(w *ast.With) (most int, out []op.Attr) {
 	most = unrolled
-	said := false
+	said, placed := false, false
 	l.hints(w, iterateHints, func(name string, e ast.Expr) {
 		if name == ir.PlaceAttr {
-			out = l.loopPlace(out, e, iterateHints)
+			out, placed = l.loopPlace(out, e, iterateHints), true
 			return
 		}
 		said = true
@@ -128,7 +129,7 @@ func (l *lowerer) iterateHints(w *ast.With) (most int, out []op.Attr) {
 			l.failf("E203", e.Span(), "unroll is %d", most)
 		}
 	})
-	if !said && len(out) > 0 {
+	if !said && placed {
 		most = 0
 	}
 	return most, out
