@@ -93,6 +93,55 @@ func TestStoppedEngineIsABug(t *testing.T) {
 	})
 }
 
+// deaf loses what its rank says to the others, once it is said to.
+type deaf struct {
+	transport.Comm
+	lost *atomic.Bool
+}
+
+func (d *deaf) Isend(ch transport.Channel, to, tag int, buf []byte) transport.Request {
+	if ch == transport.Control && d.lost.Load() {
+		ch, tag = transport.Data, 32000 // nobody receives that
+	}
+	return d.Comm.Isend(ch, to, tag, buf)
+}
+
+// A rank that ends and is not heard keeps the others from waiting for it for ever: what they wait for is told,
+// and which rank has ended.
+func TestUnheardRankIsAStandstill(t *testing.T) {
+	for _, c := range []struct {
+		bad  int
+		want string
+	}{
+		{0, "rank 1 has left the run"}, // its engine stops
+		{1, "the engine of rank 1 has stopped"},
+	} {
+		text := fmt.Sprintf(`plan ranks 2
+own 1 1 1 0
+%%0 = fill() {v=1} : f64[2,2]
+%%1 = check(%%0) {bad=%d} : f64[2,2]
+%%2 = exchange(%%1) {to=[0]} : f64[2,2]
+%%3 = check(%%2) : f64[2,2]
+`, c.bad)
+		comms, lost := mem.New(2, mem.Options{}), new(atomic.Bool)
+		comms[1] = &deaf{Comm: comms[1], lost: lost}
+		within(t, func() {
+			_, err := RunGroup(context.Background(), comms, parse(t, text), 1, func(rank int) Options {
+				return Options{Observe: func(ir.ID, value.Value) {
+					if rank == 1 {
+						if lost.Store(true); c.bad == 0 {
+							panic("BUG: nobody observes")
+						}
+					}
+				}}
+			})
+			if err == nil || !strings.Contains(err.Error(), "all ranks are idle, "+c.want+", and these receives are open: rank 0: %2") {
+				t.Errorf("the error is %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 // The others know of a death long before their ten seconds of tasks are over.
 func TestDeathIsNamed(t *testing.T) {
 	const ranks, tasks = 4, 1000

@@ -199,6 +199,7 @@ func newSilences(n int) *silences {
 type standstill struct {
 	mu    sync.Mutex
 	ranks []*rank // by number, nil before its engine has started and after its run has ended
+	left  []bool  // by number: its run has ended
 	ended chan struct{}
 	once  sync.Once
 }
@@ -207,6 +208,7 @@ type standstill struct {
 type still struct {
 	rank    *rank
 	waiting bool
+	stopped bool   // its engine starts no task any more, after a failure
 	moves   uint64 // as local.Engine.Waits
 	worked  int64  // when a poll last found something
 	polls   int64

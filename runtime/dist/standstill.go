@@ -1,7 +1,8 @@
 package dist
 
 // This file notices that the ranks of one process can do nothing any more: all wait for messages that
-// nobody sends. That is a bug of Flow, which would otherwise look like a run that takes long.
+// nobody sends, perhaps because a rank has ended alone. That is a bug of Flow, which would otherwise look like
+// a run that takes long.
 
 import (
 	"errors"
@@ -19,20 +20,20 @@ const lookAgain = 100 * time.Millisecond
 const stillPolls = 16
 
 func newStandstill(n int) *standstill {
-	s := &standstill{ranks: make([]*rank, n), ended: make(chan struct{})}
+	s := &standstill{ranks: make([]*rank, n), left: make([]bool, n), ended: make(chan struct{})}
 	go s.run()
 	return s
 }
 
-func (s *standstill) enter(r *rank) { s.set(r, r) }
-func (s *standstill) leave(r *rank) { s.set(r, nil) }
+func (s *standstill) enter(r *rank) { s.set(r, r, false) }
+func (s *standstill) leave(r *rank) { s.set(r, nil, true) }
 
-func (s *standstill) set(r, to *rank) {
+func (s *standstill) set(r, to *rank, left bool) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
-	s.ranks[r.me] = to
+	s.ranks[r.me], s.left[r.me] = to, left
 	s.mu.Unlock()
 }
 
@@ -53,7 +54,7 @@ func (s *standstill) run() {
 		switch {
 		case now == nil || !sameStill(since, now):
 			since = now
-		case slices.ContainsFunc(now, func(x still) bool { return x.polls-since[x.rank.me].polls < x.needs }):
+		case !polledEnough(since, now):
 		default:
 			s.report(now)
 			return
@@ -67,19 +68,34 @@ func sameStill(a, b []still) bool {
 	})
 }
 
-// look returns all ranks if each waits or has nothing left to do, and one waits; otherwise nil.
+func polledEnough(since, now []still) bool {
+	for k, x := range now {
+		if x.polls-since[k].polls < x.needs {
+			return false
+		}
+	}
+	return true
+}
+
+// look returns all ranks that have not left the run, if each waits or has nothing left to do, and one waits;
+// otherwise nil. A rank that waits for one that has left, or whose engine has stopped, waits for ever, unless it
+// has yet to read a message that says so.
 func (s *standstill) look() (list []still) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting := false
-	for _, r := range s.ranks {
-		if r == nil || r.ending.frozen.Load() {
+	for k, r := range s.ranks {
+		if r == nil && s.left[k] {
+			continue
+		}
+		if r == nil || len(r.comm.Dead()) > 0 {
 			return nil
 		}
-		x := still{rank: r}
-		var over bool
+		x, over := still{rank: r}, false
 		x.moves, x.waiting, over = r.eng.Waits()
-		if !x.waiting && !over {
+		x.stopped = r.ending.frozen.Load() || !over && closed(r.eng.Done())
+		x.waiting = x.waiting && !x.stopped
+		if !x.waiting && !over && !x.stopped {
 			return nil
 		}
 		if c, ok := r.comm.(interface{ Delayed() bool }); ok && c.Delayed() {
@@ -88,7 +104,11 @@ func (s *standstill) look() (list []still) {
 		r.pollMu.Lock()
 		x.worked, x.polls = r.lastWork.Load(), r.stats.Polls
 		x.needs = stillPolls + 2*int64(len(r.reqs)/testAtOnce+1)
+		unread := len(r.inbox) > 0
 		r.pollMu.Unlock()
+		if unread {
+			return nil
+		}
 		waiting = waiting || x.waiting
 		list = append(list, x)
 	}
@@ -96,6 +116,15 @@ func (s *standstill) look() (list []still) {
 		return nil
 	}
 	return list
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // report ends the run of all ranks with what they wait for.
@@ -106,16 +135,35 @@ func (s *standstill) report(list []still) {
 			open = append(open, fmt.Sprintf("rank %d: %s", x.rank.me, strings.Join(of, ", ")))
 		}
 	}
-	err := errors.New("BUG: all ranks are idle, and these receives are open: " + strings.Join(open, "; "))
-	if len(open) == 0 {
-		err = errors.New("BUG: all ranks are idle, and none has an open receive")
+	what := "none has an open receive"
+	if len(open) > 0 {
+		what = "these receives are open: " + strings.Join(open, "; ")
 	}
+	err := errors.New("BUG: all ranks are idle, " + s.absent(list) + "and " + what)
 	for _, x := range list {
 		x.rank.pollMu.Lock()
 		x.rank.broken(err)
 		x.rank.pollMu.Unlock()
 		x.rank.rouse()
 	}
+}
+
+// absent says which ranks have left the run, or have an engine that has stopped after a failure.
+func (s *standstill) absent(list []still) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for k, left := range s.left {
+		if left {
+			names = append(names, fmt.Sprintf("rank %d has left the run, ", k))
+		}
+	}
+	for _, x := range list {
+		if x.stopped {
+			names = append(names, fmt.Sprintf("the engine of rank %d has stopped, ", x.rank.me))
+		}
+	}
+	return strings.Join(names, "")
 }
 
 // mostOpen bounds the receives of a rank that a message lists.
