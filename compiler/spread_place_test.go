@@ -144,15 +144,17 @@ func TestSharedByWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]bool{
-		fmt.Sprintf("A = f64(read_graph(%q))\nemit nnz(A @ A)", file):                                                                   true,
-		"emit parfor b in 0..40 { median(parfor i in 0..5000 { sin(f64(b * i)) }) }":                                                    true, // few points of much work
-		"emit parfor b in 0..40 { sin(f64(b)) }":                                                                                        false,
-		"A = rand(2000, 2000, seed = 1)\nx = rand(2000, 1, seed = 2)\ny = (A @ x - diag(A) * x) / diag(A)\nemit norm(A @ y - y)":        true,
-		"A = rand(2000, 2000, seed = 1) + eye(2000)\nemit sum(lower(A) - upper(A))":                                                     true,
-		"iterate A = rand(1000, 1000, seed = 1), k = 0 times 9 { next A = A - A[:, k] * A[k, :]\nnext k = k + 1 }\nemit sum(A)":         true,
-		"iterate A = rand(40, 40, seed = 1), k = 0 times 9 { next A = sort(A - A[:, k] * A[k, :], 0)\nnext k = k + 1 }\nemit sum(A)":    false,
-		"emit mean(max(rowmean(rowcumsum(0.1 * randn(100000, 24, seed = 1))), 0))":                                                      true,
-		"iterate C = rand(3000, 500, seed = 1), B = rand(500, 500, seed = 2) times 9 { next C = C @ B / 250\nnext B = B }\nemit sum(C)": true,
+		fmt.Sprintf("A = f64(read_graph(%q))\nemit nnz(A @ A)", file):                                                                                true,
+		"emit parfor b in 0..40 { median(parfor i in 0..5000 { sin(f64(b * i)) }) }":                                                                 true, // few points of much work
+		"emit parfor b in 0..40 { sin(f64(b)) }":                                                                                                     false,
+		"A = rand(2000, 2000, seed = 1)\nx = rand(2000, 1, seed = 2)\ny = (A @ x - diag(A) * x) / diag(A)\nemit norm(A @ y - y)":                     true,
+		"A = rand(2000, 2000, seed = 1) + eye(2000)\nemit sum(lower(A) - upper(A))":                                                                  true,
+		"iterate A = rand(1000, 1000, seed = 1), k = 0 times 9 { next A = A - A[:, k] * A[k, :]\nnext k = k + 1 }\nemit sum(A)":                      true,
+		"iterate A = rand(40, 40, seed = 1), k = 0 times 9 { next A = sort(A - A[:, k] * A[k, :], 0)\nnext k = k + 1 }\nemit sum(A)":                 false,
+		"iterate G = rand_sparse(3000, 3000, density = 0.01, seed = 1), k = 0 times 9 { next G = (G @ G) * (G > 0.5)\nnext k = k + 1 }\nemit nnz(G)": true,
+		"iterate G = rand_sparse(30000, 30000, density = 1e-7, seed = 1), k = 0 times 9 { next G = max(G, t(G)) * 2\nnext k = k + 1 }\nemit nnz(G)":  false, // few entries
+		"emit mean(max(rowmean(rowcumsum(0.1 * randn(100000, 24, seed = 1))), 0))":                                                                   true,
+		"iterate C = rand(3000, 500, seed = 1), B = rand(500, 500, seed = 2) times 9 { next C = C @ B / 250\nnext B = B }\nemit sum(C)":              true,
 	} {
 		r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3})
 		if ds.HasErrors() {

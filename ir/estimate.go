@@ -121,6 +121,9 @@ func (e *Estimator) Inputs(id ID) []sparsity.Estimate {
 	return of
 }
 
+// Assume sets the estimate of an argument of a region.
+func (e *Estimator) Assume(id ID, s sparsity.Estimate) { e.known[id] = s }
+
 // Region returns the Estimator of a region of node id. Arguments with one value in all rounds have the
 // estimates of the inputs of the node; nothing is known of the others.
 func (e *Estimator) Region(id ID, r *Region) *Estimator {

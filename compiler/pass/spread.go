@@ -361,6 +361,9 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 		return k >= carried || n.Region.Graph.Type(n.Region.Args[k]).Rows == types.Unknown
 	}
 	before := x.tally
+	for r := n.Region; r != nil; r = r.Next {
+		x.estimatesIn(x.old, id, r)
+	}
 	for {
 		body, in, yields, gathered := x.region(n.Region, id, partial, free)
 		inside := []*spreadGraph{in}
@@ -414,6 +417,7 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 		yields = make([]bool, len(x.old.Nodes[id].Region.Yields))
 		more, next := false, &first
 		for r := x.old.Nodes[id].Region; r != nil; r = r.Next {
+			x.estimatesIn(x.old, id, r)
 			whole := func(k int) bool { return !own || !dividable(r.Graph.Type(r.Yields[k])) }
 			y, in, parts, _ := x.region(r, ir.None, takes, whole)
 			for k, a := range r.Args[:len(takes)] {
@@ -484,6 +488,10 @@ func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func
 			out.Yields = append(out.Yields, in.own(y))
 			yields = append(yields, in.partial[y])
 		}
+	}
+	e := x.estimates(in.g)
+	for _, a := range r.Args {
+		e.Assume(in.to[a], x.estimates(r.Graph).Of(a))
 	}
 	gathered = make([]bool, len(partial))
 	for k, a := range r.Args[:len(partial)] {

@@ -6,6 +6,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 )
 
@@ -56,6 +57,25 @@ func (s *spreader) estimates(g *ir.Graph) *ir.Estimator {
 	if e == nil {
 		e = ir.NewEstimator(g)
 		s.estimators[g] = e
+	}
+	return e
+}
+
+// estimatesIn returns the estimator of a region of node id of g. A sparse matrix that a loop carries is taken to
+// keep the entries that it begins with. That is good enough for costs, and no byte follows from them.
+func (s *spreader) estimatesIn(g *ir.Graph, id ir.ID, r *ir.Region) *ir.Estimator {
+	e := s.estimators[r.Graph]
+	if e == nil {
+		n := &g.Nodes[id]
+		e = s.estimates(g).Region(id, r)
+		for k, a := range r.Args {
+			if n.Op.Control == op.Iterate && k < n.Carried() && r.Graph.Type(a).IsSparse() {
+				first := s.estimates(g).Of(g.In(id)[k])
+				first.Basis = max(first.Basis, sparsity.Bounded)
+				e.Assume(a, first)
+			}
+		}
+		s.estimators[r.Graph] = e
 	}
 	return e
 }
@@ -153,12 +173,12 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 	}
 	var within func(g *ir.Graph, times float64)
 	within = func(g *ir.Graph, times float64) {
-		received := plan.Received(g, s.ranks)
+		received := plan.Received(g, s.estimates(g), s.ranks)
 		for id, n := range g.All() {
 			if isControl(n) {
 				rounds, _ := plan.Rounds(n)
 				for r := n.Region; r != nil; r = r.Next {
-					s.estimators[r.Graph] = s.estimates(g).Region(id, r)
+					s.estimatesIn(g, id, r)
 					within(r.Graph, times*float64(rounds))
 				}
 				continue
@@ -190,7 +210,7 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 
 // gathers is what the gathers of a new graph cost a rank, those of its regions apart.
 func (x *spreadGraph) gathers() (cost float64) {
-	received := plan.Received(x.g, x.ranks)
+	received := plan.Received(x.g, x.estimates(x.g), x.ranks)
 	for i := range x.g.Nodes {
 		if n := &x.g.Nodes[i]; plan.IsGather(n) {
 			cost += float64(x.from) * (gatherSpreads + received(ir.ID(i))/bytesSpread)

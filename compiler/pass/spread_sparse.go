@@ -89,6 +89,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 			return true
 		}
 		own := []rowReads{x.ownRows(x.old.Type(in[0]).Rows)} // and all places
+		x.saved += x.spared(x.workOf(x.old, id))
 		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, x.reachAll(id, own)...)), true)
 		return true
 	}
@@ -110,6 +111,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 			args[k] = x.ownSparse(from)
 		}
 	}
+	x.saved += x.spared(x.workOf(x.old, id))
 	x.to[id], x.partial[id] = x.shares1(x.g.CopyNode(x.old, id, args...)), true
 	return true
 }
@@ -140,6 +142,7 @@ func (x *spreadGraph) transposed(id ir.ID) ir.ID {
 	if !ok {
 		made = x.joined(id, x.shares1(x.typed(id, x.table.Must("sp.t"), nil, x.byEntries(of))), true)
 		x.turnedOf[of] = made
+		x.saved += x.spared(storedSteps * x.estimates(x.old).Of(of).NNZ)
 	}
 	return made
 }
@@ -368,8 +371,8 @@ func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 		if isControl(n) {
 			rounds, _ := plan.Rounds(n)
 			for r := n.Region; r != nil; r = r.Next {
-				if s.estimators[r.Graph] == nil && n.Op.Control == op.Iterate {
-					s.estimators[r.Graph] = s.estimates(g).Region(id, r)
+				if n.Op.Control == op.Iterate {
+					s.estimatesIn(g, id, r)
 				}
 				s.weigh(r.Graph, times*float64(rounds), work)
 			}

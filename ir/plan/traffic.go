@@ -37,9 +37,9 @@ func messageBytes(g *ir.Graph, e *ir.Estimator) func(id ir.ID) float64 {
 }
 
 // Received returns a function that returns the bytes that a gather of g brings a rank in a round, on
-// average.
-func Received(g *ir.Graph, ranks int) func(id ir.ID) float64 {
-	bytes := sync.OnceValue(func() func(ir.ID) float64 { return messageBytes(g, ir.NewEstimator(g)) })
+// average. e estimates g.
+func Received(g *ir.Graph, e *ir.Estimator, ranks int) func(id ir.ID) float64 {
+	bytes := sync.OnceValue(func() func(ir.ID) float64 { return messageBytes(g, e) })
 	return func(id ir.ID) float64 {
 		return gatherOf(g, id, ranks, func(id ir.ID) float64 { return bytes()(id) }).bytes / float64(ranks)
 	}
