@@ -36,6 +36,9 @@ func (p *placed) place() []byte {
 		p.dense.Buf = nil
 	}
 	r.used.Add(int64(x.memory))
+	if x.bytes >= bulkFrom {
+		r.underWay.Add(int64(x.bytes))
+	}
 	return x.in(p.dense.Bytes())
 }
 

@@ -56,7 +56,11 @@ func (r *rank) idle(waited time.Duration, alone bool) bool {
 // wait is local.Remote.Wait. It does not yield: the thread of a worker would be handed over.
 func (r *rank) wait(waited time.Duration) {
 	r.attended.Store(true)
-	if !r.poll() && waited >= r.keen {
+	switch {
+	case r.poll() || waited < r.keen:
+	case r.closely(waited):
+		transport.Nap(firstNap)
+	default:
 		transport.Nap(transport.NapAfter(waited))
 	}
 }
@@ -101,9 +105,7 @@ func (r *rank) adopt() {
 	}
 	r.mu.Lock()
 	for _, f := range r.fresh {
-		if f.kind == sending || f.kind == giving {
-			r.sends.Add(1)
-		}
+		r.underWay.Add(needsBoth(&f))
 		r.reqs = append(r.reqs, f.req)
 		r.flights = append(r.flights, f)
 	}
@@ -144,10 +146,7 @@ func (r *rank) test(lo, hi int) (worked bool) {
 	}
 	for _, i := range r.done {
 		f := &r.flights[lo+i]
-		switch f.kind {
-		case sending, giving:
-			r.sends.Add(-1)
-		case heartbeat:
+		if r.underWay.Add(-needsBoth(f)); f.kind == heartbeat {
 			r.beating[f.peer].Store(false)
 		}
 		worked = worked || f.kind != control && f.kind != heartbeat

@@ -69,7 +69,7 @@ type rank struct {
 	epochOfClock time.Time
 	lastWork     atomic.Int64  // when a poll last found something, since epochOfClock
 	keen         time.Duration // how long idle workers poll without a sleep
-	sends        atomic.Int32  // matrices being sent
+	underWay     atomic.Int64  // needsBoth of the messages under way
 
 	// Of Run's goroutine.
 	wake     chan struct{}

@@ -199,6 +199,35 @@ func TestGivenPools(t *testing.T) {
 	}
 }
 
+// A large message under way is polled closely for the time that a transport without remote access may need, so
+// that each of its pieces does not wait for a long sleep. Others are not.
+func TestLargeMessagesArePolledClosely(t *testing.T) {
+	const large = 8 << 20
+	now := time.Now()
+	for _, c := range []struct {
+		f       flight
+		idle    time.Duration
+		closely bool
+	}{
+		{flight{kind: sending, buf: make([]byte, 8)}, 5 * time.Millisecond, true},
+		{flight{kind: sending, buf: make([]byte, 8)}, 50 * time.Millisecond, false},
+		{flight{kind: giving, buf: make([]byte, large)}, 50 * time.Millisecond, true},
+		{flight{kind: giving, buf: make([]byte, large)}, time.Second, false},
+		{flight{kind: taking, buf: make([]byte, large)}, 50 * time.Millisecond, true},
+		{flight{kind: taking, buf: make([]byte, 8)}, 5 * time.Millisecond, false},
+		{flight{kind: control, buf: make([]byte, large)}, 50 * time.Millisecond, false},
+		{flight{kind: receiving, buf: make([]byte, large)}, 50 * time.Millisecond, false}, // may come much later
+	} {
+		r := &rank{epochOfClock: now.Add(-c.idle)}
+		r.fresh = append(r.fresh, c.f)
+		r.newFresh.Store(1)
+		r.adopt()
+		if nap := r.napAt(now, false); nap == firstNap != c.closely {
+			t.Errorf("kind %d of %d bytes: after %v the rank sleeps for %v", c.f.kind, len(c.f.buf), c.idle, nap)
+		}
+	}
+}
+
 // spoiled is a random plan of n tasks, or of more where those have none to spoil, and the first
 // task that fails.
 func spoiled(seed uint64, n, ranks, from int) (*plan.Plan, int) {
