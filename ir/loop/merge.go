@@ -28,6 +28,7 @@ type merger struct {
 	*rewriter
 	// seen holds, for each open block, the operations done, by their text.
 	seen []map[string]Val
+	text []byte // of key
 }
 
 func (m *merger) scope(f func()) {
@@ -60,7 +61,7 @@ func (m *merger) statement(b *Block, i int, done []bool) {
 	case s.N == 1 && pure(s):
 		m.once(s)
 	case s.Code == Check: // one that has passed passes again
-		key := m.key(s)
+		key := string(m.key(s))
 		if !slices.ContainsFunc(m.seen, func(seen map[string]Val) bool { _, ok := seen[key]; return ok }) {
 			m.copy(s)
 			m.seen[len(m.seen)-1][key] = NoVal
@@ -74,13 +75,13 @@ func (m *merger) statement(b *Block, i int, done []bool) {
 func (m *merger) once(s *Stmt) {
 	key := m.key(s)
 	for k := len(m.seen) - 1; k >= 0; k-- {
-		if v, ok := m.seen[k][key]; ok {
+		if v, ok := m.seen[k][string(key)]; ok {
 			m.now[s.Dst] = v
 			return
 		}
 	}
 	m.copy(s)
-	m.seen[len(m.seen)-1][key] = m.now[s.Dst]
+	m.seen[len(m.seen)-1][string(key)] = m.now[s.Dst]
 }
 
 // pure reports a statement with one value that depends only on its operands and on memory that no
@@ -95,9 +96,9 @@ func pure(s *Stmt) bool {
 	return s.Code.IsOp()
 }
 
-// key returns a pure statement as text, in terms of the new values.
-func (m *merger) key(s *Stmt) string {
-	b := make([]byte, 0, 64)
+// key returns a pure statement as text, in terms of the new values. The next call overwrites it.
+func (m *merger) key(s *Stmt) []byte {
+	b := m.text[:0]
 	word := func(x int64) { b = binary.AppendVarint(b, x) }
 	word(int64(s.Code))
 	if s.Code == Const {
@@ -118,7 +119,8 @@ func (m *merger) key(s *Stmt) string {
 	for _, l := range s.At {
 		b = m.form(l).AppendKey(b)
 	}
-	return string(b)
+	m.text = b
+	return b
 }
 
 // within writes a statement with blocks of its own: an if or a fold.

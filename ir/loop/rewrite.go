@@ -1,6 +1,11 @@
 package loop
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir/types"
+)
 
 // This file copies nests and replaces some of their statements.
 
@@ -9,6 +14,8 @@ type rewriter struct {
 	*Builder
 	from *Nest
 	now  []Val // of each value of the old nest
+	// lists has room for lists of values.
+	lists []Val
 	// replace writes other statements for s and returns true, or returns false.
 	replace func(s *Stmt) bool
 	// blocks, if not nil, writes the statements of a block of a statement.
@@ -21,26 +28,56 @@ type rewriter struct {
 
 // newRewriter returns a rewriter of n that replaces nothing.
 func newRewriter(n *Nest) *rewriter {
-	return &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}, points: map[int]Val{},
+	b := NewBuilder(n)
+	b.Nest.Types = make([]types.Elem, 0, len(n.Types))
+	return &rewriter{Builder: b, from: n, now: make([]Val, len(n.Types)), names: map[int]int{}, points: map[int]Val{},
 		replace: func(*Stmt) bool { return false }}
 }
 
 // rewritten returns a copy of n, rewritten by replace.
 func rewritten(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
+	c := copied(n, replace)
+	if err := c.Verify(); err != nil {
+		panic(fmt.Sprintf("BUG: %v after a rewrite of\n%s", err, n))
+	}
+	return c
+}
+
+// copied is rewritten for a copy that another rewrite reads, which checks what it makes of it.
+func copied(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
 	r := newRewriter(n)
 	r.replace = func(s *Stmt) bool { return replace(r, s) }
 	r.block(&n.Body)
-	if err := r.Nest.Verify(); err != nil {
-		panic(fmt.Sprintf("BUG: %v after a rewrite of\n%s", err, n))
-	}
 	return r.Nest
 }
 
+// values returns the new values of old ones. Short lists are cut from one.
 func (r *rewriter) values(list []Val) []Val {
-	return each(list, func(v Val) Val { return r.now[v] })
+	if len(list) == 0 {
+		return nil
+	}
+	if len(r.lists)+len(list) > cap(r.lists) {
+		r.lists = make([]Val, 0, max(64, len(list)))
+	}
+	from := len(r.lists)
+	for _, v := range list {
+		r.lists = append(r.lists, r.now[v])
+	}
+	return slices.Clip(r.lists[from:])
+}
+
+// places returns new forms of old ones.
+func (r *rewriter) places(list []Lin) []Lin {
+	if !slices.ContainsFunc(list, func(l Lin) bool { return l.Any(r.changes) }) {
+		return list
+	}
+	return each(list, r.form)
 }
 
 func (r *rewriter) form(l Lin) Lin {
+	if !l.Any(r.changes) {
+		return l
+	}
 	out := Lin{Const: l.Const}
 	for _, t := range l.Terms {
 		if x, ok := r.fixed[t.Sym.N]; ok && t.Sym.Kind == IndexSym {
@@ -61,6 +98,19 @@ func (r *rewriter) form(l Lin) Lin {
 		out = out.Plus(Lin{Terms: []Term{t}})
 	}
 	return out
+}
+
+// changes reports whether a symbol becomes another, or a constant.
+func (r *rewriter) changes(s Sym) bool {
+	switch s.Kind {
+	case ValSym:
+		return int(r.now[s.N]) != s.N
+	case IndexSym:
+		_, fixed := r.fixed[s.N]
+		_, point := r.points[s.N]
+		return fixed || point || r.shifts[s.N] != 0 || r.name(s.N) != s.N
+	}
+	return false
 }
 
 // name returns the new index of an old one.
@@ -120,7 +170,7 @@ func (r *rewriter) copy(s *Stmt) {
 	if s.Code == IndexOf {
 		c.Imm = uint64(r.name(int(s.Imm)))
 	}
-	c.At = each(s.At, r.form)
+	c.At = r.places(s.At)
 	where := s.Origin
 	if s.N > 0 && s.Code != For {
 		c.Dst = r.fresh(r.from.Types[int(s.Dst) : int(s.Dst)+s.N]...)

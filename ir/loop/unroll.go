@@ -15,7 +15,7 @@ func Unroll(n *Nest, most int) *Nest {
 		return n
 	}
 	fixed := map[int]int64{} // the values of unrolled indices
-	return Merge(rewritten(n, func(r *rewriter, s *Stmt) bool {
+	return Merge(copied(n, func(r *rewriter, s *Stmt) bool {
 		r.fixed = fixed
 		if s.Code == IndexOf {
 			v, ok := fixed[int(s.Imm)]

@@ -127,11 +127,14 @@ func (v *verifier) one(e types.Elem) []types.Elem {
 // enter makes an index visible after checking its range.
 func (v *verifier) enter(x Index) {
 	v.check(x.Name >= 0 && x.Name < len(v.names), "index %d has no name", x.Name)
-	_, seen := v.index[x.Name]
-	v.check(!seen, "index %s twice", v.names[x.Name])
+	if _, seen := v.index[x.Name]; seen {
+		v.check(false, "index %s twice", v.names[x.Name])
+	}
 	r := x.Range
 	if r.Kind == Steps {
-		v.check(r.By != 0, "the step of %s is 0", v.names[x.Name])
+		if r.By == 0 {
+			v.check(false, "the step of %s is 0", v.names[x.Name])
+		}
 		v.lin(r.From)
 		v.lin(r.To)
 	}

@@ -135,7 +135,7 @@ func (v *verifier) write(s *Stmt, in []types.Elem) {
 		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", &s.Mem)
 		l := v.nest.Locals[s.Mem.N]
 		v.subscripts(s, 2)
-		v.check(slices.Equal(in, []types.Elem{l.Elem}), "%v into %v", in, s.Mem)
+		v.only(in, l.Elem, &s.Mem)
 		return
 	}
 	v.check(s.Mem.Kind == ResultMem && s.Mem.N < len(v.nest.Results), "%v cannot be stored", &s.Mem)
@@ -143,10 +143,18 @@ func (v *verifier) write(s *Stmt, in []types.Elem) {
 	v.check((r.Class != NoClass) == (s.Code == Reduce), "out%d is made in another way", s.Mem.N)
 	if s.Code == Reduce {
 		c := r.Class.Info()
-		v.check(len(in) == c.Args && slices.Contains(c.On, in[0]) && v.contribution(r.Class, in) && r.Class.Gives(in[0]) == r.Elem,
-			"%s of %v into out%d", c.Name, in, s.Mem.N)
+		if len(in) != c.Args || !slices.Contains(c.On, in[0]) || !v.contribution(r.Class, in) || r.Class.Gives(in[0]) != r.Elem {
+			v.check(false, "%s of %v into %v", c.Name, in, &s.Mem)
+		}
 	} else {
-		v.check(slices.Equal(in, []types.Elem{r.Elem}), "%v into out%d", in, s.Mem.N)
+		v.only(in, r.Elem, &s.Mem)
 	}
 	v.subscripts(s, 2)
+}
+
+// only checks that a store takes one value of type e.
+func (v *verifier) only(in []types.Elem, e types.Elem, to *Mem) {
+	if len(in) != 1 || in[0] != e {
+		v.check(false, "%v into %v", in, to)
+	}
 }
