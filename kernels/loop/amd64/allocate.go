@@ -22,8 +22,8 @@ func (p *program) live() intervals {
 		from  int32
 		first int // where its registers begin in touched
 	}
-	open := []loop{{from: -1}}                  // the first is no loop
-	inner, weight, aside := int32(-1), 1.0, 1.0 // where the innermost loop begins; what a step in it counts
+	open := append(make([]loop, 0, 8), loop{from: -1}) // the first is no loop
+	inner, weight, aside := int32(-1), 1.0, 1.0        // where the innermost loop begins; what a step in it counts
 	// touched lists the registers that are read inside of an open loop and made before it, those of the
 	// innermost loop last.
 	touched := p.shop.virts.list(len(p.values))
@@ -95,7 +95,7 @@ type scan struct {
 	p    *program
 	a    *assignment
 	bank [classCount]bank
-	// passed is how many steps outside of blocks aside are up to each step.
+	// passed is how many steps outside of blocks aside are up to each step; nil: all are outside.
 	passed []int
 	// ends and before are lists of the values whose intervals end at a step: ends holds, by step, the last
 	// one, and before, by value, the one before it. The registers of values that end before step done are
@@ -166,7 +166,11 @@ func (s *scan) cheapest(b *bank, least float64) (r int, ok bool) {
 func (s *scan) spillCost(v virt) float64 {
 	x := &s.a.lives.of[v]
 	if x.spill == 0 {
-		x.spill = x.cost / float64(s.passed[x.to]-s.passed[x.from]+1)
+		from, to := int(x.from), int(x.to)
+		if s.passed != nil {
+			from, to = s.passed[from], s.passed[to]
+		}
+		x.spill = x.cost / float64(to-from+1)
 		if s.p.hasSource(v) {
 			x.spill /= 2 // nothing is stored, and most readers take an element of memory in all lanes
 		}
@@ -212,11 +216,11 @@ func (s *scan) assign(list []virt) {
 // allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are
 // free. It finds the intervals if none are given.
 func (p *program) allocate(r registers, lives intervals) assignment {
-	a := assignment{reg: make([]Reg, len(p.values)), slot: p.shop.ints.zeros(len(p.values))}
+	a := assignment{reg: p.shop.regs.list(len(p.values))[:len(p.values)], slot: p.shop.ints.zeros(len(p.values))}
 	for v := range a.reg {
 		a.reg[v] = NoReg
 	}
-	blocks := asides(p.steps)
+	blocks := p.blocks(p.steps)
 	s := p.scan(&a, p.passed(blocks))
 	for c, n := range [classCount]int{r.vectors, r.masks, len(r.general)} {
 		s.bank[c].free = p.shop.regs.list(n)
@@ -240,7 +244,7 @@ func (p *program) allocate(r registers, lives intervals) assignment {
 	}
 	rest, inside := p.within(a.lives, blocks)
 	s.assign(rest)
-	s.passed = p.passed(nil)
+	s.passed = nil
 	var around []virt // those of rest that may live in the block or behind it
 	next := 0
 	for k, b := range blocks {

@@ -53,14 +53,15 @@ func (l *lowering) aside(write func()) {
 // block is the steps between the begin and the end of a block aside.
 type block struct{ from, to int }
 
-// asides finds the blocks aside, by number.
-func asides(steps []step) (list []block) {
+// blocks finds the blocks aside, by number.
+func (p *program) blocks(steps []step) []block {
+	if p.asides == 0 {
+		return nil
+	}
+	list := make([]block, p.asides)
 	for k := range steps {
 		switch id := int(steps[k].aside); {
 		case id > 0:
-			for len(list) < id {
-				list = append(list, block{})
-			}
 			list[id-1].from = k
 		case id < 0:
 			list[-id-1].to = k
@@ -69,8 +70,11 @@ func asides(steps []step) (list []block) {
 	return list
 }
 
-// passed counts the steps outside of the blocks up to each.
+// passed counts the steps outside of the blocks up to each. It returns nil if there are no blocks.
 func (p *program) passed(blocks []block) []int {
+	if len(blocks) == 0 {
+		return nil
+	}
 	out, n := p.shop.ints.zeros(len(p.steps)), 0
 	for _, b := range blocks {
 		for k := b.from + 1; k < b.to; k++ {

@@ -14,7 +14,8 @@ type Asm struct {
 	labels []int // offset of each label, -1 before it is bound
 	jumps  []fixup
 	consts []constant
-	uses   []fixup // of constants
+	words  []uint64 // of constants
+	uses   []fixup  // of constants
 	// vexOnly says that the processor has no AVX-512: Emit panics with a BUG for what needs it.
 	vexOnly bool
 	list    *[]listed // nil: the code is not listed
@@ -39,7 +40,7 @@ type constant struct {
 
 // Reset empties the piece.
 func (a *Asm) Reset() {
-	a.code, a.labels, a.jumps, a.consts, a.uses = a.code[:0], a.labels[:0], a.jumps[:0], a.consts[:0], a.uses[:0]
+	a.code, a.labels, a.jumps, a.consts, a.words, a.uses = a.code[:0], a.labels[:0], a.jumps[:0], a.consts[:0], a.words[:0], a.uses[:0]
 }
 
 // Len is the number of bytes so far.
@@ -86,7 +87,9 @@ func (a *Asm) Const(words ...uint64) Mem {
 			return Mem{Index: NoReg, Constant: int32(k) + 1}
 		}
 	}
-	a.consts = append(a.consts, constant{words: slices.Clone(words)})
+	from := len(a.words)
+	a.words = append(a.words, words...) // earlier constants keep the old memory if it moves
+	a.consts = append(a.consts, constant{words: a.words[from:len(a.words):len(a.words)]})
 	return Mem{Index: NoReg, Constant: int32(len(a.consts))}
 }
 

@@ -82,10 +82,12 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 
 func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
 	shop.asm.Reset()
-	m := &maker{Asm: shop.asm, target: t}
+	m := &shop.maker
+	*m = maker{Asm: shop.asm, target: t, resume: m.resume[:0]}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream
-	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, lanes: -1, rows: -1,
+	l := &shop.lowering
+	*l = lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, lanes: -1, rows: -1,
 		program: program{shop: shop},
 		levels:  levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
 	l.fresh(maskClass) // steps without a result have an entry in lists by register, too

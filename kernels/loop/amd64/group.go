@@ -131,18 +131,10 @@ type loaded struct {
 // reload makes loads anew where values are read that were loaded or read long ago, if more vectors live
 // at once than there are registers: what a window of many elements reads twice is not stored meanwhile.
 func (p *program) reload(vectors int) {
-	made := p.shop.bytes.zeros(len(p.values))
-	loads, writes, far := 0, 0, 0
-	for k := range p.steps {
-		s := &p.steps[k]
-		if made[s.dst] = min(made[s.dst]+1, 2); s.again {
-			loads++
-		}
-	}
+	made, loads, writes, far := p.makers, p.again, 0, 0
 	if loads < fewLoads {
 		return
 	}
-	made[0] = 0
 	known := make([]*loaded, len(p.values))
 	for k := range p.steps {
 		s := &p.steps[k]

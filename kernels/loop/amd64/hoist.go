@@ -29,7 +29,7 @@ func (s *step) makesTheSame(t *step) bool {
 
 // hoist moves steps out of loops and drops those whose results no step needs.
 func (p *program) hoist() {
-	needed, depth, defs := p.needed()
+	needed, depth, defs, read := p.needed()
 	same, merged := p.shop.virts.zeros(len(p.values)), false // what stands for a register that is made no more
 	moved := movedSteps{p.shop.numbers.zeros(len(p.values)), p.shop.numbers.zeros(len(p.steps)), p.shop.numbers.zeros(len(p.steps))}
 	open, loops := append(make([]loopSteps, 0, 8), loopSteps{anchor: -1, steps: p.shop.numbers.list(len(p.steps))}), int32(0)
@@ -53,8 +53,14 @@ func (p *program) hoist() {
 		if to := len(open) - 1; s.movable() && defs[s.dst] == 1 {
 			least := max(depth[s.a], depth[s.b], depth[s.c], depth[s.mask])
 			if int(least) < to {
-				p.move(int32(k), open, int(least), same, &moved)
-				merged = merged || same[s.dst] != 0
+				if p.move(int32(k), open, int(least), same, &moved); same[s.dst] != 0 {
+					merged = true
+					for _, v := range [...]virt{s.a, s.b, s.c, s.mask} {
+						if read[v] > 0 && read[v] < many {
+							read[v]--
+						}
+					}
+				}
 				depth[s.dst] = least
 				continue
 			}
@@ -72,13 +78,18 @@ func (p *program) hoist() {
 	}
 	order := open[0].append(p.shop.numbers.list(len(p.steps)))
 	steps := p.shop.steps.list(len(order))[:len(order)]
-	p.additions = 0
+	p.additions, p.again, p.loads = 0, 0, false
+	p.makers, p.readers = defs, read
 	for i, k := range order {
 		steps[i] = p.steps[k]
 		s := &steps[i]
 		if traitsOf[s.Op].adds {
 			p.additions++
 		}
+		if s.again {
+			p.again++
+		}
+		p.loads = p.loads || s.loads != nil
 		if s.InMem && s.Mem.Base == scratchReg && s.Mem.Disp >= countersAt && s.Mem.Disp < roomAt {
 			p.inMemory[(s.Mem.Disp-countersAt)/16] = true
 		}

@@ -115,3 +115,40 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 		t.Errorf("fuel of rounds with roots outside of the inner loop: %v", roots)
 	}
 }
+
+// TestHoistCounts: of two equal steps that leave a loop one stays, so what they read is read once. An
+// instruction can then take it from memory.
+func TestHoistCounts(t *testing.T) {
+	p := &program{shop: &workshop{}}
+	p.fresh(maskClass) // stands for no value
+	base, x, y, z, sum := p.fresh(generalClass), p.fresh(vectorClass), p.fresh(vectorClass), p.fresh(vectorClass), p.fresh(vectorClass)
+	code := func(*maker, Reg, regs) {}
+	load := memoryRead{at: At(0, 8), reg: base, size: 8, len: L512}
+	root := Inst{Op: VSQRTPD, Len: L512}
+	p.steps = []step{
+		{dst: base, pure: true, scalar: code},
+		{enters: true, scalar: code},
+		{dst: x, a: base, pure: true, scalar: code, loads: &load},
+		{enters: true, scalar: code},
+		{Inst: root, b: x, dst: y},
+		{Inst: root, b: x, dst: z},
+		{Inst: Inst{Op: VADDPD, Len: L512}, a: y, b: z, dst: sum, effect: true},
+		{a: sum, scalar: code},
+		{leaves: true, scalar: code},
+		{leaves: true, scalar: code},
+	}
+	p.hoist()
+	reads, makers := make([]uint8, len(p.values)), make([]uint8, len(p.values))
+	for k := range p.steps {
+		p.steps[k].reads(func(v virt) { reads[v]++ })
+		makers[p.steps[k].dst]++
+	}
+	for _, v := range []virt{base, x, sum} {
+		if p.readers[v] != reads[v] || p.makers[v] != makers[v] {
+			t.Errorf("value %d: %d steps read it and %d make it, want %d and %d", v, p.readers[v], p.makers[v], reads[v], makers[v])
+		}
+	}
+	if p.readInPlace(avx512, intervals{}); p.values[x].inPlace == nil {
+		t.Error("the load stays")
+	}
+}

@@ -2,6 +2,8 @@ package amd64
 
 // This file lets an instruction take an operand from memory instead of a register.
 
+import "math"
+
 // farthestInPlace is the largest number of steps between a load and the reader that replaces it.
 const farthestInPlace = 32
 
@@ -9,15 +11,18 @@ const farthestInPlace = 32
 // the reader no step stores, and no loop begins or ends. If the intervals are known, they stay right:
 // the base of the address lives until the reader.
 func (p *program) readInPlace(t *target, lives intervals) {
-	read, made, loads := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values)), false
-	var in inputs
-	for k := range p.steps {
-		s := &p.steps[k]
-		for _, v := range in.of(s) {
-			read[v] = min(read[v]+1, 2)
+	read, made, loads := p.readers, p.makers, p.loads
+	if len(made) < len(p.values) { // steps have been added
+		read, made = p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))
+		var in inputs
+		for k := range p.steps {
+			s := &p.steps[k]
+			for _, v := range in.of(s) {
+				read[v] = min(read[v]+1, 2)
+			}
+			made[s.dst] = min(made[s.dst]+1, 2)
+			loads = loads || s.loads != nil
 		}
-		made[s.dst] = min(made[s.dst]+1, 2)
-		loads = loads || s.loads != nil
 	}
 	if !loads {
 		return
@@ -25,7 +30,7 @@ func (p *program) readInPlace(t *target, lives intervals) {
 	at, last := p.shop.ints.zeros(len(p.values)), 0 // 1 + the step of a load; the last step that no load may cross
 	for k := range p.steps {
 		s := &p.steps[k]
-		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.values[s.dst].home == 0 && made[x.reg] <= 1 {
+		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && p.values[s.dst].home == 0 && x.reg != 0 && made[x.reg] <= 1 {
 			at[s.dst] = k + 1
 		}
 		for _, v := range s.fromMemory() {
@@ -81,11 +86,13 @@ func (s *step) fromMemory() [3]virt {
 }
 
 // needed marks the steps whose results reach a root. By value, depth is the greatest number of loops
-// around such a step that makes it, and defs is how many such steps make it, at most 2. The steps are
+// around such a step that makes it, defs is how many such steps make it, at most 2, and read is how often
+// they read it, at most many. The steps are
 // walked from the last to the first. The walk is repeated if a step that it has left out makes a value
 // that an earlier step reads, as a step of a loop may.
-func (p *program) needed() (needed []uint8, depth []int32, defs []uint8) {
-	read, unread := p.shop.bytes.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))
+func (p *program) needed() (needed []uint8, depth []int32, defs, read []uint8) {
+	read = p.shop.bytes.zeros(len(p.values))
+	unread := p.shop.bytes.zeros(len(p.values))
 	needed, depth, defs = p.shop.bytes.zeros(len(p.steps)), p.shop.numbers.zeros(len(p.values)), p.shop.bytes.zeros(len(p.values))
 	at := int32(0)
 	var in inputs
@@ -105,7 +112,7 @@ func (p *program) needed() (needed []uint8, depth []int32, defs []uint8) {
 				defs[s.dst] = min(defs[s.dst]+1, 2)
 				depth[s.dst] = max(depth[s.dst], at)
 				for _, v := range in.of(s) {
-					read[v] = 1
+					read[v] = min(read[v], many-1) + 1
 					again = again || unread[v] != 0
 				}
 				read[0] = 0
@@ -117,5 +124,8 @@ func (p *program) needed() (needed []uint8, depth []int32, defs []uint8) {
 		clear(unread)
 	}
 	defs[0], depth[0] = 0, 0
-	return needed, depth, defs
+	return needed, depth, defs, read
 }
+
+// many stands for all numbers of reads from it on.
+const many = math.MaxUint8

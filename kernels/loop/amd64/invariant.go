@@ -146,7 +146,7 @@ func (l *lowering) recentOf(c class, x sum, f func() step) virt {
 	s := f()
 	s.dst, s.pure = l.fresh(c), true
 	x.v = l.emit(&s)
-	l.sums = append(l.sums, x)
+	l.sums = append(l.shop.sums.room(l.sums, 1), x)
 	return x.v
 }
 
@@ -211,7 +211,7 @@ func (l *lowering) scalarOperand(e types.Elem, arg int32) virt {
 	at := argMem(arg)
 	at.Scale = uint8(e.Size())
 	x.v = l.fromWord(at)
-	l.made = append(l.made, x)
+	l.made = append(l.shop.made.room(l.made, 1), x)
 	return x.v
 }
 
@@ -235,7 +235,7 @@ func (b *settling) recent(l *lowering, x sum, f func() step) virt {
 	s := f()
 	s.dst, s.pure, s.part = l.fresh(generalClass), true, int32(l.number)
 	x.v = s.dst
-	b.steps, b.sums = append(b.steps, s), append(b.sums, x)
+	b.steps, b.sums = append(l.shop.steps.room(b.steps, 1), s), append(l.shop.sums.room(b.sums, 1), x)
 	return x.v
 }
 

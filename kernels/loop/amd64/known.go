@@ -24,14 +24,19 @@ type operand struct {
 	facts *facts // nil: nothing is known. See known
 }
 
-// traits is a struct of its own because the Go compiler keeps structs of up to four fields in
-// registers. It copies others by wide loads, which wait for the narrow stores before them.
+// traits and floating are structs of their own because the Go compiler keeps structs of up to four fields
+// in registers. It copies others by wide loads, which wait for the narrow stores before them.
 type traits struct {
-	elem   types.Elem
-	konst  bool
-	plus   bool // of floats: it is not -0
-	summed bool // of floats: a sum, a difference or a product, so it is not a signalling nan
+	elem  types.Elem
+	konst bool
+	floating
 	rounds bool // it is carried from round to round, or from point to point
+}
+
+// floating is what is known of the sign and the bits of a float.
+type floating struct {
+	plus   bool // it is not -0
+	summed bool // a sum, a difference or a product, so it is not a signalling nan
 }
 
 // knownWord is a constant, and the register with it in all lanes.

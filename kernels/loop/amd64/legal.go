@@ -13,8 +13,7 @@ type legalizer struct {
 	made []uint8 // by virt of the original program: how many steps define it, at most 2
 	// known holds how values are related to others. A value that several steps define is in none of its
 	// relations, because it changes.
-	known   []related
-	changed step // a copy of the step for a rule, which may change it
+	known []related
 }
 
 // legalizeAVX2 replaces all steps that AVX2 does not have.
@@ -47,7 +46,7 @@ func (g *legalizer) step(s *step) {
 		*g.appended() = *s
 		return
 	}
-	mask := s.mask
+	mask, length := s.mask, s.Len
 	s.mask, s.keeps = 0, false
 	g.memory(s)
 	f := &forms[s.Op]
@@ -57,6 +56,8 @@ func (g *legalizer) step(s *step) {
 	switch {
 	case blends:
 		g.blend(s.Op == VBLENDMPS, s.a, g.second(s), mask)
+	case mask == 0 && g.known[s.a].magnitudeOf == 0 && g.plain(s):
+		*g.appended() = *s
 	case mask == 0:
 		g.value(s)
 	case compares && !forms[s.Op].ofMasks():
@@ -73,7 +74,7 @@ func (g *legalizer) step(s *step) {
 				g.with(VPAND, mask, w, 0)
 			}
 		} else {
-			g.and(s.Len, g.value(s), mask)
+			g.and(length, g.value(s), mask)
 		}
 	case g.counts(s): // a mask is -1 in its lanes
 		g.op(VPSUBQ, L256, s.dst, mask)
@@ -121,10 +122,13 @@ const magnitudes, signs = math.MaxInt32 | math.MaxInt32<<32, 1<<63 | 1<<31
 // negative returns the negation of a magnitude by one instruction: the original with the sign set. It
 // returns 0 for any other step.
 func (g *legalizer) negative(s *step) virt {
-	w, ok := g.word(s)
 	x := g.known[s.a].magnitudeOf
+	if x == 0 {
+		return 0
+	}
+	w, ok := g.word(s)
 	switch {
-	case !ok || x == 0:
+	case !ok:
 		return 0
 	case s.Op == VXORPD && w == signBit:
 		s.Op = VORPD
@@ -168,11 +172,13 @@ func (g *legalizer) memory(s *step) {
 	s.InMem, s.Mem = false, Mem{}
 }
 
-// value appends the steps that make the value of a step, the last one giving it.
-func (g *legalizer) value(of *step) virt {
-	g.changed = *of
-	s := &g.changed
-	if s.fused.is {
+// value appends the steps that make the value of a step, the last one giving it. It may change the
+// step, but not its result.
+func (g *legalizer) value(s *step) virt {
+	if v := g.negative(s); v != 0 {
+		return v
+	}
+	if g.plain(s) {
 		return g.emit(s)
 	}
 	if (s.Op == KXORW || s.Op == KXNORW) && s.a == 0 { // a constant; the registers do not matter
@@ -182,32 +188,41 @@ func (g *legalizer) value(of *step) virt {
 		}
 		return g.emit(&step{Inst: Inst{Op: op, Len: L256}})
 	}
-	if v := g.negative(s); v != 0 {
-		return v
+	rule := rules[s.Op]
+	if rule == nil {
+		panic("BUG: AVX2 has no rule for " + forms[s.Op].name)
 	}
-	if rule := rules[s.Op]; rule != nil {
-		return rule(g, s)
+	return rule(g, s)
+}
+
+// plain reports whether one instruction of AVX2 makes the value of a step, and makes it that of s. A
+// mask is a vector.
+func (g *legalizer) plain(s *step) bool {
+	f := &forms[s.Op]
+	switch now := renamed[s.Op]; {
+	case s.fused.is:
+	case now != noOp && !(s.Op == KXORW && s.a == 0):
+		if s.Op = now; f.ofMasks() {
+			s.Len = L256
+		}
+	default:
+		return rules[s.Op] == nil && f.vexW != no && !f.ofMasks()
 	}
-	if f := &forms[s.Op]; f.vexW == no || f.ofMasks() {
-		panic("BUG: AVX2 has no rule for " + f.name)
-	}
-	return g.emit(s)
+	return true
 }
 
 // rules make the value of a step that AVX2 has no instruction for. The last step of a rule makes
 // the value, in a register of its own.
 var rules [mostOps]func(g *legalizer, s *step) virt
 
-// becomes is the rule of an instruction that differs from one of AVX2 in name alone. A mask is a vector.
-func becomes(op Op) func(g *legalizer, s *step) virt {
-	return func(g *legalizer, s *step) virt {
-		if forms[s.Op].ofMasks() {
-			s.Len = L256
-		}
-		s.Op = op
-		return g.emit(s)
+// renamed are the instructions of AVX2 that differ from others in name alone.
+var renamed = func() (list [mostOps]Op) {
+	for _, x := range [][2]Op{{VCMPPDK, VCMPPD}, {VPMOVM2Q, VMOVAPD}, {VPANDQ, VPAND}, {VPORQ, VPOR}, {VPXORQ, VPXOR}, {VRNDSCALEPD, VROUNDPD},
+		{VRNDSCALEPS, VROUNDPS}, {KORW, VPOR}, {KXORW, VPXOR}, {KMOVW, VMOVAPD}} {
+		list[x[0]] = x[1]
 	}
-}
+	return list
+}()
 
 func (g *legalizer) fresh(c class) virt {
 	g.known = append(g.shop.relations.room(g.known, 1), related{})

@@ -15,10 +15,10 @@ import (
 func (l *lowering) loop(s *loop.Stmt) {
 	x := s.Loop
 	held := l.hold(x)
-	outer, carried := make([]virt, len(l.parts)), make([][]virt, len(l.parts))
-	counts := make([]*counting, len(l.parts))
+	var carried [squareRows][]virt // by part
+	outer, counts := l.shop.virts.list(len(l.parts))[:len(l.parts)], make([]*counting, len(l.parts))
 	l.each(func(k int) {
-		outer[k] = l.active
+		outer[k], carried[k] = l.active, l.shop.virts.list(len(x.Init))
 		for _, v := range x.Init {
 			o := l.frame.vals[v]
 			c := l.fresh(l.classOf(o.elem))
@@ -32,9 +32,9 @@ func (l *lowering) loop(s *loop.Stmt) {
 		}
 		counts[k] = l.count(s)
 	})
-	left := make([]virt, len(l.parts))
-	for k, c := range counts {
-		left[k] = c.left
+	left := l.shop.virts.list(len(l.parts))
+	for _, c := range counts {
+		left = append(left, c.left)
 	}
 	c := counts[0]
 	top, end := l.asm.Label(), l.asm.Label()
@@ -146,7 +146,7 @@ func (l *lowering) manyRounds(x *loop.Loop) bool {
 // it itself: it is made the other way round, in the lanes of left alone.
 func (l *lowering) leaveIf(v loop.Val, left virt) {
 	o := l.frame.vals[v]
-	if !o.konst && l.frame.reads(v) == 1 {
+	if !o.konst && l.reads(v) == 1 {
 		for k := len(l.steps) - 1; k >= 0; k-- {
 			s := &l.steps[k]
 			if s.dst == o.v {
@@ -169,7 +169,7 @@ func (l *lowering) leaveIf(v loop.Val, left virt) {
 // which is 0 where all lanes make the same rounds. The steps of the body begin at begin.
 func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 	// All next values are read before one is changed.
-	next := make([]operand, len(carried))
+	next := l.cut(len(carried))
 	for k, v := range s.Loop.Body.Yield {
 		o := l.frame.vals[v]
 		if !o.konst && o.v != carried[k] && slices.Contains(carried, o.v) {
@@ -184,7 +184,7 @@ func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 			continue
 		}
 		mask := left
-		if s.Loop.Sums == nil && l.frame.reads(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
+		if s.Loop.Sums == nil && l.reads(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
 			mask = 0
 		}
 		once := 0

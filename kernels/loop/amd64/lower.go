@@ -32,18 +32,19 @@ func (l *lowering) stmt(s *loop.Stmt) {
 			return
 		}
 		l.settle(func() { l.loop(s) })
-	default:
+	case loop.Load, loop.Store:
 		if g := l.besides[s]; g != nil {
 			l.accessBeside(g, s)
-			return
+		} else if !l.square || !l.turned(s) {
+			l.each(func(int) { l.simple(s) })
 		}
-		if l.square && l.turned(s) {
-			return
-		}
+	case loop.Reduce:
 		if l.reductions[contribution{s, 0}] != nil && l.place(s).lanes {
 			l.reduceHeld(s)
 			return
 		}
+		l.each(func(int) { l.simple(s) })
+	default:
 		l.each(func(int) { l.simple(s) })
 	}
 }
@@ -104,19 +105,15 @@ func (l *lowering) apply(s *loop.Stmt) {
 // inline lowers the body of a function for all parts together. in returns the arguments of a part;
 // out takes its results.
 func (l *lowering) inline(f *loop.Function, in func() []operand, out func([]operand)) {
-	outer := make([]*frame, len(l.parts))
+	var outer [squareRows]*frame
 	l.each(func(k int) {
 		args := in()
 		outer[k] = l.frame
-		l.frame = &frame{vals: l.cut(len(f.Types)), types: f.Types, tables: f.Tables, body: &f.Body}
-		copy(l.frame.vals, args)
+		l.frame = l.inside(f, args)
 	})
 	l.statements(&f.Body)
 	l.each(func(k int) {
-		list := l.cut(0)
-		for _, v := range f.Body.Yield {
-			list = append(list, l.frame.vals[v])
-		}
+		list := l.yields(l.frame)
 		l.frame = outer[k]
 		out(list)
 	})
@@ -124,16 +121,26 @@ func (l *lowering) inline(f *loop.Function, in func() []operand, out func([]oper
 
 // call lowers the body of a function for the present part alone and returns its results.
 func (l *lowering) call(f *loop.Function, args []operand) []operand {
-	outer, parts := l.frame, l.parts
-	inside := &frame{vals: l.cut(len(f.Types)), types: f.Types, tables: f.Tables, body: &f.Body}
-	copy(inside.vals, args)
+	outer, parts, inside := l.frame, l.parts, l.inside(f, args)
 	l.frame = inside
-	l.parts = []part{l.part}
+	l.parts = append(l.shop.parts.list(1), l.part)
 	l.block(&f.Body)
 	l.frame, l.parts = outer, parts
-	out := l.cut(len(f.Body.Yield))
-	for k, v := range f.Body.Yield {
-		out[k] = inside.vals[v]
+	return l.yields(inside)
+}
+
+// inside is a frame for the body of a function.
+func (l *lowering) inside(f *loop.Function, args []operand) *frame {
+	vals := l.cut(len(f.Types))
+	copy(vals, args)
+	return &append(l.shop.frames.list(1), frame{vals: vals, types: f.Types, tables: f.Tables, body: &f.Body})[0]
+}
+
+// yields are the results of the body of f.
+func (l *lowering) yields(f *frame) []operand {
+	out := l.shop.operands.list(len(f.body.Yield))
+	for _, v := range f.body.Yield {
+		out = append(out, f.vals[v])
 	}
 	return out
 }
@@ -158,7 +165,8 @@ func (l *lowering) branch(s *loop.Stmt) {
 		l.jump(s)
 		return
 	}
-	outer, yes, not := make([]virt, len(l.parts)), make([]virt, len(l.parts)), make([]virt, len(l.parts))
+	n, masks := len(l.parts), l.shop.virts.list(3 * len(l.parts))[:3*len(l.parts)]
+	outer, yes, not := masks[:n], masks[n:2*n], masks[2*n:]
 	l.each(func(k int) {
 		c := l.vector(l.args(s)[0])
 		outer[k], yes[k] = l.active, l.under(c)

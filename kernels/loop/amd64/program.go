@@ -14,8 +14,12 @@ type program struct {
 	steps  []step
 	values []virtual // by virt; that of 0 stands for the results of steps without one
 	shop   *workshop
-	// additions is the number of steps that add floats, without those that hoist drops.
-	additions int
+	asides int // blocks that stand aside
+	// What hoist counts of the steps that it leaves: those that add floats, those that load what may be
+	// loaded again, and by value how many make it and read it (see needed). loads says that one loads.
+	additions, again int
+	makers, readers  []uint8
+	loads            bool
 	// inMemory reports, by counter, whether instructions read it from memory. Scalar code finds the index of a
 	// loop that contains no other loop in its register.
 	inMemory [maxCounters]bool
@@ -123,12 +127,19 @@ type workshop struct {
 	relations slab[related]
 	reads     slab[memoryRead]
 	forms     slab[loop.Lin]
+	frames    slab[frame]
+	parts     slab[part]
+	made      slab[invariant]
+	sums      slab[sum]
+	moves     map[allMoves][]byte // their code: see moveAll
+	lowering  lowering
+	maker     maker
 }
 
 // free takes back all memory.
 func (w *workshop) free() {
 	for _, s := range []interface{ free() }{&w.steps, &w.operands, &w.facts, &w.intervals, &w.words, &w.regs, &w.lives, &w.ints, &w.numbers, &w.virts,
-		&w.bytes, &w.values, &w.relations, &w.reads, &w.forms} {
+		&w.bytes, &w.values, &w.relations, &w.reads, &w.forms, &w.frames, &w.parts, &w.made, &w.sums} {
 		s.free()
 	}
 }
@@ -146,14 +157,14 @@ func (s *slab[T]) free() { s.most, s.asked, s.used = max(s.most, s.asked), 0, 0 
 // list cuts an empty list with room for n values.
 func (s *slab[T]) list(n int) []T {
 	if s.used+n > len(s.all) { // earlier pieces keep the old memory
-		s.all, s.used = make([]T, max(s.most, n, leastSlab)), 0
+		s.all, s.used = make([]T, max(s.most, n, 2*len(s.all), leastSlab)), 0
 	}
 	s.used, s.asked = s.used+n, s.asked+n
 	return s.all[s.used-n : s.used-n : s.used]
 }
 
 // leastSlab is the least size of a slab.
-const leastSlab = 512
+const leastSlab = 64
 
 // room returns the list with room for n more values.
 func (s *slab[T]) room(list []T, n int) []T {

@@ -63,14 +63,16 @@ func (l *lowering) reduce(s *loop.Stmt) {
 		if r.row {
 			before = &l.rowHead
 		}
+		r.words = l.shop.virts.list(len(st.Types))
 		for k, e := range st.Types {
 			v := l.fresh(vectorClass)
+			word := step{}
 			if st.Near() && k < st.Lost {
-				word := l.stateWord(p, k, v)
-				*before = append(*before, word)
+				word = l.stateWord(p, k, v)
 			} else {
-				*before = append(*before, step{Inst: Inst{Op: VMOVAPD, Len: l.length}, b: l.constantVector(e, st.Empty[k]), dst: v, effect: true})
+				word = step{Inst: Inst{Op: VMOVAPD, Len: l.length}, b: l.constantVector(e, st.Empty[k]), dst: v, effect: true}
 			}
+			*before = append(l.shop.steps.room(*before, 1), word) // which the constant may have changed
 			r.words = append(r.words, v)
 		}
 		l.reductions[contribution{s, l.number}] = r
@@ -81,20 +83,26 @@ func (l *lowering) reduce(s *loop.Stmt) {
 			first.parts = append(first.parts, r)
 		}
 	}
-	next := l.call(r.Add(), append(r.operands(), l.args(s)...))
+	next := l.call(r.Add(), l.joined(l.held(r), l.args(s)))
 	for k, v := range r.words {
 		l.move(v, next[k], l.active, l.active == 0)
 	}
 }
 
-func (r *reduction) operands() []operand { return stateOperands(r.State, r.words) }
+// held is the state of r in registers.
+func (l *lowering) held(r *reduction) []operand { return l.stateOperands(r.State, r.words) }
 
-func stateOperands(st *loop.State, words []virt) []operand {
-	out := make([]operand, len(words))
+func (l *lowering) stateOperands(st *loop.State, words []virt) []operand {
+	out := l.shop.operands.list(len(words))
 	for k, v := range words {
-		out[k] = operand{traits: traits{elem: st.Types[k], rounds: true}, v: v}
+		out = append(out, operand{traits: traits{elem: st.Types[k], rounds: true}, v: v})
 	}
 	return out
+}
+
+// joined is the operands of two lists.
+func (l *lowering) joined(a, b []operand) []operand {
+	return append(append(l.shop.operands.list(len(a)+len(b)), a...), b...)
 }
 
 // finishReductions merges the lanes of the states that end with the row, or with the window, into
@@ -109,30 +117,30 @@ func (l *lowering) finishReductions(row bool) {
 			continue
 		}
 		merge := r.Merge()
-		opened := func(x *reduction) []operand { return x.operands() }
+		opened := l.held
 		if r.Near() {
 			from, open := l.loadState(r.State, r.place, 0, true), r.Open()
-			opened = func(x *reduction) []operand { return l.call(open, append(x.operands(), from...)) }
+			opened = func(x *reduction) []operand { return l.call(open, l.joined(l.held(x), from)) }
 		}
 		words := opened(r)
 		for _, other := range r.parts {
-			words = l.call(merge, append(words, opened(other)...))
+			words = l.call(merge, l.joined(words, opened(other)))
 		}
 		by := l.target.lanes / 2
 		if l.wide() { // lanes of the same half word first
 			by /= 2
 		}
 		for ; by > 0; by /= 2 {
-			turned := make([]virt, len(words))
-			for k, o := range words {
+			turned := l.shop.virts.list(len(words))
+			for _, o := range words {
 				v := l.vector(o)
-				turned[k] = l.emit(&step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
+				turned = append(turned, l.emit(&step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)}))
 			}
-			words = l.call(merge, append(words, stateOperands(r.State, turned)...))
+			words = l.call(merge, l.joined(words, l.stateOperands(r.State, turned)))
 		}
 		if l.wide() {
 			turned := l.unary(VPERMILPS, types.F32, words[0], 0xb1)
-			words = l.call(merge, append(words, stateOperands(r.State, []virt{turned})...))
+			words = l.call(merge, l.joined(words, l.stateOperands(r.State, []virt{turned})))
 		}
 		st := l.states[r.result]
 		if st != r.State {
@@ -141,7 +149,7 @@ func (l *lowering) finishReductions(row bool) {
 		}
 		total := words
 		if !r.Near() { // what is in memory is where the sums began
-			total = l.call(merge, append(l.loadState(st, r.place, 0, true), words...))
+			total = l.call(merge, l.joined(l.loadState(st, r.place, 0, true), words))
 		}
 		for k, o := range total {
 			at := r.place
@@ -166,7 +174,7 @@ func (l *lowering) stateWord(p place, k int, dst virt) step {
 // loadState reads a state from memory: the same element in all lanes, or those of the lanes that
 // count side by side.
 func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []operand {
-	out := make([]operand, len(st.Types))
+	out := l.cut(len(st.Types))
 	for k, e := range st.Types {
 		p.plane = k
 		base, at := l.lanesAt(p)
@@ -185,7 +193,7 @@ func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []op
 
 // reduceSideBySide takes the state of every lane from memory and puts it back.
 func (l *lowering) reduceSideBySide(s *loop.Stmt, st *loop.State, p place) {
-	l.storeState(l.call(st.Add(), append(l.loadState(st, p, l.active, false), l.args(s)...)), p)
+	l.storeState(l.call(st.Add(), l.joined(l.loadState(st, p, l.active, false), l.args(s))), p)
 }
 
 // storeState stores the states of the lanes that count side by side.
@@ -234,7 +242,7 @@ func (l *lowering) hold(x *loop.Loop) (list []*loop.Stmt) {
 // reduceHeld contributes to states that a loop holds.
 func (l *lowering) reduceHeld(s *loop.Stmt) {
 	held := func() *reduction { return l.reductions[contribution{s, l.number}] }
-	l.inline(l.state(s).Add(), func() []operand { return append(held().operands(), l.args(s)...) }, func(next []operand) {
+	l.inline(l.state(s).Add(), func() []operand { return l.joined(l.held(held()), l.args(s)) }, func(next []operand) {
 		r := held()
 		for k, v := range r.words {
 			if !l.redirect(v, next[k], l.active, r.from) {
@@ -258,7 +266,7 @@ func (l *lowering) release(list []*loop.Stmt) {
 			at := contribution{s, k}
 			r := l.reductions[at]
 			delete(l.reductions, at)
-			l.storeState(r.operands(), r.place)
+			l.storeState(l.held(r), r.place)
 		})
 	}
 }
@@ -316,14 +324,14 @@ func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 			m.ArithG(AddG, RAX, R10)
 		}
 	}
-	var words []operand
+	words := l.shop.operands.list(len(st.Types))
 	for k, e := range st.Types {
 		words = append(words, inRegister(e, l.emit(&step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ regs) {
 			plane(m, k)
 			m.everywhere(types.I64, dst, At(RAX, 0))
 		}})))
 	}
-	for k, o := range l.call(st.Add(), append(words, in...)) {
+	for k, o := range l.call(st.Add(), l.joined(words, in)) {
 		l.emit(&step{a: l.vector(o), scalar: func(m *maker, _ Reg, r regs) {
 			plane(m, k)
 			m.Emit(Inst{Op: VMOVSDStore, A: r.a, InMem: true, Mem: At(RAX, 0)})

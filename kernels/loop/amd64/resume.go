@@ -7,6 +7,7 @@ package amd64
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/types"
 )
@@ -61,12 +62,7 @@ func (m *maker) end() {
 	for k, r := range append(m.general[:len(m.general):len(m.general)], counterReg) {
 		m.StoreG(At(scratchReg, int32(savedG+8*k)), r)
 	}
-	for k := range m.vectors {
-		m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: V(k), InMem: true, Mem: At(scratchReg, int32(k*slotBytes))})
-	}
-	for k := 1; k <= m.masks; k++ {
-		m.Emit(Inst{Op: KMOVWStore, A: K(k), InMem: true, Mem: At(scratchReg, int32(savedMasks+8*k))})
-	}
+	m.moveAll(allMoves{m.Asm.vexOnly, m.length, false})
 	m.exit()
 
 	m.Bind(m.start)
@@ -75,17 +71,47 @@ func (m *maker) end() {
 	for k, r := range append(m.general[:len(m.general):len(m.general)], counterReg) {
 		m.LoadG(r, At(scratchReg, int32(savedG+8*k)))
 	}
-	for k := range m.vectors {
-		m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: V(k), InMem: true, Mem: At(scratchReg, int32(k*slotBytes))})
-	}
-	for k := 1; k <= m.masks; k++ {
-		m.Emit(Inst{Op: KMOVW, Dst: K(k), InMem: true, Mem: At(scratchReg, int32(savedMasks+8*k))})
-	}
+	m.moveAll(allMoves{m.Asm.vexOnly, m.length, true})
 	for k, s := range m.resume {
 		m.ArithImm(CmpG, RAX, int32(k+1))
 		m.Jump(Equal, s.back)
 	}
 	m.Return() // no such place: never reached
+}
+
+// allMoves tells the code that saves all vectors and masks, or loads them, from that of other targets.
+type allMoves struct {
+	vexOnly bool
+	length  Len
+	load    bool
+}
+
+// moveAll saves or loads all vectors and masks. It is most of the code of a short loop, so it is encoded
+// once.
+func (m *maker) moveAll(x allMoves) {
+	if code := m.p.shop.moves[x]; code != nil && m.list == nil {
+		m.code = append(m.code, code...)
+		return
+	}
+	from := len(m.code)
+	for k := range m.vectors {
+		if at := At(scratchReg, int32(k*slotBytes)); x.load {
+			m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: V(k), InMem: true, Mem: at})
+		} else {
+			m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: V(k), InMem: true, Mem: at})
+		}
+	}
+	for k := 1; k <= m.masks; k++ {
+		if at := At(scratchReg, int32(savedMasks+8*k)); x.load {
+			m.Emit(Inst{Op: KMOVW, Dst: K(k), InMem: true, Mem: at})
+		} else {
+			m.Emit(Inst{Op: KMOVWStore, A: K(k), InMem: true, Mem: at})
+		}
+	}
+	if m.p.shop.moves == nil {
+		m.p.shop.moves = map[allMoves][]byte{}
+	}
+	m.p.shop.moves[x] = slices.Clone(m.code[from:])
 }
 
 // exit returns. What was stored past the caches is seen by whoever the caller tells, on whichever

@@ -207,8 +207,8 @@ func (l *lowering) begin(parts int, mask virt) {
 	l.parts = l.parts[:0]
 	n := l.nest
 	for k := range parts {
-		f := &frame{vals: l.cut(len(n.Types)), types: n.Types, tables: n.Tables, body: &n.Body, nest: true}
-		p := part{frame: f, active: mask, number: k}
+		f := append(l.shop.frames.list(1), frame{vals: l.cut(len(n.Types)), types: n.Types, tables: n.Tables, body: &n.Body, nest: true})
+		p := part{frame: &f[0], active: mask, number: k}
 		if l.square {
 			p.number, p.row = 0, k
 		}
@@ -221,16 +221,16 @@ func (l *lowering) begin(parts int, mask virt) {
 func (p *part) first() bool { return p.number == 0 && p.row == 0 }
 
 // reads is how often statements of the body read v.
-func (f *frame) reads(v loop.Val) int {
-	if f.read == nil {
-		f.read = make([]int, len(f.vals))
-		note := func(v loop.Val) { f.read[v]++ }
+func (l *lowering) reads(v loop.Val) int {
+	if f := l.frame; l.readIn != f.body {
+		l.readIn, l.read = f.body, l.shop.ints.zeros(len(f.vals))
+		note := func(v loop.Val) { l.read[v]++ }
 		loop.EachStmt(f.body, func(s *loop.Stmt) { s.EachRead(note) })
 		for _, v := range f.body.Yield {
 			note(v)
 		}
 	}
-	return f.read[v]
+	return l.read[v]
 }
 
 // straight is up to how many statements inner loops of known rounds are written out: short ones

@@ -66,7 +66,7 @@ func (p *program) splits(vectors int, newSlot func() int32) intervals {
 		loopEnds: map[int]int{}, newSlot: newSlot}
 	z.survey(all)
 	p.steps = p.shop.steps.list(len(z.old) * 9 / 8)
-	blocks := asides(z.old)
+	blocks := z.blocks(z.old)
 	var outside []virt
 	for k := range z.old {
 		s := &z.old[k]

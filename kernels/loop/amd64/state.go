@@ -12,7 +12,9 @@ import (
 type lowering struct {
 	*target
 	nest    *loop.Nest
-	weight  weight // of the nest
+	weight  weight      // of the nest
+	readIn  *loop.Block // the body that read belongs to
+	read    []int       // by value: see reads
 	params  []Layout
 	results []Layout
 	program
@@ -25,7 +27,6 @@ type lowering struct {
 	square    bool   // the parts are rows: see squares
 	besides   map[*loop.Stmt]*beside
 	counts    []*counting     // of the innermost loop, by part
-	asides    int             // blocks that stand aside, so far
 	isAside   bool            // the block that is lowered is one, or in one
 	together  int             // how many vectors are lowered together, but for the last ones of a row
 	free      bool            // it may be lowered again, with fewer vectors together
@@ -68,7 +69,6 @@ type frame struct {
 	body   *loop.Block
 	nest   bool         // not of a function
 	inner  map[int]virt // the indices of inner loops that are counted in every lane
-	read   []int        // of body: see reads
 }
 
 // beside is a group of accesses of a block to columns side by side, in the rows of the lanes. All are

@@ -50,7 +50,9 @@ func (l *lowering) vector(o operand) virt {
 func (l *lowering) set(v loop.Val, o operand) {
 	o.elem = l.frame.types[v]
 	l.frame.vals[v] = o
-	l.keepWord(v, o)
+	if l.named != nil {
+		l.keepWord(v, o)
+	}
 }
 
 // emit appends a step.
@@ -329,7 +331,7 @@ func (l *lowering) once(x invariant, c class, f func() step) virt {
 	} else {
 		l.head = append(l.shop.steps.room(l.head, 1), s)
 	}
-	l.made = append(l.made, x)
+	l.made = append(l.shop.made.room(l.made, 1), x)
 	return x.v
 }
 
