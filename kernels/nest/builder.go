@@ -22,6 +22,7 @@ type Builder struct {
 	limit    int  // the most statements
 	short    bool // see Form
 	laying   bool // all elements of a matrix are written
+	remakes  bool // a matrix too large for memory is made again where it is read, as phases do
 	widest   int  // the most elements of a matrix that rounds carry in registers
 	Scopes   []map[ElementKey]loop.Val
 	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands

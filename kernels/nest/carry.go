@@ -153,6 +153,8 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 		}
 	case x.inRegisters(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= x.lines()):
 		return x.held(m.Type, x.Hold(m))
+	case !fails && x.remakes && m.Type.Count() > laidElements:
+		return m
 	case fails || dear || x.readAgain(b, k):
 		return x.laid(m)
 	}
@@ -188,13 +190,16 @@ func multiplied(b *op.Body, r int) bool {
 	return false
 }
 
+// reduces reports a reduction or a statistic, which reads each element of its operand once.
+func reduces(a *op.Action) bool { return a.Def.Class != loop.NoClass || a.Def.Once }
+
 // readOnce reports that each element of action k is read once: by an elementwise operator of its
 // shape, or a reduction.
 func readOnce(b *op.Body, k int) bool {
 	r := len(b.Args) + k
 	for i := range b.Acts {
 		a := &b.Acts[i]
-		if slices.Contains(a.Args, r) && !(a.Def.Class != loop.NoClass || a.Def.Once || byElement(b, a, r)) {
+		if slices.Contains(a.Args, r) && !(reduces(a) || byElement(b, a, r)) {
 			return false
 		}
 	}
@@ -216,7 +221,7 @@ func endsOnce(b *op.Body, k int) bool {
 			a := &b.Acts[i]
 			switch own := len(b.Args) + i; {
 			case !slices.Contains(a.Args, r):
-			case a.Def.Class != loop.NoClass && a.Bodies == nil:
+			case reduces(a) && a.Bodies == nil:
 				ends++
 			case !byElement(b, a, r):
 				return false

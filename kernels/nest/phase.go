@@ -73,6 +73,7 @@ func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
 func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase, why string) {
 	why, _ = Written(func() {
 		x := NewBuilder(Form{Words: words, Affine: true})
+		x.remakes = true
 		number, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 		row := loop.Of(loop.IndexSym, x.Index("i", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1}))
 		env := []Ref{{Type: b.Args[0], Val: x.Value(row)}}
