@@ -9,6 +9,7 @@ package loop
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"flow/ir/types"
 )
@@ -36,6 +37,8 @@ type Near struct {
 	class Class
 	n     int
 	room  int // n < 2^room
+	// watched says that errors that did not fit are noticed: see watchedBelow.
+	watched bool
 	// The exponents of the numbers and of their squares, as the bits of a power of two.
 	size, sizeSquares Val
 	pivot             Val // the first element that is known
@@ -53,6 +56,7 @@ func NearOf(b *Builder, c Class, n int, some []Val) *Near {
 	if n < LeastNear || n > MostNear || x.squared() && n > mostNearSquares || b.Type(some[0]) != types.F64 || !c.Sums() {
 		return nil
 	}
+	x.watched = !x.squared() && (n < watchedBelow || b.Masked(some[0]))
 	word := func(w Word) Val { return b.Const(types.I64, w) }
 	const one = 1023 << 52
 	size := NoVal
@@ -80,9 +84,6 @@ func NearOf(b *Builder, c Class, n int, some []Val) *Near {
 func (x *Near) added() bool   { return x.class != Norm }
 func (x *Near) squared() bool { return x.class != Sum && x.class != Mean }
 
-// watched reports that errors that did not fit are noticed: see watchedBelow.
-func (x *Near) watched() bool { return !x.squared() && x.n < watchedBelow }
-
 // top is from the exponent of the numbers to that of their sum, topSquares the same of squares.
 func (x *Near) top() int        { return x.room + nearSpare }
 func (x *Near) topSquares() int { return x.room + 2 + nearSpareSquares }
@@ -108,7 +109,7 @@ func (x *Near) Begin(b *Builder) (st []Val) {
 	if !x.squared() {
 		st = append(st, word)
 	}
-	if x.watched() {
+	if x.watched {
 		st = append(st, word)
 	}
 	if x.squared() {
@@ -132,7 +133,7 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 			st[2] = differ(st[2], s, st[0])
 		}
 		e := b.Op(Add, st[1], d)
-		if x.watched() {
+		if x.watched {
 			st[3] = differ(st[3], d, b.Op(Sub, e, st[1]))
 		}
 		st[0], st[1] = s, e
@@ -174,7 +175,7 @@ func (x *Near) End(b *Builder, st []Val) Val {
 	}
 	if !x.squared() {
 		known := sure(sum, sumRest, x.power(b, x.size, lost))
-		if x.watched() {
+		if x.watched {
 			exact := b.Op(Eq, b.Op(Shl, st[3], b.Const(types.I64, 1)), b.Const(types.I64, 0))
 			known = b.Op(Or, exact, known)
 		}
@@ -208,4 +209,53 @@ func (x *Near) End(b *Builder, st []Val) Val {
 	equal := b.Op(And, wholeSquare(b, x.pivot), b.Op(Eq, st[k+2], b.Const(types.I64, 0)))
 	b.Check(Uncertain, b.Op(And, fine, b.Op(Or, equal, v.sure)))
 	return v.result(b, equal)
+}
+
+// Masked reports a value that a mask makes zero: a choice between it and zero, what is not below or
+// not above zero, a truth value as a number, and products and quotients of these. A sum of such values
+// may have few that are not zero, or none. It knows a value by the statements of the open blocks; of any
+// other value it says no, which costs time and no bits.
+func (b *Builder) Masked(v Val) bool {
+	s := b.defines(v)
+	if s == nil {
+		return false
+	}
+	switch s.Code {
+	case Select:
+		return b.zero(s.Args[1]) || b.zero(s.Args[2])
+	case Max, Min:
+		return b.zero(s.Args[0]) || b.zero(s.Args[1])
+	case Mul:
+		return b.Masked(s.Args[0]) || b.Masked(s.Args[1])
+	case Div, Neg, Abs, Sqrt:
+		return b.Masked(s.Args[0])
+	case ToF64, ToF32, ToI64:
+		return b.Type(s.Args[0]) == types.Bool || b.Masked(s.Args[0])
+	}
+	return false
+}
+
+// zero reports a value that is the constant zero, or that made a float.
+func (b *Builder) zero(v Val) bool {
+	s := b.defines(v)
+	if s != nil && (s.Code == ToF64 || s.Code == ToF32) {
+		s = b.defines(s.Args[0])
+	}
+	return s != nil && s.Code == Const && s.Imm == 0
+}
+
+// defines returns the statement of an open block that gives only v, nil where there is none.
+func (b *Builder) defines(v Val) *Stmt {
+	for _, block := range slices.Backward(b.open) {
+		for k := len(block.Stmts) - 1; k >= 0; k-- {
+			s := &block.Stmts[k]
+			if s.Dst == v && s.N == 1 {
+				return s
+			}
+			if s.Dst != NoVal && s.Dst < v { // values are numbered in order
+				break
+			}
+		}
+	}
+	return nil
 }

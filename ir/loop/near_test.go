@@ -153,3 +153,62 @@ func nearOf(t *testing.T, nests map[int]*Nest, c Class, list []Word) (Word, bool
 	}
 	return WordOf(y[0].(*value.Dense).At(0, 0)), true
 }
+
+// TestMasked: a sum of many numbers of which a mask leaves few, or none, is sure, however the mask is
+// written; a sum of numbers that no mask made zero watches nothing.
+func TestMasked(t *testing.T) {
+	const n = 2 * watchedBelow
+	masks := map[string]func(b *Builder, v, zero Val) Val{
+		"a choice": func(b *Builder, v, zero Val) Val { return b.Op(Select, b.Op(Lt, zero, v), v, zero) },
+		"a choice of an integer zero": func(b *Builder, v, _ Val) Val {
+			none := b.Op(ToF64, b.Const(types.I64, 0))
+			return b.Op(Select, b.Op(Lt, v, none), none, v)
+		},
+		"a truth value": func(b *Builder, v, zero Val) Val {
+			return b.Op(Mul, v, b.Op(ToF64, b.Op(ToI64, b.Op(Lt, zero, v))))
+		},
+		"what is above zero": func(b *Builder, v, zero Val) Val { return b.Op(Max, zero, v) },
+		"a product of a quotient": func(b *Builder, v, zero Val) Val {
+			two := b.Const(types.F64, math.Float64bits(2))
+			return b.Op(Mul, two, b.Op(Div, b.Op(Max, v, zero), two))
+		},
+	}
+	for name, mask := range masks {
+		b := New()
+		m := Mem{Kind: ParamMem, N: b.Param(DenseParam, types.F64)}
+		out := b.Result(types.F64, Num(1), Num(1))
+		zero := b.Const(types.F64, 0)
+		element := func(k Lin) Val { return mask(b, b.Load(m, Num(0), k), zero) }
+		x := NearOf(b, Sum, n, []Val{element(Num(0)), element(Num(n / 2)), element(Num(n - 1))})
+		k := Index{Name: b.Name("k"), Range: Range{Kind: Steps, To: Num(n), By: 1}}
+		state := b.For(k, x.Begin(b), func(st []Val) []Val { return x.Add(b, st, element(Of(IndexSym, k.Name))) })
+		b.Store(Mem{Kind: ResultMem, N: out}, Num(0), Num(0), x.End(b, state))
+		for left := range 4 {
+			in, want := value.New(types.F64, 1, n), 0.0
+			for k := range in.F64 {
+				in.F64[k] = -0.3
+			}
+			for k := range left {
+				in.F64[17+k] = 0.75 * float64(k+1)
+				want += in.F64[17+k]
+			}
+			if y, err := b.Nest.Eval([]value.Value{in}, Env{}); err != nil {
+				t.Errorf("%s leaves %d: %v", name, left, err)
+			} else if got := y[0].(*value.Dense).F64[0]; got != want {
+				t.Errorf("%s leaves %d: the sum is %v, want %v", name, left, got, want)
+			}
+		}
+	}
+	b := New()
+	v := b.Load(Mem{Kind: ParamMem, N: b.Param(DenseParam, types.F64)}, Num(0), Num(0))
+	for _, v := range []Val{v, b.Op(Add, v, b.Const(types.F64, 0)), b.Op(Select, b.Op(Lt, v, v), v, b.Op(Neg, v))} {
+		if NearOf(b, Sum, n, []Val{v}).watched {
+			t.Errorf("a sum without a mask is watched:\n%s", b.Nest)
+		}
+	}
+	for _, masked := range []bool{true, false} {
+		if x := TermsOf(Sum, types.F64, FastLevels); !x.Bounded(n, masked) || x.watched != masked {
+			t.Errorf("masked %v: a bounded sum is watched: %v", masked, x.watched)
+		}
+	}
+}

@@ -216,15 +216,17 @@ func (t *Terms) End(b *Builder, s []Val) Val { return t.state().end(b, t.whole(b
 // watchedBelow is below how many contributions a bounded sum notices the bits that it lost, too.
 // Where it lost none, its words are the sum; but a bound cannot tell this from a sum next to it. It
 // matters where the sum lies in the middle of two floats: of n numbers of similar size, one sum of n.
+// It also matters where many contributions are zeros, as those of a mask are: a sum of the few others is
+// often nothing, or so small that the bound leaves a doubt. So these are noticed for every n.
 const watchedBelow = 1024
 
 // Bounded makes a sum of floats one that may lose bits and still be sure of its rounding: see
-// EndBounded. n is the number of contributions, or -1 where the run tells it. It reports whether it
-// did.
-func (t *Terms) Bounded(n int64) bool {
+// EndBounded. n is the number of contributions, or -1 where the run tells it, and masked is what
+// Builder.Masked says of one. It reports whether it did.
+func (t *Terms) Bounded(n int64, masked bool) bool {
 	if t.bounded = t.class == Sum && t.elem.IsFloat(); t.bounded {
 		// Sums of f32 have no errors, unless their numbers are far apart.
-		t.watched = t.elem != types.F32 && n < watchedBelow
+		t.watched = t.elem != types.F32 && (n < watchedBelow || masked)
 	}
 	return t.bounded
 }

@@ -101,7 +101,7 @@ func boundedOf(t *testing.T, e types.Elem, words int, told int64, list []Word, l
 	m := Mem{Kind: ParamMem, N: b.Param(DenseParam, e)}
 	out := b.Result(e, Num(1), Num(1))
 	terms := TermsOf(Sum, e, words)
-	if !terms.Bounded(told) {
+	if !terms.Bounded(told, false) {
 		t.Fatal("a sum has no bound")
 	}
 	states := make([][]Val, lanes)
@@ -171,7 +171,7 @@ func TestBoundedOthers(t *testing.T) {
 			e = types.Bool
 		}
 		terms := TermsOf(c, e, FastLevels)
-		if terms.Bounded(watchedBelow) {
+		if terms.Bounded(watchedBelow, false) {
 			t.Errorf("%s is bounded", c.Info().Name)
 		}
 		b := New()

@@ -100,7 +100,7 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 					state = t.First(x.Builder, in)
 				case t == nil:
 					t = x.terms(c, in)
-					t.bounded = t.Bounded(t.parts() * int64(n))
+					t.bounded = t.Bounded(t.parts()*int64(n), x.Masked(in[0]))
 					state = t.add(x, t.Begin(x.Builder), in)
 				default:
 					state = t.add(x, state, in)
@@ -150,12 +150,16 @@ func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f 
 // foldBy reduces rows x cols contributions, over which over goes. one writes one of them.
 func (x *Builder) foldBy(c loop.Class, out types.Elem, rows, cols loop.Lin, one func() []loop.Val, over func(state []loop.Val, add func(st, in []loop.Val) []loop.Val) []loop.Val) loop.Val {
 	var t *terms
-	x.takenBack(func() { t = x.terms(c, one()) })
+	var masked bool
+	x.takenBack(func() {
+		in := one()
+		t, masked = x.terms(c, in), x.Masked(in[0])
+	})
 	n := int64(-1)
 	if rows.Known() && cols.Known() {
 		n = rows.Const * cols.Const * t.parts()
 	}
-	t.bounded = t.Bounded(n)
+	t.bounded = t.Bounded(n, masked)
 	state := over(t.Begin(x.Builder), func(st, in []loop.Val) []loop.Val { return t.add(x, st, in) })
 	if len(x.Nest.Space) == 0 && n >= 0 && !t.root {
 		t.merges = true

@@ -314,7 +314,7 @@ func TestSumsOfAPoint(t *testing.T) {
 		b.Param(loop.DenseParam, types.F64)
 		terms := loop.TermsOf(kind.class, kind.elem, kind.levels)
 		if kind.bounded {
-			terms.Bounded(n)
+			terms.Bounded(n, false)
 		}
 		add := func(at loop.Lin, s []loop.Val) []loop.Val {
 			v := b.Load(loop.Mem{Kind: loop.ParamMem}, at, loop.Num(0))
