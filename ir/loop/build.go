@@ -115,6 +115,18 @@ func (b *Builder) Adds(t *Terms, state []Val) {
 }
 
 // inside appends to a block of a statement and sets its yields.
+// Depth is the number of open blocks.
+func (b *Builder) Depth() int { return len(b.open) }
+
+// Around calls f while only the outermost blocks, so many, are open. What f writes comes before the loops and
+// branches that are being written in the last of them.
+func (b *Builder) Around(depth int, f func()) {
+	open := b.open
+	b.open = open[:depth:depth]
+	f()
+	b.open = open
+}
+
 func (b *Builder) inside(block *Block, body func() []Val) {
 	b.open = append(b.open, block)
 	block.Yield = body()

@@ -25,6 +25,8 @@ type Builder struct {
 	remakes  bool // a matrix too large for memory is made again where it is read, as phases do
 	widest   int  // the most elements of a matrix that rounds carry in registers
 	Scopes   []map[ElementKey]loop.Val
+	depths   []int                 // how many blocks are open in each scope
+	fence    int                   // the outermost scope of what may be taken back; 0: nothing may
 	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
 	Operands []Operand             // behind the bounds
 	extent   *[2]int               // of the space, where it is a rectangle of a result: see space.go
@@ -46,7 +48,7 @@ func NewBuilder(f Form) *Builder {
 	if f.Short {
 		few = define.WrittenLines
 	}
-	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}}
+	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}, depths: []int{1}}
 }
 
 // Form is how a body is written.

@@ -124,9 +124,7 @@ func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
 			return nil
 		}
 		mark, own := x.Mark(), map[ElementKey]loop.Val{}
-		x.Scopes = append(x.Scopes, own)
-		sides[k] = x.body(b, in, nil)
-		x.Scopes = x.Scopes[:len(x.Scopes)-1]
+		x.tentative(own, func() { sides[k] = x.body(b, in, nil) })
 		x.Since(mark, func(s *loop.Stmt) { fine = fine && s.Code != loop.Check && s.Loop == nil && s.Then == nil })
 		if !fine {
 			x.drop(mark)

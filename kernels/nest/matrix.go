@@ -15,11 +15,26 @@ import (
 )
 
 // inner writes what f writes in a scope of its own.
-func (x *Builder) inner(f func() []loop.Val) []loop.Val {
-	x.Scopes = append(x.Scopes, map[ElementKey]loop.Val{})
-	out := f()
-	x.Scopes = x.Scopes[:len(x.Scopes)-1]
+func (x *Builder) inner(f func() []loop.Val) (out []loop.Val) {
+	x.scoped(map[ElementKey]loop.Val{}, func() { out = f() })
 	return out
+}
+
+// scoped writes what f writes in a scope with these elements.
+func (x *Builder) scoped(own map[ElementKey]loop.Val, f func()) {
+	x.Scopes, x.depths = append(x.Scopes, own), append(x.depths, x.Depth())
+	f()
+	x.Scopes, x.depths = x.Scopes[:len(x.Scopes)-1], x.depths[:len(x.depths)-1]
+}
+
+// tentative writes what f writes in a scope with these elements. Some of it may be taken back, so until
+// then nothing is written around that scope.
+func (x *Builder) tentative(own map[ElementKey]loop.Val, f func()) {
+	defer func(around int) { x.fence = around }(x.fence)
+	x.scoped(own, func() {
+		x.fence = len(x.Scopes) - 1
+		f()
+	})
 }
 
 // either writes a branch on c, whose sides are written by then and other.
@@ -119,13 +134,14 @@ func (x *Builder) bounded() {
 }
 
 // held is a scalar or a matrix of given elements. Where the run tells a subscript, an element of few is
-// found by comparisons; more are written to memory of the point, once in a scope that reads them so.
+// found by comparisons. More are written to memory of the point, once: in the scope that has them, not in
+// the loop or branch that reads them so, which would write all of them for each element that it reads.
 func (x *Builder) held(t types.Type, list []loop.Val) Ref {
 	if !t.IsDense() {
 		return Ref{Type: t, Val: list[0]}
 	}
 	x.made++
-	written := ElementKey{matrix: x.made}
+	written, home := ElementKey{matrix: x.made}, len(x.Scopes)-1
 	var m loop.Mem
 	return x.sized(t, func(i, j loop.Lin) loop.Val {
 		switch {
@@ -139,10 +155,16 @@ func (x *Builder) held(t types.Type, list []loop.Val) Ref {
 			m, _ = x.local(t)
 		}
 		if !slices.ContainsFunc(x.Scopes, func(s map[ElementKey]loop.Val) bool { _, is := s[written]; return is }) {
-			x.Scopes[len(x.Scopes)-1][written] = loop.NoVal
-			for k, v := range list {
-				x.Store(m, loop.Num(int64(k/t.Cols)), loop.Num(int64(k%t.Cols)), define.ConvertBody(x.Builder, x.Nest.Locals[m.N].Elem, v))
+			e, at, depth := x.Nest.Locals[m.N].Elem, len(x.Scopes)-1, x.Depth()
+			if out := max(home, x.fence); out < at && !slices.ContainsFunc(list, func(v loop.Val) bool { return x.Type(v) != e }) {
+				at, depth = out, x.depths[out]
 			}
+			x.Scopes[at][written] = loop.NoVal
+			x.Around(depth, func() {
+				for k, v := range list {
+					x.Store(m, loop.Num(int64(k/t.Cols)), loop.Num(int64(k%t.Cols)), define.ConvertBody(x.Builder, e, v))
+				}
+			})
 		}
 		return x.Load(m, i, j)
 	})
@@ -209,11 +231,10 @@ func (x *Builder) drop(m loop.Mark) {
 
 // takenBack calls write, which writes something to learn what it would be, and takes it back.
 func (x *Builder) takenBack(write func()) {
-	x.inner(func() []loop.Val {
+	x.tentative(map[ElementKey]loop.Val{}, func() {
 		mark := x.Mark()
 		write()
 		x.drop(mark)
-		return nil
 	})
 }
 
