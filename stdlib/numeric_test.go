@@ -66,6 +66,9 @@ emit cbind(t(c3), t(e3)) as "histogram of none"
 c4, e4 = histogram(seq(0, 100) * 0.1)
 emit cbind(t(c4), t(e4)) as "histogram of ten"
 emit t(histogram_of([1, 2, 1, 4], [0, 1, 2, 3])) as "histogram of edges"
+some = [1, 2, 1, 4, 7]
+c5, e5 = histogram(some[some > 1], bins = 2)
+emit cbind(t(c5), t(e5)) as "histogram of as many as the run tells"
 emit round(1e6 * t(lstsq([[0, 1], [1, 1], [2, 1], [3, 1]], [-1, 0.2, 0.9, 2.1]))) as "lstsq"
 emit round(1e6 * t(lstsq([[1, 2, 3], [4, 5, 7]], [6, 16]))) as "lstsq of few rows"
 emit t(sort(permutation(7, seed = 3))) as "permutation"
@@ -184,6 +187,8 @@ histogram of ten:
 10 10 10 10 10 10 10 10 10 10 0 0.99 1.98 2.9699999999999998 3.96 4.95 5.9399999999999995 6.93 7.92 8.91 9.9
 histogram of edges:
 0 2 1
+histogram of as many as the run tells:
+2 1 2 4.5 7
 lstsq:
 1000000 -950000
 lstsq of few rows:
