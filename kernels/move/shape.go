@@ -387,9 +387,24 @@ func reshapeElements(e *op.Elements) op.Element {
 			return in.At(i, j)
 		case at.Known() && in.Type.Known():
 			return in.At(loop.Num(at.Const/int64(in.Type.Cols)), loop.Num(at.Const%int64(in.Type.Cols)))
+		case e.Rounds == nil: // a view is free there, and a division for each element is not
+			panic(noElement("an element of `reshape` at a place that only the run knows"))
 		}
-		panic(noElement("an element of `reshape` at a place that only the run knows"))
+		row := quotient(e.B, e.Number(at), in.Type.Count(), in.Type.Cols)
+		r := loop.Of(loop.ValSym, int(row))
+		return in.At(r, at.Plus(r.Times(int64(-in.Type.Cols))))
 	}
+}
+
+// quotient is k // by for 0 <= k < below. With m = ceil(2^40 / by), k m is k 2^40 / by and less than k more, which
+// is less than 2^40 / by: the quotient by 2^40 is the same. k m has less than 62 bits.
+func quotient(b *loop.Builder, k loop.Val, below, by int) loop.Val {
+	number := func(n int) loop.Val { return b.Const(types.I64, uint64(n)) }
+	const bits = 40
+	if below <= 1<<20 && by <= 1<<20 {
+		return b.Op(loop.Shr, b.Op(loop.Mul, k, number((1<<bits+by-1)/by)), number(bits))
+	}
+	return b.Op(loop.IDiv, k, number(by))
 }
 
 // bindElements are those of the operand that has the place.
