@@ -255,6 +255,11 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		if v.kind == edge && l.typeOf(v).IsMatrix() {
 			l.fail(source.Errorf("E200", a.Value.Span(), "`%s` is %v, this is %s", d.Args[i].Name, d.Args[i].Kind, l.what(v)).WithHelp("%s", usages(rows)))
 		}
+		if v.kind == edge && d.Args[i].Open != "" && l.typeOf(v).Elem == types.I64 {
+			if f, ok := l.library(d.Args[i].Open); ok {
+				return l.callVal(e, f)
+			}
+		}
 		if told := d.Args[i].Told; v.kind == edge && told != "" {
 			l.fail(source.Errorf("E215", a.Value.Span(), "`%s` must be known before the run", d.Args[i].Name).
 				WithHelp(told, l.text(a.Value.Span())))

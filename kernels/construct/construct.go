@@ -23,7 +23,7 @@ func Rows() []*op.Def {
 	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
 	constant := func(name, doc, example, output string, x float64) *op.Def {
 		return generator{
-			name: name, doc: doc, eg: define.Eg(example, output), args: []op.Arg{n, m}, flops: 0,
+			name: name, doc: doc, eg: define.Eg(example, output), args: []op.Arg{open(n, "open_"+name), m}, flops: 0,
 			shape: nByM,
 			elem:  func(*op.Attrs) types.Elem { return types.F64 },
 			at:    func(_ *op.Attrs, i, j int) value.Scalar { return value.F64(x) },
@@ -35,7 +35,7 @@ func Rows() []*op.Def {
 		constant("ones", "ones is an n x m matrix of 1.", "sum(ones(3, 2))", "6", 1),
 		generator{
 			name: "fill", doc: "fill is an n x m matrix of the constant x: of i64, f64 or bool as x is written; f32(fill(..)) has f32.", eg: define.Eg("sum(fill(3, 2, 2))", "12"),
-			args:  []op.Arg{{Name: "x", Attr: true, Doc: "an i64, f64 or bool", Told: "a number that the run tells: `%s * ones(n, m)`"}, n, m},
+			args:  []op.Arg{{Name: "x", Attr: true, Doc: "an i64, f64 or bool", Told: "a number that the run tells: `%s * ones(n, m)`"}, open(n, "open_fill"), m},
 			shape: nByM,
 			elem: func(a *op.Attrs) types.Elem {
 				v, _ := a.Get("x")
@@ -72,6 +72,12 @@ func Rows() []*op.Def {
 	return slices.Concat(rows, random(), shapes(), []*op.Def{eps()})
 }
 
+// open is argument a, which a function of the library takes where only the run tells it.
+func open(a op.Arg, function string) op.Arg {
+	a.Open = function
+	return a
+}
+
 // seq is a, a+step, ... below b as a column.
 func seq() generator {
 	one := op.Int(1)
@@ -79,7 +85,7 @@ func seq() generator {
 		name: "seq",
 		doc:  "seq is the column a, a + step, a + 2 step, ... up to but not including b; i64 if all three are integers, else f64.",
 		eg:   define.Eg("sum(seq(1, 5))", "10"),
-		args: []op.Arg{{Name: "a", Attr: true, Doc: "first"}, {Name: "b", Attr: true, Doc: "end, not included"},
+		args: []op.Arg{open(op.Arg{Name: "a", Attr: true, Doc: "first"}, "open_seq"), open(op.Arg{Name: "b", Attr: true, Doc: "end, not included"}, "open_seq"),
 			{Name: "step", Attr: true, Default: &one, Doc: "distance, not 0"}},
 		shape: seqShape,
 		ramp:  seqRamp,

@@ -20,7 +20,8 @@ import (
 
 func random() []*op.Def {
 	one := op.Int(1)
-	n := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}
+	n := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows",
+		Told: "make as many rows as there can be, most, and take the first: rand(most, m)[0..%s, :] has the same numbers"}
 	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
 	seed := define.SeedArg()
 	f64 := func(*op.Attrs) types.Elem { return types.F64 }
