@@ -77,3 +77,40 @@ func TestWideChosenRowsAreStored(t *testing.T) {
 		}
 	}
 }
+
+// grouping draws a program whose parfors take the rows of a matrix where a column equals their index.
+func grouping(rng *rand.Rand) string {
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	b := &strings.Builder{}
+	n, k := 2+rng.IntN(90), 32+rng.IntN(9)
+	fmt.Fprintf(b, "X = rand(%d, 3, seed = %d)\nx = X[:, 1]\ng = randint(%d, 1, %d, %d, seed = %d)\n", n, rng.IntN(99), n, rng.IntN(9)-4, 6+rng.IntN(40), rng.IntN(99))
+	for range 3 {
+		group := pick("g == j", "j == g", "g - 2 == j", "g[argsort(x)] == j", "i64(9 * x) == j")
+		rows := pick("sort(x[GROUP])", "cumsum(x[GROUP]) ^ 2", "X[GROUP, :] @ [1, 2, 3]", "rowsum(X[GROUP, :])", "x[GROUP]", "rbind(x[GROUP], x[GROUP])")
+		value := pick("sum(ROWS)", "count(ROWS > 0.3)", "norm(ROWS) + count(GROUP)", "max(rbind(ROWS, [[0.5]])) - count(GROUP)")
+		value = strings.ReplaceAll(strings.ReplaceAll(value, "ROWS", rows), "GROUP", group)
+		lo := rng.IntN(7) - 3
+		fmt.Fprintf(b, "emit parfor %sj in %d..%d { %s }\n", pick("", "", "i in 0..2, "), lo, lo+k, value)
+	}
+	return b.String()
+}
+
+// TestRowsOfGroups: such programs have the bytes of the definition in every way to run them, and no masks.
+func TestRowsOfGroups(t *testing.T) {
+	table := tinyTable(t)
+	ordered := 0
+	for seed := range uint64(120) {
+		text := grouping(rand.New(rand.NewPCG(seed, 53)))
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		ordered += strings.Count(r.Plan.Graph.String(), "closed=\"left\"")
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, []string{"segments"}, true, "FAC2"}, {1, 2, []string{"simplify"}, false, "SS"}, {2, 2, nil, false, "GSS"}, {3, 1, nil, false, "TSS"}}).some(seed).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if ordered < 100 {
+		t.Errorf("%d columns are ordered", ordered)
+	}
+}

@@ -109,6 +109,10 @@ var pipeline = []step{
 			s.g = pass.WholeRows(s.g, s.o.Table)
 			return nil
 		}},
+	{PassInfo{Name: "segments",
+		Doc:   "orders the rows of a column once for a parfor that takes the rows where the column equals its index",
+		After: []After{{"drop-dead", "dead masks would be ordered"}, {"whole-rows", "masks are in the body of the parfor still"}}},
+		everywhere(func(s *state, g *ir.Graph) *ir.Graph { return pass.Segments(g, s.o.Table) })},
 	{PassInfo{Name: "hoist",
 		Doc:   "moves what is the same in all rounds of a loop in front of it; constants move after simplify, whose rules match them",
 		After: []After{{"drop-dead", "dead nodes are not moved"}, {"panels", "slices for panels move, too"}}},

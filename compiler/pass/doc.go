@@ -6,8 +6,9 @@
 //	clean.go carried.go       drop-dead and merge-equal; unneeded carried values
 //	hoist.go                  loop invariants
 //	panels.go groups.go       products as trees of panels; products with a matrix of codes
-//	represent.go              the storage form of sparse products
-//	entries.go                chains at the entries of sparse matrices, and what reduces them
+//	segments.go               the rows of groups, for parfors that take them by masks
+//	entries.go                chains at the entries of sparse matrices, and what reduces them; the storage
+//	                          form of sparse products
 //	group*.go whole_rows.go   how loops are formed: group.go is where to begin
 //	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole
 //	epilogues.go              chains, and map-reduces, on a product while it is in a cache; products on rows
