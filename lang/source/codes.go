@@ -97,7 +97,7 @@ var codes = [...]CodeRow{
 	{"E212", "index is out of range", "Indices start at 0; a negative one counts from the end; a range is cut nowhere.", "emit ones(2, 2)[2, 0]", ""},
 	{"E213", "sizes do not agree", "One size name in a signature stands for one number in a call, and operators of square matrices want as many rows as columns.", "fn f(a: f64[n,n]) = a\nemit f(ones(2, 3))", ""},
 	{"E214", "wrong shape", "The value has another shape than its declared type.", "a: f64[2,2] = ones(2, 3)", ""},
-	{"E215", "must be known before the run", "Sizes, loop bounds, tile edges and indices of channel arrays are integers that do not depend on data.", "emit zeros(i64(sum(rand(2, 2))), 1)", ""},
+	{"E215", "must be known before the run", "Sizes, loop bounds, tile edges and indices of channel arrays are integers that do not depend on data.", "emit eye(i64(sum(rand(2, 2))))", ""},
 	{"E216", "impossible size", "Sizes are not negative and a matrix fits in memory that can be addressed.", "chan c: grid[-1] of f64[2,2]", ""},
 	{"E217", "cannot be indexed", "Matrices, lists and channel arrays have subscripts; scalars and tuples do not.", "a = 1\nemit a[0]", ""},
 	{"E218", "wrong number of subscripts", "Matrices take two subscripts, channel arrays as many as they have dimensions.", "emit ones(2, 2)[0, 0, 0]", ""},
