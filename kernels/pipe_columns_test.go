@@ -124,3 +124,35 @@ func TestColumnsOfUnlikeRows(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsOfOneWorker: the sums that one worker has of columns are those of its states and of what a window
+// has left to another sum, because it was in doubt or is not finite.
+func TestColumnsOfOneWorker(t *testing.T) {
+	r, alone := rand.New(rand.NewPCG(77, 78)), map[string]*op.Def{}
+	for _, d := range (&engine{}).folded(append(reduce.Rows(), reduce.Statistics()...)) {
+		alone[d.Name] = d
+	}
+	for _, odd := range [][]float64{nil, {0x1p900, 1, -0x1p900}, {0x1p900, 0x1p-300, 0x1p-600}, {math.Inf(1), 2, 3}, {math.NaN(), 0, 1}} {
+		x := anyDense(r, types.F64, 500, 200) // four windows
+		for k := range x.F64 {
+			x.F64[k] = r.NormFloat64()
+		}
+		for k, v := range odd {
+			x.Set(40+k, 150, value.F64(v))
+			x.Set(460+k, 150, value.F64(-v))
+		}
+		for _, name := range []string{"colsum", "colmean", "colnorm", "colvar"} {
+			want := rowtest.Defined(t, &op.Call{Def: reduce.Named(name).Def, In: []value.Value{x}, Type: types.DenseOf(types.F64, 1, 200)})
+			onNests(t, func() {
+				c := &op.Call{Def: alone[name], In: []value.Value{x}, Type: types.DenseOf(types.F64, 1, 200)}
+				rowtest.Lend(c)
+				if err := c.Def.Kernel(c); err != nil {
+					t.Fatal(err)
+				}
+				if msg := rowtest.Differ(c.Out, want); msg != "" {
+					t.Errorf("%s with %v: %s", name, odd, msg)
+				}
+			})
+		}
+	}
+}

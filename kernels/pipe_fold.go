@@ -278,12 +278,13 @@ func (n *foldNest) take(m *machine, k int) {
 				to.Add(float64(w&(1<<31-1)) * by)
 			}
 		case f.Arg:
+			wide := x.wide()
 			for j, w := range words[at : at+lines] {
 				if i := int(int64(words[n.width+at+j])); i >= 0 {
 					if n.side > 0 {
 						i = n.first + i*n.side + at/lines
 					}
-					f.Place(line+j, loop.ScalarOf(x.wide(), w), i)
+					f.Place(line+j, loop.ScalarOf(wide, w), i)
 				}
 			}
 		default:

@@ -247,16 +247,21 @@ func threeOf(b *Builder, s, t, u Val) (x, y, z, fine Val) {
 // Adder takes numbers into an exact sum.
 type Adder interface{ Add(x float64) }
 
-// Sums adds the exact sums of state i of places, whose words are matrices one after the other. It
-// returns the number of contributions, 0 if the class does not need it.
-func (s *State) Sums(words []Word, places, i int, sum, square Adder) int64 {
-	s.sum.addTo(sum, words, places, i)
-	s.squares.addTo(square, words, places, i)
-	if s.count < 0 {
-		return 0
+// Words returns which words of the state add up to its exact sum, or to that of squares: n words from first
+// on. It returns no words if the class does not need the sum.
+func (s *State) Words(squares bool) (first, n int) {
+	c := s.sum
+	if squares {
+		c = s.squares
 	}
-	return int64(words[s.count*places+i])
+	if n = c.levels; c.deep {
+		n++
+	}
+	return c.first, n
 }
+
+// Count is the word that counts contributions, or -1.
+func (s *State) Count() int { return s.count }
 
 func (c cascade) addTo(sum Adder, words []Word, places, i int) {
 	n := c.levels

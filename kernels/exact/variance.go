@@ -25,6 +25,13 @@ type Parts struct {
 // part would be needed, or x or the sum is not finite.
 func (p *Parts) Add(x float64) bool {
 	a, x := TwoSum(p.Term[0], x)
+	if p.Term[1] == 0 && p.Term[2] == 0 { // the other additions would change nothing, and each waits for the last
+		if x-x != 0 {
+			return false
+		}
+		p.Term = [3]float64{a, x, 0}
+		return true
+	}
 	b, x := TwoSum(p.Term[1], x)
 	c, x := TwoSum(p.Term[2], x)
 	if x != 0 {

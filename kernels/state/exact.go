@@ -133,9 +133,12 @@ func (a *sums) round32(place int) float32 {
 func (a *sums) merge(o *sums) {
 	place := 0
 	for k := range o.parts {
-		if p, ok := o.short(k); ok {
+		switch p, ok := o.short(k); {
+		case ok && a.long[place] == nil && a.parts[place] == exact.Parts{}: // as at the end of a lone worker
+			a.parts[place] = *p
+		case ok:
 			a.addTerms(place, &p.Term)
-		} else {
+		default:
 			a.lengthen(place).Merge(o.long[k])
 		}
 		if place++; place == len(a.parts) {
@@ -264,14 +267,27 @@ func (s *Exact) AllTo(part, place int, x *dense.Slab, n int) {
 	}
 }
 
-// Adders returns adders to the sum of a place and to the sum of its squares. They are valid until the
-// next call of Adders or Adder.
-func (s *Exact) Adders(place int) (sum, squares loop.Adder) {
-	s.sum.place, s.squares.place = place, place
-	return &s.sum, &s.squares
+// AddStates adds states of st, from number first on, to the first n places. The states are words, which are
+// matrices of so many states one after the other. A word of all places comes before the next word, because the
+// additions to one place wait for one another.
+func (s *Exact) AddStates(st *loop.State, words []uint64, states, first, n int) {
+	plane := func(k int) []uint64 { return words[k*states+first:][:n] }
+	s.eachPart(func(_ int, a *sums) {
+		from, some := st.Words(a == &s.squares)
+		for k := from; k < from+some; k++ {
+			for place, w := range plane(k) {
+				a.add(place, math.Float64frombits(w))
+			}
+		}
+	})
+	if k := st.Count(); k >= 0 {
+		for place, w := range plane(k) {
+			s.n[place] += int64(w)
+		}
+	}
 }
 
-// Adder returns an adder to a part of a place. It is valid until the next call of Adders or Adder.
+// Adder returns an adder to a part of a place. It is valid until the next call.
 func (s *Exact) Adder(part, place int) loop.Adder {
 	a, _ := s.part(part)
 	a.place = place

@@ -233,9 +233,7 @@ func (w *Worker) settle() {
 				continue
 			}
 			d.parts[k].begun = false
-			for i := range p.n {
-				p.add(d.state(r), d.parts[k].words, p.n, i, i)
-			}
+			p.exact.AddStates(d.state(r), d.parts[k].words, p.n, 0, p.n)
 		}
 	}
 }
@@ -263,7 +261,7 @@ func (p *part) take(r *reducing, st *loop.State, words []uint64, r0 int) {
 				continue
 			}
 			p.exact.Reset(1)
-			p.add(st, words, places, i, 0)
+			p.exact.AddStates(st, words, places, i, 1)
 			p.put(r, at, 0)
 		}
 		return
@@ -271,15 +269,7 @@ func (p *part) take(r *reducing, st *loop.State, words []uint64, r0 int) {
 	if !r.exact() {
 		return
 	}
-	for i := range places {
-		p.add(st, words, places, i, i)
-	}
-}
-
-// add adds state i of places, of exact sums, to a place.
-func (p *part) add(st *loop.State, words []uint64, places, i, place int) {
-	sum, squares := p.exact.Adders(place)
-	*p.exact.Count(place) += st.Sums(words, places, i, sum, squares)
+	p.exact.AddStates(st, words, places, 0, places)
 }
 
 // putRounded sets element number i of the result to a sum of f64 numbers that is state k of places,
