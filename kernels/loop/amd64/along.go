@@ -55,7 +55,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	from, to := l.form(x.Index.Range.From), l.form(x.Index.Range.To)
 	rest, end := l.asm.Label(), l.asm.Label()
 	l.setWord(word.end(), to)
-	l.scalar(func(m *maker) {
+	l.scalar(func(m *maker, _ Reg, _ regs) {
 		l.scalarLin(m, laneReg, from)
 		m.ArithMem(CmpG, laneReg, word.end())
 		m.Jump(GreaterEq, end)
@@ -85,7 +85,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 			m.Lea(RAX, At(laneReg, int32(lanes)))
 			m.ArithMem(CmpG, RAX, word.end())
 		}
-		l.scalar(func(m *maker) {
+		l.scalar(func(m *maker, _ Reg, _ regs) {
 			fits(m)
 			m.Jump(Greater, rest)
 		})
@@ -100,7 +100,7 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	}
 	l.bind(rest)
 	if !known || rounds%lanes != 0 {
-		l.scalar(func(m *maker) {
+		l.scalar(func(m *maker, _ Reg, _ regs) {
 			m.LoadG(RAX, word.end())
 			m.ArithG(SubG, RAX, laneReg)
 			m.Jump(LessEqual, end)

@@ -39,9 +39,7 @@ func (l *lowering) wordNamed(name int) (c counter, ok bool) {
 }
 
 // scalar emits code of general registers that makes no value.
-func (l *lowering) scalar(write func(m *maker)) {
-	l.emit(&step{scalar: func(m *maker, _ Reg, _ regs) { write(m) }})
-}
+func (l *lowering) scalar(write func(m *maker, _ Reg, _ regs)) { l.emit(&step{scalar: write}) }
 
 // bind places a label.
 func (l *lowering) bind(at Label) {
@@ -50,7 +48,7 @@ func (l *lowering) bind(at Label) {
 
 // setWord sets a word of scratch memory to a form that is the same in all lanes.
 func (l *lowering) setWord(to Mem, f loop.Lin) {
-	l.scalar(func(m *maker) {
+	l.scalar(func(m *maker, _ Reg, _ regs) {
 		l.scalarLin(m, RAX, f)
 		m.StoreG(to, RAX)
 	})
@@ -68,8 +66,8 @@ func (l *lowering) form(f loop.Lin) loop.Lin {
 		return f
 	}
 	out := loop.Lin{Const: f.Const}
-	for _, t := range f.Terms {
-		one := loop.Lin{Terms: []loop.Term{t}}
+	for k, t := range f.Terms {
+		one := loop.Lin{Terms: f.Terms[k : k+1 : k+1]}
 		if t.Sym.Kind == loop.ValSym {
 			o := l.frame.vals[t.Sym.N]
 			switch form := o.known().form; {

@@ -17,9 +17,16 @@ func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
 	if len(l.counters)+len(l.named) == 0 {
 		return f, moving
 	}
+	moves := func(s loop.Sym) bool {
+		_, counts := l.counters[s.N]
+		return counts && s.Kind == loop.IndexSym || s.Kind == loop.ValSym
+	}
+	if !f.Any(moves) {
+		return f, moving
+	}
 	same.Const = f.Const
 	for _, t := range f.Terms {
-		if _, counts := l.counters[t.Sym.N]; counts && t.Sym.Kind == loop.IndexSym || t.Sym.Kind == loop.ValSym {
+		if moves(t.Sym) {
 			moving.Terms = append(moving.Terms, t)
 		} else {
 			same.Terms = append(same.Terms, t)
@@ -280,8 +287,8 @@ func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
 		}
 		sum = l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: sum, b: v, dst: l.fresh(vectorClass)})
 	}
-	for _, t := range f.Terms {
-		one := loop.Lin{Terms: []loop.Term{t}}
+	for k, t := range f.Terms {
+		one := loop.Lin{Terms: f.Terms[k : k+1 : k+1]}
 		if !l.varies(one) {
 			same = same.Plus(one)
 			continue

@@ -102,7 +102,7 @@ func (l *lowering) findLocals() {
 		}
 		begin, x := first, l.nest.Locals[k]
 		first = false
-		l.scalar(func(mk *maker) {
+		l.scalar(func(mk *maker, _ Reg, _ regs) {
 			if begin {
 				mk.Lea(R9, At(scratchReg, int32(mk.spills+mk.at.slots*slotBytes)))
 			}

@@ -47,7 +47,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	}
 	c.begin(l)
 	if c.scalar {
-		l.scalar(func(m *maker) {
+		l.scalar(func(m *maker, _ Reg, _ regs) {
 			c.index(m)
 			c.compareShared(m)
 			m.Jump(c.ended(), end)
@@ -286,7 +286,7 @@ func (c *counting) begin(l *lowering) {
 	if !c.shared {
 		return
 	}
-	l.scalar(func(m *maker) {
+	l.scalar(func(m *maker, _ Reg, _ regs) {
 		if !c.after { // else counterReg holds the index, because both loops contain no other
 			l.scalarLin(m, c.reg(), c.rng.From)
 		}

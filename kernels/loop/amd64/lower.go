@@ -229,7 +229,7 @@ func (l *lowering) jump(s *loop.Stmt) {
 	} else {
 		l.jumpIf(c, yes)
 		write(s.Else)
-		l.scalar(func(m *maker) { m.Goto(end) })
+		l.scalar(func(m *maker, _ Reg, _ regs) { m.Goto(end) })
 		l.bind(yes)
 	}
 	if l.standsAside(s.Then) {

@@ -29,10 +29,9 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 	if s.Code != loop.Mul || l.lanes < 0 || l.square || !l.frame.nest {
 		return 0
 	}
-	lane := loop.Of(loop.IndexSym, l.lanes)
 	for k, x := range in {
 		by := in[1-k]
-		if form := x.known().form; form == nil || !form.Equal(lane) {
+		if form := x.known().form; form == nil || !form.Equal(loop.Of(loop.IndexSym, l.lanes)) {
 			continue
 		}
 		if by.konst && l.affine(s, in) == nil { // by more than 32 bits
@@ -316,7 +315,7 @@ func (l *lowering) loadTiled(p place) virt {
 		m.MovImm(RAX, math.MinInt64)
 		m.StoreG(end, RAX)
 	}})
-	l.scalar(func(m *maker) {
+	l.scalar(func(m *maker, _ Reg, _ regs) {
 		m.LoadG(RAX, index)
 		m.ArithMem(CmpG, RAX, end)
 		m.Jump(Less, skip)

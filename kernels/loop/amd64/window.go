@@ -11,7 +11,7 @@ import (
 // window writes the loops over rows and lanes: squares where an operand is read across, then rows.
 func (l *lowering) window() {
 	end := l.asm.Label()
-	l.scalar(func(m *maker) { // an empty window touches nothing
+	l.scalar(func(m *maker, _ Reg, _ regs) { // an empty window touches nothing
 		m.LoadG(rowReg, argMem(8*argRow))
 		m.ArithMem(CmpG, rowReg, argMem(8*argRowEnd))
 		m.Jump(GreaterEq, end)
@@ -58,12 +58,8 @@ const singleCost = 40
 // vectors, the given number together, then single ones, then the rest under a mask. begin comes before the
 // first vector of a row.
 func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
-	enter := func(f func(m *maker)) {
-		l.emit(&step{enters: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
-	}
-	leave := func(f func(m *maker)) {
-		l.emit(&step{leaves: true, scalar: func(m *maker, _ Reg, _ regs) { f(m) }})
-	}
+	enter := func(f func(m *maker, _ Reg, _ regs)) { l.emit(&step{enters: true, scalar: f}) }
+	leave := func(f func(m *maker, _ Reg, _ regs)) { l.emit(&step{leaves: true, scalar: f}) }
 	row, whole, rest, left, done, end := l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label()
 	some := l.asm.Label()
 	var line lineStart
@@ -78,26 +74,26 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	}
 	l.steps = l.shop.steps.list(64 + (l.weight.cost+16)*(max(rows, together)+1)*5/4)
 	if l.lanes >= 0 { // one point fills no vector
-		enter(func(m *maker) { m.Bind(whole) })
+		enter(func(m *maker, _ Reg, _ regs) { m.Bind(whole) })
 		l.points(max(rows, together), 0)
 		line = l.lineStart()
-		leave(func(m *maker) {
+		leave(func(m *maker, _ Reg, _ regs) {
 			m.ArithImm(AddG, laneReg, int32(m.lanes*together))
 			m.refuel()
 			fits(m)
 			m.Jump(LessEqual, whole)
 		})
 	}
-	l.scalar(func(m *maker) { m.Bind(rest) })
+	l.scalar(func(m *maker, _ Reg, _ regs) { m.Bind(rest) })
 	if w := &l.weight; l.lanes >= 0 && rows == 1 && together > 1 && w.inner == 0 && w.cost <= singleCost {
 		single, short := l.asm.Label(), l.asm.Label()
-		l.scalar(func(m *maker) {
+		l.scalar(func(m *maker, _ Reg, _ regs) {
 			fitting(m, 1)
 			m.Jump(Greater, short)
 		})
-		enter(func(m *maker) { m.Bind(single) })
+		enter(func(m *maker, _ Reg, _ regs) { m.Bind(single) })
 		l.points(1, 0)
-		leave(func(m *maker) {
+		leave(func(m *maker, _ Reg, _ regs) {
 			m.ArithImm(AddG, laneReg, int32(m.lanes))
 			m.refuel()
 			fitting(m, 1)
@@ -105,12 +101,12 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 			m.Bind(short)
 		})
 	}
-	l.scalar(func(m *maker) {
+	l.scalar(func(m *maker, _ Reg, _ regs) {
 		m.LoadG(RAX, l.laneEnd())
 		m.ArithG(SubG, RAX, laneReg)
 		m.Jump(LessEqual, done)
 	})
-	enter(func(m *maker) { m.Bind(left) })
+	enter(func(m *maker, _ Reg, _ regs) { m.Bind(left) })
 	mask, one := virt(0), l.alike()
 	if !one {
 		mask = l.firstLanes(some)
@@ -143,10 +139,10 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	}
 	l.emit(&last)
 	if line.base != 0 {
-		leave(func(*maker) {})
+		leave(func(*maker, Reg, regs) {})
 	}
 	l.finishReductions(true)
-	leave(func(m *maker) {
+	leave(func(m *maker, _ Reg, _ regs) {
 		m.ArithImm(AddG, rowReg, int32(rows))
 		more(m)
 		m.Jump(Less, row)
@@ -154,11 +150,11 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	})
 	body = l.steps
 	l.steps = l.shop.steps.list(len(l.rowHead) + 5)
-	l.scalar(func(m *maker) {
+	l.scalar(func(m *maker, _ Reg, _ regs) {
 		more(m)
 		m.Jump(GreaterEq, end)
 	})
-	enter(func(m *maker) { m.Bind(row) })
+	enter(func(m *maker, _ Reg, _ regs) { m.Bind(row) })
 	l.steps = append(l.steps, l.rowHead...)
 	l.anchor()
 	l.emit(&step{a: line.base, scalar: func(m *maker, _ Reg, r regs) {
@@ -172,7 +168,7 @@ func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 		}
 	}})
 	if line.base != 0 { // what is left of a row comes before whole vectors, too
-		enter(func(*maker) {})
+		enter(func(*maker, Reg, regs) {})
 	}
 	return l.steps, body
 }
