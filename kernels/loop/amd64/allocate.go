@@ -47,7 +47,12 @@ func (p *program) live() intervals {
 			last = min(k+1, int32(len(p.steps))-1)
 		}
 		for _, v := range in.of(s) {
-			if x := &all[v]; v != 0 && x.reads(last, cost) < inner {
+			if v == 0 {
+				continue
+			}
+			x := &all[v]
+			x.to, x.cost = last, x.cost+cost // no later step has been noted
+			if x.from < inner && x.made {
 				touched = append(p.shop.virts.room(touched, 1), v)
 			}
 		}
@@ -57,7 +62,8 @@ func (p *program) live() intervals {
 				x.made, x.from = true, k
 				order = append(order, v)
 			}
-			if x.reads(last, cost) < inner {
+			x.to, x.cost = last, x.cost+cost
+			if x.from < inner {
 				x.carried = true
 				touched = append(p.shop.virts.room(touched, 1), v)
 			}
@@ -78,16 +84,6 @@ func (p *program) live() intervals {
 		}
 	}
 	return intervals{all, order}
-}
-
-// reads notes that a step reads or makes the value. It returns where the interval begins.
-func (x *interval) reads(step int32, cost float64) int32 {
-	x.to = max(x.to, step)
-	x.cost += cost
-	if !x.made {
-		return step
-	}
-	return x.from
 }
 
 // scan is a linear scan over some of the intervals.
