@@ -149,3 +149,10 @@ type listed struct {
 	from, to int // offsets in the code
 	text     string
 }
+
+// allMoves tells the code that saves all vectors and masks, or loads them, from that of other targets.
+type allMoves struct {
+	vexOnly bool
+	length  Len
+	load    bool
+}

@@ -79,13 +79,6 @@ func (m *maker) end() {
 	m.Return() // no such place: never reached
 }
 
-// allMoves tells the code that saves all vectors and masks, or loads them, from that of other targets.
-type allMoves struct {
-	vexOnly bool
-	length  Len
-	load    bool
-}
-
 // moveAll saves or loads all vectors and masks. It is most of the code of a short loop, so it is encoded
 // once.
 func (m *maker) moveAll(x allMoves) {
