@@ -4,6 +4,7 @@ package sparse
 // products by vectors and matrices, semirings (ring.go) and reductions of products.
 
 import (
+	"bytes"
 	"math"
 	"sync"
 
@@ -144,14 +145,22 @@ func flatVector(x *value.Dense) *value.Dense {
 	return x
 }
 
+// anyRows sets rows of out to whether an entry of a stands where x is true. Where x is true nowhere no entry is read:
+// loops often ask for sets that are still empty, or are empty at last. Entries are read four at a time, since whether
+// one is the first that is met is rarely foreseen.
 func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
+	if bytes.IndexByte(x, 1) < 0 {
+		return func(lo, hi int) { clear(out[lo:hi]) }
+	}
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			found := uint8(0)
-			for _, j := range a.Col[a.Ptr[i]:a.Ptr[i+1]] {
-				if x[j] != 0 {
-					found = 1
-					break
+			cols, found := a.Col[a.Ptr[i]:a.Ptr[i+1]], uint8(0)
+			for ; len(cols) >= 4 && found == 0; cols = cols[4:] {
+				found = x[cols[0]] | x[cols[1]] | x[cols[2]] | x[cols[3]]
+			}
+			if found == 0 {
+				for _, j := range cols {
+					found |= x[j]
 				}
 			}
 			out[i] = found

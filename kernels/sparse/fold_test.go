@@ -134,3 +134,21 @@ func TestFoldsConvertInPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestAnyOfNone: which rows meet an empty set is known without their entries.
+func TestAnyOfNone(t *testing.T) {
+	m := value.NewCSR(types.Bool, 2, 5, 0)
+	m.Col, m.Ptr = []int32{7, 9, 8}, []int64{0, 1, 3} // columns that x does not have: to read them would panic
+	out := []uint8{1, 1}
+	if anyRows(out, m, make([]uint8, 5))(0, 2); out[0] != 0 || out[1] != 0 {
+		t.Errorf("rows %v meet nothing", out)
+	}
+	m.Col, m.Ptr = []int32{0, 1, 2, 3, 4, 0, 1, 2}, []int64{0, 5, 8}
+	for j := range 5 {
+		x := make([]uint8, 5)
+		x[j] = 1
+		if anyRows(out, m, x)(0, 2); out[0] != 1 || (out[1] == 1) != (j < 3) {
+			t.Errorf("rows %v meet column %d", out, j)
+		}
+	}
+}
