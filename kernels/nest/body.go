@@ -40,12 +40,23 @@ func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 	if !ok {
 		return nil, why
 	}
-	for _, l := range out.Nest.Locals { // those that are left
-		if l.Rows.Const*l.Cols.Const > laidElements {
+	for k, l := range out.Nest.Locals { // those that are left
+		if n := l.Rows.Const * l.Cols.Const; n > laidElements && (n > readElements || out.storesOf(k) > 1) {
 			return nil, fmt.Sprintf("a matrix of the body of %d x %d elements", l.Rows.Const, l.Cols.Const)
 		}
 	}
 	return out, ""
+}
+
+// storesOf is the number of stores to local k in the text.
+func (b *Body) storesOf(k int) (n int) {
+	loop.Some(b.Nest.Body.Stmts, func(s *loop.Stmt) bool {
+		if s.Code == loop.Store && s.Mem == (loop.Mem{Kind: loop.LocalMem, N: k}) {
+			n++
+		}
+		return false
+	})
+	return n
 }
 
 // lengthOf estimates the operations of a point. It counts the statements that stay when a launch

@@ -70,6 +70,11 @@ const bodyStatements = 12000
 // its own, and eight of them fill 256 KiB.
 const laidElements = 4096
 
+// readElements is the same of a matrix that one statement stores and that the point reads several times. Eight of
+// them fill 1 MiB, a second-level cache. A point that runs an operator at a time instead writes and reads each of
+// its matrices. One that rounds carry has two statements: its lanes would pass through that cache in every round.
+const readElements = 1 << 14
+
 // Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
 // or branch.
 type Ref struct {

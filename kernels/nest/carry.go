@@ -254,7 +254,7 @@ func sameSize(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Col
 
 // large is the reason for a loop that reads all of a large matrix that each point makes. There is
 // nothing to write instead: its operators are about as fast.
-var large = fmt.Sprintf("what reads all of a matrix of more than %d elements that each point makes", laidElements)
+var large = fmt.Sprintf("what reads all of a matrix of more than %d elements that each point makes", readElements)
 
 // ownSettled is settled for a point that has one row of each matrix. Elements are written once, where
 // they are first read. Those that may fail are written now, read or not.
