@@ -93,7 +93,7 @@ var reducing = regexp.MustCompile(`= nest\(.*\) : (\(.*, )?(f64|f32|i64|bool)\b[
 func ended(rng *rand.Rand, text string) string {
 	fold := []string{"max(abs(R - U))", "sum(R)", "argmax(R)", "argmin(R * U)", "any(R != U)", "norm(R - U)", "count(R > U)"}[rng.IntN(7)]
 	if strings.Contains(text, "\nnew = ") && rng.IntN(2) == 0 { // of what is within the border
-		fold = []string{"max(abs(new * 2))", "min(new - 1)", "sum(abs(new))", "mean(new / 2)", "norm(f64(new))", "count(new > 3)", "all(new < 9)"}[rng.IntN(7)]
+		fold = []string{"max(abs(new * 2))", "min(new - 1)", "sum(abs(new))", "mean(new / 2)", "norm(f64(new))", "count(new > 3)", "all(new < 9)", "var(f64(new))"}[rng.IntN(8)]
 	}
 	if head, last, once := strings.Cut(text, "\nemit "); once && !strings.Contains(text, "iterate") {
 		return fmt.Sprintf("%s\nR = %semit %s\nemit R\n", head, last, fold)

@@ -284,14 +284,14 @@ type taken struct {
 }
 
 // around returns the operators that take what pipe id reads into a larger matrix, one after the other, if
-// they and reductions alone read it.
+// they and such reductions alone read it.
 func (f *nesting) around(id ir.ID, readers [][]ir.ID) (list []taken) {
 	g := f.g
 	for k, x := range g.In(id) {
 		if f.of(x) != chainMember && f.of(x) != pointMember || !f.aligned(id, k) || f.turned(x) {
 			continue
 		}
-		next := slices.DeleteFunc(slices.Clone(readers[x]), func(r ir.ID) bool { return f.of(r) == foldMember })
+		next := slices.DeleteFunc(slices.Clone(readers[x]), func(r ir.ID) bool { return f.padding(r) != nil })
 		for len(next) == 1 && f.of(next[0]) == moveMember && !f.views(next[0]) && sameSend(g, next[0], id) {
 			b := taken{next[0], slices.Index(g.In(next[0]), x)}
 			if _, ok := placeIn(g, b.by, b.k); !ok {

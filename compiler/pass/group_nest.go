@@ -43,6 +43,11 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		f.cut(sizes)
 	}
 	f.find()
+	if viewed := f.viewed(); viewed != g {
+		g, f = viewed, newNesting(viewed, table, sizes)
+		f.cut(sizes)
+		f.find()
+	}
 	f.mergeGroups()
 	chosen := f.worthwhile()
 	if len(chosen) == 0 {
@@ -256,6 +261,56 @@ func (f *nesting) find() {
 		}
 		return true
 	})
+}
+
+// viewed returns the graph in which what is stored twice, alone and as a part of a larger matrix, is read from
+// there:
+//
+//	%3 = map(..);  %5 = rbind(%1, %3, %2);  %6 = map(%3, %0)  ->  %3 = map(..);  %5 = rbind(%1, %3, %2);  %7 = slice(%5);  %6 = map(%7, %0)
+//
+// So only the larger matrix is stored, and nothing is copied into it. It would be wrong for what is read
+// before that is made. It would take longer where ranks share rows, as the part has other rows than the whole:
+// they would exchange some.
+func (f *nesting) viewed() *ir.Graph {
+	g, m := f.g, merger{nesting: f}
+	if f.apart {
+		return g
+	}
+	in := map[ir.ID][]ir.ID{} // by the larger matrix: what is read from it
+	at := map[ir.ID]*spot{}
+	for x := range g.All() {
+		if f.head[x] != x || f.of(x) == foldMember || f.of(x) == noMember || f.views(x) {
+			continue
+		}
+		if m.readers == nil {
+			m.readers = readersOf(g)
+		}
+		by, others := split(m.readers[x], func(r ir.ID) bool { return f.of(r) == moveMember && !f.views(r) })
+		if len(by) != 1 || len(others) == 0 || sent(g, f.head[by[0]]) || !g.Type(f.head[by[0]]).IsDense() {
+			continue
+		}
+		h := f.head[by[0]]
+		small := 2*g.Type(x).Count() < g.Type(h).Count() // it would keep the memory of all
+		if small || slices.Min(others) < h || g.Type(h).Elem != g.Type(x).Elem || f.of(h) != moveMember || m.displaced(x) {
+			continue
+		}
+		if at[x] = m.spotIn(x, by[0], map[ir.ID]*spot{}); at[x] != nil {
+			in[h] = append(in[h], x)
+		}
+	}
+	if len(in) == 0 {
+		return g
+	}
+	c := copyOf(g)
+	for id := range g.All() {
+		c.node(id)
+		for _, x := range in[id] {
+			t, s := g.Type(x), at[x]
+			place := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(s.row, s.col, t.Rows, t.Cols)})
+			c.to[x] = c.g.Add(f.table.Must("slice"), place, t, g.Origin(x), c.to[id])
+		}
+	}
+	return c.g
 }
 
 // aligned reports that a chain reads operand k element by element.
