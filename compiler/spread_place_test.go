@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,6 +169,40 @@ func TestSharedByWork(t *testing.T) {
 				t.Errorf("ranks send all of a %v in\n%s", x.Type, text)
 			}
 		}
+	}
+}
+
+// A program of which ranks share nothing has the loops that it has on one rank, and rank 0 runs all of it.
+func TestAloneAsOnOneRank(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = `w = randint(60, 1, 10, 5000, seed = 14)
+iterate best = zeros(200001, 1), k = 0 times 60 {
+  i = seq(0, 200001)
+  from = max(i - w[k, 0], 0)
+  next best = ifelse(i >= w[k, 0], max(best, take(best, from) + k), best)
+  next k = k + 1
+}
+emit max(best)`
+	var plans [2]*compiler.Result
+	for k, ranks := range []int{1, 2} {
+		r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		plans[k] = r
+	}
+	on := plans[1].Plan
+	if one, got := plans[0].Plan.Graph.String(), on.Graph.String(); one != got {
+		t.Errorf("on two ranks the program is\n%s\nand on one\n%s", got, one)
+	}
+	if len(on.Owner) != on.Graph.Len() || slices.ContainsFunc(on.Owner, func(r int32) bool { return r != 0 }) {
+		t.Errorf("the ranks of its nodes are %v", on.Owner)
+	}
+	if one, got := ran(plans[0], 1), ran(plans[1], 1); one.err != nil || got.err != nil || one.out != got.out {
+		t.Errorf("two ranks print %q, %v, and one %q, %v", got.out, got.err, one.out, one.err)
 	}
 }
 

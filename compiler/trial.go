@@ -9,6 +9,7 @@ import (
 
 	"flow/compiler/pass"
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/plan"
 )
 
@@ -52,6 +53,10 @@ func (s *state) tryRows() {
 		fewer := rows.speedup > 1 && r.Makespan <= b.Makespan && float64(r.Bytes) <= rowsSent*float64(b.Bytes)
 		if r.Makespan > rowsFaster*b.Makespan && !fewer {
 			kept = *blocks
+			if one := s.alone(); kept.onOneRank() && one != nil {
+				one.shares = kept.shares
+				kept = *one
+			}
 		}
 	}
 	switch {
@@ -96,6 +101,33 @@ func (s *state) trial(rows bool) (try state, why string) {
 		}
 	}
 	return try, ""
+}
+
+// onOneRank reports a plan in which only rank 0 has work.
+func (s *state) onOneRank() bool {
+	for i, rank := range s.owner {
+		if rank != 0 && s.g.Nodes[i].Op.Role != op.Constant {
+			return false
+		}
+	}
+	return true
+}
+
+// alone returns a plan as for one rank, which rank 0 runs: loops are as large as those in one process. It is nil
+// if there is none, or if its values do not fit in memory. It would be wrong for a plan in which ranks share work.
+func (s *state) alone() *state {
+	o := *s.o
+	o.Ranks = 1
+	from := *s
+	from.o = &o
+	one, why := from.trial(false)
+	if why != "" {
+		return nil
+	}
+	if one.o, one.owner = s.o, pass.Alone(one.g); !one.fits() {
+		return nil
+	}
+	return &one
 }
 
 // predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all machines

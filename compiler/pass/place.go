@@ -55,6 +55,14 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	return out
 }
 
+// Alone gives all nodes of a graph that has been placed for one rank to rank 0 of several.
+func Alone(g *ir.Graph) (owner []int32) {
+	for in, id := range nodesIn(g, isControl) {
+		in.Note(id, whyMessages)
+	}
+	return make([]int32, g.Len())
+}
+
 // numberGathers numbers the gathers of g and its regions, whose graphs belong to the caller, and the
 // loops in which ranks help each other. ok is false if there are too many gathers.
 func numberGathers(g *ir.Graph) (ok bool) {
