@@ -301,41 +301,60 @@ func (a *around) atPlace(g *ir.Graph, v ir.ID) bool {
 	})
 }
 
-// keptButPlace returns the matrix whose elements the points of a parfor have, but where an index has a
-// certain number, or -1.
+// keptButPlace returns the matrix whose elements the points of a parfor have, but where an index has one of
+// some numbers, or -1.
 func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 	r := g.Nodes[id].Region
-	indices := r.Args[:min(len(g.Nodes[id].Attrs.Ints("n")), len(r.Args))]
-	y := &r.Graph.Nodes[r.Yields[0]]
-	if y.Op.Control != op.Part {
+	indices := len(g.Nodes[id].Attrs.Ints("n"))
+	if len(r.Args) < indices || r.Graph.Nodes[r.Yields[0]].Op.Control != op.Part {
 		return -1
 	}
-	c := r.Graph.In(r.Yields[0])[0]
-	branch := &r.Graph.Nodes[c]
-	if branch.Op.Control != op.Select || !onlyWhere(r.Graph, r.Graph.In(c)[0], func(x ir.ID) bool { return slices.Contains(indices, x) }) {
+	if k := keptButWhere(r, r.Args[:indices], mostPlaces); k >= indices {
+		return g.In(id)[k-indices]
+	}
+	return -1
+}
+
+// mostPlaces is the most numbers for which a parfor has other elements. A loop goes over all elements if they are
+// more (loop.AtPlaces).
+const mostPlaces = 4
+
+// keptButWhere returns which argument of region r is the matrix of which the region gives an element, but where
+// one of the indices, which are arguments too, has one of so many numbers. It returns -1 if there is none.
+func keptButWhere(r *ir.Region, indices []ir.ID, places int) int {
+	g := r.Graph
+	if g.Nodes[r.Yields[0]].Op.Control != op.Part {
+		kept := -1
+		for k := range g.Nodes {
+			if x := g.Nodes[k].Op; x.Role == op.Argument || x.Role == op.Constant {
+				continue
+			}
+			read := g.In(ir.ID(k))
+			if kept >= 0 || len(read) == 0 {
+				return -1
+			}
+			if kept = slices.Index(r.Args, read[0]); kept < 0 {
+				return -1
+			}
+		}
+		return kept
+	}
+	c := g.In(r.Yields[0])[0]
+	branch := &g.Nodes[c]
+	if places == 0 || branch.Op.Control != op.Select || !onlyWhere(g, g.In(c)[0], func(x ir.ID) bool { return slices.Contains(indices, x) }) {
 		return -1
 	}
-	kept := ir.ID(-1)
-	other := branch.Region.Next
-	for k := range other.Graph.Nodes {
-		if x := other.Graph.Nodes[k].Op; x.Role == op.Argument || x.Role == op.Constant {
-			continue
+	other, inside := branch.Region.Next, []ir.ID(nil)
+	from := g.In(c)[branch.FirstArg():]
+	for k, x := range from {
+		if slices.Contains(indices, x) {
+			inside = append(inside, other.Args[k])
 		}
-		read := other.Graph.In(ir.ID(k))
-		if kept >= 0 || len(read) == 0 {
-			return -1
-		}
-		at := slices.Index(other.Args, read[0])
-		if at < 0 {
-			return -1
-		}
-		from := slices.Index(r.Args, r.Graph.In(c)[branch.FirstArg()+at])
-		if from < len(indices) {
-			return -1
-		}
-		kept = g.In(id)[from-len(indices)]
 	}
-	return kept
+	if k := keptButWhere(other, inside, places-1); k >= 0 {
+		return slices.Index(r.Args, from[k])
+	}
+	return -1
 }
 
 // onlyWhere reports bools v of g that are true at most where a value of line is equal to a number. line

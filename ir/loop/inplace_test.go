@@ -250,7 +250,8 @@ func drawnSweep(d *rand.Rand) string {
 			"@z = select @c, @d, @zero\n"+to+" = add "+from+", @z", "@z = select @c, @d, @minus\n"+to+" = add "+from+", @z",
 			"@z = select @c, @d, @zero\n"+to+" = sub "+from+", @z", "@z = to_f64 @c\n"+to+" = add "+from+", @z",
 			"@z = to_f64 @c\n@y = mul @d, @z\n"+to+" = add "+from+", @y", "@z = to_f64 @c\n@y = mul "+pick("@z", "@d")+", @d\n@v = mul @y, @z\n"+to+" = sub "+from+", @v",
-			"@z = select @c, @d, @one\n"+to+" = mul "+from+", @z", to+" = select @c, @d, "+from, "@z = add "+from+", @d\n"+to+" = select @c, @z, "+from)
+			"@z = select @c, @d, @one\n"+to+" = mul "+from+", @z", to+" = select @c, @d, "+from, "@z = add "+from+", @d\n"+to+" = select @c, @z, "+from,
+			to+" = if @c {\n@s = add @i, @b\n@k = le @s, @most\ncheck 0 @k, @s\nyield @d\n} else {\nyield "+from+"\n}")
 	}
 	store, end := "store w0[r, q] @new", ""
 	other := "load w0[r, q]"
@@ -267,6 +268,7 @@ local w0 f64[6, 2]
 @zero = f64 0
 @minus = f64 -0
 @two = i64 2
+@most = i64 5
 @p = index i
 for again: 0..2 {
 for k: 0..6 {
@@ -350,7 +352,7 @@ func TestAtFewPlaces(t *testing.T) {
 	for k := range in.F64 {
 		in.F64[k] = []float64{1.5, math.Copysign(0, -1), -2, 0, math.NaN(), math.Inf(1), 1e200}[k%7]
 	}
-	narrowed, signed, finite, small := 0, 0, 0, 0
+	narrowed, signed, finite, small, checked := 0, 0, 0, 0, 0
 	for seed := range 1500 {
 		text := drawnSweep(rand.New(rand.NewPCG(uint64(seed), 11)))
 		n, err := loop.Parse(text, nil)
@@ -364,6 +366,9 @@ func TestAtFewPlaces(t *testing.T) {
 		if len(m.Locals) > len(n.Locals) {
 			signed++
 		}
+		if m != n && strings.Contains(text, "check") {
+			checked++
+		}
 		if strings.Contains(text, " = mul v") && len(m.Locals) > len(n.Locals) {
 			finite++
 		}
@@ -372,8 +377,8 @@ func TestAtFewPlaces(t *testing.T) {
 		}
 		sameResults(t, n, m, []value.Value{in})
 	}
-	if narrowed < 300 || signed < 50 || finite < 50 || small < 50 {
-		t.Errorf("of 1500 sweeps %d are narrowed, %d with a test of -0.0, %d of them with products, %d by a local of a few places", narrowed, signed, finite, small)
+	if narrowed < 300 || signed < 50 || finite < 50 || small < 50 || checked < 20 {
+		t.Errorf("of 1500 sweeps %d are narrowed, %d with a test of -0.0, %d of them with products, %d by a local of a few places, %d with checks", narrowed, signed, finite, small, checked)
 	}
 }
 

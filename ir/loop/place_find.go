@@ -80,7 +80,10 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 	for k := range w.body {
 		t := &w.body[k]
 		if t.Code != Store {
-			if t.some(func(t *Stmt) bool { return t.Code == Store || t.Code == Check || t.Code == Reduce }) {
+			if t.some(func(t *Stmt) bool { return t.Code == Store || t.Code == Reduce }) {
+				return nil
+			}
+			if changed = union(changed, q.checked(&Block{Stmts: []Stmt{*t}}, q.sets.All)); changed.all {
 				return nil
 			}
 			continue
@@ -103,6 +106,25 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 	}
 	p.signed, p.finite = q.signed, q.finite
 	return p
+}
+
+// checked returns the places where a block, which runs at the places at alone, makes checks.
+func (q *query) checked(b *Block, at spots) (out spots) {
+	if b == nil {
+		return out
+	}
+	for i := range b.Stmts {
+		switch s := &b.Stmts[i]; {
+		case s.Code == Check:
+			out = union(out, at)
+		case s.Code == If:
+			out = union(out, q.checked(s.Then, meet(at, q.sets.Holds(s.Args[0], true))))
+			out = union(out, q.checked(s.Else, meet(at, q.sets.Holds(s.Args[0], false))))
+		case s.Loop != nil:
+			out = union(out, q.checked(&s.Loop.Body, at))
+		}
+	}
+	return out
 }
 
 // apart reports whether no step for a place of p reads what a step for another place has made.

@@ -27,6 +27,9 @@ const (
 	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
+	// againFrom is from how many operations on it is tried to make points again where they are read: if most of
+	// them stay, all copies of a matrix between two sweeps may go.
+	againFrom = 4096
 	// roundsTogether is the number of independent rounds of an inner loop that a vector evaluates
 	// in a nest of one point. sumsTogether is the number for rounds with exact sums or functions.
 	// It is larger because loads take less of their time.
@@ -48,6 +51,7 @@ type batchForm struct {
 	widest   int         // the most elements of one that rounds carry there
 	points   int         // 1, or the rows of the carried matrices: see rowsCarried
 	limit    int         // the most statements
+	again    bool        // see Builder.again
 	made     bool        // the results end with the number of rounds made
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
 }
@@ -71,6 +75,12 @@ func (c *batchCode) form(k batchKey) *batchForm {
 				best = f
 			}
 		}
+		if best.loop != nil && best.work() > againFrom {
+			f := &batchForm{few: best.few, limit: best.limit, points: 1, again: true}
+			if Written(func() { f.loop = LoopOf(f.write(c.a, c.known, k)) }); f.loop != nil && f.work() < best.work() {
+				best = f
+			}
+		}
 		if best.loop != nil && best.work() > c.apart && !c.numbers {
 			best = &batchForm{} // stages are faster
 		}
@@ -89,7 +99,7 @@ func (c *batchCode) form(k batchKey) *batchForm {
 // make. Result i has a row for each point, of all elements that it has of carried value i.
 func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 	x := NewBuilder(Form{Words: k.words, Affine: k.proved})
-	x.few, x.limit, x.most = f.few, f.limit, mostCarried
+	x.few, x.limit, x.most, x.again = f.few, f.limit, mostCarried, f.again
 	in := make([]Ref, len(a.Args))
 	for i := range in {
 		if known[i] != nil {

@@ -6,6 +6,7 @@ package nest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"flow/ir/loop"
@@ -430,8 +431,14 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin, hull bool) loop.Li
 			return l.Plus(n)
 		}
 	}
-	if linear && x.Affine && l.Affine() && !(l.Known() && n.Known()) && (hull || x.extent != nil || x.within(l, size, n)) {
+	if linear && x.Affine && l.Affine() && !(l.Known() && n.Known()) && (hull && !x.trial || x.extent != nil || x.within(l, size, n)) {
 		return l
+	}
+	key := func(v loop.Val) ElementKey { return ElementKey{-size, strconv.Itoa(int(v)), string(n.AppendKey(nil))} }
+	for _, known := range x.Scopes { // it has been checked
+		if at, ok := known[key(v)]; ok {
+			return loop.Of(loop.ValSym, int(at))
+		}
 	}
 	zero := x.Const(types.I64, 0)
 	length := x.Value(n)
@@ -443,6 +450,8 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin, hull bool) loop.Li
 		crosses := x.Op(loop.And, below, x.Op(loop.Le, zero, x.Op(loop.Add, v, x.Const(types.I64, uint64(size)))))
 		x.Check(0, x.Op(loop.Not, crosses), v)
 	}
+	scope := x.Scopes[len(x.Scopes)-1]
+	scope[key(v)], scope[key(at)] = at, at
 	return loop.Of(loop.ValSym, int(at))
 }
 

@@ -40,6 +40,8 @@ type Builder struct {
 	own      loop.Lin              // the index of the point, which has one row of all matrices with owned rows
 	owned    int                   // 0: a point has whole matrices. See Builder.owns.
 	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
+	again    bool                  // points that cannot fail are made where they are read
+	trial    bool                  // see cannotFail
 }
 
 // NewBuilder begins a nest in a form.

@@ -345,10 +345,34 @@ func (x *Builder) points(b *op.Body, k int, env []Ref) Ref {
 		return x.pairsOf(b, k, env)
 	}
 	m := x.pointsOf(a, env)
+	if x.again && x.cannotFail(m) {
+		return m
+	}
 	if x.extent != nil || !bodyFails(a.Bodies[0]) && !x.readAgain(b, k) || readByFold(b, k) {
 		return m
 	}
 	return x.settled(b, k, m, true, false)
+}
+
+// cannotFail reports that no element of a matrix fails, wherever it is: no check is written for any.
+func (x *Builder) cannotFail(m Ref) (fine bool) {
+	if !m.Type.Known() {
+		return false
+	}
+	x.trial = true // a launch proves no access that is not written
+	x.takenBack(func() {
+		mark := x.Mark()
+		x.rounds("r", m.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val {
+			x.rounds("c", m.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { m.At(i, j); return nil })
+			return nil
+		})
+		fine = true
+		x.Since(mark, func(s *loop.Stmt) {
+			fine = fine && !loop.Some([]loop.Stmt{*s}, func(s *loop.Stmt) bool { return s.Code == loop.Check })
+		})
+	})
+	x.trial = false
+	return fine
 }
 
 func (x *Builder) pointsOf(a *op.Action, env []Ref) Ref {

@@ -426,7 +426,10 @@ func weighStages(b *op.Body, changed []float64) (cost float64) {
 		}
 		if s != nil && s.root[k] >= 0 && !moves(a) {
 			own := float64(max(1, a.Type.Count()))
-			if a.Def.Cost != nil {
+			switch {
+			case a.Def.Role == op.Points:
+				own *= s.cost(k)
+			case a.Def.Cost != nil:
 				own = max(own, flopsOf(b, a)/2)
 			}
 			if own /= 8; changed != nil {

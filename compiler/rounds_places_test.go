@@ -1,0 +1,131 @@
+package compiler_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"flow/compiler"
+	"flow/ir"
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/kernels"
+	"flow/stdlib"
+)
+
+// TestRoundsAtPlacesOfPoints: rounds whose parfors keep all elements but some rows, columns or elements that
+// numbers name are loops over these alone, also where such a parfor reads another one, and where what is
+// stored there may fail. No loop of a round is as long as the matrix.
+func TestRoundsAtPlacesOfPoints(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := regexp.MustCompile(`for \w+: 0\.\.(\d{5}|170 \{\n(.* = .*\n)* +for)`)
+	for _, text := range []string{
+		// rotations of two rows, then of two columns
+		`n = 170
+k = randint(7, 2, 0, n, seed = 2)
+iterate A = rand(n, n, seed = 1), i = 0 times 7 {
+  p = k[i, 0]
+  q = k[i, 1]
+  s = A[p, q] + A[q, p]
+  B = parfor r in 0..n, c in 0..n { if r == p { s * A[p, c] - A[q, c] } else { if r == q { s * A[q, c] + A[p, c] } else { A[r, c] } } }
+  next A = parfor r in 0..n, c in 0..n { if c == p { B[r, p] - s * B[r, q] } else { if c == q { B[r, q] / 2 } else { B[r, c] } } }
+  next i = i + 1
+}
+emit sum(A)
+`,
+		// a shuffle by swaps of a long column
+		`n = 33_000
+r = rand(n, 1, seed = 1)
+iterate x = seq(0, n), i = n - 1 times 9 {
+  j = i64(r[i] * (i + 1))
+  next x = parfor k in 0..n { if k == i { x[j] } else { if k == j { x[i] } else { x[k] } } }
+  next i = i - 1
+}
+emit sum(x * seq(0, n))
+`,
+		// what is stored fails in round 5
+		`n = 33_000
+iterate x = rand(n, 1, seed = 1), i = 0 times 9 {
+  next x = parfor k in 0..n { if k == 3 * i { x[n - 5 + i] + 1 } else { x[k] } }
+  next i = i + 1
+}
+emit sum(x)
+`,
+	} {
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		found := false
+		for _, x := range nestsOfRounds(t, r.Plan.Graph) {
+			_, rounds, is := strings.Cut(x.String(), "for round:")
+			found = found || is
+			if rounds, _, _ = strings.Cut(rounds, "\n  }\n"); long.MatchString(rounds) {
+				t.Errorf("a round goes over the whole matrix:\n%s", x)
+			}
+		}
+		if !found {
+			t.Errorf("no loop has the rounds of\n%s", text)
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRoundsOfCheapPoints: a parfor with a few operations for each point of a long column is a stage, whose lanes
+// are points, and no part of a loop of one point.
+func TestRoundsOfCheapPoints(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := `cap = 20_000
+w = randint(9, 2, 1, 200, seed = 1)
+iterate best = zeros(cap, 1), i = 0 times 9 {
+  k = w[i, 0]
+  v = w[i, 1]
+  next best = parfor j in 0..cap { if j >= k { max(best[j, 0], best[j - k, 0] + v) } else { best[j, 0] } }
+  next i = i + 1
+}
+emit sum(best)
+`
+	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	stages := 0
+	for _, x := range nestsOfRounds(t, r.Plan.Graph) {
+		if strings.Contains(x.String(), "for round:") {
+			t.Errorf("a loop of one point:\n%s", x)
+		}
+		stages++
+	}
+	if stages == 0 {
+		t.Error("no stages")
+	}
+	if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+		t.Error(err)
+	}
+}
+
+// nestsOfRounds is the loops of all rounds of a plan.
+func nestsOfRounds(t *testing.T, g *ir.Graph) (list []*loop.Nest) {
+	t.Helper()
+	for id, n := range g.All() {
+		if n.Op.Role != op.Rounds {
+			continue
+		}
+		c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id)}
+		if err := n.Enter(c); err != nil {
+			t.Fatal(err)
+		}
+		nests, _ := n.Op.Nests(c, nil)
+		list = append(list, nests...)
+	}
+	return list
+}
