@@ -76,14 +76,6 @@ type spreadGraph struct {
 	tally
 }
 
-// tally counts what ranks share in a graph and its regions.
-type tally struct {
-	shares int     // nodes whose rows are shared
-	saved  float64 // operations of a rank that others do instead
-	paid   float64 // what gathers in regions cost, in operations
-	asked  int     // nodes whose rows the program asks ranks to share
-}
-
 // partials says which inputs of a node are partial.
 func (x *spreadGraph) partials(id ir.ID) []bool { return through(x.partial, x.old.In(id)) }
 
@@ -319,14 +311,6 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 // attribute plan.Unit.
 func (s *spreader) sharing(a *op.Attrs, rows int, unit op.Val) *op.Attrs {
 	return inUnits(a.With(plan.Shared, op.Int(s.ranks)).With(plan.SharedRows, op.Int(rows)), unit)
-}
-
-// inUnits adds the attribute plan.Unit to a, unless units are single rows.
-func inUnits(a *op.Attrs, unit op.Val) *op.Attrs {
-	if unit.I > 1 || len(unit.L) > 0 {
-		return a.With(plan.Unit, unit)
-	}
-	return a
 }
 
 // readsWhole reports whether a rank has all that a node reads whose rows ranks share, so that it can

@@ -218,3 +218,19 @@ func (x *spreadGraph) gathers() (cost float64) {
 	}
 	return cost
 }
+
+// tally counts what ranks share in a graph and its regions.
+type tally struct {
+	shares int     // nodes whose rows are shared
+	saved  float64 // operations of a rank that others do instead
+	paid   float64 // what gathers in regions cost, in operations
+	asked  int     // nodes whose rows the program asks ranks to share
+}
+
+// inUnits adds the attribute plan.Unit to a, unless units are single rows.
+func inUnits(a *op.Attrs, unit op.Val) *op.Attrs {
+	if unit.I > 1 || len(unit.L) > 0 {
+		return a.With(plan.Unit, unit)
+	}
+	return a
+}

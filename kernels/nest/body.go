@@ -455,20 +455,6 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin, hull bool) loop.Li
 	return loop.Of(loop.ValSym, int(at))
 }
 
-// within reports whether size neighbours from l on are in 0..n-1 wherever inner loops are.
-func (x *Builder) within(l loop.Lin, size int, n loop.Lin) bool {
-	least, most := l.Const, l.Const+int64(size)
-	for _, t := range l.Terms {
-		many, known := x.inside[t.Sym.N]
-		if t.Sym.Kind != loop.IndexSym || !known {
-			return false
-		}
-		end := t.Coef * int64(max(0, many-1))
-		least, most = least+min(0, end), most+max(0, end)
-	}
-	return n.Known() && 0 <= least && most <= n.Const
-}
-
 // WideWords is of how many words exact sums are where two are not enough.
 const WideWords = 3
 

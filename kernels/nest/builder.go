@@ -201,3 +201,17 @@ type RowResult struct {
 	Keyed *op.Action
 	Type  types.Type
 }
+
+// within reports whether size neighbours from l on are in 0..n-1 wherever inner loops are.
+func (x *Builder) within(l loop.Lin, size int, n loop.Lin) bool {
+	least, most := l.Const, l.Const+int64(size)
+	for _, t := range l.Terms {
+		many, known := x.inside[t.Sym.N]
+		if t.Sym.Kind != loop.IndexSym || !known {
+			return false
+		}
+		end := t.Coef * int64(max(0, many-1))
+		least, most = least+min(0, end), most+max(0, end)
+	}
+	return n.Known() && 0 <= least && most <= n.Const
+}
