@@ -126,15 +126,15 @@ var phasedBodies = []struct {
 	m    int
 	body string
 }{
-	{4200, `k = randint(m, 1, 0, m, seed = i)
+	{16400, `k = randint(m, 1, 0, m, seed = i)
 	 u = x[k]
 	 w = y[k]
 	 sum((u - mean(u)) * (w - mean(w))) / sqrt(sum((u - mean(u)) ^ 2))`},
-	{4200, `R = D[randint(m, 1, -m, m, seed = i), :]
+	{16400, `R = D[randint(m, 1, -m, m, seed = i), :]
 	 sum(R[:, 0] * R[:, 1]) - max(R[:, 0]) + x[i]`},
-	{4200, `k = randint(m, 1, -m - 1, m, seed = i)
+	{16400, `k = randint(m, 1, -m - 1, m, seed = i)
 	 sum(x[k]) + sum(x[k] ^ 2)`}, // a place out of range
-	{4200, `k = randint(m, 1, 0, m + 1, seed = 2 + i)
+	{16400, `k = randint(m, 1, 0, m + 1, seed = 2 + i)
 	 u = x[k]
 	 sum(y) * u[0] + sum(u) * sum(u * u)`},
 	{1000, `th = pi * i / 9
