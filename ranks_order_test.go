@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// TestWhatRanksWaitForComesFirst: a round of a stencil finds the largest change, which all ranks wait
-// for, before it makes the matrix of the next round, which takes as long. So the message is under way
-// meanwhile. A step of fewer operations, and one that lies at one place in the next matrix, is made in the
-// loop that finds its change: see group/along and group/displaced in compiler/testdata.
+// TestWhatRanksWaitForComesFirst: a round of a stencil finds the largest change, which all ranks
+// wait for, before it makes the matrix of the next round, which takes as long. So the message is
+// under way meanwhile. A step of fewer operations, or one that has a single place in the next
+// matrix, is made in the loop that finds its change: see group/along and group/displaced in
+// compiler/testdata.
 func TestWhatRanksWaitForComesFirst(t *testing.T) {
 	const text = `U0 = rand(1000, 1000, seed = 3)
 iterate U = U0, change = 1.0, step = 0 until change <= 0 or step >= 4 {

@@ -217,8 +217,8 @@ var outerBodies = []string{
 	longTwice,
 }
 
-// These read a product of narrow rows, longTwice several times. Its rows may be longer than memory of the
-// lanes allows.
+// These read a product of narrow rows; longTwice reads it several times. A row may be longer than
+// the memory of the lanes.
 const (
 	longProduct = "U = cbind(x, z, x * z)\nemit rowmean(exp(U @ rbind(w, w ^ 2, 1 - w) - z))"
 	longTwice   = "K = exp(cbind(x, z) @ rbind(w, 1 - w))\nemit (K / rowsum(K)) @ y\nemit rowargmin(K)\nemit rowmax(K)"

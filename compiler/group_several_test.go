@@ -99,7 +99,7 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 	}
 }
 
-// A loop of a matrix and of its largest change tells the operations of both.
+// A loop with several results, a matrix and its largest change, counts the operations of both.
 func TestOperationsOfSeveralResults(t *testing.T) {
 	c, err := compileTiny(tinyTable(t), "U = materialize(rand(70, 60, seed = 1))\nA = U[0..-1, :] * U[1.., :]\nemit max(A - U[1.., :])\nemit rbind(U[0, :], A)", 1, false, nil)
 	if err != nil {

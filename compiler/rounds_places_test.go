@@ -13,9 +13,10 @@ import (
 	"flow/stdlib"
 )
 
-// TestRoundsAtPlacesOfPoints: rounds whose parfors keep all elements but some rows, columns or elements that
-// numbers name are loops over these alone, also where such a parfor reads another one, and where what is
-// stored there may fail. No loop of a round is as long as the matrix.
+// TestRoundsAtPlacesOfPoints checks rounds whose parfors keep all elements except some rows,
+// columns or elements at given numbers. Their loops go over these places alone, also where one such
+// parfor reads another, or where a stored value may fail. No loop of a round is as long as the
+// matrix.
 func TestRoundsAtPlacesOfPoints(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -76,8 +77,8 @@ emit sum(x)
 	}
 }
 
-// TestRoundsOfCheapPoints: a parfor with a few operations for each point of a long column is a stage, whose lanes
-// are points, and no part of a loop of one point.
+// TestRoundsOfCheapPoints checks that a parfor with a few operations for each point of a long
+// column is a stage, whose lanes are points, and not a part of a loop of one point.
 func TestRoundsOfCheapPoints(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -112,7 +113,7 @@ emit sum(best)
 	}
 }
 
-// nestsOfRounds is the texts of the loops of all rounds of a plan.
+// nestsOfRounds returns the texts of the loops of all rounds of a plan.
 func nestsOfRounds(t *testing.T, g *ir.Graph) (texts []string) {
 	t.Helper()
 	for id, n := range g.All() {

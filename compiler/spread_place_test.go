@@ -75,8 +75,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A loop with a place is a loop on one rank, too. Unrolled, it would need none of the values that its first
-// round does not read, and fail on several ranks alone.
+// A loop with a place is not unrolled on one rank, either. Unrolled, it would not compute a first
+// value that no round reads, and such a value would fail only on several ranks.
 func TestPlacedLoopsStayLoops(t *testing.T) {
 	const text = `iterate a = 7 // seq(0, 41), k = 0 times 3 with (place = rows) {
   next a = k + parfor i in 0..41 { i }
@@ -172,7 +172,7 @@ func TestSharedByWork(t *testing.T) {
 	}
 }
 
-// A program of which ranks share nothing has the loops that it has on one rank, and rank 0 runs all of it.
+// If ranks share nothing of a program, rank 0 runs all of it, with the loops of one rank.
 func TestAloneAsOnOneRank(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

@@ -103,7 +103,7 @@ func (s *state) trial(rows bool) (try state, why string) {
 	return try, ""
 }
 
-// onOneRank reports a plan in which only rank 0 has work.
+// onOneRank reports whether only rank 0 has work in the plan.
 func (s *state) onOneRank() bool {
 	for i, rank := range s.owner {
 		if rank != 0 && s.g.Nodes[i].Op.Role != op.Constant {
@@ -113,8 +113,9 @@ func (s *state) onOneRank() bool {
 	return true
 }
 
-// alone returns a plan as for one rank, which rank 0 runs: loops are as large as those in one process. It is nil
-// if there is none, or if its values do not fit in memory. It would be wrong for a plan in which ranks share work.
+// alone returns the plan of a single process, for rank 0 to run: its loops are as large as they are
+// there. It returns nil if there is no such plan, or if the values do not fit in memory. It would
+// be wrong for a plan in which ranks share work.
 func (s *state) alone() *state {
 	o := *s.o
 	o.Ranks = 1

@@ -125,8 +125,8 @@ func TestColumnsOfUnlikeRows(t *testing.T) {
 	}
 }
 
-// TestColumnsOfOneWorker: the sums that one worker has of columns are those of its states and of what a window
-// has left to another sum, because it was in doubt or is not finite.
+// TestColumnsOfOneWorker: the column sums of a single worker add its states to the numbers that a
+// window has left to another sum because they were in doubt or not finite.
 func TestColumnsOfOneWorker(t *testing.T) {
 	r, alone := rand.New(rand.NewPCG(77, 78)), map[string]*op.Def{}
 	for _, d := range (&engine{}).folded(append(reduce.Rows(), reduce.Statistics()...)) {

@@ -113,9 +113,10 @@ func (l *lowerer) loopPlace(out []op.Attr, e ast.Expr, form hinted) []op.Attr {
 	return append(out, op.Attr{Name: ir.PlaceAttr, Val: op.Str(string(place))})
 }
 
-// iterateHints returns the number of rounds up to which a loop is unrolled, and its other hints. One
-// with a placement is unrolled only if it says so: its copies would have no place. One rank does the same.
-// If it unrolled the loop, a value that no later round reads could fail on several ranks alone.
+// iterateHints returns the number of rounds up to which a loop is unrolled, and its other hints. A
+// loop with a placement is unrolled only if the program says so, because its copies would have no
+// place. This holds on one rank, too: otherwise a first value that no round reads could fail on
+// several ranks and not on one.
 func (l *lowerer) iterateHints(w *ast.With) (most int, out []op.Attr) {
 	most = unrolled
 	said, placed := false, false

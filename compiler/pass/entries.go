@@ -387,8 +387,8 @@ func worthDense(e sparsity.Estimate, t types.Type) bool {
 	return e.Basis < sparsity.Bounded && dense.Bytes(t.Elem.Size(), stored) <= sparse.Bytes(t.Elem.Size(), stored)
 }
 
-// readsEither reports whether reader r has a row of the same meaning for dense matrices whose result has
-// the same type. Reductions, dense(x), single elements and counts have one.
+// readsEither reports whether reader r has a row of the same meaning for dense matrices whose
+// result has the same type. Reductions, dense(x), single elements and counts have one.
 func readsEither(g *ir.Graph, table *op.Table, r ir.ID) bool {
 	n, in := &g.Nodes[r], g.In(r)
 	d := n.Op

@@ -113,8 +113,9 @@ func (s *groups) moves(id ir.ID) bool {
 	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
 }
 
-// views reports an operator whose result lies in the memory of its operand: a part of it that is no copy, as
-// one of every other column is.
+// views reports whether the result of node id lies in the memory of its operand, as a slice does. A
+// stride of columns does not: it is a copy. Where a shape is not known, every operator with Look
+// counts as a view.
 func (s *groups) views(id ir.ID) bool {
 	g, n := s.g, &s.g.Nodes[id]
 	in := g.Types(nil, g.In(id)...)

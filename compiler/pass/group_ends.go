@@ -45,9 +45,10 @@ func (f *nesting) mergeGroups() {
 }
 
 // shared makes one group of chain x and of the groups that read it, if all of them read only the
-// element at their own place, or all read it at the same other place. The latter holds for points, too. A
-// chain with a single reading group joins it only if that group has been merged from several: otherwise the
-// chain would have been its member. So mergeGroups visits readers first.
+// element at their own place, or if all read x at the same other place (displaced). The latter also
+// holds for points. A chain with a single reading group joins it only if that group has been merged
+// from several: otherwise the chain would have been its member. So mergeGroups visits readers
+// first.
 func (m *merger) shared(x ir.ID) {
 	groups := []ir.ID{x}
 	several := false
@@ -73,8 +74,9 @@ func (m *merger) shared(x ir.ID) {
 	}
 }
 
-// displaced reports a matrix x that all groups which read it take into a larger matrix, whole and at one
-// place. These matrices have one shape. Then one loop over it computes each element of x once.
+// displaced reports whether all groups that read matrix x take it as a whole into a larger matrix,
+// at the same place. All these larger matrices have one shape, so one loop over it computes each
+// element of x once.
 func (m *merger) displaced(x ir.ID) bool {
 	var first *spot
 	for _, r := range m.readers[x] {
@@ -90,8 +92,8 @@ func (m *merger) displaced(x ir.ID) bool {
 // spot is where a matrix lies in the space of a group: its element (0, 0), and the size of the space.
 type spot struct{ row, col, rows, cols int }
 
-// spotIn returns where y lies in the space of the group of its reader r, or nil if it lies at several
-// places or not as a whole.
+// spotIn returns where y lies in the space of the group of its reader r. It returns nil if y lies
+// at several places or not as a whole.
 func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
 	g := m.g
 	if _, is := known[r]; !is {
@@ -123,7 +125,8 @@ func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
 	return &out
 }
 
-// oneSpot returns where member y lies in its group, whose members alone read it.
+// oneSpot returns where member y lies in its group, or nil if it lies at several places. Only
+// members of the group read y.
 func (m *merger) oneSpot(y ir.ID, known map[ir.ID]*spot) (one *spot) {
 	for _, r := range m.readers[y] {
 		at := m.spotIn(y, r, known)
@@ -135,7 +138,7 @@ func (m *merger) oneSpot(y ir.ID, known map[ir.ID]*spot) (one *spot) {
 	return one
 }
 
-// placeIn returns the rectangle of node r, which moves elements, that is operand k as a whole.
+// placeIn returns the rectangle of node r, which moves elements, that holds all of operand k.
 func placeIn(g *ir.Graph, r ir.ID, k int) (at op.Piece, ok bool) {
 	n := &g.Nodes[r]
 	t := g.Type(g.In(r)[k])
@@ -152,14 +155,16 @@ func placeIn(g *ir.Graph, r ir.ID, k int) (at op.Piece, ok bool) {
 	return at, ok
 }
 
-// padded returns the graph with reductions over larger matrices, where these are made of what is reduced:
+// padded returns the graph in which a reduction goes over a larger matrix, if operators put what it
+// reduces into one:
 //
 //	%3 = map(..);  %4 = pipe(%3, %0) {fold="max"} {..};  %5 = rbind(%1, %3, %2)
 //	->  %3 = map(..);  %6 = map(%3, %0) {..};  %7 = rbind(-inf, %6, -inf);  %4 = max(%7);  %5 = rbind(%1, %3, %2)
 //
-// The elements around are such that the result has the same bits. Both matrices have one shape, so that one
-// loop makes them (shared): a step of a stencil, its border and its largest change. A mean is a sum over the
-// number of elements. It would be wrong for places of extremes, and for variances, which divide by that number.
+// The elements around leave the result as it is, bit for bit. Both larger matrices have one shape,
+// so that one loop makes them (shared): a step of a stencil, its border and its largest change. A
+// mean becomes a sum that is divided by the old number of elements. It would be wrong for places of
+// extremes, which would move, and for variances, which divide by the number of elements.
 func (f *nesting) padded() *ir.Graph {
 	g := f.g
 	var readers [][]ir.ID
@@ -283,8 +288,8 @@ type taken struct {
 	k  int
 }
 
-// around returns the operators that take what pipe id reads into a larger matrix, one after the other, if
-// they and such reductions alone read it.
+// around returns the operators that take an operand of pipe id into a larger matrix, one after the
+// other. It returns nil if anything but them and such reductions reads that operand.
 func (f *nesting) around(id ir.ID, readers [][]ir.ID) (list []taken) {
 	g := f.g
 	for k, x := range g.In(id) {

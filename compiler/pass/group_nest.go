@@ -24,9 +24,9 @@ import (
 //
 //	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
-// A reduction of all elements of a group is its last member. If the elements are read elsewhere, too,
-// the group has several results (group_ends.go), also if they are there a part of a larger matrix. Ranks share the rows of a group, and merge the states of
-// its reductions.
+// A reduction of all elements of a group is its last member. If the elements are also read
+// elsewhere, alone or as a part of a larger matrix, the group has several results (group_ends.go).
+// Ranks share the rows of a group, and merge the states of its reductions.
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
 // at another place. Rows at computed positions are the exception: they join a loop that reads all of them,
@@ -263,14 +263,15 @@ func (f *nesting) find() {
 	})
 }
 
-// viewed returns the graph in which what is stored twice, alone and as a part of a larger matrix, is read from
-// there:
+// viewed returns the graph in which a matrix that is stored twice, alone and as a part of a larger
+// one, is read from the larger one:
 //
-//	%3 = map(..);  %5 = rbind(%1, %3, %2);  %6 = map(%3, %0)  ->  %3 = map(..);  %5 = rbind(%1, %3, %2);  %7 = slice(%5);  %6 = map(%7, %0)
+//	%3 = map(..);  %5 = rbind(%1, %3, %2);  %6 = map(%3, %0)
+//	->  %3 = map(..);  %5 = rbind(%1, %3, %2);  %7 = slice(%5);  %6 = map(%7, %0)
 //
-// So only the larger matrix is stored, and nothing is copied into it. It would be wrong for what is read
-// before that is made. It would take longer where ranks share rows, as the part has other rows than the whole:
-// they would exchange some.
+// So only the larger matrix is stored, and nothing is copied into it. It would be wrong for readers
+// that come before the larger matrix. It would be slow where ranks share rows: they would exchange
+// some, because a rank has other rows of the part than of the whole.
 func (f *nesting) viewed() *ir.Graph {
 	g, m := f.g, merger{nesting: f}
 	if f.apart {

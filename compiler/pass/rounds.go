@@ -301,26 +301,23 @@ func (a *around) atPlace(g *ir.Graph, v ir.ID) bool {
 	})
 }
 
-// keptButPlace returns the matrix whose elements the points of a parfor have, but where an index has one of
-// some numbers, or -1.
+// keptButPlace returns the matrix whose elements parfor id keeps, except where an index equals one
+// of a few numbers. It returns -1 if there is none.
 func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 	r := g.Nodes[id].Region
 	indices := len(g.Nodes[id].Attrs.Ints("n"))
 	if len(r.Args) < indices || r.Graph.Nodes[r.Yields[0]].Op.Control != op.Part {
 		return -1
 	}
-	if k := keptButWhere(r, r.Args[:indices], mostPlaces); k >= indices {
+	if k := keptButWhere(r, r.Args[:indices], loop.MostPlaces); k >= indices {
 		return g.In(id)[k-indices]
 	}
 	return -1
 }
 
-// mostPlaces is the most numbers for which a parfor has other elements. A loop goes over all elements if they are
-// more (loop.AtPlaces).
-const mostPlaces = 4
-
-// keptButWhere returns which argument of region r is the matrix of which the region gives an element, but where
-// one of the indices, which are arguments too, has one of so many numbers. It returns -1 if there is none.
+// keptButWhere returns which argument of region r holds the elements that the region yields, except
+// where an index equals one of at most places numbers. The indices are arguments of r, too. It
+// returns -1 if there is no such argument.
 func keptButWhere(r *ir.Region, indices []ir.ID, places int) int {
 	g := r.Graph
 	if g.Nodes[r.Yields[0]].Op.Control != op.Part {

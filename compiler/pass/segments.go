@@ -10,15 +10,16 @@ import (
 	"flow/ir/types"
 )
 
-// Segments orders the rows of a column of integers once for a parfor that takes, for each index, the rows where the
-// column equals it:
+// Segments orders the rows of a column of integers once, for a parfor that takes the rows where the
+// column equals its index:
 //
 //	%4 = parfor(%0, %1) { %3 = eq(%1, %0);  %4 = places(%3, n);  .. }
 //	->
 //	%2 = argsort(%1);  %3 = bin(seq(-1, k), %1[%2]);  %4 = parfor(%0, %2, %3) { %4 = cut(%2, %3[i], %3[i + 1]);  .. }
 //
-// The order is stable, so the places of a value ascend as those of the mask do. How many there are is the distance of
-// its ends. It is pointless for a few indices, since to compare a row is faster than to order it.
+// The order is stable, so the places of a value ascend, as those of the mask do. The ends of a
+// value in the order give their number. A parfor with few indices keeps its masks, because
+// comparing a row takes less time than ordering it.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
@@ -26,9 +27,9 @@ func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 const (
-	// leastSegments is how many indices a parfor has at least whose rows are ordered.
+	// leastSegments is the least number of indices of a parfor for which rows are ordered.
 	leastSegments = 32
-	// leastReduced is how many it has if loops reduce the rows under their mask, without storing them.
+	// leastReduced is the same where loops reduce the rows under their mask, without storing them.
 	leastReduced = 256
 )
 
@@ -44,7 +45,8 @@ type segments struct {
 
 func (s segments) is() bool { return len(s.by) > 0 }
 
-// segmented returns the places and counts of node id that an order of its rows gives.
+// segmented finds the places and the counts in parfor id that an order of the rows gives. All
+// belong to one column and one index.
 func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	n := &g.Nodes[id]
 	lo, many := n.Attrs.Ints("lo"), n.Attrs.Ints("n")
@@ -92,7 +94,8 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	return s
 }
 
-// reduced reports that what is taken at places x is reduced alone, as it is or after elementwise operators.
+// reduced reports whether the rows at places x are only reduced, as they are or after elementwise
+// operators.
 func (s segments) reduced(readers [][]ir.ID, x ir.ID) bool {
 	return allOf(readers[x], func(r ir.ID) bool {
 		n := &s.r.Graph.Nodes[r]
@@ -100,7 +103,8 @@ func (s segments) reduced(readers [][]ir.ID, x ir.ID) bool {
 	})
 }
 
-// outside lists the nodes of the body that make node x, or reports that they depend on an index or may fail.
+// outside lists the nodes of the body that make node x, operands first. ok is false if one of them
+// depends on an index or may fail.
 func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
 	b := s.r.Graph
 	first, _ := captures(g, id, s.r)
@@ -129,7 +133,7 @@ func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
 	return nodes, ok
 }
 
-// write adds parfor id with the order of its rows.
+// write adds the order of the rows, and parfor id reading it.
 func (s segments) write(c *copying, id ir.ID) {
 	in, o := c.in(id), c.old.Origin(id).NoDest()
 	first, shift := captures(c.old, id, s.r)
@@ -173,7 +177,7 @@ func (s segments) write(c *copying, id ir.ID) {
 	c.g.Nodes[c.to[id]].Region = region.Compact(body.g.Needed(func(x ir.ID) bool { return read[x] || body.g.Required(x) }))
 }
 
-// segment adds what makes node x of the body: places, or their number.
+// segment adds the nodes that replace node x of the body: places, or their number.
 func (s segments) segment(c *copying, x, order, ends ir.ID) ir.ID {
 	o, number := c.old.Origin(x), types.ScalarOf(types.I64)
 	constant := func(i int) ir.ID {

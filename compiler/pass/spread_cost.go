@@ -61,8 +61,9 @@ func (s *spreader) estimates(g *ir.Graph) *ir.Estimator {
 	return e
 }
 
-// estimatesIn returns the estimator of a region of node id of g. A sparse matrix that a loop carries is taken to
-// keep the entries that it begins with. That is good enough for costs, and no byte follows from them.
+// estimatesIn returns the estimator of a region of node id of g. It assumes that a sparse matrix
+// that a loop carries keeps its number of entries. This is good enough for costs, and no result
+// depends on it.
 func (s *spreader) estimatesIn(g *ir.Graph, id ir.ID, r *ir.Region) *ir.Estimator {
 	e := s.estimators[r.Graph]
 	if e == nil {

@@ -12,9 +12,10 @@ import (
 	"flow/ir/types"
 )
 
-// Border is an integer of a nest that cuts the space into pieces: a comparison on which branches, choices
-// or checks depend, the lesser or the greater of two numbers, a division, or a subscript of a load. Its outcome
-// is the truth of the comparison, or of a <= b, the quotient, or 0 for a subscript inside of the matrix.
+// Border is an integer of a nest that cuts the space into pieces. It belongs to a comparison that
+// branches, choices or checks depend on, to a minimum or a maximum, to a division, or to a
+// subscript of a load. Its outcome is the truth of the comparison, the truth of a <= b for the
+// minimum or maximum of a and b, the quotient, or 0 for a subscript inside the matrix.
 type Border struct {
 	// Low and High are the least and the greatest value over all rounds of inner loops: of the second
 	// operand of a comparison minus the first, of a dividend, or of a subscript. They are forms of one
@@ -44,7 +45,8 @@ func (b *Border) Outcome(low, high, size int64) (int64, bool) {
 	return x, x == y && x >= -mostQuotient && x <= mostQuotient
 }
 
-// Numbers reports that the outcome decides a number, of which subscripts may be made, and not only a truth.
+// Numbers reports whether the outcome decides a number, which a subscript may contain, and not only
+// a truth value.
 func (b *Border) Numbers() bool {
 	switch b.stmt.Code {
 	case Min, Max, Mod, IDiv:
@@ -197,7 +199,7 @@ func (f *Facts) linear(l Lin) (Lin, bool) {
 // Decided returns n for points at which some of its borders have these outcomes, by number.
 func Decided(n *Nest, borders []Border, outcomes map[int]int64) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}, known: map[*Stmt][2]outcome{}}
-	limited := map[int]bool{} // a launch knows no outcome where they are large
+	limited := map[int]bool{} // operands: a launch knows no outcome where one is large
 	for k, q := range outcomes {
 		b := &borders[k]
 		for _, f := range []Lin{b.Low, b.High, b.Size} {

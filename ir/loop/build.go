@@ -114,12 +114,11 @@ func (b *Builder) Adds(t *Terms, state []Val) {
 	}
 }
 
-// inside appends to a block of a statement and sets its yields.
 // Depth is the number of open blocks.
 func (b *Builder) Depth() int { return len(b.open) }
 
-// Around calls f while only the outermost blocks, so many, are open. What f writes comes before the loops and
-// branches that are being written in the last of them.
+// Around calls f while only the outermost depth blocks are open. So what f writes comes before the
+// inner loops and branches that are being written.
 func (b *Builder) Around(depth int, f func()) {
 	open := b.open
 	b.open = open[:depth:depth]
@@ -127,6 +126,7 @@ func (b *Builder) Around(depth int, f func()) {
 	b.open = open
 }
 
+// inside appends to a block of a statement and sets its yields.
 func (b *Builder) inside(block *Block, body func() []Val) {
 	b.open = append(b.open, block)
 	block.Yield = body()

@@ -1,10 +1,11 @@
 package loop
 
-// This file writes loops until a break as loops with a known number of rounds, where what they count is linear:
+// This file gives loops that end by a break a known number of rounds, if a linear form tells it:
 //
 //	for round: forever (q = x-1) { c = le x+2, q; break c; .. next q+1 }    ->    for round: 0..3 { .. x-1+round .. }
 //
-// Subscripts by q are then forms of indices. It would be wrong for numbers that wrap: see counting.limited.
+// Subscripts by q are then forms of indices. It would be wrong for numbers that wrap: see
+// counting.limited.
 
 import (
 	"slices"
@@ -20,7 +21,8 @@ type counting struct {
 	read    map[Val]bool
 }
 
-// counted returns n with loops that are counted, and with ranges of loops as forms of indices.
+// counted returns n, whose loops until a break have a number of rounds and whose ranges are forms
+// of indices, where possible.
 func counted(n *Nest, limited map[int]bool) *Nest {
 	c := &counting{FactsOf(n), limited, map[Val]bool{}}
 	if !Some(n.Body.Stmts, func(s *Stmt) bool {
@@ -39,13 +41,13 @@ func counted(n *Nest, limited map[int]bool) *Nest {
 	return rewritten(n, c.replace)
 }
 
-// form is the form of a value that cannot wrap.
-func (c *counting) form(v Val) (Lin, bool) {
-	l, ok := c.facts.Lin(v)
+// form returns the linear form of a value. ok is false if the form is not known or may wrap.
+func (c *counting) form(v Val) (l Lin, ok bool) {
+	l, ok = c.facts.Lin(v)
 	return l, ok && !l.Any(func(s Sym) bool { return s.Kind == ValSym || s.Kind == ParamSym && !c.limited[s.N] })
 }
 
-// counter is a carried value of a loop that ends by it.
+// counter is a carried value that a loop counts, until a comparison with it ends the loop.
 type counter struct {
 	k      int   // its number
 	by     int64 // how much it grows in a round
@@ -138,7 +140,8 @@ func (c *counting) replace(r *rewriter, s *Stmt) bool {
 	return true
 }
 
-// write writes a loop with a counter. The counter is carried only if it is read behind the loop.
+// write writes a loop with a counter as one with a number of rounds. The counter is carried only if
+// it is read after the loop.
 func (c *counting) write(r *rewriter, s *Stmt, x *counter) {
 	l := s.Loop
 	keep := c.read[s.Dst+Val(x.k)]

@@ -160,8 +160,8 @@ func (x *Sets[S]) Chosen(v Val, of func(v Val) S) (points S, ok bool) {
 	return x.Or(x.And(of(then), x.Holds(s.Args[0], true)), x.And(of(other), x.Holds(s.Args[0], false))), true
 }
 
-// difference returns the second operand of an integer comparison, or of the lesser or the greater of two
-// integers, minus the first.
+// difference returns the second operand of a comparison, a minimum or a maximum of integers, minus
+// the first.
 func (f *Facts) difference(s *Stmt) (Lin, bool) {
 	if s.Code != Lt && s.Code != Le && s.Code != Eq && s.Code != Ne && s.Code != Min && s.Code != Max || f.nest.Types[s.Args[0]] != types.I64 {
 		return Lin{}, false

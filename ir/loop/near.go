@@ -211,10 +211,10 @@ func (x *Near) End(b *Builder, st []Val) Val {
 	return v.result(b, equal)
 }
 
-// Masked reports a value that a mask makes zero: a choice between it and zero, what is not below or
-// not above zero, a truth value as a number, and products and quotients of these. A sum of such values
-// may have few that are not zero, or none. It knows a value by the statements of the open blocks; of any
-// other value it says no, which costs time and no bits.
+// Masked reports whether a mask may make value v zero. Such a value is a choice between a value and
+// zero, a minimum or maximum with zero, a truth value as a number, or a product or quotient of
+// these. Few elements of a sum of such values may differ from zero, or none. Masked knows values of
+// the open blocks alone. For others it returns false, which costs time and changes no bit.
 func (b *Builder) Masked(v Val) bool {
 	s := b.defines(v)
 	if s == nil {
@@ -235,7 +235,7 @@ func (b *Builder) Masked(v Val) bool {
 	return false
 }
 
-// zero reports a value that is the constant zero, or that made a float.
+// zero reports whether v is the constant zero, perhaps converted to a float.
 func (b *Builder) zero(v Val) bool {
 	s := b.defines(v)
 	if s != nil && (s.Code == ToF64 || s.Code == ToF32) {
@@ -244,7 +244,7 @@ func (b *Builder) zero(v Val) bool {
 	return s != nil && s.Code == Const && s.Imm == 0
 }
 
-// defines returns the statement of an open block that gives only v, nil where there is none.
+// defines returns the statement of an open block whose only result is v, or nil if there is none.
 func (b *Builder) defines(v Val) *Stmt {
 	for _, block := range slices.Backward(b.open) {
 		for k := len(block.Stmts) - 1; k >= 0; k-- {

@@ -154,8 +154,8 @@ func nearOf(t *testing.T, nests map[int]*Nest, c Class, list []Word) (Word, bool
 	return WordOf(y[0].(*value.Dense).At(0, 0)), true
 }
 
-// TestMasked: a sum of many numbers of which a mask leaves few, or none, is sure, however the mask is
-// written; a sum of numbers that no mask made zero watches nothing.
+// TestMasked checks that a sum of many numbers is sure where a mask leaves few or none, however the
+// mask is written. A sum of numbers that no mask makes zero watches nothing.
 func TestMasked(t *testing.T) {
 	const n = 2 * watchedBelow
 	masks := map[string]func(b *Builder, v, zero Val) Val{

@@ -10,8 +10,9 @@ import (
 	"flow/ir/types"
 )
 
-// mostPlaces is the most places of a sweep that are made one by one.
-const mostPlaces = 4
+// MostPlaces is the most places of a sweep that are made one by one. A loop goes over all elements
+// if there are more (AtPlaces).
+const MostPlaces = 4
 
 // spot is the points of a sweep at which the indices equal values from before it. NoVal: any index.
 type spot struct {
@@ -108,7 +109,7 @@ func (c *cutter) sweepAt(s, from *Stmt, to int) *placed {
 	return p
 }
 
-// checked returns the places where a block, which runs at the places at alone, makes checks.
+// checked returns the places at which block b makes checks. The block runs only at the places at.
 func (q *query) checked(b *Block, at spots) (out spots) {
 	if b == nil {
 		return out
@@ -153,7 +154,7 @@ func union(a, b spots) spots {
 			list = append(list, x)
 		}
 	}
-	return spots{list: list, all: a.all || b.all || len(list) > mostPlaces}
+	return spots{list: list, all: a.all || b.all || len(list) > MostPlaces}
 }
 
 // meet returns places that include those in both a and b.

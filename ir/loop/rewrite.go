@@ -43,7 +43,8 @@ func rewritten(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
 	return c
 }
 
-// copied is rewritten for a copy that another rewrite reads, which checks what it makes of it.
+// copied is rewritten without the check of the copy, for a caller that rewrites the copy again:
+// that rewrite checks its result.
 func copied(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
 	r := newRewriter(n)
 	r.replace = func(s *Stmt) bool { return replace(r, s) }

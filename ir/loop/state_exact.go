@@ -247,8 +247,8 @@ func threeOf(b *Builder, s, t, u Val) (x, y, z, fine Val) {
 // Adder takes numbers into an exact sum.
 type Adder interface{ Add(x float64) }
 
-// Words returns which words of the state add up to its exact sum, or to that of squares: n words from first
-// on. It returns no words if the class does not need the sum.
+// Words returns the words of the state that add up to its exact sum, or to that of the squares: n
+// words from first on. n is 0 if the class does not need that sum.
 func (s *State) Words(squares bool) (first, n int) {
 	c := s.sum
 	if squares {
@@ -260,7 +260,7 @@ func (s *State) Words(squares bool) (first, n int) {
 	return c.first, n
 }
 
-// Count is the word that counts contributions, or -1.
+// Count returns the number of the word that counts contributions, or -1.
 func (s *State) Count() int { return s.count }
 
 func (c cascade) addTo(sum Adder, words []Word, places, i int) {

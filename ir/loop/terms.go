@@ -213,16 +213,17 @@ func (t *Terms) whole(b *Builder, s []Val) []Val {
 // End returns the result.
 func (t *Terms) End(b *Builder, s []Val) Val { return t.state().end(b, t.whole(b, s)) }
 
-// watchedBelow is below how many contributions a bounded sum notices the bits that it lost, too.
-// Where it lost none, its words are the sum; but a bound cannot tell this from a sum next to it. It
-// matters where the sum lies in the middle of two floats: of n numbers of similar size, one sum of n.
-// It also matters where many contributions are zeros, as those of a mask are: a sum of the few others is
-// often nothing, or so small that the bound leaves a doubt. So these are noticed for every n.
+// watchedBelow is the number of contributions below which a bounded sum also notices the bits that
+// it lost. Where it lost none, its words are the sum, but a bound cannot tell this from a sum next
+// to it. It matters where the sum lies in the middle of two floats: for n numbers of similar size,
+// in one sum of n. It also matters where a mask makes many contributions zero. The sum of the few
+// others is often zero, or so small that the bound leaves a doubt. So sums under a mask notice lost
+// bits for every n.
 const watchedBelow = 1024
 
 // Bounded makes a sum of floats one that may lose bits and still be sure of its rounding: see
-// EndBounded. n is the number of contributions, or -1 where the run tells it, and masked is what
-// Builder.Masked says of one. It reports whether it did.
+// EndBounded. n is the number of contributions, or -1 where the run tells it. masked is the result
+// of Builder.Masked for one of them. Bounded reports whether it did.
 func (t *Terms) Bounded(n int64, masked bool) bool {
 	if t.bounded = t.class == Sum && t.elem.IsFloat(); t.bounded {
 		// Sums of f32 have no errors, unless their numbers are far apart.

@@ -245,8 +245,8 @@ type Arg struct {
 	Kind ValKind
 	// Told is help for an attribute that the run tells; its %s is the argument as written.
 	Told string
-	// Open names the function of the library that takes a call in which only the run tells this attribute, an i64.
-	// It has the parameters of the row.
+	// Open names the function of the library that takes the call if only the run tells this attribute,
+	// an i64. The function has the parameters of the row.
 	Open string
 	Doc  string
 }

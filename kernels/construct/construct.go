@@ -72,7 +72,8 @@ func Rows() []*op.Def {
 	return slices.Concat(rows, random(), shapes(), []*op.Def{eps()})
 }
 
-// open is argument a, which a function of the library takes where only the run tells it.
+// open returns argument a with the function of the library that takes the call if only the run
+// tells it.
 func open(a op.Arg, function string) op.Arg {
 	a.Open = function
 	return a

@@ -396,8 +396,9 @@ func reshapeElements(e *op.Elements) op.Element {
 	}
 }
 
-// quotient is k // by for 0 <= k < below. With m = ceil(2^40 / by), k m is k 2^40 / by and less than k more, which
-// is less than 2^40 / by: the quotient by 2^40 is the same. k m has less than 62 bits.
+// quotient returns k // by for 0 <= k < below. With m = ceil(2^40 / by), the product k m exceeds k
+// 2^40 / by by less than k, which is less than 2^40 / by: its quotient by 2^40 is the same. k m has
+// less than 62 bits.
 func quotient(b *loop.Builder, k loop.Val, below, by int) loop.Val {
 	number := func(n int) loop.Val { return b.Const(types.I64, uint64(n)) }
 	const bits = 40

@@ -27,8 +27,8 @@ const (
 	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 24
-	// againFrom is from how many operations on it is tried to make points again where they are read: if most of
-	// them stay, all copies of a matrix between two sweeps may go.
+	// againFrom is the number of operations from which points are also tried where they are read
+	// (Builder.again). If most elements stay, no copy of the matrix between two sweeps may be needed.
 	againFrom = 4096
 	// roundsTogether is the number of independent rounds of an inner loop that a vector evaluates
 	// in a nest of one point. sumsTogether is the number for rounds with exact sums or functions.

@@ -49,7 +49,7 @@ func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 	return out, ""
 }
 
-// storesOf is the number of stores to local k in the text.
+// storesOf returns how many statements store to local k.
 func (b *Body) storesOf(k int) (n int) {
 	loop.Some(b.Nest.Body.Stmts, func(s *loop.Stmt) bool {
 		if s.Code == loop.Store && s.Mem == (loop.Mem{Kind: loop.LocalMem, N: k}) {

@@ -50,7 +50,8 @@ func NewBuilder(f Form) *Builder {
 	if f.Short {
 		few = define.WrittenLines
 	}
-	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements, Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}, depths: []int{1}}
+	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements,
+		Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}, depths: []int{1}}
 }
 
 // Form is how a body is written.
@@ -72,9 +73,10 @@ const bodyStatements = 12000
 // its own, and eight of them fill 256 KiB.
 const laidElements = 4096
 
-// readElements is the same of a matrix that one statement stores and that the point reads several times. Eight of
-// them fill 1 MiB, a second-level cache. A point that runs an operator at a time instead writes and reads each of
-// its matrices. One that rounds carry has two statements: its lanes would pass through that cache in every round.
+// readElements is the same for a matrix that one statement stores and that the point reads several
+// times. Eight of them fill 1 MiB, a second-level cache. Without the loop, the point would run an
+// operator at a time, and write and read each of its matrices. A matrix that rounds carry has two
+// statements: its lanes would pass through that cache in every round.
 const readElements = 1 << 14
 
 // Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop

@@ -190,7 +190,8 @@ func multiplied(b *op.Body, r int) bool {
 	return false
 }
 
-// reduces reports a reduction or a statistic, which reads each element of its operand once.
+// reduces reports whether a is a reduction or a statistic, which reads each element of its operand
+// once.
 func reduces(a *op.Action) bool { return a.Def.Class != loop.NoClass || a.Def.Once }
 
 // readOnce reports that each element of action k is read once: by an elementwise operator of its

@@ -133,9 +133,10 @@ func (x *Builder) bounded() {
 	}
 }
 
-// held is a scalar or a matrix of given elements. Where the run tells a subscript, an element of few is
-// found by comparisons. More are written to memory of the point, once: in the scope that has them, not in
-// the loop or branch that reads them so, which would write all of them for each element that it reads.
+// held returns a scalar or a matrix of given elements. Where the run tells a subscript, comparisons
+// find an element of a few. More elements are written once to memory of the point, in the scope
+// that has them: a loop or branch that reads them would write all of them for each element that it
+// reads.
 func (x *Builder) held(t types.Type, list []loop.Val) Ref {
 	if !t.IsDense() {
 		return Ref{Type: t, Val: list[0]}

@@ -141,8 +141,8 @@ func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
 	r.Total.Elements(e)
 }
 
-// inSubscripts marks the scalar operands of a nest that its subscripts and inner ranges have, and those that move
-// borders of its subscripts, if there are points enough.
+// inSubscripts marks the scalar operands in subscripts and inner ranges of a nest. If there are
+// enough points, it also marks operands that move borders of numbers in subscripts.
 func (x *Builder) inSubscripts(n *loop.Nest) (marks uint64) {
 	mark := func(list ...loop.Lin) {
 		for _, l := range list {
@@ -240,7 +240,7 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 // such subscripts takes longer than gathers.
 const leastTold = 1024
 
-// leastCut is leastTold for borders that such a number moves: to find them takes some 5 us.
+// leastCut is the same for borders that such a number moves. Finding them takes some 5 us.
 const leastCut = 16384
 
 // tells reports whether subscripts may have numbers that the run tells before each launch.
@@ -354,7 +354,7 @@ func (x *Builder) points(b *op.Body, k int, env []Ref) Ref {
 	return x.settled(b, k, m, true, false)
 }
 
-// cannotFail reports that no element of a matrix fails, wherever it is: no check is written for any.
+// cannotFail reports whether no element of m can fail anywhere: writing any element takes no check.
 func (x *Builder) cannotFail(m Ref) (fine bool) {
 	if !m.Type.Known() {
 		return false

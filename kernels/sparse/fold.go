@@ -145,9 +145,9 @@ func flatVector(x *value.Dense) *value.Dense {
 	return x
 }
 
-// anyRows sets rows of out to whether an entry of a stands where x is true. Where x is true nowhere no entry is read:
-// loops often ask for sets that are still empty, or are empty at last. Entries are read four at a time, since whether
-// one is the first that is met is rarely foreseen.
+// anyRows sets rows of out to whether an entry of a stands where x is true. If x is true nowhere,
+// no entry is read: loops often ask for a set that is still empty, or empty at last. Entries are
+// read four at a time, because a branch on each single entry is often mispredicted.
 func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
 	if bytes.IndexByte(x, 1) < 0 {
 		return func(lo, hi int) { clear(out[lo:hi]) }

@@ -135,7 +135,7 @@ func TestFoldsConvertInPlace(t *testing.T) {
 	}
 }
 
-// TestAnyOfNone: which rows meet an empty set is known without their entries.
+// TestAnyOfNone: no entry is read to know which rows meet an empty set.
 func TestAnyOfNone(t *testing.T) {
 	m := value.NewCSR(types.Bool, 2, 5, 0)
 	m.Col, m.Ptr = []int32{7, 9, 8}, []int64{0, 1, 3} // columns that x does not have: to read them would panic

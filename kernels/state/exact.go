@@ -267,9 +267,9 @@ func (s *Exact) AllTo(part, place int, x *dense.Slab, n int) {
 	}
 }
 
-// AddStates adds states of st, from number first on, to the first n places. The states are words, which are
-// matrices of so many states one after the other. A word of all places comes before the next word, because the
-// additions to one place wait for one another.
+// AddStates adds n states of st, from number first on, to the first n places. words holds a word of
+// all states before the next word. It adds in the same order, because additions to one place wait
+// for one another.
 func (s *Exact) AddStates(st *loop.State, words []uint64, states, first, n int) {
 	plane := func(k int) []uint64 { return words[k*states+first:][:n] }
 	s.eachPart(func(_ int, a *sums) {

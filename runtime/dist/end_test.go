@@ -93,7 +93,7 @@ func TestStoppedEngineIsABug(t *testing.T) {
 	})
 }
 
-// deaf loses what its rank says to the others, once it is said to.
+// deaf loses the control messages that its rank sends once lost is set.
 type deaf struct {
 	transport.Comm
 	lost *atomic.Bool
@@ -106,8 +106,8 @@ func (d *deaf) Isend(ch transport.Channel, to, tag int, buf []byte) transport.Re
 	return d.Comm.Isend(ch, to, tag, buf)
 }
 
-// A rank that ends and is not heard keeps the others from waiting for it for ever: what they wait for is told,
-// and which rank has ended.
+// The other ranks do not wait for ever for a rank that ends unheard: the error says what they wait
+// for, and which rank has ended.
 func TestUnheardRankIsAStandstill(t *testing.T) {
 	for _, c := range []struct {
 		bad  int

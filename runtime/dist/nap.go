@@ -19,13 +19,14 @@ const (
 	// After a long idle time sleeps grow to a fiftieth of it, up to deepestNap. Measured:
 	// waking a goroutine costs 50 us here, so sleeps of 1 ms cost 5 % of a core.
 	deepestNap = 20 * time.Millisecond
-	// sendingTime is how long a send under way is polled closely, with slowByte more for each byte of large
-	// messages: transports without remote access need both ends for each piece of one. Open MPI on one
-	// machine without single copies, as in many containers, has pieces of 32 KiB and three of them under way.
+	// sendingTime is how long a send under way is polled closely. Each byte of large messages adds
+	// slowByte, up to longestSend: transports without remote access need both ends for each piece. On
+	// one machine without single copies, as in many containers, Open MPI has pieces of 32 KiB, three at
+	// a time.
 	sendingTime = 10 * time.Millisecond
 	slowByte    = 20 * time.Nanosecond
 	longestSend = 500 * time.Millisecond
-	// bulkFrom is the size of messages from which this rank polls closely for them, too, when it receives them.
+	// bulkFrom is the size of messages from which their receiver polls closely, too.
 	bulkFrom = 256 << 10
 	// keenly is how long an idle worker polls without a sleep if each has a processor, and attentive
 	// how long it polls with sleeps, before it leaves the polling to Run's goroutine. Uneven rounds of
@@ -51,13 +52,15 @@ func (r *rank) napAt(now time.Time, attended bool) time.Duration {
 	return max(min(idle/8, longestNap), firstNap, min(idle/50, deepestNap))
 }
 
-// closely reports whether a message may need this rank for its next piece. Nothing has happened for the time idle.
+// closely reports whether a message under way may need this rank for its next piece. idle is the
+// time since something happened.
 func (r *rank) closely(idle time.Duration) bool {
 	bytes := r.underWay.Load()
 	return bytes > 0 && idle < min(sendingTime+time.Duration(bytes)*slowByte, longestSend)
 }
 
-// needsBoth returns the bytes of a transfer that may need this rank for each piece; 0: it is none.
+// needsBoth returns the bytes of a transfer that may need this rank for each piece, and 0 for any
+// other.
 func needsBoth(f *flight) int64 {
 	switch {
 	case f.kind == sending || f.kind == giving:

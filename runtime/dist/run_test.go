@@ -199,8 +199,8 @@ func TestGivenPools(t *testing.T) {
 	}
 }
 
-// A large message under way is polled closely for the time that a transport without remote access may need, so
-// that each of its pieces does not wait for a long sleep. Others are not.
+// A large message under way is polled closely for as long as a transport without remote access may
+// take, so that its pieces do not wait for a long sleep. Other messages are not.
 func TestLargeMessagesArePolledClosely(t *testing.T) {
 	const large = 8 << 20
 	now := time.Now()

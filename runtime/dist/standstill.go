@@ -1,8 +1,8 @@
 package dist
 
-// This file notices that the ranks of one process can do nothing any more: all wait for messages that
-// nobody sends, perhaps because a rank has ended alone. That is a bug of Flow, which would otherwise look like
-// a run that takes long.
+// This file notices that the ranks of one process can do nothing any more: all wait for messages
+// that no rank sends, perhaps because one has ended alone. That is a bug of Flow, which would
+// otherwise look like a run that takes long.
 
 import (
 	"errors"
@@ -77,9 +77,9 @@ func polledEnough(since, now []still) bool {
 	return true
 }
 
-// look returns all ranks that have not left the run, if each waits or has nothing left to do, and one waits;
-// otherwise nil. A rank that waits for one that has left, or whose engine has stopped, waits for ever, unless it
-// has yet to read a message that says so.
+// look returns all ranks that have not left the run, if each waits or has nothing left to do, and
+// one waits. Otherwise it returns nil. A rank that waits for one that has left, or whose engine has
+// stopped, waits for ever, unless a message that says so is still unread.
 func (s *standstill) look() (list []still) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

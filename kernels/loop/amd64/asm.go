@@ -150,7 +150,7 @@ type listed struct {
 	text     string
 }
 
-// allMoves tells the code that saves all vectors and masks, or loads them, from that of other targets.
+// allMoves is the key of the code that saves or loads all vectors and masks of a target.
 type allMoves struct {
 	vexOnly bool
 	length  Len

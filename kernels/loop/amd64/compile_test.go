@@ -85,8 +85,8 @@ func TestCompilingAllocatesLittle(t *testing.T) {
 	}
 }
 
-// TestOperandsInRegisters: the Go compiler copies a struct of more than four fields by wide loads, which wait
-// for the narrow stores before them. That took a fifteenth of the time of a compilation.
+// TestOperandsInRegisters: the Go compiler copies a struct of more than four fields by wide loads,
+// which wait for the narrow stores before them. That took a fifteenth of the time of a compilation.
 func TestOperandsInRegisters(t *testing.T) {
 	var check func(x reflect.Type)
 	check = func(x reflect.Type) {
@@ -103,8 +103,9 @@ func TestOperandsInRegisters(t *testing.T) {
 	check(reflect.TypeFor[operand]())
 }
 
-// TestCompileAllocates: what a compilation needs until its code is written lies in a workshop, which the next
-// one uses again. Closures, the code itself and rewritten nests are what is left.
+// TestCompileAllocates: the memory that a compilation needs until its code is written belongs to a
+// workshop, which the next compilation uses again. Only closures, the code itself and rewritten
+// nests are allocated.
 func TestCompileAllocates(t *testing.T) {
 	const nests, most = 40, 350
 	all, shop := 0.0, &workshop{}

@@ -76,10 +76,14 @@ func (p *program) hoist() {
 			out.steps = in.append(append(out.steps, in.before...))
 		}
 	}
-	order := open[0].append(p.shop.numbers.list(len(p.steps)))
+	p.makers, p.readers = defs, read
+	p.reorder(open[0].append(p.shop.numbers.list(len(p.steps))))
+}
+
+// reorder leaves the steps of the given numbers, in this order, and counts them.
+func (p *program) reorder(order []int32) {
 	steps := p.shop.steps.list(len(order))[:len(order)]
 	p.additions, p.again, p.loads = 0, 0, false
-	p.makers, p.readers = defs, read
 	for i, k := range order {
 		steps[i] = p.steps[k]
 		s := &steps[i]

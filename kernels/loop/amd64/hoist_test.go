@@ -116,7 +116,7 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestHoistCounts: of two equal steps that leave a loop one stays, so what they read is read once. An
+// TestHoistCounts: if two equal steps leave a loop, one stays, so what they read is read once. An
 // instruction can then take it from memory.
 func TestHoistCounts(t *testing.T) {
 	p := &program{shop: &workshop{}}

@@ -85,11 +85,11 @@ func (s *step) fromMemory() [3]virt {
 	return [3]virt{s.b}
 }
 
-// needed marks the steps whose results reach a root. By value, depth is the greatest number of loops
-// around such a step that makes it, defs is how many such steps make it, at most 2, and read is how often
-// they read it, at most many. The steps are
-// walked from the last to the first. The walk is repeated if a step that it has left out makes a value
-// that an earlier step reads, as a step of a loop may.
+// needed marks the steps whose results reach a root. By value, depth is the greatest number of
+// loops around such a step that makes it, defs is how many such steps make it, at most 2, and read
+// is how often they read it, at most many. The steps are walked from the last to the first. The
+// walk is repeated if a step that it has left out makes a value that an earlier step reads, as a
+// step of a loop may.
 func (p *program) needed() (needed []uint8, depth []int32, defs, read []uint8) {
 	read = p.shop.bytes.zeros(len(p.values))
 	unread := p.shop.bytes.zeros(len(p.values))
@@ -127,5 +127,5 @@ func (p *program) needed() (needed []uint8, depth []int32, defs, read []uint8) {
 	return needed, depth, defs, read
 }
 
-// many stands for all numbers of reads from it on.
+// many is where the count of reads ends: it stands for all greater numbers, too.
 const many = math.MaxUint8

@@ -24,8 +24,9 @@ type operand struct {
 	facts *facts // nil: nothing is known. See known
 }
 
-// traits and floating are structs of their own because the Go compiler keeps structs of up to four fields
-// in registers. It copies others by wide loads, which wait for the narrow stores before them.
+// traits and floating are structs of their own because the Go compiler keeps structs of up to four
+// fields in registers. It copies others by wide loads, which wait for the narrow stores before
+// them.
 type traits struct {
 	elem  types.Elem
 	konst bool

@@ -195,8 +195,8 @@ func (g *legalizer) value(s *step) virt {
 	return rule(g, s)
 }
 
-// plain reports whether one instruction of AVX2 makes the value of a step, and makes it that of s. A
-// mask is a vector.
+// plain reports whether one instruction of AVX2 makes the value of a step. It then writes this
+// instruction into s. A mask is a vector.
 func (g *legalizer) plain(s *step) bool {
 	f := &forms[s.Op]
 	switch now := renamed[s.Op]; {
@@ -215,7 +215,8 @@ func (g *legalizer) plain(s *step) bool {
 // the value, in a register of its own.
 var rules [mostOps]func(g *legalizer, s *step) virt
 
-// renamed are the instructions of AVX2 that differ from others in name alone.
+// renamed holds the instruction of AVX2 for each one that differs from it in name alone. noOp:
+// there is none.
 var renamed = func() (list [mostOps]Op) {
 	for _, x := range [][2]Op{{VCMPPDK, VCMPPD}, {VPMOVM2Q, VMOVAPD}, {VPANDQ, VPAND}, {VPORQ, VPOR}, {VPXORQ, VPXOR}, {VRNDSCALEPD, VROUNDPD},
 		{VRNDSCALEPS, VROUNDPS}, {KORW, VPOR}, {KXORW, VPXOR}, {KMOVW, VMOVAPD}} {

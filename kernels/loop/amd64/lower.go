@@ -129,14 +129,14 @@ func (l *lowering) call(f *loop.Function, args []operand) []operand {
 	return l.yields(inside)
 }
 
-// inside is a frame for the body of a function.
+// inside returns a frame for the body of a function.
 func (l *lowering) inside(f *loop.Function, args []operand) *frame {
 	vals := l.cut(len(f.Types))
 	copy(vals, args)
 	return &append(l.shop.frames.list(1), frame{vals: vals, types: f.Types, tables: f.Tables, body: &f.Body})[0]
 }
 
-// yields are the results of the body of f.
+// yields returns the results of the body of f.
 func (l *lowering) yields(f *frame) []operand {
 	out := l.shop.operands.list(len(f.body.Yield))
 	for _, v := range f.body.Yield {

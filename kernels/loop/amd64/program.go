@@ -15,8 +15,9 @@ type program struct {
 	values []virtual // by virt; that of 0 stands for the results of steps without one
 	shop   *workshop
 	asides int // blocks that stand aside
-	// What hoist counts of the steps that it leaves: those that add floats, those that load what may be
-	// loaded again, and by value how many make it and read it (see needed). loads says that one loads.
+	// hoist counts, of the steps that it leaves, those that add floats and those that load what may be
+	// loaded again. By value it counts how many make it and read it (see needed). loads says that a
+	// step loads.
 	additions, again int
 	makers, readers  []uint8
 	loads            bool

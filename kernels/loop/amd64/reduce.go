@@ -89,7 +89,7 @@ func (l *lowering) reduce(s *loop.Stmt) {
 	}
 }
 
-// held is the state of r in registers.
+// held returns the state of r in registers.
 func (l *lowering) held(r *reduction) []operand { return l.stateOperands(r.State, r.words) }
 
 func (l *lowering) stateOperands(st *loop.State, words []virt) []operand {
@@ -100,7 +100,7 @@ func (l *lowering) stateOperands(st *loop.State, words []virt) []operand {
 	return out
 }
 
-// joined is the operands of two lists.
+// joined returns the operands of two lists.
 func (l *lowering) joined(a, b []operand) []operand {
 	return append(append(l.shop.operands.list(len(a)+len(b)), a...), b...)
 }

@@ -79,8 +79,8 @@ func (m *maker) end() {
 	m.Return() // no such place: never reached
 }
 
-// moveAll saves or loads all vectors and masks. It is most of the code of a short loop, so it is encoded
-// once.
+// moveAll saves or loads all vectors and masks. Most of the code of a short loop does this, so it
+// is encoded once.
 func (m *maker) moveAll(x allMoves) {
 	if code := m.p.shop.moves[x]; code != nil && m.list == nil {
 		m.code = append(m.code, code...)

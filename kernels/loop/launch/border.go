@@ -188,8 +188,9 @@ func (r *Run) cutBy(c *cuts) {
 	r.core.core = c.core
 }
 
-// Told proves that all accesses are inside where Word has told other integers, which the operands of the run
-// have, too. The code for most points then runs where these integers say. The run has no other worker.
+// Told proves that all accesses are inside after Word has told other integers, which the operands
+// of the run have, too. It also moves the code for most points to where these integers put it. It
+// is wrong for a run with several workers.
 func (w *Worker) Told() (inside bool) {
 	r, old := w.run, w.run.core
 	if !r.Inside() {

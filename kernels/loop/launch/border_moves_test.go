@@ -11,8 +11,8 @@ import (
 	"flow/ir/value"
 )
 
-// clipped writes a nest that adds up a window of a row, which ends at the borders of the matrix. The rounds
-// are counted upwards or downwards until a break, or by a range.
+// clipped writes a nest that adds up a window of a row, clipped at the borders of the matrix. The
+// rounds are counted up or down until a break, or by a range.
 func (c *conditional) clipped(index []string, cols int) string {
 	num := func(x int64) string { return c.line("i64 %d", x) }
 	reach := c.Int64N(9)
@@ -53,8 +53,8 @@ func (c *conditional) clipped(index []string, cols int) string {
 	return c.line("add v%d, %s", v, c.line("to_f64 v%d", v+1)) // the counter is read behind the loop
 }
 
-// TestClippedWindows: within, windows that end at borders have a known number of rounds, and no comparison is
-// left. All points have the bytes of the definition, for numbers that wrap, too.
+// TestClippedWindows: inside, clipped windows have a known number of rounds, and no comparison is
+// left. All points have the bytes of the definition, also for numbers that wrap.
 func TestClippedWindows(t *testing.T) {
 	if x, err := Target(); err != nil || x == Interp {
 		t.Skip("machine code alone is cut at borders, and there is none here")
@@ -102,8 +102,8 @@ func TestClippedWindows(t *testing.T) {
 	}
 }
 
-// TestLoopsAtLargeNumbers: a border that does not depend on an operand says nothing of its size, so a loop that
-// counts from there is left as it is: the count may wrap.
+// TestLoopsAtLargeNumbers: a border that does not depend on an operand says nothing of its size. A
+// loop that counts from this operand is left as it is, because the count may wrap.
 func TestLoopsAtLargeNumbers(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[], %1: i64) (i: 0..%0.rows, j: 0..%0.cols) {
@@ -146,7 +146,8 @@ nest(%0: f64[], %1: i64) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestBordersFollow: a worker that is told other numbers runs the code for most points where these numbers say.
+// TestBordersFollow: if a worker is told other numbers, the code for most points runs where these
+// numbers say.
 func TestBordersFollow(t *testing.T) {
 	if x, err := Target(); err != nil || x == Interp {
 		t.Skip("machine code alone is cut at borders, and there is none here")
