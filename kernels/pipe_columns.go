@@ -23,7 +23,8 @@ const (
 	// sideBySide is about how many elements the rows of the loop have at most where rows lie side by
 	// side. It is no power of two, so that rows lie apart in a cache. The states of a sum are three
 	// words an element and stay in a first-level cache of 32 KiB: sums of 20 columns take .8 of the
-	// time that they take with twice as many elements. sideRows is about how many such rows there are at least.
+	// time that they take with twice as many elements. sideRows is about how many such rows there are
+	// at least.
 	sideBySide = 1040
 	sideRows   = 64
 )
