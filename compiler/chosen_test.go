@@ -82,7 +82,7 @@ func TestWideChosenRowsAreStored(t *testing.T) {
 func grouping(rng *rand.Rand) string {
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
 	b := &strings.Builder{}
-	n, k := 2+rng.IntN(90), 32+rng.IntN(9)
+	n, k := 2+rng.IntN(120), 32+rng.IntN(9)
 	fmt.Fprintf(b, "X = rand(%d, 3, seed = %d)\nx = X[:, 1]\ng = randint(%d, 1, %d, %d, seed = %d)\n", n, rng.IntN(99), n, rng.IntN(9)-4, 6+rng.IntN(40), rng.IntN(99))
 	for range 3 {
 		group := pick("g == j", "j == g", "g - 2 == j", "g[argsort(x)] == j", "i64(9 * x) == j")

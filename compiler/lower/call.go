@@ -209,6 +209,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	var attrs []op.Attr
 	var seed *val
 	var seedAt source.Span
+	var open *val // the function of the library that takes the call
 	given := append(buf[:0], make([]bool, len(d.Args))...)
 	next := 0
 	for _, a := range e.Args {
@@ -257,7 +258,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		}
 		if v.kind == edge && d.Args[i].Open != "" && l.typeOf(v).Elem == types.I64 {
 			if f, ok := l.library(d.Args[i].Open); ok {
-				return l.callVal(e, f)
+				open = &f
+				continue
 			}
 		}
 		if told := d.Args[i].Told; v.kind == edge && told != "" {
@@ -274,6 +276,9 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		default:
 			attrs = append(attrs, op.Attr{Name: a.Name, Val: *a.Default})
 		}
+	}
+	if open != nil {
+		return l.callVal(e, *open)
 	}
 	if seed != nil {
 		return l.apply(l.table.Must(d.Seeded), op.MakeAttrs(attrs...), e.Span(), []val{*seed}, []source.Span{seedAt})

@@ -1,7 +1,6 @@
 package pass
 
 import (
-	"math"
 	"slices"
 
 	"flow/ir"
@@ -29,6 +28,8 @@ func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 const (
 	// leastSegments is the least number of indices of a parfor for which rows are ordered.
 	leastSegments = 32
+	// mostExact bounds the indices: bin compares as f64, which counts integers beyond it as equal.
+	mostExact = 1 << 53
 	// leastReduced is the same where loops reduce the rows under their mask, without storing them.
 	leastReduced = 256
 )
@@ -74,7 +75,7 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 		if column := t.IsDense() && t.Known() && t.Cols == 1 && t.Elem == types.I64; !column || s.of != ir.None && (s.of != x || s.index != y) {
 			continue
 		}
-		if k < 0 || n.Attrs.Ints("by")[k] != 1 || many[k] < leastSegments || lo[k] == math.MinInt64 {
+		if k < 0 || n.Attrs.Ints("by")[k] != 1 || many[k] < leastSegments || many[k] > int64(t.Rows) || lo[k] <= -mostExact || lo[k] > mostExact-many[k] {
 			continue
 		}
 		outer, ok := s.outside(g, id, x)
