@@ -60,6 +60,9 @@ func (m *merger) shared(x ir.ID) {
 				return // not at its own place
 			}
 		}
+		if m.g.Type(h).Kind == types.Tuple && m.results[h] == nil {
+			return // a chain that is stored and reduced: its parts would be no results of the group
+		}
 		if !slices.Contains(groups, h) {
 			groups, several = append(groups, h), several || m.results[h] != nil
 		}
