@@ -376,9 +376,37 @@ func stand(s *state) error {
 }
 
 // simplify applies the exact rules and merges the equal expressions that they leave. off names rules and
-// passes that are left out.
+// passes that are left out. If that leaves an argument of a region without a reader, the region is simplified
+// again with all of them: nothing would make any more what the argument stands for, which may fail.
 func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
 	rules := rule.New(table, rule.Exact, off)
+	out := simplifyBy(rules, g, off)
+	if out == g {
+		return g
+	}
+	before, after := argumentsRead(g), argumentsRead(out)
+	for k := range before {
+		if before[k] && !after[k] {
+			rules.KeepArguments()
+			return simplifyBy(rules, g, off)
+		}
+	}
+	return out
+}
+
+// argumentsRead reports, for each argument of the region whose body is g, whether it has a reader in the body:
+// the node that closes a body reads all of them.
+func argumentsRead(g *ir.Graph) (read []bool) {
+	uses := g.Uses()
+	for id, n := range g.All() {
+		if n.Op.Role == op.Argument {
+			read = append(read, uses[id] > 1)
+		}
+	}
+	return read
+}
+
+func simplifyBy(rules *rule.Set, g *ir.Graph, off []string) *ir.Graph {
 	for range simplifyRounds {
 		out, _ := rules.Simplify(g)
 		if out == g {

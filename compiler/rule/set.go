@@ -17,6 +17,7 @@ type Set struct {
 	off     []string // the names of the rules that are not enabled
 	fold    bool
 	upright bool // matrices of one row are made columns
+	keeps   bool // see KeepArguments
 	// Fired counts how often each rule applied.
 	Fired map[string]int
 	// Deepest is the longest chain of replacements of replacements so far.
@@ -274,7 +275,7 @@ func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at 
 		return ir.None, false // elaboration says what is wrong
 	}
 	s := &site{g: g, def: d, attrs: attrs, in: in, typ: t, origin: at, single: single}
-	s.total = newTotals(g).of
+	s.total = set.newTotals(g).of
 	p := set.find(s)
 	if p == nil {
 		return ir.None, false
@@ -283,19 +284,24 @@ func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at 
 	return p.make(func(n planned, o ir.Origin, in []ir.ID) ir.ID { return g.Add(n.def, n.attrs, n.typ, o, in...) }), true
 }
 
+// KeepArguments makes the rules of the set drop no argument of a region. What an argument stands for may
+// fail, which the region does not tell.
+func (set *Set) KeepArguments() { set.keeps = true }
+
 // totals caches, for the nodes of a growing graph, whether they can fail.
 type totals struct {
-	g    *ir.Graph
-	memo []bool
+	g     *ir.Graph
+	keeps bool // see Set.KeepArguments
+	memo  []bool
 }
 
-func newTotals(g *ir.Graph) *totals { return &totals{g: g} }
+func (set *Set) newTotals(g *ir.Graph) *totals { return &totals{g: g, keeps: set.keeps} }
 
 func (t *totals) of(id ir.ID) bool {
 	for i := len(t.memo); i <= int(id); i++ {
 		n := &t.g.Nodes[i]
 		typ := t.g.Type(ir.ID(i))
-		ok := n.Op.Laws.Has(op.Pure) && t.never(ir.ID(i)) && n.Region == nil && (typ.Known() || !typ.IsMatrix())
+		ok := n.Op.Laws.Has(op.Pure) && t.never(ir.ID(i)) && n.Region == nil && (typ.Known() || !typ.IsMatrix()) && !(t.keeps && n.Op.Role == op.Argument)
 		for _, in := range t.g.In(ir.ID(i)) {
 			ok = ok && t.memo[in]
 		}

@@ -26,7 +26,7 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	room := g.Len() + g.Len()/64 // replacements are usually few
 	b.out.Grow(room)
 	b.readers, b.waiting = make([]int32, 0, room), make([]int32, 0, room)
-	b.totals = newTotals(b.out)
+	b.totals = set.newTotals(b.out)
 	b.others = make([]int32, 0, room)
 	others := otherReaders(g)
 	to := make([]ir.ID, g.Len())
@@ -67,7 +67,7 @@ func (set *Set) applies(g *ir.Graph) bool {
 		}
 		return wholes[id] == 0
 	}
-	s.total = newTotals(g).of
+	s.total = set.newTotals(g).of
 	var last *op.Def
 	var b *bucket
 	for i := range g.Nodes {
