@@ -376,8 +376,9 @@ func stand(s *state) error {
 }
 
 // simplify applies the exact rules and merges the equal expressions that they leave. off names rules and
-// passes that are left out. If that leaves an argument of a region without a reader, the region is simplified
-// again with all of them: nothing would make any more what the argument stands for, which may fail.
+// passes that are left out. If an argument of a region loses its last reader, the region is simplified
+// again by rules that keep arguments. The value of such an argument may fail, and without a reader
+// nothing would compute it.
 func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
 	rules := rule.New(table, rule.Exact, off)
 	out := simplifyBy(rules, g, off)
@@ -394,8 +395,8 @@ func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
 	return out
 }
 
-// argumentsRead reports, for each argument of the region whose body is g, whether it has a reader in the body:
-// the node that closes a body reads all of them.
+// argumentsRead reports, for each argument of a region with body g, whether the body reads it. The node
+// that closes a body reads every argument once.
 func argumentsRead(g *ir.Graph) (read []bool) {
 	uses := g.Uses()
 	for id, n := range g.All() {
@@ -406,6 +407,7 @@ func argumentsRead(g *ir.Graph) (read []bool) {
 	return read
 }
 
+// simplifyBy applies rules to g until they leave it as it is, or simplifyRounds times.
 func simplifyBy(rules *rule.Set, g *ir.Graph, off []string) *ir.Graph {
 	for range simplifyRounds {
 		out, _ := rules.Simplify(g)

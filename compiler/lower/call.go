@@ -259,6 +259,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		if v.kind == edge && d.Args[i].Open != "" && l.typeOf(v).Elem == types.I64 {
 			if f, ok := l.library(d.Args[i].Open); ok {
 				open = &f
+				attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: op.Int(0)})
 				continue
 			}
 		}
@@ -278,6 +279,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 		}
 	}
 	if open != nil {
+		l.apply(d, op.MakeAttrs(attrs...), e.Span(), in, spans) // the row says what is wrong with the other arguments
 		return l.callVal(e, *open)
 	}
 	if seed != nil {

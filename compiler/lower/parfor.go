@@ -118,7 +118,7 @@ func (l *lowerer) step(by ast.Expr) int {
 	}
 	n := l.intArg(by, "the step")
 	if n == 0 {
-		l.failf("E417", by.Span(), "the step is 0")
+		l.fail(source.Errorf("E417", by.Span(), "the step is 0").WithHelp("write `1` to count up, -1 to count down"))
 	}
 	return n
 }

@@ -92,11 +92,12 @@ func (m *merger) displaced(x ir.ID) bool {
 	return first != nil
 }
 
-// spot is where a matrix lies in the space of a group: its element (0, 0), and the size of the space.
+// spot is the place of a matrix in the space of a group. row and col are the place of its element (0, 0),
+// rows and cols the size of the space.
 type spot struct{ row, col, rows, cols int }
 
-// spotIn returns where y lies in the space of the group of its reader r. It returns nil if y lies
-// at several places or not as a whole.
+// spotIn returns the place of y in the space of the group of its reader r. It returns nil if y has several
+// places, or if only a part of y is read.
 func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
 	g := m.g
 	if _, is := known[r]; !is {
@@ -128,8 +129,8 @@ func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
 	return &out
 }
 
-// oneSpot returns where member y lies in its group, or nil if it lies at several places. Only
-// members of the group read y.
+// oneSpot returns the place of member y in its group, or nil if y has several. Only members of the group
+// read y.
 func (m *merger) oneSpot(y ir.ID, known map[ir.ID]*spot) (one *spot) {
 	for _, r := range m.readers[y] {
 		at := m.spotIn(y, r, known)
@@ -162,7 +163,8 @@ func placeIn(g *ir.Graph, r ir.ID, k int) (at op.Piece, ok bool) {
 // reduces into one:
 //
 //	%3 = map(..);  %4 = pipe(%3, %0) {fold="max"} {..};  %5 = rbind(%1, %3, %2)
-//	->  %3 = map(..);  %6 = map(%3, %0) {..};  %7 = rbind(-inf, %6, -inf);  %4 = max(%7);  %5 = rbind(%1, %3, %2)
+//	->  %3 = map(..);  %6 = map(%3, %0) {..};  %7 = rbind(-inf, %6, -inf);  %4 = max(%7)
+//	    %5 = rbind(%1, %3, %2)
 //
 // The elements around leave the result as it is, bit for bit. Both larger matrices have one shape,
 // so that one loop makes them (shared): a step of a stencil, its border and its largest change. A

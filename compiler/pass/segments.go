@@ -14,7 +14,8 @@ import (
 //
 //	%4 = parfor(%0, %1) { %3 = eq(%1, %0);  %4 = places(%3, n);  .. }
 //	->
-//	%2 = argsort(%1);  %3 = bin(seq(-1, k), %1[%2]);  %4 = parfor(%0, %2, %3) { %4 = cut(%2, %3[i], %3[i + 1]);  .. }
+//	%2 = argsort(%1);  %3 = bin(seq(-1, k), %1[%2])
+//	%4 = parfor(%0, %2, %3) { %4 = cut(%2, %3[i], %3[i + 1]);  .. }
 //
 // The order is stable, so the places of a value ascend, as those of the mask do. The ends of a
 // value in the order give their number. A parfor with few indices keeps its masks, because

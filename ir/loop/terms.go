@@ -14,15 +14,16 @@ import (
 // state returns the description of the words that carry the contributions.
 func (t *Terms) state() *State { return StateOf(t.class, t.elem, t.levels) }
 
-// TermsOf returns a reduction of contributions of e, or nil if a few values cannot carry it. Exact
-// sums have this many levels, 2 or 3 (f32: 2). Bits lost beyond them fail the check Uncertain. The
-// indices of an extreme's contributions ascend.
+// TermsOf returns a reduction of contributions of e. It returns nil if a few values cannot carry it, or
+// if their order counts, as that of a product of floats does. Exact sums have this many levels, 2
+// or 3 (f32: 2). Bits lost beyond them fail the check Uncertain. The indices of an extreme's
+// contributions ascend.
 func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	if e == types.F32 {
 		levels = FastLevels
 	}
 	s := StateOf(c, e, levels)
-	if s == nil || s.end == nil {
+	if s == nil || s.end == nil || !c.Free(e) {
 		return nil
 	}
 	return &Terms{class: c, elem: e, levels: levels, watched: true}
@@ -213,12 +214,11 @@ func (t *Terms) whole(b *Builder, s []Val) []Val {
 // End returns the result.
 func (t *Terms) End(b *Builder, s []Val) Val { return t.state().end(b, t.whole(b, s)) }
 
-// watchedBelow is the number of contributions below which a bounded sum also notices the bits that
-// it lost. Where it lost none, its words are the sum, but a bound cannot tell this from a sum next
-// to it. It matters where the sum lies in the middle of two floats: for n numbers of similar size,
-// in one sum of n. It also matters where a mask makes many contributions zero. The sum of the few
-// others is often zero, or so small that the bound leaves a doubt. So sums under a mask notice lost
-// bits for every n.
+// watchedBelow bounds the contributions of a sum that notices lost bits. A bounded sum of more does not.
+// The words of a sum without lost bits are exact, but a bound alone cannot show that. The difference
+// matters if the sum is half way between two floats. Of n numbers of similar size that is one sum in n.
+// Masks make many contributions zero. The sum of the others is then often zero, or too small for the
+// bound. So sums under a mask notice lost bits for every n.
 const watchedBelow = 1024
 
 // Bounded makes a sum of floats one that may lose bits and still be sure of its rounding: see

@@ -255,7 +255,7 @@ func (g generator) typ(s *op.Sig) (types.Type, error) {
 		case ok && (arg.Name == "n" || arg.Name == "m" || arg.Name == "d") && v.I < 0:
 			return types.Type{}, op.Faultf(k, define.CodeAttr, "%s of `%s` is negative: %d", arg.Name, g.name, v.I)
 		case ok && (v.Kind == op.StrVal || v.Kind == op.IntsVal || v.Kind == op.NoVal):
-			return types.Type{}, op.Faultf(k, define.CodeAttr, "%s of `%s` is a number, not %v", arg.Name, g.name, v.Kind)
+			return types.Type{}, op.Faultf(k, define.CodeAttr, "%s of `%s` is a number, not %v", arg.Name, g.name, v.Kind).WithHelp("flowrun doc %s says what its arguments are", g.name)
 		}
 	}
 	rows, cols, bad := g.shape(s.Attrs)

@@ -208,9 +208,6 @@ func (t *terms) add(x *Builder, state, in []loop.Val) []loop.Val {
 // terms is a reduction of contributions like the first.
 func (x *Builder) terms(c loop.Class, first []loop.Val) *terms {
 	e := x.Type(first[0])
-	if c == loop.Product && e.IsFloat() { // the order of its chains counts, and these are carried by no loop
-		panic(NoBody{c.Info().Name + " of " + e.String()})
-	}
 	t := &terms{mean: c == loop.Mean && e == types.F64}
 	t.root = c == loop.Norm && e == types.F64 && x.Words >= WideWords
 	if t.mean || t.root {

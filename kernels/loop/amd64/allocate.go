@@ -113,8 +113,8 @@ func (p *program) scan(a *assignment, passed []int) scan {
 	return scan{p: p, a: a, passed: passed, ends: p.shop.virts.zeros(len(p.steps) + 1), before: p.shop.virts.zeros(len(p.values))}
 }
 
-// inside returns a scan over intervals that begin and end inside of a block, when s has ended. It takes the lists
-// of s, since a program may have hundreds of blocks.
+// inside returns a scan over intervals that begin and end inside of a block. It takes the lists of s,
+// which has ended, because a program may have hundreds of blocks.
 func (s *scan) inside(b block) scan {
 	clear(s.ends[b.from : b.to+1])
 	return scan{p: s.p, a: s.a, passed: s.passed, ends: s.ends, before: s.before, done: int32(b.from)}

@@ -235,7 +235,8 @@ func (l *lowering) readAt(p place) (list []int32) {
 // these lanes: storeFirst would be wrong for others. size is the number of bytes of a word. A store under
 // a mask is 42 operations on a Zen 3, and rows of 20 words take 0.7 of the time without it. On a Zen 4 a
 // load waits for a store under a mask that might have written its bytes, until the store has left the
-// processor. Such loads begin the next vector and the next row if the result lies in an operand's memory.
+// processor. If the result lies in the memory of an operand, the next vector and the next row begin with
+// such a load.
 func (m *maker) storeFirst(v, mask Reg, size int, at Mem) {
 	done, part := m.Label(), m.free(v, mask)
 	m.Lea(R11, at)

@@ -21,8 +21,8 @@ type program struct {
 	additions, again int
 	makers, readers  []uint8
 	loads            bool
-	// inMemory reports, by counter, whether instructions read it from memory. Scalar code finds the index of a
-	// loop that contains no other loop in its register.
+	// inMemory reports, by counter, whether instructions read it from memory. Scalar code finds the index
+	// of a loop that contains no other loop in its register.
 	inMemory [maxCounters]bool
 }
 
