@@ -42,18 +42,49 @@ func explainNumbers(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// explainRange recognises a range as a value: x = 0..10.
+// explainRange recognises a range as a value: x = 0..10, sum(0..10), (0..10) * 2.
 func explainRange(s scene) (source.Diagnostic, bool) {
-	last := s.i - 1
-	if !isOp(s.found, "..", "..=") || last <= s.from || s.depth() > 0 || !isOp(s.toks[s.from+1], "=") {
+	if !isOp(s.found, "..", "..=") || s.i == s.from {
 		return source.Diagnostic{}, false
 	}
+	first, depth := s.i, 0
+	for ; first > s.from; first-- {
+		t := s.toks[first-1]
+		if isOp(t, ")", "]", "}") {
+			depth++
+		} else if isOp(t, "(", "[", "{") {
+			depth--
+		}
+		if depth < 0 || depth == 0 && isOp(t, ",", "=", "emit", "==", "!=", "<", "<=", ">", ">=") {
+			break
+		}
+	}
 	to := s.lineEnd(s.i)
-	text := "seq(" + s.text(s.from+2, s.i) + ", " + s.text(s.i+1, to)
+	switch {
+	case first == s.from || first == s.i || !s.is(first-1, "(", ",", "=", "emit"):
+		return source.Diagnostic{}, false
+	case s.is(first-1, "(") && s.is(first-2, "in") && s.is(s.match(first-1), ")"):
+		last := s.match(first - 1)
+		return s.rewritten(first-1, last, s.text(first, last), "the range of a loop stands without brackets"), true
+	case s.is(first-1, "=", "emit"):
+		if as := s.findOp(s.i, to, "as"); as > s.i {
+			to = as
+		}
+	default:
+		for to = s.i + 1; to < len(s.toks) && !s.is(to, ",", ")"); to++ {
+			if s.is(to, "(", "[", "{") {
+				to = s.match(to)
+			}
+		}
+	}
+	if to <= s.i+1 || to > len(s.toks) {
+		return source.Diagnostic{}, false
+	}
+	text := "seq(" + s.text(first, s.i) + ", " + s.text(s.i+1, to)
 	if isOp(s.found, "..=") {
 		text += " + 1"
 	}
-	d := s.rewritten(s.from+2, to-1, text+")", "a range is no value")
+	d := s.rewritten(first, to-1, text+")", "a range is no value")
 	d.Help += " for a column of these numbers; ranges stand in loops and subscripts"
 	return d, true
 }

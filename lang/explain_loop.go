@@ -19,6 +19,8 @@ func (s scene) rangeText(a, b int) string {
 		switch {
 		case s.isWord(a, "seq_len"):
 			return "1..=" + at(0)
+		case len(args) == 1 && s.findOp(args[0][0], args[0][1], "..", "..=") < args[0][1]:
+			return at(0)
 		case len(args) == 1:
 			return "0.." + at(0)
 		case len(args) == 2:
