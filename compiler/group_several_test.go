@@ -41,8 +41,10 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"A = near(U)\nemit argmax(A)\nemit argmin(A)\nemit any(A > V)\nemit t(A)", "(f64[70,60], i64, i64, bool)"},
 		{"A = near(U)\nB = near(V)\nemit norm(A - B)\nemit A\nemit B", "(f64[70,60], f64[70,60], f64)"},
 		{"iterate A = U, d = 1.0, k = 0 until d < 0.3 or k > 4 { B = near(A); next d = stddev(B - A); next A = B; next k = k + 1 }\nemit A", "(f64[70,60], f64)"},
-		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A)\nemit s", "(f64[70,60], f64)"}, // a reader comes before the reduction
-		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A * s)", ""},                      // which reads what that gives
+		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A)\nemit s", "(f64[70,60], f64)"},                                // a reader comes before the reduction
+		{"A = near(U)\ns = A[3, 4] + V[1, 1]\nemit max(A * s)", ""},                                                     // which reads what that gives
+		{"A = near(U)\ns = sum(A * U)\nB = A - s * U - U[0, 0] * V\nemit norm(B)\nemit B\nemit s", "(f64[70,60], f64)"}, // B reads the sum
+		{"A = near(U)\nemit norm(A - sum(A * U) * U)\nemit A", "(f64[70,60], f64)"},
 		{"A = materialize(near(U))\nemit max(A)\nemit sum(A * V)", ""},
 		{"A = materialize(near(U))\nemit norm(A ^ 2)\nemit A", ""},
 		{"r = materialize(U * V)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""},

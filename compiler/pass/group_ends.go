@@ -372,7 +372,8 @@ func (m *merger) readsAlong(x, r ir.ID) bool {
 
 // merge makes one group of several, unless they are too large together for one loop. The group is at
 // the place of the last one or, if another node reads a result before that, at the place of the first.
-// It would be wrong there if a member read a value that is computed later: then the groups stay apart.
+// It would be wrong there if a member read a value that is computed later: then the groups stay apart. So do
+// they if a member reads what a reduction of the same loop gives at its end.
 // A result that only its own group reads is not stored.
 func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
@@ -387,11 +388,12 @@ func (m *merger) merge(groups ...ir.ID) {
 			results = append(results, h)
 		}
 	}
-	if steps > againSteps || slices.ContainsFunc(members, m.picks) {
-		return
-	}
 	slices.Sort(members)
 	own, place := setOf(members), last
+	reduced := func(y ir.ID) bool { return own[y] && m.of(y) == foldMember && g.Type(y).IsScalar() }
+	if steps > againSteps || slices.ContainsFunc(members, func(x ir.ID) bool { return m.picks(x) || slices.ContainsFunc(g.In(x), reduced) }) {
+		return
+	}
 	other := func(y ir.ID) bool { return !own[y] }
 	for _, x := range results {
 		if slices.ContainsFunc(m.readers[x], func(y ir.ID) bool { return other(y) && m.head[y] <= last }) {
