@@ -40,7 +40,7 @@ func TestPlansThatFitNoMemory(t *testing.T) {
 		// Nothing but what is inside of the loop is there.
 		{"iterate z = rand(100, 100, 1) times 9 { next z = sort(z * 1.5 % 1, 0) }\nemit sum(z)", 1, 163_299, `take 159 KiB at one time`},
 		{stored + "emit if sum(x) > 1 { sum(x) } else { sum(sort(x @ x, 0)) }", 1, 163_300, ""},
-		{"x = parfor i in 0..20000 { exp(i * 1e-9) }\ny = parfor i in 0..20000 { x[i, 0] + sin(i) }\nemit sum(sort(y, 0))", 4, 1_150_000, ""}, // ranks share x
+		{"x = parfor i in 0..300000 { exp(i * 1e-9) }\ny = parfor i in 0..300000 { x[i, 0] + sin(i) }\nemit sum(sort(y, 0))", 4, 14_900_000, ""}, // ranks share x
 	} {
 		o := compiler.Options{Table: table, Ranks: c.ranks, Memory: memory.Limit{Bytes: c.bytes, By: "this test"}}
 		_, ds := compiler.Compile(context.Background(), "p.flow", []byte(c.text), o)

@@ -82,7 +82,7 @@ func FitsIn(p *Plan, limit int64) bool {
 	sum := 0.0
 	for i, b := range size {
 		id := ir.ID(i)
-		if _, over := taken(g, id, root, uses, size); over && root[id] == id && g.Nodes[i].Op.Control != op.Part {
+		if _, over := taken(g, id, id, root, uses, size); over && root[id] == id && g.Nodes[i].Op.Control != op.Part {
 			b = 0
 		}
 		sum += s.keptEntries(g, id)

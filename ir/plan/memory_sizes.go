@@ -35,8 +35,12 @@ func (s *sizes) cut(g *ir.Graph) {
 	}
 }
 
+// WholeUpTo is the size of the largest dense matrix whose memory the runtime lends and counts whole, though a rank
+// touches its own rows only. It is the last size class of buffers that are no mappings of their own.
+const WholeUpTo = 7 << 18
+
 // graph sets size and root of every node of a graph: the bytes of its value on one rank, and the node
-// whose memory the value is in. Of a matrix whose rows ranks share, a rank touches its own rows only:
+// whose memory the value is in. Of a large matrix whose rows ranks share, a rank touches its own rows only:
 // the others take no memory.
 func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64, root []ir.ID) {
 	bytes := s.bytes(g)
@@ -63,7 +67,7 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 		size[id] = bytes(id)
 		switch {
 		case owner(id) != Everywhere:
-		case where[id] == byRows:
+		case where[id] == byRows && (t.IsSparse() || size[id] > WholeUpTo):
 			size[id] *= share(t, s.p.Ranks, s.cuts[t.Rows])
 		case where[id] == states && t.IsSparse(): // a rank has entries in all rows
 			begins := 8 * float64(t.Rows+1)
@@ -166,16 +170,27 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 		uses[root[y]]++
 	}
 	now := 0.0
+	parts := map[ir.ID][]ir.ID{} // of nodes with several results, which have memory when the node runs
 	for i := range g.Nodes {
-		now += s.lastRows(g, ir.ID(i))
+		id := ir.ID(i)
+		if now += s.lastRows(g, id); g.Nodes[i].Op.Control == op.Part && !controls(&g.Nodes[g.In(id)[0]]) {
+			parts[g.In(id)[0]] = append(parts[g.In(id)[0]], id)
+		}
 	}
-	for id := range g.All() {
+	for id, n := range g.All() {
 		inner := s.beside(g, id, owner(id))
-		if root[id] == id && size[id] > 0 {
-			if x, ok := taken(g, id, root, uses, size); ok {
+		results := parts[id]
+		if n.Op.Control != op.Part || controls(&g.Nodes[g.In(id)[0]]) {
+			results = append(results, id)
+		}
+		for _, y := range results {
+			if root[y] != y || size[y] == 0 {
+				continue
+			}
+			if x, ok := taken(g, id, y, root, uses, size); ok {
 				size[x] = 0
 			} else {
-				now += size[id]
+				now += size[y]
 			}
 		}
 		most = max(most, now+inner)
@@ -230,11 +245,11 @@ func readersOf(g *ir.Graph, root []ir.ID) []int32 {
 	return uses
 }
 
-// taken returns the input whose memory node id makes its result in.
-func taken(g *ir.Graph, id ir.ID, root []ir.ID, uses []int32, size []float64) (ir.ID, bool) {
+// taken returns the input whose memory node id makes its result y in.
+func taken(g *ir.Graph, id, y ir.ID, root []ir.ID, uses []int32, size []float64) (ir.ID, bool) {
 	for j, x := range g.In(id) {
 		from := root[x]
-		if TakesOver(g, id, j) && uses[from] == 1 && size[from] == size[id] && g.Type(x).Equal(g.Type(id)) {
+		if TakesOver(g, id, j) && uses[from] == 1 && size[from] == size[y] && g.Type(x).Equal(g.Type(y)) {
 			return from, true
 		}
 	}

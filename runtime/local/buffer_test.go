@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"flow/ir/plan"
 	"flow/memory"
 )
 
@@ -247,5 +248,14 @@ func BenchmarkBuffer(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The prediction of memory knows which matrices are lent as parts.
+func TestWholeUpTo(t *testing.T) {
+	_, whole := sizeClass(plan.WholeUpTo)
+	_, part := sizeClass(plan.WholeUpTo + 1)
+	if whole >= ownMapping || part < ownMapping {
+		t.Errorf("buffers of %d and %d bytes, and mappings from %d", whole, part, ownMapping)
 	}
 }
