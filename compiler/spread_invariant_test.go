@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"flow/compiler"
@@ -86,6 +87,27 @@ func TestPackedByEntries(t *testing.T) {
 		}
 		if n := gathersWith(c.Plan.Graph, plan.Packed); n != x.packed || fetchesIn(c.Plan.Graph) != 1 {
 			t.Errorf("%d entries: %d of %d gathers with lists keep rows where they arrive, not %d", x.entries, n, fetchesIn(c.Plan.Graph), x.packed)
+		}
+	}
+}
+
+// Ranks share the random numbers of a seed that the run tells, as those of a seed that the program has.
+func TestSpreadSeeded(t *testing.T) {
+	for _, draw := range []string{"rand(90, 7, seed = k)", "randn(90, 7, seed = 3 * k)", "randint(90, 7, 0, 99, seed = k - 5)", "randexp(90, 7, seed = k)"} {
+		text := "iterate s = ones(90, 7), k = 0 times 3 { next s = 0.5 * s + " + draw + "; next k = k + 1 }\nemit s"
+		c, err := compileTiny(tinyTable(t), text, 3, false, []string{"rounds"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared := false
+		for _, line := range strings.Split(c.Plan.Graph.String(), "\n") {
+			shared = shared || strings.Contains(line, ".seeded(") && strings.Contains(line, plan.Shared+"=3")
+		}
+		if !shared {
+			t.Errorf("%s: each rank draws all numbers", draw)
+		}
+		if _, err := (runs{{1, 2, nil, false, "SS"}, {2, 1, nil, false, ""}, {3, 2, nil, false, ""}}).differ(tinyTable(t), text); err != nil {
+			t.Errorf("%s: %v", draw, err)
 		}
 	}
 }

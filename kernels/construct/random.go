@@ -16,6 +16,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/window"
 )
 
 func random() []*op.Def {
@@ -215,6 +216,13 @@ func (g generator) seedable() []*op.Def {
 		x.Attrs, x.In = withSeed(c), nil
 		return plain.Kernel(&x)
 	}
+	d.Loop = window.Rects(func(c *op.Call) (func(w window.Rect), error) {
+		a := withSeed(c)
+		return func(w window.Rect) {
+			out := c.Result().View(w.Row, w.Col, w.Rows, w.Cols)
+			_ = plain.Kernel(&op.Call{Attrs: a.With("at", op.Ints(w.Row, w.Col, w.Rows, w.Cols)), Out: out, Type: out.Type()}) // it cannot fail
+		}, nil
+	})
 	if g.draw != nil {
 		d.Elements = g.elements
 	}
