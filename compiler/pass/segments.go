@@ -9,17 +9,17 @@ import (
 	"flow/ir/types"
 )
 
-// Segments orders the rows of a column of integers once, for a parfor that takes the rows where the
-// column equals its index:
+// Segments orders the rows of a column once, for a parfor that takes the rows where the column equals
+// a number that its index tells:
 //
-//	%4 = parfor(%0, %1) { %3 = eq(%1, %0);  %4 = places(%3, n);  .. }
+//	%4 = parfor(%0, %1) { %3 = eq(%1, key);  %4 = places(%3, n);  .. }
 //	->
-//	%2 = argsort(%1);  %3 = bin(seq(-1, k), %1[%2])
-//	%4 = parfor(%0, %2, %3) { %4 = cut(%2, %3[i], %3[i + 1]);  .. }
+//	%2 = argsort(%1);  %3 = %1[%2]
+//	%4 = parfor(%0, %2, %3) { %4 = cut(%2, below(key, %3), below(key, %3, equal = true));  .. }
 //
-// The order is stable, so the places of a value ascend, as those of the mask do. The ends of a
-// value in the order give their number. A parfor with few indices keeps its masks, because
-// comparing a row takes less time than ordering it.
+// The order is stable, so the places of a value ascend, as those of the mask do. What else the mask
+// demands is asked of those rows alone. A parfor with few indices keeps its masks, because comparing a
+// row takes less time than ordering it.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
@@ -27,73 +27,112 @@ func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 const (
-	// leastSegments is the least number of indices of a parfor for which rows are ordered.
+	// leastSegments is the least number of points of a parfor for which rows are ordered.
 	leastSegments = 32
-	// mostExact bounds the indices: bin compares as f64, which counts integers beyond it as equal.
-	mostExact = 1 << 53
 	// leastReduced is the same where loops reduce the rows under their mask, without storing them.
 	leastReduced = 256
 )
 
-// segments is what a parfor takes of one column of integers.
+// segments is what a parfor takes of groups of rows.
 type segments struct {
-	table       *op.Table
-	r           *ir.Region
-	index, of   ir.ID // of the body: an index, and the column that is compared with it
-	first, many int   // the range of the index
-	by          map[ir.ID]bool
-	outer       []ir.ID // the nodes that make the column outside, in order
+	table   *op.Table
+	r       *ir.Region
+	columns []ordered
+	by      map[ir.ID]segment
+}
+
+// ordered is a column of the body that is the same for all indices.
+type ordered struct {
+	id    ir.ID
+	nodes []ir.ID // that make it outside, in order
+}
+
+// segment is the rows that a mask takes: those where a column equals a scalar of the body, and other
+// masks hold.
+type segment struct {
+	column int
+	key    ir.ID
+	also   []ir.ID
 }
 
 func (s segments) is() bool { return len(s.by) > 0 }
 
-// segmented finds the places and the counts in parfor id that an order of the rows gives. All
-// belong to one column and one index.
+// segmented finds the places and the counts in parfor id that an order of rows gives.
 func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	n := &g.Nodes[id]
-	lo, many := n.Attrs.Ints("lo"), n.Attrs.Ints("n")
-	if n.Op.Role != op.Points || n.Attrs.Bool("pairs") || len(lo) == 0 || len(many) != len(lo) {
+	if n.Op.Role != op.Points || n.Attrs.Bool("pairs") || len(n.Attrs.Ints("by")) == 0 {
 		return segments{}
 	}
-	s = segments{table: table, r: n.Region, index: ir.None, of: ir.None, by: map[ir.ID]bool{}}
+	points := int64(1)
+	for _, many := range n.Attrs.Ints("n") {
+		points *= max(1, min(many, leastReduced))
+	}
+	if len(n.Attrs.Ints("n")) == 0 { // the run tells
+		points = leastReduced
+	}
+	if points < leastSegments {
+		return segments{}
+	}
+	s = segments{table: table, r: n.Region, by: map[ir.ID]segment{}}
 	b := s.r.Graph
-	readers, most := readersOf(b), 0
+	readers, pays := readersOf(b), false
 	for i := range b.Nodes {
 		picked := b.Nodes[i].Op == table.Must("places")
 		if !picked && b.Nodes[i].Op != table.Must("count") {
 			continue
 		}
-		same := b.In(ir.ID(i))[0]
-		if b.Nodes[same].Op != table.Infix("==") {
-			continue
-		}
-		x, y := b.In(same)[0], b.In(same)[1]
-		if b.Type(x).IsScalar() {
-			x, y = y, x
-		}
-		k := slices.Index(s.r.Args[:len(lo)], y)
-		t := b.Type(x)
-		if column := t.IsDense() && t.Known() && t.Cols == 1 && t.Elem == types.I64; !column || s.of != ir.None && (s.of != x || s.index != y) {
-			continue
-		}
-		if k < 0 || n.Attrs.Ints("by")[k] != 1 || many[k] < leastSegments || many[k] > int64(t.Rows) || lo[k] <= -mostExact || lo[k] > mostExact-many[k] {
-			continue
-		}
-		outer, ok := s.outside(g, id, x)
-		if !ok {
-			continue
-		}
-		s.of, s.index, s.outer, s.first, s.many = x, y, outer, int(lo[k]), int(many[k])
-		if s.by[ir.ID(i)] = true; picked && s.reduced(readers, ir.ID(i)) {
-			most = max(most, s.many/leastReduced)
-		} else if picked {
-			most = max(most, 1)
+		if one, ok := s.taken(g, id, s.conditions(b.In(ir.ID(i))[0], nil)); ok {
+			s.by[ir.ID(i)] = one
+			pays = pays || points >= leastReduced || picked && !s.reduced(readers, ir.ID(i))
 		}
 	}
-	if most == 0 {
+	if !pays {
 		return segments{}
 	}
 	return s
+}
+
+// conditions appends the masks that all hold where mask x does.
+func (s segments) conditions(x ir.ID, list []ir.ID) []ir.ID {
+	if n := &s.r.Graph.Nodes[x]; n.Op == s.table.Infix("and") {
+		for _, y := range s.r.Graph.In(x) {
+			list = s.conditions(y, list)
+		}
+		return list
+	}
+	return append(list, x)
+}
+
+// taken finds the rows that all masks of a list take. The first mask that compares a column with a number
+// of the index tells the group.
+func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok bool) {
+	b := s.r.Graph
+	for k, m := range masks {
+		if b.Nodes[m].Op != s.table.Infix("==") {
+			continue
+		}
+		x, key := b.In(m)[0], b.In(m)[1]
+		if b.Type(x).IsScalar() {
+			x, key = key, x
+		}
+		t := b.Type(x)
+		if !t.IsDense() || !t.Known() || t.Cols != 1 || t.Rows == 1 || t.Elem == types.Bool || !b.Type(key).IsScalar() {
+			continue
+		}
+		nodes, fixed := s.outside(g, id, x)
+		if _, same := s.outside(g, id, key); !fixed || same {
+			continue
+		}
+		one = segment{key: key, also: slices.Delete(slices.Clone(masks), k, k+1)}
+		if slices.ContainsFunc(one.also, func(y ir.ID) bool { return b.Type(y).Rows != t.Rows }) {
+			continue // the mask is stretched to the column, or the other way round
+		}
+		if one.column = slices.IndexFunc(s.columns, func(o ordered) bool { return o.id == x }); one.column < 0 {
+			one.column, s.columns = len(s.columns), append(s.columns, ordered{x, nodes})
+		}
+		return one, true
+	}
+	return segment{}, false
 }
 
 // reduced reports whether the rows at places x are only reduced, as they are or after elementwise
@@ -135,7 +174,16 @@ func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
 	return nodes, ok
 }
 
-// write adds the order of the rows, and parfor id reading it.
+// outer returns the inputs of node x of the body, which is made outside.
+func (s segments) outer(at map[ir.ID]ir.ID, x ir.ID) []ir.ID {
+	in := slices.Clone(s.r.Graph.In(x))
+	for k, y := range in {
+		in[k] = at[y]
+	}
+	return in
+}
+
+// write adds the orders of the rows, and parfor id reading them.
 func (s segments) write(c *copying, id ir.ID) {
 	in, o := c.in(id), c.old.Origin(id).NoDest()
 	first, shift := captures(c.old, id, s.r)
@@ -144,59 +192,85 @@ func (s segments) write(c *copying, id ir.ID) {
 		at[a] = in[first+k+shift]
 	}
 	b := s.r.Graph
-	for _, x := range s.outer {
-		from := make([]ir.ID, len(b.In(x)))
-		for k, y := range b.In(x) {
-			from[k] = at[y]
-		}
-		at[x] = c.g.Add(b.Nodes[x].Op, b.Nodes[x].Attrs, b.Type(x), o, from...)
-	}
-	add := func(word string, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {
-		return c.g.Add(s.table.Must(word), op.MakeAttrs(attrs...), t, o, in...)
-	}
-	rows := b.Type(s.of)
-	ends := types.DenseOf(types.I64, s.many+1, 1)
-	order := add("argsort", rows, []op.Attr{{Name: "by", Val: op.Int(0)}, {Name: "desc", Val: op.Bool(false)}}, at[s.of])
-	below := add("seq", ends, []op.Attr{{Name: "a", Val: op.Int(s.first - 1)}, {Name: "b", Val: op.Int(s.first + s.many)}, {Name: "step", Val: op.Int(1)}})
-	end := add("bin", ends, []op.Attr{{Name: "closed", Val: op.Str("left")}}, below, add("pick.rows", rows, nil, at[s.of], order))
-
 	body := copyOf(b)
-	more := make([]ir.ID, 2)
-	for k, t := range []types.Type{rows, ends} {
-		more[k] = body.g.Add(s.table.Must("arg"), nil, t, ir.Origin{})
+	var more []ir.ID
+	for _, column := range s.columns {
+		for _, x := range column.nodes {
+			if _, made := at[x]; !made {
+				at[x] = c.g.Add(b.Nodes[x].Op, b.Nodes[x].Attrs, b.Type(x), o, s.outer(at, x)...)
+			}
+		}
+		t, x := b.Type(column.id), at[column.id]
+		order := c.g.Add(s.table.Must("argsort"), op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(0)}, op.Attr{Name: "desc", Val: op.Bool(false)}), t.With(types.I64), o, x)
+		in = append(in, order, c.g.Add(s.table.Must("pick.rows"), nil, t, o, x, order))
+		for _, t := range []types.Type{t.With(types.I64), t} {
+			more = append(more, body.g.Add(s.table.Must("arg"), nil, t, ir.Origin{}))
+		}
 	}
 	for i := range b.Nodes {
-		if x := ir.ID(i); s.by[x] {
-			body.to[x] = s.segment(body, x, more[0], more[1])
+		if one, ok := s.by[ir.ID(i)]; ok {
+			body.to[i] = s.segment(body, ir.ID(i), one, more[2*one.column:])
 		} else {
-			body.node(x)
+			body.node(ir.ID(i))
 		}
 	}
 	region := body.region(s.r)
 	region.Args = append(region.Args, more...)
 	read := setOf(append(slices.Clone(region.Args), region.Yields...)) // masks are read no more
-	c.to[id] = c.g.CopyNode(c.old, id, append(in, order, end)...)
+	c.to[id] = c.g.CopyNode(c.old, id, in...)
 	c.g.Nodes[c.to[id]].Region = region.Compact(body.g.Needed(func(x ir.ID) bool { return read[x] || body.g.Required(x) }))
 }
 
-// segment adds the nodes that replace node x of the body: places, or their number.
-func (s segments) segment(c *copying, x, order, ends ir.ID) ir.ID {
+// segment adds the nodes that replace node x of the body: places, or their number. args are the order of
+// the rows and the column in that order.
+func (s segments) segment(c *copying, x ir.ID, one segment, args []ir.ID) ir.ID {
 	o, number := c.old.Origin(x), types.ScalarOf(types.I64)
-	constant := func(i int) ir.ID {
-		return c.g.Add(s.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(i)}), number, o)
+	add := func(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {
+		return c.g.Add(d, op.MakeAttrs(attrs...), t, o, in...)
 	}
-	end := func(i int) ir.ID {
-		k := c.to[s.index]
-		if i != 0 {
-			k = c.g.Add(s.table.Infix("+"), nil, number, o, k, constant(i))
+	end := func(equal bool) ir.ID {
+		return add(s.table.Must("order.below"), number, []op.Attr{{Name: "equal", Val: op.Bool(equal)}}, c.to[one.key], args[1])
+	}
+	from, to := end(false), end(true)
+	counted := c.old.Type(x).IsScalar()
+	if counted && len(one.also) == 0 {
+		return add(s.table.Infix("-"), number, nil, to, from)
+	}
+	zero := add(s.table.Must("const"), number, []op.Attr{{Name: "value", Val: op.Int(0)}})
+	rows := types.DenseOf(types.I64, types.Unknown, 1)
+	places := add(s.table.Must("cut"), rows, []op.Attr{{Name: "size", Val: op.Ints(-1, 1)}, {Name: "through", Val: op.Ints(0, 0)}}, args[0], from, to, zero, zero)
+	if len(one.also) == 0 {
+		return places
+	}
+	mask := ir.None
+	for _, m := range one.also {
+		if m = s.at(c, m, places, c.old.Type(m).Rows); mask != ir.None {
+			m = add(s.table.Infix("and"), rows.With(types.Bool), nil, mask, m)
 		}
-		return c.g.Add(s.table.Must("element"), nil, number, o, ends, k, constant(0))
+		mask = m
 	}
-	from, to := end(-s.first), end(1-s.first)
-	if c.old.Type(x).IsScalar() {
-		return c.g.Add(s.table.Infix("-"), nil, number, o, to, from)
+	if counted {
+		return c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, number, o, mask)
 	}
-	zero := constant(0)
-	whole := op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(-1, 1)}, op.Attr{Name: "through", Val: op.Ints(0, 0)})
-	return c.g.Add(s.table.Must("cut"), whole, c.old.Type(x), o, order, from, to, zero, zero)
+	many := add(s.table.Must("nrow"), number, nil, places)
+	held := c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, rows, o, mask, many)
+	return add(s.table.Must("pick.rows"), rows, nil, places, held)
+}
+
+// at adds node x of the body at places alone. Elementwise operators are computed there, unless one may
+// fail in a row that is left out.
+func (s segments) at(c *copying, x, places ir.ID, rows int) ir.ID {
+	b, t := c.old, c.old.Type(x)
+	if !t.IsMatrix() || t.Rows != rows {
+		return c.to[x]
+	}
+	t.Rows = types.Unknown
+	if n := &b.Nodes[x]; isElementwise(n) && n.Region == nil && !ir.MayFail(b, x) {
+		in := make([]ir.ID, len(b.In(x)))
+		for k, y := range b.In(x) {
+			in[k] = s.at(c, y, places, rows)
+		}
+		return c.g.Add(n.Op, n.Attrs, t, b.Origin(x), in...)
+	}
+	return c.g.Add(s.table.Must("pick.rows"), nil, t, b.Origin(x), c.to[x], places)
 }

@@ -64,6 +64,7 @@ func Rows() []*op.Def {
 	}, func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }))
 	return slices.Concat(selects(), sharedOrders(by, desc), sorts, []*op.Def{
 		inverse(),
+		below(),
 		{
 			Name: "take",
 			Doc: "take returns the rows of x that the column rows lists by number, from 0 on: in that order, as often as listed. " +
