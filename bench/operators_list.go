@@ -197,10 +197,10 @@ var lineSelections = []operator{
 	{flow: "colquantile(v, 0.3)", numpy: "np.quantile(v, 0.3, 0)"},
 }
 
-// moves are the operators that move the elements of v.
+// moves are the operators that move the elements of v. Slices, also of sparse matrices, and reshape are
+// missing: Flow has views where NumPy and SciPy copy.
 var moves = []operator{
 	{flow: "t(v)", numpy: "np.ascontiguousarray(v.T)"},
-	{flow: "reshape(v, ncol(v), nrow(v))", numpy: "v.reshape(v.shape[::-1]).copy()"},
 	{flow: "cbind(v, v)", numpy: "np.hstack((v, v))"},
 	{flow: "rbind(v, v)", numpy: "np.vstack((v, v))"},
 	{flow: "reverse(v)", numpy: "v[::-1].copy()"},
@@ -208,7 +208,6 @@ var moves = []operator{
 	{flow: `reverse(v, by = "both")`, numpy: "v[::-1,::-1].copy()"},
 	{flow: "lower(v)", numpy: "np.tril(v)"},
 	{flow: "upper(v)", numpy: "np.triu(v)"},
-	{flow: "v[10..1510, 100..1700]", numpy: "v[10:1510,100:1700].copy()"},
 	{flow: "diag(v)", numpy: "np.diag(v).copy()"},
 	{flow: "diag(v[:,0])", numpy: "np.diag(v[:,0])"},
 }
@@ -291,7 +290,6 @@ var sparseOperators = []operator{
 	{flow: "rowmax(S)", numpy: "S.max(1)"},
 	{flow: "colmax(S)", numpy: "S.max(0)"},
 	{flow: "max(S)", numpy: "S.max()", seen: seenScalar},
-	{flow: "S[1000..90000, :]", numpy: "S[1000:90000]", seen: seenSparse},
 	{flow: "Z @ Z", numpy: "Z @ Z", seen: seenSparse},
 	{flow: "sparse(D)", numpy: "sparse.csr_matrix(D)", seen: seenSparse},
 	{flow: "dense(Z)", numpy: "Z.toarray()"},
@@ -329,7 +327,7 @@ var operatorGroups = []operatorGroup{
 	{name: "f64 100 x 40000", operands: []operand{numbers("v", "rand(100, 40000, seed = 1)", "rng.random((100, 40000))")}, operators: lines},
 	{name: "f64 2000 x 2000", operands: []operand{uncut("v", "rand(2000, 2000, seed = 1)", "rng.random((2000, 2000))")}, operators: moves},
 	{name: "f32 2000 x 2000", operands: []operand{{"v", asWhole("f32(rand(2000, 2000, seed = 1))"), "rng.random((2000, 2000), dtype=np.float32)", asWhole("X + f32(G)")}}, operators: moves},
-	{name: "bool 2000 x 2000", operands: []operand{{"v", asWhole("rand(2000, 2000, seed = 1) > 0.5"), "rng.random((2000, 2000)) > 0.5", asWhole("X or G > 0.5")}}, operators: moves[:10]},
+	{name: "bool 2000 x 2000", operands: []operand{{"v", asWhole("rand(2000, 2000, seed = 1) > 0.5"), "rng.random((2000, 2000)) > 0.5", asWhole("X or G > 0.5")}}, operators: moves[:8]},
 	{name: "2e6", operands: []operand{
 		numbers("x", "rand(2000000, 1, seed = 1)", "rng.random((2000000, 1))"),
 		numbers("w", "rand(200000, 10, seed = 1)", "rng.random((200000, 10))"),
