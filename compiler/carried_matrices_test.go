@@ -183,7 +183,7 @@ func TestPathWithSteps(t *testing.T) {
 x = materialize(rand(400, 40, seed = 3))
 `
 	for _, text := range []string{
-		`iterate v = x[0, :], i = 1, T = zeros(400, 40) times 399 {
+		`iterate v = x[0, :], i = 1, T = zeros(400, 40) times 60 {
    s = t(v) + A
    next v = colmax(s) + x[i, :] - v[0, 0]
    next T = ifelse(seq(0, 400) == i, colargmax(s), T)
@@ -191,7 +191,7 @@ x = materialize(rand(400, 40, seed = 3))
  }
  emit v
  emit colsum(T)`,
-		`iterate v = t(x[0, :]), i = 1, T = zeros(400, 40) times 399 {
+		`iterate v = t(x[0, :]), i = 1, T = zeros(400, 40) times 60 {
    s = t(v) + A
    best = rowargmin(s)
    next v = rowmin(s) + t(x[i, :]) - max(v)
