@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"flow/ir/types"
 	"flow/kernels/format"
 )
 
@@ -43,11 +44,51 @@ func TestKeptEntriesAgain(t *testing.T) {
 	if err != nil || !slices.Equal(first.Ptr, again.Ptr) || !slices.Equal(first.Col, again.Col) || first.NNZ() != 60_000 {
 		t.Fatalf("%d and %d entries, error %v", first.NNZ(), again.NNZ(), err)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(text.String(), "\t", "99999\t", 1)), 0o644); err != nil {
-		t.Fatal(err)
+	for what, other := range map[string]string{
+		"another length":         strings.Replace(text.String(), "\t", "99999\t", 1),
+		"a number that is large": "9999" + text.String()[4:],
+		"an entry less":          "#" + text.String()[1:],
+	} {
+		if err := os.WriteFile(path, []byte(other), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.relocated(path, true, head.Type()); err == nil {
+			t.Errorf("entries of another file are taken, with %s", what)
+		}
 	}
-	if _, err := in.relocated(path, true, head.Type()); err == nil {
-		t.Error("entries of another file are taken")
+}
+
+// A fact is of one file that is read in one way, and is noted once. Without kept entries there are no rows of
+// a graph, and once they are taken none are kept.
+func TestFactsOfFiles(t *testing.T) {
+	in := &Input{}
+	a, b := fileKey{path: "/a", kind: graphFile}, fileKey{path: "/b", kind: graphFile}
+	sparse := fileKey{path: "/a", kind: sparseFile}
+	of := []*Fact{in.learn("a", a, format.Header{Rows: 1}), in.learn("b", b, format.Header{Rows: 2}), in.learn("a", sparse, format.Header{Rows: 3})}
+	for k, x := range []*Fact{in.learn("a", a, format.Header{}), in.learn("b", b, format.Header{}), in.learn("a", sparse, format.Header{})} {
+		if x != of[k] || x.Head.Rows != k+1 {
+			t.Errorf("fact %d is %v", k, x)
+		}
+	}
+	if m, _ := in.graphOf("a", format.Options{}, a, 0, 1); m != nil {
+		t.Error("rows of a graph of which nothing is kept")
+	}
+	in.Keep(format.Task{Path: "a", Graph: true}, 0, 1, 0, []format.Entries{})
+	if in.graphOf("a", format.Options{}, a, 0, 1); len(in.kept) > 0 {
+		t.Error("entries that were taken are kept")
+	}
+}
+
+// A file that is read in two ways is listed with both types, each once.
+func TestLookedAt(t *testing.T) {
+	var l lookedAt
+	for _, r := range []int{3, 3, 4, 3, 4} {
+		if _, err := l.note("x", types.DenseOf(types.F64, r, 1), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := l.list(); len(all) != 1 || all[0].Type != "f64[3,1] and f64[4,1]" {
+		t.Errorf("%v", all)
 	}
 }
 

@@ -24,14 +24,17 @@ func TestFewDistinct(t *testing.T) {
 		{"few and many rare ones", 40000, 9, true}, {"few and some rare ones", 3000, 9, false},
 	} {
 		for _, workers := range []int{1, 3} {
-			x := value.New(types.I64, 200000, 1)
+			x := value.New(types.I64, 200000+7*(workers-1), 1) // with three workers, units of several sizes
 			for i := range x.I64 {
 				x.I64[i] = r.Int64N(p.kinds) - 4
 			}
 			for i := range p.rare {
 				x.I64[4*i] = int64(i) << 33
 			}
-			x.I64[7] = -1 << 63 // its key is 0
+			x.I64[len(x.I64)-1] = 1 << 62
+			if workers == 1 { // else no element has key 0
+				x.I64[7] = -1 << 63
+			}
 			c := &op.Call{In: []value.Value{x}, Type: types.DenseOf(types.I64, types.Unknown, 1)}
 			b, err := beginUnique(c, workers)
 			if err != nil {
