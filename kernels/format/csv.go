@@ -29,9 +29,13 @@ type csvReader struct {
 	lineReader
 	sep     byte
 	missing float64
-	cols    int    // fields of the first record; 0 before it
-	first   int    // line of the first record
-	bare    []byte // room for a record without quotes
+	cols    int      // fields of the first record; 0 before it
+	first   int      // line of the first record
+	bare    []byte   // room for a record without quotes
+	heads   []string // the names of the columns, if there are and this reader has seen them
+	text    []byte   // the record that is read, for messages
+	quotes  bool     // in it
+	choice
 }
 
 // newCSV is a reader of in; o.Sep is set.
@@ -61,7 +65,16 @@ func headCSV(in *input, o Options) (r *csvReader, names bool, line []byte, quote
 		return nil, false, nil, false, err
 	}
 	r.cols, r.first = len(fields), r.no
-	names, err = r.names(fields, line, quoted, o.Header)
+	named, err := r.choose(fields, o)
+	if err != nil {
+		return nil, false, nil, false, err
+	}
+	if named {
+		o.Header = Yes
+	}
+	if names, err = r.names(fields, line, quoted, o.Header); names && len(fields) <= mostHeads {
+		r.heads = fields
+	}
 	return r, names, line, quoted, err
 }
 
@@ -70,7 +83,7 @@ func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) 
 	if err != nil {
 		return Header{}, nil, err
 	}
-	h := Header{Elem: types.F64, Cols: r.cols}
+	h := Header{Elem: types.F64, Cols: r.taken}
 	if names {
 		line, quoted, err = r.record()
 	}
@@ -149,7 +162,7 @@ func (r *csvReader) split(line []byte, hasQuotes bool) ([]string, error) {
 	c := csv.NewReader(bytes.NewReader(line))
 	c.Comma = rune(r.sep)
 	c.FieldsPerRecord = -1
-	c.TrimLeadingSpace = true
+	c.TrimLeadingSpace = r.sep != '\t' // the tab ends an empty field
 	fields, err := c.Read()
 	if err != nil {
 		col := 0
@@ -163,6 +176,10 @@ func (r *csvReader) split(line []byte, hasQuotes bool) ([]string, error) {
 
 // numbers appends the fields of a record to x.
 func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64, error) {
+	r.text, r.quotes = line, hasQuotes
+	if r.place != nil {
+		return r.chosen(x, line, hasQuotes)
+	}
 	before := len(x)
 	x, err := grow(r.in, r.no, x, fieldsIn(line, r.sep, r.cols))
 	if err != nil {
@@ -328,7 +345,7 @@ func (r *csvReader) names(fields []string, line []byte, quoted bool, choice Choi
 	if err == nil {
 		return false, nil
 	}
-	k := numeric(fields)
+	k := r.numeric(fields)
 	if choice == Auto && k < 0 {
 		return true, nil
 	}
@@ -336,14 +353,20 @@ func (r *csvReader) names(fields []string, line []byte, quoted bool, choice Choi
 	if errors.As(err, &e) && e.Help == "" {
 		if e.help("head = false says that this line has numbers"); choice == Auto {
 			e.help("is this line the names of the columns? field %d begins like a number; head = true says that it is", k+1)
+			if list := r.otherColumns(); list != "" {
+				e.Help += fmt.Sprintf("; columns = %q reads the columns of numbers alone", list)
+			}
 		}
 	}
 	return false, err
 }
 
-// numeric is the index of the first field that keeps a record from being names, -1 where none does.
-func numeric(fields []string) int {
+// numeric is the index of the first field that is read and keeps a record from being names, -1 where none does.
+func (c *choice) numeric(fields []string) int {
 	for k, f := range fields {
+		if c.skips(k) {
+			continue
+		}
 		f = strings.TrimSpace(f)
 		if _, number := floatWord([]byte(f)); number || strings.ContainsFunc(f, isControl) {
 			return k
@@ -385,7 +408,10 @@ func (r *csvReader) notNumber(word []byte, k, col int) *Error {
 		e.help("numbers are written with a point: 1.5, not 1,5")
 	case r.no == r.first:
 	default:
-		e.help("only matrices of numbers are read; empty fields and NA are missing values")
+		if list := r.otherColumns(); list != "" {
+			return e.help("columns = %q reads the columns that have numbers in this line; empty fields and NA are missing values", list)
+		}
+		e.help("only numbers are read: columns = \"a, b\" names the columns that hold them; empty fields and NA are missing values")
 	}
 	return e
 }

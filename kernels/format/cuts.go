@@ -23,7 +23,10 @@ import (
 // Cuts are places of a CSV at which records begin.
 type Cuts struct {
 	Rows, Cols int
-	First      int // line of the first record
+	Fields     int      // of a record
+	Place      []int    // the column of each field, where columns are chosen
+	Heads      []string // the names of the fields, for messages
+	First      int      // line of the first record
 	At         []Cut
 }
 

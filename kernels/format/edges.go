@@ -164,7 +164,7 @@ func (r *edgeReader) slow(line []byte) error {
 	}
 	if r.header && len(r.list.row) == 0 {
 		r.header = false
-		if numeric(strings.Split(string(line), string(rune(r.sep)))) < 0 {
+		if (*choice)(nil).numeric(strings.Split(string(line), string(rune(r.sep)))) < 0 {
 			return nil
 		}
 	}

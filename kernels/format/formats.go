@@ -153,6 +153,9 @@ func (in *input) decode(f form, o Options, headOnly bool) (Header, *value.Dense,
 	if o.Sep == 0 {
 		o.Sep = f.sep
 	}
+	if o.Columns != "" && f.cause != CSV {
+		return Header{}, nil, failf(UnknownFormat, in.file, "columns are chosen of a CSV; this is .%s", f.name).help("X[:, [0, 2]] takes columns of a matrix")
+	}
 	return f.read(in, o, headOnly)
 }
 

@@ -38,6 +38,8 @@ type Options struct {
 	// Header says whether a CSV begins with a line of names. Auto: it does when no field of that
 	// line begins like a number.
 	Header Choice
+	// Columns lists the columns of a CSV that are read, by name or by number; "": all.
+	Columns string
 	// Missing is what an empty field or NA of a CSV becomes; nil: nan.
 	Missing *float64
 	// Max is the number that is white in an image; nil: the greatest.

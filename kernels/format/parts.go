@@ -39,7 +39,7 @@ func cutRows(path string, o Options, block int64) (h Header, cuts *Cuts, ok bool
 			return err
 		}
 		c := Task{Path: path, Size: in.size, Block: max(block, in.size/mostBlocks)}
-		cuts = &Cuts{Cols: r.cols, First: r.first}
+		cuts = &Cuts{Cols: r.taken, Fields: r.cols, Place: r.place, Heads: r.heads, First: r.first}
 		above := 0
 		if names {
 			c.Begin, above = in.begun+r.size, r.no
@@ -76,7 +76,7 @@ func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
 	in := newInput(path)
 	in.Reader = bufio.NewReaderSize(file, bufferSize)
 	x := &RowReader{cuts: c, file: file, row: -1, r: newCSV(in, o)}
-	x.r.cols, x.r.first = c.Cols, c.First
+	x.r.cols, x.r.first, x.r.heads, x.r.choice = c.Fields, c.First, c.Heads, choice{c.Place, c.Cols}
 	return x, nil
 }
 

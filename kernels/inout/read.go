@@ -35,6 +35,7 @@ func readRow(files *fileCache) *op.Def {
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
 			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"csr\", where the extension does not tell"},
 			{Name: "sparse", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the matrix is sparse"},
+			{Name: "columns", Attr: true, Kind: op.StrVal, Optional: true, Doc: "the columns of a CSV that are read, in this order: names divided by commas, or numbers from 0 on; others may hold text"},
 		},
 		Eg:     []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
 		Type:   files.readType,
@@ -72,6 +73,11 @@ func readOptions(a *op.Attrs) (o format.Options, err error) {
 			return o, op.Faultf(3, define.CodeAttr, "max = %v", v).WithHelp("max is the positive number that is white in an image")
 		}
 		o.Max = &x
+	}
+	if o.Columns = a.Str("columns"); o.Columns == "" {
+		if _, given := a.Get("columns"); given {
+			return o, op.Faultf(0, define.CodeAttr, "columns = \"\" names no column").WithHelp("columns = \"id, amount\", or by number: columns = \"0, 3\"")
+		}
 	}
 	o.Form = a.Str("form")
 	if sep := a.Str("sep"); len(sep) == 1 && sep[0] != '"' && sep[0] != '\n' && sep[0] < 0x80 {
@@ -224,6 +230,7 @@ type fileKey struct {
 	size, mtime int64
 	sep         byte
 	header      format.Choice
+	columns     string
 	missing     uint64
 	kind        fileKind
 }
@@ -248,7 +255,7 @@ func kindOf(sparse bool) fileKind {
 // keyOf is the key of the file as it is now, and its stream if it is one. A file that cannot be
 // looked at has the key of its name: the formats say what is wrong with it.
 func (f *fileCache) keyOf(path string, o format.Options, kind fileKind) (fileKey, *stream) {
-	k := fileKey{kind: kind, path: path, form: o.Form, sep: o.Sep, header: o.Header, missing: math.Float64bits(math.NaN())}
+	k := fileKey{kind: kind, path: path, form: o.Form, sep: o.Sep, header: o.Header, columns: o.Columns, missing: math.Float64bits(math.NaN())}
 	if full, err := filepath.Abs(path); err == nil {
 		k.path = full
 	}

@@ -136,7 +136,7 @@ var codes = [...]CodeRow{
 	{"E501", "file cannot be read", "The file does not exist, seen from the directory where flowrun runs, or the operating system refused. A stream, such as standard input, is read once, in one way, by one process, and not where the program itself comes from it.", `emit read("nosuch.npy")`, ""},
 	{"E502", "unknown format", "The extension (.mtx .mtx.gz .npy .csv .tsv; to write also .pgm and .png, and .svg, .png and .html for pictures) chooses reader and writer.", `emit 1 to "a.xyz"`, ""},
 	{"E503", "malformed Matrix Market file", "The banner, the size line, the number of entries, an index or a number is not what the format demands. The message names the line.", "", ""},
-	{"E504", "malformed table", "A field is not a number or missing, or lines differ in their number of fields. The message names line and column. The first line is names when no field of it begins with a digit, a sign, a point or a currency sign; head = true or false in read decides.", "", ""},
+	{"E504", "malformed table", "A field is not a number or missing, or lines differ in their number of fields. The message names line and column. The first line is names when no field of it begins with a digit, a sign, a point or a currency sign; head = true or false in read decides. columns = \"id, amount\" reads these columns alone, where others hold texts.", "", ""},
 	{"E505", "malformed .npy file", "The magic bytes, the header or the size of the data is not what the format demands.", "", ""},
 	{"E506", "damaged compressed file", "The gzip data is cut off or damaged.", "", ""},
 	{"E507", "file cannot be written", "The operating system refused; nothing was left half written.", `emit 1 to "/nosuch/dir/a.csv"`, ""},
