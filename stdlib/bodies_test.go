@@ -19,6 +19,7 @@ var inBodies = []struct{ name, block string }{
 	{"cholesky tiled", "row(cholesky(S + x * eye(5), tile = 2))"},
 	{"lu", "L, U = lu(D + x); row(L + U)"},
 	{"lu_packed", "row(lu_packed(D + x, tile = 2))"},
+	{"edge_beside", "x + edge_beside(M, B)"},
 	{"solve_lower", "row(solve_lower(lower(D) + x * eye(5), B, tile = 2))"},
 	{"solve_upper", "row(solve_upper(upper(D) + x * eye(5), B, tile = 2))"},
 	{"like", "row(like(M / 3 + x, f32(M)))"},

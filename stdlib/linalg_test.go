@@ -396,6 +396,22 @@ assert identical(f64(f(M, B == 1)), f(f64(M), f64(B == 1)))
 	}
 }
 
+// TestWideBesideSmall meets a triangle of few rows with a matrix of many columns or rows: there are
+// some tens of tasks, and the bits are those of tiles as small as the triangle.
+func TestWideBesideSmall(t *testing.T) {
+	for _, call := range []string{"solve_lower(L, t(X)", "solve_upper(t(L), t(X)", "times_lower(X, L"} {
+		program := "L = cholesky(eye(4) + 0.1)\nX = rand(6000, 4, seed = 1)\nY = " + call + ")\nemit sum(Y ^ 2) as \"s\"\n"
+		o := flow.CompileOptions{Verify: true, MaxTasks: 300}
+		if _, err := flow.Compile(t.Context(), "test.flow", []byte(program), o); err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+		same := program + "assert identical(Y, " + call + ", tile = 4))\n"
+		if _, err := run(same, "", way{threads: 2}); err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+}
+
 // eigen and svd are tested by what they are.
 func TestEigenAndSVD(t *testing.T) {
 	text := `
