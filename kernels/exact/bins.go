@@ -2,22 +2,22 @@ package exact
 
 // This file adds long slices. Where the CPU has vectors, error-free cascades (short.go, of vectors
 // in package vec) sum a chunk to a few terms and notice when they cannot; then, and elsewhere, the
-// elements go to bins: one integer an exponent, emptied into the limbs every few thousand elements.
+// elements go to bins, one for each limb, which are emptied into the limbs every few thousand
+// elements. Bins of single exponents, as Neal's large form has them, would be wrong here: of numbers
+// of a thousand exponents, nearly as many bins would be emptied as numbers came.
 //
-// Four tables take turns, because neighbours mostly have the same exponent and a bin would wait for its
+// Four tables take turns, because neighbours mostly go to the same bins and a bin would wait for its
 // own last store.
 
 import (
 	"math"
-	"math/bits"
 
 	"flow/kernels/vec"
 )
 
 const (
 	lanes = 4
-	// batch is how many elements go between two emptyings: a bin takes 2^10 mantissas of 53 bits in
-	// 63.
+	// batch is how many elements go between two emptyings: a bin takes 2^10 parts of 53 bits in 63.
 	batch = lanes << 10
 	// short slices are added by a scalar cascade: the terms of a vector cascade would cost more.
 	short = 192
@@ -29,8 +29,8 @@ const (
 	patience = 16
 )
 
-// bins holds signed sums of mantissas by biased exponent, lane by lane.
-type bins [lanes][expMask + 1]int64
+// bins holds what goes to each limb, lane by lane.
+type bins [lanes][65]int64
 
 // AddSlice adds every element of x.
 func (s *Sum) AddSlice(x []float64) {
@@ -114,7 +114,7 @@ func (s *Sum) addSquaresBins(part []float64) {
 
 // addBins adds x by way of the bins.
 func (s *Sum) addBins(x []float64) {
-	var t bins // on the stack: clearing it costs as much as a hundred elements
+	var t bins
 	t.add(s, x)
 }
 
@@ -139,15 +139,12 @@ func (s *Sum) addAll(x []float64) {
 func (t *bins) add(s *Sum, x []float64) {
 	for len(x) > 0 {
 		n := min(len(x), batch)
-		used := t.fill(x[:n])
-		if used>>63 != 0 { // exponents from 2016 up: perhaps an infinity or a NaN
-			for _, v := range x[:n] {
-				if b := math.Float64bits(v); b>>fracBits&expMask == expMask {
-					s.special(b)
-				}
-			}
+		if t.fill(x[:n]) {
+			s.addAll(x[:n])
+			*t = bins{}
+		} else {
+			s.drain(t)
 		}
-		s.drain(t, used)
 		x = x[n:]
 	}
 }
@@ -161,53 +158,58 @@ func Square(x float64) (h, l float64) {
 	return h, math.FMA(x, x, -h)
 }
 
-// fill adds at most batch elements to the bins and returns which groups of 32 exponents it touched.
-func (t *bins) fill(x []float64) (used uint64) {
+// fill adds at most batch elements to bins that are zero. special: an element is an infinity or a NaN,
+// and what the bins hold means nothing.
+func (t *bins) fill(x []float64) (special bool) {
 	t0, t1, t2, t3 := &t[0], &t[1], &t[2], &t[3]
+	top := uint64(0)
 	for ; len(x) >= lanes; x = x[lanes:] {
-		b0, b1, b2, b3 := math.Float64bits(x[0]), math.Float64bits(x[1]), math.Float64bits(x[2]), math.Float64bits(x[3])
-		e0, e1, e2, e3 := b0>>fracBits&expMask, b1>>fracBits&expMask, b2>>fracBits&expMask, b3>>fracBits&expMask
-		used |= 1<<(e0>>5&63) | 1<<(e1>>5&63) | 1<<(e2>>5&63) | 1<<(e3>>5&63)
-		t0[e0] += mantissa(b0, e0)
-		t1[e1] += mantissa(b1, e1)
-		t2[e2] += mantissa(b2, e2)
-		t3[e3] += mantissa(b3, e3)
+		k0, lo0, hi0, e0 := cut(x[0])
+		k1, lo1, hi1, e1 := cut(x[1])
+		k2, lo2, hi2, e2 := cut(x[2])
+		k3, lo3, hi3, e3 := cut(x[3])
+		top |= e0 | e1 | e2 | e3
+		t0[k0] += lo0
+		t0[k0+1] += hi0
+		t1[k1] += lo1
+		t1[k1+1] += hi1
+		t2[k2] += lo2
+		t2[k2+1] += hi2
+		t3[k3] += lo3
+		t3[k3+1] += hi3
 	}
 	for _, v := range x {
-		b := math.Float64bits(v)
-		e := b >> fracBits & expMask
-		used |= 1 << (e >> 5 & 63)
-		t0[e] += mantissa(b, e)
+		k, lo, hi, e := cut(v)
+		top |= e
+		t0[k] += lo
+		t0[k+1] += hi
 	}
-	return used
+	return top > expMask
 }
 
-// mantissa is the signed 53-bit integer of the number with bits b and biased exponent e; the hidden
-// bit is there unless e is 0.
-func mantissa(b, e uint64) int64 {
-	m := int64(b&fracMask | (e+expMask)>>11<<fracBits)
+// cut returns the bin k below 64 of x, and what of x goes there and to the bin above: x is
+// (lo + hi * 2^32) * 2^(32 k + unit), where lo is not negative. above exceeds expMask where x is not
+// finite.
+func cut(x float64) (k uint64, lo, hi int64, above uint64) {
+	b := math.Float64bits(x)
+	e := b >> fracBits & expMask
+	normal := (e + expMask) >> 11
 	neg := int64(b) >> 63
-	return (m ^ neg) - neg
+	m := (int64(b&fracMask|normal<<fracBits) ^ neg) - neg
+	p := e - normal
+	r := p & 31
+	return p >> 5 & 63, m << r & math.MaxUint32, m >> (32 - r), e + 1
 }
 
-// drain moves the used bins into the limbs and leaves them zero. Infinities and NaNs have been
-// noted before.
-func (s *Sum) drain(t *bins, used uint64) {
-	for used != 0 {
-		g := bits.TrailingZeros64(used)
-		used &= used - 1
-		for l := range t {
-			group := t[l][32*g : 32*g+32]
-			for i, v := range group {
-				if v == 0 {
-					continue
-				}
-				group[i] = 0
-				if e := 32*g + i; e != expMask {
-					neg := v >> 63
-					s.shifted(uint64((v^neg)-neg), max(e, 1)-1, neg)
-				}
+// drain moves the bins into the limbs and leaves them zero.
+func (s *Sum) drain(t *bins) {
+	for l := range t {
+		for k, v := range &t[l] {
+			if v != 0 {
+				neg := v >> 63
+				s.shifted(uint64((v^neg)-neg), 32*k, neg)
 			}
 		}
 	}
+	*t = bins{}
 }

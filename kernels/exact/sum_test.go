@@ -221,3 +221,36 @@ func BenchmarkAddSlice(b *testing.B) {
 		})
 	}
 }
+
+// TestBinsOfAllExponents adds numbers of all exponents by way of the bins, subnormal ones, zeros and both
+// signs among them, more than go between two emptyings; then an infinity in the middle.
+func TestBinsOfAllExponents(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	x := make([]float64, 3*batch+5)
+	for round := range 6 {
+		var one, many Sum
+		for i := range x {
+			x[i] = math.Float64frombits(r.Uint64())
+			if e := math.Float64bits(x[i]) >> fracBits & expMask; e == expMask {
+				x[i] = math.MaxFloat64
+			} else if round == 1 {
+				x[i] = math.Ldexp(math.Abs(x[i]), -int(e)-60)
+			} else if round == 2 {
+				x[i] = -math.MaxFloat64
+			}
+		}
+		if round == 5 {
+			x[batch+77] = math.Inf(-1)
+		}
+		for _, v := range x {
+			one.Add(v)
+		}
+		many.addBins(x)
+		var a, b [Words]int64
+		one.PutWords(a[:])
+		many.PutWords(b[:])
+		if a != b {
+			t.Errorf("round %d: %v by the bins, %v one by one", round, many.Round(), one.Round())
+		}
+	}
+}

@@ -68,12 +68,19 @@ func (a *sums) addAll(place int, x []float64, squares bool) {
 		a.addTerms(place, &p.Term)
 		return
 	}
-	if a.work.Reset(); squares {
-		a.work.AddSquares(x)
-	} else {
-		a.work.AddSlice(x)
+	to := a.long[place] // where numbers are too far apart once, they mostly are again
+	if to == nil {
+		to = &a.work
+		to.Reset()
 	}
-	a.addWork(place)
+	if squares {
+		to.AddSquares(x)
+	} else {
+		to.AddSlice(x)
+	}
+	if to == &a.work {
+		a.addWork(place)
+	}
 }
 
 func (a *sums) addTerms(place int, terms *[3]float64) {
