@@ -105,11 +105,21 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	return flagged, err
 }
 
+// beyondFirst is the place of the levels for a window after one for which all levels were too few. If
+// they are too few again, more would be, too, at several times the cost.
+const beyondFirst = 1
+
 // tries runs a window with the levels at place first, and again with more levels as long as its sums lose
 // bits. last is the place of the levels of the last run.
 func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int, flagged bool, err error) {
 	list, l := w.run.reduced, w.run.loop
 	d, lost := w, true
+	beyond := first == len(l.levels)
+	if beyond {
+		if first = len(l.levels) - 1; w.Doubted != nil {
+			first = beyondFirst
+		}
+	}
 	for at := first; lost; at++ {
 		next, err := w.atDepth(at)
 		if err != nil && at > first { // there is no code for so many levels
@@ -123,10 +133,10 @@ func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int
 			return at, flagged, err
 		}
 		few := true
-		if lost, few = w.loses(d, l0, l1); few || at+1 == len(l.levels) {
+		if lost, few = w.loses(d, l0, l1); few || beyond {
 			break
 		}
-		if l.depth.Raise(at + 1); w.run.Overwrites {
+		if l.depth.Raise(at + 1); w.run.Overwrites || at+1 == len(l.levels) {
 			break
 		}
 	}

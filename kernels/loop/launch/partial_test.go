@@ -28,6 +28,44 @@ func partialNest(e types.Elem, ways ...loop.Class) *loop.Nest {
 	return b.Nest
 }
 
+// TestBeyondAllLevels: after a window whose numbers are too far apart for all levels, the next one is
+// tried with few levels alone.
+func TestBeyondAllLevels(t *testing.T) {
+	const n = 3000
+	l := New(partialNest(types.F64, loop.Sum, loop.Norm, loop.Greatest))
+	x := value.New(types.F64, 1, n)
+	for j := range n {
+		x.F64[j] = math.Ldexp(1+float64(j)/n, j%2000-1000)
+	}
+	reduced := []*value.Dense{value.New(types.F64, 1, n), value.New(types.F64, 1, 1), value.New(types.F64, 1, 1), value.New(types.F64, 1, 1)}
+	for round := range 3 {
+		run, err := l.Begin([]value.Value{x}, reduced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		skipInterpreted(t, run)
+		w, doubts := run.Worker(), 0
+		w.Doubted = func(k, r0, r1, l0, l1 int) error { doubts++; return nil }
+		if _, err := w.Window(0, 1, 0, n, nil); err != nil {
+			t.Fatal(err)
+		}
+		if doubts == 0 {
+			t.Error("no sum of such a window is doubted")
+		}
+		deepest := 0 // idle workers of earlier runs stay
+		for k, d := range w.deeper {
+			if d != nil && d.run == run {
+				deepest = k + 1
+			}
+		}
+		// The size of the numbers may be looked for at place unsized.
+		if most := len(l.levels) - 1; round == 0 && deepest != most || round > 0 && deepest > unsized {
+			t.Errorf("window %d is tried with the levels at place %d at most, of %d", round, deepest, most)
+		}
+		w.Free()
+	}
+}
+
 // Workers sum windows exactly, and say which they doubt: with more levels if windows may run again, else with
 // those that the last windows needed.
 func TestPartialSums(t *testing.T) {
