@@ -301,10 +301,10 @@ func fillSample(a *op.Attrs, out *value.Dense, r0, _ int) {
 			x[i], row[i] = uint64(r0+from+i), (from+i)*out.Stride
 		}
 		for left > 0 {
-			for k := range rounds {
-				if len(table) > 0 {
-					tabledRound(x[:left], half, table[k<<half:(k+1)<<half])
-				} else {
+			if len(table) > 0 {
+				tabledRounds(x[:left], half, table)
+			} else {
+				for k := range rounds {
 					feistelRound(x[:left], half, roundKey(seed, k))
 				}
 			}
@@ -369,13 +369,26 @@ func feistelRound(x []uint64, half uint, key uint64) {
 	}
 }
 
-// tabledRound runs one round whose function is a table.
+// tabledRounds runs all rounds with a table of their functions. Two rounds exchange the halves twice,
+// so the halves stay where they are.
 //
 //go:noinline
-func tabledRound(x []uint64, half uint, table []uint64) {
+func tabledRounds(x []uint64, half uint, table []uint64) {
+	var f [rounds][]uint64
+	for k := range f {
+		f[k] = table[k<<(half&63):][:1<<(half&63)]
+	}
+	f0, f1, f2, f3, f4, f5 := f[0], f[1], f[2], f[3], f[4], f[5]
 	for i, v := range x {
-		r := v & uint64(len(table)-1)
-		x[i] = r<<(half&63) | (v>>(half&63) ^ table[r])
+		l, r := v>>(half&63), v
+		r &= uint64(len(f0) - 1)
+		l ^= f0[r]
+		r ^= f1[l&uint64(len(f1)-1)]
+		l ^= f2[r&uint64(len(f2)-1)]
+		r ^= f3[l&uint64(len(f3)-1)]
+		l ^= f4[r&uint64(len(f4)-1)]
+		r ^= f5[l&uint64(len(f5)-1)]
+		x[i] = l<<(half&63) | r
 	}
 }
 
