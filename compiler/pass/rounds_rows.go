@@ -275,7 +275,7 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 func isZero(g *ir.Graph, x ir.ID, at ir.Ranges) bool {
 	if n := &g.Nodes[x]; n.Op.Role == op.Constant {
 		v, known := n.Attrs.Get("value")
-		return known && v.Kind == op.IntVal && v.I == 0
+		return known && (v.Kind == op.IntVal && v.I == 0 || v.Kind == op.FloatVal && v.F == 0)
 	}
 	r, known := at[x]
 	return known && r == [2]int64{}

@@ -19,7 +19,8 @@ import (
 //
 // The order is stable, so the places of a value ascend, as those of the mask do. What else the mask
 // demands is asked of those rows alone. A parfor with few indices keeps its masks, because comparing a
-// row takes less time than ordering it.
+// row takes less time than ordering it. A sum over the rows that a mask chooses, with zeros in the other
+// ones, is the sum of these rows: sums are exact, and that of zeros of either sign is +0.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
@@ -48,11 +49,11 @@ type ordered struct {
 }
 
 // segment is the rows that a mask takes: those where a column equals a scalar of the body, and other
-// masks hold.
+// masks hold. chosen is the column of which a sum takes these rows, or ir.None.
 type segment struct {
-	column int
-	key    ir.ID
-	also   []ir.ID
+	column      int
+	key, chosen ir.ID
+	also        []ir.ID
 }
 
 func (s segments) is() bool { return len(s.by) > 0 }
@@ -77,11 +78,16 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	b := s.r.Graph
 	readers, pays := readersOf(b), false
 	for i := range b.Nodes {
-		picked := b.Nodes[i].Op == table.Must("places")
-		if !picked && b.Nodes[i].Op != table.Must("count") {
+		picked, chosen := b.Nodes[i].Op == table.Must("places"), s.chosen(ir.ID(i))
+		if !picked && chosen == ir.None && b.Nodes[i].Op != table.Must("count") {
 			continue
 		}
-		if one, ok := s.taken(g, id, s.conditions(b.In(ir.ID(i))[0], nil)); ok {
+		mask := b.In(ir.ID(i))[0]
+		if chosen != ir.None {
+			mask = b.In(mask)[0]
+		}
+		if one, ok := s.taken(g, id, s.conditions(mask, nil)); ok {
+			one.chosen = chosen
 			s.by[ir.ID(i)] = one
 			pays = pays || points >= leastReduced || picked && !s.reduced(readers, ir.ID(i))
 		}
@@ -90,6 +96,22 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 		return segments{}
 	}
 	return s
+}
+
+// chosen returns the column y of which node x is the sum of ifelse(mask, y, 0), or ir.None.
+func (s segments) chosen(x ir.ID) ir.ID {
+	b := s.r.Graph
+	if b.Nodes[x].Op != s.table.Must("sum") {
+		return ir.None
+	}
+	of := b.In(x)[0]
+	if b.Nodes[of].Op != s.table.Must("ifelse") || !isZero(b, b.In(of)[2], nil) || b.Type(b.In(of)[0]).Rows != b.Type(of).Rows {
+		return ir.None
+	}
+	if y := b.In(of)[1]; b.Type(y) == b.Type(of) {
+		return y
+	}
+	return ir.None
 }
 
 // conditions appends the masks that all hold where mask x does.
@@ -232,22 +254,33 @@ func (s segments) segment(c *copying, x ir.ID, one segment, args []ir.ID) ir.ID 
 		return add(s.table.Must("order.below"), number, []op.Attr{{Name: "equal", Val: op.Bool(equal)}}, c.to[one.key], args[1])
 	}
 	from, to := end(false), end(true)
-	counted := c.old.Type(x).IsScalar()
+	counted := one.chosen == ir.None && c.old.Type(x).IsScalar()
 	if counted && len(one.also) == 0 {
 		return add(s.table.Infix("-"), number, nil, to, from)
 	}
 	zero := add(s.table.Must("const"), number, []op.Attr{{Name: "value", Val: op.Int(0)}})
 	rows := types.DenseOf(types.I64, types.Unknown, 1)
 	places := add(s.table.Must("cut"), rows, []op.Attr{{Name: "size", Val: op.Ints(-1, 1)}, {Name: "through", Val: op.Ints(0, 0)}}, args[0], from, to, zero, zero)
+	most := s.r.Graph.Type(s.columns[one.column].id).Rows
+	if one.chosen != ir.None && len(one.also) == 0 {
+		return c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, c.old.Type(x), o, s.at(c, one.chosen, places, most))
+	}
 	if len(one.also) == 0 {
 		return places
 	}
 	mask := ir.None
 	for _, m := range one.also {
-		if m = s.at(c, m, places, c.old.Type(m).Rows); mask != ir.None {
+		if m = s.at(c, m, places, most); mask != ir.None {
 			m = add(s.table.Infix("and"), rows.With(types.Bool), nil, mask, m)
 		}
 		mask = m
+	}
+	if one.chosen != ir.None {
+		of := c.old.In(x)[0]
+		t := c.old.Type(of)
+		t.Rows = types.Unknown
+		rest := add(c.old.Nodes[of].Op, t, nil, mask, s.at(c, one.chosen, places, most), c.to[c.old.In(of)[2]])
+		return c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, c.old.Type(x), o, rest)
 	}
 	if counted {
 		return c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, number, o, mask)
