@@ -112,6 +112,9 @@ func TestOracleProvokes(t *testing.T) {
 		if drawn%20 == 15 {
 			text = grouping(rng)
 		}
+		if drawn%20 == 2 {
+			text = diagonals(rng)
+		}
 		if err := c.compile(text, 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}

@@ -159,6 +159,15 @@ var pipeline = []step{
 			s.g = pass.Rounds(s.g, s.o.Table)
 			return nil
 		}},
+	{PassInfo{Name: "lines",
+		Doc:   "makes one element of each row alone, of a matrix that a loop carries and whose other elements a parfor keeps",
+		After: []After{{"simplify", "its rules make branches of what reads old elements"}, {"rounds", "a loop that a cache holds is one task"}}},
+		func(s *state) error {
+			if s.o.Ranks > 1 || s.o.Blocks { // ranks share the places of a parfor, not those of put
+				return nil
+			}
+			return deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Lines(g, s.o.Table) })(s)
+		}},
 	{PassInfo{Name: "represent",
 		Doc:   "makes nearly full products of sparse matrices dense where no program can tell",
 		After: []After{{"merge-equal", "all readers of a product must agree"}, {"simplify", "a product that is not built has no storage form"}}},

@@ -298,7 +298,7 @@ func (a *around) atPlace(g *ir.Graph, v ir.ID) bool {
 	return onlyWhere(g, v, func(x ir.ID) bool {
 		_, from, _ := a.numbered(g, x)
 		return from != nil && !isNumber(g.Type(x))
-	})
+	}, func(ir.ID) bool { return true })
 }
 
 // keptButPlace returns the matrix whose elements parfor id keeps, except where an index equals one
@@ -309,16 +309,17 @@ func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 	if len(r.Args) < indices || r.Graph.Nodes[r.Yields[0]].Op.Control != op.Part {
 		return -1
 	}
-	if k := keptButWhere(r, r.Args[:indices], loop.MostPlaces); k >= indices {
+	if k := keptButWhere(r, r.Args[:indices], r.Args[:indices], loop.MostPlaces); k >= indices {
 		return g.In(id)[k-indices]
 	}
 	return -1
 }
 
 // keptButWhere returns which argument of region r holds the elements that the region yields, except
-// where an index equals one of at most places numbers. The indices are arguments of r, too. It
-// returns -1 if there is no such argument.
-func keptButWhere(r *ir.Region, indices []ir.ID, places int) int {
+// where an index equals one of at most places numbers that are the same at all points. The indices are
+// arguments of r, too, and vary lists the arguments that depend on them. It returns -1 if there is no
+// such argument.
+func keptButWhere(r *ir.Region, indices, vary []ir.ID, places int) int {
 	g := r.Graph
 	if g.Nodes[r.Yields[0]].Op.Control != op.Part {
 		kept := -1
@@ -337,26 +338,30 @@ func keptButWhere(r *ir.Region, indices []ir.ID, places int) int {
 		return kept
 	}
 	c := g.In(r.Yields[0])[0]
-	branch := &g.Nodes[c]
-	if places == 0 || branch.Op.Control != op.Select || !onlyWhere(g, g.In(c)[0], func(x ir.ID) bool { return slices.Contains(indices, x) }) {
+	branch, varies := &g.Nodes[c], dependents(g, vary...)
+	index := func(x ir.ID) bool { return slices.Contains(indices, x) }
+	if places == 0 || branch.Op.Control != op.Select || !onlyWhere(g, g.In(c)[0], index, func(x ir.ID) bool { return !varies[x] }) {
 		return -1
 	}
-	other, inside := branch.Region.Next, []ir.ID(nil)
+	other, inside, moved := branch.Region.Next, []ir.ID(nil), []ir.ID(nil)
 	from := g.In(c)[branch.FirstArg():]
 	for k, x := range from {
 		if slices.Contains(indices, x) {
 			inside = append(inside, other.Args[k])
 		}
+		if varies[x] {
+			moved = append(moved, other.Args[k])
+		}
 	}
-	if k := keptButWhere(other, inside, places-1); k >= 0 {
+	if k := keptButWhere(other, inside, moved, places-1); k >= 0 {
 		return slices.Index(r.Args, from[k])
 	}
 	return -1
 }
 
-// onlyWhere reports bools v of g that are true at most where a value of line is equal to a number. line
-// has each number once.
-func onlyWhere(g *ir.Graph, v ir.ID, line func(x ir.ID) bool) bool {
+// onlyWhere reports bools v of g that are true at most where a value of line is equal to a number for which
+// fixed holds. line has each number once.
+func onlyWhere(g *ir.Graph, v ir.ID, line, fixed func(x ir.ID) bool) bool {
 	n, in := &g.Nodes[v], g.In(v)
 	if n.Op.Body == nil || len(in) != 2 || g.Type(v).Elem != types.Bool {
 		return false
@@ -367,10 +372,10 @@ func onlyWhere(g *ir.Graph, v ir.ID, line func(x ir.ID) bool) bool {
 	n.Op.Body(b, types.Bool, x)
 	switch s := &b.Nest.Body.Stmts[len(b.Nest.Body.Stmts)-1]; s.Code {
 	case loop.And:
-		return onlyWhere(g, in[0], line) || onlyWhere(g, in[1], line)
+		return onlyWhere(g, in[0], line, fixed) || onlyWhere(g, in[1], line, fixed)
 	case loop.Eq:
 		for k, y := range in {
-			if line(y) && !line(in[1-k]) && isNumber(g.Type(in[1-k])) {
+			if line(y) && isNumber(g.Type(in[1-k])) && fixed(in[1-k]) {
 				return true
 			}
 		}

@@ -73,6 +73,7 @@ func Rows() []*op.Def {
 	rows = append(rows, identities()...)
 	rows = append(rows, indexings()...)
 	rows = append(rows, picks()...)
+	rows = append(rows, put())
 	return append(rows, tilings()...)
 }
 

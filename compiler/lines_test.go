@@ -1,0 +1,56 @@
+package compiler_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// diagonals draws a program whose loop changes one element of each row, or of each column, in a round.
+func diagonals(rng *rand.Rand) string {
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	n, m := 16+rng.IntN(5), 16+rng.IntN(9)
+	start, value := "rand(N, M, seed = 3)", pick("C[i, j] + s", "C[(i + 3) % N, (2 * j) % M] * 0.5 - s", "s * 0.5 + C[N - 1 - i, j]")
+	switch rng.IntN(3) {
+	case 0:
+		start, value = "randint(N, M, 0, 9, seed = 4)", pick("C[i, j] + s", "C[(i + 3) % N, (2 * j) % M] * 3 - s * d", "s - C[N - 1 - i, j]")
+	case 1:
+		start, value = "rand(N, M, seed = 5) < 0.5", pick("not C[i, j] or s > 9", "C[(i + 3) % N, (2 * j) % M] and s > d", "s > 3 or C[N - 1 - i, j]")
+	}
+	if rng.IntN(6) == 0 {
+		value = "C[i, j + 1 + s // 999]" // fails in the last column
+	}
+	where := pick("j - i == d", "i + j == d + 9", "j == (3 * i + d) % M", "d + i == j and i > 2", "i - d == j - 1", "j == p[i]", "i == p[j] + d",
+		"i % 2 < j and d == p[i] - j", "j + j - i == d", "i + (d - j) == 2", "j * 1 == d + i", "p[j] == d", "i == i + j - d", "d - j - i == -20")
+	text := fmt.Sprintf("p = randint(%d, 1, -3, M + 3, seed = %d)\niterate C = %s, d = %d times %d {\n  next C = parfor i in 0..N, j in 0..M {\n    if %s {\n"+
+		"      iterate s = 0, r = 0 until r == 3 {\n        next s = s + r * i\n        next r = r + 1\n      }\n      %s\n    } else { C[i, j] }\n  }\n  next d = d + %s\n}\n"+
+		"emit all C\n", max(n, m), rng.IntN(99), start, rng.IntN(4)-1, 5+rng.IntN(20), where, value, pick("1", "1", "3"))
+	return strings.NewReplacer("N", fmt.Sprint(n), "M", fmt.Sprint(m)).Replace(text)
+}
+
+// TestLines runs programs of diagonals in several ways: all give the bytes and failures of the definition,
+// and most of them change one element of each row.
+func TestLines(t *testing.T) {
+	table := tinyTable(t)
+	put, failed := 0, 0
+	for seed := range uint64(150) {
+		text := diagonals(rand.New(rand.NewPCG(seed, 59)))
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		put += strings.Count(r.Plan.Graph.String(), "put(")
+		all := runs{{1, 1, nil, false, ""}, {1, 3, []string{"lines"}, false, "FAC2"}, {1, 2, []string{"simplify"}, false, "SS"}, {2, 2, nil, false, "GSS"}}
+		m, err := all.differ(table, text)
+		if err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		if m.failed {
+			failed++
+		}
+	}
+	if put < 75 || failed < 10 {
+		t.Errorf("%d loops change one element of each row, and %d programs fail", put, failed)
+	}
+}

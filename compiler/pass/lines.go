@@ -1,0 +1,269 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Lines makes one element of each row alone, for a loop whose parfor keeps all other elements of a carried
+// matrix:
+//
+//	iterate(%C, %d) { %1 = parfor(%C, %d) {n=[800,800]} (i, j) { if j - i == %d { .. } else { C[i, j] } }; yield %1 }
+//	->
+//	%1 = parfor(%d) {n=[800]} (i) { [i, clamp(%d + i, 0, 799)] }
+//	%2 = parfor(%1, %C, %d) {n=[800], pairs} { the same body, at the place that row k of %1 tells }
+//	yield put(%C, %2, %1)
+//
+// Dynamic programming over intervals is such a loop: a round fills one diagonal. The parfor over all places
+// would store the whole matrix in each round, and lanes of vectors would wait for the one that computes.
+//
+// The column may be the one that is solved for, or the row. A place outside of the matrix is moved to its
+// border, where the body gives the old element. Bits and failures stay, because the body is evaluated at
+// the same places in the same order, and elsewhere it copies. It would be wrong if what the body computes
+// for all places failed, and if sums of indices were not exact: those of integers wrap, and an equation
+// modulo 2^64 has one solution.
+func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
+	out := g
+	for i := range g.Nodes {
+		if g.Nodes[i].Op.Control != op.Iterate {
+			continue
+		}
+		if r := linesIn(g, ir.ID(i), table); r != nil {
+			if out == g {
+				out = g.Clone()
+			}
+			out.Nodes[i].Region = r
+		}
+	}
+	return out
+}
+
+// leastLine is the least number of places of which one is made. A matrix has at least its square of elements:
+// three tasks for a round take as long as one that stores some hundreds.
+const leastLine = 16
+
+// linesIn returns the region of iterate id with lines, or nil if there are none.
+func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
+	r := g.Nodes[id].Region
+	found := map[ir.ID]*line{}
+	for k := range g.Nodes[id].Carried() {
+		if l := lineOf(r, k, table); l != nil {
+			found[r.Yields[k]] = l
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	c := copyOf(r.Graph)
+	for x := range r.Graph.All() {
+		if l := found[x]; l != nil {
+			l.write(c)
+		} else {
+			c.node(x)
+		}
+	}
+	out := c.region(r)
+	out.Next = r.Next
+	return out
+}
+
+// line is a parfor that changes one element of each row of a carried matrix, or of each column.
+type line struct {
+	g     *ir.Graph
+	id    ir.ID
+	old   ir.ID // the carried matrix
+	table *op.Table
+	body  *ir.Region
+	// axis is the index that the equation tells: left == right, where left minus right has it sign times.
+	axis, sign  int
+	left, right ir.ID
+	depends     []bool // the nodes of the body that depend on that index
+}
+
+// lineOf returns the line that yield k of region r is, or nil.
+func lineOf(r *ir.Region, k int, table *op.Table) *line {
+	g, id := r.Graph, r.Yields[k]
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.Role != op.Points || asked(n) || sent(g, id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 2 || !t.Known() || t.Count() < leastLine*leastLine {
+		return nil
+	}
+	l := &line{g: g, id: id, old: r.Args[k], table: table, body: n.Region}
+	b, y := l.body.Graph, l.body.Yields[0]
+	if b.Nodes[y].Op.Control != op.Part {
+		return nil
+	}
+	at := ir.Ranges{}.Within(g, id, l.body)
+	c := b.In(y)[0]
+	for i := range b.Nodes {
+		if x := ir.ID(i); x != c && at.MayFail(b, x) {
+			return nil
+		}
+	}
+	if branch := &b.Nodes[c]; branch.Op.Control != op.Select || len(branch.Region.Yields) != 1 || !l.keeps(c, branch.Region.Next) {
+		return nil
+	}
+	for axis, size := range []int{t.Rows, t.Cols} {
+		if l.axis = 1 - axis; size >= leastLine && l.solves(b.In(c)[0]) {
+			return l
+		}
+	}
+	return nil
+}
+
+// keeps reports whether region r of branch c yields the old element.
+func (l *line) keeps(c ir.ID, r *ir.Region) bool {
+	b, y := l.body.Graph, r.Yields[0]
+	first, shift := captures(l.g, l.id, l.body)
+	from := b.In(c)[b.Nodes[c].FirstArg():]
+	outside := func(x ir.ID) int { // the argument of the body that x is
+		if k := slices.Index(r.Args, x); k >= 0 {
+			return slices.Index(l.body.Args, from[k])
+		}
+		return -1
+	}
+	in := r.Graph.In(y)
+	if r.Graph.Nodes[y].Op.Role != op.Picks || outside(in[1]) != 0 || outside(in[2]) != 1 {
+		return false
+	}
+	k := outside(in[0])
+	return k >= first && l.g.In(l.id)[k+shift] == l.old && l.g.Type(l.old) == l.g.Type(l.id)
+}
+
+// solves reports whether the condition x of the body holds only where an equation tells the index of the
+// axis.
+func (l *line) solves(x ir.ID) bool {
+	l.depends = dependents(l.body.Graph, l.body.Args[l.axis])
+	return l.equation(x)
+}
+
+func (l *line) equation(x ir.ID) bool {
+	b := l.body.Graph
+	switch in := b.In(x); codeOf(b, x) {
+	case loop.And:
+		return l.equation(in[0]) || l.equation(in[1])
+	case loop.Eq:
+		left, ok := l.times(in[0])
+		right, fine := l.times(in[1])
+		l.left, l.right, l.sign = in[0], in[1], left-right
+		return ok && fine && (l.sign == 1 || l.sign == -1)
+	}
+	return false
+}
+
+// times returns how often integer x has the index of the axis as a term. ok is false if x is no such sum.
+func (l *line) times(x ir.ID) (n int, ok bool) {
+	b, in := l.body.Graph, l.body.Graph.In(x)
+	switch code := codeOf(b, x); {
+	case b.Type(x) != types.ScalarOf(types.I64):
+		return 0, false
+	case x == l.body.Args[l.axis]:
+		return 1, true
+	case !l.depends[x]:
+		return 0, true
+	case code == loop.Add || code == loop.Sub:
+		p, ok := l.times(in[0])
+		q, fine := l.times(in[1])
+		if code == loop.Sub {
+			q = -q
+		}
+		return p + q, ok && fine
+	}
+	return 0, false
+}
+
+// codeOf returns the operation that elementwise node x with two operands is. It returns Const for other
+// nodes, and if x is more than one operation.
+func codeOf(g *ir.Graph, x ir.ID) loop.Code {
+	n, in := &g.Nodes[x], g.In(x)
+	if n.Op.Body == nil || len(in) != 2 || !isNumber(g.Type(in[0])) || g.Type(in[0]) != g.Type(in[1]) || !g.Type(x).IsScalar() {
+		return loop.Const
+	}
+	b, e := loop.New(), g.Type(in[0]).Elem
+	n.Op.Body(b, g.Type(x).Elem, []loop.Val{b.Const(e, 0), b.Const(e, 0)})
+	if list := b.Nest.Body.Stmts; len(list) == 3 {
+		return list[2].Code
+	}
+	return loop.Const
+}
+
+// write adds the places, the elements there, and the matrix with these elements.
+func (l *line) write(c *copying) {
+	n, t, o := &l.g.Nodes[l.id], l.g.Type(l.id), l.g.Origin(l.id)
+	number, many := types.ScalarOf(types.I64), t.Rows
+	if l.axis == 0 {
+		many = t.Cols
+	}
+	places := types.DenseOf(types.I64, many, 2)
+	first, shift := captures(l.g, l.id, l.body)
+	outer := c.in(l.id)[first+shift:]
+	attrs := func(names string, more ...op.Attr) *op.Attrs {
+		return op.MakeAttrs(append(more, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "lo", Val: op.Ints(0)},
+			op.Attr{Name: "n", Val: op.Ints(many)}, op.Attr{Name: "names", Val: op.Str(names)})...)
+	}
+	points := func(attrs *op.Attrs, t types.Type, r *ir.Region, in ...ir.ID) ir.ID {
+		x := c.g.Add(l.table.Must("parfor"), attrs, t, o.NoDest(), in...)
+		c.g.Nodes[x].Region = r
+		return x
+	}
+	here := ir.Origin{Span: n.Span}
+	b := copyOf(l.body.Graph)
+	k := b.g.Add(l.table.Must("arg"), nil, number, here)
+	at := l.solved(b, k, t)
+	place := []ir.ID{k, at}
+	if l.axis == 0 {
+		slices.Reverse(place)
+	}
+	r := &ir.Region{Graph: b.g, Args: []ir.ID{k}}
+	var in []ir.ID
+	for i, a := range l.body.Args[first:] {
+		if b.to[a] != ir.None {
+			r.Args, in = append(r.Args, b.to[a]), append(in, outer[i])
+		}
+	}
+	r.Yields = []ir.ID{b.g.Add(l.table.Must("list"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, 2)}), types.DenseOf(types.I64, 1, 2), here, place...)}
+	where := points(attrs("k"), places, r, in...)
+
+	// The body computes its place, too. A loop then knows that the place is within the matrix.
+	b = copyOf(l.body.Graph)
+	k = b.g.Add(l.table.Must("arg"), nil, number, here)
+	list := b.g.Add(l.table.Must("arg"), nil, places, here)
+	at = l.solved(b, k, t)
+	b.to[l.body.Args[l.axis]] = at
+	for x, depends := range l.depends {
+		if id := ir.ID(x); b.to[id] == ir.None || depends && id != l.body.Args[l.axis] {
+			b.node(id)
+		}
+	}
+	r = b.region(l.body)
+	r.Args = append([]ir.ID{k, list}, r.Args[first:]...)
+	x := points(attrs(n.Attrs.Str("names"), op.Attr{Name: "pairs", Val: op.Bool(true)}), types.DenseOf(t.Elem, many, 1), r, append([]ir.ID{where}, outer...)...)
+	c.to[l.id] = c.g.Add(l.table.Must("put"), nil, t, o, c.to[l.old], x, where)
+}
+
+// solved adds to a copy of the body what makes the index of the axis from index k of the other one.
+func (l *line) solved(b *copying, k ir.ID, t types.Type) ir.ID {
+	needed := reached(b.old, []ir.ID{l.left, l.right})
+	b.to[l.body.Args[1-l.axis]], b.to[l.body.Args[l.axis]] = k, l.constant(b.g, 0)
+	for x := range b.old.All() {
+		if needed[x] && b.to[x] == ir.None {
+			b.node(x)
+		}
+	}
+	from, to := b.to[l.left], b.to[l.right] // where the index is 0
+	if l.sign < 0 {
+		from, to = to, from
+	}
+	add := func(row string, in ...ir.ID) ir.ID {
+		return b.g.Add(l.table.Must(row), nil, types.ScalarOf(types.I64), ir.Origin{Span: l.g.Nodes[l.id].Span}, in...)
+	}
+	return add("ew.min", add("ew.max", add("sub", to, from), l.constant(b.g, 0)), l.constant(b.g, []int{t.Rows, t.Cols}[l.axis]-1))
+}
+
+// constant adds an integer to g.
+func (l *line) constant(g *ir.Graph, i int) ir.ID {
+	return g.Add(l.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(i)}), types.ScalarOf(types.I64), ir.Origin{Span: l.g.Nodes[l.id].Span})
+}
