@@ -113,7 +113,7 @@ func TestRowsOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
-		ordered += strings.Count(r.Plan.Graph.String(), "closed=\"left\"")
+		ordered += strings.Count(r.Plan.Graph.String(), "order.below(")
 		all := runs{{1, 1, nil, false, ""}, {1, 3, []string{"segments"}, true, "FAC2"}, {1, 2, []string{"simplify"}, false, "SS"},
 			{2, 2, nil, false, "GSS"}, {3, 1, nil, false, "TSS"}}
 		if _, err := all.some(seed).differ(table, text); err != nil {
