@@ -477,8 +477,8 @@ func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.D
 	}
 	if k == op.IntVal && out.Kind == op.FloatVal {
 		help := l.toInteger(at)
-		if whole := math.Trunc(out.F) == out.F && !math.IsInf(out.F, 0); d != nil && !whole && !strings.Contains(l.text(at), "/") {
-			// i64(x) would fail or drop a fraction; the arguments are probably in the wrong order
+		if whole := math.Trunc(out.F) == out.F && out.F >= 0 && !math.IsInf(out.F, 0); d != nil && !whole && !strings.Contains(l.text(at), "/") {
+			// i64(x) would fail, drop a fraction or be no size; the arguments are probably in the wrong order
 			help = usage(d)
 		}
 		l.fail(source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v)).WithHelp("%s", help))
