@@ -156,7 +156,8 @@ func listStatistics() []statistic {
 			name: "quantile",
 			doc: "quantile is the value that the fraction q of all elements does not exceed, 0 <= q <= 1: of the sorted elements the one at " +
 				"q * (n - 1), between two of them linearly (type 7). nan if there is one.",
-			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1"}},
+			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1",
+				Told: "a q that the run tells, of a column x: `interp([%s * (x.rows - 1)], seq(0, x.rows), sort(x))`"}},
 			check: func(a *op.Attrs) error {
 				if v, ok := a.Get("q"); !ok || v.Kind != op.FloatVal && v.Kind != op.IntVal || !(a.Float("q") >= 0 && a.Float("q") <= 1) {
 					return op.Faultf(1, define.CodeAttr, "q of `quantile` is a number from 0 to 1, not %v", v).
