@@ -23,9 +23,15 @@ func diagonals(rng *rand.Rand) string {
 	}
 	where := pick("j - i == d", "i + j == d + 9", "j == (3 * i + d) % M", "d + i == j and i > 2", "i - d == j - 1", "j == p[i]", "i == p[j] + d",
 		"i % 2 < j and d == p[i] - j", "j + j - i == d", "i + (d - j) == 2", "j * 1 == d + i", "p[j] == d", "i == i + j - d", "d - j - i == -20")
-	text := fmt.Sprintf("p = randint(%d, 1, -3, M + 3, seed = %d)\niterate C = %s, d = %d times %d {\n  next C = parfor i in 0..N, j in 0..M {\n    if %s {\n"+
-		"      iterate s = 0, r = 0 until r == 3 {\n        next s = s + r * i\n        next r = r + 1\n      }\n      %s\n    } else { C[i, j] }\n  }\n  next d = d + %s\n}\n"+
-		"emit all C\n", max(n, m), rng.IntN(99), start, rng.IntN(4)-1, 5+rng.IntN(20), where, value, pick("1", "1", "3"))
+	// Both branches may be the one that keeps.
+	change, keep := fmt.Sprintf("iterate s = 0, r = 0 until r == 3 {\n        next s = s + r * i\n        next r = r + 1\n      }\n      %s", value), "C[i, j]"
+	if rng.IntN(3) == 0 {
+		change, keep = keep, change
+		where = pick("j - i != d", "d + i != j or i == 2", "not (j == p[i])", "p[j] + d != i or s0 > j")
+	}
+	text := fmt.Sprintf("p = randint(%d, 1, -3, M + 3, seed = %d)\ns0 = sum(p) %% 9\niterate C = %s, d = %d times %d {\n  next C = parfor i in 0..N, j in 0..M {\n"+
+		"    if %s {\n      %s\n    } else {\n      %s\n    }\n  }\n  next d = d + %s\n}\nemit all C\n",
+		max(n, m), rng.IntN(99), start, rng.IntN(4)-1, 5+rng.IntN(20), where, change, keep, pick("1", "1", "3"))
 	return strings.NewReplacer("N", fmt.Sprint(n), "M", fmt.Sprint(m)).Replace(text)
 }
 

@@ -103,11 +103,16 @@ func lineOf(r *ir.Region, k int, table *op.Table) *line {
 			return nil
 		}
 	}
-	if branch := &b.Nodes[c]; branch.Op.Control != op.Select || len(branch.Region.Yields) != 1 || !l.keeps(c, branch.Region.Next) {
+	branch := &b.Nodes[c]
+	if branch.Op.Control != op.Select || len(branch.Region.Yields) != 1 {
+		return nil
+	}
+	is := l.keeps(c, branch.Region.Next) // new elements are where the condition holds
+	if !is && !l.keeps(c, branch.Region) {
 		return nil
 	}
 	for axis, size := range []int{t.Rows, t.Cols} {
-		if l.axis = 1 - axis; size >= leastLine && l.solves(b.In(c)[0]) {
+		if l.axis = 1 - axis; size >= leastLine && l.solves(b.In(c)[0], is) {
 			return l
 		}
 	}
@@ -133,19 +138,22 @@ func (l *line) keeps(c ir.ID, r *ir.Region) bool {
 	return k >= first && l.g.In(l.id)[k+shift] == l.old && l.g.Type(l.old) == l.g.Type(l.id)
 }
 
-// solves reports whether the condition x of the body holds only where an equation tells the index of the
-// axis.
-func (l *line) solves(x ir.ID) bool {
+// solves reports whether the condition x of the body has the value is only where an equation tells the index
+// of the axis.
+func (l *line) solves(x ir.ID, is bool) bool {
 	l.depends = dependents(l.body.Graph, l.body.Args[l.axis])
-	return l.equation(x)
+	return l.equation(x, is)
 }
 
-func (l *line) equation(x ir.ID) bool {
-	b := l.body.Graph
+func (l *line) equation(x ir.ID, is bool) bool {
+	b, both, same := l.body.Graph, loop.And, loop.Eq
+	if !is {
+		both, same = loop.Or, loop.Ne
+	}
 	switch in := b.In(x); codeOf(b, x) {
-	case loop.And:
-		return l.equation(in[0]) || l.equation(in[1])
-	case loop.Eq:
+	case both:
+		return l.equation(in[0], is) || l.equation(in[1], is)
+	case same:
 		left, ok := l.times(in[0])
 		right, fine := l.times(in[1])
 		l.left, l.right, l.sign = in[0], in[1], left-right
