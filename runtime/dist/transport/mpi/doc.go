@@ -19,5 +19,5 @@
 // Open MPI: --bind-to none (the default binds each rank to one core, and its workers
 // with it); OMPI_MCA_btl_vader_single_copy_mechanism=none may win or lose for
 // payloads of tens of megabytes within a node, so measure; the eager limits must not
-// go below 4096 bytes (see pieces.go).
+// go below 16 KiB, which Init asks for in shared memory (see pieces.go).
 package mpi

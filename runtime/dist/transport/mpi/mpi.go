@@ -9,6 +9,8 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
@@ -81,6 +83,9 @@ func InitThread() (*Environment, error) {
 	if already != 0 {
 		return nil, errors.New("MPI_Init_thread: MPI was already initialised in this process")
 	}
+	if err := eager(); err != nil {
+		return nil, err
+	}
 	if err := check("MPI_Init_thread", C.MPI_Init_thread(nil, nil, C.MPI_THREAD_SERIALIZED, &provided)); err != nil {
 		return nil, err
 	}
@@ -91,6 +96,21 @@ func InitThread() (*Environment, error) {
 	e.tests = (*C.flow_tests)(C.calloc(1, C.size_t(unsafe.Sizeof(C.flow_tests{}))))
 	e.reserve(64)
 	return e, check("MPI_Comm_set_errhandler", C.flow_return_errors(C.flow_world()))
+}
+
+// eager makes Open MPI send messages up to eagerLimit in shared memory at once, if the user has set no limit. From
+// 4 KiB on it would ask the receiver first, so a row of a halo would need more polls of both ranks. A C program then
+// sends 8 KiB in 0.9 us instead of 3.5 (Zen 4). bareLimit relies on it. The transport has another name in Open MPI 5,
+// and other libraries ignore both variables.
+func eager() error {
+	for _, name := range []string{"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit"} {
+		if os.Getenv(name) == "" {
+			if err := os.Setenv(name, strconv.Itoa(eagerLimit)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // polling tells MPI not to yield the processor in polls. Where ranks share a processor, Open MPI yields in

@@ -43,6 +43,7 @@ func roles() map[string]func(*Comm) error {
 		"die":     dieRole,
 		"alloc":   allocRole,
 		"yield":   yieldRole,
+		"eager":   eagerRole,
 	}
 }
 
@@ -77,6 +78,36 @@ func yieldRole(c *Comm) error {
 	}
 	fmt.Println("ok yield")
 	return nil
+}
+
+// eagerRole fails if a message of bareLimit bytes waits for its receiver: rank 1 receives it when rank 0 says that it
+// has been sent.
+func eagerRole(c *Comm) error {
+	const sent, tag = 7, 8
+	wait := func(q transport.Request, what string) error {
+		for begun := time.Now(); ; runtime.Gosched() {
+			if done, err := c.Testsome([]transport.Request{q}, nil); err != nil || len(done) > 0 {
+				return err
+			}
+			if time.Since(begun) > hangs/4 {
+				return errors.New(what + " has not ended")
+			}
+		}
+	}
+	b := make([]byte, bareLimit)
+	if c.Rank() == 0 {
+		if err := wait(c.Isend(transport.Data, 1, tag, b), "a send that nobody receives yet"); err != nil {
+			return err
+		}
+		fmt.Println("ok eager")
+		return wait(c.Isend(transport.Control, 1, sent, nil), "the word that it was sent")
+	}
+	for begun := time.Now(); time.Since(begun) < hangs/2; runtime.Gosched() {
+		if m, ok, err := c.TryRecv(transport.Control); err != nil || ok && m.Tag == sent {
+			return errors.Join(err, wait(c.Irecv(transport.Data, 0, tag, b), "a receive"))
+		}
+	}
+	return errors.New("rank 0 does not say that it has sent")
 }
 
 // hangs is how long a job takes that will not end: a hundred times what these take on a machine at
@@ -117,6 +148,16 @@ func launch(t *testing.T, role string, n int) (string, error) {
 func TestPollsDoNotYield(t *testing.T) {
 	t.Setenv("OMPI_MCA_mpi_yield_when_idle", "1")
 	if out, err := launch(t, "yield", 2); err != nil || !strings.Contains(out, "ok yield") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// A message up to bareLimit is sent before its receiver asks for it, so that a row of a halo takes one poll of each.
+func TestShortMessagesDoNotWait(t *testing.T) {
+	if !strings.Contains(Version(), "Open MPI") {
+		t.Skip("Init sets the limit of Open MPI alone")
+	}
+	if out, err := launch(t, "eager", 2); err != nil || !strings.Contains(out, "ok eager") {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }

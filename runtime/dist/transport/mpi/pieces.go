@@ -30,11 +30,12 @@ const (
 	headerMagic = "flow\xff" // only against ranks of another program
 	headerSize  = len(headerMagic) + 8 + 4
 
-	// Below the eager limits of Open MPI's transports: 4096 for shared memory
-	// (vader), more for networks, 1024 for a rank's messages to itself; each
-	// includes some tens of bytes of the library's own. A user who lowers them
+	// Below the eager limits of Open MPI's transports: eagerLimit for shared memory,
+	// which alone copies in the kernel, and 1024 for a rank's messages to itself;
+	// each includes some tens of bytes of the library's own. A user who lowers them
 	// loses the protection, nothing else.
-	bareLimit     = 4000
+	eagerLimit    = 16 << 10
+	bareLimit     = 16000
 	bareLimitSelf = 900
 )
 

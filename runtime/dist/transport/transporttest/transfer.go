@@ -11,7 +11,7 @@ import (
 // checks both ways.
 func pingPong(ctx context.Context, c transport.Comm) error {
 	for peer := 1; peer < c.Size(); peer++ {
-		for i, n := range []int{0, 1, 7, 8, 13, 16, 17, 18, 64, 900, 901, 999, 1000, 1001, 4000, 4001, 4096, 4097, 65536, 65537, 1 << 20, 4<<20 + 3} {
+		for i, n := range []int{0, 1, 7, 8, 13, 16, 17, 18, 64, 900, 901, 999, 1000, 1001, 4000, 4001, 4096, 4097, 16000, 16001, 16384, 65536, 65537, 1 << 20, 4<<20 + 3} {
 			if n > 1<<20 && peer > 1 {
 				continue // once is enough of what takes most of the time
 			}
