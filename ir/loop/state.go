@@ -44,6 +44,7 @@ type State struct {
 	Ordered bool
 
 	near   bool // see Near
+	bound  bool // see Nearest
 	class  Class
 	elem   types.Elem                     // of the first value of a contribution
 	levels int                            // of exact sums
@@ -88,7 +89,7 @@ func StateOf(c Class, e types.Elem, levels int) *State {
 	}
 	var s *State
 	if levels < 0 {
-		s, levels = nearState(c, e, -levels), FastLevels
+		s, levels = nearState(c, e, levels), FastLevels
 	}
 	if s == nil {
 		s = exactState(c, e, levels)
@@ -110,6 +111,9 @@ func (s *State) Add() *Function {
 		name, n := fmt.Sprintf("%s_%v_%d", s.class.Info().Name, s.elem, len(s.Types)), len(s.Types)
 		if s.near {
 			name += "_near" // a cascade may have as many words
+			if s.bound {
+				name += "est"
+			}
 		}
 		return NewFunction(name, slices.Concat(s.Types, s.contribution()), func(b *Builder, v []Val) []Val { return s.add(b, v[:n], v[n:]) })
 	})

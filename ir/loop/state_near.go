@@ -11,6 +11,7 @@ package loop
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/types"
 )
@@ -22,9 +23,14 @@ import (
 // before it.
 const NearLevels = -FastLevels
 
+// BoundLevels asks for states of two sums and the bits of steps, at Lost. Such a state does not notice
+// which bits it loses, but has a bound for them. See Nearest.
+const BoundLevels = -1
+
 const (
-	// nearRoom is from the exponent of the numbers to that of the sum, wideRoom that of three words.
-	nearRoom, wideRoom = 14, 24
+	// nearRoom is from the exponent of the numbers to that of the sum, wideRoom that of three words, boundRoom
+	// that of sums with a bound.
+	nearRoom, wideRoom, boundRoom = 14, 24, 20
 	// nearDrop is from the exponent of a sum to that of the sum of its errors. An error is at most
 	// half a unit in the last place of the sum, so that NearCount/4 of them stay in their binade.
 	nearDrop = 39
@@ -35,38 +41,53 @@ const (
 // NearCount is the most numbers of a window whose states have at least four lanes.
 const NearCount = 1 << 15
 
-// nearState is the state of sums of so many words of numbers of about one size, or nil.
+// NearMost is the most numbers of a state with a bound: as many errors stay in the binade of their sum.
+const NearMost = NearCount / 4
+
+// nearState is the state of sums of numbers of about one size, or nil.
 func nearState(c Class, e types.Elem, levels int) *State {
-	if c != Sum || !e.IsFloat() {
+	bound := levels == BoundLevels && e == types.F64
+	switch {
+	case bound && (c == Sum || c == Mean):
+		levels = FastLevels
+	case c == Sum && e.IsFloat() && levels <= NearLevels:
+		levels = -levels
+	default:
 		return nil
 	}
-	st := exactState(c, e, levels)
-	st.Types = append(st.Types, types.I64)
-	st.Empty = append(st.Empty, 0)
-	st.near = true
+	st := exactState(Sum, e, levels)
+	if !bound {
+		st.Types, st.Empty = append(st.Types, types.I64), append(st.Empty, 0)
+	}
+	st.near, st.bound = true, bound
+	steps := len(st.Types) - 1
 	st.add = func(b *Builder, s, in []Val) []Val {
-		differ := func(all, x, y Val) Val { return b.Op(Or, all, b.Op(Xor, b.Op(Bits, x), b.Op(Bits, y))) }
-		x := b.to(types.F64, in[0])
-		var next []Val
+		x, out := b.to(types.F64, in[0]), append([]Val{}, s...)
 		for k, was := range s[:levels-1] {
-			next = append(next, b.Op(Add, was, x))
-			x = minus(b, x, b.Op(Sub, next[k], was))
+			out[k] = b.Op(Add, was, x)
+			x = minus(b, x, b.Op(Sub, out[k], was))
 		}
 		last := s[levels-1]
-		rest := b.Op(Add, last, x)
-		got := minus(b, rest, last)
-		return append(next, rest, differ(s[levels], x, got), differ(s[levels+1], next[0], s[0]))
+		out[levels-1] = b.Op(Add, last, x)
+		if !bound {
+			out[st.Lost] = differ(b, s[st.Lost], x, minus(b, out[levels-1], last))
+		}
+		out[steps] = differ(b, s[steps], out[0], s[0])
+		return out
 	}
-	// merge is that of opened states.
+	// merge is that of opened states without a bound.
 	merge := st.merge
 	st.merge = func(b *Builder, s, t []Val) []Val {
-		return append(merge(b, s[:levels+1], t[:levels+1]), s[levels+1])
+		return append(merge(b, s[:levels+1], t[:levels+1]), s[levels+1:]...)
 	}
 	return st
 }
 
+// differ adds the bits in which x and y differ to all.
+func differ(b *Builder, all, x, y Val) Val { return b.Op(Or, all, unlike(b, x, y)) }
+
 // Near reports a state of numbers of about one size. Its first words are those of From until it is
-// opened, which comes before it is merged or read.
+// opened, which comes before it is read, and merged if it has no bound.
 func (s *State) Near() bool { return s.near }
 
 // From returns word k before the first contribution, of numbers whose magnitude is about 2^e or
@@ -76,23 +97,70 @@ func (s *State) From(k, e int) Word {
 		return s.Empty[k]
 	}
 	room := nearRoom
-	if s.Lost > FastLevels {
+	switch {
+	case s.bound:
+		room = boundRoom
+	case s.Lost > FastLevels:
 		room = wideRoom
 	}
 	return math.Float64bits(math.Ldexp(1.5, min(max(e, -nearMost), nearMost)+room-k*nearDrop))
 }
 
+// Join returns the function of two states with a bound and of the words that both began with that gives
+// the state of the numbers of both. What a sum is more than it began with is exact, as both are of one
+// binade. Adding that to another sum of the binade is exact, too, as long as the result stays in it.
+// The function notes the bits in which each sum steps.
+func (s *State) Join() *Function {
+	n := len(s.Types)
+	return NewFunction("join", slices.Concat(s.Types, s.Types, s.Types), func(b *Builder, v []Val) []Val {
+		out, t, from := append([]Val{}, v[:n]...), v[n:2*n], v[2*n:]
+		out[s.Lost] = b.Op(Or, v[s.Lost], t[s.Lost])
+		for k := range s.Lost {
+			out[k] = b.Op(Add, v[k], b.Op(Sub, t[k], from[k]))
+			out[s.Lost] = differ(b, out[s.Lost], out[k], v[k])
+		}
+		return out
+	})
+}
+
 // Open returns the function of a state and of the words it began with that gives the state of a
 // cascade with the same sum. A sum less what it began with is exact, as both are of one binade.
 func (s *State) Open() *Function {
-	params := append(append([]types.Elem{}, s.Types...), s.Types...)
-	return NewFunction("open", params, func(b *Builder, v []Val) []Val {
-		from := v[len(s.Types):]
-		var out []Val
+	n := len(s.Types)
+	return NewFunction("open", slices.Concat(s.Types, s.Types), func(b *Builder, v []Val) []Val {
+		out, from := append([]Val{}, v[:n]...), v[n:]
 		for k := range s.Lost {
-			out = append(out, b.Op(Sub, v[k], from[k]))
+			out[k] = b.Op(Sub, v[k], from[k])
 		}
-		steps := b.Op(Shr, v[s.Lost+1], b.Const(types.I64, 52))
-		return append(out, b.Op(Or, v[s.Lost], steps), b.Const(types.I64, 0))
+		if out[n-1] = b.Op(Shr, v[n-1], b.Const(types.I64, 52)); s.Lost < n-1 {
+			out[s.Lost], out[n-1] = b.Op(Or, v[s.Lost], out[n-1]), b.Const(types.I64, 0)
+		}
+		return out
 	})
 }
+
+// Nearest writes the sums or means that opened states with a bound stand for, each rounded once, to
+// every stride-th element of out. Each state has n numbers, whose size is 2^e. It appends to doubts the
+// places that may hold another float. In its binade the second sum loses at most half a unit with each
+// number, 2^-54 of the power of two that it began in. The slack is three times as much, since the sum
+// of rest and slack is rounded, too.
+func (s *State) Nearest(out []float64, stride int, words []Word, n, e int, doubts []int) []int {
+	places := len(words) / len(s.Types)
+	sums, rests, steps := words[:places], words[places:][:places], words[s.Lost*places:][:places]
+	slack := float64(n) * toF64(s.From(1, e)) * 0x1p-52
+	for i, w := range sums {
+		sum, rest := toF64(w), toF64(rests[i])
+		x := sum + (rest + slack)
+		if x != sum+(rest-slack) || steps[i] != 0 {
+			doubts = append(doubts, i)
+		}
+		if s.class == Mean {
+			x /= float64(n)
+		}
+		out[i*stride] = x
+	}
+	return doubts
+}
+
+// Bound reports a state for Nearest.
+func (s *State) Bound() bool { return s.bound }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"flow/ir/types"
@@ -74,6 +75,90 @@ func TestNearStates(t *testing.T) {
 			}
 			if got := sum.of(); got.Cmp(want) != 0 {
 				t.Errorf("%s, %d words: the sum is %v, want %v", c.name, -levels, got, want)
+			}
+		}
+	}
+}
+
+// begun returns what a state of numbers of size 2^e begins with, and some states that have begun.
+func begun(st *State, e, lanes int) (from []Word, states [][]Word) {
+	for k := range st.Types {
+		from = append(from, st.From(k, e))
+	}
+	for range lanes {
+		states = append(states, slices.Clone(from))
+	}
+	return from, states
+}
+
+// joined joins states in pairs and opens the last one.
+func joined(st *State, from []Word, states [][]Word) []Word {
+	for n := len(states) / 2; n > 0; n /= 2 {
+		for k := range n {
+			states[k] = st.Join().Eval(slices.Concat(states[k], states[k+n], from)...)
+		}
+	}
+	return st.Open().Eval(slices.Concat(states[0], from)...)
+}
+
+// A state with a bound gives the sum or mean, rounded once, or doubts it.
+func TestNearestSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	one := func(f func() float64) func(int) float64 { return func(int) float64 { return f() } }
+	at := func(x map[int]float64) func(int) float64 { return func(i int) float64 { return x[i] } }
+	const most = 1 << 30 // of the doubts
+	for _, c := range []struct {
+		name   string
+		n      int
+		of     func(i int) float64
+		doubts int // in 40 rows
+	}{
+		{"uniform", 200, one(r.Float64), 12},
+		{"uniform, many", NearMost, one(r.Float64), 2},
+		{"squares", 200, one(func() float64 { return math.Pow(r.NormFloat64(), 2) }), 8},
+		{"normal", 64, one(r.NormFloat64), 10},
+		{"exponentials", 300, one(func() float64 { return math.Exp(-100 * r.Float64()) }), 8},
+		{"whole", 90, one(func() float64 { return float64(1 + r.IntN(9)) }), 0},
+		{"large", 90, one(func() float64 { return 1e3 * r.Float64() }), 10},
+		{"small", 90, one(func() float64 { return 1e-3 * r.Float64() }), 12},
+		{"zeros", 90, one(func() float64 { return 0 }), most},
+		{"too large", 90, one(func() float64 { return 0x1p20 * r.Float64() }), most},
+		{"of all sizes", 90, one(func() float64 { return math.Ldexp(r.NormFloat64(), r.IntN(200)-100) }), most},
+		{"a tie that the least decides", 90, at(map[int]float64{3: 1, 20: 0x1p-53, 60: 0x1p-300}), most},
+		{"a tie that the least decides otherwise", 90, at(map[int]float64{3: 1, 20: 0x1p-53, 60: -0x1p-300}), most},
+		{"nearly a tie", 90, func(i int) float64 { return map[int]float64{3: 1, 20: 0x1p-53}[i] - float64(i%7)*0x1p-106 }, most},
+		{"there and back", 90, at(map[int]float64{1: 0x1p300, 2: -0x1p300, 3: 1}), most},
+		{"beyond the binade and back", 90, at(map[int]float64{1: 0x1p20, 9: -0x1p20, 10: 1.1, 17: 0.3}), most},
+		{"lanes that leave the binade together", 90, func(i int) float64 {
+			return map[int]float64{0: 0x1p-32, 8: 0x1p-40}[i] + map[bool]float64{true: 0x1p18}[i < 8]
+		}, most},
+		{"a nan", 90, at(map[int]float64{5: math.NaN()}), most},
+		{"an infinity", 90, at(map[int]float64{5: math.Inf(1)}), most},
+	} {
+		for _, class := range []Class{Sum, Mean} {
+			st, doubts := StateOf(class, types.F64, BoundLevels), 0
+			if !st.Bound() || StateOf(class, types.F32, BoundLevels).Bound() {
+				t.Fatal("the state has no bound, or that of f32 has one")
+			}
+			for range 40 {
+				from, states := begun(st, 0, 8)
+				in := make([]Word, c.n)
+				for i := range in {
+					in[i] = math.Float64bits(c.of(i))
+					states[i%8] = st.Add().Eval(slices.Concat(states[i%8], in[i:i+1])...)
+				}
+				out := []float64{0}
+				if doubt := st.Nearest(out, 1, joined(st, from, states), c.n, 0, nil); len(doubt) > 0 {
+					doubts++
+				} else if want := class.Fold(types.F64, [][]Word{in}); math.Float64bits(out[0]) != want {
+					t.Fatalf("%s: %v of class %s, want %v", c.name, out[0], class.Info().Name, math.Float64frombits(want))
+				}
+				if c.n == NearMost && doubts == 0 { // takes long
+					break
+				}
+			}
+			if doubts > c.doubts {
+				t.Errorf("%s, class %s: %d doubts", c.name, class.Info().Name, doubts)
 			}
 		}
 	}

@@ -116,15 +116,19 @@ func (l *lowering) finishReductions(row bool) {
 		if r.row != row {
 			continue
 		}
-		merge := r.Merge()
+		merge, from := r.State.Merge, []operand(nil)
 		opened := l.held
-		if r.Near() {
-			from, open := l.loadState(r.State, r.place, 0, true), r.Open()
-			opened = func(x *reduction) []operand { return l.call(open, l.joined(l.held(x), from)) }
+		switch {
+		case r.Bound():
+			from, merge = l.loadState(r.State, r.place, 0, true), r.Join
+		case r.Near():
+			began, open := l.loadState(r.State, r.place, 0, true), r.Open()
+			opened = func(x *reduction) []operand { return l.call(open, l.joined(l.held(x), began)) }
 		}
 		words := opened(r)
+		with := func(x []operand) { words = l.call(merge(), l.joined(l.joined(words, x), from)) }
 		for _, other := range r.parts {
-			words = l.call(merge, l.joined(words, opened(other)))
+			with(opened(other))
 		}
 		by := l.target.lanes / 2
 		if l.wide() { // lanes of the same half word first
@@ -136,20 +140,22 @@ func (l *lowering) finishReductions(row bool) {
 				v := l.vector(o)
 				turned = append(turned, l.emit(&step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)}))
 			}
-			words = l.call(merge, l.joined(words, l.stateOperands(r.State, turned)))
+			with(l.stateOperands(r.State, turned))
 		}
 		if l.wide() {
-			turned := l.unary(VPERMILPS, types.F32, words[0], 0xb1)
-			words = l.call(merge, l.joined(words, l.stateOperands(r.State, []virt{turned})))
+			with(l.stateOperands(r.State, []virt{l.unary(VPERMILPS, types.F32, words[0], 0xb1)}))
 		}
 		st := l.states[r.result]
 		if st != r.State {
 			_, word := st.Direct()
-			words, merge = l.call(word, words), st.Merge()
+			words, merge = l.call(word, words), st.Merge
 		}
 		total := words
-		if !r.Near() { // what is in memory is where the sums began
-			total = l.call(merge, l.joined(l.loadState(st, r.place, 0, true), words))
+		switch {
+		case r.Bound():
+			total = l.call(r.Open(), l.joined(words, from))
+		case !r.Near(): // else what is in memory is where the sums began
+			total = l.call(merge(), l.joined(l.loadState(st, r.place, 0, true), words))
 		}
 		for k, o := range total {
 			at := r.place

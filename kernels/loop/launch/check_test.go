@@ -17,7 +17,7 @@ import (
 // the environment is read once a process.
 func TestTargets(t *testing.T) {
 	names := []string{"TestWindows", "TestStopped", "TestPlaced", "TestRangesOfScalars", "TestDifference",
-		"TestPartialDifference", "TestPartialSums", "TestSumsOfLanes", "TestNearSizes"}
+		"TestPartialDifference", "TestPartialSums", "TestSumsOfLanes", "TestNearSizes", "TestNearRows"}
 	for _, set := range []string{Variable + "=" + Interp, CheckVariable + "=" + CheckValue} {
 		c := exec.Command(os.Args[0], "-test.run=^("+strings.Join(names, "|")+")$", "-test.v")
 		c.Env = append(os.Environ(), set)

@@ -14,6 +14,12 @@ var nearLevels = append([]int{loop.NearLevels, loop.NearLevels - 1}, loop.Levels
 
 const unsized = 2
 
+// rowLevels lists those of sums of rows: see nearRows. From place unsizedRows on their size does not
+// matter.
+var rowLevels = append([]int{loop.BoundLevels}, loop.Levels...)
+
+const unsizedRows = 1
+
 // depthWindows is the number of windows that begin with more levels after one has needed them. Then the
 // next fewer levels are tried: a window that runs twice costs little among so many.
 const depthWindows = 128

@@ -32,8 +32,12 @@ func New(n *loop.Nest) *Loop {
 		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
 		core: coreOf(n),
 	}
-	if l.near = sumsNear(n); l.near {
-		l.levels, l.sizes.exps = nearLevels, make([]atomic.Int32, len(n.Results))
+	switch near, rows := sumsNear(n); {
+	case !near:
+	case rows:
+		l.nearRows, l.levels, l.sizes.exps = true, rowLevels, make([]atomic.Int32, len(n.Results))
+	default:
+		l.near, l.levels, l.sizes.exps = true, nearLevels, make([]atomic.Int32, len(n.Results))
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	l.Together = sync.OnceValue(func() int {

@@ -5,8 +5,11 @@ package launch
 import (
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 
 	"flow/ir/loop"
+	"flow/ir/types"
 )
 
 // set stores the exponents of the greatest numbers of a sample. top has one for each reduced result.
@@ -18,24 +21,122 @@ func (s *sizes) set(top []float64) {
 	s.known.Store(true)
 }
 
-// sumsNear reports whether a nest adds floats to sums of one element each, one number a point. Several
-// numbers a point would be wrong: each would have a state that begins with the words in memory.
-func sumsNear(n *loop.Nest) bool {
-	sums, others, seen := false, false, uint64(0)
+// sumsNear reports whether a nest adds floats to sums of one element each, one number a point: to sums
+// of all points, or of rows (rows). Several numbers a point would be wrong: each would have a state
+// that begins with the words in memory. So would sums by key, whose words in memory change with every
+// number.
+func sumsNear(n *loop.Nest) (sums, rows bool) {
+	others, seen := false, uint64(0)
+	extents := map[extent]bool{}
 	reduces := func(s *loop.Stmt) bool { return s.Code == loop.Reduce }
 	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
 		switch {
 		case reduces(s):
 			e, _ := extentOfOne(n, s)
 			r := n.Results[s.Mem.N]
-			sums, others = sums || r.Class == loop.Sum && r.Elem.IsFloat(), others || e != oneInAll || seen>>s.Mem.N&1 != 0
+			switch extents[e] = true; {
+			case e == oneInAll:
+				sums = sums || r.Class == loop.Sum && r.Elem.IsFloat()
+			case e == oneEach && s.At[1].Equal(loop.Num(0)) && r.Cols.Equal(loop.Num(1)):
+				sums = sums || (r.Class == loop.Sum || r.Class == loop.Mean) && r.Elem == types.F64
+			default:
+				others = true
+			}
+			others = others || seen>>s.Mem.N&1 != 0
 			seen |= 1 << s.Mem.N
 		case s.Loop != nil:
 			others = others || loop.Some(s.Loop.Body.Stmts, reduces)
 		}
 	})
-	return sums && !others
+	if rows = extents[oneEach]; rows {
+		r := n.Space[1].Range
+		cols := r.To.Plus(r.From.Times(-1))
+		direct := 0 // what a branch contributes to a mean would not be counted
+		for i := range n.Body.Stmts {
+			if reduces(&n.Body.Stmts[i]) {
+				direct++
+			}
+		}
+		// The rows of fewer columns may be lanes: see schedule.
+		others = others || direct != bits.OnesCount64(seen) || r.By != 1 || !cols.Known() || cols.Const < FewColumns || cols.Const > loop.NearMost
+	}
+	return sums && !others && len(extents) == 1, rows
 }
+
+// manyDoubts divides the rows of a window. If a greater part is in doubt, all rows are summed again
+// together.
+const manyDoubts = 4
+
+// nearRows runs a window of whole rows whose sums take numbers of about one size, and rows that are in
+// doubt as cascades. The size is 1 until many rows of a window are in doubt. Then it follows from the
+// sums of that window. It may be wrong for numbers that cancel, or whose size differs from row to row:
+// most windows of such rows run as cascades.
+func (w *Worker) nearRows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
+	sizes, depth := &w.run.loop.sizes, &w.run.loop.depth
+	first := depth.Next()
+	if first >= unsizedRows || w.run.Overwrites { // no row can run again
+		_, flagged, err = w.tries(max(first, unsizedRows), r0, r1, l0, l1, stopped)
+		return flagged, err
+	}
+	for k := range w.parts {
+		w.parts[k].size = int(sizes.exps[k].Load())
+	}
+	w.bindParts(w, false, r0, r1, l0, l1)
+	if flagged, err = w.window(r0, r1, l0, l1, stopped); flagged || err != nil {
+		return flagged, err
+	}
+	w.doubts = w.doubts[:0]
+	for k := range w.run.reduced {
+		r, p := &w.run.reduced[k], &w.parts[k]
+		if at := (r0 + int(r.offset)) * r.out.Stride; r.fast.Bound() {
+			w.doubts = r.fast.Nearest(r.out.F64[at:], r.out.Stride, p.words, l1-l0, p.size, w.doubts)
+			continue
+		}
+		if r.exact() {
+			for i, lost := range p.watched(r, r.fast, l0, l1) {
+				if lost<<1 != 0 {
+					w.doubts = append(w.doubts, i)
+				}
+			}
+		}
+		p.take(r, r.fast, p.words, r0)
+	}
+	slices.Sort(w.doubts)
+	if w.doubts = slices.Compact(w.doubts); len(w.doubts)*manyDoubts <= r1-r0 {
+		w.alone = true
+		for k := 0; k < len(w.doubts) && !flagged && err == nil; k++ {
+			i := r0 + w.doubts[k]
+			_, flagged, err = w.tries(unsizedRows, i, i+1, l0, l1, stopped)
+		}
+		w.alone = false
+		return flagged, err
+	}
+	depth.Raise(unsizedRows)
+	if _, flagged, err = w.tries(unsizedRows, r0, r1, l0, l1, stopped); flagged || err != nil {
+		return flagged, err
+	}
+	for k := range w.run.reduced {
+		r, top := &w.run.reduced[k], 0.0
+		if !r.fast.Bound() {
+			continue
+		}
+		for i := r0; i < r1; i++ {
+			if x := math.Abs(r.out.F64[(i+int(r.offset))*r.out.Stride]); x <= math.MaxFloat64 {
+				top = max(top, x)
+			}
+		}
+		if r.class == loop.Mean {
+			top *= float64(l1 - l0)
+		}
+		_, e := math.Frexp(top)
+		sizes.exps[k].Store(int32(e - sumsSize))
+	}
+	return false, nil
+}
+
+// sumsSize is from the exponent of the numbers to that of their sum where the size of numbers follows from
+// sums: so both sums that are 2^11 times as large and those of 2^-11 times the size are sure, mostly.
+const sumsSize = 8
 
 // sampled is how many points at each end of a row tell the size of what others add.
 const sampled = 32
@@ -95,7 +196,10 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 		}
 		sums = sums || r.exact()
 	}
-	if w.run.loop.near {
+	switch {
+	case w.run.loop.nearRows:
+		return w.nearRows(r0, r1, l0, l1, stopped)
+	case w.run.loop.near:
 		return w.nearWindows(r0, r1, l0, l1, stopped)
 	}
 	if sums {
@@ -136,7 +240,10 @@ func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int
 		if lost, few = w.loses(d, l0, l1); few || beyond {
 			break
 		}
-		if l.depth.Raise(at + 1); w.run.Overwrites || at+1 == len(l.levels) {
+		if !w.alone {
+			l.depth.Raise(at + 1)
+		}
+		if w.run.Overwrites || at+1 == len(l.levels) {
 			break
 		}
 	}

@@ -31,8 +31,9 @@ type Loop struct {
 	small  bool  // it is interpreted, whatever the target
 	levels []int // of exact sums that windows are tried with, in this order
 	depth  Depth
-	near   bool // see nearWindows
-	sizes  sizes
+	// See nearWindows and nearRows.
+	near, nearRows bool
+	sizes          sizes
 	// decides lists the scalar operands for whose values code is made: see loop.Deciding.
 	decides []int
 	mu      sync.Mutex
@@ -124,6 +125,8 @@ type Worker struct {
 	Doubted func(k, r0, r1, l0, l1 int) error
 	// deeper are the workers of code with more levels of exact sums: see atDepth.
 	deeper []*Worker
+	doubts []int   // rows of a window: see nearRows
+	alone  bool    // one of them runs, which says nothing of other windows
 	core   *Worker // for the points within, or nil
 	moved  bool    // there is none, or an operand that says where they are has another value
 	seen   int     // points without it: see cut
