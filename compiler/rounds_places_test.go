@@ -113,6 +113,21 @@ emit sum(best)
 	}
 }
 
+// TestRoundsReadOneElement: a parfor of a round may fail at a point, and the round reads another of its
+// elements alone, in a parfor or as a number. The round fails as the definition does.
+func TestRoundsReadOneElement(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, read := range []string{"next x = parfor k in 0..n { if k == i + 1 { y[7] } else { x[k] } }", "s = y[5] + 1\nnext x = parfor k in 0..n { if k == i + 1 { s } else { x[k] } }"} {
+		text := "n = 17_000\niterate x = rand(n, 1, seed = 1), i = 0 times 9 {\ny = parfor k in 0..n { if k == 3 * i { x[n - 5 + i] + 1 } else { x[k] } }\n" + read + "\nnext i = i + 1\n}\nemit sum(x)\n"
+		if o, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil || !o.failed {
+			t.Errorf("error %v, the definition fails: %v\nin\n%s", err, o.failed, text)
+		}
+	}
+}
+
 // nestsOfRounds returns the texts of the loops of all rounds of a plan.
 func nestsOfRounds(t *testing.T, g *ir.Graph) (texts []string) {
 	t.Helper()

@@ -184,7 +184,8 @@ func (s *Stages) readWhole(k int, whole []bool) bool {
 	b := s.body
 	for i := k + 1; i < len(b.Acts); i++ {
 		a := &b.Acts[i]
-		all := !a.Def.Laws.Has(op.View) || len(a.Args) == 1 && a.Type.Count() == b.Acts[k].Type.Count()
+		part := a.Def.Laws.Has(op.View) || a.Def.RowsRead != nil // an element, chosen rows, a slice
+		all := !part || len(a.Args) == 1 && a.Type.Count() == b.Acts[k].Type.Count()
 		if whole[i] && all && slices.Contains(a.Args, len(b.Args)+k) {
 			return true
 		}
