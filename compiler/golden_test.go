@@ -261,12 +261,13 @@ func (c *goldenCase) program(text string) {
 	r.Plan.Print(&b)
 	c.make("plan", c.shownPlan(b.String()))
 	c.counts(r.Plan.Graph)
-	m := evaluated("the meaning", r.Program)
+	known := meanings{}
+	m := known.of("the meaning", r.Program)
 	if m.err != nil {
 		c.t.Fatal(m.err)
 	}
 	c.make("out", m.out)
-	c.everywhere(text, o, m)
+	c.everywhere(text, o, m, known)
 	c.make("stats", c.stats(text, o))
 }
 
@@ -306,10 +307,10 @@ func (c *goldenCase) counts(g *ir.Graph) {
 	}
 }
 
-// everywhere runs the program on every engine, with passes left out at random.
-func (c *goldenCase) everywhere(text string, o compiler.Options, m outcome) {
+// everywhere runs the program on every engine, with passes left out at random. m is its meaning, and known what
+// the evaluator has said of its graphs.
+func (c *goldenCase) everywhere(text string, o compiler.Options, m outcome, known meanings) {
 	rng := rand.New(rand.NewPCG(uint64(len(text)), 3))
-	known := meanings{}
 	for seed := range 3 {
 		on := drawRuns(rng)
 		if seed == 2 && !everyRun {
