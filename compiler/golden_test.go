@@ -307,8 +307,8 @@ func (c *goldenCase) counts(g *ir.Graph) {
 	}
 }
 
-// everywhere runs the program on every engine, with passes left out at random. m is its meaning, and known what
-// the evaluator has said of its graphs.
+// everywhere runs the program on every engine, with passes left out at random. m is its meaning, and
+// known what the evaluator has said of its graphs.
 func (c *goldenCase) everywhere(text string, o compiler.Options, m outcome, known meanings) {
 	rng := rand.New(rand.NewPCG(uint64(len(text)), 3))
 	for seed := range 3 {

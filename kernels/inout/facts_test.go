@@ -58,8 +58,8 @@ func TestKeptEntriesAgain(t *testing.T) {
 	}
 }
 
-// A fact is of one file that is read in one way, and is noted once. Without kept entries there are no rows of
-// a graph, and once they are taken none are kept.
+// A fact is of one file that is read in one way, and is noted once. Without kept entries there are no
+// rows of a graph, and once they are taken none are kept.
 func TestFactsOfFiles(t *testing.T) {
 	in := &Input{}
 	a, b := fileKey{path: "/a", kind: graphFile}, fileKey{path: "/b", kind: graphFile}
