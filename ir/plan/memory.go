@@ -86,6 +86,11 @@ func FitsIn(p *Plan, limit int64) bool {
 			b = 0
 		}
 		sum += s.keptEntries(g, id)
+		most := 0.0
+		for _, b := range reachedBytes(p, id, size[root[id]]) {
+			most = max(most, b)
+		}
+		sum += most
 		if sum += b + s.beside(g, id, p.Rank(id)); g.Type(id).Kind == types.Tuple && !controls(&g.Nodes[i]) {
 			sum += resultBytes(g.Type(id))
 		}
@@ -113,9 +118,10 @@ type holding struct {
 	p      *Plan
 	values []stored // by node
 	got    map[int64]*received
-	in     map[ir.ID]*lasts // what a task holds while it runs, beside operands and result
-	kept   map[ir.ID]*lasts // what is held from the start of the run to the end of a task
-	now    []float64        // by rank
+	in     map[ir.ID]*lasts      // what a task holds while it runs, beside operands and result
+	kept   map[ir.ID]*lasts      // what is held from the start of the run to the end of a task
+	near   map[ir.ID][]*received // by root: the rows of other ranks that gathers bring into its memory
+	now    []float64             // by rank
 	peak   []float64
 	step   int
 	at     []int // by rank: the step of the peak
@@ -147,7 +153,7 @@ type received struct {
 func newHolding(p *Plan, least bool) *holding {
 	g := p.Graph
 	n := g.Len()
-	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]*lasts{}, kept: map[ir.ID]*lasts{},
+	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]*lasts{}, kept: map[ir.ID]*lasts{}, near: map[ir.ID][]*received{},
 		now: make([]float64, p.Ranks), peak: make([]float64, p.Ranks), at: make([]int, p.Ranks)}
 	s := newSizes(p, least)
 	owner := p.Rank
@@ -298,13 +304,20 @@ func (m *holding) begin(id ir.ID) {
 	if n.Op.Control == op.Iterate { // the first round takes over initial values that nothing else reads
 		for _, x := range g.In(id)[:n.Carried()] {
 			root := m.values[x].root
-			if from := &m.values[root]; from.uses == 1 {
-				m.drop(&from.lasts, m.p.Rank(root))
+			if m.values[root].uses == 1 {
+				m.dropValue(root)
 			}
 		}
 	}
 	m.hold(m.in[id], rank)
 	v := &m.values[id]
+	for r, bytes := range reachedBytes(m.p, id, m.values[v.root].size) {
+		if bytes > 0 {
+			x := &received{lasts: lasts{size: bytes}, id: id, rank: r}
+			m.got[m.key(id, r)], m.near[v.root] = x, append(m.near[v.root], x)
+			m.hold(&x.lasts, r)
+		}
+	}
 	if v.size == 0 || v.root != id || n.Op.Control == op.Part {
 		return
 	}
@@ -313,6 +326,8 @@ func (m *holding) begin(id ir.ID) {
 		from := &m.values[root]
 		if TakesOver(g, id, j) && from.uses == 1 && from.held() && from.size == v.size && m.p.Rank(root) == rank && g.Type(x).Equal(g.Type(id)) {
 			from.until, v.since = m.step, m.step+1
+			m.near[id] = m.near[root]
+			delete(m.near, root)
 			return
 		}
 	}
@@ -348,7 +363,7 @@ func (m *holding) end(id ir.ID) {
 		}, m.release)
 	}
 	if v.uses == 0 && v.root == id {
-		m.drop(&v.lasts, rank)
+		m.dropValue(id)
 	}
 }
 
@@ -356,6 +371,41 @@ func (m *holding) end(id ir.ID) {
 func (m *holding) release(root ir.ID) {
 	v := &m.values[root]
 	if v.uses--; v.uses == 0 {
-		m.drop(&v.lasts, m.p.Rank(root))
+		m.dropValue(root)
 	}
+}
+
+// dropValue ends to hold the value of a root, and what gathers have brought into its memory.
+func (m *holding) dropValue(root ir.ID) {
+	m.drop(&m.values[root].lasts, m.p.Rank(root))
+	for _, x := range m.near[root] {
+		m.drop(&x.lasts, x.rank)
+	}
+	delete(m.near, root)
+}
+
+// reachedBytes returns, by rank, the bytes of the rows of other ranks that gather id brings (Reach): rank 0
+// may get all of a matrix that it writes to a file. It returns nil for another node, and where the memory
+// of the matrix counts as a whole (size). It would be too much for a second gather of the same rows.
+func reachedBytes(p *Plan, id ir.ID, size float64) (out []float64) {
+	n, t := &p.Graph.Nodes[id], p.Graph.Type(id)
+	if n.Op.Role != op.Gathers || !t.IsDense() || !t.Known() || size >= float64(t.Bytes()) {
+		return nil
+	}
+	g := gatheredBy(n.Attrs, t)
+	if g.needs == nil {
+		return nil
+	}
+	out = make([]float64, p.Ranks)
+	for to := range p.Ranks {
+		for from := range p.Ranks {
+			if from == to {
+				continue
+			}
+			for _, r := range g.rows(from, to, p.Ranks) {
+				out[to] += float64(g.Bytes(r))
+			}
+		}
+	}
+	return out
 }
