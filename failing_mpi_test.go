@@ -19,8 +19,8 @@ import (
 // idle is the warning that some ranks have nothing to do.
 var idle = regexp.MustCompile(`warning\[W002\].*\n.*\n`)
 
-// mpiAgrees returns a function that runs the whole command on a program. It checks that MPI ranks print what
-// the definition prints and tell the same failure. It returns the exit code.
+// mpiAgrees returns a function that runs the whole command on a program. It checks that MPI ranks print
+// what the definition prints and tell the same failure. It returns the exit code.
 func mpiAgrees(t *testing.T) func(text string, ranks int) (code int) {
 	if _, err := exec.LookPath("mpirun"); err != nil {
 		t.Skip("mpirun is not installed")
@@ -66,7 +66,8 @@ func mpiAgrees(t *testing.T) func(text string, ranks int) (code int) {
 	}
 }
 
-// TestMPIFailuresAreTheSame: programs that fail, and drawn ones that may fail, print the same on MPI ranks.
+// TestMPIFailuresAreTheSame: programs that fail, and drawn ones that may fail, print the same on MPI
+// ranks.
 func TestMPIFailuresAreTheSame(t *testing.T) {
 	agrees := mpiAgrees(t)
 	var texts []string

@@ -43,9 +43,9 @@ func (r room) each(ranks int) int64 {
 	return r.Memory.Bytes / int64(ranks)
 }
 
-// ShareMemory gives all ranks of comm the Memory and Together of the one with the least memory for itself.
-// All call it before ReadTogether and Compile: which plan fits depends on them, and all ranks must choose
-// the same. It waits for all ranks until ctx ends.
+// ShareMemory gives all ranks of comm the Memory and Together of the one with the least memory for
+// itself. All call it before ReadTogether and Compile: which plan fits depends on them, and all ranks
+// must choose the same. It waits for all ranks until ctx ends.
 func ShareMemory(ctx context.Context, comm transport.Comm, o *CompileOptions) error {
 	if comm.Size() == 1 {
 		return nil
@@ -73,13 +73,13 @@ func ShareMemory(ctx context.Context, comm transport.Comm, o *CompileOptions) er
 	return err
 }
 
-// ReadTogether lets the ranks of comm read together what must be read of files to compile a program with
-// in. All ranks call it, and then share: rank 0 after Compile, also if that fails, and the others before it,
-// with the Input that they compile with. In share they read blocks of files for rank 0, until it knows all
-// sizes, and get what it has read: the size of a graph is known when all of it is read. Rank 0 tells them as
-// soon as it knows, so all compile at the same time. A rank whose file has another size or other contents in
-// a sample reads its own; Meet then tells the difference. share blocks until rank 0 has told, or until ctx
-// ends.
+// ReadTogether lets the ranks of comm read together what must be read of files to compile a program
+// with in. All ranks call it, and then share: rank 0 after Compile, also if that fails, and the others
+// before it, with the Input that they compile with. In share they read blocks of files for rank 0,
+// until it knows all sizes, and get what it has read: the size of a graph is known when all of it is
+// read. Rank 0 tells them as soon as it knows, so all compile at the same time. A rank whose file has
+// another size or other contents in a sample reads its own; Meet then tells the difference. share
+// blocks until rank 0 has told, or until ctx ends.
 func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) (share func() error) {
 	if comm.Size() == 1 {
 		return func() error { return nil }
@@ -129,8 +129,8 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) (share fu
 // errNotKept is the error of ranks that do not all keep their parts of a file.
 var errNotKept = errors.New("not all ranks keep a part")
 
-// kept returns what the other ranks need of answer a, which is for blocks lo..hi-1. If the task asks for
-// it, this rank stores the parts of a and returns only their Told.
+// kept returns what the other ranks need of answer a, which is for blocks lo..hi-1. If the task asks
+// for it, this rank stores the parts of a and returns only their Told.
 func kept(in *Input, c format.Task, lo, hi int, a format.Answer) format.Answer {
 	if !c.Keep {
 		return a

@@ -308,8 +308,8 @@ func compiled(t *testing.T, text string, ranks int) *Program {
 	return p
 }
 
-// A mistake in a file is the same failure on any number of ranks, in whichever rank's rows it is, and so
-// is a file that is read without one.
+// A mistake in a file is the same failure on any number of ranks, in whichever rank's rows it is, and
+// so is a file that is read without one.
 func TestMistakesInParts(t *testing.T) {
 	failed := func(err error) string { // without the rank
 		return onRank.ReplaceAllString(fmt.Sprint(err), "")

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestRanksKeepEntries reads sparse files on several ranks. Each rank keeps the entries that it parses and
-// sends them to the ranks of their rows. Entries at one place are added in the order of the file, and none
-// passes through rank 0.
+// TestRanksKeepEntries reads sparse files on several ranks. Each rank keeps the entries that it parses
+// and sends them to the ranks of their rows. Entries at one place are added in the order of the file,
+// and none passes through rank 0.
 func TestRanksKeepEntries(t *testing.T) {
 	dir := t.TempDir()
 	const n, lines = 700, 205000 // 6 blocks, two for each of three ranks

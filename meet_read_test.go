@@ -13,7 +13,8 @@ import (
 	"flow/ir/plan"
 )
 
-// This file tests what each rank reads of files, and what a plan says of values that ranks do not share.
+// This file tests what each rank reads of files, and what a plan says of values that ranks do not
+// share.
 
 // So is a mistake in a file that one rank reads, or that ranks parse together.
 func TestMistakesInWholeFiles(t *testing.T) {
@@ -75,8 +76,8 @@ func TestMistakesInWholeFiles(t *testing.T) {
 	}
 }
 
-// Ranks that read their own rows of a .csr refuse it with the words of one rank if it is damaged anywhere, cut
-// off or not square. They print the same of a whole one.
+// Ranks that read their own rows of a .csr refuse it with the words of one rank if it is damaged
+// anywhere, cut off or not square. They print the same of a whole one.
 func TestDamagedGraphs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "g.csr")
 	for _, made := range []string{"rand_graph(3000, 60000, seed = 2)", "rand_sparse(2000, 3000, 0.02, seed = 1)", "rand_sparse(3000, 3000, 0.02, seed = 1)"} {
@@ -125,8 +126,8 @@ func zipped(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// Of a file that can be cut each rank reads about its share, for all that its size needs as well. Another file
-// rank 0 reads once and sends on.
+// Of a file that can be cut each rank reads about its share, for all that its size needs as well.
+// Another file rank 0 reads once and sends on.
 func TestRanksCountWhatTheyRead(t *testing.T) {
 	dir := t.TempDir()
 	dense := "A = read(%q)\nemit sum(A * 2)\nemit sum(t(A) @ A)\n"

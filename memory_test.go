@@ -36,8 +36,8 @@ func TestMemoryOfAChain(t *testing.T) {
 	}
 }
 
-// TestMemoryOfSparseInLoops: the memory of a sparse matrix that a loop makes from one outside is predicted
-// from the entries of the outer one, here at most 100 000 of 12 bytes, and row pointers.
+// TestMemoryOfSparseInLoops: the memory of a sparse matrix that a loop makes from one outside is
+// predicted from the entries of the outer one, here at most 100 000 of 12 bytes, and row pointers.
 func TestMemoryOfSparseInLoops(t *testing.T) {
 	p := compiled(t, "W = f64(rand_graph(30000, 100000, seed = 1))\n"+
 		"iterate r = fill(1.0, 30000, 1) times 20 {\n  next r = t(W) @ r\n}\nemit max(r)\n", 2)

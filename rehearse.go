@@ -213,9 +213,9 @@ func (r *rehearsal) unit(t types.Type) *value.Dense {
 	return d
 }
 
-// over returns a matrix of type t in memory that it shares with others. The memory is not of the Go heap,
-// which would clear it, because what the ballast leaves behind counts as used. To clear the 8 MiB of
-// heat2d takes 4 to 40 ms, which Warm then lacks.
+// over returns a matrix of type t in memory that it shares with others. The memory is not of the Go
+// heap, which would clear it, because what the ballast leaves behind counts as used. To clear the 8 MiB
+// of heat2d takes 4 to 40 ms, which Warm then lacks.
 func (r *rehearsal) over(memory *[]byte, t types.Type) *value.Dense {
 	if n := t.Bytes(); len(*memory) < n {
 		if b, err := r.room.Get(n); err == nil {

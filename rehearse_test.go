@@ -80,7 +80,8 @@ func TestRehearsedExamples(t *testing.T) {
 	}
 }
 
-// TestRehearsesInFreshMemory: the matrices of a large task are not on the Go heap, which would clear them.
+// TestRehearsesInFreshMemory: the matrices of a large task are not on the Go heap, which would clear
+// them.
 func TestRehearsesInFreshMemory(t *testing.T) {
 	const bytes = 1000000 * 6 * 8
 	p, err := Compile(t.Context(), "large.flow", []byte("A = rand(1000000, 6, seed = 1)\niterate x = A[:, 0..1] times 3 { next x = abs(A @ (t(A) @ x)) / 1e6 }\nemit max(x)\n"), CompileOptions{Ranks: 2})

@@ -70,8 +70,8 @@ emit sum(cholesky(A, tile = 50))
 	}
 }
 
-// A message of a trace is that of an exchange, of a gather, or of the loop that contains one: of each loop
-// there are messages for its own rounds, and of a loop that one rank executes there is none.
+// A message of a trace is that of an exchange, of a gather, or of the loop that contains one: of each
+// loop there are messages for its own rounds, and of a loop that one rank executes there is none.
 func TestMessagesNameTheirNode(t *testing.T) {
 	const text = tracedRounds + `
 iterate w = rand(90000, 1, seed = 2), j = 0 times 8 {

@@ -189,8 +189,8 @@ func callSeconds(call string, env []string, name string, args ...string) (float6
 // callSeconds returns the seconds of the named call; of several the median, without the first. A
 // call begins at the end of a call of `after` before it, which makes its operand: what does not
 // depend on the operand (an assert, the edges of a histogram) may run long before. A call
-// with `after` on two operands would be timed wrong if its costly part needs one of them alone: that part
-// would run before the other operand is there.
+// with `after` on two operands would be timed wrong if its costly part needs one of them alone: that
+// part would run before the other operand is there.
 func (s *stats) callSeconds(call string) (float64, error) {
 	var r result
 	ready := 0.0

@@ -64,8 +64,8 @@ func (b *bench) summedGraph(scale int) (string, error) {
 	return file, nil
 }
 
-// notreDame returns the graph of web-NotreDame as a program writes it, symmetric.flow or directed.flow: for
-// Flow, and for the peers.
+// notreDame returns the graph of web-NotreDame as a program writes it, symmetric.flow or directed.flow:
+// for Flow, and for the peers.
 func (b *bench) notreDame(program string) (flow, peers string, err error) {
 	edges := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
 	if !exists(edges) {

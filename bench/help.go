@@ -47,7 +47,8 @@ func help(b *bench) error {
 	return b.helpStopped()
 }
 
-// turns calls f b.reps times, or until helpBudget is over, and at least once. It returns the number of calls.
+// turns calls f b.reps times, or until helpBudget is over, and at least once. It returns the number of
+// calls.
 func (b *bench) turns(f func(turn int) error) (int, error) {
 	began := time.Now()
 	for k := 0; ; k++ {
@@ -60,9 +61,9 @@ func (b *bench) turns(f func(turn int) error) (int, error) {
 	}
 }
 
-// helpSimulated runs a loop on two ranks under each technique. It replays the trace of each run in virtual
-// time under the same technique and prints the percent of the ideal that both reach. A trace has the costs
-// of chunks: of two under STATIC, of each row under SS.
+// helpSimulated runs a loop on two ranks under each technique. It replays the trace of each run in
+// virtual time under the same technique and prints the percent of the ideal that both reach. A trace
+// has the costs of chunks: of two under STATIC, of each row under SS.
 func (b *bench) helpSimulated() error {
 	file := filepath.Join(b.dir, "help.json")
 	args := []string{b.program("rows.flow"), "--set=n=400", "--set=again=6", "--distributed", "--backend=mem", "--ranks=2", "--threads=1", "--trace=" + file}
@@ -104,9 +105,9 @@ func (b *bench) helpSimulated() error {
 	return nil
 }
 
-// sharedLoop reads the parfor with most work from a trace of ranks that share its rows. o has the costs of
-// all rows for each execution. seconds sums, over the executions, the time from the first rank's begin to
-// the last rank's end.
+// sharedLoop reads the parfor with most work from a trace of ranks that share its rows. o has the costs
+// of all rows for each execution. seconds sums, over the executions, the time from the first rank's
+// begin to the last rank's end.
 func sharedLoop(file string) (o replay.Operator, seconds float64, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -152,8 +153,8 @@ func sharedLoop(file string) (o replay.Operator, seconds float64, err error) {
 	return o, seconds, nil
 }
 
-// helpStopped compares techniques on three MPI ranks. A random rank is stopped again and again, by the same
-// seed for each technique. It prints the time over that of STATIC. All must print the same bytes.
+// helpStopped compares techniques on three MPI ranks. A random rank is stopped again and again, by the
+// same seed for each technique. It prints the time over that of STATIC. All must print the same bytes.
 func (b *bench) helpStopped() error {
 	args := []string{b.program("rows.flow"), "--set=n=1200", "--set=again=6", "--distributed", "--backend=mpi", "--ranks=3", "--threads=1", "--stats=json"}
 	results := make([]result, len(helpTechniques))

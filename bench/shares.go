@@ -14,8 +14,8 @@ import (
 
 // This file measures how evenly ranks share the work of the examples, and what they repeat.
 
-// sharedProgram is an example, or a program beside this file, with params that make it run for some tenths of
-// a second. A param may name a graph of sharedGraphs.
+// sharedProgram is an example, or a program beside this file, with params that make it run for some
+// tenths of a second. A param may name a graph of sharedGraphs.
 type sharedProgram struct{ name, params string }
 
 // sharedPrograms lists the programs whose work ranks should share.
@@ -65,8 +65,8 @@ func (r *rankRun) busiest() (most float64) {
 	return most
 }
 
-// sharedGraphs returns the files of graphs by their names in params. It reports the graphs that are missing.
-// Examples then run on generated graphs.
+// sharedGraphs returns the files of graphs by their names in params. It reports the graphs that are
+// missing. Examples then run on generated graphs.
 func (b *bench) sharedGraphs(match *regexp.Regexp) map[string]string {
 	web := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
 	if !exists(web) {
@@ -119,9 +119,9 @@ func shares(b *bench) error {
 	return nil
 }
 
-// onOne returns the start of a command that runs on a single processor, or nil if the machine has a processor
-// for each rank or no such command. If only some ranks had to share a processor, the others would rightly
-// take chunks from them, and the times would show how the system divides its processors.
+// onOne returns the start of a command that runs on a single processor, or nil if the machine has a
+// processor for each rank or no such command. If only some ranks had to share a processor, the others
+// would rightly take chunks from them, and the times would show how the system divides its processors.
 func onOne(ranks int) []string {
 	taskset, err := exec.LookPath("taskset")
 	if err != nil || runtime.NumCPU() >= ranks {

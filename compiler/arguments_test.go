@@ -2,8 +2,8 @@ package compiler_test
 
 import "testing"
 
-// TestArgumentsOfRegionsFail: rules leave a branch or a round its reader of a value of the program around
-// it. So it fails where that value fails, as the definition does.
+// TestArgumentsOfRegionsFail: rules leave a branch or a round its reader of a value of the program
+// around it. So it fails where that value fails, as the definition does.
 func TestArgumentsOfRegionsFail(t *testing.T) {
 	table := tinyTable(t)
 	const data = "x = rand(24, 4, seed = 1)\nv = f64(i64(x * 1e19 + 1e19))\n"

@@ -66,7 +66,8 @@ func TestTiledCholeskyPlan(t *testing.T) {
 	t.Logf("load max/mean %.3f, %d messages, %d MB, parallelism %.0f", s.LoadRatio, s.Messages, s.Bytes>>20, s.Parallelism)
 }
 
-// While a tiled program is compiled, a task takes the memory of its node and at most mostMallocs allocations.
+// While a tiled program is compiled, a task takes the memory of its node and at most mostMallocs
+// allocations.
 func TestTasksAllocateLittle(t *testing.T) {
 	made := func(nt int) (mallocs, tasks float64) {
 		var before, after runtime.MemStats
@@ -82,8 +83,9 @@ func TestTasksAllocateLittle(t *testing.T) {
 	}
 }
 
-// mostMallocs is the largest number of allocations a task, on average. Almost all are those of the tiles of a
-// matrix that is cut: there are 27 tasks a tile. An argument on the heap would add one a task.
+// mostMallocs is the largest number of allocations a task, on average. Almost all are those of the
+// tiles of a matrix that is cut: there are 27 tasks a tile. An argument on the heap would add one a
+// task.
 const mostMallocs = 1.4
 
 // residentPeak is the most memory the process has had, in bytes; 0 where the system does not say.

@@ -96,9 +96,8 @@ func TestColumnsByRows(t *testing.T) {
 	}
 }
 
-// TestOrderedByRows: statistics of narrow rows that no chain ends with run in the lanes of a loop over rows,
-// beside others and alone. Rows of 65 columns have operators,
-// and products of 17.
+// TestOrderedByRows: statistics of narrow rows that no chain ends with run in the lanes of a loop over
+// rows, beside others and alone. Rows of 65 columns have operators, and products of 17.
 func TestOrderedByRows(t *testing.T) {
 	table := tinyTable(t)
 	products := map[string]bool{"emit rowprod(X)": true, "emit rowprod(1 + f64(X) * w)\nemit rowargmin(X)": true}
@@ -126,8 +125,8 @@ func TestOrderedByRows(t *testing.T) {
 	}
 }
 
-// TestColumnsBesideWideRows: in loops over wide rows no column is made anew for each vector of a row. Columns
-// that follow from no row are made before; what a row gives is made with it.
+// TestColumnsBesideWideRows: in loops over wide rows no column is made anew for each vector of a row.
+// Columns that follow from no row are made before; what a row gives is made with it.
 func TestColumnsBesideWideRows(t *testing.T) {
 	table := tinyTable(t)
 	for _, p := range []struct {
@@ -241,8 +240,8 @@ func isLoop(t *testing.T, g *ir.Graph) bool {
 	return true
 }
 
-// TestOuterByRows: sums and products of rows that are made of rows and columns run in lanes of rows, and no
-// matrix is stored.
+// TestOuterByRows: sums and products of rows that are made of rows and columns run in lanes of rows,
+// and no matrix is stored.
 func TestOuterByRows(t *testing.T) {
 	table := tinyTable(t)
 	text := func(n, m int, body string) string {

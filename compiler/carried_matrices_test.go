@@ -174,9 +174,9 @@ func TestSmallStates(t *testing.T) {
 }
 
 // TestPathWithSteps: a round of a best path that keeps the best steps runs as loops over its elements,
-// the places of extremes among them. A history costs a round no more than the one row that the round changes.
-// With all its elements in the estimate, a round was one point with all numbers in registers, and
-// thousands of lines.
+// the places of extremes among them. A history costs a round no more than the one row that the round
+// changes. With all its elements in the estimate, a round was one point with all numbers in registers,
+// and thousands of lines.
 func TestPathWithSteps(t *testing.T) {
 	table := tinyTable(t)
 	head := `A = materialize(floor(9 * rand(40, 40, seed = 1)) / 4 + ifelse(rand(40, 40, seed = 2) < 0.001, 0 / 0, 0))

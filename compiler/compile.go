@@ -262,8 +262,8 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	return ds
 }
 
-// idleRanks warns of ranks that have less than a hundredth of the work of the busiest. Each rank that runs
-// a task has its work, also where all run the same.
+// idleRanks warns of ranks that have less than a hundredth of the work of the busiest. Each rank that
+// runs a task has its work, also where all run the same.
 func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	if p.Ranks == 1 {
 		return d, false
@@ -355,8 +355,8 @@ func Params(name string, text []byte, o Options) ([]Param, *source.FileSet, sour
 // one reader only since the first.
 const simplifyRounds = 3
 
-// stand makes columns of rows where that is worth it, and transposes what products read by columns in all
-// rounds of a loop where ranks share rows.
+// stand makes columns of rows where that is worth it, and transposes what products read by columns in
+// all rounds of a loop where ranks share rows.
 func stand(s *state) error {
 	s.upright = !slices.Contains(s.o.Disable, "simplify") && (s.rows || s.local()) && pass.Stands(s.g, s.rows, s.o.Sizes)
 	off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows, s.upright))
@@ -375,10 +375,10 @@ func stand(s *state) error {
 	return nil
 }
 
-// simplify applies the exact rules and merges the equal expressions that they leave. off names rules and
-// passes that are left out. If an argument of a region loses its last reader, the region is simplified
-// again by rules that keep arguments. The value of such an argument may fail, and without a reader
-// nothing would compute it.
+// simplify applies the exact rules and merges the equal expressions that they leave. off names rules
+// and passes that are left out. If an argument of a region loses its last reader, the region is
+// simplified again by rules that keep arguments. The value of such an argument may fail, and without a
+// reader nothing would compute it.
 func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
 	rules := rule.New(table, rule.Exact, off)
 	out := simplifyBy(rules, g, off)

@@ -124,8 +124,8 @@ func TestContractionFollowsStatements(t *testing.T) {
 	contractionIsExact(t, tinyTable(t), 1795423510956473667, true)
 }
 
-// wholeNumbers matches results that are far below 2^53. Larger ones may have terms that were rounded: a sum
-// of 8.8e15 had, in a program that a soak drew.
+// wholeNumbers matches results that are far below 2^53. Larger ones may have terms that were rounded: a
+// sum of 8.8e15 had, in a program that a soak drew.
 var wholeNumbers = regexp.MustCompile(`^(\s|-?\b[0-9]{1,13}\b)*$`)
 
 // contractionIsExact compares the program of a seed with itself contracted, and with all the passes

@@ -2,8 +2,9 @@ package compiler_test
 
 import "testing"
 
-// A binding that nothing needs fails nowhere, however many loops and branches it goes through. Some were
-// dropped only by passes after the one that the definition runs, so that it failed and a run did not.
+// A binding that nothing needs fails nowhere, however many loops and branches it goes through. Some
+// were dropped only by passes after the one that the definition runs, so that it failed and a run did
+// not.
 func TestUnneededBindingsDoNotFail(t *testing.T) {
 	table := tinyTable(t)
 	for name, body := range map[string]string{

@@ -73,7 +73,8 @@ type lending struct {
 	lent    int64
 }
 
-// The darts of examples/pi.flow are thrown and stored nowhere; nor are their distances, where rows are added.
+// The darts of examples/pi.flow are thrown and stored nowhere; nor are their distances, where rows are
+// added.
 func TestDartsAreNotStored(t *testing.T) {
 	const n = 300_000
 	text := fmt.Sprintf("X = rand(%d, 2, seed = 1)\nhits = parfor i in 0..%d { X[i,0] ^ 2 + X[i,1] ^ 2 < 1 }\nemit 4 * mean(hits)\n", n, n)

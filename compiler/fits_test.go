@@ -58,8 +58,9 @@ func TestPlansThatFitNoMemory(t *testing.T) {
 	}
 }
 
-// Ranks take matrices in blocks where they gain little by rows. If the values in blocks do not fit in memory and
-// those by rows do, the plan by rows is taken; if neither do, the message tells what the values in blocks take.
+// Ranks take matrices in blocks where they gain little by rows. If the values in blocks do not fit in
+// memory and those by rows do, the plan by rows is taken; if neither do, the message tells what the
+// values in blocks take.
 func TestPlansByRowsWhereBlocksDoNotFit(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

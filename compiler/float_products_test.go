@@ -2,8 +2,8 @@ package compiler_test
 
 import "testing"
 
-// TestProductsOfManyFloats: a body multiplies a few floats by halves. Products of more keep the order of
-// their chains, however the floats are made.
+// TestProductsOfManyFloats: a body multiplies a few floats by halves. Products of more keep the order
+// of their chains, however the floats are made.
 func TestProductsOfManyFloats(t *testing.T) {
 	table := tinyTable(t)
 	const data = "X = rand(17, 33, seed = 76) + 0.6\n"

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Rows at computed positions join the loop that reads each of them at its own index. They stay apart if the
-// loop reads only some, or if something else that may fail lies between. Bytes and failures are those of
-// the definition.
+// Rows at computed positions join the loop that reads each of them at its own index. They stay apart if
+// the loop reads only some, or if something else that may fail lies between. Bytes and failures are
+// those of the definition.
 func TestRowsAtNumbersJoinLoops(t *testing.T) {
 	const data = "x = materialize(rand(70, 1, seed = 1))\nX = materialize(rand(70, 3, seed = 2))\n" +
 		"k = materialize(i64(139 * rand(90, 1, seed = 3)) - 70)\nbad = materialize(i64(72 * rand(900, 1, seed = 4)))\n"

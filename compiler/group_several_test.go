@@ -8,8 +8,8 @@ import (
 	"flow/runtime/local"
 )
 
-// Groups that read one chain at their own place become one loop of several results, which gives the bytes
-// of the operators one after the other.
+// Groups that read one chain at their own place become one loop of several results, which gives the
+// bytes of the operators one after the other.
 func TestGroupsThatReadOneChain(t *testing.T) {
 	const data = "U = materialize(rand(70, 60, seed = 1))\nV = materialize(rand(70, 60, seed = 2))\n" +
 		"fn near(A: f64[70,60]) = rbind(A[1.., :], A[0, :]) + cbind(A[:, -1], A[:, 0..-1]) - 2 * A\n"

@@ -163,7 +163,8 @@ func TestKeptRounds(t *testing.T) {
 	}
 }
 
-// The pass marks a copy: the graph that it gets may be that of the program, which defines what the program means.
+// The pass marks a copy: the graph that it gets may be that of the program, which defines what the
+// program means.
 func TestKeepMarksACopy(t *testing.T) {
 	var off []string // without the other passes the plan is the program, marked
 	for _, p := range compiler.Passes() {

@@ -152,8 +152,8 @@ func byKeyInBodies(g *ir.Graph) bool {
 	})
 }
 
-// TestLargeCodes: a matrix of codes is not built, however large it would be, where it is multiplied, where
-// elementwise operators and reductions read it, and in loops.
+// TestLargeCodes: a matrix of codes is not built, however large it would be, where it is multiplied,
+// where elementwise operators and reductions read it, and in loops.
 func TestLargeCodes(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -173,8 +173,8 @@ func TestLargeCodes(t *testing.T) {
 	}
 }
 
-// ctable counts two columns of codes in the loop that makes the codes. The column sums of onehot of rows
-// that a mask chooses are computed without the matrix of onehot.
+// ctable counts two columns of codes in the loop that makes the codes. The column sums of onehot of
+// rows that a mask chooses are computed without the matrix of onehot.
 func TestCodesAreCountedWhereTheyAreMade(t *testing.T) {
 	table := tinyTable(t)
 	for text, absent := range map[string][]string{ // programs, and operators that are no nodes of their plans

@@ -35,8 +35,8 @@ func diagonals(rng *rand.Rand) string {
 	return strings.NewReplacer("N", fmt.Sprint(n), "M", fmt.Sprint(m)).Replace(text)
 }
 
-// TestLines runs programs of diagonals in several ways: all give the bytes and failures of the definition,
-// and most of them change one element of each row.
+// TestLines runs programs of diagonals in several ways: all give the bytes and failures of the
+// definition, and most of them change one element of each row.
 func TestLines(t *testing.T) {
 	table := tinyTable(t)
 	put, failed := 0, 0

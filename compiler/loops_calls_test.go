@@ -136,9 +136,9 @@ func TestLoopsBesideCalls(t *testing.T) {
 	}
 }
 
-// TestLoopsReadLargeMatrices: a loop that reads a few elements a round of a large matrix of its point is
-// compiled: numbers drawn before it, scaled ones, a window, in a branch and in a loop within, and where a
-// point fails. Points are lanes of whole vectors.
+// TestLoopsReadLargeMatrices: a loop that reads a few elements a round of a large matrix of its point
+// is compiled: numbers drawn before it, scaled ones, a window, in a branch and in a loop within, and
+// where a point fails. Points are lanes of whole vectors.
 func TestLoopsReadLargeMatrices(t *testing.T) {
 	table := tinyTable(t)
 	kernels.LoopsFrom(0)

@@ -74,9 +74,9 @@ func TestDrawnRowBodies(t *testing.T) {
 	}
 }
 
-// TestSumsOfRowBodies: where sums need more words than the first loops of a body have, the body goes on with
-// loops that have more. It gives what the definition gives. Operators make the sums of numbers that are too
-// far apart for these loops, too.
+// TestSumsOfRowBodies: where sums need more words than the first loops of a body have, the body goes on
+// with loops that have more. It gives what the definition gives. Operators make the sums of numbers
+// that are too far apart for these loops, too.
 func TestSumsOfRowBodies(t *testing.T) {
 	table := tinyTable(t)
 	for body, widens := range map[string]bool{
@@ -99,8 +99,8 @@ func TestSumsOfRowBodies(t *testing.T) {
 	}
 }
 
-// TestSumsBetweenCalls: loops between calls of operators begin with sums of few words, and go on with more
-// where these are not enough. They give what the definition gives.
+// TestSumsBetweenCalls: loops between calls of operators begin with sums of few words, and go on with
+// more where these are not enough. They give what the definition gives.
 func TestSumsBetweenCalls(t *testing.T) {
 	table := tinyTable(t)
 	for body, widens := range map[string]bool{
@@ -120,8 +120,8 @@ func TestSumsBetweenCalls(t *testing.T) {
 	}
 }
 
-// phasedBodies are bodies that reduce vectors of m elements. Their loops go over the elements of the vectors:
-// what the first ones store has no room in memory of a point, and the others reduce by key.
+// phasedBodies are bodies that reduce vectors of m elements. Their loops go over the elements of the
+// vectors: what the first ones store has no room in memory of a point, and the others reduce by key.
 var phasedBodies = []struct {
 	m    int
 	body string
@@ -153,8 +153,8 @@ var phasedBodies = []struct {
 	{1000, `colsum(onehot(i64(9 / (x - x[i])), 9))`},  // no integer in point 0
 }
 
-// TestPhasedBodies: bodies that reduce vectors which are longer than a point has memory for, or by key, run
-// by phases over the elements. They give what the definition gives: values, or the same failure.
+// TestPhasedBodies: bodies that reduce vectors which are longer than a point has memory for, or by key,
+// run by phases over the elements. They give what the definition gives: values, or the same failure.
 func TestPhasedBodies(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -181,7 +181,8 @@ func TestPhasedBodies(t *testing.T) {
 	}
 }
 
-// TestLargeTables: a body whose tables by key would fill memory for all points runs an operator at a time.
+// TestLargeTables: a body whose tables by key would fill memory for all points runs an operator at a
+// time.
 func TestLargeTables(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

@@ -255,7 +255,8 @@ var loopPrograms = []string{
 	 emit colany(cumsum(x < 0) == 7 or cummin(x > -0.45))`,
 }
 
-// loopEffects is programs with asserts, and with rows and columns at computed places. The last ones fail.
+// loopEffects is programs with asserts, and with rows and columns at computed places. The last ones
+// fail.
 var loopEffects = []string{
 	`fn guard(x) { assert x >= 0, fmt("{} is below {:.3f}", x, 0.0); x }
 	 x = materialize(rand(200, 6, seed = 1))
@@ -347,8 +348,8 @@ func TestRangesOfKnownSize(t *testing.T) {
 	}
 }
 
-// TestElementsOfDrawnMatrices: the points of a loop draw the elements of a constructor that they alone read,
-// also if all points read the same one. Rules would have made that one a constant.
+// TestElementsOfDrawnMatrices: the points of a loop draw the elements of a constructor that they alone
+// read, also if all points read the same one. Rules would have made that one a constant.
 func TestElementsOfDrawnMatrices(t *testing.T) {
 	const text = `x = ones(1, 2) * 1
 	 emit parfor i in 0..1 {

@@ -1,7 +1,7 @@
 package compiler_test
 
-// This file draws programs whose loops write a matrix in place. They read single columns and rows of it, too.
-// It also draws loops that carry rows.
+// This file draws programs whose loops write a matrix in place. They read single columns and rows of
+// it, too. It also draws loops that carry rows.
 
 // inColumns has the matrix X, expressions E that broadcast to it, its columns c and rows r.
 var inColumns = &dialect{

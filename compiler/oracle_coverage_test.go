@@ -156,9 +156,9 @@ func crossing(rng *rand.Rand) string {
 		64+rng.IntN(9), 128+rng.IntN(9), of[rng.IntN(len(of))])
 }
 
-// squaring draws a program that reduces the square of a sparse matrix, which is dense, multiplies a row by
-// the matrix, and takes the product with another sparse matrix, and a dense chain, where it has entries
-// itself.
+// squaring draws a program that reduces the square of a sparse matrix, which is dense, multiplies a row
+// by the matrix, and takes the product with another sparse matrix, and a dense chain, where it has
+// entries itself.
 func squaring(rng *rand.Rand) string {
 	of := []string{"sum", "rowsum", "colsum", "max", "rowmean", "norm", "colcount"}
 	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\nemit rand(1, S.rows, seed = 1) @ S\n"+
@@ -167,8 +167,8 @@ func squaring(rng *rand.Rand) string {
 		2+rng.IntN(9), 2+rng.IntN(9), rng.IntN(100), of[rng.IntN(len(of))])
 }
 
-// ordering is a random program that reads some rows of sorts and of what they order. Which ones is known
-// before the run or not.
+// ordering is a random program that reads some rows of sorts and of what they order. Which ones is
+// known before the run or not.
 func ordering(rng *rand.Rand) string {
 	n, m, k := 3+rng.IntN(60), 1+rng.IntN(3), rng.IntN(3)
 	reads := []string{"sort(x)[K]", "sort(x)[k]", "argsort(x, desc = true)[0..k]", "X[argsort(x)[k..k + 2], :]", "X[argsort(x), :][0..K, 0]",

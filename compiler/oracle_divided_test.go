@@ -12,8 +12,8 @@ import (
 // soak demands every run.
 var everyRun = os.Getenv("FLOW_SOAK") != ""
 
-// some returns the first way to run a drawn program and a third of the others, other ones for other seeds.
-// Among many programs each way has its share, beside the first.
+// some returns the first way to run a drawn program and a third of the others, other ones for other
+// seeds. Among many programs each way has its share, beside the first.
 func (rs runs) some(seed uint64) runs {
 	if everyRun {
 		return rs
@@ -28,7 +28,8 @@ func (rs runs) some(seed uint64) runs {
 }
 
 // results are what the compiler made of the program that was compiled last, by the options. Some tests
-// compare one program several times, as machine code and in the interpreter: a plan is the same for both.
+// compare one program several times, as machine code and in the interpreter: a plan is the same for
+// both.
 var results struct {
 	table *op.Table
 	text  string

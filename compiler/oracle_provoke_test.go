@@ -26,7 +26,9 @@ func (g *generator) tall() {
 		g.name(fmt.Sprintf("%s(abs(%s(rand(%d, %d, seed = %d) - 0.5)))", []string{"colmax", "colmin"}[g.rng.IntN(2)], []string{"cumsum", "cummax"}[g.rng.IntN(2)], n, wide, seed), variable{typ: types.DenseOf(types.F64, 1, wide), open: true})
 	case 7: // rows in blocks of several
 		g.byRows(variable{text: x, typ: types.DenseOf(types.F64, n, m)})
-	case 8: // rows of a sparse product alone, whose matrix is never built; a product so full that it is not kept sparse; one with a transpose
+	case 8:
+		// rows of a sparse product alone, whose matrix is never built; a product so full that it is not kept
+		// sparse; one with a transpose
 		s := fmt.Sprintf("rand_sparse(%d, %d, density = 0.5, seed = %d)", n, m, seed)
 		g.name(fmt.Sprintf("rowmax(%s * t(seq(1, %d)))", s, m+1), variable{typ: types.DenseOf(types.F64, n, 1)})
 		g.name(fmt.Sprintf("colsum(%s @ rand_sparse(%d, %d, density = 0.9, seed = 3))", s, m, m), variable{typ: types.DenseOf(types.F64, 1, m)})

@@ -10,11 +10,11 @@ import (
 	"flow/kernels"
 )
 
-// This file draws loops whose rounds are one task, and chains that several stencils read. What other draws
-// make of these has too few values that share numbers and neighbours.
+// This file draws loops whose rounds are one task, and chains that several stencils read. What other
+// draws make of these has too few values that share numbers and neighbours.
 
-// phrases draws texts from templates. `$name` in a template is a phrase of the list of that name, and a list
-// without a phrase that ends is left after a few levels by its first one.
+// phrases draws texts from templates. `$name` in a template is a phrase of the list of that name, and a
+// list without a phrase that ends is left after a few levels by its first one.
 type phrases struct {
 	rng  *rand.Rand
 	list map[string][]string
@@ -107,7 +107,8 @@ func statesAgree(t *testing.T, table *op.Table, seed uint64) {
 	}
 }
 
-// TestDrawnStates: loops of several states and chains that stencils read give what the definition gives.
+// TestDrawnStates: loops of several states and chains that stencils read give what the definition
+// gives.
 func TestDrawnStates(t *testing.T) {
 	table := tinyTable(t)
 	kernels.LoopsFrom(0)

@@ -114,8 +114,8 @@ func evaluated(how string, g *ir.Graph) (o outcome) {
 // compiled in many ways has the same graph by most of them, and the evaluator runs each once.
 type meanings map[string]outcome
 
-// latest holds the meanings of the program that was compared last. Some tests compare one program several times,
-// as machine code and in the interpreter. The evaluator uses neither.
+// latest holds the meanings of the program that was compared last. Some tests compare one program
+// several times, as machine code and in the interpreter. The evaluator uses neither.
 var latest struct {
 	table *op.Table
 	text  string

@@ -11,8 +11,8 @@ import (
 	"flow/ir/types"
 )
 
-// TestShortEffectsFirst: a short emit and its text are more urgent than a loop below them, and what else an
-// emit reads keeps its place on the path. If the emit is much of the program, it waits.
+// TestShortEffectsFirst: a short emit and its text are more urgent than a loop below them, and what
+// else an emit reads keeps its place on the path. If the emit is much of the program, it waits.
 func TestShortEffectsFirst(t *testing.T) {
 	for _, p := range []struct {
 		text string
@@ -42,8 +42,8 @@ func TestShortEffectsFirst(t *testing.T) {
 }
 
 // TestDepthFirst: a worker that goes by priorities finishes what it has begun before it makes other
-// matrices, if all work is that of loops. Where factorisations by one worker are part of it, the longest
-// path comes first.
+// matrices, if all work is that of loops. Where factorisations by one worker are part of it, the
+// longest path comes first.
 func TestDepthFirst(t *testing.T) {
 	loops := "for i in 0..6 {\n  Y = cumsum(rand(500, 40, seed = i) - 0.5)\n  emit sum(cumsum(Y * 2))\n}\n"
 	for _, p := range []struct {
@@ -97,8 +97,8 @@ func TestDepthFirst(t *testing.T) {
 	}
 }
 
-// TestPartsOfSorts: programs that read some rows of sorts have the bytes of the definition in every way to
-// run them, and most have no whole sort.
+// TestPartsOfSorts: programs that read some rows of sorts have the bytes of the definition in every way
+// to run them, and most have no whole sort.
 func TestPartsOfSorts(t *testing.T) {
 	table := tinyTable(t)
 	parts, whole := 0, 0

@@ -100,8 +100,8 @@ func TestEndlessBodyAfterAFailedIteration(t *testing.T) {
 	}
 }
 
-// subscriptsOfBodies read a place that a matrix of the body does not have. The launch of a loop proves places
-// of operands alone.
+// subscriptsOfBodies read a place that a matrix of the body does not have. The launch of a loop proves
+// places of operands alone.
 var subscriptsOfBodies = []string{
 	"c = parfor i in 0..40 { seq(0, 9)[i] }",
 	"c = parfor i in 0..40 { rand(40, 1, seed = 1)[i + 2] }",
@@ -111,7 +111,8 @@ var subscriptsOfBodies = []string{
 	"c = parfor i in 0..40 { iterate a = X[i, :], k = 0 until k == 3 { next a = a * a[0, k]; next k = k + 1 }; sum(a) }",
 }
 
-// TestSubscriptsOfBodies: a place that a matrix of a body does not have fails, as a place of an operand does.
+// TestSubscriptsOfBodies: a place that a matrix of a body does not have fails, as a place of an operand
+// does.
 func TestSubscriptsOfBodies(t *testing.T) {
 	kernels.LoopsFrom(0)
 	for _, text := range subscriptsOfBodies {

@@ -30,8 +30,8 @@ emit colmax(untile(T) * 1.0)
 emit colmin(untile(T) + 0.0)`,
 }
 
-// Ranks reduce the columns of the tiles that they have, and send one number for each column. No rank makes
-// the whole matrix.
+// Ranks reduce the columns of the tiles that they have, and send one number for each column. No rank
+// makes the whole matrix.
 func TestColumnsOfTiles(t *testing.T) {
 	table := tinyTable(t)
 	for k, text := range columnPrograms {
@@ -69,8 +69,8 @@ func TestColumnsOfTiles(t *testing.T) {
 	}
 }
 
-// Tiles of reductions of columns: how their readers cut the row of results says nothing about the rows that
-// are reduced. Those were as few as the tiles have.
+// Tiles of reductions of columns: how their readers cut the row of results says nothing about the rows
+// that are reduced. Those were as few as the tiles have.
 func TestTilesOfColumns(t *testing.T) {
 	table := tinyTable(t)
 	for _, of := range []string{"colsum(X)", "colmax(X * 2)", "colcount(X > 0)", "colargmin(X)", "colmean(X)", "colany(X == 3)"} {
@@ -86,8 +86,8 @@ func TestTilesOfColumns(t *testing.T) {
 	}
 }
 
-// A large matrix, or its transpose, times a column is a loop, and the matrix stays whole. If the matrix is
-// in blocks for another product, this one is by blocks, too: no program lays the matrix out.
+// A large matrix, or its transpose, times a column is a loop, and the matrix stays whole. If the matrix
+// is in blocks for another product, this one is by blocks, too: no program lays the matrix out.
 func TestTimesColumn(t *testing.T) {
 	table := tinyTable(t)
 	for _, p := range []struct {

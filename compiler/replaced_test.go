@@ -9,8 +9,8 @@ import (
 	"flow/kernels"
 )
 
-// drawnUpdates draws a program whose rounds change parts of one or two matrices. Some rounds can write in the
-// memory of the old matrix, others must not.
+// drawnUpdates draws a program whose rounds change parts of one or two matrices. Some rounds can write
+// in the memory of the old matrix, others must not.
 func drawnUpdates(r *rand.Rand) string {
 	n, m := 3+r.IntN(14), 1+r.IntN(24)
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -87,8 +87,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestReplacedOrNot compares programs with the definition. Each of them once gave a wrong value in place:
-// rows or columns that stay, another name for the matrix, comparisons of numbers that wrap.
+// TestReplacedOrNot compares programs with the definition. Each of them once gave a wrong value in
+// place: rows or columns that stay, another name for the matrix, comparisons of numbers that wrap.
 func TestReplacedOrNot(t *testing.T) {
 	table := tinyTable(t)
 	kernels.LoopsFrom(0)

@@ -7,8 +7,8 @@ import (
 	"flow/kernels"
 )
 
-// wordings are groups of programs whose rounds read rows, columns and elements of a state and replace some of
-// them. The programs of a group word one computation differently and emit the same.
+// wordings are groups of programs whose rounds read rows, columns and elements of a state and replace
+// some of them. The programs of a group word one computation differently and emit the same.
 var wordings = [][]string{{ // elimination
 	`A0 = materialize(rand(70, 70, seed = 1) + 70 * eye(70))
 	 r = seq(0, 70)
@@ -234,8 +234,8 @@ var wordings = [][]string{{ // elimination
 	 emit x`,
 }}
 
-// brokenRounds are programs and their errors. A round fails after many that do not; in some programs it fails
-// at an element that no operator reads.
+// brokenRounds are programs and their errors. A round fails after many that do not; in some programs it
+// fails at an element that no operator reads.
 var brokenRounds = [][2]string{
 	{`x = materialize(rand(100, 1, seed = 1))
 	 iterate s = x, k = 0 times 200 {
@@ -321,8 +321,8 @@ var brokenRounds = [][2]string{
 	 emit s`, "division by zero (at i = 30)"},
 }
 
-// TestRoundsOfMatrices compares rounds that run as loops with the definition, in all wordings: the output and
-// the failures are equal whether loops are compiled at once or never.
+// TestRoundsOfMatrices compares rounds that run as loops with the definition, in all wordings: the
+// output and the failures are equal whether loops are compiled at once or never.
 func TestRoundsOfMatrices(t *testing.T) {
 	table := tinyTable(t)
 	defer kernels.LoopsFrom(0)

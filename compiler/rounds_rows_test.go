@@ -7,8 +7,8 @@ import (
 	"flow/kernels"
 )
 
-// rowRounds are groups of programs that emit the same numbers: rounds of whole columns, and points that make
-// the rounds of a row each. No row of the first program of a group reads another one.
+// rowRounds are groups of programs that emit the same numbers: rounds of whole columns, and points that
+// make the rounds of a row each. No row of the first program of a group reads another one.
 var rowRounds = [][]string{{
 	`X = materialize(rand(70, 40, seed = 1))
 	 iterate f = X[:, 0], s = X[:, 0], up = fill(false, 70, 1), n = fill(0, 70, 1), k = 1 times 39 {
@@ -119,8 +119,8 @@ var brokenRows = [][2]string{
 	  emit v`, ""}, // what two loops make, read together
 }
 
-// TestRoundsOfRows: rounds in which no row reads another one give what the definition gives and fail as it
-// fails.
+// TestRoundsOfRows: rounds in which no row reads another one give what the definition gives and fail as
+// it fails.
 func TestRoundsOfRows(t *testing.T) {
 	table := tinyTable(t)
 	defer kernels.LoopsFrom(0)

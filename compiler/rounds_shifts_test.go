@@ -7,8 +7,8 @@ import (
 	"flow/kernels"
 )
 
-// shifts are groups of programs that emit the same. Their rounds read a matrix at a distance that only the
-// round tells: an element of another matrix, or a number.
+// shifts are groups of programs that emit the same. Their rounds read a matrix at a distance that only
+// the round tells: an element of another matrix, or a number.
 var shifts = [][]string{{ // a knapsack
 	`w = materialize(randint(30, 1, 0, 400, seed = 1))
 	 v = materialize(rand(30, 1, seed = 2))
@@ -115,7 +115,8 @@ var brokenShifts = [][2]string{
 	 emit sum(y)`, "of a matrix with 1100 rows (at i = 0)"},
 }
 
-// TestRoundsOfShifts compares such rounds with the definition, whether loops are compiled at once or never.
+// TestRoundsOfShifts compares such rounds with the definition, whether loops are compiled at once or
+// never.
 func TestRoundsOfShifts(t *testing.T) {
 	table := tinyTable(t)
 	defer kernels.LoopsFrom(0)

@@ -164,8 +164,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestHistories: loops that keep a row of each round, of many, are compiled, however large the matrix is
-// and whether or not the number of rounds is given. What they kept is what running sums are.
+// TestHistories: loops that keep a row of each round, of many, are compiled, however large the matrix
+// is and whether or not the number of rounds is given. What they kept is what running sums are.
 func TestHistories(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -278,8 +278,8 @@ emit sum(x)
 	}
 }
 
-// TestRoundsOfDescendingWindows: a window whose begin descends from round to round is an operand of a loop,
-// also where the matrix has borders. Such windows are the diagonals of a table.
+// TestRoundsOfDescendingWindows: a window whose begin descends from round to round is an operand of a
+// loop, also where the matrix has borders. Such windows are the diagonals of a table.
 func TestRoundsOfDescendingWindows(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -365,8 +365,8 @@ emit t(y[0..5, :])
 	}
 }
 
-// TestRoundsAgain: an inner loop that is one task takes the memory of its last call in the next round of
-// the outer loop, and nothing of its values: not a transposed copy, a solution or a flag.
+// TestRoundsAgain: an inner loop that is one task takes the memory of its last call in the next round
+// of the outer loop, and nothing of its values: not a transposed copy, a solution or a flag.
 func TestRoundsAgain(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

@@ -138,7 +138,8 @@ func TestSlicesThroughTheLast(t *testing.T) {
 	}
 }
 
-// TestInnerLoopsThatReadNothing: loops in bodies whose points are the same for all points of the outer loop.
+// TestInnerLoopsThatReadNothing: loops in bodies whose points are the same for all points of the outer
+// loop.
 func TestInnerLoopsThatReadNothing(t *testing.T) {
 	table := tinyTable(t)
 	for i, inner := range []string{"sum(parfor k in 0..4 { 3.0 })", "f64(max(parfor k in 0..10 { k * 2 }))", "min(parfor k in 1..25 { 3.0 })",
@@ -149,8 +150,8 @@ func TestInnerLoopsThatReadNothing(t *testing.T) {
 	}
 }
 
-// TestInnerRangesOfTheRun: a reduction of a parfor in a body agrees with its definition for ranges that the
-// run tells. They may be empty, descend or begin below 0.
+// TestInnerRangesOfTheRun: a reduction of a parfor in a body agrees with its definition for ranges that
+// the run tells. They may be empty, descend or begin below 0.
 func TestInnerRangesOfTheRun(t *testing.T) {
 	table := tinyTable(t)
 	s := slicing{rand.New(rand.NewPCG(5, 78))}
@@ -188,8 +189,8 @@ func TestRangeBehindTheEnd(t *testing.T) {
 	}
 }
 
-// TestInnerPairs: reductions of loops over pairs in a body agree with their definition, whatever range the
-// second index has, and where a pair has no value.
+// TestInnerPairs: reductions of loops over pairs in a body agree with their definition, whatever range
+// the second index has, and where a pair has no value.
 func TestInnerPairs(t *testing.T) {
 	table := tinyTable(t)
 	s := slicing{rand.New(rand.NewPCG(5, 79))}

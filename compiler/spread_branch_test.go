@@ -88,8 +88,8 @@ emit sum(p)`
 	}
 }
 
-// A branch that shifts a matrix gets the rows at the edges. For one that needs all rows of a matrix, no rank
-// brings that together in every round.
+// A branch that shifts a matrix gets the rows at the edges. For one that needs all rows of a matrix, no
+// rank brings that together in every round.
 func TestBranchesGetFewRows(t *testing.T) {
 	for _, p := range []struct {
 		text string

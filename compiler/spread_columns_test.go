@@ -168,8 +168,8 @@ func TestTransposesOfRows(t *testing.T) {
 
 func TestTransposeMessages(t *testing.T) { sendsAsPredicted(t, turningPrograms[:2]) }
 
-// A loop over rows reduces columns of what it makes, also where ranks share the rows: a rank's result is
-// a state.
+// A loop over rows reduces columns of what it makes, also where ranks share the rows: a rank's result
+// is a state.
 func TestColumnsBesideRows(t *testing.T) {
 	const text = `x = rand(30000, 1, seed = 1)
 iterate m = [0.2, 0.8], k = 0 times 6 {

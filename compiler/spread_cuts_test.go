@@ -17,8 +17,8 @@ import (
 	"flow/ir/plan"
 )
 
-// hubs writes a graph of n vertices to a file. The first sixth of the vertices has edges to most others, the
-// rest has one or two.
+// hubs writes a graph of n vertices to a file. The first sixth of the vertices has edges to most
+// others, the rest has one or two.
 func hubs(t *testing.T, n int) (path string, degree []int) {
 	t.Helper()
 	var edges strings.Builder
@@ -59,8 +59,8 @@ func zipped(t *testing.T, path string) string {
 	return path + ".gz"
 }
 
-// cutPrograms read a graph of 90 vertices with rows of very different lengths. They use everything that ranks
-// share by rows.
+// cutPrograms read a graph of 90 vertices with rows of very different lengths. They use everything that
+// ranks share by rows.
 var cutPrograms = []spreadProgram{
 	{"labels", `G = L or t(L)
 iterate c = seq(1, G.rows + 1), moved = 1 until moved == 0 {
@@ -193,8 +193,8 @@ func TestCutsOfTriangles(t *testing.T) {
 	}
 }
 
-// TestTransposesAreCutByEntries: a rank transposes about as many entries as the others, though the cuts of rows
-// balance the work with a union in which all rows are alike. It gets the rows of both cuts.
+// TestTransposesAreCutByEntries: a rank transposes about as many entries as the others, though the cuts
+// of rows balance the work with a union in which all rows are alike. It gets the rows of both cuts.
 func TestTransposesAreCutByEntries(t *testing.T) {
 	path, degree := hubs(t, 600)
 	path = zipped(t, path) // one rank reads it

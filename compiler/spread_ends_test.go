@@ -1,7 +1,7 @@
 package compiler_test
 
-// These tests run loops that end with reductions of all elements on ranks: each rank has the state of its
-// rows.
+// These tests run loops that end with reductions of all elements on ranks: each rank has the state of
+// its rows.
 
 import (
 	"strings"
@@ -10,7 +10,8 @@ import (
 	"flow/kernels"
 )
 
-// endPrograms give loops of these types on three ranks. A state of a sum has 69 words, other states have one.
+// endPrograms give loops of these types on three ranks. A state of a sum has 69 words, other states
+// have one.
 var endPrograms = []struct{ name, text, loops string }{
 	{"in rounds", `iterate A = U, d = 1.0, k = 0 until d < 0.3 or k > 4 {
   B = near(A) / 4
@@ -36,8 +37,8 @@ emit d`, "(f64[23,7], f64[1,1])"},
 const endData = "U = materialize(rand(23, 7, seed = 1))\nV = materialize(rand(23, 7, seed = 2))\n" +
 	"fn near(A) = rbind(A[1.., :], A[0, :]) + cbind(A[:, -1], A[:, 0..-1]) - 2 * A\n"
 
-// Reductions of all elements end loops on ranks, too. The bytes are those of one rank, whether the loops
-// are compiled or the operators run one after the other.
+// Reductions of all elements end loops on ranks, too. The bytes are those of one rank, whether the
+// loops are compiled or the operators run one after the other.
 func TestEndsOfLoopsOnRanks(t *testing.T) {
 	defer kernels.LoopsFrom(0)
 	for _, p := range endPrograms {

@@ -110,7 +110,8 @@ emit P
 emit Q`, 0, 4},
 }
 
-// numberedPrograms read rows whose numbers the run computes. They have at least so many gathers with lists.
+// numberedPrograms read rows whose numbers the run computes. They have at least so many gathers with
+// lists.
 var numberedPrograms = []spreadProgram{
 	{"few rows, some of them twice", `A = rand(60, 3, seed = 1)
 B = A * 2 + 1
@@ -207,8 +208,8 @@ func gathersWith(g *ir.Graph, attr string) (n int) {
 	return n
 }
 
-// Rows stay where they arrive if nothing else brings rows of the same matrix: packed says of how many gathers
-// of fetchPrograms.
+// Rows stay where they arrive if nothing else brings rows of the same matrix: packed says of how many
+// gathers of fetchPrograms.
 func TestPackedRows(t *testing.T) {
 	for k, packed := range []int{3, 2, 2, 0, 4, 2, 0, 1} {
 		c, err := compileTiny(tinyTable(t), fetchPrograms[k].text, 3, false, apart)
@@ -234,8 +235,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// If one rank alone reads a sparse matrix whose rows ranks share, it gets the rows of the others. The others
-// get only the lengths of rows.
+// If one rank alone reads a sparse matrix whose rows ranks share, it gets the rows of the others. The
+// others get only the lengths of rows.
 func TestSparseMatrixForOneRank(t *testing.T) {
 	const text = "S = rand_sparse(90, 90, density = 0.5, seed = 3)\niterate x = rand(90, 1, seed = 5), k = 0 until k == 2 {\n  next x = S @ x\n  next k = k + 1\n}\nemit sum(x)\n"
 	sent := func(more string) (bytes int64) {
@@ -391,9 +392,9 @@ emit S @ S`, 0, 0}}
 	}
 }
 
-// PageRank on ranks sends at most 1.05 times the bytes that the partition needs, in a whole run: the links that
-// change their rank when the matrix is turned, in each round the rows of r that a rank's links touch, and at
-// the end all of r to the rank that sorts it.
+// PageRank on ranks sends at most 1.05 times the bytes that the partition needs, in a whole run: the
+// links that change their rank when the matrix is turned, in each round the rows of r that a rank's
+// links touch, and at the end all of r to the rank that sorts it.
 func TestPageRankBytes(t *testing.T) {
 	const pages, rounds = 20000, 80
 	const graph = "L = rand_graph(20000, 120000, seed = 1)\n"

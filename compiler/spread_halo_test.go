@@ -146,7 +146,8 @@ emit sum(U)`, 1, 0},
 emit sum(U)`, 1, 0},
 }
 
-// wholeGathers counts the gathers in regions, of rows of at least so many columns, that bring all of them.
+// wholeGathers counts the gathers in regions, of rows of at least so many columns, that bring all of
+// them.
 func wholeGathers(g *ir.Graph, cols int, inside bool) (n int) {
 	for i := range g.Nodes {
 		x := &g.Nodes[i]

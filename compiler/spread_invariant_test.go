@@ -12,8 +12,8 @@ import (
 	"flow/stdlib"
 )
 
-// A sparse matrix that a round makes of one outside is made once, by all ranks, if it cannot fail. Its rows
-// touch as few rows of the vector as those of one that stands before the loop.
+// A sparse matrix that a round makes of one outside is made once, by all ranks, if it cannot fail. Its
+// rows touch as few rows of the vector as those of one that stands before the loop.
 func TestFetchByInvariants(t *testing.T) {
 	const text = `W = rand_sparse(60, 60, density = 0.02, seed = 3)
 G = rand_graph(60, 90, seed = 4)
@@ -76,8 +76,8 @@ emit x`
 	}
 }
 
-// Rows stay where they arrive unless the matrix has so many entries that to number its columns by them takes
-// longer than to put the rows in their places.
+// Rows stay where they arrive unless the matrix has so many entries that to number its columns by them
+// takes longer than to put the rows in their places.
 func TestPackedByEntries(t *testing.T) {
 	for _, x := range []struct{ entries, packed int }{{100_000, 1}, {3_000_000, 0}} {
 		text := fmt.Sprintf("S = f64(rand_graph(20000, %d, seed = 3))\niterate x = rand(20000, 1, seed = 5) times 6 { next x = S @ x }\nemit max(x)", x.entries)

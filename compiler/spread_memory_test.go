@@ -67,8 +67,9 @@ func TestLentInBranches(t *testing.T) {
 	}
 }
 
-// TestMemoryOfWhatRanksKeep compares predictions of memory with those of plans whose ranks keep nothing of
-// messages and of files. Half of what a rank keeps of a file, it has again in the matrix that it gets.
+// TestMemoryOfWhatRanksKeep compares predictions of memory with those of plans whose ranks keep nothing
+// of messages and of files. Half of what a rank keeps of a file, it has again in the matrix that it
+// gets.
 func TestMemoryOfWhatRanksKeep(t *testing.T) {
 	var edges strings.Builder
 	const n = 60000
@@ -128,8 +129,8 @@ func TestMemoryOfWhatRanksKeep(t *testing.T) {
 	}
 }
 
-// A reshape whose rows ranks share is no view, because a rank gets rows that its operand has not. One that
-// each rank makes alone is.
+// A reshape whose rows ranks share is no view, because a rank gets rows that its operand has not. One
+// that each rank makes alone is.
 func TestSharedRowsAreNoView(t *testing.T) {
 	table := tinyTable(t)
 	for _, shared := range []bool{false, true} {
@@ -162,8 +163,8 @@ func TestPartsOfViews(t *testing.T) {
 	}
 }
 
-// Of a matrix up to plan.WholeUpTo a rank has all memory, and the results of one loop in a round are there
-// together. Rank 0 has the rows that it gets for a branch with an effect.
+// Of a matrix up to plan.WholeUpTo a rank has all memory, and the results of one loop in a round are
+// there together. Rank 0 has the rows that it gets for a branch with an effect.
 func TestMemoryOfSmallParts(t *testing.T) {
 	for _, text := range []string{`s = f64(abs(seq(0, 300) - 150) < 20) @ t(f64(abs(seq(0, 300) - 150) < 20))
 iterate U = 1 - 0.5 * s, V = 0.25 * s times 20 {

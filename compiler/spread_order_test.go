@@ -154,7 +154,8 @@ func TestOrderMessages(t *testing.T) {
 	}
 }
 
-// Matrices of no rows, of one, of fewer than ranks and of a few more, with ties and numbers that are none.
+// Matrices of no rows, of one, of fewer than ranks and of a few more, with ties and numbers that are
+// none.
 func TestOrdersOfFewRows(t *testing.T) {
 	shared := 0
 	for at, rows := range []int{0, 1, 2, 4, 16, 17, 33} {
@@ -231,8 +232,8 @@ emit x`, 3, false, apart)
 	}
 }
 
-// Ranks that share rows order all of them together only if all are read, or if the part that is read takes
-// each of them longer. Both have the bytes of the definition.
+// Ranks that share rows order all of them together only if all are read, or if the part that is read
+// takes each of them longer. Both have the bytes of the definition.
 func TestPartsOfSortsOnRanks(t *testing.T) {
 	table := tinyTable(t)
 	compile := func(text string, ranks int, sizes pass.Sizes) *compiler.Result {

@@ -12,7 +12,8 @@ import (
 	"flow/ir/plan"
 )
 
-// pickPrograms have at least so many gathers of rows that the run chooses, and none of all rows in rounds.
+// pickPrograms have at least so many gathers of rows that the run chooses, and none of all rows in
+// rounds.
 var pickPrograms = []spreadProgram{
 	{"shortest paths", `iterate D = rand(14, 14, seed = 1) ^ 2, k = 0 times 14 {
   next D = min(D, D[:, k] + D[k, :])

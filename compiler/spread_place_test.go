@@ -206,7 +206,8 @@ emit max(best)`
 	}
 }
 
-// Where sharing by rows gains little, blocks are taken only if their plan is not predicted to be much slower.
+// Where sharing by rows gains little, blocks are taken only if their plan is not predicted to be much
+// slower.
 func TestRowsOrBlocks(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -263,8 +264,8 @@ func TestTransposesStay(t *testing.T) {
 	}
 }
 
-// Each turned or transposed tile of rearranged is read on one rank. It is made there, so one message brings a
-// tile to both readers of a rank.
+// Each turned or transposed tile of rearranged is read on one rank. It is made there, so one message
+// brings a tile to both readers of a rank.
 const rearranged = `T = tiles(rand(12, 12, seed = 4), 3)
 S = tiles(rand(12, 1, seed = 5), 3)
 chan V[i in 0..4, j in 0..4] = reverse(T[3-i,3-j], by = "both")
@@ -296,8 +297,8 @@ func TestRearrangedWhereRead(t *testing.T) {
 	}
 }
 
-// Tiles of a tall matrix that is cut otherwise for a product are laid out where the rows are, so only what
-// reaches over the boundaries of ranks is sent.
+// Tiles of a tall matrix that is cut otherwise for a product are laid out where the rows are, so only
+// what reaches over the boundaries of ranks is sent.
 const laidTiles = `A = rand(60, 4, seed = 4)
 G = t(A) @ A
 chan Q = tiles(A, 5)

@@ -19,7 +19,8 @@ import (
 
 var sparseDraws = flag.Uint64("sparse.draws", 40, "programs that TestSparseOperatorsOnRanks draws")
 
-// The forms of a drawn program, by what they make of n x n sparse matrices A and B, a column x and a scalar k.
+// The forms of a drawn program, by what they make of n x n sparse matrices A and B, a column x and a
+// scalar k.
 var (
 	sparseSources = []string{
 		"rand_sparse(n, n, density = 0.3, seed = %d)", "rand_graph(n, 3 * n, seed = %d)", "sparse(i64(9 * rand(n, n, seed = %d)) - 4)",

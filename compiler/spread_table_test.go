@@ -434,7 +434,8 @@ func (d *drawnTable) loop() {
 	d.tables, d.small, d.ints = append(tables, x), append(parts, s), ints
 }
 
-// If one rank alone reads a matrix whose rows ranks share, the rows are sent to that rank alone, and once.
+// If one rank alone reads a matrix whose rows ranks share, the rows are sent to that rank alone, and
+// once.
 func TestRowsForOneRank(t *testing.T) {
 	p := spreadProgram{name: "rows for one rank", text: `X = 2 * rand(40, 3, seed = 1)
 emit X

@@ -14,15 +14,15 @@ import (
 )
 
 // A plan by rows is taken at once if it is predicted to be as fast as leastShared of the ranks, or as
-// sharedEnough ranks. Otherwise it is taken if it is predicted to take at most rowsFaster of the time of a
-// plan by blocks. That is less than 1, because guessed costs are coarse. If ranks share some work by rows and
-// send at most rowsSent of the bytes, it is taken unless it is predicted to take longer.
+// sharedEnough ranks. Otherwise it is taken if it is predicted to take at most rowsFaster of the time
+// of a plan by blocks. That is less than 1, because guessed costs are coarse. If ranks share some work
+// by rows and send at most rowsSent of the bytes, it is taken unless it is predicted to take longer.
 const leastShared, sharedEnough, rowsFaster, rowsSent = 0.5, 1.5, 0.5, 0.1
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
-// alone, and keeps the result if ranks share the work well enough. Otherwise it runs them with matrices in
-// blocks too, and keeps the faster plan. It keeps the slower plan if only the values of that one fit in
-// memory.
+// alone, and keeps the result if ranks share the work well enough. Otherwise it runs them with matrices
+// in blocks too, and keeps the faster plan. It keeps the slower plan if only the values of that one fit
+// in memory.
 func (s *state) tryRows() {
 	rows, why := s.trial(true)
 	s.because = rows.because
@@ -71,8 +71,8 @@ func (s *state) tryRows() {
 	*s = kept
 }
 
-// trial runs the remaining passes, up to lastTried, on a copy of s. rows: no matrix is cut into blocks. why
-// says why there is no such plan; "" if there is one.
+// trial runs the remaining passes, up to lastTried, on a copy of s. rows: no matrix is cut into blocks.
+// why says why there is no such plan; "" if there is one.
 func (s *state) trial(rows bool) (try state, why string) {
 	try = *s
 	try.rows, try.program = rows, s.g // passes do not change s.g
@@ -131,8 +131,8 @@ func (s *state) alone() *state {
 	return &one
 }
 
-// predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all machines
-// get the same plan.
+// predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all
+// machines get the same plan.
 func (s *state) predicted() plan.Summary {
 	return plan.Summarise(s.plan(), nil, 1)
 }

@@ -31,7 +31,8 @@ func TestWholeRows(t *testing.T) {
 	}
 }
 
-// wholeNumberBodies are bodies that give numbers, in loops of n = 140 points. Reductions alone read them.
+// wholeNumberBodies are bodies that give numbers, in loops of n = 140 points. Reductions alone read
+// them.
 var wholeNumberBodies = []string{
 	`f64(i) * x[i, 0] + s`,
 	`4 / (1 + ((f64(i) + 0.5) / 140) ^ 2)`,

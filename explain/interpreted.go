@@ -10,13 +10,15 @@ import (
 	"flow/lang/source"
 )
 
-// This file finds work over an index space that no compiled loop does. Users can often write it otherwise.
+// This file finds work over an index space that no compiled loop does. Users can often write it
+// otherwise.
 
 // Interpreted describes work over an index space that no compiled loop does.
 type Interpreted struct {
 	Where      string `json:"where"`
 	Expression string `json:"expression"`
-	// Why names what no loop computes. If Rounds is set, it names what keeps the rounds from being compiled.
+	// Why names what no loop computes. If Rounds is set, it names what keeps the rounds from being
+	// compiled.
 	Why     string `json:"why"`
 	Instead string `json:"instead,omitempty"` // what to write
 	Within  bool   `json:"within,omitempty"`  // loops do the rest
@@ -54,8 +56,8 @@ func (x Interpreted) Text() string {
 	return what
 }
 
-// Machine returns a line for the user if an interpreter runs all loops of this process; "" if machine code
-// does.
+// Machine returns a line for the user if an interpreter runs all loops of this process; "" if machine
+// code does.
 func Machine() string {
 	if target, err := launch.Target(); err != nil || target != launch.Interp {
 		return ""
@@ -63,8 +65,8 @@ func Machine() string {
 	return "an interpreter runs all loops: there is no machine code for them here (flowrun version)"
 }
 
-// InterpretedWork returns the work of a plan that no compiled loop does, in the order of the plan, and dense
-// matrices that could be sparse. The error is that of Loops.
+// InterpretedWork returns the work of a plan that no compiled loop does, in the order of the plan, and
+// dense matrices that could be sparse. The error is that of Loops.
 func InterpretedWork(g *ir.Graph, files *source.FileSet) (list []Interpreted, err error) {
 	all, err := Loops(g, func(*ir.Node) bool { return true })
 	for _, l := range all {
@@ -82,8 +84,8 @@ func InterpretedWork(g *ir.Graph, files *source.FileSet) (list []Interpreted, er
 }
 
 // tell sets the place, the text, the reason and the advice. why is the reason, with the advice behind a
-// semicolon. at has the place of the operator and those of the calls around it. The place is the first one
-// that is not in the library, whose files users do not have.
+// semicolon. at has the place of the operator and those of the calls around it. The place is the first
+// one that is not in the library, whose files users do not have.
 func (x *Interpreted) tell(at []source.Span, why string, files *source.FileSet) {
 	x.Why, x.Instead, _ = strings.Cut(why, "; ")
 	for _, s := range at {
@@ -117,8 +119,8 @@ func rounds(g *ir.Graph, files *source.FileSet) (list []Interpreted) {
 	return list
 }
 
-// obstacle returns what keeps the rounds of a loop from being one task. small reports that no matrix of a
-// round has more than few elements.
+// obstacle returns what keeps the rounds of a loop from being one task. small reports that no matrix of
+// a round has more than few elements.
 func obstacle(r *ir.Region) (why string, small bool) {
 	for ; r != nil; r = r.Next {
 		g := r.Graph
@@ -157,8 +159,8 @@ func placesOf(g *ir.Graph, n *ir.Node) []source.Span {
 	return at
 }
 
-// Timed sets Seconds in list. seconds has the time of loops by the name and place of their operator. alone
-// has the time of all operators of a name, which is used if the plan g has one of them.
+// Timed sets Seconds in list. seconds has the time of loops by the name and place of their operator.
+// alone has the time of all operators of a name, which is used if the plan g has one of them.
 func Timed(list []Interpreted, g *ir.Graph, seconds map[string]float64, alone map[string]float64) {
 	names := map[string]int{}
 	for i := range g.Nodes {

@@ -8,11 +8,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file finds dense matrices that are zero wherever a sparse argument is zero. Programs that go on with a
-// sparse matrix there take less time and memory.
+// This file finds dense matrices that are zero wherever a sparse argument is zero. Programs that go on
+// with a sparse matrix there take less time and memory.
 
-// widened finds such matrices of more than few elements in g and its regions, unless they are in the library
-// or read for sparse results alone.
+// widened finds such matrices of more than few elements in g and its regions, unless they are in the
+// library or read for sparse results alone.
 func widened(g *ir.Graph, files *source.FileSet) (list []Interpreted) {
 	read := make([]bool, g.Len())
 	for i := range g.Nodes {
@@ -38,8 +38,8 @@ func widened(g *ir.Graph, files *source.FileSet) (list []Interpreted) {
 	return list
 }
 
-// sparseForm returns what to write for node id of g if it is dense and zero where its sparse arguments are,
-// else "".
+// sparseForm returns what to write for node id of g if it is dense and zero where its sparse arguments
+// are, else "".
 func sparseForm(g *ir.Graph, id ir.ID) string {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if !t.IsDense() || !t.IsMatrix() {

@@ -18,14 +18,14 @@ type Estimator struct {
 	most  map[ID]types.Type // see Most
 }
 
-// NewEstimator returns an Estimator of g. Where the run chooses how many rows there are, it takes the most
-// that there may be.
+// NewEstimator returns an Estimator of g. Where the run chooses how many rows there are, it takes the
+// most that there may be.
 func NewEstimator(g *Graph) *Estimator {
 	return &Estimator{g: g, known: map[ID]sparsity.Estimate{}, most: map[ID]types.Type{}}
 }
 
-// ToldEstimator returns an Estimator of g for the order of chains of products, from which the bytes of a
-// program follow. It takes nothing for what the run chooses, and no estimate of it becomes better
+// ToldEstimator returns an Estimator of g for the order of chains of products, from which the bytes of
+// a program follow. It takes nothing for what the run chooses, and no estimate of it becomes better
 // (op.Sig.Told).
 func ToldEstimator(g *Graph) *Estimator {
 	e := NewEstimator(g)
@@ -33,8 +33,8 @@ func ToldEstimator(g *Graph) *Estimator {
 	return e
 }
 
-// Most returns the type of an edge with the most rows and columns that it may have, where these follow from
-// the inputs. Others stay types.Unknown.
+// Most returns the type of an edge with the most rows and columns that it may have, where these follow
+// from the inputs. Others stay types.Unknown.
 func (e *Estimator) Most(id ID) types.Type {
 	t := e.g.Type(id)
 	if !t.IsMatrix() || t.Known() || e.told {

@@ -352,8 +352,8 @@ func (x *rowsRun) End() error {
 	return err
 }
 
-// widens reports whether the next execution should use sums of more words, and notes it. lost: the loops
-// could not give all values.
+// widens reports whether the next execution should use sums of more words, and notes it. lost: the
+// loops could not give all values.
 func (x *rowsRun) widens(lost bool) bool {
 	if x.run == nil || !(lost && x.run.form.wider != nil || x.run.widened.Load()) {
 		return false
@@ -362,8 +362,8 @@ func (x *rowsRun) widens(lost bool) bool {
 	return true
 }
 
-// together puts what the workers have reduced together, unless some of it is lost, and frees them. It reports
-// whether there are any.
+// together puts what the workers have reduced together, unless some of it is lost, and frees them. It
+// reports whether there are any.
 func (x *rowsRun) together(lost bool) bool {
 	var first *rowWorker
 	for _, w := range x.workers {

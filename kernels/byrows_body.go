@@ -156,14 +156,14 @@ type rowsKey struct {
 }
 
 const (
-	// From sumsAlong columns on a sum of floats of rows takes less time along the row than rows side by side
-	// do, and from fewAlong on if there are elementsAlong elements, which no second-level cache holds. A sum of
-	// squares ends with more work. Measured on a Zen 4.
+	// From sumsAlong columns on a sum of floats of rows takes less time along the row than rows side by
+	// side do, and from fewAlong on if there are elementsAlong elements, which no second-level cache holds.
+	// A sum of squares ends with more work. Measured on a Zen 4.
 	sumsAlong, squaresAlong = 512, 3072
 	fewAlong, elementsAlong = 64, 1 << 17
-	// plainSideBySide is the most columns for which extremes of rows without a chain before them run in lanes of
-	// rows. A kernel takes as little time for longer rows, and needs no machine code. placesSideBySide is the
-	// same for argmin and argmax after a chain.
+	// plainSideBySide is the most columns for which extremes of rows without a chain before them run in
+	// lanes of rows. A kernel takes as little time for longer rows, and needs no machine code.
+	// placesSideBySide is the same for argmin and argmax after a chain.
 	placesSideBySide, plainSideBySide = 64, 48
 )
 
@@ -186,8 +186,8 @@ func rowsPay(f *reduce.Fold, cols int, chain bool) bool {
 	return cols <= plainSideBySide || !f.Arg && (chain || !f.Extreme()) || chain && cols <= placesSideBySide
 }
 
-// quickKernel divides the work that is counted for counts, any and all of long rows: their kernel is so fast
-// that machine code pays later.
+// quickKernel divides the work that is counted for counts, any and all of long rows: their kernel is so
+// fast that machine code pays later.
 const quickKernel = 8
 
 // mostShapes is about the most keys for which a program keeps loops.
@@ -283,8 +283,8 @@ func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
 	}
 }
 
-// byRowLoops reports whether loops reduce the rows of a job, if there is enough work. Long rows that are read
-// transposed are turned tile by tile instead.
+// byRowLoops reports whether loops reduce the rows of a job, if there is enough work. Long rows that
+// are read transposed are turned tile by tile instead.
 func (j *job) byRowLoops() bool {
 	return len(j.p.In) <= mostIn &&
 		!slices.ContainsFunc(j.p.In, func(o op.Operand) bool { return o.Mode == op.Trans && j.cols >= nest.LeastWidth }) &&
@@ -328,8 +328,9 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 	return nil
 }
 
-// rowsBody returns a job on operands of types in as a body of operators on whole matrices. The first action
-// is the chain, by row d, if the operand itself is not what is reduced. The others are the reductions.
+// rowsBody returns a job on operands of types in as a body of operators on whole matrices. The first
+// action is the chain, by row d, if the operand itself is not what is reduced. The others are the
+// reductions.
 func (j *job) rowsBody(d *op.Def, in []types.Type) *op.Body {
 	b := &op.Body{}
 	args := make([]int, len(j.p.In))

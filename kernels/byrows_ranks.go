@@ -75,8 +75,8 @@ func rowsOf(values []value.Value, rows, lo, hi int) []value.Value {
 // panelsOf is the number of panels of so many rows.
 func panelsOf(rows, panel int) int { return (rows + panel - 1) / panel }
 
-// bodyOfRows returns body b, whose matrices have this number of rows, for the n rows from lo on. It would
-// be wrong if no panel began at lo.
+// bodyOfRows returns body b, whose matrices have this number of rows, for the n rows from lo on. It
+// would be wrong if no panel began at lo.
 func bodyOfRows(b *op.Body, rows, lo, n int) *op.Body {
 	fewer := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {
@@ -114,7 +114,8 @@ func bodyOfRows(b *op.Body, rows, lo, n int) *op.Body {
 	return out
 }
 
-// putStates sets the results that are states to those of worker w, which has merged those of all workers.
+// putStates sets the results that are states to those of worker w, which has merged those of all
+// workers.
 func (x *rowsRun) putStates(w *rowWorker) {
 	for _, s := range x.code.states {
 		for k, p := range x.run.form.phases {

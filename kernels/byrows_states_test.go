@@ -13,8 +13,8 @@ import (
 
 // TestByRowsStates: loops over the rows of ranks give states of the reductions of all elements and of
 // columns. Joined, these are the reductions. A rank without rows gives the state of none. It makes no
-// difference whether numbers are too far apart for the sums of the loops, or the operators run one after
-// the other.
+// difference whether numbers are too far apart for the sums of the loops, or the operators run one
+// after the other.
 func TestByRowsStates(t *testing.T) {
 	before := loopsFrom.Load()
 	defer LoopsFrom(before)
@@ -67,8 +67,8 @@ func TestByRowsStates(t *testing.T) {
 }
 
 // statesByRows runs a loop over the rows lo..hi-1 of x, which are those of a rank, with two workers. It
-// returns x less the greatest element of each row, and the state that the row named partial makes of that.
-// loops: the loop must run.
+// returns x less the greatest element of each row, and the state that the row named partial makes of
+// that. loops: the loop must run.
 func statesByRows(t *testing.T, partial string, x *value.Dense, lo, hi int, loops bool) (*value.Dense, *value.Dense) {
 	t.Helper()
 	full, column := x.Type(), types.DenseOf(types.F64, x.Rows, 1)

@@ -390,8 +390,8 @@ func TestRowsOfManyOperands(t *testing.T) {
 	}
 }
 
-// TestEqualRows: rows that are all the same, since they follow from one row, are reduced and stored by a
-// loop as others are.
+// TestEqualRows: rows that are all the same, since they follow from one row, are reduced and stored by
+// a loop as others are.
 func TestEqualRows(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -25,11 +25,11 @@
 // families share is below them: views of matrices in dense, type rules and costs in define, loops
 // over windows in window.
 //
-// A row says all that the rest of the system wants to know of its operator (package op). Its Ref is
-// the definition, slow and obvious; its Kernel must give the same bits, and so must every way of
-// cutting the operator into blocks that the row's Shard allows; rows_test.go checks both for every
-// row of the table. Hidden rows that stand for a whole operator together, as those of ranks do, have their
-// kernels as definitions (define.ByKernel): tests compare all of them with the definition of the operator.
+// A row says all that the rest of the system wants to know of its operator (package op). Its Ref is the
+// definition, slow and obvious; its Kernel must give the same bits, and so must every way of cutting
+// the operator into blocks that the row's Shard allows; rows_test.go checks both for every row of the
+// table. Hidden rows that stand for a whole operator together, as those of ranks do, have their kernels
+// as definitions (define.ByKernel): tests compare all of them with the definition of the operator.
 //
 // The one exception to "same bits" is the payload of a NaN that comes from two different NaNs.
 //

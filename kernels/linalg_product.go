@@ -1,10 +1,10 @@
 package kernels
 
-// This file defines the rows `map.product` and `pipe.product`. They run a chain of elementwise operators
-// on a product that is not stored. pipe.product reduces the rows of the chain. A worker makes a strip of
-// the product in memory that stays in its cache, and runs the chain on it. The right factor is packed
-// once for all strips and workers. So the left factor and the other operands are read from memory once,
-// and the result is written once.
+// This file defines the rows `map.product` and `pipe.product`. They run a chain of elementwise
+// operators on a product that is not stored. pipe.product reduces the rows of the chain. A worker makes
+// a strip of the product in memory that stays in its cache, and runs the chain on it. The right factor
+// is packed once for all strips and workers. So the left factor and the other operands are read from
+// memory once, and the result is written once.
 
 import (
 	"slices"
@@ -19,8 +19,8 @@ import (
 	"flow/kernels/window"
 )
 
-// denseProducts returns the rows of linear algebra on the given kernel set, and those of products inside
-// of chains and pipes.
+// denseProducts returns the rows of linear algebra on the given kernel set, and those of products
+// inside of chains and pipes.
 func denseProducts(set *blas.Set) []*op.Def {
 	f := &products{Linear: linalg.NewLinear(set), run: &engine{}}
 	piped := f.row("pipe.product", "pipe.product is a pipe that reduces rows and reads a product of a tall matrix by a small one, which is not stored; fusion makes it.")
@@ -41,8 +41,8 @@ type products struct {
 //   - acc: the product is added to a matrix. A pipe has no such matrix;
 //   - held, for each input: 0 if the result may use the memory of the input, else 1.
 //
-// The inputs are the operands of the chain. Input `place` is the matrix that the product is added to, or
-// without acc the left factor. Then come the left factor with acc, and the right factor.
+// The inputs are the operands of the chain. Input `place` is the matrix that the product is added to,
+// or without acc the left factor. Then come the left factor with acc, and the right factor.
 func (f *products) row(name, doc string) *op.Def {
 	return &op.Def{
 		Name:   name,
@@ -126,7 +126,8 @@ func sigFactors(s *op.Sig) factors[types.Type] {
 	return factorsIn(s.Attrs, func(k int) types.Type { return s.In[k] }, len(s.In))
 }
 
-// productSpace returns the type of the chain's result before it is reduced; out is the type of the node.
+// productSpace returns the type of the chain's result before it is reduced; out is the type of the
+// node.
 func productSpace(attrs *op.Attrs, out types.Type) types.Type {
 	if attrs.Str("fold") != "" {
 		return types.DenseOf(out.Elem, attrs.Int("rows"), attrs.Int("cols"))
@@ -164,7 +165,8 @@ func chainIn(c *op.Call) []value.Value {
 	return append([]value.Value(nil), c.In[:len(c.Attrs.Ints("modes"))]...)
 }
 
-// job returns the chain and the reductions of a call. The caller replaces operand `place` by the product.
+// job returns the chain and the reductions of a call. The caller replaces operand `place` by the
+// product.
 func (f *products) job(c *op.Call) (job, error) {
 	chain := *c
 	chain.In = chainIn(c)
@@ -191,9 +193,9 @@ func (f *products) kernel(c *op.Call) error {
 	return b.End()
 }
 
-// whole makes the whole product and then runs the chain on it. The product uses the memory of the result
-// if both have the same type of elements, unless it tells which element of the chain has no value. The
-// result shares memory with no input but the matrix that the product is added to.
+// whole makes the whole product and then runs the chain on it. The product uses the memory of the
+// result if both have the same type of elements, unless it tells which element of the chain has no
+// value. The result shares memory with no input but the matrix that the product is added to.
 func (f *products) whole(c *op.Call, j job) error {
 	at := c.Attrs.Int("place")
 	p := factorsIn(c.Attrs, c.Dense, len(c.In))
@@ -225,9 +227,9 @@ func (f *products) begin(c *op.Call, j job, workers int) op.LoopBody {
 // second-level cache.
 const stripElements = 1 << 13
 
-// stripRows returns the rows of a strip: a multiple of the rows of every micro-tile, and of the rows of a
-// transposed operand that are turned at a time. A product by a column takes as long as it takes to read
-// the left factor, so there a strip is a leaf.
+// stripRows returns the rows of a strip: a multiple of the rows of every micro-tile, and of the rows of
+// a transposed operand that are turned at a time. A product by a column takes as long as it takes to
+// read the left factor, so there a strip is a leaf.
 func stripRows(p factors[types.Type], space types.Type) int {
 	if space.Cols == 1 && p.a.Count() >= linalg.LeastByVector {
 		return linalg.RoundUp(min(stripElements, linalg.ByVectorLeaf(p.a, p.ta)), dense.Panel)
@@ -260,8 +262,8 @@ type stripBody[T dense.Precision] struct {
 	by1     []stripWorker[T]
 }
 
-// stripWorker is the state of a worker: a strip of the product, windows of the operands and results that
-// are read or written by rows, and a machine for the chain.
+// stripWorker is the state of a worker: a strip of the product, windows of the operands and results
+// that are read or written by rows, and a machine for the chain.
 type stripWorker[T dense.Precision] struct {
 	s     *linalg.Scratch
 	m     *machine

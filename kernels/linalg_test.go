@@ -208,7 +208,8 @@ func TestFailuresNameTheMinor(t *testing.T) {
 	}
 }
 
-// The pivot in the message is the one that the definition meets, wherever in a block of the kernel it is.
+// The pivot in the message is the one that the definition meets, wherever in a block of the kernel it
+// is.
 func TestFailuresNameThePivot(t *testing.T) {
 	for _, e := range []types.Elem{types.F64, types.F32} {
 		r := rand.New(rand.NewPCG(11, 12))

@@ -1,6 +1,7 @@
 package kernels
 
-// This file runs bodies on blocks of points: by phases, or by nests alternating with calls of operators.
+// This file runs bodies on blocks of points: by phases, or by nests alternating with calls of
+// operators.
 
 import (
 	"slices"
@@ -22,12 +23,12 @@ const (
 	laneBlock   = 16
 )
 
-// mostTables is the most elements that the tables of reductions by key have, of all points together. They are
-// kept until the loop ends. A result of about their size allows more.
+// mostTables is the most elements that the tables of reductions by key have, of all points together.
+// They are kept until the loop ends. A result of about their size allows more.
 const mostTables = 1 << 20
 
-// blockRun is one execution by loops that run one after the other on blocks of points of a row of the index
-// space.
+// blockRun is one execution by loops that run one after the other on blocks of points of a row of the
+// index space.
 type blockRun struct {
 	*rowRun
 	plan *nest.CallPlan // of calls between the loops; nil: there are none
@@ -52,7 +53,8 @@ func (c *bodyCode) phased(long bool) nestWay {
 	}
 }
 
-// withCalls binds a body with calls to an execution. The error is errNoNest, or why the loops cannot run.
+// withCalls binds a body with calls to an execution. The error is errNoNest, or why the loops cannot
+// run.
 func (c *bodyCode) withCalls(r *parforRun, affine bool) (nestBound, error) {
 	p, f := c.callForm(affine, r.space.dims, r.space.by)
 	if f == nil {
@@ -107,8 +109,8 @@ func (c *bodyCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 	return p, f
 }
 
-// callNests is the nests of a body with calls, and of the operators that it calls. why says what its loops
-// and branches hold that are called as a whole; where there are no nests, why not.
+// callNests is the nests of a body with calls, and of the operators that it calls. why says what its
+// loops and branches hold that are called as a whole; where there are no nests, why not.
 func (c *bodyCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string) {
 	p, f := c.callForm(dims == 1, dims, by)
 	if f == nil {
@@ -191,10 +193,10 @@ func (w *blockWorker) group(n int) *callGroup {
 	return g
 }
 
-// window runs nests and calls on points of a row, and again with sums of more words where some sum needs
-// them. Where many do, it runs them with such sums at once. The result is rows of points, so nothing of the
-// first attempt counts. Nests between calls do not say why they have no value: those with more words may
-// have none.
+// window runs nests and calls on points of a row, and again with sums of more words where some sum
+// needs them. Where many do, it runs them with such sums at once. The result is rows of points, so
+// nothing of the first attempt counts. Nests between calls do not say why they have no value: those
+// with more words may have none.
 func (w *blockWorker) window(a area) (done bool, err error) {
 	x, f := w.x, w.x.form
 	tried := f.tried.Add(1)

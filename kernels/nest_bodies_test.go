@@ -229,8 +229,8 @@ func TestHeavyProductsAreCalled(t *testing.T) {
 	}
 }
 
-// Rows and columns at computed places are loaded by the loop over all points, which also looks for intervals
-// among few edges.
+// Rows and columns at computed places are loaded by the loop over all points, which also looks for
+// intervals among few edges.
 func TestPlacesAreLoaded(t *testing.T) {
 	table := compiledFromTheStart(t)
 	const n = 20
@@ -276,8 +276,8 @@ func TestNumbersAreIndices(t *testing.T) {
 	}
 }
 
-// Variances and norms of slices, and of slices one below the other, are loops over all points, whose points
-// are lanes of vectors.
+// Variances and norms of slices, and of slices one below the other, are loops over all points, whose
+// points are lanes of vectors.
 func TestSlicesAreLoops(t *testing.T) {
 	table := compiledFromTheStart(t)
 	const n = 20
@@ -337,8 +337,8 @@ func TestManySumsAreOneLoop(t *testing.T) {
 	}
 }
 
-// callsOf runs a body for n points, compares the result with the definition's, and reports whether the body
-// calls operators between its loops.
+// callsOf runs a body for n points, compares the result with the definition's, and reports whether the
+// body calls operators between its loops.
 func callsOf(t *testing.T, b *op.Body, n int, in ...value.Value) bool {
 	t.Helper()
 	blocks, _ := runOf(t, b, n, in...).work[0].of.(*blockRun)

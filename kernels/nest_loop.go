@@ -16,17 +16,19 @@ import (
 	"flow/kernels/nest"
 )
 
-// bodyCode is a compiled body: the nests of each form that was needed, and its actions if there are none.
-// It is safe for concurrent use.
+// bodyCode is a compiled body: the nests of each form that was needed, and its actions if there are
+// none. It is safe for concurrent use.
 type bodyCode struct {
 	body    *op.Body
-	varies  []bool          // by register
-	uniform []int           // actions with the same value in every iteration, in order, without constants and drawn
-	numbers []value.Value   // by register, the constants; nil for others
-	acts    []int           // actions whose values differ from iteration to iteration
-	drawn   []int           // constructors from which every iteration reads its own row, and lists of pairs: loops need none of them
-	cells   []nest.MemoCell // values in nested bodies that are the same in every iteration
-	keep    *nest.MemoMap
+	varies  []bool        // by register
+	uniform []int         // actions with the same value in every iteration, in order, without constants and drawn
+	numbers []value.Value // by register, the constants; nil for others
+	acts    []int         // actions whose values differ from iteration to iteration
+	// constructors from which every iteration reads its own row, and lists of pairs: loops need none of
+	// them
+	drawn []int
+	cells []nest.MemoCell // values in nested bodies that are the same in every iteration
+	keep  *nest.MemoMap
 
 	work  int           // about the actions of an iteration
 	seen  atomic.Int64  // actions that executions so far have run
@@ -106,8 +108,8 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	return c
 }
 
-// constantOf returns the value of a constant, and nil for other actions. A parfor in an iterate begins in every
-// round, so its constants are not made there.
+// constantOf returns the value of a constant, and nil for other actions. A parfor in an iterate begins
+// in every round, so its constants are not made there.
 func constantOf(a *op.Action) value.Value {
 	if a.Def.Role != op.Constant || a.Def.Ref == nil {
 		return nil
@@ -137,8 +139,8 @@ var loopsFrom atomic.Int64
 
 func init() { loopsFrom.Store(nestFrom) }
 
-// rowsBegun counts the executions of bodies that ran by phases. rowsWidened counts the workers that went on
-// with sums of more words there.
+// rowsBegun counts the executions of bodies that ran by phases. rowsWidened counts the workers that
+// went on with sums of more words there.
 var rowsBegun, rowsWidened atomic.Int64
 
 // LoopsBegun is how many executions of loops in this process have run compiled, for tests.
@@ -171,8 +173,8 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 	})
 }
 
-// begin binds the body to an execution in the first way that can run it; nil if it has to be run an operator
-// at a time. Little work is interpreted, or run so, and brief says that this is why.
+// begin binds the body to an execution in the first way that can run it; nil if it has to be run an
+// operator at a time. Little work is interpreted, or run so, and brief says that this is why.
 func (c *bodyCode) begin(r *parforRun) (of nestBound, brief bool) {
 	from, work := loopsFrom.Load(), c.seen.Add(int64(c.work)*int64(r.space.n[0])*int64(r.space.width()))
 	if work < min(from, nestWrittenFrom) {
@@ -238,7 +240,8 @@ func endless(n *loop.Nest) bool {
 	return loop.Some(n.Body.Stmts, func(s *loop.Stmt) bool { return s.Loop != nil && s.Loop.Index.Range.Kind == loop.Forever })
 }
 
-// nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot run.
+// nestWay binds a body to an execution in one form. The error is errNoNest, or why its loops cannot
+// run.
 type nestWay func(r *parforRun, affine bool) (nestBound, error)
 
 // whole is the way of a body that is one nest, which may be interpreted.

@@ -88,7 +88,8 @@ type spaceCode struct {
 	idle    sync.Pool        // of *nestSpace
 }
 
-// spaceState describes result number at of a body: a state of the reduction of, on elements of type elem.
+// spaceState describes result number at of a body: a state of the reduction of, on elements of type
+// elem.
 type spaceState struct {
 	at   int
 	of   *reduce.Fold

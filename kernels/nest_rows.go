@@ -1,7 +1,8 @@
 package kernels
 
 // This file runs a body as loops, one after the other: all of them on some rows, then on the next ones,
-// so that the rows stay in a cache. The rows are those of results, or points of a parfor (nest_blocks.go).
+// so that the rows stay in a cache. The rows are those of results, or points of a parfor
+// (nest_blocks.go).
 
 import (
 	"errors"
@@ -126,9 +127,9 @@ func (f *rowForm) share() {
 	}
 }
 
-// reduceInPlace drops the loops that only copy reduced registers to results. The loop that reduces such a
-// register then writes the result itself (rowForm.direct). It would be wrong for a result of another element
-// type, whose loop converts, and for a register that is two results.
+// reduceInPlace drops the loops that only copy reduced registers to results. The loop that reduces such
+// a register then writes the result itself (rowForm.direct). It would be wrong for a result of another
+// element type, whose loop converts, and for a register that is two results.
 func (f *rowForm) reduceInPlace() {
 	reduced := map[nest.Operand]types.Elem{}
 	for _, p := range f.phases {
@@ -228,8 +229,8 @@ func (x *rowRun) operands(k int) []value.Value {
 	return in
 }
 
-// results returns where loop k writes: memory of kept registers, results of the body, or a new column for
-// each register that is reduced and is no result.
+// results returns where loop k writes: memory of kept registers, results of the body, or a new column
+// for each register that is reduced and is no result.
 func (x *rowRun) results(k int) (out []*value.Dense) {
 	p := x.form.phases[k]
 	for i, o := range p.Results {
@@ -264,9 +265,9 @@ func (x *rowRun) bindAgain(out []*value.Dense) bool {
 	return x.single() && x.runs[0].Again(x.operands(0), x.results(0))
 }
 
-// stored returns the number of the result where a kept register lies. ok is false if the register lies in
-// memory of the workers: no result has its rows, or no cache holds that result, so that its lines would
-// come from memory before they are written.
+// stored returns the number of the result where a kept register lies. ok is false if the register lies
+// in memory of the workers: no result has its rows, or no cache holds that result, so that its lines
+// would come from memory before they are written.
 func (x *rowRun) stored(r int) (k int, ok bool) {
 	k, ok = x.form.store[r]
 	return k, ok && (x.form.results[k].Register == r || !launch.Streams(x.out[k]))
@@ -337,8 +338,8 @@ func (w *rowWorker) free() {
 // errApart says that numbers are too far apart for the sums of a loop.
 var errApart = errors.New("sums of numbers that are too far apart")
 
-// copyAside copies rows from r0 to at most r1-1 that results will overwrite, and returns their number. It
-// copies no more than a cache holds. The loops read the copies. Rows whose sums are not sure can be
+// copyAside copies rows from r0 to at most r1-1 that results will overwrite, and returns their number.
+// It copies no more than a cache holds. The loops read the copies. Rows whose sums are not sure can be
 // computed again, because the copies still have their elements (see restore).
 func (w *rowWorker) copyAside(r0, r1 int) (n int) {
 	if w.x.aside == nil {

@@ -79,8 +79,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestProgramsPayTogether: programs of one text count the work before machine code together and run one loop,
-// of whole sums too. Others count alone.
+// TestProgramsPayTogether: programs of one text count the work before machine code together and run one
+// loop, of whole sums too. Others count alone.
 func TestProgramsPayTogether(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

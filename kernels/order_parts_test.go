@@ -14,8 +14,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// A part of a sort has the rows of the definition where they are read, on one worker and on several: with
-// ties, nan, one end and the middle, wherever the sample of the keys misleads.
+// A part of a sort has the rows of the definition where they are read, on one worker and on several:
+// with ties, nan, one end and the middle, wherever the sample of the keys misleads.
 func TestPartsOfSorts(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	misled := 0

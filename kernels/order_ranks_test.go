@@ -19,8 +19,8 @@ type sharedSort struct {
 	loops       int // that have run
 }
 
-// on runs a row on each rank. A rank makes its part of the result by the row's kernel, or by its loop if
-// it has one.
+// on runs a row on each rank. A rank makes its part of the result by the row's kernel, or by its loop
+// if it has one.
 func (s *sharedSort) on(t *testing.T, name string, windows int, attrs *op.Attrs, in ...value.Value) *value.Dense {
 	t.Helper()
 	d := row(t, name)
@@ -64,8 +64,8 @@ func (s *sharedSort) on(t *testing.T, name string, windows int, attrs *op.Attrs,
 // row returns the row of a name.
 func row(t *testing.T, name string) *op.Def { return rowtest.RowNamed(t, rows(t), name) }
 
-// found returns the keys at the beginnings of windows, and how many of the equal ones come before: digit by
-// digit, from what each rank counts of its rows.
+// found returns the keys at the beginnings of windows, and how many of the equal ones come before:
+// digit by digit, from what each rank counts of its rows.
 func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.Dense {
 	t.Helper()
 	places := make([]int, s.ranks-1)
@@ -88,8 +88,8 @@ func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.
 	})
 }
 
-// digits finds the keys at some places of lists by digits, the highest first. counts returns what each rank
-// counts of a digit of the keys that have the digits found.
+// digits finds the keys at some places of lists by digits, the highest first. counts returns what each
+// rank counts of a digit of the keys that have the digits found.
 func digits(t *testing.T, places []int, counts func(k int, digit *op.Attrs, found []value.Value) []value.Value) *value.Dense {
 	t.Helper()
 	var found []value.Value
@@ -129,8 +129,8 @@ func made(t *testing.T, name string, attrs *op.Attrs, in ...value.Value) value.V
 	return c.Out
 }
 
-// Ranks that sort rows together make the rows of one: with few and many rows, all equal or with ties, nan and
-// zeros of both signs, in windows of different sizes.
+// Ranks that sort rows together make the rows of one: with few and many rows, all equal or with ties,
+// nan and zeros of both signs, in windows of different sizes.
 func TestSharedSorts(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	loops := 0
@@ -182,8 +182,8 @@ func TestSharedSorts(t *testing.T) {
 	}
 }
 
-// Ranks that count and keep keys together find the quantiles that a row defines. So do those that count the
-// distinct elements of sorted rows.
+// Ranks that count and keep keys together find the quantiles that a row defines. So do those that count
+// the distinct elements of sorted rows.
 func TestSharedSelections(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	for try := range 80 {

@@ -288,7 +288,8 @@ func (r *parforRun) uniform(code *bodyCode) error {
 	return p.Run()
 }
 
-// complete makes what a nest writes itself: constructors and lists of pairs, for readers of whole matrices.
+// complete makes what a nest writes itself: constructors and lists of pairs, for readers of whole
+// matrices.
 func (r *parforRun) complete() error {
 	r.whole.Do(func() {
 		b := r.c.Bodies[0]
@@ -339,7 +340,8 @@ const probe = 256
 
 // first returns the failure of the first point of this rank that fails before point end. Which point
 // fails first does not depend on how rows are cut into chunks, so all points from the first of this
-// rank on are tried: in batches by worker's code, and in the batch that fails one by one, by definition.
+// rank on are tried: in batches by worker's code, and in the batch that fails one by one, by
+// definition.
 func (r *parforRun) first(worker, end int, err error) error {
 	w := r.space.width()
 	for at := r.c.From * w; at < end; at += probe {

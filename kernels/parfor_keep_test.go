@@ -78,7 +78,8 @@ func TestKeptFailure(t *testing.T) {
 	}
 }
 
-// A cell is computed before it is needed if that takes little work and cannot fail, and what it reads is ready.
+// A cell is computed before it is needed if that takes little work and cannot fail, and what it reads
+// is ready.
 func TestReadyCells(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"flow/kernels/window"
 )
 
-// pipelines returns the rows map and pipe. The attributes of pipe are those of map, the shape of the index
-// space and, in fold, the names of the reductions. With one name the result is that reduction's, with
-// several it is a tuple of theirs; the first of several may be `store`, the elements themselves.
+// pipelines returns the rows map and pipe. The attributes of pipe are those of map, the shape of the
+// index space and, in fold, the names of the reductions. With one name the result is that reduction's,
+// with several it is a tuple of theirs; the first of several may be `store`, the elements themselves.
 // Reductions of rows and of columns do not mix.
 func pipelines(run *engine) []*op.Def {
 	maps := &op.Def{
@@ -109,7 +109,8 @@ func (j *job) axis() reduce.Axis {
 	return reduce.OverAll
 }
 
-// reader reads a call as a job. A reader that is asked for the iterations alone may leave out the operands.
+// reader reads a call as a job. A reader that is asked for the iterations alone may leave out the
+// operands.
 type reader func(c *op.Call) (job, error)
 
 // mapSpace returns the job of a map or of an elementwise operator without its operands and its result.
@@ -364,8 +365,8 @@ func (e *engine) runsMaps(d *op.Def) {
 	}
 }
 
-// folded makes the reductions among rows run as pipelines. Exceptions are reductions of each row, those of
-// a rank's block, and calls with few elements.
+// folded makes the reductions among rows run as pipelines. Exceptions are reductions of each row, those
+// of a rank's block, and calls with few elements.
 func (e *engine) folded(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		f := reduce.Named(d.Name)

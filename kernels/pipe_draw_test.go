@@ -138,8 +138,8 @@ func TestDrawnEqualsStored(t *testing.T) {
 	}
 }
 
-// Reductions of the columns of a tall matrix that is drawn: rows of the loop are many rows of the matrix, and
-// sums of numbers that are far apart are made again element by element.
+// Reductions of the columns of a tall matrix that is drawn: rows of the loop are many rows of the
+// matrix, and sums of numbers that are far apart are made again element by element.
 func TestDrawnColumns(t *testing.T) {
 	pipe, gen := fused()[1], rowtest.RowNamed(t, construct.Rows(), "randn")
 	mul := rowtest.RowNamed(t, elementwise.Rows(), "mul")

@@ -1,9 +1,9 @@
 package kernels
 
 // This file reduces what a pipeline makes, block by block while it is in a cache. What makes any
-// order give the same bits is in the accumulators: exact sums, counts, extremes. Where a loop can do it,
-// it reduces elements as it computes them: each worker keeps states in registers, a window at a time, and
-// adds them to its accumulators.
+// order give the same bits is in the accumulators: exact sums, counts, extremes. Where a loop can do
+// it, it reduces elements as it computes them: each worker keeps states in registers, a window at a
+// time, and adds them to its accumulators.
 
 import (
 	"slices"
@@ -123,14 +123,15 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return a.tiles(max(1, min(rows, n/a.cols())), n, f)
 }
 
-// plain reports whether the elements to reduce are those of the operand itself: no step changes them. The
-// result of the rows of one column may lie in the memory of that column, where a second one still reads it.
+// plain reports whether the elements to reduce are those of the operand itself: no step changes them.
+// The result of the rows of one column may lie in the memory of that column, where a second one still
+// reads it.
 func (m *machine) plain(x *execution) bool {
 	return (len(m.f) == 1 || x.cols > 1) && len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem
 }
 
-// eachBlock makes an area block by block and calls f with each. A block fits a cache. A reduction of columns
-// gets blocks of pieces of rows, with enough rows to be worth the work.
+// eachBlock makes an area block by block and calls f with each. A block fits a cache. A reduction of
+// columns gets blocks of pieces of rows, with enough rows to be worth the work.
 func (m *machine) eachBlock(x *execution, a area, f func(b *value.Dense, a area)) error {
 	take := func(a area) error {
 		b, err := m.make(x, a)
@@ -310,7 +311,8 @@ func (m *machine) addDoubted(n *foldNest, part int, a area) error {
 }
 
 // addAgain adds an area to one exact sum. It reads stored elements from the result, because the result
-// may have overwritten an operand. It binds the transposed tile of the loop again if it has used another.
+// may have overwritten an operand. It binds the transposed tile of the loop again if it has used
+// another.
 func (m *machine) addAgain(x *execution, a area, p foldPart) error {
 	add := func(b *value.Dense, a area) { m.f[p.fold].AddPart(p.sum, b, a.j0) }
 	if x.out == nil {

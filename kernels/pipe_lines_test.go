@@ -55,8 +55,8 @@ func TestLinesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Reductions of all elements without a chain give the same as their kernels on a list, alone and as loops:
-// for numbers that are far apart, not finite or equal, and for places before and after a nan.
+// Reductions of all elements without a chain give the same as their kernels on a list, alone and as
+// loops: for numbers that are far apart, not finite or equal, and for places before and after a nan.
 func TestWholesAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	rows := append(reduce.Rows(), reduce.Statistics()...)

@@ -25,8 +25,8 @@ const (
 	columnGroups = 8
 )
 
-// runs gives row d a kernel and a loop. bind reads a call as the job that they run. space reads the part of
-// the job that its iterations depend on.
+// runs gives row d a kernel and a loop. bind reads a call as the job that they run. space reads the
+// part of the job that its iterations depend on.
 func (e *engine) runs(d *op.Def, space, bind reader) {
 	d.Kernel = func(c *op.Call) error {
 		j, err := bind(c)
@@ -72,7 +72,8 @@ func (e *engine) whole(c *op.Call, j job) error {
 	return err
 }
 
-// empty reduces an index space without elements. It sets each result to that of its reduction for nothing.
+// empty reduces an index space without elements. It sets each result to that of its reduction for
+// nothing.
 func (j *job) empty(c *op.Call) error {
 	nothing := []value.Value{value.New(j.elem, j.rows, j.cols)}
 	for k := range j.ends {
@@ -156,8 +157,8 @@ type execution struct {
 	apart   []value.Value // operands where there are own columns
 }
 
-// ownColumn is an operand that is a column of the matrix in whose memory the results lie. Workers copy the
-// rows that they are about to write.
+// ownColumn is an operand that is a column of the matrix in whose memory the results lie. Workers copy
+// the rows that they are about to write.
 type ownColumn struct{ from, to *value.Dense }
 
 // copyRows copies rows lo..hi-1 of the own columns.
@@ -168,8 +169,8 @@ func (x *execution) copyRows(lo, hi int) {
 	}
 }
 
-// separate finds the own columns and puts copies in their place. Where a worker does not have whole rows,
-// they are copied before anything is written.
+// separate finds the own columns and puts copies in their place. Where a worker does not have whole
+// rows, they are copied before anything is written.
 func (x *execution) separate() {
 	x.columns = x.columns[:0]
 	if !x.alias || x.cols == 1 {

@@ -207,8 +207,8 @@ func (m *machine) element(i, j int) (v value.Scalar, err error) {
 	return stepped(m.prog, nil, m.values, m.args[:])
 }
 
-// Transposed operands are turned tile by tile. Maps over square matrices (x + t(x)) visit the index space
-// in pairs of mirrored blocks, so a matrix that is read both ways is read from memory once.
+// Transposed operands are turned tile by tile. Maps over square matrices (x + t(x)) visit the index
+// space in pairs of mirrored blocks, so a matrix that is read both ways is read from memory once.
 
 const (
 	// panelCols is the number of columns of a tile with a transposed operand. panelStride is the distance
@@ -217,7 +217,8 @@ const (
 	panelStride = panelCols + 8
 )
 
-// strips gives every transposed operand a strip of 64 padded rows. count is the number of such operands.
+// strips gives every transposed operand a strip of 64 padded rows. count is the number of such
+// operands.
 func (m *machine) strips(count int) {
 	const size = dense.Panel * panelStride
 	if len(m.strip) < count*size {

@@ -1,8 +1,8 @@
 package kernels
 
 // This file defines the row `rounds`: a loop over scalars and matrices of a few thousand elements whose
-// rounds are all one task. If there are many rounds, compiled nests run many of them in a call, or run the
-// stages of a round.
+// rounds are all one task. If there are many rounds, compiled nests run many of them in a call, or run
+// the stages of a round.
 
 import (
 	"sync"
@@ -28,8 +28,8 @@ func roundsRow() *op.Def {
 	})
 }
 
-// interpretersOf returns the idle interpreters of b. The first call plans the loops and branches in b. All
-// calls share both: a call in a round of an outer loop takes the memory of the call before it.
+// interpretersOf returns the idle interpreters of b. The first call plans the loops and branches in b.
+// All calls share both: a call in a round of an outer loop takes the memory of the call before it.
 func interpretersOf(b *op.Body) *sync.Pool {
 	return b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return &sync.Pool{} }).(*sync.Pool)
 }

@@ -11,8 +11,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// The states of rows that are joined in any order give the columns' reductions, and those of sparse matrices,
-// as they are defined.
+// The states of rows that are joined in any order give the columns' reductions, and those of sparse
+// matrices, as they are defined.
 func TestStatesOfRows(t *testing.T) {
 	r, tried, columns := rand.New(rand.NewPCG(75, 76)), map[bool]int{}, 0
 	for _, d := range rows(t) {
@@ -63,7 +63,8 @@ func TestStatesOfRows(t *testing.T) {
 	}
 }
 
-// Panels one below the other are added to what the products define, and counts of some rows to those of all.
+// Panels one below the other are added to what the products define, and counts of some rows to those of
+// all.
 func TestStacksAndCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(77, 78))
 	for range 60 {

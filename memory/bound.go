@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// bound is the limit that Bound has set. It is one for the process, because it limits the process's memory.
+// bound is the limit that Bound has set. It is one for the process, because it limits the process's
+// memory.
 var bound atomic.Pointer[bounded]
 
 type bounded struct {
@@ -13,8 +14,8 @@ type bounded struct {
 	before int64 // anonymous memory when the limit was set
 }
 
-// boundedFrom is the least size of an allocation that is checked. Reading the process's memory takes some
-// tens of microseconds, which is less than writing so many bytes takes.
+// boundedFrom is the least size of an allocation that is checked. Reading the process's memory takes
+// some tens of microseconds, which is less than writing so many bytes takes.
 const boundedFrom = 1 << 20
 
 // Bound limits the memory that this process takes from now on, beside what it has. Reserve and Within
@@ -29,8 +30,8 @@ func Bound(l Limit) {
 	bound.Store(&bounded{l, system.mapped("RssAnon")})
 }
 
-// Within returns an *Error if n bytes more would exceed the bound, else nil. Memory that was allocated but
-// never written does not count yet. Sizes below a MiB are not checked.
+// Within returns an *Error if n bytes more would exceed the bound, else nil. Memory that was allocated
+// but never written does not count yet. Sizes below a MiB are not checked.
 func Within(n int64) error {
 	b := bound.Load()
 	if b == nil || n < boundedFrom {

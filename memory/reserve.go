@@ -21,8 +21,8 @@ const (
 	// advice about it pays.
 	hugePage = 2 << 20
 	hugeFrom = 1 << 20
-	// doubled is the size of a list from which Grow adds a quarter. A shorter list is doubled: to copy it again
-	// and again to fresh memory took a third of the time to read a graph of 1.5 million edges.
+	// doubled is the size of a list from which Grow adds a quarter. A shorter list is doubled: to copy it
+	// again and again to fresh memory took a third of the time to read a graph of 1.5 million edges.
 	doubled = 32 << 20
 	// arena is the unit in which the Go heap asks for addresses, on 64-bit systems but Windows.
 	arena = 64 << 20
@@ -94,9 +94,10 @@ func Make[T any](n int) ([]T, error) {
 	return Huge(make([]T, n)), nil
 }
 
-// Fresh returns n elements that hold anything: zeros that are written over at once took a third of the time
-// of 2 * S on a sparse matrix, on one worker. A strings.Builder is what the library has for memory that is
-// not cleared; nothing refers to its text. T holds no pointers. Fresh panics with an *Error (MustProduct).
+// Fresh returns n elements that hold anything: zeros that are written over at once took a third of the
+// time of 2 * S on a sparse matrix, on one worker. A strings.Builder is what the library has for memory
+// that is not cleared; nothing refers to its text. T holds no pointers. Fresh panics with an *Error
+// (MustProduct).
 func Fresh[T any](n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size < hugeFrom {
@@ -110,9 +111,9 @@ func Fresh[T any](n int) []T {
 }
 
 // Huge returns s, after it has asked the system to back s with huge pages if s is large. One page fault
-// then brings 2 MiB in place of 4 KiB: connected components of web-NotreDame had 24,000 faults, now 6,400,
-// and takes a tenth less processor time. s is memory on the Go heap that has just been allocated and holds
-// no pointers. The advice is for whole huge pages, so also for what is beside s.
+// then brings 2 MiB in place of 4 KiB: connected components of web-NotreDame had 24,000 faults, now
+// 6,400, and takes a tenth less processor time. s is memory on the Go heap that has just been allocated
+// and holds no pointers. The advice is for whole huge pages, so also for what is beside s.
 func Huge[T any](s []T) []T {
 	if size := uintptr(cap(s)) * unsafe.Sizeof(*new(T)); size >= hugeFrom {
 		at := uintptr(unsafe.Pointer(unsafe.SliceData(s))) // a number: the pages begin before s

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// heap is the ballast of the process. at and size are the addresses that have huge pages. Warm has backed
-// the first warm bytes of them.
+// heap is the ballast of the process. at and size are the addresses that have huge pages. Warm has
+// backed the first warm bytes of them.
 var heap struct {
 	mu             sync.Mutex
 	ballast        []byte

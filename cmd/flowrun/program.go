@@ -213,8 +213,8 @@ func (s *session) warnOf(c *cli.Context, p *flow.Program) {
 	s.warn(p, func(d source.Diagnostic) bool { return !idleRanks(d) || !c.Bool("distributed") })
 }
 
-// idleRanks reports whether d warns of ranks without work. A run prints this warning at its end. A failed
-// run does not print it, because one rank reads a file with a mistake.
+// idleRanks reports whether d warns of ranks without work. A run prints this warning at its end. A
+// failed run does not print it, because one rank reads a file with a mistake.
 func idleRanks(d source.Diagnostic) bool { return d.Code == "W002" }
 
 // warn prints the warnings of p for which say returns true.

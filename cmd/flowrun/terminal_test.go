@@ -174,8 +174,8 @@ func (s *screen) find(end func(raw []byte) int) bool {
 	}
 }
 
-// unescaped is raw without escape sequences, and without progress lines that were erased: a slow machine
-// shows them. at has the place in raw of each place in it, its end included.
+// unescaped is raw without escape sequences, and without progress lines that were erased: a slow
+// machine shows them. at has the place in raw of each place in it, its end included.
 func unescaped(raw []byte) (plain []byte, at []int) {
 	from := 0
 	for _, e := range append(escapes.FindAllIndex(raw, -1), []int{len(raw), len(raw)}) {

@@ -29,7 +29,8 @@ var foreignArguments = map[string]foreignArgument{
 	"random_state": {help: "write `seed`", takes: "seed"},
 }
 
-// ExtraArguments maps functions to what is written instead of a further argument that they have elsewhere.
+// ExtraArguments maps functions to what is written instead of a further argument that they have
+// elsewhere.
 var ExtraArguments = map[string]string{
 	"round": "it gives whole numbers: two digits are round(100 * x) / 100, or a text fmt(\"{:.2f}\", x)",
 	"norm":  "it is the root of the sum of squares; other norms are sum(abs(x)) and max(abs(x)), and those of rows rownorm(x)",

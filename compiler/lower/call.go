@@ -340,7 +340,8 @@ func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	return best
 }
 
-// argNamed returns the place of the argument that a names. The first next arguments are given by position.
+// argNamed returns the place of the argument that a names. The first next arguments are given by
+// position.
 func (l *lowerer) argNamed(d *op.Def, a ast.Arg, given []bool, next int) int {
 	for i := range d.Args {
 		if d.Args[i].Name != a.Name.Name {

@@ -118,8 +118,8 @@ func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 
 // subscript is size indices from lo on, or, if only the run knows it, from the value of edge from
 // on. The size of an open one is known only in the run: it ends before the value of edge to, or
-// with it if through is 1. If through is 2, the range is the whole axis. 3 means 1, and that the program
-// writes the range in descending order, so that messages do, too.
+// with it if through is 1. If through is 2, the range is the whole axis. 3 means 1, and that the
+// program writes the range in descending order, so that messages do, too.
 type subscript struct {
 	lo      int
 	from    ir.ID // ir.None: lo
@@ -327,8 +327,8 @@ func (l *lowerer) linear(v val) linear {
 // mostTerms is the most nodes of an expression that are looked into.
 const mostTerms = 64
 
-// addTo adds edge id times k to f. left is the number of nodes that may still be looked into. The others
-// are terms.
+// addTo adds edge id times k to f. left is the number of nodes that may still be looked into. The
+// others are terms.
 func (l *lowerer) addTo(f *linear, id ir.ID, k int64, left *int) {
 	n, in := &l.g.Nodes[id], l.g.In(id)
 	if *left--; *left > 0 {

@@ -243,8 +243,8 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	return l.g.Add(row, attrs, t, l.origin(at), in...)
 }
 
-// eachPair adds the elementwise operator d on two vectors. It makes a column of the first and a row of the
-// second.
+// eachPair adds the elementwise operator d on two vectors. It makes a column of the first and a row of
+// the second.
 func (l *lowerer) eachPair(d *op.Def, at source.Span, spans []source.Span, a, b ir.ID) ir.ID {
 	turn := l.table.Must("t")
 	if t := l.g.Type(a); t.Rows == 1 && t.Cols != 1 {
@@ -256,16 +256,16 @@ func (l *lowerer) eachPair(d *op.Def, at source.Span, spans []source.Span, a, b 
 	return l.add(d, nil, at, spans, a, b)
 }
 
-// typeMemo holds the results of the last calls of type rules. In all rounds of a `for` an expression has
-// the same operators, mostly on operands of the same types. It would be wrong for a rule that reads
+// typeMemo holds the results of the last calls of type rules. In all rounds of a `for` an expression
+// has the same operators, mostly on operands of the same types. It would be wrong for a rule that reads
 // anything but its signature.
 type typeMemo struct {
 	last [4]typedCall
 	next int // the entry that the next call takes, modulo the length
 }
 
-// typedCall is a call, by the type indices of its n operands in graph g, and its result: the row and the
-// type.
+// typedCall is a call, by the type indices of its n operands in graph g, and its result: the row and
+// the type.
 type typedCall struct {
 	g     *ir.Graph
 	def   *op.Def

@@ -6,9 +6,9 @@ import (
 	"flow/lang/source"
 )
 
-// wholePower returns x to the power y as products by squaring. They are exact, and they wrap alike in any
-// order. ok is false unless x has integers or bools of the run, and y is whole, not negative and known before
-// the run. A power that only the run knows may be negative, so pow makes floats of it.
+// wholePower returns x to the power y as products by squaring. They are exact, and they wrap alike in
+// any order. ok is false unless x has integers or bools of the run, and y is whole, not negative and
+// known before the run. A power that only the run knows may be negative, so pow makes floats of it.
 func (l *lowerer) wholePower(x, y val, at, from source.Span) (power val, ok bool) {
 	if !y.isInt() || y.s.I < 0 {
 		return val{}, false

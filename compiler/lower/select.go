@@ -58,9 +58,9 @@ func (l *lowerer) places(s ast.Sub, mask val, t types.Type, a axis) ir.ID {
 	return l.add(l.table.Must("places"), attrs, at, []source.Span{at}, mask.id, l.toEdge(size, at))
 }
 
-// selection returns x[rows, cols] where at least one is a vector or a range with a step. The other is cut
-// first, to copy no more than needed. Steps come before vectors: a step of -1 is a reverse, the others are
-// one stride.
+// selection returns x[rows, cols] where at least one is a vector or a range with a step. The other is
+// cut first, to copy no more than needed. Steps come before vectors: a step of -1 is a reverse, the
+// others are one stride.
 func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 	steps := [...]int{row.step, col.step}
 	if !row.all || !col.all {
@@ -127,8 +127,8 @@ func (a axis) fromStart(v val) int {
 }
 
 // after returns the index that follows v. A negative v counts from the end of the axis, and so does the
-// index after it. It would be wrong to add the length here: an index before the first row would count from
-// the end a second time.
+// index after it. It would be wrong to add the length here: an index before the first row would count
+// from the end a second time.
 func (l *lowerer) after(v val, a axis, at source.Span) val {
 	if v.kind == konst && v.s.I != -1 {
 		return intVal(int(v.s.I) + 1)

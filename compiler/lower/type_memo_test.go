@@ -11,9 +11,10 @@ import (
 	"flow/lang/source"
 )
 
-// The type of a call is asked once for operands of the same types, and again for all else that a type rule may
-// read: another graph, whose types have other numbers, other attributes, more operands, another row. Rules of
-// calls without operands and of effects are always asked, because their answers may depend on more.
+// The type of a call is asked once for operands of the same types, and again for all else that a type
+// rule may read: another graph, whose types have other numbers, other attributes, more operands,
+// another row. Rules of calls without operands and of effects are always asked, because their answers
+// may depend on more.
 func TestTypesAreAskedOnce(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

@@ -25,8 +25,8 @@ func DropDead(g *ir.Graph) *ir.Graph {
 	}
 }
 
-// DropAllDead is DropDead in every region too. eval and the runtime then fail for the same bindings: a binding
-// that one of them drops and the other keeps may fail in one alone.
+// DropAllDead is DropDead in every region too. eval and the runtime then fail for the same bindings: a
+// binding that one of them drops and the other keeps may fail in one alone.
 func DropAllDead(g *ir.Graph) *ir.Graph {
 	for before := -1; before != allNodes(g); { // a loop that has lost a value may have emptied loops inside of it
 		before = allNodes(g)

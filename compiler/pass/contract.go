@@ -339,8 +339,8 @@ func (c *Contraction) sweep(root ir.ID) ir.ID {
 	return to[root-c.from]
 }
 
-// resettle moves the marks of settled statements to the new places of their nodes (c.to). Nodes keep their
-// order.
+// resettle moves the marks of settled statements to the new places of their nodes (c.to). Nodes keep
+// their order.
 func (c *Contraction) resettle() {
 	for i := int(c.from); i < len(c.settled); i++ {
 		done := c.settled[i]

@@ -256,10 +256,10 @@ const leastAlong = 16
 //	%2 = map.product(%0, %1) { sigmoid(a) };  %3 = matmul.panels(%0, %2) {ta}
 //	->  %3 = panels.along(%0, %1) { the same };  %4 = part(%3) {at=1}
 //
-// Block of rows by block of rows, the operator makes rows of the factor and the product adds them to its
-// chains. So a matrix that both read, as in a gradient or t(X) @ (X @ v), comes from memory once. Bits
-// stay, since each chain goes on from block to block. The operator may not fail: it would fail after
-// what is between it and the product.
+// Block of rows by block of rows, the operator makes rows of the factor and the product adds them to
+// its chains. So a matrix that both read, as in a gradient or t(X) @ (X @ v), comes from memory once.
+// Bits stay, since each chain goes on from block to block. The operator may not fail: it would fail
+// after what is between it and the product.
 func AlongPanels(g *ir.Graph, table *op.Table) *ir.Graph {
 	row := table.Must("matmul.panels")
 	along := func(n *ir.Node) bool { return n.Op == row && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") }
@@ -330,8 +330,8 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	})
 }
 
-// reducesOwnRows reports whether pipe id reduces rows, in one way, and reads operand k at its own places
-// alone: with a transposed operand it would read all rows.
+// reducesOwnRows reports whether pipe id reduces rows, in one way, and reads operand k at its own
+// places alone: with a transposed operand it would read all rows.
 func reducesOwnRows(g *ir.Graph, table *op.Table, id ir.ID, k int) bool {
 	n := &g.Nodes[id]
 	if n.Op.Role != op.Reduces || n.Draws() || slices.Index(g.In(id), g.In(id)[k]) != k {

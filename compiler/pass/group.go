@@ -42,9 +42,9 @@ type groups struct {
 }
 
 // join puts every node into the group of its readers, if all of them are in one: so no value leaves a
-// group and comes back through an outside reader. links reports whether operand k of node r may be in the
-// group of r. enters reports whether node x may be in the group of h, and notes it: also if x is the first in
-// its own. The nodes come in descending order. join reports whether a group has several.
+// group and comes back through an outside reader. links reports whether operand k of node r may be in
+// the group of r. enters reports whether node x may be in the group of h, and notes it: also if x is
+// the first in its own. The nodes come in descending order. join reports whether a group has several.
 func (s *groups) join(enters func(h, x ir.ID) bool, links func(r ir.ID, k int) bool) (several bool) {
 	const nobody, apart = ir.None, ir.None - 1
 	of := slices.Repeat([]ir.ID{nobody}, s.g.Len()) // the group that all readers so far are in
@@ -113,8 +113,9 @@ func (s *groups) moves(id ir.ID) bool {
 	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
 }
 
-// views reports whether node id is a view: its result lies in the memory of its operand. A slice is one.
-// A stride of columns is a copy. If a shape is not known, every operator with Look counts as a view.
+// views reports whether node id is a view: its result lies in the memory of its operand. A slice is
+// one. A stride of columns is a copy. If a shape is not known, every operator with Look counts as a
+// view.
 func (s *groups) views(id ir.ID) bool {
 	g, n := s.g, &s.g.Nodes[id]
 	in := g.Types(nil, g.In(id)...)

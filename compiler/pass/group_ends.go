@@ -92,12 +92,12 @@ func (m *merger) displaced(x ir.ID) bool {
 	return first != nil
 }
 
-// spot is the place of a matrix in the space of a group. row and col are the place of its element (0, 0),
-// rows and cols the size of the space.
+// spot is the place of a matrix in the space of a group. row and col are the place of its element (0,
+// 0), rows and cols the size of the space.
 type spot struct{ row, col, rows, cols int }
 
-// spotIn returns the place of y in the space of the group of its reader r. It returns nil if y has several
-// places, or if only a part of y is read.
+// spotIn returns the place of y in the space of the group of its reader r. It returns nil if y has
+// several places, or if only a part of y is read.
 func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
 	g := m.g
 	if _, is := known[r]; !is {
@@ -129,8 +129,8 @@ func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
 	return &out
 }
 
-// oneSpot returns the place of member y in its group, or nil if y has several. Only members of the group
-// read y.
+// oneSpot returns the place of member y in its group, or nil if y has several. Only members of the
+// group read y.
 func (m *merger) oneSpot(y ir.ID, known map[ir.ID]*spot) (one *spot) {
 	for _, r := range m.readers[y] {
 		at := m.spotIn(y, r, known)
@@ -372,9 +372,9 @@ func (m *merger) readsAlong(x, r ir.ID) bool {
 
 // merge makes one group of several, unless they are too large together for one loop. The group is at
 // the place of the last one or, if another node reads a result before that, at the place of the first.
-// It would be wrong there if a member read a value that is computed later: then the groups stay apart. So do
-// they if a member reads what a reduction of the same loop gives at its end.
-// A result that only its own group reads is not stored.
+// It would be wrong there if a member read a value that is computed later: then the groups stay apart.
+// So do they if a member reads what a reduction of the same loop gives at its end. A result that only
+// its own group reads is not stored.
 func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
 	first, last := slices.Min(groups), slices.Max(groups)

@@ -29,9 +29,9 @@ import (
 // Ranks share the rows of a group, and merge the states of its reductions.
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
-// at another place. Rows at computed positions are the exception: they join a loop that reads all of them,
-// if nothing else that may fail lies between (RATIONALE.md, "Why may one operator of a nest fail?").
-// Matrices that are cut into blocks are left alone.
+// at another place. Rows at computed positions are the exception: they join a loop that reads all of
+// them, if nothing else that may fail lies between (RATIONALE.md, "Why may one operator of a nest
+// fail?"). Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := newNesting(g, table, sizes)
 	if !f.any() {

@@ -16,10 +16,10 @@ import (
 //	->  %6 = byrows(%0, %1, t(%2)) {lanes} { the same }
 //
 // The lanes of the loop are rows of the result. An inner loop goes over the columns, makes each element
-// once and takes it into all sums and products, so that no matrix is stored. What waits for a reduction of
-// its row has an inner loop of its own. Dear elements of a row are kept for that in memory of the lanes,
-// unless the row is long. It would be slow for a matrix in memory, whose rows lie far apart. It comes
-// before Partition, because what is not stored needs no blocks.
+// once and takes it into all sums and products, so that no matrix is stored. What waits for a reduction
+// of its row has an inner loop of its own. Dear elements of a row are kept for that in memory of the
+// lanes, unless the row is long. It would be slow for a matrix in memory, whose rows lie far apart. It
+// comes before Partition, because what is not stored needs no blocks.
 func OuterRows(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
@@ -34,8 +34,8 @@ const (
 	dearSums = 16
 )
 
-// outer is rowwise of a member of such a group: an elementwise chain over a wide space, a reduction of its
-// rows, or a product with one column.
+// outer is rowwise of a member of such a group: an elementwise chain over a wide space, a reduction of
+// its rows, or a product with one column.
 func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
 	g, in := b.g, b.g.In(id)
 	n, t := &g.Nodes[id], g.Type(id)
@@ -66,8 +66,8 @@ func (b *rowBlocks) stored(x ir.ID) bool {
 	return t.IsMatrix() && t.Rows > fewProductCols && t.Cols > fewProductCols
 }
 
-// madeIn reports whether a member of group at may read x: the group makes the matrices that it reads, and
-// no column.
+// madeIn reports whether a member of group at may read x: the group makes the matrices that it reads,
+// and no column.
 func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return !b.stored(x) || b.group[x] == at }
 
 // slowAlong reports reductions of rows that take longer along a row than rows side by side: a place of

@@ -167,8 +167,8 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	return t.Rows, t.Cols, ok
 }
 
-// fewOrdered reports whether node id is a statistic of narrow rows that no chain ends with: a product, a
-// quantile, or how many elements differ. Lanes make those of several rows at a time.
+// fewOrdered reports whether node id is a statistic of narrow rows that no chain ends with: a product,
+// a quantile, or how many elements differ. Lanes make those of several rows at a time.
 func fewOrdered(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	if n.Op.Shard.Kind != op.ShardRows || n.Op.Fold != op.NoFold || n.Op.Elements == nil || n.Region != nil {
@@ -181,8 +181,8 @@ func fewOrdered(g *ir.Graph, id ir.ID) bool {
 	return x.Known() && x.Cols > 1 && x.Cols <= most
 }
 
-// fewTerms reports whether node id is a product of a tall matrix with narrow rows and a small matrix. Its
-// inner size and its columns are 2 to fewByRows.
+// fewTerms reports whether node id is a product of a tall matrix with narrow rows and a small matrix.
+// Its inner size and its columns are 2 to fewByRows.
 func fewTerms(g *ir.Graph, id ir.ID, block int) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	return n.Op.Role == op.Multiplies && n.Region == nil && t.Known() && t.Rows >= block/leastFew && min(t.Cols, g.Type(g.In(id)[0]).Cols) > 1 &&
@@ -353,8 +353,8 @@ func (b *rowBlocks) choose() bool {
 	return any
 }
 
-// part takes columns out of a group whose lanes are columns if they follow from no row of it. Each row's
-// number would be made again for each of the row's vectors; stored, it takes next to nothing.
+// part takes columns out of a group whose lanes are columns if they follow from no row of it. Each
+// row's number would be made again for each of the row's vectors; stored, it takes next to nothing.
 func (b *rowBlocks) part(r *rowGroup) {
 	if !r.reuses || r.cols < manyByRows {
 		return

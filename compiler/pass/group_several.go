@@ -78,8 +78,8 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	}
 }
 
-// repeatedFlops is how many operations an element may cost that is computed again although a cache might
-// hold it.
+// repeatedFlops is how many operations an element may cost that is computed again although a cache
+// might hold it.
 const repeatedFlops = 1
 
 // repeated returns the graph with a copy of an operator for each group that reads it, if one of these
@@ -89,7 +89,8 @@ const repeatedFlops = 1
 //	->  %3 = sub(%0, %2);  %4 = mul(%3, %3);  %5 = colsum(%4);  %7 = sub(%0, %2);  %6 = div(%7, %5)
 //
 // Each pass then reads %0 instead of %3, and %3 is not stored. It would be slower for what reads two
-// matrices, or costs more than the store and the load. The graph is g itself if there is no such operator.
+// matrices, or costs more than the store and the load. The graph is g itself if there is no such
+// operator.
 func (f *fusion) repeated() *ir.Graph {
 	g := f.g
 	var may []ir.ID // few, or none: tiled graphs are large

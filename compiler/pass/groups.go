@@ -19,22 +19,22 @@ import (
 // the same terms in the same order. A product of two such matrices, whose terms are 0 and 1, is a table
 // of pairs (ctable), which takes a step a row instead of one for each pair of columns.
 //
-// A matrix whose codes are not checked becomes its codes if all that read it are made of them. It would be
-// wrong for a product that is sent (one `<-` is one task), and pointless if the operands are cut, so
+// A matrix whose codes are not checked becomes its codes if all that read it are made of them. It would
+// be wrong for a product that is sent (one `<-` is one task), and pointless if the operands are cut, so
 // panel bounds the rows of a product without panels.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return foldGroups(g, table, sizes.filled(), 0)
 }
 
-// FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop of
-// the body: to compare and add takes less time than a call.
+// FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop
+// of the body: to compare and add takes less time than a call.
 func FoldGroupsOfPoints(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	return foldGroups(g, table, sizes, sizes.Block/leastCodes)
 }
 
-// leastCodes is how many of the smallest matrices of codes that a body folds make a block. They have 8192
-// elements.
+// leastCodes is how many of the smallest matrices of codes that a body folds make a block. They have
+// 8192 elements.
 const leastCodes = 8
 
 // codeGroups finds what is made of codes.
@@ -208,9 +208,9 @@ func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Code
 //
 //	%2 = onehot(%0) {k=10}  ->  %1 = onehot.code(%0) {k=10};  %2 = onehot.of(%1) {k=10}
 //
-// The check stays where the matrix was, and what is left cannot fail. So rules may say what is made of the
-// matrix in terms of the codes (take-by-code), and loops may make it (sinkCodes). It would be wrong for a
-// matrix that is sent, which is one task.
+// The check stays where the matrix was, and what is left cannot fail. So rules may say what is made of
+// the matrix in terms of the codes (take-by-code), and loops may make it (sinkCodes). It would be wrong
+// for a matrix that is sent, which is one task.
 func Codes(g *ir.Graph, table *op.Table) *ir.Graph {
 	g = changed(g, func(id ir.ID) bool {
 		t := g.Type(id)

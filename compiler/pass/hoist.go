@@ -156,7 +156,8 @@ func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origi
 	return h.left(r, moved, at)
 }
 
-// left returns the values that are computed outside of a region and still read in it. at has their nodes.
+// left returns the values that are computed outside of a region and still read in it. at has their
+// nodes.
 func (h *hoisting) left(r *ir.Region, moved []bool, at []ir.ID) (out outside) {
 	g, yielded := r.Graph, setOf(r.Yields)
 	out.moved = moved
@@ -295,7 +296,8 @@ func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
 	})
 }
 
-// hash returns the same number for nodes that are equal: node x of a region, or of the copy if at is nil.
+// hash returns the same number for nodes that are equal: node x of a region, or of the copy if at is
+// nil.
 func (h *hoisting) hash(g *ir.Graph, x ir.ID, at []ir.ID) uint64 {
 	key := hashOf(&g.Nodes[x])
 	for _, y := range g.In(x) {

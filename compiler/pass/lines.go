@@ -9,8 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// Lines makes one element of each row alone, for a loop whose parfor keeps all other elements of a carried
-// matrix:
+// Lines makes one element of each row alone, for a loop whose parfor keeps all other elements of a
+// carried matrix:
 //
 //	iterate(%C, %d) { %1 = parfor(%C, %d) {n=[800,800]} (i, j) { if j - i == %d { .. } else { C[i, j] } }; yield %1 }
 //	->
@@ -18,14 +18,15 @@ import (
 //	%2 = parfor(%1, %C, %d) {n=[800], pairs} { the same body, at the place that row k of %1 tells }
 //	yield put(%C, %2, %1)
 //
-// Dynamic programming over intervals is such a loop: a round fills one diagonal. The parfor over all places
-// would store the whole matrix in each round, and lanes of vectors would wait for the one that computes.
+// Dynamic programming over intervals is such a loop: a round fills one diagonal. The parfor over all
+// places would store the whole matrix in each round, and lanes of vectors would wait for the one that
+// computes.
 //
-// The column may be the one that is solved for, or the row. A place outside of the matrix is moved to its
-// border, where the body gives the old element. Bits and failures stay, because the body is evaluated at
-// the same places in the same order, and elsewhere it copies. It would be wrong if what the body computes
-// for all places failed, and if sums of indices were not exact: those of integers wrap, and an equation
-// modulo 2^64 has one solution.
+// The column may be the one that is solved for, or the row. A place outside of the matrix is moved to
+// its border, where the body gives the old element. Bits and failures stay, because the body is
+// evaluated at the same places in the same order, and elsewhere it copies. It would be wrong if what
+// the body computes for all places failed, and if sums of indices were not exact: those of integers
+// wrap, and an equation modulo 2^64 has one solution.
 func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
@@ -42,8 +43,8 @@ func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 	return out
 }
 
-// leastLine is the least number of places of which one is made. A matrix has at least its square of elements:
-// three tasks for a round take as long as one that stores some hundreds.
+// leastLine is the least number of places of which one is made. A matrix has at least its square of
+// elements: three tasks for a round take as long as one that stores some hundreds.
 const leastLine = 16
 
 // linesIn returns the region of iterate id with lines, or nil if there are none.
@@ -138,8 +139,8 @@ func (l *line) keeps(c ir.ID, r *ir.Region) bool {
 	return k >= first && l.g.In(l.id)[k+shift] == l.old && l.g.Type(l.old) == l.g.Type(l.id)
 }
 
-// solves reports whether the condition x of the body has the value is only where an equation tells the index
-// of the axis.
+// solves reports whether the condition x of the body has the value is only where an equation tells the
+// index of the axis.
 func (l *line) solves(x ir.ID, is bool) bool {
 	l.depends = dependents(l.body.Graph, l.body.Args[l.axis])
 	return l.equation(x, is)
@@ -162,7 +163,8 @@ func (l *line) equation(x ir.ID, is bool) bool {
 	return false
 }
 
-// times returns how often integer x has the index of the axis as a term. ok is false if x is no such sum.
+// times returns how often integer x has the index of the axis as a term. ok is false if x is no such
+// sum.
 func (l *line) times(x ir.ID) (n int, ok bool) {
 	b, in := l.body.Graph, l.body.Graph.In(x)
 	switch code := codeOf(b, x); {

@@ -15,9 +15,9 @@ import (
 // Rows declare the inputs of which they read only the lower triangle (Def.Lower) and the row that
 // computes only that (Def.Narrow). A chain of such updates narrows as a whole, because a syrk reads
 // only the lower triangle of its accumulator. An elementwise operator reads only that triangle of its
-// operands if no more is read of it, as of the sum in cholesky(t(%1) @ %1 + %2). Narrow would be wrong if
-// any reader, also on another rank, saw the whole matrix: the part above the diagonal is then not what the
-// program says.
+// operands if no more is read of it, as of the sum in cholesky(t(%1) @ %1 + %2). Narrow would be wrong
+// if any reader, also on another rank, saw the whole matrix: the part above the diagonal is then not
+// what the program says.
 func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	n, flags := g.Len(), newFlagSets()
 	full := make([]bool, n) // a reader uses more than the lower triangle
@@ -45,9 +45,9 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	return g
 }
 
-// samePlaces reports whether each element of node id needs only the element of its input k at the same place.
-// Where no reader needs an element of id, that of input k may then be anything. It is false for a node that
-// may fail, because it would fail on such elements too.
+// samePlaces reports whether each element of node id needs only the element of its input k at the same
+// place. Where no reader needs an element of id, that of input k may then be anything. It is false for
+// a node that may fail, because it would fail on such elements too.
 func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 	n, t, x := &g.Nodes[id], g.Type(id), g.Type(g.In(id)[k])
 	modes, product := n.Attrs.Ints("modes"), len(n.Attrs.Ints("held")) > 0
@@ -66,12 +66,13 @@ func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 //
 //	%2 = argsort(%1);  slice(%2){at=[0, 0, 10, 1]}   ->   %2 = argsort.part(%1){spans=[0, 0, 10, 0]};  slice(%2) ..
 //
-// The other rows are not what the program says, so it would be wrong if any reader saw them. All readers
-// must be rows that say which rows they read (Def.RowsRead). What these are may be a value of the run: the
-// sort then waits for the values that all its readers need. A value that follows from a reader of the same
-// sort cannot be waited for.
+// The other rows are not what the program says, so it would be wrong if any reader saw them. All
+// readers must be rows that say which rows they read (Def.RowsRead). What these are may be a value of
+// the run: the sort then waits for the values that all its readers need. A value that follows from a
+// reader of the same sort cannot be waited for.
 //
-// If several ranks share rows, they order all rows together where that takes less time than the part on each.
+// If several ranks share rows, they order all rows together where that takes less time than the part on
+// each.
 func PartSorts(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
 	all := func(g *ir.Graph) *ir.Graph { return partSorts(g, table, func(*ir.Graph, ir.ID) bool { return true }) }
 	if ranks == 1 {
@@ -138,8 +139,8 @@ func partSorts(g *ir.Graph, table *op.Table, gains func(g *ir.Graph, id ir.ID) b
 	return c.g
 }
 
-// readsPart reports whether the readers of a sort read less than all of it, and whether the rows that they
-// read are known at the first of them.
+// readsPart reports whether the readers of a sort read less than all of it, and whether the rows that
+// they read are known at the first of them.
 func readsPart(g *ir.Graph, sort ir.ID, readers []ir.ID) bool {
 	rows := 0
 	for _, by := range readers {

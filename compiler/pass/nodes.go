@@ -103,8 +103,8 @@ func sigInto(s *op.Sig, g *ir.Graph, id ir.ID) *op.Sig {
 // dividable reports whether ranks can share a value: a dense matrix of known shape that is not empty.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
 
-// madeAnywhere reports a constant, or a matrix of zeros or the like, that each reader makes. What is read
-// of a file, or of a session, is on rank 0 or costs more than a message.
+// madeAnywhere reports a constant, or a matrix of zeros or the like, that each reader makes. What is
+// read of a file, or of a session, is on rank 0 or costs more than a message.
 func madeAnywhere(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	if sent(g, id) || n.Op.Shard.Kind != op.ShardGenerate {

@@ -14,8 +14,8 @@ import (
 // rates changes nothing. Short effects come first: somebody waits for what they print, and a failed
 // assertion spares the rest.
 //
-// If the matrices of one rank are whole, and loops that all workers share do nearly all of the work, the
-// order does not matter for the time. Then tasks have the priorities of depthFirst.
+// If the matrices of one rank are whole, and loops that all workers share do nearly all of the work,
+// the order does not matter for the time. Then tasks have the priorities of depthFirst.
 func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 	costs := plan.Costs(g, rates)
 	tail := plan.Critical(g, costs)
@@ -66,9 +66,9 @@ func shared(g *ir.Graph, costs []float64) bool {
 	return alone*shortEffect <= all
 }
 
-// depthFirst sets the priorities of tasks to an order in which what a task needs is made just before it: the
-// fewest matrices are in memory at a time, and what was made last is still in a cache. Tasks that nothing
-// reads are made in the order of the program.
+// depthFirst sets the priorities of tasks to an order in which what a task needs is made just before
+// it: the fewest matrices are in memory at a time, and what was made last is still in a cache. Tasks
+// that nothing reads are made in the order of the program.
 func depthFirst(g *ir.Graph, out []int32) {
 	read := make([]bool, g.Len())
 	for i := range g.Nodes {

@@ -55,8 +55,8 @@ func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
 	return g
 }
 
-// mostPanelSum is the most elements of the result of a product that is a loop. Memory holds a result for
-// each panel.
+// mostPanelSum is the most elements of the result of a product that is a loop. Memory holds a result
+// for each panel.
 const mostPanelSum = 1 << 16
 
 // panelTrees copies g with some products as trees, and returns the new nodes.

@@ -64,7 +64,8 @@ func (p *Partitioned) DropDead() *Partitioned {
 	return p
 }
 
-// Cut reports whether a matrix is in several blocks. most is the operator on blocks with the most operations.
+// Cut reports whether a matrix is in several blocks. most is the operator on blocks with the most
+// operations.
 func (p *Partitioned) Cut() (most ir.Node, cut bool) {
 	work := -1.0
 	for i, b := range p.Block {
@@ -165,8 +166,8 @@ func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in 
 	return id
 }
 
-// typed makes a node whose type comes from its row. It stops the pass if the row refuses the inputs: a file
-// may have changed.
+// typed makes a node whose type comes from its row. It stops the pass if the row refuses the inputs: a
+// file may have changed.
 func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) ir.ID {
 	t, err := d.Type(&op.Sig{Def: d, In: p.g.Types(nil, in...), Attrs: attrs})
 	if err != nil {
@@ -192,7 +193,8 @@ func (p *partitioner) uncut(id ir.ID) {
 	p.block = append(p.block, Block{})
 }
 
-// inBlocks makes the blocks of node id by the rule of its row. It returns false if the node stays whole.
+// inBlocks makes the blocks of node id by the rule of its row. It returns false if the node stays
+// whole.
 func (p *partitioner) inBlocks(id ir.ID) bool {
 	n, t, cut := &p.old.Nodes[id], p.old.Type(id), p.cuts.of(id)
 	switch kind := shardOf(n.Op); {

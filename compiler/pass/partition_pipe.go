@@ -37,8 +37,8 @@ func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
 }
 
 // pipe returns the cuts of a pipe's index space: as readers of its elements prefer, as an aligned
-// operand, else by its shape. Blocks of a reduction along an axis hold whole lines, unless ranks combine the
-// states of columns (see scalarStates).
+// operand, else by its shape. Blocks of a reduction along an axis hold whole lines, unless ranks
+// combine the states of columns (see scalarStates).
 func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	n := &c.g.Nodes[id]
 	t := pipeSpace(n)
@@ -77,10 +77,10 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	return out
 }
 
-// scalarStates reports whether all folds reduce columns of a value of type t to states of one number each,
-// as extremes and counts do. Ranks then reduce the blocks that they have, and none gets all of the value.
-// The state of a sum has 69 words: it is larger than a short column, and takes twice the time of the sum to
-// make.
+// scalarStates reports whether all folds reduce columns of a value of type t to states of one number
+// each, as extremes and counts do. Ranks then reduce the blocks that they have, and none gets all of
+// the value. The state of a sum has 69 words: it is larger than a short column, and takes twice the
+// time of the sum to make.
 func scalarStates(table *op.Table, folds []*op.Def, t types.Type) bool {
 	return !slices.ContainsFunc(folds, func(d *op.Def) bool {
 		return d == nil || d.Fold != op.FoldCols || d.Shard.Partial == "" || typeOf(table.Must(d.Shard.Partial), nil, t).Cols != 1

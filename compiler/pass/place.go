@@ -28,11 +28,11 @@ type Placed struct {
 // Owner computes: a task runs on the owner of its result, and results are distributed on a 2-D
 // block-cyclic grid of ranks, as square as possible (a matrix of one column or row of blocks: in
 // contiguous shares). That bounds what one rank sends in a step of a factorisation by P + Q instead
-// of P Q, and balances the shrinking rest. A product of few blocks runs where its factors lie, and a task
-// that only moves the elements of one block where its readers are.
-// Scalars, whole matrices and effects are on rank 0, where output goes. Constants, and matrices of
-// zeros and the like, are made wherever they are read, which costs less than a message.
-// Tasks that read a file that not all ranks share run on rank 0, which sends their results.
+// of P Q, and balances the shrinking rest. A product of few blocks runs where its factors lie, and a
+// task that only moves the elements of one block where its readers are. Scalars, whole matrices and
+// effects are on rank 0, where output goes. Constants, and matrices of zeros and the like, are made
+// wherever they are read, which costs less than a message. Tasks that read a file that not all ranks
+// share run on rank 0, which sends their results.
 //
 // Loops over an index space, and iterates with such loops, run on all ranks: see spread.go. What
 // they read of others is sent to all.
@@ -359,8 +359,8 @@ func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
 	return in, true
 }
 
-// readsUnshared reports whether a node, or a node of its regions, reads a file that only rank 0 has, or a
-// file whose parts cannot be read alone.
+// readsUnshared reports whether a node, or a node of its regions, reads a file that only rank 0 has, or
+// a file whose parts cannot be read alone.
 func (p *Partitioned) readsUnshared(n *ir.Node) bool {
 	enters := func(n *ir.Node) bool { return !elementwise(n) } // a chain reads nothing
 	return someIn(n, enters, func(n *ir.Node) bool {

@@ -68,8 +68,8 @@ func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID 
 	return to.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, g.Type(x), at, in...)
 }
 
-// roundsIn makes a task of each loop of g that fits, at any depth. a says where g is a region; nil: it is
-// none.
+// roundsIn makes a task of each loop of g that fits, at any depth. a says where g is a region; nil: it
+// is none.
 func roundsIn(g *ir.Graph, a *around, table *op.Table) *ir.Graph {
 	out := g
 	for id, n := range g.All() {
@@ -179,8 +179,8 @@ type roundWork struct {
 	large bool    // the round has matrices of more than fewNumbers elements
 }
 
-// note adds a node with a result of type t and so many operations. It reports false if the operator has too
-// much work, or if it makes a large matrix otherwise than by loops over elements.
+// note adds a node with a result of type t and so many operations. It reports false if the operator has
+// too much work, or if it makes a large matrix otherwise than by loops over elements.
 func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 	w.ops += ops
 	if t.IsDense() && t.Count() > fewNumbers {
@@ -218,8 +218,8 @@ func fits(g *ir.Graph, outside *around, id ir.ID) bool {
 	return w.within(g, id, outside) && (!w.large || w.ops <= mostWork)
 }
 
-// bounded reports a value of few elements. Its size may be one that only the run tells, if it is a part of a
-// matrix or computed from such parts.
+// bounded reports a value of few elements. Its size may be one that only the run tells, if it is a part
+// of a matrix or computed from such parts.
 func (w *roundWork) bounded(g *ir.Graph, id ir.ID) bool {
 	t := g.Type(id)
 	if !t.IsDense() || t.Known() {
@@ -257,8 +257,8 @@ func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 	return size, parts > 0
 }
 
-// keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round chooses
-// between old and new elements of each of them. placed: it chooses new ones at a place alone.
+// keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round
+// chooses between old and new elements of each of them. placed: it chooses new ones at a place alone.
 func keepsLarge(g *ir.Graph, outside *around, id ir.ID) (some, placed bool) {
 	n := &g.Nodes[id]
 	a := &around{g, id, n.Region.Args, outside}
@@ -275,8 +275,8 @@ func keepsLarge(g *ir.Graph, outside *around, id ir.ID) (some, placed bool) {
 	return some, some && placed
 }
 
-// chooses reports whether value v of g is old, or may have elements of it, which an operator or the branches
-// of a parfor choose. placed: it has other elements at most at a place that a number tells.
+// chooses reports whether value v of g is old, or may have elements of it, which an operator or the
+// branches of a parfor choose. placed: it has other elements at most at a place that a number tells.
 func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 	n, in := &g.Nodes[v], g.In(v)
 	switch {
@@ -292,8 +292,8 @@ func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 	return v == old, v == old
 }
 
-// atPlace reports a matrix of bools that are true at most where a line of numbers, each another one, has a
-// certain number.
+// atPlace reports a matrix of bools that are true at most where a line of numbers, each another one,
+// has a certain number.
 func (a *around) atPlace(g *ir.Graph, v ir.ID) bool {
 	return onlyWhere(g, v, func(x ir.ID) bool {
 		_, from, _ := a.numbered(g, x)
@@ -359,8 +359,8 @@ func keptButWhere(r *ir.Region, indices, vary []ir.ID, places int) int {
 	return -1
 }
 
-// onlyWhere reports bools v of g that are true at most where a value of line is equal to a number for which
-// fixed holds. line has each number once.
+// onlyWhere reports bools v of g that are true at most where a value of line is equal to a number for
+// which fixed holds. line has each number once.
 func onlyWhere(g *ir.Graph, v ir.ID, line, fixed func(x ir.ID) bool) bool {
 	n, in := &g.Nodes[v], g.In(v)
 	if n.Op.Body == nil || len(in) != 2 || g.Type(v).Elem != types.Bool {
@@ -383,8 +383,8 @@ func onlyWhere(g *ir.Graph, v ir.ID, line, fixed func(x ir.ID) bool) bool {
 	return false
 }
 
-// within reports whether the regions of node id compute only such values, by operators without effects, and
-// adds their work.
+// within reports whether the regions of node id compute only such values, by operators without effects,
+// and adds their work.
 func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 	for r := of.Nodes[id].Region; r != nil; r = r.Next {
 		g, a := r.Graph, &around{of, id, r.Args, outside}
@@ -444,8 +444,8 @@ func (w *roundWork) onePoint(r *ir.Region) bool {
 	return true
 }
 
-// fewPoints returns how many operations a parfor runs. fine is false if they are too many, if a bound is not
-// known, or if the program names a technique.
+// fewPoints returns how many operations a parfor runs. fine is false if they are too many, if a bound
+// is not known, or if the program names a technique.
 func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops float64, fine bool) {
 	n := &g.Nodes[id]
 	if !w.fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
@@ -458,8 +458,8 @@ func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops float64, fine bool) {
 	return ops, fine && ops <= mostWork
 }
 
-// pointOps returns how many operations a point of a parfor runs, in all branches. fine is false if a branch has
-// other operators than pure ones on small matrices.
+// pointOps returns how many operations a point of a parfor runs, in all branches. fine is false if a
+// branch has other operators than pure ones on small matrices.
 func (w *roundWork) pointOps(r *ir.Region) (ops float64, fine bool) {
 	for ; r != nil; r = r.Next {
 		for g, id := range nodesIn(r.Graph, branches) {

@@ -19,8 +19,8 @@ import (
 //
 // The order is stable, so the places of a value ascend, as those of the mask do. What else the mask
 // demands is asked of those rows alone. A parfor with few indices keeps its masks, because comparing a
-// row takes less time than ordering it. A sum over the rows that a mask chooses, with zeros in the other
-// ones, is the sum of these rows: sums are exact, and that of zeros of either sign is +0.
+// row takes less time than ordering it. A sum over the rows that a mask chooses, with zeros in the
+// other ones, is the sum of these rows: sums are exact, and that of zeros of either sign is +0.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
@@ -125,8 +125,8 @@ func (s segments) conditions(x ir.ID, list []ir.ID) []ir.ID {
 	return append(list, x)
 }
 
-// taken finds the rows that all masks of a list take. The first mask that compares a column with a number
-// of the index tells the group.
+// taken finds the rows that all masks of a list take. The first mask that compares a column with a
+// number of the index tells the group.
 func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok bool) {
 	b := s.r.Graph
 	for k, m := range masks {
@@ -243,8 +243,8 @@ func (s segments) write(c *copying, id ir.ID) {
 	c.g.Nodes[c.to[id]].Region = region.Compact(body.g.Needed(func(x ir.ID) bool { return read[x] || body.g.Required(x) }))
 }
 
-// segment adds the nodes that replace node x of the body: places, or their number. args are the order of
-// the rows and the column in that order.
+// segment adds the nodes that replace node x of the body: places, or their number. args are the order
+// of the rows and the column in that order.
 func (s segments) segment(c *copying, x ir.ID, one segment, args []ir.ID) ir.ID {
 	o, number := c.old.Origin(x), types.ScalarOf(types.I64)
 	add := func(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {

@@ -130,13 +130,14 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	return g
 }
 
-// settled makes a view an ordinary partial matrix, if it has all rows and at most half of the columns of its
-// operand: each rank copies its own rows. A reader of other rows then gets these columns alone:
+// settled makes a view an ordinary partial matrix, if it has all rows and at most half of the columns
+// of its operand: each rank copies its own rows. A reader of other rows then gets these columns alone:
 //
 //	%7 = gather(%6)             ->   %7 = window(%6, 0, %k) {ranks=3}
 //	%8 = window(%7, 0, %k)           %8 = dense(%7) {ranks=3};  %9 = gather(%8)
 //
-// It would gain nothing where all rows of the operand are brought anyway. Fewer rows than ranks are not shared.
+// It would gain nothing where all rows of the operand are brought anyway. Fewer rows than ranks are not
+// shared.
 func (x *spreadGraph) settled(id ir.ID) bool {
 	from := x.old.In(id)[0]
 	if t, of := x.old.Type(id), x.old.Type(from); t.Rows < x.ranks || t.Rows != of.Rows || 2*t.Cols > of.Cols || x.gathered(from) {
@@ -147,7 +148,8 @@ func (x *spreadGraph) settled(id ir.ID) bool {
 	return true
 }
 
-// remakes reports whether id is a constructor whose rows each rank makes in less time than others send them.
+// remakes reports whether id is a constructor whose rows each rank makes in less time than others send
+// them.
 func (x *spreadGraph) remakes(id ir.ID) bool {
 	n, t := &x.old.Nodes[id], x.old.Type(id)
 	return n.Op.Shard.Kind == op.ShardGenerate && len(x.old.In(id)) == 0 && n.Op.Reads == nil && !n.Op.Root && dividable(t) &&
@@ -170,8 +172,8 @@ func (s *spreader) inUnitsOf(rows int) *op.Attrs {
 
 func always(int) bool { return true }
 
-// control makes the new node of an old one with regions, or of a result of such a node. It returns false for
-// other nodes.
+// control makes the new node of an old one with regions, or of a result of such a node. It returns
+// false for other nodes.
 func (x *spreadGraph) control(id ir.ID) bool {
 	n := &x.old.Nodes[id]
 	switch {
@@ -327,8 +329,8 @@ func (x *spreadGraph) readsWhole(id ir.ID, reads []rowReads) bool {
 // iterate spreads the regions of a loop. partial says which inputs the regions take as they are if
 // they are partial, and so which carried values are in every round, and at the end. Another input is
 // partial in them if it is outside and nothing in them needs all of it. region is nil where a round
-// costs more in messages than others do of it. The regions have three more arguments for each of the inputs
-// in lists (rowLists).
+// costs more in messages than others do of it. The regions have three more arguments for each of the
+// inputs in lists (rowLists).
 func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, lists []listed) {
 	n := &x.old.Nodes[id]
 	place := x.old.Placement(id)
@@ -381,15 +383,15 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 	}
 }
 
-// branches spreads the regions of a branch. takes says which partial matrices the branch captures as they
-// are. yields says which results are partial. A result is partial if one region makes each rank's rows
-// alone, even if another region has all rows of it.
+// branches spreads the regions of a branch. takes says which partial matrices the branch captures as
+// they are. yields says which results are partial. A result is partial if one region makes each rank's
+// rows alone, even if another region has all rows of it.
 //
 //	%5 = gather(%1);  %6 = select(%4, %5) { yield map(%0) } { yield %0 }
 //	->  %5 = select(%4, %1) { yield map(%0) {ranks=3} } { yield %0 }
 //
-// own is false, and all results are whole, if a region needs all rows of a partial matrix. Each round would
-// bring it together, also one that chooses another region, and that costs more than others spare.
+// own is false, and all results are whole, if a region needs all rows of a partial matrix. Each round
+// would bring it together, also one that chooses another region, and that costs more than others spare.
 func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool, own bool) {
 	captured := x.old.In(id)[1:]
 	takes = make([]bool, len(captured))
@@ -420,7 +422,8 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 	}
 }
 
-// ownBranches reports whether ranks share the regions of a branch and what it captures, each its own rows.
+// ownBranches reports whether ranks share the regions of a branch and what it captures, each its own
+// rows.
 func (x *spreadGraph) ownBranches(id ir.ID) bool {
 	before := x.tally
 	_, _, yields, own := x.branches(id)
@@ -438,8 +441,8 @@ func (x *spreadGraph) whyLoop(id ir.ID) string {
 }
 
 // region spreads a region, of an iterate or, without a loop, of a branch. partial says which of its
-// arguments are, and need which yields must be whole. yields says which results are partial, and gathered
-// which arguments are needed with all rows.
+// arguments are, and need which yields must be whole. yields says which results are partial, and
+// gathered which arguments are needed with all rows.
 func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func(k int) bool) (out *ir.Region, in *spreadGraph, yields, gathered []bool) {
 	in = x.on(r.Graph)
 	in.inside = true

@@ -163,8 +163,8 @@ func (s *spreader) nodeWork(g *ir.Graph, id ir.ID) (work float64) {
 }
 
 // speedup returns how many times as fast as one rank ranks are with a graph, if they share what is
-// marked, and the node that costs the most beyond a rank's share of the work: one that ranks do not share, or
-// whose rows they send. Messages outside of loops are counted.
+// marked, and the node that costs the most beyond a rank's share of the work: one that ranks do not
+// share, or whose rows they send. Messages outside of loops are counted.
 func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 	var all, busiest, most float64
 	note := func(n *ir.Node, cost float64) {

@@ -10,9 +10,9 @@ import (
 	"flow/ir/types"
 )
 
-// This file spreads what reads rows that only the run knows: those in whose columns the rows of a sparse
-// matrix have entries, and those whose numbers the run computes (op.Def.Numbers). A gather with the attribute
-// plan.Fetch brings a rank those that its rows touch.
+// This file spreads what reads rows that only the run knows: those in whose columns the rows of a
+// sparse matrix have entries, and those whose numbers the run computes (op.Def.Numbers). A gather with
+// the attribute plan.Fetch brings a rank those that its rows touch.
 //
 //	iterate(%x, %S) (%v, %A) {                %1 = sp.touched(%S) {ranks=3, shared=900}
 //	  ..                                      %2 = sp.collect(%1) {apart=1, shared=3, stack=3}
@@ -21,27 +21,27 @@ import (
 //	}                                           %q = gather(%v, %t, %g) {fetch=400, packed=1}
 //	                                            %3 = sp.matmul(%A, %q) {ranks=3, shared=900}
 //
-// The lists are values of the graph that makes the matrix, so they are made once for each of its values.
-// Ranks exchange them where the matrix does not change from round to round: elsewhere a list would take
-// part of what it saves. A row of %A keeps its entries in their order, but their columns are numbered by
-// what arrives: the rows that come from a rank lie one after the other (plan.Packed).
+// The lists are values of the graph that makes the matrix, so they are made once for each of its
+// values. Ranks exchange them where the matrix does not change from round to round: elsewhere a list
+// would take part of what it saves. A row of %A keeps its entries in their order, but their columns are
+// numbered by what arrives: the rows that come from a rank lie one after the other (plan.Packed).
 //
 // It also spreads what puts rows in order (op.Ordering), where a rank gets rows that their keys decide.
 
-// rowLists are the lists of a sparse matrix, on each rank: row r of take has the rows that this rank needs
-// of rank r, and row r of give those that rank r needs of this one. near is the matrix with the columns of
-// packed rows, or None if no node has needed it.
+// rowLists are the lists of a sparse matrix, on each rank: row r of take has the rows that this rank
+// needs of rank r, and row r of give those that rank r needs of this one. near is the matrix with the
+// columns of packed rows, or None if no node has needed it.
 type rowLists struct{ take, give, near ir.ID }
 
-// unchanged returns which input of the loop an old node is that is an argument with the same value in all
-// rounds.
+// unchanged returns which input of the loop an old node is that is an argument with the same value in
+// all rounds.
 func (x *spreadGraph) unchanged(id ir.ID) (k int, ok bool) {
 	k = slices.Index(x.args, id)
 	return k, k >= 0 && k >= x.around.old.Nodes[x.loop].Carried()
 }
 
-// named returns the new node of old node id with the rows that old node s names (see rowReads.by). It has
-// all rows if a rank would get most of them.
+// named returns the new node of old node id with the rows that old node s names (see rowReads.by). It
+// has all rows if a rank would get most of them.
 func (x *spreadGraph) named(id, s ir.ID, all bool) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
 	_, same := x.unchanged(s)
@@ -68,17 +68,17 @@ func (x *spreadGraph) named(id, s ir.ID, all bool) ir.ID {
 	return x.full(id)
 }
 
-// fetch adds the gather that brings each rank the rows of old node id that take lists. give lists the rows
-// that it sends (see rowLists). rows estimates the number of rows that all ranks get.
+// fetch adds the gather that brings each rank the rows of old node id that take lists. give lists the
+// rows that it sends (see rowLists). rows estimates the number of rows that all ranks get.
 func (x *spreadGraph) fetch(id ir.ID, rows float64, take, give ir.ID) ir.ID {
 	attrs := x.inUnitsOf(x.old.Type(id).Rows).With(plan.Fetch, op.Int(1+int(rows)))
 	x.whole[id] = x.gatherOf(id, attrs, x.to[id], take, give)
 	return x.whole[id]
 }
 
-// numbered returns the new node of an old one with the rows whose numbers are in the old column s: all of
-// them if the reader makes all rows, otherwise those in this rank's rows of the column. Ranks exchange
-// the lists where the reader stands, since numbers are seldom the same in two rounds.
+// numbered returns the new node of an old one with the rows whose numbers are in the old column s: all
+// of them if the reader makes all rows, otherwise those in this rank's rows of the column. Ranks
+// exchange the lists where the reader stands, since numbers are seldom the same in two rounds.
 func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
 	others := float64(x.ranks - 1)
@@ -115,8 +115,8 @@ func (x *spreadGraph) byNumbers(g ir.ID) bool {
 	return x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 && x.g.Nodes[x.g.In(g)[1]].Attrs.Int("rows") > 0 // of sp.touched
 }
 
-// numberedSpreads is gatherSpreads of a gather whose lists are exchanged before, and entryBytes the size of an
-// entry of a list.
+// numberedSpreads is gatherSpreads of a gather whose lists are exchanged before, and entryBytes the
+// size of an entry of a list.
 const numberedSpreads, entryBytes = 2 * gatherSpreads, 4
 
 // listsOf returns the lists of an old sparse matrix: arguments, if it is one that does not change.
@@ -138,8 +138,8 @@ func (x *spreadGraph) listsOf(s ir.ID) rowLists {
 	return l
 }
 
-// across returns the attributes of a node that shares the rows of a sparse matrix of type t and also asks how
-// ranks share a matrix with a row for each of its columns.
+// across returns the attributes of a node that shares the rows of a sparse matrix of type t and also
+// asks how ranks share a matrix with a row for each of its columns.
 func (x *spreadGraph) across(t types.Type) *op.Attrs {
 	attrs := x.sharing(nil, t.Rows, x.unit[t.Rows])
 	if cuts := x.unit[t.Cols]; len(cuts.L) > 0 {
@@ -159,15 +159,16 @@ func (x *spreadGraph) nearOf(s ir.ID) ir.ID {
 	return l.near
 }
 
-// packedEntries is the estimated number of entries whose columns are renumbered in the time that it takes to
-// copy a row of a message to its place. Both read and write an element at a place that is looked up.
+// packedEntries is the estimated number of entries whose columns are renumbered in the time that it
+// takes to copy a row of a message to its place. Both read and write an element at a place that is
+// looked up.
 const packedEntries = 4
 
-// packs marks gathers by lists as packed: their rows stay where they arrive. All readers of such a gather
-// select rows by the columns of the sparse matrix that has the lists. They read its copy with the columns of
-// packed rows instead. This would be wrong if another gather brought rows of the same matrix meanwhile, in
-// this graph or in a loop that has captured the matrix. A matrix with many more entries than rows arrive in
-// all rounds is not copied.
+// packs marks gathers by lists as packed: their rows stay where they arrive. All readers of such a
+// gather select rows by the columns of the sparse matrix that has the lists. They read its copy with
+// the columns of packed rows instead. This would be wrong if another gather brought rows of the same
+// matrix meanwhile, in this graph or in a loop that has captured the matrix. A matrix with many more
+// entries than rows arrive in all rounds is not copied.
 func (x *spreadGraph) packs() {
 	rounds, _ := plan.Rounds(&x.around.old.Nodes[x.loop])
 	for s, l := range x.lists {
@@ -192,8 +193,8 @@ func (x *spreadGraph) packs() {
 	}
 }
 
-// readersByColumn returns the readers of the new gather g. ok is false if one of them does not read it by the
-// columns of the new node s, or if another gather may bring rows of the same matrix.
+// readersByColumn returns the readers of the new gather g. ok is false if one of them does not read it
+// by the columns of the new node s, or if another gather may bring rows of the same matrix.
 func (x *spreadGraph) readersByColumn(g, s ir.ID) (readers []ir.ID, ok bool) {
 	from := x.g.In(g)[0]
 	for y, n := range x.g.All() {
@@ -209,15 +210,15 @@ func (x *spreadGraph) readersByColumn(g, s ir.ID) (readers []ir.ID, ok bool) {
 	return readers, len(readers) > 0
 }
 
-// collected exchanges lists among ranks: row r of the result is the row that rank r has in lists for this
-// rank. id is the node of the old graph that needs them.
+// collected exchanges lists among ranks: row r of the result is the row that rank r has in lists for
+// this rank. id is the node of the old graph that needs them.
 func (x *spreadGraph) collected(id, lists ir.ID) ir.ID {
 	return x.g.Add(x.table.Must("sp.collect"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)},
 		op.Attr{Name: plan.SharedRows, Val: op.Int(x.ranks)}, op.Attr{Name: "apart", Val: op.Int(1)}), x.g.Type(lists), x.old.Origin(id).NoDest(), lists)
 }
 
-// touched estimates how many rows all ranks get that need those that the entries of an old sparse matrix
-// touch.
+// touched estimates how many rows all ranks get that need those that the entries of an old sparse
+// matrix touch.
 func (x *spreadGraph) touched(s ir.ID) float64 {
 	of := edge{x.old, s}
 	rows, ok := x.touches[of]
@@ -229,15 +230,15 @@ func (x *spreadGraph) touched(s ir.ID) float64 {
 	return rows
 }
 
-// listed is an input of a loop that has lists. near tells whether regions of the loop read the copy with the
-// columns of packed rows, and own whether they read the input itself.
+// listed is an input of a loop that has lists. near tells whether regions of the loop read the copy
+// with the columns of packed rows, and own whether they read the input itself.
 type listed struct {
 	input     int
 	near, own bool
 }
 
-// takeLists adds the lists that any region of a loop needs to the arguments of all its regions. r is the
-// first region. It returns the inputs of the loop that have lists.
+// takeLists adds the lists that any region of a loop needs to the arguments of all its regions. r is
+// the first region. It returns the inputs of the loop that have lists.
 func takeLists(r *ir.Region, inside []*spreadGraph) (all []listed) {
 	for _, x := range inside {
 		x.packs()
@@ -270,7 +271,8 @@ func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	return s.inMessages(g, id, []rowReads{s.ownRows(from.Rows)}, s.from == 1 || s.orderGains(g, id, partial[0]))
 }
 
-// orderGains reports whether ranks put rows in order in less time together than one takes that gets them all.
+// orderGains reports whether ranks put rows in order in less time together than one takes that gets
+// them all.
 func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
 	gains := s.spared(s.workOf(g, id))
 	if partial {
@@ -295,11 +297,12 @@ func (s *spreader) orderCost(g *ir.Graph, id ir.ID) float64 {
 	return float64(s.from)*messages + rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks)))
 }
 
-// mostGathered is the most bytes that all ranks get for a part of a sort. A larger matrix may fit in no rank.
+// mostGathered is the most bytes that all ranks get for a part of a sort. A larger matrix may fit in no
+// rank.
 const mostGathered = 64 << 20
 
-// partGains reports whether each rank finds the few rows of a sort that are read (op.Ordering.Part) sooner
-// than all ranks put the rows in order. Where they share all that they can, they share the sort.
+// partGains reports whether each rank finds the few rows of a sort that are read (op.Ordering.Part)
+// sooner than all ranks put the rows in order. Where they share all that they can, they share the sort.
 func (s *spreader) partGains(g *ir.Graph, id ir.ID) bool {
 	from := g.Type(g.In(id)[0])
 	if s.from == 1 || !from.Known() || from.Bytes() > mostGathered {
@@ -379,8 +382,8 @@ func (x *spreadGraph) window(id ir.ID, reads []rowReads) ir.ID {
 	return x.typed(id, x.table.Must(n.Op.Order.Of), share(by), x.gatherOf(id, fetch, own, cuts), cuts)
 }
 
-// selectPlaces returns the places that a row with a Select needs of each list, the length of a list, and
-// the number of lists.
+// selectPlaces returns the places that a row with a Select needs of each list, the length of a list,
+// and the number of lists.
 func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
 	d, from := g.Nodes[id].Op, g.Type(g.In(id)[0])
 	n, lists = from.Count(), 1
@@ -390,7 +393,8 @@ func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
 	return d.Select.Places(g.Nodes[id].Attrs, n), n, lists
 }
 
-// selectBits is the widths of the digits by which keys of 64 bits are told apart, the highest digit first.
+// selectBits is the widths of the digits by which keys of 64 bits are told apart, the highest digit
+// first.
 var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
 
 // keptDigits is after how many digits the keys that still agree with the wanted one are copied: few are
@@ -429,8 +433,8 @@ func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
 
-// digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has of a
-// digit of those that have the digits found.
+// digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has
+// of a digit of those that have the digits found.
 func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits int, found []ir.ID) ir.ID) ir.ID {
 	var found []ir.ID
 	shift := 64

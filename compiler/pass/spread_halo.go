@@ -28,9 +28,9 @@ import (
 // A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
 // serves all readers of a value in a region.
 
-// rowReads is what each rank reads of an operand to make its own rows of a node: all of it if whole, else
-// the rows in rows, and those of at, whose place the run computes. If turned is set, it reads the same
-// rows of the transpose.
+// rowReads is what each rank reads of an operand to make its own rows of a node: all of it if whole,
+// else the rows in rows, and those of at, whose place the run computes. If turned is set, it reads the
+// same rows of the transpose.
 //
 // If by is not 0, old node by-1 names the rows, and a rank may get fewer. A sparse matrix names the
 // columns in which this rank's rows have entries. A column names the numbers in this rank's rows, or in
@@ -44,15 +44,15 @@ type rowReads struct {
 	all    bool
 }
 
-// rowsAt is `rows` rows of an operand. The first has the number times*s + plus, where s is a scalar node of
-// the old graph.
+// rowsAt is `rows` rows of an operand. The first has the number times*s + plus, where s is a scalar
+// node of the old graph.
 type rowsAt struct {
 	s                 ir.ID
 	times, plus, rows int
 }
 
-// rowMap says which rows of an operand a node reads to make some of its own, for any rows of its own. The
-// fields are as in rowReads.
+// rowMap says which rows of an operand a node reads to make some of its own, for any rows of its own.
+// The fields are as in rowReads.
 type rowMap struct {
 	whole bool
 	needs []need
@@ -60,10 +60,10 @@ type rowMap struct {
 	by    ir.ID
 }
 
-// need is rows of an operand: for each row i in from..to-1 of a result the rows by*i + lo .. by*i + hi -
-// 1, as far as the operand has them. If by is 0, the rows are the same for all i. For consecutive rows of
-// a result there are no gaps, even if by is above hi - lo. A negative by reverses the rows. If per is
-// above 1, by, lo and hi count elements, and a row of the operand has per of them (reshape).
+// need is rows of an operand: for each row i in from..to-1 of a result the rows by*i + lo .. by*i +
+// hi - 1, as far as the operand has them. If by is 0, the rows are the same for all i. For consecutive
+// rows of a result there are no gaps, even if by is above hi - lo. A negative by reverses the rows. If
+// per is above 1, by, lo and hi count elements, and a row of the operand has per of them (reshape).
 //
 // A stencil of three rows is one need, and a periodic border another one.
 type need struct{ from, to, by, lo, hi, per int }
@@ -154,7 +154,8 @@ func (s *spreader) readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 	return out
 }
 
-// mapsOf returns which rows of each operand node id reads, for each row of its space, which has so many.
+// mapsOf returns which rows of each operand node id reads, for each row of its space, which has so
+// many.
 func mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 	n, in := &g.Nodes[id], g.In(id)
 	out := make([]rowMap, len(in))
@@ -206,8 +207,8 @@ func mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 	return out
 }
 
-// picks reports an operator that takes a rectangle or an element of its first input. Its other inputs or
-// its attributes say where.
+// picks reports an operator that takes a rectangle or an element of its first input. Its other inputs
+// or its attributes say where.
 func picks(n *ir.Node) bool {
 	return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows
 }
@@ -356,8 +357,8 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	return g
 }
 
-// mostRanges is the most ranges of rows that a rank gets, since each is a message. A rank that needs more
-// gets all rows.
+// mostRanges is the most ranges of rows that a rank gets, since each is a message. A rank that needs
+// more gets all rows.
 const mostRanges = 24
 
 // bringsAll reports whether a gather brings all of so many rows: all ranks need all, or one needs many
@@ -404,8 +405,9 @@ func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
 	return x.reach(id, rowReads{rows: rows})
 }
 
-// pick returns the new node of an old one with a rank's own rows and those that at says. Each gather reads
-// the one before it and brings only rows that none has brought: no row arrives while a node may read it.
+// pick returns the new node of an old one with a rank's own rows and those that at says. Each gather
+// reads the one before it and brings only rows that none has brought: no row arrives while a node may
+// read it.
 func (x *spreadGraph) pick(id ir.ID, at []rowsAt) ir.ID {
 	if g, ok := x.whole[id]; ok && x.picked[id] == nil && len(at) > 0 {
 		if _, some := plan.Needs(x.g.Nodes[g].Attrs); !some && x.g.Nodes[g].Attrs.Int(plan.Fetch) == 0 {
@@ -448,8 +450,8 @@ func (x *spreadGraph) first(a rowsAt) ir.ID {
 	return out
 }
 
-// viewOf is the new node of the view id of the new node from. own: a reader needs a rank's own rows alone. If
-// all readers do, an aligned one makes no others; from may have rows for another reader.
+// viewOf is the new node of the view id of the new node from. own: a reader needs a rank's own rows
+// alone. If all readers do, an aligned one makes no others; from may have rows for another reader.
 func (x *spreadGraph) viewOf(id, from ir.ID, own bool) ir.ID {
 	v, ok := x.views[id][from]
 	if !ok {

@@ -7,9 +7,9 @@ import (
 	"flow/ir/plan"
 )
 
-// TestReadsThroughAnother draws a node that reads a matrix through another node. It compares what each rank
-// needs of the matrix with what its rows read one by one. Reads are rows, stencils, reversals and elements
-// (reshapes).
+// TestReadsThroughAnother draws a node that reads a matrix through another node. It compares what each
+// rank needs of the matrix with what its rows read one by one. Reads are rows, stencils, reversals and
+// elements (reshapes).
 func TestReadsThroughAnother(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	s := &spreader{ranks: 3}

@@ -14,8 +14,8 @@ import (
 // `i + 1`, `max(i - 1, 0)`, `(i + 3) % n` and subscripts that count from the end are such. If another
 // subscript reads an operand, all of its rows may be read.
 
-// ramp is the values by*i + c + times*s for i in from..to-1. by is not negative. s is an integer that only
-// the run knows, the same for all i: operand number of - 1 of the loop. of is 0 if there is no s.
+// ramp is the values by*i + c + times*s for i in from..to-1. by is not negative. s is an integer that
+// only the run knows, the same for all i: operand number of - 1 of the loop. of is 0 if there is no s.
 type ramp struct{ from, to, by, c, of, times int }
 
 // mostRamps bounds the parts of a subscript.

@@ -1,8 +1,8 @@
 package pass
 
-// This file spreads rows that the run chooses (op.Def.Chooses). Each rank keeps the rows that it has chosen
-// as a matrix of its own, and computes from them row by row. Such nodes are loose. Their rows in the order
-// of ranks are the rows that one rank would have.
+// This file spreads rows that the run chooses (op.Def.Chooses). Each rank keeps the rows that it has
+// chosen as a matrix of its own, and computes from them row by row. Such nodes are loose. Their rows in
+// the order of ranks are the rows that one rank would have.
 //
 //	%2 = places(%1)                      %2 = places(%1) {ranks=3, shared=900}  # of this rank's rows
 //	%3 = pick.rows(%0, %2)               %3 = pick.rows(%0, %2) {ranks=3}
@@ -10,7 +10,8 @@ package pass
 //	%5 = matmul(%3, %3) {ta}             %7 = matmul(%3, %3) {ta} on 0;  %8 = exchange(%7) {to=[1]};  %9 = gemm(%8, %3, %3) {ta} on 1; ..
 //	%6 = median(%3)                      %14 = rank.rows(%3) {turn=1} on 0; ..;  %17 = rbind(%14, ..) on 0;  %18 = median(%17) on 0
 //
-// It would be wrong for rows that depend on other rows, and for two matrices whose rows were chosen apart.
+// It would be wrong for rows that depend on other rows, and for two matrices whose rows were chosen
+// apart.
 
 import (
 	"flow/ir"
@@ -95,8 +96,8 @@ func (x *spreadGraph) local(id ir.ID) ir.ID {
 	return x.own(id)
 }
 
-// choosesHere reports whether the old node by chooses rows of the old node id, so that each rank chooses
-// among the rows that it has.
+// choosesHere reports whether the old node by chooses rows of the old node id, so that each rank
+// chooses among the rows that it has.
 func (x *spreadGraph) choosesHere(id, by ir.ID) bool {
 	if root, ok := x.loose[by]; !ok || root != by {
 		return false
@@ -119,8 +120,8 @@ func rowCount(d *op.Def) bool {
 	return true
 }
 
-// rowByRow reports whether row i of an old node depends on row i of its loose operands alone, and on operands
-// that all ranks have.
+// rowByRow reports whether row i of an old node depends on row i of its loose operands alone, and on
+// operands that all ranks have.
 func (x *spreadGraph) rowByRow(id ir.ID) bool {
 	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
 	if !t.IsDense() || t.Rows != types.Unknown || !n.Op.Laws.Has(op.Pure) || n.Region != nil {
@@ -181,8 +182,8 @@ func (x *spreadGraph) sent(from ir.ID, r int32, attrs *op.Attrs) ir.ID {
 	return x.alone(x.g.Add(x.table.Must("exchange"), attrs, x.g.Type(from), x.g.Origin(from).NoDest(), from), r)
 }
 
-// alone notes that one rank runs a new node, and returns the node. All ranks run the nodes without such a
-// note.
+// alone notes that one rank runs a new node, and returns the node. All ranks run the nodes without such
+// a note.
 func (x *spreadGraph) alone(made ir.ID, rank int32) ir.ID {
 	for len(x.owners) <= int(made) {
 		x.owners = append(x.owners, plan.Everywhere)
@@ -191,8 +192,8 @@ func (x *spreadGraph) alone(made ir.ID, rank int32) ir.ID {
 	return made
 }
 
-// looseProduct makes a product t(a) @ b of loose matrices. The order of its terms counts, so each rank adds
-// its terms to the sum of the rank before it.
+// looseProduct makes a product t(a) @ b of loose matrices. The order of its terms counts, so each rank
+// adds its terms to the sum of the rank before it.
 func (x *spreadGraph) looseProduct(id ir.ID) (made ir.ID) {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	for r := range int32(x.ranks) {

@@ -19,8 +19,8 @@ func (x *spreadGraph) reduced(id ir.ID, reads []rowReads) {
 	x.ends(id, x.to[id], []*op.Def{n.Op}, x.old.Type(from))
 }
 
-// pipeOf makes the pipe that folds the rows of a rank of the old node from. The pipe takes the place of the
-// old node id.
+// pipeOf makes the pipe that folds the rows of a rank of the old node from. The pipe takes the place of
+// the old node id.
 func (x *spreadGraph) pipeOf(id, from ir.ID, fold string, t types.Type, reads rowReads) ir.ID {
 	space := x.old.Type(from)
 	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))}, op.Attr{Name: "fold", Val: op.Str(fold)},
@@ -34,8 +34,8 @@ func (x *spreadGraph) pipeOf(id, from ir.ID, fold string, t types.Type, reads ro
 	return made
 }
 
-// reductionReads returns the reads of a reduction of rows, of columns or of all elements that is no part of
-// a pipe.
+// reductionReads returns the reads of a reduction of rows, of columns or of all elements that is no
+// part of a pipe.
 func (s *spreader) reductionReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Fold == op.NoFold || len(in) != 1 || !dividable(g.Type(in[0])) {
@@ -182,8 +182,8 @@ func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	return s.inMessages(g, id, reads, partial[0] && (s.from == 1 || float64(from.Bytes()) > float64((s.ranks-1)*gatherSpreads*bytesSpread)))
 }
 
-// scanned makes the new nodes of a running reduction: the last rows of the ranks' windows, and the windows.
-// Ranks make the last rows at once if the steps associate, and one after the other if not.
+// scanned makes the new nodes of a running reduction: the last rows of the ranks' windows, and the
+// windows. Ranks make the last rows at once if the steps associate, and one after the other if not.
 func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	scan, t := x.old.Nodes[id].Op.Scan, x.old.Type(id)
 	in := []ir.ID{x.reach(x.old.In(id)[0], reads[0])}
@@ -202,9 +202,9 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	x.partial[id] = true
 }
 
-// turn adds the node that rank r alone runs, with operands in. From rank 1 on it also reads before[r-1], the
-// gathered result of the rank before it. turn returns the gather of its result, which goes to the next rank.
-// The last rank sends its result to all.
+// turn adds the node that rank r alone runs, with operands in. From rank 1 on it also reads
+// before[r-1], the gathered result of the rank before it. turn returns the gather of its result, which
+// goes to the next rank. The last rank sends its result to all.
 func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, before []ir.ID) ir.ID {
 	if r > 0 {
 		in = append(in, before[r-1])
@@ -220,8 +220,8 @@ func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, befo
 }
 
 // chainAttrs returns the attributes of the row that adds the terms of node id in the order of rows
-// (op.Shard.Chain), and how many rows its table has. It returns 0 if there is no such row. A product t(a) @ b
-// of floats has a table for each panel.
+// (op.Shard.Chain), and how many rows its table has. It returns 0 if there is no such row. A product
+// t(a) @ b of floats has a table for each panel.
 func chainAttrs(g *ir.Graph, id ir.ID) (attrs *op.Attrs, rows int) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	rows, attrs = t.Rows, n.Attrs
@@ -243,9 +243,9 @@ func chainAttrs(g *ir.Graph, id ir.ID) (attrs *op.Attrs, rows int) {
 	return attrs, rows
 }
 
-// chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain). Ranks
-// add one after the other, so sharing takes as long as one rank. Ranks do not send rows, but each sends the
-// table once.
+// chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain).
+// Ranks add one after the other, so sharing takes as long as one rank. Ranks do not send rows, but each
+// sends the table once.
 func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	in, t := g.In(id), g.Type(id)
 	_, table := chainAttrs(g, id)
@@ -356,8 +356,8 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 	x.results(id, made, tupleOf(ts), join)
 }
 
-// ends changes the pipe made, the new node of id, so that it gives the results of one rank. folds are its
-// reductions, space is the type of its index space.
+// ends changes the pipe made, the new node of id, so that it gives the results of one rank. folds are
+// its reductions, space is the type of its index space.
 func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	names, t, join := x.folded(folds, space)
 	at := &x.g.Nodes[made]

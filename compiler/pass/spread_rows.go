@@ -20,9 +20,9 @@ import (
 // Bits stay, since fma(a, b, c) is fma(b, a, c). The sums are chains over all rows of the operands, so
 // a rank needs these whole.
 
-// spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
-// with such loops, what selects their results, and what reads rows that ranks share to make such
-// rows, or to reduce them. scattered lists those that one rank makes, which then sends each rank its rows.
+// spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates with
+// such loops, what selects their results, and what reads rows that ranks share to make such rows, or to
+// reduce them. scattered lists those that one rank makes, which then sends each rank its rows.
 func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
 	loops := func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }
 	placed := func(x ir.Grid) bool { return x.Place == ir.Replicated }
@@ -171,8 +171,8 @@ func unless(ok bool, why string) string {
 // way is one way in which ranks share the work of a node.
 //
 // reads returns what a rank reads of the operands, and why ranks do not share the node: "" if they do,
-// elsewise if the way is for other nodes. partial reports, by operand, whether a rank has only its own rows
-// of it. make makes the new nodes.
+// elsewise if the way is for other nodes. partial reports, by operand, whether a rank has only its own
+// rows of it. make makes the new nodes.
 type way struct {
 	reads func(s *spreader, g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string)
 	make  func(x *spreadGraph, id ir.ID, reads []rowReads)
@@ -193,8 +193,8 @@ var ways = []way{
 	{(*spreader).rowsReads, (*spreadGraph).byRows},
 }
 
-// shared returns the way in which ranks share node id, what they read of its operands, and why they do not
-// share it; "" if they do.
+// shared returns the way in which ranks share node id, what they read of its operands, and why they do
+// not share it; "" if they do.
 func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads []rowReads, why string) {
 	switch place := g.Placement(id); {
 	case place == ir.Replicated || place == ir.OneRank:
@@ -210,10 +210,10 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads [
 	return w, reads, why
 }
 
-// viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same rows of
-// them as of the matrix. Other views are not shared, because rows from other ranks cannot arrive in memory
-// that belongs to an operand. A slice of rows of a partial matrix is shared in another way. For a reshape of
-// a partial matrix each rank copies its own rows.
+// viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same
+// rows of them as of the matrix. Other views are not shared, because rows from other ranks cannot
+// arrive in memory that belongs to an operand. A slice of rows of a partial matrix is shared in another
+// way. For a reshape of a partial matrix each rank copies its own rows.
 func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
 	switch {
@@ -225,16 +225,16 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	return nil, elsewise
 }
 
-// turnedReads says whether ranks share a reduction of the columns of a sparse matrix as one of rows of the
-// transpose (op.Def.Turned). They do not if states of the columns take less time. Exact states are large,
-// so that needs many entries a column.
+// turnedReads says whether ranks share a reduction of the columns of a sparse matrix as one of rows of
+// the transpose (op.Def.Turned). They do not if states of the columns take less time. Exact states are
+// large, so that needs many entries a column.
 func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	in := g.In(id)
 	return nil, unless(g.Nodes[id].Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks && !s.statesOfColumns(g, id), elsewise)
 }
 
-// statesOfColumns reports whether ranks merge states of the columns of a sparse matrix in less time than
-// they make and send their parts of its transpose.
+// statesOfColumns reports whether ranks merge states of the columns of a sparse matrix in less time
+// than they make and send their parts of its transpose.
 func (s *spreader) statesOfColumns(g *ir.Graph, id ir.ID) bool {
 	if !stated(g.Nodes[id].Op) || s.statedRows(g, id) == 0 {
 		return false
@@ -245,8 +245,8 @@ func (s *spreader) statesOfColumns(g *ir.Graph, id ir.ID) bool {
 	return moved(float64(s.ranks-1)*state) < storedSteps*e.NNZ/float64(s.ranks)+moved(s.spared(e.Bytes(0, of.Elem.Size()))/float64(s.ranks))
 }
 
-// inMessages returns reads, and why ranks do not share a node that no other way is for. gains: sharing saves
-// more than its messages cost. nil reads: they cannot share it.
+// inMessages returns reads, and why ranks do not share a node that no other way is for. gains: sharing
+// saves more than its messages cost. nil reads: they cannot share it.
 func (s *spreader) inMessages(g *ir.Graph, id ir.ID, reads []rowReads, gains bool) ([]rowReads, string) {
 	switch {
 	case reads != nil:
@@ -338,8 +338,8 @@ func elements(t types.Type) float64 {
 	return float64(t.Count())
 }
 
-// wideReads returns the reads of a product t(a) @ b of floats with more columns than rows. Ranks share its
-// columns.
+// wideReads returns the reads of a product t(a) @ b of floats with more columns than rows. Ranks share
+// its columns.
 func (s *spreader) wideReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !dividable(t) || !t.Elem.IsFloat() ||

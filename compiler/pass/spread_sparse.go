@@ -25,12 +25,12 @@ import (
 // The columns of a row of sp.collect ascend, because ranks have contiguous rows and their parts come
 // one after the other.
 //
-// A constructor whose rows can be made alone (op.Def.ByRows) makes those of the rank, and so does the conversion
-// of a dense matrix that ranks share.
+// A constructor whose rows can be made alone (op.Def.ByRows) makes those of the rank, and so does the
+// conversion of a dense matrix that ranks share.
 //
-// Rows of a graph may differ in length by orders of magnitude. If the estimates tell the lengths, each rank
-// gets rows with about the same work (cuts). The attribute plan.Unit of all nodes with as many rows then
-// lists the row at which each rank begins.
+// Rows of a graph may differ in length by orders of magnitude. If the estimates tell the lengths, each
+// rank gets rows with about the same work (cuts). The attribute plan.Unit of all nodes with as many
+// rows then lists the row at which each rank begins.
 //
 // It would be wrong for an operator that makes entries where its sparse operands have none: then the
 // rows of other ranks would not be empty.
@@ -62,8 +62,8 @@ func (s *spreader) relocates(g *ir.Graph, id ir.ID) bool {
 }
 
 // sparse makes the new node of an old one whose result is a sparse matrix that ranks share by rows,
-// because one of its operands is, or because each rank can make its own rows (generates). It returns false
-// for other nodes.
+// because one of its operands is, or because each rank can make its own rows (generates). It returns
+// false for other nodes.
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if x.generates(id) {
@@ -116,8 +116,8 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 	return true
 }
 
-// generates reports whether node id makes a sparse matrix of nothing, or of a dense one that ranks share by
-// rows, each rank its own rows. In a loop or branch each rank makes all rows.
+// generates reports whether node id makes a sparse matrix of nothing, or of a dense one that ranks
+// share by rows, each rank its own rows. In a loop or branch each rank makes all rows.
 func (x *spreadGraph) generates(id ir.ID) bool {
 	t := x.old.Type(id)
 	n := &x.old.Nodes[id]
@@ -125,8 +125,8 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 		!slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !dividable(x.old.Type(from)) || !x.partial[from] })
 }
 
-// byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by rows.
-// Each rank gets the entries of its columns and reduces them as rows (op.Def.Turned).
+// byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by
+// rows. Each rank gets the entries of its columns and reduces them as rows (op.Def.Turned).
 func (x *spreadGraph) byColumns(id ir.ID, _ []rowReads) {
 	turned := x.transposed(id)
 	rows := x.g.Type(turned).Rows
@@ -135,7 +135,8 @@ func (x *spreadGraph) byColumns(id ir.ID, _ []rowReads) {
 	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, x.inUnitsOf(rows), made))
 }
 
-// transposed returns this rank's rows of the transpose of the partial sparse matrix that old node id reads.
+// transposed returns this rank's rows of the transpose of the partial sparse matrix that old node id
+// reads.
 func (x *spreadGraph) transposed(id ir.ID) ir.ID {
 	of := x.old.In(id)[0]
 	made, ok := x.turnedOf[of]
@@ -194,16 +195,16 @@ func (x *spreadGraph) shares1(made ir.ID) ir.ID {
 // strewn reports whether each rank that reads node n gets entries in rows of other ranks.
 func strewn(n *ir.Node) bool { return n.Op.Strewn != nil && n.Op.Strewn(n.Attrs) }
 
-// joinedAdding gives each rank its own rows of the sparse matrix of node id, whose entries any rank may hold.
-// Entries at one place are added in the order of ranks.
+// joinedAdding gives each rank its own rows of the sparse matrix of node id, whose entries any rank may
+// hold. Entries at one place are added in the order of ranks.
 func (x *spreadGraph) joinedAdding(id, made ir.ID) ir.ID {
 	all := x.joined(id, made, true)
 	x.g.Nodes[all].Attrs = x.g.Nodes[all].Attrs.With("add", op.Int(1))
 	return all
 }
 
-// joined joins what ranks have of the sparse matrix of node id. Each gets its own rows if own, otherwise
-// all.
+// joined joins what ranks have of the sparse matrix of node id. Each gets its own rows if own,
+// otherwise all.
 func (x *spreadGraph) joined(id, made ir.ID, own bool) ir.ID {
 	rows := x.g.Type(made).Rows
 	attrs := inUnits(op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), x.unit[rows])
@@ -235,9 +236,9 @@ func (x *spreadGraph) ownOf(id, from ir.ID) ir.ID {
 	return x.g.Add(x.table.Must(own), x.sharing(nil, t.Rows, x.unit[t.Rows]), t, x.old.Origin(id).NoDest(), from)
 }
 
-// scatters reports whether node id makes a matrix on one rank that may send each rank its rows: a sparse one,
-// or a dense one that is read of a file or has been kept, as a dense one that is computed is read whole
-// more often.
+// scatters reports whether node id makes a matrix on one rank that may send each rank its rows: a
+// sparse one, or a dense one that is read of a file or has been kept, as a dense one that is computed
+// is read whole more often.
 func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if t.IsDense() && (!dividable(t) || n.Op.Reads == nil && !n.Op.Root || t.Count() < s.from) {
@@ -246,10 +247,10 @@ func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 	return t.IsMatrix() && t.Known() && t.Rows >= s.ranks && n.Op.Control == op.NoControl
 }
 
-// wanted reports which sparse matrices ranks share, by old node. A matrix is shared if a loop reads it by
-// rows, if it is made of a dense one that ranks share, or if a node that reads it has enough work (paysRows).
-// Operands and results of nodes on shared rows are shared too. x is the graph spread as if every sparse
-// matrix could be shared.
+// wanted reports which sparse matrices ranks share, by old node. A matrix is shared if a loop reads it
+// by rows, if it is made of a dense one that ranks share, or if a node that reads it has enough work
+// (paysRows). Operands and results of nodes on shared rows are shared too. x is the graph spread as if
+// every sparse matrix could be shared.
 func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	g := x.old
 	out := make([]bool, g.Len())
@@ -280,8 +281,8 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	return out
 }
 
-// paysRows reports whether sharing the rows of a node spares more time than the messages take. Ranks send
-// the entries of its sparse operands, and those of a result that they make together.
+// paysRows reports whether sharing the rows of a node spares more time than the messages take. Ranks
+// send the entries of its sparse operands, and those of a result that they make together.
 func (x *spreadGraph) paysRows(id ir.ID) bool {
 	bytes, some := 0.0, false
 	moves := func(id ir.ID) {
@@ -309,7 +310,8 @@ func (x *spreadGraph) paysRows(id ir.ID) bool {
 // first ones, which take the most time, and 90 in the others.
 const rowSteps, entrySteps = 70, 6
 
-// unevenFrom is the least work of the busiest rank, in equal shares, from which ranks cut rows by entries.
+// unevenFrom is the least work of the busiest rank, in equal shares, from which ranks cut rows by
+// entries.
 const unevenFrom = 1.03
 
 // rowWork is the work of all nodes with the same number of rows, in operations.
@@ -318,8 +320,9 @@ type rowWork struct {
 	more []float64 // additional work by row, from element 1 on; nil: none
 }
 
-// cuts sets unit for rows of sparse matrices whose numbers of entries differ much, in g and its regions. Each
-// rank gets about the same work. The cuts follow from estimates, so all ranks find the same ones.
+// cuts sets unit for rows of sparse matrices whose numbers of entries differ much, in g and its
+// regions. Each rank gets about the same work. The cuts follow from estimates, so all ranks find the
+// same ones.
 func (s *spreader) cuts(g *ir.Graph) {
 	work := map[int]*rowWork{}
 	s.weigh(g, 1, work)
@@ -365,7 +368,8 @@ func (s *spreader) busiest(upTo []float64, by op.Val) (most float64) {
 	return most
 }
 
-// weigh adds the work of the nodes of g, which runs the given number of times, to work by number of rows.
+// weigh adds the work of the nodes of g, which runs the given number of times, to work by number of
+// rows.
 func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 	for id, n := range g.All() {
 		if isControl(n) {

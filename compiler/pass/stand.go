@@ -11,8 +11,8 @@ import (
 // This file turns what is shared out by rows: matrices of one row that loops carry, and left factors of
 // products that are read by columns. The bits stay, because the elements are the same.
 
-// Stands reports whether rows of g or its regions should be columns. Where ranks share rows, each is worth
-// it. In one process only the product of a row and a large matrix is: its loop makes a column.
+// Stands reports whether rows of g or its regions should be columns. Where ranks share rows, each is
+// worth it. In one process only the product of a row and a large matrix is: its loop makes a column.
 func Stands(g *ir.Graph, shared bool, sizes Sizes) bool {
 	for g, id := range nodesIn(g, isControl) {
 		if lies(g.Type(id)) {
@@ -113,18 +113,18 @@ func column(g *ir.Graph, t *op.Def, row ir.ID) ir.ID {
 	return turned(g, t, row)
 }
 
-// TurnCaptured transposes left factors that a product with a column reads by columns, if they are the same
-// in all rounds of a loop:
+// TurnCaptured transposes left factors that a product with a column reads by columns, if they are the
+// same in all rounds of a loop:
 //
 //	iterate(.., %1) (.., %a) { %3 = matmul(%a, %x) {ta} .. }   ->   { %2 = t(%a);  %3 = matmul(%2, %x) .. }
 //
-// Hoist moves the transpose in front of the loop. Ranks share the rows of the new product. Of the old one
-// they would add the terms one rank after the other. A product in panels is shared as it is. It would be
-// wrong for a right factor of several columns, as layers of a network have: all ranks would get all of it
-// in each round, and a fast kernel takes less time to multiply than messages take. For 8000 rows and 64
-// columns three ranks would send 1.3 GiB in 80 rounds instead of 25 MiB, in 2.3 times the processor time.
-// Nothing is gained if the loop has only a few rounds, since ranks send each other the elements of the
-// transpose once. It returns g if there is no such product.
+// Hoist moves the transpose in front of the loop. Ranks share the rows of the new product. Of the old
+// one they would add the terms one rank after the other. A product in panels is shared as it is. It
+// would be wrong for a right factor of several columns, as layers of a network have: all ranks would
+// get all of it in each round, and a fast kernel takes less time to multiply than messages take. For
+// 8000 rows and 64 columns three ranks would send 1.3 GiB in 80 rounds instead of 25 MiB, in 2.3 times
+// the processor time. Nothing is gained if the loop has only a few rounds, since ranks send each other
+// the elements of the transpose once. It returns g if there is no such product.
 func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
 	t, out := table.Must("t"), g
 	gains := func(a, b, product types.Type) bool { // others' work over the messages of the right factor

@@ -17,10 +17,10 @@ import (
 // is
 //
 //   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a
-//     factorisation or another operator that works by tiles; a matrix times a few columns is a loop on one
-//     rank, which goes by blocks only where the matrix is cut,
-//   - read in tiles (slices that make a grid), or assembled from tiles. It stays whole if ranks share rows,
-//     because columns of a table make a grid too,
+//     factorisation or another operator that works by tiles; a matrix times a few columns is a loop on
+//     one rank, which goes by blocks only where the matrix is cut,
+//   - read in tiles (slices that make a grid), or assembled from tiles. It stays whole if ranks share
+//     rows, because columns of a table make a grid too,
 //   - larger than mostWhole: of blocks only the live ones are in memory.
 //
 // preferred holds the layouts that readers in tiles prefer. With loops, only families stay whole of
@@ -186,8 +186,8 @@ func (w *families) node(id ir.ID) {
 	}
 }
 
-// rowProduct reports a product that ranks can share by rows: of few elements in the right factor, alone or
-// beside those of the result.
+// rowProduct reports a product that ranks can share by rows: of few elements in the right factor, alone
+// or beside those of the result.
 func rowProduct(g *ir.Graph, id ir.ID) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Role != op.Multiplies && n.Op.Role != op.MultipliesOnto || n.Attrs.Bool("ta") {
@@ -197,7 +197,8 @@ func rowProduct(g *ir.Graph, id ir.ID) bool {
 	return dividable(a) && dividable(b) && (b.Count() <= mostRight && a.Rows >= b.Rows || a.Rows >= mostInner*a.Cols)
 }
 
-// mostInner is how many rows a left factor has at least for each term of a product with a right factor of any
-// size. Each rank gets the right factor, which is then at most so small a part of the result. A result in
-// blocks would be brought together where something reads whole rows of it, as distances of points are read.
+// mostInner is how many rows a left factor has at least for each term of a product with a right factor
+// of any size. Each rank gets the right factor, which is then at most so small a part of the result. A
+// result in blocks would be brought together where something reads whole rows of it, as distances of
+// points are read.
 const mostInner = 16

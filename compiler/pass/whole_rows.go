@@ -15,8 +15,9 @@ import (
 //	->  min(%D, window(%D, 0, %k) {size=[7,1]} + window(%D, %k, 0) {size=[1,7]})
 //
 // Each element is the same operations, so bits stay. Both wordings are one program from here on:
-// what joins, cuts and places chains then knows both. A loop over points that reads elements of rows and
-// columns, and whose result operators reduce row by row, is such a loop too, whose result is then not stored:
+// what joins, cuts and places chains then knows both. A loop over points that reads elements of rows
+// and columns, and whose result operators reduce row by row, is such a loop too, whose result is then
+// not stored:
 //
 //	rowsum(parfor(%x) {lo=[0,0], n=[900,900], by=[1,1]} (%i, %j, %x) { abs(x[i, 0] - x[j, 0]) })
 //	->  rowsum(abs(%x - t(%x)))
@@ -77,8 +78,8 @@ type wholeLoops struct {
 	readBy [][]ir.ID
 }
 
-// reduced reports a matrix that nothing reads but reductions of its rows, reductions of all its elements,
-// products with few columns, and what is made of it element by element for such readers.
+// reduced reports a matrix that nothing reads but reductions of its rows, reductions of all its
+// elements, products with few columns, and what is made of it element by element for such readers.
 func (c *wholeLoops) reduced(x ir.ID) bool {
 	if is, known := c.asked[x]; known {
 		return is
@@ -359,7 +360,8 @@ func ordinary(g *ir.Graph, id ir.ID) bool {
 	return !sent(g, id) && !g.Asks(id)
 }
 
-// columnLoop adds the loop of a chain to out and returns its result. The last node of list is the reduction.
+// columnLoop adds the loop of a chain to out and returns its result. The last node of list is the
+// reduction.
 func columnLoop(g, out *ir.Graph, table *op.Table, to, list []ir.ID) ir.ID {
 	last := list[len(list)-1]
 	of, body := g.Type(last), ir.New()

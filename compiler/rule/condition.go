@@ -255,7 +255,8 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		}
 		return op.Ints(p[0], p[1], p[2], p[3]), true
 	},
-	// piece(p, ..): the part of an input that window p reads, where p is cut from the inputs bound together.
+	// piece(p, ..): the part of an input that window p reads, where p is cut from the inputs bound
+	// together.
 	"piece": func(x []operand) (op.Val, bool) {
 		w := x[1].m.cutBound(window(x[0]))[x[1].place]
 		return op.Ints(w[:]...), true

@@ -71,8 +71,8 @@ type match struct {
 	pieces [][4]int
 }
 
-// bound holds what the letters of a pattern are bound to. They are few, so a list is faster than a map, and
-// it is reused without an allocation.
+// bound holds what the letters of a pattern are bound to. They are few, so a list is faster than a map,
+// and it is reused without an allocation.
 type bound[T any] []binding[T]
 
 type binding[T any] struct {
@@ -97,8 +97,8 @@ func (b bound[T]) of(name string) T {
 
 func (b *bound[T]) bind(name string, to T) { *b = append(*b, binding[T]{name, to}) }
 
-// try matches form f at the site. It returns nil if f does not match. Most forms do not, so the memory of a
-// failed match is reused by the next one (see Set.spare).
+// try matches form f at the site. It returns nil if f does not match. Most forms do not, so the memory
+// of a failed match is reused by the next one (see Set.spare).
 func (set *Set) try(f *form, s *site) *match {
 	if !quick(f.from, s) {
 		return nil

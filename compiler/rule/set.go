@@ -284,8 +284,8 @@ func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at 
 	return p.make(func(n planned, o ir.Origin, in []ir.ID) ir.ID { return g.Add(n.def, n.attrs, n.typ, o, in...) }), true
 }
 
-// KeepArguments makes the rules of the set drop no argument of a region. What an argument stands for may
-// fail, which the region does not tell.
+// KeepArguments makes the rules of the set drop no argument of a region. What an argument stands for
+// may fail, which the region does not tell.
 func (set *Set) KeepArguments() { set.keeps = true }
 
 // totals caches, for the nodes of a growing graph, whether they can fail.

@@ -4,8 +4,8 @@ package loop
 
 import "slices"
 
-// leastApart and leastAdded are the fewest rounds that are worth it, of a loop that carries nothing and of
-// one whose states merge.
+// leastApart and leastAdded are the fewest rounds that are worth it, of a loop that carries nothing and
+// of one whose states merge.
 const leastApart, leastAdded = 4, 16
 
 // RoundsApart reports an inner loop whose rounds may be evaluated side by side: it carries nothing but

@@ -1,7 +1,7 @@
 package loop
 
-// This file finds what is constant over most of the space of a nest, such as conditions that tell a border
-// from the rest, and decides it. A remainder by a size is one more condition:
+// This file finds what is constant over most of the space of a nest, such as conditions that tell a
+// border from the rest, and decides it. A remainder by a size is one more condition:
 //
 //	x[(i + n - 1) % n]      ->      x[i - 1], for the points with (i + n - 1) // n == 1
 

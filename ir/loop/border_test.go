@@ -9,8 +9,8 @@ import (
 	"flow/ir/loop"
 )
 
-// TestBorderOutcomes: an outcome holds in all rounds of the loops around, and changes nowhere else than at
-// the places that are listed.
+// TestBorderOutcomes: an outcome holds in all rounds of the loops around, and changes nowhere else than
+// at the places that are listed.
 func TestBorderOutcomes(t *testing.T) {
 	r, sure, few, listed := rand.New(rand.NewPCG(1, 2)), 0, 0, 0
 	for seed := range 900 {

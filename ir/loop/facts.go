@@ -96,8 +96,8 @@ func (f *Facts) Where(v Val, truth bool) []Lin {
 	return x.Holds(v, truth)
 }
 
-// NotNegative lists forms that are not negative if the comparison of two integers by code has the value is.
-// d is the second integer minus the first. No sum wraps.
+// NotNegative lists forms that are not negative if the comparison of two integers by code has the value
+// is. d is the second integer minus the first. No sum wraps.
 func NotNegative(code Code, d Lin, is bool) []Lin {
 	switch {
 	case code == Lt && is:
@@ -114,8 +114,8 @@ func NotNegative(code Code, d Lin, is bool) []Lin {
 	return nil
 }
 
-// Sets finds sets of points by the conditions of a nest. A set of type S may have more points than those
-// asked for, but never fewer.
+// Sets finds sets of points by the conditions of a nest. A set of type S may have more points than
+// those asked for, but never fewer.
 type Sets[S any] struct {
 	*Facts
 	None, All S
@@ -144,8 +144,8 @@ func (x *Sets[S]) Holds(v Val, is bool) S {
 	return x.Compared(s, is)
 }
 
-// Chosen returns of(v), where v is a choice (Select or If): the points of either choice where it is made.
-// ok is false for other values.
+// Chosen returns of(v), where v is a choice (Select or If): the points of either choice where it is
+// made. ok is false for other values.
 func (x *Sets[S]) Chosen(v Val, of func(v Val) S) (points S, ok bool) {
 	s := x.made[v]
 	if s == nil || s.Code != Select && s.Code != If {

@@ -54,7 +54,8 @@ func (a *lone) walk(b *Block, load func(s *Stmt) (uint64, bool)) {
 	})
 }
 
-// all returns what a list of values depends on. is reports that all of them depend on scalar operands alone.
+// all returns what a list of values depends on. is reports that all of them depend on scalar operands
+// alone.
 func (a *lone) all(list []Val) (on uint64, is bool) {
 	for _, v := range list {
 		x, known := a.of[v]
@@ -79,7 +80,8 @@ func (a *lone) apply(s *Stmt) {
 	a.applied |= f.ifs
 }
 
-// Fix returns n with constants for some scalar operands. values has the words by the number of the operand.
+// Fix returns n with constants for some scalar operands. values has the words by the number of the
+// operand.
 func Fix(n *Nest, values map[int]Word) *Nest {
 	return rewritten(n, func(r *rewriter, s *Stmt) bool {
 		w, is := values[s.Mem.N]

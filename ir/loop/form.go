@@ -184,8 +184,8 @@ type Loop struct {
 	Init  []Val // the carried values before the first round
 	Carry Val   // the first of the carried values inside
 	Body  Block // Yield: the next carried values
-	// After is 1 + the name of the index of the For before this one, which made the first of the rounds (see
-	// Repeat): the first index is where that one ended. 0: it is Index.Range.From.
+	// After is 1 + the name of the index of the For before this one, which made the first of the rounds
+	// (see Repeat): the first index is where that one ended. 0: it is Index.Range.From.
 	After int
 	// Sums are reductions whose states, one after the other, are the carried values. A round does
 	// nothing with them but add its contributions. nil: they are other values.

@@ -4,8 +4,8 @@ package loop
 
 import "flow/ir/types"
 
-// NewFunction makes a function with parameters of these types. body writes its statements for the parameters
-// v and returns its results.
+// NewFunction makes a function with parameters of these types. body writes its statements for the
+// parameters v and returns its results.
 func NewFunction(name string, params []types.Elem, body func(b *Builder, v []Val) []Val) *Function {
 	b := New()
 	n := b.Nest

@@ -5,9 +5,9 @@ package loop
 //	for i in 0..n { y = x[i+1] - x[i] .. }
 //	a = x[0]; for i in 0..n (a) { b = x[i+1]; y = b - a ..; next b }
 //
-// It hands on loads, and all values that depend on the index and invariants alone: of the flows through both
-// sides of a cell only one is computed (A. Pottenger, "Predictive commoning", after J. R. O'Brien and others,
-// 1990).
+// It hands on loads, and all values that depend on the index and invariants alone: of the flows through
+// both sides of a cell only one is computed (A. Pottenger, "Predictive commoning", after J. R. O'Brien
+// and others, 1990).
 
 import (
 	"encoding/binary"
@@ -15,13 +15,13 @@ import (
 	"flow/ir/types"
 )
 
-// mostHanded is the most values that an inner loop hands on beside those that it carries already, because
-// each takes a register. farthestHanded is the most rounds for which a value is handed on.
+// mostHanded is the most values that an inner loop hands on beside those that it carries already,
+// because each takes a register. farthestHanded is the most rounds for which a value is handed on.
 const mostHanded, farthestHanded = 8, 4
 
-// HandOn returns n with inner loops that carry the values that earlier rounds have computed. It changes no
-// result. It leaves loops whose number of rounds is not known, because the first values are computed before
-// the loop.
+// HandOn returns n with inner loops that carry the values that earlier rounds have computed. It changes
+// no result. It leaves loops whose number of rounds is not known, because the first values are computed
+// before the loop.
 func HandOn(n *Nest) *Nest {
 	plans := map[*Stmt]*handing{}
 	EachStmt(&n.Body, func(s *Stmt) {
@@ -72,8 +72,8 @@ func shiftedLoads(s *Stmt) bool {
 	return false
 }
 
-// shifted is a pure statement of the block of a loop. Statements of one number compute the same values, by
-// rounds apart: in round i this one computes what another one, y, computes in round i + by - y.by.
+// shifted is a pure statement of the block of a loop. Statements of one number compute the same values,
+// by rounds apart: in round i this one computes what another one, y, computes in round i + by - y.by.
 type shifted struct {
 	*Stmt
 	number int
@@ -93,8 +93,8 @@ type handing struct {
 	order  []*shifted         // the keys of far, in the order of the block
 }
 
-// plan finds the values to hand on, and reports whether there are any. It ignores statements after one that
-// may leave the loop, because their first values must not be computed before the loop.
+// plan finds the values to hand on, and reports whether there are any. It ignores statements after one
+// that may leave the loop, because their first values must not be computed before the loop.
 func (h *handing) plan() bool {
 	numbers, last, list := map[string]int{}, map[int]*shifted{}, h.loop.Body.Stmts
 	for k := range h.loop.Init {
@@ -167,8 +167,8 @@ func (h *handing) need(v Val) {
 	valuesOf(x.Stmt, h.need)
 }
 
-// key returns a text that is equal for statements that compute the same in shifted rounds. It sets x.moves
-// and x.by. ok is false if the value depends on more than the index and invariants.
+// key returns a text that is equal for statements that compute the same in shifted rounds. It sets
+// x.moves and x.by. ok is false if the value depends on more than the index and invariants.
 func (h *handing) key(x *shifted) (key string, ok bool) {
 	var b []byte
 	word := func(n int64) { b = binary.AppendVarint(b, n) }
@@ -216,8 +216,8 @@ func (h *handing) key(x *shifted) (key string, ok bool) {
 	return string(b), true
 }
 
-// write writes loop s with the values handed on. It adds to gives what stands for statements that are not
-// written.
+// write writes loop s with the values handed on. It adds to gives what stands for statements that are
+// not written.
 func (h *handing) write(r *rewriter, s *Stmt, gives map[*Stmt]Val) {
 	l := s.Loop
 	x := Index{Name: l.Index.Name, Range: r.rng(l.Index.Range)}
@@ -254,8 +254,8 @@ func (h *handing) write(r *rewriter, s *Stmt, gives map[*Stmt]Val) {
 	r.set(s, out)
 }
 
-// before writes the value that v has in the round before the loop that r.fixed gives. done has the values
-// written so far.
+// before writes the value that v has in the round before the loop that r.fixed gives. done has the
+// values written so far.
 func (h *handing) before(r *rewriter, v Val, done map[Val]Val) Val {
 	x := h.at[v]
 	if x == nil {

@@ -235,8 +235,8 @@ store out0[i, q] v14
 	})
 }
 
-// drawnSweep draws a nest whose rounds change a local of 6 x 2 elements at a few places, as a sum, a choice
-// or a truth, in its own place or by a copy. Elements and changes are -0.0 now and then.
+// drawnSweep draws a nest whose rounds change a local of 6 x 2 elements at a few places, as a sum, a
+// choice or a truth, in its own place or by a copy. Elements and changes are -0.0 now and then.
 func drawnSweep(d *rand.Rand) string {
 	pick := func(of ...string) string { return of[d.IntN(len(of))] }
 	copied := d.IntN(2) == 0
@@ -345,8 +345,8 @@ func TestAtPlaces(t *testing.T) {
 	}
 }
 
-// TestAtFewPlaces: sweeps over rows and columns that change a few places are made there, also where they
-// add 0.0 to all other elements, and leave the same bytes.
+// TestAtFewPlaces: sweeps over rows and columns that change a few places are made there, also where
+// they add 0.0 to all other elements, and leave the same bytes.
 func TestAtFewPlaces(t *testing.T) {
 	in := value.New(types.F64, 9, 1)
 	for k := range in.F64 {

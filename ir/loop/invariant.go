@@ -3,11 +3,11 @@ package loop
 // This file writes what is the same in all rounds of an inner loop in front of it. Targets move
 // operations out of loops by themselves, but no load whose lanes lie apart.
 
-// lift writes the statements of a loop's block, and of the loops in it, that give the same value in every
-// round. It is called where the loop will stand; the block finds their values later by their keys. Only what
-// surely is done is lifted: a load that no round makes may lie outside of its operand and a division be by zero,
-// and so may one behind a check. In a nest of one point, a load at a known place is always inside, because the
-// program fixes all sizes.
+// lift writes the statements of a loop's block, and of the loops in it, that give the same value in
+// every round. It is called where the loop will stand; the block finds their values later by their
+// keys. Only what surely is done is lifted: a load that no round makes may lie outside of its operand
+// and a division be by zero, and so may one behind a check. In a nest of one point, a load at a known
+// place is always inside, because the program fixes all sizes.
 func (m *merger) lift(s *Stmt) {
 	m.liftFrom(s, map[int]bool{})
 }

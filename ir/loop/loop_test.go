@@ -368,8 +368,8 @@ func TestLin(t *testing.T) {
 	}
 }
 
-// TestLinTerms adds drawn forms, and leaves out a symbol: the terms are in ascending order and none is 0, and
-// the operands keep theirs.
+// TestLinTerms adds drawn forms, and leaves out a symbol: the terms are in ascending order and none is
+// 0, and the operands keep theirs.
 func TestLinTerms(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	draw := func() (l Lin) {

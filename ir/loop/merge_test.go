@@ -133,8 +133,8 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 	}
 }
 
-// TestMergeLeavesDivisions: in a nest of one point a division of integers stays in a loop that may have no
-// round, and behind its check, but a load leaves the loop.
+// TestMergeLeavesDivisions: in a nest of one point a division of integers stays in a loop that may have
+// no round, and behind its check, but a load leaves the loop.
 func TestMergeLeavesDivisions(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: i64, %1: i64[]) () {

@@ -49,8 +49,8 @@ type Near struct {
 // Sums reports a class of exact sums.
 func (c Class) Sums() bool { return c == Sum || c == Mean || c == Var || c == Stddev || c == Norm }
 
-// NearOf begins a Sum, Mean, Var, Stddev or Norm of n elements. some are a few of the elements. It returns
-// nil where the class or the number of elements has no near form.
+// NearOf begins a Sum, Mean, Var, Stddev or Norm of n elements. some are a few of the elements. It
+// returns nil where the class or the number of elements has no near form.
 func NearOf(b *Builder, c Class, n int, some []Val) *Near {
 	x := &Near{class: c, n: n, room: bits.Len(uint(n)), pivot: some[0]}
 	if n < LeastNear || n > MostNear || x.squared() && n > mostNearSquares || b.Type(some[0]) != types.F64 || !c.Sums() {
@@ -98,9 +98,9 @@ func (x *Near) power(b *Builder, size Val, by int) Val {
 	return b.Op(F64Bits, b.Op(Add, size, b.Const(types.I64, Word(int64(by)<<52))))
 }
 
-// Begin is the state of no elements: of a sum itself and that of its errors. Behind a sum without squares
-// come the bits in which it differed from the one before, then what a class watches. Of squares the sum of
-// errors begins with 0.
+// Begin is the state of no elements: of a sum itself and that of its errors. Behind a sum without
+// squares come the bits in which it differed from the one before, then what a class watches. Of squares
+// the sum of errors begins with 0.
 func (x *Near) Begin(b *Builder) (st []Val) {
 	float, word := b.Const(types.F64, 0), b.Const(types.I64, 0)
 	if x.added() {
@@ -156,10 +156,10 @@ func (x *Near) Add(b *Builder, st []Val, v Val) []Val {
 // exponent of P-52+room, which n errors do not leave, and each of its roundings errs by at most
 // half a unit.
 //
-// A sum of squares never becomes smaller, rounded or not. So its exponent never changed if the last one is
-// the first, and the squares add up to Q < 2^(2e+room+15). The sum of any of the n < 2^room elements is at
-// most the root of nQ then (Cauchy), less than 2^(e+room+8). That is less than half of 2^P, so the exponent
-// of their sum never changed either.
+// A sum of squares never becomes smaller, rounded or not. So its exponent never changed if the last one
+// is the first, and the squares add up to Q < 2^(2e+room+15). The sum of any of the n < 2^room elements
+// is at most the root of nQ then (Cauchy), less than 2^(e+room+8). That is less than half of 2^P, so
+// the exponent of their sum never changed either.
 func (x *Near) End(b *Builder, st []Val) Val {
 	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
 	stays := func(steps Val) Val {

@@ -16,9 +16,9 @@ import (
 	"flow/ir/types"
 )
 
-// AtPlaces returns n with the steps for a few places instead of each sweep that changes a local only there.
-// The sweep writes to the local itself, or to another one that a second sweep copies; then both are
-// narrowed.
+// AtPlaces returns n with the steps for a few places instead of each sweep that changes a local only
+// there. The sweep writes to the local itself, or to another one that a second sweep copies; then both
+// are narrowed.
 func AtPlaces(n *Nest) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
 	found := map[*Stmt]*placed{}
@@ -222,9 +222,9 @@ func (m *atPlaces) narrow(r *rewriter, p *placed) {
 	}
 }
 
-// other returns conditions that spot x is not y; none if the two have other indices fixed. Such spots may
-// overlap. Then the sweep writes to another local than it reads (see apart), so that an element may be made
-// twice.
+// other returns conditions that spot x is not y; none if the two have other indices fixed. Such spots
+// may overlap. Then the sweep writes to another local than it reads (see apart), so that an element may
+// be made twice.
 func (m *atPlaces) other(r *rewriter, x, y spot) (conds []Val) {
 	for d := range x.at {
 		if (x.at[d] == NoVal) != (y.at[d] == NoVal) {
@@ -243,8 +243,8 @@ func (m *atPlaces) other(r *rewriter, x, y spot) (conds []Val) {
 	return conds
 }
 
-// step writes loop d of a sweep, and those within it, at a place. at has the indices that are values, lins
-// has those that are forms.
+// step writes loop d of a sweep, and those within it, at a place. at has the indices that are values,
+// lins has those that are forms.
 func (m *atPlaces) step(r *rewriter, p *placed, at [2]Val, lins [2]*Lin, d int) {
 	if d == 1 {
 		r.block(&Block{Stmts: p.head})

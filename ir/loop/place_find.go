@@ -237,8 +237,8 @@ func (q *query) changing(code Code, v Val) spots {
 	return q.sets.All
 }
 
-// isFinite reports whether float v is finite if those of finite are. It adds v there if v is made before
-// the sweep. A product may overflow unless one factor is 0 or 1.
+// isFinite reports whether float v is finite if those of finite are. It adds v there if v is made
+// before the sweep. A product may overflow unless one factor is 0 or 1.
 func (q *query) isFinite(v Val) bool {
 	s, truth := q.facts.made[v], func(v Val) bool {
 		t := q.facts.made[v]
@@ -258,8 +258,8 @@ func (q *query) isFinite(v Val) bool {
 	return false
 }
 
-// neutral reports whether an operation with the right operand w leaves the left one as it is. A sum that
-// changes only -0.0 counts as neutral, and is noted in signed.
+// neutral reports whether an operation with the right operand w leaves the left one as it is. A sum
+// that changes only -0.0 counts as neutral, and is noted in signed.
 func (q *query) neutral(code Code, e types.Elem, w Word) bool {
 	one, sign, ones := Word(1), Word(0), ^Word(0)
 	switch e {

@@ -266,8 +266,8 @@ func (c Class) ofSums(e types.Elem, n int, of func(squares bool) exactSum) Word 
 	return fromFloat(e, math.Sqrt(variance(of(false), of(true), n, false)))
 }
 
-// variance returns (squares - sum^2 / n) / n, rounded once to f64, or to f32 if narrow. It is NaN for no
-// numbers and for a non-finite number, and infinite if a square is.
+// variance returns (squares - sum^2 / n) / n, rounded once to f64, or to f32 if narrow. It is NaN for
+// no numbers and for a non-finite number, and infinite if a square is.
 func variance(s, q exactSum, count int, narrow bool) float64 {
 	if count == 0 || s.special != 0 {
 		return math.NaN()

@@ -1,8 +1,8 @@
 package loop
 
-// This file carries the root of a sum of squares, a Norm, as a pair of floats: the sum, and what it lacks. A
-// square is not negative, so nothing cancels, and the pair errs by little of the sum. Its root is taken
-// where a bound leaves no doubt how the sum is rounded; elsewhere the check Uncertain fails.
+// This file carries the root of a sum of squares, a Norm, as a pair of floats: the sum, and what it
+// lacks. A square is not negative, so nothing cancels, and the pair errs by little of the sum. Its root
+// is taken where a bound leaves no doubt how the sum is rounded; elsewhere the check Uncertain fails.
 
 import (
 	"math"
@@ -71,12 +71,12 @@ func (x *Root) Add(b *Builder, st []Val, v Val) []Val {
 	return []Val{sum, b.Op(Add, st[1], b.Op(Add, e, one[1])), b.Op(Or, st[2], one[2])}
 }
 
-// End is the root. Write u for 2^-53 and s for the sum. No partial sum and no square is larger than s, so the
-// errors of a step are at most 2 u s, and their sum is at most 2 n u s. A step rounds them by 2 u^2 s, and
-// adds them with an error of at most 2 k u^2 s in step k; the bound and the last additions err by at most 2
-// n u^2 s. Together that is less than (n^2 + 5 n + 4) u^2 s. The bound is twice as much. What underflows in
-// squares is less than it, where s is not small. Numbers that are not finite have no bound. A sum of zeros
-// is 0.
+// End is the root. Write u for 2^-53 and s for the sum. No partial sum and no square is larger than s,
+// so the errors of a step are at most 2 u s, and their sum is at most 2 n u s. A step rounds them by 2
+// u^2 s, and adds them with an error of at most 2 k u^2 s in step k; the bound and the last additions
+// err by at most 2 n u^2 s. Together that is less than (n^2 + 5 n + 4) u^2 s. The bound is twice as
+// much. What underflows in squares is less than it, where s is not small. Numbers that are not finite
+// have no bound. A sum of zeros is 0.
 func (x *Root) End(b *Builder, st []Val) Val {
 	sum, rest := st[0], st[1]
 	slack := b.Op(Mul, sum, x.n.polynomial(b, 0x1p-105, 5*0x1p-105, 4*0x1p-105).val(b))

@@ -59,8 +59,8 @@ func (c *cutter) cuts(b *Block) bool {
 	})
 }
 
-// decided returns the truth of the condition of an if or a select as 0 or 1, or -1 if unknown. For a check
-// that holds it returns 1.
+// decided returns the truth of the condition of an if or a select as 0 or 1, or -1 if unknown. For a
+// check that holds it returns 1.
 func (c *cutter) decided(s *Stmt) int {
 	if s.Code != If && s.Code != Select && s.Code != Check {
 		return -1
@@ -227,8 +227,8 @@ func (c *cutter) ordered(a, b Lin) bool {
 	return ok && d <= 0
 }
 
-// crossings returns where a place at which loop s within is cut goes beyond an end of s, or beyond another
-// place, if this follows from the index of a loop around s.
+// crossings returns where a place at which loop s within is cut goes beyond an end of s, or beyond
+// another place, if this follows from the index of a loop around s.
 func (c *cutter) crossings(s *Stmt, around Sym) (list []Lin) {
 	r := s.Loop.Index.Range
 	if r.Kind != Steps || r.By != 1 {

@@ -98,7 +98,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitChecks: a check that always holds disappears. One that fails somewhere, or everywhere, stays.
+// TestSplitChecks: a check that always holds disappears. One that fails somewhere, or everywhere,
+// stays.
 func TestSplitChecks(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: i64) () {

@@ -9,9 +9,9 @@ import (
 	"flow/ir/value"
 )
 
-// TestSpread: a carried variance or norm, of a number of elements that is known or that the run tells, has
-// the bits of the class where its check holds, which is so of numbers of similar size and of equal ones;
-// where a square is too large or too small, or an element is not finite, the check fails.
+// TestSpread: a carried variance or norm, of a number of elements that is known or that the run tells,
+// has the bits of the class where its check holds, which is so of numbers of similar size and of equal
+// ones; where a square is too large or too small, or an element is not finite, the check fails.
 func TestSpread(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	huge := []float64{1e200, -1e160, 1e-170, 5e-324, math.Inf(1), math.NaN(), 0x1p-460}
@@ -82,8 +82,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// spreadOf is a variance or norm carried over a list. nests has what was built for lists of a length. told:
-// the run tells the length.
+// spreadOf is a variance or norm carried over a list. nests has what was built for lists of a length.
+// told: the run tells the length.
 func spreadOf(t *testing.T, nests map[int]*Nest, c Class, e types.Elem, list []Word, told bool) (Word, bool) {
 	t.Helper()
 	nest := nests[len(list)]

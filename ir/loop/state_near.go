@@ -3,11 +3,11 @@ package loop
 // This file represents exact sums of numbers of about one known size, at half the cost of a
 // cascade.
 //
-// A state has some sums: each adds the errors of the one before it. They begin with 1.5 times a power of
-// two, in the middle of a binade, so high that they stay in it. Then no number is larger than the sum that
-// it is added to. So three operations give the sum and its error exactly (T. Dekker, "A floating-point
-// technique for extending the available precision", 1971, theorem 4.7), where a cascade takes six. A sum
-// that leaves its binade has another exponent at some step. The state notes that.
+// A state has some sums: each adds the errors of the one before it. They begin with 1.5 times a power
+// of two, in the middle of a binade, so high that they stay in it. Then no number is larger than the
+// sum that it is added to. So three operations give the sum and its error exactly (T. Dekker, "A
+// floating-point technique for extending the available precision", 1971, theorem 4.7), where a cascade
+// takes six. A sum that leaves its binade has another exponent at some step. The state notes that.
 
 import (
 	"math"
@@ -28,8 +28,8 @@ const NearLevels = -FastLevels
 const BoundLevels = -1
 
 const (
-	// nearRoom is from the exponent of the numbers to that of the sum, wideRoom that of three words, boundRoom
-	// that of sums with a bound.
+	// nearRoom is from the exponent of the numbers to that of the sum, wideRoom that of three words,
+	// boundRoom that of sums with a bound.
 	nearRoom, wideRoom, boundRoom = 14, 24, 20
 	// nearDrop is from the exponent of a sum to that of the sum of its errors. An error is at most
 	// half a unit in the last place of the sum, so that NearCount/4 of them stay in their binade.

@@ -11,8 +11,8 @@ import (
 	"flow/ir/types"
 )
 
-// Tabulated is a table of values that depend on the same indices: an operand of the nest that reads it, made
-// by a nest of its own.
+// Tabulated is a table of values that depend on the same indices: an operand of the nest that reads it,
+// made by a nest of its own.
 type Tabulated struct {
 	// Nest has the operands of the original nest and makes the table.
 	Nest *Nest

@@ -10,8 +10,8 @@ import (
 	"flow/ir/types"
 )
 
-// line is the form a*p + b*q of two indices, by bit. a and b have no common divisor, and neither is 0; the
-// zero line is none.
+// line is the form a*p + b*q of two indices, by bit. a and b have no common divisor, and neither is 0;
+// the zero line is none.
 type line struct {
 	p, q int
 	a, b int64

@@ -214,11 +214,11 @@ func (t *Terms) whole(b *Builder, s []Val) []Val {
 // End returns the result.
 func (t *Terms) End(b *Builder, s []Val) Val { return t.state().end(b, t.whole(b, s)) }
 
-// watchedBelow bounds the contributions of a sum that notices lost bits. A bounded sum of more does not.
-// The words of a sum without lost bits are exact, but a bound alone cannot show that. The difference
-// matters if the sum is half way between two floats. Of n numbers of similar size that is one sum in n.
-// Masks make many contributions zero. The sum of the others is then often zero, or too small for the
-// bound. So sums under a mask notice lost bits for every n.
+// watchedBelow bounds the contributions of a sum that notices lost bits. A bounded sum of more does
+// not. The words of a sum without lost bits are exact, but a bound alone cannot show that. The
+// difference matters if the sum is half way between two floats. Of n numbers of similar size that is
+// one sum in n. Masks make many contributions zero. The sum of the others is then often zero, or too
+// small for the bound. So sums under a mask notice lost bits for every n.
 const watchedBelow = 1024
 
 // Bounded makes a sum of floats one that may lose bits and still be sure of its rounding: see
@@ -256,9 +256,9 @@ func (t *Terms) pushBounded(b *Builder, s []Val, level int, x Val) {
 	s[most] = b.Op(Add, s[most], b.Op(Abs, x))
 }
 
-// LeftOut returns bounded state s, noting that a contribution of a magnitude below least is not in it where c
-// holds. It adds 2^60 least to the sum of magnitudes, so that the bound of EndBounded is larger than the
-// contribution.
+// LeftOut returns bounded state s, noting that a contribution of a magnitude below least is not in it
+// where c holds. It adds 2^60 least to the sum of magnitudes, so that the bound of EndBounded is larger
+// than the contribution.
 func (t *Terms) LeftOut(b *Builder, s []Val, c Val, least float64) []Val {
 	state := t.state()
 	s = append([]Val{}, s...)

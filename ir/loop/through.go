@@ -5,11 +5,11 @@ package loop
 //	for i in 0..n { s = s + x[i]; p[i] = s }          for i in 0..n { s = s + x[i]; m = max(m, |s|) }
 //	for i in 0..n { m = max(m, |p[i]|) }        ->
 //
-// The values of a round then stay in registers, and a local that nothing else reads is dropped. All values
-// and results stay the same.
+// The values of a round then stay in registers, and a local that nothing else reads is dropped. All
+// values and results stay the same.
 //
-// It would be wrong if the loops had different rounds, if a statement between them read or changed what the
-// second loop needs, or if the first loop read the local: fits looks for these.
+// It would be wrong if the loops had different rounds, if a statement between them read or changed what
+// the second loop needs, or if the first loop read the local: fits looks for these.
 
 import (
 	"slices"
@@ -28,9 +28,9 @@ func Through(n *Nest) *Nest {
 	return Forward(n)
 }
 
-// passing is two loops of the body to join. Round i of the second reads what round i - shift of the first
-// stores in the locals passed. If peel is set, the second loop has one more round, its first, which reads
-// what statements before the first loop have stored.
+// passing is two loops of the body to join. Round i of the second reads what round i - shift of the
+// first stores in the locals passed. If peel is set, the second loop has one more round, its first,
+// which reads what statements before the first loop have stored.
 type passing struct {
 	from, to *Stmt
 	shift    int64
@@ -120,7 +120,8 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 	return fine && rb.To.Const-p.shift == ra.To.Const && (p.peel && p.findBefore(list, i, j) || rb.From.Const-p.shift == ra.From.Const)
 }
 
-// roundsAlone reports a loop with a known number of rounds that only computes, and stores only to locals.
+// roundsAlone reports a loop with a known number of rounds that only computes, and stores only to
+// locals.
 func roundsAlone(s *Stmt) bool {
 	r := s.Loop.Index.Range
 	return r.Kind == Steps && r.By == 1 && r.From.Known() && r.To.Known() && r.From.Const < r.To.Const &&
@@ -137,8 +138,8 @@ func axisOf(store *Stmt) int {
 	return 0
 }
 
-// along returns c for an access at index + c along the axis of a store. ok is false if it is no such access,
-// or if its other subscript differs from that of the store.
+// along returns c for an access at index + c along the axis of a store. ok is false if it is no such
+// access, or if its other subscript differs from that of the store.
 func along(s *Stmt, index int, store *Stmt) (c int64, ok bool) {
 	axis := axisOf(store)
 	across, rest := s.At[1-axis], s.At[axis].Plus(Of(IndexSym, index).Times(-1))
@@ -156,8 +157,8 @@ func (p *passing) outside(s, store *Stmt) bool {
 	return s.At[1-axis].Const != store.At[1-axis].Const || at < r.From.Const || at >= r.To.Const
 }
 
-// findBefore finds, in the statements before the first loop, the stores of the elements that a peeled first
-// round reads. It returns false if it does not find one store to the right element for each.
+// findBefore finds, in the statements before the first loop, the stores of the elements that a peeled
+// first round reads. It returns false if it does not find one store to the right element for each.
 func (p *passing) findBefore(list []Stmt, i, j int) bool {
 	fine := true
 	locals(list[j:j+1], func(s *Stmt) {
@@ -243,8 +244,8 @@ func elementOf(s *Stmt) (x localElement, ok bool) {
 }
 
 // Forward returns n with loads of its body replaced by the value that the body has stored at the same
-// element of a local, and without the locals that nothing reads then. No statement between may store to that
-// element.
+// element of a local, and without the locals that nothing reads then. No statement between may store to
+// that element.
 func Forward(n *Nest) *Nest {
 	if len(n.Locals) == 0 {
 		return n

@@ -104,8 +104,8 @@ func TestThrough(t *testing.T) {
 	}
 }
 
-// TestForward: a load of a local gets what the body has stored at its place, unless a statement between may
-// have stored there too.
+// TestForward: a load of a local gets what the body has stored at its place, unless a statement between
+// may have stored there too.
 func TestForward(t *testing.T) {
 	const store = `
   v0 = load %0[0, i]

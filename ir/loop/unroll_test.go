@@ -55,8 +55,9 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 	}
 }
 
-// TestRepeat: loops whose rounds are made several at a time give what they gave. Loops of few rounds stay, and
-// those that go down, hold others, reduce, may be left early, or have rows or bounds of the lanes.
+// TestRepeat: loops whose rounds are made several at a time give what they gave. Loops of few rounds
+// stay, and those that go down, hold others, reduce, may be left early, or have rows or bounds of the
+// lanes.
 func TestRepeat(t *testing.T) {
 	for _, c := range []struct {
 		rng, more string

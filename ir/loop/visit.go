@@ -69,8 +69,8 @@ func (s *Stmt) forms() []Lin {
 	return []Lin{s.Loop.Index.Range.From, s.Loop.Index.Range.To}
 }
 
-// EachRead calls f for the values that s itself reads: its operands, those in its forms, what a loop begins
-// with, and what its blocks yield.
+// EachRead calls f for the values that s itself reads: its operands, those in its forms, what a loop
+// begins with, and what its blocks yield.
 func (s *Stmt) EachRead(f func(v Val)) {
 	each := func(list []Val) {
 		for _, v := range list {

@@ -57,8 +57,8 @@ type evaluation struct {
 // A failure names the place of its action in the text. within gives the environment and whether the
 // call is stopped.
 //
-// A body is evaluated once an index, so it keeps the memory of an evaluation for the next one. It would be
-// wrong if a definition kept its Call or the list of its operands.
+// A body is evaluated once an index, so it keeps the memory of an evaluation for the next one. It would
+// be wrong if a definition kept its Call or the list of its operands.
 func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 	e := b.spare.Swap(nil)
 	if e == nil {

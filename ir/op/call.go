@@ -37,8 +37,8 @@ func (s *Sig) Of(c *Call) *Sig {
 	return s
 }
 
-// Entries returns the estimated nonzeros of input k. ok is false if it is no sparse matrix, or if nothing is
-// known of them.
+// Entries returns the estimated nonzeros of input k. ok is false if it is no sparse matrix, or if
+// nothing is known of them.
 func (s *Sig) Entries(k int) (n float64, ok bool) {
 	if k >= len(s.Stored) || !s.In[k].IsSparse() || s.Stored[k].Basis == sparsity.Guessed {
 		return 0, false
@@ -172,9 +172,9 @@ func Window(rank, ranks, rows int) (lo, hi int) {
 	return rows * rank / ranks, rows * (rank + 1) / ranks
 }
 
-// WindowOf returns the rows lo..hi-1 of a rank if by is a unit or a list. A number is the rows of a unit;
-// ranks have equal numbers of units (see Window), and 0 means 1. A list holds the first row of each rank,
-// then the number of rows.
+// WindowOf returns the rows lo..hi-1 of a rank if by is a unit or a list. A number is the rows of a
+// unit; ranks have equal numbers of units (see Window), and 0 means 1. A list holds the first row of
+// each rank, then the number of rows.
 func WindowOf(rank, ranks, rows int, by Val) (lo, hi int) {
 	if by.Kind == IntsVal {
 		return int(by.L[rank]), int(by.L[rank+1])
@@ -184,9 +184,9 @@ func WindowOf(rank, ranks, rows int, by Val) (lo, hi int) {
 	return min(rows, lo*unit), min(rows, hi*unit)
 }
 
-// SendsAll reports whether a rank sends all of its rows to a rank that needs only the listed ones. It does
-// if at least 41 of 42 are listed, so at most 1.025 times the needed bytes are sent. All rows need no
-// packing and no unpacking.
+// SendsAll reports whether a rank sends all of its rows to a rank that needs only the listed ones. It
+// does if at least 41 of 42 are listed, so at most 1.025 times the needed bytes are sent. All rows need
+// no packing and no unpacking.
 func SendsAll(listed, rows int) bool { return listed >= rows-rows/42 }
 
 // ErrStopped is the error of an abandoned call. Users do not see it, since the reason for the end

@@ -73,8 +73,8 @@ type Def struct {
 	Select *Selection
 	// Order says how ranks share a row that puts the rows of input 0 in order. nil: the row does not.
 	Order *Ordering
-	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result. nil:
-	// Elements tells it.
+	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result.
+	// nil: Elements tells it.
 	RowSpan func(s *Sig, out types.Type) RowSpan
 	// RowsRead says which rows of input 0 a call reads, for a row that copies a rectangle of it. nil: all
 	// of them.
@@ -88,11 +88,11 @@ type Def struct {
 	// Numbers is the input whose elements are the row numbers that are read of input 0; negative ones count
 	// from the end. 0: there is none.
 	Numbers int
-	// Chooses: the result is the numbers of the rows that input 0, a column, chooses, in their order. A call
-	// finds those in some rows (Call.Lo and Hi), if asked to.
+	// Chooses: the result is the numbers of the rows that input 0, a column, chooses, in their order. A
+	// call finds those in some rows (Call.Lo and Hi), if asked to.
 	Chooses bool
-	// MostRows returns how many rows a result has at most whose rows the run chooses. The types of the inputs
-	// are known. nil: Type tells it.
+	// MostRows returns how many rows a result has at most whose rows the run chooses. The types of the
+	// inputs are known. nil: Type tells it.
 	MostRows func(s *Sig) int
 	// Bound returns a number on which Elements depends. It gets the values of the inputs that are read as
 	// a whole, and nil for other inputs. Before a run all are nil. The call has the number as BoundAttr.
@@ -141,8 +141,8 @@ type Def struct {
 	// runtime puts its contents into Out, in place if it has no other reader. 0: Out is
 	// uninitialised.
 	Accum int
-	// Alias: Out may share the memory of any input of the same type that has no other reader. Other inputs of
-	// maps and elementwise rows may then be columns of this memory.
+	// Alias: Out may share the memory of any input of the same type that has no other reader. Other inputs
+	// of maps and elementwise rows may then be columns of this memory.
 	Alias bool
 	// Lower lists the inputs of which only the lower triangle is read.
 	Lower []int
@@ -182,9 +182,9 @@ type Def struct {
 	// Parts reports whether a node with these attributes reads no more of its file than it returns. Of
 	// other files one rank reads all, and sends parts. nil: it reads all.
 	Parts func(a *Attrs) bool
-	// Strewn reports whether a rank that reads a part of a sparse file gets entries in rows of other ranks, in
-	// the order of the file. Ranks then send entries to the ranks of their rows and add those at one place.
-	// nil means that a rank gets only entries in its own rows.
+	// Strewn reports whether a rank that reads a part of a sparse file gets entries in rows of other ranks,
+	// in the order of the file. Ranks then send entries to the ranks of their rows and add those at one
+	// place. nil means that a rank gets only entries in its own rows.
 	Strewn func(a *Attrs) bool
 	// Root: only rank 0 has what the row reads, so its tasks run there and their results are
 	// sent.
@@ -271,13 +271,13 @@ type Prepare struct {
 	By, Then string
 }
 
-// RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the input if Per
-// is 1. Otherwise it counts elements, and a row of the input has Per elements.
+// RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the input
+// if Per is 1. Otherwise it counts elements, and a row of the input has Per elements.
 type RowSpan struct{ By, Lo, Hi, Per int }
 
-// RowsRead is consecutive rows of input 0. The first one is From, or what input FromArg says. They are Count
-// rows, or end Count rows behind what input EndArg says. An input 0 is none. Negative rows that inputs say
-// count from the end. All: they are all rows.
+// RowsRead is consecutive rows of input 0. The first one is From, or what input FromArg says. They are
+// Count rows, or end Count rows behind what input EndArg says. An input 0 is none. Negative rows that
+// inputs say count from the end. All: they are all rows.
 type RowsRead struct {
 	From, FromArg, Count, EndArg int
 	All                          bool
@@ -304,8 +304,8 @@ type Scan struct {
 }
 
 // Selection is how ranks share a row that needs only elements at some places of sorted lists, such as a
-// median. A list holds all elements of input 0, or one of its columns. Ranks count the keys of their rows
-// by digits (row select.count) until the digits identify the keys at the places.
+// median. A list holds all elements of input 0, or one of its columns. Ranks count the keys of their
+// rows by digits (row select.count) until the digits identify the keys at the places.
 type Selection struct {
 	// Columns: each column is a list.
 	Columns bool
@@ -324,9 +324,9 @@ type Ordering struct {
 	Own, Of string
 	// Pairs: Own makes pairs of integers, a key and the number of a row, ordered by the keys.
 	Pairs bool
-	// Part names the row that makes some rows of the result and leaves the others as they are in memory. Its
-	// attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs. "":
-	// none.
+	// Part names the row that makes some rows of the result and leaves the others as they are in memory.
+	// Its attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs.
+	// "": none.
 	Part string
 	// Runs and End name rows that reduce a sorted column to the result of a call such as unique. Both are
 	// "" if the result is the sorted rows. Runs makes a matrix with a row for each rank: row r follows from
@@ -433,8 +433,8 @@ type Shard struct {
 	Partial, Combine, Finish string
 	// Chain names the row that adds terms in the order of rows, because accumulators cannot be combined. It
 	// cuts the rows into `windows` windows, in units of `by` rows. Its result holds the accumulators at the
-	// end of each window, one below the other. A call makes only those of window `turn`, counted from 1. From
-	// turn 2 on its last input is the result of the turn before.
+	// end of each window, one below the other. A call makes only those of window `turn`, counted from 1.
+	// From turn 2 on its last input is the result of the turn before.
 	Chain string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string

@@ -91,15 +91,16 @@ type KeyedRow struct {
 
 // Draw describes how a loop computes an element of a constructor from its row and column alone.
 type Draw struct {
-	// Words returns what elements depend on. Element (0, 0) is that of row r and column c of the constructor.
+	// Words returns what elements depend on. Element (0, 0) is that of row r and column c of the
+	// constructor.
 	Words func(a *Attrs, r, c int) DrawWords
 	// Number writes the element of type e from its state. given(k) is argument k, word 3 + k of DrawWords.
 	Number func(b *loop.Builder, e types.Elem, state loop.Val, given func(k int) loop.Val) loop.Val
 }
 
-// DrawWords describes all elements of a constructor. Word 0 is the state of element (0, 0). Words 1 and 2
-// are how much the state grows from row to row and from column to column; sums and products wrap. Words 3
-// and 4 are arguments of Draw.Number.
+// DrawWords describes all elements of a constructor. Word 0 is the state of element (0, 0). Words 1 and
+// 2 are how much the state grows from row to row and from column to column; sums and products wrap.
+// Words 3 and 4 are arguments of Draw.Number.
 type DrawWords [5]int64
 
 // Element writes element (i, j), of type e. word(k) is word k of DrawWords.
@@ -113,8 +114,8 @@ func (d *Draw) Element(b *loop.Builder, e types.Elem, i, j loop.Lin, word func(k
 	return d.Number(b, e, state, func(k int) loop.Val { return word(3 + k) })
 }
 
-// Words returns the words of a drawn operand for an index space whose element (0, 0) is element (row, col)
-// of the operand.
+// Words returns the words of a drawn operand for an index space whose element (0, 0) is element (row,
+// col) of the operand.
 func (o *Operand) Words(row, col int) DrawWords {
 	if at := o.Attrs.Ints("at"); len(at) >= 2 {
 		row, col = row+int(at[0]), col+int(at[1])
@@ -131,8 +132,8 @@ func Origin(a *Attrs) (row, col int) {
 	return 0, 0
 }
 
-// InOneRow returns the words of a matrix of so many columns whose rows follow on one another in one row. ok
-// is false if the state does not grow by the same number between rows.
+// InOneRow returns the words of a matrix of so many columns whose rows follow on one another in one
+// row. ok is false if the state does not grow by the same number between rows.
 func (w DrawWords) InOneRow(cols int) (flat DrawWords, ok bool) {
 	if cols == 1 {
 		w[2] = w[1]

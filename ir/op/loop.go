@@ -65,8 +65,8 @@ func (l *Loop) Alone(c *Call) error {
 	return RunAll(b, n)
 }
 
-// RunAll runs all passes of a body over n iterations on the calling worker, and then its End. It returns
-// the first error.
+// RunAll runs all passes of a body over n iterations on the calling worker, and then its End. It
+// returns the first error.
 func RunAll(b LoopBody, n int) error {
 	p, passes := b.(Passes)
 	for again := n > 0; again; {

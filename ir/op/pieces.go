@@ -7,8 +7,8 @@ import (
 
 // This file determines where the elements of a result come from, for rows that only move elements.
 
-// Piece is a rectangle of a result that is a part of one operand, shifted and perhaps with steps: element
-// (i, j) of the result is element (By*i + Down, Over*j + Right) of operand In.
+// Piece is a rectangle of a result that is a part of one operand, shifted and perhaps with steps:
+// element (i, j) of the result is element (By*i + Down, Over*j + Right) of operand In.
 type Piece struct {
 	Row, Col, Rows, Cols int
 	In                   int
@@ -150,8 +150,8 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	return nil, ok && also
 }
 
-// along returns the by and the at with which x is by*index + at, for the index of an axis. ok is false if x
-// has another form.
+// along returns the by and the at with which x is by*index + at, for the index of an axis. ok is false
+// if x has another form.
 func along(x loop.Lin, axis int) (by, at int, ok bool) {
 	if len(x.Terms) != 1 || x.Terms[0].Sym != (loop.Sym{Kind: loop.IndexSym, N: axis}) {
 		return 0, 0, false

@@ -115,9 +115,9 @@ func Critical(g *ir.Graph, cost []float64) []float64 {
 	return tail
 }
 
-// Urgency is Critical with the time of all tasks of the graph added for each gather on a path. A rank that
-// starts its part of a gather early keeps no other rank waiting, and has tasks to run while messages are
-// under way:
+// Urgency is Critical with the time of all tasks of the graph added for each gather on a path. A rank
+// that starts its part of a gather early keeps no other rank waiting, and has tasks to run while
+// messages are under way:
 //
 //	%1 = pipe(%0); %2 = max.join(%1); %3 = map(%0)   ->   %1 before %3, however long %3 takes
 func Urgency(g *ir.Graph, cost []float64) []float64 {

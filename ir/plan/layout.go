@@ -44,8 +44,8 @@ const (
 	states     = "partial"
 )
 
-// Layouts returns the layouts of all matrices of a plan, and of other values that ranks send, in program
-// order. The values in a loop come before the loop.
+// Layouts returns the layouts of all matrices of a plan, and of other values that ranks send, in
+// program order. The values in a loop come before the loop.
 func Layouts(p *Plan) []Layout {
 	of := estimators{}
 	l := &layouts{p: p, of: of, bytes: of.bytes(p.Graph), at: map[layoutKey]int{}}
@@ -285,7 +285,8 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, why string, owner ownerOf, r
 // joined is why all ranks make a node that reads what a gather brings.
 const joined = "joins what each rank has made"
 
-// why returns why ranks do not share a node. What is in a loop that they do not share has the loop's reason.
+// why returns why ranks do not share a node. What is in a loop that they do not share has the loop's
+// reason.
 func (l *layouts) why(g *ir.Graph, id ir.ID, loop string) string {
 	n := &g.Nodes[id]
 	switch why := g.NoteOf(id); {

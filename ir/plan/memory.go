@@ -47,18 +47,18 @@ type Held struct {
 // mostHeld is the length of Memory.Largest.
 const mostHeld = 3
 
-// LeastMemory predicts the memory of a run with one worker a rank that takes the smaller of two branches.
-// Rows that the run chooses, and entries of sparse matrices that follow from them or are a guess, take
-// none. More workers have more tasks at work at a time. A loop counts with at least one round. Measured
-// rates have no part in it, so that all ranks get the same.
+// LeastMemory predicts the memory of a run with one worker a rank that takes the smaller of two
+// branches. Rows that the run chooses, and entries of sparse matrices that follow from them or are a
+// guess, take none. More workers have more tasks at work at a time. A loop counts with at least one
+// round. Measured rates have no part in it, so that all ranks get the same.
 func LeastMemory(p *Plan) *Memory {
 	cost := Costs(p.Graph, nil)
 	m, _ := simulateMemory(p, cost, Critical(p.Graph, cost), messageBytes(p.Graph, ir.NewEstimator(p.Graph)), 1, true)
 	return m
 }
 
-// simulateMemory is simulate with the memory that the run takes. least is as in LeastMemory; otherwise a
-// branch counts as the larger one.
+// simulateMemory is simulate with the memory that the run takes. least is as in LeastMemory; otherwise
+// a branch counts as the larger one.
 func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int, least bool) (out *Memory, makespan float64) {
 	m := newHolding(p, least)
 	makespan = simulate(p, cost, tail, bytes, workers, m)
@@ -70,9 +70,9 @@ func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, wo
 	return out, makespan
 }
 
-// FitsIn reports whether all values of a plan together take at most limit bytes on one rank. A result in
-// the memory of an operand that nothing else reads takes none. FitsIn is far cheaper than LeastMemory, and
-// returns false for many plans that fit.
+// FitsIn reports whether all values of a plan together take at most limit bytes on one rank. A result
+// in the memory of an operand that nothing else reads takes none. FitsIn is far cheaper than
+// LeastMemory, and returns false for many plans that fit.
 func FitsIn(p *Plan, limit int64) bool {
 	g := p.Graph
 	s := newSizes(p, true)
@@ -98,8 +98,8 @@ func FitsIn(p *Plan, limit int64) bool {
 	return sum <= float64(limit)
 }
 
-// Stored returns the bytes of every node's value on a rank that makes it: 0 for one that is unknown before
-// the run, sparse, or in the memory of another value.
+// Stored returns the bytes of every node's value on a rank that makes it: 0 for one that is unknown
+// before the run, sparse, or in the memory of another value.
 func Stored(p *Plan) []float64 {
 	g := p.Graph
 	s := newSizes(p, true)
@@ -245,7 +245,8 @@ func (m *holding) addOn(rank int, bytes float64) {
 	}
 }
 
-// hold begins to hold a value on a rank, or, where rank is Everywhere, on all. l is nil if there is none.
+// hold begins to hold a value on a rank, or, where rank is Everywhere, on all. l is nil if there is
+// none.
 func (m *holding) hold(l *lasts, rank int) {
 	if l != nil && l.size > 0 {
 		l.since = m.step + 1
@@ -384,9 +385,10 @@ func (m *holding) dropValue(root ir.ID) {
 	delete(m.near, root)
 }
 
-// reachedBytes returns, by rank, the bytes of the rows of other ranks that gather id brings (Reach): rank 0
-// may get all of a matrix that it writes to a file. It returns nil for another node, and where the memory
-// of the matrix counts as a whole (size). It would be too much for a second gather of the same rows.
+// reachedBytes returns, by rank, the bytes of the rows of other ranks that gather id brings (Reach):
+// rank 0 may get all of a matrix that it writes to a file. It returns nil for another node, and where
+// the memory of the matrix counts as a whole (size). It would be too much for a second gather of the
+// same rows.
 func reachedBytes(p *Plan, id ir.ID, size float64) (out []float64) {
 	n, t := &p.Graph.Nodes[id], p.Graph.Type(id)
 	if n.Op.Role != op.Gathers || !t.IsDense() || !t.Known() || size >= float64(t.Bytes()) {

@@ -7,7 +7,8 @@ import (
 	"flow/ir/types"
 )
 
-// This file finds the sizes of values on the ranks that make them, and what a loop or branch holds inside.
+// This file finds the sizes of values on the ranks that make them, and what a loop or branch holds
+// inside.
 
 type sizes struct {
 	p     *Plan
@@ -35,13 +36,14 @@ func (s *sizes) cut(g *ir.Graph) {
 	}
 }
 
-// WholeUpTo is the size of the largest dense matrix whose memory the runtime lends and counts whole, though a rank
-// touches its own rows only. It is the last size class of buffers that are no mappings of their own.
+// WholeUpTo is the size of the largest dense matrix whose memory the runtime lends and counts whole,
+// though a rank touches its own rows only. It is the last size class of buffers that are no mappings of
+// their own.
 const WholeUpTo = 7 << 18
 
 // graph sets size and root of every node of a graph: the bytes of its value on one rank, and the node
-// whose memory the value is in. Of a large matrix whose rows ranks share, a rank touches its own rows only:
-// the others take no memory.
+// whose memory the value is in. Of a large matrix whose rows ranks share, a rank touches its own rows
+// only: the others take no memory.
 func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64, root []ir.ID) {
 	bytes := s.bytes(g)
 	for id, n := range g.All() {
@@ -76,8 +78,8 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 	}
 }
 
-// typeOf returns the type of a node. Where the run chooses the rows, it is that with the most rows, unless
-// the least is wanted.
+// typeOf returns the type of a node. Where the run chooses the rows, it is that with the most rows,
+// unless the least is wanted.
 func (s *sizes) typeOf(g *ir.Graph, id ir.ID) types.Type {
 	if s.least {
 		return g.Type(id)
@@ -85,8 +87,8 @@ func (s *sizes) typeOf(g *ir.Graph, id ir.ID) types.Type {
 	return s.of.of(g).Most(id)
 }
 
-// bytes returns the sizes of the values of a graph. The least of a sparse matrix without a true estimate is
-// one without entries.
+// bytes returns the sizes of the values of a graph. The least of a sparse matrix without a true
+// estimate is one without entries.
 func (s *sizes) bytes(g *ir.Graph) func(id ir.ID) float64 {
 	all, e := s.of.bytes(g), s.of.of(g)
 	if !s.least {
@@ -100,8 +102,8 @@ func (s *sizes) bytes(g *ir.Graph) func(id ir.ID) float64 {
 	}
 }
 
-// share returns the largest part of a matrix that a rank has. It ignores the cuts of a sparse matrix, because
-// they give all ranks about the same entries.
+// share returns the largest part of a matrix that a rank has. It ignores the cuts of a sparse matrix,
+// because they give all ranks about the same entries.
 func share(t types.Type, ranks int, cuts []int64) float64 {
 	if t.Rows == 0 {
 		return 1
@@ -209,8 +211,8 @@ func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) 
 	return most
 }
 
-// lastRows returns the bytes of the rows that a rank has sent and received last by a gather with lists. It
-// keeps them to find the rows that change until the next round.
+// lastRows returns the bytes of the rows that a rank has sent and received last by a gather with lists.
+// It keeps them to find the rows that change until the next round.
 func (s *sizes) lastRows(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Role != op.Gathers || n.Attrs.Int(Fetch) == 0 || len(g.In(id)) < 3 || t.Rows == 0 {
@@ -219,8 +221,8 @@ func (s *sizes) lastRows(g *ir.Graph, id ir.ID) float64 {
 	return 2 * float64(n.Attrs.Int(Fetch)-1) * float64(t.Bytes()) / float64(t.Rows) / float64(s.p.Ranks)
 }
 
-// keptEntries returns the bytes of the entries that a rank has parsed of a sparse file before the run. It
-// keeps the row, column and value of each until it makes the matrix.
+// keptEntries returns the bytes of the entries that a rank has parsed of a sparse file before the run.
+// It keeps the row, column and value of each until it makes the matrix.
 func (s *sizes) keptEntries(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Strewn == nil || !t.IsSparse() || !t.Known() || n.Attrs.Int(Shared) < 2 || !n.Op.Strewn(n.Attrs) {

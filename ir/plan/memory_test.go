@@ -59,7 +59,8 @@ func TestLeastMemory(t *testing.T) {
 	}
 }
 
-// FitsIn never says yes where LeastMemory is more, and counts a result in the memory of an operand once.
+// FitsIn never says yes where LeastMemory is more, and counts a result in the memory of an operand
+// once.
 func TestFitsIn(t *testing.T) {
 	const over = `plan ranks 1
 %0 = tile() {s=1} : f64[10,10]

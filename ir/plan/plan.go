@@ -53,17 +53,17 @@ const (
 	SharedRows = "shared"
 )
 
-// Turn is the attribute of a shared node that only one rank runs: the number of that rank plus 1. The rank
-// makes its own rows, and the other rows are not made. Ranks take turns in this way when each continues the
-// sums of the one before it.
+// Turn is the attribute of a shared node that only one rank runs: the number of that rank plus 1. The
+// rank makes its own rows, and the other rows are not made. Ranks take turns in this way when each
+// continues the sums of the one before it.
 const Turn = "turn"
 
-// Unit is the attribute that says how ranks share the rows of a node: the rows of a unit, or a list of cuts
-// (see WindowOf). The Unit of a gather describes the matrix that it gathers.
+// Unit is the attribute that says how ranks share the rows of a node: the rows of a unit, or a list of
+// cuts (see WindowOf). The Unit of a gather describes the matrix that it gathers.
 const Unit = "units"
 
-// Also is the attribute of an exchange that sends each rank more than its own rows. Its value is a second
-// list of cuts, in the form of Unit (see SentRows).
+// Also is the attribute of an exchange that sends each rank more than its own rows. Its value is a
+// second list of cuts, in the form of Unit (see SentRows).
 const Also = "also"
 
 // Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of
@@ -79,8 +79,8 @@ const Helped = "help"
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
 
-// SentRows returns the rows lo..hi-1 of a sparse matrix with the given number of rows that an exchange with
-// attributes a sends a rank: from the first to the last one of its windows by Unit and by Also.
+// SentRows returns the rows lo..hi-1 of a sparse matrix with the given number of rows that an exchange
+// with attributes a sends a rank: from the first to the last one of its windows by Unit and by Also.
 func SentRows(a *op.Attrs, rank, ranks, rows int) (lo, hi int) {
 	lo, hi = WindowOf(rank, ranks, rows, a.Val(Unit))
 	if also := a.Val(Also); len(also.L) > 0 {
@@ -90,10 +90,11 @@ func SentRows(a *op.Attrs, rank, ranks, rows int) (lo, hi int) {
 	return lo, hi
 }
 
-// WindowOf returns the rows lo..hi-1 that a rank makes of a matrix with the given number of rows. by is the
-// attribute Unit. If it is a number, ranks have equal numbers of units; the last unit of the matrix may have
-// fewer rows. A unit is a panel of a long sum, which one rank adds. If by is a list, it holds the first row
-// of each rank: rows of a sparse matrix differ in length, and the list balances their entries.
+// WindowOf returns the rows lo..hi-1 that a rank makes of a matrix with the given number of rows. by is
+// the attribute Unit. If it is a number, ranks have equal numbers of units; the last unit of the matrix
+// may have fewer rows. A unit is a panel of a long sum, which one rank adds. If by is a list, it holds
+// the first row of each rank: rows of a sparse matrix differ in length, and the list balances their
+// entries.
 func WindowOf(rank, ranks, rows int, by op.Val) (lo, hi int) {
 	return op.WindowOf(rank, ranks, rows, by)
 }

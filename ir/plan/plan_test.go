@@ -231,8 +231,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestUrgency: what leads to a gather comes first, also to one in a branch. Without a gather only the time
-// counts.
+// TestUrgency: what leads to a gather comes first, also to one in a branch. Without a gather only the
+// time counts.
 func TestUrgency(t *testing.T) {
 	for _, c := range []struct {
 		name, meets string

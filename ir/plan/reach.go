@@ -9,37 +9,39 @@ import (
 
 // This file defines halos: which rows of other ranks a gather brings.
 
-// Reach is the attribute of a gather that brings only some rows of other ranks. Rank by rank it lists the
-// number of ranges of rows that the readers need there, then From and To of each range. The ranges ascend
-// and do not touch. The rows that the gather neither brings nor finds on this rank are not valid.
+// Reach is the attribute of a gather that brings only some rows of other ranks. Rank by rank it lists
+// the number of ranges of rows that the readers need there, then From and To of each range. The ranges
+// ascend and do not touch. The rows that the gather neither brings nor finds on this rank are not
+// valid.
 const Reach = "reach"
 
 // Fetch is the attribute of a gather that brings a rank the rows that its entries of a sparse matrix
-// touch, or the rows whose numbers are in a column. Its value is about how many rows all ranks get, and 1.
-// Its second and third inputs are lists (op sp.touched): row r of the second one has the rows that this
-// rank needs of rank r, and row r of the third one those that rank r needs of this one. The other rows
-// of other ranks are not valid.
+// touch, or the rows whose numbers are in a column. Its value is about how many rows all ranks get,
+// and 1. Its second and third inputs are lists (op sp.touched): row r of the second one has the rows
+// that this rank needs of rank r, and row r of the third one those that rank r needs of this one. The
+// other rows of other ranks are not valid.
 //
-// If the second input is dense (op order.cuts), it is the only one. Each rank then gets one range of rows
-// from each other rank: rank q gets rows a[r,q]..a[r,q+1]-1 from rank r.
+// If the second input is dense (op order.cuts), it is the only one. Each rank then gets one range of
+// rows from each other rank: rank q gets rows a[r,q]..a[r,q+1]-1 from rank r.
 //
-// A gather of a sparse matrix (op sp.collect) with Fetch has only one list, as its second input: row r has
-// the rows that rank r needs of this one.
+// A gather of a sparse matrix (op sp.collect) with Fetch has only one list, as its second input: row r
+// has the rows that rank r needs of this one.
 const Fetch = "fetch"
 
-// Packed is an attribute of a gather with lists. It is 1 if the readers number the rows of other ranks by the
-// lists (op sp.own). The listed rows of a rank then follow each other from the place of that rank's first row
-// on, and are read there. A rank that sends all of its rows sends them to their places.
+// Packed is an attribute of a gather with lists. It is 1 if the readers number the rows of other ranks
+// by the lists (op sp.own). The listed rows of a rank then follow each other from the place of that
+// rank's first row on, and are read there. A rank that sends all of its rows sends them to their
+// places.
 const Packed = "packed"
 
 // Pick is the attribute of a gather that brings all ranks the same consecutive rows: their number. The
 // second input is the number of the first row, which the run computes. It counts from the end if it is
-// negative. Each further input is the first of as many rows that an earlier gather has brought; they are
-// not sent again. The other rows of other ranks are not valid.
+// negative. Each further input is the first of as many rows that an earlier gather has brought; they
+// are not sent again. The other rows of other ranks are not valid.
 const Pick = "pick"
 
-// Picked returns which of rank owner's rows of a matrix a gather with Pick brings. at holds the values of
-// its inputs after the matrix, size is its Pick and unit its Unit. A row that does not exist is not
+// Picked returns which of rank owner's rows of a matrix a gather with Pick brings. at holds the values
+// of its inputs after the matrix, size is its Pick and unit its Unit. A row that does not exist is not
 // brought; the node that reads it fails.
 func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
 	lo, hi := WindowOf(owner, ranks, rows, unit)
@@ -67,15 +69,15 @@ func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
 	return r
 }
 
-// Only is the attribute of a gather that brings a sparse matrix to one rank alone: the number of that rank
-// plus 1.
+// Only is the attribute of a gather that brings a sparse matrix to one rank alone: the number of that
+// rank plus 1.
 const Only = "only"
 
 // Range is rows From..To-1.
 type Range struct{ From, To int }
 
-// Needs returns the ranges of rows of the attribute Reach, by rank. ok is false if there is none: then all
-// rows are needed.
+// Needs returns the ranges of rows of the attribute Reach, by rank. ok is false if there is none: then
+// all rows are needed.
 func Needs(a *op.Attrs) (rows [][]Range, ok bool) {
 	if _, ok = a.Get(Reach); !ok {
 		return nil, false

@@ -129,8 +129,9 @@ func groupOwnPlace(r *ir.Region, x ir.ID) bool {
 	return len(r.Yields) == 1
 }
 
-// TakesColumn reports whether input k of a map or an elementwise node id may be a view of a column of x while
-// the result takes the memory of x. The kernel copies the rows of such a column before it writes them.
+// TakesColumn reports whether input k of a map or an elementwise node id may be a view of a column of x
+// while the result takes the memory of x. The kernel copies the rows of such a column before it writes
+// them.
 func TakesColumn(g *ir.Graph, id ir.ID, k int, x ir.ID) bool {
 	n, y := &g.Nodes[id], g.In(id)[k]
 	from, t := g.Type(x), g.Type(y)

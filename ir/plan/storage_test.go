@@ -9,8 +9,8 @@ import (
 	"flow/ir/plan"
 )
 
-// A result takes the memory of an operand, unless the operand tells which element has no value: of integers
-// that are divided, alone or in a chain, and not of floats.
+// A result takes the memory of an operand, unless the operand tells which element has no value: of
+// integers that are divided, alone or in a chain, and not of floats.
 func TestTakesOverUnlessAnElementFails(t *testing.T) {
 	table, err := op.NewTable([]*op.Def{
 		{Name: "x"}, {Name: "arg", Role: op.Argument},

@@ -6,8 +6,8 @@ import (
 	"flow/ir/types"
 )
 
-// This file counts the operations of nodes with bodies. Their rows see types alone, and a point of a body may
-// take one operation or a million.
+// This file counts the operations of nodes with bodies. Their rows see types alone, and a point of a
+// body may take one operation or a million.
 
 // ChainFlops returns how many operations an element of a chain takes, or of one elementwise operator.
 func ChainFlops(g *ir.Graph, id ir.ID) (flops float64) {
@@ -33,9 +33,9 @@ func ChainFlops(g *ir.Graph, id ir.ID) (flops float64) {
 	return flops
 }
 
-// BodyFlops returns about how many operations the bodies of a list take at a point: those of elementwise
-// operators, which are done in lanes, and those apart from them. known is false if the amount of work
-// depends on values of the run.
+// BodyFlops returns about how many operations the bodies of a list take at a point: those of
+// elementwise operators, which are done in lanes, and those apart from them. known is false if the
+// amount of work depends on values of the run.
 func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 	known = true
 	inner := func(r *ir.Region, rounds float64) {

@@ -39,7 +39,8 @@ type Estimate struct {
 	// MostRow and MostCol are the most nonzeros in a row and a column; 0 if unknown.
 	MostRow, MostCol float64
 
-	// Side is where all nonzeros of a square matrix are: Below (the diagonal, or on it), Above, or anywhere.
+	// Side is where all nonzeros of a square matrix are: Below (the diagonal, or on it), Above, or
+	// anywhere.
 	Side Side
 
 	// nil: uniform. They may be of another matrix with the same proportions: see share
@@ -247,8 +248,8 @@ func Meet(a, b Estimate) Estimate {
 	return e
 }
 
-// Join estimates the union of the nonzeros of two matrices of one shape. A compilation asks for the same
-// union in every pass that weighs memory or cost, so the counts keep the answer.
+// Join estimates the union of the nonzeros of two matrices of one shape. A compilation asks for the
+// same union in every pass that weighs memory or cost, so the counts keep the answer.
 func Join(a, b Estimate) Estimate {
 	keeper := cmp.Or(a.row, a.col, b.row, b.col)
 	if keeper == nil {

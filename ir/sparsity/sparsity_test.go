@@ -174,8 +174,8 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// The rows of a triangle of an even matrix grow one by one, and so do the multiplications of a product of
-// triangles with the square of the row.
+// The rows of a triangle of an even matrix grow one by one, and so do the multiplications of a product
+// of triangles with the square of the row.
 func TestTriangle(t *testing.T) {
 	const n, nnz = 1000, 20000
 	even := Uniform(n, n, nnz, Estimated)

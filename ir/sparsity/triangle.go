@@ -10,8 +10,8 @@ func both(a, b *Estimate) Side {
 	return Anywhere
 }
 
-// Triangle estimates the part of a matrix on one side of the diagonal. Row i keeps the columns up to i, or
-// from i on. Which columns have nonzeros is taken to be the same in all rows.
+// Triangle estimates the part of a matrix on one side of the diagonal. Row i keeps the columns up to i,
+// or from i on. Which columns have nonzeros is taken to be the same in all rows.
 func (e Estimate) Triangle(side Side) Estimate {
 	rows, cols := make([]float64, e.Rows), make([]float64, e.Cols)
 	across := before(e.Cols, func(j int) float64 { return e.col.share(j, e.Cols, e.NNZ) })

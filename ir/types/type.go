@@ -111,8 +111,8 @@ func (t Type) Count() int {
 // Bytes returns the size of a dense matrix or scalar in memory.
 func (t Type) Bytes() int { return t.Count() * t.Elem.Size() }
 
-// Parts returns the types of the fields of a tuple. For another type it returns the type itself, as the only
-// one.
+// Parts returns the types of the fields of a tuple. For another type it returns the type itself, as the
+// only one.
 func (t Type) Parts() []Type {
 	if t.Kind != Tuple {
 		return []Type{t}

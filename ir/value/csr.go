@@ -79,8 +79,8 @@ func (m *CSR) View(r0, rows int) *CSR {
 	return &v
 }
 
-// Only returns a matrix of m's shape with some rows of m. The other rows are empty. list is ascending, and
-// its element i stands for row i - lo of m. Only copies the entries.
+// Only returns a matrix of m's shape with some rows of m. The other rows are empty. list is ascending,
+// and its element i stands for row i - lo of m. Only copies the entries.
 func (m *CSR) Only(list []int32, lo int) *CSR {
 	n := 0
 	for _, i := range list {
@@ -305,14 +305,16 @@ func (m *CSR) SetLengths(lengths []int32) {
 	}
 }
 
-// SumLengths makes row pointers of lengths: Ptr[i+1] is the length of row i before, and where row i ends after.
+// SumLengths makes row pointers of lengths: Ptr[i+1] is the length of row i before, and where row i
+// ends after.
 func (m *CSR) SumLengths() {
 	for i := range m.Rows {
 		m.Ptr[i+1] += m.Ptr[i]
 	}
 }
 
-// Parts returns the columns and the values of the entries as bytes, for a message. They share m's memory.
+// Parts returns the columns and the values of the entries as bytes, for a message. They share m's
+// memory.
 func (m *CSR) Parts() (col, val []byte) {
 	if n := m.NNZ(); n > 0 {
 		col = unsafe.Slice((*byte)(unsafe.Pointer(&m.Col[m.Ptr[0]])), 4*n)
@@ -323,9 +325,9 @@ func (m *CSR) Parts() (col, val []byte) {
 	return col, val
 }
 
-// CSRFromParts returns the matrix that data encodes: its values, its columns and its Lengths, one after the
-// other. The matrix keeps the memory of data, or copies it if it is not aligned to 8 bytes. The error says
-// what is wrong with its sizes. Columns are not checked: a rank sends what it has.
+// CSRFromParts returns the matrix that data encodes: its values, its columns and its Lengths, one after
+// the other. The matrix keeps the memory of data, or copies it if it is not aligned to 8 bytes. The
+// error says what is wrong with its sizes. Columns are not checked: a rank sends what it has.
 func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
 	size := int64(len(data)) - 4*int64(rows)
 	per := int64(4 + valueBytes(e))

@@ -148,8 +148,9 @@ func (d *Dense) CopyFrom(s *Dense) {
 	}
 }
 
-// copyRows copies rows x cols elements from s, whose rows begin ss elements apart, to d, whose rows begin ds
-// elements apart. Rows of fewer than eight elements are copied one by one, because a call of copy costs more.
+// copyRows copies rows x cols elements from s, whose rows begin ss elements apart, to d, whose rows
+// begin ds elements apart. Rows of fewer than eight elements are copied one by one, because a call of
+// copy costs more.
 func copyRows[T any](d, s []T, ds, ss, rows, cols int) {
 	if cols == 1 {
 		for a, b := 0, 0; rows > 0; rows-- {

@@ -18,7 +18,8 @@ func hardwareFMA() bool {
 	return cpu.X86.HasFMA || slices.Contains([]string{"arm64", "loong64", "ppc64", "ppc64le", "riscv64", "s390x"}, runtime.GOARCH)
 }
 
-// machineSets lists the sets in machine code that this CPU and its operating system can run, best first.
+// machineSets lists the sets in machine code that this CPU and its operating system can run, best
+// first.
 func machineSets() (list []*Set) {
 	if !machine.Possible() || !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		return nil

@@ -49,8 +49,8 @@ type call[T element] struct {
 
 func (d *driver[T]) run(k *machine.Kernel, args *call[T]) { k.Call(d.on, unsafe.Pointer(args)) }
 
-// width returns the argument of an edge kernel that touches the first n elements of a row: a mask of bits,
-// or the address of one.
+// width returns the argument of an edge kernel that touches the first n elements of a row: a mask of
+// bits, or the address of one.
 func (d *driver[T]) width(n int) uint64 {
 	if d.on == machine.AVX512 {
 		return 1<<n - 1

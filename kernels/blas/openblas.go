@@ -2,8 +2,8 @@
 
 package blas
 
-// This file defines the optional set on OpenBLAS, by direct cgo on row-major slices. Results do not follow
-// the chain.
+// This file defines the optional set on OpenBLAS, by direct cgo on row-major slices. Results do not
+// follow the chain.
 
 /*
 #cgo LDFLAGS: -lopenblas
@@ -69,8 +69,8 @@ import (
 // pthreads is the number by which openblas_get_parallel names that variant.
 const pthreads = 1
 
-// openblasReady sets OpenBLAS to one thread, once, and reports whether the variant in this build is the one
-// that can be used.
+// openblasReady sets OpenBLAS to one thread, once, and reports whether the variant in this build is the
+// one that can be used.
 //
 // Its own pool would multiply with the workers that call it. Only the pthread variant does as asked
 // on every thread: the OpenMP one ignores the setting on threads other than the one that made it,

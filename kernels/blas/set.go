@@ -15,8 +15,8 @@ type Set struct {
 }
 
 // Kernels is the kernels of a set for one type of elements. All matrices are row-major with a leading
-// dimension (stride in elements). The kernels are safe for concurrent use; each call runs on the calling
-// goroutine only and takes its scratch from ws, which must not be used by two calls at once.
+// dimension (stride in elements). The kernels are safe for concurrent use; each call runs on the
+// calling goroutine only and takes its scratch from ws, which must not be used by two calls at once.
 type Kernels[T float32 | float64 | int64] struct {
 	// Gemm computes c = c + a@b (tb false, b is k x n) or c + a@t(b) (tb true, b is n x k); sub:
 	// minus. a is m x k, c is m x n.

@@ -115,8 +115,9 @@ func (d *driver[T]) tallBlock(lower bool, i0, i1, n, k int, a []T, lda int, b []
 	}
 }
 
-// What follows is for a factor of at most mostNarrow columns. Its elements are broadcast and the other's
-// rows are the vectors; both are read once, so memory is what they wait for, and it is asked ahead.
+// What follows is for a factor of at most mostNarrow columns. Its elements are broadcast and the
+// other's rows are the vectors; both are read once, so memory is what they wait for, and it is asked
+// ahead.
 
 // mostNarrow is the most columns of a narrow factor.
 const mostNarrow = 4

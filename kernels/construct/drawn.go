@@ -1,7 +1,7 @@
 package construct
 
-// This file writes the elements of constructors into loops (op.Draw), and fills matrices by such loops. A
-// random number is a function of the state of SplitMix64, which follows from the row and the column.
+// This file writes the elements of constructors into loops (op.Draw), and fills matrices by such loops.
+// A random number is a function of the state of SplitMix64, which follows from the row and the column.
 
 import (
 	"math"
@@ -38,8 +38,8 @@ type drawing struct {
 	to        [1]*value.Dense
 }
 
-// newDrawer writes the loop. Its operands are the words and a matrix of the size of the result. The loop
-// does not read the matrix.
+// newDrawer writes the loop. Its operands are the words and a matrix of the size of the result. The
+// loop does not read the matrix.
 func newDrawer(d *op.Draw, e types.Elem) *drawer {
 	b := loop.New()
 	words := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
@@ -228,8 +228,8 @@ func numbers(takes int, number func(b draft, bits func(k int) loop.Val) loop.Val
 	}
 }
 
-// counted returns the words of a matrix from row r and column c on, each of whose elements takes so many
-// numbers of the generator.
+// counted returns the words of a matrix from row r and column c on, each of whose elements takes so
+// many numbers of the generator.
 func counted(a *op.Attrs, r, c, takes int) op.DrawWords {
 	_, cols, _ := nByM(a)
 	step := uint64(takes) * golden

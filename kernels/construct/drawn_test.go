@@ -19,8 +19,8 @@ func paysFrom(t *testing.T, steps int64) {
 	t.Cleanup(func() { launch.PaysFrom = before })
 }
 
-// Loops make the elements of the definitions, in whole matrices and in windows with gaps between their rows:
-// machine code, and interpreted ones.
+// Loops make the elements of the definitions, in whole matrices and in windows with gaps between their
+// rows: machine code, and interpreted ones.
 func TestDrawnByLoops(t *testing.T) {
 	windows := []struct{ n, m, r0, c0, rows, cols, gap int }{
 		{300, 700, 0, 0, 300, 700, 0}, {300, 700, 5, 0, 90, 700, 0},

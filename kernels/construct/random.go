@@ -266,8 +266,8 @@ func Sample() []*op.Def {
 	}.seedable()
 }
 
-// fillSample sets out to the rows of a sample from r0 on. It draws many numbers together, since those of
-// one round of the network do not depend on one another.
+// fillSample sets out to the rows of a sample from r0 on. It draws many numbers together, since those
+// of one round of the network do not depend on one another.
 func fillSample(a *op.Attrs, out *value.Dense, r0, _ int) {
 	n, seed := uint64(a.Int("n")), uint64(a.Int("seed"))
 	if a.Bool("replace") {

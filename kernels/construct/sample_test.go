@@ -8,8 +8,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestFillSample compares rows of a sample that are drawn together, in any window, with rows that are drawn
-// alone.
+// TestFillSample compares rows of a sample that are drawn together, in any window, with rows that are
+// drawn alone.
 func TestFillSample(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 16, 17, 127, 128, 129, 1025, 4097, 20000, 1 << 40} {
 		for seed := range 3 {

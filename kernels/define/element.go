@@ -141,7 +141,8 @@ func Elements(v value.Value) []value.Scalar {
 	panic("BUG: reduction of neither scalar nor dense")
 }
 
-// Placed is the matrix of type t whose element (i, j) is at(i, j), converted to its type, for definitions.
+// Placed is the matrix of type t whose element (i, j) is at(i, j), converted to its type, for
+// definitions.
 func Placed(t types.Type, at func(i, j int) value.Scalar) *value.Dense {
 	out := value.New(t.Elem, t.Rows, t.Cols)
 	for i := range t.Rows {
@@ -214,8 +215,8 @@ func EveryElement(v value.Value) *value.Dense {
 	return Placed(types.DenseOf(m.Elem, m.Rows, m.Cols), m.At)
 }
 
-// InForm is the definition ref of a row on dense matrices, for operands in either form and a result in the
-// form that the call asks for.
+// InForm is the definition ref of a row on dense matrices, for operands in either form and a result in
+// the form that the call asks for.
 func InForm(ref func(c *op.Call) (value.Value, error)) func(c *op.Call) (value.Value, error) {
 	return func(c *op.Call) (value.Value, error) {
 		wide := *c

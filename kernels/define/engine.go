@@ -1,8 +1,8 @@
 package define
 
-// This file defines parts that rows which run loops share: rows that are defined by a body, the memory of
-// several results, a memo of values that are made once, and rows that go on where the rows of another
-// window of the operands ended (op.Shard.Chain).
+// This file defines parts that rows which run loops share: rows that are defined by a body, the memory
+// of several results, a memo of values that are made once, and rows that go on where the rows of
+// another window of the operands ended (op.Shard.Chain).
 
 import (
 	"sync"
@@ -13,8 +13,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// Made is a memo: it holds a value for each key, made when it is first asked for. It is safe for concurrent
-// use. The zero value is empty.
+// Made is a memo: it holds a value for each key, made when it is first asked for. It is safe for
+// concurrent use. The zero value is empty.
 type Made[K comparable, V any] struct {
 	// Most is how many values are held; more begin anew. 0: all.
 	Most int
@@ -44,8 +44,8 @@ func (m *Made[K, V]) Of(k K, create func() V) V {
 	return v
 }
 
-// LendResults allocates the results of a call with several results, unless the caller has lent memory for
-// them. Calls outside of an engine lend none.
+// LendResults allocates the results of a call with several results, unless the caller has lent memory
+// for them. Calls outside of an engine lend none.
 func LendResults(c *op.Call) {
 	if c.Type.Kind != types.Tuple || c.Out != nil {
 		return

@@ -62,8 +62,8 @@ func Resolved(rows []*op.Def) []*op.Def {
 	return rows
 }
 
-// ByDefinition makes the definition of a row its kernel and returns the row. It is for rows that take little
-// time.
+// ByDefinition makes the definition of a row its kernel and returns the row. It is for rows that take
+// little time.
 func ByDefinition(d *op.Def) *op.Def {
 	ref := d.Ref
 	d.Kernel = func(c *op.Call) error {
@@ -81,11 +81,11 @@ func ByDefinition(d *op.Def) *op.Def {
 	return d
 }
 
-// ByKernel makes the kernel of a row its definition, in memory of its own, and returns the row. It is for
-// hidden rows that the compiler puts in the place of a whole operator: tests compare all of them together
-// with the definition of the operator. It is also for decompositions, whose properties tests look at,
-// because no obvious code gives the same bits. It would be wrong for other operators: their kernels would
-// be their own oracles.
+// ByKernel makes the kernel of a row its definition, in memory of its own, and returns the row. It is
+// for hidden rows that the compiler puts in the place of a whole operator: tests compare all of them
+// together with the definition of the operator. It is also for decompositions, whose properties tests
+// look at, because no obvious code gives the same bits. It would be wrong for other operators: their
+// kernels would be their own oracles.
 func ByKernel(d *op.Def) *op.Def {
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		own, run := *c, d.Kernel
@@ -133,8 +133,8 @@ func ResolvedLoop(d *op.Def) *op.Loop {
 // Open reports a dense matrix of which a dimension is not known.
 func Open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.Dense && !t.Known() }
 
-// asks reports whether the arguments of a call tell an unknown dimension of its result. A sparse result of a
-// row without a dense form has its shape from the data.
+// asks reports whether the arguments of a call tell an unknown dimension of its result. A sparse result
+// of a row without a dense form has its shape from the data.
 func asks(d *op.Def, t types.Type) bool {
 	return Open(t) || d.For != "" && t.IsSparse() && !t.Known()
 }

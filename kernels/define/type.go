@@ -115,8 +115,8 @@ func OwnType(s *op.Sig) (types.Type, error) {
 	return types.Type{}, op.Faultf(-1, CodeKind, "`%s` has the type that its node says", s.Def.Name)
 }
 
-// BadIndex returns the failure of a subscript outside of its matrix. Its help is that of subscripts, which
-// count negative numbers from the end.
+// BadIndex returns the failure of a subscript outside of its matrix. Its help is that of subscripts,
+// which count negative numbers from the end.
 func BadIndex(format string, args ...any) *op.Failure {
 	return op.Failf(codeIndex, format, args...).WithHelp("rows and columns are counted from 0, or with negative numbers back from the end; a..b leaves out b")
 }

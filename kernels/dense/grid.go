@@ -51,8 +51,8 @@ func placeOf[T Cell](f64 *[]float64, f32 *[]float32, i64 *[]int64, truths *[]uin
 	return x.(*[]T)
 }
 
-// ForElem returns the instance of a generic function that fits the storage of elements of type e: f64, f32,
-// truths (uint8) for bools, and i64 for all others.
+// ForElem returns the instance of a generic function that fits the storage of elements of type e: f64,
+// f32, truths (uint8) for bools, and i64 for all others.
 func ForElem[F any](e types.Elem, f64, f32, i64, truths F) F {
 	if e == types.Bool {
 		return truths
@@ -60,8 +60,8 @@ func ForElem[F any](e types.Elem, f64, f32, i64, truths F) F {
 	return ForNumber(e, f64, f32, i64)
 }
 
-// ForNumber is ForElem for functions without an instance for bools. It would return i64 for them, so e must
-// not be types.Bool.
+// ForNumber is ForElem for functions without an instance for bools. It would return i64 for them, so e
+// must not be types.Bool.
 func ForNumber[F any](e types.Elem, f64, f32, i64 F) F {
 	switch e {
 	case types.F64:

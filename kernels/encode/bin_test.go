@@ -95,8 +95,8 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestBinsOfAscending: numbers that ascend have the intervals of the definition, at, beside and far beyond
-// the edges. Lists that ascend up to their last number, which is less or NaN, have them too.
+// TestBinsOfAscending: numbers that ascend have the intervals of the definition, at, beside and far
+// beyond the edges. Lists that ascend up to their last number, which is less or NaN, have them too.
 func TestBinsOfAscending(t *testing.T) {
 	row, r := rowtest.RowNamed(t, define.Resolved(Rows()), "bin"), rand.New(rand.NewPCG(5, 6))
 	for n := range 60 {
@@ -196,7 +196,8 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// TestEdgesOnce runs bin in many windows. An execution must read its edges once, so it allocates little.
+// TestEdgesOnce runs bin in many windows. An execution must read its edges once, so it allocates
+// little.
 func TestEdgesOnce(t *testing.T) {
 	row := rowtest.RowNamed(t, define.Resolved(Rows()), "bin")
 	x, edges := value.New(types.F64, 400_000, 1), value.New(types.F64, 30_000, 1)

@@ -19,9 +19,9 @@ import (
 	"flow/kernels/vec"
 )
 
-// The first elements of the table of bin.edges. The edges follow. NaNs fill their part up to the next power
-// of two above the number of edges. The guess for v is 1 + floor((v - first) unit), between 0 and limit. The
-// interval of v is at most 2 step - 1 above it.
+// The first elements of the table of bin.edges. The edges follow. NaNs fill their part up to the next
+// power of two above the number of edges. The guess for v is 1 + floor((v - first) unit), between 0 and
+// limit. The interval of v is at most 2 step - 1 above it.
 const (
 	tableFirst = iota
 	tableUnit
@@ -137,9 +137,9 @@ func (l *intervals) ascending(x, out *value.Dense) bool {
 	return true
 }
 
-// guessOf returns the first elements of the table of edges. It tries some guesses and takes the first that is
-// right or one too low for all numbers. Guess and interval both ascend with the number, so it is enough to
-// test the ends of the intervals. If no guess passes, the interval is found by halving.
+// guessOf returns the first elements of the table of edges. It tries some guesses and takes the first
+// that is right or one too low for all numbers. Guess and interval both ascend with the number, so it
+// is enough to test the ends of the intervals. If no guess passes, the interval is found by halving.
 func guessOf(edges []float64, right bool) []float64 {
 	n := len(edges)
 	halving := []float64{0, 0, 0, math.Ldexp(1, bits.Len(uint(n))-1)}
@@ -161,8 +161,8 @@ func guessOf(edges []float64, right bool) []float64 {
 	return halving
 }
 
-// offBy returns by how much the guesses of g are too low for the numbers at and next to edges: 0 or 1. It
-// returns 2 if one is too high, or lower by more.
+// offBy returns by how much the guesses of g are too low for the numbers at and next to edges: 0 or 1.
+// It returns 2 if one is too high, or lower by more.
 func offBy(g, edges []float64, right bool) (off int) {
 	at := 0 // how many edges count for v
 	for i, e := range edges {
@@ -213,7 +213,8 @@ func binWithin() *op.Def {
 	}
 }
 
-// stepsOf returns the first step by which loops correct a guess of a table, or 0 if all guesses are right.
+// stepsOf returns the first step by which loops correct a guess of a table, or 0 if all guesses are
+// right.
 func stepsOf(in []value.Value) int64 {
 	t, is := in[1].(*value.Dense)
 	if !is || t.Rows <= tableEdges {
@@ -237,8 +238,8 @@ func withinElements(e *op.Elements) op.Element {
 	}
 }
 
-// interval writes the interval of v into a loop. at loads an element of the table. The guess is corrected by
-// steps that halve each time.
+// interval writes the interval of v into a loop. at loads an element of the table. The guess is
+// corrected by steps that halve each time.
 func interval(b *loop.Builder, v loop.Val, at func(place loop.Lin) loop.Val, steps int64, right bool) loop.Val {
 	n := define.Numeral(b, types.I64, 0)
 	if steps < 2 {
@@ -261,8 +262,8 @@ func interval(b *loop.Builder, v loop.Val, at func(place loop.Lin) loop.Val, ste
 	return b.Op(loop.Select, b.Op(loop.Ne, v, v), define.Numeral(b, types.I64, -1), n)
 }
 
-// listElements writes bin with a list of at most define.Unrolled edges. The edges may differ from point to
-// point, so it counts those that lie below a number.
+// listElements writes bin with a list of at most define.Unrolled edges. The edges may differ from point
+// to point, so it counts those that lie below a number.
 func listElements(e *op.Elements) op.Element {
 	x, edges := e.In[0], e.In[1]
 	n, zero := edges.Type.Count(), loop.Num(0)

@@ -276,7 +276,8 @@ func eachElement(c *op.Call, f func(x float64) int64) value.Value {
 	return out
 }
 
-// among returns the kernel and the Loop of a bin among edges, which of reads. An execution reads them once.
+// among returns the kernel and the Loop of a bin among edges, which of reads. An execution reads them
+// once.
 func among(of func(c *op.Call) (*intervals, error)) (kernel func(c *op.Call) error, loop *op.Loop) {
 	within := func(c *op.Call, l *intervals) error {
 		if d, is := c.In[0].(*value.Dense); is && l.ascending(d, c.Result()) {

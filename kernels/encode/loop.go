@@ -49,7 +49,8 @@ func wholeCodes[T vec.Element](p []int64, d *value.Dense, from int, bound uint64
 	return !wrong
 }
 
-// wrongCode returns the failure of the first of rows lo..hi-1 that has an invalid code; nil if all are valid.
+// wrongCode returns the failure of the first of rows lo..hi-1 that has an invalid code; nil if all are
+// valid.
 func wrongCode(c *op.Call, lo, hi int) error {
 	for i := lo; i < hi; i++ {
 		for k, size := range []string{"n", "m"} {
@@ -61,11 +62,9 @@ func wrongCode(c *op.Call, lo, hi int) error {
 	return nil
 }
 
-// pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is too
-// large.
-// If the codes determine the size of the table, a pass finds it first. Ranks share the rows if the size is
-// given.
-// whole returns what makes a table of a type at once; nil: the loop makes it.
+// pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is
+// too large. If the codes determine the size of the table, a pass finds it first. Ranks share the rows
+// if the size is given. whole returns what makes a table of a type at once; nil: the loop makes it.
 func pairsLoop(whole func(t types.Type) func(c *op.Call) error) *op.Loop {
 	large := func(a *op.Attrs) bool {
 		n, m := sizeOf(a, "n"), sizeOf(a, "m")

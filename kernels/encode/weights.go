@@ -63,8 +63,8 @@ func ctableOfWeights() *op.Def {
 	}
 }
 
-// weightsLoop is the Loop of ctable with weights. Sums of whole numbers are the same in any order. Others are
-// added in the order of the rows.
+// weightsLoop is the Loop of ctable with weights. Sums of whole numbers are the same in any order.
+// Others are added in the order of the rows.
 func weightsLoop() *op.Loop {
 	whole := func(t types.Type) func(c *op.Call) error {
 		switch {
@@ -119,8 +119,8 @@ func plus(sum, w value.Scalar) value.Scalar {
 	return w
 }
 
-// weightsRef is the definition of ctable, with weights and without: element by element of the table, over
-// all rows.
+// weightsRef is the definition of ctable, with weights and without: element by element of the table,
+// over all rows.
 func weightsRef(c *op.Call) (value.Value, error) {
 	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
@@ -171,8 +171,9 @@ func codesWithin(room []int64, d *value.Dense, from, k, n int, crop bool) ([]int
 // most calls in the body of a parfor have a few.
 const someRows = 512
 
-// eachPairs calls do with the codes p and q of some hundred rows, from row lo on, until it has passed rows
-// lo..hi-1. do has to skip rows with a negative code. eachPairs returns false if a code is invalid.
+// eachPairs calls do with the codes p and q of some hundred rows, from row lo on, until it has passed
+// rows lo..hi-1. do has to skip rows with a negative code. eachPairs returns false if a code is
+// invalid.
 func eachPairs(c *op.Call, lo, hi int, do func(lo int, p, q []int64)) bool {
 	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
@@ -208,8 +209,8 @@ func tableFor(c *op.Call, lo, hi int) (n, m int, ok bool) {
 	return n, m, ok
 }
 
-// sumWeights is the kernel of ctable with weights, for a table of T. It fails if a code is invalid or if
-// there is no memory for the table.
+// sumWeights is the kernel of ctable with weights, for a table of T. It fails if a code is invalid or
+// if there is no memory for the table.
 func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 	rows, cols := max(sizeOf(c.Attrs, "n"), 0), max(sizeOf(c.Attrs, "m"), 0)
 	if !c.Type.Known() {
@@ -233,7 +234,8 @@ func addAllWeights[T int64 | float64 | float32](c *op.Call) error {
 	return addWeights(c, dense.GridOf[T](c.Result()), 0, c.Dense(0).Rows)
 }
 
-// addWeights adds rows lo..hi-1 of a call to a table: their weights, or 1 each. It fails if a code is invalid.
+// addWeights adds rows lo..hi-1 of a call to a table: their weights, or 1 each. It fails if a code is
+// invalid.
 func addWeights[T int64 | float64 | float32](c *op.Call, table dense.Grid[T], lo, hi int) error {
 	var room []T
 	ones := len(c.In) < 3 && !c.Attrs.Bool("crop")
@@ -259,7 +261,8 @@ func addWeights[T int64 | float64 | float32](c *op.Call, table dense.Grid[T], lo
 	return nil
 }
 
-// weightsFrom returns the weights of k rows from row lo on, in room unless they are contiguous in memory.
+// weightsFrom returns the weights of k rows from row lo on, in room unless they are contiguous in
+// memory.
 func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) []T {
 	if len(c.In) >= 3 && c.Dense(2).Elem == c.Type.Elem {
 		x := dense.GridOf[T](c.Dense(2))
@@ -282,9 +285,9 @@ func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) [
 	return room[:k]
 }
 
-// sparseWeights makes a sparse table of n x m. It orders the entries by row, and adds entries at the same
-// place in their order. For the own rows of a rank it only makes the entries of floats, whose order counts.
-// sp.collect adds those of all ranks.
+// sparseWeights makes a sparse table of n x m. It orders the entries by row, and adds entries at the
+// same place in their order. For the own rows of a rank it only makes the entries of floats, whose
+// order counts. sp.collect adds those of all ranks.
 func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	all := c
 	if all.Hi > all.Lo {
@@ -322,8 +325,8 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	return nil
 }
 
-// roomForTable makes an n x m table if the codes determine its size. It fails with CodeMemory if this is
-// too large.
+// roomForTable makes an n x m table if the codes determine its size. It fails with CodeMemory if this
+// is too large.
 func roomForTable(c *op.Call, n, m int) error {
 	if c.Type.Known() {
 		return nil

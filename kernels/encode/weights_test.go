@@ -60,9 +60,9 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestTurns makes tables by windows of rows. Each window continues the table of the one before. The test
-// compares the last table with the definition of the whole one. Some windows are empty, and some calls have a
-// wrong code.
+// TestTurns makes tables by windows of rows. Each window continues the table of the one before. The
+// test compares the last table with the definition of the whole one. Some windows are empty, and some
+// calls have a wrong code.
 func TestTurns(t *testing.T) {
 	defs := define.Resolved(Rows())
 	r := rand.New(rand.NewPCG(7, 8))

@@ -222,8 +222,8 @@ func BenchmarkAddSlice(b *testing.B) {
 	}
 }
 
-// TestBinsOfAllExponents adds numbers of all exponents by way of the bins, subnormal ones, zeros and both
-// signs among them, more than go between two emptyings; then an infinity in the middle.
+// TestBinsOfAllExponents adds numbers of all exponents by way of the bins, subnormal ones, zeros and
+// both signs among them, more than go between two emptyings; then an infinity in the middle.
 func TestBinsOfAllExponents(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	x := make([]float64, 3*batch+5)

@@ -8,8 +8,8 @@ import (
 )
 
 // varianceOracle is the variance in fractions, of squares as AddSquares takes them, rounded once to
-// either type. Sums are integers in fixed units, because sums of fractions look for common factors after
-// every number. All numbers of the tests are multiples of the unit.
+// either type. Sums are integers in fixed units, because sums of fractions look for common factors
+// after every number. All numbers of the tests are multiples of the unit.
 func varianceOracle(x []float64) (float64, float32) {
 	const unit = 1200
 	sum, squares := new(big.Int), new(big.Int)

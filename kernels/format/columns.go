@@ -1,6 +1,7 @@
 package format
 
-// This file chooses columns of a CSV. The fields of other columns may hold anything: they are passed over.
+// This file chooses columns of a CSV. The fields of other columns may hold anything: they are passed
+// over.
 
 import (
 	"bytes"
@@ -26,8 +27,8 @@ func (c *choice) skips(k int) bool {
 // mostHeads is the most names of columns that are kept for messages.
 const mostHeads = 64
 
-// choose finds the columns that o.Columns lists among the fields of the first record: by name, or all by
-// number. It reports whether they are names, so that the record is one of names.
+// choose finds the columns that o.Columns lists among the fields of the first record: by name, or all
+// by number. It reports whether they are names, so that the record is one of names.
 func (r *csvReader) choose(fields []string, o Options) (named bool, err error) {
 	if r.taken = len(fields); o.Columns == "" {
 		return false, nil
@@ -142,7 +143,8 @@ func (r *csvReader) chosen(x []float64, line []byte, hasQuotes bool) ([]float64,
 	}
 }
 
-// fieldEnd returns where the field that begins at place at ends. ok is false if its quotes are misplaced.
+// fieldEnd returns where the field that begins at place at ends. ok is false if its quotes are
+// misplaced.
 func fieldEnd(line []byte, at int, sep byte) (end int, ok bool) {
 	if at < len(line) && line[at] == '"' {
 		for at++; ; at += 2 {

@@ -16,8 +16,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestColumns: chosen columns have the numbers that encoding/csv and strconv find, read at once, as a stream
-// and by windows behind the cuts of small blocks, whatever the other columns hold.
+// TestColumns: chosen columns have the numbers that encoding/csv and strconv find, read at once, as a
+// stream and by windows behind the cuts of small blocks, whatever the other columns hold.
 func TestColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	texts := []string{"ann", `"Ulm, Donau"`, `"a ""b"" c"`, "", "7x", `"two` + "\n" + `lines, 3"`, "NA", "  blank ", `""`, "1,5"}

@@ -148,7 +148,8 @@ func (in *input) csrSum(sum uint32) error {
 	return nil
 }
 
-// oneNaN returns val, the bytes of x, or those of a copy of x in which all nans have the bits of bits64.
+// oneNaN returns val, the bytes of x, or those of a copy of x in which all nans have the bits of
+// bits64.
 func oneNaN[T float32 | float64](x []T, val []byte) []byte {
 	if !slices.ContainsFunc(x, func(x T) bool { return x != x }) {
 		return val

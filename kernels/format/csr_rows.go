@@ -1,7 +1,7 @@
 package format
 
-// This file reads some rows of a .csr. The checksum covers all arrays of the file. So all blocks are summed
-// before rows are read, each block once, by some thread or rank.
+// This file reads some rows of a .csr. The checksum covers all arrays of the file. So all blocks are
+// summed before rows are read, each block once, by some thread or rank.
 
 import (
 	"bufio"
@@ -51,8 +51,8 @@ func nextPointer(r *bufio.Reader) (int64, error) {
 	return next, err
 }
 
-// summed compares the length and the checksum of a .csr with its head. It fails if they are wrong. If cols is
-// not 0, the result counts the entries of so many columns (Entries.To).
+// summed compares the length and the checksum of a .csr with its head. It fails if they are wrong. If
+// cols is not 0, the result counts the entries of so many columns (Entries.To).
 func (in *input) summed(o Options, h csrLayout, cols int) ([]Entries, error) {
 	end := h.end()
 	if h.summed {
@@ -134,9 +134,9 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 	return Entries{Sum: h.Sum32(), Bytes: n, To: bytesOf(cols.n), Col: c.cols}, err
 }
 
-// columnCount counts how often each column occurs among the numbers in bytes From..To-1 of what is written to
-// it. at is the next byte, and rest the beginning of a number. It fails for a number that is no column, or
-// that is not above the one before in its row.
+// columnCount counts how often each column occurs among the numbers in bytes From..To-1 of what is
+// written to it. at is the next byte, and rest the beginning of a number. It fails for a number that is
+// no column, or that is not above the one before in its row.
 type columnCount struct {
 	Task
 	at   int64
@@ -190,8 +190,8 @@ func (c *columnCount) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// seek finds the row of the first column that will be written, which is the one of an entry. Of pointers that
-// do not ascend it finds any.
+// seek finds the row of the first column that will be written, which is the one of an entry. Of
+// pointers that do not ascend it finds any.
 func (c *columnCount) seek(entry int64) {
 	c.entry = entry
 	number := func(at int64, n int) int64 {
@@ -210,9 +210,9 @@ func (c *columnCount) seek(entry int64) {
 	c.rows = bufio.NewReader(io.NewSectionReader(c.file, c.Begin+8*i, 8*(pointers-i)))
 }
 
-// joinSums returns the CRC-32C of a text with sum a followed by one with sum b and n bytes. Appending a zero
-// byte maps the 32 bits of a sum linearly, and n of them are the nth power of this map. The method is that
-// of crc32_combine by Adler in zlib 1.2.
+// joinSums returns the CRC-32C of a text with sum a followed by one with sum b and n bytes. Appending a
+// zero byte maps the 32 bits of a sum linearly, and n of them are the nth power of this map. The method
+// is that of crc32_combine by Adler in zlib 1.2.
 func joinSums(a, b uint32, n int64) uint32 {
 	var step [32]uint32 // the map of one zero bit, by its images of single bits
 	step[0] = crc32.Castagnoli
@@ -246,12 +246,13 @@ func joinSums(a, b uint32, n int64) uint32 {
 	return a ^ b
 }
 
-// GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are empty.
-// parts are what this process has kept of the blocks first..last-1 of a task of GraphRows. The result shares
-// their memory, and they must not be used again. Columns of other blocks are read. Bit j%64 of named[j/64]
-// tells whether column j has an entry in these rows. named is nil if so many entries would have to be counted
-// that going over the rows takes no longer. GraphOf fails if nothing was kept, or if the file cannot
-// be read or holds other columns by now; the caller then reads the rows in another way.
+// GraphOf returns the rows lo..hi-1 of a graph whose rows have the given lengths; the other rows are
+// empty. parts are what this process has kept of the blocks first..last-1 of a task of GraphRows. The
+// result shares their memory, and they must not be used again. Columns of other blocks are read. Bit
+// j%64 of named[j/64] tells whether column j has an entry in these rows. named is nil if so many
+// entries would have to be counted that going over the rows takes no longer. GraphOf fails if nothing
+// was kept, or if the file cannot be read or holds other columns by now; the caller then reads the rows
+// in another way.
 func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, last int) (m *value.CSR, named []uint64, err error) {
 	if len(parts) == 0 || len(parts[0].Col) == 0 || len(lengths) != c.Cols {
 		return nil, nil, errUncut
@@ -307,8 +308,8 @@ func (c Task) GraphOf(lengths []float64, lo, hi int, parts []Entries, first, las
 	return m, positive(n), nil
 }
 
-// beginRows writes to ptr where the rows of a matrix begin whose rows have the given lengths. Rows other than
-// lo..hi-1 are made empty: the entries before row lo belong to no row.
+// beginRows writes to ptr where the rows of a matrix begin whose rows have the given lengths. Rows
+// other than lo..hi-1 are made empty: the entries before row lo belong to no row.
 func beginRows(ptr []int64, lengths []float64, lo, hi int) {
 	begin := int64(0)
 	for _, n := range lengths[:lo] {
@@ -326,8 +327,8 @@ func beginRows(ptr []int64, lengths []float64, lo, hi int) {
 	}
 }
 
-// positive returns a set of the places of n that hold a positive number: bit j%64 of set[j/64] is place j. No
-// number is negative.
+// positive returns a set of the places of n that hold a positive number: bit j%64 of set[j/64] is place
+// j. No number is negative.
 func positive(n []int32) (set []uint64) {
 	set = make([]uint64, (len(n)+63)/64)
 	for j, n := range n {

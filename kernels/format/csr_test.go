@@ -94,7 +94,8 @@ func TestCSRFirstVersion(t *testing.T) {
 	}
 }
 
-// Rows of a .csr are those of the matrix, and its checksum is that of its blocks, wherever they are cut.
+// Rows of a .csr are those of the matrix, and its checksum is that of its blocks, wherever they are
+// cut.
 func TestRowsOfCSR(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 4))
 	for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
@@ -166,9 +167,9 @@ func TestRowsOfCSR(t *testing.T) {
 	}
 }
 
-// Ranks that share the blocks of a graph find the mistakes of a .csr with the right checksums: pointers that
-// do not ascend or end elsewhere, columns that do not ascend in a row or are none. Of a sound one they count
-// the edges.
+// Ranks that share the blocks of a graph find the mistakes of a .csr with the right checksums: pointers
+// that do not ascend or end elsewhere, columns that do not ascend in a row or are none. Of a sound one
+// they count the edges.
 func TestGraphRowsFindMistakes(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	for try := range 300 {
@@ -234,8 +235,8 @@ func TestGraphRowsFindMistakes(t *testing.T) {
 	}
 }
 
-// keptRows compares rows of the graph g with those that a process makes of the blocks that it has kept. It
-// then damages the columns in the file. Only rows with all columns kept can be had of it.
+// keptRows compares rows of the graph g with those that a process makes of the blocks that it has kept.
+// It then damages the columns in the file. Only rows with all columns kept can be had of it.
 func keptRows(t *testing.T, r *rand.Rand, task Task, lengths []float64, g *value.CSR) {
 	t.Helper()
 	whole, err := os.ReadFile(task.Path)

@@ -361,7 +361,8 @@ func (r *csvReader) names(fields []string, line []byte, quoted bool, choice Choi
 	return false, err
 }
 
-// numeric is the index of the first field that is read and keeps a record from being names, -1 where none does.
+// numeric is the index of the first field that is read and keeps a record from being names, -1 where
+// none does.
 func (c *choice) numeric(fields []string) int {
 	for k, f := range fields {
 		if c.skips(k) {

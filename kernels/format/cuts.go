@@ -1,11 +1,13 @@
 package format
 
-// This file finds places at which rows of a CSV begin, so that each of several readers reads only its rows.
+// This file finds places at which rows of a CSV begin, so that each of several readers reads only its
+// rows.
 //
 // A quoted field may hold line ends, so where a row begins depends on the quotes above it. The file is
-// therefore counted first, by blocks of bytes. A line belongs to the block in which it begins. Each block
-// counts its lines, and its records twice: for an even and for an odd number of quotes above the block.
-// Several threads or ranks count blocks in any order, and one joins the counts in the order of the file.
+// therefore counted first, by blocks of bytes. A line belongs to the block in which it begins. Each
+// block counts its lines, and its records twice: for an even and for an odd number of quotes above the
+// block. Several threads or ranks count blocks in any order, and one joins the counts in the order of
+// the file.
 
 import (
 	"bufio"
@@ -48,8 +50,8 @@ func (o Options) share(t Task) (Answer, error) {
 // errUncut is the error of a file whose blocks cannot be joined.
 var errUncut = failf(CSV, "", "the file cannot be cut")
 
-// join makes cuts from the counts of all blocks. above is the number of lines before the first block. It
-// returns false if a quoted field is not closed.
+// join makes cuts from the counts of all blocks. above is the number of lines before the first block.
+// It returns false if a quoted field is not closed.
 func (c *Cuts) join(spans []Span, above int) bool {
 	odd := 0
 	for _, s := range spans {
@@ -156,8 +158,8 @@ type RowReader struct {
 
 func (x *RowReader) Close() error { return x.file.file.Close() }
 
-// Read fills out with the elements from (row, col) on. If these rows have a mistake, the error is the first
-// mistake of the file. It is io.EOF if the file has fewer rows now.
+// Read fills out with the elements from (row, col) on. If these rows have a mistake, the error is the
+// first mistake of the file. It is io.EOF if the file has fewer rows now.
 func (x *RowReader) Read(out *value.Dense, row, col int) error {
 	if out.Rows == 0 {
 		return nil

@@ -94,8 +94,8 @@ func inRanges(r *rand.Rand, c Task) (all Answer, err error) {
 	return all, err
 }
 
-// A list of edges that is read by blocks is the same graph as one that is read from the beginning. One with
-// a mistake is not, so that the mistake is reported with its place.
+// A list of edges that is read by blocks is the same graph as one that is read from the beginning. One
+// with a mistake is not, so that the mistake is reported with its place.
 func TestCutEdges(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 2))
 	pieces := []string{"1 2\n", "3\t4\r\n", "# a comment\n", "\n", "17,5\n", "1 2\n", "0 0\n", " 8  9 \n", "x 1\n", "4\n"}
@@ -129,8 +129,8 @@ func TestCutEdges(t *testing.T) {
 	}
 }
 
-// A Matrix Market file that is read by blocks gives the same matrix, or the same mistake, as one that is read
-// from the beginning, dense and sparse.
+// A Matrix Market file that is read by blocks gives the same matrix, or the same mistake, as one that
+// is read from the beginning, dense and sparse.
 func TestCutMarket(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 3))
 	cut, wrong := 0, 0

@@ -82,8 +82,8 @@ func cutEdges(path string, o Options, block int64) (m *value.CSR, ok bool) {
 	return m, ok
 }
 
-// edgesTask returns the task that reads a list of edges by blocks. some is false if that is impossible or
-// does not pay.
+// edgesTask returns the task that reads a list of edges by blocks. some is false if that is impossible
+// or does not pay.
 func edgesTask(in *input, o Options, ext string, block int64) (t Task, some bool) {
 	return Task{Path: in.file, Size: in.size, Block: block, Edges: true, Sep: o.Sep, Names: ext == "csv" || ext == "tsv"},
 		!in.compressed && in.plain != nil && in.size > block

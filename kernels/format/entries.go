@@ -1,7 +1,7 @@
 package format
 
-// This file reads the entries of graphs and matrices by blocks of their text. Several threads or ranks parse
-// blocks, and one joins the entries in the order of the file.
+// This file reads the entries of graphs and matrices by blocks of their text. Several threads or ranks
+// parse blocks, and one joins the entries in the order of the file.
 
 import (
 	"bufio"
@@ -13,9 +13,9 @@ import (
 	"flow/memory"
 )
 
-// Told returns what other processes need to know of parts that this one keeps: the number of entries and
-// lines, the largest vertex and, of edges, how many begin and end at each vertex. Of a sum it returns the sum
-// and the entries of each column.
+// Told returns what other processes need to know of parts that this one keeps: the number of entries
+// and lines, the largest vertex and, of edges, how many begin and end at each vertex. Of a sum it
+// returns the sum and the entries of each column.
 func (c Task) Told(parts []Entries) Entries {
 	t := Entries{Most: -1}
 	if c.Sum {
@@ -63,9 +63,9 @@ func (c Task) Told(parts []Entries) Entries {
 	return t
 }
 
-// Relocated returns a matrix of type t with the entries of parts in their rows. The entries of a row are in
-// the order of the file, so a column may come twice and columns need not ascend. It fails if the matrix does
-// not fit into memory.
+// Relocated returns a matrix of type t with the entries of parts in their rows. The entries of a row
+// are in the order of the file, so a column may come twice and columns need not ascend. It fails if the
+// matrix does not fit into memory.
 func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	in := newInput(c.Path)
 	in.size = c.Size
@@ -99,8 +99,8 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	return m, nil
 }
 
-// edgesByRow returns a matrix of type t with the n edges of parts. They have no values, so each is read where
-// it was kept and written to its place.
+// edgesByRow returns a matrix of type t with the n edges of parts. They have no values, so each is read
+// where it was kept and written to its place.
 func edgesByRow(t types.Type, parts []Entries, n int) *value.CSR {
 	m := value.NewCSR(t.Elem, t.Rows, t.Cols, n)
 	for _, e := range parts {
@@ -175,8 +175,8 @@ func (m *Market) entries(in *input, about int) (Entries, error) {
 	return Entries{Row: bytesOf(t.row), Col: bytesOf(t.col), Val: bytesOf(t.val)}, err
 }
 
-// cut reads the entries by blocks. It returns false if that does not pay, or if an entry has a mistake. The
-// caller then reads line by line, and reports the mistake.
+// cut reads the entries by blocks. It returns false if that does not pay, or if an entry has a mistake.
+// The caller then reads line by line, and reports the mistake.
 func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	in := r.in
 	if o.Share == nil { // two threads alone take no less time than one that stores entries where they belong
@@ -212,8 +212,8 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	return true, nil
 }
 
-// task returns the task that reads the entries by blocks, from the reader's place on. some is false if that
-// is impossible or does not pay.
+// task returns the task that reads the entries by blocks, from the reader's place on. some is false if
+// that is impossible or does not pay.
 func (r *marketReader) task(block int64) (t Task, some bool) {
 	in := r.in
 	market := &Market{r.Elem, r.Rows, r.Cols, r.entries, !r.coordinate, uint8(r.sym)}

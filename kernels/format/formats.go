@@ -51,8 +51,8 @@ func Extensions() []string {
 	return list
 }
 
-// Check reports, without touching the file system, whether the name and the options name a format for a dense
-// or a sparse matrix.
+// Check reports, without touching the file system, whether the name and the options name a format for a
+// dense or a sparse matrix.
 func Check(path string, o Options, sparse bool) error {
 	f, _, err := choose(path, o)
 	switch {
@@ -97,9 +97,9 @@ func Read(path string, o Options) (*value.Dense, error) {
 	return d, err
 }
 
-// StatOrRead is the element type and shape of the matrix in a file. For Matrix Market and .npy it reads the
-// header; a CSV has none, so its lines are counted, not understood. A compressed CSV takes longer to decompress
-// than its numbers to understand: then it returns the matrix, too.
+// StatOrRead is the element type and shape of the matrix in a file. For Matrix Market and .npy it reads
+// the header; a CSV has none, so its lines are counted, not understood. A compressed CSV takes longer
+// to decompress than its numbers to understand: then it returns the matrix, too.
 func StatOrRead(path string, o Options) (Header, *value.Dense, error) {
 	return readFile(path, o, func(f form, in *input) bool { return f.cause != CSV || !in.compressed })
 }

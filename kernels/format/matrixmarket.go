@@ -64,8 +64,8 @@ func (r *marketReader) read(o Options) error {
 	return r.body()
 }
 
-// body reads the lines of entries. The help of a mistake in them says what an entry is, unless the mistake
-// has a help of its own.
+// body reads the lines of entries. The help of a mistake in them says what an entry is, unless the
+// mistake has a help of its own.
 func (r *marketReader) body() error {
 	read, are := r.columns, "the numbers are listed column by column"
 	if r.coordinate {
@@ -422,8 +422,8 @@ func (r *marketReader) filler() func(w uint64) {
 	}
 }
 
-// writeMatrixMarket writes the array form of a general matrix, with the shortest decimals that read back
-// as the same numbers. bool becomes integer 0 and 1.
+// writeMatrixMarket writes the array form of a general matrix, with the shortest decimals that read
+// back as the same numbers. bool becomes integer 0 and 1.
 func writeMatrixMarket(w *bufio.Writer, d *value.Dense, _ Options) error {
 	field := "integer"
 	if d.Elem.IsFloat() {

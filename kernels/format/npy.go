@@ -318,8 +318,8 @@ func bits32(x float32) uint32 {
 }
 
 // spans reads out. Its row i begins at byte place(i) of the file. One call reads several rows, with
-// what lies between their wanted parts. same: the file has the elements as they are in memory. It reports
-// false if a read fails.
+// what lies between their wanted parts. same: the file has the elements as they are in memory. It
+// reports false if a read fails.
 func (h *npyHeader) spans(file io.ReaderAt, out *value.Dense, place func(i int) int64, same bool) bool {
 	step, width := h.Cols*h.size, out.Cols*h.size
 	together := 1
@@ -350,8 +350,8 @@ func (h *npyHeader) spans(file io.ReaderAt, out *value.Dense, place func(i int) 
 	return true
 }
 
-// mostGap is the most unwanted bytes of a row that are read along with the wanted ones. To copy them takes
-// about as long as a system call. spanBytes is the most bytes that are read at a time.
+// mostGap is the most unwanted bytes of a row that are read along with the wanted ones. To copy them
+// takes about as long as a system call. spanBytes is the most bytes that are read at a time.
 const mostGap, spanBytes = 4 << 10, 128 << 10
 
 // leastRun is the least number of bytes of a column that are read alone.

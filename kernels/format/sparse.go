@@ -70,8 +70,8 @@ func writeMarketSparse(w *bufio.Writer, m *value.CSR) error {
 	return err
 }
 
-// AppendEntry appends a line with the entry of m at a place, which is in row i: row, column and, but for bool,
-// value. Rows and columns count from first.
+// AppendEntry appends a line with the entry of m at a place, which is in row i: row, column and, but
+// for bool, value. Rows and columns count from first.
 func AppendEntry(text []byte, m *value.CSR, i, at, first int) []byte {
 	text = append(strconv.AppendInt(text, int64(i+first), 10), ' ')
 	text = strconv.AppendInt(text, int64(m.Col[at])+int64(first), 10)

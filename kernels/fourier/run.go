@@ -1,7 +1,7 @@
 package fourier
 
-// This file defines fft and ifft, and runs them on several workers, pass after pass. A complex number is
-// a pair of neighbours in a row: a column of n complex numbers is a matrix n x 2 of their real and
+// This file defines fft and ifft, and runs them on several workers, pass after pass. A complex number
+// is a pair of neighbours in a row: a column of n complex numbers is a matrix n x 2 of their real and
 // imaginary parts.
 //
 // Definition and kernel are one code (plan.go), because no obvious code gives the same bits: that it is

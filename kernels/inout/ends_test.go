@@ -106,7 +106,8 @@ func printRef(c *op.Call) error {
 	return err
 }
 
-// shownRef is what emit prints of its value, by its definition. It fails for a picture that cannot be drawn.
+// shownRef is what emit prints of its value, by its definition. It fails for a picture that cannot be
+// drawn.
 func shownRef(c *op.Call) (string, error) {
 	switch x := c.In[0].(type) {
 	case *value.CSR:

@@ -34,8 +34,8 @@ type Fact struct {
 	ByRow, ByCol tally
 }
 
-// tally has whole numbers. For gob they are variable-length integers, mostly of one byte: as floating point
-// numbers those of web-NotreDame took 24 ms to decode.
+// tally has whole numbers. For gob they are variable-length integers, mostly of one byte: as floating
+// point numbers those of web-NotreDame took 24 ms to decode.
 type tally []float64
 
 func (t tally) GobEncode() ([]byte, error) {
@@ -94,7 +94,8 @@ func (in *Input) learn(path string, k fileKey, head format.Header) *Fact {
 	return x
 }
 
-// count notes the nonzeros of the rows and columns of a graph that was read, and returns their estimate.
+// count notes the nonzeros of the rows and columns of a graph that was read, and returns their
+// estimate.
 func (in *Input) count(path string, k fileKey, head format.Header, byRow, byCol []float64) sparsity.Estimate {
 	x := in.learn(path, k, head)
 	in.mu.Lock()
@@ -126,8 +127,8 @@ func (in *Input) Keep(t format.Task, lo, hi, count int, parts []format.Entries) 
 }
 
 // relocated returns a matrix of type t with the entries that this process keeps of a file
-// (format.Task.Relocated). It frees the entries. A later call reads them again, and fails if the file has
-// changed. It fails if the process keeps none.
+// (format.Task.Relocated). It frees the entries. A later call reads them again, and fails if the file
+// has changed. It fails if the process keeps none.
 func (in *Input) relocated(path string, edges bool, t types.Type) (m *value.CSR, err error) {
 	in.mu.Lock()
 	name := keptAs(path, edges)
@@ -156,8 +157,8 @@ func (in *Input) relocated(path string, edges bool, t types.Type) (m *value.CSR,
 	return m, nil
 }
 
-// graphOf returns the rows lo..hi-1 of a graph whose columns this process keeps (format.Task.GraphOf), and
-// forgets them. It returns nil if there are none, or if the file has changed.
+// graphOf returns the rows lo..hi-1 of a graph whose columns this process keeps (format.Task.GraphOf),
+// and forgets them. It returns nil if there are none, or if the file has changed.
 func (in *Input) graphOf(path string, o format.Options, k fileKey, lo, hi int) (m *value.CSR, named []uint64) {
 	in.mu.Lock()
 	x, name := fact(in.learned, path, k), keptAs(path, true)

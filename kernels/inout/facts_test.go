@@ -13,8 +13,8 @@ import (
 	"flow/kernels/format"
 )
 
-// TestKeptEntriesAgain takes the kept entries of a file twice. A third time, after the file has changed,
-// must fail.
+// TestKeptEntriesAgain takes the kept entries of a file twice. A third time, after the file has
+// changed, must fail.
 func TestKeptEntriesAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "edges.txt")
 	var text strings.Builder

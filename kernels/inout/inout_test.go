@@ -171,8 +171,8 @@ func TestReadBlocksParseOnceAndForget(t *testing.T) {
 	}
 }
 
-// Rows of a file that has changed since the program was checked are refused: other ranks may have rows of
-// the old one.
+// Rows of a file that has changed since the program was checked are refused: other ranks may have rows
+// of the old one.
 func TestRowsOfAChangedFile(t *testing.T) {
 	for _, x := range []struct {
 		kind      fileKind

@@ -1,7 +1,7 @@
 package inout
 
-// This file defines the loop of read. Workers and ranks read rows of a file, if the format lets them find a
-// row without reading the rows above.
+// This file defines the loop of read. Workers and ranks read rows of a file, if the format lets them
+// find a row without reading the rows above.
 
 import (
 	"fmt"
@@ -16,8 +16,9 @@ import (
 	"flow/kernels/window"
 )
 
-// leafElements is the number of elements of a leaf, and leafRows the least number of rows. A text of so many
-// elements takes about a millisecond. A file that is stored by columns is read by runs of so many rows.
+// leafElements is the number of elements of a leaf, and leafRows the least number of rows. A text of so
+// many elements takes about a millisecond. A file that is stored by columns is read by runs of so many
+// rows.
 const leafElements, leafRows = 1 << 15, 64
 
 // parts reports whether a node with these attributes reads no more of its file than it returns.
@@ -42,8 +43,9 @@ func (f *fileCache) parts(a *op.Attrs) bool {
 	return cuts != nil && (!part || w.Cols == cuts.Cols)
 }
 
-// strewn reports whether each rank gets a part of the entries of the file that a node with these attributes
-// reads. A rank gets the entries that its process keeps. Ranks of one process get the entries of their rows.
+// strewn reports whether each rank gets a part of the entries of the file that a node with these
+// attributes reads. A rank gets the entries that its process keeps. Ranks of one process get the
+// entries of their rows.
 func (f *fileCache) strewn(a *op.Attrs, kind fileKind) bool {
 	o, err := readOptions(a)
 	if err != nil || kind == sparseFile && !a.Bool("sparse") {
@@ -63,8 +65,8 @@ type wholeFile struct {
 	left int // rows not taken yet; guarded by the cache
 }
 
-// strewnRows returns a matrix of all rows with the entries that the rank gets of a strewn file. It fails if
-// the file cannot be read or has changed.
+// strewnRows returns a matrix of all rows with the entries that the rank gets of a strewn file. It
+// fails if the file cannot be read or has changed.
 func (f *fileCache) strewnRows(c *op.Call, path string, o format.Options, k fileKey) (value.Value, error) {
 	f.mu.Lock()
 	if f.heads[k].kept {
@@ -107,7 +109,8 @@ func (f *fileCache) check(k fileKey) {
 	f.when[version(k)] = k
 }
 
-// checked returns the key of the version of a file that the program was checked with, or k if there is none.
+// checked returns the key of the version of a file that the program was checked with, or k if there is
+// none.
 func (f *fileCache) checked(k fileKey) fileKey {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,9 +126,9 @@ func version(k fileKey) fileKey {
 	return k
 }
 
-// sparseRows reads this rank's rows of a sparse matrix. It returns nil if all of it must be read. It fails
-// if the file is not, or no more, the one that the program was checked with: ranks would have rows of
-// different ones.
+// sparseRows reads this rank's rows of a sparse matrix. It returns nil if all of it must be read. It
+// fails if the file is not, or no more, the one that the program was checked with: ranks would have
+// rows of different ones.
 func (f *fileCache) sparseRows(c *op.Call, path string, o format.Options, k fileKey) (*value.CSR, error) {
 	m := f.sparseRows1(c, path, o, k)
 	if now, _ := f.keyOf(path, o, k.kind); f.checked(k) != now {
@@ -253,7 +256,8 @@ func (r *rowsRead) Chunk(worker, lo, hi int) error {
 	return fileFailure(err)
 }
 
-// whole reads all of the file and copies the rows from lo on to out. It reports any mistake in the file.
+// whole reads all of the file and copies the rows from lo on to out. It reports any mistake in the
+// file.
 func (r *rowsRead) whole(lo int, out *value.Dense) error {
 	d, err := r.f.read(r.path, r.o, int64(out.Rows)*int64(out.Cols))
 	switch {

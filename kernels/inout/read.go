@@ -155,8 +155,8 @@ func (f *fileCache) readRef(c *op.Call) (value.Value, error) {
 	return w.Of(d).Clone(), nil
 }
 
-// readSparse reads a sparse matrix or a graph, which is never read in blocks. The first call takes what was
-// kept when the program was checked, later ones read the file again.
+// readSparse reads a sparse matrix or a graph, which is never read in blocks. The first call takes what
+// was kept when the program was checked, later ones read the file again.
 func (f *fileCache) readSparse(c *op.Call, kind fileKind) (value.Value, error) {
 	o, err := callOptions(c)
 	if err != nil {
@@ -281,7 +281,9 @@ type fileCache struct {
 	mu     sync.Mutex
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
-	graphs map[fileKey]*value.CSR // sparse matrices read before the run, for their sizes or with other ranks; let go when the run has taken them
+	// sparse matrices read before the run, for their sizes or with other ranks; let go when the run has
+	// taken them
+	graphs map[fileKey]*value.CSR
 	wholes map[fileKey]*wholeFile // matrices whose rows ranks of one process take
 	counts map[fileKey]sparsity.Estimate
 	when   map[fileKey]fileKey // what a file was when a program was checked, by version
@@ -291,8 +293,9 @@ type headResult struct {
 	head format.Header
 	cuts *format.Cuts // nil: it has none
 	err  error
-	// summed tells that rows of a sparse matrix can be read alone, and uncut that they cannot. kept tells that
-	// each process keeps a part of the entries, and whole that ranks of one process read the matrix once.
+	// summed tells that rows of a sparse matrix can be read alone, and uncut that they cannot. kept tells
+	// that each process keeps a part of the entries, and whole that ranks of one process read the matrix
+	// once.
 	summed, uncut, kept, whole bool
 }
 
@@ -365,7 +368,8 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 	return r.head, r.err
 }
 
-// needsAll returns an error if the head of a file takes all of it, and no more than a head must be read.
+// needsAll returns an error if the head of a file takes all of it, and no more than a head must be
+// read.
 func (f *fileCache) needsAll(path string, o format.Options) error {
 	if !format.CountsLines(path, o) {
 		return nil

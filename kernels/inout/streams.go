@@ -39,8 +39,8 @@ type Input struct {
 	Known []*Fact
 	// Share reads blocks of a file together with other processes; nil: format.Task.All does.
 	Share func(format.Task) (format.Answer, error)
-	// Settled is called when the sizes of all values are known. Compile has then read what it must of files.
-	// It may be nil.
+	// Settled is called when the sizes of all values are known. Compile has then read what it must of
+	// files. It may be nil.
 	Settled func()
 	// Brief refuses to read all of a file before the run. Postponed then tells that a program needs it.
 	Brief bool

@@ -6,8 +6,8 @@ package linalg
 //
 // The unknowns are solved in the order that the triangle forces: ascending for a lower matrix from
 // the left, descending for an upper one. A chain subtracts the solved unknowns in that order. So a
-// tiled substitution that ascends has the same bits for every tile size. When it descends, gemm within a
-// tile still ascends, and bits depend on the tile edge; `reverse` of both operands avoids that.
+// tiled substitution that ascends has the same bits for every tile size. When it descends, gemm within
+// a tile still ascends, and bits depend on the tile edge; `reverse` of both operands avoids that.
 
 import (
 	"slices"

@@ -45,7 +45,8 @@ func (l *Linear) stack() *op.Def {
 	})
 }
 
-// stackChain returns the row of stack that makes the panels window by window of their terms (op.Shard.Chain).
+// stackChain returns the row of stack that makes the panels window by window of their terms
+// (op.Shard.Chain).
 func (l *Linear) stackChain(stack *op.Def) *op.Def {
 	d := define.Chained(stack, nil)
 	count := func(c *op.Call) int { // of a window
@@ -210,8 +211,8 @@ func (b *stackBody) End() error {
 // t(X) @ f(X @ w) reads X from memory once. Each chain of the product goes on from block to block, so
 // the bits are those of the two operators one after the other.
 
-// alongElements is about the number of elements of a block of rows, those of all operands together: they
-// fit a second-level cache.
+// alongElements is about the number of elements of a block of rows, those of all operands together:
+// they fit a second-level cache.
 const alongElements = 1 << 15
 
 // along is the row. Its body has two actions: an operator with an Early loop, and the product over its

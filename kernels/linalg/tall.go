@@ -236,8 +236,8 @@ const LeastTall = 512
 // which go together.
 const LeastByVector, vectorRows = 1 << 18, 8
 
-// ByVectorLeaf returns how many rows of the result are a leaf of the product of a, or of its transpose, by
-// a column.
+// ByVectorLeaf returns how many rows of the result are a leaf of the product of a, or of its transpose,
+// by a column.
 func ByVectorLeaf(a types.Type, turned bool) int {
 	if turned {
 		return RoundUp(window.WideColumns(a.Cols)*1, 16)

@@ -161,7 +161,8 @@ func diagKernel(c *op.Call) error {
 	return nil
 }
 
-// copySteps copies elements lo..hi-1 of a to out. Elements are `to` numbers apart in out and `from` in a.
+// copySteps copies elements lo..hi-1 of a to out. Elements are `to` numbers apart in out and `from` in
+// a.
 func copySteps[T dense.Cell](out *value.Dense, to int, a *value.Dense, from, lo, hi int) {
 	dst, src := dense.GridOf[T](out).X, dense.GridOf[T](a).X
 	for i := lo; i < hi; i++ {

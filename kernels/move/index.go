@@ -172,8 +172,8 @@ func stretch(i int64, size, n int) (at int, ok bool) {
 	return int(i), i >= 0 && i <= int64(n-size)
 }
 
-// Corner returns the first row and column of a window of a matrix of so many rows and columns. It fails if
-// the window is not within the matrix.
+// Corner returns the first row and column of a window of a matrix of so many rows and columns. It fails
+// if the window is not within the matrix.
 func Corner(c *op.Call, rows, cols int) (i, j int, err error) {
 	i, ok := stretch(c.Scalar(1).I, c.Type.Rows, rows)
 	if !ok {
@@ -268,8 +268,8 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	return int(from), int(to - from), nil
 }
 
-// CutWindow returns the window of a cut of a matrix of so many rows and columns. It fails if the window is
-// not within the matrix.
+// CutWindow returns the window of a cut of a matrix of so many rows and columns. It fails if the window
+// is not within the matrix.
 func CutWindow(c *op.Call, rows, cols int) (w window.Rect, err error) {
 	if w.Row, w.Rows, err = cutRange(c, 0, rows); err == nil {
 		w.Col, w.Cols, err = cutRange(c, 1, cols)

@@ -214,8 +214,8 @@ func tilings() []*op.Def {
 	}
 }
 
-// turnedBlocks is the row t.blocks. A rank makes the block of its own rows of x, and sends each other rank
-// the rows of it that this one needs for its rows of t(x).
+// turnedBlocks is the row t.blocks. A rank makes the block of its own rows of x, and sends each other
+// rank the rows of it that this one needs for its rows of t(x).
 func turnedBlocks() *op.Def {
 	return &op.Def{
 		Name: "t.blocks", Hidden: true,

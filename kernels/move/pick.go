@@ -198,10 +198,10 @@ func FromEither(p int64, axis, n int) (int, error) {
 	return int(at), nil
 }
 
-// PlacesElements returns Elements of op.Def for a selection along an axis (0: rows): operand 1 is a column
-// of positions of rows of operand 0. Negative positions count from the end if fromEnd is set. The loop
-// checks each position where it reads it if it reads all of them (op.Elements.All), and else all before the
-// first element.
+// PlacesElements returns Elements of op.Def for a selection along an axis (0: rows): operand 1 is a
+// column of positions of rows of operand 0. Negative positions count from the end if fromEnd is set.
+// The loop checks each position where it reads it if it reads all of them (op.Elements.All), and else
+// all before the first element.
 func PlacesElements(axis int, fromEnd bool) func(e *op.Elements) op.Element {
 	return func(e *op.Elements) op.Element {
 		x, at := e.In[0], e.In[1]
@@ -333,8 +333,8 @@ func RowsRef(x *value.Dense, at []int) *value.Dense {
 	return define.Placed(types.DenseOf(x.Elem, len(at), x.Cols), func(i, j int) value.Scalar { return x.At(at[i], j) })
 }
 
-// FromStart returns row number p of n as a place. It fails if p is negative or too large. The help differs
-// from that of subscripts, which count negative numbers from the end.
+// FromStart returns row number p of n as a place. It fails if p is negative or too large. The help
+// differs from that of subscripts, which count negative numbers from the end.
 func FromStart(p int64, _, n int) (int, error) {
 	if p < 0 || p >= int64(n) {
 		return 0, define.BadIndex("take: row %d of a matrix of %d rows", p, n).

@@ -123,8 +123,8 @@ func FirstOf(n, step int) int {
 	return 0
 }
 
-// strideElements is Elements of a stride or a reverse. It returns nil for a stride whose operand has a size
-// that only the run knows.
+// strideElements is Elements of a stride or a reverse. It returns nil for a stride whose operand has a
+// size that only the run knows.
 func strideElements(e *op.Elements) op.Element {
 	x := e.In[0]
 	rows, cols := Steps(e.Attrs)
@@ -141,7 +141,8 @@ func strideElements(e *op.Elements) op.Element {
 	return func(i, j loop.Lin) loop.Val { return x.At(at(i, x.Rows, rows), at(j, x.Cols, cols)) }
 }
 
-// strideRows is RowSpan of a stride or a reverse: the row of the operand that a row of the result reads.
+// strideRows is RowSpan of a stride or a reverse: the row of the operand that a row of the result
+// reads.
 func strideRows(s *op.Sig, _ types.Type) op.RowSpan {
 	rows, _ := Steps(s.Attrs)
 	first := FirstOf(s.In[0].Rows, rows)
@@ -247,8 +248,9 @@ func reshapeRef(c *op.Call) (value.Value, error) {
 	}), nil
 }
 
-// reshapeRect makes a window of a reshape. Rows without gaps between them count as one row, in the window
-// as in the operand. So a column that is made of a slice takes whole rows of the slice at a time.
+// reshapeRect makes a window of a reshape. Rows without gaps between them count as one row, in the
+// window as in the operand. So a column that is made of a slice takes whole rows of the slice at a
+// time.
 func reshapeRect(c *op.Call, w window.Rect) {
 	out, a := *c.Result(), *c.Dense(0)
 	if w.Cols == out.Cols && out.Stride == out.Cols {
@@ -341,8 +343,8 @@ func BindRef(c *op.Call, down bool) (value.Value, error) {
 	}), nil
 }
 
-// bindRect returns a function that makes a window of the result. It copies the part of each operand that
-// lies in the window.
+// bindRect returns a function that makes a window of the result. It copies the part of each operand
+// that lies in the window.
 func bindRect(down bool) func(c *op.Call, w window.Rect) {
 	return func(c *op.Call, w window.Rect) {
 		row, col := 0, 0 // where the operand begins in the result

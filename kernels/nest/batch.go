@@ -1,11 +1,12 @@
 package nest
 
-// This file makes a batch of rounds of a loop in one call. The loop is a nest of one point. Its operands are
-// the carried values, the other values that the body reads, and the most rounds to make. Its results are the
-// carried values after these rounds.
+// This file makes a batch of rounds of a loop in one call. The loop is a nest of one point. Its
+// operands are the carried values, the other values that the body reads, and the most rounds to make.
+// Its results are the carried values after these rounds.
 //
-// A call whose check fails changes nothing. Shorter calls follow until a single round fails. An interpreter
-// makes that round: it reports the error, or succeeds where only the words of an exact sum were too few.
+// A call whose check fails changes nothing. Shorter calls follow until a single round fails. An
+// interpreter makes that round: it reports the error, or succeeds where only the words of an exact sum
+// were too few.
 
 import (
 	"time"
@@ -18,8 +19,8 @@ import (
 )
 
 const (
-	// firstRounds is the number of rounds of the first call. The next call makes four times as many rounds if
-	// a call takes less than batchTime. Progress is reported between calls.
+	// firstRounds is the number of rounds of the first call. The next call makes four times as many rounds
+	// if a call takes less than batchTime. Progress is reported between calls.
 	firstRounds = 256
 	batchTime   = 50 * time.Millisecond
 	// mostRounds is the most rounds of a call.
@@ -95,8 +96,8 @@ func (c *batchCode) form(k batchKey) *batchForm {
 	})
 }
 
-// write writes loop a. The operands are the arguments of the loop's body, followed by the most rounds to
-// make. Result i has a row for each point, of all elements that it has of carried value i.
+// write writes loop a. The operands are the arguments of the loop's body, followed by the most rounds
+// to make. Result i has a row for each point, of all elements that it has of carried value i.
 func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 	x := NewBuilder(Form{Words: k.words, Affine: k.proved})
 	x.few, x.limit, x.most, x.again = f.few, f.limit, mostCarried, f.again
@@ -133,8 +134,8 @@ func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 	return loop.Merge(x.Done())
 }
 
-// batchOf returns loop a as a nest of one point. known[i] writes operand i of a into a nest, see Stages.
-// s has the stages of a round, or is nil.
+// batchOf returns loop a as a nest of one point. known[i] writes operand i of a into a nest, see
+// Stages. s has the stages of a round, or is nil.
 func batchOf(a *op.Action, known []writer, s *Stages) *batchCode {
 	c := &batchCode{a: a, known: known, work: max(1, int64(ActionsOf(a.Bodies[0])))}
 	for k, in := range a.Bodies {
@@ -154,8 +155,8 @@ func batchOf(a *op.Action, known []writer, s *Stages) *batchCode {
 	return c
 }
 
-// work estimates the operations of a round. Half of the statements are constants, loads and stores. Eight
-// points are one operation, as in weighStages.
+// work estimates the operations of a round. Half of the statements are constants, loads and stores.
+// Eight points are one operation, as in weighStages.
 func (f *batchForm) work() (ops float64) {
 	n := f.loop.Nest()
 	lanes := func(s *loop.Stmt) int {

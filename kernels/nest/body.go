@@ -101,7 +101,8 @@ func (x *Builder) index(name string, by int) (at, size loop.Lin, value func() Re
 	}
 }
 
-// yield stores what a point of a parfor gives: a number at its place in a result of that size, or a row.
+// yield stores what a point of a parfor gives: a number at its place in a result of that size, or a
+// row.
 func (x *Builder) yield(y Ref, dims int, at, size [2]loop.Lin) {
 	switch {
 	case y.Type.Elem.Size() == 0 || y.Parts != nil || y.Val == loop.NoVal && y.At == nil || y.Type.IsDense() && (dims != 1 || y.Type.Rows != 1):
@@ -193,7 +194,8 @@ func (x *Builder) drawnBy(d *op.Def, e types.Elem, words op.DrawWords, i, j loop
 	return d.Draw.Element(x.Builder, e, i, j, func(k int) loop.Val { return x.Const(types.I64, uint64(words[k])) })
 }
 
-// constant is the value of an action without operands, as constants. One with a body is made like others.
+// constant is the value of an action without operands, as constants. One with a body is made like
+// others.
 func (x *Builder) constant(a *op.Action) (Ref, bool) {
 	if len(a.Args) > 0 || a.Def.Ref == nil || a.Bodies != nil || a.Chain != nil || !a.Def.Laws.Has(op.Pure) || a.Attrs.Bool("drawn") || !a.Type.IsScalar() && !holdable(a.Type) || a.Type.Elem.Size() == 0 {
 		return Ref{}, false
@@ -416,11 +418,11 @@ func (x *Builder) call(a *op.Action, in []Ref) (*op.Elements, *bool) {
 	return e, &made
 }
 
-// subscript is a number as the first of size neighbouring subscripts of an axis of length n. One that is
-// linear in what is known before the point is taken to be in range where the launch proves it (hull), or
-// where the ranges of inner loops do; any other is checked, a known one that is out of range too: the
-// elements of a small matrix are in registers. It is counted from the end if it is negative. A range must
-// not cross from the negative subscripts to the others; the one index -1 is the last.
+// subscript is a number as the first of size neighbouring subscripts of an axis of length n. One that
+// is linear in what is known before the point is taken to be in range where the launch proves it
+// (hull), or where the ranges of inner loops do; any other is checked, a known one that is out of range
+// too: the elements of a small matrix are in registers. It is counted from the end if it is negative. A
+// range must not cross from the negative subscripts to the others; the one index -1 is the last.
 func (x *Builder) subscript(v loop.Val, size int, n loop.Lin, hull bool) loop.Lin {
 	l, linear := x.Lins[v]
 	if linear && l.Known() {
@@ -458,8 +460,8 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin, hull bool) loop.Li
 // WideWords is of how many words exact sums are where two are not enough.
 const WideWords = 3
 
-// readByFold reports whether a yield or a reduction of a whole matrix takes all elements of action k, as
-// elementwise operators leave them.
+// readByFold reports whether a yield or a reduction of a whole matrix takes all elements of action k,
+// as elementwise operators leave them.
 func readByFold(b *op.Body, k int) bool {
 	r := len(b.Args) + k
 	if slices.Contains(b.Yields, r) {

@@ -69,8 +69,8 @@ type Form struct {
 // bodyStatements is the most statements of a loop: code beyond that fits into no cache.
 const bodyStatements = 12000
 
-// laidElements is the most elements that a matrix of the body may have in memory. Each lane has a matrix of
-// its own, and eight of them fill 256 KiB.
+// laidElements is the most elements that a matrix of the body may have in memory. Each lane has a
+// matrix of its own, and eight of them fill 256 KiB.
 const laidElements = 4096
 
 // readElements is the same for a matrix that one statement stores and that the point reads several

@@ -98,8 +98,8 @@ func (p *CallPlan) callViews() {
 	}
 }
 
-// Heavy reports whether a body has an action whose kernel is faster than a loop over points, and whose value
-// differs from point to point. varies reports the latter, by register.
+// Heavy reports whether a body has an action whose kernel is faster than a loop over points, and whose
+// value differs from point to point. varies reports the latter, by register.
 func Heavy(b *op.Body, varies []bool) bool {
 	for k := range b.Acts {
 		if varies[len(b.Args)+k] && heavy(b, k) {
@@ -233,8 +233,8 @@ func (p *CallPlan) readsParts(r, x int) bool {
 	return inParts(p.body, r-len(p.body.Args), x)
 }
 
-// inParts reports that action k reads a few elements of register r at a time. On all of a large matrix a
-// kernel is faster than a nest whose lanes are points.
+// inParts reports that action k reads a few elements of register r at a time. On all of a large matrix
+// a kernel is faster than a nest whose lanes are points.
 func inParts(b *op.Body, k, r int) bool {
 	a := &b.Acts[k]
 	for n, x := range a.Args {

@@ -31,10 +31,11 @@ func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: parts}
 }
 
-// iterated writes the rounds of loop a on the operands in, and returns the carried values after the last round.
-// The loop makes at most *most rounds, or any number if most is nil. With most, iterated also returns how many
-// rounds a loop with a condition makes. If counters tell the number, it is times, and *most must not exceed it.
-// Else it is made, the number before the condition held. What does not apply is NoVal or nil.
+// iterated writes the rounds of loop a on the operands in, and returns the carried values after the
+// last round. The loop makes at most *most rounds, or any number if most is nil. With most, iterated
+// also returns how many rounds a loop with a condition makes. If counters tell the number, it is times,
+// and *most must not exceed it. Else it is made, the number before the condition held. What does not
+// apply is NoVal or nil.
 func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.Lin) (out []Ref, made loop.Val, times *roundCount) {
 	n := a.Attrs.Int("carry")
 	made = loop.NoVal
@@ -112,9 +113,10 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 
-// rows returns the results of a branch with matrices that are too large to be held, or of any branch with
-// matrices in a nest that computes one element a point. Each element is chosen where it is read. rows returns
-// nil if the branch has no such matrix, or if a side does more than move and combine elements, or may fail.
+// rows returns the results of a branch with matrices that are too large to be held, or of any branch
+// with matrices in a nest that computes one element a point. Each element is chosen where it is read.
+// rows returns nil if the branch has no such matrix, or if a side does more than move and combine
+// elements, or may fail.
 func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
 	sides, fine := [2][]Ref{}, true
 	for k, b := range a.Bodies {

@@ -205,8 +205,8 @@ type roundCount struct {
 	floored bool // a form below 0 stands for 0 rounds; otherwise the nest fails a check
 }
 
-// of returns the number of rounds for these values of the parameters, or -1 if a check of the nest would
-// fail.
+// of returns the number of rounds for these values of the parameters, or -1 if a check of the nest
+// would fail.
 func (r *roundCount) of(params []value.Value) int64 {
 	n := r.Const
 	for _, t := range r.Terms {

@@ -1,6 +1,7 @@
 package nest
 
-// This file runs a body by the kernels of its actions, one after the other. Every run uses the same memory.
+// This file runs a body by the kernels of its actions, one after the other. Every run uses the same
+// memory.
 
 import (
 	"math"
@@ -58,7 +59,8 @@ type nested struct {
 	body  [2]*Interpreter
 	cond  *Interpreter
 	batch *batch // nil: rounds are made one by one
-	// kept has copies of carried values that do not lie in the interpreter's memory, of even and odd rounds.
+	// kept has copies of carried values that do not lie in the interpreter's memory, of even and odd
+	// rounds.
 	kept [2][]*value.Dense
 	// own is, by carried value, the memory for stages in place; nil: there is none.
 	own   []*value.Dense
@@ -69,9 +71,9 @@ type nested struct {
 // all returns the interpreters of the bodies. Some are nil.
 func (in *nested) all() [3]*Interpreter { return [3]*Interpreter{in.body[0], in.body[1], in.cond} }
 
-// NewInterpreter makes an interpreter of the actions acts of b; nil: of all. keeps: all results stay valid
-// until the next run, not the yields alone. Actions take their environment from within, and learn from it
-// that they are stopped. k has the values of the cells that m describes. Both may be nil.
+// NewInterpreter makes an interpreter of the actions acts of b; nil: of all. keeps: all results stay
+// valid until the next run, not the yields alone. Actions take their environment from within, and learn
+// from it that they are stopped. k has the values of the cells that m describes. Both may be nil.
 func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
 	return newInterpreter(b, acts, keeps, within, k, m, staging{-1, -1}, nil, nil)
 }
@@ -265,8 +267,8 @@ func (p *Interpreter) Run() error {
 	return nil
 }
 
-// round is Run, but leaves the yields in their registers. A stage runs at the turn of its last action, so a
-// failure may not be the first one. Then all actions run again in their order, which finds it.
+// round is Run, but leaves the yields in their registers. A stage runs at the turn of its last action,
+// so a failure may not be the first one. Then all actions run again in their order, which finds it.
 func (p *Interpreter) round() error {
 	err := p.run(true)
 	if err != nil && err != op.ErrStopped && p.stages != nil {
@@ -357,8 +359,8 @@ func (p *Interpreter) number(k int, x []value.Scalar) (value.Scalar, error) {
 	return define.ApplyElt(a.Def, a.Type.Elem, x)
 }
 
-// plain reports whether action k takes numbers of exactly its operands' types and cannot fail. Its Elt then
-// needs nothing that define.ApplyElt does besides.
+// plain reports whether action k takes numbers of exactly its operands' types and cannot fail. Its Elt
+// then needs nothing that define.ApplyElt does besides.
 func plain(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	var elems []types.Elem

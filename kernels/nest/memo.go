@@ -88,8 +88,8 @@ func (f *keepFinder) nested(a *op.Action, args []MemoSource, around int) (in []*
 	return in
 }
 
-// FindMemos is the cells and the map of a parfor's body. varies lists its registers that vary. What is the
-// same in the body itself is computed before the loop and is in no cell.
+// FindMemos is the cells and the map of a parfor's body. varies lists its registers that vary. What is
+// the same in the body itself is computed before the loop and is in no cell.
 func FindMemos(b *op.Body, varies []bool) ([]MemoCell, *MemoMap) {
 	f := &keepFinder{}
 	m := &MemoMap{Cell: make([]int, len(b.Acts)), In: make([][]*MemoMap, len(b.Acts))}

@@ -1,7 +1,8 @@
 package nest
 
-// This file plans stages of numbers. Such a stage is a group of actions on scalars and matrices of a few
-// elements. A nest of one point computes them together. Its results are the values that other actions read.
+// This file plans stages of numbers. Such a stage is a group of actions on scalars and matrices of a
+// few elements. A nest of one point computes them together. Its results are the values that other
+// actions read.
 
 import (
 	"slices"
@@ -24,8 +25,8 @@ func tinyType(t types.Type) bool {
 	return isNumber(t) || t.Elem.Size() > 0 && t.IsDense() && t.Known() && t.Count() > 0 && t.Count() <= tinyElements
 }
 
-// tinyAct reports whether action k may be in a stage of numbers. Such an action is pure and needs no shape
-// check. It moves elements of a matrix of any known size, or computes a few elements.
+// tinyAct reports whether action k may be in a stage of numbers. Such an action is pure and needs no
+// shape check. It moves elements of a matrix of any known size, or computes a few elements.
 func tinyAct(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	d := a.Def
@@ -72,9 +73,10 @@ func tinyBody(b *op.Body) bool {
 	return true
 }
 
-// groupNumbers groups actions into stages of numbers. It takes the actions that are in no stage, or in a
-// stage whose result has a few elements. A group takes actions in order, until an action outside of it reads
-// one of its results. It also takes a later action whose operands are all known when the group runs.
+// groupNumbers groups actions into stages of numbers. It takes the actions that are in no stage, or in
+// a stage whose result has a few elements. A group takes actions in order, until an action outside of
+// it reads one of its results. It also takes a later action whose operands are all known when the group
+// runs.
 func (s *Stages) groupNumbers() {
 	b := s.body
 	own := s.numbers()
@@ -124,8 +126,8 @@ func (s *Stages) groupNumbers() {
 	}
 }
 
-// numbers reports, by action, whether it may be in a stage of numbers. A stage with any other action stays
-// whole.
+// numbers reports, by action, whether it may be in a stage of numbers. A stage with any other action
+// stays whole.
 func (s *Stages) numbers() []bool {
 	b := s.body
 	own := make([]bool, len(b.Acts))
@@ -153,7 +155,8 @@ func (s *Stages) numbers() []bool {
 	return own
 }
 
-// given lists the registers of a group of actions that are yielded or that actions outside of the group read.
+// given lists the registers of a group of actions that are yielded or that actions outside of the group
+// read.
 func (s *Stages) given(group []int) (list []int) {
 	b := s.body
 	for _, k := range group {
@@ -174,8 +177,8 @@ func (s *Stages) givesTiny(group []int) bool {
 	return !slices.ContainsFunc(s.given(group), func(r int) bool { return !tinyType(s.body.Register(r)) })
 }
 
-// writeNumbers writes the nest of the stage of numbers whose last action is h. It returns nil if some action
-// has no form in nests.
+// writeNumbers writes the nest of the stage of numbers whose last action is h. It returns nil if some
+// action has no form in nests.
 func (s *Stages) writeNumbers(h int) []SpaceRect {
 	b := s.body
 	out := SpaceRect{Rect: window.Rect{Rows: 1, Cols: 1}, From: -1}

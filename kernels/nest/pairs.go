@@ -17,8 +17,8 @@ func madeBy(b *op.Body, r int) *op.Action {
 	return nil
 }
 
-// LazyPairs lists the lists of pairs, among the actions that are the same in every iteration, which only
-// actions read that vary: a nest does not need them.
+// LazyPairs lists the lists of pairs, among the actions that are the same in every iteration, which
+// only actions read that vary: a nest does not need them.
 func LazyPairs(b *op.Body, varies []bool) (acts []int) {
 	for k := range b.Acts {
 		r := len(b.Args) + k

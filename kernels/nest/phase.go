@@ -119,8 +119,9 @@ func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase, why str
 	return f, why
 }
 
-// keptInLanes says which registers of a body whose lanes are rows are dear and read again after a reduction
-// of their row. Rows are made again beyond laidElements. It is nil for a body without wide rows.
+// keptInLanes says which registers of a body whose lanes are rows are dear and read again after a
+// reduction of their row. Rows are made again beyond laidElements. It is nil for a body without wide
+// rows.
 func (b *RowsBody) keptInLanes() []bool {
 	wide := func(r int) bool { t := b.Register(r); return t.IsDense() && t.Cols > define.Unrolled }
 	any := false
@@ -175,8 +176,9 @@ func (x *Builder) total(c loop.Class, gives types.Elem, v loop.Val, m *loop.Mem)
 	}
 }
 
-// contributeByKey contributes what element at[1] of vectors gives to the table of point at[0]. A product with
-// all rows of a matrix of codes is nan where a number of another code is infinite or nan: a check says so.
+// contributeByKey contributes what element at[1] of vectors gives to the table of point at[0]. A
+// product with all rows of a matrix of codes is nan where a number of another code is infinite or nan:
+// a check says so.
 func (x *Builder) contributeByKey(a *op.Action, env []Ref, at [2]loop.Lin) {
 	in := x.reads(a, env)
 	one := make([]Ref, len(in))

@@ -60,8 +60,8 @@ func PlanParfor(b *op.Body, varies []bool) *RowPlan {
 	return p
 }
 
-// PlanLong plans the body of a parfor whose only index is its first argument by phases over long vectors
-// that it reduces. It gives a number, or a row. nil: it reduces none.
+// PlanLong plans the body of a parfor whose only index is its first argument by phases over long
+// vectors that it reduces. It gives a number, or a row. nil: it reduces none.
 func PlanLong(b *op.Body, varies []bool) *RowPlan {
 	y, width := b.Yields[0], 0
 	t := b.Register(y)
@@ -138,8 +138,8 @@ func (p *RowPlan) needed(r int) bool {
 	return slices.ContainsFunc(p.Phases, func(f phasePlan) bool { return f.need[r] })
 }
 
-// ofPoint reports a number that is the same in all columns of a phase. If it is dear, a phase of one column
-// makes it for each point.
+// ofPoint reports a number that is the same in all columns of a phase. If it is dear, a phase of one
+// column makes it for each point.
 func (p *RowPlan) ofPoint(r int, f *phasePlan) bool {
 	return p.width > 0 && f.Width > 1 && isNumber(p.Register(r))
 }

@@ -1,15 +1,15 @@
 package nest
 
-// This file finds the part of a carried matrix that a round changes. The round then writes only this part,
-// in the memory of the old matrix:
+// This file finds the part of a carried matrix that a round changes. The round then writes only this
+// part, in the memory of the old matrix:
 //
 //	next A = ifelse(I == k, new, A)        one row, where I is seq(0, n)
 //	next A = parfor i in 0..n { if i > k { A[i, :] - f[i, 0] * A[k, :] } else { A[i, :] } }
 //
-// An element that the loop loads and stores at the same place need not be stored. If comparisons of indices
-// with numbers choose these elements, the numbers bound the changed part. Writing in place would be wrong if
-// the loop read an element that it has changed before. So all reads at other places must lie outside of the
-// bounds.
+// An element that the loop loads and stores at the same place need not be stored. If comparisons of
+// indices with numbers choose these elements, the numbers bound the changed part. Writing in place
+// would be wrong if the loop read an element that it has changed before. So all reads at other places
+// must lie outside of the bounds.
 
 import (
 	"slices"
@@ -43,8 +43,8 @@ func sharing(b *op.Body, args []bool, made func(k int) bool) []bool {
 	return list
 }
 
-// area is a set of places of a matrix. By axis, a place is at least every form of least and below every form
-// of most. none: the set is empty.
+// area is a set of places of a matrix. By axis, a place is at least every form of least and below every
+// form of most. none: the set is empty.
 type area struct {
 	none        bool
 	least, most [2][]loop.Lin
@@ -99,7 +99,8 @@ func (a area) misses(at [2]loop.Lin) bool {
 	return a.none
 }
 
-// reads notes that v is element (i, j) of the matrix, loaded as operand number k. t is the matrix's type.
+// reads notes that v is element (i, j) of the matrix, loaded as operand number k. t is the matrix's
+// type.
 func (o *overwrites) reads(t types.Type, v loop.Val, k int, i, j loop.Lin) {
 	at, size := [2]loop.Lin{i, j}, [2]int{t.Rows, t.Cols}
 	for d := range at {
@@ -114,8 +115,9 @@ func (o *overwrites) reads(t types.Type, v loop.Val, k int, i, j loop.Lin) {
 	o.others, o.foreign = append(o.others, [2]loop.Lin{i, j}), append(o.foreign, k)
 }
 
-// changed returns where the value v of the nest's body may differ from the old element. over is the operand
-// that the result is written over. ok is false if the result must not lie in the memory of the old matrix.
+// changed returns where the value v of the nest's body may differ from the old element. over is the
+// operand that the result is written over. ok is false if the result must not lie in the memory of the
+// old matrix.
 func (x *Builder) changed(v loop.Val) (where area, over int, ok bool) {
 	o := x.replaced
 	checks := loop.Some(x.Nest.Body.Stmts, func(s *loop.Stmt) bool { return s.Code == loop.Check })
@@ -156,9 +158,9 @@ func (x *Builder) compared(s *loop.Stmt, is bool) (out area) {
 	return out
 }
 
-// comparable reports whether a < b follows from the sign of b - a, for numbers as small as window demands.
-// It rules out sums that may wrap. A number that both forms have would cancel, so window would not check
-// its size.
+// comparable reports whether a < b follows from the sign of b - a, for numbers as small as window
+// demands. It rules out sums that may wrap. A number that both forms have would cancel, so window would
+// not check its size.
 func comparable(a, b loop.Lin) bool {
 	for _, l := range []loop.Lin{a, b} {
 		if l.Const <= -farNumber || l.Const >= farNumber {
@@ -209,7 +211,8 @@ func (x *Builder) byRegister(l loop.Lin) loop.Lin {
 	return out
 }
 
-// inPlace describes how a rectangle changes the matrix that it replaces. All forms are in terms of registers.
+// inPlace describes how a rectangle changes the matrix that it replaces. All forms are in terms of
+// registers.
 type inPlace struct {
 	area                // the changed places
 	reads [][2]loop.Lin // the places of other elements that it reads
@@ -237,8 +240,9 @@ func (x *Builder) noteInPlace(r *SpaceRect, v loop.Val) {
 	p.area, r.place = a, p
 }
 
-// mayReplace reports whether a matrix, whose rectangles are in list, is written in the memory of the one in a
-// register that it replaces. No rectangle may read what any of them changes, and a part must stay unchanged.
+// mayReplace reports whether a matrix, whose rectangles are in list, is written in the memory of the
+// one in a register that it replaces. No rectangle may read what any of them changes, and a part must
+// stay unchanged.
 func mayReplace(list []SpaceRect, register int) (fine bool) {
 	some := false
 	for k := range list {
@@ -273,7 +277,8 @@ const (
 )
 
 // window returns the first and the end of the rows, and of the columns, that change, counted within the
-// rectangle. num is the registers' numbers. ok is false if they are so large that sums of them may wrap.
+// rectangle. num is the registers' numbers. ok is false if they are so large that sums of them may
+// wrap.
 func (p *inPlace) window(num []loop.Word) (at [2][2]int, ok bool) {
 	value := func(l loop.Lin) int64 {
 		n := l.Const
@@ -305,8 +310,8 @@ func owns(a *op.Action) bool {
 	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
 }
 
-// size estimates how many elements change. Along an axis whose bounds differ by what the run tells, that
-// is half of the indices.
+// size estimates how many elements change. Along an axis whose bounds differ by what the run tells,
+// that is half of the indices.
 func (p *inPlace) size() (elements float64) {
 	if p.none {
 		return 0

@@ -66,8 +66,8 @@ func (x *Builder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, size 
 	return from, size
 }
 
-// steps returns the first index of a range whose bounds the run tells, and the number n of its indices. A
-// check fails for a linear range that goes the other way, and for a range longer than a matrix.
+// steps returns the first index of a range whose bounds the run tells, and the number n of its indices.
+// A check fails for a linear range that goes the other way, and for a range longer than a matrix.
 func (x *Builder) steps(lo, hi loop.Val, by int64, through bool) (from, n loop.Lin) {
 	form := func(v loop.Val) loop.Lin {
 		if l, linear := x.Lins[v]; linear {

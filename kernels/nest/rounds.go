@@ -1,7 +1,7 @@
 package nest
 
-// This file runs the loops of a body. Two interpreters alternate, because a round reads the results of the
-// round before it.
+// This file runs the loops of a body. Two interpreters alternate, because a round reads the results of
+// the round before it.
 
 import (
 	"flow/ir/loop"
@@ -9,8 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// iterate runs loop a, whose operands are those of c, and returns the carried values. It fails as its body
-// does, or with op.ErrStopped.
+// iterate runs loop a, whose operands are those of c, and returns the carried values. It fails as its
+// body does, or with op.ErrStopped.
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
@@ -102,8 +102,8 @@ func (in *nested) give(p, by *Interpreter) {
 	p.given = true
 }
 
-// carry sets args to what p has made in a round: nil for numbers, which stay in p's registers. It fails if
-// a matrix has another shape than before.
+// carry sets args to what p has made in a round: nil for numbers, which stay in p's registers. It fails
+// if a matrix has another shape than before.
 func (in *nested) carry(a *op.Action, p *Interpreter, odd int) error {
 	for i, y := range p.body.Yields {
 		if p.inNum(y) {
@@ -141,8 +141,8 @@ func (in *nested) keep(odd, i int, d *value.Dense) *value.Dense {
 	return k
 }
 
-// runInPlace runs the stages that change carried matrices in place. Everything that may fail comes before the
-// first of them, because no action can be run again after it.
+// runInPlace runs the stages that change carried matrices in place. Everything that may fail comes
+// before the first of them, because no action can be run again after it.
 func (p *Interpreter) runInPlace() error {
 	s := p.stages
 	for _, k := range s.last {
@@ -209,8 +209,8 @@ func (in *nested) forget(out int) {
 	}
 }
 
-// LoopsIn lists the nests that run the loops and branches in a body, for listings. why is the reason why some
-// loop is no nest of many rounds; "" if there is none.
+// LoopsIn lists the nests that run the loops and branches in a body, for listings. why is the reason
+// why some loop is no nest of many rounds; "" if there is none.
 func LoopsIn(b *op.Body) (list []*loop.Nest, why string) {
 	for k := range b.Acts {
 		a := &b.Acts[k]

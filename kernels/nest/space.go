@@ -19,8 +19,8 @@ import (
 const mostRects = 256
 
 // WriteSpace returns loops that compute the results of a body, or why there are none. Results that are
-// matrices have the given size. So have matrices that are reduced to results, except columns, over which
-// loops run as over a row.
+// matrices have the given size. So have matrices that are reduced to results, except columns, over
+// which loops run as over a row.
 func WriteSpace(b *op.Body, results []RowResult, rows, cols int) (list []SpaceRect, why string) {
 	why, _ = Written(func() {
 		list = writeSpace(window.Rect{Rows: rows, Cols: cols}, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
@@ -236,8 +236,8 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 	})
 }
 
-// leastTold is the fewest points of a nest with numbers of the run in subscripts. For fewer points a proof of
-// such subscripts takes longer than gathers.
+// leastTold is the fewest points of a nest with numbers of the run in subscripts. For fewer points a
+// proof of such subscripts takes longer than gathers.
 const leastTold = 1024
 
 // leastCut is the same for borders that such a number moves. Finding them takes some 5 us.
@@ -246,8 +246,8 @@ const leastCut = 16384
 // tells reports whether subscripts may have numbers that the run tells before each launch.
 func (x *Builder) tells() bool { return x.told && x.Affine && x.extent[0]*x.extent[1] >= leastTold }
 
-// element returns an integer of matrix r from outside that is the same at all points, as an operand that
-// subscripts may have. It returns NoVal for other elements.
+// element returns an integer of matrix r from outside that is the same at all points, as an operand
+// that subscripts may have. It returns NoVal for other elements.
 func (x *Builder) element(t types.Type, r int, i, j loop.Lin) loop.Val {
 	if !x.tells() || t.Elem != types.I64 {
 		return loop.NoVal
@@ -337,8 +337,8 @@ func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 	})
 }
 
-// points writes a loop over points as a matrix of its results. Its first inputs are the bounds that the run
-// tells. Where one of them may fail, all are made, unless a reduction reads them all.
+// points writes a loop over points as a matrix of its results. Its first inputs are the bounds that the
+// run tells. Where one of them may fail, all are made, unless a reduction reads them all.
 func (x *Builder) points(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	if a.Attrs.Bool("pairs") {

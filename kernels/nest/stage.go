@@ -1,8 +1,8 @@
 package nest
 
-// This file plans bodies over matrices that fit in a cache. A stage is a group of actions that are computed
-// together, as one loop over the elements of the last one's result. The body of an iterate over a state of
-// some thousand numbers is a few stages, with calls of kernels between them.
+// This file plans bodies over matrices that fit in a cache. A stage is a group of actions that are
+// computed together, as one loop over the elements of the last one's result. The body of an iterate
+// over a state of some thousand numbers is a few stages, with calls of kernels between them.
 
 import (
 	"slices"
@@ -26,7 +26,8 @@ func PlanStages(b *op.Body) {
 // point.
 func PlanPoint(b *op.Body) { planWithin(b, make([]bool, len(b.Args)), make([]writer, len(b.Args))) }
 
-// planWithin plans the bodies of loops and branches in b. fixed and known describe its arguments: see Stages.
+// planWithin plans the bodies of loops and branches in b. fixed and known describe its arguments: see
+// Stages.
 func planWithin(b *op.Body, fixed []bool, known []writer) {
 	known = slices.Clone(known)
 	for k, is := range Ramps(b) {
@@ -151,8 +152,8 @@ func (s *Stages) ofPlaces() []bool {
 	return list
 }
 
-// readers returns the stages of all actions that read action k. It returns nil if a call reads it or if the
-// body yields it.
+// readers returns the stages of all actions that read action k. It returns nil if a call reads it or if
+// the body yields it.
 func (s *Stages) readers(k int) (list []int) {
 	b, r := s.body, len(s.body.Args)+k
 	if slices.Contains(b.Yields, r) {
@@ -193,8 +194,8 @@ func (s *Stages) readWhole(k int, whole []bool) bool {
 	return false
 }
 
-// tells reports whether action k computes a subscript that is not linear in other numbers. Such a number is
-// computed before the loops, which take it as an operand.
+// tells reports whether action k computes a subscript that is not linear in other numbers. Such a
+// number is computed before the loops, which take it as an operand.
 func (s *Stages) tells(k int) bool {
 	b := s.body
 	if !isNumber(b.Acts[k].Type) || b.Acts[k].Type.Elem != types.I64 {
@@ -222,9 +223,9 @@ func (s *Stages) tells(k int) bool {
 	return false
 }
 
-// joins returns the last action h of the stage that has all readers of action k, and how often it computes
-// each element of k. h is -1 if there is no such stage. times is, by action, how often its elements are
-// computed.
+// joins returns the last action h of the stage that has all readers of action k, and how often it
+// computes each element of k. h is -1 if there is no such stage. times is, by action, how often its
+// elements are computed.
 func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 	b, r := s.body, len(s.body.Args)+k
 	h = -1
@@ -260,8 +261,8 @@ func (s *Stages) written(k, form int) []SpaceRect {
 	return c.rects
 }
 
-// write returns the loops of the stage of action k, or why there are none. affine: the launch proves the
-// subscripts.
+// write returns the loops of the stage of action k, or why there are none. affine: the launch proves
+// the subscripts.
 func (s *Stages) write(k int, affine bool) (list []SpaceRect, why string) {
 	b := s.body
 	own := make([]bool, len(b.Acts))
@@ -307,7 +308,8 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect, why string) {
 	return list, why
 }
 
-// loops returns the loops of all stages, for listings. why is the reason of a stage without loops, or "".
+// loops returns the loops of all stages, for listings. why is the reason of a stage without loops, or
+// "".
 func (s *Stages) loops() (list []*loop.Nest, why string) {
 	for k, h := range s.root {
 		if h != k {

@@ -21,8 +21,8 @@ func moves(a *op.Action) bool {
 	return a.Def.Laws.Has(op.View) || a.Def.Role == op.Beside || a.Def.Role == op.Below || a.Def.Role == op.Lays
 }
 
-// costs estimates, for each action, the operations of an element. They include those of earlier actions that
-// only this one reads.
+// costs estimates, for each action, the operations of an element. They include those of earlier actions
+// that only this one reads.
 func (s *Stages) costs() []float64 {
 	b := s.body
 	readers := make([]int, len(b.Args)+len(b.Acts))
@@ -81,8 +81,9 @@ func (s *Stages) reads(i, at int) float64 {
 	return max(1, flopsOf(s.body, a)/2/elements)
 }
 
-// branching reports whether the code of a number k, or of points k, has branches or checks. Such code inside
-// of a loop would run for every vector, because only code without branches is moved before the loop.
+// branching reports whether the code of a number k, or of points k, has branches or checks. Such code
+// inside of a loop would run for every vector, because only code without branches is moved before the
+// loop.
 func branching(b *op.Body, k int) (is bool) {
 	a := &b.Acts[k]
 	points := a.Def.Role == op.Points

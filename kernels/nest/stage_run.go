@@ -1,7 +1,7 @@
 package nest
 
-// This file runs stages. The first round of a loop binds the operands of a stage. Later rounds update only
-// the operands that have moved: none, if a state alternates between two memories.
+// This file runs stages. The first round of a loop binds the operands of a stage. Later rounds update
+// only the operands that have moved: none, if a state alternates between two memories.
 
 import (
 	"errors"
@@ -58,8 +58,8 @@ func (p *Interpreter) compiled(k int) []stageRect {
 	return s.rects
 }
 
-// prepareInPlace binds the stage of action k to write in place. It copies the carried matrix to the rounds'
-// own memory unless it lies there. It reports false if the stage has to make a new matrix.
+// prepareInPlace binds the stage of action k to write in place. It copies the carried matrix to the
+// rounds' own memory unless it lies there. It reports false if the stage has to make a new matrix.
 func (p *Interpreter) prepareInPlace(k int) bool {
 	list, c := p.compiled(k), p.stages.over[k]-1
 	if p.runs[k].off || len(list) == 0 || list[0].place == nil {
@@ -85,8 +85,8 @@ func (p *Interpreter) prepareInPlace(k int) bool {
 	return p.bind(k, p.own[c])
 }
 
-// bind binds the loops of the stage of action k to their operands and to the result. It reports false if
-// there are no loops for these.
+// bind binds the loops of the stage of action k to their operands and to the result. It reports false
+// if there are no loops for these.
 func (p *Interpreter) bind(k int, out *value.Dense) bool {
 	s := &p.runs[k]
 	list := p.compiled(k)
@@ -136,11 +136,12 @@ func (p *Interpreter) launch(k int) (flagged bool, err error) {
 	return false, nil
 }
 
-// mostFlags is the most failed checks in a row. After one more, the actions of a stage always run one by one.
+// mostFlags is the most failed checks in a row. After one more, the actions of a stage always run one
+// by one.
 const mostFlags = 8
 
-// worthwhile counts a run of a stage and reports whether it should run as loops: if its runs so far have
-// had ten times from operations.
+// worthwhile counts a run of a stage and reports whether it should run as loops: if its runs so far
+// have had ten times from operations.
 func (s *Stages) worthwhile(k int, from int64) bool {
 	ops := stageCall
 	for _, i := range s.members[k] {
@@ -149,8 +150,8 @@ func (s *Stages) worthwhile(k int, from int64) bool {
 	return s.code[k].seen.Add(int64(ops)) >= 10*from
 }
 
-// begin makes r an unbound loop with this code. gives lists the registers of b that it sets; nil: it computes
-// a matrix.
+// begin makes r an unbound loop with this code. gives lists the registers of b that it sets; nil: it
+// computes a matrix.
 func (r *stageRect) begin(code *SpaceRect, b *op.Body, gives []int) {
 	r.SpaceRect, r.part = code, [2][2]int{{0, code.Rows}, {0, code.Cols}}
 	for _, g := range gives {
@@ -169,8 +170,8 @@ func (r *stageRect) begin(code *SpaceRect, b *op.Body, gives []int) {
 	r.views = make([]stageView, len(r.Operands))
 }
 
-// again updates the operands of a bound loop. It reports false if the loop has to be bound first, or if a
-// subscript is out of range.
+// again updates the operands of a bound loop. It reports false if the loop has to be bound first, or if
+// a subscript is out of range.
 func (r *stageRect) again(p *Interpreter) bool {
 	if r.Loop == nil {
 		return r.view.Rows > 0
@@ -274,8 +275,8 @@ func (p *Interpreter) word(o *Operand) (w loop.Word, fits bool) {
 	return w, fits
 }
 
-// begin returns the row and column of d where an operand's view begins. num is the registers' numbers. fits
-// is false if the view does not lie in d.
+// begin returns the row and column of d where an operand's view begins. num is the registers' numbers.
+// fits is false if the view does not lie in d.
 func (o *Operand) begin(num []loop.Word, d *value.Dense) (at [2]int, fits bool) {
 	at = [2]int{o.Row, o.Col}
 	for axis, by := range [2]int{o.RowBy, o.ColBy} {
@@ -306,7 +307,8 @@ func (o *Operand) View(v, d *value.Dense, num []loop.Word) (at [2]int, fits bool
 	return at, fits
 }
 
-// size returns the rows (axis 0) or columns (axis 1) of a view: rest, unless a register says where it begins.
+// size returns the rows (axis 0) or columns (axis 1) of a view: rest, unless a register says where it
+// begins.
 func (o *Operand) size(axis, rest int) int {
 	switch {
 	case axis == 0 && o.RowBy != 0:

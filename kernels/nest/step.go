@@ -14,8 +14,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// NoBody is the value of a panic for what a loop cannot compute. Written recovers it. Why says what, and
-// behind a semicolon what users may write instead.
+// NoBody is the value of a panic for what a loop cannot compute. Written recovers it. Why says what,
+// and behind a semicolon what users may write instead.
 type NoBody struct{ Why string }
 
 // elsewhere is the advice for a value that a body has no room for.
@@ -26,7 +26,8 @@ var noSize = NoBody{"a matrix of a size that only the run tells; compute all ele
 // NoElement returns the reason.
 func (n NoBody) NoElement() string { return n.Why }
 
-// Written calls write, which writes a loop. ok is false if a part of it has no form in loops; why names it.
+// Written calls write, which writes a loop. ok is false if a part of it has no form in loops; why names
+// it.
 func Written(write func()) (why string, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {

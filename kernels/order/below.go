@@ -1,7 +1,7 @@
 package order
 
-// This file defines the number of elements of an ordered column that are below a number: where the rows of
-// a group begin in an order of all rows, and where they end.
+// This file defines the number of elements of an ordered column that are below a number: where the rows
+// of a group begin in an order of all rows, and where they end.
 
 import (
 	"sort"

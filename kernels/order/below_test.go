@@ -9,8 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestBelow: the kernel that halves counts what the definition counts, of integers that f64 does not tell
-// apart, of both zeros, nan and infinities, and of a number of another type.
+// TestBelow: the kernel that halves counts what the definition counts, of integers that f64 does not
+// tell apart, of both zeros, nan and infinities, and of a number of another type.
 func TestBelow(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	ints := []value.Scalar{value.I64(-1 << 63), value.I64(0), value.I64(1 << 53), value.I64(1<<53 + 1), value.I64(1<<63 - 1)}

@@ -1,9 +1,10 @@
 package order
 
-// This file finds the keys at some places of sorted lists whose rows ranks share (op.Selection). It neither
-// sorts nor moves the lists: it finds a key digit by digit, the highest first. select.count counts, for each
-// value of the next digit, the keys that begin with the digits found so far. select.narrow chooses the digit
-// from these counts. After some digits, select.keep copies the few keys that still agree.
+// This file finds the keys at some places of sorted lists whose rows ranks share (op.Selection). It
+// neither sorts nor moves the lists: it finds a key digit by digit, the highest first. select.count
+// counts, for each value of the next digit, the keys that begin with the digits found so far.
+// select.narrow chooses the digit from these counts. After some digits, select.keep copies the few keys
+// that still agree.
 
 import (
 	"cmp"
@@ -103,8 +104,8 @@ func countKernel(c *op.Call) error {
 	return l.End()
 }
 
-// countBody is one execution of select.count, or of select.keep, which has no digit. Places of a list whose
-// keys have the same digits so far share their counts.
+// countBody is one execution of select.count, or of select.keep, which has no digit. Places of a list
+// whose keys have the same digits so far share their counts.
 type countBody struct {
 	c     *op.Call
 	x     *value.Dense
@@ -236,8 +237,9 @@ func (l *countBody) keys(w *countWorker, list []wanted, keys []uint64, kept *kep
 	}
 }
 
-// withDigits copies to has the keys whose bits from bit number above on are digits. It returns the copies.
-// A branch would often be guessed wrong: counting the second digit took four times as long as the first.
+// withDigits copies to has the keys whose bits from bit number above on are digits. It returns the
+// copies. A branch would often be guessed wrong: counting the second digit took four times as long as
+// the first.
 func withDigits(has, keys []uint64, above int, digits uint64) []uint64 {
 	n := 0
 	for _, k := range keys {

@@ -20,8 +20,8 @@ const (
 	fewSampled = SortUnits * sortSample * 3 / 4
 )
 
-// keySet is the set of the keys that a worker has met, a table with open addressing. An empty slot is 0,
-// so the key 0 has a field of its own.
+// keySet is the set of the keys that a worker has met, a table with open addressing. An empty slot is
+// 0, so the key 0 has a field of its own.
 type keySet struct {
 	slots [tableSlots]uint64
 	n     int

@@ -1,9 +1,9 @@
 package order
 
 // This file sorts on several workers: a sample of the keys tells which ones separate classes of
-// about equal size, each unit of elements is distributed among the classes, and the classes are sorted one
-// by one. Equal keys are of one class, in which units come after each other, so they keep their order.
-// One worker has one class of up to sortMost elements, since classes only divide work.
+// about equal size, each unit of elements is distributed among the classes, and the classes are sorted
+// one by one. Equal keys are of one class, in which units come after each other, so they keep their
+// order. One worker has one class of up to sortMost elements, since classes only divide work.
 
 import (
 	"math/bits"
@@ -38,9 +38,13 @@ type Sorter struct {
 	places bool
 	spans  []Span // the places of the sorted list that are read; nil: all
 	n      int
-	alone  bool               // all keys are of class 0
-	phase  int                // 0: keys are made and classes counted; 1: keys are distributed; 2: classes are sorted; 3: what the row adds
-	split  [SortUnits]uint64  // split[i] is the least key of class i+1; one more than there are, so that an index of eight bits needs no check
+	alone  bool // all keys are of class 0
+	// 0: keys are made and classes counted; 1: keys are distributed; 2: classes are sorted; 3: what the row
+	// adds
+	phase int
+	// split[i] is the least key of class i+1; one more than there are, so that an index of eight bits needs
+	// no check
+	split  [SortUnits]uint64
 	count  [][SortUnits]int   // by unit and class; then where the unit's next key of the class goes
 	Begin  [SortUnits + 1]int // of each class
 	class  []uint8
@@ -65,13 +69,13 @@ func sortRoom(n float64, places bool) float64 {
 	return 17 * n
 }
 
-// RoomOfAll is op.Def.Beside of sorting all elements of the first input without places, roomOfRows that of
-// sorting its rows.
+// RoomOfAll is op.Def.Beside of sorting all elements of the first input without places, roomOfRows that
+// of sorting its rows.
 func RoomOfAll(s *op.Sig, _ types.Type) float64  { return sortRoom(define.ElementCount(s.In[0]), false) }
 func roomOfRows(s *op.Sig, _ types.Type) float64 { return sortRoom(float64(s.In[0].Rows), true) }
 
-// BeginSort begins the sort of all elements of x by so many workers, descending if desc, with the places that
-// the elements had if places. The result does not depend on the number of workers.
+// BeginSort begins the sort of all elements of x by so many workers, descending if desc, with the
+// places that the elements had if places. The result does not depend on the number of workers.
 func BeginSort(x *value.Dense, desc, places bool, workers int) *Sorter {
 	n := x.Rows * x.Cols
 	l := &Sorter{x: x, desc: desc, places: places, n: n, alone: workers == 1 && n <= sortMost, key: memory.Fresh[uint64](n), Sorted: memory.Fresh[uint64](n)}

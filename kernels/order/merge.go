@@ -1,7 +1,7 @@
 package order
 
-// This file merges the runs of sorted rows that ranks send (op.Ordering.Of, ranks.go). Each unit of the loop
-// makes an equal part of the result: it finds its part of each run by binary search.
+// This file merges the runs of sorted rows that ranks send (op.Ordering.Of, ranks.go). Each unit of the
+// loop makes an equal part of the result: it finds its part of each run by binary search.
 
 import (
 	"math"
@@ -163,7 +163,8 @@ func (m *mergeRoom) merged(runs []sortedRows, from, to []int) []int64 {
 	return at[:n]
 }
 
-// mergePair merges sorted keys, before and from j on, and their places. Of equal ones the first come first.
+// mergePair merges sorted keys, before and from j on, and their places. Of equal ones the first come
+// first.
 func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
 	i, end, k := 0, j, 0
 	if keys[j-1] <= keys[min(j, len(keys)-1)] { // in order already
@@ -230,8 +231,8 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 	}
 }
 
-// eachRun calls f with the keys that differ from the key of the row above, for all rows of the windows of
-// a call, at most 512 at a time. r is the rank of the window.
+// eachRun calls f with the keys that differ from the key of the row above, for all rows of the windows
+// of a call, at most 512 at a time. r is the rank of the window.
 func eachRun(c *op.Call, f func(r int, keys []uint64)) {
 	var keys [512]uint64
 	eachWindow(c, func(r int, s sortedRows) {

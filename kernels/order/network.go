@@ -32,9 +32,9 @@ func Network(n int) (list []Comparator) {
 	return list
 }
 
-// someInOrder writes the order of rows into a loop by a network. Row numbers move with the keys, so that
-// equal rows keep their order. A nan is replaced by the infinity that comes last and gets a row number
-// behind all others. The result is the numbers of the rows if places is set, else the keys.
+// someInOrder writes the order of rows into a loop by a network. Row numbers move with the keys, so
+// that equal rows keep their order. A nan is replaced by the infinity that comes last and gets a row
+// number behind all others. The result is the numbers of the rows if places is set, else the keys.
 func someInOrder(e *op.Elements, keys []loop.Val, places bool) op.Element {
 	b, n, desc := e.B, len(keys), e.Attrs.Bool("desc")
 	float := b.Type(keys[0]).IsFloat()

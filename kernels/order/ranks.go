@@ -1,10 +1,10 @@
 package order
 
-// This file sorts rows that ranks share (op.Ordering): each rank ends up with a window of the sorted rows.
-// Each rank sorts its own rows first (op.Ordering.Own). A window then consists of one run of consecutive rows
-// from each rank. Binary search finds the key at the beginning of each window (order.count) and how many
-// rows of each rank come before it (order.near). A gather brings each rank its runs, and the rank merges them
-// (op.Ordering.Of).
+// This file sorts rows that ranks share (op.Ordering): each rank ends up with a window of the sorted
+// rows. Each rank sorts its own rows first (op.Ordering.Own). A window then consists of one run of
+// consecutive rows from each rank. Binary search finds the key at the beginning of each window
+// (order.count) and how many rows of each rank come before it (order.near). A gather brings each rank
+// its runs, and the rank merges them (op.Ordering.Of).
 
 import (
 	"flow/ir/op"
@@ -179,8 +179,8 @@ func countSorted(c *op.Call) error {
 	return nil
 }
 
-// cutsOf is order.cuts. Of rows with the key that a window begins with, those that come before it are of the
-// first ranks.
+// cutsOf is order.cuts. Of rows with the key that a window begins with, those that come before it are
+// of the first ranks.
 func cutsOf(c *op.Call) *value.Dense {
 	near, found, out := c.Dense(0), c.Dense(1), value.New(types.I64, c.Type.Rows, c.Type.Cols)
 	for r := range out.Rows {
@@ -200,8 +200,8 @@ func cutsOf(c *op.Call) *value.Dense {
 }
 
 // ownOrder is the row op.Ordering.Own of the row name, with Pairs if pairs. write is given sorted keys
-// and their places behind row lo, for rows to, to + 1, ... of the result. The places are nil for a column of
-// integers without pairs, because such a key determines its row.
+// and their places behind row lo, for rows to, to + 1, ... of the result. The places are nil for a
+// column of integers without pairs, because such a key determines its row.
 func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
 	begin := func(c *op.Call, workers int) *Sorter {
 		x := c.Dense(0)
@@ -242,7 +242,8 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 	}
 }
 
-// writeIntegers writes the integers with these keys, downwards if desc, to rows to, to + 1, ... of a column.
+// writeIntegers writes the integers with these keys, downwards if desc, to rows to, to + 1, ... of a
+// column.
 func writeIntegers(out *value.Dense, keys []uint64, desc bool, to int) {
 	turn := uint64(SignBit)
 	if desc {
@@ -258,8 +259,8 @@ func ownSpace(c *op.Call) (n, leaf int) {
 	return SortSpace(c.In[0].Type().Rows / max(1, c.Attrs.Int("ranks")))
 }
 
-// mergedOrder is the row op.Ordering.Of of the row name: this rank's window of its result. write is given the
-// places of rows to, to + 1, ... of the result.
+// mergedOrder is the row op.Ordering.Of of the row name: this rank's window of its result. write is
+// given the places of rows to, to + 1, ... of the result.
 func mergedOrder(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, write func(c *op.Call, at []int64, to int)) *op.Def {
 	return &op.Def{
 		Name: name + ".window", Hidden: true, Doc: name + ".window is " + name + " of rows that ranks share (op.Ordering).",

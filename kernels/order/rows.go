@@ -115,8 +115,9 @@ func Rows() []*op.Def {
 	})
 }
 
-// orderRows completes the row d, which orders the rows of a matrix, and returns it and the row that makes a
-// part of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of the result.
+// orderRows completes the row d, which orders the rows of a matrix, and returns it and the row that
+// makes a part of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of
+// the result.
 func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def {
 	d.Laws, d.Cost, d.Beside = op.Pure, sortWork, roomOfRows
 	d.Kernel = func(c *op.Call) error {
@@ -177,7 +178,8 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 	return []*op.Def{d, &part}
 }
 
-// spansOf is the places that the readers of a part read. A reader whose rows are not there fails by itself.
+// spansOf is the places that the readers of a part read. A reader whose rows are not there fails by
+// itself.
 func spansOf(c *op.Call) []Span {
 	n := c.Dense(0).Rows
 	row := func(input int64) int {
@@ -252,8 +254,9 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 }
 
 // fewInOrder writes the order of a few rows into a loop. of gives what row i puts in column j of the
-// result. The place of a row is the number of rows that precede it, so equal rows keep their order. More
-// rows take a network, if the result is their keys or numbers (places): all pairs would be too many.
+// result. The place of a row is the number of rows that precede it, so equal rows keep their order.
+// More rows take a network, if the result is their keys or numbers (places): all pairs would be too
+// many.
 func fewInOrder(e *op.Elements, cols int, places bool, of func(i, j int) loop.Val) op.Element {
 	x, by, b := e.In[0], e.Attrs.Int("by"), e.B
 	n := x.Type.Rows
@@ -320,8 +323,8 @@ func (r *orderRoom) free() {
 	}
 }
 
-// of returns the rows' places in order, valid until r is lent again. It is in order where spans are; nil:
-// everywhere.
+// of returns the rows' places in order, valid until r is lent again. It is in order where spans are;
+// nil: everywhere.
 func (r *orderRoom) of(x *value.Dense, a *op.Attrs, spans []Span) []int64 {
 	r.keys = slices.Grow(r.keys[:0], x.Rows)[:x.Rows]
 	directedKeys(r.keys, sortColumn(x, a), 0, a.Bool("desc"))

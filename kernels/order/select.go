@@ -1,7 +1,7 @@
 package order
 
-// This file finds the keys at some places of a sorted list, and the elements that have them, without sorting
-// the list: what quantiles need, and what sorts need of whose result only some rows are read.
+// This file finds the keys at some places of a sorted list, and the elements that have them, without
+// sorting the list: what quantiles need, and what sorts need of whose result only some rows are read.
 
 import (
 	"math"
@@ -43,11 +43,11 @@ func within(spans []Span, from, to int) (in []Span, places int) {
 	return spans[:n], places
 }
 
-// SelectPairs is SortPairs for the places of joined spans alone. Keys and places elsewhere are of no use
-// then. first is the place of keys[0] in the whole list.
+// SelectPairs is SortPairs for the places of joined spans alone. Keys and places elsewhere are of no
+// use then. first is the place of keys[0] in the whole list.
 //
-// The highest digit in which keys differ tells which of them come to places of the spans; it goes on with
-// those alone, a list for each value of the digit.
+// The highest digit in which keys differ tells which of them come to places of the spans; it goes on
+// with those alone, a list for each value of the digit.
 func SelectPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64, first int, spans []Span) {
 	spans, places := within(spans, first, first+len(keys))
 	switch {
@@ -126,8 +126,8 @@ func selectFirst(keys []uint64, at []int64, n int) {
 	}
 }
 
-// SelectKeys is key i of a list in order and the one after it, NanKey behind the last. The list is left in
-// disorder. The room is as long.
+// SelectKeys is key i of a list in order and the one after it, NanKey behind the last. The list is left
+// in disorder. The room is as long.
 func SelectKeys(keys []uint64, i int, room []uint64) (k, next uint64) {
 	SelectPairs(keys, nil, room, nil, 0, []Span{{i, min(i+2, len(keys))}})
 	if i+1 < len(keys) {
@@ -142,9 +142,9 @@ const (
 	selectRanges = 8       // so many ranges of keys at most are looked for in one pass
 )
 
-// A Selector finds the keys at places of spans on several workers. A sample of the keys tells ranges of keys
-// in which those at the places probably are. One pass over all elements collects the keys in these ranges and
-// counts those below them. If the sample was misleading, another pass has wider ranges.
+// A Selector finds the keys at places of spans on several workers. A sample of the keys tells ranges of
+// keys in which those at the places probably are. One pass over all elements collects the keys in these
+// ranges and counts those below them. If the sample was misleading, another pass has wider ranges.
 type Selector struct {
 	x            *value.Dense
 	desc, places bool
@@ -155,17 +155,17 @@ type Selector struct {
 	done         func(l *Selector) error
 }
 
-// keyRange is the keys low..high, and those found of them, in order in the end. spans has the places that are
-// looked for among them.
+// keyRange is the keys low..high, and those found of them, in order in the end. spans has the places
+// that are looked for among them.
 type keyRange struct {
 	low, high uint64
 	spans     []Span
 	collected
 }
 
-// collected is what a unit of elements, or all of them, have for a range: the keys in it, with their places
-// if these are of interest. Otherwise keys at its ends are counted, since they may be many. below keys are
-// lower.
+// collected is what a unit of elements, or all of them, have for a range: the keys in it, with their
+// places if these are of interest. Otherwise keys at its ends are counted, since they may be many.
+// below keys are lower.
 type collected struct {
 	below, lows, highs int
 	keys               []uint64
@@ -173,8 +173,8 @@ type collected struct {
 }
 
 // beginSelect begins the search in so many units of elements for the keys at joined spans of the sorted
-// elements of x, with the places that the elements had if places. It returns nil where a sort is faster: if
-// the spans are many or long.
+// elements of x, with the places that the elements had if places. It returns nil where a sort is
+// faster: if the spans are many or long.
 func beginSelect(x *value.Dense, desc, places bool, units int, spans []Span, done func(l *Selector) error) *Selector {
 	n := x.Rows * x.Cols
 	l := &Selector{x: x, desc: desc, places: places, units: units, spans: spans, done: done}
@@ -217,7 +217,8 @@ func beginSelect(x *value.Dense, desc, places bool, units int, spans []Span, don
 	return l
 }
 
-// sampleKeys fills keys with a sample of the keys of n elements. key makes a list of keys, from element i on.
+// sampleKeys fills keys with a sample of the keys of n elements. key makes a list of keys, from element
+// i on.
 func sampleKeys(keys []uint64, n int, key func(keys []uint64, i int)) {
 	for i := range keys[:len(keys)*min(n, 1)] {
 		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no

@@ -15,8 +15,8 @@ import (
 )
 
 // Accumulators holds the states of a reduction, one for each line. The line of a reduction of all
-// elements is the whole matrix, that of a reduction of rows the row in work; a reduction of columns has a
-// line for each column. The memory serves the next reduction after Open.
+// elements is the whole matrix, that of a reduction of rows the row in work; a reduction of columns has
+// a line for each column. The memory serves the next reduction after Open.
 type Accumulators struct {
 	of       *Fold
 	elem     types.Elem
@@ -43,8 +43,8 @@ func (s *Accumulators) Alike() *Accumulators {
 	return &Accumulators{of: s.of, elem: s.elem, first: s.first, n: s.n}
 }
 
-// begin makes the states empty. It is called on first use, because states may be larger than the elements of
-// a small reduction.
+// begin makes the states empty. It is called on first use, because states may be larger than the
+// elements of a small reduction.
 func (s *Accumulators) begin() {
 	if s.begun {
 		return

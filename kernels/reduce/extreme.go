@@ -1,8 +1,8 @@
 package reduce
 
 // This file defines the reductions min and max, which have accumulators of one element, and
-// identical, which has none. It finds the extremes of rows and their places; loops (kernels.reducingRows)
-// do so where there is enough work and rows are short.
+// identical, which has none. It finds the extremes of rows and their places; loops
+// (kernels.reducingRows) do so where there is enough work and rows are short.
 
 import (
 	"math"
@@ -42,7 +42,8 @@ func extremum(name, which, output string, least bool) Whole {
 	}
 }
 
-// extreme returns the least or greatest of the elements of s, which are of type e. There is at least one.
+// extreme returns the least or greatest of the elements of s, which are of type e. There is at least
+// one.
 func extreme(s dense.Slab, e types.Elem, least bool) value.Scalar {
 	switch e {
 	case types.F64:

@@ -34,8 +34,8 @@ type Fold struct {
 	Least bool // of Arg
 }
 
-// Sums returns the number of exact sums from which loops make the result for elements of e. The second sum
-// of a variance is that of the squares.
+// Sums returns the number of exact sums from which loops make the result for elements of e. The second
+// sum of a variance is that of the squares.
 func (f *Fold) Sums(e types.Elem) int {
 	if n := f.Whole.sums(e); !f.Arg && (n < 2 || e != types.I64) {
 		return n
@@ -43,8 +43,8 @@ func (f *Fold) Sums(e types.Elem) int {
 	return 0
 }
 
-// states returns the class of the states of the reduction of elements of e (package state), and the type of
-// what they take.
+// states returns the class of the states of the reduction of elements of e (package state), and the
+// type of what they take.
 func (f *Fold) states(e types.Elem) (loop.Class, types.Elem) {
 	switch c := f.Whole.Class; {
 	case f.Arg:
@@ -78,7 +78,8 @@ func (f *Fold) Of(a *value.Dense, e types.Elem) value.Scalar {
 	return s.Result(0, e, a.Rows*a.Cols)
 }
 
-// Into reduces the columns of a into the row out, or writes accumulators to it: see Accumulators.Finish.
+// Into reduces the columns of a into the row out, or writes accumulators to it: see
+// Accumulators.Finish.
 func (f *Fold) Into(out, a *value.Dense) {
 	s, lines := pool.Get().(*Accumulators), 1
 	defer pool.Put(s)

@@ -32,12 +32,14 @@ type statistic struct {
 	// run is the kernel on a line, a contiguous matrix of one row; keys is room for the keys of its
 	// elements.
 	run func(a *op.Attrs, line *value.Dense, e types.Elem, keys *[]uint64) value.Scalar
-	// line describes the result of the forms by row or by column in their documentation; "" stands for name.
+	// line describes the result of the forms by row or by column in their documentation; "" stands for
+	// name.
 	line string
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
-	// folds tells that a pipeline may end with the forms by row or by column. axisRows then makes their rows.
+	// folds tells that a pipeline may end with the forms by row or by column. axisRows then makes their
+	// rows.
 	folds bool
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64
@@ -73,8 +75,9 @@ func (s statistic) defs() []*op.Def {
 	return out
 }
 
-// selected sets op.Def.Select of a quantile, and returns the row that makes the quantile from three keys:
-// the one at its place, the next one, and the last one. The last one is the key of nan if there is a nan.
+// selected sets op.Def.Select of a quantile, and returns the row that makes the quantile from three
+// keys: the one at its place, the next one, and the last one. The last one is the key of nan if there
+// is a nan.
 func (s statistic) selected(d *op.Def, columns bool) *op.Def {
 	d.Select = &op.Selection{Columns: columns, Of: d.Name + ".of", Places: func(a *op.Attrs, n int) []int {
 		at := quantilePlace(n, s.fraction(a))
@@ -279,8 +282,8 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 // leaves of a loop by column, and 60 columns took a third more time by rows.
 const mostTall = 16
 
-// columns is the Loop of the form by column. Few columns of many rows run in passes that workers share by
-// rows, others by the loop byColumn.
+// columns is the Loop of the form by column. Few columns of many rows run in passes that workers share
+// by rows, others by the loop byColumn.
 func (s statistic) columns(byColumn *op.Loop) *op.Loop {
 	l := *byColumn
 	tall := func(c *op.Call) bool {
@@ -311,7 +314,8 @@ type statRoom struct {
 	turn *value.Dense
 }
 
-// keptKeys is the most elements of a whole matrix whose keys lie in memory that is kept for the next one.
+// keptKeys is the most elements of a whole matrix whose keys lie in memory that is kept for the next
+// one.
 const keptKeys = 1 << 16
 
 var statRooms = sync.Pool{New: func() any { return new(statRoom) }}

@@ -3,8 +3,8 @@ package reduce
 // This file defines products: prod of all elements, rowprod and colprod of each line.
 //
 // A float product rounds at every step, so its order is part of its meaning. That of a line is the
-// chain of its elements, as cumprod has it. prod has many chains of a fixed place each, so that neither a
-// vector nor a second worker has to wait (see RATIONALE.md).
+// chain of its elements, as cumprod has it. prod has many chains of a fixed place each, so that neither
+// a vector nor a second worker has to wait (see RATIONALE.md).
 
 import (
 	"math"
@@ -224,8 +224,8 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	products(out, dense.Widened(a, out.Elem), byRow)
 }
 
-// productsOf is linesProducts for an a with the element type of out. All NaNs of the result have the same
-// bits.
+// productsOf is linesProducts for an a with the element type of out. All NaNs of the result have the
+// same bits.
 func productsOf[T vec.Number](out, a *value.Dense, byRow bool) {
 	x, nan := dense.GridOf[T](out).X, math.NaN()
 	multiplyLines(x, dense.GridOf[T](a), byRow)

@@ -34,8 +34,8 @@ func between(n int, q float64, at func(i int) float64) float64 {
 // quantilePlace is the last of n sorted elements that is not above their quantile q.
 func quantilePlace(n int, q float64) int { return min(int(q*float64(n-1)), n-1) }
 
-// betweenKeys returns the quantile q of n elements of type from, as an e. k is the key at its place, and next
-// the key after it. No number has the key of nan: as k it says that a float is nan.
+// betweenKeys returns the quantile q of n elements of type from, as an e. k is the key at its place,
+// and next the key after it. No number has the key of nan: as k it says that a float is nan.
 func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Scalar {
 	if from.IsFloat() && k == order.NanKey {
 		return define.Number(e, math.NaN())

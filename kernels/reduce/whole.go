@@ -126,7 +126,8 @@ func NonZeros(a *value.Dense) int64 {
 	return n
 }
 
-// part is the reduction of a block that is not empty and needs no exact sum, as an accumulator of one element.
+// part is the reduction of a block that is not empty and needs no exact sum, as an accumulator of one
+// element.
 func (w *Whole) part(a *value.Dense) (v value.Scalar) {
 	switch w.Class {
 	case loop.Sum:

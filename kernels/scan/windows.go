@@ -2,10 +2,10 @@ package scan
 
 // This file defines running reductions of rows that ranks share, a window each (op.Scan).
 //
-// Steps of integers, minima and maxima associate: each rank reduces its own window, and continues from the
-// joined results of the windows before it. Sums and products of floats are chains, because their order is
-// part of their meaning. So the last row of each window goes from rank to rank. That takes as long as on one
-// rank, but moves one row instead of a window.
+// Steps of integers, minima and maxima associate: each rank reduces its own window, and continues from
+// the joined results of the windows before it. Sums and products of floats are chains, because their
+// order is part of their meaning. So the last row of each window goes from rank to rank. That takes as
+// long as on one rank, but moves one row instead of a window.
 
 import (
 	"flow/ir/loop"
@@ -21,8 +21,8 @@ func (c chain) joins(e types.Elem) bool {
 	return !e.IsFloat() || c.body == loop.Min || c.body == loop.Max
 }
 
-// next returns the running value after x in column j, by the definition. s is the running row before it;
-// nil: x is the first.
+// next returns the running value after x in column j, by the definition. s is the running row before
+// it; nil: x is the first.
 func (c chain) next(s *value.Dense, j int, x value.Scalar) value.Scalar {
 	if s == nil {
 		return x
@@ -30,8 +30,8 @@ func (c chain) next(s *value.Dense, j int, x value.Scalar) value.Scalar {
 	return c.step([]value.Scalar{s.At(0, j), x})
 }
 
-// eachEnd calls f for each window whose last row a call of op.Scan.End makes: with that row of the result,
-// the window x, and the running row that x continues, nil if there is none.
+// eachEnd calls f for each window whose last row a call of op.Scan.End makes: with that row of the
+// result, the window x, and the running row that x continues, nil if there is none.
 func eachEnd(call *op.Call, f func(to, x, before *value.Dense)) {
 	x, out, ranks, turn := call.Dense(0), call.Result(), call.Type.Rows, call.Attrs.Int("turn")
 	from, to := define.OwnRows(call, ranks)
@@ -134,8 +134,8 @@ func (c chain) from(name string, full *op.Def, run *scanner) *op.Def {
 }
 
 // fromBody is one execution of op.Scan.From for the windows of this rank. Work is shared by strips of
-// columns, because a row needs the row before it. The strips are spread evenly over the loop's iterations,
-// which are rows.
+// columns, because a row needs the row before it. The strips are spread evenly over the loop's
+// iterations, which are rows.
 type fromBody struct {
 	chain
 	c       *op.Call

@@ -1,8 +1,9 @@
 package sparse
 
-// This file reduces the columns of a sparse matrix. If the state of a column is small, each worker folds
-// entries in the order of memory into its own states of all columns, and a second pass merges the states.
-// Other reductions reduce the rows of a transpose. Ranks merge states of sums and counts (columnsPart).
+// This file reduces the columns of a sparse matrix. If the state of a column is small, each worker
+// folds entries in the order of memory into its own states of all columns, and a second pass merges the
+// states. Other reductions reduce the rows of a transpose. Ranks merge states of sums and counts
+// (columnsPart).
 
 import (
 	"math"
@@ -42,8 +43,8 @@ func newColumnFold[S any](m *value.CSR, workers int, steps columnSteps[S]) *colu
 	}
 }
 
-// Chunk folds the entries of units lo..hi-1. In the second pass it merges the states of as many parts of the
-// columns.
+// Chunk folds the entries of units lo..hi-1. In the second pass it merges the states of as many parts
+// of the columns.
 func (l *columnFold[S]) Chunk(worker, lo, hi int) error {
 	if !l.joining {
 		if l.by[worker] == nil {
@@ -83,8 +84,8 @@ func (l *columnFold[S]) End() error {
 	return l.end()
 }
 
-// worthStates reports whether each worker may have states of all columns. Clearing and merging the states
-// must not be most of the work.
+// worthStates reports whether each worker may have states of all columns. Clearing and merging the
+// states must not be most of the work.
 func worthStates(m *value.CSR, workers int) bool {
 	return workers == 1 || m.NNZ()/4 >= (workers-1)*m.Cols
 }
@@ -107,7 +108,8 @@ func beginTurned(m *value.CSR, workers int, lines func(t *value.CSR) rowLoop) op
 	return l
 }
 
-// foldColumns returns the reduction of columns by states. It is nil for a reduction without small states.
+// foldColumns returns the reduction of columns by states. It is nil for a reduction without small
+// states.
 func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	switch floats := m.Elem.IsFloat(); {
 	case byLength(w, m.Elem):
@@ -244,9 +246,9 @@ func mergePairs(pairs, more []exact.Pair) {
 }
 
 // columnsPart returns the operator that makes the accumulators of the columns of a rank's rows, a row
-// each. Zeros change no sum and no count, so it does not matter how many of them the rank's rows have. It
-// would be wrong for a least or greatest element: a column that is full has no zero, but a rank's part of
-// it may have one.
+// each. Zeros change no sum and no count, so it does not matter how many of them the rank's rows have.
+// It would be wrong for a least or greatest element: a column that is full has no zero, but a rank's
+// part of it may have one.
 func columnsPart(w reduce.Whole) *op.Def {
 	return define.ByKernel(&op.Def{
 		Name: "sp.col" + w.Name + ".part", Hidden: true,

@@ -18,8 +18,8 @@ import (
 // claiming them costs some microseconds.
 const sparseUnits = 1024
 
-// UnitSpace returns the index space of a loop over units of the rows of a matrix of type t. Few rows are
-// one unit.
+// UnitSpace returns the index space of a loop over units of the rows of a matrix of type t. Few rows
+// are one unit.
 func UnitSpace(t types.Type) (n, leaf int) {
 	if t.Rows < 256 {
 		return 1, 1
@@ -98,8 +98,8 @@ type UnitLoop struct {
 	pass   int
 }
 
-// Pass is a pass over all rows. Run makes rows lo..hi-1. After all rows one worker calls Then, unless it is
-// nil. last: no other pass follows.
+// Pass is a pass over all rows. Run makes rows lo..hi-1. After all rows one worker calls Then, unless
+// it is nil. last: no other pass follows.
 type Pass struct {
 	Run  func(worker, lo, hi int) error
 	Then func() (last bool, err error)

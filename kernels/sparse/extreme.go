@@ -6,14 +6,15 @@ package sparse
 // 32 bits are copied to half the memory. The pass also finds a bound, the greatest element that any row
 // may name: a row ends where it holds that.
 //
-// The greatest of all elements is a poor bound, because a vertex without neighbours may have it. A matrix
-// is closed if a column that is named has entries in the row of its number, as in every symmetric one.
-// There elements with empty rows do not count. The first fold with a matrix marks them by a number beyond
-// all. If some row gives the mark, the matrix is not closed, and the fold is done again. What was found is
-// remembered as long as the matrix lives.
+// The greatest of all elements is a poor bound, because a vertex without neighbours may have it. A
+// matrix is closed if a column that is named has entries in the row of its number, as in every
+// symmetric one. There elements with empty rows do not count. The first fold with a matrix marks them
+// by a number beyond all. If some row gives the mark, the matrix is not closed, and the fold is done
+// again. What was found is remembered as long as the matrix lives.
 //
 // A rank that folds only its own rows needs no marks. It has listed the columns in which its rows have
-// entries (sp.touched), and looks at these elements alone. It must, because the others may not be valid.
+// entries (sp.touched), and looks at these elements alone. It must, because the others may not be
+// valid.
 
 import (
 	"encoding/binary"
@@ -32,12 +33,12 @@ import (
 // narrowed keeps the narrow copies of vectors for reuse, *[]int32: a fixpoint takes one each round.
 var narrowed sync.Pool
 
-// closedPatterns maps weak.Pointer[value.CSR] to bitset, for matrices that have been folded. The set has the
-// rows with entries if the matrix is closed, and is nil otherwise. Matrices do not change.
+// closedPatterns maps weak.Pointer[value.CSR] to bitset, for matrices that have been folded. The set
+// has the rows with entries if the matrix is closed, and is nil otherwise. Matrices do not change.
 var closedPatterns sync.Map
 
-// namedColumns keeps the columns with entries (columnsOf) of matrices that lie in rows over ranks, as far as
-// this rank has them: weak.Pointer[value.CSR] to bitset.
+// namedColumns keeps the columns with entries (columnsOf) of matrices that lie in rows over ranks, as
+// far as this rank has them: weak.Pointer[value.CSR] to bitset.
 var namedColumns sync.Map
 
 // rememberOf stores a set for m in one of the maps, as long as m lives.
@@ -107,8 +108,8 @@ const extremeEntries = 2
 // foldRows is how many rows are folded at a time, so that what they start from is in a near cache.
 const foldRows = 1024
 
-// beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank
-// only: such rows cannot show that a matrix is closed.
+// beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one
+// rank only: such rows cannot show that a matrix is closed.
 func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, workers int, part bool) *extremeLoop {
 	l := &extremeLoop{rowFold: f, a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], least: f.step == vec.LeastTimes}
 	if f.base != nil {
@@ -172,8 +173,8 @@ func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// look copies elements from..to-1 of the vector, at least those that rows may name, and updates the extremes
-// of a worker. from is a multiple of 64.
+// look copies elements from..to-1 of the vector, at least those that rows may name, and updates the
+// extremes of a worker. from is a multiple of 64.
 func (l *extremeLoop) look(by *extremeWorker, from, to int) {
 	const part = 512
 	for ; from < to; from += part {

@@ -131,8 +131,8 @@ func TestClosedPatternsAreForgotten(t *testing.T) {
 	t.Error("a matrix that is gone is remembered")
 }
 
-// A rank folds its own rows of a matrix whose columns it has listed. Elements that these do not name change
-// nothing, and elements that do not fit in 32 bits are found among the others.
+// A rank folds its own rows of a matrix whose columns it has listed. Elements that these do not name
+// change nothing, and elements that do not fit in 32 bits are found among the others.
 func TestFoldsOfRowsOfARank(t *testing.T) {
 	fold := rowtest.RowNamed(t, define.Resolved(ringRows()), "sp.rowfold")
 	r := rand.New(rand.NewPCG(75, 76))

@@ -181,8 +181,8 @@ func countRows(out []int64, a *value.CSR, x []uint8) rowLoop {
 	}
 }
 
-// sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their entries
-// with column. Both have elements T.
+// sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their
+// entries with column. Both have elements T.
 func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, column *value.Dense) rowLoop {
 	sum, integers, x := reduce.Named("sum"), converted(a, out.Elem), *dense.Cells[T](column)
 	var val []T

@@ -13,7 +13,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// TestFoldsOfManyWorkers: folds of a large matrix give the same with several concurrent workers as with one.
+// TestFoldsOfManyWorkers: folds of a large matrix give the same with several concurrent workers as with
+// one.
 func TestFoldsOfManyWorkers(t *testing.T) {
 	rows := define.Resolved(sparseProducts())
 	r := rand.New(rand.NewPCG(91, 92))

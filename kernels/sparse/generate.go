@@ -140,7 +140,8 @@ func eyeSparse() *op.Def {
 	}
 }
 
-// placedRows returns a matrix of so many rows, of which those from lo on are m's and the others are empty.
+// placedRows returns a matrix of so many rows, of which those from lo on are m's and the others are
+// empty.
 func placedRows(m *value.CSR, lo, rows int) *value.CSR {
 	if m.Rows == rows {
 		return m
@@ -180,8 +181,8 @@ func sizedSparse(s *op.Sig, e types.Elem, rows, cols, entries, each int) (types.
 	return t, nil
 }
 
-// randomGraph makes rows lo..hi-1 of a graph. It draws all sources, lays the edges out by source, and sorts
-// each row.
+// randomGraph makes rows lo..hi-1 of a graph. It draws all sources, lays the edges out by source, and
+// sorts each row.
 func randomGraph(n, e int, seed uint64, lo, hi int) *value.CSR {
 	m := value.NewCSR(types.Bool, hi-lo, n, 0)
 	about := e

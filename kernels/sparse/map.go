@@ -67,8 +67,8 @@ func sparseMap(d *op.Def) *op.Def {
 	return s
 }
 
-// AtEntries returns the row that runs a chain of elementwise operators at the entries of a sparse matrix, the
-// first argument, and is zero elsewhere. maps is the row that runs chains on matrices.
+// AtEntries returns the row that runs a chain of elementwise operators at the entries of a sparse
+// matrix, the first argument, and is zero elsewhere. maps is the row that runs chains on matrices.
 func AtEntries(maps *op.Def) *op.Def {
 	d := &op.Def{
 		Name: "sp.map", Hidden: true,
@@ -296,9 +296,9 @@ func met(dst, a, b []int32) []int32 {
 	return dst
 }
 
-// joined returns the union of two ascending lists in dst, which has room for it. It branches: processors
-// predict the branches well for graphs with near neighbours, and a form without branches took half as
-// long again.
+// joined returns the union of two ascending lists in dst, which has room for it. It branches:
+// processors predict the branches well for graphs with near neighbours, and a form without branches
+// took half as long again.
 func joined(dst, a, b []int32) []int32 {
 	dst = dst[:cap(dst)]
 	i, j, k := 0, 0, 0

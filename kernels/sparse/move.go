@@ -70,8 +70,8 @@ func transposed(m *value.CSR) *value.CSR {
 	return t
 }
 
-// layTurned writes the entries of m to t, its transpose. t.Ptr[j] is the place of the next entry of row j
-// of t. At the end it is the begin of row j+1.
+// layTurned writes the entries of m to t, its transpose. t.Ptr[j] is the place of the next entry of row
+// j of t. At the end it is the begin of row j+1.
 func layTurned[T vec.Element](t, m *value.CSR) {
 	to, from := numbersOf[T](t, t.Elem), numbersOf[T](m, m.Elem)
 	for i := range m.Rows {
@@ -199,7 +199,8 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 	}
 }
 
-// storedTriangle is a triangle's. For the order of a chain it is half of the elements, wherever they lie.
+// storedTriangle is a triangle's. For the order of a chain it is half of the elements, wherever they
+// lie.
 func storedTriangle(side sparsity.Side) stored {
 	return func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 		if s.Told {

@@ -109,8 +109,8 @@ func sparseSelect(name string, args []op.Arg, rule func(*op.Sig) (types.Type, er
 	}
 }
 
-// sparseWindow returns the row name on sparse matrices: the rectangle that rect returns. Whole rows are a
-// view of the matrix: nothing is copied.
+// sparseWindow returns the row name on sparse matrices: the rectangle that rect returns. Whole rows are
+// a view of the matrix: nothing is copied.
 func sparseWindow(name string, args []op.Arg, rule func(*op.Sig) (types.Type, error), ref func(*op.Call) (value.Value, error),
 	rect func(c *op.Call, m *value.CSR) (window.Rect, error)) *op.Def {
 	d := sparseSelect(name, args, rule, ref, func(c *op.Call, m *value.CSR, units int) (*UnitLoop, error) {

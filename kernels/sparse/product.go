@@ -123,8 +123,8 @@ func sparseProductAsDense() *op.Def {
 	}
 }
 
-// meetings returns the estimated multiplications of a product of two sparse matrices. Each entry of the first
-// is multiplied by a row of the second.
+// meetings returns the estimated multiplications of a product of two sparse matrices. Each entry of the
+// first is multiplied by a row of the second.
 func meetings(s *op.Sig) float64 {
 	_, a := s.Entries(0)
 	if _, b := s.Entries(1); a && b {
@@ -133,7 +133,8 @@ func meetings(s *op.Sig) float64 {
 	return define.Entries(s, 0) * define.Entries(s, 1) / max(1, float64(s.In[1].Rows))
 }
 
-// beginDenseProduct begins a product of two sparse matrices with a dense result, for the rows of a rank.
+// beginDenseProduct begins a product of two sparse matrices with a dense result, for the rows of a
+// rank.
 func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 	a, b, out := c.In[0].(*value.CSR), c.In[1].(*value.CSR), c.Result()
 	rows := dense.ForNumber(out.Elem, productRows[float64], productRows[float32], productRows[int64])(out, a, b)

@@ -81,7 +81,8 @@ func sparseEntryProduct() *op.Def {
 	}
 }
 
-// entryProductRef is the definition. A sparse product has no zeros: an infinite entry times one is zero.
+// entryProductRef is the definition. A sparse product has no zeros: an infinite entry times one is
+// zero.
 func entryProductRef(c *op.Call) (value.Value, error) {
 	product, times := &op.Call{Def: c.Def, Attrs: c.Attrs, In: c.In[1:], Type: c.Type}, linalg.MatmulRef
 	_, whole := c.In[1].(*value.Dense)
@@ -110,8 +111,8 @@ func entryProductRef(c *op.Call) (value.Value, error) {
 	return define.KeptRef(out), nil
 }
 
-// entryProduct is such a product in the making. It ends as an elementwise operator does: mapLoop leaves out
-// zeros.
+// entryProduct is such a product in the making. It ends as an elementwise operator does: mapLoop leaves
+// out zeros.
 type entryProduct[T dense.Factor] struct {
 	*mapLoop[T]
 	s     *value.CSR
@@ -187,8 +188,8 @@ func (l *entryProduct[T]) chains(a, b dense.Grid[T]) func(_, lo, hi int) error {
 	}
 }
 
-// meetings makes the elements of sparse factors. A worker notes the place of each column of a row of s, and
-// passes over what the rows of b have in other columns.
+// meetings makes the elements of sparse factors. A worker notes the place of each column of a row of s,
+// and passes over what the rows of b have in other columns.
 func (l *entryProduct[T]) meetings(a, b *value.CSR, workers int) func(worker, lo, hi int) error {
 	by, x, y := make([][]int32, workers), numbersOf[T](a, l.out.Elem), numbersOf[T](b, l.out.Elem)
 	return func(worker, lo, hi int) error {

@@ -89,10 +89,10 @@ func sparseRanks() []*op.Def {
 	}
 }
 
-// packedColumns returns the rows of m that this rank has, with other column numbers. If a rank sends only
-// the listed rows of a vector, the k-th column of its list becomes the k-th of its window. Columns of a row
-// still ascend. The result shares values and row pointers with m. marks has the columns of named (a bitset
-// or nil) by their new numbers.
+// packedColumns returns the rows of m that this rank has, with other column numbers. If a rank sends
+// only the listed rows of a vector, the k-th column of its list becomes the k-th of its window. Columns
+// of a row still ascend. The result shares values and row pointers with m. marks has the columns of
+// named (a bitset or nil) by their new numbers.
 func packedColumns(m, lists *value.CSR, of op.Val, named any) (packed *value.CSR, marks bitset) {
 	number := make([]int32, m.Cols)
 	marks, _ = named.(bitset)
@@ -242,10 +242,10 @@ func stackedRows(t types.Type, parts []*value.CSR) *value.CSR {
 	return out
 }
 
-// joinedRows returns a matrix of type t. Its row lo + i, for i below rows, has the entries of row i of all
-// parts; its other rows are empty. Without add, the columns of a part precede those of the next part, because
-// they were rows of its rank before a transpose. With add, columns may be in any order, and entries at one
-// place are added.
+// joinedRows returns a matrix of type t. Its row lo + i, for i below rows, has the entries of row i of
+// all parts; its other rows are empty. Without add, the columns of a part precede those of the next
+// part, because they were rows of its rank before a transpose. With add, columns may be in any order,
+// and entries at one place are added.
 func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value.CSR {
 	n, some := 0, 0
 	var only *value.CSR // the part that has entries, if some is 1
@@ -319,8 +319,8 @@ func joinLists[T any](dst []T, ptr []int64, parts []*value.CSR, of func(m *value
 	}
 }
 
-// AddEqual sorts the entries of each row of m by column, in place. It adds entries with the same column in
-// their order, and leaves out sums that are zero.
+// AddEqual sorts the entries of each row of m by column, in place. It adds entries with the same column
+// in their order, and leaves out sums that are zero.
 func AddEqual(m *value.CSR) {
 	dense.ForElem(m.Elem, addEqual[float64], addEqual[float32], addEqual[int64], addEqual[uint8])(m)
 }

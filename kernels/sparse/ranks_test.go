@@ -29,8 +29,8 @@ func partOf(rng *rand.Rand, e types.Elem, rows, per int, some func(i int) bool) 
 	return m
 }
 
-// TestJoinedRows: each row has the entries of all parts, in the order of ranks, whether few rows or most have
-// entries from several, and however long they are.
+// TestJoinedRows: each row has the entries of all parts, in the order of ranks, whether few rows or
+// most have entries from several, and however long they are.
 func TestJoinedRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, e := range []types.Elem{types.Bool, types.F64, types.F32, types.I64} {
@@ -68,8 +68,8 @@ func TestJoinedRows(t *testing.T) {
 	}
 }
 
-// TestTouched: the lists of a rank name the columns with entries, each in the row of the rank that has it,
-// where ranks begin anywhere in a word of 64 columns.
+// TestTouched: the lists of a rank name the columns with entries, each in the row of the rank that has
+// it, where ranks begin anywhere in a word of 64 columns.
 func TestTouched(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for trial := range 60 {
@@ -113,8 +113,8 @@ func TestTouched(t *testing.T) {
 	}
 }
 
-// BenchmarkJoinedRows joins the parts of two ranks: of a graph in which most rows have entries from one rank
-// alone, and of one in which they do not.
+// BenchmarkJoinedRows joins the parts of two ranks: of a graph in which most rows have entries from one
+// rank alone, and of one in which they do not.
 func BenchmarkJoinedRows(b *testing.B) {
 	const rows = 180_000
 	for _, every := range []int{20, 2} {
@@ -128,8 +128,8 @@ func BenchmarkJoinedRows(b *testing.B) {
 	}
 }
 
-// TestAddEqual: of entries at one place one is left, with their sum in the order in which they came, or none if
-// it is zero. Rows whose columns ascend are left as they are, and moved up.
+// TestAddEqual: of entries at one place one is left, with their sum in the order in which they came, or
+// none if it is zero. Rows whose columns ascend are left as they are, and moved up.
 func TestAddEqual(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, e := range []types.Elem{types.Bool, types.F64, types.I64} {

@@ -5,10 +5,10 @@
 //	a --QR if tall--> r --reflectors--> bidiagonal --divide and conquer--> its singular vectors --reflectors--> those of a
 //
 // All work of third order is gemm, and of the work of second order all that reads the matrix: sums
-// of its rows, each element one chain of fused multiply-adds in ascending order (blas.Kernels.Tall). What
-// is left is loops over one vector in plain Go, in which no product is contracted with a sum unless
-// math.FMA says so. So the bits of a result depend on the matrix alone: not on the threads, nor on
-// which of the sets that follow the chain computes.
+// of its rows, each element one chain of fused multiply-adds in ascending order (blas.Kernels.Tall).
+// What is left is loops over one vector in plain Go, in which no product is contracted with a sum
+// unless math.FMA says so. So the bits of a result depend on the matrix alone: not on the threads, nor
+// on which of the sets that follow the chain computes.
 //
 // A computation is a Machine, which says what can be done at once in passes: its owner shares out
 // the slots of a pass among workers, or runs them itself.

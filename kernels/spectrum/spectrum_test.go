@@ -208,8 +208,8 @@ func BenchmarkEigen(b *testing.B) {
 	}
 }
 
-// TestMemoryOfEarlierMachines: what earlier machines have left in the memory of a machine does not count, and
-// small matrices make no memory for what earlier ones had.
+// TestMemoryOfEarlierMachines: what earlier machines have left in the memory of a machine does not
+// count, and small matrices make no memory for what earlier ones had.
 func TestMemoryOfEarlierMachines(t *testing.T) {
 	set := setNamed(t, "")
 	left := func() {

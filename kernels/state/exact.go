@@ -154,9 +154,9 @@ func (a *sums) merge(o *sums) {
 	}
 }
 
-// Exact is the state of Sum, Mean, Norm, Var and Stddev. Contributions are of type elem. Its parts are exact
-// sums: of the numbers, except for Norm, and then of their squares, for Norm, Var and Stddev. Integers whose
-// squares are summed count as floats.
+// Exact is the state of Sum, Mean, Norm, Var and Stddev. Contributions are of type elem. Its parts are
+// exact sums: of the numbers, except for Norm, and then of their squares, for Norm, Var and Stddev.
+// Integers whose squares are summed count as floats.
 type Exact struct {
 	class   loop.Class
 	elem    types.Elem

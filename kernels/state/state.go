@@ -12,8 +12,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// State is what a reduction has at each of its places. A contribution to a place is one or two values. A State
-// is not safe for concurrent use.
+// State is what a reduction has at each of its places. A contribution to a place is one or two values.
+// A State is not safe for concurrent use.
 type State interface {
 	// Reset makes room for so many places and empties them.
 	Reset(places int)
@@ -27,8 +27,8 @@ type State interface {
 	Result(dst *dense.Slab, from, n int)
 }
 
-// Accumulating is a state whose places can leave it as accumulators: a row of words for exact sums, else one
-// element.
+// Accumulating is a state whose places can leave it as accumulators: a row of words for exact sums,
+// else one element.
 type Accumulating interface {
 	State
 	// Put writes a place to the accumulator acc, Take adds an accumulator to a place.
@@ -52,8 +52,8 @@ type Placing interface {
 	Offer(place int, v value.Scalar, index int64)
 }
 
-// New makes the state of a class for contributions whose first value is of type e. It returns nil for a class
-// that has no state here.
+// New makes the state of a class for contributions whose first value is of type e. It returns nil for a
+// class that has no state here.
 func New(class loop.Class, e types.Elem) State {
 	switch class {
 	case loop.Sum, loop.Mean, loop.Norm, loop.Var, loop.Stddev:

@@ -11,8 +11,8 @@ import (
 	"flow/kernels/exact"
 )
 
-// TestStates: a state gives the same result whether a place takes its lanes one by one, all at once, in two
-// states that merge, or by the accumulators of a state.
+// TestStates: a state gives the same result whether a place takes its lanes one by one, all at once, in
+// two states that merge, or by the accumulators of a state.
 func TestStates(t *testing.T) {
 	const n, half = 9, 4
 	var x, y dense.Slab

@@ -155,8 +155,8 @@ func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 	}
 }
 
-// transpose is Transpose in plain Go. It reads eight source rows at a time, so that both sides move whole
-// cache lines. Larger squares evict themselves if rows are a power of two apart.
+// transpose is Transpose in plain Go. It reads eight source rows at a time, so that both sides move
+// whole cache lines. Larger squares evict themselves if rows are a power of two apart.
 func transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 	j := 0
 	for ; j+8 <= cols; j += 8 {

@@ -15,8 +15,8 @@ import (
 // Step is what an entry does to an element of the result.
 type Step = machine.Step
 
-// These are the steps for an entry of value u, an element v of the result, and an element x of the named
-// line. The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
+// These are the steps for an entry of value u, an element v of the result, and an element x of the
+// named line. The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
 const (
 	Chain         = machine.Chain         // v += u*x, fused
 	LeastTimes    = machine.LeastTimes    // v = min(v, u*x)
@@ -42,8 +42,8 @@ func (l Lines[T]) From(i int) Lines[T] {
 	return l
 }
 
-// Entries are the rows of a sparse matrix. Row i has the entries Ptr[i] <= k < Ptr[i+1] with columns Col[k],
-// which ascend, and values Val[k]. A nil Val stands for ones.
+// Entries are the rows of a sparse matrix. Row i has the entries Ptr[i] <= k < Ptr[i+1] with columns
+// Col[k], which ascend, and values Val[k]. A nil Val stands for ones.
 type Entries[T Number] struct {
 	Ptr []int64
 	Col []int32
@@ -65,8 +65,8 @@ func (e *Entries[T]) Convert(x Entries[T], integers []int64) {
 	}
 }
 
-// Fold makes step s of row i of out with the lines of b that row i of e names, one entry after the other, for
-// all rows. Chains begin with zeros.
+// Fold makes step s of row i of out with the lines of b that row i of e names, one entry after the
+// other, for all rows. Chains begin with zeros.
 func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 	if out.Cols == 0 {
 		return
@@ -86,8 +86,8 @@ func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 }
 
 // Add makes the step Chain of row Col[k] of out with row i of b, for the entries k of row i with lo <=
-// Col[k] < hi and for all rows one after the other. A hi of math.MaxInt32 stands for all entries; lo is then
-// 0.
+// Col[k] < hi and for all rows one after the other. A hi of math.MaxInt32 stands for all entries; lo is
+// then 0.
 func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	n := len(e.Ptr) - 1
 	if out.Cols == 0 || n < 1 || len(e.Col) == 0 || e.run(true, Chain, out, b, n, int(lo), int(hi)) {

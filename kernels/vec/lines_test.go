@@ -10,15 +10,16 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// Folds and sums over the entries of sparse rows equal their definition for all types, steps, numbers and
-// ranges of columns, with and without room to read ahead.
+// Folds and sums over the entries of sparse rows equal their definition for all types, steps, numbers
+// and ranges of columns, with and without room to read ahead.
 func TestSparseLines(t *testing.T) {
 	testSparseLines(t, func(r *rand.Rand) float64 { return oddNumber(r) })
 	testSparseLines(t, func(r *rand.Rand) float32 { return float32(oddNumber(r)) })
 	testSparseLines(t, func(r *rand.Rand) int64 { return r.Int64() >> r.IntN(64) })
 }
 
-// oddNumber returns a random number, often one that instructions may treat differently from the language.
+// oddNumber returns a random number, often one that instructions may treat differently from the
+// language.
 func oddNumber(r *rand.Rand) float64 {
 	if r.IntN(4) > 0 {
 		return r.NormFloat64()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlaces: searches and conversions agree with plain loops, at every length and on each instruction set.
+// TestPlaces: searches and conversions agree with plain loops, at every length and on each instruction
+// set.
 func TestPlaces(t *testing.T) {
 	nan, zero := math.NaN(), math.Copysign(0, -1)
 	sets(func(name string) {

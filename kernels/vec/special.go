@@ -1,10 +1,10 @@
 package vec
 
-// This file defines the gamma function and its logarithm, and lists the special functions. The gamma function
-// is not generated because its number of rounds depends on the argument. The other special functions are
-// generated (gen/functions_special.go). A product that is added to a number is converted to float64 or is an
-// operand of math.FMA. So no compiler fuses the two, and a result has the same bits on every processor.
-// special_test.go tests the bounds of errors.
+// This file defines the gamma function and its logarithm, and lists the special functions. The gamma
+// function is not generated because its number of rounds depends on the argument. The other special
+// functions are generated (gen/functions_special.go). A product that is added to a number is converted
+// to float64 or is an operand of math.FMA. So no compiler fuses the two, and a result has the same bits
+// on every processor. special_test.go tests the bounds of errors.
 //
 // The polynomials at the end of this file and of gen/functions_special.go are tables. Each table has
 // pieces of equal width. A piece is the polynomial through the values at the Chebyshev nodes of its
@@ -14,10 +14,10 @@ package vec
 
 import "math"
 
-// Special lists the error function, the gamma function and the normal distribution. Ulps is a bound of the
-// error in units of the last place of the result. It was measured against values of high precision and
-// rounded up. It holds for results above 2.2e-308. The unit is at least that of Near: lgamma has zeros
-// between its poles, where its error is not relative.
+// Special lists the error function, the gamma function and the normal distribution. Ulps is a bound of
+// the error in units of the last place of the result. It was measured against values of high precision
+// and rounded up. It holds for results above 2.2e-308. The unit is at least that of Near: lgamma has
+// zeros between its poles, where its error is not relative.
 var Special = []struct {
 	Name       string
 	F          func(float64) float64

@@ -17,13 +17,15 @@ import (
 type Part uint8
 
 const (
-	Same     Part = iota // the same window
-	Rows                 // the same rows, all columns
-	Cols                 // the same columns, all rows
-	WideCols             // the same, of loops that are as fast as memory: few columns at a time would be read in pieces too short for it
-	Turned               // rows and columns exchanged
-	Across               // the columns whose numbers are those of the rows, all rows
-	Whole                // all of it; of the first operand also: the result is cut between rows only
+	Same Part = iota // the same window
+	Rows             // the same rows, all columns
+	Cols             // the same columns, all rows
+	// the same, of loops that are as fast as memory: few columns at a time would be read in pieces too
+	// short for it
+	WideCols
+	Turned // rows and columns exchanged
+	Across // the columns whose numbers are those of the rows, all rows
+	Whole  // all of it; of the first operand also: the result is cut between rows only
 )
 
 // Loop is the Loop of a kernel with a dense result that computes a window of it from parts of its

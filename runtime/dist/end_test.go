@@ -75,8 +75,8 @@ func TestInterruptionEndsAllRanks(t *testing.T) {
 	closeAll(t, comms)
 }
 
-// TestStoppedEngineIsABug: an engine that stops in the middle of a task reports nothing. It ends the run of
-// all ranks as a bug in Flow.
+// TestStoppedEngineIsABug: an engine that stops in the middle of a task reports nothing. It ends the
+// run of all ranks as a bug in Flow.
 func TestStoppedEngineIsABug(t *testing.T) {
 	const ranks = 3
 	comms := mem.New(ranks, mem.Options{})

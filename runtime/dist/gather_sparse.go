@@ -4,9 +4,9 @@ package dist
 // one entries of that one's rows (plan.Gathered.Own), or of its own.
 //
 // The number of entries is known only at run time. So a part is several messages with the tag of the
-// gather, in this order: the lengths of its rows, whose size all ranks know, the columns, and the values
-// unless the elements are bool. A sender starts all of them at once. A receiver posts the receive of
-// the lengths, and those of the rest when the lengths have arrived. No entry is copied.
+// gather, in this order: the lengths of its rows, whose size all ranks know, the columns, and the
+// values unless the elements are bool. A sender starts all of them at once. A receiver posts the
+// receive of the lengths, and those of the rest when the lengths have arrived. No entry is copied.
 //
 // Receives match messages of one tag in the order in which they are posted. So a rank must not post
 // the lengths of a round before the rest of the round before it (see fillSparse).

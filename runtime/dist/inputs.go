@@ -143,9 +143,9 @@ func (p process) sameMachine(o process) bool {
 // to rank 0), so that undetected differences cannot be mixed. --verify-inputs hashes all of every
 // file, and then reports differences.
 //
-// The size of some values is known only when a whole file has been read. Rank 0 reads it first, together with
-// the others if the file can be read by blocks, and tells them what it has learned (flow.ReadTogether). All
-// compile then. A rank whose file differs in size or sample reads its own, so
+// The size of some values is known only when a whole file has been read. Rank 0 reads it first,
+// together with the others if the file can be read by blocks, and tells them what it has learned
+// (flow.ReadTogether). All compile then. A rank whose file differs in size or sample reads its own, so
 // that the comparison tells the difference in the same words.
 //
 // It is wrong if a file is written between the comparison and the reading.

@@ -49,9 +49,9 @@ func (g *guardian) killRest() {
 	}
 }
 
-// childrenOf lists the children of a process. The kernel keeps a list for each thread, so a look does not
-// grow with the number of processes on the machine. The lists may leave one out while another ends. Kernels
-// without CONFIG_PROC_CHILDREN have none; then every process is asked for its parent.
+// childrenOf lists the children of a process. The kernel keeps a list for each thread, so a look does
+// not grow with the number of processes on the machine. The lists may leave one out while another ends.
+// Kernels without CONFIG_PROC_CHILDREN have none; then every process is asked for its parent.
 func childrenOf(parent int) (pids []int) {
 	process := filepath.Join("/proc", strconv.Itoa(parent))
 	threads, err := os.ReadDir(filepath.Join(process, "task"))
@@ -90,8 +90,8 @@ func childrenByParent(parent int) (pids []int) {
 	return pids
 }
 
-// statOf returns what the kernel says of a process behind its name: the state, the parent and so on. The
-// name, in parentheses, may contain anything. A process that has ended has nothing.
+// statOf returns what the kernel says of a process behind its name: the state, the parent and so on.
+// The name, in parentheses, may contain anything. A process that has ended has nothing.
 func statOf(pid int) [][]byte {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {

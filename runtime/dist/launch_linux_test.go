@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Children are found whichever thread has started them, with the kernel's lists and without. A name with a
-// parenthesis hides no parent.
+// Children are found whichever thread has started them, with the kernel's lists and without. A name
+// with a parenthesis hides no parent.
 func TestChildrenOf(t *testing.T) {
 	named := filepath.Join(t.TempDir(), "a) 1 (b")
 	if err := os.Symlink("/bin/sleep", named); err != nil {

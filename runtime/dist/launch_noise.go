@@ -100,8 +100,8 @@ func (n *noiseFilter) whole() {
 	}
 }
 
-// of tells the launcher's process. Open MPI's marks its own lines "[host:process]", and has many, up to the
-// trace of its own crash, after a rank has died.
+// of tells the launcher's process. Open MPI's marks its own lines "[host:process]", and has many, up to
+// the trace of its own crash, after a rank has died.
 func (n *noiseFilter) of(launcher int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -151,8 +151,8 @@ func (n *noiseFilter) hasTold() bool {
 	return n.told
 }
 
-// hasBlamed reports whether the launcher has named a rank that ended badly. It does so unless it was told
-// to stop.
+// hasBlamed reports whether the launcher has named a rank that ended badly. It does so unless it was
+// told to stop.
 func (n *noiseFilter) hasBlamed() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 
 func (p process) String() string { return fmt.Sprintf("process %d on %s", p.Pid, p.Host) }
 
-// thisProcess describes the process that calls it. Its processors may change, so they are read at each call.
+// thisProcess describes the process that calls it. Its processors may change, so they are read at each
+// call.
 func thisProcess() process {
 	p := ownProcess()
 	p.CPUs = affinity()
@@ -38,8 +39,8 @@ var ownProcess = sync.OnceValue(func() process {
 // gone reports whether p, of this machine, no longer runs. A stopped process runs.
 func (p process) gone() bool { return !stillRuns(p.Pid, p.Start) }
 
-// stillRuns reports whether a process runs that began at start. Where the system cannot say, for want of a
-// file descriptor, it does.
+// stillRuns reports whether a process runs that began at start. Where the system cannot say, for want
+// of a file descriptor, it does.
 func stillRuns(pid int, start string) bool {
 	now, alive := processStart(pid)
 	return alive && (now == start || now == "" || start == "")
@@ -97,9 +98,9 @@ func (r *rank) keenness(pool *local.Pool, own int) time.Duration {
 	return 0
 }
 
-// roomy reports whether each worker of the ranks on this machine can have a processor. Each rank has that
-// many workers, and this process may use own processors. A launcher may have given each rank processors of
-// its own, or the same to all.
+// roomy reports whether each worker of the ranks on this machine can have a processor. Each rank has
+// that many workers, and this process may use own processors. A launcher may have given each rank
+// processors of its own, or the same to all.
 func (r *rank) roomy(workers, own int) bool {
 	all, ranks, n := cpus{}, 0, 0
 	for _, p := range r.peers {

@@ -49,8 +49,8 @@ type receive struct {
 	src, num int32
 	form     form
 	bytes    int
-	// A dense matrix takes so much memory, and the message comes to this place of it: to that of this rank's
-	// rows.
+	// A dense matrix takes so much memory, and the message comes to this place of it: to that of this
+	// rank's rows.
 	memory, at int
 }
 
@@ -157,8 +157,8 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 	return r
 }
 
-// partOf returns where the rows of a rank begin in the memory of the dense matrix of an exchange, and how many
-// bytes they are.
+// partOf returns where the rows of a rank begin in the memory of the dense matrix of an exchange, and
+// how many bytes they are.
 func partOf(p *plan.Plan, id ir.ID, rank int) (at, bytes int) {
 	t := p.Graph.Type(id)
 	lo, hi := plan.WindowOf(rank, p.Ranks, t.Rows, p.Graph.Nodes[id].Attrs.Val(plan.Unit))

@@ -155,9 +155,9 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	}
 }
 
-// broke ends the run of all ranks if the engine has ended with an error that no task reports. Then it has
-// stopped in the middle of a task, which is a bug in Flow. Without broke the ranks would agree that all
-// has been done.
+// broke ends the run of all ranks if the engine has ended with an error that no task reports. Then it
+// has stopped in the middle of a task, which is a bug in Flow. Without broke the ranks would agree that
+// all has been done.
 func (r *rank) broke() {
 	var task *local.TaskFailure
 	if _, err := r.eng.Wait(); err != nil && r.ending.failure == nil && !errors.As(err, &task) {

@@ -41,8 +41,8 @@ func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error
 	return receiveText(ctx, comm, 0)
 }
 
-// Gather returns on rank 0 the bytes of every other rank of comm, by rank; mine is sent to it. All ranks
-// call it. It waits for all ranks as long as ctx allows.
+// Gather returns on rank 0 the bytes of every other rank of comm, by rank; mine is sent to it. All
+// ranks call it. It waits for all ranks as long as ctx allows.
 func Gather(ctx context.Context, comm transport.Comm, mine []byte) (all [][]byte, err error) {
 	if comm.Rank() > 0 {
 		return nil, transport.WaitAll(ctx, comm, sendText(comm, 0, mine))

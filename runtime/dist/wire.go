@@ -50,9 +50,9 @@ func getScalar(b []byte, e types.Elem) value.Scalar {
 	return value.Scalar{Elem: e, F: math.Float64frombits(binary.LittleEndian.Uint64(b)), I: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// The header of a value over Control: epoch, exchange, kind, element, rows, columns, and what aligns the
-// data behind it. A sparse matrix has the kind sparseKind, and its data are values, columns and lengths
-// of rows.
+// The header of a value over Control: epoch, exchange, kind, element, rows, columns, and what aligns
+// the data behind it. A sparse matrix has the kind sparseKind, and its data are values, columns and
+// lengths of rows.
 const (
 	valueHeader = 8 + 4 + 1 + 1 + 8 + 8 + 2
 	sparseKind  = types.Kind(255)
@@ -89,7 +89,8 @@ func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 	return nil, fmt.Errorf("not supported yet: a value of type %v cannot be sent to another rank", v.Type())
 }
 
-// getValue decodes what putValue made. The value is on the heap; a sparse matrix takes over the memory of b.
+// getValue decodes what putValue made. The value is on the heap; a sparse matrix takes over the memory
+// of b.
 func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 	damaged := fmt.Errorf("BUG: a value of %d bytes arrived that cannot be decoded", len(b))
 	if len(b) < valueHeader {

@@ -8,11 +8,11 @@ import (
 	"flow/ir/value"
 )
 
-// This file counts the memory of values that kernels allocate themselves: sparse matrices, and dense ones
-// whose size only the run tells. The collector owns it, so no limit of the pool knows it.
+// This file counts the memory of values that kernels allocate themselves: sparse matrices, and dense
+// ones whose size only the run tells. The collector owns it, so no limit of the pool knows it.
 
-// heapHeld counts what slots hold of such values. Values that share their elements, such as a view of some
-// rows of a sparse matrix, count once.
+// heapHeld counts what slots hold of such values. Values that share their elements, such as a view of
+// some rows of a sparse matrix, count once.
 type heapHeld struct {
 	bytes atomic.Int64
 	mu    sync.Mutex

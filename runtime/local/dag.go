@@ -47,8 +47,8 @@ type prepared struct {
 // best non-empty one with two leading-zero counts.
 const classes = 64 * 64
 
-// prioBins is the resolution of priorities before they are ranked. Small graphs have binsPerTask for each
-// task, because to clear 65536 bins takes longer than to run a hundred tasks.
+// prioBins is the resolution of priorities before they are ranked. Small graphs have binsPerTask for
+// each task, because to clear 65536 bins takes longer than to run a hundred tasks.
 const (
 	prioBins    = 1 << 16
 	binsPerTask = 256
@@ -117,8 +117,8 @@ func (d *DAG) check() error {
 
 // rank maps priorities to classes, larger for larger. Up to 4096 distinct priorities keep their
 // exact order, unless two differ by less than 1/65536 of the spread, or with n < 256 tasks by less than
-// 1/(256 n) of it. More are merged into classes of about equal population. It takes linear time, because a
-// graph that runs once should not pay for a sort. It returns nil if all priorities are equal.
+// 1/(256 n) of it. More are merged into classes of about equal population. It takes linear time,
+// because a graph that runs once should not pay for a sort. It returns nil if all priorities are equal.
 func rank(prio []int32) []uint16 {
 	if len(prio) == 0 {
 		return nil

@@ -1,14 +1,15 @@
 package local
 
-// This file lets a gather with lists send only the rows that have changed since the round before. Loops to a
-// fixpoint, such as labels that spread through a graph, change few rows in most rounds.
+// This file lets a gather with lists send only the rows that have changed since the round before. Loops
+// to a fixpoint, such as labels that spread through a graph, change few rows in most rounds.
 //
-// Both ranks keep the rows of the last message. A message with changed rows has their number, their positions
-// in the list (uint32 each, padded to a multiple of 8 bytes) and their bytes. It is at most half as long as a
-// message with all rows, so its length tells which it is. Rows are compared by their bits.
+// Both ranks keep the rows of the last message. A message with changed rows has their number, their
+// positions in the list (uint32 each, padded to a multiple of 8 bytes) and their bytes. It is at most
+// half as long as a message with all rows, so its length tells which it is. Rows are compared by their
+// bits.
 //
-// If most values change, comparing is in vain. So the sender looks at a sample of the rows first. Both ranks
-// count the messages with all rows, and after some of them compare only in every fourth round.
+// If most values change, comparing is in vain. So the sender looks at a sample of the rows first. Both
+// ranks count the messages with all rows, and after some of them compare only in every fourth round.
 
 import (
 	"encoding/binary"
@@ -19,8 +20,8 @@ import (
 // smallest is the least size of all rows, in bytes, for which a message with changed rows may pay.
 const smallest = 1 << 10
 
-// begin begins a round whose rows have so many bytes in all. It reports whether the message may have only the
-// changed ones.
+// begin begins a round whose rows have so many bytes in all. It reports whether the message may have
+// only the changed ones.
 func (x *resending) begin(bytes int) bool {
 	if x.bytes != bytes { // the list is another one
 		x.bytes, x.full = bytes, 0
@@ -36,8 +37,8 @@ func (x *resending) due() bool {
 // inRounds reports whether gather g may run more than once.
 func (e *Engine) inRounds(g *gather) bool { return g.id >= ir.ID(e.p.Graph.Len()) }
 
-// message returns the bytes to send of a matrix: the rows in a list, or all. A row has size bytes. some: the
-// receiver does not know the length. rounds: there may be later messages.
+// message returns the bytes to send of a matrix: the rows in a list, or all. A row has size bytes.
+// some: the receiver does not know the length. rounds: there may be later messages.
 func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rounds bool) (b []byte, some bool) {
 	n := len(rows) * size
 	if all {
@@ -57,8 +58,8 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 	return matrix, false
 }
 
-// changes updates x.last and returns the message: the changed rows, or all if too many have changed. rows
-// lists the rows of from; nil: all of them. A row has size bytes.
+// changes updates x.last and returns the message: the changed rows, or all if too many have changed.
+// rows lists the rows of from; nil: all of them. A row has size bytes.
 func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	count, most := x.bytes/size, (x.bytes/2-8)/(size+4)
 	x.at = x.at[:0]
@@ -101,8 +102,8 @@ func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 // sampled is the number of rows in a sample.
 const sampled = 64
 
-// mostDiffer reports whether more than half of the rows of a sample differ from those of last. Only about a
-// third of all rows may differ if a message with the changed ones is to be shorter.
+// mostDiffer reports whether more than half of the rows of a sample differ from those of last. Only
+// about a third of all rows may differ if a message with the changed ones is to be shorter.
 func mostDiffer(last, from []byte, rows []int32, count, size int) bool {
 	different := 0
 	for s := range uint64(sampled) {
@@ -114,7 +115,8 @@ func mostDiffer(last, from []byte, rows []int32, count, size int) bool {
 	return 2*different > sampled
 }
 
-// differs returns the first position, from k on, whose row differs from that of last; count if there is none.
+// differs returns the first position, from k on, whose row differs from that of last; count if there is
+// none.
 func differs(last, from []byte, rows []int32, k, count, size int) int {
 	switch {
 	case size == 8 && rows != nil:
@@ -139,9 +141,9 @@ func differs(last, from []byte, rows []int32, k, count, size int) int {
 	return k
 }
 
-// complete replaces received messages with changed rows by all rows. A row has size bytes. landed tells of
-// which rank the rows lie in landed. This memory and that of the last rows then change places, because the
-// rows are only read from now on.
+// complete replaces received messages with changed rows by all rows. A row has size bytes. landed tells
+// of which rank the rows lie in landed. This memory and that of the last rows then change places,
+// because the rows are only read from now on.
 func (f *fetch) complete(size int, landed func(r int) bool) {
 	for r := range f.received {
 		x, all := &f.received[r], f.Take[r]

@@ -57,8 +57,8 @@ func TestChangedRows(t *testing.T) {
 	}
 }
 
-// TestMostRowsChange checks that rows are not compared one by one where all of them change, and that they
-// are where at most about half of them change.
+// TestMostRowsChange checks that rows are not compared one by one where all of them change, and that
+// they are where at most about half of them change.
 func TestMostRowsChange(t *testing.T) {
 	const n, size = 6400, 8
 	for _, x := range []struct{ every, compared int }{{1, 0}, {2, (n*size/2 - 8) / (size + 4)}, {4, n / 4}} {

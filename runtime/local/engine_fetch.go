@@ -2,8 +2,8 @@ package local
 
 // This file runs gathers with lists (plan.Fetch): each rank gets only the rows that its lists name.
 // Listed rows are scattered, so the sender packs them into a message. The receiver copies them to their
-// places, unless its readers number rows in the order of arrival (plan.Packed). If a list names almost all
-// rows of a rank, all of them are sent without packing.
+// places, unless its readers number rows in the order of arrival (plan.Packed). If a list names almost
+// all rows of a rank, all of them are sent without packing.
 
 import (
 	"unsafe"
@@ -55,8 +55,8 @@ func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
 	e.o.Remote.Fetch(e.g.Nodes[g.id].Attrs.Int("key"), &f.Parts, finished)
 }
 
-// startRanges starts the transfers of a gather g of rows of d whose places the run finds. A rank sends at
-// most one range to another. Rows are sent from their place in d and arrive at the same place.
+// startRanges starts the transfers of a gather g of rows of d whose places the run finds. A rank sends
+// at most one range to another. Rows are sent from their place in d and arrive at the same place.
 func (e *Engine) startRanges(g *gather, d *value.Dense, finished func()) {
 	f, n, a := &g.fetch, e.p.Ranks, e.g.Nodes[g.id].Attrs
 	if f.Give == nil {

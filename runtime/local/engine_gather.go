@@ -98,9 +98,9 @@ func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
 	return min(rows, d.Rows) * (len(d.Bytes()) / d.Rows)
 }
 
-// partsFor returns, by rank, the part of m that gather id sends there. Where ranks have entries in all rows
-// (plan.SharedRows), it is the entries in the receiver's rows. Otherwise it is this rank's rows: all, those
-// that a list names (plan.Fetch), or none (plan.Only).
+// partsFor returns, by rank, the part of m that gather id sends there. Where ranks have entries in all
+// rows (plan.SharedRows), it is the entries in the receiver's rows. Otherwise it is this rank's rows:
+// all, those that a list names (plan.Fetch), or none (plan.Only).
 func (e *Engine) partsFor(id ir.ID, m *value.CSR) []*value.CSR {
 	a, n := e.g.Nodes[id].Attrs, e.p.Ranks
 	lo, hi := plan.WindowOf(e.o.Rank, n, m.Rows, a.Val(plan.Unit))

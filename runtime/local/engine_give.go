@@ -122,8 +122,8 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 // maxLent is the most ranges of iterations in an answer.
 const maxLent = 64
 
-// take takes at most n iterations for another rank. It takes iterations that no worker has claimed, if there
-// are any, and otherwise a part of rest, which the worker runs.
+// take takes at most n iterations for another rank. It takes iterations that no worker has claimed, if
+// there are any, and otherwise a part of rest, which the worker runs.
 func (l *loopRun) take(w *Worker, rest *Chunk, next *claimed, n int) (part Chunk) {
 	if next.size() == 0 {
 		c, ok := l.claimNext(w)
@@ -139,9 +139,9 @@ func (l *loopRun) take(w *Worker, rest *Chunk, next *claimed, n int) (part Chunk
 	return l.last(&next.Chunk, n)
 }
 
-// share returns how many iterations go to a rank if `among` ranks share all that are left here. It is an
-// equal part, in whole units, less what this rank runs during a round trip. As in pays, messages cost less
-// where HelpFrom is below its default.
+// share returns how many iterations go to a rank if `among` ranks share all that are left here. It is
+// an equal part, in whole units, less what this rank runs during a round trip. As in pays, messages
+// cost less where HelpFrom is below its default.
 func (l *loopRun) share(all, among, unit int) int {
 	if l.most() == 0 {
 		return 0
@@ -179,9 +179,9 @@ func (l *loopRun) answer(a Ask, gift []Lent, left float64) {
 	l.e.o.Remote.Give(a, g)
 }
 
-// lends gives a rank the iterations that a worker has taken for it. The first onward of them were given to
-// this rank by others; among these may be rows of this rank, which are in away already. left is as in
-// answer. helping.mu is held.
+// lends gives a rank the iterations that a worker has taken for it. The first onward of them were given
+// to this rank by others; among these may be rows of this rank, which are in away already. left is as
+// in answer. helping.mu is held.
 func (l *loopRun) lends(a Ask, gift []Lent, onward int, left float64) {
 	gone := l.e.helping.gone[a.Rank]
 	for k, x := range gift {
@@ -228,8 +228,8 @@ func (l *loopRun) answerOn(a Ask, among int) {
 	l.answer(a, gift, float64(l.handed.Load()))
 }
 
-// begins counts a worker that begins to claim, and runsDry one that has found nothing to claim. The last
-// worker that runs dry answers all ranks that wait.
+// begins counts a worker that begins to claim, and runsDry one that has found nothing to claim. The
+// last worker that runs dry answers all ranks that wait.
 func (l *loopRun) begins() {
 	if l.ask.Loop != 0 {
 		h := &l.e.helping

@@ -121,8 +121,8 @@ func (l *loopRun) request(idle bool) bool {
 	return len(l.asking) > 0
 }
 
-// victim returns the rank to ask: one that is known to have work, or else the next rank whose last answer
-// was not empty. Ranks on the same machine come first. It returns -1 if there is none.
+// victim returns the rank to ask: one that is known to have work, or else the next rank whose last
+// answer was not empty. Ranks on the same machine come first. It returns -1 if there is none.
 func (l *loopRun) victim(now float64) int32 {
 	e := l.e
 	may := func(r int32) bool {

@@ -78,8 +78,8 @@ func TestHelpRefusesMessages(t *testing.T) {
 	}
 }
 
-// A rank that gets rows of its own back before it has run its last ones gives them on when the other asks
-// again: they are away once, and the loop ends when they have returned.
+// A rank that gets rows of its own back before it has run its last ones gives them on when the other
+// asks again: they are away once, and the loop ends when they have returned.
 func TestHelpGivesOwnRowsOn(t *testing.T) {
 	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
 	var e *local.Engine
@@ -129,9 +129,9 @@ func TestHelpGivesOwnRowsOn(t *testing.T) {
 	}
 }
 
-// An iteration fails while a request is under way whose answer brings rows of this rank and of the other:
-// no worker runs them any more. Those of the other rank go back, and the failure is reported. The same
-// where the other rank is known to have gone before its answer is read.
+// An iteration fails while a request is under way whose answer brings rows of this rank and of the
+// other: no worker runs them any more. Those of the other rank go back, and the failure is reported.
+// The same where the other rank is known to have gone before its answer is read.
 func TestHelpAfterAFailure(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		helpAfterAFailure(t, gone)

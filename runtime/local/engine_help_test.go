@@ -23,8 +23,8 @@ import (
 const helpRows, helpCols = 80, 5
 
 // helpRun runs rank 0 of two ranks that share the rows of a loop. node is the loop's operator with its
-// operands and the beginning of its attributes. o.Remote plays the other rank; it may use *e, which helpRun
-// sets to the engine before the start. helpRun sets o.HelpFrom and o.Grace.
+// operands and the beginning of its attributes. o.Remote plays the other rank; it may use *e, which
+// helpRun sets to the engine before the start. helpRun sets o.HelpFrom and o.Grace.
 func helpRun(t *testing.T, e **local.Engine, workers int, node string, o local.EngineOptions) (*local.Report, error) {
 	t.Helper()
 	pool := local.NewPool(workers)
@@ -49,8 +49,8 @@ func helpRun(t *testing.T, e **local.Engine, workers int, node string, o local.E
 	return report, err
 }
 
-// The other rank asks three times after every part of a chunk, ten times. It returns what it is given as
-// rows of -1, or undone, in which case they are made here; or it is gone before it returns anything.
+// The other rank asks three times after every part of a chunk, ten times. It returns what it is given
+// as rows of -1, or undone, in which case they are made here; or it is gone before it returns anything.
 func TestHelpFromAnotherRank(t *testing.T) {
 	const rows, cols = helpRows, helpCols
 	recorder := trace.New(0, 2)

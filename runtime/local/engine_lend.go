@@ -120,8 +120,8 @@ func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
 	return len(d.Buf) > 0 && atomic.LoadInt32(&e.uses[x]) == 1
 }
 
-// onlyColumns reports whether all other uses of x are views of columns that n, the last reader of x, is the
-// only one to read. No use can be added then.
+// onlyColumns reports whether all other uses of x are views of columns that n, the last reader of x, is
+// the only one to read. No use can be added then.
 func (e *Engine) onlyColumns(id, x ir.ID) bool {
 	uses := int32(1)
 	for k, y := range e.g.In(id) {
@@ -132,9 +132,9 @@ func (e *Engine) onlyColumns(id, x ir.ID) bool {
 	return uses > 1 && atomic.LoadInt32(&e.uses[x]) == uses
 }
 
-// viewColumns makes views of the columns that onlyColumns is about. A copy would be made by one worker, and
-// the rows of a matrix that changes round by round lie in the caches of all. On two cores of an Emerald Rapids
-// such a copy of 500 rows made a round of 60 us of 40.
+// viewColumns makes views of the columns that onlyColumns is about. A copy would be made by one worker,
+// and the rows of a matrix that changes round by round lie in the caches of all. On two cores of an
+// Emerald Rapids such a copy of 500 rows made a round of 60 us of 40.
 func (e *Engine) viewColumns() {
 	if e.o.Remote != nil {
 		return // each rank takes the rows that it needs
@@ -168,15 +168,15 @@ func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
 	return d
 }
 
-// freshFor lends memory for a result of node id of type t. Of one whose rows ranks share, this rank touches
-// its own rows.
+// freshFor lends memory for a result of node id of type t. Of one whose rows ranks share, this rank
+// touches its own rows.
 func (e *Engine) freshFor(s *workerState, id ir.ID, t types.Type) (*value.Dense, error) {
 	lo, hi := e.needed(id, t)
 	return e.touching(s, t, lo, hi)
 }
 
-// needed returns the rows lo..hi-1 of a result of node id of type t that this rank makes: its own of one
-// whose rows ranks share.
+// needed returns the rows lo..hi-1 of a result of node id of type t that this rank makes: its own of
+// one whose rows ranks share.
 func (e *Engine) needed(id ir.ID, t types.Type) (lo, hi int) {
 	if e.o.Remote == nil || t.Rows == 0 || e.g.Nodes[id].Attrs.Int(plan.SharedRows) != t.Rows {
 		return 0, t.Rows

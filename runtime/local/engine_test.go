@@ -129,8 +129,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// A column of a matrix that is about to be made in place is a view, if nothing but the maker reads it and no
-// other reader of the matrix is left.
+// A column of a matrix that is about to be made in place is a view, if nothing but the maker reads it
+// and no other reader of the matrix is left.
 func TestColumnsOfTakenMemory(t *testing.T) {
 	const text = `
 %0 = fill() {v=1.0} : f64[16,8]

@@ -42,8 +42,8 @@ func fan(n int) *DAG {
 	return graph(n, edges, nil)
 }
 
-// random gives each task up to degree predecessors among the window tasks before it, and if asked random
-// priorities and brief tasks.
+// random gives each task up to degree predecessors among the window tasks before it, and if asked
+// random priorities and brief tasks.
 func random(n, degree, window int, prio bool, seed uint64) *DAG {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	edges := make([][2]int32, 0, n*degree)

@@ -12,8 +12,8 @@ const hugePage = 2 << 20
 // mapMemory returns n bytes of zero memory, page-aligned, outside the Go heap.
 func mapMemory(n int) ([]byte, error) { return mapWith(n, 0, n >= hugePage) }
 
-// mapSmall is mapMemory for memory that is often touched in few places only. It has no huge pages. To clear
-// one took 0.1 ms, and 5 ms where a virtual machine had given the memory back to its host.
+// mapSmall is mapMemory for memory that is often touched in few places only. It has no huge pages. To
+// clear one took 0.1 ms, and 5 ms where a virtual machine had given the memory back to its host.
 func mapSmall(n int) ([]byte, error) { return mapWith(n, 0, false) }
 
 // mapSparse is mapMemory for memory most of which is never touched: the system does not ask whether it

@@ -324,8 +324,8 @@ func TestBriefTasksStay(t *testing.T) {
 	}
 }
 
-// TestBriefTasksAreShared: a worker whose brief task another one has completed goes on with those that it
-// holds. The other worker is the last to leave each shared task.
+// TestBriefTasksAreShared: a worker whose brief task another one has completed goes on with those that
+// it holds. The other worker is the last to leave each shared task.
 func TestBriefTasksAreShared(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()

@@ -219,8 +219,8 @@ func (w *Worker) release(r *Run, t int32) int32 {
 	return best
 }
 
-// better returns the better of two ready tasks, and the number of tasks in the batch. The other task joins
-// the n that are in it. best or s is -1 where there is no task.
+// better returns the better of two ready tasks, and the number of tasks in the batch. The other task
+// joins the n that are in it. best or s is -1 where there is no task.
 func (w *Worker) better(r *Run, best, s int32, n int) (int32, int) {
 	if best < 0 || s < 0 {
 		return max(best, s), n

@@ -17,9 +17,9 @@ type event struct {
 
 // events is a queue of three parts, each later than the one before: a heap with four children a node,
 // buckets of equal width, and the rest. When the heap is empty, the next bucket becomes it; when all
-// buckets are empty, the rest is divided into new ones. So a heap has some dozens of events, which stay in
-// a near cache, where one of all events of 10^5 ranks would not (R. Brown, "Calendar queues", CACM 31(10),
-// 1988).
+// buckets are empty, the rest is divided into new ones. So a heap has some dozens of events, which stay
+// in a near cache, where one of all events of 10^5 ranks would not (R. Brown, "Calendar queues", CACM
+// 31(10), 1988).
 type events struct {
 	list    []event // the heap
 	order   uint32

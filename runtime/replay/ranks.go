@@ -324,8 +324,8 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 	return s.out, s.err()
 }
 
-// touch reads the memory that the next events need. A processor cannot predict the order of their ranks, so
-// each event would wait for memory. Here the reads of a bucket overlap.
+// touch reads the memory that the next events need. A processor cannot predict the order of their
+// ranks, so each event would wait for memory. Here the reads of a bucket overlap.
 func (s *rankLoop) touch(list []event) {
 	n := 0
 	for i := range list {

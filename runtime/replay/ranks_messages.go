@@ -140,6 +140,6 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 // number, and its next claim is under way while it runs a chunk.
 //
 // The runtime has this protocol (Note [Help among ranks] in runtime/local), except for the counter, and
-// COST moves no blocks there: it learns the costs that all ranks measured, and orders a rank's own rows.
-// A rank cuts what it was given itself, asks one rank at a time, and leaves a loop when all others have
-// nothing, where this one waits and asks again.
+// COST moves no blocks there: it learns the costs that all ranks measured, and orders a rank's own
+// rows. A rank cuts what it was given itself, asks one rank at a time, and leaves a loop when all
+// others have nothing, where this one waits and asks again.

@@ -84,9 +84,9 @@ type toucher interface {
 	touch(worker int) float64
 }
 
-// Touch reads the memory that the next Report and Claim of a worker use. A simulation of many claimers calls
-// it for several at once, so that they wait for memory together. The result, a sum of what was read, has no
-// meaning.
+// Touch reads the memory that the next Report and Claim of a worker use. A simulation of many claimers
+// calls it for several at once, so that they wait for memory together. The result, a sum of what was
+// read, has no meaning.
 func (c *Claimer) Touch(worker int) float64 {
 	sum := float64(c.step.Load()) + float64(c.next.Load())
 	if c.touching != nil {

@@ -238,7 +238,9 @@ func TestCost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			floor := []float64{96.5, 96, 98.8, 98.8} // in the second execution speeds may be taken for costs, and what is learned of both is set right in the third
+			// in the second execution speeds may be taken for costs, and what is learned of both is set right in
+			// the third
+			floor := []float64{96.5, 96, 98.8, 98.8}
 			for i, least := range floor {
 				out, err := s.Run()
 				if err != nil {

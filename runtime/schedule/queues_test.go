@@ -309,8 +309,8 @@ func BenchmarkQueues(b *testing.B) {
 	}
 }
 
-// TestDefaultChunks pins the default technique's bound of 256 chunks a worker. A grain of the plan and a
-// technique that is named go before it.
+// TestDefaultChunks pins the default technique's bound of 256 chunks a worker. A grain of the plan and
+// a technique that is named go before it.
 func TestDefaultChunks(t *testing.T) {
 	auto, err := Lookup("AUTO_CHUNK")
 	if err != nil {

@@ -103,15 +103,15 @@ func (b *blocks) steal(worker int) bool {
 	}
 }
 
-// pace is the number of looks after which a simulation continues with other workers. It doubles with each
-// search of the same thief that finds nothing, so that a thief takes few events.
+// pace is the number of looks after which a simulation continues with other workers. It doubles with
+// each search of the same thief that finds nothing, so that a thief takes few events.
 const pace = 8
 
 // search returns the block to steal from, as read, and how many units to take; -1 if there is none.
 //
-// Each of P thieves looks at up to P blocks, so a loop of 10^5 workers ends with 10^10 looks. A simulation
-// therefore skips blocks that are known to be empty (skip): it counts these looks without making them. It
-// also bounds the looks of a search by own.pace.
+// Each of P thieves looks at up to P blocks, so a loop of 10^5 workers ends with 10^10 looks. A
+// simulation therefore skips blocks that are known to be empty (skip): it counts these looks without
+// making them. It also bounds the looks of a search by own.pace.
 func (b *blocks) search(own *ownBlock, worker int) (victim, units int, old Block) {
 	victim, found, others, most := -1, 0, len(b.own)-1, math.MaxInt
 	if b.filled != nil {
@@ -161,8 +161,9 @@ func (b *blocks) search(own *ownBlock, worker int) (victim, units int, old Block
 	return victim, units, old
 }
 
-// skip moves a simulated thief past at most `most` blocks that are known to be empty. It returns how many of
-// these belong to other workers. moved is false if the thief is at a block that may have something.
+// skip moves a simulated thief past at most `most` blocks that are known to be empty. It returns how
+// many of these belong to other workers. moved is false if the thief is at a block that may have
+// something.
 func (b *blocks) skip(own *ownBlock, worker, most int) (skipped int, moved bool) {
 	v := own.victim
 	next := b.filled.from(v)
@@ -191,8 +192,8 @@ func (b *blocks) amountOf(x Block) int {
 	return 0
 }
 
-// bitset is a set of numbers below a bound. Level 0 has a bit for each number. Bit i of a higher level says
-// whether word i of the level below has a bit.
+// bitset is a set of numbers below a bound. Level 0 has a bit for each number. Bit i of a higher level
+// says whether word i of the level below has a bit.
 type bitset [][]uint64
 
 func newBitset(n int) *bitset {

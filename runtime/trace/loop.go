@@ -43,8 +43,8 @@ type Chunk struct {
 	Stolen     bool  // from another queue than the worker's own
 }
 
-// Elsewhere is the worker of a chunk that another rank has run. The chunk's duration is the one there, and
-// its end is when its rows arrived here.
+// Elsewhere is the worker of a chunk that another rank has run. The chunk's duration is the one there,
+// and its end is when its rows arrived here.
 const Elsewhere = -1
 
 // Units returns the number of leaves of the loop.
@@ -55,8 +55,8 @@ func (l *LoopRecord) Units() int64 {
 	return (l.N + l.Leaf - 1) / l.Leaf
 }
 
-// Busy returns the nanoseconds in chunks and in asking for them, summed over the workers here. The rest of
-// (End - Start) times Workers went into other tasks, waking up, and waiting for the last chunk.
+// Busy returns the nanoseconds in chunks and in asking for them, summed over the workers here. The rest
+// of (End - Start) times Workers went into other tasks, waking up, and waiting for the last chunk.
 func (l *LoopRecord) Busy() (busy, claiming int64) {
 	for i := range l.Chunks {
 		c := &l.Chunks[i]

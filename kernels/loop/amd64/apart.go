@@ -76,8 +76,8 @@ func (l *lowering) firstApart(p place) (v virt, disp int32) {
 	return v, disp
 }
 
-// places calls f for the places of the lanes. The address of the first is in a register other than R10 and
-// R11.
+// places calls f for the places of the lanes. The address of the first is in a register other than R10
+// and R11.
 func (m *maker) places(distance func(m *maker, dst Reg), first Reg, disp int32, f func(lane int, at Mem)) {
 	distance(m, R10)
 	m.Lea(R11, Indexed(R10, R10, 2, 0))

@@ -44,8 +44,8 @@ func TestAsideMemory(t *testing.T) {
 	}
 }
 
-// drawnProgram has six values that live to its end, and a number of blocks aside that make many short-lived
-// ones.
+// drawnProgram has six values that live to its end, and a number of blocks aside that make many
+// short-lived ones.
 func drawnProgram(r *rand.Rand, blocks int) (p *program, through []virt) {
 	p = &program{shop: &workshop{}, asides: blocks}
 	fresh := func() virt { return p.fresh(vectorClass) }

@@ -67,8 +67,8 @@ func (l *lowering) code() (*Code, error) {
 		Fuel: max(4, cyclesOfCall/unit), Points: l.target.lanes * max(1, l.together), sized: l.sized(), States: l.states}, nil
 }
 
-// lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are too
-// few registers. It panics with an *Unsupported.
+// lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are
+// too few registers. It panics with an *Unsupported.
 func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
 	n = onDemand(loop.HandOn(loop.Forward(loop.Unroll(loop.Through(n), straight))), t.vectors)
 	l := loweredOnce(t, n, params, results, levels, plan, shop)

@@ -21,8 +21,8 @@ func compiledFor(t *testing.T, target Target, n *loop.Nest) *Code {
 	return c
 }
 
-// TestCompilationsShareNothing compiles nests one after another, then several at a time: the code is the same,
-// and later compilations leave earlier code as it is.
+// TestCompilationsShareNothing compiles nests one after another, then several at a time: the code is
+// the same, and later compilations leave earlier code as it is.
 func TestCompilationsShareNothing(t *testing.T) {
 	const nests, at = 60, 4
 	for _, target := range []Target{AVX2, AVX512} {
@@ -54,7 +54,8 @@ func TestCompilationsShareNothing(t *testing.T) {
 // mostAllocated is the largest number of bytes that a compilation allocates a byte of code, on average.
 const mostAllocated = 20
 
-// TestCompilingAllocatesLittle compiles drawn nests again, without a collector that would take the workshop away.
+// TestCompilingAllocatesLittle compiles drawn nests again, without a collector that would take the
+// workshop away.
 func TestCompilingAllocatesLittle(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, target := range []Target{AVX2, AVX512} {

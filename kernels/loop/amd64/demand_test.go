@@ -98,7 +98,8 @@ func TestOnDemand(t *testing.T) {
 	}
 }
 
-// TestOnDemandKeeps: nests give the same in the other order, stores, locals, checks and breaks included.
+// TestOnDemandKeeps: nests give the same in the other order, stores, locals, checks and breaks
+// included.
 func TestOnDemandKeeps(t *testing.T) {
 	orders := 0
 	for seed := range uint64(3000) {

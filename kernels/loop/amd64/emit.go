@@ -245,8 +245,8 @@ func (m *maker) spareFor(v virt) Reg {
 	return m.spare[2]
 }
 
-// ternary writes an operation on three bits (VPTERNLOGQ). The instruction overwrites its first operand. Its
-// constant is the truth table.
+// ternary writes an operation on three bits (VPTERNLOGQ). The instruction overwrites its first operand.
+// Its constant is the truth table.
 func (m *maker) ternary(s *step) {
 	dst := m.at.reg[s.dst]
 	if dst == NoReg {

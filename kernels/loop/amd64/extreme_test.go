@@ -50,8 +50,8 @@ func TestExtremeOfConstant(t *testing.T) {
 	}
 }
 
-// TestExtremeOfSigns compares min and max of two special values. One or both of them are the result of an
-// operation that never gives -0, with their meaning.
+// TestExtremeOfSigns compares min and max of two special values. One or both of them are the result of
+// an operation that never gives -0, with their meaning.
 func TestExtremeOfSigns(t *testing.T) {
 	type pick func(b *loop.Builder, x, y loop.Val) loop.Val
 	one := func(b *loop.Builder, v loop.Val) loop.Val { return b.Op(loop.Add, b.Op(loop.Abs, v), v) }

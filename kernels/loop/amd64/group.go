@@ -21,8 +21,8 @@ type run struct {
 	made, read []int32
 }
 
-// pressure is how many vectors and masks of all live at once, at most. Those that can be read from memory
-// as well do not count.
+// pressure is how many vectors and masks of all live at once, at most. Those that can be read from
+// memory as well do not count.
 func (p *program) pressure(all intervals) int {
 	change := p.shop.ints.zeros(len(p.steps))
 	for _, v := range all.order {
@@ -248,11 +248,12 @@ func (l *lowering) waits() (list []bool) {
 	return list
 }
 
-// balance makes differences a - b multiply-adds, a - 1*b, if there is work for all units and there are more
-// additions, minima and maxima than multiplications and comparisons. AMD processors from Zen to Zen 4 have
-// two units for the former and two for the latter. Sums for which the next rounds wait stay, because they
-// take a cycle less. On AVX2 operations on bits, which all units do, find room in the latter: a window of 49
-// numbers takes 0.86 of the time without such differences (Zen 3). The bytes are the same.
+// balance makes differences a - b multiply-adds, a - 1*b, if there is work for all units and there are
+// more additions, minima and maxima than multiplications and comparisons. AMD processors from Zen to
+// Zen 4 have two units for the former and two for the latter. Sums for which the next rounds wait stay,
+// because they take a cycle less. On AVX2 operations on bits, which all units do, find room in the
+// latter: a window of 49 numbers takes 0.86 of the time without such differences (Zen 3). The bytes are
+// the same.
 func (l *lowering) balance() {
 	if l.additions < fewAdditions {
 		return

@@ -85,8 +85,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestBalance: differences use the units that multiply where those that add have no time, and stay where
-// each waits for the one before.
+// TestBalance: differences use the units that multiply where those that add have no time, and stay
+// where each waits for the one before.
 func TestBalance(t *testing.T) {
 	replaced := func(text string) (n int) {
 		l := loweringOf(t, text, Schedule{together: 2})
@@ -137,8 +137,8 @@ store out0[i, j+40] v122
 	}
 }
 
-// TestTogether: loops that end by their values take two vectors, as all lanes wait for the last one, but
-// three where their rounds divide integers.
+// TestTogether: loops that end by their values take two vectors, as all lanes wait for the last one,
+// but three where their rounds divide integers.
 func TestTogether(t *testing.T) {
 	for round, want := range map[string]int{"add v4, v3": 2, "mod v4, v3": 3} {
 		l := loweringOf(t, `
@@ -204,8 +204,8 @@ func TestReadInPlace(t *testing.T) {
 	}
 }
 
-// TestTriesShareMemory lowers a nest that has too few registers for the vectors that are tried first. The
-// last try is in the memory of the others.
+// TestTriesShareMemory lowers a nest that has too few registers for the vectors that are tried first.
+// The last try is in the memory of the others.
 func TestTriesShareMemory(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
@@ -227,9 +227,10 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestTriesEndEarly: if registers cannot hold even the states of the vectors that are tried first, their
-// program is given up before states are merged, and numbers of vectors that cannot do either are left out.
-// The code is that of as many vectors that nothing else was tried before. Roots are asked for at each try.
+// TestTriesEndEarly: if registers cannot hold even the states of the vectors that are tried first,
+// their program is given up before states are merged, and numbers of vectors that cannot do either are
+// left out. The code is that of as many vectors that nothing else was tried before. Roots are asked for
+// at each try.
 func TestTriesEndEarly(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {

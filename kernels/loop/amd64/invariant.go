@@ -46,8 +46,9 @@ func (l *lowering) pointer(p place) (v virt, disp int32) {
 	return v, disp
 }
 
-// ahead adds the part of a displacement that the rounds of the innermost loop share, of rows and cols, to
-// address v in front of that loop. It returns the new address and the part that depends on the round.
+// ahead adds the part of a displacement that the rounds of the innermost loop share, of rows and cols,
+// to address v in front of that loop. It returns the new address and the part that depends on the
+// round.
 func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, moving, across loop.Lin) {
 	b := l.inner
 	if b == nil {
@@ -77,8 +78,8 @@ func (l *lowering) ahead(v virt, mem memory, rows, cols loop.Lin) (at virt, movi
 	}), moving, across
 }
 
-// counterIndexes reports whether the displacement from an address is the index of the innermost loop, in
-// elements of a row. The operand in memory then uses the register of the index.
+// counterIndexes reports whether the displacement from an address is the index of the innermost loop,
+// in elements of a row. The operand in memory then uses the register of the index.
 func (l *lowering) counterIndexes(moving, across loop.Lin) bool {
 	if len(l.counts) == 0 || !l.counts[0].alone || len(moving.Terms) > 0 {
 		return false
@@ -142,8 +143,8 @@ func (x *sum) same(y *sum) bool {
 // recent is recentOf for a general register.
 func (l *lowering) recent(x sum, f func() step) virt { return l.recentOf(generalClass, x, f) }
 
-// recentOf returns the value of x. f makes it, unless it has been made since the last label: all ways to here
-// make it, and no counter has changed.
+// recentOf returns the value of x. f makes it, unless it has been made since the last label: all ways
+// to here make it, and no counter has changed.
 func (l *lowering) recentOf(c class, x sum, f func() step) virt {
 	for k := range l.sums {
 		if y := &l.sums[k]; y.same(&x) {
@@ -157,7 +158,8 @@ func (l *lowering) recentOf(c class, x sum, f func() step) virt {
 	return x.v
 }
 
-// addRows adds the bytes of so many rows of the memory with the words at arg. It changes R9, R10 and R11.
+// addRows adds the bytes of so many rows of the memory with the words at arg. It changes R9, R10 and
+// R11.
 func (l *lowering) addRows(m *maker, dst Reg, arg int32, rows loop.Lin) {
 	if len(rows.Terms) > 0 || rows.Const != 0 {
 		l.scalarLin(m, R9, rows)

@@ -98,8 +98,8 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 	return true
 }
 
-// addEach adds a to the elements of all lanes, one after the other: at is their places, in words, disp bytes
-// before them.
+// addEach adds a to the elements of all lanes, one after the other: at is their places, in words, disp
+// bytes before them.
 func (l *lowering) addEach(p place, at virt, a addend, disp int32) {
 	add := step{a: at, c: a.v, mask: l.active}
 	if !p.mem.unit { // the table of the row
@@ -174,8 +174,8 @@ func (m *maker) lane(one, v Reg, k int) Reg {
 	return one
 }
 
-// addAbreast lowers sums of floats at places side by side. It adds all of them with one instruction a lane,
-// at the last of their statements. It returns false for a sum without neighbours.
+// addAbreast lowers sums of floats at places side by side. It adds all of them with one instruction a
+// lane, at the last of their statements. It returns false for a sum without neighbours.
 func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) bool {
 	number := [2]int{l.number, l.row}
 	list := append(t.abreast[number], v)

@@ -5,7 +5,8 @@ import (
 	"flow/ir/types"
 )
 
-// facts has properties that few operands have. Operands are copied often, so they hold only its address.
+// facts has properties that few operands have. Operands are copied often, so they hold only its
+// address.
 type facts struct {
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
 	negate virt      // of f64: the value whose negation it is

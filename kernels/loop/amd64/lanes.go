@@ -69,9 +69,9 @@ func (c *laneCost) points(rows, lanes, cost int) int {
 }
 
 // Flat reports that every access is at the point itself and nothing else depends on the indices, but
-// for operands that are read in row 0, in the column of the point: a bit of across each. Without those, whole
-// rows of a window may be passed as one row 0, where all matrices are as wide as the space and in one piece:
-// rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
+// for operands that are read in row 0, in the column of the point: a bit of across each. Without those,
+// whole rows of a window may be passed as one row 0, where all matrices are as wide as the space and in
+// one piece: rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
 func Flat(n *loop.Nest) (across uint64, ok bool) {
 	var point uint64 // operands that are read at the point
 	if !canTurn(n) || len(n.Params) > 64 {

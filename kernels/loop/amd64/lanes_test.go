@@ -115,8 +115,9 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// TestBeside compares loads and stores of columns side by side, in the rows of the lanes, with the evaluator.
-// It checks that nothing beside the columns is written, and that the code transposes rows where it should.
+// TestBeside compares loads and stores of columns side by side, in the rows of the lanes, with the
+// evaluator. It checks that nothing beside the columns is written, and that the code transposes rows
+// where it should.
 func TestBeside(t *testing.T) {
 	const rows = 35
 	m := need(t, avx512)
@@ -189,9 +190,9 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestTiled compares loops along the rows of the lanes with the evaluator: loops that go to the end of the
-// row, begin after its beginning, are left early, or end elsewhere in each lane. It checks that loads come
-// from tiles where the index goes up.
+// TestTiled compares loops along the rows of the lanes with the evaluator: loops that go to the end of
+// the row, begin after its beginning, are left early, or end elsewhere in each lane. It checks that
+// loads come from tiles where the index goes up.
 func TestTiled(t *testing.T) {
 	m := need(t, avx512)
 	for _, c := range []struct {

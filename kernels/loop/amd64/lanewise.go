@@ -102,8 +102,8 @@ func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	return inRegister(e, l.unary(VCVTTPD2QQ, f, q, 0))
 }
 
-// middle is 1.5 * 2^52. The bits of middle plus an integer from -2^51 to below 2^51 are those of the f64 middle
-// plus it, so an addition and a subtraction convert it, either way.
+// middle is 1.5 * 2^52. The bits of middle plus an integer from -2^51 to below 2^51 are those of the
+// f64 middle plus it, so an addition and a subtraction convert it, either way.
 const middle = 0x1.8p52
 
 var (
@@ -115,8 +115,8 @@ func numberF64(x float64) operand {
 	return constantOf(types.F64, math.Float64bits(x))
 }
 
-// smallF64 returns an integer from -2^51 to below 2^51 as f64. For other numbers it sets bits from 52 on in
-// large, which collects them; a constant outside is in large, too.
+// smallF64 returns an integer from -2^51 to below 2^51 as f64. For other numbers it sets bits from 52
+// on in large, which collects them; a constant outside is in large, too.
 func (l *lowering) smallF64(o operand, large *virt) operand {
 	e, f := types.I64, types.F64
 	if n := int64(o.word); o.konst && n >= -1<<51 && n < 1<<51 {
@@ -130,8 +130,8 @@ func (l *lowering) smallF64(o operand, large *virt) operand {
 	return inRegister(f, l.binary(VSUBPD, f, inRegister(f, l.binary(VPADDQ, e, o, middleBits)), middleF64))
 }
 
-// divideSmall returns the quotient or the rest of numbers from -2^51 to below 2^51. In a lane that counts and
-// has another number, large is at least 2^52 and the result is wrong.
+// divideSmall returns the quotient or the rest of numbers from -2^51 to below 2^51. In a lane that
+// counts and has another number, large is at least 2^52 and the result is wrong.
 func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large virt) {
 	e, f := types.I64, types.F64
 	if n := int64(b.word); b.konst && n > 1 && n < 1<<51 {
@@ -168,9 +168,10 @@ func (l *lowering) wholeOf(v virt) operand {
 	return inRegister(types.I64, l.binary(VPSUBQ, types.I64, inRegister(types.I64, above), middleBits))
 }
 
-// dividedBy divides a by the constant b, unless that has been done. A product with the reciprocal of b, rounded
-// to the nearest integer, is the quotient, or the next one if the rest is then negative: the reciprocal is wrong
-// by 2^-53 of itself, and the quotient is less than 2^50, so the rest is at most 5/8 of the divisor.
+// dividedBy divides a by the constant b, unless that has been done. A product with the reciprocal of b,
+// rounded to the nearest integer, is the quotient, or the next one if the rest is then negative: the
+// reciprocal is wrong by 2^-53 of itself, and the quotient is less than 2^50, so the rest is at most
+// 5/8 of the divisor.
 func (l *lowering) dividedBy(a, b operand) *divided {
 	f := types.F64
 	for k := range l.divided {

@@ -13,8 +13,8 @@ import (
 	"flow/kernels/loop/code"
 )
 
-// wholeNumbers are integers around the limits of conversions and of divisions by divisor, their negatives,
-// and random ones of all sizes.
+// wholeNumbers are integers around the limits of conversions and of divisions by divisor, their
+// negatives, and random ones of all sizes.
 func wholeNumbers(divisor int64) *value.Dense {
 	r := rand.New(rand.NewPCG(3, uint64(divisor)))
 	list := []int64{-1 << 63}
@@ -38,8 +38,8 @@ func wholeNumbers(divisor int64) *value.Dense {
 	return out
 }
 
-// TestConstantOperands compares operations on integers with constants, on either side, with the interpreter
-// of nests: in all lanes, and in the lanes of an if.
+// TestConstantOperands compares operations on integers with constants, on either side, with the
+// interpreter of nests: in all lanes, and in the lanes of an if.
 func TestConstantOperands(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		t.Run(string(target.name), func(t *testing.T) {
@@ -129,8 +129,8 @@ v11 = add v2, v3`
 	}
 }
 
-// TestInnermostAddresses: on AVX2, an innermost loop computes no address that its rounds share, and keeps
-// its index in a register and not in memory.
+// TestInnermostAddresses: on AVX2, an innermost loop computes no address that its rounds share, and
+// keeps its index in a register and not in memory.
 func TestInnermostAddresses(t *testing.T) {
 	const text = `nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
   v0 = f64 0
@@ -213,8 +213,8 @@ func TestWalksFetch(t *testing.T) {
 	}
 }
 
-// TestCopiesToMemory: a carried value without a register is stored from where it is made. Sums of exp have
-// such values on AVX2.
+// TestCopiesToMemory: a carried value without a register is stored from where it is made. Sums of exp
+// have such values on AVX2.
 func TestCopiesToMemory(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
   v0 = load %0[i, j]
@@ -244,9 +244,9 @@ func TestCopiesToMemory(t *testing.T) {
 	}
 }
 
-// TestLastWords: AVX2 stores what is left of a row word by word, for stores under a mask are slow there.
-// In a branch the lanes that count may be any, so its store has a mask: of vectors together, of one, and
-// of the rest.
+// TestLastWords: AVX2 stores what is left of a row word by word, for stores under a mask are slow
+// there. In a branch the lanes that count may be any, so its store has a mask: of vectors together, of
+// one, and of the rest.
 func TestLastWords(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
   v0 = load %0[i, j]
@@ -376,7 +376,8 @@ func TestRoundsAtATime(t *testing.T) {
 	}
 }
 
-// sameAsEval demands that the code of a nest over a column x of integers gives the integers of its definition.
+// sameAsEval demands that the code of a nest over a column x of integers gives the integers of its
+// definition.
 func sameAsEval(t *testing.T, m *code.Memory, on *target, n *loop.Nest, x *value.Dense, what string) {
 	t.Helper()
 	in, out := []value.Value{x}, value.New(types.I64, x.Rows, 1)

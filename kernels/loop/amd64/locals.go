@@ -128,8 +128,8 @@ func (l *lowering) findLocals() {
 	}
 }
 
-// clearLocals writes code that makes all locals zero: every point begins so. The code does not stop on its
-// way, so it leaves out those that the nest fills.
+// clearLocals writes code that makes all locals zero: every point begins so. The code does not stop on
+// its way, so it leaves out those that the nest fills.
 func (l *lowering) clearLocals() {
 	for k, m := range l.locals {
 		if l.filled[k] {

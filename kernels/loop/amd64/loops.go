@@ -130,10 +130,10 @@ func (l *lowering) loop(s *loop.Stmt) {
 // fewRounds is the most rounds in which values that decay do not become subnormal.
 const fewRounds = 256
 
-// manyRounds reports a loop whose carried values begin with 0 in lanes that do not count. These lanes load
-// zeros, so y = 0.9 * y + 0.1 * x would decay to subnormal numbers there, with which a processor computes
-// ten times as slowly: a filter of three columns took six times as long as one of eight. Loops within
-// others that end by their values begin too often for that.
+// manyRounds reports a loop whose carried values begin with 0 in lanes that do not count. These lanes
+// load zeros, so y = 0.9 * y + 0.1 * x would decay to subnormal numbers there, with which a processor
+// computes ten times as slowly: a filter of three columns took six times as long as one of eight. Loops
+// within others that end by their values begin too often for that.
 func (l *lowering) manyRounds(x *loop.Loop) bool {
 	r := x.Index.Range
 	if r.Kind != loop.Steps {

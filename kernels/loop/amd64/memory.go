@@ -22,9 +22,9 @@ func (l *lowering) memory(m loop.Mem) memory {
 	return memory{l.nest.Params[m.N].Elem, l.params[m.N].Unit, 8 * int32(argMemory+memoryWords*m.N)}
 }
 
-// multiple writes s if it is the product of the lanes' index and a number that is the same in all lanes. It
-// multiplies for the first lane in general registers, which takes less time than a product of vectors. It
-// returns 0 for other statements.
+// multiple writes s if it is the product of the lanes' index and a number that is the same in all
+// lanes. It multiplies for the first lane in general registers, which takes less time than a product of
+// vectors. It returns 0 for other statements.
 func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 	if s.Code != loop.Mul || l.lanes < 0 || l.square || !l.frame.nest {
 		return 0
@@ -215,8 +215,8 @@ func (l *lowering) store(s *loop.Stmt) {
 	l.scatter(e, v, l.addresses(p, s.Origin), base)
 }
 
-// readAt returns where, among the arguments, the addresses of operands are whose memory the result at p may
-// share: the nest reads the elements of these operands that p stores.
+// readAt returns where, among the arguments, the addresses of operands are whose memory the result at p
+// may share: the nest reads the elements of these operands that p stores.
 func (l *lowering) readAt(p place) (list []int32) {
 	for k := range l.nest.Body.Stmts {
 		s := &l.nest.Body.Stmts[k]
@@ -231,12 +231,12 @@ func (l *lowering) readAt(p place) (list []int32) {
 	return list
 }
 
-// storeFirst stores the words of the first lanes by stores of fewer and fewer words. The mask has exactly
-// these lanes: storeFirst would be wrong for others. size is the number of bytes of a word. A store under
-// a mask is 42 operations on a Zen 3, and rows of 20 words take 0.7 of the time without it. On a Zen 4 a
-// load waits for a store under a mask that might have written its bytes, until the store has left the
-// processor. If the result lies in the memory of an operand, the next vector and the next row begin with
-// such a load.
+// storeFirst stores the words of the first lanes by stores of fewer and fewer words. The mask has
+// exactly these lanes: storeFirst would be wrong for others. size is the number of bytes of a word. A
+// store under a mask is 42 operations on a Zen 3, and rows of 20 words take 0.7 of the time without it.
+// On a Zen 4 a load waits for a store under a mask that might have written its bytes, until the store
+// has left the processor. If the result lies in the memory of an operand, the next vector and the next
+// row begin with such a load.
 func (m *maker) storeFirst(v, mask Reg, size int, at Mem) {
 	done, part := m.Label(), m.free(v, mask)
 	m.Lea(R11, at)

@@ -109,8 +109,8 @@ type fusedStep struct {
 	minusAddend  bool
 }
 
-// workshop is memory for what a compilation needs until its code is written. The next compilation uses it
-// again, so nothing that the Code holds may lie in it.
+// workshop is memory for what a compilation needs until its code is written. The next compilation uses
+// it again, so nothing that the Code holds may lie in it.
 type workshop struct {
 	steps     slab[step]
 	operands  slab[operand]

@@ -23,8 +23,8 @@ const shortest = `nest(%0: f64[], %1: f64[], %2: f64[]) (i: 0..%0.rows, j: 0..%0
   store out0[i, j] v4
 } : (f64[%0.rows, %0.cols])`
 
-// TestRestInPlace: a result in the memory of an operand has the right elements at the end of a row, and at its
-// beginning up to a line of a cache. Elements behind a row stay.
+// TestRestInPlace: a result in the memory of an operand has the right elements at the end of a row, and
+// at its beginning up to a line of a cache. Elements behind a row stay.
 func TestRestInPlace(t *testing.T) {
 	for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
 		m := need(t, target)

@@ -117,9 +117,9 @@ func (m *maker) exit() {
 	m.Return()
 }
 
-// cyclesOfCall is the most cycles of a call: some 20 us on a slow processor. Running sums take 1.06 times as
-// long with 50,000 as with 38,000, 40,000 and 150,000 (Zen 4). Forces between points take the same time with
-// all four.
+// cyclesOfCall is the most cycles of a call: some 20 us on a slow processor. Running sums take 1.06
+// times as long with 50,000 as with 38,000, 40,000 and 150,000 (Zen 4). Forces between points take the
+// same time with all four.
 const cyclesOfCall = 40_000
 
 // cycles are those of instructions on 512 bits that take more than one (Zen 4, as measured; Intel's
@@ -129,17 +129,17 @@ var cycles = func() (list [mostOps]int) {
 	return list
 }()
 
-// cyclesOfScalar is the cycles of a step of scalar code, which may wait for memory. An address is computed
-// from registers, and locals are in a cache.
+// cyclesOfScalar is the cycles of a step of scalar code, which may wait for memory. An address is
+// computed from registers, and locals are in a cache.
 const (
 	cyclesOfScalar  = 20
 	cyclesOfAddress = 2
 	cyclesOfLocal   = 4
 )
 
-// roundFuel returns the cycles of a round of the cheapest innermost loop, which takes 1 of fuel, and the fuel
-// of a round of each loop, in the order in which they end. The steps of an inner loop count for its own
-// rounds only. A round takes at least 1, so that every loop ends a call at some time.
+// roundFuel returns the cycles of a round of the cheapest innermost loop, which takes 1 of fuel, and
+// the fuel of a round of each loop, in the order in which they end. The steps of an inner loop count
+// for its own rounds only. A round takes at least 1, so that every loop ends a call at some time.
 func (p *program) roundFuel() (unit int, all []int) {
 	type loop struct {
 		cost  int

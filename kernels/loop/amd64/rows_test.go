@@ -164,8 +164,8 @@ nest(%0: f64[], %1: f64[]) () {
 	}
 }
 
-// TestColumnsSideBySide: AVX2 reads and writes four columns of four rows as vectors, and those of a table by key.
-// It takes columns that are fewer one by one.
+// TestColumnsSideBySide: AVX2 reads and writes four columns of four rows as vectors, and those of a
+// table by key. It takes columns that are fewer one by one.
 func TestColumnsSideBySide(t *testing.T) {
 	const four = `nest(%0: f64[]) (i: 0..%0.rows) {
   v0 = load %0[i, 1]

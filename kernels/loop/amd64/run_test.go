@@ -337,8 +337,8 @@ func TestPointWithoutValues(t *testing.T) {
 	loweringOf(t, "nest() () {\n} : (f64[1, 1])", Schedule{})
 }
 
-// TestMaskOfASpilledVector: a bool in a vector without a register is loaded before it becomes a mask, because
-// that instruction takes no operand in memory.
+// TestMaskOfASpilledVector: a bool in a vector without a register is loaded before it becomes a mask,
+// because that instruction takes no operand in memory.
 func TestMaskOfASpilledVector(t *testing.T) {
 	n := tally{refused: map[string]int{}}
 	n.compare(t, need(t, avx512), starved(avx512), 45549)
@@ -347,8 +347,9 @@ func TestMaskOfASpilledVector(t *testing.T) {
 	}
 }
 
-// TestSoakNests compares the code of nests that no other run has seen with the evaluator: FLOW_SOAK_CASES
-// times (make soak: a million), a quarter for each target. One processor runs some 600 a second.
+// TestSoakNests compares the code of nests that no other run has seen with the evaluator:
+// FLOW_SOAK_CASES times (make soak: a million), a quarter for each target. One processor runs some 600
+// a second.
 func TestSoakNests(t *testing.T) {
 	cases, err := strconv.Atoi(os.Getenv("FLOW_SOAK_CASES"))
 	if err != nil {

@@ -39,7 +39,8 @@ const mostCarried = 7
 const (
 	// longBody is a cost. Loops whose rounds cost more are lowered for one vector at a time, not for two.
 	longBody = 700
-	// longestBody is that cost of bodies without inner loops. Longer code would fill the cache of instructions.
+	// longestBody is that cost of bodies without inner loops. Longer code would fill the cache of
+	// instructions.
 	longestBody = 1600
 )
 
@@ -93,19 +94,20 @@ func weigh(b *loop.Block) (w weight) {
 // few says that the target has few registers, for which vectors that are lowered together compete.
 func (l *lowering) few() bool { return l.vectors < 29 }
 
-// choose says how many vectors are lowered together. A loop of few instructions waits for results most of
-// the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make escape times 2.7
-// times as fast as one, and a call of exp 1.1 times. With few registers three vectors make escape times 2.7
-// times as fast as one. If a loop ends for each lane by its values, all lanes wait for the last one. On a
-// Zen 4, two vectors then take 0.7 to 0.9 of the time of three (escape times) or of one (Collatz lengths).
-// Rounds that divide integers are long chains: two of them take 1.14 of the time of three (trial division).
-// Functions and exact sums are chains as long as the window in which the processor looks for work: measured
-// on a Zen 3, two vectors make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of
-// 25 numbers 1.1 times, distances by sin, cos and asin 1.35 times. With many registers, two vectors
-// take 0.7 to 0.9 of the time of one in long inner loops whose values all have registers (Zen 4; Collatz
-// lengths, Kepler's equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to
-// least. With few registers, two vectors in loops that end by their values take 0.6 to 0.75 of the time of
-// one, if the values have registers (Zen 3; Collatz lengths, Newton's basins).
+// choose says how many vectors are lowered together. A loop of few instructions waits for results most
+// of the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make escape
+// times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three vectors make
+// escape times 2.7 times as fast as one. If a loop ends for each lane by its values, all lanes wait for
+// the last one. On a Zen 4, two vectors then take 0.7 to 0.9 of the time of three (escape times) or of
+// one (Collatz lengths). Rounds that divide integers are long chains: two of them take 1.14 of the time
+// of three (trial division). Functions and exact sums are chains as long as the window in which the
+// processor looks for work: measured on a Zen 3, two vectors make calls of pow, exp and log in a loop
+// 1.2 times as fast as one, and windows of 25 numbers 1.1 times, distances by sin, cos and asin 1.35
+// times. With many registers, two vectors take 0.7 to 0.9 of the time of one in long inner loops whose
+// values all have registers (Zen 4; Collatz lengths, Kepler's equation, the Lorenz system). If
+// registers are scarce, code tries fewer vectors, down to least. With few registers, two vectors in
+// loops that end by their values take 0.6 to 0.75 of the time of one, if the values have registers (Zen
+// 3; Collatz lengths, Newton's basins).
 func (l *lowering) choose(plan Schedule) int {
 	w := &l.weight
 	switch {
@@ -148,10 +150,10 @@ func Together(t Target, n *loop.Nest) int {
 	return l.target.lanes * l.choose(Schedule{})
 }
 
-// writtenTimes returns how often the body of an inner loop that contains no other is written. Counting, jumping
-// and the fuel of a round take some six instructions. Vectors that are lowered together share them, and with few
-// registers their carried values would lose theirs: a recurrence takes 1.17 times as long (Zen 3). Trees of
-// prices take 0.8 of the time (AVX-512, Emerald Rapids).
+// writtenTimes returns how often the body of an inner loop that contains no other is written. Counting,
+// jumping and the fuel of a round take some six instructions. Vectors that are lowered together share
+// them, and with few registers their carried values would lose theirs: a recurrence takes 1.17 times as
+// long (Zen 3). Trees of prices take 0.8 of the time (AVX-512, Emerald Rapids).
 func (l *lowering) writtenTimes(b *loop.Block) int {
 	switch cost := weigh(b).cost; {
 	case l.alongBody[b]:
@@ -185,8 +187,8 @@ func (l *lowering) fitting() int {
 }
 
 // full says that fewer vectors will be lowered together because states alone take more registers than
-// there are. Then the rest of the program need not be made. It matters for exact sums of many words: code
-// that merges the states of vectors and lanes is most of their program.
+// there are. Then the rest of the program need not be made. It matters for exact sums of many words:
+// code that merges the states of vectors and lanes is most of their program.
 func (l *lowering) full() bool { return l.free && l.fitting() < l.together }
 
 // What follows lowers several vectors together. Statement by statement their instructions alternate, so

@@ -137,8 +137,8 @@ func TestSingles(t *testing.T) {
 	}
 }
 
-// TestRowsOfAPoint: a nest of one point loads elements of rows whose numbers it computes. The columns are
-// known or those of inner loops. In a branch that is not taken the row may be anywhere.
+// TestRowsOfAPoint: a nest of one point loads elements of rows whose numbers it computes. The columns
+// are known or those of inner loops. In a branch that is not taken the row may be anywhere.
 func TestRowsOfAPoint(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[], %1: i64[], %2: bool[]) () {
   v0 = f64 0

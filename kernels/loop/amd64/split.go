@@ -1,8 +1,8 @@
 package amd64
 
-// This file splits live ranges, for targets with few registers. A value that is not read for some time is
-// stored where it is made and loaded where it is read next, into another register or by the instruction
-// that reads it. Linear scan alone sends a value to memory for its whole life.
+// This file splits live ranges, for targets with few registers. A value that is not read for some time
+// is stored where it is made and loaded where it is read next, into another register or by the
+// instruction that reads it. Linear scan alone sends a value to memory for its whole life.
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// split reports whether a value may lose its register: one step defines it, and all reads are in the same
-// loop as that step.
+// split reports whether a value may lose its register: one step defines it, and all reads are in the
+// same loop as that step.
 func (x *life) split() bool { return !x.several && x.loop >= 0 }
 
 // end returns the value of dies.
@@ -50,13 +50,13 @@ type splitter struct {
 	newSlot   func() int32 // see splits
 }
 
-// splits gives values registers for parts of their lives. If more values live than there are registers, the
-// one whose next read is the farthest loses its register (L. Belady, "A study of replacement algorithms for
-// a virtual-storage computer", 1966). vectors is the number of registers. newSlot returns the offset of a
-// new slot in scratch memory. It returns the intervals if it changes nothing.
+// splits gives values registers for parts of their lives. If more values live than there are registers,
+// the one whose next read is the farthest loses its register (L. Belady, "A study of replacement
+// algorithms for a virtual-storage computer", 1966). vectors is the number of registers. newSlot
+// returns the offset of a new slot in scratch memory. It returns the intervals if it changes nothing.
 //
-// It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels, at the
-// begins and ends of loops, and at those of blocks aside (see forget).
+// It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels,
+// at the begins and ends of loops, and at those of blocks aside (see forget).
 func (p *program) splits(vectors int, newSlot func() int32) intervals {
 	all := p.live()
 	if p.pressure(all) <= vectors {
@@ -97,7 +97,8 @@ func (p *program) splits(vectors int, newSlot func() int32) intervals {
 	return intervals{}
 }
 
-// counts reports whether v is a vector that needs a register. A broadcast of an element in memory needs none.
+// counts reports whether v is a vector that needs a register. A broadcast of an element in memory needs
+// none.
 func (z *splitter) counts(v virt) bool {
 	return v != 0 && z.values[v].class == vectorClass && !z.hasSource(v)
 }
@@ -216,8 +217,8 @@ func (z *splitter) begin(b block) {
 	})
 }
 
-// step appends step k, behind loads of the evicted values that it reads, and evicts values until the rest
-// fits.
+// step appends step k, behind loads of the evicted values that it reads, and evicts values until the
+// rest fits.
 func (z *splitter) step(k int, s *step) {
 	for _, place := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
 		v := *place
@@ -260,8 +261,8 @@ func (z *splitter) load(x *life, part int32) step {
 		loads: z.reading(memoryRead{at: at, size: 8, len: L256})}
 }
 
-// evict takes the register from the value whose next read is the farthest. It reports whether one is at least
-// leastGap away.
+// evict takes the register from the value whose next read is the farthest. It reports whether one is at
+// least leastGap away.
 func (z *splitter) evict(k int) bool {
 	far, at := leastGap-1, -1
 	for i, v := range z.live {
@@ -286,8 +287,8 @@ func (z *splitter) evict(k int) bool {
 	return true
 }
 
-// distance returns the number of steps from k to the next read of x, in this round of the loop or in the
-// next one.
+// distance returns the number of steps from k to the next read of x, in this round of the loop or in
+// the next one.
 func (z *splitter) distance(x *life, k int) int {
 	if at := x.readBehind(k); at < len(x.reads) {
 		return int(x.reads[at]) - k

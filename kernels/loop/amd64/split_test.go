@@ -9,9 +9,9 @@ import (
 	"flow/ir/loop"
 )
 
-// TestSplitValues splits the values of random programs and follows each program twice: through every block
-// aside and every step that a jump may pass, and past all of them. Each step must read the value that it
-// read before the split.
+// TestSplitValues splits the values of random programs and follows each program twice: through every
+// block aside and every step that a jump may pass, and past all of them. Each step must read the value
+// that it read before the split.
 func TestSplitValues(t *testing.T) {
 	loads, inside := 0, 0
 	for seed := range uint64(400) {
@@ -97,8 +97,8 @@ func insertPassed(p *program, r *rand.Rand, values []virt) {
 	p.steps = slices.Insert(p.steps, at, list...)
 }
 
-// TestSplitCode compiles a formula of functions for AVX2. A value that is read long after it was made goes
-// through memory once, so fewer than an eighth of the instructions touch scratch memory.
+// TestSplitCode compiles a formula of functions for AVX2. A value that is read long after it was made
+// goes through memory once, so fewer than an eighth of the instructions touch scratch memory.
 func TestSplitCode(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
   v0 = load %0[i, 0]

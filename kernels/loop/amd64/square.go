@@ -1,9 +1,9 @@
 package amd64
 
-// This file reads and writes memory whose rows are the lanes of a loop. Code moves parts of rows, one row for
-// each lane (eight on AVX-512, four on AVX2), and transposes them in registers. That replaces gathers and
-// scatters for transposed operands, for columns side by side that one point accesses, and for rows that an
-// inner loop goes along.
+// This file reads and writes memory whose rows are the lanes of a loop. Code moves parts of rows, one
+// row for each lane (eight on AVX-512, four on AVX2), and transposes them in registers. That replaces
+// gathers and scatters for transposed operands, for columns side by side that one point accesses, and
+// for rows that an inner loop goes along.
 
 import (
 	"slices"
@@ -87,9 +87,10 @@ func (l *lowering) writeRows(p place, cols []virt) {
 	}
 }
 
-// fewestBeside returns the least size of a group. On a Zen 4 a gather takes 25 cycles, a scatter 30, and eight
-// rows that are transposed about 50. AVX2 takes seven instructions for a column (see apart.go), and 16 for four
-// rows. It moves parts of a vector slowly: three columns of a group take 1.12 times as long (Zen 3).
+// fewestBeside returns the least size of a group. On a Zen 4 a gather takes 25 cycles, a scatter 30,
+// and eight rows that are transposed about 50. AVX2 takes seven instructions for a column (see
+// apart.go), and 16 for four rows. It moves parts of a vector slowly: three columns of a group take
+// 1.12 times as long (Zen 3).
 func (l *lowering) fewestBeside() int {
 	if l.vexOnly() {
 		return l.side()
@@ -194,7 +195,8 @@ func (l *lowering) accessBeside(g *beside, s *loop.Stmt) {
 	l.each(func(k int) { l.set(s.Dst, l.formed(operand{v: g.cols[k][s.At[1].Const-g.least]}, l.affine(s, nil))) })
 }
 
-// rowsOf returns the transposed vectors of cols. If a group has read these columns, it returns what was read.
+// rowsOf returns the transposed vectors of cols. If a group has read these columns, it returns what was
+// read.
 func (l *lowering) rowsOf(cols []virt) [squareRows]virt {
 	for _, g := range l.besides {
 		if k := l.number; k < len(g.cols) && slices.Equal(g.cols[k][:len(cols)], cols) {
@@ -206,6 +208,6 @@ func (l *lowering) rowsOf(cols []virt) [squareRows]virt {
 	return l.turn(all)
 }
 
-// An inner loop may go along the rows of the lanes, so that each lane loads the element of its row at the
-// loop's index. Such a load reads a tile: squareRows columns of the rows, transposed, in scratch memory. The
-// code fills the tile again when the index has left it.
+// An inner loop may go along the rows of the lanes, so that each lane loads the element of its row at
+// the loop's index. Such a load reads a tile: squareRows columns of the rows, transposed, in scratch
+// memory. The code fills the tile again when the index has left it.

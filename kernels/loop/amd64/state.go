@@ -196,7 +196,9 @@ type local struct {
 	wide int64    // bytes from element to element
 	cols loop.Lin // elements of a row
 	at   int32    // offset in scratch memory; of one of a constant size
-	arg  int32    // offset of its words in the block of arguments: address, bytes of a row, rows, columns; 0: of a constant size
+	// offset of its words in the block of arguments: address, bytes of a row, rows, columns; 0: of a
+	// constant size
+	arg int32
 }
 
 // wordBytes is how many bytes an element of e has in a vector.

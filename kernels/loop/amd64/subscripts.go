@@ -1,14 +1,15 @@
 package amd64
 
-// This file finds the bounds of subscripts. A subscript in x[max(i, 0)] is never negative, so no code counts
-// it from the end or checks it for that.
+// This file finds the bounds of subscripts. A subscript in x[max(i, 0)] is never negative, so no code
+// counts it from the end or checks it for that.
 //
-// The file also loads elements at places that go up by one from lane to lane in most vectors, not in all:
+// The file also loads elements at places that go up by one from lane to lane in most vectors, not in
+// all:
 //
 //	x[max(i - k, 0)]     x[(i + k) % n]     x[ifelse(i < m, i, i - m)]
 //
-// Only the run tells the few vectors in which a bound, the end of a circle or a choice lies. If the places
-// of a vector follow each other, one instruction loads it. A gather takes ten times as long.
+// Only the run tells the few vectors in which a bound, the end of a circle or a choice lies. If the
+// places of a vector follow each other, one instruction loads it. A gather takes ten times as long.
 
 import (
 	"math"

@@ -48,15 +48,15 @@ func (l *lowering) window() {
 // anchor is a step to which those of inner loops may move.
 func (l *lowering) anchor() { l.emit(&step{anchor: true, scalar: func(*maker, Reg, regs) {}}) }
 
-// singleCost is the cost of a nest up to which single vectors of a row have a loop of their own: the whole
-// vectors that are fewer than are lowered together. To count lanes and make their mask takes some fourteen
-// instructions a vector, and masked operands are not read in place. For a costlier nest the second loop
-// would only be more code.
+// singleCost is the cost of a nest up to which single vectors of a row have a loop of their own: the
+// whole vectors that are fewer than are lowered together. To count lanes and make their mask takes some
+// fourteen instructions a vector, and masked operands are not read in place. For a costlier nest the
+// second loop would only be more code.
 const singleCost = 40
 
 // rowLoop lowers the loop over rows, which takes the given number of rows at a time. A row is whole
-// vectors, the given number together, then single ones, then the rest under a mask. begin comes before the
-// first vector of a row.
+// vectors, the given number together, then single ones, then the rest under a mask. begin comes before
+// the first vector of a row.
 func (l *lowering) rowLoop(rows, together int) (begin, body []step) {
 	enter := func(f func(m *maker, _ Reg, _ regs)) { l.emit(&step{enters: true, scalar: f}) }
 	leave := func(f func(m *maker, _ Reg, _ regs)) { l.emit(&step{leaves: true, scalar: f}) }
@@ -239,8 +239,8 @@ func (l *lowering) toLine(m *maker, base Reg, line lineStart, some Label) {
 	m.Bind(short)
 }
 
-// firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. Code that
-// jumps to some has its own number.
+// firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. Code
+// that jumps to some has its own number.
 func (l *lowering) firstLanes(some Label) virt {
 	return l.emit(&step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ regs) {
 		m.ArithImm(CmpG, RAX, int32(m.lanes))

@@ -9,8 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// Compile prepares a nest that Verify accepts. It fails with an *Unsupported if the package cannot run the
-// nest.
+// Compile prepares a nest that Verify accepts. It fails with an *Unsupported if the package cannot run
+// the nest.
 func Compile(n *loop.Nest) (code *Code, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -1,6 +1,7 @@
 package interp
 
-// This file runs loads, stores and contributions. It computes which elements of memory the lanes access.
+// This file runs loads, stores and contributions. It computes which elements of memory the lanes
+// access.
 
 import (
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// linear returns the value of a form in lane 0 and its step from lane to lane. It leaves out terms of varying
-// registers; list tells that there are some.
+// linear returns the value of a form in lane 0 and its step from lane to lane. It leaves out terms of
+// varying registers; list tells that there are some.
 func (w *Worker) linear(f *form) (first, step int64, list bool) {
 	first = w.known[f.known]
 	for _, t := range f.terms {
@@ -193,8 +194,8 @@ func (w *Worker) zeroLocals() {
 	}
 }
 
-// allocateLocals makes the locals of a worker. It sets w.most, the lanes of a batch, so that locals take at
-// most localBytes where leastLanes allows it.
+// allocateLocals makes the locals of a worker. It sets w.most, the lanes of a batch, so that locals
+// take at most localBytes where leastLanes allows it.
 func (w *Worker) allocateLocals(n *loop.Nest) {
 	total := int64(0)
 	w.locals = w.locals[:0]

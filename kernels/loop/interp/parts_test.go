@@ -115,8 +115,8 @@ func cutWindows(v [4]int, one, descending bool, r *rand.Rand) (out [][4]int) {
 	return out
 }
 
-// A loop runs on one lane, which leaves it inside of the body. Then it runs on four lanes, and some of them
-// have no round.
+// A loop runs on one lane, which leaves it inside of the body. Then it runs on four lanes, and some of
+// them have no round.
 func TestLeftInsideTheBody(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: i64[], %1: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
   v0 = load %0[i, j]

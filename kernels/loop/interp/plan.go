@@ -1,7 +1,7 @@
 package interp
 
-// This file prepares the statements of a nest. It numbers registers, resolves operations, and finds the last
-// reader of each register.
+// This file prepares the statements of a nest. It numbers registers, resolves operations, and finds the
+// last reader of each register.
 
 import (
 	"fmt"
@@ -42,8 +42,8 @@ func (s *reads) add(list ...int) {
 
 func newReads() reads { return reads{has: map[int]bool{}} }
 
-// plan prepares the statements of a nest. Indices of the space from the third on become loops around the
-// point.
+// plan prepares the statements of a nest. Indices of the space from the third on become loops around
+// the point.
 func (c *Code) plan() {
 	n := c.nest
 	p := &planner{Code: c, functions: map[*loop.Function]*body{}, several: contributors(n)}
@@ -217,8 +217,8 @@ func (c *planner) load(s *stmt, used *reads) {
 	}
 }
 
-// apply prepares the call of a function. It calls a loop of package vec that gives the same bytes, or else
-// the function's body.
+// apply prepares the call of a function. It calls a loop of package vec that gives the same bytes, or
+// else the function's body.
 func (c *planner) apply(s *stmt) {
 	f := s.Func
 	if f.Go != nil {

@@ -35,8 +35,8 @@ type reducedInfo struct {
 	elem   types.Elem
 }
 
-// body holds the statements of a nest or of a function. Its registers are first the values, then the indices,
-// then registers of the interpreter.
+// body holds the statements of a nest or of a function. Its registers are first the values, then the
+// indices, then registers of the interpreter.
 type body struct {
 	*block
 	number  int          // position in Code.bodies

@@ -86,8 +86,8 @@ func (w *Worker) show(to, from *register) {
 	to.s = to.cell
 }
 
-// hand copies the elements of a register to another one. If last, no statement reads from afterwards, and
-// hand moves its memory.
+// hand copies the elements of a register to another one. If last, no statement reads from afterwards,
+// and hand moves its memory.
 func (w *Worker) hand(to, from *register, last bool) {
 	if to == from {
 		return

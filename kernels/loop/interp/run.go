@@ -1,8 +1,8 @@
 package interp
 
-// This file runs statements. All active lanes run each of them. Where lanes part, as in an If or in a loop
-// that ends at different rounds, the registers that the active lanes read are gathered, and restored when
-// the other lanes continue.
+// This file runs statements. All active lanes run each of them. Where lanes part, as in an If or in a
+// loop that ends at different rounds, the registers that the active lanes read are gathered, and
+// restored when the other lanes continue.
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// run runs a block. It returns false if all lanes have left the enclosing loop, or if the window is over.
+// run runs a block. It returns false if all lanes have left the enclosing loop, or if the window is
+// over.
 func (w *Worker) run(b *block) bool {
 	if b.point {
 		w.zeroLocals()
@@ -229,16 +230,16 @@ func (w *Worker) fill(r int, f *form) []int64 {
 	return to
 }
 
-// bounds is the range of a loop: its first index, step and number of rounds. If counts, each lane has an
-// index and a number of rounds of its own. least is the least of these numbers.
+// bounds is the range of a loop: its first index, step and number of rounds. If counts, each lane has
+// an index and a number of rounds of its own. least is the least of these numbers.
 type bounds struct {
 	first, by    int64
 	count, least uint64
 	counts       bool
 }
 
-// boundsOf computes the range of a loop. If its lanes differ, it sets the registers index and count of the
-// loop.
+// boundsOf computes the range of a loop. If its lanes differ, it sets the registers index and count of
+// the loop.
 func (w *Worker) boundsOf(s *stmt) bounds {
 	in, by := s.inner, s.Loop.Index.Range.By
 	if s.Loop.Index.Range.Kind == loop.Forever {
@@ -328,8 +329,8 @@ func leastOf(list []int64) uint64 {
 	return least
 }
 
-// ends removes the lanes that have had all their rounds before round r, and updates least. It returns false
-// if no lane remains.
+// ends removes the lanes that have had all their rounds before round r, and updates least. It returns
+// false if no lane remains.
 func (w *Worker) ends(s *stmt, r uint64, least *uint64) bool {
 	list := w.regs[s.inner.count].s.I64[:w.n]
 	stop := w.take(types.Bool)
@@ -361,8 +362,8 @@ func (w *Worker) leave(s *stmt, stop []uint8) bool {
 	return w.leaving(s, stop)
 }
 
-// leaving copies the carried values of the lanes whose stop is 1 to the results of a loop and gathers the
-// other lanes. It returns false if no lane remains.
+// leaving copies the carried values of the lanes whose stop is 1 to the results of a loop and gathers
+// the other lanes. It returns false if no lane remains.
 func (w *Worker) leaving(s *stmt, stop []uint8) bool {
 	l, in := &w.lists[s.list], s.inner
 	list := l.move[:0]

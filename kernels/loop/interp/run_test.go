@@ -62,8 +62,8 @@ func TestSoakNests(t *testing.T) {
 	}
 }
 
-// compare runs the nest of a seed and compares its results with those of the evaluator. It reports whether
-// the nest fails, by its definition.
+// compare runs the nest of a seed and compares its results with those of the evaluator. It reports
+// whether the nest fails, by its definition.
 func compare(t *testing.T, seed uint64) (fails bool) {
 	t.Helper()
 	x := looptest.Draw(seed)

@@ -74,8 +74,8 @@ type matrix struct {
 	strides [2]int64
 }
 
-// lanes is the state of an If or a loop whose lanes part. The outer lanes are those that were active before
-// it.
+// lanes is the state of an If or a loop whose lanes part. The outer lanes are those that were active
+// before it.
 type lanes struct {
 	at    []int // the number of each active lane among the outer lanes
 	move  []int // room for a list of lanes

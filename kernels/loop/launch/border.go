@@ -1,8 +1,8 @@
 package launch
 
-// This file runs the points within borders by code without the conditions that tell the borders: most points
-// of a space meet the same sides of conditions such as `i > 0` and `j == n - 1`. Lanes evaluate both sides
-// of a condition, and read their operands by masks.
+// This file runs the points within borders by code without the conditions that tell the borders: most
+// points of a space meet the same sides of conditions such as `i > 0` and `j == n - 1`. Lanes evaluate
+// both sides of a condition, and read their operands by masks.
 
 import (
 	"slices"
@@ -31,8 +31,8 @@ func coreOf(n *loop.Nest) *core {
 	return c
 }
 
-// cutsOf returns the cuts of a run; nil if conditions cut nothing off. Operands in varies may have other
-// values in each window.
+// cutsOf returns the cuts of a run; nil if conditions cut nothing off. Operands in varies may have
+// other values in each window.
 func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
 	if len(l.core.borders) == 0 || l.small {
 		return nil
@@ -116,8 +116,9 @@ func (c *cutter) line(f loop.Lin, index int) (l line, ok bool) {
 	return l, true
 }
 
-// decide returns the outcome that border b, which depends on this index alone, has for most indices, and
-// cuts the stretches within where it has another one. Each stretch has at least so many indices on average.
+// decide returns the outcome that border b, which depends on this index alone, has for most indices,
+// and cuts the stretches within where it has another one. Each stretch has at least so many indices on
+// average.
 func (c *cutter) decide(b *loop.Border, index int, list *[]stretch, least int) (outcome int64, ok bool) {
 	low, ok1 := c.line(b.Low, index)
 	high, ok2 := c.line(b.High, index)
@@ -220,7 +221,8 @@ func (w *Worker) cut(points int) bool {
 	return w.getCore()
 }
 
-// getCore gets the worker of the code for the points within, if there is such code or it is worth making.
+// getCore gets the worker of the code for the points within, if there is such code or it is worth
+// making.
 func (w *Worker) getCore() bool {
 	r, l := w.run, w.run.loop
 	met := l.meet(r.core, w.seen)

@@ -50,8 +50,8 @@ func (c *conditional) condition(n int, index []string) string {
 	return v
 }
 
-// place writes a place among size, a value of the text: a form of an index and of a scalar operand, that
-// comes back on the other side of a border by a remainder or a choice.
+// place writes a place among size, a value of the text: a form of an index and of a scalar operand,
+// that comes back on the other side of a border by a remainder or a choice.
 func (c *conditional) place(index []string, n int, size string) string {
 	num := func(x int64) string { return c.line("i64 %d", x) }
 	pick := func(list ...int64) int64 { return list[c.IntN(len(list))] }
@@ -114,7 +114,8 @@ func (c *conditional) near(index []string, rows, cols int) string {
 	return sum
 }
 
-// body writes choices on top of one another, and a loop whose rounds choose by the indices of the space.
+// body writes choices on top of one another, and a loop whose rounds choose by the indices of the
+// space.
 func (c *conditional) body(index []string) string {
 	now := c.line("load %%0[i, j]")
 	for range 1 + c.IntN(3) {
@@ -132,8 +133,8 @@ func (c *conditional) body(index []string) string {
 	return now
 }
 
-// TestBorders: windows of nests with conditions on the indices have the bytes of the definition where the
-// points within run by code of their own.
+// TestBorders: windows of nests with conditions on the indices have the bytes of the definition where
+// the points within run by code of their own.
 func TestBorders(t *testing.T) {
 	if x, err := Target(); err != nil || x == Interp {
 		t.Skip("machine code alone is cut at borders, and there is none here")
@@ -267,8 +268,8 @@ nest(%0: f64[], %1: i64) (i: 0..%0.rows, j: 0..%0.cols) {
   store out0[i, j] v27
 } : (f64[%0.rows, %0.cols])`
 
-// TestBordersOfTorus: within, neighbours on a torus are read at linear places, without remainders or checks.
-// Rows and columns at a border read them as the body says, also where there are no others.
+// TestBordersOfTorus: within, neighbours on a torus are read at linear places, without remainders or
+// checks. Rows and columns at a border read them as the body says, also where there are no others.
 func TestBordersOfTorus(t *testing.T) {
 	if x, err := Target(); err != nil || x == Interp {
 		t.Skip("machine code alone is cut at borders, and there is none here")
@@ -308,8 +309,8 @@ func TestBordersOfTorus(t *testing.T) {
 	}
 }
 
-// TestBordersThatMove: a worker that is told another number for a condition does not use what was decided by
-// the old one.
+// TestBordersThatMove: a worker that is told another number for a condition does not use what was
+// decided by the old one.
 func TestBordersThatMove(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[], %1: i64) (i: 0..%0.rows, j: 0..%0.cols) {

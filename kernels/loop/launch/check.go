@@ -182,7 +182,8 @@ func (c *check) same(r *reducing, i, j int, there value.Scalar) {
 	}
 }
 
-// partial compares the states of a reduced result that the caller takes itself, without a call of finish.
+// partial compares the states of a reduced result that the caller takes itself, without a call of
+// finish.
 func (c *check) partial(r *reducing, p *part) {
 	if c.off || r.extent == oneEach {
 		return

@@ -242,8 +242,8 @@ func caught(f func()) (text string) {
 	return ""
 }
 
-// TestPartialDifference: states that a caller takes itself are compared, too: of columns, also where the
-// worker is limited to some of them, and of all points. A forgotten state is no difference.
+// TestPartialDifference: states that a caller takes itself are compared, too: of columns, also where
+// the worker is limited to some of them, and of all points. A forgotten state is no difference.
 func TestPartialDifference(t *testing.T) {
 	if slices.Equal(Targets(), []string{Interp}) || os.Getenv(Variable) == Interp {
 		t.Skip("there is no machine code to check")

@@ -8,8 +8,8 @@ import (
 	"flow/ir/loop"
 )
 
-// nearLevels lists the levels that a window of numbers of about one size is tried with: near sums of two
-// and three words, then cascades of more. From place unsized on their size does not matter.
+// nearLevels lists the levels that a window of numbers of about one size is tried with: near sums of
+// two and three words, then cascades of more. From place unsized on their size does not matter.
 var nearLevels = append([]int{loop.NearLevels, loop.NearLevels - 1}, loop.Levels[1:]...)
 
 const unsized = 2

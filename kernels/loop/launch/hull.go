@@ -13,7 +13,8 @@ func (r *Run) Inside() bool {
 	return r.hull.inside(r.loop.whole, r.in, r.out)
 }
 
-// proofOf appends what a proof that accesses are inside depends on: sizes, and integers that do not vary.
+// proofOf appends what a proof that accesses are inside depends on: sizes, and integers that do not
+// vary.
 func proofOf(list []int64, in []value.Value, out []*value.Dense, varies uint64) []int64 {
 	list = append(list, int64(varies))
 	for k, v := range in {

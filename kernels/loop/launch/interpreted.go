@@ -164,7 +164,8 @@ func (b *beside) touched(mem loop.Mem, stride int64, r0, r1, l0, l1 int) (from, 
 	return h.touched.all.lo, h.touched.all.hi
 }
 
-// touched is the elements of a matrix that a walk has met so far: the numbers of the first and the last one.
+// touched is the elements of a matrix that a walk has met so far: the numbers of the first and the last
+// one.
 type touched struct {
 	mem    loop.Mem
 	stride int64

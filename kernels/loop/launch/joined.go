@@ -1,8 +1,8 @@
 package launch
 
-// This file runs narrow rows side by side. Vectors along rows of few columns would not be full, and a row
-// costs some 15 cycles beside them. So several rows are passed as one where matrices lie in one piece. An
-// operand that is read in row 0, for each row of the space, is repeated as often.
+// This file runs narrow rows side by side. Vectors along rows of few columns would not be full, and a
+// row costs some 15 cycles beside them. So several rows are passed as one where matrices lie in one
+// piece. An operand that is read in row 0, for each row of the space, is repeated as often.
 
 import (
 	"flow/ir/loop"

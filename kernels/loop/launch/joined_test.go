@@ -9,7 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestJoined: narrow rows that go side by side have the same elements, in every window and wherever they lie.
+// TestJoined: narrow rows that go side by side have the same elements, in every window and wherever
+// they lie.
 func TestJoined(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[], %1: f64[], %2: bool[], %3: f32[]) (i: 0..%0.rows, j: 0..%0.cols) {

@@ -134,8 +134,9 @@ func (w *Worker) nearRows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool
 	return false, nil
 }
 
-// sumsSize is from the exponent of the numbers to that of their sum where the size of numbers follows from
-// sums: so both sums that are 2^11 times as large and those of 2^-11 times the size are sure, mostly.
+// sumsSize is from the exponent of the numbers to that of their sum where the size of numbers follows
+// from sums: so both sums that are 2^11 times as large and those of 2^-11 times the size are sure,
+// mostly.
 const sumsSize = 8
 
 // sampled is how many points at each end of a row tell the size of what others add.
@@ -213,8 +214,8 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 // they are too few again, more would be, too, at several times the cost.
 const beyondFirst = 1
 
-// tries runs a window with the levels at place first, and again with more levels as long as its sums lose
-// bits. last is the place of the levels of the last run.
+// tries runs a window with the levels at place first, and again with more levels as long as its sums
+// lose bits. last is the place of the levels of the last run.
 func (w *Worker) tries(first, r0, r1, l0, l1 int, stopped func() bool) (last int, flagged bool, err error) {
 	list, l := w.run.reduced, w.run.loop
 	d, lost := w, true

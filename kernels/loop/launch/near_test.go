@@ -22,8 +22,8 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..COLS) {
   reduce out3[i, 0] v0
 } : (f64[%0.rows, COLS], sum f64[%0.rows, 1], mean f64[%0.rows, 1], max f64[%0.rows, 1])`
 
-// Sums and means of rows are exact, whatever the sizes of their numbers are, and most windows of ordinary
-// numbers are near sums.
+// Sums and means of rows are exact, whatever the sizes of their numbers are, and most windows of
+// ordinary numbers are near sums.
 func TestNearRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(47, 48))
 	uniform := func(int) float64 { return r.Float64() }

@@ -66,8 +66,8 @@ func TestBeyondAllLevels(t *testing.T) {
 	}
 }
 
-// Workers sum windows exactly, and say which they doubt: with more levels if windows may run again, else with
-// those that the last windows needed.
+// Workers sum windows exactly, and say which they doubt: with more levels if windows may run again,
+// else with those that the last windows needed.
 func TestPartialSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for k, e := range []types.Elem{types.F64, types.F32, types.F64, types.F32} {

@@ -6,8 +6,8 @@ import (
 	"flow/ir/loop"
 )
 
-// TestPay: machine code pays once interpreting has taken as long as making it, so after fewer elements the
-// larger the body is, and after some thousands even of the largest one.
+// TestPay: machine code pays once interpreting has taken as long as making it, so after fewer elements
+// the larger the body is, and after some thousands even of the largest one.
 func TestPay(t *testing.T) {
 	for _, c := range []struct{ operations, few, enough int64 }{{4, 36_000, 38_000}, {32, 8_000, 8_400}, {200, 4_700, 4_800}, {1 << 20, 4_000, 4_200}} {
 		var s Steps

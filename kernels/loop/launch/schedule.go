@@ -40,9 +40,9 @@ func (l *Loop) streams(out []*value.Dense, wide, large bool) layout {
 	return 0
 }
 
-// longRow is the size of a row from which a line that it shares with the next row does not count. Such a
-// line is written in parts. The part that goes past the caches takes the time of some 20 whole lines: a
-// matrix of 20 columns took 15 times as long as one of 24.
+// longRow is the size of a row from which a line that it shares with the next row does not count. Such
+// a line is written in parts. The part that goes past the caches takes the time of some 20 whole lines:
+// a matrix of 20 columns took 15 times as long as one of 24.
 const longRow = 16 << 10
 
 // cutsLines reports whether lines of a cache have the end of a short row and more.
@@ -51,8 +51,8 @@ func cutsLines(d *value.Dense) bool {
 	return d.Rows > 1 && d.Cols*size < longRow && (d.Stride*size%64 != 0 || d.Cols*size%64 != 0)
 }
 
-// extents returns the size of a space of one or two indices that begins at 0, and 0 for other spaces. ok
-// reports two indices.
+// extents returns the size of a space of one or two indices that begins at 0, and 0 for other spaces.
+// ok reports two indices.
 func extents(n *loop.Nest, in []value.Value) (rows, cols int, ok bool) {
 	h := hull{nest: n, in: in} // a range that depends on another index is anything
 	size := [2]int{1, 1}
@@ -89,7 +89,8 @@ func (l *Loop) schedule(in []value.Value, out []*value.Dense, lay layout) (with 
 	return lay, 0
 }
 
-// inOnePiece reports that all operands but those across have so many columns and no gap between their rows.
+// inOnePiece reports that all operands but those across have so many columns and no gap between their
+// rows.
 func inOnePiece(n *loop.Nest, in []value.Value, across uint64, cols int) bool {
 	for k := range n.Params {
 		if d, ok := in[k].(*value.Dense); ok && across>>k&1 == 0 && (d.Cols != cols || d.Stride != cols) {

@@ -1,8 +1,8 @@
 package main
 
 // This file is the language in which functions of one number or of two are written, once: straight-line
-// code of IEEE operations whose results have the same bits everywhere. It builds bodies of the loop form,
-// which function_go.go prints as Go.
+// code of IEEE operations whose results have the same bits everywhere. It builds bodies of the loop
+// form, which function_go.go prints as Go.
 //
 // A function has no branches but `when`, a region that is skipped where it is not needed, and `repeat`,
 // one that is done again as long as it is needed: everything else is computed and selected.

@@ -136,7 +136,8 @@ func constantText(e types.Elem, w uint64) string {
 	return "float64(" + strconv.FormatFloat(c, 'x', -1, 64) + ")"
 }
 
-// formats are the operations. That of a product keeps the compiler from contracting it with an addition.
+// formats are the operations. That of a product keeps the compiler from contracting it with an
+// addition.
 var formats = map[loop.Code]string{
 	loop.Add: "(%s + %s)", loop.Sub: "(%s - %s)", loop.Mul: "float64(%s * %s)", loop.Div: "(%s / %s)", loop.Neg: "-(%s)",
 	loop.FMA: "math.FMA(%s, %s, %s)", loop.Sqrt: "math.Sqrt(%s)", loop.Nearest: "math.RoundToEven(%s)", loop.Floor: "math.Floor(%s)",

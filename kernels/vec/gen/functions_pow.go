@@ -110,15 +110,15 @@ func (f *function) powers(x, y *value, long bool, positive func(a *value, correc
 	return f.when(f.equal(out[1], k(1)), out[0], func() *value { return f.power(x, y, positive) })
 }
 
-// mostFactors bounds the exponents that are products. Few programs write a larger one, and a product is then
-// no faster than exp of a logarithm.
+// mostFactors bounds the exponents that are products. Few programs write a larger one, and a product is
+// then no faster than exp of a logarithm.
 const mostFactors = 16
 
-// product is x^y for y that is a multiple of 0.5 below mostFactors, and 0; or any value, and 1, where the
-// result is no normal number or near the end of these. Factors are multiplied from the top bit of y on (D. Knuth,
-// "The Art of Computer Programming", volume 2, 4.6.3). A long product carries what each rounding lost, as a second
-// number (T. Dekker, "A floating-point technique for extending the available precision", 1971), so that the
-// result is good to 2^-100 before it is rounded.
+// product is x^y for y that is a multiple of 0.5 below mostFactors, and 0; or any value, and 1, where
+// the result is no normal number or near the end of these. Factors are multiplied from the top bit of y
+// on (D. Knuth, "The Art of Computer Programming", volume 2, 4.6.3). A long product carries what each
+// rounding lost, as a second number (T. Dekker, "A floating-point technique for extending the available
+// precision", 1971), so that the result is good to 2^-100 before it is rounded.
 func (f *function) product(x, y *value, long bool) []*value {
 	type pair struct{ h, l *value }
 	times := func(a, b pair) pair { // b.l is nil for 0

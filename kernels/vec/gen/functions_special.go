@@ -1,8 +1,9 @@
 package main
 
 // This file defines the error function and the normal distribution, by polynomials on pieces of equal
-// width, which are at its end (special.go of package vec says how they are computed). The error function's
-// tail is exp(-x^2) times a function that changes slowly. Products are rounded before they are added.
+// width, which are at its end (special.go of package vec says how they are computed). The error
+// function's tail is exp(-x^2) times a function that changes slowly. Products are rounded before they
+// are added.
 
 import (
 	"fmt"
@@ -42,8 +43,8 @@ func (f *function) pieceOf(n int, u *value, coefficient func(n int) *value) *val
 	return f.add(coefficient(0), sum)
 }
 
-// place returns the number of the interval of width 1/n that holds t, minus first, and the distance of t from
-// the middle of the interval.
+// place returns the number of the interval of width 1/n that holds t, minus first, and the distance of
+// t from the middle of the interval.
 func (f *function) place(t *value, n float64, first uint64) (i, u *value) {
 	whole := f.floor(f.mul(t, k(n)))
 	bits := f.bitsOf(f.add(whole, k(0x1p52)))

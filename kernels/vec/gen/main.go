@@ -28,8 +28,8 @@ func generate(dir string) error {
 	return writeLoops(dir, allFunctions)
 }
 
-// writeLoops writes the text of all functions to ir/loop, seen from dir, which is kernels/vec or a folder
-// elsewhere that has no such neighbour; then there is nothing to write.
+// writeLoops writes the text of all functions to ir/loop, seen from dir, which is kernels/vec or a
+// folder elsewhere that has no such neighbour; then there is nothing to write.
 func writeLoops(dir string, fs []*function) error {
 	to := filepath.Join(dir, "..", "..", "ir", "loop")
 	if _, err := os.Stat(to); err != nil {

@@ -14,10 +14,10 @@ type lanes struct {
 
 var laneTypes = [...]lanes{{"F64", 64, true}, {"F32", 32, true}, {"I64", 64, false}}
 
-// Extremes are the kernels of this file. They reduce one or more rows. The first row is at x, and rows are
-// step bytes apart. A kernel sets element i from best on to the least or greatest element of row i. The
-// bytes of a row are at least a vector. The extreme of a row with a NaN is NaN, and -0 is less than 0.
-// They are listed by type (F64, F32, I64): the least, then the greatest.
+// Extremes are the kernels of this file. They reduce one or more rows. The first row is at x, and rows
+// are step bytes apart. A kernel sets element i from best on to the least or greatest element of row i.
+// The bytes of a row are at least a vector. The extreme of a row with a NaN is NaN, and -0 is less
+// than 0. They are listed by type (F64, F32, I64): the least, then the greatest.
 var Extremes = [...][2]*Kernel{extremes(laneTypes[0]), extremes(laneTypes[1]), extremes(laneTypes[2])}
 
 func extremes(l lanes) [2]*Kernel {
@@ -163,9 +163,9 @@ func (e *emitter) better(l lanes, greatest bool, y, v reg) {
 	}
 }
 
-// lesser writes d = min(a, b). VMINPD returns its second source if the two compare equal or unordered. So
-// both orders of operands are computed. They differ for zeros and NaNs alone; the or of both keeps a minus
-// and a NaN.
+// lesser writes d = min(a, b). VMINPD returns its second source if the two compare equal or unordered.
+// So both orders of operands are computed. They differ for zeros and NaNs alone; the or of both keeps a
+// minus and a NaN.
 func (e *emitter) lesser(l lanes, b, a, d reg) {
 	less := amd64.VMINPD
 	if l.bits == 32 {

@@ -198,10 +198,10 @@ func (e *tiler) contractEdge(t tile, sub bool, c, cs reg) {
 	e.steps(k, step, nil)
 }
 
-// contractAsking is contract that asks memory meanwhile, once a round, for what the driver says, and for
-// the tile of c below this one, to which the next round over the panels of b comes. Asking for it all at
-// once would take all the buffers of misses of L1, and the rows of b would wait for memory too: 6 to 10 %
-// of a tile product.
+// contractAsking is contract that asks memory meanwhile, once a round, for what the driver says, and
+// for the tile of c below this one, to which the next round over the panels of b comes. Asking for it
+// all at once would take all the buffers of misses of L1, and the rows of b would wait for memory too:
+// 6 to 10 % of a tile product.
 func (e *tiler) contractAsking(t tile, sub bool, c, cs reg) {
 	below := e.general()
 	e.below(c, cs, below)
@@ -240,8 +240,8 @@ func (e *tiler) contractAsking(t tile, sub bool, c, cs reg) {
 // askRound is the steps of k in which a row of c is asked for.
 const askRound = 12
 
-// roundsAsking runs rounds of askRound steps. Each asks for a row of the tile of c below, nv vectors of 64
-// bytes wide.
+// roundsAsking runs rounds of askRound steps. Each asks for a row of the tile of c below, nv vectors of
+// 64 bytes wide.
 func (e *tiler) roundsAsking(nv int, k, cs, below reg, step func(s int)) {
 	left := e.general()
 	e.mov(e.rows, left)
@@ -289,9 +289,9 @@ func (e *tiler) masked(t tile, c, cs reg, move func(at mem, m, acc reg)) {
 	})
 }
 
-// A product of a few rows has the gemm micro-kernel turned round, for the case that most of the MR rows of
-// its tile would be missing. Few rows leave registers for more vectors, and it takes that many to keep the
-// units of the FMA busy.
+// A product of a few rows has the gemm micro-kernel turned round, for the case that most of the MR rows
+// of its tile would be missing. Few rows leave registers for more vectors, and it takes that many to
+// keep the units of the FMA busy.
 //
 //	a: element (i, p) at a[i*rs + p*ks], i below 1 to 4
 //	b: row p at b[p*bs], c: row i at c[i*cs]; it asks for b step elements ahead

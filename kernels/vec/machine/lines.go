@@ -1,10 +1,10 @@
 package machine
 
-// This file writes folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
-// foldLines folds a strip of the lines that a row names in registers. addLines adds a strip of a line to
-// the lines that a row names. A strip is one element, or 1, 2 or 4 vectors with a mask that leaves out
-// elements. The latency of scattered lines limits the kernels, so they prefetch the lines of later
-// entries. Each element is one chain in the order of entries.
+// This file writes folds over the entries of a sparse matrix. Each entry names a line of a dense
+// matrix. foldLines folds a strip of the lines that a row names in registers. addLines adds a strip of
+// a line to the lines that a row names. A strip is one element, or 1, 2 or 4 vectors with a mask that
+// leaves out elements. The latency of scattered lines limits the kernels, so they prefetch the lines of
+// later entries. Each element is one chain in the order of entries.
 
 import (
 	"bytes"
@@ -16,24 +16,25 @@ import (
 )
 
 const (
-	// linesAhead is the distance in entries at which a line is prefetched, and gatherAhead that of an element.
-	// Both were measured on graphs of 2 to 31 million entries.
+	// linesAhead is the distance in entries at which a line is prefetched, and gatherAhead that of an
+	// element. Both were measured on graphs of 2 to 31 million entries.
 	linesAhead  = 24
 	gatherAhead = 64
-	// streamAhead is the distance in entries at which columns and values are prefetched. Processors prefetch
-	// consecutive memory themselves, but on a shared virtual machine with 4 KiB pages a pass over 4 million
-	// entries was twice as fast with it (November 2026; 256 to 1024 are alike).
+	// streamAhead is the distance in entries at which columns and values are prefetched. Processors
+	// prefetch consecutive memory themselves, but on a shared virtual machine with 4 KiB pages a pass over
+	// 4 million entries was twice as fast with it (November 2026; 256 to 1024 are alike).
 	streamAhead = 256
 )
 
 // Ahead is the largest number of entries beyond a row that the kernels read.
 const Ahead = gatherAhead + 16
 
-// Step is what an entry of value u does to an element v of the result. x is an element of the line that the
-// entry names. u is 1 if entries have no values.
+// Step is what an entry of value u does to an element v of the result. x is an element of the line that
+// the entry names. u is 1 if entries have no values.
 type Step uint8
 
-// These are the steps. The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
+// These are the steps. The least and the greatest of floats are NaN if one of them is, and -0 is less
+// than 0.
 const (
 	Chain         Step = iota // v += u*x, fused
 	LeastTimes                // v = min(v, u*x)
@@ -55,20 +56,20 @@ type Form struct {
 	Whole   bool // on AVX2, AddLines: no mask leaves out elements, which makes a store many times as fast
 }
 
-// OnAVX2 reports that FoldLines and AddLines have the kernel for AVX2, too. That set multiplies no integers
-// of 64 bits.
+// OnAVX2 reports that FoldLines and AddLines have the kernel for AVX2, too. That set multiplies no
+// integers of 64 bits.
 func (f Form) OnAVX2() bool { return laneTypes[f.Type].float && (f.Vectors == 0 || f.Step == Chain) }
 
 // These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip; for
 // AVX2 it is the address of as many vectors as the strip has, in which the elements of its columns have
 // all bits set.
 var (
-	// FoldLines folds into the strips of rows of out, chains into zeros, the lines of b that the entries ptr[i]
-	// <= k < ptr[i+1] name. It reads Ahead columns beyond a row.
+	// FoldLines folds into the strips of rows of out, chains into zeros, the lines of b that the entries
+	// ptr[i] <= k < ptr[i+1] name. It reads Ahead columns beyond a row.
 	FoldLines = map[Form]*Kernel{}
 	// AddLines makes the step Chain of the strip of row col[k] of out with row i of b, for the entries k of
-	// row i with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of math.MaxInt32 stands for all
-	// entries.
+	// row i with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of math.MaxInt32 stands for
+	// all entries.
 	AddLines = map[Form]*Kernel{}
 )
 
@@ -252,8 +253,8 @@ func (s *strip) askLine() {
 	}
 }
 
-// chain makes the step Chain of acc with the element of a line where it lies; false: there is no instruction
-// for it. Vectors under masks are loaded first.
+// chain makes the step Chain of acc with the element of a line where it lies; false: there is no
+// instruction for it. Vectors under masks are loaded first.
 func (s *strip) chain(line mem, acc reg) bool {
 	switch {
 	case s.Step != Chain || !s.float || s.Vectors > 0:
@@ -268,7 +269,8 @@ func (s *strip) chain(line mem, acc reg) bool {
 	return true
 }
 
-// product replaces x by the contribution of an entry. It turns the sign of floats if the greatest are wanted.
+// product replaces x by the contribution of an entry. It turns the sign of floats if the greatest are
+// wanted.
 func (s *strip) product(x reg) {
 	switch {
 	case s.Step.plus() && s.float:
@@ -303,8 +305,8 @@ func (s *strip) turn(v reg) {
 	}
 }
 
-// foldLines folds two entries at a time for a least or greatest. The better one of the two joins the running
-// result, so that the chain of steps is half as long. The last one of a row may be taken twice.
+// foldLines folds two entries at a time for a least or greatest. The better one of the two joins the
+// running result, so that the chain of steps is half as long. The last one of a row may be taken twice.
 func (e *emitter) foldLines(f Form) {
 	s := e.strip(f)
 	acc, line, other, last := s.each(), s.each(), s.each(), e.general()
@@ -419,8 +421,8 @@ func (e *emitter) addLines(f Form) {
 	e.finish()
 }
 
-// bounds finds the entries k..end-1 of a row whose columns are in lo..hi-1. Columns ascend, so it counts the
-// columns below lo and below hi.
+// bounds finds the entries k..end-1 of a row whose columns are in lo..hi-1. Columns ascend, so it
+// counts the columns below lo and below hi.
 func (s *strip) bounds(lo, hi reg) {
 	e, col, k, end := s.emitter, s.col, s.k, s.end
 	at, n, some, full, one, below := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()

@@ -4,8 +4,9 @@ package machine
 
 import "flow/kernels/loop/amd64"
 
-// in takes some rows of a matrix, 4 of f64 or 8 of f32, into lanes of a panel. out is the way back. Both
-// walk along the rows of the matrix: walking down many rows far apart would throw lines out of L1 half used.
+// in takes some rows of a matrix, 4 of f64 or 8 of f32, into lanes of a panel. out is the way back.
+// Both walk along the rows of the matrix: walking down many rows far apart would throw lines out of L1
+// half used.
 //
 //	in:  dst[p*cs+i] = src[i*ss+p] for each row i and p < k
 //	out: dst[i*cs+p] = src[p*ss+i]

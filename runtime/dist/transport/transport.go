@@ -65,7 +65,8 @@ type Comm interface {
 	IrecvPlaced(src, tag, n int, place func() []byte) Request
 	// IsendSome is Isend on Data to an IrecvSome. buf has at least one byte. Never waits.
 	IsendSome(dst, tag int, buf []byte) Request
-	// IrecvSome posts a receive of the bytes that an IsendSome of src sends: at least one, at most len(buf).
+	// IrecvSome posts a receive of the bytes that an IsendSome of src sends: at least one, at most
+	// len(buf).
 	// *got is their number when Testsome lists the request. A longer message is a SizeError. Never waits.
 	IrecvSome(src, tag int, buf []byte, got *int) Request
 	// TryRecv takes the next waiting message of a channel, of any source, tag and

@@ -98,10 +98,10 @@ func InitThread() (*Environment, error) {
 	return e, check("MPI_Comm_set_errhandler", C.flow_return_errors(C.flow_world()))
 }
 
-// eager makes Open MPI send messages up to eagerLimit in shared memory at once, if the user has set no limit. From
-// 4 KiB on it would ask the receiver first, so a row of a halo would need more polls of both ranks. A C program then
-// sends 8 KiB in 0.9 us instead of 3.5 (Zen 4). bareLimit relies on it. The transport has another name in Open MPI 5,
-// and other libraries ignore both variables.
+// eager makes Open MPI send messages up to eagerLimit in shared memory at once, if the user has set no
+// limit. From 4 KiB on it would ask the receiver first, so a row of a halo would need more polls of
+// both ranks. A C program then sends 8 KiB in 0.9 us instead of 3.5 (Zen 4). bareLimit relies on it.
+// The transport has another name in Open MPI 5, and other libraries ignore both variables.
 func eager() error {
 	for _, name := range []string{"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit"} {
 		if os.Getenv(name) == "" {
@@ -113,11 +113,11 @@ func eager() error {
 	return nil
 }
 
-// polling tells MPI not to yield the processor in polls. Where ranks share a processor, Open MPI yields in
-// each call that finds nothing. That helps a rank that waits inside of MPI. Here a busy worker polls
-// between parts of its work, and ranks with short parts would lose their turns to the others, which got up
-// to twice their processor time. It would be wrong for a rank that waits by polling; ours sleeps between
-// its polls.
+// polling tells MPI not to yield the processor in polls. Where ranks share a processor, Open MPI yields
+// in each call that finds nothing. That helps a rank that waits inside of MPI. Here a busy worker polls
+// between parts of its work, and ranks with short parts would lose their turns to the others, which got
+// up to twice their processor time. It would be wrong for a rank that waits by polling; ours sleeps
+// between its polls.
 func (e *Environment) polling() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -68,7 +68,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// yieldRole fails if polls yield the processor, or if Open MPI had no such setting that Init turned off.
+// yieldRole fails if polls yield the processor, or if Open MPI had no such setting that Init turned
+// off.
 func yieldRole(c *Comm) error {
 	if yields(false) {
 		return errors.New("MPI yields in polls after Init")
@@ -80,8 +81,8 @@ func yieldRole(c *Comm) error {
 	return nil
 }
 
-// eagerRole fails if a message of bareLimit bytes waits for its receiver: rank 1 receives it when rank 0 says that it
-// has been sent.
+// eagerRole fails if a message of bareLimit bytes waits for its receiver: rank 1 receives it when rank
+// 0 says that it has been sent.
 func eagerRole(c *Comm) error {
 	const sent, tag = 7, 8
 	wait := func(q transport.Request, what string) error {
@@ -152,7 +153,8 @@ func TestPollsDoNotYield(t *testing.T) {
 	}
 }
 
-// A message up to bareLimit is sent before its receiver asks for it, so that a row of a halo takes one poll of each.
+// A message up to bareLimit is sent before its receiver asks for it, so that a row of a halo takes one
+// poll of each.
 func TestShortMessagesDoNotWait(t *testing.T) {
 	if !strings.Contains(Version(), "Open MPI") {
 		t.Skip("Init sets the limit of Open MPI alone")

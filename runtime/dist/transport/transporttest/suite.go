@@ -99,8 +99,8 @@ func RunRank(k Case, c transport.Comm) error {
 	return c.Barrier(ctx)
 }
 
-// block is how many bytes fill and verify look at together. Bytes of a block are on the stack, where the
-// race detector looks at none. It looks at each block of a message once.
+// block is how many bytes fill and verify look at together. Bytes of a block are on the stack, where
+// the race detector looks at none. It looks at each block of a message once.
 const block = 512
 
 // noise is a sequence of bytes that depends on seed.
