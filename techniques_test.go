@@ -409,9 +409,9 @@ emit s
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Other work on the machine can make some chunk of an execution look dear, but hardly in a hundred
+	// programs over seconds.
 	for try := 1; ; try++ {
-		// what else runs on the machine can make some chunk of an execution look dear, but hardly in a hundred
-		// programs over seconds
 		r, err := p.Run(context.Background(), RunOptions{Threads: 2, Schedule: Scheduling{Plan: schedule.Plan{Technique: cost}}, Stats: true})
 		if err != nil {
 			t.Fatal(err)

@@ -27,8 +27,8 @@ func (g *generator) tall() {
 	case 7: // rows in blocks of several
 		g.byRows(variable{text: x, typ: types.DenseOf(types.F64, n, m)})
 	case 8:
-		// rows of a sparse product alone, whose matrix is never built; a product so full that it is not kept
-		// sparse; one with a transpose
+		// The matrix of a sparse product is never built if its rows are reduced. One is so full that it is
+		// not kept sparse, and one has a transpose.
 		s := fmt.Sprintf("rand_sparse(%d, %d, density = 0.5, seed = %d)", n, m, seed)
 		g.name(fmt.Sprintf("rowmax(%s * t(seq(1, %d)))", s, m+1), variable{typ: types.DenseOf(types.F64, n, 1)})
 		g.name(fmt.Sprintf("colsum(%s @ rand_sparse(%d, %d, density = 0.9, seed = 3))", s, m, m), variable{typ: types.DenseOf(types.F64, 1, m)})

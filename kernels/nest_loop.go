@@ -24,8 +24,8 @@ type bodyCode struct {
 	uniform []int         // actions with the same value in every iteration, in order, without constants and drawn
 	numbers []value.Value // by register, the constants; nil for others
 	acts    []int         // actions whose values differ from iteration to iteration
-	// constructors from which every iteration reads its own row, and lists of pairs: loops need none of
-	// them
+	// drawn lists the constructors from which every iteration reads its own row, and lists of pairs. Loops
+	// need none of them.
 	drawn []int
 	cells []nest.MemoCell // values in nested bodies that are the same in every iteration
 	keep  *nest.MemoMap

@@ -39,11 +39,11 @@ type Sorter struct {
 	spans  []Span // the places of the sorted list that are read; nil: all
 	n      int
 	alone  bool // all keys are of class 0
-	// 0: keys are made and classes counted; 1: keys are distributed; 2: classes are sorted; 3: what the row
-	// adds
+	// Phase 0 makes keys and counts classes, 1 distributes keys, 2 sorts classes, and 3 is what the row
+	// adds.
 	phase int
-	// split[i] is the least key of class i+1; one more than there are, so that an index of eight bits needs
-	// no check
+	// split[i] is the least key of class i+1. The array has one element more than there are such keys, so
+	// that an index of eight bits needs no check.
 	split  [SortUnits]uint64
 	count  [][SortUnits]int   // by unit and class; then where the unit's next key of the class goes
 	Begin  [SortUnits + 1]int // of each class

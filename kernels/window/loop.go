@@ -20,8 +20,8 @@ const (
 	Same Part = iota // the same window
 	Rows             // the same rows, all columns
 	Cols             // the same columns, all rows
-	// the same, of loops that are as fast as memory: few columns at a time would be read in pieces too
-	// short for it
+	// WideCols is Cols for loops that are as fast as memory. They take many columns at a time, because
+	// memory is slow in short pieces.
 	WideCols
 	Turned // rows and columns exchanged
 	Across // the columns whose numbers are those of the rows, all rows

@@ -365,8 +365,8 @@ func TestPriority(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// by how much a task came after one that mattered less; of the first half, who should have come much
-		// later
+		// slack is by how much a task came after one that mattered less. late counts the tasks of the first
+		// half that should have come much later.
 		slack, late := int32(0), int32(0)
 		for i := 1; i < len(order); i++ {
 			slack = max(slack, order[i]-order[i-1])

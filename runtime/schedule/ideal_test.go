@@ -238,8 +238,7 @@ func TestCost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// in the second execution speeds may be taken for costs, and what is learned of both is set right in
-			// the third
+			// The second execution may take speeds for costs. The third sets both right.
 			floor := []float64{96.5, 96, 98.8, 98.8}
 			for i, least := range floor {
 				out, err := s.Run()

@@ -196,8 +196,8 @@ type local struct {
 	wide int64    // bytes from element to element
 	cols loop.Lin // elements of a row
 	at   int32    // offset in scratch memory; of one of a constant size
-	// offset of its words in the block of arguments: address, bytes of a row, rows, columns; 0: of a
-	// constant size
+	// arg is the offset in the block of arguments of its address, bytes of a row, rows and columns. It is
+	// 0 for a local of constant size.
 	arg int32
 }
 
