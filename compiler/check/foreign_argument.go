@@ -25,7 +25,7 @@ var foreignArguments = map[string]foreignArgument{
 	"ascending":    {help: "the least come first; the greatest do with `desc = true`", takes: "desc"},
 	"key":          {help: "rows are ordered by a column of theirs: `by = 0`", takes: "by"},
 	"delimiter":    {help: "write `sep`", takes: "sep"},
-	"usecols":      {help: "write `columns`, a text: columns = \"id, amount\" or \"0, 2\"", takes: "columns"},
+	"usecols":      {help: "write `columns` as a text: columns = \"id, amount\" or columns = \"0, 2\"", takes: "columns"},
 	"random_state": {help: "write `seed`", takes: "seed"},
 }
 

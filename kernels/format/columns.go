@@ -1,7 +1,7 @@
 package format
 
-// This file chooses columns of a CSV. The fields of other columns may hold anything: they are passed
-// over.
+// This file chooses columns of a CSV. The fields of other columns may hold any text. Only their quotes
+// are checked, which tell where a field ends.
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 	"flow/lang/source"
 )
 
-// choice is which fields of a record are read.
+// choice tells which fields of a record are read.
 type choice struct {
 	place []int // for each field its column in the matrix, or -1; nil: all are read
 	taken int   // number of columns of the matrix
 }
 
-// skips reports that field k is not read.
+// skips reports whether field k is not read.
 func (c *choice) skips(k int) bool {
 	return c != nil && c.place != nil && (k >= len(c.place) || c.place[k] < 0)
 }
@@ -27,8 +27,9 @@ func (c *choice) skips(k int) bool {
 // mostHeads is the most names of columns that are kept for messages.
 const mostHeads = 64
 
-// choose finds the columns that o.Columns lists among the fields of the first record: by name, or all
-// by number. It reports whether they are names, so that the record is one of names.
+// choose finds the columns that o.Columns lists among the fields of the first record. named tells that
+// it lists names, not numbers, so that the first record holds names. choose fails if a column is
+// missing or listed twice, or if another one has the same name.
 func (r *csvReader) choose(fields []string, o Options) (named bool, err error) {
 	if r.taken = len(fields); o.Columns == "" {
 		return false, nil
@@ -50,6 +51,8 @@ func (r *csvReader) choose(fields []string, o Options) (named bool, err error) {
 		word = strings.TrimSpace(word)
 		k, _ := strconv.Atoi(word)
 		switch same := slices.Index(fields, word); {
+		case word == "" && same < 0:
+			return false, r.fail(0, "columns = %s has a comma too many", quoted([]byte(o.Columns))).help("the columns are %s", listed(fields))
 		case named && same < 0:
 			e := r.fail(0, "there is no column %s", quoted([]byte(word)))
 			if best, ok := source.Suggest(word, fields); ok {
@@ -67,14 +70,14 @@ func (r *csvReader) choose(fields []string, o Options) (named bool, err error) {
 			return false, r.fail(0, "there is no column %s: line %d has %d fields", word, r.first, len(fields)).help("columns have numbers from 0 on")
 		}
 		if r.place[k] >= 0 {
-			return false, r.fail(0, "columns has column %s twice", quoted([]byte(word))).help("X[:, [0, 0]] repeats a column")
+			return false, r.fail(0, "columns lists column %s twice", quoted([]byte(word))).help("X[:, [0, 0]] repeats a column")
 		}
 		r.place[k] = at
 	}
 	return named, nil
 }
 
-// listed is a list of names for a message, without the end of a long one.
+// listed joins names for a message. It leaves out all but the first 12.
 func listed(names []string) string {
 	const most = 12
 	more := ""
@@ -94,7 +97,9 @@ func printable(text []byte) []byte {
 	}, text)
 }
 
-// chosen appends the numbers of the chosen fields of a record to x.
+// chosen appends the numbers of the chosen fields of a record to x. It fails where a chosen field is
+// not a number, where quotes are misplaced, and if the record has another number of fields than the
+// first one.
 func (r *csvReader) chosen(x []float64, line []byte, hasQuotes bool) ([]float64, error) {
 	before := len(x)
 	x, err := grow(r.in, r.no, x, r.taken)
@@ -106,7 +111,7 @@ func (r *csvReader) chosen(x []float64, line []byte, hasQuotes bool) ([]float64,
 	for at, k := 0, 0; ; k++ {
 		at = skipBlank(line, at)
 		end, ok := fieldEnd(line, at, r.sep)
-		if !ok { // quotes that are not RFC 4180's, which split says
+		if !ok { // split reports misplaced quotes
 			fields, err := r.split(line, true)
 			if err != nil {
 				return x, err
@@ -166,8 +171,8 @@ func fieldEnd(line []byte, at int, sep byte) (end int, ok bool) {
 	return end, bytes.IndexByte(line[at:end], '"') < 0
 }
 
-// otherColumns lists the columns that hold numbers in the record that is read, as o.Columns does. It is
-// empty if there are none or many.
+// otherColumns lists the columns that hold numbers in the record that is read, in the form of
+// Options.Columns. It returns "" if there are none or more than eight.
 func (r *csvReader) otherColumns() string {
 	fields, err := r.split(r.text, r.quotes)
 	if err != nil || len(fields) != r.cols {

@@ -124,11 +124,11 @@ func TestColumnsRefused(t *testing.T) {
 		{"amonut", text, `:1: there is no column "amonut"`, "did you mean `amount`"},
 		{"zzz", text, `:1: there is no column "zzz"`, "the columns are id, name, amount, id"},
 		{"id", text, `:1: several columns are called "id"`, "columns = \"0, 2\""},
-		{"amount, amount", text, `:1: columns has column "amount" twice`, "repeats"},
-		{"1, -3", text, `:1: columns has column "-3" twice`, "repeats"},
+		{"amount, amount", text, `:1: columns lists column "amount" twice`, "repeats"},
+		{"1, -3", text, `:1: columns lists column "-3" twice`, "repeats"},
 		{"4", text, ":1: there is no column 4: line 1 has 4 fields", "from 0 on"},
 		{"-5", text, ":1: there is no column -5", "from 0 on"},
-		{"amount,", text, ":1: there is no column nothing", "the columns are"},
+		{"amount,", text, `:1: columns = "amount," has a comma too many`, "the columns are"},
 		{"name", text, `:2:3: field 2: a number is wanted, found "ann"`, `columns = "id, amount, id" reads`},
 		{"", text, `:2:3: field 2: a number is wanted, found "ann"`, `columns = "id, amount, id" reads`},
 		{"", "x,1,2\ny,3,4\n", `:1:1: field 1: a number is wanted, found "x"`, `columns = "1, 2" reads the columns of numbers alone`},
@@ -142,7 +142,7 @@ func TestColumnsRefused(t *testing.T) {
 			t.Errorf("%q of %q: %v (%v), want %q, %q", c.columns, c.text, err, e, c.want, c.help)
 		}
 	}
-	if _, err := Parse(strings.NewReader("\x93NUMPY"), "-", Options{Form: "npy", Columns: "0"}); err == nil || !strings.Contains(err.Error(), "columns are chosen of a CSV") {
+	if _, err := Parse(strings.NewReader("\x93NUMPY"), "-", Options{Form: "npy", Columns: "0"}); err == nil || !strings.Contains(err.Error(), "columns are chosen in a CSV") {
 		t.Error(err)
 	}
 }

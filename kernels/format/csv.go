@@ -32,9 +32,9 @@ type csvReader struct {
 	cols    int      // fields of the first record; 0 before it
 	first   int      // line of the first record
 	bare    []byte   // room for a record without quotes
-	heads   []string // the names of the columns, if there are and this reader has seen them
+	heads   []string // the names of the columns; nil if there are none or this reader has not seen them
 	text    []byte   // the record that is read, for messages
-	quotes  bool     // in it
+	quotes  bool     // text has quotes
 	choice
 }
 

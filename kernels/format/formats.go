@@ -154,7 +154,7 @@ func (in *input) decode(f form, o Options, headOnly bool) (Header, *value.Dense,
 		o.Sep = f.sep
 	}
 	if o.Columns != "" && f.cause != CSV {
-		return Header{}, nil, failf(UnknownFormat, in.file, "columns are chosen of a CSV; this is .%s", f.name).help("X[:, [0, 2]] takes columns of a matrix")
+		return Header{}, nil, failf(UnknownFormat, in.file, "columns are chosen in a CSV; this is .%s", f.name).help("X[:, [0, 2]] takes columns of a matrix")
 	}
 	return f.read(in, o, headOnly)
 }

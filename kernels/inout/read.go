@@ -35,7 +35,7 @@ func readRow(files *fileCache) *op.Def {
 			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
 			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"csr\", where the extension does not tell"},
 			{Name: "sparse", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the matrix is sparse"},
-			{Name: "columns", Attr: true, Kind: op.StrVal, Optional: true, Doc: "the columns of a CSV that are read, in this order: names divided by commas, or numbers from 0 on; others may hold text"},
+			{Name: "columns", Attr: true, Kind: op.StrVal, Optional: true, Doc: "the columns of a CSV that are read, in this order: names with commas between them, or numbers from 0 on (-1 is the last column); other columns may hold texts"},
 		},
 		Eg:     []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
 		Type:   files.readType,
@@ -76,7 +76,7 @@ func readOptions(a *op.Attrs) (o format.Options, err error) {
 	}
 	if o.Columns = a.Str("columns"); o.Columns == "" {
 		if _, given := a.Get("columns"); given {
-			return o, op.Faultf(0, define.CodeAttr, "columns = \"\" names no column").WithHelp("columns = \"id, amount\", or by number: columns = \"0, 3\"")
+			return o, op.Faultf(0, define.CodeAttr, "columns = \"\" names no column").WithHelp("write columns = \"id, amount\", or by number: columns = \"0, 3\"")
 		}
 	}
 	o.Form = a.Str("form")
@@ -281,8 +281,8 @@ type fileCache struct {
 	mu     sync.Mutex
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
-	// sparse matrices read before the run, for their sizes or with other ranks; let go when the run has
-	// taken them
+	// graphs holds sparse matrices that were read before the run, for their sizes or with other ranks,
+	// until the run has taken them.
 	graphs map[fileKey]*value.CSR
 	wholes map[fileKey]*wholeFile // matrices whose rows ranks of one process take
 	counts map[fileKey]sparsity.Estimate
