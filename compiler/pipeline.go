@@ -160,7 +160,7 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "lines",
-		Doc:   "makes one element of each row alone, of a matrix that a loop carries and whose other elements a parfor keeps",
+		Doc:   "computes only the elements that a round changes, if a parfor changes one in each row of a carried matrix",
 		After: []After{{"simplify", "its rules make branches of what reads old elements"}, {"rounds", "a loop that a cache holds is one task"}}},
 		func(s *state) error {
 			if s.o.Ranks > 1 || s.o.Blocks { // ranks share the places of a parfor, not those of put

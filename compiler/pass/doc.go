@@ -15,7 +15,7 @@
 //	                          just made
 //	narrow.go                 only the lower triangle
 //	keep.go                   invariants that are stored when first computed
-//	rounds.go lines.go         one task for a small loop; one element a row of a matrix that a round changes
+//	rounds.go lines.go        one task for a small loop; one element a row of a matrix that a round changes
 //	spread*.go                rows that ranks share
 //	place.go order.go         owners and exchanges; priorities
 //	region.go                 passes inside loops

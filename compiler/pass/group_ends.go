@@ -373,8 +373,8 @@ func (m *merger) readsAlong(x, r ir.ID) bool {
 // merge makes one group of several, unless they are too large together for one loop. The group is at
 // the place of the last one or, if another node reads a result before that, at the place of the first.
 // It would be wrong there if a member read a value that is computed later: then the groups stay apart.
-// So do they if a member reads what a reduction of the same loop gives at its end. A result that only
-// its own group reads is not stored.
+// They also stay apart if a member reads a reduction of another member, because the loop has its value
+// only at the end. A result that only its own group reads is not stored.
 func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
 	first, last := slices.Min(groups), slices.Max(groups)

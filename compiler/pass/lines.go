@@ -9,8 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// Lines makes one element of each row alone, for a loop whose parfor keeps all other elements of a
-// carried matrix:
+// Lines computes only the elements that a round changes, where a parfor changes one element of each row
+// of a matrix that a loop carries and keeps the others:
 //
 //	iterate(%C, %d) { %1 = parfor(%C, %d) {n=[800,800]} (i, j) { if j - i == %d { .. } else { C[i, j] } }; yield %1 }
 //	->
@@ -22,11 +22,13 @@ import (
 // places would store the whole matrix in each round, and lanes of vectors would wait for the one that
 // computes.
 //
-// The column may be the one that is solved for, or the row. A place outside of the matrix is moved to
-// its border, where the body gives the old element. Bits and failures stay, because the body is
-// evaluated at the same places in the same order, and elsewhere it copies. It would be wrong if what
-// the body computes for all places failed, and if sums of indices were not exact: those of integers
-// wrap, and an equation modulo 2^64 has one solution.
+// The equation is solved for the column or for the row. A solution outside of the matrix is moved to
+// its border, where the body gives the old element. Bits and failures stay: the body is evaluated at
+// the same places in the same order, and at all other places it only copies.
+//
+// It would be wrong if the body could fail before its branch, because the definition then fails at
+// places that are left out. It would also be wrong if sums of indices were not exact. Integers wrap, so
+// an equation modulo 2^64 has exactly one solution.
 func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
@@ -43,8 +45,8 @@ func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 	return out
 }
 
-// leastLine is the least number of places of which one is made. A matrix has at least its square of
-// elements: three tasks for a round take as long as one that stores some hundreds.
+// leastLine is the least length of the axis that is solved for, and its square the least number of
+// elements. A smaller matrix is stored whole in less time than the three tasks of a round take.
 const leastLine = 16
 
 // linesIn returns the region of iterate id with lines, or nil if there are none.
@@ -72,7 +74,7 @@ func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	return out
 }
 
-// line is a parfor that changes one element of each row of a carried matrix, or of each column.
+// line is a parfor that changes at most one element of each row of a carried matrix, or of each column.
 type line struct {
 	g     *ir.Graph
 	id    ir.ID

@@ -316,9 +316,9 @@ func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 }
 
 // keptButWhere returns which argument of region r holds the elements that the region yields, except
-// where an index equals one of at most places numbers that are the same at all points. The indices are
-// arguments of r, too, and vary lists the arguments that depend on them. It returns -1 if there is no
-// such argument.
+// where an index equals one of at most places numbers. It returns -1 if there is no such argument. The
+// indices are arguments of r, too, and vary lists the arguments that depend on them. A number that
+// depends on an index would be wrong: i == p[j] holds at many places.
 func keptButWhere(r *ir.Region, indices, vary []ir.ID, places int) int {
 	g := r.Graph
 	if g.Nodes[r.Yields[0]].Op.Control != op.Part {
@@ -359,8 +359,8 @@ func keptButWhere(r *ir.Region, indices, vary []ir.ID, places int) int {
 	return -1
 }
 
-// onlyWhere reports bools v of g that are true at most where a value of line is equal to a number for
-// which fixed holds. line has each number once.
+// onlyWhere reports whether bool v of g is true at most where a value for which line holds equals a
+// number for which fixed holds. Such a value has each number once.
 func onlyWhere(g *ir.Graph, v ir.ID, line, fixed func(x ir.ID) bool) bool {
 	n, in := &g.Nodes[v], g.In(v)
 	if n.Op.Body == nil || len(in) != 2 || g.Type(v).Elem != types.Bool {

@@ -10,17 +10,19 @@ import (
 )
 
 // Segments orders the rows of a column once, for a parfor that takes the rows where the column equals
-// a number that its index tells:
+// a number that depends on its index:
 //
 //	%4 = parfor(%0, %1) { %3 = eq(%1, key);  %4 = places(%3, n);  .. }
 //	->
 //	%2 = argsort(%1);  %3 = %1[%2]
 //	%4 = parfor(%0, %2, %3) { %4 = cut(%2, below(key, %3), below(key, %3, equal = true));  .. }
 //
-// The order is stable, so the places of a value ascend, as those of the mask do. What else the mask
-// demands is asked of those rows alone. A parfor with few indices keeps its masks, because comparing a
-// row takes less time than ordering it. A sum over the rows that a mask chooses, with zeros in the
-// other ones, is the sum of these rows: sums are exact, and that of zeros of either sign is +0.
+// The order is stable, so the places of a value ascend, as those of the mask do. If the mask has other
+// conditions, they are computed for the rows of the group alone. A parfor with few indices keeps its
+// masks, because comparing a row takes less time than ordering it.
+//
+// sum(ifelse(mask, x, 0)) is the sum of x in the rows of the mask. It would be wrong for sums that
+// round, or that keep the sign of zeros: sums are exact, and a sum of zeros is +0.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
@@ -30,11 +32,13 @@ func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 const (
 	// leastSegments is the least number of points of a parfor for which rows are ordered.
 	leastSegments = 32
-	// leastReduced is the same where loops reduce the rows under their mask, without storing them.
+	// leastReduced is the least number of points where loops would reduce the rows under their mask,
+	// without storing them.
 	leastReduced = 256
 )
 
-// segments is what a parfor takes of groups of rows.
+// segments describes the nodes of the body of a parfor that take groups of rows, and the columns that
+// tell the groups.
 type segments struct {
 	table   *op.Table
 	r       *ir.Region
@@ -42,14 +46,14 @@ type segments struct {
 	by      map[ir.ID]segment
 }
 
-// ordered is a column of the body that is the same for all indices.
+// ordered is a column of the body that is the same for all indices. nodes make it, operands first.
 type ordered struct {
 	id    ir.ID
-	nodes []ir.ID // that make it outside, in order
+	nodes []ir.ID
 }
 
-// segment is the rows that a mask takes: those where a column equals a scalar of the body, and other
-// masks hold. chosen is the column of which a sum takes these rows, or ir.None.
+// segment is the rows that a mask takes: those where a column equals key, a scalar of the body, and all
+// masks of also hold. chosen is the column of which a sum takes these rows, or ir.None.
 type segment struct {
 	column      int
 	key, chosen ir.ID
@@ -68,7 +72,7 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	for _, many := range n.Attrs.Ints("n") {
 		points *= max(1, min(many, leastReduced))
 	}
-	if len(n.Attrs.Ints("n")) == 0 { // the run tells
+	if len(n.Attrs.Ints("n")) == 0 { // the run tells the bounds
 		points = leastReduced
 	}
 	if points < leastSegments {
@@ -125,8 +129,8 @@ func (s segments) conditions(x ir.ID, list []ir.ID) []ir.ID {
 	return append(list, x)
 }
 
-// taken finds the rows that all masks of a list take. The first mask that compares a column with a
-// number of the index tells the group.
+// taken finds the rows that all masks of a list take. The group is that of the first mask that compares
+// a column with a number that depends on the index.
 func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok bool) {
 	b := s.r.Graph
 	for k, m := range masks {
@@ -196,7 +200,7 @@ func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
 	return nodes, ok
 }
 
-// outer returns the inputs of node x of the body, which is made outside.
+// outer returns the inputs of a copy of node x of the body outside. at has the copies of its operands.
 func (s segments) outer(at map[ir.ID]ir.ID, x ir.ID) []ir.ID {
 	in := slices.Clone(s.r.Graph.In(x))
 	for k, y := range in {
@@ -238,13 +242,14 @@ func (s segments) write(c *copying, id ir.ID) {
 	}
 	region := body.region(s.r)
 	region.Args = append(region.Args, more...)
-	read := setOf(append(slices.Clone(region.Args), region.Yields...)) // masks are read no more
+	read := setOf(append(slices.Clone(region.Args), region.Yields...)) // no longer the masks
 	c.to[id] = c.g.CopyNode(c.old, id, in...)
 	c.g.Nodes[c.to[id]].Region = region.Compact(body.g.Needed(func(x ir.ID) bool { return read[x] || body.g.Required(x) }))
 }
 
-// segment adds the nodes that replace node x of the body: places, or their number. args are the order
-// of the rows and the column in that order.
+// segment adds the nodes that replace node x of the body and returns the last one: the places of the
+// rows, their number, or the sum of a column there. args are the order of the rows and the column in
+// that order.
 func (s segments) segment(c *copying, x ir.ID, one segment, args []ir.ID) ir.ID {
 	o, number := c.old.Origin(x), types.ScalarOf(types.I64)
 	add := func(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {

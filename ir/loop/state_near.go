@@ -23,13 +23,15 @@ import (
 // before it.
 const NearLevels = -FastLevels
 
-// BoundLevels asks for states of two sums and the bits of steps, at Lost. Such a state does not notice
-// which bits it loses, but has a bound for them. See Nearest.
+// BoundLevels asks StateOf for states of two sums and, at Lost, the bits in which the first sum
+// differed from the one before it. Such a state does not notice which bits it loses. Nearest has a
+// bound for them. Only sums and means of f64 have such states. Other classes and types get cascades of
+// FastLevels.
 const BoundLevels = -1
 
 const (
-	// nearRoom is from the exponent of the numbers to that of the sum, wideRoom that of three words,
-	// boundRoom that of sums with a bound.
+	// nearRoom is the distance from the exponent of the numbers to that of the sum. wideRoom is that for
+	// sums of three words, and boundRoom that for sums with a bound.
 	nearRoom, wideRoom, boundRoom = 14, 24, 20
 	// nearDrop is from the exponent of a sum to that of the sum of its errors. An error is at most
 	// half a unit in the last place of the sum, so that NearCount/4 of them stay in their binade.
@@ -86,8 +88,8 @@ func nearState(c Class, e types.Elem, levels int) *State {
 // differ adds the bits in which x and y differ to all.
 func differ(b *Builder, all, x, y Val) Val { return b.Op(Or, all, unlike(b, x, y)) }
 
-// Near reports a state of numbers of about one size. Its first words are those of From until it is
-// opened, which comes before it is read, and merged if it has no bound.
+// Near reports whether s is a state of numbers of about one size. Its first words begin with those of
+// From. Open comes before it is read, and before it is merged if it has no bound.
 func (s *State) Near() bool { return s.near }
 
 // From returns word k before the first contribution, of numbers whose magnitude is about 2^e or
@@ -106,10 +108,11 @@ func (s *State) From(k, e int) Word {
 	return math.Float64bits(math.Ldexp(1.5, min(max(e, -nearMost), nearMost)+room-k*nearDrop))
 }
 
-// Join returns the function of two states with a bound and of the words that both began with that gives
-// the state of the numbers of both. What a sum is more than it began with is exact, as both are of one
-// binade. Adding that to another sum of the binade is exact, too, as long as the result stays in it.
-// The function notes the bits in which each sum steps.
+// Join returns the function that joins two states with a bound. Its operands are both states and the
+// words that they began with, and its result is the state of the numbers of both. The difference of a
+// sum and of what it began with is exact, because both are of one binade. Adding it to another sum of
+// the binade is exact, too, as long as the result stays there. The function notes the bits in which
+// each sum steps, which tell whether it does.
 func (s *State) Join() *Function {
 	n := len(s.Types)
 	return NewFunction("join", slices.Concat(s.Types, s.Types, s.Types), func(b *Builder, v []Val) []Val {
@@ -139,11 +142,12 @@ func (s *State) Open() *Function {
 	})
 }
 
-// Nearest writes the sums or means that opened states with a bound stand for, each rounded once, to
-// every stride-th element of out. Each state has n numbers, whose size is 2^e. It appends to doubts the
-// places that may hold another float. In its binade the second sum loses at most half a unit with each
-// number, 2^-54 of the power of two that it began in. The slack is three times as much, since the sum
-// of rest and slack is rounded, too.
+// Nearest writes the sums or means of opened states with a bound, each rounded once, to every stride-th
+// element of out. words has word k of all states before word k + 1. Each state has n numbers, whose
+// size is 2^e. Nearest appends the places to doubts that may hold another float, and returns doubts.
+//
+// In its binade the second sum loses at most half a unit with each number, 2^-54 of the power of two
+// that it began in. The slack is three times as much, since the sum of rest and slack is rounded, too.
 func (s *State) Nearest(out []float64, stride int, words []Word, n, e int, doubts []int) []int {
 	places := len(words) / len(s.Types)
 	sums, rests, steps := words[:places], words[places:][:places], words[s.Lost*places:][:places]
@@ -162,5 +166,5 @@ func (s *State) Nearest(out []float64, stride int, words []Word, n, e int, doubt
 	return doubts
 }
 
-// Bound reports a state for Nearest.
+// Bound reports whether Nearest reads the state: whether it was asked for by BoundLevels.
 func (s *State) Bound() bool { return s.bound }

@@ -376,7 +376,7 @@ func (m *holding) release(root ir.ID) {
 	}
 }
 
-// dropValue ends to hold the value of a root, and what gathers have brought into its memory.
+// dropValue releases the value of a root, and the rows that gathers have brought into its memory.
 func (m *holding) dropValue(root ir.ID) {
 	m.drop(&m.values[root].lasts, m.p.Rank(root))
 	for _, x := range m.near[root] {
@@ -386,9 +386,9 @@ func (m *holding) dropValue(root ir.ID) {
 }
 
 // reachedBytes returns, by rank, the bytes of the rows of other ranks that gather id brings (Reach):
-// rank 0 may get all of a matrix that it writes to a file. It returns nil for another node, and where
-// the memory of the matrix counts as a whole (size). It would be too much for a second gather of the
-// same rows.
+// rank 0 may get all of a matrix that it writes to a file. size is the memory of the matrix on a rank.
+// reachedBytes returns nil for another node, and if size is that of the whole matrix. A second gather
+// of the same rows counts again, which is too much.
 func reachedBytes(p *Plan, id ir.ID, size float64) (out []float64) {
 	n, t := &p.Graph.Nodes[id], p.Graph.Type(id)
 	if n.Op.Role != op.Gathers || !t.IsDense() || !t.Known() || size >= float64(t.Bytes()) {

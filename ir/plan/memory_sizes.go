@@ -36,9 +36,8 @@ func (s *sizes) cut(g *ir.Graph) {
 	}
 }
 
-// WholeUpTo is the size of the largest dense matrix whose memory the runtime lends and counts whole,
-// though a rank touches its own rows only. It is the last size class of buffers that are no mappings of
-// their own.
+// WholeUpTo is the size in bytes of the largest dense matrix whose memory the runtime counts as a
+// whole, though a rank touches its own rows only. Larger matrices have mappings of their own.
 const WholeUpTo = 7 << 18
 
 // graph sets size and root of every node of a graph: the bytes of its value on one rank, and the node

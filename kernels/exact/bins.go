@@ -3,8 +3,8 @@ package exact
 // This file adds long slices. Where the CPU has vectors, error-free cascades (short.go, of vectors
 // in package vec) sum a chunk to a few terms and notice when they cannot; then, and elsewhere, the
 // elements go to bins, one for each limb, which are emptied into the limbs every few thousand
-// elements. Bins of single exponents, as Neal's large form has them, would be wrong here: of numbers
-// of a thousand exponents, nearly as many bins would be emptied as numbers came.
+// elements. Bins of single exponents, as Neal's large form has them, took half as long again for
+// numbers of a thousand exponents: nearly as many bins were emptied as numbers came.
 //
 // Four tables take turns, because neighbours mostly go to the same bins and a bin would wait for its
 // own last store.
@@ -29,7 +29,7 @@ const (
 	patience = 16
 )
 
-// bins holds what goes to each limb, lane by lane.
+// bins holds what goes to each limb, one table a lane.
 type bins [lanes][65]int64
 
 // AddSlice adds every element of x.
@@ -158,8 +158,8 @@ func Square(x float64) (h, l float64) {
 	return h, math.FMA(x, x, -h)
 }
 
-// fill adds at most batch elements to bins that are zero. special: an element is an infinity or a NaN,
-// and what the bins hold means nothing.
+// fill adds at most batch elements to bins that are zero. special tells that an element is an infinity
+// or a NaN. The contents of the bins then mean nothing.
 func (t *bins) fill(x []float64) (special bool) {
 	t0, t1, t2, t3 := &t[0], &t[1], &t[2], &t[3]
 	top := uint64(0)

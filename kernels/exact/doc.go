@@ -6,7 +6,7 @@
 // and large superaccumulators" (arXiv:1505.05571, 2015): a fixed-point number of 68 overlapping
 // 32-bit limbs over the whole exponent range. Before it stand faster ways that are exact, or notice
 // that they are not: error-free cascades of two or three floats (short.go; long slices use their
-// vector form in package vec), and for data too wide for those, tables of such limbs that take turns
+// vector form in package vec), and for data too wide for those, bins that gather what goes to each limb
 // (bins.go). Columns of a sparse matrix are summed as pairs of floats (short.go).
 //
 // Invariants: equal sums have equal words; Round is correct to the last bit, ties to even, for all

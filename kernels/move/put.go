@@ -9,8 +9,8 @@ import (
 	"flow/kernels/define"
 )
 
-// put is the row of the pass lines. Its result lies in the memory of its first input where that has no
-// other reader, so a call costs as much as the places that it changes.
+// put is the operator that the pass lines writes. Its result is made in the memory of its first input
+// if that has no other reader. A call then costs as much as the places that it changes.
 func put() *op.Def {
 	change := func(c *op.Call, out *value.Dense) {
 		x, at := c.Dense(1), c.Dense(2)
@@ -23,8 +23,8 @@ func put() *op.Def {
 	}
 	return &op.Def{
 		Name: "put", Hidden: true,
-		Doc: "put is a matrix with element k of a column instead of the element whose row and column are row k of at. A later k wins; " +
-			"a place outside of the matrix changes nothing. The compiler writes it for a parfor that keeps all elements but one in each row.",
+		Doc: "put returns a with some elements replaced: row k of at is a row and a column, and the element there becomes element k of x. " +
+			"The last of equal places wins. A place outside of the matrix changes nothing. The compiler writes put for a parfor that keeps all elements but one in each row.",
 		Args: []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "x", Doc: "k x 1, as a"}, {Name: "at", Doc: "k x 2 of i64"}},
 		Eg: []op.Example{{Program: "iterate A = zeros(2, 3), d = 1 times 2 {\n  next A = parfor i in 0..2, j in 0..3 { if j - i == d { f64(d) } else { A[i, j] } }\n" +
 			"  next d = d + 1\n}\nemit A", Output: "0 1 2\n0 0 1\n"}},

@@ -1,7 +1,7 @@
 package order
 
-// This file defines the number of elements of an ordered column that are below a number: where the rows
-// of a group begin in an order of all rows, and where they end.
+// This file defines order.below, which counts the elements of an ordered column that are below a
+// number.
 
 import (
 	"sort"
@@ -13,12 +13,13 @@ import (
 	"flow/kernels/define"
 )
 
-// below is the row that a pass writes for a parfor that takes the rows of groups.
+// below is the operator that the pass segments writes for a parfor that takes the rows of groups. It
+// tells where a group begins among all rows in order and, with equal = true, where it ends.
 func below() *op.Def {
 	return &op.Def{
 		Name: "order.below", Hidden: true,
-		Doc: "order.below is the number of elements of an ascending column that are below x, or that are not above it with equal = true. " +
-			"A nan is neither, and no number is below a nan. The column is in the order of sort.",
+		Doc: "order.below returns how many elements of an ascending column are below x. With equal = true it counts elements equal to x, too. " +
+			"No nan is counted, and nothing is counted if x is nan. The column is in the order of sort.",
 		Args: []op.Arg{{Name: "x", Doc: "a scalar"}, {Name: "sorted", Doc: "n x 1, ascending, nan last"}, define.Flag("equal", "whether equal elements count")},
 		Eg:   []op.Example{{Program: "g = [2, 0, 1, 2, 0, 3]\nx = seq(10, 16)\nemit t(parfor j in 0..64 { sum(x[g == j]) })[0, 0..4]", Output: "25 12 23 15\n"}},
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -48,7 +49,7 @@ func below() *op.Def {
 	}
 }
 
-// precedes reports that k counts for x: it is below x or, if equal, not above it.
+// precedes reports whether k is below x or, if equal, at most x.
 func precedes(k, x value.Scalar, equal bool) bool {
 	if k.Elem.IsFloat() {
 		return k.F < x.F || equal && k.F == x.F
@@ -56,8 +57,8 @@ func precedes(k, x value.Scalar, equal bool) bool {
 	return k.I < x.I || equal && k.I == x.I
 }
 
-// belowElements writes order.below into a loop. What is left of the column is halved as often for each
-// number, so the lanes of a loop stay together.
+// belowElements writes order.below into a loop as a binary search without branches. All searches take
+// the same steps, so no lane of a loop waits for others.
 func belowElements(e *op.Elements) op.Element {
 	b, column, code := e.B, e.In[1], loop.Lt
 	if !column.Type.Known() {

@@ -14,7 +14,7 @@ import (
 func TestBelow(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	ints := []value.Scalar{value.I64(-1 << 63), value.I64(0), value.I64(1 << 53), value.I64(1<<53 + 1), value.I64(1<<63 - 1)}
-	floats := []value.Scalar{value.F64(-inf), value.F64(-0.0), value.F64(0), value.F64(1 << 53), value.F64(3.5), value.F64(inf), value.F64(nan)}
+	floats := []value.Scalar{value.F64(-inf), value.F64(math.Copysign(0, -1)), value.F64(0), value.F64(1 << 53), value.F64(3.5), value.F64(inf), value.F64(nan)}
 	column := func(e types.Elem, x ...value.Scalar) *value.Dense {
 		d := value.New(e, len(x), 1)
 		for i, v := range x {
@@ -25,7 +25,7 @@ func TestBelow(t *testing.T) {
 	d := below()
 	for _, sorted := range []*value.Dense{
 		column(types.I64), column(types.I64, value.I64(0)), column(types.I64, ints[0], ints[1], ints[1], ints[2], ints[3], ints[3], ints[4]),
-		column(types.F64, floats[0], floats[2], value.F64(math.Copysign(0, -1)), floats[4], floats[4], floats[3], floats[5], floats[6], floats[6]),
+		column(types.F64, floats[0], floats[2], floats[1], floats[4], floats[4], floats[3], floats[5], floats[6], floats[6]),
 	} {
 		for _, x := range append(ints, floats...) {
 			for _, equal := range []bool{false, true} {

@@ -14,8 +14,8 @@ var nearLevels = append([]int{loop.NearLevels, loop.NearLevels - 1}, loop.Levels
 
 const unsized = 2
 
-// rowLevels lists those of sums of rows: see nearRows. From place unsizedRows on their size does not
-// matter.
+// rowLevels lists the levels that a window of sums of rows is tried with: sums with a bound, then
+// cascades (see nearRows). From place unsizedRows on the size of the numbers does not matter.
 var rowLevels = append([]int{loop.BoundLevels}, loop.Levels...)
 
 const unsizedRows = 1

@@ -63,14 +63,14 @@ func sumsNear(n *loop.Nest) (sums, rows bool) {
 	return sums && !others && len(extents) == 1, rows
 }
 
-// manyDoubts divides the rows of a window. If a greater part is in doubt, all rows are summed again
+// manyDoubts: if more than 1/manyDoubts of the rows of a window are in doubt, all rows are summed again
 // together.
 const manyDoubts = 4
 
-// nearRows runs a window of whole rows whose sums take numbers of about one size, and rows that are in
-// doubt as cascades. The size is 1 until many rows of a window are in doubt. Then it follows from the
-// sums of that window. It may be wrong for numbers that cancel, or whose size differs from row to row:
-// most windows of such rows run as cascades.
+// nearRows runs a window of whole rows with sums for numbers of about one size. Rows in doubt run again
+// as cascades. The size is 1 until many rows of a window are in doubt. Then it follows from the sums of
+// that window. It may be wrong for numbers that cancel, or whose size differs from row to row. Most
+// windows of such rows run as cascades.
 func (w *Worker) nearRows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	sizes, depth := &w.run.loop.sizes, &w.run.loop.depth
 	first := depth.Next()
@@ -134,9 +134,9 @@ func (w *Worker) nearRows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool
 	return false, nil
 }
 
-// sumsSize is from the exponent of the numbers to that of their sum where the size of numbers follows
-// from sums: so both sums that are 2^11 times as large and those of 2^-11 times the size are sure,
-// mostly.
+// sumsSize is the assumed distance from the exponent of the numbers to that of their sum, where sums
+// tell the size of the numbers. Most rows are then sure if their sums are at most 2^11 times as large
+// or as small.
 const sumsSize = 8
 
 // sampled is how many points at each end of a row tell the size of what others add.
@@ -211,7 +211,7 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 }
 
 // beyondFirst is the place of the levels for a window after one for which all levels were too few. If
-// they are too few again, more would be, too, at several times the cost.
+// these are too few again, more levels mostly are, too, and they cost several times as much.
 const beyondFirst = 1
 
 // tries runs a window with the levels at place first, and again with more levels as long as its sums

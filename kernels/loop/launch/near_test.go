@@ -101,7 +101,8 @@ func TestNearRows(t *testing.T) {
 	}
 }
 
-// Sums in branches, by key, of f32 and of few columns are no near sums of rows.
+// Sums in branches, of f32, and of rows of few, many or an unknown number of columns are no near sums
+// of rows.
 func TestNotNearRows(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"of few columns":   {"COLS", "63"},

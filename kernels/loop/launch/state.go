@@ -125,8 +125,8 @@ type Worker struct {
 	Doubted func(k, r0, r1, l0, l1 int) error
 	// deeper are the workers of code with more levels of exact sums: see atDepth.
 	deeper []*Worker
-	doubts []int   // rows of a window: see nearRows
-	alone  bool    // one of them runs, which says nothing of other windows
+	doubts []int   // the rows of a window that are in doubt: see nearRows
+	alone  bool    // a row in doubt runs: its levels tell nothing of other windows
 	core   *Worker // for the points within, or nil
 	moved  bool    // there is none, or an operand that says where they are has another value
 	seen   int     // points without it: see cut
