@@ -223,7 +223,8 @@ var pipeline = []step{
 			}
 			// Cutting a body changes what its loop takes and gives.
 			around := func(g *ir.Graph) *ir.Graph {
-				if g = pass.DropStored(g); !slices.Contains(s.o.Disable, "hoist") {
+				g = pass.CarryBlocks(pass.DropStored(g), s.o.Table)
+				if !slices.Contains(s.o.Disable, "hoist") {
 					g = pass.Hoist(g, s.o.Table, true)
 				}
 				return g

@@ -18,7 +18,7 @@
 //	rounds.go lines.go        one task for a small loop; one element a row of a matrix that a round changes
 //	spread*.go                rows that ranks share
 //	place.go order.go         owners and exchanges; priorities
-//	region.go                 passes inside loops
+//	region.go carried.go      passes inside loops; blocks as carried values
 //	copying.go nodes.go       how graphs are copied with changes; what several passes ask of a node
 //
 // New nodes keep the origin of those that they replace. The package names only rows that passes

@@ -218,20 +218,6 @@ func foldedParts(table *op.Table, folds []*op.Def, space types.Type, state func(
 	return strings.Join(list, " "), tupleOf(ts)
 }
 
-// attrs returns the window of a box, for slice.
-func (b box) attrs() *op.Attrs {
-	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(b.sr, b.sc, b.rows, b.cols)})
-}
-
-// layAttrs returns the attributes of a lay that makes a t of boxes.
-func layAttrs(t types.Type, boxes []box) *op.Attrs {
-	l := make([]int, 0, 6*len(boxes))
-	for _, b := range boxes {
-		l = append(l, b.sr, b.sc, b.rows, b.cols, b.dr, b.dc)
-	}
-	return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}, op.Attr{Name: "cols", Val: op.Int(t.Cols)}, op.Attr{Name: "boxes", Val: op.Ints(l...)})
-}
-
 // shardOf returns how an operator is cut: as its row says, except that cbind and rbind, which are
 // defined on whole values, put boxes side by side.
 func shardOf(d *op.Def) op.ShardKind {

@@ -37,80 +37,27 @@ func lies(t types.Type) bool { return t.IsDense() && t.Rows == 1 && t.Cols > 1 }
 //
 // It returns g if there is no such loop.
 func StandCarried(g *ir.Graph, table *op.Table) *ir.Graph {
-	t, stood, c := table.Must("t"), map[ir.ID][]bool{}, copyOf(g)
-	for id, n := range g.All() {
-		switch n.Op.Control {
-		case op.Iterate:
-			if rows := rowsCarried(t, n); slices.Contains(rows, true) {
-				stood[id] = rows
-				c.standing(t, id, rows)
-				continue
-			}
-		case op.Part:
-			loop, k := g.In(id)[0], n.Attrs.Int("at")
-			if rows := stood[loop]; k < len(rows) && rows[k] {
-				c.to[id] = turned(c.g, t, c.g.Add(n.Op, n.Attrs, transposed(g.Type(id)), g.Origin(id), c.to[loop]))
-				continue
-			}
-		}
-		c.node(id)
-	}
-	if len(stood) == 0 {
-		return g
-	}
-	return c.g
-}
-
-// rowsCarried reports which values a loop carries as rows that a round makes as transposes of columns.
-func rowsCarried(t *op.Def, n *ir.Node) []bool {
-	out, body := make([]bool, n.Carried()), n.Region.Graph
-	for k, y := range n.Region.Yields[:len(out)] {
-		out[k] = lies(body.Type(y)) && body.Nodes[y].Op == t
-	}
-	return out
-}
-
-// standing copies loop id, which carries columns in place of these rows.
-func (c *copying) standing(t *op.Def, id ir.ID, rows []bool) {
-	n, in, list := &c.old.Nodes[id], c.in(id), []types.Type(nil)
-	for k, f := range c.old.Results(id) {
-		of := f.Type
-		if k < len(rows) && rows[k] {
-			in[k], of = column(c.g, t, in[k]), transposed(of)
-		}
-		list = append(list, of)
-	}
-	c.to[id] = c.g.Add(n.Op, n.Attrs, types.TupleOf(list...), c.old.Origin(id), in...)
-	c.g.Nodes[c.to[id]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-		b, args := copyOf(r.Graph), make([]ir.ID, len(rows))
-		for id, a := range r.Graph.All() {
-			k := slices.Index(r.Args[:len(rows)], id)
-			if k < 0 || !rows[k] {
-				b.node(id)
-				continue
-			}
-			args[k] = b.g.Add(a.Op, nil, transposed(r.Graph.Type(id)), r.Graph.Origin(id))
-			b.to[id] = turned(b.g, t, args[k])
-		}
-		out := b.region(r)
-		for k, a := range args {
-			if !rows[k] {
-				continue
-			}
-			if out.Args[k] = a; r == n.Region { // others yield a condition
-				out.Yields[k] = column(b.g, t, out.Yields[k])
+	r, t := &reforming{copying: copyOf(g), part: table.Must("part"), forms: map[ir.ID][]*form{}, made: map[[2]int]ir.ID{}}, table.Must("t")
+	forms := func(n *ir.Node) []*form {
+		out, body := make([]*form, n.Carried()), n.Region.Graph
+		for k, y := range n.Region.Yields[:len(out)] {
+			if of := body.Type(y); lies(of) && body.Nodes[y].Op == t {
+				out[k] = &form{types: []types.Type{transposed(of)},
+					into: func(g *ir.Graph, x ir.ID, o ir.Origin) []ir.ID {
+						if g.Nodes[x].Op == t {
+							return g.In(x)[:1:1]
+						}
+						return []ir.ID{turned(g, t, x)}
+					},
+					from: func(g *ir.Graph, of []ir.ID, o ir.Origin) ir.ID { return turned(g, t, of[0]) }}
 			}
 		}
 		return out
-	})
-}
-
-// column returns a row of a graph as a column.
-func column(g *ir.Graph, t *op.Def, row ir.ID) ir.ID {
-	if g.Nodes[row].Op == t {
-		return g.In(row)[0]
 	}
-	return turned(g, t, row)
+	if !r.loops(forms, func(*copying, ir.ID, func(ir.ID) (*form, []ir.ID)) bool { return false }) {
+		return g
+	}
+	return r.g
 }
 
 // TurnCaptured transposes left factors that a product with a column reads by columns, if they are the
