@@ -123,4 +123,17 @@ func TestRowsOfGroups(t *testing.T) {
 	if ordered < 50 {
 		t.Errorf("%d columns are ordered", ordered)
 	}
+	g := "g = randint(200, 1, 0, 40, seed = 1)\ny = randn(260, 1, seed = 2)\nx = y[y > -9]\nids = unique(g)\n"
+	for i, text := range []string{
+		g + "emit parfor j in 0..600 { sum(x[g == j]) }", // masks of another length fail
+		g + "emit parfor j in 0..60 { sum(sort(x[g == j])) }",
+		g + "emit parfor j in 0..ids.rows { max(x[g == ids[j, 0]]) }",
+		g + "emit parfor j in 0..200 { sum(sort(x[g == g[j, 0] and g % 3 > 0])) }",
+		"g = randint(0, 1, 0, 25, seed = 85)\ny = randn(0, 1, seed = 22)\nemit t(parfor j in 0..600 { sum(y[g == j and j % 2 == 0]) })",
+		"X = randn(90, 3, seed = 1)\ng = randint(90, 1, 0, 9, seed = 2)\nemit t(parfor j in 0..600 { sum(ifelse(X > 0 and g == j, X, 0)) })",
+	} {
+		if _, err := (runs{{1, 2, nil, false, "SS"}, {2, 1, nil, false, ""}}).some(uint64(i)).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
 }

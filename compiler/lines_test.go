@@ -10,7 +10,10 @@ import (
 // diagonals draws a program whose loop changes one element of each row, or of each column, in a round.
 func diagonals(rng *rand.Rand) string {
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
-	n, m := 16+rng.IntN(5), 16+rng.IntN(9)
+	n, m := 16+rng.IntN(5), 64+rng.IntN(5)
+	if rng.IntN(2) == 0 {
+		n, m = m, n
+	}
 	start, value := "rand(N, M, seed = 3)", pick("C[i, j] + s", "C[(i + 3) % N, (2 * j) % M] * 0.5 - s", "s * 0.5 + C[N - 1 - i, j]")
 	switch rng.IntN(3) {
 	case 0:
@@ -20,6 +23,9 @@ func diagonals(rng *rand.Rand) string {
 	}
 	if rng.IntN(6) == 0 {
 		value = "C[i, j + 1 + s // 999]" // fails in the last column
+	}
+	if rng.IntN(6) == 0 {
+		value = "assert d < 2 or s0 > 3, \"late\"; " + value // fails at several places of a round
 	}
 	where := pick("j - i == d", "i + j == d + 9", "j == (3 * i + d) % M", "d + i == j and i > 2", "i - d == j - 1", "j == p[i]", "i == p[j] + d",
 		"i % 2 < j and d == p[i] - j", "j + j - i == d", "i + (d - j) == 2", "j * 1 == d + i", "p[j] == d", "i == i + j - d", "d - j - i == -20")

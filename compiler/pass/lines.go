@@ -24,7 +24,8 @@ import (
 //
 // The equation is solved for the column or for the row. A solution outside of the matrix is moved to
 // its border, where the body gives the old element. Bits and failures stay: the body is evaluated at
-// the same places in the same order, and at all other places it only copies.
+// the same places in the order of rows, and at all other places it only copies. The solutions for rows
+// are in the order of columns, so a body that may fail is not solved for them.
 //
 // It would be wrong if the body could fail before its branch, because the definition then fails at
 // places that are left out. It would also be wrong if sums of indices were not exact. Integers wrap, so
@@ -45,9 +46,10 @@ func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 	return out
 }
 
-// leastLine is the least length of the axis that is solved for, and its square the least number of
-// elements. A smaller matrix is stored whole in less time than the three tasks of a round take.
-const leastLine = 16
+// leastLine is the least length of the axis that is solved for: a round that changes more than this part
+// of a matrix stores it whole in less time. leastLines is the least length of the other axis. Stages make
+// fewer elements in less time than the three tasks of a round take.
+const leastLine, leastLines = 64, 16
 
 // linesIn returns the region of iterate id with lines, or nil if there are none.
 func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
@@ -91,7 +93,7 @@ type line struct {
 func lineOf(r *ir.Region, k int, table *op.Table) *line {
 	g, id := r.Graph, r.Yields[k]
 	n, t := &g.Nodes[id], g.Type(id)
-	if n.Op.Role != op.Points || asked(n) || sent(g, id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 2 || !t.Known() || t.Count() < leastLine*leastLine {
+	if n.Op.Role != op.Points || asked(n) || sent(g, id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 2 || !t.Known() {
 		return nil
 	}
 	l := &line{g: g, id: id, old: r.Args[k], table: table, body: n.Region}
@@ -114,8 +116,13 @@ func lineOf(r *ir.Region, k int, table *op.Table) *line {
 	if !is && !l.keeps(c, branch.Region) {
 		return nil
 	}
-	for axis, size := range []int{t.Rows, t.Cols} {
-		if l.axis = 1 - axis; size >= leastLine && l.solves(b.In(c)[0], is) {
+	for _, axis := range []int{1, 0} {
+		along, across := t.Cols, t.Rows
+		if axis == 0 {
+			along, across = across, along
+		}
+		ordered := axis == 1 || !at.MayFail(b, c)
+		if l.axis = axis; ordered && along >= leastLine && across >= leastLines && l.solves(b.In(c)[0], is) {
 			return l
 		}
 	}

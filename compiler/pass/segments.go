@@ -30,11 +30,13 @@ func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 const (
-	// leastSegments is the least number of points of a parfor for which rows are ordered.
+	// leastSegments is the least number of keys for which rows are ordered by integers.
 	leastSegments = 32
-	// leastReduced is the least number of points where loops would reduce the rows under their mask,
-	// without storing them.
-	leastReduced = 256
+	// leastFloats is the same for floats, whose order takes more passes.
+	leastFloats = 128
+	// leastReduced is the least number of keys where loops would reduce the rows under their mask, without
+	// storing them.
+	leastReduced = 512
 )
 
 // segments describes the nodes of the body of a parfor that take groups of rows, and the columns that
@@ -68,16 +70,6 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	if n.Op.Role != op.Points || n.Attrs.Bool("pairs") || len(n.Attrs.Ints("by")) == 0 {
 		return segments{}
 	}
-	points := int64(1)
-	for _, many := range n.Attrs.Ints("n") {
-		points *= max(1, min(many, leastReduced))
-	}
-	if len(n.Attrs.Ints("n")) == 0 { // the run tells the bounds
-		points = leastReduced
-	}
-	if points < leastSegments {
-		return segments{}
-	}
 	s = segments{table: table, r: n.Region, by: map[ir.ID]segment{}}
 	b := s.r.Graph
 	readers, pays := readersOf(b), false
@@ -90,10 +82,17 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 		if chosen != ir.None {
 			mask = b.In(mask)[0]
 		}
+		if picked && !isNumberOf(b, b.In(ir.ID(i))[1], b.Type(mask).Rows) {
+			continue // the mask of another length would have to fail
+		}
 		if one, ok := s.taken(g, id, s.conditions(mask, nil)); ok {
 			one.chosen = chosen
 			s.by[ir.ID(i)] = one
-			pays = pays || points >= leastReduced || picked && !s.reduced(readers, ir.ID(i))
+			least := int64(leastReduced)
+			if picked && !s.reduced(readers, ir.ID(i)) {
+				least = leastOf(b.Type(s.columns[one.column].id).Elem)
+			}
+			pays = pays || s.keys(g, id, one.key) >= least
 		}
 	}
 	if !pays {
@@ -118,6 +117,37 @@ func (s segments) chosen(x ir.ID) ir.ID {
 	return ir.None
 }
 
+// leastOf is the least number of keys for which rows are ordered by a column of type t.
+func leastOf(t types.Elem) int64 {
+	if t.IsFloat() {
+		return leastFloats
+	}
+	return leastSegments
+}
+
+// keys is how many values key has at most: the points of the indices that it depends on. Of bounds that
+// the run tells it takes leastReduced.
+func (s segments) keys(g *ir.Graph, id, key ir.ID) int64 {
+	many, by := g.Nodes[id].Attrs.Ints("n"), g.Nodes[id].Attrs.Ints("by")
+	points := int64(1)
+	for k := range by {
+		switch {
+		case !dependents(s.r.Graph, s.r.Args[k])[key]:
+		case len(many) == 0:
+			points = leastReduced
+		default:
+			points *= max(1, min(many[k], leastReduced))
+		}
+	}
+	return points
+}
+
+// isNumberOf reports whether node x is the constant n.
+func isNumberOf(g *ir.Graph, x ir.ID, n int) bool {
+	v, known := g.Nodes[x].Attrs.Get("value")
+	return g.Nodes[x].Op.Role == op.Constant && known && v.Kind == op.IntVal && v.I == int64(n)
+}
+
 // conditions appends the masks that all hold where mask x does.
 func (s segments) conditions(x ir.ID, list []ir.ID) []ir.ID {
 	if n := &s.r.Graph.Nodes[x]; n.Op == s.table.Infix("and") {
@@ -129,10 +159,10 @@ func (s segments) conditions(x ir.ID, list []ir.ID) []ir.ID {
 	return append(list, x)
 }
 
-// taken finds the rows that all masks of a list take. The group is that of the first mask that compares
-// a column with a number that depends on the index.
+// taken finds the rows that all masks of a list take. The group is that of the mask with most keys among
+// those that compare a column with a number that depends on the index.
 func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok bool) {
-	b := s.r.Graph
+	b, column := s.r.Graph, ordered{}
 	for k, m := range masks {
 		if b.Nodes[m].Op != s.table.Infix("==") {
 			continue
@@ -149,16 +179,23 @@ func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok 
 		if _, same := s.outside(g, id, key); !fixed || same {
 			continue
 		}
-		one = segment{key: key, also: slices.Delete(slices.Clone(masks), k, k+1)}
-		if slices.ContainsFunc(one.also, func(y ir.ID) bool { return b.Type(y).Rows != t.Rows }) {
-			continue // the mask is stretched to the column, or the other way round
+		also := slices.Delete(slices.Clone(masks), k, k+1)
+		if slices.ContainsFunc(also, func(y ir.ID) bool { return b.Type(y) != t.With(types.Bool) }) {
+			continue // a mask is stretched to the others
 		}
-		if one.column = slices.IndexFunc(s.columns, func(o ordered) bool { return o.id == x }); one.column < 0 {
-			one.column, s.columns = len(s.columns), append(s.columns, ordered{x, nodes})
+		keys := s.keys(g, id, key)
+		if keys < leastSegments || ok && keys <= s.keys(g, id, one.key) {
+			continue
 		}
-		return one, true
+		one, column, ok = segment{key: key, also: also}, ordered{x, nodes}, true
 	}
-	return segment{}, false
+	if !ok {
+		return segment{}, false
+	}
+	if one.column = slices.IndexFunc(s.columns, func(o ordered) bool { return o.id == column.id }); one.column < 0 {
+		one.column, s.columns = len(s.columns), append(s.columns, column)
+	}
+	return one, true
 }
 
 // reduced reports whether the rows at places x are only reduced, as they are or after elementwise
