@@ -59,32 +59,35 @@ func explainRange(s scene) (source.Diagnostic, bool) {
 			break
 		}
 	}
-	to := s.lineEnd(s.i)
-	switch {
-	case first == s.from || first == s.i || !s.is(first-1, "(", ",", "=", "emit"):
+	if first == s.from || first == s.i || !s.is(first-1, "(", "[", ",", "=", "emit") || s.is(first-1, "[") && s.isIdent(first-2) && !s.lineBreak(first-2) {
 		return source.Diagnostic{}, false
-	case s.is(first-1, "(") && s.is(first-2, "in") && s.is(s.match(first-1), ")"):
-		last := s.match(first - 1)
+	}
+	if last := s.match(first - 1); s.is(first-1, "(", "[") && s.is(first-2, "in") && last < len(s.toks) {
 		return s.rewritten(first-1, last, s.text(first, last), "the range of a loop stands without brackets"), true
-	case s.is(first-1, "=", "emit"):
-		if as := s.findOp(s.i, to, "as"); as > s.i {
-			to = as
-		}
-	default:
-		for to = s.i + 1; to < len(s.toks) && !s.is(to, ",", ")"); to++ {
-			if s.is(to, "(", "[", "{") {
-				to = s.match(to)
-			}
+	}
+	limit := s.lineEnd(s.i)
+	if s.depth() > 0 {
+		limit = len(s.toks)
+	}
+	to := s.findOp(s.i+1, limit, ",", ")", "]", "as")
+	end, step := to, ""
+	for k := s.i + 1; k < to; k++ {
+		if s.isWord(k, "by") {
+			end, step = k, ", "+s.text(k+1, to)
 		}
 	}
-	if to <= s.i+1 || to > len(s.toks) {
+	if end == s.i+1 {
 		return source.Diagnostic{}, false
 	}
-	text := "seq(" + s.text(first, s.i) + ", " + s.text(s.i+1, to)
+	text := "seq(" + s.text(first, s.i) + ", " + s.text(s.i+1, end)
 	if isOp(s.found, "..=") {
 		text += " + 1"
 	}
-	d := s.rewritten(first, to-1, text+")", "a range is no value")
+	from, last := first, to-1
+	if s.is(first-1, "[") && s.is(to, "]") {
+		from, last = first-1, to
+	}
+	d := s.rewritten(from, last, text+step+")", "a range is no value")
 	d.Help += " for a column of these numbers; ranges stand in loops and subscripts"
 	return d, true
 }

@@ -46,9 +46,9 @@ func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 	return out
 }
 
-// leastLine is the least length of the axis that is solved for: a round that changes more than this part
-// of a matrix stores it whole in less time. leastLines is the least length of the other axis. Stages make
-// fewer elements in less time than the three tasks of a round take.
+// leastLine is the least length of the axis that is solved for: a round that changes more than this
+// part of a matrix stores it whole in less time. leastLines is the least length of the other axis.
+// Stages make fewer elements in less time than the three tasks of a round take.
 const leastLine, leastLines = 64, 16
 
 // linesIn returns the region of iterate id with lines, or nil if there are none.

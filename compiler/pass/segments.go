@@ -159,8 +159,8 @@ func (s segments) conditions(x ir.ID, list []ir.ID) []ir.ID {
 	return append(list, x)
 }
 
-// taken finds the rows that all masks of a list take. The group is that of the mask with most keys among
-// those that compare a column with a number that depends on the index.
+// taken finds the rows that all masks of a list take. The group is that of the mask with most keys
+// among those that compare a column with a number that depends on the index.
 func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok bool) {
 	b, column := s.r.Graph, ordered{}
 	for k, m := range masks {

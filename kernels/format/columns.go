@@ -178,19 +178,46 @@ func (r *csvReader) otherColumns() string {
 	if err != nil || len(fields) != r.cols {
 		return ""
 	}
-	var words []string
+	var at []int
+	named := r.heads != nil
 	for k, f := range fields {
-		if _, number := floatWord([]byte(strings.TrimSpace(f))); !number {
-			continue
+		if _, number := floatWord([]byte(strings.TrimSpace(f))); number {
+			at = append(at, k)
+			named = named && r.callable(k)
 		}
-		word := strconv.Itoa(k)
-		if r.heads != nil {
-			word = strings.TrimSpace(r.heads[k])
-		}
-		words = append(words, word)
 	}
-	if len(words) == 0 || len(words) > 8 {
+	if len(at) == 0 || len(at) > 8 {
 		return ""
 	}
+	words := make([]string, len(at))
+	for i, k := range at {
+		if words[i] = strconv.Itoa(k); named {
+			words[i] = strings.TrimSpace(r.heads[k])
+		}
+	}
 	return string(printable([]byte(strings.Join(words, ", "))))
+}
+
+// callable reports whether choose finds column k by its name.
+func (r *csvReader) callable(k int) bool {
+	name := strings.TrimSpace(r.heads[k])
+	_, err := strconv.Atoi(name)
+	same := func(h string) bool { return strings.TrimSpace(h) == name }
+	first := slices.IndexFunc(r.heads, same)
+	return err != nil && name != "" && !strings.Contains(name, ",") && first == k && !slices.ContainsFunc(r.heads[k+1:], same)
+}
+
+// onlyNames reports a record that names columns although the fields that are read could be missing
+// numbers: one of all fields is a text, and none begins like a number.
+func onlyNames(fields []string) bool {
+	text := false
+	for _, f := range fields {
+		f = strings.TrimSpace(f)
+		if f != "" && beginsLikeNumber(f) || strings.ContainsFunc(f, isControl) {
+			return false
+		}
+		_, number := floatWord([]byte(f))
+		text = text || f != "" && !number
+	}
+	return text
 }

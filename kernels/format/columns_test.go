@@ -129,8 +129,10 @@ func TestColumnsRefused(t *testing.T) {
 		{"4", text, ":1: there is no column 4: line 1 has 4 fields", "from 0 on"},
 		{"-5", text, ":1: there is no column -5", "from 0 on"},
 		{"amount,", text, `:1: columns = "amount," has a comma too many`, "the columns are"},
-		{"name", text, `:2:3: field 2: a number is wanted, found "ann"`, `columns = "id, amount, id" reads`},
-		{"", text, `:2:3: field 2: a number is wanted, found "ann"`, `columns = "id, amount, id" reads`},
+		{"name", text, `:2:3: field 2: a number is wanted, found "ann"`, `columns = "0, 2, 3" reads`},
+		{"", text, `:2:3: field 2: a number is wanted, found "ann"`, `columns = "0, 2, 3" reads`},
+		{"", "name,2019\nx,1\n", `:1:1: field 1: a number is wanted, found "name"`, `columns = "1" reads`},
+		{"", "a,\"b,c\"\nx,1\n", `:2:1: field 1: a number is wanted, found "x"`, `columns = "1" reads`},
 		{"", "x,1,2\ny,3,4\n", `:1:1: field 1: a number is wanted, found "x"`, `columns = "1, 2" reads the columns of numbers alone`},
 		{"amount", text + "2,bob\n", ":3: 2 fields, line 1 has 4", "missing value"},
 		{"amount", text + "2,\"b\"ob,3,4\n", ":3:", ""},
@@ -144,6 +146,23 @@ func TestColumnsRefused(t *testing.T) {
 	}
 	if _, err := Parse(strings.NewReader("\x93NUMPY"), "-", Options{Form: "npy", Columns: "0"}); err == nil || !strings.Contains(err.Error(), "columns are chosen in a CSV") {
 		t.Error(err)
+	}
+}
+
+// TestColumnsOfNames: a first line without numbers is one of names, also if the names of the columns
+// that are read could be missing numbers.
+func TestColumnsOfNames(t *testing.T) {
+	for _, c := range []struct {
+		text, columns string
+		rows          int
+	}{
+		{",a,b\n0,3,t\n1,,u\n", "0", 2}, {",a,b\n0,3,t\n1,,u\n", "1, 0", 2}, {"NA,EU\n1,x\n2,y\n", "0", 2}, {"inf,x\n1,x\n", "0", 1},
+		{"ann,1\nbob,2\n", "1", 2}, {",1,b\n0,3,t\n", "0", 2}, {",\n3,\n", "0", 2},
+	} {
+		x, err := Parse(strings.NewReader(c.text), "-", Options{Form: "csv", Columns: c.columns})
+		if err != nil || x.Rows != c.rows {
+			t.Errorf("columns %s of %q: %v, %v, want %d rows", c.columns, c.text, x, err, c.rows)
+		}
 	}
 }
 

@@ -343,7 +343,7 @@ func (r *csvReader) names(fields []string, line []byte, quoted bool, choice Choi
 	}
 	_, err := r.numbers(nil, line, quoted)
 	if err == nil {
-		return false, nil
+		return choice == Auto && r.place != nil && onlyNames(fields), nil
 	}
 	k := r.numeric(fields)
 	if choice == Auto && k < 0 {
@@ -372,12 +372,17 @@ func (c *choice) numeric(fields []string) int {
 		if _, number := floatWord([]byte(f)); number || strings.ContainsFunc(f, isControl) {
 			return k
 		}
-		c, _ := utf8.DecodeRuneInString(f)
-		if f != "" && (c == '.' || isSign(c) || unicode.IsDigit(c) || unicode.Is(unicode.Sc, c)) {
+		if f != "" && beginsLikeNumber(f) {
 			return k
 		}
 	}
 	return -1
+}
+
+// beginsLikeNumber reports whether a field begins with a digit, a point, a sign or that of a currency.
+func beginsLikeNumber(f string) bool {
+	c, _ := utf8.DecodeRuneInString(f)
+	return c == '.' || isSign(c) || unicode.IsDigit(c) || unicode.Is(unicode.Sc, c)
 }
 
 func isSign(c rune) bool { return c == '+' || c == '-' || c == '\u2212' } // the last is the mathematical minus
