@@ -1,7 +1,7 @@
 package kernels
 
-// This file makes the results of `byrows` for the rows of one rank: the rows, and the states of
-// reductions.
+// This file makes the results of `byrows` and `nest` for the rows of one rank: the rows, and the states
+// of reductions.
 
 import (
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/nest"
+	"flow/kernels/reduce"
 )
 
 // rowRange is rows lo..hi-1, which workers add up to.
@@ -128,4 +129,107 @@ func (x *rowsRun) putStates(w *rowWorker) {
 			}
 		}
 	}
+}
+
+// byKernels runs the operators one after the other. If results are states of a rank, it keeps all
+// values and runs no reductions for them: ownStates makes the states later. A reduction would read the
+// rows of other ranks, which may arrive in operands meanwhile.
+func (x *nestSpace) byKernels() (err error) {
+	if !x.c.Part || len(x.code.states) == 0 {
+		return byKernels(x.c, x.code.body)
+	}
+	b, acts := x.code.elements(x.maps)
+	x.made, err = nest.NewInterpreter(b, acts, false, x.c, nil, nil).On(x.c.In)
+	return err
+}
+
+// elements returns a body without the reductions that make states, and those of its actions that make
+// the other results or what the states reduce. It yields all registers of the body of c. Those that no
+// such action makes have no value. maps is the row `map`: a pipe that stores what it reduces becomes
+// one.
+func (c *spaceCode) elements(maps *op.Def) (b *op.Body, acts []int) {
+	b = &op.Body{Args: c.body.Args, Acts: slices.Clone(c.body.Acts)}
+	first := len(b.Args)
+	for r := range first + len(b.Acts) {
+		b.Yields = append(b.Yields, r)
+	}
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		a.Args = slices.Clone(a.Args)
+		for i, x := range a.Args {
+			a.Args[i] = b.Yields[x]
+		}
+		if folds, is := foldsNamed(a.Attrs.Str("fold")); is && folds[0] == nil && !slices.ContainsFunc(folds[1:], func(f *reduce.Fold) bool { return !f.Part }) {
+			a.Def, a.Type = maps, a.Type.Parts()[0]
+		} else if a.Def.Control == op.Part && a.Attrs.Int("at") == 0 && b.Acts[a.Args[0]-first].Def == maps {
+			b.Yields[first+k] = a.Args[0]
+		}
+	}
+	read := make([]bool, first+len(b.Acts)) // by register
+	for k, r := range c.body.Yields {
+		if !slices.ContainsFunc(c.states, func(s spaceState) bool { return s.at == k }) {
+			read[b.Yields[r]] = true
+		}
+	}
+	for _, s := range c.states {
+		for _, r := range b.Acts[c.reduction(s)].Args {
+			read[r] = true
+		}
+	}
+	for k := len(b.Acts) - 1; k >= 0; k-- {
+		if read[first+k] {
+			acts = append(acts, k)
+			for _, r := range b.Acts[k].Args {
+				read[r] = true
+			}
+		}
+	}
+	slices.Reverse(acts)
+	return b, append([]int{}, acts...) // not nil, which means all
+}
+
+// reduction is the action of the body that makes a state, alone or as a part of its result.
+func (c *spaceCode) reduction(s spaceState) int {
+	b := c.body
+	k := b.Yields[s.at] - len(b.Args)
+	if b.Acts[k].Def.Control == op.Part {
+		k = b.Acts[k].Args[0] - len(b.Args)
+	}
+	return k
+}
+
+// ownStates computes the states of reductions from the values that byKernels has kept. It reads only
+// the rows of this rank, because those of others may arrive meanwhile.
+func (x *nestSpace) ownStates() error {
+	if x.made == nil {
+		return nil
+	}
+	b, rows, own := x.code.body, x.code.rows, &op.Body{}
+	for r := range x.made {
+		own.Args = append(own.Args, b.Register(r))
+	}
+	for _, s := range x.code.states {
+		a := b.Acts[b.Yields[s.at]-len(b.Args)]
+		if a.Def.Control == op.Part {
+			own.Acts = append(own.Acts, b.Acts[x.code.reduction(s)])
+			a.Args = []int{len(own.Args) + len(own.Acts) - 1}
+		}
+		own.Acts = append(own.Acts, a)
+		own.Yields = append(own.Yields, len(own.Args)+len(own.Acts)-1)
+	}
+	part := bodyOfRows(own, rows, x.own.lo, x.own.hi-x.own.lo)
+	states, err := nest.NewInterpreter(part, nil, false, x.c, nil, nil).On(rowsOf(x.made, rows, x.own.lo, x.own.hi))
+	if err != nil {
+		return err
+	}
+	for k, r := range b.Yields {
+		if x.made[r] != nil { // no state
+			x.c.Give(k, x.made[r])
+		}
+	}
+	for k, s := range x.code.states {
+		x.c.Give(s.at, states[k])
+	}
+	x.made = nil
+	return nil
 }

@@ -114,3 +114,68 @@ func statesByRows(t *testing.T, partial string, x *value.Dense, lo, hi int, loop
 	}
 	return c.Out.(value.Tuple)[0].(*value.Dense), state
 }
+
+// TestNestStatesReadOwnRows: where the operators of a nest run one after the other on a rank, its
+// reductions read only the rows of that rank. The rows of others may arrive meanwhile. The pipe stores
+// what it reduces, or it does not.
+func TestNestStatesReadOwnRows(t *testing.T) {
+	before := loopsFrom.Load()
+	defer LoopsFrom(before)
+	LoopsFrom(1 << 40) // no loops
+	const rows, lo, hi = 12, 3, 7
+	x := value.New(types.F64, rows, 1)
+	for i := range rows {
+		x.F64[i] = float64(i) + 0.5
+	}
+	full, counted := x.Type(), *row(t, "pipe")
+	acc, err := row(t, "sum.part").Type(&op.Sig{Def: row(t, "sum.part"), In: []types.Type{full}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []int
+	counted.Kernel = func(c *op.Call) error {
+		read = append(read, c.Dense(0).Rows)
+		return row(t, "pipe").Kernel(c)
+	}
+	both := types.TupleOf(full, acc)
+	double := &op.Program{In: []op.Operand{{Elem: types.F64, Mode: op.Full}}, Steps: []op.Step{{Def: row(t, "add"), Args: []int{0, 0}, Elem: types.F64}}}
+	attrs := func(fold string) *op.Attrs {
+		return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(1)}, op.Attr{Name: "fold", Val: op.Str(fold)},
+			op.Attr{Name: "modes", Val: op.Ints(int(op.Full))})
+	}
+	at := func(k int, t types.Type, def *op.Def) op.Action {
+		return op.Action{Def: def, Attrs: op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), Type: t, Args: []int{1}}
+	}
+	stores := &op.Body{Args: []types.Type{full}, Yields: []int{2, 3}, Acts: []op.Action{
+		{Def: &counted, Attrs: attrs("store sum.part"), Type: both, Args: []int{0}, Chain: double},
+		at(0, full, row(t, "part")), at(1, acc, row(t, "part"))}}
+	reduces := &op.Body{Args: []types.Type{full}, Yields: []int{1, 2}, Acts: []op.Action{
+		{Def: row(t, "map"), Attrs: op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))}), Type: full, Args: []int{0}, Chain: double},
+		{Def: &counted, Attrs: attrs("sum.part"), Type: acc, Args: []int{0}, Chain: double}}}
+	twice := made(t, "add", nil, x, x).(*value.Dense).View(lo, 0, hi-lo, 1)
+	for name, body := range map[string]*op.Body{"store": stores, "reduce": reduces} {
+		read = nil
+		c := &op.Call{Def: row(t, "nest"), Type: both, In: []value.Value{x}, Bodies: []*op.Body{body}, Part: true, From: lo,
+			Out: value.Tuple{value.New(types.F64, rows, 1), value.New(dense.Storage(acc.Elem), acc.Rows, acc.Cols)}}
+		l, err := c.Def.Loop.Begin(c, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Chunk(0, lo, hi); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.End(); err != nil {
+			t.Fatal(err)
+		}
+		if len(read) != 1 || read[0] != hi-lo {
+			t.Errorf("%s: reductions read %v rows, want those of the rank alone, %d", name, read, hi-lo)
+		}
+		out := c.Out.(value.Tuple)
+		if msg := rowtest.Differ(out[0].(*value.Dense).View(lo, 0, hi-lo, 1), twice); msg != "" {
+			t.Errorf("%s: elements: %s", name, msg)
+		}
+		if msg := rowtest.Differ(out[1], made(t, "sum.part", nil, twice)); msg != "" {
+			t.Errorf("%s: state: %s", name, msg)
+		}
+	}
+}

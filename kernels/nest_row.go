@@ -22,8 +22,8 @@ import (
 )
 
 // nestRow is the row. Its body is the operators on whole matrices. At most one of them may fail, so the
-// first failure does not depend on the order in which a loop computes.
-func nestRow() *op.Def {
+// first failure does not depend on the order in which a loop computes. maps is the row `map`.
+func nestRow(maps *op.Def) *op.Def {
 	run := &op.Loop{
 		Light: true,
 		Rows: func(s *op.Sig, out types.Type) int {
@@ -34,7 +34,7 @@ func nestRow() *op.Def {
 			w := nestWindows(c)
 			return w.N, w.Leaf
 		},
-		Begin: beginNest,
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginNest(c, workers, maps) },
 	}
 	return define.OfBody(op.Def{
 		Name: "nest",
@@ -179,6 +179,7 @@ type nestSpace struct {
 	lost    atomic.Bool   // the loops cannot give all results: see spaceCode.apart
 	own     rowRange      // the rows of this rank, if some results are states
 	made    []value.Value // see byKernels
+	maps    *op.Def       // the row `map`
 }
 
 // spaceRun is an execution of the loop of a rectangle, if it is no copy.
@@ -193,11 +194,12 @@ type spaceRun struct {
 }
 
 // beginNest binds the loops. Until enough work has been seen the operators run one after the other.
-func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
+func beginNest(c *op.Call, workers int, maps *op.Def) (op.LoopBody, error) {
 	define.LendResults(c)
 	code := spaceCodeOf(c)
 	if code.worthwhile() {
 		x := code.space(c)
+		x.maps = maps
 		if x.bind() {
 			launch.Begun.Add(1)
 			x.workers = dense.Resized(x.workers, workers*len(x.rects))
@@ -205,7 +207,7 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 			return x, nil
 		}
 	}
-	x := &nestSpace{Windows: nestWindows(c), code: code, c: c}
+	x := &nestSpace{Windows: nestWindows(c), code: code, c: c, maps: maps}
 	return x, x.byKernels()
 }
 
@@ -347,55 +349,6 @@ func (x *nestSpace) End() (err error) {
 	x.c = nil
 	x.code.idle.Put(x)
 	return err
-}
-
-// byKernels runs the operators one after the other. It keeps all values if the results are states of a
-// rank, because ownStates computes these later.
-func (x *nestSpace) byKernels() (err error) {
-	b := x.code.body
-	if !x.c.Part || len(x.code.states) == 0 {
-		return byKernels(x.c, b)
-	}
-	all := &op.Body{Args: b.Args, Acts: b.Acts}
-	for r := range len(b.Args) + len(b.Acts) {
-		all.Yields = append(all.Yields, r)
-	}
-	x.made, err = nest.NewInterpreter(all, nil, false, x.c, nil, nil).On(x.c.In)
-	return err
-}
-
-// ownStates computes the states of reductions from the values that byKernels has kept. It reads only
-// the rows of this rank, because byKernels has computed no others of the elements that are reduced.
-func (x *nestSpace) ownStates() error {
-	if x.made == nil {
-		return nil
-	}
-	b, rows, own := x.code.body, x.code.rows, &op.Body{}
-	for r := range x.made {
-		own.Args = append(own.Args, b.Register(r))
-	}
-	for _, s := range x.code.states {
-		a := b.Acts[b.Yields[s.at]-len(b.Args)]
-		if a.Def.Control == op.Part {
-			own.Acts = append(own.Acts, b.Acts[a.Args[0]-len(b.Args)])
-			a.Args = []int{len(own.Args) + len(own.Acts) - 1}
-		}
-		own.Acts = append(own.Acts, a)
-		own.Yields = append(own.Yields, len(own.Args)+len(own.Acts)-1)
-	}
-	part := bodyOfRows(own, rows, x.own.lo, x.own.hi-x.own.lo)
-	states, err := nest.NewInterpreter(part, nil, false, x.c, nil, nil).On(rowsOf(x.made, rows, x.own.lo, x.own.hi))
-	if err != nil {
-		return err
-	}
-	for k, r := range b.Yields {
-		x.c.Give(k, x.made[r])
-	}
-	for k, s := range x.code.states {
-		x.c.Give(s.at, states[k])
-	}
-	x.made = nil
-	return nil
 }
 
 // together merges what the workers have reduced in all rectangles into the results, and frees the

@@ -117,7 +117,7 @@ func TestNestsShift(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := beginNest(c, 1)
+		body, err := beginNest(c, 1, table.Must("map"))
 		if err != nil {
 			t.Fatal(err)
 		}

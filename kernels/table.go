@@ -95,7 +95,7 @@ func fused() []*op.Def {
 	run := &engine{}
 	out := pipelines(run)
 	reducingRows(out[1:], pipedRows)
-	return append(out, define.Resolved([]*op.Def{sparse.AtEntries(out[0])})[0], byRows(), nestRow(), roundsRow())
+	return append(out, define.Resolved([]*op.Def{sparse.AtEntries(out[0])})[0], byRows(), nestRow(out[0]), roundsRow())
 }
 
 // controls is the rows of the graph itself.
