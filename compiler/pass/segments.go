@@ -12,12 +12,12 @@ import (
 // Segments orders the rows of a column once, for a parfor that takes the rows where the column equals
 // a number that depends on its index:
 //
-//	%4 = parfor(%0, %1) { %3 = eq(%1, key);  %4 = places(%3, n);  .. }
+//	%4 = parfor(%0, %1) { %3 = eq(%1, key);  %4 = %0[%3];  .. }
 //	->
-//	%2 = argsort(%1);  %3 = %1[%2]
-//	%4 = parfor(%0, %2, %3) { %4 = cut(%2, below(key, %3), below(key, %3, equal = true));  .. }
+//	%2 = argsort(%1);  %3 = %1[%2];  %4 = %0[%2]
+//	%5 = parfor(%3, %4) { %4 = cut(%4, below(key, %3), below(key, %3, equal = true));  .. }
 //
-// The order is stable, so the places of a value ascend, as those of the mask do. If the mask has other
+// The order is stable, so the rows of a value stand in the order of the mask. If the mask has other
 // conditions, they are computed for the rows of the group alone. A parfor with few indices keeps its
 // masks, because comparing a row takes less time than ordering it.
 //
@@ -36,7 +36,7 @@ const (
 	leastFloats = 128
 	// leastReduced is the least number of keys where loops would reduce the rows under their mask, without
 	// storing them.
-	leastReduced = 512
+	leastReduced = 256
 )
 
 // segments describes the nodes of the body of a parfor that take groups of rows, and the columns that
@@ -237,115 +237,195 @@ func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
 	return nodes, ok
 }
 
-// outer returns the inputs of a copy of node x of the body outside. at has the copies of its operands.
-func (s segments) outer(at map[ir.ID]ir.ID, x ir.ID) []ir.ID {
-	in := slices.Clone(s.r.Graph.In(x))
-	for k, y := range in {
-		in[k] = at[y]
-	}
-	return in
-}
-
 // write adds the orders of the rows, and parfor id reading them.
 func (s segments) write(c *copying, id ir.ID) {
-	in, o := c.in(id), c.old.Origin(id).NoDest()
 	first, shift := captures(c.old, id, s.r)
-	at := map[ir.ID]ir.ID{}
+	w := &segmentWriter{segments: s, c: c, id: id, in: c.in(id), body: copyOf(s.r.Graph), outer: map[ir.ID]ir.ID{}, args: map[inOrder]ir.ID{}, groups: map[ir.ID]*group{}}
 	for k, a := range s.r.Args[first:] {
-		at[a] = in[first+k+shift]
+		w.outer[a] = w.in[first+k+shift]
 	}
 	b := s.r.Graph
-	body := copyOf(b)
-	var more []ir.ID
 	for _, column := range s.columns {
-		for _, x := range column.nodes {
-			if _, made := at[x]; !made {
-				at[x] = c.g.Add(b.Nodes[x].Op, b.Nodes[x].Attrs, b.Type(x), o, s.outer(at, x)...)
-			}
-		}
-		t, x := b.Type(column.id), at[column.id]
-		order := c.g.Add(s.table.Must("argsort"), op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(0)}, op.Attr{Name: "desc", Val: op.Bool(false)}), t.With(types.I64), o, x)
-		in = append(in, order, c.g.Add(s.table.Must("pick.rows"), nil, t, o, x, order))
-		for _, t := range []types.Type{t.With(types.I64), t} {
-			more = append(more, body.g.Add(s.table.Must("arg"), nil, t, ir.Origin{}))
-		}
+		x := w.outside(column.id, column.nodes)
+		by := op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(0)}, op.Attr{Name: "desc", Val: op.Bool(false)})
+		w.orders = append(w.orders, c.g.Add(s.table.Must("argsort"), by, b.Type(column.id).With(types.I64), c.old.Origin(id).NoDest(), x))
 	}
+	pick := s.table.Must("pick.rows")
 	for i := range b.Nodes {
-		if one, ok := s.by[ir.ID(i)]; ok {
-			body.to[i] = s.segment(body, ir.ID(i), one, more[2*one.column:])
+		x := ir.ID(i)
+		if one, ok := s.by[x]; ok {
+			w.body.to[i] = w.segment(x, one)
+		} else if in := b.In(x); b.Nodes[i].Op == pick && w.groups[in[1]] != nil && b.Type(in[0]).Rows == w.rows(w.groups[in[1]]) {
+			w.body.to[i] = w.picked(in[0], w.groups[in[1]])
 		} else {
-			body.node(ir.ID(i))
+			w.body.node(x)
 		}
 	}
-	region := body.region(s.r)
-	region.Args = append(region.Args, more...)
+	region := w.body.region(s.r)
+	region.Args = append(region.Args, w.more...)
 	read := setOf(append(slices.Clone(region.Args), region.Yields...)) // no longer the masks
-	c.to[id] = c.g.CopyNode(c.old, id, in...)
-	c.g.Nodes[c.to[id]].Region = region.Compact(body.g.Needed(func(x ir.ID) bool { return read[x] || body.g.Required(x) }))
+	c.to[id] = c.g.CopyNode(c.old, id, w.in...)
+	c.g.Nodes[c.to[id]].Region = region.Compact(w.body.g.Needed(func(x ir.ID) bool { return read[x] || w.body.g.Required(x) }))
+}
+
+// segmentWriter writes a parfor that reads columns in the order of its groups.
+type segmentWriter struct {
+	segments
+	c      *copying // of the graph around
+	id     ir.ID
+	in     []ir.ID // of the new parfor
+	body   *copying
+	more   []ir.ID           // arguments of the new body
+	outer  map[ir.ID]ir.ID   // copies of nodes of the body outside
+	orders []ir.ID           // of the rows, by column
+	args   map[inOrder]ir.ID // arguments of the body
+	groups map[ir.ID]*group  // by places in the body
+}
+
+// inOrder is node x of the body in the order of a column, or that order if x is ir.None.
+type inOrder struct {
+	column int
+	x      ir.ID
+}
+
+// group is the rows from..to in the order of a column. held has the places in the group of rows that
+// other masks take, or is ir.None.
+type group struct {
+	column         int
+	from, to, zero ir.ID
+	held           ir.ID
+}
+
+func (w *segmentWriter) rows(g *group) int { return w.r.Graph.Type(w.columns[g.column].id).Rows }
+
+// outside copies nodes of the body, and returns the copy of x.
+func (w *segmentWriter) outside(x ir.ID, nodes []ir.ID) ir.ID {
+	b := w.r.Graph
+	for _, y := range nodes {
+		if _, made := w.outer[y]; made {
+			continue
+		}
+		in := slices.Clone(b.In(y))
+		for k, z := range in {
+			in[k] = w.outer[z]
+		}
+		w.outer[y] = w.c.g.Add(b.Nodes[y].Op, b.Nodes[y].Attrs, b.Type(y), w.c.old.Origin(w.id).NoDest(), in...)
+	}
+	return w.outer[x]
+}
+
+// argument returns the argument of the new body for k. ok is false if x depends on an index or may
+// fail.
+func (w *segmentWriter) argument(k inOrder) (arg ir.ID, ok bool) {
+	if arg, ok = w.args[k]; ok {
+		return arg, true
+	}
+	t, x := w.r.Graph.Type(w.columns[k.column].id).With(types.I64), w.orders[k.column]
+	if k.x != ir.None {
+		nodes, fixed := w.segments.outside(w.c.old, w.id, k.x)
+		if !fixed {
+			return ir.None, false
+		}
+		t = w.r.Graph.Type(k.x)
+		x = w.c.g.Add(w.table.Must("pick.rows"), nil, t, w.c.old.Origin(w.id).NoDest(), w.outside(k.x, nodes), x)
+	}
+	w.in = append(w.in, x)
+	arg = w.body.g.Add(w.table.Must("arg"), nil, t, ir.Origin{})
+	w.more, w.args[k] = append(w.more, arg), arg
+	return arg, true
+}
+
+// window adds the rows of a group of what is in its order.
+func (w *segmentWriter) window(arg ir.ID, g *group, o ir.Origin) ir.ID {
+	t := w.body.g.Type(arg)
+	t.Rows = types.Unknown
+	attrs := op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(-1, t.Cols)}, op.Attr{Name: "through", Val: op.Ints(0, 0)})
+	return w.body.g.Add(w.table.Must("cut"), attrs, t, o, arg, g.from, g.to, g.zero, g.zero)
 }
 
 // segment adds the nodes that replace node x of the body and returns the last one: the places of the
-// rows, their number, or the sum of a column there. args are the order of the rows and the column in
-// that order.
-func (s segments) segment(c *copying, x ir.ID, one segment, args []ir.ID) ir.ID {
-	o, number := c.old.Origin(x), types.ScalarOf(types.I64)
+// rows, their number, or the sum of a column there.
+func (w *segmentWriter) segment(x ir.ID, one segment) ir.ID {
+	c, number := w.body, types.ScalarOf(types.I64)
+	n, o := &c.old.Nodes[x], c.old.Origin(x)
 	add := func(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {
 		return c.g.Add(d, op.MakeAttrs(attrs...), t, o, in...)
 	}
+	keys, _ := w.argument(inOrder{one.column, w.columns[one.column].id})
 	end := func(equal bool) ir.ID {
-		return add(s.table.Must("order.below"), number, []op.Attr{{Name: "equal", Val: op.Bool(equal)}}, c.to[one.key], args[1])
+		return add(w.table.Must("order.below"), number, []op.Attr{{Name: "equal", Val: op.Bool(equal)}}, c.to[one.key], keys)
 	}
 	from, to := end(false), end(true)
 	counted := one.chosen == ir.None && c.old.Type(x).IsScalar()
 	if counted && len(one.also) == 0 {
-		return add(s.table.Infix("-"), number, nil, to, from)
+		return add(w.table.Infix("-"), number, nil, to, from)
 	}
-	zero := add(s.table.Must("const"), number, []op.Attr{{Name: "value", Val: op.Int(0)}})
-	rows := types.DenseOf(types.I64, types.Unknown, 1)
-	places := add(s.table.Must("cut"), rows, []op.Attr{{Name: "size", Val: op.Ints(-1, 1)}, {Name: "through", Val: op.Ints(0, 0)}}, args[0], from, to, zero, zero)
-	most := s.r.Graph.Type(s.columns[one.column].id).Rows
+	zero := add(w.table.Must("const"), number, []op.Attr{{Name: "value", Val: op.Int(0)}})
+	g := &group{column: one.column, from: from, to: to, zero: zero, held: ir.None}
 	if one.chosen != ir.None && len(one.also) == 0 {
-		return c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, c.old.Type(x), o, s.at(c, one.chosen, places, most))
+		return c.g.Add(n.Op, n.Attrs, c.old.Type(x), o, w.at(one.chosen, g))
 	}
-	if len(one.also) == 0 {
-		return places
-	}
-	mask := ir.None
+	rows, mask := types.DenseOf(types.I64, types.Unknown, 1), ir.None
 	for _, m := range one.also {
-		if m = s.at(c, m, places, most); mask != ir.None {
-			m = add(s.table.Infix("and"), rows.With(types.Bool), nil, mask, m)
+		if m = w.at(m, g); mask != ir.None {
+			m = add(w.table.Infix("and"), rows.With(types.Bool), nil, mask, m)
 		}
 		mask = m
 	}
-	if one.chosen != ir.None {
+	switch {
+	case one.chosen != ir.None:
 		of := c.old.In(x)[0]
 		t := c.old.Type(of)
 		t.Rows = types.Unknown
-		rest := add(c.old.Nodes[of].Op, t, nil, mask, s.at(c, one.chosen, places, most), c.to[c.old.In(of)[2]])
-		return c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, c.old.Type(x), o, rest)
+		rest := add(c.old.Nodes[of].Op, t, nil, mask, w.at(one.chosen, g), c.to[c.old.In(of)[2]])
+		return c.g.Add(n.Op, n.Attrs, c.old.Type(x), o, rest)
+	case counted:
+		return c.g.Add(n.Op, n.Attrs, number, o, mask)
 	}
-	if counted {
-		return c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, number, o, mask)
+	places := w.places(g, o)
+	w.groups[x] = g
+	if mask == ir.None {
+		return places
 	}
-	many := add(s.table.Must("nrow"), number, nil, places)
-	held := c.g.Add(c.old.Nodes[x].Op, c.old.Nodes[x].Attrs, rows, o, mask, many)
-	return add(s.table.Must("pick.rows"), rows, nil, places, held)
+	g.held = c.g.Add(n.Op, n.Attrs, rows, o, mask, add(w.table.Must("nrow"), number, nil, places))
+	return add(w.table.Must("pick.rows"), rows, nil, places, g.held)
 }
 
-// at adds node x of the body at places alone. Elementwise operators are computed there, unless one may
-// fail in a row that is left out.
-func (s segments) at(c *copying, x, places ir.ID, rows int) ir.ID {
-	b, t := c.old, c.old.Type(x)
-	if !t.IsMatrix() || t.Rows != rows {
-		return c.to[x]
+// places adds the places of the rows of a group.
+func (w *segmentWriter) places(g *group, o ir.Origin) ir.ID {
+	order, _ := w.argument(inOrder{g.column, ir.None})
+	return w.window(order, g, o)
+}
+
+// picked adds the rows of node x of the body that a group takes.
+func (w *segmentWriter) picked(x ir.ID, g *group) ir.ID {
+	y := w.at(x, g)
+	if g.held == ir.None {
+		return y
+	}
+	return w.body.g.Add(w.table.Must("pick.rows"), nil, w.body.g.Type(y), w.body.old.Origin(x), y, g.held)
+}
+
+// at adds the rows of a group of node x of the body. Rows that are the same for all indices are a
+// window of them in the order of the groups. Elementwise operators are computed in the group alone,
+// unless one may fail in a row that is left out.
+func (w *segmentWriter) at(x ir.ID, g *group) ir.ID {
+	b, t, o := w.body.old, w.body.old.Type(x), w.body.old.Origin(x)
+	if !t.IsMatrix() || t.Rows != w.rows(g) {
+		return w.body.to[x]
+	}
+	if t.IsDense() {
+		if arg, ok := w.argument(inOrder{g.column, x}); ok {
+			return w.window(arg, g, o)
+		}
 	}
 	t.Rows = types.Unknown
 	if n := &b.Nodes[x]; isElementwise(n) && n.Region == nil && !ir.MayFail(b, x) {
 		in := make([]ir.ID, len(b.In(x)))
 		for k, y := range b.In(x) {
-			in[k] = s.at(c, y, places, rows)
+			in[k] = w.at(y, g)
 		}
-		return c.g.Add(n.Op, n.Attrs, t, b.Origin(x), in...)
+		return w.body.g.Add(n.Op, n.Attrs, t, o, in...)
 	}
-	return c.g.Add(s.table.Must("pick.rows"), nil, t, b.Origin(x), c.to[x], places)
+	return w.body.g.Add(w.table.Must("pick.rows"), nil, t, o, w.body.to[x], w.places(g, o))
 }
