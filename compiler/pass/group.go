@@ -113,7 +113,7 @@ func (s *groups) moves(id ir.ID) bool {
 	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
 }
 
-// views reports whether node id is a view: its result lies in the memory of its operand. A slice is
+// views reports whether node id is a view: its result shares the memory of its operand. A slice is
 // one. A stride of columns is a copy. If a shape is not known, every operator with Look counts as a
 // view.
 func (s *groups) views(id ir.ID) bool {

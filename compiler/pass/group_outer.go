@@ -19,7 +19,7 @@ import (
 // once and takes it into all sums and products, so that no matrix is stored. What waits for a reduction
 // of its row has an inner loop of its own. Dear elements of a row are kept for that in memory of the
 // lanes, unless the row is long. It would be slow for a matrix in memory, whose rows lie far apart. It
-// comes before Partition, because what is not stored needs no blocks.
+// comes before Partition: matrices that no loop stores need no blocks.
 func OuterRows(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g

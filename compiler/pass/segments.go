@@ -54,8 +54,8 @@ type ordered struct {
 	nodes []ir.ID
 }
 
-// segment is the rows that a mask takes: those where a column equals key, a scalar of the body, and all
-// masks of also hold. chosen is the column of which a sum takes these rows, or ir.None.
+// segment is the rows that a mask takes. In these rows a column equals key, a scalar of the body, and
+// all masks of also hold. If a sum of a column takes them, chosen is that column; else it is ir.None.
 type segment struct {
 	column      int
 	key, chosen ir.ID
@@ -101,7 +101,7 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	return s
 }
 
-// chosen returns the column y of which node x is the sum of ifelse(mask, y, 0), or ir.None.
+// chosen returns column y if node x is sum(ifelse(mask, y, 0)), and else ir.None.
 func (s segments) chosen(x ir.ID) ir.ID {
 	b := s.r.Graph
 	if b.Nodes[x].Op != s.table.Must("sum") {

@@ -121,10 +121,10 @@ var conditionWords = map[string]func(x []operand) bool{
 		p, t := window(x[0]), x[0].m.shapeCut()
 		return p[2] == 1 && p[3] == t.Cols && t.Rows <= fewRows && t.Cols > t.Rows
 	},
-	// spares(p): less work is left if window p is cut from the bound matrices, and not from the whole that
-	// the root cuts. That holds if window p alone reads the whole. It also holds if only windows read the
-	// whole, and p lies in one of the bound matrices or is at most half as long as the whole. spares would
-	// be wrong if a matrix outside of p could fail, because nothing would compute that matrix.
+	// spares(p): less work is left if window p is cut from the bound matrices. The root cuts it from the
+	// whole of them. That holds if window p alone reads the whole. It also holds if only windows read the
+	// whole, and p needs one bound matrix alone or at most half of the whole. spares would be wrong if a
+	// matrix outside of p could fail, because nothing would compute that matrix.
 	"spares": func(x []operand) bool {
 		m, p := x[0].m, window(x[0])
 		single := m.s.single(m.inner[0])

@@ -23,8 +23,8 @@ type Spread struct {
 	pivot Val // the first element as f64
 }
 
-// SpreadOf carries Var or Stddev of n elements, at least one, of which the first is given; nil where n
-// has no room in the bound. Elements that are no floats count as f64.
+// SpreadOf carries Var or Stddev of n elements. There is at least one, and first is the first of them.
+// SpreadOf returns nil if n has no room in the bound. Elements that are no floats count as f64.
 func SpreadOf(b *Builder, c Class, n Number, first Val) *Spread {
 	if c != Var && c != Stddev || n.v == NoVal && n.f > MostSpread {
 		return nil

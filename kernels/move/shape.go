@@ -343,8 +343,8 @@ func BindRef(c *op.Call, down bool) (value.Value, error) {
 	}), nil
 }
 
-// bindRect returns a function that makes a window of the result. It copies the part of each operand
-// that lies in the window.
+// bindRect returns a function that makes a window of the result. It copies each operand's part of the
+// window.
 func bindRect(down bool) func(c *op.Call, w window.Rect) {
 	return func(c *op.Call, w window.Rect) {
 		row, col := 0, 0 // where the operand begins in the result

@@ -140,8 +140,7 @@ func eyeSparse() *op.Def {
 	}
 }
 
-// placedRows returns a matrix of so many rows, of which those from lo on are m's and the others are
-// empty.
+// placedRows returns a matrix with the rows of m from row lo on. Its other rows are empty.
 func placedRows(m *value.CSR, lo, rows int) *value.CSR {
 	if m.Rows == rows {
 		return m

@@ -141,9 +141,9 @@ func differs(last, from []byte, rows []int32, k, count, size int) int {
 	return k
 }
 
-// complete replaces received messages with changed rows by all rows. A row has size bytes. landed tells
-// of which rank the rows lie in landed. This memory and that of the last rows then change places,
-// because the rows are only read from now on.
+// complete replaces received messages with changed rows by all rows. A row has size bytes. landed(r)
+// reports that f.landed has the rows of rank r. It then changes places with the last rows, because the
+// rows are only read from now on.
 func (f *fetch) complete(size int, landed func(r int) bool) {
 	for r := range f.received {
 		x, all := &f.received[r], f.Take[r]
