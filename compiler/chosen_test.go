@@ -129,6 +129,7 @@ func TestRowsOfGroups(t *testing.T) {
 		g + "emit parfor j in 0..60 { sum(sort(x[g == j])) }",
 		g + "emit parfor j in 0..ids.rows { max(x[g == ids[j, 0]]) }",
 		g + "emit parfor j in 0..200 { sum(sort(x[g == g[j, 0] and g % 3 > 0])) }",
+		"g = randint(90, 1, 0, 9, seed = 1)\nx = rand(90, 1, seed = 2)\nemit t(parfor j in 0..40 { z = x[g == j and x > 0.5]; sum(sort(z)) + z.rows })",
 		"g = randint(0, 1, 0, 25, seed = 85)\ny = randn(0, 1, seed = 22)\nemit t(parfor j in 0..600 { sum(y[g == j and j % 2 == 0]) })",
 		"X = randn(90, 3, seed = 1)\ng = randint(90, 1, 0, 9, seed = 2)\nemit t(parfor j in 0..600 { sum(ifelse(X > 0 and g == j, X, 0)) })",
 	} {
