@@ -2,7 +2,11 @@ package compiler_test
 
 // These tests run programs on ranks that read rows which the run chooses.
 
-import "testing"
+import (
+	"testing"
+
+	"flow/runtime/dist/transport/mem"
+)
 
 var loosePrograms = []spreadProgram{
 	{"reductions of chosen rows", `X = rand(61, 4, seed = 1)
@@ -79,6 +83,39 @@ emit sum(A[max(k, -53), :])
 emit A[[-1, 3, 7, -53], :]`, 1, 0},
 }
 
+// TestCountsOfChosenRows: each rank counts codes of the rows that it has chosen, and no rank gets the
+// rows of another one.
+func TestCountsOfChosenRows(t *testing.T) {
+	const text = `x = rand(600, 1, seed = 1)
+y = x[x > 0.4]
+c, edges = histogram(y, 5, 0.4, 1.0)
+emit t(c)
+emit ctable(bin(y, 0.4, 1.0, 4), bin(y * y, 0.1, 1, 3), 4, 3)
+emit ctable(i64(floor(3 * y)), i64(floor(5 * y)), weights = i64(9 * y), n = 3, m = 5)`
+	for _, ranks := range []int{2, 3, 5} {
+		r, err := compileTiny(tinyTable(t), text, ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined := 0
+		for _, n := range r.Plan.Graph.All() {
+			switch n.Op.Name {
+			case "counts.join":
+				joined++
+			case "rank.rows":
+				t.Errorf("a rank sends its rows to another one:\n%s", r.Plan.Graph)
+			}
+		}
+		if joined < 3 {
+			t.Errorf("%d counts are joined, not 3", joined)
+		}
+		want := evaluated("the meaning", r.Program)
+		if out, err := runOver(mem.New(ranks, slowTransports[0]), r, 1); err != nil || want.err != nil || out != want.out {
+			t.Errorf("%d ranks: %v, by definition %v, %s", ranks, err, want.err, difference(want.out, out))
+		}
+	}
+}
+
 func TestChosenRows(t *testing.T) { spreadAlike(t, loosePrograms) }
 
 func TestChosenRowsFail(t *testing.T) {
@@ -88,6 +125,8 @@ func TestChosenRowsFail(t *testing.T) {
 		x + "emit colmin(cbind(x, x)[x > 50, :])",
 		x + "y = x[x > 20, :]\nemit sum(y)\nemit sum(7 // (y - 33)) + sum(7 // (y - 22))",
 		x + "y = x[x > 20, :]\nemit sum(7 // (y - y[3, 0]))",
+		x + "y = x[x > 3, :]\nemit 1\nemit ctable(y - 9, y, 32, 40)",
+		x + "y = x[x > 3, :]\nemit 1\nemit ctable(abs(y - 20), y, 14, 40)",
 		x + "y = x[x == 5 or x == 35, :]\nemit sum(cbind(y, ones(1, 1)))", // two ranks have one row
 	}, sharedIn, loosePrograms[0].text)
 }

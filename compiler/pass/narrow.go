@@ -72,9 +72,11 @@ func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 // reader of the same sort cannot be waited for.
 //
 // If several ranks share rows, they order all rows together where that takes less time than the part on
-// each.
+// each. They share the part of which only rows near one end are read (spreadGraph.ordersEnd).
 func PartSorts(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
-	all := func(g *ir.Graph) *ir.Graph { return partSorts(g, table, func(*ir.Graph, ir.ID) bool { return true }) }
+	all := func(g *ir.Graph) *ir.Graph {
+		return partSorts(g, table, func(*ir.Graph, ir.ID, []ir.ID) bool { return true })
+	}
 	if ranks == 1 {
 		return Everywhere(g, all)
 	}
@@ -83,7 +85,7 @@ func PartSorts(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
 }
 
 // partSorts is PartSorts of the sorts in g, without its regions, for which gains holds.
-func partSorts(g *ir.Graph, table *op.Table, gains func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
+func partSorts(g *ir.Graph, table *op.Table, gains func(g *ir.Graph, id ir.ID, readers []ir.ID) bool) *ir.Graph {
 	uses := g.Uses()
 	readers := map[ir.ID][]ir.ID{} // of sorts whose other readers are none
 	for i := range g.Nodes {
@@ -96,7 +98,7 @@ func partSorts(g *ir.Graph, table *op.Table, gains func(g *ir.Graph, id ir.ID) b
 	first := map[ir.ID]ir.ID{} // sorts by their first readers
 	part := map[ir.ID]bool{}
 	for x, by := range readers {
-		if int(uses[x]) == len(by) && !sent(g, x) && readsPart(g, x, by) && gains(g, x) {
+		if int(uses[x]) == len(by) && !sent(g, x) && readsPart(g, x, by) && gains(g, x, by) {
 			first[by[0]], part[x] = x, true
 		}
 	}

@@ -186,7 +186,7 @@ func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 	if t.IsDense() && t.Count() > fewNumbers {
 		w.large = true
 		// rows are put in order in loops only if they are few
-		return ops <= mostWork && (d.Elements != nil && d.Order == nil || d.Elt != nil || d.Fold != op.NoFold || d.Role == op.Points)
+		return ops <= mostWork && (d.Elements != nil && (d.Order == nil || d.Order.Own == "") || d.Elt != nil || d.Fold != op.NoFold || d.Role == op.Points)
 	}
 	return ops <= mostWork
 }

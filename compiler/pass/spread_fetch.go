@@ -261,7 +261,7 @@ func takeLists(r *ir.Region, inside []*spreadGraph) (all []listed) {
 
 // orderReads returns the reads of an operator that sorts rows (op.Ordering).
 func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	if g.Nodes[id].Op.Order == nil {
+	if o := g.Nodes[id].Op.Order; o == nil || o.Own == "" {
 		return nil, elsewise
 	}
 	from := g.Type(g.In(id)[0])
@@ -303,8 +303,16 @@ const mostGathered = 64 << 20
 
 // partGains reports whether each rank finds the few rows of a sort that are read (op.Ordering.Part)
 // sooner than all ranks put the rows in order. Where they share all that they can, they share the sort.
-func (s *spreader) partGains(g *ir.Graph, id ir.ID) bool {
-	from := g.Type(g.In(id)[0])
+func (s *spreader) partGains(g *ir.Graph, id ir.ID, readers []ir.ID) bool {
+	from, spans := g.Type(g.In(id)[0]), []int64(nil)
+	for _, by := range readers {
+		for _, x := range g.Nodes[by].Op.RowsRead(g.Nodes[by].Attrs).Ints() {
+			spans = append(spans, int64(x))
+		}
+	}
+	if k, _ := s.endOf(from, spans); k > 0 {
+		return true
+	}
 	if s.from == 1 || !from.Known() || from.Bytes() > mostGathered {
 		return false
 	}

@@ -14,6 +14,8 @@ package pass
 // apart.
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -33,6 +35,9 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
 	if !x.spreader.whole || x.inside || sent(x.old, id) || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
 		return false
+	}
+	if x.ordersEnd(id) {
+		return true
 	}
 	if from := x.old.Type(in[0]); n.Op.Chooses && from.Cols == 1 && (x.isLoose(in[0]) || x.partial[in[0]] && from.Rows >= x.ranks) {
 		size := x.full(in[1])
@@ -69,6 +74,7 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 		x.to[id] = x.countOf(root)
 	case len(in) == 1 && n.Op.Shard.Combine != "" && n.Op.Fold != op.NoFold && n.Op.Fold != op.FoldRows && x.old.Type(in[0]).Cols != types.Unknown:
 		x.to[id] = x.looseFold(id, root)
+	case stated(n.Op) && n.Op.Shard.Combine != "" && n.Op.Shard.Finish == "" && x.looseStates(id):
 	case x.rowByRow(id):
 		args := make([]ir.ID, len(in))
 		for k, from := range in {
@@ -80,6 +86,89 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// endOf returns how many rows from one end of a sorted matrix hold all that is read of it, and whether
+// it is the last end. spans has op.RowsRead.Ints of each reader. It returns 0 if the run tells what is
+// read, and if the rows of all ranks together are no fewer than a rank has.
+func (s *spreader) endOf(t types.Type, spans []int64) (k int, last bool) {
+	lo := t.Rows
+	for r := range slices.Chunk(spans, 4) {
+		if r[1] > 0 || r[3] > 0 {
+			return 0, false
+		}
+		lo, k = min(lo, int(r[0])), max(k, int(r[0]+r[2]))
+	}
+	if last = t.Rows-lo < k; last {
+		k = t.Rows - lo
+	}
+	if !dividable(t) || k*s.ranks*s.ranks > t.Rows {
+		return 0, false
+	}
+	return k, last
+}
+
+// ordersEnd makes the new nodes of a sort of which only the first or the last rows are read
+// (op.Ordering.Part). Each rank sends as many of its own rows, and all ranks put these in order:
+//
+//	                                                  %2 = slice(%0){rows 0..300} on 0;  %3 = sort.part(%2) on 0
+//	%1 = sort.part(%0) {spans=[0,0,9,0]}       ->     %4 = slice(%3){rows 0..9} on 0;  %5 = exchange(%4) {to=[1]} on 0; ..
+//	                                                  %9 = rbind(%5, ..);  %10 = sort.part(%9) {spans=[0,0,9,0]}
+//
+// Equal rows keep their order, because those of a rank stand before those of later ranks. ordersEnd
+// returns false for other nodes.
+func (x *spreadGraph) ordersEnd(id ir.ID) bool {
+	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
+	if n.Op.Order == nil || n.Op.Order.Own != "" || len(in) > 1 || !x.partial[in[0]] {
+		return false
+	}
+	of := x.old.Type(in[0])
+	k, last := x.endOf(of, n.Attrs.Ints("spans"))
+	if k == 0 {
+		return false
+	}
+	numbers, own, by := n.Op.Order.Pairs, x.own(in[0]), n.Attrs.Int("by")
+	if by < 0 {
+		by += of.Cols
+	}
+	window := func(from ir.ID, row, rows, col, cols int) ir.ID {
+		return x.typed(id, x.table.Must("slice"), box{row, col, rows, cols, 0, 0}.attrs(), from)
+	}
+	end := func(from ir.ID, attrs *op.Attrs, rank int32) ir.ID { // the rows at the end of the sorted rows from
+		row := 0
+		if last {
+			row = x.g.Type(from).Rows - k
+		}
+		sorted := x.alone(x.typed(id, n.Op, attrs.With("spans", op.Ints(row, 0, k, 0)), from), rank)
+		return x.alone(window(sorted, row, k, 0, x.g.Type(sorted).Cols), rank)
+	}
+	rows, at, attrs := make([]ir.ID, x.ranks), make([]ir.ID, x.ranks), n.Attrs
+	if numbers {
+		attrs = attrs.With("by", op.Int(0)) // of the one column that is sent
+	}
+	for r := range int32(x.ranks) {
+		lo, hi := plan.WindowOf(int(r), x.ranks, of.Rows, x.unit[of.Rows])
+		if !numbers {
+			rows[r] = x.sentFrom(r, end(x.alone(window(own, lo, hi-lo, 0, of.Cols), r), attrs, r), plan.Everywhere)
+			continue
+		}
+		keys := x.alone(window(own, lo, hi-lo, by, 1), r)
+		places := end(keys, attrs, r)
+		from := x.typed(id, x.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(lo)}))
+		rows[r] = x.sentFrom(r, x.alone(x.typed(id, x.table.Must("pick.rows"), nil, keys, places), r), plan.Everywhere)
+		at[r] = x.sentFrom(r, x.alone(x.typed(id, x.table.Infix("+"), nil, places, from), r), plan.Everywhere)
+	}
+	rbind := x.table.Must("rbind")
+	made := end(x.typed(id, rbind, nil, rows...), attrs, plan.Everywhere)
+	if numbers {
+		made = x.typed(id, x.table.Must("pick.rows"), nil, x.typed(id, rbind, nil, at...), made)
+	}
+	if last {
+		made = x.typed(id, x.table.Must("lay"), layAttrs(t, []box{{0, 0, k, t.Cols, t.Rows - k, 0}}), made)
+	}
+	x.to[id] = made
+	x.saved += x.spared(x.workOf(x.old, id))
 	return true
 }
 
@@ -132,7 +221,7 @@ func (x *spreadGraph) rowByRow(id ir.ID) bool {
 	for k, from := range in {
 		t := x.old.Type(from)
 		beside := n.Op.Role == op.Beside // whose operands have as many rows, and not one
-		by := beside || n.Op.Laws.Has(op.Elementwise) || k == 0 && first || alongRow(n, k)
+		by := beside || n.Op.Laws.Has(op.Elementwise) || n.Op.Shard.Kind == op.ShardAligned || k == 0 && first || alongRow(n, k)
 		if x.isLoose(from) != by && (!by || beside || t.IsMatrix() && (!dividable(t) || t.Rows != 1)) {
 			return false
 		}
@@ -242,6 +331,26 @@ func (x *spreadGraph) looseFold(id, root ir.ID) ir.ID {
 	all := x.typed(id, x.table.Must(d.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
 	attrs := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(t.Elem.String())}, op.Attr{Name: "cols", Val: op.Int(t.Cols)})
 	return x.typed(id, x.table.Must(d.Shard.Finish), attrs, all, x.countOf(root))
+}
+
+// looseStates makes the new nodes of a stated operator on loose matrices whose states know no order, as
+// counts of codes do. It returns false for another one.
+func (x *spreadGraph) looseStates(id ir.ID) bool {
+	n, t := &x.old.Nodes[id], x.old.Type(id)
+	if !dividable(t) || slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !x.isLoose(from) }) {
+		return false
+	}
+	sig := sigOf(x.old, id)
+	sig.Def = x.table.Must(n.Op.Shard.Partial)
+	for k := range sig.In {
+		sig.In[k].Rows = x.ranks // any number
+	}
+	if sig.Def.Loop == nil || sig.Def.Loop.Rows == nil || sig.Def.Loop.Rows(sig, t) == 0 {
+		return false
+	}
+	state := x.shares1(x.typed(id, sig.Def, n.Attrs, through(x.to, x.old.In(id))...))
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
+	return true
 }
 
 // exchangeTo returns the attributes of an exchange that sends to these ranks.

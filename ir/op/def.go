@@ -320,9 +320,10 @@ type Selection struct {
 // descending if `desc`. Both are attributes of the call.
 type Ordering struct {
 	// Own names the row that orders a rank's own rows. Of names the row that merges such rows of all ranks
-	// to a rank's window of the result.
+	// to a rank's window of the result. Both are "" of a row that is a Part.
 	Own, Of string
-	// Pairs: Own makes pairs of integers, a key and the number of a row, ordered by the keys.
+	// Pairs: the result is numbers of rows. Own makes pairs of integers, a key and the number of a row,
+	// ordered by the keys.
 	Pairs bool
 	// Part names the row that makes some rows of the result and leaves the others as they are in memory.
 	// Its attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs.

@@ -144,7 +144,7 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 	d.Loop = &op.Loop{Space: wide, Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers, nil), nil }}
 
 	part := *d
-	part.Name, part.Hidden, part.Eg, part.Order = d.Order.Part, true, nil, nil
+	part.Name, part.Hidden, part.Eg, part.Order = d.Order.Part, true, nil, &op.Ordering{Pairs: d.Order.Pairs}
 	part.Doc = part.Name + " is " + d.Name + " where only some rows of its result are read. It makes no others."
 	part.Args = slices.Insert(slices.Clone(d.Args), 1, op.Arg{Name: "ends", Rest: true, Doc: "numbers of rows"})
 	part.Args = append(part.Args, op.Arg{Name: "spans", Attr: true, Kind: op.IntsVal, Doc: "op.RowsRead.Ints of each reader"})
