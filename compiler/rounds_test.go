@@ -120,6 +120,11 @@ var topLoops = []string{
 	`iterate v = [3.0, 1, 2], q = 0.0 times 5 { w = sort(v * 0.7 + q); next v = reverse(w); next q = median(w) }
 	 emit v
 	 emit q`,
+	// A condition that the passes know is not the number that the loop in its branch reads.
+	`x = rand(50, 1, seed = 1)
+	 b = sum(x) > 300
+	 y = if identical(x, x) { iterate k = 0, s = 0.0 until k == 5 { next s = s + (if b { 1.0 } else { 2.0 }); next k = k + 1 }; s } else { f64(b) }
+	 emit y`,
 	`fn guard(x) { assert x < 7, fmt("{} is too large", x); x }
 	 iterate a = 1.0 times 30 { next a = guard(a) * 1.01 }
 	 emit a`,

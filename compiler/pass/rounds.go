@@ -40,7 +40,7 @@ func (a *around) numbered(g *ir.Graph, x ir.ID) (*around, *ir.Graph, ir.ID) {
 		if k = slices.Index(a.args, x); k < a.g.Nodes[a.id].Carried() {
 			return nil, nil, 0
 		}
-		return a.outside.numbered(a.g, a.g.In(a.id)[k])
+		return a.outside.numbered(a.g, a.g.In(a.id)[k+a.g.Nodes[a.id].FirstArg()])
 	}
 	if n.Op.Role == op.Constant && isNumber(g.Type(x)) {
 		return a, g, x
