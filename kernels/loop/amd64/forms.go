@@ -167,6 +167,7 @@ var (
 	VSHUFF64X2                 = row("VSHUFF64X2", form{pat: rvm, pp: p66, mm: m3A, op: 0x23, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true})
 	VALIGNQ                    = row("VALIGNQ", form{pat: rvm, pp: p66, mm: m3A, op: 0x03, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true})
 	VEXTRACTF128               = row("VEXTRACTF128", form{pat: mr, pp: p66, mm: m3A, op: 0x19, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, dst: wX})
+	VPEXTRQ                    = row("VPEXTRQ", form{pat: mr, pp: p66, mm: m3A, op: 0x16, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, imm: true, dst: wG64, src: wX, noMask: true})
 	VEXTRACTF64X4              = row("VEXTRACTF64X4", form{pat: mr, pp: p66, mm: m3A, op: 0x1b, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, dst: wHalf})
 	VINSERTF128                = row("VINSERTF128", form{pat: rvm, pp: p66, mm: m3A, op: 0x18, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, src: wX})
 	VGATHERQPD                 = row("VGATHERQPD", form{pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 1, evexW: 1, tuple: tScalar, elem: 8})

@@ -133,10 +133,24 @@ func (l *lowering) addresses(p place, o loop.Origin) virt {
 	return l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: row, b: col, dst: l.fresh(vectorClass)})
 }
 
+// base splits p into an address that all lanes share, which the code returned leaves in RAX, and the
+// rest of the place. A row that all lanes share is part of the address: its product with the stride is
+// one instruction there, and ten of vectors of AVX2.
+func (l *lowering) base(p place) (address func(m *maker), rest place) {
+	row := loop.Lin{}
+	if rest = p; !p.mem.unit && !l.varies(p.row) {
+		row, rest.row = p.row, row
+	}
+	return func(m *maker) {
+		m.LoadG(RAX, argMem(p.mem.arg))
+		l.addRows(m, RAX, p.mem.arg, row)
+	}, rest
+}
+
 // gathered loads an element a lane.
 func (l *lowering) gathered(p place, o loop.Origin) virt {
 	e := p.mem.elem
-	base := func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) }
+	base, p := l.base(p)
 	if e == types.Bool && !l.alike() {
 		return l.gatherBools(l.addresses(p, o), base)
 	}
@@ -207,7 +221,7 @@ func (l *lowering) store(s *loop.Stmt) {
 		l.storeApart(v, p)
 		return
 	}
-	base := func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) }
+	base, p := l.base(p)
 	if e == types.Bool {
 		l.scatterBools(v, l.addresses(p, s.Origin), base)
 		return

@@ -137,3 +137,58 @@ func TestBoundedSubscripts(t *testing.T) {
 		}
 	}
 }
+
+// TestGatheredRows: lanes that gather elements of one row share its address, so no vector is multiplied
+// by the stride. On AVX2 each loads its own word where all lanes count.
+func TestGatheredRows(t *testing.T) {
+	const rows, cols = 9, 61
+	x, at, r := value.New(types.F64, rows, cols), value.New(types.I64, rows, cols), rand.New(rand.NewPCG(3, 5))
+	for i := range rows {
+		for j, p := range r.Perm(cols) {
+			x.F64[i*cols+j], at.I64[i*cols+j] = r.Float64(), int64(p)
+		}
+	}
+	in := []value.Value{x, at}
+	for _, body := range []string{
+		"v0 = load %1[i, j]\nv1 = load %0[i, v0]\nstore out0[i, j] v1",
+		"v0 = load %1[8-i, j]\nv1 = i64 20\nv2 = lt v0, v1\nv3 = if v2 {\nv4 = load %0[8-i, v0]\nyield v4\n} else {\nv5 = f64 -1\nyield v5\n}\nstore out0[i, j] v3",
+		"v0 = f64 0\nv1 = for round: 0..9 (v2 = v0) {\nv3 = load %1[i, j]\nv4 = load %0[round, v3]\nv5 = add v2, v4\nnext v5\n}\nstore out0[i, j] v1",
+		"v0 = load %1[i, j]\nv1 = load %0[i, j]\nstore out0[i, v0] v1",
+	} {
+		text := fmt.Sprintf("nest(%%0: f64[], %%1: i64[]) (i: 0..%d, j: 0..%d) {\n%s\n} : (f64[%d, %d])", rows, cols, body, rows, cols)
+		n, err := loop.Parse(text, loop.Standard{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		want, err := n.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range []*target{avx512, halved(avx512), avx2, starved(avx512), starved(avx2)} {
+			if !has(target) {
+				continue
+			}
+			m, out := need(t, target), value.New(types.F64, rows, cols)
+			f, err := compile(m, target, n, in, []*value.Dense{out})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			f.run(0, rows, 0, cols)
+			if err := same(out, want[0].(*value.Dense)); err != nil {
+				t.Fatalf("%s: %v\n%s", target.name, err, text)
+			}
+		}
+		for _, target := range []Target{AVX512, AVX2} {
+			l, err := List(target, n, make([]Layout, len(in)), make([]Layout, 1), Schedule{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(l.Text, "VPMUL") {
+				t.Errorf("target %v multiplies a row that all lanes share:\n%s\n%s", target, n, l.Text)
+			}
+			if words := strings.Contains(l.Text, "VPEXTRQ"); words != (target == AVX2 && strings.Contains(l.Text, "GATHER")) {
+				t.Errorf("target %v: loads words alone: %v\n%s\n%s", target, words, n, l.Text)
+			}
+		}
+	}
+}
