@@ -205,6 +205,11 @@ func TestInnerPairs(t *testing.T) {
 				body = fmt.Sprintf("f64(sum(parfor a in 0..n, b in %s { b * k[i] - a }))", span)
 			case 2:
 				body = "if k[i] > 4 { " + body + " } else { y[i] }"
+			case 3: // a pair may give a row
+				if strings.Contains(span, "a") {
+					row := s.of("x[a, :] * y[i] - x[abs(b) % n, :]", "max(x[b, :], x[a, :]) * y[i]")
+					body = fmt.Sprintf("%s(parfor a in 0..n, b in %s { %s })", s.of("sum", "mean", "max", "min", "norm"), span, row)
+				}
 			}
 			text := fmt.Sprintf("n = 9\nx = materialize(rand(n, 3, seed = %d))\ny = materialize(rand(n, 1, seed = 2))\nk = materialize(i64(9 * rand(n, 1, seed = 3)))\nemit parfor i in 0..n { %s }\n", seed+1, body)
 			if !bodyAgrees(t, table, uint64(seed), text) && !strings.Contains(span, "i") {

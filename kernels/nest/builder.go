@@ -115,8 +115,9 @@ func (r Ref) outside() Ref {
 // pairs is the values of a loop over pairs, row by row.
 type pairs struct {
 	rows loop.Lin
-	// row returns the number n of values in row i, and at, which returns value j of them.
-	row func(i loop.Lin) (n loop.Lin, at func(j loop.Lin) loop.Val)
+	// row returns the number n of values in row i, and at, which returns value j of them. A value is a row
+	// of numbers, by their columns k.
+	row func(i loop.Lin) (n loop.Lin, at func(j loop.Lin) func(k loop.Lin) loop.Val)
 }
 
 // ElementKey is an element that a scope has written.

@@ -42,15 +42,22 @@ func (x *Builder) foldPairs(a *op.Action, in Ref) loop.Val {
 	case a.Def.Fold == op.FoldRows, c == loop.Var, c == loop.Stddev, c == loop.ArgLeast, c == loop.ArgGreatest, !c.Free(in.Type.Elem):
 		panic(NoBody{c.Info().Name + " of pairs"})
 	}
+	cols := loop.Num(int64(in.Type.Cols)) // of the value of a pair
 	term := func(v loop.Val) []loop.Val { return []loop.Val{x.Term(c, v)} }
 	one := func() []loop.Val { // for its type
 		_, at := in.pairs.row(loop.Num(0))
-		return term(at(loop.Num(0)))
+		return term(at(loop.Num(0))(loop.Num(0)))
 	}
-	return x.foldBy(c, a.Type.Elem, loop.Num(int64(in.Type.Rows)), loop.Num(1), one, func(state []loop.Val, add func(st, in []loop.Val) []loop.Val) []loop.Val {
+	return x.foldBy(c, a.Type.Elem, loop.Num(int64(in.Type.Rows)), cols, one, func(state []loop.Val, add func(st, in []loop.Val) []loop.Val) []loop.Val {
 		return x.rounds("i", in.pairs.rows, state, func(i loop.Lin, st []loop.Val) []loop.Val {
 			n, at := in.pairs.row(i)
-			return x.rounds("j", n, st, func(j loop.Lin, st []loop.Val) []loop.Val { return add(st, term(at(j))) })
+			return x.rounds("j", n, st, func(j loop.Lin, st []loop.Val) []loop.Val {
+				elem := at(j)
+				if in.Type.Cols == 1 {
+					return add(st, term(elem(loop.Num(0))))
+				}
+				return x.rounds("k", cols, st, func(k loop.Lin, st []loop.Val) []loop.Val { return add(st, term(elem(k))) })
+			})
 		})
 	})
 }

@@ -443,9 +443,9 @@ func (x *Builder) pairsOf(b *op.Body, k int, env []Ref) Ref {
 	}
 	in := picked(env, a.Args[1:])
 	inner, by := a.Bodies[0], int64(list.Attrs.Int("by"))
-	row := func(i loop.Lin) (loop.Lin, func(j loop.Lin) loop.Val) {
+	row := func(i loop.Lin) (loop.Lin, func(j loop.Lin) func(k loop.Lin) loop.Val) {
 		from, n := x.steps(of.At(i, loop.Num(1)), of.At(i, loop.Num(2)), by, list.Attrs.Bool("through"))
-		return n, func(j loop.Lin) loop.Val {
+		return n, func(j loop.Lin) func(k loop.Lin) loop.Val {
 			pair := x.sized(inner.Args[1], func(_, col loop.Lin) loop.Val {
 				if col.Known() && col.Const == 0 {
 					return of.At(i, loop.Num(0))
@@ -453,7 +453,14 @@ func (x *Builder) pairsOf(b *op.Body, k int, env []Ref) Ref {
 				return x.Value(j.Times(by).Plus(from))
 			})
 			place := Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Num(0))} // of the pair, which alone is asked for
-			return x.body(inner, append([]Ref{place, pair}, in...), nil)[0].Val
+			y := x.body(inner, append([]Ref{place, pair}, in...), nil)[0]
+			switch {
+			case y.Parts != nil || y.At != nil && y.Type.Rows != 1:
+				panic(NoBody{"a result of " + y.Type.String()})
+			case y.At != nil:
+				return func(k loop.Lin) loop.Val { return y.At(loop.Num(0), k) }
+			}
+			return func(loop.Lin) loop.Val { return y.Val }
 		}
 	}
 	return Ref{Type: a.Type, Val: loop.NoVal, pairs: &pairs{of.rows, row}}
