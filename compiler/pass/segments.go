@@ -23,6 +23,8 @@ import (
 //
 // sum(ifelse(mask, x, 0)) is the sum of x in the rows of the mask. It would be wrong for sums that
 // round, or that keep the sign of zeros: sums are exact, and a sum of zeros is +0.
+// max(ifelse(mask, x, y)) is max(max(x in these rows), y), for a number y, which is left out if all
+// rows are in the group; min alike. A group without rows reads another row, and is y.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
@@ -55,7 +57,8 @@ type ordered struct {
 }
 
 // segment is the rows that a mask takes. In these rows a column equals key, a scalar of the body, and
-// all masks of also hold. If a sum of a column takes them, chosen is that column; else it is ir.None.
+// all masks of also hold. If a sum, max or min of a column takes them, chosen is that column; else it
+// is ir.None.
 type segment struct {
 	column      int
 	key, chosen ir.ID
@@ -101,20 +104,39 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 	return s
 }
 
-// chosen returns column y if node x is sum(ifelse(mask, y, 0)), and else ir.None.
+// chosen returns column y if node x is sum(ifelse(mask, y, 0)), or max or min of ifelse(mask, y, z)
+// with a number z, and else ir.None.
 func (s segments) chosen(x ir.ID) ir.ID {
 	b := s.r.Graph
-	if b.Nodes[x].Op != s.table.Must("sum") {
+	sums, ends := b.Nodes[x].Op == s.table.Must("sum"), s.end(x) != nil
+	if !sums && !ends {
 		return ir.None
 	}
 	of := b.In(x)[0]
-	if b.Nodes[of].Op != s.table.Must("ifelse") || !isZero(b, b.In(of)[2], nil) || b.Type(b.In(of)[0]).Rows != b.Type(of).Rows {
+	t := b.Type(of)
+	if b.Nodes[of].Op != s.table.Must("ifelse") || b.Type(b.In(of)[0]).Rows != t.Rows {
 		return ir.None
 	}
-	if y := b.In(of)[1]; b.Type(y) == b.Type(of) {
-		return y
+	y, z := b.In(of)[1], b.In(of)[2]
+	if b.Type(y) != t || sums && !isZero(b, z, nil) || ends && b.Type(z) != types.ScalarOf(t.Elem) {
+		return ir.None
 	}
-	return ir.None
+	return y
+}
+
+// end returns the operator of the greater of two if node x is the max of a matrix that has elements,
+// that of the lesser if it is the min, and else nil.
+func (s segments) end(x ir.ID) *op.Def {
+	n, t := &s.r.Graph.Nodes[x], s.r.Graph.Type(x)
+	switch {
+	case !t.IsScalar() || n.Op.Fold == op.NoFold || s.r.Graph.Type(s.r.Graph.In(x)[0]).Cols < 1:
+		return nil
+	case n.Op.Class == loop.Greatest:
+		return s.table.Must("ew.max")
+	case n.Op.Class == loop.Least:
+		return s.table.Must("ew.min")
+	}
+	return nil
 }
 
 // leastOf is the least number of keys for which rows are ordered by a column of type t.
@@ -360,10 +382,28 @@ func (w *segmentWriter) segment(x ir.ID, one segment) ir.ID {
 	if counted && len(one.also) == 0 {
 		return add(w.table.Infix("-"), number, nil, to, from)
 	}
-	zero := add(w.table.Must("const"), number, []op.Attr{{Name: "value", Val: op.Int(0)}})
-	g := &group{column: one.column, from: from, to: to, zero: zero, held: ir.None}
+	constant := func(v int) ir.ID {
+		return add(w.table.Must("const"), number, []op.Attr{{Name: "value", Val: op.Int(v)}})
+	}
+	g := &group{column: one.column, from: from, to: to, zero: constant(0), held: ir.None}
+	further := w.end(x)
+	if further != nil {
+		g.from = add(w.table.Must("ew.min"), number, nil, from, constant(w.rows(g)-1))
+		g.to = add(w.table.Must("ew.max"), number, nil, to, add(w.table.Infix("+"), number, nil, g.from, constant(1)))
+	}
+	reduced := func(y ir.ID) ir.ID {
+		t := c.old.Type(x)
+		y = c.g.Add(n.Op, n.Attrs, t, o, y)
+		if further == nil {
+			return y
+		}
+		z, truth := c.to[c.old.In(c.old.In(x)[0])[2]], number.With(types.Bool)
+		some := add(w.table.Must("ifelse"), t, nil, add(w.table.Infix("<"), truth, nil, from, to), y, z)
+		all := add(w.table.Infix("=="), truth, nil, add(w.table.Infix("-"), number, nil, to, from), constant(w.rows(g)))
+		return add(w.table.Must("ifelse"), t, nil, all, y, add(further, t, nil, some, z))
+	}
 	if one.chosen != ir.None && len(one.also) == 0 {
-		return c.g.Add(n.Op, n.Attrs, c.old.Type(x), o, w.at(one.chosen, g))
+		return reduced(w.at(one.chosen, g))
 	}
 	rows, mask := types.DenseOf(types.I64, types.Unknown, 1), ir.None
 	for _, m := range one.also {
@@ -378,7 +418,7 @@ func (w *segmentWriter) segment(x ir.ID, one segment) ir.ID {
 		t := c.old.Type(of)
 		t.Rows = types.Unknown
 		rest := add(c.old.Nodes[of].Op, t, nil, mask, w.at(one.chosen, g), c.to[c.old.In(of)[2]])
-		return c.g.Add(n.Op, n.Attrs, c.old.Type(x), o, rest)
+		return reduced(rest)
 	case counted:
 		return c.g.Add(n.Op, n.Attrs, number, o, mask)
 	}
