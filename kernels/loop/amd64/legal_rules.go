@@ -146,18 +146,43 @@ func toSingle(g *legalizer, s *step) virt {
 	return g.op(VCVTPD2PS, L256, 0, g.toDouble(g.blend(false, x, odd, large)))
 }
 
-// toWord converts f64 to i64 towards zero, for numbers in range: the integral part is split into
-// halves of 32 bits, of which the lower one is not negative, and each half is added to a number
-// that has its last bit at 1.
+// toWord converts f64 to i64 towards zero, for numbers in range. Most fit into 32 bits, for which there
+// is an instruction: of others it gives the least integer. If a lane has that, the integral parts are
+// split into halves of 32 bits, of which the lower one is not negative, and each half is added to a
+// number that has its last bit at 1.
 func (g *legalizer) toWord(x virt) virt {
-	whole := g.emit(&step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 11}, b: x})
-	upper := g.with(VMULPD, whole, math.Float64bits(0x1p-32), 0)
-	upper = g.emit(&step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 9}, b: upper})
-	lower := g.emit(&step{Inst: Inst{Len: L256}, fused: fusedStep{is: true, minusProduct: true}, a: upper, b: g.constant(math.Float64bits(0x1p32)), c: whole})
-	upper = g.shift(VPSLLQ, g.with(VADDPD, upper, math.Float64bits(0x1.8p52), 0), 32)
-	lower = g.with(VPXOR, g.with(VADDPD, lower, lowerWord, 0), lowerWord, 0)
-	return g.op(VPOR, L256, upper, lower)
+	return g.emit(&step{a: x, pure: true, scalar: func(m *maker, dst Reg, r regs) {
+		t, u := m.free(r.a, dst), dst
+		if dst == r.a {
+			u = m.free(r.a, t)
+		}
+		with := func(op Op, dst, a Reg, w uint64) {
+			m.Emit(Inst{Op: op, Len: L256, Dst: dst, A: a, InMem: true, Mem: m.Const(w, w, w, w)})
+		}
+		near, done := m.Label(), m.Label()
+		m.Emit(Inst{Op: VCVTTPD2DQ, Len: L256, Dst: t, B: r.a})
+		m.Emit(Inst{Op: VPCMPEQD, Len: L128, Dst: u, A: t, InMem: true, Mem: m.Const(leastInts, leastInts)})
+		m.Emit(Inst{Op: VMOVMSKPS, Len: L128, Dst: RAX, B: u})
+		m.Test(RAX, RAX)
+		m.Jump(Equal, near)
+		m.Emit(Inst{Op: VROUNDPD, Len: L256, Imm: 11, Dst: t, B: r.a})
+		with(VMULPD, u, t, math.Float64bits(0x1p-32))
+		m.Emit(Inst{Op: VROUNDPD, Len: L256, Imm: 9, Dst: u, B: u})
+		with(VFNMADD231PD, t, u, math.Float64bits(0x1p32))
+		with(VADDPD, u, u, math.Float64bits(0x1.8p52))
+		m.Emit(Inst{Op: VPSLLQ, Len: L256, Imm: 32, Dst: u, B: u})
+		with(VADDPD, t, t, lowerWord)
+		with(VPXOR, t, t, lowerWord)
+		m.Emit(Inst{Op: VPOR, Len: L256, Dst: dst, A: u, B: t})
+		m.Goto(done)
+		m.Bind(near)
+		m.Emit(Inst{Op: VPMOVSXDQ, Len: L256, Dst: dst, B: t})
+		m.Bind(done)
+	}})
 }
+
+// leastInts is the least integer of 32 bits, twice.
+const leastInts = 1<<31 | 1<<63
 
 // compareSingle compares f32 and widens the mask.
 func compareSingle(g *legalizer, s *step) virt {

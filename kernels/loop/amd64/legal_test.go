@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -108,6 +109,10 @@ v11 = add v2, v3`
 		{"v1 = i64 5\nv2 = ne v0, v1\nv3 = i64 7\nv4 = select v2, v0, v3", VPXOR, 0},
 		{"v1 = i64 5\nv2 = le v0, v1\nv3 = ne v0, v1\nv4 = and v2, v3\nv5 = to_i64 v4", VPXOR, 1},
 		{"v1 = i64 10\nv2 = mod v0, v1\nv3 = idiv v0, v1\nv4 = xor v2, v3", VSUBPD, 2},
+		{"v1 = to_f64 v0\nv2 = to_i64 v1", VROUNDPD, 0}, // most have 32 bits
+		{"v1 = i64 -7\nv2 = max v0, v1\nv3 = i64 900\nv4 = min v2, v3\nv5 = to_f64 v4\nv6 = bits v5", VPBLENDD, 0},
+		{"v1 = i64 -7\nv2 = max v0, v1\nv3 = i64 900\nv4 = min v2, v3\nv5 = i64 8\nv6 = add v4, v5\nv7 = i64 1\nv8 = le v7, v6\nv9 = to_i64 v8", VPCMPGTQ, 2},
+		{"v1 = i64 -7\nv2 = max v0, v1\nv3 = i64 900\nv4 = min v2, v3\nv5 = sub v4, v3\nv6 = i64 1\nv7 = lt v5, v6\nv8 = to_i64 v7", VPCMPGTQ, 2},
 		{counting, VPXOR, 0},
 		{counting, VBLENDVPD, 1},
 	} {
@@ -125,6 +130,42 @@ v11 = add v2, v3`
 		}
 		if count > 2*x.most {
 			t.Errorf("%d of %s, expected at most %d:\n%s", count, forms[x.op].name, 2*x.most, strings.ReplaceAll(x.body, "\n", "; "))
+		}
+	}
+}
+
+// TestWords: vectors of f64 become i64 if all lanes fit into 32 bits, and if some do not.
+func TestWords(t *testing.T) {
+	n, err := loop.Parse("nest(%0: f64[]) (i: 0..%0.rows) {\nv0 = load %0[i, 0]\nv1 = to_i64 v0\nstore out0[i, 0] v1\n} : (i64[%0.rows, 1])", loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := []float64{0, math.Copysign(0, -1), 0.99, -0.99, 1 << 31, 1<<31 - 0.5, -1 << 31, -1<<31 - 0.5, -1<<31 - 1, 1<<32 + 5.5, -1 << 32, 1<<53 - 1, 1e18, -1 << 63, 1<<63 - 1024, 41.5}
+	for _, target := range []*target{avx2, starved(avx2), avx512} {
+		m := need(t, target)
+		for range len(numbers) {
+			numbers = append(numbers[1:], numbers[0])
+			for size := range 9 {
+				x, out := value.New(types.F64, 16, 1), value.New(types.I64, 16, 1)
+				for i := range x.F64 {
+					if x.F64[i] = float64(3 * (8 - i)); i < size {
+						x.F64[i] = numbers[i]
+					}
+				}
+				in := []value.Value{x}
+				f, err := compile(m, target, n, in, []*value.Dense{out})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.run(0, 1, 0, 16)
+				want, err := n.Eval(in, loop.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := same(out, want[0].(*value.Dense)); err != nil {
+					t.Errorf("%s: %v, for %v", target.name, err, x.F64)
+				}
+			}
 		}
 	}
 }

@@ -103,7 +103,7 @@ func wordsText(words []uint64) string {
 }
 
 // suffixed forms are named by the length of their source.
-var suffixed = map[Op]bool{VCVTPD2PS: true, VCVTQQ2PS: true}
+var suffixed = map[Op]bool{VCVTPD2PS: true, VCVTQQ2PS: true, VCVTTPD2DQ: true}
 
 // regName is the name of a register as an operand of that width in an instruction of that length.
 func regName(r Reg, w width, l Len) string {

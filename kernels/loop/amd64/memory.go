@@ -118,18 +118,25 @@ func (l *lowering) contiguous(p place) virt {
 
 // addresses is the offset in bytes of every lane from the address of the memory.
 func (l *lowering) addresses(p place, o loop.Origin) virt {
-	size := uint64(p.mem.elem.Size())
+	made := func(op Op, of virt, arg int32, in Inst) virt {
+		in.Op, in.Len = op, l.length
+		return l.recentOf(vectorClass, sum{address: of, arg: arg, size: isDistance}, func() step {
+			if in.InMem {
+				return step{Inst: in, a: of}
+			}
+			return step{Inst: in, b: of}
+		})
+	}
 	col := l.lin(p.col, o)
-	if size > 1 {
-		col = l.emit(&step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(size))}, b: col, dst: l.fresh(vectorClass)})
+	if size := p.mem.elem.Size(); size > 1 {
+		col = made(VPSLLQ, col, int32(-size), Inst{Imm: uint8(bits.TrailingZeros64(uint64(size)))})
 	}
 	if p.mem.unit || p.row.Known() && p.row.Const == 0 {
 		return col
 	}
-	row := l.lin(p.row, o)
 	stride := argMem(p.mem.arg + 8)
 	stride.Broadcast = true
-	row = l.emit(&step{Inst: Inst{Op: VPMULLQ, Len: l.length, InMem: true, Mem: stride}, a: row, dst: l.fresh(vectorClass)})
+	row := made(VPMULLQ, l.lin(p.row, o), p.mem.arg, Inst{InMem: true, Mem: stride})
 	return l.emit(&step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: row, b: col, dst: l.fresh(vectorClass)})
 }
 

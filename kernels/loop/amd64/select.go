@@ -269,9 +269,12 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	return l.binary(pair{VSUBPD, VSUBPS}.of(e), e, both, differ) // -0 - -0 is 0
 }
 
-// Numbers of VRANGE: the immediates of the lesser and the greater of two, and what marks the comparison
-// that comes before it among recent values.
-const lesserImm, greatestImm, isOrdered = 4, 5, -3
+// Numbers of VRANGE: the immediates of the lesser and the greater of two.
+const lesserImm, greatestImm = 4, 5
+
+// What marks, among recent values, the comparison that comes before a VRANGE, and distances in bytes of
+// elements from the first.
+const isOrdered, isDistance = -3, -4
 
 // ranged is extreme by VRANGE, which orders zeros as the language does. Of a nan and a number it gives
 // the number, so it leaves those lanes as they are, which is a nan. Both extremes of a pair share the
@@ -361,6 +364,9 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 	case loop.MulHighU:
 		return words{l}.upperHalf(in[0], in[1])
 	case loop.ToF64:
+		if x := l.spanOf(in[0]); l.vexOnly() && x.least >= -1<<51 && x.most < 1<<51 {
+			return l.binary(VSUBPD, types.F64, inRegister(types.F64, l.binary(VPADDQ, e, in[0], middleBits)), middleF64)
+		}
 		return l.unary(VCVTQQ2PD, e, in[0], 0)
 	case loop.ToF32:
 		return l.unary(VCVTQQ2PS, e, in[0], 0)

@@ -33,7 +33,16 @@ func (l *lowering) spanOf(o operand) span {
 func (l *lowering) bounded(s *loop.Stmt, in []operand) *span {
 	last := len(in) - 1
 	a, b := l.spanOf(in[max(0, last-1)]), l.spanOf(in[last])
+	small := min(a.least, b.least) >= -1<<31 && max(a.most, b.most) < 1<<31
 	switch s.Code {
+	case loop.Add:
+		if small {
+			return &span{a.least + b.least, a.most + b.most}
+		}
+	case loop.Sub:
+		if small {
+			return &span{a.least - b.most, a.most - b.least}
+		}
 	case loop.Min:
 		return &span{min(a.least, b.least), min(a.most, b.most)}
 	case loop.Max:
@@ -72,7 +81,7 @@ func (l *lowering) climbs(o operand) bool {
 
 // subscript returns o, the integer that s makes of in, with what is known of it as a subscript.
 func (l *lowering) subscript(s *loop.Stmt, in []operand, o operand) operand {
-	if in[len(in)-1].elem != types.I64 || o.konst {
+	if in[len(in)-1].elem != types.I64 || o.konst || o.known().span != nil { // or it is one of in
 		return o
 	}
 	is := false

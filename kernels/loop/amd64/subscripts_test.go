@@ -192,3 +192,18 @@ func TestGatheredRows(t *testing.T) {
 		}
 	}
 }
+
+// TestGathersShareDistances: two elements of a row need its distance from the first row once.
+func TestGathersShareDistances(t *testing.T) {
+	n, err := loop.Parse("nest(%0: f64[], %1: i64[]) (i: 0..%1.rows) {\nv0 = load %1[i, 0]\nv1 = load %1[i, 1]\nv2 = i64 1\nv3 = add v1, v2\nv4 = load %0[v0, v1]\nv5 = load %0[v0, v3]\nv6 = add v4, v5\nstore out0[i, 0] v6\n} : (f64[%1.rows, 1])", loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := List(AVX512, n, make([]Layout, 2), []Layout{{Unit: true}}, Schedule{together: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count := strings.Count(l.Text, "VPMULLQ.BCST 72(DI)"); count != 2 { // over whole vectors, and over the rest
+		t.Errorf("%d products with the distance of rows, want 2:\n%s", count, l.Text)
+	}
+}
