@@ -378,28 +378,54 @@ const leastTiled = 16
 func (l *lowering) readRows(p place, mask virt) (rows [squareRows]virt) {
 	first, disp := l.rowOfLane(p)
 	for k := range l.side() {
-		rows[k] = l.emit(&step{dst: l.fresh(vectorClass), a: first, mask: mask, pure: true, scalar: func(m *maker, dst Reg, r regs) {
-			m.vec.load(m, types.F64, dst, r.mask, rowAt(m, p, r.a, disp, k))
-		}})
+		st := step{dst: l.fresh(vectorClass), a: first, mask: mask, pure: true}
+		at := l.rowAt(&st.c, p, disp, k)
+		st.scalar = func(m *maker, dst Reg, r regs) { m.vec.load(m, types.F64, dst, r.mask, at(m, r.a, r.c)) }
+		rows[k] = l.emit(&st)
 	}
 	return rows
 }
 
-// rowAt returns the place of row k after the first. It emits code that changes R11.
-func rowAt(m *maker, p place, first Reg, disp int32, k int) Mem {
-	switch m.LoadG(R11, argMem(p.mem.arg+8)); k {
-	case 0:
-		return At(first, disp)
-	case 1, 2, 4:
-		return Indexed(first, R11, uint8(k), disp)
+// rowAt returns code that finds the place of row k after the first, and perhaps emits code that changes
+// R11. On AVX2 it sets distance to a register that the code reads.
+func (l *lowering) rowAt(distance *virt, p place, disp int32, k int) func(m *maker, first, distance Reg) Mem {
+	scale := uint8(k)
+	switch {
+	case k == 0:
+		return func(_ *maker, first, _ Reg) Mem { return At(first, disp) }
+	case k != 1 && k != 2 && k != 4:
+		scale = 1
 	}
-	m.IMulImm(R11, R11, int32(k))
-	return Indexed(first, R11, 1, disp)
+	if l.vexOnly() {
+		*distance = l.rowsApart(p, k/int(scale))
+		return func(_ *maker, first, distance Reg) Mem { return Indexed(first, distance, scale, disp) }
+	}
+	return func(m *maker, first, _ Reg) Mem {
+		m.LoadG(R11, argMem(p.mem.arg+8))
+		if int(scale) != k {
+			m.IMulImm(R11, R11, int32(k))
+		}
+		return Indexed(first, R11, scale, disp)
+	}
+}
+
+// rowsApart returns how many bytes so many rows of a memory take.
+func (l *lowering) rowsApart(p place, rows int) virt {
+	return l.once(invariant{kind: rowsKind, arg: p.mem.arg, row: loop.Num(int64(rows))}, generalClass, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ regs) {
+			if m.LoadG(dst, argMem(p.mem.arg+8)); rows > 1 {
+				m.IMulImm(dst, dst, int32(rows))
+			}
+		}}
+	})
 }
 
 // rowOfLane returns the address of the row of the first lane of the present part, less a displacement.
 // Lanes of p are rows of the memory.
 func (l *lowering) rowOfLane(p place) (first virt, disp int32) {
+	if l.vexOnly() && l.nested+l.branches == 0 {
+		return l.firstApart(p)
+	}
 	p.row = l.without(p.row)
 	base, disp := l.pointer(p)
 	from := int32(l.number * l.target.lanes)

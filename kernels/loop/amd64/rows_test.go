@@ -191,6 +191,9 @@ func TestColumnsSideBySide(t *testing.T) {
 		if got := [2]int{strings.Count(l.Text, "VUNPCK"), strings.Count(l.Text, "VMOVHPD")}; got[0] != want[0] || got[1] < want[1] {
 			t.Errorf("column %s: %d instructions that turn a square, %d moves of an element, want %v:\n%s", column, got[0], got[1], want, l.Text)
 		}
+		if got := strings.Count(l.Text, "0x48(DI)"); column == "4" && got > 3 { // the bytes of a row, of three, and of the first rows
+			t.Errorf("%d loads of the distance of two rows:\n%s", got, l.Text)
+		}
 		if !has(avx2) {
 			continue
 		}

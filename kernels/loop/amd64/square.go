@@ -81,9 +81,10 @@ func (l *lowering) writeRows(p place, cols []virt) {
 	copy(values[:], cols)
 	rows := l.turn(values)
 	for k, v := range rows[:l.side()] {
-		l.emit(&step{a: v, b: first, mask: mask, scalar: func(m *maker, _ Reg, r regs) {
-			m.vec.store(m, types.F64, r.a, r.mask, rowAt(m, p, r.b, disp, k))
-		}})
+		st := step{a: v, b: first, mask: mask}
+		at := l.rowAt(&st.c, p, disp, k)
+		st.scalar = func(m *maker, _ Reg, r regs) { m.vec.store(m, types.F64, r.a, r.mask, at(m, r.b, r.c)) }
+		l.emit(&st)
 	}
 }
 

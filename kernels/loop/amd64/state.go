@@ -167,6 +167,7 @@ const (
 	elementKind                      // an element in all lanes
 	formKind                         // a linear form in all lanes: row + col
 	maskKind                         // the first lanes, as many as row says
+	rowsKind                         // the bytes of as many rows as row says
 )
 
 // perRow reports that a form changes with the row.
