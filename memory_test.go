@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"flow/ir/plan"
+	"flow/memory"
 )
 
 // A chain of twenty elementwise operators on a matrix takes the memory of one matrix, whether it is
@@ -44,6 +45,23 @@ func TestMemoryOfSparseInLoops(t *testing.T) {
 	for rank, peak := range plan.LeastMemory(p.Compiled().Plan).Peak {
 		if peak > 4<<20 {
 			t.Errorf("rank %d takes %d bytes", rank, peak)
+		}
+	}
+}
+
+// TestPredictedMemoryIsEnough: dense programs run on one thread in the memory that is predicted, though
+// the runtime lends memory in classes of sizes.
+func TestPredictedMemoryIsEnough(t *testing.T) {
+	for _, text := range []string{
+		"iterate lo = A, hi = A + 1, k = 0 until k == 3 {\n  m = (lo + hi) / 2\n  next lo = ifelse(m < 0.5, m, lo)\n" +
+			"  next hi = ifelse(m < 0.5, hi, m)\n  next k = k + 1\n}\nemit sum(lo)",
+		"S = rand_spd(600, seed = 1)\niterate x = ones(600, 1) times 5 { next x = cholesky(S + max(x) * eye(600)) @ x / 600 }\nemit sum(x + colmax(A)[0, 0])",
+		"emit sum(sort(A, by = 1) @ A)",
+	} {
+		p := compiled(t, "A = rand(600, 600, seed = 1) / 600\n"+text, 1)
+		bytes := plan.LeastMemory(p.Compiled().Plan).Most()
+		if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Memory: memory.Limit{Bytes: bytes, By: "this test"}}); err != nil {
+			t.Errorf("%s\n%d bytes are predicted: %v", text, bytes, err)
 		}
 	}
 }

@@ -103,6 +103,7 @@ func FitsIn(p *Plan, limit int64) bool {
 func Stored(p *Plan) []float64 {
 	g := p.Graph
 	s := newSizes(p, true)
+	s.bare = true
 	size, root := make([]float64, g.Len()), make([]ir.ID, g.Len())
 	s.graph(g, p.Rank, s.l.locate(g, p.Rank, nil), size, root)
 	for i := range g.Nodes {

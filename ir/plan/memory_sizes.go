@@ -14,12 +14,13 @@ type sizes struct {
 	p     *Plan
 	l     *layouts
 	least bool            // a branch counts as the smaller one
+	bare  bool            // memory is as large as what is in it
 	cuts  map[int][]int64 // by number of rows: see WindowOf
 	of    estimators
 }
 
 func newSizes(p *Plan, least bool) *sizes {
-	s := &sizes{p, &layouts{p: p}, least, map[int][]int64{}, estimators{}}
+	s := &sizes{p: p, l: &layouts{p: p}, least: least, cuts: map[int][]int64{}, of: estimators{}}
 	s.cut(p.Graph)
 	return s
 }
@@ -56,7 +57,7 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 			from := root[g.In(id)[0]]
 			root[id] = from
 			if where[id] != byRows { // other rows arrive there
-				size[from] = max(size[from], bytes(id))
+				size[from] = max(size[from], s.lentFor(bytes(id)))
 			}
 			continue
 		case MayView(g, id) && len(g.In(id)) > 0:
@@ -67,6 +68,8 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 		}
 		size[id] = bytes(id)
 		switch {
+		case t.IsDense() && (owner(id) != Everywhere || where[id] != byRows || size[id] <= WholeUpTo):
+			size[id] = s.lentFor(size[id])
 		case owner(id) != Everywhere:
 		case where[id] == byRows && (t.IsSparse() || size[id] > WholeUpTo):
 			size[id] *= share(t, s.p.Ranks, s.cuts[t.Rows])
@@ -75,6 +78,16 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 			size[id] = begins + (size[id]-begins)/float64(s.p.Ranks)
 		}
 	}
+}
+
+// lentFor returns the memory that the runtime lends for a value of so many bytes. Of less than a page
+// it is told as it is.
+func (s *sizes) lentFor(bytes float64) float64 {
+	if s.bare || bytes < 4096 {
+		return bytes
+	}
+	_, size := SizeClass(int(bytes))
+	return float64(size)
 }
 
 // typeOf returns the type of a node. Where the run chooses the rows, it is that with the most rows,

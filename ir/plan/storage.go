@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math/bits"
 	"slices"
 
 	"flow/ir"
@@ -9,6 +10,36 @@ import (
 
 // This file says which values of a plan share memory. The engine allocates by it, and the prediction
 // of memory follows it.
+
+// The runtime lends memory in classes of sizes, multiples of SizeAlign.
+const (
+	SizeAlign = 64
+	// SizeClasses is the number of classes.
+	SizeClasses = coarseClasses + 16*(48-fineSizes)
+	// fineSizes is the power of two from which each power has 16 classes, since unused bytes of
+	// a class count against the machine's memory. Below it there are four, so that more memory
+	// is reused.
+	fineSizes     = 26
+	coarseClasses = 4 + 4*(fineSizes-8)
+)
+
+// SizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four
+// steps a power of two, and 16 from 64 MiB on.
+func SizeClass(n int) (class, size int) {
+	if n <= 4*SizeAlign {
+		class = (n - 1) / SizeAlign
+		return class, (class + 1) * SizeAlign
+	}
+	k := bits.Len(uint(n - 1)) // 2^(k-1) < n <= 2^k, k >= 9
+	if k > fineSizes {
+		step := 1 << (k - 5)
+		q := (n - 1<<(k-1) + step - 1) / step
+		return coarseClasses + (k-fineSizes-1)*16 + q - 1, 1<<(k-1) + q*step
+	}
+	step := 1 << (k - 3)
+	q := (n - 1<<(k-1) + step - 1) / step
+	return 4 + (k-9)*4 + q - 1, 1<<(k-1) + q*step
+}
 
 // MayView reports whether the result of node id should be a view of its first input instead of a copy.
 // A view keeps the whole memory of its input alive. A small part is therefore copied.

@@ -9,11 +9,11 @@ package local
 
 import (
 	"fmt"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/memory"
@@ -72,13 +72,8 @@ func (e *LimitError) Error() string {
 }
 
 const (
-	bufferAlign = 64
-	// fineFrom is the power of two from which each power has 16 classes, since unused bytes of
-	// a class count against the machine's memory. Below it there are four, so that more buffers
-	// are reused.
-	fineFrom      = 26
-	coarseClasses = 4 + 4*(fineFrom-8)
-	bufferClasses = coarseClasses + 16*(48-fineFrom)
+	bufferAlign   = plan.SizeAlign
+	bufferClasses = plan.SizeClasses
 	pageSize      = 4096
 	// ownMapping is the size from which a buffer is a mapping of its own, which Trim unmaps.
 	ownMapping = 2 << 20
@@ -132,24 +127,6 @@ func (p *BufferPool) refuses(size int64) (memory.Limit, bool) {
 	return p.system.refuses(size)
 }
 
-// sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four
-// steps a power of two, and 16 from 64 MiB on.
-func sizeClass(n int) (class, size int) {
-	if n <= 4*bufferAlign {
-		class = (n - 1) / bufferAlign
-		return class, (class + 1) * bufferAlign
-	}
-	k := bits.Len(uint(n - 1)) // 2^(k-1) < n <= 2^k, k >= 9
-	if k > fineFrom {
-		step := 1 << (k - 5)
-		q := (n - 1<<(k-1) + step - 1) / step
-		return coarseClasses + (k-fineFrom-1)*16 + q - 1, 1<<(k-1) + q*step
-	}
-	step := 1 << (k - 3)
-	q := (n - 1<<(k-1) + step - 1) / step
-	return 4 + (k-9)*4 + q - 1, 1<<(k-1) + q*step
-}
-
 // Get lends a buffer of n bytes with unspecified contents. Its capacity may be larger and may be
 // used. The error is a *LimitError, or the system's.
 func (p *BufferPool) Get(n int) ([]byte, error) {
@@ -170,7 +147,7 @@ func (p *BufferPool) get(n int) (b []byte, zero bool, err error) {
 	if n <= 0 {
 		return []byte{}, true, nil
 	}
-	i, size := sizeClass(n)
+	i, size := plan.SizeClass(n)
 	if i >= bufferClasses {
 		return nil, false, &LimitError{Want: int64(n), Live: p.live.Load(), Limit: memory.Most()}
 	}
@@ -272,7 +249,7 @@ func (p *BufferPool) Put(b []byte) {
 	if cap(b) == 0 || p.putPart(b) {
 		return
 	}
-	i, size := sizeClass(cap(b))
+	i, size := plan.SizeClass(cap(b))
 	if size != cap(b) || i >= bufferClasses {
 		panic(fmt.Sprintf("BUG: a buffer of capacity %d was put back, which no buffer of the pool has", cap(b)))
 	}

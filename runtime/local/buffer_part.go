@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"flow/ir/plan"
 	"flow/memory"
 )
 
@@ -30,7 +31,7 @@ type freePart struct {
 // GetPart is Get for a buffer of which at most touched bytes are used until Touch says otherwise: whole
 // pages somewhere in it.
 func (p *BufferPool) GetPart(n, touched int) ([]byte, error) {
-	i, size := sizeClass(max(n, 1))
+	i, size := plan.SizeClass(max(n, 1))
 	if size < ownMapping || touched >= n || i >= bufferClasses {
 		return p.Get(n)
 	}

@@ -16,7 +16,7 @@ import (
 func TestSizeClasses(t *testing.T) {
 	last, lastSize := -1, 0
 	for n := 1; n < 1<<16; n++ {
-		c, size := sizeClass(n)
+		c, size := plan.SizeClass(n)
 		if size < n || size%bufferAlign != 0 {
 			t.Fatalf("%d bytes get %d", n, size)
 		}
@@ -26,25 +26,25 @@ func TestSizeClasses(t *testing.T) {
 		if c != last && (c != last+1 || size <= lastSize) {
 			t.Fatalf("class %d of size %d after class %d of size %d", c, size, last, lastSize)
 		}
-		if c2, size2 := sizeClass(size); c2 != c || size2 != size {
+		if c2, size2 := plan.SizeClass(size); c2 != c || size2 != size {
 			t.Fatalf("a buffer of class %d and %d bytes would go back to class %d", c, size, c2)
 		}
 		last, lastSize = c, size
 	}
 	for n := 1 << 20; n < 1<<33; n += n/37 + 1 { // large ones, of which what is too much counts
-		c, size := sizeClass(n)
+		c, size := plan.SizeClass(n)
 		if size < n || size%pageSize != 0 || c < last || size < lastSize {
 			t.Fatalf("%d bytes get %d of class %d after %d of class %d", n, size, c, lastSize, last)
 		}
-		if n > 1<<fineFrom && float64(size) > 1.07*float64(n) {
+		if n > 1<<26 && float64(size) > 1.07*float64(n) {
 			t.Fatalf("%d bytes get %d, more than 7 %% too much", n, size)
 		}
-		if c2, size2 := sizeClass(size); c2 != c || size2 != size {
+		if c2, size2 := plan.SizeClass(size); c2 != c || size2 != size {
 			t.Fatalf("a buffer of class %d and %d bytes would go back to class %d", c, size, c2)
 		}
 		last, lastSize = c, size
 	}
-	if c, _ := sizeClass(1 << 46); c >= bufferClasses {
+	if c, _ := plan.SizeClass(1 << 46); c >= bufferClasses {
 		t.Errorf("class %d of %d for 64 TiB", c, bufferClasses)
 	}
 }
@@ -253,8 +253,8 @@ func BenchmarkBuffer(b *testing.B) {
 
 // The prediction of memory knows which matrices are lent as parts.
 func TestWholeUpTo(t *testing.T) {
-	_, whole := sizeClass(plan.WholeUpTo)
-	_, part := sizeClass(plan.WholeUpTo + 1)
+	_, whole := plan.SizeClass(plan.WholeUpTo)
+	_, part := plan.SizeClass(plan.WholeUpTo + 1)
 	if whole >= ownMapping || part < ownMapping {
 		t.Errorf("buffers of %d and %d bytes, and mappings from %d", whole, part, ownMapping)
 	}

@@ -39,7 +39,7 @@ func (w *warming) lend(t types.Type, lo, hi int) *[]byte {
 	if err != nil {
 		return nil
 	}
-	if _, size := sizeClass(max(t.Bytes(), 1)); size >= 4*pageSize && w.pool.reused.Load() == reused {
+	if _, size := plan.SizeClass(max(t.Bytes(), 1)); size >= 4*pageSize && w.pool.reused.Load() == reused {
 		w.touch(b[lo*row : hi*row])
 	}
 	return &b
