@@ -357,3 +357,84 @@ func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
 	}
 	return m, nil
 }
+
+// AddEqual sorts the entries of each row by column, in place. It adds entries with the same column in
+// their order, and leaves out sums that are zero.
+func (m *CSR) AddEqual() {
+	switch m.Elem {
+	case types.F64:
+		m.F64 = addEqual(m, m.F64)
+	case types.F32:
+		m.F32 = addEqual(m, m.F32)
+	case types.I64:
+		m.I64 = addEqual(m, m.I64)
+	default:
+		addEqual[int64](m, nil)
+	}
+}
+
+// addEqual is AddEqual of a matrix with these values, which it returns. A matrix of bools has none: all
+// are true.
+func addEqual[T float64 | float32 | int64](m *CSR, val []T) []T {
+	var order []uint64 // of the entries of a row: column and place
+	var row []T
+	to, from := int64(0), m.Ptr[0]
+	for i := range m.Rows {
+		end := m.Ptr[i+1]
+		cols := m.Col[from:end]
+		if ascends(cols) && (val == nil || !slices.Contains(val[from:end], 0)) { // as mostly
+			if to < from {
+				copy(m.Col[to:], cols)
+				if val != nil {
+					copy(val[to:], val[from:end])
+				}
+			}
+			to += end - from
+			m.Ptr[i+1], from = to, end
+			continue
+		}
+		order = order[:0]
+		for k, j := range cols {
+			order = append(order, uint64(j)<<32|uint64(k))
+		}
+		slices.Sort(order)
+		if val != nil {
+			row = append(row[:0], val[from:end]...)
+		}
+		for k := 0; k < len(order); {
+			j, sum := order[k]>>32, T(0)
+			for ; k < len(order) && order[k]>>32 == j; k++ {
+				switch {
+				case val == nil:
+					sum = 1
+				case sum == 0:
+					sum = row[uint32(order[k])] // an old zero is no entry: 0 + -0 would lose the sign
+				default:
+					sum += row[uint32(order[k])]
+				}
+			}
+			if sum == 0 {
+				continue
+			}
+			if m.Col[to] = int32(j); val != nil {
+				val[to] = sum
+			}
+			to++
+		}
+		m.Ptr[i+1], from = to, end
+	}
+	m.Col = m.Col[:to]
+	return val[:min(int(to), len(val))]
+}
+
+// ascends reports whether each column is above the one before.
+func ascends(cols []int32) bool {
+	last := int32(-1)
+	for _, j := range cols {
+		if j <= last {
+			return false
+		}
+		last = j
+	}
+	return true
+}

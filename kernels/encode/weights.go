@@ -12,7 +12,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/sparse"
 	"flow/kernels/vec"
 )
 
@@ -319,7 +318,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	out.Elem, out.Ptr = c.Type.Elem, rows
 	*dense.Values[T](out) = val
 	if c.Type.Elem == types.I64 || all.Hi == all.Lo {
-		sparse.AddEqual(out)
+		out.AddEqual()
 	}
 	all.Out = out
 	return nil

@@ -90,13 +90,7 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	r := &marketReader{sparse: &list}
 	r.Elem, r.sym, r.coordinate = t.Elem, symmetry(c.Market.Symmetry), true
 	r.fill(parts)
-	m := value.NewCSR(t.Elem, t.Rows, t.Cols, len(list.row))
-	for to, k := range counted(list.row, t.Rows, nil) {
-		m.Ptr[list.row[k]+1]++
-		list.put(m, to, k)
-	}
-	m.SumLengths()
-	return m, nil
+	return list.byRow(), nil
 }
 
 // edgesByRow returns a matrix of type t with the n edges of parts. They have no values, so each is read

@@ -367,7 +367,11 @@ func (r *marketReader) put(i, j int, w uint64) {
 	}
 	switch d, at := r.out, i*r.out.Stride+j; r.Elem {
 	case types.F64:
-		d.F64[at] = sum(d.F64[at], math.Float64frombits(w))
+		if x := math.Float64frombits(w); d.F64[at] != 0 {
+			d.F64[at] += x
+		} else {
+			d.F64[at] = x // no entry yet: 0 + -0 would lose the sign
+		}
 	case types.I64:
 		d.I64[at] += int64(w)
 	default:

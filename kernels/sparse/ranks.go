@@ -15,7 +15,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/vec"
 	"flow/memory"
 )
 
@@ -271,7 +270,7 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 	joinLists(out.Col, ptr[:rows+1], parts, func(m *value.CSR) []int32 { return m.Col })
 	dense.ForElem(t.Elem, joinValues[float64], joinValues[float32], joinValues[int64], func(*value.CSR, []int64, []*value.CSR) {})(out, ptr[:rows+1], parts)
 	if add {
-		AddEqual(out)
+		out.AddEqual()
 	}
 	return out
 }
@@ -317,72 +316,4 @@ func joinLists[T any](dst []T, ptr []int64, parts []*value.CSR, of func(m *value
 			i = row + 1
 		}
 	}
-}
-
-// AddEqual sorts the entries of each row of m by column, in place. It adds entries with the same column
-// in their order, and leaves out sums that are zero.
-func AddEqual(m *value.CSR) {
-	dense.ForElem(m.Elem, addEqual[float64], addEqual[float32], addEqual[int64], addEqual[uint8])(m)
-}
-
-// addEqual is AddEqual of a matrix with values T. A matrix of bools has no values: all are true.
-func addEqual[T vec.Element](m *value.CSR) {
-	values := dense.Values[T](m)
-	val := *values
-	var order []uint64 // of the entries of a row: column and place
-	var row []T
-	to, from := int64(0), int64(0)
-	for i := range m.Rows {
-		end := m.Ptr[i+1]
-		cols := m.Col[from:end]
-		if val == nil && ascends(cols) { // as mostly
-			copy(m.Col[to:], cols)
-			to += end - from
-			m.Ptr[i+1], from = to, end
-			continue
-		}
-		order = order[:0]
-		for k, j := range cols {
-			order = append(order, uint64(j)<<32|uint64(k))
-		}
-		slices.Sort(order)
-		if val != nil {
-			row = append(row[:0], val[from:end]...)
-		}
-		for k := 0; k < len(order); {
-			j, sum := order[k]>>32, T(0)
-			for ; k < len(order) && order[k]>>32 == j; k++ {
-				switch {
-				case val == nil:
-					sum = 1
-				case sum == 0:
-					sum = row[uint32(order[k])] // an old zero is no entry: 0 + -0 would lose the sign
-				default:
-					sum += row[uint32(order[k])]
-				}
-			}
-			if sum == 0 {
-				continue
-			}
-			if m.Col[to] = int32(j); val != nil {
-				val[to] = sum
-			}
-			to++
-		}
-		m.Ptr[i+1], from = to, end
-	}
-	m.Col = m.Col[:to]
-	*values = val[:min(int(to), len(val))]
-}
-
-// ascends reports whether each column is above the one before.
-func ascends(cols []int32) bool {
-	last := int32(-1)
-	for _, j := range cols {
-		if j <= last {
-			return false
-		}
-		last = j
-	}
-	return true
 }

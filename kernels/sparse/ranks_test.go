@@ -157,7 +157,7 @@ func TestAddEqual(t *testing.T) {
 					}
 				}
 			}
-			AddEqual(m)
+			m.AddEqual()
 			if m.NNZ() != len(want) {
 				t.Fatalf("%v, trial %d: %d entries, not %d", e, trial, m.NNZ(), len(want))
 			}
