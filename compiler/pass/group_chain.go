@@ -270,8 +270,7 @@ func (b *making) arguments(m []ir.ID) {
 		}
 	}
 	for _, y := range drawn {
-		n := &b.g.Nodes[y]
-		b.inner[y] = b.body.Add(n.Op, n.Attrs, types.ScalarOf(b.g.Type(y).Elem), ir.Origin{Span: n.Span})
+		b.add(y, b.g.Nodes[y].Attrs)
 	}
 }
 
@@ -295,5 +294,17 @@ func (b *making) operator(x ir.ID) {
 	for k, y := range g.In(x) {
 		args[k] = b.inner[y]
 	}
-	b.inner[x] = b.body.Add(g.Nodes[x].Op, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
+	b.add(x, nil, args...)
+}
+
+// add adds what is computed of an element of x, once: copies of a chain may be in one group (repeated).
+func (b *making) add(x ir.ID, attrs *op.Attrs, args ...ir.ID) {
+	n, t := &b.g.Nodes[x], types.ScalarOf(b.g.Type(x).Elem)
+	for y := slices.Max(append(args, 0)); int(y) < b.body.Len(); y++ {
+		if m := &b.body.Nodes[y]; m.Op == n.Op && m.Attrs.Equal(attrs) && b.body.Type(y).Equal(t) && slices.Equal(b.body.In(y), args) {
+			b.inner[x] = y
+			return
+		}
+	}
+	b.inner[x] = b.body.Add(n.Op, attrs, t, ir.Origin{Span: n.Span}, args...)
 }

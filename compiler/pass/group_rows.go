@@ -138,7 +138,7 @@ type rowGroup struct {
 func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	g := b.g
 	n, t := &g.Nodes[id], g.Type(id)
-	if sent(g, id) || n.Draws() && (b.kind == ofKeys || n.Op.Role != op.Reduces) {
+	if sent(g, id) || n.Draws() && (b.kind == ofKeys || b.kind == ofRows && n.Op.Role != op.Reduces) {
 		return 0, 0, false
 	}
 	switch {

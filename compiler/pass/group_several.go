@@ -78,9 +78,13 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	}
 }
 
-// repeatedFlops is how many operations an element may cost that is computed again although a cache
-// might hold it.
-const repeatedFlops = 1
+const (
+	// repeatedFlops is how many operations an element may cost that is computed again although a cache
+	// might hold it.
+	repeatedFlops = 1
+	// mostCached is the largest matrix, in bytes, that a second-level cache might hold.
+	mostCached = 4 << 20
+)
 
 // repeated returns the graph with a copy of an operator for each group that reads it, if one of these
 // reduces columns or everything, so that the others come in a later pass:
@@ -89,60 +93,117 @@ const repeatedFlops = 1
 //	->  %3 = sub(%0, %2);  %4 = mul(%3, %3);  %5 = colsum(%4);  %7 = sub(%0, %2);  %6 = div(%7, %5)
 //
 // Each pass then reads %0 instead of %3, and %3 is not stored. It would be slower for what reads two
-// matrices, or costs more than the store and the load. The graph is g itself if there is no such
-// operator.
+// matrices, or costs more than the store and the load. What makes the matrix is not made again.
+//
+// A chain that reads rows, columns and numbers alone is copied for whatever groups read it: none of
+// them reads a matrix for it. The graph is g itself if there is nothing to copy.
 func (f *fusion) repeated() *ir.Graph {
 	g := f.g
-	var may []ir.ID // few, or none: tiled graphs are large
-	for i := range g.Nodes {
-		if id := ir.ID(i); f.head[id] == id && f.uses[id] > 1 && f.fusable(id) && !sent(g, id) && f.light(id) {
-			may = append(may, id)
-		}
+	may := func(id ir.ID) bool {
+		return f.head[id] == id && f.uses[id] > 1 && f.fusable(id) && !sent(g, id) && g.Type(id).Count() > 1
 	}
-	if may == nil {
+	any := false // seldom: tiled graphs are large
+	for i := range g.Nodes {
+		any = any || may(ir.ID(i))
+	}
+	if !any {
 		return g
 	}
-	readers := readersOf(g)
-	size := make([]int, g.Len()) // of groups
-	for _, h := range f.head {
-		size[h]++
-	}
-	again := func(x ir.ID) bool {
-		folds, apart := false, false
-		for _, r := range readers[x] {
-			h := f.head[r]
-			if !f.fusable(r) || !allLinked(f, r, x) || f.folds(h) && g.Nodes[h].Op.Fold == op.FoldRows {
-				return false
-			}
-			folds, apart = folds || f.folds(h), apart || h != f.head[readers[x][0]]
-		}
-		return folds && apart
-	}
-	var copies map[ir.ID]map[ir.ID]ir.ID // by operator and group that reads it
+	readers, members := readersOf(g), f.members(f.fusable)
+	var copies map[ir.ID]*again // by the last of the chain
 	c := copyOf(g)
 	for id := range g.All() {
 		for _, x := range g.In(id) {
-			if made := copies[x]; made != nil {
-				to, is := made[f.head[id]]
+			if a := copies[x]; a != nil {
+				to, is := a.made[f.reader(id, x)]
 				if !is {
-					to = c.g.CopyNode(g, x, c.in(x)...)
-					made[f.head[id]] = to
+					for _, m := range a.members {
+						c.node(m)
+					}
+					to = c.to[x]
+					a.made[f.reader(id, x)] = to
 				}
 				c.to[x] = to
 			}
 		}
-		_, is := slices.BinarySearch(may, id)
-		if c.node(id); is && size[id] == 1 && again(id) {
-			if copies == nil {
-				copies = map[ir.ID]map[ir.ID]ir.ID{}
+		if c.node(id); may(id) {
+			if m := f.chainAgain(id, members[id], readers[id]); m != nil {
+				if copies == nil {
+					copies = map[ir.ID]*again{}
+				}
+				copies[id] = &again{m, map[ir.ID]ir.ID{f.reader(readers[id][0], id): c.to[id]}}
 			}
-			copies[id] = map[ir.ID]ir.ID{f.head[readers[id][0]]: c.to[id]}
 		}
 	}
 	if copies == nil {
 		return g
 	}
 	return c.g
+}
+
+// again is a chain that several groups compute.
+type again struct {
+	members []ir.ID
+	made    map[ir.ID]ir.ID // its copies, by groups
+}
+
+// reader returns the group of r, which reads x: x itself stands for all reductions that read it
+// as it is, because they share a pass.
+func (f *fusion) reader(r, x ir.ID) ir.ID {
+	if f.folds(r) {
+		return x
+	}
+	return f.head[r]
+}
+
+// chainAgain lists what each group that reads x computes again: the chain m, which ends with x, and
+// the constructors that it alone reads. It returns nil if x is better stored.
+func (f *fusion) chainAgain(x ir.ID, m, readers []ir.ID) []ir.ID {
+	g, t := f.g, f.g.Type(x)
+	flops, seen := 0.0, setOf(m)
+	var whole, drawn []ir.ID // the matrices of its size that it reads
+	for _, id := range m {
+		n := &g.Nodes[id]
+		if n.Op.Cost == nil || !n.Op.Laws.Has(op.Total) || f.readsTransposed(id) {
+			return nil
+		}
+		flops += n.Op.Cost(sigOf(g, id), t).Flops
+		for _, y := range g.In(id) {
+			d := &g.Nodes[y]
+			switch {
+			case seen[y] || g.Type(y).Count() != t.Count():
+			case f.isNumber(y):
+			case d.Op.Draw != nil && f.uses[y] == 1 && f.mayDraw(y, id):
+				drawn = append(drawn, y)
+				flops += d.Op.Cost(sigOf(g, y), t).Flops
+			default:
+				whole = append(whole, y)
+			}
+			seen[y] = true
+		}
+	}
+	flops /= float64(t.Count())
+	groups, reduced, rows := map[ir.ID]bool{}, false, false
+	for _, r := range readers {
+		h := f.reader(r, x)
+		if !allLinked(f, r, x) || len(f.operands.of[h])+len(g.In(x)) > op.MostOperands/2 {
+			return nil
+		}
+		groups[h] = true
+		if d := g.Nodes[f.head[r]].Op; d.Fold != op.NoFold {
+			reduced, rows = true, rows || d.Fold == op.FoldRows
+		}
+	}
+	more := float64(len(groups) - 1)
+	switch {
+	case more == 0:
+		return nil
+	case len(whole) == 0 && (flops <= repeatedFlops || flops*more <= againFlops && t.Bytes() > mostCached):
+		return append(drawn, m...)
+	case len(whole) == 1 && len(m) == 1 && len(drawn) == 0 && flops <= repeatedFlops && reduced && !rows && !groups[x]:
+		return m
+	}
+	return nil
 }
 
 // allLinked reports whether every operand of r that is x may be in the group of r.
@@ -153,25 +214,6 @@ func allLinked(f *fusion, r, x ir.ID) bool {
 		}
 	}
 	return true
-}
-
-// light reports an operator that reads one matrix of the size of its result, or none, costs next to
-// nothing and cannot fail. What makes the matrix is not made again.
-func (f *fusion) light(id ir.ID) bool {
-	g, t := f.g, f.g.Type(id)
-	n := &g.Nodes[id]
-	if t.Count() < 2 || n.Op.Cost == nil || !n.Op.Laws.Has(op.Total) || f.readsTransposed(id) {
-		return false
-	}
-	whole := 0
-	for _, y := range g.In(id) {
-		if g.Type(y).Count() == t.Count() {
-			if whole++; g.Nodes[y].Op.Draw != nil && f.uses[y] == 1 {
-				return false
-			}
-		}
-	}
-	return whole == 1 && n.Op.Cost(sigOf(g, id), t).Flops <= repeatedFlops*float64(t.Count())
 }
 
 // split splits a list into those for which f holds and the others.
