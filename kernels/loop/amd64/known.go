@@ -15,6 +15,7 @@ type facts struct {
 	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
 	climbs bool      // of i64: it probably goes up by one from lane to lane, see subscripts.go
 	span   *span     // of i64: see spanOf
+	tells  *telling  // of bool: what it tells of integers
 }
 
 // operand is a value of the body while it is lowered: a constant, or a virtual register.

@@ -63,8 +63,11 @@ func (l *lowering) simple(s *loop.Stmt) {
 		if form := l.affine(s, in); form != nil {
 			o = l.formed(o, form)
 		}
-		if l.frame.types[s.Dst] == types.I64 {
+		switch l.frame.types[s.Dst] {
+		case types.I64:
 			o = l.subscript(s, in, o)
+		case types.Bool:
+			o = l.told(s, in, o)
 		}
 		l.set(s.Dst, o)
 		return
@@ -179,7 +182,8 @@ func (l *lowering) branch(s *loop.Stmt) {
 			l.set(s.Dst+loop.Val(i), operand{v: l.fresh(l.classOf(l.frame.types[int(s.Dst)+i]))})
 		}
 	})
-	side := func(masks []virt, b *loop.Block, first bool) {
+	side := func(masks []virt, b *loop.Block, is int) {
+		first := is == 0
 		skip := l.asm.Label()
 		if len(b.Stmts) > 0 {
 			if !first || s.N == 0 { // the first block makes the results, so it always runs
@@ -189,7 +193,7 @@ func (l *lowering) branch(s *loop.Stmt) {
 		}
 		write := func() {
 			if len(b.Stmts) > 0 {
-				l.block(b)
+				l.narrowed(s, is, func() { l.block(b) })
 			}
 			l.each(func(k int) {
 				for i, x := range b.Yield {
@@ -205,8 +209,8 @@ func (l *lowering) branch(s *loop.Stmt) {
 		}
 		l.bind(skip)
 	}
-	side(not, s.Else, true)
-	side(yes, s.Then, false)
+	side(not, s.Else, 0)
+	side(yes, s.Then, 1)
 }
 
 // jump lowers an if whose condition is that of the point. The second block comes first, because the

@@ -13,6 +13,7 @@ package amd64
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -33,16 +34,7 @@ func (l *lowering) spanOf(o operand) span {
 func (l *lowering) bounded(s *loop.Stmt, in []operand) *span {
 	last := len(in) - 1
 	a, b := l.spanOf(in[max(0, last-1)]), l.spanOf(in[last])
-	small := min(a.least, b.least) >= -1<<31 && max(a.most, b.most) < 1<<31
 	switch s.Code {
-	case loop.Add:
-		if small {
-			return &span{a.least + b.least, a.most + b.most}
-		}
-	case loop.Sub:
-		if small {
-			return &span{a.least - b.most, a.most - b.least}
-		}
 	case loop.Min:
 		return &span{min(a.least, b.least), min(a.most, b.most)}
 	case loop.Max:
@@ -53,8 +45,111 @@ func (l *lowering) bounded(s *loop.Stmt, in []operand) *span {
 		if b.least > 0 {
 			return &span{0, b.most - 1}
 		}
+	case loop.Add:
+		if a.small() && b.small() {
+			return &span{a.least + b.least, a.most + b.most}
+		}
+	case loop.Sub:
+		if a.small() && b.small() {
+			return &span{a.least - b.most, a.most - b.least}
+		}
 	}
 	return nil
+}
+
+// small reports that no sum of two such integers wraps.
+func (s span) small() bool { return s.least >= math.MinInt64/2 && s.most <= math.MaxInt64/2 }
+
+// telling is what a bool tells of integers of a frame: their spans where it is false, and where it is
+// true.
+type telling struct {
+	frame *frame
+	where [2][]bound
+}
+
+// bound is the span of a value, which may have a narrower one.
+type bound struct {
+	v    loop.Val
+	span span
+}
+
+// told returns o, the bool that s makes of in, with what it tells of integers.
+func (l *lowering) told(s *loop.Stmt, in []operand, o operand) operand {
+	t := telling{frame: l.frame}
+	of := func(k int) [2][]bound {
+		if x := in[k].known().tells; x != nil && x.frame == l.frame {
+			return x.where
+		}
+		return [2][]bound{}
+	}
+	switch {
+	case o.konst:
+		return o
+	case (s.Code == loop.Lt || s.Code == loop.Le) && in[0].elem == types.I64:
+		a, b := l.spanOf(in[0]), l.spanOf(in[1])
+		if !in[1].konst || !b.small() {
+			if !in[0].konst || !a.small() {
+				return o
+			}
+			past := int64(1) // k < x, and x <= k where it is false
+			if s.Code == loop.Le {
+				past = 0
+			}
+			t.where[1] = []bound{{s.Args[1], span{a.least + past, math.MaxInt64}}}
+			t.where[0] = []bound{{s.Args[1], span{math.MinInt64, a.least + past - 1}}}
+			break
+		}
+		past := int64(0) // x < k, and k <= x where it is false
+		if s.Code == loop.Le {
+			past = 1
+		}
+		t.where[1] = []bound{{s.Args[0], span{math.MinInt64, b.least + past - 1}}}
+		t.where[0] = []bound{{s.Args[0], span{b.least + past, math.MaxInt64}}}
+	case s.Code == loop.Not:
+		x := of(0)
+		t.where = [2][]bound{x[1], x[0]}
+	case s.Code == loop.And:
+		t.where[1] = slices.Concat(of(0)[1], of(1)[1])
+	case s.Code == loop.Or:
+		t.where[0] = slices.Concat(of(0)[0], of(1)[0])
+	}
+	if len(t.where[0])+len(t.where[1]) == 0 {
+		return o
+	}
+	f := *o.known()
+	f.tells = &t
+	return l.knows(o, f)
+}
+
+// narrowed lowers what write does where the condition of s has the value is: integers have the spans
+// that the condition tells there, in all parts.
+func (l *lowering) narrowed(s *loop.Stmt, is int, write func()) {
+	var before [squareRows][]operand
+	spans := func(k int) []bound {
+		if t := l.args(s)[0].known().tells; t != nil && t.frame == l.frame {
+			return t.where[is]
+		}
+		return nil
+	}
+	l.each(func(k int) {
+		for _, b := range spans(k) {
+			o := l.frame.vals[b.v]
+			before[k] = append(before[k], o)
+			now := l.spanOf(o)
+			now = span{max(now.least, b.span.least), min(now.most, b.span.most)}
+			if f := *o.known(); !o.konst && now.least <= now.most {
+				f.span = &now
+				l.frame.vals[b.v] = l.knows(o, f)
+			}
+		}
+	})
+	write()
+	l.each(func(k int) {
+		list := spans(k)
+		for i := len(list) - 1; i >= 0; i-- {
+			l.frame.vals[list[i].v] = before[k][i]
+		}
+	})
 }
 
 // decided returns a comparison of integers as a constant if their spans tell it.

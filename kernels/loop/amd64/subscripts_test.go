@@ -4,6 +4,7 @@ package amd64
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -205,5 +206,72 @@ func TestGathersShareDistances(t *testing.T) {
 	}
 	if count := strings.Count(l.Text, "VPMULLQ.BCST 72(DI)"); count != 2 { // over whole vectors, and over the rest
 		t.Errorf("%d products with the distance of rows, want 2:\n%s", count, l.Text)
+	}
+}
+
+// TestSubscriptsUnderConditions: what a condition tells of an integer bounds the subscripts of its
+// branch, and no others.
+func TestSubscriptsUnderConditions(t *testing.T) {
+	const rows, cols, head = 9, 61, "v0 = load %1[i, j]\nv1 = i64 0\nv2 = i64 60\nv3 = i64 61\nv4 = i64 1\n"
+	// read loads x[v] if v is inside of the matrix, which it checks.
+	read := func(v string) string {
+		return strings.ReplaceAll("V0 = le v1, V\nV1 = le V, v2\nV2 = and V0, V1\ncheck 0 V2\nV3 = load %0[i, V]\nyield V3\n", "V", v)
+	}
+	const none, end = "v99 = f64 -1\nyield v99\n", "}\nstore out0[i, j] v9"
+	x, r := value.New(types.F64, rows, cols), rand.New(rand.NewPCG(3, 5))
+	for i := range x.F64 {
+		x.F64[i] = r.Float64()
+	}
+	for _, c := range []struct {
+		text   string
+		checks bool
+	}{
+		{"v5 = i64 -1\nv6 = lt v5, v0\nv7 = lt v0, v3\nv8 = and v6, v7\nv9 = if v8 {\n" + read("v0") + "} else {\n" + none, false},
+		{"v6 = lt v0, v1\nv7 = lt v2, v0\nv8 = or v6, v7\nv9 = if v8 {\n" + none + "} else {\n" + read("v0"), false},
+		{"v5 = i64 -1\nv6 = lt v5, v0\nv7 = lt v0, v2\nv8 = and v6, v7\nv9 = if v8 {\nv10 = add v0, v4\n" + read("v10") + "} else {\n" + none, false},
+		{"v6 = lt v1, v0\nv7 = lt v0, v3\nv8 = and v6, v7\nv9 = if v8 {\nv10 = sub v0, v4\n" + read("v10") + "} else {\n" + none, false},
+		{"v6 = lt v1, v0\nv8 = not v6\nv9 = if v8 {\nv10 = sub v1, v0\n" + read("v10") + "} else {\n" + read("v0"), true},
+		{"v8 = lt v0, v3\nv9 = if v8 {\n" + read("v0") + "} else {\n" + none, true},
+		{"v6 = lt v1, v0\nv7 = lt v0, v3\nv8 = and v6, v7\nv9 = if v8 {\nv10 = add v0, v4\n" + read("v10") + "} else {\n" + none, true},
+		{"v6 = lt v1, v0\nv7 = lt v0, v3\nv8 = or v6, v7\nv9 = if v8 {\n" + read("v0") + "} else {\n" + none, true},
+		{"v6 = lt v1, v0\nv7 = lt v0, v3\nv8 = and v6, v7\nv9 = if v8 {\n" + none + "} else {\n" + read("v0"), true},
+	} {
+		text := renumbered(fmt.Sprintf("nest(%%0: f64[], %%1: i64[]) (i: 0..%d, j: 0..%d) {\n%s\n} : (f64[%d, %d])", rows, cols, head+c.text+end, rows, cols))
+		n, err := loop.Parse(text, loop.Standard{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		l, err := List(AVX512, n, make([]Layout, 2), make([]Layout, 1), Schedule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checks := strings.Contains(l.Text, "VPCMPQ $2"); checks != c.checks {
+			t.Errorf("compares with bounds: %v, want %v\n%s\n%s", checks, c.checks, n, l.Text)
+		}
+		for _, wide := range []int{1, 61, 70, 1 << 40} {
+			at := value.New(types.I64, rows, cols)
+			for i := range at.I64 {
+				at.I64[i] = int64(r.IntN(wide) - wide/8)
+			}
+			at.I64[r.IntN(len(at.I64))] = []int64{math.MinInt64, math.MaxInt64, -1, 61}[r.IntN(4)]
+			want, err := n.Eval([]value.Value{x, at}, loop.Env{})
+			for _, target := range []*target{avx2, starved(avx2), avx512, halved(avx512), starved(avx512)} {
+				if !has(target) {
+					continue
+				}
+				m, out := need(t, target), value.New(types.F64, rows, cols)
+				f, err2 := compile(m, target, n, []value.Value{x, at}, []*value.Dense{out})
+				if err2 != nil {
+					t.Fatalf("%v\n%s", err2, text)
+				}
+				if flagged := f.run(0, rows, 0, cols); flagged != (err != nil) {
+					t.Fatalf("%s: flagged: %v, but the definition says %v\n%s", target.name, flagged, err, text)
+				} else if !flagged {
+					if err := same(out, want[0].(*value.Dense)); err != nil {
+						t.Fatalf("%s: %v\n%s", target.name, err, text)
+					}
+				}
+			}
+		}
 	}
 }
