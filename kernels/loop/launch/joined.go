@@ -29,7 +29,27 @@ func (w *Worker) joins(r0, r1, l0, l1 int) int {
 	if !piece {
 		return 0
 	}
-	return (joinedWidth/l1 + 8) &^ 7 // whole lines of a cache, and no part of a vector is left over
+	k := groupOf(l1)
+	if l.near && (r0%k != 0 || r1%k != 0) { // several calls: see nearWindows
+		return 0
+	}
+	return k
+}
+
+// groupOf is how many rows of so many columns are passed as one: whole lines of a cache, and no part of
+// a vector is left over.
+func groupOf(cols int) int { return (joinedWidth/cols + 8) &^ 7 }
+
+// groups returns the end of the first rows from r0 on, up to r1, that are whole groups, or that end
+// where a group begins.
+func groups(r0, r1, cols int) int {
+	switch k := groupOf(cols); {
+	case r0%k != 0:
+		return min(r1, r0+k-r0%k)
+	case r1-r0 >= k:
+		return r1 - r1%k
+	}
+	return r1
 }
 
 // matrices calls f for each matrix, with its number and its words.

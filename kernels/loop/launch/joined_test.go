@@ -2,11 +2,13 @@ package launch
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/exact"
 )
 
 // TestJoined: narrow rows that go side by side have the same elements, in every window and wherever
@@ -79,5 +81,65 @@ nest(%0: f64[], %1: f64[], %2: bool[], %3: f32[]) (i: 0..%0.rows, j: 0..%0.cols)
 	}
 	if target, _ := Target(); joins == 0 && target != Interp {
 		t.Error("no window was joined")
+	}
+}
+
+// TestJoinedSums: a window of narrow rows that go side by side has one sum, wherever its rows begin and
+// end. Sums of numbers of about one size replace what an earlier call has made.
+func TestJoinedSums(t *testing.T) {
+	const rows = 5000
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, e := range []types.Elem{types.F32, types.F64} {
+		n, err := loop.Parse(strings.ReplaceAll(`
+nest(%0: E[], %1: E[], %2: E) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  v1 = load %1[0, j]
+  v2 = load %2
+  v3 = sub v0, v1
+  v4 = mul v3, v2
+  reduce out0[0, 0] v4
+} : (sum E[1, 1])`, "E", e.String()), loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cols := range []int{2, 3, 5, 8, 20} {
+			x, y, s := value.New(e, rows, cols), value.New(e, 1, cols), value.F64(0.75).Convert(e)
+			for k := range rows * cols {
+				x.Set(k/cols, k%cols, value.F64(random.Float64()).Convert(e))
+				y.Set(0, k%cols, value.F64(0.5))
+			}
+			run, err := New(n).Begin([]value.Value{x, y, s}, []*value.Dense{value.New(e, 1, 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			skipInterpreted(t, run)
+			var got, want exact.Sum
+			add := func(to *exact.Sum, r0, r1, l0, l1 int) {
+				for i := r0; i < r1; i++ {
+					for j := l0; j < l1; j++ {
+						v := value.F64(x.At(i, j).F-0.5).Convert(e).F * 0.75
+						to.Add(value.F64(v).Convert(e).F)
+					}
+				}
+			}
+			w := run.Worker()
+			w.Doubted = func(_, r0, r1, l0, l1 int) error { add(&got, r0, r1, l0, l1); return nil }
+			for range 20 {
+				r0 := random.IntN(rows)
+				r1 := r0 + 1 + random.IntN(rows-r0)
+				if flagged, err := w.Window(r0, r1, 0, cols, nil); flagged || err != nil {
+					t.Fatal(flagged, err)
+				}
+				add(&want, r0, r1, 0, cols)
+			}
+			acc := value.New(types.I64, 1, exact.Words)
+			w.Put(0, acc)
+			sum := exact.FromWords(acc.I64)
+			got.Merge(&sum)
+			if g, v := value.F64(got.Round()).Convert(e), value.F64(want.Round()).Convert(e); !g.Same(v) {
+				t.Errorf("%v, %d columns: the sum is %v, want %v", e, cols, g, v)
+			}
+			w.Free()
+		}
 	}
 }
