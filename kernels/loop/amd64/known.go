@@ -11,6 +11,7 @@ type facts struct {
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
 	negate virt      // of f64: the value whose negation it is
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
+	bound  [2]virt   // of a comparison of a float: it, if it is at least -2^63; it, if it is below 2^63
 	differ [4]virt   // of i64: the values of which it is a^b | c^d; the last two may be 0
 	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
 	climbs bool      // of i64: it probably goes up by one from lane to lane, see subscripts.go

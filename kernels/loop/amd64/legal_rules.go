@@ -149,36 +149,47 @@ func toSingle(g *legalizer, s *step) virt {
 // toWord converts f64 to i64 towards zero, for numbers in range. Most fit into 32 bits, for which there
 // is an instruction: of others it gives the least integer. If a lane has that, the integral parts are
 // split into halves of 32 bits, of which the lower one is not negative, and each half is added to a
-// number that has its last bit at 1.
+// number that has its last bit at 1. checks says that numbers out of range fail a check; only a vector
+// with the least integer may have one.
+func (m *maker) toWord(dst, x Reg, checks bool) {
+	t, u := m.free(x, dst), dst
+	if dst == x {
+		u = m.free(x, t)
+	}
+	with := func(op Op, dst, a Reg, w uint64, imm uint8) {
+		m.Emit(Inst{Op: op, Len: L256, Dst: dst, A: a, InMem: true, Mem: m.Const(w, w, w, w), Imm: imm})
+	}
+	near, done := m.Label(), m.Label()
+	m.Emit(Inst{Op: VCVTTPD2DQ, Len: L256, Dst: t, B: x})
+	m.Emit(Inst{Op: VPCMPEQD, Len: L128, Dst: u, A: t, InMem: true, Mem: m.Const(leastInts, leastInts)})
+	m.Emit(Inst{Op: VMOVMSKPS, Len: L128, Dst: RAX, B: u})
+	m.Test(RAX, RAX)
+	m.Jump(Equal, near)
+	if checks {
+		with(VCMPPD, t, x, math.Float64bits(-0x1p63), 0x1d) // not less
+		with(VCMPPD, u, x, math.Float64bits(0x1p63), lessImm)
+		m.Emit(Inst{Op: VPAND, Len: L256, Dst: t, A: t, B: u})
+		m.Emit(Inst{Op: VMOVMSKPD, Len: L256, Dst: RAX, B: t})
+		m.ArithImm(CmpG, RAX, 15)
+		m.flagUnless(Equal)
+	}
+	m.Emit(Inst{Op: VROUNDPD, Len: L256, Imm: 11, Dst: t, B: x})
+	with(VMULPD, u, t, math.Float64bits(0x1p-32), 0)
+	m.Emit(Inst{Op: VROUNDPD, Len: L256, Imm: 9, Dst: u, B: u})
+	with(VFNMADD231PD, t, u, math.Float64bits(0x1p32), 0)
+	with(VADDPD, u, u, math.Float64bits(0x1.8p52), 0)
+	m.Emit(Inst{Op: VPSLLQ, Len: L256, Imm: 32, Dst: u, B: u})
+	with(VADDPD, t, t, lowerWord, 0)
+	with(VPXOR, t, t, lowerWord, 0)
+	m.Emit(Inst{Op: VPOR, Len: L256, Dst: dst, A: u, B: t})
+	m.Goto(done)
+	m.Bind(near)
+	m.Emit(Inst{Op: VPMOVSXDQ, Len: L256, Dst: dst, B: t})
+	m.Bind(done)
+}
+
 func (g *legalizer) toWord(x virt) virt {
-	return g.emit(&step{a: x, pure: true, scalar: func(m *maker, dst Reg, r regs) {
-		t, u := m.free(r.a, dst), dst
-		if dst == r.a {
-			u = m.free(r.a, t)
-		}
-		with := func(op Op, dst, a Reg, w uint64) {
-			m.Emit(Inst{Op: op, Len: L256, Dst: dst, A: a, InMem: true, Mem: m.Const(w, w, w, w)})
-		}
-		near, done := m.Label(), m.Label()
-		m.Emit(Inst{Op: VCVTTPD2DQ, Len: L256, Dst: t, B: r.a})
-		m.Emit(Inst{Op: VPCMPEQD, Len: L128, Dst: u, A: t, InMem: true, Mem: m.Const(leastInts, leastInts)})
-		m.Emit(Inst{Op: VMOVMSKPS, Len: L128, Dst: RAX, B: u})
-		m.Test(RAX, RAX)
-		m.Jump(Equal, near)
-		m.Emit(Inst{Op: VROUNDPD, Len: L256, Imm: 11, Dst: t, B: r.a})
-		with(VMULPD, u, t, math.Float64bits(0x1p-32))
-		m.Emit(Inst{Op: VROUNDPD, Len: L256, Imm: 9, Dst: u, B: u})
-		with(VFNMADD231PD, t, u, math.Float64bits(0x1p32))
-		with(VADDPD, u, u, math.Float64bits(0x1.8p52))
-		m.Emit(Inst{Op: VPSLLQ, Len: L256, Imm: 32, Dst: u, B: u})
-		with(VADDPD, t, t, lowerWord)
-		with(VPXOR, t, t, lowerWord)
-		m.Emit(Inst{Op: VPOR, Len: L256, Dst: dst, A: u, B: t})
-		m.Goto(done)
-		m.Bind(near)
-		m.Emit(Inst{Op: VPMOVSXDQ, Len: L256, Dst: dst, B: t})
-		m.Bind(done)
-	}})
+	return g.emit(&step{a: x, pure: true, scalar: func(m *maker, dst Reg, r regs) { m.toWord(dst, r.a, false) }})
 }
 
 // leastInts is the least integer of 32 bits, twice.

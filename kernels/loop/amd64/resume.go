@@ -186,6 +186,11 @@ func (p *program) cycles(s *step) int {
 // check sets a flag and leaves the code if a lane that counts fails.
 func (l *lowering) check(c operand) {
 	vex, twice := l.vexOnly(), c.known().twice
+	if b := c.known().bound; vex && l.active == 0 && b[0] != 0 && b[0] == b[1] { // the code that makes an integer of it checks it
+		v := l.emit(&step{a: b[0], dst: l.fresh(vectorClass), jumps: true, scalar: func(m *maker, dst Reg, r regs) { m.toWord(dst, r.a, true) }})
+		l.sums = append(l.shop.sums.room(l.sums, 1), sum{address: b[0], size: isWord, v: v})
+		return
+	}
 	if c.konst && c.word != 0 { // a constant that holds, such as that a constant divisor is not zero
 		return
 	}

@@ -50,7 +50,11 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		if k := slices.IndexFunc(in, func(o operand) bool { return o.konst && o.word == 1 }); k >= 0 && c == loop.And {
 			return in[1-k]
 		}
-		return operand{v: l.logic(s, in)}
+		v := l.logic(s, in)
+		if x, y := in[0].known().bound, in[len(in)-1].known().bound; c == loop.And && x[0] != 0 && x[0] == y[1] {
+			return l.knows(operand{v: v}, facts{bound: [2]virt{x[0], x[0]}})
+		}
+		return operand{v: v}
 	case e == types.I64:
 		if v := l.differing(c, in); v != 0 {
 			return operand{v: v}
@@ -76,7 +80,14 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1])}
 	case c == loop.Lt:
 		v := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])
-		return l.knows(operand{v: v}, facts{less: [2]virt{l.vector(in[0]), l.vector(in[1])}})
+		f := facts{less: [2]virt{l.vector(in[0]), l.vector(in[1])}}
+		if in[1].konst && e == types.F64 && in[1].word == math.Float64bits(0x1p63) {
+			f.bound[1] = in[0].v
+		}
+		return l.knows(operand{v: v}, f)
+	case c == loop.Le && in[0].konst && e == types.F64 && in[0].word == math.Float64bits(-0x1p63):
+		v := l.compare(VCMPPDK, e, in[0], in[1], ordered[c])
+		return l.knows(operand{v: v}, facts{bound: [2]virt{in[1].v}})
 	case ordered[c] != 0 || c == loop.Eq:
 		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])}
 	case rounding[c] != 0:
@@ -110,7 +121,8 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		if e == types.F32 {
 			return operand{v: l.unary(VCVTTPS2QQ, types.F64, operand{v: l.vector(in[0])}, 0)}
 		}
-		return operand{v: l.unary(VCVTTPD2QQ, e, in[0], 0)}
+		x := l.vector(in[0])
+		return operand{v: l.recentOf(vectorClass, sum{address: x, size: isWord}, func() step { return step{Inst: Inst{Op: VCVTTPD2QQ, Len: l.length}, b: x} })}
 	case loop.ToBool:
 		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], constantOf(e, 0), 0x04)}
 	case loop.Bits:
@@ -272,9 +284,9 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 // Numbers of VRANGE: the immediates of the lesser and the greater of two.
 const lesserImm, greatestImm = 4, 5
 
-// What marks, among recent values, the comparison that comes before a VRANGE, and distances in bytes of
-// elements from the first.
-const isOrdered, isDistance = -3, -4
+// What marks, among recent values, the comparison that comes before a VRANGE, distances in bytes of
+// elements from the first, and integers made of floats.
+const isOrdered, isDistance, isWord = -3, -4, -5
 
 // ranged is extreme by VRANGE, which orders zeros as the language does. Of a nan and a number it gives
 // the number, so it leaves those lanes as they are, which is a nan. Both extremes of a pair share the
