@@ -160,6 +160,32 @@ nest(%0: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
+// TestTogetherMediumRounds: with few registers, a loop of some 60 operations takes two vectors, whatever
+// ends it. A long one takes one.
+func TestTogetherMediumRounds(t *testing.T) {
+	for lines, want := range map[int]int{60: 2, 200: 1} {
+		var b strings.Builder
+		for k := range lines {
+			fmt.Fprintf(&b, "v%d = mul v%d, v0\n", k+4, k+3)
+		}
+		n, err := loop.Parse(fmt.Sprintf(`
+nest(%%0: f64[]) (i: 0..%%0.rows, j: 0..%%0.cols) {
+  v0 = load %%0[i, j]
+  v1 = for k: 0..50 (v2 = v0) {
+    v3 = add v2, v0
+    %snext v%d
+  }
+  store out0[i, j] v1
+} : (f64[%%0.rows, %%0.cols])`, b.String(), lines+3), loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := lowered(avx2, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{}, &workshop{}); l.together != want {
+			t.Errorf("%d vectors of rounds of %d operations, want %d", l.together, lines, want)
+		}
+	}
+}
+
 // TestReadInPlace: an instruction reads its operand from memory, but not once memory may have changed.
 func TestReadInPlace(t *testing.T) {
 	for _, c := range []struct {

@@ -32,6 +32,9 @@ var costs = [256]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 5, loop.I
 // shortRound is the cost of a round up to which three vectors are lowered together.
 const shortRound = 40
 
+// mediumRound is the cost of a round up to which two vectors are lowered together with few registers.
+const mediumRound = 100
+
 // mostCarried is the most values that an inner loop carries of which two vectors are lowered together
 // for targets with few registers. Sums and squares, eight words each, take 0.8 of the time with one.
 const mostCarried = 7
@@ -106,8 +109,8 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // times. With many registers, two vectors take 0.7 to 0.9 of the time of one in long inner loops whose
 // values all have registers (Zen 4; Collatz lengths, Kepler's equation, the Lorenz system). If
 // registers are scarce, code tries fewer vectors, down to least. With few registers, two vectors in
-// loops that end by their values take 0.6 to 0.75 of the time of one, if the values have registers (Zen
-// 3; Collatz lengths, Newton's basins).
+// rounds of medium cost take 0.6 to 0.75 of the time of one in loops that end by their values (Zen 3;
+// Collatz lengths, Newton's basins), and 0.91 to 1 in others (rays against spheres, recurrences).
 func (l *lowering) choose(plan Schedule) int {
 	w := &l.weight
 	switch {
@@ -123,7 +126,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 3
 	case l.few() && w.inner == 0 && w.cost <= longestBody, l.few() && w.inner > 0 && w.inner <= longBody && w.calls:
 		return 2
-	case l.few() && w.open && w.inner <= 100:
+	case l.few() && w.inner > 0 && w.inner <= mediumRound:
 		return 2
 	case l.few():
 		return 1
