@@ -73,7 +73,7 @@ func TestPlansByRowsWhereBlocksDoNotFit(t *testing.T) {
 	}{
 		{40 << 20, `^in blocks: by rows 4 ranks would be 1 times as fast as one`},
 		{16 << 20, `^by rows: in blocks their values take more memory than there is$`},
-		{8 << 20, `^the values of this program take 17.7 MiB at one time on 4 ranks`},
+		{8 << 20, `^the values of this program take 20.1 MiB at one time on 4 ranks`},
 	} {
 		o := compiler.Options{Table: table, Ranks: 4, Memory: memory.Limit{Bytes: c.bytes, By: "this test"}}
 		r, ds := compiler.Compile(context.Background(), "p.flow", []byte(text), o)
