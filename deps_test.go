@@ -33,7 +33,7 @@ var allowed = map[string]string{
 	"ir/loop":          "ir/types ir/value",
 	"ir/loop/looptest": "ir/loop ir/types ir/value",
 	"ir/op":            "ir/loop ir/types ir/value ir/sparsity memory",
-	"ir":               "ir/types ir/op ir/sparsity lang/source",
+	"ir":               "ir/types ir/value ir/op ir/sparsity lang/source",
 	"ir/plan":          "ir ir/types ir/op ir/sparsity lang/source",
 	"ir/eval":          "ir ir/value ir/op",
 

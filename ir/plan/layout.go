@@ -257,7 +257,7 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, why string, owner ownerOf, r
 		if !controls(n) {
 			continue
 		}
-		times, _ := Rounds(n)
+		times, _ := roundsOf(g, id)
 		inside := ownerOf(func(ir.ID) int { return owner(id) })
 		var carried []string
 		if n.Op.Control == op.Iterate && owner(id) == Everywhere {

@@ -61,6 +61,21 @@ func Rounds(n *ir.Node) (rounds int64, known bool) {
 	return assumedRounds, false
 }
 
+// roundsOf is Rounds with what the numbers tell that node id counts its rounds by (ir.Graph.Counted).
+func roundsOf(g *ir.Graph, id ir.ID) (rounds int64, known bool) {
+	n := &g.Nodes[id]
+	if rounds, known = Rounds(n); known {
+		return rounds, known
+	}
+	switch most, exact := g.Counted(id); {
+	case exact:
+		return most, true
+	case most > 0:
+		rounds = min(rounds, most)
+	}
+	return rounds, false
+}
+
 // controls reports a node that has regions of tasks.
 func controls(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 

@@ -137,13 +137,13 @@ func (s *Summary) loop(p *Plan, id ir.ID, r Rates, workers int, cost []float64) 
 	if !controls(n) {
 		return cost[id]
 	}
-	rounds, known := Rounds(n)
+	rounds, known := roundsOf(p.Graph, id)
 	x := roundOf(n, r)
 	if n.Op.Control == op.Iterate {
 		s.Loops = append(s.Loops, LoopCount{id, rounds, !known, x.Tasks, x.Total})
 	}
 	work := float64(rounds) * x.Total
-	cost[id] = max(cost[id], work/float64(workers))
+	cost[id] = max(float64(rounds)*x.Critical, work/float64(workers))
 	return work
 }
 

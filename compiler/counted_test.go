@@ -1,0 +1,38 @@
+package compiler_test
+
+import (
+	"testing"
+
+	"flow/ir/plan"
+)
+
+// TestCountedRounds: the prediction has the number of rounds that the condition of a loop tells, and no
+// more than that where other values may end the loop before.
+func TestCountedRounds(t *testing.T) {
+	for _, c := range []struct {
+		loop    string
+		rounds  int64
+		assumed bool
+	}{
+		{"k = 0 until k == 60 { next k = k + 1", 60, false},
+		{"k = 7 until k <= -20 { next k = k - 3", 9, false},
+		{"k = 0, h = 1.0 until h < 0.01 or k >= 50 { next k = k + 1; next h = h / 2", 7, false},
+		{"k = 0 until k >= 6 or max(v) < 1e-9 { next k = k + 1", 6, true},
+		{"k = 0 until not (k < 7 and max(v) > 1e-9) { next k = k + 1", 7, true},
+		{"k = 0 until max(v) < 0.5 or k == 4000 { next k = k + 1", 10, true},
+		{"k = 0 until k == 3000 { next k = k + 1", 3000, false},
+		{"k = 0 until k == 30 { next k = k + i64(max(v) < 2)", 10, true},
+		{"k = 0 until k == 5 { next k = 1 - k", 10, true},
+		{"k = 0 until max(v) < 0.5 { next k = k + 1", 10, true},
+	} {
+		text := "x = materialize(rand(50, 50, seed = 1))\niterate v = x, " + c.loop + "; next v = sort(v @ x) / (50 + k) }\nemit sum(v) + k"
+		r, err := compileTiny(tinyTable(t), text, 1, false, []string{"rounds"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loops := plan.Summarise(r.Plan, nil, 1).Loops
+		if len(loops) != 1 || loops[0].Rounds != c.rounds || loops[0].Assumed != c.assumed {
+			t.Errorf("%s: %+v, want %d rounds, assumed %v", c.loop, loops, c.rounds, c.assumed)
+		}
+	}
+}
