@@ -2,6 +2,7 @@ package pass
 
 import (
 	"slices"
+	"strings"
 
 	"flow/ir"
 	"flow/ir/loop"
@@ -24,7 +25,7 @@ func OuterRows(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
 	}
-	return rowBlocksOf(g, table, sizes, ofOuter)
+	return rowBlocksOf(turnTables(g, table, leastByRows*sizes.filled().Block), table, sizes, ofOuter)
 }
 
 const (
@@ -82,6 +83,23 @@ func (b *rowBlocks) slowAlong(x ir.ID) bool {
 	})
 }
 
+// beginsWith returns what the groups that begin with node id, a reduction, share: codes, or a row of as many
+// elements as the table has columns. It returns ir.None for others.
+func (b *rowBlocks) beginsWith(id ir.ID) ir.ID {
+	g, n := b.g, &b.g.Nodes[id]
+	if n.Op.Keyed != nil {
+		return g.In(id)[0]
+	}
+	if b.kind == ofOuter && n.Op.Role == op.Reduces {
+		for k, m := range modesOf(g, id, pipeSpace(n)) {
+			if m == op.RowVec {
+				return g.In(id)[k]
+			}
+		}
+	}
+	return ir.None
+}
+
 // spares reports whether the matrices of a group need no memory, and whether it has matrices or sums of
 // rows.
 func (b *rowBlocks) spares(r *rowGroup) bool {
@@ -116,6 +134,155 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 		in[last] = c.g.Add(b.table.Must("t"), nil, transposed(c.g.Type(in[last])), g.Origin(id), in[last])
 		c.to[id] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(!n.Attrs.Bool("tb"))), g.Type(id), g.Origin(id), in...)
 	})
+}
+
+// turnTables returns the graph in which tables of rows and columns are made transposed if only
+// reductions of columns and products with their transpose read them:
+//
+//	%3 = pipe(%0, t(%1)) {fold="colsum"} { exp(-(a - b) ^ 2) }  ->  %3 = t(pipe(%1, t(%0)) {fold="rowsum"} { the same })
+//
+// Nothing but vectors is turned, and no order changes: an element of either result is made of the same
+// numbers in the same order. Then the loop of OuterRows makes them. least is the least size of a table. It
+// would be wrong for a table with elements that depend on their places, or that may fail, since the first
+// failure is the first by rows. Cheap sums of columns stay as they are.
+func turnTables(g *ir.Graph, table *op.Table, least int) *ir.Graph {
+	s := turning{g: g, table: table, least: least, turns: make([]bool, g.Len())}
+	any := false
+	for i := range g.Nodes {
+		s.turns[i] = s.columnwise(ir.ID(i))
+		any = any || s.turns[i]
+	}
+	if !any {
+		return g
+	}
+	readers := readersOf(g)
+	for again := true; again; {
+		again = false
+		for i := range g.Nodes {
+			id := ir.ID(i)
+			whole := s.isTable(id) || len(g.Type(id).Parts()) > 1 // a part may be a table
+			if s.turns[i] && (!s.columnwise(id) || whole && !allOf(readers[i], func(r ir.ID) bool { return s.turns[r] })) {
+				s.turns[i], again = false, true
+			}
+		}
+	}
+	vectors := map[ir.ID]ir.ID{}
+	return changed(g, func(id ir.ID) bool { return s.turns[id] }, func(c *copying, id ir.ID) { s.write(c, id, vectors) })
+}
+
+type turning struct {
+	g     *ir.Graph
+	table *op.Table
+	least int
+	turns []bool // what is made of the transpose, or is a table made transposed
+}
+
+// isTable reports a node that turns into the transpose of its table. The others keep their values.
+func (s *turning) isTable(id ir.ID) bool {
+	n := &s.g.Nodes[id]
+	if n.Op.Control == op.Part {
+		return pipeFolds(s.table, &s.g.Nodes[s.g.In(id)[0]])[n.Attrs.Int("at")] == nil
+	}
+	return n.Op.Role == op.Maps || isElementwise(n)
+}
+
+// columnwise reports a node that turns if the tables that it reads do.
+func (s *turning) columnwise(id ir.ID) bool {
+	g, n, in := s.g, &s.g.Nodes[id], s.g.In(id)
+	t, dear := g.Type(id), true
+	switch {
+	case sent(g, id):
+		return false
+	case n.Op.Control == op.Part:
+		return s.turns[in[0]]
+	case n.Op.Role == op.Reduces:
+		folds := pipeFolds(s.table, n)
+		if slices.ContainsFunc(folds, func(d *op.Def) bool { return d != nil && d.Turned == "" }) {
+			return false
+		}
+		t, dear = pipeSpace(n), folds[0] == nil || plan.ChainFlops(g, id) >= dearSums
+	case n.Op.Role == op.Maps, isElementwise(n):
+	case n.Op.Turned != "" && n.Region == nil && n.Attrs == nil:
+		return s.turns[in[0]]
+	case n.Op.Role == op.Multiplies && n.Region == nil && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.IsDense() && t.Cols <= fewProductCols:
+		return s.turns[in[0]] && !s.turns[in[1]]
+	default:
+		return false
+	}
+	if !t.IsDense() || !t.Known() || t.Cols < leastOuter || t.Rows < manyByRows || t.Rows > longestByRows || t.Count() < s.least || n.Draws() || ir.MayFail(g, id) {
+		return false
+	}
+	for k, m := range modesOf(g, id, t) {
+		if m == op.Trans || m == op.Full && !s.turns[in[k]] {
+			return false
+		}
+		dear = dear || m == op.Full
+	}
+	return dear
+}
+
+// write adds node id, turned. vectors has the turned ones of those that it reads.
+func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
+	g, n, o := s.g, &s.g.Nodes[id], s.g.Origin(id)
+	t, in, attrs, d := g.Type(id), c.in(id), n.Attrs, n.Op
+	turn := func(x ir.ID) ir.ID { return c.g.Add(s.table.Must("t"), nil, transposed(c.g.Type(x)), o, x) }
+	space, made := t, d.Role == op.Maps || d.Role == op.Reduces || isElementwise(n)
+	switch {
+	case d.Control == op.Part || d.Fold != op.NoFold:
+		t = transposed(t)
+		if d.Control != op.Part {
+			d = s.table.Must(d.Turned)
+		}
+	case d.Role == op.Multiplies:
+		c.to[id] = c.g.Add(d, attrs.With("ta", op.Bool(false)), t, o, in...)
+		return
+	case d.Role == op.Reduces:
+		space = pipeSpace(n)
+		var names []string
+		for _, f := range pipeFolds(s.table, n) {
+			if f == nil {
+				names = append(names, stores)
+			} else {
+				names = append(names, f.Turned)
+			}
+		}
+		attrs = attrs.With("fold", op.Str(strings.Join(names, " "))).With("rows", op.Int(space.Cols)).With("cols", op.Int(space.Rows))
+		parts := t.Parts()
+		for k := range parts {
+			parts[k] = transposed(parts[k])
+		}
+		t = tupleOf(parts)
+	default:
+		t = transposed(t)
+	}
+	if made {
+		swapped := map[op.Mode]op.Mode{op.RowVec: op.ColVec, op.ColVec: op.RowVec}
+		var modes []int
+		for k, m := range modesOf(g, id, space) {
+			if to, vector := swapped[m]; vector {
+				x := g.In(id)[k]
+				y, is := vectors[x]
+				if !is {
+					if y = ir.None; g.Nodes[x].Op.Shard.Kind == op.ShardTranspose {
+						y = c.to[g.In(x)[0]]
+					} else {
+						y = turn(in[k])
+					}
+					vectors[x] = y
+				}
+				in[k], m = y, to
+			}
+			modes = append(modes, int(m))
+		}
+		if n.Region != nil {
+			attrs = attrs.With("modes", op.Ints(modes...))
+		}
+	}
+	c.to[id] = c.g.Add(d, attrs, t, o, in...)
+	c.g.Nodes[c.to[id]].Region = n.Region
+	if !s.isTable(id) && len(t.Parts()) == 1 {
+		c.to[id] = turn(c.to[id])
+	}
 }
 
 // written reports a node that a loop over rows computes.

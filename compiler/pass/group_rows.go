@@ -48,7 +48,7 @@ const (
 
 // rowBlocksOf makes the tasks of a kind.
 func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, kind rowsKind) *ir.Graph {
-	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, kind: kind, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
+	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, kind: kind, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), begun: map[ir.ID]int32{}}
 	for i := range g.Nodes {
 		b.group[i] = -1
 		if b.join(ir.ID(i)); b.group[i] < 0 {
@@ -108,8 +108,9 @@ type rowBlocks struct {
 	group  []int32          // of each node; -1: none
 	reads  []map[int32]bool // of each node in no group: the groups that it reads something of, through others in none
 	all    []rowGroup
-	// byCode holds the groups that began with a reduction by these codes.
-	byCode map[ir.ID]int32
+	// begun holds the groups that began with a reduction by these codes, or of elements that are made of
+	// this row.
+	begun map[ir.ID]int32
 }
 
 // rowGroup is nodes that may run by blocks of rows together.
@@ -228,17 +229,15 @@ func (b *rowBlocks) join(id ir.ID) {
 	if part || b.kind == ofOuter && slices.ContainsFunc(g.In(id), b.stored) {
 		return
 	}
-	keyed := g.Nodes[id].Op.Keyed != nil
-	if keyed { // into one that reads the same codes
-		if at, ok := b.byCode[g.In(id)[0]]; ok && b.into(id, at, rows, cols) {
-			return
-		}
+	of := b.beginsWith(id)
+	if at, ok := b.begun[of]; ok && b.into(id, at, rows, cols) {
+		return
 	}
 	r := rowGroup{members: []ir.ID{id}, rows: rows, cols: cols, after: b.needs(id)}
 	if b.enter(id, &r) {
 		b.group[id] = int32(len(b.all))
-		if keyed {
-			b.byCode[g.In(id)[0]] = b.group[id]
+		if of != ir.None {
+			b.begun[of] = b.group[id]
 		}
 		b.all = append(b.all, r)
 	}

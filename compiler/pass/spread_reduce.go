@@ -153,7 +153,7 @@ func (x *spreadGraph) joinsStated(d *op.Def) joins {
 		}
 		if d.Shard.Combine != "" {
 			of := x.old.Type(x.old.In(id)[0])
-			if d.Turned != "" { // of each column
+			if d.Turned != "" && of.IsSparse() { // of each column
 				of.Cols = 1
 			}
 			return x.merged(id, d, of, state)

@@ -230,7 +230,7 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 // large, so that needs many entries a column.
 func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	in := g.In(id)
-	return nil, unless(g.Nodes[id].Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks && !s.statesOfColumns(g, id), elsewise)
+	return nil, unless(g.Nodes[id].Op.Turned != "" && g.Type(in[0]).IsSparse() && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks && !s.statesOfColumns(g, id), elsewise)
 }
 
 // statesOfColumns reports whether ranks merge states of the columns of a sparse matrix in less time

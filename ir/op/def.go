@@ -56,7 +56,7 @@ type Def struct {
 	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
 	Along func(a *Attrs) []int
 	// Turned names the row that reduces rows as this one reduces columns: Turned(t(x)) is the transpose of
-	// the result for a sparse matrix x. "": there is none.
+	// the result. "": there is none.
 	Turned string
 	// OfPairs returns the elementwise row that computes the element of each pair of elements of two
 	// vectors, so the compiler calls that one with a column and a row. The row needs no Ref and no

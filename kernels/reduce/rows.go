@@ -52,6 +52,10 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 	}
 	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)
+	if !byRow {
+		d.Turned, _, _ = AxisNames(true)
+		d.Turned += word
+	}
 	switch {
 	case byRow:
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
