@@ -83,8 +83,8 @@ func (b *rowBlocks) slowAlong(x ir.ID) bool {
 	})
 }
 
-// beginsWith returns what the groups that begin with node id, a reduction, share: codes, or a row beside
-// the table. It returns ir.None for others.
+// beginsWith returns what groups that begin with node id, a reduction, share: codes, or a row beside the
+// table. It returns ir.None for others.
 func (b *rowBlocks) beginsWith(id ir.ID) ir.ID {
 	g, n := b.g, &b.g.Nodes[id]
 	if n.Op.Keyed != nil {
@@ -143,8 +143,8 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 //
 // Nothing but vectors is turned, and no order changes: an element of either result is made of the same
 // numbers in the same order. Then the loop of OuterRows makes them. least is the least size of a table.
-// It would be wrong for elements that depend on their places. It would be wrong for those that may fail,
-// too, since the first failure is the first by rows. Cheap sums of columns stay as they are.
+// It would be wrong for elements that depend on their places, or may fail: the first failure is that of
+// the first row. Cheap sums of columns stay as they are.
 func turnTables(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	s := turning{g: g, table: table, least: least, turns: make([]bool, g.Len())}
 	any := false
