@@ -160,8 +160,8 @@ nest(%0: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestTogetherMediumRounds: with few registers, a loop of some 60 operations takes two vectors, whatever
-// ends it. A long one takes one.
+// TestTogetherMediumRounds: with few registers, a loop of some 60 operations takes two vectors,
+// whatever ends it. A long one takes one.
 func TestTogetherMediumRounds(t *testing.T) {
 	for lines, want := range map[int]int{60: 2, 200: 1} {
 		var b strings.Builder
