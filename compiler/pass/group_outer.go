@@ -83,7 +83,7 @@ func (b *rowBlocks) slowAlong(x ir.ID) bool {
 	})
 }
 
-// beginsWith returns what groups that begin with node id, a reduction, share: codes, or a row beside the
+// beginsWith returns what groups that begin with node id, a reduction, share: codes, or a row beside a
 // table. It returns ir.None for others.
 func (b *rowBlocks) beginsWith(id ir.ID) ir.ID {
 	g, n := b.g, &b.g.Nodes[id]
