@@ -16,10 +16,11 @@ const (
 	joinedWidth = 128
 )
 
-// joins returns how many rows of a window are passed as one; 0: the window is run as it is.
+// joins returns how many rows of a window are passed as one; 0: the window is run as it is. States of
+// reduced results have no rows that could be joined.
 func (w *Worker) joins(r0, r1, l0, l1 int) int {
 	l := w.run.loop
-	if l.across == 0 || w.run.made.layout&lanesFirst != 0 {
+	if l.across == 0 || len(w.run.reduced) > 0 || w.run.made.layout&lanesFirst != 0 {
 		return 0
 	}
 	piece := l0 == 0 && l1 > 1 && l1 < FewColumns && (r1-r0)*l1 >= leastJoined
@@ -29,27 +30,7 @@ func (w *Worker) joins(r0, r1, l0, l1 int) int {
 	if !piece {
 		return 0
 	}
-	k := groupOf(l1)
-	if l.near && (r0%k != 0 || r1%k != 0) { // several calls: see nearWindows
-		return 0
-	}
-	return k
-}
-
-// groupOf is how many rows of so many columns are passed as one: whole lines of a cache, and no part of
-// a vector is left over.
-func groupOf(cols int) int { return (joinedWidth/cols + 8) &^ 7 }
-
-// groups returns the end of the first rows from r0 on, up to r1, that are whole groups, or that end
-// where a group begins.
-func groups(r0, r1, cols int) int {
-	switch k := groupOf(cols); {
-	case r0%k != 0:
-		return min(r1, r0+k-r0%k)
-	case r1-r0 >= k:
-		return r1 - r1%k
-	}
-	return r1
+	return (joinedWidth/l1 + 8) &^ 7 // whole lines of a cache, and no part of a vector is left over
 }
 
 // matrices calls f for each matrix, with its number and its words.

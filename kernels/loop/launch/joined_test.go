@@ -84,9 +84,9 @@ nest(%0: f64[], %1: f64[], %2: bool[], %3: f32[]) (i: 0..%0.rows, j: 0..%0.cols)
 	}
 }
 
-// TestJoinedSums: a window of narrow rows that go side by side has one sum, wherever its rows begin and
-// end. Sums of numbers of about one size replace what an earlier call has made.
-func TestJoinedSums(t *testing.T) {
+// TestSumsOfNarrowRows: a window of narrow rows with an operand that is one row has its exact sum,
+// wherever its rows begin and end. Its rows do not go side by side: the words of a sum are no row.
+func TestSumsOfNarrowRows(t *testing.T) {
 	const rows = 5000
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, e := range []types.Elem{types.F32, types.F64} {
@@ -136,7 +136,7 @@ nest(%0: E[], %1: E[], %2: E) (i: 0..%0.rows, j: 0..%0.cols) {
 			w.Put(0, acc)
 			sum := exact.FromWords(acc.I64)
 			got.Merge(&sum)
-			if g, v := value.F64(got.Round()).Convert(e), value.F64(want.Round()).Convert(e); !g.Same(v) {
+			if g, v := value.F64(got.Round()), value.F64(want.Round()); !g.Same(v) {
 				t.Errorf("%v, %d columns: the sum is %v, want %v", e, cols, g, v)
 			}
 			w.Free()

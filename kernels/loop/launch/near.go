@@ -144,8 +144,7 @@ const sampled = 32
 
 // nearWindows runs a window whose sums take numbers of about one size. While that size is not known, it
 // runs some points at both ends of a row as windows of their own. Each part is one call into machine
-// code, because such sums replace the words that they began with. So rows that may be passed as one
-// come in whole groups, and those before and behind the groups alone.
+// code, because such sums replace the words that they began with.
 func (w *Worker) nearWindows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	s, depth, rows := &w.run.loop.sizes, &w.run.loop.depth, max(1, loop.NearCount/(l1-l0))
 	if w.run.made.layout&lanesFirst != 0 {
@@ -153,10 +152,7 @@ func (w *Worker) nearWindows(r0, r1, l0, l1 int, stopped func() bool) (flagged b
 	}
 	for to := r0; r0 < r1; r0 = to {
 		j, end := l0, l1
-		if to = min(r0+rows, r1); l0 == 0 && l1 > 1 && l1 < FewColumns {
-			to = groups(r0, to, l1)
-		}
-		if !s.known.Load() {
+		if to = min(r0+rows, r1); !s.known.Load() {
 			top := make([]float64, len(w.parts))
 			for to = r0 + 1; j < min(l0+sampled, end); {
 				at := j
