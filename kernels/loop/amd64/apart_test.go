@@ -75,7 +75,7 @@ func TestColumnsOfPoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, target := range []*target{avx512, halved(avx512), avx2, starved(avx512), starved(avx2)} {
+		for _, target := range those(avx512, halved(avx512), avx2, starved(avx512), starved(avx2)) {
 			m, out := need(t, target), value.New(types.F64, x.Rows, x.Cols)
 			f, err := compile(m, target, n, in, []*value.Dense{out})
 			if err != nil {

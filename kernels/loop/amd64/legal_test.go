@@ -143,7 +143,7 @@ func TestWords(t *testing.T) {
 	}
 	numbers := []float64{0, math.Copysign(0, -1), 0.99, -0.99, 1 << 31, 1<<31 - 0.5, -1 << 31, -1<<31 - 0.5, -1<<31 - 1, 1<<32 + 5.5, -1 << 32, 1<<53 - 1, 1e18, -1 << 63, 1<<63 - 1024, 41.5,
 		1 << 63, -1<<63 - 2048, math.Inf(1), math.Inf(-1), math.NaN()} // these fail
-	for _, target := range []*target{avx2, starved(avx2), avx512} {
+	for _, target := range those(avx2, starved(avx2), avx512) {
 		m := need(t, target)
 		for range len(numbers) {
 			numbers = append(numbers[1:], numbers[0])

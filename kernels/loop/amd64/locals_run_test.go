@@ -67,10 +67,7 @@ nest(%0: i64[]) (i: 0..%0.rows) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, target := range []*target{avx512, avx2} {
-			if !has(target) {
-				continue
-			}
+		for _, target := range those(avx512, avx2) {
 			out := value.New(types.I64, 37, 1)
 			f, err := compile(need(t, target), target, n, []value.Value{x}, []*value.Dense{out})
 			if err != nil {
@@ -118,10 +115,7 @@ nest(%%0: f64[], %%1: f64[]) () {
 		for k := range x.F64 {
 			x.F64[k] = float64(k + 1)
 		}
-		for _, target := range []*target{avx512, avx2} {
-			if !has(target) {
-				continue
-			}
+		for _, target := range those(avx512, avx2) {
 			out := value.New(types.F64, c.local, 1)
 			f, err := compile(need(t, target), target, n, []value.Value{x, y}, []*value.Dense{out})
 			if u := (*Unsupported)(nil); errors.As(err, &u) != !c.compiles {

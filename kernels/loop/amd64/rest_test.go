@@ -26,7 +26,7 @@ const shortest = `nest(%0: f64[], %1: f64[], %2: f64[]) (i: 0..%0.rows, j: 0..%0
 // TestRestInPlace: a result in the memory of an operand has the right elements at the end of a row, and
 // at its beginning up to a line of a cache. Elements behind a row stay.
 func TestRestInPlace(t *testing.T) {
-	for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
+	for _, target := range those(avx512, avx2, starved(avx512), starved(avx2)) {
 		m := need(t, target)
 		for _, e := range []types.Elem{types.F64, types.F32, types.I64} {
 			text := strings.Replace(shortest, "min v0", "add v0", 1) // a lane that is made twice differs

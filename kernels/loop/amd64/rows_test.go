@@ -114,10 +114,7 @@ nest(%0: f64[], %1: f64[]) () {
 		a.F64[k] = float64(r.IntN(9)) / 4
 	}
 	in := []value.Value{x, a}
-	for _, target := range []*target{avx512, avx2} {
-		if !has(target) {
-			continue
-		}
+	for _, target := range those(avx512, avx2) {
 		m := need(t, target)
 		for name, text := range nests {
 			nest, err := loop.Parse(text, loop.Standard{})
@@ -309,7 +306,7 @@ func TestSumsOfAPoint(t *testing.T) {
 		{loop.Sum, types.F32, 2, true}, {loop.Sum, types.I64, 2, false}, {loop.Norm, types.F64, 2, false}, {loop.Least, types.F64, 2, false},
 		{loop.Greatest, types.F64, 2, false}, {loop.ArgLeast, types.F64, 2, false}, {loop.ArgGreatest, types.I64, 2, false},
 		{loop.Any, types.Bool, 2, false}, {loop.All, types.Bool, 2, false}, {loop.Product, types.I64, 2, false}}
-	r, targets := rand.New(rand.NewPCG(1, 7)), []*target{avx512, avx2, starved(avx512), starved(avx2)}
+	r, targets := rand.New(rand.NewPCG(1, 7)), those(avx512, avx2, starved(avx512), starved(avx2))
 	lanes, unsure := 0, 0
 	for seed := range 112 {
 		kind, n, before := kinds[seed%len(kinds)], int64(14+r.IntN(24)), seed%3 == 0

@@ -65,7 +65,7 @@ func renumbered(text string) string {
 // TestSubscriptsThatClimb: elements are loaded side by side except where a bound, the end of a circle
 // or a choice lies. The results are those of the definition, and no lane reads what it may not.
 func TestSubscriptsThatClimb(t *testing.T) {
-	for _, target := range []*target{avx512, halved(avx512), avx2, starved(avx512), starved(avx2)} {
+	for _, target := range those(avx512, halved(avx512), avx2, starved(avx512), starved(avx2)) {
 		m := need(t, target)
 		r := rand.New(rand.NewPCG(7, 1))
 		failed := 0
@@ -165,10 +165,7 @@ func TestGatheredRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, target := range []*target{avx512, halved(avx512), avx2, starved(avx512), starved(avx2)} {
-			if !has(target) {
-				continue
-			}
+		for _, target := range those(avx512, halved(avx512), avx2, starved(avx512), starved(avx2)) {
 			m, out := need(t, target), value.New(types.F64, rows, cols)
 			f, err := compile(m, target, n, in, []*value.Dense{out})
 			if err != nil {
@@ -255,10 +252,7 @@ func TestSubscriptsUnderConditions(t *testing.T) {
 			}
 			at.I64[r.IntN(len(at.I64))] = []int64{math.MinInt64, math.MaxInt64, -1, 61}[r.IntN(4)]
 			want, err := n.Eval([]value.Value{x, at}, loop.Env{})
-			for _, target := range []*target{avx2, starved(avx2), avx512, halved(avx512), starved(avx512)} {
-				if !has(target) {
-					continue
-				}
+			for _, target := range those(avx2, starved(avx2), avx512, halved(avx512), starved(avx512)) {
 				m, out := need(t, target), value.New(types.F64, rows, cols)
 				f, err2 := compile(m, target, n, []value.Value{x, at}, []*value.Dense{out})
 				if err2 != nil {
