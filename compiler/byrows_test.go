@@ -201,7 +201,7 @@ var outerBodies = []string{
 	"K = 10.0 ^ (300 * (x - w)) * t(y)\nemit rowsum(K)\nemit K @ y\nemit rownorm(K)",
 	"K = 1 / (i64(9 * x) - i64(9 * w))\nemit rowsum(K)\nemit K @ y\nemit rowmax(K)\nemit rowmin(K * t(y))",
 	"K = f32(x) - f32(w)\nemit abs(K) @ f32(y)\nemit rowsum(K ^ 2)\nemit rowmean(K)",
-	"K = i64(9 * x) * i64(9 * w)\nemit rowsum(K)\nemit rowmax(K - 1)\nemit rowcount(K > 20)",
+	"K = i64(9 * x) * i64(9 * w)\nemit rowsum(K)\nemit rowmax(K - 1)\nemit rowcount(K > 20)\nemit rowargmax(K)",
 	"K = x - w\nE = exp(K - rowmax(K))\nemit rowsum(E)\nemit E @ y",
 	"K = exp(-9 * (x - w) ^ 2)\nemit (K / rowsum(K)) @ cbind(y, t(w), y * y)\nemit rowmax(K)",
 	"U = cbind(x, z, x * z)\nD = rowsum(U ^ 2) + rowmean(x - w) - 2 * U @ rbind(w, w ^ 2, 1 - w)\nP = exp(rowmin(D) - D)\nemit z * cbind(x, z) - (P / rowsum(P)) @ cbind(y, y ^ 2)",
@@ -286,6 +286,7 @@ func TestOuterByRows(t *testing.T) {
 		"K = parfor i in 0..70, j in 0..300 { x[i] - w[0, j] }\nemit rowsum(K)\nemit K @ y\nemit K[0, 0]", // a place of it
 		"X = materialize(rand(70, 300, seed = 5))\nK = X - x\nemit K @ y",                                 // a matrix in memory
 		"emit (x - w)[0..20, :] @ y",                                          // few rows
+		"K = x - w\nemit rowsum(abs(K))\nemit rowmax(K)",                      // cheap elements, none stored
 		"emit t(rand(300, 70, seed = 6) - t(x)) @ y\nemit rowsum(x - w)",      // nothing but a pipe
 		"K = x - w\nemit K @ y\nemit colsum(K)\nemit rowmedian(K)\nemit t(K)", // columns
 	} {
