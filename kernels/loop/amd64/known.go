@@ -53,3 +53,16 @@ type knownWord struct {
 
 // span is the least and the greatest number that an integer may be.
 type span struct{ least, most int64 }
+
+// telling is what a bool tells of integers of a frame: their spans where it is false, and where it is
+// true.
+type telling struct {
+	frame *frame
+	where [2][]bound
+}
+
+// bound is the span of a value, which may have a narrower one.
+type bound struct {
+	v    loop.Val
+	span span
+}

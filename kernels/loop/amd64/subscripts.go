@@ -60,19 +60,6 @@ func (l *lowering) bounded(s *loop.Stmt, in []operand) *span {
 // small reports that no sum of two such integers wraps.
 func (s span) small() bool { return s.least >= math.MinInt64/2 && s.most <= math.MaxInt64/2 }
 
-// telling is what a bool tells of integers of a frame: their spans where it is false, and where it is
-// true.
-type telling struct {
-	frame *frame
-	where [2][]bound
-}
-
-// bound is the span of a value, which may have a narrower one.
-type bound struct {
-	v    loop.Val
-	span span
-}
-
 // told returns o, the bool that s makes of in, with what it tells of integers.
 func (l *lowering) told(s *loop.Stmt, in []operand, o operand) operand {
 	t := telling{frame: l.frame}
