@@ -72,8 +72,8 @@ func (b *rowBlocks) stored(x ir.ID) bool {
 func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return !b.stored(x) || b.group[x] == at }
 
 // slowAlong reports reductions of rows that take longer along a row than rows side by side: a place of
-// an extreme, a sum of squares, and a sum of elements that take many operations. Where lanes are rows, a
-// sum is rounded if bounds of what it lost leave no doubt. Loops along rows need an exact one, which
+// an extreme, a sum of squares, and a sum of elements that take many operations. Where lanes are rows,
+// a sum is rounded if bounds of what it lost leave no doubt. Loops along rows need an exact one, which
 // takes five times as long for numbers of very different sizes, as exponential functions give. Other
 // sums of cheap elements are as fast along rows.
 func (b *rowBlocks) slowAlong(x ir.ID) bool {
