@@ -259,7 +259,7 @@ func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) va
 		return v
 	}
 	d := source.Errorf(code, e.Span(), "%s is an integer, this is %s", what, l.what(v))
-	if v.kind == konst && v.s.Elem.IsFloat() || v.kind == edge && (l.g.Type(v.id) == types.ScalarOf(types.F64) || l.g.Type(v.id) == types.ScalarOf(types.F32)) {
+	if v.kind == konst && v.s.Elem.IsFloat() || v.kind == edge && l.g.Type(v.id).IsScalar() && l.g.Type(v.id).Elem.IsFloat() {
 		d = d.WithHelp("%s", l.toInteger(e.Span()))
 	}
 	l.fail(d)

@@ -80,8 +80,8 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 	}
 }
 
-// lentFor returns the memory that the runtime lends for a value of so many bytes. Of less than a page
-// it is told as it is.
+// lentFor returns the memory that the runtime lends for a value of so many bytes. Less than a page
+// counts as it is, because it makes no difference to what fits.
 func (s *sizes) lentFor(bytes float64) float64 {
 	if s.bare || bytes < 4096 {
 		return bytes

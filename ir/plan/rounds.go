@@ -61,7 +61,7 @@ func Rounds(n *ir.Node) (rounds int64, known bool) {
 	return assumedRounds, false
 }
 
-// roundsOf is Rounds with what the numbers tell that node id counts its rounds by (ir.Graph.Counted).
+// roundsOf is Rounds of node id, where numbers that count its rounds may tell more (ir.Graph.Counted).
 func roundsOf(g *ir.Graph, id ir.ID) (rounds int64, known bool) {
 	n := &g.Nodes[id]
 	if rounds, known = Rounds(n); known {

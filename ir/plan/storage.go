@@ -14,7 +14,7 @@ import (
 // The runtime lends memory in classes of sizes, multiples of SizeAlign.
 const (
 	SizeAlign = 64
-	// SizeClasses is the number of classes.
+	// SizeClasses is the number of classes. The last ends at 2^48 bytes.
 	SizeClasses = coarseClasses + 16*(48-fineSizes)
 	// fineSizes is the power of two from which each power has 16 classes, since unused bytes of
 	// a class count against the machine's memory. Below it there are four, so that more memory

@@ -46,13 +46,13 @@ func has(target *target) bool {
 	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512CD && x.HasAVX512DQ && x.HasAVX512VL
 }
 
-// need skips the test if the processor does not have the instructions of a target.
 // those returns the targets that the processor has. need in a loop over targets would skip all that
 // come after the first one that it lacks.
 func those(list ...*target) []*target {
 	return slices.DeleteFunc(list, func(x *target) bool { return !has(x) })
 }
 
+// need skips the test if the processor does not have the instructions of a target.
 func need(t testing.TB, target *target) *code.Memory {
 	t.Helper()
 	if !has(target) {
