@@ -157,6 +157,21 @@ func TestEndsOfSortsOnRanks(t *testing.T) {
 	}
 }
 
+// TestEndsOfSortsOfPanels: where ranks share whole panels, the last rank may have one row. It cannot
+// send three, so the ranks do not share the ends.
+func TestEndsOfSortsOfPanels(t *testing.T) {
+	const text = "x = rand(33, 1, seed = 1)\ny = cbind(floor(9 * x), x)\nemit sort(y)[0..3, :]\nemit t(argsort(y)[-3..])\nemit t(y) @ (y + 1)"
+	sizes := pass.Sizes{Block: 16, Panel: 16, Spread: 1}
+	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 3, Disable: apart, Verify: true, Sizes: sizes})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	want := evaluated("the meaning", r.Program)
+	if out, err := runOver(mem.New(3, slowTransports[0]), r, 1); err != nil || want.err != nil || out != want.out {
+		t.Errorf("%v, by definition %v, %s", err, want.err, difference(want.out, out))
+	}
+}
+
 func TestSpreadOrders(t *testing.T) { spreadAlike(t, orderPrograms) }
 
 // Rows in order are sent as predicted: of running reductions only rows at the ends of windows.

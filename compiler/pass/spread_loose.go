@@ -91,7 +91,8 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 
 // endOf returns how many rows from one end of a sorted matrix hold all that is read of it, and whether
 // it is the last end. spans has op.RowsRead.Ints of each reader. It returns 0 if the run tells what is
-// read, and if the rows of all ranks together are no fewer than a rank has.
+// read, if the rows of all ranks together are no fewer than a rank has, and if a rank has fewer rows:
+// the last one may have the rest of a panel alone.
 func (s *spreader) endOf(t types.Type, spans []int64) (k int, last bool) {
 	lo := t.Rows
 	for r := range slices.Chunk(spans, 4) {
@@ -105,6 +106,11 @@ func (s *spreader) endOf(t types.Type, spans []int64) (k int, last bool) {
 	}
 	if !dividable(t) || k*s.ranks*s.ranks > t.Rows {
 		return 0, false
+	}
+	for r := range s.ranks {
+		if from, to := plan.WindowOf(r, s.ranks, t.Rows, s.unit[t.Rows]); to-from < k {
+			return 0, false
+		}
 	}
 	return k, last
 }
