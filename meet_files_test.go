@@ -381,20 +381,24 @@ func TestMistakesInParts(t *testing.T) {
 // Ranks with more memory, or fewer beside them, choose the plan that fits on the one with the least.
 func TestRanksAgreeOnMemory(t *testing.T) {
 	const square = "A = rand(1000, 1000, seed = 1)\nB = t(A) + A\nemit sum(B @ A)\nemit B[0..2, 0..2]"
-	rooms := []room{{memory.Limit{Bytes: 100 << 20, By: "a"}, 2}, {memory.Limit{Bytes: 20 << 20, By: "b"}, 0}, {memory.Limit{}, 1}}
+	rooms := []room{{memory.Limit{Bytes: 100 << 20, By: "a"}, 2}, {memory.Limit{Bytes: 27 << 20, By: "b"}, 0}, {memory.Limit{}, 1}}
 	errs, shares := make([]error, len(rooms)), make([]string, len(rooms))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	var all sync.WaitGroup
 	for rank, comm := range mem.New(len(rooms), mem.Options{}) {
 		all.Go(func() {
 			o := CompileOptions{Ranks: len(rooms), Memory: rooms[rank].Memory, Together: rooms[rank].Together, Input: &Input{}}
-			if errs[rank] = ShareMemory(t.Context(), comm, &o); errs[rank] != nil {
+			if errs[rank] = ShareMemory(ctx, comm, &o); errs[rank] != nil {
 				return
 			}
-			p, err := Compile(t.Context(), "x.flow", []byte(square), o)
-			if errs[rank] = err; err == nil {
-				shares[rank] = p.made.Plan.Shares
-				_, errs[rank] = p.Meet(t.Context(), comm, MeetOptions{})
+			p, err := Compile(ctx, "x.flow", []byte(square), o)
+			if errs[rank] = err; err != nil {
+				stop() // the others would wait for this rank
+				return
 			}
+			shares[rank] = p.made.Plan.Shares
+			_, errs[rank] = p.Meet(ctx, comm, MeetOptions{})
 		})
 	}
 	all.Wait()
