@@ -160,8 +160,7 @@ func turnTables(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 		again = false
 		for i := range g.Nodes {
 			id := ir.ID(i)
-			whole := s.isTable(id) || len(g.Type(id).Parts()) > 1 // a part may be a table
-			if s.turns[i] && (!s.columnwise(id) || whole && !allOf(readers[i], func(r ir.ID) bool { return s.turns[r] })) {
+			if s.turns[i] && (!s.columnwise(id) || s.holdsTable(id) && !allOf(readers[i], func(r ir.ID) bool { return s.turns[r] })) {
 				s.turns[i], again = false, true
 			}
 		}
@@ -176,6 +175,9 @@ type turning struct {
 	least int
 	turns []bool // what is made of the transpose, or is a table made transposed
 }
+
+// holdsTable reports a node that turns and is a table, or has parts that may be tables.
+func (s *turning) holdsTable(id ir.ID) bool { return len(s.g.Type(id).Parts()) > 1 || s.isTable(id) }
 
 // isTable reports a node that turns into the transpose of its table. The others keep their values.
 func (s *turning) isTable(id ir.ID) bool {
