@@ -36,3 +36,23 @@ func TestCountedRounds(t *testing.T) {
 		}
 	}
 }
+
+// TestCountedRoundsInPredictions: all figures of a prediction have the same rounds.
+func TestCountedRoundsInPredictions(t *testing.T) {
+	predicted := func(rounds string) plan.Summary {
+		r, err := compileTiny(tinyTable(t), "x = materialize(rand(50, 50, seed = 1))\niterate v = x, k = 0 until k == "+rounds+
+			" { next v = sort(v @ x) / 50; next k = k + 1 }\nemit sum(v)", 1, false, []string{"rounds"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := plan.Summarise(r.Plan, nil, 1)
+		if s.Makespan < 0.999*s.Bound || s.CriticalPath > 1.001*s.TotalSeconds {
+			t.Errorf("%s rounds: a makespan of %g, bound %g; a critical path of %g in %g", rounds, s.Makespan, s.Bound, s.CriticalPath, s.TotalSeconds)
+		}
+		return s
+	}
+	few, many := predicted("4"), predicted("80")
+	if x := many.CriticalPath / few.CriticalPath; x < 10 || many.TotalSeconds < 10*few.TotalSeconds {
+		t.Errorf("80 rounds take %g of the path and %g of the work of 4", x, many.TotalSeconds/few.TotalSeconds)
+	}
+}

@@ -34,7 +34,10 @@ func (Guess) Seconds(rate string, w op.Work) float64 {
 
 // Costs returns the predicted seconds of every task. A loop costs the longest path of a round times
 // its rounds, as if there were enough workers.
-func Costs(g *ir.Graph, r Rates) []float64 {
+func Costs(g *ir.Graph, r Rates) []float64 { return costs(g, r, guessed) }
+
+// costs is Costs with the rounds that loops have by of.
+func costs(g *ir.Graph, r Rates, of rounding) []float64 {
 	if r == nil {
 		r = Guess{}
 	}
@@ -53,8 +56,8 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	estimates := ir.NewEstimator(g)
 	for id, n := range g.All() {
 		if controls(n) {
-			rounds, _ := Rounds(n)
-			out[id] = float64(rounds) * roundOf(n, r).Critical
+			rounds, _ := of(g, id)
+			out[id] = float64(rounds) * roundOf(g, id, r, of).Critical
 		}
 		if n.Op.Cost == nil {
 			continue

@@ -20,12 +20,14 @@ type roundCost struct {
 
 // roundOf predicts a round of an iterate with its condition, or the more expensive branch of a
 // select. Inner loops count with all their rounds.
-func roundOf(n *ir.Node, r Rates) (round roundCost) {
+func roundOf(g *ir.Graph, id ir.ID, r Rates, of rounding) (round roundCost) {
+	n := &g.Nodes[id]
+	rounds, _ := of(g, id)
 	for b := n.Region; b != nil; b = b.Next {
 		g := b.Graph
-		cost := Costs(g, r)
+		cost := costs(g, r, of)
 		var x roundCost
-		if rounds, _ := Rounds(n); rounds > 1 {
+		if rounds > 1 {
 			for i := range cost {
 				if g.Nodes[i].Attrs.Int("keep") > 0 { // run in one round
 					cost[i] /= float64(rounds)
@@ -34,7 +36,7 @@ func roundOf(n *ir.Node, r Rates) (round roundCost) {
 		}
 		for i, tail := range Critical(g, cost) {
 			x.Critical = max(x.Critical, tail)
-			x.Total += total(&g.Nodes[i], cost[i], r)
+			x.Total += total(g, ir.ID(i), cost[i], r, of)
 			if d := g.Nodes[i].Op; d.Control != op.Part && d.Role != op.Argument {
 				x.Tasks++
 			}
@@ -61,7 +63,13 @@ func Rounds(n *ir.Node) (rounds int64, known bool) {
 	return assumedRounds, false
 }
 
-// roundsOf is Rounds of node id, where numbers that count its rounds may tell more (ir.Graph.Counted).
+// rounding returns how many rounds a node has, as Rounds does.
+type rounding func(g *ir.Graph, id ir.ID) (rounds int64, known bool)
+
+// guessed is Rounds.
+func guessed(g *ir.Graph, id ir.ID) (rounds int64, known bool) { return Rounds(&g.Nodes[id]) }
+
+// roundsOf is Rounds with what the numbers tell that node id counts its rounds by (ir.Graph.Counted).
 func roundsOf(g *ir.Graph, id ir.ID) (rounds int64, known bool) {
 	n := &g.Nodes[id]
 	if rounds, known = Rounds(n); known {
@@ -80,10 +88,10 @@ func roundsOf(g *ir.Graph, id ir.ID) (rounds int64, known bool) {
 func controls(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 
 // total returns the seconds of all tasks of a node.
-func total(n *ir.Node, cost float64, r Rates) float64 {
-	if !controls(n) {
+func total(g *ir.Graph, id ir.ID, cost float64, r Rates, of rounding) float64 {
+	if !controls(&g.Nodes[id]) {
 		return cost
 	}
-	rounds, _ := Rounds(n)
-	return float64(rounds) * roundOf(n, r).Total
+	rounds, _ := of(g, id)
+	return float64(rounds) * roundOf(g, id, r, of).Total
 }

@@ -61,7 +61,7 @@ const (
 // rule, greedy by priority, on the predicted costs.
 func Summarise(p *Plan, r Rates, workers int) Summary {
 	g := p.Graph
-	cost := Costs(g, r)
+	cost := costs(g, r, roundsOf)
 	tail := Critical(g, cost)
 	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks), Sparse: SparseEdges(g)}
 	bytes := messageBytes(g, ir.NewEstimator(g))
@@ -138,7 +138,7 @@ func (s *Summary) loop(p *Plan, id ir.ID, r Rates, workers int, cost []float64) 
 		return cost[id]
 	}
 	rounds, known := roundsOf(p.Graph, id)
-	x := roundOf(n, r)
+	x := roundOf(p.Graph, id, r, roundsOf)
 	if n.Op.Control == op.Iterate {
 		s.Loops = append(s.Loops, LoopCount{id, rounds, !known, x.Tasks, x.Total})
 	}
