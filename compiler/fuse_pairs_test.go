@@ -27,6 +27,7 @@ func TestTablesOfPairs(t *testing.T) {
 		{"results", "d = t(x) - x\nemit norm(materialize(d ^ 2))\nemit norm(materialize(abs(d)))", 2},
 		{"dear", "e = exp(sin(t(x) - x))\nemit sum(e * e)\nemit norm(rowsum(e + 1))", 1},
 		{"read as it is", "d = t(x) - x\nemit norm(sort(d[:, 7]))\nemit d\nemit sum(d ^ 3)", 1},
+		{"a branch", "d = t(x) - y\nemit if sum(x) > 1e9 { norm(d * 0.7) } else { norm(d * 0.7) + 1 }\nemit sum(d * d)", 1},
 		{"a matrix beside", "d = materialize(rand(1000, 1000, seed = 3)) - x - t(y)\nemit sum(sqrt(abs(d)))\nemit sum(d ^ 3)", 1},
 	} {
 		p, ds := compiler.Compile(context.Background(), "x.flow", []byte(points+c.text), compiler.Options{Table: table, Ranks: 1})
