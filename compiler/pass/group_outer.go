@@ -205,9 +205,9 @@ func (s *turning) columnwise(id ir.ID) bool {
 		t, dear = pipeSpace(n), folds[0] == nil || plan.ChainFlops(g, id) >= dearSums
 	case n.Op.Role == op.Maps, isElementwise(n):
 	case n.Op.Turned != "" && n.Region == nil && n.Attrs == nil:
-		return s.turns[in[0]]
+		return s.turns[in[0]] && s.isTable(in[0])
 	case n.Op.Role == op.Multiplies && n.Region == nil && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.IsDense() && t.Cols <= fewProductCols:
-		return s.turns[in[0]] && !s.turns[in[1]]
+		return s.turns[in[0]] && s.isTable(in[0]) && !s.turns[in[1]]
 	default:
 		return false
 	}
