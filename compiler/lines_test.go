@@ -66,3 +66,19 @@ func TestLines(t *testing.T) {
 		t.Errorf("%d loops change one element of each row, and %d programs fail", put, failed)
 	}
 }
+
+// TestNoLines: a round makes all elements where a body may fail before it chooses, or where an index
+// descends, so that the rows or columns of the result are others than those that are kept.
+func TestNoLines(t *testing.T) {
+	table := tinyTable(t)
+	for _, round := range []string{
+		"parfor i in 0..16, j in 0..64 { assert j < 60 or d < 2, \"late\"; if j - i == d { C[i, j] + 1 } else { C[i, j] } }",
+		"parfor i in 15..=0 by -1, j in 0..64 { if j - i == d { C[i, j] + 1 } else { C[i, j] } }",
+		"parfor i in 0..16, j in 63..=0 by -1 { if j - i == d { C[i, j] + 1 } else { C[i, j] } }",
+	} {
+		text := "iterate C = rand(16, 64, seed = 3), d = 0 times 5 {\n  next C = " + round + "\n  next d = d + 1\n}\nemit all C\n"
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
