@@ -44,7 +44,7 @@ var allowed = map[string]string{
 	"kernels/loop/amd64":  "ir/loop ir/types golang.org/x/arch/x86/x86asm",
 	"kernels/loop/code":   "golang.org/x/sys/unix",
 	"kernels/loop/interp": "ir/loop ir/types ir/value kernels/dense kernels/state kernels/vec",
-	"kernels/loop/launch": "ir/loop ir/types ir/value kernels/dense kernels/exact kernels/state kernels/loop/amd64 kernels/loop/interp kernels/loop/code golang.org/x/sys/cpu",
+	"kernels/loop/launch": "ir/loop ir/types ir/value kernels/dense kernels/exact kernels/state kernels/loop/amd64 kernels/loop/interp kernels/loop/code golang.org/x/sys/cpu github.com/klauspost/cpuid/v2",
 	"kernels/blas":        "kernels/vec/machine golang.org/x/sys/cpu gonum.org/v1/gonum/...",
 	"kernels/spectrum":    "kernels/blas gonum.org/v1/gonum/...",
 

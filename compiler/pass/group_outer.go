@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 )
 
 // OuterRows makes loops of rows whose wide matrices are made of rows, columns and numbers alone, or are
@@ -139,7 +140,8 @@ func (b *rowBlocks) columnsTurned() *ir.Graph {
 // turnTables returns the graph in which tables of rows and columns are made transposed if only
 // reductions of columns and products with their transpose read them:
 //
-//	%3 = pipe(%0, t(%1)) {fold="colsum"} { exp(-(a - b) ^ 2) }  ->  %3 = t(pipe(%1, t(%0)) {fold="rowsum"} { the same })
+//	%3 = pipe(%0, t(%1)) {fold="colsum"} { exp(-(a - b) ^ 2) }
+//	->  %3 = t(pipe(%1, t(%0)) {fold="rowsum"} { the same })
 //
 // Nothing but vectors is turned, and no order changes: an element of either result is made of the same
 // numbers in the same order. Then the loop of OuterRows makes them. least is the least size of a table.
@@ -227,7 +229,6 @@ func (s *turning) columnwise(id ir.ID) bool {
 func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 	g, n, o := s.g, &s.g.Nodes[id], s.g.Origin(id)
 	t, in, attrs, d := g.Type(id), c.in(id), n.Attrs, n.Op
-	turn := func(x ir.ID) ir.ID { return c.g.Add(s.table.Must("t"), nil, transposed(c.g.Type(x)), o, x) }
 	space, made := t, d.Role == op.Maps || d.Role == op.Reduces || isElementwise(n)
 	switch {
 	case d.Control == op.Part || d.Fold != op.NoFold:
@@ -258,24 +259,7 @@ func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 		t = transposed(t)
 	}
 	if made {
-		swapped := map[op.Mode]op.Mode{op.RowVec: op.ColVec, op.ColVec: op.RowVec}
-		var modes []int
-		for k, m := range modesOf(g, id, space) {
-			if to, vector := swapped[m]; vector {
-				x := g.In(id)[k]
-				y, is := vectors[x]
-				if !is {
-					if y = ir.None; g.Nodes[x].Op.Shard.Kind == op.ShardTranspose {
-						y = c.to[g.In(x)[0]]
-					} else {
-						y = turn(in[k])
-					}
-					vectors[x] = y
-				}
-				in[k], m = y, to
-			}
-			modes = append(modes, int(m))
-		}
+		modes := s.vectors(c, id, space, in, vectors)
 		if n.Region != nil {
 			attrs = attrs.With("modes", op.Ints(modes...))
 		}
@@ -283,8 +267,37 @@ func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 	c.to[id] = c.g.Add(d, attrs, t, o, in...)
 	c.g.Nodes[c.to[id]].Region = n.Region
 	if !s.isTable(id) && len(t.Parts()) == 1 {
-		c.to[id] = turn(c.to[id])
+		c.to[id] = s.turned(c, id, c.to[id])
 	}
+}
+
+// vectors puts into in what the turned node id reads instead of rows and columns. It returns the modes
+// of all operands in the turned space.
+func (s *turning) vectors(c *copying, id ir.ID, space types.Type, in []ir.ID, vectors map[ir.ID]ir.ID) (modes []int) {
+	swapped := map[op.Mode]op.Mode{op.RowVec: op.ColVec, op.ColVec: op.RowVec}
+	for k, m := range modesOf(s.g, id, space) {
+		to, vector := swapped[m]
+		if !vector {
+			modes = append(modes, int(m))
+			continue
+		}
+		x := s.g.In(id)[k]
+		y, is := vectors[x]
+		switch {
+		case is:
+		case s.g.Nodes[x].Op.Shard.Kind == op.ShardTranspose:
+			y = c.to[s.g.In(x)[0]]
+		default:
+			y = s.turned(c, id, in[k])
+		}
+		vectors[x], in[k], modes = y, y, append(modes, int(to))
+	}
+	return modes
+}
+
+// turned adds the transpose of the new node x, at the place of node id.
+func (s *turning) turned(c *copying, id, x ir.ID) ir.ID {
+	return c.g.Add(s.table.Must("t"), nil, transposed(c.g.Type(x)), s.g.Origin(id), x)
 }
 
 // written reports a node that a loop over rows computes.

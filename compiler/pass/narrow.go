@@ -72,7 +72,7 @@ func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 // reader of the same sort cannot be waited for.
 //
 // If several ranks share rows, they order all rows together where that takes less time than the part on
-// each. They share the part of which only rows near one end are read (spreadGraph.ordersEnd).
+// each. If only rows near one end are read, they share the part (spreadGraph.ordersEnd).
 func PartSorts(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
 	all := func(g *ir.Graph) *ir.Graph {
 		return partSorts(g, table, func(*ir.Graph, ir.ID, []ir.ID) bool { return true })
@@ -80,7 +80,8 @@ func PartSorts(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
 	if ranks == 1 {
 		return Everywhere(g, all)
 	}
-	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, estimators: map[*ir.Graph]*ir.Estimator{}}
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, estimators: map[*ir.Graph]*ir.Estimator{}}
+	s.units(g)
 	return Everywhere(Points(g, all), func(g *ir.Graph) *ir.Graph { return partSorts(g, table, s.partGains) })
 }
 

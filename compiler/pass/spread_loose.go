@@ -115,12 +115,13 @@ func (s *spreader) endOf(t types.Type, spans []int64) (k int, last bool) {
 	return k, last
 }
 
-// ordersEnd makes the new nodes of a sort of which only the first or the last rows are read
-// (op.Ordering.Part). Each rank sends as many of its own rows, and all ranks put these in order:
+// ordersEnd makes the new nodes of a sort whose first or last rows alone are read (op.Ordering.Part).
+// Each rank sends as many of its own rows, and all ranks put these in order:
 //
-//	                                                  %2 = slice(%0){rows 0..300} on 0;  %3 = sort.part(%2) on 0
-//	%1 = sort.part(%0) {spans=[0,0,9,0]}       ->     %4 = slice(%3){rows 0..9} on 0;  %5 = exchange(%4) {to=[1]} on 0; ..
-//	                                                  %9 = rbind(%5, ..);  %10 = sort.part(%9) {spans=[0,0,9,0]}
+//	%1 = sort.part(%0) {spans=[0,0,9,0]}
+//	->  %2 = slice(%0){rows 0..300} on 0;  %3 = sort.part(%2) on 0
+//	    %4 = slice(%3){rows 0..9} on 0;  %5 = exchange(%4) {to=[1]} on 0; ..
+//	    %9 = rbind(%5, ..);  %10 = sort.part(%9) {spans=[0,0,9,0]}
 //
 // Equal rows keep their order, because those of a rank stand before those of later ranks. ordersEnd
 // returns false for other nodes.

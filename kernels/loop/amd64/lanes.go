@@ -178,3 +178,33 @@ func (l *lowering) ofAllLanes(at []loop.Lin) bool {
 	other := func(s loop.Sym) bool { return s.Kind == loop.ValSym || s.Kind == loop.IndexSym && s.N != l.rows }
 	return !slices.ContainsFunc(at, func(f loop.Lin) bool { return f.Any(other) })
 }
+
+// multiple writes s if it is the product of the lanes' index and a number that is the same in all
+// lanes. It multiplies for the first lane in general registers, which takes less time than a product of
+// vectors. It returns 0 for other statements.
+func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
+	if s.Code != loop.Mul || l.lanes < 0 || l.square || !l.frame.nest {
+		return 0
+	}
+	for k, x := range in {
+		by := in[1-k]
+		if form := x.known().form; form == nil || !form.Equal(loop.Of(loop.IndexSym, l.lanes)) {
+			continue
+		}
+		if by.konst && l.affine(s, in) == nil { // by more than 32 bits
+			by = inRegister(types.I64, l.vector(by))
+		} else if !slices.ContainsFunc(l.made, func(y invariant) bool { return y.kind == elementKind && y.v == by.v }) {
+			continue
+		}
+		first := l.recentOf(vectorClass, sum{address: by.v, size: -1}, func() step {
+			return step{a: by.v, scalar: func(m *maker, dst Reg, r regs) {
+				m.Emit(Inst{Op: VMOVQStore, Dst: RAX, A: r.a})
+				m.IMul(RAX, laneReg)
+				m.vec.splat(m, dst)
+			}}
+		})
+		count := l.numberedLanes(l.constantVector(types.I64, 0))
+		return l.binary(VPADDQ, types.I64, inRegister(types.I64, first), inRegister(types.I64, l.integer(s, []operand{inRegister(types.I64, count), by})))
+	}
+	return 0
+}

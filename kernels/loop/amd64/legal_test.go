@@ -259,6 +259,58 @@ func TestWalksFetch(t *testing.T) {
 	}
 }
 
+// TestLoadsFetch: loads of consecutive memory ask for the lines of a later round where the schedule
+// says so. Of several loads from one operand, that of the last element does.
+func TestLoadsFetch(t *testing.T) {
+	sums := func(operands int) string {
+		var params, body strings.Builder
+		for k := range operands {
+			fmt.Fprintf(&params, "%%%d: f64[], ", k)
+			fmt.Fprintf(&body, "v%d = load %%%d[i, j]\n", k, k)
+		}
+		v := operands - 1
+		for k := 1; k < operands; k++ {
+			fmt.Fprintf(&body, "v%d = add v%d, v%d\n", v+1, max(v, 0)*min(1, k-1), k)
+			v++
+		}
+		return fmt.Sprintf("nest(%s) (i: 0..%%0.rows, j: 0..%%0.cols) {\n%sstore out0[i, j] v%d\n} : (f64[%%0.rows, %%0.cols])",
+			strings.TrimSuffix(params.String(), ", "), body.String(), v)
+	}
+	const row = "nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols-1) {\nv0 = load %0[i, j+1]\nv1 = load %0[i, j]\nv2 = add v0, v1\n" +
+		"store out0[i, j] v2\n} : (f64[%0.rows, %0.cols])"
+	const shared = "nest(%0: f64[], %1: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\nv0 = load %0[i, j]\nv1 = load %1[0, j]\nv2 = add v0, v1\n" +
+		"store out0[i, j] v2\n} : (f64[%0.rows, %0.cols])"
+	const columns = "nest(%0: f64[]) (i: 0..%0.rows) {\nv0 = load %0[i, 0]\nv1 = load %0[i, 1]\nv2 = load %0[i, 2]\nv3 = load %0[i, 3]\n" +
+		"v4 = add v0, v1\nv5 = add v2, v3\nv6 = mul v4, v5\nstore out0[i, 0] v6\n} : (f64[%0.rows, 1])"
+	for _, c := range []struct {
+		name, text   string
+		avx2, avx512 int // lines: of all vectors together, and of one
+	}{
+		{"one operand", sums(1), 1 + 1, 4 + 1}, {"eight operands", sums(8), 8 + 8, 8 * (4 + 1)}, {"nine operands", sums(9), 0, 0},
+		{"two elements of a row", row, 1 + 1, 4 + 1}, {"a row for all", shared, 1 + 1, 4 + 1},
+		{"columns side by side", columns, 4 * (2 + 1), 8 * (4 + 1)},
+	} {
+		n, err := loop.Parse(c.text, loop.Standard{})
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		for target, lines := range map[Target]int{AVX2: c.avx2, AVX512: c.avx512} {
+			for fetch, want := range map[bool]int{false: 0, true: lines} {
+				l, err := List(target, n, make([]Layout, len(n.Params)), make([]Layout, 1), Schedule{Fetch: fetch})
+				if err != nil {
+					t.Fatal(c.name, err)
+				}
+				if got := strings.Count(l.Text, "PREFETCHT1 "); got != want {
+					t.Errorf("%s, %s, %v: %d lines asked for, want %d:\n%s", c.name, target, fetch, got, want, l.Text)
+				}
+				if c.text == row && fetch && !strings.Contains(l.Text, "PREFETCHT1 0x2008(") {
+					t.Errorf("%s: no line is asked for by the load of the last element:\n%s", target, l.Text)
+				}
+			}
+		}
+	}
+}
+
 // TestCopiesToMemory: a carried value without a register is stored from where it is made. Sums of exp
 // have such values on AVX2.
 func TestCopiesToMemory(t *testing.T) {

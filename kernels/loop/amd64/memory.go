@@ -22,36 +22,6 @@ func (l *lowering) memory(m loop.Mem) memory {
 	return memory{l.nest.Params[m.N].Elem, l.params[m.N].Unit, 8 * int32(argMemory+memoryWords*m.N)}
 }
 
-// multiple writes s if it is the product of the lanes' index and a number that is the same in all
-// lanes. It multiplies for the first lane in general registers, which takes less time than a product of
-// vectors. It returns 0 for other statements.
-func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
-	if s.Code != loop.Mul || l.lanes < 0 || l.square || !l.frame.nest {
-		return 0
-	}
-	for k, x := range in {
-		by := in[1-k]
-		if form := x.known().form; form == nil || !form.Equal(loop.Of(loop.IndexSym, l.lanes)) {
-			continue
-		}
-		if by.konst && l.affine(s, in) == nil { // by more than 32 bits
-			by = inRegister(types.I64, l.vector(by))
-		} else if !slices.ContainsFunc(l.made, func(y invariant) bool { return y.kind == elementKind && y.v == by.v }) {
-			continue
-		}
-		first := l.recentOf(vectorClass, sum{address: by.v, size: -1}, func() step {
-			return step{a: by.v, scalar: func(m *maker, dst Reg, r regs) {
-				m.Emit(Inst{Op: VMOVQStore, Dst: RAX, A: r.a})
-				m.IMul(RAX, laneReg)
-				m.vec.splat(m, dst)
-			}}
-		})
-		count := l.numberedLanes(l.constantVector(types.I64, 0))
-		return l.binary(VPADDQ, types.I64, inRegister(types.I64, first), inRegister(types.I64, l.integer(s, []operand{inRegister(types.I64, count), by})))
-	}
-	return 0
-}
-
 func (l *lowering) place(s *loop.Stmt) place {
 	p := place{mem: l.memory(s.Mem)}
 	p.row, p.col = l.ofRow(l.form(s.At[0])), l.ofRow(l.form(s.At[1]))
@@ -80,7 +50,7 @@ func (l *lowering) load(s *loop.Stmt) virt {
 	p := l.place(s)
 	switch {
 	case p.lanes:
-		return l.contiguous(p)
+		return l.contiguous(s, p)
 	case l.tiled(p):
 		return l.loadTiled(p)
 	case l.apart(p):
@@ -99,7 +69,7 @@ func (l *lowering) lanesAt(p place) (base virt, at Mem) {
 }
 
 // contiguous loads lanes that lie side by side; lanes that do not count are 0 and are not touched.
-func (l *lowering) contiguous(p place) virt {
+func (l *lowering) contiguous(s *loop.Stmt, p place) virt {
 	e := p.mem.elem
 	dst := l.fresh(l.classOf(e))
 	base, at := l.lanesAt(p)
@@ -112,6 +82,11 @@ func (l *lowering) contiguous(p place) virt {
 	}
 	if l.active == 0 && l.part.first() {
 		l.fetchAhead(p, base, at)
+	}
+	if l.asks[s] && l.active == 0 && l.number*l.target.lanes*e.Size()%lineBytes == 0 {
+		to := at
+		to.Disp += fetchBytes
+		l.emit(&step{a: base, jumps: true, scalar: func(m *maker, _ Reg, r regs) { m.Prefetch(to.on(r.a), true) }})
 	}
 	return l.emit(&st)
 }
@@ -382,6 +357,12 @@ func (l *lowering) readRows(p place, mask virt) (rows [squareRows]virt) {
 		at := l.rowAt(&st.c, p, disp, k)
 		st.scalar = func(m *maker, dst Reg, r regs) { m.vec.load(m, types.F64, dst, r.mask, at(m, r.a, r.c)) }
 		rows[k] = l.emit(&st)
+		if l.fetch && l.nested == 0 && l.active == 0 && l.top == 0 {
+			ask := step{a: first, jumps: true}
+			to := l.rowAt(&ask.c, p, disp+fetchBytes, k)
+			ask.scalar = func(m *maker, _ Reg, r regs) { m.Prefetch(to(m, r.a, r.c), true) }
+			l.emit(&ask)
+		}
 	}
 	return rows
 }
@@ -471,4 +452,40 @@ const (
 	// fetchRounds is how many rounds ahead a loop down the rows of an operand asks for its lines. Half
 	// as many take 1.1 times as long (Emerald Rapids).
 	fetchRounds = 32
+	// fetchBytes is how far ahead loads of consecutive memory ask for lines. Half and twice as far are
+	// alike, 1 KiB gains next to nothing (Emerald Rapids).
+	fetchBytes = 8 << 10
+	// mostAsked is the most operands whose lines a nest asks for. A processor follows that many by
+	// itself where each is read on its own: sums of nine columns take 1.04 times as long with lines asked
+	// for.
+	mostAsked = 8
 )
+
+// findAsked finds the loads that ask for lines of a later round, if the schedule says so: of loads of
+// one operand whose lanes lie side by side, that of its last element. A row that all rows of the nest
+// read is in a cache.
+func (l *lowering) findAsked() {
+	l.asks = nil
+	if !l.fetch || l.top != 0 || l.square || l.lanes < 0 || l.lanes != len(l.nest.Space)-1 {
+		return
+	}
+	l.part = l.parts[0]
+	last := map[int]*loop.Stmt{}
+	for i := range l.nest.Body.Stmts {
+		s := &l.nest.Body.Stmts[i]
+		if s.Code != loop.Load || s.Mem.Kind != loop.ParamMem || l.nest.Params[s.Mem.N].Kind == loop.ScalarParam ||
+			!s.At[0].Affine() || !s.At[1].Affine() || !l.place(s).lanes || l.rows >= 0 && s.At[0].Coef(loop.Sym{Kind: loop.IndexSym, N: l.rows}) == 0 {
+			continue
+		}
+		if x := last[s.Mem.N]; x == nil || s.At[0].Const > x.At[0].Const || s.At[0].Const == x.At[0].Const && s.At[1].Const > x.At[1].Const {
+			last[s.Mem.N] = s
+		}
+	}
+	if len(last) > mostAsked {
+		return
+	}
+	l.asks = map[*loop.Stmt]bool{}
+	for _, s := range last {
+		l.asks[s] = true
+	}
+}

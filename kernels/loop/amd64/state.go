@@ -26,11 +26,13 @@ type lowering struct {
 	parts     []part // all that are lowered together
 	square    bool   // the parts are rows: see squares
 	besides   map[*loop.Stmt]*beside
-	counts    []*counting     // of the innermost loop, by part
-	isAside   bool            // the block that is lowered is one, or in one
-	together  int             // how many vectors are lowered together, but for the last ones of a row
-	free      bool            // it may be lowered again, with fewer vectors together
-	counters  map[int]counter // of the indices of inner loops that are the same in all lanes, by name
+	fetch     bool                // see Schedule.Fetch
+	asks      map[*loop.Stmt]bool // loads that ask for lines of a later round
+	counts    []*counting         // of the innermost loop, by part
+	isAside   bool                // the block that is lowered is one, or in one
+	together  int                 // how many vectors are lowered together, but for the last ones of a row
+	free      bool                // it may be lowered again, with fewer vectors together
+	counters  map[int]counter     // of the indices of inner loops that are the same in all lanes, by name
 	locals    []local
 	named     map[loop.Val]*namedWord // of values that subscripts name: see point.go
 	alongBody map[*loop.Block]bool    // bodies of loops whose rounds are lanes: see along.go

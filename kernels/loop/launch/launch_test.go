@@ -149,6 +149,8 @@ func TestStreams(t *testing.T) {
 		return []*value.Dense{{Elem: types.F64, Rows: rows, Cols: cols, Stride: cols}}
 	}
 	l := New(n)
+	defer func(was bool) { slowStreams = was }(slowStreams)
+	slowStreams = false
 	for _, c := range []struct {
 		rows, cols int
 		wide       bool
@@ -168,6 +170,11 @@ func TestStreams(t *testing.T) {
 	if New(n).streams(size(1, 1024), false, true) != streamed {
 		t.Error("a part of a large result is not stored past the caches")
 	}
+	slowStreams = true
+	if big := size(4096, 1024); l.streams(big, false, true) != 0 || Streams(big[0]) {
+		t.Error("a result is stored past the caches of a processor that is slow at it")
+	}
+	slowStreams = false
 	n.Results[0].Over = 0
 	if l.streams(size(4096, 1024), false, false) != 0 {
 		t.Error("a result in the memory of an operand is stored past the caches")
