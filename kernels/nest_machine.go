@@ -95,7 +95,7 @@ func (m *machine) nestWorker() *launch.Worker {
 
 // alike reports whether the bound loop serves a call. The operands of the call may be in other memory.
 func (b *boundNest) alike(m *machine, shape nestShape, lines uint64, rows, cols int) bool {
-	alike := b.worker != nil && b.prog == m.prog && b.run.Past == m.past && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
+	alike := b.worker != nil && b.prog == m.prog && b.run.Past == m.past && b.run.Overwrites == m.alias && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
 	for k := 0; alike && k < len(m.in); k++ {
 		alike = m.in[k].mode != op.Single || b.run.MadeFor(k, m.in[k].scalar)
 	}
@@ -113,7 +113,7 @@ func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols 
 
 // bind binds a loop to the operands. It returns nil if no target runs the loop.
 func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
-	b.run.Stays, b.run.Past = 1<<len(m.in)-1, m.past // see alike
+	b.run.Stays, b.run.Past, b.run.Overwrites = 1<<len(m.in)-1, m.past, m.alias // see alike
 	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && !b.run.Partials() {
 		m.nest.program.of(m.prog, b.shape).bad.Store(true)
 		return nil

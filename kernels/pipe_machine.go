@@ -33,6 +33,7 @@ type machine struct {
 	rows, cols int  // of the index space
 	dense      bool // every operand is a constant, a row, or lies in memory like the index space, without gaps
 	past       bool // results go past the caches
+	alias      bool // results may lie in the memory of operands
 	piece      bool // the result has no gaps between its rows either
 	from       offset
 	words      []*value.Dense // of constructors
@@ -62,7 +63,7 @@ func (e *engine) machine() *machine {
 // prepare binds the operands of an execution whose index space is not empty.
 func (m *machine) prepare(x *execution) {
 	p, rows, cols := x.p, x.rows, x.cols
-	m.prog, m.past = p, false
+	m.prog, m.past, m.alias = p, false, x.alias
 	m.rows, m.cols = rows, cols
 	m.nest.grid.asked = false
 	m.nest.fold.asked = false

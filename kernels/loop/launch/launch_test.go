@@ -149,8 +149,6 @@ func TestStreams(t *testing.T) {
 		return []*value.Dense{{Elem: types.F64, Rows: rows, Cols: cols, Stride: cols}}
 	}
 	l := New(n)
-	defer func(was bool) { slowStreams = was }(slowStreams)
-	slowStreams = false
 	for _, c := range []struct {
 		rows, cols int
 		wide       bool
@@ -159,24 +157,22 @@ func TestStreams(t *testing.T) {
 		{4095, 1024, false, 0}, {4096, 1024, false, streamed}, {200000, 24, false, streamed}, {300000, 20, false, 0},
 		{300000, 20, true, streamed}, {10000, 1001, false, 0}, {3000, 2049, false, streamed}, {1, 5000001, false, streamed},
 	} {
-		if got := l.streams(size(c.rows, c.cols), c.wide, false); got != c.want {
+		if got := l.streams(&Run{}, size(c.rows, c.cols), c.wide); got != c.want {
 			t.Errorf("%d x %d, in one row %v: %d, want %d", c.rows, c.cols, c.wide, got, c.want)
 		}
 	}
 	gap := size(200000, 24)
-	if gap[0].Stride = 25; l.streams(gap, false, false) != 0 {
+	if gap[0].Stride = 25; l.streams(&Run{}, gap, false) != 0 {
 		t.Error("a result whose rows begin between lines is stored past the caches")
 	}
-	if New(n).streams(size(1, 1024), false, true) != streamed {
+	if New(n).streams(&Run{Past: true}, size(1, 1024), false) != streamed {
 		t.Error("a part of a large result is not stored past the caches")
 	}
-	slowStreams = true
-	if big := size(4096, 1024); l.streams(big, false, true) != 0 || Streams(big[0]) {
-		t.Error("a result is stored past the caches of a processor that is slow at it")
+	if l.streams(&Run{Overwrites: true}, size(4096, 1024), false) != 0 {
+		t.Error("a result that may lie in the memory of an operand is stored past the caches")
 	}
-	slowStreams = false
 	n.Results[0].Over = 0
-	if l.streams(size(4096, 1024), false, false) != 0 {
+	if l.streams(&Run{}, size(4096, 1024), false) != 0 {
 		t.Error("a result in the memory of an operand is stored past the caches")
 	}
 }

@@ -20,20 +20,16 @@ const (
 // streamFrom is the size of results that are stored past the caches: they would not stay there.
 const streamFrom = 32 << 20
 
-// slowStreams says that a core of this processor reads consecutive memory slowly by itself, and stores
-// past the caches slowly, too. With two cores of an Emerald Rapids, maps of 80 to 800 MB take 0.45 to
-// 0.6 of the time if they ask for lines ahead and store into the caches; with either alone they take
-// 0.75 to 0.97. On a Zen 4, stores past the caches save the time to read what is written over.
-var slowStreams = cpuid.CPU.VendorID == cpuid.Intel
-
 // Streams reports a result that is stored past the caches by loops that can.
-func Streams(d *value.Dense) bool { return !slowStreams && d.Rows*d.Cols*d.Elem.Size() >= streamFrom }
+func Streams(d *value.Dense) bool { return d.Rows*d.Cols*d.Elem.Size() >= streamFrom }
 
 // streams returns the bit of a layout for results that are stored past the caches, or 0. Such results
-// are large, or parts of large ones (large). A result that shares memory with an operand has its lines
-// in a cache, and an inner loop stores no whole lines. wide: rows are one row of memory.
-func (l *Loop) streams(out []*value.Dense, wide, large bool) layout {
-	if l.inner || slowStreams {
+// are large, or parts of large ones (Run.Past). A result in the memory of an operand has its lines in a
+// cache: stores past the caches would first throw them out (a map of 80 MB took 2.6 times as long on an
+// Emerald Rapids). An inner loop stores no whole lines. wide: rows are one row of memory.
+func (l *Loop) streams(r *Run, out []*value.Dense, wide bool) layout {
+	large := r.Past
+	if l.inner || r.Overwrites {
 		return 0
 	}
 	for k, d := range out {
@@ -58,6 +54,10 @@ func cutsLines(d *value.Dense) bool {
 	size := d.Elem.Size()
 	return d.Rows > 1 && d.Cols*size < longRow && (d.Stride*size%64 != 0 || d.Cols*size%64 != 0)
 }
+
+// fetches says that loads ask for lines ahead: a core of this processor reads consecutive memory slowly
+// by itself. With two cores of an Emerald Rapids, sums and maps of 80 MB take 0.6 to 0.95 of the time.
+var fetches = cpuid.CPU.VendorID == cpuid.Intel
 
 // extents returns the size of a space of one or two indices that begins at 0, and 0 for other spaces.
 // ok reports two indices.
