@@ -23,26 +23,19 @@ func (p *program) live() intervals {
 		first int // where its registers begin in touched
 	}
 	open := append(make([]loop, 0, 8), loop{from: -1}) // the first is no loop
-	inner, weight, aside := int32(-1), 1.0, 1.0        // where the innermost loop begins; what a step in it counts
+	inner, weight := int32(-1), 1.0                    // where the innermost loop begins; what a step in it counts
 	// touched lists the registers that are read inside of an open loop and made before it, those of the
 	// innermost loop last.
 	touched := p.shop.virts.list(len(p.values))
 	var in inputs
 	for k := range int32(len(p.steps)) {
 		s := &p.steps[k]
-		if s.scalar != nil { // other steps mark nothing
-			switch {
-			case s.aside > 0:
-				aside = asideWeight
-			case s.aside < 0:
-				aside = 1
-			case s.enters:
-				inner = k
-				open = append(open, loop{k, len(touched)})
-				weight *= loopWeight
-			}
+		if s.enters {
+			inner = k
+			open = append(open, loop{k, len(touched)})
+			weight *= loopWeight
 		}
-		cost, last := weight*aside, k
+		last := k
 		if s.Op == VRANGEPD || s.Op == VRANGEPS { // its result may not be in the register of an operand
 			last = min(k+1, int32(len(p.steps))-1)
 		}
@@ -51,7 +44,7 @@ func (p *program) live() intervals {
 				continue
 			}
 			x := &all[v]
-			x.to, x.cost = last, x.cost+cost // no later step has been noted
+			x.to, x.cost = last, x.cost+weight // no later step has been noted
 			if x.from < inner && x.made {
 				touched = append(p.shop.virts.room(touched, 1), v)
 			}
@@ -62,7 +55,7 @@ func (p *program) live() intervals {
 				x.made, x.from = true, k
 				order = append(order, v)
 			}
-			x.to, x.cost = last, x.cost+cost
+			x.to, x.cost = last, x.cost+weight
 			if x.from < inner {
 				x.carried = true
 				touched = append(p.shop.virts.room(touched, 1), v)
@@ -91,8 +84,6 @@ type scan struct {
 	p    *program
 	a    *assignment
 	bank [classCount]bank
-	// passed is how many steps outside of blocks aside are up to each step; nil: all are outside.
-	passed []int
 	// ends and before are lists of the values whose intervals end at a step: ends holds, by step, the last
 	// one, and before, by value, the one before it. The registers of values that end before step done are
 	// free.
@@ -107,17 +98,6 @@ type bank struct {
 	taken int       // the length of free after the last register was taken
 	holds [32]virt  // by number: the last value that took the register; 0: there is none
 	turn  [32]int32 // by number: when the register was taken
-}
-
-func (p *program) scan(a *assignment, passed []int) scan {
-	return scan{p: p, a: a, passed: passed, ends: p.shop.virts.zeros(len(p.steps) + 1), before: p.shop.virts.zeros(len(p.values))}
-}
-
-// inside returns a scan over intervals that begin and end inside of a block. It takes the lists of s,
-// which has ended, because a program may have hundreds of blocks.
-func (s *scan) inside(b block) scan {
-	clear(s.ends[b.from : b.to+1])
-	return scan{p: s.p, a: s.a, passed: s.passed, ends: s.ends, before: s.before, done: int32(b.from)}
 }
 
 // expire takes back the registers of values whose intervals end up to a step.
@@ -162,11 +142,7 @@ func (s *scan) cheapest(b *bank, least float64) (r int, ok bool) {
 func (s *scan) spillCost(v virt) float64 {
 	x := &s.a.lives.of[v]
 	if x.spill == 0 {
-		from, to := int(x.from), int(x.to)
-		if s.passed != nil {
-			from, to = s.passed[from], s.passed[to]
-		}
-		x.spill = x.cost / float64(to-from+1)
+		x.spill = x.cost / float64(x.to-x.from+1)
 		if s.p.hasSource(v) {
 			x.spill /= 2 // nothing is stored, and most readers take an element of memory in all lanes
 		}
@@ -216,8 +192,7 @@ func (p *program) allocate(r registers, lives intervals) assignment {
 	for v := range a.reg {
 		a.reg[v] = NoReg
 	}
-	blocks := p.blocks(p.steps)
-	s := p.scan(&a, p.passed(blocks))
+	s := scan{p: p, a: &a, ends: p.shop.virts.zeros(len(p.steps) + 1), before: p.shop.virts.zeros(len(p.values))}
 	for c, n := range [classCount]int{r.vectors, r.masks, len(r.general)} {
 		s.bank[c].free = p.shop.regs.list(n)
 	}
@@ -234,24 +209,7 @@ func (p *program) allocate(r registers, lives intervals) assignment {
 	if a.lives = lives; lives.of == nil {
 		a.lives = p.live()
 	}
-	if len(blocks) == 0 {
-		s.assign(a.lives.order)
-		return a
-	}
-	rest, inside := p.within(a.lives, blocks)
-	s.assign(rest)
-	s.passed = nil
-	var around []virt // those of rest that may live in the block or behind it
-	next := 0
-	for k, b := range blocks {
-		for ; next < len(rest) && int(a.lives.of[rest[next]].from) <= b.to; next++ {
-			if v := rest[next]; a.reg[v] != NoReg && p.values[v].class == vectorClass {
-				around = append(around, v)
-			}
-		}
-		around = slices.DeleteFunc(around, func(v virt) bool { return int(a.lives.of[v].to) < b.from })
-		a.kept = append(a.kept, p.assignAside(&s, r, b, around, inside[k]))
-	}
+	s.assign(a.lives.order)
 	return a
 }
 
@@ -289,6 +247,3 @@ func (l *lowering) crowded() bool {
 	}
 	return spilled > mostSpilled*all
 }
-
-// asideWeight is how often a block aside is expected to run, of the times that it is passed.
-const asideWeight = 1.0 / 8

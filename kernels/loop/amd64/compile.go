@@ -70,7 +70,7 @@ func (l *lowering) code() (*Code, error) {
 // lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are
 // too few registers. It panics with an *Unsupported.
 func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule, shop *workshop) *lowering {
-	n = onDemand(loop.HandOn(loop.Forward(loop.Unroll(loop.Through(n), straight))), t.vectors)
+	n = loop.HandOn(loop.Forward(loop.Unroll(loop.Through(n), straight)))
 	l := loweredOnce(t, n, params, results, levels, plan, shop)
 	for free := plan.together == 0; free && l.together > l.least() && !l.few() && (l.full() || l.crowded()); {
 		plan.together = min(l.together-1, l.fitting())

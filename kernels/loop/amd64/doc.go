@@ -9,9 +9,8 @@
 //
 // The schedule follows from a cost model that reads the body (schedule.go): how many vectors are
 // lowered together, which index the lanes are and lanes of 32 bits (lanes.go), squares and rows
-// that are turned in registers (square.go). The statements of long blocks are ordered so that fewer
-// values live at once (demand.go). Lanes that lie apart by the same distance are moved one by one
-// (apart.go), and those of a subscript with bounds mostly lie side by side (subscripts.go).
+// that are turned in registers (square.go). Lanes that lie apart by the same distance are moved one
+// by one (apart.go), and those of a subscript with bounds mostly lie side by side (subscripts.go).
 // Constants, operands that are one element and addresses of rows are made before the loops
 // (invariant.go). hoist.go moves other invariants out of loops, quotient.go divides by them, and
 // root.go makes roots by multiply-adds. resume.go limits the rounds of a call; the caller computes

@@ -191,30 +191,22 @@ func (l *lowering) branch(s *loop.Stmt) {
 			}
 			l.each(func(k int) { l.active = masks[k] })
 		}
-		write := func() {
-			if len(b.Stmts) > 0 {
-				l.narrowed(s, is, func() { l.block(b) })
+		if len(b.Stmts) > 0 {
+			l.narrowed(s, is, func() { l.block(b) })
+		}
+		l.each(func(k int) {
+			for i, x := range b.Yield {
+				l.move(l.frame.vals[int(s.Dst)+i].v, l.frame.vals[x], masks[k], first)
 			}
-			l.each(func(k int) {
-				for i, x := range b.Yield {
-					l.move(l.frame.vals[int(s.Dst)+i].v, l.frame.vals[x], masks[k], first)
-				}
-				l.active = outer[k]
-			})
-		}
-		if !first && l.standsAside(b) {
-			l.aside(write)
-		} else {
-			write()
-		}
+			l.active = outer[k]
+		})
 		l.bind(skip)
 	}
 	side(not, s.Else, 0)
 	side(yes, s.Then, 1)
 }
 
-// jump lowers an if whose condition is that of the point. The second block comes first, because the
-// first one may stand aside, where no value is made that lives behind it.
+// jump lowers an if whose condition is that of the point.
 func (l *lowering) jump(s *loop.Stmt) {
 	out := make([]virt, s.N)
 	for i := range out {
@@ -236,11 +228,7 @@ func (l *lowering) jump(s *loop.Stmt) {
 		l.scalar(func(m *maker, _ Reg, _ regs) { m.Goto(end) })
 		l.bind(yes)
 	}
-	if l.standsAside(s.Then) {
-		l.aside(func() { write(s.Then) })
-	} else {
-		write(s.Then)
-	}
+	write(s.Then)
 	l.bind(end)
 	l.branches--
 	for i, v := range out {

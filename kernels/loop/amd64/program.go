@@ -14,7 +14,6 @@ type program struct {
 	steps  []step
 	values []virtual // by virt; that of 0 stands for the results of steps without one
 	shop   *workshop
-	asides int // blocks that stand aside
 	// hoist counts, of the steps that it leaves, those that add floats and those that load what may be
 	// loaded again. By value it counts how many make it and read it (see needed). loads says that a
 	// step loads.
@@ -71,9 +70,6 @@ type step struct {
 	local int32
 	// part is the number of the part that it belongs to.
 	part int32
-	// aside is the number of a block aside that begins behind the step, or less than 0 that of one
-	// that ends before it: see aside.go.
-	aside int32
 	// near is the general register of an operand that the step reads from memory (readInPlace).
 	near virt
 	// loads is the place from which the step loads dst. It is nil if the step does anything else.
@@ -414,7 +410,6 @@ type assignment struct {
 	reg   []Reg // by virt; NoReg: in scratch memory
 	slot  []int // by virt, of those in scratch memory
 	slots int
-	kept  [][]virt // by block aside: what gives its register away there
 	lives intervals
 }
 

@@ -44,7 +44,6 @@ type splitter struct {
 	live      []virt       // the values that have a register
 	ends      int32        // a step before which none of them dies
 	registers int          // how many there are
-	aside     int32        // the number of the block aside, or 0
 	loops     []int        // where the loops around the step begin, the outermost first
 	loopEnds  map[int]int  // where a loop ends, by its begin
 	newSlot   func() int32 // see splits
@@ -55,8 +54,8 @@ type splitter struct {
 // algorithms for a virtual-storage computer", 1966). vectors is the number of registers. newSlot
 // returns the offset of a new slot in scratch memory. It returns the intervals if it changes nothing.
 //
-// It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels,
-// at the begins and ends of loops, and at those of blocks aside (see forget).
+// It would be wrong to use a reload on a path that jumps past it. So reloads are forgotten at labels
+// and at the begins and ends of loops (see forget).
 func (p *program) splits(vectors int, newSlot func() int32) intervals {
 	all := p.live()
 	if p.pressure(all) <= vectors {
@@ -66,8 +65,6 @@ func (p *program) splits(vectors int, newSlot func() int32) intervals {
 		loopEnds: map[int]int{}, newSlot: newSlot}
 	z.survey(all)
 	p.steps = p.shop.steps.list(len(z.old) * 9 / 8)
-	blocks := z.blocks(z.old)
-	var outside []virt
 	for k := range z.old {
 		s := &z.old[k]
 		switch {
@@ -75,19 +72,6 @@ func (p *program) splits(vectors int, newSlot func() int32) intervals {
 			z.loops = append(z.loops, k)
 		case s.leaves:
 			z.loops = z.loops[:len(z.loops)-1]
-		case s.aside > 0:
-			z.forget()
-			outside = slices.Clone(z.live)
-			z.begin(blocks[s.aside-1])
-			z.aside = s.aside
-		case s.aside < 0:
-			for _, v := range z.live {
-				z.lives[v].evicted = z.lives[v].split()
-			}
-			z.aside, z.live, z.ends = 0, outside, 0
-			for _, v := range outside {
-				z.lives[v].evicted, z.lives[v].reload = false, 0
-			}
 		}
 		if s.scalar != nil && s.dst == 0 && !s.operands() || s.enters || s.leaves { // perhaps a label
 			z.forget()
@@ -170,53 +154,6 @@ func (z *splitter) forget() {
 	})
 }
 
-// begin begins a block aside. If the block needs more registers than there are, the values from outside
-// that it reads are stored in front of it and loaded where the block reads them.
-func (z *splitter) begin(b block) {
-	inside, touched := make([]int, b.to-b.from+1), 0
-	for k := b.from + 1; k < b.to; k++ {
-		if v := z.old[k].dst; z.counts(v) && int(z.lives[v].from) == k {
-			inside[k-b.from]++
-			inside[min(int(z.lives[v].to), b.to)-b.from]--
-		}
-	}
-	reads := func(x *life) bool { // within the block
-		at := x.readBehind(b.from)
-		return at < len(x.reads) && int(x.reads[at]) < b.to
-	}
-	old := z.live
-	z.live = nil
-	for _, v := range old {
-		if x := &z.lives[v]; x.several || reads(x) {
-			touched++
-			z.live = append(z.live, v)
-		}
-	}
-	most, n := 0, touched
-	for _, c := range inside {
-		n += c
-		most = max(most, n)
-	}
-	if most <= z.registers {
-		return
-	}
-	z.live = slices.DeleteFunc(z.live, func(v virt) bool {
-		x := &z.lives[v]
-		if !x.split() {
-			return false
-		}
-		if x.slot == 0 {
-			x.slot = z.newSlot()
-		}
-		if at := x.slot; z.values[v].home == 0 {
-			store := Inst{Op: VMOVUPDStore, Len: L256, InMem: true, Mem: At(scratchReg, at)}
-			z.steps = append(z.steps, step{Inst: store, a: v, jumps: true})
-		}
-		x.evicted = true
-		return true
-	})
-}
-
 // step appends step k, behind loads of the evicted values that it reads, and evicts values until the
 // rest fits.
 func (z *splitter) step(k int, s *step) {
@@ -267,7 +204,7 @@ func (z *splitter) evict(k int) bool {
 	far, at := leastGap-1, -1
 	for i, v := range z.live {
 		x := &z.lives[v]
-		if d := z.distance(x, k); d > far && (z.aside == 0 || x.split()) {
+		if d := z.distance(x, k); d > far {
 			far, at = d, i
 		}
 	}

@@ -29,7 +29,6 @@ type lowering struct {
 	fetch     bool                // see Schedule.Fetch
 	asks      map[*loop.Stmt]bool // loads that ask for lines of a later round
 	counts    []*counting         // of the innermost loop, by part
-	isAside   bool                // the block that is lowered is one, or in one
 	together  int                 // how many vectors are lowered together, but for the last ones of a row
 	free      bool                // it may be lowered again, with fewer vectors together
 	counters  map[int]counter     // of the indices of inner loops that are the same in all lanes, by name
