@@ -156,7 +156,7 @@ func batchOf(a *op.Action, known []writer, s *Stages) *batchCode {
 }
 
 // work estimates the operations of a round. Half of the statements are constants, loads and stores.
-// Eight points are one operation, as in weighStages.
+// The points of a vector are one operation, as in weighStages.
 func (f *batchForm) work() (ops float64) {
 	n := f.loop.Nest()
 	lanes := func(s *loop.Stmt) int {
@@ -173,7 +173,8 @@ func (f *batchForm) work() (ops float64) {
 			ops += float64(loop.LengthBy(&s.Loop.Body, lanes)) / 2
 		}
 	}
-	return (ops + gathered(n, &n.Body, 0)) * float64((f.points+7)/8)
+	vector := launch.Lanes()
+	return (ops + gathered(n, &n.Body, 0)) * float64((f.points+vector-1)/vector)
 }
 
 // callsIn reports whether statements call functions such as exp.

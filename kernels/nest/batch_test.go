@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"flow/ir/loop"
+	"flow/kernels/loop/launch"
 	"flow/kernels/window"
 )
 
@@ -26,6 +27,27 @@ func TestOutweigh(t *testing.T) {
 		if got := b.outweigh(c.rounds); got != c.pays {
 			t.Errorf("%s: %v", c.name, got)
 		}
+	}
+}
+
+// TestWorkOfVectors: as many points as a vector of the target has lanes take as long as one point.
+func TestWorkOfVectors(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[], %1: i64) () {
+  v0 = f64 0
+  v1 = for r: 0..%1 (v2 = v0) {
+    v3 = load %0[r, 0]
+    v4 = add v2, v3
+    next v4
+  }
+  store out0[0, 0] v1
+} : (f64[1, 1])`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := func(points int) float64 { return (&batchForm{loop: launch.New(n), points: points}).work() }
+	lanes := launch.Lanes()
+	if one, two := work(lanes), work(lanes+1); one <= 0 || work(2) != one || two != 2*one {
+		t.Errorf("%d points take %v operations, and one more %v", lanes, one, two)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/loop/launch"
 	"flow/kernels/window"
 )
 
@@ -400,7 +401,7 @@ func (s *Stages) shares(c int) []bool {
 }
 
 // weighStages estimates how many operations a run of body b by stages takes. changed is the result of
-// Stages.changed; nil: all elements are made.
+// Stages.changed; nil: all elements are made. As many elements as a vector has lanes are one operation.
 func weighStages(b *op.Body, changed []float64) (cost float64) {
 	s := stagesIn(b, nil, make([]writer, len(b.Args)))
 	for k := range b.Acts {
@@ -435,7 +436,7 @@ func weighStages(b *op.Body, changed []float64) (cost float64) {
 			case a.Def.Cost != nil:
 				own = max(own, flopsOf(b, a)/2)
 			}
-			if own /= 8; changed != nil {
+			if own /= float64(launch.Lanes()); changed != nil {
 				own *= changed[k]
 			}
 			cost += own
