@@ -288,9 +288,10 @@ func rowsBefore(ptr []int64, entries int) int {
 // Narrow copies the low halves of src to dst, and says what the least and the greatest of src are:
 // where both fit in an int32, dst is src. Of no elements they are the greatest and the least int64.
 func Narrow(dst []int32, src []int64) (least, greatest int64) {
-	least, greatest = math.MaxInt64, math.MinInt64
-	for i, v := range src {
-		dst[i] = int32(v)
+	full := uint64(math.MaxUint64)
+	least, greatest, done := narrowWords(dst, src, &full, 0)
+	for i, v := range src[done:] {
+		dst[done+i] = int32(v)
 		least, greatest = min(least, v), max(greatest, v)
 	}
 	return least, greatest
@@ -299,8 +300,11 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 // NarrowMarked is Narrow for the elements whose bits are set in marks: bit i stands for element i. The
 // other elements of dst are undefined.
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
-	least, greatest = math.MaxInt64, math.MinInt64
-	for i := 0; i < len(src); i += 64 {
+	if len(src) == 0 {
+		return math.MaxInt64, math.MinInt64
+	}
+	least, greatest, done := narrowWords(dst, src, &marks[0], 8)
+	for i := done; i < len(src); i += 64 {
 		end := min(i+64, len(src))
 		dst, src, w := dst[i:end], src[i:end], marks[i/64]
 		if w == math.MaxUint64 { // most words are full
@@ -318,4 +322,27 @@ func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int
 		}
 	}
 	return least, greatest
+}
+
+// narrowWords is NarrowMarked for the first elements, whole words of marks, whose number it returns. The
+// words are step bytes apart.
+func narrowWords(dst []int32, src []int64, marks *uint64, step int) (least, greatest int64, done int) {
+	least, greatest = math.MaxInt64, math.MinInt64
+	words := len(src) / 64
+	if words == 0 || !haveGather {
+		return least, greatest, 0
+	}
+	var best [2][8]int64
+	args := struct {
+		dst         *int32
+		src         *int64
+		marks       *uint64
+		step, words int
+		best        *[2][8]int64
+	}{&dst[:len(src)][0], &src[0], marks, step, words, &best}
+	machine.Narrow.Call(machine.AVX512, unsafe.Pointer(&args))
+	for k := range best[0] {
+		least, greatest = min(least, best[0][k]), max(greatest, best[1][k])
+	}
+	return least, greatest, 64 * words
 }

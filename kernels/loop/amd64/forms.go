@@ -158,6 +158,7 @@ var (
 	VPMOVSXDQ                  = row("VPMOVSXDQ", form{pat: rm, pp: p66, mm: m38, op: 0x25, vexW: 0, evexW: 0, tuple: tHalfMem, elem: 8, src: wHalf})
 	VPMOVZXDQ                  = row("VPMOVZXDQ", form{pat: rm, pp: p66, mm: m38, op: 0x35, vexW: 0, evexW: 0, tuple: tHalfMem, elem: 8, src: wHalf})
 	VPMOVQB                    = row("VPMOVQB", form{pat: mr, pp: pF3, mm: m38, op: 0x32, vexW: no, evexW: 0, tuple: tEighthMem, elem: 8, dst: wEighth})
+	VPMOVQD                    = row("VPMOVQD", form{pat: mr, pp: pF3, mm: m38, op: 0x35, vexW: no, evexW: 0, tuple: tHalfMem, elem: 8, dst: wHalf})
 	VPMOVDB                    = row("VPMOVDB", form{pat: mr, pp: pF3, mm: m38, op: 0x31, vexW: no, evexW: 0, tuple: tQuarterMem, elem: 8, dst: wQuarter})
 	VPMOVM2Q                   = row("VPMOVM2Q", form{pat: rm, pp: pF3, mm: m38, op: 0x38, vexW: no, evexW: 1, tuple: tMem, elem: 8, src: wK, noMask: true, noMem: true})
 	VPMOVQ2M                   = row("VPMOVQ2M", form{pat: rm, pp: pF3, mm: m38, op: 0x39, vexW: no, evexW: 1, tuple: tMem, elem: 8, dst: wK, noMask: true, noMem: true})

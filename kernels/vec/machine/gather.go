@@ -2,7 +2,11 @@ package machine
 
 // This file writes the extremes of the rows of a pattern with integers of 32 bits.
 
-import "flow/kernels/loop/amd64"
+import (
+	"math"
+
+	"flow/kernels/loop/amd64"
+)
 
 // The kernels of this file.
 var (
@@ -11,6 +15,10 @@ var (
 	// kernels read up to Ahead entries beyond a row.
 	MaxRows = of("MaxRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(false) }, AVX512)
 	MinRows = of("MinRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(true) }, AVX512)
+	// Narrow copies the low halves of 64 integers a word of marks. best receives eight least and eight
+	// greatest elements among those whose bits are set. Words of marks are step bytes apart; 0: one word
+	// is for all.
+	Narrow = of("Narrow", "dst src marks step words best", (*emitter).narrow, AVX512)
 )
 
 // extremeRows looks at eight rows at once. Those that have the bound already and those without entries
@@ -106,4 +114,37 @@ func (e *emitter) extremeOf(pick amd64.Op, acc reg) reg {
 		e.v(pick, other, quarter, quarter)
 	}
 	return quarter
+}
+
+// narrow has two chains for each extreme, since a comparison takes longer than a load.
+func (e *emitter) narrow() {
+	dst, src, marks, step, words, best := e.param("dst"), e.param("src"), e.param("marks"), e.param("step"), e.param("words"), e.param("best")
+	const chains, lanes, inWord = 2, 8, 64
+	least, greatest, limit := e.vectors(chains), e.vectors(chains), e.general()
+	for k, v := range append(least, greatest...) {
+		e.mov(uint64(math.MaxInt64)+uint64(k/chains), limit)
+		e.v(amd64.VPBROADCASTQ, limit, v)
+	}
+	e.label("word")
+	left := e.general()
+	e.mov(mem{base: marks}, left)
+	for k := range inWord / lanes {
+		x, some, lo, hi := e.vector(), e.mask(), least[k%chains], greatest[k%chains]
+		e.v(amd64.KMOVB, left, some)
+		e.shr(lanes, left)
+		e.v(amd64.VMOVDQU64, mem{base: src, disp: 8 * lanes * k}, x)
+		e.v(amd64.VPMOVQD, x, mem{base: dst, disp: 4 * lanes * k})
+		e.v(amd64.VPMINSQ, x, lo, some, lo)
+		e.v(amd64.VPMAXSQ, x, hi, some, hi)
+	}
+	e.add(8*inWord, src)
+	e.add(4*inWord, dst)
+	e.add(step, marks)
+	e.dec(words)
+	e.jumpIf(amd64.NotEqual, "word")
+	e.v(amd64.VPMINSQ, least[1], least[0], least[0])
+	e.v(amd64.VPMAXSQ, greatest[1], greatest[0], greatest[0])
+	e.v(amd64.VMOVDQU64, least[0], mem{base: best})
+	e.v(amd64.VMOVDQU64, greatest[0], mem{base: best, disp: 8 * lanes})
+	e.finish()
 }
