@@ -40,8 +40,17 @@ func (p *Program) Rehearse(rank int, stop func() bool) {
 // Warm returns memory for RunOptions.Buffers of this rank: what the plan is predicted to take, as far
 // as stop allows. The ranks of a machine get at most a sixteenth of its memory so.
 func (p *Program) Warm(rank int, stop func() bool) *Buffers {
-	return local.Warm(p.made.Plan, rank, memory.Most().Bytes/16/int64(max(1, p.options.Together)), stop)
+	return local.Warm(p.made.Plan, rank, partOf(p.options.Together), stop)
 }
+
+// WarmAhead is Warm for a program that cannot be compiled before the ranks meet. together is the number
+// of ranks on this machine.
+func WarmAhead(together int, stop func() bool) *Buffers {
+	return local.WarmAhead(partOf(together), stop)
+}
+
+// partOf returns how much memory a rank of a machine may get before the run.
+func partOf(together int) int64 { return memory.Most().Bytes / 16 / int64(max(1, together)) }
 
 // rehearsal is one call of Rehearse.
 type rehearsal struct {

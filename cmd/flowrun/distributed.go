@@ -167,12 +167,24 @@ func (s *session) prepare(c *cli.Context, req runRequest, o flow.CompileOptions)
 	}
 	e.options.Ranks, e.options.Together = ranks, localRanks()
 	e.options.Input = &flow.Input{Brief: true, Early: rank == 0 && !req.limited, NoStreams: noStreams}
+	over := func() bool { return ctx.Err() != nil }
+	warm := func(memory func() *flow.Buffers) {
+		e.memory.Lock()
+		defer e.memory.Unlock()
+		if !req.limited && !over() { // what a bounded run takes is counted from its start
+			e.memory.warm = memory()
+		}
+	}
 	go func() {
 		dist.Prepare()
 		p, err := flow.Compile(c.Context, name, text, e.options)
 		if err != nil {
 			e.program <- nil
-			if rank > 0 && !req.limited && e.options.Input.Postponed() { // rank 0 reads meanwhile
+			if !e.options.Input.Postponed() {
+				return
+			}
+			warm(func() *flow.Buffers { return flow.WarmAhead(e.options.Together, over) })
+			if !req.limited && !e.options.Input.ReadsEarly() {
 				halt := memory.Warm(e.options.Together)
 				<-ctx.Done()
 				halt()
@@ -180,13 +192,8 @@ func (s *session) prepare(c *cli.Context, req runRequest, o flow.CompileOptions)
 			return
 		}
 		e.program <- p
-		stop := func() bool { return ctx.Err() != nil }
-		p.Rehearse(rank, stop)
-		e.memory.Lock()
-		defer e.memory.Unlock()
-		if !req.limited && !stop() { // what a bounded run takes is counted from its start
-			e.memory.warm = p.Warm(rank, stop)
-		}
+		p.Rehearse(rank, over)
+		warm(func() *flow.Buffers { return p.Warm(rank, over) })
 	}()
 	return e
 }

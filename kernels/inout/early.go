@@ -41,6 +41,13 @@ func (in *Input) begin(path string, k fileKey, o format.Options) {
 	}()
 }
 
+// ReadsEarly reports whether a file is being read, or has been, because Early is set.
+func (in *Input) ReadsEarly() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.early) > 0
+}
+
 // begun returns a graph that From has begun to read, once, and waits until it is read. It returns nil
 // if there is none. A file that has changed since then has another key, so its old contents are not
 // taken.

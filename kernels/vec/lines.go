@@ -324,7 +324,7 @@ func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int
 	return least, greatest
 }
 
-// narrowWords is NarrowMarked for the first elements, whole words of marks, whose number it returns. The
+// narrowWords is NarrowMarked for the elements of whole words of marks. It returns their number. The
 // words are step bytes apart.
 func narrowWords(dst []int32, src []int64, marks *uint64, step int) (least, greatest int64, done int) {
 	least, greatest = math.MaxInt64, math.MinInt64

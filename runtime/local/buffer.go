@@ -32,6 +32,7 @@ type BufferPool struct {
 	slabMu   sync.Mutex
 	slab     []byte   // what is left of the newest slab
 	slabs    [][]byte // all of them, for Close
+	ahead    []byte   // mapped for buffers to come: see WarmAhead
 	live     atomic.Int64
 	heap     heapHeld
 	peak     atomic.Int64
@@ -211,7 +212,7 @@ func (p *BufferPool) carve(size int) ([]byte, error) {
 		if err := memory.Within(int64(size)); err != nil {
 			return nil, err
 		}
-		return mapMemory(size)
+		return p.mapped(size, mapMemory)
 	}
 	p.slabMu.Lock()
 	defer p.slabMu.Unlock()
@@ -234,6 +235,18 @@ func (p *BufferPool) carve(size int) ([]byte, error) {
 	}
 	b := p.slab[:size:size]
 	p.slab = p.slab[size:]
+	return b, nil
+}
+
+// mapped returns a mapping of size bytes, whole pages: the next part of what is mapped ahead, or a new
+// one.
+func (p *BufferPool) mapped(size int, mapping func(n int) ([]byte, error)) (b []byte, err error) {
+	p.slabMu.Lock()
+	defer p.slabMu.Unlock()
+	if len(p.ahead) < size {
+		return mapping(size)
+	}
+	b, p.ahead = p.ahead[:size:size], p.ahead[size:]
 	return b, nil
 }
 
@@ -271,6 +284,11 @@ func (p *BufferPool) Put(b []byte) {
 // pays for first touch again.
 func (p *BufferPool) Trim() {
 	p.trimParts()
+	p.slabMu.Lock()
+	if len(p.ahead) > 0 && unmapMemory(p.ahead) == nil {
+		p.ahead = nil
+	}
+	p.slabMu.Unlock()
 	for i := range p.classes {
 		c := &p.classes[i]
 		c.mu.Lock()

@@ -63,7 +63,7 @@ func (p *BufferPool) getPart(size int, touched int64) ([]byte, error) {
 		p.reused.Add(1)
 	} else {
 		var err error
-		if b, err = mapSparse(size); err != nil {
+		if b, err = p.mapped(size, mapSparse); err != nil {
 			p.resident.Add(-touched)
 			return nil, err
 		}

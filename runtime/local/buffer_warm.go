@@ -22,6 +22,23 @@ func Warm(p *plan.Plan, rank int, most int64, stop func() bool) *BufferPool {
 	return w.pool
 }
 
+// aheadBytes is how much memory WarmAhead has at most: the vectors of a graph of a million vertices.
+const aheadBytes = 32 << 20
+
+// WarmAhead returns a pool that has memory, at most the given bytes, behind its first large buffers. A
+// rank calls it whose program is not compiled yet, so its sizes are unknown. stop and the caller's part
+// are as in Warm.
+func WarmAhead(most int64, stop func() bool) *BufferPool {
+	p := newOwnPool(memory.Limit{})
+	b, err := mapMemory(int(min(most, aheadBytes)) / ownMapping * ownMapping)
+	if err == nil {
+		w := &warming{pool: p, most: int64(len(b)), stop: stop}
+		w.touch(b)
+		p.ahead = b
+	}
+	return p
+}
+
 // warming is one call of Warm.
 type warming struct {
 	pool *BufferPool

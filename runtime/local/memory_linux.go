@@ -1,6 +1,8 @@
 package local
 
 import (
+	"unsafe"
+
 	"golang.org/x/sys/unix"
 
 	"flow/memory"
@@ -21,10 +23,11 @@ func mapSmall(n int) ([]byte, error) { return mapWith(n, 0, false) }
 func mapSparse(n int) ([]byte, error) { return mapWith(n, unix.MAP_NORESERVE, n >= hugePage) }
 
 func mapWith(n, flags int, huge bool) ([]byte, error) {
-	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|flags)
+	at, err := unix.MmapPtr(-1, 0, nil, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|flags)
 	if err != nil {
 		return nil, &memory.Error{Need: float64(n), Have: memory.Room()}
 	}
+	b := unsafe.Slice((*byte)(at), n)
 	if huge {
 		// One fault for 512 pages. A kernel without huge pages refuses the advice, which is
 		// harmless.
@@ -33,8 +36,10 @@ func mapWith(n, flags int, huge bool) ([]byte, error) {
 	return b, nil
 }
 
-// unmapMemory gives back what mapMemory returned.
-func unmapMemory(b []byte) error { return unix.Munmap(b) }
+// unmapMemory gives back what mapMemory returned, or whole pages of it.
+func unmapMemory(b []byte) error {
+	return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b)))
+}
 
 // discardMemory gives back the memory behind whole pages, which read as zero from now on.
 func discardMemory(b []byte) error { return unix.Madvise(b, unix.MADV_DONTNEED) }
