@@ -31,6 +31,9 @@ var byRowsBodies = []string{
 	"B = X > rowmean(X)\nemit rowcount(B)\nemit f64(B) - f64(rowcount(B))",
 	"K = materialize(i64(9 * X))\nemit K - rowmax(K)\nemit sum(K - rowmin(K))",
 	"r = rowmax(X)\nemit Z - r\nemit (X - r) / rowsum(Z - r)",
+	"V = X - w\nj = rowargmax(V)\nemit j\nemit rowmax(ifelse(t(seq(0, X.cols)) == j, -inf, V)) + y",
+	"K = materialize(i64(9 * X))\nj = rowargmin(K)\nW = ifelse(t(seq(0, X.cols)) < j, K, 9 - K)\nemit rowargmax(W)\nemit rowsum(W)",
+	"F = materialize(replace(replace(floor(4 * X), 3, nan), 0, -0.0))\nj = rowargmin(F)\nemit rowargmax(F * (j + 1))\nemit rowmin(ifelse(t(seq(0, X.cols)) == j, F + 1, F))",
 }
 
 // TestByRows: reductions of rows and what is made of their results give what the definition gives,

@@ -255,8 +255,11 @@ func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 			return define.ConvertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], i.Times(int64(t.Cols)).Plus(j)))
 		})
 	case p.cut(k):
-		c := p.Acts[k].Def.Class
-		m := x.bring(r, ItsReduced, c.Gives(takenAs(c, dense.Storage(p.Register(p.Acts[k].Args[0]).Elem))))
+		d, gives := p.Acts[k].Def, types.I64 // the place of an extreme
+		if c := d.Class; !finds(d) {
+			gives = c.Gives(takenAs(c, dense.Storage(p.Register(p.Acts[k].Args[0]).Elem)))
+		}
+		m := x.bring(r, ItsReduced, gives)
 		v := define.ConvertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], loop.Num(0)))
 		return x.held(t, []loop.Val{v})
 	case p.Kept[r] && (p.level[r] < f.Own.level || p.ofPoint(r, f.Own)):
@@ -308,6 +311,14 @@ func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin
 	rows := loop.Of(loop.ParamSym, 1)
 	if to[0].Known() {
 		rows = loop.Num(1)
+	}
+	if finds(d) && !to[0].Known() {
+		place := [2]loop.Lin{loop.Num(0), col}
+		if in.Type.Cols == 1 {
+			place = [2]loop.Lin{col, loop.Num(0)}
+		}
+		x.found(d, in, place, func(c loop.Class, terms []loop.Val) { x.reduced(c, gives, rows, to, terms...) })
+		return
 	}
 	x.reduced(d.Class, gives, rows, to, x.Term(d.Class, in.along(col)))
 }

@@ -162,11 +162,11 @@ func (p *RowPlan) cut(k int) bool {
 	if p.byKey(k) {
 		return true
 	}
-	if !p.Varies[len(p.Args)+k] || a.Def.Class == loop.NoClass || a.Def.Fold != op.FoldAll && (a.Def.Fold != op.FoldRows || a.Type.Rows != 1) {
+	if !p.Varies[len(p.Args)+k] || a.Def.Fold != op.FoldAll && !a.Def.Places && (a.Def.Fold != op.FoldRows || a.Type.Rows != 1) {
 		return false
 	}
 	t := p.Register(a.Args[0])
-	return t.IsDense() && p.wide(t)
+	return t.IsDense() && p.wide(t) && (a.Def.Class != loop.NoClass || finds(a.Def) && t.Elem != types.Bool)
 }
 
 // wide reports a matrix that is a row, or a column as long as a row.

@@ -125,20 +125,25 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 // ends contributes element (i, j) of y to result r, a reduction of all elements, in row to of its
 // memory.
 func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
-	contribute := func(c loop.Class, terms ...loop.Val) {
+	contribute := func(c loop.Class, terms []loop.Val) {
 		x.reduced(c, r.Type.Elem, loop.Num(1), [2]loop.Lin{to, loop.Num(0)}, terms...)
 	}
-	if !r.Total.Places {
-		contribute(r.Total.Class, x.Term(r.Total.Class, y.At(i, j)))
+	if finds(r.Total) {
+		x.found(r.Total, y, [2]loop.Lin{i, j}, contribute)
 		return
 	}
-	e, _ := x.call(&op.Action{Def: r.Total, Type: r.Type}, []Ref{y})
+	contribute(r.Total.Class, []loop.Val{x.Term(r.Total.Class, y.At(i, j))})
+}
+
+// found contributes element at of y to reduction d, which finds the place of an extreme.
+func (x *Builder) found(d *op.Def, y Ref, at [2]loop.Lin, contribute func(c loop.Class, terms []loop.Val)) {
+	e, _ := x.call(&op.Action{Def: d, Type: types.ScalarOf(types.I64)}, []Ref{y})
 	e.Fold = func(c loop.Class, _ types.Elem, _, _ loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
-		terms := f(i, j)
-		contribute(c, terms...)
+		terms := f(at[0], at[1])
+		contribute(c, terms)
 		return terms[0]
 	}
-	r.Total.Elements(e)
+	d.Elements(e)(loop.Num(0), loop.Num(0))
 }
 
 // inSubscripts marks the scalar operands in subscripts and inner ranges of a nest. If there are

@@ -159,6 +159,11 @@ func mayFail(b *op.Body, k int) bool {
 	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
 }
 
+// finds reports a reduction of each row, or of all elements, to the place of an extreme.
+func finds(d *op.Def) bool {
+	return d.Places || d.Class == loop.NoClass && d.Once && d.Fold == op.FoldRows
+}
+
 // folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the
 // matrix is small.
 func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
