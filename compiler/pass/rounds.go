@@ -288,6 +288,15 @@ func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 		y := n.Region.Graph.Nodes[n.Region.Yields[0]].Op
 		some = slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
 		return some, some && a.keptButPlace(g, v) == old
+	case n.Op.Control == op.Part && branches(&g.Nodes[in[0]]):
+		from := g.In(in[0])[g.Nodes[in[0]].FirstArg():]
+		k := slices.Index(from, old)
+		for r := g.Nodes[in[0]].Region; r != nil && k >= 0; r = r.Next {
+			side := &around{g, in[0], r.Args, a}
+			is, _ := side.chooses(r.Graph, r.Yields[n.Attrs.Int("at")], r.Args[k])
+			some = some || is
+		}
+		return some, false
 	}
 	return v == old, v == old
 }
@@ -395,7 +404,7 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 		for i := range g.Nodes {
 			n, t := &g.Nodes[i], g.Type(ir.ID(i))
 			switch {
-			case n.Op.Role == op.Argument:
+			case n.Op.Role == op.Argument, n.Op.Control == op.Part && w.bounded(g, ir.ID(i)):
 			case isControl(n):
 				if !w.within(g, ir.ID(i), a) {
 					return false

@@ -53,6 +53,8 @@ type batchForm struct {
 	points   int         // 1, or the rows of the carried matrices: see rowsCarried
 	limit    int         // the most statements
 	again    bool        // see Builder.again
+	around   bool        // see Builder.around
+	branched bool        // see Builder.branched
 	made     bool        // the results end with the number of rounds made
 	times    *roundCount // the number of rounds, if counters tell it; nil: they do not
 }
@@ -76,11 +78,17 @@ func (c *batchCode) form(k batchKey) *batchForm {
 				best = f
 			}
 		}
-		if best.loop != nil && best.work() > againFrom {
-			f := &batchForm{few: best.few, limit: best.limit, points: 1, again: true}
+		other := func(f *batchForm) {
+			f.few, f.limit, f.points = best.few, best.limit, 1
 			if Written(func() { f.loop = LoopOf(f.write(c.a, c.known, k)) }); f.loop != nil && f.work() < best.work() {
 				best = f
 			}
+		}
+		if best.loop != nil && best.work() > againFrom {
+			other(&batchForm{again: true})
+		}
+		if best.branched {
+			other(&batchForm{again: best.again, around: true})
 		}
 		if best.loop != nil && best.work() > c.apart && !c.numbers {
 			best = &batchForm{} // stages are faster
@@ -100,7 +108,7 @@ func (c *batchCode) form(k batchKey) *batchForm {
 // to make. Result i has a row for each point, of all elements that it has of carried value i.
 func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 	x := NewBuilder(Form{Words: k.words, Affine: k.proved})
-	x.few, x.limit, x.most, x.again = f.few, f.limit, mostCarried, f.again
+	x.few, x.limit, x.most, x.again, x.around = f.few, f.limit, mostCarried, f.again, f.around
 	in := make([]Ref, len(a.Args))
 	for i := range in {
 		if known[i] != nil {
@@ -130,7 +138,7 @@ func (f *batchForm) write(a *op.Action, known []writer, k batchKey) *loop.Nest {
 		}
 		x.keepRow(y, at, loop.Num(int64(f.points)))
 	}
-	f.operands, f.widest = x.Operands, x.widest
+	f.operands, f.widest, f.branched = x.Operands, x.widest, x.branched
 	return loop.Merge(x.Done())
 }
 
@@ -171,6 +179,11 @@ func (f *batchForm) work() (ops float64) {
 	for _, s := range n.Body.Stmts {
 		if s.Loop != nil && !s.Loop.Index.Range.To.Known() {
 			ops += float64(loop.LengthBy(&s.Loop.Body, lanes)) / 2
+			for k := range s.Loop.Body.Stmts { // see sideWeight
+				if t := &s.Loop.Body.Stmts[k]; t.Then != nil && loop.Some([]loop.Stmt{*t}, func(s *loop.Stmt) bool { return s.Loop != nil }) {
+					ops -= (1 - sideWeight) * float64(loop.LengthBy(t.Then, lanes)+loop.LengthBy(t.Else, lanes)) / 2
+				}
+			}
 		}
 	}
 	vector := launch.Lanes()

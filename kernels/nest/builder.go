@@ -42,6 +42,9 @@ type Builder struct {
 	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
 	again    bool                  // points that cannot fail are made where they are read
 	trial    bool                  // see cannotFail
+	around   bool                  // branches are around the loops over their large matrices, not in them
+	branched bool                  // a branch is in such a loop
+	rounded  map[loop.Mem]bool     // where rounds carry matrices
 }
 
 // NewBuilder begins a nest in a form.
@@ -51,7 +54,7 @@ func NewBuilder(f Form) *Builder {
 		few = define.WrittenLines
 	}
 	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, short: f.Short, few: few, limit: bodyStatements,
-		Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, Scopes: []map[ElementKey]loop.Val{{}}, depths: []int{1}}
+		Lins: map[loop.Val]loop.Lin{}, inside: map[int]int{}, rounded: map[loop.Mem]bool{}, Scopes: []map[ElementKey]loop.Val{{}}, depths: []int{1}}
 }
 
 // Form is how a body is written.
@@ -93,6 +96,11 @@ type Ref struct {
 	linear bool // its elements are linear forms of their places, computed where they are read
 	Parts  []Ref
 	pairs  *pairs // of a loop over pairs, which has no At
+	// lies is the memory that has all elements of a matrix, unchanged until the end of the round. A matrix
+	// that a branch chooses lies in either[0] if the branch's condition holds, else in either[1].
+	lies   loop.Mem
+	either *[2]loop.Mem
+	by     loop.Val // the condition
 }
 
 // along is element k of a row or column, or the number.

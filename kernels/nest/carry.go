@@ -50,6 +50,7 @@ func (x *Builder) carry(ts []types.Type) *carrying {
 		if t.IsDense() && !x.inRegisters(t) {
 			c.place[k], _ = x.local(t)
 			c.spare[k], _ = x.local(t)
+			x.rounded[c.place[k]] = true
 			continue
 		}
 		if t.IsDense() {
@@ -102,7 +103,7 @@ func (c *carrying) registers(in []Ref) (vals []loop.Val) {
 func (c *carrying) refs(vals []loop.Val) (out []Ref) {
 	for k, t := range c.types {
 		if m := c.place[k]; m.Kind != loop.NoMem {
-			out = append(out, c.x.sized(t, func(i, j loop.Lin) loop.Val { return c.x.Load(m, i, j) }))
+			out = append(out, c.x.in(m, t))
 			continue
 		}
 		out = append(out, c.x.gathered([]types.Type{t}, vals)...)
@@ -111,20 +112,48 @@ func (c *carrying) refs(vals []loop.Val) (out []Ref) {
 	return out
 }
 
-// next hands values on. Those in memory are made beside what they replace, for each may read all.
+// next hands values on. Those in memory are made beside what they replace, for each may read all. What
+// stays where it is need not be made, nor copied where the side of a branch is taken that keeps it.
 func (c *carrying) next(in []Ref) []loop.Val {
 	vals := c.registers(in)
+	from := make([][2]loop.Mem, len(in))
 	for k, r := range in {
-		if c.place[k].Kind != loop.NoMem {
-			c.x.lay(c.spare[k], c.checked(k, r))
+		if c.place[k].Kind == loop.NoMem {
+			continue
+		}
+		c.checked(k, r)
+		if from[k] = [2]loop.Mem{r.lies, r.lies}; r.either != nil {
+			from[k] = *r.either
+		}
+		if !c.keeps(k, from[k][0]) || !c.keeps(k, from[k][1]) {
+			c.x.lay(c.spare[k], r)
+			from[k] = [2]loop.Mem{c.spare[k], c.spare[k]}
 		}
 	}
 	for k, t := range c.types {
-		if m := c.spare[k]; c.place[k].Kind != loop.NoMem {
-			c.x.lay(c.place[k], c.x.sized(t, func(i, j loop.Lin) loop.Val { return c.x.Load(m, i, j) }))
+		copied := func(side int) func() []loop.Val {
+			return func() []loop.Val {
+				if m := from[k][side]; m != c.place[k] {
+					c.x.lay(c.place[k], c.x.in(m, t))
+				}
+				return nil
+			}
+		}
+		switch {
+		case c.place[k].Kind == loop.NoMem:
+		case from[k][0] == from[k][1]:
+			copied(0)()
+		default:
+			c.x.either(in[k].by, nil, copied(0), copied(1))
 		}
 	}
 	return vals
+}
+
+// keeps reports that memory m has its elements until carried value k is handed on: it is the memory of
+// that value, or no carried value is handed on there.
+func (c *carrying) keeps(k int, m loop.Mem) bool {
+	return m.Kind != loop.NoMem && (m == c.place[k] || !c.x.rounded[m]) && c.x.Nest.Locals[m.N].Elem == c.x.Nest.Locals[c.place[k].N].Elem
 }
 
 // settled is a matrix of the body: held where it is small and read more than once, in memory of the

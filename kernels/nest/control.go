@@ -96,8 +96,16 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	for _, y := range a.Bodies[0].Yields {
 		ts = append(ts, a.Bodies[0].Register(y))
 	}
-	if rows := x.rows(a, c, in); rows != nil {
-		return Ref{Type: a.Type, Val: loop.NoVal, Parts: rows}
+	large := func(t types.Type) bool { return t.IsDense() && t.Known() && !holdable(t) }
+	laid := x.extent == nil && x.phase == nil && x.owned == 0 && slices.ContainsFunc(ts, large)
+	if !laid || !x.around {
+		if rows := x.rows(a, c, in); rows != nil {
+			x.branched = x.branched || laid
+			return Ref{Type: a.Type, Val: loop.NoVal, Parts: rows}
+		}
+	}
+	if laid {
+		return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.laidSides(a, c, in, keep, ts, large)}
 	}
 	side := func(k int) []loop.Val { return x.spread(x.body(a.Bodies[k], in, keep[k])) }
 	if simple(a.Bodies[0], 0) && simple(a.Bodies[1], 0) {
@@ -111,6 +119,56 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	}
 	out := x.either(c, elemsOf(ts...), func() []loop.Val { return side(0) }, func() []loop.Val { return side(1) })
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
+}
+
+// laidSides returns the results of a branch with large matrices, of types ts. The side that is taken
+// makes them in memory, except those that lie in memory already.
+func (x *Builder) laidSides(a *op.Action, c loop.Val, in []Ref, keep []*MemoMap, ts []types.Type, large func(types.Type) bool) []Ref {
+	var small []types.Type
+	room, at := make([]loop.Mem, len(ts)), make([][2]loop.Mem, len(ts))
+	for k, t := range ts {
+		if large(t) {
+			room[k], _ = x.local(t)
+		} else {
+			small = append(small, t)
+		}
+	}
+	side := func(n int) func() []loop.Val {
+		return func() []loop.Val {
+			var others []Ref
+			for k, r := range x.body(a.Bodies[n], in, keep[n]) {
+				switch {
+				case !large(ts[k]):
+					others = append(others, r)
+				case r.At == nil || !sameSize(r.Type, ts[k]):
+					panic(NoBody{"a value of " + r.Type.String() + elsewhere})
+				case r.lies.Kind != loop.LocalMem || x.Nest.Locals[r.lies.N].Elem != dense.Storage(ts[k].Elem):
+					x.lay(room[k], r)
+					at[k][n] = room[k]
+				default:
+					at[k][n] = r.lies
+				}
+			}
+			return x.spread(others)
+		}
+	}
+	vals := x.either(c, elemsOf(small...), side(0), side(1))
+	out, rest := make([]Ref, len(ts)), x.gathered(small, vals)
+	for k, t := range ts {
+		from := at[k]
+		switch {
+		case !large(t):
+			out[k], rest = rest[0], rest[1:]
+		case from[0] == from[1]:
+			out[k] = x.in(from[0], t)
+		default:
+			out[k] = x.sized(t, func(i, j loop.Lin) loop.Val {
+				return x.Op(loop.Select, c, x.Load(from[0], i, j), x.Load(from[1], i, j))
+			})
+			out[k].either, out[k].by = &from, c
+		}
+	}
+	return out
 }
 
 // rows returns the results of a branch with matrices that are too large to be held, or of any branch

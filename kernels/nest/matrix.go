@@ -322,7 +322,14 @@ func (x *Builder) local(t types.Type) (loop.Mem, Ref) {
 		panic(NoBody{"a value of " + t.String() + elsewhere})
 	}
 	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(dense.Storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
-	return m, x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
+	return m, x.in(m, t)
+}
+
+// in is the matrix of type t that lies in m.
+func (x *Builder) in(m loop.Mem, t types.Type) Ref {
+	r := x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
+	r.lies = m
+	return r
 }
 
 // eachElement writes loops over the elements of a matrix. Rows of few columns are no loop.

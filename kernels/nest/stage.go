@@ -412,6 +412,9 @@ func weighStages(b *op.Body, changed []float64) (cost float64) {
 			if times, known := a.Attrs.Get("times"); known {
 				rounds = float64(times.I)
 			}
+			if a.Def.Control == op.Select && (s == nil || s.root[k] < 0) {
+				rounds, cost = sideWeight, cost+stageActions
+			}
 			for _, in := range a.Bodies {
 				cost += rounds * weighStages(in, nil)
 			}

@@ -14,6 +14,9 @@ const (
 	// operations on single elements.
 	stageLaunch  = 250
 	stageActions = 800
+	// sideWeight is the part of the rounds in which a side of a branch runs that is not numbers alone.
+	// Searches take most branches to keep what they have.
+	sideWeight = 0.25
 )
 
 // moves reports whether an action only moves elements of its operands.
