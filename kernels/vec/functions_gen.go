@@ -8,27 +8,32 @@ import "math"
 
 // Exp is e to the power x.
 func Exp(x float64) float64 {
-	v3 := x
+	v2 := (x < float64(-746))
+	v5 := x
 	if float64(1000) < x {
-		v3 = float64(1000)
+		v5 = float64(1000)
 	}
-	v6 := v3
-	if v3 < float64(-1000) {
-		v6 = float64(-1000)
+	v7 := v5
+	if v2 {
+		v7 = float64(0)
 	}
-	v10 := (math.FMA(v6, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-	v14 := math.FMA(-(v10), float64(0x1.62e42fefa38p-01), v6)
-	v17 := math.FMA(-(v10), float64(0x1.ef35793c7673p-45), v14)
-	v22 := (float64(1) + v17)
-	v24 := float64(v17 * v17)
-	v27 := math.FMA(float64(0x1.af4e092e1705bp-26), v24, float64(0x1.71de02225a2f3p-19))
-	v31 := math.FMA(math.FMA(v27, v24, float64(0x1.a01a01abeccc3p-13)), v24, float64(0x1.11111111100d3p-07))
-	v36 := math.FMA(float64(0x1.1f7315649f2d7p-29), v24, float64(0x1.27e4db5bb725ap-22))
-	v40 := math.FMA(math.FMA(v36, v24, float64(0x1.a01a01a6db488p-16)), v24, float64(0x1.6c16c16c162cfp-10))
-	v44 := math.FMA(math.FMA(v40, v24, float64(0x1.5555555555556p-05)), v24, float64(0x1p-01))
-	v46 := float64(float64(v17*v17) * math.FMA(math.FMA(v31, v24, float64(0x1.5555555555557p-03)), v17, v44))
-	v47 := math.FMA(math.FMA(-(v10), float64(0x1.ef35793c7673p-45), (v14-v17)), v22, v46)
-	return scaled((v22 + (((float64(1) - v22) + v17) + v47)), v10)
+	v11 := (math.FMA(v7, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+	v15 := math.FMA(-(v11), float64(0x1.62e42fefa38p-01), v7)
+	v18 := math.FMA(-(v11), float64(0x1.ef35793c7673p-45), v15)
+	v23 := (float64(1) + v18)
+	v25 := float64(v18 * v18)
+	v28 := math.FMA(float64(0x1.af4e092e1705bp-26), v25, float64(0x1.71de02225a2f3p-19))
+	v32 := math.FMA(math.FMA(v28, v25, float64(0x1.a01a01abeccc3p-13)), v25, float64(0x1.11111111100d3p-07))
+	v37 := math.FMA(float64(0x1.1f7315649f2d7p-29), v25, float64(0x1.27e4db5bb725ap-22))
+	v41 := math.FMA(math.FMA(v37, v25, float64(0x1.a01a01a6db488p-16)), v25, float64(0x1.6c16c16c162cfp-10))
+	v45 := math.FMA(math.FMA(v41, v25, float64(0x1.5555555555556p-05)), v25, float64(0x1p-01))
+	v47 := float64(float64(v18*v18) * math.FMA(math.FMA(v32, v25, float64(0x1.5555555555557p-03)), v18, v45))
+	v48 := math.FMA(math.FMA(-(v11), float64(0x1.ef35793c7673p-45), (v15-v18)), v23, v47)
+	v54 := scaled((v23 + (((float64(1) - v23) + v18) + v48)), v11)
+	if v2 {
+		v54 = float64(0)
+	}
+	return v54
 }
 
 // Expm1 is e to the power x, less 1.
@@ -2624,53 +2629,57 @@ func Erf(x float64) float64 {
 	if float64(0x1p-01) < v5 {
 		v40 := float64(v5 * v5)
 		v42 := float64(v40 * float64(-1))
-		v45 := v42
+		v44 := (v42 < float64(-746))
+		v47 := v42
 		if float64(1000) < v42 {
-			v45 = float64(1000)
+			v47 = float64(1000)
 		}
-		v48 := v45
-		if v45 < float64(-1000) {
-			v48 = float64(-1000)
+		v49 := v47
+		if v44 {
+			v49 = float64(0)
 		}
-		v52 := (math.FMA(v48, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v56 := math.FMA(-(v52), float64(0x1.62e42fefa38p-01), v48)
-		v59 := math.FMA(-(v52), float64(0x1.ef35793c7673p-45), v56)
-		v64 := (float64(1) + v59)
-		v66 := float64(v59 * v59)
-		v69 := math.FMA(float64(0x1.af4e092e1705bp-26), v66, float64(0x1.71de02225a2f3p-19))
-		v73 := math.FMA(math.FMA(v69, v66, float64(0x1.a01a01abeccc3p-13)), v66, float64(0x1.11111111100d3p-07))
-		v78 := math.FMA(float64(0x1.1f7315649f2d7p-29), v66, float64(0x1.27e4db5bb725ap-22))
-		v82 := math.FMA(math.FMA(v78, v66, float64(0x1.a01a01a6db488p-16)), v66, float64(0x1.6c16c16c162cfp-10))
-		v85 := math.FMA(math.FMA(v82, v66, float64(0x1.5555555555556p-05)), v66, float64(0x1p-01))
-		v87 := float64(float64(v59*v59) * math.FMA(math.FMA(v73, v66, float64(0x1.5555555555557p-03)), v59, v85))
-		v88 := math.FMA(math.FMA(-(v52), float64(0x1.ef35793c7673p-45), (v56-v59)), v64, v87)
-		v93 := scaled((v64 + (((float64(1) - v64) + v59) + v88)), v52)
-		v101 := float64(28)
+		v53 := (math.FMA(v49, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v57 := math.FMA(-(v53), float64(0x1.62e42fefa38p-01), v49)
+		v60 := math.FMA(-(v53), float64(0x1.ef35793c7673p-45), v57)
+		v65 := (float64(1) + v60)
+		v67 := float64(v60 * v60)
+		v70 := math.FMA(float64(0x1.af4e092e1705bp-26), v67, float64(0x1.71de02225a2f3p-19))
+		v74 := math.FMA(math.FMA(v70, v67, float64(0x1.a01a01abeccc3p-13)), v67, float64(0x1.11111111100d3p-07))
+		v79 := math.FMA(float64(0x1.1f7315649f2d7p-29), v67, float64(0x1.27e4db5bb725ap-22))
+		v83 := math.FMA(math.FMA(v79, v67, float64(0x1.a01a01a6db488p-16)), v67, float64(0x1.6c16c16c162cfp-10))
+		v86 := math.FMA(math.FMA(v83, v67, float64(0x1.5555555555556p-05)), v67, float64(0x1p-01))
+		v88 := float64(float64(v60*v60) * math.FMA(math.FMA(v74, v67, float64(0x1.5555555555557p-03)), v60, v86))
+		v89 := math.FMA(math.FMA(-(v53), float64(0x1.ef35793c7673p-45), (v57-v60)), v65, v88)
+		v95 := scaled((v65 + (((float64(1) - v65) + v60) + v89)), v53)
+		if v44 {
+			v95 = float64(0)
+		}
+		v103 := float64(28)
 		if v5 < float64(28) {
-			v101 = v5
+			v103 = v5
 		}
-		v104 := float64(0x1p-02)
-		if float64(0x1p-02) < v101 {
-			v104 = v101
+		v106 := float64(0x1p-02)
+		if float64(0x1p-02) < v103 {
+			v106 = v103
 		}
-		v107 := (float64(4) / (float64(4) + v104))
-		v110 := math.Floor(float64(v107 * float64(16)))
-		v115 := (math.Float64bits((v110 + float64(0x1p+52))) - uint64(0x4330000000000002))
-		v119 := (v107 - float64((v110+float64(0x1p-01))*float64(0x1p-04)))
-		v123 := (math.Float64frombits(erfcx9[v115]) + float64(math.Float64frombits(erfcx10[v115])*v119))
-		v128 := float64((math.Float64frombits(erfcx8[v115]) + float64(v123*v119)) * v119)
-		v132 := (math.Float64frombits(erfcx6[v115]) + float64((math.Float64frombits(erfcx7[v115])+v128)*v119))
-		v137 := float64((math.Float64frombits(erfcx5[v115]) + float64(v132*v119)) * v119)
-		v141 := (math.Float64frombits(erfcx3[v115]) + float64((math.Float64frombits(erfcx4[v115])+v137)*v119))
-		v146 := float64((math.Float64frombits(erfcx2[v115]) + float64(v141*v119)) * v119)
-		v149 := (math.Float64frombits(erfcx0[v115]) + (math.Float64frombits(erfcx1[v115]) + v146))
-		v151 := float64((v93 - float64(v93*float64(math.FMA(v5, v5, -(v40))*float64(1)))) * float64(v107*v149))
-		v155 := float64(1)
+		v109 := (float64(4) / (float64(4) + v106))
+		v112 := math.Floor(float64(v109 * float64(16)))
+		v117 := (math.Float64bits((v112 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v121 := (v109 - float64((v112+float64(0x1p-01))*float64(0x1p-04)))
+		v125 := (math.Float64frombits(erfcx9[v117]) + float64(math.Float64frombits(erfcx10[v117])*v121))
+		v130 := float64((math.Float64frombits(erfcx8[v117]) + float64(v125*v121)) * v121)
+		v134 := (math.Float64frombits(erfcx6[v117]) + float64((math.Float64frombits(erfcx7[v117])+v130)*v121))
+		v139 := float64((math.Float64frombits(erfcx5[v117]) + float64(v134*v121)) * v121)
+		v143 := (math.Float64frombits(erfcx3[v117]) + float64((math.Float64frombits(erfcx4[v117])+v139)*v121))
+		v148 := float64((math.Float64frombits(erfcx2[v117]) + float64(v143*v121)) * v121)
+		v151 := (math.Float64frombits(erfcx0[v117]) + (math.Float64frombits(erfcx1[v117]) + v148))
+		v153 := float64((v95 - float64(v95*float64(math.FMA(v5, v5, -(v40))*float64(1)))) * float64(v109*v151))
+		v157 := float64(1)
 		if v5 < float64(6) {
-			v155 = (float64(1) - v151)
+			v157 = (float64(1) - v153)
 		}
-		v160 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
-		v39 = math.Float64frombits((math.Float64bits(v155) | v160))
+		v162 := math.Float64bits(math.Float64frombits((math.Float64bits(x) & uint64(0x8000000000000000))))
+		v39 = math.Float64frombits((math.Float64bits(v157) | v162))
 	}
 	return v39
 }
@@ -2688,60 +2697,64 @@ func Erfc(x float64) float64 {
 	if float64(0x1p-01) < v5 {
 		v42 := float64(x * x)
 		v44 := float64(v42 * float64(-1))
-		v47 := v44
+		v46 := (v44 < float64(-746))
+		v49 := v44
 		if float64(1000) < v44 {
-			v47 = float64(1000)
+			v49 = float64(1000)
 		}
-		v50 := v47
-		if v47 < float64(-1000) {
-			v50 = float64(-1000)
+		v51 := v49
+		if v46 {
+			v51 = float64(0)
 		}
-		v54 := (math.FMA(v50, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v58 := math.FMA(-(v54), float64(0x1.62e42fefa38p-01), v50)
-		v61 := math.FMA(-(v54), float64(0x1.ef35793c7673p-45), v58)
-		v65 := (float64(1) + v61)
-		v67 := float64(v61 * v61)
-		v70 := math.FMA(float64(0x1.af4e092e1705bp-26), v67, float64(0x1.71de02225a2f3p-19))
-		v74 := math.FMA(math.FMA(v70, v67, float64(0x1.a01a01abeccc3p-13)), v67, float64(0x1.11111111100d3p-07))
-		v79 := math.FMA(float64(0x1.1f7315649f2d7p-29), v67, float64(0x1.27e4db5bb725ap-22))
-		v83 := math.FMA(math.FMA(v79, v67, float64(0x1.a01a01a6db488p-16)), v67, float64(0x1.6c16c16c162cfp-10))
-		v86 := math.FMA(math.FMA(v83, v67, float64(0x1.5555555555556p-05)), v67, float64(0x1p-01))
-		v88 := float64(float64(v61*v61) * math.FMA(math.FMA(v74, v67, float64(0x1.5555555555557p-03)), v61, v86))
-		v89 := math.FMA(math.FMA(-(v54), float64(0x1.ef35793c7673p-45), (v58-v61)), v65, v88)
-		v94 := scaled((v65 + (((float64(1) - v65) + v61) + v89)), v54)
-		v102 := float64(28)
+		v55 := (math.FMA(v51, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v59 := math.FMA(-(v55), float64(0x1.62e42fefa38p-01), v51)
+		v62 := math.FMA(-(v55), float64(0x1.ef35793c7673p-45), v59)
+		v66 := (float64(1) + v62)
+		v68 := float64(v62 * v62)
+		v71 := math.FMA(float64(0x1.af4e092e1705bp-26), v68, float64(0x1.71de02225a2f3p-19))
+		v75 := math.FMA(math.FMA(v71, v68, float64(0x1.a01a01abeccc3p-13)), v68, float64(0x1.11111111100d3p-07))
+		v80 := math.FMA(float64(0x1.1f7315649f2d7p-29), v68, float64(0x1.27e4db5bb725ap-22))
+		v84 := math.FMA(math.FMA(v80, v68, float64(0x1.a01a01a6db488p-16)), v68, float64(0x1.6c16c16c162cfp-10))
+		v87 := math.FMA(math.FMA(v84, v68, float64(0x1.5555555555556p-05)), v68, float64(0x1p-01))
+		v89 := float64(float64(v62*v62) * math.FMA(math.FMA(v75, v68, float64(0x1.5555555555557p-03)), v62, v87))
+		v90 := math.FMA(math.FMA(-(v55), float64(0x1.ef35793c7673p-45), (v59-v62)), v66, v89)
+		v96 := scaled((v66 + (((float64(1) - v66) + v62) + v90)), v55)
+		if v46 {
+			v96 = float64(0)
+		}
+		v104 := float64(28)
 		if v5 < float64(28) {
-			v102 = v5
+			v104 = v5
 		}
-		v105 := float64(0x1p-02)
-		if float64(0x1p-02) < v102 {
-			v105 = v102
+		v107 := float64(0x1p-02)
+		if float64(0x1p-02) < v104 {
+			v107 = v104
 		}
-		v108 := (float64(4) / (float64(4) + v105))
-		v111 := math.Floor(float64(v108 * float64(16)))
-		v116 := (math.Float64bits((v111 + float64(0x1p+52))) - uint64(0x4330000000000002))
-		v120 := (v108 - float64((v111+float64(0x1p-01))*float64(0x1p-04)))
-		v124 := (math.Float64frombits(erfcx9[v116]) + float64(math.Float64frombits(erfcx10[v116])*v120))
-		v129 := float64((math.Float64frombits(erfcx8[v116]) + float64(v124*v120)) * v120)
-		v133 := (math.Float64frombits(erfcx6[v116]) + float64((math.Float64frombits(erfcx7[v116])+v129)*v120))
-		v138 := float64((math.Float64frombits(erfcx5[v116]) + float64(v133*v120)) * v120)
-		v142 := (math.Float64frombits(erfcx3[v116]) + float64((math.Float64frombits(erfcx4[v116])+v138)*v120))
-		v147 := float64((math.Float64frombits(erfcx2[v116]) + float64(v142*v120)) * v120)
-		v150 := (math.Float64frombits(erfcx0[v116]) + (math.Float64frombits(erfcx1[v116]) + v147))
-		v152 := float64((v94 - float64(v94*float64(math.FMA(x, x, -(v42))*float64(1)))) * float64(v108*v150))
-		v155 := float64(0)
+		v110 := (float64(4) / (float64(4) + v107))
+		v113 := math.Floor(float64(v110 * float64(16)))
+		v118 := (math.Float64bits((v113 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v122 := (v110 - float64((v113+float64(0x1p-01))*float64(0x1p-04)))
+		v126 := (math.Float64frombits(erfcx9[v118]) + float64(math.Float64frombits(erfcx10[v118])*v122))
+		v131 := float64((math.Float64frombits(erfcx8[v118]) + float64(v126*v122)) * v122)
+		v135 := (math.Float64frombits(erfcx6[v118]) + float64((math.Float64frombits(erfcx7[v118])+v131)*v122))
+		v140 := float64((math.Float64frombits(erfcx5[v118]) + float64(v135*v122)) * v122)
+		v144 := (math.Float64frombits(erfcx3[v118]) + float64((math.Float64frombits(erfcx4[v118])+v140)*v122))
+		v149 := float64((math.Float64frombits(erfcx2[v118]) + float64(v144*v122)) * v122)
+		v152 := (math.Float64frombits(erfcx0[v118]) + (math.Float64frombits(erfcx1[v118]) + v149))
+		v154 := float64((v96 - float64(v96*float64(math.FMA(x, x, -(v42))*float64(1)))) * float64(v110*v152))
+		v156 := float64(0)
 		if v5 < float64(28) {
-			v155 = v152
+			v156 = v154
 		}
-		v160 := (float64(2) - v155)
+		v161 := (float64(2) - v156)
 		if x < float64(-6) {
-			v160 = float64(2)
+			v161 = float64(2)
 		}
-		v162 := v155
+		v163 := v156
 		if x < float64(0) {
-			v162 = v160
+			v163 = v161
 		}
-		v41 = v162
+		v41 = v163
 	}
 	return v41
 }
@@ -2761,56 +2774,60 @@ func Normcdf(x float64) float64 {
 	if float64(0x1p-01) < v7 {
 		v45 := float64(x * x)
 		v47 := float64(v45 * float64(-0x1p-01))
-		v50 := v47
+		v49 := (v47 < float64(-746))
+		v52 := v47
 		if float64(1000) < v47 {
-			v50 = float64(1000)
+			v52 = float64(1000)
 		}
-		v53 := v50
-		if v50 < float64(-1000) {
-			v53 = float64(-1000)
+		v54 := v52
+		if v49 {
+			v54 = float64(0)
 		}
-		v57 := (math.FMA(v53, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
-		v61 := math.FMA(-(v57), float64(0x1.62e42fefa38p-01), v53)
-		v64 := math.FMA(-(v57), float64(0x1.ef35793c7673p-45), v61)
-		v69 := (float64(1) + v64)
-		v71 := float64(v64 * v64)
-		v74 := math.FMA(float64(0x1.af4e092e1705bp-26), v71, float64(0x1.71de02225a2f3p-19))
-		v78 := math.FMA(math.FMA(v74, v71, float64(0x1.a01a01abeccc3p-13)), v71, float64(0x1.11111111100d3p-07))
-		v83 := math.FMA(float64(0x1.1f7315649f2d7p-29), v71, float64(0x1.27e4db5bb725ap-22))
-		v87 := math.FMA(math.FMA(v83, v71, float64(0x1.a01a01a6db488p-16)), v71, float64(0x1.6c16c16c162cfp-10))
-		v90 := math.FMA(math.FMA(v87, v71, float64(0x1.5555555555556p-05)), v71, float64(0x1p-01))
-		v92 := float64(float64(v64*v64) * math.FMA(math.FMA(v78, v71, float64(0x1.5555555555557p-03)), v64, v90))
-		v93 := math.FMA(math.FMA(-(v57), float64(0x1.ef35793c7673p-45), (v61-v64)), v69, v92)
-		v98 := scaled((v69 + (((float64(1) - v69) + v64) + v93)), v57)
-		v103 := (v98 - float64(v98*float64(math.FMA(x, x, -(v45))*float64(0x1p-01))))
-		v107 := float64(28)
+		v58 := (math.FMA(v54, float64(0x1.71547652b82fep+00), float64(0x1.8p+52)) - float64(0x1.8p+52))
+		v62 := math.FMA(-(v58), float64(0x1.62e42fefa38p-01), v54)
+		v65 := math.FMA(-(v58), float64(0x1.ef35793c7673p-45), v62)
+		v70 := (float64(1) + v65)
+		v72 := float64(v65 * v65)
+		v75 := math.FMA(float64(0x1.af4e092e1705bp-26), v72, float64(0x1.71de02225a2f3p-19))
+		v79 := math.FMA(math.FMA(v75, v72, float64(0x1.a01a01abeccc3p-13)), v72, float64(0x1.11111111100d3p-07))
+		v84 := math.FMA(float64(0x1.1f7315649f2d7p-29), v72, float64(0x1.27e4db5bb725ap-22))
+		v88 := math.FMA(math.FMA(v84, v72, float64(0x1.a01a01a6db488p-16)), v72, float64(0x1.6c16c16c162cfp-10))
+		v91 := math.FMA(math.FMA(v88, v72, float64(0x1.5555555555556p-05)), v72, float64(0x1p-01))
+		v93 := float64(float64(v65*v65) * math.FMA(math.FMA(v79, v72, float64(0x1.5555555555557p-03)), v65, v91))
+		v94 := math.FMA(math.FMA(-(v58), float64(0x1.ef35793c7673p-45), (v62-v65)), v70, v93)
+		v100 := scaled((v70 + (((float64(1) - v70) + v65) + v94)), v58)
+		if v49 {
+			v100 = float64(0)
+		}
+		v105 := (v100 - float64(v100*float64(math.FMA(x, x, -(v45))*float64(0x1p-01))))
+		v109 := float64(28)
 		if v7 < float64(28) {
-			v107 = v7
+			v109 = v7
 		}
-		v110 := float64(0x1p-02)
-		if float64(0x1p-02) < v107 {
-			v110 = v107
+		v112 := float64(0x1p-02)
+		if float64(0x1p-02) < v109 {
+			v112 = v109
 		}
-		v113 := (float64(4) / (float64(4) + v110))
-		v116 := math.Floor(float64(v113 * float64(16)))
-		v121 := (math.Float64bits((v116 + float64(0x1p+52))) - uint64(0x4330000000000002))
-		v125 := (v113 - float64((v116+float64(0x1p-01))*float64(0x1p-04)))
-		v129 := (math.Float64frombits(erfcx9[v121]) + float64(math.Float64frombits(erfcx10[v121])*v125))
-		v134 := float64((math.Float64frombits(erfcx8[v121]) + float64(v129*v125)) * v125)
-		v138 := (math.Float64frombits(erfcx6[v121]) + float64((math.Float64frombits(erfcx7[v121])+v134)*v125))
-		v143 := float64((math.Float64frombits(erfcx5[v121]) + float64(v138*v125)) * v125)
-		v147 := (math.Float64frombits(erfcx3[v121]) + float64((math.Float64frombits(erfcx4[v121])+v143)*v125))
-		v152 := float64((math.Float64frombits(erfcx2[v121]) + float64(v147*v125)) * v125)
-		v155 := (math.Float64frombits(erfcx0[v121]) + (math.Float64frombits(erfcx1[v121]) + v152))
-		v160 := float64(0)
+		v115 := (float64(4) / (float64(4) + v112))
+		v118 := math.Floor(float64(v115 * float64(16)))
+		v123 := (math.Float64bits((v118 + float64(0x1p+52))) - uint64(0x4330000000000002))
+		v127 := (v115 - float64((v118+float64(0x1p-01))*float64(0x1p-04)))
+		v131 := (math.Float64frombits(erfcx9[v123]) + float64(math.Float64frombits(erfcx10[v123])*v127))
+		v136 := float64((math.Float64frombits(erfcx8[v123]) + float64(v131*v127)) * v127)
+		v140 := (math.Float64frombits(erfcx6[v123]) + float64((math.Float64frombits(erfcx7[v123])+v136)*v127))
+		v145 := float64((math.Float64frombits(erfcx5[v123]) + float64(v140*v127)) * v127)
+		v149 := (math.Float64frombits(erfcx3[v123]) + float64((math.Float64frombits(erfcx4[v123])+v145)*v127))
+		v154 := float64((math.Float64frombits(erfcx2[v123]) + float64(v149*v127)) * v127)
+		v157 := (math.Float64frombits(erfcx0[v123]) + (math.Float64frombits(erfcx1[v123]) + v154))
+		v161 := float64(0)
 		if v7 < float64(28) {
-			v160 = float64(float64(float64(0x1p-01)*v103) * float64(v113*v155))
+			v161 = float64(float64(float64(0x1p-01)*v105) * float64(v115*v157))
 		}
-		v163 := v160
+		v164 := v161
 		if float64(0) < x {
-			v163 = (float64(1) - v160)
+			v164 = (float64(1) - v161)
 		}
-		v44 = v163
+		v44 = v164
 	}
 	return v44
 }
