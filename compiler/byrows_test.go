@@ -317,3 +317,25 @@ func loopless(table *op.Table, g *ir.Graph) error {
 	}
 	return nil
 }
+
+// TestLongRows: rows beyond 2^15 columns run by rows where there are 64 of them, and rows beyond 2^18
+// never.
+func TestLongRows(t *testing.T) {
+	table := tinyTable(t)
+	for _, p := range []struct {
+		rows, cols int
+		want       bool
+	}{{64, 1<<15 + 1, true}, {63, 1<<15 + 1, false}, {63, 1 << 15, true}, {64, 1 << 18, true}, {64, 1<<18 + 1, false}} {
+		for _, body := range []string{"E = exp(900 * (X - rowmax(X)))\nemit max(E / rowsum(E))", "emit max(rowsum(exp(-900 * (y - w) ^ 2)))"} {
+			made := !strings.Contains(body, "X")
+			text := fmt.Sprintf("X = materialize(rand(%[1]d, %[2]d, seed = 1))\ny = materialize(rand(%[1]d, 1, seed = 2))\nw = materialize(rand(1, %[2]d, seed = 3))\n%[3]s\n", p.rows, p.cols, body)
+			c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: table, Verify: true})
+			if ds.HasErrors() {
+				t.Fatalf("%v\nin\n%s", ds, text)
+			}
+			if got, want := strings.Contains(c.Plan.Graph.String(), "= byrows("), p.want && (p.rows >= 64 || !made); got != want {
+				t.Errorf("a loop over rows %v in\n%s\n%s", got, text, c.Plan.Graph)
+			}
+		}
+	}
+}

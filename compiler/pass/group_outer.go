@@ -57,9 +57,20 @@ func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
 	case n.Op.Role == op.Multiplies && n.Region == nil && !n.Attrs.Bool("ta") && t.Elem.IsFloat() && g.Type(in[0]).Cols <= fewProductCols:
 		ok = true
 	}
-	ok = ok && t.IsDense() && t.Known() && t.Rows >= leastOuter && t.Cols >= manyByRows && t.Cols <= longestByRows &&
+	ok = ok && t.IsDense() && t.Known() && t.Rows >= leastOuter && t.Cols >= manyByRows && t.Cols <= longestOf(t.Rows) &&
 		b.readable(id) && b.written(id) && !ir.MayFail(g, id)
 	return t.Rows, t.Cols, ok && !slices.ContainsFunc(in, func(x ir.ID) bool { return b.group[x] < 0 && b.stored(x) })
+}
+
+// longestOf returns the most columns of so many rows that run by rows: 256 KiB of f64, and of many rows
+// 2 MiB, a second-level cache. Many rows are shared well, and the sum of a whole row is rounded once.
+// Sums of its parts keep all bits, which takes ten times as long where sizes differ much.
+func longestOf(rows int) int {
+	const few, many, manyRows = 1 << 15, 1 << 18, 64
+	if rows < manyRows {
+		return few
+	}
+	return many
 }
 
 // stored reports a matrix of many rows and columns.
@@ -213,7 +224,7 @@ func (s *turning) columnwise(id ir.ID) bool {
 	default:
 		return false
 	}
-	if !t.IsDense() || !t.Known() || t.Cols < leastOuter || t.Rows < manyByRows || t.Rows > longestByRows || t.Count() < s.least || n.Draws() || ir.MayFail(g, id) {
+	if !t.IsDense() || !t.Known() || t.Cols < leastOuter || t.Rows < manyByRows || t.Rows > longestOf(t.Cols) || t.Count() < s.least || n.Draws() || ir.MayFail(g, id) {
 		return false
 	}
 	for k, m := range modesOf(g, id, t) {

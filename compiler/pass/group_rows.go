@@ -82,8 +82,6 @@ const (
 	// puts so many elements in order is written out (define.Unrolled), and takes a twentieth of a sort of
 	// the row.
 	orderedByRows = 64
-	// longestByRows is the longest row: 256 KiB of f64.
-	longestByRows = 1 << 15
 	// A product with at most fewProducts multiplications a row runs in lanes, together with the
 	// operators around it: a kernel of tiles would spend most of its time in loads and stores. A product
 	// without other members runs in lanes up to loneProducts, and below eight columns.
@@ -164,7 +162,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	default:
 		return 0, 0, false
 	}
-	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.kind == ofKeys && b.written(id) || b.kind != ofKeys && !ir.MayFail(g, id))
+	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestOf(t.Rows) && b.readable(id) && (b.kind == ofKeys && b.written(id) || b.kind != ofKeys && !ir.MayFail(g, id))
 	return t.Rows, t.Cols, ok
 }
 
