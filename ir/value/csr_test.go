@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -63,6 +64,54 @@ func TestCSRCheck(t *testing.T) {
 		}
 		if got := fmt.Sprint(m.Check()); got != x.want {
 			t.Errorf("%v of columns %v from %v: %s, not %s", x.elem, x.col, x.ptr, got, x.want)
+		}
+	}
+}
+
+// TestAddEqual: of entries at one place one is left, with their sum in the order in which they came, or
+// none if it is zero. Rows whose columns ascend are left as they are, and moved up.
+func TestAddEqual(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	type place struct{ row, col int }
+	for _, e := range []types.Elem{types.Bool, types.F64, types.F32, types.I64} {
+		number := func(x float64) Scalar {
+			if e == types.Bool {
+				return Bool(true)
+			}
+			return F64(x).Convert(e)
+		}
+		for trial := range 40 {
+			lengths, cols := make([]int32, 1+r.IntN(50)), 2+30*(trial%3)
+			for i := range lengths {
+				lengths[i] = r.Int32N(9)
+			}
+			m, want := NewCSR(e, len(lengths), cols, Entries(lengths)), map[place]Scalar{}
+			m.SetLengths(lengths)
+			for i := range m.Rows {
+				for k := int(m.Ptr[i]); k < int(m.Ptr[i+1]); k++ {
+					at, x := place{i, r.IntN(cols)}, number(float64(r.IntN(7)-3))
+					if e.IsFloat() {
+						x = number(float64(r.IntN(7)-3) / 10) // sums in another order are rounded otherwise
+					}
+					m.Col[k] = int32(at.col)
+					m.SetEntry(k, x)
+					if want[at] = number(want[at].Float() + x.Float()); !want[at].True() {
+						delete(want, at)
+					}
+				}
+			}
+			m.AddEqual()
+			if err := m.Check(); err != nil {
+				t.Fatalf("%v, trial %d: %v", e, trial, err)
+			}
+			if m.NNZ() != len(want) {
+				t.Fatalf("%v, trial %d: %d entries, not %d", e, trial, m.NNZ(), len(want))
+			}
+			for at, x := range want {
+				if got := m.At(at.row, at.col); got != x {
+					t.Fatalf("%v, trial %d, place %v: %v, not %v", e, trial, at, got, x)
+				}
+			}
 		}
 	}
 }
