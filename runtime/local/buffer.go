@@ -27,7 +27,7 @@ import (
 type BufferPool struct {
 	limit    memory.Limit // zero: none
 	system   *systemLimit // nil: none
-	classes  [bufferClasses]bufferClass
+	classes  [plan.SizeClasses]bufferClass
 	parts    partBuffers
 	slabMu   sync.Mutex
 	slab     []byte   // what is left of the newest slab
@@ -73,9 +73,7 @@ func (e *LimitError) Error() string {
 }
 
 const (
-	bufferAlign   = plan.SizeAlign
-	bufferClasses = plan.SizeClasses
-	pageSize      = 4096
+	pageSize = 4096
 	// ownMapping is the size from which a buffer is a mapping of its own, which Trim unmaps.
 	ownMapping = 2 << 20
 	// Slabs start small, so that a small program stays small, and grow to whole huge pages.
@@ -149,7 +147,7 @@ func (p *BufferPool) get(n int) (b []byte, zero bool, err error) {
 		return []byte{}, true, nil
 	}
 	i, size := plan.SizeClass(n)
-	if i >= bufferClasses {
+	if i >= plan.SizeClasses {
 		return nil, false, &LimitError{Want: int64(n), Live: p.live.Load(), Limit: memory.Most()}
 	}
 	c := &p.classes[i]
@@ -263,7 +261,7 @@ func (p *BufferPool) Put(b []byte) {
 		return
 	}
 	i, size := plan.SizeClass(cap(b))
-	if size != cap(b) || i >= bufferClasses {
+	if size != cap(b) || i >= plan.SizeClasses {
 		panic(fmt.Sprintf("BUG: a buffer of capacity %d was put back, which no buffer of the pool has", cap(b)))
 	}
 	b = b[:size]

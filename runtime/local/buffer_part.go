@@ -32,7 +32,7 @@ type freePart struct {
 // pages somewhere in it.
 func (p *BufferPool) GetPart(n, touched int) ([]byte, error) {
 	i, size := plan.SizeClass(max(n, 1))
-	if size < ownMapping || touched >= n || i >= bufferClasses {
+	if size < ownMapping || touched >= n || i >= plan.SizeClasses {
 		return p.Get(n)
 	}
 	b, err := p.getPart(size, int64(touched))

@@ -1,11 +1,15 @@
 package local
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"flow/ir/plan"
+)
 
 // This file defines addressSet, the set of the lent buffers of a class. Each task launch asks it
 // twice, and a Go map takes five times as many instructions.
 
-// addressSet is a set of addresses, nonzero multiples of bufferAlign: open addressing with linear
+// addressSet is a set of addresses, nonzero multiples of plan.SizeAlign: open addressing with linear
 // probing, where deletion moves entries back (D. Knuth, The Art of Computer Programming 3, 6.4,
 // algorithm R). The zero value is empty.
 type addressSet struct {
@@ -17,7 +21,7 @@ type addressSet struct {
 // place returns the slot where the search for an address begins: the upper bits of its product with
 // 2^64 over the golden ratio.
 func (s *addressSet) place(a uintptr) int {
-	return int(uint64(a/bufferAlign) * 0x9e3779b97f4a7c15 >> s.shift)
+	return int(uint64(a/plan.SizeAlign) * 0x9e3779b97f4a7c15 >> s.shift)
 }
 
 // add adds an address that is not in the set.

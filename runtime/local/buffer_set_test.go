@@ -3,6 +3,8 @@ package local
 import (
 	"math/rand/v2"
 	"testing"
+
+	"flow/ir/plan"
 )
 
 // TestAddressSet compares with a map, over sets that stay small and sets that grow, of addresses
@@ -14,7 +16,7 @@ func TestAddressSet(t *testing.T) {
 		want := map[uintptr]bool{}
 		var list []uintptr
 		for range 40 * most {
-			a := (1 + uintptr(r.IntN(2*most))) * bufferAlign
+			a := (1 + uintptr(r.IntN(2*most))) * plan.SizeAlign
 			if r.IntN(4) == 0 {
 				a <<= 20
 			}
@@ -29,7 +31,7 @@ func TestAddressSet(t *testing.T) {
 				want[a] = true
 				list = append(list, a)
 			}
-			if s.remove(a + bufferAlign<<40) {
+			if s.remove(a + plan.SizeAlign<<40) {
 				t.Fatalf("%x was there", a)
 			}
 			if s.n != len(want) {

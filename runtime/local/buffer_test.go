@@ -17,7 +17,7 @@ func TestSizeClasses(t *testing.T) {
 	last, lastSize := -1, 0
 	for n := 1; n < 1<<16; n++ {
 		c, size := plan.SizeClass(n)
-		if size < n || size%bufferAlign != 0 {
+		if size < n || size%plan.SizeAlign != 0 {
 			t.Fatalf("%d bytes get %d", n, size)
 		}
 		if n > 256 && float64(size) > 1.25*float64(n) {
@@ -44,8 +44,8 @@ func TestSizeClasses(t *testing.T) {
 		}
 		last, lastSize = c, size
 	}
-	if c, _ := plan.SizeClass(1 << 46); c >= bufferClasses {
-		t.Errorf("class %d of %d for 64 TiB", c, bufferClasses)
+	if c, _ := plan.SizeClass(1 << 46); c >= plan.SizeClasses {
+		t.Errorf("class %d of %d for 64 TiB", c, plan.SizeClasses)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestBuffersDoNotOverlap(t *testing.T) {
 					t.Errorf("%d bytes: %v", len(b), err)
 					return
 				}
-				if uintptr(unsafe.Pointer(&b[0]))%bufferAlign != 0 {
+				if uintptr(unsafe.Pointer(&b[0]))%plan.SizeAlign != 0 {
 					t.Errorf("buffer at %p", &b[0])
 				}
 				if i%2 == 0 && (b[0] != 0 || b[n/2] != 0 || b[n-1] != 0) {
