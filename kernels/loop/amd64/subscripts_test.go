@@ -228,6 +228,15 @@ func TestSubscriptsUnderConditions(t *testing.T) {
 		{"v5 = i64 -1\nv6 = lt v5, v0\nv7 = lt v0, v2\nv8 = and v6, v7\nv9 = if v8 {\nv10 = add v0, v4\n" + read("v10") + "} else {\n" + none, false},
 		{"v6 = lt v1, v0\nv7 = lt v0, v3\nv8 = and v6, v7\nv9 = if v8 {\nv10 = sub v0, v4\n" + read("v10") + "} else {\n" + none, false},
 		{"v6 = lt v1, v0\nv8 = not v6\nv9 = if v8 {\nv10 = sub v1, v0\n" + read("v10") + "} else {\n" + read("v0"), true},
+		{"v6 = le v1, v0\nv7 = le v0, v2\nv8 = and v6, v7\nv9 = if v8 {\n" + read("v0") + "} else {\n" + none, false},
+		{"v6 = le v1, v0\nv7 = le v0, v2\nv8 = and v6, v7\nv9 = if v8 {\nv10 = sub v0, v4\n" + read("v10") + "} else {\n" + none, true},
+		{"v6 = le v1, v0\nv7 = le v0, v2\nv8 = and v6, v7\nv9 = if v8 {\nv10 = add v0, v4\n" + read("v10") + "} else {\n" + none, true},
+		{"v5 = i64 -1\nv6 = le v0, v5\nv7 = le v3, v0\nv8 = or v6, v7\nv9 = if v8 {\n" + none + "} else {\n" + read("v0"), false},
+		{"v5 = i64 -1\nv6 = le v0, v5\nv7 = le v3, v0\nv8 = or v6, v7\nv9 = if v8 {\n" + none + "} else {\nv10 = sub v0, v4\n" + read("v10"), true},
+		{"v5 = i64 -1\nv6 = le v0, v5\nv7 = le v3, v0\nv8 = or v6, v7\nv9 = if v8 {\n" + none + "} else {\nv10 = add v0, v4\n" + read("v10"), true},
+		{"v6 = lt v0, v1\nv7 = lt v2, v0\nv8 = or v6, v7\nv9 = if v8 {\n" + none + "} else {\nv10 = sub v0, v4\n" + read("v10"), true},
+		{"v6 = lt v0, v1\nv7 = lt v2, v0\nv8 = or v6, v7\nv9 = if v8 {\n" + none + "} else {\nv10 = add v0, v4\n" + read("v10"), true},
+		{"v6 = lt v0, v1\nv7 = lt v2, v0\nv8 = or v6, v7\nv9 = if v8 {\n" + read("v0") + "} else {\nv10 = add v0, v1\n" + read("v10"), true}, // what comes second
 		{"v8 = lt v0, v3\nv9 = if v8 {\n" + read("v0") + "} else {\n" + none, true},
 		{"v6 = lt v1, v0\nv7 = lt v0, v3\nv8 = and v6, v7\nv9 = if v8 {\nv10 = add v0, v4\n" + read("v10") + "} else {\n" + none, true},
 		{"v6 = lt v1, v0\nv7 = lt v0, v3\nv8 = or v6, v7\nv9 = if v8 {\n" + read("v0") + "} else {\n" + none, true},
@@ -238,12 +247,9 @@ func TestSubscriptsUnderConditions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		l, err := List(AVX512, n, make([]Layout, 2), make([]Layout, 1), Schedule{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if checks := strings.Contains(l.Text, "VPCMPQ $2"); checks != c.checks {
-			t.Errorf("compares with bounds: %v, want %v\n%s\n%s", checks, c.checks, n, l.Text)
+		l := lowered(avx512, n, make([]Layout, 2), make([]Layout, 1), loop.FastLevels, Schedule{}, &workshop{})
+		if _, err := l.code(); err != nil || l.asm.checks != c.checks {
+			t.Errorf("checks: %v, want %v; %v\n%s", l.asm.checks, c.checks, err, n)
 		}
 		for _, wide := range []int{1, 61, 70, 1 << 40} {
 			at := value.New(types.I64, rows, cols)
@@ -265,6 +271,114 @@ func TestSubscriptsUnderConditions(t *testing.T) {
 						t.Fatalf("%s: %v\n%s", target.name, err, text)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestDecidedComparisons: a comparison is a constant exactly if the spans of its integers tell it. The
+// results are those of the definition at all bounds and beside them.
+func TestDecidedComparisons(t *testing.T) {
+	const head = "v0 = load %0[i, 0]\nv1 = load %1[i, 0]\n"
+	clamped := func(to, from string, least, most int64) string {
+		return strings.NewReplacer("TO", to, "FROM", from, "LEAST", fmt.Sprint(least), "MOST", fmt.Sprint(most)).
+			Replace("v10TO = i64 LEAST\nv11TO = i64 MOST\nv12TO = max vFROM, v10TO\nvTO = min v12TO, v11TO\n")
+	}
+	const half = int64(1) << 62 // sums of two of -half..half-1 do not wrap
+	some, few := clamped("2", "0", -7, 900), clamped("3", "1", -3, 5)
+	all := span{math.MinInt64, math.MaxInt64}
+	values := []struct {
+		text string
+		is   span
+	}{
+		{some + "v4 = min v2, v112\n", span{-7, 900}},
+		{some + few + "v4 = add v2, v3\n", span{-10, 905}},
+		{some + few + "v4 = sub v2, v3\n", span{-12, 903}},
+		{some + few + "v4 = min v2, v3\n", span{-7, 5}},
+		{some + few + "v4 = max v3, v2\n", span{-3, 900}},
+		{some + few + "v5 = lt v0, v1\nv4 = select v5, v3, v2\n", span{-7, 900}},
+		{"v2 = i64 908\nv4 = mod v0, v2\n", span{0, 907}},
+		{"v2 = i64 -908\nv4 = mod v0, v2\n", all},
+		{clamped("2", "1", 1, 6) + "v4 = mod v0, v2\n", span{0, 5}},
+		{"v2 = i64 6\nv3 = i64 -6\nv5 = lt v0, v1\nv9 = select v5, v3, v2\nv4 = mod v0, v9\n", all},
+		{few + "v4 = add v3, v0\n", all},
+		{few + "v4 = sub v0, v3\n", all},
+		{few + "v4 = sub v3, v0\n", all},
+		{clamped("2", "0", -half, half-1) + clamped("3", "1", -half, half-1) + "v4 = add v2, v3\n", span{math.MinInt64, math.MaxInt64 - 1}},
+		{clamped("2", "0", -half, half-1) + clamped("3", "1", -half, half-1) + "v4 = sub v2, v3\n", span{math.MinInt64 + 1, math.MaxInt64}},
+		{clamped("2", "0", 0, half) + clamped("3", "1", 0, half) + "v4 = add v2, v3\n", all},
+		{clamped("2", "0", 0, 9) + clamped("3", "1", 0, half) + "v4 = add v2, v3\n", all},
+		{clamped("2", "0", -half-1, 0) + clamped("3", "1", -half-1, 0) + "v4 = add v2, v3\n", all},
+		{clamped("2", "0", -half-1, 0) + clamped("3", "1", 0, half) + "v4 = sub v2, v3\n", all},
+		{clamped("2", "0", 0, half) + clamped("3", "1", -half-1, 0) + "v4 = sub v2, v3\n", all},
+	}
+	edges := []int64{math.MinInt64, -half - 1, -half, -8, -7, -6, -4, -3, -1, 0, 1, 4, 5, 6, 899, 900, 901, half - 1, half, math.MaxInt64}
+	n := len(edges) * len(edges)
+	x, y := value.New(types.I64, n, 1), value.New(types.I64, n, 1)
+	for k := range n {
+		x.I64[k], y.I64[k] = edges[k/len(edges)], edges[k%len(edges)]
+	}
+	nest := func(body string, cols int) *loop.Nest {
+		text := fmt.Sprintf("nest(%%0: i64[], %%1: i64[]) (i: 0..%d) {\n%s\n} : (bool[%d, %d])", n, head+body, n, cols)
+		made, err := loop.Parse(renumbered(text), loop.Standard{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return made
+	}
+	compares := func(body string) int {
+		l, err := List(AVX512, nest(body, 1), make([]Layout, 2), make([]Layout, 1), Schedule{together: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(l.Text, "VPCMPQ")
+	}
+	for _, c := range values {
+		undecided := compares(c.text + "v7 = i64 0\nv8 = lt v0, v7\nstore out0[i, 0] v8")
+		text, cols := c.text, 0
+		compare := func(other span) {
+			for _, order := range []string{"lt v4, K", "le v4, K", "lt K, v4", "le K, v4"} {
+				a, b := c.is, other
+				if order[3] == 'K' {
+					a, b = b, a
+				}
+				decided := a.most < b.least || a.least > b.most || order[1] == 'e' && a.most == b.least || order[1] == 't' && a.least == b.most
+				k, y := fmt.Sprint(300+cols), fmt.Sprint("v", 600+cols)
+				body := fmt.Sprintf("v%s = i64 %d\n", k, other.least)
+				if other.least < other.most {
+					body = clamped(k, "1", other.least, other.most)
+				}
+				body += y + " = " + strings.ReplaceAll(order, "K", "v"+k) + "\n"
+				if got := compares(c.text+body+"store out0[i, 0] "+y) < undecided; got != decided {
+					t.Errorf("%s of %v and %v: decided is %v\n%s", order, c.is, other, got, c.text)
+				}
+				text += fmt.Sprintf("%sstore out0[i, %d] %s\n", body, cols, y)
+				cols++
+			}
+		}
+		for _, at := range []int64{c.is.least, c.is.most} {
+			for _, k := range []int64{at - 1, at, at + 1} {
+				for _, other := range []span{{k, k}, {k - 9, k}, {k, k + 9}} {
+					if other.least <= other.most {
+						compare(other)
+					}
+				}
+			}
+		}
+		all, in := nest(text, cols), []value.Value{x, y}
+		want, err := all.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range those(avx512, halved(avx512), avx2, starved(avx512), starved(avx2)) {
+			m, out := need(t, target), value.New(types.Bool, n, cols)
+			f, err := compile(m, target, all, in, []*value.Dense{out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.run(0, 1, 0, n)
+			if err := same(out, want[0].(*value.Dense)); err != nil {
+				t.Errorf("%s of %d lanes: %v\n%s", target.name, target.lanes, err, all)
 			}
 		}
 	}
