@@ -242,6 +242,99 @@ func TestTermsOfAllClasses(t *testing.T) {
 	}
 }
 
+// TestFirstTerms: a state that starts with its first contribution has all of them.
+func TestFirstTerms(t *testing.T) {
+	for class := Sum; class < lastClass; class++ {
+		for _, e := range class.Info().On {
+			for n := 1; n < 9 && TermsOf(class, e, FastLevels) != nil; n++ {
+				b, terms, words := New(), TermsOf(class, e, FastLevels), make([][]Word, class.Info().Args)
+				var state []Val
+				for k := range n {
+					x := value.F64(float64((k*37)%19)*1.1 - 9)
+					if !e.IsFloat() {
+						x = value.I64(int64(x.F) % 3)
+					}
+					var in []Val
+					for j := range words {
+						w, of := WordOf(x.Convert(e)), e
+						if j == 1 && (class == ArgLeast || class == ArgGreatest) {
+							w, of = Word(k), types.I64
+						}
+						words[j], in = append(words[j], w), append(in, b.Const(of, w))
+					}
+					if k == 0 {
+						state = terms.First(b, in)
+					} else {
+						state = terms.Add(b, state, in)
+					}
+				}
+				b.Result(class.Gives(e), Num(1), Num(1))
+				b.Store(Mem{Kind: ResultMem}, Num(0), Num(0), terms.End(b, state))
+				got, err := b.Done().Eval(nil, Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := ScalarOf(class.Gives(e), class.Fold(e, words)); !got[0].(*value.Dense).At(0, 0).Same(want) {
+					t.Errorf("%s of %d %v: %v, want %v", class.Info().Name, n, e, got[0].(*value.Dense).At(0, 0), want)
+				}
+			}
+		}
+	}
+}
+
+// TestLeftOut: 1 and a bit less than half of a unit in the last place are 1, but nothing is sure if a
+// contribution of up to eight units has been left out.
+func TestLeftOut(t *testing.T) {
+	for _, levels := range []int{FastLevels, FastLevels + 1} {
+		for _, told := range []int64{3, -1, 1 << 20} {
+			for _, out := range []bool{false, true} {
+				b, terms := New(), TermsOf(Sum, types.F64, levels)
+				terms.Bounded(told, false)
+				state, c := terms.Begin(b), Word(0)
+				if out {
+					c = 1
+				}
+				for _, x := range []float64{1, 0x0.ep-53} {
+					state = terms.Add(b, state, []Val{b.Const(types.F64, math.Float64bits(x))})
+				}
+				state = terms.LeftOut(b, state, b.Const(types.Bool, c), 0x1p-49)
+				b.Result(types.F64, Num(1), Num(1))
+				b.Store(Mem{Kind: ResultMem}, Num(0), Num(0), terms.EndBounded(b, state, b.Const(types.F64, math.Float64bits(3))))
+				got, err := b.Done().Eval(nil, Env{})
+				if out != (err != nil) {
+					t.Fatalf("%v: a contribution was left out: %v, but the sum ends with %v", terms, out, err)
+				}
+				if !out && got[0].(*value.Dense).F64[0] != 1 {
+					t.Errorf("%v: %v", terms, got[0])
+				}
+			}
+		}
+	}
+}
+
+// TestLostBitsAddUp: each of a thousand contributions is too small to change the last word. Together
+// they lift the sum over the middle of two floats, so that it is not sure.
+func TestLostBitsAddUp(t *testing.T) {
+	const n = 1002
+	for _, told := range []int64{n, 1 << 20} {
+		b, terms := New(), TermsOf(Sum, types.F64, FastLevels)
+		terms.Bounded(told, false)
+		state := terms.Begin(b)
+		for k := range n {
+			x := 0x0.ep-107
+			if k < 2 {
+				x = []float64{1, (1 - 0x1p-48) * 0x1p-53}[k]
+			}
+			state = terms.Add(b, state, []Val{b.Const(types.F64, math.Float64bits(x))})
+		}
+		b.Result(types.F64, Num(1), Num(1))
+		b.Store(Mem{Kind: ResultMem}, Num(0), Num(0), terms.EndBounded(b, state, b.Const(types.F64, math.Float64bits(n))))
+		if got, err := b.Done().Eval(nil, Env{}); err == nil {
+			t.Errorf("%v: the sum is %v for sure", terms, got[0])
+		}
+	}
+}
+
 // TestBalanced: a tree of contributions to an extreme gives what they give one by one, in fewer
 // steps that wait for each other. Other reductions have no tree.
 func TestBalanced(t *testing.T) {
