@@ -132,6 +132,7 @@ func TestRowsOfGroups(t *testing.T) {
 		"g = randint(90, 1, 0, 9, seed = 1)\nx = rand(90, 1, seed = 2)\nemit t(parfor j in 0..40 { z = x[g == j and x > 0.5]; sum(sort(z)) + z.rows })",
 		"g = randint(0, 1, 0, 25, seed = 85)\ny = randn(0, 1, seed = 22)\nemit t(parfor j in 0..600 { sum(y[g == j and j % 2 == 0]) })",
 		"X = randn(90, 3, seed = 1)\ng = randint(90, 1, 0, 9, seed = 2)\nemit t(parfor j in 0..600 { sum(ifelse(X > 0 and g == j, X, 0)) })",
+		"X = randn(90, 3, seed = 1)\ng = randint(90, 3, 0, 9, seed = 2)\nemit t(parfor j in 0..600 { sum(ifelse(g == j, X, 0)) + count(g == j) })", // no column tells the groups
 	} {
 		if _, err := (runs{{1, 2, nil, false, "SS"}, {2, 1, nil, false, ""}}).some(uint64(i)).differ(table, text); err != nil {
 			t.Errorf("%v\nin\n%s", err, text)
