@@ -28,7 +28,7 @@ func diagonals(rng *rand.Rand) string {
 		value = "assert d < 2 or s0 > 3, \"late\"; " + value // fails at several places of a round
 	}
 	where := pick("j - i == d", "i + j == d + 9", "j == (3 * i + d) % M", "d + i == j and i > 2", "i - d == j - 1", "j == p[i]", "i == p[j] + d",
-		"i % 2 < j and d == p[i] - j", "j + j - i == d", "i + (d - j) == 2", "j * 1 == d + i", "p[j] == d", "i == i + j - d", "d - j - i == -20")
+		"i % 2 < j and d == p[i] - j", "j + j - i == d", "i + (d - j) == 2", "j * 1 == d + i", "p[j] == d", "i == i + j - d", "d - j - i == -20", "i == d + 3", "d == i and j > 2", "j == 2 * d")
 	// Both branches may be the one that keeps.
 	change, keep := fmt.Sprintf("iterate s = 0, r = 0 until r == 3 {\n        next s = s + r * i\n        next r = r + 1\n      }\n      %s", value), "C[i, j]"
 	if rng.IntN(3) == 0 {
@@ -39,6 +39,56 @@ func diagonals(rng *rand.Rand) string {
 		"    if %s {\n      %s\n    } else {\n      %s\n    }\n  }\n  next d = d + %s\n}\nemit all C\n",
 		max(n, m), rng.IntN(99), start, rng.IntN(4)-1, 5+rng.IntN(20), where, change, keep, pick("1", "1", "3"))
 	return strings.NewReplacer("N", fmt.Sprint(n), "M", fmt.Sprint(m)).Replace(text)
+}
+
+// oneLine draws a program whose rounds choose one row or column of a large matrix, by its number. A
+// product keeps the loop from being one task.
+func oneLine(rng *rand.Rand) string {
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	n, m, at, read := 300, 250, pick("seq(0, N)", "seq(2, N + 2)", "seq(-3, N - 3)", "seq(0, 2 * N, 2)"), "C[abs(d - 1) % N, :]"
+	switch rng.IntN(4) {
+	case 0:
+		if n, m = 1<<16, 1; rng.IntN(2) == 0 {
+			read = "C[abs(d - 1) % N, 0]"
+		}
+	case 1, 2:
+		at, read = "t("+strings.ReplaceAll(at, "N", "M")+")", "C[:, abs(d - 1) % M]"
+	}
+	start, value := "rand(N, M, seed = 3)", pick(read+" * 0.5 + s", "s - "+read)
+	switch rng.IntN(3) {
+	case 0:
+		start, value = "randint(N, M, 0, 9, seed = 4)", pick(read+" + d", read+" * 3 - C[d, 0]")
+	case 1:
+		start, value = "rand(N, M, seed = 5) < 0.5", pick("not "+read, read+" and s > 0.1")
+	}
+	choice := pick("ifelse(at == WHERE, v, C)", "ifelse(at == WHERE, v, C)", "ifelse(WHERE == at, v, C)", "ifelse(at != WHERE, C, v)", "ifelse(at == WHERE and s > 0.3, v, C)", "ifelse(at <= WHERE, v, C)")
+	text := "A = rand(80, 80, seed = 1)\nat = " + at + "\niterate C = " + start + fmt.Sprintf(", s = 0.5, d = %d times %d {\n  v = ", rng.IntN(4)-1, 5+rng.IntN(6)) + value +
+		"\n  next C = " + choice + "\n  next s = max((A * s) @ A) / 30" + pick("", "", " + mean(C)") + "\n  next d = d + " + pick("1", "1", "-3", "60") + "\n}\nemit all C\nemit s\n"
+	return strings.NewReplacer("WHERE", pick("d", "d", "(d * 7 - 3)", "(d // 2 + 250)"), "N", fmt.Sprint(n), "M", fmt.Sprint(m)).Replace(text)
+}
+
+// TestOneLine runs programs that choose a row or a column in a round, as TestLines does: most of them
+// store this row or column alone.
+func TestOneLine(t *testing.T) {
+	table, put, failed := tinyTable(t), 0, 0
+	for seed := range uint64(24) {
+		text := oneLine(rand.New(rand.NewPCG(seed, 60)))
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		put += strings.Count(r.Plan.Graph.String(), "put(")
+		m, err := runs{{1, 2, nil, false, "FAC2"}, {1, 1, []string{"lines"}, false, ""}, {2, 2, nil, false, "GSS"}}.differ(table, text)
+		if err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		if m.failed {
+			failed++
+		}
+	}
+	if put < 8 || failed < 1 {
+		t.Errorf("%d loops store one row or column, and %d programs fail", put, failed)
+	}
 }
 
 // TestLines runs programs of diagonals in several ways: all give the bytes and failures of the

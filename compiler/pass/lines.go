@@ -25,7 +25,13 @@ import (
 // The equation is solved for the column or for the row. A solution outside of the matrix is moved to
 // its border, where the body gives the old element. Bits and failures stay: the body is evaluated at
 // the same places in the order of rows, and at all other places it only copies. The solutions for rows
-// are in the order of columns, so a body that may fail is not solved for them.
+// are in the order of columns, so a body that may fail is not solved for several of them.
+//
+// Where a number tells one row or column, an operator may choose it, too:
+//
+//	iterate(%T, %k) { %1 = eq(%seq, %k);  %2 = ifelse(%1, %row, %T); yield %2 }
+//	->
+//	yield put(%T, %row, [%k, 0])
 //
 // It would be wrong if the body could fail before its branch, because the definition then fails at
 // places that are left out. It would also be wrong if sums of indices were not exact. Integers wrap, so
@@ -48,15 +54,18 @@ func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 
 // leastLine is the least length of the axis that is solved for: a round that changes more than this
 // part of a matrix stores it whole in less time. leastLines is the least length of the other axis.
-// Stages make fewer elements in less time than the three tasks of a round take.
-const leastLine, leastLines = 64, 16
+// Stages make fewer elements in less time than the three tasks of a round take. leastChosen is the
+// least size of a matrix for which two tasks take less time than a choice of all its elements.
+const leastLine, leastLines, leastChosen = 64, 16, 1 << 16
 
 // linesIn returns the region of iterate id with lines, or nil if there are none.
 func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	r := g.Nodes[id].Region
-	found := map[ir.ID]*line{}
+	found := map[ir.ID]interface{ write(c *copying) }{}
 	for k := range g.Nodes[id].Carried() {
 		if l := lineOf(r, k, table); l != nil {
+			found[r.Yields[k]] = l
+		} else if l := chosenOf(&around{g, id, r.Args, nil}, k, table); l != nil {
 			found[r.Yields[k]] = l
 		}
 	}
@@ -74,6 +83,76 @@ func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	out := c.region(r)
 	out.Next = r.Next
 	return out
+}
+
+// chosen is an operator that takes one row of a carried matrix, or one column, from another value.
+type chosen struct {
+	g     *ir.Graph
+	id    ir.ID
+	table *op.Table
+	axis  int
+	// The rows are numbered from first on. Number k has the elements of x, and the others are old.
+	first     int64
+	k, x, old ir.ID
+}
+
+// chosenOf returns what yield k of loop a chooses, or nil.
+func chosenOf(a *around, k int, table *op.Table) *chosen {
+	r := a.g.Nodes[a.id].Region
+	g, id := r.Graph, r.Yields[k]
+	in, t := g.In(id), g.Type(id)
+	if g.Nodes[id].Op.Operands != op.AsChosen || sent(g, id) || in[2] != r.Args[k] || !t.Known() || t.Count() < leastChosen {
+		return nil
+	}
+	l, mask := &chosen{g: g, id: id, table: table, x: in[1], old: in[2]}, g.Type(in[0])
+	line := types.DenseOf(t.Elem, 1, t.Cols)
+	if mask.Rows == 1 {
+		l.axis, line = 1, types.DenseOf(t.Elem, t.Rows, 1)
+	}
+	if x := g.Type(l.x); mask.Count() == 1 || x != line && (x != types.ScalarOf(t.Elem) || line.Count() != 1) || !l.numbered(a, in[0]) {
+		return nil
+	}
+	return l
+}
+
+// numbered reports whether mask is true where a line of numbers equals a number of the loop.
+func (l *chosen) numbered(a *around, mask ir.ID) bool {
+	if l.g.Nodes[mask].Op != l.table.Infix("==") {
+		return false
+	}
+	for i, x := range l.g.In(mask) {
+		around, from, id := a.numbered(l.g, x)
+		if from != nil && from.Nodes[id].Op == l.table.Must("t") {
+			_, from, id = around.numbered(from, from.In(id)[0])
+		}
+		if from == nil || from.Nodes[id].Op.Ramp == nil {
+			continue
+		}
+		var down int64
+		l.k = l.g.In(mask)[1-i]
+		l.first, down, _ = from.Nodes[id].Op.Ramp(from.Nodes[id].Attrs)
+		return down == 1 && l.g.Type(l.k) == types.ScalarOf(types.I64)
+	}
+	return false
+}
+
+// write adds the place of the row or column, and the matrix with it. No place outside of the matrix
+// changes it.
+func (l *chosen) write(c *copying) {
+	at, o := ir.Origin{Span: l.g.Nodes[l.id].Span}, l.g.Origin(l.id)
+	list := func(e types.Elem, in ...ir.ID) ir.ID {
+		return c.g.Add(l.table.Must("list"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, len(in))}), types.DenseOf(e, 1, len(in)), at, in...)
+	}
+	first, zero := constantOf(c.g, l.table, int(l.first), at), constantOf(c.g, l.table, 0, at)
+	place := []ir.ID{c.g.Add(l.table.Must("sub"), nil, types.ScalarOf(types.I64), at, c.to[l.k], first), zero}
+	if l.axis == 1 {
+		slices.Reverse(place)
+	}
+	t, x := l.g.Type(l.id), c.to[l.x]
+	if l.g.Type(l.x).IsScalar() {
+		x = list(t.Elem, x)
+	}
+	c.to[l.id] = c.g.Add(l.table.Must("put"), nil, t, o, c.to[l.old], x, list(types.I64, place...))
 }
 
 // line is a parfor that changes at most one element of each row of a carried matrix, or of each column.
@@ -121,8 +200,11 @@ func lineOf(r *ir.Region, k int, table *op.Table) *line {
 		if axis == 0 {
 			along, across = across, along
 		}
-		ordered := axis == 1 || !at.MayFail(b, c)
-		if l.axis = axis; ordered && along >= leastLine && across >= leastLines && l.solves(b.In(c)[0], is) {
+		if l.axis = axis; along < leastLine || across < leastLines || !l.solves(b.In(c)[0], is) {
+			continue
+		}
+		other := dependents(b, l.body.Args[1-axis])
+		if axis == 1 || !at.MayFail(b, c) || !other[l.left] && !other[l.right] {
 			return l
 		}
 	}
@@ -284,5 +366,10 @@ func (l *line) solved(b *copying, k ir.ID, t types.Type) ir.ID {
 
 // constant adds an integer to g.
 func (l *line) constant(g *ir.Graph, i int) ir.ID {
-	return g.Add(l.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(i)}), types.ScalarOf(types.I64), ir.Origin{Span: l.g.Nodes[l.id].Span})
+	return constantOf(g, l.table, i, ir.Origin{Span: l.g.Nodes[l.id].Span})
+}
+
+// constantOf adds an integer to g.
+func constantOf(g *ir.Graph, table *op.Table, i int, at ir.Origin) ir.ID {
+	return g.Add(table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(i)}), types.ScalarOf(types.I64), at)
 }
