@@ -453,18 +453,30 @@ func (w *roundWork) onePoint(r *ir.Region) bool {
 	return true
 }
 
-// fewPoints returns how many operations a parfor runs. fine is false if they are too many, if a bound
-// is not known, or if the program names a technique.
+// fewPoints returns how many operations a parfor runs. fine is false if they are too many, or if the
+// program names a technique. Where the run tells a bound, whole reductions alone may read the parfor,
+// and the longest matrix that it reads stands for the number of points.
 func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops float64, fine bool) {
-	n := &g.Nodes[id]
-	if !w.fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
-		return 0, false
-	}
+	n, t, points := &g.Nodes[id], g.Type(id), int64(1)
 	ops, fine = w.pointOps(n.Region)
-	for _, points := range n.Attrs.Ints("n") {
-		ops *= float64(points)
+	if n.Attrs.Ints("lo") != nil {
+		fine = fine && w.fewElements(t)
+		for _, k := range n.Attrs.Ints("n") {
+			points *= k
+		}
+	} else {
+		fine = fine && len(n.Attrs.Ints("by")) == 1 && t.Cols == 1
+		for _, x := range g.In(id) {
+			if of := g.Type(x); of.IsDense() && of.Known() {
+				points = max(points, int64(max(of.Rows, of.Cols)))
+			}
+		}
+		for k := range g.Nodes {
+			fine = fine && (g.Nodes[k].Op.Fold == op.FoldAll || !slices.Contains(g.In(ir.ID(k)), id))
+		}
 	}
-	return ops, fine && ops <= mostWork
+	ops *= float64(points)
+	return ops, fine && !hinted(n) && ops <= mostWork
 }
 
 // pointOps returns how many operations a point of a parfor runs, in all branches. fine is false if a

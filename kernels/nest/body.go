@@ -155,7 +155,7 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 		a := &b.Acts[k] // its elements are computed where they are read
 		words := a.Def.Draw.Words(a.Attrs, 0, 0)
 		drawn := x.matrix(a.Type, func(i, j loop.Lin) loop.Val { return x.drawnBy(a.Def, a.Type.Elem, words, i, j) })
-		return drawn.outside() // only where it has all that is read
+		return drawn.proved() // only where it has all that is read
 	}
 	switch {
 	case t.Elem.Size() == 0:
@@ -178,13 +178,13 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 			return x.Load(loop.Mem{Kind: loop.ParamMem, N: k}, i, j)
 		}
 		if t.Known() {
-			return x.sized(t, at).outside()
+			return x.sized(t, at).proved()
 		}
 		size := func(p operandPart) loop.Lin {
 			x.Operands = append(x.Operands, Operand{Register: r, What: p})
 			return loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
 		}
-		return Ref{Type: t, Val: loop.NoVal, At: at, rows: size(ItsRows), cols: size(ItsCols)}.outside()
+		return Ref{Type: t, Val: loop.NoVal, At: at, rows: size(ItsRows), cols: size(ItsCols)}.proved()
 	}
 	return Ref{Type: t, Val: loop.NoVal}
 }

@@ -90,8 +90,8 @@ type Ref struct {
 	At   op.Element // of matrices
 	rows loop.Lin   // its size
 	cols loop.Lin
-	// hull tells along which axes an element is one of an operand of that length: a launch proves
-	// that the operand has what is loaded of it. What the body makes has no such proof.
+	// hull tells along which axes an element is one of a memory of that length: a launch proves that the
+	// memory has what is loaded of it. What the body makes elsewhere has no such proof.
 	hull   [2]bool
 	linear bool // its elements are linear forms of their places, computed where they are read
 	Parts  []Ref
@@ -114,8 +114,8 @@ func (r Ref) along(k loop.Lin) loop.Val {
 	return r.At(k, loop.Num(0))
 }
 
-// outside marks a matrix that is an operand.
-func (r Ref) outside() Ref {
+// proved marks a matrix that is an operand, or in memory of the nest.
+func (r Ref) proved() Ref {
 	r.hull = [2]bool{true, true}
 	return r
 }

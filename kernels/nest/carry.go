@@ -103,7 +103,7 @@ func (c *carrying) registers(in []Ref) (vals []loop.Val) {
 func (c *carrying) refs(vals []loop.Val) (out []Ref) {
 	for k, t := range c.types {
 		if m := c.place[k]; m.Kind != loop.NoMem {
-			out = append(out, c.x.in(m, t))
+			out = append(out, c.x.in(m, t).proved())
 			continue
 		}
 		out = append(out, c.x.gathered([]types.Type{t}, vals)...)

@@ -142,7 +142,7 @@ func (x *Builder) once(b *op.Body, k int, m *MemoMap) Ref {
 	if t.IsScalar() {
 		return Ref{Type: t, Val: x.Load(p)}
 	}
-	return x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(p, i, j) }).outside()
+	return x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(p, i, j) }).proved()
 }
 
 // again reports an action that is written although a cell keeps its value: a number costs less than
