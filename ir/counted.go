@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"math"
 	"slices"
 
 	"flow/ir/op"
@@ -8,95 +9,136 @@ import (
 	"flow/ir/value"
 )
 
-// mostFollowed bounds the nodes of all rounds that Counted follows, so that it takes some milliseconds.
-const mostFollowed = 1 << 17
+// uncertain is how many rounds Counted follows that other values may end: only a small bound of them
+// tells anything.
+const uncertain = 64
 
-// Counted returns after how many rounds of iterate id the condition holds, whatever the values are
-// that only the run knows. It follows the numbers that begin as constants and that a round makes of
-// constants and such numbers. exact is false if other values may end the loop before. rounds is 0 if
-// nothing is known. It is for predictions: no result depends on it.
+// Counted returns bounds of the number of rounds of iterate id, whatever the values are that only the
+// run knows. It follows the numbers that decide its end, begin as constants, and that a round makes of
+// constants and such numbers. most is math.MaxInt64 if no end is found in that many steps, each of some
+// 0.1 us. It is for predictions: no result depends on it.
 //
-//	iterate v = x, k = 0 until k == 60 or max(v) < 1 { next v = f(v); next k = k + 1 }   # 60, or less
-func (g *Graph) Counted(id ID) (rounds int64, exact bool) {
+//	iterate v = x, k = 0 until k == 60 or max(v) < 1 { next v = f(v); next k = k + 1 }   # 0 to 60
+func (g *Graph) Counted(id ID, steps int) (least, most int64) {
 	n := &g.Nodes[id]
 	if times, ok := n.Times(); ok {
-		return max(times, 0), true
+		return max(times, 0), max(times, 0)
 	}
 	if n.Op.Control != op.Iterate || n.Region == nil || n.Region.Next == nil {
-		return 0, false
+		return 0, math.MaxInt64
 	}
 	args, known := make([]value.Value, len(g.In(id))), false
 	for k, x := range g.In(id) {
 		if m := &g.Nodes[x]; m.Op.Role == op.Constant && g.Type(x).IsScalar() {
-			args[k] = called(g, x, nil)
+			args[k] = called(&op.Call{Def: m.Op, Attrs: m.Attrs, Type: g.Type(x)})
 			known = known || k < n.Carried()
 		}
 	}
-	nodes := int64(n.Region.Graph.Len() + n.Region.Next.Graph.Len())
-	for exact = true; known && rounds*nodes < mostFollowed; rounds++ {
-		switch stop := evident(n.Region.Next, args)[0]; {
-		case stop == nil:
-			exact = false
-		case stop.(value.Scalar).True():
-			return rounds, exact
-		}
-		next := evident(n.Region, args)
-		copy(args[:n.Carried()], next)
-		known = slices.ContainsFunc(args[:n.Carried()], func(v value.Value) bool { return v != nil })
+	if !known {
+		return 0, math.MaxInt64
 	}
-	return 0, false
+	wanted := make([]bool, n.Carried())
+	stop := follow(n.Region.Next, []bool{true}, wanted)
+	body := follow(n.Region, wanted, wanted)
+	for before := -1; before != len(body.nodes); body = follow(n.Region, wanted, wanted) {
+		before = len(body.nodes)
+	}
+	for exact := true; known && steps > 0 && (exact || most < uncertain); most++ {
+		switch over := stop.values(args)[0]; {
+		case over == nil:
+			exact = false
+		case over.(value.Scalar).True() && exact:
+			return most, most
+		case over.(value.Scalar).True():
+			return least, most
+		case exact:
+			least++
+		}
+		copy(args, body.values(args))
+		known = slices.ContainsFunc(args[:n.Carried()], func(v value.Value) bool { return v != nil })
+		steps -= 1 + len(stop.nodes) + len(body.nodes)
+	}
+	return least, math.MaxInt64
 }
 
-// evident returns what a region yields with these arguments. nil stands for a value that only the run
-// knows.
-func evident(r *Region, args []value.Value) []value.Value {
+// followed is a region of which some yields are followed, with the nodes that make them, in order.
+type followed struct {
+	r     *Region
+	nodes []ID
+	calls []op.Call     // of these nodes
+	of    []value.Value // of all nodes of the region, in the latest round
+	out   []value.Value
+}
+
+// follow follows the yields that are wanted, and sets those elements of carried whose arguments are
+// needed for them.
+func follow(r *Region, wanted, carried []bool) (f followed) {
 	g := r.Graph
-	of := make([]value.Value, g.Len())
-	for k, a := range r.Args {
-		of[a] = args[k]
+	need := make([]bool, g.Len())
+	for k, y := range r.Yields {
+		need[y] = need[y] || wanted[k]
 	}
-	for id, n := range g.All() {
-		if n.Op.Role == op.Argument || n.Region != nil || !g.Type(id).IsScalar() || !n.Op.Laws.Has(op.Pure) && n.Op.Role != op.Constant {
+	for i := g.Len() - 1; i >= 0; i-- {
+		n := &g.Nodes[i]
+		if !need[i] || n.Op.Role == op.Argument || n.Region != nil || !g.Type(ID(i)).IsScalar() || !n.Op.Laws.Has(op.Pure) && n.Op.Role != op.Constant {
 			continue
 		}
-		in, open := make([]value.Value, len(g.In(id))), -1
-		for k, x := range g.In(id) {
-			if in[k] = of[x]; in[k] != nil {
-				continue
-			}
-			if open >= 0 || g.Type(x) != types.ScalarOf(types.Bool) {
-				in = nil
-				break
-			}
-			open = k
+		f.nodes = append(f.nodes, ID(i))
+		for _, x := range g.In(ID(i)) {
+			need[x] = true
 		}
-		switch {
-		case in == nil:
-		case open < 0:
-			of[id] = called(g, id, in)
-		default: // known if it is the same for true and false
-			in[open] = value.Bool(false)
-			no := called(g, id, in)
-			in[open] = value.Bool(true)
-			if yes := called(g, id, in); yes != nil && yes == no {
+	}
+	slices.Reverse(f.nodes)
+	for _, id := range f.nodes {
+		n := &g.Nodes[id]
+		f.calls = append(f.calls, op.Call{Def: n.Op, Attrs: n.Attrs, In: make([]value.Value, len(g.In(id))), Type: g.Type(id)})
+	}
+	for k := range carried {
+		carried[k] = carried[k] || need[r.Args[k]]
+	}
+	f.r, f.of, f.out = r, make([]value.Value, g.Len()), make([]value.Value, len(r.Yields))
+	return f
+}
+
+// values returns what the region yields with these arguments. nil stands for a value that only the run
+// knows, or that is not followed. The next call overwrites the result.
+func (f *followed) values(args []value.Value) []value.Value {
+	g, of := f.r.Graph, f.of
+	for k, a := range f.r.Args {
+		of[a] = args[k]
+	}
+	for i, id := range f.nodes {
+		c, open, missing := &f.calls[i], 0, 0
+		for k, x := range g.In(id) {
+			if c.In[k] = of[x]; of[x] == nil {
+				open = k
+				missing++
+			}
+		}
+		switch of[id] = nil; {
+		case missing == 0:
+			of[id] = called(c)
+		case missing == 1 && g.Type(g.In(id)[open]) == types.ScalarOf(types.Bool): // known if it is the same for true and false
+			c.In[open] = value.Bool(false)
+			no := called(c)
+			c.In[open] = value.Bool(true)
+			if yes := called(c); yes != nil && yes == no {
 				of[id] = yes
 			}
 		}
 	}
-	out := make([]value.Value, len(r.Yields))
-	for k, y := range r.Yields {
-		out[k] = of[y]
+	for k, y := range f.r.Yields {
+		f.out[k] = of[y]
 	}
-	return out
+	return f.out
 }
 
-// called returns the scalar that node id makes of in by its definition, or nil.
-func called(g *Graph, id ID, in []value.Value) value.Value {
-	n := &g.Nodes[id]
-	if n.Op.Ref == nil {
+// called returns the scalar that a call makes by the definition of its operator, or nil.
+func called(c *op.Call) value.Value {
+	if c.Def.Ref == nil {
 		return nil
 	}
-	v, err := n.Op.Ref(&op.Call{Def: n.Op, Attrs: n.Attrs, In: in, Type: g.Type(id)})
+	v, err := c.Def.Ref(c)
 	if s, ok := v.(value.Scalar); ok && err == nil {
 		return s
 	}

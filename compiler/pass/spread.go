@@ -41,6 +41,7 @@ type spreader struct {
 	// touches keeps the results of spreadGraph.touched, because an estimate takes milliseconds.
 	touches    map[edge]float64
 	estimators map[*ir.Graph]*ir.Estimator
+	rounded    map[edge]float64 // keeps the results of rounds
 }
 
 // edge is a node of an old graph.
@@ -371,8 +372,7 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 		}
 		worth := x.saved-before.saved >= x.paid-before.paid || x.asked > before.asked
 		if !again && worth {
-			times, _ := plan.Rounds(n)
-			rounds := float64(times) // which matter only in other loops
+			rounds := x.rounds(x.old, id) // which matter only in other loops
 			x.saved, x.paid = before.saved+rounds*(x.saved-before.saved), before.paid+rounds*(x.paid-before.paid)
 			return body, partial, takeLists(body, inside)
 		}

@@ -144,15 +144,30 @@ func (s *spreader) little(g *ir.Graph, id ir.ID) bool {
 	return !madeAnywhere(g, id) && n.Op.Role != op.Exchange && s.nodeWork(g, id) <= mostRepeated*float64(s.from)
 }
 
+// rounds is plan.Rounds, remembered.
+func (s *spreader) rounds(g *ir.Graph, id ir.ID) float64 {
+	of := edge{g, id}
+	rounds, ok := s.rounded[of]
+	if !ok {
+		n, _ := plan.Rounds(g, id)
+		rounds = float64(n)
+		if s.rounded == nil {
+			s.rounded = map[edge]float64{}
+		}
+		s.rounded[of] = rounds
+	}
+	return rounds
+}
+
 // nodeWork is workOf of any node, with the rounds of loops.
 func (s *spreader) nodeWork(g *ir.Graph, id ir.ID) (work float64) {
 	n := &g.Nodes[id]
 	switch {
 	case isControl(n):
-		rounds, _ := plan.Rounds(n)
+		rounds := s.rounds(g, id)
 		for r := n.Region; r != nil; r = r.Next {
 			for i := range r.Graph.Nodes {
-				work += float64(rounds) * s.nodeWork(r.Graph, ir.ID(i))
+				work += rounds * s.nodeWork(r.Graph, ir.ID(i))
 			}
 		}
 		return work
@@ -177,10 +192,10 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 		received := plan.Received(g, s.estimates(g), s.ranks)
 		for id, n := range g.All() {
 			if isControl(n) {
-				rounds, _ := plan.Rounds(n)
+				rounds := s.rounds(g, id)
 				for r := n.Region; r != nil; r = r.Next {
 					s.estimatesIn(g, id, r)
-					within(r.Graph, times*float64(rounds))
+					within(r.Graph, times*rounds)
 				}
 				continue
 			}

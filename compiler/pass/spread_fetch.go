@@ -88,8 +88,7 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	}
 	times := 1.0
 	if _, ok := x.unchanged(id); ok { // all of its rows would be brought once
-		rounds, _ := plan.Rounds(&x.around.old.Nodes[x.loop])
-		times = float64(rounds)
+		times = x.rounds(x.around.old, x.loop)
 	}
 	row := float64(t.Bytes()) / float64(t.Rows)
 	messages := times*(numberedSpreads*bytesSpread*others+rows*(row+entryBytes)) - others*(gatherSpreads*bytesSpread+float64(t.Bytes()))
@@ -170,9 +169,9 @@ const packedEntries = 4
 // matrix meanwhile, in this graph or in a loop that has captured the matrix. A matrix with many more
 // entries than rows arrive in all rounds is not copied.
 func (x *spreadGraph) packs() {
-	rounds, _ := plan.Rounds(&x.around.old.Nodes[x.loop])
+	rounds := x.rounds(x.around.old, x.loop)
 	for s, l := range x.lists {
-		if e := x.estimates(x.old).Of(s); e.NNZ > packedEntries*float64(rounds)*x.touched(s) && x.from > 1 {
+		if e := x.estimates(x.old).Of(s); e.NNZ > packedEntries*rounds*x.touched(s) && x.from > 1 {
 			continue
 		}
 		for i := range x.g.Nodes {

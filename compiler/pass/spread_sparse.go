@@ -373,12 +373,12 @@ func (s *spreader) busiest(upTo []float64, by op.Val) (most float64) {
 func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 	for id, n := range g.All() {
 		if isControl(n) {
-			rounds, _ := plan.Rounds(n)
+			rounds := s.rounds(g, id)
 			for r := n.Region; r != nil; r = r.Next {
 				if n.Op.Control == op.Iterate {
 					s.estimatesIn(g, id, r)
 				}
-				s.weigh(r.Graph, times*float64(rounds), work)
+				s.weigh(r.Graph, times*rounds, work)
 			}
 			continue
 		}

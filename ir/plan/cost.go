@@ -34,7 +34,7 @@ func (Guess) Seconds(rate string, w op.Work) float64 {
 
 // Costs returns the predicted seconds of every task. A loop costs the longest path of a round times
 // its rounds, as if there were enough workers.
-func Costs(g *ir.Graph, r Rates) []float64 { return costs(g, r, guessed) }
+func Costs(g *ir.Graph, r Rates) []float64 { return costs(g, r, Rounds) }
 
 // costs is Costs with the rounds that loops have by of.
 func costs(g *ir.Graph, r Rates, of rounding) []float64 {

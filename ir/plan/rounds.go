@@ -51,37 +51,24 @@ func roundOf(g *ir.Graph, id ir.ID, r Rates, of rounding) (round roundCost) {
 	return round
 }
 
-// Rounds returns how many rounds a node has: 1 if it is no iterate. known is false if the run decides;
-// the number is assumed then.
-func Rounds(n *ir.Node) (rounds int64, known bool) {
-	if n.Op.Control != op.Iterate {
-		return 1, true
-	}
-	if times, ok := n.Times(); ok {
-		return max(times, 0), true
-	}
-	return assumedRounds, false
-}
-
-// rounding returns how many rounds a node has, as Rounds does.
+// rounding returns how many rounds a node has: 1 if it is no iterate. known is false if the run
+// decides; the number is assumed then.
 type rounding func(g *ir.Graph, id ir.ID) (rounds int64, known bool)
 
-// guessed is Rounds.
-func guessed(g *ir.Graph, id ir.ID) (rounds int64, known bool) { return Rounds(&g.Nodes[id]) }
+// Rounds is a rounding that takes some 50 us at most: passes and engines ask it. It knows the end of
+// a loop that counts a hundred rounds, and that a longer one has as many.
+func Rounds(g *ir.Graph, id ir.ID) (rounds int64, known bool) { return counted(g, id, 1<<9) }
 
-// roundsOf is Rounds with what the numbers tell that node id counts its rounds by (ir.Graph.Counted).
-func roundsOf(g *ir.Graph, id ir.ID) (rounds int64, known bool) {
-	n := &g.Nodes[id]
-	if rounds, known = Rounds(n); known {
-		return rounds, known
+// roundsOf is Rounds for figures that users read.
+func roundsOf(g *ir.Graph, id ir.ID) (rounds int64, known bool) { return counted(g, id, 1<<17) }
+
+// counted is a rounding by the numbers that a loop counts its rounds by, followed for that many steps.
+func counted(g *ir.Graph, id ir.ID, steps int) (rounds int64, known bool) {
+	if g.Nodes[id].Op.Control != op.Iterate {
+		return 1, true
 	}
-	switch most, exact := g.Counted(id); {
-	case exact:
-		return most, true
-	case most > 0:
-		rounds = min(rounds, most)
-	}
-	return rounds, false
+	least, most := g.Counted(id, steps)
+	return min(max(assumedRounds, least), most), least == most
 }
 
 // controls reports a node that has regions of tasks.

@@ -52,7 +52,7 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 			}
 			switch {
 			case n.Op.Control == op.Iterate:
-				rounds, told := Rounds(n)
+				rounds, told := Rounds(g, id)
 				inner(n.Region, float64(rounds))
 				known = known && told
 			case n.Op.Role == op.Points:
