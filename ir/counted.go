@@ -61,7 +61,7 @@ func (g *Graph) Counted(id ID, steps int) (least, most int64) {
 	return least, math.MaxInt64
 }
 
-// followed is a region of which some yields are followed, with the nodes that make them, in order.
+// followed is a region with the nodes that make some of its yields, in order.
 type followed struct {
 	r     *Region
 	nodes []ID

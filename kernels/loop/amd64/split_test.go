@@ -10,8 +10,8 @@ import (
 )
 
 // TestSplitValues splits the values of random programs and follows each program twice: through every
-// step that a jump may pass, and past all of them. Each step must read the value that it read before the
-// split.
+// step that a jump may pass, and past all of them. Each step must read the value that it read before
+// the split.
 func TestSplitValues(t *testing.T) {
 	loads := 0
 	for seed := range uint64(400) {
