@@ -286,7 +286,7 @@ func TestLoadsFetch(t *testing.T) {
 		name, text   string
 		avx2, avx512 int // lines: of all vectors together, and of one
 	}{
-		{"one operand", sums(1), 1 + 1, 4 + 1}, {"eight operands", sums(8), 8 + 8, 8 * (4 + 1)}, {"nine operands", sums(9), 0, 0},
+		{"one operand", sums(1), 1 + 1, 4 + 1}, {"two operands", sums(2), 2 + 2, 2 * (4 + 1)}, {"three operands", sums(3), 0, 0},
 		{"two elements of a row", row, 1 + 1, 4 + 1}, {"a row for all", shared, 1 + 1, 4 + 1},
 		{"columns side by side", columns, 4 * (2 + 1), 8 * (4 + 1)},
 	} {

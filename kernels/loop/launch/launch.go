@@ -112,7 +112,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 		bit <<= 1
 	}
 	lay, wide := l.schedule(in, out, lay)
-	lay |= l.streams(r, out, wide > 0)
+	lay |= l.streams(r, out, wide > 0) | fetching(in)
 	made := l.version(lay, in, r.Stays)
 	v, err := l.variant(made)
 	if err != nil {

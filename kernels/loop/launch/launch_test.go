@@ -177,6 +177,23 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// TestFetching: loads ask for lines ahead where an operand is large, on processors that need it.
+func TestFetching(t *testing.T) {
+	defer func(was bool) { fetches = was }(fetches)
+	small, large := value.New(types.F64, 1023, 512), value.New(types.F64, 1024, 512)
+	for _, c := range []struct {
+		fetches bool
+		in      []value.Value
+		want    layout
+	}{
+		{true, []value.Value{value.F64(1), small}, 0}, {true, []value.Value{small, large}, fetched}, {false, []value.Value{large}, 0},
+	} {
+		if fetches = c.fetches; fetching(c.in) != c.want {
+			t.Errorf("%v: %d, want %d", c, fetching(c.in), c.want)
+		}
+	}
+}
+
 // TestStopped: a loop without end is given up soon after its run was stopped.
 func TestStopped(t *testing.T) {
 	n, err := loop.Parse(`

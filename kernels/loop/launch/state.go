@@ -46,12 +46,12 @@ type Loop struct {
 	Together func() int
 }
 
-// layout says of every operand and result, a bit each, whether it is a column in one piece, and
-// which index the lanes are: what machine code depends on.
+// layout says of every operand and result, a bit each, whether it is a column in one piece. Three bits
+// more say how the space is scheduled and memory is used. Machine code depends on all of them.
 type layout uint64
 
 // most is how many operands and results a layout has room for.
-const most = 62
+const most = 61
 
 // variant is a loop compiled for a version.
 type variant struct {
