@@ -102,6 +102,44 @@ func grouping(rng *rand.Rand) string {
 	return b.String()
 }
 
+// TestTablesOfGroups: sums, means and counts of the groups of an index have the bytes of the definition
+// in every way to run them, on ranks that share the rows too.
+func TestTablesOfGroups(t *testing.T) {
+	table, tables := tinyTable(t), 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 54))
+		pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+		n, k := 40+rng.IntN(500), 12+rng.IntN(9)
+		b := &strings.Builder{}
+		fmt.Fprintf(b, "g = randint(%d, 1, %d, %d, seed = %d)\nh = g %% 3\n", n, rng.IntN(7)-3, k-2+rng.IntN(5), rng.IntN(99))
+		fmt.Fprintf(b, "f = randint(%d, 1, 0, 30, seed = %d) / 2\nx = rbind(rand(%d, 1, seed = 3) - 0.5, [[%s]])\n", n, rng.IntN(99), n-1, pick("nan", "inf", "-0.0", "1e300", "0.1"))
+		fmt.Fprintf(b, "y = %s\n", pick("x + 1", "exp(x)", "x * 1e300", "randn(n, 1, seed = 4)", "i64(1e18 * randn(n, 1, seed = 4))"))
+		masks := []string{"g == j", "j == f", "g == j and h == i", "g == j and x > 0", "h == i and x < 0.2 and f == j"}
+		sums := []string{"sum((MASK) * y)", "sum(x * f64(MASK) * x)", "sum(ifelse(MASK, y, 0))", "mean(y[MASK])", "sum(exp(x[MASK]) * y[MASK])", "count(MASK)", "sum((MASK) * (g == j))"}
+		for range 2 {
+			value := strings.ReplaceAll(pick(sums...), "MASK", pick(masks...)) + pick(" + ", " / ") + strings.ReplaceAll(pick(sums...), "MASK", pick(masks...))
+			index := fmt.Sprintf("j in %s", pick(fmt.Sprintf("0..%d", k), fmt.Sprintf("-2..%d by 2", 2*k), fmt.Sprintf("%d..=0 by -1", k)))
+			if strings.Contains(value, "i)") || strings.Contains(value, "== i") {
+				index = pick("i in 0..3, "+index, index+", i in 0..2")
+			}
+			fmt.Fprintf(b, "emit parfor %s { %s }\n", index, value)
+		}
+		text := strings.ReplaceAll(b.String(), "randn(n,", fmt.Sprintf("randn(%d,", n))
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		tables += strings.Count(r.Plan.Graph.String(), "group.sums(")
+		all := runs{{1, 2, nil, true, "SS"}, {2, 1, nil, false, ""}, {3, 2, nil, true, "GSS"}, {2, 2, []string{"simplify"}, true, "TSS"}, {3, 1, nil, false, ""}}
+		if _, err := all.some(seed).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if tables < 100 {
+		t.Errorf("%d tables are made", tables)
+	}
+}
+
 // TestRowsOfGroups runs programs of grouping in several ways: all give the bytes of the definition,
 // and rows come from an order of all rows.
 func TestRowsOfGroups(t *testing.T) {

@@ -25,7 +25,12 @@ import (
 // round, or that keep the sign of zeros: sums are exact, and a sum of zeros is +0.
 // max(ifelse(mask, x, y)) is max(max(x in these rows), y), for a number y, which is left out if all
 // rows are in the group; min alike. A group without rows reads another row, and is y.
+//
+// Sums and counts of groups of an index itself are read from a table; see sums.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
+	g = changed(g, func(id ir.ID) bool { return len(summed(g, id, table).by) > 0 }, func(c *copying, id ir.ID) {
+		summed(c.old, id, table).write(c, id)
+	})
 	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
 	})
@@ -261,11 +266,7 @@ func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
 
 // write adds the orders of the rows, and parfor id reading them.
 func (s segments) write(c *copying, id ir.ID) {
-	first, shift := captures(c.old, id, s.r)
-	w := &segmentWriter{segments: s, c: c, id: id, in: c.in(id), body: copyOf(s.r.Graph), outer: map[ir.ID]ir.ID{}, args: map[inOrder]ir.ID{}, groups: map[ir.ID]*group{}}
-	for k, a := range s.r.Args[first:] {
-		w.outer[a] = w.in[first+k+shift]
-	}
+	w := newSegmentWriter(s, c, id)
 	b := s.r.Graph
 	for _, column := range s.columns {
 		x := w.outside(column.id, column.nodes)
@@ -283,11 +284,7 @@ func (s segments) write(c *copying, id ir.ID) {
 			w.body.node(x)
 		}
 	}
-	region := w.body.region(s.r)
-	region.Args = append(region.Args, w.more...)
-	read := setOf(append(slices.Clone(region.Args), region.Yields...)) // no longer the masks
-	c.to[id] = c.g.CopyNode(c.old, id, w.in...)
-	c.g.Nodes[c.to[id]].Region = region.Compact(w.body.g.Needed(func(x ir.ID) bool { return read[x] || w.body.g.Required(x) }))
+	w.finish()
 }
 
 // segmentWriter writes a parfor that reads columns in the order of its groups.
@@ -316,6 +313,24 @@ type group struct {
 	column         int
 	from, to, zero ir.ID
 	held           ir.ID
+}
+
+func newSegmentWriter(s segments, c *copying, id ir.ID) *segmentWriter {
+	first, shift := captures(c.old, id, s.r)
+	w := &segmentWriter{segments: s, c: c, id: id, in: c.in(id), body: copyOf(s.r.Graph), outer: map[ir.ID]ir.ID{}, args: map[inOrder]ir.ID{}, groups: map[ir.ID]*group{}}
+	for k, a := range s.r.Args[first:] {
+		w.outer[a] = w.in[first+k+shift]
+	}
+	return w
+}
+
+// finish adds the parfor with the new body.
+func (w *segmentWriter) finish() {
+	region := w.body.region(w.r)
+	region.Args = append(region.Args, w.more...)
+	read := setOf(append(slices.Clone(region.Args), region.Yields...)) // no longer the masks
+	id := w.c.g.CopyNode(w.c.old, w.id, w.in...)
+	w.c.to[w.id], w.c.g.Nodes[id].Region = id, region.Compact(w.body.g.Needed(func(x ir.ID) bool { return read[x] || w.body.g.Required(x) }))
 }
 
 func (w *segmentWriter) rows(g *group) int { return w.r.Graph.Type(w.columns[g.column].id).Rows }

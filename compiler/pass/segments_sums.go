@@ -1,0 +1,412 @@
+package pass
+
+// This file is the part of Segments that makes one table of the sums and counts of all groups.
+
+import (
+	"math"
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+const (
+	// leastSums is the least number of groups for which one pass with a table takes less time than a pass
+	// for each.
+	leastSums = 12
+	// mostSums is the most groups of a table.
+	mostSums = 1 << 18
+	// mostFactors is the most products on the way from a mask to the sum.
+	mostFactors = 6
+)
+
+// sums describes the nodes of the body of a parfor that are sums, means and counts of a group of rows.
+// The rows of a group are those where columns equal indices of the parfor:
+//
+//	%4 = parfor(%0, %1) { %3 = eq(%1, i);  %4 = ifelse(%3, %0, 0);  %5 = sum(%4);  .. }
+//	->
+//	%2 = group.sums(%0, %1);  %4 = parfor(%2) { %5 = element(%2, i, 0);  .. }
+//
+// A product of a mask and numbers is chosen alike, unless a number in another row is nan or infinite:
+// zero times it is nan. Such rows are counted, all and those of each group. The sum is nan if not all
+// of them are in the group. It would be wrong for two masks of floats: (m1*w)*(m2*x) is nan where m1
+// is false and w is infinite, though m2 is true.
+type sums struct {
+	segments
+	by   map[ir.ID]groupSum
+	at   map[ir.ID]ir.ID // results of places
+	same []ir.ID         // the first node of the body that computes the same; nil: not known yet
+}
+
+// groupSum is a sum, mean or count of the rows of a group.
+type groupSum struct {
+	keys    []groupKey
+	filters []ir.ID // masks that are the same for all indices
+	of      ir.ID   // whose rows are added, or ir.None if they are counted
+	picked  ir.ID   // of is computed of rows at these places; ir.None: of whole columns
+	// factors are the operands of a product with the mask, in order; of is ir.None.
+	factors []ir.ID
+	mean    bool
+}
+
+// groupKey is a column that equals an index of the parfor.
+type groupKey struct {
+	column ir.ID
+	index  int
+}
+
+// summed finds the nodes of the body of parfor id that a table of sums gives.
+func summed(g *ir.Graph, id ir.ID, table *op.Table) (s sums) {
+	n := &g.Nodes[id]
+	by := n.Attrs.Ints("by")
+	if n.Op.Role != op.Points || n.Attrs.Bool("pairs") || len(by) == 0 || len(n.Attrs.Ints("n")) != len(by) || len(n.Attrs.Ints("lo")) != len(by) {
+		return sums{}
+	}
+	s = sums{segments: segments{table: table, r: n.Region}, by: map[ir.ID]groupSum{}, at: map[ir.ID]ir.ID{}}
+	for i := range s.r.Graph.Nodes {
+		if one, ok := s.sum(g, id, ir.ID(i)); ok {
+			s.by[ir.ID(i)] = one
+		}
+	}
+	return s
+}
+
+// sum describes node x of the body, if it is a sum, mean or count of a group.
+func (s *sums) sum(g *ir.Graph, id, x ir.ID) (one groupSum, ok bool) {
+	b := s.r.Graph
+	n, t := &b.Nodes[x], b.Type(x)
+	sum, mean, count := n.Op == s.table.Must("sum"), n.Op == s.table.Must("mean"), n.Op == s.table.Must("count")
+	if !sum && !mean && !count || !t.IsScalar() || t.Elem != types.F64 && t.Elem != types.I64 {
+		return one, false
+	}
+	one = groupSum{of: ir.None, picked: ir.None, mean: mean}
+	of := b.In(x)[0]
+	var conditions []ir.ID
+	switch y := b.Type(of); {
+	case !y.IsDense() || y.Cols != 1 || y.Elem == types.Str || y.Elem == types.F32:
+		return one, false
+	case mean && (y.Known() || y.Elem == types.I64): // sums of integers wrap, means do not
+		return one, false
+	case y.Elem == types.Bool && y.Known():
+		conditions = s.conditions(of, nil)
+	case count:
+		return one, false
+	case !y.Known():
+		one.of, one.picked = of, s.places(g, id, of)
+		if one.picked == ir.None || !isNumberOf(b, b.In(one.picked)[1], b.Type(b.In(one.picked)[0]).Rows) {
+			return one, false
+		}
+		conditions = s.conditions(b.In(one.picked)[0], nil)
+	case s.chosen(x) != ir.None:
+		one.of = s.chosen(x)
+		conditions = s.conditions(b.In(of)[0], nil)
+	default:
+		if conditions, one.factors = s.product(of, mostFactors); len(conditions) == 0 {
+			return one, false
+		}
+	}
+	if !s.keyed(g, id, &one, conditions) {
+		return one, false
+	}
+	rows := b.Type(one.keys[0].column).Rows
+	fixed := func(y ir.ID) bool {
+		_, ok := s.outside(g, id, y)
+		return ok && !b.Type(y).IsSparse() && (b.Type(y).IsScalar() || b.Type(y).Rows == rows && b.Type(y).Cols == 1)
+	}
+	switch {
+	case one.picked != ir.None:
+		ok = b.Type(b.In(one.picked)[0]).Rows == rows
+	case one.of != ir.None:
+		ok = fixed(one.of)
+	default:
+		isColumn := func(y ir.ID) bool { return !b.Type(y).IsScalar() }
+		ok = len(one.factors) == 0 || allOf(one.factors, fixed) && slices.ContainsFunc(one.factors, isColumn)
+	}
+	return one, ok
+}
+
+// keyed sets the keys and filters of a sum over the rows where all conditions hold.
+func (s sums) keyed(g *ir.Graph, id ir.ID, one *groupSum, conditions []ir.ID) bool {
+	b, a := s.r.Graph, g.Nodes[id].Attrs
+	groups, rows := int64(1), b.Type(conditions[0]).Rows
+	for _, m := range conditions {
+		if b.Type(m) != types.DenseOf(types.Bool, rows, 1) {
+			return false
+		}
+		if _, fixed := s.outside(g, id, m); fixed {
+			one.filters = append(one.filters, m)
+			continue
+		}
+		if b.Nodes[m].Op != s.table.Infix("==") {
+			return false
+		}
+		x, key := b.In(m)[0], b.In(m)[1]
+		if b.Type(x).IsScalar() {
+			x, key = key, x
+		}
+		k := slices.Index(s.r.Args, key)
+		by := a.Ints("by")
+		if k < 0 || k >= len(by) || len(one.keys) == 2 || slices.ContainsFunc(one.keys, func(o groupKey) bool { return o.index == k }) {
+			return false
+		}
+		_, fixed := s.outside(g, id, x)
+		t, lo, n := b.Type(x), a.Ints("lo")[k], a.Ints("n")[k]
+		const half = 1 << 52 // of the integers that floats hold; ^x is -x or one less
+		if !fixed || !t.IsDense() || t.Rows != rows || t.Elem != types.I64 && t.Elem != types.F64 || n < 1 || n > mostSums ||
+			max(lo, ^lo) > half || max(by[k], ^by[k]) > half/n {
+			return false
+		}
+		one.keys = append(one.keys, groupKey{x, k})
+		groups *= n
+	}
+	return len(one.keys) > 0 && rows > 1 && groups >= leastSums && groups <= mostSums
+}
+
+// places returns the node that tells the places of the rows that node x is computed of, elementwise and
+// without failing, or ir.None if there is none, or several.
+func (s *sums) places(g *ir.Graph, id, x ir.ID) ir.ID {
+	if p, known := s.at[x]; known {
+		return p
+	}
+	b, p := s.r.Graph, ir.None
+	switch n, in := &b.Nodes[x], b.In(x); {
+	case n.Op == s.table.Must("pick.rows"):
+		if _, fixed := s.outside(g, id, in[0]); fixed && b.Nodes[in[1]].Op == s.table.Must("places") && b.Type(in[0]).IsDense() {
+			if s.same == nil {
+				s.same = equals(b).to
+			}
+			p = s.same[in[1]]
+		}
+	case isElementwise(n) && b.Type(x).Elem != types.Str && !n.Op.Fails(b.Type(in[0]).Elem, b.Type(x).Elem):
+		for _, y := range in {
+			if b.Type(y).IsScalar() {
+				if _, fixed := s.outside(g, id, y); fixed {
+					continue
+				}
+			}
+			if q := s.places(g, id, y); q == ir.None || p != ir.None && p != q {
+				p = ir.None
+				break
+			} else {
+				p = q
+			}
+		}
+	}
+	s.at[x] = p
+	return p
+}
+
+// product returns the conditions of the mask that is a factor of column x, and the other factors in the
+// order in which they are multiplied; none of either if x is no such product.
+func (s sums) product(x ir.ID, most int) (conditions, factors []ir.ID) {
+	b := s.r.Graph
+	if conditions = s.mask(x, most); conditions != nil || most == 0 || b.Nodes[x].Op != s.table.Infix("*") {
+		return conditions, nil
+	}
+	for k, y := range b.In(x) {
+		if b.Type(y).IsScalar() {
+			continue
+		}
+		other := b.In(x)[1-k]
+		if conditions, factors = s.product(y, most-1); conditions == nil || b.Type(other).Elem != b.Type(x).Elem || len(factors) > 0 && b.Type(y).Elem != b.Type(x).Elem {
+			continue
+		}
+		return conditions, append(factors, other)
+	}
+	return nil, nil
+}
+
+// mask returns the conditions that all hold where column x is 1; elsewhere it is 0. nil: x is another
+// column.
+func (s sums) mask(x ir.ID, most int) []ir.ID {
+	b := s.r.Graph
+	n, t := &b.Nodes[x], b.Type(x)
+	switch {
+	case !t.IsDense() || most == 0:
+		return nil
+	case t.Elem == types.Bool:
+		return s.conditions(x, nil)
+	case n.Op == s.table.Must("f64") || n.Op == s.table.Must("i64"):
+		return s.mask(b.In(x)[0], most-1)
+	case n.Op == s.table.Infix("*"):
+		if p, q := s.mask(b.In(x)[0], most-1), s.mask(b.In(x)[1], most-1); p != nil && q != nil {
+			return append(p, q...)
+		}
+	}
+	return nil
+}
+
+// write adds the tables, and parfor id reading them.
+func (s sums) write(c *copying, id ir.ID) {
+	w := &sumWriter{newSegmentWriter(s.segments, c, id), map[ir.ID]ir.ID{}}
+	for i := range s.r.Graph.Nodes {
+		if one, ok := s.by[ir.ID(i)]; ok {
+			w.body.to[i] = w.sum(ir.ID(i), one)
+		} else {
+			w.body.node(ir.ID(i))
+		}
+	}
+	w.finish()
+}
+
+// sumWriter writes a parfor that reads tables of sums.
+type sumWriter struct {
+	*segmentWriter
+	all map[ir.ID]ir.ID // what is computed of rows at places, of all rows
+}
+
+// fixed adds node x of the body outside, and returns it there.
+func (w *sumWriter) fixed(x ir.ID) ir.ID {
+	nodes, _ := w.segments.outside(w.c.old, w.id, x)
+	return w.outside(x, nodes)
+}
+
+// add adds a node outside.
+func (w *sumWriter) add(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {
+	return w.c.g.Add(d, op.MakeAttrs(attrs...), t, w.c.old.Origin(w.id).NoDest(), in...)
+}
+
+// sum adds what replaces node x of the body, and returns it.
+func (w *sumWriter) sum(x ir.ID, one groupSum) ir.ID {
+	b, o := w.body, w.body.old.Origin(x)
+	add := func(d *op.Def, t types.Type, in ...ir.ID) ir.ID { return b.g.Add(d, nil, t, o, in...) }
+	result := b.old.Type(x)
+	rows := b.old.Type(one.keys[0].column).Rows
+	count := func() ir.ID { return w.element(x, one, ir.None, types.Bool) }
+	switch {
+	case one.picked != ir.None:
+		y := w.element(x, one, w.whole(one.of, rows), b.old.Type(one.of).Elem)
+		if one.mean {
+			return add(w.table.Infix("/"), result, y, count())
+		}
+		return y
+	case one.of != ir.None:
+		return w.element(x, one, w.fixed(one.of), result.Elem)
+	case len(one.factors) == 0:
+		y := count()
+		if result.Elem == types.F64 {
+			return add(w.table.Must("f64"), result, y)
+		}
+		return y
+	}
+	times := func(p, q ir.ID) ir.ID {
+		t := w.c.g.Type(p)
+		if t.IsScalar() {
+			t = w.c.g.Type(q)
+		}
+		return w.add(w.table.Infix("*"), t, nil, p, q)
+	}
+	product := ir.None
+	for _, f := range one.factors {
+		if f = w.fixed(f); product == ir.None {
+			product = f
+		} else {
+			product = times(product, f)
+		}
+	}
+	y := w.element(x, one, product, result.Elem)
+	if result.Elem != types.F64 {
+		return y
+	}
+	other := w.add(w.table.Must("const"), types.ScalarOf(types.F64), []op.Attr{{Name: "value", Val: op.Float(0)}})
+	for _, f := range one.factors {
+		other = times(other, w.fixed(f))
+	}
+	t := w.c.g.Type(other).With(types.Bool)
+	bad := w.add(w.table.Must("isnan"), t, nil, other)
+	number := types.ScalarOf(types.I64)
+	all := w.input(w.add(w.table.Must("sum"), number, nil, bad), number)
+	outside := add(w.table.Infix("<"), number.With(types.Bool), w.element(x, one, bad, types.Bool), all)
+	nan := b.g.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(math.NaN())}), result, o)
+	return add(w.table.Must("ifelse"), result, outside, nan, y)
+}
+
+// whole adds node x of the body, which is computed of rows at places, outside, computed of all rows.
+func (w *sumWriter) whole(x ir.ID, rows int) ir.ID {
+	b := w.body.old
+	if b.Type(x).IsScalar() {
+		return w.fixed(x)
+	}
+	if b.Nodes[x].Op == w.table.Must("pick.rows") {
+		return w.fixed(b.In(x)[0])
+	}
+	if y, made := w.all[x]; made {
+		return y
+	}
+	in := make([]ir.ID, len(b.In(x)))
+	for k, y := range b.In(x) {
+		in[k] = w.whole(y, rows)
+	}
+	t := b.Type(x)
+	t.Rows = rows
+	w.all[x] = w.add(b.Nodes[x].Op, t, nil, in...)
+	return w.all[x]
+}
+
+// input adds an argument of the body for node x outside.
+func (w *sumWriter) input(x ir.ID, t types.Type) ir.ID {
+	w.in = append(w.in, x)
+	arg := w.body.g.Add(w.table.Must("arg"), nil, t, ir.Origin{})
+	w.more = append(w.more, arg)
+	return arg
+}
+
+// element adds the table of the sums of column y outside, and its element for the indices to the body;
+// ir.None: of how many rows there are. elem is the type of y.
+func (w *sumWriter) element(x ir.ID, one groupSum, y ir.ID, elem types.Elem) ir.ID {
+	filter := ir.None
+	truth := types.DenseOf(types.Bool, w.body.old.Type(one.keys[0].column).Rows, 1)
+	for _, m := range one.filters {
+		if m = w.fixed(m); filter != ir.None {
+			m = w.add(w.table.Infix("and"), truth, nil, filter, m)
+		}
+		filter = m
+	}
+	switch {
+	case y == ir.None && filter != ir.None:
+		y = filter
+	case y == ir.None:
+		y = w.add(w.table.Must("const"), types.ScalarOf(types.Bool), []op.Attr{{Name: "value", Val: op.Bool(true)}})
+	case filter != ir.None && elem == types.Bool:
+		y = w.add(w.table.Infix("and"), truth, nil, filter, y)
+	case filter != ir.None:
+		zero := op.Int(0)
+		if elem == types.F64 {
+			zero = op.Float(0)
+		}
+		zeros := w.add(w.table.Must("const"), types.ScalarOf(elem), []op.Attr{{Name: "value", Val: zero}})
+		y = w.add(w.table.Must("ifelse"), truth.With(elem), nil, filter, y, zeros)
+	}
+	a, in := w.c.old.Nodes[w.id].Attrs, []ir.ID{y}
+	var lo, by, n []int
+	subscripts, o, number := []ir.ID{}, w.body.old.Origin(x), types.ScalarOf(types.I64)
+	constant := func(v int64) ir.ID {
+		return w.body.g.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(v))}), number, o)
+	}
+	for _, k := range one.keys {
+		in = append(in, w.fixed(k.column))
+		first, step := a.Ints("lo")[k.index], a.Ints("by")[k.index]
+		lo, by, n = append(lo, int(first)), append(by, int(step)), append(n, int(a.Ints("n")[k.index]))
+		at := w.body.to[w.r.Args[k.index]]
+		if first != 0 {
+			at = w.body.g.Add(w.table.Infix("-"), nil, number, o, at, constant(first))
+		}
+		if step != 1 {
+			at = w.body.g.Add(w.table.Infix("//"), nil, number, o, at, constant(step))
+		}
+		subscripts = append(subscripts, at)
+	}
+	t := types.DenseOf(types.I64, n[0], 1)
+	if len(n) == 2 {
+		t.Cols = n[1]
+	} else {
+		subscripts = append(subscripts, constant(0))
+	}
+	if elem == types.F64 {
+		t.Elem = elem
+	}
+	attrs := []op.Attr{{Name: "by", Val: op.Ints(by...)}, {Name: "lo", Val: op.Ints(lo...)}, {Name: "n", Val: op.Ints(n...)}}
+	arg := w.input(w.add(w.table.Must("group.sums"), t, attrs, in...), t)
+	return w.body.g.Add(w.table.Must("element"), nil, types.ScalarOf(t.Elem), o, append([]ir.ID{arg}, subscripts...)...)
+}

@@ -1,0 +1,236 @@
+package reduce
+
+// This file defines the row that sums numbers by the values of one or two columns.
+
+import (
+	"math"
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/exact"
+	"flow/kernels/window"
+)
+
+const (
+	groupBlock = 512 // rows whose places in the table are computed at once
+	// groupLanes is the number of sums of a group. A row and the next add to different ones, because an
+	// addition to the same sum would wait for the one before it.
+	groupLanes = 4
+)
+
+// groupSums returns the row that sums by the values of columns.
+func groupSums() *op.Def {
+	return &op.Def{
+		Name: "group.sums", Hidden: true,
+		Doc: "group.sums is the exact sum of x over the rows where every key has the value of an index: of keys[0] lo[0], lo[0] + " +
+			"by[0] and so on, n[0] values in all, a row of the result for each, and of keys[1] alike, a column for each. Truth values are " +
+			"counted; a scalar that is true counts rows. The compiler makes it of sums and counts by the index of a parfor.",
+		Args: []op.Arg{{Name: "x", Doc: "r x 1 of f64, i64 or bool, or a truth value"}, {Name: "keys", Rest: true, Doc: "one or two columns r x 1 of numbers"},
+			{Name: "lo", Attr: true, Kind: op.IntsVal, Doc: "the first index of each key"},
+			{Name: "by", Attr: true, Kind: op.IntsVal, Doc: "the step of each"},
+			{Name: "n", Attr: true, Kind: op.IntsVal, Doc: "how many there are of each"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, n := s.In[0], s.Attrs.Ints("n")
+			if len(s.In) != len(n)+1 || len(n) > 2 || len(s.Attrs.Ints("lo")) != len(n) || len(s.Attrs.Ints("by")) != len(n) {
+				return t, op.Faultf(0, define.CodeKind, "group.sums of %d keys by %v", len(s.In)-1, n)
+			}
+			for i, key := range s.In[1:] {
+				if !key.IsDense() || key.Cols != 1 || key.Elem != types.I64 && key.Elem != types.F64 || !t.IsScalar() && key.Rows != t.Rows {
+					return t, op.Faultf(1+i, define.CodeKind, "group.sums of %v by %v", t, key)
+				}
+			}
+			elem := types.I64
+			if t.Elem == types.F64 {
+				elem = types.F64
+			}
+			if len(n) == 1 {
+				n = append(slices.Clone(n), 1)
+			}
+			return types.DenseOf(elem, int(n[0]), int(n[1])), nil
+		},
+		Ref:  groupSumsRef,
+		Laws: op.Pure | op.Total,
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			w := define.StreamCost(s, out, 1)
+			w.Flops += 16 * float64(s.In[1].Rows)
+			return w
+		},
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return c.In[1].Type().Rows, window.LeafElements },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				return &groupsBody{c: c, size: c.Type.Count(), pairs: make([][]exact.Pair, workers), ints: make([][]int64, workers)}, nil
+			},
+		},
+	}
+}
+
+// groupSumsRef compares every row with every index.
+func groupSumsRef(c *op.Call) (value.Value, error) {
+	lo, by := c.Attrs.Ints("lo"), c.Attrs.Ints("by")
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	for p := range out.Rows {
+		for q := range out.Cols {
+			var sum exact.Sum
+			count := int64(0)
+			for i := range c.Dense(1).Rows {
+				is := true
+				for k, at := range []int{p, q}[:len(lo)] {
+					index := value.I64(lo[k] + by[k]*int64(at))
+					key := c.Dense(1+k).At(i, 0)
+					is = is && (key.Elem == types.I64 && key.I == index.I || key.Elem != types.I64 && key.Float() == index.Float())
+				}
+				switch x := c.In[0].(type) {
+				case value.Scalar:
+					is = is && x.I != 0
+					if is {
+						count++
+					}
+				case *value.Dense:
+					if v := x.At(i, 0); is && v.Elem == types.F64 {
+						sum.Add(v.F)
+					} else if is {
+						count += v.I
+					}
+				}
+			}
+			if out.Elem == types.F64 {
+				out.Set(p, q, value.F64(sum.Round()))
+			} else {
+				out.Set(p, q, value.I64(count))
+			}
+		}
+	}
+	return out, nil
+}
+
+// groupsBody is one execution. Every worker that adds rows has a table, of groupLanes sums a group. The
+// last group of a table has the rows outside all groups.
+type groupsBody struct {
+	c     *op.Call
+	size  int
+	pairs [][]exact.Pair
+	ints  [][]int64
+}
+
+// Chunk adds rows lo..hi-1.
+func (b *groupsBody) Chunk(worker, lo, hi int) error {
+	x := b.c.In[0]
+	var floats [groupBlock]float64
+	if many := groupLanes * (b.size + 1); b.c.Type.Elem != types.F64 && b.ints[worker] == nil {
+		b.ints[worker] = make([]int64, many)
+	} else if b.c.Type.Elem == types.F64 && b.pairs[worker] == nil {
+		b.pairs[worker] = make([]exact.Pair, many)
+	}
+	b.blocks(lo, hi, func(i int, groups []int32) {
+		for k := range groups {
+			groups[k] = groups[k]*groupLanes + int32(k%groupLanes)
+		}
+		sums := b.ints[worker]
+		switch d, _ := x.(*value.Dense); {
+		case d == nil:
+			one := x.(value.Scalar).I
+			for _, j := range groups {
+				sums[j] += one
+			}
+		case d.Elem == types.F64:
+			exact.AddScattered(b.pairs[worker], groups, column(floats[:], d.F64, d.Stride, i, len(groups)))
+		case d.Elem == types.I64:
+			for k, j := range groups {
+				sums[j] += d.I64[(i+k)*d.Stride]
+			}
+		default:
+			for k, j := range groups {
+				sums[j] += int64(d.Bool[(i+k)*d.Stride])
+			}
+		}
+	})
+	return nil
+}
+
+// column returns elements i..i+n-1 of a column, in room if they are apart in memory.
+func column(room, x []float64, stride, i, n int) []float64 {
+	if stride == 1 {
+		return x[i : i+n]
+	}
+	for k := range room[:n] {
+		room[k] = x[(i+k)*stride]
+	}
+	return room[:n]
+}
+
+// blocks calls f with the groups of rows i, i + 1, .., which f may change, for blocks of rows lo..hi-1.
+func (b *groupsBody) blocks(lo, hi int, f func(i int, groups []int32)) {
+	var room [groupBlock]int32
+	for i := lo; i < hi; i += groupBlock {
+		groups := room[:min(groupBlock, hi-i)]
+		clear(groups)
+		for k, n := range b.c.Attrs.Ints("n") {
+			key, first, by := b.c.Dense(1+k), b.c.Attrs.Ints("lo")[k], b.c.Attrs.Ints("by")[k]
+			for r := range groups {
+				v, whole := int64(0), true
+				if at := (i + r) * key.Stride; key.Elem == types.I64 {
+					v = key.I64[at]
+				} else if x := key.F64[at]; x >= -1<<62 && x < 1<<62 {
+					v = int64(x)
+					whole = float64(v) == x
+				} else {
+					whole = false
+				}
+				if v -= first; by != 1 {
+					whole, v = whole && v%by == 0, v/by
+				}
+				if !whole || uint64(v) >= uint64(n) {
+					groups[r] = int32(b.size)
+				} else if groups[r] != int32(b.size) {
+					groups[r] = groups[r]*int32(n) + int32(v)
+				}
+			}
+		}
+		f(i, groups)
+	}
+}
+
+// End adds the sums of workers. Those of floats that do not fit into pairs are added again.
+func (b *groupsBody) End() error {
+	out := b.c.Result()
+	if out.Elem == types.I64 {
+		clear(out.I64)
+		for _, sums := range b.ints {
+			for j, n := range sums[:min(len(sums), groupLanes*b.size)] {
+				out.I64[j/groupLanes] += n
+			}
+		}
+		return nil
+	}
+	b.pairs = slices.DeleteFunc(b.pairs, func(pairs []exact.Pair) bool { return pairs == nil })
+	again := map[int32]*exact.Sum{}
+	for j := range out.F64 {
+		var sum exact.Pair
+		for _, pairs := range b.pairs {
+			for _, p := range pairs[groupLanes*j : groupLanes*(j+1)] {
+				sum.Merge(p)
+			}
+		}
+		if out.F64[j] = sum.Round(); sum.Lost() || math.IsInf(out.F64[j], 0) {
+			again[int32(j)] = &exact.Sum{}
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	x := b.c.Dense(0)
+	b.blocks(0, b.c.Dense(1).Rows, func(i int, groups []int32) {
+		for k, j := range groups {
+			if s := again[j]; s != nil {
+				s.Add(x.F64[(i+k)*x.Stride])
+			}
+		}
+	})
+	for j, s := range again {
+		out.F64[j] = s.Round()
+	}
+	return nil
+}
