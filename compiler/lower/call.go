@@ -264,7 +264,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			}
 		}
 		if told := d.Args[i].Told; v.kind == edge && told != "" {
-			l.fail(source.Errorf("E215", a.Value.Span(), "`%s` must be known before the run", d.Args[i].Name).
+			l.fail(source.Errorf("E215", a.Value.Span(), "`%s` of %s must be known before the run", d.Args[i].Name, d.Source()).
 				WithHelp(told, l.text(a.Value.Span())))
 		}
 		attrs = append(attrs, op.Attr{Name: d.Args[i].Name, Val: l.attr(v, d.Args[i].Kind, a.Value.Span(), d.Args[i].Name, d)})
@@ -435,7 +435,11 @@ func usages(rows []*op.Def) string {
 func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string, d *op.Def) op.Val {
 	switch v.kind {
 	case edge:
-		l.fail(source.Errorf("E215", at, "`%s` must be known before the run", name).WithHelp("%s", knownBefore))
+		what := "`" + name + "`"
+		if d != nil { // a program may have another value of that name
+			what += " of " + d.Source()
+		}
+		l.fail(source.Errorf("E215", at, "%s must be known before the run", what).WithHelp("%s", knownBefore))
 	case list:
 		if k != op.NoVal && k != op.IntsVal {
 			wrong := source.Errorf("E200", at, "`%s` is %v, this is %s", name, k, l.what(v))
