@@ -43,13 +43,13 @@ func (p *Program) Warm(rank int, stop func() bool) *Buffers {
 	return local.Warm(p.made.Plan, rank, partOf(p.options.Together), stop)
 }
 
-// WarmAhead is Warm for a program that cannot be compiled before the ranks meet. together is the number
-// of ranks on this machine.
+// WarmAhead is Warm for a program that cannot be compiled before the ranks meet: there is no plan, so
+// it returns a fixed amount. together is the number of ranks on this machine.
 func WarmAhead(together int, stop func() bool) *Buffers {
 	return local.WarmAhead(partOf(together), stop)
 }
 
-// partOf returns how much memory a rank of a machine may get before the run.
+// partOf returns how many bytes one of together ranks on a machine may get before the run.
 func partOf(together int) int64 { return memory.Most().Bytes / 16 / int64(max(1, together)) }
 
 // rehearsal is one call of Rehearse.

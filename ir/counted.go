@@ -9,14 +9,14 @@ import (
 	"flow/ir/value"
 )
 
-// uncertain is how many rounds Counted follows that other values may end: only a small bound of them
-// tells anything.
+// uncertain is the most rounds that Counted follows once a value of the run may have ended the loop. A
+// larger bound would not change a prediction.
 const uncertain = 64
 
-// Counted returns bounds of the number of rounds of iterate id, whatever the values are that only the
-// run knows. It follows the numbers that decide its end, begin as constants, and that a round makes of
-// constants and such numbers. most is math.MaxInt64 if no end is found in that many steps, each of some
-// 0.1 us. It is for predictions: no result depends on it.
+// Counted returns the least and the most rounds that iterate id may have. It evaluates the counters
+// that decide its end. A counter starts as a constant, and a round computes it from constants and
+// counters. Other values are unknown. steps is the most evaluations, some 0.1 us each: most is
+// math.MaxInt64 if they find no end. Counted is for predictions: no result of a program depends on it.
 //
 //	iterate v = x, k = 0 until k == 60 or max(v) < 1 { next v = f(v); next k = k + 1 }   # 0 to 60
 func (g *Graph) Counted(id ID, steps int) (least, most int64) {
@@ -61,17 +61,16 @@ func (g *Graph) Counted(id ID, steps int) (least, most int64) {
 	return least, math.MaxInt64
 }
 
-// followed is a region with the nodes that make some of its yields, in order.
+// followed evaluates some yields of a region. nodes are the nodes that they need, in order.
 type followed struct {
 	r     *Region
 	nodes []ID
 	calls []op.Call     // of these nodes
-	of    []value.Value // of all nodes of the region, in the latest round
-	out   []value.Value
+	of    []value.Value // the values of all nodes in the latest round; nil: unknown
+	out   []value.Value // the result of values
 }
 
-// follow follows the yields that are wanted, and sets those elements of carried whose arguments are
-// needed for them.
+// follow prepares the evaluation of the wanted yields. It sets carried[k] if they need argument k.
 func follow(r *Region, wanted, carried []bool) (f followed) {
 	g := r.Graph
 	need := make([]bool, g.Len())
@@ -100,8 +99,8 @@ func follow(r *Region, wanted, carried []bool) (f followed) {
 	return f
 }
 
-// values returns what the region yields with these arguments. nil stands for a value that only the run
-// knows, or that is not followed. The next call overwrites the result.
+// values returns the yields of the region for these arguments. A value that is unknown, or not
+// followed, is nil. The next call overwrites the result.
 func (f *followed) values(args []value.Value) []value.Value {
 	g, of := f.r.Graph, f.of
 	for k, a := range f.r.Args {

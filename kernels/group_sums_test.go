@@ -11,8 +11,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// Sums of groups are those of their definition: for columns that are views, keys of floats with nan and
-// fractions, numbers of which some sums are not finite, or too wide for a pair of floats.
+// TestGroupSums compares group.sums with its definition: on columns that are views, keys of floats with
+// nan and fractions, and sums that are not finite or too wide for a pair of floats.
 func TestGroupSums(t *testing.T) {
 	row := row(t, "group.sums")
 	r := rand.New(rand.NewPCG(95, 96))

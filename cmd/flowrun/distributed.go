@@ -184,7 +184,7 @@ func (s *session) prepare(c *cli.Context, req runRequest, o flow.CompileOptions)
 				return
 			}
 			warm(func() *flow.Buffers { return flow.WarmAhead(e.options.Together, over) })
-			if !req.limited && !e.options.Input.ReadsEarly() {
+			if !req.limited && !e.options.Input.ReadsEarly() { // a rank that reads has no time for it
 				halt := memory.Warm(e.options.Together)
 				<-ctx.Done()
 				halt()

@@ -62,9 +62,10 @@ func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
 	return t.Rows, t.Cols, ok && !slices.ContainsFunc(in, func(x ir.ID) bool { return b.group[x] < 0 && b.stored(x) })
 }
 
-// longestOf returns the most columns of so many rows that run by rows: 256 KiB of f64, and of many rows
-// 2 MiB, a second-level cache. Many rows are shared well, and the sum of a whole row is rounded once.
-// Sums of its parts keep all bits, which takes ten times as long where sizes differ much.
+// longestOf returns the most columns with which a loop runs row by row: a row of f64 has 256 KiB, and
+// one of at least 64 rows 2 MiB, a second-level cache. That many rows keep all workers busy, and the
+// sum of a whole row is rounded once. Sums of parts of a row keep all bits, which takes ten times as
+// long if the numbers differ much in size.
 func longestOf(rows int) int {
 	const few, many, manyRows = 1 << 15, 1 << 18, 64
 	if rows < manyRows {
@@ -282,8 +283,8 @@ func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 	}
 }
 
-// vectors puts into in what the turned node id reads instead of rows and columns. It returns the modes
-// of all operands in the turned space.
+// vectors replaces, in the operands in of node id, rows and columns by their transposes. It returns the
+// modes of all operands in the turned space. The map vectors keeps the transposes that were added.
 func (s *turning) vectors(c *copying, id ir.ID, space types.Type, in []ir.ID, vectors map[ir.ID]ir.ID) (modes []int) {
 	swapped := map[op.Mode]op.Mode{op.RowVec: op.ColVec, op.ColVec: op.RowVec}
 	for k, m := range modesOf(s.g, id, space) {
@@ -306,7 +307,7 @@ func (s *turning) vectors(c *copying, id ir.ID, space types.Type, in []ir.ID, ve
 	return modes
 }
 
-// turned adds the transpose of the new node x, at the place of node id.
+// turned adds the transpose of the new node x, with the origin of node id.
 func (s *turning) turned(c *copying, id, x ir.ID) ir.ID {
 	return c.g.Add(s.table.Must("t"), nil, transposed(c.g.Type(x)), s.g.Origin(id), x)
 }

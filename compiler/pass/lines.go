@@ -27,7 +27,7 @@ import (
 // the same places in the order of rows, and at all other places it only copies. The solutions for rows
 // are in the order of columns, so a body that may fail is not solved for several of them.
 //
-// Where a number tells one row or column, an operator may choose it, too:
+// An ifelse whose mask selects one row or column by its number becomes a put of this row or column:
 //
 //	iterate(%T, %k) { %1 = eq(%seq, %k);  %2 = ifelse(%1, %row, %T); yield %2 }
 //	->
@@ -85,18 +85,18 @@ func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	return out
 }
 
-// chosen is an operator that takes one row of a carried matrix, or one column, from another value.
+// chosen is an ifelse that replaces one row or column of a carried matrix.
 type chosen struct {
 	g     *ir.Graph
 	id    ir.ID
 	table *op.Table
-	axis  int
-	// The rows are numbered from first on. Number k has the elements of x, and the others are old.
+	axis  int // 0: a row, 1: a column
+	// Rows have the numbers first, first + 1, .. The row with number k becomes x, and the others stay old.
 	first     int64
 	k, x, old ir.ID
 }
 
-// chosenOf returns what yield k of loop a chooses, or nil.
+// chosenOf describes yield k of loop a, or returns nil if it replaces no single row or column.
 func chosenOf(a *around, k int, table *op.Table) *chosen {
 	r := a.g.Nodes[a.id].Region
 	g, id := r.Graph, r.Yields[k]
@@ -115,7 +115,8 @@ func chosenOf(a *around, k int, table *op.Table) *chosen {
 	return l
 }
 
-// numbered reports whether mask is true where a line of numbers equals a number of the loop.
+// numbered reports whether mask compares a range of step 1, made outside of the loop, with an integer.
+// It sets k and first.
 func (l *chosen) numbered(a *around, mask ir.ID) bool {
 	if l.g.Nodes[mask].Op != l.table.Infix("==") {
 		return false
@@ -136,8 +137,8 @@ func (l *chosen) numbered(a *around, mask ir.ID) bool {
 	return false
 }
 
-// write adds the place of the row or column, and the matrix with it. No place outside of the matrix
-// changes it.
+// write adds a put of the row or column. A number outside of the range changes nothing: put ignores a
+// place outside of the matrix.
 func (l *chosen) write(c *copying) {
 	at, o := ir.Origin{Span: l.g.Nodes[l.id].Span}, l.g.Origin(l.id)
 	list := func(e types.Elem, in ...ir.ID) ir.ID {

@@ -236,9 +236,9 @@ func (p *partitioner) columns(id ir.ID, d *op.Def, of, t types.Type, c cutting, 
 	})
 }
 
-// What follows says how operators read their operands, axis by axis, and cuts operands by it. Where a
-// result is cut follows from where its operands are (cutting), and what a block reads of them from
-// where the result is.
+// The rest of this file describes how operators read their operands, axis by axis, and cuts operands
+// accordingly. The cuts of a result follow from those of its operands (cutting). The parts of the
+// operands that a block reads follow from the cuts of the result.
 //
 //	map       a[byRow, byCol]  column[byRow, -]  row[-, byCol]  transposed[byCol, byRow]
 //	rowsum    a[byRow, byCol] of its index space        diag   a[byRow, byRow]

@@ -288,7 +288,7 @@ func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 		y := n.Region.Graph.Nodes[n.Region.Yields[0]].Op
 		some = slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
 		return some, some && a.keptButPlace(g, v) == old
-	case n.Op.Control == op.Part && branches(&g.Nodes[in[0]]):
+	case n.Op.Control == op.Part && branches(&g.Nodes[in[0]]): // a side may keep old
 		from := g.In(in[0])[g.Nodes[in[0]].FirstArg():]
 		k := slices.Index(from, old)
 		for r := g.Nodes[in[0]].Region; r != nil && k >= 0; r = r.Next {
@@ -454,8 +454,8 @@ func (w *roundWork) onePoint(r *ir.Region) bool {
 }
 
 // fewPoints returns how many operations a parfor runs. fine is false if they are too many, or if the
-// program names a technique. Where the run tells a bound, whole reductions alone may read the parfor,
-// and the longest matrix that it reads stands for the number of points.
+// program names a technique. If a bound is known only at run time, only reductions of all elements may
+// read the parfor. The number of points is then estimated by the length of the longest matrix it reads.
 func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops float64, fine bool) {
 	n, t, points := &g.Nodes[id], g.Type(id), int64(1)
 	ops, fine = w.pointOps(n.Region)

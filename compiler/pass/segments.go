@@ -26,7 +26,7 @@ import (
 // max(ifelse(mask, x, y)) is max(max(x in these rows), y), for a number y, which is left out if all
 // rows are in the group; min alike. A group without rows reads another row, and is y.
 //
-// Sums and counts of groups of an index itself are read from a table; see sums.
+// If the key is an index of the parfor, sums, means and counts are read from a table: see sums.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
 	g = changed(g, func(id ir.ID) bool { return len(summed(g, id, table).by) > 0 }, func(c *copying, id ir.ID) {
 		summed(c.old, id, table).write(c, id)
@@ -315,6 +315,7 @@ type group struct {
 	held           ir.ID
 }
 
+// newSegmentWriter begins a copy of the body of parfor id.
 func newSegmentWriter(s segments, c *copying, id ir.ID) *segmentWriter {
 	first, shift := captures(c.old, id, s.r)
 	w := &segmentWriter{segments: s, c: c, id: id, in: c.in(id), body: copyOf(s.r.Graph), outer: map[ir.ID]ir.ID{}, args: map[inOrder]ir.ID{}, groups: map[ir.ID]*group{}}

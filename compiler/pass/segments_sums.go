@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	// leastSums is the least number of groups for which one pass with a table takes less time than a pass
-	// for each.
+	// leastSums is the least number of groups for which a table takes less time than a mask for each group.
 	leastSums = 12
 	// mostSums is the most groups of a table.
 	mostSums = 1 << 18
-	// mostFactors is the most products on the way from a mask to the sum.
+	// mostFactors is the most products between a mask and the sum.
 	mostFactors = 6
 )
 
@@ -28,25 +27,24 @@ const (
 //	->
 //	%2 = group.sums(%0, %1);  %4 = parfor(%2) { %5 = element(%2, i, 0);  .. }
 //
-// A product of a mask and numbers is chosen alike, unless a number in another row is nan or infinite:
-// zero times it is nan. Such rows are counted, all and those of each group. The sum is nan if not all
-// of them are in the group. It would be wrong for two masks of floats: (m1*w)*(m2*x) is nan where m1
-// is false and w is infinite, though m2 is true.
+// The sum of a product of a mask and numbers is the same, unless a number outside of the group is nan
+// or infinite: 0 times it is nan. So the rows where 0 times the numbers is nan are counted, in all and
+// by group, and the sum is nan if the counts differ. It would be wrong for two masks of floats:
+// (m1*w)*(m2*x) is nan where m1 is false and w is infinite, though m2 is true.
 type sums struct {
 	segments
-	by   map[ir.ID]groupSum
-	at   map[ir.ID]ir.ID // results of places
-	same []ir.ID         // the first node of the body that computes the same; nil: not known yet
+	by   map[ir.ID]groupSum // by node of the body
+	at   map[ir.ID]ir.ID    // results of places
+	same []ir.ID            // by node: the first node of the body that computes the same; nil: not known yet
 }
 
 // groupSum is a sum, mean or count of the rows of a group.
 type groupSum struct {
 	keys    []groupKey
 	filters []ir.ID // masks that are the same for all indices
-	of      ir.ID   // whose rows are added, or ir.None if they are counted
-	picked  ir.ID   // of is computed of rows at these places; ir.None: of whole columns
-	// factors are the operands of a product with the mask, in order; of is ir.None.
-	factors []ir.ID
+	of      ir.ID   // the column whose rows are added; ir.None: there are factors, or rows are counted
+	picked  ir.ID   // the places of the rows that of has; ir.None: it has all rows
+	factors []ir.ID // the operands of a product with the mask, in order
 	mean    bool
 }
 
@@ -56,7 +54,7 @@ type groupKey struct {
 	index  int
 }
 
-// summed finds the nodes of the body of parfor id that a table of sums gives.
+// summed finds the nodes of the body of parfor id that a table of sums can replace.
 func summed(g *ir.Graph, id ir.ID, table *op.Table) (s sums) {
 	n := &g.Nodes[id]
 	by := n.Attrs.Ints("by")
@@ -126,7 +124,9 @@ func (s *sums) sum(g *ir.Graph, id, x ir.ID) (one groupSum, ok bool) {
 	return one, ok
 }
 
-// keyed sets the keys and filters of a sum over the rows where all conditions hold.
+// keyed sets the keys and filters of a sum over the rows where all conditions hold. It returns false if
+// they do not describe groups, or if a table of the groups does not pay. Indices that floats
+// may not hold exactly are refused, because a key would equal several of them.
 func (s sums) keyed(g *ir.Graph, id ir.ID, one *groupSum, conditions []ir.ID) bool {
 	b, a := s.r.Graph, g.Nodes[id].Attrs
 	groups, rows := int64(1), b.Type(conditions[0]).Rows
@@ -163,8 +163,8 @@ func (s sums) keyed(g *ir.Graph, id ir.ID, one *groupSum, conditions []ir.ID) bo
 	return len(one.keys) > 0 && rows > 1 && groups >= leastSums && groups <= mostSums
 }
 
-// places returns the node that tells the places of the rows that node x is computed of, elementwise and
-// without failing, or ir.None if there is none, or several.
+// places returns the places of the rows from which node x is computed. It returns ir.None if x is not
+// elementwise, may fail, or reads rows at different places.
 func (s *sums) places(g *ir.Graph, id, x ir.ID) ir.ID {
 	if p, known := s.at[x]; known {
 		return p
@@ -198,7 +198,7 @@ func (s *sums) places(g *ir.Graph, id, x ir.ID) ir.ID {
 }
 
 // product returns the conditions of the mask that is a factor of column x, and the other factors in the
-// order in which they are multiplied; none of either if x is no such product.
+// order of the products. It returns no conditions if x is another column.
 func (s sums) product(x ir.ID, most int) (conditions, factors []ir.ID) {
 	b := s.r.Graph
 	if conditions = s.mask(x, most); conditions != nil || most == 0 || b.Nodes[x].Op != s.table.Infix("*") {
@@ -217,8 +217,8 @@ func (s sums) product(x ir.ID, most int) (conditions, factors []ir.ID) {
 	return nil, nil
 }
 
-// mask returns the conditions that all hold where column x is 1; elsewhere it is 0. nil: x is another
-// column.
+// mask returns the conditions of a column that is 1 where all of them hold, and 0 elsewhere. It returns
+// nil if x is another column.
 func (s sums) mask(x ir.ID, most int) []ir.ID {
 	b := s.r.Graph
 	n, t := &b.Nodes[x], b.Type(x)
@@ -253,16 +253,17 @@ func (s sums) write(c *copying, id ir.ID) {
 // sumWriter writes a parfor that reads tables of sums.
 type sumWriter struct {
 	*segmentWriter
-	all map[ir.ID]ir.ID // what is computed of rows at places, of all rows
+	all map[ir.ID]ir.ID // results of whole, by node of the body
 }
 
-// fixed adds node x of the body outside, and returns it there.
+// fixed copies node x of the body, which does not depend on the indices, out of the parfor. It returns
+// the copy.
 func (w *sumWriter) fixed(x ir.ID) ir.ID {
 	nodes, _ := w.segments.outside(w.c.old, w.id, x)
 	return w.outside(x, nodes)
 }
 
-// add adds a node outside.
+// add adds a node outside of the parfor.
 func (w *sumWriter) add(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {
 	return w.c.g.Add(d, op.MakeAttrs(attrs...), t, w.c.old.Origin(w.id).NoDest(), in...)
 }
@@ -290,6 +291,15 @@ func (w *sumWriter) sum(x ir.ID, one groupSum) ir.ID {
 		}
 		return y
 	}
+	return w.product(x, one)
+}
+
+// product adds the sum of a product with the mask. It is nan if 0 times the factors is nan in a row
+// outside of the group.
+func (w *sumWriter) product(x ir.ID, one groupSum) ir.ID {
+	b, o := w.body, w.body.old.Origin(x)
+	add := func(d *op.Def, t types.Type, in ...ir.ID) ir.ID { return b.g.Add(d, nil, t, o, in...) }
+	result := b.old.Type(x)
 	times := func(p, q ir.ID) ir.ID {
 		t := w.c.g.Type(p)
 		if t.IsScalar() {
@@ -322,7 +332,7 @@ func (w *sumWriter) sum(x ir.ID, one groupSum) ir.ID {
 	return add(w.table.Must("ifelse"), result, outside, nan, y)
 }
 
-// whole adds node x of the body, which is computed of rows at places, outside, computed of all rows.
+// whole adds node x of the body outside of the parfor, computed for all rows instead of rows at places.
 func (w *sumWriter) whole(x ir.ID, rows int) ir.ID {
 	b := w.body.old
 	if b.Type(x).IsScalar() {
@@ -344,7 +354,7 @@ func (w *sumWriter) whole(x ir.ID, rows int) ir.ID {
 	return w.all[x]
 }
 
-// input adds an argument of the body for node x outside.
+// input adds an argument of the body for node x outside of the parfor.
 func (w *sumWriter) input(x ir.ID, t types.Type) ir.ID {
 	w.in = append(w.in, x)
 	arg := w.body.g.Add(w.table.Must("arg"), nil, t, ir.Origin{})
@@ -352,9 +362,9 @@ func (w *sumWriter) input(x ir.ID, t types.Type) ir.ID {
 	return arg
 }
 
-// element adds the table of the sums of column y outside, and its element for the indices to the body;
-// ir.None: of how many rows there are. elem is the type of y.
-func (w *sumWriter) element(x ir.ID, one groupSum, y ir.ID, elem types.Elem) ir.ID {
+// filtered adds column y outside of the parfor, with 0 in the rows that the filters leave out. elem is
+// the type of y. If y is ir.None, its sum counts rows.
+func (w *sumWriter) filtered(one groupSum, y ir.ID, elem types.Elem) ir.ID {
 	filter := ir.None
 	truth := types.DenseOf(types.Bool, w.body.old.Type(one.keys[0].column).Rows, 1)
 	for _, m := range one.filters {
@@ -365,25 +375,29 @@ func (w *sumWriter) element(x ir.ID, one groupSum, y ir.ID, elem types.Elem) ir.
 	}
 	switch {
 	case y == ir.None && filter != ir.None:
-		y = filter
+		return filter
 	case y == ir.None:
-		y = w.add(w.table.Must("const"), types.ScalarOf(types.Bool), []op.Attr{{Name: "value", Val: op.Bool(true)}})
-	case filter != ir.None && elem == types.Bool:
-		y = w.add(w.table.Infix("and"), truth, nil, filter, y)
-	case filter != ir.None:
-		zero := op.Int(0)
-		if elem == types.F64 {
-			zero = op.Float(0)
-		}
-		zeros := w.add(w.table.Must("const"), types.ScalarOf(elem), []op.Attr{{Name: "value", Val: zero}})
-		y = w.add(w.table.Must("ifelse"), truth.With(elem), nil, filter, y, zeros)
+		return w.add(w.table.Must("const"), types.ScalarOf(types.Bool), []op.Attr{{Name: "value", Val: op.Bool(true)}})
+	case filter == ir.None:
+		return y
+	case elem == types.Bool:
+		return w.add(w.table.Infix("and"), truth, nil, filter, y)
 	}
-	a, in := w.c.old.Nodes[w.id].Attrs, []ir.ID{y}
+	zero := op.Int(0)
+	if elem == types.F64 {
+		zero = op.Float(0)
+	}
+	zeros := w.add(w.table.Must("const"), types.ScalarOf(elem), []op.Attr{{Name: "value", Val: zero}})
+	return w.add(w.table.Must("ifelse"), truth.With(elem), nil, filter, y, zeros)
+}
+
+// element adds the table of the sums of column y (see filtered) outside of the parfor, and the load of
+// the group of the indices to the body.
+func (w *sumWriter) element(x ir.ID, one groupSum, y ir.ID, elem types.Elem) ir.ID {
+	a, in := w.c.old.Nodes[w.id].Attrs, []ir.ID{w.filtered(one, y, elem)}
 	var lo, by, n []int
 	subscripts, o, number := []ir.ID{}, w.body.old.Origin(x), types.ScalarOf(types.I64)
-	constant := func(v int64) ir.ID {
-		return w.body.g.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(v))}), number, o)
-	}
+	constant := func(v int64) ir.ID { return constantOf(w.body.g, w.table, int(v), o) }
 	for _, k := range one.keys {
 		in = append(in, w.fixed(k.column))
 		first, step := a.Ints("lo")[k.index], a.Ints("by")[k.index]

@@ -144,7 +144,7 @@ func (s *spreader) little(g *ir.Graph, id ir.ID) bool {
 	return !madeAnywhere(g, id) && n.Op.Role != op.Exchange && s.nodeWork(g, id) <= mostRepeated*float64(s.from)
 }
 
-// rounds is plan.Rounds, remembered.
+// rounds returns plan.Rounds of a node, and keeps the result.
 func (s *spreader) rounds(g *ir.Graph, id ir.ID) float64 {
 	of := edge{g, id}
 	rounds, ok := s.rounded[of]

@@ -51,18 +51,19 @@ func roundOf(g *ir.Graph, id ir.ID, r Rates, of rounding) (round roundCost) {
 	return round
 }
 
-// rounding returns how many rounds a node has: 1 if it is no iterate. known is false if the run
-// decides; the number is assumed then.
+// rounding returns the number of rounds of a node: 1 if it is no iterate. If known is false, the run
+// decides, and the number is an assumption.
 type rounding func(g *ir.Graph, id ir.ID) (rounds int64, known bool)
 
-// Rounds is a rounding that takes some 50 us at most: passes and engines ask it. It knows the end of
-// a loop that counts a hundred rounds, and that a longer one has as many.
+// Rounds returns the number of rounds of a node: 1 if it is no iterate. It follows a counter for about
+// a hundred rounds, which takes some 50 us. If known is false, the number is an assumption: a loop that
+// counts further has at least the rounds that were followed.
 func Rounds(g *ir.Graph, id ir.ID) (rounds int64, known bool) { return counted(g, id, 1<<9) }
 
-// roundsOf is Rounds for figures that users read.
+// roundsOf is Rounds for figures that users read. It follows a counter 256 times as far.
 func roundsOf(g *ir.Graph, id ir.ID) (rounds int64, known bool) { return counted(g, id, 1<<17) }
 
-// counted is a rounding by the numbers that a loop counts its rounds by, followed for that many steps.
+// counted is a rounding that follows the counters of a loop for the given steps (ir.Graph.Counted).
 func counted(g *ir.Graph, id ir.ID, steps int) (rounds int64, known bool) {
 	if g.Nodes[id].Op.Control != op.Iterate {
 		return 1, true

@@ -41,7 +41,7 @@ func (in *Input) begin(path string, k fileKey, o format.Options) {
 	}()
 }
 
-// ReadsEarly reports whether a file is being read, or has been, because Early is set.
+// ReadsEarly reports whether Early has begun to read a file. It is safe for concurrent use.
 func (in *Input) ReadsEarly() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -37,8 +37,8 @@ func put() *op.Def {
 	return &op.Def{
 		Name: "put", Hidden: true,
 		Doc: "put returns a with some elements replaced: row k of at is a row and a column, and the element there becomes element k of x. " +
-			"The last of equal places wins. Where at is one place, x may be a block, and its first element comes there. A place outside of the matrix changes nothing. " +
-			"The compiler writes put for a loop that keeps all elements of a matrix but one in each row, or but a row or a column.",
+			"The last of equal places wins. If at is one place, x may be a block, whose first element gets this place. A place outside of the matrix changes nothing. " +
+			"The compiler writes put for a round that changes one element of each row of a matrix, or one row or column.",
 		Args: []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "x", Doc: "k x 1, as a; a block if k is 1"}, {Name: "at", Doc: "k x 2 of i64"}},
 		Eg: []op.Example{{Program: "iterate A = zeros(2, 3), d = 1 times 2 {\n  next A = parfor i in 0..2, j in 0..3 { if j - i == d { f64(d) } else { A[i, j] } }\n" +
 			"  next d = d + 1\n}\nemit A", Output: "0 1 2\n0 0 1\n"}},
@@ -75,7 +75,8 @@ func put() *op.Def {
 	}
 }
 
-// within returns which of n rows, the first at place i, are among the first m rows of a matrix.
+// within returns the part of rows i..i+n-1 that is in rows 0..m-1: its first row, and how many there
+// are.
 func within(i int64, n, m int) (from, many int) {
 	if i >= int64(m) || i <= -int64(n) {
 		return 0, 0
@@ -84,7 +85,8 @@ func within(i int64, n, m int) (from, many int) {
 	return from, min(int(i)+n, m) - from
 }
 
-// putAll sets the elements of out at the places to those of column x.
+// putAll sets the elements of out at the places at to those of column x. to and from are the memory of
+// out and x.
 func putAll[T any](out *value.Dense, to []T, x *value.Dense, from []T, at *value.Dense) {
 	for k := range at.Rows {
 		i, j := at.I64[k*at.Stride], at.I64[k*at.Stride+1]

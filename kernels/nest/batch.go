@@ -78,17 +78,17 @@ func (c *batchCode) form(k batchKey) *batchForm {
 				best = f
 			}
 		}
-		other := func(f *batchForm) {
+		try := func(f *batchForm) {
 			f.few, f.limit, f.points = best.few, best.limit, 1
 			if Written(func() { f.loop = LoopOf(f.write(c.a, c.known, k)) }); f.loop != nil && f.work() < best.work() {
 				best = f
 			}
 		}
 		if best.loop != nil && best.work() > againFrom {
-			other(&batchForm{again: true})
+			try(&batchForm{again: true})
 		}
 		if best.branched {
-			other(&batchForm{again: best.again, around: true})
+			try(&batchForm{again: best.again, around: true})
 		}
 		if best.loop != nil && best.work() > c.apart && !c.numbers {
 			best = &batchForm{} // stages are faster
@@ -164,7 +164,7 @@ func batchOf(a *op.Action, known []writer, s *Stages) *batchCode {
 }
 
 // work estimates the operations of a round. Half of the statements are constants, loads and stores.
-// The points of a vector are one operation, as in weighStages.
+// As many points as a vector has lanes are one operation, as in weighStages.
 func (f *batchForm) work() (ops float64) {
 	n := f.loop.Nest()
 	lanes := func(s *loop.Stmt) int {

@@ -43,8 +43,8 @@ type Builder struct {
 	again    bool                  // points that cannot fail are made where they are read
 	trial    bool                  // see cannotFail
 	around   bool                  // branches are around the loops over their large matrices, not in them
-	branched bool                  // a branch is in such a loop
-	rounded  map[loop.Mem]bool     // where rounds carry matrices
+	branched bool                  // a branch is in a loop over a large matrix
+	rounded  map[loop.Mem]bool     // the memory of matrices that rounds carry
 }
 
 // NewBuilder begins a nest in a form.
@@ -90,17 +90,17 @@ type Ref struct {
 	At   op.Element // of matrices
 	rows loop.Lin   // its size
 	cols loop.Lin
-	// hull tells along which axes an element is one of a memory of that length: a launch proves that the
-	// memory has what is loaded of it. What the body makes elsewhere has no such proof.
+	// hull tells along which axes the elements are loaded from memory of that length. A launch proves that
+	// such loads are in range. Elements that the body computes have no such proof.
 	hull   [2]bool
 	linear bool // its elements are linear forms of their places, computed where they are read
 	Parts  []Ref
 	pairs  *pairs // of a loop over pairs, which has no At
-	// lies is the memory that has all elements of a matrix, unchanged until the end of the round. A matrix
-	// that a branch chooses lies in either[0] if the branch's condition holds, else in either[1].
-	lies   loop.Mem
-	either *[2]loop.Mem
-	by     loop.Val // the condition
+	// mem is the memory with all elements of a matrix, unchanged until the end of the round. The matrix
+	// that a branch chooses is in sides[0] if condition holds, else in sides[1].
+	mem       loop.Mem
+	sides     *[2]loop.Mem
+	condition loop.Val
 }
 
 // along is element k of a row or column, or the number.
@@ -114,7 +114,7 @@ func (r Ref) along(k loop.Lin) loop.Val {
 	return r.At(k, loop.Num(0))
 }
 
-// proved marks a matrix that is an operand, or in memory of the nest.
+// proved marks a matrix whose loads a launch proves to be in range: an operand, or memory of the nest.
 func (r Ref) proved() Ref {
 	r.hull = [2]bool{true, true}
 	return r

@@ -112,8 +112,9 @@ func (c *carrying) refs(vals []loop.Val) (out []Ref) {
 	return out
 }
 
-// next hands values on. Those in memory are made beside what they replace, for each may read all. What
-// stays where it is need not be made, nor copied where the side of a branch is taken that keeps it.
+// next hands values on. A matrix is computed in spare memory and copied then, because each value may
+// read all old ones. A matrix that stays in its memory is not computed, and a side of a branch that
+// keeps it copies nothing.
 func (c *carrying) next(in []Ref) []loop.Val {
 	vals := c.registers(in)
 	from := make([][2]loop.Mem, len(in))
@@ -122,8 +123,8 @@ func (c *carrying) next(in []Ref) []loop.Val {
 			continue
 		}
 		c.checked(k, r)
-		if from[k] = [2]loop.Mem{r.lies, r.lies}; r.either != nil {
-			from[k] = *r.either
+		if from[k] = [2]loop.Mem{r.mem, r.mem}; r.sides != nil {
+			from[k] = *r.sides
 		}
 		if !c.keeps(k, from[k][0]) || !c.keeps(k, from[k][1]) {
 			c.x.lay(c.spare[k], r)
@@ -144,14 +145,14 @@ func (c *carrying) next(in []Ref) []loop.Val {
 		case from[k][0] == from[k][1]:
 			copied(0)()
 		default:
-			c.x.either(in[k].by, nil, copied(0), copied(1))
+			c.x.either(in[k].condition, nil, copied(0), copied(1))
 		}
 	}
 	return vals
 }
 
-// keeps reports that memory m has its elements until carried value k is handed on: it is the memory of
-// that value, or no carried value is handed on there.
+// keeps reports whether memory m still has its elements when carried value k is handed on. Memory of
+// another carried value may be overwritten before.
 func (c *carrying) keeps(k int, m loop.Mem) bool {
 	return m.Kind != loop.NoMem && (m == c.place[k] || !c.x.rounded[m]) && c.x.Nest.Locals[m.N].Elem == c.x.Nest.Locals[c.place[k].N].Elem
 }

@@ -121,8 +121,8 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 
-// laidSides returns the results of a branch with large matrices, of types ts. The side that is taken
-// makes them in memory, except those that lie in memory already.
+// laidSides returns the results of a branch on c, whose types are ts. The side that is taken stores its
+// large matrices in memory, except those that are in memory already.
 func (x *Builder) laidSides(a *op.Action, c loop.Val, in []Ref, keep []*MemoMap, ts []types.Type, large func(types.Type) bool) []Ref {
 	var small []types.Type
 	room, at := make([]loop.Mem, len(ts)), make([][2]loop.Mem, len(ts))
@@ -142,11 +142,11 @@ func (x *Builder) laidSides(a *op.Action, c loop.Val, in []Ref, keep []*MemoMap,
 					others = append(others, r)
 				case r.At == nil || !sameSize(r.Type, ts[k]):
 					panic(NoBody{"a value of " + r.Type.String() + elsewhere})
-				case r.lies.Kind != loop.LocalMem || x.Nest.Locals[r.lies.N].Elem != dense.Storage(ts[k].Elem):
+				case r.mem.Kind != loop.LocalMem || x.Nest.Locals[r.mem.N].Elem != dense.Storage(ts[k].Elem):
 					x.lay(room[k], r)
 					at[k][n] = room[k]
 				default:
-					at[k][n] = r.lies
+					at[k][n] = r.mem
 				}
 			}
 			return x.spread(others)
@@ -165,7 +165,7 @@ func (x *Builder) laidSides(a *op.Action, c loop.Val, in []Ref, keep []*MemoMap,
 			out[k] = x.sized(t, func(i, j loop.Lin) loop.Val {
 				return x.Op(loop.Select, c, x.Load(from[0], i, j), x.Load(from[1], i, j))
 			})
-			out[k].either, out[k].by = &from, c
+			out[k].sides, out[k].condition = &from, c
 		}
 	}
 	return out

@@ -325,10 +325,10 @@ func (x *Builder) local(t types.Type) (loop.Mem, Ref) {
 	return m, x.in(m, t)
 }
 
-// in is the matrix of type t that lies in m.
+// in returns the matrix of type t in memory m.
 func (x *Builder) in(m loop.Mem, t types.Type) Ref {
 	r := x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
-	r.lies = m
+	r.mem = m
 	return r
 }
 

@@ -256,7 +256,7 @@ func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 		})
 	case p.cut(k):
 		d, gives := p.Acts[k].Def, types.I64 // the place of an extreme
-		if c := d.Class; !finds(d) {
+		if c := d.Class; !argExtreme(d) {
 			gives = c.Gives(takenAs(c, dense.Storage(p.Register(p.Acts[k].Args[0]).Elem)))
 		}
 		m := x.bring(r, ItsReduced, gives)
@@ -312,12 +312,12 @@ func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin
 	if to[0].Known() {
 		rows = loop.Num(1)
 	}
-	if finds(d) && !to[0].Known() {
+	if argExtreme(d) && !to[0].Known() {
 		place := [2]loop.Lin{loop.Num(0), col}
 		if in.Type.Cols == 1 {
 			place = [2]loop.Lin{col, loop.Num(0)}
 		}
-		x.found(d, in, place, func(c loop.Class, terms []loop.Val) { x.reduced(c, gives, rows, to, terms...) })
+		x.contributePlace(d, in, place, func(c loop.Class, terms []loop.Val) { x.reduced(c, gives, rows, to, terms...) })
 		return
 	}
 	x.reduced(d.Class, gives, rows, to, x.Term(d.Class, in.along(col)))

@@ -166,7 +166,7 @@ func (p *RowPlan) cut(k int) bool {
 		return false
 	}
 	t := p.Register(a.Args[0])
-	return t.IsDense() && p.wide(t) && (a.Def.Class != loop.NoClass || finds(a.Def) && t.Elem != types.Bool)
+	return t.IsDense() && p.wide(t) && (a.Def.Class != loop.NoClass || argExtreme(a.Def) && t.Elem != types.Bool)
 }
 
 // wide reports a matrix that is a row, or a column as long as a row.

@@ -161,7 +161,7 @@ func (x *Builder) foldBy(c loop.Class, out types.Elem, rows, cols loop.Lin, one 
 	}
 	t.bounded = t.Bounded(n, masked)
 	state := over(t.Begin(x.Builder), func(st, in []loop.Val) []loop.Val { return t.add(x, st, in) })
-	// States of several words take longer to merge than few rounds save.
+	// A state of several words takes longer to merge than a loop of few rounds saves.
 	if len(x.Nest.Space) == 0 && !t.root && (n >= 0 || len(state) == 1) {
 		t.merges = true
 		x.Adds(t.Terms, state)

@@ -128,15 +128,15 @@ func (x *Builder) ends(r *RowResult, y Ref, i, j, to loop.Lin) {
 	contribute := func(c loop.Class, terms []loop.Val) {
 		x.reduced(c, r.Type.Elem, loop.Num(1), [2]loop.Lin{to, loop.Num(0)}, terms...)
 	}
-	if finds(r.Total) {
-		x.found(r.Total, y, [2]loop.Lin{i, j}, contribute)
+	if argExtreme(r.Total) {
+		x.contributePlace(r.Total, y, [2]loop.Lin{i, j}, contribute)
 		return
 	}
 	contribute(r.Total.Class, []loop.Val{x.Term(r.Total.Class, y.At(i, j))})
 }
 
-// found contributes element at of y to reduction d, which finds the place of an extreme.
-func (x *Builder) found(d *op.Def, y Ref, at [2]loop.Lin, contribute func(c loop.Class, terms []loop.Val)) {
+// contributePlace contributes element at of y to d, an argmax or argmin: the element and its place.
+func (x *Builder) contributePlace(d *op.Def, y Ref, at [2]loop.Lin, contribute func(c loop.Class, terms []loop.Val)) {
 	e, _ := x.call(&op.Action{Def: d, Type: types.ScalarOf(types.I64)}, []Ref{y})
 	e.Fold = func(c loop.Class, _ types.Elem, _, _ loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 		terms := f(at[0], at[1])

@@ -14,8 +14,8 @@ const (
 	// operations on single elements.
 	stageLaunch  = 250
 	stageActions = 800
-	// sideWeight is the part of the rounds in which a side of a branch runs that is not numbers alone.
-	// Searches take most branches to keep what they have.
+	// sideWeight is the assumed share of rounds that take a side with matrices. A search keeps what it has
+	// in most rounds.
 	sideWeight = 0.25
 )
 

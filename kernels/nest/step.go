@@ -159,8 +159,8 @@ func mayFail(b *op.Body, k int) bool {
 	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
 }
 
-// finds reports a reduction of each row, or of all elements, to the place of an extreme.
-func finds(d *op.Def) bool {
+// argExtreme reports whether d is the argmax or argmin of each row, or of all elements.
+func argExtreme(d *op.Def) bool {
 	return d.Places || d.Class == loop.NoClass && d.Once && d.Fold == op.FoldRows
 }
 

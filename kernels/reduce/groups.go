@@ -25,9 +25,9 @@ const (
 func groupSums() *op.Def {
 	return &op.Def{
 		Name: "group.sums", Hidden: true,
-		Doc: "group.sums is the exact sum of x over the rows where every key has the value of an index: of keys[0] lo[0], lo[0] + " +
-			"by[0] and so on, n[0] values in all, a row of the result for each, and of keys[1] alike, a column for each. Truth values are " +
-			"counted; a scalar that is true counts rows. The compiler makes it of sums and counts by the index of a parfor.",
+		Doc: "group.sums returns the exact sums of x by group. Element [p, q] is the sum over the rows where keys[0] is lo[0] + p * by[0] " +
+			"and keys[1] is lo[1] + q * by[1], for n[0] rows and n[1] columns. With one key the result is a column. Truth values are " +
+			"counted; a scalar that is true counts rows. The compiler writes group.sums for sums and counts by an index of a parfor.",
 		Args: []op.Arg{{Name: "x", Doc: "r x 1 of f64, i64 or bool, or a truth value"}, {Name: "keys", Rest: true, Doc: "one or two columns r x 1 of numbers"},
 			{Name: "lo", Attr: true, Kind: op.IntsVal, Doc: "the first index of each key"},
 			{Name: "by", Attr: true, Kind: op.IntsVal, Doc: "the step of each"},
@@ -67,7 +67,7 @@ func groupSums() *op.Def {
 	}
 }
 
-// groupSumsRef compares every row with every index.
+// groupSumsRef is the definition: it compares every row with every index.
 func groupSumsRef(c *op.Call) (value.Value, error) {
 	lo, by := c.Attrs.Ints("lo"), c.Attrs.Ints("by")
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
@@ -106,13 +106,13 @@ func groupSumsRef(c *op.Call) (value.Value, error) {
 	return out, nil
 }
 
-// groupsBody is one execution. Every worker that adds rows has a table, of groupLanes sums a group. The
-// last group of a table has the rows outside all groups.
+// groupsBody is one execution. Each worker that adds rows has a table with groupLanes sums a group. The
+// last group of a table gets the rows outside all groups.
 type groupsBody struct {
 	c     *op.Call
-	size  int
-	pairs [][]exact.Pair
-	ints  [][]int64
+	size  int            // the number of groups
+	pairs [][]exact.Pair // by worker: sums of floats; nil: it has added no rows
+	ints  [][]int64      // by worker: sums of integers and counts
 }
 
 // Chunk adds rows lo..hi-1.
@@ -150,7 +150,7 @@ func (b *groupsBody) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// column returns elements i..i+n-1 of a column, in room if they are apart in memory.
+// column returns elements i..i+n-1 of a column. It copies them into room if the column has gaps.
 func column(room, x []float64, stride, i, n int) []float64 {
 	if stride == 1 {
 		return x[i : i+n]
@@ -161,7 +161,7 @@ func column(room, x []float64, stride, i, n int) []float64 {
 	return room[:n]
 }
 
-// blocks calls f with the groups of rows i, i + 1, .., which f may change, for blocks of rows lo..hi-1.
+// blocks calls f for blocks of rows lo..hi-1, with the groups of rows i, i + 1, .. f may change groups.
 func (b *groupsBody) blocks(lo, hi int, f func(i int, groups []int32)) {
 	var room [groupBlock]int32
 	for i := lo; i < hi; i += groupBlock {
@@ -193,7 +193,8 @@ func (b *groupsBody) blocks(lo, hi int, f func(i int, groups []int32)) {
 	}
 }
 
-// End adds the sums of workers. Those of floats that do not fit into pairs are added again.
+// End adds the sums of the workers. It adds the rows again for sums of floats that do not fit into
+// pairs.
 func (b *groupsBody) End() error {
 	out := b.c.Result()
 	if out.Elem == types.I64 {

@@ -324,8 +324,8 @@ func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int
 	return least, greatest
 }
 
-// narrowWords is NarrowMarked for the elements of whole words of marks. It returns their number. The
-// words are step bytes apart.
+// narrowWords is NarrowMarked for the elements of whole words of marks. done is their number. The words
+// are step bytes apart; 0: the first word serves all.
 func narrowWords(dst []int32, src []int64, marks *uint64, step int) (least, greatest int64, done int) {
 	least, greatest = math.MaxInt64, math.MinInt64
 	words := len(src) / 64

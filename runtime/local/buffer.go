@@ -32,7 +32,7 @@ type BufferPool struct {
 	slabMu   sync.Mutex
 	slab     []byte   // what is left of the newest slab
 	slabs    [][]byte // all of them, for Close
-	ahead    []byte   // mapped for buffers to come: see WarmAhead
+	ahead    []byte   // mapped for the next large buffers: see WarmAhead
 	live     atomic.Int64
 	heap     heapHeld
 	peak     atomic.Int64
@@ -236,8 +236,8 @@ func (p *BufferPool) carve(size int) ([]byte, error) {
 	return b, nil
 }
 
-// mapped returns a mapping of size bytes, whole pages: the next part of what is mapped ahead, or a new
-// one.
+// mapped returns size bytes, whole pages. It takes them from ahead, or calls mapping if too little is
+// left there.
 func (p *BufferPool) mapped(size int, mapping func(n int) ([]byte, error)) (b []byte, err error) {
 	p.slabMu.Lock()
 	defer p.slabMu.Unlock()

@@ -22,12 +22,13 @@ func Warm(p *plan.Plan, rank int, most int64, stop func() bool) *BufferPool {
 	return w.pool
 }
 
-// aheadBytes is how much memory WarmAhead has at most: the vectors of a graph of a million vertices.
+// aheadBytes is the most memory of WarmAhead: the vectors of a graph of a million vertices.
 const aheadBytes = 32 << 20
 
-// WarmAhead returns a pool that has memory, at most the given bytes, behind its first large buffers. A
-// rank calls it whose program is not compiled yet, so its sizes are unknown. stop and the caller's part
-// are as in Warm.
+// WarmAhead returns a pool whose first large buffers share memory that is mapped already, and touched
+// as far as stop allows: at most the given bytes, and at most aheadBytes. A rank calls it while the
+// sizes of its program are unknown. If the system maps no memory, the pool is empty. stop and the
+// caller's part are as in Warm.
 func WarmAhead(most int64, stop func() bool) *BufferPool {
 	p := newOwnPool(memory.Limit{})
 	b, err := mapMemory(int(min(most, aheadBytes)) / ownMapping * ownMapping)

@@ -259,8 +259,8 @@ func TestWalksFetch(t *testing.T) {
 	}
 }
 
-// TestLoadsFetch: loads of consecutive memory ask for the lines of a later round where the schedule
-// says so. Of several loads from one operand, that of the last element does.
+// TestLoadsFetch: loads of consecutive memory prefetch lines of a later round if the schedule asks for
+// it. Among several loads of one operand, only the one of the last element does.
 func TestLoadsFetch(t *testing.T) {
 	sums := func(operands int) string {
 		var params, body strings.Builder

@@ -83,7 +83,7 @@ func (l *lowering) contiguous(s *loop.Stmt, p place) virt {
 	if l.active == 0 && l.part.first() {
 		l.fetchAhead(p, base, at)
 	}
-	if l.asks[s] && l.active == 0 && l.number*l.target.lanes*e.Size()%lineBytes == 0 {
+	if l.prefetches[s] && l.active == 0 && l.number*l.target.lanes*e.Size()%lineBytes == 0 { // once a line
 		to := at
 		to.Disp += fetchBytes
 		l.emit(&step{a: base, jumps: true, scalar: func(m *maker, _ Reg, r regs) { m.Prefetch(to.on(r.a), true) }})
@@ -452,19 +452,20 @@ const (
 	// fetchRounds is how many rounds ahead a loop down the rows of an operand asks for its lines. Half
 	// as many take 1.1 times as long (Emerald Rapids).
 	fetchRounds = 32
-	// fetchBytes is how far ahead loads of consecutive memory ask for lines. Half and twice as far are
-	// alike, 1 KiB gains next to nothing (Emerald Rapids).
+	// fetchBytes is how far ahead loads of consecutive memory prefetch. Half and twice as far take the
+	// same time, 1 KiB gains next to nothing (Emerald Rapids).
 	fetchBytes = 8 << 10
-	// mostAsked is the most operands whose lines a nest asks for. More of them are often views of one
-	// matrix: rounds of Life, with three, take 1.09 to 1.2 times as long with lines asked for.
-	mostAsked = 2
+	// mostPrefetched is the most operands that a nest prefetches. More of them are often views of one
+	// matrix: rounds of Life, with three, take 1.09 to 1.2 times as long with prefetches.
+	mostPrefetched = 2
 )
 
-// findAsked finds the loads that ask for lines of a later round, if the schedule says so: of loads of
-// one operand whose lanes lie side by side, that of its last element. A row that all rows of the nest
-// read is in a cache.
-func (l *lowering) findAsked() {
-	l.asks = nil
+// findPrefetches finds the loads that prefetch lines of a later round, if the schedule asks for it.
+// They load consecutive lanes. Among the loads of one operand, only the one of the last element
+// prefetches, because the others read its lines later. A row that all rows of the nest read stays in a
+// cache.
+func (l *lowering) findPrefetches() {
+	l.prefetches = nil
 	if !l.fetch || l.top != 0 || l.square || l.lanes < 0 || l.lanes != len(l.nest.Space)-1 {
 		return
 	}
@@ -480,11 +481,11 @@ func (l *lowering) findAsked() {
 			last[s.Mem.N] = s
 		}
 	}
-	if len(last) > mostAsked {
+	if len(last) > mostPrefetched {
 		return
 	}
-	l.asks = map[*loop.Stmt]bool{}
+	l.prefetches = map[*loop.Stmt]bool{}
 	for _, s := range last {
-		l.asks[s] = true
+		l.prefetches[s] = true
 	}
 }

@@ -12,8 +12,8 @@ type Schedule struct {
 	// Stream says that results are stored past the caches, where whole vectors lie on their own
 	// lines: for results that no cache holds.
 	Stream bool
-	// Fetch says that loads of consecutive memory ask for lines of later rounds: for processors that
-	// read it slowly by themselves.
+	// Fetch says that loads of consecutive memory prefetch lines of later rounds: for processors whose
+	// hardware prefetchers do not suffice.
 	Fetch bool
 	// Roots reports that roots by multiply-adds are right on this processor. It is asked where they are
 	// worth it, on AVX-512; nil: they are not.

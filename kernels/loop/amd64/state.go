@@ -22,22 +22,22 @@ type lowering struct {
 	lanes int // the name of the index that the lanes count, or -1
 	rows  int // the name of the other index of the space, or -1
 
-	part             // the vectors that are lowered now
-	parts     []part // all that are lowered together
-	square    bool   // the parts are rows: see squares
-	besides   map[*loop.Stmt]*beside
-	fetch     bool                // see Schedule.Fetch
-	asks      map[*loop.Stmt]bool // loads that ask for lines of a later round
-	counts    []*counting         // of the innermost loop, by part
-	together  int                 // how many vectors are lowered together, but for the last ones of a row
-	free      bool                // it may be lowered again, with fewer vectors together
-	counters  map[int]counter     // of the indices of inner loops that are the same in all lanes, by name
-	locals    []local
-	named     map[loop.Val]*namedWord // of values that subscripts name: see point.go
-	alongBody map[*loop.Block]bool    // bodies of loops whose rounds are lanes: see along.go
-	lives     intervals               // of the whole program; empty: they have not been found
-	branches  int                     // how many blocks that perhaps do not run the statement is in
-	filled    []bool                  // by local: the nest of one point begins by writing all its elements
+	part              // the vectors that are lowered now
+	parts      []part // all that are lowered together
+	square     bool   // the parts are rows: see squares
+	besides    map[*loop.Stmt]*beside
+	fetch      bool                // see Schedule.Fetch
+	prefetches map[*loop.Stmt]bool // loads that prefetch lines of a later round
+	counts     []*counting         // of the innermost loop, by part
+	together   int                 // how many vectors are lowered together, but for the last ones of a row
+	free       bool                // it may be lowered again, with fewer vectors together
+	counters   map[int]counter     // of the indices of inner loops that are the same in all lanes, by name
+	locals     []local
+	named      map[loop.Val]*namedWord // of values that subscripts name: see point.go
+	alongBody  map[*loop.Block]bool    // bodies of loops whose rounds are lanes: see along.go
+	lives      intervals               // of the whole program; empty: they have not been found
+	branches   int                     // how many blocks that perhaps do not run the statement is in
+	filled     []bool                  // by local: the nest of one point begins by writing all its elements
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
 	localsEnd int
 	top       virt // the mask of the lanes of the window, or 0: all

@@ -339,7 +339,7 @@ func (l *lowering) once(x invariant, c class, f func() step) virt {
 func (l *lowering) find(x invariant) virt {
 	for k := range l.made {
 		y := &l.made[k]
-		if y.col.Const != x.col.Const || y.row.Const != x.row.Const { // most, in a long body
+		if y.col.Const != x.col.Const || y.row.Const != x.row.Const { // cheap, and true for most in a long body
 			continue
 		}
 		if y.kind == x.kind && y.elem == x.elem && y.arg == x.arg && y.plane == x.plane && y.row.Equal(x.row) && y.col.Equal(x.col) {

@@ -256,7 +256,7 @@ func (l *lowering) points(parts int, mask virt) {
 	l.begin(parts, mask)
 	l.clearLocals()
 	l.findBeside()
-	l.findAsked()
+	l.findPrefetches()
 	l.block(&l.nest.Body)
 }
 

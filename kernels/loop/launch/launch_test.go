@@ -177,7 +177,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestFetching: loads ask for lines ahead where an operand is large, on processors that need it.
+// TestFetching: loads prefetch if an operand is large, on processors that need it.
 func TestFetching(t *testing.T) {
 	defer func(was bool) { fetches = was }(fetches)
 	small, large := value.New(types.F64, 1023, 512), value.New(types.F64, 1024, 512)

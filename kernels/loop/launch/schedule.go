@@ -12,8 +12,8 @@ import (
 	"flow/kernels/loop/amd64"
 )
 
-// Bits of a layout: that the lanes are the first index of the space, that results are stored past the
-// caches, and that loads ask for lines ahead.
+// Bits of a layout: the lanes are the first index of the space, results are stored past the caches, and
+// loads prefetch.
 const (
 	lanesFirst = layout(1) << most
 	streamed   = lanesFirst << 1
@@ -58,15 +58,16 @@ func cutsLines(d *value.Dense) bool {
 	return d.Rows > 1 && d.Cols*size < longRow && (d.Stride*size%64 != 0 || d.Cols*size%64 != 0)
 }
 
-// fetches says that a core of this processor reads consecutive memory slowly by itself. With two cores
-// of an Emerald Rapids, sums and maps of 80 MB take 0.65 to 0.95 of the time if loads ask for lines.
+// fetches says that the hardware prefetchers of this processor do not suffice for consecutive memory.
+// With two cores of an Emerald Rapids, sums and maps of 80 MB take 0.65 to 0.95 of the time if loads
+// prefetch.
 var fetches = cpuid.CPU.VendorID == cpuid.Intel
 
-// fetchFrom is the size of an operand from which loads ask for lines ahead. Smaller ones are in a cache
-// of the core: rounds on matrices of 2 MB take 1.09 times as long with lines asked for.
+// fetchFrom is the size in bytes from which an operand is prefetched. Smaller ones fit into a cache of
+// the core: rounds on matrices of 2 MB take 1.09 times as long with prefetches.
 const fetchFrom = 4 << 20
 
-// fetching returns the bit of a layout for loads that ask for lines ahead, or 0.
+// fetching returns the bit of a layout for loads that prefetch, or 0.
 func fetching(in []value.Value) layout {
 	large := func(v value.Value) bool {
 		d, ok := v.(*value.Dense)

@@ -46,8 +46,8 @@ type Loop struct {
 	Together func() int
 }
 
-// layout says of every operand and result, a bit each, whether it is a column in one piece. Three bits
-// more say how the space is scheduled and memory is used. Machine code depends on all of them.
+// layout is what machine code depends on. It has a bit for each operand and result, set if it is a
+// column without gaps, and three bits of the schedule (lanesFirst, streamed, fetched).
 type layout uint64
 
 // most is how many operands and results a layout has room for.

@@ -76,8 +76,8 @@ func (f *function) tiny(x *value, least float64, y *value) *value {
 	return f.pick(f.less(f.abs(x), k(least)), x, y)
 }
 
-// exp is e to the power x. Above 1000 the result is Inf, as it is there. Below -746 it is 0, and is
-// chosen: to round numbers to 0, a processor stops for some hundred cycles.
+// exp is e to the power x. Above 1000 the result is Inf, that of 1000. Below -746 the result 0 is
+// selected: an underflow to 0 costs a processor some hundred cycles.
 func (f *function) exp(x *value) *value {
 	far := f.less(x, k(-746))
 	e := f.exponent(f.pick(far, k(0), f.lesser(k(1000), x)))

@@ -15,9 +15,9 @@ var (
 	// kernels read up to Ahead entries beyond a row.
 	MaxRows = of("MaxRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(false) }, AVX512)
 	MinRows = of("MinRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(true) }, AVX512)
-	// Narrow copies the low halves of 64 integers a word of marks. best receives eight least and eight
-	// greatest elements among those whose bits are set. Words of marks are step bytes apart; 0: one word
-	// is for all.
+	// Narrow copies the low halves of 64 * words integers. best gets eight minima and eight maxima of the
+	// integers whose bits are set in marks. The words of marks are step bytes apart; 0: the first word
+	// serves all.
 	Narrow = of("Narrow", "dst src marks step words best", (*emitter).narrow, AVX512)
 )
 
