@@ -240,12 +240,14 @@ func (p *BufferPool) carve(size int) ([]byte, error) {
 // left there.
 func (p *BufferPool) mapped(size int, mapping func(n int) ([]byte, error)) (b []byte, err error) {
 	p.slabMu.Lock()
-	defer p.slabMu.Unlock()
-	if len(p.ahead) < size {
-		return mapping(size)
+	if len(p.ahead) >= size {
+		b, p.ahead = p.ahead[:size:size], p.ahead[size:]
 	}
-	b, p.ahead = p.ahead[:size:size], p.ahead[size:]
-	return b, nil
+	p.slabMu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	return mapping(size)
 }
 
 // lend records that b is lent. The lock is held.
