@@ -109,7 +109,7 @@ func TestTablesOfGroups(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 54))
 		pick := func(of ...string) string { return of[rng.IntN(len(of))] }
-		n, k := 40+rng.IntN(500), 12+rng.IntN(9)
+		n, k := 40+rng.IntN(500), 20+rng.IntN(9)
 		b := &strings.Builder{}
 		fmt.Fprintf(b, "g = randint(%d, 1, %d, %d, seed = %d)\nh = g %% 3\n", n, rng.IntN(7)-3, k-2+rng.IntN(5), rng.IntN(99))
 		fmt.Fprintf(b, "f = randint(%d, 1, 0, 30, seed = %d) / 2\nx = rbind(rand(%d, 1, seed = 3) - 0.5, [[%s]])\n", n, rng.IntN(99), n-1, pick("nan", "inf", "-0.0", "1e300", "0.1"))

@@ -13,7 +13,7 @@ import (
 
 const (
 	// leastSums is the least number of groups for which a table takes less time than a mask for each group.
-	leastSums = 12
+	leastSums = 20
 	// mostSums is the most groups of a table.
 	mostSums = 1 << 18
 	// mostFactors is the most products between a mask and the sum.
