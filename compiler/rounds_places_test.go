@@ -56,19 +56,13 @@ iterate x = rand(n, 1, seed = 1), i = 0 times 9 {
 emit sum(x)
 `,
 	} {
-		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
-		if ds.HasErrors() {
-			t.Fatal(ds)
-		}
-		found := false
-		for _, x := range nestsOfRounds(t, r.Plan.Graph) {
-			_, rounds, is := strings.Cut(x, "for round:")
-			found = found || is
-			if rounds, _, _ = strings.Cut(rounds, "\n  }\n"); long.MatchString(rounds) {
+		list := roundsOf(t, table, text)
+		for _, x := range list {
+			if rounds, _, _ := strings.Cut(x, "\n  }\n"); long.MatchString(rounds) {
 				t.Errorf("a round goes over the whole matrix:\n%s", x)
 			}
 		}
-		if !found {
+		if len(list) == 0 {
 			t.Errorf("no loop has the rounds of\n%s", text)
 		}
 		if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
@@ -126,6 +120,22 @@ func TestRoundsReadOneElement(t *testing.T) {
 			t.Errorf("error %v, the definition fails: %v\nin\n%s", err, o.failed, text)
 		}
 	}
+}
+
+// roundsOf compiles a program and returns, of each loop of rounds that is one nest, the text from its
+// rounds on.
+func roundsOf(t *testing.T, table *op.Table, text string) (list []string) {
+	t.Helper()
+	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	for _, x := range nestsOfRounds(t, r.Plan.Graph) {
+		if _, rounds, is := strings.Cut(x, "for round:"); is {
+			list = append(list, rounds)
+		}
+	}
+	return list
 }
 
 // nestsOfRounds returns the texts of the loops of all rounds of a plan.

@@ -120,6 +120,38 @@ func TestNestsRun(t *testing.T) {
 	}
 }
 
+// TestMapsOverOperands: a nest knows of each call whether its result lies in the memory of an operand,
+// also where it was bound for the other case. Large results are stored past the caches only if not.
+func TestMapsOverOperands(t *testing.T) {
+	needCode(t)
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	launch.PaysFrom = 0
+	f := types.F64
+	p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f}}, Steps: []op.Step{{Def: rowtest.RowNamed(t, elementwiseRows(), "add"), Args: []int{0, 1}, Elem: f}}}
+	m := &machine{}
+	for _, over := range []bool{false, true, false} {
+		x, y := value.New(f, 30, 40), value.New(f, 30, 40)
+		for i := range x.F64 {
+			x.F64[i], y.F64[i] = float64(i), 0.5
+		}
+		in, out := []value.Value{x, y}, value.New(f, 30, 40)
+		want := oneByOne(t, p, in, 30, 40)
+		if over {
+			out = x
+		}
+		m.prepare(&execution{job: job{p: p, in: in, rows: 30, cols: 40, out: out, alias: sharesMemory(in, out)}})
+		if err := m.area(area{0, 30, 0, 40}, target{d: out}); err != nil {
+			t.Fatal(err)
+		}
+		if b := &m.nest.grid; b.worker == nil || b.run.Overwrites != over {
+			t.Errorf("in the memory of an operand %v: the nest is told %v", over, b.run.Overwrites)
+		}
+		if msg := rowtest.Differ(out, want); msg != "" {
+			t.Errorf("in the memory of an operand %v: %s", over, msg)
+		}
+	}
+}
+
 // TestNestFails: a nest that has no value of an element says of which one, also where the result
 // goes to the operand's memory.
 func TestNestFails(t *testing.T) {

@@ -227,3 +227,17 @@ func reads(r *ir.Region, a ir.ID) bool {
 	}
 	return slices.Contains(r.Yields, a)
 }
+
+// withMade returns r with nodes without operands, such as constants and ramps, in place of some
+// arguments, by the numbers of the arguments.
+func withMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
+	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
+	for k, a := range r.Args {
+		if n := made[k]; n != nil {
+			out.Graph.Replace(a, n.Op, n.Attrs)
+		} else {
+			out.Args = append(out.Args, a)
+		}
+	}
+	return out
+}

@@ -139,20 +139,6 @@ func constantText(g *ir.Graph, id ir.ID) bool {
 	return g.Nodes[id].Op.Role == op.Constant && g.Type(id) == types.ScalarOf(types.Str)
 }
 
-// withMade returns r with nodes without operands, such as constants and ramps, in place of some
-// arguments, by the numbers of the arguments.
-func withMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
-	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
-	for k, a := range r.Args {
-		if n := made[k]; n != nil {
-			out.Graph.Replace(a, n.Op, n.Attrs)
-		} else {
-			out.Args = append(out.Args, a)
-		}
-	}
-	return out
-}
-
 const (
 	// fewNumbers and mostNumbers are the most elements of a matrix that lies in the first cache of one
 	// worker, and in its second one beside others.
