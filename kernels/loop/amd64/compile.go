@@ -89,7 +89,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l := &shop.lowering
 	*l = lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, lanes: -1, rows: -1,
 		program: program{shop: shop},
-		fetch:   plan.Fetch, levels: levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
+		fetch:   plan.Fetch, keep: plan.Keep && !t.vexOnly(), levels: levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}}
 	l.fresh(maskClass) // steps without a result have an entry in lists by register, too
 	switch len(n.Space) {
 	case 0: // one point

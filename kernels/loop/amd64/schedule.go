@@ -15,6 +15,9 @@ type Schedule struct {
 	// Fetch says that loads of consecutive memory prefetch lines of later rounds: for processors whose
 	// hardware prefetchers do not suffice.
 	Fetch bool
+	// Keep says that results lie in the memory of operands: what a store would not change may be left
+	// out.
+	Keep bool
 	// Roots reports that roots by multiply-adds are right on this processor. It is asked where they are
 	// worth it, on AVX-512; nil: they are not.
 	Roots func() bool

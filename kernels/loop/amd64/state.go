@@ -27,6 +27,7 @@ type lowering struct {
 	square     bool   // the parts are rows: see squares
 	besides    map[*loop.Stmt]*beside
 	fetch      bool                // see Schedule.Fetch
+	keep       bool                // see Schedule.Keep
 	prefetches map[*loop.Stmt]bool // loads that prefetch lines of a later round
 	counts     []*counting         // of the innermost loop, by part
 	together   int                 // how many vectors are lowered together, but for the last ones of a row
@@ -168,6 +169,7 @@ const (
 	elementKind                      // an element in all lanes
 	formKind                         // a linear form in all lanes: row + col
 	maskKind                         // the first lanes, as many as row says
+	apartKind                        // all lanes, or none: see elsewhere
 	rowsKind                         // the bytes of as many rows as row says
 )
 

@@ -44,7 +44,7 @@ func machineCodeOf(n *loop.Nest, lay layout, levels int, roots func() bool) (exe
 		return nil, &amd64.Unsupported{What: "so many operands"}
 	}
 	params, results := layouts(n, lay)
-	c, err := amd64.Compile(amd64.Target(target), n, params, results, levels, amd64.Schedule{First: lay&lanesFirst != 0, Stream: lay&streamed != 0, Fetch: lay&fetched != 0, Roots: roots})
+	c, err := amd64.Compile(amd64.Target(target), n, params, results, levels, amd64.Schedule{First: lay&lanesFirst != 0, Stream: lay&streamed != 0, Fetch: lay&fetched != 0, Keep: lay&keeping != 0, Roots: roots})
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func New(n *loop.Nest) *Loop {
 	across, flat := amd64.Flat(n)
 	l := &Loop{
 		nest: n, whole: whole, levels: loop.Levels, facts: branchesOf(whole), flat: flat, across: across,
-		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
+		inner: storesInside(&n.Body), keeps: amd64.Keeping(n), over: slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Over >= 0 }), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
 		core: coreOf(n),
 	}
 	switch near, rows := sumsNear(n); {
@@ -113,6 +113,9 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	}
 	lay, wide := l.schedule(in, out, lay)
 	lay |= l.streams(r, out, wide > 0) | fetching(in)
+	if l.keeps && (r.Overwrites || l.over) {
+		lay |= keeping
+	}
 	made := l.version(lay, in, r.Stays)
 	v, err := l.variant(made)
 	if err != nil {

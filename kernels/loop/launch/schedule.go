@@ -12,12 +12,13 @@ import (
 	"flow/kernels/loop/amd64"
 )
 
-// Bits of a layout: the lanes are the first index of the space, results are stored past the caches, and
-// loads prefetch.
+// Bits of a layout: the lanes are the first index of the space, results are stored past the caches, loads
+// prefetch, and results in the memory of operands are stored where they differ.
 const (
 	lanesFirst = layout(1) << most
 	streamed   = lanesFirst << 1
 	fetched    = streamed << 1
+	keeping    = fetched << 1
 )
 
 // streamFrom is the size of results that are stored past the caches: they would not stay there.

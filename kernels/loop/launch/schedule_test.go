@@ -1,6 +1,9 @@
 package launch
 
 import (
+	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"flow/ir/loop"
@@ -57,6 +60,77 @@ func TestFetching(t *testing.T) {
 	} {
 		if fetches = c.fetches; fetching(c.in) != c.want {
 			t.Errorf("%v: %d, want %d", c, fetching(c.in), c.want)
+		}
+	}
+}
+
+// TestKeeping: results that may equal an operand are stored where they differ if they lie in its memory,
+// and everywhere if they do not.
+func TestKeeping(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	for _, text := range []string{
+		"v2 = min v0, v1\n store out0[i, j] v2", "v2 = max v1, v0\n store out0[i, j] v2",
+		"v2 = lt v1, v0\n v3 = select v2, v0, v1\n v4 = max v3, v0\n store out0[i, j] v4",
+	} {
+		for _, e := range []types.Elem{types.F64, types.I64, types.F32} {
+			n, err := loop.Parse(strings.ReplaceAll("nest(%0: E[], %1: E[]) (i: 0..%0.rows, j: 0..%0.cols) {\n v0 = load %0[i, j]\n v1 = load %1[i, j]\n "+text+"\n} : (E[%0.rows, %0.cols])",
+				"E", e.String()), loop.Standard{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := New(n)
+			rows, cols := 1+r.IntN(5), 1+r.IntN(90)
+			for _, stride := range []int{cols, 2 * cols} {
+				for _, same := range []bool{true, false} {
+					room, y, want, out := value.New(e, 2*rows, cols), value.New(e, rows, cols), value.New(e, rows, cols), value.New(e, rows, stride)
+					x := room.View(0, 0, rows, cols)
+					draw := func(d *value.Dense) {
+						odd := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), 1, 2}
+						for i := range d.Rows {
+							for j := range d.Cols {
+								d.Set(i, j, value.F64(odd[r.IntN(len(odd))]).Convert(e))
+								if e == types.I64 {
+									d.Set(i, j, value.I64(int64(r.IntN(4))))
+								}
+							}
+						}
+					}
+					draw(x)
+					draw(y)
+					draw(out)
+					run := func(in []value.Value, out *value.Dense, overwrites bool) {
+						var b Run
+						b.Overwrites = overwrites
+						if err := l.Bind(&b, in, []*value.Dense{out}); err != nil {
+							t.Fatal(err)
+						}
+						if (b.made.layout&keeping != 0) != overwrites {
+							t.Fatalf("in the memory of an operand %v: the layout is %x", overwrites, b.made.layout)
+						}
+						w := b.Worker()
+						defer w.Free()
+						for i := rows - 1; i >= 0; i-- { // what is stored further on has been read
+							if flagged, err := w.Window(i, i+1, 0, cols, nil); flagged || err != nil {
+								t.Fatal(flagged, err)
+							}
+						}
+					}
+					run([]value.Value{x, y}, want, false)
+					if same { // with longer rows only the first one lies where that of the operand does
+						out = room.View(0, 0, 2*rows, cols)
+						out.Rows, out.Stride = rows, stride
+					}
+					to := out.View(0, 0, rows, cols)
+					run([]value.Value{x, y}, to, true)
+					for i := range rows {
+						for j := range cols {
+							if !to.At(i, j).Same(want.At(i, j)) {
+								t.Fatalf("%s of %v, %d x %d, stride %d, same memory %v: element %d, %d is %v, want %v", text, e, rows, cols, stride, same, i, j, to.At(i, j), want.At(i, j))
+							}
+						}
+					}
+				}
+			}
 		}
 	}
 }

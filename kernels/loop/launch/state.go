@@ -23,6 +23,8 @@ type Loop struct {
 	flat   bool   // see amd64.Flat
 	across uint64 // of flat: operands that are read in row 0
 	inner  bool   // it stores in an inner loop
+	keeps  bool   // see amd64.Keeping
+	over   bool   // a result is said to lie in the memory of an operand
 	facts  branches
 	proved atomic.Pointer[proof]
 	core   *core // nest, and with the borders of it
@@ -47,11 +49,11 @@ type Loop struct {
 }
 
 // layout is what machine code depends on. It has a bit for each operand and result, set if it is a
-// column without gaps, and three bits of the schedule (lanesFirst, streamed, fetched).
+// column without gaps, and four bits of the schedule (lanesFirst to keeping).
 type layout uint64
 
 // most is how many operands and results a layout has room for.
-const most = 61
+const most = 60
 
 // variant is a loop compiled for a version.
 type variant struct {
