@@ -37,7 +37,9 @@ type Shared struct {
 	_     [cacheLine - 8]byte
 }
 
-const open = 1 << 62 // state: workers may enter; the rest counts those inside
+// A worker that leaves takes itself from the lower half of the state, which counts those inside, and adds
+// itself to the upper one. So it does both in one atomic operation.
+const left = 1 << 32
 
 // Share makes the current task of w a shared one: after its Body has returned nil, w and idle
 // workers call b.Work, and the task finishes with b.Done. Call it only in a Body, once.
@@ -91,7 +93,7 @@ func (w *Worker) offer(r *Run, s *Shared, t int32) {
 	if c := int32(r.classOf(t)) + 1; s.class.Load() != c {
 		s.class.Store(c)
 	}
-	s.state.Store(open | 1)
+	s.state.Store(1)
 	if len(w.pool.workers) == 1 || s.most.Load() == 1 {
 		return
 	}
@@ -105,11 +107,11 @@ func (s *Shared) enter() bool {
 	for {
 		n := s.state.Load()
 		most := int64(s.most.Load())
-		if n&open == 0 || most > 0 && n-open >= most {
+		if n <= 0 || n >= left || most > 0 && n >= most {
 			return false
 		}
 		if s.state.CompareAndSwap(n, n+1) {
-			if n-open+1 == most {
+			if n+1 == most {
 				s.owner.offered.CompareAndSwap(s, nil)
 			}
 			return true
@@ -119,13 +121,7 @@ func (s *Shared) enter() bool {
 
 // leave closes s, which has nothing left to begin, and leaves it. It returns true if no worker is
 // left inside.
-func (s *Shared) leave() bool {
-	if s.state.Load() == open|1 && s.state.CompareAndSwap(open|1, 0) {
-		return true // one atomic operation for who was alone
-	}
-	s.state.And(^open)
-	return s.state.Add(-1) == 0
-}
+func (s *Shared) leave() bool { return s.state.Add(left-1)&(left-1) == 0 }
 
 // takePart works on s, which w has entered. The last worker to leave completes the task, which is
 // returned; else -1.
@@ -185,11 +181,11 @@ func (w *Worker) join(best int32) *Shared {
 
 // Note [Leaving a shared task]
 //
-// The state counts the workers inside, with a bit that says whether more may enter. A worker that
-// returns from Work has seen that nothing is left to begin, so it closes the task and leaves.
-// Nobody enters a closed task, so the count falls to zero once, and the worker that makes it zero
-// knows that all chunks have been executed: a claimed chunk is executed by a worker inside. That
-// worker completes the task while the others have long gone on; nobody waits.
+// The state counts the workers inside and those that have left. More may enter while nobody has left: a
+// worker that returns from Work has seen that nothing is left to begin. Nobody enters a closed task, so
+// the first count falls to zero once. The worker that makes it zero knows that all chunks have been
+// executed: a claimed chunk is executed by a worker inside. That worker completes the task while the
+// others have long gone on; nobody waits.
 //
 // A Shared is reused, so a worker that saw an offer may enter another task of it. That task is one
 // of the same run, since the run cannot end while the worker is inside it.

@@ -31,14 +31,47 @@ type Queues struct {
 	dealt  Stepped // nil: queues have shares
 	steals bool    // shares are cut by a technique that steals
 	thiefs []thief
+	epoch  uint64 // the number of the execution
 }
 
-// chunkQueue is one queue. Its counter is the next step of a dealt technique, or the first share
-// that may be nonempty.
+// chunkQueue is one queue. If it has the chunks of one Stepped technique, its counter is how many are
+// claimed, with the number of the execution above; else it is the first share that may be nonempty.
+//
+// A counter of an earlier execution stands for 0. So Reset writes to no queue, and a worker that finds
+// a queue empty has only read it: the queue stays in the cache of its own worker. Moving a line between
+// two cores takes 0.1 us (Zen 4) to 0.5 us (Emerald Rapids in a virtual machine).
 type chunkQueue struct {
-	next     atomic.Int64
-	from, to int // its shares
-	_        [104]byte
+	next     atomic.Uint64
+	from, to int     // its shares
+	steps    Stepped // nil: it has several shares, or its technique is not Stepped
+	base     int     // where the iterations of steps begin
+	first    int     // its first step
+	by       int     // from step to step
+	_        [64]byte
+}
+
+// stepBits is how many bits of a counter count steps.
+const stepBits = 40
+
+// claim claims the next step. The chunks of a queue have all been claimed in the execution before, unless
+// that ended early. So a counter is never taken for one of an execution that has the same number modulo
+// 2^24.
+func (c *chunkQueue) claim(epoch uint64) (start, size int, ok bool) {
+	epoch <<= stepBits
+	for {
+		was := c.next.Load()
+		now := was
+		if was>>stepBits<<stepBits != epoch {
+			now = epoch
+		}
+		start, size, ok = c.steps.Chunk(c.first + int(now-epoch)*c.by)
+		if !ok {
+			return 0, 0, false
+		}
+		if c.next.CompareAndSwap(was, now+1) {
+			return c.base + start, size, true
+		}
+	}
 }
 
 // share is a part of the loop that is cut by itself.
@@ -53,7 +86,7 @@ type thief struct {
 	victims []int32 // queues not known to be empty; the first pri are of the worker's group
 	pri     int
 	home    int
-	begun   bool // victims is of this execution
+	epoch   uint64 // the execution that victims is of
 	// of a queue of several shares under a stealing technique: these are empty for this worker
 	past int
 	_    [56]byte
@@ -107,7 +140,13 @@ func NewQueues(plan *Plan, p Params) (*Queues, error) {
 		q.thiefs[w].rng.Seed(plan.Seed, uint64(w))
 	}
 	for i := range q.queues {
-		q.queues[i].from, q.queues[i].to = i*len(q.shares)/count, (i+1)*len(q.shares)/count
+		c := &q.queues[i]
+		c.from, c.to = i*len(q.shares)/count, (i+1)*len(q.shares)/count
+		if q.dealt != nil {
+			c.steps, c.first, c.by = q.dealt, i, count
+		} else if steps, ok := q.shares[c.from].claimer.calc.(Stepped); ok && c.to == c.from+1 {
+			c.steps, c.base, c.by = steps, q.shares[c.from].base, 1
+		}
 	}
 	q.Reset()
 	return q, nil
@@ -146,7 +185,7 @@ func (q *Queues) Claim(worker int) (start, size int, stolen, ok bool) {
 		return start, size, false, ok
 	}
 	t := &q.thiefs[worker]
-	if !t.begun {
+	if t.epoch != q.epoch {
 		if start, size, ok = q.from(t.home, worker); ok {
 			return start, size, false, true
 		}
@@ -165,12 +204,10 @@ func (q *Queues) Claim(worker int) (start, size int, stolen, ok bool) {
 // from claims from one queue.
 func (q *Queues) from(queue, worker int) (start, size int, ok bool) {
 	c := &q.queues[queue]
-	if q.dealt != nil {
-		// The first claim of queue k is step k: the counter begins there.
-		step := c.next.Add(int64(len(q.queues))) - int64(len(q.queues))
-		return q.dealt.Chunk(int(step))
-	}
-	if q.steals {
+	switch {
+	case c.steps != nil:
+		return c.claim(q.epoch)
+	case q.steals:
 		return q.fromStolen(c, worker)
 	}
 	for i := int(c.next.Load()); i < c.to; i++ {
@@ -178,7 +215,7 @@ func (q *Queues) from(queue, worker int) (start, size int, ok bool) {
 		if start, size, ok = s.claimer.Claim(worker); ok {
 			return s.base + start, size, true
 		}
-		c.next.CompareAndSwap(int64(i), int64(i+1))
+		c.next.CompareAndSwap(uint64(i), uint64(i+1))
 	}
 	return 0, 0, false
 }
@@ -204,7 +241,7 @@ func (q *Queues) fromStolen(c *chunkQueue, worker int) (start, size int, ok bool
 
 // prepare lists the other queues for a worker whose own is empty.
 func (q *Queues) prepare(t *thief, worker int) {
-	t.begun = true
+	t.epoch = q.epoch
 	t.victims, t.pri = t.victims[:0], 0
 	n := len(q.queues)
 	first := q.layout.Victim == SeqPri || q.layout.Victim == RandomPri
@@ -285,18 +322,18 @@ func (q *Queues) Reset() {
 		q.one.Reset()
 		return
 	}
+	q.epoch++
+	if q.queues[0].steps != nil { // then all are alike
+		return
+	}
 	for i := range q.queues {
-		c := &q.queues[i]
-		c.next.Store(int64(c.from))
-		if q.dealt != nil {
-			c.next.Store(int64(i))
-		}
+		q.queues[i].next.Store(uint64(q.queues[i].from))
 	}
 	for i := range q.shares {
 		q.shares[i].claimer.Reset()
 	}
 	for i := range q.thiefs {
-		q.thiefs[i].begun, q.thiefs[i].past = false, 0
+		q.thiefs[i].past = 0
 	}
 }
 
