@@ -150,11 +150,29 @@ func (s *scan) spillCost(v virt) float64 {
 	return x.spill
 }
 
-func (s *scan) spill(v virt) {
-	s.a.reg[v] = NoReg
-	if !s.p.hasSource(v) && s.p.values[v].home == 0 {
-		s.a.slot[v] = s.a.slots
-		s.a.slots++
+// store gives slots of scratch memory to the values that have no register, which are in the order of the
+// begins of their intervals. Values that do not live at the same time share a slot, so the slots are few:
+// a load waits for an earlier store to an address that differs from its own by a multiple of 4096.
+func (s *scan) store(list []virt) {
+	clear(s.ends)
+	done, free := int32(0), s.p.shop.ints.list(len(list))
+	for _, v := range list {
+		if x := &s.p.values[v]; s.a.reg[v] != NoReg || s.p.hasSource(v) || x.home != 0 || x.inPlace != nil {
+			continue
+		}
+		x := &s.a.lives.of[v]
+		for ; done < x.from; done++ {
+			for w := s.ends[done]; w != 0; w = s.before[w] {
+				free = append(free, s.a.slot[w])
+			}
+		}
+		if last := len(free) - 1; last >= 0 {
+			s.a.slot[v], free = free[last], free[:last]
+		} else {
+			s.a.slot[v] = s.a.slots
+			s.a.slots++
+		}
+		s.before[v], s.ends[x.to] = s.ends[x.to], v
 	}
 }
 
@@ -176,12 +194,12 @@ func (s *scan) assign(list []virt) {
 		}
 		k, ok := s.cheapest(b, s.spillCost(v))
 		if !ok {
-			s.spill(v)
+			s.a.reg[v] = NoReg
 			continue
 		}
 		w := b.holds[k]
 		s.a.reg[v], b.holds[k] = s.a.reg[w], v
-		s.spill(w)
+		s.a.reg[w] = NoReg
 	}
 }
 
@@ -210,6 +228,7 @@ func (p *program) allocate(r registers, lives intervals) assignment {
 		a.lives = p.live()
 	}
 	s.assign(a.lives.order)
+	s.store(a.lives.order)
 	return a
 }
 
