@@ -128,7 +128,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	if l.window(); l.full() {
 		return l
 	}
-	if l.few() && l.together > 1 && l.pressure(l.live()) >= l.vectors { // one for a mask on the way
+	if l.together > 1 && l.pressure(l.live()) >= l.vectors { // one for a mask on the way
 		l.group()
 	}
 	if t.rewrite != nil {

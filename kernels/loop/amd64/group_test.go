@@ -161,27 +161,67 @@ nest(%0: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 }
 
 // TestTogetherMediumRounds: with few registers, a loop of some 60 operations takes two vectors,
-// whatever ends it. A long one takes one.
+// whatever ends it. A long one takes one. With many registers they take three and two, but the former
+// takes two if three have no registers.
 func TestTogetherMediumRounds(t *testing.T) {
-	for lines, want := range map[int]int{60: 2, 200: 1} {
-		var b strings.Builder
-		for k := range lines {
-			fmt.Fprintf(&b, "v%d = mul v%d, v0\n", k+4, k+3)
+	for _, c := range []struct {
+		target               *target
+		lines, carried, want int
+	}{
+		{avx2, 60, 1, 2}, {avx2, 200, 1, 1}, {avx512, 60, 1, 3}, {avx512, 200, 1, 2}, {avx512, 60, 8, 2},
+	} {
+		var begins, body, next strings.Builder
+		v := 1 + 2*c.carried // the results of the loop, then what it carries
+		for k := range c.carried {
+			fmt.Fprintf(&begins, ", v%d = v0", 1+c.carried+k)
+			fmt.Fprintf(&next, ", v%d", v+max(c.lines, c.carried)-1-k)
 		}
-		n, err := loop.Parse(fmt.Sprintf(`
-nest(%%0: f64[]) (i: 0..%%0.rows, j: 0..%%0.cols) {
-  v0 = load %%0[i, j]
-  v1 = for k: 0..50 (v2 = v0) {
-    v3 = add v2, v0
-    %snext v%d
-  }
-  store out0[i, j] v1
-} : (f64[%%0.rows, %%0.cols])`, b.String(), lines+3), loop.Standard{})
+		for k := range max(c.lines, c.carried) {
+			fmt.Fprintf(&body, "v%d = mul v%d, v0\n", v+k, v+k-c.carried)
+		}
+		var results, sum strings.Builder
+		at := v + max(c.lines, c.carried)
+		last := 1
+		for k := range c.carried {
+			fmt.Fprintf(&results, ", v%d", 1+k)
+			if k > 0 {
+				fmt.Fprintf(&sum, "v%d = add v%d, v%d\n", at, last, 1+k)
+				last, at = at, at+1
+			}
+		}
+		n, err := loop.Parse(fmt.Sprintf("nest(%%0: f64[]) (i: 0..%%0.rows, j: 0..%%0.cols) {\nv0 = load %%0[i, j]\n%s = for k: 0..50 (%s) {\n%snext %s\n}\n%sstore out0[i, j] v%d\n} : (f64[%%0.rows, %%0.cols])",
+			results.String()[2:], begins.String()[2:], body.String(), next.String()[2:], sum.String(), last), loop.Standard{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l := lowered(avx2, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{}, &workshop{}); l.together != want {
-			t.Errorf("%d vectors of rounds of %d operations, want %d", l.together, lines, want)
+		if l := lowered(c.target, n, make([]Layout, 1), make([]Layout, 1), loop.FastLevels, Schedule{}, &workshop{}); l.together != c.want {
+			t.Errorf("%s: %d vectors of rounds of %d operations that carry %d values, want %d", c.target.name, l.together, c.lines, c.carried, c.want)
+		}
+	}
+}
+
+// TestGroup: if two vectors have too few registers, the steps of each lie together in runs, for every
+// target. Otherwise they alternate.
+func TestGroup(t *testing.T) {
+	for _, target := range []*target{avx512, avx2} {
+		for _, many := range []int{4, 40} {
+			n, err := loop.Parse(twiceOver(many), loop.Standard{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := lowered(target, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 2}, &workshop{})
+			steps, changes, part := 0, 0, int32(0)
+			for k := range l.steps {
+				if s := &l.steps[k]; s.dst != 0 && s.scalar == nil && (s.Op == VMULPD || s.Op == VSUBPD) {
+					if steps++; s.part != part {
+						part = s.part
+						changes++
+					}
+				}
+			}
+			if grouped := 4*changes < steps; grouped != (many == 40) {
+				t.Errorf("%s: %d of %d operations on %d values follow one on the other vector", target.name, changes, steps, many)
+			}
 		}
 	}
 }
