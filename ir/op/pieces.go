@@ -8,7 +8,8 @@ import (
 // This file determines where the elements of a result come from, for rows that only move elements.
 
 // Piece is a rectangle of a result that is a part of one operand, shifted and perhaps with steps:
-// element (i, j) of the result is element (By*i + Down, Over*j + Right) of operand In.
+// element (i, j) of the result is element (By*i + Down, Over*j + Right) of operand In, converted to
+// the type of the result.
 type Piece struct {
 	Row, Col, Rows, Cols int
 	In                   int
@@ -140,7 +141,14 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	if at == nil {
 		return nil, false
 	}
-	s, moved := from[at(row, col)]
+	mark := b.Mark()
+	v := at(row, col)
+	b.Since(mark, func(s *loop.Stmt) {
+		if s.Dst == v && (s.Code == loop.ToF64 || s.Code == loop.ToI64) && !b.Type(s.Args[0]).IsFloat() {
+			v = s.Args[0]
+		}
+	})
+	s, moved := from[v]
 	if !moved {
 		return nil, false
 	}
