@@ -190,6 +190,8 @@ func (p *failing) matrix(x string) {
 		fmt.Sprintf("guard(%s, %s)", p.mat(), p.one("-1e300", "-1e300", "-1e300", "1e300")),
 		fmt.Sprintf("%s - rowsum(%s) * f64(1 // (1 + %s * 2))", p.mat(), p.mat(), p.off()),
 		fmt.Sprintf("(%s @ t(%s)) @ %s", p.mat(), p.mat(), p.mat()),
+		fmt.Sprintf("f64(rbind(i64(%s[1.., :] / f64(9 - %s)), N0[0, :])) + %s", p.mat(), p.off(), p.mat()),
+		fmt.Sprintf("%s + i64(1e19 * f64(%s) * rbind(N0[1.., :] + N0[0..-1, :], zeros(1, 9)))", p.mat(), p.off()),
 	))
 	p.mats = append(p.mats, x)
 }

@@ -47,8 +47,8 @@ func (f *nesting) mergeGroups() {
 // shared makes one group of chain x and of the groups that read it, if all of them read only the
 // element at their own place, or if all read x at the same other place (displaced). The latter also
 // holds for points. A chain with a single reading group joins it only if that group has been merged
-// from several: otherwise the chain would have been its member. So mergeGroups visits readers
-// first.
+// from several, or if the chain may fail: otherwise the chain would have been its member. So
+// mergeGroups visits readers first.
 func (m *merger) shared(x ir.ID) {
 	groups := []ir.ID{x}
 	several := false
@@ -72,7 +72,7 @@ func (m *merger) shared(x ir.ID) {
 			return
 		}
 	}
-	if len(groups) > 2 && !several || len(groups) == 2 && several {
+	if len(groups) > 2 && !several || len(groups) == 2 && (several || ir.MayFail(m.g, x)) {
 		m.merge(groups...)
 	}
 }
@@ -298,7 +298,7 @@ type taken struct {
 func (f *nesting) around(id ir.ID, readers [][]ir.ID) (list []taken) {
 	g := f.g
 	for k, x := range g.In(id) {
-		if f.of(x) != chainMember && f.of(x) != pointMember || !f.aligned(id, k) || f.turned(x) {
+		if f.of(x) != chainMember && f.of(x) != pointMember || !f.aligned(id, k) || f.turned(x) || ir.MayFail(g, x) && f.stops.between(x, id) {
 			continue
 		}
 		next := slices.DeleteFunc(slices.Clone(readers[x]), func(r ir.ID) bool { return f.padding(r) != nil })
@@ -374,7 +374,8 @@ func (m *merger) readsAlong(x, r ir.ID) bool {
 // the place of the last one or, if another node reads a result before that, at the place of the first.
 // It would be wrong there if a member read a value that is computed later: then the groups stay apart.
 // They also stay apart if a member reads a reduction of another member, because the loop has its value
-// only at the end. A result that only its own group reads is not stored.
+// only at the end, and if a member may fail and something else between the groups, too. A result that
+// only its own group reads is not stored.
 func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
 	first, last := slices.Min(groups), slices.Max(groups)
@@ -391,7 +392,13 @@ func (m *merger) merge(groups ...ir.ID) {
 	slices.Sort(members)
 	own, place := setOf(members), last
 	reduced := func(y ir.ID) bool { return own[y] && m.of(y) == foldMember && g.Type(y).IsScalar() }
-	if steps > againSteps || slices.ContainsFunc(members, func(x ir.ID) bool { return m.picks(x) || slices.ContainsFunc(g.In(x), reduced) }) {
+	fail := m.stops[last] - m.stops[first]
+	if ir.MayFail(g, first) {
+		fail++
+	}
+	if steps > againSteps || slices.ContainsFunc(members, func(x ir.ID) bool {
+		return m.picks(x) || fail > 1 && ir.MayFail(g, x) || slices.ContainsFunc(g.In(x), reduced)
+	}) {
 		return
 	}
 	other := func(y ir.ID) bool { return !own[y] }

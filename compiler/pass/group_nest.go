@@ -28,10 +28,10 @@ import (
 // elsewhere, alone or as a part of a larger matrix, the group has several results (group_ends.go).
 // Ranks share the rows of a group, and merge the states of its reductions.
 //
-// It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
-// at another place. Rows at computed positions are the exception: they join a loop that reads all of
-// them, if nothing else that may fail lies between (RATIONALE.md, "Why may one operator of a nest
-// fail?"). Matrices that are cut into blocks are left alone.
+// It would be wrong across a send: one `<-` is one task. It would also be wrong for two operators that
+// may fail: the first failure would be another one. One chain, or rows at computed positions, may fail
+// in a loop that computes all their elements, if nothing else that may fail lies between (RATIONALE.md,
+// "Why may one operator of a nest fail?"). Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := newNesting(g, table, sizes)
 	if !f.any() {
@@ -80,7 +80,7 @@ type memberKind uint8
 const (
 	unasked memberKind = iota
 	noMember
-	chainMember // elementwise
+	chainMember // elementwise; it may fail, but not where ranks share the rows
 	pointMember // a loop over points, each of which computes a number from elements of its operands
 	moveMember  // its elements are those of its operands
 	pickMember  // rows of operand 0 at the positions in operand 1; it may fail
@@ -103,7 +103,7 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
-	apart bool      // ranks share the rows: no picks join a group, and no reductions without states
+	apart bool      // ranks share the rows: nothing that may fail joins a group, and no reductions without states
 	stops stops
 	// partly reports, by member, that its readers may leave elements of it unread.
 	partly []bool
@@ -185,7 +185,7 @@ func (f *nesting) look(id ir.ID) memberKind {
 		return foldMember
 	}
 	folds := f.folds(id)
-	if sent(g, id) || !folds && (!t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0) || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) {
+	if sent(g, id) || !folds && (!t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0) || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) && (f.apart || !f.chain(id)) {
 		return noMember
 	}
 	if f.whole != nil && !folds && !f.whole[id] {
@@ -229,7 +229,7 @@ func (f *nesting) find() {
 		reads := moved[x] + aligned[x]
 		if h == x {
 			reads, f.partly[x] = 1, false
-		} else if f.of(x) == pickMember && (f.partly[x] || f.stops.between(x, h)) {
+		} else if (f.partly[x] || f.stops.between(x, h)) && ir.MayFail(f.g, x) {
 			return false
 		} else if reads > mostReads || f.of(x) == noMember || f.of(x) == foldMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
 			return false
@@ -292,7 +292,7 @@ func (f *nesting) viewed() *ir.Graph {
 		}
 		h := f.head[by[0]]
 		small := 2*g.Type(x).Count() < g.Type(h).Count() // it would keep the memory of all
-		if small || slices.Min(others) < h || g.Type(h).Elem != g.Type(x).Elem || f.of(h) != moveMember || m.displaced(x) {
+		if small || slices.Min(others) < h || ir.MayFail(g, x) || g.Type(h).Elem != g.Type(x).Elem || f.of(h) != moveMember || m.displaced(x) {
 			continue
 		}
 		if at[x] = m.spotIn(x, by[0], map[ir.ID]*spot{}); at[x] != nil {
