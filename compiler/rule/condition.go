@@ -144,6 +144,9 @@ var conditionWords = map[string]func(x []operand) bool{
 		}
 		return single || met == 1 || 2*p[3] <= m.shapeCut().Cols
 	},
+	// uncoded(x): x is not made of a matrix of codes element by element. A sum of one needs no matrix,
+	// only the codes.
+	"uncoded": func(x []operand) bool { return !coded(x[0].m.s.g, x[0].id, codedDepth) },
 	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
 	"ofmore": func(x []operand) bool {
 		rows := x[1].typ.Rows
@@ -417,4 +420,14 @@ func compileCondition(text string) (condition, error) {
 		err = fmt.Errorf("no condition %q; there are %s", word, strings.Join(sortedWords(), ", "))
 	}
 	return condition{conditionWords[word], args}, err
+}
+
+// codedDepth is through how many operators a matrix of codes is looked for.
+const codedDepth = 4
+
+// coded reports a matrix of codes, or what elementwise operators make of one.
+func coded(g *ir.Graph, id ir.ID, depth int) bool {
+	d := g.Nodes[id].Op
+	return d.Role == op.Codes || depth > 0 && d.Laws.Has(op.Elementwise) &&
+		slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return coded(g, x, depth-1) })
 }

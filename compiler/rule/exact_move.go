@@ -61,7 +61,7 @@ func moves() []Rule {
 			Doc:  "A window of row sums, row minima and so on needs those rows alone, if nothing else reads the rest and the reduction cannot fail.",
 			Rewrites: []string{"slice(Rowwise(x)!{A}){at=p} -> Rowwise(slice(x){at=lines(p, x)}){A}",
 				"slice(Colwise(x)!{A}){at=p} -> Colwise(slice(x){at=columns(p, x)}){A}"},
-			Where: []string{"total(Rowwise)"},
+			Where: []string{"total(Rowwise)", "uncoded(x)"},
 			Wrong: []Wrong{{Rewrite: "slice(cumsum(x)){at=p} -> cumsum(slice(x){at=p})", Why: "rows above count too"}},
 		},
 		{
