@@ -112,6 +112,9 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 	return joinCodes(DropDead(c.g), table)
 }
 
+// longestChain is more rows than memory holds.
+const longestChain = 1 << 40
+
 // code returns the codes of h in the copy.
 func (f *codeGroups) code(c *copying, h ir.ID) ir.ID {
 	if f.checked(h) {
@@ -160,17 +163,48 @@ func (f *codeGroups) sums(id ir.ID) (grouped, bool) {
 	default:
 		return grouped{}, false
 	}
-	if t := g.Type(s.h); !f.codes[s.h] || !sameSend(g, s.h, id) || s.x != ir.None && !t.Known() {
+	open := !g.Type(s.h).Known() // only the run tells the number of rows: a chain is not cut
+	if open && s.panel > 0 {
+		s.panel = longestChain
+	}
+	if t := g.Type(s.h); !f.codes[s.h] || !sameSend(g, s.h, id) {
 		return grouped{}, false
 	} else if s.x == ir.None {
 		return s, true
-	} else if f.codes[s.x] && sameSend(g, s.x, id) && !sent(g, id) && g.Type(id).Count() <= min(t.Rows/2, mostKeyed) {
+	} else if !open && f.codes[s.x] && sameSend(g, s.x, id) && !sent(g, id) && g.Type(id).Count() <= min(t.Rows/2, mostKeyed) {
 		s.pairs = true
 		return s, true
 	}
 	t := g.Type(s.x)
-	cut := s.panel > 0 && !panels && (t.Rows > s.panel || t.Count() > f.sizes.Block)
-	return s, s.x != s.h && t.IsDense() && t.Elem == types.F64 && t.Known() && !cut && !(s.turns && sent(g, id))
+	cut := !open && s.panel > 0 && !panels && (t.Rows > s.panel || t.Count() > f.sizes.Block)
+	return s, s.x != s.h && t.IsDense() && t.Elem == types.F64 && t.Cols != types.Unknown && t.Known() != open && !cut && !(s.turns && sent(g, id)) &&
+		(!open || f.rowsOf(s.h) == f.rowsOf(s.x))
+}
+
+// rowsOf returns a node that has as many rows as id, the same for matrices that are known to have
+// equally many: rows at places have as many as the places.
+func (f *codeGroups) rowsOf(id ir.ID) ir.ID {
+	g := f.g
+	open := func(x ir.ID) bool { return g.Type(x).IsMatrix() && g.Type(x).Rows == types.Unknown }
+	n, of := &g.Nodes[id], ir.None
+	switch in := g.In(id); {
+	case n.Op == f.table.Must("pick.rows") && g.Type(in[1]).Cols == 1:
+		return f.rowsOf(in[1])
+	case isElementwise(n), ofCodes(g, id):
+		for _, x := range in {
+			switch {
+			case !open(x):
+			case of == ir.None:
+				of = f.rowsOf(x)
+			case of != f.rowsOf(x): // one may have a single row
+				return id
+			}
+		}
+	}
+	if of == ir.None {
+		return id
+	}
+	return of
 }
 
 // joinCodes lets sums and counts by code check the codes that nothing else reads, which are not stored
