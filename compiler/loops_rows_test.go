@@ -149,8 +149,11 @@ var phasedBodies = []struct {
 	 t(t(onehot(i64(9 * abs(x - x[i])), 9)) @ g)`}, // infinite or nan
 	{1000, `g = f64(i64(1e8 * (y - y[i]) ^ 9))
 	 t(t(onehot(i64(9 * abs(x - x[i])), 9)) @ g)`},
-	{1000, `colsum(onehot(i64(9 * x + (i > 7)), 9))`}, // no code in point 8
-	{1000, `colsum(onehot(i64(9 / (x - x[i])), 9))`},  // no integer in point 0
+	{1000, `h, edges = histogram(x - x[i], bins = 200, lo = -0.9, hi = 0.9)
+	 t(h)`},
+	{1000, `colsum(onehot(max(bin(ifelse(x < 0.1, nan, x + y[i]), sort(y), closed = "right"), 0), m + 1))[0, 1..m]`}, // uneven edges
+	{1000, `colsum(onehot(i64(9 * x + (i > 7)), 9))`},                                                                // no code in point 8
+	{1000, `colsum(onehot(i64(9 / (x - x[i])), 9))`},                                                                 // no integer in point 0
 }
 
 // TestPhasedBodies: bodies that reduce vectors which are longer than a point has memory for, or by key,

@@ -198,7 +198,10 @@ var pipeline = []step{
 	{PassInfo{Name: "keys",
 		Doc:   "counts and adds rows by key where they are made, without storing them",
 		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},
-		whole(pass.Keys)},
+		func(s *state) error {
+			s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.PrepareOnce(g, s.o.Table) })
+			return whole(pass.Keys)(s)
+		}},
 	{PassInfo{Name: "outer-rows",
 		Doc:   "makes one loop of what rows and columns make and what reduces or multiplies the rows of that, without storing matrices",
 		After: []After{{"fuse", "a fused chain is one member of a group"}, {"keys", "what it takes has a loop over rows already"}}},

@@ -37,16 +37,60 @@ func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	return changed(g, func(id ir.ID) bool {
 		t := g.Type(id)
 		return g.Nodes[id].Op.Prepare != nil && !sent(g, id) && t.IsDense() && t.Known() && t.Rows >= least
-	}, func(c *copying, id ir.ID) {
-		n, in := &g.Nodes[id], c.in(id)
-		p := n.Op.Prepare
-		by := table.Must(p.By)
-		in[p.Input] = c.g.Add(by, n.Attrs, typeOf(by, n.Attrs, g.Type(g.In(id)[p.Input])), g.Origin(id), in[p.Input])
-		c.to[id] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
-	})
+	}, func(c *copying, id ir.ID) { c.prepare(table, id) })
+}
+
+// prepare writes node id in two steps.
+func (c *copying) prepare(table *op.Table, id ir.ID) {
+	g, n, in := c.old, &c.old.Nodes[id], c.in(id)
+	p := n.Op.Prepare
+	by := table.Must(p.By)
+	in[p.Input] = c.g.Add(by, n.Attrs, typeOf(by, n.Attrs, g.Type(g.In(id)[p.Input])), g.Origin(id), in[p.Input])
+	c.to[id] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
+}
+
+// PrepareOnce writes operators in two steps in the bodies of parfors, where the operand of the first
+// step is long and the same at all points:
+//
+//	%3 = bin(%1, %2)   ->   %3 = bin.edges(%2);  %4 = bin.within(%1, %3)
+//
+// The kernel of the parfor makes the first step once. It would be pointless for an operand that each
+// point makes.
+func PrepareOnce(g *ir.Graph, table *op.Table) *ir.Graph {
+	points := func(n *ir.Node) bool { return n.Op.Role == op.Points }
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return points(&n) }) {
+		return g
+	}
+	g = g.Clone()
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if !points(n) {
+			continue
+		}
+		r := n.Region
+		varies, c := make([]bool, r.Graph.Len()), copyOf(r.Graph)
+		for _, x := range r.Args[:len(n.Attrs.Ints("by"))] {
+			varies[x] = true
+		}
+		for id := range r.Graph.All() {
+			in := r.Graph.In(id)
+			for _, x := range in {
+				varies[id] = varies[id] || varies[x]
+			}
+			if p := r.Graph.Nodes[id].Op.Prepare; p == nil || varies[in[p.Input]] || !r.Graph.Type(in[p.Input]).Known() || r.Graph.Type(in[p.Input]).Count() < leastPrepared {
+				c.node(id)
+			} else {
+				c.prepare(table, id)
+			}
+		}
+		n.Region = c.region(r)
+	}
+	return g
 }
 
 const (
+	// leastPrepared is the least elements of an operand that bodies prepare. Loops compare with fewer.
+	leastPrepared = 16
 	// leastKeyed is the part of a block from which on rows pay: 128 KiB of f64 a column.
 	leastKeyed = 4
 	// mostKeyed is the most elements that a reduction by key has in all its tables.

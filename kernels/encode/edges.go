@@ -229,12 +229,19 @@ func stepsIn(t *value.Dense) int64 { return int64(t.F64[tableStep*t.Stride]) }
 func withinElements(e *op.Elements) op.Element {
 	x, table := e.In[0], e.In[1]
 	steps, bound := e.Attrs.Get(op.BoundAttr)
-	if !bound || !table.Type.Known() || table.Type.Rows <= tableEdges {
+	if !table.Type.Known() || table.Type.Rows <= tableEdges {
 		return nil
 	}
+	at := func(place loop.Lin) loop.Val { return table.At(place, loop.Num(0)) }
 	return func(i, j loop.Lin) loop.Val {
 		v := define.ConvertBody(e.B, types.F64, x.At(i, j))
-		return interval(e.B, v, func(at loop.Lin) loop.Val { return table.At(at, loop.Num(0)) }, steps.I, closedRight(e.Attrs))
+		by := func(steps int64) []loop.Val { return []loop.Val{interval(e.B, v, at, steps, closedRight(e.Attrs))} }
+		if bound {
+			return by(steps.I)[0]
+		}
+		// The table says whether one step corrects a guess.
+		near := e.B.Op(loop.Lt, at(loop.Num(tableStep)), define.Numeral(e.B, types.F64, 2))
+		return e.B.If(near, []types.Elem{types.I64}, func() []loop.Val { return by(1) }, func() []loop.Val { return by(int64(table.Type.Rows-tableEdges) / 2) })[0]
 	}
 }
 

@@ -276,7 +276,8 @@ func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 	mark := x.Mark()
 	y := x.Act(p.Body, k, env)
 	x.Since(mark, func(s *loop.Stmt) {
-		if s.Loop != nil || s.Then != nil { // it would be made for every column
+		loops := loop.Some([]loop.Stmt{*s}, func(s *loop.Stmt) bool { return s.Loop != nil })
+		if loops || s.Then != nil && !f.passes(t) { // it would be made for every column
 			panic(NoBody{"a loop for each row"})
 		}
 	})

@@ -176,8 +176,8 @@ func (p *RowPlan) wide(t types.Type) bool {
 
 // passes reports a row, or a matrix of few columns, of which the phase goes over every element or row.
 func (f *RowPhase) passes(t types.Type) bool {
-	few := t.Known() && t.Rows == f.plan.width && t.Cols <= define.WrittenLines
-	return (f.plan.wide(t) || few) && max(t.Rows, t.Cols) == f.Own.Width
+	few := t.Rows == f.plan.width && t.Cols <= define.WrittenLines
+	return t.Known() && (min(t.Rows, t.Cols) == 1 && t.Count() > 1 || few) && max(t.Rows, t.Cols) == f.Own.Width
 }
 
 // read notes that a phase reads a register.
