@@ -140,6 +140,47 @@ func TestTablesOfGroups(t *testing.T) {
 	}
 }
 
+// TestOddGroups: parfors that almost take groups of rows, and groups with odd columns, have the bytes
+// and failures of the definition.
+func TestOddGroups(t *testing.T) {
+	table := tinyTable(t)
+	columns := "x = rand(300, 1, seed = 2) - 0.5\ng = randint(300, 1, 0, 22, seed = 1)\nh = reverse(g)\nX = cbind(x, x + 1, g)\nd = g % 3\none = x[1..2, :] + 1\nc = count(x > 0.4)\n"
+	for i, bodies := range [][]string{
+		{"sum(x[g == j] * j)", "sum((x * j)[g == j])", "sum(ifelse(g == j, x * j, 0))", "sum((g == j) * (x * j))"}, // the index is in the terms
+		{"sum(x[g < j]) + count(g >= j)", "sum(x[d + j == j])", "sum((g == j) + x) - sum((g == j) - x)", "sum(ifelse(d > 1, x > j, false))", "sum(ifelse(d == 1, x, 0)) + j"},
+		{"sum(ifelse(g + j == c, x, 0))", "sum(ifelse(g == j, 1.5, 0))", "sum(ifelse((x > 0) == j, x, 0))", "sum((g == j) * one)", "sum(ifelse(g == j and one > 1, x, 0))", "sum(ifelse(one == j, x, 0))"},
+		{"mean((9223372036854775807 - d)[g == j])", "sum(X[g == j, :]) + count(x[g == j])", "mean((g == j) * x) + mean(g == j)", "sum(f32(x)[g == j]) + f32(count(f32(x)[g == j]))", "sum(2 * (g == j))", "sum(((g == j) * d) * x) + sum((f64(g == j) * d) * x)"},
+		{"sum(60 // g[g == j and g > 0])"},                                // would fail in a row outside of the groups
+		{"sum(x[g == j] * x[h == j])"},                                    // two groups
+		{"sum((g == j) * (g != g[299, 0]) * rbind(x[0..299, :], [nan]))"}, // nan in the group, where the filter is false
+	} {
+		text := columns
+		for _, body := range bodies {
+			text += "emit t(parfor j in 0..24 { " + body + " })\n"
+		}
+		if _, err := (runs{{1, 2, nil, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%d: %v\nin\n%s", i, err, text)
+		}
+	}
+	for i, text := range []string{
+		"emit t(parfor j in LOW..HIGH { sum(x[f == j]) + count(-f == -j) })\nemit t(parfor j in -LOW..-HIGH by -1 { count(f == -j) })",
+		"F = f64(g) * 1125899906842625.0\nemit t(parfor j in 0..24750000000000000 by 1125899906842625 { sum(x[F == j]) })",
+		"emit all parfor i in -5..22, j in -5..i { sum(x[g == i]) + count(g == j) }",
+		"Y = X[:, colsum(X) > 0]\nemit t(parfor j in 0..300 { sum(ifelse(d == j - 7, Y, 0)) + max(ifelse(g == j - 7, Y, 0)) })\nemit t(parfor j in 0..300 { sum(cumsum(Y[g == j - 7 and x > 0, 0])) })", // the run tells the columns
+		"emit t(parfor j in 0..300 { sum(ifelse(d == 7 - j, x, 5)) + sum(ifelse(g == j + d, x, 0)) + count(g == j + 0 and one > 1) })",
+		"y = x[x > 0]\nk = 0 * g[x > 0] + 7\nemit t(parfor j in 0..300 { max(ifelse(k == j, -y, 5.0)) + min(ifelse(d - d == j, x + 1, -9.0)) })",
+		"emit t(parfor j in 0..300 { sum(sort(x[(x > 0) == (j % 2 == 0)])) + sum(rowmax(ifelse(g == j + 0, x, 0.0))) + max(ifelse(g == j + 0, x, x + 1)) + max(ifelse(g == j + 0, x, -9.0)) + sum(sort(x[g > j])) + sum(sort((x * (one * j))[g == j + 0])) })",
+		"emit t(parfor j in 0..300 { assert j > 5, \"first\"; sum(sort(x[60 // g == j + 0])) })",
+		"emit t(parfor j in 0..300 { sum(sort((j // (g - 21))[g == j + 0 and g < 21])) })",
+	} {
+		text = columns + "f = f64(g) + LOW\n" + text
+		text = strings.NewReplacer("LOW", "9007199254740980", "HIGH", "9007199254741010").Replace(text)
+		if _, err := (runs{{1, 2, nil, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%d: %v\nin\n%s", i, err, text)
+		}
+	}
+}
+
 // TestRowsOfGroups runs programs of grouping in several ways: all give the bytes of the definition,
 // and rows come from an order of all rows.
 func TestRowsOfGroups(t *testing.T) {

@@ -58,6 +58,7 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"N = U[:, 2..] * V[:, 0..-2]\nA = cbind(N, U[:, 0..2])\nemit A\nemit norm(N - V[:, 2..])", "(f64[70,60], f64)"},
 		{"N = U[0..-2, 1..-1] + V[2.., 2..]\nA = rbind(U[0, :], cbind(U[1..-1, 0], N, U[1..-1, -1]), U[-1, :])\nemit all(abs(N - U[1..-1, 1..-1]) < 0.5)\nemit A", "(f64[70,60], bool)"},
 		{"N = f32(U[0..-2, :]) * f32(V[2.., :])\nA = rbind(N, f32(U[0..2, :]))\nemit min(N - f32(U[1..-1, :]))\nemit A", "(f32[70,60], f32)"},
+		{"N = f32(U[0..-2, :]) * f32(1e38)\nA = rbind(N, f32(U[0..2, :]))\nemit mean(abs(N - f32(U[1..-1, :])))\nemit A", ""}, // the sum is infinite, the mean is not
 		{"W = materialize(i64(U > 0.5))\nN = W[0..-2, :] + 2 * W[2.., :]\nA = rbind(N, W[0..2, :])\nd = max(N - W[1..-1, :])\nc = count(N > W[1..-1, :])\nemit A\nemit d + c", "(i64[70,60], i64, i64)"},
 		{"N = U[0..-2, :] * V[2.., :]\nA = rbind(U[0, :], N, U[-1, :])\nemit max(abs(N - U[1..-1, :]))\nemit sum(N * V[0..-2, :])\nemit A", "(f64[70,60], f64, f64)"},
 		{"N = U[0..-2, :] * V[2.., :]\nemit rbind(U[0, :], N, U[-1, :])\nemit rbind(V[0, :], N, V[-1, :])", "(f64[70,60], f64[70,60])"},

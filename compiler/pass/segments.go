@@ -470,7 +470,7 @@ func (w *segmentWriter) at(x ir.ID, g *group) ir.ID {
 	if !t.IsMatrix() || t.Rows != w.rows(g) {
 		return w.body.to[x]
 	}
-	if t.IsDense() {
+	if t.IsDense() && t.Known() { // a window has a known number of columns
 		if arg, ok := w.argument(inOrder{g.column, x}); ok {
 			return w.window(arg, g, o)
 		}
