@@ -119,7 +119,7 @@ func (s segments) chosen(x ir.ID) ir.ID {
 	}
 	of := b.In(x)[0]
 	t := b.Type(of)
-	if b.Nodes[of].Op != s.table.Must("ifelse") || b.Type(b.In(of)[0]).Rows != t.Rows {
+	if b.Nodes[of].Op != s.table.Must("ifelse") {
 		return ir.None
 	}
 	y, z := b.In(of)[1], b.In(of)[2]
@@ -203,7 +203,7 @@ func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok 
 			continue
 		}
 		nodes, fixed := s.outside(g, id, x)
-		if _, same := s.outside(g, id, key); !fixed || same {
+		if !fixed {
 			continue
 		}
 		also := slices.Delete(slices.Clone(masks), k, k+1)

@@ -58,7 +58,7 @@ type groupKey struct {
 func summed(g *ir.Graph, id ir.ID, table *op.Table) (s sums) {
 	n := &g.Nodes[id]
 	by := n.Attrs.Ints("by")
-	if n.Op.Role != op.Points || n.Attrs.Bool("pairs") || len(by) == 0 || len(n.Attrs.Ints("n")) != len(by) || len(n.Attrs.Ints("lo")) != len(by) {
+	if n.Op.Role != op.Points || n.Attrs.Bool("pairs") || len(by) == 0 || len(n.Attrs.Ints("n")) != len(by) {
 		return sums{}
 	}
 	s = sums{segments: segments{table: table, r: n.Region}, by: map[ir.ID]groupSum{}, at: map[ir.ID]ir.ID{}}
@@ -82,7 +82,7 @@ func (s *sums) sum(g *ir.Graph, id, x ir.ID) (one groupSum, ok bool) {
 	of := b.In(x)[0]
 	var conditions []ir.ID
 	switch y := b.Type(of); {
-	case !y.IsDense() || y.Cols != 1 || y.Elem == types.Str || y.Elem == types.F32:
+	case !y.IsDense() || y.Cols != 1:
 		return one, false
 	case mean && (y.Known() || y.Elem == types.I64): // sums of integers wrap, means do not
 		return one, false
@@ -110,13 +110,11 @@ func (s *sums) sum(g *ir.Graph, id, x ir.ID) (one groupSum, ok bool) {
 	rows := b.Type(one.keys[0].column).Rows
 	fixed := func(y ir.ID) bool {
 		_, ok := s.outside(g, id, y)
-		return ok && !b.Type(y).IsSparse() && (b.Type(y).IsScalar() || b.Type(y).Rows == rows && b.Type(y).Cols == 1)
+		return ok && (b.Type(y).IsScalar() || b.Type(y).Rows == rows)
 	}
 	switch {
-	case one.picked != ir.None:
-		ok = b.Type(b.In(one.picked)[0]).Rows == rows
 	case one.of != ir.None:
-		ok = fixed(one.of)
+		ok = one.picked != ir.None || fixed(one.of)
 	default:
 		isColumn := func(y ir.ID) bool { return !b.Type(y).IsScalar() }
 		ok = len(one.factors) == 0 || allOf(one.factors, fixed) && slices.ContainsFunc(one.factors, isColumn)
@@ -147,20 +145,19 @@ func (s sums) keyed(g *ir.Graph, id ir.ID, one *groupSum, conditions []ir.ID) bo
 		}
 		k := slices.Index(s.r.Args, key)
 		by := a.Ints("by")
-		if k < 0 || k >= len(by) || len(one.keys) == 2 || slices.ContainsFunc(one.keys, func(o groupKey) bool { return o.index == k }) {
+		if k < 0 || k >= len(by) || slices.ContainsFunc(one.keys, func(o groupKey) bool { return o.index == k }) {
 			return false
 		}
 		_, fixed := s.outside(g, id, x)
 		t, lo, n := b.Type(x), a.Ints("lo")[k], a.Ints("n")[k]
 		const half = 1 << 52 // of the integers that floats hold; ^x is -x or one less
-		if !fixed || !t.IsDense() || t.Rows != rows || t.Elem != types.I64 && t.Elem != types.F64 || n < 1 || n > mostSums ||
-			max(lo, ^lo) > half || max(by[k], ^by[k]) > half/n {
+		if !fixed || t.Elem != types.I64 && t.Elem != types.F64 || n < 1 || max(lo, ^lo) > half || max(by[k], ^by[k]) > half/n {
 			return false
 		}
 		one.keys = append(one.keys, groupKey{x, k})
 		groups *= n
 	}
-	return len(one.keys) > 0 && rows > 1 && groups >= leastSums && groups <= mostSums
+	return len(one.keys) > 0 && groups >= leastSums && groups <= mostSums
 }
 
 // places returns the places of the rows from which node x is computed. It returns ir.None if x is not
@@ -172,13 +169,13 @@ func (s *sums) places(g *ir.Graph, id, x ir.ID) ir.ID {
 	b, p := s.r.Graph, ir.None
 	switch n, in := &b.Nodes[x], b.In(x); {
 	case n.Op == s.table.Must("pick.rows"):
-		if _, fixed := s.outside(g, id, in[0]); fixed && b.Nodes[in[1]].Op == s.table.Must("places") && b.Type(in[0]).IsDense() {
+		if _, fixed := s.outside(g, id, in[0]); fixed && b.Nodes[in[1]].Op == s.table.Must("places") {
 			if s.same == nil {
 				s.same = equals(b).to
 			}
 			p = s.same[in[1]]
 		}
-	case isElementwise(n) && b.Type(x).Elem != types.Str && !n.Op.Fails(b.Type(in[0]).Elem, b.Type(x).Elem):
+	case isElementwise(n) && !n.Op.Fails(b.Type(in[0]).Elem, b.Type(x).Elem):
 		for _, y := range in {
 			if b.Type(y).IsScalar() {
 				if _, fixed := s.outside(g, id, y); fixed {
@@ -205,9 +202,6 @@ func (s sums) product(x ir.ID, most int) (conditions, factors []ir.ID) {
 		return conditions, nil
 	}
 	for k, y := range b.In(x) {
-		if b.Type(y).IsScalar() {
-			continue
-		}
 		other := b.In(x)[1-k]
 		if conditions, factors = s.product(y, most-1); conditions == nil || b.Type(other).Elem != b.Type(x).Elem || len(factors) > 0 && b.Type(y).Elem != b.Type(x).Elem {
 			continue

@@ -173,11 +173,9 @@ func (b *groupsBody) blocks(lo, hi int, f func(i int, groups []int32)) {
 				v, whole := int64(0), true
 				if at := (i + r) * key.Stride; key.Elem == types.I64 {
 					v = key.I64[at]
-				} else if x := key.F64[at]; x >= -1<<62 && x < 1<<62 {
-					v = int64(x)
-					whole = float64(v) == x
-				} else {
-					whole = false
+				} else { // a float that is no int64 becomes another number
+					v = int64(key.F64[at])
+					whole = float64(v) == key.F64[at]
 				}
 				if v -= first; by != 1 {
 					whole, v = whole && v%by == 0, v/by
