@@ -194,7 +194,10 @@ var pipeline = []step{
 	{PassInfo{Name: "fuse",
 		Doc:   "makes one loop of elementwise operators and of what reduces their results",
 		After: []After{{"hoist", "loop invariants have left the loop and are stored once"}, {"simplify", "rules know operators, not maps, and do not look into bodies"}, {"merge-equal", "an expression with two readers is stored; merging shows which are"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })},
+		func(s *state) error {
+			s.g = pass.Points(s.g, func(g *ir.Graph) *ir.Graph { return pass.FuseCalled(g, s.o.Table) })
+			return deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })(s)
+		}},
 	{PassInfo{Name: "keys",
 		Doc:   "counts and adds rows by key where they are made, without storing them",
 		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},

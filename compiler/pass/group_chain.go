@@ -36,8 +36,7 @@ import (
 // A constructor becomes part of a chain where that is cheaper than storing it (group_draw.go).
 // `materialize` forces storing.
 func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
-	f := &fusion{groups: groups{g: g}, table: table, uses: g.Uses(),
-		operands: operands{g: g, of: map[ir.ID][]ir.ID{}}}
+	f := fusionOf(g, table)
 	changes := f.join(func(h, x ir.ID) bool { return h != x && f.fusable(x) && f.operands.join(h, x) }, f.links)
 	if again := f.repeated(); again != g {
 		return Fuse(again, table)
@@ -52,6 +51,31 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 		return g
 	}
 	return f.build()
+}
+
+// mostInLoop is the most elements of a matrix that a compiled loop over the points of a parfor stores.
+const mostInLoop = 1 << 14
+
+// FuseCalled is Fuse for the body of a parfor, and for the chains alone that a compiled loop over its
+// points would not compute: each makes a matrix of more than mostInLoop elements that a sort or the
+// rounds of a loop read. Elsewhere a chain would keep such a loop from fusing more.
+func FuseCalled(g *ir.Graph, table *op.Table) *ir.Graph {
+	f, stored := fusionOf(g, table), make([]bool, g.Len())
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		for k, x := range g.In(ir.ID(i)) {
+			large := g.Type(x).IsDense() && g.Type(x).Known() && g.Type(x).Count() > mostInLoop
+			stored[x] = stored[x] || large && (n.Op.Order != nil || k < n.Carried())
+		}
+	}
+	if !f.join(func(h, x ir.ID) bool { return h != x && stored[h] && f.fusable(x) && f.operands.join(h, x) }, f.links) {
+		return g
+	}
+	return f.build()
+}
+
+func fusionOf(g *ir.Graph, table *op.Table) *fusion {
+	return &fusion{groups: groups{g: g}, table: table, uses: g.Uses(), operands: operands{g: g, of: map[ir.ID][]ir.ID{}}}
 }
 
 // operands has what the groups of several nodes read of other nodes, by their heads.

@@ -4,6 +4,7 @@ package order
 // argsort, take, unique.
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -312,8 +313,12 @@ type orderRoom struct {
 // as long as to sort them.
 var orderRooms = sync.Pool{New: func() any { return &orderRoom{} }}
 
-// mostKept is the length up to which rooms are kept.
-const mostKept = 1 << 14
+// firstPart is the part of the rows, 1 of so many, up to which the first ones are kept aside. Rows in
+// reverse order, which all come to the first places for a while, then take no longer than by digits.
+const firstPart = 16
+
+// mostKept is the length up to which rooms are kept: 4 MiB of keys, places, and as much beside them.
+const mostKept = 1 << 17
 
 func ordering() *orderRoom { return orderRooms.Get().(*orderRoom) }
 
@@ -326,6 +331,9 @@ func (r *orderRoom) free() {
 // of returns the rows' places in order, valid until r is lent again. It is in order where spans are;
 // nil: everywhere.
 func (r *orderRoom) of(x *value.Dense, a *op.Attrs, spans []Span) []int64 {
+	if n := len(spans); n > 0 && spans[n-1].To <= x.Rows/firstPart {
+		return r.first(sortColumn(x, a), a.Bool("desc"), spans)
+	}
 	r.keys = slices.Grow(r.keys[:0], x.Rows)[:x.Rows]
 	directedKeys(r.keys, sortColumn(x, a), 0, a.Bool("desc"))
 	r.at = slices.Grow(r.at[:0], len(r.keys))[:len(r.keys)]
@@ -338,6 +346,39 @@ func (r *orderRoom) of(x *value.Dense, a *op.Attrs, spans []Span) []int64 {
 	} else {
 		SelectPairs(r.keys, r.at, roomKeys, roomAt, 0, spans)
 	}
+	return r.at
+}
+
+// first is of where spans are among the first places. It keeps the rows that may come to those places:
+// fewer than all, so that they are in the first cache and need little memory.
+func (r *orderRoom) first(x *value.Dense, desc bool, spans []Span) []int64 {
+	n, last := spans[len(spans)-1].To, uint64(math.MaxUint64) // the greatest key of n rows so far
+	r.keys, r.at = r.keys[:0], r.at[:0]
+	cut := func() {
+		roomKeys, roomAt := r.room.Of(len(r.keys), true)
+		SelectPairs(r.keys, r.at, roomKeys, roomAt, 0, []Span{{0, n}})
+		r.keys, r.at, last = r.keys[:n], r.at[:n], r.keys[n-1]
+	}
+	var key [1]uint64
+	low, high := math.Inf(-1), math.Inf(1) // numbers outside come to none of the places; nan is not outside
+	column, step := x.F64, x.Stride        // empty for other types
+	for i, at := 0, 0; i < x.Rows; i, at = i+1, at+step {
+		if at < len(column) && (column[at] > high || column[at] < low) {
+			continue
+		}
+		directedKeys(key[:], x, i, desc)
+		if k := key[0]; k < last || len(r.keys) < n { // equal keys keep their order
+			if r.keys, r.at = append(r.keys, k), append(r.at, int64(i)); len(r.keys) < 4*n+selectBlock {
+				continue
+			}
+			if cut(); desc {
+				low = Keyed(types.F64, ^last).F
+			} else {
+				high = Keyed(types.F64, last).F
+			}
+		}
+	}
+	cut()
 	return r.at
 }
 
