@@ -59,6 +59,31 @@ emit colmin(C)
 emit t(D) @ C[C[:, 0] < 0.9, :]
 p = B[B[:, 1] > 0.2, 2]
 emit sum(p * C[:, 1])`, 8, 0},
+	{"rows chosen in rounds", `X = rand(61, 4, seed = 1)
+iterate c = 0.2, s = 0.3, k = 0 until k == 4 {
+  Y = X[abs(X[:, 1] - c) < 2 * s, :]
+  z = Y[:, 0] * 2 + rowsum(Y[:, 1..4])
+  next c = 0.5 * c + 0.5 * colmean(Y)[0, 1]
+  next s = stddev(Y[:, 1]) + max(z) / 100 + nrow(Y) / 1000
+  next k = k + 1
+}
+emit c
+emit s
+if c > 0.3 {
+  y = X[X[:, 2] < c, 3]
+  emit mean(y)
+}`, 6, 0},
+	{"rows chosen in rounds that are read as a whole", `X = rand(61, 3, seed = 2)
+iterate c = 0.3, x = X[:, 0], k = 0 until k == 3 {
+  Y = X[X[:, 1] > c, :]
+  y = Y[:, 2]
+  m = if sum(y) > 0.1 { mean(x[x > c, :]) } else { 0.5 }
+  next c = 0.5 * c + 0.3 * median(y) + 0.01 * sum(sort(y)[0..3, :]) + 0.001 * (t(Y) @ Y)[0, 1] + m / 100
+  next x = x * 0.9 + y[2, 0] / 10
+  next k = k + 1
+}
+emit c
+emit x`, 3, 0},
 	{"what reads all of the rows that the run chooses", `k = i64(floor(5 * rand(60, 1, seed = 1)))
 v = unique(k)
 emit sum(recode(k, v, 10 - v) * seq(0, 60))

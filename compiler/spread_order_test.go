@@ -140,6 +140,14 @@ func TestEndsOfSortsOnRanks(t *testing.T) {
 		{"x = ifelse(rand(3000, 2, seed = 3) > 0.999, nan, round(randn(3000, 2, seed = 4)))\nemit sort(x, by = -1)[-5.., :]", 5 * 16},
 		{"x = round(randn(3001, 2, seed = 5))\nemit t(argsort(x, by = 1, desc = true)[-6..-1])", 6 * (8 + 8)},
 		{"x = i64(20 * rand(3001, 2, seed = 6))\ns = sort(x, desc = true)\nemit s[3, 1] + s[0, 0]\nemit s[1..3, 1]", 4 * 16},
+		{`x = floor(9 * rand(3000, 1, seed = 1)) / 2
+iterate w = x, c = 0.0, k = 0 until k == 4 {
+  s = sort(w, desc = true)
+  next w = ifelse(w > s[3, 0], w * 0.9 - s[1, 0] / 8, w)
+  next c = c + s[0, 0]
+  next k = k + 1
+}
+emit c`, 4 * 4 * 8},
 	} {
 		for _, ranks := range []int{2, 3, 5} {
 			r, err := compileTiny(tinyTable(t), p.text, ranks, false, apart)

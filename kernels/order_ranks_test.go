@@ -38,9 +38,14 @@ func (s *sharedSort) on(t *testing.T, name string, windows int, attrs *op.Attrs,
 	}
 	rowtest.Lend(c)
 	for r := range s.ranks {
-		if c.Lo, c.Hi = op.WindowOf(r, s.ranks, windows, op.Int(s.unit)); name == "order.near" {
-			c.Lo, c.Hi = r, r+1
+		unit := s.unit
+		switch name {
+		case "order.near":
+			unit = 1
+		case "order.ends":
+			unit = attrs.Int("rows")
 		}
+		c.Lo, c.Hi = op.WindowOf(r, s.ranks, windows, op.Int(unit))
 		if c.Lo == c.Hi && windows > 0 {
 			continue
 		}
@@ -129,6 +134,34 @@ func made(t *testing.T, name string, attrs *op.Attrs, in ...value.Value) value.V
 	return c.Out
 }
 
+// ends fails unless order.ends is the first or last places of argsort of each rank's rows.
+func (s *sharedSort) ends(t *testing.T, x *value.Dense, by *op.Attrs) {
+	t.Helper()
+	windows, least := make([][2]int, s.ranks), x.Rows
+	for r := range windows {
+		lo, hi := op.WindowOf(r, s.ranks, x.Rows, op.Int(s.unit))
+		windows[r], least = [2]int{lo, hi}, min(least, hi-lo)
+	}
+	if least == 0 {
+		return
+	}
+	k, last := 1+s.r.IntN(least), s.r.IntN(2) == 0
+	attrs := by.With("rows", op.Int(k)).With("last", op.Bool(last)).With("step", op.Int(s.unit))
+	got, want := s.on(t, "order.ends", s.ranks*k, attrs, x), value.New(types.I64, s.ranks*k, 1)
+	for r, w := range windows {
+		at, first := made(t, "argsort", by, x.View(w[0], 0, w[1]-w[0], x.Cols)).(*value.Dense), 0
+		if last {
+			first = at.Rows - k
+		}
+		for i := range k {
+			want.Set(r*k+i, 0, value.I64(int64(w[0])+at.At(first+i, 0).I))
+		}
+	}
+	if msg := rowtest.Differ(got, want); msg != "" {
+		t.Fatalf("%d rows at an end of %v on %d ranks, in units of %d, %v: %s", k, x.Type(), s.ranks, s.unit, attrs, msg)
+	}
+}
+
 // Ranks that sort rows together make the rows of one: with few and many rows, all equal or with ties,
 // nan and zeros of both signs, in windows of different sizes.
 func TestSharedSorts(t *testing.T) {
@@ -175,6 +208,7 @@ func TestSharedSorts(t *testing.T) {
 				t.Fatalf("%s of %v on %d ranks: %s (ranks, definition)", s.of, x.Type(), s.ranks, msg)
 			}
 		}
+		s.ends(t, x, attrs)
 		loops += s.loops
 	}
 	if loops < 20 {

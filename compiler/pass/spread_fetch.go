@@ -315,7 +315,9 @@ func (s *spreader) partGains(g *ir.Graph, id ir.ID, readers []ir.ID) bool {
 	if s.from == 1 || !from.Known() || from.Bytes() > mostGathered {
 		return false
 	}
-	part := s.table.Must(g.Nodes[id].Op.Order.Part).Cost(sigOf(g, id), g.Type(id)).Flops
+	sig := sigOf(g, id)
+	sig.Def, sig.Attrs = s.table.Must(g.Nodes[id].Op.Order.Part), op.MakeAttrs(op.Attr{Name: "spans", Val: op.Val{Kind: op.IntsVal, L: spans}})
+	part := apartSteps * sig.Def.Cost(sig, g.Type(id)).Flops
 	return part+s.wholeCost(from) <= s.workOf(g, id)/float64(s.ranks)+s.orderCost(g, id)
 }
 

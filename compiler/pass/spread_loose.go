@@ -33,11 +33,8 @@ type looseFor struct {
 // false for other nodes.
 func (x *spreadGraph) chosen(id ir.ID) bool {
 	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
-	if !x.spreader.whole || x.inside || sent(x.old, id) || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
+	if !x.spreader.whole || sent(x.old, id) || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
 		return false
-	}
-	if x.ordersEnd(id) {
-		return true
 	}
 	if from := x.old.Type(in[0]); n.Op.Chooses && from.Cols == 1 && (x.isLoose(in[0]) || x.partial[in[0]] && from.Rows >= x.ranks) {
 		size := x.full(in[1])
@@ -49,11 +46,13 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 			x.g.Nodes[made].Attrs = x.sharing(x.g.Nodes[made].Attrs, from.Rows, x.unit[from.Rows])
 		}
 		x.to[id], x.loose[id] = made, id
+		x.spares(id, id)
 		return true
 	}
 	root := ir.None
 	if k := n.Op.Numbers; k > 0 && x.choosesHere(in[0], in[k]) {
 		x.to[id], x.loose[id] = x.shares1(x.g.CopyNode(x.old, id, x.local(in[0]), x.to[in[k]])), in[k]
+		x.spares(id, in[k])
 		return true
 	}
 	for _, from := range in {
@@ -68,7 +67,7 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	switch both := len(in) == 2 && x.isLoose(in[0]) && x.isLoose(in[1]); {
 	case root == ir.None:
 		return false
-	case n.Op.Shard.Kind == op.ShardContract && both && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.Known():
+	case n.Op.Shard.Kind == op.ShardContract && both && !x.inside && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.Known():
 		x.to[id] = x.looseProduct(id)
 	case len(in) == 1 && n.Op.Shape != nil && rowCount(n.Op):
 		x.to[id] = x.countOf(root)
@@ -86,7 +85,22 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	default:
 		return false
 	}
+	x.spares(id, root)
 	return true
+}
+
+// spares counts what other ranks do of a loose node, whose rows root chooses. As many rows as it chooses
+// from are the most that there may be.
+func (x *spreadGraph) spares(id, root ir.ID) {
+	for x.isLoose(x.old.In(root)[0]) {
+		root = x.loose[x.old.In(root)[0]]
+	}
+	cols := x.old.Type(id).Cols
+	for _, from := range x.old.In(id) {
+		cols = max(cols, x.old.Type(from).Cols)
+	}
+	x.shares++
+	x.saved += x.spared(moveSteps * float64(x.old.Type(x.old.In(root)[0]).Rows*max(1, cols)))
 }
 
 // endOf returns how many rows from one end of a sorted matrix hold all that is read of it, and whether
@@ -115,68 +129,55 @@ func (s *spreader) endOf(t types.Type, spans []int64) (k int, last bool) {
 	return k, last
 }
 
-// ordersEnd makes the new nodes of a sort whose first or last rows alone are read (op.Ordering.Part).
-// Each rank sends as many of its own rows, and all ranks put these in order:
+// endReads returns the reads of a sort whose first or last rows alone are read (op.Ordering.Part).
+func (s *spreader) endReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	n, in := &g.Nodes[id], g.In(id)
+	if n.Op.Order == nil || n.Op.Order.Own != "" || len(in) > 1 || !partial[0] {
+		return nil, elsewise
+	}
+	of := g.Type(in[0])
+	k, _ := s.endOf(of, n.Attrs.Ints("spans"))
+	return []rowReads{s.ownRows(of.Rows)}, unless(k > 0, elsewise)
+}
+
+// ordersEnd makes the new nodes of such a sort. Each rank sends as many of its own rows, and all ranks
+// put these in order:
 //
 //	%1 = sort.part(%0) {spans=[0,0,9,0]}
-//	->  %2 = slice(%0){rows 0..300} on 0;  %3 = sort.part(%2) on 0
-//	    %4 = slice(%3){rows 0..9} on 0;  %5 = exchange(%4) {to=[1]} on 0; ..
-//	    %9 = rbind(%5, ..);  %10 = sort.part(%9) {spans=[0,0,9,0]}
+//	->  %1 = order.ends(%0) {ranks=3, rows=9};  %2 = pick.rows(%0, %1) {ranks=3};  %3 = gather(%2)
+//	    %4 = sort.part(%3) {spans=[0,0,9,0]};  %5 = slice(%4) {rows 0..9}
 //
-// Equal rows keep their order, because those of a rank stand before those of later ranks. ordersEnd
-// returns false for other nodes.
-func (x *spreadGraph) ordersEnd(id ir.ID) bool {
-	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
-	if n.Op.Order == nil || n.Op.Order.Own != "" || len(in) > 1 || !x.partial[in[0]] {
-		return false
-	}
-	of := x.old.Type(in[0])
+// Equal rows keep their order, because those of a rank stand before those of later ranks.
+func (x *spreadGraph) ordersEnd(id ir.ID, reads []rowReads) {
+	n, from, t := &x.old.Nodes[id], x.old.In(id)[0], x.old.Type(id)
+	of := x.old.Type(from)
 	k, last := x.endOf(of, n.Attrs.Ints("spans"))
-	if k == 0 {
-		return false
-	}
-	numbers, own, by := n.Op.Order.Pairs, x.own(in[0]), n.Attrs.Int("by")
+	by, own, slice := n.Attrs.Int("by"), x.reach(from, reads[0]), x.table.Must("slice")
 	if by < 0 {
 		by += of.Cols
 	}
-	window := func(from ir.ID, row, rows, col, cols int) ir.ID {
-		return x.typed(id, x.table.Must("slice"), box{row, col, rows, cols, 0, 0}.attrs(), from)
+	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(by)}, op.Attr{Name: "desc", Val: n.Attrs.Val("desc")})
+	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, x.ranks*k, op.Int(k)) }
+	gathered := func(made ir.ID) ir.ID { return x.gatherOf(id, inUnits(nil, op.Int(k)), made) }
+	ends := attrs.With("rows", op.Int(k)).With("last", op.Bool(last)).With("step", x.unit[of.Rows])
+	places := x.typed(id, x.table.Must("order.ends"), share(ends), own)
+	if n.Op.Order.Pairs && of.Cols > 1 { // one column is sent
+		own, attrs = x.typed(id, slice, box{0, by, of.Rows, 1, 0, 0}.attrs(), own), attrs.With("by", op.Int(0))
 	}
-	end := func(from ir.ID, attrs *op.Attrs, rank int32) ir.ID { // the rows at the end of the sorted rows from
-		row := 0
-		if last {
-			row = x.g.Type(from).Rows - k
-		}
-		sorted := x.alone(x.typed(id, n.Op, attrs.With("spans", op.Ints(row, 0, k, 0)), from), rank)
-		return x.alone(window(sorted, row, k, 0, x.g.Type(sorted).Cols), rank)
+	rows, row := gathered(x.typed(id, x.table.Must("pick.rows"), share(nil), own, places)), 0
+	if last {
+		row = (x.ranks - 1) * k
 	}
-	rows, at, attrs := make([]ir.ID, x.ranks), make([]ir.ID, x.ranks), n.Attrs
-	if numbers {
-		attrs = attrs.With("by", op.Int(0)) // of the one column that is sent
-	}
-	for r := range int32(x.ranks) {
-		lo, hi := plan.WindowOf(int(r), x.ranks, of.Rows, x.unit[of.Rows])
-		if !numbers {
-			rows[r] = x.sentFrom(r, end(x.alone(window(own, lo, hi-lo, 0, of.Cols), r), attrs, r), plan.Everywhere)
-			continue
-		}
-		keys := x.alone(window(own, lo, hi-lo, by, 1), r)
-		places := end(keys, attrs, r)
-		from := x.typed(id, x.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(lo)}))
-		rows[r] = x.sentFrom(r, x.alone(x.typed(id, x.table.Must("pick.rows"), nil, keys, places), r), plan.Everywhere)
-		at[r] = x.sentFrom(r, x.alone(x.typed(id, x.table.Infix("+"), nil, places, from), r), plan.Everywhere)
-	}
-	rbind := x.table.Must("rbind")
-	made := end(x.typed(id, rbind, nil, rows...), attrs, plan.Everywhere)
-	if numbers {
-		made = x.typed(id, x.table.Must("pick.rows"), nil, x.typed(id, rbind, nil, at...), made)
+	made := x.typed(id, n.Op, attrs.With("spans", op.Ints(row, 0, k, 0)), rows)
+	made = x.typed(id, slice, box{row, 0, k, t.Cols, 0, 0}.attrs(), made)
+	if n.Op.Order.Pairs {
+		made = x.typed(id, x.table.Must("pick.rows"), nil, gathered(places), made)
 	}
 	if last {
 		made = x.typed(id, x.table.Must("lay"), layAttrs(t, []box{{0, 0, k, t.Cols, t.Rows - k, 0}}), made)
 	}
 	x.to[id] = made
 	x.saved += x.spared(x.workOf(x.old, id))
-	return true
 }
 
 func (x *spreadGraph) isLoose(id ir.ID) bool {
@@ -243,7 +244,13 @@ func (x *spreadGraph) allLoose(id ir.ID, rank int32) ir.ID {
 	if ok {
 		return made
 	}
-	if from := x.old.In(id); x.old.Nodes[id].Op.Chooses && x.isLoose(from[0]) { // numbers among the rows of a rank
+	if x.inside { // where all ranks run all nodes, each chooses from all rows
+		in := make([]ir.ID, len(x.old.In(id)))
+		for k, from := range x.old.In(id) {
+			in[k] = x.full(from)
+		}
+		made = x.g.CopyNode(x.old, id, in...)
+	} else if from := x.old.In(id); x.old.Nodes[id].Op.Chooses && x.isLoose(from[0]) { // numbers among the rows of a rank
 		made = x.g.CopyNode(x.old, id, x.allLoose(from[0], rank), x.full(from[1]))
 	} else {
 		in := make([]ir.ID, x.ranks)

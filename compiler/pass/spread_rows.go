@@ -188,6 +188,7 @@ var ways = []way{
 	{(*spreader).statedReads, (*spreadGraph).stated},
 	{(*spreader).wideReads, (*spreadGraph).turned},
 	{(*spreader).selectReads, (*spreadGraph).selected},
+	{(*spreader).endReads, (*spreadGraph).ordersEnd},
 	{(*spreader).orderReads, (*spreadGraph).ordered},
 	{(*spreader).scanReads, (*spreadGraph).scanned},
 	{(*spreader).rowsReads, (*spreadGraph).byRows},

@@ -122,6 +122,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 					row[0], row[1] = int64(k^SignBit), int64(lo)+at[i] // the element whose key is k
 				}
 			}),
+		endsOfWindows(by, desc, ranks, step),
 		mergedOrder("sort", by, desc, same, func(c *op.Call, at []int64, to int) { copyRows(c.Result(), c.Dense(0), at, to) }),
 		mergedOrder("argsort", by, desc, column, func(c *op.Call, at []int64, to int) {
 			x, out := c.Dense(0), c.Result()
@@ -251,6 +252,60 @@ func writeIntegers(out *value.Dense, keys []uint64, desc bool, to int) {
 	}
 	for i, k := range keys {
 		out.I64[(to+i)*out.Stride] = int64(k ^ turn)
+	}
+}
+
+// endsOfWindows is the row order.ends, whose result has `rows` rows of each window.
+func endsOfWindows(by, desc, ranks, step op.Arg) *op.Def {
+	// end calls find for each window of this rank: its rows, where the end of them is that the call asks
+	// for, and what takes the places of these in the window.
+	end := func(c *op.Call, find func(x *value.Dense, spans []Span, write func(at []int64, i int))) {
+		x, k := c.Dense(0), c.Attrs.Int("rows")
+		from, to := define.OwnRows(c, c.Type.Rows)
+		for r := from / k; r < to/k; r++ {
+			lo, hi := op.WindowOf(r, c.Type.Rows/k, x.Rows, c.Attrs.Val("step"))
+			first := 0
+			if c.Attrs.Bool("last") {
+				first = hi - lo - k
+			}
+			write := func(at []int64, i int) {
+				for j, p := range at {
+					c.Result().Set(r*k+i-first+j, 0, value.I64(int64(lo)+p))
+				}
+			}
+			find(x.View(lo, 0, hi-lo, x.Cols), []Span{{first, first + k}}, write)
+		}
+	}
+	return &op.Def{
+		Name: "order.ends", Hidden: true,
+		Doc: "order.ends is the numbers of the rows that come first in each rank's rows, or last, in order.",
+		Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "of each rank"},
+			{Name: "last", Attr: true, Kind: op.BoolVal, Doc: "the last ones"}, ranks, step, by, desc},
+		Type: func(s *op.Sig) (types.Type, error) {
+			return types.DenseOf(types.I64, types.Times(s.Attrs.Int("ranks"), s.Attrs.Int("rows")), 1), nil
+		},
+		Laws: op.Pure,
+		Cost: func(s *op.Sig, _ types.Type) op.Work {
+			return op.Work{Flops: 4 * float64(s.In[0].Rows), Bytes: 8 * float64(s.In[0].Rows)}
+		},
+		Beside: roomOfRows,
+		Kernel: func(c *op.Call) error {
+			end(c, func(x *value.Dense, spans []Span, write func(at []int64, i int)) {
+				someInPlace(x, c.Attrs, spans, write)
+			})
+			return nil
+		},
+		Loop: &op.Loop{
+			Own:   true,
+			Space: ownSpace,
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				var all []op.Passes
+				end(c, func(x *value.Dense, spans []Span, write func(at []int64, i int)) {
+					all = append(all, beginSome(x, c.Attrs, spans, write, workers))
+				})
+				return BeginColumns(len(all), 1, func(j int) op.Passes { return all[j] }), nil
+			},
+		},
 	}
 }
 

@@ -128,55 +128,70 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 		return nil
 	}
 	space := func(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Rows) }
-	begin := func(c *op.Call, workers int, spans []Span) *Sorter {
-		l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, workers)
-		l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
-		if l.spans = spans; spans != nil {
-			l.SortedClass = func(_, lo, hi int) { writeSpans(spans, l.At, lo, hi, func(at []int64, i int) { write(c, at, i) }) }
-		}
-		return l
-	}
 	wide := func(c *op.Call) (n, leaf int) {
 		if rows := c.In[0].Type().Rows; rows >= wideLeast && c.Type.Count() >= 128*SortLeast {
 			return SortUnits, 1
 		}
 		return space(c)
 	}
-	d.Loop = &op.Loop{Space: wide, Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers, nil), nil }}
+	d.Loop = &op.Loop{Space: wide, Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+		l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, workers)
+		l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
+		return l, nil
+	}}
 
 	part := *d
 	part.Name, part.Hidden, part.Eg, part.Order = d.Order.Part, true, nil, &op.Ordering{Pairs: d.Order.Pairs}
 	part.Doc = part.Name + " is " + d.Name + " where only some rows of its result are read. It makes no others."
 	part.Args = slices.Insert(slices.Clone(d.Args), 1, op.Arg{Name: "ends", Rest: true, Doc: "numbers of rows"})
 	part.Args = append(part.Args, op.Arg{Name: "spans", Attr: true, Kind: op.IntsVal, Doc: "op.RowsRead.Ints of each reader"})
-	part.Cost = func(s *op.Sig, _ types.Type) op.Work {
-		return op.Work{Flops: 4 * float64(s.In[0].Rows), Bytes: 8 * float64(s.In[0].Rows)}
+	part.Cost = func(s *op.Sig, out types.Type) op.Work {
+		rows := 0
+		for r := range slices.Chunk(s.Attrs.Ints("spans"), 4) {
+			rows += int(r[2])
+		}
+		if n := s.In[0].Rows; 8*rows <= n {
+			return op.Work{Flops: 4 * float64(n), Bytes: 8 * float64(n)}
+		}
+		return sortWork(s, out)
 	}
 	part.Kernel = func(c *op.Call) error {
-		r := ordering()
-		defer r.free()
-		spans := spansOf(c)
-		at := r.of(c.Dense(0), c.Attrs, spans)
-		writeSpans(spans, at, 0, len(at), func(at []int64, i int) { write(c, at, i) })
+		someInPlace(c.Dense(0), c.Attrs, spansOf(c), func(at []int64, i int) { write(c, at, i) })
 		return nil
 	}
 	part.Loop = &op.Loop{Space: space, Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-		spans := spansOf(c)
-		done := func(l *Selector) error {
-			for r := range l.ranges {
-				x := &l.ranges[r]
-				for _, s := range x.spans {
-					write(c, x.at[s.From-x.below:s.To-x.below], s.From)
-				}
-			}
-			return nil
-		}
-		if l := beginSelect(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, SortUnits, spans, done); l != nil {
-			return l, nil
-		}
-		return begin(c, workers, spans), nil
+		return beginSome(c.Dense(0), c.Attrs, spansOf(c), func(at []int64, i int) { write(c, at, i) }, workers), nil
 	}}
 	return []*op.Def{d, &part}
+}
+
+// someInPlace finds the places that rows of x have in order, at the places of spans. write is given those
+// of rows i, i + 1, ... of x in order.
+func someInPlace(x *value.Dense, a *op.Attrs, spans []Span, write func(at []int64, i int)) {
+	r := ordering()
+	defer r.free()
+	at := r.of(x, a, spans)
+	writeSpans(spans, at, 0, len(at), write)
+}
+
+// beginSome begins someInPlace on several workers.
+func beginSome(x *value.Dense, a *op.Attrs, spans []Span, write func(at []int64, i int), workers int) op.Passes {
+	col, desc := sortColumn(x, a), a.Bool("desc")
+	done := func(l *Selector) error {
+		for r := range l.ranges {
+			x := &l.ranges[r]
+			for _, s := range x.spans {
+				write(x.at[s.From-x.below:s.To-x.below], s.From)
+			}
+		}
+		return nil
+	}
+	if l := beginSelect(col, desc, true, SortUnits, spans, done); l != nil {
+		return l
+	}
+	l := BeginSort(col, desc, true, workers)
+	l.spans, l.SortedClass = spans, func(_, lo, hi int) { writeSpans(spans, l.At, lo, hi, write) }
+	return l
 }
 
 // spansOf is the places that the readers of a part read. A reader whose rows are not there fails by
