@@ -31,6 +31,22 @@ emit colsum(X)
 emit colvar(X)
 emit colmin(X)
 emit colmean(ifelse(x > 60, inf, x) + X)`, 2, 0},
+	{"tables that are larger than their codes", `a = randint(60, 1, 0, 23, seed = 1)
+b = randint(60, 1, 0, 19, seed = 2)
+w = rand(60, 1, seed = 3) - 0.5
+C = ctable(a, b, 23, 19)
+emit colsum(C * 2)
+emit rowmax(C)
+D = ctable(a, b, weights = w, n = 20, m = 17, crop = true)
+emit sum(D)
+emit t(D @ rand(17, 1, seed = 4))
+emit sum(ctable(a, b, weights = f32(w), n = 23, m = 19) ^ 2)
+iterate x = w, k = 0 until k == 3 {
+  S = ctable(a, b, weights = x * k, n = 23, m = 19)
+  next x = x / 2 + max(rowsum(S)) / 9
+  next k = k + 1
+}
+emit sum(x)`, 9, 0},
 	{"products by panels", `X = rand(67, 3, seed = 3)
 y = rand(67, 2, seed = 4) - 0.5
 emit t(X) @ X
@@ -270,10 +286,33 @@ iterate w = zeros(3, 1), r = 0 until r == 6 {
   next r = r + 1
 }
 emit w`,
+	`a = randint(60, 1, 0, 23, seed = 1)
+emit 1
+emit rowsum(ctable(a, a, 22, 40))`,
 }
 
 func TestTablesFailAsDefined(t *testing.T) {
 	failsAsDefined(t, tableFailures, sharedIn, tablePrograms[0].text)
+}
+
+// TestTablesLargerThanTheirCodes: ranks send codes and weights, and no table.
+func TestTablesLargerThanTheirCodes(t *testing.T) {
+	for _, table := range []string{"ctable(a, b, 230, 190)", "ctable(a, b, weights = w, n = 230, m = 190)", "ctable(a, b, weights = f32(w), n = 230, m = 190)"} {
+		text := "a = randint(60, 1, 0, 230, seed = 1)\nb = randint(60, 1, 0, 190, seed = 2)\nw = rand(60, 1, seed = 3) - 0.5\nemit max(" + table + ")"
+		for _, ranks := range []int{2, 3, 5} {
+			r, err := compileTiny(tinyTable(t), text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, most := plan.Summarise(r.Plan, nil, 1).Bytes, int64((ranks-1)*(3*60+ranks)*8); got > most {
+				t.Errorf("%s, %d ranks: %d bytes are sent, not at most %d\n%s", table, ranks, got, most, r.Plan.Graph)
+			}
+			want := evaluated("the meaning", r.Program)
+			if out, err := runOver(mem.New(ranks, slowTransports[0]), r, 1); err != nil || want.err != nil || out != want.out {
+				t.Errorf("%s, %d ranks: %v, by definition %v, %s", table, ranks, err, want.err, difference(want.out, out))
+			}
+		}
+	}
 }
 
 // The programs that tableOf draws print the same on ranks.

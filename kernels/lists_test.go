@@ -63,6 +63,8 @@ func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 			with([]op.Attr{rowtest.Attr("crop", op.Bool(true)), rowtest.Attr("n", op.Int(3))}, col, codes(3)),
 			with([]op.Attr{rowtest.Attr("crop", op.Bool(true)), rowtest.Attr("n", op.Int(3)), rowtest.Attr("m", op.Int(3)), rowtest.Attr("sparse", op.Bool(true))}, codes(4), codes(5), anyDense(r, e, codes(4).Rows, 1)),
 			with([]op.Attr{rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(7))}, codes(4), codes(5), anyDense(r, types.F64, codes(4).Rows, 1))},
+		"ctable.rows": {with([]op.Attr{rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(7))}, codes(4), codes(5)),
+			with([]op.Attr{rowtest.Attr("n", op.Int(3)), rowtest.Attr("m", op.Int(4)), rowtest.Attr("crop", op.Bool(true))}, codes(4), codes(5), anyDense(r, e, codes(4).Rows, 1))},
 		"bin": {with(nil, a, edges), with([]op.Attr{rowtest.Attr("closed", op.Str("right"))}, a, edges), with([]op.Attr{rowtest.Attr("closed", op.Str("left"))}, a, edges)},
 		"bin.even": {with([]op.Attr{k}, a, value.F64(-1.5), value.I64(3)), with([]op.Attr{k}, a, value.F64(1), value.F64(1)),
 			with([]op.Attr{k, rowtest.Attr("closed", op.Str("right"))}, a, value.F64(-1.5), value.I64(3)), with([]op.Attr{k, rowtest.Attr("closed", op.Str("right"))}, anyScalar(r, e), value.F64(0), value.F64(1)),

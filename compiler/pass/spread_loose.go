@@ -89,8 +89,8 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	return true
 }
 
-// spares counts what other ranks do of a loose node, whose rows root chooses. As many rows as it chooses
-// from are the most that there may be.
+// spares counts what other ranks do of a loose node, whose rows root chooses. It takes as many rows as
+// root chooses from, which is the most.
 func (x *spreadGraph) spares(id, root ir.ID) {
 	for x.isLoose(x.old.In(root)[0]) {
 		root = x.loose[x.old.In(root)[0]]

@@ -266,7 +266,37 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	return reads, unless(bytes > 0 && (s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())), whyOrdered)
 }
 
-// chained adds the nodes of such a reduction: one turn for each rank, and a view of the last table.
+// tableReads returns the reads of a reduction to a table (op.Shard.Rows) where the tables that ranks
+// would send are no smaller than the operands: ranks send these, and each makes its own rows of the
+// table.
+func (s *spreader) tableReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
+	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
+	if n.Op.Shard.Rows == "" || !dividable(t) || t.Rows < s.ranks || s.flopsOf(g, id) < float64(s.from) {
+		return nil, elsewise
+	}
+	bytes, most := 0, s.ranks*t.Bytes()
+	if s.statedRows(g, id) > 0 { // tables can be merged, and all ranks then have the result
+		most = t.Bytes()
+	}
+	for _, x := range in {
+		if !dividable(g.Type(x)) {
+			return nil, elsewise
+		}
+		bytes += g.Type(x).Bytes()
+	}
+	return slices.Repeat([]rowReads{{whole: true}}, len(in)), unless(bytes <= most, elsewise)
+}
+
+// tabled makes the new node of such a reduction.
+func (x *spreadGraph) tabled(id ir.ID, reads []rowReads) {
+	n, rows := &x.old.Nodes[id], x.old.Type(id).Rows
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Rows), x.sharing(n.Attrs, rows, x.unit[rows]), x.reachAll(id, reads)...)
+	x.partial[id] = true
+	x.saved += x.spared(x.workOf(x.old, id))
+}
+
+// chained adds the nodes of a reduction in the order of rows: one turn for each rank, and a view of the
+// last table.
 func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 	n, t, in := &x.old.Nodes[id], x.old.Type(id), x.reachAll(id, reads)
 	attrs, rows := chainAttrs(x.old, id)

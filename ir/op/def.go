@@ -437,6 +437,9 @@ type Shard struct {
 	// end of each window, one below the other. A call makes only those of window `turn`, counted from 1.
 	// From turn 2 on its last input is the result of the turn before.
 	Chain string
+	// Rows names the row that makes only a rank's rows of the result, from all rows of the operands. "":
+	// none.
+	Rows string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string
 	// Upper: a ShardTriangle keeps the blocks above the diagonal, else those below.

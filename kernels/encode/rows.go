@@ -8,6 +8,6 @@ import (
 // Rows returns the rows that make codes of data and tables of codes.
 func Rows() []*op.Def {
 	weights := ctableOfWeights()
-	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights,
+	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights, rowsOfTable(),
 		define.Chained(weights, inRows(addPairsInOrder))}, onehots()...)
 }

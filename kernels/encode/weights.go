@@ -49,7 +49,7 @@ func ctableOfWeights() *op.Def {
 		},
 		Ref:    define.InForm(weightsRef),
 		Loop:   weightsLoop(),
-		Shard:  op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain"},
+		Shard:  op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain", Rows: "ctable.rows"},
 		Laws:   op.Pure,
 		Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
@@ -60,6 +60,46 @@ func ctableOfWeights() *op.Def {
 			return w
 		},
 	}
+}
+
+// rowsOfTable returns the row that makes a rank's rows of a dense table of known size. It reads all
+// codes, so the terms of each element keep their order.
+func rowsOfTable() *op.Def {
+	d := ctableOfWeights()
+	d.Name, d.Word, d.Hidden, d.Eg, d.Loop, d.Shard = "ctable.rows", "", true, nil, nil, op.Shard{}
+	d.Doc = "ctable.rows is ctable where ranks share the rows of the table."
+	d.Kernel = func(c *op.Call) error {
+		switch {
+		case c.Type.Elem == types.F64:
+			return sumRows[float64](c)
+		case c.Type.Elem == types.F32:
+			return sumRows[float32](c)
+		}
+		return sumRows[int64](c)
+	}
+	return d
+}
+
+// sumRows is the kernel of ctable.rows.
+func sumRows[T int64 | float64 | float32](c *op.Call) error {
+	if !c.Type.Known() || c.Type.IsSparse() {
+		return sumWeights[T](c)
+	}
+	first, end := define.OwnRows(c, c.Type.Rows)
+	own := c.Result().View(first, 0, end-first, c.Type.Cols)
+	dense.Clear(own)
+	table, rows := dense.GridOf[T](own), c.Dense(0).Rows
+	room := make([]T, min(someRows, rows))
+	if !eachPairs(c, 0, rows, func(lo int, p, q []int64) {
+		for i, w := range weightsFrom(c, room, lo, len(p)) {
+			if v := int(p[i]) - first; v >= 0 && v < end-first && q[i] >= 0 {
+				table.X[v*table.LD+int(q[i])] += w
+			}
+		}
+	}) {
+		return wrongCode(c, 0, rows)
+	}
+	return nil
 }
 
 // weightsLoop is the Loop of ctable with weights. Sums of whole numbers are the same in any order.
@@ -354,7 +394,7 @@ func ctable() *op.Def {
 			return nil
 		}),
 		Laws: op.Pure, Stored: storedTable,
-		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain"},
+		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain", Rows: "ctable.rows"},
 		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
 			m := sizeOf(e.Attrs, "m")
 			p, q := keyOfRow(e, 0, sizeOf(e.Attrs, "n"), loop.Num(0)), keyOfRow(e, 1, m, loop.Num(0))

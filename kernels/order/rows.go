@@ -165,8 +165,8 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 	return []*op.Def{d, &part}
 }
 
-// someInPlace finds the places that rows of x have in order, at the places of spans. write is given those
-// of rows i, i + 1, ... of x in order.
+// someInPlace finds which rows of x are at the places of spans when x is in order. write is given their
+// numbers for places i, i + 1, ...
 func someInPlace(x *value.Dense, a *op.Attrs, spans []Span, write func(at []int64, i int)) {
 	r := ordering()
 	defer r.free()
