@@ -14,6 +14,8 @@ type Builder struct {
 	Nest  *Nest
 	open  []*Block // the innermost is the last
 	where Origin   // of the statements to come
+	// next is, by name of an index in use, the number that Name tries next. Name makes it when it is nil.
+	next map[string]int
 }
 
 // NewBuilder begins a nest with the memory and the space of another.

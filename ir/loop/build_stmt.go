@@ -5,6 +5,7 @@ package loop
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"flow/ir/types"
 )
@@ -45,15 +46,22 @@ func (b *Builder) Reduce(m Mem, row, col Lin, args ...Val) {
 	b.add(Stmt{Code: Reduce, Dst: NoVal, Mem: m, At: []Lin{row, col}, Args: args})
 }
 
-// Name makes a unique name of an index. A name in use gets a number.
+// Name makes a unique name of an index. A name in use gets the least number that is free.
 func (b *Builder) Name(name string) int {
-	for k, try := 1, name; ; k++ {
-		if !slices.Contains(b.Nest.Names, try) {
-			b.Nest.Names = append(b.Nest.Names, try)
-			return len(b.Nest.Names) - 1
+	if b.next == nil {
+		b.next = map[string]int{}
+		for _, x := range b.Nest.Names {
+			b.next[x] = 1
 		}
-		try = fmt.Sprintf("%s%d", name, k)
 	}
+	try := name
+	for b.next[try] > 0 {
+		try = fmt.Sprintf("%s%d", name, b.next[name])
+		b.next[name]++
+	}
+	b.next[try] = 1
+	b.Nest.Names = append(b.Nest.Names, try)
+	return len(b.Nest.Names) - 1
 }
 
 // Index adds an index to the space, inside the ones before, and returns its name.
@@ -175,6 +183,14 @@ func (b *Builder) Mark() Mark {
 func (b *Builder) Drop(m Mark) {
 	block := b.open[len(b.open)-1]
 	block.Stmts = block.Stmts[:m.stmts]
+	for _, name := range b.Nest.Names[m.names:] {
+		delete(b.next, name)
+		for cut := len(name) - 1; cut > 0 && '0' <= name[cut] && name[cut] <= '9'; cut-- { // that number is free again
+			if k, err := strconv.Atoi(name[cut:]); err == nil && k < b.next[name[:cut]] {
+				b.next[name[:cut]] = max(1, k)
+			}
+		}
+	}
 	b.Nest.Types, b.Nest.Names = b.Nest.Types[:m.types], b.Nest.Names[:m.names]
 }
 

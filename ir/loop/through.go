@@ -22,13 +22,98 @@ func Through(n *Nest) *Nest {
 	if len(n.Locals) == 0 {
 		return n
 	}
-	for p := findPassing(n); p != nil; p = findPassing(n) {
-		n = p.join(n)
+	for {
+		w := &weaver{rewriter: newRewriter(n), ends: map[*Block]*loopEnds{}, origins: map[Val][]Val{}}
+		w.again = &rewriter{Builder: w.Builder, from: w.Nest, names: map[int]int{}, points: map[int]Val{}}
+		w.rewriter.replace, w.again.replace = w.statement, func(*Stmt) bool { return false }
+		if w.block(&n.Body); !w.joined {
+			break
+		}
+		n = rewritten(w.Nest, func(_ *rewriter, s *Stmt) bool { return s.Code == Const && s.N == 0 }) // numbers the values
 	}
 	return Forward(n)
 }
 
-// passing is two loops of the body to join. Round i of the second reads what round i - shift of the
+// weaver copies a nest and joins each loop that it has written with earlier ones of the same block. The
+// two loops become empty constants. So a join costs the statements of its loops, and not those of the nest.
+type weaver struct {
+	*rewriter
+	again   *rewriter // copies loops that are written
+	ends    map[*Block]*loopEnds
+	origins map[Val][]Val // by the first result of a loop that is written, the old values that its results are
+	joined  bool
+}
+
+// loopEnds is the loops so far of a block that may be joined: by a local, the places of those that store
+// to it. over: no more loops are joined, since none moves behind a break.
+type loopEnds struct {
+	stores map[Mem][]int
+	over   bool
+}
+
+// statement copies a statement of the block that is open, and joins it if it is a loop.
+func (w *weaver) statement(s *Stmt) bool {
+	b := w.open[len(w.open)-1]
+	x := w.ends[b]
+	if x == nil {
+		x = &loopEnds{stores: map[Mem][]int{}}
+		w.ends[b] = x
+	}
+	if s.Code != For {
+		x.over = x.over || s.some(func(s *Stmt) bool { return s.Code == Break })
+		return false
+	}
+	w.copy(s)
+	if s.N > 0 {
+		w.origins[w.last().Dst] = consecutive(s.Dst, s.N)
+	}
+	for !x.over && roundsAlone(w.last()) && w.join(b, x) {
+	}
+	locals(b.Stmts[len(b.Stmts)-1:], func(s *Stmt) {
+		if list := x.stores[s.Mem]; s.Code == Store && (len(list) == 0 || list[len(list)-1] != len(b.Stmts)-1) {
+			x.stores[s.Mem] = append(list, len(b.Stmts)-1)
+		}
+	})
+	return true
+}
+
+// join joins the last loop of a block with the nearest one before that fits.
+func (w *weaver) join(b *Block, x *loopEnds) bool {
+	j := len(b.Stmts) - 1
+	var from []int
+	locals(b.Stmts[j:], func(s *Stmt) {
+		if s.Code == Load {
+			from = append(from, x.stores[s.Mem]...)
+		}
+	})
+	slices.Sort(from)
+	for _, i := range slices.Backward(slices.Compact(from)) {
+		if b.Stmts[i].Code != For || !roundsAlone(&b.Stmts[i]) {
+			continue
+		}
+		p := &passing{from: &b.Stmts[i], to: &b.Stmts[j], passed: map[Mem]passed{}}
+		if !p.fits(b.Stmts, i, j) {
+			continue
+		}
+		for v := len(w.again.now); v < len(w.Nest.Types); v++ {
+			w.again.now = append(w.again.now, Val(v))
+		}
+		old := slices.Concat(w.origins[p.from.Dst], w.origins[p.to.Dst])
+		w.where = p.to.Origin
+		out := p.join(w.again)
+		for k, v := range old {
+			w.now[v] = out[k]
+		}
+		if len(out) > 0 {
+			w.origins[out[0]] = old
+		}
+		b.Stmts[i], b.Stmts[j], w.joined = Stmt{Code: Const, Dst: NoVal}, Stmt{Code: Const, Dst: NoVal}, true
+		return true
+	}
+	return false
+}
+
+// passing is two loops of a block to join. Round i of the second reads what round i - shift of the
 // first stores in the locals passed. If peel is set, the second loop has one more round, its first,
 // which reads what statements before the first loop have stored.
 type passing struct {
@@ -42,30 +127,6 @@ type passing struct {
 type passed struct {
 	store  *Stmt // in the first loop
 	before *Stmt // before the first loop, of the element that a peeled round reads; nil: none is needed
-}
-
-// findPassing returns two loops to join, or nil.
-func findPassing(n *Nest) (found *passing) {
-	eachBlock(&n.Body, func(b *Block) {
-		list := b.Stmts
-		var alone []int // the loops so far that may be joined, the last first
-		for j := range list {
-			if found != nil || list[j].Loop == nil && list[j].some(func(s *Stmt) bool { return s.Code == Break }) {
-				return // no loop moves behind a break
-			}
-			if list[j].Code != For || !roundsAlone(&list[j]) {
-				continue
-			}
-			for _, i := range alone {
-				if p := (&passing{from: &list[i], to: &list[j], passed: map[Mem]passed{}}); p.fits(list, i, j) {
-					found = p
-					return
-				}
-			}
-			alone = slices.Insert(alone, 0, j)
-		}
-	})
-	return found
 }
 
 // locals calls f for every access to a local in statements.
@@ -105,7 +166,9 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 		fine = fine && ok && same && !read[s.Mem] && (!shifted || p.shift == d-e) && slices.ContainsFunc(p.from.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Store && t.Mem == s.Mem })
 		p.shift, shifted, some = d-e, true, true
 	})
-	if !fine || !some {
+	ra, rb := p.from.Loop.Index.Range, p.to.Loop.Index.Range
+	p.peel = rb.From.Const-p.shift == ra.From.Const-1
+	if !fine || !some || rb.To.Const-p.shift != ra.To.Const || !p.peel && rb.From.Const-p.shift != ra.From.Const {
 		return false
 	}
 	for k := i + 1; k <= j; k++ { // the first loop moves behind these, so none may need its results
@@ -115,9 +178,7 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 		x, stored := p.passed[s.Mem]
 		fine = fine && !(s.Code == Store && (stored || read[s.Mem])) && (!stored || p.outside(s, x.store))
 	})
-	ra, rb := p.from.Loop.Index.Range, p.to.Loop.Index.Range
-	p.peel = rb.From.Const-p.shift == ra.From.Const-1
-	return fine && rb.To.Const-p.shift == ra.To.Const && (p.peel && p.findBefore(list, i, j) || rb.From.Const-p.shift == ra.From.Const)
+	return fine && (!p.peel || p.findBefore(list, i, j))
 }
 
 // roundsAlone reports a loop with a known number of rounds that only computes, and stores only to
@@ -183,50 +244,46 @@ func (p *passing) findBefore(list []Stmt, i, j int) bool {
 	return fine
 }
 
-// join writes the two loops as one.
-func (p *passing) join(n *Nest) *Nest {
+// join writes the two loops as one by a rewriter and returns the results, those of the first loop first.
+func (p *passing) join(r *rewriter) []Val {
 	a, b := p.from.Loop, p.to.Loop
 	var value func(x passed) Val // what a load gives; nil: the second loop is not written
-	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+	defer func(replace func(*Stmt) bool) { r.replace = replace }(r.replace)
+	r.replace = func(s *Stmt) bool {
 		x, passes := p.passed[s.Mem]
 		switch {
-		case s == p.from:
-			return true
 		case value != nil && s.Code == Load && passes:
 			r.set(s, []Val{value(x)})
-			return true
 		case s.Code == IndexOf && value != nil && int(s.Imm) == b.Index.Name:
 			if at, known := r.fixed[b.Index.Name]; known {
 				r.set(s, []Val{r.Const(types.I64, Word(at))})
 			} else {
 				r.set(s, []Val{r.Op(Add, r.IndexValue(a.Index.Name), r.Const(types.I64, Word(p.shift)))})
 			}
-			return true
-		case s != p.to:
+		default:
 			return false
 		}
-		round := func(carried []Val, of func(x passed) Val) []Val {
-			value = of
-			defer func() { value = nil }()
-			return r.round(b, carried)
-		}
-		second := r.values(b.Init)
-		if p.peel {
-			r.fixed = map[int]int64{b.Index.Name: b.Index.Range.From.Const}
-			second = round(second, func(x passed) Val { return r.now[x.before.Args[0]] })
-			r.fixed = nil
-		}
-		x0 := a.Index
-		r.names, r.shifts = map[int]int{b.Index.Name: x0.Name}, map[int]int64{b.Index.Name: p.shift}
-		out := r.For(x0, append(r.values(a.Init), second...), func(carried []Val) []Val {
-			next := r.round(a, carried[:len(a.Init)])
-			return append(next, round(carried[len(a.Init):], func(x passed) Val { return r.now[x.store.Args[0]] })...)
-		})
-		r.names, r.shifts = nil, nil
-		r.set(p.from, out)
-		r.set(s, out[len(a.Init):])
 		return true
+	}
+	round := func(carried []Val, of func(x passed) Val) []Val {
+		value = of
+		defer func() { value = nil }()
+		return r.round(b, carried)
+	}
+	second := r.values(b.Init)
+	if p.peel {
+		r.fixed = map[int]int64{b.Index.Name: b.Index.Range.From.Const}
+		second = round(second, func(x passed) Val { return r.now[x.before.Args[0]] })
+		r.fixed = nil
+	}
+	x0 := a.Index
+	r.names, r.shifts = map[int]int{b.Index.Name: x0.Name}, map[int]int64{b.Index.Name: p.shift}
+	out := r.For(x0, append(r.values(a.Init), second...), func(carried []Val) []Val {
+		next := r.round(a, carried[:len(a.Init)])
+		return append(next, round(carried[len(a.Init):], func(x passed) Val { return r.now[x.store.Args[0]] })...)
 	})
+	r.names, r.shifts = map[int]int{}, nil
+	return out
 }
 
 // localElement is an element of a local at a place that is known.

@@ -215,3 +215,58 @@ func TestThroughRounds(t *testing.T) {
 		t.Errorf("loops of %d nests of 1500 are joined", joined)
 	}
 }
+
+// TestThroughAllocatesLinearly: twice as many loops to join take twice the work, whether they are pairs, a
+// chain of them, or one loop whose elements all others read. Allocations count the work: each statement that
+// is written again is at least one.
+func TestThroughAllocatesLinearly(t *testing.T) {
+	shapes := map[string]func(k int) int{"pairs": func(k int) int { return k }, "a chain": func(k int) int { return max(0, k-1) }, "one": func(int) int { return 0 }}
+	for name, reads := range shapes {
+		work := func(loops int) float64 {
+			var b strings.Builder
+			for k := range loops {
+				fmt.Fprintf(&b, "  local w%d f64[12, 1]\n", k)
+			}
+			v := 0
+			for k := range loops {
+				fmt.Fprintf(&b, "  for a%[1]d: 0..12 {\n    v%[2]d = load %%0[a%[1]d, i]\n    store w%[1]d[a%[1]d, 0] v%[2]d\n  }\n", k, v)
+				fmt.Fprintf(&b, "  v%[2]d = f64 0\n  v%[3]d = for b%[1]d: 0..12 (v%[4]d = v%[2]d) {\n    v%[5]d = load w%[7]d[b%[1]d, 0]\n    v%[6]d = max v%[4]d, v%[5]d\n    next v%[6]d\n  }\n",
+					k, v+1, v+2, v+3, v+4, v+5, reads(k))
+				v += 6
+			}
+			for k := range loops { // at the end: no loop moves behind what needs its result
+				fmt.Fprintf(&b, "  store out0[i, %d] v%d\n", k, 6*k+2)
+			}
+			n, err := loop.Parse(fmt.Sprintf("nest(%%0: f64[]) (i: 0..%%0.cols) {\n%s} : (f64[%%0.cols, %d])", b.String(), loops), loop.Standard{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := loop.Through(n); strings.Count(m.String(), "for ") > strings.Count(n.String(), "for ")*3/4 {
+				t.Errorf("%s: too few loops are joined\n%s", name, m)
+			}
+			return testing.AllocsPerRun(1, func() { loop.Through(n) })
+		}
+		if few, many := work(50), work(200); many > 5*few {
+			t.Errorf("%s: %g allocations for 50 loops, %g for 200", name, few, many)
+		}
+	}
+}
+
+// TestNames: an index gets the least number that is free, also after statements have been dropped.
+func TestNames(t *testing.T) {
+	b := loop.New()
+	for _, name := range []string{"k", "k", "k1", "k", "i"} {
+		b.Name(name)
+	}
+	m := b.Mark()
+	for range 12 {
+		b.Name("k")
+	}
+	b.Drop(m)
+	b.Name("k")
+	b.Name("k1")
+	b.Name("i")
+	if got, want := strings.Join(b.Nest.Names, " "), "k k1 k11 k2 i k3 k12 i1"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
