@@ -159,13 +159,20 @@ func (s *Stages) numbers() []bool {
 // read.
 func (s *Stages) given(group []int) (list []int) {
 	b := s.body
+	own, read := make([]bool, len(b.Acts)), make([]bool, len(b.Args)+len(b.Acts))
 	for _, k := range group {
-		r := len(b.Args) + k
-		read := slices.Contains(b.Yields, r)
-		for i := k + 1; i < len(b.Acts); i++ {
-			read = read || !slices.Contains(group, i) && slices.Contains(b.Acts[i].Args, r)
+		own[k] = true
+	}
+	for _, r := range b.Yields {
+		read[r] = true
+	}
+	for i := range b.Acts {
+		for _, r := range b.Acts[i].Args {
+			read[r] = read[r] || !own[i]
 		}
-		if read {
+	}
+	for _, k := range group {
+		if r := len(b.Args) + k; read[r] {
 			list = append(list, r)
 		}
 	}
