@@ -218,7 +218,7 @@ func TestNumeric(t *testing.T) {
 func TestNumericRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"emit conv(zeros(0, 1), [1])":                "conv: a column is empty",
-		"emit conv([1], [1], mode = \"half\")":       "conv: mode is full, same or valid, not half",
+		"emit conv([1], [1], mode = \"half\")":       `mode is "half"`,
 		"emit cross([1, 2], [3, 4])":                 "cross: vectors have three numbers; these are 2 x 1 and 2 x 1",
 		"emit interp([1], zeros(0, 1), zeros(0, 1))": "interp: there are no points",
 		"emit interp([1], [2, 1], [1, 2])":           "the edges do not ascend",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"flow/compiler/check"
 	"flow/ir"
@@ -321,6 +322,9 @@ func (l *lowerer) assertion(s *ast.Assert) {
 		}
 		l.fail(d)
 	}
+	if v.kind == konst && v.s.I == 0 {
+		l.unknownWord(s)
+	}
 	if l.refuted == nil && l.region == nil && len(l.calls) > 0 && v.kind == konst && v.s.I == 0 {
 		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls), where: l.indices()}
 	}
@@ -350,6 +354,41 @@ func (l *lowerer) assertion(s *ast.Assert) {
 	}
 	l.assert = l.add(l.table.Must("assert"), attrs, s.Span(), spans, in...)
 	l.sends++ // later effects hold the ID: no statement may move it
+}
+
+// unknownWord fails if s, an assert of the library that is known to be false, lists the words that a
+// parameter takes: `by == "rows" or by == "cols"`. Then the call is at fault, as one of an operator is.
+func (l *lowerer) unknownWord(s *ast.Assert) {
+	name, words := "", []string(nil)
+	var lists func(e ast.Expr) bool
+	lists = func(e ast.Expr) bool {
+		b, _ := e.(*ast.Binary)
+		if b != nil && b.Op == "or" {
+			return lists(b.X) && lists(b.Y)
+		} else if b == nil || b.Op != "==" {
+			return false
+		}
+		x, named := b.X.(*ast.Name)
+		word, text := b.Y.(*ast.String)
+		if !named || !text || len(words) > 0 && x.Name != name {
+			return false
+		}
+		name, words = x.Name, append(words, word.Value)
+		return true
+	}
+	if f := l.in.Files.File(s.Span().From); f == nil || !f.Library || len(l.calls) == 0 || !lists(s.Expr) {
+		return
+	}
+	given, _ := l.scope.lookup(name)
+	call := l.calls[len(l.calls)-1]
+	at := call.Span()
+	for _, a := range call.Args {
+		if word, text := a.Value.(*ast.String); a.Name != nil && a.Name.Name == name || text && word.Value == given.s.S {
+			at = a.Value.Span()
+		}
+	}
+	l.calls = l.calls[:len(l.calls)-1]
+	l.fail(source.Errorf("E203", at, "%s is %q", name, given.s.S).WithHelp("%s is one of %s", name, strings.Join(words, ", ")))
 }
 
 // rounds elaborates body once for every point of the ranges of a loop, with the indices bound in a
