@@ -205,7 +205,7 @@ func (b *groupsBody) End() error {
 		return nil
 	}
 	b.pairs = slices.DeleteFunc(b.pairs, func(pairs []exact.Pair) bool { return pairs == nil })
-	again := map[int32]*exact.Sum{}
+	var again []*exact.Sum // by group; nil: its pairs have not lost any bits
 	for j := range out.F64 {
 		var sum exact.Pair
 		for _, pairs := range b.pairs {
@@ -214,10 +214,13 @@ func (b *groupsBody) End() error {
 			}
 		}
 		if out.F64[j] = sum.Round(); sum.Lost() || math.IsInf(out.F64[j], 0) {
-			again[int32(j)] = &exact.Sum{}
+			if again == nil {
+				again = make([]*exact.Sum, b.size+1)
+			}
+			again[j] = &exact.Sum{}
 		}
 	}
-	if len(again) == 0 {
+	if again == nil {
 		return nil
 	}
 	x := b.c.Dense(0)
@@ -229,7 +232,9 @@ func (b *groupsBody) End() error {
 		}
 	})
 	for j, s := range again {
-		out.F64[j] = s.Round()
+		if s != nil {
+			out.F64[j] = s.Round()
+		}
 	}
 	return nil
 }
