@@ -373,6 +373,35 @@ func (m *CSR) AddEqual() {
 	}
 }
 
+// AddEqualBytes returns the bytes that AddEqual allocates: two lists as long as the longest row that it
+// sorts.
+func (m *CSR) AddEqualBytes() int64 {
+	switch m.Elem {
+	case types.F64:
+		return (8 + 8) * longestUnsorted(m, m.F64, 0)
+	case types.F32:
+		return (8 + 4) * longestUnsorted(m, m.F32, 0)
+	case types.I64:
+		return (8 + 8) * longestUnsorted(m, m.I64, 0)
+	}
+	return 8 * longestUnsorted[int64](m, nil, 0)
+}
+
+// longestUnsorted returns the length of the longest row, from row i on, that addEqual has to sort.
+func longestUnsorted[T float64 | float32 | int64](m *CSR, val []T, i int) (n int64) {
+	for ; i < m.Rows; i++ {
+		if from, end := m.Ptr[i], m.Ptr[i+1]; end-from > n && !sorted(m, val, from, end) {
+			n = end - from
+		}
+	}
+	return n
+}
+
+// sorted reports whether the entries of a row have ascending columns and no zeros, as mostly.
+func sorted[T float64 | float32 | int64](m *CSR, val []T, from, end int64) bool {
+	return ascends(m.Col[from:end]) && (val == nil || !slices.Contains(val[from:end], 0))
+}
+
 // addEqual is AddEqual of a matrix with these values, which it returns. A matrix of bools has none: all
 // are true.
 func addEqual[T float64 | float32 | int64](m *CSR, val []T) []T {
@@ -382,7 +411,7 @@ func addEqual[T float64 | float32 | int64](m *CSR, val []T) []T {
 	for i := range m.Rows {
 		end := m.Ptr[i+1]
 		cols := m.Col[from:end]
-		if ascends(cols) && (val == nil || !slices.Contains(val[from:end], 0)) { // as mostly
+		if sorted(m, val, from, end) {
 			if to < from {
 				copy(m.Col[to:], cols)
 				if val != nil {
@@ -393,7 +422,12 @@ func addEqual[T float64 | float32 | int64](m *CSR, val []T) []T {
 			m.Ptr[i+1], from = to, end
 			continue
 		}
-		order = order[:0]
+		if order = order[:0]; cap(order) == 0 {
+			moved := m.Ptr[i]
+			m.Ptr[i] = from // as it was before the rows above became shorter
+			n := longestUnsorted(m, val, i)
+			order, row, m.Ptr[i] = make([]uint64, 0, n), make([]T, 0, min(n, int64(len(val)))), moved
+		}
 		for k, j := range cols {
 			order = append(order, uint64(j)<<32|uint64(k))
 		}

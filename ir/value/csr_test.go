@@ -3,6 +3,7 @@ package value
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -112,6 +113,31 @@ func TestAddEqual(t *testing.T) {
 					t.Fatalf("%v, trial %d, place %v: %v, not %v", e, trial, at, got, x)
 				}
 			}
+		}
+	}
+}
+
+// TestAddEqualBytes: AddEqual allocates no more than AddEqualBytes says.
+func TestAddEqualBytes(t *testing.T) {
+	for _, e := range []types.Elem{types.Bool, types.F64, types.F32, types.I64} {
+		lengths := []int32{1000, 70_000, 100_000, 40_000}
+		m := NewCSR(e, len(lengths), 1<<30, Entries(lengths))
+		m.SetLengths(lengths)
+		for i := range lengths { // of them the row of 100,000 is in order
+			for k := m.Ptr[i]; k < m.Ptr[i+1]; k++ {
+				if m.Col[k] = int32(m.Ptr[i+1] - k); i == 2 {
+					m.Col[k] = int32(k)
+				}
+				m.SetEntry(int(k), F64(1).Convert(e))
+			}
+		}
+		want := m.AddEqualBytes()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m.AddEqual()
+		runtime.ReadMemStats(&after)
+		if took := int64(after.TotalAlloc - before.TotalAlloc); want < 8*70_000 || want > 16*70_000 || took > want+16<<10 {
+			t.Errorf("%v: AddEqual allocates %d bytes, AddEqualBytes %d", e, took, want)
 		}
 	}
 }

@@ -49,6 +49,11 @@ func (t *triples) build(in *input) (*value.CSR, error) {
 		return nil, err
 	}
 	m := t.byRow()
+	if more := float64(m.AddEqualBytes()); more > 0 {
+		if err := in.holds(line, what, need+more, need); err != nil {
+			return nil, err
+		}
+	}
 	m.AddEqual()
 	return m, nil
 }
