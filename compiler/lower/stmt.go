@@ -363,10 +363,10 @@ func (l *lowerer) unknownWord(s *ast.Assert) {
 	var lists func(e ast.Expr) bool
 	lists = func(e ast.Expr) bool {
 		b, _ := e.(*ast.Binary)
-		if b != nil && b.Op == "or" {
-			return lists(b.X) && lists(b.Y)
-		} else if b == nil || b.Op != "==" {
+		if b == nil {
 			return false
+		} else if b.Op != "==" { // or
+			return lists(b.X) && lists(b.Y)
 		}
 		x, named := b.X.(*ast.Name)
 		word, text := b.Y.(*ast.String)

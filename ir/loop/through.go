@@ -34,18 +34,19 @@ func Through(n *Nest) *Nest {
 	return Forward(n)
 }
 
-// weaver copies a nest and joins each loop that it has written with earlier ones of the same block. The
-// two loops become empty constants. So a join costs the statements of its loops, and not those of the nest.
+// weaver copies a nest and joins each loop that it has written with earlier ones of the same block.
+// The two loops become empty constants. So a join costs the statements of its loops, and not those of
+// the nest.
 type weaver struct {
 	*rewriter
 	again   *rewriter // copies loops that are written
 	ends    map[*Block]*loopEnds
-	origins map[Val][]Val // by the first result of a loop that is written, the old values that its results are
+	origins map[Val][]Val // by the first result of a written loop, the old values that its results are
 	joined  bool
 }
 
-// loopEnds is the loops so far of a block that may be joined: by a local, the places of those that store
-// to it. over: no more loops are joined, since none moves behind a break.
+// loopEnds is the loops so far of a block that may be joined: by a local, the places of those that
+// store to it. over: no more loops are joined, since none moves behind a break.
 type loopEnds struct {
 	stores map[Mem][]int
 	over   bool
@@ -244,7 +245,7 @@ func (p *passing) findBefore(list []Stmt, i, j int) bool {
 	return fine
 }
 
-// join writes the two loops as one by a rewriter and returns the results, those of the first loop first.
+// join writes the two loops as one and returns the results, those of the first loop first.
 func (p *passing) join(r *rewriter) []Val {
 	a, b := p.from.Loop, p.to.Loop
 	var value func(x passed) Val // what a load gives; nil: the second loop is not written

@@ -216,9 +216,8 @@ func TestThroughRounds(t *testing.T) {
 	}
 }
 
-// TestThroughAllocatesLinearly: twice as many loops to join take twice the work, whether they are pairs, a
-// chain of them, or one loop whose elements all others read. Allocations count the work: each statement that
-// is written again is at least one.
+// TestThroughAllocatesLinearly: four times as many loops to join take four times the work. They are
+// pairs, a chain of them, or one loop whose elements all others read. Allocations count the work.
 func TestThroughAllocatesLinearly(t *testing.T) {
 	shapes := map[string]func(k int) int{"pairs": func(k int) int { return k }, "a chain": func(k int) int { return max(0, k-1) }, "one": func(int) int { return 0 }}
 	for name, reads := range shapes {

@@ -83,8 +83,8 @@ func TestNothingLargerThanMemory(t *testing.T) {
 	}
 }
 
-// A row whose entries are to be sorted takes room beside the matrix; one in order does not. 50,000 entries
-// of a list and its matrix take 1.4 MB of the 2 MiB, and sorting them 0.8 MB.
+// A row whose entries are to be sorted takes room beside the matrix; one in order does not. 50,000
+// entries of a list and its matrix take 1.4 MB of the 2 MiB, and sorting them 0.8 MB.
 func TestSortedRowFits(t *testing.T) {
 	const n = 50_000
 	for _, order := range []int{1, -1} {
