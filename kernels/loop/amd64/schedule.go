@@ -119,7 +119,8 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // rounds of medium cost take 0.6 to 0.75 of the time of one in loops that end by their values (Zen 3;
 // Collatz lengths, Newton's basins), and 0.91 to 1 in others (rays against spheres, recurrences). With
 // many registers, three vectors in such rounds take 0.83 to 0.99 of the time of two, if they have
-// registers (Emerald Rapids; Collatz lengths, sums of kernels, Lyapunov exponents, rays).
+// registers (Emerald Rapids; Collatz lengths, sums of kernels, Lyapunov exponents, rays), and 1.8 where
+// they divide integers (trial division).
 func (l *lowering) choose(plan Schedule) int {
 	w := &l.weight
 	switch {
@@ -143,7 +144,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 2
 	case w.inner > 0 && w.inner <= 16, w.inner == 0 && w.cost <= 16:
 		return 4
-	case w.inner > 0 && w.inner <= mediumRound, w.inner == 0 && w.cost <= 100:
+	case w.inner > 0 && w.inner <= shortRound, w.inner > 0 && w.inner <= mediumRound && !w.whole, w.inner == 0 && w.cost <= 100:
 		return 3
 	case w.inner == 0 && w.cost <= longestBody, w.inner > 0 && w.inner <= longBody:
 		return 2
