@@ -23,12 +23,12 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"iterate A = U, B = V, C = U times 5 { r = A * B; next A = near(A) - r; next B = near(B) + r; next C = near(C) * r }\nemit A + B + C",
 			"(f64[70,60], f64[70,60], f64[70,60])"},
 		{"r = U * V\nA = near(U) > r\nB = f32(near(V) + r)\nemit A\nemit B", "(bool[70,60], f32[70,60])"},
-		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit r[3, :]", ""},                         // a reader that is no group
-		{"r = U * V\nA = near(U) - r\nB = near(A) + r\nemit A\nemit B", ""},                                       // one reads the other
-		{"r = U * V\nA = near(U) - r\nB = near(V + sum(A)) + r\nemit A\nemit B", "(f64[70,60], f64[70,60], f64)"}, // B reads the sum of A
-		{"r = U * V\nA = near(U) - r\nB = near(r)\nemit A\nemit B", ""},                                           // one reads it elsewhere
-		{"r = i64(9 * U) // i64(9 * V + 1)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""},                // it may fail
-		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit rowsum(r)", ""},                       // a reduction reads it
+		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit r[3, :]", ""},                                  // a reader that is no group
+		{"r = U * V\nA = near(U) - r\nB = near(A) + r\nemit A\nemit B", ""},                                                // one reads the other
+		{"r = U * V\nA = near(U) - r\nB = near(V + sum(A)) + r\nemit A\nemit B", "(f64[70,60], f64[70,60], f64)"},          // B reads the sum of A
+		{"r = U * V\nA = near(U) - r\nB = near(r)\nemit A\nemit B", ""},                                                    // one reads it elsewhere
+		{"r = i64(9 * U) // i64(9 * V + 1)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", "(f64[70,60], f64[70,60])"}, // it may fail
+		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit rowsum(r)", ""},                                // a reduction reads it
 
 		// Reductions join the loop that makes what they reduce.
 		{"A = near(U)\nemit max(abs(A - U))\nemit A", "(f64[70,60], f64)"},

@@ -35,7 +35,7 @@ func TestPieces(t *testing.T) {
 		{"stride", op.MakeAttrs(rowtest.Attr("rows", op.Int(2)), rowtest.Attr("cols", op.Int(-3))), []types.Type{m(7, 11)}, 1},
 		{"t", nil, []types.Type{m(3, 2)}, 0},
 		{"matmul", nil, []types.Type{m(3, 2), m(2, 4)}, 0},
-		{"rbind", nil, []types.Type{m(1, 2), types.DenseOf(types.I64, 3, 2)}, 0},
+		{"rbind", nil, []types.Type{m(1, 2), types.DenseOf(types.I64, 3, 2)}, 2},
 	} {
 		d := table.Must(c.row)
 		var in []value.Value
@@ -66,7 +66,7 @@ func TestPieces(t *testing.T) {
 			seen += p.Rows * p.Cols
 			for i := p.Row; i < p.Row+p.Rows; i++ {
 				for j := p.Col; j < p.Col+p.Cols; j++ {
-					there := in[p.In].(*value.Dense).At(p.By*i+p.Down, p.Over*j+p.Right)
+					there := in[p.In].(*value.Dense).At(p.By*i+p.Down, p.Over*j+p.Right).Convert(out.Elem)
 					if !there.Same(want.(*value.Dense).At(i, j)) {
 						t.Errorf("%s: element (%d, %d) is %v", c.row, i, j, there)
 					}
