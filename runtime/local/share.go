@@ -37,8 +37,8 @@ type Shared struct {
 	_     [cacheLine - 8]byte
 }
 
-// A worker that leaves takes itself from the lower half of the state, which counts those inside, and adds
-// itself to the upper one. So it does both in one atomic operation.
+// left is one in the upper half of the state, which counts the workers that have left. The lower half
+// counts those inside, so one atomic operation changes both.
 const left = 1 << 32
 
 // Share makes the current task of w a shared one: after its Body has returned nil, w and idle
@@ -181,11 +181,10 @@ func (w *Worker) join(best int32) *Shared {
 
 // Note [Leaving a shared task]
 //
-// The state counts the workers inside and those that have left. More may enter while nobody has left: a
-// worker that returns from Work has seen that nothing is left to begin. Nobody enters a closed task, so
-// the first count falls to zero once. The worker that makes it zero knows that all chunks have been
-// executed: a claimed chunk is executed by a worker inside. That worker completes the task while the
-// others have long gone on; nobody waits.
+// The state counts the workers inside and those that have left. The first worker that leaves closes the
+// task: it has seen that nothing is left to begin. No worker enters a closed task, so the first count
+// falls to zero once. The worker that makes it zero knows that all chunks have been executed: a claimed
+// chunk is executed by a worker inside. It completes the task, and no worker waits.
 //
 // A Shared is reused, so a worker that saw an offer may enter another task of it. That task is one
 // of the same run, since the run cannot end while the worker is inside it.

@@ -12,8 +12,8 @@ import (
 // are two rules.
 //
 //   - Dealt: the technique cuts the whole loop, and queue q of Q has its chunks q, q+Q, q+2Q, ... A
-//     claim is one atomic add, in the own queue or in another's. The technique's chunks must be a
-//     function of the step.
+//     claim is one compare-and-swap, in the own queue or in another's. The technique's chunks must be
+//     a function of the step.
 //   - Shares: queue q has the q-th of Q equal parts of the loop, and the technique cuts each part
 //     for all P workers, so that it is cut finely enough to be stolen from. That is DAPHNE's
 //     pre-partitioning; adaptive and stealing techniques always use it.
@@ -34,12 +34,12 @@ type Queues struct {
 	epoch  uint64 // the number of the execution
 }
 
-// chunkQueue is one queue. If it has the chunks of one Stepped technique, its counter is how many are
-// claimed, with the number of the execution above; else it is the first share that may be nonempty.
+// chunkQueue is one queue. Without steps, next is the first share that may be nonempty. With steps, the
+// lower stepBits of next count the chunks that are claimed, and the others are the number of the execution.
 //
-// A counter of an earlier execution stands for 0. So Reset writes to no queue, and a worker that finds
-// a queue empty has only read it: the queue stays in the cache of its own worker. Moving a line between
-// two cores takes 0.1 us (Zen 4) to 0.5 us (Emerald Rapids in a virtual machine).
+// A counter of an earlier execution means 0. So Reset writes to no queue, and a worker that finds a queue
+// empty has only read it: the queue stays in the cache of its own worker. Moving a line between two cores
+// takes 0.1 us (Zen 4) to 0.5 us (Emerald Rapids in a virtual machine).
 type chunkQueue struct {
 	next     atomic.Uint64
 	from, to int     // its shares
@@ -50,12 +50,12 @@ type chunkQueue struct {
 	_        [64]byte
 }
 
-// stepBits is how many bits of a counter count steps.
+// stepBits is the number of bits of a counter that count steps.
 const stepBits = 40
 
-// claim claims the next step. The chunks of a queue have all been claimed in the execution before, unless
-// that ended early. So a counter is never taken for one of an execution that has the same number modulo
-// 2^24.
+// claim claims the next step. Execution numbers repeat after 2^24 executions. An old counter never has the
+// number of the current execution, because each execution that does not end early claims all chunks and
+// so renews all counters.
 func (c *chunkQueue) claim(epoch uint64) (start, size int, ok bool) {
 	epoch <<= stepBits
 	for {

@@ -150,10 +150,10 @@ func (s *scan) spillCost(v virt) float64 {
 	return x.spill
 }
 
-// store gives slots of scratch memory to the values that have no register, which are in the order of the
-// begins of their intervals. Values that do not live at the same time share a slot, so the slots are few:
-// a load waits for an earlier store to an address that differs from its own by a multiple of 4096.
-func (s *scan) store(list []virt) {
+// giveSlots gives slots of scratch memory to the values of list that have no register. list is in the
+// order in which intervals begin. Values that never live at the same time share a slot. Few slots matter,
+// since a load waits for an earlier store if their addresses differ by a multiple of 4096.
+func (s *scan) giveSlots(list []virt) {
 	clear(s.ends)
 	done, free := int32(0), s.p.shop.ints.list(len(list))
 	for _, v := range list {
@@ -228,7 +228,7 @@ func (p *program) allocate(r registers, lives intervals) assignment {
 		a.lives = p.live()
 	}
 	s.assign(a.lives.order)
-	s.store(a.lives.order)
+	s.giveSlots(a.lives.order)
 	return a
 }
 

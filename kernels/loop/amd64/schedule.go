@@ -15,8 +15,8 @@ type Schedule struct {
 	// Fetch says that loads of consecutive memory prefetch lines of later rounds: for processors whose
 	// hardware prefetchers do not suffice.
 	Fetch bool
-	// Keep says that results lie in the memory of operands: what a store would not change may be left
-	// out.
+	// Keep says that results may lie in the memory of operands. Stores may then leave out lanes that they
+	// would not change.
 	Keep bool
 	// Roots reports that roots by multiply-adds are right on this processor. It is asked where they are
 	// worth it, on AVX-512; nil: they are not.
@@ -119,7 +119,7 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // rounds of medium cost take 0.6 to 0.75 of the time of one in loops that end by their values (Zen 3;
 // Collatz lengths, Newton's basins), and 0.91 to 1 in others (rays against spheres, recurrences). With
 // many registers, three vectors in such rounds take 0.83 to 0.99 of the time of two, if they have
-// registers (Emerald Rapids; Collatz lengths, sums of kernels, Lyapunov exponents, rays), and 1.8 where
+// registers (Emerald Rapids; Collatz lengths, sums of kernels, Lyapunov exponents, rays), and 1.8 if
 // they divide integers (trial division).
 func (l *lowering) choose(plan Schedule) int {
 	w := &l.weight

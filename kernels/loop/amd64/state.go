@@ -169,7 +169,7 @@ const (
 	elementKind                      // an element in all lanes
 	formKind                         // a linear form in all lanes: row + col
 	maskKind                         // the first lanes, as many as row says
-	apartKind                        // all lanes, or none: see elsewhere
+	apartKind                        // all lanes, or none: see lowering.elsewhere
 	rowsKind                         // the bytes of as many rows as row says
 )
 

@@ -19,42 +19,7 @@ func (l *lowering) store(s *loop.Stmt) {
 	e := p.mem.elem
 	v := l.vector(l.args(s)[0])
 	if p.lanes {
-		base, at := l.lanesAt(p)
-		st := step{a: v, b: base, mask: l.active}
-		if x := l.kept(s, p); len(x) > 0 {
-			l.storeChanged(step{a: v, b: base}, p, at, x)
-			return
-		}
-		words := e.Size()*l.target.lanes == l.length.Bytes()
-		whole, first := words && l.active == 0, words && l.active != 0 && l.active == l.top
-		var read []int32
-		if first && !l.vexOnly() {
-			read = l.readAt(p)
-			first = len(read) > 0
-		}
-		st.scalar = func(m *maker, _ Reg, r regs) {
-			switch at := at.on(r.b); {
-			case whole && m.streams:
-				m.stream(r.a, at)
-			case first:
-				exact, done := m.Label(), m.Label()
-				for _, arg := range read { // the base may be in RAX or R9
-					m.LoadG(R10, argMem(p.mem.arg))
-					m.ArithMem(CmpG, R10, argMem(arg))
-					m.Jump(Equal, exact)
-				}
-				if read != nil {
-					m.vec.store(m, e, r.a, r.mask, at)
-					m.Goto(done)
-				}
-				m.Bind(exact)
-				m.storeFirst(r.a, r.mask, e.Size(), at)
-				m.Bind(done)
-			default:
-				m.vec.store(m, e, r.a, r.mask, at)
-			}
-		}
-		l.emit(&st)
+		l.storeLanes(s, p, v)
 		return
 	}
 	if l.alike() && !p.gather {
@@ -74,6 +39,45 @@ func (l *lowering) store(s *loop.Stmt) {
 		return
 	}
 	l.scatter(e, v, l.addresses(p, s.Origin), base)
+}
+
+// storeLanes lowers a store of lanes that lie side by side.
+func (l *lowering) storeLanes(s *loop.Stmt, p place, v virt) {
+	base, at := l.lanesAt(p)
+	if x := l.kept(s, p); len(x) > 0 {
+		l.storeChanged(step{a: v, b: base}, p, at, x)
+		return
+	}
+	e := p.mem.elem
+	words := e.Size()*l.target.lanes == l.length.Bytes()
+	whole, first := words && l.active == 0, words && l.active != 0 && l.active == l.top
+	var read []int32
+	if first && !l.vexOnly() {
+		read = l.readAt(p)
+		first = len(read) > 0
+	}
+	l.emit(&step{a: v, b: base, mask: l.active, scalar: func(m *maker, _ Reg, r regs) {
+		switch at := at.on(r.b); {
+		case whole && m.streams:
+			m.stream(r.a, at)
+		case first:
+			exact, done := m.Label(), m.Label()
+			for _, arg := range read { // the base may be in RAX or R9
+				m.LoadG(R10, argMem(p.mem.arg))
+				m.ArithMem(CmpG, R10, argMem(arg))
+				m.Jump(Equal, exact)
+			}
+			if read != nil {
+				m.vec.store(m, e, r.a, r.mask, at)
+				m.Goto(done)
+			}
+			m.Bind(exact)
+			m.storeFirst(r.a, r.mask, e.Size(), at)
+			m.Bind(done)
+		default:
+			m.vec.store(m, e, r.a, r.mask, at)
+		}
+	}})
 }
 
 // readAt returns where, among the arguments, the addresses of operands are whose memory the result at p
@@ -152,8 +156,8 @@ func (m *maker) stream(v Reg, at Mem) {
 	m.Bind(done)
 }
 
-// Keeping reports that a result of n may equal, at many points, what an operand has there: it is the
-// minimum or maximum of that element and others, or a choice between them.
+// Keeping reports whether a result of n may equal an operand at many points: it is the minimum or
+// maximum of the operand's element and others, or a choice between them.
 func Keeping(n *loop.Nest) bool {
 	return loop.Some(n.Body.Stmts, func(s *loop.Stmt) bool {
 		return s.Code == loop.Store && s.Mem.Kind == loop.ResultMem && n.Results[s.Mem.N].Class == loop.NoClass && len(keptBy(n, s)) > 0
@@ -163,20 +167,21 @@ func Keeping(n *loop.Nest) bool {
 // mostKept is how many operands a store is compared with at most. Each takes two instructions.
 const mostKept = 2
 
-// keptBy lists the loads of elements of operands, at the point of the store s, that minima, maxima and
-// choices may hand on to s unchanged; nil if they are more than mostKept.
+// keptBy returns the loads whose values the store s may store unchanged: minima, maxima and choices
+// pass them on, and they read an operand at the place of s. It returns nil if there are more than
+// mostKept.
 func keptBy(n *loop.Nest, s *loop.Stmt) (list []*loop.Stmt) {
-	handed := []loop.Val{s.Args[0]}
+	passed := []loop.Val{s.Args[0]}
 	for k := len(n.Body.Stmts) - 1; k >= 0; k-- {
 		d := &n.Body.Stmts[k]
-		if d.N == 0 || !slices.Contains(handed, d.Dst) {
+		if d.N == 0 || !slices.Contains(passed, d.Dst) {
 			continue
 		}
 		switch d.Code {
 		case loop.Min, loop.Max:
-			handed = append(handed, d.Args...)
+			passed = append(passed, d.Args...)
 		case loop.Select:
-			handed = append(handed, d.Args[1:]...)
+			passed = append(passed, d.Args[1:]...)
 		case loop.Load:
 			if d.Dst != s.Args[0] && d.Mem.Kind == loop.ParamMem && n.Params[d.Mem.N].Kind == loop.DenseParam && d.At[0].Equal(s.At[0]) && d.At[1].Equal(s.At[1]) &&
 				n.Params[d.Mem.N].Elem == n.Results[s.Mem.N].Elem {
@@ -190,7 +195,8 @@ func keptBy(n *loop.Nest, s *loop.Stmt) (list []*loop.Stmt) {
 	return list
 }
 
-// kept is keptBy for a store of whole vectors of words that changes only what differs (Schedule.Keep).
+// kept is keptBy for a store that may leave out lanes (Schedule.Keep). It stores whole vectors of words
+// of 64 bits; kept returns nil for others.
 func (l *lowering) kept(s *loop.Stmt, p place) []*loop.Stmt {
 	if !l.keep || l.active != 0 || !l.frame.nest || l.frame.body != &l.nest.Body || p.mem.elem.Size() != 8 || l.length.Bytes() != 8*l.target.lanes {
 		return nil
@@ -201,10 +207,11 @@ func (l *lowering) kept(s *loop.Stmt, p place) []*loop.Stmt {
 	})
 }
 
-// storeChanged stores the lanes that differ from what the loads of an operand have found, if the result
-// lies in its memory. If it lies elsewhere, all are stored. A line that stays as it is need not be written
-// back: rounds of shortest paths between all pairs take 0.65 of the time in a near cache, and 0.9 in memory
-// (Emerald Rapids). A jump past the store takes longer than storing everything.
+// storeChanged lowers a store of the lanes that differ from what loads have read. If the result does not
+// lie in the memory of the operand that a load reads, all lanes count as different. A cache line without
+// a change is not written back: rounds of shortest paths between all pairs take 0.65 of the time in a
+// near cache, and 0.9 in memory (Emerald Rapids). A jump past the store takes longer than storing
+// everything.
 func (l *lowering) storeChanged(st step, p place, at Mem, loads []*loop.Stmt) {
 	for _, x := range loads {
 		differ := l.compare(VPCMPQ, types.I64, operand{v: l.frame.vals[x.Dst].v}, operand{v: st.a}, signed[loop.Ne])
@@ -218,8 +225,8 @@ func (l *lowering) storeChanged(st step, p place, at Mem, loads []*loop.Stmt) {
 	l.emit(&st)
 }
 
-// elsewhere is the mask of all lanes, or of none where the matrices at a and b, among the arguments, lie
-// in the same memory.
+// elsewhere returns the mask of no lanes if the matrices at a and b, among the arguments, have one address
+// and one stride. Else it returns the mask of all lanes.
 func (l *lowering) elsewhere(a, b int32) virt {
 	return l.once(invariant{kind: apartKind, arg: a, row: loop.Num(int64(b))}, maskClass, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ regs) {

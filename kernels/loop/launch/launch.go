@@ -29,7 +29,8 @@ func New(n *loop.Nest) *Loop {
 	across, flat := amd64.Flat(n)
 	l := &Loop{
 		nest: n, whole: whole, levels: loop.Levels, facts: branchesOf(whole), flat: flat, across: across,
-		inner: storesInside(&n.Body), keeps: amd64.Keeping(n), over: slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Over >= 0 }), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
+		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
+		keeps: amd64.Keeping(n), over: slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Over >= 0 }),
 		core: coreOf(n),
 	}
 	switch near, rows := sumsNear(n); {

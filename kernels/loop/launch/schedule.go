@@ -12,8 +12,8 @@ import (
 	"flow/kernels/loop/amd64"
 )
 
-// Bits of a layout: the lanes are the first index of the space, results are stored past the caches, loads
-// prefetch, and results in the memory of operands are stored where they differ.
+// Bits of a layout: the lanes are the first index of the space, results are stored past the caches,
+// loads prefetch, and results in the memory of operands are stored where they differ.
 const (
 	lanesFirst = layout(1) << most
 	streamed   = lanesFirst << 1

@@ -64,8 +64,21 @@ func TestFetching(t *testing.T) {
 	}
 }
 
-// TestKeeping: results that may equal an operand are stored where they differ if they lie in its memory,
-// and everywhere if they do not.
+// drawTies fills d with few different numbers: NaN, zeros of both signs and infinity are among floats.
+func drawTies(r *rand.Rand, d *value.Dense) {
+	odd := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), 1, 2}
+	for i := range d.Rows {
+		for j := range d.Cols {
+			d.Set(i, j, value.F64(odd[r.IntN(len(odd))]).Convert(d.Elem))
+			if d.Elem == types.I64 {
+				d.Set(i, j, value.I64(int64(r.IntN(4))))
+			}
+		}
+	}
+}
+
+// TestKeeping: results that may equal an operand are stored where they differ if they lie in its
+// memory, and everywhere if they do not.
 func TestKeeping(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	for _, text := range []string{
@@ -84,20 +97,9 @@ func TestKeeping(t *testing.T) {
 				for _, same := range []bool{true, false} {
 					room, y, want, out := value.New(e, 2*rows, cols), value.New(e, rows, cols), value.New(e, rows, cols), value.New(e, rows, stride)
 					x := room.View(0, 0, rows, cols)
-					draw := func(d *value.Dense) {
-						odd := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), 1, 2}
-						for i := range d.Rows {
-							for j := range d.Cols {
-								d.Set(i, j, value.F64(odd[r.IntN(len(odd))]).Convert(e))
-								if e == types.I64 {
-									d.Set(i, j, value.I64(int64(r.IntN(4))))
-								}
-							}
-						}
+					for _, d := range []*value.Dense{x, y, out} {
+						drawTies(r, d)
 					}
-					draw(x)
-					draw(y)
-					draw(out)
 					run := func(in []value.Value, out *value.Dense, overwrites bool) {
 						var b Run
 						b.Overwrites = overwrites

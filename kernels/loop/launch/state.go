@@ -24,7 +24,7 @@ type Loop struct {
 	across uint64 // of flat: operands that are read in row 0
 	inner  bool   // it stores in an inner loop
 	keeps  bool   // see amd64.Keeping
-	over   bool   // a result is said to lie in the memory of an operand
+	over   bool   // a result may share the memory of an operand: see loop.Result.Over
 	facts  branches
 	proved atomic.Pointer[proof]
 	core   *core // nest, and with the borders of it
