@@ -141,14 +141,7 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	if at == nil {
 		return nil, false
 	}
-	mark := b.Mark()
-	v := at(row, col)
-	b.Since(mark, func(s *loop.Stmt) {
-		if s.Dst == v && (s.Code == loop.ToF64 || s.Code == loop.ToI64) && !b.Type(s.Args[0]).IsFloat() {
-			v = s.Args[0]
-		}
-	})
-	s, moved := from[v]
+	s, moved := from[unconverted(b, func() loop.Val { return at(row, col) })]
 	if !moved {
 		return nil, false
 	}
@@ -156,6 +149,19 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	over, right, also := along(s.j, 1)
 	p.In, p.By, p.Down, p.Over, p.Right = s.in, by, down, over, right
 	return nil, ok && also
+}
+
+// unconverted returns the value that f writes. If f converts it from a bool or an i64, unconverted
+// returns the value before that.
+func unconverted(b *loop.Builder, f func() loop.Val) loop.Val {
+	mark := b.Mark()
+	v := f()
+	b.Since(mark, func(s *loop.Stmt) {
+		if s.Dst == v && (s.Code == loop.ToF64 || s.Code == loop.ToI64) && !b.Type(s.Args[0]).IsFloat() {
+			v = s.Args[0]
+		}
+	})
+	return v
 }
 
 // along returns the by and the at with which x is by*index + at, for the index of an axis. ok is false

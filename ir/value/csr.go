@@ -378,26 +378,29 @@ func (m *CSR) AddEqual() {
 func (m *CSR) AddEqualBytes() int64 {
 	switch m.Elem {
 	case types.F64:
-		return (8 + 8) * longestUnsorted(m, m.F64, 0)
+		return (8 + 8) * longestUnsorted(m, m.F64, 0, 0)
 	case types.F32:
-		return (8 + 4) * longestUnsorted(m, m.F32, 0)
+		return (8 + 4) * longestUnsorted(m, m.F32, 0, 0)
 	case types.I64:
-		return (8 + 8) * longestUnsorted(m, m.I64, 0)
+		return (8 + 8) * longestUnsorted(m, m.I64, 0, 0)
 	}
-	return 8 * longestUnsorted[int64](m, nil, 0)
+	return 8 * longestUnsorted[int64](m, nil, 0, 0)
 }
 
-// longestUnsorted returns the length of the longest row, from row i on, that addEqual has to sort.
-func longestUnsorted[T float64 | float32 | int64](m *CSR, val []T, i int) (n int64) {
-	for ; i < m.Rows; i++ {
-		if from, end := m.Ptr[i], m.Ptr[i+1]; end-from > n && !sorted(m, val, from, end) {
+// longestUnsorted returns the length of the longest row, from row i on, that addEqual has to sort. The
+// entries of row i begin at from.
+func longestUnsorted[T float64 | float32 | int64](m *CSR, val []T, i int, from int64) (n int64) {
+	for _, end := range m.Ptr[i+1:] {
+		if end-from > n && !sorted(m, val, from, end) {
 			n = end - from
 		}
+		from = end
 	}
 	return n
 }
 
-// sorted reports whether the entries of a row have ascending columns and no zeros, as mostly.
+// sorted reports whether the entries from..end-1 of a row have ascending columns and no zeros. Most
+// rows do.
 func sorted[T float64 | float32 | int64](m *CSR, val []T, from, end int64) bool {
 	return ascends(m.Col[from:end]) && (val == nil || !slices.Contains(val[from:end], 0))
 }
@@ -423,10 +426,8 @@ func addEqual[T float64 | float32 | int64](m *CSR, val []T) []T {
 			continue
 		}
 		if order = order[:0]; cap(order) == 0 {
-			moved := m.Ptr[i]
-			m.Ptr[i] = from // as it was before the rows above became shorter
-			n := longestUnsorted(m, val, i)
-			order, row, m.Ptr[i] = make([]uint64, 0, n), make([]T, 0, min(n, int64(len(val)))), moved
+			n := longestUnsorted(m, val, i, from)
+			order, row = make([]uint64, 0, n), make([]T, 0, min(n, int64(len(val))))
 		}
 		for k, j := range cols {
 			order = append(order, uint64(j)<<32|uint64(k))
