@@ -195,11 +195,11 @@ var pipeline = []step{
 		Doc:   "makes one loop of elementwise operators and of what reduces their results",
 		After: []After{{"hoist", "loop invariants have left the loop and are stored once"}, {"simplify", "rules know operators, not maps, and do not look into bodies"}, {"merge-equal", "an expression with two readers is stored; merging shows which are"}}},
 		func(s *state) error {
-			s.g = pass.Points(s.g, func(g *ir.Graph) *ir.Graph { return pass.FuseCalled(g, s.o.Table) })
+			s.g = pass.Points(s.g, func(g *ir.Graph) *ir.Graph { return pass.FuseInPoints(g, s.o.Table) })
 			return deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })(s)
 		}},
 	{PassInfo{Name: "keys",
-		Doc:   "counts and adds rows by key where they are made, without storing them",
+		Doc:   "counts and adds rows by key where they are made, without storing them, and prepares edges of bins once for all points of a parfor",
 		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},
 		func(s *state) error {
 			s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.PrepareOnce(g, s.o.Table) })

@@ -324,9 +324,9 @@ func (l *lowerer) assertion(s *ast.Assert) {
 	}
 	if v.kind == konst && v.s.I == 0 {
 		l.unknownWord(s)
-	}
-	if l.refuted == nil && l.region == nil && len(l.calls) > 0 && v.kind == konst && v.s.I == 0 {
-		l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls), where: l.indices()}
+		if l.refuted == nil && l.region == nil && len(l.calls) > 0 {
+			l.refuted = &refuted{at: s.Span(), calls: slices.Clone(l.calls), where: l.indices()}
+		}
 	}
 	in := []ir.ID{l.toEdge(v, s.Expr.Span())}
 	spans := []source.Span{s.Expr.Span()}
@@ -356,8 +356,8 @@ func (l *lowerer) assertion(s *ast.Assert) {
 	l.sends++ // later effects hold the ID: no statement may move it
 }
 
-// unknownWord fails if s, an assert of the library that is known to be false, lists the words that a
-// parameter takes: `by == "rows" or by == "cols"`. Then the call is at fault, as one of an operator is.
+// unknownWord reports s, an assert that is known to be false, as a mistake of the call if it is in the
+// library and lists the words that a parameter takes: `by == "rows" or by == "cols"`.
 func (l *lowerer) unknownWord(s *ast.Assert) {
 	name, words := "", []string(nil)
 	var lists func(e ast.Expr) bool
@@ -365,7 +365,7 @@ func (l *lowerer) unknownWord(s *ast.Assert) {
 		b, _ := e.(*ast.Binary)
 		if b == nil {
 			return false
-		} else if b.Op != "==" { // or
+		} else if b.Op != "==" { // an `or`: the library joins words by nothing else
 			return lists(b.X) && lists(b.Y)
 		}
 		x, named := b.X.(*ast.Name)

@@ -56,10 +56,10 @@ func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 // mostInLoop is the most elements of a matrix that a compiled loop over the points of a parfor stores.
 const mostInLoop = 1 << 14
 
-// FuseCalled is Fuse for the body of a parfor, and for the chains alone that a compiled loop over its
-// points would not compute: each makes a matrix of more than mostInLoop elements that a sort or the
-// rounds of a loop read. Elsewhere a chain would keep such a loop from fusing more.
-func FuseCalled(g *ir.Graph, table *op.Table) *ir.Graph {
+// FuseInPoints is Fuse for the body of a parfor. It fuses only chains that make a matrix of more than
+// mostInLoop elements for a sort or for the rounds of a loop: a compiled loop over the points would not
+// compute these. Other chains stay operators, because such a loop fuses more of them than of maps.
+func FuseInPoints(g *ir.Graph, table *op.Table) *ir.Graph {
 	f, stored := fusionOf(g, table), make([]bool, g.Len())
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -74,6 +74,7 @@ func FuseCalled(g *ir.Graph, table *op.Table) *ir.Graph {
 	return f.build()
 }
 
+// fusionOf returns a fusion of g that has no groups yet.
 func fusionOf(g *ir.Graph, table *op.Table) *fusion {
 	return &fusion{groups: groups{g: g}, table: table, uses: g.Uses(), operands: operands{g: g, of: map[ir.ID][]ir.ID{}}}
 }

@@ -40,7 +40,7 @@ func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	}, func(c *copying, id ir.ID) { c.prepare(table, id) })
 }
 
-// prepare writes node id in two steps.
+// prepare writes node id, whose operator has op.Def.Prepare, in two steps.
 func (c *copying) prepare(table *op.Table, id ir.ID) {
 	g, n, in := c.old, &c.old.Nodes[id], c.in(id)
 	p := n.Op.Prepare
@@ -49,38 +49,36 @@ func (c *copying) prepare(table *op.Table, id ir.ID) {
 	c.to[id] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
 }
 
-// PrepareOnce writes operators in two steps in the bodies of parfors, where the operand of the first
-// step is long and the same at all points:
+// PrepareOnce writes operators in two steps in the bodies of parfors:
 //
 //	%3 = bin(%1, %2)   ->   %3 = bin.edges(%2);  %4 = bin.within(%1, %3)
 //
-// The kernel of the parfor makes the first step once. It would be pointless for an operand that each
-// point makes.
+// The operand of the first step has at least leastPrepared elements and is the same at all points, so
+// the kernel of the parfor makes that step once. It would be pointless for an operand that each point
+// makes.
 func PrepareOnce(g *ir.Graph, table *op.Table) *ir.Graph {
-	points := func(n *ir.Node) bool { return n.Op.Role == op.Points }
-	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return points(&n) }) {
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Points }) {
 		return g
 	}
 	g = g.Clone()
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		if !points(n) {
+		if n.Op.Role != op.Points {
 			continue
 		}
-		r := n.Region
-		varies, c := make([]bool, r.Graph.Len()), copyOf(r.Graph)
+		r, b := n.Region, n.Region.Graph
+		varies, c := make([]bool, b.Len()), copyOf(b)
 		for _, x := range r.Args[:len(n.Attrs.Ints("by"))] {
 			varies[x] = true
 		}
-		for id := range r.Graph.All() {
-			in := r.Graph.In(id)
-			for _, x := range in {
-				varies[id] = varies[id] || varies[x]
-			}
-			if p := r.Graph.Nodes[id].Op.Prepare; p == nil || varies[in[p.Input]] || !r.Graph.Type(in[p.Input]).Known() || r.Graph.Type(in[p.Input]).Count() < leastPrepared {
-				c.node(id)
-			} else {
+		long := func(x ir.ID) bool { return b.Type(x).Known() && b.Type(x).Count() >= leastPrepared }
+		for id, body := range b.All() {
+			in := b.In(id)
+			varies[id] = varies[id] || slices.ContainsFunc(in, func(x ir.ID) bool { return varies[x] })
+			if p := body.Op.Prepare; p != nil && !varies[in[p.Input]] && long(in[p.Input]) {
 				c.prepare(table, id)
+			} else {
+				c.node(id)
 			}
 		}
 		n.Region = c.region(r)
@@ -89,7 +87,8 @@ func PrepareOnce(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 const (
-	// leastPrepared is the least elements of an operand that bodies prepare. Loops compare with fewer.
+	// leastPrepared is the least number of elements of an operand that bodies prepare. With fewer, a loop
+	// compares with each of them.
 	leastPrepared = 16
 	// leastKeyed is the part of a block from which on rows pay: 128 KiB of f64 a column.
 	leastKeyed = 4
