@@ -112,7 +112,7 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 	return joinCodes(DropDead(c.g), table)
 }
 
-// longestChain is more rows than memory holds.
+// longestChain is the panel of sums that are one chain: more rows than memory holds.
 const longestChain = 1 << 40
 
 // code returns the codes of h in the copy.
@@ -163,7 +163,7 @@ func (f *codeGroups) sums(id ir.ID) (grouped, bool) {
 	default:
 		return grouped{}, false
 	}
-	open := !g.Type(s.h).Known() // only the run tells the number of rows: a chain is not cut
+	open := !g.Type(s.h).Known() // only the run tells the number of rows: the sums are one chain
 	if open && s.panel > 0 {
 		s.panel = longestChain
 	}
@@ -181,8 +181,8 @@ func (f *codeGroups) sums(id ir.ID) (grouped, bool) {
 		(!open || f.rowsOf(s.h) == f.rowsOf(s.x))
 }
 
-// rowsOf returns a node that has as many rows as id, the same for matrices that are known to have
-// equally many: rows at places have as many as the places.
+// rowsOf returns a node that has as many rows as id. If it returns the same node for two matrices, they
+// have equally many rows: rows at places have as many as the places.
 func (f *codeGroups) rowsOf(id ir.ID) ir.ID {
 	g := f.g
 	open := func(x ir.ID) bool { return g.Type(x).IsMatrix() && g.Type(x).Rows == types.Unknown }

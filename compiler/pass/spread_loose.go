@@ -89,8 +89,8 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	return true
 }
 
-// spares counts what other ranks do of a loose node, whose rows root chooses. It takes as many rows as
-// root chooses from, which is the most.
+// spares counts the work on a loose node that other ranks do. The number of its rows is not known, so
+// spares assumes the most: all rows that root chooses from.
 func (x *spreadGraph) spares(id, root ir.ID) {
 	for x.isLoose(x.old.In(root)[0]) {
 		root = x.loose[x.old.In(root)[0]]
@@ -129,7 +129,8 @@ func (s *spreader) endOf(t types.Type, spans []int64) (k int, last bool) {
 	return k, last
 }
 
-// endReads returns the reads of a sort whose first or last rows alone are read (op.Ordering.Part).
+// endReads returns the reads of a sort whose first or last rows alone are read (op.Ordering.Part), if
+// each rank has as many rows.
 func (s *spreader) endReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Order == nil || n.Op.Order.Own != "" || len(in) > 1 || !partial[0] {
@@ -140,8 +141,8 @@ func (s *spreader) endReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowR
 	return []rowReads{s.ownRows(of.Rows)}, unless(k > 0, elsewise)
 }
 
-// ordersEnd makes the new nodes of such a sort. Each rank sends as many of its own rows, and all ranks
-// put these in order:
+// ordersEnd makes the new nodes of a sort for which endReads returns reads. Each rank sends as many of
+// its own rows as are read, and all ranks put these in order:
 //
 //	%1 = sort.part(%0) {spans=[0,0,9,0]}
 //	->  %1 = order.ends(%0) {ranks=3, rows=9};  %2 = pick.rows(%0, %1) {ranks=3};  %3 = gather(%2)
@@ -244,7 +245,7 @@ func (x *spreadGraph) allLoose(id ir.ID, rank int32) ir.ID {
 	if ok {
 		return made
 	}
-	if x.inside { // where all ranks run all nodes, each chooses from all rows
+	if x.inside { // all ranks run all nodes, and each chooses from all rows
 		in := make([]ir.ID, len(x.old.In(id)))
 		for k, from := range x.old.In(id) {
 			in[k] = x.full(from)

@@ -266,9 +266,9 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	return reads, unless(bytes > 0 && (s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())), whyOrdered)
 }
 
-// tableReads returns the reads of a reduction to a table (op.Shard.Rows) where the tables that ranks
-// would send are no smaller than the operands: ranks send these, and each makes its own rows of the
-// table.
+// tableReads returns the reads of a reduction to a table (op.Shard.Rows), if the tables that ranks
+// would send are no smaller than the operands. Ranks then send the operands, and each makes its own
+// rows of the table.
 func (s *spreader) tableReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Shard.Rows == "" || !dividable(t) || t.Rows < s.ranks || s.flopsOf(g, id) < float64(s.from) {
@@ -287,7 +287,7 @@ func (s *spreader) tableReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads
 	return slices.Repeat([]rowReads{{whole: true}}, len(in)), unless(bytes <= most, elsewise)
 }
 
-// tabled makes the new node of such a reduction.
+// tabled makes the new node of a reduction for which tableReads returns reads.
 func (x *spreadGraph) tabled(id ir.ID, reads []rowReads) {
 	n, rows := &x.old.Nodes[id], x.old.Type(id).Rows
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Rows), x.sharing(n.Attrs, rows, x.unit[rows]), x.reachAll(id, reads)...)

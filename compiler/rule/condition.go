@@ -422,10 +422,11 @@ func compileCondition(text string) (condition, error) {
 	return condition{conditionWords[word], args}, err
 }
 
-// codedDepth is through how many operators a matrix of codes is looked for.
+// codedDepth is the number of operators through which coded looks for a matrix of codes.
 const codedDepth = 4
 
-// coded reports a matrix of codes, or what elementwise operators make of one.
+// coded reports whether node id is a matrix of codes, or made of one by at most depth elementwise
+// operators.
 func coded(g *ir.Graph, id ir.ID, depth int) bool {
 	d := g.Nodes[id].Op
 	return d.Role == op.Codes || depth > 0 && d.Laws.Has(op.Elementwise) &&

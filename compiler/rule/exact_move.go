@@ -58,7 +58,8 @@ func moves() []Rule {
 		},
 		{
 			Name: "slice-below-lines",
-			Doc:  "A window of row sums, row minima and so on needs those rows alone, if nothing else reads the rest and the reduction cannot fail.",
+			Doc: "A window of row sums, row minima and so on needs those rows alone, if nothing else reads the rest and the reduction cannot fail. " +
+				"Sums of a matrix of codes need no matrix, so they stay as they are.",
 			Rewrites: []string{"slice(Rowwise(x)!{A}){at=p} -> Rowwise(slice(x){at=lines(p, x)}){A}",
 				"slice(Colwise(x)!{A}){at=p} -> Colwise(slice(x){at=columns(p, x)}){A}"},
 			Where: []string{"total(Rowwise)", "uncoded(x)"},

@@ -14,7 +14,7 @@ type Builder struct {
 	Nest  *Nest
 	open  []*Block // the innermost is the last
 	where Origin   // of the statements to come
-	// next is, by name of an index in use, the number that Name tries next. Name makes it when it is nil.
+	// next maps the names of indices in use to the number that Name tries next. Name makes it if it is nil.
 	next map[string]int
 }
 

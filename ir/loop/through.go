@@ -35,18 +35,19 @@ func Through(n *Nest) *Nest {
 }
 
 // weaver copies a nest and joins each loop that it has written with earlier ones of the same block.
-// The two loops become empty constants. So a join costs the statements of its loops, and not those of
-// the nest.
+// A join replaces the two loops by empty constants. So it costs the statements of its loops, and not
+// those of the nest.
 type weaver struct {
 	*rewriter
-	again   *rewriter // copies loops that are written
+	again   *rewriter // copies loops of the new nest
 	ends    map[*Block]*loopEnds
-	origins map[Val][]Val // by the first result of a written loop, the old values that its results are
+	origins map[Val][]Val // by the first result of a loop of the new nest, the old values of its results
 	joined  bool
 }
 
-// loopEnds is the loops so far of a block that may be joined: by a local, the places of those that
-// store to it. over: no more loops are joined, since none moves behind a break.
+// loopEnds has what a block of the new nest stores so far. stores has, for each local, the places of
+// the loops that store to it. over says that no more loops are joined, since none may move behind a
+// break.
 type loopEnds struct {
 	stores map[Mem][]int
 	over   bool
@@ -78,7 +79,8 @@ func (w *weaver) statement(s *Stmt) bool {
 	return true
 }
 
-// join joins the last loop of a block with the nearest one before that fits.
+// join joins the last loop of a block with the nearest earlier one that fits. It returns false if none
+// does.
 func (w *weaver) join(b *Block, x *loopEnds) bool {
 	j := len(b.Stmts) - 1
 	var from []int
@@ -248,7 +250,7 @@ func (p *passing) findBefore(list []Stmt, i, j int) bool {
 // join writes the two loops as one and returns the results, those of the first loop first.
 func (p *passing) join(r *rewriter) []Val {
 	a, b := p.from.Loop, p.to.Loop
-	var value func(x passed) Val // what a load gives; nil: the second loop is not written
+	var value func(x passed) Val // the value of a load; nil: the first loop is written
 	defer func(replace func(*Stmt) bool) { r.replace = replace }(r.replace)
 	r.replace = func(s *Stmt) bool {
 		x, passes := p.passed[s.Mem]

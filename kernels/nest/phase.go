@@ -277,7 +277,7 @@ func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 	y := x.Act(p.Body, k, env)
 	x.Since(mark, func(s *loop.Stmt) {
 		loops := loop.Some([]loop.Stmt{*s}, func(s *loop.Stmt) bool { return s.Loop != nil })
-		if loops || s.Then != nil && !f.passes(t) { // it would be made for every column
+		if loops || s.Then != nil && !f.passes(t) { // it would run for every column
 			panic(NoBody{"a loop for each row"})
 		}
 	})

@@ -174,7 +174,8 @@ func (p *RowPlan) wide(t types.Type) bool {
 	return t.Known() && min(t.Rows, t.Cols) == 1 && t.Count() > 1 && (p.width == 0 || t.Count() == p.width)
 }
 
-// passes reports a row, or a matrix of few columns, of which the phase goes over every element or row.
+// passes reports whether the phase passes over every element of a row or column, or over every row of a
+// matrix of few columns.
 func (f *RowPhase) passes(t types.Type) bool {
 	few := t.Rows == f.plan.width && t.Cols <= define.WrittenLines
 	return t.Known() && (min(t.Rows, t.Cols) == 1 && t.Count() > 1 || few) && max(t.Rows, t.Cols) == f.Own.Width

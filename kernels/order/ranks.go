@@ -255,10 +255,10 @@ func writeIntegers(out *value.Dense, keys []uint64, desc bool, to int) {
 	}
 }
 
-// endsOfWindows is the row order.ends, whose result has `rows` rows of each window.
+// endsOfWindows returns the row order.ends. Its result has `rows` rows for each window.
 func endsOfWindows(by, desc, ranks, step op.Arg) *op.Def {
-	// end calls find for each window of this rank: its rows, where the end of them is that the call asks
-	// for, and what takes the places of these in the window.
+	// end calls find for each window of this rank, with the rows of the window and with the places that the
+	// call asks for. find gives write the rows at these places.
 	end := func(c *op.Call, find func(x *value.Dense, spans []Span, write func(at []int64, i int))) {
 		x, k := c.Dense(0), c.Attrs.Int("rows")
 		from, to := define.OwnRows(c, c.Type.Rows)
@@ -278,7 +278,7 @@ func endsOfWindows(by, desc, ranks, step op.Arg) *op.Def {
 	}
 	return &op.Def{
 		Name: "order.ends", Hidden: true,
-		Doc: "order.ends is the numbers of the rows that come first in each rank's rows, or last, in order.",
+		Doc: "order.ends returns the numbers of the rows that come first, or last, when the rows of each rank are in order.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "of each rank"},
 			{Name: "last", Attr: true, Kind: op.BoolVal, Doc: "the last ones"}, ranks, step, by, desc},
 		Type: func(s *op.Sig) (types.Type, error) {

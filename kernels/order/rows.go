@@ -165,8 +165,8 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 	return []*op.Def{d, &part}
 }
 
-// someInPlace finds which rows of x are at the places of spans when x is in order. write is given their
-// numbers for places i, i + 1, ...
+// someInPlace finds the rows of x that are at the places of spans when x is in order. It gives write
+// their numbers, for places i, i + 1, ...
 func someInPlace(x *value.Dense, a *op.Attrs, spans []Span, write func(at []int64, i int)) {
 	r := ordering()
 	defer r.free()
@@ -328,11 +328,12 @@ type orderRoom struct {
 // as long as to sort them.
 var orderRooms = sync.Pool{New: func() any { return &orderRoom{} }}
 
-// firstPart is the part of the rows, 1 of so many, up to which the first ones are kept aside. Rows in
-// reverse order, which all come to the first places for a while, then take no longer than by digits.
+// firstPart: if at most 1 of firstPart rows are asked for, orderRoom.first finds them. Rows in reverse
+// order all come to the first places for a while. With few places, they take no longer than by digits.
 const firstPart = 16
 
-// mostKept is the length up to which rooms are kept: 4 MiB of keys, places, and as much beside them.
+// mostKept is the length up to which rooms are kept: 1 MiB of keys, 1 MiB of places, and as much beside
+// them.
 const mostKept = 1 << 17
 
 func ordering() *orderRoom { return orderRooms.Get().(*orderRoom) }
@@ -364,8 +365,8 @@ func (r *orderRoom) of(x *value.Dense, a *op.Attrs, spans []Span) []int64 {
 	return r.at
 }
 
-// first is of where spans are among the first places. It keeps the rows that may come to those places:
-// fewer than all, so that they are in the first cache and need little memory.
+// first does what of does if spans are among the first places. It keeps only rows that may come to
+// those places. They are few, so they stay in the first cache.
 func (r *orderRoom) first(x *value.Dense, desc bool, spans []Span) []int64 {
 	n, last := spans[len(spans)-1].To, uint64(math.MaxUint64) // the greatest key of n rows so far
 	r.keys, r.at = r.keys[:0], r.at[:0]

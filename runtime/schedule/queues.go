@@ -35,11 +35,12 @@ type Queues struct {
 }
 
 // chunkQueue is one queue. Without steps, next is the first share that may be nonempty. With steps, the
-// lower stepBits of next count the chunks that are claimed, and the others are the number of the execution.
+// lower stepBits of next count the chunks that are claimed, and the others are the number of the
+// execution.
 //
-// A counter of an earlier execution means 0. So Reset writes to no queue, and a worker that finds a queue
-// empty has only read it: the queue stays in the cache of its own worker. Moving a line between two cores
-// takes 0.1 us (Zen 4) to 0.5 us (Emerald Rapids in a virtual machine).
+// A counter of an earlier execution means 0. So Reset writes to no queue, and a worker that finds a
+// queue empty has only read it: the queue stays in the cache of its own worker. Moving a line between
+// two cores takes 0.1 us (Zen 4) to 0.5 us (Emerald Rapids in a virtual machine).
 type chunkQueue struct {
 	next     atomic.Uint64
 	from, to int     // its shares
@@ -53,9 +54,9 @@ type chunkQueue struct {
 // stepBits is the number of bits of a counter that count steps.
 const stepBits = 40
 
-// claim claims the next step. Execution numbers repeat after 2^24 executions. An old counter never has the
-// number of the current execution, because each execution that does not end early claims all chunks and
-// so renews all counters.
+// claim claims the next step. Execution numbers repeat after 2^24 executions. An old counter never has
+// the number of the current execution, because each execution that does not end early claims all chunks
+// and so renews all counters.
 func (c *chunkQueue) claim(epoch uint64) (start, size int, ok bool) {
 	epoch <<= stepBits
 	for {

@@ -151,8 +151,8 @@ func (s *scan) spillCost(v virt) float64 {
 }
 
 // giveSlots gives slots of scratch memory to the values of list that have no register. list is in the
-// order in which intervals begin. Values that never live at the same time share a slot. Few slots matter,
-// since a load waits for an earlier store if their addresses differ by a multiple of 4096.
+// order in which intervals begin. Values that never live at the same time share a slot. Few slots
+// matter, since a load waits for an earlier store if their addresses differ by a multiple of 4096.
 func (s *scan) giveSlots(list []virt) {
 	clear(s.ends)
 	done, free := int32(0), s.p.shop.ints.list(len(list))

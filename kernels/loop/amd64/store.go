@@ -207,11 +207,11 @@ func (l *lowering) kept(s *loop.Stmt, p place) []*loop.Stmt {
 	})
 }
 
-// storeChanged lowers a store of the lanes that differ from what loads have read. If the result does not
-// lie in the memory of the operand that a load reads, all lanes count as different. A cache line without
-// a change is not written back: rounds of shortest paths between all pairs take 0.65 of the time in a
-// near cache, and 0.9 in memory (Emerald Rapids). A jump past the store takes longer than storing
-// everything.
+// storeChanged lowers a store of the lanes that differ from what loads have read. If the result does
+// not lie in the memory of the operand that a load reads, all lanes count as different. A cache line
+// without a change is not written back: rounds of shortest paths between all pairs take 0.65 of the
+// time in a near cache, and 0.9 in memory (Emerald Rapids). A jump past the store takes longer than
+// storing everything.
 func (l *lowering) storeChanged(st step, p place, at Mem, loads []*loop.Stmt) {
 	for _, x := range loads {
 		differ := l.compare(VPCMPQ, types.I64, operand{v: l.frame.vals[x.Dst].v}, operand{v: st.a}, signed[loop.Ne])
@@ -225,8 +225,8 @@ func (l *lowering) storeChanged(st step, p place, at Mem, loads []*loop.Stmt) {
 	l.emit(&st)
 }
 
-// elsewhere returns the mask of no lanes if the matrices at a and b, among the arguments, have one address
-// and one stride. Else it returns the mask of all lanes.
+// elsewhere returns the mask of no lanes if the matrices at a and b, among the arguments, have one
+// address and one stride. Else it returns the mask of all lanes.
 func (l *lowering) elsewhere(a, b int32) virt {
 	return l.once(invariant{kind: apartKind, arg: a, row: loop.Num(int64(b))}, maskClass, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ regs) {
