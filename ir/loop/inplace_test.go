@@ -382,6 +382,77 @@ func TestAtFewPlaces(t *testing.T) {
 	}
 }
 
+// TestNotAtPlaces: sweeps whose elements differ from the old ones at more than their places, and those
+// that read at one place what another has made, stay whole.
+func TestNotAtPlaces(t *testing.T) {
+	in := value.New(types.F64, 9, 1)
+	for k := range in.F64 {
+		in.F64[k] = []float64{1.5, -2, 1e200}[k%3] + float64(k)
+	}
+	const two = "v14 = load w0[0, 3]\nv15 = load w0[0, 5]\nv16 = eq v9, v5\nv17 = select v16, v15, v10\nv18 = select v11, v14, v17\nstore w0[0, r] v18\n"
+	for _, c := range []struct{ name, sweep, copies string }{
+		{"0 less the sum", "v14 = to_f64 v11\nv15 = add v10, v14\nv16 = sub v3, v15\nstore w0[0, r] v16\n", ""},
+		{"1 by the chosen", "v14 = select v11, v2, v10\nv15 = div v1, v14\nstore w0[0, r] v15\n", ""},
+		{"a number of the point", "v14 = mul v9, v9\nv15 = eq v9, v14\nv16 = select v15, v2, v10\nstore w0[0, r] v16\n", ""},
+		{"places read each other", two, ""},
+		{"places of one of two matrices read each other", two + "v19 = load w1[0, r]\nv20 = select v11, v2, v19\nstore w1[0, r] v20\n", ""},
+		{"reads what lies between", "v14 = load w2[0, 3]\nv15 = select v11, v14, v10\nstore w2[0, r] v15\n", "for c: 0..24 {\nv21 = load w2[0, c]\nstore w0[0, c] v21\n}\n"},
+		{"a truth times an infinity", "v14 = to_f64 v11\nv15 = mul v10, v10\nv16 = le v9, v9\nv17 = to_f64 v16\nv18 = mul v17, v15\nv19 = mul v14, v18\nv20 = add v10, v19\nstore w0[0, r] v20\n", ""},
+		{"an infinity times a truth", "v14 = to_f64 v11\nv15 = mul v10, v10\nv16 = le v9, v9\nv17 = to_f64 v16\nv18 = mul v15, v17\nv19 = mul v14, v18\nv20 = add v10, v19\nstore w0[0, r] v20\n", ""},
+	} {
+		text := renumbered(`nest(%0: f64[]) (i: 0..%0.rows) {
+local w0 f64[1, 24]
+local w1 f64[1, 24]
+local w2 f64[1, 24]
+v0 = load %0[i, 0]
+v1 = f64 1
+v2 = f64 3
+v3 = f64 0
+for a: 0..24 {
+v22 = index a
+v23 = to_f64 v22
+v24 = add v23, v0
+store w0[0, a] v24
+v25 = sub v0, v23
+store w1[0, a] v25
+}
+for round: 2..7 {
+v4 = index round
+v8 = i64 8
+v5 = sub v8, v4
+for r: 0..24 {
+v9 = index r
+v10 = load w0[0, r]
+v11 = eq v9, v4
+` + c.sweep + "}\n" + c.copies + `}
+for q: 0..24 {
+v26 = load w0[0, q]
+v27 = load w1[0, q]
+v28 = sub v26, v27
+store out0[i, q] v28
+}
+} : (f64[%0.rows, 24])`)
+		n, err := loop.Parse(text, nil)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", c.name, err, text)
+		}
+		m := loop.AtPlaces(n)
+		if m != n {
+			t.Errorf("%s: narrowed to\n%s", c.name, m)
+		}
+		sameResults(t, n, m, []value.Value{in})
+	}
+}
+
+// renumbered numbers the values of a nest in the order in which they are defined.
+func renumbered(text string) string {
+	number := map[string]string{}
+	for _, x := range regexp.MustCompile(`(?m)^(v\d+) =`).FindAllStringSubmatch(text, -1) {
+		number[x[1]] = fmt.Sprint("v", len(number))
+	}
+	return regexp.MustCompile(`\bv\d+`).ReplaceAllStringFunc(text, func(v string) string { return number[v] })
+}
+
 // TestInPlaceBefore: a sweep that reads elements at known places reads them before it, and is made
 // in place, unless they are many.
 func TestInPlaceBefore(t *testing.T) {
