@@ -74,8 +74,9 @@ func (l *lowering) told(s *loop.Stmt, in []operand, o operand) operand {
 		return o
 	case (s.Code == loop.Lt || s.Code == loop.Le) && in[0].elem == types.I64:
 		a, b := l.spanOf(in[0]), l.spanOf(in[1])
-		if !in[1].konst || !b.small() {
-			if !in[0].konst || !a.small() {
+		// A bound past the integers wraps and gives the span of all.
+		if !in[1].konst {
+			if !in[0].konst {
 				return o
 			}
 			past := int64(1) // k < x, and x <= k where it is false
