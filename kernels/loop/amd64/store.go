@@ -172,11 +172,12 @@ const mostKept = 2
 // mostKept.
 func keptBy(n *loop.Nest, s *loop.Stmt) (list []*loop.Stmt) {
 	passed := []loop.Val{s.Args[0]}
-	for k := len(n.Body.Stmts) - 1; k >= 0; k-- {
+	for k := len(n.Body.Stmts) - 1; k >= 0 && len(passed) > 0; k-- {
 		d := &n.Body.Stmts[k]
 		if d.N == 0 || !slices.Contains(passed, d.Dst) {
 			continue
 		}
+		passed = slices.DeleteFunc(passed, func(v loop.Val) bool { return v == d.Dst }) // readers lie behind
 		switch d.Code {
 		case loop.Min, loop.Max:
 			passed = append(passed, d.Args...)
