@@ -37,7 +37,7 @@ func diagonals(rng *rand.Rand) string {
 	}
 	text := fmt.Sprintf("p = randint(%d, 1, -3, M + 3, seed = %d)\ns0 = sum(p) %% 9\niterate C = %s, d = %d times %d {\n  next C = parfor i in 0..N, j in 0..M {\n"+
 		"    if %s {\n      %s\n    } else {\n      %s\n    }\n  }\n  next d = d + %s\n}\nemit all C\n",
-		max(n, m), rng.IntN(99), start, rng.IntN(4)-1, 5+rng.IntN(20), where, change, keep, pick("1", "1", "3"))
+		max(n, m), rng.IntN(99), start, rng.IntN(4)-1, 4+rng.IntN(10), where, change, keep, pick("1", "1", "3"))
 	return strings.NewReplacer("N", fmt.Sprint(n), "M", fmt.Sprint(m)).Replace(text)
 }
 
