@@ -169,8 +169,17 @@ const mostKept = 2
 
 // keptBy returns the loads whose values the store s may store unchanged: minima, maxima and choices
 // pass them on, and they read an operand at the place of s. It returns nil if there are more than
-// mostKept.
+// mostKept. A store in an inner loop, or one of several to a result, keeps nothing: what was loaded may
+// have been changed before.
 func keptBy(n *loop.Nest, s *loop.Stmt) (list []*loop.Stmt) {
+	again := func(x *loop.Stmt) bool { return x != s && x.Code == loop.Store && x.Mem == s.Mem }
+	direct := false
+	for k := range n.Body.Stmts {
+		direct = direct || &n.Body.Stmts[k] == s
+	}
+	if !direct || loop.Some(n.Body.Stmts, again) {
+		return nil
+	}
 	passed := []loop.Val{s.Args[0]}
 	for k := len(n.Body.Stmts) - 1; k >= 0 && len(passed) > 0; k-- {
 		d := &n.Body.Stmts[k]
