@@ -347,7 +347,7 @@ func (r *orderRoom) free() {
 // of returns the rows' places in order, valid until r is lent again. It is in order where spans are;
 // nil: everywhere.
 func (r *orderRoom) of(x *value.Dense, a *op.Attrs, spans []Span) []int64 {
-	if n := len(spans); n > 0 && spans[n-1].To <= x.Rows/firstPart {
+	if n := len(spans); n > 0 && firstPart*(spans[n-1].To+selectBlock/4) <= x.Rows {
 		return r.first(sortColumn(x, a), a.Bool("desc"), spans)
 	}
 	r.keys = slices.Grow(r.keys[:0], x.Rows)[:x.Rows]
@@ -375,16 +375,21 @@ func (r *orderRoom) first(x *value.Dense, desc bool, spans []Span) []int64 {
 		SelectPairs(r.keys, r.at, roomKeys, roomAt, 0, []Span{{0, n}})
 		r.keys, r.at, last = r.keys[:n], r.at[:n], r.keys[n-1]
 	}
-	var key [1]uint64
+	var block [selectBlock]uint64
+	size := selectBlock                    // the keys made at a time
 	low, high := math.Inf(-1), math.Inf(1) // numbers outside come to none of the places; nan is not outside
-	column, step := x.F64, x.Stride        // empty for other types
-	for i, at := 0, 0; i < x.Rows; i, at = i+1, at+step {
-		if at < len(column) && (column[at] > high || column[at] < low) {
+	column := x.F64                        // empty for other types
+	for i := 0; i < x.Rows; i += size {
+		if at := i * x.Stride; size == 1 && (column[at] > high || column[at] < low) {
 			continue
 		}
-		directedKeys(key[:], x, i, desc)
-		if k := key[0]; k < last || len(r.keys) < n { // equal keys keep their order
-			if r.keys, r.at = append(r.keys, k), append(r.at, int64(i)); len(r.keys) < 4*n+selectBlock {
+		keys := block[:min(size, x.Rows-i)]
+		directedKeys(keys, x, i, desc)
+		for j, k := range keys {
+			if k >= last && len(r.keys) >= n { // equal keys keep their order
+				continue
+			}
+			if r.keys, r.at = append(r.keys, k), append(r.at, int64(i+j)); len(r.keys) < 4*n+selectBlock {
 				continue
 			}
 			if cut(); desc {
@@ -392,6 +397,9 @@ func (r *orderRoom) first(x *value.Dense, desc bool, spans []Span) []int64 {
 			} else {
 				high = Keyed(types.F64, last).F
 			}
+		}
+		if len(column) > 0 && len(keys) > 1 && last < math.MaxUint64 { // few numbers are inside from now on
+			i, size = i+len(keys)-1, 1
 		}
 	}
 	cut()
