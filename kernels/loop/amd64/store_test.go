@@ -6,8 +6,8 @@ import (
 	"flow/ir/loop"
 )
 
-// TestKeepingNests: a result keeps elements of an operand where the only store, outside inner loops, may
-// hand on what was loaded at its place.
+// TestKeepingNests: a result keeps elements of an operand where the only store, outside inner loops,
+// may hand on what was loaded at its place.
 func TestKeepingNests(t *testing.T) {
 	const head = "nest(%0: f64[], %1: f64[], %2: f64[], %3: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {\n v0 = load %0[i, j]\n v1 = load %1[i, j]\n v2 = load %2[i, j]\n v3 = load %0[j, i]\n"
 	for _, c := range []struct {
