@@ -45,7 +45,7 @@ func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
 		rows, cols = 1, rows
 	}
 	c := &cutter{hull: hull{in: in, varies: varies}}
-	c.rows, c.cols, c.core = []stretch{{0, rows, true}}, []stretch{{0, cols, true}}, l.core
+	c.rows, c.cols, c.core = []stretch{{0, rows, true, 0}}, []stretch{{0, cols, true, 0}}, l.core
 	space := l.nest.Space
 	for { // what is decided may make linear what depends on it, or leave out borders of columns
 		next := (*core)(nil)
@@ -63,6 +63,7 @@ func (l *Loop) cutsOf(in []value.Value, varies uint64) *cuts {
 	if c.core == l.core {
 		return nil
 	}
+	c.addEdges(l, two)
 	return &c.cuts
 }
 
@@ -74,21 +75,103 @@ type cutter struct {
 
 // next returns the nest for points of the core where borders of an index are decided, or nil.
 func (c *cutter) next(l *Loop, index int, list *[]stretch, least int) *core {
-	outcomes, key := map[int]int64{}, make([]byte, len(c.core.borders))
-	for k := range c.core.borders {
-		if x, ok := c.decide(&c.core.borders[k], index, list, least); ok {
+	return l.decided(c.core, mostCores, func(b *loop.Border) (int64, bool) { return c.decide(b, index, list, least) })
+}
+
+// decided returns the nest of a core with the outcomes of borders that outcome knows, or nil. A loop has at
+// most so many nests.
+func (l *Loop) decided(of *core, most int, outcome func(b *loop.Border) (int64, bool)) *core {
+	outcomes, key := map[int]int64{}, make([]byte, len(of.borders))
+	for k := range of.borders {
+		if x, ok := outcome(&of.borders[k]); ok {
 			outcomes[k], key[k] = x, byte(x)^0x80
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	next := c.core.next[string(key)]
-	if next == nil && len(outcomes) > 0 && l.cores < mostCores {
+	next := of.next[string(key)]
+	if next == nil && len(outcomes) > 0 && l.cores < most {
 		l.cores++
-		next = coreOf(loop.Decided(c.core.nest, c.core.borders, outcomes))
-		c.core.next[string(key)] = next
+		next = coreOf(loop.Decided(of.nest, of.borders, outcomes))
+		of.next[string(key)] = next
 	}
 	return next
+}
+
+// addEdges finds what is decided in the stretches that are not within: `i == 0` in the first row, and
+// `i == 0` and `j == 0` in the first column of other rows. Otherwise the one column of a stretch would
+// take as long as three vectors within.
+func (c *cutter) addEdges(l *Loop, two bool) {
+	within := slices.DeleteFunc(slices.Clone(c.rows), func(p stretch) bool { return !p.within })
+	for k, p := range c.rows {
+		if !p.within {
+			c.rows[k].edge = c.edgeOf(l, two, []stretch{p}, []stretch{{0, c.cols[len(c.cols)-1].to, true, 0}})
+		}
+	}
+	for k, q := range c.cols {
+		if !q.within {
+			c.cols[k].edge = c.edgeOf(l, two, within, []stretch{q})
+		}
+	}
+}
+
+// edgeOf returns the number of the edge of these rows and columns, or 0.
+func (c *cutter) edgeOf(l *Loop, two bool, rows, cols []stretch) int {
+	space, at := l.nest.Space, l.core
+	for {
+		next := l.decided(at, mostCores/2, func(b *loop.Border) (int64, bool) {
+			x, ok := c.same(b, space[len(space)-1].Name, cols)
+			if !ok && two {
+				x, ok = c.same(b, space[0].Name, rows)
+			}
+			return x, ok
+		})
+		if next == nil {
+			break
+		}
+		at = next
+	}
+	if at == l.core {
+		return 0
+	}
+	k := slices.Index(c.edges, at)
+	if k < 0 {
+		k, c.edges = len(c.edges), append(c.edges, at)
+	}
+	return k + 1
+}
+
+// same returns the outcome of border b, which depends on this index alone, if all indices of the list have
+// the same one.
+func (c *cutter) same(b *loop.Border, index int, list []stretch) (outcome int64, ok bool) {
+	low, high, size, ok := c.lines(b, index)
+	if !ok {
+		return 0, false
+	}
+	for k, p := range list {
+		for _, l := range []line{low, high} {
+			at, few := b.Changes(l.a, l.b, size.b, int64(p.from), int64(p.to))
+			if !few || slices.ContainsFunc(at, func(i int64) bool { return int64(p.from) < i && i < int64(p.to) }) {
+				return 0, false
+			}
+		}
+		i := int64(p.from)
+		x, same := b.Outcome(low.a*i+low.b, high.a*i+high.b, size.b)
+		if !same || k > 0 && x != outcome {
+			return 0, false
+		}
+		outcome = x
+	}
+	c.reads |= low.reads | high.reads | size.reads
+	return outcome, len(list) > 0
+}
+
+// lines returns the forms of a border that depends on this index alone.
+func (c *cutter) lines(b *loop.Border, index int) (low, high, size line, ok bool) {
+	low, ok1 := c.line(b.Low, index)
+	high, ok2 := c.line(b.High, index)
+	size, ok3 := c.line(b.Size, index)
+	return low, high, size, ok1 && ok2 && ok3 && (low.a != 0 || high.a != 0) && size.b > 0
 }
 
 // line is a form of one index: a*index + b, and the operands that it depends on.
@@ -120,10 +203,8 @@ func (c *cutter) line(f loop.Lin, index int) (l line, ok bool) {
 // and cuts the stretches within where it has another one. Each stretch has at least so many indices on
 // average.
 func (c *cutter) decide(b *loop.Border, index int, list *[]stretch, least int) (outcome int64, ok bool) {
-	low, ok1 := c.line(b.Low, index)
-	high, ok2 := c.line(b.High, index)
-	size, ok3 := c.line(b.Size, index)
-	if !ok1 || !ok2 || !ok3 || low.a == 0 && high.a == 0 || size.b <= 0 {
+	low, high, size, ok := c.lines(b, index)
+	if !ok {
 		return 0, false
 	}
 	n := (*list)[len(*list)-1].to
@@ -145,7 +226,7 @@ func (c *cutter) decide(b *loop.Border, index int, list *[]stretch, least int) (
 		slices.Sort(at)
 		at = slices.Compact(at)
 		for k, from := range at[:len(at)-1] {
-			p := stretch{from, at[k+1], false}
+			p := stretch{from, at[k+1], false, 0}
 			i := int64(from)
 			if x, same := b.Outcome(low.a*i+low.b, high.a*i+high.b, size.b); same && s.within {
 				p.within, of[from] = true, x
@@ -203,6 +284,7 @@ func (w *Worker) Told() (inside bool) {
 	if r.cutBy(r.loop.cutsOf(r.in, r.Varies)); r.cuts == nil || r.core != old {
 		w.freeCore()
 	}
+	w.freeEdges()
 	w.moved = false
 	return true
 }
@@ -224,36 +306,84 @@ func (w *Worker) cut(points int) bool {
 // getCore gets the worker of the code for the points within, if there is such code or it is worth
 // making.
 func (w *Worker) getCore() bool {
-	r, l := w.run, w.run.loop
-	met := l.meet(r.core, w.seen)
+	r := w.run
+	met := r.loop.meet(r.core, w.seen)
 	if w.seen = 0; !met {
 		return false
 	}
-	v, err := l.variant(r.core)
-	if err != nil {
+	if w.core = w.other(r.core); w.core == nil {
 		w.moved = true // the code for all points serves
 		return false
 	}
-	room, err := v.code.ScratchFor(r.args)
+	return true
+}
+
+// other gets a worker of another code of the run; nil: there is none.
+func (w *Worker) other(made version) *Worker {
+	v, err := w.run.loop.variant(made)
 	if err != nil {
-		w.moved = true
-		return false
+		return nil
+	}
+	room, err := v.code.ScratchFor(w.run.args)
+	if err != nil {
+		return nil
 	}
 	x, ok := v.idle.Get().(*Worker)
 	if !ok {
 		x = v.code.worker()
 	}
-	x.run, x.variant = r, v
+	x.run, x.variant = w.run, v
 	x.scratch(room)
-	w.core = x
-	return true
+	return x
 }
 
-// freeCore gives it back.
+// edge returns the worker for a stretch that is not within, of which so many rows and columns are
+// evaluated.
+func (w *Worker) edge(k, rows, cols int) *Worker {
+	if k == 0 {
+		return w
+	}
+	for len(w.edges) < k {
+		w.edges = append(w.edges, edge{})
+	}
+	e := &w.edges[k-1]
+	if e.on == nil && !e.none {
+		made := w.run.core
+		made.core = w.run.cuts.edges[k-1]
+		if !w.run.loop.pays(made, rows*max(cols, leastStretch)) {
+			return w
+		}
+		e.on = w.other(made)
+		e.none = e.on == nil
+	}
+	if e.on == nil {
+		return w
+	}
+	copy(e.on.args[firstOperand:], w.args[firstOperand:][:len(w.run.args)])
+	return e.on
+}
+
+// freeCore gives the workers of other codes back.
 func (w *Worker) freeCore() {
-	if x := w.core; x != nil {
+	w.core.giveBack()
+	w.core = nil
+	w.freeEdges()
+}
+
+// freeEdges gives those for edges back.
+func (w *Worker) freeEdges() {
+	for _, e := range w.edges {
+		e.on.giveBack()
+	}
+	clear(w.edges)
+	w.edges = w.edges[:0]
+}
+
+// giveBack gives a worker that other has returned to the next execution. x may be nil.
+func (x *Worker) giveBack() {
+	if x != nil {
 		v := x.variant
-		x.run, x.variant, w.core = nil, nil, nil
+		x.run, x.variant = nil, nil
 		clear(x.args[firstOperand:])
 		v.idle.Put(x)
 	}
@@ -266,14 +396,14 @@ func (w *Worker) stretched(r0, r1, l0, l1 int, stopped func() bool) (flagged boo
 	for _, p := range c.rows {
 		i0, i1 := max(r0, p.from), min(r1, p.to)
 		for _, q := range c.cols {
-			j0, j1, on := max(l0, q.from), min(l1, q.to), w
-			switch {
-			case !p.within:
-				j0, j1 = l0, l1
-			case q.within:
-				on = x
+			j0, j1, on, edge := max(l0, q.from), min(l1, q.to), x, q.edge
+			if !p.within {
+				j0, j1, edge = l0, l1, p.edge
 			}
 			if i0 < i1 && j0 < j1 {
+				if !p.within || !q.within {
+					on = w.edge(edge, i1-i0, j1-j0)
+				}
 				if flagged, err = on.points1(i0, i1, j0, j1, stopped); flagged || err != nil {
 					return flagged, err
 				}
@@ -284,5 +414,10 @@ func (w *Worker) stretched(r0, r1, l0, l1 int, stopped func() bool) (flagged boo
 		}
 	}
 	w.rounds, x.rounds = w.rounds+x.rounds, 0
+	for _, e := range w.edges {
+		if e.on != nil {
+			w.rounds, e.on.rounds = w.rounds+e.on.rounds, 0
+		}
+	}
 	return false, nil
 }

@@ -303,7 +303,7 @@ func TestBordersOfTorus(t *testing.T) {
 		if text := r.cuts.core.nest.String(); strings.Contains(text, " mod ") || strings.Contains(text, "check") || gather.MatchString(text) {
 			t.Errorf("within there is\n%s", text)
 		}
-		if got, want := fmt.Sprint(r.cuts.rows, r.cuts.cols), "[{0 1 false} {1 50 true}] [{0 1 false} {1 399 true} {399 400 false}]"; got != want {
+		if got, want := fmt.Sprint(r.cuts.rows, r.cuts.cols), "[{0 1 false 1} {1 50 true 0}] [{0 1 false 2} {1 399 true 0} {399 400 false 3}]"; got != want {
 			t.Errorf("the cuts are %s, not %s", got, want)
 		}
 	}

@@ -132,6 +132,7 @@ type Worker struct {
 	core   *Worker // for the points within, or nil
 	moved  bool    // there is none, or an operand that says where they are has another value
 	seen   int     // points without it: see cut
+	edges  []edge  // while there is a core: for the stretches that are not within
 
 	variant *variant // of core, and of deeper
 
@@ -158,13 +159,22 @@ const (
 type cuts struct {
 	rows, cols []stretch // one after the other; those of columns hold in rows that are within
 	core       *core     // for the points within
+	edges      []*core   // for the stretches that are not within, where conditions are decided there
 	reads      uint64    // the operands that the cuts depend on
 }
 
-// stretch is the indices from from to to-1. within: they meet the same sides as most.
+// stretch is the indices from from to to-1. within: they meet the same sides as most. If edge is not 0,
+// edges[edge-1] has the code for other stretches.
 type stretch struct {
 	from, to int
 	within   bool
+	edge     int
+}
+
+// edge has a worker of the code for a stretch that is not within. none: there is no such code.
+type edge struct {
+	on   *Worker
+	none bool
 }
 
 // core is a nest for some points of a loop. It may have borders, which cut off more points.

@@ -77,6 +77,19 @@ func (l *Loop) meet(made version, points int) bool {
 	return true
 }
 
+// pays counts so many points more of a version for an edge, and reports whether it has or is worth code.
+func (l *Loop) pays(made version, points int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.made[made]
+	if v == nil {
+		v = &variant{}
+		l.made[made] = v
+	}
+	v.points += points
+	return v.code != nil || v.err != nil || v.points >= FixedFrom
+}
+
 // code compiles a version.
 func (l *Loop) code(made version) (executable, error) {
 	if l.small {
