@@ -74,6 +74,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	}
 	if loops {
 		e.loops = make([]*nodeLoop, e.dag.N)
+		e.took = make([]int64, e.dag.N-e.dag.counted())
 		if o.Stats || o.Trace != nil {
 			e.rounds = make([]executions, e.dag.N)
 		}

@@ -28,6 +28,7 @@ func (e *Engine) loopOf(s *workerState, t int32, id ir.ID, units, leaf int) (*no
 	if l == nil || l.cut.units != units {
 		c := e.cutOf(n, units, leaf)
 		c.near = e.near(id, &c)
+		c.least = e.leastOf(t, &c)
 		if l = e.unused(s, c); l == nil {
 			return e.newLoop(t, n, c)
 		}

@@ -62,6 +62,9 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		start = e.Now()
 	}
 	l.begun = start
+	if l.paced = 0; int(t) >= e.dag.counted() && !l.learns {
+		l.paced = e.Now()
+	}
 	if shared {
 		e.opens(&l.loopRun, full, c.Attrs.Int(plan.SharedRows))
 	}
@@ -311,6 +314,9 @@ func (l *loopRun) Done(w *Worker) error {
 		e.addLoop(l, end, err != nil)
 	}
 	out, t, id := l.out, l.t, l.id
+	if l.paced != 0 {
+		e.took[int(t)-e.dag.counted()] = max(1, e.Now()-l.paced)
+	}
 	l.forget() // the loop may begin again as soon as the task is settled
 	e.rest(s, l.log)
 	if err != nil {
