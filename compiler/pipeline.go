@@ -156,7 +156,7 @@ var pipeline = []step{
 		Doc:   "makes one task, and a few compiled loops, of a loop over scalars and matrices that a cache holds",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
 		func(s *state) error {
-			s.g = pass.Rounds(s.g, s.o.Table)
+			s.g = pass.Rounds(s.g, s.o.Table, s.o.Ranks <= 1 && !s.o.Blocks)
 			return nil
 		}},
 	{PassInfo{Name: "lines",

@@ -152,9 +152,15 @@ func RowsBegun() int64 { return rowsBegun.Load() }
 // RowsWidened is how often a worker of a body by phases has gone on with sums of more words.
 func RowsWidened() int64 { return rowsWidened.Load() }
 
+// LoopsShared is how many loops in rounds were run in parts, for several workers.
+func LoopsShared() int64 { return nest.Shared.Load() }
+
 // LoopsFrom sets from how many actions on the bodies of loops are compiled, for tests: 0 compiles
 // all. What is computed does not change.
-func LoopsFrom(actions int64) { loopsFrom.Store(actions) }
+func LoopsFrom(actions int64) {
+	loopsFrom.Store(actions)
+	nest.ShareFrom(1 + nest.TeamFrom*min(actions, nestFrom)/nestFrom)
+}
 
 // form is the body in one form, made when it is first asked for.
 func (c *bodyCode) form(k nestKey, names string) *nestMade {

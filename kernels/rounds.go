@@ -6,6 +6,8 @@ package kernels
 
 import (
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -23,15 +25,22 @@ func roundsRow() *op.Def {
 		Cost: func(*op.Sig, types.Type) op.Work {
 			return op.Work{Flops: 1e5} // of a loop with an unknown number of rounds
 		},
-		Kernel: roundsKernel,
+		Kernel: func(c *op.Call) error { return runRounds(c, nil, 0) },
+		Loop:   &op.Loop{Team: true, Space: roundsSpace, Begin: beginRounds},
 		Nests:  roundsNests,
 	})
 }
 
 // interpretersOf returns the idle interpreters of b. The first call plans the loops and branches in b.
 // All calls share both: a call in a round of an outer loop takes the memory of the call before it.
-func interpretersOf(b *op.Body) *sync.Pool {
-	return b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return &sync.Pool{} }).(*sync.Pool)
+func interpretersOf(b *op.Body) *roundsOf {
+	return b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return &roundsOf{large: nest.Large(b)} }).(*roundsOf)
+}
+
+// roundsOf is what calls of a body share.
+type roundsOf struct {
+	sync.Pool      // of *nest.Interpreter
+	large     bool // see nest.Large
 }
 
 // roundsNests returns the nests of a call, and the reason why some rounds are made one by one.
@@ -40,11 +49,45 @@ func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	return nest.LoopsIn(c.Bodies[0])
 }
 
-// roundsKernel runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped.
-func roundsKernel(c *op.Call) error {
+// roundsSpace is one place if some loop of a round is large enough for several workers.
+func roundsSpace(c *op.Call) (n, leaf int) {
+	if interpretersOf(c.Bodies[0]).large {
+		return 1, 1
+	}
+	return 0, 0
+}
+
+// teamRounds is a call that several workers take part in. The first that comes runs the rounds.
+type teamRounds struct {
+	c     *op.Call
+	team  *nest.Team
+	begun atomic.Bool
+}
+
+func beginRounds(c *op.Call, workers int) (op.LoopBody, error) {
+	return &teamRounds{c: c, team: nest.NewTeam(workers)}, nil
+}
+
+func (r *teamRounds) Chunk(worker, _, _ int) error {
+	if r.begun.Swap(true) {
+		r.team.Help(worker, r.c.Wanted)
+		return nil
+	}
+	defer r.team.End()
+	return runRounds(r.c, r.team, worker)
+}
+
+func (r *teamRounds) End() error { return nil }
+
+func (r *teamRounds) Waited(worker int) time.Duration { return r.team.Waited(worker) }
+
+// runRounds runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped. The team
+// may be nil.
+func runRounds(c *op.Call, team *nest.Team, worker int) error {
 	idle := interpretersOf(c.Bodies[0])
 	old, _ := idle.Get().(*nest.Interpreter)
 	p := nest.NewStaged(old, c.Bodies[0], c, loopsFrom.Load())
+	p.Share(team, worker)
 	out, err := p.On(c.In)
 	if err != nil {
 		p.Free()

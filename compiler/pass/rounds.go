@@ -22,7 +22,9 @@ import (
 // stay: the operators are the same, in the same order. It would be wrong where something is shown
 // in between, or where sizes change, and dear where an operator in the body has work for several
 // workers.
-func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, nil, table) }
+func Rounds(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
+	return roundsIn(g, nil, table, alone)
+}
 
 // around is the place of a region: its node, and the graph of that.
 type around struct {
@@ -70,19 +72,19 @@ func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID 
 
 // roundsIn makes a task of each loop of g that fits, at any depth. a says where g is a region; nil: it
 // is none.
-func roundsIn(g *ir.Graph, a *around, table *op.Table) *ir.Graph {
+func roundsIn(g *ir.Graph, a *around, table *op.Table, alone bool) *ir.Graph {
 	out := g
 	for id, n := range g.All() {
 		if !isControl(n) {
 			continue
 		}
 		made := ir.Node{Op: n.Op, Attrs: n.Attrs}
-		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fits(g, a, id) {
+		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fits(g, a, id, alone) {
 			made = ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, a, id, table)}
 		} else {
 			same := true
 			made.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-				x := &ir.Region{Graph: roundsIn(r.Graph, &around{g, id, r.Args, a}, table), Args: r.Args, Yields: r.Yields}
+				x := &ir.Region{Graph: roundsIn(r.Graph, &around{g, id, r.Args, a}, table, alone), Args: r.Args, Yields: r.Yields}
 				same = same && x.Graph == r.Graph
 				return x
 			})
@@ -149,6 +151,9 @@ const (
 	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at a place that a number
 	// tells. Its rounds cost the same for any matrix.
 	mostPlaced = 1 << 24
+	// mostAlone is mostNumbers where no ranks share the work, and mostWorkAlone is mostWork of what is made
+	// by loops over elements: several workers share these.
+	mostAlone, mostWorkAlone = 131072, 1 << 21
 	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
 	// of more than fewNumbers: some 50 us of one worker.
 	mostWork = 1 << 19
@@ -160,9 +165,10 @@ func (w *roundWork) fewElements(t types.Type) bool {
 
 // roundWork estimates the work of a round of a loop.
 type roundWork struct {
-	most  int     // the most elements of a matrix
-	ops   float64 // operations
-	large bool    // the round has matrices of more than fewNumbers elements
+	most    int // the most elements of a matrix
+	mostOps float64
+	ops     float64 // operations
+	large   bool    // the round has matrices of more than fewNumbers elements
 }
 
 // note adds a node with a result of type t and so many operations. It reports false if the operator has
@@ -172,16 +178,19 @@ func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 	if t.IsDense() && t.Count() > fewNumbers {
 		w.large = true
 		// rows are put in order in loops only if they are few
-		return ops <= mostWork && (d.Elements != nil && (d.Order == nil || d.Order.Own == "") || d.Elt != nil || d.Fold != op.NoFold || d.Role == op.Points)
+		return ops <= w.mostOps && (d.Elements != nil && (d.Order == nil || d.Order.Own == "") || d.Elt != nil || d.Fold != op.NoFold || d.Role == op.Points)
 	}
 	return ops <= mostWork
 }
 
 // fits reports whether a loop carries and computes only scalars and matrices of few elements. It may
 // capture any dense matrix.
-func fits(g *ir.Graph, outside *around, id ir.ID) bool {
+func fits(g *ir.Graph, outside *around, id ir.ID, alone bool) bool {
 	n := &g.Nodes[id]
-	w := roundWork{most: mostNumbers}
+	w := roundWork{most: mostNumbers, mostOps: mostWork}
+	if alone {
+		w.most, w.mostOps = mostAlone, mostWorkAlone
+	}
 	if some, placed := keepsLarge(g, outside, id); placed {
 		w.most = mostPlaced
 	} else if some {
@@ -201,7 +210,7 @@ func fits(g *ir.Graph, outside *around, id ir.ID) bool {
 			return false
 		}
 	}
-	return w.within(g, id, outside) && (!w.large || w.ops <= mostWork)
+	return w.within(g, id, outside) && (!w.large || w.ops <= w.mostOps)
 }
 
 // bounded reports a value of few elements. Its size may be one that only the run tells, if it is a part
@@ -462,7 +471,7 @@ func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops float64, fine bool) {
 		}
 	}
 	ops *= float64(points)
-	return ops, fine && !hinted(n) && ops <= mostWork
+	return ops, fine && !hinted(n) && ops <= w.mostOps
 }
 
 // pointOps returns how many operations a point of a parfor runs, in all branches. fine is false if a

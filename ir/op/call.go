@@ -158,6 +158,9 @@ type Call struct {
 	// ErrStopped.
 	Stopped func() bool
 
+	// Wanted reports that other tasks wait for a worker. It is set for a loop of a team.
+	Wanted func() bool
+
 	asked *Sig // see Repeats
 }
 

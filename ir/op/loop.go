@@ -1,6 +1,10 @@
 package op
 
-import "flow/ir/types"
+import (
+	"time"
+
+	"flow/ir/types"
+)
 
 // Loop lets several workers run a kernel: a loop over an index space in chunks, claimed under any
 // self-scheduling technique.
@@ -34,6 +38,9 @@ type Loop struct {
 	Own bool
 	// Light: a leaf takes some microseconds, so a loop of few leaves is not shared.
 	Light bool
+	// Team: an iteration is a place for a worker that takes part in the call. There is one for each worker.
+	// No technique hands them out, and reports leave them out.
+	Team bool
 	// Begin prepares one execution. Dense results are lent already. Workers are numbered
 	// 0..workers-1.
 	Begin func(c *Call, workers int) (LoopBody, error)
@@ -46,6 +53,12 @@ type LoopBody interface {
 	Chunk(worker, lo, hi int) error
 	// End is called once, after the last chunk, and completes the result in the call.
 	End() error
+}
+
+// Waits is a LoopBody of a Team whose workers wait for one another.
+type Waits interface {
+	// Waited returns how long a worker has waited. It is called when the worker takes part no more.
+	Waited(worker int) time.Duration
 }
 
 // Incomplete is a LoopBody of an Early loop whose chunks may have left rows to End.

@@ -47,7 +47,9 @@ type Interpreter struct {
 	own         []*value.Dense // by carried argument, the memory for stages in place: see Stages.over
 	compileFrom int64          // see worthwhile
 	stopped     func() bool
-	given       bool // of the body of a loop: it has the arguments that stay the same
+	team        *Team // nil: one worker runs all
+	owner       int   // the worker that runs it, of a team
+	given       bool  // of the body of a loop: it has the arguments that stay the same
 	// turned has transposed copies of invariant matrices. All interpreters of a run share it.
 	turned map[*value.Dense]*value.Dense
 }

@@ -75,12 +75,14 @@ type stageRun struct {
 	flags int  // consecutive windows in which a check has failed
 	// number is the result of a reduction of all elements; nil for other stages.
 	number *value.Dense
-	ready  bool // it is bound to write in place
+	ops    float64 // of all elements, about
+	ready  bool    // it is bound to write in place
 }
 
 // stageRect is a loop of a stage, bound to operands.
 type stageRect struct {
 	*SpaceRect
+	teamLoop
 	run    launch.Run
 	worker *launch.Worker // nil: it is not bound
 	in     []value.Value

@@ -50,6 +50,7 @@ func (p *Interpreter) compiled(k int) []stageRect {
 	}
 	code := p.stages.written(k, s.form)
 	s.off = len(code) == 0
+	s.ops = p.stages.ops(k)
 	s.rects = make([]stageRect, len(code))
 	for i := range code {
 		s.rects[i].begin(&code[i], p.body, p.stages.gives[k])
@@ -126,7 +127,12 @@ func (p *Interpreter) launch(k int) (flagged bool, err error) {
 			if s.number != nil {
 				r.worker.Forget()
 			}
-			if flagged, err := r.worker.Window(r.part[0][0], r.part[0][1], r.part[1][0], r.part[1][1], p.stopped); flagged || err != nil {
+			if parts := p.partsOf(s, r); parts > 1 {
+				flagged, err = r.onTeam(p, parts, s.number != nil)
+			} else {
+				flagged, err = r.worker.Window(r.part[0][0], r.part[0][1], r.part[1][0], r.part[1][1], p.stopped)
+			}
+			if flagged || err != nil {
 				return flagged, err
 			}
 		case r.place == nil:
@@ -322,6 +328,7 @@ func (o *Operand) size(axis, rest int) int {
 // free unbinds the loop.
 func (r *stageRect) free() {
 	r.view = value.Dense{} // idle interpreters keep no memory of their last call
+	r.freeShared()
 	if r.worker != nil {
 		r.worker.Free()
 		r.worker = nil

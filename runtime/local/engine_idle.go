@@ -64,6 +64,9 @@ func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 	if e.helpNumber(n) > 0 && e.o.Schedule.Layout == schedule.Centralized {
 		c.ranks = e.p.Ranks
 	}
+	if n.Op.Loop.Team {
+		c.technique = "SS"
+	}
 	if g := n.Attrs.Int("grain"); g > 0 {
 		c.grain = (g + leaf - 1) / leaf
 	}

@@ -5,6 +5,7 @@ package local
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -22,6 +23,10 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	c.Part, c.From = shared, 0
 	n, leaf := c.Def.Loop.Space(c)
 	base, full := 0, n
+	team := c.Def.Loop.Team
+	if team && n > 0 {
+		n = e.processors
+	}
 	if shared {
 		if base, n, err = e.window(c, e.o.Rank, n); err != nil {
 			return false, err
@@ -29,6 +34,9 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		c.From = base
 		leaf = max(1, min(leaf, n))
 	} else if n <= leaf || leaf <= 0 || c.Def.Loop.Light && n < lightLeaves*leaf && brief(c) && e.o.Schedule.Technique == nil {
+		return false, nil
+	}
+	if team && (n < 2 || e.o.Remote != nil) { // workers of a rank must look for messages
 		return false, nil
 	}
 	if c.Def.Loop.Points && e.single(&e.g.Nodes[id]) {
@@ -48,6 +56,9 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	l.t, l.id, l.n, l.leaf, l.base, l.owner = t, id, n, leaf, base, w.index
 	l.call, l.in, l.out = *c, append(l.in[:0], c.In...), out
 	l.call.In, l.call.Stopped = l.in, l.stopped
+	if team {
+		l.call.Wanted = e.wanted
+	}
 	if l.steps, err = c.Def.Loop.Begin(&l.call, len(e.scratch)); err != nil {
 		l.forget()
 		return false, err
@@ -62,7 +73,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		start = e.Now()
 	}
 	l.begun = start
-	if l.paced = 0; int(t) >= e.dag.counted() && !l.learns {
+	if l.paced = 0; !team && int(t) >= e.dag.counted() && !l.learns {
 		l.paced = e.Now()
 	}
 	if shared {
@@ -94,7 +105,7 @@ func grouped(c *op.Call, n, leaf, workers int) int {
 func (l *loopRun) observe() {
 	e := l.e
 	l.timed = e.clock || l.log.queues.Learns() || l.log.did != nil
-	if l.keeps = e.o.Stats || e.o.Trace != nil || l.log.record; !l.keeps {
+	if l.keeps = l.recorded() || l.log.record; !l.keeps {
 		return
 	}
 	if l.chunks == nil {
@@ -103,6 +114,16 @@ func (l *loopRun) observe() {
 	for i := range l.chunks {
 		l.chunks[i].list = l.chunks[i].list[:0] // addLoop copies them
 	}
+}
+
+// recorded reports an execution that reports tell of.
+func (l *loopRun) recorded() bool {
+	return (l.e.o.Stats || l.e.o.Trace != nil) && !l.call.Def.Loop.Team
+}
+
+// wanted reports that tasks wait for a worker, or that there are more workers than processors.
+func (e *Engine) wanted() bool {
+	return e.pool.crowded() || slices.ContainsFunc(e.pool.workers, func(w *Worker) bool { return w.queue.best.Load() != 0 })
 }
 
 // Again begins the next pass of a body that has one. A pass counts as an execution of the loop, in
@@ -122,7 +143,7 @@ func (l *loopRun) Again(w *Worker) bool {
 		return false
 	}
 	l.log.learn(l.begun, end)
-	if e.o.Stats || e.o.Trace != nil {
+	if l.recorded() {
 		e.addLoop(l, end, false)
 	}
 	if err := l.log.prepare(); err != nil {
@@ -188,6 +209,9 @@ func (l *loopRun) Work(w *Worker) {
 	l.runsDry() // before help: of two ranks that ask each other, each gets its answer
 	l.help(w, s)
 	if e.clock {
+		if x, is := l.steps.(op.Waits); is {
+			s.waited += int64(x.Waited(w.index))
+		}
 		e.timeShare(s, l.t, l.id, start, s.waited-waited)
 	}
 	s.current.Store(0)
@@ -310,7 +334,7 @@ func (l *loopRun) Done(w *Worker) error {
 	if err == nil {
 		l.log.learn(l.begun, end)
 	}
-	if e.o.Stats || e.o.Trace != nil {
+	if l.recorded() {
 		e.addLoop(l, end, err != nil)
 	}
 	out, t, id := l.out, l.t, l.id

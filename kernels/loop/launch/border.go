@@ -286,6 +286,7 @@ func (w *Worker) Told() (inside bool) {
 	}
 	w.freeEdges()
 	w.moved = false
+	w.told++
 	return true
 }
 

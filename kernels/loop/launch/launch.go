@@ -252,7 +252,7 @@ func (r *Run) Worker() *Worker {
 		w.parts[k].begin(&r.reduced[k])
 	}
 	w.interpret()
-	if w.moved, w.seen = false, 0; w.beside == nil && r.cuts != nil {
+	if w.moved, w.seen, w.told = false, 0, 0; w.beside == nil && r.cuts != nil {
 		w.getCore()
 	}
 	return w

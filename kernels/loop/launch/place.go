@@ -41,6 +41,18 @@ func (w *Worker) Move(number int, d *value.Dense, i, j int) {
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
 func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
 
+// Follow makes w, a worker of the same run, read operands and results where o reads them.
+func (w *Worker) Follow(o *Worker) {
+	copy(w.args[firstOperand:], o.args[firstOperand:][:len(w.run.args)])
+	if w.moved = o.moved; w.told != o.told {
+		w.freeCore()
+		w.told = o.told
+	}
+}
+
+// Reduces reports whether the run has reduced results.
+func (r *Run) Reduces() bool { return len(r.reduced) > 0 }
+
 // Partials reports whether workers keep reduced results for Sums, Words and Put. Workers of the
 // interpreter do not.
 func (r *Run) Partials() bool {

@@ -132,6 +132,7 @@ type Worker struct {
 	core   *Worker // for the points within, or nil
 	moved  bool    // there is none, or an operand that says where they are has another value
 	seen   int     // points without it: see cut
+	told   int     // how often Told has moved them
 	edges  []edge  // while there is a core: for the stretches that are not within
 
 	variant *variant // of core, and of deeper
