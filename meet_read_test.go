@@ -257,20 +257,28 @@ func TestRanksReadTheirRows(t *testing.T) {
 	}
 }
 
-// A brief Input refuses programs that need all of a file before the run, and has read none of it.
+// A brief Input refuses programs that need all of a file before the run, or whose ranks read it together
+// then, and has read none of it.
 func TestBriefInput(t *testing.T) {
 	dir := t.TempDir()
-	for name, all := range map[string]bool{"a.csv": true, "a.csv.gz": true, "a.npy": false, "a.mtx": false, "g.txt": true} {
+	for name, all := range map[string]bool{"a.csv": true, "a.csv.gz": true, "a.npy": false, "a.mtx": true, "a.mtx.gz": false, "small.mtx": false,
+		"s.mtx": true, "s.csr": true, "s.csr.gz": false, "g.txt": true} {
 		path := filepath.Join(dir, name)
-		read := "read"
+		read, args, made := "read", "", "rand(60000, 3, seed = 3)"
+		switch {
+		case name == "small.mtx":
+			made = "rand(60, 3, seed = 3)"
+		case name[0] == 's':
+			args, made = ", sparse = true", "rand_sparse(60000, 30, 0.1, seed = 2)"
+		}
 		if name == "g.txt" {
 			read = "read_graph"
 			writeEdges(t, path)
-		} else if _, err := compiled(t, fmt.Sprintf("emit rand(60000, 3, seed = 3) to %q\n", path), 1).Run(context.Background(), RunOptions{}); err != nil {
+		} else if _, err := compiled(t, fmt.Sprintf("emit %s to %q\n", made, path), 1).Run(context.Background(), RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		in := &Input{Brief: true}
-		_, err := Compile(context.Background(), "a.flow", fmt.Appendf(nil, "A = %s(%q)\nemit A.rows\n", read, path), CompileOptions{Input: in})
+		_, err := Compile(context.Background(), "a.flow", fmt.Appendf(nil, "A = %s(%q%s)\nemit A.rows\n", read, path, args), CompileOptions{Input: in})
 		if (err != nil) != all || in.Postponed() != all || in.TakeRead() > 1<<18 {
 			t.Errorf("%s: postponed is %v: %v", name, in.Postponed(), err)
 		}

@@ -327,7 +327,8 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 	defer f.mu.Unlock()
 	r, ok := f.heads[k]
 	if !ok {
-		if sparse {
+		if r.err = f.needsAll(path, o, sparse); r.err != nil {
+		} else if sparse {
 			r.head, r.err = format.StatSparse(path, f.in.counting(o))
 			if r.err == nil && f.in.Share != nil && format.Shared(path, o) {
 				if _, r.kept = format.Keep(path, f.in.sharing(o), false); !r.kept {
@@ -345,7 +346,6 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 			}
 		} else if x := f.in.known(path, k); x != nil {
 			r.head, r.cuts = x.Head, x.Cuts
-		} else if r.err = f.needsAll(path, o); r.err != nil {
 		} else if head, cuts, ok := format.CutRows(path, f.in.sharing(o)); ok {
 			r.head, r.cuts = head, cuts
 			f.in.learn(path, k, head).Cuts = cuts
@@ -368,13 +368,14 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 	return r.head, r.err
 }
 
-// needsAll returns an error if the head of a file takes all of it, and no more than a head must be
-// read.
-func (f *fileCache) needsAll(path string, o format.Options) error {
-	if !format.CountsLines(path, o) {
-		return nil
+// needsAll returns an error if no more than a head must be read (Input.Brief) and the head of a file
+// takes all of it, or ranks read it together before the run. Compiled with its head alone, a program
+// would have every rank read all of it.
+func (f *fileCache) needsAll(path string, o format.Options, sparse bool) error {
+	if format.CountsLines(path, o) || format.Shared(path, o) || sparse && format.HasSparseParts(path, o) && format.Plain(path) {
+		return f.in.brief(path)
 	}
-	return f.in.brief(path)
+	return nil
 }
 
 // headOf is the head of a matrix that has been read, dense or sparse; the zero value of none.
