@@ -67,7 +67,7 @@ func splitList(text string) []string {
 }
 
 // numbers parses a list of counts. ".." between two continues the numbers before: by a factor if
-// they have one, else by a difference.
+// they have one, else by a difference. A..B is A and its doubles below B, and B.
 func numbers(flag, text string, most int) ([]int, error) {
 	var out []int
 	words := splitList(text)
@@ -88,9 +88,20 @@ func numbers(flag, text string, most int) ([]int, error) {
 			i++
 			continue
 		}
-		n, err := number(flag, words[i], most)
+		first, last, double := strings.Cut(words[i], "..")
+		n, err := number(flag, first, most)
 		if err != nil {
 			return nil, err
+		}
+		if double {
+			end, err := number(flag, last, most)
+			if err != nil {
+				return nil, err
+			}
+			for ; n < end; n *= 2 {
+				out = append(out, n)
+			}
+			n = end
 		}
 		out = append(out, n)
 	}
@@ -167,7 +178,7 @@ func goOn(before []int, last int) ([]int, error) {
 		switch b := before[n-2]; {
 		case a <= b:
 			return nil, fmt.Errorf("%d, %d do not grow", b, a)
-		case a%b == 0 && (b != 1 || a == 2):
+		case a%b == 0 && (b != 1 || a == 2 || a == 10):
 			next = func(x int) int { return x * (a / b) }
 		default:
 			next = func(x int) int { return x + a - b }

@@ -36,7 +36,7 @@ func (s *session) simulateCommand() *cli.Command {
 			"half of what another has left (--protocol steal), or all threads claim from one counter (counter). COST moves rows by their last costs.\n" +
 			"Runs have the protocol steal, except that COST moves no rows before a rank asks; they have no counter.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "workers", Usage: "numbers of workers, `P,P,...`; \"..\" goes on as before: 1,2,..,1024", Value: "1,2,..,64"},
+			&cli.StringFlag{Name: "workers", Usage: "numbers of workers, `P,P,...`; \"..\" goes on as before: 1,2,..,1024 or, doubled, 1..1024", Value: "1,2,..,64"},
 			&cli.StringFlag{Name: "ranks", Usage: "numbers of ranks, `P,P,...`, in place of workers"},
 			&cli.StringFlag{Name: "threads", Usage: "with --ranks: threads of each, `N,N,...`", Value: "1"},
 			&cli.StringFlag{Name: "delay", Usage: "with --ranks: `TIMES` that a message takes, such as 0,10us,100us", Value: "10us"},
