@@ -294,6 +294,30 @@ emit x`
 	}
 }
 
+// A layout tells with which loops ranks help each other: those of which all ranks have the operands.
+func TestLayoutsTellHelp(t *testing.T) {
+	const body = "parfor i in 0..12 {\n iterate w = %s times i { next w = w * 0.5 + 1 }\n %s }"
+	for text, want := range map[string]bool{
+		"y = " + fmt.Sprintf(body, "0.0", "w") + "\nemit sum(y)":                                     true,
+		"x = seq(0, 12) * 1.5\ny = " + fmt.Sprintf(body, "x[i, 0]", "w + x[i, 0]") + "\nemit sum(y)": false,
+	} {
+		c, err := compileTiny(tinyTable(t), text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := false
+		for _, l := range plan.Layouts(c.Plan) {
+			some = some || l.Where == "rows"
+			if l.Where == "rows" && l.Helped != want {
+				t.Errorf("%s %s: helped is %t\n%s", l.Op, l.At, l.Helped, text)
+			}
+		}
+		if !some {
+			t.Errorf("ranks share nothing\n%s", text)
+		}
+	}
+}
+
 // spreadFailures fail on several ranks. Ranks that share nothing in a round are at different paces:
 // the rows of the first one take longer, so another one fails in a later round before.
 var spreadFailures = []string{

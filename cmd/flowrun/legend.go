@@ -64,7 +64,8 @@ const planLegend = `  critical path: the longest chain of tasks that wait for on
 // layoutLegend explains where values lie.
 const layoutLegend = `  lies on: rows: each rank makes and has its own rows; replicated: each rank makes and has all of it; partial: each rank
   has reduced its rows; rank 0: only this rank has it; ranks 0 to 2: cut into pieces, each on one of them; rows from 0, 9: the
-  rows of a sparse matrix differ in length, and for the same work rank 0 has rows from 0 on and rank 1 from 9 on
+  rows of a sparse matrix differ in length, and for the same work rank 0 has rows from 0 on and rank 1 from 9 on; helped: a
+  rank that has made its rows makes some of others, unless the technique is static
   why: why ranks do not share it, by the rules and costs that placed it; little work: each rank computes it
   in less time than a message takes
   sent: what depends on the entries of sparse matrices is estimated before the run, and rows that the run

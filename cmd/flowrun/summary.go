@@ -141,6 +141,9 @@ func printLayouts(out io.Writer, list []plan.Layout, most int) {
 				where += ", .."
 			}
 		}
+		if x.Helped {
+			where += ", helped"
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", x.At, x.Op, kind, where, sent, x.Why)
 	}
 	_ = w.Flush()

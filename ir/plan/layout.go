@@ -26,8 +26,10 @@ type Layout struct {
 	// (each piece is on one of them).
 	Where string `json:"layout"`
 	// Cuts is the list by which ranks share the rows of a sparse matrix (see WindowOf). nil: evenly.
-	Cuts   []int64 `json:"cuts,omitempty"`
-	Rounds int64   `json:"rounds"` // the product over the loops that it is in; 1 outside
+	Cuts []int64 `json:"cuts,omitempty"`
+	// Helped: ranks that have made their rows make some of others (see Helped).
+	Helped bool  `json:"helped,omitempty"`
+	Rounds int64 `json:"rounds"` // the product over the loops that it is in; 1 outside
 	// Messages and Bytes are sent in all rounds. Those of a branch that sends fewer bytes than the
 	// other one are 0, as a run takes one of the two.
 	Messages int64   `json:"messages"`
@@ -234,9 +236,11 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, why string, owner ownerOf, r
 				n = loop
 			}
 			entry[id] = l.entry(n, g.Type(id), owner(id), rounds, where[id])
-			if x := &l.list[entry[id]-1]; x.Why == "" {
+			x := &l.list[entry[id]-1]
+			if x.Why == "" {
 				x.Why = l.why(g, id, why)
 			}
+			x.Helped = x.Helped || n.Attrs.Int(Helped) > 0
 		}
 		return entry[id] - 1
 	}
