@@ -124,6 +124,14 @@ func TestPlacesAreTaken(t *testing.T) {
 			t.Errorf("program %d, place = %s: %s", c.program, c.place, strings.Join(got, ", "))
 		}
 	}
+	// A plan of one process that rank 0 runs gives the same reason.
+	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(fmt.Sprintf(placedPrograms[1], "one")), compiler.Options{Table: tinyTable(t), Ranks: 3, Std: stdlib.Files})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	if list := plan.Layouts(r.Plan); !slices.ContainsFunc(list, func(l plan.Layout) bool { return l.Where == "rank 0" && l.Why == "the program says so" }) {
+		t.Errorf("nothing lies on rank 0 because the program says so: %+v", list)
+	}
 }
 
 // Ranks share what is worth it, by the sizes of a program as it is.

@@ -58,7 +58,11 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 // Alone gives all nodes of a graph that has been placed for one rank to rank 0 of several.
 func Alone(g *ir.Graph) (owner []int32) {
 	for in, id := range nodesIn(g, isControl) {
-		in.Note(id, whyMessages)
+		why := whyMessages
+		if in.Placement(id) == ir.OneRank {
+			why = whyPlaced
+		}
+		in.Note(id, why)
 	}
 	return make([]int32, g.Len())
 }
