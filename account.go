@@ -19,6 +19,16 @@ type Account struct {
 	Loops []LoopAccount    // by operator, in the order of their first executions; of all ranks
 	Sum   schedule.Account // of all loops together
 	Run   RunAccount       // of all of the run
+	// Shared has an entry for each loop that several ranks ran as often: the account of all of them. A
+	// rank's own entry in Loops has its rows on its workers, although other ranks may have run some.
+	Shared []SharedAccount
+}
+
+// SharedAccount is one operator whose rows several ranks share.
+type SharedAccount struct {
+	Name, Where string // as of the LoopAccounts
+	Ranks       int
+	Sum         schedule.Account // of all executions together
 }
 
 // LoopAccount is one operator whose rows ran as loops.
@@ -110,6 +120,7 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 		own.Busy -= own.Sched
 		a.Run.Ranks = append(a.Run.Ranks, own)
 	}
+	a.share()
 	run := &a.Run
 	for k := range run.Ranks {
 		own := &run.Ranks[k]
@@ -129,6 +140,28 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 		run.Inflation = p.inflation(run.Workers, run.Busy)
 	}
 	return a, nil
+}
+
+// share makes Shared from Loops.
+func (a *Account) share() {
+	type key struct{ name, where string }
+	var order []key
+	of := map[key][]*replay.Operator{}
+	for i := range a.Loops {
+		l := &a.Loops[i]
+		k := key{l.Name, l.Where}
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], l.recorded)
+	}
+	for _, k := range order {
+		if list := of[k]; len(list) > 1 {
+			if sum, ok := replay.Together(list); ok {
+				a.Shared = append(a.Shared, SharedAccount{k.name, k.where, len(list), sum})
+			}
+		}
+	}
 }
 
 // WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a

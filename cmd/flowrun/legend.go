@@ -86,6 +86,11 @@ const loopLegend = `  T: wall time; ideal: no schedule is faster, the larger of 
   mean); other: workers that came late, and what they did between two chunks
 `
 
+// togetherLegend explains the account of a loop that ranks share.
+const togetherLegend = `  together: all rows of the loop on the workers of all ranks; of one rank: its own rows on its own workers, although other
+  ranks may have run some of them, which makes more than 100 % possible
+`
+
 // simulateLegend explains the rows of a simulation.
 const simulateLegend = `  ideal: no schedule is faster, the larger of area (the work divided by the workers) and the largest job
   LPT: a schedule that knows all costs, longest processing time first; best block: the best with one block of

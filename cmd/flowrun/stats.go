@@ -36,7 +36,8 @@ type runStats struct {
 	Kernels       []kernelStats `json:"kernels"`
 	Calls         []callStats   `json:"calls"`
 	Run           boundStats    `json:"run"`
-	Loops         []loopStats   `json:"loops"` // by operator
+	Loops         []loopStats   `json:"loops"`                    // by operator
+	Together      []loopStats   `json:"loops_of_ranks,omitempty"` // those that several ranks share
 	LoopSum       *loopStats    `json:"loops_total,omitempty"`
 	// Interpreted lists the work over an index space that no compiled loop does.
 	Interpreted []explain.Interpreted `json:"interpreted,omitempty"`

@@ -33,6 +33,7 @@ type loopStats struct {
 	Name      string `json:"name"`
 	Where     string `json:"where,omitempty"`
 	Rank      int    `json:"rank"`
+	Ranks     int    `json:"ranks,omitempty"` // of an account of several
 	Technique string `json:"technique,omitempty"`
 	// of the last execution: "program" if it names one, "AUTO" if it was chosen
 	By         string  `json:"technique_by,omitempty"`
@@ -96,6 +97,11 @@ func (st *runStats) addLoops() {
 		}
 		st.Loops = append(st.Loops, l)
 	}
+	for _, s := range a.Shared {
+		l := newLoopStats(s.Name, s.Sum)
+		l.Where, l.Ranks = s.Where, s.Ranks
+		st.Together = append(st.Together, l)
+	}
 	if len(st.Loops) > 0 {
 		sum := newLoopStats("total", a.Sum)
 		st.LoopSum = &sum
@@ -124,6 +130,14 @@ func (st *runStats) loopText(b *strings.Builder) {
 			}
 		}
 		fmt.Fprintf(b, "\n%s", indent(o.Sum.Text(oracleText(o)...)))
+	}
+	for _, s := range a.Shared {
+		t := &s.Sum
+		fmt.Fprintf(b, "loop %s, %d ranks together\n  T %s | ideal %s (%s) -> %.1f %% of ideal | busy %.1f %%  scheduling %.1f %%  idle %.1f %%\n", strings.TrimSpace(s.Name+" "+s.Where), s.Ranks,
+			schedule.Seconds(t.Time), schedule.Seconds(t.Bound), t.Binds(), t.Percent(), t.Share(t.Busy), t.Share(t.Sched), t.Share(t.Idle))
+	}
+	if len(a.Shared) > 0 {
+		b.WriteString(togetherLegend)
 	}
 	if len(a.Loops) > 1 {
 		fmt.Fprintf(b, "all loops, %d executions\n%s", a.Sum.Executions, indent(a.Sum.Text()))

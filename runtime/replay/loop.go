@@ -128,6 +128,30 @@ func (o *Operator) Account() schedule.Account {
 	return a
 }
 
+// Together returns the account of a loop that ranks share, from the parts of all ranks: any rank may have
+// run iterations of another one. It has no finish times. ok is false if ranks ran it a different number of
+// times.
+func Together(parts []*Operator) (a schedule.Account, ok bool) {
+	for k := range parts[0].Loops {
+		var costs []float64
+		var o schedule.Outcome
+		for _, x := range parts {
+			if len(x.Loops) != len(parts[0].Loops) {
+				return a, false
+			}
+			l := &x.Loops[k]
+			costs = append(costs, l.Costs.Costs()...)
+			o.Makespan, o.Sched, o.Chunks = max(o.Makespan, l.executed.Makespan), o.Sched+l.executed.Sched, o.Chunks+l.executed.Chunks
+			o.Finish = append(o.Finish, make([]float64, l.Workers)...)
+		}
+		work := schedule.NewTrace(costs)
+		o.Busy = work.Total()
+		o.Idle = max(0, o.Makespan*float64(len(o.Finish))-o.Busy-o.Sched)
+		a = a.Plus(schedule.NewIdeal(work, schedule.Machine{P: len(o.Finish)}).Account(o))
+	}
+	return a, true
+}
+
 // Claiming returns the mean seconds of claiming a chunk, or 0.
 func Claiming(operators []Operator) float64 {
 	sum, chunks := 0.0, 0

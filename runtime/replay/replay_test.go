@@ -57,6 +57,31 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// Rank 1 has run half of the second chunk of rank 0, and had nothing of its own to do but 1 s of work.
+func TestTogether(t *testing.T) {
+	const s = 1e9
+	part := func(workers int32, end int64, chunks ...trace.Chunk) *Operator {
+		return &FromRecords(0, []trace.LoopRecord{{Op: "map", N: chunks[len(chunks)-1].Hi, Leaf: 1, Workers: workers, End: end, Chunks: chunks}}, Fine)[0]
+	}
+	mine := part(2, 10*s, trace.Chunk{Lo: 0, Hi: 4, Asked: 0, Start: 1 * s, End: 9 * s}, trace.Chunk{Lo: 4, Hi: 8, Worker: trace.Elsewhere, Start: 3 * s, End: 7 * s})
+	other := part(1, 8*s, trace.Chunk{Lo: 0, Hi: 1, Asked: 0, Start: 0, End: 3 * s})
+	a, ok := Together([]*Operator{mine, other})
+	if !ok || a.Workers != 3 || a.Time != 10 || a.Busy != 15 || a.Sched != 1 || a.Idle != 14 || a.Chunks != 3 || a.Executions != 1 {
+		t.Errorf("%t, %+v", ok, a)
+	}
+	// The iterations take 4 x 2, 4 x 1 and 3 s, so one worker of three has two of the longest four: 2 + 2.
+	if a.Bound != 5 || a.Binds() != "area" || a.Largest != 4 || a.Percent() != 50 {
+		t.Errorf("%+v", a)
+	}
+	other.Loops = append(other.Loops, other.Loops[0])
+	if _, ok := Together([]*Operator{mine, other}); ok {
+		t.Error("one rank has run the loop once more, and the executions are taken for the same")
+	}
+	if _, ok := Together([]*Operator{other, mine}); ok {
+		t.Error("one rank has run the loop less often, and the executions are taken for the same")
+	}
+}
+
 // TestCoarse: more units than are kept are taken together, without losing time.
 func TestCoarse(t *testing.T) {
 	const n = 3*maxUnits + 7
