@@ -26,8 +26,8 @@ type Account struct {
 
 // SharedAccount is one operator whose rows several ranks share.
 type SharedAccount struct {
-	Name, Where string // as of the LoopAccounts
-	Ranks       int
+	Name, Where string           // as of a LoopAccount
+	Ranks       int              // that share it
 	Sum         schedule.Account // of all executions together
 }
 

@@ -257,8 +257,8 @@ func TestRanksReadTheirRows(t *testing.T) {
 	}
 }
 
-// A brief Input refuses programs that need all of a file before the run, or whose ranks read it together
-// then, and has read none of it.
+// A brief Input refuses programs that need all of a file before the run, or whose ranks read it
+// together then, and has read none of it.
 func TestBriefInput(t *testing.T) {
 	dir := t.TempDir()
 	for name, all := range map[string]bool{"a.csv": true, "a.csv.gz": true, "a.npy": false, "a.mtx": true, "a.mtx.gz": false, "small.mtx": false,
