@@ -378,3 +378,14 @@ func (r *rank) hearOne(m transport.Message) bool {
 //
 // It would be wrong if posting were in the order of arrival, or if a value that was received early
 // could hold the budget against what T needs. That is why the exception exists and is unbounded.
+//
+// Gathers (gather.go) are not posted ahead, and they stand in loops, too. The order of the program goes
+// on in a loop: by round, and in a round by place. All ranks run the same rounds and branches, because
+// the values that a condition reads have the same bytes on all of them. Let the first unfinished task T
+// in this order, over all ranks, be a gather. What T reads comes before T, so it is finished on every
+// rank. So every rank begins T, and no worker waits for its end. Its receives need no budget, as rows
+// arrive in memory that the rank has already. Its messages match: others with its tag are of earlier
+// rounds, which are finished, or of later ones, which are sent after those of T. So T ends.
+//
+// It would be wrong if a condition read a value that differs among ranks, or if a rank could begin a
+// round of a loop before it has begun all gathers of the round before.
