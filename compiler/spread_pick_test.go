@@ -112,6 +112,37 @@ iterate B = A, C = rand(9, 3, seed = 1) times 6 {
 }
 emit cumsum(C)
 emit B`, 1, 0},
+	{"a knapsack", `w = [3, 1, 7, 2, 20, 0, 5]
+c = seq(0, 16)
+iterate x = seq(0, 16) * 0.5, k = 0 times 7 {
+  next x = ifelse(c >= w[k], max(x, take(x, max(c - w[k], 0)) + f64(w[k])), x)
+  next k = k + 1
+}
+emit x`, 1, 1},
+	{"a knapsack of points", `w = [3, 1, 7, 2, 20, 0, 5]
+iterate x = seq(0, 16) * 0.5, k = 0 times 7 {
+  v = w[k]
+  next x = parfor c in 0..16 { if c >= v { max(x[c], x[c - v] + f64(v)) } else { x[c] } }
+  next k = k + 1
+}
+emit x`, 1, 1},
+	{"a turn by a number of the run", `n = 14
+iterate A = rand(14, 3, seed = 4), k = 1 times 8 {
+  next A = A * 0.5 + A[(seq(0, n) + k) % n, :] * 0.25
+  next k = k * 3 - 40
+}
+emit A`, 1, 1},
+	{"a shift that stops at both ends", `iterate A = rand(13, 3, seed = 4), k = -15 until k > 15 {
+  next A = A * 0.5 + take(A, clamp(seq(0, 13) + k, 0, 12)) * 0.25
+  next k = k + 4
+}
+emit A`, 1, 1},
+	{"windows that a number of the run shifts", `A = materialize(rand(24, 2, seed = 4) * 2)
+iterate x = rand(10, 1, seed = 1), k = 0 times 8 {
+  next x = parfor i in 0..10 { sum(A[i + k..i + k + 3, :]) * 0.1 + x[i] * 0.5 }
+  next k = k + 1
+}
+emit x`, 1, 0},
 	{"the diagonal of fewer rows than ranks", "emit 2 - t(diag(rand(4, 2, seed = 26)[0..2, :]))", 0, 0},
 }
 
@@ -141,6 +172,11 @@ emit A`, 1, 0},
   next k = k + 1
 }
 emit A`, 1, 0},
+	{"a turn within fewer rows", `iterate A = rand(14, 3, seed = 4), k = 1 times 8 {
+  next A = A * 0.5 + A[(seq(0, 14) + k) % 5, :] * 0.25
+  next k = k + 3
+}
+emit A`, 0, 0},
 	{"of what is the same in all rounds", `F = rand(12, 4, seed = 2)
 iterate A = rand(12, 4, seed = 1), k = 0 times 12 {
   next A = (A + F) * 0.5 + F[k, :] * A[k, :]
@@ -185,6 +221,17 @@ emit A`,
 c = X[:, count(X) % 7]
 emit X
 emit c`,
+	// A list has numbers beyond the matrix, or points have.
+	`iterate A = rand(12, 2, seed = 1), k = 0 until k == 9 {
+  next A = A * 0.5 + take(A, max(seq(0, 12) + k - 6, 0))
+  next k = k + 1
+}
+emit A`,
+	`iterate x = rand(12, 1, seed = 1), k = 0 until k == 20 {
+  next x = parfor i in 0..12 { x[i] * 0.5 + x[i - k] }
+  next k = k + 1
+}
+emit x`,
 	// The first round has more rows than later ones.
 	`emit 1
 iterate a = rand(12, 1, seed = 58)[0..i64(sum(ones(9, 1))), :], b = zeros(6, 1) times 5 with (place = rows) {
@@ -250,7 +297,13 @@ func TestPickDrawn(t *testing.T) {
 		places = append(places, "p")
 		text += "  B = A * 0.5 + " + read() + " * 0.25\n  q = i64(64 * sum(abs(" + read() + "))) % 6\n"
 		places = append(places, "q")
-		text += "  next A = " + pick("B + "+read()+" / 4", "B + "+read()+" / 4 - "+read(), fmt.Sprintf("parfor i in 0..%d { A[i, :] / 4 + B[i, :] + %s }", n,
+		moved := []string{"(seq(0, %d) + q) %% %d", "max(seq(0, %d) - p, 0) %% %d", "clamp(seq(0, %d) - q * 2, 1, %d - 1)", "clamp(2 * seq(0, %d) + q - 9, 0, %d - 1)", "seq(0, %d) // 2 + %d // 3"}
+		if rng.IntN(2) == 0 {
+			text += fmt.Sprintf("  D = take(B, "+pick(moved...)+")\n", n, n)
+		} else {
+			text += fmt.Sprintf("  D = B[(seq(0, %d) - p * q) %% %d, :] - 0.5\n", n, n)
+		}
+		text += "  next A = " + pick("B + "+read()+" / 4", "D + "+read()+" / 4 - "+read(), "B + D * 0.5", fmt.Sprintf("parfor i in 0..%d { A[i, :] / 4 + B[i, :] + %s }", n,
 			pick("A[k, :]", "A[p, :] * A[i, k]", "A[q, 3]", "A[-k - 1, :] + A[k, :]", "A[max(i - 1, 0), :] + A[k, :]", "A[p, q] - A[k..k+2, :][1, :]")))
 		text += "\n  next k = k + 1\n}\nemit A\n"
 		c, err := compiledOnce(table, text, 3, false, apart)

@@ -69,7 +69,7 @@ const layoutLegend = `  lies on: rows: each rank makes and has its own rows; rep
   why: why ranks do not share it, by the rules and costs that placed it; little work: each rank computes it
   in less time than a message takes
   sent: what depends on the entries of sparse matrices is estimated before the run, and rows that the run
-  chooses count as the most that there may be; --stats counts both
+  chooses count as the most that there may be, or an eighth of a range that it moves; --stats counts both
 `
 
 // rankLegend explains the ranks of a run.

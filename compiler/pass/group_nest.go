@@ -65,7 +65,9 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 }
 
 func newNesting(g *ir.Graph, table *op.Table, sizes Sizes) *nesting {
-	return &nesting{groups: groups{g: g}, table: table, apart: sizes.Loops, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
+	f := &nesting{groups: groups{g: g}, table: table, apart: sizes.Loops, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
+	f.numbers.known = knownArgs(g)
+	return f
 }
 
 // cut finds which matrices are cut into blocks, and what may fail.
@@ -103,8 +105,10 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
-	apart bool      // ranks share the rows: nothing that may fail joins a group, and no reductions without states
+	apart bool      // ranks share the rows: no chain that may fail joins a group, and no reductions without states
 	stops stops
+	// numbers knows ramps among the arguments of the region that g is.
+	numbers spreader
 	// partly reports, by member, that its readers may leave elements of it unread.
 	partly []bool
 	// results has those of a group of several, by the head.
@@ -165,9 +169,13 @@ func (f *nesting) chain(id ir.ID) bool {
 func (f *nesting) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
 
 // picks reports an operator that takes rows at positions that the run computes, and may join a group.
+// Where ranks share the rows, a list that is no ramp names the rows that a rank gets, so it is stored.
 func (f *nesting) picks(id ir.ID) bool {
 	d := f.g.Nodes[id].Op
-	return !f.apart && d.Numbers == 1 && d.Elements != nil && d.Laws.Has(op.Pure)
+	if d.Numbers != 1 || d.Elements == nil || !d.Laws.Has(op.Pure) {
+		return false
+	}
+	return !f.apart || f.g.Type(id).Known() && len(f.numbers.numbersOf(f.g, f.g.In(id)[1], f.g.Type(id).Rows)) > 0
 }
 
 // of is what a node is in a group.

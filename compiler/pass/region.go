@@ -98,7 +98,7 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.G
 		if !own {
 			g, own = g.Clone(), true
 		}
-		g.Nodes[i].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region { return body(r, enters, f) })
+		g.Nodes[i].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region { return body(r, knownIn(g, ir.ID(i), r), enters, f) })
 	}
 	return g
 }
@@ -107,10 +107,29 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.G
 // keeps it.
 var closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
 
-func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Region {
+// knownIn returns the ramps and whole numbers that region r of node id of g has as arguments in all
+// rounds: for each its place among the arguments, the first number and the step.
+func knownIn(g *ir.Graph, id ir.ID, r *ir.Region) (list []int) {
+	first, shift := captures(g, id, r)
+	for k := first; k < len(r.Args); k++ {
+		x := g.In(id)[k+shift]
+		n := &g.Nodes[x]
+		switch v, _ := n.Attrs.Get("value"); {
+		case n.Op.Role == op.Constant && v.Kind == op.IntVal:
+			list = append(list, k, int(v.I), 0)
+		case n.Op.Ramp != nil:
+			if first, down, ok := n.Op.Ramp(n.Attrs); ok {
+				list = append(list, k, int(first), int(down))
+			}
+		}
+	}
+	return list
+}
+
+func body(r *ir.Region, known []int, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Region {
 	g := r.Graph.Clone()
 	held := append(append([]ir.ID(nil), r.Args...), r.Yields...)
-	g.Add(closing, nil, types.EffectType(), ir.Origin{}, held...)
+	g.Add(closing, op.MakeAttrs(op.Attr{Name: "known", Val: op.Ints(known...)}), types.EffectType(), ir.Origin{}, held...)
 	g = deep(g, enters, f)
 	last := ir.ID(g.Len() - 1)
 	if g.Nodes[last].Op != closing {

@@ -42,6 +42,7 @@ type spreader struct {
 	touches    map[edge]float64
 	estimators map[*ir.Graph]*ir.Estimator
 	rounded    map[edge]float64 // the results of rounds, which takes 50 us
+	known      map[edge][]ramp  // what is known of the integers that arguments of regions have
 }
 
 // edge is a node of an old graph.
@@ -451,6 +452,9 @@ func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func
 	}
 	for k, a := range r.Args[:len(partial)] {
 		in.partial[a] = partial[k]
+		if loop != ir.None && k >= x.old.Nodes[loop].Carried() {
+			x.capture(r.Graph, a, x.old, x.old.In(loop)[k], false)
+		}
 	}
 	for i := range r.Graph.Nodes {
 		if r.Graph.Nodes[i].Op.Role == op.Argument {

@@ -109,6 +109,41 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	return x.fetch(id, rows, take, x.collected(s, take))
 }
 
+// moves adds to attrs what rows each rank needs, beginning at the number of the first one.
+func (s *spreader) moves(a rowsAt, attrs *op.Attrs) *op.Attrs {
+	if a.space == 0 {
+		return attrs
+	}
+	need := make([][]plan.Range, s.ranks)
+	for rank, own := range s.windows(a.space) {
+		for _, r := range own {
+			if lo, hi := max(r.From, a.from), min(r.To, a.to); lo < hi {
+				need[rank] = []plan.Range{{From: a.by * lo, To: a.by*(hi-1) + a.rows}}
+			}
+		}
+	}
+	if attrs = attrs.With(plan.Reach, plan.ReachOf(need)); a.within != everyRow {
+		attrs = attrs.With(plan.Within, op.Ints(a.within.From, a.within.To))
+	}
+	return attrs
+}
+
+// first returns the new node with the number of the first row of a.
+func (x *spreadGraph) first(a rowsAt) ir.ID {
+	out, o := x.to[a.s], x.old.Origin(a.s).NoDest()
+	for _, step := range []struct {
+		infix   string
+		by, not int
+	}{{"*", a.times, 1}, {"+", a.plus, 0}} {
+		if step.by != step.not {
+			t := types.ScalarOf(types.I64)
+			by := x.g.Add(x.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(step.by)}), t, o)
+			out = x.g.Add(x.table.Infix(step.infix), nil, t, o, out, by)
+		}
+	}
+	return out
+}
+
 // byNumbers reports whether a new node is a gather of numbered rows.
 func (x *spreadGraph) byNumbers(g ir.ID) bool {
 	return x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 && x.g.Nodes[x.g.In(g)[1]].Attrs.Int("rows") > 0 // of sp.touched

@@ -6,7 +6,6 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
-	"flow/ir/types"
 )
 
 // This file spreads what reads neighbours: slices, borders, stencils. Which rows of an operand a row
@@ -24,6 +23,8 @@ import (
 //
 //	%3 = window(%0, %1, %2) {size=[1,500]}      %3 = gather(%0, %1) {pick=1}
 //	                                      ->    %4 = window(%3, %1, %2) {size=[1,500]}
+//
+// If the run moves the rows of each rank by a number, as `i - k` does, the gather has their range, too.
 //
 // A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
 // serves all readers of a value in a region.
@@ -45,10 +46,13 @@ type rowReads struct {
 }
 
 // rowsAt is `rows` rows of an operand. The first has the number times*s + plus, where s is a scalar
-// node of the old graph.
+// node of the old graph. If space is above 0, rows i in from..to-1 of a result with so many rows need
+// them, and the number is by*i more, brought into within.
 type rowsAt struct {
-	s                 ir.ID
-	times, plus, rows int
+	s                   ir.ID
+	times, plus, rows   int
+	from, to, by, space int
+	within              plan.Range
 }
 
 // rowMap says which rows of an operand a node reads to make some of its own, for any rows of its own.
@@ -146,7 +150,7 @@ func (s *spreader) readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 	}
 	in, own := g.In(id), s.windows(rows)
 	out := make([]rowReads, len(in))
-	for k, m := range mapsOf(g, id, rows) {
+	for k, m := range s.mapsOf(g, id, rows) {
 		if out[k] = (rowReads{whole: m.whole, at: m.at, by: m.by}); !m.whole {
 			out[k].rows = rowsFor(m.needs, own, g.Type(in[k]).Rows)
 		}
@@ -156,14 +160,19 @@ func (s *spreader) readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 
 // mapsOf returns which rows of each operand node id reads, for each row of its space, which has so
 // many.
-func mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
+func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 	n, in := &g.Nodes[id], g.In(id)
 	out := make([]rowMap, len(in))
 	for k := range out {
 		if out[k].whole = true; k > 0 && k == n.Op.ByColumn {
 			out[k].by = 1 + in[k-1]
 		} else if k == 0 && n.Op.Numbers > 0 {
-			out[k].by = 1 + in[n.Op.Numbers]
+			if at := s.numbersOf(g, in[n.Op.Numbers], rows); len(at) > 0 && dividable(g.Type(in[0])) {
+				out[k].whole = false
+				out[k].add(at, 1, rows, g.Type(in[0]).Rows, func(of int) ir.ID { return ir.ID(of - 1) })
+			} else {
+				out[k].by = 1 + in[n.Op.Numbers]
+			}
 		}
 	}
 	t, same := g.Type(id), rowMap{needs: []need{sameRow(rows)}}
@@ -171,7 +180,7 @@ func mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 	case aligned(g, id) || n.Op.Shard.Kind == op.ShardTriangle && dividable(t):
 		out[0] = rowMap{needs: []need{sameRow(t.Rows)}}
 	case picks(n) && dividable(g.Type(in[0])):
-		at := rowsAt{in[1], 1, 0, t.Rows}
+		at := rowsAt{s: in[1], times: 1, rows: t.Rows}
 		if n.Op.Role == op.Picks {
 			at.rows = 1
 		}
@@ -249,6 +258,9 @@ func movesRows(g *ir.Graph, id ir.ID) bool {
 func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	r := g.Nodes[id].Region
 	of := make([]rowReads, r.Graph.Len())
+	for k, a := range r.Args {
+		s.capture(r.Graph, a, g, g.In(id)[k], true)
+	}
 	for _, y := range r.Yields {
 		of[y] = s.ownRows(spaceIn(r.Graph, y).Rows)
 	}
@@ -260,8 +272,9 @@ func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 			of[in[0]] = of[in[0]].and(of[i])
 		default:
 			rows := spaceIn(r.Graph, x).Rows
-			for k, m := range mapsOf(r.Graph, x, rows) {
-				of[in[k]] = of[in[k]].and(m.of(of[i], rows, r.Graph.Type(in[k]).Rows))
+			own := !of[i].whole && len(of[i].at) == 0 && slices.EqualFunc(of[i].rows, s.windows(rows), slices.Equal)
+			for k, m := range s.mapsOf(r.Graph, x, rows) {
+				of[in[k]] = of[in[k]].and(m.of(of[i], rows, r.Graph.Type(in[k]).Rows, own))
 			}
 		}
 	}
@@ -269,8 +282,12 @@ func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 }
 
 // of returns which rows of an operand a node reads to make the rows r of its own. The node has so many
-// rows, and the operand has `below`. If numbers within the node say which rows, these are all rows.
-func (m rowMap) of(r rowReads, rows, below int) rowReads {
+// rows, and the operand has `below`. If numbers within the node say which rows, these are all rows,
+// unless r is each rank's own rows.
+func (m rowMap) of(r rowReads, rows, below int, own bool) rowReads {
+	if own && !m.whole {
+		return rowReads{rows: rowsFor(m.needs, r.rows, below), at: m.at}
+	}
 	if m.whole || r.whole || len(m.at) > 0 || len(r.at) > 0 && !slices.Equal(m.needs, []need{sameRow(rows)}) {
 		return rowReads{whole: true}
 	}
@@ -331,7 +348,7 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 			reads = x.fixedRows(0, rows)
 		}
 		from := x.old.In(id)[0]
-		below := mapsOf(x.old, id, rows)[0].of(reads, rows, x.old.Type(from).Rows)
+		below := x.mapsOf(x.old, id, rows)[0].of(reads, rows, x.old.Type(from).Rows, false)
 		return x.viewOf(id, x.reach(from, below), len(reads.at) == 0 && slices.EqualFunc(reads.rows, own, slices.Equal))
 	case reads.whole:
 		return x.full(id)
@@ -418,7 +435,7 @@ func (x *spreadGraph) pick(id ir.ID, at []rowsAt) ir.ID {
 	from := x.to[id]
 	for _, a := range at {
 		if list := x.picked[id]; !slices.Contains(list, a) {
-			if len(list) > 0 && list[0].rows != a.rows {
+			if len(list) > 0 && (list[0].rows != a.rows || list[0].space+a.space > 0) {
 				return x.full(id)
 			}
 			in := []ir.ID{from, x.first(a)}
@@ -426,28 +443,12 @@ func (x *spreadGraph) pick(id ir.ID, at []rowsAt) ir.ID {
 				in[0] = x.whole[id]
 				in = append(in, x.g.In(in[0])[1:]...)
 			}
-			x.whole[id] = x.gatherOf(id, x.inUnitsOf(x.old.Type(id).Rows).With(plan.Pick, op.Int(a.rows)), in...)
+			x.whole[id] = x.gatherOf(id, x.moves(a, x.inUnitsOf(x.old.Type(id).Rows).With(plan.Pick, op.Int(a.rows))), in...)
 			x.picked[id] = append(list, a)
 		}
 		from = x.whole[id]
 	}
 	return from
-}
-
-// first returns the new node with the number of the first row of a.
-func (x *spreadGraph) first(a rowsAt) ir.ID {
-	out, o := x.to[a.s], x.old.Origin(a.s).NoDest()
-	for _, step := range []struct {
-		infix   string
-		by, not int
-	}{{"*", a.times, 1}, {"+", a.plus, 0}} {
-		if step.by != step.not {
-			t := types.ScalarOf(types.I64)
-			by := x.g.Add(x.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(step.by)}), t, o)
-			out = x.g.Add(x.table.Infix(step.infix), nil, t, o, out, by)
-		}
-	}
-	return out
 }
 
 // viewOf is the new node of the view id of the new node from. own: a reader needs a rank's own rows

@@ -18,7 +18,7 @@ func TestReadsThroughAnother(t *testing.T) {
 		rows := []int{4, 6, 8, 12}
 		top, middle, below := rows[r.IntN(4)], rows[r.IntN(4)], rows[r.IntN(4)]
 		a, b := drawnNeed(r, top), drawnNeed(r, middle)
-		got := rowMap{needs: []need{b}}.of(rowReads{rows: rowsFor([]need{a}, s.windows(top), middle)}, middle, below)
+		got := rowMap{needs: []need{b}}.of(rowReads{rows: rowsFor([]need{a}, s.windows(top), middle)}, middle, below, false)
 		for rank, list := range got.rows {
 			has, wants := map[int]bool{}, map[int]bool{}
 			for k, x := range list {

@@ -6,17 +6,31 @@ import (
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
 )
 
 // This file finds which rows of its operands a point of a loop over an index space reads. A subscript
 // is known if it is a ramp of the loop's first index, or several ramps, each on its part of the range:
-// `i + 1`, `max(i - 1, 0)`, `(i + 3) % n` and subscripts that count from the end are such. If another
-// subscript reads an operand, all of its rows may be read.
+// `i + 1`, `max(i - 1, 0)`, `(i + 3) % n`, `i // 2`, `i - k` and subscripts that count from the end are
+// such. If another subscript reads an operand, all of its rows may be read.
+//
+// The numbers of a column that lists rows (op.Def.Numbers) are followed in the same way.
 
 // ramp is the values by*i + c + times*s for i in from..to-1. by is not negative. s is an integer that
-// only the run knows, the same for all i: operand number of - 1 of the loop. of is 0 if there is no s.
-type ramp struct{ from, to, by, c, of, times int }
+// only the run knows, the same for all i: number of - 1 of the loop's operands or of the graph's nodes.
+// of is 0 if there is no s. If per is above 1, the values are divided by it and rounded down.
+//
+// Values with an s are then brought into within, unless it is everyRow, or divided by around, if it is
+// above 0: the remainders are not negative.
+type ramp struct {
+	from, to, by, c, of, times int
+	per, around                int
+	within                     plan.Range
+}
+
+// everyRow is no bound.
+var everyRow plan.Range
 
 // mostRamps bounds the parts of a subscript.
 const mostRamps = 16
@@ -51,7 +65,7 @@ func readsOfPoints(g *ir.Graph, id ir.ID) []rowMap {
 		p.reads, p.of[k].whole = append(p.reads, t.Rows), !dividable(t)
 		env[len(by)+k] = traced{operand: 1 + k}
 		if t == types.ScalarOf(types.I64) {
-			env[len(by)+k].at = ramped(ramp{0, p.rows, 0, 0, 1 + k, 1})
+			env[len(by)+k].at = ramped(ramp{to: p.rows, of: 1 + k, times: 1})
 		}
 	}
 	if len(lo) == 0 || n.Attrs.Bool("pairs") {
@@ -136,14 +150,6 @@ func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 	case k != 0:
 	case n.Op.Role == op.Picks || n.Op.Role == op.Windows:
 		at = of[in[1]].at
-		if len(at) == 1 && at[0].of > 0 && at[0].by == 0 {
-			r := at[0]
-			m.at = rowReads{at: m.at}.and(rowReads{at: []rowsAt{{p.in[r.of-1], r.times, r.c, size}}}).at
-			return
-		}
-		if slices.ContainsFunc(at, func(r ramp) bool { return r.of > 0 }) {
-			at = nil
-		}
 	case n.Op.Role == op.PicksAt || n.Op.Role == op.Slices:
 		v := n.Attrs.Ints("at")
 		if len(v) == 4 {
@@ -151,18 +157,125 @@ func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 		}
 		at = ramped(ramp{to: p.rows, c: int(v[0])})
 	}
-	at = fromEnd(at, p.reads[a])
+	m.add(at, size, p.rows, p.reads[a], func(of int) ir.ID { return p.in[of-1] })
+}
+
+// add adds the rows that subscripts with these ramps read of an operand with `below` rows. Each value
+// is the first of size rows. rows is the number of values of the index, and node returns the scalar of
+// a ramp. Without ramps all rows may be read.
+func (m *rowMap) add(at []ramp, size, rows, below int, node func(of int) ir.ID) {
 	m.whole = m.whole || len(at) == 0
 	for _, r := range at {
-		if x := (need{from: r.from, to: r.to, by: r.by, lo: r.c, hi: r.c + size}); !slices.Contains(m.needs, x) {
+		if r.of == 0 {
+			continue
+		}
+		a := rowsAt{s: node(r.of), times: r.times, plus: r.c, rows: size}
+		if r.by > 0 || r.within != everyRow || r.around > 0 {
+			a.from, a.to, a.by, a.space, a.within = r.from, r.to, r.by, rows, r.within
+		}
+		m.whole = m.whole || r.around > 0 && r.around != below
+		m.at = rowReads{at: m.at}.and(rowReads{at: []rowsAt{a}}).at
+	}
+	at = slices.DeleteFunc(slices.Clone(at), func(r ramp) bool { return r.of > 0 })
+	if len(at) == 0 {
+		return
+	}
+	at = fromEnd(at, below)
+	m.whole = m.whole || len(at) == 0
+	for _, r := range at {
+		x := need{from: r.from, to: r.to, by: r.by, lo: r.c, hi: r.c + max(1, r.per)*(size-1) + 1, per: r.per}
+		if !slices.Contains(m.needs, x) {
 			m.needs = append(m.needs, x)
 		}
 	}
 }
 
+// capture notes what is known of argument a of a region of g, which is node id of the graph around it.
+// run says that numbers of the run count, too: those of nodes of that graph.
+func (s *spreader) capture(g *ir.Graph, a ir.ID, around *ir.Graph, id ir.ID, run bool) {
+	at := slices.Clone(s.numbersOf(around, id, around.Type(id).Rows))
+	if len(at) == 0 || !run && slices.ContainsFunc(at, func(r ramp) bool { return r.of > 0 }) {
+		return
+	}
+	if s.known == nil {
+		s.known = map[edge][]ramp{}
+	}
+	if around.Type(id).IsScalar() {
+		at[0].to = farRow
+	}
+	s.known[edge{g, a}] = at
+}
+
+// knownArgs returns what is known of the arguments of region g while a pass has its graph.
+func knownArgs(g *ir.Graph) map[edge][]ramp {
+	if last := g.Len() - 1; last >= 0 && g.Nodes[last].Op == closing {
+		known := map[edge][]ramp{}
+		for v := g.Nodes[last].Attrs.Ints("known"); len(v) > 0; v = v[3:] {
+			a, rows := g.In(ir.ID(last))[v[0]], farRow
+			if t := g.Type(a); t.IsMatrix() {
+				rows = t.Rows
+			}
+			if at := ramped(ramp{to: rows, by: int(v[2]), c: int(v[1])}); at != nil {
+				known[edge{g, a}] = at
+			}
+		}
+		return known
+	}
+	return nil
+}
+
+// rampOf returns the ramp of a constructor of a column of so many rows, or none.
+func rampOf(n *ir.Node, rows int) []ramp {
+	if first, down, ok := n.Op.Ramp(n.Attrs); ok {
+		return ramped(ramp{to: rows, by: int(down), c: int(first)})
+	}
+	return nil
+}
+
+// numbersOf returns the ramps of the elements of an integer column of so many rows, or of an integer;
+// none if they are not known. The number of a ramp with an s is 1 + the node of the integer.
+func (s *spreader) numbersOf(g *ir.Graph, id ir.ID, rows int) []ramp {
+	n, t, in := &g.Nodes[id], g.Type(id), g.In(id)
+	if at, ok := s.known[edge{g, id}]; ok && (t.IsScalar() || t.Rows == rows) {
+		return at
+	}
+	switch {
+	case n.Op.Role == op.Constant:
+		if v, _ := n.Attrs.Get("value"); v.Kind == op.IntVal {
+			return ramped(ramp{to: rows, c: int(v.I)})
+		}
+	case t == types.ScalarOf(types.I64):
+		return ramped(ramp{to: rows, of: 1 + int(id), times: 1})
+	case !dividable(t) || t.Elem != types.I64 || t.Cols != 1 || t.Rows != rows:
+	case n.Op.Ramp != nil:
+		return rampOf(n, rows)
+	case elementwise(n) && n.Region != nil && n.Op.Role != op.Reduces:
+		b, p := n.Region.Graph, &pointReads{rows: rows}
+		of := make([]traced, b.Len())
+		for k, a := range n.Region.Args {
+			if m := op.Mode(n.Attrs.Ints("modes")[k]); m != op.Trans {
+				of[a].at = s.numbersOf(g, in[k], rows)
+			}
+		}
+		for i := range b.Nodes {
+			switch x := ir.ID(i); {
+			case b.Nodes[i].Op.Role == op.Argument:
+			case b.Nodes[i].Op.Role == op.Constant:
+				of[i].at = s.numbersOf(b, x, rows)
+			case b.Nodes[i].Op.Ramp != nil && b.Nodes[i].Attrs.Int("m") <= 1:
+				of[i].at = rampOf(&b.Nodes[i], rows)
+			case b.Nodes[i].Op.Body != nil && b.Nodes[i].Region == nil:
+				of[i].at = p.computed(b.Nodes[i].Op, b, b.In(x), of)
+			}
+		}
+		return of[n.Region.Yields[0]].at
+	}
+	return nil
+}
+
 // ramped returns a list of one ramp, or an empty one if it descends or goes beyond farRow.
 func ramped(r ramp) []ramp {
-	if r.by < 0 || r.by > farRow/max(1, r.to) || r.c < -farRow || r.c > farRow {
+	if r.by < 0 || r.by > farRow/max(1, r.to) || r.c < -farRow || r.c > farRow || r.per > 1 && r.c < 0 {
 		return nil
 	}
 	return []ramp{r}
@@ -230,7 +343,9 @@ func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) [
 		case s.Code == loop.Const:
 			x = ramped(ramp{to: p.rows, c: int(int64(s.Imm))})
 		case len(s.Args) == 1 && s.Code == loop.Neg:
-			x = eachRamp(vals[s.Args[0]], func(r ramp) []ramp { return ramped(ramp{r.from, r.to, -r.by, -r.c, r.of, -r.times}) })
+			x = eachRamp(vals[s.Args[0]], func(r ramp) []ramp {
+				return ramped(ramp{from: r.from, to: r.to, by: -r.by, c: -r.c, of: r.of, times: -r.times})
+			})
 		case len(s.Args) == 2:
 			x = paired(s.Code, vals[s.Args[0]], vals[s.Args[1]])
 		}
@@ -265,19 +380,39 @@ func paired(code loop.Code, a, b []ramp) (out []ramp) {
 // applied applies an operation to two ramps on the same range.
 func applied(code loop.Code, x, y ramp) []ramp {
 	of := max(x.of, y.of)
+	if code == loop.Max && x.of == 0 && of > 0 || code == loop.Min && x.of == 0 && of > 0 {
+		x, y = y, x
+	}
+	switch bound := y.of+y.by == 0; {
+	case x.per+y.per > 0 || x.around+y.around > 0: // nothing follows
+		return nil
+	case of > 0 && bound && (code == loop.Max || code == loop.Min):
+		return x.bounded(code == loop.Max, y.c)
+	case x.within != everyRow || y.within != everyRow:
+		return nil
+	case of > 0 && bound && code == loop.Mod && y.c > 0:
+		x.around = y.c
+		return []ramp{x}
+	}
 	if of > 0 && (x.of+y.of != of && (x.of != y.of || code == loop.Mul) || code != loop.Add && code != loop.Sub && code != loop.Mul) {
 		return nil
 	}
 	switch code {
 	case loop.Add:
-		return ramped(ramp{x.from, x.to, x.by + y.by, x.c + y.c, of, x.times + y.times})
+		return ramped(ramp{from: x.from, to: x.to, by: x.by + y.by, c: x.c + y.c, of: of, times: x.times + y.times})
 	case loop.Sub:
-		return ramped(ramp{x.from, x.to, x.by - y.by, x.c - y.c, of, x.times - y.times})
+		return ramped(ramp{from: x.from, to: x.to, by: x.by - y.by, c: x.c - y.c, of: of, times: x.times - y.times})
 	case loop.Mul:
 		if x.by > 0 && y.by+y.of > 0 || y.by > 0 && x.of > 0 || max(x.by, x.c, -x.c) > 1<<20 || max(y.by, y.c, -y.c) > 1<<20 {
 			return nil
 		}
-		return ramped(ramp{x.from, x.to, x.by*y.c + y.by*x.c, x.c * y.c, of, x.times*y.c + y.times*x.c})
+		return ramped(ramp{from: x.from, to: x.to, by: x.by*y.c + y.by*x.c, c: x.c * y.c, of: of, times: x.times*y.c + y.times*x.c})
+	case loop.IDiv:
+		if of > 0 || y.by != 0 || y.c < 1 || y.c > 1<<20 || x.by < 1 {
+			return nil
+		}
+		x.per = y.c
+		return ramped(x)
 	case loop.Min, loop.Max:
 		if x.by == 0 {
 			x, y = y, x
@@ -299,6 +434,22 @@ func applied(code loop.Code, x, y ramp) []ramp {
 		return x.modulo(y.c)
 	}
 	return nil
+}
+
+// bounded brings the values of a ramp with an s to c at least, or at most.
+func (r ramp) bounded(least bool, c int) []ramp {
+	if r.within == everyRow {
+		r.within = plan.Range{From: -farRow, To: farRow}
+	}
+	if least {
+		r.within.From = max(r.within.From, c)
+	} else {
+		r.within.To = min(r.within.To, c+1)
+	}
+	if r.within.From >= r.within.To {
+		return nil
+	}
+	return []ramp{r}
 }
 
 // filledRamps returns those of two ramps whose ranges are not empty.

@@ -205,7 +205,7 @@ func (l *layouts) carried(n *ir.Node) []string {
 // fixed reports a gather that brings all ranks the same rows.
 func fixed(n *ir.Node) bool {
 	needs, some := Needs(n.Attrs)
-	return some && n.Op.Role == op.Gathers && !slices.ContainsFunc(needs, func(list []Range) bool { return !slices.Equal(list, needs[0]) })
+	return some && n.Op.Role == op.Gathers && n.Attrs.Int(Pick) == 0 && !slices.ContainsFunc(needs, func(list []Range) bool { return !slices.Equal(list, needs[0]) })
 }
 
 // Reaches reports whether a gather brings only some rows.

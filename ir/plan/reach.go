@@ -38,13 +38,28 @@ const Packed = "packed"
 // second input is the number of the first row, which the run computes. It counts from the end if it is
 // negative. Each further input is the first of as many rows that an earlier gather has brought; they
 // are not sent again. The other rows of other ranks are not valid.
+//
+// With the attribute Reach there is no further input. A rank needs the rows of its range in Reach,
+// counted from the second input on. Rows below the first one and behind the last one are those at the
+// other end of the matrix.
 const Pick = "pick"
 
-// Picked returns which of rank owner's rows of a matrix a gather with Pick brings. at holds the values
-// of its inputs after the matrix, size is its Pick and unit its Unit. A row that does not exist is not
+// Within is an attribute of a gather with Pick and Reach: the bounds From and To of rows that numbers
+// outside are brought to.
+const Within = "within"
+
+// Picked returns which of rank owner's rows of a matrix a gather with Pick brings another rank. at
+// holds the values of its inputs after the matrix, a its attributes. A row that does not exist is not
 // brought; the node that reads it fails.
-func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
-	lo, hi := WindowOf(owner, ranks, rows, unit)
+func Picked(at []int64, a *op.Attrs, owner, to, ranks, rows int) Range {
+	size := a.Int(Pick)
+	lo, hi := WindowOf(owner, ranks, rows, a.Val(Unit))
+	if needs, some := Needs(a); some {
+		if len(needs[to]) == 0 {
+			return Range{lo, lo}
+		}
+		return moved(at[0], size, needs[to][0], a.Ints(Within), rows, Range{lo, hi})
+	}
 	first := func(i int64) int {
 		if i < 0 {
 			i += int64(rows)
@@ -69,9 +84,43 @@ func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
 	return r
 }
 
+// farNumber is a bound of numbers that are added without overflow.
+const farNumber = 1 << 62
+
+// moved returns the rows of own that lie between rows of r, which is counted from number at on. Each
+// number is the first of size rows and is brought into within.
+func moved(at int64, size int, r Range, within []int64, rows int, own Range) (out Range) {
+	if at > farNumber || at < -farNumber || rows == 0 {
+		return own
+	}
+	first, last := at+int64(r.From), at+int64(r.To-size)
+	if len(within) > 0 {
+		first, last = max(within[0], min(first, within[1]-1)), max(within[0], min(last, within[1]-1))
+	}
+	n := last + int64(size) - first
+	if n >= int64(rows) {
+		return own
+	}
+	from := int((first%int64(rows) + int64(rows)) % int64(rows))
+	out = Range{own.To, own.From}
+	for _, part := range []Range{{from, min(from+int(n), rows)}, {0, from + int(n) - rows}} {
+		if lo, hi := max(part.From, own.From), min(part.To, own.To); lo < hi {
+			out = Range{min(out.From, lo), max(out.To, hi)}
+		}
+	}
+	if out.From >= out.To {
+		return Range{own.From, own.From}
+	}
+	return out
+}
+
 // Only is the attribute of a gather that brings a sparse matrix to one rank alone: the number of that
 // rank plus 1.
 const Only = "only"
+
+// movedShare says which part of the rows that a rank needs is assumed to come from other ranks, if the
+// run moves the range. The part is 1/movedShare.
+const movedShare = 8
 
 // Range is rows From..To-1.
 type Range struct{ From, To int }
@@ -135,11 +184,19 @@ func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	if n := a.Int(Fetch); n > 0 {
 		return Gathered{Type: t, fetch: n}
 	}
-	if n := a.Int(Pick); n > 0 {
+	list, some := Needs(a)
+	if n := a.Int(Pick); n > 0 && some {
+		rows := 0
+		for _, l := range list {
+			for _, r := range l {
+				rows += r.To - r.From
+			}
+		}
+		return Gathered{Type: t, fetch: 1 + rows/movedShare}
+	} else if n > 0 {
 		return Gathered{Type: t, pick: n}
 	}
 	t.Rows *= max(1, a.Int(Stacked))
-	list, some := Needs(a)
 	return Gathered{Type: t, needs: list, all: !some, unit: a.Val(Unit)}
 }
 

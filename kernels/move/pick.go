@@ -25,7 +25,7 @@ func picks() []*op.Def {
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[[2, 0, -1], :]", Output: "4 5\n0 1\n4 5\n"}},
 			Type: PickType(0), Ref: PickRef(0, FromEither), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
-			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Elements: PlacesElements(0, true), Numbers: 1,
+			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Elements: PlacesElements(0, true), Along: func(*op.Attrs) []int { return []int{1} }, Numbers: 1,
 		},
 		{
 			Name: "pick.cols", Hidden: true,
@@ -33,7 +33,7 @@ func picks() []*op.Def {
 			Args: at,
 			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}},
 			Type: PickType(1), Ref: PickRef(1, FromEither), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
-			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole), Elements: PlacesElements(1, true),
+			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole), Elements: PlacesElements(1, true), Along: func(*op.Attrs) []int { return []int{0} },
 		},
 		{
 			Name: "places", Hidden: true,

@@ -81,7 +81,7 @@ func (e *Engine) startRanges(g *gather, d *value.Dense, finished func()) {
 	e.o.Remote.Fetch(a.Int("key"), &f.Parts, finished)
 }
 
-// picked returns what rows each rank has of those that gather g with plan.Pick brings all.
+// picked returns which rows of a rank gather g with plan.Pick brings another one.
 func (e *Engine) picked(g *gather, d *value.Dense) func(owner, to int) plan.Range {
 	a := e.g.Nodes[g.id].Attrs
 	if a.Int(plan.Pick) == 0 {
@@ -91,9 +91,7 @@ func (e *Engine) picked(g *gather, d *value.Dense) func(owner, to int) plan.Rang
 	for _, x := range e.g.In(g.id)[1:] {
 		at = append(at, e.slot[e.at(x)].(value.Scalar).I)
 	}
-	return func(owner, _ int) plan.Range {
-		return plan.Picked(at, a.Int(plan.Pick), owner, e.p.Ranks, d.Rows, a.Val(plan.Unit))
-	}
+	return func(owner, to int) plan.Range { return plan.Picked(at, a, owner, to, e.p.Ranks, d.Rows) }
 }
 
 // listed returns which rows of d the lists of input k name for rank r, or the memory of all rows that

@@ -82,7 +82,7 @@ func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
 	pick := a.Int(plan.Pick)
 	needs, some := plan.Needs(a)
 	runs := a.Int(plan.Fetch) > 0 && !e.byList(id)
-	if !some && pick == 0 && !runs || d.Rows == 0 {
+	if !some && pick == 0 && !runs || some && pick > 0 || d.Rows == 0 {
 		return len(d.Bytes())
 	}
 	lo, hi := plan.WindowOf(e.o.Rank, e.p.Ranks, d.Rows, a.Val(plan.Unit))
