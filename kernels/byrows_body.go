@@ -183,7 +183,7 @@ func alongRows(b *nest.RowsBody, rows, cols int) bool {
 
 // rowsPay reports whether loops over rows take less time for a reduction than its kernel.
 func rowsPay(f *reduce.Fold, cols int, chain bool) bool {
-	return cols <= plainSideBySide || !f.Arg && (chain || !f.Extreme()) || chain && cols <= placesSideBySide
+	return cols <= plainSideBySide || !f.Arg() && (chain || !f.Extreme()) || chain && cols <= placesSideBySide
 }
 
 // quickKernel divides the work that is counted for counts, any and all of long rows: their kernel is so

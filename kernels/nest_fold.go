@@ -86,7 +86,7 @@ func foldParts(names string, e types.Elem, columns bool) (parts []foldPart, stor
 		for k, p := range list {
 			if p.fold, p.sum = n, k; p.half != wholly {
 				p.sum = 0
-			} else if f.Arg || f.Sums(e) == 0 && len(list) == 1 {
+			} else if f.Arg() || f.Sums(e) == 0 && len(list) == 1 {
 				p.sum = -1
 			}
 			parts = append(parts, p)
@@ -108,13 +108,13 @@ func partsOf(f *reduce.Fold, e types.Elem, columns bool) []foldPart {
 	c := f.Whole.Class
 	spread := c == loop.Var || c == loop.Stddev
 	switch {
-	case f.Arg && !columns:
+	case f.Arg() && !(columns && f.Axis == reduce.OverCols): // the state of a column has no place in the matrix
 		return nil
-	case f.Arg:
+	case f.Arg():
 		if e == types.Bool {
 			e = types.I64
 		}
-		return one(f.ArgClass(), e)
+		return one(f.Whole.Class, e)
 	case e == types.Bool && (c == loop.Sum || c == loop.Mean || c == loop.Norm):
 		return one(loop.Count, e)
 	case e == types.Bool && spread: // a truth is its own square

@@ -110,8 +110,8 @@ func (m *machine) reduceRows(x *execution, a area) error {
 // reduceRows writes the results of the rows of a block, whose first row is row i.
 func (f *folder) reduceRows(b *value.Dense, i int) {
 	f.out.Window(&f.view, i, 0, b.Rows, 1)
-	if f.Arg {
-		reduce.Places(f.view.I64, b, f.Least)
+	if f.Arg() {
+		reduce.Places(f.view.I64, b, f.Whole.Class == loop.ArgLeast)
 	} else {
 		f.ByRow(&f.view, b, &f.Accumulators)
 	}
@@ -148,7 +148,7 @@ func (m *machine) eachBlock(x *execution, a area, f func(b *value.Dense, a area)
 			}
 		}
 		return nil
-	case x.axis() == reduce.OverAll && m.plain(x) && !m.f[0].Arg:
+	case x.axis() == reduce.OverAll && m.plain(x) && !m.f[0].Arg():
 		return take(a)
 	}
 	return a.split(blockElems, a.rows(), take)
@@ -278,7 +278,7 @@ func (n *foldNest) take(m *machine, k int) {
 				to.Add(float64(int64(w)>>31) * (1 << 31) * by)
 				to.Add(float64(w&(1<<31-1)) * by)
 			}
-		case f.Arg:
+		case f.Arg():
 			wide := x.wide()
 			for j, w := range words[at : at+lines] {
 				if i := int(int64(words[n.width+at+j])); i >= 0 {

@@ -462,7 +462,7 @@ func (f *nesting) folds(id ir.ID) bool {
 // the contributions in any order.
 func (f *nesting) wholeOf(d *op.Def, e types.Elem) bool {
 	switch {
-	case f.apart && d.Shard.Partial == "":
+	case f.apart && (d.Places || d.Shard.Partial == ""):
 		return false
 	case d.Places:
 		return e.IsFloat() || e == types.I64

@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/types"
@@ -71,7 +72,7 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 		x.to[id] = x.looseProduct(id)
 	case len(in) == 1 && n.Op.Shape != nil && rowCount(n.Op):
 		x.to[id] = x.countOf(root)
-	case len(in) == 1 && n.Op.Shard.Combine != "" && n.Op.Fold != op.NoFold && n.Op.Fold != op.FoldRows && x.old.Type(in[0]).Cols != types.Unknown:
+	case len(in) == 1 && n.Op.Shard.Combine != "" && n.Op.Fold != op.NoFold && n.Op.Fold != op.FoldRows && n.Op.Class != loop.NoClass && x.old.Type(in[0]).Cols != types.Unknown:
 		x.to[id] = x.looseFold(id, root)
 	case stated(n.Op) && n.Op.Shard.Combine != "" && n.Op.Shard.Finish == "" && x.looseStates(id):
 	case x.rowByRow(id):

@@ -62,7 +62,7 @@ func (s *Accumulators) Add(b *value.Dense, i0, j0, cols int) {
 	switch f := s.of; {
 	case f.Axis == OverCols:
 		s.eachColumn(b, j0, func(k int, line *value.Dense) { s.add(k, line, i0) })
-	case f.Arg:
+	case f.Arg():
 		if f.Axis == OverAll && b.Stride == cols { // whole rows are one
 			s.row = *b
 			b = &s.row
@@ -116,9 +116,10 @@ func (s *Accumulators) add(k int, b *value.Dense, at int) {
 	}
 	switch st := s.st.(type) {
 	case state.Placing:
-		v := extreme(dense.SlabOf(b, 0, b.Cols), b.Elem, s.of.Least)
+		least := s.class == loop.ArgLeast
+		v := extreme(dense.SlabOf(b, 0, b.Cols), b.Elem, least)
 		if st.Wins(k, v, int64(at)) {
-			Places(s.at[:], b, s.of.Least)
+			Places(s.at[:], b, least)
 			st.Offer(k, v, int64(at)+s.at[0])
 		}
 	case *state.Exact:

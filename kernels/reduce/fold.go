@@ -28,16 +28,20 @@ const (
 type Fold struct {
 	Def   *op.Def
 	Axis  Axis
-	Whole Whole // of argmin and argmax: none
-	Part  bool  // the result is the accumulator
-	Arg   bool
-	Least bool // of Arg
+	Whole Whole
+	Part  bool // the result is the accumulator
 }
+
+// fold returns the reduction w over an axis, or its accumulators.
+func (w Whole) fold(axis Axis, part bool) *Fold { return &Fold{Axis: axis, Whole: w, Part: part} }
+
+// Arg reports argmin or argmax.
+func (f *Fold) Arg() bool { return f.Whole.places() }
 
 // Sums returns the number of exact sums from which loops make the result for elements of e. The second
 // sum of a variance is that of the squares.
 func (f *Fold) Sums(e types.Elem) int {
-	if n := f.Whole.sums(e); !f.Arg && (n < 2 || e != types.I64) {
+	if n := f.Whole.sums(e); n < 2 || e != types.I64 {
 		return n
 	}
 	return 0
@@ -47,8 +51,6 @@ func (f *Fold) Sums(e types.Elem) int {
 // type of what they take.
 func (f *Fold) states(e types.Elem) (loop.Class, types.Elem) {
 	switch c := f.Whole.Class; {
-	case f.Arg:
-		return f.ArgClass(), e
 	case c == loop.Sum && e == types.Bool:
 		return loop.Count, e
 	case c == loop.Count || c == loop.Any || c == loop.All:
@@ -56,14 +58,6 @@ func (f *Fold) states(e types.Elem) (loop.Class, types.Elem) {
 	default:
 		return c, e
 	}
-}
-
-// ArgClass returns the class of the places of extremes.
-func (f *Fold) ArgClass() loop.Class {
-	if f.Least {
-		return loop.ArgLeast
-	}
-	return loop.ArgGreatest
 }
 
 // pool keeps Accumulators for kernels of one call, which may be a chunk of a few rows.
@@ -87,7 +81,7 @@ func (f *Fold) Into(out, a *value.Dense) {
 		lines = a.Cols
 	}
 	if s.Open(f, a.Elem, 0, lines); a.Rows*a.Cols > 0 {
-		s.Add(a, 0, 0, 0)
+		s.Add(a, 0, 0, a.Cols)
 	}
 	s.Finish(out, a.Rows)
 }

@@ -38,9 +38,9 @@ type statistic struct {
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
-	// folds tells that a pipeline may end with the forms by row or by column. axisRows then makes their
-	// rows.
-	folds bool
+	// fold is the reduction of a pipeline that may end with the forms. axisRows then makes the rows of
+	// those by row and by column. nil: a pipeline ends with none of them.
+	fold *Whole
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64
 	// passes begins the search or sort of all elements of x by several workers, over order.SortUnits
@@ -66,7 +66,7 @@ func (s statistic) defs() []*op.Def {
 	if s.whole != "" {
 		out = append(out, s.wholeRow())
 	}
-	if s.row != "" && !s.folds {
+	if s.row != "" && s.fold == nil {
 		out = append(out, s.lineRow(true), s.lineRow(false))
 	}
 	if s.fraction != nil {
@@ -188,7 +188,9 @@ func (s statistic) wholeRow() *op.Def {
 			},
 		}
 	}
-	d.Elements, d.Places = s.form(false, false), s.folds
+	if d.Elements = s.form(false, false); s.fold != nil {
+		d.Fold, d.Places, d.Shard = op.FoldAll, s.fold.places(), s.fold.shard(op.ShardWhole, false)
+	}
 	return d
 }
 
@@ -221,12 +223,15 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 		what = s.name
 	}
 	d := s.base(prefix+s.name, prefix+s.name+" is "+what+" of each "+each+", "+shape+".", output)
-	d.Rate, d.Shard.Kind, d.Fold = "reduce."+prefix, op.ShardCols, op.FoldCols
+	d.Rate, d.Shard.Kind = "reduce."+prefix, op.ShardCols
 	if byRow {
-		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
+		d.Shard.Kind = op.ShardRows
 	}
-	if !s.folds {
-		d.Fold = op.NoFold
+	switch {
+	case s.fold != nil && byRow:
+		d.Fold = op.FoldRows
+	case s.fold != nil:
+		d.Fold, d.Shard = op.FoldCols, s.fold.shard(op.ShardCols, true)
 	}
 	d.Type = func(sig *op.Sig) (types.Type, error) {
 		if err := s.attributes(sig); err != nil {
@@ -347,9 +352,10 @@ func distinct(_ *op.Attrs, x *value.Dense, _ types.Elem, workers int, done func(
 }
 
 // argExtreme is argmin or argmax.
-func argExtreme(name, which, whole, row string, least bool) statistic {
+func argExtreme(w Whole, which, whole, row string) statistic {
+	name, least := w.Name, w.Class == loop.ArgLeast
 	return statistic{
-		name: name, elem: Counted, nonempty: true, flops: 1, whole: whole, row: row, folds: true,
+		name: name, elem: Counted, nonempty: true, flops: 1, whole: whole, row: row, fold: &w,
 		line: "the index of the " + which + " element, the first of equals (a nan wins),",
 		doc: name + " is the place of the " + which + " element in row-major order (i * m + j): the first of equals; a nan wins. " +
 			"row" + name + " and col" + name + " give one place a row and a column.",
@@ -365,21 +371,19 @@ func argExtreme(name, which, whole, row string, least bool) statistic {
 			case byRow:
 				Places(out.I64, a, least)
 			default:
-				(&Fold{Axis: OverCols, Arg: true, Least: least}).Into(out, a)
+				w.fold(OverCols, false).Into(out, a)
 			}
 		},
 		elements: func(e *op.Elements, rows, cols bool) op.Element {
-			if least {
-				return extremePlace(e, loop.ArgLeast, rows, cols)
-			}
-			return extremePlace(e, loop.ArgGreatest, rows, cols)
+			return extremePlace(e, w.Class, rows, cols)
 		},
 	}
 }
 
 // argExtremes returns argmin and argmax.
 func argExtremes() []statistic {
-	return []statistic{argExtreme("argmin", "least", "0", "1", true), argExtreme("argmax", "greatest", "5", "3", false)}
+	w := argWholes()
+	return []statistic{argExtreme(w[0], "least", "0", "1"), argExtreme(w[1], "greatest", "5", "3")}
 }
 
 // firstExtreme is the definition of argmin and argmax on a list.

@@ -35,15 +35,15 @@ type Whole struct {
 
 // Defs is the row and its hidden parts.
 func (w Whole) Defs() []*op.Def {
-	family, fold := w.Family(), &Fold{Whole: w}
+	fold := w.fold(OverAll, false)
 	out := []*op.Def{{
 		Name: w.Name, Doc: w.doc, Eg: w.eg,
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
 		Type: func(s *op.Sig) (types.Type, error) { return w.Type(s, 0) },
 		Ref:  func(c *op.Call) (value.Value, error) { return w.Defined(c, define.Elements(c.In[0])) },
 		Laws: w.laws(), Fold: op.FoldAll, Class: w.Class,
-		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.Name + ".done"},
-		Rate:  "reduce." + family,
+		Shard: w.shard(op.ShardReduce, false),
+		Rate:  "reduce." + w.Family(),
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
 			if c.In[0].Type().Count() == 0 && w.Nonempty {
@@ -53,10 +53,22 @@ func (w Whole) Defs() []*op.Def {
 			return nil
 		},
 	}}
+	return append(out, w.hiddenRows()...)
+}
+
+// hiddenRows returns the rows of the accumulator of all elements.
+func (w Whole) hiddenRows() (out []*op.Def) {
 	if w.shared == "" {
-		out = append(out, w.partRow(false), w.joinRow())
+		out = []*op.Def{w.partRow(false), w.joinRow()}
 	}
 	return append(out, w.doneRow(false))
+}
+
+// shard names the hidden rows of the reduction of all elements, or of columns.
+func (w Whole) shard(kind op.ShardKind, columns bool) op.Shard {
+	family := w
+	family.Name = w.Family()
+	return op.Shard{Kind: kind, Partial: family.hiddenName(columns, ".part"), Combine: family.Name + ".join", Finish: w.hiddenName(columns, ".done")}
 }
 
 // Defined is the definition of a call on a list of elements. It fails for an empty list that has no
@@ -107,10 +119,10 @@ func (w Whole) joinRow() *op.Def {
 	join := func(acc *value.Dense, in []value.Value) {
 		s, e := pool.Get().(*Accumulators), acc.Elem
 		defer pool.Put(s)
-		if acc.Cols > 1 { // words of exact sums
+		if acc.Cols > 1 && !w.places() { // words of exact sums
 			e = types.F64
 		}
-		s.Open(&Fold{Whole: w, Part: true}, e, 0, acc.Rows)
+		s.Open(w.fold(OverAll, true), e, 0, acc.Rows)
 		for _, b := range in {
 			s.Take(define.AsDense(b)) // scalars come from partial rows like identical
 		}
@@ -149,28 +161,50 @@ func (w Whole) Acc(e types.Elem) types.Type {
 	if n := w.sums(e); n > 0 {
 		return types.DenseOf(types.I64, 1, n*exact.Words)
 	}
-	class, takes := (&Fold{Whole: w}).states(e)
+	if w.places() { // see state.Placing
+		return types.DenseOf(types.I64, 1, 2)
+	}
+	class, takes := w.fold(OverAll, false).states(e)
+	if w.counts() {
+		class = loop.Count
+	}
 	return types.DenseOf(class.Gives(takes), 1, 1)
 }
 
+// places reports argmin or argmax.
+func (w Whole) places() bool { return w.Class == loop.ArgLeast || w.Class == loop.ArgGreatest }
+
+// counts reports any or all of columns: their accumulators are those of count.
+func (w Whole) counts() bool { return w.shared != "" && (w.Class == loop.Any || w.Class == loop.All) }
+
 // Done returns the result, of type e, for n elements in all.
 func (w Whole) Done(acc *value.Dense, e types.Elem, n int) value.Scalar {
-	if acc.Cols == 1 {
+	switch {
+	case w.places():
+		return acc.At(0, 1)
+	case w.counts() && w.Class == loop.Any:
+		return value.Bool(acc.At(0, 0).I > 0)
+	case w.counts():
+		return value.Bool(acc.At(0, 0).I == int64(n))
+	case acc.Cols == 1:
 		return define.Canonical(acc.At(0, 0))
 	}
 	s, q := exact.FromWords(acc.I64[:exact.Words]), exact.FromWords(acc.I64[acc.Cols-exact.Words:acc.Cols])
 	return define.Number(e, exact.Reduced(w.Class, &s, &q, n, e == types.F32))
 }
 
-// hasColumnState reports a reduction whose columns have states to merge. The state of any and all is
-// a count, which is no accumulator of theirs.
-func (w Whole) hasColumnState() bool { return w.Class != loop.Any && w.Class != loop.All }
+// ofColumns returns the reduction as those of columns have it. The accumulator of any and all is a
+// count of each column.
+func (w Whole) ofColumns() Whole {
+	if w.Class == loop.Any || w.Class == loop.All {
+		w.shared = "count"
+	}
+	return w
+}
 
 // columnRows is the rows of the states of colsum and the like.
 func (w Whole) columnRows() []*op.Def {
-	if !w.hasColumnState() {
-		return nil
-	}
+	w = w.ofColumns()
 	out := []*op.Def{w.doneRow(true)}
 	if w.shared == "" {
 		out = append(out, w.partRow(true))
@@ -204,7 +238,7 @@ func (w Whole) partRow(columns bool) *op.Def {
 		Laws: op.Pure, Fold: op.FoldAll, Rate: "reduce." + w.Name,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
-			(&Fold{Whole: w, Part: true}).Into(c.Result(), c.Dense(0))
+			w.fold(OverAll, true).Into(c.Result(), c.Dense(0))
 			return nil
 		},
 	})
@@ -212,7 +246,7 @@ func (w Whole) partRow(columns bool) *op.Def {
 		d.Doc = d.Name + " is the accumulators of the columns of some rows, a row each."
 		d.Fold, d.Rate = op.FoldCols, "reduce.col"
 		d.Kernel = func(c *op.Call) error {
-			(&Fold{Axis: OverCols, Whole: w, Part: true}).Into(c.Result(), c.Dense(0))
+			w.fold(OverCols, true).Into(c.Result(), c.Dense(0))
 			return nil
 		}
 	}

@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"slices"
 	"sync"
 
 	"flow/ir/loop"
@@ -36,6 +37,18 @@ func axisRows() []*op.Def {
 			out = append(out, d)
 		}
 	}
+	for _, w := range argWholes() {
+		out = append(append(out, w.hiddenRows()...), w.columnRows()...)
+	}
+	return out
+}
+
+// argWholes lists argmin and argmax as their folds and hidden rows see them.
+func argWholes() []Whole {
+	out := []Whole{{Name: "argmin", Class: loop.ArgLeast}, {Name: "argmax", Class: loop.ArgGreatest}}
+	for k := range out {
+		out[k].Elem, out[k].Nonempty, out[k].Flops = Counted, true, 1
+	}
 	return out
 }
 
@@ -56,11 +69,10 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 		d.Turned, _, _ = AxisNames(true)
 		d.Turned += word
 	}
-	switch {
-	case byRow:
+	if byRow {
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
-	case w.hasColumnState():
-		d.Shard.Partial, d.Shard.Combine, d.Shard.Finish = "col"+w.Family()+".part", w.Family()+".join", "col"+w.Name+".done"
+	} else {
+		d.Shard = w.ofColumns().shard(op.ShardCols, true)
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		return EachLine(c, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })
@@ -117,21 +129,16 @@ var Folds = sync.OnceValue(func() map[string]*Fold {
 		f.Def = defs[name]
 		out[name] = &f
 	}
-	for _, w := range append(Wholes(), Variances()...) {
+	for _, w := range slices.Concat(Wholes(), Variances(), argWholes()) {
 		add(w.Name, Fold{Whole: w})
 		add("row"+w.Name, Fold{Axis: OverRows, Whole: w})
 		add("col"+w.Name, Fold{Axis: OverCols, Whole: w})
 		if w.shared == "" {
 			add(w.Name+".part", Fold{Whole: w, Part: true})
-			if w.hasColumnState() {
+			if w.ofColumns().shared == "" {
 				add("col"+w.Name+".part", Fold{Axis: OverCols, Whole: w, Part: true})
 			}
 		}
-	}
-	for name, least := range map[string]bool{"argmin": true, "argmax": false} {
-		add(name, Fold{Arg: true, Least: least})
-		add("row"+name, Fold{Axis: OverRows, Arg: true, Least: least})
-		add("col"+name, Fold{Axis: OverCols, Arg: true, Least: least})
 	}
 	return out
 })

@@ -44,9 +44,10 @@ type Joining interface {
 	JoinAll(v *dense.Slab)
 }
 
-// Placing is the state of ArgLeast and ArgGreatest.
+// Placing is the state of ArgLeast and ArgGreatest. An accumulator has two integers: one that orders as
+// the values do (arg.key), and the index, -1 of none.
 type Placing interface {
-	State
+	Accumulating
 	// Wins reports whether v, element number index, is ahead of what a place has. Offer contributes it.
 	Wins(place int, v value.Scalar, index int64) bool
 	Offer(place int, v value.Scalar, index int64)
@@ -251,6 +252,33 @@ func (s *arg[T]) Merge(o State) {
 		if i >= 0 {
 			s.one(k, p.best[k], i)
 		}
+	}
+}
+
+// key returns an integer that is ahead of others, or equal to them, as the value of a place is.
+func (s *arg[T]) key(place int) int64 {
+	x := s.best[place]
+	if x != x {
+		return scalar[int64](beyond(types.I64, s.greatest))
+	}
+	if T(1)/2 == 0 {
+		return int64(x)
+	}
+	bits := int64(math.Float64bits(float64(x)))
+	if x < 0 {
+		return bits ^ math.MaxInt64
+	}
+	return bits & math.MaxInt64 // -0 equals 0
+}
+
+func (s *arg[T]) Put(acc *value.Dense, place int) {
+	acc.I64[0], acc.I64[1] = s.key(place), s.index[place]
+}
+
+// Take needs the state of integers.
+func (s *arg[T]) Take(place int, acc *value.Dense) {
+	if acc.I64[1] >= 0 {
+		s.one(place, T(acc.I64[0]), acc.I64[1])
 	}
 }
 

@@ -52,6 +52,13 @@ func TestStates(t *testing.T) {
 			s.Put(acc, 0)
 			again := begin()
 			again.All(0, &x, &y, half)
+			if first, is := again.(Placing); is { // integers order as the values do
+				front := value.New(types.I64, 1, 2)
+				first.Put(front, 0)
+				again = New(class, types.I64)
+				again.Reset(2)
+				again.(Placing).Take(0, front)
+			}
 			again.(Accumulating).Take(0, acc)
 			if got := result(again); got != want {
 				t.Errorf("%v, by an accumulator: %x, want %x", class, got, want)
@@ -60,6 +67,22 @@ func TestStates(t *testing.T) {
 		first.Merge(last)
 		if got := result(first); got != want {
 			t.Errorf("%v, merged: %x, want %x", class, got, want)
+		}
+	}
+}
+
+// The integers of accumulators order as the values of argmin and argmax do: equal zeros, a nan ahead.
+func TestKeysOfPlaces(t *testing.T) {
+	values := []float64{math.Inf(-1), -math.MaxFloat64, -1, -5e-324, math.Copysign(0, -1), 0, 5e-324, 1, math.MaxFloat64, math.Inf(1), math.NaN()}
+	for _, greatest := range []bool{false, true} {
+		s := &arg[float64]{greatest: greatest, best: values}
+		keys := &arg[int64]{greatest: greatest}
+		for i, v := range values {
+			for j, w := range values {
+				if got, want := keys.ahead(s.key(i), s.key(j)), s.ahead(v, w); got != want {
+					t.Errorf("greatest %v: %v ahead of %v: %v, want %v", greatest, v, w, got, want)
+				}
+			}
 		}
 	}
 }
