@@ -65,7 +65,13 @@ func (s *spreader) joins(folds []*op.Def, space types.Type) bool {
 			bytes += typeOf(s.table.Must(d.Shard.Partial), nil, space).Bytes()
 		}
 	}
-	return float64(s.from)*float64((s.ranks-1)*bytes)/bytesSpread <= s.spared(float64(space.Count())*moveSteps) || bytes <= mostState
+	return s.sendsLess(bytes, float64(space.Count())*moveSteps)
+}
+
+// sendsLess reports whether ranks send and merge states of so many bytes in less time than other ranks
+// spare of some work.
+func (s *spreader) sendsLess(bytes int, work float64) bool {
+	return float64(s.from)*float64((s.ranks-1)*bytes)/bytesSpread <= s.spared(work) || bytes <= mostState
 }
 
 // mostState is the size of states that messages carry in no more time than an empty one takes.
@@ -75,17 +81,23 @@ const mostState = 4096
 // some rows are made and merged.
 func stated(d *op.Def) bool { return d.Shard.Kind == op.ShardWhole && d.Shard.Partial != "" }
 
+// reducedBy returns the first input of a stated operator with rows.
+func reducedBy(g *ir.Graph, id ir.ID) ir.ID {
+	in := g.In(id)
+	return in[max(0, slices.IndexFunc(in, func(x ir.ID) bool { return !isNumber(g.Type(x)) }))]
+}
+
 // statedRows returns how many rows a stated operator reduces, if ranks can share them; else 0.
 // Panels, whose results lie one below the other, are shared in units of a panel.
 func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	partial := s.table.Must(n.Op.Shard.Partial)
+	partial, rows := s.table.Must(n.Op.Shard.Partial), g.Type(reducedBy(g, id)).Rows
 	for _, x := range in {
-		if t := g.Type(x); !dividable(t) && !(t.IsSparse() && t.Known()) || t.Rows != g.Type(in[0]).Rows {
+		if t := g.Type(x); !isNumber(t) && (!dividable(t) && !(t.IsSparse() && t.Known()) || t.Rows != rows) {
 			return 0
 		}
 	}
-	rows, panel := g.Type(in[0]).Rows, n.Attrs.Int("panel")
+	panel := n.Attrs.Int("panel")
 	if n.Op.Shard.Combine == "" && (!t.Elem.IsFloat() || panel == 0 || int(s.unit[rows].I) != panel) {
 		return 0
 	}
@@ -99,7 +111,8 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 
 // statedReads returns the reads of a stated operator.
 func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	if !stated(g.Nodes[id].Op) {
+	n := g.Nodes[id].Op
+	if !stated(n) {
 		return nil, elsewise
 	}
 	rows, in := s.statedRows(g, id), g.In(id)
@@ -108,6 +121,8 @@ func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	switch {
 	case rows < s.ranks:
 		return reads, s.whyNoStates(g, id)
+	case !sparse && n.Shard.Combine != "" && n.Shard.Finish != "" && !s.sendsLess(typeOf(s.table.Must(n.Shard.Partial), g.Nodes[id].Attrs, sigOf(g, id).In...).Bytes(), s.workOf(g, id)):
+		return reads, whyMessages
 	case slices.Contains(partial, true) || !sparse && s.flopsOf(g, id) >= float64(s.from):
 		return reads, ""
 	case sparse:
@@ -132,7 +147,7 @@ func (x *spreadGraph) stated(id ir.ID, reads []rowReads) {
 	n := &x.old.Nodes[id]
 	x.saved += x.spared(x.workOf(x.old, id))
 	state := x.typed(id, x.table.Must(n.Op.Shard.Partial), n.Attrs, x.reachAll(id, reads)...)
-	rows := x.old.Type(x.old.In(id)[0]).Rows
+	rows := x.old.Type(reducedBy(x.old, id)).Rows
 	unit := x.unit[rows]
 	if n.Op.Shard.Combine == "" {
 		rows, unit = x.g.Type(state).Rows, op.Int(x.old.Type(id).Rows)
@@ -436,7 +451,11 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 	if d.Fold == op.FoldCols {
 		count = space.Rows
 	}
-	attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(count)}, op.Attr{Name: "elem", Val: op.Str(space.Elem.String())})
+	n := op.Int(count)
+	if sizes, ok := x.old.Nodes[id].Attrs.Get("n"); ok && stated(d) { // of the result
+		n = sizes
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "n", Val: n}, op.Attr{Name: "elem", Val: op.Str(space.Elem.String())})
 	return x.typed(id, x.table.Must(d.Shard.Finish), attrs, out)
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -21,9 +22,20 @@ const (
 	groupLanes = 4
 )
 
-// groupSums returns the row that sums by the values of columns.
-func groupSums() *op.Def {
-	return &op.Def{
+// groupSums returns the row that sums by the values of columns, and those of its states. A state is the
+// accumulators of sum of some rows, one below the other, a row for each group.
+func groupSums() []*op.Def {
+	begin := func(part bool) func(c *op.Call, workers int) (op.LoopBody, error) {
+		return func(c *op.Call, workers int) (op.LoopBody, error) {
+			n := 1
+			for _, k := range c.Attrs.Ints("n") {
+				n *= int(k)
+			}
+			return &groupsBody{c: c, part: part, floats: c.In[0].Type().Elem == types.F64, size: n, by: make([]groupsWorker, workers)}, nil
+		}
+	}
+	space := func(c *op.Call) (n, leaf int) { return c.In[1].Type().Rows, window.LeafElements }
+	d := &op.Def{
 		Name: "group.sums", Hidden: true,
 		Doc: "group.sums returns the exact sums of x by group. Element [p, q] is the sum over the rows where keys[0] is lo[0] + p * by[0] " +
 			"and keys[1] is lo[1] + q * by[1], for n[0] rows and n[1] columns. With one key the result is a column. Truth values are " +
@@ -58,13 +70,43 @@ func groupSums() *op.Def {
 			w.Flops += 16 * float64(s.In[1].Rows)
 			return w
 		},
-		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return c.In[1].Type().Rows, window.LeafElements },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-				return &groupsBody{c: c, size: c.Type.Count(), pairs: make([][]exact.Pair, workers), ints: make([][]int64, workers)}, nil
-			},
-		},
+		Loop:  &op.Loop{Space: space, Begin: begin(false)},
+		Shard: op.Shard{Partial: "group.sums.part", Combine: "sum.join", Finish: "group.sums.done"},
 	}
+	state := func(s *op.Sig) (types.Type, error) {
+		t, err := d.Type(s)
+		w := Whole{Class: loop.Sum}.Acc(t.Elem)
+		w.Rows = t.Rows * t.Cols
+		return w, err
+	}
+	part := define.ByKernel(&op.Def{
+		Name: "group.sums.part", Hidden: true, Doc: "group.sums.part is the states of the groups of some rows, a row each.",
+		Args: d.Args, Type: state, Laws: d.Laws, Cost: d.Cost,
+		Loop: &op.Loop{Space: space, Begin: begin(true), Rows: func(s *op.Sig, _ types.Type) int { return s.In[1].Rows }},
+	})
+	done := define.ByKernel(&op.Def{
+		Name: "group.sums.done", Hidden: true, Doc: "group.sums.done is group.sums of states that have been merged.",
+		Args: []op.Arg{{Name: "acc"}, d.Args[4], {Name: "elem", Attr: true, Kind: op.StrVal, Doc: "element type of x"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			n := append(slices.Clone(s.Attrs.Ints("n")), 1)
+			t := types.DenseOf(types.I64, int(n[0]), int(n[1]))
+			if s.In[0].Cols > 1 {
+				t.Elem = types.F64
+			}
+			return t, nil
+		},
+		Laws: d.Laws,
+		Cost: func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 1) },
+		Kernel: func(c *op.Call) error {
+			acc, out := c.Dense(0), c.Result()
+			for j := range acc.Rows {
+				v := Whole{Class: loop.Sum}.Done(acc.View(j, 0, 1, acc.Cols), out.Elem, 0)
+				out.Set(j/out.Cols, j%out.Cols, v)
+			}
+			return nil
+		},
+	})
+	return []*op.Def{d, part, done}
 }
 
 // groupSumsRef is the definition: it compares every row with every index.
@@ -106,29 +148,41 @@ func groupSumsRef(c *op.Call) (value.Value, error) {
 	return out, nil
 }
 
-// groupsBody is one execution. Each worker that adds rows has a table with groupLanes sums a group. The
-// last group of a table gets the rows outside all groups.
+// groupsBody is one execution.
 type groupsBody struct {
-	c     *op.Call
-	size  int            // the number of groups
-	pairs [][]exact.Pair // by worker: sums of floats; nil: it has added no rows
-	ints  [][]int64      // by worker: sums of integers and counts
+	c      *op.Call
+	part   bool // the result is the states
+	floats bool
+	size   int // the number of groups
+	by     []groupsWorker
+}
+
+// groupsWorker is a worker that adds rows. Its table has groupLanes sums a group. The last group gets
+// the rows outside all groups.
+type groupsWorker struct {
+	pairs  []exact.Pair // sums of floats
+	ints   []int64      // sums of integers and counts
+	lo, hi int          // it has added rows between these
 }
 
 // Chunk adds rows lo..hi-1.
 func (b *groupsBody) Chunk(worker, lo, hi int) error {
 	x := b.c.In[0]
 	var floats [groupBlock]float64
-	if many := groupLanes * (b.size + 1); b.c.Type.Elem != types.F64 && b.ints[worker] == nil {
-		b.ints[worker] = make([]int64, many)
-	} else if b.c.Type.Elem == types.F64 && b.pairs[worker] == nil {
-		b.pairs[worker] = make([]exact.Pair, many)
+	w, many := &b.by[worker], groupLanes*(b.size+1)
+	switch {
+	case w.hi > 0:
+	case b.floats:
+		w.pairs, w.lo = make([]exact.Pair, many), lo
+	default:
+		w.ints, w.lo = make([]int64, many), lo
 	}
+	w.lo, w.hi = min(w.lo, lo), max(w.hi, hi)
 	b.blocks(lo, hi, func(i int, groups []int32) {
 		for k := range groups {
 			groups[k] = groups[k]*groupLanes + int32(k%groupLanes)
 		}
-		sums := b.ints[worker]
+		sums := w.ints
 		switch d, _ := x.(*value.Dense); {
 		case d == nil:
 			one := x.(value.Scalar).I
@@ -136,7 +190,7 @@ func (b *groupsBody) Chunk(worker, lo, hi int) error {
 				sums[j] += one
 			}
 		case d.Elem == types.F64:
-			exact.AddScattered(b.pairs[worker], groups, column(floats[:], d.F64, d.Stride, i, len(groups)))
+			exact.AddScattered(w.pairs, groups, column(floats[:], d.F64, d.Stride, i, len(groups)))
 		case d.Elem == types.I64:
 			for k, j := range groups {
 				sums[j] += d.I64[(i+k)*d.Stride]
@@ -195,36 +249,46 @@ func (b *groupsBody) blocks(lo, hi int, f func(i int, groups []int32)) {
 // pairs.
 func (b *groupsBody) End() error {
 	out := b.c.Result()
-	if out.Elem == types.I64 {
+	b.by = slices.DeleteFunc(b.by, func(w groupsWorker) bool { return w.hi == 0 })
+	if !b.floats {
 		clear(out.I64)
-		for _, sums := range b.ints {
-			for j, n := range sums[:min(len(sums), groupLanes*b.size)] {
+		for _, w := range b.by {
+			for j, n := range w.ints[:groupLanes*b.size] {
 				out.I64[j/groupLanes] += n
 			}
 		}
 		return nil
 	}
-	b.pairs = slices.DeleteFunc(b.pairs, func(pairs []exact.Pair) bool { return pairs == nil })
 	var again []*exact.Sum // by group; nil: its pairs have not lost any bits
-	for j := range out.F64 {
+	for j := range b.size {
 		var sum exact.Pair
-		for _, pairs := range b.pairs {
-			for _, p := range pairs[groupLanes*j : groupLanes*(j+1)] {
+		for _, w := range b.by {
+			for _, p := range w.pairs[groupLanes*j : groupLanes*(j+1)] {
 				sum.Merge(p)
 			}
 		}
-		if out.F64[j] = sum.Round(); sum.Lost() || math.IsInf(out.F64[j], 0) {
+		if sum.Lost() || math.IsInf(sum.Round(), 0) {
 			if again == nil {
 				again = make([]*exact.Sum, b.size+1)
 			}
 			again[j] = &exact.Sum{}
+		} else if b.part {
+			var s exact.Sum
+			s.Add(sum.S)
+			s.Add(sum.T)
+			s.PutWords(out.I64[j*out.Stride:][:exact.Words])
+		} else {
+			out.F64[j] = sum.Round()
 		}
 	}
 	if again == nil {
 		return nil
 	}
-	x := b.c.Dense(0)
-	b.blocks(0, b.c.Dense(1).Rows, func(i int, groups []int32) {
+	x, lo, hi := b.c.Dense(0), b.by[0].lo, 0
+	for _, w := range b.by {
+		lo, hi = min(lo, w.lo), max(hi, w.hi)
+	}
+	b.blocks(lo, hi, func(i int, groups []int32) {
 		for k, j := range groups {
 			if s := again[j]; s != nil {
 				s.Add(x.F64[(i+k)*x.Stride])
@@ -232,7 +296,11 @@ func (b *groupsBody) End() error {
 		}
 	})
 	for j, s := range again {
-		if s != nil {
+		switch {
+		case s == nil:
+		case b.part:
+			s.PutWords(out.I64[j*out.Stride:][:exact.Words])
+		default:
 			out.F64[j] = s.Round()
 		}
 	}
