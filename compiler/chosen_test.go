@@ -28,6 +28,9 @@ func choosing(rng *rand.Rand) string {
 	fmt.Fprintf(b, "fn f(y) = y\nemit %s\n", reduced(fmt.Sprintf("c > %.1f", 1.1*rng.Float64())))
 	fmt.Fprintf(b, "R = parfor k in 0..%d { %s }\n", 1+rng.IntN(9), strings.ReplaceAll(reduced("c > k * 0.2"), "f(x", "f(X"))
 	fmt.Fprintf(b, "emit R\nemit x[c > %.1f, :].rows\nemit mean(X[c < 0.5, 0])\n", rng.Float64())
+	if rng.IntN(2) == 0 { // effects of a branch, some of what may fail
+		fmt.Fprintf(b, "S = c * t(c)\nif sum(c) > %d {\n  emit max(sqrt(c) * 2)\n  emit sum(3 // i64(c * %d))\n  emit trace(S)\n} else {\n  emit argmin(X)\n}\n", n/2, 1+rng.IntN(40))
+	}
 	return b.String()
 }
 

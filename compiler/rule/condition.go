@@ -161,6 +161,7 @@ var conditionWords = map[string]func(x []operand) bool{
 		return known && x[0].typ.Cols == 1 && x[0].typ.Elem == types.Bool && rows == x[2].typ.Rows && n.Float() == float64(rows) && x[2].typ.IsDense() && x[2].typ.Cols <= fewColumns
 	},
 	"sparse": func(x []operand) bool { return x[0].typ.IsSparse() },
+	"known":  func(x []operand) bool { return x[0].typ.Known() },
 	// few(s, a): a sparse s has few of the elements of a product with factor a. Of a dense one each takes
 	// some ten times as long as in the whole, and of a sparse one less.
 	"few": func(x []operand) bool {

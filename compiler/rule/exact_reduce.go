@@ -113,6 +113,13 @@ func reductions() []Rule {
 			Wrong:    []Wrong{{Rewrite: "nnz(x) -> sum(x)", Why: "an element may be 2"}},
 		},
 		{
+			Name:     "sum-diagonal",
+			Doc:      "A trace is the sum of the diagonal, which is a view: ranks add their own rows of it.",
+			Rewrites: []string{"trace(x) -> sum(diag(x))"},
+			Where:    []string{"known(x)"}, // the run finds a matrix that is not square
+			Wrong:    []Wrong{{Rewrite: "trace(x) -> sum(x)", Why: "the other elements count"}},
+		},
+		{
 			Name: "reduce-once",
 			Doc:  "The least of the least is the least, and so on: what rounds nothing may be reduced in one go.",
 			Rewrites: []string{"min(rowmin(x)) -> min(x)", "min(colmin(x)) -> min(x)", "max(rowmax(x)) -> max(x)", "max(colmax(x)) -> max(x)",
