@@ -68,6 +68,15 @@ var pipeline = []step{
 			s.g = pass.DropAllDead(s.g)
 			return nil
 		}},
+	{PassInfo{Name: "ahead",
+		Doc:   "moves what a branch with effects computes to a branch in front of it, which ranks share",
+		After: []After{{"drop-dead", "what nothing needs is not moved"}}},
+		func(s *state) error {
+			if s.o.Ranks > 1 {
+				s.g = pass.Ahead(s.g, s.o.Table, s.o.Sizes.Spread)
+			}
+			return nil
+		}},
 	{PassInfo{Name: "by-rows",
 		Doc:   "chooses whether ranks share all matrices by rows, or blocks of them",
 		After: []After{{"drop-dead", "what nothing needs costs nothing"}}},

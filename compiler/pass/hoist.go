@@ -325,3 +325,154 @@ func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 		return at[x] == y || at[x] == ir.None && g.Nodes[x].Op.Role == op.Constant && same(x, y)
 	})
 }
+
+// Ahead moves what a branch with effects computes to a branch of its own in front of it, so that
+// ranks share the work. An effect happens on one rank:
+//
+//	%4 = select(%3, %0) { %1 = median(%0); emit(%1) } { emit("none") }
+//	->  %4 = select(%3, %0) { yield median(%0) } { yield 0.0 };  %5 = part(%4) {at=0}
+//	    %6 = select(%3, %0, %5) { emit(%5) } { emit("none") }
+//
+// It would be wrong for an operator that may fail behind an effect, because the effect would not
+// happen. A branch stays as it is if its effects read large matrices, or if it works on no matrix with
+// at least least elements.
+func Ahead(g *ir.Graph, table *op.Table, least int) *ir.Graph {
+	return Deep(g, func(g *ir.Graph) *ir.Graph {
+		ahead := map[ir.ID][]*aheadOf{}
+		return changed(g, func(id ir.ID) bool {
+			if n := &g.Nodes[id]; n.Op.Control == op.Select && len(n.Region.Yields) == 0 {
+				ahead[id] = partsAhead(n.Region, least)
+			}
+			return ahead[id] != nil
+		}, func(c *copying, id ir.ID) { c.computesAhead(table, id, ahead[id]) })
+	})
+}
+
+// aheadOf says what of a region is computed ahead, what stays, and which values of the one part the
+// other reads. A node may be in both parts.
+type aheadOf struct {
+	moves, stays []bool
+	values       []ir.ID
+}
+
+// mostAhead is the most elements of a matrix that a branch yields for the effects of another one.
+const mostAhead = 4096
+
+// partsAhead divides each region of a branch. It returns nil if the branch stays as it is.
+func partsAhead(r *ir.Region, least int) (out []*aheadOf) {
+	worth := false
+	for ; r != nil; r = r.Next {
+		g, seen := r.Graph, false
+		a := &aheadOf{moves: make([]bool, g.Len()), stays: make([]bool, g.Len())}
+		large := func(x ir.ID) bool { return dividable(g.Type(x)) && g.Type(x).Count() >= least }
+		for i := range g.Nodes {
+			id, in := ir.ID(i), g.In(ir.ID(i))
+			effect := happensOnce(g, id) || g.Type(id).Kind == types.Effect || slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).Kind == types.Effect })
+			a.moves[i] = !effect && !sent(g, id) && !(seen && ir.MayFail(g, id)) && !slices.ContainsFunc(in, func(x ir.ID) bool { return !a.moves[x] })
+			a.stays[i], seen = !a.moves[i], seen || effect && g.Nodes[i].Op.Role != op.Argument
+			worth = worth || a.moves[i] && g.Nodes[i].Op.Role != op.Argument && (large(id) || slices.ContainsFunc(in, large))
+		}
+		for i := ir.ID(g.Len()) - 1; i >= 0; i-- {
+			if !a.stays[i] {
+				continue
+			}
+			for _, x := range g.In(i) {
+				switch t, n := g.Type(x), &g.Nodes[x]; {
+				case a.stays[x] || n.Op.Role == op.Argument || slices.Contains(a.values, x):
+				case n.Op.Role != op.Constant && (isNumber(t) || dividable(t) && t.Count() <= mostAhead) && t.Elem != types.F32:
+					a.values = append(a.values, x)
+				case t.IsMatrix() || t.Kind == types.Tuple:
+					return nil
+				default:
+					a.stays[x] = true
+				}
+			}
+		}
+		out = append(out, a)
+	}
+	if !worth {
+		return nil
+	}
+	return out
+}
+
+// computesAhead copies a branch as two: one that yields the values, and one with the effects.
+func (c *copying) computesAhead(table *op.Table, id ir.ID, parts []*aheadOf) {
+	n, o := &c.old.Nodes[id], c.old.Origin(id).NoDest()
+	var ts []types.Type // of the values of all regions, one after the other
+	first := make([]int, len(parts))
+	for k, r := 0, n.Region; r != nil; k, r = k+1, r.Next {
+		first[k] = len(ts)
+		for _, x := range parts[k].values {
+			ts = append(ts, r.Graph.Type(x))
+		}
+	}
+	// branch makes a branch of the nodes in, which reads more. write completes a region.
+	branch := func(in func(a *aheadOf) []bool, t types.Type, more []ir.ID, write func(k int, x *copying, out *ir.Region)) ir.ID {
+		read := make([]bool, len(c.old.In(id)))
+		read[0] = true
+		for k, r := 0, n.Region; r != nil; k, r = k+1, r.Next {
+			for i, is := range in(parts[k]) {
+				for _, x := range r.Graph.In(ir.ID(i)) {
+					if a := slices.Index(r.Args, x); is && a >= 0 {
+						read[1+a] = true
+					}
+				}
+			}
+		}
+		made := c.g.Add(n.Op, n.Attrs, t, o, append(kept(c.in(id), read), more...)...)
+		k := -1
+		c.g.Nodes[made].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+			k++
+			x := copyOf(r.Graph)
+			out := &ir.Region{Graph: x.g}
+			for _, a := range kept(r.Args, read[1:]) {
+				x.node(a)
+				out.Args = append(out.Args, x.to[a])
+			}
+			write(k, x, out)
+			return out
+		})
+		return made
+	}
+	nodes := func(x *copying, in []bool) {
+		for i, is := range in {
+			if is && x.to[i] == ir.None && x.old.Nodes[i].Op.Role != op.Argument {
+				x.node(ir.ID(i))
+			}
+		}
+	}
+	made := branch(func(a *aheadOf) []bool { return a.moves }, types.TupleOf(ts...), nil, func(k int, x *copying, out *ir.Region) {
+		nodes(x, parts[k].moves)
+		for j, t := range ts {
+			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
+				out.Yields = append(out.Yields, x.to[parts[k].values[j]])
+			} else {
+				out.Yields = append(out.Yields, nothing(x.g, table, t, o))
+			}
+		}
+	})
+	values := make([]ir.ID, len(ts))
+	for j, t := range ts {
+		values[j] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(j)}), t, o, made)
+	}
+	c.to[id] = branch(func(a *aheadOf) []bool { return a.stays }, c.old.Type(id), values, func(k int, x *copying, out *ir.Region) {
+		for j, t := range ts {
+			out.Args = append(out.Args, x.g.Add(table.Must("arg"), nil, t, o))
+			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
+				x.to[parts[k].values[j]] = out.Args[len(out.Args)-1]
+			}
+		}
+		nodes(x, parts[k].stays)
+	})
+}
+
+// nothing makes a value of type t that no effect reads.
+func nothing(g *ir.Graph, table *op.Table, t types.Type, o ir.Origin) ir.ID {
+	zero := map[types.Elem]op.Val{types.F64: op.Float(0), types.I64: op.Int(0), types.Bool: op.Bool(false)}[t.Elem]
+	if t.IsScalar() {
+		return g.Add(table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: zero}), t, o)
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "x", Val: zero}, op.Attr{Name: "n", Val: op.Int(t.Rows)}, op.Attr{Name: "m", Val: op.Int(t.Cols)})
+	return g.Add(table.Must("fill"), attrs, t, o)
+}
