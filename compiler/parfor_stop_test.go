@@ -3,13 +3,18 @@ package compiler_test
 import (
 	"context"
 	"errors"
-	"flow/kernels"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/value"
+	"flow/kernels"
 	"flow/runtime/local"
+	"flow/runtime/schedule"
 )
 
 // endless are loops without end in the body of a parfor, by how the body is run.
@@ -97,6 +102,90 @@ func TestEndlessBodyAfterAFailedIteration(t *testing.T) {
 		if !errors.As(err, &f) || !strings.Contains(f.Msg, "i = 0") {
 			t.Errorf("%s: %v", body, err)
 		}
+	}
+}
+
+// TestHelpWithAFailure: an iteration of rank 0 fails on rank 1, which helps. It runs again on rank 0, which
+// reports it. Rank 1 then runs an iteration of its own that rank 0 had and has not run, and ends its
+// part of the loop without a failure.
+func TestHelpWithAFailure(t *testing.T) {
+	single, err := schedule.Lookup("SS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []int{27, 3} {
+		text := fmt.Sprintf("x = seq(0, 60)\nemit parfor j in 0..60 { assert j != %d, \"bad\"; sum(sort((x * 7 %% 60)[x <= j])[j..j + 1, :]) + j }\n", bad)
+		c, err := compileTiny(tinyTable(t), text, 2, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e *local.Engine
+		mine, theirs := local.Ask{Rank: 1, Loop: 1, Execution: 1}, local.Ask{Rank: 0, Loop: 1, Execution: 1}
+		var held []local.Lent // by rank 0
+		made := []int64(nil)  // the rows of rank 1, as they are brought together
+		asks, asked, back := 0, 0, 0
+		check := func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		remote := &local.Remote{
+			Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
+			Cleared: func(ir.ID, int) {},
+			Between: func(int64) {
+				if held == nil && e.Helps() {
+					check(e.Asked(0, theirs))
+				}
+			},
+			Ask:  func(int, local.Ask) { asked++ },
+			Give: func(_ local.Ask, g local.Gift) { held = append(held, g.Lent...) },
+			Wait: func(time.Duration) {
+				if asked == 0 {
+					return
+				}
+				gift := local.Gift{}
+				if asks++; asks == 1 {
+					gift.Lent = []local.Lent{{Home: 0, Chunk: local.Chunk{Lo: bad, Hi: bad + 1}}}
+				}
+				asked--
+				check(e.Given(0, mine, gift))
+			},
+			Return: func(home int, _ local.Ask, c local.Chunk, made []byte, _ float64) {
+				if back++; home != 0 || c != (local.Chunk{Lo: bad, Hi: bad + 1}) || made != nil {
+					t.Errorf("%d bytes of iterations %v of rank %d come back", len(made), c, home)
+				}
+				for _, x := range held {
+					go func() { check(e.Returned(0, theirs, x.Chunk, nil, 0)) }() // a lock is held
+				}
+			},
+			Gather: func(_ int, d *value.Dense, finished func()) {
+				if made == nil { // of x * 7 % 60
+					for k := range 30 {
+						d.I64[k] = int64(k * 7 % 60)
+					}
+				}
+				made = slices.Clone(d.I64[30:])
+				finished()
+			},
+		}
+		if e, err = local.NewEngine(c.Plan, local.EngineOptions{Env: &printer{}, Rank: 1, Remote: remote, HelpFrom: 1, Grace: hangs,
+			Schedule: schedule.Plan{Technique: single}}); err != nil {
+			t.Fatal(err)
+		}
+		e.Start(context.Background(), poolOf(1, 1))
+		if _, err := e.Wait(); err != nil {
+			t.Errorf("bad iteration %d: rank 1 fails: %v", bad, err)
+		}
+		if len(held) == 0 || back != 1 {
+			t.Errorf("rank 0 got %v, and %d iterations of it came back", held, back)
+		}
+		for k := range 30 { // 59, the largest of 0, 7, 14 .. modulo 60, and the index
+			if want := int64(59 + 30 + k); made == nil || made[k] != want {
+				t.Errorf("rank 1 has made %v; iteration %d is %v", made, 30+k, want)
+				break
+			}
+		}
+		check(e.Close())
 	}
 }
 

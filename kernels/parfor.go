@@ -219,8 +219,8 @@ type parforRun struct {
 	// whole is when drawn constructors were made.
 	whole    sync.Once
 	drawnErr error
-	// chunk is where the chunk of each worker begins, failed the least of those that have failed.
-	// Chunks after that are given up: no failure of theirs is the first, and one of their
+	// chunk is where the chunk of each worker begins, failed the least of those of this rank that have
+	// failed. Chunks after that are given up: no failure of theirs is the first, and one of their
 	// iterations may be without end.
 	chunk  []int
 	failed atomic.Int64
@@ -312,8 +312,11 @@ func (r *parforRun) Chunk(worker, lo, hi int) error {
 	}
 	r.chunk[worker] = lo * w
 	err := r.work[worker].run(lo*w, hi*w, r.out)
-	if err == nil || err == op.ErrStopped {
+	switch {
+	case err == nil || err == op.ErrStopped:
 		return err
+	case r.c.Part && (lo < r.c.From || lo >= r.c.To):
+		return err // of another rank, where it runs again: iterations of this rank after it are not given up
 	}
 	for at := int64(lo * w); ; {
 		if least := r.failed.Load(); at >= least || r.failed.CompareAndSwap(least, at) {

@@ -141,9 +141,9 @@ type Call struct {
 	// Part: this rank runs only some iterations of the loop, and other ranks run the others. A loop
 	// that goes over them several times (Passes) must not need all in one to run another.
 	Part bool
-	// From is the first iteration of this rank if Part, else 0. A rank that helps another one also
-	// runs iterations outside of its own.
-	From int
+	// From..To-1 are the iterations of this rank if Part; From is 0 otherwise. A rank that helps another
+	// one also runs iterations outside of its own. One that fails runs again on its rank.
+	From, To int
 	// Lo and Hi delimit the rows Lo..Hi-1 of this rank in a call without a Loop, or with a sparse
 	// result, whose rows ranks share. Both are 0 in other calls.
 	Lo, Hi int

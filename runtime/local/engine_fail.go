@@ -262,13 +262,17 @@ func (e *Engine) fail(id ir.ID, err error) {
 	e.Fail(f)
 }
 
-// failOrGiveUp reports the failure of a task of node id, unless it was only stopped.
+// failOrGiveUp reports the failure of a task of node id, unless it was only stopped. A task that has
+// stopped by itself is a bug: its readers are not dead, and would run without its result.
 func (e *Engine) failOrGiveUp(id ir.ID, err error) {
-	if err == op.ErrStopped {
+	switch {
+	case err != op.ErrStopped:
+		e.fail(id, err)
+	case e.over(id):
 		e.passOver(id)
-		return
+	default:
+		e.fail(id, fmt.Errorf("BUG: %s has given up, and no earlier task has failed", e.g.Nodes[id].Op.Name))
 	}
-	e.fail(id, err)
 }
 
 // Note [The first failure]

@@ -20,7 +20,7 @@ import (
 func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out value.Value) (opened bool, err error) {
 	c := &s.call
 	shared := e.shared(id)
-	c.Part, c.From = shared, 0
+	c.Part, c.From, c.To = shared, 0, 0
 	n, leaf := c.Def.Loop.Space(c)
 	base, full := 0, n
 	team := c.Def.Loop.Team
@@ -31,7 +31,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		if base, n, err = e.window(c, e.o.Rank, n); err != nil {
 			return false, err
 		}
-		c.From = base
+		c.From, c.To = base, base+n
 		leaf = max(1, min(leaf, n))
 	} else if n <= leaf || leaf <= 0 || c.Def.Loop.Light && n < lightLeaves*leaf && brief(c) && e.o.Schedule.Technique == nil {
 		return false, nil

@@ -254,6 +254,18 @@ func TestPanicIsABugOfOurs(t *testing.T) {
 	}
 }
 
+// A task that gives up by itself is named, because its readers would run without its result.
+func TestGivingUpIsABugOfOurs(t *testing.T) {
+	p := parse(t, "%0 = fill() {v=5.0} : f64[2,2]\n%1 = quit() : f64[2,2]\n%2 = total(%1) : f64\n")
+	pool := local.NewPool(1)
+	defer pool.Close()
+	_, err := local.RunPlan(context.Background(), pool, p, local.EngineOptions{})
+	var f *local.TaskFailure
+	if !errors.As(err, &f) || f.Node != 1 || !strings.Contains(err.Error(), "BUG: quit has given up") {
+		t.Fatalf("%v, want the failure of task 1", err)
+	}
+}
+
 func TestMemoryLimitIsAFailureOfTheTask(t *testing.T) {
 	p := parse(t, "%0 = fill() {v=5.0} : f64[2000,2000]\n%1 = total(%0) : f64\n")
 	pool := local.NewPool(1)

@@ -146,11 +146,15 @@ func rows() []*op.Def {
 		{Name: "gather", Role: op.Gathers, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
 		{Name: "crash", Kernel: func(c *op.Call) error { var none *value.Dense; none.Rows++; return nil },
 			Ref: func(c *op.Call) (value.Value, error) { return nil, fmt.Errorf("crash") }},
+		{Name: "quit", Kernel: set(quit), Ref: quit},
 		{Name: "starve", Kernel: set(starve), Ref: starve},
 		{Name: "known", Laws: op.Pure | op.Total, Kernel: set(known), Ref: known},
 		{Name: "sleep", Kernel: set(sleep), Ref: sleep, Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Flops: 10} }},
 	}
 }
+
+// quit gives up although nothing has stopped it.
+func quit(*op.Call) (value.Value, error) { return nil, op.ErrStopped }
 
 // starve asks for more memory than any machine has.
 func starve(*op.Call) (value.Value, error) { return value.New(types.F64, 1<<20, 1<<36), nil }
