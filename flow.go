@@ -148,8 +148,9 @@ func refusedRun(err error) error {
 func MostMemory() memory.Limit { return memory.Most() }
 
 // BoundMemory limits the memory that this process takes from now on, including values whose size only
-// the run tells and the private memory of kernels. A run that would take more fails before it does
-// (E605). A zero limit ends it.
+// the run tells and the private memory of kernels. A run fails (E605) before it makes a piece that
+// exceeds the limit, and before the process takes more than one and a half times the limit and 64
+// MiB. A zero limit ends it.
 func BoundMemory(l memory.Limit) { memory.Bound(l) }
 
 // MemoryOf returns the limit that a text gives, such as 800M or 16GiB: powers of 1024. by says in

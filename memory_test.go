@@ -1,7 +1,10 @@
 package flow
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -62,6 +65,49 @@ func TestPredictedMemoryIsEnough(t *testing.T) {
 		bytes := plan.LeastMemory(p.Compiled().Plan).Most()
 		if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Memory: memory.Limit{Bytes: bytes, By: "this test"}}); err != nil {
 			t.Errorf("%s\n%d bytes are predicted: %v", text, bytes, err)
+		}
+	}
+}
+
+// TestPredictedMemoryAdmits: a program that is admitted runs in that memory, whatever else its
+// process takes: texts of files, messages, the operands of tasks on other threads. With half of it no
+// plan fits.
+func TestPredictedMemoryAdmits(t *testing.T) {
+	dir := t.TempDir()
+	var csv, mtx bytes.Buffer
+	for i := range 150_000 {
+		fmt.Fprintf(&csv, "0.%03d,0.%03d,0.%03d\n", i%997, i%991, i%983)
+	}
+	fmt.Fprintf(&mtx, "%%%%MatrixMarket matrix coordinate real general\n2000 800 160000\n")
+	for i := range 160_000 {
+		fmt.Fprintf(&mtx, "%d %d 0.%03d\n", i/80+1, i%80*10+1, i%997)
+	}
+	for name, text := range map[string][]byte{"a.csv": csv.Bytes(), "s.mtx": mtx.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	defer BoundMemory(memory.Limit{})
+	for _, text := range []string{
+		"X = read(\"a.csv\")\nemit colsum(X)\nemit sum(X * X[:, 0])",
+		"X = read(\"a.csv\")\nY = X - colmean(X)\nemit sum(Y ^ 3 @ ones(3, 1))\nemit Y[3, 1]",
+		"S = read(\"s.mtx\", sparse = true)\nemit sum(S @ ones(800, 3)) + nnz(S)",
+		"A = rand(500, 500, seed = 1)\nB = rand(500, 500, seed = 2)\nC = A @ B\nD = B @ A\nemit sum(C * D) + sum(sort(C, by = 0)) + max(D)",
+	} {
+		for _, ranks := range []int{1, 2} {
+			p := compiled(t, text, ranks)
+			limit := memory.Limit{Bytes: plan.LeastMemory(p.Compiled().Plan).On(ranks), By: "this test"}
+			for run := range 6 {
+				BoundMemory(limit)
+				if _, err := p.Run(t.Context(), RunOptions{Threads: 1 + run%2, Memory: limit}); err != nil {
+					t.Errorf("%s\n%d ranks, run %d in %v: %v", text, ranks, run, limit, err)
+				}
+			}
+			BoundMemory(memory.Limit{})
+			if _, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Ranks: ranks, Memory: memory.Limit{Bytes: limit.Bytes / 2, By: "this test"}}); err == nil {
+				t.Errorf("%s\n%d ranks: compiled for half of %v", text, ranks, limit)
+			}
 		}
 	}
 }

@@ -42,8 +42,8 @@ type RunOptions struct {
 	// Notice, on ranks in processes of their own, gets messages about other ranks: one has been
 	// silent for ten seconds, or is heard again. Of several ranks, one calls it.
 	Notice func(text string)
-	// Memory bounds the values of each rank whose size the plan knows: one beyond it is a failure. Zero
-	// is what the system gives.
+	// Memory bounds the values of each rank whose size the plan knows: one beyond it is a failure. Each
+	// thread after the first may take as much again. Zero is what the system gives.
 	Memory memory.Limit
 	// Buffers lends the memory of values in RunRank, if Memory is zero: see Warm. nil: a pool of the
 	// run's own.

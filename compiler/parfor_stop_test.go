@@ -105,9 +105,9 @@ func TestEndlessBodyAfterAFailedIteration(t *testing.T) {
 	}
 }
 
-// TestHelpWithAFailure: an iteration of rank 0 fails on rank 1, which helps. It runs again on rank 0, which
-// reports it. Rank 1 then runs an iteration of its own that rank 0 had and has not run, and ends its
-// part of the loop without a failure.
+// TestHelpWithAFailure: an iteration of rank 0 fails on rank 1, which helps. It runs again on rank 0,
+// which reports it. Rank 1 then runs an iteration of its own that rank 0 had and has not run, and
+// ends its part of the loop without a failure.
 func TestHelpWithAFailure(t *testing.T) {
 	single, err := schedule.Lookup("SS")
 	if err != nil {

@@ -19,8 +19,11 @@ type bounded struct {
 const boundedFrom = 1 << 20
 
 // Bound limits the memory that this process takes from now on, beside what it has. Reserve and Within
-// refuse what would exceed the limit, whatever the memory is for. A zero limit ends the bound. Systems
-// that do not tell a process's anonymous memory have no bound.
+// refuse a piece that exceeds the limit, and what would make the process exceed it by half of it and
+// 64 MiB, whatever the memory is for. The prediction that admits a run (ir/plan) does not count texts
+// of files, messages, machine code and garbage, and how much they take differs from run to run.
+// Without the rest a run whose values fit exactly failed at random. A zero limit ends the bound.
+// Systems that do not tell a process's anonymous memory bound the pieces alone.
 func Bound(l Limit) {
 	if l.Bytes <= 0 {
 		bound.Store(nil)
@@ -30,24 +33,31 @@ func Bound(l Limit) {
 	bound.Store(&bounded{l, system.mapped("RssAnon")})
 }
 
-// Within returns an *Error if n bytes more would exceed the bound, else nil. Memory that was allocated
-// but never written does not count yet. Sizes below a MiB are not checked.
+// Within returns an *Error if a piece of n bytes exceeds the bound, or n bytes more would, else nil.
+// Memory that was allocated but never written does not count yet. Sizes below a MiB are not checked.
 func Within(n int64) error {
+	if b := bound.Load(); b != nil && n >= boundedFrom && n > b.limit.Bytes {
+		return &Error{Need: float64(n), Have: b.limit}
+	}
+	return beside(n)
+}
+
+// beside is Within for memory that no value takes, such as a list that grows while a file is read.
+func beside(n int64) error {
 	b := bound.Load()
 	if b == nil || n < boundedFrom {
 		return nil
 	}
-	if b.room() >= n {
+	most := sum(b.limit.Bytes, b.limit.Bytes/2+64<<20) - n
+	if b.taken() <= most {
 		return nil
 	}
 	debug.FreeOSMemory() // garbage may be in the way
-	if room := b.room(); room < n {
-		return &Error{Need: float64(n), Beside: float64(b.limit.Bytes - room), Have: b.limit}
+	if taken := b.taken(); taken > most {
+		return &Error{Need: float64(n), Beside: float64(taken), Have: b.limit}
 	}
 	return nil
 }
 
-// room returns how many bytes more the bound allows.
-func (b *bounded) room() int64 {
-	return b.limit.Bytes - max(0, system.mapped("RssAnon")-b.before)
-}
+// taken returns how many bytes the process has taken since the limit was set.
+func (b *bounded) taken() int64 { return max(0, system.mapped("RssAnon")-b.before) }

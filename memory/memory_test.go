@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -175,6 +176,41 @@ func TestKills(t *testing.T) {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
+}
+
+// TestBound: a piece may be as large as the bound, whatever else the process takes, and no larger. A
+// list that grows may be larger than the bound. What the process takes may exceed it by half and 64
+// MiB.
+func TestBound(t *testing.T) {
+	if system.mapped("RssAnon") == 0 {
+		t.Skip("this system does not tell the memory of a process")
+	}
+	const limit = 4 << 20
+	Bound(Limit{limit, "this test"})
+	defer Bound(Limit{})
+	touched := make([]byte, 32<<20)
+	for i := range touched {
+		touched[i] = 1
+	}
+	if err := Reserve(limit); err != nil {
+		t.Errorf("as much as the bound: %v", err)
+	}
+	if err := Reserve(limit + 1); err == nil {
+		t.Error("a byte more than the bound is granted")
+	}
+	if _, err := Grow([]byte(nil), 2*limit); err != nil {
+		t.Errorf("a list: %v", err)
+	}
+	more := make([]byte, 48<<20)
+	for i := range more {
+		more[i] = 1
+	}
+	var full *Error
+	if err := Reserve(limit); !errors.As(err, &full) || full.Beside < 72<<20 {
+		t.Errorf("beside 80 MiB: %v", err)
+	}
+	runtime.KeepAlive(touched)
+	runtime.KeepAlive(more)
 }
 
 func TestErrorTellsTheBound(t *testing.T) {

@@ -32,10 +32,15 @@ const (
 // allocation whose size comes from data. It ignores small sizes. It allocates nothing, so another
 // goroutine may be faster; then the Go runtime ends the process.
 func Reserve(n int64) error {
-	if err := Within(n); err != nil || n < asked {
+	if err := Within(n); err != nil {
 		return err
 	}
-	if reserve(n) == nil {
+	return available(n)
+}
+
+// available is Reserve without a bound.
+func available(n int64) error {
+	if n < asked || reserve(n) == nil {
 		return nil
 	}
 	// Garbage may be in the way. The heap reuses the addresses of what is collected.
@@ -99,11 +104,18 @@ func Make[T any](n int) ([]T, error) {
 // that is not cleared; nothing refers to its text. T holds no pointers. Fresh panics with an *Error
 // (MustProduct).
 func Fresh[T any](n int) []T {
+	if size := n * int(unsafe.Sizeof(*new(T))); size >= hugeFrom {
+		MustProduct(size, 1)
+	}
+	return fresh[T](n)
+}
+
+// fresh is Fresh without a check.
+func fresh[T any](n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size < hugeFrom {
 		return make([]T, n)
 	}
-	MustProduct(size, 1)
 	var b strings.Builder
 	b.Grow(size)
 	b.WriteByte(0)
@@ -134,8 +146,12 @@ func Grow[T any](s []T, n int) ([]T, error) {
 		more = len(s)
 	}
 	want := len(s) + max(n, more)
-	if err := ReserveProduct(int64(want), int64(unsafe.Sizeof(*new(T)))); err != nil {
+	bytes := int64(want) * int64(unsafe.Sizeof(*new(T)))
+	if err := beside(bytes); err != nil {
 		return s, err
 	}
-	return append(Fresh[T](want)[:0], s...), nil
+	if err := available(bytes); err != nil {
+		return s, err
+	}
+	return append(fresh[T](want)[:0], s...), nil
 }

@@ -26,6 +26,7 @@ import (
 // block.
 type BufferPool struct {
 	limit    memory.Limit // zero: none
+	spare    int64        // beyond limit, for tasks that run at the same time
 	system   *systemLimit // nil: none
 	classes  [plan.SizeClasses]bufferClass
 	parts    partBuffers
@@ -92,6 +93,12 @@ func newOwnPool(limit memory.Limit) *BufferPool {
 	return &BufferPool{limit: limit, system: &systemLimit{from: unmeasured, measure: memory.Reach}}
 }
 
+// forWorkers says how many workers take memory. The limit is for the values that one holds at a time,
+// and the prediction counts small values as they are, not as they are lent: a MiB is for those. How
+// much more the tasks of other workers take differs from run to run, so each may have as much again.
+// A run whose values fit exactly failed at random on two threads.
+func (p *BufferPool) forWorkers(n int) { p.spare = int64(n-1)*min(p.limit.Bytes, 1<<48) + 1<<20 }
+
 // systemLimit bounds a pool by the free memory, measured when the pool first gets large, and again
 // before a buffer is refused: other processes may have ended meanwhile.
 type systemLimit struct {
@@ -120,7 +127,7 @@ func (s *systemLimit) refuses(size int64) (l memory.Limit, is bool) {
 
 // refuses returns the pool's limit that size bytes exceed.
 func (p *BufferPool) refuses(size int64) (memory.Limit, bool) {
-	if p.limit.Bytes > 0 && size > p.limit.Bytes {
+	if p.limit.Bytes > 0 && size-p.spare > p.limit.Bytes {
 		return p.limit, true
 	}
 	return p.system.refuses(size)
@@ -207,9 +214,6 @@ func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
 // carve takes size unused bytes: a mapping of their own, or the next piece of the slab.
 func (p *BufferPool) carve(size int) ([]byte, error) {
 	if size >= ownMapping {
-		if err := memory.Within(int64(size)); err != nil {
-			return nil, err
-		}
 		return p.mapped(size, mapMemory)
 	}
 	p.slabMu.Lock()

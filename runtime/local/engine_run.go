@@ -15,6 +15,9 @@ import (
 func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	e.pool = pool
 	e.scratch = make([]workerState, pool.Workers())
+	if e.own {
+		e.buffers.forWorkers(len(e.scratch))
+	}
 	for i := range e.scratch {
 		e.scratch[i].init(e, i)
 	}
