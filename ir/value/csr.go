@@ -34,20 +34,20 @@ const MaxSparseCols = math.MaxInt32
 // Type returns the matrix's type.
 func (m *CSR) Type() types.Type { return types.SparseOf(m.Elem, m.Rows, m.Cols) }
 
-// NewCSR returns a matrix with room for n entries and a zero row pointer. It panics for an element
-// type that is not numeric, and with a *memory.Error if memory is short.
+// NewCSR returns a matrix with room for n entries, which hold anything, and a zero row pointer. It panics
+// for an element type that is not numeric, and with a *memory.Error if memory is short.
 func NewCSR(e types.Elem, rows, cols, n int) *CSR {
 	memory.MustProduct(rows, 8)
 	memory.MustProduct(n, 4+valueBytes(e))
 	memory.MustProduct(8*rows+n*(4+valueBytes(e)), 1) // together: what is not written yet is not in use
-	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: memory.Huge(make([]int64, rows+1)), Col: memory.Huge(make([]int32, n))}
+	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: memory.Huge(make([]int64, rows+1)), Col: memory.Fresh[int32](n)}
 	switch e {
 	case types.F64:
-		m.F64 = memory.Huge(make([]float64, n))
+		m.F64 = memory.Fresh[float64](n)
 	case types.F32:
-		m.F32 = memory.Huge(make([]float32, n))
+		m.F32 = memory.Fresh[float32](n)
 	case types.I64:
-		m.I64 = memory.Huge(make([]int64, n))
+		m.I64 = memory.Fresh[int64](n)
 	case types.Bool:
 	default:
 		panic("BUG: sparse matrix of " + e.String())
@@ -120,7 +120,7 @@ func (m *CSR) CopyValues(at int, from *CSR, lo, hi int) {
 // shares the memory of m's entries, not that of its row pointers.
 func (m *CSR) Padded(lo, rows int) *CSR {
 	p := *m
-	p.Rows, p.Ptr = rows, memory.Huge(make([]int64, rows+1))
+	p.Rows, p.Ptr = rows, memory.Fresh[int64](rows+1)
 	for i := range p.Ptr[:lo] {
 		p.Ptr[i] = m.Ptr[0]
 	}
@@ -299,17 +299,22 @@ func Entries(lengths []int32) (n int) {
 
 // SetLengths sets the row pointers of m to those of rows with these lengths. Row 0 begins at entry 0.
 func (m *CSR) SetLengths(lengths []int32) {
-	m.Rows, m.Ptr = len(lengths), memory.Huge(make([]int64, len(lengths)+1))
+	m.Rows, m.Ptr = len(lengths), memory.Fresh[int64](len(lengths)+1)
+	m.Ptr[0] = 0
+	at, ends := int64(0), m.Ptr[1:]
 	for i, k := range lengths {
-		m.Ptr[i+1] = m.Ptr[i] + int64(k)
+		at += int64(k) // a sum in memory would wait for each store
+		ends[i] = at
 	}
 }
 
 // SumLengths makes row pointers of lengths: Ptr[i+1] is the length of row i before, and where row i
 // ends after.
 func (m *CSR) SumLengths() {
-	for i := range m.Rows {
-		m.Ptr[i+1] += m.Ptr[i]
+	at := int64(0)
+	for i, k := range m.Ptr[:m.Rows+1] {
+		at += k
+		m.Ptr[i] = at
 	}
 }
 

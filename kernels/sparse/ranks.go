@@ -258,10 +258,9 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 	}
 	out := value.NewCSR(t.Elem, t.Rows, t.Cols, n)
 	ptr := out.Ptr[lo:]
-	for i := range rows {
-		ptr[i+1] = ptr[i]
-		for _, m := range parts {
-			ptr[i+1] += m.Ptr[i+1] - m.Ptr[i]
+	for _, m := range parts {
+		for i, at := range m.Ptr[:rows+1] {
+			ptr[i] += at - m.Ptr[0]
 		}
 	}
 	for i := rows + 1; i < len(ptr); i++ {
