@@ -39,6 +39,9 @@ type mapLoop[T vec.Element] struct {
 	zero atomic.Bool // some results are zero
 	into *value.CSR  // out without its zeros, if some are removed
 	by   []mapWorker
+
+	united     []int32 // by unite: the columns of the rows before row upTo
+	upTo, rows int     // rows: the end of the last chunk
 }
 
 // mapWorker is the lists of a worker.
@@ -91,8 +94,49 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 	if len(l.of) == 1 {
 		l.onPlaces(first)
 		loop.Passes = loop.Passes[1:]
+	} else if l.unites(first.NNZ() + l.of[1].NNZ()) {
+		l.upTo, l.rows = loop.first, loop.Rows
+		loop.Passes[0] = Pass{l.unite, l.endUnite}
 	}
 	return loop
+}
+
+// unites reports whether the first pass can write the result, and makes room for that many places. It can
+// where one worker makes the union of two patterns: other workers would need to know how many places the
+// rows before theirs have.
+func (l *mapLoop[T]) unites(most int) bool {
+	if len(l.by) > 1 || !l.sure || l.p != patternJoin || len(l.of) != 2 {
+		return false
+	}
+	var err error
+	l.united, err = memory.Grow[int32](nil, most)
+	return err == nil // without room, fewer places may fit
+}
+
+// unite counts the places of rows lo..hi-1. It writes their columns if all rows before them have theirs.
+func (l *mapLoop[T]) unite(worker, lo, hi int) error {
+	if lo != l.upTo {
+		return l.count(worker, lo, hi)
+	}
+	for i := lo; i < hi; i++ {
+		a, _ := l.of[0].Row(i)
+		b, _ := l.of[1].Row(i)
+		n := len(joined(l.united[len(l.united):], a, b))
+		l.out.Ptr[i+1], l.united = int64(n), l.united[:len(l.united)+n]
+	}
+	l.upTo = hi
+	return nil
+}
+
+// endUnite is layOut, and the end of the call if all columns are written.
+func (l *mapLoop[T]) endUnite() (last bool, err error) {
+	if l.upTo != l.rows {
+		l.united = nil
+		return l.layOut()
+	}
+	l.out.SumLengths()
+	l.out.Col = l.united
+	return l.filled()
 }
 
 // ends lists the passes after the layout of the result: fill computes the result, and the zeros in
