@@ -270,6 +270,11 @@ func Join(a, b Estimate) Estimate {
 	return *e
 }
 
+// mutualShare estimates how many of the links of a counted matrix are mutual, of those that may be: a row
+// with x entries and a column with y may share min(x, y). It is 0.84 in web-NotreDame, 0.65 in
+// soc-Epinions1.
+const mutualShare = 0.75
+
 // join is Join where no answer is kept.
 func join(a, b *Estimate) Estimate {
 	p := meets(a, b)
@@ -278,9 +283,14 @@ func join(a, b *Estimate) Estimate {
 		e.NNZ = a.NNZ + b.NNZ - float64(a.NNZ*b.NNZ)/max(cells(a.Rows, a.Cols), 1)
 	} else {
 		rows := make([]float64, a.Rows)
+		mutual := a.row == b.col && a.col == b.row && a.Side == Anywhere // b is the transpose of a
 		for i := range rows {
 			x, y := a.row.share(i, a.Rows, a.NNZ), b.row.share(i, b.Rows, b.NNZ)
-			rows[i] = min(float64(a.Cols), max(x, y, x+y-float64(float64(x*y)*p)))
+			in := x + y - float64(float64(x*y)*p)
+			if mutual {
+				in -= float64(mutualShare * min(x, y))
+			}
+			rows[i] = min(float64(a.Cols), max(x, y, in))
 		}
 		e.row = count(rows)
 		e.NNZ = e.row.sum

@@ -228,6 +228,35 @@ func TestJoinIsFoundOnce(t *testing.T) {
 	}
 }
 
+// The union of a counted matrix and its own transpose has fewer nonzeros than that of two other matrices
+// with the same counts. A row has at least as many as in either matrix.
+func TestMutualLinks(t *testing.T) {
+	out, in := make([]float64, 42), make([]float64, 42)
+	for i := range out {
+		out[i], in[i] = float64(i%7), float64((i+3)%7)
+	}
+	a := Counts(out, in)
+	b, other := a.T(), Counts(in, out)
+	u, v := Join(a, b), Join(a, other)
+	fewer := 0
+	for i := range out {
+		x, y := a.InRow(i), b.InRow(i)
+		switch {
+		case u.InRow(i) < max(x, y)-1e-9 || u.InRow(i) > v.InRow(i)+1e-9:
+			t.Errorf("row %d has %v of %v and %v; of other matrices %v", i, u.InRow(i), x, y, v.InRow(i))
+		case u.InRow(i) < v.InRow(i)-1e-9:
+			fewer++
+		}
+	}
+	if u.NNZ >= v.NNZ || fewer < 30 {
+		t.Errorf("%v nonzeros, of other matrices %v; %d rows have fewer", u.NNZ, v.NNZ, fewer)
+	}
+	a.Side, other.Side = Below, Above
+	if u, v := Join(a, a.T()), Join(a, other); u.NNZ != v.NNZ {
+		t.Errorf("a triangle and its transpose have %v nonzeros, as if they met; %v", u.NNZ, v.NNZ)
+	}
+}
+
 // Counts finds the most nonzeros of a row and a column, and how many rows and columns have any.
 func TestCounts(t *testing.T) {
 	e := Counts([]float64{0, 3, 1, 0, 2}, []float64{6, 0})
