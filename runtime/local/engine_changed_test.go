@@ -69,8 +69,26 @@ func TestMostRowsChange(t *testing.T) {
 			matrix[i*size]++
 		}
 		m, some := sent.message(matrix, nil, true, size, true)
-		if len(sent.at) != x.compared || !some || (len(m) == len(matrix)) != (x.every < 4) {
+		if len(sent.at) < x.compared || len(sent.at) > x.compared+atOnce || !some || (len(m) == len(matrix)) != (x.every < 4) {
 			t.Errorf("every row of %d changes: %d rows are in the list of changed ones, want %d; message of %d bytes", x.every, len(sent.at), x.compared, len(m))
+		}
+	}
+}
+
+// TestMostChangedRows: a message has only the changed rows if it is at most half as long as one with all.
+func TestMostChangedRows(t *testing.T) {
+	const n, size = 6400, 8
+	const most = (n*size/2 - 8) / (size + 4)
+	for _, changed := range []int{most, most + 1} {
+		matrix := make([]byte, n*size)
+		var sent resending
+		sent.message(matrix, nil, true, size, true)
+		for i := range changed {
+			matrix[i*size]++
+		}
+		m, _ := sent.message(matrix, nil, true, size, true)
+		if all := len(m) == len(matrix); all != (changed > most) || !bytes.Equal(sent.last, matrix) {
+			t.Errorf("%d of %d rows change: a message of %d bytes; the kept rows are the new ones: %v", changed, n, len(m), bytes.Equal(sent.last, matrix))
 		}
 	}
 }
