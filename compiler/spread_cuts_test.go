@@ -172,6 +172,39 @@ func TestCutsBalance(t *testing.T) {
 	}
 }
 
+// TestSortsOfCutRows: ranks that only count distinct rows sort about as many each, though cuts give one
+// more of them. Where later nodes read the sorted rows, these have the cuts of all others.
+func TestSortsOfCutRows(t *testing.T) {
+	path, _ := hubs(t, 600)
+	for _, x := range []struct {
+		name string
+		cut  bool
+	}{{"nunique", false}, {"unique", false}, {"cumsum(sort", true}} {
+		text := fmt.Sprintf("L = read_graph(%q)\niterate x = rand(600, 1, seed = 1) times 50 { next x = L @ x / 600 }\nemit %s(x)", path, x.name)
+		if x.cut {
+			text += ")"
+		}
+		c, err := compileTiny(tinyTable(t), text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, sorts := c.Plan.Graph, 0
+		for id, n := range g.All() {
+			if n.Op.Name != "sort.own" {
+				continue
+			}
+			sorts++
+			reach, some := plan.Needs(g.Nodes[g.In(id)[0]].Attrs)
+			if cut := len(n.Attrs.Val(plan.Unit).L) > 0; cut != x.cut || some == x.cut {
+				t.Errorf("%s: sorts rows by cuts: %v; gets rows: %v", x.name, cut, reach)
+			}
+		}
+		if sorts != 1 || len(cutsIn(g)) == 0 {
+			t.Errorf("%s: %d sorts; %d nodes are cut by entries", x.name, sorts, len(cutsIn(g)))
+		}
+	}
+}
+
 // TestCutsOfTriangles: a rank has fewer of the long rows of a triangle, and fewer still where they are
 // multiplied by other long ones.
 func TestCutsOfTriangles(t *testing.T) {

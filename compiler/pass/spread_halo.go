@@ -76,10 +76,13 @@ type need struct{ from, to, by, lo, hi, per int }
 func sameRow(rows int) need { return need{to: rows, by: 1, hi: 1} }
 
 // windows returns, by rank, the rows that it makes of so many.
-func (s *spreader) windows(rows int) [][]plan.Range {
+func (s *spreader) windows(rows int) [][]plan.Range { return s.windowsIn(rows, s.unit[rows]) }
+
+// windowsIn is windows if ranks share rows by the attribute plan.Unit that is unit.
+func (s *spreader) windowsIn(rows int, unit op.Val) [][]plan.Range {
 	out := make([][]plan.Range, s.ranks)
 	for r := range out {
-		if lo, hi := plan.WindowOf(r, s.ranks, rows, s.unit[rows]); lo < hi {
+		if lo, hi := plan.WindowOf(r, s.ranks, rows, unit); lo < hi {
 			out[r] = []plan.Range{{From: lo, To: hi}}
 		}
 	}
