@@ -10,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestUnite: one worker makes the union of two patterns in one pass over chunks in order. Over chunks in
-// another order, or if one is missing, it only counts, and the next pass makes the same union.
+// TestUnite: one worker makes the union of two patterns in one pass over chunks in order. Over chunks
+// in another order it only counts, and the next pass makes the same union.
 func TestUnite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for trial := range 80 {

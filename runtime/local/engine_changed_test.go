@@ -75,7 +75,7 @@ func TestMostRowsChange(t *testing.T) {
 	}
 }
 
-// TestMostChangedRows: a message has only the changed rows if it is at most half as long as one with all.
+// TestMostChangedRows: a message has only the changed rows if that is at most half of the bytes.
 func TestMostChangedRows(t *testing.T) {
 	const n, size = 6400, 8
 	const most = (n*size/2 - 8) / (size + 4)
