@@ -366,8 +366,8 @@ type sorting struct {
 
 // ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
 // of those of the others and merges them. Calls that only reduce the sorted rows share them, as unique
-// and nunique of one column do. No later node reads the sorted rows by rank, so each rank sorts about as
-// many, even if cuts by entries give it more or fewer: of RMAT scale 20 one of two ranks has three
+// and nunique of one column do. No later node reads the sorted rows by rank, so each rank sorts about
+// as many, even if cuts by entries give it more or fewer: of RMAT scale 20 one of two ranks has three
 // quarters of the rows. It gets the rows that it lacks.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]

@@ -228,7 +228,7 @@ func TestJoinIsFoundOnce(t *testing.T) {
 	}
 }
 
-// The union of a counted matrix and its own transpose has fewer nonzeros than that of two other matrices
+// The union of a counted matrix and its own transpose has fewer nonzeros than that of two others
 // with the same counts. A row has at least as many as in either matrix.
 func TestMutualLinks(t *testing.T) {
 	out, in := make([]float64, 42), make([]float64, 42)

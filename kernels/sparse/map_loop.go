@@ -101,9 +101,9 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 	return loop
 }
 
-// unites reports whether the first pass can write the result, and makes room for that many places. It can
-// where one worker makes the union of two patterns: other workers would need to know how many places the
-// rows before theirs have.
+// unites reports whether the first pass can write the result, and makes room for that many places. It
+// can where one worker makes the union of two patterns: other workers would need to know how many
+// places the rows before theirs have.
 func (l *mapLoop[T]) unites(most int) bool {
 	if len(l.by) > 1 || !l.sure || l.p != patternJoin || len(l.of) != 2 {
 		return false
@@ -113,7 +113,7 @@ func (l *mapLoop[T]) unites(most int) bool {
 	return err == nil // without room, fewer places may fit
 }
 
-// unite counts the places of rows lo..hi-1. It writes their columns if all rows before them have theirs.
+// unite counts the places of rows lo..hi-1. It writes their columns if all rows before have theirs.
 func (l *mapLoop[T]) unite(worker, lo, hi int) error {
 	if lo != l.upTo {
 		return l.count(worker, lo, hi)
