@@ -90,6 +90,10 @@ func (c chain) end(name string) *op.Def {
 func lastRow[T dense.Cell](row, x *value.Dense, body loop.Code) {
 	a, step := dense.GridOf[T](x), stepOf[T](body)
 	s := (*dense.Cells[T](row))[:a.Cols]
+	if a.Cols == 1 && a.Rows > 0 {
+		s[0] = lastOf(s[0], (*dense.Cells[T](x))[:(a.Rows-1)*x.Stride+1], x.Stride, body)
+		return
+	}
 	for i := range a.Rows {
 		x := a.Row(i)[:len(s)]
 		switch body {
@@ -107,6 +111,39 @@ func lastRow[T dense.Cell](row, x *value.Dense, body loop.Code) {
 			}
 		}
 	}
+}
+
+// lastOf is lastRow of one column, elements 0, by, .. of x, with the running value in a register. Minima
+// and maxima are those of four interleaved chains, since a step waits for the one before it and the
+// chains may be joined in any order.
+func lastOf[T dense.Cell](s T, x []T, by int, body loop.Code) T {
+	switch body {
+	case loop.Add:
+		for i := 0; i < len(x); i += by {
+			s += x[i]
+		}
+		return s
+	case loop.Mul:
+		for i := 0; i < len(x); i += by {
+			s *= x[i]
+		}
+		return s
+	}
+	c, i := [4]T{s, s, s, s}, 0
+	if body == loop.Min {
+		for ; i+3*by < len(x); i += 4 * by {
+			c[0], c[1], c[2], c[3] = min(c[0], x[i]), min(c[1], x[i+by]), min(c[2], x[i+2*by]), min(c[3], x[i+3*by])
+		}
+	} else {
+		for ; i+3*by < len(x); i += 4 * by {
+			c[0], c[1], c[2], c[3] = max(c[0], x[i]), max(c[1], x[i+by]), max(c[2], x[i+2*by]), max(c[3], x[i+3*by])
+		}
+	}
+	step := stepOf[T](body)
+	for s = step(step(c[0], c[1]), step(c[2], c[3])); i < len(x); i += by {
+		s = step(s, x[i])
+	}
+	return s
 }
 
 // from is the row op.Scan.From of the row full.
