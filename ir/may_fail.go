@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 )
@@ -157,28 +159,69 @@ func (at Ranges) Within(g *Graph, id ID, r *Region) Ranges {
 			inner[r.Args[k+shift]] = v
 		}
 	}
-	if times, known := n.Times(); n.Op.Control == op.Iterate && known {
-		for k := range n.Carried() {
-			if v, ok := at.of(g, in[k]); ok && v[0] == v[1] {
-				if c, ok := inner.counted(r, k, v[0], times); ok {
-					inner[r.Args[k]] = c
-				}
+	times, known := n.Times()
+	if n.Op.Control != op.Iterate || !known && r != n.Region {
+		return inner
+	}
+	steps := map[int]int64{} // of the counters
+	for k := range n.Carried() {
+		if v, ok := at.of(g, in[k]); ok && v[0] == v[1] {
+			if s, ok := inner.step(r, k); ok {
+				steps[k] = s
 			}
+		}
+	}
+	if !known {
+		times, known = at.until(g, id, n.Region.Next.Yields[0], steps)
+	}
+	for k, s := range steps {
+		if v, _ := at.of(g, in[k]); known && times <= mostCounted && max(v[0], -v[0]) < mostCounted {
+			last := v[0] + s*max(times-1, 0)
+			inner[r.Args[k]] = [2]int64{min(v[0], last), max(v[0], last)}
 		}
 	}
 	return inner
 }
 
+// until returns the most rounds of iterate id, which ends when value x of its condition holds. steps
+// holds what a round adds to each counter.
+func (at Ranges) until(g *Graph, id, x ID, steps map[int]int64) (times int64, known bool) {
+	end := g.Nodes[id].Region.Next
+	d, in := end.Graph.Nodes[x].Op, end.Graph.In(x)
+	if d.Body == nil || len(in) != 2 || end.Graph.Type(x) != types.ScalarOf(types.Bool) {
+		return 0, false
+	}
+	number := types.ScalarOf(types.I64)
+	for j, y := range in {
+		rounds, ends := int64(0), false
+		if k := slices.Index(end.Args, y); end.Graph.Type(y) == number && end.Graph.Type(in[1-j]) == number {
+			bound, fixed := wholeConst(end.Graph, in[1-j])
+			if at := slices.Index(end.Args, in[1-j]); at >= g.Nodes[id].Carried() {
+				bound, fixed = wholeConst(g, g.In(id)[at])
+			}
+			if step, is := steps[k]; is && fixed {
+				from, _ := at.of(g, g.In(id)[k])
+				rounds, ends = d.Until(j, from[0], step, bound)
+			}
+		} else if end.Graph.Type(y) == types.ScalarOf(types.Bool) && d.Either() {
+			rounds, ends = at.until(g, id, y, steps)
+		}
+		if ends && (!known || rounds < times) {
+			times, known = rounds, true
+		}
+	}
+	return times, known
+}
+
 // mostCounted bounds steps and rounds of counters, so that nothing overflows.
 const mostCounted = 1 << 30
 
-// counted returns the range of carried value k of a loop of so many rounds, of a counter: from v on,
-// each round adds the same number to it.
-func (at Ranges) counted(r *Region, k int, v, times int64) (c [2]int64, ok bool) {
+// step returns what each round adds to carried value k of a loop, if that is a number.
+func (at Ranges) step(r *Region, k int) (step int64, ok bool) {
 	y := r.Yields[k]
 	d, in := r.Graph.Nodes[y].Op, r.Graph.In(y)
-	if d.Body == nil || len(in) != 2 || r.Graph.Type(y) != types.ScalarOf(types.I64) || times > mostCounted {
-		return c, false
+	if d.Body == nil || len(in) != 2 || r.Graph.Type(y) != types.ScalarOf(types.I64) {
+		return 0, false
 	}
 	of := [2][2]int64{}
 	for j, x := range in {
@@ -191,10 +234,9 @@ func (at Ranges) counted(r *Region, k int, v, times int64) (c [2]int64, ok bool)
 		of[j] = [2]int64{1, 1}
 		one, _ := d.Span(of)
 		// what gives so at 0 and at 1 is a sum: a span is of sums, differences and products
-		if step := zero[0]; ok && one[0] == step+1 && max(step, -step, v, -v) < mostCounted {
-			last := v + step*max(times-1, 0)
-			return [2]int64{min(v, last), max(v, last)}, true
+		if step := zero[0]; ok && one[0] == step+1 && max(step, -step) < mostCounted {
+			return step, true
 		}
 	}
-	return c, false
+	return 0, false
 }

@@ -40,3 +40,36 @@ func (d *Def) Span(of [2][2]int64) (r [2]int64, ok bool) {
 	}
 	return r, false
 }
+
+// Until returns how many times a number must grow by step before an elementwise row of two integers
+// holds. The number begins at from and is input j; the other input is bound. ok is false unless the
+// row is a comparison in a loop that will hold, and for numbers beyond farIndex.
+func (d *Def) Until(j int, from, step, bound int64) (times int64, ok bool) {
+	b := loop.New()
+	d.Body(b, types.Bool, []loop.Val{b.Const(types.I64, 0), b.Const(types.I64, 0)})
+	if len(b.Nest.Body.Stmts) != 3 || max(from, -from, bound, -bound, step, -step) > farIndex || step == 0 {
+		return 0, false
+	}
+	s := &b.Nest.Body.Stmts[2]
+	rises := len(s.Args) == 2 && s.Args[1] == loop.Val(j) // it holds for large numbers
+	if step < 0 {
+		from, step, bound, rises = -from, -step, -bound, !rises
+	}
+	left := bound - from
+	switch {
+	case s.Code == loop.Eq:
+		return left / step, left >= 0 && left%step == 0
+	case s.Code == loop.Lt:
+		left++
+	case s.Code != loop.Le:
+		return 0, false
+	}
+	return max(0, (left+step-1)/step), rises
+}
+
+// Either reports an elementwise row that holds where one of its two inputs does.
+func (d *Def) Either() bool {
+	b := loop.New()
+	d.Body(b, types.Bool, []loop.Val{b.Const(types.Bool, 0), b.Const(types.Bool, 0)})
+	return len(b.Nest.Body.Stmts) == 3 && b.Nest.Body.Stmts[2].Code == loop.Or
+}
