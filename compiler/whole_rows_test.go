@@ -1,6 +1,10 @@
 package compiler_test
 
-import "testing"
+import (
+	"testing"
+
+	"flow/ir/op"
+)
 
 // wholeRowBodies are bodies that give rows of elementwise operators, in loops of n = 40 rows, some
 // inside of a loop of rounds whose counter is k.
@@ -52,6 +56,45 @@ func TestWholeNumbers(t *testing.T) {
 			"fn at(x, y, s, n, k) = mean(parfor i in 0..n { " + body + " })\nemit at(x, y, 0.5, n, 7)\n"
 		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, []string{"whole-rows"}, true, "FAC2"}, {2, 2, nil, false, "SS"}, {3, 2, nil, false, ""}}).differ(table, text); err != nil {
 			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
+
+// wholeReplacements are bodies of loops over two indices that make the next value of U of elements at the
+// same places and of others, for round k of 7. Operators must give what points give.
+var wholeReplacements = []string{
+	`min(U[i, j], U[i, k] + U[k, j])`,
+	`if i == k { U[k, j] / (1 + U[k, k]) } else { U[i, j] - U[i, k] * U[k, j] * 0.01 }`,
+	`if U[i, k] + U[k, j] < U[i, j] { U[i, k] + U[k, j] } else { if j > k { U[i, j] } else { -0.0 } }`,
+	`if i > k and j >= k { U[i, j] - U[i, k] * U[k, j] / (U[k, k] + 3) } else { U[i, j] }`,
+	`if U[i, j] > U[k, k] { f64(i - j) } else { U[i, j] + U[64 - k, j] }`,
+	`if U[k, j] > 0.4 { 1 / (U[i, j] - U[i, k]) } else { f64(i * k) }`,
+	`U[i, j] * 0.5 + x[i, 0] * U[k, k] + U[0, j]`,
+}
+
+// TestWholeReplaced: loops over two indices that replace a carried matrix are operators, and give the same.
+func TestWholeReplaced(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range wholeReplacements {
+		for _, end := range []string{"times 7", "until k == 7", "until max(U) > 1e300 or k >= 7"} {
+			text := "n = 65\nm = 130\nx = materialize(rand(n, 3, seed = 1))\niterate U = materialize(rand(n, m, seed = 4)), k = 0 " + end +
+				" {\n  next U = parfor i in 0..n, j in 0..m { " + body + " }\n  next k = k + 1\n}\nemit all U\n"
+			r, err := compiledOnce(table, text, 1, false, []string{"rounds", "simplify"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range r.Plan.Graph.All() {
+				for q := n.Region; q != nil; q = q.Next {
+					for _, m := range q.Graph.All() {
+						if m.Op.Role == op.Points {
+							t.Errorf("a loop over points is left of %s, %s", body, end)
+						}
+					}
+				}
+			}
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, []string{"whole-rows"}, true, "FAC2"}, {2, 2, []string{"rounds"}, false, "SS"}, {3, 2, nil, false, ""}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
 		}
 	}
 }

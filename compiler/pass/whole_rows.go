@@ -27,18 +27,21 @@ import (
 //	sum(parfor(%x) {lo=[0], n=[900], by=[1]} (%i, %x) { f64(i) * x[i, 0] })
 //	->  sum(f64(seq(0, 900)) * %x)
 //
-// Within another loop over points it stays, since it is compiled with that one.
+// Within another loop over points it stays, since it is compiled with that one. The third kind makes
+// the next value of a matrix that a loop carries, of its elements at the same places and of a row or a
+// column (see replaces). Its cheap branches become ifelse.
 //
 // It would be wrong for what may fail, which names the iteration. The user may have said how the
 // loop is shared or where its rows lie; then it stays a loop.
 func WholeRows(g *ir.Graph, table *op.Table) *ir.Graph {
-	out, _ := wholeRowsIn(g, table, nil, false)
+	out, _ := wholeRowsIn(g, table, nil, false, &ir.Region{})
 	return out
 }
 
 // wholeRowsIn is WholeRows of a graph whose arguments have these ranges, and its nodes in the result;
-// nil: the result is g. inner says that the graph is in the body of a loop over points.
-func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool) (out *ir.Graph, to []ir.ID) {
+// nil: the result is g. inner says that the graph is in the body of a loop over points. round is the
+// region of the graph if an iterate makes its rounds there, and empty otherwise.
+func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool, round *ir.Region) (out *ir.Graph, to []ir.ID) {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Region != nil }) {
 		return g, nil
 	}
@@ -46,7 +49,11 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool) (out *i
 	all := &wholeLoops{c, table, at, map[ir.ID]bool{}, nil}
 	for id, n := range g.All() {
 		if n.Op.Role == op.Points {
-			if w := all.loop(id); w.is() && (w.cols == 0 && !w.numbers() || !(w.cols == 0 && inner) && all.reduced(id)) {
+			w := all.loop(id)
+			if slices.Contains(round.Yields, id) {
+				w.choose(at)
+			}
+			if w.is() && (w.cols == 0 && !w.numbers() || !(w.cols == 0 && inner) && all.reduced(id) || w.replaces(round)) {
 				c.to[id], changed = w.write(c.in(id)), true
 				continue
 			}
@@ -55,9 +62,12 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool) (out *i
 			continue
 		}
 		c.g.Nodes[c.to[id]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-			x := &ir.Region{Args: r.Args, Yields: r.Yields}
+			x, round := &ir.Region{Args: r.Args, Yields: r.Yields}, &ir.Region{}
+			if r == n.Region && n.Op.Control == op.Iterate {
+				round = r
+			}
 			var places []ir.ID
-			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r), inner || n.Op.Role == op.Points); places != nil {
+			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r), inner || n.Op.Role == op.Points, round); places != nil {
 				x.Args, x.Yields, changed = through(places, r.Args), through(places, r.Yields), true
 			}
 			return x
@@ -107,7 +117,7 @@ func (c *wholeLoops) reduced(x ir.ID) bool {
 // loop is parfor id.
 func (c *wholeLoops) loop(id ir.ID) *wholeRows {
 	n := &c.old.Nodes[id]
-	w := &wholeRows{g: c.old, id: id, out: c.g, table: c.table, body: n.Region.Graph, rows: c.old.Type(id).Rows, at: c.at.Within(c.old, id, n.Region)}
+	w := &wholeRows{g: c.old, id: id, out: c.g, table: c.table, r: n.Region, body: n.Region.Graph, rows: c.old.Type(id).Rows, at: c.at.Within(c.old, id, n.Region)}
 	if w.index = n.Region.Args[:len(n.Attrs.Ints("by"))]; len(w.index) == 2 {
 		w.cols = c.old.Type(id).Cols
 	}
@@ -120,6 +130,7 @@ type wholeRows struct {
 	id         ir.ID
 	out        *ir.Graph
 	table      *op.Table
+	r          *ir.Region // the region of the loop, or what choose makes of it
 	body       *ir.Graph
 	at         ir.Ranges
 	index      []ir.ID
@@ -136,7 +147,7 @@ func (w *wholeRows) is() bool {
 	if sent(w.g, w.id) || !fromZero(n) || !t.Known() || t.Rows < 2 || asked(n) || w.cols > 0 && (t.Rows < leastOuter || t.Cols < manyByRows) {
 		return false
 	}
-	r := n.Region
+	r := w.r
 	y := r.Yields[0]
 	if !w.elementwise(y) || w.cols == 0 && w.numbers() && (t.Rows < manyByRows || w.draws()) {
 		return false
@@ -155,9 +166,85 @@ func (w *wholeRows) is() bool {
 	return w.varies[y] == 1<<len(w.index)-1 && w.of[y] == t
 }
 
+// replaces reports a loop over two indices that makes the next value of a matrix, of its elements at
+// the same places and of others. Operators take the memory of the old matrix then, since they copy the
+// row and the column that they read. Elements of the same place alone need no such copy, and rounds that
+// change a few places alone go over these.
+func (w *wholeRows) replaces(round *ir.Region) bool {
+	k := slices.Index(round.Yields, w.id)
+	if k < 0 || w.cols == 0 || (*around)(nil).keptButPlace(w.g, w.id) >= 0 {
+		return false
+	}
+	own, other := false, false
+	first, shift := captures(w.g, w.id, w.r)
+	for i := range w.body.Nodes {
+		in := w.body.In(ir.ID(i))
+		if w.body.Nodes[i].Op.Role != op.Picks {
+			continue
+		}
+		if a := slices.Index(w.r.Args, in[0]); a >= first && w.g.In(w.id)[a+shift] == round.Args[k] {
+			here := slices.Equal(in[1:], w.index)
+			own, other = own || here, other || !here
+		}
+	}
+	return own && other
+}
+
+// mostChosen is the most operations on both sides of a branch that becomes an ifelse, which computes
+// both for all elements.
+const mostChosen = 16
+
+// choose replaces cheap branches of the body by ifelse, on a copy. What may fail on a side then makes
+// the loop stay: the range of an index under a condition is not known any more. at has the ranges around
+// the loop.
+func (w *wholeRows) choose(at ir.Ranges) {
+	c := copyOf(w.body)
+	if w.cols == 0 || !w.chosen(c) {
+		return
+	}
+	w.r = c.region(w.r)
+	w.body, w.index, w.at = c.g, w.r.Args[:2], at.Within(w.g, w.id, w.r)
+}
+
+// chosen copies a body or a side of a branch. It reports false at a branch that is not cheap.
+func (w *wholeRows) chosen(c *copying) bool {
+	for id, n := range c.old.All() {
+		switch in := c.in(id); {
+		case c.to[id] != ir.None: // an argument of a side
+		case branches(n):
+			var sides [2]*copying
+			ops := 0.0
+			for k, r := 0, n.Region; k < 2; k, r = k+1, r.Next {
+				side := &copying{r.Graph, c.g, slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())}
+				for i, a := range r.Args {
+					side.to[a] = in[n.FirstArg()+i]
+				}
+				for x := range r.Graph.All() {
+					ops += flops(r.Graph, x)
+				}
+				if ops > mostChosen || !w.chosen(side) {
+					return false
+				}
+				sides[k] = side
+			}
+			for x, p := range c.old.All() {
+				if p.Op.Control == op.Part && c.old.In(x)[0] == id {
+					k := p.Attrs.Int("at")
+					c.to[x] = c.g.Add(w.table.Must("ifelse"), nil, c.old.Type(x), c.old.Origin(x), in[0], sides[0].to[n.Region.Yields[k]], sides[1].to[n.Region.Next.Yields[k]])
+				}
+			}
+		case n.Region != nil || n.Op.Control == op.Part:
+			return false
+		default:
+			c.to[id] = c.g.CopyNode(c.old, id, in...)
+		}
+	}
+	return true
+}
+
 // numbers reports a body that gives a number.
 func (w *wholeRows) numbers() bool {
-	return w.body.Type(w.g.Nodes[w.id].Region.Yields[0]).Kind == types.Scalar
+	return w.body.Type(w.r.Yields[0]).Kind == types.Scalar
 }
 
 // draws reports a loop that reads a constructor of several columns. A loop makes its rows when it reads
@@ -223,7 +310,7 @@ func (w *wholeRows) along(id ir.ID) types.Type {
 
 // write adds the operators, and returns the result.
 func (w *wholeRows) write(in []ir.ID) ir.ID {
-	r, to := w.g.Nodes[w.id].Region, make([]ir.ID, w.body.Len())
+	r, to := w.r, make([]ir.ID, w.body.Len())
 	dims := len(w.index)
 	for k, a := range r.Args[dims:] {
 		to[a] = in[k+len(in)-len(r.Args)+dims]
