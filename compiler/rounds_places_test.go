@@ -2,7 +2,9 @@ package compiler_test
 
 import (
 	"context"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +120,42 @@ func TestRoundsReadOneElement(t *testing.T) {
 		text := "n = 17_000\niterate x = rand(n, 1, seed = 1), i = 0 times 9 {\ny = parfor k in 0..n { if k == 3 * i { x[n - 5 + i] + 1 } else { x[k] } }\n" + read + "\nnext i = i + 1\n}\nemit sum(x)\n"
 		if o, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil || !o.failed {
 			t.Errorf("error %v, the definition fails: %v\nin\n%s", err, o.failed, text)
+		}
+	}
+}
+
+// TestRoundsOfLargePlaces checks which rounds that change a place of a large matrix are one task: those
+// of few elements, however large the matrix is. The first number of each case is the rows, the second
+// one the columns.
+func TestRoundsOfLargePlaces(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const chosen, points, across, element = "ifelse(seq(0, n) == i, T[i - 1, :] + 1, T)", "parfor r in 0..n, c in 0..m { if r == i { T[i - 1, c] + 1 } else { T[r, c] } }",
+		"parfor r in 0..n, c in 0..m { if c == i { T[r, i - 1] + 1 } else { T[r, c] } }", "parfor r in 0..n, c in 0..m { if c == 0 and r == i { T[i - 1, 1] + 1 } else { T[r, c] } }"
+	for _, c := range []struct {
+		n, m int
+		next string
+		one  bool
+	}{
+		{1000, 4000, chosen, true},
+		{1000, 5000, chosen, false},
+		{5000, 4000, chosen, true}, // more than 2^24 elements
+		{1000, 30_000, points, true},
+		{1000, 40_000, points, false},
+		{30_000, 1000, across, true},
+		{40_000, 1000, across, false},
+		{1000, 40_000, element, true},
+		{60_000, 2000, element, false}, // more than 2^26
+	} {
+		text := fmt.Sprintf("n = %d\nm = %d\niterate T = zeros(n, m), i = 1 times 500 {\n  next T = %s\n  next i = i + 1\n}\nemit T[3, 1]\n", c.n, c.m, c.next)
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if one := slices.ContainsFunc(r.Plan.Graph.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Rounds }); one != c.one {
+			t.Errorf("the rounds of %d x %d are one task is %v:\n%s", c.n, c.m, one, text)
 		}
 	}
 }

@@ -266,3 +266,14 @@ func cells(ws []box, t types.Type, at func(box) (int, int)) (cutting, bool) {
 	}
 	return cutting{rc, cc}, true
 }
+
+// flops returns the operations of a node; 0 if its row has no cost.
+func flops(g *ir.Graph, id ir.ID) float64 {
+	if d := g.Nodes[id].Op; d.Cost != nil {
+		return d.Cost(sigOf(g, id), g.Type(id)).Flops
+	}
+	return 0
+}
+
+// branches reports a branch on a value of the run.
+func branches(n *ir.Node) bool { return n.Op.Control == op.Select }

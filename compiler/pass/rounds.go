@@ -149,8 +149,9 @@ const (
 	// this part in every round.
 	mostKept = 131072
 	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at a place that a number
-	// tells. Its rounds cost the same for any matrix.
-	mostPlaced = 1 << 24
+	// tells. Its rounds cost the same for any matrix. Places of more than fewNumbers elements take less time
+	// as tasks of their own, or of more than mostNumbers if a parfor makes them.
+	mostPlaced = 1 << 26
 	// mostAlone is mostNumbers where no ranks share the work, and mostWorkAlone is mostWork of what is made
 	// by loops over elements: several workers share these.
 	mostAlone, mostWorkAlone = 131072, 1 << 21
@@ -278,11 +279,12 @@ func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 	case n.Op.Operands == op.AsChosen:
 		some1, placed1 := a.chooses(g, in[1], old)
 		some2, placed2 := a.chooses(g, in[2], old)
-		return some1 || some2, placed2 && (placed1 || a.atPlace(g, in[0]))
+		few := g.Type(v).Count() <= fewNumbers*g.Type(in[0]).Count()
+		return some1 || some2, placed2 && (placed1 || few && a.atPlace(g, in[0]))
 	case n.Op.Role == op.Points:
 		y := n.Region.Graph.Nodes[n.Region.Yields[0]].Op
 		some = slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
-		return some, some && a.keptButPlace(g, v) == old
+		return some, some && a.keptButPlace(g, v) == old && placeSize(n) <= mostNumbers
 	case n.Op.Control == op.Part && branches(&g.Nodes[in[0]]): // a side may keep old
 		from := g.In(in[0])[g.Nodes[in[0]].FirstArg():]
 		k := slices.Index(from, old)
@@ -317,6 +319,19 @@ func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 		return g.In(id)[k-indices]
 	}
 	return -1
+}
+
+// placeSize returns the most elements of parfor n where one number equals an index: one element, a row
+// or a column.
+func placeSize(n *ir.Node) (size int64) {
+	r, count := n.Region, n.Attrs.Ints("n")
+	size = 1
+	for d := range count {
+		if keptButWhere(r, r.Args[d:d+1], r.Args[:len(count)], loop.MostPlaces) < len(count) {
+			size = max(size, count[d])
+		}
+	}
+	return size
 }
 
 // keptButWhere returns which argument of region r holds the elements that the region yields, except
@@ -426,8 +441,6 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 	return true
 }
 
-func branches(n *ir.Node) bool { return n.Op.Control == op.Select }
-
 // onePoint reports whether a point computes only such values, and adds its work.
 func (w *roundWork) onePoint(r *ir.Region) bool {
 	for ; r != nil; r = r.Next {
@@ -493,12 +506,4 @@ func (w *roundWork) pointOps(r *ir.Region) (ops float64, fine bool) {
 		}
 	}
 	return ops, true
-}
-
-// flops returns the operations of a node; 0 if its row has no cost.
-func flops(g *ir.Graph, id ir.ID) float64 {
-	if d := g.Nodes[id].Op; d.Cost != nil {
-		return d.Cost(sigOf(g, id), g.Type(id)).Flops
-	}
-	return 0
 }

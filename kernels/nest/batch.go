@@ -27,7 +27,7 @@ const (
 	mostRounds = 1 << 40
 	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
-	mostCarried = 1 << 24
+	mostCarried = 1 << 26
 	// againFrom is the number of operations from which points are also tried where they are read
 	// (Builder.again). If most elements stay, no copy of the matrix between two sweeps may be needed.
 	againFrom = 4096

@@ -18,7 +18,7 @@ const maxLocalBytes = 1 << 19
 
 // maxFilledBytes is the room for the locals of a nest of one point that begins by filling those of more
 // than maxLocalBytes: a round changes a few places of what it carries, however large that is.
-const maxFilledBytes = 1 << 28
+const maxFilledBytes = 1 << 30
 
 // placeLocals gives locals of a constant size their places in scratch memory.
 func (l *lowering) placeLocals() {
