@@ -60,8 +60,8 @@ func TestWholeNumbers(t *testing.T) {
 	}
 }
 
-// wholeReplacements are bodies of loops over two indices that make the next value of U of elements at the
-// same places and of others, for round k of 7. Operators must give what points give.
+// wholeReplacements are bodies of loops over two indices that make the next value of U of elements at
+// the same places and of others, for round k of 7. Operators must give what points give.
 var wholeReplacements = []string{
 	`min(U[i, j], U[i, k] + U[k, j])`,
 	`if i == k { U[k, j] / (1 + U[k, k]) } else { U[i, j] - U[i, k] * U[k, j] * 0.01 }`,
@@ -72,7 +72,8 @@ var wholeReplacements = []string{
 	`U[i, j] * 0.5 + x[i, 0] * U[k, k] + U[0, j]`,
 }
 
-// TestWholeReplaced: loops over two indices that replace a carried matrix are operators, and give the same.
+// TestWholeReplaced: loops over two indices that replace a carried matrix are operators, and give the
+// same.
 func TestWholeReplaced(t *testing.T) {
 	table := tinyTable(t)
 	for _, body := range wholeReplacements {

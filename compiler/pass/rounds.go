@@ -149,7 +149,7 @@ const (
 	// this part in every round.
 	mostKept = 131072
 	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at a place that a number
-	// tells. Its rounds cost the same for any matrix. Places of more than fewNumbers elements take less time
+	// tells. Its rounds cost the same for any matrix. Places of more than fewNumbers elements are faster
 	// as tasks of their own, or of more than mostNumbers if a parfor makes them.
 	mostPlaced = 1 << 26
 	// mostAlone is mostNumbers where no ranks share the work, and mostWorkAlone is mostWork of what is made

@@ -168,7 +168,7 @@ func (w *wholeRows) is() bool {
 
 // replaces reports a loop over two indices that makes the next value of a matrix, of its elements at
 // the same places and of others. Operators take the memory of the old matrix then, since they copy the
-// row and the column that they read. Elements of the same place alone need no such copy, and rounds that
+// row and the column that they read. Elements of the same place alone need no copy, and rounds that
 // change a few places alone go over these.
 func (w *wholeRows) replaces(round *ir.Region) bool {
 	k := slices.Index(round.Yields, w.id)
@@ -195,7 +195,7 @@ func (w *wholeRows) replaces(round *ir.Region) bool {
 const mostChosen = 16
 
 // choose replaces cheap branches of the body by ifelse, on a copy. What may fail on a side then makes
-// the loop stay: the range of an index under a condition is not known any more. at has the ranges around
+// the loop stay: the range of an index under a condition is no longer known. at has the ranges around
 // the loop.
 func (w *wholeRows) choose(at ir.Ranges) {
 	c := copyOf(w.body)
