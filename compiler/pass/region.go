@@ -260,3 +260,31 @@ func withMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
 	}
 	return out
 }
+
+// mostSize returns the most rows and columns of dense value id. ok is false if it does not know them.
+func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
+	n, t := &g.Nodes[id], g.Type(id)
+	if t.Known() {
+		return [2]int{t.Rows, t.Cols}, true
+	}
+	moves, parts := n.Op.Laws.Has(op.View), 0
+	for _, x := range g.In(id) {
+		if !g.Type(x).IsDense() {
+			continue
+		}
+		of, known := mostSize(g, x)
+		if parts++; !known || !moves && !n.Op.Laws.Has(op.Elementwise) || moves && parts > 1 {
+			return size, false
+		}
+		if moves { // it may be transposed
+			of = [2]int{max(of[0], of[1]), max(of[0], of[1])}
+		}
+		size = [2]int{max(size[0], of[0]), max(size[1], of[1])}
+	}
+	for axis, k := range [2]int{t.Rows, t.Cols} {
+		if k != types.Unknown {
+			size[axis] = k
+		}
+	}
+	return size, parts > 0
+}

@@ -225,34 +225,6 @@ func (w *roundWork) bounded(g *ir.Graph, id ir.ID) bool {
 	return ok && t.Elem.Size() > 0 && size[0]*size[1] <= w.most
 }
 
-// mostSize returns the most rows and columns of dense value id. ok is false if it does not know them.
-func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
-	n, t := &g.Nodes[id], g.Type(id)
-	if t.Known() {
-		return [2]int{t.Rows, t.Cols}, true
-	}
-	moves, parts := n.Op.Laws.Has(op.View), 0
-	for _, x := range g.In(id) {
-		if !g.Type(x).IsDense() {
-			continue
-		}
-		of, known := mostSize(g, x)
-		if parts++; !known || !moves && !n.Op.Laws.Has(op.Elementwise) || moves && parts > 1 {
-			return size, false
-		}
-		if moves { // it may be transposed
-			of = [2]int{max(of[0], of[1]), max(of[0], of[1])}
-		}
-		size = [2]int{max(size[0], of[0]), max(size[1], of[1])}
-	}
-	for axis, k := range [2]int{t.Rows, t.Cols} {
-		if k != types.Unknown {
-			size[axis] = k
-		}
-	}
-	return size, parts > 0
-}
-
 // keepsLarge reports whether loop id carries matrices of more than mostNumbers elements, and a round
 // chooses between old and new elements of each of them. placed: it chooses new ones at a place alone.
 func keepsLarge(g *ir.Graph, outside *around, id ir.ID) (some, placed bool) {
