@@ -154,7 +154,7 @@ const (
 	mostPlaced = 1 << 26
 	// mostAlone is mostNumbers where no ranks share the work, and mostWorkAlone is mostWork of what is made
 	// by loops over elements: several workers share these.
-	mostAlone, mostWorkAlone = 131072, 1 << 21
+	mostAlone, mostWorkAlone = 131072, 1 << 23
 	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
 	// of more than fewNumbers: some 50 us of one worker.
 	mostWork = 1 << 19
@@ -189,7 +189,7 @@ func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 func fits(g *ir.Graph, outside *around, id ir.ID, alone bool) bool {
 	n := &g.Nodes[id]
 	w := roundWork{most: mostNumbers, mostOps: mostWork}
-	if alone {
+	if alone && !handsOn(n) {
 		w.most, w.mostOps = mostAlone, mostWorkAlone
 	}
 	if some, placed := keepsLarge(g, outside, id); placed {
@@ -212,6 +212,15 @@ func fits(g *ir.Graph, outside *around, id ir.ID, alone bool) bool {
 		}
 	}
 	return w.within(g, id, outside) && (!w.large || w.ops <= w.mostOps)
+}
+
+// handsOn reports a loop that hands a carried matrix, or a part, on as the value of another name. Rounds of one
+// task copy it, because its memory is that of the second next result.
+func handsOn(n *ir.Node) bool {
+	g := n.Region.Graph
+	return slices.ContainsFunc(n.Region.Yields, func(y ir.ID) bool {
+		return g.Type(y).IsDense() && (g.Nodes[y].Op.Role == op.Argument || g.Nodes[y].Op.Laws.Has(op.View))
+	})
 }
 
 // bounded reports a value of few elements. Its size may be one that only the run tells, if it is a part
