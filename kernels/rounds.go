@@ -37,7 +37,7 @@ func interpretersOf(b *op.Body) *roundsOf {
 	return b.Compiled(func(b *op.Body) any { nest.PlanStages(b); return &roundsOf{large: nest.Large(b)} }).(*roundsOf)
 }
 
-// roundsOf is what calls of a body share.
+// roundsOf is the state that all calls of a body share.
 type roundsOf struct {
 	sync.Pool      // of *nest.Interpreter
 	large     bool // see nest.Large
@@ -49,7 +49,8 @@ func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	return nest.LoopsIn(c.Bodies[0])
 }
 
-// roundsSpace is one place if some loop of a round is large enough for several workers.
+// roundsSpace returns the space of a Team: not empty if a loop of a round is large enough for several
+// workers.
 func roundsSpace(c *op.Call) (n, leaf int) {
 	if interpretersOf(c.Bodies[0]).large {
 		return 1, 1
@@ -57,7 +58,8 @@ func roundsSpace(c *op.Call) (n, leaf int) {
 	return 0, 0
 }
 
-// teamRounds is a call that several workers take part in. The first that comes runs the rounds.
+// teamRounds is a call in which several workers take part. The first worker runs the rounds, and the others
+// help it.
 type teamRounds struct {
 	c     *op.Call
 	team  *nest.Team
@@ -81,8 +83,8 @@ func (r *teamRounds) End() error { return nil }
 
 func (r *teamRounds) Waited(worker int) time.Duration { return r.team.Waited(worker) }
 
-// runRounds runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped. The team
-// may be nil.
+// runRounds runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped. worker is
+// the owner of the team, which may be nil.
 func runRounds(c *op.Call, team *nest.Team, worker int) error {
 	idle := interpretersOf(c.Bodies[0])
 	old, _ := idle.Get().(*nest.Interpreter)

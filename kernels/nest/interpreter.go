@@ -47,8 +47,8 @@ type Interpreter struct {
 	own         []*value.Dense // by carried argument, the memory for stages in place: see Stages.over
 	compileFrom int64          // see worthwhile
 	stopped     func() bool
-	team        *Team // nil: one worker runs all
-	owner       int   // the worker that runs it, of a team
+	team        *Team // shares large stages; nil: one worker runs all
+	owner       int   // the worker of team that runs it
 	given       bool  // of the body of a loop: it has the arguments that stay the same
 	// turned has transposed copies of invariant matrices. All interpreters of a run share it.
 	turned map[*value.Dense]*value.Dense

@@ -75,7 +75,7 @@ type stageRun struct {
 	flags int  // consecutive windows in which a check has failed
 	// number is the result of a reduction of all elements; nil for other stages.
 	number *value.Dense
-	ops    float64 // of all elements, about
+	ops    float64 // an estimate for all elements
 	ready  bool    // it is bound to write in place
 }
 

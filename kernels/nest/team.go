@@ -1,8 +1,8 @@
 package nest
 
-// This file shares the loops of stages among workers. The rounds of a loop over matrices that fit in a
-// cache last microseconds. A task a round costs as much, so one worker runs the rounds, and the others wait
-// for parts of its loops.
+// This file shares the loops of stages among workers. A round of a loop over matrices that fit in a cache
+// lasts microseconds, and a task for each round costs as much. So one worker runs all rounds, and the
+// others wait for parts of its loops.
 
 import (
 	"runtime"
@@ -14,61 +14,66 @@ import (
 )
 
 const (
-	// TeamFrom is from how many operations on a stage is shared, some 5 us. Handing a part over and waiting
-	// for its end takes about 1 us. A part has at least the fourth part of it, and teamParts is the most
-	// parts of a worker.
-	TeamFrom, teamParts = 1 << 17, 4
-	// teamSpins is how often a worker looks for a part before it asks whether other tasks wait, and
-	// teamNaps how often it asks before it sleeps between looks.
-	teamSpins, teamNaps = 256, 64
-	// teamNap is how long it sleeps.
+	// TeamFrom is the least number of operations of a stage that is shared: some 5 us of one worker.
+	// Handing over a part and waiting for its end takes about 1 us, so a part has at least TeamFrom/4.
+	TeamFrom = 1 << 17
+	// teamParts is the most parts for each worker.
+	teamParts = 4
+	// teamSpins is how often a worker looks for a part before it asks whether other tasks wait.
+	teamSpins = 256
+	// teamNaps is how often a worker asks before it sleeps between looks.
+	teamNaps = 64
+	// teamNap is how long a worker sleeps.
 	teamNap = 20 * time.Microsecond
-	// teamStall is how long the owner waits for a part until it takes the worker for one without a
-	// processor, as another process may have it. It runs the next teamAlone loops alone then.
-	teamStall, teamAlone = 300 * time.Microsecond, 1000
+	// teamStall is how long the owner waits for a part before it assumes that another process has the
+	// processor of that worker.
+	teamStall = 300 * time.Microsecond
+	// teamAlone is the number of loops that the owner runs alone after a stall.
+	teamAlone = 1000
 )
 
-// teamFrom is TeamFrom, but for tests.
+// teamFrom is TeamFrom, except in tests.
 var teamFrom atomic.Int64
 
 func init() { teamFrom.Store(TeamFrom) }
 
-// ShareFrom makes workers share stages from so many operations on.
+// ShareFrom sets the least number of operations of a stage that workers share, for tests.
 func ShareFrom(ops int64) { teamFrom.Store(ops) }
 
 // Shared counts the loops that were run in parts, for tests.
 var Shared atomic.Int64
 
-// Team is the workers of one call that runs rounds. One of them, the owner, calls Each and End, the others
-// call Help.
+// Team is the workers of one call that runs rounds. One of them is the owner: it alone calls Each and End.
+// The others call Help.
 type Team struct {
 	seats []seat
 	epoch uint64
 	parts int
 	f     func(worker, part int)
-	alone int // loops that the owner runs alone
+	alone int // the next so many loops are run by the owner alone
 	_     [64]byte
 	done  atomic.Int64 // parts that others have run
 	_     [64]byte
 	ended atomic.Bool
 }
 
-// seat is what a worker has of the current job: the parts whose turn comes last. left counts those that
-// nobody has begun, in its lower half. The upper half is the number of the job.
+// seat is the share of a worker in the current job. The lower half of left counts the parts that no worker
+// has claimed, and the upper half is the number of the job: a claim for an earlier job fails.
 type seat struct {
 	left   atomic.Uint64
 	waited time.Duration
 	_      [48]byte
 }
 
-// NewTeam makes a team of so many workers, which are numbered from 0 on.
+// NewTeam makes a team of so many workers, numbered from 0.
 func NewTeam(workers int) *Team { return &Team{seats: make([]seat, workers)} }
 
-// Workers returns how many workers there may be.
+// Workers returns the most workers that may take part.
 func (t *Team) Workers() int { return len(t.seats) }
 
-// Each calls f for each of some parts, and returns when all calls have returned. Workers that help call it
-// for parts of theirs, and who has none left takes parts of others. No part waits for a worker.
+// Each calls f once for each of so many parts, and returns when all calls have returned. Each worker has a
+// share of the parts. It runs these first, and then steals parts of other workers: no part waits for a
+// worker that is late. Only the owner calls Each.
 func (t *Team) Each(worker, parts int, f func(worker, part int)) {
 	t.parts, t.f = parts, f
 	t.done.Store(0)
@@ -96,14 +101,14 @@ func (t *Team) Each(worker, parts int, f func(worker, part int)) {
 	}
 }
 
-// share returns the parts of worker k.
+// share returns the parts lo..hi-1 of worker k.
 func (t *Team) share(k int) (lo, hi int) {
 	n := len(t.seats)
 	return k * t.parts / n, (k + 1) * t.parts / n
 }
 
-// claim takes a part that nobody has begun, of the worker's own ones first; -1: there is none. The parts and
-// the function of a job stay as they are until each claimed part has been run.
+// claim takes a part that no worker has claimed, from the worker's own share first; -1: there is none. The
+// parts and the function of a job do not change until each claimed part has been run.
 func (t *Team) claim(worker int) int {
 	for i := range t.seats {
 		k := (worker + i) % len(t.seats)
@@ -118,7 +123,7 @@ func (t *Team) claim(worker int) int {
 	return -1
 }
 
-// Help runs parts until the team ends, or until wanted says that other tasks wait.
+// Help runs parts until the owner calls End, or until wanted reports that other tasks wait.
 func (t *Team) Help(worker int, wanted func() bool) {
 	s := &t.seats[worker]
 	since := time.Now()
@@ -145,43 +150,44 @@ func (t *Team) Help(worker int, wanted func() bool) {
 	s.waited += time.Since(since)
 }
 
-// pause leaves the memory bus alone for some nanoseconds.
+// pause waits some nanoseconds between two looks at memory that other workers write.
 func pause() {
 	for range 10 {
 	}
 }
 
-// run runs a part. It counts also if it panics, since the owner waits for it.
+// run runs a part. A part that panics counts as done, too, since the owner waits for it.
 func (t *Team) run(worker, part int) {
 	defer t.done.Add(1)
 	t.f(worker, part)
 }
 
-// End sends the helpers home.
+// End makes the calls of Help return.
 func (t *Team) End() { t.ended.Store(true) }
 
-// Waited returns how long a worker has waited for parts.
+// Waited returns how long a worker has waited for parts in Help.
 func (t *Team) Waited(worker int) time.Duration { return t.seats[worker].waited }
 
-// teamLoop is the loop of a stage among the workers of a team.
+// teamLoop is the state of a stage's loop that the workers of a team share.
 type teamLoop struct {
 	workers []teamWorker
-	each    func(worker, part int)
-	job     int
-	parts   int
-	columns bool // parts are columns
+	each    func(worker, part int) // made once
+	job     int                    // counts executions in parts
+	parts   int                    // of the current job
+	columns bool                   // parts are ranges of columns, not of rows
 }
 
-// teamWorker is what a worker has of it.
+// teamWorker is the state of one worker in a teamLoop. flagged and err are of the last job.
 type teamWorker struct {
-	on      *launch.Worker
-	job     int // that it has taken part in last
+	on      *launch.Worker // nil before its first job
+	job     int            // the last one in which it took part
 	flagged bool
 	err     error
 	_       [24]byte
 }
 
-// Share makes t run large stages of p and of the bodies within. owner is the worker that runs p.
+// Share makes the workers of t run large stages of p and of the bodies within. owner is the worker that
+// runs p. t may be nil.
 func (p *Interpreter) Share(t *Team, owner int) {
 	p.team, p.owner = t, owner
 	for k := range p.inner {
@@ -193,7 +199,8 @@ func (p *Interpreter) Share(t *Team, owner int) {
 	}
 }
 
-// Large reports whether a stage of a body within b, which has been planned, has work for several workers.
+// Large reports whether a stage of a loop or branch in b has work for several workers. b has been planned
+// by PlanStages.
 func Large(b *op.Body) bool {
 	for k := range b.Acts {
 		if c := b.Acts[k].Def.Control; c != op.Select && c != op.Iterate {
@@ -215,7 +222,7 @@ func Large(b *op.Body) bool {
 	return false
 }
 
-// ops is about how many operations the stage of action h has.
+// ops estimates the number of operations of the stage of action h.
 func (s *Stages) ops(h int) (sum float64) {
 	for _, i := range s.members[h] {
 		sum += float64(s.body.Acts[i].Type.Count()) * max(1, s.cost(i))
@@ -223,7 +230,7 @@ func (s *Stages) ops(h int) (sum float64) {
 	return sum
 }
 
-// partsOf returns in how many parts the loop of a stage is shared; 1: it is not.
+// partsOf returns the number of parts of the loop of a stage; 1: one worker runs it.
 func (p *Interpreter) partsOf(s *stageRun, r *stageRect) int {
 	rows, cols := r.part[0][1]-r.part[0][0], r.part[1][1]-r.part[1][0]
 	if p.team == nil || r.place != nil || rows*cols == 0 || !r.worker.Direct() || s.number == nil && r.run.Reduces() {
@@ -246,7 +253,8 @@ func (p *Interpreter) partsOf(s *stageRun, r *stageRect) int {
 	return parts
 }
 
-// onTeam runs the loop of a bound stage in parts. sums: it reduces all elements.
+// onTeam runs the loop of a bound stage in parts. sums: it reduces all elements, and r.worker gets the
+// merged results.
 func (r *stageRect) onTeam(p *Interpreter, parts int, sums bool) (flagged bool, err error) {
 	if r.each == nil {
 		r.workers = make([]teamWorker, p.team.Workers())
@@ -301,7 +309,7 @@ func (r *stageRect) onTeam(p *Interpreter, parts int, sums bool) (flagged bool, 
 	return flagged, err
 }
 
-// freeShared frees what workers have of the loop.
+// freeShared frees the workers' states of the loop.
 func (r *stageRect) freeShared() {
 	for k := range r.workers {
 		if w := &r.workers[k]; w.on != nil {

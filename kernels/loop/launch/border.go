@@ -78,8 +78,8 @@ func (c *cutter) next(l *Loop, index int, list *[]stretch, least int) *core {
 	return l.decided(c.core, mostCores, func(b *loop.Border) (int64, bool) { return c.decide(b, index, list, least) })
 }
 
-// decided returns the nest of a core with the outcomes of borders that outcome knows, or nil. A loop has at
-// most so many nests.
+// decided returns the nest of a core in which the borders that outcome knows are decided. It returns nil
+// if outcome knows none, or if the loop has most nests already.
 func (l *Loop) decided(of *core, most int, outcome func(b *loop.Border) (int64, bool)) *core {
 	outcomes, key := map[int]int64{}, make([]byte, len(of.borders))
 	for k := range of.borders {
@@ -98,9 +98,9 @@ func (l *Loop) decided(of *core, most int, outcome func(b *loop.Border) (int64, 
 	return next
 }
 
-// addEdges finds what is decided in the stretches that are not within: `i == 0` in the first row, and
-// `i == 0` and `j == 0` in the first column of other rows. Otherwise the one column of a stretch would
-// take as long as three vectors within.
+// addEdges finds the conditions that are decided in stretches that are not within: `i == 0` in the first
+// row, and `i == 0` and `j == 0` in the first column of other rows. Without code of its own, a stretch of
+// one column takes as long as three vectors within.
 func (c *cutter) addEdges(l *Loop, two bool) {
 	within := slices.DeleteFunc(slices.Clone(c.rows), func(p stretch) bool { return !p.within })
 	for k, p := range c.rows {
@@ -115,7 +115,7 @@ func (c *cutter) addEdges(l *Loop, two bool) {
 	}
 }
 
-// edgeOf returns the number of the edge of these rows and columns, or 0.
+// edgeOf returns the stretch.edge of these rows and columns: 0 if no condition is decided there.
 func (c *cutter) edgeOf(l *Loop, two bool, rows, cols []stretch) int {
 	space, at := l.nest.Space, l.core
 	for {
@@ -141,8 +141,8 @@ func (c *cutter) edgeOf(l *Loop, two bool, rows, cols []stretch) int {
 	return k + 1
 }
 
-// same returns the outcome of border b, which depends on this index alone, if all indices of the list have
-// the same one.
+// same returns the outcome of border b. ok is false unless b depends on this index alone, and has the same
+// outcome for all indices of the list.
 func (c *cutter) same(b *loop.Border, index int, list []stretch) (outcome int64, ok bool) {
 	low, high, size, ok := c.lines(b, index)
 	if !ok {
@@ -166,7 +166,7 @@ func (c *cutter) same(b *loop.Border, index int, list []stretch) (outcome int64,
 	return outcome, len(list) > 0
 }
 
-// lines returns the forms of a border that depends on this index alone.
+// lines returns the forms of border b. ok is false unless b depends on this index alone.
 func (c *cutter) lines(b *loop.Border, index int) (low, high, size line, ok bool) {
 	low, ok1 := c.line(b.Low, index)
 	high, ok2 := c.line(b.High, index)
@@ -319,7 +319,8 @@ func (w *Worker) getCore() bool {
 	return true
 }
 
-// other gets a worker of another code of the run; nil: there is none.
+// other gets a worker that runs another version of the loop on the operands of the run. It returns nil if
+// there is no code for it.
 func (w *Worker) other(made version) *Worker {
 	v, err := w.run.loop.variant(made)
 	if err != nil {
@@ -338,8 +339,8 @@ func (w *Worker) other(made version) *Worker {
 	return x
 }
 
-// edge returns the worker for a stretch that is not within, of which so many rows and columns are
-// evaluated.
+// edge returns the worker for a stretch that is not within; k is its stretch.edge. It counts the rows and
+// columns that are evaluated there: until enough have been, w runs them.
 func (w *Worker) edge(k, rows, cols int) *Worker {
 	if k == 0 {
 		return w
@@ -364,14 +365,14 @@ func (w *Worker) edge(k, rows, cols int) *Worker {
 	return e.on
 }
 
-// freeCore gives the workers of other codes back.
+// freeCore gives the workers of other versions back to their pools.
 func (w *Worker) freeCore() {
 	w.core.giveBack()
 	w.core = nil
 	w.freeEdges()
 }
 
-// freeEdges gives those for edges back.
+// freeEdges gives the workers for edges back to their pools.
 func (w *Worker) freeEdges() {
 	for _, e := range w.edges {
 		e.on.giveBack()
@@ -380,7 +381,7 @@ func (w *Worker) freeEdges() {
 	w.edges = w.edges[:0]
 }
 
-// giveBack gives a worker that other has returned to the next execution. x may be nil.
+// giveBack returns a worker from other to the pool of its variant. x may be nil.
 func (x *Worker) giveBack() {
 	if x != nil {
 		v := x.variant

@@ -41,7 +41,7 @@ func (w *Worker) Move(number int, d *value.Dense, i, j int) {
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
 func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
 
-// Follow makes w, a worker of the same run, read operands and results where o reads them.
+// Follow makes w read operands and write results where o does. Both are workers of the same run.
 func (w *Worker) Follow(o *Worker) {
 	copy(w.args[firstOperand:], o.args[firstOperand:][:len(w.run.args)])
 	if w.moved = o.moved; w.told != o.told {

@@ -132,8 +132,8 @@ type Worker struct {
 	core   *Worker // for the points within, or nil
 	moved  bool    // there is none, or an operand that says where they are has another value
 	seen   int     // points without it: see cut
-	told   int     // how often Told has moved them
-	edges  []edge  // while there is a core: for the stretches that are not within
+	told   int     // how often Told has changed the cuts
+	edges  []edge  // for the stretches that are not within, while there is a core
 
 	variant *variant // of core, and of deeper
 
@@ -164,15 +164,15 @@ type cuts struct {
 	reads      uint64    // the operands that the cuts depend on
 }
 
-// stretch is the indices from from to to-1. within: they meet the same sides as most. If edge is not 0,
-// edges[edge-1] has the code for other stretches.
+// stretch is the indices from from to to-1. within: they meet the same sides as most. Otherwise
+// cuts.edges[edge-1] has the code for them, unless edge is 0.
 type stretch struct {
 	from, to int
 	within   bool
 	edge     int
 }
 
-// edge has a worker of the code for a stretch that is not within. none: there is no such code.
+// edge is the worker for a stretch that is not within. none: there is no code for it.
 type edge struct {
 	on   *Worker
 	none bool

@@ -77,15 +77,11 @@ func (l *Loop) meet(made version, points int) bool {
 	return true
 }
 
-// pays counts so many points more of a version for an edge, and reports whether it has or is worth code.
+// pays counts points of a version for an edge, and reports whether the version has code or is worth it.
 func (l *Loop) pays(made version, points int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := l.made[made]
-	if v == nil {
-		v = &variant{}
-		l.made[made] = v
-	}
+	v := l.entry(made)
 	v.points += points
 	return v.code != nil || v.err != nil || v.points >= FixedFrom
 }
@@ -111,15 +107,21 @@ func (l *Loop) code(made version) (executable, error) {
 	return compiled(n, made.layout, made.levels)
 }
 
-// variant returns a version of the loop, whose code it makes if there is none.
-func (l *Loop) variant(made version) (*variant, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// entry returns the variant of a version, which may have no code. The caller holds l.mu.
+func (l *Loop) entry(made version) *variant {
 	v := l.made[made]
 	if v == nil {
 		v = &variant{}
 		l.made[made] = v
 	}
+	return v
+}
+
+// variant returns a version of the loop, whose code it makes if there is none.
+func (l *Loop) variant(made version) (*variant, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.entry(made)
 	if v.code == nil && v.err == nil {
 		v.code, v.err = l.code(made)
 	}
