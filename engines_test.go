@@ -141,8 +141,11 @@ func TestOperatorExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir()) // the example of read writes a file
-	ran := 0
+	ran, named := 0, 0 // hidden rows have no programs
 	for _, d := range table.Rows() {
+		if !d.Hidden {
+			named++
+		}
 		for _, eg := range d.Eg {
 			got := everywhere(t, d.Name, []byte(eg.Program), nil, part(engines(uint64(ran)), ran))
 			if strings.TrimRight(got, "\n") != strings.TrimRight(eg.Output, "\n") {
@@ -151,8 +154,8 @@ func TestOperatorExamples(t *testing.T) {
 			ran++
 		}
 	}
-	if ran < len(table.Rows())/2 {
-		t.Errorf("only %d examples for %d rows", ran, len(table.Rows()))
+	if ran < named*9/10 {
+		t.Errorf("only %d examples for %d rows", ran, named)
 	}
 }
 

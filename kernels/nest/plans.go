@@ -82,7 +82,7 @@ type stageRun struct {
 // stageRect is a loop of a stage, bound to operands.
 type stageRect struct {
 	*SpaceRect
-	teamLoop
+	team   teamLoop
 	run    launch.Run
 	worker *launch.Worker // nil: it is not bound
 	in     []value.Value

@@ -61,6 +61,37 @@ func (s *Stages) cost(k int) float64 {
 	return flopsOf(s.body, a) / float64(max(1, a.Type.Count()))
 }
 
+// Large reports whether a stage of a loop or branch in b has work for several workers. b has been planned
+// by PlanStages.
+func Large(b *op.Body) bool {
+	for k := range b.Acts {
+		if c := b.Acts[k].Def.Control; c != op.Select && c != op.Iterate {
+			continue
+		}
+		for _, in := range b.Acts[k].Bodies {
+			if Large(in) {
+				return true
+			}
+			if s := planOf(in).stages; s != nil {
+				for h := range s.members {
+					if s.ops(h) >= float64(teamFrom.Load()) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ops estimates the number of operations of the stage of action h.
+func (s *Stages) ops(h int) (sum float64) {
+	for _, i := range s.members[h] {
+		sum += float64(s.body.Acts[i].Type.Count()) * max(1, s.cost(i))
+	}
+	return sum
+}
+
 // reads estimates how often action i reads each element of operand at.
 func (s *Stages) reads(i, at int) float64 {
 	a := &s.body.Acts[i]

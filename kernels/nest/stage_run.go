@@ -128,7 +128,8 @@ func (p *Interpreter) launch(k int) (flagged bool, err error) {
 				r.worker.Forget()
 			}
 			if parts := p.partsOf(s, r); parts > 1 {
-				flagged, err = r.onTeam(p, parts, s.number != nil)
+				r.team.parts = parts
+				flagged, err = r.team.run(p.team, p.owner, &r.run, r.worker, r.part, s.number != nil, p.stopped)
 			} else {
 				flagged, err = r.worker.Window(r.part[0][0], r.part[0][1], r.part[1][0], r.part[1][1], p.stopped)
 			}
@@ -140,6 +141,45 @@ func (p *Interpreter) launch(k int) (flagged bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// partsOf returns the number of parts of the loop of a stage; 1: one worker runs it.
+func (p *Interpreter) partsOf(s *stageRun, r *stageRect) int {
+	rows, cols := r.part[0][1]-r.part[0][0], r.part[1][1]-r.part[1][0]
+	reduces, across := r.run.Reduces()
+	if p.team == nil || r.place != nil || rows*cols == 0 || !r.worker.Direct() || s.number == nil && across {
+		return 1
+	}
+	ops := s.ops * float64(rows*cols) / float64(max(1, r.Rows*r.Cols))
+	from := float64(teamFrom.Load())
+	if ops < from {
+		return 1
+	}
+	if p.team.alone > 0 {
+		p.team.alone--
+		return 1
+	}
+	n := p.team.Workers()
+	parts := min(n*teamParts, int(ops/(from/4))/n*n)
+	if r.team.columns = rows < parts; r.team.columns {
+		if parts = min(parts, cols/launch.Lanes()); reduces && s.number == nil { // windows hold whole rows
+			return 1
+		}
+	}
+	return parts
+}
+
+// Share makes the workers of t run large stages of p and of the bodies within. owner is the worker that
+// runs p. t may be nil.
+func (p *Interpreter) Share(t *Team, owner int) {
+	p.team, p.owner = t, owner
+	for k := range p.inner {
+		for _, q := range p.inner[k].all() {
+			if q != nil {
+				q.Share(t, owner)
+			}
+		}
+	}
 }
 
 // mostFlags is the most failed checks in a row. After one more, the actions of a stage always run one
@@ -328,7 +368,7 @@ func (o *Operand) size(axis, rest int) int {
 // free unbinds the loop.
 func (r *stageRect) free() {
 	r.view = value.Dense{} // idle interpreters keep no memory of their last call
-	r.freeShared()
+	r.team.free()
 	if r.worker != nil {
 		r.worker.Free()
 		r.worker = nil

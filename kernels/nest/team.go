@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"flow/ir/op"
 	"flow/kernels/loop/launch"
 )
 
@@ -175,6 +174,12 @@ type teamLoop struct {
 	job     int                    // counts executions in parts
 	parts   int                    // of the current job
 	columns bool                   // parts are ranges of columns, not of rows
+	// of the current job: see run
+	of      *launch.Run
+	on      *launch.Worker
+	window  [2][2]int
+	sums    bool
+	stopped func() bool
 }
 
 // teamWorker is the state of one worker in a teamLoop. flagged and err are of the last job.
@@ -186,116 +191,22 @@ type teamWorker struct {
 	_       [24]byte
 }
 
-// Share makes the workers of t run large stages of p and of the bodies within. owner is the worker that
-// runs p. t may be nil.
-func (p *Interpreter) Share(t *Team, owner int) {
-	p.team, p.owner = t, owner
-	for k := range p.inner {
-		for _, q := range p.inner[k].all() {
-			if q != nil {
-				q.Share(t, owner)
-			}
-		}
+// run runs parts of a loop on t. owner is the worker that calls, and on its worker of the loop, which window
+// belongs to. sums: the loop reduces all elements, and on gets the merged results.
+func (x *teamLoop) run(t *Team, owner int, of *launch.Run, on *launch.Worker, window [2][2]int, sums bool, stopped func() bool) (flagged bool, err error) {
+	if len(x.workers) < t.Workers() {
+		x.workers = make([]teamWorker, t.Workers())
 	}
-}
-
-// Large reports whether a stage of a loop or branch in b has work for several workers. b has been planned
-// by PlanStages.
-func Large(b *op.Body) bool {
-	for k := range b.Acts {
-		if c := b.Acts[k].Def.Control; c != op.Select && c != op.Iterate {
-			continue
-		}
-		for _, in := range b.Acts[k].Bodies {
-			if Large(in) {
-				return true
-			}
-			if s := planOf(in).stages; s != nil {
-				for h := range s.members {
-					if s.ops(h) >= float64(teamFrom.Load()) {
-						return true
-					}
-				}
-			}
-		}
+	x.job++
+	x.of, x.on, x.window, x.sums, x.stopped = of, on, window, sums, stopped
+	if x.each == nil {
+		x.each = x.runPart
 	}
-	return false
-}
-
-// ops estimates the number of operations of the stage of action h.
-func (s *Stages) ops(h int) (sum float64) {
-	for _, i := range s.members[h] {
-		sum += float64(s.body.Acts[i].Type.Count()) * max(1, s.cost(i))
-	}
-	return sum
-}
-
-// partsOf returns the number of parts of the loop of a stage; 1: one worker runs it.
-func (p *Interpreter) partsOf(s *stageRun, r *stageRect) int {
-	rows, cols := r.part[0][1]-r.part[0][0], r.part[1][1]-r.part[1][0]
-	if p.team == nil || r.place != nil || rows*cols == 0 || !r.worker.Direct() || s.number == nil && r.run.Reduces() {
-		return 1
-	}
-	ops := s.ops * float64(rows*cols) / float64(max(1, r.Rows*r.Cols))
-	from := float64(teamFrom.Load())
-	if ops < from {
-		return 1
-	}
-	if p.team.alone > 0 {
-		p.team.alone--
-		return 1
-	}
-	n := p.team.Workers()
-	parts := min(n*teamParts, int(ops/(from/4))/n*n)
-	if r.columns = rows < parts; r.columns {
-		parts = min(parts, cols/launch.Lanes())
-	}
-	return parts
-}
-
-// onTeam runs the loop of a bound stage in parts. sums: it reduces all elements, and r.worker gets the
-// merged results.
-func (r *stageRect) onTeam(p *Interpreter, parts int, sums bool) (flagged bool, err error) {
-	if r.each == nil {
-		r.workers = make([]teamWorker, p.team.Workers())
-		r.each = func(worker, part int) {
-			w := &r.workers[worker]
-			if w.job != r.job {
-				w.job, w.flagged, w.err = r.job, false, nil
-				if w.on == nil {
-					w.on = r.run.Worker()
-				}
-				w.on.Follow(r.worker)
-				if sums {
-					w.on.Forget()
-				}
-			}
-			at := r.part
-			axis := 0
-			if r.columns {
-				axis = 1
-			}
-			from, n := at[axis][0], at[axis][1]-at[axis][0]
-			lo, hi := part*n/r.parts, (part+1)*n/r.parts
-			if unit := launch.Lanes(); r.columns {
-				lo = lo / unit * unit
-				if hi < n {
-					hi = hi / unit * unit
-				}
-			}
-			at[axis] = [2]int{from + lo, from + hi}
-			if f, err := w.on.Window(at[0][0], at[0][1], at[1][0], at[1][1], p.stopped); f || err != nil {
-				w.flagged = w.flagged || f
-				w.err = err
-			}
-		}
-	}
-	r.job, r.parts = r.job+1, parts
 	Shared.Add(1)
-	p.team.Each(p.owner, parts, r.each)
-	for k := range r.workers {
-		w := &r.workers[k]
-		if w.job != r.job {
+	t.Each(owner, x.parts, x.each)
+	for k := range x.workers {
+		w := &x.workers[k]
+		if w.job != x.job {
 			continue
 		}
 		flagged = flagged || w.flagged
@@ -303,16 +214,49 @@ func (r *stageRect) onTeam(p *Interpreter, parts int, sums bool) (flagged bool, 
 			err = w.err
 		}
 		if sums {
-			r.worker.Merge(w.on)
+			on.Merge(w.on)
 		}
 	}
 	return flagged, err
 }
 
-// freeShared frees the workers' states of the loop.
-func (r *stageRect) freeShared() {
-	for k := range r.workers {
-		if w := &r.workers[k]; w.on != nil {
+// runPart runs one part of the current job.
+func (x *teamLoop) runPart(worker, part int) {
+	w := &x.workers[worker]
+	if w.job != x.job {
+		w.job, w.flagged, w.err = x.job, false, nil
+		if w.on == nil {
+			w.on = x.of.Worker()
+		}
+		w.on.Follow(x.on)
+		if x.sums {
+			w.on.Forget()
+		}
+	}
+	at, axis, unit := x.window, 0, 1
+	switch {
+	case x.columns:
+		axis, unit = 1, launch.Lanes()
+	case at[1][1]-at[1][0] < launch.FewColumns: // rows are the lanes
+		unit = launch.Lanes()
+	}
+	from, n := at[axis][0], at[axis][1]-at[axis][0]
+	lo, hi := part*n/x.parts/unit*unit, n
+	if part+1 < x.parts {
+		hi = (part + 1) * n / x.parts / unit * unit
+	}
+	at[axis] = [2]int{from + lo, from + hi}
+	f, err := w.on.Window(at[0][0], at[0][1], at[1][0], at[1][1], x.stopped)
+	w.flagged = w.flagged || f
+	if err != nil {
+		w.err = err
+	}
+}
+
+// free frees the workers of the loop.
+func (x *teamLoop) free() {
+	for k := range x.workers {
+		if w := &x.workers[k]; w.on != nil {
 			w.on.Free()
 			w.on = nil
 		}

@@ -50,8 +50,12 @@ func (w *Worker) Follow(o *Worker) {
 	}
 }
 
-// Reduces reports whether the run has reduced results.
-func (r *Run) Reduces() bool { return len(r.reduced) > 0 }
+// Reduces reports whether the run has reduced results. across: some have contributions of several rows to
+// an element.
+func (r *Run) Reduces() (some, across bool) {
+	across = slices.ContainsFunc(r.reduced, func(x reducing) bool { return x.extent != oneEach })
+	return len(r.reduced) > 0, across
+}
 
 // Partials reports whether workers keep reduced results for Sums, Words and Put. Workers of the
 // interpreter do not.
