@@ -5,6 +5,7 @@ package amd64
 // lane has a state of its own; after the loop the lanes are merged.
 
 import (
+	"math"
 	"slices"
 
 	"flow/ir/loop"
@@ -63,9 +64,15 @@ func (l *lowering) along(s *loop.Stmt) bool {
 	l.nested++
 	before, inner, innermost, counts, top := l.before, l.inner, l.innermost, l.counts, l.top
 	l.before, l.counts = settling{}, nil
+	divided := l.divided
 	body := l.outside(x)
 	l.inner, l.innermost = &settling{at: len(l.steps)}, x.Index.Name
 	l.lanes = x.Index.Name
+	counted, other := l.counters[l.lanes] // of a loop before it, over the same index
+	if other {
+		delete(l.counters, l.lanes)
+		l.counters[math.MinInt] = counted // its place stays taken
+	}
 	for _, v := range carried {
 		l.makes(v, l.depthNow())
 	}
@@ -110,6 +117,11 @@ func (l *lowering) along(s *loop.Stmt) bool {
 		round()
 	}
 	l.bind(end)
+	l.divided = divided // there may be no round
+	if other {
+		delete(l.counters, math.MinInt)
+		l.counters[l.lanes] = counted
+	}
 	l.lanes = -1
 	l.steps = slices.Insert(l.steps, l.inner.at, l.inner.steps...)
 	l.before, l.inner, l.innermost, l.counts, l.top, l.active = before, inner, innermost, counts, top, 0
