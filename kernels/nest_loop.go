@@ -152,7 +152,7 @@ func RowsBegun() int64 { return rowsBegun.Load() }
 // RowsWidened is how often a worker of a body by phases has gone on with sums of more words.
 func RowsWidened() int64 { return rowsWidened.Load() }
 
-// LoopsShared is how many loops in rounds were run in parts, for several workers.
+// LoopsShared is how many loops in rounds were run in parts, by several workers.
 func LoopsShared() int64 { return nest.Shared.Load() }
 
 // LoopsFrom sets from how many actions on the bodies of loops are compiled, for tests: 0 compiles

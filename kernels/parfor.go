@@ -219,8 +219,8 @@ type parforRun struct {
 	// whole is when drawn constructors were made.
 	whole    sync.Once
 	drawnErr error
-	// chunk is where the chunk of each worker begins, failed the least of those of this rank that have
-	// failed. Chunks after that are given up: no failure of theirs is the first, and one of their
+	// chunk is where the chunk of each worker begins. failed is the least of those chunks of this rank that
+	// have failed. Chunks after it are given up: no failure of theirs is the first, and one of their
 	// iterations may be without end.
 	chunk  []int
 	failed atomic.Int64

@@ -22,19 +22,8 @@ const (
 	groupLanes = 4
 )
 
-// groupSums returns the row that sums by the values of columns, and those of its states. A state is the
-// accumulators of sum of some rows, one below the other, a row for each group.
+// groupSums returns the row that sums by the values of columns, and the rows of its states.
 func groupSums() []*op.Def {
-	begin := func(part bool) func(c *op.Call, workers int) (op.LoopBody, error) {
-		return func(c *op.Call, workers int) (op.LoopBody, error) {
-			n := 1
-			for _, k := range c.Attrs.Ints("n") {
-				n *= int(k)
-			}
-			return &groupsBody{c: c, part: part, floats: c.In[0].Type().Elem == types.F64, size: n, by: make([]groupsWorker, workers)}, nil
-		}
-	}
-	space := func(c *op.Call) (n, leaf int) { return c.In[1].Type().Rows, window.LeafElements }
 	d := &op.Def{
 		Name: "group.sums", Hidden: true,
 		Doc: "group.sums returns the exact sums of x by group. Element [p, q] is the sum over the rows where keys[0] is lo[0] + p * by[0] " +
@@ -70,19 +59,40 @@ func groupSums() []*op.Def {
 			w.Flops += 16 * float64(s.In[1].Rows)
 			return w
 		},
-		Loop:  &op.Loop{Space: space, Begin: begin(false)},
+		Loop:  groupsLoop(false),
 		Shard: op.Shard{Partial: "group.sums.part", Combine: "sum.join", Finish: "group.sums.done"},
 	}
+	return append([]*op.Def{d}, groupStates(d)...)
+}
+
+// groupsLoop returns the loop over the rows of x. part: its results are states.
+func groupsLoop(part bool) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) { return c.In[1].Type().Rows, window.LeafElements },
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			n := 1
+			for _, k := range c.Attrs.Ints("n") {
+				n *= int(k)
+			}
+			return &groupsBody{c: c, part: part, floats: c.In[0].Type().Elem == types.F64, size: n, by: make([]groupsWorker, workers)}, nil
+		},
+	}
+}
+
+// groupStates returns the rows of the states of d, group.sums. A state has the accumulator of a sum for
+// each group, one below the other.
+func groupStates(d *op.Def) []*op.Def {
 	state := func(s *op.Sig) (types.Type, error) {
 		t, err := d.Type(s)
 		w := Whole{Class: loop.Sum}.Acc(t.Elem)
 		w.Rows = t.Rows * t.Cols
 		return w, err
 	}
+	rows := groupsLoop(true)
+	rows.Rows = func(s *op.Sig, _ types.Type) int { return s.In[1].Rows }
 	part := define.ByKernel(&op.Def{
 		Name: "group.sums.part", Hidden: true, Doc: "group.sums.part is the states of the groups of some rows, a row each.",
-		Args: d.Args, Type: state, Laws: d.Laws, Cost: d.Cost,
-		Loop: &op.Loop{Space: space, Begin: begin(true), Rows: func(s *op.Sig, _ types.Type) int { return s.In[1].Rows }},
+		Args: d.Args, Type: state, Laws: d.Laws, Cost: d.Cost, Loop: rows,
 	})
 	done := define.ByKernel(&op.Def{
 		Name: "group.sums.done", Hidden: true, Doc: "group.sums.done is group.sums of states that have been merged.",
@@ -106,7 +116,7 @@ func groupSums() []*op.Def {
 			return nil
 		},
 	})
-	return []*op.Def{d, part, done}
+	return []*op.Def{part, done}
 }
 
 // groupSumsRef is the definition: it compares every row with every index.
@@ -157,12 +167,12 @@ type groupsBody struct {
 	by     []groupsWorker
 }
 
-// groupsWorker is a worker that adds rows. Its table has groupLanes sums a group. The last group gets
-// the rows outside all groups.
+// groupsWorker is the table of a worker that adds rows. It has groupLanes sums for each group, and one
+// group more for the rows outside all groups.
 type groupsWorker struct {
 	pairs  []exact.Pair // sums of floats
 	ints   []int64      // sums of integers and counts
-	lo, hi int          // it has added rows between these
+	lo, hi int          // all rows that it has added are in lo..hi-1; 0, 0: none
 }
 
 // Chunk adds rows lo..hi-1.

@@ -38,8 +38,8 @@ type statistic struct {
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
-	// fold is the reduction of a pipeline that may end with the forms. axisRows then makes the rows of
-	// those by row and by column. nil: a pipeline ends with none of them.
+	// fold is the reduction by which a pipeline ends with one of the forms. axisRows then makes the rows of
+	// the forms by row and by column. nil: a pipeline ends with none of them.
 	fold *Whole
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64

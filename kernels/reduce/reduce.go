@@ -64,7 +64,8 @@ func (w Whole) hiddenRows() (out []*op.Def) {
 	return append(out, w.doneRow(false))
 }
 
-// shard names the hidden rows of the reduction of all elements, or of columns.
+// shard returns the names of the hidden rows by which ranks share the reduction of all elements, or of
+// columns.
 func (w Whole) shard(kind op.ShardKind, columns bool) op.Shard {
 	family := w
 	family.Name = w.Family()
@@ -174,7 +175,7 @@ func (w Whole) Acc(e types.Elem) types.Type {
 // places reports argmin or argmax.
 func (w Whole) places() bool { return w.Class == loop.ArgLeast || w.Class == loop.ArgGreatest }
 
-// counts reports any or all of columns: their accumulators are those of count.
+// counts reports any or all of columns (ofColumns): their accumulators are those of count.
 func (w Whole) counts() bool { return w.shared != "" && (w.Class == loop.Any || w.Class == loop.All) }
 
 // Done returns the result, of type e, for n elements in all.
@@ -193,8 +194,8 @@ func (w Whole) Done(acc *value.Dense, e types.Elem, n int) value.Scalar {
 	return define.Number(e, exact.Reduced(w.Class, &s, &q, n, e == types.F32))
 }
 
-// ofColumns returns the reduction as those of columns have it. The accumulator of any and all is a
-// count of each column.
+// ofColumns returns w for a reduction of columns. any and all share the accumulators of count there: a
+// number for each column, from which ranks can merge.
 func (w Whole) ofColumns() Whole {
 	if w.Class == loop.Any || w.Class == loop.All {
 		w.shared = "count"

@@ -43,7 +43,8 @@ func axisRows() []*op.Def {
 	return out
 }
 
-// argWholes lists argmin and argmax as their folds and hidden rows see them.
+// argWholes returns argmin and argmax. Their public rows are those of argExtremes; folds and hidden rows
+// are made from these.
 func argWholes() []Whole {
 	out := []Whole{{Name: "argmin", Class: loop.ArgLeast}, {Name: "argmax", Class: loop.ArgGreatest}}
 	for k := range out {

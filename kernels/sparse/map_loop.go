@@ -40,8 +40,9 @@ type mapLoop[T vec.Element] struct {
 	into *value.CSR  // out without its zeros, if some are removed
 	by   []mapWorker
 
-	united     []int32 // by unite: the columns of the rows before row upTo
-	upTo, rows int     // rows: the end of the last chunk
+	united []int32 // the columns that unite has written, of the rows before row upTo
+	upTo   int     // the first row whose columns unite has not written
+	rows   int     // the end of the last chunk
 }
 
 // mapWorker is the lists of a worker.
@@ -101,9 +102,9 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 	return loop
 }
 
-// unites reports whether the first pass can write the result, and makes room for that many places. It
-// can where one worker makes the union of two patterns: other workers would need to know how many
-// places the rows before theirs have.
+// unites reports whether the first pass can write the columns of the result, and makes room for `most`
+// of them. It can if one worker makes the union of two patterns. Several workers could not: the place of
+// a row depends on how many columns all rows before it have.
 func (l *mapLoop[T]) unites(most int) bool {
 	if len(l.by) > 1 || !l.sure || l.p != patternJoin || len(l.of) != 2 {
 		return false
@@ -113,7 +114,7 @@ func (l *mapLoop[T]) unites(most int) bool {
 	return err == nil // without room, fewer places may fit
 }
 
-// unite counts the places of rows lo..hi-1. It writes their columns if all rows before have theirs.
+// unite counts the columns of rows lo..hi-1. It writes them, too, if those of all rows before are written.
 func (l *mapLoop[T]) unite(worker, lo, hi int) error {
 	if lo != l.upTo {
 		return l.count(worker, lo, hi)
@@ -128,7 +129,7 @@ func (l *mapLoop[T]) unite(worker, lo, hi int) error {
 	return nil
 }
 
-// endUnite is layOut, and the end of the call if all columns are written.
+// endUnite ends the first pass: as layOut does, or, if unite has written all columns, with the result.
 func (l *mapLoop[T]) endUnite() (last bool, err error) {
 	if l.upTo != l.rows {
 		l.united = nil

@@ -44,8 +44,8 @@ type Joining interface {
 	JoinAll(v *dense.Slab)
 }
 
-// Placing is the state of ArgLeast and ArgGreatest. An accumulator has two integers: one that orders as
-// the values do (arg.key), and the index, -1 of none.
+// Placing is the state of ArgLeast and ArgGreatest. An accumulator has two integers: a key that orders as
+// the values do (arg.key), and the index. The index is -1 if there is no element.
 type Placing interface {
 	Accumulating
 	// Wins reports whether v, element number index, is ahead of what a place has. Offer contributes it.
@@ -255,7 +255,8 @@ func (s *arg[T]) Merge(o State) {
 	}
 }
 
-// key returns an integer that is ahead of others, or equal to them, as the value of a place is.
+// key maps the value of a place to an integer. Keys compare as the values do: -0 equals 0, and nan is
+// ahead of all others.
 func (s *arg[T]) key(place int) int64 {
 	x := s.best[place]
 	if x != x {
@@ -275,7 +276,7 @@ func (s *arg[T]) Put(acc *value.Dense, place int) {
 	acc.I64[0], acc.I64[1] = s.key(place), s.index[place]
 }
 
-// Take needs the state of integers.
+// Take adds an accumulator to a state of integers, because keys are integers for any element type.
 func (s *arg[T]) Take(place int, acc *value.Dense) {
 	if acc.I64[1] >= 0 {
 		s.one(place, T(acc.I64[0]), acc.I64[1])
