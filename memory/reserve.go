@@ -38,7 +38,7 @@ func Reserve(n int64) error {
 	return available(n)
 }
 
-// available is Reserve without a bound.
+// available is Reserve without the limit of Bound.
 func available(n int64) error {
 	if n < asked || reserve(n) == nil {
 		return nil
@@ -110,7 +110,7 @@ func Fresh[T any](n int) []T {
 	return fresh[T](n)
 }
 
-// fresh is Fresh without a check.
+// fresh is Fresh where the caller has checked the size.
 func fresh[T any](n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size < hugeFrom {

@@ -141,8 +141,8 @@ type Call struct {
 	// Part: this rank runs only some iterations of the loop, and other ranks run the others. A loop
 	// that goes over them several times (Passes) must not need all in one to run another.
 	Part bool
-	// From..To-1 are the iterations of this rank if Part; From is 0 otherwise. A rank that helps another
-	// one also runs iterations outside of its own. One that fails runs again on its rank.
+	// From..To-1 are the iterations of this rank if Part; both are 0 otherwise. A rank that helps another
+	// one also runs iterations outside of its own. If one of these fails, its own rank runs it again.
 	From, To int
 	// Lo and Hi delimit the rows Lo..Hi-1 of this rank in a call without a Loop, or with a sparse
 	// result, whose rows ranks share. Both are 0 in other calls.
@@ -158,7 +158,7 @@ type Call struct {
 	// ErrStopped.
 	Stopped func() bool
 
-	// Wanted reports that other tasks wait for a worker. It is set for a loop of a team.
+	// Wanted reports whether other tasks wait for a worker. It is set for a loop with Team.
 	Wanted func() bool
 
 	asked *Sig // see Repeats

@@ -38,8 +38,9 @@ type Loop struct {
 	Own bool
 	// Light: a leaf takes some microseconds, so a loop of few leaves is not shared.
 	Light bool
-	// Team: an iteration is a place for a worker that takes part in the call. There is one for each worker.
-	// No technique hands them out, and reports leave them out.
+	// Team: each iteration is one worker, which takes part in the call until Chunk returns. There is one
+	// for each processor. Workers claim them one by one under any technique, and reports leave them out.
+	// Space returns 0 for a call that is not worth several workers. A call on ranks is never a loop.
 	Team bool
 	// Begin prepares one execution. Dense results are lent already. Workers are numbered
 	// 0..workers-1.
@@ -57,7 +58,7 @@ type LoopBody interface {
 
 // Waits is a LoopBody of a Team whose workers wait for one another.
 type Waits interface {
-	// Waited returns how long a worker has waited. It is called when the worker takes part no more.
+	// Waited returns how long a worker has waited. It is called once the worker's Chunk has returned.
 	Waited(worker int) time.Duration
 }
 

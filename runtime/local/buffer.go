@@ -26,7 +26,7 @@ import (
 // block.
 type BufferPool struct {
 	limit    memory.Limit // zero: none
-	spare    int64        // beyond limit, for tasks that run at the same time
+	spare    int64        // bytes beyond limit, for tasks that run at the same time
 	system   *systemLimit // nil: none
 	classes  [plan.SizeClasses]bufferClass
 	parts    partBuffers
@@ -93,10 +93,10 @@ func newOwnPool(limit memory.Limit) *BufferPool {
 	return &BufferPool{limit: limit, system: &systemLimit{from: unmeasured, measure: memory.Reach}}
 }
 
-// forWorkers says how many workers take memory. The limit is for the values that one holds at a time,
-// and the prediction counts small values as they are, not as they are lent: a MiB is for those. How
-// much more the tasks of other workers take differs from run to run, so each may have as much again.
-// A run whose values fit exactly failed at random on two threads.
+// forWorkers sets the number of workers that take memory, before the run. The limit is the memory that
+// the values of one worker need. How much more the tasks of others take differs from run to run, so each
+// may have as much again. Without that, a run whose values fit exactly would fail at random on two
+// threads. A MiB is for small values: the prediction counts their sizes, not those of the size classes.
 func (p *BufferPool) forWorkers(n int) { p.spare = int64(n-1)*min(p.limit.Bytes, 1<<48) + 1<<20 }
 
 // systemLimit bounds a pool by the free memory, measured when the pool first gets large, and again

@@ -97,7 +97,7 @@ type Engine struct {
 	spare    map[cut][]*nodeLoop // unused, of those that learn nothing; see engine_idle.go
 	spares   atomic.Int32        // in spare
 	rounds   []executions        // by task, if loops are recorded
-	took     []int64             // ns of the last execution of a loop, by task after those of the plan
+	took     []int64             // ns of the last execution of a loop, by task of a region; 0: none yet
 	selector *schedule.Selector  // of nodes that ask for a choice where the run does not
 	records  []trace.LoopRecord
 	kept     int           // chunks in records
@@ -300,7 +300,7 @@ type cut struct {
 	technique    string // that the node asks for and gets; "": that of the run
 	ranks        int    // whose workers may take part
 	near         bool   // each worker begins with the same part in every execution
-	least        int    // units of a chunk, at least, under the default technique
+	least        int    // the least units of a chunk under the default technique; 0: any
 }
 
 // executions counts those of a task's loop with this number of units.
@@ -349,7 +349,7 @@ type loopRun struct {
 	begun int64 // when the opener's task began
 	owner int   // worker that opened the loop; its share begins with the task
 	timed bool  // chunks are timed, and begun is a time
-	paced int64 // when an execution began whose length says how the next one is cut; 0: none
+	paced int64 // when the execution began, if its length is kept in took; else 0
 	helped
 
 	stopped func() bool // of the call

@@ -262,8 +262,8 @@ func (e *Engine) fail(id ir.ID, err error) {
 	e.Fail(f)
 }
 
-// failOrGiveUp reports the failure of a task of node id, unless it was only stopped. A task that has
-// stopped by itself is a bug: its readers are not dead, and would run without its result.
+// failOrGiveUp reports the failure of a task of node id, unless the task was only stopped. A task that
+// gives up although nothing has stopped it is a bug: its readers would run without its result.
 func (e *Engine) failOrGiveUp(id ir.ID, err error) {
 	switch {
 	case err != op.ErrStopped:

@@ -47,14 +47,16 @@ func (l *nodeLoop) params(workers int) schedule.Params {
 }
 
 const (
-	// pace is how long a chunk of a loop that runs again and again takes, at least, in ns, under the default
-	// technique. Between two chunks a worker spends .2 to .4 us.
+	// pace is the least time of a chunk in ns, for a loop in rounds under the default technique. A worker
+	// spends 0.2 to 0.4 us between two chunks.
 	pace = 6000
-	// pacedChunks is how many chunks each worker has then, at least.
+	// pacedChunks is the least number of chunks for each worker of such a loop.
 	pacedChunks = 4
 )
 
-// leastOf returns the least units of a chunk of the loop of task t, as its last execution took.
+// leastOf returns the least units of a chunk of the loop of task t, predicted from the time of its last
+// execution. It returns 0 for a loop outside rounds, for a first execution, and where the program or the
+// run states a grain or a technique.
 func (e *Engine) leastOf(t int32, c *cut) int {
 	i := int(t) - e.dag.counted()
 	if i < 0 || e.took[i] == 0 || c.grain > 0 || c.technique != "" || e.o.Schedule.Technique != nil {

@@ -116,12 +116,13 @@ func (l *loopRun) observe() {
 	}
 }
 
-// recorded reports an execution that reports tell of.
+// recorded reports whether reports and traces have this execution. They leave out teams, whose iterations
+// are workers.
 func (l *loopRun) recorded() bool {
 	return (l.e.o.Stats || l.e.o.Trace != nil) && !l.call.Def.Loop.Team
 }
 
-// wanted reports that tasks wait for a worker, or that there are more workers than processors.
+// wanted reports whether tasks wait for a worker, or there are more workers than processors.
 func (e *Engine) wanted() bool {
 	return e.pool.crowded() || slices.ContainsFunc(e.pool.workers, func(w *Worker) bool { return w.queue.best.Load() != 0 })
 }
