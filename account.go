@@ -19,16 +19,17 @@ type Account struct {
 	Loops []LoopAccount    // by operator, in the order of their first executions; of all ranks
 	Sum   schedule.Account // of all loops together
 	Run   RunAccount       // of all of the run
-	// Shared has an entry for each loop that several ranks ran as often: the account of all of them. A
-	// rank's own entry in Loops has its rows on its workers, although other ranks may have run some.
+	// Shared has an account over all ranks of each loop that several ranks share. It leaves out loops that
+	// ranks ran a different number of times. An entry of Loops has the rows of one rank on the workers of
+	// that rank, although other ranks may have run some of the rows.
 	Shared []SharedAccount
 }
 
-// SharedAccount is one operator whose rows several ranks share.
+// SharedAccount is the account of one operator whose rows several ranks share.
 type SharedAccount struct {
-	Name, Where string           // as of a LoopAccount
-	Ranks       int              // that share it
-	Sum         schedule.Account // of all executions together
+	Name, Where string           // as in a LoopAccount
+	Ranks       int              // the number of ranks that share it
+	Sum         schedule.Account // of all executions, in seconds
 }
 
 // LoopAccount is one operator whose rows ran as loops.

@@ -163,7 +163,7 @@ func (at Ranges) Within(g *Graph, id ID, r *Region) Ranges {
 	if n.Op.Control != op.Iterate || !known && r != n.Region {
 		return inner
 	}
-	steps := map[int]int64{} // of the counters
+	steps := map[int]int64{} // by carried value: what a round adds to a counter
 	for k := range n.Carried() {
 		if v, ok := at.of(g, in[k]); ok && v[0] == v[1] {
 			if s, ok := inner.step(r, k); ok {
@@ -184,7 +184,7 @@ func (at Ranges) Within(g *Graph, id ID, r *Region) Ranges {
 }
 
 // until returns the most rounds of iterate id, which ends when value x of its condition holds. steps
-// holds what a round adds to each counter.
+// holds the number that a round adds to each counter, by carried value. known is false without a bound.
 func (at Ranges) until(g *Graph, id, x ID, steps map[int]int64) (times int64, known bool) {
 	end := g.Nodes[id].Region.Next
 	d, in := end.Graph.Nodes[x].Op, end.Graph.In(x)
@@ -216,7 +216,8 @@ func (at Ranges) until(g *Graph, id, x ID, steps map[int]int64) (times int64, kn
 // mostCounted bounds steps and rounds of counters, so that nothing overflows.
 const mostCounted = 1 << 30
 
-// step returns what each round adds to carried value k of a loop, if that is a number.
+// step returns the number that each round adds to carried value k of a loop. ok is false if it adds
+// different ones, or something else changes the value.
 func (at Ranges) step(r *Region, k int) (step int64, ok bool) {
 	y := r.Yields[k]
 	d, in := r.Graph.Nodes[y].Op, r.Graph.In(y)

@@ -58,7 +58,7 @@ func roundsSpace(c *op.Call) (n, leaf int) {
 	return 0, 0
 }
 
-// teamRounds is a call in which several workers take part. The first worker runs the rounds, and the others
+// teamRounds is a call in which several workers take part. The first one runs the rounds, and the others
 // help it.
 type teamRounds struct {
 	c     *op.Call

@@ -67,7 +67,7 @@ func splitList(text string) []string {
 }
 
 // numbers parses a list of counts. ".." between two continues the numbers before: by a factor if
-// they have one, else by a difference. A..B is A and its doubles below B, and B.
+// they have one, else by a difference. A..B stands for A, its doubles below B, and B.
 func numbers(flag, text string, most int) ([]int, error) {
 	var out []int
 	words := splitList(text)

@@ -33,7 +33,7 @@ type loopStats struct {
 	Name      string `json:"name"`
 	Where     string `json:"where,omitempty"`
 	Rank      int    `json:"rank"`
-	Ranks     int    `json:"ranks,omitempty"` // of an account of several
+	Ranks     int    `json:"ranks,omitempty"` // the number of ranks, in an account of several
 	Technique string `json:"technique,omitempty"`
 	// of the last execution: "program" if it names one, "AUTO" if it was chosen
 	By         string  `json:"technique_by,omitempty"`
@@ -133,7 +133,8 @@ func (st *runStats) loopText(b *strings.Builder) {
 	}
 	for _, s := range a.Shared {
 		t := &s.Sum
-		fmt.Fprintf(b, "loop %s, %d ranks together\n  T %s | ideal %s (%s) -> %.1f %% of ideal | busy %.1f %%  scheduling %.1f %%  idle %.1f %%\n", strings.TrimSpace(s.Name+" "+s.Where), s.Ranks,
+		fmt.Fprintf(b, "loop %s, %d ranks together\n", strings.TrimSpace(s.Name+" "+s.Where), s.Ranks)
+		fmt.Fprintf(b, "  T %s | ideal %s (%s) -> %.1f %% of ideal | busy %.1f %%  scheduling %.1f %%  idle %.1f %%\n",
 			schedule.Seconds(t.Time), schedule.Seconds(t.Bound), t.Binds(), t.Percent(), t.Share(t.Busy), t.Share(t.Sched), t.Share(t.Idle))
 	}
 	if len(a.Shared) > 0 {

@@ -105,7 +105,7 @@ type nesting struct {
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
-	apart bool      // ranks share the rows: no chain that may fail joins a group, and no reductions without states
+	apart bool      // ranks share the rows: no chain that may fail joins a group, and no reduction without a state
 	stops stops
 	// numbers knows ramps among the arguments of the region that g is.
 	numbers spreader
@@ -169,7 +169,8 @@ func (f *nesting) chain(id ir.ID) bool {
 func (f *nesting) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
 
 // picks reports an operator that takes rows at positions that the run computes, and may join a group.
-// Where ranks share the rows, a list that is no ramp names the rows that a rank gets, so it is stored.
+// Where ranks share the rows, only a list that is a ramp may: any other one is stored, since it names the
+// rows that ranks send.
 func (f *nesting) picks(id ir.ID) bool {
 	d := f.g.Nodes[id].Op
 	if d.Numbers != 1 || d.Elements == nil || !d.Laws.Has(op.Pure) {

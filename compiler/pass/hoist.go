@@ -326,16 +326,16 @@ func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 	})
 }
 
-// Ahead moves what a branch with effects computes to a branch of its own in front of it, so that
-// ranks share the work. An effect happens on one rank:
+// Ahead moves what a branch with effects computes to a branch of its own in front of it. Effects happen
+// on one rank, and so does all work of a branch with effects. Ranks share the new branch:
 //
 //	%4 = select(%3, %0) { %1 = median(%0); emit(%1) } { emit("none") }
 //	->  %4 = select(%3, %0) { yield median(%0) } { yield 0.0 };  %5 = part(%4) {at=0}
 //	    %6 = select(%3, %0, %5) { emit(%5) } { emit("none") }
 //
-// It would be wrong for an operator that may fail behind an effect, because the effect would not
-// happen. A branch stays as it is if its effects read large matrices, or if it works on no matrix with
-// at least least elements.
+// It would be wrong for an operator that may fail and follows an effect: its failure would come before
+// the effect, which then does not happen. A branch stays as it is if its effects read large matrices, or
+// if it works on no matrix of `least` elements or more.
 func Ahead(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	return Deep(g, func(g *ir.Graph) *ir.Graph {
 		ahead := map[ir.ID][]*aheadOf{}
@@ -348,14 +348,14 @@ func Ahead(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	})
 }
 
-// aheadOf says what of a region is computed ahead, what stays, and which values of the one part the
-// other reads. A node may be in both parts.
+// aheadOf divides the nodes of a region into those that are computed ahead and those that stay with the
+// effects. A node may be in both parts.
 type aheadOf struct {
-	moves, stays []bool
-	values       []ir.ID
+	moves, stays []bool  // by node
+	values       []ir.ID // nodes that move, and are read by nodes that stay
 }
 
-// mostAhead is the most elements of a matrix that a branch yields for the effects of another one.
+// mostAhead is the most elements of a matrix that the new branch yields for the effects.
 const mostAhead = 4096
 
 // partsAhead divides each region of a branch. It returns nil if the branch stays as it is.
@@ -407,43 +407,12 @@ func (c *copying) computesAhead(table *op.Table, id ir.ID, parts []*aheadOf) {
 			ts = append(ts, r.Graph.Type(x))
 		}
 	}
-	// branch makes a branch of the nodes in, which reads more. write completes a region.
-	branch := func(in func(a *aheadOf) []bool, t types.Type, more []ir.ID, write func(k int, x *copying, out *ir.Region)) ir.ID {
-		read := make([]bool, len(c.old.In(id)))
-		read[0] = true
-		for k, r := 0, n.Region; r != nil; k, r = k+1, r.Next {
-			for i, is := range in(parts[k]) {
-				for _, x := range r.Graph.In(ir.ID(i)) {
-					if a := slices.Index(r.Args, x); is && a >= 0 {
-						read[1+a] = true
-					}
-				}
-			}
-		}
-		made := c.g.Add(n.Op, n.Attrs, t, o, append(kept(c.in(id), read), more...)...)
-		k := -1
-		c.g.Nodes[made].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-			k++
-			x := copyOf(r.Graph)
-			out := &ir.Region{Graph: x.g}
-			for _, a := range kept(r.Args, read[1:]) {
-				x.node(a)
-				out.Args = append(out.Args, x.to[a])
-			}
-			write(k, x, out)
-			return out
-		})
-		return made
+	moves, stays := make([][]bool, len(parts)), make([][]bool, len(parts))
+	for k, a := range parts {
+		moves[k], stays[k] = a.moves, a.stays
 	}
-	nodes := func(x *copying, in []bool) {
-		for i, is := range in {
-			if is && x.to[i] == ir.None && x.old.Nodes[i].Op.Role != op.Argument {
-				x.node(ir.ID(i))
-			}
-		}
-	}
-	made := branch(func(a *aheadOf) []bool { return a.moves }, types.TupleOf(ts...), nil, func(k int, x *copying, out *ir.Region) {
-		nodes(x, parts[k].moves)
+	made := c.partOf(id, moves, types.TupleOf(ts...), nil, func(k int, x *copying, out *ir.Region) {
+		x.nodes(moves[k])
 		for j, t := range ts {
 			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
 				out.Yields = append(out.Yields, x.to[parts[k].values[j]])
@@ -456,18 +425,58 @@ func (c *copying) computesAhead(table *op.Table, id ir.ID, parts []*aheadOf) {
 	for j, t := range ts {
 		values[j] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(j)}), t, o, made)
 	}
-	c.to[id] = branch(func(a *aheadOf) []bool { return a.stays }, c.old.Type(id), values, func(k int, x *copying, out *ir.Region) {
+	c.to[id] = c.partOf(id, stays, c.old.Type(id), values, func(k int, x *copying, out *ir.Region) {
 		for j, t := range ts {
 			out.Args = append(out.Args, x.g.Add(table.Must("arg"), nil, t, o))
 			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
 				x.to[parts[k].values[j]] = out.Args[len(out.Args)-1]
 			}
 		}
-		nodes(x, parts[k].stays)
+		x.nodes(stays[k])
 	})
 }
 
-// nothing makes a value of type t that no effect reads.
+// partOf adds a branch of type t with some nodes of branch id. in tells by region which nodes they are.
+// more is inputs that id does not have. write copies the nodes of region k, and completes out.
+func (c *copying) partOf(id ir.ID, in [][]bool, t types.Type, more []ir.ID, write func(k int, x *copying, out *ir.Region)) ir.ID {
+	n := &c.old.Nodes[id]
+	read := make([]bool, len(c.old.In(id)))
+	read[0] = true // the condition
+	for k, r := 0, n.Region; r != nil; k, r = k+1, r.Next {
+		for i, is := range in[k] {
+			for _, x := range r.Graph.In(ir.ID(i)) {
+				if a := slices.Index(r.Args, x); is && a >= 0 {
+					read[1+a] = true
+				}
+			}
+		}
+	}
+	made := c.g.Add(n.Op, n.Attrs, t, c.old.Origin(id).NoDest(), append(kept(c.in(id), read), more...)...)
+	k := -1
+	c.g.Nodes[made].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+		k++
+		x := copyOf(r.Graph)
+		out := &ir.Region{Graph: x.g}
+		for _, a := range kept(r.Args, read[1:]) {
+			x.node(a)
+			out.Args = append(out.Args, x.to[a])
+		}
+		write(k, x, out)
+		return out
+	})
+	return made
+}
+
+// nodes copies the nodes of in that have no copy yet. It leaves out arguments.
+func (c *copying) nodes(in []bool) {
+	for i, is := range in {
+		if is && c.to[i] == ir.None && c.old.Nodes[i].Op.Role != op.Argument {
+			c.node(ir.ID(i))
+		}
+	}
+}
+
+// nothing makes a value of type t for a region that does not compute it. No node reads it.
 func nothing(g *ir.Graph, table *op.Table, t types.Type, o ir.Origin) ir.ID {
 	zero := map[types.Elem]op.Val{types.F64: op.Float(0), types.I64: op.Int(0), types.Bool: op.Bool(false)}[t.Elem]
 	if t.IsScalar() {

@@ -275,5 +275,5 @@ func flops(g *ir.Graph, id ir.ID) float64 {
 	return 0
 }
 
-// branches reports a branch on a value of the run.
+// branches reports a branch, which takes one of its regions by a value of the run.
 func branches(n *ir.Node) bool { return n.Op.Control == op.Select }

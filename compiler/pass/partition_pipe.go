@@ -42,7 +42,8 @@ func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
 func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	n := &c.g.Nodes[id]
 	t := pipeSpace(n)
-	places := slices.ContainsFunc(pipeFolds(table, n), func(d *op.Def) bool { return d != nil && d.Places }) // a block has none in the whole
+	// A block does not know the places of its elements in the whole matrix.
+	places := slices.ContainsFunc(pipeFolds(table, n), func(d *op.Def) bool { return d != nil && d.Places })
 	if t.Rows == 0 || t.Cols == 0 || places {
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}

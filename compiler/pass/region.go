@@ -107,8 +107,8 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.G
 // keeps it.
 var closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
 
-// knownIn returns the ramps and whole numbers that region r of node id of g has as arguments in all
-// rounds: for each its place among the arguments, the first number and the step.
+// knownIn returns the arguments of region r, of node id, that are constant ramps or integers in all
+// rounds. Each has three numbers: its place among the arguments, its first value and its step.
 func knownIn(g *ir.Graph, id ir.ID, r *ir.Region) (list []int) {
 	first, shift := captures(g, id, r)
 	for k := first; k < len(r.Args); k++ {

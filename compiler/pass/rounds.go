@@ -20,8 +20,8 @@ import (
 // A round of tasks costs microseconds, whatever is in it. The row compiles all rounds over a few
 // numbers to one loop, and others to loops over elements that it launches round by round. Bits
 // stay: the operators are the same, in the same order. It would be wrong where something is shown
-// in between, or where sizes change, and dear where an operator in the body has work for several
-// workers.
+// in between, or where sizes change, and slow where an operator that is no loop has work for several
+// workers. alone says that no ranks share the work: workers then share the loops of a round.
 func Rounds(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 	return roundsIn(g, nil, table, alone)
 }
@@ -148,12 +148,12 @@ const (
 	// mostKept is mostNumbers for a loop that keeps a part of each larger carried matrix. Tasks would copy
 	// this part in every round.
 	mostKept = 131072
-	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at a place that a number
-	// tells. Its rounds cost the same for any matrix. Places of more than fewNumbers elements are faster
-	// as tasks of their own, or of more than mostNumbers if a parfor makes them.
+	// mostPlaced is mostNumbers for a loop that changes each larger carried matrix at one place, which a
+	// number tells. Its rounds cost the same for a matrix of any size. The place has at most fewNumbers
+	// elements, or mostNumbers if a parfor makes it: larger ones are faster as tasks.
 	mostPlaced = 1 << 26
-	// mostAlone is mostNumbers where no ranks share the work, and mostWorkAlone is mostWork of what is made
-	// by loops over elements: several workers share these.
+	// mostAlone is mostNumbers where no ranks share the work, and mostWorkAlone is mostWork there for the
+	// loops over elements: several workers share them.
 	mostAlone, mostWorkAlone = 131072, 1 << 23
 	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
 	// of more than fewNumbers: some 50 us of one worker.
@@ -166,8 +166,8 @@ func (w *roundWork) fewElements(t types.Type) bool {
 
 // roundWork estimates the work of a round of a loop.
 type roundWork struct {
-	most    int // the most elements of a matrix
-	mostOps float64
+	most    int     // the most elements of a matrix
+	mostOps float64 // the most operations of a loop over elements, and of a round with large matrices
 	ops     float64 // operations
 	large   bool    // the round has matrices of more than fewNumbers elements
 }
@@ -214,8 +214,8 @@ func fits(g *ir.Graph, outside *around, id ir.ID, alone bool) bool {
 	return w.within(g, id, outside) && (!w.large || w.ops <= w.mostOps)
 }
 
-// handsOn reports a loop that hands a carried matrix, or a part, on as the value of another name. Rounds of one
-// task copy it, because its memory is that of the second next result.
+// handsOn reports a loop that yields a carried matrix, or a part of one, without a change: `next old = x`.
+// Rounds of one task copy it, because the memory of the matrix is that of the result after the next one.
 func handsOn(n *ir.Node) bool {
 	g := n.Region.Graph
 	return slices.ContainsFunc(n.Region.Yields, func(y ir.ID) bool {
@@ -302,8 +302,8 @@ func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 	return -1
 }
 
-// placeSize returns the most elements of parfor n where one number equals an index: one element, a row
-// or a column.
+// placeSize returns the most elements that parfor n changes: those where one number equals an index. They
+// are one element, a row or a column.
 func placeSize(n *ir.Node) (size int64) {
 	r, count := n.Region, n.Attrs.Ints("n")
 	size = 1

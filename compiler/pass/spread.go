@@ -42,7 +42,7 @@ type spreader struct {
 	touches    map[edge]float64
 	estimators map[*ir.Graph]*ir.Estimator
 	rounded    map[edge]float64 // the results of rounds, which takes 50 us
-	known      map[edge][]ramp  // what is known of the integers that arguments of regions have
+	known      map[edge][]ramp  // the values of integer arguments of regions, if they are ramps
 }
 
 // edge is a node of an old graph.

@@ -24,7 +24,7 @@ import (
 //	%3 = window(%0, %1, %2) {size=[1,500]}      %3 = gather(%0, %1) {pick=1}
 //	                                      ->    %4 = window(%3, %1, %2) {size=[1,500]}
 //
-// If the run moves the rows of each rank by a number, as `i - k` does, the gather has their range, too.
+// If a number of the run moves the rows of each rank, as in `x[i - k]`, the gather has their range, too.
 //
 // A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
 // serves all readers of a value in a region.
@@ -46,8 +46,8 @@ type rowReads struct {
 }
 
 // rowsAt is `rows` rows of an operand. The first has the number times*s + plus, where s is a scalar
-// node of the old graph. If space is above 0, rows i in from..to-1 of a result with so many rows need
-// them, and the number is by*i more, brought into within.
+// node of the old graph. If space is above 0, the number depends on row i of a result with space rows:
+// by*i is added for i in from..to-1, and the sum is brought into within. Other rows i need none.
 type rowsAt struct {
 	s                   ir.ID
 	times, plus, rows   int
@@ -78,7 +78,7 @@ func sameRow(rows int) need { return need{to: rows, by: 1, hi: 1} }
 // windows returns, by rank, the rows that it makes of so many.
 func (s *spreader) windows(rows int) [][]plan.Range { return s.windowsIn(rows, s.unit[rows]) }
 
-// windowsIn is windows if ranks share rows by the attribute plan.Unit that is unit.
+// windowsIn is windows for ranks that share the rows by unit, an attribute plan.Unit.
 func (s *spreader) windowsIn(rows int, unit op.Val) [][]plan.Range {
 	out := make([][]plan.Range, s.ranks)
 	for r := range out {

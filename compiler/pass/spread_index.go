@@ -21,15 +21,15 @@ import (
 // only the run knows, the same for all i: number of - 1 of the loop's operands or of the graph's nodes.
 // of is 0 if there is no s. If per is above 1, the values are divided by it and rounded down.
 //
-// Values with an s are then brought into within, unless it is everyRow, or divided by around, if it is
-// above 0: the remainders are not negative.
+// Values with an s may change once more. If within is not everyRow, those outside become its nearest
+// value. If around is above 0, they become their remainders by it, which are not negative.
 type ramp struct {
 	from, to, by, c, of, times int
 	per, around                int
 	within                     plan.Range
 }
 
-// everyRow is no bound.
+// everyRow is the value of ramp.within without bounds.
 var everyRow plan.Range
 
 // mostRamps bounds the parts of a subscript.
@@ -161,8 +161,8 @@ func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 }
 
 // add adds the rows that subscripts with these ramps read of an operand with `below` rows. Each value
-// is the first of size rows. rows is the number of values of the index, and node returns the scalar of
-// a ramp. Without ramps all rows may be read.
+// is the first of size rows. rows is the number of values of the index, and node returns the node that
+// ramp.of names. Without ramps all rows may be read.
 func (m *rowMap) add(at []ramp, size, rows, below int, node func(of int) ir.ID) {
 	m.whole = m.whole || len(at) == 0
 	for _, r := range at {
@@ -190,8 +190,8 @@ func (m *rowMap) add(at []ramp, size, rows, below int, node func(of int) ir.ID) 
 	}
 }
 
-// capture notes what is known of argument a of a region of g, which is node id of the graph around it.
-// run says that numbers of the run count, too: those of nodes of that graph.
+// capture notes the ramps of argument a of region g. Its value is node id of the graph around. run says
+// that ramps with an s count, too; their s is a node of around.
 func (s *spreader) capture(g *ir.Graph, a ir.ID, around *ir.Graph, id ir.ID, run bool) {
 	at := slices.Clone(s.numbersOf(around, id, around.Type(id).Rows))
 	if len(at) == 0 || !run && slices.ContainsFunc(at, func(r ramp) bool { return r.of > 0 }) {
@@ -206,7 +206,8 @@ func (s *spreader) capture(g *ir.Graph, a ir.ID, around *ir.Graph, id ir.ID, run
 	s.known[edge{g, a}] = at
 }
 
-// knownArgs returns what is known of the arguments of region g while a pass has its graph.
+// knownArgs returns the ramps of the arguments of region g, from the node that body adds to it during a
+// pass (knownIn).
 func knownArgs(g *ir.Graph) map[edge][]ramp {
 	if last := g.Len() - 1; last >= 0 && g.Nodes[last].Op == closing {
 		known := map[edge][]ramp{}
@@ -224,7 +225,7 @@ func knownArgs(g *ir.Graph) map[edge][]ramp {
 	return nil
 }
 
-// rampOf returns the ramp of a constructor of a column of so many rows, or none.
+// rampOf returns the ramp of a constructor of so many rows; none if its values are no ramp.
 func rampOf(n *ir.Node, rows int) []ramp {
 	if first, down, ok := n.Op.Ramp(n.Attrs); ok {
 		return ramped(ramp{to: rows, by: int(down), c: int(first)})
@@ -436,7 +437,7 @@ func applied(code loop.Code, x, y ramp) []ramp {
 	return nil
 }
 
-// bounded brings the values of a ramp with an s to c at least, or at most.
+// bounded returns the ramp whose values are max(r, c) if least is set, else min(r, c). r has an s.
 func (r ramp) bounded(least bool, c int) []ramp {
 	if r.within == everyRow {
 		r.within = plan.Range{From: -farRow, To: farRow}

@@ -68,8 +68,8 @@ func (s *spreader) joins(folds []*op.Def, space types.Type) bool {
 	return s.sendsLess(bytes, float64(space.Count())*moveSteps)
 }
 
-// sendsLess reports whether ranks send and merge states of so many bytes in less time than other ranks
-// spare of some work.
+// sendsLess reports whether ranks send and merge states of so many bytes in less time than sharing the
+// work saves.
 func (s *spreader) sendsLess(bytes int, work float64) bool {
 	return float64(s.from)*float64((s.ranks-1)*bytes)/bytesSpread <= s.spared(work) || bytes <= mostState
 }
@@ -81,7 +81,7 @@ const mostState = 4096
 // some rows are made and merged.
 func stated(d *op.Def) bool { return d.Shard.Kind == op.ShardWhole && d.Shard.Partial != "" }
 
-// reducedBy returns the first input of a stated operator with rows.
+// reducedBy returns the first input of a stated operator that is no number.
 func reducedBy(g *ir.Graph, id ir.ID) ir.ID {
 	in := g.In(id)
 	return in[max(0, slices.IndexFunc(in, func(x ir.ID) bool { return !isNumber(g.Type(x)) }))]
@@ -111,17 +111,18 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 
 // statedReads returns the reads of a stated operator.
 func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	n := g.Nodes[id].Op
-	if !stated(n) {
+	n := &g.Nodes[id]
+	if !stated(n.Op) {
 		return nil, elsewise
 	}
-	rows, in := s.statedRows(g, id), g.In(id)
+	rows, in, shard := s.statedRows(g, id), g.In(id), &n.Op.Shard
 	reads = slices.Repeat([]rowReads{s.ownRows(rows)}, len(in))
 	sparse := g.Type(id).IsSparse() || g.Type(in[0]).IsSparse()
 	switch {
 	case rows < s.ranks:
 		return reads, s.whyNoStates(g, id)
-	case !sparse && n.Shard.Combine != "" && n.Shard.Finish != "" && !s.sendsLess(typeOf(s.table.Must(n.Shard.Partial), g.Nodes[id].Attrs, sigOf(g, id).In...).Bytes(), s.workOf(g, id)):
+	case !sparse && shard.Combine != "" && shard.Finish != "" &&
+		!s.sendsLess(typeOf(s.table.Must(shard.Partial), n.Attrs, sigOf(g, id).In...).Bytes(), s.workOf(g, id)):
 		return reads, whyMessages
 	case slices.Contains(partial, true) || !sparse && s.flopsOf(g, id) >= float64(s.from):
 		return reads, ""

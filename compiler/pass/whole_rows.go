@@ -28,8 +28,8 @@ import (
 //	->  sum(f64(seq(0, 900)) * %x)
 //
 // Within another loop over points it stays, since it is compiled with that one. The third kind makes
-// the next value of a matrix that a loop carries, of its elements at the same places and of a row or a
-// column (see replaces). Its cheap branches become ifelse.
+// the next value of a matrix that a loop carries, from its elements at the same places and from a row or
+// a column (see replaces). Its cheap branches become ifelse.
 //
 // It would be wrong for what may fail, which names the iteration. The user may have said how the
 // loop is shared or where its rows lie; then it stays a loop.
@@ -40,7 +40,7 @@ func WholeRows(g *ir.Graph, table *op.Table) *ir.Graph {
 
 // wholeRowsIn is WholeRows of a graph whose arguments have these ranges, and its nodes in the result;
 // nil: the result is g. inner says that the graph is in the body of a loop over points. round is the
-// region of the graph if an iterate makes its rounds there, and empty otherwise.
+// region of the graph if it is the body of an iterate, and an empty one otherwise.
 func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool, round *ir.Region) (out *ir.Graph, to []ir.ID) {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Region != nil }) {
 		return g, nil
@@ -166,10 +166,10 @@ func (w *wholeRows) is() bool {
 	return w.varies[y] == 1<<len(w.index)-1 && w.of[y] == t
 }
 
-// replaces reports a loop over two indices that makes the next value of a matrix, of its elements at
-// the same places and of others. Operators take the memory of the old matrix then, since they copy the
-// row and the column that they read. Elements of the same place alone need no copy, and rounds that
-// change a few places alone go over these.
+// replaces reports a loop over two indices that makes the next value of a matrix from its elements at
+// the same places and from others. Operators then write over the old matrix, since they copy the row and
+// the column that they read. A loop that reads elements of the same place alone needs no copy, so it
+// stays. One that changes a few places alone stays, too: its rounds go over these places.
 func (w *wholeRows) replaces(round *ir.Region) bool {
 	k := slices.Index(round.Yields, w.id)
 	if k < 0 || w.cols == 0 || (*around)(nil).keptButPlace(w.g, w.id) >= 0 {
@@ -194,9 +194,8 @@ func (w *wholeRows) replaces(round *ir.Region) bool {
 // both for all elements.
 const mostChosen = 16
 
-// choose replaces cheap branches of the body by ifelse, on a copy. What may fail on a side then makes
-// the loop stay: the range of an index under a condition is no longer known. at has the ranges around
-// the loop.
+// choose replaces cheap branches of the body by ifelse, on a copy. A side that may fail makes the loop
+// stay, because the condition no longer bounds the ranges of indices. at has the ranges around the loop.
 func (w *wholeRows) choose(at ir.Ranges) {
 	c := copyOf(w.body)
 	if w.cols == 0 || !w.chosen(c) {
@@ -206,7 +205,8 @@ func (w *wholeRows) choose(at ir.Ranges) {
 	w.body, w.index, w.at = c.g, w.r.Args[:2], at.Within(w.g, w.id, w.r)
 }
 
-// chosen copies a body or a side of a branch. It reports false at a branch that is not cheap.
+// chosen copies a body, or a side of a branch, with ifelse for its branches. It reports false if one of
+// them is not cheap.
 func (w *wholeRows) chosen(c *copying) bool {
 	for id, n := range c.old.All() {
 		switch in := c.in(id); {

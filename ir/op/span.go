@@ -41,9 +41,9 @@ func (d *Def) Span(of [2][2]int64) (r [2]int64, ok bool) {
 	return r, false
 }
 
-// Until returns how many times a number must grow by step before an elementwise row of two integers
-// holds. The number begins at from and is input j; the other input is bound. ok is false unless the
-// row is a comparison in a loop that will hold, and for numbers beyond farIndex.
+// Until returns how many times step must be added to input j of a comparison before it holds. Input j
+// begins at from, and the other input is bound. ok is false if d is no elementwise comparison of two
+// integers, if it never holds, and for numbers beyond farIndex.
 func (d *Def) Until(j int, from, step, bound int64) (times int64, ok bool) {
 	b := loop.New()
 	d.Body(b, types.Bool, []loop.Val{b.Const(types.I64, 0), b.Const(types.I64, 0)})
@@ -67,7 +67,7 @@ func (d *Def) Until(j int, from, step, bound int64) (times int64, ok bool) {
 	return max(0, (left+step-1)/step), rises
 }
 
-// Either reports an elementwise row that holds where one of its two inputs does.
+// Either reports an elementwise row that is the disjunction of its two inputs.
 func (d *Def) Either() bool {
 	b := loop.New()
 	d.Body(b, types.Bool, []loop.Val{b.Const(types.Bool, 0), b.Const(types.Bool, 0)})

@@ -39,13 +39,12 @@ const Packed = "packed"
 // negative. Each further input is the first of as many rows that an earlier gather has brought; they
 // are not sent again. The other rows of other ranks are not valid.
 //
-// With the attribute Reach there is no further input. A rank needs the rows of its range in Reach,
-// counted from the second input on. Rows below the first one and behind the last one are those at the
-// other end of the matrix.
+// With the attribute Reach there is no further input. A rank needs the rows of its range in Reach, moved
+// by the second input. Numbers below 0 and beyond the last row continue at the other end of the matrix.
 const Pick = "pick"
 
-// Within is an attribute of a gather with Pick and Reach: the bounds From and To of rows that numbers
-// outside are brought to.
+// Within is an attribute of a gather with Pick and Reach: two numbers From and To. A number outside of
+// From..To-1 becomes the nearest one of these.
 const Within = "within"
 
 // Picked returns which of rank owner's rows of a matrix a gather with Pick brings another rank. at
@@ -87,8 +86,8 @@ func Picked(at []int64, a *op.Attrs, owner, to, ranks, rows int) Range {
 // farNumber is a bound of numbers that are added without overflow.
 const farNumber = 1 << 62
 
-// moved returns the rows of own that lie between rows of r, which is counted from number at on. Each
-// number is the first of size rows and is brought into within.
+// moved returns a range of own that has all rows of r moved by at. Each number of r is the first of size
+// rows. If within is not empty, moved numbers outside of it become its nearest one.
 func moved(at int64, size int, r Range, within []int64, rows int, own Range) (out Range) {
 	if at > farNumber || at < -farNumber || rows == 0 {
 		return own
@@ -118,8 +117,8 @@ func moved(at int64, size int, r Range, within []int64, rows int, own Range) (ou
 // rank plus 1.
 const Only = "only"
 
-// movedShare says which part of the rows that a rank needs is assumed to come from other ranks, if the
-// run moves the range. The part is 1/movedShare.
+// movedShare is the assumption for a range that the run moves: other ranks have 1/movedShare of the rows
+// that a rank needs.
 const movedShare = 8
 
 // Range is rows From..To-1.

@@ -34,8 +34,8 @@ const MaxSparseCols = math.MaxInt32
 // Type returns the matrix's type.
 func (m *CSR) Type() types.Type { return types.SparseOf(m.Elem, m.Rows, m.Cols) }
 
-// NewCSR returns a matrix with room for n entries, which hold anything, and a zero row pointer. It
-// panics for an element type that is not numeric, and with a *memory.Error if memory is short.
+// NewCSR returns a matrix with room for n entries, whose contents are undefined, and zero row pointers.
+// It panics for an element type that is not numeric, and with a *memory.Error if memory is short.
 func NewCSR(e types.Elem, rows, cols, n int) *CSR {
 	memory.MustProduct(rows, 8)
 	memory.MustProduct(n, 4+valueBytes(e))
