@@ -58,8 +58,8 @@ func roundsSpace(c *op.Call) (n, leaf int) {
 	return 0, 0
 }
 
-// teamRounds is a call in which several workers take part. The first one runs the rounds, and the others
-// help it.
+// teamRounds is a call in which several workers take part. The first one runs the rounds, and the
+// others help it.
 type teamRounds struct {
 	c     *op.Call
 	team  *nest.Team
@@ -83,8 +83,8 @@ func (r *teamRounds) End() error { return nil }
 
 func (r *teamRounds) Waited(worker int) time.Duration { return r.team.Waited(worker) }
 
-// runRounds runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped. worker is
-// the owner of the team, which may be nil.
+// runRounds runs a loop and sets its results. It fails as the body fails, or with op.ErrStopped. worker
+// is the owner of the team, which may be nil.
 func runRounds(c *op.Call, team *nest.Team, worker int) error {
 	idle := interpretersOf(c.Bodies[0])
 	old, _ := idle.Get().(*nest.Interpreter)

@@ -169,8 +169,8 @@ func (f *nesting) chain(id ir.ID) bool {
 func (f *nesting) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
 
 // picks reports an operator that takes rows at positions that the run computes, and may join a group.
-// Where ranks share the rows, only a list that is a ramp may: any other one is stored, since it names the
-// rows that ranks send.
+// Where ranks share the rows, only a list that is a ramp may: any other one is stored, since it names
+// the rows that ranks send.
 func (f *nesting) picks(id ir.ID) bool {
 	d := f.g.Nodes[id].Op
 	if d.Numbers != 1 || d.Elements == nil || !d.Laws.Has(op.Pure) {

@@ -334,8 +334,8 @@ func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 //	    %6 = select(%3, %0, %5) { emit(%5) } { emit("none") }
 //
 // It would be wrong for an operator that may fail and follows an effect: its failure would come before
-// the effect, which then does not happen. A branch stays as it is if its effects read large matrices, or
-// if it works on no matrix of `least` elements or more.
+// the effect, which then does not happen. A branch stays as it is if its effects read large matrices,
+// or if it works on no matrix of `least` elements or more.
 func Ahead(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	return Deep(g, func(g *ir.Graph) *ir.Graph {
 		ahead := map[ir.ID][]*aheadOf{}

@@ -214,8 +214,9 @@ func fits(g *ir.Graph, outside *around, id ir.ID, alone bool) bool {
 	return w.within(g, id, outside) && (!w.large || w.ops <= w.mostOps)
 }
 
-// handsOn reports a loop that yields a carried matrix, or a part of one, without a change: `next old = x`.
-// Rounds of one task copy it, because the memory of the matrix is that of the result after the next one.
+// handsOn reports a loop that yields a carried matrix or a part of one unchanged (`next old = x`).
+// Rounds of one task copy it, because the memory of the matrix is that of the result after the next
+// one.
 func handsOn(n *ir.Node) bool {
 	g := n.Region.Graph
 	return slices.ContainsFunc(n.Region.Yields, func(y ir.ID) bool {
@@ -302,8 +303,8 @@ func (a *around) keptButPlace(g *ir.Graph, id ir.ID) ir.ID {
 	return -1
 }
 
-// placeSize returns the most elements that parfor n changes: those where one number equals an index. They
-// are one element, a row or a column.
+// placeSize returns the most elements that parfor n changes: those where one number equals an index.
+// They are one element, a row or a column.
 func placeSize(n *ir.Node) (size int64) {
 	r, count := n.Region, n.Attrs.Ints("n")
 	size = 1

@@ -109,8 +109,8 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	return x.fetch(id, rows, take, x.collected(s, take))
 }
 
-// moves adds the rows that each rank needs to attrs, counted from the number of the run. Without a.space
-// all ranks need the same rows, and attrs stays.
+// moves adds the rows that each rank needs to attrs, counted from the number of the run. Without
+// a.space all ranks need the same rows, and attrs stays.
 func (s *spreader) moves(a rowsAt, attrs *op.Attrs) *op.Attrs {
 	if a.space == 0 {
 		return attrs
@@ -367,9 +367,9 @@ type sorting struct {
 
 // ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
 // of those of the others and merges them. Calls that only reduce the sorted rows share them, as unique
-// and nunique of one column do. No later node reads the sorted rows by rank. So ranks sort about the same
-// number of rows even if cuts by entries gave them different ones, and each gets the rows that it lacks.
-// By entries, one of two ranks has three quarters of the rows of an RMAT graph of scale 20.
+// and nunique of one column do. No later node reads the sorted rows by rank. So ranks sort about the
+// same number of rows even if cuts by entries gave them different ones, and each gets the rows that it
+// lacks. By entries, one of two ranks has three quarters of the rows of an RMAT graph of scale 20.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
 	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {

@@ -24,7 +24,7 @@ import (
 //	%3 = window(%0, %1, %2) {size=[1,500]}      %3 = gather(%0, %1) {pick=1}
 //	                                      ->    %4 = window(%3, %1, %2) {size=[1,500]}
 //
-// If a number of the run moves the rows of each rank, as in `x[i - k]`, the gather has their range, too.
+// If a number of the run moves the rows of each rank (`x[i - k]`), the gather has their range, too.
 //
 // A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
 // serves all readers of a value in a region.

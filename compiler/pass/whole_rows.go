@@ -28,8 +28,8 @@ import (
 //	->  sum(f64(seq(0, 900)) * %x)
 //
 // Within another loop over points it stays, since it is compiled with that one. The third kind makes
-// the next value of a matrix that a loop carries, from its elements at the same places and from a row or
-// a column (see replaces). Its cheap branches become ifelse.
+// the next value of a matrix that a loop carries, from its elements at the same places and from a row
+// or a column (see replaces). Its cheap branches become ifelse.
 //
 // It would be wrong for what may fail, which names the iteration. The user may have said how the
 // loop is shared or where its rows lie; then it stays a loop.
@@ -167,9 +167,9 @@ func (w *wholeRows) is() bool {
 }
 
 // replaces reports a loop over two indices that makes the next value of a matrix from its elements at
-// the same places and from others. Operators then write over the old matrix, since they copy the row and
-// the column that they read. A loop that reads elements of the same place alone needs no copy, so it
-// stays. One that changes a few places alone stays, too: its rounds go over these places.
+// the same places and from others. Operators then write over the old matrix, since they copy the row
+// and the column that they read. A loop that reads elements of the same place alone needs no copy, so
+// it stays. One that changes a few places alone stays, too: its rounds go over these places.
 func (w *wholeRows) replaces(round *ir.Region) bool {
 	k := slices.Index(round.Yields, w.id)
 	if k < 0 || w.cols == 0 || (*around)(nil).keptButPlace(w.g, w.id) >= 0 {
@@ -195,7 +195,7 @@ func (w *wholeRows) replaces(round *ir.Region) bool {
 const mostChosen = 16
 
 // choose replaces cheap branches of the body by ifelse, on a copy. A side that may fail makes the loop
-// stay, because the condition no longer bounds the ranges of indices. at has the ranges around the loop.
+// stay, because the condition no longer bounds indices. at has the ranges around the loop.
 func (w *wholeRows) choose(at ir.Ranges) {
 	c := copyOf(w.body)
 	if w.cols == 0 || !w.chosen(c) {

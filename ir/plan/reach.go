@@ -39,8 +39,9 @@ const Packed = "packed"
 // negative. Each further input is the first of as many rows that an earlier gather has brought; they
 // are not sent again. The other rows of other ranks are not valid.
 //
-// With the attribute Reach there is no further input. A rank needs the rows of its range in Reach, moved
-// by the second input. Numbers below 0 and beyond the last row continue at the other end of the matrix.
+// With the attribute Reach there is no further input. A rank needs the rows of its range in Reach,
+// moved by the second input. Numbers below 0 and beyond the last row continue at the other end of the
+// matrix.
 const Pick = "pick"
 
 // Within is an attribute of a gather with Pick and Reach: two numbers From and To. A number outside of
@@ -86,8 +87,8 @@ func Picked(at []int64, a *op.Attrs, owner, to, ranks, rows int) Range {
 // farNumber is a bound of numbers that are added without overflow.
 const farNumber = 1 << 62
 
-// moved returns a range of own that has all rows of r moved by at. Each number of r is the first of size
-// rows. If within is not empty, moved numbers outside of it become its nearest one.
+// moved returns a range of own that has all rows of r moved by at. Each number of r is the first of
+// size rows. If within is not empty, moved numbers outside of it become its nearest one.
 func moved(at int64, size int, r Range, within []int64, rows int, own Range) (out Range) {
 	if at > farNumber || at < -farNumber || rows == 0 {
 		return own
@@ -117,8 +118,8 @@ func moved(at int64, size int, r Range, within []int64, rows int, own Range) (ou
 // rank plus 1.
 const Only = "only"
 
-// movedShare is the assumption for a range that the run moves: other ranks have 1/movedShare of the rows
-// that a rank needs.
+// movedShare is the assumption for a range that the run moves: other ranks have 1/movedShare of the
+// rows that a rank needs.
 const movedShare = 8
 
 // Range is rows From..To-1.

@@ -270,8 +270,8 @@ func Join(a, b Estimate) Estimate {
 	return *e
 }
 
-// mutualShare estimates the share of links of a counted matrix that are mutual, among those that may be:
-// a row with x entries and a column with y entries have at most min(x, y) in common. It is 0.84 in
+// mutualShare estimates the share of links of a counted matrix that are mutual, among those that may
+// be: a row with x entries and a column with y entries have at most min(x, y) in common. It is 0.84 in
 // web-NotreDame and 0.65 in soc-Epinions1.
 const mutualShare = 0.75
 

@@ -368,9 +368,9 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 	return r.head, r.err
 }
 
-// needsAll returns an error if only the head of a file may be read (Input.Brief), but its head takes all
-// of it, or ranks read the file together before the run. A program that is compiled with the head alone
-// would make each rank read the whole file.
+// needsAll returns an error if only the head of a file may be read (Input.Brief), but its head takes
+// all of it, or ranks read the file together before the run. A program that is compiled with the head
+// alone would make each rank read the whole file.
 func (f *fileCache) needsAll(path string, o format.Options, sparse bool) error {
 	if format.CountsLines(path, o) || format.Shared(path, o) || sparse && format.HasSparseParts(path, o) && format.Plain(path) {
 		return f.in.brief(path)

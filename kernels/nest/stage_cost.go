@@ -61,8 +61,8 @@ func (s *Stages) cost(k int) float64 {
 	return flopsOf(s.body, a) / float64(max(1, a.Type.Count()))
 }
 
-// Large reports whether a stage of a loop or branch in b has work for several workers. b has been planned
-// by PlanStages.
+// Large reports whether a stage of a loop or branch in b has work for several workers. b has been
+// planned by PlanStages.
 func Large(b *op.Body) bool {
 	for k := range b.Acts {
 		if c := b.Acts[k].Def.Control; c != op.Select && c != op.Iterate {

@@ -1,8 +1,8 @@
 package nest
 
-// This file shares the loops of stages among workers. A round of a loop over matrices that fit in a cache
-// lasts microseconds, and a task for each round costs as much. So one worker runs all rounds, and the
-// others wait for parts of its loops.
+// This file shares the loops of stages among workers. A round of a loop over matrices that fit in a
+// cache lasts microseconds, and a task for each round costs as much. So one worker runs all rounds, and
+// the others wait for parts of its loops.
 
 import (
 	"runtime"
@@ -42,8 +42,8 @@ func ShareFrom(ops int64) { teamFrom.Store(ops) }
 // Shared counts the loops that were run in parts, for tests.
 var Shared atomic.Int64
 
-// Team is the workers of one call that runs rounds. One of them is the owner: it alone calls Each and End.
-// The others call Help.
+// Team is the workers of one call that runs rounds. One of them is the owner: it alone calls Each and
+// End. The others call Help.
 type Team struct {
 	seats []seat
 	epoch uint64
@@ -56,8 +56,8 @@ type Team struct {
 	ended atomic.Bool
 }
 
-// seat is the share of a worker in the current job. The lower half of left counts the parts that no worker
-// has claimed, and the upper half is the number of the job: a claim for an earlier job fails.
+// seat is the share of a worker in the current job. The lower half of left counts the parts that no
+// worker has claimed, and the upper half is the number of the job: a claim for an earlier job fails.
 type seat struct {
 	left   atomic.Uint64
 	waited time.Duration
@@ -70,9 +70,9 @@ func NewTeam(workers int) *Team { return &Team{seats: make([]seat, workers)} }
 // Workers returns the most workers that may take part.
 func (t *Team) Workers() int { return len(t.seats) }
 
-// Each calls f once for each of so many parts, and returns when all calls have returned. Each worker has a
-// share of the parts. It runs these first, and then steals parts of other workers: no part waits for a
-// worker that is late. Only the owner calls Each.
+// Each calls f once for each of so many parts, and returns when all calls have returned. Each worker
+// has a share of the parts. It runs these first, and then steals parts of other workers: no part waits
+// for a worker that is late. Only the owner calls Each.
 func (t *Team) Each(worker, parts int, f func(worker, part int)) {
 	t.parts, t.f = parts, f
 	t.done.Store(0)
@@ -106,8 +106,8 @@ func (t *Team) share(k int) (lo, hi int) {
 	return k * t.parts / n, (k + 1) * t.parts / n
 }
 
-// claim takes a part that no worker has claimed, from the worker's own share first; -1: there is none. The
-// parts and the function of a job do not change until each claimed part has been run.
+// claim takes a part that no worker has claimed, from the worker's own share first; -1: there is none.
+// The parts and the function of a job do not change until each claimed part has been run.
 func (t *Team) claim(worker int) int {
 	for i := range t.seats {
 		k := (worker + i) % len(t.seats)
@@ -174,7 +174,7 @@ type teamLoop struct {
 	job     int                    // counts executions in parts
 	parts   int                    // of the current job
 	columns bool                   // parts are ranges of columns, not of rows
-	// of the current job: see run
+	// the arguments of run for the current job
 	of      *launch.Run
 	on      *launch.Worker
 	window  [2][2]int
@@ -191,8 +191,8 @@ type teamWorker struct {
 	_       [24]byte
 }
 
-// run runs parts of a loop on t. owner is the worker that calls, and on its worker of the loop, which window
-// belongs to. sums: the loop reduces all elements, and on gets the merged results.
+// run runs a window of a loop in x.parts parts on t. owner is the worker that calls, and on is its
+// worker of the run. sums: the loop reduces all elements, and on gets the merged results.
 func (x *teamLoop) run(t *Team, owner int, of *launch.Run, on *launch.Worker, window [2][2]int, sums bool, stopped func() bool) (flagged bool, err error) {
 	if len(x.workers) < t.Workers() {
 		x.workers = make([]teamWorker, t.Workers())

@@ -43,8 +43,8 @@ func axisRows() []*op.Def {
 	return out
 }
 
-// argWholes returns argmin and argmax. Their public rows are those of argExtremes; folds and hidden rows
-// are made from these.
+// argWholes returns argmin and argmax. Their public rows are those of argExtremes; folds and hidden
+// rows are made from these.
 func argWholes() []Whole {
 	out := []Whole{{Name: "argmin", Class: loop.ArgLeast}, {Name: "argmax", Class: loop.ArgGreatest}}
 	for k := range out {

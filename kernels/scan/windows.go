@@ -113,9 +113,9 @@ func lastRow[T dense.Cell](row, x *value.Dense, body loop.Code) {
 	}
 }
 
-// lastOf is lastRow of one column: elements 0, by, 2*by, .. of x. The running value stays in a register.
-// Minima and maxima are taken in four interleaved chains, because each step of one chain waits for the
-// step before it. Their order does not matter; that of sums and products of floats does.
+// lastOf is lastRow of one column: elements 0, by, 2*by, .. of x. The running value stays in a
+// register. Minima and maxima are taken in four interleaved chains, because each step of one chain
+// waits for the step before it. Their order does not matter; that of sums and products of floats does.
 func lastOf[T dense.Cell](s T, x []T, by int, body loop.Code) T {
 	switch body {
 	case loop.Add:

@@ -103,8 +103,8 @@ func beginMapOf[T vec.Element](d *op.Def, c *op.Call, p pattern, full []bool, un
 }
 
 // unites reports whether the first pass can write the columns of the result, and makes room for `most`
-// of them. It can if one worker makes the union of two patterns. Several workers could not: the place of
-// a row depends on how many columns all rows before it have.
+// of them. It can if one worker makes the union of two patterns. Several workers could not: the place
+// of a row depends on how many columns all rows before it have.
 func (l *mapLoop[T]) unites(most int) bool {
 	if len(l.by) > 1 || !l.sure || l.p != patternJoin || len(l.of) != 2 {
 		return false
@@ -114,7 +114,7 @@ func (l *mapLoop[T]) unites(most int) bool {
 	return err == nil // without room, fewer places may fit
 }
 
-// unite counts the columns of rows lo..hi-1. It writes them, too, if those of all rows before are written.
+// unite counts the columns of rows lo..hi-1. It also writes them if all rows before have theirs.
 func (l *mapLoop[T]) unite(worker, lo, hi int) error {
 	if lo != l.upTo {
 		return l.count(worker, lo, hi)

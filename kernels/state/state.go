@@ -44,8 +44,8 @@ type Joining interface {
 	JoinAll(v *dense.Slab)
 }
 
-// Placing is the state of ArgLeast and ArgGreatest. An accumulator has two integers: a key that orders as
-// the values do (arg.key), and the index. The index is -1 if there is no element.
+// Placing is the state of ArgLeast and ArgGreatest. An accumulator has two integers: a key that orders
+// as the values do (arg.key), and the index. The index is -1 if there is no element.
 type Placing interface {
 	Accumulating
 	// Wins reports whether v, element number index, is ahead of what a place has. Offer contributes it.

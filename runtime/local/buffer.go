@@ -94,8 +94,8 @@ func newOwnPool(limit memory.Limit) *BufferPool {
 }
 
 // forWorkers sets the number of workers that take memory, before the run. The limit is the memory that
-// the values of one worker need. How much more the tasks of others take differs from run to run, so each
-// may have as much again. Without that, a run whose values fit exactly would fail at random on two
+// the values of one worker need. How much more the tasks of others take differs from run to run, so
+// each may have as much again. Without that, a run whose values fit exactly would fail at random on two
 // threads. A MiB is for small values: the prediction counts their sizes, not those of the size classes.
 func (p *BufferPool) forWorkers(n int) { p.spare = int64(n-1)*min(p.limit.Bytes, 1<<48) + 1<<20 }
 

@@ -112,11 +112,11 @@ func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 }
 
 // atOnce is the number of rows that update takes after a changed one was found. It has no branch for a
-// row, since processors cannot predict which rows have changed. Where a third had, wrong predictions took
-// 4 ms of each round of connected components.
+// row, since processors cannot predict which rows have changed. Where a third had, wrong predictions
+// took 4 ms of each round of connected components.
 const atOnce = 128
 
-// update copies positions lo..hi-1 of from to last, and appends the positions that have changed to x.at.
+// update copies positions lo..hi-1 of from to last, and appends those that have changed to x.at.
 func (x *resending) update(from []uint64, rows []int32, lo, hi int) {
 	x.at = slices.Grow(x.at, hi-lo)
 	last, n := numbers(x.last)[lo:hi], len(x.at)

@@ -55,8 +55,8 @@ const (
 )
 
 // leastOf returns the least units of a chunk of the loop of task t, predicted from the time of its last
-// execution. It returns 0 for a loop outside rounds, for a first execution, and where the program or the
-// run states a grain or a technique.
+// execution. It returns 0 for a loop outside rounds, for a first execution, and where the program or
+// the run states a grain or a technique.
 func (e *Engine) leastOf(t int32, c *cut) int {
 	i := int(t) - e.dag.counted()
 	if i < 0 || e.took[i] == 0 || c.grain > 0 || c.technique != "" || e.o.Schedule.Technique != nil {

@@ -116,8 +116,8 @@ func (l *loopRun) observe() {
 	}
 }
 
-// recorded reports whether reports and traces have this execution. They leave out teams, whose iterations
-// are workers.
+// recorded reports whether reports and traces have this execution. They leave out teams, whose
+// iterations are workers.
 func (l *loopRun) recorded() bool {
 	return (l.e.o.Stats || l.e.o.Trace != nil) && !l.call.Def.Loop.Team
 }

@@ -128,9 +128,10 @@ func (o *Operator) Account() schedule.Account {
 	return a
 }
 
-// Together returns the account of a loop that ranks share, from the parts of all ranks. Any rank may have
-// run iterations of another one, so only the sum over ranks is compared with the ideal. The account has
-// no finish times. ok is false if ranks ran the loop a different number of times. parts is not empty.
+// Together returns the account of a loop that ranks share, from the parts of all ranks. Any rank may
+// have run iterations of another one, so only the sum over ranks is compared with the ideal. The
+// account has no finish times. ok is false if ranks ran the loop a different number of times. parts is
+// not empty.
 func Together(parts []*Operator) (a schedule.Account, ok bool) {
 	for k := range parts[0].Loops {
 		var costs []float64

@@ -78,8 +78,8 @@ func (c *cutter) next(l *Loop, index int, list *[]stretch, least int) *core {
 	return l.decided(c.core, mostCores, func(b *loop.Border) (int64, bool) { return c.decide(b, index, list, least) })
 }
 
-// decided returns the nest of a core in which the borders that outcome knows are decided. It returns nil
-// if outcome knows none, or if the loop has most nests already.
+// decided returns the nest of a core in which the borders that outcome knows are decided. It returns
+// nil if outcome knows none, or if the loop has most nests already.
 func (l *Loop) decided(of *core, most int, outcome func(b *loop.Border) (int64, bool)) *core {
 	outcomes, key := map[int]int64{}, make([]byte, len(of.borders))
 	for k := range of.borders {
@@ -98,9 +98,9 @@ func (l *Loop) decided(of *core, most int, outcome func(b *loop.Border) (int64, 
 	return next
 }
 
-// addEdges finds the conditions that are decided in stretches that are not within: `i == 0` in the first
-// row, and `i == 0` and `j == 0` in the first column of other rows. Without code of its own, a stretch of
-// one column takes as long as three vectors within.
+// addEdges finds the conditions that are decided in stretches that are not within: `i == 0` in the
+// first row, and `i == 0` and `j == 0` in the first column of other rows. Without code of its own, a
+// stretch of one column takes as long as three vectors within.
 func (c *cutter) addEdges(l *Loop, two bool) {
 	within := slices.DeleteFunc(slices.Clone(c.rows), func(p stretch) bool { return !p.within })
 	for k, p := range c.rows {
@@ -141,8 +141,8 @@ func (c *cutter) edgeOf(l *Loop, two bool, rows, cols []stretch) int {
 	return k + 1
 }
 
-// same returns the outcome of border b. ok is false unless b depends on this index alone, and has the same
-// outcome for all indices of the list.
+// same returns the outcome of border b. ok is false unless b depends on this index alone, and has the
+// same outcome for all indices of the list.
 func (c *cutter) same(b *loop.Border, index int, list []stretch) (outcome int64, ok bool) {
 	low, high, size, ok := c.lines(b, index)
 	if !ok {
@@ -319,8 +319,8 @@ func (w *Worker) getCore() bool {
 	return true
 }
 
-// other gets a worker that runs another version of the loop on the operands of the run. It returns nil if
-// there is no code for it.
+// other gets a worker that runs another version of the loop on the operands of the run. It returns nil
+// if there is no code for it.
 func (w *Worker) other(made version) *Worker {
 	v, err := w.run.loop.variant(made)
 	if err != nil {
@@ -339,8 +339,8 @@ func (w *Worker) other(made version) *Worker {
 	return x
 }
 
-// edge returns the worker for a stretch that is not within; k is its stretch.edge. It counts the rows and
-// columns that are evaluated there: until enough have been, w runs them.
+// edge returns the worker for a stretch that is not within; k is its stretch.edge. It counts the rows
+// and columns that are evaluated there: until enough have been, w runs them.
 func (w *Worker) edge(k, rows, cols int) *Worker {
 	if k == 0 {
 		return w

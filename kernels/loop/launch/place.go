@@ -50,8 +50,8 @@ func (w *Worker) Follow(o *Worker) {
 	}
 }
 
-// Reduces reports whether the run has reduced results. across: some have contributions of several rows to
-// an element.
+// Reduces reports whether the run has reduced results (some), and whether several rows contribute to
+// one element of them (across).
 func (r *Run) Reduces() (some, across bool) {
 	across = slices.ContainsFunc(r.reduced, func(x reducing) bool { return x.extent != oneEach })
 	return len(r.reduced) > 0, across
