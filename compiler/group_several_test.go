@@ -48,7 +48,7 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"A = materialize(near(U))\nemit max(A)\nemit sum(A * V)", ""},
 		{"A = materialize(near(U))\nemit norm(A ^ 2)\nemit A", ""},
 		{"r = materialize(U * V)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""},
-		{"A = roll(U[:, 3], 1) * V[:, 2]\nemit argmax(A - U[:, 3])\nemit argmin(A)\nemit sum(A)", "(f64, i64, i64)"},                                                            // a column
+		{"A = roll(U[:, 3], 1) * V[:, 2]\nemit argmax(A - U[:, 3])\nemit argmin(A)\nemit sum(A)", "(i64, f64, i64)"},                                                            // a column
 		{"A = parfor i in 0..69, j in 0..59 { U[i + 1, j + 1] }\nB = V[1.., 0..-1] - sqrt(abs(A))\nemit max(V[0..-1, 0..-1] + A, -abs(A))\nemit count(B > 0)\nemit sum(B)", ""}, // B is stored with its sum
 		{"A = near(U)\nemit max(A[1.., :])\nemit A", ""},                                                                                                                        // of other elements
 		{"A = near(U)\nemit sum(rowmax(A))\nemit A", ""},

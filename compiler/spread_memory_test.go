@@ -19,7 +19,7 @@ import (
 // A matrix whose rows ranks share may be larger than the memory of each rank. One that is brought
 // together may not.
 func TestSpreadMemory(t *testing.T) {
-	const shared = `x = parfor i in 0..300000 { exp(-1e-6 * i) }
+	const shared = `x = parfor i in 0..1200000 { exp(-1e-6 * i) }
 emit sum(x * x)
 emit max(abs(x - 0.5))`
 	for _, c := range []struct {
@@ -27,10 +27,10 @@ emit max(abs(x - 0.5))`
 		limit      int64
 		fits       bool
 	}{
-		{"rows stay where they are", shared, 1200 << 10, true},
-		{"too little for the rows of a rank", shared, 300 << 10, false},
-		{"all rows are read", shared + "\nemit sum(parfor i in 0..300000 { x[299999 - i, 0] + x[i, 0] })", 1200 << 10, false},
-		{"all rows are read, and fit", shared + "\nemit sum(parfor i in 0..300000 { x[299999 - i, 0] + x[i, 0] })", 20 << 20, true},
+		{"rows stay where they are", shared, 4800 << 10, true},
+		{"too little for the rows of a rank", shared, 1200 << 10, false},
+		{"all rows are read", shared + "\nemit sum(parfor i in 0..1200000 { x[1199999 - i, 0] + x[i, 0] })", 4800 << 10, false},
+		{"all rows are read, and fit", shared + "\nemit sum(parfor i in 0..1200000 { x[1199999 - i, 0] + x[i, 0] })", 80 << 20, true},
 	} {
 		r, err := compileTiny(tinyTable(t), c.text, 4, false, nil)
 		if err != nil {

@@ -187,8 +187,8 @@ func TestAloneAsOnOneRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	const text = `w = randint(60, 1, 10, 5000, seed = 14)
-iterate best = zeros(200001, 1), k = 0 times 60 {
-  i = seq(0, 200001)
+iterate best = zeros(20001, 1), k = 0 times 60 {
+  i = seq(0, 20001)
   from = max(i - w[k, 0], 0)
   next best = ifelse(i >= w[k, 0], max(best, take(best, from) + k), best)
   next k = k + 1

@@ -115,7 +115,7 @@ func withoutPipes(b *op.Body) (out *op.Body, results []nest.RowResult, why strin
 				case f == nil:
 				case f.Axis == reduce.OverRows:
 					at = add(op.Action{Def: f.Def, Type: t, Args: []int{chain}})
-				case f.Def.Class == loop.NoClass && !f.Part:
+				case f.Def.Class == loop.NoClass && !f.Part && !f.Def.Places:
 					return nil, nil, "`" + define.SourceName(f.Def) + "`"
 				default:
 					total = nest.RowResult{Register: chain, Total: f.Def, Type: t}
