@@ -127,12 +127,15 @@ func (p *Interpreter) launch(k int) (flagged bool, err error) {
 			if s.number != nil {
 				r.worker.Forget()
 			}
-			if parts := p.partsOf(s, r); parts > 1 {
+			parts := p.partsOf(s, r)
+			begun, way := r.team.tries(parts)
+			if way == 1 {
 				r.team.parts = parts
 				flagged, err = r.team.run(p.team, p.owner, &r.run, r.worker, r.part, s.number != nil, p.stopped)
 			} else {
 				flagged, err = r.worker.Window(r.part[0][0], r.part[0][1], r.part[1][0], r.part[1][1], p.stopped)
 			}
+			r.team.took(begun, way)
 			if flagged || err != nil {
 				return flagged, err
 			}

@@ -24,6 +24,11 @@ const (
 	teamNaps = 64
 	// teamNap is how long a worker sleeps.
 	teamNap = 20 * time.Microsecond
+	// teamTries is how often a loop runs by one worker, and then in parts, to measure both ways. Parts
+	// that read what another worker has written may take longer than one worker.
+	teamTries = 6
+	// teamKeeps is the number of runs after which both ways are measured again.
+	teamKeeps = 1000
 	// teamStall is how long the owner waits for a part before it assumes that another process has the
 	// processor of that worker.
 	teamStall = 300 * time.Microsecond
@@ -174,6 +179,8 @@ type teamLoop struct {
 	job     int                    // counts executions in parts
 	parts   int                    // of the current job
 	columns bool                   // parts are ranges of columns, not of rows
+	runs    int                    // since both ways were measured last
+	least   [2]time.Duration       // the least time of a measured run by one worker, and in parts
 	// the arguments of run for the current job
 	of      *launch.Run
 	on      *launch.Worker
@@ -189,6 +196,38 @@ type teamWorker struct {
 	flagged bool
 	err     error
 	_       [24]byte
+}
+
+// tries tells whether a loop of so many parts runs by one worker (way 0) or in parts (1). It takes the
+// way that took less time when both were measured. Less than a tenth is not worth another worker. begun
+// is when a measured run begins, and zero for others.
+func (x *teamLoop) tries(parts int) (begun time.Time, way int) {
+	switch {
+	case parts <= 1:
+		return begun, 0
+	case teamFrom.Load() < TeamFrom: // tests share all
+		return begun, 1
+	}
+	if x.runs++; x.runs > teamKeeps {
+		x.runs, x.least = 1, [2]time.Duration{}
+	}
+	if x.runs > 2*teamTries {
+		if x.least[1] < x.least[0]*9/10 {
+			way = 1
+		}
+		return begun, way
+	}
+	return time.Now(), (x.runs - 1) / teamTries
+}
+
+// took notes how long a run took that tries has told to measure.
+func (x *teamLoop) took(begun time.Time, way int) {
+	if begun.IsZero() {
+		return
+	}
+	if took := time.Since(begun); x.least[way] == 0 || took < x.least[way] {
+		x.least[way] = took
+	}
 }
 
 // run runs a window of a loop in x.parts parts on t. owner is the worker that calls, and on is its
