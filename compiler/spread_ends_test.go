@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"flow/compiler"
 	"flow/kernels"
 )
 
@@ -61,6 +62,30 @@ func TestEndsOfLoopsOnRanks(t *testing.T) {
 		for _, from := range []int64{0, 1 << 40} {
 			kernels.LoopsFrom(from)
 			spreadAlike(t, []spreadProgram{{p.name, text, 0, 0}})
+		}
+	}
+}
+
+// Ranks share sums of 4e6 rows by few groups. With many groups, states of 69 words take longer than
+// the rows. Counts, which have one word, are shared.
+func TestTablesThatRanksShare(t *testing.T) {
+	for _, c := range []struct {
+		of    string
+		words int // of the largest states that ranks merge
+	}{{"0..900 { sum((g == j) * x) }", 69}, {"0..90000 { sum((g == j) * x) }", 1}, {"0..90000 { count(g == j) }", 1}} {
+		text := "g = randint(4000000, 1, 0, 2000, seed = 1)\nx = rand(4000000, 1, seed = 2)\nemit parfor j in " + c.of
+		r, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 2, Verify: true})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		words, g := 0, r.Plan.Graph
+		for id, n := range g.All() {
+			if n.Op.Name == "group.sums.part" {
+				words = max(words, g.Type(id).Cols)
+			}
+		}
+		if words != c.words {
+			t.Errorf("%s: states of %d words, want %d", c.of, words, c.words)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	case rows < s.ranks:
 		return reads, s.whyNoStates(g, id)
 	case !sparse && shard.Combine != "" && shard.Finish != "" &&
-		!s.sendsLess(typeOf(s.table.Must(shard.Partial), n.Attrs, sigOf(g, id).In...).Bytes(), s.workOf(g, id)):
+		!s.sendsLess(tableMoves*typeOf(s.table.Must(shard.Partial), n.Attrs, sigOf(g, id).In...).Bytes(), s.workOf(g, id)):
 		return reads, whyMessages
 	case slices.Contains(partial, true) || !sparse && s.flopsOf(g, id) >= float64(s.from):
 		return reads, ""
