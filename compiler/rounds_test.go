@@ -257,7 +257,7 @@ func TestRoundsOfPoints(t *testing.T) {
 		n    int
 		body string
 		one  bool
-	}{{4000, short, true}, {8000, short, true}, {200000, short, false}, {500, long, true}, {40000, long, false}} {
+	}{{4000, short, true}, {8000, short, true}, {200000, short, false}, {500, long, true}, {200000, long, false}} {
 		text := fmt.Sprintf(`n = %d
 a = randint(n, 1, 0, 4, seed = 1)
 iterate x = rand(n, 1, seed = 2), k = 0 times 9 {

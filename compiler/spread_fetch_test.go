@@ -125,7 +125,7 @@ iterate s = zeros(4, 3), k = 0 until k == 6 {
   next k = k + 1
 }
 emit s
-emit colsum(A)`, 0, 1},
+emit colsum(A)`, 1, 0},
 	{"rows that a round chooses", `A = rand(50, 4, seed = 1)
 iterate c = A[0..6, :], k = 0 until k == 5 {
   d = parfor i in 0..50 { sum(A[i, :]) * (k + 1) - sum(c) }

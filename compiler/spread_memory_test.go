@@ -19,7 +19,7 @@ import (
 // A matrix whose rows ranks share may be larger than the memory of each rank. One that is brought
 // together may not.
 func TestSpreadMemory(t *testing.T) {
-	const shared = `x = parfor i in 0..1200000 { exp(-1e-6 * i) }
+	const shared = `x = materialize(parfor i in 0..1200000 { exp(-1e-6 * i) })
 emit sum(x * x)
 emit max(abs(x - 0.5))`
 	for _, c := range []struct {
