@@ -16,6 +16,7 @@ import (
 	"flow/ir/plan"
 	"flow/kernels"
 	"flow/memory"
+	"flow/runtime/dist/transport/mem"
 	"flow/stdlib"
 )
 
@@ -367,6 +368,75 @@ func TestNothingIsMadeUnread(t *testing.T) {
 			if !some {
 				t.Errorf("%d ranks: nothing is made of nothing in\n%s", ranks, text)
 			}
+		}
+	}
+}
+
+// tiledRounds is a factorisation in tiles in each round. The verbs are how the loop ends, what a round
+// factors, and the matrix that it carries on.
+const tiledRounds = `M = rand_spd(24, seed = 4)
+iterate A = M, s = 0.0, k = 0 %s {
+  chan L = tiles(%s, 6, part = "lower")
+  for c in 0..4 {
+    L[c,c] <- potrf(L[c,c])
+    for i in c+1..4 { L[i,c] <- trsm(L[c,c], L[i,c]) }
+    for i in c+1..4, j in c+1..=i { L[i,j] <- L[i,j] - L[i,c] @ t(L[j,c]) }
+  }
+  next s = s + sum(untile(L))
+  next A = %s
+  next k = k + 1
+}
+emit s
+emit A`
+
+// Each rank makes the tiles of a round that it has, and others read them.
+func TestTilesOfRounds(t *testing.T) {
+	list := []spreadProgram{
+		{name: "times", text: fmt.Sprintf(tiledRounds, "times 9", "A", "A * 1.5")},
+		{name: "placed", text: strings.Replace(fmt.Sprintf(tiledRounds, "times 9", "A", "A * 1.5"), `"lower")`, `"lower") with (place = rows)`, 1)},
+		{name: "until", text: fmt.Sprintf(tiledRounds, "until s > 1000", "A * (k + 1)", "A")},
+		{name: "carried factors", text: fmt.Sprintf(tiledRounds, "times 9", "A", "untile(L) @ t(untile(L))")},
+		{name: "a branch", text: fmt.Sprintf(tiledRounds, "times 9", "if sum(A) > 900 { A } else { cholesky(A, tile = 8) @ t(cholesky(2 * A, tile = 5)) + 100 * eye(24) }", "A * 1.1")},
+		{name: "whole matrices", text: `iterate s = rand(20, 3, seed = 1), k = 0 times 7 {
+  a = cholesky(rand_spd(20, seed = 3 * k))
+  b = cholesky(rand_spd(20, seed = 3 * k + 1))
+  c = cholesky(rand_spd(20, seed = 3 * k + 2))
+  next s = (a @ s + b @ s + t(c) @ s) / 20
+  next k = k + 1
+}
+emit s`},
+	}
+	spreadAlike(t, list)
+	sendsAsPredicted(t, []spreadProgram{list[0], list[3], list[5]})
+	for _, p := range list {
+		c, err := compileTiny(tinyTable(t), p.text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank := range 3 {
+			if !strings.Contains(c.Plan.Graph.String(), fmt.Sprintf("owner=%d", 1+rank)) {
+				t.Errorf("%s: rank %d makes no tile of\n%s", p.name, rank, c.Plan.Graph)
+			}
+		}
+	}
+	text := fmt.Sprintf(tiledRounds, "times 9", "A - ifelse(k == 6, 900.0, 0.0)", "A")
+	c, err := compileTiny(tinyTable(t), text, 3, false, apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, o := range slowTransports {
+		if _, err := runOver(mem.New(3, o), c, 1+k%2); err == nil || !strings.Contains(err.Error(), "not positive definite") {
+			t.Errorf("transport %d: %v", k, err)
+		}
+	}
+}
+
+// Ranks share the work of a round in tiles evenly, and repeat little of it.
+func TestTilesOfRoundsAreShared(t *testing.T) {
+	text := strings.NewReplacer("(24,", "(1536,", ", 6,", ", 192,", "0..4", "0..8", "+1..4", "+1..8").Replace(fmt.Sprintf(tiledRounds, "times 30", "A", "A * 1.001"))
+	for _, x := range plan.Layouts(compiledFor(t, text, 3).Plan) {
+		if (x.Op == "potrf" || x.Op == "trsm" || x.Op == "gemm" || x.Op == "syrk") && x.Where != "ranks 0 to 2" {
+			t.Errorf("%s lies on %s", x.Op, x.Where)
 		}
 	}
 }

@@ -75,6 +75,7 @@ type spreadGraph struct {
 	args     []ir.ID                   // of a region of an iterate: its old arguments
 	around   *spreadGraph              // the graph that the loop is in
 	loop     ir.ID                     // the loop in that graph
+	apart    *owning                   // nodes of a region that one rank makes each; nil: none
 	tally
 }
 
@@ -100,7 +101,7 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 		return x.allLoose(id, plan.Everywhere)
 	}
 	if !x.partial[id] {
-		return x.to[id]
+		return x.sentApart(id)
 	}
 	if x.views[id] != nil && !x.settled(id) {
 		return x.reach(id, rowReads{whole: true})
@@ -243,10 +244,12 @@ func (x *spreadGraph) control(id ir.ID) bool {
 
 // node makes the new node of an old one.
 func (x *spreadGraph) node(id ir.ID) {
-	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) {
+	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) || x.ownsApart(id) {
 		return
 	}
-	if why := x.share(id); why != "" {
+	if x.apart != nil && x.lightApart(id) {
+		x.notShared(id, whyLittle)
+	} else if why := x.share(id); why != "" {
 		x.notShared(id, why)
 	}
 }
@@ -345,8 +348,9 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 	}
 	partial = x.partials(id)
 	carried := n.Carried()
-	free := func(k int) bool { // and what may begin with another number of rows than it goes on with is whole
-		return k >= carried || n.Region.Graph.Type(n.Region.Args[k]).Rows == types.Unknown
+	kept := make([]bool, carried) // whole in every round
+	free := func(k int) bool {    // and what may begin with another number of rows than it goes on with is whole
+		return k >= carried || kept[k] || n.Region.Graph.Type(n.Region.Args[k]).Rows == types.Unknown
 	}
 	before := x.tally
 	for r := n.Region; r != nil; r = r.Next {
@@ -369,6 +373,8 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 				partial[k], again = true, true
 			case k >= carried && gathered[k]:
 				partial[k], again = false, true
+			case k < carried && partial[k] && !yields[k] && gathered[k]: // each round has all of it
+				partial[k], kept[k], again = false, true, true
 			}
 		}
 		worth := x.saved-before.saved >= x.paid-before.paid || x.asked > before.asked
@@ -423,30 +429,29 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 	}
 }
 
-// ownBranches reports whether ranks share the regions of a branch and what it captures, each its own
-// rows.
-func (x *spreadGraph) ownBranches(id ir.ID) bool {
-	before := x.tally
-	_, _, yields, own := x.branches(id)
-	own = own && (x.shares > before.shares || slices.Contains(yields, true))
-	x.tally = before
-	return own
-}
-
-// whyLoop says why ranks share nothing of an iterate.
-func (x *spreadGraph) whyLoop(id ir.ID) string {
-	if place := x.old.Placement(id); place == ir.Replicated || place == ir.OneRank {
-		return whyPlaced
-	}
-	return whyMessages
-}
-
 // region spreads a region, of an iterate or, without a loop, of a branch. partial says which of its
 // arguments are, and need which yields must be whole. yields says which results are partial, and
-// gathered which arguments are needed with all rows.
+// gathered which arguments are needed with all rows. Ranks share the rows of its nodes, or each makes
+// some of the nodes, whichever spares more.
 func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func(k int) bool) (out *ir.Region, in *spreadGraph, yields, gathered []bool) {
+	out, in, yields, gathered = x.regionBy(r, loop, partial, need, nil)
+	spared := in.saved - in.paid - in.gathers()
+	if a := x.newApart(r.Graph); a != nil {
+		if o, i, y, g := x.regionBy(r, loop, partial, need, a); i.settleApart(o.Yields) && i.saved-i.paid-i.gathers() > spared {
+			out, in, yields, gathered = o, i, y, g
+		}
+	}
+	x.shares += in.shares
+	x.saved += in.saved
+	x.paid += in.paid + in.gathers()
+	x.asked += in.asked
+	return out, in, yields, gathered
+}
+
+// regionBy is region with these nodes apart.
+func (x *spreadGraph) regionBy(r *ir.Region, loop ir.ID, partial []bool, need func(k int) bool, a *owning) (out *ir.Region, in *spreadGraph, yields, gathered []bool) {
 	in = x.on(r.Graph)
-	in.inside = true
+	in.inside, in.apart = true, a
 	if loop != ir.None {
 		in.around, in.loop, in.args = x, loop, r.Args
 	}
@@ -461,7 +466,9 @@ func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func
 			in.to[i] = in.g.CopyNode(r.Graph, ir.ID(i))
 			continue
 		}
+		shares := in.shares
 		in.node(ir.ID(i))
+		in.tick(ir.ID(i), in.shares > shares)
 	}
 	out = &ir.Region{Graph: in.g}
 	for _, a := range r.Args {
@@ -489,9 +496,5 @@ func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func
 		g, ok := in.whole[a]
 		gathered[k] = ok && !in.byNumbers(g)
 	}
-	x.shares += in.shares
-	x.saved += in.saved
-	x.paid += in.paid + in.gathers()
-	x.asked += in.asked
 	return out, in, yields, gathered
 }

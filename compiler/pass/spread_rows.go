@@ -409,3 +409,21 @@ func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 	x.turnedOf[id] = made
 	return made
 }
+
+// ownBranches reports whether ranks share the regions of a branch and what it captures, each its own
+// rows.
+func (x *spreadGraph) ownBranches(id ir.ID) bool {
+	before := x.tally
+	_, _, yields, own := x.branches(id)
+	own = own && (x.shares > before.shares || slices.Contains(yields, true))
+	x.tally = before
+	return own
+}
+
+// whyLoop says why ranks share nothing of an iterate.
+func (x *spreadGraph) whyLoop(id ir.ID) string {
+	if place := x.old.Placement(id); place == ir.Replicated || place == ir.OneRank {
+		return whyPlaced
+	}
+	return whyMessages
+}

@@ -141,6 +141,9 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 			if carried, at := loops[g.In(id)[0]], n.Attrs.Int("at"); at < len(carried) { // behind them is an effect
 				where[id] = carried[at]
 			}
+		case n.Attrs.Int(Owner) > 0 && !IsGather(n):
+		case n.Attrs.Int(Owner) > 0 && !Reaches(n):
+			where[id] = replicated
 		case n.Attrs.Int(Only) > 0:
 			where[id] = rankList([]int{n.Attrs.Int(Only) - 1})
 		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows)+n.Attrs.Int(Fetch) > 0:
@@ -235,7 +238,11 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, why string, owner ownerOf, r
 			if n.Op.Role == op.Argument {
 				n = loop
 			}
-			entry[id] = l.entry(n, g.Type(id), owner(id), rounds, where[id])
+			rank := owner(id)
+			if own := n.Attrs.Int(Owner); own > 0 {
+				rank = own - 1
+			}
+			entry[id] = l.entry(n, g.Type(id), rank, rounds, where[id])
 			x := &l.list[entry[id]-1]
 			if x.Why == "" {
 				x.Why = l.why(g, id, why)

@@ -28,7 +28,7 @@ func newSizes(p *Plan, least bool) *sizes {
 // cut notes the cuts of a graph and its regions.
 func (s *sizes) cut(g *ir.Graph) {
 	for id, n := range g.All() {
-		if by := n.Attrs.Val(Unit); len(by.L) > 0 {
+		if by := n.Attrs.Val(Unit); len(by.L) > 0 && n.Attrs.Int(Owner) == 0 {
 			s.cuts[g.Type(id).Rows] = by.L
 		}
 		for r := n.Region; r != nil; r = r.Next {

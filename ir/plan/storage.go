@@ -45,7 +45,7 @@ func SizeClass(n int) (class, size int) {
 // A view keeps the whole memory of its input alive. A small part is therefore copied.
 func MayView(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
-	if n.Op.Look == nil || !t.Sized() || g.Asks(id) || n.Op.RowSpan != nil && n.Attrs.Int(Shared) > 0 { // other rows are sent
+	if n.Op.Look == nil || !t.Sized() || g.Asks(id) || n.Op.RowSpan != nil && n.Attrs.Int(Shared) > 0 || n.Attrs.Int(Owner) > 0 { // other rows are sent
 		return false
 	}
 	if len(g.In(id)) == 0 { // a view of memory that is not the engine's and stays

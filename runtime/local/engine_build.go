@@ -233,7 +233,7 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	if node.Region != nil && plain {
 		f |= fused
 	}
-	if (node.Op.Loop == nil || node.Op.Loop.Own || t.IsSparse()) && node.Attrs.Int(plan.SharedRows) > 0 {
+	if (node.Op.Loop == nil || node.Op.Loop.Own || t.IsSparse()) && node.Attrs.Int(plan.SharedRows) > 0 && node.Attrs.Int(plan.Owner) == 0 {
 		f |= windowed
 	}
 	return f

@@ -112,8 +112,14 @@ func (e *Engine) window(c *op.Call, rank, n int) (base, count int, err error) {
 	return lo * (n / of), (hi - lo) * (n / of), nil
 }
 
+// elsewhere reports whether another rank alone runs node id.
+func (e *Engine) elsewhere(id ir.ID) bool {
+	own := e.g.Nodes[id].Attrs.Int(plan.Owner)
+	return own > 0 && own != e.o.Rank+1 && !plan.IsGather(&e.g.Nodes[id])
+}
+
 // shared reports whether this rank makes only its own rows of node id.
 func (e *Engine) shared(id ir.ID) bool {
 	loop := e.g.Nodes[id].Op.Loop
-	return e.o.Remote != nil && loop != nil && !loop.Own && !e.g.Type(id).IsSparse() && e.g.Nodes[id].Attrs.Int(plan.SharedRows) > 0
+	return e.o.Remote != nil && loop != nil && !loop.Own && !e.g.Type(id).IsSparse() && e.g.Nodes[id].Attrs.Int(plan.SharedRows) > 0 && e.g.Nodes[id].Attrs.Int(plan.Owner) == 0
 }

@@ -123,6 +123,9 @@ func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int
 			c.Out = slices.Clone((*out).(value.Tuple))
 		}
 	}
+	if e.o.Remote != nil && e.elsewhere(id) {
+		return *out, false, nil
+	}
 	if f&asks != 0 {
 		if err = c.Settle(); err != nil {
 			return nil, false, err
