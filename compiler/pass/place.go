@@ -222,15 +222,6 @@ func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]i
 	return reach
 }
 
-// rankGrid returns the P x Q grid of ranks nearest to square, P <= Q.
-func rankGrid(ranks int) (p, q int) {
-	for p = 1; (p+1)*(p+1) <= ranks; p++ {
-	}
-	for ; ranks%p != 0; p-- {
-	}
-	return p, ranks / p
-}
-
 func owners(p *Partitioned, ranks int) []int32 {
 	g := p.Graph
 	owner := make([]int32, g.Len())
@@ -399,32 +390,4 @@ func follow(p *Partitioned, owner []int32) {
 			}
 		}
 	}
-}
-
-// blockOf returns the position of a piece: that of the tile it is sent to, if it is.
-func (p *Partitioned) blockOf(id ir.ID) Block {
-	if grid, _, at, sent := p.Graph.Dest(id); sent {
-		dims := p.Graph.Grids[grid].Dims
-		b := Block{Row: at[0], Rows: int32(dims[0]), Cols: 1}
-		if len(dims) > 1 {
-			b.Col, b.Cols = at[len(at)-1], int32(dims[len(dims)-1])
-		}
-		return b
-	}
-	return p.Block[id]
-}
-
-func ownerOf(b Block, place ir.Placement, gp, gq, ranks int) int {
-	row, col, rows, cols := int(b.Row), int(b.Col), int(b.Rows), int(b.Cols)
-	switch {
-	case rows == 0 || place == ir.OneRank:
-		return 0
-	case cols == 1 || place == ir.ByRows:
-		return row * ranks / rows
-	case rows == 1 || place == ir.ByCols:
-		return col * ranks / cols
-	case row >= rows-rows%gp || col >= cols-cols%gq: // left over: of 7 columns one of two ranks would get 4
-		return (row + col) % ranks
-	}
-	return row%gp*gq + col%gq
 }
