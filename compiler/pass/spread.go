@@ -373,7 +373,7 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 				partial[k], again = true, true
 			case k >= carried && gathered[k]:
 				partial[k], again = false, true
-			case k < carried && partial[k] && !yields[k] && gathered[k]: // each round has all of it
+			case inside[0].apart != nil && k < carried && partial[k] && !yields[k] && gathered[k]: // each round has all of it
 				partial[k], kept[k], again = false, true, true
 			}
 		}

@@ -308,11 +308,11 @@ func ownable(g *ir.Graph, id ir.ID) bool {
 
 // worthApart reports a node whose rows ranks cannot share and that is worth a message.
 func (s *spreader) worthApart(g *ir.Graph, id ir.ID) bool {
-	if !ownable(g, id) || s.spared(s.workOf(g, id)) < s.message(g.Type(id)) {
+	if !ownable(g, id) || s.little(g, id) || s.spared(s.workOf(g, id)) < s.message(g.Type(id)) {
 		return false
 	}
 	_, _, why := s.shared(g, id, make([]bool, len(g.In(id))))
-	return why != ""
+	return why == whyTogether || why == whyWhole
 }
 
 // message is about how many operations a message takes with a value of type t.
