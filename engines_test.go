@@ -141,7 +141,7 @@ func TestOperatorExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir()) // the example of read writes a file
-	ran, named := 0, 0 // hidden rows have no programs
+	ran, named := 0, 0   // hidden rows have no programs
 	for _, d := range table.Rows() {
 		if !d.Hidden {
 			named++
