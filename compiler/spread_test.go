@@ -294,7 +294,7 @@ emit x`
 	}
 }
 
-// A layout tells with which loops ranks help each other: those of which all ranks have the operands.
+// A layout marks the loops that ranks help each other with. All ranks have their operands.
 func TestLayoutsTellHelp(t *testing.T) {
 	const body = "parfor i in 0..12 {\n iterate w = %s times i { next w = w * 0.5 + 1 }\n %s }"
 	for text, want := range map[string]bool{

@@ -98,6 +98,9 @@ func numbers(flag, text string, most int) ([]int, error) {
 			if err != nil {
 				return nil, err
 			}
+			if end < n {
+				return nil, usagef("--%s: %s ends below its begin; write %d..%d", flag, words[i], end, n)
+			}
 			for ; n < end; n *= 2 {
 				out = append(out, n)
 			}

@@ -420,7 +420,7 @@ func (x *spreadGraph) own1(made ir.ID, rank int) {
 	at.Attrs = x.sharing(at.Attrs, rows, x.allOn(rank, rows)).With(plan.Owner, op.Int(1+rank))
 }
 
-// allOn is the attribute plan.Unit of a matrix of which one rank has all rows.
+// allOn returns the plan.Unit of a matrix whose rows all lie on one rank.
 func (s *spreader) allOn(rank, rows int) op.Val {
 	cuts := make([]int, s.ranks+1)
 	for k := rank + 1; k < len(cuts); k++ {

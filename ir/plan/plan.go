@@ -58,8 +58,8 @@ const (
 // continues the sums of the one before it.
 const Turn = "turn"
 
-// Owner is the attribute of a shared node of which one rank has all rows, and of the gather of such a
-// node: the number of that rank plus 1. Other ranks do not run the node.
+// Owner is the attribute of a shared node whose rows all lie on one rank, and of its gather: the number
+// of that rank plus 1. Other ranks do not run the node.
 const Owner = "owner"
 
 // Unit is the attribute that says how ranks share the rows of a node: the rows of a unit, or a list of

@@ -27,6 +27,9 @@ const (
 	// teamTries is how often a loop runs by one worker, and then in parts, to measure both ways. Parts
 	// that read what another worker has written may take longer than one worker.
 	teamTries = 6
+	// teamLate is the most runs in parts that are not counted because no other worker took part: it may
+	// still be on its way, or asleep.
+	teamLate = 200
 	// teamKeeps is the number of runs after which both ways are measured again.
 	teamKeeps = 1000
 	// teamStall is how long the owner waits for a part before it assumes that another process has the
@@ -180,6 +183,8 @@ type teamLoop struct {
 	parts   int                    // of the current job
 	columns bool                   // parts are ranges of columns, not of rows
 	runs    int                    // since both ways were measured last
+	late    int                    // runs in parts since then that are not counted
+	helped  bool                   // another worker took part in the last run in parts
 	least   [2]time.Duration       // the least time of a measured run by one worker, and in parts
 	// the arguments of run for the current job
 	of      *launch.Run
@@ -209,7 +214,7 @@ func (x *teamLoop) tries(parts int) (begun time.Time, way int) {
 		return begun, 1
 	}
 	if x.runs++; x.runs > teamKeeps {
-		x.runs, x.least = 1, [2]time.Duration{}
+		x.runs, x.late, x.least = 1, 0, [2]time.Duration{}
 	}
 	if x.runs > 2*teamTries {
 		if x.least[1] < x.least[0]*9/10 {
@@ -223,6 +228,11 @@ func (x *teamLoop) tries(parts int) (begun time.Time, way int) {
 // took notes how long a run took that tries has told to measure.
 func (x *teamLoop) took(begun time.Time, way int) {
 	if begun.IsZero() {
+		return
+	}
+	if way == 1 && !x.helped && x.late < teamLate {
+		x.late++
+		x.runs--
 		return
 	}
 	if took := time.Since(begun); x.least[way] == 0 || took < x.least[way] {
@@ -243,11 +253,13 @@ func (x *teamLoop) run(t *Team, owner int, of *launch.Run, on *launch.Worker, wi
 	}
 	Shared.Add(1)
 	t.Each(owner, x.parts, x.each)
+	x.helped = false
 	for k := range x.workers {
 		w := &x.workers[k]
 		if w.job != x.job {
 			continue
 		}
+		x.helped = x.helped || k != owner
 		flagged = flagged || w.flagged
 		if w.err != nil {
 			err = w.err

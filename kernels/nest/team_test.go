@@ -16,7 +16,7 @@ func TestTries(t *testing.T) {
 		{10 * time.Second, 12 * time.Second, 0},
 		{100 * time.Second, 98 * time.Second, 0}, // not worth a worker
 	} {
-		var r teamLoop
+		r := teamLoop{helped: true}
 		for pass := range 2 {
 			for k := range teamKeeps {
 				begun, way := r.tries(8)
@@ -35,5 +35,20 @@ func TestTries(t *testing.T) {
 		if begun, way := r.tries(1); way != 0 || !begun.IsZero() {
 			t.Errorf("a loop of one part goes way %d", way)
 		}
+	}
+}
+
+// TestTriesWithoutHelp: runs in parts without another worker are not counted, up to a limit.
+func TestTriesWithoutHelp(t *testing.T) {
+	var r teamLoop
+	for k := range 2*teamTries + teamLate {
+		begun, way := r.tries(8)
+		if want := min(k/teamTries, 1); way != want || begun.IsZero() {
+			t.Fatalf("run %d goes way %d, measured since %v, want way %d", k, way, begun, want)
+		}
+		r.took(begun.Add(-time.Second), way)
+	}
+	if begun, _ := r.tries(8); !begun.IsZero() {
+		t.Error("a worker that never comes is waited for")
 	}
 }
