@@ -284,7 +284,7 @@ func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
 		}
 		moved := make([]bool, g.Len())
 		for x, n := range g.All() {
-			if in := g.In(x); len(in) == 0 || at[in[0]] == ir.None || n.Region != nil || sent(g, x) || n.Op.Laws.Has(op.Effectful) {
+			if in := g.In(x); len(in) == 0 || at[in[0]] == ir.None || n.Region != nil || sent(g, x) || n.Op.Laws.Has(op.Effectful) || fuses(g, x) {
 				continue
 			}
 			list := readers[h.hash(g, x, at)]
@@ -294,6 +294,12 @@ func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
 		}
 		return h.left(r, moved, at)
 	})
+}
+
+// fuses reports a matrix whose reader mostly makes it in its own loop. A branch that read it from above would
+// make it a matrix in memory for the loops above, too.
+func fuses(g *ir.Graph, x ir.ID) bool {
+	return g.Type(x).IsMatrix() && g.Nodes[x].Op.Laws&(op.Elementwise|op.View) != 0
 }
 
 // hash returns the same number for nodes that are equal: node x of a region, or of the copy if at is
