@@ -27,6 +27,7 @@ type bodyCode struct {
 	// drawn lists the constructors from which every iteration reads its own row, and lists of pairs. Loops
 	// need none of them.
 	drawn []int
+	carry []int64         // inputs that get rows while the loop runs (op.CarryAttr)
 	cells []nest.MemoCell // values in nested bodies that are the same in every iteration
 	keep  *nest.MemoMap
 
@@ -123,7 +124,11 @@ func constantOf(a *op.Action) value.Value {
 
 // compiledOf is the compiled body of a parfor.
 func compiledOf(c *op.Call, dims int) *bodyCode {
-	return c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, dims) }).(*bodyCode)
+	return c.Bodies[0].Compiled(func(b *op.Body) any {
+		code := compileBody(b, dims)
+		code.carry = c.Attrs.Ints(op.CarryAttr)
+		return code
+	}).(*bodyCode)
 }
 
 // nestWrittenFrom is from how many actions on a body is written as a nest, which the interpreter
@@ -169,7 +174,7 @@ func (c *bodyCode) form(k nestKey, names string) *nestMade {
 		if m.body, m.why = nest.WriteBody(c.body, c.varies, c.keep, k.dims, k.by, names, k.Form); m.body != nil {
 			loopNest := m.body.Nest
 			if k.tables {
-				loopNest, m.tables = tabulated(m.body, k.dims, c.cells)
+				loopNest, m.tables = c.tabulated(m.body, k.dims)
 			}
 			m.loop, m.small = nest.LoopOf(loopNest), launch.Interpreted(loopNest)
 			m.refill = refillOf(loopNest)

@@ -407,8 +407,7 @@ func (s *spaceState) empty(acc *value.Dense) {
 // parforNests is the loop of a parfor: with subscripts that the launch proves.
 func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	by := c.Attrs.Ints("by")
-	b := c.Bodies[0]
-	code := b.Compiled(func(b *op.Body) any { return compileBody(b, len(by)) }).(*bodyCode)
+	code := compiledOf(c, len(by))
 	key := nestKey{Form: nest.Form{Affine: true, Words: code.sums()}, dims: len(by)}
 	for d := range by {
 		key.by[d] = int(by[d])
@@ -431,7 +430,7 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 		}
 		return list, why
 	}
-	last, tables := tabulated(m.body, len(by), code.cells)
+	last, tables := code.tabulated(m.body, len(by))
 	var list []*loop.Nest
 	for _, t := range tables {
 		list = append(list, t.Nest)

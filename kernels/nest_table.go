@@ -5,6 +5,8 @@ package kernels
 // computed when an iteration first needs them (nest/memo.go).
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
@@ -27,8 +29,10 @@ const (
 	tabledUses = 64
 )
 
-// tabulated is the nest of a body that reads tables, and the tables.
-func tabulated(b *nest.Body, dims int, cells []nest.MemoCell) (*loop.Nest, []nestTable) {
+// tabulated is the nest of a body that reads tables, and the tables. Bounds known while compiling are
+// no inputs, so input k is the register behind the indices, and k more; a loop with others carries
+// none.
+func (c *bodyCode) tabulated(b *nest.Body, dims int) (*loop.Nest, []nestTable) {
 	loopNest, list := loop.Tabulate(b.Nest, func(param int) bool {
 		if param < 2*dims {
 			return true
@@ -36,9 +40,9 @@ func tabulated(b *nest.Body, dims int, cells []nest.MemoCell) (*loop.Nest, []nes
 		o := b.Operands[param-2*dims]
 		switch o.What {
 		case nest.CellKnown, nest.CellValue:
-			return mayBeEarly(cells, o.Register)
+			return mayBeEarly(c.cells, o.Register)
 		}
-		return true
+		return !slices.Contains(c.carry, int64(o.Register-dims))
 	})
 	var tables []nestTable
 	for _, t := range list {

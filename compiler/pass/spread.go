@@ -289,8 +289,11 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 	x.to[id] = made
 	at := &x.g.Nodes[made]
 	at.Attrs = x.sharing(at.Attrs, rows, x.unit[rows])
-	if n.Op.Role == op.Points && x.readsWhole(id, reads) {
+	if carry, ok := x.anyRank(id, reads); ok {
 		at.Attrs = at.Attrs.With(plan.Helped, op.Int(1)) // numbered at the end
+		if len(carry) > 0 {
+			at.Attrs = at.Attrs.With(op.CarryAttr, op.Val{Kind: op.IntsVal, L: carry})
+		}
 	}
 	for k := range reads {
 		if reads[k].turned {
@@ -318,17 +321,6 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 // attribute plan.Unit.
 func (s *spreader) sharing(a *op.Attrs, rows int, unit op.Val) *op.Attrs {
 	return inUnits(a.With(plan.Shared, op.Int(s.ranks)).With(plan.SharedRows, op.Int(rows)), unit)
-}
-
-// readsWhole reports whether a rank has all that a node reads whose rows ranks share, so that it can
-// make any of its rows.
-func (x *spreadGraph) readsWhole(id ir.ID, reads []rowReads) bool {
-	for k, from := range x.old.In(id) {
-		if x.partial[from] && !reads[k].whole {
-			return false
-		}
-	}
-	return true
 }
 
 // iterate spreads the regions of a loop. partial says which inputs the regions take as they are if

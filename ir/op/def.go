@@ -263,6 +263,11 @@ const AllInputs = -1
 // BoundAttr is the attribute that has what Def.Bound returns.
 const BoundAttr = "bound"
 
+// CarryAttr is the attribute of a loop whose iterations may come from another rank: the numbers of the
+// inputs that then get rows while the loop runs. Row i of the result needs row i of each. What is made
+// of all rows of such an input at the beginning would be wrong.
+const CarryAttr = "carry"
+
 // Prepare is how a row does in two steps what a loop cannot do in one: row By, with the row's
 // attributes that it takes, makes of input number Input what row Then takes in its place. By fails
 // where the row does because of that input.

@@ -76,8 +76,9 @@ const Also = "also"
 // rows, otherwise all.
 const Stacked = "stack"
 
-// Helped is the attribute of a shared node whose operands all ranks have whole: a number from 1 on,
-// by which ranks ask each other for a chunk of it (see local.Engine).
+// Helped is the attribute of a shared node whose rows any rank can make: a number from 1 on, by which
+// ranks ask each other for a chunk of it (see local.Engine). All ranks have its operands whole, but
+// for those of op.CarryAttr, whose rows go with a chunk.
 const Helped = "help"
 
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.

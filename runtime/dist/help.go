@@ -12,7 +12,7 @@ import (
 )
 
 // help is one of the three. Its encoding has a fixed header, with the iterations of an answer, or the
-// rows, behind it.
+// rows, behind it. An answer has both.
 type help struct {
 	what    helpKind
 	made    bool // of a return: the iterations did not fail
@@ -35,14 +35,14 @@ const (
 // helpHeader is the length of the header, which begins with the epoch, and lentBytes of each range of
 // iterations of an answer.
 const (
-	helpHeader = 8 + 1 + 1 + 3*4 + 2*8 + 8 + 2*(4+8)
+	helpHeader = 8 + 1 + 1 + 3*4 + 2*8 + 8 + 2*(4+8) + 4
 	lentBytes  = 4 + 2*8
 )
 
 // putHelp encodes a message about help.
 func putHelp(epoch uint64, h help) []byte {
 	le := binary.LittleEndian
-	b := make([]byte, 0, helpHeader+len(h.data)+len(h.gift.Lent)*lentBytes)
+	b := make([]byte, 0, helpHeader+len(h.data)+len(h.gift.Lent)*lentBytes+len(h.gift.Rows))
 	b = append(le.AppendUint64(b, epoch), byte(h.what), 0)
 	if h.made {
 		b[len(b)-1] = 1
@@ -56,17 +56,18 @@ func putHelp(epoch uint64, h help) []byte {
 	for _, x := range h.gift.Hints {
 		b = le.AppendUint64(le.AppendUint32(b, uint32(x.Rank)), math.Float64bits(x.Left))
 	}
+	b = le.AppendUint32(b, uint32(len(h.gift.Lent)))
 	for _, x := range h.gift.Lent {
 		b = le.AppendUint32(b, uint32(x.Home))
 		b = le.AppendUint64(le.AppendUint64(b, uint64(x.Lo)), uint64(x.Hi))
 	}
-	return append(b, h.data...)
+	return append(append(b, h.gift.Rows...), h.data...)
 }
 
 // getHelp decodes a message about help.
 func getHelp(b []byte) (epoch uint64, h help, err error) {
 	le := binary.LittleEndian
-	if len(b) < helpHeader || helpKind(b[8]) > returns || helpKind(b[8]) == gives && (len(b)-helpHeader)%lentBytes != 0 {
+	if len(b) < helpHeader || helpKind(b[8]) > returns || uint64(le.Uint32(b[helpHeader-4:]))*lentBytes > uint64(len(b)-helpHeader) {
 		return 0, h, fmt.Errorf("BUG: %d bytes arrived that are no help with a loop", len(b))
 	}
 	word := func(at int) int32 { return int32(le.Uint32(b[at:])) }
@@ -79,10 +80,13 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 		x := &h.gift.Hints[k]
 		x.Rank, x.Left = word(46+12*k), math.Float64frombits(le.Uint64(b[50+12*k:]))
 	}
-	if h.data = b[helpHeader:]; h.what == gives {
-		for at := helpHeader; at < len(b); at += lentBytes {
-			h.gift.Lent = append(h.gift.Lent, local.Lent{Home: int(word(at)), Chunk: local.Chunk{Lo: long(at + 4), Hi: long(at + 12)}})
-		}
+	at := helpHeader
+	for range word(helpHeader - 4) {
+		h.gift.Lent = append(h.gift.Lent, local.Lent{Home: int(word(at)), Chunk: local.Chunk{Lo: long(at + 4), Hi: long(at + 12)}})
+		at += lentBytes
+	}
+	if h.data = b[at:]; h.what == gives {
+		h.gift.Rows, h.data = h.data, nil
 	}
 	return le.Uint64(b), h, nil
 }

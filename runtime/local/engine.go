@@ -263,14 +263,15 @@ type helping struct {
 type helped struct {
 	ask       Ask // of this rank; Loop is 0 if ranks do not help each other
 	since     time.Time
-	perRow    int           // iterations
-	asked     []Ask         // not answered yet
-	waiting   atomic.Int32  // len(asked)
-	left      atomic.Int64  // iterations of this rank that no worker has claimed
-	pace      atomic.Uint64 // bits of the seconds that a worker takes for an iteration; 0: unknown
-	asking    []asking      // requests of this rank under way
-	given     []Lent        // what others gave and no worker has begun
-	handed    atomic.Int64  // iterations in given
+	perRow    int            // iterations
+	carry     []*value.Dense // inputs whose rows go with iterations
+	asked     []Ask          // not answered yet
+	waiting   atomic.Int32   // len(asked)
+	left      atomic.Int64   // iterations of this rank that no worker has claimed
+	pace      atomic.Uint64  // bits of the seconds that a worker takes for an iteration; 0: unknown
+	asking    []asking       // requests of this rank under way
+	given     []Lent         // what others gave and no worker has begun
+	handed    atomic.Int64   // iterations in given
 	hints     schedule.Hints
 	dry       []bool  // by rank: its last answer was empty
 	away      []Chunk // iterations of this rank that others have

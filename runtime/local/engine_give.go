@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"flow/ir/value"
 	"flow/runtime/schedule"
 )
 
@@ -173,6 +172,7 @@ func (l *loopRun) giveOn(n int) (gift []Lent) {
 func (l *loopRun) answer(a Ask, gift []Lent, left float64) {
 	now := l.clock()
 	g := Gift{Lent: gift}
+	l.rowsFor(a.Rank, gift, func(rows []byte) { g.Rows = append(g.Rows, rows...) })
 	g.Hints[0] = schedule.Hint{Rank: int32(l.e.o.Rank), Left: left * l.each() / float64(len(l.e.scratch))}
 	g.Hints[1] = l.hints.Best(now, func(rank int32) bool { return int(rank) != a.Rank })
 	g.Hints[1].Left = max(0, g.Hints[1].Still(now))
@@ -273,7 +273,7 @@ func (l *loopRun) last(from *Chunk, n int) (part Chunk) {
 
 // most returns how many iterations may go to another rank, whole leaves.
 func (l *loopRun) most() int {
-	rows := maxReturn / max(1, len(l.rowsOf(l.out.(*value.Dense), Chunk{0, l.perRow})))
+	rows := maxReturn / max(1, l.rowBytes())
 	return rows * l.perRow / l.leaf * l.leaf
 }
 
@@ -281,7 +281,7 @@ func (l *loopRun) most() int {
 // rank. Those that are made at the speed of memory would be made sooner than copied four times.
 func (l *loopRun) pays() bool {
 	rows := (l.n - int(l.left.Load())) / l.perRow
-	bytes := rows * len(l.rowsOf(l.out.(*value.Dense), Chunk{0, l.perRow}))
+	bytes := rows * l.rowBytes()
 	took := time.Since(l.since) * time.Duration(len(l.e.scratch))
 	return took >= l.e.o.HelpFrom*time.Duration(bytes/helpBytes)
 }

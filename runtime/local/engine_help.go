@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"flow/ir/op"
 	"flow/ir/value"
 	"flow/runtime/schedule"
 )
@@ -50,6 +51,14 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	h.begun[number]++ // also if this rank takes no help, so that all ranks count alike
 	if l.perRow = full / rows; !ok || out.Rows != rows || out.Stride != out.Cols {
 		return
+	}
+	l.carry = l.carry[:0]
+	for _, k := range e.g.Nodes[l.id].Attrs.Ints(op.CarryAttr) {
+		d, ok := l.in[k].(*value.Dense)
+		if !ok || d.Rows != rows {
+			return
+		}
+		l.carry = append(l.carry, d)
 	}
 	l.ask = Ask{Rank: e.o.Rank, Loop: number, Execution: h.begun[number]}
 	l.since, l.exhausted, l.busy = time.Now(), false, 0
@@ -181,6 +190,12 @@ func (e *Engine) Given(from int, a Ask, g Gift) error {
 		l.given = append(l.given, x)
 		l.handed.Add(int64(x.size()))
 	}
+	rows, size := g.Rows, 0
+	l.rowsFor(e.o.Rank, g.Lent, func(to []byte) { size += len(to) })
+	if size != len(rows) {
+		return fmt.Errorf("rank %d gives %d bytes of inputs with iterations of loop %d that need %d", from, len(rows), a.Loop, size)
+	}
+	l.rowsFor(e.o.Rank, g.Lent, func(to []byte) { rows = rows[copy(to, rows):] })
 	l.dry[from] = len(g.Lent) == 0
 	for i, x := range g.Hints {
 		if x.Rank < 0 || int(x.Rank) >= e.p.Ranks {
@@ -325,13 +340,41 @@ func (l *loopRun) rowsOf(d *value.Dense, chunk Chunk) []byte {
 	return d.View(lo, 0, hi-lo, d.Cols).Bytes()
 }
 
+// rowsFor calls f with the memory of the rows that go with iterations to a rank, which has those of
+// its own.
+func (l *loopRun) rowsFor(rank int, lent []Lent, f func(rows []byte)) {
+	for _, x := range lent {
+		for _, d := range l.carry {
+			lo, hi, step := x.Lo/l.perRow, x.Hi/l.perRow, 1
+			if x.Home == rank {
+				continue
+			}
+			if d.Stride == d.Cols {
+				step = hi - lo
+			}
+			for ; lo < hi; lo += step {
+				f(d.View(lo, 0, step, d.Cols).Bytes())
+			}
+		}
+	}
+}
+
+// rowBytes is how many bytes travel with a row: of the inputs in carry, and of the result.
+func (l *loopRun) rowBytes() int {
+	n := len(l.rowsOf(l.out.(*value.Dense), Chunk{0, l.perRow}))
+	l.rowsFor(-1, []Lent{{Chunk: Chunk{0, l.perRow}}}, func(rows []byte) { n += len(rows) })
+	return n
+}
+
 // Note [Help among ranks]
 //
 // A rank makes its own rows, by its own technique. Rows may take very different times. Then the rank
 // that is done first would wait for the last. So it asks other ranks, and each that has iterations
 // left gives it some. Any rank can run any row: all have the operands whole, matrices have their full
-// shape, and rows are written apart. The rows go back to their home, so after the loop each rank has
-// its own, as without help. No byte and no later node depends on which rank has run a row.
+// shape, and rows are written apart. Of an operand whose rows ranks share, row i goes with iteration i,
+// into its place on the other rank, where no other iteration reads or writes it. The rows of the result
+// go back to their home, so after the loop each rank has its own, as without help. No byte and no later
+// node depends on which rank has run a row.
 //
 // A rank asks when what it has left will take less than leads round trips, as measured, so that the
 // answer is there in time. It asks the rank with most left as far as it knows (schedule.Hints), on
@@ -353,5 +396,7 @@ func (l *loopRun) rowsOf(d *value.Dense, chunk Chunk) []byte {
 // on a rank (Gone) it returns no more, and what was given to others may have been given to it. So all
 // that is away then runs here, and what still returns is dropped.
 //
-// It would be wrong for a loop with an operand that has only a rank's own rows there: the pass that
-// spreads loops gives such a loop no number (plan.Helped).
+// It would be wrong for a loop that reads other rows of an operand of which a rank has only its own:
+// the pass that spreads loops gives such a loop no number (plan.Helped). It would also be wrong for a
+// kernel that makes something of all rows of such an operand before the first iteration
+// (op.CarryAttr).

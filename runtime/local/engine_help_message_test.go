@@ -38,6 +38,11 @@ func TestHelpRefusesMessages(t *testing.T) {
 		{"hint of no rank", "rank 1 names a rank 9, and there are 2", 1, func() error {
 			return e.Given(1, mine, local.Gift{Hints: [2]schedule.Hint{{}, {Rank: 9, Left: 1}}})
 		}},
+		{"rows of inputs", "rank 1 gives 8 bytes of inputs with iterations of loop 1 that need 0", 1, func() error {
+			g := gift(1, 200, 205)
+			g.Rows = make([]byte, 8)
+			return e.Given(1, mine, g)
+		}},
 		{"negative", "rank 1 returns iterations -5 to 0 of loop 1", 1, func() error { return e.Returned(1, theirs, chunk(-5, 0), nil, 0) }},
 		{"rows that it keeps", "rank 1 returns iterations 200 to 205 of loop 1, which are not rows of rank 0: it has 0 to 200, 5 a row", 1, func() error { return e.Returned(1, theirs, chunk(200, 205), nil, 0) }},
 		{"wrong length", "rank 1 returns 7 bytes for iterations 0 to 5 of loop 1, which have 40", 1, func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 7), 0) }},

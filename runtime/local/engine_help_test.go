@@ -4,7 +4,9 @@ package local_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -172,5 +174,75 @@ func TestHelpFromAnotherRank(t *testing.T) {
 				t.Errorf("%s, the other rank %s: it has got %d chunks, and %d elements are its", technique, other, given.Load(), elsewhere)
 			}
 		}
+	}
+}
+
+// Rows of an input travel with the iterations. Rank 0 gives rows of its input with what it gives. What
+// it gets, rows of 7, it makes into rows of 14.
+func TestHelpWithRows(t *testing.T) {
+	const rows, cols = helpRows, helpCols
+	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
+	var e *local.Engine
+	var todo []func() error
+	given, made, gave := 0, 0, false
+	number := func(at int, b []byte) float64 {
+		return math.Float64frombits(binary.LittleEndian.Uint64(b[8*at:]))
+	}
+	remote := &local.Remote{
+		Between: func(int64) {
+			if given == 0 && e.Helps() {
+				if err := e.Asked(1, theirs); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		Ask: func(int, local.Ask) {
+			g := local.Gift{}
+			if !gave {
+				gave = true
+				g.Lent = []local.Lent{{Home: 1, Chunk: local.Chunk{Lo: 60 * cols, Hi: 62 * cols}}}
+				for range 2 * cols {
+					g.Rows = binary.LittleEndian.AppendUint64(g.Rows, math.Float64bits(7))
+				}
+			}
+			todo = append(todo, func() error { return e.Given(1, mine, g) })
+		},
+		Give: func(a local.Ask, g local.Gift) {
+			at := 0
+			for _, x := range g.Lent {
+				for k := x.Lo; k < x.Hi; k++ {
+					if got := number(at, g.Rows); got != 3+float64(k) {
+						t.Errorf("element %d comes as %v", k, got)
+					}
+					at++
+				}
+				todo = append(todo, func() error { return e.Returned(1, a, x.Chunk, nil, 0) })
+			}
+			if given += at; 8*at != len(g.Rows) {
+				t.Errorf("%d bytes of %d elements", len(g.Rows), at)
+			}
+		},
+		Return: func(home int, _ local.Ask, c local.Chunk, rows []byte, _ float64) {
+			for k := range c.Hi - c.Lo {
+				if made++; home != 1 || number(k, rows) != 14 {
+					t.Errorf("element %d of rank %d is %v", c.Lo+k, home, number(k, rows))
+				}
+			}
+		},
+		Wait: func(time.Duration) {
+			if len(todo) > 0 {
+				f := todo[0]
+				todo = todo[1:]
+				if err := f(); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+	}
+	if _, err := helpRun(t, &e, 1, "add(%0, %0) {carry=[1], ", local.EngineOptions{Remote: remote, Schedule: schedule.Plan{Technique: lookup(t, "SS")}}); err != nil {
+		t.Error(err)
+	}
+	if given == 0 || made != 2*cols {
+		t.Errorf("rank 0 of %d rows gave %d elements and made %d", rows, given, made)
 	}
 }
