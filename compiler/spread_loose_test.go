@@ -152,6 +152,10 @@ func TestChosenRowsFail(t *testing.T) {
 		x + "y = x[x > 20, :]\nemit sum(7 // (y - y[3, 0]))",
 		x + "y = x[x > 3, :]\nemit 1\nemit ctable(y - 9, y, 32, 40)",
 		x + "y = x[x > 3, :]\nemit 1\nemit ctable(abs(y - 20), y, 14, 40)",
+		x + "y = x[x > 3, :]\nemit 1\nemit ctable(y, y - 9)",
+		x + "emit 1\nemit ctable(x, x - 20)",
+		x + "emit 1\nemit ctable(30 - x, 3 - x / 2.0)",
+		x + "emit 1\nemit ctable(x, x * 2, n = 30)",
 		x + "y = x[x == 5 or x == 35, :]\nemit sum(cbind(y, ones(1, 1)))", // two ranks have one row
 	}, sharedIn, loosePrograms[0].text)
 }

@@ -75,6 +75,8 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	case len(in) == 1 && n.Op.Shard.Combine != "" && n.Op.Fold != op.NoFold && n.Op.Fold != op.FoldRows && n.Op.Class != loop.NoClass && x.old.Type(in[0]).Cols != types.Unknown:
 		x.to[id] = x.looseFold(id, root)
 	case stated(n.Op) && n.Op.Shard.Combine != "" && n.Op.Shard.Finish == "" && x.looseStates(id):
+	case n.Op.Shard.List != "" && !t.Known() && !t.Elem.IsFloat() && !slices.ContainsFunc(in, func(from ir.ID) bool { return !x.isLoose(from) }):
+		x.to[id] = x.ofLists(id, n.Attrs, through(x.to, in)...)
 	case x.rowByRow(id):
 		args := make([]ir.ID, len(in))
 		for k, from := range in {
@@ -367,6 +369,32 @@ func (x *spreadGraph) looseStates(id ir.ID) bool {
 	state := x.shares1(x.typed(id, sig.Def, n.Attrs, through(x.to, x.old.In(id))...))
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
 	return true
+}
+
+// listReads returns the reads of a reduction to a table whose size only the run tells (op.Shard.List).
+func (s *spreader) listReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
+	if n.Op.Shard.List == "" || t.Known() || t.Elem.IsFloat() {
+		return nil, elsewise
+	}
+	rows := g.Type(in[0]).Rows
+	if rows < s.ranks || slices.ContainsFunc(in, func(x ir.ID) bool { return !dividable(g.Type(x)) || g.Type(x).Rows != rows }) {
+		return nil, elsewise
+	}
+	return slices.Repeat([]rowReads{s.ownRows(rows)}, len(in)), unless(slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from), whyLittle)
+}
+
+// listed makes the new nodes of a reduction for which listReads returns reads.
+func (x *spreadGraph) listed(id ir.ID, reads []rowReads) {
+	x.to[id] = x.ofLists(id, x.old.Nodes[id].Attrs.With("step", x.unit[x.old.Type(x.old.In(id)[0]).Rows]), x.reachAll(id, reads)...)
+	x.saved += x.spared(x.workOf(x.old, id))
+}
+
+// ofLists makes the table of old node id of the lists of all ranks. in has a rank's rows of its inputs.
+func (x *spreadGraph) ofLists(id ir.ID, attrs *op.Attrs, in ...ir.ID) ir.ID {
+	n := &x.old.Nodes[id]
+	lists := x.typed(id, x.table.Must(n.Op.Shard.List), x.sharing(attrs, x.ranks, op.Val{}), in...)
+	return x.typed(id, x.table.Must(n.Op.Shard.Listed), n.Attrs, x.joined(id, lists, false))
 }
 
 // exchangeTo returns the attributes of an exchange that sends to these ranks.

@@ -184,6 +184,7 @@ var ways = []way{
 	{(*spreader).turnedReads, (*spreadGraph).byColumns},
 	{(*spreader).transposeReads, (*spreadGraph).transpose},
 	{(*spreader).reductionReads, (*spreadGraph).reduced},
+	{(*spreader).listReads, (*spreadGraph).listed},
 	{(*spreader).tableReads, (*spreadGraph).tabled},
 	{(*spreader).chainReads, (*spreadGraph).chained},
 	{(*spreader).statedReads, (*spreadGraph).stated},

@@ -127,15 +127,9 @@ func (l *pairsBody) Chunk(worker, lo, hi int) error {
 // Next ends the pass that finds the size. A table too large for every worker to have one is counted
 // here.
 func (l *pairsBody) Next() (again bool, err error) {
-	if !l.sizing() {
+	n, m, ok := l.size()
+	if !l.sizing() || !ok { // End says which code is wrong
 		return false, nil
-	}
-	n, m := max(l.n, 0), max(l.m, 0)
-	for _, w := range l.by {
-		if w.wrong {
-			return false, nil // End says which
-		}
-		n, m = max(n, w.n), max(m, w.m)
 	}
 	l.n, l.m = n, m
 	if err := roomForTable(l.c, l.n, l.m); err != nil {
@@ -147,6 +141,18 @@ func (l *pairsBody) Next() (again bool, err error) {
 		return false, addWeights(l.c, dense.Grid[int64]{LD: l.m, X: w.counts}, 0, l.c.Dense(0).Rows)
 	}
 	return true, nil
+}
+
+// size returns the size of the table that the codes of a pass ask for. ok is false if one is invalid.
+func (l *pairsBody) size() (n, m int, ok bool) {
+	n, m = max(l.n, 0), max(l.m, 0)
+	for _, w := range l.by {
+		if w.wrong {
+			return n, m, false
+		}
+		n, m = max(n, w.n), max(m, w.m)
+	}
+	return n, m, true
 }
 
 // table returns the counts of a worker, all 0. Those of worker 0 lie in the result if it has no gaps.

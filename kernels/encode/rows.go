@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/kernels/define"
 )
@@ -8,6 +10,6 @@ import (
 // Rows returns the rows that make codes of data and tables of codes.
 func Rows() []*op.Def {
 	weights := ctableOfWeights()
-	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights, rowsOfTable(),
-		define.Chained(weights, inRows(addPairsInOrder))}, onehots()...)
+	return slices.Concat([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights, rowsOfTable(),
+		define.Chained(weights, inRows(addPairsInOrder))}, tableLists(weights), onehots())
 }

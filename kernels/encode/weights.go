@@ -49,7 +49,7 @@ func ctableOfWeights() *op.Def {
 		},
 		Ref:    define.InForm(weightsRef),
 		Loop:   weightsLoop(),
-		Shard:  op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain", Rows: "ctable.rows"},
+		Shard:  op.Shard{Partial: "ctable.weights", Combine: "counts.join", Chain: "ctable.weights.chain", Rows: "ctable.rows", List: "ctable.list", Listed: "ctable.listed"},
 		Laws:   op.Pure,
 		Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
@@ -368,10 +368,15 @@ func roomForTable(c *op.Call, n, m int) error {
 		return nil
 	}
 	if m > 0 && n > math.MaxInt32/m {
-		return op.Failf(define.CodeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
+		return tooLarge(n, m)
 	}
 	c.Out = value.New(c.Type.Elem, n, m)
 	return nil
+}
+
+// tooLarge is the failure of a table without room.
+func tooLarge(n, m int) error {
+	return op.Failf(define.CodeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
 }
 
 func ctable() *op.Def {
@@ -391,7 +396,7 @@ func ctable() *op.Def {
 			return nil
 		}),
 		Laws: op.Pure, Stored: storedTable,
-		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain", Rows: "ctable.rows"},
+		Shard: op.Shard{Partial: "ctable", Combine: "counts.join", Chain: "ctable.weights.chain", Rows: "ctable.rows", List: "ctable.list", Listed: "ctable.listed"},
 		Keyed: &op.Keyed{Panel: noOrder, Write: func(e *op.Elements) op.KeyedRow {
 			m := sizeOf(e.Attrs, "m")
 			p, q := keyOfRow(e, 0, sizeOf(e.Attrs, "n"), loop.Num(0)), keyOfRow(e, 1, m, loop.Num(0))

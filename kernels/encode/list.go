@@ -1,0 +1,207 @@
+package encode
+
+// This file defines tables of pairs whose size the codes tell, for ranks (op.Shard.List): each rank
+// lists the counts of its rows, and the lists of all ranks make the table.
+
+import (
+	"math"
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/sparsity"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/window"
+)
+
+const (
+	// mostListed is the most elements of a table. The columns of a list are its places, two further on.
+	mostListed = math.MaxInt32 - 2
+	// listDense is how many elements for each row a table has at most that is made before it is listed.
+	listDense = 4
+)
+
+// tableLists returns the rows of this file. weights is ctable with weights.
+func tableLists(weights *op.Def) []*op.Def {
+	list := define.ByKernel(&op.Def{
+		Name: "ctable.list", Hidden: true,
+		Doc: "ctable.list is the table of each rank's rows: row r has its size n and m, as the codes of rank r ask for it, and then its elements " +
+			"in row-major order, without those that are 0.",
+		Args: append(slices.Clone(weights.Args), op.Arg{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows of the rows"},
+			op.Arg{Name: "step", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows of a unit of them, or where they begin (WindowOf). Without it all rows are the rank's own"}),
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := weights.Type(s)
+			return types.SparseOf(t.Elem, max(1, s.Attrs.Int("ranks")), math.MaxInt32), err
+		},
+		Laws: op.Pure, Cost: weights.Cost,
+		Stored: func(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+			return sparsity.Uniform(out.Rows, out.Cols, float64(2*out.Rows+max(0, s.In[0].Rows)), sparsity.Estimated)
+		},
+		Kernel: func(c *op.Call) error {
+			out := value.NewCSR(c.Type.Elem, c.Type.Rows, c.Type.Cols, 0)
+			from, to := define.OwnRows(c, c.Type.Rows)
+			for r := from; r < to; r++ {
+				l := beginList(c, r, 1)
+				for again := true; again; {
+					if err := l.pairsBody.Chunk(0, 0, l.rows); err != nil {
+						return err
+					}
+					var err error
+					if again, err = l.Next(); err != nil {
+						return err
+					}
+				}
+				if err := l.list(out); err != nil {
+					return err
+				}
+			}
+			out.SumLengths()
+			c.Out = out
+			return nil
+		},
+		Loop: &op.Loop{
+			Own: true, Light: true,
+			Space: func(c *op.Call) (n, leaf int) { return listUnits(c), window.LeafElements },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginList(c, c.Lo, workers), nil },
+		},
+	})
+	listed := define.ByKernel(&op.Def{
+		Name: "ctable.listed", Hidden: true, Doc: "ctable.listed is the sum of the tables that ranks have listed.",
+		Args: append([]op.Arg{{Name: "lists", Doc: "of ctable.list"}}, slices.DeleteFunc(slices.Clone(weights.Args), func(a op.Arg) bool { return !a.Attr })...),
+		Type: func(s *op.Sig) (types.Type, error) {
+			return types.DenseOf(s.In[0].Elem, sizeOf(s.Attrs, "n"), sizeOf(s.Attrs, "m")), nil
+		},
+		Laws: op.Pure, Cost: define.SparseCost(1),
+		Kernel: addLists,
+	})
+	return []*op.Def{list, listed}
+}
+
+// listBody lists the table of the rows of one rank.
+type listBody struct {
+	*pairsBody
+	all  *op.Call
+	rank int
+	rows int
+	few  bool // the table has few elements that are not 0
+}
+
+var _ op.Passes = (*listBody)(nil)
+
+// beginList begins the list of a rank's rows.
+func beginList(c *op.Call, rank, workers int) *listBody {
+	lo, hi := 0, c.Dense(0).Rows
+	if step, ok := c.Attrs.Get("step"); ok {
+		lo, hi = op.WindowOf(rank, c.Type.Rows, hi, step)
+	} else if c.Lo == c.Hi && rank > 0 {
+		hi = 0
+	}
+	own := define.RowsOf(c, lo, hi)
+	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+	own.Type, own.Out = types.DenseOf(c.Type.Elem, n, m), nil
+	return &listBody{pairsBody: &pairsBody{c: own, n: n, m: m, by: make([]pairsWorker, workers)}, all: c, rank: rank, rows: hi - lo}
+}
+
+// listUnits is how many iterations a list has: about as many as a rank has rows.
+func listUnits(c *op.Call) int {
+	n := c.In[0].Type().Rows
+	if _, ok := c.Attrs.Get("step"); ok {
+		n = (n-1)/c.Type.Rows + 1
+	}
+	return n
+}
+
+// Chunk runs iterations lo..hi-1.
+func (l *listBody) Chunk(worker, lo, hi int) error {
+	n := listUnits(l.all)
+	return l.pairsBody.Chunk(worker, l.rows*lo/n, l.rows*hi/n)
+}
+
+// Next ends the pass that finds the size of the table.
+func (l *listBody) Next() (again bool, err error) {
+	if n, m, ok := l.size(); l.sizing() && ok && m > 0 && n > listDense*l.rows/m {
+		l.n, l.m, l.few = n, m, true
+		return false, nil
+	}
+	return l.pairsBody.Next()
+}
+
+// End makes the list.
+func (l *listBody) End() error {
+	out := value.NewCSR(l.all.Type.Elem, l.all.Type.Rows, l.all.Type.Cols, 0)
+	err := l.list(out)
+	out.SumLengths()
+	l.all.Out = out
+	return err
+}
+
+// list appends the list of the rank to out, and counts its entries in out.Ptr. A table that is too large
+// has no elements there.
+func (l *listBody) list(out *value.CSR) error {
+	add := func(place int, v int64) {
+		out.Col, out.I64 = append(out.Col, int32(place)), append(out.I64, v)
+		out.Ptr[l.rank+1]++
+	}
+	if !l.few {
+		if err := l.pairsBody.End(); err != nil {
+			return err
+		}
+		add(0, int64(l.n))
+		add(1, int64(l.m))
+		table := dense.GridOf[int64](l.c.Result())
+		for p := range table.Rows {
+			for q, v := range table.Row(p) {
+				if v != 0 {
+					add(2+p*l.m+q, v)
+				}
+			}
+		}
+		return nil
+	}
+	add(0, int64(l.n))
+	add(1, int64(l.m))
+	if l.n > mostListed/l.m {
+		return nil
+	}
+	c := *l.c
+	c.Type = types.SparseOf(l.c.Type.Elem, l.n, l.m)
+	if err := sparseWeights[int64](&c, l.n, l.m); err != nil {
+		return err
+	}
+	table := c.Out.(*value.CSR)
+	for p := range table.Rows {
+		cols, at := table.Row(p)
+		for k, q := range cols {
+			add(2+p*l.m+int(q), table.I64[at+k])
+		}
+	}
+	return nil
+}
+
+// addLists is the kernel of ctable.listed. It fails if there is no memory for the table.
+func addLists(c *op.Call) error {
+	lists := c.In[0].(*value.CSR)
+	n, m := 0, 0
+	for r := range lists.Rows {
+		if cols, at := lists.Row(r); len(cols) > 0 {
+			n, m = max(n, int(lists.I64[at])), max(m, int(lists.I64[at+1]))
+		}
+	}
+	if err := roomForTable(c, n, m); err != nil {
+		return err
+	}
+	if m > 0 && n > mostListed/m {
+		return tooLarge(n, m)
+	}
+	table := dense.GridOf[int64](c.Result())
+	for r := range lists.Rows {
+		cols, at := lists.Row(r)
+		for k := 2; k < len(cols); k++ {
+			place, width := int(cols[k])-2, int(lists.I64[at+1])
+			table.X[place/width*table.LD+place%width] += lists.I64[at+k]
+		}
+	}
+	return nil
+}
