@@ -144,37 +144,38 @@ func (l *listBody) list(out *value.CSR) error {
 		out.Col, out.I64 = append(out.Col, int32(place)), append(out.I64, v)
 		out.Ptr[l.rank+1]++
 	}
-	if !l.few {
+	begin := func(elements int) {
+		out.Col, out.I64 = slices.Grow(out.Col, 2+elements), slices.Grow(out.I64, 2+elements)
+		add(0, int64(l.n))
+		add(1, int64(l.m))
+	}
+	switch {
+	case l.few && l.n > mostListed/l.m:
+		begin(0)
+	case l.few:
+		c := *l.c
+		c.Type = types.SparseOf(l.c.Type.Elem, l.n, l.m)
+		if err := sparseWeights[int64](&c, l.n, l.m); err != nil {
+			return err
+		}
+		table := c.Out.(*value.CSR)
+		begin(table.NNZ())
+		for p := range table.Rows {
+			cols, at := table.Row(p)
+			for k, q := range cols {
+				add(2+p*l.m+int(q), table.I64[at+k])
+			}
+		}
+	default:
 		if err := l.pairsBody.End(); err != nil {
 			return err
 		}
-		add(0, int64(l.n))
-		add(1, int64(l.m))
-		table := dense.GridOf[int64](l.c.Result())
-		for p := range table.Rows {
-			for q, v := range table.Row(p) {
-				if v != 0 {
-					add(2+p*l.m+q, v)
-				}
+		table := l.c.Result().I64
+		begin(len(table))
+		for place, v := range table {
+			if v != 0 {
+				add(2+place, v)
 			}
-		}
-		return nil
-	}
-	add(0, int64(l.n))
-	add(1, int64(l.m))
-	if l.n > mostListed/l.m {
-		return nil
-	}
-	c := *l.c
-	c.Type = types.SparseOf(l.c.Type.Elem, l.n, l.m)
-	if err := sparseWeights[int64](&c, l.n, l.m); err != nil {
-		return err
-	}
-	table := c.Out.(*value.CSR)
-	for p := range table.Rows {
-		cols, at := table.Row(p)
-		for k, q := range cols {
-			add(2+p*l.m+int(q), table.I64[at+k])
 		}
 	}
 	return nil
@@ -198,9 +199,13 @@ func addLists(c *op.Call) error {
 	table := dense.GridOf[int64](c.Result())
 	for r := range lists.Rows {
 		cols, at := lists.Row(r)
+		first, to := 2, 0 // the places of the first element of a row in the list, and in the table
 		for k := 2; k < len(cols); k++ {
-			place, width := int(cols[k])-2, int(lists.I64[at+1])
-			table.X[place/width*table.LD+place%width] += lists.I64[at+k]
+			width := int(lists.I64[at+1])
+			for int(cols[k]) >= first+width {
+				first, to = first+width, to+table.LD
+			}
+			table.X[to+int(cols[k])-first] += lists.I64[at+k]
 		}
 	}
 	return nil
