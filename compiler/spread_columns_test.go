@@ -230,3 +230,17 @@ func TestOneStateOfRows(t *testing.T) {
 		spreadAlike(t, []spreadProgram{{last, fmt.Sprintf(head, 24) + last, 1, 0}})
 	}
 }
+
+// TestProductsOfColumns: each rank multiplies the products of the ranks before it by its own rows.
+func TestProductsOfColumns(t *testing.T) {
+	spreadAlike(t, []spreadProgram{{"products of columns, in rounds", `X = rand(67, 3, seed = 3) + 0.5
+emit colprod(X)
+emit colprod(f32(X))
+emit colprod(i64(X * 3) + 1)
+emit colprod(ifelse(X > 1.45, nan, X))
+iterate Y = X, s = 0.0 times 3 {
+  next s = s / 2 + sum(colprod(Y)) + sum(colprod(Y > 0.1))
+  next Y = Y * 0.99
+}
+emit s`, 20, 0}})
+}

@@ -84,6 +84,27 @@ iterate c = 0.3, x = X[:, 0], k = 0 until k == 3 {
 }
 emit c
 emit x`, 3, 0},
+	{"tables of a size that the run tells", `a = randint(60, 1, 0, 23, seed = 1)
+b = randint(60, 1, 0, 19, seed = 2)
+emit sum(ctable(a, b) * 2)
+emit ctable(a // 8, b % 3)
+emit ctable(f64(a // 8), b > 9)
+emit ctable(a % 5, b % 4, weights = b - 9)
+emit ctable(a % 5, b % 4, weights = b > 9)
+emit ctable(a - 9, b % 4, crop = true)
+emit nrow(ctable(a * 100, b % 2, crop = true, n = 700))
+emit ctable(ifelse(seq(0, 60) > 50, 40, 1), ifelse(seq(0, 60) > 20, 1, 0))
+x = rand(60, 1, seed = 3)
+y = x[x > 0.3]
+emit ctable(i64(floor(3 * y)), i64(floor(5 * y)))
+emit ctable(i64(floor(3 * y)), i64(floor(50 * y)), weights = i64(9 * y))
+emit ncell(ctable(i64(x[x > 2]), i64(x[x > 2])))
+iterate c = a, s = 0 times 3 {
+  z = ctable(c, b)
+  next c = (c + 5) % 23
+  next s = s + max(z) + nrow(z) + sum(rowmax(z))
+}
+emit s`, 24, 11},
 	{"what reads all of the rows that the run chooses", `k = i64(floor(5 * rand(60, 1, seed = 1)))
 v = unique(k)
 emit sum(recode(k, v, 10 - v) * seq(0, 60))

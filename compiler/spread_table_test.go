@@ -47,27 +47,6 @@ iterate x = w, k = 0 until k == 3 {
   next k = k + 1
 }
 emit sum(x)`, 9, 0},
-	{"tables of a size that the run tells", `a = randint(60, 1, 0, 23, seed = 1)
-b = randint(60, 1, 0, 19, seed = 2)
-emit sum(ctable(a, b) * 2)
-emit ctable(a // 8, b % 3)
-emit ctable(f64(a // 8), b > 9)
-emit ctable(a % 5, b % 4, weights = b - 9)
-emit ctable(a % 5, b % 4, weights = b > 9)
-emit ctable(a - 9, b % 4, crop = true)
-emit nrow(ctable(a * 100, b % 2, crop = true, n = 700))
-emit ctable(ifelse(seq(0, 60) > 50, 40, 1), ifelse(seq(0, 60) > 20, 1, 0))
-x = rand(60, 1, seed = 3)
-y = x[x > 0.3]
-emit ctable(i64(floor(3 * y)), i64(floor(5 * y)))
-emit ctable(i64(floor(3 * y)), i64(floor(50 * y)), weights = i64(9 * y))
-emit ncell(ctable(i64(x[x > 2]), i64(x[x > 2])))
-iterate c = a, s = 0 times 3 {
-  z = ctable(c, b)
-  next c = (c + 5) % 23
-  next s = s + max(z) + nrow(z) + sum(rowmax(z))
-}
-emit s`, 24, 11},
 	{"products by panels", `X = rand(67, 3, seed = 3)
 y = rand(67, 2, seed = 4) - 0.5
 emit t(X) @ X

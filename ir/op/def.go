@@ -445,9 +445,10 @@ type Shard struct {
 	// Rows names the row that makes only a rank's rows of the result, from all rows of the operands. "":
 	// none.
 	Rows string
-	// List names the row that lists the state of a reduction to a table whose size only the run tells: in row
-	// r of a sparse matrix that of rank r. It cuts the rows into as many windows, in units of `step` rows, or
-	// takes all for those of the rank. Listed names the row that makes the table of the lists of all ranks.
+	// List names the row that lists the state of a reduction to a table whose size only the run tells: in
+	// row r of a sparse matrix that of rank r. It cuts the rows into as many windows, in units of `step`
+	// rows, or takes all for those of the rank. Listed names the row that makes the table of the lists of
+	// all ranks.
 	List, Listed string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string

@@ -137,8 +137,8 @@ func (l *listBody) End() error {
 	return err
 }
 
-// list appends the list of the rank to out, and counts its entries in out.Ptr. A table that is too large
-// has no elements there.
+// list appends the list of the rank to out, and counts its entries in out.Ptr. A table that is too
+// large has no elements there.
 func (l *listBody) list(out *value.CSR) error {
 	add := func(place int, v int64) {
 		out.Col, out.I64 = append(out.Col, int32(place)), append(out.I64, v)

@@ -38,6 +38,9 @@ type statistic struct {
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
+	// chain continues the form by column with rows lo..hi-1 of a call, from the results of the rows before
+	// in Call.Out (define.Chained), which are 0 for the first window. nil: ranks have no such form.
+	chain func(c *op.Call, lo, hi int) error
 	// fold is the reduction by which a pipeline ends with one of the forms. axisRows then makes the rows of
 	// the forms by row and by column. nil: a pipeline ends with none of them.
 	fold *Whole
@@ -68,6 +71,11 @@ func (s statistic) defs() []*op.Def {
 	}
 	if s.row != "" && s.fold == nil {
 		out = append(out, s.lineRow(true), s.lineRow(false))
+	}
+	if s.chain != nil {
+		col := out[len(out)-1]
+		col.Shard.Chain = col.Name + ".chain"
+		out = append(out, define.Chained(col, s.chain))
 	}
 	if s.fraction != nil {
 		out = append(out, s.selected(out[0], false), s.selected(out[2], true))

@@ -201,7 +201,7 @@ func lineProduct() statistic {
 			}
 			return define.Canonical(p)
 		},
-		lines: linesProducts,
+		lines: linesProducts, chain: chainedProducts,
 		elements: func(e *op.Elements, rows, cols bool) op.Element {
 			elem := dense.Storage(e.Out.Elem)
 			return lineElements(e, rows, cols, func(x []loop.Val) loop.Val {
@@ -222,6 +222,31 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	}
 	products := dense.ForNumber(out.Elem, productsOf[float64], productsOf[float32], productsOf[int64])
 	products(out, dense.Widened(a, out.Elem), byRow)
+}
+
+// chainedProducts multiplies the row in Call.Out by rows lo..hi-1 of a call of colprod.chain.
+func chainedProducts(c *op.Call, lo, hi int) error {
+	a, out := c.Dense(0), c.Result()
+	rows := dense.Widened(a.View(lo, 0, hi-lo, a.Cols), out.Elem)
+	dense.ForNumber(out.Elem, chainProducts[float64], chainProducts[float32], chainProducts[int64])(out, rows, c.Attrs.Int("turn") > 1)
+	return nil
+}
+
+// chainProducts is chainedProducts for rows with the element type of out. goes says that out has
+// products.
+func chainProducts[T vec.Number](out, rows *value.Dense, goes bool) {
+	x, a, nan := dense.GridOf[T](out).Row(0), dense.GridOf[T](rows), math.NaN()
+	if !goes {
+		vec.Fill(x, 1)
+	}
+	for i := range a.Rows {
+		vec.Mul(x, x, a.Row(i))
+	}
+	for i, v := range x {
+		if v != v {
+			x[i] = T(nan)
+		}
+	}
 }
 
 // productsOf is linesProducts for an a with the element type of out. All NaNs of the result have the
