@@ -187,7 +187,7 @@ type rankStats struct {
 	Busy       float64 `json:"busy_seconds"`
 	Scheduling float64 `json:"scheduling_seconds"`
 	Waiting    float64 `json:"waiting_seconds"`
-	Processor  float64 `json:"processor_seconds,omitempty"` // of the process; 0: ranks share it
+	Processor  float64 `json:"processor_seconds,omitempty"` // see dist.RankReport; 0: unknown
 	Claims     int     `json:"claims"`
 	Stolen     int     `json:"stolen_chunks"` // from another worker's queue
 	Helped     int64   `json:"helped_chunks"` // of other ranks

@@ -201,8 +201,8 @@ func (r *rank) reportDone(state int) {
 		own := r.stats
 		r.pollMu.Unlock()
 		own.Report = report
-		if !r.sharesProcess() {
-			own.Processor = (processorTime() - r.consumed).Seconds()
+		if r.clock != nil {
+			own.Processor = (r.clock() - r.consumed).Seconds()
 		}
 		d.Report = &own
 		if rec := r.o.Trace.Recording(); rec != nil {

@@ -116,8 +116,8 @@ type RankReport struct {
 	BytesSent, BytesReceived       int64
 	ReadSent                       int64 // of BytesSent, what was read of files and sent as it was read
 	Forwarded                      int64 // messages that were passed on to others
-	// Processor is the seconds of processor time of the rank's process in this run, all threads; 0
-	// where other ranks run in the same process.
+	// Processor is the seconds of processor time in this run: of the rank's process, all threads, or of
+	// the rank's workers where other ranks run in the same process. It is 0 if nothing measures it.
 	Processor float64
 	Polls     int64
 }

@@ -87,8 +87,9 @@ type rank struct {
 	beating  []atomic.Bool     // a heartbeat to the rank is under way
 	suspect  map[int]time.Time // ranks whose process was not found
 	stats    RankReport
-	consumed time.Duration // of processor time before the run
-	bad      error         // of the transport; set under pollMu
+	clock    func() time.Duration // of processor time; nil: nothing is measured
+	consumed time.Duration        // of clock before the run
+	bad      error                // of the transport; set under pollMu
 }
 
 type heldKey struct{ dst, num int32 }

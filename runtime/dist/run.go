@@ -101,7 +101,15 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	// Cancellation is handled here, so that all ranks end together: the engine's context is
 	// another.
 	r.keen = r.keenness(pool, runtime.NumCPU())
-	r.consumed = processorTime()
+	switch {
+	case !r.sharesProcess():
+		r.clock = processorTime
+	case r.o.Stats:
+		r.clock = pool.ProcessorTime
+	}
+	if r.clock != nil {
+		r.consumed = r.clock()
+	}
 	r.eng.Start(context.WithoutCancel(ctx), pool)
 	r.started.Store(true)
 	r.o.watch.enter(r)

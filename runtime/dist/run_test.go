@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/value"
 	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mem"
 	"flow/runtime/local"
@@ -155,6 +157,38 @@ func TestRunsOneAfterAnother(t *testing.T) {
 		})
 	}
 	closeAll(t, comms)
+}
+
+// Each rank of a process has the processor time of its own threads, if the run is measured. Here the
+// last rank works, and the others wait for tasks that sleep.
+func TestProcessorTimeByRank(t *testing.T) {
+	const ranks = 3
+	for _, stats := range []bool{true, false} {
+		before, last := processorTime(), 0
+		report, err := RunInProcess(context.Background(), parse(t, slow(ranks, 2)), 1, func(rank int) Options {
+			return Options{Env: &enginetest.Env{}, Stats: stats, Observe: func(ir.ID, value.Value) {
+				for range 2e8 * (rank / (ranks - 1)) {
+					last++
+				}
+			}}
+		})
+		if err != nil || last == 0 {
+			t.Fatal(last, err)
+		}
+		all, sum := (processorTime() - before).Seconds(), 0.
+		for _, r := range report.Ranks {
+			sum += r.Processor
+		}
+		if !stats || runtime.GOOS != "linux" {
+			if sum != 0 {
+				t.Errorf("ranks that nothing measures have used %g s of processor time", sum)
+			}
+			continue
+		}
+		if first, most := report.Ranks[0].Processor, report.Ranks[ranks-1].Processor; !(0 < first && first < most && sum <= all) {
+			t.Errorf("rank 0 has used %g s of processor time, the one that works %g s, all %g s and the process %g s", first, most, sum, all)
+		}
+	}
 }
 
 // A pool that the caller gives to RunGroup can be used by several runs. Its workers poll without a

@@ -2,6 +2,8 @@ package local
 
 import (
 	"context"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,5 +48,37 @@ func TestIdlePoolUsesNoProcessor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// A pool tells the processor time of its own threads, also of one that a Body has ended.
+func TestPoolTellsProcessorTime(t *testing.T) {
+	const tasks, each = 6, 20 * time.Millisecond
+	mine := func() time.Duration { return threadTime(thisThread()) }
+	p, other := NewPool(2), NewPool(2)
+	defer p.Close()
+	defer other.Close()
+	var used atomic.Int64
+	ends := false
+	body := func(_ *Worker, task int32) error {
+		before := mine()
+		for mine()-before < each {
+		}
+		used.Add(int64(mine() - before))
+		if ends {
+			runtime.Goexit()
+		}
+		return nil
+	}
+	for _, ends = range []bool{false, true, false} {
+		if err := p.Start(context.Background(), graph(tasks, nil, nil), body).Wait(); (err == nil) == ends {
+			t.Fatal(err)
+		}
+	}
+	if told, least := p.ProcessorTime(), time.Duration(used.Load()); told < least || least < 2*tasks*each {
+		t.Errorf("the pool tells %v of processor time, and its tasks have used %v", told, least)
+	}
+	if told := other.ProcessorTime(); told >= each {
+		t.Errorf("a pool without tasks tells %v of processor time", told)
 	}
 }

@@ -1,6 +1,10 @@
 package local
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // processors lists those that the calling thread may use. It must not ask for the process, whose
 // main thread may be a pinned worker.
@@ -23,4 +27,18 @@ func pin(cpu int) bool {
 	var one unix.CPUSet
 	one.Set(cpu)
 	return unix.SchedSetaffinity(0, &one) == nil
+}
+
+// thisThread returns the number of the calling thread.
+func thisThread() int { return unix.Gettid() }
+
+// threadTime returns the processor time that a thread of this process has used; 0 if it has ended. The
+// number of its clock is that of pthread_getcpuclockid.
+func threadTime(thread int) time.Duration {
+	const ofThread, ofScheduler = 4, 2
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^thread<<3|ofThread|ofScheduler), &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
 }

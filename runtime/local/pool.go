@@ -113,6 +113,17 @@ func (p *Pool) Groups() []int { return p.groups() }
 // Workers returns the number of workers.
 func (p *Pool) Workers() int { return len(p.workers) }
 
+// ProcessorTime returns the processor time that the threads of the workers have used; 0 if the system
+// does not tell. It costs a system call a worker, and may be called at any time.
+func (p *Pool) ProcessorTime() (sum time.Duration) {
+	for _, w := range p.workers {
+		if thread := w.thread.Load(); thread != 0 {
+			sum += time.Duration(w.before.Load()) + threadTime(int(thread))
+		}
+	}
+	return sum
+}
+
 // Close waits for the current run, if any, and for the workers to stop. Later runs fail with
 // ErrClosed. It may be called more than once.
 func (p *Pool) Close() {

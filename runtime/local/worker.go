@@ -30,6 +30,10 @@ type Worker struct {
 	near    int        // how many
 	held    int32      // the task to run after them, -1: none
 
+	thread atomic.Int64 // its number, 0 before it has started
+	// ns of processor time of its earlier threads, less what this one had used before
+	before atomic.Int64
+
 	queue queue
 
 	offered atomic.Pointer[Shared] // the open shared task that this worker began
@@ -43,12 +47,15 @@ const reportEvery = 1024
 // main serves runs until the pool closes.
 func (w *Worker) main() {
 	runtime.LockOSThread()
+	w.before.Add(-int64(threadTime(thisThread())))
+	w.thread.Store(int64(thisThread()))
 	cpus := w.pool.cpus
 	pinned := len(cpus) > 0 && pin(cpus[w.index%len(cpus)])
 	debug.SetPanicOnFault(true) // a truncated mapped file fails a task, not the process
 	returned := false
 	defer func() {
 		if !returned { // a Body called runtime.Goexit; work has reported it
+			w.before.Add(int64(threadTime(int(w.thread.Swap(0)))))
 			go w.main()
 			return
 		}
