@@ -84,8 +84,8 @@ func (b *bench) sharedGraphs(match *regexp.Regexp) map[string]string {
 	return files
 }
 
-// shares runs each program on three ranks of one thread, on one rank, on two ranks, and on two
-// threads of one process, in turn. -match chooses programs by name.
+// shares runs each program on three ranks of one thread over MPI and in one process, on one rank, on two
+// ranks, and on two threads of one process, in turn. -match chooses programs by name.
 func shares(b *bench) error {
 	if b.mpi == "" {
 		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
@@ -97,15 +97,15 @@ func shares(b *bench) error {
 	}
 	graphs := b.sharedGraphs(match)
 	pin := onOne(3)
-	fmt.Fprint(b.out, "Processor time by rank, start and compilation left out. Shared: all of three ranks over the busiest. Repeated: all of three\n"+
-		"over one rank alone, so 1 if no work is done twice. Wall: two threads of one process over two ranks, so 1 if ranks cost nothing;\n"+
-		"with what is read: the same of reading, compiling and running, because a process reads some files\n"+
-		"before it runs, and ranks while they do.\n")
+	fmt.Fprint(b.out, "Processor time by rank, start and compilation left out. Shared: all of three ranks over the busiest, over MPI and on mem: three\n"+
+		"ranks of one process, by the clocks of their workers' threads. Repeated: all of three over one rank alone, so 1 if no\n"+
+		"work is done twice. Wall: two threads of one process over two ranks, so 1 if ranks cost nothing; with what is read: the same of\n"+
+		"reading, compiling and running, because a process reads some files before it runs, and ranks while they do.\n")
 	if pin != nil {
 		fmt.Fprintf(b.out, "The three ranks share one processor: of %d, one rank would have one alone and take work from those that share one.\n", runtime.NumCPU())
 	}
-	fmt.Fprint(b.out, "\n| program | shared, of 3 | repeated | wall of 2 ranks, s | 2 threads over 2 ranks | with what is read |"+
-		" sent by 3, MiB |\n|:--|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprint(b.out, "\n| program | shared, of 3 | on mem | repeated | wall of 2 ranks, s | 2 threads over 2 ranks | with what is read |"+
+		" sent by 3, MiB |\n|:--|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, p := range sharedPrograms {
 		if !match.MatchString(p.name) || p.params == "graph=RMAT-20" && graphs["RMAT-20"] == "" {
 			continue
@@ -152,16 +152,19 @@ func (b *bench) share(p sharedProgram, graphs map[string]string, pin []string) (
 		}
 		args = append(args, "--set="+name+"="+value)
 	}
-	const three, one, two, local = 0, 1, 2, 3
+	const three, one, two, mem, local = 0, 1, 2, 3, 4
 	figures := map[string]*result{}
 	for range b.reps {
-		var runs [4]*rankRun
-		for k, n := range []int{3, 1, 2} {
-			before := []string(nil)
+		var runs [5]*rankRun
+		for k, n := range []int{3, 1, 2, 3} {
+			before, backend := []string(nil), "mpi"
 			if n == 3 {
 				before = pin
 			}
-			command := slices.Concat(before, []string{b.mpi}, args, []string{"--distributed", "--backend=mpi", fmt.Sprint("--ranks=", n), "--threads=1"})
+			if k == mem {
+				backend = "mem"
+			}
+			command := slices.Concat(before, []string{b.mpi}, args, []string{"--distributed", "--backend=" + backend, fmt.Sprint("--ranks=", n), "--threads=1"})
 			if runs[k], err = b.statsOf(command); err != nil {
 				return "", err
 			}
@@ -176,6 +179,7 @@ func (b *bench) share(p sharedProgram, graphs map[string]string, pin []string) (
 			figures[name].seconds = append(figures[name].seconds, x)
 		}
 		note("shared", runs[three].total()/runs[three].busiest())
+		note("on mem", runs[mem].total()/runs[mem].busiest())
 		note("repeated", runs[three].total()/runs[one].total())
 		note("wall", runs[two].Seconds)
 		note("ratio", runs[local].Seconds/runs[two].Seconds)
@@ -183,8 +187,8 @@ func (b *bench) share(p sharedProgram, graphs map[string]string, pin []string) (
 		note("sent", float64(runs[three].Sent)/(1<<20))
 	}
 	of := func(name string) float64 { return figures[name].median() }
-	return fmt.Sprintf("| %s | %.2f | %.2f | %.3f | %.2f | %.2f | %.1f |", strings.TrimSpace(p.name+" "+strings.ReplaceAll(p.params, "graph=", "")),
-		of("shared"), of("repeated"), of("wall"), of("ratio"), of("whole"), of("sent")), nil
+	return fmt.Sprintf("| %s | %.2f | %.2f | %.2f | %.3f | %.2f | %.2f | %.1f |", strings.TrimSpace(p.name+" "+strings.ReplaceAll(p.params, "graph=", "")),
+		of("shared"), of("on mem"), of("repeated"), of("wall"), of("ratio"), of("whole"), of("sent")), nil
 }
 
 // statsOf runs a command of flowrun and returns its statistics.

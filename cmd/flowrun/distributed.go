@@ -29,6 +29,9 @@ import (
 // defaultMemRanks is the number of ranks of --backend=mem without --ranks.
 const defaultMemRanks = 2
 
+// mostAtOnce bounds how many threads of --backend=mem the system has to divide processors among.
+const mostAtOnce = 256
+
 func (s *session) runDistributed(c *cli.Context, req runRequest, o flow.CompileOptions) error {
 	if req.backend == "mem" {
 		o.Ranks = req.ranks
@@ -39,6 +42,12 @@ func (s *session) runDistributed(c *cli.Context, req runRequest, o flow.CompileO
 		if err != nil {
 			return err
 		}
+		if req.threads == 0 {
+			req.threads = max(1, req.schedule.Parallelism()/o.Ranks)
+		}
+		// The system divides the processors, as among processes. Go would let each worker run for 10 ms,
+		// and an answer to another rank would wait for as long.
+		runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), min(o.Ranks*(req.threads+1), mostAtOnce)))
 		return s.execute(c.Context, p, o, req, p.Run)
 	}
 	o.Input.NoStreams = noStreams

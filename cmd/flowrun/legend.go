@@ -74,8 +74,9 @@ const layoutLegend = `  lies on: rows: each rank makes and has its own rows; rep
 
 // rankLegend explains the ranks of a run.
 const rankLegend = `  busy: in kernels, all workers; scheduling and waiting: claiming chunks of loops, and waiting for the last one; processor: of the
-  process, messages included, or of the rank's workers where ranks share a process; claims: chunks of loops; stolen: those from another worker's queue; helped: chunks run for other ranks;
-  read: bytes of files, also before the run; sent on: the part of the sent bytes that was read from files
+  process, messages included, or where ranks share a process, of the rank's workers; claims: chunks of loops; stolen: those from
+  another worker's queue; helped: chunks run for other ranks; read: bytes of files, also before the run; sent on: the part of the
+  sent bytes that was read from files
 `
 
 // loopLegend explains the account of a loop.
