@@ -2,12 +2,13 @@ package replay
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
-	"strings"
 
 	"flow/runtime/schedule"
 )
@@ -32,22 +33,25 @@ func ReadCosts(r io.Reader) (Operator, error) {
 	in := bufio.NewScanner(r)
 	all := 0
 	for line := 1; in.Scan(); line++ {
-		text, _, _ := strings.Cut(in.Text(), "#")
-		if text = strings.TrimSpace(text); text == "" {
+		text, _, _ := bytes.Cut(in.Bytes(), []byte("#"))
+		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
-		if text == "---" {
+		if string(text) == "---" {
 			end()
 			continue
 		}
-		c, err := strconv.ParseFloat(text, 64)
+		c, err := strconv.ParseFloat(string(text), 64)
 		switch {
 		case err != nil:
-			return o, fmt.Errorf("line %d: %s is not a number", line, brief(text))
+			return o, fmt.Errorf("line %d: %s is not a number", line, brief(string(text)))
 		case !(c >= 0) || math.IsInf(c, 0):
 			return o, fmt.Errorf("line %d: a cost is finite and not negative, not %s", line, text)
 		case all == maxCosts:
 			return o, fmt.Errorf("line %d: more than %d costs", line, maxCosts)
+		}
+		if len(costs) == cap(costs) {
+			costs = slices.Grow(costs, max(len(costs), 1024)) // append would copy many more times
 		}
 		costs = append(costs, c)
 		all++

@@ -127,11 +127,12 @@ type rankLoop struct {
 	params    schedule.Params
 	n         int
 	helps     bool
-	limit     int               // requests in vain after which a rank waits
+	limit     int32             // requests in vain after which a rank waits
 	shared    *schedule.Claimer // of the counter
 	measured  []float64         // COST: seconds of each iteration in this execution
 	expected  *schedule.Trace   // COST: of what was measured in the last execution
 	ranks     []simRank
+	threads   []simThread                 // of all ranks
 	stepped   map[int]schedule.Calculator // shared by ranks with as many iterations
 	began     bool
 
@@ -147,26 +148,31 @@ type rankLoop struct {
 	out      Spread
 }
 
-// simRank is one rank.
+// simRank is one rank. It fills three cache lines, and what every message needs is in the first, because
+// a simulation of many ranks waits for memory most of its time.
 type simRank struct {
-	own     *schedule.Claimer
-	left    int     // unclaimed iterations of the block
-	work    float64 // expected work of block and given
-	did     float64 // expected work that was executed here
-	took    float64 // seconds that it took
-	idle    int     // threads without work
-	dry     float64 // when the first of them became idle
-	asking  int     // requests under way, and waits for the next one
-	vain    int     // requests in vain since something was found
-	given   []span  // chunks that others gave, and that no thread has begun
-	threads []simThread
-	block   span // what it begins with
-	home    span // the rows that it keeps
-	hints   schedule.Hints
+	own    *schedule.Claimer
+	work   float64 // expected work of block and given
+	did    float64 // expected work that was executed here
+	took   float64 // seconds that it took
+	dry    float64 // when the first of the idle threads became idle
+	left   int32   // unclaimed iterations of the block
+	idle   int32   // threads without work
+	asking int32   // requests under way, and waits for the next one
+	vain   int32   // requests in vain since something was found
+	block  span    // what it begins with
+	given  []span  // chunks that others gave, and that no thread has begun
+	hints  schedule.Hints
+	home   span // the rows that it keeps
 }
 
-// span is iterations lo to hi-1.
-type span struct{ lo, hi int }
+// span is iterations lo to hi-1. A file of costs has fewer than 2^31.
+type span struct{ lo, hi int32 }
+
+func (c span) size() int { return int(c.hi - c.lo) }
+
+// from returns n iterations from the start-th of c on.
+func (c span) from(start, n int) span { return span{c.lo + int32(start), c.lo + int32(start+n)} }
 
 // simThread is one thread of a rank.
 type simThread struct {
@@ -206,11 +212,10 @@ func newRankLoop(tr *schedule.Trace, t *schedule.Technique, m Cluster, least int
 	} else if t.Class == "cost" {
 		s.measured = make([]float64, s.n)
 	}
-	threads := make([]simThread, m.Ranks*m.Threads)
+	s.threads = make([]simThread, m.Ranks*m.Threads)
 	for i := range s.ranks {
 		r := &s.ranks[i]
-		r.home = span{i * s.n / m.Ranks, (i + 1) * s.n / m.Ranks}
-		r.threads = threads[i*m.Threads:][:m.Threads:m.Threads]
+		r.home = span{int32(i * s.n / m.Ranks), int32((i + 1) * s.n / m.Ranks)}
 		if s.shared == nil {
 			if err := s.assign(r, r.home); err != nil {
 				return nil, err
@@ -223,7 +228,7 @@ func newRankLoop(tr *schedule.Trace, t *schedule.Technique, m Cluster, least int
 // assign gives a rank its block.
 func (s *rankLoop) assign(r *simRank, block span) error {
 	p := s.params
-	p.N, p.P = block.hi-block.lo, s.m.Threads
+	p.N, p.P = block.size(), s.m.Threads
 	if s.helps {
 		p.P = s.m.Threads * max(min(s.m.Ranks, helpers, p.N/(each*s.m.Threads)), 2)
 		p.Processors = min(p.P, finer*s.m.Threads)
@@ -231,7 +236,7 @@ func (s *rankLoop) assign(r *simRank, block span) error {
 	if s.expected != nil {
 		bins := min(p.N, mostBins)
 		for b := range bins {
-			lo, hi := block.lo+b*p.N/bins, block.lo+(b+1)*p.N/bins
+			lo, hi := int(block.lo)+b*p.N/bins, int(block.lo)+(b+1)*p.N/bins
 			p.Profile = append(p.Profile, s.expected.Of(lo, hi-lo))
 		}
 	}
@@ -270,7 +275,7 @@ func (s *rankLoop) again() error {
 			target := share * float64(i+1)
 			hi = lo + sort.Search(s.n-lo, func(k int) bool { return s.expected.Of(0, lo+k)+s.measured[lo+k]/2 >= target })
 		}
-		if err := s.assign(&s.ranks[i], span{lo, hi}); err != nil {
+		if err := s.assign(&s.ranks[i], span{int32(lo), int32(hi)}); err != nil {
 			return err
 		}
 		lo = hi
@@ -292,9 +297,9 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 	s.events.comes = s.touch
 	for i := range s.ranks {
 		r := &s.ranks[i]
-		*r = simRank{home: r.home, block: r.block, own: r.own, threads: r.threads, left: r.block.hi - r.block.lo, work: s.work(r.block)}
-		for w := range r.threads {
-			r.threads[w] = simThread{}
+		*r = simRank{home: r.home, block: r.block, own: r.own, left: r.block.hi - r.block.lo, work: s.work(r.block)}
+		for w := range s.m.Threads {
+			*s.thread(int32(i), int32(w)) = simThread{}
 			s.at(0, int32(i), int32(w))
 		}
 	}
@@ -306,13 +311,15 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 		s.now = e.time
 		switch {
 		case e.what < 0:
-			s.receive(^e.what)
+			s.receive(e.rank, ^e.what)
 		case e.what < threads && s.shared != nil:
 			s.stepCounter(e.rank, e.what)
 		case e.what < threads:
 			s.step(e.rank, e.what)
 		case e.what < 2*threads:
 			s.claim(e.rank, e.what-threads)
+		case e.what > 2*threads:
+			s.asked(e.rank, e.what-2*threads-1)
 		default: // it has waited
 			r := &s.ranks[e.rank]
 			r.asking, r.vain = r.asking-1, s.limit-1
@@ -331,7 +338,7 @@ func (s *rankLoop) touch(list []event) {
 	for i := range list {
 		e := &list[i]
 		r := &s.ranks[e.rank]
-		n += r.left + r.block.lo + int(r.hints[0].Rank) + int(r.hints[3].Rank)
+		n += int(r.left) + int(r.hints[0].Rank) + int(r.hints[3].Rank)
 		if e.what < 0 {
 			n += len(s.messages[^e.what].gift) + int(s.messages[^e.what].hints[1].Rank)
 		}
@@ -341,15 +348,20 @@ func (s *rankLoop) touch(list []event) {
 		e := &list[i]
 		r := &s.ranks[e.rank]
 		worker := s.m.Threads // that claims for other ranks
-		if e.what >= 0 {
-			n += r.threads[int(e.what)%len(r.threads)].chunk.lo
-			worker = min(worker, int(e.what))
+		if e.what >= 0 && int(e.what) < s.m.Threads {
+			n += int(s.thread(e.rank, e.what).chunk.lo)
+			worker = int(e.what)
 		}
 		if r.left > 0 && r.own != nil {
-			cost += r.own.Touch(worker) + s.tr.Of(r.block.hi-r.left, 0)
+			cost += r.own.Touch(worker) + s.tr.Of(int(r.block.hi-r.left), 0)
 		}
 	}
 	s.touched += float64(n) + cost
+}
+
+// thread returns a thread of a rank.
+func (s *rankLoop) thread(rank, thread int32) *simThread {
+	return &s.threads[int(rank)*s.m.Threads+int(thread)]
 }
 
 // err returns why a technique stopped before the end of the loop, or nil.
@@ -371,9 +383,9 @@ func (s *rankLoop) err() error {
 // work returns the expected work of iterations: their cost, or their number if it is unknown.
 func (s *rankLoop) work(c span) float64 {
 	if s.expected == nil {
-		return float64(c.hi - c.lo)
+		return float64(c.size())
 	}
-	return s.expected.Of(c.lo, c.hi-c.lo)
+	return s.expected.Of(int(c.lo), c.size())
 }
 
 // measure notes what the iterations of a chunk cost: in the proportions that were expected.
@@ -383,7 +395,7 @@ func (s *rankLoop) measure(c span, seconds float64) {
 		if work > 0 {
 			s.measured[i] = seconds * s.work(span{i, i + 1}) / work
 		} else {
-			s.measured[i] = seconds / float64(c.hi-c.lo)
+			s.measured[i] = seconds / float64(c.size())
 		}
 	}
 }

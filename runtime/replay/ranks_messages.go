@@ -4,12 +4,10 @@ import "flow/runtime/schedule"
 
 // This file has the messages of simulated ranks: requests for work and their answers.
 
-// message is a request, or an answer.
+// message is an answer. A request is only an event.
 type message struct {
-	from, to int32
-	answer   bool
-	gift     []span
-	hints    [2]schedule.Hint // the sender, and the best that it knows
+	gift  []span
+	hints [2]schedule.Hint // the sender, and the best that it knows
 }
 
 // ask sends a request if the rank needs more work soon.
@@ -24,7 +22,8 @@ func (s *rankLoop) ask(rank int32) {
 	for more := true; more; more = r.idle > 0 && r.asking < probes {
 		r.asking++
 		if r.vain < s.limit {
-			s.send(message{from: rank, to: s.victim(rank, r)})
+			s.out.Messages++
+			s.at(s.now+s.m.Delay, s.victim(rank, r), int32(2*s.m.Threads)+1+rank)
 		} else {
 			s.at(s.now+max(2*s.m.Delay, s.now*patience, (s.now-r.dry)*patienceDry), rank, int32(2*s.m.Threads))
 		}
@@ -44,14 +43,13 @@ func (s *rankLoop) victim(rank int32, r *simRank) int32 {
 	return to
 }
 
-// send sends a message, with what its sender knows of the work that is left.
-func (s *rankLoop) send(m message) {
-	r := &s.ranks[m.from]
-	if m.answer {
-		left, _ := s.rest(r)
-		m.hints[0] = schedule.Hint{Rank: m.from, Left: left, At: s.now}
-		m.hints[1] = r.hints.Best(s.now, func(rank int32) bool { return rank != m.to })
-	}
+// asked answers a request, with what the rank knows of the work that is left.
+func (s *rankLoop) asked(rank, from int32) {
+	r := &s.ranks[rank]
+	m := message{gift: s.gift(r)}
+	left, _ := s.rest(r)
+	m.hints[0] = schedule.Hint{Rank: rank, Left: left, At: s.now}
+	m.hints[1] = r.hints.Best(s.now, func(rank int32) bool { return rank != from })
 	s.out.Messages++
 	k := int32(len(s.messages))
 	if n := len(s.unused); n > 0 {
@@ -60,26 +58,22 @@ func (s *rankLoop) send(m message) {
 	} else {
 		s.messages = append(s.messages, m)
 	}
-	s.at(s.now+s.m.Delay, m.to, ^k)
+	s.at(s.now+s.m.Delay, from, ^k)
 }
 
-// receive handles a message.
-func (s *rankLoop) receive(k int32) {
+// receive handles an answer.
+func (s *rankLoop) receive(rank, k int32) {
 	m := s.messages[k]
-	s.messages[k] = message{}
+	s.messages[k].gift = nil
 	s.unused = append(s.unused, k)
-	r := &s.ranks[m.to]
-	if !m.answer {
-		s.send(message{from: m.to, to: m.from, answer: true, gift: s.gift(r)})
-		return
-	}
+	r := &s.ranks[rank]
 	for _, h := range m.hints {
 		r.hints.Learn(h)
 	}
 	r.asking--
 	if len(m.gift) == 0 {
 		r.vain++
-		s.ask(m.to)
+		s.ask(rank)
 		return
 	}
 	r.vain = 0
@@ -87,12 +81,12 @@ func (s *rankLoop) receive(k int32) {
 	for _, c := range m.gift {
 		r.work += s.work(c)
 	}
-	for w, n := 0, len(m.gift); w < len(r.threads) && n > 0; w++ {
-		if r.threads[w].idle {
+	for w, n := int32(0), len(m.gift); int(w) < s.m.Threads && n > 0; w++ {
+		if t := s.thread(rank, w); t.idle {
 			n--
 			r.idle--
-			r.threads[w].idle = false
-			s.at(s.now, m.to, int32(w))
+			t.idle = false
+			s.at(s.now, rank, w)
 		}
 	}
 }
@@ -108,7 +102,7 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 		var c span
 		if last := len(r.given) - 1; last >= 0 {
 			c, r.given = r.given[last], r.given[:last]
-			s.left -= c.hi - c.lo
+			s.left -= c.size()
 			r.work -= s.work(c)
 		} else {
 			var ok bool
@@ -118,7 +112,7 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 		}
 		gift = append(gift, c)
 		more -= s.work(c)
-		s.left += c.hi - c.lo
+		s.left += c.size()
 	}
 	return gift
 }

@@ -4,7 +4,7 @@ package replay
 
 // finish accounts for the chunk that a thread has run, if any.
 func (s *rankLoop) finish(r *simRank, t *simThread) (n int) {
-	if n = t.chunk.hi - t.chunk.lo; n > 0 {
+	if n = t.chunk.size(); n > 0 {
 		r.did += s.work(t.chunk)
 		r.took += t.seconds
 		s.end = max(s.end, s.now)
@@ -18,7 +18,7 @@ func (s *rankLoop) finish(r *simRank, t *simThread) (n int) {
 // begin lets a thread run a chunk.
 func (s *rankLoop) begin(rank, thread int32, t *simThread, c span) {
 	t.chunk = c
-	t.seconds = s.tr.Of(c.lo, c.hi-c.lo)
+	t.seconds = s.tr.Of(int(c.lo), c.size())
 	if s.m.Speeds != nil {
 		t.seconds /= s.m.Speeds[rank]
 	}
@@ -30,11 +30,10 @@ func (s *rankLoop) begin(rank, thread int32, t *simThread, c span) {
 
 // step is what a thread does that has become free, if ranks have blocks.
 func (s *rankLoop) step(rank, thread int32) {
-	r := &s.ranks[rank]
-	t := &r.threads[thread]
+	r, t := &s.ranks[rank], s.thread(rank, thread)
 	if n := s.finish(r, t); n > 0 {
 		if t.own && s.measured == nil { // else the next execution has other blocks
-			r.own.Report(int(thread), t.chunk.lo-r.block.lo, n, t.seconds, s.m.H)
+			r.own.Report(int(thread), int(t.chunk.lo-r.block.lo), n, t.seconds, s.m.H)
 		}
 		s.goesHome(r, t.chunk, s.now)
 		t.chunk = span{}
@@ -45,7 +44,7 @@ func (s *rankLoop) step(rank, thread int32) {
 	} else if len(r.given) > 0 {
 		t.own = false
 		c, r.given = r.given[0], r.given[1:]
-		s.left -= c.hi - c.lo
+		s.left -= c.size()
 		r.work -= s.work(c)
 		s.begin(rank, thread, t, c)
 	} else {
@@ -77,9 +76,9 @@ func (s *rankLoop) claimOwn(r *simRank, thread int) (c span, ok bool) {
 	if !ok {
 		return c, false
 	}
-	r.left -= n
+	r.left -= int32(n)
 	s.left -= n
-	c = span{r.block.lo + start, r.block.lo + start + n}
+	c = r.block.from(start, n)
 	r.work -= s.work(c)
 	return c, true
 }
@@ -87,16 +86,15 @@ func (s *rankLoop) claimOwn(r *simRank, thread int) (c span, ok bool) {
 // stepCounter is what a thread does that has become free, if all share a counter. The first step of
 // thread t is t, which it knows.
 func (s *rankLoop) stepCounter(rank, thread int32) {
-	r := &s.ranks[rank]
-	t := &r.threads[thread]
+	r, t := &s.ranks[rank], s.thread(rank, thread)
 	worker := int(rank)*s.m.Threads + int(thread)
 	if n := s.finish(r, t); n > 0 {
-		s.shared.Report(worker, t.chunk.lo, n, t.seconds, s.m.H)
+		s.shared.Report(worker, int(t.chunk.lo), n, t.seconds, s.m.H)
 		t.chunk = span{}
 	} else if !t.begun {
 		t.begun = true
 		if start, n, ok := s.shared.Claim(worker); ok {
-			s.beginCounter(rank, thread, span{start, start + n})
+			s.beginCounter(rank, thread, span{}.from(start, n))
 		}
 		return
 	}
@@ -115,14 +113,13 @@ func (s *rankLoop) stepCounter(rank, thread int32) {
 
 // beginCounter lets a thread run a chunk, and sends its next claim in time.
 func (s *rankLoop) beginCounter(rank, thread int32, c span) {
-	r := &s.ranks[rank]
-	t := &r.threads[thread]
+	r, t := &s.ranks[rank], s.thread(rank, thread)
 	t.known = false
 	s.begin(rank, thread, t, c)
 	s.goesHome(r, c, s.now+s.m.H+t.seconds)
 	early := s.now
 	if r.did > 0 {
-		estimated := min(float64(c.hi-c.lo)*r.took/float64(r.did), s.m.H+t.seconds)
+		estimated := min(float64(c.size())*r.took/float64(r.did), s.m.H+t.seconds)
 		early = max(early, s.now+estimated-leads*2*s.m.Delay)
 	}
 	s.out.Messages += 2
@@ -131,11 +128,11 @@ func (s *rankLoop) beginCounter(rank, thread int32, c span) {
 
 // claim is the arrival of a thread's claim at the counter.
 func (s *rankLoop) claim(rank, thread int32) {
-	t := &s.ranks[rank].threads[thread]
+	t := s.thread(rank, thread)
 	s.counter = max(s.counter, s.now) + s.m.Op
 	t.ready = s.counter + s.m.Delay
 	start, n, _ := s.shared.Claim(int(rank)*s.m.Threads + int(thread))
-	t.next = span{start, start + n}
+	t.next = span{}.from(start, n)
 	t.known = true
 	if t.waits {
 		t.waits = false
