@@ -84,8 +84,8 @@ func (b *bench) sharedGraphs(match *regexp.Regexp) map[string]string {
 	return files
 }
 
-// shares runs each program on three ranks of one thread over MPI and in one process, on one rank, on two
-// ranks, and on two threads of one process, in turn. -match chooses programs by name.
+// shares runs each program on three ranks of one thread over MPI and in one process, on one rank, on
+// two ranks, and on two threads of one process, in turn. -match chooses programs by name.
 func shares(b *bench) error {
 	if b.mpi == "" {
 		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")

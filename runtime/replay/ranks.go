@@ -148,8 +148,8 @@ type rankLoop struct {
 	out      Spread
 }
 
-// simRank is one rank. It fills three cache lines, and what every message needs is in the first, because
-// a simulation of many ranks waits for memory most of its time.
+// simRank is one rank. It fills three cache lines, and what every message needs is in the first,
+// because a simulation of many ranks waits for memory most of its time.
 type simRank struct {
 	own    *schedule.Claimer
 	work   float64 // expected work of block and given
