@@ -164,6 +164,11 @@ func (s *Accumulators) JoinRow(row *value.Dense) {
 // Take merges an accumulator for each line, in rows of acc.
 func (s *Accumulators) Take(acc *value.Dense) {
 	s.begin()
+	if one, ok := s.st.(state.Joining); ok && acc.Stride == 1 {
+		x := dense.SlabOf(acc, s.first, s.n)
+		one.JoinAll(&x)
+		return
+	}
 	s.eachRow(acc, func(k int, row *value.Dense) { s.st.(state.Accumulating).Take(k, row) })
 }
 
@@ -210,7 +215,8 @@ func (s *Accumulators) eachRow(acc *value.Dense, f func(k int, row *value.Dense)
 // writes its accumulators instead, a row for each line.
 func (s *Accumulators) Finish(out *value.Dense, count int) {
 	s.begin()
-	if s.of.Part {
+	_, one := s.st.(state.Joining)
+	if s.of.Part && !(one && out.Stride == 1) {
 		s.eachRow(out, func(k int, row *value.Dense) { s.st.(state.Accumulating).Put(row, k) })
 		return
 	}

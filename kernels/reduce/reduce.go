@@ -14,6 +14,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
 
@@ -273,6 +274,13 @@ func (w Whole) doneRow(columns bool) *op.Def {
 			return w.Done(acc, c.Type.Elem, n), nil
 		}
 		out := c.Result()
+		if acc.Cols == 1 && acc.Elem == out.Elem && !w.counts() { // one by one, each takes 42 ns
+			dense.TurnedVector(out).CopyFrom(acc)
+			x := dense.SlabOf(out, 0, out.Cols)
+			canonical(x.F64)
+			canonical(x.F32)
+			return out, nil
+		}
 		for j := range out.Cols {
 			out.Set(0, j, w.Done(acc.View(j, 0, 1, acc.Cols), out.Elem, n))
 		}
