@@ -150,6 +150,33 @@ func TestChainsAtEntriesOnRanks(t *testing.T) {
 	}
 }
 
+// Each rank reads its own rows of a sparse matrix for the diagonal, so no entries are sent for it.
+func TestDiagonalsOnRanks(t *testing.T) {
+	table := tinyTable(t)
+	for _, text := range []string{
+		"S = rand_sparse(60, 60, 0.3, seed = 1)\nemit sum(diag(S) * 2)\nemit diag(max(S, 0.5 * S))\n",
+		"S = f64(rand_graph(50, 900, seed = 1))\nemit norm(diag(S))\nemit rowsum(S * diag(S))\n",
+	} {
+		c, err := compiledOnce(table, text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		met, whole := map[string]bool{}, 0
+		sharedOperators(c.Plan.Graph, met)
+		for i := range c.Plan.Graph.Nodes {
+			if n := &c.Plan.Graph.Nodes[i]; n.Op.Name == "sp.collect" {
+				whole++
+			}
+		}
+		if !met["sp.diag"] || whole > 0 {
+			t.Errorf("ranks share %v and join %d sparse matrices in\n%s", slices.Sorted(maps.Keys(met)), whole, text)
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, apart, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
+
 // Ranks merge states of the columns of a tall sparse matrix. If states take more bytes than entries, or
 // zeros count, they transpose it.
 func TestSumsOfSparseColumns(t *testing.T) {

@@ -145,19 +145,31 @@ func sparseDiag() *op.Def {
 			return Of(0, t)
 		},
 		Ref:  define.InForm(linalg.DiagRef),
-		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1),
+		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), Along: firstInput,
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			e := sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ, in[0].Basis)
 			e.MostRow, e.MostCol = 1, 1
 			return e
 		},
+		Loop: &op.Loop{
+			Rows: func(_ *op.Sig, out types.Type) int {
+				if out.IsSparse() {
+					return 0
+				}
+				return rowsShared(out)
+			},
+			Space: func(c *op.Call) (n, leaf int) {
+				if c.Type.IsSparse() {
+					return 0, 0
+				}
+				return rowSpace(c.Type)
+			},
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return diagonal(c), nil },
+		},
 		Kernel: func(c *op.Call) error {
 			m := c.In[0].(*value.CSR)
 			if !c.Type.IsSparse() {
-				out := c.Result()
-				for i := range out.Rows {
-					out.Set(i, 0, m.At(i, i))
-				}
+				diagonal(c)(0, c.Type.Rows)
 				return nil
 			}
 			out := *m // the row pointers and the values are the column's own
@@ -170,6 +182,16 @@ func sparseDiag() *op.Def {
 			c.Out = &out
 			return nil
 		},
+	}
+}
+
+// diagonal returns the loop over the rows of a matrix that writes its diagonal.
+func diagonal(c *op.Call) rowLoop {
+	m, out := c.In[0].(*value.CSR), c.Result()
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			out.Set(i, 0, m.At(i, i))
+		}
 	}
 }
 
