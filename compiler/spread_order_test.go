@@ -104,6 +104,17 @@ emit x
 s = if sum(x) > 100 { x } else { sort(x, desc = true) }
 emit argsort(s) * k
 emit s`, 1, 0},
+	{"ranks of numbers", `X = randn(61, 2, seed = 1)
+x = ifelse(abs(X[:, 0]) < 0.3, 0.0, ifelse(X[:, 1] > 1, nan, ifelse(X[:, 0] < -1, -0.0, X[:, 0])))
+emit t(argsort(argsort(x + 0)))
+r = argsort(argsort(f32(x), desc = true))
+emit sum(r * X[:, 1]) + r[1, 0]
+emit t(argsort(argsort(i64(2 * X))) + argsort(argsort(X, by = 1)))
+iterate y = X[:, 1], k = 0 until k == 3 {
+  next y = f64(argsort(argsort(floor(3 * y)))) - y
+  next k = k + 1
+}
+emit y`, 20, 0},
 	{"different elements", `X = randn(67, 2, seed = 4)
 x = ifelse(X[:, 0] > 1.2, nan, ifelse(abs(X[:, 0]) < 0.4, -0.0, ifelse(X[:, 1] > 0, floor(3 * X[:, 0]), X[:, 0])))
 emit nunique(x)

@@ -216,6 +216,37 @@ func TestSharedSorts(t *testing.T) {
 	}
 }
 
+// Ranks that undo an order store their own rows of the result, and no others.
+func TestSharedInverses(t *testing.T) {
+	r := rand.New(rand.NewPCG(75, 76))
+	for range 40 {
+		s := &sharedSort{ranks: 1 + r.IntN(5), unit: 1 + r.IntN(9), r: r}
+		p := value.New(types.I64, []int{5, 40, 1000, 50_000}[r.IntN(4)], 1)
+		for i, q := range r.Perm(p.Rows) {
+			p.I64[i] = int64(q)
+		}
+		got := s.on(t, "order.inverse", p.Rows, nil, p)
+		if msg := rowtest.Differ(got, rowtest.Defined(t, called(t, row(t, "order.inverse"), nil, p))); msg != "" {
+			t.Fatalf("%d rows on %d ranks, in units of %d: %s", p.Rows, s.ranks, s.unit, msg)
+		}
+		from, to := p.Rows/3, p.Rows/2
+		c := called(t, row(t, "order.inverse"), nil, p)
+		out := c.Out.(*value.Dense)
+		for i := range out.I64 {
+			out.I64[i] = -1
+		}
+		c.Lo, c.Hi = from, to
+		if err := c.Def.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range out.I64 {
+			if own := from <= i && i < to; own != (k >= 0) {
+				t.Fatalf("a rank with rows %d to %d of %d stores %d in row %d", from, to, p.Rows, k, i)
+			}
+		}
+	}
+}
+
 // Ranks that count and keep keys together find the quantiles that a row defines. So do those that count
 // the distinct elements of sorted rows.
 func TestSharedSelections(t *testing.T) {

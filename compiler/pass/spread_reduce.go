@@ -291,7 +291,7 @@ func (s *spreader) tableReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads
 		return nil, elsewise
 	}
 	bytes, most := 0, s.ranks*t.Bytes()
-	if s.statedRows(g, id) > 0 { // tables can be merged, and all ranks then have the result
+	if stated(n.Op) && s.statedRows(g, id) > 0 { // tables can be merged, and all ranks then have the result
 		most = t.Bytes()
 	}
 	for _, x := range in {

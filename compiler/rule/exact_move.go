@@ -86,7 +86,6 @@ func moves() []Rule {
 			Name:     "undo-order",
 			Doc:      "An order of the numbers of another order undoes that one. It takes one store for each number, and no sort.",
 			Rewrites: []string{"argsort(argsort(x){A}){by=p, desc=false} -> order.inverse(argsort(x){A})"},
-			Alone:    true, // ranks share a sort, but not stores to the rows of others
 			Wrong: []Wrong{{Rewrite: "argsort(argsort(x){A}){by=p, desc=true} -> order.inverse(argsort(x){A})",
 				Why: "the greatest number first is the reverse"}},
 		},

@@ -15,8 +15,26 @@ import (
 func inverse() *op.Def {
 	undo := func(c *op.Call, lo, hi int) {
 		p, out := c.Dense(0), c.Result()
-		for i := lo; i < hi; i++ {
-			out.I64[int(p.I64[i*p.Stride])*out.Stride] = int64(i)
+		first, end := define.OwnRows(c, out.Rows)
+		if first == 0 && end == out.Rows {
+			for i := lo; i < hi; i++ {
+				out.I64[int(p.I64[i*p.Stride])*out.Stride] = int64(i)
+			}
+			return
+		}
+		// A branch on whether a rank has a row would often be guessed wrong. So the numbers of its rows are
+		// copied first. Where all rows are stored, the copies take as long as the stores.
+		var own [256][2]int
+		for lo < hi {
+			n := 0
+			for to := min(hi, lo+len(own)); lo < to; lo++ {
+				at := int(p.I64[lo*p.Stride])
+				own[n] = [2]int{at, lo}
+				n += int(uint64((first-1-at)&(at-end)) >> 63) // 1: first <= at < end
+			}
+			for _, k := range own[:n] {
+				out.I64[k[0]*out.Stride] = int64(k[1])
+			}
 		}
 	}
 	return &op.Def{
@@ -33,13 +51,14 @@ func inverse() *op.Def {
 			}
 			return out, nil
 		},
-		Laws: op.Pure | op.Total,
+		Laws:  op.Pure | op.Total,
+		Shard: op.Shard{Rows: "order.inverse"}, // each rank reads all numbers, and stores those of its rows
 		// A store to a computed place takes longer than a copy where the result is in no cache.
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 4) },
 		Kernel: func(c *op.Call) error { undo(c, 0, c.Dense(0).Rows); return nil },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, 1 << 14 },
-			Light: true,
+			Light: true, Own: true,
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				return inverseBody(func(lo, hi int) { undo(c, lo, hi) }), nil
 			},
