@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"flow/ir/op"
@@ -103,38 +104,47 @@ func TestTallProductsAsLoops(t *testing.T) {
 	}
 }
 
-// Panels that windows of terms make one after the other are those that are made at once.
-func TestPanelsWindowByWindow(t *testing.T) {
+// Panels that are made of some terms after the others are those that are made at once.
+func TestPanelsInSteps(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 66))
 	for _, set := range chainSets(t) {
 		rows := denseProducts(set)
-		chain, stack := rowtest.RowNamed(t, rows, "matmul.stack.chain"), rowtest.RowNamed(t, rows, "matmul.stack")
+		chain, stack := rowtest.RowNamed(t, rows, "matmul.panels.chain"), rowtest.RowNamed(t, rows, "matmul.stack")
 		for range 40 {
 			e := []types.Elem{types.F64, types.F32}[r.IntN(2)]
-			m, n, k, windows := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(300), 1+r.IntN(4)
+			m, n, k, steps := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(300), 1+r.IntN(4)
 			a := rowtest.RandomDense(r, e, k, m)
 			in := []value.Value{a, rowtest.RandomDense(r, e, k, n)}
 			if r.IntN(3) == 0 {
 				in[1], n = a, m // symmetric
 			}
-			attrs := op.MakeAttrs(rowtest.Attr("ta", op.Bool(true)), rowtest.Attr("panel", op.Int(1+r.IntN(2*k))))
+			panel := 1 + r.IntN(2*k)
+			attrs := op.MakeAttrs(rowtest.Attr("ta", op.Bool(true)), rowtest.Attr("panel", op.Int(panel)))
 			want, _ := rowtest.Check(t, stack, attrs, in)
-			attrs = attrs.With("windows", op.Int(windows)).With("by", op.Int(1+r.IntN(20)))
-			for turn := range windows {
-				made, ref, err := rowtest.RunRow(t, chain, attrs.With("turn", op.Int(1+turn)), in...)
+			var from []int
+			for at := 0; at < k; at += panel {
+				from = append(from, at)
+			}
+			for step := range steps {
+				to := slices.Clone(from)
+				for p := range to { // some steps add nothing to a panel
+					if end := min(k, (p+1)*panel); step == steps-1 {
+						to[p] = end
+					} else if r.IntN(3) > 0 {
+						to[p] += r.IntN(end - to[p] + 1)
+					}
+				}
+				made, ref, err := rowtest.RunRow(t, chain, attrs.With("from", op.Ints(from...)).With("to", op.Ints(to...)).With("on", op.Int(min(step, 1))), in...)
 				if err != nil {
 					t.Fatal(err)
 				}
-				in = append(in[:2:2], made)
-				table := func(v value.Value) value.Value { // that of this window: the others are not made
-					return v.(*value.Dense).View(turn*want.Type().Rows, 0, want.Type().Rows, n)
+				in, from = append(in[:2:2], made), to
+				if why := rowtest.Differ(made, ref); why != "" {
+					t.Fatalf("step %d of %d of %d terms: %s (kernel, definition)", step, steps, k, why)
 				}
-				if why := rowtest.Differ(table(made), table(ref)); why != "" {
-					t.Fatalf("window %d of %d of %d terms: %s (kernel, definition)", turn, windows, k, why)
-				}
-				if why := rowtest.Differ(table(made), want); turn == windows-1 && why != "" {
-					t.Fatalf("%d windows of %d terms: %s (in windows, at once)", windows, k, why)
-				}
+			}
+			if why := rowtest.Differ(in[2], want); why != "" {
+				t.Fatalf("%d steps of %d terms: %s (in steps, at once)", steps, k, why)
 			}
 		}
 	}

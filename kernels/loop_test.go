@@ -64,6 +64,23 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		attrs, _ = largeCalls(r, &plain, e, shape)
 		return attrs, []value.Value{value.I64(r.Int64())}
 	}
+	if name, is := strings.CutSuffix(d.Name, ".chain"); is { // TestPanelsInSteps and TestTurns have several steps
+		plain := *d
+		if plain.Name = name; !e.IsFloat() {
+			e = types.F32
+		}
+		attrs, in = largeCalls(r, &plain, e, shape)
+		rows := in[0].Type().Rows
+		panel := attrs.Int("panel")
+		if panel == 0 {
+			panel = rows/2 + 1
+		}
+		var from, to []int
+		for at := 0; at < rows; at += panel {
+			from, to = append(from, at+r.IntN(2)), append(to, min(rows, at+panel-r.IntN(9)))
+		}
+		return attrs.With("from", op.Ints(from...)).With("to", op.Ints(to...)), in
+	}
 	switch d.Name {
 	case "eigvals", "eigvecs":
 		return nil, []value.Value{rowtest.RandomDense(r, types.F64, linalg.LeastShared+10, linalg.LeastShared+10)}
@@ -146,11 +163,6 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "matmul.panels", "matmul.stack":
 		a := anyDense(r, e, 3000, 1+m%70)
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
-	case "matmul.stack.chain": // TestPanelsWindowByWindow has several windows
-		e = []types.Elem{types.F64, types.F32}[r.IntN(2)]
-		a := anyDense(r, e, 3000, 1+m%70)
-		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}, op.Attr{Name: "turn", Val: op.Int(1)},
-			op.Attr{Name: "windows", Val: op.Int(1)}), []value.Value{a, anyDense(r, e, 3000, 7)}
 	case "stride":
 		step := func() int { return (1 + r.IntN(3)) * (1 - 2*r.IntN(2)) }
 		return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(step())}, op.Attr{Name: "cols", Val: op.Int(step())}), []value.Value{big()}

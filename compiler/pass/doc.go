@@ -19,7 +19,7 @@
 //	spread*.go                rows that ranks share
 //	place.go order.go         owners and exchanges; priorities
 //	region.go carried.go      passes inside loops; blocks as carried values
-//	copying.go nodes.go       how graphs are copied with changes; what several passes ask of a node
+//	nodes.go                  how graphs are copied with changes; what several passes ask of a node
 //
 // New nodes keep the origin of those that they replace. The package names only rows that passes
 // make (map, pipe, map.product, panels.along, byrows, nest, slice, lay, exchange ...) or fold. It reads

@@ -235,53 +235,6 @@ func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, befo
 	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(to)}), op.Int(rows)), made)
 }
 
-// chainAttrs returns the attributes of the row that adds the terms of node id in the order of rows
-// (op.Shard.Chain), and how many rows its table has. It returns 0 if there is no such row. A product
-// t(a) @ b of floats has a table for each panel.
-func chainAttrs(g *ir.Graph, id ir.ID) (attrs *op.Attrs, rows int) {
-	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	rows, attrs = t.Rows, n.Attrs
-	switch panel := attrs.Int("panel"); {
-	case n.Op.Shard.Chain == "" || !dividable(t):
-		return attrs, 0
-	case n.Op.Role == op.Multiplies || n.Op.Shard.Combine == "" && n.Op.Shard.Chain == n.Op.Shard.Partial+".chain": // panels
-		if !turnedProduct(g, id) {
-			return attrs, 0
-		}
-		if terms := g.Type(in[0]).Rows; panel == 0 {
-			attrs = attrs.With("panel", op.Int(terms))
-		} else {
-			rows *= (terms-1)/panel + 1
-		}
-	case panel > 0:
-		return attrs, 0
-	}
-	return attrs, rows
-}
-
-// chainReads returns the reads of a reduction that adds terms in the order of rows (op.Shard.Chain).
-// Ranks add one after the other, so sharing takes as long as one rank. Ranks do not send rows, but each
-// sends the table once.
-func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	in, t := g.In(id), g.Type(id)
-	_, table := chainAttrs(g, id)
-	if table == 0 || stated(g.Nodes[id].Op) && s.statedRows(g, id) > 0 {
-		return nil, elsewise
-	}
-	rows, bytes := g.Type(in[0]).Rows, 0
-	for k, x := range in {
-		switch t := g.Type(x); {
-		case !dividable(t) || t.Rows != rows || rows < s.ranks:
-			return nil, elsewise
-		case partial[k] && !slices.Contains(in[:k], x):
-			bytes += t.Bytes()
-		}
-	}
-	t.Rows = table
-	reads = slices.Repeat([]rowReads{s.ownRows(rows)}, len(in))
-	return reads, unless(bytes > 0 && (s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())), whyOrdered)
-}
-
 // tableReads returns the reads of a reduction to a table (op.Shard.Rows), if the tables that ranks
 // would send are no smaller than the operands. Ranks then send the operands, and each makes its own
 // rows of the table.
@@ -309,24 +262,6 @@ func (x *spreadGraph) tabled(id ir.ID, reads []rowReads) {
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Rows), x.sharing(n.Attrs, rows, x.unit[rows]), x.reachAll(id, reads)...)
 	x.partial[id] = true
 	x.saved += x.spared(x.workOf(x.old, id))
-}
-
-// chained adds the nodes of a reduction in the order of rows: one turn for each rank, and a view of the
-// last table.
-func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
-	n, t, in := &x.old.Nodes[id], x.old.Type(id), x.reachAll(id, reads)
-	attrs, rows := chainAttrs(x.old, id)
-	attrs = attrs.With("windows", op.Int(x.ranks)).With("by", x.unit[x.old.Type(x.old.In(id)[0]).Rows])
-	attrs = x.sharing(attrs, x.ranks*rows, op.Int(rows))
-	var made []ir.ID
-	for r := range x.ranks {
-		made = append(made, x.turn(id, x.table.Must(n.Op.Shard.Chain), attrs, r, in[:len(in):len(in)], made))
-	}
-	last := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints((x.ranks-1)*rows, 0, rows, t.Cols)})
-	x.to[id] = x.typed(id, x.table.Must("slice"), last, made[x.ranks-1])
-	if rows != t.Rows {
-		x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}), x.to[id])
-	}
 }
 
 // hasBody reports operators on whole matrices that are one loop.
@@ -463,38 +398,4 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 // typed makes a node for node id of the old graph whose type comes from its row.
 func (x *spreadGraph) typed(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	return x.g.Add(d, attrs, typeOf(d, attrs, x.g.Types(nil, in...)...), x.old.Origin(id).NoDest(), in...)
-}
-
-// units chooses the units in which ranks share rows that are summed by panels, in g and its regions: a
-// panel, where that leaves no rank with much more than the others.
-func (s *spreader) units(g *ir.Graph) {
-	sparse := map[int]bool{}
-	for g, id := range nodesIn(g, func(*ir.Node) bool { return true }) {
-		n := &g.Nodes[id]
-		if t := g.Type(id); t.IsSparse() {
-			sparse[t.Rows], sparse[t.Cols] = true, true // a vector is fetched by lists of single rows
-		}
-		if stated(n.Op) && n.Op.Shard.Combine == "" {
-			if rows, panel := g.Type(g.In(id)[0]).Rows, n.Attrs.Int("panel"); s.balanced(rows, panel) {
-				s.unit[rows] = op.Int(panel)
-			}
-		}
-	}
-	for rows := range sparse { // which are shared by single rows
-		delete(s.unit, rows)
-	}
-}
-
-// balanced reports whether ranks can share rows in units of so many: each has some, and none more than
-// half as much again as an equal share.
-func (s *spreader) balanced(rows, unit int) bool {
-	if unit < 1 || (rows+unit-1)/unit < s.ranks {
-		return false
-	}
-	most := 0
-	for r := range s.ranks {
-		lo, hi := plan.WindowOf(r, s.ranks, rows, op.Int(unit))
-		most = max(most, hi-lo)
-	}
-	return 2*most*s.ranks <= 3*rows
 }

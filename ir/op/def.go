@@ -437,10 +437,9 @@ type Shard struct {
 	// Combine: accumulators -> accumulator (any number and order, same bits). Finish:
 	// accumulator -> result.
 	Partial, Combine, Finish string
-	// Chain names the row that adds terms in the order of rows, because accumulators cannot be combined. It
-	// cuts the rows into `windows` windows, in units of `by` rows. Its result holds the accumulators at the
-	// end of each window, one below the other. A call makes only those of window `turn`, counted from 1.
-	// From turn 2 on its last input is the result of the turn before.
+	// Chain names the row that adds terms in the order of rows, because accumulators cannot be combined
+	// (define.Chained). Its result holds an accumulator for each panel of rows, one below the other. A call
+	// adds the rows from[p]..to[p]-1 to that of panel p, and continues those of an earlier call.
 	Chain string
 	// Rows names the row that makes only a rank's rows of the result, from all rows of the operands. "":
 	// none.

@@ -77,20 +77,20 @@ func OfBody(d op.Def) *op.Def {
 }
 
 // Chained returns the row `of`.chain, which of.Shard.Chain names. add adds rows lo..hi-1 of the
-// operands of a call of row `of` to the table in Call.Out. The result has one table for each window,
-// one below the other, and a call makes one of them: that of the attribute turn.
-func Chained(of *op.Def, add func(c *op.Call, lo, hi int) error) *op.Def {
-	tables := func(s *op.Sig) (sig *op.Sig, n int) {
+// operands of a call of row `of` to the table in Call.Out, which begins as a copy of begun, or as zeros
+// if begun is nil. The result has a table for each panel of the rows, one below the other.
+func Chained(of *op.Def, add func(c *op.Call, begun *value.Dense, lo, hi int) error) *op.Def {
+	tables := func(s *op.Sig, out types.Type) (sig *op.Sig, table types.Type) {
 		in := s.In
-		if s.Attrs.Int("turn") > 1 {
-			in = in[:len(in)-1]
-		}
-		return &op.Sig{Def: of, In: in, Attrs: s.Attrs}, max(1, s.Attrs.Int("windows"))
+		in = in[:max(0, len(in)-s.Attrs.Int("on"))]
+		out.Rows /= max(1, len(s.Attrs.Ints("from")))
+		return &op.Sig{Def: of, In: in, Attrs: s.Attrs}, out
 	}
-	args := []op.Arg{{Name: "x", Rest: true, Doc: "the operands, and the tables made in the turn before"},
-		{Name: "turn", Attr: true, Kind: op.IntVal, Doc: "the window, counted from 1"},
-		{Name: "windows", Attr: true, Kind: op.IntVal, Doc: "how many there are"},
-		{Name: "by", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows of a unit of them"}}
+	args := []op.Arg{{Name: "x", Rest: true, Doc: "the operands, and the tables that are continued"},
+		{Name: "from", Attr: true, Kind: op.IntsVal, Doc: "the first row that is added, by panel"},
+		{Name: "to", Attr: true, Kind: op.IntsVal, Doc: "the end of these rows, by panel"},
+		{Name: "on", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: the last operand has tables that are continued; 2: the one before it has, and the last one those of panels without rows"},
+		{Name: "busy", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows in whose time all ranks have made it; 0: all"}}
 	least := 0 // operands
 	for _, a := range of.Args {
 		switch {
@@ -100,54 +100,91 @@ func Chained(of *op.Def, add func(c *op.Call, lo, hi int) error) *op.Def {
 			least++
 		}
 	}
-	return ByKernel(&op.Def{
+	d := &op.Def{
 		Name: of.Name + ".chain", Hidden: true, Args: args,
-		Doc: of.Name + ".chain is the tables of " + of.Name + " of the rows up to the end of each window, one below the other; only that of one window is made.",
+		Doc: of.Name + ".chain continues the tables of " + of.Name + " by some rows. Each panel of rows has a table; they lie one below the other.",
 		Type: func(s *op.Sig) (types.Type, error) {
-			sig, n := tables(s)
-			if len(sig.In) < least {
-				return types.Type{}, op.Faultf(0, CodeKind, "`%s` of %d operands", s.Def.Name, len(sig.In))
+			panels := len(s.Attrs.Ints("from"))
+			sig, _ := tables(s, types.Type{})
+			if len(sig.In) < least || panels == 0 || len(s.Attrs.Ints("to")) != panels {
+				return types.Type{}, op.Faultf(0, CodeKind, "`%s` of %d operands and %d panels", s.Def.Name, len(sig.In), panels)
 			}
 			t, err := of.Type(sig)
-			if err == nil && (!t.IsDense() || !t.Known()) {
-				err = op.Faultf(0, CodeKind, "`%s` of %s", s.Def.Name, t)
+			if err == nil && (!t.IsDense() || !t.Known() || t.Rows > types.MaxSide/panels) {
+				err = op.Faultf(0, CodeKind, "`%s` of %d tables %s", s.Def.Name, panels, t)
 			}
-			t.Rows *= n
+			t.Rows *= panels
 			return t, err
 		},
 		Laws: op.Pure, Rate: of.Rate,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			sig, n := tables(s)
-			out.Rows /= n
-			w := of.Cost(sig, out)
-			return op.Work{Flops: w.Flops / float64(n), Bytes: w.Bytes / float64(n)}
-		},
-		Kernel: func(c *op.Call) error {
-			rows := c.Type.Rows / c.Attrs.Int("windows")
-			if c.Lo < c.Hi && c.Lo != (c.Attrs.Int("turn")-1)*rows { // the rows of another rank
-				return nil
+			w := of.Cost(tables(s, out))
+			share := 1.0
+			if n := s.Attrs.Int("busy"); n > 0 { // Shared divides by the ranks
+				share = float64(n*max(1, s.Attrs.Int("ranks"))) / float64(max(1, s.In[0].Rows))
 			}
-			return add(TurnOf(c))
+			return op.Work{Flops: share * w.Flops, Bytes: share * w.Bytes}
 		},
-	})
+		Loop: &op.Loop{
+			Rows:  op.RowsOfResult,
+			Space: func(c *op.Call) (n, leaf int) { return len(c.Attrs.Ints("from")), 1 },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return &chainBody{c, add}, nil },
+		},
+	}
+	d.Kernel = d.Loop.Alone
+	return ByKernel(d)
 }
 
-// TurnOf returns the call that adds rows lo..hi-1 of its operands, those of the window of a call of a
-// chain, to the table in its Out. The table is that of the window before, or zero.
-func TurnOf(c *op.Call) (table *op.Call, lo, hi int) {
-	n, r := c.Attrs.Int("windows"), c.Attrs.Int("turn")-1
-	rows, cols := c.Type.Rows/n, c.Type.Cols
-	whole, out := *c, c.Result().View(r*rows, 0, rows, cols)
-	if r == 0 {
-		dense.Clear(out)
-	} else {
-		last := len(c.In) - 1
-		out.CopyFrom(c.Dense(last).View((r-1)*rows, 0, rows, cols))
-		whole.In = c.In[:last]
+// chainBody adds rows to tables, one iteration a panel.
+type chainBody struct {
+	c   *op.Call
+	add func(c *op.Call, begun *value.Dense, lo, hi int) error
+}
+
+// Chunk makes the tables of panels lo..hi-1.
+func (b *chainBody) Chunk(_, lo, hi int) error {
+	for p := lo; p < hi; p++ {
+		table, begun, out := *b.c, BegunTable(b.c, p), TableOf(b.c, b.c.Result(), p)
+		if begun == nil {
+			dense.Clear(out)
+		} else {
+			out.CopyFrom(begun)
+			table.In = b.c.In[:len(b.c.In)-b.c.Attrs.Int("on")]
+		}
+		table.Out, table.Type = out, out.Type()
+		if from, to := ChainRows(b.c, p); from < to {
+			if err := b.add(&table, begun, from, to); err != nil {
+				return err
+			}
+		}
 	}
-	whole.Out, whole.Type = out, out.Type()
-	lo, hi = op.WindowOf(r, n, c.Dense(0).Rows, c.Attrs.Val("by"))
-	return &whole, lo, hi
+	return nil
+}
+
+// End does nothing: each iteration completes its table.
+func (b *chainBody) End() error { return nil }
+
+// ChainRows returns the rows from..to-1 that a call of a chain adds to the table of panel p.
+func ChainRows(c *op.Call, p int) (from, to int) {
+	return int(c.Attrs.Ints("from")[p]), int(c.Attrs.Ints("to")[p])
+}
+
+// TableOf returns the table of panel p in x, the tables of a call of a chain.
+func TableOf(c *op.Call, x *value.Dense, p int) *value.Dense {
+	rows := x.Rows / len(c.Attrs.Ints("from"))
+	return x.View(p*rows, 0, rows, x.Cols)
+}
+
+// BegunTable returns the table of panel p that a call of a chain continues, or nil.
+func BegunTable(c *op.Call, p int) *value.Dense {
+	on := c.Attrs.Int("on")
+	if on == 0 {
+		return nil
+	}
+	if from, to := ChainRows(c, p); from == to {
+		on = 1
+	}
+	return TableOf(c, c.Dense(len(c.In)-on), p)
 }
 
 // OwnRows returns the range of the n rows that a call reads or makes: those of this rank, or all if the

@@ -21,7 +21,7 @@ import (
 // onehots is the rows of this file.
 func onehots() []*op.Def {
 	sums := onehotSums()
-	return append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, inRows(addRows)),
+	return append([]*op.Def{onehot(), sums, onehotCounts(), define.Chained(sums, addRows),
 		onehotCode(), onehotOf(), onehotEach(), onehotTake()}, onehotStates()...)
 }
 
@@ -248,18 +248,25 @@ func beginSums(c *op.Call) *sumsBody {
 // Chunk sums panels lo..hi-1.
 func (b *sumsBody) Chunk(_, lo, hi int) error {
 	for ; lo < hi; lo++ {
-		from, to := lo*b.Panel, min((lo+1)*b.Panel, b.K)
-		if err := b.add(b.sums[lo], from, to); err != nil {
+		if err := b.panel(b.sums[lo], nil, lo*b.Panel, min((lo+1)*b.Panel, b.K)); err != nil {
 			return err
 		}
-		for j := 0; j < b.x.Cols && !b.stored; j++ {
-			for p := range b.sums[lo].Rows {
-				if s := b.sums[lo].X[p*b.sums[lo].LD+j]; s-s != 0 { // infinite or NaN
-					if err := b.column(b.sums[lo], j, from, to); err != nil {
-						return err
-					}
-					break
+	}
+	return nil
+}
+
+// panel adds rows from..to-1 to sums, which are a copy of begun, or zero if begun is nil.
+func (b *sumsBody) panel(sums dense.Grid[float64], begun *value.Dense, from, to int) error {
+	if err := b.add(sums, from, to); err != nil {
+		return err
+	}
+	for j := 0; j < b.x.Cols && !b.stored; j++ {
+		for p := range sums.Rows {
+			if s := sums.X[p*sums.LD+j]; s-s != 0 { // infinite or NaN
+				if err := b.column(sums, begun, j, from, to); err != nil {
+					return err
 				}
+				break
 			}
 		}
 	}
@@ -299,10 +306,13 @@ func addByCode(s []float64, codes []int64, x []float64) int {
 	return len(codes)
 }
 
-// column is the definition of column j.
-func (b *sumsBody) column(sums dense.Grid[float64], j, from, to int) error {
+// column is the definition of column j of panel.
+func (b *sumsBody) column(sums dense.Grid[float64], begun *value.Dense, j, from, to int) error {
 	for p := range sums.Rows {
 		s := 0.0
+		if begun != nil {
+			s = begun.F64[p*begun.Stride+j]
+		}
 		for i := from; i < to; i++ {
 			at, err := b.codes.at(i)
 			if err != nil {

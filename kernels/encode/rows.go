@@ -11,5 +11,5 @@ import (
 func Rows() []*op.Def {
 	weights := ctableOfWeights()
 	return slices.Concat([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), weights, rowsOfTable(),
-		define.Chained(weights, inRows(addPairsInOrder))}, tableLists(weights), onehots())
+		define.Chained(weights, addPairsInOrder)}, tableLists(weights), onehots())
 }

@@ -135,22 +135,19 @@ func sumsOfRow(e *op.Elements) op.KeyedRow {
 	return w
 }
 
-// What follows adds terms to a table in the order of the rows, one window of rows after the other
+// What follows adds terms to a table in the order of the rows, some rows after the others
 // (op.Shard.Chain).
 
-// inRows returns what adds some rows of a call, from what adds all of them.
-func inRows(add func(c *op.Call) error) func(c *op.Call, lo, hi int) error {
-	return func(c *op.Call, lo, hi int) error { return add(define.RowsOf(c, lo, hi)) }
+// addRows adds rows lo..hi-1 of a call of onehot.sums to the table in Call.Out, a copy of begun. It
+// fails for a code beyond the table.
+func addRows(c *op.Call, begun *value.Dense, lo, hi int) error {
+	b := sumsBody{codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1)), stored: c.Attrs.Int("panel") == 0}
+	return b.panel(dense.GridOf[float64](c.Result()), begun, lo, hi)
 }
 
-// addRows adds the rows of a call of onehot.sums to the table in Call.Out. It fails for a code beyond
-// the table.
-func addRows(c *op.Call) error {
-	b := sumsBody{codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1))}
-	return b.add(dense.GridOf[float64](c.Result()), 0, b.x.Rows)
-}
-
-// addPairsInOrder adds the rows of a call of ctable, with or without weights, to the table in Call.Out.
-func addPairsInOrder(c *op.Call) error {
+// addPairsInOrder adds rows lo..hi-1 of a call of ctable, with or without weights, to the table in
+// Call.Out.
+func addPairsInOrder(c *op.Call, _ *value.Dense, lo, hi int) error {
+	c = define.RowsOf(c, lo, hi)
 	return dense.ForNumber(c.Type.Elem, addAllWeights[float64], addAllWeights[float32], addAllWeights[int64])(c)
 }

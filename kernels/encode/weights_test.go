@@ -1,13 +1,16 @@
 package encode
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/linalg"
 	"flow/kernels/rowtest"
 )
 
@@ -60,15 +63,15 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestTurns makes tables by windows of rows. Each window continues the table of the one before. The
-// test compares the last table with the definition of the whole one. Some windows are empty, and some
-// calls have a wrong code.
+// TestTurns makes tables in steps of some rows of each panel, in which the table of the step before is
+// continued. The test compares the last tables with the definition. Some steps add nothing to a panel,
+// some calls have a wrong code, and some numbers are infinite.
 func TestTurns(t *testing.T) {
 	defs := define.Resolved(Rows())
 	r := rand.New(rand.NewPCG(7, 8))
 	failed := 0
 	for k := range 150 {
-		rows, windows, by := r.IntN(40), 1+r.IntN(4), 1+r.IntN(9)
+		rows, steps, panel := r.IntN(40), 1+r.IntN(4), 0
 		codes := func(n int) *value.Dense {
 			x := rowtest.RandomDense(r, []types.Elem{types.F64, types.I64}[r.IntN(2)], rows, 1)
 			for i := range rows {
@@ -77,8 +80,15 @@ func TestTurns(t *testing.T) {
 			return x
 		}
 		of, in := rowtest.RowNamed(t, defs, "onehot.sums"), []value.Value{codes(4), rowtest.RandomDense(r, types.F64, rows, 1+r.IntN(3))}
-		attrs := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(4)}, op.Attr{Name: "panel", Val: op.Int(0)})
+		if x := in[1].(*value.Dense); r.IntN(4) == 0 && rows > 0 {
+			x.Set(r.IntN(rows), 0, value.F64(math.Inf(1)))
+		}
+		if r.IntN(2) == 0 {
+			panel = 1 + r.IntN(20)
+		}
+		attrs := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(4)}, op.Attr{Name: "panel", Val: op.Int(panel)})
 		if k%2 == 0 {
+			panel = 0
 			of, in = rowtest.RowNamed(t, defs, "ctable.weights"), []value.Value{codes(4), codes(3)}
 			attrs = op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(4)}, op.Attr{Name: "m", Val: op.Int(3)}, op.Attr{Name: "crop", Val: op.Bool(k%4 == 0)})
 			if k%3 > 0 {
@@ -106,27 +116,46 @@ func TestTurns(t *testing.T) {
 		want, cause := of.Ref(call(of, attrs, in...))
 		var last value.Value
 		var err error
-		for turn := 1; turn <= windows && err == nil; turn++ {
-			x, a := in, attrs.With("windows", op.Int(windows)).With("by", op.Int(by)).With("turn", op.Int(turn))
-			if turn > 1 {
+		from := []int{0}
+		for at := panel; panel > 0 && at < rows; at += panel {
+			from = append(from, at)
+		}
+		for step := 0; step < steps && err == nil; step++ {
+			to := slices.Clone(from)
+			for p := range to {
+				end := rows
+				if panel > 0 {
+					end = min(rows, (p+1)*panel)
+				}
+				if step == steps-1 {
+					to[p] = end
+				} else if r.IntN(3) > 0 {
+					to[p] += r.IntN(end - to[p] + 1)
+				}
+			}
+			x, a := in, attrs.With("from", op.Ints(from...)).With("to", op.Ints(to...)).With("on", op.Int(min(step, 1)))
+			if step > 0 {
 				x = append(in[:len(in):len(in)], last)
 			}
 			c := call(rowtest.RowNamed(t, defs, of.Shard.Chain), a, x...)
 			ref, refErr := c.Def.Ref(c)
 			if err = c.Def.Kernel(c); (err == nil) != (refErr == nil) || err == nil && rowtest.Differ(c.Out, ref) != "" {
-				t.Fatalf("turn %d of %s: %v, %v", turn, of.Name, err, refErr)
+				t.Fatalf("step %d of %s: %v, %v", step, of.Name, err, refErr)
 			}
-			last = c.Out
+			last, from = c.Out, to
 		}
 		if cause != nil || err != nil {
 			if failed++; err == nil || cause == nil || err.Error() != cause.Error() {
-				t.Errorf("%s in %d windows fails with %v, not %v", of.Name, windows, err, cause)
+				t.Errorf("%s in %d steps fails with %v, not %v", of.Name, steps, err, cause)
 			}
 			continue
 		}
-		n := want.(*value.Dense).Rows
-		if s := rowtest.Differ(last.(*value.Dense).View((windows-1)*n, 0, n, last.(*value.Dense).Cols), want); s != "" {
-			t.Errorf("%s of %d rows in %d windows: %s", of.Name, rows, windows, s)
+		if panel > 0 && rows > 0 {
+			add := rowtest.RowNamed(t, define.Resolved((&linalg.Linear{}).Rows()), "panels.add")
+			last, err = add.Ref(call(add, op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(4)}), last))
+		}
+		if s := rowtest.Differ(last, want); s != "" || err != nil {
+			t.Errorf("%s of %d rows in %d steps, panels of %d: %s, %v", of.Name, rows, steps, panel, s, err)
 		}
 	}
 	if failed < 9 {

@@ -8,8 +8,8 @@ import (
 
 // Rows returns the rows of products, factorisations and solutions of triangular systems.
 func (l *Linear) Rows() []*op.Def {
-	stack := l.stack()
-	rows := append(l.contractions(), l.panels(), l.along(), stack, l.stackChain(stack), panelsAdd())
+	panels := l.panels()
+	rows := append(l.contractions(), panels, l.along(), l.stack(), l.panelsChain(panels), panelsAdd())
 	rows = append(rows, l.factorizations()...)
 	rows = append(rows, l.triangularSolves()...)
 	return append(rows, Triangles()...)
@@ -31,7 +31,7 @@ func (l *Linear) contractions() []*op.Def {
 			Along:    rowsOfLeft,
 			Ref:      MatmulRef,
 			Laws:     op.Pure | op.Total,
-			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm", Chain: "matmul.stack.chain"},
+			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm", Chain: "matmul.panels.chain"},
 			Rate:     "gemm",
 			Cost:     func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 			Kernel:   l.matmul,

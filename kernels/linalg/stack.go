@@ -40,58 +40,18 @@ func (l *Linear) stack() *op.Def {
 				return out.Rows
 			},
 			Space: func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c, 0, c.In[0].Type().Rows), nil },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil },
 		},
 	})
 }
 
-// stackChain returns the row of stack that makes the panels window by window of their terms
+// panelsChain returns the row that continues the panels of a product by some of their terms
 // (op.Shard.Chain).
-func (l *Linear) stackChain(stack *op.Def) *op.Def {
-	d := define.Chained(stack, nil)
-	count := func(c *op.Call) int { // of a window
-		table := *c
-		table.Type.Rows /= c.Attrs.Int("windows")
-		return stackGrid(&table).count()
-	}
-	d.Loop = &op.Loop{
-		Rows:  op.RowsOfResult,
-		Space: func(c *op.Call) (n, leaf int) { return count(c) * c.Attrs.Int("windows"), 1 },
-		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-			n := count(c)
-			b := &turnBody{lo: (c.Attrs.Int("turn") - 1) * n, n: n}
-			if !c.Part || c.From == b.lo {
-				table, lo, hi := define.TurnOf(c)
-				b.LoopBody = l.beginStack(table, lo, hi)
-			}
-			return b, nil
-		},
-	}
-	d.Kernel = d.Loop.Alone
+func (l *Linear) panelsChain(panels *op.Def) *op.Def {
+	d := define.Chained(panels, nil)
+	d.Loop.Space = func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 }
+	d.Loop.Begin = func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil }
 	return d
-}
-
-// turnBody runs the iterations lo..lo+n-1, those of one window. Iterations of other windows do nothing.
-type turnBody struct {
-	op.LoopBody // nil: this rank has another window
-	lo, n       int
-}
-
-// Chunk runs the iterations lo..hi-1 that belong to the window.
-func (b *turnBody) Chunk(worker, lo, hi int) error {
-	lo, hi = max(lo, b.lo), min(hi, b.lo+b.n)
-	if b.LoopBody == nil || lo >= hi {
-		return nil
-	}
-	return b.LoopBody.Chunk(worker, lo-b.lo, hi-b.lo)
-}
-
-// End completes the table of the window.
-func (b *turnBody) End() error {
-	if b.LoopBody == nil {
-		return nil
-	}
-	return b.LoopBody.End()
 }
 
 // panelsAdd returns the row panels.add.
@@ -165,23 +125,29 @@ func StackBody(p PanelGrid, body op.LoopBody, end func(made []atomic.Bool)) op.L
 	return &stackBody{p, body, make([]atomic.Bool, p.Panels), end}
 }
 
-// beginStack begins the loop that adds terms lo..hi-1. Those before them are in the result.
-func (l *Linear) beginStack(c *op.Call, lo, hi int) op.LoopBody {
+// beginStack begins the loop of a stack, or of a chain.
+func (l *Linear) beginStack(c *op.Call) op.LoopBody {
 	product := *c
 	product.Type.Rows = c.In[0].Type().Cols
 	if c.Type.Elem == types.F32 {
-		return stackOf(beginPanels(l, l.F32, &product, nil), lo, hi)
+		return stackOf(beginPanels(l, l.F32, &product, nil))
 	}
-	return stackOf(beginPanels(l, l.F64, &product, nil), lo, hi)
+	return stackOf(beginPanels(l, l.F64, &product, nil))
 }
 
-// stackOf returns the loop that adds terms lo..hi-1 of a product to panels of the result.
-func stackOf[T dense.Precision](b *panelBody[T], lo, hi int) op.LoopBody {
+// stackOf returns the loop that adds terms of a product to panels of the result.
+func stackOf[T dense.Precision](b *panelBody[T]) op.LoopBody {
 	out, rows := dense.GridOf[T](b.c.Result()), b.c.Type.Rows
-	if b.from, b.K = lo, min(hi, b.K); lo > 0 {
+	if _, chain := b.c.Attrs.Get("from"); chain {
+		b.terms = func(p int) (from, to int) { return define.ChainRows(b.c, p) }
 		for p := range b.sums {
+			begun := define.BegunTable(b.c, p)
+			if begun == nil || b.c.Part && (p < b.c.From/b.Strips || p*b.Strips >= b.c.To) {
+				continue
+			}
+			x := dense.GridOf[T](begun)
 			for i := range rows {
-				copy(b.sums[p].Row(i), out.Row(p*rows+i))
+				copy(b.sums[p].Row(i), x.Row(i))
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func (l *Linear) panels() *op.Def {
 		Ref:   PanelsRef,
 		Laws:  op.Pure | op.Total,
 		Rate:  "gemm",
-		Shard: op.Shard{Partial: "matmul.stack", Finish: "panels.add", Chain: "matmul.stack.chain"},
+		Shard: op.Shard{Partial: "matmul.stack", Finish: "panels.add", Chain: "matmul.panels.chain"},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
@@ -81,7 +81,7 @@ type panelBody[T dense.Factor] struct {
 	ta    bool
 	tb    bool
 	sums  []dense.Grid[T]
-	from  int // the first term that it adds; K: behind the last one
+	terms func(p int) (from, to int) // that panel p adds; nil: all of its own
 	// before makes the rows of the panel at work; nil: they are there.
 	before *rowsBefore
 }
@@ -110,7 +110,10 @@ func (b *panelBody[T]) Chunk(worker, lo, hi int) error {
 	for end := 0; lo < hi; lo = end {
 		p, i := lo/b.Strips, lo%b.Strips*b.Strip
 		end = min(hi, (p+1)*b.Strips) // strips of one panel go together
-		from, to := max(p*b.Panel, b.from), min((p+1)*b.Panel, b.K)
+		from, to := p*b.Panel, min((p+1)*b.Panel, b.K)
+		if b.terms != nil {
+			from, to = b.terms(p)
+		}
 		next := to
 		for ; from < to; from = next {
 			if b.before != nil {

@@ -39,8 +39,8 @@ type statistic struct {
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
 	// chain continues the form by column with rows lo..hi-1 of a call, from the results of the rows before
-	// in Call.Out (define.Chained), which are 0 for the first window. nil: ranks have no such form.
-	chain func(c *op.Call, lo, hi int) error
+	// in Call.Out (define.Chained), which are 0 before the first row. nil: ranks have no such form.
+	chain func(c *op.Call, begun *value.Dense, lo, hi int) error
 	// fold is the reduction by which a pipeline ends with one of the forms. axisRows then makes the rows of
 	// the forms by row and by column. nil: a pipeline ends with none of them.
 	fold *Whole

@@ -225,10 +225,10 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 }
 
 // chainedProducts multiplies the row in Call.Out by rows lo..hi-1 of a call of colprod.chain.
-func chainedProducts(c *op.Call, lo, hi int) error {
+func chainedProducts(c *op.Call, _ *value.Dense, lo, hi int) error {
 	a, out := c.Dense(0), c.Result()
 	rows := dense.Widened(a.View(lo, 0, hi-lo, a.Cols), out.Elem)
-	dense.ForNumber(out.Elem, chainProducts[float64], chainProducts[float32], chainProducts[int64])(out, rows, c.Attrs.Int("turn") > 1)
+	dense.ForNumber(out.Elem, chainProducts[float64], chainProducts[float32], chainProducts[int64])(out, rows, lo > 0)
 	return nil
 }
 

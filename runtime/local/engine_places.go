@@ -105,7 +105,7 @@ func (e *Engine) window(c *op.Call, rank, n int) (base, count int, err error) {
 	if unit := max(1, int(by.I)); n%rows != 0 {
 		of, by = (rows+unit-1)/unit, op.Val{}
 	}
-	if rows < e.p.Ranks || n < of || n%of != 0 {
+	if rows < e.p.Ranks && len(by.L) == 0 || n < of || n%of != 0 {
 		return 0, 0, fmt.Errorf("BUG: %s has %d iterations for %d rows, which ranks share", c.Def.Name, n, rows)
 	}
 	lo, hi := plan.WindowOf(rank, e.p.Ranks, of, by)

@@ -1,0 +1,348 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+)
+
+// This file spreads sums whose terms are added in the order of rows (op.Shard.Chain). Each panel of
+// rows is one chain. A panel that lies on several ranks goes from one to the next:
+//
+//	%2 = matmul.panels(%0, %1) {ta, panel=32768}, 50000 rows on two ranks
+//	->  %2 = matmul.panels.chain(%0, %1) {from=[0, 32768], to=[25000, 50000]}
+//	    %3 = gather(%2) {reach}   # the table of the first panel, to the second rank
+//	    %4 = matmul.panels.chain(%0, %1, %3) {on, from=[25000, 50000], to=[32768, 50000]}
+//	    %5 = gather(%4);  %6 = panels.add(%5)
+//
+// Each rank first adds the rows of the panel that the next rank continues, and last those of the panel
+// that the rank before it has begun. A panel of its own fills the time in which it would wait. Where
+// this is not enough, the table is cut into strips of rows or columns, and ranks work on different
+// strips at one time.
+
+// chainPanels returns how many panels a sum in the order of rows has, and of how many rows; 0, 0 if
+// node id is none, or none that ranks can continue.
+func chainPanels(g *ir.Graph, id ir.ID) (panels, size int) {
+	n, rows := &g.Nodes[id], 0
+	if n.Op.Shard.Chain == "" || !dividable(g.Type(id)) || n.Op.Rate == productRate && !turnedProduct(g, id) {
+		return 0, 0
+	}
+	for k, x := range g.In(id) {
+		switch t := g.Type(x); {
+		case !dividable(t) || k > 0 && t.Rows != rows:
+			return 0, 0
+		default:
+			rows = t.Rows
+		}
+	}
+	if size = n.Attrs.Int("panel"); size == 0 {
+		size = rows
+	}
+	return (rows-1)/size + 1, size
+}
+
+// step is what ranks add at one time, by panel: the rows from..to-1, and the rank that adds them. Where
+// there are none, the rank is the one with the table.
+type step struct{ from, to, owner []int }
+
+// add appends what a rank adds to the next panel.
+func (x *step) add(rank, from, to int) {
+	x.from, x.to, x.owner = append(x.from, from), append(x.to, to), append(x.owner, rank)
+}
+
+// stepsOf returns the steps in which ranks add so many rows in panels, those of panels that lie on
+// several ranks. whole is the other panels, each of which one rank adds at any time.
+func (s *spreader) stepsOf(rows, size int) (steps []step, whole step) {
+	pieces, most := make([]step, (rows-1)/size+1), 0
+	for r := range s.ranks {
+		lo, hi := plan.WindowOf(r, s.ranks, rows, s.unit[rows])
+		for at := lo; at < hi; {
+			p, end := &pieces[at/size], min(hi, (at/size+1)*size)
+			p.add(r, at, end)
+			most, at = max(most, len(p.from)), end
+		}
+	}
+	if most > 1 {
+		steps = make([]step, most)
+	}
+	for _, p := range pieces {
+		last := len(p.from) - 1
+		from, to := p.from[last], p.to[last]
+		if last > 0 {
+			from = to
+		}
+		whole.add(p.owner[last], from, to)
+		for t := range steps {
+			switch k := t - most + 1 + last; { // all end in the last step
+			case last == 0:
+				steps[t].add(p.owner[0], to, to)
+			case k < 0:
+				steps[t].add(p.owner[0], p.from[0], p.from[0])
+			default:
+				steps[t].add(p.owner[k], p.from[k], p.to[k])
+			}
+		}
+	}
+	return steps, whole
+}
+
+// chainTime returns how many rows a rank adds in the time in which all ranks have made all steps of
+// each strip, with the time in which they wait. Ranks that would wait add whole panels. busy has the part
+// of each step and strip in it.
+func (s *spreader) chainTime(steps []step, whole step, strips int) (rows float64, busy [][]int) {
+	ready, left, n := make([]float64, s.ranks), make([]float64, s.ranks), float64(strips)
+	for p, r := range whole.owner {
+		left[r] += float64(whole.to[p] - whole.from[p])
+	}
+	made := make([][]float64, strips)
+	for t, x := range steps {
+		busy = append(busy, make([]int, strips))
+		for k := range strips {
+			begins := slices.Clone(ready)
+			for p, r := range x.owner {
+				if t > 0 && steps[t-1].owner[p] != r {
+					begins[r] = max(begins[r], made[k][p])
+				}
+			}
+			for p, r := range x.owner {
+				for work := left[r] / n; left[r] > 0 && ready[r] < begins[r]; left[r] = max(0, left[r]-work) {
+					ready[r] += work
+				}
+				ready[r] = max(ready[r], begins[r]) + float64(x.to[p]-x.from[p])/n
+			}
+			made[k] = make([]float64, len(x.owner))
+			for p, r := range x.owner {
+				made[k][p] = ready[r]
+			}
+			busy[t][k], rows = int(max(0, slices.Max(ready)-rows)), max(rows, slices.Max(ready))
+		}
+	}
+	for r := range left {
+		rows = max(rows, ready[r]+left[r])
+	}
+	return rows, busy
+}
+
+// leastStrip is the least number of rows or columns of a strip.
+const leastStrip = 8
+
+// stripsOf returns which operand of a sum in the order of rows is cut by columns to cut the result into
+// strips, and into how many ranks cut it: those that take the least time. cost is that time.
+func (s *spreader) stripsOf(g *ir.Graph, id ir.ID, steps []step, whole step) (operand, strips int, cost float64) {
+	in, t := g.In(id), g.Type(id)
+	lines := t.Rows
+	if !turnedProduct(g, id) {
+		operand, lines = len(in)-1, t.Cols
+	}
+	rows, most := g.Type(in[0]).Rows, 1
+	if len(steps) > 0 && g.Type(in[operand]).Cols == lines && in[0] != in[len(in)-1] { // t(x) @ x is computed by half
+		most = max(1, lines/leastStrip)
+	}
+	other := 0 // elements that each strip reads again
+	for k, x := range in {
+		if k != operand {
+			other += g.Type(x).Count()
+		}
+	}
+	for n := 1; n <= most; n *= 2 {
+		time, _ := s.chainTime(steps, whole, n)
+		c := time*s.workOf(g, id)/float64(rows) + float64(len(steps))*(s.message(t)+float64((n-1)*s.from*gatherSpreads)) +
+			float64((n-1)*other*moveSteps)/float64(s.ranks)
+		if strips == 0 || c < cost {
+			strips, cost = n, c
+		}
+	}
+	return operand, strips, cost
+}
+
+// chainReads returns the reads of a sum in the order of rows. Ranks do not send rows, but tables.
+func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	panels, size := chainPanels(g, id)
+	in, t := g.In(id), g.Type(id)
+	if panels == 0 || g.Type(in[0]).Rows < s.ranks || stated(g.Nodes[id].Op) && s.statedRows(g, id) > 0 {
+		return nil, elsewise
+	}
+	rows, bytes := g.Type(in[0]).Rows, 0
+	for k, x := range in {
+		if partial[k] && !slices.Contains(in[:k], x) {
+			bytes += g.Type(x).Bytes()
+		}
+	}
+	t.Rows *= panels
+	reads = slices.Repeat([]rowReads{s.ownRows(rows)}, len(in))
+	steps, whole := s.stepsOf(rows, size)
+	_, _, cost := s.stripsOf(g, id, steps, whole)
+	sends := s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())
+	return reads, unless(bytes > 0 && (sends || cost < s.workOf(g, id)), whyOrdered)
+}
+
+// chained adds the nodes of a sum in the order of rows, step by step and strip by strip.
+func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
+	n, t, in := &x.old.Nodes[id], x.old.Type(id), x.reachAll(id, reads)
+	panels, size := chainPanels(x.old, id)
+	rows := x.old.Type(x.old.In(id)[0]).Rows
+	steps, whole := x.stepsOf(rows, size)
+	operand, strips, _ := x.stripsOf(x.old, id, steps, whole)
+	time, busy := x.chainTime(steps, whole, strips)
+	x.saved += x.workOf(x.old, id) * (1 - time/float64(rows))
+	alone := time // whole panels and the last step, half of the time each
+	for _, b := range busy[:max(0, len(busy)-1)] {
+		for _, n := range b {
+			alone -= float64(n)
+		}
+	}
+	row, of, cut := x.table.Must(n.Op.Shard.Chain), make([][]ir.ID, strips), x.g.Type(in[operand])
+	made := make([]ir.ID, strips)
+	for k := range strips {
+		of[k] = slices.Clone(in)
+		if strips > 1 {
+			lo, hi := op.Window(k, strips, cut.Cols)
+			at := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, lo, rows, hi-lo)})
+			of[k][operand] = x.typed(id, x.table.Must("slice"), x.sharing(at, rows, x.unit[rows]), in[operand])
+		}
+	}
+	attrs := n.Attrs
+	if n.Op.Rate == productRate {
+		attrs = attrs.With("panel", op.Int(size))
+	}
+	adds := func(k int, a step, busy int, tables ...ir.ID) ir.ID {
+		attrs := attrs.With("from", op.Ints(a.from...)).With("to", op.Ints(a.to...)).With("on", op.Int(len(tables))).With("busy", op.Int(max(1, busy)))
+		return x.typed(id, row, x.sharing(attrs, panels, x.cutsOf(a.owner, 1)), append(of[k][:len(in):len(in)], tables...)...)
+	}
+	wholes := make([][]ir.ID, strips)
+	for t, a := range steps {
+		for k := range strips {
+			var tables []ir.ID
+			if t > 0 {
+				tables = append(tables, made[k])
+			}
+			if t == len(steps)-1 {
+				if wholes[k] != nil {
+					busy[t][k] = int(alone) / (2 * strips)
+				}
+				made[k] = adds(k, a, busy[t][k], append(tables, wholes[k]...)...)
+				continue
+			}
+			made[k] = adds(k, a, busy[t][k], tables...)
+			table, to := x.g.Type(made[k]).Rows/panels, make([][]plan.Range, x.ranks)
+			for p, r := range steps[t+1].owner {
+				if r != a.owner[p] {
+					to[r] = append(to[r], plan.Range{From: p * table, To: (p + 1) * table})
+				}
+			}
+			made[k] = x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(to)}), x.cutsOf(a.owner, table)), made[k])
+		}
+		if t == 0 && !slices.Equal(whole.from, whole.to) {
+			for k := range strips {
+				wholes[k] = []ir.ID{adds(k, whole, int(alone)/(2*strips))}
+			}
+		}
+	}
+	if len(steps) == 0 {
+		made[0] = adds(0, whole, rows/x.ranks)
+	}
+	var boxes []int
+	for k := range strips {
+		table := x.g.Type(made[k])
+		made[k] = x.gatherOf(id, inUnits(nil, x.cutsOf(whole.owner, table.Rows/panels)), made[k])
+		if table.Rows /= panels; panels > 1 {
+			made[k] = x.typed(id, x.table.Must(n.Op.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(table.Rows)}), made[k])
+		}
+		lo, _ := op.Window(k, strips, cut.Cols)
+		row, col := lo, 0
+		if operand > 0 {
+			row, col = 0, lo
+		}
+		boxes = append(boxes, 0, 0, table.Rows, table.Cols, row, col)
+	}
+	if x.to[id] = made[0]; strips > 1 {
+		x.to[id] = x.typed(id, x.table.Must("lay"), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}, op.Attr{Name: "cols", Val: op.Int(t.Cols)},
+			op.Attr{Name: "boxes", Val: op.Ints(boxes...)}), made...)
+	}
+}
+
+// cutsOf returns the attribute plan.Unit of tables of so many rows each, if owner has the rank of each.
+// Ranks ascend in owner.
+func (s *spreader) cutsOf(owner []int, rows int) op.Val {
+	cuts := make([]int, s.ranks+1)
+	for r := range cuts {
+		p, _ := slices.BinarySearch(owner, r)
+		cuts[r] = p * rows
+	}
+	return op.Ints(cuts...)
+}
+
+// units chooses the units in which ranks share rows that are summed by panels, in g and its regions: a
+// panel, where that leaves no rank with much more than the others, and equal windows do not take less
+// time (chained). Loops that make what they add have whole panels.
+func (s *spreader) units(g *ir.Graph) {
+	sparse, must, sums, bodies := map[int]bool{}, map[int]bool{}, map[int][]edge{}, map[*ir.Graph]bool{}
+	for g, id := range nodesIn(g, func(*ir.Node) bool { return true }) {
+		n := &g.Nodes[id]
+		if hasBody(n) {
+			bodies[n.Region.Graph] = true
+		}
+		if t := g.Type(id); t.IsSparse() {
+			sparse[t.Rows], sparse[t.Cols] = true, true // a vector is fetched by lists of single rows
+		}
+		if stated(n.Op) && n.Op.Shard.Combine == "" {
+			if rows := g.Type(g.In(id)[0]).Rows; s.balanced(rows, n.Attrs.Int("panel")) > 0 {
+				panels, _ := chainPanels(g, id)
+				sums[rows], must[rows] = append(sums[rows], edge{g, id}), must[rows] || bodies[g] || panels == 0
+			}
+		}
+	}
+	for rows, list := range sums {
+		if !sparse[rows] && (must[rows] || s.unitGains(rows, list)) {
+			s.unit[rows] = op.Int(list[0].g.Nodes[list[0].id].Attrs.Int("panel"))
+		}
+	}
+}
+
+// unitGains reports whether ranks that share rows in units of a panel take less time than with equal
+// windows. list is the sums of the rows by panels.
+func (s *spreader) unitGains(rows int, list []edge) bool {
+	size, gain, in := list[0].g.Nodes[list[0].id].Attrs.Int("panel"), 0.0, map[*ir.Graph]bool{}
+	share := float64(s.balanced(rows, size)) / float64(rows)
+	steps, whole := s.stepsOf(rows, size)
+	for _, x := range list {
+		_, _, cost := s.stripsOf(x.g, x.id, steps, whole)
+		gain += cost - share*s.workOf(x.g, x.id) - s.message(x.g.Type(x.id))
+		if !in[x.g] {
+			in[x.g] = true
+			gain -= s.workOn(x.g, rows) * (share - 1/float64(s.ranks))
+		}
+	}
+	return gain >= 0
+}
+
+// workOn returns the work of the nodes of a graph that make or reduce so many rows of dense matrices,
+// without sums by panels.
+func (s *spreader) workOn(g *ir.Graph, rows int) (work float64) {
+	for id, n := range g.All() {
+		is := func(x ir.ID) bool { return g.Type(x).IsMatrix() && g.Type(x).Rows == rows }
+		sparse := func(x ir.ID) bool { return g.Type(x).IsSparse() }
+		if !isControl(n) && n.Op.Cost != nil && n.Op.Shard.Chain == "" && (is(id) || slices.ContainsFunc(g.In(id), is)) && !slices.ContainsFunc(g.In(id), sparse) {
+			work += max(0, s.workOf(g, id))
+		}
+	}
+	return work
+}
+
+// balanced returns how many rows a rank has at most if ranks share rows in units of so many. It returns
+// 0 if a rank has none, or more than half as much again as an equal share.
+func (s *spreader) balanced(rows, unit int) (most int) {
+	if unit < 1 || (rows+unit-1)/unit < s.ranks {
+		return 0
+	}
+	for r := range s.ranks {
+		lo, hi := plan.WindowOf(r, s.ranks, rows, op.Int(unit))
+		most = max(most, hi-lo)
+	}
+	if 2*most*s.ranks > 3*rows {
+		return 0
+	}
+	return most
+}
