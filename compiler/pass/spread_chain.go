@@ -89,8 +89,8 @@ func (s *spreader) stepsOf(rows, size int) (steps []step, whole step) {
 }
 
 // chainTime returns how many rows a rank adds in the time in which all ranks have made all steps of
-// each strip, with the time in which they wait. Ranks that would wait add whole panels. busy has the part
-// of each step and strip in it.
+// each strip, with the time in which they wait. Ranks that would wait add whole panels. busy has the
+// part of each step and strip in it.
 func (s *spreader) chainTime(steps []step, whole step, strips int) (rows float64, busy [][]int) {
 	ready, left, n := make([]float64, s.ranks), make([]float64, s.ranks), float64(strips)
 	for p, r := range whole.owner {
@@ -212,6 +212,11 @@ func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 		return x.typed(id, row, x.sharing(attrs, panels, x.cutsOf(a.owner, 1)), append(of[k][:len(in):len(in)], tables...)...)
 	}
 	wholes := make([][]ir.ID, strips)
+	for k := range strips { // of tasks that are as urgent, the last one runs first
+		if len(steps) > 0 && !slices.Equal(whole.from, whole.to) {
+			wholes[k] = []ir.ID{adds(k, whole, int(alone)/(2*strips))}
+		}
+	}
 	for t, a := range steps {
 		for k := range strips {
 			var tables []ir.ID
@@ -233,11 +238,6 @@ func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 				}
 			}
 			made[k] = x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(to)}), x.cutsOf(a.owner, table)), made[k])
-		}
-		if t == 0 && !slices.Equal(whole.from, whole.to) {
-			for k := range strips {
-				wholes[k] = []ir.ID{adds(k, whole, int(alone)/(2*strips))}
-			}
 		}
 	}
 	if len(steps) == 0 {

@@ -353,9 +353,8 @@ func (e *Engine) prioritiseControls() {
 			}
 			// Ranking distinguishes a sixteenth of the distance to the program's end.
 			spread := float64(max(base/16, 1000))
-			base := min(float64(base), math.MaxInt32-spread) // else the most urgent tasks would be equal
 			for t := r.from; t < r.to; t++ {
-				p := base
+				p := float64(base)
 				if h := int(e.task[t]) - e.p.Graph.Len(); longest > 0 && h >= 0 && t < r.to-1 {
 					at := e.home[h].id
 					p += spread * tail[at] / longest
