@@ -12,6 +12,7 @@ import (
 	"flow/kernels/linalg"
 	"flow/kernels/order"
 	"flow/kernels/rowtest"
+	"flow/kernels/spectrum"
 )
 
 // loopShapes are larger than a leaf in every way that a loop can be cut: many rows, rows of many
@@ -88,6 +89,14 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return nil, []value.Value{rowtest.RandomDense(r, e, []int{1 << 14, 3 * 5 * 7 * 11 * 17, 17011}[r.IntN(3)], 1+r.IntN(2))}
 	case "svdvals", "svdu", "svdv", "rank", "pinv":
 		return nil, []value.Value{rowtest.RandomDense(r, types.F64, linalg.LeastShared+10, 90)}
+	case "svd.fold":
+		return op.MakeAttrs(op.Attr{Name: "of", Val: op.Str("svdvals")}), []value.Value{rowtest.RandomDense(r, types.F64, 3000+n, 5)}
+	case "svd.refold", "svdvals.folded", "rank.folded":
+		x := rowtest.RandomDense(r, types.F64, 900, spectrum.StateLen(2))
+		for i := range x.Rows {
+			x.Set(i, 0, value.F64(float64(r.IntN(4)))) // the power of two
+		}
+		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(900 * 256)}, op.Attr{Name: "elem", Val: op.Str("f64")}), []value.Value{x}
 	case "identical":
 		a := big()
 		b := a.Clone()

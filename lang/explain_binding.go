@@ -201,6 +201,21 @@ func explainRounds(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
+// explainHint recognises hints where nothing takes them, such as before the end of an iterate or behind a
+// binding.
+func explainHint(s scene) (source.Diagnostic, bool) {
+	if !isOp(s.found, "with") || !s.is(s.i+1, "(") {
+		return source.Diagnostic{}, false
+	}
+	last := min(s.match(s.i+1), len(s.toks)-1)
+	if stop := s.findOp(last+1, len(s.toks), "{"); s.is(s.from, "iterate") && s.is(last+1, "until", "times") && stop < len(s.toks) {
+		return s.rewritten(s.i, stop-1, s.text(last+1, stop)+" "+s.text(s.i, last+1), "hints of an iterate stand behind its end"), true
+	}
+	return source.Errorf("E100", s.span(s.i, last), "nothing here takes hints").
+		WithHelp("they stand behind the head of a parfor or an iterate, and behind the declaration of a channel array; "+
+			"where other values lie is chosen from costs, as flowrun plan --ranks N shows"), true
+}
+
 // explainNextPlace recognises a place of a carried matrix as what next gives: next y[i, :] = 0.
 func explainNextPlace(s scene) (source.Diagnostic, bool) {
 	if !isOp(s.found, "[") || !s.isIdent(s.i-1) || !s.is(s.i-2, "next") {

@@ -18,7 +18,7 @@ import (
 var foreignForms = [...]func(scene) (source.Diagnostic, bool){
 	explainComment, explainImport, explainEmitList, explainFStrings, explainLambda, explainFunction, explainComprehension,
 	explainSlice, explainMatrix, explainForHead, explainIfHead, explainChoice, explainNumbers, explainRange, explainDeclaration, explainTarget,
-	explainConversion, explainRounds, explainNextPlace, explainWord,
+	explainConversion, explainRounds, explainHint, explainNextPlace, explainWord,
 }
 
 // rewritten returns a diagnostic at tokens a to b (inclusive). Its help proposes a replacement

@@ -6,6 +6,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 )
 
 // This file spreads what reads neighbours: slices, borders, stencils. Which rows of an operand a row
@@ -211,12 +212,22 @@ func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 			}
 		}
 	case n.Op.RowSpan != nil && dividable(t) && dividable(g.Type(in[0])):
-		r := n.Op.RowSpan(sigOf(g, id), t)
-		out[0] = rowMap{needs: []need{{to: rows, by: r.By, lo: r.Lo, hi: r.Hi, per: r.Per}}}
+		out[0] = rowMap{needs: spanNeeds(n.Op, sigOf(g, id), t)}
 	case n.Region == nil:
 		mapsOfPieces(g, id, out)
 	}
 	return out
+}
+
+// spanNeeds returns which rows of input 0 an operator with a RowSpan reads for each row of a result of
+// type t.
+func spanNeeds(d *op.Def, sig *op.Sig, t types.Type) []need {
+	r := d.RowSpan(sig, t)
+	needs := []need{{to: t.Rows, by: r.By, lo: r.Lo, hi: r.Hi, per: r.Per}}
+	if r.Rest {
+		needs = append(needs, need{from: t.Rows - 1, to: t.Rows, by: r.By, lo: r.Lo, hi: sig.In[0].Rows, per: r.Per})
+	}
+	return needs
 }
 
 // picks reports an operator that takes a rectangle or an element of its first input. Its other inputs

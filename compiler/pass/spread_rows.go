@@ -190,6 +190,7 @@ var ways = []way{
 	{(*spreader).statedReads, (*spreadGraph).stated},
 	{(*spreader).wideReads, (*spreadGraph).turned},
 	{(*spreader).selectReads, (*spreadGraph).selected},
+	{(*spreader).foldReads, (*spreadGraph).foldedTall},
 	{(*spreader).endReads, (*spreadGraph).ordersEnd},
 	{(*spreader).orderReads, (*spreadGraph).ordered},
 	{(*spreader).scanReads, (*spreadGraph).scanned},
@@ -409,6 +410,50 @@ func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 	made := x.typed(id, x.table.Must("lay"), x.sharing(attrs, t.Cols, x.unit[t.Cols]), slices.Repeat([]ir.ID{all}, x.ranks)...)
 	x.turnedOf[id] = made
 	return made
+}
+
+// foldReads returns the reads of a row that folds a tall matrix (op.Folding).
+func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	f := g.Nodes[id].Op.Folds
+	if f == nil || !dividable(g.Type(g.In(id)[0])) {
+		return nil, elsewise
+	}
+	by, from := s.table.Must(f.By), g.Type(g.In(id)[0])
+	sig := &op.Sig{Def: by, In: []types.Type{from}}
+	t, err := by.Type(sig)
+	if err != nil || t.Rows < s.ranks {
+		return nil, elsewise
+	}
+	reads = []rowReads{{rows: rowsFor(spanNeeds(by, sig, t), s.windowsIn(t.Rows, op.Val{}), from.Rows)}}
+	return reads, unless(partial[0] || s.workOf(g, id) >= gatherSpreads*float64(s.from), whyLittle)
+}
+
+// foldedTall makes the new nodes of a row that folds a tall matrix. Ranks make states of states while there are
+// enough of them:
+//
+//	%1 = svdvals(%0)   ->   %1 = svd.fold(%0) {ranks=3};  %2 = gather(%1) {reach};  %3 = svd.refold(%2) {ranks=3}
+//	                        %4 = gather(%3);  %5 = svdvals.folded(%4)
+func (x *spreadGraph) foldedTall(id ir.ID, reads []rowReads) {
+	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	made, by := x.reach(from, reads[0]), x.table.Must(n.Op.Folds.By)
+	of := op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(n.Op.Source())})
+	for {
+		made = x.typed(id, by, of, made)
+		at, t := &x.g.Nodes[made], x.g.Type(made)
+		at.Attrs = x.sharing(of, t.Rows, op.Val{})
+		by = x.table.Must(n.Op.Folds.Again)
+		sig := &op.Sig{Def: by, In: []types.Type{t}}
+		next, err := by.Type(sig)
+		if err != nil || next.Rows < x.ranks {
+			break
+		}
+		rows := rowsFor(spanNeeds(by, sig, next), x.windowsIn(next.Rows, op.Val{}), t.Rows)
+		made = x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(rows)}), made)
+	}
+	t := x.old.Type(from)
+	attrs := n.Attrs.With("n", op.Int(t.Rows)).With("elem", op.Str(t.Elem.String()))
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Folds.Of), attrs, x.gatherOf(id, nil, made))
+	x.saved += x.spared(x.workOf(x.old, id))
 }
 
 // ownBranches reports whether ranks share the regions of a branch and what it captures, each its own

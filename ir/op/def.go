@@ -73,6 +73,8 @@ type Def struct {
 	Select *Selection
 	// Order says how ranks share a row that puts the rows of input 0 in order. nil: the row does not.
 	Order *Ordering
+	// Folds says how ranks share a row that folds a tall input 0. nil: they do not.
+	Folds *Folding
 	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result.
 	// nil: Elements tells it.
 	RowSpan func(s *Sig, out types.Type) RowSpan
@@ -277,8 +279,12 @@ type Prepare struct {
 }
 
 // RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the input
-// if Per is 1. Otherwise it counts elements, and a row of the input has Per elements.
-type RowSpan struct{ By, Lo, Hi, Per int }
+// if Per is 1. Otherwise it counts elements, and a row of the input has Per elements. Rest: the last row
+// of the result reads all rows from its first one on.
+type RowSpan struct {
+	By, Lo, Hi, Per int
+	Rest            bool
+}
 
 // RowsRead is consecutive rows of input 0. The first one is From, or what input FromArg says. They are
 // Count rows, or end Count rows behind what input EndArg says. An input 0 is none. Negative rows that
@@ -320,6 +326,12 @@ type Selection struct {
 	// the call, and two more: n, the length of a list, and elem, the element type of input 0.
 	Of string
 }
+
+// Folding is how ranks share a row that folds a tall input 0: row By makes a state of each block of rows,
+// and row Again of each block of states, as long as it takes their type. Both have a RowSpan, and the
+// attribute `of`, the word of the call. Row Of makes the result of states. It has the attributes of the
+// call, and two more: n, the number of rows of input 0, and elem, its element type.
+type Folding struct{ By, Again, Of string }
 
 // Ordering is how ranks share a row that orders the rows of input 0 by their elements in column `by`,
 // descending if `desc`. Both are attributes of the call.

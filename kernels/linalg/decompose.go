@@ -24,7 +24,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 		d.Lower = []int{0}
 		return d
 	}
-	return []*op.Def{
+	rows := []*op.Def{
 		lower(decomposition("eigvals",
 			"eigvals is the eigenvalues of a symmetric matrix as a column, in ascending order. Only its lower triangle is read.",
 			"n x n, symmetric", "eigvals(2 * eye(2) + 1)", "2\n4\n", 4,
@@ -45,9 +45,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 				t, err := floatMatrix(s, 0)
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
-			beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
-				d.end = func() { setColumn(out, p.Values) }
-			})),
+			beginSingular(set, false, storeValues)),
 		decomposition("svdu",
 			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
 				"size, the first of equals, is positive. a is (svdu(a) * t(svdvals(a))) @ t(svdv(a)).",
@@ -69,8 +67,14 @@ func Decompositions(set *blas.Set) []*op.Def {
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 				storeVectors(d, p, out, func() []float64 { return p.Right })
 			})),
-		rank(set, tol), pinv(set, tol),
+		rankOf(tol, func(store storing) beginning { return beginSingular(set, false, store) }), pinv(set, tol),
 	}
+	for _, d := range rows {
+		if folded := d.Name + ".folded"; d.Name == "svdvals" || d.Name == "rank" {
+			d.Folds = &op.Folding{By: "svd.fold", Again: "svd.refold", Of: folded}
+		}
+	}
+	return append(rows, folds(set, tol)...)
 }
 
 // beginning begins a computation whose result goes to out, or for a scalar into the call.
@@ -118,9 +122,17 @@ func beginEigen(set *blas.Set, vectors bool) beginning {
 	}
 }
 
+// storing says what becomes of a decomposition whose result goes to out.
+type storing func(d *decomposed, p *spectrum.Singular, out *value.Dense)
+
+// storeValues stores the singular values.
+func storeValues(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+	d.end = func() { setColumn(out, p.Values) }
+}
+
 // beginSingular begins the singular value decomposition of the first input; store says what becomes
 // of it, where there is anything.
-func beginSingular(set *blas.Set, vectors bool, store func(d *decomposed, p *spectrum.Singular, out *value.Dense)) beginning {
+func beginSingular(set *blas.Set, vectors bool, store storing) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d := &decomposed{c: c}
 		a, err := finiteCopy(c, false)
@@ -160,11 +172,16 @@ func cutoff(c *op.Call, s []float64) float64 {
 	if len(s) == 0 {
 		return 0
 	}
+	e, longer := c.Dense(0).Elem, max(c.Dense(0).Rows, c.Dense(0).Cols)
+	if rows := c.Attrs.Int("n"); rows > 0 { // the input is the states of a tall matrix
+		longer = rows
+		e, _ = types.ElemNamed(c.Attrs.Str("elem"))
+	}
 	eps := 0x1p-52
-	if c.Dense(0).Elem == types.F32 {
+	if e == types.F32 {
 		eps = 0x1p-23
 	}
-	return eps * float64(max(c.Dense(0).Rows, c.Dense(0).Cols)) * s[0]
+	return eps * float64(longer) * s[0]
 }
 
 func checkTol(s *op.Sig) error {
@@ -174,10 +191,11 @@ func checkTol(s *op.Sig) error {
 	return nil
 }
 
-func rank(set *blas.Set, tol op.Arg) *op.Def {
+// rankOf returns the row rank of a matrix whose decomposition singular begins.
+func rankOf(tol op.Arg, singular func(store storing) beginning) *op.Def {
 	begin := func(c *op.Call, _ *value.Dense, workers int) (*decomposed, error) {
 		c.Out = value.I64(0)
-		return beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, _ *value.Dense) {
+		return singular(func(d *decomposed, p *spectrum.Singular, _ *value.Dense) {
 			d.end = func() { c.Out = value.I64(int64(counting(c, p.Values))) }
 		})(c, nil, workers)
 	}

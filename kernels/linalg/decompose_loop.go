@@ -92,10 +92,15 @@ var _ op.Passes = (*decomposed)(nil)
 // finiteCopy is the first input as f64 without gaps; what is not finite fails. lower: above the
 // diagonal nothing is read, and there are zeros.
 func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
+	return finiteRows(c, 0, c.Dense(0).Rows, lower)
+}
+
+// finiteRows is finiteCopy of rows from..to-1.
+func finiteRows(c *op.Call, from, to int, lower bool) (dense.Grid[float64], error) {
 	a := c.Dense(0)
-	g := dense.Grid[float64]{Rows: a.Rows, Cols: a.Cols, LD: a.Cols, X: make([]float64, a.Rows*a.Cols)}
-	for i := range a.Rows {
-		row := g.Row(i)
+	g := dense.Grid[float64]{Rows: to - from, Cols: a.Cols, LD: a.Cols, X: make([]float64, (to-from)*a.Cols)}
+	for i := from; i < to; i++ {
+		row := g.Row(i - from)
 		if len(row) == 0 {
 			break
 		}
@@ -113,7 +118,11 @@ func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
 			if math.Abs(x) <= math.MaxFloat64 {
 				continue
 			}
-			return g, op.Failf("E508", "%s: element (%d, %d) is %v", c.Def.Source(), i, j, value.F64(x)).
+			of := c.Def.Source()
+			if c.Def.Hidden {
+				of = c.Attrs.Str("of")
+			}
+			return g, op.Failf("E508", "%s: element (%d, %d) is %v", of, i, j, value.F64(x)).
 				WithHelp("replace(x, nan, 0) has 0 for every nan; clamp(x, lo, hi) brings inf and -inf between bounds")
 		}
 	}

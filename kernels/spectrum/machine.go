@@ -36,12 +36,11 @@ type Machine struct {
 
 // worker is the scratch of one worker.
 type worker struct {
-	ws   blas.Workspace
-	rows []float64 // of combine
-	room []float64
-	// block is the worker's last reduction of a block of rows, whose memory the next one takes.
-	block *bidiagonal
-	_     [64]byte
+	ws     blas.Workspace
+	rows   []float64 // of combine
+	room   []float64
+	folder Folder
+	_      [64]byte
 }
 
 func newMachine(set *blas.Set, workers int) *Machine {
@@ -69,7 +68,7 @@ func (m *Machine) Free() {
 	if m.more > 0 {
 		m.arena = make([]float64, m.taken+m.more)
 	}
-	w.block = nil
+	w.folder = Folder{}
 	*m = Machine{workers: m.workers, arena: m.arena}
 	machines.Put(m)
 }

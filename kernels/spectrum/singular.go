@@ -24,53 +24,68 @@ type Singular struct {
 // NewSingular begins the computation for a, m x n, both > 0, without gaps, finite; a is
 // overwritten. The computation fails if an iteration does not converge.
 func NewSingular(set *blas.Set, workers, m, n int, a []float64, vectors bool) *Singular {
-	k := min(m, n)
 	p := &Singular{Machine: newMachine(set, workers)}
-	machine := p.Machine
-	p.Values = machine.floats(k)
-	machine.pass(0, nil, func() {
-		power := scaleToOne(a)
-		high, wide := m, n
-		if m < n {
-			high, wide = n, m
-			t := machine.floats(len(a))
-			transpose(t, m, a, n, m, n)
-			a = t
+	p.Values = p.floats(min(m, n))
+	p.pass(0, nil, func() {
+		if m >= n {
+			p.of(m, n, a, nil, vectors, false)
+			return
 		}
-		machine.fold(high, wide, a, vectors, func(rows int, a []float64, unfold unfolding) {
-			at := machine.floats(rows * wide)
-			transpose(at, rows, a, wide, rows, wide)
-			machine.bidiagonal(rows, wide, a, at, func(b *bidiagonal) {
-				rescale := func() {
-					for i, x := range p.Values {
-						p.Values[i] = math.Ldexp(x, power)
-					}
+		t := p.floats(len(a))
+		transpose(t, m, a, n, m, n)
+		p.of(n, m, t, nil, vectors, true)
+	})
+	return p
+}
+
+// NewFolded begins the computation of the values of a matrix of n columns from the states of its blocks,
+// or of blocks of states (see Folder). The values are those of NewSingular, bit for bit.
+func NewFolded(set *blas.Set, workers, count, n int, state func(i int) []float64) *Singular {
+	p := &Singular{Machine: newMachine(set, workers)}
+	p.Values = p.floats(n)
+	p.pass(0, nil, func() {
+		a, powers := unpacked(make([]float64, count*n*n), count, n, state)
+		p.of(count*n, n, a, powers, false, false)
+	})
+	return p
+}
+
+// of goes on with a, high x wide, high >= wide (see Machine.fold). turned: a is the transpose of the
+// matrix.
+func (p *Singular) of(high, wide int, a []float64, powers []int, vectors, turned bool) {
+	machine := p.Machine
+	machine.fold(high, wide, a, powers, vectors, func(rows int, a []float64, power int, unfold unfolding) {
+		at := machine.floats(rows * wide)
+		transpose(at, rows, a, wide, rows, wide)
+		machine.bidiagonal(rows, wide, a, at, func(b *bidiagonal) {
+			rescale := func() {
+				for i, x := range p.Values {
+					p.Values[i] = math.Ldexp(x, power)
 				}
-				if !vectors {
-					copy(p.Values, b.d)
-					if (lapack.Implementation{}).Dlasq1(k, p.Values, b.e, machine.zeros(4*k)) != 0 {
-						machine.fail(ErrDiverged)
-						return
-					}
-					rescale()
+			}
+			if !vectors {
+				copy(p.Values, b.d)
+				if (lapack.Implementation{}).Dlasq1(wide, p.Values, b.e, machine.zeros(4*wide)) != 0 {
+					machine.fail(ErrDiverged)
 					return
 				}
-				machine.divideBidiagonal(b.d, b.e, func(c *conquest, order []int) {
-					for i, r := range order {
-						p.Values[i] = c.d[r]
+				rescale()
+				return
+			}
+			machine.divideBidiagonal(b.d, b.e, func(c *conquest, order []int) {
+				for i, r := range order {
+					p.Values[i] = c.d[r]
+				}
+				rescale()
+				machine.back(b, c, order, unfold, func(left, right []float64) {
+					p.Left, p.Right = left, right
+					if turned {
+						p.Left, p.Right = right, left
 					}
-					rescale()
-					machine.back(b, c, order, unfold, func(left, right []float64) {
-						p.Left, p.Right = left, right
-						if m < n {
-							p.Left, p.Right = right, left
-						}
-					})
 				})
 			})
 		})
 	})
-	return p
 }
 
 // back makes the vectors of a from those of its bidiagonal form.
@@ -99,65 +114,6 @@ func (m *Machine) back(b *bidiagonal, c *conquest, order []int, unfold unfolding
 			r.apply(m, w, count, z[s*strip*long:], long)
 		}, func() {
 			unfold(left, func(left []float64) { then(left, right) })
-		})
-	})
-}
-
-// unfolding makes of vectors of what fold has left those of what it began with.
-type unfolding func(left []float64, then func(left []float64))
-
-// fold makes a tall matrix shorter: blocks of its rows are each taken to triangular form, and the
-// triangles are what is left, until that is not tall any more (J. Demmel, L. Grigori, M. Hoemmen,
-// J. Langou, Communication-optimal parallel and sequential QR and LU factorizations, SIAM J. Sci.
-// Comput. 34, 2012). The blocks follow from the shape.
-func (m *Machine) fold(rows, n int, a []float64, vectors bool, then func(rows int, a []float64, unfold unfolding)) {
-	block := max(4*n, 256)
-	if rows <= 2*block {
-		then(rows, a, func(left []float64, then func([]float64)) { then(left) })
-		return
-	}
-	count := rows / block // the last block has the rows that are left over
-	size := func(i int) int {
-		if i == count-1 {
-			return rows - i*block
-		}
-		return block
-	}
-	short := make([]float64, count*n*n)
-	kept := make([]*reflectors, count)
-	m.pass(count, func(w *worker, i int) {
-		h := size(i)
-		b := w.block
-		if b == nil || b.rows != h || b.n != n || vectors { // whose reflectors are kept
-			b = newMachine(m.set, 1).newBidiagonal(h, n, true, func(*bidiagonal) {})
-			b.at = make([]float64, h*n)
-			w.block = b
-		}
-		b.a = a[i*block*n:][:h*n]
-		transpose(b.at, h, b.a, n, h, n)
-		b.m.pass(0, nil, b.begin)
-		_ = b.m.Run() // there is nothing to iterate
-		copy(short[i*n*n:], b.r)
-		if vectors {
-			kept[i] = b.left
-			for k := range b.left.blocks {
-				b.left.close(b.m, &b.m.workers[0], k)
-			}
-		}
-	}, func() {
-		m.fold(count*n, n, short, vectors, func(left int, a []float64, unfold unfolding) {
-			then(left, a, func(v []float64, then func([]float64)) {
-				unfold(v, func(v []float64) {
-					k := len(v) / (count * n)
-					long := make([]float64, k*rows)
-					m.pass(count, func(w *worker, i int) {
-						for r := range k {
-							copy(long[r*rows+i*block:], v[r*count*n+i*n:][:n])
-						}
-						kept[i].apply(m, w, k, long[i*block:], rows)
-					}, func() { then(long) })
-				})
-			})
 		})
 	})
 }

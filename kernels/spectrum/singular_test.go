@@ -134,6 +134,59 @@ func TestSingularBits(t *testing.T) {
 	}
 }
 
+// The values of a tall matrix follow from the states of its blocks, and of blocks of states, bit for bit.
+func TestFoldedBits(t *testing.T) {
+	set := setNamed(t, "auto")
+	for kind := range general {
+		for _, shape := range [][2]int{{520, 1}, {1100, 3}, {9000, 4}, {1500, 70}} {
+			m, n := shape[0], shape[1]
+			a := generalMatrix(kind, m, n)
+			for i := range 1 + m/3 { // some blocks are zeros, and others have another size
+				for j := range n {
+					a[(m/4+i)*n+j] = 0
+				}
+			}
+			for i := range m / 5 {
+				for j := range n {
+					a[i*n+j] *= 1e-200
+				}
+			}
+			want := NewSingular(set, 1, m, n, slices.Clone(a), false)
+			finish(t, want.Machine, 1)
+			var w Folder
+			f := FoldOf(m, n)
+			states := make([][]float64, f.Count)
+			for i := range states {
+				from, to := f.of(i, m)
+				states[i] = make([]float64, StateLen(n))
+				w.Rows(set, states[i], to-from, n, slices.Clone(a[from*n:to*n]))
+			}
+			for level := 0; ; level++ {
+				got := NewFolded(set, 1, len(states), n, func(i int) []float64 { return states[i] })
+				finish(t, got.Machine, 1)
+				if !slices.Equal(got.Values, want.Values) {
+					t.Errorf("%s, %v, level %d: %v, not %v", general[kind].name, shape, level, got.Values, want.Values)
+				}
+				f = FoldOf(len(states)*n, n)
+				next := make([][]float64, f.Count)
+				for i := range next {
+					from, to := f.of(i, len(states)*n)
+					next[i] = make([]float64, StateLen(n))
+					w.States(set, next[i], (to-from)/n, n, func(k int) []float64 { return states[from/n+k] })
+				}
+				if states = next; f.Count == 0 {
+					break
+				}
+			}
+		}
+	}
+	for n := 1; n < 3000; n++ {
+		if Columns(StateLen(n)) != n {
+			t.Fatalf("a state of %d columns seems to have %d", n, Columns(StateLen(n)))
+		}
+	}
+}
+
 func BenchmarkSingular(b *testing.B) {
 	for _, vectors := range []bool{false, true} {
 		b.Run(fmt.Sprintf("vectors=%v", vectors), func(b *testing.B) {

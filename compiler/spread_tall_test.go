@@ -1,0 +1,66 @@
+package compiler_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"flow/ir/eval"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/runtime/dist/transport/mem"
+)
+
+// tall is decompositions of matrices with many rows and few columns.
+var tall = []spreadProgram{
+	{"values", "X = rand(3000, 3, seed = 1) - 0.5\nemit t(svdvals(X))\nemit rank(X)\nemit rank(X, tol = 20)", 3, 0},
+	{"several folds", "X = rand(9000, 2, seed = 1)\nemit t(svdvals(cbind(X, X @ [[1.0], [2.0]])))\nemit rank(cbind(X, X @ [[1.0], [2.0]]))", 4, 0},
+	{"floats of 32 bits", "X = f32(rand(2900, 4, seed = 2))\nY = cbind(X, X @ f32([[1.0], [1.0], [0.0], [-1.0]]))\nemit t(svdvals(Y))\nemit rank(Y)", 3, 0},
+	{"sizes", "X = rand(3000, 3, seed = 1) * ifelse(seq(0, 3000) < 1400, 0.0, 1e-300)\nemit t(svdvals(X))\nemit t(svdvals(X * 1e300 * 1e300))\nemit t(svdvals(0 * X))", 3, 0},
+	{"in rounds", `X = rand(2700, 3, seed = 1)
+iterate Y = X, s = 0.0 times 5 {
+  v = svdvals(Y)
+  next s = s + v[0, 0]
+  next Y = Y * 1.5 - v[2, 0] / 1000
+}
+emit s
+emit colsum(Y)`, 3, 0},
+}
+
+// Ranks share the singular values of a tall matrix, with the bits of one rank.
+func TestTallMatrices(t *testing.T) {
+	spreadAlike(t, tall)
+	sendsAsPredicted(t, tall)
+	layouts := map[string]string{}
+	for _, x := range plan.Layouts(compiledFor(t, "X = rand(300000, 40, seed = 1)\nemit t(svdvals(X))\nemit t(X) @ X", 3).Plan) {
+		if layouts[x.Op] = x.Where; x.Op == "rand" && x.Bytes > 2<<20 {
+			t.Errorf("%v bytes of the matrix are sent", x.Bytes)
+		}
+	}
+	if layouts["svd.fold"] != "rows" || layouts["svd.refold"] != "rows" || layouts["rand"] != "rows" {
+		t.Errorf("a tall matrix lies by %v", layouts)
+	}
+}
+
+// The first number that is none is reported, whichever ranks find others.
+func TestTallMatricesFail(t *testing.T) {
+	for _, word := range []string{"svdvals", "rank"} {
+		text := "X = rand(3000, 3, seed = 1)\nk = seq(0, 3000)\nemit sum(" + word + "(ifelse(k == 700 or k == 1900 or k == 2900, 0 / (k - k), X)))"
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(tinyTable(t), text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, want := eval.Run(c.Program, nil)
+			var f *op.Failure
+			if !errors.As(want, &f) || !strings.HasPrefix(f.Msg, word+": element (700, 0)") {
+				t.Fatal(want)
+			}
+			for k, o := range slowTransports {
+				if _, err := runOver(mem.New(ranks, o), c, 1+k%2); err == nil || !strings.Contains(err.Error(), f.Msg) {
+					t.Errorf("%d ranks, transport %d: %v, not %v", ranks, k, err, f.Msg)
+				}
+			}
+		}
+	}
+}
