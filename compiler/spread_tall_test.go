@@ -42,6 +42,15 @@ func TestTallMatrices(t *testing.T) {
 	}
 }
 
+// The last block has the rows that are left over, also those of the rank before the last one.
+func TestTallMatricesHaveRests(t *testing.T) {
+	c := compiledFor(t, "X = rand(65546, 3, seed = 1)\nemit t(svdvals(X))\nemit t(X) @ X", 3)
+	want := meanings{}.of("the meaning", c.Program)
+	if out, err := runOver(mem.New(3, slowTransports[0]), c, 1); err != nil || out != want.out {
+		t.Errorf("%v, %s", err, difference(want.out, out))
+	}
+}
+
 // The first number that is none is reported, whichever ranks find others.
 func TestTallMatricesFail(t *testing.T) {
 	for _, word := range []string{"svdvals", "rank"} {

@@ -153,6 +153,15 @@ func TestFoldedBits(t *testing.T) {
 			}
 			want := NewSingular(set, 1, m, n, slices.Clone(a), false)
 			finish(t, want.Machine, 1)
+			if b, size := scaledCopy(a); size > 0 {
+				values := slices.Clone(want.Values)
+				for i := range values {
+					values[i] /= size
+				}
+				if norm := math.Sqrt(dot(b, b)); math.Abs(math.Sqrt(dot(values, values))-norm) > 1e-12*norm+0x1p-1074/size*float64(n) {
+					t.Errorf("%s, %v: the norm of the values is not %v", general[kind].name, shape, norm)
+				}
+			}
 			var w Folder
 			f := FoldOf(m, n)
 			states := make([][]float64, f.Count)
