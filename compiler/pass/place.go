@@ -176,6 +176,8 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 		return whyPlaced
 	case sent(g, id) || int(block.Rows)*int(block.Cols) > 1:
 		return whyTile
+	case block.Rows > 0 && n.Op.Role == op.Lays:
+		return whyLaid
 	case block.Rows > 0:
 		return whyBlock
 	case madeAnywhere(g, id):
@@ -183,11 +185,17 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 	case isControl(n) || g.Type(id).IsSparse():
 		return whyMessages
 	case n.Op.Role != op.Points && !s.whole:
+		if n.Op.Shard.Kind == op.ShardWhole && n.Region == nil && n.Op.Control == op.NoControl {
+			return whyNoBlocks
+		}
 		return whyBlocks
 	}
 	_, _, why := s.shared(g, id, partial)
 	if after := func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) }; (why == "" || why == whyLittle) && slices.ContainsFunc(g.In(id), after) {
 		return whyAfter
+	}
+	if why == whyTogether {
+		return whyNoRows
 	}
 	return why
 }

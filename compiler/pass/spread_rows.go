@@ -154,7 +154,10 @@ const (
 	whyAfter    = "comes after what one rank does"
 	whyTile     = "a tile has one owner"
 	whyBlock    = "is one block"
+	whyLaid     = "brought together for what needs all of it"
 	whyBlocks   = "is not cut into blocks"
+	whyNoBlocks = "one rank runs it: it has no form by blocks"
+	whyNoRows   = "one rank runs it: it makes no row alone"
 	whyAnywhere = "is made where it is read"
 	whyOperand  = "its operand is not shared"
 	elsewise    = "in another way" // see way
