@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels"
@@ -19,7 +21,7 @@ import (
 // affect the order of tasks and predictions, never a bit of a result.
 
 // ratesVersion is part of the file name. Files of other versions are ignored.
-const ratesVersion = 2
+const ratesVersion = 3
 
 // measureBudget bounds the time of one rate class, so that all stay below 50 ms on a fast set.
 const measureBudget = 6 * time.Millisecond
@@ -41,10 +43,11 @@ const overhead = 0.5e-6
 // stand for all element types, so f32 kernels are predicted at half their speed, which does not
 // affect the order.
 func (r *Rates) Seconds(class string, w op.Work) float64 {
-	if per, ok := r.PerFlop[class]; ok && w.Flops > 0 {
-		return overhead + per*w.Flops
+	per, ok := r.PerFlop[class]
+	if !ok {
+		per = r.PerOp
 	}
-	return overhead + max(r.PerOp*w.Flops, r.PerByte*w.Bytes)
+	return overhead + max(per*w.Flops, r.PerByte*w.Bytes)
 }
 
 // LoadRates returns the cached costs of this kernel set on this kind of CPU, or nil. It takes well
@@ -59,7 +62,7 @@ func LoadRates(set string) *Rates {
 		return nil
 	}
 	r := &Rates{}
-	if json.Unmarshal(text, r) != nil || r.CPU != cpu || r.PerOp <= 0 || r.PerByte <= 0 || len(r.PerFlop) != len(measured) {
+	if json.Unmarshal(text, r) != nil || r.CPU != cpu || r.PerOp <= 0 || r.PerByte <= 0 || len(r.PerFlop) != len(measured)+len(measuredAlone) {
 		return nil
 	}
 	for _, per := range r.PerFlop {
@@ -137,6 +140,23 @@ var measured = [...]struct {
 	{"potrf", 1, nil},
 }
 
+// measuredAlone lists the rate classes of operators outside of lanes, whose time goes into finding
+// places: a call that stands for each. Work counts operations, not the steps that these take.
+var measuredAlone = [...]struct {
+	class, row string
+	attrs      *op.Attrs // of the row
+	of         string    // the row that makes its operand
+	ofAttrs    *op.Attrs
+}{
+	{"order", "sort", nil, "rand", sizes(1<<15, 1)},
+	{plan.StoredRate, "sp.t", nil, "rand_sparse", sizes(1<<12, 1<<12).With("density", op.Float(0.004))},
+}
+
+// sizes is attributes of a constructor of random numbers.
+func sizes(n, m int) *op.Attrs {
+	return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "m", Val: op.Int(m)}, op.Attr{Name: "seed", Val: op.Int(1)})
+}
+
 // MeasureRates times the kernels of a set on this machine, one core, tiles in cache.
 func MeasureRates(set string) (*Rates, error) {
 	table, err := kernels.Table(set)
@@ -160,6 +180,24 @@ func MeasureRates(set string) (*Rates, error) {
 		}
 		r.PerFlop[m.class] = best.Seconds() / work.Flops
 	}
+	for _, m := range measuredAlone {
+		of, err := called(table.Must(m.of), m.ofAttrs)
+		if err == nil {
+			err = of.Def.Kernel(of)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("BUG: measuring %s: %w", m.row, err)
+		}
+		c, err := called(table.Must(m.row), m.attrs, of.Out)
+		if err != nil {
+			return nil, fmt.Errorf("BUG: measuring %s: %w", m.row, err)
+		}
+		best, work, err := timeCall(c)
+		if err != nil {
+			return nil, err
+		}
+		r.PerFlop[m.class] = best.Seconds() / work.Flops
+	}
 	// exp computes far longer than it takes to read its operand.
 	of, done, err := timeKernel(table, "exp", 1, nil, types.F64, order)
 	if err != nil {
@@ -175,31 +213,52 @@ func MeasureRates(set string) (*Rates, error) {
 	return r, nil
 }
 
+// called returns a call of a row, with room for its result.
+func called(d *op.Def, attrs *op.Attrs, in ...value.Value) (*op.Call, error) {
+	c := &op.Call{Def: d, Attrs: attrs, In: in}
+	t, err := d.Type((&op.Sig{}).Of(c))
+	if c.Type = t; err == nil && t.IsDense() {
+		c.Out = value.New(t.Elem, t.Rows, t.Cols)
+	}
+	return c, err
+}
+
 // timeKernel returns the least time of a few calls of a row on square tiles.
 func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem types.Elem, order int) (time.Duration, op.Work, error) {
 	d := table.Named(row)
 	if d == nil || d.Kernel == nil || d.Cost == nil {
 		return 0, op.Work{}, fmt.Errorf("BUG: the operator table has no kernel %s to measure", row)
 	}
-	t := types.DenseOf(elem, order, order)
-	sig := &op.Sig{Def: d, Attrs: attrs}
-	c := &op.Call{Def: d, Attrs: attrs, Type: t}
+	c := &op.Call{Def: d, Attrs: attrs, Type: types.DenseOf(elem, order, order)}
 	for i := range inputs {
-		sig.In = append(sig.In, t)
 		c.In = append(c.In, tame(elem, order, i))
 	}
-	work := d.Cost(sig, t)
+	return timeCall(c)
+}
+
+// timeCall returns the least time of a few runs of a call, and its work.
+func timeCall(c *op.Call) (time.Duration, op.Work, error) {
+	d, sig := c.Def, (&op.Sig{}).Of(c)
+	for _, x := range c.In {
+		sig.Stored = append(sig.Stored, sparsity.Estimate{})
+		if s, ok := x.(*value.CSR); ok {
+			sig.Stored[len(sig.Stored)-1] = sparsity.Estimate{NNZ: float64(s.NNZ()), Basis: sparsity.Counted}
+		}
+	}
+	work := d.Cost(sig, c.Type)
 	least := time.Duration(0)
 	begin := time.Now()
 	for n := 0; n < 20 && (n < 2 || time.Since(begin) < measureBudget); n++ {
-		out := value.New(elem, order, order)
-		if d.Accum > 0 {
-			out.CopyFrom(c.In[d.Accum-1].(*value.Dense))
+		if t := c.Type; t.IsDense() {
+			out := value.New(t.Elem, t.Rows, t.Cols)
+			if d.Accum > 0 {
+				out.CopyFrom(c.In[d.Accum-1].(*value.Dense))
+			}
+			c.Out = out
 		}
-		c.Out = out
 		start := time.Now()
 		if err := d.Kernel(c); err != nil {
-			return 0, work, fmt.Errorf("BUG: measuring %s: %w", row, err)
+			return 0, work, fmt.Errorf("BUG: measuring %s: %w", d.Name, err)
 		}
 		if took := max(time.Since(start), 1); least == 0 || took < least {
 			least = took

@@ -36,6 +36,16 @@ func TestRatesAreKept(t *testing.T) {
 	if s := r.Seconds("anything else", op.Work{Flops: 1, Bytes: 1e9}); s < 1e-3 || s > 10_000 {
 		t.Errorf("a gigabyte takes %g s", s)
 	}
+	// A product with a vector reads its matrix from memory, and the places of sparse and sorted values are
+	// found one by one.
+	if s, least := r.Seconds("gemm", op.Work{Flops: 1, Bytes: 1e9}), r.Seconds("anything else", op.Work{Bytes: 1e9}); s < least {
+		t.Errorf("a product of a gigabyte takes %g s, and reading it %g", s, least)
+	}
+	for _, class := range []string{"order", plan.StoredRate} {
+		if r.PerFlop[class] < 5*r.PerFlop["gemm"] {
+			t.Errorf("%s takes %g s an operation, a product %g", class, r.PerFlop[class], r.PerFlop["gemm"])
+		}
+	}
 	if err := r.Save(); err != nil {
 		t.Fatal(err)
 	}

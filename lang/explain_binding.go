@@ -212,7 +212,7 @@ func explainHint(s scene) (source.Diagnostic, bool) {
 		return s.rewritten(s.i, stop-1, s.text(last+1, stop)+" "+s.text(s.i, last+1), "hints of an iterate stand behind its end"), true
 	}
 	return source.Errorf("E100", s.span(s.i, last), "nothing here takes hints").
-		WithHelp("they stand behind the head of a parfor or an iterate, and behind the declaration of a channel array; "+
+		WithHelp("they stand behind the head of a parfor or an iterate, and behind the declaration of a channel array; " +
 			"where other values lie is chosen from costs, as flowrun plan --ranks N shows"), true
 }
 

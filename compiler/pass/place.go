@@ -185,10 +185,13 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 	case isControl(n) || g.Type(id).IsSparse():
 		return whyMessages
 	case n.Op.Role != op.Points && !s.whole:
-		if n.Op.Shard.Kind == op.ShardWhole && n.Region == nil && n.Op.Control == op.NoControl {
-			return whyNoBlocks
+		switch {
+		case n.Op.Shard.Kind != op.ShardWhole || n.Region != nil || n.Op.Control != op.NoControl:
+			return whyBlocks
+		case n.Op.Hidden:
+			return whyJoins
 		}
-		return whyBlocks
+		return whyNoBlocks
 	}
 	_, _, why := s.shared(g, id, partial)
 	if after := func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) }; (why == "" || why == whyLittle) && slices.ContainsFunc(g.In(id), after) {

@@ -156,6 +156,7 @@ const (
 	whyBlock    = "is one block"
 	whyLaid     = "brought together for what needs all of it"
 	whyBlocks   = "is not cut into blocks"
+	whyJoins    = "joins what blocks have given"
 	whyNoBlocks = "one rank runs it: it has no form by blocks"
 	whyNoRows   = "one rank runs it: it makes no row alone"
 	whyAnywhere = "is made where it is read"

@@ -14,6 +14,9 @@ type Rates interface {
 	Seconds(rate string, w op.Work) float64
 }
 
+// StoredRate is the rate class of operators that make a sparse matrix.
+const StoredRate = "stored"
+
 // Guess is the rates of an average core, used without measurements: 20 GFLOP/s in products, a
 // quarter of that in factorisations, 5 GB/s in memory.
 type Guess struct{}
@@ -90,7 +93,10 @@ func costs(g *ir.Graph, r Rates, of rounding) []float64 {
 			share = 1
 		}
 		rate := n.Op.Rate
-		if rate == "" {
+		switch {
+		case g.Type(id).IsSparse():
+			rate = StoredRate
+		case rate == "":
 			rate = n.Op.Name
 		}
 		w := n.Op.Cost(&sig, estimates.Most(id))

@@ -226,7 +226,7 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 			}
 			return s.In[0], nil
 		},
-		Laws: op.Pure, Cost: sortWork, Beside: roomOfRows,
+		Laws: op.Pure, Rate: "order", Cost: sortWork, Beside: roomOfRows,
 		Kernel: func(c *op.Call) error {
 			lo, hi := define.OwnRows(c, c.Dense(0).Rows)
 			r := ordering()

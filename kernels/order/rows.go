@@ -99,7 +99,7 @@ func Rows() []*op.Def {
 			},
 			Order:    &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs", End: "order.distinct"},
 			MostRows: define.CountOfFirst,
-			Laws:     op.Pure, Cost: sortWork, Beside: RoomOfAll,
+			Laws:     op.Pure, Rate: "order", Cost: sortWork, Beside: RoomOfAll,
 			Kernel: func(c *op.Call) error {
 				r := ordering()
 				defer r.free()
@@ -120,7 +120,7 @@ func Rows() []*op.Def {
 // makes a part of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of
 // the result.
 func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def {
-	d.Laws, d.Cost, d.Beside = op.Pure, sortWork, roomOfRows
+	d.Laws, d.Rate, d.Cost, d.Beside = op.Pure, "order", sortWork, roomOfRows
 	d.Kernel = func(c *op.Call) error {
 		r := ordering()
 		defer r.free()
