@@ -438,5 +438,8 @@ func TestTilesOfRoundsAreShared(t *testing.T) {
 		if (x.Op == "potrf" || x.Op == "trsm" || x.Op == "gemm" || x.Op == "syrk") && x.Where != "ranks 0 to 2" {
 			t.Errorf("%s lies on %s", x.Op, x.Where)
 		}
+		if x.Op == "lay" && x.Bytes > 30*8*1536*1536*0.7 {
+			t.Errorf("%v bytes of factors are sent, though each rank adds its own rows alone", x.Bytes)
+		}
 	}
 }

@@ -271,13 +271,14 @@ func inUnits(a *op.Attrs, unit op.Val) *op.Attrs {
 // It would be wrong for a view, which has the memory of its operand, and where a rank reads what it has
 // not made without a gather.
 type owning struct {
-	ready []float64       // by rank: when it has made its nodes, in operations
-	done  []float64       // by old node: when it is made
-	owner map[ir.ID]int   // of old nodes
-	got   map[[2]int]bool // old nodes and the ranks that they have been sent to
-	sent  map[ir.ID]ir.ID // the gathers of old nodes
-	work  float64         // on nodes with an owner
-	rest  float64         // on others, a rank
+	ready []float64                // by rank: when it has made its nodes, in operations
+	done  []float64                // by old node: when it is made
+	owner map[ir.ID]int            // of old nodes
+	got   map[[2]int]bool          // old nodes and the ranks that they have been sent to
+	sent  map[ir.ID]ir.ID          // the gathers of old nodes
+	rows  map[ir.ID][][]plan.Range // by such a gather: which rows each rank reads, if no node reads all
+	work  float64                  // on nodes with an owner
+	rest  float64                  // on others, a rank
 }
 
 // newApart returns the state for a region with several nodes that are worth a message and whose rows
@@ -292,7 +293,7 @@ func (s *spreader) newApart(g *ir.Graph) *owning {
 	if some < 2 {
 		return nil
 	}
-	return &owning{ready: make([]float64, s.ranks), done: make([]float64, g.Len()), owner: map[ir.ID]int{}, got: map[[2]int]bool{}, sent: map[ir.ID]ir.ID{}}
+	return &owning{ready: make([]float64, s.ranks), done: make([]float64, g.Len()), owner: map[ir.ID]int{}, got: map[[2]int]bool{}, sent: map[ir.ID]ir.ID{}, rows: map[ir.ID][][]plan.Range{}}
 }
 
 // ownable reports a node whose result one rank may make for others.
@@ -404,31 +405,6 @@ func (x *spreadGraph) ownsApart(id ir.ID) bool {
 	return true
 }
 
-// tileOwner returns the rank with the tile that an old node is sent to, or -1: tiles lie as outside of
-// loops.
-func (x *spreadGraph) tileOwner(id ir.ID) int {
-	if _, _, _, ok := x.old.Dest(id); !ok {
-		return -1
-	}
-	p, q := rankGrid(x.ranks)
-	return ownerOf((&Partitioned{Graph: x.old}).blockOf(id), x.old.Placement(id), p, q, x.ranks)
-}
-
-// own1 gives a new node to one rank. Nothing of it is made on the others.
-func (x *spreadGraph) own1(made ir.ID, rank int) {
-	at, rows := &x.g.Nodes[made], x.g.Type(made).Rows
-	at.Attrs = x.sharing(at.Attrs, rows, x.allOn(rank, rows)).With(plan.Owner, op.Int(1+rank))
-}
-
-// allOn returns the plan.Unit of a matrix whose rows all lie on one rank.
-func (s *spreader) allOn(rank, rows int) op.Val {
-	cuts := make([]int, s.ranks+1)
-	for k := rank + 1; k < len(cuts); k++ {
-		cuts[k] = rows
-	}
-	return op.Ints(cuts...)
-}
-
 // sentApart returns the new node of an old one on all ranks.
 func (x *spreadGraph) sentApart(id ir.ID) ir.ID {
 	if x.apart == nil {
@@ -443,6 +419,28 @@ func (x *spreadGraph) sentApart(id ir.ID) ir.ID {
 		g = x.gatherOf(id, inUnits(nil, x.allOn(own, x.old.Type(id).Rows)).With(plan.Owner, op.Int(1+own)), x.to[id])
 		x.apart.sent[id] = g
 	}
+	delete(x.apart.rows, g)
+	return g
+}
+
+// ownedApart reports an old node that one rank makes.
+func (x *spreadGraph) ownedApart(id ir.ID) bool {
+	if x.apart == nil {
+		return false
+	}
+	_, ok := x.apart.owner[id]
+	return ok
+}
+
+// rowsApart returns the new node of an old one that one rank makes, on all ranks with these rows.
+func (x *spreadGraph) rowsApart(id ir.ID, rows [][]plan.Range) ir.ID {
+	g, ok := x.apart.sent[id]
+	some := x.apart.rows[g]
+	if ok && some == nil {
+		return g // with all rows
+	}
+	g = x.sentApart(id)
+	x.apart.rows[g] = together(some, rows)
 	return g
 }
 
@@ -466,6 +464,8 @@ func (x *spreadGraph) settleApart(yields []ir.ID) bool {
 		id, n := ir.ID(i), &x.g.Nodes[i]
 		own, by := n.Attrs.Int(plan.Owner), all
 		switch only := slices.Index(readers[id], true); {
+		case own > 0 && x.apart.rows[id] != nil:
+			n.Attrs, by = n.Attrs.With(plan.Reach, plan.ReachOf(x.apart.rows[id])), nil
 		case own > 0 && plan.IsGather(n):
 			if needs := make([][]plan.Range, x.ranks); slices.Contains(readers[id], false) {
 				for r, reads := range readers[id] {

@@ -355,6 +355,8 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 		return x.turnedRows(id)
 	case reads.by > 0:
 		return x.named(id, reads.by-1, reads.all)
+	case !x.partial[id] && x.ownedApart(id) && !reads.whole && len(reads.at) == 0 && !bringsAll(reads.rows, rows):
+		return x.rowsApart(id, reads.rows)
 	case !x.partial[id]:
 		return x.full(id)
 	case x.views[id] != nil && !(reads.whole && x.settled(id)):
