@@ -248,23 +248,38 @@ func turnedBlocks() *op.Def {
 			}), nil
 		},
 		Laws: op.Pure | op.Total, Rate: "transpose", Cost: define.CopyWork,
-		Kernel: window.RectKernel(turnBlocks), Loop: window.RectLoop(turnBlocks),
+		Kernel: func(c *op.Call) error { return turningBlocks{c}.Chunk(0, 0, c.Type.Cols) },
+		Loop: &op.Loop{
+			Light: true, Own: true, Rows: op.RowsOfResult,
+			Space: func(c *op.Call) (n, leaf int) {
+				return c.Type.Cols, (window.LeafElements/max(1, c.Type.Rows)/dense.Panel + 1) * dense.Panel
+			},
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return turningBlocks{c}, nil },
+		},
 	}
 }
 
-func turnBlocks(c *op.Call, w window.Rect) {
-	x, out, cuts := c.Dense(0), c.Result(), c.Attrs.Ints("cuts")
-	for i := w.Row; i < w.Row+w.Rows; {
+// turningBlocks makes columns of the rows of one rank, or of all. They are rows of x, which are long
+// runs of memory. Windows of some rows would read many short pieces, in twice the time.
+type turningBlocks struct{ c *op.Call }
+
+func (l turningBlocks) Chunk(_, lo, hi int) error {
+	x, out, cuts := l.c.Dense(0), l.c.Result(), l.c.Attrs.Ints("cuts")
+	from, to := define.OwnRows(l.c, out.Rows)
+	for i := from; i < to; {
 		k := i / x.Cols
-		rows := min(w.Row+w.Rows, (k+1)*x.Cols) - i
-		has := min(w.Cols, max(0, int(cuts[k+1]-cuts[k])-w.Col))
-		if has > 0 {
-			dense.Turn(out.View(i, w.Col, rows, has), x.View(int(cuts[k])+w.Col, i%x.Cols, has, rows))
+		end := min(to, (k+1)*x.Cols)
+		has := max(lo, min(hi, int(cuts[k+1]-cuts[k])))
+		if has > lo {
+			dense.Turn(out.View(i, lo, end-i, has-lo), x.View(int(cuts[k])+lo, i%x.Cols, has-lo, end-i))
 		}
-		for end := i + rows; i < end; i++ {
-			if has < w.Cols {
-				dense.Clear(out.View(i, w.Col+has, 1, w.Cols-has))
+		for ; i < end; i++ {
+			if has < hi {
+				dense.Clear(out.View(i, has, 1, hi-has))
 			}
 		}
 	}
+	return nil
 }
+
+func (l turningBlocks) End() error { return nil }
