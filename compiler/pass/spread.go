@@ -244,7 +244,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 
 // node makes the new node of an old one.
 func (x *spreadGraph) node(id ir.ID) {
-	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) || x.ownsApart(id) {
+	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) || x.relayed(id) || x.ownsApart(id) {
 		return
 	}
 	if x.apart != nil && x.lightApart(id) {

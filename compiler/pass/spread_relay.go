@@ -1,0 +1,224 @@
+package pass
+
+// This file lets ranks take turns at the rounds of a loop.
+
+import (
+	"slices"
+	"sort"
+
+	"flow/ir"
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+)
+
+// relay is rounds from..to-1 of a loop, which one rank runs.
+type relay struct{ rank, from, to int }
+
+// mostRelays bounds how often the rounds of a loop go from rank to rank.
+const mostRelays = 64
+
+// relayed makes the new nodes of rounds that read a few rows of a partial matrix, in an order that is
+// known. The rank with the rows of a round runs it, and sends what the loop carries to the next rank:
+//
+//	%5 = rounds(%0, %1, %2) {times=80}   ->   %5 = rounds(%0, %1, %2) {times=40} on 0;  %6 = exchange(%5) {to=[1]}
+//	                                          %7 = rounds(%6, %1, %2) {times=40} on 1;  %8 = exchange(%7) {to=[0]}
+//
+// Otherwise each rank would get the whole matrix and run all rounds. Rows that a rank lacks come before
+// its first round. It would be slow for rounds whose rows lie on another rank each time. relayed
+// returns false for another node.
+func (x *spreadGraph) relayed(id ir.ID) bool {
+	n, in := &x.old.Nodes[id], x.old.In(id)
+	if n.Op.Role != op.Rounds || x.inside || !x.spreader.whole || sent(x.old, id) || x.old.Effects(id) || !slices.Contains(x.partials(id), true) {
+		return false
+	}
+	at, times, maps := x.roundReads(x.old, id)
+	most, saved := -1, 0.0
+	for k := range maps {
+		m, from := &maps[k], in[k]
+		if m.whole = m.whole || len(m.at) > 0 || !x.partial[from]; m.whole {
+			continue
+		}
+		if t := x.old.Type(from); len(m.needs) > 0 {
+			if saved += x.wholeCost(t); most < 0 || t.Bytes() > x.old.Type(in[most]).Bytes() {
+				most = k
+			}
+		}
+	}
+	if most < 0 {
+		return false
+	}
+	r := n.Region
+	it := &r.Graph.Nodes[at]
+	list := x.relays(maps[most].needs, x.old.Type(in[most]).Rows, times)
+	state := 0.0
+	for _, f := range x.old.Results(id) {
+		state += x.message(f.Type)
+	}
+	if len(list) == 0 || x.from > 1 && state*float64(len(list)) > saved {
+		return false
+	}
+	rounds := make([][]plan.Range, x.ranks)
+	for _, l := range list {
+		rounds[l.rank] = append(rounds[l.rank], plan.Range{From: l.from, To: l.to})
+	}
+	args := make([]ir.ID, len(in))
+	for k, from := range in {
+		if m := &maps[k]; !m.whole {
+			args[k] = x.reach(from, rowReads{rows: rowsFor(m.needs, rounds, x.old.Type(from).Rows)})
+		} else {
+			args[k] = x.full(from)
+		}
+	}
+	regions := map[int]*ir.Region{} // by the number of rounds, because each is compiled
+	part := func(of ir.ID, rank, k int) ir.ID {
+		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
+		return x.alone(x.typed(id, x.table.Must("part"), attrs, of), int32(rank))
+	}
+	for i, l := range list {
+		made := regions[l.to-l.from]
+		if made == nil {
+			made = &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
+			counted := &made.Graph.Nodes[at]
+			counted.Attrs = it.Attrs.With("times", op.Int(l.to-l.from))
+			counted.Region = &ir.Region{Graph: it.Region.Graph, Args: it.Region.Args, Yields: it.Region.Yields}
+			regions[l.to-l.from] = made
+		}
+		for k := range it.Carried() {
+			if i > 0 {
+				args[k] = x.sentFrom(int32(list[i-1].rank), part(x.to[id], list[i-1].rank, k), int32(l.rank))
+			}
+		}
+		x.to[id] = x.alone(x.g.Add(n.Op, n.Attrs, x.old.Type(id), x.old.Origin(id).NoDest(), args...), int32(l.rank))
+		x.g.Nodes[x.to[id]].Region = made
+		x.g.Note(x.to[id], whyOrdered)
+	}
+	last := list[len(list)-1].rank
+	for range it.Carried() {
+		x.states[id] = append(x.states[id], func(_, part ir.ID) ir.ID { return x.sentFrom(int32(last), x.alone(part, int32(last)), plan.Everywhere) })
+	}
+	return true
+}
+
+// relays cuts the rounds of a loop by the ranks that have the first row that each of them needs of a
+// matrix. It returns none if there are too many.
+func (s *spreader) relays(needs []need, rows, rounds int) (list []relay) {
+	windows := s.windows(rows)
+	for at := 0; at < rounds; {
+		rank, end := 0, rounds
+		if k := slices.IndexFunc(needs, func(n need) bool { return n.from <= at && at < n.to }); k >= 0 {
+			n := needs[k]
+			row := func(i int) int { return min(max(0, n.by*i+n.lo)/max(1, n.per), rows-1) }
+			rank = slices.IndexFunc(windows, func(w []plan.Range) bool { return len(w) > 0 && row(at) < w[0].To })
+			end = at + sort.Search(min(n.to, rounds)-at, func(i int) bool { return row(at+i) >= windows[rank][0].To })
+		} else {
+			for _, n := range needs {
+				if n.from > at {
+					end = min(end, n.from)
+				}
+			}
+		}
+		if k := len(list) - 1; k >= 0 && list[k].rank == rank {
+			list[k].to = end
+		} else {
+			list = append(list, relay{rank, at, end})
+		}
+		if at = end; len(list) > mostRelays {
+			return nil
+		}
+	}
+	return list
+}
+
+// roundReads returns the loop in the region of node id, which is rounds, how often it runs, and which
+// rows of each operand a round reads: a map of the number of the round. maps is nil if the number of
+// rounds is not known.
+func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps []rowMap) {
+	in, r := g.In(id), g.Nodes[id].Region
+	at = ir.ID(slices.IndexFunc(r.Graph.Nodes, func(n ir.Node) bool { return n.Op.Control == op.Iterate }))
+	it, from := &r.Graph.Nodes[at], r.Graph.In(at)
+	body, p := it.Region, &pointReads{rows: farRow, in: in, of: make([]rowMap, len(in))}
+	number := func(g *ir.Graph, x ir.ID) []ramp {
+		if list := s.numbersOf(g, x, farRow); len(list) == 1 && list[0].of == 0 && g.Type(x).IsScalar() {
+			return list
+		}
+		return nil
+	}
+	env, of := make([]traced, len(from)), make([]traced, body.Graph.Len())
+	for k := it.Carried(); k < len(from); k++ {
+		env[k] = traced{operand: 1 + slices.Index(r.Args, from[k]), at: number(r.Graph, from[k])}
+		of[body.Args[k]].at = env[k].at
+	}
+	for k, y := range body.Yields { // a counter has the same step in all rounds
+		first, d, old := number(g, in[k]), body.Graph.Nodes[y].Op, &of[body.Args[k]]
+		if len(first) == 0 || d.Body == nil || body.Graph.Nodes[y].Region != nil {
+			continue
+		}
+		old.at = ramped(ramp{to: farRow, of: 1, times: 1})
+		next := p.computed(d, body.Graph, body.Graph.In(y), of)
+		if old.at = nil; len(next) == 1 && next[0] == (ramp{to: farRow, c: next[0].c, of: 1, times: 1}) && next[0].c > 0 {
+			env[k].at = []ramp{{to: farRow, by: next[0].c, c: first[0].c}}
+		}
+	}
+	if n, known := it.Times(); known {
+		times = int(min(n, farRow))
+	} else {
+		times = untilOf(body.Next, env)
+	}
+	if times < 1 {
+		return at, 0, nil
+	}
+	for k := range env {
+		if len(env[k].at) > 0 {
+			env[k].at[0].to = times
+			env[k].at = ramped(env[k].at[0])
+		}
+	}
+	p.rows = times
+	for k, x := range in {
+		p.reads = append(p.reads, max(1, g.Type(x).Rows))
+		p.of[k].whole = k < it.Carried() || !dividable(g.Type(x))
+	}
+	p.region(body, env)
+	return at, times, p.of
+}
+
+// untilOf returns the number of rounds of a loop that ends when a counter is at a number, or beyond
+// it; 0: it is not known. r is its condition, and env has the ramps of the arguments.
+func untilOf(r *ir.Region, env []traced) int {
+	g, y := r.Graph, r.Yields[0]
+	in, d := g.In(y), g.Nodes[y].Op
+	if d.Body == nil || g.Nodes[y].Region != nil || len(in) != 2 {
+		return 0
+	}
+	b := loop.New()
+	args := []loop.Val{b.Const(types.I64, 0), b.Const(types.I64, 0)}
+	d.Body(b, types.Bool, args)
+	last := &b.Nest.Body.Stmts[len(b.Nest.Body.Stmts)-1]
+	by, off := 0, 0 // the first operand without the second one is by*i + off in round i
+	for k, sign := range []int{1, -1} {
+		if k >= len(last.Args) {
+			return 0
+		}
+		x := slices.Index(args, last.Args[k])
+		if x = slices.Index(r.Args, in[max(0, x)]); x < 0 || len(env[x].at) == 0 {
+			return 0
+		}
+		by, off = by+sign*env[x].at[0].by, off+sign*env[x].at[0].c
+	}
+	switch {
+	case last.Code == loop.Eq && by < 0:
+		by, off = -by, -off
+	case last.Code == loop.Lt:
+		by, off = -by, -off-1
+	case last.Code == loop.Le:
+		by, off = -by, -off
+	case last.Code != loop.Eq:
+		return 0
+	}
+	if by <= 0 || last.Code == loop.Eq && (off%by != 0 || off > 0) {
+		return 0
+	}
+	return max(0, (by-1-off)/by)
+}
