@@ -66,6 +66,23 @@ iterate s = 0, t = 1, k = 0 times 33 {
 }
 emit s
 emit t`, 3, 0},
+	{"rows by a list, and points", `X = rand(24, 3, seed = 1)
+y = rowsum(X)
+iterate w = zeros(3, 1), k = 0 times 12 {
+  s = (k % 6) * 4
+  rows = s + seq(0, 4)
+  r = parfor i in 0..4 { sum(t(X[s + i, :]) * w) - y[s + i] }
+  g = parfor j in 0..3 { sum(X[s..s+4, j] * r) }
+  next w = w - 0.1 * g + 0.01 * t(take(X, rows)) @ take(y, rows)
+  next k = k + 1
+}
+emit w`, 6, 0},
+	{"neighbours of points", `X = cumsum(rand(26, 3, seed = 1))
+iterate a = zeros(2, 3), k = 1 until k == 23 {
+  next a = 0.5 * a + parfor i in 0..2, j in 0..3 { X[k + i, j] - X[k - 1, 2 - j] * X[k + 2 * i, 0] }
+  next k = k + 1
+}
+emit a`, 3, 0},
 	{"all of another matrix, and what is read again", `X = cumsum(rand(23, 3, seed = 1))
 Y = cumsum(rand(19, 3, seed = 2))
 iterate s = 0.0, k = 0 times 23 {
@@ -97,6 +114,18 @@ iterate s = 0.0, k = 0 until k == 23 or s > 4 {
 }
 emit s
 emit k`, 1, 0},
+	{"rows by a list that goes round", `X = cumsum(rand(23, 3, seed = 1))
+iterate s = zeros(4, 3), k = 0 times 23 {
+  next s = 0.5 * s + take(X, (k + seq(0, 4)) % 23)
+  next k = k + 1
+}
+emit s`, 1, 0},
+	{"points that count from the end", `x = cumsum(rand(23, 1, seed = 1))
+iterate s = zeros(4, 1), k = -3 times 20 {
+  next s = 0.5 * s + parfor i in 0..4 { x[k + i] }
+  next k = k + 1
+}
+emit s`, 1, 0},
 	{"often", `x = cumsum(rand(64, 1, seed = 1))
 iterate s = 0.0, k = 0 times 512 {
   next s = 0.5 * s + x[(k * 32) % 64]
@@ -181,10 +210,12 @@ func TestRelaysDrawn(t *testing.T) {
 		pick := func(forms ...string) string { return forms[rng.IntN(len(forms))] }
 		n, first, step := 11+rng.IntN(30), rng.IntN(3), 1+rng.IntN(3)
 		last := first + step*(1+(n-3-first)/step/(1+rng.IntN(2)))
-		row := func() string { return pick("k", "k", "k // 2", "max(k - 2, 0)", "(k * 2) % 7", "min(k + 1, 5)", "k - 1", "3", "p") }
+		row := func() string {
+			return pick("k", "k", "k // 2", "max(k - 2, 0)", "(k * 2) % 7", "min(k + 1, 5)", "k - 1", "3", "p")
+		}
 		read := func() string {
 			at := row()
-			return pick("X["+at+", :]", "X["+at+", 0] * X["+row()+", :]", "colsum(X[k % 5..k % 5 + 3, :])", "Y["+at+", 1]", "colmax(X["+at+", :] + Y[k, :])")
+			return pick("X["+at+", :]", "colsum(take(X, "+at+" + seq(0, 2)))", "t(parfor i in 0..2 { sum(X["+at+" + i, :]) })", "X["+at+", 0] * X["+row()+", :]", "colsum(X[k % 5..k % 5 + 3, :])", "Y["+at+", 1]", "colmax(X["+at+", :] + Y[k, :])")
 		}
 		end := pick(fmt.Sprintf("times %d", (last-first)/step), fmt.Sprintf("until k == %d", last), fmt.Sprintf("until k > %d", last-1), fmt.Sprintf("until %d <= k", last-1))
 		text := fmt.Sprintf("X = cumsum(rand(%d, 2, seed = %d))\nY = cumsum(rand(%d, 2, seed = 9))\niterate a = zeros(1, 2), q = 1, k = %d %s {\n  p = q %% 9\n", n, seed, n, first, end)

@@ -16,7 +16,7 @@
 //	narrow.go                 only the lower triangle
 //	keep.go                   invariants that are stored when first computed
 //	rounds.go lines.go        one task for a small loop; one element a row of a matrix that a round changes
-//	spread*.go                rows that ranks share
+//	spread*.go                rows that ranks share, and rounds that they run in turns
 //	place.go order.go         owners and exchanges; priorities
 //	region.go carried.go      passes inside loops; blocks as carried values
 //	nodes.go                  how graphs are copied with changes; what several passes ask of a node

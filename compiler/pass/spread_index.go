@@ -41,10 +41,11 @@ const farRow = 1 << 40
 
 // pointReads follows the subscripts in the body of a loop.
 type pointReads struct {
-	rows  int      // the number of values of the first index
-	reads []int    // by operand: its number of rows
-	of    []rowMap // by operand
-	in    []ir.ID  // the operands
+	s     *spreader // nil: what an operator on rows reads is not followed
+	rows  int       // the number of values of the first index
+	reads []int     // by operand: its number of rows
+	of    []rowMap  // by operand
+	in    []ir.ID   // the operands
 }
 
 // traced is what is known of a value in a body: the operand that it is, as 1 + its number, or the
@@ -105,7 +106,7 @@ func (p *pointReads) region(r *ir.Region, args []traced) {
 		}
 		for k, x := range in {
 			if a := of[x].operand; a > 0 {
-				p.read(a-1, n, k, in, of)
+				p.read(a-1, g, id, k, of)
 			}
 		}
 	}
@@ -140,13 +141,17 @@ func (p *pointReads) escapes(x traced) {
 	}
 }
 
-// read notes what node n reads of operand a, its input k.
-func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
+// read notes what node id of g reads of operand a, its input k.
+func (p *pointReads) read(a int, g *ir.Graph, id ir.ID, k int, of []traced) {
+	n, in := &g.Nodes[id], g.In(id)
 	size, at, m := 1, []ramp(nil), &p.of[a]
 	if n.Op.Role == op.Windows {
 		size = int(n.Attrs.Ints("size")[0])
 	}
 	switch {
+	case p.s != nil && (n.Op.Role == op.Points || n.Op.Numbers > 0 && k == 0) && dividable(g.Type(id)):
+		p.moved(a, p.s.mapsOf(g, id, g.Type(id).Rows)[k], of)
+		return
 	case k != 0:
 	case n.Op.Role == op.Picks || n.Op.Role == op.Windows:
 		at = of[in[1]].at
@@ -270,6 +275,12 @@ func (s *spreader) numbersOf(g *ir.Graph, id ir.ID, rows int) []ramp {
 			}
 		}
 		return of[n.Region.Yields[0]].at
+	case isElementwise(n) && n.Op.Body != nil && n.Region == nil:
+		of := make([]traced, g.Len())
+		for _, x := range in {
+			of[x].at = s.numbersOf(g, x, rows)
+		}
+		return (&pointReads{rows: rows}).computed(n.Op, g, in, of)
 	}
 	return nil
 }
@@ -329,7 +340,7 @@ func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) [
 	var args []loop.Val
 	vals := map[loop.Val][]ramp{}
 	for _, x := range in {
-		if len(of[x].at) == 0 || g.Type(x) != types.ScalarOf(types.I64) {
+		if len(of[x].at) == 0 || g.Type(x).Elem != types.I64 {
 			return nil
 		}
 		v := b.Const(types.I64, 0)

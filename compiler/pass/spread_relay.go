@@ -138,7 +138,7 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	in, r := g.In(id), g.Nodes[id].Region
 	at = ir.ID(slices.IndexFunc(r.Graph.Nodes, func(n ir.Node) bool { return n.Op.Control == op.Iterate }))
 	it, from := &r.Graph.Nodes[at], r.Graph.In(at)
-	body, p := it.Region, &pointReads{rows: farRow, in: in, of: make([]rowMap, len(in))}
+	body, p := it.Region, &pointReads{s: s, rows: farRow, in: in, of: make([]rowMap, len(in))}
 	number := func(g *ir.Graph, x ir.ID) []ramp {
 		if list := s.numbersOf(g, x, farRow); len(list) == 1 && list[0].of == 0 && g.Type(x).IsScalar() {
 			return list
@@ -149,6 +149,7 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	for k := it.Carried(); k < len(from); k++ {
 		env[k] = traced{operand: 1 + slices.Index(r.Args, from[k]), at: number(r.Graph, from[k])}
 		of[body.Args[k]].at = env[k].at
+		s.capture(body.Graph, body.Args[k], r.Graph, from[k], false)
 	}
 	for k, y := range body.Yields { // a counter has the same step in all rounds
 		first, d, old := number(g, in[k]), body.Graph.Nodes[y].Op, &of[body.Args[k]]
@@ -182,6 +183,29 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	}
 	p.region(body, env)
 	return at, times, p.of
+}
+
+// moved notes that an operator reads rows of operand a as m says, for all rows of its result. Numbers of
+// the run move them.
+func (p *pointReads) moved(a int, m rowMap, of []traced) {
+	to, below := &p.of[a], p.reads[a]
+	to.whole = to.whole || m.whole
+	for _, n := range m.needs {
+		for _, r := range rowsFor([]need{n}, [][]plan.Range{{{To: farRow}}}, below)[0] {
+			to.needs = append(to.needs, need{to: p.rows, lo: r.From, hi: r.To})
+		}
+	}
+	for _, r := range m.at {
+		size := r.rows + r.by*max(0, r.to-1-r.from)
+		at := eachRamp(of[r.s].at, func(x ramp) []ramp {
+			x.by, x.c = x.by*r.times, x.c*r.times+r.plus+r.by*r.from
+			if x.of+x.per > 0 || r.within != everyRow || x.by*x.from+x.c < 0 || x.by*(x.to-1)+x.c+size > below { // rows beyond an end are others
+				return nil
+			}
+			return ramped(x)
+		})
+		to.add(at, size, p.rows, below, nil)
+	}
 }
 
 // untilOf returns the number of rounds of a loop that ends when a counter is at a number, or beyond
