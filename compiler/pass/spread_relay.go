@@ -185,8 +185,8 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	return at, times, p.of
 }
 
-// moved notes that an operator reads rows of operand a as m says, for all rows of its result. Numbers of
-// the run move them.
+// moved notes that an operator reads rows of operand a as m says, for all rows of its result. Numbers
+// of the run move them.
 func (p *pointReads) moved(a int, m rowMap, of []traced) {
 	to, below := &p.of[a], p.reads[a]
 	to.whole = to.whole || m.whole
