@@ -40,7 +40,7 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	if ranks == 1 {
 		return &Placed{Graph: p.Graph}
 	}
-	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole}
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole, takesTurns: (*spreadGraph).relayed}
 	s.units(p.Graph)
 	s.cuts(p.Graph)
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)

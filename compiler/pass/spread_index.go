@@ -41,11 +41,12 @@ const farRow = 1 << 40
 
 // pointReads follows the subscripts in the body of a loop.
 type pointReads struct {
-	s     *spreader // nil: what an operator on rows reads is not followed
-	rows  int       // the number of values of the first index
-	reads []int     // by operand: its number of rows
-	of    []rowMap  // by operand
-	in    []ir.ID   // the operands
+	// moved notes what an operator on rows reads of an operand (nil: all of it).
+	moved func(operand int, g *ir.Graph, id ir.ID, k int, of []traced)
+	rows  int      // the number of values of the first index
+	reads []int    // by operand: its number of rows
+	of    []rowMap // by operand
+	in    []ir.ID  // the operands
 }
 
 // traced is what is known of a value in a body: the operand that it is, as 1 + its number, or the
@@ -149,8 +150,8 @@ func (p *pointReads) read(a int, g *ir.Graph, id ir.ID, k int, of []traced) {
 		size = int(n.Attrs.Ints("size")[0])
 	}
 	switch {
-	case p.s != nil && (n.Op.Role == op.Points || n.Op.Numbers > 0 && k == 0) && dividable(g.Type(id)):
-		p.moved(a, p.s.mapsOf(g, id, g.Type(id).Rows)[k], of)
+	case p.moved != nil && (n.Op.Role == op.Points || n.Op.Numbers > 0 && k == 0) && dividable(g.Type(id)):
+		p.moved(a, g, id, k, of)
 		return
 	case k != 0:
 	case n.Op.Role == op.Picks || n.Op.Role == op.Windows:

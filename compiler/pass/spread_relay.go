@@ -138,12 +138,15 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	in, r := g.In(id), g.Nodes[id].Region
 	at = ir.ID(slices.IndexFunc(r.Graph.Nodes, func(n ir.Node) bool { return n.Op.Control == op.Iterate }))
 	it, from := &r.Graph.Nodes[at], r.Graph.In(at)
-	body, p := it.Region, &pointReads{s: s, rows: farRow, in: in, of: make([]rowMap, len(in))}
+	body, p := it.Region, &pointReads{rows: farRow, in: in, of: make([]rowMap, len(in))}
 	number := func(g *ir.Graph, x ir.ID) []ramp {
 		if list := s.numbersOf(g, x, farRow); len(list) == 1 && list[0].of == 0 && g.Type(x).IsScalar() {
 			return list
 		}
 		return nil
+	}
+	p.moved = func(a int, g *ir.Graph, id ir.ID, k int, of []traced) {
+		p.movedRows(a, s.mapsOf(g, id, g.Type(id).Rows)[k], of)
 	}
 	env, of := make([]traced, len(from)), make([]traced, body.Graph.Len())
 	for k := it.Carried(); k < len(from); k++ {
@@ -185,9 +188,9 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	return at, times, p.of
 }
 
-// moved notes that an operator reads rows of operand a as m says, for all rows of its result. Numbers
-// of the run move them.
-func (p *pointReads) moved(a int, m rowMap, of []traced) {
+// movedRows notes that an operator reads rows of operand a as m says, for all rows of its result.
+// Numbers of the run move them.
+func (p *pointReads) movedRows(a int, m rowMap, of []traced) {
 	to, below := &p.of[a], p.reads[a]
 	to.whole = to.whole || m.whole
 	for _, n := range m.needs {
