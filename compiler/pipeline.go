@@ -368,6 +368,19 @@ var pipeline = []step{
 			}
 			return nil
 		}},
+	{PassInfo{Name: "inparts",
+		Doc:   "reads files part by part in loops over their rows, where memory is scarce",
+		After: []After{{"place", "ranks share the rows of loops and of files"}}},
+		func(s *state) error {
+			if s.o.Sizes.Part == 0 && (s.o.Memory.Bytes <= 0 || s.fits()) {
+				return nil
+			}
+			x := *s
+			if x.g, x.owner = pass.InParts(s.g, s.owner, s.o.Table, s.o.Sizes); s.o.Sizes.Part > 0 || x.g != s.g && x.fits() {
+				s.g, s.owner = x.g, x.owner
+			}
+			return nil
+		}},
 	{PassInfo{Name: "order",
 		Doc:   "sets each task's priority to its longest path to the end, by measured cost, or to an order that keeps few matrices in memory",
 		After: []After{{"place", "exchanges are on the path"}}},

@@ -50,6 +50,12 @@ func (e *engine) runs(d *op.Def, space, bind reader) {
 			}
 			return e.begin(c, j, workers), nil
 		},
+		RowsEach: func(c *op.Call) (rows, iterations int) {
+			if j, err := space(c); err != nil || j.byColumns() || j.mirrored() || j.pieces() > 1 || len(j.ends) == 0 && !c.Type.IsDense() {
+				return 0, 0
+			}
+			return 1, 1
+		},
 	}
 }
 

@@ -245,6 +245,9 @@ type Sizes struct {
 	// Rows, with Whole, keeps those whole that ranks can share by rows, if no loop of one rank would
 	// do: the left factors of products whose right factors a cache holds, and their results.
 	Rows bool
+	// Part is about the bytes of a part of a file that a worker reads. In plans it is 0; a test that sets it
+	// gets files in parts although memory is not scarce.
+	Part int
 }
 
 // filled returns s with defaults for zero fields.
@@ -257,6 +260,9 @@ func (s Sizes) filled() Sizes {
 	}
 	if s.Spread == 0 {
 		s.Spread = 50_000
+	}
+	if s.Part == 0 {
+		s.Part = 1 << 20
 	}
 	return s
 }

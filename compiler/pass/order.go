@@ -2,6 +2,7 @@ package pass
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir"
 	"flow/ir/plan"
@@ -95,4 +96,74 @@ func depthFirst(g *ir.Graph, out []int32) {
 			visit(ir.ID(i))
 		}
 	}
+}
+
+// place returns the node after which loop id is made, which may be id. ok is false if it would fail in
+// another order. known has files that were read before.
+func (f *inParts) place(id ir.ID, members []ir.ID, known map[ir.ID]bool) (at ir.ID, ok bool) {
+	first, last := id, ir.ID(0)
+	for _, m := range members {
+		if f.g.Nodes[m].Op.Reads != nil && !known[m] {
+			first = min(first, m)
+		}
+		last = max(last, m)
+	}
+	stops := func(to ir.ID) bool { // between the first file and node to
+		for x := first + 1; x <= to; x++ {
+			if !slices.Contains(members, x) && f.stops.between(x-1, x) {
+				return true
+			}
+		}
+		return false
+	}
+	if !stops(id - 1) {
+		return id, true
+	}
+	for _, m := range append(slices.Clone(members), id) {
+		for _, x := range f.g.In(m) {
+			if !slices.Contains(members, x) {
+				last = max(last, x)
+			}
+		}
+	}
+	return last, !ir.MayFail(f.g, id) && !stops(last)
+}
+
+// build makes the loops.
+func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
+	c := copyOf(f.g)
+	inside := map[ir.ID]bool{}
+	for id, x := range f.of {
+		inside[id] = true
+		for _, m := range x.members {
+			inside[m] = true
+		}
+	}
+	var owners []int32
+	owned := func(id ir.ID) {
+		for owner != nil && len(owners) < c.g.Len() {
+			owners = append(owners, owner[id])
+		}
+	}
+	for id := range f.g.All() {
+		if !inside[id] && c.to[id] == ir.None {
+			c.node(id)
+			owned(id)
+		}
+		for _, h := range f.at[id] {
+			x := f.of[h]
+			results := []ir.ID{h}
+			if f.g.Type(h).Kind == types.Tuple {
+				results = slices.Clone(f.readers[h])
+			}
+			m := append(slices.Clone(x.members), h)
+			if results[0] != h {
+				m = append(m, results...)
+			}
+			r, reads := regionOf(f.g, f.table, m, results)
+			c.made(f.table, "inparts", x.attrs, r, through(c.to, reads), f.g.Origin(h), results...)
+			owned(h)
+		}
+	}
+	return c.g, owners
 }

@@ -5,7 +5,9 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
+	"flow/ir/value"
 )
 
 // This file decides which large matrices are not cut: those that only loops make and read. A loop
@@ -202,3 +204,275 @@ func rowProduct(g *ir.Graph, id ir.ID) bool {
 // result in blocks would be brought together where something reads whole rows of it, as distances of
 // points are read.
 const mostInner = 16
+
+// InParts makes loops over rows that read files part by part:
+//
+//	%0 = read() {path};  %1 = pipe(%0, %2) {fold="colsum", ..}
+//	->  %1 = inparts(%2) {rows, part, ..} { %0 = read() {path};  %1 = pipe(%0, %2) {..} }
+//
+// A loop takes the files that it reads row by row, also through columns of them and through chains that
+// nothing else reads. Of several loops each reads the file again. A file stays whole if another node
+// reads it: it would be in memory anyway.
+//
+// A file may have mistakes. Its first loop takes its place in the order of failures, so it would be wrong
+// to move the file over another node that may fail. owner is the owner of each node; nil: none has one.
+func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Graph, []int32) {
+	isRead := func(n ir.Node) bool { return readInParts(&n) }
+	if !slices.ContainsFunc(g.Nodes, isRead) {
+		return g, owner
+	}
+	f := &inParts{g: g, table: table, most: sizes.filled().Part, readers: make([][]ir.ID, g.Len()), whole: make([]bool, g.Len()), stops: stopsOf(g)}
+	f.s = &spreader{table: table, ranks: rowsApart, from: 1, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}}
+	for id := range g.All() {
+		for _, x := range g.In(id) {
+			f.readers[x] = append(f.readers[x], id)
+		}
+	}
+	for f.again = true; f.again; {
+		f.again = false
+		f.find()
+	}
+	if len(f.at) == 0 {
+		return g, owner
+	}
+	return f.build(owner)
+}
+
+// rowsApart is a number of ranks: what ranks would read of an operand tells whether it is read row by
+// row.
+const rowsApart = 7
+
+// readInParts reports a node that reads a dense matrix whose rows can be read alone.
+func readInParts(n *ir.Node) bool {
+	return n.Op.Reads != nil && n.Op.Parts != nil && n.Op.Loop != nil && !n.Attrs.Bool("sparse") && n.Op.Parts(n.Attrs)
+}
+
+// inParts finds and makes the loops of InParts.
+type inParts struct {
+	g       *ir.Graph
+	table   *op.Table
+	s       *spreader
+	most    int // bytes of a part
+	readers [][]ir.ID
+	whole   []bool // nodes that are in no such loop
+	again   bool   // whole has changed
+	stops   stops
+	of      map[ir.ID]*partsLoop // by loop
+	at      map[ir.ID][]ir.ID    // the loops that are made after a node, which may be themselves
+}
+
+// partsLoop is a loop, and what it makes of files.
+type partsLoop struct {
+	members []ir.ID // ascending; not the loop
+	attrs   *op.Attrs
+}
+
+// stay keeps nodes out of all loops.
+func (f *inParts) stay(ids ...ir.ID) {
+	for _, id := range ids {
+		f.again, f.whole[id] = f.again || !f.whole[id], true
+	}
+}
+
+// find finds the loops, and notes the files that must stay whole.
+func (f *inParts) find() {
+	f.of, f.at = map[ir.ID]*partsLoop{}, map[ir.ID][]ir.ID{}
+	found, inside := make([]*partsLoop, f.g.Len()), map[ir.ID]bool{}
+	for id := ir.ID(f.g.Len() - 1); id >= 0; id-- {
+		if inside[id] { // it is made in parts for another loop
+			continue
+		}
+		if found[id] = f.loop(id); found[id] != nil {
+			for _, m := range found[id].members {
+				inside[m] = true
+			}
+		}
+	}
+	known := map[ir.ID]bool{} // files that a loop before has read
+	for i, x := range found {
+		if x == nil {
+			continue
+		}
+		id := ir.ID(i)
+		place, ok := f.place(id, x.members, known)
+		if !ok {
+			f.stay(x.members...)
+			continue
+		}
+		f.of[id], f.at[place] = x, append(f.at[place], id)
+		for _, m := range x.members {
+			known[m] = true
+		}
+	}
+	for _, x := range f.of {
+		for _, m := range x.members {
+			for _, r := range f.readers[m] {
+				if of := f.of[r]; of != nil && slices.Contains(of.members, m) || known[r] {
+					continue
+				}
+				f.stay(m)
+			}
+		}
+	}
+}
+
+// aligned returns the inputs of a node that it reads row by row alone.
+func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
+	n, in := &f.g.Nodes[id], f.g.In(id)
+	var reads []rowReads
+	if d := n.Op; n.Region == nil && (d.Role == op.Slices || d.Fold != op.NoFold && len(in) == 1 || stated(d)) {
+		reads = slices.Repeat([]rowReads{f.s.ownRows(rows)}, len(in))
+	} else {
+		reads = f.s.readsOf(f.g, id, rows)
+	}
+	own, out := f.s.windows(rows), map[ir.ID]bool{}
+	for k, x := range in {
+		r := &reads[k]
+		is := f.g.Type(x).IsDense() && f.g.Type(x).Rows == rows && !r.whole && !r.turned && r.by == 0 && len(r.at) == 0 && slices.EqualFunc(r.rows, own, slices.Equal)
+		if was, ok := out[x]; ok {
+			is = is && was
+		}
+		out[x] = is
+	}
+	return out
+}
+
+// call returns a call of a node whose operands have no elements; nil if there is none.
+func (f *inParts) call(id ir.ID) *op.Call {
+	n := &f.g.Nodes[id]
+	c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: f.g.Type(id), Part: n.Attrs.Int(plan.SharedRows) > 0}
+	for _, x := range f.g.In(id) {
+		switch t := f.g.Type(x); {
+		case t.IsDense() && t.Known():
+			c.In = append(c.In, &value.Dense{Elem: t.Elem, Rows: t.Rows, Cols: t.Cols, Stride: t.Cols})
+		case t.IsScalar():
+			c.In = append(c.In, value.Scalar{Elem: t.Elem})
+		default:
+			return nil
+		}
+	}
+	if n.Enter(c) != nil {
+		return nil
+	}
+	return c
+}
+
+// loop returns node id as a loop that makes what it reads of files; nil if it is none.
+func (f *inParts) loop(id ir.ID) *partsLoop {
+	n := &f.g.Nodes[id]
+	l := n.Op.Loop
+	if l == nil || l.RowsEach == nil || !n.Op.Laws.Has(op.Pure) || n.Op.Reads != nil || sent(f.g, id) || f.whole[id] || n.Attrs.Int("keep") > 0 {
+		return nil
+	}
+	rows := 0
+	for _, x := range f.g.In(id) {
+		if t := f.g.Type(x); t.IsDense() && t.Known() {
+			rows = max(rows, t.Rows)
+		}
+	}
+	c := f.call(id)
+	if rows < rowsApart || c == nil {
+		return nil
+	}
+	each, per := l.RowsEach(c)
+	if each == 0 || per == 0 {
+		return nil
+	}
+	units := (rows + each - 1) / each
+	count, leaf := l.Space(c)
+	if count != units*per {
+		return nil
+	}
+	members := f.members(id, rows)
+	row, all := 0, 0 // bytes
+	for _, m := range members {
+		if f.g.Nodes[m].Op.Look == nil {
+			t := f.g.Type(m)
+			row, all = row+t.Bytes()/rows, all+t.Bytes()
+		}
+	}
+	if all == 0 {
+		return nil
+	}
+	leaf = (leaf + per - 1) / per
+	if whole := wholePages / each; whole > leaf && whole*each*row <= f.most {
+		leaf = (whole + leaf - 1) / leaf * leaf
+	}
+	part := (max(1, f.most/(row*each)) + leaf - 1) / leaf * leaf
+	if 2*part*each > rows {
+		return nil
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "each", Val: op.Int(each)}, op.Attr{Name: "per", Val: op.Int(per)},
+		op.Attr{Name: "part", Val: op.Int(part)}, op.Attr{Name: "bytes", Val: op.Int(part * each * row)})
+	for _, name := range []string{plan.Shared, plan.SharedRows, plan.Unit, plan.Owner} {
+		if v, ok := n.Attrs.Get(name); ok {
+			attrs = attrs.With(name, v)
+		}
+	}
+	return &partsLoop{members, attrs}
+}
+
+// wholePages is a number of rows that are whole pages, whatever their length.
+const wholePages = 4096
+
+// members returns the nodes that loop id makes row by row, in ascending order: files, columns of them,
+// and chains on them. It returns none if there are no files.
+func (f *inParts) members(id ir.ID, rows int) []ir.ID {
+	wanted, spoiled := map[ir.ID]bool{}, map[ir.ID]bool{}
+	reads := func(r ir.ID) {
+		for x, is := range f.aligned(r, rows) {
+			wanted[x] = wanted[x] || is
+			spoiled[x] = spoiled[x] || !is
+		}
+	}
+	reads(id)
+	var members []ir.ID
+	files := false
+	for x := id - 1; x >= 0; x-- {
+		n := &f.g.Nodes[x]
+		if !wanted[x] || spoiled[x] || f.whole[x] || sent(f.g, x) || !f.makes(x) {
+			continue
+		}
+		inside := func(r ir.ID) bool { return r == id || slices.Contains(members, r) }
+		column := n.Op.Role == op.Slices
+		if n.Op.Reads == nil && !column && slices.ContainsFunc(f.readers[x], func(r ir.ID) bool { return !inside(r) }) || !slices.ContainsFunc(f.readers[x], inside) {
+			continue
+		}
+		members, files = append(members, x), files || n.Op.Reads != nil
+		if n.Op.Reads == nil {
+			reads(x)
+		}
+	}
+	if !files {
+		return nil
+	}
+	slices.Reverse(members)
+	// what no file is made of is not made in parts
+	made := map[ir.ID]bool{}
+	members = slices.DeleteFunc(members, func(x ir.ID) bool {
+		made[x] = f.g.Nodes[x].Op.Reads != nil || slices.ContainsFunc(f.g.In(x), func(y ir.ID) bool { return made[y] })
+		return !made[x]
+	})
+	return members
+}
+
+// makes reports whether a loop may make node id in parts.
+func (f *inParts) makes(id ir.ID) bool {
+	n, t := &f.g.Nodes[id], f.g.Type(id)
+	switch {
+	case !t.IsDense() || !t.Known() || t.Cols == 0:
+		return false
+	case n.Op.Reads != nil:
+		return readInParts(n)
+	case n.Op.Role == op.Slices:
+		return f.g.Type(f.g.In(id)[0]).Rows == t.Rows && n.Op.Look != nil
+	case !elementwise(n) || n.Op.Role == op.Reduces || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
+		return false
+	}
+	c := f.call(id)
+	if c == nil {
+		return false
+	}
+	each, per := n.Op.Loop.RowsEach(c)
+	return each == 1 && per == 1
+}

@@ -6,5 +6,5 @@ import "flow/ir/op"
 // table, streams in in.
 func Rows(in *Input) []*op.Def {
 	files := newFileCache(in)
-	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow()}
+	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow(), inParts()}
 }

@@ -30,6 +30,12 @@ func (l *Linear) panels() *op.Def {
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginPanels(c, nil), nil },
+			RowsEach: func(c *op.Call) (rows, iterations int) {
+				if p := panelGridOf(c); c.Attrs.Bool("ta") && !c.Attrs.Bool("tb") {
+					return p.Panel, p.Strips
+				}
+				return 0, 0 // the terms are no rows
+			},
 		},
 	}
 }
@@ -277,6 +283,12 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 		Early: true,
 		Takes: takes,
 		Rows:  op.RowsOfResult,
+		RowsEach: func(c *op.Call) (rows, iterations int) {
+			if c.Attrs.Bool("ta") {
+				return 0, 0
+			}
+			return 1, 1
+		},
 		Space: func(c *op.Call) (n, leaf int) {
 			if c.Part {
 				return c.Type.Rows, max(1, window.LeafElements/max(1, c.Type.Cols))

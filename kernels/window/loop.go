@@ -41,6 +41,12 @@ func Loop(kernel func(c *op.Call) error, parts ...Part) *op.Loop {
 			}
 			return out.Rows
 		},
+		RowsEach: func(*op.Call) (rows, iterations int) {
+			if len(parts) > 0 && (parts[0] == Rows || parts[0] == Same) {
+				return 1, 1 // unless rows are cut
+			}
+			return 0, 0
+		},
 		Space: func(c *op.Call) (n, leaf int) {
 			w := windowsFor(c, parts)
 			return w.N, w.Leaf

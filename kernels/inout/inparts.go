@@ -1,0 +1,253 @@
+package inout
+
+// This file defines the row `inparts`: a loop over rows, and the files whose rows it reads. Each worker
+// reads some rows just before it goes over them, and gives back their memory behind them. So of a file
+// no more is in memory than a part for each worker.
+
+import (
+	"errors"
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/memory"
+)
+
+// inParts is the row. The body is reads, views of their columns, chains on them, and then the loop
+// whose results the row returns. Its attributes are the rows, the rows that an iteration makes (each), the
+// iterations of the last loop that it is (per), the iterations of a part (part) and the bytes of a part.
+//
+// Matrices that are made in parts have addresses for all of their rows, so kernels and code of loops
+// are those of whole matrices.
+func inParts() *op.Def {
+	run := &op.Loop{
+		Rows: func(s *op.Sig, _ types.Type) int {
+			if s.Attrs.Int("each") > 1 {
+				return 0
+			}
+			return s.Attrs.Int("rows")
+		},
+		Space: func(c *op.Call) (n, leaf int) {
+			each := c.Attrs.Int("each")
+			return (c.Attrs.Int("rows") + each - 1) / each, c.Attrs.Int("part")
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginParts(c, workers) },
+	}
+	return define.OfBody(op.Def{
+		Name: "inparts",
+		Doc:  "inparts goes over rows of files that it reads part by part, so that no file is in memory as a whole; the compiler makes it where memory is scarce.",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			w := define.ReadCost(s, 0)
+			w.Bytes += float64(s.Attrs.Int("bytes")) * float64(s.Attrs.Int("rows")) / float64(max(1, s.Attrs.Int("part")*s.Attrs.Int("each")))
+			w.Flops = w.Bytes
+			return w
+		},
+		Beside: func(s *op.Sig, _ types.Type) float64 {
+			return float64(s.Attrs.Int("bytes")) * float64(max(1, s.Attrs.Int("ranks")))
+		},
+		Loop: run,
+	})
+}
+
+// lastOf returns the action of a body whose loop is run.
+func lastOf(b *op.Body) int {
+	k := len(b.Acts) - 1
+	for b.Acts[k].Def.Control == op.Part {
+		k--
+	}
+	return k
+}
+
+// callOf returns the call of an action, without operands and result.
+func callOf(c *op.Call, a *op.Action) op.Call {
+	return op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Body: a.Chain, Bodies: a.Bodies,
+		Part: c.Part, From: c.From, To: c.To, Env: c.Env, Read: c.Read, Stopped: c.Stopped, Wanted: c.Wanted}
+}
+
+// made is a matrix that is made in parts.
+type made struct {
+	act  int
+	call op.Call
+	body op.LoopBody
+	rows []byte // all of them
+	each int    // bytes of a row
+}
+
+// partsRun is one execution of the loop.
+type partsRun struct {
+	c, last    *op.Call
+	made       []*made
+	body       op.LoopBody
+	rows       int
+	each, part int
+	per        int
+}
+
+// partsPasses is an execution that goes over the rows several times.
+type partsPasses struct{ *partsRun }
+
+func (x partsPasses) Next() (again bool, err error) { return x.body.(op.Passes).Next() }
+
+func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
+	b := c.Bodies[0]
+	end := lastOf(b)
+	last := callOf(c, &b.Acts[end])
+	x := &partsRun{c: c, last: &last, rows: c.Attrs.Int("rows"), each: c.Attrs.Int("each"), part: c.Attrs.Int("part"), per: c.Attrs.Int("per")}
+	defer func() {
+		if err != nil {
+			x.end()
+		}
+	}()
+	registers := append(slices.Clone(c.In), make([]value.Value, len(b.Acts))...)
+	for k := range b.Acts[:end+1] {
+		a := &b.Acts[k]
+		call := &last
+		if k < end {
+			made := callOf(c, a)
+			call = &made
+		}
+		for _, r := range a.Args {
+			call.In = append(call.In, registers[r])
+		}
+		if k == end {
+			break
+		}
+		if registers[len(c.In)+k], err = x.make(k, call, workers); err != nil {
+			return nil, a.Failed(k, err)
+		}
+	}
+	if x.lend(b, end); last.Def.Loop == nil {
+		return nil, errors.New("BUG: inparts ends with " + last.Def.Name + ", which is no loop")
+	}
+	if x.body, err = last.Def.Loop.Begin(&last, workers); err != nil {
+		return nil, b.Acts[end].Failed(end, err)
+	}
+	if _, passes := x.body.(op.Passes); passes {
+		return partsPasses{x}, nil
+	}
+	return x, nil
+}
+
+// make begins the loop of action k, the call c, and returns its result, none of whose rows is made yet.
+func (x *partsRun) make(k int, c *op.Call, workers int) (value.Value, error) {
+	if c.Def.Look != nil {
+		return c.Def.Look(c)
+	}
+	m := &made{act: k, call: *c, each: c.Type.Bytes() / c.Type.Rows}
+	var err error
+	if m.rows, err = memory.Sparse(c.Type.Bytes()); err != nil {
+		return nil, op.NoMemory(err)
+	}
+	x.made = append(x.made, m)
+	out := value.Over(m.rows, c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	out.Buf, m.call.Out = nil, out
+	m.body, err = c.Def.Loop.Begin(&m.call, workers)
+	return out, err
+}
+
+// lend gives the last action the memory that the call has for its results.
+func (x *partsRun) lend(b *op.Body, end int) {
+	x.last.Out = x.c.Out
+	if x.last.Type.Kind != types.Tuple {
+		return
+	}
+	x.last.Out = nil
+	define.LendResults(x.last)
+	given, _ := x.c.Out.(value.Tuple)
+	if given == nil && x.c.Out != nil {
+		given = value.Tuple{x.c.Out}
+	}
+	for k, r := range b.Yields {
+		if k < len(given) && given[k] != nil {
+			x.last.Out.(value.Tuple)[b.Acts[r-len(b.Args)].Attrs.Int("at")] = given[k]
+		}
+	}
+}
+
+func (x *partsRun) Chunk(worker, lo, hi int) error {
+	kept := lo // the first iteration whose rows have memory
+	for at := lo; at < hi; at += x.part {
+		to := min(at+x.part, hi)
+		from, until := at*x.each, min(to*x.each, x.rows)
+		for k, m := range x.made {
+			if err := m.body.Chunk(worker, from, until); err != nil {
+				return x.first(k, err)
+			}
+		}
+		if err := x.body.Chunk(worker, at*x.per, to*x.per); err != nil {
+			return x.first(len(x.made), err)
+		}
+		for _, m := range x.made {
+			page := max(kept*x.each*m.each, from*m.each-pageOver)
+			memory.Discard(m.rows[page : until*m.each])
+		}
+	}
+	return nil
+}
+
+// pageOver is at least the size of a page.
+const pageOver = 64 << 10
+
+// first returns the failure that comes first in the program: that of an action before number k of those
+// that make matrices, in whatever rows, or err, the failure of that action.
+func (x *partsRun) first(k int, err error) error {
+	rows := x.part * x.each
+	for _, m := range x.made[:k] {
+		if m.call.Def.Reads == nil { // a chain that cannot fail
+			continue
+		}
+		again := partsRun{c: x.c}
+		_, e := again.make(m.act, &m.call, 1)
+		for from := 0; e == nil && from < x.rows; from += rows {
+			until := min(from+rows, x.rows)
+			e = again.made[0].body.Chunk(0, from, until)
+			memory.Discard(again.made[0].rows[from*m.each : until*m.each])
+		}
+		_ = again.end()
+		if e != nil {
+			return x.c.Bodies[0].Acts[m.act].Failed(m.act, e)
+		}
+	}
+	act := lastOf(x.c.Bodies[0])
+	if k < len(x.made) {
+		act = x.made[k].act
+	}
+	return x.c.Bodies[0].Acts[act].Failed(act, err)
+}
+
+func (x *partsRun) End() error {
+	err := x.body.End()
+	x.body = nil
+	if e := x.end(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	out, several := x.last.Out.(value.Tuple)
+	if !several {
+		x.c.Out = x.last.Out
+		return nil
+	}
+	b := x.c.Bodies[0]
+	for k, r := range b.Yields {
+		x.c.Give(k, out[b.Acts[r-len(b.Args)].Attrs.Int("at")])
+	}
+	return nil
+}
+
+// end ends the loops that make matrices.
+func (x *partsRun) end() (err error) {
+	for _, m := range x.made {
+		if m.body != nil {
+			if e := m.body.End(); err == nil {
+				err = e
+			}
+		}
+		memory.Unmap(m.rows)
+	}
+	x.made = nil
+	return err
+}
