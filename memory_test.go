@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -53,25 +54,85 @@ func TestMemoryOfSparseInLoops(t *testing.T) {
 }
 
 // TestPredictedMemoryIsEnough: dense programs run on one thread in the memory that is predicted, though
-// the runtime lends memory in classes of sizes.
+// the runtime lends memory in classes of sizes. A program with less is refused before it starts.
 func TestPredictedMemoryIsEnough(t *testing.T) {
-	for _, text := range []string{
+	texts := []string{
 		"iterate lo = A, hi = A + 1, k = 0 until k == 3 {\n  m = (lo + hi) / 2\n  next lo = ifelse(m < 0.5, m, lo)\n" +
 			"  next hi = ifelse(m < 0.5, hi, m)\n  next k = k + 1\n}\nemit sum(lo)",
 		"S = rand_spd(600, seed = 1)\niterate x = ones(600, 1) times 5 { next x = cholesky(S + max(x) * eye(600)) @ x / 600 }\nemit sum(x + colmax(A)[0, 0])",
 		"emit sum(sort(A, by = 1) @ A)",
-	} {
-		p := compiled(t, "A = rand(600, 600, seed = 1) / 600\n"+text, 1)
-		bytes := plan.LeastMemory(p.Compiled().Plan).Most()
-		if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Memory: memory.Limit{Bytes: bytes, By: "this test"}}); err != nil {
-			t.Errorf("%s\n%d bytes are predicted: %v", text, bytes, err)
+		// two loops that know nothing of each other
+		"iterate x = A times 3 { next x = sort(x @ A, by = 1) }\niterate y = rand(900, 900, seed = 2) times 2 { next y = sort(y, by = 0) @ y }\nemit sum(x) + sum(y)",
+		// a branch that takes more than the other one
+		"x = if sum(A) > 0 { sum(sort(A @ A, by = 1) @ t(A)) } else { 1.0 }\nemit x",
+		"x = if sum(A) < 0 { 1.0 } else { sum(sort(A @ A, by = 1) @ t(A)) }\nemit x + max(A)",
+	}
+	for seed := range 12 {
+		texts = append(texts, drawnForMemory(rand.New(rand.NewPCG(uint64(seed), 12))))
+	}
+	for _, text := range texts {
+		text = "A = rand(600, 600, seed = 1) / 600\n" + text
+		bytes := plan.LeastMemory(compiled(t, text, 1).Compiled().Plan).Most()
+		refused := 0
+		for _, part := range []int64{100, 99, 90, 75, 60, 45, 30, 15} { // of 100
+			limit := memory.Limit{Bytes: bytes * part / 100, By: "this test"}
+			p, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Memory: limit})
+			if err != nil {
+				refused++
+				continue
+			}
+			if refused > 0 {
+				t.Errorf("%s\n%v: admitted, and refused with more", text, limit)
+			}
+			if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Memory: limit}); err != nil {
+				t.Errorf("%s\n%d bytes are predicted, of which %d %% were admitted: %v", text, bytes, part, err)
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%s\nadmitted with 15 %% of %d bytes", text, bytes)
 		}
 	}
 }
 
+// drawnForMemory draws a program of matrices of 600 x 600 and 900 x 900, with loops and branches.
+func drawnForMemory(r *rand.Rand) string {
+	var b strings.Builder
+	size := []int{600, 900}
+	names := [][]string{{"A"}, {"B"}}
+	b.WriteString("B = rand(900, 900, seed = 3) / 900\n")
+	pick := func(k int) string { return names[k][r.IntN(len(names[k]))] }
+	matrix := func(k int, own string) string {
+		x, y := pick(k), pick(k)
+		if own != "" {
+			x = own
+		}
+		return []string{x + " @ " + y, "sort(" + x + ", by = 1)", "t(" + x + ") @ " + y, x + " * 0.5 + t(" + y + ")", "cumsum(" + x + ")",
+			"sort(" + x + " @ " + y + ", by = 0) @ " + x}[r.IntN(6)]
+	}
+	for i := range 3 + r.IntN(5) {
+		k, name := r.IntN(2), fmt.Sprintf("m%d", i)
+		switch r.IntN(5) {
+		case 0, 1:
+			fmt.Fprintf(&b, "%s = %s\n", name, matrix(k, ""))
+		case 2:
+			fmt.Fprintf(&b, "iterate %s = %s times %d {\n  w%d = %s\n  next %[1]s = %s / %d\n}\n", name, pick(k), 1+r.IntN(3), i, matrix(k, name), []string{fmt.Sprintf("(w%d @ %s)", i, name), matrix(k, fmt.Sprintf("w%d", i)), fmt.Sprintf("(w%d + t(%s))", i, pick(k))}[r.IntN(3)], size[k])
+		case 3:
+			fmt.Fprintf(&b, "%s = if sum(%s) > %d { %s } else { %s }\n", name, pick(k), r.IntN(2)*1000000-1, matrix(k, ""), pick(k)+" * 2.0")
+		case 4:
+			fmt.Fprintf(&b, "emit sum(%s)\n", matrix(k, ""))
+			continue
+		}
+		names[k] = append(names[k], name)
+	}
+	for k := range names {
+		fmt.Fprintf(&b, "emit max(%s) + sum(%s)\n", names[k][len(names[k])-1], pick(k))
+	}
+	return b.String()
+}
+
 // TestPredictedMemoryAdmits: a program that is admitted runs in that memory, whatever else its
 // process takes: texts of files, messages, the operands of tasks on other threads. With half of it no
-// plan fits.
+// plan fits, unless files that ranks can read in parts are most of it.
 func TestPredictedMemoryAdmits(t *testing.T) {
 	dir := t.TempDir()
 	var csv, mtx bytes.Buffer
@@ -105,7 +166,12 @@ func TestPredictedMemoryAdmits(t *testing.T) {
 				}
 			}
 			BoundMemory(memory.Limit{})
-			if _, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Ranks: ranks, Memory: memory.Limit{Bytes: limit.Bytes / 2, By: "this test"}}); err == nil {
+			half := memory.Limit{Bytes: limit.Bytes / 2, By: "this test"}
+			if p, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Ranks: ranks, Memory: half}); err == nil && strings.Contains(text, "a.csv") {
+				if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Memory: half}); err != nil {
+					t.Errorf("%s\n%d ranks, in half of %v: %v", text, ranks, limit, err)
+				}
+			} else if err == nil {
 				t.Errorf("%s\n%d ranks: compiled for half of %v", text, ranks, limit)
 			}
 		}

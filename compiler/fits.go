@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"flow/compiler/pass"
 	"flow/ir"
 	"flow/ir/plan"
 	"flow/ir/types"
@@ -17,8 +18,8 @@ import (
 // exceed the limit. ok is false if there is none. A matrix that fusion eliminates has no node, so
 // it may be of any size.
 //
-// Regions are not checked: a branch may not be taken, and a loop may have no rounds. Sizes that
-// only the run knows are checked in the run.
+// Regions are not checked: what they hold is part of the peak. Sizes that only the run knows are
+// checked in the run.
 func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	g, stored := p.Graph, plan.Stored(p)
 	var in []ir.ID
@@ -48,7 +49,8 @@ func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
 }
 
 // peakTooLarge refuses a plan whose values take more than the limit at one time, with one worker a rank
-// and so many ranks on the machine. A plan all of whose values together fit costs next to nothing.
+// and so many ranks on the machine. A plan that is not refused runs in the order of the prediction if
+// all of its values together would not fit. If they do, the prediction costs next to nothing.
 func peakTooLarge(p *plan.Plan, ranks int, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	if ranks < 1 {
 		ranks = p.Ranks
@@ -56,7 +58,7 @@ func peakTooLarge(p *plan.Plan, ranks int, limit memory.Limit) (d source.Diagnos
 	if plan.FitsIn(p, limit.Bytes/int64(ranks)) {
 		return d, false
 	}
-	m := plan.LeastMemory(p)
+	m := p.Sparing(pass.DepthFirst(p.Graph), ranks, limit.Bytes)
 	need := m.On(ranks)
 	if need <= limit.Bytes {
 		return d, false

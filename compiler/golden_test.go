@@ -31,7 +31,7 @@ import (
 //	expect: fuse        the pass changes the graph of this case
 //	forbid: fuse        it does not
 //	count: map=1        nodes of the plan
-//	with: tile=4 block=16 panel=8 ranks=3 whole=1 n=12
+//	with: tile=4 block=16 panel=8 ranks=3 whole=1 part=4096 n=12
 //
 // (the last sets what blocks follow from, and params of the program). Sections are
 // compared where present; -update fills them. in.flow is a program, in.ir a graph that
@@ -204,6 +204,8 @@ func (c *goldenCase) setUp() {
 			c.ranks = n
 		case "spread":
 			c.sizes.Spread = n
+		case "part":
+			c.sizes.Part = n
 		case "whole":
 			c.whole = n > 0
 		default:

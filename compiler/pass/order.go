@@ -33,7 +33,7 @@ func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 		out[i] = int32(t * scale)
 	}
 	if whole && shared(g, costs) {
-		depthFirst(g, out)
+		depthFirst(g, out, false)
 	}
 	short := func(id ir.ID) bool { return costs[id] < longest/shortEffect }
 	for i := range tail {
@@ -67,10 +67,19 @@ func shared(g *ir.Graph, costs []float64) bool {
 	return alone*shortEffect <= all
 }
 
+// DepthFirst returns priorities by which few matrices are in memory at a time: those of depthFirst, but
+// what an effect needs is made after what the effects before it need.
+func DepthFirst(g *ir.Graph) []int32 {
+	out := make([]int32, g.Len())
+	depthFirst(g, out, true)
+	return out
+}
+
 // depthFirst sets the priorities of tasks to an order in which what a task needs is made just before
 // it: the fewest matrices are in memory at a time, and what was made last is still in a cache. Tasks
-// that nothing reads are made in the order of the program.
-func depthFirst(g *ir.Graph, out []int32) {
+// that nothing reads are made in the order of the program. effects: of what a task needs, effects come
+// first.
+func depthFirst(g *ir.Graph, out []int32, effects bool) {
 	read := make([]bool, g.Len())
 	for i := range g.Nodes {
 		for _, x := range g.In(ir.ID(i)) {
@@ -85,6 +94,11 @@ func depthFirst(g *ir.Graph, out []int32) {
 			return
 		}
 		out[id] = -1
+		for _, x := range g.In(id) {
+			if effects && g.Type(x).Kind == types.Effect {
+				visit(x)
+			}
+		}
 		for _, x := range g.In(id) {
 			visit(x)
 		}

@@ -214,8 +214,9 @@ const mostInner = 16
 // nothing else reads. Of several loops each reads the file again. A file stays whole if another node
 // reads it: it would be in memory anyway.
 //
-// A file may have mistakes. Its first loop takes its place in the order of failures, so it would be wrong
-// to move the file over another node that may fail. owner is the owner of each node; nil: none has one.
+// A file may have mistakes. Its first loop takes its place in the order of failures, so it would be
+// wrong to move the file over another node that may fail. owner is the owner of each node; nil: none
+// has one.
 func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Graph, []int32) {
 	isRead := func(n ir.Node) bool { return readInParts(&n) }
 	if !slices.ContainsFunc(g.Nodes, isRead) {
@@ -394,11 +395,12 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	if all == 0 {
 		return nil
 	}
-	leaf = (leaf + per - 1) / per
-	if whole := wholePages / each; whole > leaf && whole*each*row <= f.most {
-		leaf = (whole + leaf - 1) / leaf * leaf
+	part := max(1, f.most/(row*each))
+	for _, by := range [...]int{(leaf + per - 1) / per, wholePages / each} {
+		if by > 0 && by*each*row <= f.most {
+			part = (part + by - 1) / by * by
+		}
 	}
-	part := (max(1, f.most/(row*each)) + leaf - 1) / leaf * leaf
 	if 2*part*each > rows {
 		return nil
 	}

@@ -33,7 +33,8 @@ type Loop struct {
 	Rows func(s *Sig, out types.Type) int
 	// RowsEach says which rows of an operand are read, where operands are read row by row: the k-th run of
 	// so many iterations reads the k-th run of so many rows, and nothing else in an execution reads these
-	// rows. So no other rows need be there. Operands need not have elements. 0, or nil: others are read.
+	// rows. So no other rows need be there. A chunk may begin and end with any such run. Operands need not
+	// have elements. 0, or nil: others are read.
 	RowsEach func(c *Call) (rows, iterations int)
 	// Early: a chunk may begin and end with any row of the result, and completes its rows, unless the
 	// loop is Incomplete in the end.

@@ -47,27 +47,62 @@ type Held struct {
 // mostHeld is the length of Memory.Largest.
 const mostHeld = 3
 
-// LeastMemory predicts the memory of a run with one worker a rank that takes the smaller of two
-// branches. Rows that the run chooses, and entries of sparse matrices that follow from them or are a
-// guess, take none. More workers have more tasks at work at a time. A loop counts with at least one
-// round. Measured rates have no part in it, so that all ranks get the same.
+// LeastMemory predicts the memory of a run with one worker a rank. A branch counts as the larger one.
+// Rows that the run chooses, and entries of sparse matrices that follow from them or are a guess, take
+// none. More workers have more tasks at work at a time. A loop counts with at least one round. Measured
+// rates have no part in it, so that all ranks get the same.
 func LeastMemory(p *Plan) *Memory {
 	cost := Costs(p.Graph, nil)
-	m, _ := simulateMemory(p, cost, Critical(p.Graph, cost), messageBytes(p.Graph, ir.NewEstimator(p.Graph)), 1, true)
+	m, _ := leastMemory(p, cost, Critical(p.Graph, cost))
 	return m
 }
 
-// simulateMemory is simulate with the memory that the run takes. least is as in LeastMemory; otherwise
-// a branch counts as the larger one.
-func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int, least bool) (out *Memory, makespan float64) {
-	m := newHolding(p, least)
+// leastMemory is LeastMemory where the ready task with the largest urgency comes first. It also returns
+// the tasks in that order.
+func leastMemory(p *Plan, cost, urgency []float64) (*Memory, []ir.ID) {
+	m := newHolding(p, true)
+	simulate(p, cost, urgency, messageBytes(p.Graph, ir.NewEstimator(p.Graph)), 1, m)
+	return m.prediction(), m.order
+}
+
+// Sparing makes one worker a rank run the tasks in the order of a prediction, which it returns. That is
+// the order of LeastMemory if it fits in limit bytes by the memory of so many ranks on one machine, and
+// otherwise that of LeastMemory or of urgency, whichever takes less. urgency is larger for tasks that
+// come first.
+func (p *Plan) Sparing(urgency []int32, ranks int, limit int64) *Memory {
+	cost := Costs(p.Graph, nil)
+	m, order := leastMemory(p, cost, Critical(p.Graph, cost))
+	if m.On(ranks) > limit {
+		other := make([]float64, len(urgency))
+		for i, u := range urgency {
+			other[i] = float64(u)
+		}
+		if x, by := leastMemory(p, cost, other); x.On(ranks) < m.On(ranks) {
+			m, order = x, by
+		}
+	}
+	p.Ordered, p.Prio = true, make([]int32, p.Graph.Len())
+	for k, id := range order {
+		p.Prio[id] = int32(float64(len(order)-k) / float64(len(order)) * (1 << 30))
+	}
+	return m
+}
+
+// simulateMemory is simulate with the memory that the run takes.
+func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int) (out *Memory, makespan float64) {
+	m := newHolding(p, false)
 	makespan = simulate(p, cost, tail, bytes, workers, m)
-	out = &Memory{Peak: make([]int64, p.Ranks)}
+	return m.prediction(), makespan
+}
+
+// prediction returns what a simulation that has ended tells of memory.
+func (m *holding) prediction() *Memory {
+	out := &Memory{Peak: make([]int64, m.p.Ranks)}
 	for r, b := range m.peak {
 		out.Peak[r] = int64(b)
 	}
 	out.Largest = m.largest(slices.Index(out.Peak, out.Most()))
-	return out, makespan
+	return out
 }
 
 // FitsIn reports whether all values of a plan together take at most limit bytes on one rank. A result
@@ -125,7 +160,8 @@ type holding struct {
 	now    []float64             // by rank
 	peak   []float64
 	step   int
-	at     []int // by rank: the step of the peak
+	order  []ir.ID // tasks, as they begin
+	at     []int   // by rank: the step of the peak
 }
 
 // stored is the value of a node on each rank that makes it.
@@ -300,6 +336,7 @@ func (m *holding) largest(rank int) (list []Held) {
 
 // begin gives the results of a task their memory.
 func (m *holding) begin(id ir.ID) {
+	m.order = append(m.order, id)
 	g := m.p.Graph
 	n := &g.Nodes[id]
 	rank := m.p.Rank(id)

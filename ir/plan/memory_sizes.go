@@ -13,7 +13,7 @@ import (
 type sizes struct {
 	p     *Plan
 	l     *layouts
-	least bool            // a branch counts as the smaller one
+	least bool            // what only the run knows counts as the least
 	bare  bool            // memory is as large as what is in it
 	cuts  map[int][]int64 // by number of rows: see WindowOf
 	of    estimators
@@ -159,12 +159,7 @@ func (s *sizes) inside(g *ir.Graph, id ir.ID, owner int) (most float64) {
 	for r := n.Region; r != nil; r = r.Next {
 		s.of.enter(g, id, r)
 		where := s.l.locate(r.Graph, rank, argsOf(r, carried))
-		x := s.region(n, r, rank, where)
-		if s.least && n.Op.Control == op.Select && r != n.Region {
-			most = min(most, x)
-		} else {
-			most = max(most, x)
-		}
+		most = max(most, s.region(n, r, rank, where))
 	}
 	return most
 }

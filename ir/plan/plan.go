@@ -28,6 +28,9 @@ type Plan struct {
 	// Prio[i] orders ready tasks, larger first; nil for program order. It affects only the
 	// order and is not in the hash, because it comes from measured costs.
 	Prio []int32
+	// Ordered: one worker runs the tasks in the order of Prio, and those of a round in program order, as
+	// the prediction of memory does (Plan.Sparing).
+	Ordered bool
 	// Uses[i] is the number of inputs that read the result of node i, over all ranks.
 	Uses []int32
 	// Shares says how ranks share matrices, and why, for people.

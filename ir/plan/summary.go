@@ -117,7 +117,7 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	if sum > 0 {
 		s.LoadRatio = most * float64(p.Ranks) / sum
 	}
-	s.Memory, s.Makespan = simulateMemory(p, cost, tail, bytes, workers, false)
+	s.Memory, s.Makespan = simulateMemory(p, cost, tail, bytes, workers)
 	if p.Ranks > 1 {
 		s.Layouts, s.Shares = Layouts(p), p.Shares
 	}
@@ -271,18 +271,36 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 	for r := range ready {
 		start(r)
 	}
+	// ended ends a task. A part of several results is no task: it is there as soon as they are.
+	var ended func(task int32, list []int32) (enabled []int32)
+	ended = func(task int32, list []int32) []int32 {
+		held.end(ir.ID(task))
+		for _, t := range succ[off[task]:off[task+1]] {
+			if waits[t]--; waits[t] > 0 {
+				continue
+			}
+			if g.Nodes[t].Op.Control == op.Part {
+				held.begin(ir.ID(t))
+				list = ended(t, list)
+			} else {
+				list = append(list, t)
+			}
+		}
+		return list
+	}
+	var enabled []int32
 	for len(running) > 0 {
 		e := running.pop()
 		now = e.key
-		held.end(ir.ID(e.task))
+		enabled = ended(e.task, enabled[:0])
 		if to, ok := p.exchange(ir.ID(e.task)); !ok || len(to) == 0 {
 			free[p.Home(ir.ID(e.task))]++
 		}
-		for _, t := range succ[off[e.task]:off[e.task+1]] {
-			if waits[t]--; waits[t] == 0 {
-				enable(t)
-				start(p.Home(ir.ID(t)))
-			}
+		for _, t := range enabled {
+			enable(t)
+		}
+		for _, t := range enabled {
+			start(p.Home(ir.ID(t)))
 		}
 		start(p.Home(ir.ID(e.task)))
 	}

@@ -16,8 +16,9 @@ import (
 )
 
 // inParts is the row. The body is reads, views of their columns, chains on them, and then the loop
-// whose results the row returns. Its attributes are the rows, the rows that an iteration makes (each), the
-// iterations of the last loop that it is (per), the iterations of a part (part) and the bytes of a part.
+// whose results the row returns. Its attributes are the rows, the rows that an iteration makes (each),
+// the iterations of the last loop that it is (per), the iterations of a part (part) and the bytes of a
+// part.
 //
 // Matrices that are made in parts have addresses for all of their rows, so kernels and code of loops
 // are those of whole matrices.

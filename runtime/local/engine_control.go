@@ -336,7 +336,7 @@ func (e *Engine) keepUses() {
 const briefTask = 2e-6
 
 // prioritiseControls makes the tasks of a region as urgent as its node, those with the longest path
-// to the region's end first.
+// to the region's end first, or those that come first in the program (Plan.Ordered).
 func (e *Engine) prioritiseControls() {
 	if len(e.controls) > 0 {
 		e.dag.Brief = make([]bool, e.dag.N)
@@ -355,7 +355,9 @@ func (e *Engine) prioritiseControls() {
 			spread := float64(max(base/16, 1000))
 			for t := r.from; t < r.to; t++ {
 				p := float64(base)
-				if h := int(e.task[t]) - e.p.Graph.Len(); longest > 0 && h >= 0 && t < r.to-1 {
+				if e.p.Ordered {
+					p += float64(r.to-t) / float64(r.to-r.from) * (1 << 28)
+				} else if h := int(e.task[t]) - e.p.Graph.Len(); longest > 0 && h >= 0 && t < r.to-1 {
 					at := e.home[h].id
 					p += spread * tail[at] / longest
 					e.dag.Brief[t] = e.flags[t]&(steers|asks|gathered) == 0 && cost[at] <= briefTask

@@ -1,0 +1,119 @@
+package flow
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"flow/memory"
+)
+
+// TestFilesInParts: loops over rows read files part by part where the whole files do not fit in memory.
+// They print the bytes that they print with all memory, on any number of threads and ranks.
+func TestFilesInParts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const n = 200_000
+	var csv strings.Builder
+	csv.WriteString("a,b,name,c\n")
+	for i := range n {
+		fmt.Fprintf(&csv, "%d,0.%03d,x%d,%g\n", i%1009, i%997, i%7, float64(i%83)*1e-3)
+	}
+	written := "X = rand(200000, 3, seed = 1) - 0.5\nemit X * 10 ^ (X * 20) to \"x.npy\"\nemit f32(X) to \"f.npy\"\nemit i64(X * 1000) to \"i.npy\"\nemit X > 0 to \"b.npy\"\nemit t(rand(5, 200000, seed = 2)) to \"y.npy\"\n"
+	if _, err := compiled(t, written, 1).Run(t.Context(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("t.csv", []byte(csv.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text  string
+		loops int // at least so many read files in parts
+		ranks int // at most
+		limit int64
+	}{
+		{"emit colsum(read(\"x.npy\"))", 1, 3, 3600 << 10},
+		{"X = read(\"x.npy\")\nemit mean(X)\nemit var(X)\nemit min(X)\nemit max(X)", 1, 1, 3600 << 10},
+		{"X = read(\"x.npy\")\nemit sum(abs(X - 1))\nemit norm(X)\nemit rowsum(colsum(X * 1e300 - X * 1e-300))", 1, 3, 3600 << 10},
+		{"X = read(\"x.npy\")\nZ = (X - colmean(X)) / colstddev(X)\nemit colmax(Z)\nemit colmin(Z)", 2, 3, 3600 << 10},
+		{"emit cov(read(\"x.npy\"))", 2, 1, 3600 << 10},
+		{"X = read(\"y.npy\")\nemit t(X) @ X", 1, 1, 3600 << 10},
+		{"X = read(\"y.npy\")\nemit sum(X @ seq(1, 6))\nemit sum(rowmax(X))", 2, 1, 3600 << 10},
+		{"X = read(\"y.npy\")\ny = read(\"x.npy\")\nemit sum(X[:, 1] * y[:, 2])\nemit max(y)", 1, 3, 3600 << 10},
+		{"X = read(\"i.npy\")\nemit colsum(X)\nemit sum(X // 7)", 1, 3, 3600 << 10},
+		{"emit count(read(\"b.npy\"))", 0, 3, 3600 << 10}, // few bytes
+		{"X = read(\"t.csv\", columns = \"c, a\")\nemit colmean(X)\nemit colvar(X)\nemit count(X > 0.05)", 1, 1, 2100 << 10},
+		{"X = read(\"t.csv\", columns = \"a, b, c\")\nS = X * 2\nemit sum(S)\nif sum(S) > 0 { emit max(X) }", 0, 1, 3600 << 10}, // a branch needs all of X
+	} {
+		want := inPartsOf(t, c.text, 1, 1, 0, 0)
+		for ranks := range c.ranks {
+			for threads := 1; threads <= 2; threads++ {
+				if got := inPartsOf(t, c.text, ranks+1, threads, c.limit, c.loops); got != want {
+					t.Errorf("%s\n%d ranks, %d threads: %s, want %s", c.text, ranks+1, threads, got, want)
+				}
+			}
+		}
+	}
+}
+
+// inPartsOf returns what a program prints, and its failure, with so many bytes of memory.
+func inPartsOf(t *testing.T, text string, ranks, threads int, bytesOf int64, loops int) string {
+	limit := memory.Limit{Bytes: bytesOf, By: "this test"}
+	if loops == 0 {
+		limit.Bytes = 0
+	}
+	p, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Ranks: ranks, Memory: limit})
+	if err != nil {
+		t.Fatalf("%s\n%d ranks: %v", text, ranks, err)
+	}
+	made := 0
+	for _, n := range p.Compiled().Plan.Graph.All() {
+		if n.Op.Name == "inparts" {
+			made++
+		}
+	}
+	if made < loops || loops == 0 && made > 0 {
+		t.Errorf("%s\n%d ranks: %d loops read in parts, want %d", text, ranks, made, loops)
+	}
+	var out bytes.Buffer
+	_, err = p.Run(t.Context(), RunOptions{Threads: threads, Memory: limit, Stdout: io.Writer(&out)})
+	if err != nil {
+		fmt.Fprintf(&out, "%v", err)
+	}
+	return out.String()
+}
+
+// TestMistakesReadInParts: a file with a mistake in its last row fails a run at the place where it
+// would fail if it were read whole, and the run shows what is above it in the program. Of two such
+// files the first one is named, although the loop meets the other mistake first.
+func TestMistakesReadInParts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, wrong := range map[string]int{"good.csv": -1, "late.csv": 199_990, "early.csv": 10} {
+		var b bytes.Buffer
+		for i := range 200_000 {
+			if i == wrong {
+				b.WriteString("1,x,3\n")
+			} else {
+				fmt.Fprintf(&b, "%d,0.%03d,3\n", i%1009, i%997)
+			}
+		}
+		if err := os.WriteFile(filepath.Clean(name), b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{
+		"emit 7\nX = read(\"late.csv\")\nemit 8\nemit colsum(X)\nemit 9",
+		"X = read(\"late.csv\")\nY = read(\"early.csv\")\nemit sum(X * Y)",
+		"X = read(\"good.csv\")\nY = read(\"early.csv\")\nemit sum(X)\nassert sum(X) < 0, \"no\"\nemit sum(Y)",
+	} {
+		want := inPartsOf(t, text, 1, 1, 0, 0)
+		for threads := 1; threads <= 2; threads++ {
+			if got := inPartsOf(t, text, 1, threads, 4<<20, 1); got != want {
+				t.Errorf("%s\n%s, want %s", text, got, want)
+			}
+		}
+	}
+}
