@@ -2,10 +2,11 @@
 // bit for bit, or, if it is canonical, makes the form that defines them. pipeline.go in package
 // compiler says which is which, and the order.
 //
-//	contract.go               products accumulate; run by elaboration, expression by expression
+//	contract.go               products accumulate, run by elaboration, expression by expression; products
+//	                          as trees of panels
 //	clean.go carried.go       drop-dead and merge-equal; unneeded carried values
 //	hoist.go                  loop invariants
-//	panels.go groups.go       products as trees of panels; products with a matrix of codes
+//	groups.go                 products with a matrix of codes
 //	segments.go               the rows of groups, for parfors that take them by masks
 //	entries.go                chains at the entries of sparse matrices, and what reduces them; the storage
 //	                          form of sparse products
@@ -14,10 +15,9 @@
 //	epilogues.go              chains, and map-reduces, on a product while it is in a cache; products on rows
 //	                          just made
 //	narrow.go                 only the lower triangle
-//	keep.go                   invariants that are stored when first computed
 //	rounds.go lines.go        one task for a small loop; one element a row of a matrix that a round changes
 //	spread*.go                rows that ranks share, and rounds that they run in turns
-//	place.go order.go         owners and exchanges; priorities
+//	place.go order.go         owners and exchanges; priorities, and invariants stored when first computed
 //	region.go carried.go      passes inside loops; blocks as carried values
 //	nodes.go                  how graphs are copied with changes; what several passes ask of a node
 //

@@ -40,7 +40,7 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	if ranks == 1 {
 		return &Placed{Graph: p.Graph}
 	}
-	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole, takesTurns: (*spreadGraph).relayed}
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole}
 	s.units(p.Graph)
 	s.cuts(p.Graph)
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
@@ -401,29 +401,4 @@ func follow(p *Partitioned, owner []int32) {
 			}
 		}
 	}
-}
-
-// tileOwner returns the rank with the tile that an old node is sent to, or -1: tiles lie as outside of
-// loops.
-func (x *spreadGraph) tileOwner(id ir.ID) int {
-	if _, _, _, ok := x.old.Dest(id); !ok {
-		return -1
-	}
-	p, q := rankGrid(x.ranks)
-	return ownerOf((&Partitioned{Graph: x.old}).blockOf(id), x.old.Placement(id), p, q, x.ranks)
-}
-
-// own1 gives a new node to one rank. Nothing of it is made on the others.
-func (x *spreadGraph) own1(made ir.ID, rank int) {
-	at, rows := &x.g.Nodes[made], x.g.Type(made).Rows
-	at.Attrs = x.sharing(at.Attrs, rows, x.allOn(rank, rows)).With(plan.Owner, op.Int(1+rank))
-}
-
-// allOn returns the plan.Unit of a matrix whose rows all lie on one rank.
-func (s *spreader) allOn(rank, rows int) op.Val {
-	cuts := make([]int, s.ranks+1)
-	for k := rank + 1; k < len(cuts); k++ {
-		cuts[k] = rows
-	}
-	return op.Ints(cuts...)
 }

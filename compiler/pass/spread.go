@@ -28,11 +28,10 @@ import (
 
 // spreader spreads the nodes of one graph and its regions.
 type spreader struct {
-	table      *op.Table
-	ranks      int
-	from       int                                 // Sizes.Spread
-	takesTurns func(x *spreadGraph, id ir.ID) bool // relayed
-	all        bool                                // within a loop that the program wants by rows
+	table *op.Table
+	ranks int
+	from  int  // Sizes.Spread
+	all   bool // within a loop that the program wants by rows
 	// whole says that no matrix of the graph is cut into blocks: ranks share all rows that are worth
 	// it, and each makes what is little.
 	whole bool
@@ -244,7 +243,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 
 // node makes the new node of an old one.
 func (x *spreadGraph) node(id ir.ID) {
-	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) || x.takesTurns(x, id) || x.ownsApart(id) {
+	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) || x.relayed(id) || x.ownsApart(id) {
 		return
 	}
 	if x.apart != nil && x.lightApart(id) {

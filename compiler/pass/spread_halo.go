@@ -491,23 +491,3 @@ func (x *spreadGraph) viewOf(id, from ir.ID, own bool) ir.ID {
 func (x *spreadGraph) own(id ir.ID) ir.ID {
 	return x.reach(id, x.ownRows(x.old.Type(id).Rows))
 }
-
-// anyRank reports whether any rank can make any row of a node whose rows ranks share: it has what the
-// node reads, but for the inputs in carry. Of these row i needs row i, which can go with the
-// iteration.
-func (x *spreadGraph) anyRank(id ir.ID, reads []rowReads) (carry []int64, ok bool) {
-	n, rows := &x.old.Nodes[id], x.rows(x.old, id)
-	if n.Op.Role != op.Points {
-		return nil, false
-	}
-	maps := x.mapsOf(x.old, id, rows)
-	for k, from := range x.old.In(id) {
-		if t := x.old.Type(from); !x.partial[from] || reads[k].whole {
-			continue
-		} else if !t.IsDense() || t.Rows != rows || len(maps[k].at) > 0 || maps[k].by > 0 || !slices.Equal(maps[k].needs, []need{sameRow(rows)}) {
-			return nil, false
-		}
-		carry = append(carry, int64(k))
-	}
-	return carry, true
-}

@@ -399,3 +399,28 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 func (x *spreadGraph) typed(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	return x.g.Add(d, attrs, typeOf(d, attrs, x.g.Types(nil, in...)...), x.old.Origin(id).NoDest(), in...)
 }
+
+// tileOwner returns the rank with the tile that an old node is sent to, or -1: tiles lie as outside of
+// loops.
+func (x *spreadGraph) tileOwner(id ir.ID) int {
+	if _, _, _, ok := x.old.Dest(id); !ok {
+		return -1
+	}
+	p, q := rankGrid(x.ranks)
+	return ownerOf((&Partitioned{Graph: x.old}).blockOf(id), x.old.Placement(id), p, q, x.ranks)
+}
+
+// own1 gives a new node to one rank. Nothing of it is made on the others.
+func (x *spreadGraph) own1(made ir.ID, rank int) {
+	at, rows := &x.g.Nodes[made], x.g.Type(made).Rows
+	at.Attrs = x.sharing(at.Attrs, rows, x.allOn(rank, rows)).With(plan.Owner, op.Int(1+rank))
+}
+
+// allOn returns the plan.Unit of a matrix whose rows all lie on one rank.
+func (s *spreader) allOn(rank, rows int) op.Val {
+	cuts := make([]int, s.ranks+1)
+	for k := rank + 1; k < len(cuts); k++ {
+		cuts[k] = rows
+	}
+	return op.Ints(cuts...)
+}

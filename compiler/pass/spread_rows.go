@@ -84,7 +84,7 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 			x.node(id)
 			everywhere[id] = x.shares > shares
 			continue
-		case x.chosen(id) || x.takesTurns(x, id):
+		case x.chosen(id) || x.relayed(id):
 			everywhere[id] = true
 			continue
 		case g.Type(id).IsSparse():
