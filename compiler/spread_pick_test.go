@@ -10,6 +10,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/plan"
+	"flow/kernels"
 )
 
 // pickPrograms have at least so many gathers of rows that the run chooses, and none of all rows in
@@ -278,6 +279,27 @@ func TestPick(t *testing.T) {
 func TestPickMessages(t *testing.T) { sendsAsPredicted(t, pickPrograms[:3]) }
 
 func TestPickFails(t *testing.T) { failsAsDefined(t, pickFailures, sharedIn, pickPrograms[0].text) }
+
+// Loops of little work run an operator after the other, on all rows. A rank has none of the lists of other
+// ranks: in their place are any bits, and no row has such a number.
+func TestPickInLittleWork(t *testing.T) {
+	kernels.LoopsFrom(200_000)
+	defer kernels.LoopsFrom(0)
+	for _, moved := range []string{"B[(seq(0, 13) - p * q) % 13, :] - 0.5", "take(B, clamp(2 * seq(0, 13) + q - 9, 0, 12)) // 1"} {
+		text := `iterate A = rand(13, 8, seed = 2), k = 0 until k == 5 {
+  p = argmax(A + A[:, -k - 1]) % 7
+  B = A * 0.5 + A[(k * 5) % 7, 2] * 0.25
+  q = i64(64 * sum(abs(A[k, -k - 1]))) % 6
+  D = ` + moved + `
+  next A = B + D * 0.5
+  next k = k + 1
+}
+emit A`
+		if _, err := (runs{{5, 1, []string{"hoist", "keep", "rounds"}, false, "SS"}}).differ(tinyTable(t), text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
 
 func TestPickDrawn(t *testing.T) {
 	table := tinyTable(t)

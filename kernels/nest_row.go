@@ -6,6 +6,7 @@ package kernels
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -80,6 +81,7 @@ type spaceCode struct {
 	results []nest.RowResult
 	states  []spaceState // the results that are states of a rank's rows; the loops reduce their elements
 	steps   int64        // of an element, about
+	fails   bool         // an operator has no value for some elements of its operands
 	seen    atomic.Int64 // steps on elements in executions so far
 	once    sync.Once
 	rects   []nest.SpaceRect // none: the body is run in another way
@@ -137,18 +139,22 @@ func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 		switch a := &b.Acts[k]; {
 		case a.Chain != nil:
 			c.steps += int64(len(a.Chain.Steps))
+			c.fails = c.fails || slices.ContainsFunc(a.Chain.Steps, func(s op.Step) bool { return s.Def.Partial != op.Everywhere && s.Elem == types.I64 })
 		case a.Bodies != nil:
 			c.steps += int64(len(a.Bodies[0].Acts))
 		default:
 			c.steps++
+			c.fails = c.fails || len(a.Args) > 1 && !a.Def.Laws.Has(op.Total) && slices.ContainsFunc(a.Args[1:], func(r int) bool { return b.Register(r).IsDense() })
 		}
 	}
 	return c
 }
 
-// worthwhile counts an execution and reports whether it runs as loops.
-func (code *spaceCode) worthwhile() bool {
-	if code.seen.Add(code.steps*int64(code.rows*code.cols)) < nestSteps*loopsFrom.Load() || code.apart.Load() {
+// worthwhile counts an execution and reports whether it runs as loops. The operators make all rows, and of
+// those of other ranks operands may have any bits. So a part of a loop that fails for some runs as loops.
+func (code *spaceCode) worthwhile(part bool) bool {
+	few := code.seen.Add(code.steps*int64(code.rows*code.cols)) < nestSteps*loopsFrom.Load()
+	if few && !(part && code.fails) || code.apart.Load() {
 		return false
 	}
 	return len(code.written()) > 0
@@ -197,7 +203,7 @@ type spaceRun struct {
 func beginNest(c *op.Call, workers int, maps *op.Def) (op.LoopBody, error) {
 	define.LendResults(c)
 	code := spaceCodeOf(c)
-	if code.worthwhile() {
+	if code.worthwhile(c.Part) {
 		x := code.space(c)
 		x.maps = maps
 		if x.bind() {
