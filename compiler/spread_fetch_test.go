@@ -189,6 +189,9 @@ func TestNumberedRowsFail(t *testing.T) {
 	failsAsDefined(t, []string{
 		"A = parfor i in 0..60 { rand(1, 3, seed = i) }\niterate s = zeros(4, 3), k = 0 until k == 9 {\n  next s = s + take(A, seq(0, 4) * 17 + 2 * k)\n  next k = k + 1\n}\nemit s\nemit colsum(A)",
 		"iterate x = rand(40, 2, seed = 1), k = 0 until k == 9 {\n  y = parfor i in 0..40 { x[i, :] * 0.5 + k }\n  next x = take(y, seq(0, 40) - (k // 5))\n  next k = k + 1\n}\nemit x",
+	}, sharedIn, fetchPrograms[1].text)
+	failsAsDefined(t, []string{
+		"p = argsort(rand(40, 1, seed = 3))\niterate x = rand(40, 2, seed = 1), k = 0 until k == 9 {\n  y = parfor i in 0..40 { x[i, :] * 0.5 + k }\n  next x = take(y, p - (k // 5))\n  next k = k + 1\n}\nemit x",
 	}, fetchesIn, fetchPrograms[1].text)
 }
 
