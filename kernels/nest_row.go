@@ -81,7 +81,7 @@ type spaceCode struct {
 	results []nest.RowResult
 	states  []spaceState // the results that are states of a rank's rows; the loops reduce their elements
 	steps   int64        // of an element, about
-	fails   bool         // an operator has no value for some elements of its operands
+	fails   bool         // a chain has no value for some elements of its operands
 	seen    atomic.Int64 // steps on elements in executions so far
 	once    sync.Once
 	rects   []nest.SpaceRect // none: the body is run in another way
@@ -144,14 +144,14 @@ func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 			c.steps += int64(len(a.Bodies[0].Acts))
 		default:
 			c.steps++
-			c.fails = c.fails || len(a.Args) > 1 && !a.Def.Laws.Has(op.Total) && slices.ContainsFunc(a.Args[1:], func(r int) bool { return b.Register(r).IsDense() })
 		}
 	}
 	return c
 }
 
-// worthwhile counts an execution and reports whether it runs as loops. The operators make all rows, and of
-// those of other ranks operands may have any bits. So a part of a loop that fails for some runs as loops.
+// worthwhile counts an execution and reports whether it runs as loops. The operators make all rows, and
+// in those of other ranks operands may have any bits. So a part of a loop that divides integers runs as
+// loops.
 func (code *spaceCode) worthwhile(part bool) bool {
 	few := code.seen.Add(code.steps*int64(code.rows*code.cols)) < nestSteps*loopsFrom.Load()
 	if few && !(part && code.fails) || code.apart.Load() {
