@@ -341,3 +341,22 @@ func TestPickDrawn(t *testing.T) {
 		t.Errorf("only %d gathers of chosen rows", picks)
 	}
 }
+
+// Of a list that ranks share, each has its own positions. What lies in the other rows is none, whether
+// the operators run one after the other or as a loop.
+func TestPositionsOfOneRank(t *testing.T) {
+	defer kernels.LoopsFrom(0)
+	for _, from := range []int64{200_000, 0} {
+		kernels.LoopsFrom(from)
+		spreadAlike(t, []spreadProgram{{"positions of all ranks", `X = cumsum(rand(67, 2, seed = 3))
+L = seq(3, 34)
+emit sum(take(X, L))
+emit sum(take(X, L - 3)) + 2 * colsum(take(X, 33 + L))
+emit take(X, 2 * L - 6)
+emit sum(L)`, 6, 0}})
+		failsAsDefined(t, []string{`X = cumsum(rand(31, 2, seed = 3))
+L = seq(3, 34)
+emit colsum(take(X, L - 3)) + 1
+emit sum(take(X, L - 2)) + sum(take(X, L))`}, sharedIn, "emit sum(rand(60, 1, seed = 1))")
+	}
+}

@@ -136,11 +136,45 @@ func (x *rowsRun) putStates(w *rowWorker) {
 // rows of other ranks, which may arrive in operands meanwhile.
 func (x *nestSpace) byKernels() (err error) {
 	if !x.c.Part || len(x.code.states) == 0 {
-		return byKernels(x.c, x.code.body)
+		return byKernels(x.c, x.picking(x.code.body))
 	}
 	b, acts := x.code.elements(x.maps)
-	x.made, err = nest.NewInterpreter(b, acts, false, x.c, nil, nil).On(x.c.In)
+	x.made, err = nest.NewInterpreter(x.picking(b), acts, false, x.c, nil, nil).On(x.c.In)
 	return err
+}
+
+// picking returns a body with the actions of b in which no list of positions has those of other ranks:
+// what lies in the rows of other ranks is no position, and would fail the run. The rows that it then
+// picks there are read by no one: what an operator that may fail makes is read in the same rows.
+func (x *nestSpace) picking(b *op.Body) *op.Body {
+	if !x.c.Part {
+		return b
+	}
+	lo, hi := x.c.From/x.Segs, (x.c.To-1)/x.Segs+1
+	out := &op.Body{Args: b.Args, Acts: slices.Clone(b.Acts), Yields: b.Yields}
+	for k := range out.Acts {
+		a := &out.Acts[k]
+		if n := a.Def.Numbers; n == 0 || !b.Register(a.Args[n]).IsDense() || b.Register(a.Args[n]).Rows != x.code.rows {
+			continue
+		}
+		d, kernel := *a.Def, a.Def.Kernel
+		d.Kernel = func(c *op.Call) error {
+			own, of := *c, c.Dense(d.Numbers)
+			list := value.New(of.Elem, of.Rows, of.Cols)
+			for i := range of.Rows {
+				if lo < hi { // the first failure is one of these rows
+					list.Set(i, 0, of.At(min(max(i, lo), hi-1), 0))
+				}
+			}
+			own.In = slices.Clone(c.In)
+			own.In[d.Numbers] = list
+			err := kernel(&own)
+			c.Out = own.Out
+			return err
+		}
+		a.Def = &d
+	}
+	return out
 }
 
 // elements returns a body without the reductions that make states, and those of its actions that make

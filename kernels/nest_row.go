@@ -328,7 +328,7 @@ func (x *nestSpace) window(worker int, w window.Rect) error {
 // failure runs the operators one after the other and returns the failure of one. A loop only flags that
 // there is a wrong position, without its value.
 func (x *nestSpace) failure() error {
-	if err := byKernels(x.c, x.code.body); err != nil {
+	if err := byKernels(x.c, x.picking(x.code.body)); err != nil {
 		return err
 	}
 	return errNoFailure
