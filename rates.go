@@ -10,7 +10,6 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/plan"
-	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels"
@@ -239,12 +238,7 @@ func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem t
 // timeCall returns the least time of a few runs of a call, and its work.
 func timeCall(c *op.Call) (time.Duration, op.Work, error) {
 	d, sig := c.Def, (&op.Sig{}).Of(c)
-	for _, x := range c.In {
-		sig.Stored = append(sig.Stored, sparsity.Estimate{})
-		if s, ok := x.(*value.CSR); ok {
-			sig.Stored[len(sig.Stored)-1] = sparsity.Estimate{NNZ: float64(s.NNZ()), Basis: sparsity.Counted}
-		}
-	}
+	sig.Counted(c)
 	work := d.Cost(sig, c.Type)
 	least := time.Duration(0)
 	begin := time.Now()

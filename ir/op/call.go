@@ -37,6 +37,17 @@ func (s *Sig) Of(c *Call) *Sig {
 	return s
 }
 
+// Counted sets what is known of the entries of the inputs to those that the inputs of a call have.
+func (s *Sig) Counted(c *Call) {
+	for _, v := range c.In {
+		var e sparsity.Estimate
+		if m, ok := v.(*value.CSR); ok {
+			e = sparsity.Estimate{NNZ: float64(m.NNZ()), Basis: sparsity.Counted}
+		}
+		s.Stored = append(s.Stored, e)
+	}
+}
+
 // Entries returns the estimated nonzeros of input k. ok is false if it is no sparse matrix, or if
 // nothing is known of them.
 func (s *Sig) Entries(k int) (n float64, ok bool) {
