@@ -201,8 +201,8 @@ func explainRounds(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// explainHint recognises hints where nothing takes them, such as before the end of an iterate or behind a
-// binding.
+// explainHint recognises hints where nothing takes them, such as before the end of an iterate or
+// behind a binding.
 func explainHint(s scene) (source.Diagnostic, bool) {
 	if !isOp(s.found, "with") || !s.is(s.i+1, "(") {
 		return source.Diagnostic{}, false

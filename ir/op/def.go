@@ -278,9 +278,9 @@ type Prepare struct {
 	By, Then string
 }
 
-// RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the input
-// if Per is 1. Otherwise it counts elements, and a row of the input has Per elements. Rest: the last row
-// of the result reads all rows from its first one on.
+// RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the
+// input if Per is 1. Otherwise it counts elements, and a row of the input has Per elements. Rest: the
+// last row of the result reads all rows from its first one on.
 type RowSpan struct {
 	By, Lo, Hi, Per int
 	Rest            bool
@@ -327,10 +327,10 @@ type Selection struct {
 	Of string
 }
 
-// Folding is how ranks share a row that folds a tall input 0: row By makes a state of each block of rows,
-// and row Again of each block of states, as long as it takes their type. Both have a RowSpan, and the
-// attribute `of`, the word of the call. Row Of makes the result of states. It has the attributes of the
-// call, and two more: n, the number of rows of input 0, and elem, its element type.
+// Folding is how ranks share a row that folds a tall input 0: row By makes a state of each block of
+// rows, and row Again of each block of states, as long as it takes their type. Both have a RowSpan,
+// and the attribute `of`, the word of the call. Row Of makes the result of states. It has the
+// attributes of the call, and two more: n, the number of rows of input 0, and elem, its element type.
 type Folding struct{ By, Again, Of string }
 
 // Ordering is how ranks share a row that orders the rows of input 0 by their elements in column `by`,

@@ -24,7 +24,11 @@ func Decompositions(set *blas.Set) []*op.Def {
 		d.Lower = []int{0}
 		return d
 	}
-	rows := []*op.Def{
+	folded := func(d *op.Def) *op.Def {
+		d.Folds = &op.Folding{By: "svd.fold", Again: "svd.refold", Of: d.Name + ".folded"}
+		return d
+	}
+	return append([]*op.Def{
 		lower(decomposition("eigvals",
 			"eigvals is the eigenvalues of a symmetric matrix as a column, in ascending order. Only its lower triangle is read.",
 			"n x n, symmetric", "eigvals(2 * eye(2) + 1)", "2\n4\n", 4,
@@ -38,14 +42,14 @@ func Decompositions(set *blas.Set) []*op.Def {
 				"greatest in size, the first of equals, is positive. Only the lower triangle is read. a @ eigvecs(a) is eigvecs(a) * t(eigvals(a)).",
 			"n x n, symmetric", "eigvecs(eye(2))", "1 0\n0 1\n", 9, squareFloat,
 			beginEigen(set, true))),
-		decomposition("svdvals",
+		folded(decomposition("svdvals",
 			"svdvals is the singular values of a matrix as a column of min(n, m) numbers, in descending order.",
 			"n x m", "svdvals(3 * eye(2))", "3\n3\n", 4,
 			func(s *op.Sig) (types.Type, error) {
 				t, err := floatMatrix(s, 0)
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
-			beginSingular(set, false, storeValues)),
+			beginSingular(set, false, storeValues))),
 		decomposition("svdu",
 			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
 				"size, the first of equals, is positive. a is (svdu(a) * t(svdvals(a))) @ t(svdv(a)).",
@@ -67,14 +71,8 @@ func Decompositions(set *blas.Set) []*op.Def {
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 				storeVectors(d, p, out, func() []float64 { return p.Right })
 			})),
-		rankOf(tol, func(store storing) beginning { return beginSingular(set, false, store) }), pinv(set, tol),
-	}
-	for _, d := range rows {
-		if folded := d.Name + ".folded"; d.Name == "svdvals" || d.Name == "rank" {
-			d.Folds = &op.Folding{By: "svd.fold", Again: "svd.refold", Of: folded}
-		}
-	}
-	return append(rows, folds(set, tol)...)
+		folded(rankOf(tol, func(store storing) beginning { return beginSingular(set, false, store) })), pinv(set, tol),
+	}, folds(set, tol)...)
 }
 
 // beginning begins a computation whose result goes to out, or for a scalar into the call.
@@ -122,10 +120,10 @@ func beginEigen(set *blas.Set, vectors bool) beginning {
 	}
 }
 
-// storing says what becomes of a decomposition whose result goes to out.
+// storing arranges that the results of p go to out, or for a scalar into the call, at the end of d.
 type storing func(d *decomposed, p *spectrum.Singular, out *value.Dense)
 
-// storeValues stores the singular values.
+// storeValues stores the singular values as a column, in descending order.
 func storeValues(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 	d.end = func() { setColumn(out, p.Values) }
 }
@@ -191,7 +189,7 @@ func checkTol(s *op.Sig) error {
 	return nil
 }
 
-// rankOf returns the row rank of a matrix whose decomposition singular begins.
+// rankOf returns the row `rank`. singular begins the decomposition of its first input.
 func rankOf(tol op.Arg, singular func(store storing) beginning) *op.Def {
 	begin := func(c *op.Call, _ *value.Dense, workers int) (*decomposed, error) {
 		c.Out = value.I64(0)

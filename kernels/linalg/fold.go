@@ -1,7 +1,7 @@
 package linalg
 
-// This file defines the rows by which ranks share the singular values of a tall matrix (op.Folding). The
-// rows on the whole matrix fold it in the same way, so the bits are the same.
+// This file defines the rows by which ranks share the singular values of a tall matrix (op.Folding).
+// The rows on the whole matrix fold it in the same way, so the bits are the same.
 
 import (
 	"flow/ir/op"
@@ -47,9 +47,9 @@ func folds(set *blas.Set, tol op.Arg) []*op.Def {
 	}
 }
 
-// foldRow is a row that takes blocks of the rows of its operand to states. shape returns, of the type of
-// the operand, how it is folded, the columns of the matrix, and how many rows of a block are one row of
-// the operand.
+// foldRow is a row that takes blocks of the rows of its operand to states. shape returns, of the type
+// of the operand, how it is folded, the columns of the matrix, and how many rows of a block are one
+// row of the operand.
 func foldRow(set *blas.Set, name, doc string, args []op.Arg, shape func(t types.Type) (f spectrum.Fold, n, per int)) *op.Def {
 	return define.ByKernel(&op.Def{
 		Name: name, Hidden: true, Doc: doc, Args: args,

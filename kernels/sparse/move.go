@@ -120,17 +120,6 @@ func beginKept(c *op.Call, t types.Type, cut RowCut, count func(i int) int, put 
 	}}
 }
 
-// layOut makes the lengths of the rows of m, which are in Ptr, offsets, and makes room for the entries.
-func layOut(m *value.CSR) error {
-	m.SumLengths()
-	return dense.ForElem(m.Elem, roomOf[float64], roomOf[float32], roomOf[int64], roomOf[uint8])(m)
-}
-
-func roomOf[T vec.Element](m *value.CSR) error {
-	_, err := entries[T](m, m.Ptr[m.Rows])
-	return err
-}
-
 // sparseDiag is diag of a sparse matrix: of a column a sparse matrix, else a dense column.
 func sparseDiag() *op.Def {
 	return &op.Def{

@@ -74,6 +74,17 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 	return val, nil
 }
 
+// layOut makes the lengths of the rows of m, which are in Ptr, offsets, and makes room for the entries.
+func layOut(m *value.CSR) error {
+	m.SumLengths()
+	return dense.ForElem(m.Elem, roomOf[float64], roomOf[float32], roomOf[int64], roomOf[uint8])(m)
+}
+
+func roomOf[T vec.Element](m *value.CSR) error {
+	_, err := entries[T](m, m.Ptr[m.Rows])
+	return err
+}
+
 // Of is the sparse type of a matrix of type t, or the limit that it meets; arg is whom to
 // blame.
 func Of(arg int, t types.Type) (types.Type, error) {

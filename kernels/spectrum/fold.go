@@ -1,9 +1,9 @@
 package spectrum
 
-// This file makes a tall matrix short: blocks of its rows are each taken to triangular form, and the
-// triangles are what is left, until that is not tall any more (J. Demmel, L. Grigori, M. Hoemmen,
-// J. Langou, Communication-optimal parallel and sequential QR and LU factorizations, SIAM J. Sci.
-// Comput. 34, 2012).
+// This file factorises tall matrices (tall-skinny QR): it reduces each block of rows to triangular
+// form, stacks the triangles, and repeats this until the stack is not tall any more (J. Demmel, L.
+// Grigori, M. Hoemmen, J. Langou, Communication-optimal parallel and sequential QR and LU
+// factorizations, SIAM J. Sci. Comput. 34, 2012).
 
 import (
 	"math"
@@ -12,12 +12,14 @@ import (
 	"flow/kernels/blas"
 )
 
-// leastBlock is the least number of rows of a block.
-const leastBlock = 256
+// leastBlock is the least number of rows of a block. A block also has at least leastHigh times as many
+// rows as columns, so a fold leaves at most a quarter of the rows. Other values change the bits of
+// results.
+const leastBlock, leastHigh = 256, 4
 
-// Fold describes how a matrix is folded once: Count blocks of Block rows each. The last block also has
-// the rows that are left over. Both follow from the shape. Block is a multiple of the number of columns,
-// so blocks of triangles have whole triangles.
+// Fold describes how a matrix is folded once: into Count blocks of Block rows. The last block also has
+// the rows that are left over. Both numbers follow from the shape of the matrix. Block is a multiple of
+// the number of columns, so a block of stacked triangles holds whole triangles.
 type Fold struct{ Count, Block int }
 
 // FoldOf returns the fold of a matrix with so many rows and columns. Its Count is 0 if the matrix is
@@ -26,14 +28,14 @@ func FoldOf(rows, n int) (f Fold) {
 	if n == 0 {
 		return Fold{}
 	}
-	f.Block = n * max(4, (leastBlock+n-1)/n)
+	f.Block = n * max(leastHigh, (leastBlock+n-1)/n)
 	if rows > 2*f.Block {
 		f.Count = rows / f.Block
 	}
 	return f
 }
 
-// of returns which of so many rows block i has.
+// of returns the rows from..to-1 of block i of a matrix with so many rows.
 func (f Fold) of(i, rows int) (from, to int) {
 	if from, to = i*f.Block, (i+1)*f.Block; i == f.Count-1 {
 		to = rows
@@ -41,21 +43,21 @@ func (f Fold) of(i, rows int) (from, to int) {
 	return from, to
 }
 
-// StateLen is the length of the state of a block of n columns: a power of two, and the upper triangle,
-// row by row, divided by it.
+// StateLen returns the length of the state of a block of n columns: the exponent of a power of two,
+// followed by the upper triangle, row by row, divided by that power.
 func StateLen(n int) int { return 1 + n*(n+1)/2 }
 
-// Columns returns the number of columns of a block whose state has that length.
+// Columns returns the number of columns of a block whose state has this length, as StateLen returns it.
 func Columns(length int) int { return int(math.Sqrt(float64(2 * (length - 1)))) }
 
-// Folder takes blocks to triangular form, for one worker.
+// Folder reduces blocks to triangular form. Each worker has its own.
 type Folder struct {
-	last *bidiagonal // whose memory the next block of the same shape takes
-	room []float64
+	last *bidiagonal // the next block of the same shape reuses its memory
+	room []float64   // for the stacked triangles of States
 }
 
-// triangle takes a, rows x n with elements of size 1 at most, to triangular form. a is overwritten. The
-// next call overwrites the result.
+// triangle reduces a, rows x n with elements of size 1 at most, to triangular form. a is overwritten.
+// The next call overwrites the result.
 func (f *Folder) triangle(set *blas.Set, rows, n int, a []float64) *bidiagonal {
 	b := f.last
 	if b == nil || b.rows != rows || b.n != n {
@@ -70,13 +72,14 @@ func (f *Folder) triangle(set *blas.Set, rows, n int, a []float64) *bidiagonal {
 	return b
 }
 
-// Rows makes state that of a block: a, rows x n, which is overwritten.
+// Rows writes the state of a block to state, StateLen(n) elements. The block is a, rows x n, finite and
+// without gaps, which is overwritten.
 func (f *Folder) Rows(set *blas.Set, state []float64, rows, n int, a []float64) {
 	f.pack(set, state, rows, n, a, nil)
 }
 
-// States makes state that of a block of triangles of n columns. from(i) returns the state of triangle i
-// of count.
+// States writes the state of a block of stacked triangles to state, StateLen(n) elements. from(i)
+// returns the state of triangle i of count, each of n columns.
 func (f *Folder) States(set *blas.Set, state []float64, count, n int, from func(i int) []float64) {
 	if len(f.room) < count*n*n {
 		f.room = make([]float64, count*n*n)
@@ -85,7 +88,7 @@ func (f *Folder) States(set *blas.Set, state []float64, count, n int, from func(
 	f.pack(set, state, count*n, n, a, powers)
 }
 
-// pack makes state that of a, rows x n (see level).
+// pack writes the state of a, rows x n, to state. powers is as in level.
 func (f *Folder) pack(set *blas.Set, state []float64, rows, n int, a []float64, powers []int) {
 	state[0] = float64(level(a, n, powers))
 	r := f.triangle(set, rows, n, a).r
@@ -94,8 +97,8 @@ func (f *Folder) pack(set *blas.Set, state []float64, rows, n int, a []float64, 
 	}
 }
 
-// unpacked writes triangles into a, one below the other, and returns a and the powers of two by which they
-// were divided.
+// unpacked stacks count triangles of n columns, from(i) being the state of triangle i, in a, which has
+// count*n*n elements. It returns a, and the exponents of the powers of two that divided the triangles.
 func unpacked(a []float64, count, n int, from func(i int) []float64) ([]float64, []int) {
 	clear(a)
 	powers := make([]int, count)
@@ -109,12 +112,12 @@ func unpacked(a []float64, count, n int, from func(i int) []float64) ([]float64,
 	return a, powers
 }
 
-// noPower is the power of two of zeros: less than that of any number.
+// noPower is the exponent of a block of zeros: less than that of any number.
 const noPower = -1 << 20
 
-// level divides a by a power of two, so that its elements are of size 1 or a little more, and returns the
-// exponent. With powers, each n rows of a have been divided by a power of two already. It would be wrong
-// to multiply by these powers again, since the results may be no numbers.
+// level divides a by a power of two, so that its greatest element is of size 1 or a little more, and
+// returns the exponent. If powers is not nil, rows k*n..(k+1)*n-1 of a have been divided by 2^powers[k]
+// before. It would be wrong to multiply by that power first, since the product may overflow.
 func level(a []float64, n int, powers []int) (power int) {
 	if powers == nil {
 		if power = scaleToOne(a); power == 0 && greatest(a) == 0 {
@@ -135,13 +138,28 @@ func level(a []float64, n int, powers []int) (power int) {
 	return power
 }
 
-// unfolding makes of vectors of what fold has left those of what it began with.
+// unfolding turns left singular vectors of what a fold has left, one a row, into those of the matrix
+// that was folded.
 type unfolding func(left []float64, then func(left []float64))
 
-// fold folds a, rows x n, until it is not tall (see level for powers). then gets what is left, and the
-// exponent of the power of two by which it has been divided.
-func (m *Machine) fold(rows, n int, a []float64, powers []int, vectors bool, then func(rows int, a []float64, power int, unfold unfolding)) {
-	f := FoldOf(rows, n)
+// folding is the folds of one matrix of n columns. vectors says that its left singular vectors are
+// wanted, so the reflectors of all blocks are kept.
+type folding struct {
+	m       *Machine
+	n       int
+	vectors bool
+	folders []Folder // by worker
+}
+
+// newFolding returns the folding of a matrix of n columns on m.
+func newFolding(m *Machine, n int, vectors bool) *folding {
+	return &folding{m, n, vectors, make([]Folder, len(m.workers))}
+}
+
+// fold folds a, rows x n, until it is not tall. a is overwritten, and powers is as in level. then gets
+// what is left, and the exponent of the power of two that has divided it.
+func (x *folding) fold(rows int, a []float64, powers []int, then func(rows int, a []float64, power int, unfold unfolding)) {
+	m, n, f := x.m, x.n, FoldOf(rows, x.n)
 	if f.Count == 0 {
 		then(rows, a, level(a, n, powers), func(left []float64, then func([]float64)) { then(left) })
 		return
@@ -155,16 +173,17 @@ func (m *Machine) fold(rows, n int, a []float64, powers []int, vectors bool, the
 			divided = powers[from/n : to/n]
 		}
 		scales[i] = level(a[from*n:to*n], n, divided)
-		b := w.folder.triangle(m.set, to-from, n, a[from*n:to*n])
+		folder := &x.folders[w.number]
+		b := folder.triangle(m.set, to-from, n, a[from*n:to*n])
 		copy(short[i*n*n:], b.r)
-		if vectors {
-			w.folder.last, kept[i] = nil, b.left // its reflectors are kept
+		if x.vectors {
+			folder.last, kept[i] = nil, b.left // the next block must not reuse them
 			for k := range b.left.blocks {
 				b.left.close(b.m, &b.m.workers[0], k)
 			}
 		}
 	}, func() {
-		m.fold(f.Count*n, n, short, scales, vectors, func(left int, a []float64, power int, unfold unfolding) {
+		x.fold(f.Count*n, short, scales, func(left int, a []float64, power int, unfold unfolding) {
 			then(left, a, power, func(v []float64, then func([]float64)) {
 				unfold(v, func(v []float64) {
 					k := len(v) / (f.Count * n)

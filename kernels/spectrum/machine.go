@@ -36,16 +36,20 @@ type Machine struct {
 
 // worker is the scratch of one worker.
 type worker struct {
+	number int // its index in Machine.workers
 	ws     blas.Workspace
 	rows   []float64 // of combine
 	room   []float64
-	folder Folder
 	_      [64]byte
 }
 
 func newMachine(set *blas.Set, workers int) *Machine {
 	if workers > 1 {
-		return &Machine{set: set, workers: make([]worker, workers)}
+		m := &Machine{set: set, workers: make([]worker, workers)}
+		for i := range m.workers {
+			m.workers[i].number = i
+		}
+		return m
 	}
 	m := machines.Get().(*Machine)
 	m.set = set
@@ -68,7 +72,6 @@ func (m *Machine) Free() {
 	if m.more > 0 {
 		m.arena = make([]float64, m.taken+m.more)
 	}
-	w.folder = Folder{}
 	*m = Machine{workers: m.workers, arena: m.arena}
 	machines.Put(m)
 }

@@ -28,33 +28,34 @@ func NewSingular(set *blas.Set, workers, m, n int, a []float64, vectors bool) *S
 	p.Values = p.floats(min(m, n))
 	p.pass(0, nil, func() {
 		if m >= n {
-			p.of(m, n, a, nil, vectors, false)
+			p.decompose(m, n, a, nil, vectors, false)
 			return
 		}
 		t := p.floats(len(a))
 		transpose(t, m, a, n, m, n)
-		p.of(n, m, t, nil, vectors, true)
+		p.decompose(n, m, t, nil, vectors, true)
 	})
 	return p
 }
 
-// NewFolded begins the computation of the values of a matrix of n columns from the states of its blocks,
-// or of blocks of states (see Folder). The values are those of NewSingular, bit for bit.
+// NewFolded begins the computation of the singular values of a matrix of n columns. state(i) returns
+// the state of block i of count, as Folder.Rows or Folder.States has written it. The values are those
+// of NewSingular, bit for bit. The computation fails if the iteration does not converge.
 func NewFolded(set *blas.Set, workers, count, n int, state func(i int) []float64) *Singular {
 	p := &Singular{Machine: newMachine(set, workers)}
 	p.Values = p.floats(n)
 	p.pass(0, nil, func() {
 		a, powers := unpacked(make([]float64, count*n*n), count, n, state)
-		p.of(count*n, n, a, powers, false, false)
+		p.decompose(count*n, n, a, powers, false, false)
 	})
 	return p
 }
 
-// of goes on with a, high x wide, high >= wide (see Machine.fold). turned: a is the transpose of the
-// matrix.
-func (p *Singular) of(high, wide int, a []float64, powers []int, vectors, turned bool) {
+// decompose goes on with a, high x wide, high >= wide. powers is as in level. turned: a is the
+// transpose of the matrix.
+func (p *Singular) decompose(high, wide int, a []float64, powers []int, vectors, turned bool) {
 	machine := p.Machine
-	machine.fold(high, wide, a, powers, vectors, func(rows int, a []float64, power int, unfold unfolding) {
+	newFolding(machine, wide, vectors).fold(high, a, powers, func(rows int, a []float64, power int, unfold unfolding) {
 		at := machine.floats(rows * wide)
 		transpose(at, rows, a, wide, rows, wide)
 		machine.bidiagonal(rows, wide, a, at, func(b *bidiagonal) {

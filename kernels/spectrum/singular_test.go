@@ -134,7 +134,8 @@ func TestSingularBits(t *testing.T) {
 	}
 }
 
-// The values of a tall matrix follow from the states of its blocks, and of blocks of states, bit for bit.
+// The values of a tall matrix follow from the states of its blocks, and of blocks of states, bit for
+// bit.
 func TestFoldedBits(t *testing.T) {
 	set := setNamed(t, "auto")
 	for kind := range general {
