@@ -139,8 +139,9 @@ var measured = [...]struct {
 	{"potrf", 1, nil},
 }
 
-// measuredAlone lists the rate classes of operators outside of lanes, whose time goes into finding
-// places: a call that stands for each. Work counts operations, not the steps that these take.
+// measuredAlone lists rate classes of operators whose time goes into searching for places, such as
+// sorts, and for each a call that is measured. op.Work counts their operations, not the steps of the
+// searches, so no rate of the arithmetic holds for them.
 var measuredAlone = [...]struct {
 	class, row string
 	attrs      *op.Attrs // of the row
@@ -151,7 +152,7 @@ var measuredAlone = [...]struct {
 	{plan.StoredRate, "sp.t", nil, "rand_sparse", sizes(1<<12, 1<<12).With("density", op.Float(0.004))},
 }
 
-// sizes is attributes of a constructor of random numbers.
+// sizes returns the attributes of a constructor of n x m random numbers.
 func sizes(n, m int) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "m", Val: op.Int(m)}, op.Attr{Name: "seed", Val: op.Int(1)})
 }
@@ -212,7 +213,7 @@ func MeasureRates(set string) (*Rates, error) {
 	return r, nil
 }
 
-// called returns a call of a row, with room for its result.
+// called returns a call of a row, with room for a dense result. It fails where the type rule does.
 func called(d *op.Def, attrs *op.Attrs, in ...value.Value) (*op.Call, error) {
 	c := &op.Call{Def: d, Attrs: attrs, In: in}
 	t, err := d.Type((&op.Sig{}).Of(c))
@@ -235,7 +236,8 @@ func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem t
 	return timeCall(c)
 }
 
-// timeCall returns the least time of a few runs of a call, and its work.
+// timeCall returns the least time of a few runs of a call, and its work. It fails where the kernel
+// does.
 func timeCall(c *op.Call) (time.Duration, op.Work, error) {
 	d, sig := c.Def, (&op.Sig{}).Of(c)
 	sig.Counted(c)

@@ -29,9 +29,10 @@ const (
 	tabledUses = 64
 )
 
-// tabulated is the nest of a body that reads tables, and the tables. Bounds known while compiling are
-// no inputs, so input k is the register behind the indices, and k more; a loop with others carries
-// none.
+// tabulated returns the nest of a body that reads tables, and the tables. A table is filled at the
+// beginning, so it must not follow from an input whose rows arrive while the loop runs (carry). Loops
+// with such inputs have bounds that are known while compiling, and these are no inputs. So the register
+// of input k is dims + k.
 func (c *bodyCode) tabulated(b *nest.Body, dims int) (*loop.Nest, []nestTable) {
 	loopNest, list := loop.Tabulate(b.Nest, func(param int) bool {
 		if param < 2*dims {

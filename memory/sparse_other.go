@@ -2,10 +2,10 @@
 
 package memory
 
-// Sparse returns n zero bytes of the Go heap, which has no memory that is never touched.
+// Sparse returns n zero bytes of the Go heap, all of which take memory. It fails if there is none.
 func Sparse(n int) ([]byte, error) { return Make[byte](n) }
 
-// Discard cannot give back a part.
+// Discard does nothing: the heap cannot give back a part of b.
 func Discard([]byte) {}
 
 // Unmap leaves b to the collector.

@@ -73,7 +73,7 @@ type Def struct {
 	Select *Selection
 	// Order says how ranks share a row that puts the rows of input 0 in order. nil: the row does not.
 	Order *Ordering
-	// Folds says how ranks share a row that folds a tall input 0. nil: they do not.
+	// Folds says how ranks share a row that reduces a tall input 0 block by block. nil: they do not.
 	Folds *Folding
 	// RowSpan returns which consecutive rows, or elements, of input 0 are read for row i of the result.
 	// nil: Elements tells it.
@@ -265,9 +265,10 @@ const AllInputs = -1
 // BoundAttr is the attribute that has what Def.Bound returns.
 const BoundAttr = "bound"
 
-// CarryAttr is the attribute of a loop whose iterations may come from another rank: the numbers of the
-// inputs that then get rows while the loop runs. Row i of the result needs row i of each. What is made
-// of all rows of such an input at the beginning would be wrong.
+// CarryAttr is an attribute of a loop whose iterations ranks may give to each other. It lists the
+// inputs of which a rank has only its own rows. Row i of such an input comes with iteration i, which
+// reads no other row of it. So a kernel must not make anything of all its rows before the first
+// iteration.
 const CarryAttr = "carry"
 
 // Prepare is how a row does in two steps what a loop cannot do in one: row By, with the row's
@@ -279,8 +280,8 @@ type Prepare struct {
 }
 
 // RowSpan is the range By i + Lo .. By i + Hi - 1 for row i of the result. It counts rows of the
-// input if Per is 1. Otherwise it counts elements, and a row of the input has Per elements. Rest: the
-// last row of the result reads all rows from its first one on.
+// input if Per is 1. Otherwise it counts elements, and a row of the input has Per elements. With Rest,
+// the last row of the result reads all rows from By i + Lo on.
 type RowSpan struct {
 	By, Lo, Hi, Per int
 	Rest            bool
@@ -327,10 +328,11 @@ type Selection struct {
 	Of string
 }
 
-// Folding is how ranks share a row that folds a tall input 0: row By makes a state of each block of
-// rows, and row Again of each block of states, as long as it takes their type. Both have a RowSpan,
-// and the attribute `of`, the word of the call. Row Of makes the result of states. It has the
-// attributes of the call, and two more: n, the number of rows of input 0, and elem, its element type.
+// Folding is how ranks share a row that reduces a tall input 0 block by block. Row By makes a state of
+// each block of rows. Row Again makes a state of each block of states, and is repeated as long as its
+// type rule takes them. Both have a RowSpan, and the attribute `of`, the word of the call. Row Of makes
+// the result of the states. It has the attributes of the call, and two more: n, the number of rows of
+// input 0, and elem, its element type.
 type Folding struct{ By, Again, Of string }
 
 // Ordering is how ranks share a row that orders the rows of input 0 by their elements in column `by`,
@@ -449,17 +451,17 @@ type Shard struct {
 	// Combine: accumulators -> accumulator (any number and order, same bits). Finish:
 	// accumulator -> result.
 	Partial, Combine, Finish string
-	// Chain names the row that adds terms in the order of rows, because accumulators cannot be combined
+	// Chain names the row that adds terms in the order of rows, for accumulators that cannot be combined
 	// (define.Chained). Its result holds an accumulator for each panel of rows, one below the other. A call
-	// adds the rows from[p]..to[p]-1 to that of panel p, and continues those of an earlier call.
+	// adds rows from[p]..to[p]-1 to the accumulator of panel p, which an earlier call may have begun.
 	Chain string
 	// Rows names the row that makes only a rank's rows of the result, from all rows of the operands. "":
 	// none.
 	Rows string
-	// List names the row that lists the state of a reduction to a table whose size only the run tells: in
-	// row r of a sparse matrix that of rank r. It cuts the rows into as many windows, in units of `step`
-	// rows, or takes all for those of the rank. Listed names the row that makes the table of the lists of
-	// all ranks.
+	// List names the row that lists the state of a reduction to a table whose size only the run tells. The
+	// result is a sparse matrix, and row r has the state of rank r. Rank r has a window of the rows, in
+	// units of `step` rows, or without `step` all rows of the call. Listed names the row that makes the
+	// table from the lists of all ranks.
 	List, Listed string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string

@@ -14,7 +14,8 @@ type Rates interface {
 	Seconds(rate string, w op.Work) float64
 }
 
-// StoredRate is the rate class of operators that make a sparse matrix.
+// StoredRate is the rate class of operators with a sparse result. Each entry takes a search for its
+// place.
 const StoredRate = "stored"
 
 // Guess is the rates of an average core, used without measurements: 20 GFLOP/s in products, a

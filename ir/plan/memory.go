@@ -57,18 +57,18 @@ func LeastMemory(p *Plan) *Memory {
 	return m
 }
 
-// leastMemory is LeastMemory where the ready task with the largest urgency comes first. It also returns
-// the tasks in that order.
+// leastMemory is LeastMemory for runs in which the ready task with the largest urgency comes first.
+// cost and urgency are by node. It also returns the tasks in the order in which they begin.
 func leastMemory(p *Plan, cost, urgency []float64) (*Memory, []ir.ID) {
 	m := newHolding(p, true)
 	simulate(p, cost, urgency, messageBytes(p.Graph, ir.NewEstimator(p.Graph)), 1, m)
 	return m.prediction(), m.order
 }
 
-// Sparing makes one worker a rank run the tasks in the order of a prediction, which it returns. That is
-// the order of LeastMemory if it fits in limit bytes by the memory of so many ranks on one machine, and
-// otherwise that of LeastMemory or of urgency, whichever takes less. urgency is larger for tasks that
-// come first.
+// Sparing sets the order in which one worker a rank runs the tasks, and returns the memory that it is
+// predicted to take. It is the order of LeastMemory if so many ranks on one machine then take at most
+// limit bytes. Otherwise it is that order or the order of urgency, whichever takes less. urgency is by
+// node, larger for tasks that come first.
 func (p *Plan) Sparing(urgency []int32, ranks int, limit int64) *Memory {
 	cost := Costs(p.Graph, nil)
 	m, order := leastMemory(p, cost, Critical(p.Graph, cost))
@@ -95,7 +95,7 @@ func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, wo
 	return m.prediction(), makespan
 }
 
-// prediction returns what a simulation that has ended tells of memory.
+// prediction returns the memory of a simulation that has ended.
 func (m *holding) prediction() *Memory {
 	out := &Memory{Peak: make([]int64, m.p.Ranks)}
 	for r, b := range m.peak {
@@ -160,7 +160,7 @@ type holding struct {
 	now    []float64             // by rank
 	peak   []float64
 	step   int
-	order  []ir.ID // tasks, as they begin
+	order  []ir.ID // tasks, in the order in which they begin
 	at     []int   // by rank: the step of the peak
 }
 

@@ -28,8 +28,8 @@ type Plan struct {
 	// Prio[i] orders ready tasks, larger first; nil for program order. It affects only the
 	// order and is not in the hash, because it comes from measured costs.
 	Prio []int32
-	// Ordered: one worker runs the tasks in the order of Prio, and those of a round in program order, as
-	// the prediction of memory does (Plan.Sparing).
+	// Ordered says that one worker runs the tasks in the order of Prio, and those of a round in program
+	// order, because the memory was predicted for that order (Plan.Sparing).
 	Ordered bool
 	// Uses[i] is the number of inputs that read the result of node i, over all ranks.
 	Uses []int32
@@ -80,8 +80,8 @@ const Also = "also"
 const Stacked = "stack"
 
 // Helped is the attribute of a shared node whose rows any rank can make: a number from 1 on, by which
-// ranks ask each other for a chunk of it (see local.Engine). All ranks have its operands whole, but
-// for those of op.CarryAttr, whose rows go with a chunk.
+// ranks ask each other for a chunk of it (see local.Engine). All ranks have its operands whole. Rows of
+// those that op.CarryAttr lists go with a chunk instead.
 const Helped = "help"
 
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.

@@ -271,7 +271,8 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 	for r := range ready {
 		start(r)
 	}
-	// ended ends a task. A part of several results is no task: it is there as soon as they are.
+	// ended ends a task and appends the tasks that can begin to list. A part of several results is no task
+	// and ends with them.
 	var ended func(task int32, list []int32) (enabled []int32)
 	ended = func(task int32, list []int32) []int32 {
 		held.end(ir.ID(task))

@@ -76,10 +76,11 @@ func OfBody(d op.Def) *op.Def {
 	return &d
 }
 
-// Chained returns the row `of`.chain, which of.Shard.Chain names. add adds rows lo..hi-1 of the
-// operands of a call of row `of` to the table in Call.Out, which begins as a copy of begun, or as zeros
-// if begun is nil. The result has a table for each panel of the rows, one below the other.
+// Chained returns the row `of`.chain for of.Shard.Chain. Its result has a table for each panel of rows,
+// one below the other. add adds rows lo..hi-1 of the operands of a call of row `of` to the table in
+// Call.Out. That table begins as a copy of begun, or as zeros if begun is nil.
 func Chained(of *op.Def, add func(c *op.Call, begun *value.Dense, lo, hi int) error) *op.Def {
+	// tables returns the call of row `of` whose tables a call of the chain makes, and the type of a table.
 	tables := func(s *op.Sig, out types.Type) (sig *op.Sig, table types.Type) {
 		in := s.In
 		in = in[:max(0, len(in)-s.Attrs.Int("on"))]
@@ -135,13 +136,13 @@ func Chained(of *op.Def, add func(c *op.Call, begun *value.Dense, lo, hi int) er
 	return ByKernel(d)
 }
 
-// chainBody adds rows to tables, one iteration a panel.
+// chainBody adds rows to the tables of a call. An iteration is a panel.
 type chainBody struct {
 	c   *op.Call
 	add func(c *op.Call, begun *value.Dense, lo, hi int) error
 }
 
-// Chunk makes the tables of panels lo..hi-1.
+// Chunk makes the tables of panels lo..hi-1. It fails where add does.
 func (b *chainBody) Chunk(_, lo, hi int) error {
 	for p := lo; p < hi; p++ {
 		table, begun, out := *b.c, BegunTable(b.c, p), TableOf(b.c, b.c.Result(), p)
@@ -169,13 +170,15 @@ func ChainRows(c *op.Call, p int) (from, to int) {
 	return int(c.Attrs.Ints("from")[p]), int(c.Attrs.Ints("to")[p])
 }
 
-// TableOf returns the table of panel p in x, the tables of a call of a chain.
+// TableOf returns a view of the table of panel p. x has the tables of all panels of c, a call of a
+// chain.
 func TableOf(c *op.Call, x *value.Dense, p int) *value.Dense {
 	rows := x.Rows / len(c.Attrs.Ints("from"))
 	return x.View(p*rows, 0, rows, x.Cols)
 }
 
-// BegunTable returns the table of panel p that a call of a chain continues, or nil.
+// BegunTable returns a view of the table of panel p that a call of a chain continues. It returns nil if
+// the call begins its tables.
 func BegunTable(c *op.Call, p int) *value.Dense {
 	on := c.Attrs.Int("on")
 	if on == 0 {

@@ -1,7 +1,7 @@
 package encode
 
-// This file defines tables of pairs whose size the codes tell, for ranks (op.Shard.List): each rank
-// lists the counts of its rows, and the lists of all ranks make the table.
+// This file defines how ranks share a table of pairs (ctable) whose size only the codes tell
+// (op.Shard.List). Each rank lists the counts of its rows, and the lists are added to the table.
 
 import (
 	"math"
@@ -17,13 +17,15 @@ import (
 )
 
 const (
-	// mostListed is the most elements of a table. The columns of a list are its places, two further on.
+	// mostListed is the most elements of a table. Element k of a table is in column k + 2 of a list, and
+	// the columns of sparse matrices are int32.
 	mostListed = math.MaxInt32 - 2
-	// listDense is how many elements for each row a table has at most that is made before it is listed.
+	// listDense bounds the elements of a dense table, for each row that is counted. A larger table is made
+	// sparse, because most of its elements are 0.
 	listDense = 4
 )
 
-// tableLists returns the rows of this file. weights is ctable with weights.
+// tableLists returns the rows of this file. weights is the row ctable.weights.
 func tableLists(weights *op.Def) []*op.Def {
 	list := define.ByKernel(&op.Def{
 		Name: "ctable.list", Hidden: true,
@@ -81,16 +83,17 @@ func tableLists(weights *op.Def) []*op.Def {
 
 // listBody lists the table of the rows of one rank.
 type listBody struct {
-	*pairsBody
-	all  *op.Call
-	rank int
-	rows int
-	few  bool // the table has few elements that are not 0
+	*pairsBody          // of the rank's rows
+	all        *op.Call // the call
+	rank       int
+	rows       int  // of the rank
+	few        bool // the table is too large to be dense (listDense)
 }
 
 var _ op.Passes = (*listBody)(nil)
 
-// beginList begins the list of a rank's rows.
+// beginList begins the list of the rows of a rank: its window of the rows by the attribute step, or
+// without it all rows of the call. A call for all ranks then has rows for rank 0 alone.
 func beginList(c *op.Call, rank, workers int) *listBody {
 	lo, hi := 0, c.Dense(0).Rows
 	if step, ok := c.Attrs.Get("step"); ok {
@@ -104,7 +107,8 @@ func beginList(c *op.Call, rank, workers int) *listBody {
 	return &listBody{pairsBody: &pairsBody{c: own, n: n, m: m, by: make([]pairsWorker, workers)}, all: c, rank: rank, rows: hi - lo}
 }
 
-// listUnits is how many iterations a list has: about as many as a rank has rows.
+// listUnits returns how many iterations a list has. All ranks have the same number, about that of their
+// rows.
 func listUnits(c *op.Call) int {
 	n := c.In[0].Type().Rows
 	if _, ok := c.Attrs.Get("step"); ok {
@@ -113,13 +117,14 @@ func listUnits(c *op.Call) int {
 	return n
 }
 
-// Chunk runs iterations lo..hi-1.
+// Chunk counts the pairs of the rows of iterations lo..hi-1.
 func (l *listBody) Chunk(worker, lo, hi int) error {
 	n := listUnits(l.all)
 	return l.pairsBody.Chunk(worker, l.rows*lo/n, l.rows*hi/n)
 }
 
-// Next ends the pass that finds the size of the table.
+// Next ends a pass. The first one finds the size of the table. A dense table has a second one, which
+// counts the pairs.
 func (l *listBody) Next() (again bool, err error) {
 	if n, m, ok := l.size(); l.sizing() && ok && m > 0 && n > listDense*l.rows/m {
 		l.n, l.m, l.few = n, m, true
@@ -128,7 +133,7 @@ func (l *listBody) Next() (again bool, err error) {
 	return l.pairsBody.Next()
 }
 
-// End makes the list.
+// End makes the list. It fails for an invalid code.
 func (l *listBody) End() error {
 	out := value.NewCSR(l.all.Type.Elem, l.all.Type.Rows, l.all.Type.Cols, 0)
 	err := l.list(out)
@@ -137,8 +142,8 @@ func (l *listBody) End() error {
 	return err
 }
 
-// list appends the list of the rank to out, and counts its entries in out.Ptr. A table that is too
-// large has no elements there.
+// list appends the list of the rank to out, and counts its entries in out.Ptr. The list of a table with
+// more than mostListed elements has only its size: ctable.listed then fails.
 func (l *listBody) list(out *value.CSR) error {
 	add := func(place int, v int64) {
 		out.Col, out.I64 = append(out.Col, int32(place)), append(out.I64, v)
@@ -181,7 +186,8 @@ func (l *listBody) list(out *value.CSR) error {
 	return nil
 }
 
-// addLists is the kernel of ctable.listed. It fails if there is no memory for the table.
+// addLists is the kernel of ctable.listed. The table has the most rows and the most columns of any
+// list. It fails if there is no memory for the table.
 func addLists(c *op.Call) error {
 	lists := c.In[0].(*value.CSR)
 	n, m := 0, 0

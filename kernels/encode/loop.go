@@ -143,7 +143,8 @@ func (l *pairsBody) Next() (again bool, err error) {
 	return true, nil
 }
 
-// size returns the size of the table that the codes of a pass ask for. ok is false if one is invalid.
+// size returns the size n x m of the table that the codes of a pass ask for. ok is false if a code is
+// invalid.
 func (l *pairsBody) size() (n, m int, ok bool) {
 	n, m = max(l.n, 0), max(l.m, 0)
 	for _, w := range l.by {

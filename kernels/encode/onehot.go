@@ -255,7 +255,8 @@ func (b *sumsBody) Chunk(_, lo, hi int) error {
 	return nil
 }
 
-// panel adds rows from..to-1 to sums, which are a copy of begun, or zero if begun is nil.
+// panel adds rows from..to-1 to sums. They begin as a copy of begun, or as zeros if begun is nil. It
+// fails for a code beyond the table.
 func (b *sumsBody) panel(sums dense.Grid[float64], begun *value.Dense, from, to int) error {
 	if err := b.add(sums, from, to); err != nil {
 		return err
@@ -306,7 +307,7 @@ func addByCode(s []float64, codes []int64, x []float64) int {
 	return len(codes)
 }
 
-// column is the definition of column j of panel.
+// column makes column j of sums by the definition, term by term.
 func (b *sumsBody) column(sums dense.Grid[float64], begun *value.Dense, j, from, to int) error {
 	for p := range sums.Rows {
 		s := 0.0

@@ -135,18 +135,17 @@ func sumsOfRow(e *op.Elements) op.KeyedRow {
 	return w
 }
 
-// What follows adds terms to a table in the order of the rows, some rows after the others
-// (op.Shard.Chain).
+// What follows adds rows to a table in their order, for chains (op.Shard.Chain).
 
-// addRows adds rows lo..hi-1 of a call of onehot.sums to the table in Call.Out, a copy of begun. It
-// fails for a code beyond the table.
+// addRows adds rows lo..hi-1 of a call of onehot.sums to the table in Call.Out, k x columns. begun is
+// as in sumsBody.panel. It fails for a code beyond the table.
 func addRows(c *op.Call, begun *value.Dense, lo, hi int) error {
 	b := sumsBody{codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1)), stored: c.Attrs.Int("panel") == 0}
 	return b.panel(dense.GridOf[float64](c.Result()), begun, lo, hi)
 }
 
 // addPairsInOrder adds rows lo..hi-1 of a call of ctable, with or without weights, to the table in
-// Call.Out.
+// Call.Out. It fails for an invalid code.
 func addPairsInOrder(c *op.Call, _ *value.Dense, lo, hi int) error {
 	c = define.RowsOf(c, lo, hi)
 	return dense.ForNumber(c.Type.Elem, addAllWeights[float64], addAllWeights[float32], addAllWeights[int64])(c)

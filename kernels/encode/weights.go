@@ -374,7 +374,7 @@ func roomForTable(c *op.Call, n, m int) error {
 	return nil
 }
 
-// tooLarge is the failure of a table without room.
+// tooLarge returns the failure of a table with more elements than a matrix may have.
 func tooLarge(n, m int) error {
 	return op.Failf(define.CodeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
 }

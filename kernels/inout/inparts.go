@@ -1,8 +1,8 @@
 package inout
 
-// This file defines the row `inparts`: a loop over rows, and the files whose rows it reads. Each worker
-// reads some rows just before it goes over them, and gives back their memory behind them. So of a file
-// no more is in memory than a part for each worker.
+// This file defines the row `inparts`: a loop over the rows of files that is out of core. Each worker
+// reads a part of the rows, runs the loop on it, and gives the memory of the part back. So at most one
+// part a worker is in memory.
 
 import (
 	"errors"
@@ -15,13 +15,13 @@ import (
 	"flow/memory"
 )
 
-// inParts is the row. The body is reads, views of their columns, chains on them, and then the loop
-// whose results the row returns. Its attributes are the rows, the rows that an iteration makes (each),
-// the iterations of the last loop that it is (per), the iterations of a part (part) and the bytes of a
-// part.
+// inParts returns the row. Its body has reads, views of their columns, chains on them, and at last the
+// loop whose results the row returns. An iteration of the row is `each` rows of the files, and `per`
+// iterations of that loop. Its attributes are these two, `rows`, the rows of the files, `part`, the
+// iterations of a part, and `bytes`, the bytes of a part.
 //
-// Matrices that are made in parts have addresses for all of their rows, so kernels and code of loops
-// are those of whole matrices.
+// A matrix that is made in parts has addresses for all of its rows. So kernels and compiled loops are
+// those of whole matrices.
 func inParts() *op.Def {
 	run := &op.Loop{
 		Rows: func(s *op.Sig, _ types.Type) int {
@@ -52,7 +52,8 @@ func inParts() *op.Def {
 	})
 }
 
-// lastOf returns the action of a body whose loop is run.
+// lastOf returns the index of the action of a body that is the loop: the last one but for parts of its
+// results.
 func lastOf(b *op.Body) int {
 	k := len(b.Acts) - 1
 	for b.Acts[k].Def.Control == op.Part {
@@ -69,28 +70,31 @@ func callOf(c *op.Call, a *op.Action) op.Call {
 
 // made is a matrix that is made in parts.
 type made struct {
-	act  int
-	call op.Call
-	body op.LoopBody
-	rows []byte // all of them
-	each int    // bytes of a row
+	act  int         // the index of its action
+	call op.Call     // of the action; its result has the memory rows
+	body op.LoopBody // of call
+	rows []byte      // the memory of all rows (memory.Sparse)
+	each int         // bytes of a row
 }
 
 // partsRun is one execution of the loop.
 type partsRun struct {
-	c, last    *op.Call
-	made       []*made
-	body       op.LoopBody
-	rows       int
+	c, last    *op.Call    // the call of the row, and that of the loop in its body
+	made       []*made     // in the order of the actions
+	body       op.LoopBody // of last
+	rows       int         // see inParts
 	each, part int
 	per        int
 }
 
-// partsPasses is an execution that goes over the rows several times.
+// partsPasses is an execution whose loop has several passes over the rows. Each reads the files again.
 type partsPasses struct{ *partsRun }
 
+// Next ends a pass of the loop.
 func (x partsPasses) Next() (again bool, err error) { return x.body.(op.Passes).Next() }
 
+// beginParts begins an execution. It fails where the beginning of an action does, and where the address
+// space is too small for a matrix.
 func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	b := c.Bodies[0]
 	end := lastOf(b)
@@ -131,7 +135,8 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	return x, nil
 }
 
-// make begins the loop of action k, the call c, and returns its result, none of whose rows is made yet.
+// make begins the loop of c, the call of action k, and returns its result. No row of it is made yet. A
+// view is returned at once. It fails where the loop does, and without address space for the result.
 func (x *partsRun) make(k int, c *op.Call, workers int) (value.Value, error) {
 	if c.Def.Look != nil {
 		return c.Def.Look(c)
@@ -148,7 +153,7 @@ func (x *partsRun) make(k int, c *op.Call, workers int) (value.Value, error) {
 	return out, err
 }
 
-// lend gives the last action the memory that the call has for its results.
+// lend gives the loop, which is action end of b, the memory that the call has for its results.
 func (x *partsRun) lend(b *op.Body, end int) {
 	x.last.Out = x.c.Out
 	if x.last.Type.Kind != types.Tuple {
@@ -167,8 +172,8 @@ func (x *partsRun) lend(b *op.Body, end int) {
 	}
 }
 
+// Chunk runs iterations lo..hi-1, part by part.
 func (x *partsRun) Chunk(worker, lo, hi int) error {
-	kept := lo // the first iteration whose rows have memory
 	for at := lo; at < hi; at += x.part {
 		to := min(at+x.part, hi)
 		from, until := at*x.each, min(to*x.each, x.rows)
@@ -181,18 +186,21 @@ func (x *partsRun) Chunk(worker, lo, hi int) error {
 			return x.first(len(x.made), err)
 		}
 		for _, m := range x.made {
-			page := max(kept*x.each*m.each, from*m.each-pageOver)
+			// Discard keeps a page that is only partly in its range. So it begins before this part, in the
+			// last page of the part before.
+			page := max(lo*x.each*m.each, from*m.each-pageOver)
 			memory.Discard(m.rows[page : until*m.each])
 		}
 	}
 	return nil
 }
 
-// pageOver is at least the size of a page.
+// pageOver is at least the size of a page, which is 64 KiB at most.
 const pageOver = 64 << 10
 
-// first returns the failure that comes first in the program: that of an action before number k of those
-// that make matrices, in whatever rows, or err, the failure of that action.
+// first returns the failure that comes first in the program. err is that of matrix k, or of the loop if
+// there are only k matrices. An earlier file may have a mistake in rows that are not read yet, so first
+// reads all rows of the files before matrix k.
 func (x *partsRun) first(k int, err error) error {
 	rows := x.part * x.each
 	for _, m := range x.made[:k] {
@@ -218,6 +226,7 @@ func (x *partsRun) first(k int, err error) error {
 	return x.c.Bodies[0].Acts[act].Failed(act, err)
 }
 
+// End ends the loop and hands its results to the call. It fails where the loop, or a read, does.
 func (x *partsRun) End() error {
 	err := x.body.End()
 	x.body = nil
@@ -239,7 +248,7 @@ func (x *partsRun) End() error {
 	return nil
 }
 
-// end ends the loops that make matrices.
+// end ends the loops that make matrices, and gives the addresses of these back.
 func (x *partsRun) end() (err error) {
 	for _, m := range x.made {
 		if m.body != nil {

@@ -95,7 +95,8 @@ func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
 	return finiteRows(c, 0, c.Dense(0).Rows, lower)
 }
 
-// finiteRows is finiteCopy of rows from..to-1.
+// finiteRows is finiteCopy of rows from..to-1 of the first input. A failure names the row of the
+// matrix, and for a hidden row the word in the program (the attribute `of`).
 func finiteRows(c *op.Call, from, to int, lower bool) (dense.Grid[float64], error) {
 	a := c.Dense(0)
 	g := dense.Grid[float64]{Rows: to - from, Cols: a.Cols, LD: a.Cols, X: make([]float64, (to-from)*a.Cols)}

@@ -13,7 +13,7 @@ import (
 	"flow/kernels/spectrum"
 )
 
-// folds returns the rows of this file.
+// folds returns the rows of this file. tol is the argument tol of rank.
 func folds(set *blas.Set, tol op.Arg) []*op.Def {
 	of := op.Arg{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the row that is shared, for messages"}
 	attrs := []op.Arg{{Name: "x", Doc: "the states of blocks"},
@@ -47,9 +47,10 @@ func folds(set *blas.Set, tol op.Arg) []*op.Def {
 	}
 }
 
-// foldRow is a row that takes blocks of the rows of its operand to states. shape returns, of the type
-// of the operand, how it is folded, the columns of the matrix, and how many rows of a block are one
-// row of the operand.
+// foldRow returns a row that makes the state of each block of rows (spectrum.StateLen): a row of f64
+// for each block. For a type of the operand, shape returns how the matrix is folded, its number of
+// columns n, and how many rows of a block are one row of the operand: 1, or n if that row is a state.
+// Count is 0 for an operand that is not tall, and the type rule then fails.
 func foldRow(set *blas.Set, name, doc string, args []op.Arg, shape func(t types.Type) (f spectrum.Fold, n, per int)) *op.Def {
 	return define.ByKernel(&op.Def{
 		Name: name, Hidden: true, Doc: doc, Args: args,
@@ -86,7 +87,7 @@ func foldRow(set *blas.Set, name, doc string, args []op.Arg, shape func(t types.
 	})
 }
 
-// foldBody is one execution of a foldRow.
+// foldBody is one execution of a row that foldRow returns.
 type foldBody struct {
 	set     *blas.Set
 	c       *op.Call
@@ -95,7 +96,7 @@ type foldBody struct {
 	workers []spectrum.Folder
 }
 
-// Chunk makes the states of blocks lo..hi-1.
+// Chunk makes the states of blocks lo..hi-1. It fails for an element of the matrix that is not finite.
 func (b *foldBody) Chunk(worker, lo, hi int) error {
 	x, out, w := b.c.Dense(0), dense.GridOf[float64](b.c.Result()), &b.workers[worker]
 	for i := lo; i < hi; i++ {
@@ -116,13 +117,13 @@ func (b *foldBody) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// End has nothing to do.
+// End has nothing to do: Chunk completes states.
 func (b *foldBody) End() error { return nil }
 
-// stateOf returns row i of states.
+// stateOf returns state i of a matrix of states, one a row.
 func stateOf(x *value.Dense, i int) []float64 { return x.F64[i*x.Stride:][:x.Cols] }
 
-// beginFolded is beginSingular without vectors, from states.
+// beginFolded returns what begins the singular values of a matrix whose states are the first input.
 func beginFolded(set *blas.Set, store storing) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d, x := &decomposed{c: c}, c.Dense(0)

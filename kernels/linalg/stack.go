@@ -45,8 +45,7 @@ func (l *Linear) stack() *op.Def {
 	})
 }
 
-// panelsChain returns the row that continues the panels of a product by some of their terms
-// (op.Shard.Chain).
+// panelsChain returns the row that adds some terms to each panel of a product (op.Shard.Chain).
 func (l *Linear) panelsChain(panels *op.Def) *op.Def {
 	d := define.Chained(panels, nil)
 	d.Loop.Space = func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 }
@@ -125,7 +124,7 @@ func StackBody(p PanelGrid, body op.LoopBody, end func(made []atomic.Bool)) op.L
 	return &stackBody{p, body, make([]atomic.Bool, p.Panels), end}
 }
 
-// beginStack begins the loop of a stack, or of a chain.
+// beginStack begins the loop of a call of matmul.stack, or of its chain.
 func (l *Linear) beginStack(c *op.Call) op.LoopBody {
 	product := *c
 	product.Type.Rows = c.In[0].Type().Cols
@@ -135,7 +134,8 @@ func (l *Linear) beginStack(c *op.Call) op.LoopBody {
 	return stackOf(beginPanels(l, l.F64, &product, nil))
 }
 
-// stackOf returns the loop that adds terms of a product to panels of the result.
+// stackOf returns the loop that adds terms of a product to panels of the result. Panels of a chain
+// begin with the table that the call continues.
 func stackOf[T dense.Precision](b *panelBody[T]) op.LoopBody {
 	out, rows := dense.GridOf[T](b.c.Result()), b.c.Type.Rows
 	if _, chain := b.c.Attrs.Get("from"); chain {

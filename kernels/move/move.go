@@ -259,8 +259,9 @@ func turnedBlocks() *op.Def {
 	}
 }
 
-// turningBlocks makes columns of the rows of one rank, or of all. They are rows of x, which are long
-// runs of memory. Windows of some rows would read many short pieces, in twice the time.
+// turningBlocks makes some columns of the rows of one rank, or of all rows. A column of the result is a
+// row of x, so it reads one run of memory. Windows of some rows would read many short pieces, in twice
+// the time.
 type turningBlocks struct{ c *op.Call }
 
 func (l turningBlocks) Chunk(_, lo, hi int) error {

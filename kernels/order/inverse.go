@@ -22,15 +22,16 @@ func inverse() *op.Def {
 			}
 			return
 		}
-		// A branch on whether a rank has a row would often be guessed wrong. So the numbers of its rows are
-		// copied first. Where all rows are stored, the copies take as long as the stores.
+		// A branch on whether the rank has a row would often be mispredicted. So the numbers of its rows are
+		// first compacted into own, without branches. For a rank with all rows that would take as long as
+		// the stores.
 		var own [256][2]int
 		for lo < hi {
 			n := 0
 			for to := min(hi, lo+len(own)); lo < to; lo++ {
 				at := int(p.I64[lo*p.Stride])
 				own[n] = [2]int{at, lo}
-				n += int(uint64((first-1-at)&(at-end)) >> 63) // 1: first <= at < end
+				n += int(uint64((first-1-at)&(at-end)) >> 63) // 1 if first <= at < end: both differences are negative
 			}
 			for _, k := range own[:n] {
 				out.I64[k[0]*out.Stride] = int64(k[1])

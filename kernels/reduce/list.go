@@ -38,8 +38,8 @@ type statistic struct {
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
-	// chain continues the form by column with rows lo..hi-1 of a call, from the results of the rows before
-	// in Call.Out (define.Chained), which are 0 before the first row. nil: ranks have no such form.
+	// chain continues the form by column with rows lo..hi-1 of a call. Call.Out has the results of the
+	// rows before, or zeros if lo is 0 (define.Chained). nil: ranks do not share the form in this way.
 	chain func(c *op.Call, begun *value.Dense, lo, hi int) error
 	// fold is the reduction by which a pipeline ends with one of the forms. axisRows then makes the rows of
 	// the forms by row and by column. nil: a pipeline ends with none of them.

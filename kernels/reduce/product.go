@@ -224,7 +224,8 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	products(out, dense.Widened(a, out.Elem), byRow)
 }
 
-// chainedProducts multiplies the row in Call.Out by rows lo..hi-1 of a call of colprod.chain.
+// chainedProducts multiplies the products in Call.Out, one a column, by rows lo..hi-1 of the first
+// input.
 func chainedProducts(c *op.Call, _ *value.Dense, lo, hi int) error {
 	a, out := c.Dense(0), c.Result()
 	rows := dense.Widened(a.View(lo, 0, hi-lo, a.Cols), out.Elem)
@@ -232,11 +233,11 @@ func chainedProducts(c *op.Call, _ *value.Dense, lo, hi int) error {
 	return nil
 }
 
-// chainProducts is chainedProducts for rows with the element type of out. goes says that out has
-// products.
-func chainProducts[T vec.Number](out, rows *value.Dense, goes bool) {
+// chainProducts is chainedProducts for rows with the element type of out. Unless begun, out has no
+// products yet. All NaNs of the result have the same bits.
+func chainProducts[T vec.Number](out, rows *value.Dense, begun bool) {
 	x, a, nan := dense.GridOf[T](out).Row(0), dense.GridOf[T](rows), math.NaN()
-	if !goes {
+	if !begun {
 		vec.Fill(x, 1)
 	}
 	for i := range a.Rows {

@@ -274,7 +274,7 @@ func (w Whole) doneRow(columns bool) *op.Def {
 			return w.Done(acc, c.Type.Elem, n), nil
 		}
 		out := c.Result()
-		if acc.Cols == 1 && acc.Elem == out.Elem && !w.counts() { // one by one, each takes 42 ns
+		if acc.Cols == 1 && acc.Elem == out.Elem && !w.counts() { // Done takes 42 ns for each column
 			dense.TurnedVector(out).CopyFrom(acc)
 			x := dense.SlabOf(out, 0, out.Cols)
 			canonical(x.F64)

@@ -174,7 +174,7 @@ func sparseDiag() *op.Def {
 	}
 }
 
-// diagonal returns the loop over the rows of a matrix that writes its diagonal.
+// diagonal returns the loop over the rows of the first input that writes its diagonal, a dense column.
 func diagonal(c *op.Call) rowLoop {
 	m, out := c.In[0].(*value.CSR), c.Result()
 	return func(lo, hi int) {

@@ -115,9 +115,9 @@ func unpacked(a []float64, count, n int, from func(i int) []float64) ([]float64,
 // noPower is the exponent of a block of zeros: less than that of any number.
 const noPower = -1 << 20
 
-// level divides a by a power of two, so that its greatest element is of size 1 or a little more, and
-// returns the exponent. If powers is not nil, rows k*n..(k+1)*n-1 of a have been divided by 2^powers[k]
-// before. It would be wrong to multiply by that power first, since the product may overflow.
+// level divides a by a power of two, so that no element is much larger than 1, and returns the
+// exponent. If powers is not nil, rows k*n..(k+1)*n-1 of a have been divided by 2^powers[k] before.
+// It would be wrong to multiply by that power first, since the product may overflow.
 func level(a []float64, n int, powers []int) (power int) {
 	if powers == nil {
 		if power = scaleToOne(a); power == 0 && greatest(a) == 0 {

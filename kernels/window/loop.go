@@ -43,7 +43,7 @@ func Loop(kernel func(c *op.Call) error, parts ...Part) *op.Loop {
 		},
 		RowsEach: func(*op.Call) (rows, iterations int) {
 			if len(parts) > 0 && (parts[0] == Rows || parts[0] == Same) {
-				return 1, 1 // unless rows are cut
+				return 1, 1 // where rows are cut, Space has more iterations than rows
 			}
 			return 0, 0
 		},

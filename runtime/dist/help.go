@@ -11,8 +11,8 @@ import (
 	"flow/runtime/local"
 )
 
-// help is one of the three. Its encoding has a fixed header, with the iterations of an answer, or the
-// rows, behind it. An answer has both.
+// help is one of the three. Its encoding has a fixed header. Behind it are the iterations of an answer,
+// and then the rows of an answer or of a return.
 type help struct {
 	what    helpKind
 	made    bool // of a return: the iterations did not fail

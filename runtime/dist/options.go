@@ -116,8 +116,8 @@ type RankReport struct {
 	BytesSent, BytesReceived       int64
 	ReadSent                       int64 // of BytesSent, what was read of files and sent as it was read
 	Forwarded                      int64 // messages that were passed on to others
-	// Processor is the seconds of processor time in this run: of the rank's process, all threads, or of
-	// the rank's workers where other ranks run in the same process. It is 0 if nothing measures it.
+	// Processor is the seconds of processor time in this run: of all threads of the rank's process, or of
+	// its workers alone if other ranks run in the same process. It is 0 if nothing measures it.
 	Processor float64
 	Polls     int64
 }

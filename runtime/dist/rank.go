@@ -87,7 +87,7 @@ type rank struct {
 	beating  []atomic.Bool     // a heartbeat to the rank is under way
 	suspect  map[int]time.Time // ranks whose process was not found
 	stats    RankReport
-	clock    func() time.Duration // of processor time; nil: nothing is measured
+	clock    func() time.Duration // returns the processor time used so far; nil: nothing is measured
 	consumed time.Duration        // of clock before the run
 	bad      error                // of the transport; set under pollMu
 }

@@ -340,8 +340,8 @@ func (l *loopRun) rowsOf(d *value.Dense, chunk Chunk) []byte {
 	return d.View(lo, 0, hi-lo, d.Cols).Bytes()
 }
 
-// rowsFor calls f with the memory of the rows that go with iterations to a rank, which has those of
-// its own.
+// rowsFor calls f with the memory of the rows of inputs (op.CarryAttr) that go to a rank with the
+// iterations lent, in their order. The rank has the rows of its own iterations.
 func (l *loopRun) rowsFor(rank int, lent []Lent, f func(rows []byte)) {
 	for _, x := range lent {
 		for _, d := range l.carry {
@@ -359,7 +359,8 @@ func (l *loopRun) rowsFor(rank int, lent []Lent, f func(rows []byte)) {
 	}
 }
 
-// rowBytes is how many bytes travel with a row: of the inputs in carry, and of the result.
+// rowBytes returns how many bytes are sent for a row of the result: that row, and those of the inputs
+// in carry.
 func (l *loopRun) rowBytes() int {
 	n := len(l.rowsOf(l.out.(*value.Dense), Chunk{0, l.perRow}))
 	l.rowsFor(-1, []Lent{{Chunk: Chunk{0, l.perRow}}}, func(rows []byte) { n += len(rows) })

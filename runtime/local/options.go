@@ -135,7 +135,7 @@ type Lent struct {
 // Gift is the answer to an Ask: iterations, or none.
 type Gift struct {
 	Lent []Lent
-	Rows []byte // of inputs of which a rank has only its own rows, in the order of Lent (op.CarryAttr)
+	Rows []byte // rows of the inputs that op.CarryAttr lists, in the order of Lent
 	// Hints say how much work the rank that answers has left, and the rank that has most left as far as
 	// it knows. Left holds when the message is sent. At is not used.
 	Hints [2]schedule.Hint

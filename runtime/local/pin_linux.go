@@ -32,8 +32,9 @@ func pin(cpu int) bool {
 // thisThread returns the number of the calling thread.
 func thisThread() int { return unix.Gettid() }
 
-// threadTime returns the processor time that a thread of this process has used; 0 if it has ended. The
-// number of its clock is that of pthread_getcpuclockid.
+// threadTime returns the processor time that a thread of this process has used; 0 if the thread has
+// ended. The clock is that of pthread_getcpuclockid: ^thread<<3, with the bits for a thread and for
+// time in the scheduler.
 func threadTime(thread int) time.Duration {
 	const ofThread, ofScheduler = 4, 2
 	var t unix.Timespec

@@ -113,8 +113,9 @@ func (p *Pool) Groups() []int { return p.groups() }
 // Workers returns the number of workers.
 func (p *Pool) Workers() int { return len(p.workers) }
 
-// ProcessorTime returns the processor time that the threads of the workers have used; 0 if the system
-// does not tell. It costs a system call a worker, and may be called at any time.
+// ProcessorTime returns the processor time that the threads of the workers have used since they
+// began; 0 on systems other than Linux. It makes a system call for each worker, and is safe for
+// concurrent use.
 func (p *Pool) ProcessorTime() (sum time.Duration) {
 	for _, w := range p.workers {
 		if thread := w.thread.Load(); thread != 0 {

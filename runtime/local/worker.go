@@ -30,8 +30,9 @@ type Worker struct {
 	near    int        // how many
 	held    int32      // the task to run after them, -1: none
 
-	thread atomic.Int64 // its number, 0 before it has started
-	// ns of processor time of its earlier threads, less what this one had used before
+	thread atomic.Int64 // the number of its thread, 0 before it has started
+	// before is the nanoseconds of processor time of its earlier threads, less what this thread had used
+	// before it served the worker.
 	before atomic.Int64
 
 	queue queue

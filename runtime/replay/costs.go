@@ -51,7 +51,7 @@ func ReadCosts(r io.Reader) (Operator, error) {
 			return o, fmt.Errorf("line %d: more than %d costs", line, maxCosts)
 		}
 		if len(costs) == cap(costs) {
-			costs = slices.Grow(costs, max(len(costs), 1024)) // append would copy many more times
+			costs = slices.Grow(costs, max(len(costs), 1024)) // append grows large slices by a quarter, and copies more often
 		}
 		costs = append(costs, c)
 		all++

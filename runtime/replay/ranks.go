@@ -148,8 +148,8 @@ type rankLoop struct {
 	out      Spread
 }
 
-// simRank is one rank. It fills three cache lines, and what every message needs is in the first,
-// because a simulation of many ranks waits for memory most of its time.
+// simRank is one rank. It fills three cache lines, and what every message needs is in the first one: a
+// simulation of many ranks waits for memory most of its time.
 type simRank struct {
 	own    *schedule.Claimer
 	work   float64 // expected work of block and given
@@ -166,12 +166,13 @@ type simRank struct {
 	home   span // the rows that it keeps
 }
 
-// span is iterations lo to hi-1. A file of costs has fewer than 2^31.
+// span is iterations lo to hi-1. A file of costs has fewer than 2^31 (maxCosts).
 type span struct{ lo, hi int32 }
 
+// size returns the number of iterations.
 func (c span) size() int { return int(c.hi - c.lo) }
 
-// from returns n iterations from the start-th of c on.
+// from returns n iterations, the first of which is number start of c.
 func (c span) from(start, n int) span { return span{c.lo + int32(start), c.lo + int32(start+n)} }
 
 // simThread is one thread of a rank.
