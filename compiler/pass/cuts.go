@@ -245,8 +245,8 @@ type Sizes struct {
 	// Rows, with Whole, keeps those whole that ranks can share by rows, if no loop of one rank would
 	// do: the left factors of products whose right factors a cache holds, and their results.
 	Rows bool
-	// Part is about the bytes of a part of a file that a worker reads. In plans it is 0; a test that sets
-	// it gets files in parts although memory is not scarce.
+	// Part is about how many bytes of a file a worker reads at a time. 0: a MiB, and only where memory is
+	// scarce. Tests set it to get files in parts with enough memory.
 	Part int
 }
 

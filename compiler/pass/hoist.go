@@ -296,8 +296,8 @@ func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
 	})
 }
 
-// fuses reports a matrix whose reader mostly makes it in its own loop. A branch that read it from
-// above would make it a matrix in memory for the loops above, too.
+// fuses reports whether loops that read matrix x mostly make it themselves. If a branch read it from
+// above, it would be stored in memory for the loops above, too.
 func fuses(g *ir.Graph, x ir.ID) bool {
 	return g.Type(x).IsMatrix() && g.Nodes[x].Op.Laws&(op.Elementwise|op.View) != 0
 }

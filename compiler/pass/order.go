@@ -68,8 +68,8 @@ func shared(g *ir.Graph, costs []float64) bool {
 	return alone*shortEffect <= all
 }
 
-// DepthFirst returns priorities by which few matrices are in memory at a time: those of depthFirst, but
-// what an effect needs is made after what the effects before it need.
+// DepthFirst returns a priority for each node, larger first, by which few matrices are in memory at a
+// time. It is that of depthFirst, except that effects keep their order with all that they need.
 func DepthFirst(g *ir.Graph) []int32 {
 	out := make([]int32, g.Len())
 	depthFirst(g, out, true)
@@ -78,8 +78,8 @@ func DepthFirst(g *ir.Graph) []int32 {
 
 // depthFirst sets the priorities of tasks to an order in which what a task needs is made just before
 // it: the fewest matrices are in memory at a time, and what was made last is still in a cache. Tasks
-// that nothing reads are made in the order of the program. effects: of what a task needs, effects come
-// first.
+// that nothing reads are made in the order of the program. With effects, a task comes after the effects
+// that it needs, and these come before its other operands.
 func depthFirst(g *ir.Graph, out []int32, effects bool) {
 	read := make([]bool, g.Len())
 	for i := range g.Nodes {
@@ -113,8 +113,8 @@ func depthFirst(g *ir.Graph, out []int32, effects bool) {
 	}
 }
 
-// place returns the node after which loop id is made, which may be id. ok is false if it would fail in
-// another order. known has files that were read before.
+// place returns the node after which loop id is made, which may be id itself. ok is false if failures
+// would come in another order. known has the files that an earlier loop has read.
 func (f *inParts) place(id ir.ID, members []ir.ID, known map[ir.ID]bool) (at ir.ID, ok bool) {
 	first, last := id, ir.ID(0)
 	for _, m := range members {
@@ -144,7 +144,7 @@ func (f *inParts) place(id ir.ID, members []ir.ID, known map[ir.ID]bool) (at ir.
 	return last, !ir.MayFail(f.g, id) && !stops(last)
 }
 
-// build makes the loops.
+// build returns the graph with the loops, and the owners of its nodes.
 func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
 	c := copyOf(f.g)
 	inside := map[ir.ID]bool{}

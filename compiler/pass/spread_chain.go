@@ -17,13 +17,13 @@ import (
 //	    %4 = matmul.panels.chain(%0, %1, %3) {on, from=[25000, 50000], to=[32768, 50000]}
 //	    %5 = gather(%4);  %6 = panels.add(%5)
 //
-// Each rank first adds the rows of the panel that the next rank continues, and last those of the panel
-// that the rank before it has begun. A panel of its own fills the time in which it would wait. Where
-// this is not enough, the table is cut into strips of rows or columns, and ranks work on different
-// strips at one time.
+// Each rank first adds its rows of the panel that the next rank continues, and last those of the
+// panel that the rank before it has begun. Panels that lie on one rank fill the time in which it
+// would wait. If that is not enough, the table is cut into strips of rows or columns, and ranks work
+// on different strips at the same time.
 
-// chainPanels returns how many panels a sum in the order of rows has, and of how many rows; 0, 0 if
-// node id is none, or none that ranks can continue.
+// chainPanels returns how many panels node id, a sum in the order of rows, has, and the rows of a
+// panel. It returns 0, 0 for other nodes, and for sums that ranks cannot continue.
 func chainPanels(g *ir.Graph, id ir.ID) (panels, size int) {
 	n, rows := &g.Nodes[id], 0
 	if n.Op.Shard.Chain == "" || !dividable(g.Type(id)) || n.Op.Rate == productRate && !turnedProduct(g, id) {
@@ -43,17 +43,18 @@ func chainPanels(g *ir.Graph, id ir.ID) (panels, size int) {
 	return (rows-1)/size + 1, size
 }
 
-// step is what ranks add at one time, by panel: the rows from..to-1, and the rank that adds them. Where
-// there are none, the rank is the one with the table.
+// step is the rows that ranks add at the same time: of panel p the rows from[p]..to[p]-1, on rank
+// owner[p]. A panel without rows in this step has the rank with its table as owner.
 type step struct{ from, to, owner []int }
 
-// add appends what a rank adds to the next panel.
+// add appends the rows from..to-1 that a rank adds to the next panel.
 func (x *step) add(rank, from, to int) {
 	x.from, x.to, x.owner = append(x.from, from), append(x.to, to), append(x.owner, rank)
 }
 
-// stepsOf returns the steps in which ranks add so many rows in panels, those of panels that lie on
-// several ranks. whole is the other panels, each of which one rank adds at any time.
+// stepsOf returns the steps in which ranks add the panels that lie on several of them, of a sum over so
+// many rows in panels of size rows. whole is the panels that lie on one rank, which needs no other rank
+// for them.
 func (s *spreader) stepsOf(rows, size int) (steps []step, whole step) {
 	pieces, most := make([]step, (rows-1)/size+1), 0
 	for r := range s.ranks {
@@ -88,9 +89,8 @@ func (s *spreader) stepsOf(rows, size int) (steps []step, whole step) {
 	return steps, whole
 }
 
-// chainTime returns how many rows a rank adds in the time in which all ranks have made all steps of
-// each strip, with the time in which they wait. Ranks that would wait add whole panels. busy has the
-// part of each step and strip in it.
+// chainTime simulates a sum in steps and strips, and returns its time, in rows that one rank adds.
+// Ranks that would wait add whole panels. busy has the part of each step and strip in that time.
 func (s *spreader) chainTime(steps []step, whole step, strips int) (rows float64, busy [][]int) {
 	ready, left, n := make([]float64, s.ranks), make([]float64, s.ranks), float64(strips)
 	for p, r := range whole.owner {
@@ -125,11 +125,11 @@ func (s *spreader) chainTime(steps []step, whole step, strips int) (rows float64
 	return rows, busy
 }
 
-// leastStrip is the least number of rows or columns of a strip.
+// leastStrip is the least number of rows or columns of a strip: the lanes of an AVX-512 vector of f64.
 const leastStrip = 8
 
-// stripsOf returns which operand of a sum in the order of rows is cut by columns to cut the result into
-// strips, and into how many ranks cut it: those that take the least time. cost is that time.
+// stripsOf returns into how many strips the result of a sum in the order of rows is cut to take the
+// least time, and the operand whose columns are cut for that. cost is that time, in operations.
 func (s *spreader) stripsOf(g *ir.Graph, id ir.ID, steps []step, whole step) (operand, strips int, cost float64) {
 	in, t := g.In(id), g.Type(id)
 	lines := t.Rows
@@ -157,7 +157,8 @@ func (s *spreader) stripsOf(g *ir.Graph, id ir.ID, steps []step, whole step) (op
 	return operand, strips, cost
 }
 
-// chainReads returns the reads of a sum in the order of rows. Ranks do not send rows, but tables.
+// chainReads returns the reads of a sum in the order of rows: each rank reads its own rows, and sends
+// tables.
 func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	panels, size := chainPanels(g, id)
 	in, t := g.In(id), g.Type(id)
@@ -178,9 +179,9 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	return reads, unless(bytes > 0 && (sends || cost < s.workOf(g, id)), whyOrdered)
 }
 
-// chained adds the nodes of a sum in the order of rows, step by step and strip by strip.
+// chained makes the new nodes of a sum in the order of rows, step by step and strip by strip.
 func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
-	n, t, in := &x.old.Nodes[id], x.old.Type(id), x.reachAll(id, reads)
+	n, in := &x.old.Nodes[id], x.reachAll(id, reads)
 	panels, size := chainPanels(x.old, id)
 	rows := x.old.Type(x.old.In(id)[0]).Rows
 	steps, whole := x.stepsOf(rows, size)
@@ -243,28 +244,35 @@ func (x *spreadGraph) chained(id ir.ID, reads []rowReads) {
 	if len(steps) == 0 {
 		made[0] = adds(0, whole, rows/x.ranks)
 	}
+	x.joinStrips(id, made, whole.owner, operand, cut.Cols)
+}
+
+// joinStrips makes the result of old node id. made has the tables of each strip, and owner the rank of
+// each panel. The strips cut the columns of an operand, so many.
+func (x *spreadGraph) joinStrips(id ir.ID, made []ir.ID, owner []int, operand, cols int) {
+	n, t, panels := &x.old.Nodes[id], x.old.Type(id), len(owner)
 	var boxes []int
-	for k := range strips {
+	for k := range made {
 		table := x.g.Type(made[k])
-		made[k] = x.gatherOf(id, inUnits(nil, x.cutsOf(whole.owner, table.Rows/panels)), made[k])
+		made[k] = x.gatherOf(id, inUnits(nil, x.cutsOf(owner, table.Rows/panels)), made[k])
 		if table.Rows /= panels; panels > 1 {
 			made[k] = x.typed(id, x.table.Must(n.Op.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(table.Rows)}), made[k])
 		}
-		lo, _ := op.Window(k, strips, cut.Cols)
+		lo, _ := op.Window(k, len(made), cols)
 		row, col := lo, 0
 		if operand > 0 {
 			row, col = 0, lo
 		}
 		boxes = append(boxes, 0, 0, table.Rows, table.Cols, row, col)
 	}
-	if x.to[id] = made[0]; strips > 1 {
+	if x.to[id] = made[0]; len(made) > 1 {
 		x.to[id] = x.typed(id, x.table.Must("lay"), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}, op.Attr{Name: "cols", Val: op.Int(t.Cols)},
 			op.Attr{Name: "boxes", Val: op.Ints(boxes...)}), made...)
 	}
 }
 
-// cutsOf returns the attribute plan.Unit of tables of so many rows each, if owner has the rank of each.
-// Ranks ascend in owner.
+// cutsOf returns the attribute plan.Unit of stacked tables of so many rows each. owner has the rank of
+// each table, in ascending order.
 func (s *spreader) cutsOf(owner []int, rows int) op.Val {
 	cuts := make([]int, s.ranks+1)
 	for r := range cuts {
@@ -274,9 +282,9 @@ func (s *spreader) cutsOf(owner []int, rows int) op.Val {
 	return op.Ints(cuts...)
 }
 
-// units chooses the units in which ranks share rows that are summed by panels, in g and its regions: a
-// panel, where that leaves no rank with much more than the others, and equal windows do not take less
-// time (chained). Loops that make what they add have whole panels.
+// units chooses the units in which ranks share rows that are summed by panels, in g and its regions.
+// The unit is a panel if no rank then has much more rows than the others, and equal windows would not
+// take less time (chained). Loops that make what they add have whole panels.
 func (s *spreader) units(g *ir.Graph) {
 	sparse, must, sums, bodies := map[int]bool{}, map[int]bool{}, map[int][]edge{}, map[*ir.Graph]bool{}
 	for g, id := range nodesIn(g, func(*ir.Node) bool { return true }) {
@@ -301,8 +309,8 @@ func (s *spreader) units(g *ir.Graph) {
 	}
 }
 
-// unitGains reports whether ranks that share rows in units of a panel take less time than with equal
-// windows. list is the sums of the rows by panels.
+// unitGains reports whether ranks take less time if they share so many rows in units of a panel than if
+// they have equal windows. list is the sums of these rows by panels.
 func (s *spreader) unitGains(rows int, list []edge) bool {
 	size, gain, in := list[0].g.Nodes[list[0].id].Attrs.Int("panel"), 0.0, map[*ir.Graph]bool{}
 	share := float64(s.balanced(rows, size)) / float64(rows)
@@ -318,8 +326,8 @@ func (s *spreader) unitGains(rows int, list []edge) bool {
 	return gain >= 0
 }
 
-// workOn returns the work of the nodes of a graph that make or reduce so many rows of dense matrices,
-// without sums by panels.
+// workOn returns the work, in operations, of the nodes of g that make or reduce dense matrices of so
+// many rows. Sums by panels do not count.
 func (s *spreader) workOn(g *ir.Graph, rows int) (work float64) {
 	for id, n := range g.All() {
 		is := func(x ir.ID) bool { return g.Type(x).IsMatrix() && g.Type(x).Rows == rows }
@@ -331,8 +339,8 @@ func (s *spreader) workOn(g *ir.Graph, rows int) (work float64) {
 	return work
 }
 
-// balanced returns how many rows a rank has at most if ranks share rows in units of so many. It returns
-// 0 if a rank has none, or more than half as much again as an equal share.
+// balanced returns the most rows that a rank has if ranks share rows in units of unit rows. It
+// returns 0 if a rank has none, or if one has more than one and a half times an equal share.
 func (s *spreader) balanced(rows, unit int) (most int) {
 	if unit < 1 || (rows+unit-1)/unit < s.ranks {
 		return 0

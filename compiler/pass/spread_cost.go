@@ -276,7 +276,7 @@ type owning struct {
 	owner map[ir.ID]int            // of old nodes
 	got   map[[2]int]bool          // old nodes and the ranks that they have been sent to
 	sent  map[ir.ID]ir.ID          // the gathers of old nodes
-	rows  map[ir.ID][][]plan.Range // by such a gather: which rows each rank reads, if no node reads all
+	rows  map[ir.ID][][]plan.Range // by such a gather: the rows that each rank reads, if no node reads all rows
 	work  float64                  // on nodes with an owner
 	rest  float64                  // on others, a rank
 }
@@ -423,7 +423,7 @@ func (x *spreadGraph) sentApart(id ir.ID) ir.ID {
 	return g
 }
 
-// ownedApart reports an old node that one rank makes.
+// ownedApart reports whether one rank makes an old node for the others.
 func (x *spreadGraph) ownedApart(id ir.ID) bool {
 	if x.apart == nil {
 		return false
@@ -432,7 +432,7 @@ func (x *spreadGraph) ownedApart(id ir.ID) bool {
 	return ok
 }
 
-// rowsApart returns the new node of an old one that one rank makes, on all ranks with these rows.
+// rowsApart returns the gather of an old node that one rank makes, which sends these rows to each rank.
 func (x *spreadGraph) rowsApart(id ir.ID, rows [][]plan.Range) ir.ID {
 	g, ok := x.apart.sent[id]
 	some := x.apart.rows[g]

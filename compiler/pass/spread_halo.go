@@ -219,8 +219,8 @@ func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 	return out
 }
 
-// spanNeeds returns which rows of input 0 an operator with a RowSpan reads for each row of a result of
-// type t.
+// spanNeeds returns the rows of input 0 that an operator with a RowSpan reads for each row of its
+// result, which has type t.
 func spanNeeds(d *op.Def, sig *op.Sig, t types.Type) []need {
 	r := d.RowSpan(sig, t)
 	needs := []need{{to: t.Rows, by: r.By, lo: r.Lo, hi: r.Hi, per: r.Per}}

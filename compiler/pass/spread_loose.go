@@ -371,7 +371,8 @@ func (x *spreadGraph) looseStates(id ir.ID) bool {
 	return true
 }
 
-// listReads returns the reads of a reduction to a table whose size only the run tells (op.Shard.List).
+// listReads returns the reads of a reduction to a table whose size only the run tells (op.Shard.List):
+// each rank reads its own rows. It would be wrong for floats, whose sums would come in another order.
 func (s *spreader) listReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Shard.List == "" || t.Known() || t.Elem.IsFloat() {
@@ -390,7 +391,8 @@ func (x *spreadGraph) listed(id ir.ID, reads []rowReads) {
 	x.saved += x.spared(x.workOf(x.old, id))
 }
 
-// ofLists makes the table of old node id of the lists of all ranks. in has a rank's rows of its inputs.
+// ofLists returns the new node of the table of old node id, made from the lists of all ranks. in has a
+// rank's own rows of the inputs.
 func (x *spreadGraph) ofLists(id ir.ID, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	n := &x.old.Nodes[id]
 	lists := x.typed(id, x.table.Must(n.Op.Shard.List), x.sharing(attrs, x.ranks, op.Val{}), in...)

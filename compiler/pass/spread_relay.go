@@ -16,7 +16,8 @@ import (
 // relay is rounds from..to-1 of a loop, which one rank runs.
 type relay struct{ rank, from, to int }
 
-// mostRelays bounds how often the rounds of a loop go from rank to rank.
+// mostRelays bounds how often the rounds of a loop go from rank to rank: each time is a task, an
+// exchange, and for another number of rounds a region to compile.
 const mostRelays = 64
 
 // relayed makes the new nodes of rounds that read a few rows of a partial matrix, in an order that is
@@ -25,9 +26,9 @@ const mostRelays = 64
 //	%5 = rounds(%0, %1, %2) {times=80}   ->   %5 = rounds(%0, %1, %2) {times=40} on 0;  %6 = exchange(%5) {to=[1]}
 //	                                          %7 = rounds(%6, %1, %2) {times=40} on 1;  %8 = exchange(%7) {to=[0]}
 //
-// Otherwise each rank would get the whole matrix and run all rounds. Rows that a rank lacks come before
-// its first round. It would be slow for rounds whose rows lie on another rank each time. relayed
-// returns false for another node.
+// Otherwise each rank would get the whole matrix and run all rounds. A rank gets rows that it lacks
+// before its first round. It would be slow where each round needs rows of another rank. relayed
+// returns false if it has made no nodes.
 func (x *spreadGraph) relayed(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if n.Op.Role != op.Rounds || x.inside || !x.spreader.whole || sent(x.old, id) || x.old.Effects(id) || !slices.Contains(x.partials(id), true) {
@@ -101,8 +102,9 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 	return true
 }
 
-// relays cuts the rounds of a loop by the ranks that have the first row that each of them needs of a
-// matrix. It returns none if there are too many.
+// relays divides the rounds of a loop among ranks: a round goes to the rank with the first row of a
+// matrix that it needs. rows is the number of rows of that matrix. It returns none for more than
+// mostRelays turns.
 func (s *spreader) relays(needs []need, rows, rounds int) (list []relay) {
 	windows := s.windows(rows)
 	for at := 0; at < rounds; {
@@ -131,9 +133,9 @@ func (s *spreader) relays(needs []need, rows, rounds int) (list []relay) {
 	return list
 }
 
-// roundReads returns the loop in the region of node id, which is rounds, how often it runs, and which
-// rows of each operand a round reads: a map of the number of the round. maps is nil if the number of
-// rounds is not known.
+// roundReads returns the loop in the region of node id, the number of its rounds, and for each
+// operand of the node the rows that a round reads, by the number of the round. maps is nil if the
+// number of rounds is not known.
 func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps []rowMap) {
 	in, r := g.In(id), g.Nodes[id].Region
 	at = ir.ID(slices.IndexFunc(r.Graph.Nodes, func(n ir.Node) bool { return n.Op.Control == op.Iterate }))
@@ -188,8 +190,8 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	return at, times, p.of
 }
 
-// movedRows notes that an operator reads rows of operand a as m says, for all rows of its result.
-// Numbers of the run move them.
+// movedRows notes the rows of operand a that an operator reads for all rows of its result. m has them;
+// of has the numbers by which the run moves them.
 func (p *pointReads) movedRows(a int, m rowMap, of []traced) {
 	to, below := &p.of[a], p.reads[a]
 	to.whole = to.whole || m.whole
@@ -211,8 +213,8 @@ func (p *pointReads) movedRows(a int, m rowMap, of []traced) {
 	}
 }
 
-// untilOf returns the number of rounds of a loop that ends when a counter is at a number, or beyond
-// it; 0: it is not known. r is its condition, and env has the ramps of the arguments.
+// untilOf returns the number of rounds of a loop that ends when a counter reaches or passes a number.
+// It returns 0 for other loops. r is the condition, and env has the ramps of its arguments.
 func untilOf(r *ir.Region, env []traced) int {
 	g, y := r.Graph, r.Yields[0]
 	in, d := g.In(y), g.Nodes[y].Op
@@ -250,9 +252,9 @@ func untilOf(r *ir.Region, env []traced) int {
 	return max(0, (by-1-off)/by)
 }
 
-// anyRank reports whether any rank can make any row of a node whose rows ranks share: it has what the
-// node reads, but for the inputs in carry. Of these row i needs row i, which can go with the
-// iteration.
+// anyRank reports whether any rank can make any row of a node whose rows ranks share. All ranks have
+// what the node reads, except the inputs in carry. Row i needs only row i of these, which can be sent
+// with iteration i.
 func (x *spreadGraph) anyRank(id ir.ID, reads []rowReads) (carry []int64, ok bool) {
 	n, rows := &x.old.Nodes[id], x.rows(x.old, id)
 	if n.Op.Role != op.Points {

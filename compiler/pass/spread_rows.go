@@ -416,7 +416,8 @@ func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 	return made
 }
 
-// foldReads returns the reads of a row that folds a tall matrix (op.Folding).
+// foldReads returns the reads of a row that reduces a tall matrix block by block (op.Folding): a rank
+// reads the rows of its blocks.
 func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	f := g.Nodes[id].Op.Folds
 	if f == nil || !dividable(g.Type(g.In(id)[0])) {
@@ -432,8 +433,8 @@ func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	return reads, unless(partial[0] || s.workOf(g, id) >= gatherSpreads*float64(s.from), whyLittle)
 }
 
-// foldedTall makes the new nodes of a row that folds a tall matrix. Ranks make states of states while
-// there are enough of them:
+// foldedTall makes the new nodes of a row for which foldReads returns reads. Ranks make states of
+// states while there are enough of them:
 //
 //	%1 = svdvals(%0)   ->   %1 = svd.fold(%0) {ranks=3};  %2 = gather(%1) {reach};  %3 = svd.refold(%2) {ranks=3}
 //	                        %4 = gather(%3);  %5 = svdvals.folded(%4)

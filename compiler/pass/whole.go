@@ -205,25 +205,25 @@ func rowProduct(g *ir.Graph, id ir.ID) bool {
 // points are read.
 const mostInner = 16
 
-// InParts makes loops over rows that read files part by part:
+// InParts makes loops over rows out of core, which read files part by part:
 //
 //	%0 = read() {path};  %1 = pipe(%0, %2) {fold="colsum", ..}
 //	->  %1 = inparts(%2) {rows, part, ..} { %0 = read() {path};  %1 = pipe(%0, %2) {..} }
 //
-// A loop takes the files that it reads row by row, also through columns of them and through chains that
-// nothing else reads. Of several loops each reads the file again. A file stays whole if another node
-// reads it: it would be in memory anyway.
+// A loop takes the files that it reads row by row, also through views of columns and through chains
+// that nothing else reads. Each of several loops reads the file again. A file stays whole if another
+// node reads it, because it would be in memory anyway.
 //
-// A file may have mistakes. Its first loop takes its place in the order of failures, so it would be
-// wrong to move the file over another node that may fail. owner is the owner of each node; nil: none
-// has one.
+// Reading a file may fail, and its first loop then fails in its place. So it would be wrong to move the
+// read past another node that may fail. owner has the owner of each node of g, or is nil if nodes have
+// none. InParts returns the new graph and its owners, or g and owner if there is no such loop.
 func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Graph, []int32) {
 	isRead := func(n ir.Node) bool { return readInParts(&n) }
 	if !slices.ContainsFunc(g.Nodes, isRead) {
 		return g, owner
 	}
 	f := &inParts{g: g, table: table, most: sizes.filled().Part, readers: make([][]ir.ID, g.Len()), whole: make([]bool, g.Len()), stops: stopsOf(g)}
-	f.s = &spreader{table: table, ranks: rowsApart, from: 1, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}}
+	f.s = &spreader{table: table, ranks: trialRanks, from: 1, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}}
 	for id := range g.All() {
 		for _, x := range g.In(id) {
 			f.readers[x] = append(f.readers[x], id)
@@ -239,11 +239,11 @@ func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Grap
 	return f.build(owner)
 }
 
-// rowsApart is a number of ranks: what ranks would read of an operand tells whether it is read row by
-// row.
-const rowsApart = 7
+// trialRanks is a number of ranks. An operand is read row by row if each of so many ranks would read
+// only its own rows of it.
+const trialRanks = 7
 
-// readInParts reports a node that reads a dense matrix whose rows can be read alone.
+// readInParts reports whether a node reads a dense matrix from a file whose rows can be read alone.
 func readInParts(n *ir.Node) bool {
 	return n.Op.Reads != nil && n.Op.Parts != nil && n.Op.Loop != nil && !n.Attrs.Bool("sparse") && n.Op.Parts(n.Attrs)
 }
@@ -255,14 +255,14 @@ type inParts struct {
 	s       *spreader
 	most    int // bytes of a part
 	readers [][]ir.ID
-	whole   []bool // nodes that are in no such loop
-	again   bool   // whole has changed
+	whole   []bool // nodes that must stay out of these loops
+	again   bool   // whole has changed, so find must run again
 	stops   stops
 	of      map[ir.ID]*partsLoop // by loop
 	at      map[ir.ID][]ir.ID    // the loops that are made after a node, which may be themselves
 }
 
-// partsLoop is a loop, and what it makes of files.
+// partsLoop is a loop with the nodes that it takes into its body.
 type partsLoop struct {
 	members []ir.ID // ascending; not the loop
 	attrs   *op.Attrs
@@ -275,7 +275,7 @@ func (f *inParts) stay(ids ...ir.ID) {
 	}
 }
 
-// find finds the loops, and notes the files that must stay whole.
+// find finds the loops. It keeps nodes out (stay) whose reader is in no loop with them.
 func (f *inParts) find() {
 	f.of, f.at = map[ir.ID]*partsLoop{}, map[ir.ID][]ir.ID{}
 	found, inside := make([]*partsLoop, f.g.Len()), map[ir.ID]bool{}
@@ -317,7 +317,8 @@ func (f *inParts) find() {
 	}
 }
 
-// aligned returns the inputs of a node that it reads row by row alone.
+// aligned returns for each input of node id whether the node reads it row by row. Operands read so have
+// so many rows.
 func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
 	n, in := &f.g.Nodes[id], f.g.In(id)
 	var reads []rowReads
@@ -338,7 +339,8 @@ func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
 	return out
 }
 
-// call returns a call of a node whose operands have no elements; nil if there is none.
+// call returns a call of node id whose operands have shapes and no elements. It returns nil if a
+// shape is not known, or if the node cannot be called so.
 func (f *inParts) call(id ir.ID) *op.Call {
 	n := &f.g.Nodes[id]
 	c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: f.g.Type(id), Part: n.Attrs.Int(plan.SharedRows) > 0}
@@ -358,7 +360,8 @@ func (f *inParts) call(id ir.ID) *op.Call {
 	return c
 }
 
-// loop returns node id as a loop that makes what it reads of files; nil if it is none.
+// loop returns node id as a loop over rows of files. It returns nil if it is none, or if the files
+// are so small that they would be read in fewer than two parts.
 func (f *inParts) loop(id ir.ID) *partsLoop {
 	n := &f.g.Nodes[id]
 	l := n.Op.Loop
@@ -372,7 +375,7 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 		}
 	}
 	c := f.call(id)
-	if rows < rowsApart || c == nil {
+	if rows < trialRanks || c == nil {
 		return nil
 	}
 	each, per := l.RowsEach(c)
@@ -414,11 +417,11 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	return &partsLoop{members, attrs}
 }
 
-// wholePages is a number of rows that are whole pages, whatever their length.
+// wholePages is a number of rows that fill whole pages of 4096 bytes, whatever the length of a row.
 const wholePages = 4096
 
-// members returns the nodes that loop id makes row by row, in ascending order: files, columns of them,
-// and chains on them. It returns none if there are no files.
+// members returns the nodes that loop id takes into its body, in ascending order: reads of files, views
+// of columns, and chains on them. All have so many rows. It returns none if there are no files.
 func (f *inParts) members(id ir.ID, rows int) []ir.ID {
 	wanted, spoiled := map[ir.ID]bool{}, map[ir.ID]bool{}
 	reads := func(r ir.ID) {
@@ -449,7 +452,7 @@ func (f *inParts) members(id ir.ID, rows int) []ir.ID {
 		return nil
 	}
 	slices.Reverse(members)
-	// what no file is made of is not made in parts
+	// chains that read no file need not be in the loop
 	made := map[ir.ID]bool{}
 	members = slices.DeleteFunc(members, func(x ir.ID) bool {
 		made[x] = f.g.Nodes[x].Op.Reads != nil || slices.ContainsFunc(f.g.In(x), func(y ir.ID) bool { return made[y] })

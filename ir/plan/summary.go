@@ -216,14 +216,11 @@ func (e *events) pop() event {
 	return first
 }
 
-// simulate performs greedy list scheduling: a free worker of a rank takes the ready task with the
-// longest path to the end. An exchange ends after its latency and transfer and occupies no worker.
-// held is told when tasks begin and end.
-func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int, held *holding) float64 {
-	g := p.Graph
+// dependencies returns the number of inputs of each node, and the readers of each. Those of node i are
+// succ[off[i]:off[i+1]], once for each input that reads it.
+func dependencies(g *ir.Graph) (waits, off, succ []int32) {
 	n := g.Len()
-	waits := make([]int32, n)
-	off := make([]int32, n+1)
+	waits, off = make([]int32, n), make([]int32, n+1)
 	for i := range g.Nodes {
 		waits[i] = int32(len(g.In(ir.ID(i))))
 		for _, in := range g.In(ir.ID(i)) {
@@ -233,7 +230,7 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 	for i := range n {
 		off[i+1] += off[i]
 	}
-	succ := make([]int32, off[n])
+	succ = make([]int32, off[n])
 	fill := append([]int32(nil), off[:n]...)
 	for i := range g.Nodes {
 		for _, in := range g.In(ir.ID(i)) {
@@ -241,6 +238,15 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 			fill[in]++
 		}
 	}
+	return waits, off, succ
+}
+
+// simulate performs greedy list scheduling: a free worker of a rank takes the ready task with the
+// longest path to the end. An exchange ends after its latency and transfer and occupies no worker.
+// held is told when tasks begin and end.
+func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int, held *holding) float64 {
+	g := p.Graph
+	waits, off, succ := dependencies(g)
 	ready := make([]events, p.Ranks)
 	free := make([]int, p.Ranks)
 	for r := range free {
@@ -263,8 +269,8 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 			running.push(event{now + cost[e.task], e.task})
 		}
 	}
-	for i := range n {
-		if waits[i] == 0 {
+	for i, n := range waits {
+		if n == 0 {
 			enable(int32(i))
 		}
 	}
