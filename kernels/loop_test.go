@@ -93,7 +93,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "svd.fold":
 		return op.MakeAttrs(op.Attr{Name: "of", Val: op.Str("svdvals")}), []value.Value{rowtest.RandomDense(r, types.F64, 3000+n, 5)}
 	case "svd.refold", "svdvals.folded", "rank.folded":
-		x := rowtest.RandomDense(r, types.F64, 900, 1+3) // a power of two, and the triangle of two columns
+		x := rowtest.RandomDense(r, types.F64, 900, 4) // states of two columns: an exponent, and a triangle of three elements
 		for i := range x.Rows {
 			x.Set(i, 0, value.F64(float64(r.IntN(4)))) // the power of two
 		}
