@@ -85,7 +85,7 @@ func TestPredictedMemoryIsEnough(t *testing.T) {
 				t.Errorf("%s\n%v: admitted, and refused with more", text, limit)
 			}
 			if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Memory: limit}); err != nil {
-				t.Errorf("%s\n%d bytes are predicted, of which %d %% were admitted: %v", text, bytes, part, err)
+				t.Errorf("%s\n%d bytes are predicted, and %d %% of them were admitted: %v", text, bytes, part, err)
 			}
 		}
 		if refused == 0 {

@@ -2,7 +2,7 @@
 
 package memory
 
-// Sparse returns n zero bytes of the Go heap, all of which take memory. It fails if there is none.
+// Sparse returns n zero bytes of the Go heap, which take memory at once. It fails if there is none.
 func Sparse(n int) ([]byte, error) { return Make[byte](n) }
 
 // Discard does nothing: the heap cannot give back a part of b.

@@ -327,8 +327,8 @@ func copyOf(g *ir.Graph) *copying {
 	return c
 }
 
-// changed returns a copy of g in which write makes the nodes that is selects. It returns g itself if
-// is selects none.
+// changed returns a copy of g. write makes the nodes for which is reports true; the others are
+// copied. It returns g itself if there is no such node.
 func changed(g *ir.Graph, is func(id ir.ID) bool, write func(c *copying, id ir.ID)) *ir.Graph {
 	var c *copying
 	for id := range g.All() {

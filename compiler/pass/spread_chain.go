@@ -52,9 +52,8 @@ func (x *step) add(rank, from, to int) {
 	x.from, x.to, x.owner = append(x.from, from), append(x.to, to), append(x.owner, rank)
 }
 
-// stepsOf returns the steps in which ranks add the panels that lie on several of them, of a sum over so
-// many rows in panels of size rows. whole is the panels that lie on one rank, which needs no other rank
-// for them.
+// stepsOf returns the steps of a sum over so many rows, in panels of size rows each. They have the
+// panels that lie on several ranks. whole has the other panels: a rank needs no other rank for these.
 func (s *spreader) stepsOf(rows, size int) (steps []step, whole step) {
 	pieces, most := make([]step, (rows-1)/size+1), 0
 	for r := range s.ranks {

@@ -266,8 +266,8 @@ const AllInputs = -1
 const BoundAttr = "bound"
 
 // CarryAttr is an attribute of a loop whose iterations ranks may give to each other. It lists the
-// inputs of which a rank has only its own rows. Row i of such an input comes with iteration i, which
-// reads no other row of it. So a kernel must not make anything of all its rows before the first
+// inputs whose rows ranks share. Iteration i reads row i of such an input and no other row, and the
+// row comes with the iteration. So a kernel must not make anything of all rows before the first
 // iteration.
 const CarryAttr = "carry"
 

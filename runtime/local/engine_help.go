@@ -397,7 +397,7 @@ func (l *loopRun) rowBytes() int {
 // on a rank (Gone) it returns no more, and what was given to others may have been given to it. So all
 // that is away then runs here, and what still returns is dropped.
 //
-// It would be wrong for a loop that reads other rows of an operand of which a rank has only its own:
-// the pass that spreads loops gives such a loop no number (plan.Helped). It would also be wrong for a
-// kernel that makes something of all rows of such an operand before the first iteration
-// (op.CarryAttr).
+// It would be wrong for a loop that reads rows of an operand that a rank does not have: the pass that
+// spreads loops gives such a loop no number (plan.Helped). It would also be wrong for a kernel that
+// makes something of all rows of an operand before the first iteration, if its rows come with
+// iterations (op.CarryAttr).

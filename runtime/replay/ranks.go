@@ -172,7 +172,7 @@ type span struct{ lo, hi int32 }
 // size returns the number of iterations.
 func (c span) size() int { return int(c.hi - c.lo) }
 
-// from returns n iterations, the first of which is number start of c.
+// from returns n iterations, beginning with number start of c.
 func (c span) from(start, n int) span { return span{c.lo + int32(start), c.lo + int32(start+n)} }
 
 // simThread is one thread of a rank.
