@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +34,9 @@ func (c *coverage) compile(text string, ranks int) error {
 	var before *ir.Graph
 	shown := ""
 	o := compiler.Options{Table: c.table, Ranks: ranks, Sizes: tinySizes, Std: stdlib.Files}
+	if strings.Contains(text, "read(") {
+		o.Sizes.Part = 64 // as if memory were scarce
+	}
 	o.Dump = func(p string, g *ir.Graph) {
 		after := g.String()
 		if p == "simplify" {
@@ -80,7 +85,10 @@ const mostPrograms = 500
 // be spared.
 func TestOracleProvokes(t *testing.T) {
 	c := &coverage{table: tinyTable(t), passes: map[string]int{}, rules: map[string]int{}}
-	drawn := 0
+	drawn, file := 0, filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(file, []byte(strings.Repeat("1,2\n", 40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for ; drawn < *oraclePrograms || drawn < mostPrograms && len(c.spared()) > 0; drawn++ {
 		seed := uint64(drawn + 1)
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -114,6 +122,9 @@ func TestOracleProvokes(t *testing.T) {
 		}
 		if drawn%20 == 2 {
 			text = diagonals(rng)
+		}
+		if drawn%20 == 6 {
+			text = fmt.Sprintf("X = read(%q)\nemit colsum(X * %d)\n", file, drawn)
 		}
 		if err := c.compile(text, 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
