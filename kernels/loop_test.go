@@ -180,14 +180,12 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		x := big()
 		t, _ := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}})
 		return op.MakeAttrs(op.Attr{Name: "ranks", Val: op.Int(2)}), []value.Value{x, anyDense(r, t.Elem, 2, x.Cols)}
-	case "select.count", "select.keep":
-		x, found := big(), value.New(types.I64, 1, 2)
-		found.Set(0, 0, value.I64(int64(order.OrderKey(x.At(0, 0))>>53)))
-		attrs = op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(7)}, op.Attr{Name: "shift", Val: op.Int(53)})
-		if d.Name == "select.count" {
-			attrs = attrs.With("shift", op.Int(42)).With("bits", op.Int(11)).With("lists", op.Int(1))
+	case "select.near":
+		sample := anyDense(r, types.I64, 3, 20)
+		for i := range sample.I64 {
+			sample.I64[i] = int64(order.OrderKey(value.F64(r.NormFloat64())))
 		}
-		return attrs, []value.Value{x, found}
+		return op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(7, 900)}), []value.Value{big(), sample} // of three ranks
 	case "take", "pick.rows", "pick.cols", "sort", "argsort", "sort.part", "argsort.part", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
 	case "colmedian", "colnunique": // tall, and a part of the columns of a matrix

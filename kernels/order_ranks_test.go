@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"flow/ir/op"
@@ -77,7 +78,7 @@ func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.
 	for k := range places {
 		places[k], _ = op.WindowOf(k+1, s.ranks, own.Rows, op.Int(s.unit))
 	}
-	return digits(t, places, func(_ int, digit *op.Attrs, found []value.Value) (counts []value.Value) {
+	return digits(t, places, nil, func(_ int, digit *op.Attrs, found []value.Value) (counts []value.Value) {
 		a := by.With("places", digit.Val("places")).With("shift", digit.Val("shift")).With("bits", digit.Val("bits"))
 		for r := range s.ranks {
 			if lo, hi := op.WindowOf(r, s.ranks, own.Rows, op.Int(s.unit)); lo < hi {
@@ -94,10 +95,9 @@ func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.
 }
 
 // digits finds the keys at some places of lists by digits, the highest first. counts returns what each
-// rank counts of a digit of the keys that have the digits found.
-func digits(t *testing.T, places []int, counts func(k int, digit *op.Attrs, found []value.Value) []value.Value) *value.Dense {
+// rank counts of a digit of the keys that have the digits found so far.
+func digits(t *testing.T, places []int, found []value.Value, counts func(k int, digit *op.Attrs, found []value.Value) []value.Value) *value.Dense {
 	t.Helper()
-	var found []value.Value
 	shift := 64
 	at := op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)})
 	for k, bits := range []int{11, 11, 9, 9, 8, 8, 8} {
@@ -247,11 +247,65 @@ func TestSharedInverses(t *testing.T) {
 	}
 }
 
-// Ranks that count and keep keys together find the quantiles that a row defines. So do those that count
-// the distinct elements of sorted rows.
+// selection is a call of a row with a Select whose rows ranks share: rank r has rows at[r]..at[r+1]-1.
+type selection struct {
+	d        *op.Def
+	attrs    *op.Attrs
+	x        *value.Dense
+	at       []int
+	n, lists int // elements of a list, and lists
+}
+
+// with returns the attributes of the rows that select together, and more of them.
+func (s *selection) with(more ...op.Attr) *op.Attrs {
+	windows := op.Attr{Name: "step", Val: op.Ints(s.at...)}
+	columns, places := op.Attr{Name: "columns", Val: op.Bool(s.d.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(s.d.Select.Places(s.attrs, s.n)...)}
+	return op.MakeAttrs(append([]op.Attr{windows, columns, places, {Name: "ranks", Val: op.Int(len(s.at) - 1)}, {Name: "lists", Val: op.Int(s.lists)}}, more...)...)
+}
+
+// each returns what each rank makes of a row of kernels/order.
+func (s *selection) each(t *testing.T, name string, attrs *op.Attrs, in func(rank int) []value.Value) (out []value.Value) {
+	t.Helper()
+	for r := range len(s.at) - 1 {
+		c := called(t, row(t, name), attrs, in(r)...)
+		c.Lo, c.Hi = s.at[r], s.at[r+1]
+		if err := c.Def.Kernel(c); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out = append(out, c.Out)
+	}
+	return out
+}
+
+// near returns what each rank has near the places by a sample, and in which interval of its range each
+// place is.
+func (s *selection) near(t *testing.T, sample value.Value) (near []value.Value, within value.Value) {
+	t.Helper()
+	near = s.each(t, "select.near", s.with(), func(int) []value.Value { return []value.Value{s.x, sample} })
+	tally := s.each(t, "select.tally", s.with(), func(r int) []value.Value { return near[r : r+1] })
+	return near, made(t, "select.narrow", s.with(), made(t, "counts.join", nil, tally...))
+}
+
+// found returns the result of the selection from what near returns.
+func (s *selection) found(t *testing.T, near []value.Value, within value.Value) value.Value {
+	t.Helper()
+	parts := s.each(t, "select.inside", s.with(), func(r int) []value.Value { return []value.Value{s.x, near[r], within} })
+	start := []value.Value{made(t, "select.start", nil, within)}
+	found := digits(t, s.d.Select.Places(s.attrs, s.n), start, func(k int, digit *op.Attrs, found []value.Value) []value.Value {
+		kept := func(r int) []value.Value { return []value.Value{parts[r], found[0]} }
+		if k == 2 {
+			parts = s.each(t, "select.keep", op.MakeAttrs(op.Attr{Name: "shift", Val: op.Int(42)}), kept)
+		}
+		return s.each(t, "select.count", digit, kept)
+	})
+	return made(t, s.d.Select.Of, s.attrs.With("n", op.Int(s.n)).With("elem", op.Str(s.x.Elem.String())), found)
+}
+
+// Ranks that count and keep keys together find the quantiles that a row defines, also by samples that
+// mislead. Those that count the distinct elements of sorted rows find them.
 func TestSharedSelections(t *testing.T) {
-	r := rand.New(rand.NewPCG(73, 74))
-	for try := range 80 {
+	r, met := rand.New(rand.NewPCG(73, 74)), map[int64]int{}
+	for try := range 240 {
 		e := elemsUnderTest[r.IntN(len(elemsUnderTest))]
 		name := []string{"quantile", "median", "colquantile", "colmedian"}[try%4]
 		d, attrs := row(t, name), (*op.Attrs)(nil)
@@ -259,33 +313,20 @@ func TestSharedSelections(t *testing.T) {
 			attrs = op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(float64(r.IntN(5)) / 4)})
 		}
 		x := anyDense(r, e, 1+r.IntN(60), 1+r.IntN(4))
-		lists, n := 1, x.Rows*x.Cols
+		s := &selection{d, attrs, x, slices.Compact(cuts(r, x.Rows)), x.Rows * x.Cols, 1}
 		if d.Select.Columns {
-			lists, n = x.Cols, x.Rows
+			s.lists, s.n = x.Cols, x.Rows
 		}
-		at := cuts(r, x.Rows)
-		var parts []value.Value // the rows of each rank; later the keys that it keeps
-		for k := 1; k < len(at); k++ {
-			parts = append(parts, x.View(at[k-1], 0, at[k]-at[k-1], x.Cols))
+		sample := made(t, "select.sample", s.with(), x)
+		if try%3 == 0 {
+			sample = anyDense(r, types.I64, len(s.at)-1, 10*s.lists)
 		}
-		columns := op.Attr{Name: "columns", Val: op.Bool(d.Select.Columns)}
-		found := digits(t, d.Select.Places(attrs, n), func(k int, digit *op.Attrs, found []value.Value) (counts []value.Value) {
-			digit = digit.With(columns.Name, columns.Val).With("lists", op.Int(lists))
-			for p := range parts {
-				if k == 2 {
-					keep := op.MakeAttrs(columns, op.Attr{Name: "places", Val: digit.Val("places")}, op.Attr{Name: "shift", Val: op.Int(42)})
-					parts[p] = made(t, "select.keep", keep, parts[p], found[0])
-				}
-				if k >= 2 {
-					digit = digit.With("kept", op.Bool(true))
-				}
-				counts = append(counts, made(t, "select.count", digit, append([]value.Value{parts[p]}, found...)...))
-			}
-			return counts
-		})
-		got := made(t, d.Select.Of, attrs.With("n", op.Int(n)).With("elem", op.Str(e.String())), found)
-		if msg := rowtest.Differ(got, rowtest.Defined(t, called(t, d, attrs, x))); msg != "" {
-			t.Fatalf("%s%v of %v in %d parts: %s", name, attrs, x.Type(), len(parts), msg)
+		near, within := s.near(t, sample)
+		for i := range within.(*value.Dense).Rows {
+			met[within.(*value.Dense).At(i, 0).I]++
+		}
+		if msg := rowtest.Differ(s.found(t, near, within), rowtest.Defined(t, called(t, d, attrs, x))); msg != "" {
+			t.Fatalf("%s%v of %v in parts %v: %s", name, attrs, x.Type(), s.at, msg)
 		}
 		ranks := op.MakeAttrs(op.Attr{Name: "ranks", Val: op.Int(1 + r.IntN(5))}, op.Attr{Name: "step", Val: op.Int(1)})
 		column := x.View(0, 0, x.Rows, 1)
@@ -298,6 +339,32 @@ func TestSharedSelections(t *testing.T) {
 		several := made(t, "sum", nil, made(t, "order.runs.count", ranks, sorted))
 		if msg := rowtest.Differ(several, rowtest.Defined(t, called(t, row(t, "nunique"), nil, column))); msg != "" {
 			t.Fatalf("nunique of %v: %s", column.Type(), msg)
+		}
+	}
+	if len(met) != 5 {
+		t.Errorf("places were in these intervals of their ranges: %v", met)
+	}
+}
+
+// Samples are good if ranks have very different numbers of rows, and none has numbers like those of
+// another.
+func TestSamplesOfUnequalRanks(t *testing.T) {
+	x := value.New(types.F64, 40_000, 2)
+	for i := range x.F64 {
+		x.F64[i] = float64(i / 2)
+	}
+	for _, name := range []string{"quantile", "colquantile"} {
+		for _, q := range []float64{0.05, 0.5, 0.9, 0.99} {
+			s := &selection{row(t, name), op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(q)}), x, []int{0, 36_000, 36_001, 40_000}, 80_000, 1}
+			if s.d.Select.Columns {
+				s.lists, s.n = 2, 40_000
+			}
+			_, within := s.near(t, made(t, "select.sample", s.with(), x))
+			for i := 0; i < within.(*value.Dense).Rows; i += 3 { // the place of the quantile
+				if d := within.(*value.Dense).At(i, 0).I; d == 0 || d == 4 {
+					t.Errorf("%s %v: list %d has its place in interval %d", name, q, i/3, d)
+				}
+			}
 		}
 	}
 }

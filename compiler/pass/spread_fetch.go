@@ -422,7 +422,7 @@ func (x *spreadGraph) window(id ir.ID, reads []rowReads, unit op.Val) ir.ID {
 	if n.Op.Order.Pairs {
 		by = nil
 	}
-	found := x.digits(id, places, func(_, shift, bits int, found []ir.ID) ir.ID {
+	found := x.digits(id, places, nil, func(_, shift, bits int, found []ir.ID) ir.ID {
 		attrs := by.With("places", op.Ints(places...)).With("shift", op.Int(shift)).With("bits", op.Int(bits))
 		return x.typed(id, x.table.Must("order.count"), share(attrs), append([]ir.ID{own}, found...)...)
 	})
@@ -471,28 +471,41 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
 	places, count, lists := selectPlaces(x.old, id)
-	attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)}).With("places", op.Ints(places...))
-	of, share := x.reach(x.old.In(id)[0], reads[0]), func(a *op.Attrs) *op.Attrs { return x.sharing(a, from.Rows, x.unit[from.Rows]) }
-	found := x.digits(id, places, func(k, shift, bits int, found []ir.ID) ir.ID {
+	columns, at := op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(places...)}
+	in, unit, attrs := x.reach(x.old.In(id)[0], reads[0]), x.unit[from.Rows], op.MakeAttrs(columns, at)
+	step := op.Attr{Name: "step", Val: unit}
+	made := func(name string, attrs *op.Attrs, in ...ir.ID) ir.ID {
+		return x.typed(id, x.table.Must(name), attrs, in...)
+	}
+	kept := func(a *op.Attrs) *op.Attrs { return a.With(plan.Shared, op.Int(x.ranks)) } // of keys, not of rows
+	sample := made("select.sample", x.sharing(op.MakeAttrs(columns, step), x.ranks, op.Val{}), in)
+	near := made("select.near", x.sharing(attrs.With(step.Name, step.Val), from.Rows, unit), in, x.gatherOf(id, nil, sample))
+	within := x.narrowed(id, places, made("select.tally", kept(op.MakeAttrs(at, op.Attr{Name: "lists", Val: op.Int(lists)})), near))
+	of := made("select.inside", x.sharing(attrs, from.Rows, unit), in, near, within)
+	found := x.digits(id, places, []ir.ID{made("select.start", nil, within)}, func(k, shift, bits int, found []ir.ID) ir.ID {
+		digit := kept(nil).With("shift", op.Int(shift)).With("bits", op.Int(bits))
 		if k == keptDigits {
-			of = x.typed(id, x.table.Must("select.keep"), share(attrs.With("shift", op.Int(shift+bits))), of, found[0])
-			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)).With(plan.Shared, op.Int(x.ranks)) }
+			of = made("select.keep", kept(nil).With("shift", op.Int(shift+bits)), of, found[0])
 		}
-		digit := attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)).With("lists", op.Int(lists))
-		return x.typed(id, x.table.Must("select.count"), share(digit), append([]ir.ID{of}, found...)...)
+		return made("select.count", digit, of, found[0])
 	})
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
 
+// narrowed returns the new node that finds a digit of the keys at places from what each rank has counted
+// of it. found is the digits before, if there are some.
+func (x *spreadGraph) narrowed(id ir.ID, places []int, counts ir.ID, found ...ir.ID) ir.ID {
+	all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts)
+	return x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)
+}
+
 // digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has
 // of a digit of those that have the digits found.
-func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits int, found []ir.ID) ir.ID) ir.ID {
-	var found []ir.ID
+func (x *spreadGraph) digits(id ir.ID, places []int, found []ir.ID, counts func(k, shift, bits int, found []ir.ID) ir.ID) ir.ID {
 	shift := 64
 	for k, bits := range selectBits {
 		shift -= bits
-		all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts(k, shift, bits, found))
-		found = []ir.ID{x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)}
+		found = []ir.ID{x.narrowed(id, places, counts(k, shift, bits, found), found...)}
 	}
 	x.saved += x.spared(x.workOf(x.old, id))
 	return found[0]

@@ -183,19 +183,14 @@ func beginSelect(x *value.Dense, desc, places bool, units int, spans []Span, don
 	}
 	sample := make([]uint64, selectSample)
 	sampleKeys(sample, n, l.key)
-	// A place is as far from where the sample has it as four standard deviations in one of 16,000 searches.
-	near := func(place int) (at, far int) {
-		p := float64(place) / float64(n)
-		return int(p * selectSample), 8 + int(4*math.Sqrt(selectSample*p*(1-p)))
-	}
 	ends := 0 // of the range before, in the sample
 	for i, s := range spans {
 		r := keyRange{high: math.MaxUint64, spans: spans[i : i+1]}
-		from, far := near(s.From)
+		from, far := sampledAt(s.From, n, selectSample)
 		if from -= far; from > 0 {
 			r.low = sample[from]
 		}
-		to, far := near(s.To)
+		to, far := sampledAt(s.To, n, selectSample)
 		if to += far; to < selectSample {
 			r.high = sample[to]
 		}
@@ -217,16 +212,28 @@ func beginSelect(x *value.Dense, desc, places bool, units int, spans []Span, don
 	return l
 }
 
-// sampleKeys fills keys with a sample of the keys of n elements. key makes a list of keys, from element
-// i on.
+// sampledAt returns where a place of n sorted keys is among a sorted sample of them, and how far from
+// there it may be. It is farther, by four standard deviations, in one of 16,000 searches.
+func sampledAt(place, n, sample int) (at, far int) {
+	p := float64(place) / float64(n)
+	return int(p * float64(sample)), 8 + int(4*math.Sqrt(float64(sample)*p*(1-p)))
+}
+
+// sampleKeys is drawKeys, in order.
 func sampleKeys(keys []uint64, n int, key func(keys []uint64, i int)) {
+	drawKeys(keys, n, key)
+	slices.Sort(keys)
+}
+
+// drawKeys fills keys with a sample of the keys of n elements. key makes a list of keys, from element i
+// on.
+func drawKeys(keys []uint64, n int, key func(keys []uint64, i int)) {
 	for i := range keys[:len(keys)*min(n, 1)] {
 		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no
 		// period of the data meets it.
 		at, _ := bits.Mul64(uint64(i+1)*0x9E3779B97F4A7C15, uint64(n))
 		key(keys[i:i+1], int(at))
 	}
-	slices.Sort(keys)
 }
 
 func (l *Selector) key(keys []uint64, from int) { directedKeys(keys, l.x, from, l.desc) }
