@@ -78,7 +78,7 @@ func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.
 	for k := range places {
 		places[k], _ = op.WindowOf(k+1, s.ranks, own.Rows, op.Int(s.unit))
 	}
-	return digits(t, places, nil, func(_ int, digit *op.Attrs, found []value.Value) (counts []value.Value) {
+	return digits(t, places, nil, func(digit *op.Attrs, found []value.Value) (counts []value.Value) {
 		a := by.With("places", digit.Val("places")).With("shift", digit.Val("shift")).With("bits", digit.Val("bits"))
 		for r := range s.ranks {
 			if lo, hi := op.WindowOf(r, s.ranks, own.Rows, op.Int(s.unit)); lo < hi {
@@ -96,13 +96,13 @@ func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.
 
 // digits finds the keys at some places of lists by digits, the highest first. counts returns what each
 // rank counts of a digit of the keys that have the digits found so far.
-func digits(t *testing.T, places []int, found []value.Value, counts func(k int, digit *op.Attrs, found []value.Value) []value.Value) *value.Dense {
+func digits(t *testing.T, places []int, found []value.Value, counts func(digit *op.Attrs, found []value.Value) []value.Value) *value.Dense {
 	t.Helper()
 	shift := 64
 	at := op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)})
-	for k, bits := range []int{11, 11, 9, 9, 8, 8, 8} {
+	for _, bits := range []int{11, 11, 9, 9, 8, 8, 8} {
 		shift -= bits
-		all := made(t, "counts.join", nil, counts(k, at.With("shift", op.Int(shift)).With("bits", op.Int(bits)), found)...)
+		all := made(t, "counts.join", nil, counts(at.With("shift", op.Int(shift)).With("bits", op.Int(bits)), found)...)
 		found = []value.Value{made(t, "select.narrow", at, append([]value.Value{all}, found...)...)}
 	}
 	return found[0].(*value.Dense)
@@ -289,14 +289,9 @@ func (s *selection) near(t *testing.T, sample value.Value) (near []value.Value, 
 // found returns the result of the selection from what near returns.
 func (s *selection) found(t *testing.T, near []value.Value, within value.Value) value.Value {
 	t.Helper()
-	parts := s.each(t, "select.inside", s.with(), func(r int) []value.Value { return []value.Value{s.x, near[r], within} })
-	start := []value.Value{made(t, "select.start", nil, within)}
-	found := digits(t, s.d.Select.Places(s.attrs, s.n), start, func(k int, digit *op.Attrs, found []value.Value) []value.Value {
-		kept := func(r int) []value.Value { return []value.Value{parts[r], found[0]} }
-		if k == 2 {
-			parts = s.each(t, "select.keep", op.MakeAttrs(op.Attr{Name: "shift", Val: op.Int(42)}), kept)
-		}
-		return s.each(t, "select.count", digit, kept)
+	found := digits(t, s.d.Select.Places(s.attrs, s.n), []value.Value{within}, func(digit *op.Attrs, found []value.Value) []value.Value {
+		attrs := s.with(op.Attr{Name: "shift", Val: digit.Val("shift")}, op.Attr{Name: "bits", Val: digit.Val("bits")})
+		return s.each(t, "select.count", attrs, func(r int) []value.Value { return []value.Value{s.x, near[r], found[0]} })
 	})
 	return made(t, s.d.Select.Of, s.attrs.With("n", op.Int(s.n)).With("elem", op.Str(s.x.Elem.String())), found)
 }

@@ -422,7 +422,7 @@ func (x *spreadGraph) window(id ir.ID, reads []rowReads, unit op.Val) ir.ID {
 	if n.Op.Order.Pairs {
 		by = nil
 	}
-	found := x.digits(id, places, nil, func(_, shift, bits int, found []ir.ID) ir.ID {
+	found := x.digits(id, places, nil, func(shift, bits int, found []ir.ID) ir.ID {
 		attrs := by.With("places", op.Ints(places...)).With("shift", op.Int(shift)).With("bits", op.Int(bits))
 		return x.typed(id, x.table.Must("order.count"), share(attrs), append([]ir.ID{own}, found...)...)
 	})
@@ -448,9 +448,9 @@ func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
 // first.
 var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
 
-// keptDigits is after how many digits the keys that still agree with the wanted one are copied: few are
-// left. selectBytes is the size of the counts of all digits for one place.
-const keptDigits, selectBytes = 2, 8 * (2<<11 + 2<<9 + 3<<8)
+// selectBytes is the size of the counts of all digits for one place. selectExchanges is how often ranks
+// exchange something: a sample, counts by intervals, and counts of each digit.
+const selectBytes, selectExchanges = 8 * (2<<11 + 2<<9 + 3<<8), 2 + 7
 
 // selectReads returns the reads of an operator that selects elements by their order (op.Selection).
 func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
@@ -464,7 +464,7 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	places, _, lists := selectPlaces(g, id)
 	fewer := s.from == 1 || selectBytes*len(places)*lists*s.ranks <= from.Bytes() // than the rows are
 	reads = []rowReads{s.ownRows(from.Rows)}
-	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= len(selectBits)*gatherSpreads*s.from))
+	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= selectExchanges*gatherSpreads*s.from))
 }
 
 // selected makes the new nodes of a row that selects elements by their order.
@@ -474,20 +474,19 @@ func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	columns, at := op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(places...)}
 	in, unit, attrs := x.reach(x.old.In(id)[0], reads[0]), x.unit[from.Rows], op.MakeAttrs(columns, at)
 	step := op.Attr{Name: "step", Val: unit}
+	if unit.Kind == op.NoVal {
+		step.Val = op.Int(1)
+	}
 	made := func(name string, attrs *op.Attrs, in ...ir.ID) ir.ID {
 		return x.typed(id, x.table.Must(name), attrs, in...)
 	}
-	kept := func(a *op.Attrs) *op.Attrs { return a.With(plan.Shared, op.Int(x.ranks)) } // of keys, not of rows
 	sample := made("select.sample", x.sharing(op.MakeAttrs(columns, step), x.ranks, op.Val{}), in)
 	near := made("select.near", x.sharing(attrs.With(step.Name, step.Val), from.Rows, unit), in, x.gatherOf(id, nil, sample))
-	within := x.narrowed(id, places, made("select.tally", kept(op.MakeAttrs(at, op.Attr{Name: "lists", Val: op.Int(lists)})), near))
-	of := made("select.inside", x.sharing(attrs, from.Rows, unit), in, near, within)
-	found := x.digits(id, places, []ir.ID{made("select.start", nil, within)}, func(k, shift, bits int, found []ir.ID) ir.ID {
-		digit := kept(nil).With("shift", op.Int(shift)).With("bits", op.Int(bits))
-		if k == keptDigits {
-			of = made("select.keep", kept(nil).With("shift", op.Int(shift+bits)), of, found[0])
-		}
-		return made("select.count", digit, of, found[0])
+	tally := op.MakeAttrs(at, op.Attr{Name: "lists", Val: op.Int(lists)}, op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)}) // its rows are places
+	within := x.narrowed(id, places, made("select.tally", tally, near))
+	found := x.digits(id, places, []ir.ID{within}, func(shift, bits int, found []ir.ID) ir.ID {
+		digit := x.sharing(attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)), from.Rows, unit)
+		return made("select.count", digit, in, near, found[0])
 	})
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
@@ -501,11 +500,11 @@ func (x *spreadGraph) narrowed(id ir.ID, places []int, counts ir.ID, found ...ir
 
 // digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has
 // of a digit of those that have the digits found.
-func (x *spreadGraph) digits(id ir.ID, places []int, found []ir.ID, counts func(k, shift, bits int, found []ir.ID) ir.ID) ir.ID {
+func (x *spreadGraph) digits(id ir.ID, places []int, found []ir.ID, counts func(shift, bits int, found []ir.ID) ir.ID) ir.ID {
 	shift := 64
-	for k, bits := range selectBits {
+	for _, bits := range selectBits {
 		shift -= bits
-		found = []ir.ID{x.narrowed(id, places, counts(k, shift, bits, found), found...)}
+		found = []ir.ID{x.narrowed(id, places, counts(shift, bits, found), found...)}
 	}
 	x.saved += x.spared(x.workOf(x.old, id))
 	return found[0]

@@ -2,14 +2,14 @@ package order
 
 // This file finds the keys at some places of sorted lists whose rows ranks share (op.Selection). It
 // neither sorts nor moves the lists. A sample of the keys of all ranks (select.sample) tells a range of
-// keys for each place. In one pass each rank copies its keys inside these ranges and counts those at
-// their ends and below (select.near, select.tally). The counts of all ranks say which keys stay
-// (select.inside): those inside the range of a place as a rule. If the sample was misleading, another
-// pass copies the keys below the range, or above it.
+// keys for each place. In one pass each rank copies its keys inside these ranges, and counts those at
+// their ends and below (select.near). The counts of all ranks (select.tally) tell in which interval the
+// key of a place is: inside its range, as a rule.
 //
-// The key of a place is then found among these digit by digit, the highest first. select.count counts,
-// for each value of the next digit, the keys that begin with the digits found so far. select.narrow
-// chooses the digit from these counts. After some digits, select.keep copies the few keys that agree.
+// The key is then found digit by digit, the highest first. select.count counts, for each value of the
+// next digit, the keys of the interval that begin with the digits found so far. select.narrow chooses
+// the digit from these counts. If the sample was misleading, each rank reads all of its rows for each
+// digit, since it has no copies of the keys that it needs.
 
 import (
 	"math"
@@ -26,8 +26,7 @@ import (
 // selects is the rows of this file. Places are numbered list after list.
 func selects() []*op.Def {
 	x, near := op.Arg{Name: "x", Doc: "n x m"}, op.Arg{Name: "near", Doc: "what select.near made"}
-	kept := op.Arg{Name: "kept", Doc: "a row for each key: the key, and the number of its place"}
-	found := op.Arg{Name: "found", Rest: true, Doc: "what select.narrow made of the digits before"}
+	found := op.Arg{Name: "found", Rest: true, Doc: "what select.narrow made of select.tally and of the digits before"}
 	shift := op.Arg{Name: "shift", Attr: true, Kind: op.IntVal, Doc: "bits below the digit"}
 	columns := op.Arg{Name: "columns", Attr: true, Kind: op.BoolVal, Doc: "each column is a list"}
 	places := op.Arg{Name: "places", Attr: true, Kind: op.IntsVal, Doc: "in each list"}
@@ -41,9 +40,8 @@ func selects() []*op.Def {
 			return types.DenseOf(e, rows(s), cols(s)), nil
 		}
 	}
-	each := func(s *op.Sig) int { return s.In[0].Rows }
 	perPlace := func(s *op.Sig) int { return s.Attrs.Int("lists") * len(s.Attrs.Ints("places")) }
-	unknown, pair := func(*op.Sig) int { return types.Unknown }, func(*op.Sig) int { return 2 }
+	pair := func(*op.Sig) int { return 2 }
 	rows := []*op.Def{
 		{
 			Name: "select.sample", Hidden: true,
@@ -57,10 +55,16 @@ func selects() []*op.Def {
 		},
 		{
 			Name: "select.near", Hidden: true,
-			Doc: "select.near is three rows for each place of each list, and then a row for each key inside a range: the key and the first place with this range. " +
+			Doc: "select.near is three rows for each place of each list, and then a row for each key inside a range that has few: the key and the first place with this range. " +
 				"The three rows are the ends of the range; how many keys are below and at the low end; how many are inside and at the high end.",
 			Args: []op.Arg{x, {Name: "sample", Doc: "of all ranks"}, places, columns, step},
-			Type: typed(types.I64, unknown, pair),
+			Type: typed(types.I64, func(*op.Sig) int { return types.Unknown }, pair),
+			MostRows: func(s *op.Sig) (rows int) {
+				for _, p := range s.Attrs.Ints("places") {
+					rows += listsIn(s.In[0], s.Attrs) * (3 + mostCopied(s.In[0], s.Attrs, int(p)))
+				}
+				return rows
+			},
 			Cost: func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 6) },
 			Kernel: func(c *op.Call) error {
 				l := beginNear(c, 1)
@@ -96,61 +100,20 @@ func selects() []*op.Def {
 			},
 		},
 		{
-			Name: "select.inside", Hidden: true,
-			Doc:    "select.inside lists the keys in the interval of each place, or one of them at an end of its range, where all are equal.",
-			Args:   []op.Arg{x, near, {Name: "found", Doc: "what select.narrow made of select.tally"}, places, columns},
-			Type:   typed(types.I64, unknown, pair),
-			Cost:   func(s *op.Sig, _ types.Type) op.Work { return op.Work{Flops: define.ElementCount(s.In[0]) / 8} },
-			Kernel: keysInside,
-		},
-		{
-			Name: "select.start", Hidden: true,
-			Doc:  "select.start is, for each place, no digit, and how many keys of select.inside come before it.",
-			Args: []op.Arg{{Name: "found", Doc: "what select.narrow made of select.tally"}},
-			Type: typed(types.I64, each, pair),
-			Kernel: func(c *op.Call) error {
-				for t := range c.Type.Rows {
-					before := c.Dense(0).At(t, 1)
-					if d := c.Dense(0).At(t, 0).I; d == isLow || d == isHigh {
-						before = value.I64(0)
-					}
-					c.Result().Set(t, 0, value.I64(0))
-					c.Result().Set(t, 1, before)
-				}
-				return nil
-			},
-		},
-		{
 			Name: "select.count", Hidden: true,
-			Doc:  "select.count counts, for each place, a digit of its keys that have the digits found.",
-			Args: []op.Arg{kept, found, shift, {Name: "bits", Attr: true, Kind: op.IntVal, Doc: "of the digit"}},
-			Type: typed(types.F64, func(s *op.Sig) int { return s.In[1].Rows }, func(s *op.Sig) int { return 1 << s.Attrs.Int("bits") }),
-			Kernel: func(c *op.Call) error {
-				out, shift := c.Result(), c.Attrs.Int("shift")
-				dense.Clear(out)
-				eachKept(c, shift+c.Attrs.Int("bits"), func(k uint64, t int) {
-					out.F64[t*out.Stride+int(k>>shift&uint64(out.Cols-1))]++
-				})
-				return nil
+			Doc:  "select.count counts, for each place, a digit of the keys in its interval that have the digits found.",
+			Args: []op.Arg{x, near, found, places, columns, shift, {Name: "bits", Attr: true, Kind: op.IntVal, Doc: "of the digit"}},
+			Type: typed(types.F64, func(s *op.Sig) int { return s.In[2].Rows }, func(s *op.Sig) int { return 1 << s.Attrs.Int("bits") }),
+			Cost: func(s *op.Sig, out types.Type) op.Work {
+				return op.Work{Flops: define.ElementCount(out) + define.ElementCount(s.In[0])/32}
 			},
-		},
-		{
-			Name: "select.keep", Hidden: true,
-			Doc:  "select.keep lists the keys that have the digits found for their place.",
-			Args: []op.Arg{kept, found, shift},
-			Type: typed(types.I64, unknown, pair),
-			Kernel: func(c *op.Call) error {
-				var pairs []int64
-				eachKept(c, c.Attrs.Int("shift"), func(k uint64, t int) { pairs = append(pairs, int64(k), int64(t)) })
-				c.Out = pairsOf(pairs)
-				return nil
-			},
+			Kernel: countDigits,
 		},
 		{
 			Name: "select.narrow", Hidden: true,
 			Doc:    "select.narrow is, for each place, the digits of its key so far, and how many of the keys with these digits come before it.",
 			Args:   []op.Arg{{Name: "counts"}, found, places},
-			Type:   typed(types.I64, each, pair),
+			Type:   typed(types.I64, func(s *op.Sig) int { return s.In[0].Rows }, pair),
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(narrowed(c)); return nil },
 		},
 	}
@@ -223,22 +186,6 @@ func eachBlock(block []uint64, x *value.Dense, f func(keys []uint64)) {
 	}
 }
 
-// eachKept calls f for each key whose bits from bit number above on are the digits found for its place.
-func eachKept(c *op.Call, above int, f func(k uint64, t int)) {
-	kept, found := c.Dense(0), c.Dense(1)
-	for i := range kept.Rows {
-		row := kept.I64[i*kept.Stride:]
-		if k, t := uint64(row[0]), int(row[1]); k>>above == uint64(found.I64[t*found.Stride]) {
-			f(k, t)
-		}
-	}
-}
-
-// pairsOf returns a matrix of two columns with these elements, row after row.
-func pairsOf(pairs []int64) *value.Dense {
-	return &value.Dense{Elem: types.I64, Rows: len(pairs) / 2, Cols: 2, Stride: 2, I64: pairs}
-}
-
 // sampleLists is the kernel of select.sample. It leaves zeros behind the keys of a list.
 func sampleLists(c *op.Call) error {
 	out, lists := c.Result(), listsIn(c.In[0].Type(), c.Attrs)
@@ -272,18 +219,34 @@ func drawnBy(c *op.Call, sample *value.Dense) []int {
 	return drawn
 }
 
+// mostCopied is how many keys select.near copies for a place: twice those of its range, if the sample
+// does not mislead.
+func mostCopied(x types.Type, a *op.Attrs, place int) int {
+	n, sample := x.Count()/max(1, listsIn(x, a)), sampledKeys(x, a)
+	_, far := sampledAt(place, n, sample)
+	return min(n, 4*far*n/sample)
+}
+
 // nearBody is one execution of select.near.
 type nearBody struct {
 	c      *op.Call
-	per    int           // places of a list
-	ranges []keyRange    // by place
-	same   []int         // the first place of the list with the same range: it collects for all
-	by     [][]collected // by worker and place
+	per    int            // places of a list
+	ranges []keyRange     // by place
+	most   []int          // copies, by place
+	same   []int          // the first place of the list with the same range: it collects for all
+	by     [][]nearWorker // by worker and place
+}
+
+// nearWorker is what a worker has collected for a place, and how many keys inside its range it has
+// forgotten, since they were too many.
+type nearWorker struct {
+	collected
+	forgotten int
 }
 
 func beginNear(c *op.Call, workers int) *nearBody {
 	x, sample, places := c.Dense(0), c.Dense(1), c.Attrs.Ints("places")
-	l := &nearBody{c: c, per: len(places), by: make([][]collected, workers)}
+	l := &nearBody{c: c, per: len(places), by: make([][]nearWorker, workers)}
 	lists := listsIn(x.Type(), c.Attrs)
 	drawn, each := drawnBy(c, sample), sample.Cols/max(1, lists)
 	var keys []uint64
@@ -306,14 +269,14 @@ func beginNear(c *op.Call, workers int) *nearBody {
 				r.high = keys[at+far]
 			}
 			t := len(l.ranges)
-			l.ranges, l.same = append(l.ranges, r), append(l.same, t)
+			l.ranges, l.same, l.most = append(l.ranges, r), append(l.same, t), append(l.most, mostCopied(x.Type(), c.Attrs, int(p)))
 			if s := t - 1; t%l.per > 0 && l.ranges[s].low == r.low && l.ranges[s].high == r.high {
-				l.same[t] = l.same[s]
+				l.same[t], l.most[t] = l.same[s], l.most[s]
 			}
 		}
 	}
 	for w := range l.by {
-		l.by[w] = make([]collected, len(l.ranges))
+		l.by[w] = make([]nearWorker, len(l.ranges))
 	}
 	return l
 }
@@ -325,8 +288,12 @@ func (l *nearBody) Chunk(worker, lo, hi int) error {
 		for first := 0; first < len(l.ranges); first += l.per {
 			eachBlock(block, listOf(l.c, first/l.per, lo, min(hi, lo+selectBlock)), func(keys []uint64) {
 				for t := first; t < first+l.per; t++ {
-					if l.same[t] == t {
-						l.by[worker][t].collect(keys, l.ranges[t].low, l.ranges[t].high, 0, false)
+					if l.same[t] != t {
+						continue
+					}
+					w := &l.by[worker][t]
+					if w.collect(keys, l.ranges[t].low, l.ranges[t].high, 0, false); len(w.keys) > l.most[t] {
+						w.forgotten, w.keys = w.forgotten+len(w.keys), w.keys[:0]
 					}
 				}
 			})
@@ -337,63 +304,67 @@ func (l *nearBody) Chunk(worker, lo, hi int) error {
 
 // End joins what workers have counted and copied.
 func (l *nearBody) End() error {
-	rows := 3 * len(l.ranges)
-	for _, by := range l.by {
-		for _, w := range by {
-			rows += len(w.keys)
-		}
-	}
-	pairs := make([]int64, 0, 2*rows)
+	var pairs, copies []int64
 	for t, r := range l.ranges {
 		all, inside := collected{}, 0
 		for _, by := range l.by {
 			w := &by[l.same[t]]
-			all.below, all.lows, all.highs, inside = all.below+w.below, all.lows+w.lows, all.highs+w.highs, inside+len(w.keys)
+			all.below, all.lows, all.highs, inside = all.below+w.below, all.lows+w.lows, all.highs+w.highs, inside+w.forgotten+len(w.keys)
 		}
 		pairs = append(pairs, int64(r.low), int64(r.high), int64(all.below), int64(all.lows), int64(inside), int64(all.highs))
-	}
-	for t := range l.ranges {
-		for _, by := range l.by {
-			for _, k := range by[t].keys {
-				pairs = append(pairs, int64(k), int64(t))
+		for w := 0; w < len(l.by) && inside <= l.most[t]; w++ {
+			for _, k := range l.by[w][t].keys {
+				copies = append(copies, int64(k), int64(t))
 			}
 		}
 	}
-	l.c.Out = pairsOf(pairs)
+	pairs = append(pairs, copies...)
+	l.c.Out = &value.Dense{Elem: types.I64, Rows: len(pairs) / 2, Cols: 2, Stride: 2, I64: pairs}
 	return nil
 }
 
-// keysInside is the kernel of select.inside.
-func keysInside(c *op.Call) error {
-	near, found, per := c.Dense(1), c.Dense(2), len(c.Attrs.Ints("places"))
+// countDigits is the kernel of select.count. The digits found for a place begin with its interval. The
+// 64 bits of a key leave no room for it at the end.
+func countDigits(c *op.Call) error {
+	x, near, found, out := c.Dense(0), c.Dense(1), c.Dense(2), c.Result()
+	places, shift, above := c.Attrs.Ints("places"), c.Attrs.Int("shift"), c.Attrs.Int("shift")+c.Attrs.Int("bits")
 	at := func(i, j int) int64 { return near.I64[i*near.Stride+j] }
-	pairs := make([]int64, 0, 4*near.Rows) // two neighbours often share a range
-	same, from, end := 0, 0, 3*found.Rows  // the first place with the same range, and rows from..end-1 of near, which are its keys
-	for t := range found.Rows {
-		low, high := uint64(at(3*t, 0)), uint64(at(3*t, 1))
-		if t%per == 0 || at(3*same, 0) != at(3*t, 0) || at(3*same, 1) != at(3*t, 1) {
-			same, from, end = t, end, end+int(at(3*t+2, 0))
+	dense.Clear(out)
+	same, few, from, end := 0, false, 0, 3*out.Rows // the first place with the same range, and rows from..end-1 of near, its copies
+	for t := range out.Rows {
+		if t%len(places) == 0 || at(3*same, 0) != at(3*t, 0) || at(3*same, 1) != at(3*t, 1) {
+			inside := int(at(3*t+2, 0))
+			if same, few, from = t, inside <= mostCopied(x.Type(), c.Attrs, int(places[t%len(places)])), end; few {
+				end += inside
+			}
 		}
-		switch interval := found.At(t, 0).I; interval {
-		case isLow:
-			pairs = append(pairs, int64(low), int64(t))
-		case isHigh:
-			pairs = append(pairs, int64(high), int64(t))
-		case isInside:
+		low, high, digits := uint64(at(3*t, 0)), uint64(at(3*t, 1)), uint64(found.I64[t*found.Stride])
+		interval := digits >> (64 - above)
+		digits -= interval << (64 - above)
+		count := func(k uint64, n int64) {
+			if k>>above == digits {
+				out.F64[t*out.Stride+int(k>>shift&uint64(out.Cols-1))] += float64(n)
+			}
+		}
+		switch {
+		case interval == isLow:
+			count(low, at(3*t+1, 1))
+		case interval == isHigh:
+			count(high, at(3*t+2, 1))
+		case interval == isInside && few:
 			for i := from; i < end; i++ {
-				pairs = append(pairs, at(i, 0), int64(t))
+				count(uint64(at(i, 0)), 1)
 			}
 		default:
-			lo, hi := define.OwnRows(c, c.Dense(0).Rows)
-			eachBlock(make([]uint64, selectBlock), listOf(c, t/per, lo, hi), func(keys []uint64) {
+			lo, hi := define.OwnRows(c, x.Rows)
+			eachBlock(make([]uint64, selectBlock), listOf(c, t/len(places), lo, hi), func(keys []uint64) {
 				for _, k := range keys {
-					if k < low && interval == isBelow || k > high && interval == isAbove {
-						pairs = append(pairs, int64(k), int64(t))
+					if k < low && interval == isBelow || low < k && k < high && interval == isInside || k > high && interval == isAbove {
+						count(k, 1)
 					}
 				}
 			})
 		}
 	}
-	c.Out = pairsOf(pairs)
 	return nil
 }
