@@ -250,6 +250,38 @@ emit cor(X)
 	}
 }
 
+// Quantiles of drawn columns, in rounds too: with ties, with numbers that are none, in order already.
+func TestDrawnQuantiles(t *testing.T) {
+	columns := []string{"randn(N, M, seed = S)", "floor(3 * randn(N, M, seed = S))", "fill(-0.0, N, M) * rand(N, M, seed = S)", "fill(2.5, N, M)", "seq(0, N) * 1.5 - 99",
+		"seq(0, N) * -1.5", "ifelse(rand(N, M, seed = S) > 0.97, nan, randn(N, M, seed = 7))", "ifelse(randn(N, M, seed = S) > 0.3, inf, randn(N, M, seed = 8))",
+		"ifelse(randn(N, M, seed = S) > -0.3, -inf, 0.0)", "1 + 1e-12 * rand(N, M, seed = S)", "i64(9 * randn(N, M, seed = S))", "i64(1e15 * randn(N, M, seed = S))",
+		"f32(randn(N, M, seed = S))", "rbind(rand(N - 1, M, seed = S), fill(-5.0, 1, M))", "rand(N, M, seed = S) > 0.4", "1 / (seq(0, N) - 3)"}
+	r := rand.New(rand.NewPCG(91, 92))
+	draws := 12
+	if everyRun {
+		draws = 120
+	}
+	for k := range draws {
+		fill := strings.NewReplacer("N", fmt.Sprint([]int{4, 40, 3000, 700}[k%4]), "M", fmt.Sprint(1+r.IntN(3)), "S", fmt.Sprint(k))
+		p := spreadProgram{name: fmt.Sprint("program ", k)}
+		for i := range 3 {
+			p.text += fill.Replace(fmt.Sprintf("x%d = %s\n", i, columns[(3*k+i)%len(columns)]))
+			for _, f := range []string{"median(x%d)", "quantile(x%d, %v)", "colmedian(x%d)", "colquantile(x%d, %v)"} {
+				if strings.Contains(f, "%v") {
+					p.text += fmt.Sprintf("emit "+f+"\n", i, float64(r.IntN(21))/20)
+				} else {
+					p.text += fmt.Sprintf("emit "+f+"\n", i)
+				}
+			}
+		}
+		p.text += "iterate y = f64(x0) times 3 {\n  next y = 0.5 * y - median(y) + colquantile(y, 0.9)\n}\nemit median(y)\nemit colmedian(f32(y))"
+		alikeOnce(t, p, []int{2, 3, 5}[k%3], k)
+		if k%6 == 0 {
+			sendsAsPredicted(t, []spreadProgram{p})
+		}
+	}
+}
+
 // orderFailures fail in rows of one rank, before and after ranks need those of others in order.
 var orderFailures = []string{
 	`x = rand(40, 1, seed = 1)

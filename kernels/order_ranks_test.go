@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -296,10 +297,10 @@ func (s *selection) found(t *testing.T, near []value.Value, within value.Value) 
 	return made(t, s.d.Select.Of, s.attrs.With("n", op.Int(s.n)).With("elem", op.Str(s.x.Elem.String())), found)
 }
 
-// Ranks that count and keep keys together find the quantiles that a row defines, also by samples that
+// Ranks that copy and count keys together find the quantiles that a row defines, also by samples that
 // mislead. Those that count the distinct elements of sorted rows find them.
 func TestSharedSelections(t *testing.T) {
-	r, met := rand.New(rand.NewPCG(73, 74)), map[int64]int{}
+	r, met, toldAlone := rand.New(rand.NewPCG(73, 74)), map[int64]int{}, 0
 	for try := range 240 {
 		e := elemsUnderTest[r.IntN(len(elemsUnderTest))]
 		name := []string{"quantile", "median", "colquantile", "colmedian"}[try%4]
@@ -307,7 +308,11 @@ func TestSharedSelections(t *testing.T) {
 		if try%2 == 0 {
 			attrs = op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(float64(r.IntN(5)) / 4)})
 		}
-		x := anyDense(r, e, 1+r.IntN(60), 1+r.IntN(4))
+		rows := 1 + r.IntN(60)
+		if try%5 == 0 {
+			rows = 2000
+		}
+		x := anyDense(r, e, rows, 1+r.IntN(4))
 		s := &selection{d, attrs, x, slices.Compact(cuts(r, x.Rows)), x.Rows * x.Cols, 1}
 		if d.Select.Columns {
 			s.lists, s.n = x.Cols, x.Rows
@@ -318,7 +323,10 @@ func TestSharedSelections(t *testing.T) {
 		}
 		near, within := s.near(t, sample)
 		for i := range within.(*value.Dense).Rows {
-			met[within.(*value.Dense).At(i, 0).I]++
+			d := within.(*value.Dense).At(i, 0).I
+			if met[d]++; d == 2 && copies(near, within.(*value.Dense).Rows) == 0 {
+				toldAlone++
+			}
 		}
 		if msg := rowtest.Differ(s.found(t, near, within), rowtest.Defined(t, called(t, d, attrs, x))); msg != "" {
 			t.Fatalf("%s%v of %v in parts %v: %s", name, attrs, x.Type(), s.at, msg)
@@ -336,8 +344,53 @@ func TestSharedSelections(t *testing.T) {
 			t.Fatalf("nunique of %v: %s", column.Type(), msg)
 		}
 	}
-	if len(met) != 5 {
-		t.Errorf("places were in these intervals of their ranges: %v", met)
+	if len(met) != 5 || toldAlone == 0 {
+		t.Errorf("places were in these intervals of their ranges: %v; %d ranges had too many keys for copies", met, toldAlone)
+	}
+}
+
+// copies is how many keys all ranks have copied near so many places.
+func copies(near []value.Value, places int) (n int) {
+	for _, x := range near {
+		n += x.Type().Rows - 3*places
+	}
+	return n
+}
+
+// What ranks copy near places is bounded and told, also by samples that mislead: here all keys are in the
+// range.
+func TestCopiesAreBounded(t *testing.T) {
+	x := value.New(types.F64, 20_000, 2)
+	for i := range x.F64 {
+		x.F64[i] = float64(i * 7919 % 20_011)
+	}
+	for _, name := range []string{"median", "colmedian"} {
+		s := &selection{row(t, name), nil, x, []int{0, 9_000, 20_000}, 40_000, 1}
+		if s.d.Select.Columns {
+			s.lists, s.n = 2, 20_000
+		}
+		misleads, near := value.New(types.I64, 2, 100*s.lists), row(t, "select.near")
+		for i := range misleads.I64 {
+			misleads.I64[i] = int64(i%2) * math.MaxInt64 // keys of -nan and of a number above 0
+		}
+		for _, c := range []struct {
+			sample value.Value
+			copied bool
+		}{{misleads, false}, {made(t, "select.sample", s.with(), x), true}} {
+			parts, within := s.near(t, c.sample)
+			most := near.MostRows(&op.Sig{Def: near, Attrs: s.with(), In: []types.Type{x.Type(), c.sample.Type()}})
+			for _, p := range parts {
+				if rows := p.Type().Rows; rows > most || most > x.Rows*x.Cols/3 {
+					t.Errorf("%s: %d rows near places, %d are told", name, rows, most)
+				}
+			}
+			if n := copies(parts, within.(*value.Dense).Rows); n > 0 != c.copied {
+				t.Errorf("%s: %d copies", name, n)
+			}
+			if msg := rowtest.Differ(s.found(t, parts, within), rowtest.Defined(t, called(t, s.d, nil, x))); msg != "" {
+				t.Errorf("%s: %s", name, msg)
+			}
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ package order
 import (
 	"math"
 	"math/bits"
+	"slices"
+	"sort"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -55,15 +57,18 @@ func selects() []*op.Def {
 		},
 		{
 			Name: "select.near", Hidden: true,
-			Doc: "select.near is three rows for each place of each list, and then a row for each key inside a range that has few: the key and the first place with this range. " +
+			Doc: "select.near is three rows for each place of each list, and then a row for each key inside a range that has few, in order: the key and the first place with this range. " +
 				"The three rows are the ends of the range; how many keys are below and at the low end; how many are inside and at the high end.",
 			Args: []op.Arg{x, {Name: "sample", Doc: "of all ranks"}, places, columns, step},
 			Type: typed(types.I64, func(*op.Sig) int { return types.Unknown }, pair),
 			MostRows: func(s *op.Sig) (rows int) {
-				for _, p := range s.Attrs.Ints("places") {
-					rows += listsIn(s.In[0], s.Attrs) * (3 + mostCopied(s.In[0], s.Attrs, int(p)))
+				places := s.Attrs.Ints("places")
+				for i, p := range places {
+					if rows += 3; !follows(places, i) {
+						rows += mostCopied(s.In[0], s.Attrs, int(p))
+					}
 				}
-				return rows
+				return listsIn(s.In[0], s.Attrs) * rows
 			},
 			Cost: func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 6) },
 			Kernel: func(c *op.Call) error {
@@ -227,13 +232,16 @@ func mostCopied(x types.Type, a *op.Attrs, place int) int {
 	return min(n, 4*far*n/sample)
 }
 
+// follows reports whether place i is the one after the place before it in the list: both have one range.
+func follows(places []int64, i int) bool { return i > 0 && places[i] == places[i-1]+1 }
+
 // nearBody is one execution of select.near.
 type nearBody struct {
 	c      *op.Call
 	per    int            // places of a list
 	ranges []keyRange     // by place
 	most   []int          // copies, by place
-	same   []int          // the first place of the list with the same range: it collects for all
+	same   []int          // the place with the same range that collects for both
 	by     [][]nearWorker // by worker and place
 }
 
@@ -259,7 +267,12 @@ func beginNear(c *op.Call, workers int) *nearBody {
 			}
 		}
 		SortPairs(keys, nil, room[:len(keys)], nil)
-		for _, p := range places {
+		for i, p := range places {
+			t := len(l.ranges)
+			if follows(places, i) {
+				l.ranges, l.same, l.most = append(l.ranges, l.ranges[t-1]), append(l.same, l.same[t-1]), append(l.most, l.most[t-1])
+				continue
+			}
 			r := keyRange{high: math.MaxUint64}
 			at, far := sampledAt(int(p), x.Rows*x.Cols/lists, len(keys))
 			if at > far {
@@ -268,11 +281,7 @@ func beginNear(c *op.Call, workers int) *nearBody {
 			if at+far < len(keys) {
 				r.high = keys[at+far]
 			}
-			t := len(l.ranges)
 			l.ranges, l.same, l.most = append(l.ranges, r), append(l.same, t), append(l.most, mostCopied(x.Type(), c.Attrs, int(p)))
-			if s := t - 1; t%l.per > 0 && l.ranges[s].low == r.low && l.ranges[s].high == r.high {
-				l.same[t], l.most[t] = l.same[s], l.most[s]
-			}
 		}
 	}
 	for w := range l.by {
@@ -302,9 +311,9 @@ func (l *nearBody) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// End joins what workers have counted and copied.
+// End joins what workers have counted, and puts what they have copied in order.
 func (l *nearBody) End() error {
-	var pairs, copies []int64
+	pairs, copies := make([]int64, 0, 6*len(l.ranges)), 0
 	for t, r := range l.ranges {
 		all, inside := collected{}, 0
 		for _, by := range l.by {
@@ -312,13 +321,24 @@ func (l *nearBody) End() error {
 			all.below, all.lows, all.highs, inside = all.below+w.below, all.lows+w.lows, all.highs+w.highs, inside+w.forgotten+len(w.keys)
 		}
 		pairs = append(pairs, int64(r.low), int64(r.high), int64(all.below), int64(all.lows), int64(inside), int64(all.highs))
-		for w := 0; w < len(l.by) && inside <= l.most[t]; w++ {
-			for _, k := range l.by[w][t].keys {
-				copies = append(copies, int64(k), int64(t))
-			}
+		if l.same[t] == t && inside <= l.most[t] {
+			copies += inside
 		}
 	}
-	pairs = append(pairs, copies...)
+	pairs = slices.Grow(pairs, 2*copies)
+	for t := range l.ranges {
+		var keys []uint64
+		for _, by := range l.by {
+			keys = append(keys, by[t].keys...)
+		}
+		if int(pairs[6*t+4]) > l.most[t] {
+			continue
+		}
+		SortPairs(keys, nil, make([]uint64, len(keys)), nil)
+		for _, k := range keys {
+			pairs = append(pairs, int64(k), int64(t))
+		}
+	}
 	l.c.Out = &value.Dense{Elem: types.I64, Rows: len(pairs) / 2, Cols: 2, Stride: 2, I64: pairs}
 	return nil
 }
@@ -330,11 +350,11 @@ func countDigits(c *op.Call) error {
 	places, shift, above := c.Attrs.Ints("places"), c.Attrs.Int("shift"), c.Attrs.Int("shift")+c.Attrs.Int("bits")
 	at := func(i, j int) int64 { return near.I64[i*near.Stride+j] }
 	dense.Clear(out)
-	same, few, from, end := 0, false, 0, 3*out.Rows // the first place with the same range, and rows from..end-1 of near, its copies
+	few, from, end := false, 0, 3*out.Rows // whether near has copies for the place, in rows from..end-1
 	for t := range out.Rows {
-		if t%len(places) == 0 || at(3*same, 0) != at(3*t, 0) || at(3*same, 1) != at(3*t, 1) {
+		if i := t % len(places); !follows(places, i) {
 			inside := int(at(3*t+2, 0))
-			if same, few, from = t, inside <= mostCopied(x.Type(), c.Attrs, int(places[t%len(places)])), end; few {
+			if few, from = inside <= mostCopied(x.Type(), c.Attrs, int(places[i])), end; few {
 				end += inside
 			}
 		}
@@ -352,8 +372,9 @@ func countDigits(c *op.Call) error {
 		case interval == isHigh:
 			count(high, at(3*t+2, 1))
 		case interval == isInside && few:
-			for i := from; i < end; i++ {
-				count(uint64(at(i, 0)), 1)
+			key := func(i int) uint64 { return uint64(at(from+i, 0)) }
+			for i := sort.Search(end-from, func(i int) bool { return key(i)>>above >= digits }); i < end-from && key(i)>>above == digits; i++ {
+				count(key(i), 1)
 			}
 		default:
 			lo, hi := define.OwnRows(c, x.Rows)
