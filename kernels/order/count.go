@@ -377,10 +377,12 @@ func countDigits(c *op.Call) error {
 				count(key(i), 1)
 			}
 		default:
+			// Those above the interval come after the place, and do not matter.
+			least := [intervals]uint64{isInside: low + 1, isAbove: high + 1}[interval]
 			lo, hi := define.OwnRows(c, x.Rows)
 			eachBlock(make([]uint64, selectBlock), listOf(c, t/len(places), lo, hi), func(keys []uint64) {
 				for _, k := range keys {
-					if k < low && interval == isBelow || low < k && k < high && interval == isInside || k > high && interval == isAbove {
+					if k >= least {
 						count(k, 1)
 					}
 				}
