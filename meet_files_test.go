@@ -198,7 +198,8 @@ func TestRanksReadParts(t *testing.T) {
 	}
 }
 
-// Ranks that share the rows of a file in units, because a loop adds panels of its rows, read whole units.
+// Ranks that share the rows of a file in units, because a loop adds panels of its rows, read whole
+// units.
 func TestRanksReadUnits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.npy")
 	if _, err := compiled(t, fmt.Sprintf("emit rand(60000, 20, seed = 3) to %q\n", path), 1).Run(context.Background(), RunOptions{}); err != nil {

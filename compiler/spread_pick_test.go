@@ -280,8 +280,8 @@ func TestPickMessages(t *testing.T) { sendsAsPredicted(t, pickPrograms[:3]) }
 
 func TestPickFails(t *testing.T) { failsAsDefined(t, pickFailures, sharedIn, pickPrograms[0].text) }
 
-// Loops of little work run an operator after the other, on all rows. A rank has none of the lists of other
-// ranks: in their place are any bits, and no row has such a number.
+// Loops of little work run an operator after the other, on all rows. A rank has none of the lists of
+// other ranks: in their place are any bits, and no row has such a number.
 func TestPickInLittleWork(t *testing.T) {
 	kernels.LoopsFrom(200_000)
 	defer kernels.LoopsFrom(0)

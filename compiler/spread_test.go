@@ -294,8 +294,8 @@ emit x`
 	}
 }
 
-// A layout marks the loops that ranks help each other with. All ranks have their operands, or the row of
-// an operand goes with the iteration that reads it.
+// A layout marks the loops that ranks help each other with. All ranks have their operands, or the row
+// of an operand goes with the iteration that reads it.
 func TestLayoutsTellHelp(t *testing.T) {
 	const body = "parfor i in 0..12 {\n iterate w = %s times i { next w = w * 0.5 + 1 }\n %s }"
 	for text, want := range map[string]bool{
