@@ -4,6 +4,7 @@ package compiler_test
 // round runs it.
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/runtime/dist/transport/mem"
+	"flow/runtime/local"
 )
 
 // relayPrograms have at least so many tasks of rounds on three ranks.
@@ -201,6 +204,22 @@ func TestRelayMessages(t *testing.T) {
 func TestRelayFails(t *testing.T) {
 	withRounds(t)
 	failsAsDefined(t, relayFailures, roundsIn, relayPrograms[0].text)
+}
+
+// A failure tells the number of the round in the loop, and not among those that its rank has run.
+func TestRelaysCountRounds(t *testing.T) {
+	withRounds(t)
+	for _, ranks := range []int{2, 3, 5} {
+		c, err := compileTiny(tinyTable(t), relayFailures[0], ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = runOver(mem.New(ranks, mem.Options{}), c, 1)
+		var f *local.TaskFailure
+		if !errors.As(err, &f) || len(f.Within) < 2 || f.Within[1].Round != 23 || roundsIn(c.Plan.Graph) < ranks {
+			t.Errorf("%d ranks, %d tasks of rounds: %+v, not in round 23", ranks, roundsIn(c.Plan.Graph), f)
+		}
+	}
 }
 
 func TestRelaysDrawn(t *testing.T) {

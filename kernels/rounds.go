@@ -93,6 +93,9 @@ func runRounds(c *op.Call, team *nest.Team, worker int) error {
 	out, err := p.On(c.In)
 	if err != nil {
 		p.Free()
+		if f, ok := err.(*op.BodyFailure); ok && len(f.Path) > 1 {
+			f.Path[1].Round += int64(c.Attrs.Int("before"))
+		}
 		return err
 	}
 	define.LendResults(c)

@@ -91,7 +91,7 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 				args[k] = x.sentFrom(int32(list[i-1].rank), part(x.to[id], list[i-1].rank, k), int32(l.rank))
 			}
 		}
-		x.to[id] = x.alone(x.g.Add(n.Op, n.Attrs, x.old.Type(id), x.old.Origin(id).NoDest(), args...), int32(l.rank))
+		x.to[id] = x.alone(x.g.Add(n.Op, n.Attrs.With("before", op.Int(l.from)), x.old.Type(id), x.old.Origin(id).NoDest(), args...), int32(l.rank))
 		x.g.Nodes[x.to[id]].Region = made
 		x.g.Note(x.to[id], whyOrdered)
 	}
