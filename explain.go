@@ -49,6 +49,9 @@ func explain(p *Program, err error) error {
 	if errors.As(err, &failure) {
 		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
 		if node != ir.None && int(node) < g.Len() {
+			if d.Code == "E605" && inBranch(g, node, within) {
+				d.Help = "the smaller branch is admitted, and this one is taken: `flowrun plan` tells what the larger branches need; choose smaller sizes or raise the limit"
+			}
 			d = p.made.Files.ToUser(place(d, p, g, node, within, failure.At, rank))
 		}
 		if unsettled {
@@ -70,6 +73,16 @@ func explain(p *Program, err error) error {
 		b.Stack = panicked.Stack
 	}
 	return b
+}
+
+// inBranch reports whether steps lead into a branch from node id of g.
+func inBranch(g *ir.Graph, id ir.ID, steps []ir.Step) bool {
+	for k := range steps {
+		if in, at, ok := g.Follow(id, steps[:k]); ok && in.Nodes[at].Op.Control == op.Select {
+			return true
+		}
+	}
+	return false
 }
 
 // during returns a message with the origin of its task: a channel element, or only the loop

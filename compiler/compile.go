@@ -252,7 +252,7 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 		if d, ok := tooLarge(r.Plan, o.Memory); ok {
 			return append(ds, d)
 		}
-		if d, ok := peakTooLarge(r.Plan, o.Together, o.Memory); ok {
+		if d, ok, _ := peakTooLarge(r.Plan, o.Together, o.Memory); ok {
 			return append(ds, d)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 // exceed the limit. ok is false if there is none. A matrix that fusion eliminates has no node, so
 // it may be of any size.
 //
-// Regions are not checked: what they hold is part of the peak. Sizes that only the run knows are
-// checked in the run.
+// Regions are not checked: a branch may not be taken, and what they hold is part of the peak. Sizes that
+// only the run knows are checked in the run.
 func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	g, stored := p.Graph, plan.Stored(p)
 	var in []ir.ID
@@ -49,19 +49,20 @@ func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
 }
 
 // peakTooLarge refuses a plan whose values take more than the limit at one time, with one worker a rank
-// and so many ranks on the machine. A plan that is not refused runs in the order of the prediction if
-// all of its values together would not fit. If they do, the prediction costs next to nothing.
-func peakTooLarge(p *plan.Plan, ranks int, limit memory.Limit) (d source.Diagnostic, ok bool) {
+// and so many ranks on the machine, whichever branches it takes. all: the larger branches fit, too. A
+// plan that is not refused runs in the order of the prediction if all of its values together would not
+// fit. If they do, the prediction costs next to nothing.
+func peakTooLarge(p *plan.Plan, ranks int, limit memory.Limit) (d source.Diagnostic, ok, all bool) {
 	if ranks < 1 {
 		ranks = p.Ranks
 	}
 	if plan.FitsIn(p, limit.Bytes/int64(ranks)) {
-		return d, false
+		return d, false, true
 	}
-	m := p.Sparing(pass.DepthFirst(p.Graph), ranks, limit.Bytes)
+	m, all := p.Sparing(pass.DepthFirst(p.Graph), ranks, limit.Bytes)
 	need := m.On(ranks)
 	if need <= limit.Bytes {
-		return d, false
+		return d, false, all
 	}
 	message := fmt.Sprintf("the values of this program take %s at one time, more than there is (%v)", types.InBytes(float64(need)), limit)
 	if ranks > 1 {
@@ -75,7 +76,7 @@ func peakTooLarge(p *plan.Plan, ranks int, limit memory.Limit) (d source.Diagnos
 			d = d.WithNote(n.Span, "%s are made here", types.InBytes(float64(h.Bytes)))
 		}
 	}
-	return d, true
+	return d, true, false
 }
 
 // smaller is the help for a program that needs too much memory.
@@ -87,12 +88,21 @@ func tooMuch(n *ir.Node, what string, size float64, limit memory.Limit) source.D
 		WithHelp(smaller)
 }
 
-// fits reports whether the values of the plan fit in memory. Without a limit they do.
+// fits reports whether the values of the plan fit in memory if the smaller branches are taken.
 func (s *state) fits() bool {
+	ok, _ := s.room()
+	return ok
+}
+
+// room reports whether the values of the plan fit in memory: if the smaller branches are taken (ok),
+// and whichever are (all). Without a limit they do.
+func (s *state) room() (ok, all bool) {
 	if s.o.Memory.Bytes <= 0 {
-		return true
+		return true, true
 	}
-	_, one := tooLarge(s.plan(), s.o.Memory)
-	_, all := peakTooLarge(s.plan(), s.o.Together, s.o.Memory)
-	return !one && !all
+	if _, one := tooLarge(s.plan(), s.o.Memory); one {
+		return false, false
+	}
+	_, large, all := peakTooLarge(s.plan(), s.o.Together, s.o.Memory)
+	return !large, all
 }

@@ -372,11 +372,13 @@ var pipeline = []step{
 		Doc:   "reads files part by part in loops over their rows, where memory is scarce",
 		After: []After{{"place", "ranks share the rows of loops and of files"}}},
 		func(s *state) error {
-			if s.o.Sizes.Part == 0 && (s.o.Memory.Bytes <= 0 || s.fits()) {
+			some, all := s.room()
+			if all && s.o.Sizes.Part == 0 {
 				return nil
 			}
 			x := *s
-			if x.g, x.owner = pass.InParts(s.g, s.owner, s.o.Table, s.o.Sizes); s.o.Sizes.Part > 0 || x.g != s.g && x.fits() {
+			x.g, x.owner = pass.InParts(s.g, s.owner, s.o.Table, s.o.Sizes)
+			if fits, whichever := x.room(); s.o.Sizes.Part > 0 || whichever && !all || fits && !some {
 				s.g, s.owner = x.g, x.owner
 			}
 			return nil

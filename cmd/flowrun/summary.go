@@ -75,6 +75,9 @@ func printMemory(w io.Writer, m *plan.Memory, where func(ir.ID) string) {
 	if n := len(m.Peak); n > 1 {
 		fmt.Fprintf(w, " on a rank, %s on all %d", size(m.On(n)), n)
 	}
+	if m.Smaller < m.Most() {
+		fmt.Fprintf(w, " (%s if the smaller branches are taken)", size(m.Smaller))
+	}
 	for k, h := range m.Largest {
 		word := ", of which"
 		if k > 0 {

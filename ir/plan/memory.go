@@ -23,6 +23,8 @@ type Memory struct {
 	// Largest tells what the rank with the largest peak holds at that time, by place in the text, largest
 	// first, at most three.
 	Largest []Held `json:"largest,omitempty"`
+	// Smaller is the largest peak of a run that takes the smaller branches.
+	Smaller int64 `json:"peak_bytes_with_smaller_branches"`
 }
 
 // Most is the largest peak of a rank.
@@ -47,37 +49,39 @@ type Held struct {
 // mostHeld is the length of Memory.Largest.
 const mostHeld = 3
 
-// LeastMemory predicts the memory of a run with one worker a rank. A branch counts as the larger one.
-// Rows that the run chooses, and entries of sparse matrices that follow from them or are a guess, take
-// none. More workers have more tasks at work at a time. A loop counts with at least one round. Measured
-// rates have no part in it, so that all ranks get the same.
+// LeastMemory predicts the memory of a run with one worker a rank that takes the smaller of two
+// branches. Rows that the run chooses, and entries of sparse matrices that follow from them or are a
+// guess, take none. More workers have more tasks at work at a time. A loop counts with at least one
+// round. Measured rates have no part in it, so that all ranks get the same.
 func LeastMemory(p *Plan) *Memory {
 	cost := Costs(p.Graph, nil)
-	m, _ := leastMemory(p, cost, Critical(p.Graph, cost))
+	m, _ := leastMemory(p, cost, Critical(p.Graph, cost), true)
 	return m
 }
 
-// leastMemory is LeastMemory for runs in which the ready task with the largest urgency comes first.
-// cost and urgency are by node. It also returns the tasks in the order in which they begin.
-func leastMemory(p *Plan, cost, urgency []float64) (*Memory, []ir.ID) {
-	m := newHolding(p, true)
+// leastMemory is LeastMemory where the ready task with the largest urgency comes first. A branch counts
+// as the larger one unless small. It also returns the tasks in that order.
+func leastMemory(p *Plan, cost, urgency []float64, small bool) (*Memory, []ir.ID) {
+	m := newHolding(p, true, small)
 	simulate(p, cost, urgency, messageBytes(p.Graph, ir.NewEstimator(p.Graph)), 1, m)
 	return m.prediction(), m.order
 }
 
-// Sparing sets the order in which one worker a rank runs the tasks, and returns the memory that it is
-// predicted to take. It is the order of LeastMemory if so many ranks on one machine then take at most
-// limit bytes. Otherwise it is that order or the order of urgency, whichever takes less. urgency is by
-// node, larger for tasks that come first.
-func (p *Plan) Sparing(urgency []int32, ranks int, limit int64) *Memory {
+// Sparing makes one worker a rank run the tasks in the order of a prediction, which it returns. That is
+// the first that fits in limit bytes by the memory of so many ranks on one machine: the order of
+// LeastMemory or that of urgency where all branches fit (all), or else where the smaller ones do.
+// Otherwise it is the one that takes least. urgency is larger for tasks that come first.
+func (p *Plan) Sparing(urgency []int32, ranks int, limit int64) (m *Memory, all bool) {
 	cost := Costs(p.Graph, nil)
-	m, order := leastMemory(p, cost, Critical(p.Graph, cost))
-	if m.On(ranks) > limit {
-		other := make([]float64, len(urgency))
-		for i, u := range urgency {
-			other[i] = float64(u)
-		}
-		if x, by := leastMemory(p, cost, other); x.On(ranks) < m.On(ranks) {
+	other := make([]float64, len(urgency))
+	for i, u := range urgency {
+		other[i] = float64(u)
+	}
+	orders := [...][]float64{Critical(p.Graph, cost), other}
+	var order []ir.ID
+	for k := 0; k < 4 && (m == nil || m.On(ranks) > limit); k++ {
+		all = k < 2
+		if x, by := leastMemory(p, cost, orders[k%2], !all); m == nil || x.On(ranks) < m.On(ranks) {
 			m, order = x, by
 		}
 	}
@@ -85,14 +89,20 @@ func (p *Plan) Sparing(urgency []int32, ranks int, limit int64) *Memory {
 	for k, id := range order {
 		p.Prio[id] = int32(float64(len(order)-k) / float64(len(order)) * (1 << 30))
 	}
-	return m
+	return m, all
 }
 
 // simulateMemory is simulate with the memory that the run takes.
 func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int) (out *Memory, makespan float64) {
-	m := newHolding(p, false)
+	m := newHolding(p, false, false)
 	makespan = simulate(p, cost, tail, bytes, workers, m)
-	return m.prediction(), makespan
+	out = m.prediction()
+	if m.differ {
+		small := newHolding(p, false, true)
+		simulate(p, cost, tail, bytes, workers, small)
+		out.Smaller = small.prediction().Most()
+	}
+	return out, makespan
 }
 
 // prediction returns the memory of a simulation that has ended.
@@ -101,6 +111,7 @@ func (m *holding) prediction() *Memory {
 	for r, b := range m.peak {
 		out.Peak[r] = int64(b)
 	}
+	out.Smaller = out.Most()
 	out.Largest = m.largest(slices.Index(out.Peak, out.Most()))
 	return out
 }
@@ -110,7 +121,7 @@ func (m *holding) prediction() *Memory {
 // LeastMemory, and returns false for many plans that fit.
 func FitsIn(p *Plan, limit int64) bool {
 	g := p.Graph
-	s := newSizes(p, true)
+	s := newSizes(p, true, false)
 	size, root := make([]float64, g.Len()), make([]ir.ID, g.Len())
 	s.graph(g, p.Rank, s.l.locate(g, p.Rank, nil), size, root)
 	uses := readersOf(g, root)
@@ -137,7 +148,7 @@ func FitsIn(p *Plan, limit int64) bool {
 // before the run, sparse, or in the memory of another value.
 func Stored(p *Plan) []float64 {
 	g := p.Graph
-	s := newSizes(p, true)
+	s := newSizes(p, true, false)
 	s.bare = true
 	size, root := make([]float64, g.Len()), make([]ir.ID, g.Len())
 	s.graph(g, p.Rank, s.l.locate(g, p.Rank, nil), size, root)
@@ -162,6 +173,7 @@ type holding struct {
 	step   int
 	order  []ir.ID // tasks, in the order in which they begin
 	at     []int   // by rank: the step of the peak
+	differ bool    // a branch takes more than the other one
 }
 
 // stored is the value of a node on each rank that makes it.
@@ -187,12 +199,12 @@ type received struct {
 	uses int32
 }
 
-func newHolding(p *Plan, least bool) *holding {
+func newHolding(p *Plan, least, small bool) *holding {
 	g := p.Graph
 	n := g.Len()
 	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]*lasts{}, kept: map[ir.ID]*lasts{}, near: map[ir.ID][]*received{},
 		now: make([]float64, p.Ranks), peak: make([]float64, p.Ranks), at: make([]int, p.Ranks)}
-	s := newSizes(p, least)
+	s := newSizes(p, least, small)
 	owner := p.Rank
 	size, root := make([]float64, n), make([]ir.ID, n)
 	s.graph(g, owner, s.l.locate(g, owner, nil), size, root)
@@ -225,6 +237,7 @@ func newHolding(p *Plan, least bool) *holding {
 			}
 		}
 	}
+	m.differ = s.differ
 	return m
 }
 

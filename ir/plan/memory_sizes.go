@@ -11,16 +11,18 @@ import (
 // inside.
 
 type sizes struct {
-	p     *Plan
-	l     *layouts
-	least bool            // what only the run knows counts as the least
-	bare  bool            // memory is as large as what is in it
-	cuts  map[int][]int64 // by number of rows: see WindowOf
-	of    estimators
+	p      *Plan
+	l      *layouts
+	least  bool            // what only the run knows counts as the least
+	small  bool            // a branch counts as the smaller one
+	differ bool            // set if a branch takes more than the other one
+	bare   bool            // memory is as large as what is in it
+	cuts   map[int][]int64 // by number of rows: see WindowOf
+	of     estimators
 }
 
-func newSizes(p *Plan, least bool) *sizes {
-	s := &sizes{p: p, l: &layouts{p: p}, least: least, cuts: map[int][]int64{}, of: estimators{}}
+func newSizes(p *Plan, least, small bool) *sizes {
+	s := &sizes{p: p, l: &layouts{p: p}, least: least, small: small, cuts: map[int][]int64{}, of: estimators{}}
 	s.cut(p.Graph)
 	return s
 }
@@ -159,7 +161,13 @@ func (s *sizes) inside(g *ir.Graph, id ir.ID, owner int) (most float64) {
 	for r := n.Region; r != nil; r = r.Next {
 		s.of.enter(g, id, r)
 		where := s.l.locate(r.Graph, rank, argsOf(r, carried))
-		most = max(most, s.region(n, r, rank, where))
+		x := s.region(n, r, rank, where)
+		if other := n.Op.Control == op.Select && r != n.Region; other && s.small {
+			most = min(most, x)
+		} else {
+			s.differ = s.differ || other && x != most
+			most = max(most, x)
+		}
 	}
 	return most
 }
