@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,11 @@ func TestMistakesReadInParts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	defer func(files int, kept int64) {
+		if f, k := openForParts(t); f != files || k != kept {
+			t.Errorf("%d files are open and %d KiB are mapped after failed runs, before %d and %d", f, k, files, kept)
+		}
+	}(openForParts(t))
 	for _, text := range []string{
 		"emit 7\nX = read(\"late.csv\")\nemit 8\nemit colsum(X)\nemit 9",
 		"X = read(\"late.csv\")\nY = read(\"early.csv\")\nemit sum(X * Y)",
@@ -117,4 +123,28 @@ func TestMistakesReadInParts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// openForParts returns how many tables this process has open, and the KiB of its sparse mappings; 0
+// where the system does not tell.
+func openForParts(t *testing.T) (files int, mapped int64) {
+	open, _ := filepath.Glob("/proc/self/fd/*")
+	for _, x := range open {
+		if to, err := os.Readlink(x); err == nil && strings.HasSuffix(to, ".csv") {
+			files++
+		}
+	}
+	maps, _ := os.ReadFile("/proc/self/smaps")
+	size := int64(0)
+	for line := range strings.Lines(string(maps)) {
+		switch f := strings.Fields(line); {
+		case f[0] == "Size:":
+			if _, err := fmt.Sscan(f[1], &size); err != nil {
+				t.Fatal(err)
+			}
+		case f[0] == "VmFlags:" && slices.Contains(f, "nr"):
+			mapped += size
+		}
+	}
+	return files, mapped
 }

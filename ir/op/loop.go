@@ -73,6 +73,19 @@ type Incomplete interface {
 	Incomplete() bool
 }
 
+// Quits is a LoopBody that has files open, or memory outside of the Go heap.
+type Quits interface {
+	// Quit gives them back. It is called after the last chunk if the execution has failed, also in End.
+	Quit()
+}
+
+// Quit ends an execution that has failed.
+func Quit(b LoopBody) {
+	if q, ok := b.(Quits); ok {
+		q.Quit()
+	}
+}
+
 // Alone runs all iterations of a call, pass after pass, on the calling worker. It is the Kernel of most
 // rows with a loop. It fails as Begin and RunAll do.
 func (l *Loop) Alone(c *Call) error {
@@ -86,14 +99,18 @@ func (l *Loop) Alone(c *Call) error {
 
 // RunAll runs all passes of a body over n iterations on the calling worker, and then its End. It
 // returns the first error.
-func RunAll(b LoopBody, n int) error {
+func RunAll(b LoopBody, n int) (err error) {
+	defer func() {
+		if err != nil {
+			Quit(b)
+		}
+	}()
 	p, passes := b.(Passes)
 	for again := n > 0; again; {
 		if err := b.Chunk(0, 0, n); err != nil {
 			return err
 		}
 		if again = passes; passes {
-			var err error
 			if again, err = p.Next(); err != nil {
 				return err
 			}

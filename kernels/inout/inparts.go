@@ -102,7 +102,7 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	x := &partsRun{c: c, last: &last, rows: c.Attrs.Int("rows"), each: c.Attrs.Int("each"), part: c.Attrs.Int("part"), per: c.Attrs.Int("per")}
 	defer func() {
 		if err != nil {
-			x.end()
+			x.Quit()
 		}
 	}()
 	registers := append(slices.Clone(c.In), make([]value.Value, len(b.Acts))...)
@@ -214,7 +214,7 @@ func (x *partsRun) first(k int, err error) error {
 			e = again.made[0].body.Chunk(0, from, until)
 			memory.Discard(again.made[0].rows[from*m.each : until*m.each])
 		}
-		_ = again.end()
+		again.Quit()
 		if e != nil {
 			return x.c.Bodies[0].Acts[m.act].Failed(m.act, e)
 		}
@@ -228,10 +228,12 @@ func (x *partsRun) first(k int, err error) error {
 
 // End ends the loop and hands its results to the call. It fails where the loop, or a read, does.
 func (x *partsRun) End() error {
+	defer x.Quit()
 	err := x.body.End()
-	x.body = nil
-	if e := x.end(); err == nil {
-		err = e
+	for _, m := range x.made {
+		if e := m.body.End(); err == nil {
+			err = e
+		}
 	}
 	if err != nil {
 		return err
@@ -248,16 +250,12 @@ func (x *partsRun) End() error {
 	return nil
 }
 
-// end ends the loops that make matrices, and gives the addresses of these back.
-func (x *partsRun) end() (err error) {
+// Quit gives back the matrices that are made in parts, and what their loops hold.
+func (x *partsRun) Quit() {
+	op.Quit(x.body)
 	for _, m := range x.made {
-		if m.body != nil {
-			if e := m.body.End(); err == nil {
-				err = e
-			}
-		}
+		op.Quit(m.body)
 		memory.Unmap(m.rows)
 	}
 	x.made = nil
-	return err
 }

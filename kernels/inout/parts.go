@@ -271,10 +271,16 @@ func (r *rowsRead) whole(lo int, out *value.Dense) error {
 }
 
 func (r *rowsRead) End() error {
+	r.Quit()
+	return nil
+}
+
+// Quit closes the files.
+func (r *rowsRead) Quit() {
 	for _, x := range r.readers {
 		if x != nil {
 			x.Close()
 		}
 	}
-	return nil
+	r.readers = nil
 }

@@ -328,6 +328,9 @@ func (l *loopRun) Done(w *Worker) error {
 		start = e.Now()
 	}
 	v, err := l.result()
+	if err != nil {
+		op.Quit(l.steps)
+	}
 	end := start
 	if e.clock || l.timed {
 		end = e.Now()
