@@ -27,8 +27,14 @@ func TestFilesInParts(t *testing.T) {
 	if _, err := compiled(t, written, 1).Run(t.Context(), RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("t.csv", []byte(csv.String()), 0o666); err != nil {
-		t.Fatal(err)
+	var quoted strings.Builder // texts with lines, so that a part may begin in a text; no newline at the end
+	for i := range n {
+		fmt.Fprintf(&quoted, "%d,\"a\n%d,\"\"\n\",0.%03d\n", i%1009, i%7, i%997)
+	}
+	for name, text := range map[string]string{"t.csv": csv.String(), "q.csv": "a,b,c\n" + strings.TrimSuffix(quoted.String(), "\n"), "h.csv": "a,b\n"} {
+		if err := os.WriteFile(filepath.Clean(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		text  string
@@ -47,6 +53,9 @@ func TestFilesInParts(t *testing.T) {
 		{"X = read(\"i.npy\")\nemit colsum(X)\nemit sum(X // 7)", 1, 3, 3600 << 10},
 		{"emit count(read(\"b.npy\"))", 0, 3, 3600 << 10}, // few bytes
 		{"X = read(\"t.csv\", columns = \"c, a\")\nemit colmean(X)\nemit colvar(X)\nemit count(X > 0.05)", 1, 1, 2100 << 10},
+		{"X = read(\"q.csv\", columns = \"c, a\")\nemit colsum(X)\nemit sum(abs(X[:, 0] - mean(X)))", 2, 2, 2400 << 10},
+		{"X = read(\"h.csv\", head = true)\nY = read(\"x.npy\")\nemit colsum(X)\nemit count(X > 0)\nemit sum(Y)", 1, 2, 3600 << 10},
+		{"X = read(\"t.csv\", columns = \"a, b, c\")\nS = X * 2\nemit sum(S)\nif sum(S) > 0 { emit max(X) }", 0, 1, 3600 << 10}, // a branch needs all of X
 	} {
 		want := inPartsOf(t, c.text, 1, 1, 0, 0)
 		for ranks := range c.ranks {
@@ -147,4 +156,72 @@ func openForParts(t *testing.T) (files int, mapped int64) {
 		}
 	}
 	return files, mapped
+}
+
+// TestFilesInPartsThatChange: a file that is shorter, or another one, than when the program was compiled
+// or when the loop before read it fails the run. It does not crash, and no rows are zeros.
+func TestFilesInPartsThatChange(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var csv strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&csv, "%d,0.%03d\n", i%1009, i%997)
+	}
+	if err := os.WriteFile("t.csv", []byte(csv.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compiled(t, "emit rand(300000, 2, seed = 1) to \"t.npy\"", 1).Run(t.Context(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	limit := memory.Limit{Bytes: 3600 << 10, By: "this test"}
+	for _, name := range []string{"t.csv", "t.npy"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := strings.Replace(string(text), "1008", "1007", 1)
+		if other == string(text) {
+			other += "1"
+		}
+		for what, is := range map[string]string{"cut off": string(text[:len(text)*2/3]), "empty": "", "other": other} {
+			for _, first := range []bool{true, false} {
+				p, err := Compile(t.Context(), "a.flow", fmt.Appendf(nil, "X = read(%q)\ns = colsum(X)\nemit s\nemit sum(abs(X - s[0, 0]) * 0.5 ^ X)", name), CompileOptions{Memory: limit})
+				if err != nil {
+					t.Fatal(err)
+				}
+				changes := func() {
+					if err := os.WriteFile(filepath.Clean(name), []byte(is), 0o666); err != nil {
+						t.Error(err)
+					}
+				}
+				if first {
+					changes()
+				}
+				var out changing
+				if !first {
+					out.at = changes
+				}
+				_, err = p.Run(t.Context(), RunOptions{Threads: 1, Memory: limit, Stdout: &out})
+				if err == nil || !strings.Contains(err.Error(), "changed") || (out.Len() > 0) == first {
+					t.Errorf("%s is %s, before the run: %v: prints %q, %v", name, what, first, out.String(), err)
+				}
+				if err := os.WriteFile(filepath.Clean(name), text, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// changing is an output that does something when it is first written.
+type changing struct {
+	bytes.Buffer
+	at func()
+}
+
+func (c *changing) Write(b []byte) (int, error) {
+	if c.at != nil {
+		c.at()
+		c.at = nil
+	}
+	return c.Buffer.Write(b)
 }

@@ -149,7 +149,10 @@ func (x *partsRun) make(k int, c *op.Call, workers int) (value.Value, error) {
 	x.made = append(x.made, m)
 	out := value.Over(m.rows, c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	out.Buf, m.call.Out = nil, out
-	m.body, err = c.Def.Loop.Begin(&m.call, workers)
+	body, err := c.Def.Loop.Begin(&m.call, workers)
+	if err == nil { // otherwise it may hold a nil pointer
+		m.body = body
+	}
 	return out, err
 }
 
