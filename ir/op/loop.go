@@ -31,10 +31,10 @@ type Loop struct {
 	// them in order, the same number of iterations each row, and an iteration reads nothing that
 	// another one makes: ranks may share the rows then. 0: they may not. nil: they never may.
 	Rows func(s *Sig, out types.Type) int
-	// RowsEach reports that operands are read row by row. Iterations k*iterations..(k+1)*iterations-1 read
-	// rows k*rows..(k+1)*rows-1, and nothing else in an execution reads these rows, so no other rows need
-	// be there. A chunk may begin and end at any such k. The operands of c need not have elements. 0, 0, or
-	// nil: other rows are read.
+	// RowsEach says which rows of an operand are read, where operands are read row by row: the k-th run of
+	// so many iterations reads the k-th run of so many rows, and nothing else in an execution reads these
+	// rows. So no other rows need be there. A chunk may begin and end with any such run. Operands need not
+	// have elements. The loop has one pass. 0, or nil: other rows are read.
 	RowsEach func(c *Call) (rows, iterations int)
 	// Early: a chunk may begin and end with any row of the result, and completes its rows, unless the
 	// loop is Incomplete in the end.

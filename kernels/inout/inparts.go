@@ -79,22 +79,13 @@ type made struct {
 
 // partsRun is one execution of the loop.
 type partsRun struct {
-	c, last    *op.Call    // the call of the row, and that of the loop in its body
-	made       []*made     // in the order of the actions
-	body       op.LoopBody // of last
-	rows       int         // see inParts
-	each, part int
-	per        int
+	c, last    *op.Call
+	made       []*made
+	body       op.LoopBody
+	rows, each int
+	part, per  int
 }
 
-// partsPasses is an execution whose loop has several passes over the rows. Each reads the files again.
-type partsPasses struct{ *partsRun }
-
-// Next ends a pass of the loop.
-func (x partsPasses) Next() (again bool, err error) { return x.body.(op.Passes).Next() }
-
-// beginParts begins an execution. It fails where the beginning of an action does, and where the address
-// space is too small for a matrix.
 func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	b := c.Bodies[0]
 	end := lastOf(b)
@@ -128,9 +119,6 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	}
 	if x.body, err = last.Def.Loop.Begin(&last, workers); err != nil {
 		return nil, b.Acts[end].Failed(end, err)
-	}
-	if _, passes := x.body.(op.Passes); passes {
-		return partsPasses{x}, nil
 	}
 	return x, nil
 }
@@ -189,9 +177,7 @@ func (x *partsRun) Chunk(worker, lo, hi int) error {
 			return x.first(len(x.made), err)
 		}
 		for _, m := range x.made {
-			// Discard keeps a page that is only partly in its range. So it begins before this part, in the
-			// last page of the part before.
-			page := max(lo*x.each*m.each, from*m.each-pageOver)
+			page := max(lo*x.each*m.each, from*m.each-pageOver) // no rows of another worker
 			memory.Discard(m.rows[page : until*m.each])
 		}
 	}
