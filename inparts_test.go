@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +133,44 @@ func TestMistakesReadInParts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFilesInPartsTakeLittle: a loop over a file of 32 MB has some MB of it in memory at a time.
+func TestFilesInPartsTakeLittle(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := compiled(t, "emit rand(1000000, 4, seed = 1) to \"x.npy\"", 1).Run(t.Context(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	limit := memory.Limit{Bytes: 5 << 20, By: "this test"}
+	p, err := Compile(t.Context(), "a.flow", []byte("emit colsum(read(\"x.npy\"))"), CompileOptions{Memory: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	debug.FreeOSMemory()
+	const reset = "5" // the peak begins at what is resident now
+	if os.WriteFile("/proc/self/clear_refs", []byte(reset), 0o200) != nil {
+		t.Skip("the system does not tell the peak of a time")
+	}
+	before := resident(t, "VmRSS:")
+	if _, err := p.Run(t.Context(), RunOptions{Threads: 2, Memory: limit}); err != nil {
+		t.Fatal(err)
+	}
+	if more := resident(t, "VmHWM:") - before; more > 16<<10 {
+		t.Errorf("%d KiB more are resident", more)
+	}
+}
+
+// resident returns a size in KiB that the system tells of this process.
+func resident(t *testing.T, name string) (kib int) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, at, _ := strings.Cut(string(text), name)
+	if _, err := fmt.Sscan(at, &kib); err != nil {
+		t.Fatal(err)
+	}
+	return kib
 }
 
 // openForParts returns how many tables this process has open, and the KiB of its sparse mappings; 0
