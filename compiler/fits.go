@@ -18,8 +18,8 @@ import (
 // exceed the limit. ok is false if there is none. A matrix that fusion eliminates has no node, so
 // it may be of any size.
 //
-// Regions are not checked: a branch may not be taken, and what they hold is part of the peak. Sizes that
-// only the run knows are checked in the run.
+// Regions are not checked: a branch may not be taken, and what they hold is part of the peak. Sizes
+// that only the run knows are checked in the run.
 func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	g, stored := p.Graph, plan.Stored(p)
 	var in []ir.ID
