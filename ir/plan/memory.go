@@ -73,11 +73,7 @@ func leastMemory(p *Plan, cost, urgency []float64, small bool) (*Memory, []ir.ID
 // Otherwise it is the one that takes least. urgency is larger for tasks that come first.
 func (p *Plan) Sparing(urgency []int32, ranks int, limit int64) (m *Memory, all bool) {
 	cost := Costs(p.Graph, nil)
-	other := make([]float64, len(urgency))
-	for i, u := range urgency {
-		other[i] = float64(u)
-	}
-	orders := [...][]float64{Critical(p.Graph, cost), other}
+	orders := [...][]float64{Critical(p.Graph, cost), asFloats(urgency)}
 	var order []ir.ID
 	for k := 0; k < 4 && (m == nil || m.On(ranks) > limit); k++ {
 		all = k < 2
@@ -90,6 +86,14 @@ func (p *Plan) Sparing(urgency []int32, ranks int, limit int64) (m *Memory, all 
 		p.Prio[id] = int32(float64(len(order)-k) / float64(len(order)) * (1 << 30))
 	}
 	return m, all
+}
+
+func asFloats(list []int32) []float64 {
+	out := make([]float64, len(list))
+	for i, x := range list {
+		out[i] = float64(x)
+	}
+	return out
 }
 
 // simulateMemory is simulate with the memory that the run takes.

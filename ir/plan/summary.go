@@ -117,6 +117,9 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	if sum > 0 {
 		s.LoadRatio = most * float64(p.Ranks) / sum
 	}
+	if p.Ordered {
+		tail = asFloats(p.Prio)
+	}
 	s.Memory, s.Makespan = simulateMemory(p, cost, tail, bytes, workers)
 	if p.Ranks > 1 {
 		s.Layouts, s.Shares = Layouts(p), p.Shares
