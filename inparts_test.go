@@ -200,8 +200,8 @@ func openForParts(t *testing.T) (files int, mapped int64) {
 	return files, mapped
 }
 
-// TestFilesInPartsThatChange: a file that is shorter, or another one, than when the program was compiled
-// or when the loop before read it fails the run. It does not crash, and no rows are zeros.
+// TestFilesInPartsThatChange: a file that is shorter, or another one, than when the program was
+// compiled or when the loop before read it fails the run. It does not crash, and no rows are zeros.
 func TestFilesInPartsThatChange(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var csv strings.Builder

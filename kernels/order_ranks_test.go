@@ -361,8 +361,8 @@ func copies(near []value.Value, places int) (n int) {
 	return n
 }
 
-// What ranks copy near places is bounded and told, also by samples that mislead: here all keys are in the
-// range.
+// What ranks copy near places is bounded and told, also by samples that mislead: here all keys are in
+// the range.
 func TestCopiesAreBounded(t *testing.T) {
 	x := value.New(types.F64, 20_000, 2)
 	for i := range x.F64 {

@@ -17,6 +17,7 @@
 //	narrow.go                 only the lower triangle
 //	rounds.go lines.go        one task for a small loop; one element a row of a matrix that a round changes
 //	spread*.go                rows that ranks share, and rounds that they run in turns
+//	inparts.go                loops over rows that read their files part by part
 //	place.go order.go         owners and exchanges; priorities, and invariants stored when first computed
 //	region.go carried.go      passes inside loops; blocks as carried values
 //	nodes.go                  how graphs are copied with changes; what several passes ask of a node

@@ -109,26 +109,6 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	return x.fetch(id, rows, take, x.collected(s, take))
 }
 
-// moves adds the rows that each rank needs to attrs, counted from the number of the run. Without
-// a.space all ranks need the same rows, and attrs stays.
-func (s *spreader) moves(a rowsAt, attrs *op.Attrs) *op.Attrs {
-	if a.space == 0 {
-		return attrs
-	}
-	need := make([][]plan.Range, s.ranks)
-	for rank, own := range s.windows(a.space) {
-		for _, r := range own {
-			if lo, hi := max(r.From, a.from), min(r.To, a.to); lo < hi {
-				need[rank] = []plan.Range{{From: a.by * lo, To: a.by*(hi-1) + a.rows}}
-			}
-		}
-	}
-	if attrs = attrs.With(plan.Reach, plan.ReachOf(need)); a.within != everyRow {
-		attrs = attrs.With(plan.Within, op.Ints(a.within.From, a.within.To))
-	}
-	return attrs
-}
-
 // first returns the new node with the number of the first row of a.
 func (x *spreadGraph) first(a rowsAt) ir.ID {
 	out, o := x.to[a.s], x.old.Origin(a.s).NoDest()
@@ -491,8 +471,8 @@ func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
 
-// narrowed returns the new node that finds a digit of the keys at places from what each rank has counted
-// of it. found is the digits before, if there are some.
+// narrowed returns the new node that finds a digit of the keys at places from what each rank has
+// counted of it. found is the digits before, if there are some.
 func (x *spreadGraph) narrowed(id ir.ID, places []int, counts ir.ID, found ...ir.ID) ir.ID {
 	all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts)
 	return x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)

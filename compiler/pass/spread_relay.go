@@ -271,3 +271,23 @@ func (x *spreadGraph) anyRank(id ir.ID, reads []rowReads) (carry []int64, ok boo
 	}
 	return carry, true
 }
+
+// moves adds the rows that each rank needs to attrs, counted from the number of the run. Without
+// a.space all ranks need the same rows, and attrs stays.
+func (s *spreader) moves(a rowsAt, attrs *op.Attrs) *op.Attrs {
+	if a.space == 0 {
+		return attrs
+	}
+	need := make([][]plan.Range, s.ranks)
+	for rank, own := range s.windows(a.space) {
+		for _, r := range own {
+			if lo, hi := max(r.From, a.from), min(r.To, a.to); lo < hi {
+				need[rank] = []plan.Range{{From: a.by * lo, To: a.by*(hi-1) + a.rows}}
+			}
+		}
+	}
+	if attrs = attrs.With(plan.Reach, plan.ReachOf(need)); a.within != everyRow {
+		attrs = attrs.With(plan.Within, op.Ints(a.within.From, a.within.To))
+	}
+	return attrs
+}

@@ -315,10 +315,10 @@ type Scan struct {
 	Joins func(e types.Elem) bool
 }
 
-// Selection is how ranks share a row that needs only elements at some places of sorted lists, such as a
-// median. A list holds all elements of input 0, or one of its columns. Ranks copy the keys near the places
-// (row select.near) and count these by digits (row select.count) until they identify the keys at the
-// places.
+// Selection is how ranks share a row that needs only elements at some places of sorted lists, such as
+// a median. A list holds all elements of input 0, or one of its columns. Ranks copy the keys near the
+// places (row select.near) and count these by digits (row select.count) until they identify the keys
+// at the places.
 type Selection struct {
 	// Columns: each column is a list.
 	Columns bool

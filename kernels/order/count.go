@@ -232,7 +232,8 @@ func mostCopied(x types.Type, a *op.Attrs, place int) int {
 	return min(n, 4*far*n/sample)
 }
 
-// follows reports whether place i is the one after the place before it in the list: both have one range.
+// follows reports whether place i is the one after the place before it in the list: both have one
+// range.
 func follows(places []int64, i int) bool { return i > 0 && places[i] == places[i-1]+1 }
 
 // nearBody is one execution of select.near.

@@ -1,0 +1,362 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// InParts makes loops over rows out of core, which read files part by part:
+//
+//	%0 = read() {path};  %1 = pipe(%0, %2) {fold="colsum", ..}
+//	->  %1 = inparts(%2) {rows, part, ..} { %0 = read() {path};  %1 = pipe(%0, %2) {..} }
+//
+// A loop takes the files that it reads row by row, also through views of columns and through chains
+// that nothing else reads. Each of several loops reads the file again. A file stays whole if another
+// node reads it, because it would be in memory anyway.
+//
+// Reading a file may fail, and its first loop then fails in its place. So it would be wrong to move the
+// read past another node that may fail. owner has the owner of each node of g, or is nil if nodes have
+// none. InParts returns the new graph and its owners, or g and owner if there is no such loop.
+func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Graph, []int32) {
+	isRead := func(n ir.Node) bool { return readInParts(&n) }
+	if !slices.ContainsFunc(g.Nodes, isRead) {
+		return g, owner
+	}
+	f := &inParts{g: g, table: table, most: sizes.filled().Part, readers: make([][]ir.ID, g.Len()), whole: make([]bool, g.Len()), stops: stopsOf(g)}
+	f.s = &spreader{table: table, ranks: trialRanks, from: 1, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}}
+	for id := range g.All() {
+		for _, x := range g.In(id) {
+			f.readers[x] = append(f.readers[x], id)
+		}
+	}
+	for f.again = true; f.again; {
+		f.again = false
+		f.find()
+	}
+	if len(f.at) == 0 {
+		return g, owner
+	}
+	return f.build(owner)
+}
+
+// trialRanks is a number of ranks. An operand is read row by row if each of so many ranks would read
+// only its own rows of it.
+const trialRanks = 7
+
+// readInParts reports whether a node reads a dense matrix from a file whose rows can be read alone.
+func readInParts(n *ir.Node) bool {
+	return n.Op.Reads != nil && n.Op.Parts != nil && n.Op.Loop != nil && !n.Attrs.Bool("sparse") && n.Op.Parts(n.Attrs)
+}
+
+// inParts finds and makes the loops of InParts.
+type inParts struct {
+	g       *ir.Graph
+	table   *op.Table
+	s       *spreader
+	most    int // bytes of a part
+	readers [][]ir.ID
+	whole   []bool // nodes that must stay out of these loops
+	again   bool   // whole has changed, so find must run again
+	stops   stops
+	of      map[ir.ID]*partsLoop // by loop
+	at      map[ir.ID][]ir.ID    // the loops that are made after a node, which may be themselves
+}
+
+// partsLoop is a loop with the nodes that it takes into its body.
+type partsLoop struct {
+	members []ir.ID // ascending; not the loop
+	attrs   *op.Attrs
+}
+
+// stay keeps nodes out of all loops.
+func (f *inParts) stay(ids ...ir.ID) {
+	for _, id := range ids {
+		f.again, f.whole[id] = f.again || !f.whole[id], true
+	}
+}
+
+// find finds the loops. It keeps nodes out (stay) whose reader is in no loop with them.
+func (f *inParts) find() {
+	f.of, f.at = map[ir.ID]*partsLoop{}, map[ir.ID][]ir.ID{}
+	found, inside := make([]*partsLoop, f.g.Len()), map[ir.ID]bool{}
+	for id := ir.ID(f.g.Len() - 1); id >= 0; id-- {
+		if inside[id] { // it is made in parts for another loop
+			continue
+		}
+		if found[id] = f.loop(id); found[id] != nil {
+			for _, m := range found[id].members {
+				inside[m] = true
+			}
+		}
+	}
+	known := map[ir.ID]bool{} // files that a loop before has read
+	for i, x := range found {
+		if x == nil {
+			continue
+		}
+		id := ir.ID(i)
+		place, ok := f.place(id, x.members, known)
+		if !ok {
+			f.stay(x.members...)
+			continue
+		}
+		f.of[id], f.at[place] = x, append(f.at[place], id)
+		for _, m := range x.members {
+			known[m] = true
+		}
+	}
+	for _, x := range f.of {
+		for _, m := range x.members {
+			for _, r := range f.readers[m] {
+				if of := f.of[r]; of != nil && slices.Contains(of.members, m) || known[r] {
+					continue
+				}
+				f.stay(m)
+			}
+		}
+	}
+}
+
+// aligned returns for each input of node id whether the node reads it row by row. Operands read so have
+// so many rows.
+func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
+	n, in := &f.g.Nodes[id], f.g.In(id)
+	var reads []rowReads
+	if d := n.Op; n.Region == nil && (d.Role == op.Slices || d.Fold != op.NoFold && len(in) == 1 || stated(d)) {
+		reads = slices.Repeat([]rowReads{f.s.ownRows(rows)}, len(in))
+	} else {
+		reads = f.s.readsOf(f.g, id, rows)
+	}
+	own, out := f.s.windows(rows), map[ir.ID]bool{}
+	for k, x := range in {
+		r := &reads[k]
+		is := f.g.Type(x).IsDense() && f.g.Type(x).Rows == rows && !r.whole && !r.turned && r.by == 0 && len(r.at) == 0 && slices.EqualFunc(r.rows, own, slices.Equal)
+		if was, ok := out[x]; ok {
+			is = is && was
+		}
+		out[x] = is
+	}
+	return out
+}
+
+// call returns a call of node id whose operands have shapes and no elements. It returns nil if a
+// shape is not known, or if the node cannot be called so.
+func (f *inParts) call(id ir.ID) *op.Call {
+	n := &f.g.Nodes[id]
+	c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: f.g.Type(id), Part: n.Attrs.Int(plan.SharedRows) > 0}
+	for _, x := range f.g.In(id) {
+		switch t := f.g.Type(x); {
+		case t.IsDense() && t.Known():
+			c.In = append(c.In, &value.Dense{Elem: t.Elem, Rows: t.Rows, Cols: t.Cols, Stride: t.Cols})
+		case t.IsScalar():
+			c.In = append(c.In, value.Scalar{Elem: t.Elem})
+		default:
+			return nil
+		}
+	}
+	if n.Enter(c) != nil {
+		return nil
+	}
+	return c
+}
+
+// loop returns node id as a loop over rows of files. It returns nil if it is none, or if the files
+// are so small that they would be read in fewer than two parts.
+func (f *inParts) loop(id ir.ID) *partsLoop {
+	n := &f.g.Nodes[id]
+	l := n.Op.Loop
+	if l == nil || l.RowsEach == nil || !n.Op.Laws.Has(op.Pure) || n.Op.Reads != nil || sent(f.g, id) || f.whole[id] || n.Attrs.Int("keep") > 0 {
+		return nil
+	}
+	rows := 0
+	for _, x := range f.g.In(id) {
+		if t := f.g.Type(x); t.IsDense() && t.Known() {
+			rows = max(rows, t.Rows)
+		}
+	}
+	c := f.call(id)
+	if rows < trialRanks || c == nil {
+		return nil
+	}
+	each, per := l.RowsEach(c)
+	if each == 0 || per == 0 {
+		return nil
+	}
+	units := (rows + each - 1) / each
+	count, leaf := l.Space(c)
+	if count != units*per {
+		return nil
+	}
+	members := f.members(id, rows)
+	row, all := 0, 0 // bytes
+	for _, m := range members {
+		if f.g.Nodes[m].Op.Look == nil {
+			t := f.g.Type(m)
+			row, all = row+t.Bytes()/rows, all+t.Bytes()
+		}
+	}
+	if all == 0 {
+		return nil
+	}
+	part := max(1, f.most/(row*each))
+	for _, by := range [...]int{(leaf + per - 1) / per, wholePages / each} {
+		if by > 0 && by*each*row <= f.most {
+			part = (part + by - 1) / by * by
+		}
+	}
+	if 2*part*each > rows {
+		return nil
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "each", Val: op.Int(each)}, op.Attr{Name: "per", Val: op.Int(per)},
+		op.Attr{Name: "part", Val: op.Int(part)}, op.Attr{Name: "bytes", Val: op.Int(part * each * row)})
+	for _, name := range []string{plan.Shared, plan.SharedRows, plan.Unit, plan.Owner} {
+		if v, ok := n.Attrs.Get(name); ok {
+			attrs = attrs.With(name, v)
+		}
+	}
+	return &partsLoop{members, attrs}
+}
+
+// wholePages is a number of rows that fill whole pages of 4096 bytes, whatever the length of a row.
+const wholePages = 4096
+
+// members returns the nodes that loop id takes into its body, in ascending order: reads of files, views
+// of columns, and chains on them. All have so many rows. It returns none if there are no files.
+func (f *inParts) members(id ir.ID, rows int) []ir.ID {
+	wanted, spoiled := map[ir.ID]bool{}, map[ir.ID]bool{}
+	reads := func(r ir.ID) {
+		for x, is := range f.aligned(r, rows) {
+			wanted[x] = wanted[x] || is
+			spoiled[x] = spoiled[x] || !is
+		}
+	}
+	reads(id)
+	var members []ir.ID
+	files := false
+	for x := id - 1; x >= 0; x-- {
+		n := &f.g.Nodes[x]
+		if !wanted[x] || spoiled[x] || f.whole[x] || sent(f.g, x) || !f.makes(x) {
+			continue
+		}
+		inside := func(r ir.ID) bool { return r == id || slices.Contains(members, r) }
+		column := n.Op.Role == op.Slices
+		if n.Op.Reads == nil && !column && slices.ContainsFunc(f.readers[x], func(r ir.ID) bool { return !inside(r) }) || !slices.ContainsFunc(f.readers[x], inside) {
+			continue
+		}
+		members, files = append(members, x), files || n.Op.Reads != nil
+		if n.Op.Reads == nil {
+			reads(x)
+		}
+	}
+	if !files {
+		return nil
+	}
+	slices.Reverse(members)
+	// chains that read no file need not be in the loop
+	made := map[ir.ID]bool{}
+	members = slices.DeleteFunc(members, func(x ir.ID) bool {
+		made[x] = f.g.Nodes[x].Op.Reads != nil || slices.ContainsFunc(f.g.In(x), func(y ir.ID) bool { return made[y] })
+		return !made[x]
+	})
+	return members
+}
+
+// makes reports whether a loop may make node id in parts.
+func (f *inParts) makes(id ir.ID) bool {
+	n, t := &f.g.Nodes[id], f.g.Type(id)
+	switch {
+	case !t.IsDense() || !t.Known() || t.Cols == 0:
+		return false
+	case n.Op.Reads != nil:
+		return readInParts(n)
+	case n.Op.Role == op.Slices:
+		return f.g.Type(f.g.In(id)[0]).Rows == t.Rows && n.Op.Look != nil
+	case !elementwise(n) || n.Op.Role == op.Reduces || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
+		return false
+	}
+	c := f.call(id)
+	if c == nil {
+		return false
+	}
+	each, per := n.Op.Loop.RowsEach(c)
+	return each == 1 && per == 1
+}
+
+// place returns the node after which loop id is made, which may be id itself. ok is false if failures
+// would come in another order. known has the files that an earlier loop has read.
+func (f *inParts) place(id ir.ID, members []ir.ID, known map[ir.ID]bool) (at ir.ID, ok bool) {
+	first, last := id, ir.ID(0)
+	for _, m := range members {
+		if f.g.Nodes[m].Op.Reads != nil && !known[m] {
+			first = min(first, m)
+		}
+		last = max(last, m)
+	}
+	stops := func(to ir.ID) bool { // between the first file and node to
+		for x := first + 1; x <= to; x++ {
+			if !slices.Contains(members, x) && f.stops.between(x-1, x) {
+				return true
+			}
+		}
+		return false
+	}
+	if !stops(id - 1) {
+		return id, true
+	}
+	for _, m := range append(slices.Clone(members), id) {
+		for _, x := range f.g.In(m) {
+			if !slices.Contains(members, x) {
+				last = max(last, x)
+			}
+		}
+	}
+	return last, !ir.MayFail(f.g, id) && !stops(last)
+}
+
+// build returns the graph with the loops, and the owners of its nodes.
+func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
+	c := copyOf(f.g)
+	inside := map[ir.ID]bool{}
+	for id, x := range f.of {
+		inside[id] = true
+		for _, m := range x.members {
+			inside[m] = true
+		}
+	}
+	var owners []int32
+	owned := func(id ir.ID) {
+		for owner != nil && len(owners) < c.g.Len() {
+			owners = append(owners, owner[id])
+		}
+	}
+	for id := range f.g.All() {
+		if !inside[id] && c.to[id] == ir.None {
+			c.node(id)
+			owned(id)
+		}
+		for _, h := range f.at[id] {
+			x := f.of[h]
+			results := []ir.ID{h}
+			if f.g.Type(h).Kind == types.Tuple {
+				results = slices.Clone(f.readers[h])
+			}
+			m := append(slices.Clone(x.members), h)
+			if results[0] != h {
+				m = append(m, results...)
+			}
+			r, reads := regionOf(f.g, f.table, m, results)
+			c.made(f.table, "inparts", x.attrs, r, through(c.to, reads), f.g.Origin(h), results...)
+			owned(h)
+		}
+	}
+	return c.g, owners
+}
+
+// keepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value
+// costs some tens of nanoseconds.
+const keepFrom = 64
