@@ -59,7 +59,6 @@ func TestFilesInParts(t *testing.T) {
 		// the larger branch fits beside parts of the file only
 		{"X = read(\"x.npy\")\ns = if mean(X) > 1e300 { sum(sort(rand(600, 600, seed = 1) @ rand(600, 600, seed = 2), by = 0)) } else { 2.0 }\nemit max(X * s)", 2, 1, 12 << 20},
 		{"X = read(\"x.npy\")\ns = if mean(X) < 1e300 { sum(sort(rand(600, 600, seed = 1) @ rand(600, 600, seed = 2), by = 0)) } else { 2.0 }\nemit max(X * s)", 2, 1, 12 << 20},
-		{"X = read(\"t.csv\", columns = \"a, b, c\")\nS = X * 2\nemit sum(S)\nif sum(S) > 0 { emit max(X) }", 0, 1, 3600 << 10}, // a branch needs all of X
 	} {
 		want := inPartsOf(t, c.text, 1, 1, 0, 0)
 		for ranks := range c.ranks {

@@ -50,7 +50,9 @@ func selects() []*op.Def {
 			Doc:  "select.sample is a row for each rank, with so many keys of each list.",
 			Args: []op.Arg{x, columns, {Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "that share the rows"}, step},
 			Type: typed(types.I64, func(s *op.Sig) int { return s.Attrs.Int("ranks") }, func(s *op.Sig) int {
-				return listsIn(s.In[0], s.Attrs) * (1 + sampledKeys(s.In[0], s.Attrs)/s.Attrs.Int("ranks"))
+				lists := listsIn(s.In[0], s.Attrs)
+				few := bits.Len(uint(s.In[0].Count() / max(1, lists))) // also of a list that many ranks share
+				return lists * (1 + few + sampledKeys(s.In[0], s.Attrs)/max(1, s.Attrs.Int("ranks")))
 			}),
 			Cost:   func(_ *op.Sig, out types.Type) op.Work { return op.Work{Flops: 100 * define.ElementCount(out)} },
 			Kernel: sampleLists,
