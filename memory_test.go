@@ -68,6 +68,9 @@ func TestPredictedMemoryIsEnough(t *testing.T) {
 		// a branch that takes more than the other one
 		"x = if sum(A) > 0 { sum(sort(A @ A, by = 1) @ t(A)) } else { 1.0 }\nemit x",
 		"x = if sum(A) < 0 { 1.0 } else { sum(sort(A @ A, by = 1) @ t(A)) }\nemit x + max(A)",
+		// a branch that shows something waits for what may fail before it
+		"L = cholesky(rand_spd(900, seed = 4))\nif sum(A) > 0 { emit sum(sort(A, by = 0)) } else { emit sum(sort(A, by = 1)) }\nemit max(L)",
+		"L = cholesky(rand_spd(600, seed = 4))\nif sum(A) > 0 { emit max(A) }\nemit max(L)",
 	}
 	for seed := range 12 {
 		texts = append(texts, drawnForMemory(rand.New(rand.NewPCG(uint64(seed), 12))))

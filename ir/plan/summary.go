@@ -219,28 +219,33 @@ func (e *events) pop() event {
 	return first
 }
 
-// dependencies returns the number of inputs of each node, and the readers of each. Those of node i are
-// succ[off[i]:off[i+1]], once for each input that reads it.
+// dependencies returns the number of nodes that each node waits for, and the nodes that wait for each.
+// Those of node i are succ[off[i]:off[i+1]]: once for each input that reads it, and what shows something
+// only after i has succeeded.
 func dependencies(g *ir.Graph) (waits, off, succ []int32) {
 	n := g.Len()
 	waits, off = make([]int32, n), make([]int32, n+1)
-	for i := range g.Nodes {
-		waits[i] = int32(len(g.In(ir.ID(i))))
-		for _, in := range g.In(ir.ID(i)) {
-			off[in+1]++
+	guards := ir.Guards(g, 0, ir.ID(n))
+	each := func(f func(from, to ir.ID)) {
+		for i := range g.Nodes {
+			for _, in := range g.In(ir.ID(i)) {
+				f(in, ir.ID(i))
+			}
+		}
+		for _, x := range guards {
+			f(x.By, x.Shown)
 		}
 	}
+	each(func(from, to ir.ID) { waits[to]++; off[from+1]++ })
 	for i := range n {
 		off[i+1] += off[i]
 	}
 	succ = make([]int32, off[n])
 	fill := append([]int32(nil), off[:n]...)
-	for i := range g.Nodes {
-		for _, in := range g.In(ir.ID(i)) {
-			succ[fill[in]] = int32(i)
-			fill[in]++
-		}
-	}
+	each(func(from, to ir.ID) {
+		succ[fill[from]] = int32(to)
+		fill[from]++
+	})
 	return waits, off, succ
 }
 
