@@ -220,8 +220,8 @@ func (e *events) pop() event {
 }
 
 // dependencies returns the number of nodes that each node waits for, and the nodes that wait for each.
-// Those of node i are succ[off[i]:off[i+1]]: once for each input that reads it, and what shows something
-// only after i has succeeded.
+// Those of node i are succ[off[i]:off[i+1]]: once for each input that reads it, and what shows
+// something only after i has succeeded.
 func dependencies(g *ir.Graph) (waits, off, succ []int32) {
 	n := g.Len()
 	waits, off = make([]int32, n), make([]int32, n+1)
