@@ -151,7 +151,7 @@ func TestFilesInPartsTakeLittle(t *testing.T) {
 	debug.FreeOSMemory()
 	const reset = "5" // the peak begins at what is resident now
 	if os.WriteFile("/proc/self/clear_refs", []byte(reset), 0o200) != nil {
-		t.Skip("the system does not tell the peak of a time")
+		t.Skip("the system does not tell the peak of resident memory")
 	}
 	before := resident(t, "VmRSS:")
 	if _, err := p.Run(t.Context(), RunOptions{Threads: 2, Memory: limit}); err != nil {

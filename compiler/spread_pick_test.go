@@ -342,8 +342,8 @@ func TestPickDrawn(t *testing.T) {
 	}
 }
 
-// Of a list that ranks share, each has its own positions. What lies in the other rows is none, whether
-// the operators run one after the other or as a loop.
+// Each rank has its own positions of a list that ranks share. The other rows of the list hold no
+// positions there. No way of running the operators may read them.
 func TestPositionsOfOneRank(t *testing.T) {
 	defer kernels.LoopsFrom(0)
 	for _, from := range []int64{200_000, 0} {

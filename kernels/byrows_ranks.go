@@ -143,9 +143,10 @@ func (x *nestSpace) byKernels() (err error) {
 	return err
 }
 
-// picking returns a body with the actions of b in which no list of positions has those of other ranks:
-// what lies in the rows of other ranks is no position, and would fail the run. The rows that it then
-// picks there are read by no one: what an operator that may fail makes is read in the same rows.
+// picking returns b with other actions for lists of positions: they read the rows of this rank alone.
+// In the rows of other ranks a list may hold any bits, and such a position would fail the run. An action
+// picks some row in their place. No one reads it, because what an operator that may fail makes is read
+// in the same rows.
 func (x *nestSpace) picking(b *op.Body) *op.Body {
 	if !x.c.Part {
 		return b

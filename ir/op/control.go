@@ -44,8 +44,8 @@ const (
 	// Grouped runs its region once, on whole matrices: operators that are one loop over the
 	// elements of its yield.
 	Grouped
-	// Rounds runs its region once: a loop all rounds of which are one task. Its attribute `before` says
-	// how many rounds of the loop ran before, as another task.
+	// Rounds runs its region once. The region is a loop, and all its rounds are one task. The attribute
+	// `before` is the number of rounds of the loop that ran before, as another task.
 	Rounds
 	// Maps runs the chain in its region on every element.
 	Maps
