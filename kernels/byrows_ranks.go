@@ -144,9 +144,9 @@ func (x *nestSpace) byKernels() (err error) {
 }
 
 // picking returns b with other actions for lists of positions: they read the rows of this rank alone.
-// In the rows of other ranks a list may hold any bits, and such a position would fail the run. An action
-// picks some row in their place. No one reads it, because what an operator that may fail makes is read
-// in the same rows.
+// In the rows of other ranks a list may hold any bits, and such a position would fail the run. An
+// action picks some row in their place. No one reads it, because what an operator that may fail makes
+// is read in the same rows.
 func (x *nestSpace) picking(b *op.Body) *op.Body {
 	if !x.c.Part {
 		return b
