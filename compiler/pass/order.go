@@ -29,7 +29,7 @@ func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 	if longest == 0 {
 		return out
 	}
-	scale := float64(math.MaxInt32-1) / longest
+	scale := mostUrgent / longest
 	for i, t := range tail {
 		out[i] = int32(t * scale)
 	}
@@ -51,6 +51,10 @@ func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 	}
 	return out
 }
+
+// mostUrgent is the priority of the longest path. Tasks of a region get up to a sixteenth more than its node,
+// and effects are above all.
+const mostUrgent = 1 << 30
 
 // shortEffect is how many times the time of an effect the longest path takes at least, if the effect is
 // short.
