@@ -13,7 +13,7 @@ import (
 // round would run last in, first out.
 func TestPrioritiesInRounds(t *testing.T) {
 	text := "A = rand(300, 300, seed = 1)\niterate x = A, v = A[:, 0] times 20 {\n  next x = (x @ x) @ x / 1e9\n  next v = sort(v + x[:, 0])\n}\nemit sum(x) + sum(v)\n"
-	r, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Verify: true, Std: stdlib.Files})
+	r, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 2, Verify: true, Std: stdlib.Files})
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
