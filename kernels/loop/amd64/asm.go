@@ -18,7 +18,9 @@ type Asm struct {
 	uses   []fixup  // of constants
 	// vexOnly says that the processor has no AVX-512: Emit panics with a BUG for what needs it.
 	vexOnly bool
-	list    *[]listed // nil: the code is not listed
+	// longMasks says that masks have 64 bits: put writes instructions on masks of 16 bits as those on all.
+	longMasks bool
+	list      *[]listed // nil: the code is not listed
 }
 
 // Label is a place to jump to.
@@ -51,6 +53,9 @@ func (a *Asm) Emit(i Inst) { a.put(&i) }
 
 // put appends the instruction at i, which it does not copy.
 func (a *Asm) put(i *Inst) {
+	if to := longMasks[i.Op]; a.longMasks && to != noOp {
+		i.Op = to
+	}
 	from := len(a.code)
 	var at int
 	a.code, at = encode(a.code, i)
@@ -152,7 +157,7 @@ type listed struct {
 
 // allMoves is the key of the code that saves or loads all vectors and masks of a target.
 type allMoves struct {
-	vexOnly bool
-	length  Len
-	load    bool
+	vexOnly, bytewise bool
+	length            Len
+	load              bool
 }

@@ -113,7 +113,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	}
 	l.findAlong()
 	l.target = singles(t, l)
-	m.target = l.target
+	n, m.target, m.Asm.longMasks = l.nest, l.target, l.bytewise()
 	l.placeLocals()
 	l.weight = weigh(&n.Body)
 	l.together = l.choose(plan)
@@ -128,7 +128,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	if l.window(); l.full() {
 		return l
 	}
-	if l.together > 1 && l.pressure(l.live()) >= l.vectors { // one for a mask on the way
+	if l.together > 1 && (l.bytewise() || l.pressure(l.live()) >= l.vectors) { // one for a mask on the way
 		l.group()
 	}
 	if t.rewrite != nil {

@@ -8,8 +8,8 @@
 // entered again (resume.go).
 //
 // The schedule follows from a cost model that reads the body (schedule.go): how many vectors are
-// lowered together, which index the lanes are and lanes of 32 bits (lanes.go), squares and rows
-// that are turned in registers (square.go). Lanes that lie apart by the same distance are moved one
+// lowered together, which index the lanes are and lanes of 32 bits (lanes.go), lanes of 8 bits for
+// bools (bytes.go), squares and rows that are turned in registers (square.go). Lanes that lie apart by the same distance are moved one
 // by one (apart.go), and those of a subscript with bounds mostly lie side by side (subscripts.go).
 // Constants, operands that are one element and addresses of rows are made before the loops
 // (invariant.go). hoist.go moves other invariants out of loops, quotient.go divides by them, and

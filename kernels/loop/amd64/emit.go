@@ -415,6 +415,10 @@ func (m *maker) storeOne(e types.Elem, v Reg, at Mem) {
 func (m *maker) everywhere(e types.Elem, dst Reg, at Mem) {
 	switch e {
 	case types.Bool:
+		if dst.isV() && m.bytewise() {
+			m.Emit(Inst{Op: VPBROADCASTB, Len: m.length, Dst: dst, InMem: true, Mem: at})
+			return
+		}
 		m.LoadG8(RAX, at)
 		m.vec.truth(m, dst)
 	case types.F32:

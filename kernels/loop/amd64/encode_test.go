@@ -20,13 +20,13 @@ var lengths = map[Op][]Len{
 }
 
 // noCast forms have a full tuple and take no broadcast.
-var noCast = map[Op]bool{}
+var noCast = map[Op]bool{VPADDB: true, VPSUBB: true, VPMINSB: true, VPMAXSB: true, VPCMPB: true}
 
 // memOnly forms have no register in the place of memory. Loads are among them because the Go assembler
 // copies registers by the form that stores.
 var memOnly = map[Op]bool{
 	VMOVNTPD: true, VMASKMOVPD: true, VMASKMOVPS: true, VMASKMOVPDStore: true, VMASKMOVPSStore: true,
-	VMOVSD: true, VMOVSDStore: true, VMOVHPD: true, VMOVHPDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVWStore: true,
+	VMOVSD: true, VMOVSDStore: true, VMOVHPD: true, VMOVHPDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVWStore: true, KMOVQStore: true,
 	VMOVUPD: true, VMOVUPS: true, VMOVAPD: true, VMOVDQU: true, VMOVDQU64: true, VMOVDQU32: true, VMOVDQU8: true,
 }
 
@@ -106,7 +106,7 @@ func (d drawer) inst(op Op) (i Inst, ok bool) {
 	if f.pat == gather || f.pat == scatter {
 		i.InMem = true
 	}
-	if (f.pat == krm || f.pat == krvm) && !memOnly[op] && op != KMOVB && op != KMOVW {
+	if (f.pat == krm || f.pat == krvm) && !memOnly[op] && op != KMOVB && op != KMOVW && op != KMOVQ {
 		i.InMem = false
 	}
 	if i.InMem {

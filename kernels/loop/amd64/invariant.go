@@ -192,11 +192,11 @@ func (l *lowering) uniform(p place) virt {
 	_, moving = l.steady(p.row.Plus(p.col))
 	certain := l.active == l.top // a lane counts
 	if certain && l.nested+l.branches == 0 && len(moving.Terms) == 0 {
-		return l.once(invariant{kind: elementKind, elem: e, arg: p.mem.arg, row: p.row, col: p.col}, l.classOf(e), func() step {
+		return l.once(invariant{kind: elementKind, elem: e, arg: p.mem.arg, row: p.row, col: p.col}, l.loadClass(e), func() step {
 			return step{a: base, scalar: load}
 		})
 	}
-	s := step{dst: l.fresh(l.classOf(e)), pure: true, a: base, scalar: load}
+	s := step{dst: l.fresh(l.loadClass(e)), pure: true, a: base, scalar: load}
 	if !certain { // it may lie outside where no lane counts
 		s.mask = l.active
 		s.scalar = func(m *maker, dst Reg, r regs) { m.unlessNone(r.mask, func() { load(m, dst, r) }) }
@@ -210,7 +210,7 @@ func (l *lowering) uniform(p place) virt {
 func (l *lowering) scalarOperand(e types.Elem, arg int32) virt {
 	x := invariant{kind: elementKind, elem: e, arg: arg}
 	if e == types.Bool {
-		return l.once(x, maskClass, func() step {
+		return l.once(x, l.loadClass(e), func() step {
 			return step{scalar: func(m *maker, dst Reg, _ regs) { m.everywhere(e, dst, argMem(arg)) }}
 		})
 	}

@@ -17,6 +17,7 @@ type facts struct {
 	climbs bool      // of i64: it probably goes up by one from lane to lane, see subscripts.go
 	span   *span     // of i64: see spanOf
 	tells  *telling  // of bool: what it tells of integers
+	bytes  virt      // of bool, in lanes of bytes: the same as bytes, 0 or 1
 }
 
 // operand is a value of the body while it is lowered: a constant, or a virtual register.

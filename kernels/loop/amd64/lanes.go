@@ -109,14 +109,21 @@ func Flat(n *loop.Nest) (across uint64, ok bool) {
 	return across, true
 }
 
-// singles returns the target for a nest. It is t, except in two cases. A nest of one point has
+// singles returns the target for a nest. It is t, except in three cases. A nest of one point has
 // vectors of half the length if vectors take little of its time (see fewAlong). Another nest has
-// lanes of 32 bits if all its values are f32 or bool and its lanes lie side by side in memory.
+// lanes of 32 bits if all its values are f32 or bool and its lanes lie side by side in memory, and
+// lanes of 8 bits if they are bools (see inBytes).
 func singles(t *target, l *lowering) *target {
 	if t.embeds && l.point() && (len(l.alongBody) == 0 || l.fewAlong()) {
 		half := *t
 		half.length, half.lanes = t.length-1, t.lanes/2
 		return &half
+	}
+	if slim := l.inBytes(); slim != nil {
+		l.nest = slim
+		bytes := *t
+		bytes.lanes = t.length.Bytes()
+		return &bytes
 	}
 	if !t.embeds || l.ragged() || !narrow(l.nest.Types) || len(l.nest.Locals) > 0 || !l.sideBySide(&l.nest.Body) {
 		return t

@@ -54,6 +54,10 @@ func (l *lowering) simple(s *loop.Stmt) {
 	switch {
 	case s.Code.IsOp():
 		in := l.args(s)
+		if l.bytewise() && l.frame.nest {
+			l.set(s.Dst, l.byteOperation(s, in))
+			return
+		}
 		o := operand{v: l.multiple(s, in)}
 		if o.v == 0 {
 			o = l.operation(s, in)
@@ -82,7 +86,11 @@ func (l *lowering) simple(s *loop.Stmt) {
 			l.set(s.Dst, l.loadLocal(s))
 			return
 		}
-		l.set(s.Dst, l.formed(operand{v: l.load(s)}, l.affine(s, nil)))
+		if v := l.load(s); l.bytewise() {
+			l.set(s.Dst, l.ofBytes(v))
+		} else {
+			l.set(s.Dst, l.formed(operand{v: v}, l.affine(s, nil)))
+		}
 	case loop.Store:
 		l.store(s)
 	case loop.Reduce:

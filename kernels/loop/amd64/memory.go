@@ -70,10 +70,10 @@ func (l *lowering) lanesAt(p place) (base virt, at Mem) {
 // contiguous loads lanes that lie side by side; lanes that do not count are 0 and are not touched.
 func (l *lowering) contiguous(s *loop.Stmt, p place) virt {
 	e := p.mem.elem
-	dst := l.fresh(l.classOf(e))
+	dst := l.fresh(l.loadClass(e))
 	base, at := l.lanesAt(p)
 	st := step{dst: dst, pure: true, again: true, a: base, mask: l.active}
-	if l.active == 0 && e != types.Bool {
+	if l.active == 0 && l.values[dst].class == vectorClass {
 		st.loads = l.reading(memoryRead{at: at, reg: base, size: uint8(e.Size()), len: l.vlen(e)})
 	}
 	st.scalar = func(m *maker, dst Reg, r regs) {

@@ -83,6 +83,12 @@ func (l *lowering) reduce(s *loop.Stmt) {
 			first.parts = append(first.parts, r)
 		}
 	}
+	if l.bytewise() {
+		for k, o := range l.call(r.Merge(), l.joined(l.held(r), l.contribution64(l.nest.Results[r.result].Class, l.args(s)[0]))) {
+			l.move(r.words[k], o, 0, true)
+		}
+		return
+	}
 	next := l.call(r.Add(), l.joined(l.held(r), l.args(s)))
 	for k, v := range r.words {
 		l.move(v, next[k], l.active, l.active == 0)
@@ -130,11 +136,7 @@ func (l *lowering) finishReductions(row bool) {
 		for _, other := range r.parts {
 			with(opened(other))
 		}
-		by := l.target.lanes / 2
-		if l.wide() { // lanes of the same half word first
-			by /= 2
-		}
-		for ; by > 0; by /= 2 {
+		for by := l.side() / 2; by > 0; by /= 2 { // lanes of the same part of a word first
 			turned := l.shop.virts.list(len(words))
 			for _, o := range words {
 				v := l.vector(o)

@@ -62,7 +62,7 @@ func (m *maker) end() {
 	for k, r := range append(m.general[:len(m.general):len(m.general)], counterReg) {
 		m.StoreG(At(scratchReg, int32(savedG+8*k)), r)
 	}
-	m.moveAll(allMoves{m.Asm.vexOnly, m.length, false})
+	m.moveAll(allMoves{m.Asm.vexOnly, m.bytewise(), m.length, false})
 	m.exit()
 
 	m.Bind(m.start)
@@ -71,7 +71,7 @@ func (m *maker) end() {
 	for k, r := range append(m.general[:len(m.general):len(m.general)], counterReg) {
 		m.LoadG(r, At(scratchReg, int32(savedG+8*k)))
 	}
-	m.moveAll(allMoves{m.Asm.vexOnly, m.length, true})
+	m.moveAll(allMoves{m.Asm.vexOnly, m.bytewise(), m.length, true})
 	for k, s := range m.resume {
 		m.ArithImm(CmpG, RAX, int32(k+1))
 		m.Jump(Equal, s.back)

@@ -17,7 +17,12 @@ func (l *lowering) store(s *loop.Stmt) {
 	}
 	p := l.place(s)
 	e := p.mem.elem
-	v := l.vector(l.args(s)[0])
+	in := l.args(s)[0]
+	if l.bytewise() {
+		l.storeLanes(s, p, l.byteVector(in))
+		return
+	}
+	v := l.vector(in)
 	if p.lanes {
 		l.storeLanes(s, p, v)
 		return
@@ -50,7 +55,7 @@ func (l *lowering) storeLanes(s *loop.Stmt, p place, v virt) {
 	}
 	e := p.mem.elem
 	words := e.Size()*l.target.lanes == l.length.Bytes()
-	whole, first := words && l.active == 0, words && l.active != 0 && l.active == l.top
+	whole, first := words && l.active == 0, words && l.active != 0 && l.active == l.top && !l.bytewise()
 	var read []int32
 	if first && !l.vexOnly() {
 		read = l.readAt(p)

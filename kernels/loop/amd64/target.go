@@ -91,6 +91,12 @@ func (evexVectors) load(m *maker, e types.Elem, dst, mask Reg, at Mem) {
 	case types.F32:
 		i.Op, i.Len = VMOVUPS, m.single()
 	case types.Bool:
+		if dst.isV() { // bytes
+			if mask != NoReg {
+				i.Op = VMOVDQU8
+			}
+			break
+		}
 		i.Op, i.Len, i.Dst = VMOVDQU8, L128, m.spare[0]
 		if mask == NoReg && m.lanes == 8 {
 			i.Op = VMOVQ
@@ -110,6 +116,12 @@ func (evexVectors) store(m *maker, e types.Elem, v, mask Reg, at Mem) {
 	case types.F32:
 		i.Op, i.Len = VMOVUPSStore, m.single()
 	case types.Bool: // a byte a lane: all bits of a word, then one, then its low byte
+		if v.isV() { // bytes
+			if mask != NoReg {
+				i.Op = VMOVDQU8Store
+			}
+			break
+		}
 		if m.lanes > 8 {
 			m.Emit(Inst{Op: VPMOVM2D, Len: m.length, Dst: m.spare[0], B: v})
 			m.Emit(Inst{Op: VPSRLD, Len: m.length, Dst: m.spare[0], B: m.spare[0], Imm: 31})

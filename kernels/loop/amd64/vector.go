@@ -76,6 +76,14 @@ func (l *lowering) classOf(e types.Elem) class {
 	return vectorClass
 }
 
+// loadClass is the class of a register that a load of e makes.
+func (l *lowering) loadClass(e types.Elem) class {
+	if l.bytewise() {
+		return vectorClass
+	}
+	return l.classOf(e)
+}
+
 // constant is the memory operand of a constant in every lane.
 func (l *lowering) constant(e types.Elem, w loop.Word) Mem {
 	if e == types.F32 {
