@@ -47,18 +47,9 @@ func Unroll(n *Nest, most int) *Nest {
 // those that read along rows of that index, because targets turn squares of such an operand for several
 // rounds.
 func Repeat(n *Nest, lanes int, times func(b *Block) int) *Nest {
-	apart := map[int]bool{lanes: true} // indices that may differ from point to point
-	same := func(l Lin) bool {
-		return !slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym || t.Sym.Kind == IndexSym && apart[t.Sym.N] })
-	}
 	many := map[*Stmt]int{}
-	EachStmt(&n.Body, func(s *Stmt) {
-		if s.Code != For {
-			return
-		}
-		x := s.Loop.Index
-		apart[x.Name] = !same(x.Range.From)
-		if x.Range.Kind == Steps && x.Range.By > 0 && same(x.Range.From) && same(x.Range.To) && repeats(s.Loop, lanes) {
+	eachShared(n, lanes, func(s *Stmt) {
+		if s.Loop.Index.Range.By > 0 && repeats(s.Loop, lanes) {
 			many[s] = times(&s.Loop.Body)
 		}
 		if r, ok := knownRounds(s); many[s] < 2 || ok && r < 4*int64(many[s]) {
@@ -98,6 +89,24 @@ func Repeat(n *Nest, lanes int, times func(b *Block) int) *Nest {
 		r.last().Loop.After = 1 + first.Name
 		r.set(s, out)
 		return true
+	})
+}
+
+// eachShared calls f for every For with steps whose bounds depend on no value and are the same for all
+// values of the index lanes.
+func eachShared(n *Nest, lanes int, f func(s *Stmt)) {
+	apart := map[int]bool{lanes: true} // indices that may differ from point to point
+	same := func(l Lin) bool {
+		return !slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym || t.Sym.Kind == IndexSym && apart[t.Sym.N] })
+	}
+	EachStmt(&n.Body, func(s *Stmt) {
+		if s.Code != For {
+			return
+		}
+		x := s.Loop.Index
+		if apart[x.Name] = !same(x.Range.From); x.Range.Kind == Steps && !apart[x.Name] && same(x.Range.To) {
+			f(s)
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ package amd64
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -190,6 +191,108 @@ func TestBytesRefuse(t *testing.T) {
 		}
 		if got := lowered(avx512, n, make([]Layout, 2), make([]Layout, 1), loop.FastLevels, Schedule{}, &workshop{}).target.lanes; got != 8 {
 			t.Errorf("vectors of %d lanes\n%s", got, text)
+		}
+	}
+}
+
+// packedNest draws a nest with a loop that counts bools of consecutive elements: of rows of the lanes, of
+// the row of the point, of a column, and of windows of the lanes. The loop is perhaps in a branch, or in
+// another loop.
+func packedNest(r *rand.Rand) string {
+	var body strings.Builder
+	from, to := r.IntN(3), []string{"%0.cols-3", fmt.Sprint(40 + r.IntN(6))}[r.IntN(2)]
+	if to != "%0.cols-3" {
+		from = 0
+	}
+	count := 20
+	bools := []int{3, 4}
+	across := fmt.Sprintf("%%0[j, c+%d]", r.IntN(3))
+	for _, at := range []string{across, "%0[i, c]", "%1[c, 0]", "%1[c+j, 0]"} {
+		if r.IntN(3) > 0 {
+			fmt.Fprintf(&body, "v%d = load %s\n", count, at)
+			bools = append(bools, count)
+			count++
+		}
+	}
+	for range 1 + r.IntN(6) {
+		a, b := bools[r.IntN(len(bools))], bools[len(bools)-1]
+		if op := []string{"and", "or", "xor", "eq", "ne", "not"}[r.IntN(6)]; op == "not" {
+			fmt.Fprintf(&body, "v%d = not v%d\n", count, a)
+		} else {
+			fmt.Fprintf(&body, "v%d = %s v%d, v%d\n", count, op, a, b)
+		}
+		bools = append(bools, count)
+		count++
+	}
+	fmt.Fprintf(&body, "v%d = to_i64 v%d\nv%d = add v12, v%d\n", count, bools[len(bools)-1], count+1, count)
+	fmt.Fprintf(&body, "v%d = select v%d, v6, v5\nv%d = add v%d, v13\nnext v%d, v%d\n", count+2, bools[len(bools)-2], count+3, count+2, count+1, count+3)
+	text := fmt.Sprintf("v10, v11 = for c: %d..%s (v12 = v7, v13 = v5) {\n%s}\nv14 = i64 1000\nv15 = mul v10, v14\nv16 = add v15, v11\n", from, to, body.String())
+	result := 16
+	switch r.IntN(3) {
+	case 0:
+		text, result = "v17 = if v3 {\n"+text+"yield v16\n} else {\nyield v7\n}\n", 17
+	case 1:
+		text, result = "v17 = for d: 0..2 (v18 = v5) {\n"+text+"v19 = add v18, v16\nnext v19\n}\n", 17
+	}
+	text = "nest(%0: bool[], %1: bool[]) (i: 0..%0.rows, j: 0..%0.rows) {\nv3 = load %0[i, j]\nv4 = load %0[j, i]\nv5 = i64 0\nv6 = i64 1\nv7 = index j\n" + text +
+		fmt.Sprintf("store out0[i, j] v%d\n} : (i64[%%0.rows, %%0.rows])", result)
+	numbers := map[string]string{} // values are numbered in order
+	return regexp.MustCompile(`\bv\d+`).ReplaceAllStringFunc(text, func(v string) string {
+		if numbers[v] == "" {
+			numbers[v] = fmt.Sprintf("v%d", len(numbers))
+		}
+		return numbers[v]
+	})
+}
+
+// TestPacked compares the code of loops that count bools, eight at a time, with the evaluator.
+func TestPacked(t *testing.T) {
+	for _, target := range []*target{avx512, avx2} {
+		if !has(target) {
+			continue
+		}
+		m := need(t, target)
+		for seed := range 150 {
+			r := rand.New(rand.NewPCG(uint64(seed), 9))
+			text := packedNest(r)
+			n, err := loop.Parse(text, loop.Standard{})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			rows := 1 + r.IntN(20)
+			cols := 48 + r.IntN(40)
+			x, y := value.New(types.Bool, rows, cols), value.New(types.Bool, 200, 1)
+			for _, d := range []*value.Dense{x, y} {
+				odds := 1 + r.IntN(4)
+				for k := range d.Bool {
+					if r.IntN(odds) == 0 {
+						d.Bool[k] = 1
+					}
+				}
+			}
+			in, out := []value.Value{x, y}, []*value.Dense{value.New(types.I64, rows, rows)}
+			of := target
+			if seed%3 == 0 {
+				of = starved(target)
+			}
+			plan := Schedule{together: seed % (maxParts + 1)}
+			l := lowered(of, n, []Layout{{}, {Unit: true}}, make([]Layout, 1), loop.FastLevels, plan, &workshop{})
+			if len(l.nest.Names) <= len(n.Names) {
+				t.Fatalf("the loop is not packed\n%s", text)
+			}
+			f, err := compileAs(plan, m, of, n, in, out, loop.FastLevels)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			f.fuel = uint64(seed % 4)
+			f.run(0, rows, 0, rows)
+			want, err := n.Eval(in, loop.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := same(out[0], want[0].(*value.Dense)); err != nil {
+				t.Fatalf("%s, seed %d: %v\n%s", target.name, seed, err, text)
+			}
 		}
 	}
 }

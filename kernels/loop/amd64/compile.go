@@ -114,11 +114,17 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.findAlong()
 	l.target = singles(t, l)
 	n, m.target, m.Asm.longMasks = l.nest, l.target, l.bytewise()
+	packed := l.lanes >= 0 && !l.bytewise()
+	if packed {
+		l.nest = loop.Packed(n, l.lanes, l.follow)
+		packed = l.nest != n
+		n = l.nest
+	}
 	l.placeLocals()
 	l.weight = weigh(&n.Body)
 	l.together = l.choose(plan)
 	l.free = plan.together == 0 && !l.few()
-	if l.together == 1 {
+	if l.together == 1 && !packed { // Repeat verifies what it makes
 		if l.nest = loop.Repeat(n, l.lanes, l.writtenTimes); l.nest != n {
 			l.weight = weigh(&l.nest.Body)
 		}

@@ -20,7 +20,7 @@ var lengths = map[Op][]Len{
 }
 
 // noCast forms have a full tuple and take no broadcast.
-var noCast = map[Op]bool{VPADDB: true, VPSUBB: true, VPMINSB: true, VPMAXSB: true, VPCMPB: true}
+var noCast = map[Op]bool{VPADDB: true, VPSUBB: true, VPMINSB: true, VPMAXSB: true, VPCMPB: true, VPSADBW: true}
 
 // memOnly forms have no register in the place of memory. Loads are among them because the Go assembler
 // copies registers by the form that stores.

@@ -168,6 +168,7 @@ var (
 	VPSUBB                     = row("VPSUBB", form{pat: rvm, pp: p66, mm: m0F, op: 0xf8, vexW: 0, evexW: 0, tuple: tFull, elem: 1})
 	VPMINSB                    = row("VPMINSB", form{pat: rvm, pp: p66, mm: m38, op: 0x38, vexW: 0, evexW: 0, tuple: tFull, elem: 1})
 	VPMAXSB                    = row("VPMAXSB", form{pat: rvm, pp: p66, mm: m38, op: 0x3c, vexW: 0, evexW: 0, tuple: tFull, elem: 1})
+	VPSADBW                    = row("VPSADBW", form{pat: rvm, pp: p66, mm: m0F, op: 0xf6, vexW: 0, evexW: 0, tuple: tFull, elem: 1, noMask: true})
 	VPCMPB                     = row("VPCMPB", form{pat: rvm, pp: p66, mm: m3A, op: 0x3f, vexW: no, evexW: 0, tuple: tFull, elem: 1, imm: true, dst: wK})
 	VPBLENDMB                  = row("VPBLENDMB", form{pat: rvm, pp: p66, mm: m38, op: 0x66, vexW: no, evexW: 0, tuple: tMem, elem: 1})
 	VPABSB                     = row("VPABSB", form{pat: rm, pp: p66, mm: m38, op: 0x1c, vexW: 0, evexW: 0, tuple: tMem, elem: 1})

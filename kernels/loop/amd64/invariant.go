@@ -177,14 +177,13 @@ func (l *lowering) advance(m *maker, dst Reg, mem memory, rows, cols loop.Lin) {
 	}
 }
 
-// uniform is an element in all lanes that count.
-func (l *lowering) uniform(p place) virt {
-	e := p.mem.elem
+// uniform is an element in all lanes that count, or a word of elements if e is a wider type.
+func (l *lowering) uniform(p place, e types.Elem) virt {
 	base, disp, moving, across := l.start(p)
 	base, moving, across = l.ahead(base, p.mem, moving, across)
 	at := At(0, disp)
 	if l.counterIndexes(moving, across) {
-		at = Indexed(0, counterReg, uint8(e.Size()), disp)
+		at = Indexed(0, counterReg, uint8(p.mem.elem.Size()), disp)
 	} else if len(moving.Terms) > 0 || len(across.Terms) > 0 {
 		base = l.moved(base, l.offset(p.mem, moving, across))
 	}

@@ -48,6 +48,8 @@ func (l *lowering) load(s *loop.Stmt) virt {
 	}
 	p := l.place(s)
 	switch {
+	case l.frame.types[s.Dst] != e:
+		return l.loadWord(p, s.Origin)
 	case p.lanes:
 		return l.contiguous(s, p)
 	case l.tiled(p):
@@ -57,7 +59,29 @@ func (l *lowering) load(s *loop.Stmt) virt {
 	case p.gather:
 		return l.gathered(p, s.Origin)
 	}
-	return l.uniform(p)
+	return l.uniform(p, e)
+}
+
+// follow reports whether the elements that a load reads follow each other in memory as an index goes up.
+func (l *lowering) follow(s *loop.Stmt, index int) bool {
+	row, col := s.At[0], s.At[1]
+	if l.memory(s.Mem).unit {
+		row, col = loop.Lin{}, row.Plus(col)
+	}
+	x := loop.Sym{Kind: loop.IndexSym, N: index}
+	return row.Coef(x) == 0 && col.Coef(x) == 1
+}
+
+// loadWord loads eight bools that follow each other as a word (see loop.Packed).
+func (l *lowering) loadWord(p place, o loop.Origin) virt {
+	if p.lanes { // the words of two lanes overlap
+		p.col, p.lanes, p.gather = p.col.Plus(loop.Of(loop.IndexSym, l.lanes)), false, true
+	}
+	if !p.gather {
+		return l.uniform(p, types.I64)
+	}
+	base, p := l.base(p)
+	return l.gather(types.I64, l.addresses(p, o), 1, base)
 }
 
 // lanesAt is the place of lanes that lie side by side; its base is an address.

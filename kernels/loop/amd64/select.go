@@ -384,6 +384,8 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 		return l.unary(VCVTQQ2PS, e, in[0], 0)
 	case loop.ToBool:
 		return l.compare(VPCMPQ, e, in[0], zero, 4)
+	case loop.ToI64: // see loop.Packed
+		return l.binary(VPSADBW, e, in[0], zero)
 	case loop.F64Bits:
 		return l.vector(in[0])
 	}
