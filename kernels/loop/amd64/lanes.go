@@ -109,6 +109,25 @@ func Flat(n *loop.Nest) (across uint64, ok bool) {
 	return across, true
 }
 
+// Crosses reports a space of two indices with an operand that is read across: each lane reads another
+// row, and each row of the space another column. It is false if the order of the points counts.
+func Crosses(n *loop.Nest) (some bool) {
+	if len(n.Space) != 2 {
+		return false
+	}
+	row, lane := loop.Sym{Kind: loop.IndexSym, N: n.Space[0].Name}, loop.Sym{Kind: loop.IndexSym, N: n.Space[1].Name}
+	ordered := false
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		switch {
+		case s.Code == loop.Reduce:
+			ordered = ordered || !n.Results[s.Mem.N].Class.Free(n.Results[s.Mem.N].Elem)
+		case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && len(s.At) == 2 && s.At[0].Coef(lane) != 0 && s.At[1].Coef(lane) == 0:
+			some = some || s.At[1].Any(func(x loop.Sym) bool { return x == row || x.Kind == loop.ValSym })
+		}
+	})
+	return some && !ordered
+}
+
 // singles returns the target for a nest. It is t, except in three cases. A nest of one point has
 // vectors of half the length if vectors take little of its time (see fewAlong). Another nest has
 // lanes of 32 bits if all its values are f32 or bool and its lanes lie side by side in memory, and

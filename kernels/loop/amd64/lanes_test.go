@@ -313,3 +313,42 @@ func TestIdleLanes(t *testing.T) {
 		}
 	}
 }
+
+// TestCrosses: a space with an operand that is read across runs in blocks, unless order counts. On
+// AVX-512 a reduction reads such an operand in squares, and not element by element.
+func TestCrosses(t *testing.T) {
+	for _, c := range []struct {
+		body    string
+		crosses bool
+		turns   bool
+	}{
+		{"v1 = load %0[j, i]\nv2 = sub v0, v1\nreduce out1[0, 0] v2", true, true},
+		{"v1 = load %0[j, i+1]\nv2 = mul v0, v1\nreduce out0[0, 0] v2", true, true},
+		{"v1 = load %0[j, 3]\nv2 = mul v0, v1\nreduce out0[0, 0] v2\nreduce out1[0, 0] v0", false, false},
+		{"v1 = load %0[j, j]\nv2 = mul v0, v1\nreduce out0[0, 0] v2\nreduce out1[0, 0] v0", false, false},
+		{"v1 = to_i64 v0\nv2 = load %0[j, v1]\nreduce out0[0, 0] v2\nreduce out1[0, 0] v0", true, false},
+		{"v1 = load %0[j, i]\nv2 = sub v0, v1\nreduce out0[0, 0] v2\nreduce out1[0, 0] v2", true, false}, // it would not fit into registers
+	} {
+		n, err := loop.Parse("nest(%0: f64[]) (i: 0..%0.rows-1, j: 0..%0.cols) {\nv0 = load %0[i, j]\n"+c.body+"\n} : (sum f64[1, 1], min f64[1, 1])", loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Crosses(n); got != c.crosses {
+			t.Errorf("crosses is %v, want %v\n%s", got, c.crosses, n)
+		}
+		l, err := List(AVX512, n, make([]Layout, 1), make([]Layout, 2), Schedule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(l.Text, "VUNPCKHPD"); got != c.turns {
+			t.Errorf("squares are turned is %v, want %v\n%s", got, c.turns, n)
+		}
+	}
+	n, err := loop.Parse("nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\nv0 = load %0[j, i]\nreduce out0[0, 0] v0, v0\n} : (chain f64[1, 1])", loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Crosses(n) {
+		t.Error("a chain, whose order counts, runs in blocks")
+	}
+}

@@ -16,7 +16,7 @@ import (
 const maxSquareCost = 24
 
 // squares reports a nest that is evaluated in squares: it reads an operand across, and its body is
-// operations, loads and stores alone.
+// operations, loads, stores and reductions alone.
 func (l *lowering) squares() bool {
 	n := l.nest
 	if !l.embeds || l.target.lanes != squareRows || l.rows < 0 || !canTurn(n) || len(n.Locals) > 0 || l.weight.cost > maxSquareCost {
@@ -26,7 +26,7 @@ func (l *lowering) squares() bool {
 	for i := range n.Body.Stmts {
 		s := &n.Body.Stmts[i]
 		switch {
-		case s.Code == loop.Const, s.Code == loop.IndexOf, s.Code == loop.Store, s.Code.IsOp():
+		case s.Code == loop.Const, s.Code == loop.IndexOf, s.Code == loop.Store, s.Code == loop.Reduce, s.Code.IsOp():
 		case s.Code == loop.Load:
 			some = some || l.across(s)
 		default:

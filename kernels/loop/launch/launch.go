@@ -30,7 +30,7 @@ func New(n *loop.Nest) *Loop {
 	l := &Loop{
 		nest: n, whole: whole, levels: loop.Levels, facts: branchesOf(whole), flat: flat, across: across,
 		inner: storesInside(&n.Body), byRow: rowResults(n), decides: loop.Deciding(n), made: map[version]*variant{},
-		keeps: amd64.Keeping(n), over: slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Over >= 0 }),
+		keeps: amd64.Keeping(n), crosses: amd64.Crosses(n), over: slices.ContainsFunc(n.Results, func(r loop.Result) bool { return r.Over >= 0 }),
 		core: coreOf(n),
 	}
 	switch near, rows := sumsNear(n); {
@@ -349,7 +349,18 @@ func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 
 // points1 evaluates points by calls into machine code.
 func (w *Worker) points1(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	if w.run.made.layout&lanesFirst == 0 {
+	switch l := w.run.loop; {
+	case w.run.made.layout&lanesFirst != 0:
+	case l.crosses && !l.near && !l.nearRows: // those are one call a window
+		for ; r0 < r1; r0 += blockRows {
+			for at := l0; at < l1; at += blockLanes {
+				if flagged, err = w.calls(r0, min(r0+blockRows, r1), at, min(at+blockLanes, l1), stopped); flagged || err != nil {
+					return flagged, err
+				}
+			}
+		}
+		return false, nil
+	default:
 		return w.calls(r0, r1, l0, l1, stopped)
 	}
 	for near := NearRows(l1 - l0); r0 < r1 && !flagged && err == nil; r0 += near {
@@ -357,6 +368,15 @@ func (w *Worker) points1(r0, r1, l0, l1 int, stopped func() bool) (flagged bool,
 	}
 	return flagged, err
 }
+
+// Rows and lanes of a block. A loop that reads an operand across goes block by block, so that a cache
+// still has the lines that the next rows read. At most NearCount points sum together (nearWindows).
+// Sums over pairs X[i, j], X[j, i] of 8192 x 8192 take 0.29 of the time of whole rows. Blocks of
+// 64 x 512 take 1.4 times as long for f32 (Emerald Rapids).
+const (
+	blockRows  = 128
+	blockLanes = 256
+)
 
 // NearRows is how many rows of so many columns are evaluated at a time by loops whose lanes are the
 // rows. Such a loop goes over the rows once for each column, so a near cache should hold the rows.

@@ -146,7 +146,11 @@ const sampled = 32
 // runs some points at both ends of a row as windows of their own. Each part is one call into machine
 // code, because such sums replace the words that they began with.
 func (w *Worker) nearWindows(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
-	s, depth, rows := &w.run.loop.sizes, &w.run.loop.depth, max(1, loop.NearCount/(l1-l0))
+	s, depth, lanes := &w.run.loop.sizes, &w.run.loop.depth, min(l1-l0, loop.NearCount)
+	if w.run.loop.crosses {
+		lanes = min(lanes, blockLanes)
+	}
+	rows := loop.NearCount / lanes
 	if w.run.made.layout&lanesFirst != 0 {
 		rows = min(rows, NearRows(l1-l0))
 	}
@@ -169,12 +173,12 @@ func (w *Worker) nearWindows(r0, r1, l0, l1 int, stopped func() bool) (flagged b
 			}
 			s.set(top)
 		}
-		for ; j < end; j += loop.NearCount {
+		for ; j < end; j += lanes {
 			for k := range w.parts {
 				w.parts[k].size = int(s.exps[k].Load())
 			}
 			first := depth.Next()
-			last, flagged, err := w.tries(first, r0, to, j, min(j+loop.NearCount, end), stopped)
+			last, flagged, err := w.tries(first, r0, to, j, min(j+lanes, end), stopped)
 			if flagged || err != nil {
 				return flagged, err
 			}

@@ -136,3 +136,63 @@ func TestKeeping(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocks runs a nest that reads an operand across, over more rows and lanes than a block has, on
+// windows that begin anywhere. Every kind of reduced result gets each point once.
+func TestBlocks(t *testing.T) {
+	const size = 3*blockRows + 5
+	body := func(results string) *Loop {
+		n, err := loop.Parse(`
+nest(%0: f64[], %1: bool[]) (i: 0..%0.cols, j: 0..%0.rows) {
+  v0 = load %0[j, i]
+  v1 = index j
+  v2 = to_f64 v1
+  v3 = sub v0, v2
+  v4 = load %1[j, i]
+  `+results, loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return New(n)
+	}
+	x, b := value.New(types.F64, size, size), value.New(types.Bool, size, size)
+	for k := range x.F64 {
+		x.F64[k], b.Bool[k] = float64(k*k%1009)/8, byte(k%3/2)
+	}
+	in := []value.Value{x, b}
+	for _, l := range []*Loop{
+		body("reduce out0[0, 0] v3\n} : (sum f64[1, 1])"),
+		body("reduce out0[0, 0] v3\nreduce out1[0, 0] v4\nreduce out2[0, 0] v4\n} : (min f64[1, 1], count i64[1, 1], all bool[1, 1])"),
+		body("reduce out0[i, 0] v3\nreduce out1[i, 0] v4\n} : (max f64[%0.cols, 1], count i64[%0.cols, 1])"),
+		body("reduce out0[0, j] v3\nreduce out1[0, j] v4\n} : (sum f64[1, %0.rows], any bool[1, %0.rows])"),
+		body("reduce out0[i, 0] v3\n} : (sum f64[%0.cols, 1])"),
+		body("store out0[i, j] v3\nreduce out1[0, 0] v3\n} : (f64[%0.cols, %0.rows], max f64[1, 1])"),
+	} {
+		want, err := l.nest.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []*value.Dense
+		for _, v := range want {
+			d := v.(*value.Dense)
+			out = append(out, value.New(d.Elem, d.Rows, d.Cols))
+		}
+		r, err := l.Begin(in, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := r.Worker()
+		for _, rows := range [][2]int{{0, 3}, {3, size - 1}, {size - 1, size}} {
+			if flagged, err := w.Window(rows[0], rows[1], 0, size, nil); flagged || err != nil {
+				t.Fatal(flagged, err)
+			}
+		}
+		w.Finish()
+		w.Free()
+		for k, d := range out {
+			if !same(d, want[k].(*value.Dense)) {
+				t.Errorf("result %d differs\n%s", k, l.nest)
+			}
+		}
+	}
+}

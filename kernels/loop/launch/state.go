@@ -19,20 +19,21 @@ type Loop struct {
 	nest *loop.Nest
 	// whole is nest with whole sweeps (loop.AtPlaces). If all accesses of whole are inside, so are
 	// those of nest.
-	whole  *loop.Nest
-	flat   bool   // see amd64.Flat
-	across uint64 // of flat: operands that are read in row 0
-	inner  bool   // it stores in an inner loop
-	keeps  bool   // see amd64.Keeping
-	over   bool   // a result may share the memory of an operand: see loop.Result.Over
-	facts  branches
-	proved atomic.Pointer[proof]
-	core   *core // nest, and with the borders of it
-	cores  int   // made of it
-	byRow  []rowResult
-	small  bool  // it is interpreted, whatever the target
-	levels []int // of exact sums that windows are tried with, in this order
-	depth  Depth
+	whole   *loop.Nest
+	flat    bool   // see amd64.Flat
+	across  uint64 // of flat: operands that are read in row 0
+	inner   bool   // it stores in an inner loop
+	keeps   bool   // see amd64.Keeping
+	crosses bool   // see amd64.Crosses
+	over    bool   // a result may share the memory of an operand: see loop.Result.Over
+	facts   branches
+	proved  atomic.Pointer[proof]
+	core    *core // nest, and with the borders of it
+	cores   int   // made of it
+	byRow   []rowResult
+	small   bool  // it is interpreted, whatever the target
+	levels  []int // of exact sums that windows are tried with, in this order
+	depth   Depth
 	// See nearWindows and nearRows.
 	near, nearRows bool
 	sizes          sizes
