@@ -311,6 +311,9 @@ func (x *nestSpace) window(worker int, w window.Rect) error {
 		if *at == nil {
 			*at = r.run.Worker()
 		}
+		if r.Across {
+			r0, r1, c0, c1 = r.Row, r.Row+1, r0-r.Row+r.Col, r1-r.Row+r.Col
+		}
 		flagged, err := (*at).Window(r0-r.Row, r1-r.Row, c0-r.Col, c1-r.Col, x.c.Stopped)
 		switch {
 		case errors.Is(err, launch.ErrStopped):

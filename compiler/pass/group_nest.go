@@ -257,7 +257,7 @@ func (f *nesting) find() {
 			return false
 		case chainMember, foldMember:
 			aligned[x] = max(aligned[x], f.reads[r])
-			return f.aligned(r, k) && !(f.of(r) == foldMember && f.of(x) == chainMember && (f.turned(x) || !f.g.Nodes[r].Op.Places)) // see Fuse
+			return (f.aligned(r, k) || f.across(r, k)) && !(f.of(r) == foldMember && f.of(x) == chainMember && (f.turned(x) || !f.g.Nodes[r].Op.Places)) // see Fuse
 		case pointMember:
 			n := f.g.Nodes[r].Region
 			moved[x] += f.reads[r] * readPlaces(n, n.Args[len(n.Args)-len(f.g.In(r))+k])
@@ -330,6 +330,17 @@ func (f *nesting) aligned(id ir.ID, k int) bool {
 		return false
 	}
 	return sameShape(f.g.Type(f.g.In(id)[k]), spaceIn(f.g, id))
+}
+
+// mostAcross is the most columns of a space that a loop over its rows makes together.
+const mostAcross = 16
+
+// across reports that chain id with few columns reads operand k, a chain with one column, row by row. One
+// loop over the rows then computes an element of the column once. Ranks would store the column.
+func (f *nesting) across(id ir.ID, k int) bool {
+	t, x := f.g.Type(id), f.g.In(id)[k]
+	c := f.g.Type(x)
+	return !f.apart && f.of(id) == chainMember && f.of(x) == chainMember && t.Cols > 1 && t.Cols <= mostAcross && c.Cols == 1 && c.Rows == t.Rows && c.Rows > 1
 }
 
 // readPlaces returns how many elements of argument a a point of a loop with body r reads at most.

@@ -67,6 +67,8 @@ type Form struct {
 	// Short says that matrices of more than define.WrittenLines elements are in memory, and reductions
 	// of more are loops.
 	Short bool
+	// across says that the loop of a rectangle goes over the rows, and a point makes all columns.
+	across bool
 }
 
 // bodyStatements is the most statements of a loop: code beyond that fits into no cache.

@@ -320,8 +320,11 @@ func (x *Builder) near(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 		return loop.NoVal
 	}
 	var some []loop.Val
-	for _, at := range [][2]int{{0, 0}, {rows / 2, cols / 2}, {rows - 1, cols - 1}} {
-		some = append(some, f(loop.Num(int64(at[0])), loop.Num(int64(at[1])))[0])
+	// Of many elements some more: if all of them are far below the rest, the point is computed again.
+	last := min(2+rows*cols/32, 6)
+	for k := range last + 1 {
+		i, j := min(k*rows/last, rows-1), min(k*cols/last, cols-1)
+		some = append(some, f(loop.Num(int64(i)), loop.Num(int64(j)))[0])
 	}
 	s := loop.NearOf(x.Builder, c, rows*cols, some)
 	if s == nil { // so many squares

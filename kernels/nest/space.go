@@ -23,15 +23,51 @@ const mostRects = 256
 // which loops run as over a row.
 func WriteSpace(b *op.Body, results []RowResult, rows, cols int) (list []SpaceRect, why string) {
 	why, _ = Written(func() {
-		list = writeSpace(window.Rect{Rows: rows, Cols: cols}, results, Form{Affine: true}, -1, func(x *Builder) []Ref {
+		write := func(x *Builder) []Ref {
 			var args []Ref
 			for r := range b.Args {
 				args = append(args, x.Outer(b, r))
 			}
 			return x.body(b, args, nil)
-		})
+		}
+		space := window.Rect{Rows: rows, Cols: cols}
+		if list = writeSpace(space, results, Form{Affine: true}, -1, write); cols > 1 && cols <= mostAcross {
+			list = across(list, space, results, write)
+		}
 	})
 	return list, why
+}
+
+const (
+	// mostAcross is the most columns that one loop over the rows makes together.
+	mostAcross = 16
+	// fewAcross is the width of rectangles that are slower than such a loop: half of the lanes.
+	fewAcross = 4
+)
+
+// across returns a loop over rows that makes all columns of a space, in place of the rectangles in list, if
+// that is faster: if these have few columns each, or compute again what columns share. A reduced result
+// stays with its rectangles.
+func across(list []SpaceRect, space window.Rect, results []RowResult, write func(x *Builder) []Ref) []SpaceRect {
+	if slices.ContainsFunc(results, func(r RowResult) bool { return r.Total != nil }) {
+		return list
+	}
+	steps, narrow := 0, len(list) > 1
+	for _, r := range list {
+		narrow = narrow && r.Cols <= fewAcross
+		if r.Loop != nil {
+			steps += r.Cols * loop.Length(&r.Loop.Nest().Body) * r.Rows / space.Rows
+		}
+	}
+	var one SpaceRect
+	var cut *op.Cut
+	why, _ := Written(func() {
+		one, cut = writeRect(write, results, Form{Affine: true, across: true}, -1, space)
+	})
+	if why != "" || cut != nil || !narrow && 4*loop.Length(&one.Loop.Nest().Body) > 3*steps {
+		return list
+	}
+	return []SpaceRect{one}
 }
 
 // writeSpace returns loops over space that compute results (see Written). write writes the registers of
@@ -81,10 +117,15 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
-		at[d] = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size[d], By: 1}))
+		if d == 0 || !form.across {
+			at[d] = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size[d], By: 1}))
+		}
 	}
-	if out = (SpaceRect{Rect: w, From: -1}); over >= 0 {
+	if out = (SpaceRect{Rect: w, From: -1, Across: form.across}); over >= 0 {
 		x.replaced = &overwrites{register: over, at: [2]loop.Lin{at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col)))}, own: map[loop.Val]int{}}
+	}
+	if form.across {
+		x.extent[1], size[1] = 1, loop.Num(int64(w.Cols))
 	}
 	for k, y := range write(x) {
 		if y.At == nil || y.Type.Elem.Size() == 0 {
@@ -102,11 +143,20 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 			x.ends(&results[k], y, i, j, to)
 			continue
 		}
+		result := loop.Mem{Kind: loop.ResultMem}
+		if form.across {
+			result.N = x.Result(dense.Storage(y.Type.Elem), size[0], size[1])
+			for c := range w.Cols {
+				v := define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), y.At(i, j.Plus(loop.Num(int64(c)))))
+				x.Store(result, at[0], loop.Num(int64(c)), v)
+			}
+			continue
+		}
 		v := y.At(i, j)
 		if len(results) == 1 && x.copies(&out, at, v) {
 			return out, nil
 		}
-		result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
+		result.N = x.Result(dense.Storage(y.Type.Elem), size[0], size[1])
 		if over >= 0 {
 			if x.noteInPlace(&out, v); out.place.fine {
 				x.Nest.Results[result.N].Over = 2 + out.place.over
@@ -115,7 +165,7 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 		x.Store(result, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
 	}
 	made := x.Done()
-	if len(results) > 1 { // they share what they read
+	if len(results) > 1 || form.across { // they share what they read
 		made = loop.Merge(made)
 	}
 	out.Operands, out.Loop, out.told = x.Operands, LoopOf(made), x.inSubscripts(made)
