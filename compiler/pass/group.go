@@ -200,6 +200,15 @@ func stopsOf(g *ir.Graph) stops {
 // between reports such a node after node a and not after node b.
 func (s stops) between(a, b ir.ID) bool { return s[a] < s[b] }
 
+// among counts such nodes from node a to node b.
+func (s stops) among(a, b ir.ID) int {
+	n := int(s[b])
+	if a > 0 {
+		n -= int(s[a-1])
+	}
+	return n
+}
+
 // modesOf returns how node id, a chain or an elementwise operator over a space of type t, reads its
 // operands.
 func modesOf(g *ir.Graph, id ir.ID, t types.Type) []op.Mode {

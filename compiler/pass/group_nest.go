@@ -28,10 +28,9 @@ import (
 // elsewhere, alone or as a part of a larger matrix, the group has several results (group_ends.go).
 // Ranks share the rows of a group, and merge the states of its reductions.
 //
-// It would be wrong across a send: one `<-` is one task. It would also be wrong for two operators that
-// may fail: the first failure would be another one. One chain, or rows at computed positions, may fail
-// in a loop that computes all their elements, if nothing else that may fail lies between (RATIONALE.md,
-// "Why may one operator of a nest fail?"). Matrices that are cut into blocks are left alone.
+// It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes all their
+// elements, if nothing else that may fail lies between them (RATIONALE.md, "Why may operators of a nest
+// fail?"). Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := newNesting(g, table, sizes)
 	if !f.any() {
@@ -121,15 +120,15 @@ type nesting struct {
 func (f *nesting) any() bool {
 	g, read := f.g, make([]bool, f.g.Len())
 	for i := range g.Nodes {
-		if id := ir.ID(i); f.moves(id) || f.computes(id) || f.folds(id) {
-			for _, x := range g.In(id) {
+		if id := ir.ID(i); f.moves(id) || f.computes(id) || f.folds(id) || f.picks(id) {
+			for k, x := range g.In(id) {
 				if read[x] && f.chain(x) && f.of(x) != noMember {
 					return true
 				}
 				read[x] = true
 				pipe, elements := storedPart(g, x)
 				ends := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id)) || elements && f.readsAgain(pipe, id))
-				feeds := f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x))
+				feeds := f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.across(id, k)
 				moves := f.moves(x) && !f.views(x) || f.picks(x)
 				if (ends || feeds || moves) && f.of(x) != noMember && f.of(id) != noMember {
 					return true
@@ -234,14 +233,18 @@ func (f *nesting) find() {
 	f.reads = make([]int, f.g.Len())
 	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
 	f.steps, f.partly = make([]float64, f.g.Len()), make([]bool, f.g.Len())
+	fails := make([]int, f.g.Len()) // of groups, by the head: the members that may fail
 	f.join(func(h, x ir.ID) bool {
 		reads := moved[x] + aligned[x]
 		if h == x {
 			reads, f.partly[x] = 1, false
-		} else if (f.partly[x] || f.stops.between(x, h)) && ir.MayFail(f.g, x) {
+		} else if ir.MayFail(f.g, x) && (f.partly[x] || f.stops.among(x, h)-1 > fails[h]) {
 			return false
 		} else if reads > mostReads || f.of(x) == noMember || f.of(x) == foldMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
 			return false
+		}
+		if ir.MayFail(f.g, x) {
+			fails[h]++
 		}
 		f.reads[x] = reads
 		f.steps[h] += float64(reads) * f.flops[x]
@@ -251,7 +254,8 @@ func (f *nesting) find() {
 		if !f.g.Type(x).IsDense() {
 			return false
 		}
-		f.partly[x] = f.partly[x] || f.partly[r] || f.of(r) != chainMember || !f.aligned(r, k)
+		places := f.of(r) == pickMember && k == 1 // all are looked at
+		f.partly[x] = f.partly[x] || f.partly[r] || !places && (f.of(r) != chainMember || !f.aligned(r, k))
 		switch f.of(r) {
 		case noMember:
 			return false

@@ -31,7 +31,7 @@ func WriteSpace(b *op.Body, results []RowResult, rows, cols int) (list []SpaceRe
 			return x.body(b, args, nil)
 		}
 		space := window.Rect{Rows: rows, Cols: cols}
-		if list = writeSpace(space, results, Form{Affine: true}, -1, write); cols > 1 && cols <= mostAcross {
+		if list = writeSpace(space, results, Form{Affine: true}, -1, write); cols <= mostAcross {
 			list = across(list, space, results, write)
 		}
 	})
