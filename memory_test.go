@@ -157,12 +157,18 @@ func TestPredictedMemoryAdmits(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
+	if _, err := compiled(t, "emit rand(1000000, 2, seed = 1) < 0.5 to \"b.npy\"", 1).Run(t.Context(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	defer BoundMemory(memory.Limit{})
 	for _, text := range []string{
 		"X = read(\"a.csv\")\nemit colsum(X)\nemit sum(X * X[:, 0])",
 		"X = read(\"a.csv\")\nY = X - colmean(X)\nemit sum(Y ^ 3 @ ones(3, 1))\nemit Y[3, 1]",
 		"S = read(\"s.mtx\", sparse = true)\nemit sum(S @ ones(800, 3)) + nnz(S)",
 		"A = rand(500, 500, seed = 1)\nB = rand(500, 500, seed = 2)\nC = A @ B\nD = B @ A\nemit sum(C * D) + sum(sort(C, by = 0)) + max(D)",
+		// little is read of a value between two operators that is larger than what is admitted
+		"B = read(\"b.npy\")\nemit sum(reverse(B * 1.5)[0..100, :])",
+		"B = read(\"b.npy\")\nY = t(B + 0.5)[:, 7..300] ^ 2\nemit Y[0, :] - Y[1, :]",
 	} {
 		for _, ranks := range []int{1, 2} {
 			p := compiled(t, text, ranks)

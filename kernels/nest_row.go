@@ -20,6 +20,7 @@ import (
 	"flow/kernels/nest"
 	"flow/kernels/reduce"
 	"flow/kernels/window"
+	"flow/memory"
 )
 
 // nestRow is the row. Its body is the operators on whole matrices. If a loop finds that one of them fails,
@@ -80,7 +81,8 @@ type spaceCode struct {
 	cols    int
 	results []nest.RowResult
 	states  []spaceState // the results that are states of a rank's rows; the loops reduce their elements
-	steps   int64        // of an element, about
+	steps   int64        // that the operators take for one execution, about
+	values  int64        // bytes of what the operators make that is no result
 	fails   bool         // a chain has no value for some elements of its operands
 	seen    atomic.Int64 // steps on elements in executions so far
 	once    sync.Once
@@ -136,24 +138,30 @@ func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 	c.flat, c.results, c.why = withoutPipes(b)
 	c.states = reduceStates(c.flat, c.results)
 	for k := range b.Acts {
-		switch a := &b.Acts[k]; {
+		a, steps, elements := &b.Acts[k], 1, rows*cols
+		switch {
 		case a.Chain != nil:
-			c.steps += int64(len(a.Chain.Steps))
+			steps = len(a.Chain.Steps)
 			c.fails = c.fails || slices.ContainsFunc(a.Chain.Steps, func(s op.Step) bool { return s.Def.Partial != op.Everywhere && s.Elem == types.I64 })
 		case a.Bodies != nil:
-			c.steps += int64(len(a.Bodies[0].Acts))
-		default:
-			c.steps++
+			steps = len(a.Bodies[0].Acts)
 		}
+		if a.Type.IsDense() {
+			elements = max(elements, a.Type.Rows*a.Type.Cols)
+			if !slices.Contains(b.Yields, len(b.Args)+k) {
+				c.values += int64(a.Type.Bytes())
+			}
+		}
+		c.steps += int64(steps) * int64(elements)
 	}
 	return c
 }
 
 // worthwhile counts an execution and reports whether it runs as loops. The operators make all rows, and
 // in those of other ranks operands may have any bits. So a part of a loop that divides integers runs as
-// loops.
+// loops. So does what the operators have no memory for: no prediction counts the values between them.
 func (code *spaceCode) worthwhile(part bool) bool {
-	few := code.seen.Add(code.steps*int64(code.rows*code.cols)) < nestSteps*loopsFrom.Load()
+	few := code.seen.Add(code.steps) < nestSteps*loopsFrom.Load() && memory.Within(code.values) == nil
 	if few && !(part && code.fails) || code.apart.Load() {
 		return false
 	}
