@@ -34,16 +34,26 @@ func (p *BufferPool) GetPart(n, touched int) ([]byte, error) {
 	if size < ownMapping || touched >= n || i >= plan.SizeClasses {
 		return p.Get(n)
 	}
-	b, err := p.getPart(size, int64(touched))
-	var full *LimitError
-	if errors.As(err, &full) {
-		p.Trim() // free buffers of other classes may suffice
+	var b []byte
+	err := p.trimmed(func() (err error) {
 		b, err = p.getPart(size, int64(touched))
-	}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return b[:n], nil
+}
+
+// trimmed calls take, and once more without the free buffers if it exceeds the limit with them.
+func (p *BufferPool) trimmed(take func() error) error {
+	err := take()
+	var full *LimitError
+	if errors.As(err, &full) {
+		p.Trim()
+		err = take()
+	}
+	return err
 }
 
 // getPart is GetPart for the size of a class.
@@ -124,10 +134,15 @@ func (p *BufferPool) rises(live int64) {
 // Touch says that touched bytes of a lent buffer are used from now on, if that is more than before. A
 // buffer that Get has lent counts whole already.
 func (p *BufferPool) Touch(b []byte, touched int) error {
-	x := &p.parts
-	if cap(b) == 0 || x.count.Load() == 0 {
+	if cap(b) == 0 || p.parts.count.Load() == 0 {
 		return nil
 	}
+	return p.trimmed(func() error { return p.touch(b, touched) })
+}
+
+// touch is Touch beside the free buffers.
+func (p *BufferPool) touch(b []byte, touched int) error {
+	x := &p.parts
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	has, is := x.lent[addressOf(b)]

@@ -57,6 +57,9 @@ func TestPartBuffers(t *testing.T) {
 		t.Errorf("beside a whole buffer %+v", s)
 	}
 	p.Put(d)
+	if err := p.Touch(c, size/2); err != nil { // and so does the free whole buffer
+		t.Errorf("more of c beside a free buffer: %v", err)
+	}
 	p.Put(c)
 	defer func() {
 		if recover() == nil {
