@@ -56,6 +56,16 @@ func TestFilesInParts(t *testing.T) {
 		{"X = read(\"t.csv\", columns = \"c, a\")\nemit colmean(X)\nemit colvar(X)\nemit count(X > 0.05)", 1, 1, 2100 << 10},
 		{"X = read(\"q.csv\", columns = \"c, a\")\nemit colsum(X)\nemit sum(abs(X[:, 0] - mean(X)))", 2, 2, 2400 << 10},
 		{"X = read(\"h.csv\", head = true)\nY = read(\"x.npy\")\nemit colsum(X)\nemit count(X > 0)\nemit sum(Y)", 1, 1, 3600 << 10},
+		// each loop makes the elements of Z again
+		{"X = read(\"x.npy\")\nZ = X * 2 - 1\nemit sum(abs(Z))\nemit colmax(Z)", 2, 3, 3600 << 10},
+		{"X = read(\"x.npy\")\nZ = (X - colmean(X)) / colstddev(X)\nemit Z[3..5, :]\nemit colmin(Z) + colmax(abs(Z))", 3, 1, 3600 << 10},
+		// windows are copied
+		{"X = read(\"y.npy\")\nemit X[0..3, :]\nemit X[199990..200000, 1..3]\nemit max(sort(X[100..20000, 2], by = 0)[3..9, :])\nemit colmean(X)", 3, 1, 3600 << 10},
+		{"X = read(\"t.csv\", columns = \"c, a\")\nemit X[70000..70003, :]\nemit count(X > 0.05)", 2, 1, 2100 << 10},
+		// products: one starts from a matrix that is read in parts, one has a chain on it
+		{"X = read(\"y.npy\")\ny = read(\"x.npy\")\nr = y[:, 0] - X @ seq(1, 6)\nemit sum(r)\nemit norm(r)", 2, 1, 4200 << 10},
+		{"X = read(\"y.npy\")\ny = read(\"x.npy\")\nr = y[:, 0] - X @ (seq(1, 6) / 7)\nemit sum(r)\nemit norm(r)", 1, 1, 4200 << 10},
+		{"X = read(\"y.npy\")\np = sigmoid(X @ seq(1, 6) / 9)\nemit t(X) @ p", 2, 1, 4200 << 10},
 		// the larger branch fits beside parts of the file only
 		{"X = read(\"x.npy\")\ns = if mean(X) > 1e300 { sum(sort(rand(600, 600, seed = 1) @ rand(600, 600, seed = 2), by = 0)) } else { 2.0 }\nemit max(X * s)", 2, 1, 12 << 20},
 		{"X = read(\"x.npy\")\ns = if mean(X) < 1e300 { sum(sort(rand(600, 600, seed = 1) @ rand(600, 600, seed = 2), by = 0)) } else { 2.0 }\nemit max(X * s)", 2, 1, 12 << 20},
@@ -127,6 +137,8 @@ func TestMistakesReadInParts(t *testing.T) {
 		"emit 7\nX = read(\"late.csv\")\nemit 8\nemit colsum(X)\nemit 9",
 		"X = read(\"late.csv\")\nY = read(\"early.csv\")\nemit sum(X * Y)",
 		"X = read(\"good.csv\")\nY = read(\"early.csv\")\nemit sum(X)\nassert sum(X) < 0, \"no\"\nemit sum(Y)",
+		"X = read(\"late.csv\")\nY = read(\"early.csv\")\nr = Y[:, 0] - X @ seq(1, 4)\nemit sum(r)\nemit max(r)",
+		"X = read(\"late.csv\")\nemit X[0..2, :]\nemit colsum(X)",
 	} {
 		want := inPartsOf(t, text, 1, 1, 0, 0)
 		for threads := 1; threads <= 2; threads++ {

@@ -80,6 +80,12 @@ func (f *products) row(name, doc string) *op.Def {
 				}
 				return 0
 			},
+			RowsEach: func(c *op.Call) (rows, iterations int) {
+				if p := callFactors(c); p.ta || !inStrips(p, productSpace(c.Attrs, c.Type)) {
+					return 0, 0
+				}
+				return 1, 1
+			},
 			Space: func(c *op.Call) (n, leaf int) {
 				p, space := callFactors(c), productSpace(c.Attrs, c.Type)
 				if !inStrips(p, space) {

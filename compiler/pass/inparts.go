@@ -2,6 +2,7 @@ package pass
 
 import (
 	"slices"
+	"strings"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -15,9 +16,10 @@ import (
 //	%0 = read() {path};  %1 = pipe(%0, %2) {fold="colsum", ..}
 //	->  %1 = inparts(%2) {rows, part, ..} { %0 = read() {path};  %1 = pipe(%0, %2) {..} }
 //
-// A loop takes the files that it reads row by row, also through views of columns and through chains
-// that nothing else reads. Each of several loops reads the file again. A file stays whole if another
-// node reads it, because it would be in memory anyway.
+// A loop takes the files that it reads row by row, also through views of columns and through chains.
+// Each of several loops reads the file again, and computes the chains again. A window of a matrix, such
+// as its first rows, is a loop that copies. A file stays whole if another node reads it, because it
+// would be in memory anyway.
 //
 // Reading a file may fail, and its first loop then fails in its place. So it would be wrong to move the
 // read past another node that may fail. owner has the owner of each node of g, or is nil if nodes have
@@ -27,6 +29,8 @@ func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Grap
 	if !slices.ContainsFunc(g.Nodes, isRead) {
 		return g, owner
 	}
+	was, owned := g, owner
+	g, owner = againInParts(g, owner, table)
 	f := &inParts{g: g, table: table, most: sizes.filled().Part, readers: make([][]ir.ID, g.Len()), whole: make([]bool, g.Len()), stops: stopsOf(g)}
 	f.s = &spreader{table: table, ranks: trialRanks, from: 1, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}}
 	for id := range g.All() {
@@ -39,9 +43,43 @@ func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Grap
 		f.find()
 	}
 	if len(f.at) == 0 {
-		return g, owner
+		return was, owned
 	}
 	return f.build(owner)
+}
+
+// againInParts lets a loop that stores what it reduces, and reads a file, reduce alone: a map makes the
+// elements for their other readers, which are in parts then.
+//
+//	%1 = pipe(%0) {fold="store sum"} { .. };  %2 = part(%1) {at=0};  %3 = part(%1) {at=1}
+//	->  %2 = map(%0) { .. };  %3 = pipe(%0) {fold="sum"} { .. }
+func againInParts(g *ir.Graph, owner []int32, table *op.Table) (*ir.Graph, []int32) {
+	readers := make([][]ir.ID, g.Len())
+	for id, n := range g.All() {
+		if n.Op.Control == op.Part {
+			readers[g.In(id)[0]] = append(readers[g.In(id)[0]], id)
+		}
+	}
+	c := copyOf(g)
+	var owners []int32
+	for id, n := range g.All() {
+		if c.to[id] != ir.None { // a part
+			continue
+		}
+		names := strings.Fields(n.Attrs.Str("fold"))
+		file := func(x ir.ID) bool { return readInParts(&g.Nodes[x]) }
+		if parts := readers[id]; len(names) < 2 || names[0] != stores || len(parts) != len(names) || !slices.ContainsFunc(g.In(id), file) {
+			c.node(id)
+		} else {
+			modes := op.MakeAttrs(op.Attr{Name: "modes", Val: n.Attrs.Val("modes")})
+			c.made(table, "map", withShares(modes, n.Attrs), n.Region, c.in(id), g.Origin(id), parts[0])
+			c.made(table, n.Op.Name, n.Attrs.With("fold", op.Str(strings.Join(names[1:], " "))), n.Region, c.in(id), g.Origin(id), parts[1:]...)
+		}
+		for owner != nil && len(owners) < c.g.Len() {
+			owners = append(owners, owner[id])
+		}
+	}
+	return c.g, owners
 }
 
 // trialRanks is a number of ranks. An operand is read row by row if each of so many ranks would read
@@ -94,30 +132,41 @@ func (f *inParts) find() {
 			}
 		}
 	}
-	known := map[ir.ID]bool{} // files that a loop before has read
+	known, until := map[ir.ID]bool{}, ir.ID(0) // what loops before make in parts; the last place of one
 	for i, x := range found {
 		if x == nil {
 			continue
 		}
 		id := ir.ID(i)
-		place, ok := f.place(id, x.members, known)
-		if !ok {
+		place, ok := f.place(id, x.members, func(m ir.ID) bool { return inside[m] && !known[m] }, known)
+		if !ok || place < until { // a file that a later loop reads would be read first
 			f.stay(x.members...)
 			continue
 		}
+		until = place
 		f.of[id], f.at[place] = x, append(f.at[place], id)
 		for _, m := range x.members {
 			known[m] = true
 		}
 	}
-	for _, x := range f.of {
-		for _, m := range x.members {
-			for _, r := range f.readers[m] {
-				if of := f.of[r]; of != nil && slices.Contains(of.members, m) || known[r] {
-					continue
-				}
-				f.stay(m)
-			}
+	for r := range f.g.All() {
+		if f.of[r] == nil && !known[r] {
+			f.reads(r, nil, known)
+		}
+	}
+	for id, x := range f.of {
+		for _, r := range append(slices.Clone(x.members), id) {
+			f.reads(r, x.members, known)
+		}
+	}
+}
+
+// reads keeps out of all loops what node r reads of the nodes that loops make in parts, but for members
+// of r's own loop.
+func (f *inParts) reads(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
+	for _, x := range f.g.In(r) {
+		if parts[x] && !slices.Contains(members, x) {
+			f.stay(x)
 		}
 	}
 }
@@ -170,7 +219,8 @@ func (f *inParts) call(id ir.ID) *op.Call {
 func (f *inParts) loop(id ir.ID) *partsLoop {
 	n := &f.g.Nodes[id]
 	l := n.Op.Loop
-	if l == nil || l.RowsEach == nil || !n.Op.Laws.Has(op.Pure) || n.Op.Reads != nil || sent(f.g, id) || f.whole[id] || n.Attrs.Int("keep") > 0 {
+	window := f.window(id)
+	if !window && (l == nil || l.RowsEach == nil || f.whole[id]) || !n.Op.Laws.Has(op.Pure) || n.Op.Reads != nil || sent(f.g, id) || n.Attrs.Int("keep") > 0 {
 		return nil
 	}
 	rows := 0
@@ -183,14 +233,15 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	if rows < trialRanks || c == nil {
 		return nil
 	}
-	each, per := l.RowsEach(c)
-	if each == 0 || per == 0 {
-		return nil
-	}
-	units := (rows + each - 1) / each
-	count, leaf := l.Space(c)
-	if count != units*per {
-		return nil
+	each, per, leaf := 1, 1, 1
+	if !window {
+		if each, per = l.RowsEach(c); each == 0 || per == 0 {
+			return nil
+		}
+		count, by := l.Space(c)
+		if leaf = by; count != (rows+each-1)/each*per || n.Op.Accum > 0 && each*per != 1 {
+			return nil
+		}
 	}
 	members := f.members(id, rows)
 	row, all := 0, 0 // bytes
@@ -214,12 +265,23 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "each", Val: op.Int(each)}, op.Attr{Name: "per", Val: op.Int(per)},
 		op.Attr{Name: "part", Val: op.Int(part)}, op.Attr{Name: "bytes", Val: op.Int(part * each * row)})
+	return &partsLoop{members, withShares(attrs, n.Attrs)}
+}
+
+// withShares returns attrs with how ranks share a node with attributes from.
+func withShares(attrs, from *op.Attrs) *op.Attrs {
 	for _, name := range []string{plan.Shared, plan.SharedRows, plan.Unit, plan.Owner} {
-		if v, ok := n.Attrs.Get(name); ok {
+		if v, ok := from.Get(name); ok {
 			attrs = attrs.With(name, v)
 		}
 	}
-	return &partsLoop{members, attrs}
+	return attrs
+}
+
+// window reports whether node id is a window of a matrix. If it is made in parts, it is a copy and no
+// view. On ranks windows come from exchanges, which take whole matrices.
+func (f *inParts) window(id ir.ID) bool {
+	return f.g.Nodes[id].Op.Role == op.Slices && f.g.Type(id).IsDense() && f.g.Type(id).Known() && f.g.Nodes[f.g.In(id)[0]].Attrs.Int(plan.Shared) == 0
 }
 
 // wholePages is a number of rows that fill whole pages of 4096 bytes, whatever the length of a row.
@@ -243,9 +305,7 @@ func (f *inParts) members(id ir.ID, rows int) []ir.ID {
 		if !wanted[x] || spoiled[x] || f.whole[x] || sent(f.g, x) || !f.makes(x) {
 			continue
 		}
-		inside := func(r ir.ID) bool { return r == id || slices.Contains(members, r) }
-		column := n.Op.Role == op.Slices
-		if n.Op.Reads == nil && !column && slices.ContainsFunc(f.readers[x], func(r ir.ID) bool { return !inside(r) }) || !slices.ContainsFunc(f.readers[x], inside) {
+		if !slices.ContainsFunc(f.readers[x], func(r ir.ID) bool { return r == id || slices.Contains(members, r) }) {
 			continue
 		}
 		members, files = append(members, x), files || n.Op.Reads != nil
@@ -276,7 +336,7 @@ func (f *inParts) makes(id ir.ID) bool {
 		return readInParts(n)
 	case n.Op.Role == op.Slices:
 		return f.g.Type(f.g.In(id)[0]).Rows == t.Rows && n.Op.Look != nil
-	case !elementwise(n) || n.Op.Role == op.Reduces || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
+	case !elementwise(n) || n.Op.Role == op.Reduces || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
 		return false
 	}
 	c := f.call(id)
@@ -288,8 +348,9 @@ func (f *inParts) makes(id ir.ID) bool {
 }
 
 // place returns the node after which loop id is made, which may be id itself. ok is false if failures
-// would come in another order. known has the files that an earlier loop has read.
-func (f *inParts) place(id ir.ID, members []ir.ID, known map[ir.ID]bool) (at ir.ID, ok bool) {
+// would come in another order. known has what earlier loops make in parts. later reports what only later
+// loops make.
+func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known map[ir.ID]bool) (at ir.ID, ok bool) {
 	first, last := id, ir.ID(0)
 	for _, m := range members {
 		if f.g.Nodes[m].Op.Reads != nil && !known[m] {
@@ -297,15 +358,16 @@ func (f *inParts) place(id ir.ID, members []ir.ID, known map[ir.ID]bool) (at ir.
 		}
 		last = max(last, m)
 	}
-	stops := func(to ir.ID) bool { // between the first file and node to
+	stops := func(to ir.ID, later func(ir.ID) bool) bool { // between the first file and node to
 		for x := first + 1; x <= to; x++ {
-			if !slices.Contains(members, x) && f.stops.between(x-1, x) {
+			if !slices.Contains(members, x) && f.stops.between(x-1, x) && !later(x) {
 				return true
 			}
 		}
 		return false
 	}
-	if !stops(id - 1) {
+	none := func(ir.ID) bool { return false }
+	if !stops(id-1, none) {
 		return id, true
 	}
 	for _, m := range append(slices.Clone(members), id) {
@@ -315,7 +377,10 @@ func (f *inParts) place(id ir.ID, members []ir.ID, known map[ir.ID]bool) (at ir.
 			}
 		}
 	}
-	return last, !ir.MayFail(f.g, id) && !stops(last)
+	if !ir.MayFail(f.g, id) && !stops(last, none) {
+		return last, true
+	}
+	return id, !stops(id-1, later)
 }
 
 // build returns the graph with the loops, and the owners of its nodes.

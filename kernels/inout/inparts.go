@@ -12,11 +12,12 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/window"
 	"flow/memory"
 )
 
 // inParts returns the row. Its body has reads, views of their columns, chains on them, and at last the
-// loop whose results the row returns. An iteration of the row is `each` rows of the files, and `per`
+// loop whose results the row returns, or a view that it copies. An iteration of the row is `each` rows of the files, and `per`
 // iterations of that loop. Its attributes are these two, `rows`, the rows of the files, `part`, the
 // iterations of a part, and `bytes`, the bytes of a part.
 //
@@ -68,6 +69,21 @@ func callOf(c *op.Call, a *op.Action) op.Call {
 		Part: c.Part, From: c.From, To: c.To, Env: c.Env, Read: c.Read, Stopped: c.Stopped, Wanted: c.Wanted}
 }
 
+// copied is a loop over the rows of a matrix that copies a window of it.
+type copied struct {
+	of, to *value.Dense // the window, and the result
+	row    int          // of the matrix, at which the window begins
+}
+
+func (x *copied) Chunk(_, lo, hi int) error {
+	if lo, hi = max(lo-x.row, 0), min(hi-x.row, x.to.Rows); lo < hi {
+		window.CopyRect(x.to, window.Rect{Row: lo, Rows: hi - lo, Cols: x.to.Cols}, x.of, lo, 0)
+	}
+	return nil
+}
+
+func (x *copied) End() error { return nil }
+
 // made is a matrix that is made in parts.
 type made struct {
 	act  int         // the index of its action
@@ -82,6 +98,7 @@ type partsRun struct {
 	c, last    *op.Call
 	made       []*made
 	body       op.LoopBody
+	start      *value.Dense // the matrix that the result starts from (op.Def.Accum); nil: there is none
 	rows, each int
 	part, per  int
 }
@@ -114,7 +131,16 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 			return nil, a.Failed(k, err)
 		}
 	}
-	if x.lend(b, end); last.Def.Loop == nil {
+	x.lend(b, end)
+	if n := last.Def.Accum; n > 0 {
+		x.start = last.Dense(n - 1)
+	}
+	switch {
+	case last.Def.Look != nil:
+		of, err := last.Def.Look(&last)
+		x.body = &copied{of: of, to: last.Result(), row: int(last.Attrs.Ints("at")[0])}
+		return x, err
+	case last.Def.Loop == nil:
 		return nil, errors.New("BUG: inparts ends with " + last.Def.Name + ", which is no loop")
 	}
 	if x.body, err = last.Def.Loop.Begin(&last, workers); err != nil {
@@ -172,6 +198,9 @@ func (x *partsRun) Chunk(worker, lo, hi int) error {
 			if err := m.body.Chunk(worker, from, until); err != nil {
 				return x.first(k, err)
 			}
+		}
+		if d := x.start; d != nil {
+			window.CopyRect(x.last.Result(), window.Rect{Row: from, Rows: until - from, Cols: d.Cols}, d, from, 0)
 		}
 		if err := x.body.Chunk(worker, at*x.per, to*x.per); err != nil {
 			return x.first(len(x.made), err)
