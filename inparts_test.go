@@ -147,6 +147,11 @@ func TestMistakesReadInParts(t *testing.T) {
 			}
 		}
 	}
+	// the loop over the second file may begin early, but not before the one over the first file
+	two := "X = read(\"late.csv\")\nY = read(\"early.csv\")\nu = X @ seq(1, 4)\nemit max(u)\nassert max(u) < 0, \"no\"\nemit colsum(Y)"
+	if got, want := inPartsOf(t, two, 1, 1, 8<<20, 1), inPartsOf(t, two, 1, 1, 0, 0); got != want {
+		t.Errorf("%s\n%s, want %s", two, got, want)
+	}
 }
 
 // TestFilesInPartsTakeLittle: a loop over a file of 32 MB has some MB of it in memory at a time.
