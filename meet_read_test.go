@@ -322,8 +322,8 @@ func TestPlansSayWhy(t *testing.T) {
 		{"A = rand(60000, 20, seed = 1)\nemit t(onehot(i64(A[:, 0] * 5), 5, sparse = true)) @ A\n", "onehot.sums.chain", "partial", ""},
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(exp(A)[3..50000, :])\n", "slice", "rows", ""},
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit eigvals(rand_spd(500, seed = 2))\n", "eigvals", "rank 0", "one rank runs it: it has no form by blocks"},
-		{"A = rand(60000, 20, seed = 1)\nemit sum(pinv(A))\n", "lay", "rank 0", "brought together for what needs all of it"},
-		{"U = svdu(randn(150000, 25, seed = 1))\nemit sum(abs(U[:, 0..2]))\n", "sum.join", "rank 0", "joins what blocks have given"},
+		{"A = rand(60000, 20, seed = 1)\nemit sum(svdu(t(A)))\n", "lay", "rank 0", "brought together for what needs all of it"},
+		{"U = svdv(randn(25, 150000, seed = 1))\nemit sum(abs(U[:, 0..2]))\n", "sum.join", "rank 0", "joins what blocks have given"},
 		{"A = rand(900000, 20, seed = 1)\nemit colsum(exp(A))\nemit eigvals(rand_spd(90, seed = 2))\n", "eigvals", "rank 0", "one rank runs it: it makes no row alone"},
 	} {
 		if got := layouts(x.text)[x.op]; got.Where != x.where || got.Why != x.why {

@@ -25,6 +25,16 @@ iterate Y = X, s = 0.0 times 5 {
 }
 emit s
 emit colsum(Y)`, 3, 0},
+	{"vectors", "X = rand(3001, 3, seed = 1) - 0.5\nU = svdu(X)\nV = svdv(X)\nemit U[700..703, :]\nemit V\nemit sum(U)\nemit sum(abs(X - (U * t(svdvals(X))) @ t(V))) < 1e-9", 3, 0},
+	{"the pseudo-inverse", "X = rand(3000, 4, seed = 1) - 0.5\nP = pinv(X)\nemit P[:, 1400..1403]\nemit P @ X\nemit sum(pinv(cbind(X, X @ [[1.0], [2.0], [0.0], [0.5]])))\nemit sum(pinv(X, tol = 17))", 3, 0},
+	{"vectors of several folds", "X = f32(rand(9000, 2, seed = 1))\nemit sum(svdu(X))\nemit sum(pinv(X))\nemit svdv(0 * X)\nemit sum(svdu(0 * X))", 4, 0},
+	{"vectors in rounds", `X = rand(2700, 3, seed = 1)
+iterate Y = X, s = 0.0 times 3 {
+  next s = s + svdv(Y)[0, 0] + sum(pinv(Y) @ Y)
+  next Y = Y - 0.01 * svdu(Y)
+}
+emit s
+emit colsum(Y)`, 4, 0},
 }
 
 // Ranks share the singular values of a tall matrix, with the bits of one rank.
@@ -40,6 +50,14 @@ func TestTallMatrices(t *testing.T) {
 	if layouts["svd.fold"] != "rows" || layouts["svd.refold"] != "rows" || layouts["rand"] != "rows" {
 		t.Errorf("a tall matrix lies by %v", layouts)
 	}
+	for _, x := range plan.Layouts(compiledFor(t, "X = rand(300000, 40, seed = 1)\nU = svdu(X)\nemit t(svdv(X))\nemit sum(U)", 3).Plan) {
+		if layouts[x.Op] = x.Where; x.Bytes > 6<<20 {
+			t.Errorf("%v bytes of %s are sent", x.Bytes, x.Op)
+		}
+	}
+	if layouts["svd.unfold"] != "rows" || layouts["svdu.folded"] != "rows" {
+		t.Errorf("singular vectors lie by %v", layouts)
+	}
 }
 
 // The last block has the rows that are left over, also those of the rank before the last one.
@@ -53,7 +71,7 @@ func TestTallMatricesHaveRests(t *testing.T) {
 
 // The first number that is none is reported, whichever ranks find others.
 func TestTallMatricesFail(t *testing.T) {
-	for _, word := range []string{"svdvals", "rank"} {
+	for _, word := range []string{"svdvals", "rank", "svdu", "svdv", "pinv"} {
 		text := "X = rand(3000, 3, seed = 1)\nk = seq(0, 3000)\nemit sum(" + word + "(ifelse(k == 700 or k == 1900 or k == 2900, 0 / (k - k), X)))"
 		for _, ranks := range []int{2, 3, 5} {
 			c, err := compileTiny(tinyTable(t), text, ranks, false, apart)

@@ -91,8 +91,27 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "svdvals", "svdu", "svdv", "rank", "pinv":
 		return nil, []value.Value{rowtest.RandomDense(r, types.F64, linalg.LeastShared+10, 90)}
 	case "svd.fold":
-		return op.MakeAttrs(op.Attr{Name: "of", Val: op.Str("svdvals")}), []value.Value{rowtest.RandomDense(r, types.F64, 3000+n, 5)}
-	case "svd.refold", "svdvals.folded", "rank.folded":
+		return op.MakeAttrs(op.Attr{Name: "of", Val: op.Str("svdvals")}, op.Attr{Name: "vectors", Val: op.Bool(r.IntN(2) > 0)}),
+			[]value.Value{rowtest.RandomDense(r, types.F64, 3000+n, 5)}
+	case "svd.unfold", "svd.heads", "svdu.folded", "svdv.folded", "pinv.folded":
+		// 11 blocks of 260 rows and more of 5 columns. A row has a state of 16 elements, and 5 reflectors of
+		// at most 264.
+		z, top := rowtest.RandomDense(r, types.F64, 11*260+3, 5), rowtest.RandomDense(r, types.F64, 1+5+5*11, 5)
+		in := []value.Value{z, top, rowtest.RandomDense(r, types.F64, 11, 5)}
+		switch d.Name {
+		case "svd.unfold":
+			in = []value.Value{rowtest.RandomDense(r, types.F64, 11, 16+5*264), top}
+		case "svd.heads":
+			in = in[:1]
+		case "svdv.folded":
+			in = in[1:]
+		}
+		if !e.IsFloat() {
+			e = types.F32
+		}
+		rows := op.Int(z.Rows)
+		return op.MakeAttrs(op.Attr{Name: "rows", Val: rows}, op.Attr{Name: "n", Val: rows}, op.Attr{Name: "elem", Val: op.Str(e.String())}), in
+	case "svd.refold", "svdvals.folded", "rank.folded", "svd.top":
 		x := rowtest.RandomDense(r, types.F64, 900, 4) // states of two columns: an exponent, and a triangle of three elements
 		for i := range x.Rows {
 			x.Set(i, 0, value.F64(float64(r.IntN(4)))) // the power of two

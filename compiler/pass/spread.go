@@ -63,6 +63,7 @@ type spreadGraph struct {
 	states   map[ir.ID][]joins         // of old nodes with several results: how the ranks' states are joined
 	owned    map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	turnedOf map[ir.ID]ir.ID           // this rank's rows of the transpose of an old node
+	vectors  map[ir.ID]vectors         // of an old node, a tall matrix
 	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists    map[ir.ID]rowLists        // of old sparse matrices
 	sorted   map[sorting]ir.ID         // each rank's window of sorted rows, and the row above it
@@ -86,7 +87,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
-		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{},
+		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{}, vectors: map[ir.ID]vectors{},
 		takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
 		loose: map[ir.ID]ir.ID{}, counts: map[ir.ID]ir.ID{}, together: map[looseFor]ir.ID{},
 	}

@@ -6,6 +6,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 )
 
 // This file spreads sums whose terms are added in the order of rows (op.Shard.Chain). Each panel of
@@ -352,4 +353,139 @@ func (s *spreader) balanced(rows, unit int) (most int) {
 		return 0
 	}
 	return most
+}
+
+// foldReads returns the reads of a row that reduces a tall matrix block by block (op.Folding): a rank
+// reads the rows of its blocks.
+func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	f := g.Nodes[id].Op.Folds
+	if f == nil || !dividable(g.Type(g.In(id)[0])) {
+		return nil, elsewise
+	}
+	by, from := s.table.Must(f.By), g.Type(g.In(id)[0])
+	sig := &op.Sig{Def: by, In: []types.Type{from}}
+	t, err := by.Type(sig)
+	if err != nil || t.Rows < s.ranks {
+		return nil, elsewise
+	}
+	reads = []rowReads{{rows: rowsFor(spanNeeds(by, sig, t), s.windowsIn(t.Rows, op.Val{}), from.Rows)}}
+	return reads, unless(partial[0] || s.workOf(g, id) >= gatherSpreads*float64(s.from), whyLittle)
+}
+
+// foldedTall makes the new nodes of a row for which foldReads returns reads:
+//
+//	%1 = svdvals(%0)   ->   %1 = svd.fold(%0) {ranks=3};  %2 = gather(%1) {reach};  %3 = svd.refold(%2) {ranks=3}
+//	                        %4 = gather(%3);  %5 = svdvals.folded(%4)
+func (x *spreadGraph) foldedTall(id ir.ID, reads []rowReads) {
+	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	t, f := x.old.Type(from), n.Op.Folds
+	x.saved += x.spared(x.workOf(x.old, id))
+	attrs := n.Attrs.With("n", op.Int(t.Rows)).With("elem", op.Str(t.Elem.String()))
+	if f.Vectors == nil {
+		states, _ := x.statesOf(id, reads[0])
+		x.to[id] = x.typed(id, x.table.Must(f.Of), attrs, states)
+		return
+	}
+	v, ok := x.vectors[from]
+	if !ok {
+		v = x.vectorsOf(id, reads[0])
+		x.vectors[from] = v
+	}
+	if !f.Vectors.Long {
+		x.to[id] = x.typed(id, x.table.Must(f.Of), attrs, v.top, v.heads)
+		return
+	}
+	made := x.typed(id, x.table.Must(f.Of), attrs, v.long, v.top, v.heads)
+	x.g.Nodes[made].Attrs = x.sharing(attrs, t.Rows, x.unit[t.Rows])
+	switch x.partial[id] = true; {
+	case !f.Vectors.Turned:
+		x.to[id] = made
+	case x.turns(x.g.Type(made)):
+		x.to[id] = x.turnedBlocks(id, made)
+	default:
+		x.to[id], x.partial[id] = x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, x.inUnitsOf(t.Rows), made)), false
+	}
+}
+
+// fold is a matrix of so many rows that ranks have folded once. made has the states of its blocks, and
+// behind them what undoes the fold.
+type fold struct {
+	made ir.ID
+	rows int
+}
+
+// statesOf makes the states of the tall matrix that old node id reads, and states of states while
+// there are enough of them. It returns the last ones, on all ranks, and the folds if their vectors
+// are wanted.
+func (x *spreadGraph) statesOf(id ir.ID, reads rowReads) (states ir.ID, folds []fold) {
+	f, t := x.old.Nodes[id].Op.Folds, x.old.Type(x.old.In(id)[0])
+	of := op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(x.old.Nodes[id].Op.Source())})
+	made, by, rows := x.reach(x.old.In(id)[0], reads), x.table.Must(f.By), t.Rows
+	for {
+		state := typeOf(by, of, x.g.Type(made))
+		if f.Vectors == nil {
+			made = x.ownStates(x.typed(id, by, of, made))
+		} else {
+			made = x.ownStates(x.typed(id, by, of.With("vectors", op.Bool(true)), made))
+			folds = append(folds, fold{made, rows})
+			made = x.typed(id, x.table.Must("slice"), box{0, 0, state.Rows, state.Cols, 0, 0}.attrs(), made)
+			made = x.ownStates(x.typed(id, x.table.Must("dense"), nil, made)) // rows of others arrive in it
+		}
+		by = x.table.Must(f.Again)
+		next, err := by.Type(&op.Sig{Def: by, In: []types.Type{state}})
+		if err != nil || next.Rows < x.ranks {
+			return x.gatherOf(id, nil, made), folds
+		}
+		made, rows = x.spanned(id, by, nil, op.Val{}, made), state.Rows*t.Cols
+	}
+}
+
+// ownStates lets ranks share the rows of a new node, and returns it.
+func (x *spreadGraph) ownStates(made ir.ID) ir.ID {
+	at := &x.g.Nodes[made]
+	at.Attrs = x.sharing(at.Attrs, x.g.Type(made).Rows, op.Val{})
+	return made
+}
+
+// spanned returns the gather of the new node in[0] that brings the rows that a rank reads of it to make
+// its rows, in units of unit, of row d on the inputs in (op.Def.RowSpan).
+func (x *spreadGraph) spanned(id ir.ID, d *op.Def, attrs *op.Attrs, unit op.Val, in ...ir.ID) ir.ID {
+	sig := &op.Sig{Def: d, Attrs: attrs, In: x.g.Types(nil, in...)}
+	t := typeOf(d, attrs, sig.In...)
+	return x.reaching(id, in[0], rowsFor(spanNeeds(d, sig, t), x.windowsIn(t.Rows, unit), sig.In[0].Rows))
+}
+
+// reaching returns the gather of a new node, for old node id, that brings these rows.
+func (x *spreadGraph) reaching(id, made ir.ID, rows [][]plan.Range) ir.ID {
+	return x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(rows)}), made)
+}
+
+// vectors is new nodes with what rows make of the vectors of a tall matrix (op.Unfolding): each rank
+// has its own rows of long, and all of the others.
+type vectors struct{ long, top, heads ir.ID }
+
+// vectorsOf makes the vectors of the tall matrix that old node id reads. Blocks and rows are each
+// shared evenly, so a block may have rows of two ranks. Both unfold it.
+func (x *spreadGraph) vectorsOf(id ir.ID, reads rowReads) (v vectors) {
+	n := &x.old.Nodes[id]
+	states, folds := x.statesOf(id, reads)
+	top, by, heads := x.table.Must(n.Op.Folds.Vectors.Top), x.table.Must(n.Op.Folds.Vectors.By), x.table.Must(n.Op.Folds.Vectors.Heads)
+	v.top = x.typed(id, top, nil, states)
+	v.long = v.top
+	for k := len(folds) - 1; k >= 0; k-- {
+		f, unit, t := folds[k], op.Val{}, x.g.Type(v.long)
+		if k == 0 {
+			unit = x.unit[f.rows]
+		}
+		attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(f.rows)})
+		blocks := x.spanned(id, by, attrs, unit, f.made, v.long)
+		if k < len(folds)-1 {
+			list, _ := plan.Needs(x.g.Nodes[blocks].Attrs)
+			v.long = x.reaching(id, v.long, rowsFor([]need{{to: t.Rows, by: t.Cols, hi: t.Cols}}, list, t.Rows))
+		}
+		v.long = x.typed(id, by, attrs, blocks, v.long)
+		x.g.Nodes[v.long].Attrs = x.sharing(attrs, f.rows, unit)
+	}
+	v.heads = x.gatherOf(id, nil, x.ownStates(x.typed(id, heads, nil, x.spanned(id, heads, nil, op.Val{}, v.long))))
+	return v
 }

@@ -395,10 +395,18 @@ func (x *spreadGraph) transpose(id ir.ID, reads []rowReads) {
 
 // turnedRows returns this rank's rows of the transpose of a partial matrix, an old node.
 func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
-	if made, ok := x.turnedOf[id]; ok {
-		return made
+	made, ok := x.turnedOf[id]
+	if !ok {
+		made = x.turnedBlocks(id, x.own(id))
+		x.turnedOf[id] = made
 	}
-	t := x.old.Type(id)
+	return made
+}
+
+// turnedBlocks returns this rank's rows of the transpose of a new node with a rank's own rows. It is
+// made for old node id.
+func (x *spreadGraph) turnedBlocks(id, own ir.ID) ir.ID {
+	t := x.g.Type(own)
 	cuts, boxes := []int{0}, []int(nil)
 	var needs []need
 	for r := range x.ranks {
@@ -407,58 +415,11 @@ func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 		needs = append(needs, need{to: t.Cols, by: 1, lo: r * t.Cols, hi: r*t.Cols + 1})
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "cuts", Val: op.Ints(cuts...)})
-	blocks := x.typed(id, x.table.Must("t.blocks"), x.sharing(attrs, x.ranks*t.Cols, op.Val{}), x.own(id))
+	blocks := x.typed(id, x.table.Must("t.blocks"), x.sharing(attrs, x.ranks*t.Cols, op.Val{}), own)
 	rows := rowsFor(needs, x.windows(t.Cols), x.ranks*t.Cols)
 	all := x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(rows)}), blocks)
 	attrs = op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Cols)}, op.Attr{Name: "cols", Val: op.Int(t.Rows)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
-	made := x.typed(id, x.table.Must("lay"), x.sharing(attrs, t.Cols, x.unit[t.Cols]), slices.Repeat([]ir.ID{all}, x.ranks)...)
-	x.turnedOf[id] = made
-	return made
-}
-
-// foldReads returns the reads of a row that reduces a tall matrix block by block (op.Folding): a rank
-// reads the rows of its blocks.
-func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	f := g.Nodes[id].Op.Folds
-	if f == nil || !dividable(g.Type(g.In(id)[0])) {
-		return nil, elsewise
-	}
-	by, from := s.table.Must(f.By), g.Type(g.In(id)[0])
-	sig := &op.Sig{Def: by, In: []types.Type{from}}
-	t, err := by.Type(sig)
-	if err != nil || t.Rows < s.ranks {
-		return nil, elsewise
-	}
-	reads = []rowReads{{rows: rowsFor(spanNeeds(by, sig, t), s.windowsIn(t.Rows, op.Val{}), from.Rows)}}
-	return reads, unless(partial[0] || s.workOf(g, id) >= gatherSpreads*float64(s.from), whyLittle)
-}
-
-// foldedTall makes the new nodes of a row for which foldReads returns reads. Ranks make states of
-// states while there are enough of them:
-//
-//	%1 = svdvals(%0)   ->   %1 = svd.fold(%0) {ranks=3};  %2 = gather(%1) {reach};  %3 = svd.refold(%2) {ranks=3}
-//	                        %4 = gather(%3);  %5 = svdvals.folded(%4)
-func (x *spreadGraph) foldedTall(id ir.ID, reads []rowReads) {
-	n, from := &x.old.Nodes[id], x.old.In(id)[0]
-	made, by := x.reach(from, reads[0]), x.table.Must(n.Op.Folds.By)
-	of := op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(n.Op.Source())})
-	for {
-		made = x.typed(id, by, of, made)
-		at, t := &x.g.Nodes[made], x.g.Type(made)
-		at.Attrs = x.sharing(of, t.Rows, op.Val{})
-		by = x.table.Must(n.Op.Folds.Again)
-		sig := &op.Sig{Def: by, In: []types.Type{t}}
-		next, err := by.Type(sig)
-		if err != nil || next.Rows < x.ranks {
-			break
-		}
-		rows := rowsFor(spanNeeds(by, sig, next), x.windowsIn(next.Rows, op.Val{}), t.Rows)
-		made = x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(rows)}), made)
-	}
-	t := x.old.Type(from)
-	attrs := n.Attrs.With("n", op.Int(t.Rows)).With("elem", op.Str(t.Elem.String()))
-	x.to[id] = x.typed(id, x.table.Must(n.Op.Folds.Of), attrs, x.gatherOf(id, nil, made))
-	x.saved += x.spared(x.workOf(x.old, id))
+	return x.typed(id, x.table.Must("lay"), x.sharing(attrs, t.Cols, x.unit[t.Cols]), slices.Repeat([]ir.ID{all}, x.ranks)...)
 }
 
 // ownBranches reports whether ranks share the regions of a branch and what it captures, each its own

@@ -334,7 +334,28 @@ type Selection struct {
 // type rule takes them. Both have a RowSpan, and the attribute `of`, the word of the call. Row Of makes
 // the result of the states. It has the attributes of the call, and two more: n, the number of rows of
 // input 0, and elem, its element type.
-type Folding struct{ By, Again, Of string }
+type Folding struct {
+	By, Again, Of string
+	// Vectors is for results that need vectors of all rows. nil: the states are enough.
+	Vectors *Unfolding
+}
+
+// Unfolding is how ranks make vectors of all rows of a folded matrix. Rows By and Again of the
+// Folding get the attribute `vectors`, and then also return what undoes a fold, behind the columns
+// of the states.
+//
+// Row Top takes the last states, and returns what all ranks need, with the vectors of the stacked
+// states in its last rows. Row By(folded, vectors) returns the vectors of what was folded, `rows` of
+// them, from those of its states. Row Heads returns a row for each block of these that row By of the
+// Folding makes.
+//
+// Row Of of the Folding gets the vectors of all rows if Long, the result of Top, and that of Heads.
+// If Long, its result has a row for each row of input 0. Turned: the result of the call is the
+// transpose.
+type Unfolding struct {
+	Top, By, Heads string
+	Long, Turned   bool
+}
 
 // Ordering is how ranks share a row that orders the rows of input 0 by their elements in column `by`,
 // descending if `desc`. Both are attributes of the call.

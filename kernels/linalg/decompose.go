@@ -24,8 +24,11 @@ func Decompositions(set *blas.Set) []*op.Def {
 		d.Lower = []int{0}
 		return d
 	}
-	folded := func(d *op.Def) *op.Def {
-		d.Folds = &op.Folding{By: "svd.fold", Again: "svd.refold", Of: d.Name + ".folded"}
+	vectors := op.Unfolding{Top: "svd.top", By: "svd.unfold", Heads: "svd.heads"}
+	long, turned := vectors, vectors
+	long.Long, turned.Long, turned.Turned = true, true, true
+	folded := func(d *op.Def, v *op.Unfolding) *op.Def {
+		d.Folds = &op.Folding{By: "svd.fold", Again: "svd.refold", Of: d.Name + ".folded", Vectors: v}
 		return d
 	}
 	return append([]*op.Def{
@@ -49,8 +52,8 @@ func Decompositions(set *blas.Set) []*op.Def {
 				t, err := floatMatrix(s, 0)
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
-			beginSingular(set, false, storeValues))),
-		decomposition("svdu",
+			beginSingular(set, false, storeValues)), nil),
+		folded(decomposition("svdu",
 			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
 				"size, the first of equals, is positive. a is (svdu(a) * t(svdvals(a))) @ t(svdv(a)).",
 			"n x m", "svdu(3 * eye(2))", "1 0\n0 1\n", 14,
@@ -60,8 +63,8 @@ func Decompositions(set *blas.Set) []*op.Def {
 			},
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 				storeVectors(d, p, out, func() []float64 { return p.Left })
-			})),
-		decomposition("svdv",
+			})), &long),
+		folded(decomposition("svdv",
 			"svdv is the right singular vectors of a matrix as columns, in the order of svdvals and with the signs that go with svdu.",
 			"n x m", "svdv(3 * eye(2))", "1 0\n0 1\n", 14,
 			func(s *op.Sig) (types.Type, error) {
@@ -70,9 +73,10 @@ func Decompositions(set *blas.Set) []*op.Def {
 			},
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 				storeVectors(d, p, out, func() []float64 { return p.Right })
-			})),
-		folded(rankOf(tol, func(store storing) beginning { return beginSingular(set, false, store) })), pinv(set, tol),
-	}, folds(set, tol)...)
+			})), &vectors),
+		folded(rankOf(tol, func(store storing) beginning { return beginSingular(set, false, store) }), nil),
+		folded(pinv(set, tol), &turned),
+	}, append(folds(set, tol), unfolds(set, tol)...)...)
 }
 
 // beginning begins a computation whose result goes to out, or for a scalar into the call.

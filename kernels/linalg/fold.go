@@ -1,7 +1,8 @@
 package linalg
 
 // This file defines the rows by which ranks share the singular values of a tall matrix (op.Folding).
-// The rows on the whole matrix fold it in the same way, so the bits are the same.
+// The rows on the whole matrix fold it in the same way, so the bits are the same. The rows for singular
+// vectors are in unfold.go.
 
 import (
 	"flow/ir/op"
@@ -23,8 +24,8 @@ func folds(set *blas.Set, tol op.Arg) []*op.Def {
 			e, _ := types.ElemNamed(s.Attrs.Str("elem"))
 			return types.DenseOf(e, spectrum.Columns(s.In[0].Cols), 1), nil
 		},
-		beginFolded(set, storeValues))
-	number := rankOf(tol, func(store storing) beginning { return beginFolded(set, store) })
+		beginFolded(set, false, storeValues))
+	number := rankOf(tol, func(store storing) beginning { return beginFolded(set, false, store) })
 	number.Name, number.Doc, number.Eg = "rank.folded", "rank.folded is the rank of a tall matrix.", nil
 	for _, d := range []*op.Def{values, number} {
 		d.Hidden, d.Args, d.Eg = true, append(attrs[:len(attrs):len(attrs)], d.Args[1:]...), nil
@@ -33,12 +34,14 @@ func folds(set *blas.Set, tol op.Arg) []*op.Def {
 			return op.Work{Flops: 4 * float64(s.In[0].Rows) * n * n * n, Bytes: 8 * define.ElementCount(s.In[0])}
 		}
 	}
+	kept := op.Arg{Name: "vectors", Attr: true, Kind: op.BoolVal, Optional: true,
+		Doc: "whether the rows have the reflectors, too (spectrum.Fold.Len)"}
 	return []*op.Def{
 		foldRow(set, "svd.fold", "svd.fold takes blocks of the rows of a tall matrix to triangular form, and returns a row for each (spectrum.StateLen).",
-			[]op.Arg{{Name: "a", Doc: "n x m"}, of},
+			[]op.Arg{{Name: "a", Doc: "n x m"}, of, kept},
 			func(t types.Type) (spectrum.Fold, int, int) { return spectrum.FoldOf(t.Rows, t.Cols), t.Cols, 1 }),
 		foldRow(set, "svd.refold", "svd.refold does the same with blocks of the triangles in such rows.",
-			[]op.Arg{{Name: "x", Doc: "the states of blocks"}, of},
+			[]op.Arg{{Name: "x", Doc: "the states of blocks"}, of, kept},
 			func(t types.Type) (spectrum.Fold, int, int) {
 				n := spectrum.Columns(t.Cols)
 				return spectrum.FoldOf(t.Rows*n, n), n, n
@@ -48,9 +51,10 @@ func folds(set *blas.Set, tol op.Arg) []*op.Def {
 }
 
 // foldRow returns a row that makes the state of each block of rows (spectrum.StateLen): a row of f64
-// for each block. For a type of the operand, shape returns how the matrix is folded, its number of
-// columns n, and how many rows of a block are one row of the operand: 1, or n if that row is a state.
-// Count is 0 for an operand that is not tall, and the type rule then fails.
+// for each block. With the attribute vectors, the row also has the reflectors (spectrum.Fold.Len).
+// For a type of the operand, shape returns how the matrix is folded, its number of columns n, and
+// how many rows of a block are one row of the operand: 1, or n if that row is a state. Count is 0
+// for an operand that is not tall, and the type rule then fails.
 func foldRow(set *blas.Set, name, doc string, args []op.Arg, shape func(t types.Type) (f spectrum.Fold, n, per int)) *op.Def {
 	return define.ByKernel(&op.Def{
 		Name: name, Hidden: true, Doc: doc, Args: args,
@@ -62,6 +66,9 @@ func foldRow(set *blas.Set, name, doc string, args []op.Arg, shape func(t types.
 			f, n, _ := shape(t)
 			if f.Count == 0 {
 				return t, op.Faultf(0, define.CodeShape, "%s of %s, which is not tall", name, t)
+			}
+			if s.Attrs.Bool("vectors") {
+				return types.DenseOf(types.F64, f.Count, f.Len(n)), nil
 			}
 			return types.DenseOf(types.F64, f.Count, spectrum.StateLen(n)), nil
 		},
@@ -124,10 +131,11 @@ func (b *foldBody) End() error { return nil }
 func stateOf(x *value.Dense, i int) []float64 { return x.F64[i*x.Stride:][:x.Cols] }
 
 // beginFolded returns what begins the singular values of a matrix whose states are the first input.
-func beginFolded(set *blas.Set, store storing) beginning {
+// With vectors, it begins the vectors of the stacked triangles, too.
+func beginFolded(set *blas.Set, vectors bool, store storing) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d, x := &decomposed{c: c}, c.Dense(0)
-		p := spectrum.NewFolded(set, workers, x.Rows, spectrum.Columns(x.Cols), func(i int) []float64 { return stateOf(x, i) })
+		p := spectrum.NewFolded(set, workers, x.Rows, spectrum.Columns(x.Cols), vectors, func(i int) []float64 { return stateOf(x, i) })
 		d.m = p.Machine
 		store(d, p, out)
 		return d, nil

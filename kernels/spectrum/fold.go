@@ -17,9 +17,10 @@ import (
 // results.
 const leastBlock, leastHigh = 256, 4
 
-// Fold describes how a matrix is folded once: into Count blocks of Block rows. The last block also has
-// the rows that are left over. Both numbers follow from the shape of the matrix. Block is a multiple of
-// the number of columns, so a block of stacked triangles holds whole triangles.
+// Fold describes how a matrix is folded once: into Count blocks of Block rows. The rows that are
+// left over are a block, too, if they are at least as many as the columns; otherwise the last block
+// has them. Both numbers follow from the shape of the matrix. Block is a multiple of the number of
+// columns, so a block of stacked triangles holds whole triangles.
 type Fold struct{ Count, Block int }
 
 // FoldOf returns the fold of a matrix with so many rows and columns. Its Count is 0 if the matrix is
@@ -30,13 +31,13 @@ func FoldOf(rows, n int) (f Fold) {
 	}
 	f.Block = n * max(leastHigh, (leastBlock+n-1)/n)
 	if rows > 2*f.Block {
-		f.Count = rows / f.Block
+		f.Count = (rows + f.Block - n) / f.Block
 	}
 	return f
 }
 
-// of returns the rows from..to-1 of block i of a matrix with so many rows.
-func (f Fold) of(i, rows int) (from, to int) {
+// Of returns the rows from..to-1 of block i of a matrix with so many rows.
+func (f Fold) Of(i, rows int) (from, to int) {
 	if from, to = i*f.Block, (i+1)*f.Block; i == f.Count-1 {
 		to = rows
 	}
@@ -46,6 +47,10 @@ func (f Fold) of(i, rows int) (from, to int) {
 // StateLen returns the length of the state of a block of n columns: the exponent of a power of two,
 // followed by the upper triangle, row by row, divided by that power.
 func StateLen(n int) int { return 1 + n*(n+1)/2 }
+
+// Len returns the length of a block's state with its reflectors behind it, for blocks of n columns. A
+// shorter block leaves some elements at the end.
+func (f Fold) Len(n int) int { return StateLen(n) + n*(f.Block+n-1) }
 
 // Columns returns the number of columns of a block whose state has this length, as StateLen returns it.
 func Columns(length int) int { return int(math.Sqrt(float64(2 * (length - 1)))) }
@@ -72,14 +77,15 @@ func (f *Folder) triangle(set *blas.Set, rows, n int, a []float64) *bidiagonal {
 	return b
 }
 
-// Rows writes the state of a block to state, StateLen(n) elements. The block is a, rows x n, finite and
-// without gaps, which is overwritten.
+// Rows writes the state of a block to state, StateLen(n) elements, and if state is longer, the
+// reflectors behind it (see Unfold). The block is a, rows x n, finite and without gaps, which is
+// overwritten.
 func (f *Folder) Rows(set *blas.Set, state []float64, rows, n int, a []float64) {
 	f.pack(set, state, rows, n, a, nil)
 }
 
-// States writes the state of a block of stacked triangles to state, StateLen(n) elements. from(i)
-// returns the state of triangle i of count, each of n columns.
+// States writes the state of a block of stacked triangles to state, as Rows does. from(i) returns the
+// state of triangle i of count, each of n columns.
 func (f *Folder) States(set *blas.Set, state []float64, count, n int, from func(i int) []float64) {
 	if len(f.room) < count*n*n {
 		f.room = make([]float64, count*n*n)
@@ -91,10 +97,25 @@ func (f *Folder) States(set *blas.Set, state []float64, count, n int, from func(
 // pack writes the state of a, rows x n, to state. powers is as in level.
 func (f *Folder) pack(set *blas.Set, state []float64, rows, n int, a []float64, powers []int) {
 	state[0] = float64(level(a, n, powers))
-	r := f.triangle(set, rows, n, a).r
-	for i, at := 0, 1; i < n; i++ {
-		at += copy(state[at:], r[i*n+i:(i+1)*n])
+	b, at := f.triangle(set, rows, n, a), 1
+	for i := range n {
+		at += copy(state[at:], b.r[i*n+i:(i+1)*n])
 	}
+	if len(state) > at {
+		clear(state[at+copy(state[at:], b.left.vt):])
+	}
+}
+
+// Unfold turns k left singular vectors of a triangle of n columns into those of its block, which has so
+// many rows. Each row of z, k x rows, is a vector: its first n elements on entry, and all of them on
+// return. kept is the reflectors that Rows or States has written for the block.
+func Unfold(set *blas.Set, rows, n int, kept []float64, k int, z []float64) {
+	m, r := newMachine(set, 1), newReflectors(kept[:n*rows], rows, n, 0)
+	defer m.Free()
+	for i := range r.blocks {
+		r.close(m, &m.workers[0], i)
+	}
+	r.apply(m, &m.workers[0], k, z, rows)
 }
 
 // unpacked stacks count triangles of n columns, from(i) being the state of triangle i, in a, which has
@@ -167,7 +188,7 @@ func (x *folding) fold(rows int, a []float64, powers []int, then func(rows int, 
 	short, scales := make([]float64, f.Count*n*n), make([]int, f.Count)
 	kept := make([]*reflectors, f.Count)
 	m.pass(f.Count, func(w *worker, i int) {
-		from, to := f.of(i, rows)
+		from, to := f.Of(i, rows)
 		var divided []int
 		if powers != nil {
 			divided = powers[from/n : to/n]

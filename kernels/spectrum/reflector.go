@@ -93,7 +93,12 @@ const together = 48
 
 // reflectors returns room for n reflectors on vectors of length rows.
 func (m *Machine) reflectors(rows, n, shift int) *reflectors {
-	r := &reflectors{m: rows, n: n, shift: shift, vt: m.zeros(rows * n)}
+	return newReflectors(m.zeros(rows*n), rows, n, shift)
+}
+
+// newReflectors returns n reflectors on vectors of length rows. The rows of vt are their vectors.
+func newReflectors(vt []float64, rows, n, shift int) *reflectors {
+	r := &reflectors{m: rows, n: n, shift: shift, vt: vt}
 	for j := 0; j < n; j += together {
 		r.blocks = append(r.blocks, reflectorBlock{from: j, n: min(together, n-j)})
 	}

@@ -39,14 +39,15 @@ func NewSingular(set *blas.Set, workers, m, n int, a []float64, vectors bool) *S
 }
 
 // NewFolded begins the computation of the singular values of a matrix of n columns. state(i) returns
-// the state of block i of count, as Folder.Rows or Folder.States has written it. The values are those
-// of NewSingular, bit for bit. The computation fails if the iteration does not converge.
-func NewFolded(set *blas.Set, workers, count, n int, state func(i int) []float64) *Singular {
+// the state of block i of count, as Folder.Rows or Folder.States has written it. The values are
+// those of NewSingular, bit for bit, and so are the vectors on the right. Those on the left are of
+// the stacked triangles (see Unfold). The computation fails if the iteration does not converge.
+func NewFolded(set *blas.Set, workers, count, n int, vectors bool, state func(i int) []float64) *Singular {
 	p := &Singular{Machine: newMachine(set, workers)}
 	p.Values = p.floats(n)
 	p.pass(0, nil, func() {
 		a, powers := unpacked(make([]float64, count*n*n), count, n, state)
-		p.decompose(count*n, n, a, powers, false, false)
+		p.decompose(count*n, n, a, powers, vectors, false)
 	})
 	return p
 }

@@ -167,12 +167,12 @@ func TestFoldedBits(t *testing.T) {
 			f := FoldOf(m, n)
 			states := make([][]float64, f.Count)
 			for i := range states {
-				from, to := f.of(i, m)
+				from, to := f.Of(i, m)
 				states[i] = make([]float64, StateLen(n))
 				w.Rows(set, states[i], to-from, n, slices.Clone(a[from*n:to*n]))
 			}
 			for level := 0; ; level++ {
-				got := NewFolded(set, 1, len(states), n, func(i int) []float64 { return states[i] })
+				got := NewFolded(set, 1, len(states), n, false, func(i int) []float64 { return states[i] })
 				finish(t, got.Machine, 1)
 				if !slices.Equal(got.Values, want.Values) {
 					t.Errorf("%s, %v, level %d: %v, not %v", general[kind].name, shape, level, got.Values, want.Values)
@@ -180,7 +180,7 @@ func TestFoldedBits(t *testing.T) {
 				f = FoldOf(len(states)*n, n)
 				next := make([][]float64, f.Count)
 				for i := range next {
-					from, to := f.of(i, len(states)*n)
+					from, to := f.Of(i, len(states)*n)
 					next[i] = make([]float64, StateLen(n))
 					w.States(set, next[i], (to-from)/n, n, func(k int) []float64 { return states[from/n+k] })
 				}
@@ -193,6 +193,47 @@ func TestFoldedBits(t *testing.T) {
 	for n := 1; n < 3000; n++ {
 		if Columns(StateLen(n)) != n {
 			t.Fatalf("a state of %d columns seems to have %d", n, Columns(StateLen(n)))
+		}
+	}
+}
+
+// The vectors of a tall matrix follow from what the folds have kept, bit for bit.
+func TestUnfoldedBits(t *testing.T) {
+	set := setNamed(t, "auto")
+	for kind := range general {
+		for _, shape := range [][2]int{{520, 1}, {1100, 3}, {1026, 4}, {9000, 4}, {1500, 70}, {1151, 64}} {
+			m, n := shape[0], shape[1]
+			a := generalMatrix(kind, m, n)
+			want := NewSingular(set, 1, m, n, slices.Clone(a), true)
+			finish(t, want.Machine, 1)
+			f := FoldOf(m, n)
+			var w Folder
+			states := make([][]float64, f.Count)
+			for i := range states {
+				from, to := f.Of(i, m)
+				states[i] = slices.Repeat([]float64{77}, f.Len(n))
+				w.Rows(set, states[i], to-from, n, slices.Clone(a[from*n:to*n]))
+			}
+			got := NewFolded(set, 1, f.Count, n, true, func(i int) []float64 { return states[i] })
+			finish(t, got.Machine, 1)
+			if !slices.Equal(got.Values, want.Values) || !slices.Equal(got.Right, want.Right) {
+				t.Errorf("%s, %v: other values, or other vectors on the right", general[kind].name, shape)
+			}
+			for i, s := range states {
+				from, to := f.Of(i, m)
+				z := make([]float64, n*(to-from))
+				for k := range n {
+					copy(z[k*(to-from):], got.Left[k*f.Count*n+i*n:][:n])
+				}
+				if Unfold(set, to-from, n, s[StateLen(n):], n, z); slices.Contains(s, 77) {
+					t.Fatalf("%v: block %d is not complete", shape, i)
+				}
+				for k := range n {
+					if !slices.Equal(z[k*(to-from):(k+1)*(to-from)], want.Left[k*m+from:k*m+to]) {
+						t.Fatalf("%s, %v: other vectors on the left, block %d", general[kind].name, shape, i)
+					}
+				}
+			}
 		}
 	}
 }
