@@ -32,8 +32,8 @@ func unfolds(set *blas.Set, tol op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.F64, s.Attrs.Int("rows"), s.In[1].Cols), nil
 			},
-			RowSpan: func(_ *op.Sig, out types.Type) op.RowSpan { // the last block has up to out.Cols - 1 rows more
-				return op.RowSpan{By: 1, Lo: 1 - out.Cols, Hi: 1, Per: spectrum.FoldOf(out.Rows, out.Cols).Block}
+			RowSpan: func(_ *op.Sig, out types.Type) op.RowSpan { // no rank begins with the rows that the last block has more
+				return op.RowSpan{By: 1, Hi: 1, Per: spectrum.FoldOf(out.Rows, out.Cols).Block}
 			},
 			Loop: rowLoop(blockOf, func(c *op.Call, workers int) func(worker, lo, hi int) { return beginUnfold(set, c, workers) })},
 		{Name: "svd.heads", Doc: "svd.heads is the element of each column that is greatest in size, the first of equals, for each block of rows.",
