@@ -31,7 +31,7 @@ func Packed(n *Nest, lanes int, follow func(s *Stmt, index int) bool) *Nest {
 		if s.Loop.Index.Range.By != 1 || s.Loop.After > 0 || known && rounds < 2*wordBools {
 			return
 		}
-		p := &packing{loop: s.Loop, consts: consts, defs: map[Val]*Stmt{}, follow: follow}
+		p := &packing{nest: n, loop: s.Loop, consts: consts, defs: map[Val]*Stmt{}, follow: follow}
 		if p.counts() {
 			loops[s] = p
 		}
@@ -74,6 +74,7 @@ const wordBools, oneBools = 8, 0x0101010101010101
 
 // packing is a loop that counts bools.
 type packing struct {
+	nest    *Nest
 	loop    *Loop
 	consts  map[Val]Word
 	defs    map[Val]*Stmt // in the loop, by result
@@ -124,6 +125,8 @@ func (p *packing) is(v Val, w Word) bool {
 func (p *packing) packs(v Val) bool {
 	s := p.defs[v]
 	switch {
+	case p.nest.Types[v] != types.Bool: // integers may be compared
+		return false
 	case v >= p.loop.Carry && v < p.loop.Carry+Val(len(p.loop.Init)):
 		return false
 	case s == nil: // the same in all rounds

@@ -14,8 +14,8 @@ import (
 	"flow/ir/value"
 )
 
-// byteNest draws a nest on bools and small integers: operations, a branch, a loop that some lanes leave,
-// and reductions. Integers grow to 127 at most.
+// byteNest draws a nest on bools and small integers: operations, a branch, a loop that some lanes
+// leave, and reductions. Integers grow to 127 at most.
 func byteNest(r *rand.Rand) string {
 	var b strings.Builder
 	count := 0
@@ -115,8 +115,8 @@ func byteNest(r *rand.Rand) string {
 		b.String(), second, rows)
 }
 
-// TestBytes compares the code of nests on bools, whose vectors have 64 lanes, with the evaluator: in two
-// windows, of which the second begins anywhere in the rows.
+// TestBytes compares the code of nests on bools, whose vectors have 64 lanes, with the evaluator:
+// in two windows, of which the second begins anywhere in the rows.
 func TestBytes(t *testing.T) {
 	m := need(t, avx512)
 	cases := 700
@@ -176,7 +176,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestBytesRefuse: lanes of nests that need more than bools and small integers side by side are no bytes.
+// TestBytesRefuse: lanes of nests that need more than bools and small integers side by side are no
+// bytes.
 func TestBytesRefuse(t *testing.T) {
 	for _, text := range []string{
 		"nest(%0: bool[]) (i: 0..%0.rows, j: 0..%0.cols) {\n v0 = load %0[i, j]\n v1 = to_i64 v0\n v2 = i64 127\n v3 = add v1, v2\n v4 = eq v3, v2\n store out0[i, j] v4\n} : (bool[%0.rows, %0.cols])",
@@ -195,9 +196,9 @@ func TestBytesRefuse(t *testing.T) {
 	}
 }
 
-// packedNest draws a nest with a loop that counts bools of consecutive elements: of rows of the lanes, of
-// the row of the point, of a column, and of windows of the lanes. The loop is perhaps in a branch, or in
-// another loop.
+// packedNest draws a nest with a loop that counts bools of consecutive elements: of rows of the
+// lanes, of the row of the point, of a column, and of windows of the lanes. The loop is perhaps in
+// a branch, or in another loop.
 func packedNest(r *rand.Rand) string {
 	var body strings.Builder
 	from, to := r.IntN(3), []string{"%0.cols-3", fmt.Sprint(40 + r.IntN(6))}[r.IntN(2)]
@@ -294,5 +295,17 @@ func TestPacked(t *testing.T) {
 				t.Fatalf("%s, seed %d: %v\n%s", target.name, seed, err, text)
 			}
 		}
+	}
+}
+
+// TestPackedRefuses: loops that count comparisons of integers are not packed.
+func TestPackedRefuses(t *testing.T) {
+	n, err := loop.Parse("nest(%0: bool[], %1: i64[]) (i: 0..%0.rows) {\nv0 = i64 0\nv1 = load %1[i, 0]\nv2 = for c: 0..%0.cols (v3 = v0) {\nv4 = load %0[i, c]\nv5 = eq v1, v0\nv6 = and v4, v5\nv7 = to_i64 v6\nv8 = add v3, v7\nnext v8\n}\nstore out0[i, 0] v2\n} : (i64[%0.rows, 1])", loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lowered(avx512, n, make([]Layout, 2), make([]Layout, 1), loop.FastLevels, Schedule{}, &workshop{})
+	if len(l.nest.Names) > len(n.Names) {
+		t.Fatalf("the loop is packed\n%s", n)
 	}
 }

@@ -112,7 +112,13 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 		}
 	}
 	l.findAlong()
-	l.target = singles(t, l)
+	if slim := l.inBytes(); slim != nil {
+		bytes := *t
+		bytes.lanes = t.length.Bytes()
+		l.nest, l.target = slim, &bytes
+	} else {
+		l.target = singles(t, l)
+	}
 	n, m.target, m.Asm.longMasks = l.nest, l.target, l.bytewise()
 	packed := l.lanes >= 0 && !l.bytewise()
 	if packed {

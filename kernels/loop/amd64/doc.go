@@ -9,12 +9,12 @@
 //
 // The schedule follows from a cost model that reads the body (schedule.go): how many vectors are
 // lowered together, which index the lanes are and lanes of 32 bits (lanes.go), lanes of 8 bits for
-// bools (bytes.go), squares and rows that are turned in registers (square.go). Lanes that lie apart by the same distance are moved one
-// by one (apart.go), and those of a subscript with bounds mostly lie side by side (subscripts.go).
-// Constants, operands that are one element and addresses of rows are made before the loops
-// (invariant.go). hoist.go moves other invariants out of loops, quotient.go divides by them, and
-// root.go makes roots by multiply-adds. resume.go limits the rounds of a call; the caller computes
-// the number of rounds from what is left.
+// bools (bytes.go), squares and rows that are turned in registers (square.go). Lanes that lie apart
+// by the same distance are moved one by one (apart.go), and those of a subscript with bounds mostly
+// lie side by side (subscripts.go). Constants, operands that are one element and addresses of rows
+// are made before the loops (invariant.go). hoist.go moves other invariants out of loops,
+// quotient.go divides by them, and root.go makes roots by multiply-adds. resume.go limits the
+// rounds of a call; the caller computes the number of rounds from what is left.
 //
 // Inner loops are in loops.go, their shared indices in counters.go. An instruction that is the only
 // reader of a load takes its operand from memory (inplace.go). Small matrices of a body are in

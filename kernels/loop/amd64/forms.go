@@ -216,3 +216,12 @@ var (
 	KMOVQFromG                 = row("KMOVQ", form{pat: krm, pp: pF2, mm: m0F, op: 0x92, vexW: 1, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wG64, noMem: true})
 	KMOVQToG                   = row("KMOVQ", form{pat: krm, pp: pF2, mm: m0F, op: 0x93, vexW: 1, evexW: no, tuple: tMem, elem: 1, dst: wG64, src: wK, noMem: true})
 )
+
+// longMasks has, for instructions on masks of 16 bits, those on masks of 64 bits.
+var longMasks = func() (list [mostOps]Op) {
+	for _, x := range [][2]Op{{KANDW, KANDQ}, {KANDNW, KANDNQ}, {KORW, KORQ}, {KXNORW, KXNORQ}, {KXORW, KXORQ}, {KNOTW, KNOTQ}, {KORTESTW, KORTESTQ},
+		{KMOVW, KMOVQ}, {KMOVWStore, KMOVQStore}, {KMOVWFromG, KMOVQFromG}, {KMOVWToG, KMOVQToG}} {
+		list[x[0]] = x[1]
+	}
+	return list
+}()

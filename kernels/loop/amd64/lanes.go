@@ -3,6 +3,7 @@ package amd64
 // This file chooses which index of a space of two the lanes are, and how wide a lane is.
 
 import (
+	"math"
 	"slices"
 
 	"flow/ir/loop"
@@ -128,21 +129,14 @@ func Crosses(n *loop.Nest) (some bool) {
 	return some && !ordered
 }
 
-// singles returns the target for a nest. It is t, except in three cases. A nest of one point has
+// singles returns the target for a nest. It is t, except in two cases. A nest of one point has
 // vectors of half the length if vectors take little of its time (see fewAlong). Another nest has
-// lanes of 32 bits if all its values are f32 or bool and its lanes lie side by side in memory, and
-// lanes of 8 bits if they are bools (see inBytes).
+// lanes of 32 bits if all its values are f32 or bool and its lanes lie side by side in memory.
 func singles(t *target, l *lowering) *target {
 	if t.embeds && l.point() && (len(l.alongBody) == 0 || l.fewAlong()) {
 		half := *t
 		half.length, half.lanes = t.length-1, t.lanes/2
 		return &half
-	}
-	if slim := l.inBytes(); slim != nil {
-		l.nest = slim
-		bytes := *t
-		bytes.lanes = t.length.Bytes()
-		return &bytes
 	}
 	if !t.embeds || l.ragged() || !narrow(l.nest.Types) || len(l.nest.Locals) > 0 || !l.sideBySide(&l.nest.Body) {
 		return t
@@ -233,4 +227,166 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 		return l.binary(VPADDQ, types.I64, inRegister(types.I64, first), inRegister(types.I64, l.integer(s, []operand{inRegister(types.I64, count), by})))
 	}
 	return 0
+}
+
+// What follows finds nests whose lanes can be bytes.
+
+// byteLanes finds out whether the lanes of a nest can be bytes.
+type byteLanes struct {
+	*lowering
+	needed map[loop.Val]bool // a statement that is kept reads it
+	spans  map[loop.Val]span // of integers that are bytes
+	konst  map[loop.Val]bool // the value is known when the nest is compiled
+}
+
+// inBytes returns the nest without statements that no result needs if its lanes can be bytes, or nil.
+// All that is needed must be bools, or integers that fit into a byte; lanes must lie side by side.
+func (l *lowering) inBytes() *loop.Nest {
+	n := l.nest
+	if !l.embeds || l.lanes < 0 || l.ragged() || len(n.Locals) > 0 || len(n.Results) == 0 {
+		return nil
+	}
+	for _, r := range n.Results {
+		if r.Class == loop.NoClass && r.Elem != types.Bool || r.Class != loop.NoClass && !ofBools(r.Class) {
+			return nil
+		}
+	}
+	b := byteLanes{l, map[loop.Val]bool{}, map[loop.Val]span{}, map[loop.Val]bool{}}
+	slim := *n
+	slim.Body = b.slim(&n.Body)
+	if !b.fits(&slim.Body) {
+		return nil
+	}
+	return &slim
+}
+
+// ofBools reports the classes of reductions that byte lanes contribute to.
+func ofBools(c loop.Class) bool {
+	return c == loop.Count || c == loop.Any || c == loop.All || c == loop.Least || c == loop.Greatest
+}
+
+// slim returns the block without statements whose results nothing reads.
+func (b *byteLanes) slim(x *loop.Block) loop.Block {
+	out := loop.Block{Yield: x.Yield}
+	note := func(v loop.Val) { b.needed[v] = true }
+	for _, v := range x.Yield {
+		note(v)
+	}
+	for k := len(x.Stmts) - 1; k >= 0; k-- {
+		s := x.Stmts[k]
+		keep := loop.Some(x.Stmts[k:k+1], func(s *loop.Stmt) bool {
+			return s.Code == loop.Store || s.Code == loop.Reduce || s.Code == loop.Check || s.Code == loop.Break
+		})
+		for i := range s.N {
+			keep = keep || b.needed[s.Dst+loop.Val(i)]
+		}
+		if !keep {
+			continue
+		}
+		s.EachRead(note)
+		switch {
+		case s.Loop != nil:
+			x := *s.Loop
+			x.Body, s.Loop = b.slim(&x.Body), &x
+		case s.Code == loop.If:
+			then, other := b.slim(s.Then), b.slim(s.Else)
+			s.Then, s.Else = &then, &other
+		}
+		out.Stmts = append(out.Stmts, s)
+	}
+	slices.Reverse(out.Stmts)
+	return out
+}
+
+// fits reports that byte lanes can do all statements of a block.
+func (b *byteLanes) fits(x *loop.Block) bool {
+	for k := range x.Stmts {
+		if s := &x.Stmts[k]; !b.fit(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *byteLanes) fit(s *loop.Stmt) bool {
+	bools := func(v loop.Val, n int) bool {
+		return n == 0 || !slices.ContainsFunc(b.nest.Types[v:int(v)+n], func(e types.Elem) bool { return e != types.Bool })
+	}
+	byValue := func(f loop.Lin) bool { return f.Any(func(s loop.Sym) bool { return s.Kind == loop.ValSym }) }
+	switch s.Code {
+	case loop.Const:
+		b.konst[s.Dst] = true
+		if n := int64(s.Imm); b.nest.Types[s.Dst] == types.I64 && n >= math.MinInt8 && n <= math.MaxInt8 {
+			b.spans[s.Dst] = span{n, n}
+		}
+		return true
+	case loop.Load:
+		return s.Mem.Kind == loop.ParamMem && bools(s.Dst, 1) && !slices.ContainsFunc(s.At, byValue) && b.besideLanes(s)
+	case loop.Store:
+		return s.Mem.Kind == loop.ResultMem && !slices.ContainsFunc(s.At, byValue) && b.besideLanes(s)
+	case loop.Reduce:
+		return len(s.Args) == 1 && bools(s.Args[0], 1) && b.ofAllLanes(s.At)
+	case loop.Check, loop.Break:
+		return true
+	case loop.If:
+		return bools(s.Dst, s.N) && b.fits(s.Then) && b.fits(s.Else)
+	case loop.For:
+		r := s.Loop.Index.Range
+		return s.Loop.Sums == nil && b.besideLanes(s) && !byValue(r.From) && !byValue(r.To) && bools(s.Loop.Carry, len(s.Loop.Init)) && b.fits(&s.Loop.Body)
+	}
+	return s.Code.IsOp() && b.operates(s)
+}
+
+// operates reports an operation that byte lanes can do, and notes what is known of its result.
+func (b *byteLanes) operates(s *loop.Stmt) bool {
+	konst := true
+	for _, v := range s.Args {
+		konst = konst && b.konst[v]
+	}
+	b.konst[s.Dst] = konst
+	args := s.Args
+	if s.Code == loop.Select {
+		args = args[1:]
+	}
+	var of [2]span
+	known := true
+	for k, v := range args[:min(2, len(args))] {
+		x, ok := b.spans[v]
+		of[k], known = x, known && (ok || b.nest.Types[v] == types.Bool)
+	}
+	if !known {
+		return konst
+	}
+	var out span
+	x, y := of[0], of[1]
+	switch bools := b.nest.Types[args[0]] == types.Bool; s.Code {
+	case loop.ToI64:
+		if out = (span{0, 1}); !bools {
+			return false
+		}
+	case loop.Add:
+		out = span{x.least + y.least, x.most + y.most}
+	case loop.Sub:
+		out = span{x.least - y.most, x.most - y.least}
+	case loop.Min:
+		out = span{min(x.least, y.least), min(x.most, y.most)}
+	case loop.Max:
+		out = span{max(x.least, y.least), max(x.most, y.most)}
+	case loop.Select:
+		out = span{min(x.least, y.least), max(x.most, y.most)}
+	case loop.Eq, loop.Ne, loop.Lt, loop.Le:
+		return true
+	case loop.And, loop.Or, loop.Xor, loop.Not:
+		return bools
+	default:
+		return false
+	}
+	if b.nest.Types[s.Dst] != types.I64 {
+		return b.nest.Types[s.Dst] == types.Bool && s.Code == loop.Select
+	}
+	fits := out.least >= math.MinInt8 && out.most <= math.MaxInt8
+	if fits {
+		b.spans[s.Dst] = out
+	}
+	return konst || fits
 }

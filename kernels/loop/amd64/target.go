@@ -26,6 +26,9 @@ func (t *target) single() Len {
 // wide reports lanes of 32 bits.
 func (t *target) wide() bool { return t.lanes*4 == t.length.Bytes() }
 
+// bytewise reports lanes of 8 bits.
+func (t *target) bytewise() bool { return t.lanes == t.length.Bytes() }
+
 // vexOnly says that the target has no EVEX encodings and no mask registers.
 func (t *target) vexOnly() bool { return t.rewrite != nil }
 
