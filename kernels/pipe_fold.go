@@ -21,6 +21,22 @@ import (
 // f64.
 const blockElems = 3 << 10
 
+// A block with a transposed operand has turnedRows rows, up to turnedElems elements: the lines that it
+// reads of the operand are then used whole. rowsum(X * t(X)) of 4096 x 4096 takes 0.45 of the time of
+// blocks of a row each (Emerald Rapids).
+const (
+	turnedRows  = 16
+	turnedElems = 1 << 17
+)
+
+// blockSize is the most elements of a block of rows of so many columns.
+func (m *machine) blockSize(cols int) int {
+	if !slices.ContainsFunc(m.in, func(x operand) bool { return x.mode == op.Trans }) {
+		return blockElems
+	}
+	return max(blockElems, min(turnedRows*cols, turnedElems))
+}
+
 // folder is one worker's part of a reduction: all elements, the row in work, or the columns in work.
 type folder struct {
 	*ending
@@ -31,9 +47,6 @@ type folder struct {
 // start prepares a worker for the reductions of a job.
 func (m *machine) start(j *job) {
 	m.f = slices.Grow(m.f, max(0, len(j.ends)-len(m.f)))[:len(j.ends)] // with the memory of earlier jobs
-	if need := max(blockElems, columnElems) + 8; len(m.f) > 0 && len(m.room) < need {
-		m.room = aligned(make([]uint64, need+8))
-	}
 	for k := range m.f {
 		m.f[k].ending = &j.ends[k]
 		m.f[k].open(j.elem, 0, j.cols)
@@ -77,7 +90,7 @@ func (m *machine) reduceAll(x *execution, a area) error {
 
 // reduceRows reduces an area of whole rows. A block holds several short rows or a piece of a long one.
 func (m *machine) reduceRows(x *execution, a area) error {
-	if a.cols() <= blockElems {
+	if a.cols() <= m.blockSize(a.cols()) {
 		return m.eachBlock(x, a, func(b *value.Dense, a area) {
 			for k := range m.f {
 				if f := &m.f[k]; f.Axis == reduce.OverRows {
@@ -151,7 +164,7 @@ func (m *machine) eachBlock(x *execution, a area, f func(b *value.Dense, a area)
 	case x.axis() == reduce.OverAll && m.plain(x) && !m.f[0].Arg():
 		return take(a)
 	}
-	return a.split(blockElems, a.rows(), take)
+	return a.split(m.blockSize(a.cols()), a.rows(), take)
 }
 
 // make runs the program on an area of at most a block, stores what it made if that is wanted, and
@@ -165,6 +178,9 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 	case x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()): // made where it belongs
 		x.out.Window(b, a.i0, a.j0, a.rows(), a.cols())
 		return b, m.area(a, target{d: x.out})
+	}
+	if need := a.rows()*a.cols() + 8; len(m.room) < need {
+		m.room = aligned(make([]uint64, need+8))
 	}
 	*b = denseOver(dense.SlabOver(m.room, x.elem, a.rows()*a.cols()), x.elem, a.rows(), a.cols(), a.cols())
 	err := m.area(a, target{b, a.i0, a.j0})

@@ -88,3 +88,42 @@ func TestLongRowsOfUnlikeNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Long rows with a transposed operand are reduced in blocks of several rows, whose rows and columns
+// need fill no block.
+func TestLongRowsTransposed(t *testing.T) {
+	m := &machine{in: []operand{{mode: op.Full}, {mode: op.Trans}}}
+	for cols, want := range map[int]int{10: blockElems, 4096: turnedRows * 4096, 1 << 20: turnedElems} {
+		if got := m.blockSize(cols); got != want {
+			t.Errorf("a block of rows of %d has %d elements, want %d", cols, got, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(55, 56))
+	x, y := value.New(types.F64, 2*turnedRows+3, blockElems+77), value.New(types.F64, blockElems+77, 2*turnedRows+3)
+	for i := range x.F64 {
+		x.F64[i], y.F64[i] = r.NormFloat64(), r.NormFloat64()
+	}
+	d := fused()[1]
+	column := types.DenseOf(types.F64, x.Rows, 1)
+	for _, fold := range []string{"rowsum rowmin", "rownorm rowmax", "store rowsum rowmax"} {
+		c := &op.Call{Def: d, In: []value.Value{x, y}, Type: types.TupleOf(column, column),
+			Body: &op.Program{In: []op.Operand{{Elem: types.F64}, {Elem: types.F64, Mode: op.Trans}},
+				Steps: []op.Step{{Def: elementwiseRow("mul"), Args: []int{0, 1}, Elem: types.F64}}},
+			Attrs: op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str(fold)}, op.Attr{Name: "rows", Val: op.Int(x.Rows)}, op.Attr{Name: "cols", Val: op.Int(x.Cols)})}
+		if fold[0] == 's' {
+			c.Type = types.TupleOf(x.Type(), column, column)
+		}
+		want := rowtest.Defined(t, c)
+		onNests(t, func() {
+			c.Out = nil
+			if err := d.Kernel(c); err != nil {
+				t.Fatal(err)
+			}
+			for k, v := range c.Out.(value.Tuple) {
+				if msg := rowtest.Differ(v, want.(value.Tuple)[k]); msg != "" {
+					t.Errorf("result %d of %s: %s", k, fold, msg)
+				}
+			}
+		})
+	}
+}
