@@ -23,8 +23,9 @@ import (
 	"flow/memory"
 )
 
-// nestRow is the row. Its body is the operators on whole matrices. If a loop finds that one of them fails,
-// they run one after the other, so the first failure is the first in the text. maps is the row `map`.
+// nestRow is the row. Its body is the operators on whole matrices. If a loop finds that one of them
+// fails, they run one after the other, so the first failure is the first in the text. maps is the row
+// `map`.
 func nestRow(maps *op.Def) *op.Def {
 	run := &op.Loop{
 		Light: true,

@@ -374,8 +374,8 @@ func (m *merger) readsAlong(x, r ir.ID) bool {
 // the place of the last one or, if another node reads a result before that, at the place of the first.
 // It would be wrong there if a member read a value that is computed later: then the groups stay apart.
 // They also stay apart if a member reads a reduction of another member, because the loop has its value
-// only at the end. And they do if a member may fail and something else, between the first such member or
-// group and the last group, may fail, too. A result that only its own group reads is not stored.
+// only at the end. And they do if a member may fail and something else, between the first such member
+// or group and the last group, may fail, too. A result that only its own group reads is not stored.
 func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
 	first, last := slices.Min(groups), slices.Max(groups)

@@ -28,9 +28,9 @@ import (
 // elsewhere, alone or as a part of a larger matrix, the group has several results (group_ends.go).
 // Ranks share the rows of a group, and merge the states of its reductions.
 //
-// It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes all their
-// elements, if nothing else that may fail lies between them (RATIONALE.md, "Why may operators of a nest
-// fail?"). Matrices that are cut into blocks are left alone.
+// It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes all
+// their elements, if nothing else that may fail lies between them (RATIONALE.md, "Why may operators of a
+// nest fail?"). Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := newNesting(g, table, sizes)
 	if !f.any() {
@@ -339,8 +339,8 @@ func (f *nesting) aligned(id ir.ID, k int) bool {
 // mostAcross is the most columns of a space that a loop over its rows makes together.
 const mostAcross = 16
 
-// across reports that chain id with few columns reads operand k, a chain with one column, row by row. One
-// loop over the rows then computes an element of the column once. Ranks would store the column.
+// across reports that chain id with few columns reads operand k, a chain with one column, row by row.
+// One loop over the rows then computes an element of the column once. Ranks would store the column.
 func (f *nesting) across(id ir.ID, k int) bool {
 	t, x := f.g.Type(id), f.g.In(id)[k]
 	c := f.g.Type(x)
