@@ -249,7 +249,8 @@ var inOrder = []struct{ text, out, fails string }{
 	// So it is of positions that are made of others, and of operators that one loop computes.
 	{"emit B[B[ifelse(B == 4, k, B)] * k]", "", "B[ifelse(B == 4, k, B)]"},
 	{"a = 7 // (B - 3)\nb = B[ifelse(B == 0, k, B)]\nemit a + b", "", "7 // (B - 3)"},
-	{"a = B[i64(C0 * 5)]\nc = 12 // z\nb = B[ifelse(B == 0, k, a)]\nemit a + b\nemit c", "", "12 // z"},
+	{"a = B[ifelse(B == 4, k, B)]\nc = 12 // z\nb = B[ifelse(a == 0, k, a)]\nemit b + 1\nemit c", "", "B[ifelse(B == 4, k, B)]"},
+	{"a = 7 // (B - 3)\nc = 12 // z\nb = B[(a + 1) % 4]\nemit b + 1\nemit c", "", "7 // (B - 3)"},
 	// Of a loop the first index that fails, and there the first statement.
 	{"emit parfor i in 0..5 { a = 1 // (B[i, 0] - 3); b = 1 // (B[i, 0] - 2); a + b }", "", "1 // (B[i, 0] - 2)"},
 	{"emit parfor i in 0..5 { a = 1 // (B[i, 0] - 2); b = 12 // (B[i, 0] - 2); a + b }", "", "1 // (B[i, 0] - 2)"},
