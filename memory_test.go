@@ -96,6 +96,10 @@ func TestPredictedMemoryIsEnough(t *testing.T) {
 				t.Errorf("%s\n%d bytes are predicted, of which %d %% were admitted: %v", text, bytes, part, err)
 			}
 		}
+		limit := memory.Limit{Bytes: m.Smaller + m.Smaller/100, By: "this test"}
+		if _, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Memory: limit}); branches && err != nil {
+			t.Errorf("%s\n%v: refused, although the smaller branches fit: %v", text, limit, err)
+		}
 		if refused == 0 && !branches {
 			t.Errorf("%s\nadmitted with 15 %% of %d bytes", text, bytes)
 		}
