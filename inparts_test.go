@@ -147,7 +147,8 @@ func TestMistakesReadInParts(t *testing.T) {
 			}
 		}
 	}
-	// the loop over the second file would have to begin before the assert, and so before the one over the first
+	// The loop over the second file would have to begin before the assert, and so before the loop over
+	// the first one.
 	two := "X = read(\"late.csv\")\nY = read(\"early.csv\")\nu = X @ seq(1, 4)\nemit max(u)\nassert max(u) < 0, \"no\"\nemit colsum(Y)"
 	if _, err := Compile(t.Context(), "a.flow", []byte(two), CompileOptions{Ranks: 1, Memory: memory.Limit{Bytes: 4 << 20, By: "this test"}}); err == nil || !strings.Contains(err.Error(), "E605") {
 		t.Errorf("%s\n%v, although the second file would be read before the first one", two, err)

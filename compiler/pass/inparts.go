@@ -348,8 +348,8 @@ func (f *inParts) makes(id ir.ID) bool {
 }
 
 // place returns the node after which loop id is made, which may be id itself. ok is false if failures
-// would come in another order. known has what earlier loops make in parts. later reports what only later
-// loops make.
+// would come in another order. known has what earlier loops make in parts. later reports what only
+// later loops make.
 func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known map[ir.ID]bool) (at ir.ID, ok bool) {
 	first, last := id, ir.ID(0)
 	for _, m := range members {
