@@ -18,8 +18,8 @@ import (
 
 // inParts returns the row. Its body has reads, views of their columns, chains on them, and at last the
 // loop whose results the row returns, or a view that it copies. An iteration of the row is `each` rows
-// of the files, and `per` iterations of that loop. Its attributes are these two, `rows`, the rows of the
-// files, `part`, the iterations of a part, and `bytes`, the bytes of a part.
+// of the files, and `per` iterations of that loop. Its attributes are these two, `rows`, the rows of
+// the files, `part`, the iterations of a part, and `bytes`, the bytes of a part.
 //
 // A matrix that is made in parts has addresses for all of its rows. So kernels and compiled loops are
 // those of whole matrices.
