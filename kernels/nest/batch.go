@@ -28,6 +28,10 @@ const (
 	// mostCarried is the most elements of a carried matrix in memory of the nest, which is one point. A
 	// loop that carries as many changes them at a few places a round, or its stages are faster.
 	mostCarried = 1 << 26
+	// batchParts is the most parts for each worker of a call with several points. batchFrom is the least
+	// number of operations of such a loop that is shared, in parts of TeamFrom: some 300 us of one worker.
+	// longRounds is the number of rounds that is assumed if it is unknown.
+	batchParts, batchFrom, longRounds = 16, 64, 1000
 	// againFrom is the number of operations from which points are also tried where they are read
 	// (Builder.again). If most elements stay, no copy of the matrix between two sweeps may be needed.
 	againFrom = 4096

@@ -20,6 +20,7 @@ type batch struct {
 	failed int   // successive calls of one round that failed
 	none   bool  // the interpreter makes all further rounds
 	run    launch.Run
+	team   teamLoop // of run, if workers share its points
 	in     []value.Value
 	// out has the results of even and of odd calls. A call reads the results of the call before it.
 	out  [2][]*value.Dense
@@ -57,8 +58,8 @@ func (c *batchCode) outweigh(rounds int64) bool {
 // rounds makes up to left rounds, or any number if left is negative. args are the values that the body
 // reads; rounds sets the first carried of them. It returns the number n of rounds made. ended reports
 // that the condition of the loop holds. If it does not and n is below left, the caller makes the next
-// round. rounds fails with op.ErrStopped.
-func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) (n int64, ended bool, err error) {
+// round. The workers of p's team share the points. rounds fails with op.ErrStopped.
+func (l *batch) rounds(p *Interpreter, args []value.Value, carried int, left int64, c *op.Call) (n int64, ended bool, err error) {
 	given := left >= 0
 	for !l.none {
 		f := l.form(l.batchKey)
@@ -81,7 +82,7 @@ func (l *batch) rounds(args []value.Value, carried int, left int64, c *op.Call) 
 			most = min(most, left)
 		}
 		begun := time.Now()
-		done, err := l.call(f, args, carried, most, c)
+		done, err := l.call(p, f, args, carried, most, c)
 		switch {
 		case err == op.ErrStopped:
 			return n, false, err
@@ -134,7 +135,7 @@ func (l *batch) operands(f *batchForm, args []value.Value) {
 // call makes up to most rounds and sets the first carried values of args, after operands. It returns
 // the number of rounds made, or -1 if a check failed. It fails with op.ErrStopped, or if no target runs
 // the nest on these operands.
-func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, c *op.Call) (done int64, err error) {
+func (l *batch) call(p *Interpreter, f *batchForm, args []value.Value, carried int, most int64, c *op.Call) (done int64, err error) {
 	for i, o := range f.operands {
 		if o.Register == len(args) {
 			l.in[i] = value.I64(most)
@@ -147,7 +148,7 @@ func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, 
 		return 0, err
 	}
 	w := l.run.Worker()
-	flagged, err := w.Window(0, 1, 0, f.points, c.Stopped)
+	flagged, err := l.window(p, f, w, most, c.Stopped)
 	w.Free()
 	switch {
 	case err != nil:
@@ -169,6 +170,43 @@ func (l *batch) call(f *batchForm, args []value.Value, carried int, most int64, 
 		done = out[carried].At(0, 0).I
 	}
 	return done, nil
+}
+
+// window runs all points of a bound call that makes up to most rounds. Parts are ranges of points,
+// which do not read each other. They may take long, so waiting for one is no stall.
+func (l *batch) window(p *Interpreter, f *batchForm, w *launch.Worker, most int64, stopped func() bool) (flagged bool, err error) {
+	if t := p.team; t != nil && w.Direct() {
+		from := float64(teamFrom.Load())
+		l.team.columns, l.team.parts = true, t.Workers()*batchParts
+		l.team.parts = min(l.team.parts, f.points/launch.Lanes(), int(min(f.ops(most)/from, mostCarried)))
+		if l.team.parts > 1 {
+			alone := t.alone
+			flagged, err = l.team.run(t, p.owner, &l.run, w, [2][2]int{{0, 1}, {0, f.points}}, false, stopped)
+			t.alone = alone
+			l.team.free()
+			return flagged, err
+		}
+	}
+	return w.Window(0, 1, 0, f.points, stopped)
+}
+
+// ops estimates the operations on elements of so many rounds.
+func (f *batchForm) ops(rounds int64) float64 {
+	return f.work() * float64(launch.Lanes()) * float64(rounds)
+}
+
+// large reports whether the points of up to times rounds are work for several workers. times < 0 means
+// that their number is unknown. large writes the nest if it is likely to be shared.
+func (c *batchCode) large(times int64) bool {
+	if times < 0 {
+		times = longRounds
+	}
+	from := float64(batchFrom * teamFrom.Load())
+	if c == nil || c.rows < 2*launch.Lanes() || c.apart*float64(launch.Lanes())*float64(times) < from {
+		return false
+	}
+	f := c.form(batchKey{loop.FastLevels, true})
+	return f.loop != nil && f.points > 1 && f.ops(times) >= from
 }
 
 // results returns the memory for the results of a call, and sets rows to views of it.

@@ -42,7 +42,7 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 		}
 		if in.batch != nil && !in.batch.none && in.batch.worthwhile(left, in.body[0].compileFrom) {
 			in.settle(by)
-			n, ended, err := in.batch.rounds(in.args, len(in.kept[0]), left, c)
+			n, ended, err := in.batch.rounds(in.body[0], in.args, len(in.kept[0]), left, c)
 			if err != nil {
 				return nil, err
 			}
