@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -63,7 +65,7 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 				inLanes += float64(max(1, t.Count())) * ChainFlops(g, id)
 			case n.Op.Cost != nil:
 				s := &op.Sig{Def: n.Op, Attrs: n.Attrs, In: g.Types(nil, g.In(id)...)}
-				if n.Attrs.Bool("drawn") { // only what is read of it is drawn
+				if n.Attrs.Bool("drawn") || pickedOnly(g, id) { // only what is read of it is drawn
 					t = types.DenseOf(t.Elem, 1, 1)
 				}
 				apart += max(0, n.Op.Cost(s, t).Flops)
@@ -71,6 +73,23 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 		}
 	}
 	return inLanes, apart, known
+}
+
+// pickedOnly reports a matrix that follows from numbers alone and whose readers take one element each:
+// a loop computes no other.
+func pickedOnly(g *ir.Graph, id ir.ID) bool {
+	one := func(n *ir.Node, t types.Type) bool {
+		return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows && t.Count() == 1
+	}
+	if g.Nodes[id].Op.Elements == nil || slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !g.Type(x).IsScalar() }) {
+		return false
+	}
+	for k := int(id) + 1; k < g.Len(); k++ {
+		if slices.Contains(g.In(ir.ID(k)), id) && !one(&g.Nodes[k], g.Type(ir.ID(k))) {
+			return false
+		}
+	}
+	return true
 }
 
 // flopsWithin returns the operations of a node with a body. Its row knows the number told of them.

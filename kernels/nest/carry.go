@@ -167,7 +167,7 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 		return x.ownSettled(m, fails || mayFail(b, k))
 	}
 	readers := readersOf(b, k)
-	dear = dear && (readers > 1 || !readOnce(b, k) || b.Acts[k].Def.Fold == op.NoFold && !endsOnce(b, k))
+	dear = dear && !x.pickedOnce(b, k) && (readers > 1 || !readOnce(b, k) || b.Acts[k].Def.Fold == op.NoFold && !endsOnce(b, k))
 	switch {
 	case x.extent != nil || !fails && m.Type.Count() > x.lines() && x.phase == nil && endsOnce(b, k):
 		return m
@@ -223,6 +223,20 @@ func multiplied(b *op.Body, r int) bool {
 // reduces reports whether a is a reduction or a statistic, which reads each element of its operand
 // once.
 func reduces(a *op.Action) bool { return a.Def.Class != loop.NoClass || a.Def.Once }
+
+// pickedOnce reports that one element of action k is read, or a window that registers hold, and nothing
+// else of it.
+func (x *Builder) pickedOnce(b *op.Body, k int) bool {
+	r, picks := len(b.Args)+k, 0
+	for i := range b.Acts {
+		if a := &b.Acts[i]; slices.Contains(a.Args, r) {
+			if picks++; a.Def.Role != op.Picks && a.Def.Role != op.PicksAt && (a.Def.Role != op.Windows || !x.inRegisters(a.Type)) {
+				return false
+			}
+		}
+	}
+	return picks == 1 && !slices.Contains(b.Yields, r)
+}
 
 // readOnce reports that each element of action k is read once: by an elementwise operator of its
 // shape, or a reduction.
