@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"flow/compiler"
+	"flow/compiler/pass"
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/kernels"
 	"flow/stdlib"
 )
@@ -69,6 +71,41 @@ emit sum(x)
 		}
 		if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestDrawnElements checks that a point draws one number where it reads one of a matrix of random
+// numbers, and that the plan counts no more. All numbers for each point would take hours.
+func TestDrawnElements(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"n = 4000\nR = parfor p in 0..n { iterate x = 0.0, k = 0 times 10 { next x = x + randn(n, 1, seed = 3 * k)[p]; next k = k + 1 }; x }\nemit sum(R)\n",
+		"n = 4000\nR = parfor p in 0..n { r = randn(n, 3, seed = p); r[n - 1 - p, 2] }\nemit sum(R)\n",
+		"n = 4000\niterate x = zeros(n, 1), y = ones(n, 1), k = 0 times 10 { z = randn(n, 1, seed = k); next x = x + z; next y = y * z; next k = k + 1 }\nemit sum(x)\nemit sum(y)\nemit x[7]\n",
+	} {
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files, Sizes: pass.Sizes{Block: 64}})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		list := nestsOf(t, r.Plan.Graph, op.Points)
+		for _, x := range list {
+			if strings.Contains(x, "local ") || strings.Contains(x, "0..4000") {
+				t.Errorf("a point draws more than it reads:\n%s", x)
+			}
+		}
+		if len(list) == 0 {
+			t.Errorf("no loop draws in\n%s", text)
+		}
+		for id, n := range r.Plan.Graph.All() {
+			if n.Op.Role == op.Points {
+				if inLanes, apart, _ := plan.BodyFlops(n.Region); inLanes+apart > 1e4 {
+					t.Errorf("node %d takes %v operations a point, of\n%s", id, inLanes+apart, text)
+				}
+			}
 		}
 	}
 }
@@ -177,10 +214,13 @@ func roundsOf(t *testing.T, table *op.Table, text string) (list []string) {
 }
 
 // nestsOfRounds returns the texts of the loops of all rounds of a plan.
-func nestsOfRounds(t *testing.T, g *ir.Graph) (texts []string) {
+func nestsOfRounds(t *testing.T, g *ir.Graph) []string { return nestsOf(t, g, op.Rounds) }
+
+// nestsOf returns the texts of the loops of all nodes of a role.
+func nestsOf(t *testing.T, g *ir.Graph, role op.Role) (texts []string) {
 	t.Helper()
 	for id, n := range g.All() {
-		if n.Op.Role != op.Rounds {
+		if n.Op.Role != role {
 			continue
 		}
 		c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id)}

@@ -194,7 +194,7 @@ func (g generator) seedable() []*op.Def {
 		Name: plain.Seeded, Word: g.name, Hidden: true,
 		Doc:  plain.Seeded + " is " + g.name + " of a seed that the run tells.",
 		Args: []op.Arg{{Name: "seed", Doc: "the same seed makes the same numbers"}},
-		Laws: op.Pure, Cost: plain.Cost,
+		Laws: plain.Laws, Cost: plain.Cost,
 	}
 	for _, a := range g.args {
 		if a.Name != "seed" {
