@@ -49,6 +49,7 @@ func (l *Linear) stack() *op.Def {
 func (l *Linear) panelsChain(panels *op.Def) *op.Def {
 	d := define.Chained(panels, nil)
 	d.Loop.Space = func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 }
+	d.Loop.Group = func(c *op.Call) (strips, least int) { return stackGrid(c).together(), 1 }
 	d.Loop.Begin = func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil }
 	return d
 }

@@ -29,6 +29,7 @@ func (l *Linear) panels() *op.Def {
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
+			Group: func(c *op.Call) (strips, least int) { return panelGridOf(c).together(), 1 },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginPanels(c, nil), nil },
 			RowsEach: func(c *op.Call) (rows, iterations int) {
 				if p := panelGridOf(c); c.Attrs.Bool("ta") && !c.Attrs.Bool("tb") {
@@ -48,6 +49,10 @@ type PanelGrid struct {
 }
 
 func (p PanelGrid) count() int { return p.Panels * p.Strips }
+
+// together returns how many strips of a panel are computed together: up to 128 rows. Each chunk reads
+// all of the other factor.
+func (p PanelGrid) together() int { return max(1, min(p.Strips, 128/max(1, p.Strip))) }
 
 // fewPanels is how many panels there must be for a strip to be the whole result.
 const fewPanels = 16

@@ -206,11 +206,12 @@ func TestRunsShareTheBallast(t *testing.T) {
 	}
 }
 
-// TestGrouped: a leaf becomes whole groups if each worker gets enough of them, else whole leasts.
+// TestGrouped: a leaf becomes whole groups if each worker gets enough of them, or if there is only one.
+// Otherwise it becomes whole leasts.
 func TestGrouped(t *testing.T) {
 	c := &op.Call{Def: &op.Def{Loop: &op.Loop{Group: func(*op.Call) (int, int) { return 24, 8 }}}}
-	for _, x := range []struct{ leaf, workers, want int }{{15, 2, 24}, {30, 2, 48}, {15, 6, 16}, {15, 64, 16}} {
-		if got := grouped(c, 1000, x.leaf, x.workers); got != x.want {
+	for _, x := range []struct{ n, leaf, workers, want int }{{1000, 15, 2, 24}, {1000, 30, 2, 48}, {1000, 15, 6, 16}, {1000, 15, 64, 16}, {60, 15, 1, 24}, {60, 15, 2, 16}} {
+		if got := grouped(c, x.n, x.leaf, x.workers); got != x.want {
 			t.Errorf("leaves of %d for %d workers are %d, not %d", x.leaf, x.workers, got, x.want)
 		}
 	}

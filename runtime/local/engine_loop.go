@@ -89,13 +89,13 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 const groupsPerWorker = 8
 
 // grouped returns the iterations of a unit of the loop: a leaf, or whole groups if there are enough of
-// them. What takes as long as one iteration is never cut.
+// them, or one worker. What takes as long as one iteration is never cut.
 func grouped(c *op.Call, n, leaf, workers int) int {
 	if c.Def.Loop.Group == nil {
 		return leaf
 	}
 	g, least := c.Def.Loop.Group(c)
-	if g = (leaf + g - 1) / g * g; n/g >= groupsPerWorker*workers {
+	if g = (leaf + g - 1) / g * g; workers == 1 || n/g >= groupsPerWorker*workers {
 		return g
 	}
 	return (leaf + least - 1) / least * least
