@@ -9,6 +9,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
 )
 
@@ -160,6 +161,16 @@ func aligned(g *ir.Graph, id ir.ID) bool {
 	}
 	from := g.Type(g.In(id)[0])
 	return dividable(from) && t.Rows == from.Rows && (n.Op.Role == op.Windows || from.Rows == from.Cols)
+}
+
+// stepped reports a view of every so many rows of a matrix, in their order.
+func stepped(g *ir.Graph, id ir.ID) bool {
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.RowSpan == nil || !dividable(t) || !plan.MayView(g, id) {
+		return false
+	}
+	r, from := n.Op.RowSpan(sigOf(g, id), t), g.Type(g.In(id)[0])
+	return dividable(from) && r.By > 1 && r.Per == 1 && !r.Rest && t.Cols == from.Cols
 }
 
 // Partitioned is a graph of tasks and the place of each in its matrix.

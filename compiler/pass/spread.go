@@ -134,7 +134,8 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 }
 
 // settled makes a view an ordinary partial matrix, if it has all rows and at most half of the columns
-// of its operand: each rank copies its own rows. A reader of other rows then gets these columns alone:
+// of its operand, or every so many rows. Each rank copies its own rows, and a reader of other rows gets
+// these alone:
 //
 //	%7 = gather(%6)             ->   %7 = window(%6, 0, %k) {ranks=3}
 //	%8 = window(%7, 0, %k)           %8 = dense(%7) {ranks=3};  %9 = gather(%8)
@@ -143,7 +144,7 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 // shared.
 func (x *spreadGraph) settled(id ir.ID) bool {
 	from := x.old.In(id)[0]
-	if t, of := x.old.Type(id), x.old.Type(from); t.Rows < x.ranks || t.Rows != of.Rows || 2*t.Cols > of.Cols || x.gathered(from) {
+	if t, of := x.old.Type(id), x.old.Type(from); t.Rows < x.ranks || !stepped(x.old, id) && (t.Rows != of.Rows || 2*t.Cols > of.Cols) || x.gathered(from) {
 		return false
 	}
 	x.to[id] = x.ownOf(id, x.own(id))

@@ -324,7 +324,7 @@ func (r rowReads) and(x rowReads) rowReads {
 func (x *spreadGraph) view(id ir.ID) bool {
 	n := &x.old.Nodes[id]
 	t := x.old.Type(id)
-	if n.Op.Role != op.Slices && !aligned(x.old, id) || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) || sent(x.old, id) {
+	if n.Op.Role != op.Slices && !aligned(x.old, id) && !stepped(x.old, id) || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) || sent(x.old, id) {
 		return false
 	}
 	x.partial[id] = true
