@@ -11,8 +11,8 @@ import (
 
 const (
 	// stageLaunch and stageActions are the costs of launching a stage's loop and of calling a kernel, in
-	// operations on single elements.
-	stageLaunch  = 250
+	// operations on single elements. Between two stages numbers are computed and views move.
+	stageLaunch  = 400
 	stageActions = 800
 	// sideWeight is the assumed share of rounds that take a side with matrices. A search keeps what it has
 	// in most rounds.
