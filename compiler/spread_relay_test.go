@@ -86,6 +86,20 @@ iterate a = zeros(2, 3), k = 1 until k == 23 {
   next k = k + 1
 }
 emit a`, 3, 0},
+	{"from the last rows on", `X = cumsum(rand(26, 3, seed = 1))
+iterate s = 0.0, k = 25 until k < 1 {
+  next s = 0.5 * s + sum(X[k, :]) - X[k - 1, 0]
+  next k = k - 2
+}
+emit s`, 3, 0},
+	{"minibatches from the last one on", `X = rand(24, 3, seed = 1)
+iterate w = zeros(3, 1), k = 16 times 17 {
+  s = (k % 6) * 4
+  A = X[s..s+4, :]
+  next w = w - 0.1 * t(A) @ (A @ w - 1) + 0.01 * w
+  next k = k - 1
+}
+emit w`, 9, 0},
 	{"all of another matrix, and what is read again", `X = cumsum(rand(23, 3, seed = 1))
 Y = cumsum(rand(19, 3, seed = 2))
 iterate s = 0.0, k = 0 times 23 {
@@ -102,6 +116,13 @@ var stayingPrograms = []spreadProgram{
 iterate s = 0.0, k = 0 times 23 {
   next s = 0.5 * s + sum(X[(k * k) % 23, :])
   next k = k + 1
+}
+emit s`, 1, 0},
+	{"two counters, one of them down", `x = cumsum(rand(23, 1, seed = 1))
+iterate s = 0.0, k = 22, j = 0 times 23 {
+  next s = 0.5 * s + x[k] - x[j]
+  next k = k - 1
+  next j = j + 1
 }
 emit s`, 1, 0},
 	{"a step of the run", `x = cumsum(rand(23, 1, seed = 1))

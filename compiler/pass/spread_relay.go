@@ -34,7 +34,7 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 	if n.Op.Role != op.Rounds || x.inside || !x.spreader.whole || sent(x.old, id) || x.old.Effects(id) || !slices.Contains(x.partials(id), true) {
 		return false
 	}
-	at, times, maps := x.roundReads(x.old, id)
+	at, times, maps, back := x.roundReads(x.old, id)
 	most, saved := -1, 0.0
 	for k := range maps {
 		m, from := &maps[k], in[k]
@@ -77,7 +77,13 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		return x.alone(x.typed(id, x.table.Must("part"), attrs, of), int32(rank))
 	}
+	if back {
+		slices.Reverse(list)
+	}
 	for i, l := range list {
+		if back {
+			l.from, l.to = times-l.to, times-l.from
+		}
 		made := regions[l.to-l.from]
 		if made == nil {
 			made = &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
@@ -134,9 +140,10 @@ func (s *spreader) relays(needs []need, rows, rounds int) (list []relay) {
 }
 
 // roundReads returns the loop in the region of node id, the number of its rounds, and for each
-// operand of the node the rows that a round reads, by the number of the round. maps is nil if the
-// number of rounds is not known.
-func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps []rowMap) {
+// operand of the node the rows that a round reads, by the number of the round. If a counter descends,
+// it reports back, and rounds are counted from the last one. maps is nil if the number of rounds is not
+// known.
+func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps []rowMap, back bool) {
 	in, r := g.In(id), g.Nodes[id].Region
 	at = ir.ID(slices.IndexFunc(r.Graph.Nodes, func(n ir.Node) bool { return n.Op.Control == op.Iterate }))
 	it, from := &r.Graph.Nodes[at], r.Graph.In(at)
@@ -163,8 +170,9 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 		}
 		old.at = ramped(ramp{to: farRow, of: 1, times: 1})
 		next := p.computed(d, body.Graph, body.Graph.In(y), of)
-		if old.at = nil; len(next) == 1 && next[0] == (ramp{to: farRow, c: next[0].c, of: 1, times: 1}) && next[0].c > 0 {
+		if old.at = nil; len(next) == 1 && next[0] == (ramp{to: farRow, c: next[0].c, of: 1, times: 1}) && next[0].c != 0 {
 			env[k].at = []ramp{{to: farRow, by: next[0].c, c: first[0].c}}
+			back = back || next[0].c < 0
 		}
 	}
 	if n, known := it.Times(); known {
@@ -173,12 +181,15 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 		times = untilOf(body.Next, env)
 	}
 	if times < 1 {
-		return at, 0, nil
+		return at, 0, nil, back
 	}
 	for k := range env {
 		if len(env[k].at) > 0 {
-			env[k].at[0].to = times
-			env[k].at = ramped(env[k].at[0])
+			r := env[k].at[0]
+			if r.to = times; back {
+				r.by, r.c = -r.by, r.c+r.by*(times-1)
+			}
+			env[k].at = ramped(r)
 		}
 	}
 	p.rows = times
@@ -187,7 +198,7 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 		p.of[k].whole = k < it.Carried() || !dividable(g.Type(x))
 	}
 	p.region(body, env)
-	return at, times, p.of
+	return at, times, p.of, back
 }
 
 // movedRows notes the rows of operand a that an operator reads for all rows of its result. m has them;
