@@ -124,6 +124,45 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// Under COST a rank with more work than others gives rows away before it is asked: with the rows of an
+// operand, several times in a round, where two loops may run in any order, and where a loop runs again.
+func TestSpreadMoves(t *testing.T) {
+	before := movedIterations.Load()
+	spreadAlike(t, []spreadProgram{{"uneven rows in rounds", `v = rand(60, 1, seed = 3)
+iterate w = v, r = 0 times 6 {
+  next w = parfor i in 0..60 with (schedule = "cost") {
+    iterate x = w[i, 0], k = 0 until k >= 6000 / (1 + i) {
+      next x = 0.5 * (x + v[59 - i, 0] / (x + 1.5))
+      next k = k + 1
+    }
+    x
+  }
+  next r = r + 1
+}
+emit w`, 1, 0}, {"two uneven loops", `v = rand(40, 1, seed = 3)
+iterate a = v, b = v times 5 {
+  next a = parfor i in 0..40 with (schedule = "cost") {
+    iterate x = a[i, 0], k = 0 until k >= 4000 / (1 + i) {
+      next x = 3.7 * x * (1.0 - x)
+      next k = k + 1
+    }
+    x
+  }
+  next b = parfor i in 0..40 with (schedule = "cost") {
+    iterate x = b[i, 0], k = 0 until k >= 4000 / (40 - i) {
+      next x = 3.6 * x * (1.0 - x)
+      next k = k + 1
+    }
+    x
+  }
+}
+emit a
+emit b`, 1, 0}})
+	if movedIterations.Load() == before {
+		t.Error("no rank has given rows away before it was asked")
+	}
+}
+
 // spreadAlike compares what programs print on ranks with their definition.
 func spreadAlike(t *testing.T, list []spreadProgram) {
 	table := tinyTable(t)
@@ -177,6 +216,9 @@ func compiledFor(t *testing.T, text string, ranks int) *compiler.Result {
 // helpedChunks counts the chunks that ranks have run for others.
 var helpedChunks atomic.Int64
 
+// movedIterations counts the iterations that ranks have given to others before their first chunk.
+var movedIterations atomic.Int64
+
 // runOver runs a plan over comms and returns what it prints. Ranks claim one row at a time, and help
 // each other as soon as their own are done.
 func runOver(comms []transport.Comm, c *compiler.Result, workers int) (string, error) {
@@ -193,6 +235,7 @@ func runOver(comms []transport.Comm, c *compiler.Result, workers int) (string, e
 	}
 	for _, r := range report.Ranks {
 		helpedChunks.Add(r.Helped)
+		movedIterations.Add(r.Moved)
 	}
 	return p.out.String(), err
 }

@@ -34,7 +34,7 @@ func (s *session) simulateCommand() *cli.Command {
 			"All workers are equal and there from the start of each loop; loops follow each other; adaptive techniques learn from one execution to the next.\n" +
 			"With --ranks the workers are threads of ranks that exchange messages: each rank begins with its own rows and steals when it runs dry,\n" +
 			"half of what another has left (--protocol steal), or all threads claim from one counter (counter). COST moves rows by their last costs.\n" +
-			"Runs have the protocol steal, except that COST moves no rows before a rank asks; they have no counter.",
+			"Runs have the protocol steal; they have no counter.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "workers", Usage: "numbers of workers, `P,P,...`; \"..\" goes on as before: 1,2,..,1024 or, doubled, 1..1024", Value: "1,2,..,64"},
 			&cli.StringFlag{Name: "ranks", Usage: "numbers of ranks, `P,P,...`, in place of workers"},

@@ -189,8 +189,9 @@ type rankStats struct {
 	Waiting    float64 `json:"waiting_seconds"`
 	Processor  float64 `json:"processor_seconds,omitempty"` // see dist.RankReport; 0: unknown
 	Claims     int     `json:"claims"`
-	Stolen     int     `json:"stolen_chunks"` // from another worker's queue
-	Helped     int64   `json:"helped_chunks"` // of other ranks
+	Stolen     int     `json:"stolen_chunks"`    // from another worker's queue
+	Helped     int64   `json:"helped_chunks"`    // of other ranks
+	Moved      int64   `json:"moved_iterations"` // given to others before the first chunk
 	Sent       int64   `json:"bytes_sent"`
 	Messages   int64   `json:"messages_sent"`
 	Read       int64   `json:"bytes_read"`      // of files
@@ -202,7 +203,7 @@ func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 	list := make([]rankStats, len(report.Ranks))
 	for i, r := range report.Ranks {
 		own := a.Run.Ranks[i]
-		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: own.Busy, Scheduling: own.Sched, Waiting: own.Idle, Processor: r.Processor, Helped: r.Helped,
+		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: own.Busy, Scheduling: own.Sched, Waiting: own.Idle, Processor: r.Processor, Helped: r.Helped, Moved: r.Moved,
 			Sent: r.BytesSent, Messages: r.MessagesSent, Read: r.BytesRead, ReadSent: r.ReadSent}
 		for _, l := range r.Loops {
 			for _, c := range l.Chunks {

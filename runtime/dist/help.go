@@ -1,7 +1,8 @@
 package dist
 
 // This file sends the messages of ranks that help each other with a loop: a request for iterations,
-// the answer, and the rows that were made. All three go over Control and are copied.
+// the answer, the rows that were made, and how long a rank's rows took. They go over Control and are
+// copied.
 
 import (
 	"encoding/binary"
@@ -11,11 +12,11 @@ import (
 	"flow/runtime/local"
 )
 
-// help is one of the three. Its encoding has a fixed header. Behind it are the iterations of an answer,
+// help is one of them. Its encoding has a fixed header. Behind it are the iterations of an answer,
 // and then the rows of an answer or of a return.
 type help struct {
 	what    helpKind
-	made    bool // of a return: the iterations did not fail
+	made    bool // of a return: the iterations did not fail; on the wire also that a gift has moved
 	ask     local.Ask
 	gift    local.Gift // of an answer
 	chunk   local.Chunk
@@ -30,6 +31,7 @@ const (
 	asks helpKind = iota
 	gives
 	returns
+	tells
 )
 
 // helpHeader is the length of the header, which begins with the epoch, and lentBytes of each range of
@@ -44,7 +46,7 @@ func putHelp(epoch uint64, h help) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 0, helpHeader+len(h.data)+len(h.gift.Lent)*lentBytes+len(h.gift.Rows))
 	b = append(le.AppendUint64(b, epoch), byte(h.what), 0)
-	if h.made {
+	if h.made || h.gift.Moved {
 		b[len(b)-1] = 1
 	}
 	for _, x := range []int32{int32(h.ask.Rank), h.ask.Loop, h.ask.Execution} {
@@ -67,7 +69,7 @@ func putHelp(epoch uint64, h help) []byte {
 // getHelp decodes a message about help.
 func getHelp(b []byte) (epoch uint64, h help, err error) {
 	le := binary.LittleEndian
-	if len(b) < helpHeader || helpKind(b[8]) > returns || uint64(le.Uint32(b[helpHeader-4:]))*lentBytes > uint64(len(b)-helpHeader) {
+	if len(b) < helpHeader || helpKind(b[8]) > tells || uint64(le.Uint32(b[helpHeader-4:]))*lentBytes > uint64(len(b)-helpHeader) {
 		return 0, h, fmt.Errorf("BUG: %d bytes arrived that are no help with a loop", len(b))
 	}
 	word := func(at int) int32 { return int32(le.Uint32(b[at:])) }
@@ -87,6 +89,7 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 	}
 	if h.data = b[at:]; h.what == gives {
 		h.gift.Rows, h.data = h.data, nil
+		h.gift.Moved, h.made = h.made, false
 	}
 	return le.Uint64(b), h, nil
 }
@@ -108,6 +111,15 @@ func (r *rank) giveBack(to int, a local.Ask, chunk local.Chunk, made []byte, sec
 	r.sendHelp(to, help{what: returns, ask: a, chunk: chunk, made: made != nil, data: made, seconds: seconds})
 }
 
+// times is local.Remote.Tell.
+func (r *rank) times(to int, a local.Ask, totals []float64) {
+	var b []byte
+	for _, x := range totals {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	r.sendHelp(to, help{what: tells, ask: a, data: b})
+}
+
 // helped handles a message about help. One that names what cannot be ends the run, with a sentence.
 // pollMu is held.
 func (r *rank) helped(from int, payload []byte) {
@@ -119,6 +131,12 @@ func (r *rank) helped(from int, payload []byte) {
 		err = r.eng.Asked(from, h.ask)
 	case h.what == gives:
 		err = r.eng.Given(from, h.ask, h.gift)
+	case h.what == tells:
+		totals := make([]float64, len(h.data)/8)
+		for i := range totals {
+			totals[i] = math.Float64frombits(binary.LittleEndian.Uint64(h.data[8*i:]))
+		}
+		err = r.eng.Told(from, h.ask, totals)
 	case h.made:
 		err = r.eng.Returned(from, h.ask, h.chunk, h.data, h.seconds)
 	default:

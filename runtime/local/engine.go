@@ -255,6 +255,9 @@ type helping struct {
 	opened atomic.Int32       // len(open)
 	vain   map[int32]bool     // the last requests got nothing, by number of the loop
 	gone   []bool             // ranks that answer no more
+	moved  int64              // iterations given away before first chunks
+	early  []earlyGift        // for executions that this rank has not begun
+	tally  map[int32]*tally   // by number of the loop
 	trip   atomic.Int64       // nanoseconds from a request to its answer, a mean of the last
 	fast   atomic.Int64       // of the fastest: messages alone, without waits for a processor
 }
@@ -277,8 +280,13 @@ type helped struct {
 	away      []Chunk // iterations of this rank that others have
 	undone    []Chunk // iterations that others had and have not done
 	returned  []returned
-	busy      int  // workers that run what they claimed
-	exhausted bool // nothing is left to give but given
+	moved     []Chunk      // iterations of this rank that it gave away at the start, in order
+	spare     []Chunk      // parts of claims that have some of these
+	spares    atomic.Int32 // len(spare)
+	expects   atomic.Int32 // gifts that should come at the start
+	spent     atomic.Int64 // nanoseconds of chunks that ran here, of this rank's rows
+	busy      int          // workers that run what they claimed
+	exhausted bool         // nothing is left to give but given
 }
 
 // asking is a request under way: to which rank, and when it was sent, as helped.clock.

@@ -169,10 +169,9 @@ func (l *loopRun) giveOn(n int) (gift []Lent) {
 
 // answer sends what a rank has asked for. left is the number of iterations that remain here.
 // helping.mu is held.
-func (l *loopRun) answer(a Ask, gift []Lent, left float64) {
+func (l *loopRun) answer(a Ask, g Gift, left float64) {
 	now := l.clock()
-	g := Gift{Lent: gift}
-	l.rowsFor(a.Rank, gift, func(rows []byte) { g.Rows = append(g.Rows, rows...) })
+	l.rowsFor(a.Rank, g.Lent, func(rows []byte) { g.Rows = append(g.Rows, rows...) })
 	g.Hints[0] = schedule.Hint{Rank: int32(l.e.o.Rank), Left: left * l.each() / float64(len(l.e.scratch))}
 	g.Hints[1] = l.hints.Best(now, func(rank int32) bool { return int(rank) != a.Rank })
 	g.Hints[1].Left = max(0, g.Hints[1].Still(now))
@@ -197,7 +196,7 @@ func (l *loopRun) lends(a Ask, gift []Lent, onward int, left float64) {
 		}
 	}
 	if !gone {
-		l.answer(a, gift, left)
+		l.answer(a, Gift{Lent: gift}, left)
 	}
 }
 
@@ -225,7 +224,7 @@ func (e *Engine) Asked(from int, a Ask) error {
 // answerOn answers with a part of what others have given.
 func (l *loopRun) answerOn(a Ask, among int) {
 	gift := l.giveOn(l.share(int(l.handed.Load()), among, l.perRow))
-	l.answer(a, gift, float64(l.handed.Load()))
+	l.answer(a, Gift{Lent: gift}, float64(l.handed.Load()))
 }
 
 // begins counts a worker that begins to claim, and runsDry one that has found nothing to claim. The
@@ -288,3 +287,103 @@ func (l *loopRun) pays() bool {
 
 // helpBytes is how many bytes of rows come from another rank in about DefaultHelpFrom.
 const helpBytes = 512 << 10
+
+// givenParts bounds what a worker takes at a time of what others gave, to this part of the rank's own
+// iterations. Nobody can take it off the worker any more.
+const givenParts = 64
+
+// moves gives iterations away before the first chunk, if all ranks' times of an execution are known and
+// the technique knows the costs of this rank's iterations. helping.mu is held.
+func (l *loopRun) moves() {
+	e, t := l.e, l.e.helping.tally[l.ask.Loop]
+	if t == nil || t.totals == nil {
+		return
+	}
+	less := float64(e.helping.fast.Load()) / 1e9 * min(1, e.o.HelpFrom.Seconds()/DefaultHelpFrom.Seconds())
+	pays := e.o.HelpFrom.Seconds() * float64(l.n/l.perRow) * float64(l.rowBytes()) / helpBytes // as in pays
+	var gives []schedule.Move
+	for _, m := range schedule.Moves(t.totals) {
+		switch {
+		case m.Work < less || t.totals[m.From] < pays:
+		case m.To == e.o.Rank:
+			l.expects.Add(1)
+		case m.From == e.o.Rank && !e.helping.gone[m.To]:
+			gives = append(gives, m)
+		}
+	}
+	costs, sum, all := l.log.queues.Costs(), 0., 0.
+	for _, x := range costs {
+		sum += x
+	}
+	if len(gives) == 0 || sum <= 0 {
+		return
+	}
+	for i := range costs {
+		costs[i] *= t.totals[e.o.Rank] / sum
+	}
+	for _, x := range t.totals {
+		all += x
+	}
+	begin := func(bin int) int {
+		unit := (bin*l.log.cut.units + len(costs) - 1) / len(costs)
+		return l.base + min(unit*l.leaf, l.n)
+	}
+	for k, spans := range schedule.Parts(gives, all/float64(len(t.totals)), costs) {
+		var gift []Lent
+		n := l.most()
+		for _, x := range spans {
+			part := Chunk{begin(x.From), begin(x.Past)}
+			if part.Lo = max(part.Lo, part.Hi-n); part.size() > 0 {
+				gift = append(gift, Lent{e.o.Rank, part})
+				l.moved = append(l.moved, part)
+				n -= part.size()
+			}
+		}
+		l.away = append(l.away, l.moved[len(l.moved)-len(gift):]...)
+		l.answer(Ask{gives[k].To, l.ask.Loop, l.ask.Execution}, Gift{Lent: gift, Moved: true}, float64(l.n))
+	}
+	slices.SortFunc(l.moved, func(a, b Chunk) int { return a.Lo - b.Lo })
+	for _, c := range l.moved {
+		l.left.Add(-int64(c.size()))
+		e.helping.moved += int64(c.size())
+	}
+}
+
+// stays returns the first part of a claim that has not moved, maybe an empty one. Others are spare.
+func (l *loopRun) stays(c Chunk) (first Chunk) {
+	for k := 0; k <= len(l.moved) && c.size() > 0; k++ {
+		part := c
+		if k < len(l.moved) {
+			part.Hi = min(c.Hi, max(c.Lo, l.moved[k].Lo))
+			c.Lo = min(c.Hi, max(c.Lo, l.moved[k].Hi))
+		}
+		switch {
+		case part.size() == 0:
+		case first.size() == 0:
+			first = part
+		default:
+			l.e.helping.mu.Lock()
+			l.spare = append(l.spare, part)
+			l.spares.Add(1)
+			l.e.helping.mu.Unlock()
+		}
+	}
+	return first
+}
+
+// takeSpare takes a spare part of a claim, if there is one.
+func (l *loopRun) takeSpare(c *claimed) bool {
+	if l.spares.Load() == 0 {
+		return false
+	}
+	l.e.helping.mu.Lock()
+	defer l.e.helping.mu.Unlock()
+	n := len(l.spare)
+	if n == 0 {
+		return false
+	}
+	*c = claimed{Chunk: l.spare[n-1]}
+	l.spare = l.spare[:n-1]
+	l.spares.Add(-1)
+	return true
+}

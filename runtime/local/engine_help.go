@@ -49,6 +49,7 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 		h.fast.Store(int64(firstTrip))
 	}
 	h.begun[number]++ // also if this rank takes no help, so that all ranks count alike
+	defer e.unpacks()
 	if l.perRow = full / rows; !ok || out.Rows != rows || out.Stride != out.Cols {
 		return
 	}
@@ -69,8 +70,13 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	l.pace.Store(0)
 	l.left.Store(int64(l.n))
 	l.hints, l.dry = schedule.Hints{}, make([]bool, e.p.Ranks)
+	l.moved, l.spare = l.moved[:0], l.spare[:0]
+	l.spares.Store(0)
+	l.expects.Store(0)
+	l.spent.Store(0)
 	h.open[number] = l
 	h.opened.Store(int32(len(h.open)))
+	l.moves()
 }
 
 // Helps reports whether another rank may ask for iterations: then a busy rank has to listen.
@@ -157,12 +163,22 @@ func (e *Engine) Given(from int, a Ask, g Gift) error {
 	h := &e.helping
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return e.accept(from, a, g)
+}
+
+// accept is Given while helping.mu is held.
+func (e *Engine) accept(from int, a Ask, g Gift) error {
+	h := &e.helping
 	for _, x := range g.Lent {
 		if x.Home < 0 || x.Home >= e.p.Ranks {
 			return fmt.Errorf("rank %d gives rows of rank %d, and there are %d ranks", from, x.Home, e.p.Ranks)
 		}
 	}
 	l := h.open[a.Loop]
+	if g.Moved && a.Rank == e.o.Rank && a.Execution > h.begun[a.Loop] && !h.gone[from] {
+		h.early = append(h.early, earlyGift{from, a, g})
+		return nil
+	}
 	if l == nil || l.ask != a || h.gone[from] { // of a rank that is gone, Gone has ended the request
 		for _, x := range g.Lent {
 			if x.Home != e.o.Rank {
@@ -171,15 +187,17 @@ func (e *Engine) Given(from int, a Ask, g Gift) error {
 		}
 		return nil
 	}
-	k := slices.IndexFunc(l.asking, func(x asking) bool { return int(x.to) == from })
-	if k < 0 {
-		return fmt.Errorf("rank %d answers a request that it has not got", from)
-	}
 	now, trip := l.clock(), l.trip()
-	took := now - l.asking[k].at
-	h.trip.Store(int64((trip + (min(took, 4*trip)-trip)/8) * 1e9))
-	h.fast.Store(min(int64(took*1e9), h.fast.Load()*9/8))
-	l.asking = slices.Delete(l.asking, k, k+1)
+	if k := slices.IndexFunc(l.asking, func(x asking) bool { return int(x.to) == from }); g.Moved {
+		l.expects.Add(-1)
+	} else if k < 0 {
+		return fmt.Errorf("rank %d answers a request that it has not got", from)
+	} else {
+		took := now - l.asking[k].at
+		h.trip.Store(int64((trip + (min(took, 4*trip)-trip)/8) * 1e9))
+		h.fast.Store(min(int64(took*1e9), h.fast.Load()*9/8))
+		l.asking = slices.Delete(l.asking, k, k+1)
+	}
 	for _, x := range g.Lent {
 		switch err := l.check(x); {
 		case err != nil:
@@ -238,7 +256,7 @@ func (e *Engine) Gone(rank int) {
 // help runs iterations of other ranks until none has any.
 func (l *loopRun) help(w *Worker, s *workerState) {
 	e := l.e
-	if l.ask.Loop == 0 || l.failed.Load() != maxNode || !l.mayHelp() {
+	if l.ask.Loop == 0 || l.failed.Load() != maxNode || l.handed.Load() == 0 && l.expects.Load() <= 0 && !l.mayHelp() {
 		return
 	}
 	helped := s.helped
@@ -285,7 +303,7 @@ func (l *loopRun) nextGiven(w *Worker, s *workerState) (x Lent, ok bool) {
 			ok = true
 			return true
 		}
-		return !l.request(true)
+		return !l.request(true) && (l.expects.Load() <= 0 || l.clock() > late*l.trip())
 	})
 	return x, ok
 }
@@ -300,7 +318,7 @@ func (l *loopRun) takeGiven() (x Lent) {
 	if each := l.each(); each > 0 {
 		n = max(n, int(shortPart.Seconds()/each))
 	}
-	n = max(min(n, l.most()), 1)
+	n = max(min(n, l.most(), max(l.n/givenParts, 1)), 1)
 	first := &l.given[0]
 	x = Lent{first.Home, Chunk{first.Lo, min(first.Hi, first.Lo+(n+l.perRow-1)/l.perRow*l.perRow)}}
 	if first.Lo = x.Hi; first.size() == 0 {
@@ -386,6 +404,15 @@ func (l *loopRun) rowBytes() int {
 // time. A rank whose own rows were done in less than EngineOptions.HelpFrom asks only if the last
 // time was not in vain, and in the first of every tryAgain executions. Rows that are made faster than
 // they are copied are not given away.
+//
+// Under a technique that knows costs (schedule.Queues.Costs), ranks tell each other after an execution
+// how long their rows took, and nothing waits for that (Engine.Told). Before the first chunk of the
+// next one, a rank with more than the mean gives rows to ranks with less (schedule.Moves), in answers
+// that nobody has asked for. Such a gift may come before its execution has begun, and waits
+// (earlyGift). A rank that waits for rows of another loop sends it back undone (Engine.refuses):
+// otherwise two ranks that run two loops in different orders would wait for each other. A rank that
+// expects gifts waits for them a few round trips. Ranks that know different times give other rows than
+// are expected, and each row is still run once.
 //
 // The rows come back with the time that they took, under the number of the worker that made them, of
 // all ranks' workers. So a technique learns the costs of all iterations and the speeds of all workers

@@ -4,6 +4,7 @@ package local_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,19 @@ func TestHelpRefusesMessages(t *testing.T) {
 		{"not away", "", 1, func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 40), 0) }},
 		{"rows in units", "", 16, func() error { return e.Given(1, mine, gift(1, 160, 165)) }},
 		{"rows in units of another", "rank 1 returns iterations 160 to 165 of loop 1, which are not rows of rank 0: it has 0 to 160", 16, func() error { return e.Returned(1, theirs, chunk(160, 165), nil, 0) }},
+		{"tells for another", "rank 1 tells 1 times, 1 ranks behind", 1, func() error { return e.Told(1, mine, []float64{1}) }},
+		{"tells too much", "rank 1 tells 2 times, 1 ranks behind", 1, func() error { return e.Told(1, theirs, []float64{1, 2}) }},
+		{"tells no time", "rank 1 tells a time of NaN s", 1, func() error { return e.Told(1, theirs, []float64{math.NaN()}) }},
+		{"moves rows of another", "rank 1 gives iterations 0 to 5 of loop 1, which are not rows of rank 1", 1, func() error {
+			g := gift(1, 0, 5)
+			g.Moved = true
+			return e.Given(1, mine, g)
+		}},
+		{"moves early", "", 1, func() error {
+			g := gift(1, 200, 205)
+			g.Moved = true
+			return e.Given(1, local.Ask{Loop: 1, Execution: 7}, g)
+		}},
 		{"late", "", 1, func() error { return e.Returned(1, late, chunk(-1, 1<<40), nil, 0) }},
 		{"unknown loop", "", 1, func() error { return e.Returned(1, local.Ask{Rank: 1, Loop: -3}, chunk(0, 5), nil, 0) }},
 	} {

@@ -4,6 +4,7 @@ package local
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"flow/ir/value"
@@ -44,11 +45,13 @@ func (l *loopRun) settle(w *Worker) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		l.declines()
+		l.e.refuses(l.ask.Loop)
 		return len(l.away) == 0
 	})
 	h.mu.Lock()
 	l.exhaust()
 	l.declines()
+	l.tells()
 	delete(h.open, l.ask.Loop)
 	h.opened.Store(int32(len(h.open)))
 	l.ask.Loop = 0
@@ -140,4 +143,152 @@ func (l *loopRun) records(w *Worker, chunk Chunk, worker int, start, end int64) 
 		did.list = append(did.list, trace.Chunk{Lo: int64(chunk.Lo - l.base), Hi: int64(chunk.Hi - l.base),
 			Worker: int32(worker), Asked: start, Start: start, End: end})
 	}
+}
+
+// earlyGift is a gift for an execution that this rank has not begun.
+type earlyGift struct {
+	from int
+	ask  Ask
+	gift Gift
+}
+
+// unpacks accepts the early gifts for executions that have begun. What is wrong with one is reported
+// where its rows are missing: they go back undone. helping.mu is held.
+func (e *Engine) unpacks() {
+	h := &e.helping
+	h.early = slices.DeleteFunc(h.early, func(x earlyGift) bool {
+		if x.ask.Execution > h.begun[x.ask.Loop] {
+			return false
+		}
+		if e.accept(x.from, x.ask, x.gift) != nil {
+			e.sendsBack(x)
+		}
+		return true
+	})
+}
+
+// refuses sends early gifts for other loops back undone while a worker waits for rows of this one:
+// their rank may wait for this rank in the same way. helping.mu is held.
+func (e *Engine) refuses(loop int32) {
+	h := &e.helping
+	h.early = slices.DeleteFunc(h.early, func(x earlyGift) bool {
+		if x.ask.Loop == loop {
+			return false
+		}
+		e.sendsBack(x)
+		return true
+	})
+}
+
+func (e *Engine) sendsBack(x earlyGift) {
+	for _, lent := range x.gift.Lent {
+		e.o.Remote.Return(x.from, x.ask, lent.Chunk, nil, 0)
+	}
+}
+
+// tally has what ranks have told each other of the times that their rows took.
+type tally struct {
+	totals    []float64 // seconds by rank, in the last execution for which all are known; nil: none
+	execution int32
+	telling   map[int32]*telling // by execution
+}
+
+// telling is one exchange of times. Ranks count backwards from this one.
+type telling struct {
+	heard []float64         // of this rank and of those before it
+	sent  int               // how many of these were sent at last
+	early map[int][]float64 // what continues so many that are heard
+}
+
+// mostTelling is how many executions of a loop an exchange may take.
+const mostTelling = 8
+
+// of returns the exchange of an execution.
+func (h *helping) of(a Ask) *telling {
+	if h.tally == nil {
+		h.tally = map[int32]*tally{}
+	}
+	t := h.tally[a.Loop]
+	if t == nil {
+		t = &tally{telling: map[int32]*telling{}}
+		h.tally[a.Loop] = t
+	}
+	if t.telling[a.Execution] == nil {
+		for k := range t.telling {
+			if k < a.Execution-mostTelling { // a rank has not told, or knows no costs
+				delete(t.telling, k)
+			}
+		}
+		t.telling[a.Execution] = &telling{early: map[int][]float64{}}
+	}
+	return t.telling[a.Execution]
+}
+
+// tells says how long this rank's rows took, wherever they ran, if the technique learns their costs.
+// helping.mu is held.
+func (l *loopRun) tells() {
+	if len(l.log.queues.Costs()) == 0 {
+		return
+	}
+	seconds := float64(l.spent.Load()) / 1e9
+	for _, x := range l.returned {
+		seconds += x.seconds
+	}
+	h := &l.e.helping
+	h.of(l.ask).heard = []float64{seconds}
+	l.e.spreads(l.ask)
+}
+
+// spreads sends what is known of an execution by dissemination: in step k each rank sends 2^k times to
+// the rank 2^k behind it (Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", 1988).
+// Nothing waits for it. helping.mu is held.
+func (e *Engine) spreads(a Ask) {
+	h, n := &e.helping, e.p.Ranks
+	x := h.of(a)
+	for known := len(x.heard); known > 0 && known < n; known = len(x.heard) {
+		if x.sent < known {
+			x.sent = known
+			e.o.Remote.Tell((e.o.Rank+known)%n, Ask{e.o.Rank, a.Loop, a.Execution}, x.heard[:min(known, n-known)])
+		}
+		more, ok := x.early[known]
+		if !ok {
+			return
+		}
+		x.heard = append(x.heard, more...)
+	}
+	t := h.tally[a.Loop]
+	if len(x.heard) < n || a.Execution <= t.execution {
+		return
+	}
+	t.execution, t.totals = a.Execution, make([]float64, n)
+	for k, seconds := range x.heard {
+		t.totals[(e.o.Rank-k+n)%n] = seconds
+	}
+	for k := range t.telling {
+		if k <= a.Execution {
+			delete(t.telling, k)
+		}
+	}
+}
+
+// Told handles the times of another rank's rows and of those before it. The error says what is wrong
+// with the message.
+func (e *Engine) Told(from int, a Ask, totals []float64) error {
+	h, n := &e.helping, e.p.Ranks
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	back := (e.o.Rank - from + n) % n
+	if a.Rank != from || back == 0 || back&(back-1) != 0 || len(totals) != min(back, n-back) {
+		return fmt.Errorf("rank %d tells %d times, %d ranks behind", from, len(totals), back)
+	}
+	for _, x := range totals {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			return fmt.Errorf("rank %d tells a time of %g s", from, x)
+		}
+	}
+	if t := h.tally[a.Loop]; t == nil || a.Execution > t.execution {
+		h.of(a).early[back] = totals
+		e.spreads(a)
+	}
+	return nil
 }

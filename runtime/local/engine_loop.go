@@ -237,14 +237,19 @@ func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start, waited int6
 
 // claimNext claims the next chunk. ok is false if none is left.
 func (l *loopRun) claimNext(w *Worker) (c claimed, ok bool) {
-	unit, size, stolen, ok := l.log.queues.Claim(w.index)
-	if !ok {
-		return c, false
+	for l.ask.Loop == 0 || !l.takeSpare(&c) {
+		unit, size, stolen, ok := l.log.queues.Claim(w.index)
+		if !ok {
+			return c, false
+		}
+		if c = (claimed{Chunk{l.base + unit*l.leaf, l.base + min((unit+size)*l.leaf, l.n)}, stolen}); l.ask.Loop == 0 {
+			return c, true
+		}
+		if c.Chunk = l.stays(c.Chunk); c.size() > 0 {
+			break
+		}
 	}
-	c = claimed{Chunk{l.base + unit*l.leaf, l.base + min((unit+size)*l.leaf, l.n)}, stolen}
-	if l.ask.Loop != 0 {
-		l.left.Add(-int64(c.size()))
-	}
+	l.left.Add(-int64(c.size()))
 	return c, true
 }
 
@@ -288,6 +293,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		l.count.ran(w.index, ran.size())
 		if l.timed {
 			ended = e.Now()
+			l.spent.Add(ended - began)
 			units := (ran.size() + l.leaf - 1) / l.leaf
 			q.Report(w.index, (ran.Lo-l.base)/l.leaf, units, float64(ended-began)/1e9, float64(began-asked)/1e9)
 			if l.log.did != nil {

@@ -44,6 +44,7 @@ func (e *Engine) makeReport(wall time.Duration) *Report {
 	if e.o.Read != nil {
 		r.BytesRead = e.o.Read.Load()
 	}
+	r.Moved = e.helping.moved
 	kinds := make([]kindCount, len(e.kinds))
 	calls := make([]callCount, len(e.g.Calls))
 	for i := range e.scratch {

@@ -84,12 +84,14 @@ type Remote struct {
 	Fetch func(key int, x *Parts, finished func())
 	// Ask asks another rank for iterations of a loop, and Give answers such a request. Return sends
 	// a copy of the rows that given iterations have made, and the seconds that they took, or nil if
-	// they were not run. They call Engine.Asked, Given and Returned of the other rank. Near reports
+	// they were not run. Tell sends how long the rows of this rank, and of some before it, took. They
+	// call Engine.Asked, Given, Returned and Told of the other rank. Near reports
 	// whether another rank is on the same machine; nil: all are. Wait drives transfers for a worker
 	// that has waited this long inside a task, and sleeps if nothing happens.
 	Ask    func(to int, a Ask)
 	Give   func(a Ask, g Gift)
 	Return func(to int, a Ask, chunk Chunk, made []byte, seconds float64)
+	Tell   func(to int, a Ask, totals []float64)
 	Near   func(rank int) bool
 	Wait   func(waited time.Duration)
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
@@ -139,6 +141,7 @@ type Gift struct {
 	// Hints say how much work the rank that answers has left, and the rank that has most left as far as
 	// it knows. Left holds when the message is sent. At is not used.
 	Hints [2]schedule.Hint
+	Moved bool // it answers no Ask: it comes at the start of the execution that Ask names
 }
 
 // Progress is how far this rank's part of a run is.
@@ -192,6 +195,7 @@ type Report struct {
 	Loops   []trace.LoopRecord // with EngineOptions.Stats or Trace, in the order of their ends
 
 	Helped int64 // chunks of other ranks that this one has run
+	Moved  int64 // iterations that this rank gave others before the first chunk of a loop
 
 	BytesRead   int64 // of files, also before the run
 	BytesLent   int64 // memory lent for results, sum over all

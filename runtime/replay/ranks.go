@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"flow/runtime/schedule"
 )
@@ -118,6 +117,8 @@ const (
 	patienceDry = 1. / 4
 	// bins of the expected costs of a rank's block
 	mostBins = 1 << 12
+	// of its rows a rank's thread takes this part at once of what others gave, as in runs
+	givenParts = 64
 )
 
 // rankLoop is the state of a simulation of a loop.
@@ -148,7 +149,7 @@ type rankLoop struct {
 	out      Spread
 }
 
-// simRank is one rank. It fills three cache lines, and what every message needs is in the first one: a
+// simRank is one rank. What every message needs is in the first one: a
 // simulation of many ranks waits for memory most of its time.
 type simRank struct {
 	own    *schedule.Claimer
@@ -163,7 +164,10 @@ type simRank struct {
 	block  span    // what it begins with
 	given  []span  // chunks that others gave, and that no thread has begun
 	hints  schedule.Hints
-	home   span // the rows that it keeps
+	home   span    // the rows that it keeps
+	moved  []span  // iterations of the block that it gave away at the start
+	spare  []span  // parts of claims that have some of these
+	coming float64 // expected work of such gifts on their way here
 }
 
 // span is iterations lo to hi-1. A file of costs has fewer than 2^31 (maxCosts).
@@ -235,11 +239,7 @@ func (s *rankLoop) assign(r *simRank, block span) error {
 		p.Processors = min(p.P, finer*s.m.Threads)
 	}
 	if s.expected != nil {
-		bins := min(p.N, mostBins)
-		for b := range bins {
-			lo, hi := int(block.lo)+b*p.N/bins, int(block.lo)+(b+1)*p.N/bins
-			p.Profile = append(p.Profile, s.expected.Of(lo, hi-lo))
-		}
+		p.Profile = s.bins(nil, block)
 	}
 	calc := s.stepped[p.N]
 	if calc == nil || len(p.Profile) > 0 {
@@ -255,8 +255,7 @@ func (s *rankLoop) assign(r *simRank, block span) error {
 	return nil
 }
 
-// again begins an execution after the first: techniques keep what they have learned, and COST gives
-// each rank a block of equal expected cost.
+// again begins an execution after the first: techniques keep what they have learned.
 func (s *rankLoop) again() error {
 	if s.shared != nil {
 		s.shared.Reset()
@@ -269,17 +268,10 @@ func (s *rankLoop) again() error {
 		return nil
 	}
 	s.expected = schedule.NewTrace(slices.Clone(s.measured))
-	share, lo := s.expected.Total()/float64(s.m.Ranks), 0
 	for i := range s.ranks {
-		hi := s.n
-		if i+1 < s.m.Ranks {
-			target := share * float64(i+1)
-			hi = lo + sort.Search(s.n-lo, func(k int) bool { return s.expected.Of(0, lo+k)+s.measured[lo+k]/2 >= target })
-		}
-		if err := s.assign(&s.ranks[i], span{int32(lo), int32(hi)}); err != nil {
+		if err := s.assign(&s.ranks[i], s.ranks[i].home); err != nil {
 			return err
 		}
-		lo = hi
 	}
 	return nil
 }
@@ -303,6 +295,9 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 			*s.thread(int32(i), int32(w)) = simThread{}
 			s.at(0, int32(i), int32(w))
 		}
+	}
+	if s.expected != nil && s.helps {
+		s.moves()
 	}
 	for threads := int32(s.m.Threads); ; {
 		e, ok := s.events.take()
@@ -412,9 +407,9 @@ func (s *rankLoop) unit(r *simRank) (seconds float64, ok bool) {
 
 // rest returns the estimated seconds until a rank has no work left. ok is false if it cannot know.
 func (s *rankLoop) rest(r *simRank) (seconds float64, ok bool) {
-	if r.left == 0 && len(r.given) == 0 {
+	if r.left == 0 && len(r.given) == 0 && r.coming <= 0 {
 		return 0, true
 	}
 	unit, ok := s.unit(r)
-	return max(r.work, 0) * unit / float64(s.m.Threads), ok
+	return max(r.work+r.coming, 0) * unit / float64(s.m.Threads), ok
 }

@@ -1,12 +1,18 @@
 package replay
 
-import "flow/runtime/schedule"
+import (
+	"slices"
+	"sort"
+
+	"flow/runtime/schedule"
+)
 
 // This file has the messages of simulated ranks: requests for work and their answers.
 
-// message is an answer. A request is only an event.
+// message is an answer, or work that moves before the first chunk. A request is only an event.
 type message struct {
 	gift  []span
+	moved bool
 	hints [2]schedule.Hint // the sender, and the best that it knows
 }
 
@@ -51,6 +57,11 @@ func (s *rankLoop) asked(rank, from int32) {
 	m.hints[0] = schedule.Hint{Rank: rank, Left: left, At: s.now}
 	m.hints[1] = r.hints.Best(s.now, func(rank int32) bool { return rank != from })
 	s.out.Messages++
+	s.send(from, m)
+}
+
+// send sends a message that has iterations.
+func (s *rankLoop) send(to int32, m message) {
 	k := int32(len(s.messages))
 	if n := len(s.unused); n > 0 {
 		k, s.unused = s.unused[n-1], s.unused[:n-1]
@@ -58,7 +69,113 @@ func (s *rankLoop) asked(rank, from int32) {
 	} else {
 		s.messages = append(s.messages, m)
 	}
-	s.at(s.now+s.m.Delay, from, ^k)
+	s.at(s.now+s.m.Delay, to, ^k)
+}
+
+// moves lets ranks with more work than the mean give some to such with less, before the first chunk.
+func (s *rankLoop) moves() {
+	totals := make([]float64, len(s.ranks))
+	for i := range s.ranks {
+		totals[i] = s.ranks[i].work
+	}
+	for p := 1; p < s.m.Ranks; p *= 2 {
+		s.out.Messages += s.m.Ranks // totals
+	}
+	mean := s.expected.Total() / float64(len(s.ranks))
+	var costs []float64
+	for list := schedule.Moves(totals); len(list) > 0; {
+		n := 1
+		for n < len(list) && list[n].From == list[0].From {
+			n++
+		}
+		r := &s.ranks[list[0].From]
+		costs = s.bins(costs[:0], r.home)
+		for k, spans := range schedule.Parts(list[:n], mean, costs) {
+			var gift []span
+			for _, x := range spans {
+				lo, hi := binOf(r.home, x.From, len(costs)), binOf(r.home, x.Past, len(costs))
+				gift = append(gift, span{lo, hi})
+			}
+			if len(gift) == 0 {
+				continue
+			}
+			for _, c := range gift {
+				r.left -= int32(c.size())
+				r.work -= s.work(c)
+				s.ranks[list[k].To].coming += s.work(c)
+			}
+			r.moved = append(r.moved, gift...)
+			s.out.Messages++
+			s.send(int32(list[k].To), message{gift: gift, moved: true})
+		}
+		slices.SortFunc(r.moved, func(a, b span) int { return int(a.lo - b.lo) })
+		list = list[n:]
+	}
+}
+
+// bins appends the expected costs of equal parts of a block.
+func (s *rankLoop) bins(costs []float64, block span) []float64 {
+	bins := min(block.size(), mostBins)
+	for b := range bins {
+		costs = append(costs, s.work(span{binOf(block, b, bins), binOf(block, b+1, bins)}))
+	}
+	return costs
+}
+
+// binOf returns where a bin of a block begins.
+func binOf(block span, bin, bins int) int32 {
+	return block.lo + int32(bin*block.size()/bins)
+}
+
+// stays returns the first part of a claim that has not moved, maybe an empty one. Others are spare.
+func (r *simRank) stays(c span) (first span) {
+	for k := 0; k <= len(r.moved) && c.size() > 0; k++ {
+		part := c
+		if k < len(r.moved) {
+			part.hi = min(c.hi, max(c.lo, r.moved[k].lo))
+			c.lo = min(c.hi, max(c.lo, r.moved[k].hi))
+		}
+		switch {
+		case part.size() == 0:
+		case first.size() == 0:
+			first = part
+		default:
+			r.spare = append(r.spare, part)
+		}
+	}
+	return first
+}
+
+// takeGiven takes something of what others gave: a chunk that they claimed, or of what moved as much as
+// a run takes (givenParts in runtime/local).
+func (s *rankLoop) takeGiven(r *simRank) (c span) {
+	c = r.given[0]
+	if s.expected != nil {
+		all := 0
+		for _, g := range r.given {
+			all += g.size()
+		}
+		n := max(min(all/(2*s.m.Threads), r.home.size()/givenParts), 1)
+		c.hi = min(c.hi, c.lo+int32(n))
+	}
+	if r.given[0].lo = c.hi; r.given[0].size() == 0 {
+		r.given = r.given[1:]
+	}
+	return c
+}
+
+// giveOn takes something off what others gave, from the end: a chunk, or under COST a part of one that
+// costs so much.
+func (s *rankLoop) giveOn(r *simRank, work float64) (c span) {
+	last := len(r.given) - 1
+	c = r.given[last]
+	if s.expected != nil {
+		c.lo += int32(sort.Search(c.size()-1, func(k int) bool { return s.work(span{c.lo + int32(k) + 1, c.hi}) < work }))
+	}
+	if r.given[last].hi = c.lo; r.given[last].size() == 0 {
+		r.given = r.given[:last]
+	}
+	return c
 }
 
 // receive handles an answer.
@@ -70,7 +187,13 @@ func (s *rankLoop) receive(rank, k int32) {
 	for _, h := range m.hints {
 		r.hints.Learn(h)
 	}
-	r.asking--
+	if m.moved {
+		for _, c := range m.gift {
+			r.coming -= s.work(c)
+		}
+	} else {
+		r.asking--
+	}
 	if len(m.gift) == 0 {
 		r.vain++
 		s.ask(rank)
@@ -100,8 +223,8 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 	}
 	for more /= 2; more > 0; {
 		var c span
-		if last := len(r.given) - 1; last >= 0 {
-			c, r.given = r.given[last], r.given[:last]
+		if len(r.given) > 0 {
+			c = s.giveOn(r, more)
 			s.left -= c.size()
 			r.work -= s.work(c)
 		} else {
@@ -119,10 +242,14 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 
 // Note [Simulated ranks]
 //
-// A rank begins with a block of consecutive iterations: the rows that it keeps, or under COST, once
-// costs are known, a block of equal expected cost. Its threads take chunks of the block by the
-// technique, which cuts for some threads more than there are (helpers), because other ranks may take
-// chunks, too. STATIC cuts for the threads alone, and nothing is stolen.
+// A rank begins with its own rows. Its threads take chunks of them by the technique, which cuts for
+// some threads more than there are (helpers), because other ranks may take chunks, too. STATIC cuts for
+// the threads alone, and nothing is stolen.
+//
+// Under COST, once costs are known, ranks with more work than the mean give rows to ranks with less
+// (schedule.Moves) in one message before the first chunk. A rank runs its own rows first, so that
+// message is hidden. Ranks know the totals of all by messages of the execution before, ceil(log2 P) a
+// rank, while other things go on.
 //
 // A rank asks for work when what it has left will take less than some round trips (leads), so that
 // the answer is there in time. It asks the rank that has most left as far as it knows, or any. Who is
@@ -133,7 +260,6 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 // Each claim from a counter for all threads is two messages. A thread's first chunk is that of its
 // number, and its next claim is under way while it runs a chunk.
 //
-// The runtime has this protocol (Note [Help among ranks] in runtime/local), except for the counter, and
-// COST moves no blocks there: it learns the costs that all ranks measured, and orders a rank's own
-// rows. A rank cuts what it was given itself, asks one rank at a time, and leaves a loop when all
-// others have nothing, where this one waits and asks again.
+// The runtime has this protocol (Note [Help among ranks] in runtime/local), except for the counter.
+// COST learns after each execution here, and in a run when it is worth the time. A rank of a run asks
+// one rank at a time, and leaves a loop when all others have nothing. This one waits and asks again.

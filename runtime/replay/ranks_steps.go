@@ -43,7 +43,7 @@ func (s *rankLoop) step(rank, thread int32) {
 		s.begin(rank, thread, t, c)
 	} else if len(r.given) > 0 {
 		t.own = false
-		c, r.given = r.given[0], r.given[1:]
+		c = s.takeGiven(r)
 		s.left -= c.size()
 		r.work -= s.work(c)
 		s.begin(rank, thread, t, c)
@@ -69,16 +69,23 @@ func (s *rankLoop) claimOwn(r *simRank, thread int) (c span, ok bool) {
 	if r.left == 0 {
 		return c, false
 	}
-	start, n, ok := r.own.Claim(thread)
-	if !ok && s.helps { // what was claimed for other ranks may have left a rest
-		start, n, ok = r.own.Claim(s.m.Threads)
+	if n := len(r.spare); n > 0 {
+		c, r.spare = r.spare[0], r.spare[1:]
 	}
-	if !ok {
-		return c, false
+	for c.size() == 0 {
+		start, n, ok := r.own.Claim(thread)
+		if !ok && s.helps { // what was claimed for other ranks may have left a rest
+			start, n, ok = r.own.Claim(s.m.Threads)
+		}
+		if !ok {
+			return c, false
+		}
+		if c = r.block.from(start, n); r.moved != nil {
+			c = r.stays(c)
+		}
 	}
-	r.left -= int32(n)
-	s.left -= n
-	c = r.block.from(start, n)
+	r.left -= int32(c.size())
+	s.left -= c.size()
 	r.work -= s.work(c)
 	return c, true
 }

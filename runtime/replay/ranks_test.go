@@ -96,7 +96,7 @@ func TestRanksSteal(t *testing.T) {
 	}
 }
 
-// COST moves blocks by the costs of the last execution: later ones are nearer to the ideal.
+// COST moves rows by the costs of the last execution: later ones are nearer to the ideal.
 func TestRanksLearn(t *testing.T) {
 	cost := technique(t, "COST")
 	m := Cluster{Ranks: 32, Threads: 1, H: 1e-7, Delay: 1e-4}

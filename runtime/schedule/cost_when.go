@@ -246,7 +246,7 @@ func (c *cost) study(worker int) {
 
 // bins returns the number of bins of a profile, at least share for each share.
 func (c *cost) bins(e executed, share int) int {
-	return min(c.N, min(max(leastBins, share*c.Processors, int(min(e.busy/c.procs()/worthBin, maxBins))), maxBins))
+	return min(c.N, min(max(leastBins, c.Bins, share*c.Processors, int(min(e.busy/c.procs()/worthBin, maxBins))), maxBins))
 }
 
 // price returns the cost of learning an execution with this many chunks and bins.

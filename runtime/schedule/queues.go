@@ -306,6 +306,15 @@ func (q *Queues) Report(worker, start, n int, seconds, overhead float64) {
 	q.shares[i].claimer.Report(worker, start-q.shares[i].base, n, seconds, overhead)
 }
 
+// Costs returns what equal parts of the loop are expected to cost, in order. It returns nil if the
+// technique does not know. No execution may be under way.
+func (q *Queues) Costs() []float64 {
+	if q.one == nil || q.one.cost == nil || q.one.cost.beside { // somebody writes it
+		return nil
+	}
+	return q.one.cost.Profile()
+}
+
 // Learns reports whether Report has an effect.
 func (q *Queues) Learns() bool {
 	if q.one != nil {

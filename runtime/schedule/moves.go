@@ -1,0 +1,70 @@
+package schedule
+
+// This file moves work between ranks before a loop begins, by what its last execution took. Runs and
+// simulations use it.
+
+// Move is work that one rank gives another.
+type Move struct {
+	From, To int
+	Work     float64 // seconds
+}
+
+// Moves returns what ranks give each other so that each has the mean of these totals, in seconds. Ranks
+// with more than the mean give, in the order of ranks, to ranks with less. So each rank that knows the
+// totals knows all moves, and no work moves twice.
+func Moves(totals []float64) (list []Move) {
+	mean := meanOf(totals)
+	from, to, more, less := 0, 0, 0., 0.
+	for {
+		for ; more <= 0 && from < len(totals); from++ {
+			more = totals[from] - mean
+		}
+		for ; less <= 0 && to < len(totals); to++ {
+			less = mean - totals[to]
+		}
+		if more <= 0 || less <= 0 {
+			return list
+		}
+		m := Move{from - 1, to - 1, min(more, less)}
+		list = append(list, m)
+		more, less = more-m.Work, less-m.Work
+	}
+}
+
+func meanOf(x []float64) (mean float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	return mean
+}
+
+// Span is From up to Past-1.
+type Span struct{ From, Past int }
+
+// stays is the part of the mean work of a rank that an iteration costs at most to be moved. Dearer ones
+// stay where COST runs them first. What others gave is run in its order, so a dear one would end late.
+const stays = 128
+
+// Parts chooses what a rank gives by its moves, from the end of its rows: for each move spans of bins
+// that cost its work together, or a little less. costs has the seconds of each bin. A bin that costs
+// more than is left of the work stays.
+func Parts(gives []Move, mean float64, costs []float64) [][]Span {
+	dear := max(mean/stays, 2*meanOf(costs))
+	parts, taken := make([][]Span, len(gives)), make([]bool, len(costs))
+	for k, m := range gives {
+		left := m.Work
+		for i := len(costs) - 1; i >= 0 && left > 0; i-- {
+			if taken[i] || costs[i] > min(left, dear) {
+				continue
+			}
+			taken[i] = true
+			left -= costs[i]
+			if n := len(parts[k]); n > 0 && parts[k][n-1].From == i+1 {
+				parts[k][n-1].From = i
+			} else {
+				parts[k] = append(parts[k], Span{i, i + 1})
+			}
+		}
+	}
+	return parts
+}
