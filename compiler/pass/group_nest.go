@@ -28,9 +28,9 @@ import (
 // elsewhere, alone or as a part of a larger matrix, the group has several results (group_ends.go).
 // Ranks share the rows of a group, and merge the states of its reductions.
 //
-// It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes all
-// their elements, if nothing else that may fail lies between them (RATIONALE.md, "Why may operators of a
-// nest fail?"). Matrices that are cut into blocks are left alone.
+// It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes
+// all their elements, if nothing else that may fail lies between them (RATIONALE.md, "Why may
+// operators of a nest fail?"). Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := newNesting(g, table, sizes)
 	if !f.any() {

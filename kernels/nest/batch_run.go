@@ -195,6 +195,36 @@ func (f *batchForm) ops(rounds int64) float64 {
 	return f.work() * float64(launch.Lanes()) * float64(rounds)
 }
 
+// Large reports whether a stage of a loop or branch in b has work for several workers, or all rounds of
+// a loop whose rows are points. b has been planned by PlanStages.
+func Large(b *op.Body) bool {
+	for k := range b.Acts {
+		if c := b.Acts[k].Def.Control; c != op.Select && c != op.Iterate {
+			continue
+		}
+		times, known := b.Acts[k].Attrs.Get("times")
+		if !known {
+			times.I = -1
+		}
+		if planOf(b.Acts[k].Bodies[0]).batch.large(times.I) {
+			return true
+		}
+		for _, in := range b.Acts[k].Bodies {
+			if Large(in) {
+				return true
+			}
+			if s := planOf(in).stages; s != nil {
+				for h := range s.members {
+					if s.ops(h) >= float64(teamFrom.Load()) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
 // large reports whether the points of up to times rounds are work for several workers. times < 0 means
 // that their number is unknown. large writes the nest if it is likely to be shared.
 func (c *batchCode) large(times int64) bool {

@@ -45,9 +45,9 @@ const (
 	fewAcross = 4
 )
 
-// across returns a loop over rows that makes all columns of a space, in place of the rectangles in list,
-// if that is faster: if these have few columns each, or compute again what columns share. A reduced
-// result stays with its rectangles.
+// across returns a loop over rows that makes all columns of a space, in place of the rectangles in
+// list, if that is faster: if these have few columns each, or compute again what columns share. A
+// reduced result stays with its rectangles.
 func across(list []SpaceRect, space window.Rect, results []RowResult, write func(x *Builder) []Ref) []SpaceRect {
 	if slices.ContainsFunc(results, func(r RowResult) bool { return r.Total != nil }) {
 		return list

@@ -61,36 +61,6 @@ func (s *Stages) cost(k int) float64 {
 	return flopsOf(s.body, a) / float64(max(1, a.Type.Count()))
 }
 
-// Large reports whether a stage of a loop or branch in b has work for several workers, or all rounds of
-// a loop whose rows are points. b has been planned by PlanStages.
-func Large(b *op.Body) bool {
-	for k := range b.Acts {
-		if c := b.Acts[k].Def.Control; c != op.Select && c != op.Iterate {
-			continue
-		}
-		times, known := b.Acts[k].Attrs.Get("times")
-		if !known {
-			times.I = -1
-		}
-		if planOf(b.Acts[k].Bodies[0]).batch.large(times.I) {
-			return true
-		}
-		for _, in := range b.Acts[k].Bodies {
-			if Large(in) {
-				return true
-			}
-			if s := planOf(in).stages; s != nil {
-				for h := range s.members {
-					if s.ops(h) >= float64(teamFrom.Load()) {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
-}
-
 // ops estimates the number of operations of the stage of action h.
 func (s *Stages) ops(h int) (sum float64) {
 	for _, i := range s.members[h] {

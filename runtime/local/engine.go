@@ -262,6 +262,27 @@ type helping struct {
 	fast   atomic.Int64       // of the fastest: messages alone, without waits for a processor
 }
 
+// earlyGift is a gift for an execution that this rank has not begun.
+type earlyGift struct {
+	from int
+	ask  Ask
+	gift Gift
+}
+
+// tally has what ranks have told each other of the times that their rows took.
+type tally struct {
+	totals    []float64 // seconds by rank, in the last execution for which all are known; nil: none
+	execution int32
+	telling   map[int32]*telling // by execution
+}
+
+// telling is one exchange of times. Ranks count backwards from this one.
+type telling struct {
+	heard []float64         // of this rank and of those before it
+	sent  int               // how many of these were sent at last
+	early map[int][]float64 // what continues so many that are heard
+}
+
 // helped is what an execution of a loop knows of other ranks. helping.mu guards it, except atomics.
 type helped struct {
 	ask       Ask // of this rank; Loop is 0 if ranks do not help each other

@@ -145,13 +145,6 @@ func (l *loopRun) records(w *Worker, chunk Chunk, worker int, start, end int64) 
 	}
 }
 
-// earlyGift is a gift for an execution that this rank has not begun.
-type earlyGift struct {
-	from int
-	ask  Ask
-	gift Gift
-}
-
 // unpacks accepts the early gifts for executions that have begun. What is wrong with one is reported
 // where its rows are missing: they go back undone. helping.mu is held.
 func (e *Engine) unpacks() {
@@ -184,20 +177,6 @@ func (e *Engine) sendsBack(x earlyGift) {
 	for _, lent := range x.gift.Lent {
 		e.o.Remote.Return(x.from, x.ask, lent.Chunk, nil, 0)
 	}
-}
-
-// tally has what ranks have told each other of the times that their rows took.
-type tally struct {
-	totals    []float64 // seconds by rank, in the last execution for which all are known; nil: none
-	execution int32
-	telling   map[int32]*telling // by execution
-}
-
-// telling is one exchange of times. Ranks count backwards from this one.
-type telling struct {
-	heard []float64         // of this rank and of those before it
-	sent  int               // how many of these were sent at last
-	early map[int][]float64 // what continues so many that are heard
 }
 
 // mostTelling is how many executions of a loop an exchange may take.
