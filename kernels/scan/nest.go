@@ -31,8 +31,10 @@ const (
 	scanRounds = 4
 	// scanWide is from how many columns on rows are done one after the other: whole rows are read
 	// as fast as memory gives them, and columns that go down by themselves took 1.4 times as long.
-	// A row must be longer than what a target computes at once.
-	scanWide = 64
+	// A row must be longer than what a target computes at once: up to four vectors. scanWideBools is for
+	// bools, whose vectors have up to 64 lanes.
+	scanWide      = 64
+	scanWideBools = 8 * scanWide
 	// scanStored is the most elements of a launch of such rows: what is stored past the caches
 	// would not be there for the next row.
 	scanStored = 1 << 20
@@ -144,7 +146,7 @@ func (s *scanner) down(r *scanRun, out, a *value.Dense) bool {
 		return s.part(r, scanColumn, scanRounds, out, a, 1, 0, whole, 1) && s.part(r, scanColumn, 1, out, a, 1+whole, 0, n-whole, 1)
 	}
 	form, rows := scanColumns, max(16, scanPiece/a.Cols)
-	if a.Cols >= scanWide {
+	if a.Cols >= scanWideBools || a.Cols >= scanWide && out.Elem != types.Bool {
 		form, rows = scanStrip, max(1, scanStored/a.Cols)
 	}
 	for i := 1; i < a.Rows; i += rows {
