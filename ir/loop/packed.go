@@ -93,7 +93,7 @@ func (p *packing) counts() bool {
 	}
 	for k, v := range p.loop.Body.Yield {
 		s := p.defs[v]
-		if s == nil || s.Code != Add {
+		if s == nil || s.Code != Add || p.nest.Types[v] != types.I64 { // the float whose word is 1 may be added
 			return false
 		}
 		of := slices.Index(s.Args, p.loop.Carry+Val(k))
