@@ -66,7 +66,7 @@ var allowed = map[string]string{
 	"kernels/scan":        "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/loop/launch kernels/reduce kernels/window",
 	"kernels/nest":        "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/loop/launch kernels/window",
 	"kernels/inout":       "ir/loop ir/op ir/sparsity ir/types ir/value figure kernels/define kernels/elementwise kernels/format kernels/sparse kernels/window memory",
-	"kernels":             "ir/loop ir/op ir/types ir/value memory kernels/blas kernels/construct kernels/define kernels/dense kernels/elementwise kernels/encode kernels/exact kernels/fourier kernels/inout kernels/linalg kernels/loop/launch kernels/move kernels/nest kernels/order kernels/reduce kernels/scan kernels/sparse kernels/vec kernels/window",
+	"kernels":             "ir/loop ir/op ir/types ir/value kernels/blas kernels/construct kernels/define kernels/dense kernels/elementwise kernels/encode kernels/exact kernels/fourier kernels/inout kernels/linalg kernels/loop/launch kernels/move kernels/nest kernels/order kernels/reduce kernels/scan kernels/sparse kernels/vec kernels/window memory",
 
 	"stdlib":   "",
 	"examples": "", // programs, embedded for the manual, and their tests

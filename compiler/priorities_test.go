@@ -8,9 +8,9 @@ import (
 	"flow/stdlib"
 )
 
-// TestPrioritiesInRounds: tasks of a loop have up to a sixteenth more than the priority of its node,
-// which is the longest path of most programs. Numbers cut off at the largest one would be equal, and
-// ready tasks of a round would run last in, first out.
+// TestPrioritiesInRounds: tasks of a loop get up to a sixteenth more than the priority of its node,
+// which is the longest path of most programs. If these numbers were cut off at the largest one, they
+// would be equal, and ready tasks of a round would run last in, first out.
 func TestPrioritiesInRounds(t *testing.T) {
 	text := "A = rand(300, 300, seed = 1)\niterate x = A, v = A[:, 0] times 20 {\n  next x = (x @ x) @ x / 1e9\n  next v = sort(v + x[:, 0])\n}\nemit sum(x) + sum(v)\n"
 	r, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 2, Verify: true, Std: stdlib.Files})

@@ -82,8 +82,8 @@ type spaceCode struct {
 	cols    int
 	results []nest.RowResult
 	states  []spaceState // the results that are states of a rank's rows; the loops reduce their elements
-	steps   int64        // that the operators take for one execution, about
-	values  int64        // bytes of what the operators make that is no result
+	steps   int64        // about how many the operators take in one execution
+	values  int64        // bytes of the matrices between the operators
 	fails   bool         // a chain has no value for some elements of its operands
 	seen    atomic.Int64 // steps on elements in executions so far
 	once    sync.Once
@@ -160,7 +160,8 @@ func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 
 // worthwhile counts an execution and reports whether it runs as loops. The operators make all rows, and
 // in those of other ranks operands may have any bits. So a part of a loop that divides integers runs as
-// loops. So does what the operators have no memory for: no prediction counts the values between them.
+// loops. So does a body if there is no memory for the matrices between its operators, which predictions
+// do not count.
 func (code *spaceCode) worthwhile(part bool) bool {
 	few := code.seen.Add(code.steps) < nestSteps*loopsFrom.Load() && memory.Within(code.values) == nil
 	if few && !(part && code.fails) || code.apart.Load() {

@@ -203,8 +203,8 @@ func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 	list := make([]rankStats, len(report.Ranks))
 	for i, r := range report.Ranks {
 		own := a.Run.Ranks[i]
-		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: own.Busy, Scheduling: own.Sched, Waiting: own.Idle, Processor: r.Processor, Helped: r.Helped, Moved: r.Moved,
-			Sent: r.BytesSent, Messages: r.MessagesSent, Read: r.BytesRead, ReadSent: r.ReadSent}
+		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: own.Busy, Scheduling: own.Sched, Waiting: own.Idle, Processor: r.Processor,
+			Helped: r.Helped, Moved: r.Moved, Sent: r.BytesSent, Messages: r.MessagesSent, Read: r.BytesRead, ReadSent: r.ReadSent}
 		for _, l := range r.Loops {
 			for _, c := range l.Chunks {
 				if c.Worker != trace.Elsewhere {

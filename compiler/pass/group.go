@@ -200,7 +200,7 @@ func stopsOf(g *ir.Graph) stops {
 // between reports such a node after node a and not after node b.
 func (s stops) between(a, b ir.ID) bool { return s[a] < s[b] }
 
-// among counts such nodes from node a to node b.
+// among returns the number of such nodes from node a to node b, both included.
 func (s stops) among(a, b ir.ID) int {
 	n := int(s[b])
 	if a > 0 {

@@ -374,8 +374,9 @@ func (m *merger) readsAlong(x, r ir.ID) bool {
 // the place of the last one or, if another node reads a result before that, at the place of the first.
 // It would be wrong there if a member read a value that is computed later: then the groups stay apart.
 // They also stay apart if a member reads a reduction of another member, because the loop has its value
-// only at the end. And they do if a member may fail and something else, between the first such member
-// or group and the last group, may fail, too. A result that only its own group reads is not stored.
+// only at the end. And they stay apart if a member may fail and another node may fail between the first
+// such member, or the first group, and the last group. A result that only its own group reads is not
+// stored.
 func (m *merger) merge(groups ...ir.ID) {
 	g := m.g
 	first, last := slices.Min(groups), slices.Max(groups)
@@ -393,7 +394,8 @@ func (m *merger) merge(groups ...ir.ID) {
 	own, place := setOf(members), last
 	reduced := func(y ir.ID) bool { return own[y] && m.of(y) == foldMember && g.Type(y).IsScalar() }
 	fails, _ := split(members, func(x ir.ID) bool { return ir.MayFail(g, x) })
-	if steps > againSteps || len(fails) > 0 && m.stops.among(min(first, fails[0]), last) > len(fails) || slices.ContainsFunc(members, func(x ir.ID) bool {
+	others := len(fails) > 0 && m.stops.among(min(first, fails[0]), last) > len(fails)
+	if steps > againSteps || others || slices.ContainsFunc(members, func(x ir.ID) bool {
 		return m.picks(x) || slices.ContainsFunc(g.In(x), reduced)
 	}) {
 		return

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/types"
@@ -28,9 +29,9 @@ import (
 // elsewhere, alone or as a part of a larger matrix, the group has several results (group_ends.go).
 // Ranks share the rows of a group, and merge the states of its reductions.
 //
-// It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes
-// all their elements, if nothing else that may fail lies between them (RATIONALE.md, "Why may
-// operators of a nest fail?"). Matrices that are cut into blocks are left alone.
+// It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes all
+// of their elements, if no other node between them may fail (RATIONALE.md, "Why may operators of a nest
+// fail?"). Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	f := newNesting(g, table, sizes)
 	if !f.any() {
@@ -233,7 +234,7 @@ func (f *nesting) find() {
 	f.reads = make([]int, f.g.Len())
 	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
 	f.steps, f.partly = make([]float64, f.g.Len()), make([]bool, f.g.Len())
-	fails := make([]int, f.g.Len()) // of groups, by the head: the members that may fail
+	fails := make([]int, f.g.Len()) // by the head of a group: how many members may fail
 	f.join(func(h, x ir.ID) bool {
 		reads := moved[x] + aligned[x]
 		if h == x {
@@ -254,7 +255,7 @@ func (f *nesting) find() {
 		if !f.g.Type(x).IsDense() {
 			return false
 		}
-		places := f.of(r) == pickMember && k == 1 // all are looked at
+		places := f.of(r) == pickMember && k == 1 // the loop checks all positions
 		f.partly[x] = f.partly[x] || f.partly[r] || !places && (f.of(r) != chainMember || !f.aligned(r, k))
 		switch f.of(r) {
 		case noMember:
@@ -336,15 +337,13 @@ func (f *nesting) aligned(id ir.ID, k int) bool {
 	return sameShape(f.g.Type(f.g.In(id)[k]), spaceIn(f.g, id))
 }
 
-// mostAcross is the most columns of a space that a loop over its rows makes together.
-const mostAcross = 16
-
-// across reports that chain id with few columns reads operand k, a chain with one column, row by row.
-// One loop over the rows then computes an element of the column once. Ranks would store the column.
+// across reports that chain id, which has few columns, reads operand k, a chain with one column. A loop
+// over the rows then computes each element of the column once. Ranks that share the rows store the
+// column instead.
 func (f *nesting) across(id ir.ID, k int) bool {
 	t, x := f.g.Type(id), f.g.In(id)[k]
 	c := f.g.Type(x)
-	return !f.apart && f.of(id) == chainMember && f.of(x) == chainMember && t.Cols > 1 && t.Cols <= mostAcross && c.Cols == 1 && c.Rows == t.Rows && c.Rows > 1
+	return !f.apart && f.of(id) == chainMember && f.of(x) == chainMember && t.Cols > 1 && t.Cols <= loop.MostAcross && c.Cols == 1 && c.Rows == t.Rows && c.Rows > 1
 }
 
 // readPlaces returns how many elements of argument a a point of a loop with body r reads at most.

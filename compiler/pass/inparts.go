@@ -17,9 +17,9 @@ import (
 //	->  %1 = inparts(%2) {rows, part, ..} { %0 = read() {path};  %1 = pipe(%0, %2) {..} }
 //
 // A loop takes the files that it reads row by row, also through views of columns and through chains.
-// Each of several loops reads the file again, and computes the chains again. A window of a matrix, such
-// as its first rows, is a loop that copies. A file stays whole if another node reads it, because it
-// would be in memory anyway.
+// Each of several loops reads the file again, and computes the chains again. A window of a matrix,
+// such as its first rows, becomes a loop that copies it. A file stays whole if another node reads it,
+// because it would be in memory anyway.
 //
 // Reading a file may fail, and its first loop then fails in its place. So it would be wrong to move the
 // read past another node that may fail. owner has the owner of each node of g, or is nil if nodes have
@@ -48,8 +48,9 @@ func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Grap
 	return f.build(owner)
 }
 
-// againInParts lets a loop that stores what it reduces, and reads a file, reduce alone: a map makes the
-// elements for their other readers, which are in parts then.
+// againInParts splits a reduction of a file that also stores its elements. A map then makes the
+// elements for their other readers, and a reduction makes them again. Both can read the file in
+// parts.
 //
 //	%1 = pipe(%0) {fold="store sum"} { .. };  %2 = part(%1) {at=0};  %3 = part(%1) {at=1}
 //	->  %2 = map(%0) { .. };  %3 = pipe(%0) {fold="sum"} { .. }
@@ -132,14 +133,15 @@ func (f *inParts) find() {
 			}
 		}
 	}
-	known, until := map[ir.ID]bool{}, ir.ID(0) // what loops before make in parts; the last place of one
+	known := map[ir.ID]bool{} // what earlier loops make in parts
+	until := ir.ID(0)         // the place of the last of them
 	for i, x := range found {
 		if x == nil {
 			continue
 		}
 		id := ir.ID(i)
 		place, ok := f.place(id, x.members, func(m ir.ID) bool { return inside[m] && !known[m] }, known)
-		if !ok || place < until { // a file that a later loop reads would be read first
+		if !ok || place < until { // the file of a later loop would be read first
 			f.stay(x.members...)
 			continue
 		}
@@ -151,19 +153,19 @@ func (f *inParts) find() {
 	}
 	for r := range f.g.All() {
 		if f.of[r] == nil && !known[r] {
-			f.reads(r, nil, known)
+			f.wholeFor(r, nil, known)
 		}
 	}
 	for id, x := range f.of {
 		for _, r := range append(slices.Clone(x.members), id) {
-			f.reads(r, x.members, known)
+			f.wholeFor(r, x.members, known)
 		}
 	}
 }
 
-// reads keeps out of all loops what node r reads of the nodes that loops make in parts, but for members
-// of r's own loop.
-func (f *inParts) reads(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
+// wholeFor keeps operands of node r whole that other loops would make in parts. members are those of
+// r's own loop, and parts has all nodes that loops make in parts.
+func (f *inParts) wholeFor(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
 	for _, x := range f.g.In(r) {
 		if parts[x] && !slices.Contains(members, x) {
 			f.stay(x)
@@ -268,7 +270,7 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	return &partsLoop{members, withShares(attrs, n.Attrs)}
 }
 
-// withShares returns attrs with how ranks share a node with attributes from.
+// withShares returns attrs and the attributes in from that say how ranks share a node.
 func withShares(attrs, from *op.Attrs) *op.Attrs {
 	for _, name := range []string{plan.Shared, plan.SharedRows, plan.Unit, plan.Owner} {
 		if v, ok := from.Get(name); ok {
@@ -278,8 +280,8 @@ func withShares(attrs, from *op.Attrs) *op.Attrs {
 	return attrs
 }
 
-// window reports whether node id is a window of a matrix. If it is made in parts, it is a copy and no
-// view. On ranks windows come from exchanges, which take whole matrices.
+// window reports whether node id is a window of a matrix that a loop can copy part by part. Windows of
+// matrices that ranks share come from exchanges, which take whole matrices.
 func (f *inParts) window(id ir.ID) bool {
 	return f.g.Nodes[id].Op.Role == op.Slices && f.g.Type(id).IsDense() && f.g.Type(id).Known() && f.g.Nodes[f.g.In(id)[0]].Attrs.Int(plan.Shared) == 0
 }
@@ -348,8 +350,8 @@ func (f *inParts) makes(id ir.ID) bool {
 }
 
 // place returns the node after which loop id is made, which may be id itself. ok is false if failures
-// would come in another order. known has what earlier loops make in parts. later reports what only
-// later loops make.
+// would come in another order. known has the nodes that earlier loops make in parts. later reports
+// nodes that only later loops make.
 func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known map[ir.ID]bool) (at ir.ID, ok bool) {
 	first, last := id, ir.ID(0)
 	for _, m := range members {
@@ -358,9 +360,11 @@ func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known
 		}
 		last = max(last, m)
 	}
-	stops := func(to ir.ID, later func(ir.ID) bool) bool { // between the first file and node to
+	// stops reports whether a node between the first file and node to may fail. It leaves out members and
+	// the nodes that except reports.
+	stops := func(to ir.ID, except func(ir.ID) bool) bool {
 		for x := first + 1; x <= to; x++ {
-			if !slices.Contains(members, x) && f.stops.between(x-1, x) && !later(x) {
+			if !slices.Contains(members, x) && f.stops.between(x-1, x) && !except(x) {
 				return true
 			}
 		}

@@ -163,7 +163,7 @@ func aligned(g *ir.Graph, id ir.ID) bool {
 	return dividable(from) && t.Rows == from.Rows && (n.Op.Role == op.Windows || from.Rows == from.Cols)
 }
 
-// stepped reports a view of every so many rows of a matrix, in their order.
+// stepped reports a view of every k-th row of a matrix, k > 1, in ascending order and with all columns.
 func stepped(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.RowSpan == nil || !dividable(t) || !plan.MayView(g, id) {

@@ -52,8 +52,8 @@ func Priorities(g *ir.Graph, rates plan.Rates, whole bool) []int32 {
 	return out
 }
 
-// mostUrgent is the priority of the longest path. Tasks of a region get up to a sixteenth more than
-// its node, and effects are above all.
+// mostUrgent is the priority of the longest path. Tasks of a region get up to a sixteenth more than its
+// node. Short effects have the highest priority.
 const mostUrgent = 1 << 30
 
 // shortEffect is how many times the time of an effect the longest path takes at least, if the effect is

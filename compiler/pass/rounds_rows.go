@@ -22,8 +22,8 @@ import (
 // element by element. Each matrix that something else reads is then made by a loop of its own: rounds
 // of few operations take less time twice in registers than once in memory. Rounds of functions such as
 // exp do not. A column or row that moves through a matrix from round to round is read at the element's
-// place: panels of time series, paths of given increments. Of random numbers whose seed a round tells,
-// those of the row are drawn.
+// place: panels of time series, paths of given increments. Of random numbers whose seed depends on the
+// round, those of the row are drawn.
 //
 // It would be wrong where how many rounds there are follows from the matrices: that reduces all rows,
 // so such a loop stays. Operators that may fail stay, too, so that the first failure in the order of
@@ -83,7 +83,7 @@ type rowRounds struct {
 	cols  int     // of the carried matrices
 	wide  int     // the most columns of a row
 	each  bool    // the loop goes over elements
-	moved bool    // the loop reads other matrices at places that its indices tell
+	moved bool    // the loop reads other matrices at places that depend on its indices
 	once  int     // operators on numbers, which each row would make again
 	made  int     // operators on rows
 	flops float64 // of these
@@ -275,8 +275,8 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 		n.Op.Role == op.Slices && len(cut) == 4 && cut[0] == 0
 }
 
-// drawn reports a matrix of elements that follow from numbers and their places: random numbers of a
-// seed that the run tells.
+// drawn reports a matrix of random numbers. Each element follows from its place and from numbers, such
+// as a seed that only the run knows.
 func drawn(g *ir.Graph, id ir.ID) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	return n.Op.Elements != nil && n.Op.Laws.Has(op.Total) && g.Type(id).IsDense() && len(in) > 0 && !slices.ContainsFunc(in, func(x ir.ID) bool { return !isNumber(g.Type(x)) })
@@ -311,24 +311,20 @@ func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 	out := &ir.Region{Graph: ir.New()}
 	out.Graph.CopyTables(g)
 	var at []ir.ID
-	for d := range 2 {
-		if r.moved && (d == 0 || r.each) {
-			at = append(at, r.index(out.Graph))
-		}
+	if r.moved {
+		at = append(at, r.index(out.Graph))
+	}
+	if r.moved && r.each {
+		at = append(at, r.index(out.Graph))
 	}
 	for i, rowed := range r.rowed[g] {
 		id := ir.ID(i)
 		n, in, t := &g.Nodes[i], through(to, g.In(id)), g.Type(id)
 		attrs, of := n.Attrs, r.row(t, rowed)
 		switch cut := attrs.Ints("at"); {
-		case rowed && drawn(g, id): // a loop computes what is read alone
+		case rowed && drawn(g, id): // a loop draws only what is read
 			whole := out.Graph.Add(n.Op, attrs, t, g.Origin(id), in...)
-			if r.each {
-				to[i] = out.Graph.Add(r.table.Must("element"), nil, of, g.Origin(id), whole, at[0], at[1])
-			} else {
-				zero := out.Graph.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), g.Origin(id))
-				to[i] = out.Graph.Add(r.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, t.Cols)}), of, g.Origin(id), whole, at[0], zero)
-			}
+			to[i] = r.placeOf(out.Graph, of, g.Origin(id), whole, at)
 			continue
 		case rowed && r.each && n.Op.Role == op.Windows:
 			for axis, size := range [2]int{t.Rows, t.Cols} {
@@ -353,6 +349,16 @@ func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 	}
 	out.Args, out.Yields = append(through(to, region.Args), at...), through(to, region.Yields)
 	return out
+}
+
+// placeOf adds what a row reads of the node whole, a matrix: element (at[0], at[1]) if the loop goes
+// over elements, else row at[0]. It has type t.
+func (r *rowRounds) placeOf(g *ir.Graph, t types.Type, o ir.Origin, whole ir.ID, at []ir.ID) ir.ID {
+	if r.each {
+		return g.Add(r.table.Must("element"), nil, t, o, whole, at[0], at[1])
+	}
+	zero := g.Add(r.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
+	return g.Add(r.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, t.Cols)}), t, o, whole, at[0], zero)
 }
 
 // index adds an argument that is an index.

@@ -63,7 +63,7 @@ type spreadGraph struct {
 	states   map[ir.ID][]joins         // of old nodes with several results: how the ranks' states are joined
 	owned    map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	turnedOf map[ir.ID]ir.ID           // this rank's rows of the transpose of an old node
-	vectors  map[ir.ID]vectors         // of an old node, a tall matrix
+	vectors  map[ir.ID]vectors         // singular vectors, by the old node of a tall matrix
 	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists    map[ir.ID]rowLists        // of old sparse matrices
 	sorted   map[sorting]ir.ID         // each rank's window of sorted rows, and the row above it
@@ -134,7 +134,7 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 }
 
 // settled makes a view an ordinary partial matrix, if it has all rows and at most half of the columns
-// of its operand, or every so many rows. Each rank copies its own rows, and a reader of other rows gets
+// of its operand, or is every k-th row. Each rank copies its own rows, and a reader of other rows gets
 // these alone:
 //
 //	%7 = gather(%6)             ->   %7 = window(%6, 0, %k) {ranks=3}

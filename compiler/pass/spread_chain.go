@@ -22,6 +22,9 @@ import (
 // panel that the rank before it has begun. Panels that lie on one rank fill the time in which it
 // would wait. If that is not enough, the table is cut into strips of rows or columns, and ranks work
 // on different strips at the same time.
+//
+// The file also spreads reductions of tall matrices block by block (op.Folding), such as singular
+// values.
 
 // chainPanels returns how many panels node id, a sum in the order of rows, has, and the rows of a
 // panel. It returns 0, 0 for other nodes, and for sums that ranks cannot continue.
@@ -376,6 +379,11 @@ func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 //
 //	%1 = svdvals(%0)   ->   %1 = svd.fold(%0) {ranks=3};  %2 = gather(%1) {reach};  %3 = svd.refold(%2) {ranks=3}
 //	                        %4 = gather(%3);  %5 = svdvals.folded(%4)
+//
+// Rows that need vectors of the same matrix share them (vectorsOf):
+//
+//	%1 = svdu(%0)      ->   states as above;  %5 = svd.top(%4);  %6 = svd.unfold(%3, %5);  %7 = svd.unfold(%1, %6)
+//	                        %8 = svd.heads(%7);  %9 = svdu.folded(%7, %5, %8), and gathers between them
 func (x *spreadGraph) foldedTall(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
 	t, f := x.old.Type(from), n.Op.Folds
@@ -407,16 +415,15 @@ func (x *spreadGraph) foldedTall(id ir.ID, reads []rowReads) {
 	}
 }
 
-// fold is a matrix of so many rows that ranks have folded once. made has the states of its blocks, and
-// behind them what undoes the fold.
+// fold is one fold of a matrix by ranks.
 type fold struct {
-	made ir.ID
-	rows int
+	made ir.ID // the states of the blocks, and behind each what undoes the fold
+	rows int   // of the matrix
 }
 
 // statesOf makes the states of the tall matrix that old node id reads, and states of states while
-// there are enough of them. It returns the last ones, on all ranks, and the folds if their vectors
-// are wanted.
+// there are enough of them. It returns the last states, which all ranks have, and the folds if the row
+// needs vectors.
 func (x *spreadGraph) statesOf(id ir.ID, reads rowReads) (states ir.ID, folds []fold) {
 	f, t := x.old.Nodes[id].Op.Folds, x.old.Type(x.old.In(id)[0])
 	of := op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(x.old.Nodes[id].Op.Source())})
@@ -447,21 +454,22 @@ func (x *spreadGraph) ownStates(made ir.ID) ir.ID {
 	return made
 }
 
-// spanned returns the gather of the new node in[0] that brings the rows that a rank reads of it to make
-// its rows, in units of unit, of row d on the inputs in (op.Def.RowSpan).
+// spanned returns a gather of the new node in[0], for old node id. It brings each rank the rows that it
+// reads (op.Def.RowSpan) to make its own rows of d(in..), which ranks share in units of unit.
 func (x *spreadGraph) spanned(id ir.ID, d *op.Def, attrs *op.Attrs, unit op.Val, in ...ir.ID) ir.ID {
 	sig := &op.Sig{Def: d, Attrs: attrs, In: x.g.Types(nil, in...)}
 	t := typeOf(d, attrs, sig.In...)
 	return x.reaching(id, in[0], rowsFor(spanNeeds(d, sig, t), x.windowsIn(t.Rows, unit), sig.In[0].Rows))
 }
 
-// reaching returns the gather of a new node, for old node id, that brings these rows.
+// reaching returns a gather of the new node made, for old node id. It brings each rank its list of
+// rows.
 func (x *spreadGraph) reaching(id, made ir.ID, rows [][]plan.Range) ir.ID {
 	return x.gatherOf(id, op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(rows)}), made)
 }
 
-// vectors is new nodes with what rows make of the vectors of a tall matrix (op.Unfolding): each rank
-// has its own rows of long, and all of the others.
+// vectors has the new nodes for the singular vectors of a tall matrix (op.Unfolding). Each rank has its
+// own rows of long, and all rows of the others.
 type vectors struct{ long, top, heads ir.ID }
 
 // vectorsOf makes the vectors of the tall matrix that old node id reads. Blocks and rows are each

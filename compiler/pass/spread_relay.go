@@ -140,9 +140,9 @@ func (s *spreader) relays(needs []need, rows, rounds int) (list []relay) {
 }
 
 // roundReads returns the loop in the region of node id, the number of its rounds, and for each
-// operand of the node the rows that a round reads, by the number of the round. If a counter descends,
-// it reports back, and rounds are counted from the last one. maps is nil if the number of rounds is not
-// known.
+// operand of the node the rows that a round reads, by the number of the round. back
+// reports that a counter descends. Rounds are then counted from the last one. maps is nil if the number
+// of rounds is not known.
 func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps []rowMap, back bool) {
 	in, r := g.In(id), g.Nodes[id].Region
 	at = ir.ID(slices.IndexFunc(r.Graph.Nodes, func(n ir.Node) bool { return n.Op.Control == op.Iterate }))

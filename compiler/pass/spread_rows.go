@@ -403,8 +403,8 @@ func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 	return made
 }
 
-// turnedBlocks returns this rank's rows of the transpose of a new node with a rank's own rows. It is
-// made for old node id.
+// turnedBlocks returns this rank's rows of the transpose of a matrix, for old node id. own is the new
+// node with this rank's rows of the matrix.
 func (x *spreadGraph) turnedBlocks(id, own ir.ID) ir.ID {
 	t := x.g.Type(own)
 	cuts, boxes := []int{0}, []int(nil)

@@ -9,6 +9,10 @@ import (
 	"slices"
 )
 
+// MostAcross is the most columns of a matrix that one point of a loop over its rows computes. Merge
+// then leaves one computation of what the columns share.
+const MostAcross = 16
+
 // Merge returns n with inner loops of one range merged and equal operations done once. All values
 // and results stay the same; of several failing checks another may fail first.
 func Merge(n *Nest) *Nest {

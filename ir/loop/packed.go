@@ -12,12 +12,12 @@ import (
 //
 //	for c: 0..m (s = 0) { next s + to_i64 (x[i, c] and y[j, c]) }
 //
-// as two loops: one makes eight rounds at a time, and one makes what is left (see Loop.After). follow
-// reports whether the elements that a load reads follow each other in memory as the index of that name
-// goes up. The bounds of such a loop are the same for all values of the index lanes.
+// as two loops: one makes eight rounds at a time, and one makes the rest (see Loop.After). follow
+// reports whether a load reads consecutive elements of memory as the index of that name ascends. The
+// bounds of such a loop are the same for all values of the index lanes.
 //
-// The result is for targets alone, not for the evaluator. A load of i64 from bools reads eight of them
-// as the bytes of a word, and to_i64 of an i64 is the sum of its bytes.
+// The result is for targets alone: the evaluator cannot run it. A load of i64 from bools reads eight of
+// them as the bytes of a word, and to_i64 of an i64 is the sum of its bytes.
 func Packed(n *Nest, lanes int, follow func(s *Stmt, index int) bool) *Nest {
 	loops := map[*Stmt]*packing{}
 	consts := map[Val]Word{}
@@ -69,8 +69,8 @@ func Packed(n *Nest, lanes int, follow func(s *Stmt, index int) bool) *Nest {
 	})
 }
 
-// wordBools is how many bools a word holds, and oneBools the word of true ones.
-const wordBools, oneBools = 8, 0x0101010101010101
+// wordBools is the number of bools in a word, and trueWord is the word whose bools are all true.
+const wordBools, trueWord = 8, 0x0101010101010101
 
 // packing is a loop that counts bools.
 type packing struct {
@@ -82,7 +82,7 @@ type packing struct {
 	counted []Val // by carried value: the bool that it counts
 }
 
-// counts reports that the loop does nothing but count bools that can be packed.
+// counts reports whether the loop only counts bools that can be packed, and notes them in counted.
 func (p *packing) counts() bool {
 	for i := range p.loop.Body.Stmts {
 		s := &p.loop.Body.Stmts[i]
@@ -116,12 +116,13 @@ func (p *packing) counts() bool {
 	return len(p.counted) > 0
 }
 
+// is reports whether v is the constant w.
 func (p *packing) is(v Val, w Word) bool {
 	x, ok := p.consts[v]
 	return ok && x == w
 }
 
-// packs reports a bool of which a word can hold those of eight rounds.
+// packs reports whether v is a bool whose values in eight rounds can be computed as one word.
 func (p *packing) packs(v Val) bool {
 	s := p.defs[v]
 	switch {
@@ -141,7 +142,8 @@ func (p *packing) packs(v Val) bool {
 	return false
 }
 
-// word writes the word of eight rounds of a bool.
+// word writes the word that holds the values of bool v in eight rounds. words has those already
+// written.
 func (p *packing) word(r *rewriter, v Val, words map[Val]Val) (w Val) {
 	if w, ok := words[v]; ok {
 		return w
@@ -149,7 +151,7 @@ func (p *packing) word(r *rewriter, v Val, words map[Val]Val) (w Val) {
 	defer func() { words[v] = w }()
 	constant := func(is bool) Val {
 		if is {
-			return r.Const(types.I64, oneBools)
+			return r.Const(types.I64, trueWord)
 		}
 		return r.Const(types.I64, 0)
 	}

@@ -92,8 +92,8 @@ func Repeat(n *Nest, lanes int, times func(b *Block) int) *Nest {
 	})
 }
 
-// eachShared calls f for every For with steps whose bounds depend on no value and are the same for all
-// values of the index lanes.
+// eachShared calls f for every For with steps that makes the same rounds for all values of the index
+// lanes: its bounds depend neither on that index nor on a value.
 func eachShared(n *Nest, lanes int, f func(s *Stmt)) {
 	apart := map[int]bool{lanes: true} // indices that may differ from point to point
 	same := func(l Lin) bool {

@@ -75,8 +75,8 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 	return inLanes, apart, known
 }
 
-// pickedOnly reports a matrix that follows from numbers alone and whose readers take one element each:
-// a loop computes no other.
+// pickedOnly reports a matrix whose elements follow from numbers alone and whose readers take one
+// element each. A loop computes no other elements.
 func pickedOnly(g *ir.Graph, id ir.ID) bool {
 	one := func(n *ir.Node, t types.Type) bool {
 		return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows && t.Count() == 1

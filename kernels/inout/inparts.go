@@ -72,9 +72,10 @@ func callOf(c *op.Call, a *op.Action) op.Call {
 // copied is a loop over the rows of a matrix that copies a window of it.
 type copied struct {
 	of, to *value.Dense // the window, and the result
-	row    int          // of the matrix, at which the window begins
+	row    int          // the row of the matrix where the window begins
 }
 
+// Chunk copies those of the rows lo..hi-1 of the matrix that are in the window.
 func (x *copied) Chunk(_, lo, hi int) error {
 	if lo, hi = max(lo-x.row, 0), min(hi-x.row, x.to.Rows); lo < hi {
 		window.CopyRect(x.to, window.Rect{Row: lo, Rows: hi - lo, Cols: x.to.Cols}, x.of, lo, 0)
@@ -82,6 +83,7 @@ func (x *copied) Chunk(_, lo, hi int) error {
 	return nil
 }
 
+// End has nothing to do: Chunk completes rows.
 func (x *copied) End() error { return nil }
 
 // made is a matrix that is made in parts.

@@ -51,7 +51,7 @@ type PanelGrid struct {
 func (p PanelGrid) count() int { return p.Panels * p.Strips }
 
 // together returns how many strips of a panel are computed together: up to 128 rows. Each chunk reads
-// all of the other factor.
+// all of the other factor, so fewer chunks read less.
 func (p PanelGrid) together() int { return max(1, min(p.Strips, 128/max(1, p.Strip))) }
 
 // fewPanels is how many panels there must be for a strip to be the whole result.

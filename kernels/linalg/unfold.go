@@ -32,7 +32,8 @@ func unfolds(set *blas.Set, tol op.Arg) []*op.Def {
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.DenseOf(types.F64, s.Attrs.Int("rows"), s.In[1].Cols), nil
 			},
-			RowSpan: func(_ *op.Sig, out types.Type) op.RowSpan { // no rank begins with the rows that the last block has more
+			// The rows left over are in the last block, so no rank may begin with them.
+			RowSpan: func(_ *op.Sig, out types.Type) op.RowSpan {
 				return op.RowSpan{By: 1, Hi: 1, Per: spectrum.FoldOf(out.Rows, out.Cols).Block}
 			},
 			Loop: rowLoop(blockOf, func(c *op.Call, workers int) func(worker, lo, hi int) { return beginUnfold(set, c, workers) })},
@@ -121,8 +122,8 @@ func topOf(x *value.Dense) (values []float64, right dense.Grid[float64]) {
 	return g.Row(0), right
 }
 
-// rowLoop is the Loop of a row that ranks share by the rows of the result, in leaves of so many. begin
-// returns a function that makes the rows lo..hi-1.
+// rowLoop returns the Loop of a row of the table that ranks share by the rows of the result. leaf
+// returns how many rows are a leaf. begin returns a function that makes the rows lo..hi-1.
 func rowLoop(leaf func(t types.Type) int, begin func(c *op.Call, workers int) func(worker, lo, hi int)) *op.Loop {
 	return &op.Loop{
 		Rows:  op.RowsOfResult,
@@ -146,8 +147,8 @@ func (b rowBody) Chunk(worker, lo, hi int) error {
 // End has nothing to do: Chunk completes rows.
 func (b rowBody) End() error { return nil }
 
-// beginUnfold begins svd.unfold. A worker keeps the vectors of its last block, because ranks may cut
-// a block anywhere, and its bits are those of the whole block.
+// beginUnfold begins svd.unfold. Ranks may cut a block anywhere, and the bits of its rows follow from
+// the whole block. So a worker makes whole blocks, and keeps the last one for the next chunk.
 func beginUnfold(set *blas.Set, c *op.Call, workers int) func(worker, lo, hi int) {
 	f, z, out := dense.GridOf[float64](c.Dense(0)), dense.GridOf[float64](c.Dense(1)), dense.GridOf[float64](c.Result())
 	n, last := out.Cols, make([]struct {
@@ -230,7 +231,7 @@ func storeSigned(out *value.Dense, x dense.Grid[float64], signs []float64, lo, h
 	}
 }
 
-// beginPinv begins pinv.folded. An element is the chain over the singular values that count of pinv.
+// beginPinv begins pinv.folded. As in pinv, an element is a chain over the singular values that count.
 func beginPinv(set *blas.Set, c *op.Call) func(worker, lo, hi int) {
 	x, out := dense.GridOf[float64](c.Dense(0)), c.Result()
 	values, right := topOf(c.Dense(1))

@@ -195,8 +195,8 @@ func (f *batchForm) ops(rounds int64) float64 {
 	return f.work() * float64(launch.Lanes()) * float64(rounds)
 }
 
-// Large reports whether a stage of a loop or branch in b has work for several workers, or all rounds of
-// a loop whose rows are points. b has been planned by PlanStages.
+// Large reports whether a loop or branch in b has work for several workers: a stage, or all rounds of a
+// loop whose rows are points. b has been planned by PlanStages.
 func Large(b *op.Body) bool {
 	for k := range b.Acts {
 		if c := b.Acts[k].Def.Control; c != op.Select && c != op.Iterate {

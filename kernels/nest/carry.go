@@ -224,8 +224,8 @@ func multiplied(b *op.Body, r int) bool {
 // once.
 func reduces(a *op.Action) bool { return a.Def.Class != loop.NoClass || a.Def.Once }
 
-// pickedOnce reports that one element of action k is read, or a window that registers hold, and nothing
-// else of it.
+// pickedOnce reports whether action k has one reader, which takes one element, or a window that fits
+// into registers.
 func (x *Builder) pickedOnce(b *op.Body, k int) bool {
 	r, picks := len(b.Args)+k, 0
 	for i := range b.Acts {

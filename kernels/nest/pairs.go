@@ -7,6 +7,8 @@ package nest
 import (
 	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/define"
 )
 
 // madeBy is the action that makes a register; nil: it is an argument.
@@ -33,6 +35,46 @@ func LazyPairs(b *op.Body, varies []bool) (acts []int) {
 		}
 	}
 	return acts
+}
+
+// pairsOf is the loop over pairs of action k. Its first input is the list, made of a row for each i: i
+// and the range of j.
+func (x *Builder) pairsOf(b *op.Body, k int, env []Ref) Ref {
+	a := &b.Acts[k]
+	list := madeBy(b, a.Args[0])
+	if x.extent != nil || x.phase != nil || !a.Type.Known() || a.Type.Count() == 0 || list == nil || list.Def.Role != op.Pairs {
+		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
+	}
+	of := env[list.Args[0]]
+	if first := madeBy(b, list.Args[0]); first != nil && first.Bodies != nil {
+		of = x.pointsOf(first, env) // its numbers are linear in i
+	}
+	if of.At == nil {
+		panic(NoBody{"`" + define.SourceName(a.Def) + "` of " + of.Type.String()})
+	}
+	in := picked(env, a.Args[1:])
+	inner, by := a.Bodies[0], int64(list.Attrs.Int("by"))
+	row := func(i loop.Lin) (loop.Lin, func(j loop.Lin) func(k loop.Lin) loop.Val) {
+		from, n := x.steps(of.At(i, loop.Num(1)), of.At(i, loop.Num(2)), by, list.Attrs.Bool("through"))
+		return n, func(j loop.Lin) func(k loop.Lin) loop.Val {
+			pair := x.sized(inner.Args[1], func(_, col loop.Lin) loop.Val {
+				if col.Known() && col.Const == 0 {
+					return of.At(i, loop.Num(0))
+				}
+				return x.Value(j.Times(by).Plus(from))
+			})
+			place := Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Num(0))} // of the pair, which alone is asked for
+			y := x.body(inner, append([]Ref{place, pair}, in...), nil)[0]
+			switch {
+			case y.Parts != nil || y.At != nil && y.Type.Rows != 1:
+				panic(NoBody{"a result of " + y.Type.String()})
+			case y.At != nil:
+				return func(k loop.Lin) loop.Val { return y.At(loop.Num(0), k) }
+			}
+			return func(loop.Lin) loop.Val { return y.Val }
+		}
+	}
+	return Ref{Type: a.Type, Val: loop.NoVal, pairs: &pairs{of.rows, row}}
 }
 
 // foldPairs reduces all values of a loop over pairs.

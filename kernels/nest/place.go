@@ -343,7 +343,7 @@ func (p *inPlace) size() (elements float64) {
 type SpaceRect struct {
 	window.Rect
 	Loop     *launch.Loop // nil: it is a copy
-	Across   bool         // the loop has an index alone, the row, and makes whole rows
+	Across   bool         // the loop has one index, the row, and a point makes all columns
 	Operands []Operand
 	// A copy is of operand from, from row i and column j on.
 	From, I, J int

@@ -320,7 +320,7 @@ func (x *Builder) near(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 		return loop.NoVal
 	}
 	var some []loop.Val
-	// Of many elements some more: if all of them are far below the rest, the point is computed again.
+	// Many elements get more samples: if all samples are far below the rest, the point is computed again.
 	last := min(2+rows*cols/32, 6)
 	for k := range last + 1 {
 		i, j := min(k*rows/last, rows-1), min(k*cols/last, cols-1)

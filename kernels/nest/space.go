@@ -31,23 +31,20 @@ func WriteSpace(b *op.Body, results []RowResult, rows, cols int) (list []SpaceRe
 			return x.body(b, args, nil)
 		}
 		space := window.Rect{Rows: rows, Cols: cols}
-		if list = writeSpace(space, results, Form{Affine: true}, -1, write); cols <= mostAcross {
+		if list = writeSpace(space, results, Form{Affine: true}, -1, write); cols <= loop.MostAcross {
 			list = across(list, space, results, write)
 		}
 	})
 	return list, why
 }
 
-const (
-	// mostAcross is the most columns that one loop over the rows makes together.
-	mostAcross = 16
-	// fewAcross is the width of rectangles that are slower than such a loop: half of the lanes.
-	fewAcross = 4
-)
+// fewAcross is the most columns of a rectangle that is slower than a loop over its rows: half of the
+// lanes.
+const fewAcross = 4
 
-// across returns a loop over rows that makes all columns of a space, in place of the rectangles in
-// list, if that is faster: if these have few columns each, or compute again what columns share. A
-// reduced result stays with its rectangles.
+// across returns a loop over the rows of a space in place of the rectangles in list, if that is faster.
+// A point of it makes all columns. It is faster if each rectangle has few columns, or if the rectangles
+// compute again what columns share. A reduced result stays with its rectangles.
 func across(list []SpaceRect, space window.Rect, results []RowResult, write func(x *Builder) []Ref) []SpaceRect {
 	if slices.ContainsFunc(results, func(r RowResult) bool { return r.Total != nil }) {
 		return list
@@ -143,20 +140,15 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 			x.ends(&results[k], y, i, j, to)
 			continue
 		}
-		result := loop.Mem{Kind: loop.ResultMem}
 		if form.across {
-			result.N = x.Result(dense.Storage(y.Type.Elem), size[0], size[1])
-			for c := range w.Cols {
-				v := define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), y.At(i, j.Plus(loop.Num(int64(c)))))
-				x.Store(result, at[0], loop.Num(int64(c)), v)
-			}
+			x.storesRow(y, i, j, at[0], size)
 			continue
 		}
 		v := y.At(i, j)
 		if len(results) == 1 && x.copies(&out, at, v) {
 			return out, nil
 		}
-		result.N = x.Result(dense.Storage(y.Type.Elem), size[0], size[1])
+		result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
 		if over >= 0 {
 			if x.noteInPlace(&out, v); out.place.fine {
 				x.Nest.Results[result.N].Over = 2 + out.place.over
@@ -170,6 +162,15 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 	}
 	out.Operands, out.Loop, out.told = x.Operands, LoopOf(made), x.inSubscripts(made)
 	return out, nil
+}
+
+// storesRow stores row i of y, from column j on, as row to of a result of this size.
+func (x *Builder) storesRow(y Ref, i, j, to loop.Lin, size [2]loop.Lin) {
+	e := dense.Storage(y.Type.Elem)
+	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, size[0], size[1])}
+	for c := range size[1].Const {
+		x.Store(result, to, loop.Num(c), define.ConvertBody(x.Builder, e, y.At(i, j.Plus(loop.Num(c)))))
+	}
 }
 
 // ends contributes element (i, j) of y to result r, a reduction of all elements, in row to of its
@@ -479,44 +480,4 @@ func bodyFails(b *op.Body) bool {
 		}
 	}
 	return false
-}
-
-// pairsOf is the loop over pairs of action k. Its first input is the list, made of a row for each i: i
-// and the range of j.
-func (x *Builder) pairsOf(b *op.Body, k int, env []Ref) Ref {
-	a := &b.Acts[k]
-	list := madeBy(b, a.Args[0])
-	if x.extent != nil || x.phase != nil || !a.Type.Known() || a.Type.Count() == 0 || list == nil || list.Def.Role != op.Pairs {
-		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
-	}
-	of := env[list.Args[0]]
-	if first := madeBy(b, list.Args[0]); first != nil && first.Bodies != nil {
-		of = x.pointsOf(first, env) // its numbers are linear in i
-	}
-	if of.At == nil {
-		panic(NoBody{"`" + define.SourceName(a.Def) + "` of " + of.Type.String()})
-	}
-	in := picked(env, a.Args[1:])
-	inner, by := a.Bodies[0], int64(list.Attrs.Int("by"))
-	row := func(i loop.Lin) (loop.Lin, func(j loop.Lin) func(k loop.Lin) loop.Val) {
-		from, n := x.steps(of.At(i, loop.Num(1)), of.At(i, loop.Num(2)), by, list.Attrs.Bool("through"))
-		return n, func(j loop.Lin) func(k loop.Lin) loop.Val {
-			pair := x.sized(inner.Args[1], func(_, col loop.Lin) loop.Val {
-				if col.Known() && col.Const == 0 {
-					return of.At(i, loop.Num(0))
-				}
-				return x.Value(j.Times(by).Plus(from))
-			})
-			place := Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Num(0))} // of the pair, which alone is asked for
-			y := x.body(inner, append([]Ref{place, pair}, in...), nil)[0]
-			switch {
-			case y.Parts != nil || y.At != nil && y.Type.Rows != 1:
-				panic(NoBody{"a result of " + y.Type.String()})
-			case y.At != nil:
-				return func(k loop.Lin) loop.Val { return y.At(loop.Num(0), k) }
-			}
-			return func(loop.Lin) loop.Val { return y.Val }
-		}
-	}
-	return Ref{Type: a.Type, Val: loop.NoVal, pairs: &pairs{of.rows, row}}
 }

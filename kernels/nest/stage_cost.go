@@ -11,7 +11,7 @@ import (
 
 const (
 	// stageLaunch and stageActions are the costs of launching a stage's loop and of calling a kernel, in
-	// operations on single elements. Between two stages numbers are computed and views move.
+	// operations on single elements. A launch includes the numbers and views that are set between stages.
 	stageLaunch  = 400
 	stageActions = 800
 	// sideWeight is the assumed share of rounds that take a side with matrices. A search keeps what it has

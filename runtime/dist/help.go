@@ -12,11 +12,11 @@ import (
 	"flow/runtime/local"
 )
 
-// help is one of them. Its encoding has a fixed header. Behind it are the iterations of an answer,
+// help is one such message. Its encoding has a fixed header. Behind it are the iterations of an answer,
 // and then the rows of an answer or of a return.
 type help struct {
 	what    helpKind
-	made    bool // of a return: the iterations did not fail; on the wire also that a gift has moved
+	made    bool // of a return: the iterations did not fail. The wire has gift.Moved in its place.
 	ask     local.Ask
 	gift    local.Gift // of an answer
 	chunk   local.Chunk
@@ -111,8 +111,8 @@ func (r *rank) giveBack(to int, a local.Ask, chunk local.Chunk, made []byte, sec
 	r.sendHelp(to, help{what: returns, ask: a, chunk: chunk, made: made != nil, data: made, seconds: seconds})
 }
 
-// times is local.Remote.Tell.
-func (r *rank) times(to int, a local.Ask, totals []float64) {
+// tellTimes is local.Remote.Tell.
+func (r *rank) tellTimes(to int, a local.Ask, totals []float64) {
 	var b []byte
 	for _, x := range totals {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))

@@ -84,7 +84,7 @@ func (r *rank) prepare() *Failure {
 			Ask:    r.ask,
 			Give:   r.give,
 			Return: r.giveBack,
-			Tell:   r.times,
+			Tell:   r.tellTimes,
 			Near:   func(rank int) bool { return r.peers[rank].Host == r.peers[r.me].Host },
 			Wait:   r.wait,
 		},

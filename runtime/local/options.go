@@ -84,8 +84,8 @@ type Remote struct {
 	Fetch func(key int, x *Parts, finished func())
 	// Ask asks another rank for iterations of a loop, and Give answers such a request. Return sends
 	// a copy of the rows that given iterations have made, and the seconds that they took, or nil if
-	// they were not run. Tell sends how long the rows of this rank, and of some before it, took. They
-	// call Engine.Asked, Given, Returned and Told of the other rank. Near reports
+	// they were not run. Tell sends how many seconds the rows of this rank, and of some ranks before
+	// it, took. They call Engine.Asked, Given, Returned and Told of the other rank. Near reports
 	// whether another rank is on the same machine; nil: all are. Wait drives transfers for a worker
 	// that has waited this long inside a task, and sleeps if nothing happens.
 	Ask    func(to int, a Ask)
@@ -141,7 +141,8 @@ type Gift struct {
 	// Hints say how much work the rank that answers has left, and the rank that has most left as far as
 	// it knows. Left holds when the message is sent. At is not used.
 	Hints [2]schedule.Hint
-	Moved bool // it answers no Ask: it comes at the start of the execution that Ask names
+	// Moved: no rank has asked for it. It comes at the start of an execution.
+	Moved bool
 }
 
 // Progress is how far this rank's part of a run is.

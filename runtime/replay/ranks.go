@@ -117,7 +117,7 @@ const (
 	patienceDry = 1. / 4
 	// bins of the expected costs of a rank's block
 	mostBins = 1 << 12
-	// of its rows a rank's thread takes this part at once of what others gave, as in runs
+	// a thread takes at once at most this part of its rank's rows from what others gave, as in runs
 	givenParts = 64
 )
 
@@ -149,8 +149,8 @@ type rankLoop struct {
 	out      Spread
 }
 
-// simRank is one rank. What every message needs is in the first one: a
-// simulation of many ranks waits for memory most of its time.
+// simRank is one rank. What every message needs is in its first cache line, because a simulation of
+// many ranks waits for memory most of its time.
 type simRank struct {
 	own    *schedule.Claimer
 	work   float64 // expected work of block and given

@@ -72,7 +72,8 @@ func (s *rankLoop) send(to int32, m message) {
 	s.at(s.now+s.m.Delay, to, ^k)
 }
 
-// moves lets ranks with more work than the mean give some to such with less, before the first chunk.
+// moves sends iterations of ranks with more work than the mean to ranks with less, before the first
+// chunk.
 func (s *rankLoop) moves() {
 	totals := make([]float64, len(s.ranks))
 	for i := range s.ranks {
@@ -93,7 +94,7 @@ func (s *rankLoop) moves() {
 		for k, spans := range schedule.Parts(list[:n], mean, costs) {
 			var gift []span
 			for _, x := range spans {
-				lo, hi := binOf(r.home, x.From, len(costs)), binOf(r.home, x.Past, len(costs))
+				lo, hi := binStart(r.home, x.From, len(costs)), binStart(r.home, x.Past, len(costs))
 				gift = append(gift, span{lo, hi})
 			}
 			if len(gift) == 0 {
@@ -117,13 +118,13 @@ func (s *rankLoop) moves() {
 func (s *rankLoop) bins(costs []float64, block span) []float64 {
 	bins := min(block.size(), mostBins)
 	for b := range bins {
-		costs = append(costs, s.work(span{binOf(block, b, bins), binOf(block, b+1, bins)}))
+		costs = append(costs, s.work(span{binStart(block, b, bins), binStart(block, b+1, bins)}))
 	}
 	return costs
 }
 
-// binOf returns where a bin of a block begins.
-func binOf(block span, bin, bins int) int32 {
+// binStart returns where a bin of a block begins.
+func binStart(block span, bin, bins int) int32 {
 	return block.lo + int32(bin*block.size()/bins)
 }
 
@@ -146,8 +147,8 @@ func (r *simRank) stays(c span) (first span) {
 	return first
 }
 
-// takeGiven takes something of what others gave: a chunk that they claimed, or of what moved as much as
-// a run takes (givenParts in runtime/local).
+// takeGiven takes a chunk of what others gave: one that they claimed, or under COST at most as much
+// as a run takes (givenParts in runtime/local).
 func (s *rankLoop) takeGiven(r *simRank) (c span) {
 	c = r.given[0]
 	if s.expected != nil {
@@ -164,8 +165,8 @@ func (s *rankLoop) takeGiven(r *simRank) (c span) {
 	return c
 }
 
-// giveOn takes something off what others gave, from the end: a chunk, or under COST a part of one that
-// costs so much.
+// giveOn takes the last chunk of what others gave, for another rank. Under COST it takes the shortest
+// end of that chunk that costs the expected work, or all of it.
 func (s *rankLoop) giveOn(r *simRank, work float64) (c span) {
 	last := len(r.given) - 1
 	c = r.given[last]

@@ -44,8 +44,8 @@ type Params struct {
 	// b*N/len to (b+1)*N/len, at speed 1. Default: unknown.
 	Profile []float64
 
-	// Bins is the least number of bins of what COST learns, if there are as many iterations. Default:
-	// as many as cutting the loop needs.
+	// Bins is the least number of bins of the profile that COST learns, if there are as many iterations.
+	// Default: as many as cutting the loop needs.
 	Bins int
 
 	// Aside runs a lesson of COST, which one worker learns beside the next executions, and

@@ -38,18 +38,18 @@ func meanOf(x []float64) (mean float64) {
 	return mean
 }
 
-// Span is From up to Past-1.
+// Span is the bins From..Past-1.
 type Span struct{ From, Past int }
 
-// stays is the part of the mean work of a rank that an iteration costs at most to be moved. Dearer ones
-// stay where COST runs them first. What others gave is run in its order, so a dear one would end late.
-const stays = 128
+// dearPart is the part of the mean work of a rank from which iterations do not move. COST runs them
+// first at home. A rank runs given iterations in their order, so a long one would end late.
+const dearPart = 128
 
 // Parts chooses what a rank gives by its moves, from the end of its rows: for each move spans of bins
 // that cost its work together, or a little less. costs has the seconds of each bin. A bin that costs
 // more than is left of the work stays.
 func Parts(gives []Move, mean float64, costs []float64) [][]Span {
-	dear := max(mean/stays, 2*meanOf(costs))
+	dear := max(mean/dearPart, 2*meanOf(costs))
 	parts, taken := make([][]Span, len(gives)), make([]bool, len(costs))
 	for k, m := range gives {
 		left := m.Work

@@ -309,7 +309,7 @@ func (q *Queues) Report(worker, start, n int, seconds, overhead float64) {
 // Costs returns what equal parts of the loop are expected to cost, in order. It returns nil if the
 // technique does not know. No execution may be under way.
 func (q *Queues) Costs() []float64 {
-	if q.one == nil || q.one.cost == nil || q.one.cost.beside { // somebody writes it
+	if q.one == nil || q.one.cost == nil || q.one.cost.beside { // a lesson that runs now writes it
 		return nil
 	}
 	return q.one.cost.Profile()

@@ -18,7 +18,7 @@ type Asm struct {
 	uses   []fixup  // of constants
 	// vexOnly says that the processor has no AVX-512: Emit panics with a BUG for what needs it.
 	vexOnly bool
-	// longMasks says that masks have 64 bits: put writes instructions on masks of 16 bits as those on all.
+	// longMasks says that masks have 64 bits. put replaces instructions on masks of 16 bits.
 	longMasks bool
 	list      *[]listed // nil: the code is not listed
 }

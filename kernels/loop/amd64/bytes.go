@@ -1,8 +1,8 @@
 package amd64
 
-// This file gives nests on bools lanes of 8 bits: 64 points a vector. A bool is a byte, 0 or 1, as in
-// memory, and a mask of 64 bits; what nothing reads of the two is not made. Small integers, such as the
-// number of neighbours that live, are bytes, too. lanes.go tells which nests these are.
+// This file gives nests on bools lanes of 8 bits: 64 points a vector. A bool has two forms: a vector of
+// bytes, 0 or 1 as in memory, and a mask of 64 bits. A form that nothing reads is not made. Small
+// integers, such as the number of neighbours that live, are bytes, too. lanes.go finds these nests.
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 	"flow/ir/types"
 )
 
-// ofBytes returns the bool that is a byte of v, 0 or 1.
+// ofBytes returns the bool whose bytes, 0 or 1, are v.
 func (l *lowering) ofBytes(v virt) operand {
 	k := l.emit(&step{Inst: Inst{Op: VPTESTMB, Len: l.length}, a: v, b: v, dst: l.fresh(maskClass)})
 	return l.knows(operand{v: k}, facts{bytes: v})
@@ -34,11 +34,12 @@ func (l *lowering) byteVector(o operand) virt {
 var (
 	byteBinary = [256]Op{loop.Add: VPADDB, loop.Sub: VPSUBB, loop.Min: VPMINSB, loop.Max: VPMAXSB, loop.And: VPANDQ, loop.Or: VPORQ, loop.Xor: VPXORQ,
 		loop.Ne: VPXORQ}
-	// negatesFirst are operations on bools that are others of the first operand's negation.
+	// negatesFirst has, for an operation on bools, the one with the same result on the negated first
+	// operand.
 	negatesFirst = map[loop.Code]loop.Code{loop.Eq: loop.Xor, loop.Lt: loop.And, loop.Le: loop.Or}
 )
 
-// byteOperation lowers an operation on bytes.
+// byteOperation lowers an operation in lanes of bytes.
 func (l *lowering) byteOperation(s *loop.Stmt, in []operand) operand {
 	if o, ok := l.folded(s, in, in[0].elem); ok {
 		return o
@@ -85,8 +86,8 @@ func (l *lowering) byteOperation(s *loop.Stmt, in []operand) operand {
 	return l.ofBytes(op(byteBinary[c], a, vectors[1]))
 }
 
-// contribution64 returns what the bools of the lanes that count contribute to a state of one word: as
-// another state, whose lanes are merged with those of the first. A number is in its first lane alone.
+// contribution64 returns what bool o contributes in the active lanes to a state of one word. The
+// contribution is a state with lanes of 64 bits, to be merged. A count is in its first lane alone.
 func (l *lowering) contribution64(class loop.Class, o operand) []operand {
 	c := l.vector(o)
 	all := class == loop.All || class == loop.Least

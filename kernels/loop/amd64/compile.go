@@ -130,7 +130,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.weight = weigh(&n.Body)
 	l.together = l.choose(plan)
 	l.free = plan.together == 0 && !l.few()
-	if l.together == 1 && !packed { // Repeat verifies what it makes
+	if l.together == 1 && !packed { // Repeat verifies its result, and packed nests are for targets alone
 		if l.nest = loop.Repeat(n, l.lanes, l.writtenTimes); l.nest != n {
 			l.weight = weigh(&l.nest.Body)
 		}

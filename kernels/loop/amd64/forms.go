@@ -217,7 +217,7 @@ var (
 	KMOVQToG                   = row("KMOVQ", form{pat: krm, pp: pF2, mm: m0F, op: 0x93, vexW: 1, evexW: no, tuple: tMem, elem: 1, dst: wG64, src: wK, noMem: true})
 )
 
-// longMasks has, for instructions on masks of 16 bits, those on masks of 64 bits.
+// longMasks has, by an instruction on masks of 16 bits, the same on masks of 64 bits.
 var longMasks = func() (list [mostOps]Op) {
 	for _, x := range [][2]Op{{KANDW, KANDQ}, {KANDNW, KANDNQ}, {KORW, KORQ}, {KXNORW, KXNORQ}, {KXORW, KXORQ}, {KNOTW, KNOTQ}, {KORTESTW, KORTESTQ},
 		{KMOVW, KMOVQ}, {KMOVWStore, KMOVQStore}, {KMOVWFromG, KMOVQFromG}, {KMOVWToG, KMOVQToG}} {

@@ -229,8 +229,6 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 	return 0
 }
 
-// What follows finds nests whose lanes can be bytes.
-
 // byteLanes finds out whether the lanes of a nest can be bytes.
 type byteLanes struct {
 	*lowering
@@ -239,8 +237,9 @@ type byteLanes struct {
 	konst  map[loop.Val]bool // the value is known when the nest is compiled
 }
 
-// inBytes returns the nest without statements that no result needs if its lanes can be bytes, or nil.
-// All that is needed must be bools, or integers that fit into a byte; lanes must lie side by side.
+// inBytes returns the nest without the statements that no result needs, or nil if its lanes cannot be
+// bytes. All needed values must be bools, or integers that fit into a byte, and lanes must be
+// adjacent in memory.
 func (l *lowering) inBytes() *loop.Nest {
 	n := l.nest
 	if !l.embeds || l.lanes < 0 || l.ragged() || len(n.Locals) > 0 || len(n.Results) == 0 {
@@ -298,7 +297,7 @@ func (b *byteLanes) slim(x *loop.Block) loop.Block {
 	return out
 }
 
-// fits reports that byte lanes can do all statements of a block.
+// fits reports whether byte lanes can do all statements of a block.
 func (b *byteLanes) fits(x *loop.Block) bool {
 	for k := range x.Stmts {
 		if s := &x.Stmts[k]; !b.fit(s) {
@@ -308,6 +307,7 @@ func (b *byteLanes) fits(x *loop.Block) bool {
 	return true
 }
 
+// fit reports whether byte lanes can do a statement, and notes what is known of its result.
 func (b *byteLanes) fit(s *loop.Stmt) bool {
 	bools := func(v loop.Val, n int) bool {
 		return n == 0 || !slices.ContainsFunc(b.nest.Types[v:int(v)+n], func(e types.Elem) bool { return e != types.Bool })
@@ -337,7 +337,7 @@ func (b *byteLanes) fit(s *loop.Stmt) bool {
 	return s.Code.IsOp() && b.operates(s)
 }
 
-// operates reports an operation that byte lanes can do, and notes what is known of its result.
+// operates is fit for an operation.
 func (b *byteLanes) operates(s *loop.Stmt) bool {
 	konst := true
 	for _, v := range s.Args {

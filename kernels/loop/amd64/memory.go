@@ -62,8 +62,7 @@ func (l *lowering) load(s *loop.Stmt) virt {
 	return l.uniform(p, e)
 }
 
-// follow reports whether the elements that a load reads follow each other in memory as an index goes
-// up.
+// follow reports whether a load reads consecutive elements of memory as an index ascends.
 func (l *lowering) follow(s *loop.Stmt, index int) bool {
 	row, col := s.At[0], s.At[1]
 	if l.memory(s.Mem).unit {

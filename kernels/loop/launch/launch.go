@@ -351,7 +351,7 @@ func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 func (w *Worker) points1(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	switch l := w.run.loop; {
 	case w.run.made.layout&lanesFirst != 0:
-	case l.crosses && !l.near && !l.nearRows: // those are one call a window
+	case l.crosses && !l.near && !l.nearRows: // such sums take one call a window
 		for ; r0 < r1; r0 += blockRows {
 			for at := l0; at < l1; at += blockLanes {
 				if flagged, err = w.calls(r0, min(r0+blockRows, r1), at, min(at+blockLanes, l1), stopped); flagged || err != nil {
@@ -369,10 +369,11 @@ func (w *Worker) points1(r0, r1, l0, l1 int, stopped func() bool) (flagged bool,
 	return flagged, err
 }
 
-// Rows and lanes of a block. A loop that reads an operand across goes block by block, so that a cache
-// still has the lines that the next rows read. At most NearCount points sum together (nearWindows).
-// Sums over pairs X[i, j], X[j, i] of 8192 x 8192 take 0.31 of the time of whole rows. Blocks of
-// 64 x 512 take 1.4 times as long for f32 (Emerald Rapids).
+// blockRows and blockLanes are the size of a block. A loop that reads an operand across goes block by
+// block, so that a cache still has the lines that the next rows read. A block has loop.NearCount
+// points, the most that sum together (nearWindows). Sums over pairs X[i, j], X[j, i] of 8192 x 8192
+// take 0.31 of the time of whole rows. Blocks of 64 x 512 take 1.4 times as long for f32 (Emerald
+// Rapids).
 const (
 	blockRows  = 128
 	blockLanes = 256
