@@ -320,6 +320,8 @@ func TestPlansSayWhy(t *testing.T) {
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit parfor i in 0..300 with (place = replicated) { sum(A[i, :]) }\n", "parfor", "replicated", "the program says so"},
 		{"A = rand(60000, 20, seed = 1)\nemit sum(A @ t(A[3..9, :] * 2))\n", "slice", "replicated", "little work"},
 		{"A = rand(60000, 20, seed = 1)\nemit t(onehot(i64(A[:, 0] * 5), 5, sparse = true)) @ A\n", "onehot.sums.chain", "partial", ""},
+		{"A = rand(60000, 20, seed = 1)\nemit prod(A + 0.5)\n", "prod.runs", "rows", ""},
+		{"A = rand(60000, 20, seed = 1)\nemit identical(A, A[:, 0] + A)\n", "identical.runs", "rows", ""},
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(exp(A)[3..50000, :])\n", "slice", "rows", ""},
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit eigvals(rand_spd(500, seed = 2))\n", "eigvals", "rank 0", "one rank runs it: it has no form by blocks"},
 		{"A = rand(60000, 20, seed = 1)\nemit sum(svdu(t(A)))\n", "lay", "rank 0", "brought together for what needs all of it"},

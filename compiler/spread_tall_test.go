@@ -60,6 +60,29 @@ func TestTallMatrices(t *testing.T) {
 	}
 }
 
+// runsShared is reductions by runs of elements, which do not end with rows. The last run is short.
+var runsShared = []spreadProgram{
+	{"products", "X = 0.9994 + rand(3001, 53, seed = 1) / 1000\nemit prod(X)\nemit prod(f32(X))\nemit prod(i64(X * 3000) * 2 + 1)\nemit prod(X > 0.9)\nemit prod(ifelse(X > 1.000399, nan, X))", 6, 0},
+	{"products in rounds", "X = 0.9994 + rand(3001, 53, seed = 1) / 1000\niterate p = 1.0 times 2 { next p = prod(X + p / 1000000) + p }\nemit p", 2, 0},
+	{"equal matrices", `X = rand(3001, 53, seed = 1)
+Y = ifelse(X > 0.99999, -X, X)
+emit identical(X, Y)
+emit identical(X + 1, 1 + X)
+emit identical(X, i64(X))
+iterate Z = X, n = 0 times 2 {
+  W = i64(Z * 4) / 2
+  next n = 2 * n + i64(identical(W, Z))
+  next Z = W
+}
+emit n`, 5, 0},
+}
+
+// Ranks share prod and identical, with the bits of one rank.
+func TestRunsOfElements(t *testing.T) {
+	spreadAlike(t, runsShared)
+	sendsAsPredicted(t, runsShared)
+}
+
 // The last block has the rows that are left over, also those of the rank before the last one.
 func TestTallMatricesHaveRests(t *testing.T) {
 	c := compiledFor(t, "X = rand(65546, 3, seed = 1)\nemit t(svdvals(X))\nemit t(X) @ X", 3)

@@ -117,7 +117,9 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			x.Set(i, 0, value.F64(float64(r.IntN(4)))) // the power of two
 		}
 		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(900 * 256)}, op.Attr{Name: "elem", Val: op.Str("f64")}), []value.Value{x}
-	case "identical":
+	case "prod.runs":
+		return nil, []value.Value{anyDense(r, e, 40000+n, 1+m%3)}
+	case "identical", "identical.runs":
 		a := big()
 		b := a.Clone()
 		if r.IntN(2) == 0 {

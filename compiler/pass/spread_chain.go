@@ -361,18 +361,18 @@ func (s *spreader) balanced(rows, unit int) (most int) {
 // foldReads returns the reads of a row that reduces a tall matrix block by block (op.Folding): a rank
 // reads the rows of its blocks.
 func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	f := g.Nodes[id].Op.Folds
-	if f == nil || !dividable(g.Type(g.In(id)[0])) {
+	f, in := g.Nodes[id].Op.Folds, g.In(id)
+	if f == nil || !dividable(g.Type(in[0])) {
 		return nil, elsewise
 	}
-	by, from := s.table.Must(f.By), g.Type(g.In(id)[0])
-	sig := &op.Sig{Def: by, In: []types.Type{from}}
+	by, from := s.table.Must(f.By), g.Type(in[0])
+	sig := &op.Sig{Def: by, In: g.Types(nil, in...)}
 	t, err := by.Type(sig)
-	if err != nil || t.Rows < s.ranks {
+	if err != nil || min(t.Rows, from.Rows) < s.ranks {
 		return nil, elsewise
 	}
-	reads = []rowReads{{rows: rowsFor(spanNeeds(by, sig, t), s.windowsIn(t.Rows, op.Val{}), from.Rows)}}
-	return reads, unless(partial[0] || s.workOf(g, id) >= gatherSpreads*float64(s.from), whyLittle)
+	reads = slices.Repeat([]rowReads{{rows: rowsFor(spanNeeds(by, sig, t), s.windowsIn(t.Rows, op.Val{}), from.Rows)}}, len(in))
+	return reads, unless(slices.Contains(partial, true) || s.workOf(g, id) >= gatherSpreads*float64(s.from), whyLittle)
 }
 
 // foldedTall makes the new nodes of a row for which foldReads returns reads:
@@ -388,15 +388,18 @@ func (x *spreadGraph) foldedTall(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
 	t, f := x.old.Type(from), n.Op.Folds
 	x.saved += x.spared(x.workOf(x.old, id))
-	attrs := n.Attrs.With("n", op.Int(t.Rows)).With("elem", op.Str(t.Elem.String()))
+	attrs := n.Attrs
+	if f.Again != "" {
+		attrs = attrs.With("n", op.Int(t.Rows)).With("elem", op.Str(t.Elem.String()))
+	}
 	if f.Vectors == nil {
-		states, _ := x.statesOf(id, reads[0])
+		states, _ := x.statesOf(id, reads)
 		x.to[id] = x.typed(id, x.table.Must(f.Of), attrs, states)
 		return
 	}
 	v, ok := x.vectors[from]
 	if !ok {
-		v = x.vectorsOf(id, reads[0])
+		v = x.vectorsOf(id, reads)
 		x.vectors[from] = v
 	}
 	if !f.Vectors.Long {
@@ -424,19 +427,22 @@ type fold struct {
 // statesOf makes the states of the tall matrix that old node id reads, and states of states while
 // there are enough of them. It returns the last states, which all ranks have, and the folds if the row
 // needs vectors.
-func (x *spreadGraph) statesOf(id ir.ID, reads rowReads) (states ir.ID, folds []fold) {
+func (x *spreadGraph) statesOf(id ir.ID, reads []rowReads) (states ir.ID, folds []fold) {
 	f, t := x.old.Nodes[id].Op.Folds, x.old.Type(x.old.In(id)[0])
 	of := op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(x.old.Nodes[id].Op.Source())})
-	made, by, rows := x.reach(x.old.In(id)[0], reads), x.table.Must(f.By), t.Rows
-	for {
-		state := typeOf(by, of, x.g.Type(made))
+	in, by, rows := x.reachAll(id, reads), x.table.Must(f.By), t.Rows
+	for made := in[0]; ; {
+		state := typeOf(by, of, x.g.Types(nil, in...)...)
 		if f.Vectors == nil {
-			made = x.ownStates(x.typed(id, by, of, made))
+			made = x.ownStates(x.typed(id, by, of, in...))
 		} else {
 			made = x.ownStates(x.typed(id, by, of.With("vectors", op.Bool(true)), made))
 			folds = append(folds, fold{made, rows})
 			made = x.typed(id, x.table.Must("slice"), box{0, 0, state.Rows, state.Cols, 0, 0}.attrs(), made)
 			made = x.ownStates(x.typed(id, x.table.Must("dense"), nil, made)) // rows of others arrive in it
+		}
+		if f.Again == "" {
+			return x.gatherOf(id, nil, made), nil
 		}
 		by = x.table.Must(f.Again)
 		next, err := by.Type(&op.Sig{Def: by, In: []types.Type{state}})
@@ -444,6 +450,7 @@ func (x *spreadGraph) statesOf(id ir.ID, reads rowReads) (states ir.ID, folds []
 			return x.gatherOf(id, nil, made), folds
 		}
 		made, rows = x.spanned(id, by, nil, op.Val{}, made), state.Rows*t.Cols
+		in = []ir.ID{made}
 	}
 }
 
@@ -474,7 +481,7 @@ type vectors struct{ long, top, heads ir.ID }
 
 // vectorsOf makes the vectors of the tall matrix that old node id reads. Blocks and rows are each
 // shared evenly, so a block may have rows of two ranks. Both unfold it.
-func (x *spreadGraph) vectorsOf(id ir.ID, reads rowReads) (v vectors) {
+func (x *spreadGraph) vectorsOf(id ir.ID, reads []rowReads) (v vectors) {
 	n := &x.old.Nodes[id]
 	states, folds := x.statesOf(id, reads)
 	top, by, heads := x.table.Must(n.Op.Folds.Vectors.Top), x.table.Must(n.Op.Folds.Vectors.By), x.table.Must(n.Op.Folds.Vectors.Heads)

@@ -48,10 +48,11 @@ type Selection struct {
 }
 
 // Folding is how ranks share a row that reduces a tall input 0 block by block. Row By makes a state of
-// each block of rows. Row Again makes a state of each block of states, and is repeated as long as its
-// type rule takes them. Both have a RowSpan, and the attribute `of`, the word of the call. Row Of makes
-// the result of the states. It has the attributes of the call, and two more: n, the number of rows of
-// input 0, and elem, its element type.
+// each block of rows. It has the inputs of the call, all of the same shape. Row Again makes a state of
+// each block of states, and is repeated as long as its type rule takes them. "": there is none. Both
+// have a RowSpan, and the attribute `of`, the word of the call. Row Of makes the result of the states.
+// It has the attributes of the call, and with Again two more: n, the number of rows of input 0, and
+// elem, its element type.
 type Folding struct {
 	By, Again, Of string
 	// Vectors makes vectors from what the folds keep. nil: the result follows from the states.

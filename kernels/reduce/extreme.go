@@ -105,6 +105,7 @@ func identical() *op.Def {
 		},
 		Laws:  op.Pure | op.Total | op.Commutes,
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: "identical", Combine: "all.join"},
+		Folds: &op.Folding{By: "identical.runs", Of: "all"},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error {
 			c.Out = value.Bool(value.Same(c.In[0], c.In[1]))

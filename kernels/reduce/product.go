@@ -33,11 +33,12 @@ func prod() *op.Def {
 		Doc: "prod is the product of all elements; 1 for none. Integers wrap. Float products round at each step: of every run of 32768 " +
 			"elements in row-major order, element k is a factor of chain k mod 512; the chains of a run are multiplied by halves, chain k " +
 			"with k + 256, then k + 128, and so on, and the products of runs neighbour with neighbour, until one is left.",
-		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
-		Eg:   define.Eg(`prod(seq(1, 6))`, "120"),
-		Type: func(s *op.Sig) (types.Type, error) { return Whole{Elem: Summed}.Type(s, 0) },
-		Ref:  func(c *op.Call) (value.Value, error) { return refProd(define.Elements(c.In[0]), c.Type.Elem), nil },
-		Laws: op.Pure | op.Total,
+		Args:  []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
+		Eg:    define.Eg(`prod(seq(1, 6))`, "120"),
+		Type:  func(s *op.Sig) (types.Type, error) { return Whole{Elem: Summed}.Type(s, 0) },
+		Ref:   func(c *op.Call) (value.Value, error) { return refProd(define.Elements(c.In[0]), c.Type.Elem), nil },
+		Laws:  op.Pure | op.Total,
+		Folds: &op.Folding{By: "prod.runs", Of: "prod.joined"},
 		Elements: func(e *op.Elements) op.Element {
 			x := e.In[0]
 			if !x.Rows.Known() || !x.Cols.Known() {
@@ -59,7 +60,7 @@ func prod() *op.Def {
 			},
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				in := define.AsDense(c.In[0])
-				return &prodBody{c: c, in: in, runs: make([]value.Scalar, prodRuns(in.Rows*in.Cols))}, nil
+				return &prodBody{c: c, in: in, runs: value.New(c.Type.Elem, prodRuns(in.Rows*in.Cols), 1)}, nil
 			},
 		},
 	}
@@ -116,33 +117,94 @@ func joinedRuns(runs []value.Scalar, e types.Elem) value.Scalar {
 	return define.Canonical(runs[0])
 }
 
-// prodBody is one execution: iteration r makes the product of run r.
+// sharedRuns returns the rows by which ranks share prod and identical (op.Folding): what each run gives
+// is a row, and a rank reads the rows of its runs.
+func sharedRuns() []*op.Def {
+	runs := func(name, doc string, elem func(types.Elem) types.Elem, begin func(c *op.Call) op.LoopBody, args ...op.Arg) *op.Def {
+		return define.ByKernel(&op.Def{
+			Name: name, Hidden: true, Doc: doc, Laws: op.Pure | op.Total,
+			Args: append(args, op.Arg{Name: "of", Attr: true, Kind: op.StrVal, Optional: true, Doc: "the row that is shared"}),
+			Type: func(s *op.Sig) (types.Type, error) {
+				t := s.In[0]
+				if !t.IsDense() || !t.Known() || t != s.In[len(s.In)-1] || elem(t.Elem) == types.NoElem {
+					return t, op.Faultf(0, define.CodeKind, "%s of %v", name, s.In)
+				}
+				if t.Count() <= prodRun {
+					return t, op.Faultf(0, define.CodeShape, "%s of %v, which is one run", name, t)
+				}
+				return types.DenseOf(elem(t.Elem), prodRuns(t.Count()), 1), nil
+			},
+			Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
+			RowSpan: func(s *op.Sig, _ types.Type) op.RowSpan {
+				return op.RowSpan{By: prodRun, Hi: prodRun, Per: s.In[0].Cols}
+			},
+			Loop: &op.Loop{
+				Light: true, Rows: op.RowsOfResult,
+				Space: func(c *op.Call) (n, leaf int) { return c.Type.Rows, 1 },
+				Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return begin(c), nil },
+			},
+		})
+	}
+	return []*op.Def{
+		runs("prod.runs", "prod.runs is the product of each run of the elements of x, as prod has them.", Summed,
+			func(c *op.Call) op.LoopBody { return &prodBody{c: c, in: c.Dense(0), runs: c.Result()} },
+			op.Arg{Name: "x", Doc: "matrix"}),
+		define.ByKernel(&op.Def{
+			Name: "prod.joined", Hidden: true, Doc: "prod.joined is the product of the products of runs.", Laws: op.Pure | op.Total,
+			Args: []op.Arg{{Name: "x", Doc: "column of at least one"}},
+			Type: func(s *op.Sig) (types.Type, error) { return Whole{Elem: Summed}.Type(s, 0) },
+			Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
+			Kernel: func(c *op.Call) error {
+				c.Out = joinedRuns(define.Elements(c.In[0]), c.Type.Elem)
+				return nil
+			},
+		}),
+		runs("identical.runs", "identical.runs tells for each such run of two matrices of one type whether both have the same bits.",
+			func(types.Elem) types.Elem { return types.Bool },
+			func(c *op.Call) op.LoopBody { return sameRuns{c} }, op.Arg{Name: "a", Doc: "matrix"}, op.Arg{Name: "b", Doc: "matrix"}),
+	}
+}
+
+// sameRuns is one execution of identical.runs.
+type sameRuns struct{ c *op.Call }
+
+func (b sameRuns) Chunk(_, lo, hi int) error {
+	x, y := prodBody{in: b.c.Dense(0)}, prodBody{in: b.c.Dense(1)}
+	var roomX, roomY value.Dense
+	for r := lo; r < hi; r++ {
+		b.c.Result().Set(r, 0, value.Bool(value.Same(x.run(&roomX, r), y.run(&roomY, r))))
+	}
+	return nil
+}
+
+// End has nothing to do: Chunk completes rows.
+func (b sameRuns) End() error { return nil }
+
+// prodBody is one execution of prod or prod.runs: iteration r makes the product of run r.
 type prodBody struct {
 	c    *op.Call
 	in   *value.Dense
-	runs []value.Scalar
+	runs *value.Dense
 }
 
 func (b *prodBody) Chunk(_, lo, hi int) error {
 	chains := dense.ForNumber(b.c.Type.Elem, chainsOf[float64], chainsOf[float32], chainsOf[int64])
-	total := b.in.Rows * b.in.Cols
 	var room value.Dense
 	for r := lo; r < hi; r++ {
-		at := r * prodRun
-		x := b.run(&room, at, min(prodRun, total-at))
-		if x.Elem == types.Bool {
-			b.runs[r] = value.I64(int64(extremeBool(x.Bool[:x.Cols], true)))
+		if x := b.run(&room, r); x.Elem == types.Bool {
+			b.runs.Set(r, 0, value.I64(int64(extremeBool(x.Bool[:x.Cols], true))))
 		} else {
-			b.runs[r] = chains(x)
+			b.runs.Set(r, 0, chains(x))
 		}
 	}
 	return nil
 }
 
-// run returns elements at..at+n-1 of the operand in row-major order, as one row. It copies them to
-// room if they are not contiguous.
-func (b *prodBody) run(room *value.Dense, at, n int) *value.Dense {
-	d := b.in
+// run returns run r of the operand, as one row. It copies the elements to room if they are not
+// contiguous.
+func (b *prodBody) run(room *value.Dense, r int) *value.Dense {
+	d, at := b.in, r*prodRun
+	n := min(prodRun, d.Rows*d.Cols-at)
 	if d.Stride == d.Cols || d.Rows == 1 {
 		return oneLine(d).View(0, at, 1, n)
 	}
@@ -181,12 +243,16 @@ func chainsOf[T vec.Number](run *value.Dense) value.Scalar {
 	return value.I64(int64(chains[0]))
 }
 
-// End multiplies the products of the runs.
+// End multiplies the products of the runs, if the result is no list of them.
 func (b *prodBody) End() error {
-	if len(b.runs) == 0 {
-		b.runs = []value.Scalar{value.I64(1).Convert(b.c.Type.Elem)}
+	runs := define.Elements(b.runs)
+	switch {
+	case b.c.Type.IsMatrix():
+		return nil
+	case len(runs) == 0:
+		runs = []value.Scalar{value.I64(1).Convert(b.c.Type.Elem)}
 	}
-	b.c.Out = joinedRuns(b.runs, b.c.Type.Elem)
+	b.c.Out = joinedRuns(runs, b.c.Type.Elem)
 	return nil
 }
 

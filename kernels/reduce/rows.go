@@ -19,7 +19,7 @@ func Rows() []*op.Def {
 	for _, r := range Wholes() {
 		out = append(out, r.Defs()...)
 	}
-	out = append(append(out, prod(), identical()), groupSums()...)
+	out = append(append(append(out, prod(), identical()), sharedRuns()...), groupSums()...)
 	return append(out, axisRows()...)
 }
 
