@@ -133,7 +133,8 @@ func (p *packing) packs(v Val) bool {
 	case s == nil: // the same in all rounds
 		return true
 	case s.Code == Load:
-		return s.Mem.Kind == ParamMem && len(s.At) == 2 && p.follow(s, p.loop.Index.Name)
+		own := func(x Sym) bool { return x.Kind == ValSym && p.defs[Val(x.N)] != nil }
+		return s.Mem.Kind == ParamMem && len(s.At) == 2 && p.follow(s, p.loop.Index.Name) && !s.At[0].Any(own) && !s.At[1].Any(own)
 	case s.Code == Const:
 		return true
 	case s.Code == And || s.Code == Or || s.Code == Xor || s.Code == Ne || s.Code == Eq || s.Code == Not:

@@ -299,11 +299,12 @@ func TestPacked(t *testing.T) {
 }
 
 // TestPackedRefuses: loops that count comparisons of integers are not packed, nor those that add floats
-// with the words 1 and 0.
+// with the words 1 and 0, nor those that read a row that the round computes.
 func TestPackedRefuses(t *testing.T) {
 	for _, text := range []string{
 		"nest(%0: bool[], %1: i64[]) (i: 0..%0.rows) {\nv0 = i64 0\nv1 = load %1[i, 0]\nv2 = for c: 0..%0.cols (v3 = v0) {\nv4 = load %0[i, c]\nv5 = eq v1, v0\nv6 = and v4, v5\nv7 = to_i64 v6\nv8 = add v3, v7\nnext v8\n}\nstore out0[i, 0] v2\n} : (i64[%0.rows, 1])",
 		"nest(%0: bool[], %1: f64) (i: 0..%0.rows) {\nv0 = load %1\nv1 = f64 5e-324\nv2 = f64 0\nv3 = for c: 0..%0.cols (v4 = v0) {\nv5 = load %0[i, c]\nv6 = select v5, v1, v2\nv7 = add v4, v6\nnext v7\n}\nstore out0[i, 0] v3\n} : (f64[%0.rows, 1])",
+		"nest(%0: bool[], %1: i64[]) (i: 0..%0.rows) {\nv0 = i64 0\nv1 = for c: 0..%0.cols (v2 = v0) {\nv3 = load %1[c, 0]\nv4 = load %0[v3, c]\nv5 = to_i64 v4\nv6 = add v2, v5\nnext v6\n}\nstore out0[i, 0] v1\n} : (i64[%0.rows, 1])",
 	} {
 		n, err := loop.Parse(text, loop.Standard{})
 		if err != nil {
