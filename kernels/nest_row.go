@@ -34,8 +34,8 @@ func nestRow(maps *op.Def) *op.Def {
 			return rows
 		},
 		Space: func(c *op.Call) (n, leaf int) {
-			w := nestWindows(c)
-			return w.N, w.Leaf
+			w, code := nestWindows(c), spaceCodeOf(c)
+			return w.N, leafOf(w.Leaf, int(code.steps)/max(1, code.rows*code.cols))
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginNest(c, workers, maps) },
 	}
@@ -142,7 +142,7 @@ func newSpaceCode(b *op.Body, rows, cols int) *spaceCode {
 		a, steps, elements := &b.Acts[k], 1, rows*cols
 		switch {
 		case a.Chain != nil:
-			steps = len(a.Chain.Steps)
+			steps = nestsOf(a.Chain).steps
 			c.fails = c.fails || slices.ContainsFunc(a.Chain.Steps, func(s op.Step) bool { return s.Def.Partial != op.Everywhere && s.Elem == types.I64 })
 		case a.Bodies != nil:
 			steps = len(a.Bodies[0].Acts)
