@@ -35,6 +35,7 @@ type Builder struct {
 	replaced *overwrites           // for a result that may be written in place: see place.go
 	sides    int                   // the number of branches around the statements that it writes
 	told     bool                  // the run tells integers of subscripts before each launch: see Stages
+	parted   bool                  // workers share the loop: numbers are reduced in parts that Merge joins
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
 	row      loop.Lin              // of matrices of which a body has one row: which it is
 	own      loop.Lin              // the index of the point, which has one row of all matrices with owned rows

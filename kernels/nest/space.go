@@ -134,7 +134,7 @@ func writeRect(write func(x *Builder) []Ref, results []RowResult, form Form, ove
 				i, j = j, i
 			}
 			to := loop.Num(0)
-			if x.told && w.Rows == 1 && w.Cols == y.Type.Count() { // a stage goes over the whole row, which is rounded at once
+			if x.told && !x.parted && w.Rows == 1 && w.Cols == y.Type.Count() { // a stage goes over the whole row, which is rounded at once
 				to = at[0]
 			}
 			x.ends(&results[k], y, i, j, to)

@@ -291,7 +291,7 @@ func (s *Stages) write(k int, affine bool) (list []SpaceRect, why string) {
 	}
 	why, _ = Written(func() {
 		list = writeSpace(space, []RowResult{gives}, Form{Affine: affine}, over, func(x *Builder) []Ref {
-			x.fixed, x.told = s.fixed, true
+			x.fixed, x.told, x.parted = s.fixed, true, s.ops(k) >= float64(teamFrom.Load())
 			env := make([]Ref, len(b.Args)+k+1)
 			for r := range env {
 				switch i := r - len(b.Args); {

@@ -165,7 +165,7 @@ func (p *Interpreter) partsOf(s *stageRun, r *stageRect) int {
 	n := p.team.Workers()
 	parts := min(n*teamParts, int(ops/(from/4))/n*n)
 	if r.team.columns = rows < parts; r.team.columns {
-		if parts = min(parts, cols/launch.Lanes()); reduces && s.number == nil { // windows hold whole rows
+		if parts = min(parts, cols/launch.Lanes()); reduces && !across { // windows hold whole rows
 			return 1
 		}
 	}

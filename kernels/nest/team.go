@@ -251,7 +251,6 @@ func (x *teamLoop) run(t *Team, owner int, of *launch.Run, on *launch.Worker, wi
 	if x.each == nil {
 		x.each = x.runPart
 	}
-	Shared.Add(1)
 	t.Each(owner, x.parts, x.each)
 	x.helped = false
 	for k := range x.workers {
@@ -267,6 +266,9 @@ func (x *teamLoop) run(t *Team, owner int, of *launch.Run, on *launch.Worker, wi
 		if sums {
 			on.Merge(w.on)
 		}
+	}
+	if err == nil {
+		Shared.Add(1)
 	}
 	return flagged, err
 }
