@@ -69,6 +69,13 @@ iterate a = 0.1, k = 0 times 60 {
   next k = k + 1
 }
 emit a
+`, // calls of kernels
+		`n = 30000
+iterate x = zeros(n, 1), k = 0 times 60 {
+  next x = 0.3 * (x[0..n] + rbind(x[1.., :], [1.0])) + randn(n, 1, seed = k)
+  next k = k + 1
+}
+emit sum(x)
 `, points, // rows that make all rounds, and a divisor of one row that is zero in a late round
 		strings.Replace(points, "% m", "% (m + ifelse(m == 997 and k == 400, -m, 0))", 1)} {
 		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})

@@ -35,7 +35,7 @@ func nestRow(maps *op.Def) *op.Def {
 		},
 		Space: func(c *op.Call) (n, leaf int) {
 			w, code := nestWindows(c), spaceCodeOf(c)
-			return w.N, leafOf(w.Leaf, int(code.steps)/max(1, code.rows*code.cols))
+			return w.N, window.LeafOf(w.Leaf, int(code.steps)/max(1, code.rows*code.cols))
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginNest(c, workers, maps) },
 	}

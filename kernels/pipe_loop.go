@@ -116,7 +116,7 @@ func (j *job) space() (n, leaf int) {
 		least = loopUnit
 	}
 	if j.p != nil {
-		least = leafOf(least, nestsOf(j.p).steps)
+		least = window.LeafOf(least, nestsOf(j.p).steps)
 	}
 	leaf = max(1, least/j.cols)
 	if j.transposes() { // strips of transposed operands are read in full
@@ -124,13 +124,6 @@ func (j *job) space() (n, leaf int) {
 	}
 	return j.rows, leaf
 }
-
-// leafSteps is the most steps of an element of a loop whose leaves have the usual number of elements.
-const leafSteps = 6
-
-// leafOf returns about how many elements a leaf has: least, or fewer if an element takes more than
-// leafSteps steps. So a leaf takes some microseconds, whatever an element does.
-func leafOf(least, steps int) int { return max(1, least*leafSteps/max(leafSteps, steps)) }
 
 // transposes reports that the program reads an operand transposed.
 func (j *job) transposes() bool {

@@ -215,7 +215,7 @@ func Large(b *op.Body) bool {
 			}
 			if s := planOf(in).stages; s != nil {
 				for h := range s.members {
-					if s.ops(h) >= float64(teamFrom.Load()) {
+					if s.ops(h) >= float64(teamFrom.Load()) || s.root[h] < 0 && dear(in, h) {
 						return true
 					}
 				}

@@ -114,6 +114,9 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	}
 	if stages != nil {
 		p.runs = make([]stageRun, len(b.Acts))
+		for k := range p.runs {
+			p.runs[k].dear = dear(b, k)
+		}
 	}
 	if m != nil {
 		p.cells = m.Cell
@@ -476,6 +479,9 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 			out.CopyFrom(c.Dense(n - 1))
 		}
 		c.Out = out
+	}
+	if p.team != nil && p.Slot[k] >= 0 && p.runs != nil && p.runs[k].dear && p.inParts(&p.runs[k].team, c) {
+		return c.Out, nil
 	}
 	err := a.Def.Kernel(c)
 	return c.Out, err

@@ -77,6 +77,8 @@ type stageRun struct {
 	number *value.Dense
 	ops    float64 // an estimate for all elements
 	ready  bool    // it is bound to write in place
+	dear   bool    // the action alone has work for several workers, which team shares
+	team   teamLoop
 }
 
 // stageRect is a loop of a stage, bound to operands.

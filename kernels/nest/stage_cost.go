@@ -61,6 +61,14 @@ func (s *Stages) cost(k int) float64 {
 	return flopsOf(s.body, a) / float64(max(1, a.Type.Count()))
 }
 
+// dear reports whether action k of b is a call with work for several workers.
+func dear(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	l := a.Def.Loop
+	return l != nil && !l.Team && !l.Points && l.Group == nil && a.Def.Cost != nil && a.Def.Kernel != nil && a.Bodies == nil && a.Chain == nil && !a.Asks &&
+		a.Type.IsDense() && a.Type.Known() && flopsOf(b, a) >= float64(2*teamFrom.Load())
+}
+
 // ops estimates the number of operations of the stage of action h.
 func (s *Stages) ops(h int) (sum float64) {
 	for _, i := range s.members[h] {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"flow/ir/op"
 	"flow/kernels/loop/launch"
 )
 
@@ -271,6 +272,56 @@ func (x *teamLoop) run(t *Team, owner int, of *launch.Run, on *launch.Worker, wi
 		Shared.Add(1)
 	}
 	return flagged, err
+}
+
+// inParts runs the loop of a call's row in parts on the team, if that takes less time than the kernel. It
+// reports false if the kernel has to run: where it was not tried, or a part has failed.
+func (p *Interpreter) inParts(x *teamLoop, c *op.Call) bool {
+	n, leaf := c.Def.Loop.Space(c)
+	units := (n + leaf - 1) / max(1, leaf)
+	parts := min(p.team.Workers()*teamParts, units)
+	if p.team.alone > 0 {
+		p.team.alone, parts = p.team.alone-1, 1
+	}
+	begun, way := x.tries(parts)
+	if way == 0 {
+		if !begun.IsZero() {
+			defer x.took(begun, way)
+			return c.Def.Kernel(c) == nil
+		}
+		return false
+	}
+	run, err := c.Def.Loop.Begin(c, p.team.Workers())
+	if err != nil {
+		return false
+	}
+	var failed atomic.Bool
+	x.helped = false
+	for again := true; again && !failed.Load(); {
+		p.team.Each(p.owner, parts, func(worker, part int) {
+			lo, hi := part*units/parts*leaf, min((part+1)*units/parts*leaf, n)
+			if run.Chunk(worker, lo, hi) != nil {
+				failed.Store(true)
+			}
+		})
+		x.helped = x.helped || p.team.done.Load() > 0
+		passes, is := run.(op.Passes)
+		if again = is; is && !failed.Load() {
+			if again, err = passes.Next(); err != nil {
+				failed.Store(true)
+			}
+		}
+	}
+	if failed.Load() {
+		op.Quit(run)
+		return false
+	}
+	if run.End() != nil {
+		return false
+	}
+	Shared.Add(1)
+	x.took(begun, way)
+	return true
 }
 
 // runPart runs one part of the current job.

@@ -211,6 +211,13 @@ func Rects(begin func(c *op.Call) (func(w Rect), error)) *op.Loop {
 		Rows:  op.RowsOfResult,
 		Space: func(c *op.Call) (n, leaf int) {
 			w := Of(c.Type, false)
+			if w.N > 0 && w.N*w.Width > dearElements {
+				s := &op.Sig{Def: c.Def, Attrs: c.Attrs}
+				for _, v := range c.In {
+					s.In = append(s.In, v.Type())
+				}
+				w.Leaf = LeafOf(w.Leaf, 1+int(c.Def.Cost(s, c.Type).Flops)/(4*c.Type.Count()))
+			}
 			return w.N, w.Leaf
 		},
 		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
@@ -272,6 +279,18 @@ const (
 	// few windows.
 	LongRow = 1 << 16
 )
+
+const (
+	// leafSteps is the most steps of an element of a loop whose leaves have LeafElements. A step is four
+	// operations, or one that does not follow from costs.
+	leafSteps = 6
+	// dearElements is the most elements that are little work whatever they cost.
+	dearElements = 1 << 12
+)
+
+// LeafOf returns about how many elements a leaf has: least, or fewer if an element takes more than
+// leafSteps steps. So a leaf takes some microseconds, whatever an element does.
+func LeafOf(least, steps int) int { return max(1, least*leafSteps/max(leafSteps, steps)) }
 
 // Windows is how the index space of a rows x cols result is cut into N iterations, of which Leaf
 // are the fewest that a worker is given. An iteration is one row, and of its columns one of Segs
