@@ -70,9 +70,8 @@ iterate a = 0.1, k = 0 times 60 {
 }
 emit a
 `, // calls of kernels
-		`n = 30000
-iterate x = zeros(n, 1), k = 0 times 60 {
-  next x = 0.3 * (x[0..n] + rbind(x[1.., :], [1.0])) + randn(n, 1, seed = k)
+		`iterate x = zeros(30000, 1), k = 0 times 60 {
+  next x = randn(30000, 1, seed = k + i64(100 * abs(x[k, 0])))
   next k = k + 1
 }
 emit sum(x)
