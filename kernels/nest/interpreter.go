@@ -480,7 +480,7 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 		}
 		c.Out = out
 	}
-	if p.team != nil && p.Slot[k] >= 0 && p.runs != nil && p.runs[k].dear && p.inParts(&p.runs[k].team, c) {
+	if p.team != nil && p.Slot[k] >= 0 && p.runs != nil && p.runs[k].dear && p.runs[k].team.inParts(p.team, p.owner, c) {
 		return c.Out, nil
 	}
 	err := a.Def.Kernel(c)

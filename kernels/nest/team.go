@@ -274,14 +274,15 @@ func (x *teamLoop) run(t *Team, owner int, of *launch.Run, on *launch.Worker, wi
 	return flagged, err
 }
 
-// inParts runs the loop of a call's row in parts on the team, if that takes less time than the kernel. It
-// reports false if the kernel has to run: where it was not tried, or a part has failed.
-func (p *Interpreter) inParts(x *teamLoop, c *op.Call) bool {
+// inParts runs the loop of a call's row in parts on the team, if that takes less time than the kernel.
+// The caller is worker owner. It reports false if the kernel has to run: in a trial without parts, or
+// after a part has failed.
+func (x *teamLoop) inParts(t *Team, owner int, c *op.Call) bool {
 	n, leaf := c.Def.Loop.Space(c)
 	units := (n + leaf - 1) / max(1, leaf)
-	parts := min(p.team.Workers()*teamParts, units)
-	if p.team.alone > 0 {
-		p.team.alone, parts = p.team.alone-1, 1
+	parts := min(t.Workers()*teamParts, units)
+	if t.alone > 0 {
+		t.alone, parts = t.alone-1, 1
 	}
 	begun, way := x.tries(parts)
 	if way == 0 {
@@ -291,20 +292,20 @@ func (p *Interpreter) inParts(x *teamLoop, c *op.Call) bool {
 		}
 		return false
 	}
-	run, err := c.Def.Loop.Begin(c, p.team.Workers())
+	run, err := c.Def.Loop.Begin(c, t.Workers())
 	if err != nil {
 		return false
 	}
 	var failed atomic.Bool
 	x.helped = false
 	for again := true; again && !failed.Load(); {
-		p.team.Each(p.owner, parts, func(worker, part int) {
+		t.Each(owner, parts, func(worker, part int) {
 			lo, hi := part*units/parts*leaf, min((part+1)*units/parts*leaf, n)
 			if run.Chunk(worker, lo, hi) != nil {
 				failed.Store(true)
 			}
 		})
-		x.helped = x.helped || p.team.done.Load() > 0
+		x.helped = x.helped || t.done.Load() > 0
 		passes, is := run.(op.Passes)
 		if again = is; is && !failed.Load() {
 			if again, err = passes.Next(); err != nil {
