@@ -246,7 +246,7 @@ var inOrder = []struct{ text, out, fails string }{
 	{"emit 1\nif z == 0 { emit 1 // i64(sum(M0 @ t(M0) @ M0) * 0); emit 12 // z }", "1\n", "1 // i64(sum(M0 @ t(M0) @ M0) * 0)"},
 	{"x = sum(M0 @ t(M0) @ M0) * 0\nB1 = B // i64(x)\ny = 1 // z\nemit y\nemit B1", "", "B // i64(x)"},
 	{"iterate x = C0, n = 0 until n == 6 { next x = x + C0[n * k, 0]; next n = n + 1 }\nassert z > 0, \"second\"\nemit x", "", "C0[n * k, 0]"},
-	// So it is of positions that are made of others, and of operators that one loop computes.
+	// The same holds for positions that are computed from others, and for operators of one loop.
 	{"emit B[B[ifelse(B == 4, k, B)] * k]", "", "B[ifelse(B == 4, k, B)]"},
 	{"a = 7 // (B - 3)\nb = B[ifelse(B == 0, k, B)]\nemit a + b", "", "7 // (B - 3)"},
 	{"a = B[ifelse(B == 4, k, B)]\nc = 12 // z\nb = B[ifelse(a == 0, k, a)]\nemit b + 1\nemit c", "", "B[ifelse(B == 4, k, B)]"},

@@ -89,8 +89,8 @@ func TestLongRowsOfUnlikeNumbers(t *testing.T) {
 	}
 }
 
-// Long rows with a transposed operand are reduced in blocks of several rows, whose rows and columns
-// need fill no block.
+// Long rows with a transposed operand are reduced in blocks of several rows. The last block of rows or
+// columns may be smaller.
 func TestLongRowsTransposed(t *testing.T) {
 	m := &machine{in: []operand{{mode: op.Full}, {mode: op.Trans}}}
 	for cols, want := range map[int]int{10: blockElems, 4096: turnedRows * 4096, 1 << 20: turnedElems} {

@@ -77,7 +77,7 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		return x.alone(x.typed(id, x.table.Must("part"), attrs, of), int32(rank))
 	}
-	if back {
+	if back { // the last rounds come first in list, and have the first numbers
 		slices.Reverse(list)
 	}
 	for i, l := range list {
@@ -86,10 +86,7 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 		}
 		made := regions[l.to-l.from]
 		if made == nil {
-			made = &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
-			counted := &made.Graph.Nodes[at]
-			counted.Attrs = it.Attrs.With("times", op.Int(l.to-l.from))
-			counted.Region = &ir.Region{Graph: it.Region.Graph, Args: it.Region.Args, Yields: it.Region.Yields}
+			made = counted(r, at, l.to-l.from)
 			regions[l.to-l.from] = made
 		}
 		for k := range it.Carried() {
@@ -106,6 +103,15 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 		x.states[id] = append(x.states[id], func(_, part ir.ID) ir.ID { return x.sentFrom(int32(last), x.alone(part, int32(last)), plan.Everywhere) })
 	}
 	return true
+}
+
+// counted returns region r in which the loop at makes this number of rounds, without its condition.
+func counted(r *ir.Region, at ir.ID, times int) *ir.Region {
+	made := &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
+	it := &made.Graph.Nodes[at]
+	it.Attrs = it.Attrs.With("times", op.Int(times))
+	it.Region = &ir.Region{Graph: it.Region.Graph, Args: it.Region.Args, Yields: it.Region.Yields}
+	return made
 }
 
 // relays divides the rounds of a loop among ranks: a round goes to the rank with the first row of a

@@ -37,7 +37,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// Parts takes each bin once at most, and almost the work of each move, but no dear bin.
+// Parts takes each bin at most once, and almost the work of each move, but no dear bin.
 func TestMovedParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 50 {

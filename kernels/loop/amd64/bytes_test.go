@@ -115,8 +115,8 @@ func byteNest(r *rand.Rand) string {
 		b.String(), second, rows)
 }
 
-// TestBytes compares the code of nests on bools, whose vectors have 64 lanes, with the evaluator:
-// in two windows, of which the second begins anywhere in the rows.
+// TestBytes compares the code of nests on bools, whose vectors have 64 lanes, with the evaluator. A
+// nest runs in two windows. The second begins anywhere in the rows.
 func TestBytes(t *testing.T) {
 	m := need(t, avx512)
 	cases := 700
@@ -176,8 +176,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestBytesRefuse: lanes of nests that need more than bools and small integers side by side are no
-// bytes.
+// TestBytesRefuse: nests that need other values than bools and small integers, or lanes that are not
+// adjacent in memory, have no lanes of bytes.
 func TestBytesRefuse(t *testing.T) {
 	for _, text := range []string{
 		"nest(%0: bool[]) (i: 0..%0.rows, j: 0..%0.cols) {\n v0 = load %0[i, j]\n v1 = to_i64 v0\n v2 = i64 127\n v3 = add v1, v2\n v4 = eq v3, v2\n store out0[i, j] v4\n} : (bool[%0.rows, %0.cols])",
@@ -298,8 +298,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestPackedRefuses: loops that count comparisons of integers are not packed, nor those that add floats
-// with the words 1 and 0, nor those that read a row that the round computes.
+// TestPackedRefuses: loops that count comparisons of integers are not packed. Neither are loops that
+// add floats with the words 1 and 0.
 func TestPackedRefuses(t *testing.T) {
 	for _, text := range []string{
 		"nest(%0: bool[], %1: i64[]) (i: 0..%0.rows) {\nv0 = i64 0\nv1 = load %1[i, 0]\nv2 = for c: 0..%0.cols (v3 = v0) {\nv4 = load %0[i, c]\nv5 = eq v1, v0\nv6 = and v4, v5\nv7 = to_i64 v6\nv8 = add v3, v7\nnext v8\n}\nstore out0[i, 0] v2\n} : (i64[%0.rows, 1])",

@@ -112,20 +112,8 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 		}
 	}
 	l.findAlong()
-	if slim := l.inBytes(); slim != nil {
-		bytes := *t
-		bytes.lanes = t.length.Bytes()
-		l.nest, l.target = slim, &bytes
-	} else {
-		l.target = singles(t, l)
-	}
+	packed := l.narrow(t)
 	n, m.target, m.Asm.longMasks = l.nest, l.target, l.bytewise()
-	packed := l.lanes >= 0 && !l.bytewise()
-	if packed {
-		l.nest = loop.Packed(n, l.lanes, l.follow)
-		packed = l.nest != n
-		n = l.nest
-	}
 	l.placeLocals()
 	l.weight = weigh(&n.Body)
 	l.together = l.choose(plan)

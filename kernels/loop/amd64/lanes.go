@@ -229,6 +229,22 @@ func (l *lowering) multiple(s *loop.Stmt, in []operand) virt {
 	return 0
 }
 
+// narrow chooses lanes of 8, 32 or 64 bits for the nest, on target t. packed reports that it has
+// changed loops that count bools (loop.Packed).
+func (l *lowering) narrow(t *target) (packed bool) {
+	if slim := l.inBytes(); slim != nil {
+		bytes := *t
+		bytes.lanes = t.length.Bytes()
+		l.nest, l.target = slim, &bytes
+		return false
+	}
+	n := l.nest
+	if l.target = singles(t, l); l.lanes >= 0 {
+		l.nest = loop.Packed(n, l.lanes, l.follow)
+	}
+	return l.nest != n
+}
+
 // byteLanes finds out whether the lanes of a nest can be bytes.
 type byteLanes struct {
 	*lowering
