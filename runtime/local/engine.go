@@ -256,6 +256,7 @@ type helping struct {
 	vain   map[int32]bool     // the last requests got nothing, by number of the loop
 	gone   []bool             // ranks that answer no more
 	moved  int64              // iterations given away before first chunks
+	late   map[int32]int32    // the execution before which such gifts would come too late, by number of the loop
 	early  []earlyGift        // for executions that this rank has not begun
 	tally  map[int32]*tally   // by number of the loop
 	trip   atomic.Int64       // nanoseconds from a request to its answer, a mean of the last

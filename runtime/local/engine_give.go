@@ -296,7 +296,7 @@ const givenParts = 64
 // the technique knows the costs of this rank's iterations. helping.mu is held.
 func (l *loopRun) moves() {
 	e, t := l.e, l.e.helping.tally[l.ask.Loop]
-	if t == nil || t.totals == nil {
+	if t == nil || t.totals == nil || e.helping.tooLate(l.ask) {
 		return
 	}
 	less := float64(e.helping.fast.Load()) / 1e9 * min(1, e.o.HelpFrom.Seconds()/DefaultHelpFrom.Seconds())

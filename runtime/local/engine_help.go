@@ -44,7 +44,7 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open == nil {
-		h.open, h.begun, h.vain = map[int32]*loopRun{}, map[int32]int32{}, map[int32]bool{}
+		h.open, h.begun, h.vain, h.late = map[int32]*loopRun{}, map[int32]int32{}, map[int32]bool{}, map[int32]int32{}
 		h.trip.Store(int64(firstTrip))
 		h.fast.Store(int64(firstTrip))
 	}
@@ -412,7 +412,9 @@ func (l *loopRun) rowBytes() int {
 // (earlyGift). A rank that waits for rows of another loop sends it back undone (Engine.refuses):
 // otherwise two ranks that run two loops in different orders would wait for each other. A rank that
 // expects gifts waits for them a few round trips. Ranks that know different times give other rows than
-// are expected, and each row is still run once.
+// are expected, and each row is still run once. Ranks that wait for each other in no round may be many
+// rounds apart. Then gifts come back undone, and one worker runs them at the end of the loop. So after
+// such an execution a loop makes none in the next tryAgain ones.
 //
 // The rows come back with the time that they took, under the number of the worker that made them, of
 // all ranks' workers. So a technique learns the costs of all iterations and the speeds of all workers

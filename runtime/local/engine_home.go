@@ -95,9 +95,16 @@ func (l *loopRun) arrives(c Chunk, from int, seconds float64, done bool) (ok boo
 		l.returned = append(l.returned, returned{from, c, seconds, l.e.Now()})
 	} else {
 		l.undone = append(l.undone, c)
+		if partOf(l.moved, c) {
+			l.e.helping.late[l.ask.Loop] = l.ask.Execution + tryAgain
+		}
 	}
 	return true
 }
+
+// tooLate reports whether rows that are given before the first chunk of an execution would come back
+// undone, as those of one of the last executions did. helping.mu is held.
+func (h *helping) tooLate(a Ask) bool { return a.Execution <= h.late[a.Loop] }
 
 // partOf reports whether a chunk is part of one of a list.
 func partOf(list []Chunk, c Chunk) bool {
