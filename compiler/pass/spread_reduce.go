@@ -424,3 +424,33 @@ func (s *spreader) allOn(rank, rows int) op.Val {
 	}
 	return op.Ints(cuts...)
 }
+
+// vectors has the new nodes for the singular vectors of a tall matrix (op.Unfolding). Each rank has its
+// own rows of long, and all rows of the others.
+type vectors struct{ long, top, heads ir.ID }
+
+// vectorsOf makes the vectors of the tall matrix that old node id reads. Blocks and rows are each
+// shared evenly, so a block may have rows of two ranks. Both unfold it.
+func (x *spreadGraph) vectorsOf(id ir.ID, reads []rowReads) (v vectors) {
+	n := &x.old.Nodes[id]
+	states, folds := x.statesOf(id, reads)
+	top, by, heads := x.table.Must(n.Op.Folds.Vectors.Top), x.table.Must(n.Op.Folds.Vectors.By), x.table.Must(n.Op.Folds.Vectors.Heads)
+	v.top = x.typed(id, top, nil, states)
+	v.long = v.top
+	for k := len(folds) - 1; k >= 0; k-- {
+		f, unit, t := folds[k], op.Val{}, x.g.Type(v.long)
+		if k == 0 {
+			unit = x.unit[f.rows]
+		}
+		attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(f.rows)})
+		blocks := x.spanned(id, by, attrs, unit, f.made, v.long)
+		if k < len(folds)-1 {
+			list, _ := plan.Needs(x.g.Nodes[blocks].Attrs)
+			v.long = x.reaching(id, v.long, rowsFor([]need{{to: t.Rows, by: t.Cols, hi: t.Cols}}, list, t.Rows))
+		}
+		v.long = x.typed(id, by, attrs, blocks, v.long)
+		x.g.Nodes[v.long].Attrs = x.sharing(attrs, f.rows, unit)
+	}
+	v.heads = x.gatherOf(id, nil, x.ownStates(x.typed(id, heads, nil, x.spanned(id, heads, nil, op.Val{}, v.long))))
+	return v
+}

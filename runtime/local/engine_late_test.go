@@ -2,8 +2,8 @@ package local
 
 import "testing"
 
-// TestGiftsTooLate: after rows that were given before the first chunk came back undone, a loop gives none
-// in that way for a while. Rows that were given to a rank that had asked for them do not count.
+// TestGiftsTooLate: after rows that were given before the first chunk came back undone, a loop gives
+// none in that way for a while. Rows that were given to a rank that had asked for them do not count.
 func TestGiftsTooLate(t *testing.T) {
 	e := &Engine{}
 	e.helping.late = map[int32]int32{}
