@@ -97,7 +97,7 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 // sendHelp starts a message about help. After the freeze it sends none: then the other rank learns by
 // a drain that it need not wait (local.Engine.Gone).
 func (r *rank) sendHelp(to int, h help) {
-	r.signal(to, tagHelp, putHelp(r.epoch, h))
+	r.signal(to, tagHelp, putHelp(r.epoch, h), h.what != tells)
 }
 
 // ask, give and giveBack are those of local.Remote.

@@ -35,6 +35,7 @@ type rank struct {
 	// Sending. mu is held over Isend: it keeps messages of one tag in order.
 	mu       sync.Mutex
 	frozen   bool               // no message starts any more
+	mute     bool               // all tasks have ended: no message starts that nobody needs
 	begun    [][]uint64         // by rank, a bit a number: the send has started
 	held     map[heldKey]flight // sends that wait for the one a window before them
 	gathers  []gathers          // by key

@@ -145,6 +145,9 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 		select {
 		case <-engineDone:
 			engineDone = nil
+			r.mu.Lock()
+			r.mute = true
+			r.mu.Unlock()
 			r.ending.idle = true
 			r.broke()
 			worked = true

@@ -91,14 +91,17 @@ func (r *rank) hasBegun(dst, num int32) bool { return r.begun[dst][num/64]&(1<<(
 // cleared tells a rank that this rank's tasks have succeeded that its node shown waits for. Workers
 // call it.
 func (r *rank) cleared(shown ir.ID, to int) {
-	r.signal(to, tagClear, putClear(r.epoch, shown))
+	r.signal(to, tagClear, putClear(r.epoch, shown), true)
 }
 
-// signal starts a control message that no rank waits for after the freeze. It sends nothing then.
-func (r *rank) signal(to, tag int, b []byte) {
+// signal starts a control message that no rank waits for after the freeze. It sends nothing then. If
+// no rank waits for the message at all, it sends nothing after this rank's tasks have ended, either:
+// such a message could start after this rank has reported its end (done), and the other rank may be
+// gone.
+func (r *rank) signal(to, tag int, b []byte, waited bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.frozen {
+	if !r.frozen && (waited || !r.mute) {
 		r.track(r.comm.Isend(transport.Control, to, tag, b), flight{kind: control, peer: int32(to), buf: b})
 		r.nudge()
 	}
