@@ -351,23 +351,17 @@ func (l *loopRun) moves() {
 
 // stays returns the first part of a claim that has not moved, maybe an empty one. Others are spare.
 func (l *loopRun) stays(c Chunk) (first Chunk) {
-	for k := 0; k <= len(l.moved) && c.size() > 0; k++ {
-		part := c
-		if k < len(l.moved) {
-			part.Hi = min(c.Hi, max(c.Lo, l.moved[k].Lo))
-			c.Lo = min(c.Hi, max(c.Lo, l.moved[k].Hi))
+	moved := func(k int) (lo, hi int) { return l.moved[k].Lo, l.moved[k].Hi }
+	schedule.Staying(c.Lo, c.Hi, len(l.moved), moved, func(lo, hi int) {
+		if first.size() == 0 {
+			first = Chunk{lo, hi}
+			return
 		}
-		switch {
-		case part.size() == 0:
-		case first.size() == 0:
-			first = part
-		default:
-			l.e.helping.mu.Lock()
-			l.spare = append(l.spare, part)
-			l.spares.Add(1)
-			l.e.helping.mu.Unlock()
-		}
-	}
+		l.e.helping.mu.Lock()
+		l.spare = append(l.spare, Chunk{lo, hi})
+		l.spares.Add(1)
+		l.e.helping.mu.Unlock()
+	})
 	return first
 }
 

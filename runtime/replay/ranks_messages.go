@@ -130,20 +130,14 @@ func binStart(block span, bin, bins int) int32 {
 
 // stays returns the first part of a claim that has not moved, maybe an empty one. Others are spare.
 func (r *simRank) stays(c span) (first span) {
-	for k := 0; k <= len(r.moved) && c.size() > 0; k++ {
-		part := c
-		if k < len(r.moved) {
-			part.hi = min(c.hi, max(c.lo, r.moved[k].lo))
-			c.lo = min(c.hi, max(c.lo, r.moved[k].hi))
-		}
-		switch {
-		case part.size() == 0:
-		case first.size() == 0:
+	moved := func(k int) (lo, hi int) { return int(r.moved[k].lo), int(r.moved[k].hi) }
+	schedule.Staying(int(c.lo), int(c.hi), len(r.moved), moved, func(lo, hi int) {
+		if part := (span{int32(lo), int32(hi)}); first.size() == 0 {
 			first = part
-		default:
+		} else {
 			r.spare = append(r.spare, part)
 		}
-	}
+	})
 	return first
 }
 

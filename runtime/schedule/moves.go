@@ -68,3 +68,18 @@ func Parts(gives []Move, mean float64, costs []float64) [][]Span {
 	}
 	return parts
 }
+
+// Staying calls part with each part of iterations lo..hi-1 that is in none of n spans. span has the
+// bounds of span k, in ascending order of k.
+func Staying(lo, hi, n int, span func(k int) (lo, hi int), part func(lo, hi int)) {
+	for k := 0; k <= n && lo < hi; k++ {
+		from, past := hi, hi
+		if k < n {
+			from, past = span(k)
+		}
+		if end := min(hi, max(lo, from)); lo < end {
+			part(lo, end)
+		}
+		lo = min(hi, max(lo, past))
+	}
+}

@@ -3,6 +3,7 @@ package schedule
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -67,6 +68,22 @@ func TestMovedParts(t *testing.T) {
 			if work > gives[k].Work || work < gives[k].Work-.1 {
 				t.Errorf("work of %g moves, %g wanted", work, gives[k].Work)
 			}
+		}
+	}
+}
+
+func TestStaying(t *testing.T) {
+	spans := [][2]int{{2, 4}, {4, 5}, {8, 12}}
+	for _, c := range []struct {
+		lo, hi int
+		want   [][2]int
+	}{
+		{0, 10, [][2]int{{0, 2}, {5, 8}}}, {3, 5, nil}, {4, 7, [][2]int{{5, 7}}}, {9, 20, [][2]int{{12, 20}}}, {6, 6, nil}, {20, 22, [][2]int{{20, 22}}},
+	} {
+		var got [][2]int
+		Staying(c.lo, c.hi, len(spans), func(k int) (lo, hi int) { return spans[k][0], spans[k][1] }, func(lo, hi int) { got = append(got, [2]int{lo, hi}) })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("of %d..%d stay %v, want %v", c.lo, c.hi, got, c.want)
 		}
 	}
 }
