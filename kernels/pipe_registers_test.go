@@ -73,18 +73,7 @@ func TestLongRowsOfUnlikeNumbers(t *testing.T) {
 			if fold[0] == 's' {
 				c.Type = types.TupleOf(x.Type(), column, column)
 			}
-			want := rowtest.Defined(t, c)
-			onNests(t, func() {
-				c.Out = nil
-				if err := d.Kernel(c); err != nil {
-					t.Fatal(err)
-				}
-				for k, v := range c.Out.(value.Tuple) {
-					if msg := rowtest.Differ(v, want.(value.Tuple)[k]); msg != "" {
-						t.Errorf("result %d of %s, %d steps: %s", k, fold, len(steps), msg)
-					}
-				}
-			})
+			alikeOnNests(t, c, fold)
 		}
 	}
 }
@@ -113,17 +102,23 @@ func TestLongRowsTransposed(t *testing.T) {
 		if fold[0] == 's' {
 			c.Type = types.TupleOf(x.Type(), column, column)
 		}
-		want := rowtest.Defined(t, c)
-		onNests(t, func() {
-			c.Out = nil
-			if err := d.Kernel(c); err != nil {
-				t.Fatal(err)
-			}
-			for k, v := range c.Out.(value.Tuple) {
-				if msg := rowtest.Differ(v, want.(value.Tuple)[k]); msg != "" {
-					t.Errorf("result %d of %s: %s", k, fold, msg)
-				}
-			}
-		})
+		alikeOnNests(t, c, fold)
 	}
+}
+
+// alikeOnNests compares the results of a call with the definition, in each way of running nests.
+func alikeOnNests(t *testing.T, c *op.Call, fold string) {
+	t.Helper()
+	want := rowtest.Defined(t, c)
+	onNests(t, func() {
+		c.Out = nil
+		if err := c.Def.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range c.Out.(value.Tuple) {
+			if msg := rowtest.Differ(v, want.(value.Tuple)[k]); msg != "" {
+				t.Errorf("result %d of %s, %d steps: %s", k, fold, len(c.Body.Steps), msg)
+			}
+		}
+	})
 }

@@ -407,8 +407,8 @@ func (l *loopRun) rowBytes() int {
 //
 // Under a technique that knows costs (schedule.Queues.Costs), ranks tell each other after an execution
 // how long their rows took, and nothing waits for that (Engine.Told). Before the first chunk of the
-// next one, a rank with more than the mean gives rows to ranks with less (schedule.Moves), in answers
-// that nobody has asked for. Such a gift may come before its execution has begun, and waits
+// next one, a rank with more than the mean gives rows to ranks with less (schedule.Moves). It sends
+// them unasked, as an answer. Such a gift may come before its execution has begun, and waits
 // (earlyGift). A rank that waits for rows of another loop sends it back undone (Engine.refuses):
 // otherwise two ranks that run two loops in different orders would wait for each other. A rank that
 // expects gifts waits for them a few round trips. Ranks that know different times give other rows than
