@@ -37,11 +37,11 @@ func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	return changed(g, func(id ir.ID) bool {
 		t := g.Type(id)
 		return g.Nodes[id].Op.Prepare != nil && !sent(g, id) && t.IsDense() && t.Known() && t.Rows >= least
-	}, func(c *copying, id ir.ID) { c.prepare(table, id) })
+	}, func(c *copying, id ir.ID) { prepare(c, table, id) })
 }
 
 // prepare writes node id, whose operator has op.Def.Prepare, in two steps.
-func (c *copying) prepare(table *op.Table, id ir.ID) {
+func prepare(c *copying, table *op.Table, id ir.ID) {
 	g, n, in := c.old, &c.old.Nodes[id], c.in(id)
 	p := n.Op.Prepare
 	by := table.Must(p.By)
@@ -76,7 +76,7 @@ func PrepareOnce(g *ir.Graph, table *op.Table) *ir.Graph {
 			in := b.In(id)
 			varies[id] = varies[id] || slices.ContainsFunc(in, func(x ir.ID) bool { return varies[x] })
 			if p := body.Op.Prepare; p != nil && !varies[in[p.Input]] && long(in[p.Input]) {
-				c.prepare(table, id)
+				prepare(c, table, id)
 			} else {
 				c.node(id)
 			}

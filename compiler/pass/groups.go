@@ -380,7 +380,7 @@ func CompareCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 			any = any || ofCodes[x]
 			ofCodes[i] = ofCodes[i] && (d == of || ofCodes[x] || g.Type(x).IsScalar())
 			if ofCodes[x] && (elementwise(d) || d.Fold != op.NoFold) {
-				in[k] = c.compared(table, of, x)
+				in[k] = compared(c, table, of, x)
 			}
 		}
 		ofCodes[i] = ofCodes[i] && any
@@ -390,7 +390,7 @@ func CompareCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 // compared returns a copy of node x, a matrix of checked codes or elementwise operators on one.
-func (c *copying) compared(table *op.Table, of *op.Def, x ir.ID) ir.ID {
+func compared(c *copying, table *op.Table, of *op.Def, x ir.ID) ir.ID {
 	n, t, o := &c.old.Nodes[x], c.old.Type(x), c.old.Origin(x)
 	if n.Op == of {
 		attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(0)}, op.Attr{Name: "b", Val: op.Int(t.Cols)}, op.Attr{Name: "step", Val: op.Int(1)})
@@ -402,7 +402,7 @@ func (c *copying) compared(table *op.Table, of *op.Def, x ir.ID) ir.ID {
 	in := c.in(x)
 	for k, y := range c.old.In(x) {
 		if !c.old.Type(y).IsScalar() {
-			in[k] = c.compared(table, of, y)
+			in[k] = compared(c, table, of, y)
 		}
 	}
 	return c.g.Add(n.Op, n.Attrs, t, o, in...)

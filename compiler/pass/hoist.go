@@ -350,7 +350,7 @@ func Ahead(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 				ahead[id] = partsAhead(n.Region, least)
 			}
 			return ahead[id] != nil
-		}, func(c *copying, id ir.ID) { c.computesAhead(table, id, ahead[id]) })
+		}, func(c *copying, id ir.ID) { computesAhead(c, table, id, ahead[id]) })
 	})
 }
 
@@ -403,7 +403,7 @@ func partsAhead(r *ir.Region, least int) (out []*aheadOf) {
 }
 
 // computesAhead copies a branch as two: one that yields the values, and one with the effects.
-func (c *copying) computesAhead(table *op.Table, id ir.ID, parts []*aheadOf) {
+func computesAhead(c *copying, table *op.Table, id ir.ID, parts []*aheadOf) {
 	n, o := &c.old.Nodes[id], c.old.Origin(id).NoDest()
 	var ts []types.Type // of the values of all regions, one after the other
 	first := make([]int, len(parts))
@@ -417,8 +417,8 @@ func (c *copying) computesAhead(table *op.Table, id ir.ID, parts []*aheadOf) {
 	for k, a := range parts {
 		moves[k], stays[k] = a.moves, a.stays
 	}
-	made := c.partOf(id, moves, types.TupleOf(ts...), nil, func(k int, x *copying, out *ir.Region) {
-		x.nodes(moves[k])
+	made := partOf(c, id, moves, types.TupleOf(ts...), nil, func(k int, x *copying, out *ir.Region) {
+		copyNodes(x, moves[k])
 		for j, t := range ts {
 			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
 				out.Yields = append(out.Yields, x.to[parts[k].values[j]])
@@ -431,20 +431,20 @@ func (c *copying) computesAhead(table *op.Table, id ir.ID, parts []*aheadOf) {
 	for j, t := range ts {
 		values[j] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(j)}), t, o, made)
 	}
-	c.to[id] = c.partOf(id, stays, c.old.Type(id), values, func(k int, x *copying, out *ir.Region) {
+	c.to[id] = partOf(c, id, stays, c.old.Type(id), values, func(k int, x *copying, out *ir.Region) {
 		for j, t := range ts {
 			out.Args = append(out.Args, x.g.Add(table.Must("arg"), nil, t, o))
 			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
 				x.to[parts[k].values[j]] = out.Args[len(out.Args)-1]
 			}
 		}
-		x.nodes(stays[k])
+		copyNodes(x, stays[k])
 	})
 }
 
 // partOf adds a branch of type t with some nodes of branch id. in tells by region which nodes they are.
 // more is inputs that id does not have. write copies the nodes of region k, and completes out.
-func (c *copying) partOf(id ir.ID, in [][]bool, t types.Type, more []ir.ID, write func(k int, x *copying, out *ir.Region)) ir.ID {
+func partOf(c *copying, id ir.ID, in [][]bool, t types.Type, more []ir.ID, write func(k int, x *copying, out *ir.Region)) ir.ID {
 	n := &c.old.Nodes[id]
 	read := make([]bool, len(c.old.In(id)))
 	read[0] = true // the condition
@@ -473,8 +473,8 @@ func (c *copying) partOf(id ir.ID, in [][]bool, t types.Type, more []ir.ID, writ
 	return made
 }
 
-// nodes copies the nodes of in that have no copy yet. It leaves out arguments.
-func (c *copying) nodes(in []bool) {
+// copyNodes copies the nodes of in that have no copy yet. It leaves out arguments.
+func copyNodes(c *copying, in []bool) {
 	for i, is := range in {
 		if is && c.to[i] == ir.None && c.old.Nodes[i].Op.Role != op.Argument {
 			c.node(ir.ID(i))

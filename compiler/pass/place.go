@@ -43,7 +43,7 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole}
 	s.units(p.Graph)
 	s.cuts(p.Graph)
-	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
+	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return readsUnshared(p, &p.Graph.Nodes[id]) }, s)
 	out := placed(p, s, everywhere, scattered)
 	if !numberGathers(out.Graph) {
 		none := make([]bool, p.Graph.Len())
@@ -170,7 +170,7 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 	switch { // what needs no reads comes first: there may be a million tiles
 	case n.Op.Root:
 		return whyKept
-	case p.readsUnshared(n):
+	case readsUnshared(p, n):
 		return whyFile
 	case place == ir.Replicated || place == ir.OneRank:
 		return whyPlaced
@@ -239,7 +239,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 	gp, gq := rankGrid(ranks)
 	alone := make([]bool, g.Len()) // read what rank 0 has to read
 	for i := range g.Nodes {
-		if alone[i] = p.readsUnshared(&g.Nodes[i]); alone[i] {
+		if alone[i] = readsUnshared(p, &g.Nodes[i]); alone[i] {
 			continue
 		}
 		b := p.Block[i]
@@ -261,7 +261,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 		}
 		in, few := g.In(id), false
 		if b := p.Block[id]; b.Rows > 0 {
-			if b.Rows*b.Cols == 1 && p.rearranges(id) {
+			if b.Rows*b.Cols == 1 && rearranges(p, id) {
 				owner[id] = mostBytes(g, owner, in)
 				continue
 			}
@@ -308,7 +308,7 @@ func rearrangeAtReaders(p *Partitioned, owner []int32) {
 	}
 	for i := g.Len() - 1; i >= 0; i-- { // readers first: what they read may follow them
 		id := ir.ID(i)
-		if r := reader[i]; r >= 0 && owner[i] >= 0 && r != owner[i] && p.rearranges(id) {
+		if r := reader[i]; r >= 0 && owner[i] >= 0 && r != owner[i] && rearranges(p, id) {
 			there, here := 0, g.Type(id).Bytes() // bytes that travel
 			for _, x := range g.In(id) {
 				bytes := g.Type(x).Bytes()
@@ -336,10 +336,10 @@ func rearrangeAtReaders(p *Partitioned, owner []int32) {
 
 // rearranges reports a node whose result has elements of its operands in other places. Programs may
 // have placed it; then it stays.
-func (p *Partitioned) rearranges(id ir.ID) bool {
+func rearranges(p *Partitioned, id ir.ID) bool {
 	g := p.Graph
 	n, in := &g.Nodes[id], g.In(id)
-	if len(in) == 0 || n.Region != nil || g.Effects(id) || p.readsUnshared(n) || n.Op.Control != op.NoControl || n.Op.Cost(sigOf(g, id), g.Type(id)).Flops != 0 {
+	if len(in) == 0 || n.Region != nil || g.Effects(id) || readsUnshared(p, n) || n.Op.Control != op.NoControl || n.Op.Cost(sigOf(g, id), g.Type(id)).Flops != 0 {
 		return false
 	}
 	for _, x := range append(in[:len(in):len(in)], id) {
@@ -367,7 +367,7 @@ func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
 
 // readsUnshared reports whether a node, or a node of its regions, reads a file that only rank 0 has, or
 // a file whose parts cannot be read alone.
-func (p *Partitioned) readsUnshared(n *ir.Node) bool {
+func readsUnshared(p *Partitioned, n *ir.Node) bool {
 	enters := func(n *ir.Node) bool { return !elementwise(n) } // a chain reads nothing
 	return someIn(n, enters, func(n *ir.Node) bool {
 		return n.Op.Root || n.Op.Reads != nil && (n.Op.Parts == nil || !n.Op.Parts(n.Attrs) || slices.Contains(p.Unshared, n.Op.Reads(n.Attrs)))
@@ -386,7 +386,7 @@ func follow(p *Partitioned, owner []int32) {
 		b := p.blockOf(id)
 		grid, _, _, tile := g.Dest(id)
 		moved[id] = tile && g.Grids[grid].Place != ir.AnyPlace
-		if b.Rows == 0 || p.readsUnshared(n) {
+		if b.Rows == 0 || readsUnshared(p, n) {
 			continue
 		}
 		for _, x := range g.In(id) {
@@ -396,7 +396,7 @@ func follow(p *Partitioned, owner []int32) {
 			switch {
 			case !tile && moved[x]:
 				owner[id], moved[id] = owner[x], true
-			case moved[id] && !sent(g, x) && !moved[x] && !p.readsUnshared(&g.Nodes[x]):
+			case moved[id] && !sent(g, x) && !moved[x] && !readsUnshared(p, &g.Nodes[x]):
 				owner[x], moved[x] = owner[id], true
 			}
 		}
