@@ -77,7 +77,7 @@ type epilogue struct {
 // chain reports a map or a single elementwise operator with a dense result of known shape.
 func (f *epilogues) chain(id ir.ID) bool {
 	n, t := &f.g.Nodes[id], f.g.Type(id)
-	return t.IsDense() && t.Known() && t.Elem != types.Str && (n.Op.Role == op.Maps || isElementwise(n) && !f.g.Asks(id))
+	return t.IsDense() && t.Known() && t.Elem != types.Str && (n.Op.Role == op.Maps || elementwiseOperator(n) && !f.g.Asks(id))
 }
 
 // product returns the place of an operand that is a product read only by the chain, once, element

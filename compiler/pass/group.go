@@ -236,7 +236,7 @@ func modeOf(x, t types.Type) op.Mode {
 	return op.ColVec
 }
 
-// isElementwise reports an elementwise operator that is no chain.
-func isElementwise(n *ir.Node) bool {
+// elementwiseOperator reports an elementwise operator that is no chain.
+func elementwiseOperator(n *ir.Node) bool {
 	return n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil
 }

@@ -155,7 +155,7 @@ type fusion struct {
 // fusable reports an elementwise operator with a dense result of known shape.
 func (f *fusion) fusable(id ir.ID) bool {
 	t := f.g.Type(id)
-	return isElementwise(&f.g.Nodes[id]) && t.IsDense() && t.Known() && t.Elem != types.Str && !f.g.Asks(id) // how it reads arguments depends on their shapes
+	return elementwiseOperator(&f.g.Nodes[id]) && t.IsDense() && t.Known() && t.Elem != types.Str && !f.g.Asks(id) // how it reads arguments depends on their shapes
 }
 
 // folds reports a reduction that a pipe may end with. It stays its own head: nothing joins a reader

@@ -65,9 +65,8 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 }
 
 func newNesting(g *ir.Graph, table *op.Table, sizes Sizes) *nesting {
-	f := &nesting{groups: groups{g: g}, table: table, apart: sizes.Loops, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
-	f.numbers.known = knownArgs(g)
-	return f
+	return &nesting{groups: groups{g: g}, table: table, ramps: ramps(g), apart: sizes.Loops,
+		kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
 }
 
 // cut finds which matrices are cut into blocks, and what may fail.
@@ -107,8 +106,8 @@ type nesting struct {
 	steps []float64 // of groups, by the head
 	apart bool      // ranks share the rows: no chain that may fail joins a group, and no reduction without a state
 	stops stops
-	// numbers knows ramps among the arguments of the region that g is.
-	numbers spreader
+	// ramps knows which integers are ramps, also among the arguments of the region that g is.
+	ramps func(g *ir.Graph, id ir.ID, rows int) bool
 	// partly reports, by member, that its readers may leave elements of it unread.
 	partly []bool
 	// results has those of a group of several, by the head.
@@ -176,7 +175,7 @@ func (f *nesting) picks(id ir.ID) bool {
 	if d.Numbers != 1 || d.Elements == nil || !d.Laws.Has(op.Pure) {
 		return false
 	}
-	return !f.apart || f.g.Type(id).Known() && len(f.numbers.numbersOf(f.g, f.g.In(id)[1], f.g.Type(id).Rows)) > 0
+	return !f.apart || f.g.Type(id).Known() && f.ramps(f.g, f.g.In(id)[1], f.g.Type(id).Rows)
 }
 
 // of is what a node is in a group.

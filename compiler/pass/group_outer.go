@@ -48,7 +48,7 @@ func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
 	case n.Op.Role == op.Reduces:
 		t = pipeSpace(n)
 		ok = !slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && !reduces(d) })
-	case n.Op.Role == op.Maps, isElementwise(n):
+	case n.Op.Role == op.Maps, elementwiseOperator(n):
 		ok = true
 	case reduces(n.Op) && n.Region == nil && n.Attrs == nil && len(in) == 1:
 		t, ok = g.Type(in[0]), true
@@ -199,7 +199,7 @@ func (s *turning) isTable(id ir.ID) bool {
 	if n.Op.Control == op.Part {
 		return pipeFolds(s.table, &s.g.Nodes[s.g.In(id)[0]])[n.Attrs.Int("at")] == nil
 	}
-	return n.Op.Role == op.Maps || isElementwise(n)
+	return n.Op.Role == op.Maps || elementwiseOperator(n)
 }
 
 // columnwise reports a node that turns if the tables that it reads do.
@@ -217,7 +217,7 @@ func (s *turning) columnwise(id ir.ID) bool {
 			return false
 		}
 		t, dear = pipeSpace(n), folds[0] == nil || plan.ChainFlops(g, id) >= dearSums
-	case n.Op.Role == op.Maps, isElementwise(n):
+	case n.Op.Role == op.Maps, elementwiseOperator(n):
 	case n.Op.Turned != "" && n.Region == nil && n.Attrs == nil:
 		return s.turns[in[0]] && s.isTable(in[0])
 	case n.Op.Role == op.Multiplies && n.Region == nil && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.IsDense() && t.Cols <= fewProductCols:
@@ -241,7 +241,7 @@ func (s *turning) columnwise(id ir.ID) bool {
 func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 	g, n, o := s.g, &s.g.Nodes[id], s.g.Origin(id)
 	t, in, attrs, d := g.Type(id), c.in(id), n.Attrs, n.Op
-	space, made := t, d.Role == op.Maps || d.Role == op.Reduces || isElementwise(n)
+	space, made := t, d.Role == op.Maps || d.Role == op.Reduces || elementwiseOperator(n)
 	switch {
 	case d.Control == op.Part || d.Fold != op.NoFold:
 		t = transposed(t)

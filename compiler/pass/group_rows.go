@@ -152,7 +152,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 			}
 		}
 		t = pipeSpace(n)
-	case n.Op.Role == op.Maps, isElementwise(n):
+	case n.Op.Role == op.Maps, elementwiseOperator(n):
 	case (n.Op.Fold == op.FoldRows || b.columnwise(n.Op)) && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1, fewOrdered(g, id):
 		t = g.Type(g.In(id)[0])
 	case b.kind == ofKeys:

@@ -190,7 +190,7 @@ func (f *codeGroups) rowsOf(id ir.ID) ir.ID {
 	switch in := g.In(id); {
 	case n.Op == f.table.Must("pick.rows") && g.Type(in[1]).Cols == 1:
 		return f.rowsOf(in[1])
-	case isElementwise(n), ofCodes(g, id):
+	case elementwiseOperator(n), ofCodes(g, id):
 		for _, x := range in {
 			switch {
 			case !open(x):

@@ -59,7 +59,7 @@ func samePlaces(g *ir.Graph, id ir.ID, k int) bool {
 	case product || n.Op.Role == op.Maps:
 		return k < len(modes) && op.Mode(modes[k]) == op.Full
 	}
-	return isElementwise(n)
+	return elementwiseOperator(n)
 }
 
 // PartSorts makes only those rows of a sorted matrix that are read:
@@ -159,5 +159,5 @@ func readsPart(g *ir.Graph, sort ir.ID, readers []ir.ID) bool {
 // knownAt reports whether node id is above node at, or follows by arithmetic from what is.
 func knownAt(g *ir.Graph, id, at ir.ID) bool {
 	return id < at || g.Nodes[id].Op.Role == op.Constant ||
-		isElementwise(&g.Nodes[id]) && !ir.MayFail(g, id) && !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !knownAt(g, x, at) })
+		elementwiseOperator(&g.Nodes[id]) && !ir.MayFail(g, id) && !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !knownAt(g, x, at) })
 }

@@ -158,7 +158,7 @@ func (r *rowRounds) follow(uses []int32, owner []*rowRounds) {
 	for i := int(r.id) + 1; i < len(g.Nodes); i++ {
 		x, t := ir.ID(i), g.Type(ir.ID(i))
 		fits := func(y ir.ID) bool { return members[y] || isNumber(g.Type(y)) || r.byRows(g.Type(y)) }
-		if members[x] || owner[x] != nil || !isElementwise(&g.Nodes[i]) || !t.IsDense() || t.Rows != r.rows || t.Cols != r.cols || t.Elem.Size() == 0 ||
+		if members[x] || owner[x] != nil || !elementwiseOperator(&g.Nodes[i]) || !t.IsDense() || t.Rows != r.rows || t.Cols != r.cols || t.Elem.Size() == 0 ||
 			ir.MayFail(g, x) || !sameSend(g, r.id, x) || uses[x] == 0 {
 			continue
 		}
@@ -255,10 +255,10 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 		return true, true
 	case !some:
 		r.once++
-		return false, isNumber(t) && (isElementwise(n) || n.Op.Role == op.Picks)
+		return false, isNumber(t) && (elementwiseOperator(n) || n.Op.Role == op.Picks)
 	case !r.byRows(t):
 		return false, false
-	case isElementwise(n):
+	case elementwiseOperator(n):
 		for k, x := range in {
 			if of := g.Type(x); !rowed[x] && !isNumber(of) && of.Rows != 1 || k > 0 && of.Elem == types.Str {
 				return false, false

@@ -230,7 +230,7 @@ func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok 
 func (s segments) reduced(readers [][]ir.ID, x ir.ID) bool {
 	return allOf(readers[x], func(r ir.ID) bool {
 		n := &s.r.Graph.Nodes[r]
-		return n.Op.Class != loop.NoClass || n.Op.Shape != nil || (n.Op == s.table.Must("pick.rows") || isElementwise(n)) && s.reduced(readers, r)
+		return n.Op.Class != loop.NoClass || n.Op.Shape != nil || (n.Op == s.table.Must("pick.rows") || elementwiseOperator(n)) && s.reduced(readers, r)
 	})
 }
 
@@ -476,7 +476,7 @@ func (w *segmentWriter) at(x ir.ID, g *group) ir.ID {
 		}
 	}
 	t.Rows = types.Unknown
-	if n := &b.Nodes[x]; isElementwise(n) && n.Region == nil && !ir.MayFail(b, x) {
+	if n := &b.Nodes[x]; elementwiseOperator(n) && n.Region == nil && !ir.MayFail(b, x) {
 		in := make([]ir.ID, len(b.In(x)))
 		for k, y := range b.In(x) {
 			in[k] = w.at(y, g)

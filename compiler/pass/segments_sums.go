@@ -175,7 +175,7 @@ func (s *sums) places(g *ir.Graph, id, x ir.ID) ir.ID {
 			}
 			p = s.same[in[1]]
 		}
-	case isElementwise(n) && !n.Op.Fails(b.Type(in[0]).Elem, b.Type(x).Elem):
+	case elementwiseOperator(n) && !n.Op.Fails(b.Type(in[0]).Elem, b.Type(x).Elem):
 		for _, y := range in {
 			if b.Type(y).IsScalar() {
 				if _, fixed := s.outside(g, id, y); fixed {

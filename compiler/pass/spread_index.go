@@ -231,6 +231,13 @@ func knownArgs(g *ir.Graph) map[edge][]ramp {
 	return nil
 }
 
+// ramps returns which integer columns of so many rows, or integers, of region g have values that are
+// known ramps.
+func ramps(g *ir.Graph) func(g *ir.Graph, id ir.ID, rows int) bool {
+	s := &spreader{known: knownArgs(g)}
+	return func(g *ir.Graph, id ir.ID, rows int) bool { return len(s.numbersOf(g, id, rows)) > 0 }
+}
+
 // rampOf returns the ramp of a constructor of so many rows; none if its values are no ramp.
 func rampOf(n *ir.Node, rows int) []ramp {
 	if first, down, ok := n.Op.Ramp(n.Attrs); ok {
@@ -276,7 +283,7 @@ func (s *spreader) numbersOf(g *ir.Graph, id ir.ID, rows int) []ramp {
 			}
 		}
 		return of[n.Region.Yields[0]].at
-	case isElementwise(n) && n.Op.Body != nil && n.Region == nil:
+	case elementwiseOperator(n) && n.Op.Body != nil && n.Region == nil:
 		of := make([]traced, g.Len())
 		for _, x := range in {
 			of[x].at = s.numbersOf(g, x, rows)

@@ -103,7 +103,7 @@ func (c *wholeLoops) reduced(x ir.ID) bool {
 		switch t := g.Type(r); {
 		case sent(g, r):
 			return true
-		case isElementwise(n) && sameShape(g.Type(x), t), n.Op.Role == op.Points && c.loop(r).is():
+		case elementwiseOperator(n) && sameShape(g.Type(x), t), n.Op.Role == op.Points && c.loop(r).is():
 			return !c.reduced(r)
 		case narrowProduct(n, t):
 			return in[len(in)-2] != x || in[len(in)-1] == x
@@ -256,7 +256,7 @@ func (w *wholeRows) draws() bool {
 // asked reports a parfor over pairs, or with a hint.
 func asked(n *ir.Node) bool { return n.Attrs.Bool("pairs") || hinted(n) }
 
-func (w *wholeRows) elementwise(x ir.ID) bool { return isElementwise(&w.body.Nodes[x]) }
+func (w *wholeRows) elementwise(x ir.ID) bool { return elementwiseOperator(&w.body.Nodes[x]) }
 
 // takes notes the type of a node as a whole; false where it has none.
 func (w *wholeRows) takes(id ir.ID) bool {
@@ -438,7 +438,7 @@ func columnFold(g *ir.Graph, id ir.ID) bool {
 // elementwise, or makes running values.
 func inColumns(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	return g.Type(id).IsDense() && ordinary(g, id) && (n.Op.Down || isElementwise(n) && !ir.MayFail(g, id)) &&
+	return g.Type(id).IsDense() && ordinary(g, id) && (n.Op.Down || elementwiseOperator(n) && !ir.MayFail(g, id)) &&
 		!slices.ContainsFunc(g.In(id), func(y ir.ID) bool { return !g.Type(y).IsScalar() && !g.Type(y).IsDense() || g.Type(y).Elem.Size() == 0 })
 }
 
