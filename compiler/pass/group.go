@@ -156,6 +156,7 @@ func regionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Regi
 	return r, reads
 }
 
+// sameShape reports types with as many rows and columns.
 func sameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
 
 // sent reports whether a node is what a send gives to a channel.
@@ -185,6 +186,7 @@ func sameSend(g *ir.Graph, a, b ir.ID) bool {
 // stops counts, up to each node of a graph, the nodes that may fail or have an effect.
 type stops []int32
 
+// stopsOf counts the stops of g.
 func stopsOf(g *ir.Graph) stops {
 	s := make(stops, g.Len())
 	n := int32(0)

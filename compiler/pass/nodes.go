@@ -16,6 +16,7 @@ import (
 // cutting is where one matrix is cut.
 type cutting struct{ rc, cc []int }
 
+// single reports a matrix that is not cut.
 func (c cutting) single() bool { return len(c.rc) <= 2 && len(c.cc) <= 2 }
 
 // box is a window (sr, sc, rows, cols) of an input at (dr, dc) of a result.
@@ -66,6 +67,7 @@ const stores = "store"
 // takes to store and read 16 bytes.
 const againFlops = 24
 
+// isNumber reports a scalar that is an integer, a float or a bool.
 func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
 
 // hinted reports a loop whose schedule, grain or place the program states. It stays a loop of its own.
@@ -310,6 +312,7 @@ func (p *Partitioned) blockOf(id ir.ID) Block {
 	return p.Block[id]
 }
 
+// ownerOf returns the rank that makes block b of a matrix with such a place, on a grid of gp by gq ranks.
 func ownerOf(b Block, place ir.Placement, gp, gq, ranks int) int {
 	row, col, rows, cols := int(b.Row), int(b.Col), int(b.Rows), int(b.Cols)
 	switch {

@@ -82,6 +82,7 @@ func someIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
 	return false
 }
 
+// isControl reports a loop in rounds or a branch.
 func isControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 
 // deep runs f on the bodies of the nodes that enters selects, and on g.

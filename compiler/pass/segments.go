@@ -236,7 +236,7 @@ func (s segments) reduced(readers [][]ir.ID, x ir.ID) bool {
 
 // outside lists the nodes of the body that make node x, operands first. ok is false if one of them
 // depends on an index or may fail.
-func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
+func (s segments) outside(g *ir.Graph, id, x ir.ID) (list []ir.ID, ok bool) {
 	b := s.r.Graph
 	first, _ := captures(g, id, s.r)
 	seen := map[ir.ID]bool{}
@@ -257,11 +257,11 @@ func (s segments) outside(g *ir.Graph, id, x ir.ID) (nodes []ir.ID, ok bool) {
 				return false
 			}
 		}
-		nodes = append(nodes, x)
+		list = append(list, x)
 		return true
 	}
 	ok = need(x)
-	return nodes, ok
+	return list, ok
 }
 
 // write adds the orders of the rows, and parfor id reading them.
